@@ -1,9 +1,6 @@
 package okf
 
-import (
-	"errors"
-	"io/fs"
-)
+import "errors"
 
 // Graph is a loaded bundle: its atoms and the edges between them. It is
 // immutable once made and safe for concurrent readers.
@@ -24,11 +21,6 @@ var ErrNotFound = errors.New("no such atom")
 
 // ErrAmbiguous is what Find wraps when a stem names several atoms.
 var ErrAmbiguous = errors.New("ambiguous name")
-
-// Load reads every concept file below the root of f (index.md, log.md and
-// dot-folders are not concepts). A file that cannot be read as an atom is a
-// Problem and the rest still loads; the error is for an f that cannot be walked.
-func Load(f fs.FS) (*Graph, []Problem, error) { return nil, nil, errors.New("load: unwritten") }
 
 // NewGraph links atoms that are already parsed. Where two share an id the
 // first by path keeps it.
