@@ -1,0 +1,132 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// bundle is a loaded bundle and where it lies.
+type bundle struct {
+	graph    *okf.Graph
+	problems []okf.Problem
+	root     string // absolute directory
+	prefix   string // root relative to the repository, slash-separated, "" outside one
+}
+
+// bundleHelp is the usage of --bundle, which every reading verb has.
+const bundleHelp = "read the bundle in `DIR` (default: the one odd.toml names, else the current directory)"
+
+// openBundle loads the bundle of the repository env.Dir is in, or dir when given.
+// Without git and without odd.toml the directory itself is the bundle.
+func openBundle(_ context.Context, env Env, dir string) (bundle, error) {
+	root, prefix, err := bundleDir(env, dir)
+	if err != nil {
+		return bundle{}, err
+	}
+	g, ps, err := okf.Load(os.DirFS(root))
+	if err != nil {
+		return bundle{}, fmt.Errorf("%s: %w", root, err)
+	}
+	return bundle{graph: g, problems: ps, root: root, prefix: prefix}, nil
+}
+
+func bundleDir(env Env, dir string) (root, prefix string, err error) {
+	if dir != "" {
+		root = env.path(dir)
+		if st, err := os.Stat(root); err != nil || !st.IsDir() {
+			return "", "", usage("%s: no such directory", dir)
+		}
+		return root, "", nil
+	}
+	top, cfg, err := findConfig(env.Dir)
+	if err != nil {
+		return "", "", err
+	}
+	if top == "" {
+		return env.Dir, "", nil
+	}
+	return filepath.Join(top, filepath.FromSlash(cfg.Root)), cfg.Root, nil
+}
+
+// findConfig looks for odd.toml in dir and above, no higher than the top of the
+// git work tree. top is "" when there is none.
+func findConfig(dir string) (top string, cfg config.Config, err error) {
+	for {
+		b, err := os.ReadFile(filepath.Join(dir, "odd.toml"))
+		if err == nil {
+			cfg, err := config.Parse("odd.toml", b)
+			return dir, cfg, err
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", cfg, err
+		}
+		_, gitErr := os.Lstat(filepath.Join(dir, ".git"))
+		up := filepath.Dir(dir)
+		if gitErr == nil || up == dir {
+			return "", cfg, nil
+		}
+		dir = up
+	}
+}
+
+// workspace is an open repository with its configuration as it stands in the work tree.
+type workspace struct {
+	env  Env
+	repo *repo.Repo
+	cfg  config.Config
+}
+
+// openWorkspace opens the repository env.Dir is in, finishes what a killed odd
+// left behind, and reads odd.toml. It refuses a directory without either.
+func openWorkspace(ctx context.Context, env Env) (*workspace, error) {
+	r, err := repo.Open(env.Dir)
+	if errors.Is(err, repo.ErrNotRepo) {
+		return nil, refuse("no-repository", "%s: not a git repository; run git init, then odd init", env.Dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	kept, err := r.Recover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range kept {
+		talk(env, "%s", k)
+	}
+	b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, refuse("no-config", "odd.toml: not found at the top of %s; run odd init", r.Root())
+	}
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := config.Parse("odd.toml", b)
+	if err != nil {
+		return nil, err
+	}
+	return &workspace{env: env, repo: r, cfg: cfg}, nil
+}
+
+// board is the full name of the branch tasks live on.
+func (w *workspace) board() (string, error) {
+	b := w.cfg.Branch
+	if b == "" {
+		head, err := w.repo.Branch()
+		if err != nil {
+			return "", err
+		}
+		if head == "" {
+			return "", refuse("detached-head", "HEAD is detached and odd.toml names no [board] branch; check out a branch or set one")
+		}
+		b = head
+	}
+	return "refs/heads/" + b, nil
+}

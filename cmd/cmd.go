@@ -1,0 +1,203 @@
+// Package cmd is odd's command line: one urfave command per file, each a
+// declaration, an action that only parses, and a run function that opens the
+// repository, calls one domain function and prints.
+//
+// Stdout is data, stderr is talk. The exit codes are one table:
+//
+//	0    done
+//	1    fault, or findings of check and lint (stdout tells which)
+//	2    usage
+//	3    refused by a rule; the text and the JSON name its reason code
+//	4    busy or paused
+//	130  interrupted
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// The exit codes.
+const (
+	exitDone      = 0
+	exitFault     = 1
+	exitUsage     = 2
+	exitRefused   = 3
+	exitBusy      = 4
+	exitInterrupt = 130
+)
+
+// Main runs odd with args (args[0] is the program) and returns its exit code.
+func Main(env Env, args ...string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	line, err := arrange(app(env), args)
+	if err != nil {
+		return fail(env, err, false)
+	}
+	env.Dir = env.path(filepath.Join(line.dirs...))
+	if len(line.dirs) > 0 {
+		if st, err := os.Stat(env.Dir); err != nil || !st.IsDir() {
+			return fail(env, usage("-C %s: no such directory", filepath.Join(line.dirs...)), line.json)
+		}
+	}
+	err = app(env).RunContext(ctx, line.args)
+	if ctx.Err() != nil && err != nil {
+		err = ctx.Err()
+	}
+	return fail(env, err, line.json)
+}
+
+// app is the whole command tree, in help order.
+func app(env Env) *cli.App {
+	a := &cli.App{
+		Name:                  "odd",
+		Usage:                 "plain files, git history: an agent can propose, only a person approves",
+		Version:               version(),
+		HideVersion:           true,
+		Writer:                env.Stdout,
+		ErrWriter:             env.Stderr,
+		Suggest:               true,
+		EnableBashCompletion:  true,
+		ExitErrHandler:        func(*cli.Context, error) {},
+		OnUsageError:          onUsage,
+		CustomAppHelpTemplate: helpPage(verbs(env)),
+		Flags:                 []cli.Flag{&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"}},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return unknownVerb(c, c.Args().First())
+			}
+			return cli.ShowAppHelp(c)
+		},
+	}
+	for _, g := range verbs(env) {
+		a.Commands = append(a.Commands, g.verbs...)
+	}
+	return a
+}
+
+// unknownVerb names a verb that is not there and the nearest that is.
+func unknownVerb(c *cli.Context, name string) error {
+	near := strings.Trim(strings.TrimPrefix(cli.SuggestCommand(c.App.Commands, name), "Did you mean "), "\"?")
+	if near == "" || near[0] != name[0] {
+		return usage("unknown command %q; see odd help", name)
+	}
+	return usage("unknown command %q; did you mean %q?", name, near)
+}
+
+// command finishes the declaration of one verb: our usage errors, our help page.
+// Description is one example, a line or more.
+func command(c *cli.Command) *cli.Command {
+	c.OnUsageError = onUsage
+	c.HideHelpCommand = true
+	c.CustomHelpTemplate = leafHelp
+	if len(c.Subcommands) > 0 {
+		c.CustomHelpTemplate = groupHelp
+		c.Action = func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usage("%s: unknown command %q; see odd help %s", c.Command.Name, c.Args().First(), c.Command.Name)
+			}
+			return cli.ShowSubcommandHelp(c)
+		}
+	}
+	return c
+}
+
+// usageError is a command line that cannot be meant.
+type usageError struct{ text string }
+
+func (e usageError) Error() string { return e.text }
+
+func usage(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
+
+func onUsage(c *cli.Context, err error, _ bool) error {
+	name := strings.TrimSpace(c.Command.FullName())
+	if name == "" || name == c.App.Name {
+		return usage("%v; see odd help", err)
+	}
+	return usage("%s: %v; see odd help %s", name, err, name)
+}
+
+// exitCode is a result that is told on stdout already and only sets the code.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// refusal is cmd's own rule that said no; leaves have types of their own with the same method.
+type refusal struct{ code, text string }
+
+func (r refusal) Error() string   { return r.text }
+func (r refusal) Refused() string { return r.code }
+
+func refuse(code, format string, args ...any) error {
+	return refusal{code, fmt.Sprintf(format, args...)}
+}
+
+// status maps an error to its exit code and, for refusals, its reason code.
+func status(err error) (code int, reason string) {
+	var exit exitCode
+	var refused interface{ Refused() string }
+	var busy interface{ Busy() string }
+	var lib cli.ExitCoder
+	var use usageError
+	switch {
+	case err == nil, errors.Is(err, syscall.EPIPE):
+		return exitDone, ""
+	case errors.As(err, &exit):
+		return int(exit), ""
+	case errors.Is(err, context.Canceled):
+		return exitInterrupt, "interrupted"
+	case errors.As(err, &use):
+		return exitUsage, "usage"
+	case errors.As(err, &busy):
+		return exitBusy, busy.Busy()
+	case errors.Is(err, repo.ErrBusy):
+		return exitBusy, "busy"
+	case errors.As(err, &refused):
+		return exitRefused, refused.Refused()
+	case errors.As(err, &lib):
+		return exitUsage, "usage"
+	}
+	return exitFault, "fault"
+}
+
+// fail tells err, once, and returns the exit code.
+func fail(env Env, err error, asJSON bool) int {
+	code, reason := status(err)
+	var exit exitCode
+	if code == exitDone || errors.As(err, &exit) {
+		return code
+	}
+	if code == exitInterrupt {
+		fmt.Fprintln(env.Stderr, "odd: interrupted")
+		return code
+	}
+	tag := ""
+	if code == exitRefused || code == exitBusy {
+		tag = " [" + reason + "]"
+	}
+	fmt.Fprintf(env.Stderr, "odd: %s%s\n", strings.TrimRight(err.Error(), "\n"), tag)
+	if asJSON {
+		_ = printJSON(env, map[string]any{"error": map[string]any{"code": code, "reason": reason, "message": err.Error()}})
+	}
+	return code
+}
+
+// version is the module's own, from the build info: no ldflags.
+func version() string {
+	if bi, ok := debug.ReadBuildInfo(); ok && bi.Main.Version != "" && bi.Main.Version != "(devel)" {
+		return bi.Main.Version
+	}
+	return "devel"
+}

@@ -1,0 +1,78 @@
+package cmd
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+)
+
+const bashScript = `# odd completion for bash: source <(odd completion bash)
+_odd_complete() {
+  local cur=${COMP_WORDS[COMP_CWORD]} words
+  words=$("${COMP_WORDS[@]:0:$COMP_CWORD}" --generate-bash-completion 2>/dev/null)
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}
+complete -o bashdefault -o default -F _odd_complete odd
+`
+
+const zshScript = `#compdef odd
+# odd completion for zsh: source <(odd completion zsh)
+_odd() {
+  local -a words_so_far opts
+  words_so_far=("${(@)words[1,CURRENT-1]}")
+  opts=("${(@f)$(${words_so_far} --generate-bash-completion 2>/dev/null)}")
+  _describe 'odd' opts
+}
+compdef _odd odd
+`
+
+func completion(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "completion",
+		Usage:       "print a completion script for bash, zsh or fish",
+		ArgsUsage:   "bash|zsh|fish",
+		Description: "source <(odd completion bash)",
+		Action: func(c *cli.Context) error {
+			shell, err := oneArg(c, "a shell")
+			if err != nil {
+				return err
+			}
+			return runCompletion(env, c.App, shell)
+		},
+	})
+}
+
+func runCompletion(env Env, app *cli.App, shell string) error {
+	script := map[string]string{"bash": bashScript, "zsh": zshScript}[shell]
+	if shell == "fish" {
+		s, err := app.ToFishCompletion()
+		if err != nil {
+			return err
+		}
+		script = s
+	}
+	if script == "" {
+		return usage("completion: unknown shell %q; one of bash, zsh, fish", shell)
+	}
+	_, err := fmt.Fprint(env.Stdout, script)
+	return err
+}
+
+func versionVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "version",
+		Usage:       "print odd's version",
+		Description: "odd version",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			if c.Bool("json") {
+				return printJSON(env, map[string]string{"version": version()})
+			}
+			_, err := fmt.Fprintln(env.Stdout, "odd", version())
+			return err
+		},
+	})
+}

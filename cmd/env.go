@@ -1,0 +1,56 @@
+package cmd
+
+import (
+	"crypto/rand"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// Env is the whole outside of odd: everything a command may see or touch
+// besides the files of its repository. A test makes its own.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Dir            string           // where relative paths start; absolute
+	Now            func() time.Time // the only clock
+	Entropy        io.Reader        // for run ids
+	Getenv         func(string) string
+	TTY            func() (io.ReadWriteCloser, error) // the terminal itself, for typed confirmations
+	Terminal       bool                               // stdout is a terminal: align, and colour unless NO_COLOR
+	Live           bool                               // stderr is a terminal: a live progress line
+}
+
+// OS is the real world.
+func OS() Env {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	return Env{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Dir: dir, Now: time.Now, Entropy: rand.Reader, Getenv: os.Getenv,
+		TTY:      func() (io.ReadWriteCloser, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) },
+		Terminal: term.IsTerminal(int(os.Stdout.Fd())),
+		Live:     term.IsTerminal(int(os.Stderr.Fd())),
+	}
+}
+
+// path makes a path a person typed absolute, against Dir.
+func (e Env) path(p string) string {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(e.Dir, p)
+}
+
+// color reports whether stdout may carry escapes.
+func (e Env) color() bool {
+	return e.Terminal && e.Getenv("NO_COLOR") == "" && e.Getenv("TERM") != "dumb"
+}
+
+// inCI reports a run without a person in front of it.
+func (e Env) inCI() bool { return e.Getenv("CI") != "" || e.Getenv("GITHUB_ACTIONS") != "" }

@@ -1,0 +1,69 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// group is one block of odd help.
+type group struct {
+	title string
+	verbs []*cli.Command
+}
+
+// verbs lists every verb in help order. A new verb is one line here.
+func verbs(env Env) []group {
+	return []group{
+		{"start", []*cli.Command{}},
+		{"knowledge", []*cli.Command{}},
+		{"work", []*cli.Command{}},
+		{"record", []*cli.Command{}},
+		{"shell", []*cli.Command{completion(env), versionVerb(env)}},
+	}
+}
+
+const exits = `Exit codes: 0 done, 1 fault or findings, 2 usage, 3 refused by a rule, 4 busy or paused, 130 interrupted.`
+
+// helpPage is the page odd help prints, as a template without actions.
+func helpPage(groups []group) string {
+	var b strings.Builder
+	b.WriteString("odd: plain files, git history, no server; an agent can propose, only a person approves.\n\n")
+	b.WriteString("Usage: odd [-C DIR] COMMAND [flags] [arguments]\n")
+	for _, g := range groups {
+		if len(g.verbs) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s\n", g.title)
+		for _, v := range g.verbs {
+			fmt.Fprintf(&b, "  %-16s %s\n", v.Name, v.Usage)
+		}
+	}
+	b.WriteString("\nodd help COMMAND shows its flags and an example.\n" + exits + "\n")
+	return strings.ReplaceAll(b.String(), "{{", `{{"{{"}}`)
+}
+
+const leafHelp = `{{.HelpName}}: {{.Usage}}
+
+Usage: {{.HelpName}}{{if .VisibleFlags}} [flags]{{end}}{{if .ArgsUsage}} {{.ArgsUsage}}{{end}}
+{{if .VisibleFlags}}
+Flags
+{{range .VisibleFlags}}  {{.}}
+{{end}}{{end}}{{if .Description}}
+Example
+{{indent 2 .Description}}
+{{end}}
+` + exits + "\n"
+
+const groupHelp = `{{.HelpName}}: {{.Usage}}
+
+Usage: {{.HelpName}} COMMAND [flags] [arguments]
+
+Commands
+{{range .VisibleCommands}}  {{printf "%-10s" .Name}} {{.Usage}}
+{{end}}{{if .Description}}
+Example
+{{indent 2 .Description}}
+{{end}}
+` + exits + "\n"
