@@ -1,0 +1,249 @@
+// Package testscripts holds the stories that need the whole program, and the
+// rules about the code itself.
+//
+// A story is one txtar file in testdata: shell-like lines, then the files they
+// start from. Its name begins with the area it is about. The odd it runs is
+// this test binary, with the clock and the entropy fixed, so that two runs of
+// a script make the same bytes and the same commit ids:
+//
+//	git init -q repo
+//	cd repo
+//	exits 0 odd init
+//	git add .
+//	git commit -qm 'begin'
+//	advance 40m
+//	exits 3 odd approve T-9
+//	stderr 'task is in ready, want review'
+//
+// Besides testscript's own commands there are
+//
+//	exits N CMD ARG…    run CMD and require exit code N
+//	[!] git ARG…        run git
+//	settime RFC3339     set the clock of odd and of git
+//	advance DURATION    move that clock, 40m or 24h; -1h moves it back
+//	capture NAME        put the last stdout, trimmed, into $NAME
+//	state FILE          write refs, index and edits of the repository here to FILE, which lies outside it
+//
+// State before and after, compared, is how a script shows that nothing was
+// written. A typed confirmation is given with ttyin: odd has the terminal as
+// its controlling terminal and opens /dev/tty.
+//
+//	go test ./testscripts -run Script/approve      the scripts of one area
+//	go test ./testscripts -update                  rewrite what cmp compares with
+package testscripts
+
+import (
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/odd-cli/odd/cmd"
+)
+
+var update = flag.Bool("update", false, "rewrite the files that scripts compare with")
+
+// The variables that carry a script's clock and its place for entropy into the
+// odd it starts. Only this test binary reads them.
+const (
+	varNow  = "ODD_TEST_NOW"
+	varSeed = "ODD_TEST_SEED"
+)
+
+// begin is when every script begins.
+const begin = "2026-03-02T09:00:00Z"
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"odd": oddMain})
+}
+
+// oddMain is odd with the script's clock and entropy.
+func oddMain() {
+	env := cmd.OS()
+	now, err := time.Parse(time.RFC3339, os.Getenv(varNow))
+	if err != nil {
+		now, _ = time.Parse(time.RFC3339, begin)
+	}
+	env.Now = func() time.Time { return now }
+	env.Entropy = entropy(os.Getenv(varSeed))
+	os.Exit(cmd.Main(env, os.Args...))
+}
+
+// entropy is the same for the nth odd of a script, and another for each n. The
+// file at path counts them; an append of one byte is the count, so that odds
+// running at once get different numbers.
+func entropy(path string) io.Reader {
+	n := int64(0)
+	if f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
+		_, _ = f.Write([]byte{'.'})
+		n, _ = f.Seek(0, io.SeekCurrent)
+		_ = f.Close()
+	}
+	return rand.NewChaCha8(sha256.Sum256([]byte("odd " + strconv.FormatInt(n, 10))))
+}
+
+func TestScript(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                "testdata",
+		Setup:              setup,
+		UpdateScripts:      *update,
+		RequireUniqueNames: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":   exits,
+			"git":     git,
+			"settime": settime,
+			"advance": advance,
+			"capture": capture,
+			"state":   state,
+		},
+	})
+}
+
+// gitConfig is the git of the person in every script, Ann. Nothing of the
+// developer's own git comes through.
+const gitConfig = `[user]
+	name = Ann
+	email = ann@example.org
+[init]
+	defaultBranch = main
+[core]
+	excludesFile = %s
+	autocrlf = false
+[commit]
+	gpgSign = false
+[gc]
+	autoDetach = false
+[maintenance]
+	autoDetach = false
+[protocol "file"]
+	allow = always
+[advice]
+	detachedHead = false
+`
+
+// setup gives a script a home, a git and a clock of its own. They lie under
+// .tmp, which git is told to ignore, so that $WORK itself can be a repository.
+func setup(e *testscript.Env) error {
+	home := filepath.Join(e.WorkDir, ".tmp", "home")
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return err
+	}
+	excludes := filepath.Join(home, "ignore")
+	if err := os.WriteFile(excludes, []byte("/.tmp/\n"), 0o600); err != nil {
+		return err
+	}
+	config := filepath.Join(home, "gitconfig")
+	if err := os.WriteFile(config, fmt.Appendf(nil, gitConfig, excludes), 0o600); err != nil {
+		return err
+	}
+	e.Vars = append(e.Vars,
+		"HOME="+home,
+		"XDG_CONFIG_HOME="+filepath.Join(home, "config"),
+		"GIT_CONFIG_GLOBAL="+config,
+		"GIT_CONFIG_NOSYSTEM=1",
+		"GIT_TERMINAL_PROMPT=0",
+		"GIT_CEILING_DIRECTORIES="+filepath.Dir(e.WorkDir),
+		"TZ=UTC",
+		"LC_ALL=C",
+		"NO_COLOR=1",
+		"CI=", "GITHUB_ACTIONS=", "GITHUB_STEP_SUMMARY=",
+		varSeed+"="+filepath.Join(e.WorkDir, ".tmp", "odds"),
+	)
+	for _, v := range clock(begin) {
+		e.Vars = append(e.Vars, v[0]+"="+v[1])
+	}
+	return nil
+}
+
+// clock is one moment as every program of a script reads it.
+func clock(now string) [][2]string {
+	return [][2]string{{varNow, now}, {"GIT_AUTHOR_DATE", now}, {"GIT_COMMITTER_DATE", now}}
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits code command [args...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	var ee *exec.ExitError
+	if err != nil && !errors.As(err, &ee) {
+		ts.Fatalf("%s: %v", args[1], err)
+	}
+	got := 0
+	if ee != nil {
+		got = ee.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("%s: exit code %d, want %d", strings.Join(args[1:], " "), got, want)
+	}
+}
+
+func git(ts *testscript.TestScript, neg bool, args []string) {
+	err := ts.Exec("git", args...)
+	if err != nil && !neg {
+		ts.Fatalf("git %s: %v", strings.Join(args, " "), err)
+	}
+	if err == nil && neg {
+		ts.Fatalf("git %s: unexpected success", strings.Join(args, " "))
+	}
+}
+
+func settime(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: settime 2026-03-02T09:00:00Z")
+	}
+	_, err := time.Parse(time.RFC3339, args[0])
+	ts.Check(err)
+	for _, v := range clock(args[0]) {
+		ts.Setenv(v[0], v[1])
+	}
+}
+
+func advance(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: advance 40m")
+	}
+	d, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	now, err := time.Parse(time.RFC3339, ts.Getenv(varNow))
+	ts.Check(err)
+	settime(ts, false, []string{now.Add(d).Format(time.RFC3339)})
+}
+
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: capture NAME")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+func state(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: state FILE")
+	}
+	var b strings.Builder
+	for _, look := range [][]string{
+		{"for-each-ref", "--format=%(refname) %(objectname)"},
+		{"ls-files", "-s"},
+		{"status", "--porcelain=v1", "-z", "--untracked-files=all"},
+		{"diff"},
+	} {
+		ts.Check(ts.Exec("git", look...))
+		fmt.Fprintf(&b, "%s\n%s\n", strings.Join(look, " "), ts.ReadFile("stdout"))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
+}
