@@ -1,0 +1,30 @@
+# Go 1.26 is all it takes. Every target is one command on a clean clone.
+export CGO_ENABLED := 0
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+DIR         ?= $(shell mktemp -d)
+FUZZTIME    ?= 20s
+
+.PHONY: demo test bench lint fuzz install build
+
+demo: build
+	@./bin/odd demo $(DIR)
+
+test:
+	go vet ./... && go test ./...
+
+bench:
+	go test -tags bench -count=1 -timeout 60m -run '^TestBench' -v ./testscripts
+
+lint:
+	@.ci/lint $(STATICCHECK) $(ACTIONLINT)
+
+fuzz:
+	@.ci/fuzz $(FUZZTIME)
+
+install:
+	go install -trimpath ./cmd/odd
+
+build:
+	@go build -trimpath -o bin/odd ./cmd/odd
