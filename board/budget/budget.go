@@ -1,17 +1,35 @@
 // Package budget decides whether a drain may spend: two envelopes and a sum.
+//
+// The inner envelope is the month's plan, the outer one the hard stop. A run
+// reserves the most it could cost before it starts, so the question is always
+// about spent plus want:
+//
+//	monthly 20.00, hard stop 25.00, alert at 80 %
+//	spent + want   0.00 … 15.99   16.00 … 25.00   25.01 …
+//	level          OK             Alert           Stop
+//
+// Without a hard stop of its own the month is the hard stop. Money is integer
+// micro-USD throughout; no amount is ever a float, because a sum of a month's
+// floats is not the sum of its receipts. Whatever cannot be decided (a negative
+// amount, an overflow) is Stop.
+//
+// Invariant 5: Decide never answers OK or Alert for a spent + want past the
+// hard stop, and more spending never lowers the level.
 package budget
 
-// MicroUSD is money: millionths of a US dollar.
-type MicroUSD int64
+import (
+	"math"
+	"math/bits"
+)
 
 // Envelope is the tenant's monthly budget. A zero Monthly means no money may be spent at all; zero HardStop means Monthly.
 type Envelope struct {
 	Monthly, HardStop MicroUSD
-	AlertPct          int
-	Teams             map[string]MicroUSD // per month
+	AlertPct          int                 // of Monthly (and of a team's amount), 0: no alert below Monthly
+	Teams             map[string]MicroUSD // per month, by the id of a capability atom
 }
 
-// Level is the answer.
+// Level is the answer. The levels are ordered: the larger, the worse.
 type Level uint8
 
 // The levels. Stop means: spend nothing, write pause.toml.
@@ -21,11 +39,66 @@ const (
 	Stop
 )
 
-// Decide says whether want more may be reserved on top of spent. A want of 0 is always OK unless spent is past the hard stop.
-func Decide(e Envelope, spent, want MicroUSD) Level { return Stop }
+// String is the level as ledgers and people read it.
+func (l Level) String() string {
+	switch l {
+	case OK:
+		return "ok"
+	case Alert:
+		return "alert"
+	}
+	return "stop"
+}
 
-// Parse reads a decimal dollar amount ("0.25", 1, 0.4) exactly.
-func Parse(s string) (MicroUSD, error) { return 0, nil }
+// Decide says whether want more may be reserved on top of spent (a month's
+// spending and every open reservation). A want of 0 is always OK unless spent
+// is past the hard stop.
+func Decide(e Envelope, spent, want MicroUSD) Level {
+	hard := e.HardStop
+	if hard == 0 {
+		hard = e.Monthly
+	}
+	sum, ok := add(spent, want)
+	switch {
+	case !ok || sum > hard:
+		return Stop
+	case want == 0:
+		return OK
+	case e.Monthly <= 0:
+		return Stop
+	case sum > e.Monthly || reaches(sum, e.Monthly, e.AlertPct):
+		return Alert
+	}
+	return OK
+}
 
-// String prints dollars with as many decimals as needed, at least two.
-func (m MicroUSD) String() string { return "" }
+// DecideTeam asks the same of a team's envelope: spent is what that team spent
+// this month and holds reserved. A team without an envelope of its own is OK,
+// for the tenant's envelope still holds it. Callers take the worse of Decide
+// and DecideTeam.
+func DecideTeam(e Envelope, team string, spent, want MicroUSD) Level {
+	limit, ok := e.Teams[team]
+	if !ok {
+		return OK
+	}
+	return Decide(Envelope{Monthly: limit, AlertPct: e.AlertPct}, spent, want)
+}
+
+// add is the sum of two amounts; a negative one or an overflow is not ok.
+func add(a, b MicroUSD) (MicroUSD, bool) {
+	if a < 0 || b < 0 || a > math.MaxInt64-b {
+		return 0, false
+	}
+	return a + b, true
+}
+
+// reaches reports sum ≥ pct per cent of limit, in 128 bits so that no amount
+// overflows. All three are at least 0 and pct 0 reaches nothing.
+func reaches(sum, limit MicroUSD, pct int) bool {
+	if pct <= 0 {
+		return false
+	}
+	hi, lo := bits.Mul64(uint64(sum), 100)
+	limHi, limLo := bits.Mul64(uint64(limit), uint64(pct))
+	return hi > limHi || hi == limHi && lo >= limLo
+}
