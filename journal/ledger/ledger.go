@@ -1,12 +1,57 @@
 // Package ledger keeps what happened to runs, one JSON object per line.
+//
+// A run has one file, ledger/YYYY-MM/RUN.jsonl below the bundle root, and is
+// its only writer. A line is written once and never changed:
+//
+//	{"kind":"claim","reserved_micro_usd":250000,"run":"run-01J…","seq":1,"task":"tasks/tidy","ts":"2026-07-01T09:00:00Z","v":1}
+//	{"cost_micro_usd":18000,"data":{"verdict":"review"},"kind":"outcome","run":"run-01J…","seq":2,"task":"tasks/tidy","trace":"9f2c…","ts":"2026-07-01T09:04:12Z","v":1}
+//
+// Keys are sorted, money is integer micro-USD, moments are RFC 3339 in UTC to
+// the second, members that are zero are left out (v, ts, run, seq and kind
+// never are). The names of version 1 are frozen; a change of meaning is a new
+// version.
+//
+// # Kinds and their data
+//
+//	claim      a task is claimed and its money reserved. Members task, role, team,
+//	           reserved_micro_usd; data attempt, lease_expires, base
+//	session    one bounded run of an agent. Members task, cost_micro_usd; data
+//	           substrate, model, turns, outcome, failure, brief
+//	reconcile  what the membrane did. Data counts (by effect), guarded (ids)
+//	proposal   the proposal commit. Data oid, branch, base, patch_id, paths (each
+//	           with its base and result blob)
+//	outcome    the task's verdict; closes the run's claim of it. Members task, team,
+//	           cost_micro_usd, trace; data verdict (review or blocked), reason,
+//	           artifacts
+//	abandoned  a dead run's task, swept by this run; closes that run's claim of it.
+//	           Members task, dead_run, team, cost_micro_usd (= its reservation)
+//	refused    a drain that stopped. Data code, reason
+//	paused     a drain that stopped the board. Data reason
+//
+// Data holds strings, booleans, integers, lists and objects of these; a
+// fraction is refused, because no two programs print one alike.
+//
+// # Promises
+//
+// Append is idempotent per (run, seq): a drain that dies and runs again leaves
+// the same file, and two different records are never taken for one. A file
+// only grows (invariant 14). A torn last line, left by a machine that died
+// while writing, is reported with its number and never repaired: the next
+// commit would hide the damage. Kinds this program does not know are kept.
 package ledger
 
 import (
-	"io/fs"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"slices"
 	"time"
 )
 
-// Kind says what a record is about. The list is closed.
+// Kind says what a record is about. Append takes only the kinds below; Read
+// keeps others, so that an older odd can read a newer one's file.
 type Kind string
 
 // The kinds. claim carries the reservation; outcome, abandoned close it.
@@ -21,12 +66,17 @@ const (
 	Paused    Kind = "paused"
 )
 
+// Kinds lists the kinds in the order a run writes them.
+func Kinds() []Kind {
+	return []Kind{Claim, Session, Reconcile, Proposal, Outcome, Abandoned, Refused, Paused}
+}
+
 // Record is one line. Money is integer micro-USD. Zero members are not stored. Data carries what is
-// particular to a kind, keys as in the kind list.
+// particular to a kind, keys as in the kind list. Read returns its integers as int64.
 type Record struct {
-	TS       time.Time
+	TS       time.Time // stored in UTC, cut to the second
 	Run      string
-	Seq      int
+	Seq      int // 0 or more, rising through the file
 	Kind     Kind
 	Task     string
 	DeadRun  string
@@ -38,31 +88,85 @@ type Record struct {
 	Data     map[string]any
 }
 
-// Append returns f with r as its last line: sorted keys, "v":1, one newline. A record whose (run, seq) is already
-// there leaves f as it is.
-func Append(f []byte, r Record) ([]byte, error) { return nil, nil }
-
 // Torn is the error of Read for a last line without its newline.
 type Torn struct{ Line int }
 
-func (t *Torn) Error() string { return "" }
-
-// Read returns the records of one file in order. A torn last line returns the records before it and a *Torn.
-func Read(b []byte) ([]Record, error) { return nil, nil }
-
-// Trace is the hex SHA-256 of the bytes before an outcome line.
-func Trace(prefix []byte) string { return "" }
-
-// Path is where a run's file lies below the bundle root: ledger/YYYY-MM/RUN.jsonl by the UTC month of the run's start.
-func Path(run string, start time.Time) string { return "" }
-
-// Spend is what the ledgers below dir "ledger" of f say was spent: per month (UTC "2006-01" of the record's ts) and per
-// team; reservations not closed by an outcome or an abandoned record count in full, whatever their month.
-type Spend struct {
-	Month map[string]int64
-	Team  map[string]map[string]int64 // month → team → micro-USD
-	Open  []Record                    // unclosed claims
+// Error says which line is torn, and the way out.
+func (t *Torn) Error() string {
+	return fmt.Sprintf("line %d: torn, the last line has no newline; a machine died while writing it: restore the file from git, or remove that line by hand", t.Line)
 }
 
-// Sum reads every ledger file of the bundle f. An unreadable or torn file is an error: money fails closed.
-func Sum(f fs.FS) (Spend, error) { return Spend{}, nil }
+// Append returns f with r as its last line: sorted keys, "v":1, one newline. A record whose (run, seq) is already
+// there leaves f as it is, byte for byte; a different record under that (run, seq) is an error, and so are a second
+// run in one file, a seq below the last, a negative amount and a file Read refuses. f itself is never changed.
+func Append(f []byte, r Record) ([]byte, error) {
+	if !slices.Contains(Kinds(), r.Kind) {
+		return nil, fmt.Errorf("record %d of %s: kind %q is not in the list", r.Seq, r.Run, r.Kind)
+	}
+	line, err := encode(r)
+	if err != nil {
+		return nil, fmt.Errorf("record %d of %s: %w", r.Seq, r.Run, err)
+	}
+	recs, err := Read(f)
+	if err != nil {
+		return nil, err
+	}
+	for i, old := range recs {
+		if old.Run != r.Run {
+			return nil, fmt.Errorf("line %d: the file is of run %q; a record of %q goes into that run's own file", i+1, old.Run, r.Run)
+		}
+		if old.Seq != r.Seq {
+			continue
+		}
+		if same, err := encode(old); err != nil || !bytes.Equal(same, line) {
+			return nil, fmt.Errorf("line %d: run %s already has another record %d; a ledger line is never changed, append one with a new seq", i+1, r.Run, r.Seq)
+		}
+		return f, nil
+	}
+	if n := len(recs); n > 0 && r.Seq < recs[n-1].Seq {
+		return nil, fmt.Errorf("record %d of %s: comes after record %d; number records upwards", r.Seq, r.Run, recs[n-1].Seq)
+	}
+	return append(append(make([]byte, 0, len(f)+len(line)), f...), line...), nil
+}
+
+// Read returns the records of one file in order. A torn last line returns the records before it and a *Torn; a line
+// that is no record of this version, or that repeats a (run, seq), returns the records before it and an error that
+// begins with its number. An empty file has no records.
+func Read(b []byte) ([]Record, error) {
+	type key struct {
+		run string
+		seq int
+	}
+	var recs []Record
+	seen := map[key]int{}
+	for n := 1; len(b) > 0; n++ {
+		line, rest, whole := bytes.Cut(b, []byte("\n"))
+		if !whole {
+			return recs, &Torn{Line: n}
+		}
+		r, err := decode(line)
+		if err != nil {
+			return recs, fmt.Errorf("line %d: %w", n, err)
+		}
+		k := key{r.Run, r.Seq}
+		if first, again := seen[k]; again {
+			return recs, fmt.Errorf("line %d: record %d of %s again, first on line %d; restore the file from git", n, r.Seq, r.Run, first)
+		}
+		seen[k], recs, b = n, append(recs, r), rest
+	}
+	return recs, nil
+}
+
+// Trace is the hex SHA-256 of the bytes before an outcome line.
+func Trace(prefix []byte) string {
+	sum := sha256.Sum256(prefix)
+	return hex.EncodeToString(sum[:])
+}
+
+// Path is where a run's file lies below the bundle root: ledger/YYYY-MM/RUN.jsonl by the UTC month of the run's start.
+func Path(run string, start time.Time) string {
+	return path.Join("ledger", Month(start), run+".jsonl")
+}
+
+// Month is the UTC calendar month of t, "2006-01": the month its money counts in.
+func Month(t time.Time) string { return t.UTC().Format("2006-01") }

@@ -1,0 +1,208 @@
+package ledger
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Spend is what the ledgers below dir "ledger" of f say was spent: per month (UTC "2006-01" of the closing record's ts)
+// and per team; reservations not closed by an outcome or an abandoned record stand in Open and count in full, whatever
+// their month. In and TeamIn add the two.
+type Spend struct {
+	Month map[string]int64
+	Team  map[string]map[string]int64 // month → team → micro-USD
+	Open  []Record                    // unclosed claims without their Data, by run and seq
+}
+
+// In is what counts against a month's budget: its closed spending and every
+// open reservation, in micro-USD. The error is an overflow.
+func (s Spend) In(month string) (int64, error) {
+	return s.with(s.Month[month], func(Record) bool { return true })
+}
+
+// TeamIn is In for the records of one team.
+func (s Spend) TeamIn(month, team string) (int64, error) {
+	return s.with(s.Team[month][team], func(r Record) bool { return r.Team == team })
+}
+
+func (s Spend) with(total int64, counts func(Record) bool) (int64, error) {
+	var err error
+	for _, r := range s.Open {
+		if !counts(r) {
+			continue
+		}
+		if total, err = sum(total, r.Reserved); err != nil {
+			return 0, err
+		}
+	}
+	return total, nil
+}
+
+// FileSum is what one file adds to a Spend. It depends on that file alone, so
+// it may be kept as long as the file's blob is the same; its JSON form is for
+// caches and promises nothing.
+type FileSum struct {
+	Team      map[string]map[string]int64 // month → team ("" for none) → micro-USD closed here
+	Open      []Record                    // claims nothing in this file closes
+	Abandoned []Record                    // what this file closes in others
+}
+
+// claimed names a claim by the run that made it and its task.
+type claimed struct{ run, task string }
+
+// SumFile sums one file. A claim is closed by the next outcome of its run and
+// task, or by an abandoned record that names both; the money counts in the UTC
+// month of the closing record, under its team or else the claim's. A claim
+// later than the abandoned record that names it stays open: whoever was thought
+// dead has claimed again.
+func SumFile(b []byte) (FileSum, error) {
+	recs, err := Read(b)
+	if err != nil {
+		return FileSum{}, err
+	}
+	s := FileSum{Team: map[string]map[string]int64{}}
+	for i, r := range recs {
+		switch r.Kind {
+		case Claim:
+			r.Data = nil
+			s.Open = append(s.Open, r)
+			continue
+		case Outcome:
+			s.close(&r, r.Run)
+		case Abandoned:
+			s.close(&r, r.DeadRun)
+			s.Abandoned = append(s.Abandoned, r)
+		default:
+			continue
+		}
+		if err := put(s.Team, Month(r.TS), r.Team, r.Cost); err != nil {
+			return FileSum{}, fmt.Errorf("line %d: %w", i+1, err)
+		}
+	}
+	return s, nil
+}
+
+// close drops the run's open claims of r's task and lets r have their team.
+func (s *FileSum) close(r *Record, run string) {
+	s.Open = slices.DeleteFunc(s.Open, func(c Record) bool {
+		if c.Run != run || c.Task != r.Task {
+			return false
+		}
+		if r.Team == "" {
+			r.Team = c.Team
+		}
+		return true
+	})
+}
+
+// Combine adds the sums of files, in any order, and closes the claims that
+// another file's abandoned records name.
+func Combine(files ...FileSum) (Spend, error) {
+	out := Spend{Month: map[string]int64{}, Team: map[string]map[string]int64{}}
+	for _, s := range files {
+		for month, teams := range s.Team {
+			if err := out.add(month, teams); err != nil {
+				return Spend{}, fmt.Errorf("%s: %w", month, err)
+			}
+		}
+	}
+	out.Open = open(files)
+	return out, nil
+}
+
+// add adds a month's amounts by team.
+func (s *Spend) add(month string, teams map[string]int64) error {
+	for team, cost := range teams {
+		total, err := sum(s.Month[month], cost)
+		if err != nil {
+			return err
+		}
+		s.Month[month] = total
+		if team == "" {
+			continue
+		}
+		if err := put(s.Team, month, team, cost); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open are the claims no file closes.
+func open(files []FileSum) []Record {
+	dead := map[claimed]time.Time{}
+	for _, s := range files {
+		for _, r := range s.Abandoned {
+			if k := (claimed{r.DeadRun, r.Task}); r.TS.After(dead[k]) {
+				dead[k] = r.TS
+			}
+		}
+	}
+	var out []Record
+	for _, s := range files {
+		for _, c := range s.Open {
+			if at, ok := dead[claimed{c.Run, c.Task}]; !ok || c.TS.After(at) {
+				out = append(out, c)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Record) int {
+		return cmp.Or(strings.Compare(a.Run, b.Run), cmp.Compare(a.Seq, b.Seq))
+	})
+	return out
+}
+
+func put(m map[string]map[string]int64, month, team string, cost int64) error {
+	if m[month] == nil {
+		m[month] = map[string]int64{}
+	}
+	total, err := sum(m[month][team], cost)
+	m[month][team] = total
+	return err
+}
+
+// Sum reads every ledger file of the bundle f. An unreadable or torn file is an error that begins with its path: money
+// fails closed. A bundle without a ledger has spent nothing.
+func Sum(f fs.FS) (Spend, error) {
+	var files []FileSum
+	err := Walk(f, func(file string, b []byte) error {
+		s, err := SumFile(b)
+		files = append(files, s)
+		return err
+	})
+	if err != nil {
+		return Spend{}, err
+	}
+	return Combine(files...)
+}
+
+// Walk calls visit with every ledger file below dir "ledger" of f, in path
+// order, and stops at the first error, which it prefixes with the file's path
+// and, for a line's own error, a colon: "ledger/2026-07/run-1.jsonl: line 3: …".
+func Walk(f fs.FS, visit func(file string, b []byte) error) error {
+	if _, err := fs.Stat(f, "ledger"); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fs.WalkDir(f, "ledger", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() || path.Ext(file) != ".jsonl" {
+			return nil
+		}
+		b, err := fs.ReadFile(f, file)
+		if err != nil {
+			return err
+		}
+		if err := visit(file, b); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		return nil
+	})
+}
