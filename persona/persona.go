@@ -1,48 +1,115 @@
-// Package persona compiles a work role's part of the graph into a persona, and refuses below the floor.
+// Package persona compiles a work role's part of the graph into a persona, and
+// refuses below the floor.
+//
+// A persona is what an agent knows of the role it is bound to: which teams the
+// role works in, which processes it owns, which policies advise it. It is never
+// written by hand; it is walked from the role over real, typed edges:
+//
+//	step  from                          edges                                        direction
+//	1     the role                      owner reports_to uses governed_by produces   either
+//	                                    stages decided_by relates_to
+//	2     a process or workflow that    uses governed_by produces relates_to         either, and only
+//	      step 1 reached                                                             to the far ends below
+//
+//	edge at step 2   far end
+//	uses             anything but the types that have a step of their own
+//	governed_by      the same
+//	produces         the same
+//	relates_to       system, policy or artifact
+//
+// The types with a step of their own are role, process, workflow, capability
+// and task. There is no "owns": a role reaches the process whose owner it is by
+// walking that edge backwards. Markdown links and supersessions are not walked,
+// and neither are tasks, handoffs, profiles and index atoms, which are work and
+// voice and not knowledge.
+//
+// An atom that is deprecated, or that an atom in force supersedes, guides
+// nobody: it is reached, named in the gaps, and left out. A draft supersedes
+// nothing, so that a proposal cannot silence a policy.
+//
+// What is compiled is data about a role. Systems are informational and grant no
+// tool; policies are advice, and the rules that bind are elsewhere.
+//
+// The same graph gives the same bytes: items stand in the order of section,
+// edge kind, id (DESIGN §7, invariants 6 and 7).
 package persona
 
-import "github.com/odd-cli/odd/okf"
+import (
+	"fmt"
 
-// Floor is the least a persona must rest on.
-type Floor struct {
-	MinAtoms         int // resolved atoms, a draft counts half
-	MinProcesses     int // processes the role owns
-	MinGuides        int // policies or terms
-	MaxUnresolvedPct int
-}
-
-// DefaultFloor is 5 atoms, 1 process, 1 policy or term, 20 % unresolved.
-func DefaultFloor() Floor { return Floor{5, 1, 1, 20} }
+	"github.com/odd-cli/odd/okf"
+)
 
 // Item is one atom of a persona.
 type Item struct {
 	ID, Path, Blob, Type, Title, Description string
 	Confidence, Tier                         string
 	Draft                                    bool
-	Via                                      []okf.Hop // the edge path from the role
+	Section                                  Section
+	Owned                                    bool      // a process or workflow whose owner is the role
+	Via                                      []okf.Hop // the edge path from the role, each hop as it is written
 }
 
 // Persona is a compiled role. Same graph, same bytes.
 type Persona struct {
-	Role                                      Item
-	Commit                                    string // set by the caller; "" outside git
-	Items                                     []Item
-	Reached, Resolved, Unresolved, Unloadable int
-	Gaps                                      []string // one line each: what is missing and where
+	Role   Item
+	Commit string // set by the caller; "" outside git
+	Items  []Item
+
+	// Reached counts the distinct ends of the walked edges, the role left out. It
+	// is the sum of the four that follow.
+	Reached    int
+	Resolved   int // in Items
+	Retired    int // deprecated or superseded, left out
+	Unresolved int // no such atom
+	Unloadable int // a file is there and did not parse
+
+	Retirement string   // why the role itself is out of force, "" when it is in force
+	Gaps       []string // one line each: what is missing and where
 }
 
-// Compile walks the graph from the role over real edges.
-func Compile(g *okf.Graph, role string) (Persona, error) { return Persona{}, nil }
+// Section is a heading of the document.
+type Section string
 
-// Shortfall is one floor rule that p does not meet.
-type Shortfall struct{ Rule, Have, Want, Way string }
+// The sections, in the order of the document. Mandate holds the role alone and
+// Gaps holds no atoms.
+const (
+	Mandate    Section = "Mandate"
+	Teams      Section = "Teams"
+	Runbooks   Section = "Runbooks"
+	Guardrails Section = "Guardrails"
+	Systems    Section = "Systems"
+	Artifacts  Section = "Artifacts"
+	Terms      Section = "Terms"
+	Decisions  Section = "Decisions"
+	Other      Section = "Other" // left out of the document when empty
+)
 
-// Below lists every floor rule p does not meet.
-func (p Persona) Below(f Floor) []Shortfall { return nil }
+// Sections lists the sections that hold items, in document order.
+func Sections() []Section {
+	return []Section{Teams, Runbooks, Guardrails, Systems, Artifacts, Terms, Decisions, Other}
+}
 
-// Markdown is the document; bodies come from g when inline is set.
-func (p Persona) Markdown(g *okf.Graph, inline bool) []byte { return nil }
+// NotRole is an atom that was named as a role and is something else.
+type NotRole struct{ ID, Path, Type string }
 
-// JSON is the manifest. Mermaid is the picture.
-func (p Persona) JSON() ([]byte, error) { return nil, nil }
-func (p Persona) Mermaid() []byte       { return nil }
+// Error names the atom and the way out.
+func (e *NotRole) Error() string {
+	return fmt.Sprintf("%s: %s is a %s, want a role; compile-persona takes the id of an atom of type role", e.Path, e.ID, e.Type)
+}
+
+// Refused is the reason code.
+func (e *NotRole) Refused() string { return "not-a-role" }
+
+// Compile walks the graph from the role over real edges. The error wraps
+// okf.ErrNotFound or okf.ErrAmbiguous, or is a *NotRole. A role that is out of
+// force compiles, so that it can be read, and is below every floor.
+func Compile(g *okf.Graph, role string) (Persona, error) {
+	r, err := find(g, role)
+	if err != nil {
+		return Persona{}, err
+	}
+	w := newWalk(g, r)
+	w.run()
+	return w.persona(), nil
+}

@@ -1,0 +1,86 @@
+package persona
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Floor is the least a persona must rest on. Zero turns a rule off, except that
+// a role out of force and a persona of drafts alone are always below.
+type Floor struct {
+	MinAtoms         int // resolved atoms, a draft counts half
+	MinProcesses     int // processes and workflows the role owns, drafts not counted
+	MinGuides        int // guardrails or terms, drafts not counted
+	MaxUnresolvedPct int // of all reached: unresolved and unloadable
+}
+
+// DefaultFloor is 5 atoms, 1 process, 1 policy or term, 20 % unresolved.
+func DefaultFloor() Floor { return Floor{5, 1, 1, 20} }
+
+// Shortfall is one floor rule that p does not meet.
+type Shortfall struct{ Rule, Have, Want, Way string }
+
+// String is one line: "atoms: 2½, want 5; …".
+func (s Shortfall) String() string {
+	return fmt.Sprintf("%s: %s, want %s; %s", s.Rule, s.Have, s.Want, s.Way)
+}
+
+// Below lists every floor rule p does not meet, in a fixed order. A draft
+// counts half towards the atoms and not at all towards processes and guides: a
+// template of drafts alone never clears the floor, however many it has.
+func (p Persona) Below(f Floor) []Shortfall {
+	var out []Shortfall
+	short := func(miss bool, s Shortfall) {
+		if miss {
+			out = append(out, s)
+		}
+	}
+	n := p.count()
+	short(p.Retirement != "", Shortfall{"role", p.Retirement, "a role in force", "compile the role that took its place"})
+	short(n.halves < 2*f.MinAtoms, Shortfall{"atoms", half(n.halves), strconv.Itoa(f.MinAtoms),
+		"link more atoms to the role with typed edges, or take status: draft off those that are settled"})
+	short(n.processes < f.MinProcesses, Shortfall{"processes", strconv.Itoa(n.processes), strconv.Itoa(f.MinProcesses),
+		"add owner: " + p.Role.ID + " to a process that is no draft"})
+	short(n.guides < f.MinGuides, Shortfall{"guides", strconv.Itoa(n.guides), strconv.Itoa(f.MinGuides),
+		"add governed_by to a process, or relates_to a term, that is no draft"})
+	short(len(p.Items) > 0 && n.settled == 0, Shortfall{"drafts", "drafts only", "a settled atom",
+		"review the drafts and take status: draft off what holds"})
+	missing := p.Unresolved + p.Unloadable
+	short(missing*100 > f.MaxUnresolvedPct*p.Reached, Shortfall{"unresolved",
+		fmt.Sprintf("%d of %d", missing, p.Reached), fmt.Sprintf("at most %d %%", f.MaxUnresolvedPct),
+		"write the missing atoms or drop the edges; the gaps name them"})
+	return out
+}
+
+// tally is what the floor counts.
+type tally struct{ halves, settled, processes, guides int }
+
+func (p Persona) count() tally {
+	var n tally
+	for _, it := range p.Items {
+		n.halves++
+		if it.Draft {
+			continue
+		}
+		n.halves++
+		n.settled++
+		if it.Owned {
+			n.processes++
+		}
+		if it.Section == Guardrails || it.Section == Terms {
+			n.guides++
+		}
+	}
+	return n
+}
+
+// half prints a count of halves.
+func half(n int) string {
+	switch {
+	case n%2 == 0:
+		return strconv.Itoa(n / 2)
+	case n == 1:
+		return "½"
+	}
+	return strconv.Itoa(n/2) + "½"
+}

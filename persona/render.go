@@ -1,0 +1,272 @@
+package persona
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// preface says, under the heading of a section, what it is and is not.
+var preface = map[Section]string{
+	Guardrails: "Advisory: guidance for the work. The rules that bind are enforced elsewhere.",
+	Systems:    "Informational: what the work touches. Nothing here grants a tool or an access.",
+}
+
+// Markdown is the document. Each atom is a pointer: title, id, path, blob,
+// confidence, tier and the last edge that reached it. With inline the bodies
+// follow, taken from g, each in a fence longer than any in it, so that no body
+// can end its own. Characters a reader cannot see are left out.
+func (p Persona) Markdown(g *okf.Graph, inline bool) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Persona: %s\n\n", line(p.Role.Title))
+	fmt.Fprintf(&b, "Compiled from %s", code(p.Role.Path))
+	if p.Commit != "" {
+		fmt.Fprintf(&b, " at commit %s", code(p.Commit))
+	}
+	fmt.Fprintf(&b, ": %d reached, %d resolved, %d retired, %d unresolved, %d unloadable.\n",
+		p.Reached, p.Resolved, p.Retired, p.Unresolved, p.Unloadable)
+	fmt.Fprintf(&b, "\n## %s\n\n", Mandate)
+	if p.Retirement != "" {
+		fmt.Fprintf(&b, "This role is out of force: %s.\n\n", line(p.Retirement))
+	}
+	writeItem(&b, p.Role)
+	bodies := p.bodiesOf(g, inline)
+	writeBody(&b, p.Role, bodies)
+	for _, s := range Sections() {
+		p.writeSection(&b, s, bodies)
+	}
+	fmt.Fprint(&b, "\n## Gaps\n\n")
+	for _, gap := range p.Gaps {
+		fmt.Fprintf(&b, "- %s\n", line(gap))
+	}
+	if len(p.Gaps) == 0 {
+		b.WriteString("None.\n")
+	}
+	return b.Bytes()
+}
+
+func (p Persona) writeSection(b *bytes.Buffer, s Section, bodies map[string][]byte) {
+	items := p.in(s)
+	if len(items) == 0 && s == Other {
+		return
+	}
+	fmt.Fprintf(b, "\n## %s\n\n", s)
+	if preface[s] != "" {
+		fmt.Fprintf(b, "%s\n\n", preface[s])
+	}
+	for _, it := range items {
+		writeItem(b, it)
+	}
+	if len(items) == 0 {
+		b.WriteString("None.\n")
+	}
+	for _, it := range items {
+		writeBody(b, it, bodies)
+	}
+}
+
+func (p Persona) in(s Section) []Item {
+	var out []Item
+	for _, it := range p.Items {
+		if it.Section == s {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+func writeItem(b *bytes.Buffer, it Item) {
+	fmt.Fprintf(b, "- **%s**: %s, %s, blob %s, %s, %s", line(it.Title), code(it.ID), code(it.Path), code(it.Blob), it.Confidence, it.Tier)
+	if it.Draft {
+		b.WriteString(", draft")
+	}
+	if len(it.Via) > 0 {
+		fmt.Fprintf(b, ", via %s", it.route())
+	}
+	b.WriteString("\n")
+	if it.Description != "" {
+		fmt.Fprintf(b, "  %s\n", line(it.Description))
+	}
+}
+
+// route prints the edge path: "publish-article owner editor; publish-article uses cms".
+func (it Item) route() string {
+	hops := make([]string, len(it.Via))
+	for i, h := range it.Via {
+		hops[i] = code(fmt.Sprintf("%s %s %s", h.From, h.Kind, h.To))
+	}
+	return strings.Join(hops, ", ")
+}
+
+// bodiesOf takes the bodies of the persona's atoms from g, by path. An atom that
+// g has in another version lends no text.
+func (p Persona) bodiesOf(g *okf.Graph, inline bool) map[string][]byte {
+	if !inline || g == nil {
+		return nil
+	}
+	out := map[string][]byte{}
+	for _, it := range append([]Item{p.Role}, p.Items...) {
+		if a, err := g.Find(it.ID); err == nil && a.Path == it.Path && a.Blob == it.Blob {
+			out[it.Path] = a.Body()
+		}
+	}
+	return out
+}
+
+func writeBody(b *bytes.Buffer, it Item, bodies map[string][]byte) {
+	body := strings.Trim(okf.Visible(string(bodies[it.Path])), "\n")
+	if strings.TrimSpace(body) == "" {
+		return
+	}
+	fence := strings.Repeat("`", max(3, longestTicks(body)+1))
+	fmt.Fprintf(b, "\n%smarkdown %s\n%s\n%s\n", fence, strings.ReplaceAll(line(it.Path), "`", "'"), body, fence)
+}
+
+// line makes s one line that cannot start a block.
+func line(s string) string {
+	return strings.Join(strings.Fields(okf.Visible(s)), " ")
+}
+
+// code is s as a code span that s cannot leave.
+func code(s string) string {
+	s = line(s)
+	if !strings.Contains(s, "`") {
+		return "`" + s + "`"
+	}
+	ticks := strings.Repeat("`", longestTicks(s)+1)
+	return ticks + " " + s + " " + ticks
+}
+
+func longestTicks(s string) int {
+	best, run := 0, 0
+	for _, r := range s {
+		if r != '`' {
+			run = 0
+			continue
+		}
+		run++
+		best = max(best, run)
+	}
+	return best
+}
+
+// manifest is the stored shape of JSON. Names never change.
+type manifest struct {
+	Version    int            `json:"v"`
+	Role       manifestItem   `json:"role"`
+	Commit     string         `json:"commit,omitempty"`
+	Retirement string         `json:"retirement,omitempty"`
+	Counts     map[string]int `json:"counts"`
+	Items      []manifestItem `json:"items"`
+	Gaps       []string       `json:"gaps"`
+}
+
+type manifestItem struct {
+	Section     Section   `json:"section"`
+	ID          string    `json:"id"`
+	Path        string    `json:"path"`
+	Blob        string    `json:"blob"`
+	Type        string    `json:"type"`
+	Title       string    `json:"title"`
+	Description string    `json:"description,omitempty"`
+	Confidence  string    `json:"confidence"`
+	Tier        string    `json:"tier"`
+	Draft       bool      `json:"draft,omitempty"`
+	Owned       bool      `json:"owned,omitempty"`
+	Via         []okf.Hop `json:"via,omitempty"`
+}
+
+func manifested(it Item) manifestItem {
+	return manifestItem{it.Section, it.ID, it.Path, it.Blob, it.Type, it.Title, it.Description, it.Confidence, it.Tier, it.Draft, it.Owned, it.Via}
+}
+
+// JSON is the manifest: what the persona was compiled from, indented by two,
+// with a final newline. No body is in it.
+func (p Persona) JSON() ([]byte, error) {
+	m := manifest{
+		Version: 1, Role: manifested(p.Role), Commit: p.Commit, Retirement: p.Retirement,
+		Counts: map[string]int{
+			"reached": p.Reached, "resolved": p.Resolved, "retired": p.Retired,
+			"unresolved": p.Unresolved, "unloadable": p.Unloadable,
+		},
+		Items: []manifestItem{}, Gaps: append([]string{}, p.Gaps...),
+	}
+	for _, it := range p.Items {
+		m.Items = append(m.Items, manifested(it))
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(m); err != nil {
+		return nil, fmt.Errorf("persona %s: %w", p.Role.ID, err)
+	}
+	return b.Bytes(), nil
+}
+
+// Digest is the SHA-256 of the manifest in lower-case hex, for traces. It does
+// not depend on Commit, so that a commit elsewhere does not change it.
+func (p Persona) Digest() string {
+	p.Commit = ""
+	b, err := p.JSON()
+	if err != nil {
+		panic("unreachable: a manifest is strings, numbers and lists: " + err.Error())
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Mermaid is the picture: the role, what was reached and the walked edges, each
+// in the direction it is written.
+func (p Persona) Mermaid() []byte {
+	var b bytes.Buffer
+	b.WriteString("flowchart LR\n")
+	node := map[okf.ID]string{okf.ID(p.Role.ID): "role"}
+	fmt.Fprintf(&b, "  role([\"%s\"])\n", label(p.Role.Title))
+	var hops []okf.Hop
+	n := 0
+	for _, s := range Sections() {
+		items := p.in(s)
+		if len(items) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "  subgraph %s\n", s)
+		for _, it := range items {
+			name := fmt.Sprintf("n%d", n)
+			n++
+			node[okf.ID(it.ID)] = name
+			fmt.Fprintf(&b, "    %s[\"%s\"]\n", name, label(it.Title))
+			hops = append(hops, it.Via...)
+		}
+		b.WriteString("  end\n")
+	}
+	for _, e := range drawn(hops, node) {
+		b.WriteString(e)
+	}
+	return b.Bytes()
+}
+
+// drawn are the edges among the nodes, each once, in the order of the items.
+func drawn(hops []okf.Hop, node map[okf.ID]string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, h := range hops {
+		from, to := node[h.From], node[h.To]
+		e := fmt.Sprintf("  %s -->|%s| %s\n", from, h.Kind, to)
+		if from != "" && to != "" && !seen[e] {
+			seen[e] = true
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// label is s inside mermaid's double quotes, where entities are written #name;.
+func label(s string) string {
+	return strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;", "&", "#amp;").Replace(line(s))
+}

@@ -1,0 +1,205 @@
+package persona
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// find resolves name to a role. Where name is a stem that several atoms share,
+// or that another type holds, the one role with that stem is meant.
+func find(g *okf.Graph, name string) (*okf.Atom, error) {
+	a, err := g.Find(name)
+	if err == nil && kind(a) == "role" {
+		return a, nil
+	}
+	var roles []string
+	var same []*okf.Atom
+	for _, b := range g.Atoms() {
+		if kind(b) != "role" {
+			continue
+		}
+		roles = append(roles, string(b.ID))
+		if path.Base(string(b.ID)) == name {
+			same = append(same, b)
+		}
+	}
+	switch {
+	case len(same) == 1:
+		return same[0], nil
+	case err == nil:
+		return nil, &NotRole{ID: string(a.ID), Path: a.Path, Type: a.Type}
+	case errors.Is(err, okf.ErrNotFound) && len(roles) == 0:
+		return nil, fmt.Errorf("%w; the bundle has no role, write one as roles/NAME.md with type: role", err)
+	case errors.Is(err, okf.ErrNotFound):
+		slices.Sort(roles)
+		return nil, fmt.Errorf("%w; the roles are %s", err, strings.Join(roles, ", "))
+	}
+	return nil, err
+}
+
+// kind is an atom's type as the tables of this package spell it.
+func kind(a *okf.Atom) string { return strings.ToLower(strings.TrimSpace(a.Type)) }
+
+// walk is one compilation: what was reached, and by which path. It looks at the
+// role's neighbourhood only, however large the graph.
+type walk struct {
+	g       *okf.Graph
+	role    *okf.Atom
+	byID    map[okf.ID]*okf.Atom // of what was met
+	via     map[okf.ID][]okf.Hop
+	retired map[okf.ID][]okf.Hop
+	missing map[string]okf.Dangling // by target
+	gaps    []string
+}
+
+func newWalk(g *okf.Graph, role *okf.Atom) *walk {
+	return &walk{
+		g: g, role: role, byID: map[okf.ID]*okf.Atom{role.ID: role},
+		via: map[okf.ID][]okf.Hop{}, retired: map[okf.ID][]okf.Hop{}, missing: map[string]okf.Dangling{},
+	}
+}
+
+// atom returns the atom with exactly this id, nil when there is none.
+func (w *walk) atom(id okf.ID) *okf.Atom {
+	a, met := w.byID[id]
+	if !met {
+		if found, err := w.g.Find(string(id)); err == nil && found.ID == id {
+			a = found
+		}
+		w.byID[id] = a
+	}
+	return a
+}
+
+// successor is the atom in whose favour a steps back, "" when there is none. A
+// draft supersedes nothing. Of several successors the least id is named.
+func (w *walk) successor(a *okf.Atom) okf.ID {
+	var by []okf.ID
+	for _, h := range w.g.Out(a.ID) {
+		if h.Kind == okf.SupersededBy && h.To != a.ID {
+			by = append(by, h.To)
+		}
+	}
+	for _, h := range w.g.In(a.ID) {
+		if next := w.atom(h.From); h.Kind == okf.Supersedes && h.From != a.ID && next != nil && !draft(next) {
+			by = append(by, h.From)
+		}
+	}
+	if len(by) == 0 {
+		return ""
+	}
+	return slices.Min(by)
+}
+
+func draft(a *okf.Atom) bool { return strings.EqualFold(a.Status, "draft") }
+
+// retirement says why a is out of force, "" when it is in force.
+func (w *walk) retirement(a *okf.Atom) string {
+	if by := w.successor(a); by != "" {
+		return fmt.Sprintf("superseded by %s", by)
+	}
+	if strings.EqualFold(a.Status, "deprecated") {
+		return "deprecated"
+	}
+	return ""
+}
+
+// run takes both steps of the walk.
+func (w *walk) run() {
+	w.step(w.role, nil, firstStep)
+	reached := make([]okf.ID, 0, len(w.via))
+	for id := range w.via {
+		if runbook(w.byID[id]) {
+			reached = append(reached, id)
+		}
+	}
+	slices.Sort(reached)
+	for _, id := range reached {
+		w.step(w.byID[id], w.via[id], secondStep)
+	}
+}
+
+func runbook(a *okf.Atom) bool { return kind(a) == "process" || kind(a) == "workflow" }
+
+// firstStep walks every typed edge but a supersession.
+func firstStep(k okf.EdgeKind, _ *okf.Atom) bool {
+	return k != okf.Supersedes && k != okf.SupersededBy && k != okf.Link
+}
+
+// secondStep walks from a runbook to what it uses, what advises it and what it makes.
+// to is nil when the far end is not there.
+func secondStep(k okf.EdgeKind, to *okf.Atom) bool {
+	switch k {
+	case okf.Uses, okf.GovernedBy, okf.Produces:
+		return to == nil || !slices.Contains([]string{"role", "process", "workflow", "capability", "task"}, kind(to))
+	case okf.RelatesTo:
+		return to != nil && slices.Contains([]string{"system", "policy", "artifact"}, kind(to))
+	}
+	return false
+}
+
+// work are the types that are no knowledge of a role.
+func work(a *okf.Atom) bool {
+	return slices.Contains([]string{"task", "handoff", "persona", "index"}, kind(a))
+}
+
+// step follows the edges at a that may be walked. prefix is the path to a.
+func (w *walk) step(a *okf.Atom, prefix []okf.Hop, may func(okf.EdgeKind, *okf.Atom) bool) {
+	for _, h := range append(slices.Clone(w.g.Out(a.ID)), w.g.In(a.ID)...) {
+		far := h.To
+		if far == a.ID {
+			far = h.From
+		}
+		to := w.atom(far)
+		if to == nil || far == a.ID || far == w.role.ID || work(to) || !may(h.Kind, to) {
+			continue
+		}
+		w.reach(to, append(slices.Clone(prefix), h))
+	}
+	for _, d := range w.g.Dangling(a.ID) {
+		if may(d.Kind, nil) {
+			w.miss(d)
+		}
+	}
+}
+
+// reach notes one way to a, and keeps the shortest and then the first in order.
+func (w *walk) reach(a *okf.Atom, via []okf.Hop) {
+	in := w.via
+	if w.retirement(a) != "" {
+		in = w.retired
+	}
+	if cur, ok := in[a.ID]; !ok || comparePaths(via, cur) < 0 {
+		in[a.ID] = via
+	}
+}
+
+func (w *walk) miss(d okf.Dangling) {
+	key := strings.TrimSuffix(strings.TrimPrefix(d.Target, "/"), ".md")
+	what := "no such atom; write it or drop the edge"
+	if d.Broken {
+		what = "the file does not parse; run odd check"
+	}
+	w.gaps = append(w.gaps, fmt.Sprintf("%s:%d: %s %s: %s", w.byID[d.From].Path, d.Line, d.Kind, d.Target, what))
+	if cur, ok := w.missing[key]; !ok || d.Broken && !cur.Broken {
+		w.missing[key] = d
+	}
+}
+
+func comparePaths(a, b []okf.Hop) int {
+	if c := cmp.Compare(len(a), len(b)); c != 0 {
+		return c
+	}
+	return slices.CompareFunc(a, b, func(x, y okf.Hop) int {
+		return cmp.Or(cmp.Compare(rank(x.Kind), rank(y.Kind)), cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To), cmp.Compare(x.Line, y.Line))
+	})
+}
+
+// rank is the place of an edge kind in canonical order.
+func rank(k okf.EdgeKind) int { return slices.Index(okf.EdgeKinds(), k) }
