@@ -18,11 +18,12 @@
 //	session    one bounded run of an agent. Members task, cost_micro_usd; data
 //	           substrate, model, turns, outcome, failure, brief
 //	reconcile  what the membrane did. Data counts (by effect), guarded (ids)
-//	proposal   the proposal commit. Data oid, branch, base, patch_id, paths (each
-//	           with its base and result blob)
 //	outcome    the task's verdict; closes the run's claim of it. Members task, team,
-//	           cost_micro_usd, trace; data verdict (review or blocked), reason,
-//	           artifacts
+//	           cost_micro_usd, trace (SHA-256 of the file's earlier bytes, repeated
+//	           in the trailers of the task's proposal and result commits); data
+//	           verdict (review, blocked, or lost when the claim was no longer
+//	           this run's), reason, artifacts, and of the proposal its commit,
+//	           branch, base and paths (each with its base and result blob)
 //	abandoned  a dead run's task, swept by this run; closes that run's claim of it.
 //	           Members task, dead_run, team, cost_micro_usd (= its reservation)
 //	refused    a drain that stopped. Data code, reason
@@ -59,8 +60,7 @@ const (
 	Claim     Kind = "claim"     // task, role, attempt, reserved_micro_usd, lease_expires, base
 	Session   Kind = "session"   // substrate, model, turns, cost_micro_usd, outcome, brief manifest hash
 	Reconcile Kind = "reconcile" // counts by effect, guarded ids
-	Proposal  Kind = "proposal"  // oid, branch, base, patch_id, paths with base and result blobs
-	Outcome   Kind = "outcome"   // verdict review|blocked, reason, cost_micro_usd, trace, artifacts oid
+	Outcome   Kind = "outcome"   // verdict, reason, cost_micro_usd, trace, artifacts, the proposal
 	Abandoned Kind = "abandoned" // a dead run's task swept by this run: dead_run, cost_micro_usd = its reservation
 	Refused   Kind = "refused"   // a drain that stopped: reason code
 	Paused    Kind = "paused"
@@ -68,7 +68,7 @@ const (
 
 // Kinds lists the kinds in the order a run writes them.
 func Kinds() []Kind {
-	return []Kind{Claim, Session, Reconcile, Proposal, Outcome, Abandoned, Refused, Paused}
+	return []Kind{Claim, Session, Reconcile, Outcome, Abandoned, Refused, Paused}
 }
 
 // Record is one line. Money is integer micro-USD. Zero members are not stored. Data carries what is

@@ -18,6 +18,7 @@ type Spend struct {
 	Month map[string]int64
 	Team  map[string]map[string]int64 // month → team → micro-USD
 	Open  []Record                    // unclosed claims without their Data, by run and seq
+	Last  time.Time                   // the latest ts of any record
 }
 
 // In is what counts against a month's budget: its closed spending and every
@@ -51,6 +52,7 @@ type FileSum struct {
 	Team      map[string]map[string]int64 // month → team ("" for none) → micro-USD closed here
 	Open      []Record                    // claims nothing in this file closes
 	Abandoned []Record                    // what this file closes in others
+	Last      time.Time                   // the latest ts in the file
 }
 
 // claimed names a claim by the run that made it and its task.
@@ -68,6 +70,7 @@ func SumFile(b []byte) (FileSum, error) {
 	}
 	s := FileSum{Team: map[string]map[string]int64{}}
 	for i, r := range recs {
+		s.Last = later(s.Last, r.TS)
 		switch r.Kind {
 		case Claim:
 			r.Data = nil
@@ -106,6 +109,7 @@ func (s *FileSum) close(r *Record, run string) {
 func Combine(files ...FileSum) (Spend, error) {
 	out := Spend{Month: map[string]int64{}, Team: map[string]map[string]int64{}}
 	for _, s := range files {
+		out.Last = later(out.Last, s.Last)
 		for month, teams := range s.Team {
 			if err := out.add(month, teams); err != nil {
 				return Spend{}, fmt.Errorf("%s: %w", month, err)
@@ -114,6 +118,13 @@ func Combine(files ...FileSum) (Spend, error) {
 	}
 	out.Open = open(files)
 	return out, nil
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // add adds a month's amounts by team.

@@ -51,6 +51,7 @@ func TestSum(t *testing.T) {
 		Month: map[string]int64{"2026-07": 5, "2026-08": 730},
 		Team:  map[string]map[string]int64{"2026-08": {"docs": 730}},
 		Open:  []Record{{TS: at(8, 3), Run: "run-4", Seq: 1, Kind: Claim, Task: "c", Team: "ops", Reserved: 1000}},
+		Last:  at(8, 3),
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
