@@ -1,0 +1,182 @@
+package testscripts
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// below says which packages of odd a package may import. A row that is missing
+// is an error: a new package is a decision. "*" is everything but odd's
+// command line, and a row "x/*" is for the sub-packages of x.
+//
+// Arrows point down only: okf, journal, reconcile/irongate and board/gate know
+// nobody, and nobody below cmd knows cmd. Drain may not import review, because
+// only review can say done.
+var below = map[string][]string{
+	"cmd/odd":            {"cmd"},
+	"cmd":                {"*"},
+	"okf":                {},
+	"okf/okftest":        {"okf"},
+	"journal":            {},
+	"journal/ledger":     {},
+	"journal/repo":       {},
+	"journal/memory":     {"journal/ledger"},
+	"journal/proof":      {"*", "!board/drain", "!persona/invoke"},
+	"reconcile":          {"okf"},
+	"reconcile/irongate": {},
+	"persona":            {"okf"},
+	"persona/contract":   {"persona", "okf"},
+	"persona/surface":    {"persona/contract"},
+	"persona/octave":     {},
+	"persona/anchor":     {"persona/octave", "okf", "reconcile/irongate"},
+	"persona/session":    {"persona/contract", "okf", "reconcile/irongate"},
+	"persona/session/*":  {"persona/session", "persona/contract", "okf", "reconcile/irongate"},
+	"persona/invoke":     {"persona", "persona/*", "okf", "journal", "journal/ledger"},
+	"persona/mcp":        {"okf", "persona", "persona/anchor", "board"},
+	"board":              {"okf", "board/budget"},
+	"board/config":       {"board/budget"},
+	"board/gate":         {},
+	"board/budget":       {},
+	"board/pipeline":     {"okf", "reconcile/irongate", "journal/ledger", "journal/memory"},
+	"board/review":       {"board", "okf", "reconcile", "journal", "journal/ledger"},
+	"board/drain":        {"*", "!board/review", "!journal/proof"},
+	"knowledge":          {},
+}
+
+// only says who alone may import a package from elsewhere.
+var only = map[string][]string{
+	"github.com/go-git/go-git/v5":                {"journal/repo"},
+	"os/exec":                                    {"journal/repo", "persona/session/exec"},
+	"github.com/urfave/cli/v2":                   {"cmd"},
+	"github.com/google/go-cmp":                   {},
+	"github.com/rogpeppe/go-internal/testscript": {},
+	"pgregory.net/rapid":                         {},
+	"testing":                                    {},
+	"net/http":                                   {"persona/session/anthropic", "persona/session/openai"},
+}
+
+// row finds the table's row for a package.
+func row(dir string) ([]string, bool) {
+	if r, ok := below[dir]; ok {
+		return r, true
+	}
+	r, ok := below[path.Dir(dir)+"/*"]
+	return r, ok
+}
+
+// allows reports whether a row lets its package import dir.
+func allows(row []string, dir string) bool {
+	ok := false
+	for _, r := range row {
+		switch {
+		case r == "!"+dir:
+			return false
+		case r == dir, r == path.Dir(dir)+"/*":
+			ok = true
+		case r == "*" && dir != "cmd" && dir != "testscripts":
+			ok = true
+		}
+	}
+	return ok
+}
+
+func TestImportTable(t *testing.T) {
+	t.Parallel()
+	for _, s := range goFiles(t, func(s source) bool { return !s.test && s.dir != "testscripts" }) {
+		r, ok := row(s.dir)
+		if !ok {
+			t.Errorf("%s: package %s has no row in the import table", s.path, s.dir)
+			continue
+		}
+		own, other := s.imports()
+		for _, im := range own {
+			if !allows(r, im) || im == "okf/okftest" {
+				t.Errorf("%s: %s may not import %s", s.path, s.dir, im)
+			}
+		}
+		for _, im := range other {
+			if who, ok := restricted(im); ok && !slices.Contains(who, s.dir) {
+				t.Errorf("%s: %s may not import %s, only %q may", s.path, s.dir, im, who)
+			}
+		}
+	}
+}
+
+// restricted finds who may import a foreign package, sub-packages included.
+func restricted(im string) (who []string, ok bool) {
+	for p := im; p != "." && p != "/"; p = path.Dir(p) {
+		if who, ok := only[p]; ok {
+			return who, true
+		}
+	}
+	return nil, false
+}
+
+// TestDrainCannotApprove follows the imports all the way: whatever drain
+// reaches, in its tests too, none of it may be the package that can say done.
+func TestDrainCannotApprove(t *testing.T) {
+	t.Parallel()
+	edges := map[string]map[string]bool{}
+	for _, s := range goFiles(t, func(s source) bool { return !s.test || s.dir == "board/drain" }) {
+		own, _ := s.imports()
+		for _, im := range own {
+			if edges[s.dir] == nil {
+				edges[s.dir] = map[string]bool{}
+			}
+			edges[s.dir][im] = true
+		}
+	}
+	seen := map[string]bool{}
+	var walk func(dir string, trail []string)
+	walk = func(dir string, trail []string) {
+		trail = append(trail, dir)
+		if dir == "board/review" {
+			t.Errorf("drain reaches the human step: %s", strings.Join(trail, " → "))
+		}
+		if seen[dir] {
+			return
+		}
+		seen[dir] = true
+		for _, next := range slices.Sorted(maps.Keys(edges[dir])) {
+			walk(next, trail)
+		}
+	}
+	walk("board/drain", nil)
+}
+
+// TestImportTableBites shows the matcher says no: a table that allows
+// everything would pass every other test here.
+func TestImportTableBites(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		from, to string
+		want     bool
+	}{
+		{"okf", "journal", false},
+		{"board/drain", "board/review", false},
+		{"board/drain", "journal/repo", true},
+		{"journal/proof", "board/drain", false},
+		{"persona/session/exec", "persona/session", true},
+		{"persona/session/exec", "journal/repo", false},
+		{"persona/invoke", "persona/session/exec", false},
+		{"cmd", "board/drain", true},
+		{"board", "cmd", false},
+	} {
+		r, ok := row(c.from)
+		if !ok {
+			t.Errorf("no row for %s", c.from)
+		}
+		if got := allows(r, c.to); got != c.want {
+			t.Errorf("allows(%s → %s) = %v, want %v", c.from, c.to, got, c.want)
+		}
+	}
+	if _, ok := row("util"); ok {
+		t.Error(`row("util") is there; an unknown package must have none`)
+	}
+	if who, ok := restricted("github.com/go-git/go-git/v5/plumbing"); !ok || !slices.Equal(who, []string{"journal/repo"}) {
+		t.Errorf("restricted(go-git sub-package) = %q, %v", who, ok)
+	}
+}
