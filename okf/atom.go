@@ -23,6 +23,8 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -218,10 +220,67 @@ func (a *Atom) Tier() Tier {
 	return t
 }
 
+// edgeRank is the place of k in EdgeKinds, or -1.
+func edgeRank(k EdgeKind) int {
+	switch k {
+	case Owner:
+		return 0
+	case ReportsTo:
+		return 1
+	case Uses:
+		return 2
+	case GovernedBy:
+		return 3
+	case Produces:
+		return 4
+	case Stages:
+		return 5
+	case DecidedBy:
+		return 6
+	case RelatesTo:
+		return 7
+	case Supersedes:
+		return 8
+	case SupersededBy:
+		return 9
+	}
+	return -1
+}
+
+// sortEdges puts edges into canonical order of kind; edges of a kind stay as
+// written.
+func sortEdges(es []Edge) {
+	byKind := func(a, b Edge) int { return edgeRank(a.Kind) - edgeRank(b.Kind) }
+	if !slices.IsSortedFunc(es, byKind) {
+		slices.SortStableFunc(es, byKind)
+	}
+}
+
+// ValidID reports whether s may be an explicit id: at most 200 bytes of parts
+// separated by "/", each a letter, digit or "_" followed by letters, digits,
+// "_", "-" and "."; the grammar of OKF's concept ids, so that every id is a
+// possible path. It may not end in ".md", which would be taken for a path.
+func ValidID(s string) bool {
+	if len(s) > 200 || strings.HasSuffix(s, ".md") {
+		return false
+	}
+	for part := range strings.SplitSeq(s, "/") {
+		if part == "" || part[0] == '.' || part[0] == '-' {
+			return false
+		}
+		for i := 0; i < len(part); i++ {
+			if !wordByte(part[i]) && part[i] != '.' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // BlobID is the git blob id of b, the version of a file everywhere in odd.
 func BlobID(b []byte) string {
 	h := sha1.New()
-	fmt.Fprintf(h, "blob %d\x00", len(b))
+	h.Write(append(strconv.AppendInt([]byte("blob "), int64(len(b)), 10), 0))
 	h.Write(b)
 	return hex.EncodeToString(h.Sum(nil))
 }

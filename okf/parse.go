@@ -8,23 +8,29 @@ import (
 	"unicode/utf8"
 
 	"github.com/adrg/frontmatter"
-	"go.yaml.in/yaml/v4"
 )
+
+// MaxFileBytes is the largest concept file that is read. A page of prose is a
+// few KiB; the limit keeps a dump that was named .md by mistake out of memory.
+const MaxFileBytes = 8 << 20
 
 // Problem is one located finding about a bundle. It is also the error Parse
 // returns, so that one bad file costs one line and not the bundle.
 type Problem struct {
-	Code     string   `json:"code"` // "okf-…" for the OKF rules, "odd-…" for odd's own
+	Code     string   `json:"code"` // one of Codes: "okf-…" for the OKF rules, "odd-…" for odd's own
 	Severity Severity `json:"severity"`
 	Path     string   `json:"path"`
-	Line     int      `json:"line"`
+	Line     int      `json:"line"` // 1-based line in the file
 	Message  string   `json:"message"`
 	Hint     string   `json:"hint,omitempty"` // the way out
 }
 
-// Error is "path:line: message; hint".
+// Error is "path:line: message; hint", or "line N: …" without a path.
 func (p Problem) Error() string {
 	s := fmt.Sprintf("%s:%d: %s", p.Path, p.Line, p.Message)
+	if p.Path == "" {
+		s = fmt.Sprintf("line %d: %s", p.Line, p.Message)
+	}
 	if p.Hint != "" {
 		s += "; " + p.Hint
 	}
@@ -42,70 +48,263 @@ const (
 	Info  Severity = "info"
 )
 
-// Parse reads one concept file. The error is a Problem.
+// Parse reads one concept file. The error is a Problem with file as its path.
+//
+// The block must open on the first byte with a line "---" and close with the
+// next line "---" in column 0 (blanks after the dashes are allowed), hold one
+// YAML mapping without duplicate keys, and name a type. The file must be UTF-8
+// without a byte order mark or NUL, and at most MaxFileBytes long.
 func Parse(file string, b []byte) (Atom, error) {
-	bad := func(line int, code, msg, hint string) (Atom, error) {
-		return Atom{}, Problem{Code: code, Severity: Error, Path: file, Line: line, Message: msg, Hint: hint}
-	}
-	if !utf8.Valid(b) {
-		return bad(1, "okf-encoding", "not UTF-8 text", "save the file as UTF-8")
-	}
-	if !bytes.HasPrefix(b, []byte("---")) {
-		return bad(1, "okf-frontmatter", "no frontmatter", `start the file with "---", a type and "---"`)
-	}
-	var root yaml.Node
-	rest, err := frontmatter.MustParse(bytes.NewReader(b), &root, frontmatter.NewFormat("---", "---", func(src []byte, v any) error {
-		return yaml.Unmarshal(src, v)
-	}))
-	if err != nil {
-		return bad(1, "okf-frontmatter", err.Error(), "close the block with a line that is exactly \"---\"")
-	}
-	a := Atom{Path: file, src: b, body: len(b) - len(rest), Blob: BlobID(b)}
-	a.BodyLine = 1 + bytes.Count(b[:a.body], []byte("\n"))
-	if len(root.Content) == 1 && root.Content[0].Kind == yaml.MappingNode {
-		m := root.Content[0]
-		for i := 0; i+1 < len(m.Content); i += 2 {
-			a.Fields = append(a.Fields, Field{Key: m.Content[i].Value, Value: value(m.Content[i+1]), Line: m.Content[i].Line + 1})
-		}
-	}
-	a.fill()
-	if a.Type == "" {
-		return bad(1, "okf-type", "no type", "add a non-empty type to the frontmatter")
+	a, p := parse(file, b)
+	if p != nil {
+		p.Path = file
+		return Atom{}, *p
 	}
 	return a, nil
 }
 
-// fill sets the named members of a from its fields.
-func (a *Atom) fill() {
-	a.Type, a.Title, a.Description = a.Text("type"), a.Text("title"), a.Text("description")
-	a.Resource, a.URI, a.Status, a.StaleAfter = a.Text("resource"), a.Text("uri"), a.Text("status"), a.Text("stale_after")
-	a.Tags = a.List("tags")
-	a.Claimed, _ = ParseConfidence(a.Text("confidence"))
-	a.ID = ID(strings.TrimSuffix(path.Clean(a.Path), ".md"))
-	if id := a.Text("id"); id != "" {
-		a.ID, a.ExplicitID = ID(id), true
+func parse(file string, b []byte) (Atom, *Problem) {
+	if p := readable(b); p != nil {
+		return Atom{}, p
 	}
-	for _, k := range EdgeKinds() {
-		f, _ := a.Field(string(k))
-		for _, t := range list(f.Value) {
-			a.Edges = append(a.Edges, Edge{Kind: k, Target: t, Line: f.Line})
+	blk, p := split(b)
+	if p != nil {
+		return Atom{}, p
+	}
+	fields, ok := scan(string(b[blk.start:blk.end]))
+	if !ok {
+		if fields, p = strict(b, blk); p != nil {
+			return Atom{}, p
 		}
 	}
-	if f, ok := a.Field("generated"); ok {
-		a.Generated = stamp(f.Value)
+	a := Atom{Path: file, Fields: fields, src: b, body: blk.body, Blob: BlobID(b)}
+	a.BodyLine = 1 + bytes.Count(b[:a.body], []byte("\n"))
+	if p := a.named(); p != nil {
+		return Atom{}, p
 	}
-	if f, ok := a.Field("verified"); ok {
+	a.fill()
+	return a, nil
+}
+
+// bad is an error Problem whose path is set by Parse.
+func bad(line int, code, msg, hint string) *Problem {
+	return &Problem{Code: code, Severity: Error, Line: line, Message: msg, Hint: hint}
+}
+
+// readable refuses what is not a text file of a sensible size.
+func readable(b []byte) *Problem {
+	if len(b) > MaxFileBytes {
+		return tooBig(int64(len(b)))
+	}
+	if bytes.HasPrefix(b, []byte("\xff\xfe")) || bytes.HasPrefix(b, []byte("\xfe\xff")) {
+		return bad(1, codeFrontmatter, "UTF-16 text, not UTF-8", "save the file as UTF-8 without a byte order mark")
+	}
+	if bytes.HasPrefix(b, []byte("\ufeff")) {
+		return bad(1, codeBOM, "byte order mark before the frontmatter", "save the file as UTF-8 without a byte order mark")
+	}
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		return bad(lineAt(b, i), codeFrontmatter, "NUL byte, so not a text file", "move a binary file out of the bundle or drop its .md")
+	}
+	if utf8.Valid(b) {
+		return nil
+	}
+	return bad(lineAt(b, invalidAt(b)), codeFrontmatter, "not UTF-8 text", "save the file as UTF-8")
+}
+
+func tooBig(size int64) *Problem {
+	return bad(1, codeTooBig, fmt.Sprintf("%d bytes, over the limit of %d", size, MaxFileBytes), "split the file or move it out of the bundle")
+}
+
+func lineAt(b []byte, offset int) int { return 1 + bytes.Count(b[:offset], []byte("\n")) }
+
+// invalidAt is the offset of the first byte that is not UTF-8.
+func invalidAt(b []byte) int {
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return len(b)
+}
+
+// block is where the frontmatter lies in a file: b[start:end] is the YAML,
+// b[body:] is the body.
+type block struct {
+	start, end, body int
+}
+
+// split finds the fences. It is stricter than the library that reads the block:
+// the library skips blank lines before the block, takes an indented "---" for
+// the closing fence, and takes an unclosed block for no block at all.
+func split(b []byte) (block, *Problem) {
+	first, rest, _ := bytes.Cut(b, []byte("\n"))
+	if !fence(first) {
+		return block{}, noBlock(b)
+	}
+	blk := block{start: len(b) - len(rest)}
+	for at := blk.start; at < len(b); {
+		line, _, more := bytes.Cut(b[at:], []byte("\n"))
+		next := at + len(line)
+		if more {
+			next++
+		}
+		if fence(line) {
+			blk.end, blk.body = at, next
+			return blk, nil
+		}
+		if string(bytes.TrimSpace(line)) == "---" {
+			return block{}, bad(lineAt(b, at), codeFrontmatter, `indented "---" inside the block, which other readers take for its end`, "quote the text or write it another way")
+		}
+		at = next
+	}
+	return block{}, bad(1, codeFrontmatter, "frontmatter is never closed", `end the block with a line that is exactly "---"`)
+}
+
+// fence reports whether a line is "---" with nothing but blanks after it.
+func fence(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("---")) && len(bytes.TrimRight(line[3:], " \t\r")) == 0
+}
+
+func noBlock(b []byte) *Problem {
+	hint := `start the file with "---", a type and "---"`
+	trimmed := bytes.TrimLeft(b, " \t\r\n")
+	first, _, _ := bytes.Cut(trimmed, []byte("\n"))
+	switch {
+	case len(trimmed) < len(b) && fence(first):
+		return bad(1, codeFrontmatter, `frontmatter does not start on the first byte`, `remove what stands before the first "---"`)
+	case bytes.HasPrefix(b, []byte("+++")):
+		return bad(1, codeFrontmatter, "TOML frontmatter", "write the block as YAML between two lines \"---\"")
+	default:
+		return bad(1, codeFrontmatter, "no frontmatter", hint)
+	}
+}
+
+// strict reads the block in full generality. The library must have cut the
+// file where split did, so that two readings of one file cannot differ.
+func strict(b []byte, blk block) ([]Field, *Problem) {
+	var fields []Field
+	format := frontmatter.NewFormat("---", "---", func(src []byte, v any) error {
+		fs, p := decode(src)
+		if p != nil {
+			return p
+		}
+		*v.(*[]Field) = fs
+		return nil
+	})
+	rest, err := frontmatter.MustParse(bytes.NewReader(b), &fields, format)
+	if p, ok := err.(*Problem); ok {
+		return nil, p
+	}
+	if err != nil {
+		return nil, bad(1, codeFrontmatter, err.Error(), "")
+	}
+	if len(b)-len(rest) != blk.body {
+		return nil, bad(1, codeFrontmatter, "readers disagree where the frontmatter ends", `write the fences as lines that are exactly "---"`)
+	}
+	return fields, nil
+}
+
+// named checks the two keys an atom is known by.
+func (a *Atom) named() *Problem {
+	f, ok := a.Field("type")
+	if !ok || f.Value == nil {
+		return bad(a.Line("type"), codeType, "no type", "add a non-empty type to the frontmatter")
+	}
+	t, ok := f.Value.(string)
+	if !ok {
+		return bad(f.Line, codeType, fmt.Sprintf("type is %v, not text", f.Value), "quote it")
+	}
+	if strings.TrimSpace(t) == "" {
+		return bad(f.Line, codeType, "empty type", "name the type")
+	}
+	f, ok = a.Field("id")
+	if !ok || f.Value == nil {
+		return nil
+	}
+	id, ok := f.Value.(string)
+	if !ok {
+		return bad(f.Line, codeID, fmt.Sprintf("id is %v, not text", f.Value), "quote it")
+	}
+	if !ValidID(id) {
+		return bad(f.Line, codeID, fmt.Sprintf("id %q is not a name", id), `use letters, digits, "-", "_" and "." in parts separated by "/"`)
+	}
+	return nil
+}
+
+// fill sets the named members of a from its fields.
+func (a *Atom) fill() {
+	for i := range a.Fields {
+		a.member(&a.Fields[i])
+	}
+	sortEdges(a.Edges)
+	if !a.ExplicitID {
+		a.ID = ID(strings.TrimSuffix(path.Clean(a.Path), ".md"))
+	}
+}
+
+func (a *Atom) member(f *Field) {
+	switch f.Key {
+	case "type":
+		a.Type = text(f.Value)
+	case "id":
+		a.ID = ID(text(f.Value))
+		a.ExplicitID = a.ID != ""
+	case "title":
+		a.Title = text(f.Value)
+	case "description":
+		a.Description = text(f.Value)
+	case "resource":
+		a.Resource = text(f.Value)
+	case "uri":
+		a.URI = text(f.Value)
+	case "status":
+		a.Status = text(f.Value)
+	case "stale_after":
+		a.StaleAfter = text(f.Value)
+	case "tags":
+		a.Tags = list(f.Value)
+	default:
+		a.trust(f)
+	}
+}
+
+// trust sets the members about who says so, and the edges.
+func (a *Atom) trust(f *Field) {
+	switch f.Key {
+	case "confidence":
+		a.Claimed = claimed(f.Value)
+	case "generated":
+		a.Generated = stamp(f.Value)
+	case "verified":
 		for _, v := range items(f.Value) {
 			a.Verified = append(a.Verified, stamp(v))
 		}
-	}
-	if f, ok := a.Field("sources"); ok {
+	case "sources":
 		for _, v := range items(f.Value) {
 			if m, ok := v.(map[string]any); ok {
 				a.Sources = append(a.Sources, Source{ID: text(m["id"]), Resource: text(m["resource"]), Title: text(m["title"])})
 			}
 		}
+	default:
+		if edgeRank(EdgeKind(f.Key)) < 0 {
+			return
+		}
+		for _, t := range list(f.Value) {
+			a.Edges = append(a.Edges, Edge{Kind: EdgeKind(f.Key), Target: t, Line: f.Line})
+		}
 	}
+}
+
+// claimed reads the confidence word. A word outside the ladder says that the
+// atom was rated and not how, so it counts as the lowest rung.
+func claimed(v any) Confidence {
+	c, ok := ParseConfidence(text(v))
+	if !ok {
+		return Inferred
+	}
+	return c
 }
 
 func stamp(v any) Stamp {
@@ -123,33 +322,4 @@ func items(v any) []any {
 	default:
 		return []any{v}
 	}
-}
-
-func value(n *yaml.Node) any {
-	switch n.Kind {
-	case yaml.AliasNode:
-		return value(n.Alias)
-	case yaml.SequenceNode:
-		out := make([]any, 0, len(n.Content))
-		for _, c := range n.Content {
-			out = append(out, value(c))
-		}
-		return out
-	case yaml.MappingNode:
-		out := map[string]any{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			out[n.Content[i].Value] = value(n.Content[i+1])
-		}
-		return out
-	}
-	switch n.ShortTag() {
-	case "!!null":
-		return nil
-	case "!!bool", "!!int", "!!float":
-		var v any
-		if n.Decode(&v) == nil {
-			return v
-		}
-	}
-	return n.Value
 }
