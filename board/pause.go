@@ -1,0 +1,44 @@
+package board
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Pause is the content of pause.toml, the sentinel whose mere presence on the
+// board branch stops every drain. Drain or a person adds it, only a person
+// removes it.
+type Pause struct {
+	Reason string    `toml:"reason"`
+	By     string    `toml:"by"`
+	At     time.Time `toml:"at"`
+}
+
+// PauseFile prints pause.toml.
+func PauseFile(reason, by string, at time.Time) []byte {
+	var b bytes.Buffer
+	b.WriteString("# The board is paused. A person lifts it with: odd resume\n")
+	if err := toml.NewEncoder(&b).Encode(Pause{reason, by, at.UTC()}); err != nil {
+		panic("unreachable: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+// PauseReason says why pause.toml b stands. A file that cannot be read pauses
+// all the same, and says so.
+func PauseReason(b []byte) string {
+	var p Pause
+	if err := toml.Unmarshal(b, &p); err != nil {
+		return "pause.toml cannot be read, which counts as paused"
+	}
+	if p.Reason == "" {
+		return "no reason given"
+	}
+	if p.By == "" {
+		return p.Reason
+	}
+	return fmt.Sprintf("%s (by %s)", p.Reason, p.By)
+}
