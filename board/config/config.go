@@ -1,4 +1,42 @@
 // Package config reads odd.toml, strictly.
+//
+// odd.toml lies at the top of the repository and is read from the board
+// branch's commit. odd never rewrites it as a whole; Template is what a new
+// repository starts with. A small one:
+//
+//	[bundle]
+//	root = "knowledge"
+//
+//	[budget]
+//	monthly_usd = 20.00       # a number or a string, exact to the sixth decimal
+//	hard_stop_usd = "25"
+//	[budget.teams]            # ids of capability atoms
+//	docs = 5
+//
+//	[session]
+//	substrate = "exec"
+//	timeout = "15m"
+//
+//	[substrate.exec]
+//	argv = ["my-agent", "--brief", "-"]
+//	env = ["MY_AGENT_KEY"]    # the name of a variable, never a key itself
+//
+//	[governance]
+//	lease = "off"             # without this key: "required"
+//
+// What it promises:
+//
+//   - A file is whole or refused. Unknown keys, wrong types and values out of
+//     range are all reported at once, each with its line and the way out.
+//   - An empty file is an error: it is never "no rules".
+//   - Money is read from its digits and never passes through a float.
+//   - A value that looks like a credential is refused, and is not repeated in
+//     the message.
+//   - argv is a list of words. There is no shell.
+//
+// The keys of [anchor], [pipeline] and [[mcp]] are accepted as DESIGN lists
+// them and wait in Reserved for the parts of odd that will read them; only
+// their shape is checked here.
 package config
 
 import (
@@ -9,13 +47,13 @@ import (
 
 // Config is odd.toml with its defaults filled in.
 type Config struct {
-	Root          string // [bundle] root, default "knowledge"
+	Root          string // [bundle] root, default "knowledge"; slash-separated, below the top of the repository
 	Branch        string // [board] branch; "" means: the branch checked out
 	Target        string // [board] target; "" means: Branch
-	Remote        string
+	Remote        string // [board] remote, the name of a git remote; "" means: none
 	AgentName     string // default "odd-agent"
 	AgentEmail    string // default "odd@localhost"
-	Tenant        string
+	Tenant        string // [tenant] id, default "default"
 	Budget        budget.Envelope
 	HasBudget     bool // [budget] monthly_usd is set
 	Session       Session
@@ -26,34 +64,78 @@ type Config struct {
 	MaxTasks      int           // [drain] max_tasks, default 1
 	TaskLease     time.Duration // [drain] lease, default 30m
 	MaxAttempts   int           // [drain] max_attempts, default 3
-	ReviewTTL     time.Duration
+	ReviewTTL     time.Duration // [pipeline] review_ttl, default 14 days
+
+	// Reserved holds the other keys of [anchor] and [pipeline] by their dotted
+	// name, and "mcp" as a list of tables, as the TOML library reads them.
+	Reserved map[string]any
 }
 
 // Session is [session].
 type Session struct {
 	Substrate string // default "extract"
 	Model     string
-	MaxTurns  int
-	MaxCost   budget.MicroUSD
-	Timeout   time.Duration
-	Cap       string // "inferred" (default) or "asserted"
-	MaxAtoms  int
+	MaxTurns  int             // default 20
+	MaxCost   budget.MicroUSD // [session] max_usd, default 0.50
+	Timeout   time.Duration   // default 10m
+	Cap       string          // "inferred" (default) or "asserted"
+	MaxAtoms  int             // default 200
 }
 
 // Substrate is [substrate.NAME].
 type Substrate struct {
-	Argv     []string
+	Argv     []string // the command and its words
 	File     string   // replay
 	Env      []string // names passed through
 	Free     bool     // costs no money
-	MaxBytes int
+	MaxBytes int      // of output; 0: the substrate's own limit
 }
 
-// Floor is [persona.floor].
-type Floor struct{ Atoms, Processes, Guides, UnresolvedPct int }
+// Floor is [persona.floor]: what a persona needs before it may work. The
+// defaults are those of DESIGN's notes on personas.
+type Floor struct {
+	Atoms         int // resolved atoms, default 5
+	Processes     int // owned by the role, default 1
+	Guides        int // policies or terms, default 1
+	UnresolvedPct int // at most, default 20
+}
 
 // Default is the configuration of a repository without odd.toml.
-func Default() Config { return Config{} }
+func Default() Config {
+	return Config{
+		Root:       "knowledge",
+		AgentName:  "odd-agent",
+		AgentEmail: "odd@localhost",
+		Tenant:     "default",
+		Budget:     budget.Envelope{AlertPct: 80},
+		Session: Session{
+			Substrate: "extract", MaxTurns: 20, MaxCost: 500_000, Timeout: 10 * time.Minute, Cap: "inferred", MaxAtoms: 200,
+		},
+		Floor:       Floor{Atoms: 5, Processes: 1, Guides: 1, UnresolvedPct: 20},
+		Lease:       "required",
+		MaxTasks:    1,
+		TaskLease:   30 * time.Minute,
+		MaxAttempts: 3,
+		ReviewTTL:   14 * 24 * time.Hour,
+	}
+}
 
 // Parse reads odd.toml. Every error is located ("odd.toml:12: unknown key "…", did you mean "…"?"). An empty file is an error.
-func Parse(file string, b []byte) (Config, error) { return Config{}, nil }
+// The error is an Errors with all of them in the order of the lines, and then the Config is the zero one; for a file
+// that is not TOML it holds the one place where reading stopped.
+func Parse(file string, b []byte) (Config, error) {
+	root, err := read(b)
+	if err != nil {
+		return Config{}, Errors{syntax(file, err)}
+	}
+	p := parser{file: file, c: Default()}
+	p.table(root, nil)
+	if len(p.errs) == 0 && p.values == 0 {
+		p.fail(1, `empty; an empty odd.toml is never "no rules": write at least [governance] lease, or restore the file from git`)
+	}
+	p.cross(root)
+	if len(p.errs) > 0 {
+		return Config{}, p.errs.sorted()
+	}
+	return p.c, nil
+}

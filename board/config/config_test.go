@@ -1,0 +1,306 @@
+package config
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/board/budget"
+)
+
+func TestParseReadsEveryKey(t *testing.T) {
+	t.Parallel()
+	got, err := Parse("odd.toml", []byte(`
+bundle.root = "docs/knowledge/"
+[board]
+branch = "odd/board"
+target = "main"
+remote = "origin"
+[agent]
+name = "Robo"
+email = "robo@example.org"
+[tenant]
+id = "press"
+[budget]
+monthly_usd = 20.10
+hard_stop_usd = "25"
+alert_at_pct = 90
+[budget.teams]
+docs = 0.1
+"capabilities/ops" = 1_000
+[session]
+substrate = "mine"
+model = "m-1"
+max_turns = 7
+max_usd = 0.000001
+timeout = "90s"
+cap = "asserted"
+max_atoms = 9
+[substrate.mine]
+argv = ["agent", "--x", ""]
+env = ["AGENT_KEY"]
+free = true
+max_bytes = 4096
+[substrate.replay]
+file = "session.json"
+[persona.floor]
+atoms = 2
+processes = 0
+guides = 3
+unresolved_pct = 50
+[governance]
+lease = "off"
+require_signed = true
+[anchor]
+mode = "auto"
+ttl = "8h"
+[pipeline]
+auto_apply = false
+review_ttl = "3d"
+validate = [["make", "test"]]
+[drain]
+max_tasks = 4
+lease = "1h30m"
+max_attempts = 5
+[[mcp]]
+name = "files"
+`))
+	want := Config{
+		Root: "docs/knowledge", Branch: "odd/board", Target: "main", Remote: "origin",
+		AgentName: "Robo", AgentEmail: "robo@example.org", Tenant: "press",
+		Budget: budget.Envelope{Monthly: 20_100_000, HardStop: 25_000_000, AlertPct: 90,
+			Teams: map[string]budget.MicroUSD{"docs": 100_000, "capabilities/ops": 1_000_000_000}},
+		HasBudget: true,
+		Session:   Session{Substrate: "mine", Model: "m-1", MaxTurns: 7, MaxCost: 1, Timeout: 90 * time.Second, Cap: "asserted", MaxAtoms: 9},
+		Substrates: map[string]Substrate{
+			"mine":   {Argv: []string{"agent", "--x", ""}, Env: []string{"AGENT_KEY"}, Free: true, MaxBytes: 4096},
+			"replay": {File: "session.json"},
+		},
+		Floor: Floor{Atoms: 2, Processes: 0, Guides: 3, UnresolvedPct: 50},
+		Lease: "off", RequireSigned: true, MaxTasks: 4, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
+		Reserved: map[string]any{
+			"anchor.mode": "auto", "anchor.ttl": "8h", "pipeline.auto_apply": false,
+			"pipeline.validate": []any{[]any{"make", "test"}},
+			"mcp":               []map[string]any{{"name": "files"}},
+		},
+	}
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Error(err, d)
+	}
+}
+
+func TestParseFillsInDefaults(t *testing.T) {
+	t.Parallel()
+	got, err := Parse("odd.toml", []byte("[drain]\nmax_tasks = 2\n"))
+	want := Default()
+	want.MaxTasks = 2
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Error(err, d)
+	}
+	if got.Lease != "required" {
+		t.Errorf("without [governance] lease it is %q, want required", got.Lease)
+	}
+	if got.HasBudget {
+		t.Error("a budget out of nothing")
+	}
+}
+
+// Every rule of the file, and the line and words that tell it.
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, file, want string }{
+		{"nothing", "", `odd.toml:1: empty; an empty odd.toml is never "no rules"`},
+		{"only comments", "# soon\n\n", "odd.toml:1: empty"},
+		{"only a table", "[bundle]\n", "odd.toml:1: empty"},
+		{"no TOML", "a = 1\nb = = 2\n", "odd.toml:2: "},
+		{"Latin-1", "a = \"\xe9\"\n", "odd.toml:1: "},
+		{"a key twice", "[drain]\nmax_tasks = 1\nmax_tasks = 2\n", "odd.toml:3: "},
+		{"a typing error", "[drain]\n\nmax_task = 1\n", `odd.toml:3: unknown key "drain.max_task"; did you mean "drain.max_tasks"?`},
+		{"a typing error in a table", "[bugdet]\nmonthly_usd = 1\n", `odd.toml:1: unknown key "bugdet"; did you mean "budget"?`},
+		{"the right key in the wrong table", "[session]\nmax_tasks = 1\n", `odd.toml:2: unknown key "session.max_tasks"; did you mean "drain.max_tasks"?`},
+		{"a key of a substrate", "[substrate.mine]\nargs = [\"x\"]\n", `unknown key "substrate.mine.args"; did you mean "substrate.mine.argv"?`},
+		{"a key from nowhere", "[bundle]\nzzzzzzzz = 1\n", `odd.toml:2: unknown key "bundle.zzzzzzzz"; the odd.toml that odd init writes`},
+		{"a quoted key with a dot", "[\"drain.max_tasks\"]\nx = 1\n", `odd.toml:1: unknown key`},
+		{"a value for a table", "drain = 3\n", "odd.toml:1: drain: want a table; write [drain]"},
+		{"a table for a value", "[bundle.root]\nx = 1\n", "odd.toml:1: bundle.root: want a string"},
+		{"a root that climbs", "[bundle]\nroot = \"../x\"\n", `odd.toml:2: bundle.root: "../x": want a folder`},
+		{"a root that climbs inside", "[bundle]\nroot = \"a/../../x\"\n", "want a folder"},
+		{"an absolute root", "[bundle]\nroot = \"/etc\"\n", "want a folder"},
+		{"no root", "[bundle]\nroot = \"\"\n", "want a folder"},
+		{"only a slash", "[bundle]\nroot = \"/\"\n", "want a folder"},
+		{"the top as root", "[bundle]\nroot = \".\"\n", "want a folder"},
+		{"a Windows root", "[bundle]\nroot = 'C:\\x'\n", "want a folder"},
+		{"git's folder", "[bundle]\nroot = \".Git/x\"\n", "git's own folder"},
+		{"odd's own branch", "[board]\nbranch = \"odd\"\n", "odd keeps its review branches there"},
+		{"odd's own branch on another file system", "[board]\nbranch = \"Odd\"\n", "odd keeps its review branches there"},
+		{"a review branch", "[board]\ntarget = \"odd/review/x.1\"\n", "board.target: \"odd/review/x.1\": odd keeps"},
+		{"a branch git refuses", "[board]\nbranch = \"a..b\"\n", "is no name git takes"},
+		{"a full ref", "[board]\nbranch = \"refs/heads/main\"\n", `want the branch's short name, like "main"`},
+		{"an address for a remote", "[board]\nremote = \"git@example.org:x\"\n", "want the name of a git remote"},
+		{"a broken identity", "[agent]\nemail = \"a>b\"\n", "agent.email: want a text of one line"},
+		{"a tenant that is no slug", "[tenant]\nid = \"A B\"\n", `"A B": want lower-case`},
+		{"negative money", "[budget]\nmonthly_usd = -1\n", `budget.monthly_usd: "-1" is negative`},
+		{"money too fine", "[budget]\nmonthly_usd = 0.0000001\n", "finer than a millionth"},
+		{"money with an exponent", "[budget]\nmonthly_usd = 1e3\n", "is not an amount of dollars"},
+		{"money that is true", "[budget]\nmonthly_usd = true\n", "want an amount of dollars"},
+		{"infinite money", "[budget]\nmonthly_usd = inf\n", "want an amount of dollars"},
+		{"a hard stop inside the month", "[budget]\nmonthly_usd = 5\nhard_stop_usd = 4\n", "odd.toml:3: budget.hard_stop_usd: 4.00 is below monthly_usd 5.00"},
+		{"a budget without a month", "[budget]\nalert_at_pct = 50\n", "odd.toml:1: budget: has no monthly_usd"},
+		{"a percentage past 100", "[budget]\nmonthly_usd = 1\nalert_at_pct = 101\n", "want an integer from 0 to 100"},
+		{"a number as a string", "[drain]\nmax_tasks = \"1\"\n", "drain.max_tasks: want an integer from 1 to 1000"},
+		{"none at all", "[drain]\nmax_tasks = 0\n", "want an integer from 1 to 1000"},
+		{"a duration without a unit", "[session]\ntimeout = \"10\"\n", `want a duration, like "30m"`},
+		{"a number for a duration", "[session]\ntimeout = 10\n", `want a duration, like "30m"`},
+		{"a duration out of range", "[session]\ntimeout = \"2d\"\n", "want a duration from 1s to 1d"},
+		{"a negative duration", "[drain]\nlease = \"-1h\"\n", "want a duration from 1s to 1d"},
+		{"a cap a person alone gives", "[session]\ncap = \"verified\"\n", `"verified": want "inferred" or "asserted"`},
+		{"a lease word", "[governance]\nlease = \"on\"\n", `"on": want "off" or "required"`},
+		{"a flag as text", "[governance]\nrequire_signed = \"yes\"\n", "want true or false"},
+		{"a shell line", "[substrate.x]\nargv = \"agent | tee\"\n", "odd.toml:2: substrate.x.argv: is a string; write the command as a list"},
+		{"no command", "[substrate.x]\nargv = []\n", "names no command"},
+		{"a number in a command", "[substrate.x]\nargv = [\"a\", 1]\n", "not 1 in it"},
+		{"a value for a variable's name", "[substrate.x]\nenv = [\"A=b\"]\n", "want names of environment variables"},
+		{"a substrate's name", "[substrate.\"A b\"]\nfree = true\n", "the name of a substrate"},
+		{"a substrate from nowhere", "[session]\nsubstrate = \"extrakt\"\n", "odd.toml:2: session.substrate: there is no [substrate.extrakt]"},
+		{"one mcp server as a table", "[mcp]\nname = \"x\"\n", "mcp: want tables"},
+	} {
+		_, err := Parse("odd.toml", []byte(c.file))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+			continue
+		}
+		if !regexp.MustCompile(`^odd\.toml:[1-9]\d*: `).MatchString(err.Error()) {
+			t.Errorf("%s: %q has no place", c.name, err)
+		}
+	}
+}
+
+func TestParseReportsEverythingAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := Parse("odd.toml", []byte("[session]\ncap = \"best\"\nturns = 3\n[drain]\nmax_tasks = 0\n[bundle]\nroot = 4\n"))
+	var all Errors
+	if !errors.As(err, &all) {
+		t.Fatalf("%T is not Errors", err)
+	}
+	var lines []int
+	for _, e := range all {
+		lines = append(lines, e.Line)
+	}
+	if d := cmp.Diff([]int{2, 3, 5, 7}, lines); d != "" {
+		t.Errorf("%v\n%s", err, d)
+	}
+	if n := strings.Count(err.Error(), "\n"); n != 3 {
+		t.Errorf("%d lines, want one an error:\n%v", n+1, err)
+	}
+}
+
+func TestParseRefusesSecretsWithoutRepeatingThem(t *testing.T) {
+	t.Parallel()
+	// Joined here so that no scanner takes this file for a leak.
+	for _, s := range []string{
+		"sk-" + "ant-api03-0123456789abcdefghij", "ghp" + "_0123456789abcdefghijABCDEFGHIJ", "github" + "_pat_0123456789abcdefghij",
+		"AKIA" + "0123456789ABCDEF", "--key=" + "sk-" + "0123456789abcdefghij", "Authorization: Bearer " + "0123456789abcdef",
+		"https://me:" + "hunter22@example.org/x", "--api-key=" + "0123456789", "-----BEGIN " + "RSA PRIVATE KEY-----",
+	} {
+		for _, file := range []string{"[session]\nmodel = '" + s + "'\n", "[substrate.x]\nargv = ['agent', '" + s + "']\n", "[[mcp]]\nenv = {KEY = '" + s + "'}\n"} {
+			_, err := Parse("odd.toml", []byte(file))
+			if err == nil || !strings.Contains(err.Error(), "looks like a credential") {
+				t.Errorf("%s: got %v", file, err)
+			} else if strings.Contains(err.Error(), s) {
+				t.Errorf("%q repeats it", err)
+			}
+		}
+	}
+	for _, s := range []string{"claude-sonnet-4-5-20250929", "--api-key=$MY_KEY", "sk-short", "https://example.org:8080/x", "task-0123456789abcdefghijkl"} {
+		if _, err := Parse("odd.toml", []byte("[session]\nmodel = '"+s+"'\n")); err != nil {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+}
+
+// Money keeps every digit it is written with, in each way TOML can write it.
+func TestParseReadsMoneyExactly(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]budget.MicroUSD{
+		"0.1": 100_000, "0.30": 300_000, `"0.1"`: 100_000, "7": 7_000_000, "1_000.5": 1_000_500_000, "+2.5": 2_500_000,
+		"9007199254.740993": 9_007_199_254_740_993, "9007199253.740993": 9_007_199_253_740_993, // both past 2⁵³ micro-dollars
+	} {
+		for _, file := range []string{"[budget]\nmonthly_usd = " + text, "\xef\xbb\xbfbudget = { monthly_usd = " + text + " }\n", "# é\r\nbudget.monthly_usd = " + text + " # x\r\n"} {
+			if c, err := Parse("odd.toml", []byte(file)); err != nil || c.Budget.Monthly != want {
+				t.Errorf("%q: got %d, %v, want %d", file, c.Budget.Monthly, err, want)
+			}
+		}
+	}
+}
+
+func TestBranchName(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"main", "odd/board", "odd/reviews", "feature/a-b_c.d", "ümlaut", "a@b", "a.lock.b"} {
+		if err := branchName(s); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, s := range []string{"", "@", "-x", "a b", "a~b", "a^b", "a:b", "a?b", "a*b", "a[b", `a\b`, "a..b", "a@{b", "a.", "/a", "a/", "a//b",
+		".a", "a/.b", "a.lock", "a.lock/b", "a\x7fb", "a\tb", "HEAD", "odd", "odd/review", "odd/review/x"} {
+		if err := branchName(s); err == nil {
+			t.Errorf("%q was taken", s)
+		}
+	}
+}
+
+func TestTemplate(t *testing.T) {
+	t.Parallel()
+	got, err := Parse("odd.toml", Template())
+	want := Default()
+	want.Lease = "off"
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Error(err, d)
+	}
+}
+
+// What the template shows as a default is one, and every commented key is real.
+func TestTemplateUncommented(t *testing.T) {
+	t.Parallel()
+	var live []string
+	for _, line := range strings.Split(string(Template()), "\n") {
+		if commented := regexp.MustCompile(`^# (\[|[a-z_]+ = )`); commented.MatchString(line) {
+			line = strings.TrimPrefix(line, "# ")
+		}
+		live = append(live, line)
+	}
+	got, err := Parse("odd.toml", []byte(strings.Join(live, "\n")))
+	want := Default()
+	want.Lease, want.HasBudget, want.Branch, want.Target, want.Remote, want.Session.Model = "off", true, "main", "main", "origin", "name-of-a-model"
+	want.Budget = budget.Envelope{Monthly: 20_000_000, HardStop: 25_000_000, AlertPct: 80, Teams: map[string]budget.MicroUSD{"docs": 5_000_000}}
+	want.Substrates = map[string]Substrate{"exec": {Argv: []string{"my-agent", "--quiet"}, Env: []string{"MY_AGENT_KEY"}, MaxBytes: 1 << 20}}
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Error(err, d)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(Template())
+	f.Add([]byte("a.b.\"c.d\" = [{x=1}, {y=[0.1, inf]}]\n[[mcp]]\n[mcp.x]\n"))
+	f.Add([]byte("\xef\xbb\xbf[budget]\nmonthly_usd = 1_0.5e2\n[budget.teams]\n\"\" = 1"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := Parse("odd.toml", b)
+		var all Errors
+		switch {
+		case err == nil && c.Root == "":
+			t.Fatal("no error and no configuration")
+		case err != nil && !errors.As(err, &all):
+			t.Fatalf("%T is not Errors", err)
+		case err != nil && len(all) == 0:
+			t.Fatal("an error that says nothing")
+		}
+		for _, e := range all {
+			if e.Line < 1 || e.Message == "" {
+				t.Fatalf("not located: %+v", e)
+			}
+		}
+	})
+}

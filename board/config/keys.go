@@ -1,0 +1,192 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board/budget"
+)
+
+// key is one key odd.toml may have. Its name is dotted; "*" stands for any one
+// part. set stores the value and says what is wrong with it, the key itself
+// unnamed ("want an integer from 1 to 9").
+type key struct {
+	name string
+	set  func(c *Config, part string, n node) error
+}
+
+// keys is every key of odd.toml, in the order of the sections of DESIGN §5.6.
+var keys = []key{
+	{"bundle.root", folder(func(c *Config) *string { return &c.Root }, bundleRoot)},
+	{"board.branch", text(func(c *Config) *string { return &c.Branch }, branchName)},
+	{"board.target", text(func(c *Config) *string { return &c.Target }, branchName)},
+	{"board.remote", text(func(c *Config) *string { return &c.Remote }, remoteName)},
+	{"agent.name", text(func(c *Config) *string { return &c.AgentName }, identity)},
+	{"agent.email", text(func(c *Config) *string { return &c.AgentEmail }, identity)},
+	{"tenant.id", text(func(c *Config) *string { return &c.Tenant }, slug)},
+	{"budget.monthly_usd", money(func(c *Config) *budget.MicroUSD { c.HasBudget = true; return &c.Budget.Monthly })},
+	{"budget.hard_stop_usd", money(func(c *Config) *budget.MicroUSD { return &c.Budget.HardStop })},
+	{"budget.alert_at_pct", whole(func(c *Config) *int { return &c.Budget.AlertPct }, 0, 100)},
+	{"budget.teams.*", teamMoney},
+	{"session.substrate", text(func(c *Config) *string { return &c.Session.Substrate }, slug)},
+	{"session.model", text(func(c *Config) *string { return &c.Session.Model }, word)},
+	{"session.max_turns", whole(func(c *Config) *int { return &c.Session.MaxTurns }, 1, 1000)},
+	{"session.max_usd", money(func(c *Config) *budget.MicroUSD { return &c.Session.MaxCost })},
+	{"session.timeout", duration(func(c *Config) *time.Duration { return &c.Session.Timeout }, time.Second, day)},
+	{"session.cap", text(func(c *Config) *string { return &c.Session.Cap }, oneOf("inferred", "asserted"))},
+	{"session.max_atoms", whole(func(c *Config) *int { return &c.Session.MaxAtoms }, 1, 10_000)},
+	{"substrate.*.argv", substrate(func(s *Substrate, n node) (err error) { s.Argv, err = argv(n); return })},
+	{"substrate.*.file", substrate(func(s *Substrate, n node) (err error) { s.File, err = str(n, word); return })},
+	{"substrate.*.env", substrate(func(s *Substrate, n node) (err error) { s.Env, err = words(n, envName); return })},
+	{"substrate.*.free", substrate(func(s *Substrate, n node) (err error) { s.Free, err = boolean(n); return })},
+	{"substrate.*.max_bytes", substrate(func(s *Substrate, n node) (err error) { s.MaxBytes, err = integer(n, 1, 1<<30); return })},
+	{"persona.floor.atoms", whole(func(c *Config) *int { return &c.Floor.Atoms }, 0, 10_000)},
+	{"persona.floor.processes", whole(func(c *Config) *int { return &c.Floor.Processes }, 0, 10_000)},
+	{"persona.floor.guides", whole(func(c *Config) *int { return &c.Floor.Guides }, 0, 10_000)},
+	{"persona.floor.unresolved_pct", whole(func(c *Config) *int { return &c.Floor.UnresolvedPct }, 0, 100)},
+	{"governance.lease", text(func(c *Config) *string { return &c.Lease }, oneOf("off", "required"))},
+	{"governance.require_signed", flag(func(c *Config) *bool { return &c.RequireSigned })},
+	{"anchor.mode", reserved(isText)},
+	{"anchor.strictness", reserved(isText)},
+	{"anchor.state", reserved(isText)},
+	{"anchor.constitutions", reserved(isList)},
+	{"anchor.ttl", reserved(isDuration)},
+	{"pipeline.auto_apply", reserved(isBool)},
+	{"pipeline.review_ttl", duration(func(c *Config) *time.Duration { return &c.ReviewTTL }, time.Hour, 366*day)},
+	{"pipeline.validate", reserved(isList)},
+	{"pipeline.verify", reserved(isList)},
+	{"drain.max_tasks", whole(func(c *Config) *int { return &c.MaxTasks }, 1, 1000)},
+	{"drain.lease", duration(func(c *Config) *time.Duration { return &c.TaskLease }, time.Second, day)},
+	{"drain.max_attempts", whole(func(c *Config) *int { return &c.MaxAttempts }, 1, 100)},
+	{"mcp", reserved(isTables)},
+}
+
+// known are the substrates DESIGN §9 names: they need no section of their own.
+var known = []string{"extract", "replay", "exec", "claude", "acp", "anthropic", "openai"}
+
+// matches says whether path is the pattern ("all") or a table on the way to it.
+func matches(pattern string, path []string) (all, prefix bool) {
+	parts := strings.Split(pattern, ".")
+	if len(path) > len(parts) {
+		return false, false
+	}
+	for i, p := range path {
+		if parts[i] != "*" && parts[i] != p {
+			return false, false
+		}
+	}
+	return len(path) == len(parts), len(path) < len(parts)
+}
+
+// find returns the key path names and whether it names a table above keys.
+func find(path []string) (k key, isKey, isTable bool) {
+	for _, k := range keys {
+		all, prefix := matches(k.name, path)
+		if all {
+			return k, true, false
+		}
+		isTable = isTable || prefix
+	}
+	return key{}, false, isTable
+}
+
+// suggest is the known name nearest to path, or "": first a key that only sits
+// in another table, then one within three typing errors.
+func suggest(path []string) string {
+	last, full := path[len(path)-1], strings.Join(path, ".")
+	best, least := "", 4
+	for _, name := range names() {
+		parts := strings.Split(name, ".")
+		if parts[len(parts)-1] == "*" {
+			continue
+		}
+		d := distance(full, fill(parts, path))
+		if len(parts) > 1 && parts[len(parts)-1] == last {
+			d = min(d, 1)
+		}
+		if d < least && d < len(full)/2+1 {
+			best, least = fill(parts, path), d
+		}
+	}
+	return best
+}
+
+// names are the keys and the tables above them.
+func names() []string {
+	var out []string
+	for _, k := range keys {
+		for i, r := range k.name + "." {
+			if r == '.' && !slices.Contains(out, k.name[:i]) {
+				out = append(out, k.name[:i])
+			}
+		}
+	}
+	return out
+}
+
+// fill puts path's own parts where the pattern has a "*".
+func fill(parts, path []string) string {
+	out := slices.Clone(parts)
+	for i, p := range out {
+		if p != "*" {
+			continue
+		}
+		out[i] = "NAME"
+		if i < len(path) {
+			out[i] = path[i]
+		}
+	}
+	return strings.Join(out, ".")
+}
+
+// distance is the number of single-byte edits between two names (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+func teamMoney(c *Config, part string, n node) error {
+	m, err := amount(n)
+	if err != nil {
+		return err
+	}
+	if c.Budget.Teams == nil {
+		c.Budget.Teams = map[string]budget.MicroUSD{}
+	}
+	c.Budget.Teams[part] = m
+	return nil
+}
+
+// substrate makes a setter of [substrate.NAME] from one of its members.
+func substrate(set func(*Substrate, node) error) func(*Config, string, node) error {
+	return func(c *Config, part string, n node) error {
+		if err := slug(part); err != nil {
+			return fmt.Errorf("the name of a substrate: %w", err)
+		}
+		s := c.Substrates[part]
+		if err := set(&s, n); err != nil {
+			return err
+		}
+		if c.Substrates == nil {
+			c.Substrates = map[string]Substrate{}
+		}
+		c.Substrates[part] = s
+		return nil
+	}
+}

@@ -1,0 +1,122 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// parser collects a Config and everything wrong with it.
+type parser struct {
+	file   string
+	c      Config
+	errs   Errors
+	values int
+}
+
+func (p *parser) fail(line int, format string, args ...any) {
+	p.errs = append(p.errs, Error{p.file, max(line, 1), fmt.Sprintf(format, args...)})
+}
+
+// table reads the children of n, which stands at path.
+func (p *parser) table(n node, path []string) {
+	for _, child := range n.children {
+		at := append(slices.Clone(path), child.name)
+		name := strings.Join(at, ".")
+		k, isKey, isTable := find(at)
+		switch {
+		case isKey:
+			p.value(k, at, child)
+		case isTable && child.table:
+			p.table(child, at)
+		case isTable:
+			p.fail(child.line, "%s: want a table; write [%s] above its keys", name, name)
+		default:
+			p.unknown(at, child.line)
+		}
+	}
+}
+
+func (p *parser) value(k key, path []string, n node) {
+	name := strings.Join(path, ".")
+	p.values++
+	if secret(n.value) {
+		p.fail(n.line, "%s: looks like a credential; name an environment variable instead, and revoke the key if it was ever committed", name)
+		return
+	}
+	part := name // what a setter calls the thing: a pattern's own part, or the key
+	if i := slices.Index(strings.Split(k.name, "."), "*"); i >= 0 {
+		part = path[i]
+	}
+	if err := k.set(&p.c, part, n); err != nil {
+		p.fail(n.line, "%s: %v", name, err)
+	}
+}
+
+func (p *parser) unknown(path []string, line int) {
+	hint := "the odd.toml that odd init writes lists the keys"
+	if near := suggest(path); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	p.fail(line, "unknown key %q; %s", strings.Join(path, "."), hint)
+}
+
+// cross checks what one key says against another.
+func (p *parser) cross(root node) {
+	line := func(path ...string) int { return lineOf(root, path) }
+	b := p.c.Budget
+	if !p.c.HasBudget && line("budget") > 0 && line("budget", "monthly_usd") == 0 {
+		p.fail(line("budget"), "budget: has no monthly_usd; without it no money may be spent")
+	}
+	if b.HardStop > 0 && b.HardStop < b.Monthly {
+		p.fail(line("budget", "hard_stop_usd"), "budget.hard_stop_usd: %v is below monthly_usd %v; the hard stop is the outer limit", b.HardStop, b.Monthly)
+	}
+	name := p.c.Session.Substrate
+	if at := line("session", "substrate"); at > 0 && !slices.Contains(known, name) && line("substrate", name) == 0 {
+		p.fail(at, "session.substrate: there is no [substrate.%s]; known without a section are %s", name, strings.Join(known, ", "))
+	}
+}
+
+// lineOf is the line of the node at path, 0 when there is none.
+func lineOf(n node, path []string) int {
+	for _, name := range path {
+		i := slices.IndexFunc(n.children, func(c node) bool { return c.name == name })
+		if i < 0 {
+			return 0
+		}
+		n = n.children[i]
+	}
+	return n.line
+}
+
+// credential knows the shapes in which the big issuers hand out keys, private
+// key blocks, web tokens, passwords in addresses and keys given to a flag. It is
+// a net for accidents, not a proof of their absence.
+var credential = regexp.MustCompile(`(?:\b|_)(?:` +
+	`sk-[A-Za-z0-9_-]{16,}|` + // Anthropic, OpenAI and those who copy them
+	`gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|` + // forges
+	`(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}|` + // clouds
+	`xox[abeoprs]-[A-Za-z0-9-]{10,}|hf_[A-Za-z0-9]{20,}|gsk_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,}|` +
+	`eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.` + // JSON web tokens
+	`)|-----BEGIN [A-Z ]*PRIVATE KEY|://[^/\s:@]+:[^/\s:@]+@|` +
+	`(?i:(?:api[-_]?key|access[-_]?token|auth[-_]?token|password|passwd|secret)=[^$\s]{8,}|\bbearer\s+[^$\s]{12,})`)
+
+// secret looks for a credential in a value and everything below it.
+func secret(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return credential.MatchString(v)
+	case []any:
+		return slices.ContainsFunc(v, secret)
+	case []map[string]any:
+		return slices.ContainsFunc(v, func(m map[string]any) bool { return secret(m) })
+	case map[string]any:
+		for _, e := range v {
+			if secret(e) {
+				return true
+			}
+		}
+	}
+	return false
+}
