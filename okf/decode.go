@@ -85,19 +85,26 @@ func lineMap(src []byte) lines {
 	if !bytes.ContainsAny(src, "\r\u0085\u2028\u2029") {
 		return nil
 	}
-	at, line := lines{2}, 2
+	at, line, from := lines{}, 2, 0
+	for _, start := range lineStarts(src) {
+		line += bytes.Count(src[from:start], []byte("\n"))
+		at, from = append(at, line), start
+	}
+	return at
+}
+
+// lineStarts is the offset of every line as the YAML parser counts them.
+func lineStarts(src []byte) []int {
+	at := []int{0}
 	for i := 0; i < len(src); {
 		c, n := utf8.DecodeRune(src[i:])
 		i += n
-		switch {
-		case c == '\n':
-			line++
-		case c == '\r' && i < len(src) && src[i] == '\n':
-			continue
-		case c != '\r' && c != '\u0085' && c != '\u2028' && c != '\u2029':
-			continue
+		if c == '\r' && i < len(src) && src[i] == '\n' {
+			i++
 		}
-		at = append(at, line)
+		if c == '\r' || c == '\n' || c == '\u0085' || c == '\u2028' || c == '\u2029' {
+			at = append(at, i)
+		}
 	}
 	return at
 }

@@ -1,17 +1,289 @@
 package okf
 
-import "errors"
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
 
 // Set is one edit of a top-level frontmatter key. A nil Value removes the key.
-// Value may be what a Field's value may be, and also []string, []map[string]string
-// and Stamp or []Stamp.
+// Value may be what a Field's value may be, and also any string, integer or
+// float type, any slice or string-keyed map of these, Stamp, Source,
+// Confidence, and slices of them.
 type Set struct {
 	Key   string
 	Value any
 }
 
-// Edit returns the file b with the sets applied and every other byte as it was:
-// comments, order, quoting and line endings of untouched keys survive. A key
-// that is absent is added at the end of the block. The result is parsed again;
-// an edit that would change anything else is refused.
-func Edit(b []byte, sets ...Set) ([]byte, error) { return nil, errors.New("edit: unwritten") }
+// Edit returns the file b with the sets applied, in turn, and every other byte
+// as it was: comments, order, quoting and line endings of untouched keys
+// survive. A changed key keeps its place, its spacing, the comment on its line
+// and, where the new value allows, its quotes and its list style. A key that
+// is absent is added at the end of the block; a key that already has the value
+// is left as it is.
+//
+// The result is parsed again. An edit is refused when it would change another
+// key or the body, or when the result is not an atom; so is any edit of a
+// block that is one flow mapping.
+func Edit(b []byte, sets ...Set) ([]byte, error) {
+	for _, s := range sets {
+		next, err := edit(b, s)
+		if err != nil {
+			return nil, fmt.Errorf("edit %s: %w", s.Key, err)
+		}
+		b = next
+	}
+	return b, nil
+}
+
+// ReplaceBody returns the file b with another body. The frontmatter's bytes are
+// kept. A file without a closed block is returned as it is.
+func ReplaceBody(b, body []byte) []byte {
+	blk, p := split(b)
+	if p != nil {
+		return b
+	}
+	out := bytes.Clone(b[:blk.body])
+	if len(body) > 0 && !bytes.HasSuffix(out, []byte("\n")) {
+		out = append(out, '\n')
+	}
+	return append(out, body...)
+}
+
+func edit(b []byte, s Set) ([]byte, error) {
+	want, err := canonical(s.Value)
+	if err != nil {
+		return nil, err
+	}
+	if p := readable(b); p != nil {
+		return nil, *p
+	}
+	blk, p := split(b)
+	if p != nil {
+		return nil, *p
+	}
+	before, p := strict(b, blk)
+	if p != nil {
+		return nil, *p
+	}
+	old := Atom{Fields: before}
+	f, there := old.Field(s.Key)
+	if there && want != nil && reflect.DeepEqual(f.Value, want) || !there && want == nil {
+		return b, nil
+	}
+	out, err := splice(b, blk, s.Key, want)
+	if err != nil {
+		return nil, err
+	}
+	return out, unchanged(before, b[blk.body:], out, s.Key, want)
+}
+
+// splice writes want over the lines of key, or behind the last line.
+func splice(b []byte, blk block, key string, want any) ([]byte, error) {
+	src := b[blk.start:blk.end]
+	root, p := document(src)
+	if p != nil {
+		return nil, *p
+	}
+	if root != nil && root.Style&yaml.FlowStyle != 0 {
+		return nil, errors.New(`the block is one flow mapping; write it as "key: value" lines`)
+	}
+	from, to, text := len(src), len(src), ""
+	if pl, ok := locate(src, root, key); ok {
+		from, to = pl.from, pl.to
+		if want != nil {
+			var err error
+			if text, err = pl.rewrite(src, want); err != nil {
+				return nil, err
+			}
+		}
+	} else {
+		text = strings.Join(entry(key, want, look{base: baseIndent(root)}), "\n") + "\n"
+		if bytes.HasSuffix(b[:blk.start], []byte("\r\n")) {
+			text = strings.ReplaceAll(text, "\n", "\r\n")
+		}
+	}
+	out := bytes.Clone(b[:blk.start+from])
+	out = append(out, text...)
+	return append(out, b[blk.start+to:]...), nil
+}
+
+func baseIndent(root *yaml.Node) int {
+	if root == nil || len(root.Content) == 0 {
+		return 0
+	}
+	return root.Content[0].Column - 1
+}
+
+// place is one top-level key in a block: src[from:to] are its lines.
+type place struct {
+	from, to   int
+	key, value *yaml.Node
+}
+
+func locate(src []byte, root *yaml.Node, key string) (place, bool) {
+	if root == nil {
+		return place{}, false
+	}
+	starts := lineStarts(src)
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value != key {
+			continue
+		}
+		p := place{from: starts[root.Content[i].Line-1], to: len(src), key: root.Content[i], value: root.Content[i+1]}
+		if i+2 < len(root.Content) {
+			p.to = starts[root.Content[i+2].Line-1]
+		}
+		p.to = withoutTail(src, p, starts)
+		return p, true
+	}
+	return place{}, false
+}
+
+// withoutTail leaves blank lines and comments behind the value, in the column
+// of the keys, to whatever comes next.
+func withoutTail(src []byte, p place, starts []int) int {
+	to := p.to
+	for i := len(starts) - 1; i >= p.key.Line; i-- { // never the key's own line
+		if starts[i] >= to {
+			continue
+		}
+		line := src[starts[i]:to]
+		t := bytes.TrimSpace(line)
+		if len(t) > 0 && !(t[0] == '#' && bytes.IndexByte(line, '#') < p.key.Column) {
+			break
+		}
+		to = starts[i]
+	}
+	return to
+}
+
+// rewrite is the key's lines with another value.
+func (p place) rewrite(src []byte, want any) (string, error) {
+	line, _, _ := strings.Cut(string(src[p.from:p.to]), "\n")
+	eol := "\n"
+	if strings.HasSuffix(line, "\r") {
+		line, eol = line[:len(line)-1], "\r\n"
+	}
+	colon := p.colon(line)
+	if colon < 0 {
+		return "", errors.New("the key is written in an unusual way; edit it by hand")
+	}
+	rest := line[colon+1:]
+	gap := rest[:len(rest)-len(strings.TrimLeft(rest, " \t"))]
+	comment := lineComment(rest)
+	if gap == "" || len(gap) == len(rest) || len(rest) == len(comment) {
+		gap = " "
+	}
+	head, below := p.look().layout(want)
+	out := line[:colon+1]
+	if head != "" {
+		out += gap + head
+	}
+	out += comment + eol
+	for _, l := range below {
+		out += l + eol
+	}
+	return out, nil
+}
+
+// colon is the offset of the colon behind the key, or -1.
+func (p place) colon(line string) int {
+	at := p.key.Column - 1
+	if at > len(line) || strings.TrimLeft(line[:at], " ") != "" {
+		return -1
+	}
+	t := line[at:]
+	switch {
+	case strings.HasPrefix(t, p.key.Value) && p.key.Value != "":
+		at += len(p.key.Value)
+	case t != "" && (t[0] == '"' || t[0] == '\''):
+		_, rest, ok := quoted(t)
+		if !ok {
+			return -1
+		}
+		at = len(line) - len(rest)
+	default:
+		return -1
+	}
+	at += len(line[at:]) - len(strings.TrimLeft(line[at:], " "))
+	if at >= len(line) || line[at] != ':' {
+		return -1
+	}
+	return at
+}
+
+// lineComment is the comment that ends the line of a key, with the blanks
+// before it. Quotes hide a "#" only where a value or a flow item starts.
+func lineComment(rest string) string {
+	quote, open := byte(0), true
+	for i := 0; i < len(rest); i++ {
+		c := rest[i]
+		switch {
+		case quote != 0:
+			if c == '\\' && quote == '"' {
+				i++
+			} else if c == quote {
+				quote = 0
+			}
+		case open && (c == '"' || c == '\''):
+			quote, open = c, false
+		case c == '#' && i > 0 && (rest[i-1] == ' ' || rest[i-1] == '\t'):
+			return rest[len(strings.TrimRight(rest[:i], " \t")):]
+		case strings.IndexByte(" \t", c) < 0:
+			open = strings.IndexByte("[{,:", c) >= 0
+		}
+	}
+	return ""
+}
+
+// look is the shape of the old value, for the new one to keep.
+func (p place) look() look {
+	l := look{base: p.key.Column - 1}
+	v := p.value
+	switch {
+	case v.Kind == yaml.ScalarNode && v.Style&yaml.SingleQuotedStyle != 0:
+		l.quote = '\''
+	case v.Kind == yaml.ScalarNode && v.Style&yaml.DoubleQuotedStyle != 0:
+		l.quote = '"'
+	case v.Kind != yaml.SequenceNode && v.Kind != yaml.MappingNode:
+	case v.Style&yaml.FlowStyle != 0:
+		l.flow = true
+	case len(v.Content) > 0:
+		l.block, l.inner = true, v.Column-1
+	}
+	return l
+}
+
+// unchanged proves that out differs from the file before in key alone.
+func unchanged(before []Field, body []byte, out []byte, key string, want any) error {
+	a, p := parse("", out)
+	if p != nil {
+		return *p
+	}
+	left := a.Fields
+	for _, f := range before {
+		if f.Key == key && want == nil {
+			continue
+		}
+		if len(left) == 0 || left[0].Key != f.Key || f.Key != key && !reflect.DeepEqual(left[0].Value, f.Value) {
+			return fmt.Errorf("would change %s too; edit it by hand", f.Key)
+		}
+		left = left[1:]
+	}
+	if want != nil && len(left) > 0 && left[0].Key == key {
+		left = left[1:]
+	}
+	f, there := a.Field(key)
+	if len(left) > 0 || there != (want != nil) || !reflect.DeepEqual(f.Value, want) {
+		return errors.New("the value does not survive being written; edit it by hand")
+	}
+	if !bytes.Equal(a.Body(), body) {
+		return errors.New("would change the body; edit it by hand")
+	}
+	return nil
+}

@@ -1,12 +1,104 @@
 package okf
 
-import "errors"
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
 
-// New prints a new file in canonical form (known keys in fixed order, then the
-// rest as given) and parses it.
-func New(path string, fields []Field, body string) (Atom, error) {
-	return Atom{}, errors.New("new: unwritten")
+// keyOrder lists the keys that odd knows in the order of a canonical file:
+// what the atom is, a task's place and limits, the edges, and who says so.
+func keyOrder() []string {
+	keys := []string{
+		"type", "id", "uri", "title", "description", "resource", "tags", "status", "stale_after",
+		"state", "kind", "priority", "role", "team", "dependencies", "soft_dependencies", "acceptance", "inputs", "paths",
+		"commands", "budget_usd", "max_turns", "claimed_by", "lease_expires", "attempts", "result", "rejected", "blocked_reason",
+		"confidence",
+	}
+	for _, k := range EdgeKinds() {
+		keys = append(keys, string(k))
+	}
+	return append(keys, "sources", "generated", "verified")
 }
 
-// Print is the canonical form of a. Print(Parse(b)) is b for a file that New made.
-func Print(a Atom) []byte { return nil }
+// New prints a new file in canonical form and parses it: known keys in fixed
+// order, then the rest as given, a blank line, the body and one newline at the
+// end. Fields without a value are left out; Line is ignored. A Value may be
+// what a Set's may. Two fields of one key, and fields that Parse refuses, are
+// errors.
+func New(path string, fields []Field, body string) (Atom, error) {
+	var kept []Field
+	for _, f := range fields {
+		v, err := canonical(f.Value)
+		if err != nil {
+			return Atom{}, fmt.Errorf("%s: %s: %w", path, f.Key, err)
+		}
+		if v != nil {
+			kept = append(kept, Field{Key: f.Key, Value: v})
+		}
+	}
+	a, err := Parse(path, printed(kept, []byte(body)))
+	if err != nil {
+		return Atom{}, err
+	}
+	for i, f := range ordered(kept) {
+		if !reflect.DeepEqual(f.Value, a.Fields[i].Value) {
+			return Atom{}, fmt.Errorf("%s: %s: %v does not survive being written", path, f.Key, f.Value)
+		}
+	}
+	return a, nil
+}
+
+// Print is the canonical form of a: the same fields and body as New would
+// write them. Comments, quoting and line endings of the file a came from are
+// not kept; to change a file somebody wrote, use Edit. Print(Parse(b)) is b
+// for a file that New made.
+func Print(a Atom) []byte { return printed(a.Fields, a.Body()) }
+
+func printed(fields []Field, body []byte) []byte {
+	var out bytes.Buffer
+	out.WriteString("---\n")
+	for _, f := range ordered(fields) {
+		for _, line := range entry(f.Key, f.Value, look{}) {
+			out.WriteString(line)
+			out.WriteByte('\n')
+		}
+	}
+	out.WriteString("---\n")
+	body = bytes.TrimRight(bytes.TrimLeft(bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")), "\n"), "\n")
+	if len(body) > 0 {
+		out.WriteByte('\n')
+		out.Write(body)
+		out.WriteByte('\n')
+	}
+	return out.Bytes()
+}
+
+// ordered puts known keys first, in keyOrder.
+func ordered(fields []Field) []Field {
+	keys := keyOrder()
+	rank := func(f Field) int {
+		if i := slices.Index(keys, f.Key); i >= 0 {
+			return i
+		}
+		return len(keys)
+	}
+	out := slices.Clone(fields)
+	slices.SortStableFunc(out, func(a, b Field) int { return rank(a) - rank(b) })
+	return out
+}
+
+// entry is the lines of one top-level key, without their ends.
+func entry(key string, v any, l look) []string {
+	first := strings.Repeat(" ", l.base) + quotedAs(key, 0) + ":"
+	if v == nil {
+		return []string{first}
+	}
+	head, below := l.layout(v)
+	if head != "" {
+		first += " " + head
+	}
+	return append([]string{first}, below...)
+}
