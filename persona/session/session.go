@@ -1,4 +1,60 @@
-// Package session runs one bounded session over a substrate and owns the Emission type.
+// Package session runs one bounded session over a substrate and owns the
+// Emission type: whatever an agent is, what it hands back is one value.
+//
+// # Text emissions
+//
+// A text substrate says its emission in fenced blocks. Anything outside them is
+// prose: it is kept in the transcript and means nothing to the machine.
+//
+//	I read the handbook and found one term.
+//
+//	```atom path=terms/embargo.md base=0f3c…
+//	---
+//	type: term
+//	id: embargo
+//	title: Embargo
+//	---
+//
+//	News that may not be printed before its hour.
+//	```
+//
+//	```json
+//	{"schema": "odd.findings.1", "findings": [
+//	  {"type": "O", "facet": "open", "title": "two hours named", "content": "…"}]}
+//	```
+//
+//	```json
+//	{"schema": "odd.usage.1", "turns": 3, "cost_micro_usd": 12500, "model": "acme/1"}
+//	```
+//
+//	```json
+//	{"schema": "odd.finish.1", "outcome": "completed"}
+//	```
+//
+// A fence is a line that starts in column one with three or more backticks and
+// a word; the block ends at the next line of at least as many backticks and
+// nothing else, so a block that holds fences is written with a longer one. The
+// words are:
+//
+//   - atom: the content is one whole atom file. base names the blob id the atom
+//     was made against and is left out for a new one; path is where it stands
+//     below the bundle root and may be left out when the file has an id.
+//   - json: one object with a schema. The schemas are odd.findings.1,
+//     odd.usage.1, odd.handoff.1 {"handoff": text} and odd.finish.1
+//     {"outcome", "failure", "detail"}; an unknown schema, key or outcome is a
+//     problem, never skipped, because skipping would lose what the agent said.
+//   - change: proposed edits to files that are not atoms. It is only noted.
+//
+// A block of any other word, or of none, is prose.
+//
+// # Promises
+//
+//  1. One bad block and nothing of the emission is returned; every bad block is
+//     reported with its line, so that one more turn can mend them all.
+//  2. The outcome is what the agent declared, once, in odd.finish.1. Silence is
+//     a failure ("no declared outcome"), and then no atom is returned either.
+//  3. A cost the agent did not state is unknown, never zero.
+//  4. Input of any shape returns; it never panics.
 package session
 
 import (
@@ -9,7 +65,9 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// Atom is one emitted atom: its text, the blob it was made against ("" for a new one), where it stood in the emission.
+// Atom is one emitted atom: its text, the blob it was made against ("" for a
+// new one), where it stood in the emission ("emission:12"). Its Path is "" when
+// the emission named none; the id is explicit then.
 type Atom struct {
 	Atom okf.Atom
 	Base string
@@ -27,6 +85,19 @@ const (
 	Refused             Outcome = "refused"
 )
 
+// The names of the failures that odd itself finds. An agent may declare others.
+const (
+	Timeout     = "timeout"             // the wall time was used up
+	Cancelled   = "cancelled"           // the drain was interrupted
+	Malformed   = "malformed"           // a block of the emission is bad; Detail has every place
+	Silent      = "no declared outcome" // no odd.finish.1
+	TooLarge    = "output too large"
+	TooMany     = "too many atoms"
+	TurnRefused = "turn refused" // Request.Turn said no; Detail has its reason
+	NoInputs    = "no inputs"    // the task names nothing that can be read
+	BadExit     = "exit"         // the program ended with a fault and declared nothing
+)
+
 // Usage is what a session cost. CostKnown false means: charge the reserved maximum.
 type Usage struct {
 	Turns     int
@@ -35,7 +106,8 @@ type Usage struct {
 	Model     string
 }
 
-// Finding is one observation in the journal's sense (letter, facet, title, content).
+// Finding is one observation in the journal's sense: Type is the DOLCHEO
+// letter and Facet its facet, as "O" and "open".
 type Finding struct{ Type, Facet, Title, Content string }
 
 // Emission is everything a session hands back.
@@ -70,13 +142,10 @@ type Request struct {
 	Progress   func(string)
 }
 
-// Substrate runs a session. Run returns an error only for a fault of odd's own; a failing agent is an Emission with a Failure.
+// Substrate runs a session. Run returns an error only for a fault of odd's own
+// or of its configuration; a failing agent is an Emission with a Failure. Run
+// obeys ctx at once, calls BeginTurn before every turn, and leaves
+// Usage.CostKnown false unless it was told the cost.
 type Substrate interface {
 	Run(ctx context.Context, r Request) (Emission, error)
 }
-
-// Parse reads the fenced blocks of a text emission (DESIGN §5.5). Every bad block is a located problem and then nothing is returned.
-func Parse(text []byte) (Emission, []okf.Problem) { return Emission{}, nil }
-
-// Redact replaces credential shapes before anything is written.
-func Redact(b []byte) []byte { return b }

@@ -1,0 +1,188 @@
+// Package exec is the substrate that runs any program: the brief on its standard
+// input, a text emission (package session) on its standard output, talk on its
+// standard error.
+//
+//	[substrate.exec]
+//	argv = ["python3", "./tools/agent.py"]
+//	env  = ["ACME_API_KEY"]
+//
+// What the program gets:
+//
+//   - argv as written, never through a shell. Elements that start with "./" or
+//     "../", and a first element with a slash, are taken from Dir.
+//   - an empty working directory and an empty home of its own, both removed
+//     afterwards.
+//   - PATH, LANG and the names in Env; HOME and TMPDIR, which are the private
+//     ones; ODD_RUN and ODD_TASK, by which a person's verbs know that they are
+//     inside a session. Nothing else of the environment.
+//
+// What holds:
+//
+//  1. It runs in a process group of its own, and the group is killed when the
+//     time is up, the drain is interrupted or the output is too large. A child
+//     that moves to another group can outlive the session, but cannot hold it:
+//     odd waits for pipes no longer than a moment.
+//  2. The declared outcome decides. A program that exits with a fault and
+//     declared nothing failed ("exit"); one that declared an outcome has it,
+//     whatever its exit code, and the code is noted in Detail.
+//  3. Output over MaxBytes is a failure; a standard error over 256 KiB is cut
+//     and says so.
+package exec
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// DefaultMaxBytes bounds standard output where the configuration does not.
+const DefaultMaxBytes = 4 << 20
+
+const (
+	maxTranscript = 256 << 10
+	pipeWait      = 300 * time.Millisecond // after the program's end, for pipes others hold open
+)
+
+// Substrate runs one program a session.
+type Substrate struct {
+	Argv     []string
+	Dir      string   // absolute; where relative parts of Argv start: the repository's root
+	Env      []string // names the program may see besides PATH and LANG
+	Environ  []string // the environment of odd itself, "NAME=value"
+	Free     bool     // the configuration says that a run costs no money
+	MaxBytes int      // of standard output; 0 is DefaultMaxBytes
+}
+
+// Run runs the program once, as one turn. An Argv that cannot be started is an error.
+func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission, error) {
+	if len(s.Argv) == 0 {
+		return session.Emission{}, errors.New("substrate exec: no argv; set [substrate.exec] argv in odd.toml")
+	}
+	if e, ok := r.BeginTurn(ctx); !ok {
+		return e, nil
+	}
+	tmp, err := os.MkdirTemp("", "odd-session-")
+	if err != nil {
+		return session.Emission{}, fmt.Errorf("substrate exec: %w", err)
+	}
+	defer os.RemoveAll(tmp)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	out := &capped{max: s.maxBytes(), full: func() { cancel(errTooLarge) }}
+	talk := &capped{max: maxTranscript}
+	c, err := s.command(ctx, tmp, r)
+	if err != nil {
+		return session.Emission{}, err
+	}
+	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(r.Brief), out, talk
+	if err := c.Start(); err != nil {
+		return session.Emission{}, fmt.Errorf("substrate exec: %w", err)
+	}
+	err = c.Wait()
+	_ = kill(c.Process) // what the program left behind in its group
+	e := s.outcome(ctx, out, err)
+	e.Transcript = talk.text()
+	return e, nil
+}
+
+// errTooLarge is the cause the context ends with when standard output is full.
+var errTooLarge = errors.New(session.TooLarge)
+
+// outcome reads what was said and how the program ended.
+func (s Substrate) outcome(ctx context.Context, out *capped, err error) session.Emission {
+	said := out.b.Bytes()
+	e := session.Read(said)
+	switch {
+	case errors.Is(context.Cause(ctx), errTooLarge):
+		e = session.Fail(session.TooLarge, fmt.Sprintf("standard output is over %d bytes; raise max_bytes or say less", out.max))
+	case session.Interruption(ctx) != "":
+		e = session.Fail(session.Interruption(ctx), "")
+	case e.Failure == session.Silent && fault(err) != "":
+		e = session.Fail(session.BadExit, fault(err)+" and no declared outcome")
+	case fault(err) != "":
+		e.Detail = strings.TrimPrefix(e.Detail+"; "+fault(err), "; ")
+	}
+	e.Raw = said
+	e.Usage.Turns = max(e.Usage.Turns, 1)
+	if s.Free && !e.Usage.CostKnown {
+		e.Usage.Cost, e.Usage.CostKnown = 0, true
+	}
+	return e
+}
+
+// fault is how the program ended when it did not end well. A program that left
+// its pipes open to others ended well.
+func fault(err error) string {
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return exit.String()
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		return ""
+	}
+	return err.Error()
+}
+
+func (s Substrate) maxBytes() int {
+	if s.MaxBytes > 0 {
+		return s.MaxBytes
+	}
+	return DefaultMaxBytes
+}
+
+// command prepares the program in a fresh working directory and home below tmp.
+func (s Substrate) command(ctx context.Context, tmp string, r session.Request) (*exec.Cmd, error) {
+	home, work := filepath.Join(tmp, "home"), filepath.Join(tmp, "work")
+	for _, d := range []string{home, work} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			return nil, fmt.Errorf("substrate exec: %w", err)
+		}
+	}
+	argv := s.argv()
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	c.Dir = work
+	c.Env = append(s.allowed(), "HOME="+home, "TMPDIR="+tmp, "ODD_RUN="+r.Run, "ODD_TASK="+r.Task)
+	c.WaitDelay = pipeWait
+	c.Cancel = func() error { return kill(c.Process) }
+	ownGroup(c)
+	return c, nil
+}
+
+// argv takes the relative parts of Argv from Dir, because the program does not
+// start there.
+func (s Substrate) argv() []string {
+	argv := slices.Clone(s.Argv)
+	for i, a := range argv {
+		if strings.HasPrefix(a, "./") || strings.HasPrefix(a, "../") ||
+			i == 0 && strings.Contains(a, "/") && !filepath.IsAbs(a) {
+			argv[i] = filepath.Join(s.Dir, a)
+		}
+	}
+	return argv
+}
+
+// allowed is the part of Environ the program may see, in Environ's order.
+func (s Substrate) allowed() []string {
+	var env []string
+	for _, kv := range s.Environ {
+		name, _, _ := strings.Cut(kv, "=")
+		if name == "PATH" || name == "LANG" || slices.Contains(s.Env, name) && !private(name) {
+			env = append(env, kv)
+		}
+	}
+	return env
+}
+
+// private names are set by odd and cannot be let through.
+func private(name string) bool {
+	return name == "HOME" || name == "TMPDIR" || name == "ODD_RUN" || name == "ODD_TASK"
+}

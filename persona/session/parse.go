@@ -1,0 +1,210 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// Source is the name of a text emission in problems and in Atom.At.
+const Source = "emission"
+
+// block is one fenced block: its info string cut into a word and attributes.
+type block struct {
+	word string
+	info string
+	line int // of the opening fence, 1-based
+	text []byte
+	open bool // no closing fence
+}
+
+// Parse reads the fenced blocks of a text emission. Every bad block is a
+// located problem and then nothing is returned. An emission that declares no
+// outcome parses, as one that failed with Silent. Turns is 1 and the cost
+// unknown unless odd.usage.1 says more.
+func Parse(text []byte) (Emission, []okf.Problem) {
+	p := parser{e: Emission{Usage: Usage{Turns: 1}}, seen: map[string]int{}}
+	for _, b := range blocks(text) {
+		p.block(b)
+	}
+	if len(p.bad) > 0 {
+		return Emission{}, p.bad
+	}
+	if p.e.Outcome == "" {
+		return Emission{Usage: p.e.Usage, Outcome: Failed, Failure: Silent,
+			Detail: "the emission ends without an odd.finish.1 block"}, nil
+	}
+	return p.e, nil
+}
+
+// Read is Parse for a substrate: problems become the failure Malformed with
+// every place in its Detail, and Raw is text.
+func Read(text []byte) Emission {
+	e, bad := Parse(text)
+	if len(bad) > 0 {
+		lines := make([]string, len(bad))
+		for i, p := range bad {
+			lines[i] = p.Error()
+		}
+		e = Fail(Malformed, strings.Join(lines, "\n"))
+		e.Usage.Turns = 1
+	}
+	e.Raw = text
+	return e
+}
+
+// blocks cuts text at its fences. Blocks do not nest: inside one, a fence that
+// cannot close it is content.
+func blocks(text []byte) []block {
+	var out []block
+	var cur *block
+	var ticks int
+	for n, l := range bytes.SplitAfter(text, []byte("\n")) {
+		k, info := fence(l)
+		switch {
+		case cur == nil && k > 0:
+			word, _, _ := strings.Cut(info, " ")
+			cur, ticks = &block{word: word, info: info, line: n + 1, open: true}, k
+		case cur != nil && k >= ticks && info == "":
+			cur.open = false
+			out, cur = append(out, *cur), nil
+		case cur != nil:
+			cur.text = append(cur.text, l...)
+		}
+	}
+	if cur != nil {
+		out = append(out, *cur)
+	}
+	return out
+}
+
+// fence counts the backticks a line starts with, 0 for fewer than three, and
+// returns the trimmed rest. As in markdown, a rest with a backtick is no fence.
+func fence(line []byte) (ticks int, info string) {
+	rest := bytes.TrimLeft(line, "`")
+	ticks = len(line) - len(rest)
+	if ticks < 3 || bytes.ContainsRune(rest, '`') {
+		return 0, ""
+	}
+	return ticks, string(bytes.TrimSpace(rest))
+}
+
+type parser struct {
+	e    Emission
+	bad  []okf.Problem
+	seen map[string]int // what may stand once, or a path or id → the line it stood on
+}
+
+func (p *parser) problem(line int, message, hint string) {
+	p.bad = append(p.bad, okf.Problem{Code: "odd-emission", Severity: okf.Error,
+		Path: Source, Line: line, Message: message, Hint: hint})
+}
+
+func (p *parser) block(b block) {
+	switch b.word {
+	case "atom", "json", "change":
+		if b.open {
+			p.problem(b.line, "the "+b.word+" block is not closed", "end it with a line of as many backticks")
+			return
+		}
+	}
+	switch b.word {
+	case "atom":
+		p.atom(b)
+	case "json":
+		p.object(b)
+	case "change":
+		p.e.HasChange = true
+	}
+}
+
+// once reports a second use of key as a problem.
+func (p *parser) once(key string, line int) bool {
+	if first, dup := p.seen[key]; dup {
+		p.problem(line, key+" stands twice, first on line "+fmt.Sprint(first), "emit it once")
+		return false
+	}
+	p.seen[key] = line
+	return true
+}
+
+func (p *parser) atom(b block) {
+	file, base, err := attributes(b.info)
+	if err != nil {
+		p.problem(b.line, err.Error(), "write ```atom base=BLOB path=terms/x.md, or ```atom alone for a new one")
+		return
+	}
+	a, err := okf.Parse(file, b.text)
+	if err != nil {
+		p.problem(b.line+line(err), message(err), hint(err))
+		return
+	}
+	if file == "" && !a.ExplicitID {
+		p.problem(b.line, "an atom with neither an id nor a path", "add an id to its frontmatter")
+		return
+	}
+	if !p.once("atom "+string(a.ID), b.line) || file != "" && !p.once("path "+file, b.line) {
+		return
+	}
+	p.e.Atoms = append(p.e.Atoms, Atom{Atom: a, Base: base, At: fmt.Sprintf("%s:%d", Source, b.line)})
+}
+
+// attributes reads the rest of an atom fence: base and path, each once at most.
+func attributes(info string) (file, base string, err error) {
+	for _, f := range strings.Fields(info)[1:] {
+		k, v, ok := strings.Cut(f, "=")
+		switch {
+		case ok && k == "base" && base == "" && blobID.MatchString(v):
+			base = v
+		case ok && k == "base":
+			return "", "", fmt.Errorf("base %q is not one blob id", v)
+		case ok && k == "path" && file == "" && conceptPath(v):
+			file = v
+		case ok && k == "path":
+			return "", "", fmt.Errorf("path %q is not one concept file below the bundle root", v)
+		default:
+			return "", "", fmt.Errorf("unknown attribute %q", f)
+		}
+	}
+	return file, base, nil
+}
+
+// blobID is a git blob id, SHA-1 or SHA-256.
+var blobID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// conceptPath accepts the relative path of a concept file (OKF v0.2 §1: index.md
+// and log.md are not concepts).
+func conceptPath(p string) bool {
+	if path.IsAbs(p) || path.Clean(p) != p || strings.HasPrefix(p, "../") || strings.ContainsAny(p, "\\\x00") {
+		return false
+	}
+	b := path.Base(p)
+	return strings.HasSuffix(b, ".md") && b != ".md" && b != "index.md" && b != "log.md"
+}
+
+func line(err error) int {
+	var p okf.Problem
+	if errors.As(err, &p) {
+		return p.Line
+	}
+	return 1
+}
+
+func message(err error) string {
+	var p okf.Problem
+	if errors.As(err, &p) {
+		return p.Message
+	}
+	return err.Error()
+}
+
+func hint(err error) string {
+	var p okf.Problem
+	errors.As(err, &p)
+	return p.Hint
+}

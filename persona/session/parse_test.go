@@ -1,0 +1,191 @@
+package session
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const fence3 = "```"
+
+const goodAtom = "---\ntype: term\nid: embargo\ntitle: Embargo\n---\n\nNews that waits.\n"
+
+const done = fence3 + "json\n{\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}\n" + fence3 + "\n"
+
+func atomBlock(attrs, text string) string {
+	return fence3 + "atom" + attrs + "\n" + text + fence3 + "\n"
+}
+
+func jsonBlock(text string) string { return fence3 + "json\n" + text + "\n" + fence3 + "\n" }
+
+func TestParseWhole(t *testing.T) {
+	t.Parallel()
+	blob := strings.Repeat("0a", 20)
+	text := "I read it.\n\n" + atomBlock(" base="+blob+" path=terms/embargo.md", goodAtom) +
+		jsonBlock(`{"schema": "odd.findings.1", "findings": [{"type": "O", "facet": "open", "title": "two hours", "content": "which?"}]}`) +
+		jsonBlock(`{"schema": "odd.usage.1", "turns": 3, "cost_micro_usd": 12500, "model": "acme/1"}`) +
+		jsonBlock(`{"schema": "odd.handoff.1", "handoff": "to the desk"}`) + done
+	e, bad := Parse([]byte(text))
+	if len(bad) > 0 {
+		t.Fatalf("problems: %v", bad)
+	}
+	if len(e.Atoms) != 1 {
+		t.Fatalf("got %d atoms, want 1", len(e.Atoms))
+	}
+	a := e.Atoms[0]
+	got := []string{a.At, a.Base, a.Atom.Path, string(a.Atom.ID), string(a.Atom.Bytes())}
+	want := []string{"emission:3", blob, "terms/embargo.md", "embargo", goodAtom}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("atom (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff([]Finding{{"O", "open", "two hours", "which?"}}, e.Findings); d != "" {
+		t.Errorf("findings (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff(Usage{Turns: 3, Cost: 12500, CostKnown: true, Model: "acme/1"}, e.Usage); d != "" {
+		t.Errorf("usage (-want +got):\n%s", d)
+	}
+	if e.Outcome != Completed || e.Handoff != "to the desk" || e.HasChange {
+		t.Errorf("got outcome %q, handoff %q, change %v", e.Outcome, e.Handoff, e.HasChange)
+	}
+}
+
+func TestParseOutcome(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text string
+		outcome    Outcome
+		failure    string
+		atoms      int
+	}{
+		{"silence", "", Failed, Silent, 0},
+		{"silence drops the atoms", atomBlock("", goodAtom), Failed, Silent, 0},
+		{"completed", atomBlock("", goodAtom) + done, Completed, "", 1},
+		{"named failure", jsonBlock(`{"schema":"odd.finish.1","outcome":"failed","failure":"no-access"}`), Failed, "no-access", 0},
+		{"unnamed failure", jsonBlock(`{"schema":"odd.finish.1","outcome":"failed"}`), Failed, "declared", 0},
+		{"refused", jsonBlock(`{"schema":"odd.finish.1","outcome":"refused","detail":"not mine"}`), Refused, "", 0},
+		{"handoff", jsonBlock(`{"schema":"odd.finish.1","outcome":"handoff_insufficient"}`), HandoffInsufficient, "", 0},
+		{"a finish in another block is prose", fence3 + "text\n{\"schema\":\"odd.finish.1\"}\n" + fence3 + "\n", Failed, Silent, 0},
+		{"a finish inside a longer fence is content", "````text\n" + done + "````\n", Failed, Silent, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e, bad := Parse([]byte(tt.text))
+			if len(bad) > 0 || e.Outcome != tt.outcome || e.Failure != tt.failure || len(e.Atoms) != tt.atoms {
+				t.Errorf("got %q %q, %d atoms, problems %v; want %q %q, %d atoms",
+					e.Outcome, e.Failure, len(e.Atoms), bad, tt.outcome, tt.failure, tt.atoms)
+			}
+			if e.Usage.CostKnown {
+				t.Error("a cost nobody stated is known")
+			}
+		})
+	}
+}
+
+func TestParseProblems(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text, want string
+		line             int
+	}{
+		{"atom without frontmatter", "x\n" + atomBlock("", "body\n"), "frontmatter", 3},
+		{"atom without type", atomBlock("", "---\nid: x\n---\n"), "type", 0},
+		{"atom without a name", atomBlock("", "---\ntype: term\n---\n"), "neither an id nor a path", 1},
+		{"open atom", fence3 + "atom\n" + goodAtom, "not closed", 1},
+		{"open json", fence3 + "json\n{}", "not closed", 1},
+		{"open change", fence3 + "change\n", "not closed", 1},
+		{"bad base", atomBlock(" base=12", goodAtom), `base "12"`, 1},
+		{"base twice", atomBlock(" base="+strings.Repeat("a", 40)+" base="+strings.Repeat("b", 40), goodAtom), "base", 1},
+		{"path outside", atomBlock(" path=../x.md", goodAtom), `path "../x.md"`, 1},
+		{"absolute path", atomBlock(" path=/x.md", goodAtom), `path "/x.md"`, 1},
+		{"reserved path", atomBlock(" path=a/index.md", goodAtom), "path", 1},
+		{"unknown attribute", atomBlock(" mode=force", goodAtom), `"mode=force"`, 1},
+		{"one id twice", atomBlock("", goodAtom) + atomBlock("", goodAtom), "stands twice, first on line 1", 10},
+		{"not json", jsonBlock("{"), "unexpected end", 2},
+		{"located json", jsonBlock("{\"schema\":\n \"odd.finish.1\",\n \"outcome\": 1}"), "outcome", 4},
+		{"json list", jsonBlock("[]"), "not a JSON object", 0},
+		{"no schema", jsonBlock("{}"), "without a schema", 0},
+		{"unknown schema", jsonBlock(`{"schema":"odd.finish.2"}`), `unknown schema "odd.finish.2"`, 1},
+		{"unknown key", jsonBlock(`{"schema":"odd.finish.1","outcome":"completed","sure":true}`), "sure", 0},
+		{"key twice", jsonBlock(`{"schema":"odd.finish.1","outcome":"failed","outcome":"completed"}`), "outcome", 0},
+		{"key in another case", jsonBlock(`{"schema":"odd.finish.1","outcome":"failed","Outcome":"completed"}`), "Outcome", 0},
+		{"unknown outcome", jsonBlock(`{"schema":"odd.finish.1","outcome":"done"}`), `unknown outcome "done"`, 0},
+		{"completed with a failure", jsonBlock(`{"schema":"odd.finish.1","outcome":"completed","failure":"x"}`), "with a failure", 0},
+		{"two outcomes", done + done, "stands twice", 4},
+		{"two usages", jsonBlock(`{"schema":"odd.usage.1"}`) + jsonBlock(`{"schema":"odd.usage.1"}`), "stands twice", 4},
+		{"negative cost", jsonBlock(`{"schema":"odd.usage.1","cost_micro_usd":-1}`), "not negative", 0},
+		{"empty finding", jsonBlock(`{"schema":"odd.findings.1","findings":[{}]}`), "finding 1", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e, bad := Parse([]byte(tt.text))
+			if len(bad) == 0 {
+				t.Fatalf("got no problem, want %q", tt.want)
+			}
+			if got := bad[0]; !strings.Contains(got.Error(), tt.want) || tt.line > 0 && got.Line != tt.line || got.Path != Source {
+				t.Errorf("got %q on line %d, want %q on line %d", got.Error(), got.Line, tt.want, tt.line)
+			}
+			if d := cmp.Diff(Usage{}, e.Usage); d != "" || len(e.Atoms) > 0 || e.Outcome != "" {
+				t.Errorf("something was returned beside a problem: %+v", e)
+			}
+		})
+	}
+}
+
+func TestParseOneBadAmongTen(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for _, id := range strings.Fields("a b c d e f g h i") {
+		b.WriteString(atomBlock("", "---\ntype: term\nid: "+id+"\n---\n"))
+	}
+	b.WriteString(atomBlock("", "---\nid: j\n---\n") + done)
+	e := Read([]byte(b.String()))
+	if e.Outcome != Failed || e.Failure != Malformed || len(e.Atoms) > 0 {
+		t.Errorf("got %s %s with %d atoms, want failed malformed with none", e.Outcome, e.Failure, len(e.Atoms))
+	}
+	if !strings.HasPrefix(e.Detail, "emission:5") || string(e.Raw) != b.String() {
+		t.Errorf("detail %q is not located, or Raw is not what was said", e.Detail)
+	}
+}
+
+func TestParseChangeAndNesting(t *testing.T) {
+	t.Parallel()
+	nested := "---\ntype: process\nid: p\n---\n\n" + fence3 + "sh\nmake\n" + fence3 + "\n"
+	e, bad := Parse([]byte("````atom\n" + nested + "````\n" + fence3 + "change\n--- a\n+++ b\n" + fence3 + "\r\n" + done))
+	if len(bad) > 0 || len(e.Atoms) != 1 || !e.HasChange {
+		t.Fatalf("got %d atoms, change %v, problems %v", len(e.Atoms), e.HasChange, bad)
+	}
+	if got := string(e.Atoms[0].Atom.Bytes()); got != nested {
+		t.Errorf("got content %q, want %q", got, nested)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("prose\n" + atomBlock(" path=terms/x.md", goodAtom) + done)
+	f.Add(jsonBlock(`{"schema":"odd.usage.1","turns":1,"cost_micro_usd":0}`) + done)
+	f.Add("````atom\n```\n````\n```json")
+	f.Add("```atom base=\n---\ntype: [\n---\n```\n")
+	f.Add("\x00```change\r\n```\r\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		e, bad := Parse([]byte(text))
+		lines := strings.Count(text, "\n") + 1
+		for _, p := range bad {
+			if p.Line < 1 || p.Line > lines || p.Message == "" {
+				t.Errorf("problem %+v is not in a text of %d lines", p, lines)
+			}
+		}
+		if len(bad) > 0 && (e.Outcome != "" || len(e.Atoms) > 0) {
+			t.Error("something was returned beside a problem")
+		}
+		if len(bad) == 0 && !known(e.Outcome) {
+			t.Errorf("outcome %q", e.Outcome)
+		}
+		for _, a := range e.Atoms {
+			if a.Atom.Type == "" || a.Atom.Path == "" && !a.Atom.ExplicitID {
+				t.Errorf("atom at %s has no type or no name", a.At)
+			}
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Run runs one session within r's limits, whatever the substrate does of its
+// own: wall time, turns, atoms and the declared outcome are checked here, so
+// that a careless substrate cannot widen them. A Timeout of zero is no limit on
+// time, MaxTurns and MaxAtoms of zero none on turns and atoms.
+func Run(ctx context.Context, s Substrate, r Request) (Emission, error) {
+	if r.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
+		defer cancel()
+	}
+	r.Turn = boundTurns(ctx, r)
+	e, err := s.Run(ctx, r)
+	if err != nil {
+		return Emission{}, err
+	}
+	return judge(ctx, e, r), nil
+}
+
+// judge turns what broke a limit into a named failure, and drops the atoms of
+// whatever did not complete: they stay readable in Raw, and nowhere else. A session
+// that declared its outcome and then ran out of time is judged by the clock:
+// what it said may be half of what it meant to say.
+func judge(ctx context.Context, e Emission, r Request) Emission {
+	switch {
+	case ctx.Err() != nil:
+		return e.fail(Interruption(ctx), "")
+	case !known(e.Outcome):
+		return e.fail(Silent, "")
+	case r.MaxAtoms > 0 && len(e.Atoms) > r.MaxAtoms:
+		return e.fail(TooMany, fmt.Sprintf("%d atoms, at most %d", len(e.Atoms), r.MaxAtoms))
+	case e.Outcome != Completed:
+		e.Atoms = nil
+	}
+	return e
+}
+
+// fail drops what e emitted and keeps what it cost and said. A failure that
+// already has its name keeps it.
+func (e Emission) fail(name, detail string) Emission {
+	if e.Outcome == Failed && e.Failure != "" {
+		name, detail = e.Failure, e.Detail
+	}
+	return Emission{Usage: e.Usage, Raw: e.Raw, Transcript: e.Transcript,
+		Outcome: Failed, Failure: name, Detail: detail}
+}
+
+// Fail is an emission that failed under one of the names above.
+func Fail(name, detail string) Emission {
+	return Emission{Outcome: Failed, Failure: name, Detail: detail}
+}
+
+// Interruption names why ctx ended: Timeout or Cancelled; "" when it has not.
+func Interruption(ctx context.Context) string {
+	switch {
+	case ctx.Err() == nil:
+		return ""
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		return Timeout
+	}
+	return Cancelled
+}
+
+// BeginTurn asks leave for one more turn. ok false means the session is over
+// and e says why.
+func (r Request) BeginTurn(ctx context.Context) (e Emission, ok bool) {
+	if why := Interruption(ctx); why != "" {
+		return Fail(why, ""), false
+	}
+	if r.Turn == nil {
+		return Emission{}, true
+	}
+	if err := r.Turn(); err != nil {
+		return Fail(TurnRefused, err.Error()), false
+	}
+	return Emission{}, true
+}
+
+// boundTurns counts turns against MaxTurns before it asks the caller's Turn.
+func boundTurns(ctx context.Context, r Request) func() error {
+	n := 0
+	return func() error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if n++; r.MaxTurns > 0 && n > r.MaxTurns {
+			return fmt.Errorf("turn %d: at most %d turns; raise max_turns or split the task", n, r.MaxTurns)
+		}
+		if r.Turn == nil {
+			return nil
+		}
+		return r.Turn()
+	}
+}
+
+func known(o Outcome) bool {
+	switch o {
+	case Completed, Failed, HandoffInsufficient, Refused:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,105 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fake is a substrate that does what the test says.
+type fake func(ctx context.Context, r Request) (Emission, error)
+
+func (f fake) Run(ctx context.Context, r Request) (Emission, error) { return f(ctx, r) }
+
+// turns is a substrate that wants n turns and then completes.
+func turns(n int) fake {
+	return func(ctx context.Context, r Request) (Emission, error) {
+		for range n {
+			if e, ok := r.BeginTurn(ctx); !ok {
+				return e, nil
+			}
+		}
+		return Emission{Outcome: Completed, Atoms: make([]Atom, 2), Raw: []byte("said")}, nil
+	}
+}
+
+func TestRunLimits(t *testing.T) {
+	t.Parallel()
+	sleeper := fake(func(ctx context.Context, r Request) (Emission, error) {
+		<-ctx.Done()
+		return Emission{Outcome: Completed, Atoms: make([]Atom, 1), Raw: []byte("half"), Usage: Usage{Turns: 1}}, nil
+	})
+	no := func() error { return errors.New("budget: hard stop") }
+	tests := []struct {
+		name             string
+		s                Substrate
+		r                Request
+		outcome          Outcome
+		failure, mention string
+	}{
+		{"within", turns(2), Request{MaxTurns: 2, MaxAtoms: 2}, Completed, "", ""},
+		{"no limits", turns(9), Request{}, Completed, "", ""},
+		{"turns", turns(3), Request{MaxTurns: 2}, Failed, TurnRefused, "at most 2 turns"},
+		{"budget", turns(1), Request{Turn: no}, Failed, TurnRefused, "hard stop"},
+		{"atoms", turns(1), Request{MaxAtoms: 1}, Failed, TooMany, "2 atoms, at most 1"},
+		{"time", sleeper, Request{Timeout: time.Millisecond}, Failed, Timeout, ""},
+		{"refused", fake(func(context.Context, Request) (Emission, error) {
+			return Emission{Outcome: Refused, Atoms: make([]Atom, 1)}, nil
+		}), Request{}, Refused, "", ""},
+		{"no outcome", fake(func(context.Context, Request) (Emission, error) { return Emission{}, nil }), Request{}, Failed, Silent, ""},
+		{"unknown outcome", fake(func(context.Context, Request) (Emission, error) { return Emission{Outcome: "done"}, nil }), Request{}, Failed, Silent, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e, err := Run(t.Context(), tt.s, tt.r)
+			if err != nil || e.Outcome != tt.outcome || e.Failure != tt.failure || !strings.Contains(e.Detail, tt.mention) {
+				t.Errorf("got %s %q %q %v, want %s %q mentioning %q", e.Outcome, e.Failure, e.Detail, err, tt.outcome, tt.failure, tt.mention)
+			}
+			if e.Outcome != Completed && len(e.Atoms) > 0 {
+				t.Error("a session that did not complete handed back atoms")
+			}
+		})
+	}
+}
+
+func TestRunKeepsWhatWasSaidAndSpent(t *testing.T) {
+	t.Parallel()
+	s := fake(func(context.Context, Request) (Emission, error) {
+		return Emission{Outcome: Completed, Atoms: make([]Atom, 2), Raw: []byte("raw"), Transcript: []byte("t"), Usage: Usage{Turns: 4, Cost: 7, CostKnown: true}}, nil
+	})
+	e, err := Run(t.Context(), s, Request{MaxAtoms: 1})
+	if err != nil || string(e.Raw) != "raw" || string(e.Transcript) != "t" || e.Usage.Cost != 7 || e.Usage.Turns != 4 {
+		t.Errorf("got %+v, %v", e, err)
+	}
+}
+
+func TestRunCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	e, err := Run(ctx, turns(1), Request{Timeout: time.Hour})
+	if err != nil || e.Failure != Cancelled {
+		t.Errorf("got %q %v, want %q", e.Failure, err, Cancelled)
+	}
+}
+
+func TestRunFault(t *testing.T) {
+	t.Parallel()
+	want := errors.New("no such recording")
+	_, err := Run(t.Context(), fake(func(context.Context, Request) (Emission, error) { return Emission{}, want }), Request{})
+	if !errors.Is(err, want) {
+		t.Errorf("got %v, want %v", err, want)
+	}
+}
+
+func TestReadKeepsRaw(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{done, "prose", "```json\n{}\n```\n"} {
+		if e := Read([]byte(text)); string(e.Raw) != text {
+			t.Errorf("%q: Raw is %q", text, e.Raw)
+		}
+	}
+}
