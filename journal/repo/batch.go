@@ -1,0 +1,130 @@
+package repo
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// batch is a `git cat-file --batch` process that answers many reads. It needs
+// no Close: its input is shut when the batch is garbage, or when odd ends, and
+// cat-file leaves at the end of its input.
+type batch struct {
+	mu   sync.Mutex
+	run  *runner
+	proc *catFile
+}
+
+// catFile is one running process. It holds nothing that leads back to the batch, so that the batch can be collected.
+type catFile struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+// window is how many requests are written before the first answer is read. Their
+// lines (41 or 65 bytes each) fit a pipe's 64 KiB, so the writer cannot block
+// while git waits for its answers to be read.
+const window = 512
+
+func newBatch(g *runner) *batch { return &batch{run: g} }
+
+// each reads the objects in order and hands every one to fn; fn's error ends it.
+// A missing object is an error that wraps errNoObject. Whatever goes wrong, the process is
+// dropped, because unread answers may still be in the pipe.
+func (b *batch) each(oids []OID, fn func(i int, kind string, data []byte) error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.start(); err != nil {
+		return err
+	}
+	for at := 0; at < len(oids); at += window {
+		if err := b.some(oids, at, min(at+window, len(oids)), fn); err != nil {
+			b.stop()
+			return err
+		}
+	}
+	return nil
+}
+
+// some answers the requests oids[from:to].
+func (b *batch) some(oids []OID, from, to int, fn func(int, string, []byte) error) error {
+	var ask strings.Builder
+	for _, o := range oids[from:to] {
+		ask.WriteString(string(o) + "\n")
+	}
+	if _, err := io.WriteString(b.proc.in, ask.String()); err != nil {
+		return fmt.Errorf("git cat-file: %w", err)
+	}
+	for i := from; i < to; i++ {
+		kind, data, err := b.proc.answer(oids[i])
+		if err != nil {
+			return err
+		}
+		if err := fn(i, kind, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answer reads one "OID kind size" line and the bytes after it.
+func (c *catFile) answer(oid OID) (string, []byte, error) {
+	head, err := c.out.ReadString('\n')
+	if err != nil {
+		return "", nil, fmt.Errorf("%s: git cat-file ended: %w", oid, err)
+	}
+	f := strings.Fields(head)
+	if len(f) != 3 {
+		return "", nil, fmt.Errorf("%s: %w", oid, errNoObject)
+	}
+	n, err := strconv.Atoi(f[2])
+	if err != nil {
+		return "", nil, fmt.Errorf("%s: git cat-file: %w", oid, err)
+	}
+	data := make([]byte, n+1) // a newline follows the object
+	if _, err := io.ReadFull(c.out, data); err != nil {
+		return "", nil, fmt.Errorf("%s: git cat-file: %w", oid, err)
+	}
+	return f[1], data[:n:n], nil
+}
+
+// start runs the process unless it runs already.
+func (b *batch) start() error {
+	if b.proc != nil {
+		return nil
+	}
+	cmd := b.run.command(context.Background(), call{args: []string{"cat-file", "--batch"}, read: true})
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("git cat-file: %w", err)
+	}
+	b.proc = &catFile{cmd: cmd, in: in, out: bufio.NewReaderSize(out, 1<<16)}
+	runtime.AddCleanup(b, func(c *catFile) { c.close() }, b.proc)
+	return nil
+}
+
+// stop ends the process; the next read starts another.
+func (b *batch) stop() {
+	b.proc.close()
+	b.proc = nil
+}
+
+// close shuts the input and reaps the process. Closing twice is harmless.
+func (c *catFile) close() {
+	c.in.Close()
+	go c.cmd.Wait()
+}

@@ -1,0 +1,180 @@
+package repo
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Trees and commits are decoded here rather than by go-git because its ids hold
+// twenty bytes, and a SHA-256 repository's need thirty-two.
+
+// Modes of tree entries.
+const (
+	modeFile = "100644"
+	modeExec = "100755"
+	modeLink = "120000"
+	modeDir  = "40000"
+	modeRepo = "160000" // a gitlink: the commit of a submodule
+)
+
+// entry is one line of a tree object.
+type entry struct {
+	mode string
+	name string
+	oid  OID
+}
+
+func (e entry) isDir() bool { return e.mode == modeDir }
+
+// parseTree reads a tree object whose ids have idLen bytes.
+func parseTree(b []byte, idLen int) ([]entry, error) {
+	var out []entry
+	for len(b) > 0 {
+		sp := bytes.IndexByte(b, ' ')
+		nul := bytes.IndexByte(b, 0)
+		if sp < 0 || nul < sp || len(b) < nul+1+idLen {
+			return nil, errors.New("malformed tree object")
+		}
+		id := b[nul+1 : nul+1+idLen]
+		mode := strings.TrimLeft(string(b[:sp]), "0")
+		out = append(out, entry{mode: mode, name: string(b[sp+1 : nul]), oid: OID(hex.EncodeToString(id))})
+		b = b[nul+1+idLen:]
+	}
+	return out, nil
+}
+
+// printTree is the inverse of parseTree, entries in git's order (a directory sorts as if its name ended in a slash).
+func printTree(es []entry) ([]byte, error) {
+	es = slices.Clone(es)
+	key := func(e entry) string {
+		if e.isDir() {
+			return e.name + "/"
+		}
+		return e.name
+	}
+	slices.SortFunc(es, func(a, b entry) int { return cmp.Compare(key(a), key(b)) })
+	var buf bytes.Buffer
+	for _, e := range es {
+		id, err := hex.DecodeString(string(e.oid))
+		if err != nil {
+			return nil, e.oid.check()
+		}
+		buf.WriteString(e.mode + " " + e.name + "\x00")
+		buf.Write(id)
+	}
+	return buf.Bytes(), nil
+}
+
+// parseCommit reads a commit object. Headers odd has no use for (gpgsig, encoding, …) are skipped.
+func parseCommit(oid OID, b []byte) (Commit, error) {
+	c := Commit{OID: oid}
+	for {
+		line, rest, ok := bytes.Cut(b, []byte("\n"))
+		if !ok {
+			return c, fmt.Errorf("%s: malformed commit object", oid)
+		}
+		b = rest
+		if len(line) == 0 {
+			break
+		}
+		if err := c.header(string(line)); err != nil {
+			return c, fmt.Errorf("%s: %w", oid, err)
+		}
+	}
+	c.Message = string(b)
+	return c, nil
+}
+
+// header reads one header line of a commit; a continuation line starts with a space.
+func (c *Commit) header(line string) (err error) {
+	key, val, _ := strings.Cut(line, " ")
+	switch key {
+	case "tree":
+		c.Tree = OID(val)
+	case "parent":
+		c.Parents = append(c.Parents, OID(val))
+	case "author":
+		c.Author, err = parseSignature(val)
+	case "committer":
+		c.Committer, err = parseSignature(val)
+	}
+	return err
+}
+
+// parseSignature reads "Name <email> 1700000000 +0100". A missing or odd time is the epoch in UTC, as git reads it.
+func parseSignature(s string) (Signature, error) {
+	lt, gt := strings.IndexByte(s, '<'), strings.LastIndexByte(s, '>')
+	if lt < 0 || gt < lt {
+		return Signature{}, fmt.Errorf("malformed identity %q", s)
+	}
+	sig := Signature{Name: strings.TrimSpace(s[:lt]), Email: s[lt+1 : gt]}
+	sec, zone, _ := strings.Cut(strings.TrimSpace(s[gt+1:]), " ")
+	n, err := strconv.ParseInt(sec, 10, 64)
+	if err != nil {
+		n = 0
+	}
+	sig.When = time.Unix(n, 0).In(parseZone(zone))
+	return sig, nil
+}
+
+// parseZone reads "+0130"; anything else is UTC.
+func parseZone(s string) *time.Location {
+	n, err := strconv.Atoi(s)
+	if err != nil || len(s) != 5 || n == 0 {
+		return time.UTC
+	}
+	return time.FixedZone("", (n/100*60+n%100)*60)
+}
+
+// String is the form git stores.
+func (s Signature) String() string {
+	return fmt.Sprintf("%s <%s> %d %s", s.Name, s.Email, s.When.Unix(), s.When.Format("-0700"))
+}
+
+// check refuses what would break out of a commit's header line, and what git itself would refuse.
+func (s Signature) check() error {
+	switch {
+	case strings.TrimSpace(s.Name) == "" || s.Email == "":
+		return fmt.Errorf("identity %q <%s>: name and email must not be empty", s.Name, s.Email)
+	case strings.ContainsAny(s.Name+s.Email, "<>\n\r\x00"):
+		return fmt.Errorf("identity %q <%q>: angle brackets, line breaks and NUL are not allowed", s.Name, s.Email)
+	case s.When.IsZero():
+		return fmt.Errorf("identity %s <%s>: no time given", s.Name, s.Email)
+	}
+	return nil
+}
+
+// printCommit is the bytes of an unsigned commit object; the message gets its final newline.
+func printCommit(tree OID, parents []OID, who Signature, message string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "tree %s\n", tree)
+	for _, p := range parents {
+		fmt.Fprintf(&b, "parent %s\n", p)
+	}
+	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s\n", who, who, strings.TrimRight(message, "\n"))
+	return []byte(b.String())
+}
+
+// Trailer returns the values of the named trailer ("Odd-Run: VALUE") in the message's last paragraph, in order.
+// Names compare without case, as git's do; a paragraph in which no line is a trailer has none.
+func (c Commit) Trailer(name string) []string {
+	paras := strings.Split(strings.TrimRight(c.Message, "\n"), "\n\n")
+	if len(paras) < 2 {
+		return nil // the subject alone
+	}
+	var out []string
+	for _, line := range strings.Split(paras[len(paras)-1], "\n") {
+		key, val, ok := strings.Cut(line, ":")
+		if ok && strings.EqualFold(key, name) {
+			out = append(out, strings.TrimSpace(val))
+		}
+	}
+	return out
+}

@@ -1,0 +1,191 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// runner starts git: argv only, never a shell, with an environment of its own
+// making, so that a GIT_DIR or GIT_INDEX_FILE of the caller (odd may run inside
+// a hook) cannot point it elsewhere.
+type runner struct {
+	dir  string   // where git runs: the work tree, or the git directory of a bare repository
+	base []string // environment of every call
+	self []string // added for what a person's own git would see: identity, signing, ssh, proxies
+}
+
+// call is one git process.
+type call struct {
+	args  []string
+	dir   string   // "" = the runner's
+	env   []string // added last
+	stdin io.Reader
+	read  bool // takes no optional lock
+	self  bool // runs as the person: their identity, keys, hooks and terminal
+}
+
+// gitError is a git process that ended badly. Its text is what git said.
+type gitError struct {
+	verb   string
+	code   int // exit code, -1 when it did not exit
+	stdout []byte
+	stderr string
+}
+
+// Error names the git verb first, then git's own words.
+func (e *gitError) Error() string {
+	said := strings.TrimSpace(e.stderr)
+	if said == "" {
+		said = fmt.Sprintf("ended with code %d", e.code)
+	}
+	return "git " + e.verb + ": " + said
+}
+
+// exitCode is git's exit code inside err, -1 when err is none of git's.
+func exitCode(err error) int {
+	if ge := (*gitError)(nil); errors.As(err, &ge) {
+		return ge.code
+	}
+	return -1
+}
+
+var (
+	baseNames = []string{"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME",
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"}
+	selfNames = []string{"SSH_AUTH_SOCK", "SSH_ASKPASS", "GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT",
+		"GPG_TTY", "GPG_AGENT_INFO", "GNUPGHOME", "TERM", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
+		"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE",
+		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
+		"GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_NO_VERIFY", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"}
+)
+
+// newRunner keeps of the environment only the names listed above.
+func newRunner(dir string, environ []string) *runner {
+	return &runner{
+		dir:  dir,
+		base: append(pick(environ, baseNames), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0"),
+		self: pick(environ, selfNames),
+	}
+}
+
+// pick returns the NAME=value pairs of environ whose name is listed, in the list's order.
+func pick(environ, names []string) []string {
+	var out []string
+	for _, n := range names {
+		for _, kv := range environ {
+			if strings.HasPrefix(kv, n+"=") {
+				out = append(out, kv)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// command prepares a process without starting it. A cancelled context kills its
+// whole process group; only a call made for a person at a terminal stays in
+// odd's own group, because ssh and gpg may have to ask there.
+func (g *runner) command(ctx context.Context, c call) *exec.Cmd {
+	args := append([]string{"-c", "core.quotePath=false", "-c", "advice.detachedHead=false"}, c.args...)
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = g.dir
+	if c.dir != "" {
+		cmd.Dir = c.dir
+	}
+	cmd.Env = append(cmd.Env, g.base...)
+	if c.read {
+		cmd.Env = append(cmd.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1")
+	}
+	if c.self {
+		cmd.Env = append(cmd.Env, g.self...)
+	}
+	cmd.Env = append(cmd.Env, c.env...)
+	cmd.Stdin = c.stdin
+	cmd.WaitDelay = 2 * time.Second
+	if c.self && hasTerminal() {
+		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+		return cmd
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	return cmd
+}
+
+// hasTerminal reports whether the process has a controlling terminal.
+func hasTerminal() bool {
+	f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	f.Close()
+	return true
+}
+
+// run waits for one git process and returns its standard output. The error is a
+// *gitError when git ran and refused, or the context's when it was cancelled.
+func (g *runner) run(ctx context.Context, c call) ([]byte, error) {
+	cmd := g.command(ctx, c)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if err == nil {
+		return out.Bytes(), nil
+	}
+	return out.Bytes(), g.explain(ctx, c, err, out.Bytes(), errs.String())
+}
+
+// explain turns what cmd.Run returned into an error a person can read.
+func (g *runner) explain(ctx context.Context, c call, err error, stdout []byte, stderr string) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("git %s: %w", verb(c.args), context.Cause(ctx))
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return errors.New("git: not found in PATH; install git 2.38 or newer")
+	}
+	if ee := (*exec.ExitError)(nil); errors.As(err, &ee) {
+		return &gitError{verb: verb(c.args), code: ee.ExitCode(), stdout: stdout, stderr: stderr}
+	}
+	return fmt.Errorf("git %s: %w", verb(c.args), err)
+}
+
+// verb is the first argument that is not a global option.
+func verb(args []string) string {
+	for i := 0; i < len(args); i++ {
+		if args[i] == "-c" {
+			i++
+			continue
+		}
+		if !strings.HasPrefix(args[i], "-") {
+			return args[i]
+		}
+	}
+	return ""
+}
+
+// read runs git for reading and returns its output.
+func (r *Repo) read(ctx context.Context, args ...string) ([]byte, error) {
+	return r.git.run(ctx, call{args: args, read: true})
+}
+
+// line is read for commands that answer with one line.
+func (r *Repo) line(ctx context.Context, args ...string) (string, error) {
+	out, err := r.read(ctx, args...)
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// fields cuts NUL-terminated output into its fields.
+func fields(out []byte) []string {
+	s := strings.TrimSuffix(string(out), "\x00")
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, "\x00")
+}

@@ -1,0 +1,60 @@
+package repo
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+// oddDir is odd's own directory in the common git directory.
+func (r *Repo) oddDir(elem ...string) string {
+	return filepath.Join(append([]string{r.common, "odd"}, elem...)...)
+}
+
+// LockDrain takes the exclusive drain lock of this repository without waiting; ErrBusy, with the holder's process id,
+// when another process has it. The kernel frees it at death. The file stays: it is the lock's name, not the lock.
+func (r *Repo) LockDrain() (unlock func() error, err error) { return r.LockDrainFor("") }
+
+// LockDrainFor is LockDrain with the run's id left in the file for whoever finds it held.
+func (r *Repo) LockDrainFor(run string) (unlock func() error, err error) {
+	f, err := r.tryLock("drain.lock")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(f.Path(), []byte(strings.TrimSpace(fmt.Sprintf("pid %d %s", os.Getpid(), run))+"\n"), 0o666); err != nil {
+		f.Unlock()
+		return nil, err
+	}
+	return f.Unlock, nil
+}
+
+// tryLock takes a flock on a file of odd's directory.
+func (r *Repo) tryLock(name string) (*flock.Flock, error) {
+	if err := os.MkdirAll(r.oddDir(), 0o777); err != nil {
+		return nil, err
+	}
+	f := flock.New(r.oddDir(name), flock.SetPermissions(0o666))
+	got, err := f.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Path(), err)
+	}
+	if !got {
+		return nil, fmt.Errorf("%s: %w%s", f.Path(), ErrBusy, holder(f.Path()))
+	}
+	return f, nil
+}
+
+// holder is " (pid 12 RUN)" from a lock file, "" when it does not tell.
+func holder(path string) string {
+	b, err := os.ReadFile(path)
+	line := strings.TrimSpace(string(b))
+	pid, _, _ := strings.Cut(strings.TrimPrefix(line, "pid "), " ")
+	if _, nerr := strconv.Atoi(pid); err != nil || nerr != nil {
+		return ""
+	}
+	return " (" + line + ")"
+}

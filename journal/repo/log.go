@@ -1,0 +1,114 @@
+package repo
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+)
+
+// Commit reads one commit.
+func (r *Repo) Commit(oid OID) (Commit, error) {
+	kind, b, err := r.objs.get(oid)
+	if err != nil {
+		return Commit{}, err
+	}
+	if kind != "commit" {
+		return Commit{}, fmt.Errorf("%s: is a %s, want a commit", oid, kind)
+	}
+	return parseCommit(oid, b)
+}
+
+// Log yields the commits reachable from to and not from from ("" = all), children before parents, in topological
+// order. An error is yielded once, last. A shallow clone ends at its boundary without one.
+func (r *Repo) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error] {
+	return func(yield func(Commit, error) bool) {
+		args := []string{"rev-list", "--topo-order", string(to)}
+		if from != "" {
+			args = append(args, "^"+string(from))
+		}
+		for _, o := range []OID{from, to} {
+			if o != "" && !o.ok() || to == "" {
+				yield(Commit{}, fmt.Errorf("log: %w", o.check()))
+				return
+			}
+		}
+		for oid, err := range r.lines(ctx, args) {
+			var c Commit
+			if err == nil {
+				c, err = r.Commit(OID(oid))
+			}
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// lines yields git's output line by line as it comes, and ends git when the loop does.
+func (r *Repo) lines(ctx context.Context, args []string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		c := call{args: args, read: true}
+		cmd := r.git.command(ctx, c)
+		var errs strings.Builder
+		cmd.Stderr = &errs
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			yield("", r.git.explain(ctx, c, err, nil, ""))
+			return
+		}
+		for sc := bufio.NewScanner(out); sc.Scan(); {
+			if !yield(sc.Text(), nil) {
+				cancel()
+				cmd.Wait() // its error is our own cancellation
+				return
+			}
+		}
+		if err := cmd.Wait(); err != nil {
+			yield("", r.git.explain(ctx, c, err, nil, errs.String()))
+		}
+	}
+}
+
+// MergeBase is the best common ancestor, "" when there is none.
+func (r *Repo) MergeBase(ctx context.Context, a, b OID) (OID, error) {
+	if err := checkAll(a, b); err != nil {
+		return "", err
+	}
+	out, err := r.line(ctx, "merge-base", string(a), string(b))
+	if exitCode(err) == 1 {
+		return "", nil
+	}
+	return OID(out), err
+}
+
+// Ancestor reports whether a is an ancestor of (or is) b.
+func (r *Repo) Ancestor(ctx context.Context, a, b OID) (bool, error) {
+	if err := checkAll(a, b); err != nil {
+		return false, err
+	}
+	if a == b {
+		return true, nil
+	}
+	_, err := r.read(ctx, "merge-base", "--is-ancestor", string(a), string(b))
+	if exitCode(err) == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// checkAll checks ids before they reach a command line.
+func checkAll(oids ...OID) error {
+	for _, o := range oids {
+		if err := o.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Make writes a commit object whose tree is parents[0]'s tree with the changes applied, and moves nothing.
+//
+// who is author and committer (the agent), at who.When. It runs no hook and
+// signs nothing. Modes of files that exist stay; new ones are 100644. Deleting
+// what is not there is no error. Without parents the tree is the changes alone.
+// Nothing is reachable until a ref names the commit, so a failure leaves nothing but loose objects.
+func (r *Repo) Make(ctx context.Context, parents []OID, ch Changes, who Signature, message string) (OID, error) {
+	if err := errors.Join(who.check(), checkMessage(message)); err != nil {
+		return "", err
+	}
+	var base OID
+	for i, p := range parents {
+		c, err := r.Commit(p)
+		if err != nil {
+			return "", err
+		}
+		if i == 0 {
+			base = c.Tree
+		}
+	}
+	tree, err := r.apply(ctx, base, ch)
+	if err != nil {
+		return "", err
+	}
+	return r.objs.put("commit", printCommit(tree, parents, who, message))
+}
+
+// WriteTree stores files as a bare tree object (for refs/odd/run/RUN).
+func (r *Repo) WriteTree(ctx context.Context, files Changes) (OID, error) {
+	return r.apply(ctx, "", files)
+}
+
+// WriteBlob stores one blob and returns its id, the version of the file that holds it.
+func (r *Repo) WriteBlob(b []byte) (OID, error) { return r.objs.put("blob", b) }
+
+// checkMessage refuses a message git would cut short or refuse.
+func checkMessage(m string) error {
+	switch {
+	case strings.TrimSpace(m) == "":
+		return errors.New("commit message: empty")
+	case strings.ContainsRune(m, 0):
+		return errors.New("commit message: holds a NUL")
+	}
+	return nil
+}
+
+// check refuses paths that could leave the repository or reach git's own files, on any file system.
+func (ch Changes) check() error {
+	paths := slices.Sorted(maps.Keys(ch))
+	for i, p := range paths {
+		if err := checkPath(p); err != nil {
+			return err
+		}
+		for _, q := range paths[i+1:] {
+			if !strings.HasPrefix(q, p) {
+				break
+			}
+			if ch[p] != nil && ch[q] != nil && strings.HasPrefix(q, p+"/") {
+				return fmt.Errorf("%s: cannot be a file while %s is written too", p, q)
+			}
+		}
+	}
+	return nil
+}
+
+// checkPath accepts slash-separated paths below the root without empty, ".", ".." or ".git" segments.
+// git~1 is what Windows calls .git; case does not count, as on macOS.
+func checkPath(p string) error {
+	if strings.ContainsAny(p, "\x00\n\r") {
+		return fmt.Errorf("%q: line breaks and NUL are not allowed in a path", p)
+	}
+	for seg := range strings.SplitSeq(p, "/") {
+		switch low := strings.ToLower(seg); {
+		case seg == "" || seg == "." || seg == "..":
+			return fmt.Errorf("%q: want a path inside the repository, without empty, . and .. segments", p)
+		case low == ".git" || low == "git~1":
+			return fmt.Errorf("%q: git's own directory cannot be written", p)
+		}
+	}
+	return nil
+}
+
+// apply returns the tree that base becomes, "" base being the empty tree. The empty result is git's empty tree.
+func (r *Repo) apply(ctx context.Context, base OID, ch Changes) (OID, error) {
+	if err := ch.check(); err != nil {
+		return "", err
+	}
+	tree, err := r.applyDir(ctx, base, "", ch)
+	if err != nil || tree != "" {
+		return tree, err
+	}
+	return r.objs.put("tree", nil)
+}
+
+// applyDir applies the changes (paths relative to dir) to one directory; "" means nothing is left of it.
+func (r *Repo) applyDir(ctx context.Context, base OID, dir string, ch Changes) (OID, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	es, err := readTree(r.objs, base)
+	if err != nil {
+		return "", err
+	}
+	byName := make(map[string]entry, len(es))
+	for _, e := range es {
+		byName[e.name] = e
+	}
+	here, below := split(ch)
+	for _, name := range slices.Sorted(maps.Keys(below)) {
+		if err := r.applyBelow(ctx, byName, here, dir, name, below[name]); err != nil {
+			return "", err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(here)) {
+		if err := r.applyFile(byName, dir, name, here[name]); err != nil {
+			return "", err
+		}
+	}
+	if len(byName) == 0 {
+		return "", nil
+	}
+	b, err := printTree(slices.Collect(maps.Values(byName)))
+	if err != nil {
+		return "", err
+	}
+	return r.objs.put("tree", b)
+}
+
+// split parts the changes of one directory into its own files and, per sub-directory, the rest.
+func split(ch Changes) (here Changes, below map[string]Changes) {
+	here, below = Changes{}, map[string]Changes{}
+	for p, b := range ch {
+		name, rest, deep := strings.Cut(p, "/")
+		if !deep {
+			here[name] = b
+			continue
+		}
+		if below[name] == nil {
+			below[name] = Changes{}
+		}
+		below[name][rest] = b
+	}
+	return here, below
+}
+
+// applyBelow applies changes to the sub-directory name. A file in its place must be deleted by the same change.
+func (r *Repo) applyBelow(ctx context.Context, byName map[string]entry, here Changes, dir, name string, ch Changes) error {
+	e, ok := byName[name]
+	if ok && !e.isDir() {
+		if !slices.ContainsFunc(slices.Collect(maps.Values(ch)), func(b []byte) bool { return b != nil }) {
+			return nil // only deletions, and nothing is there
+		}
+		if b, gone := here[name]; !gone || b != nil {
+			return fmt.Errorf("%s%s: is a file; delete it in the same change to make a folder of it", dir, name)
+		}
+		e.oid = ""
+	}
+	delete(here, name) // its deletion, if any, is done: the folder replaces it
+	sub, err := r.applyDir(ctx, e.oid, dir+name+"/", ch)
+	if err != nil {
+		return err
+	}
+	delete(byName, name)
+	if sub != "" {
+		byName[name] = entry{mode: modeDir, name: name, oid: sub}
+	}
+	return nil
+}
+
+// applyFile writes or deletes one file of a directory.
+func (r *Repo) applyFile(byName map[string]entry, dir, name string, b []byte) error {
+	e, ok := byName[name]
+	if b == nil {
+		if ok && e.isDir() {
+			return fmt.Errorf("%s%s: is a folder; delete its files one by one", dir, name)
+		}
+		delete(byName, name)
+		return nil
+	}
+	mode := modeFile
+	if ok {
+		if !fileMode(e.mode).IsRegular() {
+			return fmt.Errorf("%s%s: is a folder, a symbolic link or a submodule; delete it first", dir, name)
+		}
+		mode = e.mode
+	}
+	oid, err := r.objs.put("blob", b)
+	if err != nil {
+		return fmt.Errorf("%s%s: %w", dir, name, err)
+	}
+	byName[name] = entry{mode: mode, name: name, oid: oid}
+	return nil
+}

@@ -1,0 +1,165 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-billy/v5"
+	"github.com/go-git/go-billy/v5/osfs"
+	gogit "github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
+)
+
+// Open finds the repository that dir is in, walking up. ErrNotRepo when there is none.
+//
+// Objects and refs are read in process by go-git. A repository go-git does not
+// understand (sparse checkout with its own config, partial clone, SHA-256,
+// reftable) is read through git itself: slower, never wrong. The environment is
+// read here once.
+func Open(dir string) (*Repo, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if abs, err = filepath.EvalSymlinks(abs); err != nil {
+		return nil, err
+	}
+	r, err := discover(abs)
+	if err != nil {
+		return nil, err
+	}
+	at := r.root
+	if at == "" {
+		at = r.gitDir
+	}
+	r.git = newRunner(at, os.Environ())
+	r.openStore()
+	return r, nil
+}
+
+// Init makes a repository in dir (branch main) unless dir is in one already, and opens it.
+func Init(ctx context.Context, dir string) (*Repo, error) {
+	r, err := Open(dir)
+	if !errors.Is(err, ErrNotRepo) {
+		return r, err
+	}
+	g := newRunner(dir, os.Environ())
+	if _, err := g.run(ctx, call{args: []string{"init", "-q", "-b", "main"}}); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return Open(dir)
+}
+
+// discover finds the git directory of abs or of its nearest parent that has one.
+func discover(abs string) (*Repo, error) {
+	for at := abs; ; at = filepath.Dir(at) {
+		r := &Repo{root: at}
+		switch gd, err := gitDirOf(at); {
+		case err != nil:
+			return nil, err
+		case gd != "":
+			r.gitDir = gd
+		case isGitDir(at):
+			r.root, r.gitDir = "", at
+		case at == filepath.Dir(at):
+			return nil, fmt.Errorf("%s: %w; run odd init, or git init", abs, ErrNotRepo)
+		default:
+			continue
+		}
+		if rel, err := filepath.Rel(at, abs); err == nil && rel != "." && r.root != "" {
+			r.prefix = filepath.ToSlash(rel)
+		}
+		return r, r.findCommon()
+	}
+}
+
+// gitDirOf is the git directory a work tree's ".git" (a directory, or a file that points to one) names, "" without one.
+func gitDirOf(top string) (string, error) {
+	dot := filepath.Join(top, ".git")
+	st, err := os.Stat(dot)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", nil
+		}
+		return "", err
+	}
+	if st.IsDir() {
+		if !isGitDir(dot) {
+			return "", nil
+		}
+		return dot, nil
+	}
+	b, err := os.ReadFile(dot)
+	if err != nil {
+		return "", err
+	}
+	to, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir: ")
+	if !ok {
+		return "", fmt.Errorf("%s: %w: the file names no git directory", dot, ErrNotRepo)
+	}
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(top, to)
+	}
+	if _, err := os.Stat(filepath.Join(to, "HEAD")); err != nil {
+		return "", fmt.Errorf("%s: %w: it points to %s, which is gone; run git worktree repair", dot, ErrNotRepo, to)
+	}
+	return filepath.Clean(to), nil
+}
+
+// isGitDir reports whether d looks like a git directory, by git's own test.
+func isGitDir(d string) bool {
+	for _, n := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Stat(filepath.Join(d, n)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// findCommon follows a linked work tree's "commondir" file.
+func (r *Repo) findCommon() error {
+	r.common = r.gitDir
+	b, err := os.ReadFile(filepath.Join(r.gitDir, "commondir"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	to := strings.TrimSpace(string(b))
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(r.gitDir, to)
+	}
+	r.common = filepath.Clean(to)
+	return nil
+}
+
+// openStore picks the reader: go-git, or git when go-git declines the repository.
+// git.Open is asked only for its verdict on the repository's format and extensions.
+// A repository shared by several users is written by git too, which knows its file modes.
+func (r *Repo) openStore() {
+	var dot billy.Filesystem = osfs.New(r.gitDir)
+	if r.common != r.gitDir {
+		dot = dotgit.NewRepositoryFilesystem(dot, osfs.New(r.common))
+	}
+	st := filesystem.NewStorageWithOptions(dot, cache.NewObjectLRUDefault(), filesystem.Options{KeepDescriptors: true})
+	slow := newGitStore(r.git)
+	if _, err := gogit.Open(st, nil); err != nil || shared(st) {
+		r.objs, r.refs = slow, gitRefs{r.git}
+		return
+	}
+	r.objs, r.refs = &packStore{st: st, slow: slow}, goRefs{st: st}
+}
+
+// shared reports whether core.sharedRepository is set.
+func shared(st *filesystem.Storage) bool {
+	cfg, err := st.Config()
+	return err != nil || cfg.Raw.Section("core").Option("sharedRepository") != ""
+}

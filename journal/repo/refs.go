@@ -1,0 +1,235 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+)
+
+// refReader reads refs without moving them.
+type refReader interface {
+	ref(name string) (OID, error)    // ErrNoRef when absent; symbolic refs are followed
+	branch() (ref string, err error) // the full name HEAD holds, "" when detached
+}
+
+// goRefs reads them in process.
+type goRefs struct{ st *filesystem.Storage }
+
+func (g goRefs) ref(name string) (OID, error) {
+	for range 5 { // git follows five symbolic refs, no more
+		ref, err := g.st.Reference(plumbing.ReferenceName(name))
+		if errors.Is(err, plumbing.ErrReferenceNotFound) {
+			return "", fmt.Errorf("%s: %w", name, ErrNoRef)
+		}
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		if ref.Type() == plumbing.HashReference {
+			return OID(ref.Hash().String()), nil
+		}
+		name = ref.Target().String()
+	}
+	return "", fmt.Errorf("%s: symbolic refs too deep", name)
+}
+
+func (g goRefs) branch() (string, error) {
+	ref, err := g.st.Reference(plumbing.HEAD)
+	if err != nil || ref.Type() == plumbing.HashReference {
+		return "", err
+	}
+	return ref.Target().String(), nil
+}
+
+// gitRefs asks git.
+type gitRefs struct{ run *runner }
+
+func (g gitRefs) ref(name string) (OID, error) {
+	out, err := g.run.run(context.Background(), call{
+		args: []string{"rev-parse", "-q", "--verify", "--end-of-options", name}, read: true})
+	if exitCode(err) == 1 {
+		return "", fmt.Errorf("%s: %w", name, ErrNoRef)
+	}
+	return OID(strings.TrimSpace(string(out))), err
+}
+
+func (g gitRefs) branch() (string, error) {
+	out, err := g.run.run(context.Background(), call{args: []string{"symbolic-ref", "-q", "HEAD"}, read: true})
+	if exitCode(err) == 1 {
+		return "", nil
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// Branch is the branch HEAD names, without refs/heads/ and even when it has no commit yet; "" when detached.
+func (r *Repo) Branch() (string, error) {
+	full, err := r.refs.branch()
+	return strings.TrimPrefix(full, "refs/heads/"), err
+}
+
+// Ref resolves a full ref name (refs/… or HEAD); ErrNoRef when it does not exist.
+func (r *Repo) Ref(name string) (OID, error) {
+	if name != "HEAD" && checkRef(name) != nil {
+		return "", checkRef(name)
+	}
+	return r.refs.ref(name)
+}
+
+// checkRef refuses what git check-ref-format refuses, and everything outside refs/.
+func checkRef(name string) error {
+	bad := func(why string) error { return fmt.Errorf("ref %q: %s", name, why) }
+	if !strings.HasPrefix(name, "refs/") {
+		return bad("want a full name that starts with refs/")
+	}
+	for seg := range strings.SplitSeq(name, "/") {
+		if seg == "" || seg[0] == '.' || strings.HasSuffix(seg, ".lock") || strings.HasSuffix(seg, ".") {
+			return bad("a segment is empty, starts or ends with a dot, or ends in .lock")
+		}
+	}
+	for _, c := range name {
+		if c <= ' ' || c == 0x7f || strings.ContainsRune(`~^:?*[\`, c) {
+			return bad("spaces, control characters and ~^:?*[\\ are not allowed")
+		}
+	}
+	if strings.Contains(name, "..") || strings.Contains(name, "@{") {
+		return bad(`".." and "@{" are not allowed`)
+	}
+	return nil
+}
+
+// Refs lists full ref names under a prefix ("refs/odd/run/") with their ids in New, sorted by name.
+func (r *Repo) Refs(prefix string) ([]RefUpdate, error) {
+	out, err := r.read(context.Background(), "for-each-ref", "--format=%(objectname) %(refname)", strings.TrimSuffix(prefix, "/"))
+	if err != nil {
+		return nil, err
+	}
+	var us []RefUpdate
+	for l := range strings.Lines(string(out)) {
+		oid, name, _ := strings.Cut(strings.TrimSuffix(l, "\n"), " ")
+		if strings.HasPrefix(name, prefix) {
+			us = append(us, RefUpdate{Name: name, New: OID(oid)})
+		}
+	}
+	return us, nil
+}
+
+// Resolve turns any revision a person may type into a commit id. ErrNoCommit when the
+// repository has none yet, ErrNoRef when the revision names nothing.
+func (r *Repo) Resolve(ctx context.Context, rev string) (OID, error) {
+	out, err := r.line(ctx, "rev-parse", "-q", "--verify", "--end-of-options", rev+"^{commit}")
+	if err == nil {
+		return OID(out), nil
+	}
+	if exitCode(err) < 0 {
+		return "", err
+	}
+	if rev == "HEAD" {
+		return "", fmt.Errorf("%s: %w; commit something first", r.git.dir, ErrNoCommit)
+	}
+	return "", fmt.Errorf("%s: %w", rev, ErrNoRef)
+}
+
+// Update moves refs in one transaction, all or nothing, without touching any checkout. ErrMoved when an Old did not hold.
+// A branch that is checked out anywhere must go through Move.
+func (r *Repo) Update(ctx context.Context, us ...RefUpdate) error {
+	in, err := transaction(us)
+	if err != nil || len(us) == 0 {
+		return err
+	}
+	_, err = r.git.run(ctx, call{args: []string{"update-ref", "-z", "--stdin"}, stdin: strings.NewReader(in)})
+	return r.refError(err, us)
+}
+
+// transaction is the input of update-ref -z --stdin. It says start and commit itself: an input cut
+// short by our death must abort, and without them the end of input would commit what had arrived.
+func transaction(us []RefUpdate) (string, error) {
+	var b bytes.Buffer
+	b.WriteString("start\x00")
+	for _, u := range us {
+		if err := u.check(); err != nil {
+			return "", err
+		}
+		switch {
+		case u.New == "":
+			fmt.Fprintf(&b, "delete %s\x00%s\x00", u.Name, u.Old)
+		case u.Old == "":
+			fmt.Fprintf(&b, "create %s\x00%s\x00", u.Name, u.New)
+		default:
+			fmt.Fprintf(&b, "update %s\x00%s\x00%s\x00", u.Name, u.New, u.Old)
+		}
+	}
+	b.WriteString("prepare\x00commit\x00")
+	return b.String(), nil
+}
+
+// check refuses a malformed update.
+func (u RefUpdate) check() error {
+	if err := checkRef(u.Name); err != nil {
+		return err
+	}
+	if u.Old == "" && u.New == "" {
+		return fmt.Errorf("%s: an update without an old and a new id", u.Name)
+	}
+	for _, o := range []OID{u.Old, u.New} {
+		if o != "" && !o.ok() {
+			return fmt.Errorf("%s: %w", u.Name, o.check())
+		}
+	}
+	return nil
+}
+
+// refError tells a lost compare-and-swap from other trouble by looking at the refs themselves, not at git's words.
+func (r *Repo) refError(err error, us []RefUpdate) error {
+	if err == nil || exitCode(err) < 0 {
+		return err
+	}
+	for _, u := range us {
+		now, rerr := r.refs.ref(u.Name)
+		switch {
+		case rerr != nil && !errors.Is(rerr, ErrNoRef):
+			continue
+		case now == u.Old:
+			continue
+		case now == "":
+			return fmt.Errorf("%s: %w (it is gone, want %.12s)", u.Name, ErrMoved, u.Old)
+		case u.Old == "":
+			return fmt.Errorf("%s: %w (it exists already, at %.12s)", u.Name, ErrMoved, now)
+		}
+		return fmt.Errorf("%s: %w (it is at %.12s, want %.12s)", u.Name, ErrMoved, now, u.Old)
+	}
+	return r.lockOrClash(err, us)
+}
+
+// lockOrClash names a name that is both a ref and a folder of refs, and a ref another git holds.
+func (r *Repo) lockOrClash(err error, us []RefUpdate) error {
+	for _, u := range us {
+		if u.New == "" {
+			continue
+		}
+		if below, _ := r.Refs(u.Name + "/"); len(below) > 0 {
+			return fmt.Errorf("%s: %s exists, and a name cannot be a branch and a folder of branches; delete it or choose another name", u.Name, below[0].Name)
+		}
+		for up := parentRef(u.Name); up != ""; up = parentRef(up) {
+			if _, rerr := r.refs.ref(up); rerr == nil {
+				return fmt.Errorf("%s: %s exists, and a name cannot be a branch and a folder of branches; delete it or choose another name", u.Name, up)
+			}
+		}
+	}
+	if strings.Contains(err.Error(), ".lock': File exists") {
+		return fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	return err
+}
+
+// parentRef is the name one segment up, "" when that is only refs/heads or the like.
+func parentRef(name string) string {
+	i := strings.LastIndexByte(name, '/')
+	if i < 0 || strings.Count(name[:i], "/") < 2 {
+		return ""
+	}
+	return name[:i]
+}

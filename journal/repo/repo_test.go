@@ -1,0 +1,429 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestMain gives every test, and every git it starts, a home of its own.
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		home, err := os.MkdirTemp("", "odd-repo-home")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(home)
+		for _, kv := range os.Environ() {
+			if strings.HasPrefix(kv, "GIT_") {
+				os.Unsetenv(strings.SplitN(kv, "=", 2)[0])
+			}
+		}
+		os.Setenv("HOME", home)
+		os.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
+		os.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, "gitconfig"))
+		os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+		conf := "[user]\n\tname = Ann\n\temail = ann@example.org\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n"
+		if err := os.WriteFile(filepath.Join(home, "gitconfig"), []byte(conf), 0o644); err != nil {
+			panic(err)
+		}
+		return m.Run()
+	}())
+}
+
+var agent = Signature{Name: "odd-agent", Email: "odd@localhost", When: time.Unix(1_800_000_000, 0).UTC()}
+
+// git runs the real git in dir and returns its output, trimmed.
+func git(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	out, err := tryGit(dir, args...)
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return out
+}
+
+func tryGit(dir string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	return strings.TrimRight(string(out), "\n"), err
+}
+
+// write puts files (name, content, …) below dir.
+func write(t testing.TB, dir string, files ...string) {
+	t.Helper()
+	for i := 0; i < len(files); i += 2 {
+		p := filepath.Join(dir, files[i])
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(files[i+1]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// fresh makes a repository with one commit of the files on main.
+func fresh(t testing.TB, files ...string) (*Repo, OID) {
+	t.Helper()
+	dir := t.TempDir()
+	git(t, dir, "init", "-q")
+	write(t, dir, files...)
+	git(t, dir, "add", "-A")
+	git(t, dir, "commit", "-q", "--allow-empty", "-m", "base")
+	return open(t, dir), OID(git(t, dir, "rev-parse", "HEAD"))
+}
+
+func open(t testing.TB, dir string) *Repo {
+	t.Helper()
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// must returns v of a (v, error) pair.
+func must[T any](t testing.TB) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// eq fails unless got and want are the same.
+func eq[T any](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%s (-want +got):\n%s", what, d)
+	}
+}
+
+func changes(kv ...string) Changes {
+	ch := Changes{}
+	for i := 0; i < len(kv); i += 2 {
+		ch[kv[i]] = []byte(kv[i+1])
+	}
+	return ch
+}
+
+// kinds are repositories go-git reads, and ones it declines, so that every reading test runs on both stores.
+var kinds = map[string][]string{
+	"plain":    nil,
+	"declined": {"config", "extensions.worktreeConfig", "true"},
+}
+
+func TestReadsOnBothStores(t *testing.T) {
+	t.Parallel()
+	for name, conf := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, base := fresh(t, "a.md", "one\n", "d/b.md", "two\n", "d/e/c.sh", "three\n")
+			if conf != nil {
+				git(t, r.Root(), conf...)
+				git(t, r.Root(), "config", "core.repositoryFormatVersion", "1")
+				r = open(t, r.Root())
+				if _, slow := r.objs.(*gitStore); !slow {
+					t.Fatalf("store is %T, want git's", r.objs)
+				}
+			}
+			readAll(t, r, base)
+		})
+	}
+}
+
+func readAll(t *testing.T, r *Repo, base OID) {
+	ctx := context.Background()
+	eq(t, "branch", must[string](t)(r.Branch()), "main")
+	eq(t, "ref", must[OID](t)(r.Ref("refs/heads/main")), base)
+	if _, err := r.Ref("refs/heads/none"); !errors.Is(err, ErrNoRef) {
+		t.Errorf("missing ref: %v", err)
+	}
+	f := must[fs.FS](t)(r.Tree(base))
+	if err := fstest.TestFS(f, "a.md", "d/b.md", "d/e/c.sh"); err != nil {
+		t.Error(err)
+	}
+	var many []string
+	err := f.(Files).ReadMany([]string{"d/e/c.sh", "a.md"}, func(n string, b []byte) error {
+		many = append(many, n+"="+string(b))
+		return nil
+	})
+	eq(t, "many", many, []string{"d/e/c.sh=three\n", "a.md=one\n"})
+	if err != nil {
+		t.Error(err)
+	}
+	next := must[OID](t)(r.Make(ctx, []OID{base}, Changes{"a.md": []byte("uno\n"), "d/b.md": nil, "n/x.md": []byte{}}, agent, "x: y\n\nOdd-Run: r1\nodd-task: t"))
+	eq(t, "diff", diffText(t, r, base, next), "M a.md|D d/b.md|A n/x.md")
+	c := must[Commit](t)(r.Commit(next))
+	eq(t, "author", c.Author, agent)
+	eq(t, "parents", c.Parents, []OID{base})
+	eq(t, "trailer", c.Trailer("Odd-Task"), []string{"t"})
+	if out, err := tryGit(r.Root(), "fsck", "--strict"); err != nil {
+		t.Errorf("fsck: %s", out)
+	}
+	if err := r.Update(ctx, RefUpdate{"refs/odd/x", "", next}); err != nil {
+		t.Error(err)
+	}
+	var log []OID
+	for c, err := range r.Log(ctx, "", next) {
+		if err != nil {
+			t.Error(err)
+		}
+		log = append(log, c.OID)
+	}
+	eq(t, "log", log, []OID{next, base})
+	eq(t, "merge base", must[OID](t)(r.MergeBase(ctx, base, next)), base)
+	eq(t, "tree of d", must[OID](t)(r.TreeOID(base, "d")), OID(git(t, r.Root(), "rev-parse", string(base)+":d")))
+}
+
+func diffText(t *testing.T, r *Repo, a, b OID) string {
+	t.Helper()
+	var out []string
+	for _, c := range must[[]Change](t)(r.Diff(context.Background(), a, b)) {
+		k := "M"
+		if c.OldMode == "" {
+			k = "A"
+		} else if c.NewMode == "" {
+			k = "D"
+		}
+		out = append(out, k+" "+c.Path)
+	}
+	return strings.Join(out, "|")
+}
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if _, err := Open(dir); !errors.Is(err, ErrNotRepo) {
+		t.Errorf("outside: %v", err)
+	}
+	r := must[*Repo](t)(Init(context.Background(), dir))
+	if _, err := r.Resolve(context.Background(), "HEAD"); !errors.Is(err, ErrNoCommit) {
+		t.Errorf("unborn HEAD: %v", err)
+	}
+	eq(t, "unborn branch", must[string](t)(r.Branch()), "main")
+	write(t, dir, "a/b/f", "x")
+	eq(t, "prefix", open(t, filepath.Join(dir, "a", "b")).Prefix(), "a/b")
+	git(t, dir, "add", "-A")
+	git(t, dir, "commit", "-q", "-m", "x")
+	git(t, dir, "worktree", "add", "-q", "../"+filepath.Base(dir)+"-wt", "-b", "side")
+	w := open(t, dir+"-wt")
+	eq(t, "common of a linked tree", w.CommonDir(), r.CommonDir())
+	eq(t, "branch of a linked tree", must[string](t)(w.Branch()), "side")
+	eq(t, "ref from a linked tree", must[OID](t)(w.Ref("refs/heads/main")), must[OID](t)(r.Ref("refs/heads/main")))
+	git(t, dir, "checkout", "-q", "--detach")
+	eq(t, "detached", must[string](t)(r.Branch()), "")
+	bare := t.TempDir()
+	git(t, bare, "clone", "-q", "--bare", dir, ".")
+	eq(t, "bare root", open(t, bare).Root(), "")
+}
+
+func TestMakeKeepsModes(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t, "run.sh", "#!/bin/sh\n", "a.md", "a", "z/y.md", "y")
+	must[string](t)(tryGit(r.Root(), "update-index", "--chmod=+x", "run.sh"))
+	git(t, r.Root(), "commit", "-q", "-m", "x")
+	base := must[OID](t)(r.Ref("HEAD"))
+	next := must[OID](t)(r.Make(context.Background(), []OID{base}, changes("run.sh", "new", "z.md", "z", "z/a/b", "c"), agent, "m"))
+	eq(t, "tree", git(t, r.Root(), "ls-tree", "-r", "--format=%(objectmode) %(path)", string(next)),
+		"100644 a.md\n100755 run.sh\n100644 z.md\n100644 z/a/b\n100644 z/y.md")
+	git(t, r.Root(), "fsck", "--strict")
+}
+
+func TestMakeRefuses(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "f", "x", "d/g", "y")
+	if err := os.Symlink("f", filepath.Join(r.Root(), "l")); err != nil {
+		t.Fatal(err)
+	}
+	git(t, r.Root(), "add", "-A")
+	git(t, r.Root(), "commit", "-q", "-m", "link")
+	base = must[OID](t)(r.Ref("HEAD"))
+	bad := agent
+	bad.Name = "a\nb"
+	for name, tc := range map[string]struct {
+		ch   Changes
+		who  Signature
+		msg  string
+		want string
+	}{
+		"dot dot":      {changes("../x", ""), agent, "m", "inside the repository"},
+		"absolute":     {changes("/x", ""), agent, "m", "inside the repository"},
+		"empty":        {changes("", ""), agent, "m", "inside the repository"},
+		"git dir":      {changes("a/.GIT/hooks/x", ""), agent, "m", "git's own directory"},
+		"windows git":  {changes("GIT~1/config", ""), agent, "m", "git's own directory"},
+		"newline":      {changes("a\nb", ""), agent, "m", "line breaks"},
+		"file is dir":  {changes("d", ""), agent, "m", "is a folder"},
+		"dir is file":  {changes("f/x", ""), agent, "m", "is a file"},
+		"both":         {changes("n", "", "n/x", ""), agent, "m", "cannot be a file"},
+		"link":         {changes("l", ""), agent, "m", "symbolic link"},
+		"identity":     {changes("n", ""), bad, "m", "line breaks"},
+		"nul message":  {changes("n", ""), agent, "m\x00", "NUL"},
+		"empty commit": {changes("n", ""), agent, " \n", "empty"},
+	} {
+		_, err := r.Make(context.Background(), []OID{base}, tc.ch, tc.who, tc.msg)
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+	next := must[OID](t)(r.Make(context.Background(), []OID{base}, Changes{"f": nil, "f/x": []byte("1"), "gone": nil}, agent, "m"))
+	eq(t, "file to folder", diffText(t, r, base, next), "D f|A f/x")
+}
+
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r, base := fresh(t, "f", "x")
+	next := must[OID](t)(r.Make(ctx, []OID{base}, changes("f", "y"), agent, "m"))
+	set := func(us ...RefUpdate) error { return r.Update(ctx, us...) }
+	if err := set(RefUpdate{"refs/odd/a", "", base}, RefUpdate{"refs/odd/b", "", base}); err != nil {
+		t.Fatal(err)
+	}
+	if err := set(RefUpdate{"refs/odd/c", "", base}, RefUpdate{"refs/odd/a", "", next}); !errors.Is(err, ErrMoved) {
+		t.Errorf("create over: %v", err)
+	}
+	if _, err := r.Ref("refs/odd/c"); !errors.Is(err, ErrNoRef) {
+		t.Errorf("half a transaction: %v", err)
+	}
+	if err := set(RefUpdate{"refs/odd/a", next, base}); !errors.Is(err, ErrMoved) {
+		t.Errorf("wrong old: %v", err)
+	}
+	if err := set(RefUpdate{"refs/odd/none", next, base}); !errors.Is(err, ErrMoved) {
+		t.Errorf("old of an absent ref: %v", err)
+	}
+	if err := set(RefUpdate{"refs/odd/a/b", "", base}); err == nil || !strings.Contains(err.Error(), "refs/odd/a exists") {
+		t.Errorf("folder under a ref: %v", err)
+	}
+	if err := set(RefUpdate{"refs/odd", "", base}); err == nil || !strings.Contains(err.Error(), "refs/odd/a exists") {
+		t.Errorf("ref over a folder: %v", err)
+	}
+	if err := set(RefUpdate{"refs/odd/a", base, ""}, RefUpdate{"refs/odd/b", base, next}); err != nil {
+		t.Error(err)
+	}
+	eq(t, "refs", must[[]RefUpdate](t)(r.Refs("refs/odd/")), []RefUpdate{{Name: "refs/odd/b", New: next}})
+	for _, n := range []string{"main", "refs/heads/..", "refs/heads/a b", "refs/heads/x.lock", "refs/heads/-\n"} {
+		if err := set(RefUpdate{n, "", base}); err == nil || errors.Is(err, ErrMoved) {
+			t.Errorf("%q: %v", n, err)
+		}
+	}
+}
+
+func TestUpdateRace(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r, base := fresh(t, "f", "x")
+	errs := make(chan error)
+	for i := range 8 {
+		go func() {
+			next, err := r.Make(ctx, []OID{base}, changes("f", fmt.Sprint(i)), agent, "m")
+			if err == nil {
+				err = r.Update(ctx, RefUpdate{"refs/odd/x", "", next})
+			}
+			errs <- err
+		}()
+	}
+	won := 0
+	for range 8 {
+		err := <-errs
+		if err == nil {
+			won++
+		} else if !errors.Is(err, ErrMoved) && !errors.Is(err, ErrBusy) {
+			t.Error(err)
+		}
+	}
+	eq(t, "winners", won, 1)
+}
+
+func TestDirty(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t, "k/a.md", "a", "k/b.md", "b", "o/c.md", "c", ".gitignore", "*.log\n")
+	write(t, r.Root(), "k/a.md", "A", "k/new ü.md", "n", "k/x.log", "l", "o/c.md", "C")
+	git(t, r.Root(), "rm", "-q", "--cached", "k/b.md")
+	eq(t, "below k", must[[]string](t)(r.Dirty(context.Background(), "k")), []string{"k/a.md", "k/b.md", "k/new ü.md"})
+	eq(t, "all", len(must[[]string](t)(r.Dirty(context.Background()))), 4)
+	eq(t, "below a file that is not there", len(must[[]string](t)(r.Dirty(context.Background(), "none/"))), 0)
+}
+
+func TestWriteAndStage(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t, "a/b.md", "x", "run", "x")
+	if err := os.Chmod(filepath.Join(r.Root(), "run"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(t.TempDir(), filepath.Join(r.Root(), "out")); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Write(Changes{"a/b.md": nil, "n/m/o.md": []byte("o"), "run": []byte("y")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(r.Root(), "a")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("empty folder stays: %v", err)
+	}
+	st := must[os.FileInfo](t)(os.Stat(filepath.Join(r.Root(), "run")))
+	eq(t, "mode", st.Mode().Perm(), 0o755)
+	for _, p := range []string{"out/x", "out", "../x", ".git/config"} {
+		if err := r.Write(changes(p, "bad")); err == nil {
+			t.Errorf("%s: written", p)
+		}
+	}
+	if err := r.Stage(context.Background(), "a/b.md", "n/m/o.md"); err != nil {
+		t.Fatal(err)
+	}
+	eq(t, "staged", git(t, r.Root(), "diff", "--cached", "--name-status"), "D\ta/b.md\nA\tn/m/o.md")
+}
+
+func TestLockDrain(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t)
+	unlock := must[func() error](t)(r.LockDrainFor("run-1"))
+	_, err := open(t, r.Root()).LockDrain()
+	if !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), fmt.Sprintf("(pid %d run-1)", os.Getpid())) {
+		t.Errorf("second lock: %v", err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	must[func() error](t)(r.LockDrain())
+}
+
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t)
+	git(t, r.Root(), "config", "user.email", "bo@example.org")
+	id := must[Signature](t)(r.Identity(context.Background()))
+	eq(t, "identity", id.Name+" "+id.Email, "Ann bo@example.org")
+	git(t, r.Root(), "config", "user.email", "")
+	if _, err := r.Identity(context.Background()); err == nil || !strings.Contains(err.Error(), "git config user.email") {
+		t.Errorf("no email: %v", err)
+	}
+}
+
+func TestSurvivesRepack(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "f", "x")
+	must[Commit](t)(r.Commit(base))
+	write(t, r.Root(), "g", "y")
+	git(t, r.Root(), "add", "-A")
+	git(t, r.Root(), "commit", "-q", "-m", "two")
+	git(t, r.Root(), "gc", "-q")
+	two := must[OID](t)(r.Ref("HEAD"))
+	f := must[fs.FS](t)(r.Tree(two))
+	eq(t, "after gc", string(must[[]byte](t)(fs.ReadFile(f, "g"))), "y")
+	if _, err := r.Blob(OID(strings.Repeat("1", 40))); !errors.Is(err, errNoObject) {
+		t.Errorf("missing blob: %v", err)
+	}
+}

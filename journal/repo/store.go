@@ -1,0 +1,191 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+)
+
+// store reads and writes git objects. kind is "blob", "tree", "commit" or "tag".
+// Both stores are safe for concurrent use.
+type store interface {
+	get(oid OID) (kind string, data []byte, err error)
+	many(oids []OID, fn func(i int, kind string, data []byte) error) error
+	size(oid OID) (int64, error)
+	put(kind string, data []byte) (OID, error)
+}
+
+// errNoObject is wrapped by get and size when the repository lacks the object.
+var errNoObject = errors.New("no such object in this repository")
+
+// ok reports whether o is a whole object id: 40 hex digits, or 64 in a SHA-256 repository.
+// It is asked before an id reaches a command line.
+func (o OID) ok() bool {
+	if len(o) != 40 && len(o) != 64 {
+		return false
+	}
+	for _, c := range []byte(o) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// check is ok as an error.
+func (o OID) check() error {
+	if o.ok() {
+		return nil
+	}
+	return fmt.Errorf("%q: not an object id (40 or 64 hex digits)", string(o))
+}
+
+// packStore is go-git's object storage. It is not safe for concurrent use by
+// itself, and keeps an index of the packs it saw: an object that is missing is
+// looked for once more after a new look at the packs, then asked of git.
+type packStore struct {
+	mu   sync.Mutex
+	st   *filesystem.Storage
+	slow *gitStore
+}
+
+func (p *packStore) get(oid OID) (string, []byte, error) {
+	if err := oid.check(); err != nil {
+		return "", nil, err
+	}
+	if len(oid) == 40 {
+		if kind, data, err := p.read(plumbing.NewHash(string(oid))); err == nil {
+			return kind, data, nil
+		}
+	}
+	return p.slow.get(oid)
+}
+
+// read gets one object in process, with a second try after a repack.
+func (p *packStore) read(h plumbing.Hash) (kind string, data []byte, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o, err := p.st.EncodedObject(plumbing.AnyObject, h)
+	if err != nil {
+		p.st.Reindex()
+		if o, err = p.st.EncodedObject(plumbing.AnyObject, h); err != nil {
+			return "", nil, err
+		}
+	}
+	rd, err := o.Reader()
+	if err != nil {
+		return "", nil, err
+	}
+	defer rd.Close()
+	data = make([]byte, o.Size())
+	_, err = io.ReadFull(rd, data)
+	return o.Type().String(), data, err
+}
+
+// many reads in process up to a few dozen objects, which takes less time than starting git, and the rest through git.
+func (p *packStore) many(oids []OID, fn func(int, string, []byte) error) error {
+	if len(oids) > 64 {
+		return p.slow.many(oids, fn)
+	}
+	for i, o := range oids {
+		kind, data, err := p.get(o)
+		if err != nil {
+			return err
+		}
+		if err := fn(i, kind, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *packStore) size(oid OID) (int64, error) {
+	if err := oid.check(); err != nil {
+		return 0, err
+	}
+	p.mu.Lock()
+	n, err := p.st.EncodedObjectSize(plumbing.NewHash(string(oid)))
+	p.mu.Unlock()
+	if err != nil || len(oid) != 40 {
+		return p.slow.size(oid)
+	}
+	return n, nil
+}
+
+func (p *packStore) put(kind string, data []byte) (OID, error) {
+	typ, err := plumbing.ParseObjectType(kind)
+	if err != nil {
+		return "", err
+	}
+	o := &plumbing.MemoryObject{}
+	o.SetType(typ)
+	if _, err := o.Write(data); err != nil {
+		return "", err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h, err := p.st.SetEncodedObject(o)
+	if err != nil {
+		return "", fmt.Errorf("write %s object: %w", kind, err)
+	}
+	return OID(h.String()), nil
+}
+
+// gitStore reads through one long-lived `git cat-file --batch`, started at the
+// first read, and writes through hash-object.
+type gitStore struct {
+	run   *runner
+	batch *batch
+}
+
+func newGitStore(g *runner) *gitStore { return &gitStore{run: g, batch: newBatch(g)} }
+
+func (s *gitStore) get(oid OID) (string, []byte, error) {
+	if err := oid.check(); err != nil {
+		return "", nil, err
+	}
+	var kind string
+	var data []byte
+	err := s.batch.each([]OID{oid}, func(_ int, k string, b []byte) error {
+		kind, data = k, b
+		return nil
+	})
+	return kind, data, err
+}
+
+func (s *gitStore) many(oids []OID, fn func(int, string, []byte) error) error {
+	for _, o := range oids {
+		if err := o.check(); err != nil {
+			return err
+		}
+	}
+	return s.batch.each(oids, fn)
+}
+
+func (s *gitStore) size(oid OID) (int64, error) {
+	if err := oid.check(); err != nil {
+		return 0, err
+	}
+	out, err := s.run.run(context.Background(), call{args: []string{"cat-file", "-s", string(oid)}, read: true})
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", oid, errNoObject)
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+}
+
+func (s *gitStore) put(kind string, data []byte) (OID, error) {
+	out, err := s.run.run(context.Background(), call{
+		args: []string{"hash-object", "-w", "-t", kind, "--stdin"}, stdin: bytes.NewReader(data)})
+	if err != nil {
+		return "", fmt.Errorf("write %s object: %w", kind, err)
+	}
+	return OID(strings.TrimSpace(string(out))), nil
+}

@@ -1,0 +1,344 @@
+package repo
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// snapshot is what trees of one commit share: the store, the trees read so far, the time files carry.
+type snapshot struct {
+	objs  store
+	when  time.Time
+	mu    sync.Mutex
+	trees map[OID][]entry
+}
+
+// treeFS is one directory of a snapshot as a file system.
+//
+// Files and directories only: a symbolic link or a submodule is listed with
+// fs.ModeIrregular and cannot be read, so that nothing outside the tree is ever
+// followed. FileInfo.Sys holds the OID of the blob or tree, which is the file's version.
+type treeFS struct {
+	snap *snapshot
+	root OID
+}
+
+// Files is what Tree's file system offers beyond fs.FS.
+type Files interface {
+	fs.ReadDirFS
+	fs.ReadFileFS
+	fs.StatFS
+	// ReadMany reads files in one stream, several times faster than one by one, and hands each to
+	// fn in the order of names. fn owns data. It stops at the first error, fn's or its own.
+	ReadMany(names []string, fn func(name string, data []byte) error) error
+}
+
+// Tree is a commit's (or tree's) files as an fs.FS (ReadFile, ReadDir, Stat, Sub); its concrete type is a Files.
+// It is a snapshot: what refs do later does not show. Symlinks and gitlinks show as irregular files.
+func (r *Repo) Tree(oid OID) (fs.FS, error) {
+	root, when, err := r.rootTree(oid)
+	if err != nil {
+		return nil, err
+	}
+	return treeFS{&snapshot{objs: r.objs, when: when, trees: map[OID][]entry{}}, root}, nil
+}
+
+// rootTree is the tree of a commit (with its time), or the tree itself; "" is the empty tree.
+func (r *Repo) rootTree(oid OID) (OID, time.Time, error) {
+	if oid == "" {
+		return "", time.Time{}, nil
+	}
+	kind, data, err := r.objs.get(oid)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	switch kind {
+	case "tree":
+		return oid, time.Time{}, nil
+	case "commit":
+		c, err := parseCommit(oid, data)
+		return c.Tree, c.Committer.When, err
+	}
+	return "", time.Time{}, fmt.Errorf("%s: is a %s, want a commit or a tree", oid, kind)
+}
+
+// readTree reads one tree object; the empty id is the empty tree.
+func readTree(objs store, oid OID) ([]entry, error) {
+	if oid == "" {
+		return nil, nil
+	}
+	kind, data, err := objs.get(oid)
+	if err != nil {
+		return nil, err
+	}
+	if kind != "tree" {
+		return nil, fmt.Errorf("%s: is a %s, want a tree", oid, kind)
+	}
+	es, err := parseTree(data, len(oid)/2)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", oid, err)
+	}
+	return es, nil
+}
+
+// read is readTree, remembered.
+func (s *snapshot) read(oid OID) ([]entry, error) {
+	s.mu.Lock()
+	es, ok := s.trees[oid]
+	s.mu.Unlock()
+	if ok {
+		return es, nil
+	}
+	es, err := readTree(s.objs, oid)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(es, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	s.mu.Lock()
+	s.trees[oid] = es
+	s.mu.Unlock()
+	return es, nil
+}
+
+// find walks to name; op is for the error.
+func (t treeFS) find(op, name string) (entry, error) {
+	if !fs.ValidPath(name) {
+		return entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	e := entry{mode: modeDir, name: path.Base(name), oid: t.root}
+	if name == "." {
+		return e, nil
+	}
+	for seg := range strings.SplitSeq(name, "/") {
+		if !e.isDir() {
+			return entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+		}
+		es, err := t.snap.read(e.oid)
+		if err != nil {
+			return entry{}, &fs.PathError{Op: op, Path: name, Err: err}
+		}
+		i, ok := slices.BinarySearchFunc(es, seg, func(e entry, s string) int { return strings.Compare(e.name, s) })
+		if !ok {
+			return entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+		}
+		e = es[i]
+	}
+	return e, nil
+}
+
+// file is find for something readable.
+func (t treeFS) file(op, name string) (entry, error) {
+	e, err := t.find(op, name)
+	switch {
+	case err != nil:
+		return e, err
+	case e.isDir():
+		return e, &fs.PathError{Op: op, Path: name, Err: errors.New("is a directory")}
+	case !fileMode(e.mode).IsRegular():
+		return e, &fs.PathError{Op: op, Path: name, Err: errors.New("is a symbolic link or a submodule, not a file")}
+	}
+	return e, nil
+}
+
+// Open implements fs.FS.
+func (t treeFS) Open(name string) (fs.File, error) {
+	e, err := t.find("open", name)
+	if err != nil {
+		return nil, err
+	}
+	in, err := t.snap.info(e)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	if e.isDir() {
+		des, err := t.ReadDir(name)
+		return &treeDir{info: in, list: des, name: name}, err
+	}
+	if !in.mode.IsRegular() {
+		return &treeFile{info: in, Reader: bytes.NewReader(nil)}, nil
+	}
+	b, err := t.ReadFile(name)
+	return &treeFile{info: in, Reader: bytes.NewReader(b)}, err
+}
+
+// ReadFile implements fs.ReadFileFS. The caller owns the bytes.
+func (t treeFS) ReadFile(name string) ([]byte, error) {
+	e, err := t.file("read", name)
+	if err != nil {
+		return nil, err
+	}
+	_, b, err := t.snap.objs.get(e.oid)
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
+	}
+	return b, nil
+}
+
+// ReadMany implements Files.
+func (t treeFS) ReadMany(names []string, fn func(name string, data []byte) error) error {
+	oids := make([]OID, len(names))
+	for i, n := range names {
+		e, err := t.file("read", n)
+		if err != nil {
+			return err
+		}
+		oids[i] = e.oid
+	}
+	return t.snap.objs.many(oids, func(i int, _ string, data []byte) error { return fn(names[i], data) })
+}
+
+// ReadDir implements fs.ReadDirFS; entries are sorted by name.
+func (t treeFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	e, err := t.find("readdir", name)
+	if err != nil {
+		return nil, err
+	}
+	if !e.isDir() {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errors.New("not a directory")}
+	}
+	es, err := t.snap.read(e.oid)
+	if err != nil {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: err}
+	}
+	out := make([]fs.DirEntry, len(es))
+	for i, e := range es {
+		out[i] = treeEntry{t.snap, e}
+	}
+	return out, nil
+}
+
+// Stat implements fs.StatFS.
+func (t treeFS) Stat(name string) (fs.FileInfo, error) {
+	e, err := t.find("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	return t.snap.info(e)
+}
+
+// Sub implements fs.SubFS.
+func (t treeFS) Sub(dir string) (fs.FS, error) {
+	e, err := t.find("sub", dir)
+	if err != nil {
+		return nil, err
+	}
+	if !e.isDir() {
+		return nil, &fs.PathError{Op: "sub", Path: dir, Err: errors.New("not a directory")}
+	}
+	return treeFS{t.snap, e.oid}, nil
+}
+
+// fileMode maps a tree entry's mode.
+func fileMode(mode string) fs.FileMode {
+	switch mode {
+	case modeDir:
+		return fs.ModeDir | 0o755
+	case modeExec:
+		return 0o755
+	case modeLink, modeRepo:
+		return fs.ModeIrregular
+	}
+	return 0o644
+}
+
+// info describes e; the size of a file is read from the object's header.
+func (s *snapshot) info(e entry) (treeInfo, error) {
+	in := treeInfo{name: e.name, mode: fileMode(e.mode), when: s.when, oid: e.oid}
+	if !in.mode.IsRegular() {
+		return in, nil
+	}
+	var err error
+	in.size, err = s.objs.size(e.oid)
+	return in, err
+}
+
+type treeInfo struct {
+	name string
+	size int64
+	mode fs.FileMode
+	when time.Time
+	oid  OID
+}
+
+func (i treeInfo) Name() string       { return i.name }
+func (i treeInfo) Size() int64        { return i.size }
+func (i treeInfo) Mode() fs.FileMode  { return i.mode }
+func (i treeInfo) ModTime() time.Time { return i.when }
+func (i treeInfo) IsDir() bool        { return i.mode.IsDir() }
+func (i treeInfo) Sys() any           { return i.oid }
+
+type treeEntry struct {
+	snap *snapshot
+	e    entry
+}
+
+func (d treeEntry) Name() string               { return d.e.name }
+func (d treeEntry) IsDir() bool                { return d.e.isDir() }
+func (d treeEntry) Type() fs.FileMode          { return fileMode(d.e.mode).Type() }
+func (d treeEntry) Info() (fs.FileInfo, error) { return d.snap.info(d.e) }
+func (d treeEntry) String() string             { return fs.FormatDirEntry(d) }
+
+// treeFile is an open file; its bytes are in memory.
+type treeFile struct {
+	*bytes.Reader
+	info treeInfo
+}
+
+func (f *treeFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *treeFile) Close() error               { return nil }
+
+// treeDir is an open directory.
+type treeDir struct {
+	info treeInfo
+	name string
+	list []fs.DirEntry
+}
+
+func (d *treeDir) Stat() (fs.FileInfo, error) { return d.info, nil }
+func (d *treeDir) Close() error               { return nil }
+func (d *treeDir) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: d.name, Err: errors.New("is a directory")}
+}
+
+// ReadDir implements fs.ReadDirFile.
+func (d *treeDir) ReadDir(n int) ([]fs.DirEntry, error) {
+	if n > 0 && len(d.list) == 0 {
+		return nil, io.EOF
+	}
+	if n <= 0 || n > len(d.list) {
+		n = len(d.list)
+	}
+	out := d.list[:n]
+	d.list = d.list[n:]
+	return out, nil
+}
+
+// TreeOID is the id of the tree at path ("" = root) in a commit, "" when there is no such directory.
+func (r *Repo) TreeOID(commit OID, dir string) (OID, error) {
+	root, _, err := r.rootTree(commit)
+	if err != nil || dir == "" {
+		return root, err
+	}
+	e, err := treeFS{&snapshot{objs: r.objs, trees: map[OID][]entry{}}, root}.find("find", dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !e.isDir() {
+		return "", nil
+	}
+	return e.oid, err
+}
+
+// Blob reads one blob.
+func (r *Repo) Blob(oid OID) ([]byte, error) {
+	kind, b, err := r.objs.get(oid)
+	if err == nil && kind != "blob" {
+		return nil, fmt.Errorf("%s: is a %s, want a blob", oid, kind)
+	}
+	return b, err
+}
