@@ -26,7 +26,8 @@
 //
 // State before and after, compared, is how a script shows that nothing was
 // written. A typed confirmation is given with ttyin: odd has the terminal as
-// its controlling terminal and opens /dev/tty.
+// its controlling terminal and opens /dev/tty. Without ttyin there is no
+// terminal, also when the tests are started from one.
 //
 //	go test ./testscripts -run Script/approve      the scripts of one area
 //	go test ./testscripts -update                  rewrite what cmp compares with
@@ -44,10 +45,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/term"
 
 	"github.com/odd-cli/odd/cmd"
 )
@@ -60,6 +63,9 @@ const (
 	varNow  = "ODD_TEST_NOW"
 	varSeed = "ODD_TEST_SEED"
 )
+
+// ttyFD is where testscript leaves the terminal of ttyin.
+const ttyFD = 3
 
 // begin is when every script begins.
 const begin = "2026-03-02T09:00:00Z"
@@ -77,6 +83,11 @@ func oddMain() {
 	}
 	env.Now = func() time.Time { return now }
 	env.Entropy = entropy(os.Getenv(varSeed))
+	if !term.IsTerminal(ttyFD) {
+		env.TTY = func() (io.ReadWriteCloser, error) {
+			return nil, &os.PathError{Op: "open", Path: "/dev/tty", Err: syscall.ENXIO}
+		}
+	}
 	os.Exit(cmd.Main(env, os.Args...))
 }
 
