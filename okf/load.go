@@ -2,10 +2,240 @@ package okf
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 )
 
-// Load reads every concept file below the root of f (index.md, log.md and
-// dot-folders are not concepts). A file that cannot be read as an atom is a
-// Problem and the rest still loads; the error is for an f that cannot be walked.
-func Load(f fs.FS) (*Graph, []Problem, error) { return nil, nil, errors.New("load: unwritten") }
+// Load reads every concept file below the root of f: regular files named *.md,
+// except index.md and log.md, which are checked and are not concepts. Files
+// and folders whose name starts with a dot are skipped. A symlink is reported
+// and never followed.
+//
+// A file that cannot be read as an atom is a Problem and the rest still loads;
+// so is an id that a file earlier by path already has. Problems are in order
+// of path. The error is for an f that cannot be walked at all.
+//
+// Files are read by GOMAXPROCS goroutines at once: f must allow it, as
+// os.DirFS does.
+func Load(f fs.FS) (*Graph, []Problem, error) {
+	l, err := listFiles(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	found := make([]reading, len(l.files))
+	parallel(len(l.files), func(i int) { found[i] = read(f, l.files[i]) })
+	g, ps := assemble(found)
+	ps = append(ps, l.problems...)
+	sortProblems(ps)
+	return g, ps, nil
+}
+
+// reading is what one file turned out to be: an atom, or problems, or neither
+// for a reserved file that is in order.
+type reading struct {
+	path     string
+	atom     *Atom
+	problems []Problem
+}
+
+func read(f fs.FS, file string) reading {
+	r := reading{path: file}
+	b, p := readFile(f, file)
+	if p != nil {
+		p.Path = file
+		r.problems = []Problem{*p}
+		return r
+	}
+	if reserved(file) {
+		r.problems = checkReserved(file, b)
+		return r
+	}
+	a, err := Parse(file, b)
+	var bad Problem
+	if errors.As(err, &bad) {
+		r.problems = []Problem{bad}
+		return r
+	}
+	r.atom = &a
+	return r
+}
+
+// readFile reads a file whose size it knows to be sensible.
+func readFile(f fs.FS, file string) ([]byte, *Problem) {
+	h, err := f.Open(file)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	defer h.Close()
+	info, err := h.Stat()
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if info.Size() > MaxFileBytes {
+		return nil, tooBig(info.Size())
+	}
+	b := make([]byte, info.Size())
+	n, err := io.ReadFull(h, b)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return nil, unreadable(err)
+	}
+	return b[:n], nil
+}
+
+func unreadable(err error) *Problem {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return bad(1, codeUnreadable, fmt.Sprintf("cannot be read: %v", err), "check its permissions")
+}
+
+// assemble links the atoms that were read. Two files with one id are both
+// reported, each with the other's place; the first by path keeps the id.
+func assemble(found []reading) (*Graph, []Problem) {
+	atoms := make([]Atom, 0, len(found))
+	first := make(map[ID]int, len(found))
+	var broken []string
+	var ps []Problem
+	for _, r := range found {
+		ps = append(ps, r.problems...)
+		if r.atom == nil {
+			if !reserved(r.path) {
+				broken = append(broken, r.path)
+			}
+			continue
+		}
+		if i, taken := first[r.atom.ID]; taken {
+			ps = append(ps, duplicate(&atoms[i], r.atom), duplicate(r.atom, &atoms[i]))
+			broken = append(broken, r.path)
+			continue
+		}
+		first[r.atom.ID] = len(atoms)
+		atoms = append(atoms, *r.atom)
+	}
+	return linked(atoms, broken), ps
+}
+
+// linked is the graph of atoms; broken are the paths of files that are there
+// and gave no atom.
+func linked(atoms []Atom, _ []string) *Graph {
+	if g := NewGraph(atoms); g != nil {
+		return g
+	}
+	g := &Graph{}
+	for i := range atoms {
+		g.atoms = append(g.atoms, &atoms[i])
+	}
+	return g
+}
+
+func duplicate(a, other *Atom) Problem {
+	return Problem{
+		Code: codeDuplicateID, Severity: Error, Path: a.Path, Line: a.Line("id"),
+		Message: fmt.Sprintf("id %s is also at %s:%d", a.ID, other.Path, other.Line("id")),
+		Hint:    "give one of them another id",
+	}
+}
+
+// reserved reports the two file names that are never concepts.
+func reserved(file string) bool {
+	base := path.Base(file)
+	return base == "index.md" || base == "log.md"
+}
+
+// listing is what a walk found, in order of path.
+type listing struct {
+	files    []string
+	problems []Problem
+}
+
+// listFiles walks f, the folders of one depth at a time and in parallel.
+func listFiles(f fs.FS) (listing, error) {
+	var out listing
+	if _, err := fs.ReadDir(f, "."); err != nil {
+		return out, err
+	}
+	for dirs := []string{"."}; len(dirs) > 0; {
+		found := make([]listing, len(dirs))
+		below := make([][]string, len(dirs))
+		parallel(len(dirs), func(i int) { found[i], below[i] = listDir(f, dirs[i]) })
+		for _, l := range found {
+			out.files = append(out.files, l.files...)
+			out.problems = append(out.problems, l.problems...)
+		}
+		dirs = slices.Concat(below...)
+	}
+	slices.Sort(out.files)
+	return out, nil
+}
+
+func listDir(f fs.FS, dir string) (l listing, below []string) {
+	entries, err := fs.ReadDir(f, dir)
+	if err != nil {
+		p := unreadable(err)
+		p.Path = dir
+		l.problems = append(l.problems, *p)
+	}
+	for _, e := range entries {
+		file := path.Join(dir, e.Name())
+		switch {
+		case e.Name()[0] == '.':
+		case e.IsDir():
+			below = append(below, file)
+		case e.Type().IsRegular():
+			if strings.HasSuffix(file, ".md") {
+				l.files = append(l.files, file)
+			}
+		case strings.HasSuffix(file, ".md") || path.Ext(file) == "":
+			l.problems = append(l.problems, Problem{
+				Code: codeSymlink, Severity: Error, Path: file, Line: 1,
+				Message: "a symlink or special file; it is not followed", Hint: "put the file itself into the bundle",
+			})
+		}
+	}
+	return l, below
+}
+
+// parallel calls do(0) … do(n-1), on as many goroutines as there are processors.
+func parallel(n int, do func(i int)) {
+	const chunk = 16 // taken at once, so that the counter is not what they wait for
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 1+n/chunk) {
+		wg.Go(func() {
+			for {
+				from := int(next.Add(chunk)) - chunk
+				if from >= n {
+					return
+				}
+				for i := from; i < min(from+chunk, n); i++ {
+					do(i)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// sortProblems orders by path, line, code and message.
+func sortProblems(ps []Problem) {
+	slices.SortStableFunc(ps, func(a, b Problem) int {
+		if c := strings.Compare(a.Path, b.Path); c != 0 {
+			return c
+		}
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		if c := strings.Compare(a.Code, b.Code); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Message, b.Message)
+	})
+}

@@ -1,0 +1,193 @@
+package okf
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// bundle is a file system of texts.
+func bundle(files map[string]string) fstest.MapFS {
+	out := fstest.MapFS{}
+	for name, text := range files {
+		out[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
+	}
+	return out
+}
+
+func show(ps []Problem) []string {
+	var out []string
+	for _, p := range ps {
+		out = append(out, fmt.Sprintf("%s %s:%d", p.Code, p.Path, p.Line))
+	}
+	return out
+}
+
+func paths(g *Graph) []string {
+	var out []string
+	for _, a := range g.Atoms() {
+		out = append(out, a.Path)
+	}
+	return out
+}
+
+// One bad file of each kind costs only itself.
+func TestLoadKeepsTheRest(t *testing.T) {
+	t.Parallel()
+	f := bundle(map[string]string{
+		"index.md":         "---\nokf_version: \"0.2\"\n---\n\n# Role\n",
+		"roles/index.md":   "# Role\n",
+		"log.md":           "## 2026-05-22\n* **Creation**: x\n",
+		"roles/editor.md":  "---\ntype: role\n---\n",
+		"roles/open.md":    "---\ntype: role\n",
+		"roles/twice.md":   "---\ntype: role\ntype: role\n---\n",
+		"roles/bom.md":     "\ufeff---\ntype: role\n---\n",
+		"roles/latin.md":   "---\ntype: role\n---\ncaf\xe9\n",
+		"roles/binary.md":  "\x89PNG\r\n\x1a\n\x00",
+		"roles/big.md":     "---\ntype: role\n---\n" + strings.Repeat("x", MaxFileBytes),
+		"roles/climb.md":   "---\ntype: role\nid: ../../etc\n---\n",
+		"terms/one.md":     "---\ntype: term\nid: t\n---\n",
+		"terms/two.md":     "---\n# c\ntype: term\nid: t\n---\n",
+		"README.md":        "# Hello\n",
+		".git/x.md":        "no atom",
+		"terms/.hidden.md": "no atom",
+		"terms/notes.txt":  "no atom",
+		"terms/pic.MD":     "no atom",
+	})
+	f["terms/link.md"] = &fstest.MapFile{Data: []byte("../x"), Mode: 0o777 | fs.ModeSymlink}
+	f["terms/latest"] = &fstest.MapFile{Data: []byte("../x"), Mode: 0o777 | fs.ModeSymlink}
+	g, ps, err := Load(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"okf-frontmatter README.md:1",
+		"odd-too-big roles/big.md:1",
+		"okf-frontmatter roles/binary.md:3",
+		"odd-bom roles/bom.md:1",
+		"odd-id roles/climb.md:3",
+		"okf-frontmatter roles/latin.md:4",
+		"okf-frontmatter roles/open.md:1",
+		"okf-frontmatter roles/twice.md:3",
+		"odd-symlink terms/latest:1",
+		"odd-symlink terms/link.md:1",
+		"odd-duplicate-id terms/one.md:3",
+		"odd-duplicate-id terms/two.md:4",
+	}
+	if d := cmp.Diff(want, show(ps)); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+	for _, p := range ps {
+		if p.Code == codeDuplicateID && !strings.Contains(p.Message, map[string]string{"terms/one.md": "terms/two.md:4", "terms/two.md": "terms/one.md:3"}[p.Path]) {
+			t.Errorf("%v does not name the other place", p)
+		}
+	}
+	if d := cmp.Diff([]string{"roles/editor.md", "terms/one.md"}, paths(g)); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+func TestLoadReserved(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, file, src, want string }{
+		{"nested index with frontmatter", "a/index.md", "---\nokf_version: \"0.2\"\n---\n", "error okf-reserved :1"},
+		{"root index with more", "index.md", "---\nokf_version: \"0.2\"\ntitle: x\n---\n", "error okf-reserved :3"},
+		{"root index unclosed", "index.md", "---\nokf_version: \"0.2\"\n", "error okf-reserved :1"},
+		{"root index broken", "index.md", "---\na: [\n---\n", "error okf-reserved :"},
+		{"newer version", "index.md", "---\nokf_version: \"0.9\"\n---\n", "info odd-okf-version :2"},
+		{"version as a number", "index.md", "---\nokf_version: 0.2\n---\n", ""},
+		{"empty index", "index.md", "", ""},
+		{"index in Latin-1", "index.md", "\xe9", "error okf-reserved :1"},
+		{"rule in an index", "index.md", "text\n---\n", ""},
+		{"log with frontmatter", "log.md", "---\ntype: Log\n---\n## 2026-01-01\n", "warning okf-reserved :1"},
+		{"log by name", "log.md", "# Log\n\n## January\n", "error okf-reserved :3"},
+		{"log with a bad day", "log.md", "## 2026-13-01\n", "error okf-reserved :1"},
+		{"log with a summary", "log.md", "## 2026-01-01: x\n", "error okf-reserved :1"},
+		{"log oldest first", "log.md", "## 2026-01-01\n\n## 2026-01-02\n", "warning okf-reserved :3"},
+		{"log with code", "log.md", "## 2026-01-02\n```\n## x\n```\n## 2026-01-01\n", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			g, ps, err := Load(bundle(map[string]string{tt.file: tt.src}))
+			if err != nil || len(g.Atoms()) != 0 {
+				t.Fatal(g, err)
+			}
+			var got string
+			for _, p := range ps {
+				got += fmt.Sprintf("%s %s :%d", p.Severity, p.Code, p.Line)
+			}
+			if !strings.HasPrefix(got, tt.want) || (got == "") != (tt.want == "") || len(ps) > 1 {
+				t.Errorf("%v, want %s", ps, tt.want)
+			}
+		})
+	}
+}
+
+func TestLoadOrder(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	for i := range 300 {
+		files[fmt.Sprintf("d%d/e-%d/f%d.md", i%7, i%3, i)] = "---\ntype: x\n---\n"
+	}
+	for i := range 50 {
+		files[fmt.Sprintf("d%d.md", i)] = "---\n"
+	}
+	g, ps, err := Load(bundle(files))
+	if err != nil || len(g.Atoms()) != 300 || len(ps) != 50 {
+		t.Fatal(len(g.Atoms()), len(ps), err)
+	}
+	got := paths(g)
+	for i := 1; i < len(got); i++ {
+		if got[i-1] >= got[i] {
+			t.Fatalf("%s before %s", got[i-1], got[i])
+		}
+	}
+}
+
+func TestLoadDir(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "secret.md"), []byte("---\ntype: x\n---\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	write("a.md", "---\ntype: x\n---\n\nB.\n")
+	for _, l := range []string{"out.md", "outdir"} {
+		if err := os.Symlink(filepath.Join(outside, "secret.md"), filepath.Join(dir, l)); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := os.Truncate(filepath.Join(dir, "a.md"), 20); err != nil {
+		t.Fatal(err)
+	}
+	write("big.md", "---\ntype: x\n---\n")
+	if err := os.Truncate(filepath.Join(dir, "big.md"), 50<<20); err != nil {
+		t.Fatal(err)
+	}
+	g, ps, err := Load(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"a.md"}, paths(g)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"odd-too-big big.md:1", "odd-symlink out.md:1", "odd-symlink outdir:1"}, show(ps)); d != "" {
+		t.Error(d)
+	}
+	if _, _, err := Load(os.DirFS(filepath.Join(dir, "gone"))); err == nil {
+		t.Error("a folder that is not there loads")
+	}
+}
