@@ -31,7 +31,8 @@
 // tool; policies are advice, and the rules that bind are elsewhere.
 //
 // The same graph gives the same bytes: items stand in the order of section,
-// edge kind, id (DESIGN §7, invariants 6 and 7).
+// edge kind, id. This is where the persona floor and the rule of real edges
+// (invariants 6 and 7) are kept.
 package persona
 
 import (

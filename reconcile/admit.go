@@ -1,0 +1,127 @@
+package reconcile
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// cand is an incoming atom that is well formed: capped, and with its prior.
+type cand struct {
+	Incoming
+	id    okf.ID
+	path  string // the prior's, or where a new atom lands
+	prior *okf.Atom
+}
+
+// admit checks, caps and matches the emission, and sorts it by id. Every bad
+// atom is one problem or more; a caller uses the candidates only without any.
+func admit(g *okf.Graph, in []Incoming, o Options) ([]cand, []okf.Problem) {
+	var bad []okf.Problem
+	if o.MaxAtoms > 0 && len(in) > o.MaxAtoms {
+		bad = append(bad, problem("emission", "odd-atoms", "%d atoms, at most %d are taken", len(in), o.MaxAtoms))
+	}
+	byID, byPath := map[okf.ID]*okf.Atom{}, map[string]*okf.Atom{}
+	for _, a := range g.Atoms() {
+		first(byID, a.ID, a)
+		first(byPath, a.Path, a)
+	}
+	var out []cand
+	for _, inc := range in {
+		if inc.At == "" {
+			inc.At = inc.Atom.Path
+		}
+		c, ps := admitOne(inc, o, byID, byPath)
+		if len(ps) > 0 {
+			bad = append(bad, ps...)
+			continue
+		}
+		out = append(out, c)
+	}
+	slices.SortStableFunc(out, func(a, b cand) int { return strings.Compare(string(a.id), string(b.id)) })
+	return out, append(bad, doubled(out)...)
+}
+
+func admitOne(inc Incoming, o Options, byID map[okf.ID]*okf.Atom, byPath map[string]*okf.Atom) (cand, []okf.Problem) {
+	ps := malformed(inc)
+	capped, err := Cap(inc.Atom, o)
+	if err != nil {
+		p := problem(inc.At, "odd-atom", "%v", err)
+		if q, ok := err.(okf.Problem); ok {
+			p.Code, p.Message = q.Code, q.Message
+		}
+		return cand{}, append(ps, p)
+	}
+	inc.Atom, inc.ReplaceEdges = capped, inc.ReplaceEdges && o.Person
+	c := cand{Incoming: inc, id: inc.Atom.ID, prior: byID[inc.Atom.ID]}
+	if c.prior == nil && !inc.Atom.ExplicitID {
+		c.prior = byPath[inc.Atom.Path]
+	}
+	if at := byPath[inc.Atom.Path]; at != nil && at != c.prior {
+		ps = append(ps, problem(inc.At, "odd-path", "path %s is %s, not %s; name the one that is meant", at.Path, at.ID, c.id))
+	}
+	if c.prior != nil {
+		c.id, c.path = c.prior.ID, c.prior.Path
+		return c, ps
+	}
+	if !inc.Atom.ExplicitID {
+		c.id = okf.ID(path.Base(string(c.id)))
+	}
+	dir := folder(inc.Atom.Type)
+	if !slug.MatchString(string(c.id)) {
+		ps = append(ps, problem(inc.At, "odd-id", "id %q is no slug; use a-z, 0-9 and -, at most 120", c.id))
+	} else if dir == "" {
+		ps = append(ps, problem(inc.At, "odd-type", "%s: type %q has no letter to name a folder with", c.id, inc.Atom.Type))
+	}
+	c.path = dir + "/" + string(c.id) + ".md"
+	return c, ps
+}
+
+// malformed lists what makes an emitted atom unreadable or unsafe on its face.
+func malformed(inc Incoming) []okf.Problem {
+	var ps []okf.Problem
+	a := inc.Atom
+	if why := badPath(a.Path); why != "" {
+		ps = append(ps, problem(inc.At, "odd-path", "path %q %s", a.Path, why))
+	}
+	if why := badPath(string(a.ID) + ".md"); a.ExplicitID && why != "" {
+		ps = append(ps, problem(inc.At, "odd-id", "id %q %s", a.ID, why))
+	}
+	if strings.TrimSpace(okf.Visible(a.Type)) == "" {
+		ps = append(ps, problem(inc.At, "okf-type", "%s has no type", a.ID))
+	}
+	if _, ok := a.Field("owns"); ok {
+		ps = append(ps, problem(inc.At, "odd-owns", `%s: there is no edge "owns"; set owner on the process`, a.ID))
+	}
+	for _, e := range a.Edges {
+		if slices.Contains(strings.Split(e.Target, "/"), "..") {
+			ps = append(ps, problem(inc.At, "odd-edge", "%s: %s %q leaves the bundle", a.ID, e.Kind, e.Target))
+		}
+	}
+	return ps
+}
+
+// doubled lists candidates with one id or one path. cands are sorted by id.
+func doubled(cands []cand) []okf.Problem {
+	var ps []okf.Problem
+	at := map[string]cand{}
+	for _, c := range cands {
+		key := strings.ToLower(c.path)
+		switch prev, taken := at[key]; {
+		case taken && prev.id == c.id:
+			ps = append(ps, problem(c.At, "odd-doubled", "%s is emitted twice, also at %s", c.id, prev.At))
+		case taken:
+			ps = append(ps, problem(c.At, "odd-doubled", "%s and %s (at %s) are both %s", c.id, prev.id, prev.At, c.path))
+		default:
+			at[key] = c
+		}
+	}
+	for i := 1; i < len(cands); i++ {
+		if a, b := cands[i-1], cands[i]; a.id == b.id && !strings.EqualFold(a.path, b.path) {
+			ps = append(ps, problem(b.At, "odd-doubled", "%s is emitted twice, also at %s", b.id, a.At))
+		}
+	}
+	return ps
+}

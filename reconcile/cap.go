@@ -1,0 +1,142 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// unsaid are the keys an agent never says. Cap takes them off, and writes
+// generated, confidence and status itself. A uri is left to people because canon
+// is addressed by it.
+var unsaid = []string{"verified", "generated", "timestamp", "confidence", "status", "uri", "replace_edges"}
+
+// unclaimed are the keys of a task that only a person or a drain writes.
+var unclaimed = []string{
+	"state", "commands", "claimed_by", "lease_expires", "attempts", "idempotency_key",
+	"result", "rejected", "blocked_reason", "approved_by",
+}
+
+// Cap lowers a to what an agent may say: confidence at most max, no verified, generated forced, status draft (Merge leaves the status of
+// an atom that exists alone), control and zero-width characters stripped. A task is put in backlog, without commands and without a past.
+// It runs before Merge because Merge trusts rank. The error is an okf.Problem at the atom's own path. Capping twice is capping once.
+func Cap(a okf.Atom, o Options) (okf.Atom, error) {
+	if o.Person {
+		return a, nil
+	}
+	if n := len(a.Bytes()); n > o.limit() {
+		return okf.Atom{}, problem(a.Path, "odd-size", "%s has %d bytes, at most %d are taken", a.ID, n, o.limit())
+	}
+	word := okf.Visible(a.Text("confidence"))
+	claimed, ok := okf.ParseConfidence(word)
+	if !ok {
+		return okf.Atom{}, problem(a.Path, "odd-confidence", "%s: unknown confidence %q; say inferred or asserted", a.ID, word)
+	}
+	fields, err := spoken(a)
+	if err != nil {
+		return okf.Atom{}, err
+	}
+	if isType(a.Type, "task") {
+		fields = append(fields, okf.Field{Key: "state", Value: "backlog"})
+	}
+	fields = append(fields,
+		okf.Field{Key: "status", Value: "draft"},
+		okf.Field{Key: "confidence", Value: o.lower(claimed).String()},
+		okf.Field{Key: "generated", Value: map[string]any{"by": o.By, "at": o.Now.UTC().Format(time.RFC3339)}},
+	)
+	capped, err := okf.New(a.Path, fields, okf.Visible(string(a.Body())))
+	if err != nil {
+		return okf.Atom{}, problem(a.Path, "odd-unprintable", "%s: %v", a.ID, err)
+	}
+	return capped, nil
+}
+
+// lower is the rung an agent's claim counts for: never above the cap, and never verified.
+func (o Options) lower(c okf.Confidence) okf.Confidence {
+	limit := min(max(o.Cap, okf.Inferred), okf.Asserted)
+	return min(max(c, okf.Inferred), limit)
+}
+
+// spoken are the fields of a that an agent may say, without hidden characters.
+func spoken(a okf.Atom) ([]okf.Field, error) {
+	var out []okf.Field
+	seen := map[string]bool{}
+	for _, f := range a.Fields {
+		key := strings.TrimSpace(okf.Visible(f.Key))
+		if key == "" || seen[key] || key == "<<" || strings.ContainsAny(key, "\n\t") {
+			return nil, problem(a.Path, "odd-key", "%s: key %q is empty, doubled or no plain word once hidden characters are off", a.ID, f.Key)
+		}
+		seen[key] = true
+		if slices.Contains(unsaid, key) || isType(a.Type, "task") && slices.Contains(unclaimed, key) {
+			continue
+		}
+		v, err := plain(f.Value)
+		if err != nil {
+			return nil, problem(a.Path, "odd-key", "%s: %s: %v", a.ID, key, err)
+		}
+		if key == "tags" {
+			v = slices.DeleteFunc(listed(v), isApproval)
+		}
+		out = append(out, okf.Field{Key: key, Value: v})
+	}
+	return out, nil
+}
+
+// isApproval reports a tag that stands for a person's yes on a task.
+func isApproval(tag any) bool {
+	s, _ := tag.(string)
+	s = strings.ToLower(strings.TrimSpace(s))
+	return strings.HasPrefix(s, "approved-by:") || strings.HasPrefix(s, "approved-on:")
+}
+
+// listed is v as a list: a bare value is a list of one.
+func listed(v any) []any {
+	switch v := v.(type) {
+	case nil:
+		return []any{}
+	case []any:
+		return slices.Clone(v)
+	}
+	return []any{v}
+}
+
+// plain is v without hidden characters, in keys and in text.
+func plain(v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		return okf.Visible(v), nil
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			var err error
+			if out[i], err = plain(e); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			p, err := plain(e)
+			if err != nil {
+				return nil, err
+			}
+			clean := okf.Visible(k)
+			if _, doubled := out[clean]; doubled {
+				return nil, fmt.Errorf("key %q is doubled without its hidden characters", clean)
+			}
+			out[clean] = p
+		}
+		return out, nil
+	}
+	return v, nil
+}
+
+// isType compares types as people write them.
+func isType(t string, names ...string) bool {
+	t = strings.ToLower(strings.TrimSpace(okf.Visible(t)))
+	return slices.Contains(names, t)
+}

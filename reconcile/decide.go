@@ -1,0 +1,187 @@
+package reconcile
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// merger decides the fates of one emission.
+type merger struct {
+	g     *okf.Graph
+	o     Options
+	names names                // of the prior atoms, and of what is added so far
+	adds  map[okf.ID]*okf.Atom // what this emission adds, at its new path
+	fate  map[okf.ID]Item      // of new atoms
+	items []Item
+}
+
+func newMerger(g *okf.Graph, o Options, cands []cand) *merger {
+	types := map[string]bool{}
+	for _, c := range cands {
+		if c.prior == nil {
+			types[foldType(c.Atom.Type)] = true
+		}
+	}
+	m := &merger{g: g, o: o, adds: map[okf.ID]*okf.Atom{}, fate: map[okf.ID]Item{}}
+	if len(types) > 0 {
+		m.names = index(g, types)
+	}
+	return m
+}
+
+// place finds the fate of a new atom. Candidates come by id, so that of two that
+// are the same thing the first by id is the one that lands.
+func (m *merger) place(c cand) {
+	it := Item{Effect: Added, ID: c.id, Path: c.path}
+	switch same, taken, stem := m.names.same(c.Atom.Type, c.id, &c.Atom), m.names.path[strings.ToLower(c.path)], m.names.stem[string(c.id)]; {
+	case !m.o.Person && m.personal(c) != "":
+		it.Effect, it.Reason = Guarded, m.personal(c)
+	case same != nil:
+		it.Effect, it.Other, it.Reason = Duplicate, same.ID, fmt.Sprintf("is %s (%s) under another id", same.ID, same.Path)
+	case taken != nil:
+		it.Effect, it.Other, it.Reason = Conflict, taken.ID, fmt.Sprintf("%s is %s already", taken.Path, taken.ID)
+	case stem != nil:
+		it.Effect, it.Other, it.Reason = Conflict, stem.ID, fmt.Sprintf("takes the name that %s is known by", stem.Path)
+	case c.Base != "":
+		it.Effect, it.Reason = Conflict, fmt.Sprintf("was made against blob %s, and no atom has the id", c.Base)
+	}
+	m.fate[c.id] = it
+	if it.Effect != Added {
+		return
+	}
+	a := c.Atom
+	a.ID, a.Path = c.id, c.path
+	m.adds[c.id] = &a
+	m.names.identify(&a)
+	first(m.names.path, strings.ToLower(c.path), &a)
+}
+
+// personal says why an agent's atom is a person's to write, "" when it is not.
+func (m *merger) personal(c cand) string {
+	switch {
+	case isType(c.Atom.Type, governing...):
+		return fmt.Sprintf("only a person writes type %s", c.Atom.Type)
+	case reserved(c.path), reserved(c.Atom.Path):
+		return "only a person writes there"
+	case c.prior != nil && isType(c.prior.Type, "task"):
+		return "an agent does not change a task"
+	}
+	return ""
+}
+
+// decide appends the item of c, with its bytes.
+func (m *merger) decide(c cand) error {
+	if c.prior == nil {
+		it := m.fate[c.id]
+		b, err := m.fresh(c)
+		if err != nil {
+			return &Malformed{Problems: []okf.Problem{problem(c.At, "odd-unprintable", "%s: %v", c.id, err)}}
+		}
+		it.Bytes = b
+		m.items = append(m.items, it)
+		return nil
+	}
+	it := Item{ID: c.id, Path: c.path, Prior: c.prior.Blob}
+	if !strings.EqualFold(strings.TrimSpace(c.prior.Type), strings.TrimSpace(c.Atom.Type)) {
+		it.Effect, it.Reason = Conflict, fmt.Sprintf("is a %s, the emission says %s", c.prior.Type, c.Atom.Type)
+		m.items = append(m.items, it)
+		return nil
+	}
+	wanted, err := m.update(c)
+	switch {
+	case err != nil:
+		it.Effect, it.Reason = Conflict, fmt.Sprintf("cannot be edited in place: %v", err)
+	case wanted == nil:
+		it.Effect = Unchanged
+	default:
+		it.Effect, it.Reason = m.allow(c)
+		it.Bytes = wanted
+	}
+	m.items = append(m.items, it)
+	return nil
+}
+
+// allow decides an update that would change something.
+func (m *merger) allow(c cand) (Effect, string) {
+	agent := !m.o.Person
+	why := m.personal(c)
+	switch out := m.outOfForce(c.prior); {
+	case agent && why != "":
+		return Guarded, why
+	case agent && c.prior.Tier() == okf.HumanReviewed:
+		return Guarded, "a person verified it"
+	case agent && c.Base == "":
+		return Conflict, "exists, and the emission names no base; name the blob it was made against"
+	case c.Base != "" && c.Base != c.prior.Blob:
+		return Conflict, fmt.Sprintf("moved on from blob %s", c.Base)
+	case agent && out != "":
+		return Guarded, out
+	case agent && c.Atom.Confidence() < c.prior.Confidence():
+		return Guarded, fmt.Sprintf("is %s, the emission is %s", c.prior.Confidence(), c.Atom.Confidence())
+	}
+	return Updated, ""
+}
+
+// outOfForce says why a guides nobody any more, "" when it does.
+func (m *merger) outOfForce(a *okf.Atom) string {
+	for _, h := range m.g.In(a.ID) {
+		if h.Kind == okf.Supersedes && h.From != a.ID {
+			return fmt.Sprintf("superseded by %s", h.From)
+		}
+	}
+	for _, e := range a.Edges {
+		if e.Kind == okf.SupersededBy {
+			return "superseded by " + e.Target
+		}
+	}
+	if strings.EqualFold(a.Status, "deprecated") {
+		return "deprecated"
+	}
+	return ""
+}
+
+// fresh prints a new atom at its place, with its edges mirrored.
+func (m *merger) fresh(c cand) ([]byte, error) {
+	fields := []okf.Field{{Key: "id", Value: string(c.id)}}
+	for _, f := range c.Atom.Fields {
+		if f.Key != "id" {
+			fields = append(fields, f)
+		}
+	}
+	body := lf(string(c.Atom.Body()))
+	a, err := okf.New(c.path, fields, m.mirror(body, c.Atom.Edges, nil))
+	if err != nil {
+		return nil, err
+	}
+	if a.ID != c.id || a.Type != c.Atom.Type || !m.o.Person && (len(a.Verified) > 0 || a.Confidence() > c.Atom.Confidence()) {
+		return nil, fmt.Errorf("prints as another atom (%s, %s)", a.ID, a.Type)
+	}
+	return a.Bytes(), nil
+}
+
+// orphans appends the atoms an agent could have emitted and did not. Nothing is
+// ever deleted.
+func (m *merger) orphans(cands []cand) {
+	seen := map[okf.ID]bool{}
+	for _, c := range cands {
+		seen[c.id] = true
+	}
+	for _, it := range m.items {
+		seen[it.Other] = true
+	}
+	for _, a := range m.g.Atoms() {
+		if seen[a.ID] || isType(a.Type, governing...) || isType(a.Type, "task") || reserved(a.Path) || m.outOfForce(a) != "" {
+			continue
+		}
+		m.items = append(m.items, Item{Effect: Orphaned, ID: a.ID, Path: a.Path, Prior: a.Blob, Reason: "not emitted"})
+	}
+}
+
+// lf is s with LF line endings.
+func lf(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+// crlf reports whether b's lines end in CR LF.
+func crlf(b []byte) bool { return bytes.Contains(b, []byte("\r\n")) }

@@ -1,0 +1,21 @@
+package reconcile
+
+import (
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// Diff is the unified diff between what g has at the item's path and what the
+// item writes, or would have written. It is empty for an item without bytes.
+func Diff(g *okf.Graph, it Item) []byte {
+	if it.Bytes == nil {
+		return nil
+	}
+	var old []byte
+	name := "/dev/null"
+	if a, err := g.Find("/" + it.Path); err == nil && a.Path == it.Path {
+		old, name = a.Bytes(), "a/"+it.Path
+	}
+	return diff.Diff(name, old, "b/"+it.Path, it.Bytes)
+}

@@ -1,0 +1,138 @@
+package reconcile
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// slug is the grammar of an id that odd creates; longer ones make bad file names.
+var slug = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,119}$`)
+
+// folders of the bundle that an agent's atom may not be in.
+var folders = []string{"canon", "personas", "handoffs", "journal", "ledger", "proposals", "governance"}
+
+// governing are the types only a person writes: canon, and who an agent is.
+var governing = []string{"canon", "constraint", "principle", "method", "definition", "persona", "handoff", "journal"}
+
+// folder is where a new atom of type t lands: the plural of the type, canon for
+// the canon types. It is "" for a type without a letter or digit.
+func folder(t string) string {
+	if isType(t, governing[:5]...) {
+		return "canon"
+	}
+	name := strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '-'
+	}, strings.TrimSpace(t)), "-")
+	switch {
+	case name == "":
+		return ""
+	case len(name) > 1 && strings.HasSuffix(name, "y") && !strings.ContainsRune("aeiou", rune(name[len(name)-2])):
+		return name[:len(name)-1] + "ies"
+	case strings.HasSuffix(name, "s"), strings.HasSuffix(name, "x"), strings.HasSuffix(name, "ch"), strings.HasSuffix(name, "sh"):
+		return name + "es"
+	}
+	return name + "s"
+}
+
+// badPath says why p is no path inside a bundle, "" when it is one.
+func badPath(p string) string {
+	switch {
+	case p == "":
+		return ""
+	case strings.HasPrefix(p, "/") || strings.ContainsAny(p, "\\\x00"):
+		return "is no path below the bundle"
+	}
+	for _, s := range strings.Split(p, "/") {
+		if s == ".." || s == "." || s == "" {
+			return "leaves the bundle"
+		}
+		if strings.HasPrefix(s, ".") {
+			return "is in a hidden folder"
+		}
+	}
+	if b := strings.ToLower(path.Base(p)); b == "index.md" || b == "log.md" {
+		return "is a reserved file of OKF"
+	}
+	return ""
+}
+
+// reserved reports a path in a folder that is a person's.
+func reserved(p string) bool {
+	first, _, _ := strings.Cut(strings.ToLower(p), "/")
+	return slices.Contains(folders, first)
+}
+
+// names indexes the prior atoms by everything a new atom could collide with.
+type names struct {
+	path  map[string]*okf.Atom // folded: some file systems are
+	stem  map[string]*okf.Atom
+	title map[string]*okf.Atom // type and title
+	bare  map[string]*okf.Atom // type and id without folders and type prefix
+}
+
+// index reads g once. Titles are folded for the given types only.
+func index(g *okf.Graph, types map[string]bool) names {
+	n := names{map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]*okf.Atom{}}
+	for _, a := range g.Atoms() {
+		first(n.path, strings.ToLower(a.Path), a)
+		first(n.stem, path.Base(string(a.ID)), a)
+		first(n.stem, strings.TrimSuffix(path.Base(a.Path), ".md"), a)
+		if types[foldType(a.Type)] {
+			n.identify(a)
+		}
+	}
+	return n
+}
+
+// identify adds what makes a the same thing as another atom.
+func (n names) identify(a *okf.Atom) {
+	if k := titleKey(a); k != "" {
+		first(n.title, k, a)
+	}
+	first(n.bare, bareKey(a.Type, a.ID), a)
+}
+
+// first keeps the earlier of two: atoms come in path order, candidates by id.
+func first[K comparable](m map[K]*okf.Atom, k K, a *okf.Atom) {
+	if _, taken := m[k]; !taken {
+		m[k] = a
+	}
+}
+
+// same returns the atom that a is a second copy of, nil when there is none.
+func (n names) same(t string, id okf.ID, a *okf.Atom) *okf.Atom {
+	if k := titleKey(a); k != "" && n.title[k] != nil {
+		return n.title[k]
+	}
+	return n.bare[bareKey(t, id)]
+}
+
+func foldType(t string) string { return strings.ToLower(strings.TrimSpace(t)) }
+
+// titleKey is type and title after NFC, case folding and white space.
+func titleKey(a *okf.Atom) string {
+	t := strings.Join(strings.Fields(cases.Fold().String(norm.NFC.String(a.Title))), " ")
+	if t == "" {
+		return ""
+	}
+	return foldType(a.Type) + "\x00" + norm.NFC.String(t)
+}
+
+// bareKey is type and id without folders and without a leading "type-".
+func bareKey(t string, id okf.ID) string {
+	t = foldType(t)
+	return t + "\x00" + strings.TrimPrefix(strings.ToLower(path.Base(string(id))), strings.ReplaceAll(t, " ", "-")+"-")
+}

@@ -1,0 +1,289 @@
+package reconcile
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// fixed are the keys an update never takes from the incoming atom: identity,
+// what is volatile, and what has a rule of its own.
+var fixed = []string{"id", "type", "generated", "timestamp", "verified", "usage_window", "confidence", "sources", "tags"}
+
+// update is the prior's file with c merged into it, nil when nothing that lasts
+// would change.
+func (m *merger) update(c cand) ([]byte, error) {
+	sets := m.replaced(c)
+	edges, grown := m.edges(c)
+	sets = append(sets, grown...)
+	sets = append(sets, tagged(c)...)
+	sets = append(sets, united(c)...)
+	if c.Atom.Claimed != okf.Unset && c.Atom.Confidence() > c.prior.Confidence() {
+		sets = append(sets, okf.Set{Key: "confidence", Value: c.Atom.Confidence().String()})
+	}
+	body, changed := m.body(c, edges, len(grown) > 0)
+	if len(sets) == 0 && !changed {
+		return nil, nil
+	}
+	sets = append(sets, stamped(c, sets)...)
+	b, err := okf.Edit(c.prior.Bytes(), sets...)
+	if err != nil {
+		return nil, err
+	}
+	out := okf.ReplaceBody(b, body)
+	return out, m.verify(c, out)
+}
+
+// verify parses what an update would write: it may not have become another atom
+// or, by a machine, a surer one than either side.
+func (m *merger) verify(c cand, out []byte) error {
+	a, err := okf.Parse(c.prior.Path, out)
+	if err != nil {
+		return err
+	}
+	if a.ID != c.prior.ID || a.Type != c.prior.Type || a.Confidence() < c.prior.Confidence() ||
+		!m.o.Person && a.Confidence() > max(c.prior.Confidence(), c.Atom.Confidence()) {
+		return fmt.Errorf("the result reads as %s, %s, %s", a.ID, a.Type, a.Confidence())
+	}
+	return nil
+}
+
+// replaced are the plain keys that are present in c and say something else.
+func (m *merger) replaced(c cand) []okf.Set {
+	var out []okf.Set
+	for _, f := range c.Atom.Fields {
+		if slices.Contains(fixed, f.Key) || slices.Contains(okf.EdgeKinds(), okf.EdgeKind(f.Key)) || !m.o.Person && f.Key == "status" {
+			continue
+		}
+		if p, ok := c.prior.Field(f.Key); !ok || !reflect.DeepEqual(p.Value, f.Value) {
+			out = append(out, okf.Set{Key: f.Key, Value: f.Value})
+		}
+	}
+	return out
+}
+
+// edges unites the typed edges. Two spellings of one target are one edge, and
+// the prior's spelling stays. A person may replace them, key by key.
+func (m *merger) edges(c cand) (all []okf.Edge, sets []okf.Set) {
+	for _, k := range okf.EdgeKinds() {
+		have, more := targets(c.prior, k), targets(&c.Atom, k)
+		merged := slices.Clone(have)
+		if _, present := c.Atom.Field(string(k)); present && c.ReplaceEdges {
+			merged = nil
+		}
+		for _, t := range more {
+			if !slices.ContainsFunc(merged, func(u string) bool { return m.resolve(u) == m.resolve(t) }) {
+				merged = append(merged, t)
+			}
+		}
+		for _, t := range merged {
+			all = append(all, okf.Edge{Kind: k, Target: t})
+		}
+		if !slices.Equal(have, merged) {
+			sets = append(sets, okf.Set{Key: string(k), Value: scalar(merged)})
+		}
+	}
+	return all, sets
+}
+
+func targets(a *okf.Atom, k okf.EdgeKind) []string {
+	var out []string
+	for _, e := range a.Edges {
+		if e.Kind == k {
+			out = append(out, e.Target)
+		}
+	}
+	return out
+}
+
+// scalar is how an edge key is written: nothing, one id, or a list.
+func scalar(ids []string) any {
+	switch len(ids) {
+	case 0:
+		return nil
+	case 1:
+		return ids[0]
+	}
+	return ids
+}
+
+// resolve is the id that target names, or target itself.
+func (m *merger) resolve(target string) okf.ID {
+	if a := m.target(target); a != nil {
+		return a.ID
+	}
+	return okf.ID(target)
+}
+
+// target is the atom that target names, of the prior ones or of those that land.
+func (m *merger) target(target string) *okf.Atom {
+	if a, err := m.g.Find(target); err == nil {
+		return a
+	}
+	if a := m.adds[okf.ID(target)]; a != nil {
+		return a
+	}
+	for _, a := range m.adds {
+		if a.Path == strings.TrimSuffix(strings.TrimPrefix(target, "/"), ".md")+".md" {
+			return a
+		}
+	}
+	return nil
+}
+
+// tagged replaces the tags when the set of them differs. Approvals stay: they
+// are a person's.
+func tagged(c cand) []okf.Set {
+	f, ok := c.Atom.Field("tags")
+	if !ok {
+		return nil
+	}
+	var want []any
+	for _, t := range c.prior.Tags {
+		if isApproval(t) {
+			want = append(want, t)
+		}
+	}
+	for _, t := range listed(f.Value) {
+		if !slices.Contains(want, t) {
+			want = append(want, t)
+		}
+	}
+	have := make([]any, len(c.prior.Tags))
+	for i, t := range c.prior.Tags {
+		have[i] = t
+	}
+	if len(have) == len(want) && !slices.ContainsFunc(want, func(t any) bool { return !slices.Contains(have, t) }) {
+		return nil
+	}
+	return []okf.Set{{Key: "tags", Value: want}}
+}
+
+// united are the sources of both. A source with the same id, or without one and
+// with the same resource, is the same source; what the incoming one says of it replaces.
+func united(c cand) []okf.Set {
+	pf, _ := c.prior.Field("sources")
+	nf, ok := c.Atom.Field("sources")
+	if !ok {
+		return nil
+	}
+	out, grown := listed(pf.Value), false
+	for _, s := range listed(nf.Value) {
+		i := slices.IndexFunc(out, func(p any) bool { return sameSource(p, s) })
+		switch merged := overlaid(at(out, i), s); {
+		case i < 0:
+			out, grown = append(out, s), true
+		case !reflect.DeepEqual(lasting(merged), lasting(out[i])):
+			out[i], grown = merged, true
+		}
+	}
+	if !grown {
+		return nil
+	}
+	return []okf.Set{{Key: "sources", Value: out}}
+}
+
+func at(list []any, i int) any {
+	if i < 0 {
+		return nil
+	}
+	return list[i]
+}
+
+func sameSource(a, b any) bool {
+	x, okX := a.(map[string]any)
+	y, okY := b.(map[string]any)
+	if !okX || !okY {
+		return reflect.DeepEqual(a, b)
+	}
+	if x["id"] != nil && y["id"] != nil {
+		return reflect.DeepEqual(x["id"], y["id"])
+	}
+	return x["resource"] != nil && reflect.DeepEqual(x["resource"], y["resource"])
+}
+
+// overlaid is the source p with the keys of s over it.
+func overlaid(p, s any) any {
+	x, okX := p.(map[string]any)
+	y, okY := s.(map[string]any)
+	if !okX || !okY {
+		return s
+	}
+	out := map[string]any{}
+	for k, v := range x {
+		out[k] = v
+	}
+	for k, v := range y {
+		out[k] = v
+	}
+	return out
+}
+
+// lasting is a source without what changes by itself.
+func lasting(s any) any {
+	x, ok := s.(map[string]any)
+	if !ok {
+		return s
+	}
+	out := map[string]any{}
+	for k, v := range x {
+		if k != "last_modified" && k != "usage_count" && k != "usage_window" {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// stamped says who wrote the update, and keeps the rung of a file that did not
+// say one: without it a machine's stamp would lower what a person wrote.
+func stamped(c cand, sets []okf.Set) []okf.Set {
+	var out []okf.Set
+	by := c.Atom.Generated
+	if by.By == "" {
+		return nil
+	}
+	out = append(out, okf.Set{Key: "generated", Value: by})
+	said := slices.ContainsFunc(sets, func(s okf.Set) bool { return s.Key == "confidence" })
+	if c.prior.Claimed == okf.Unset && c.prior.Confidence() > okf.Inferred && !said {
+		out = append(out, okf.Set{Key: "confidence", Value: c.prior.Confidence().String()})
+	}
+	return out
+}
+
+// body is the prior's body, or the incoming one where it says something else,
+// with the missing mirrors of edges. It keeps the prior's line endings.
+func (m *merger) body(c cand, edges []okf.Edge, grown bool) ([]byte, bool) {
+	prior, next := lf(string(c.prior.Body())), lf(string(c.Atom.Body()))
+	own, related := cutRelated(prior)
+	want, _ := cutRelated(next)
+	replaced := strings.TrimSpace(want) != "" && trimmed(want) != trimmed(own)
+	if !replaced && !grown {
+		return c.prior.Body(), false
+	}
+	out := prior
+	if replaced {
+		lead := own[:len(own)-len(strings.TrimLeft(own, "\n"))]
+		out = lead + strings.Trim(want, "\n") + "\n" + related
+	}
+	if c.ReplaceEdges {
+		out, _ = cutRelated(out)
+	}
+	out = m.mirror(out, edges, c.prior)
+	if crlf(c.prior.Bytes()) {
+		out = strings.ReplaceAll(out, "\n", "\r\n")
+	}
+	return []byte(out), replaced || !bytes.Equal([]byte(out), c.prior.Body())
+}
+
+// trimmed is a body for comparison: no trailing space on a line or at the end.
+func trimmed(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " \t")
+	}
+	return strings.Join(lines, "\n")
+}
