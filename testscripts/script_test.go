@@ -22,6 +22,7 @@
 //	settime RFC3339     set the clock of odd and of git
 //	advance DURATION    move that clock, 40m or 24h; -1h moves it back
 //	capture NAME        put the last stdout, trimmed, into $NAME
+//	show N FILE CMD …   exits N CMD …, and add both to FILE as a terminal would show them
 //	state FILE          write refs, index and edits of the repository here to FILE, which lies outside it
 //
 // State before and after, compared, is how a script shows that nothing was
@@ -117,6 +118,7 @@ func TestScript(t *testing.T) {
 			"settime": settime,
 			"advance": advance,
 			"capture": capture,
+			"show":    show,
 			"state":   state,
 		},
 	})
@@ -240,6 +242,25 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: capture NAME")
 	}
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+func show(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: show code file command [args...]")
+	}
+	exits(ts, false, append([]string{args[0]}, args[2:]...))
+	f, err := os.OpenFile(ts.MkAbs(args[1]), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	ts.Check(err)
+	defer f.Close()
+	for i, a := range args {
+		if strings.ContainsAny(a, " $*") {
+			args[i] = strconv.Quote(a)
+		}
+	}
+	fmt.Fprintf(f, "$ %s\n%s%s", strings.Join(args[2:], " "), ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	if args[0] != "0" {
+		fmt.Fprintf(f, "exit %s\n", args[0])
+	}
 }
 
 func state(ts *testscript.TestScript, neg bool, args []string) {

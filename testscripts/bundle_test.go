@@ -1,0 +1,122 @@
+package testscripts
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/knowledge"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
+)
+
+// bundleIn is the part of an archive below its knowledge folder.
+func bundleIn(t *testing.T, files []knowledge.File, edit func(string) string) fs.FS {
+	t.Helper()
+	all := fstest.MapFS{}
+	for _, f := range files {
+		all[f.Path] = &fstest.MapFile{Data: []byte(edit(string(f.Data)))}
+	}
+	sub, err := fs.Sub(all, "knowledge")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sub
+}
+
+func asShipped(s string) string { return s }
+
+// finished is what a person makes of a draft atom.
+func finished(s string) string { return strings.Replace(s, "status: draft\n", "", 1) }
+
+// sound loads a bundle of ours and wants nothing at all to be wrong with it:
+// every file, every edge, every link, every task.
+func sound(t *testing.T, f fs.FS) (*okf.Graph, []board.Task) {
+	t.Helper()
+	g, problems, err := okf.Load(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, more := board.Tasks(g)
+	for _, p := range append(problems, more...) {
+		t.Error(p)
+	}
+	for _, a := range g.Atoms() {
+		for _, d := range g.Dangling(a.ID) {
+			t.Errorf("%s:%d: %s leads nowhere: %s", a.Path, d.Line, d.Kind, d.Target)
+		}
+		linked := map[okf.ID]bool{}
+		for _, h := range g.Out(a.ID) {
+			linked[h.To] = linked[h.To] || h.Kind == okf.Link
+		}
+		for to, ok := range linked {
+			if !ok {
+				t.Errorf("%s: the edge to %s has no link in the body", a.Path, to)
+			}
+		}
+		if a.Title == "" || a.Description == "" {
+			t.Errorf("%s: without a title or a description", a.Path)
+		}
+	}
+	for _, task := range tasks {
+		if _, err := g.Find(task.Role); err != nil {
+			t.Errorf("%s: role: %v", task.Path, err)
+		}
+	}
+	return g, tasks
+}
+
+// missing compiles a role and lists what keeps it below the floor.
+func missing(t *testing.T, g *okf.Graph, role string) []persona.Shortfall {
+	t.Helper()
+	p, err := persona.Compile(g, role)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Below(persona.DefaultFloor())
+}
+
+func TestOwnBundle(t *testing.T) {
+	t.Parallel()
+	g, tasks := sound(t, os.DirFS(filepath.Join(root, "knowledge")))
+	for _, role := range []string{"maintainer", "reviewer", "agent-operator"} {
+		if short := missing(t, g, role); len(short) > 0 {
+			t.Errorf("%s is below the floor: %v", role, short)
+		}
+	}
+	if len(tasks) == 0 {
+		t.Error("no tasks read")
+	}
+}
+
+// TestStarter: as laid out its role is refused, which is how a person learns
+// what a persona rests on; made true, it clears the floor.
+func TestStarter(t *testing.T) {
+	t.Parallel()
+	g, tasks := sound(t, bundleIn(t, knowledge.Starter(), asShipped))
+	if short := missing(t, g, "keeper"); len(short) == 0 {
+		t.Error("the keeper clears the floor as a draft")
+	}
+	if len(tasks) != 1 || tasks[0].State != board.Backlog {
+		t.Errorf("tasks = %+v, want one in backlog", tasks)
+	}
+	g, _ = sound(t, bundleIn(t, knowledge.Starter(), finished))
+	if short := missing(t, g, "keeper"); len(short) > 0 {
+		t.Errorf("the finished keeper is below the floor: %v", short)
+	}
+}
+
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	g, tasks := sound(t, bundleIn(t, knowledge.Demo(), asShipped))
+	if short := missing(t, g, "shore-lead"); len(short) > 0 {
+		t.Errorf("the shore lead is below the floor: %v", short)
+	}
+	if len(tasks) != 1 || tasks[0].State != board.Ready || tasks[0].Kind != "extract" {
+		t.Errorf("tasks = %+v, want one ready to extract", tasks)
+	}
+}
