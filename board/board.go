@@ -1,4 +1,41 @@
 // Package board knows a task, its states, what drain may do to it and which is next.
+//
+// A task is an atom of type task. Its place on the board is its state key;
+// status stays OKF's lifecycle.
+//
+//	---
+//	type: task
+//	title: Read the handbook
+//	state: ready                 # backlog ready in_progress review blocked done
+//	kind: extract
+//	priority: p1                 # p0..p3, p2 when absent
+//	role: shore-lead             # the persona to compile
+//	team: desk                   # a capability atom
+//	dependencies: [open-jetty]   # hard: done before this may start
+//	inputs: [docs/]
+//	paths: ["knowledge/**"]      # what a change may touch
+//	acceptance: [every atom names its lines]
+//	commands: [[make, test]]     # argv lists; a person wrote them, odd runs them
+//	budget_usd: 0.25
+//	max_turns: 12
+//	---
+//
+// odd adds claimed_by, lease_expires and attempts while a run holds the task,
+// and afterwards result or blocked_reason. A claim, a verdict and a sweep are
+// minimal edits of that file: every other byte stays as a person wrote it.
+//
+// # Who moves a task
+//
+//	backlog, blocked → ready, blocked → backlog   a person
+//	ready → in_progress                           drain's claim
+//	in_progress → review, blocked                 the claim's own run
+//	in_progress → ready, blocked                  a sweep, once the lease expired
+//	review → done, backlog, ready                 a person
+//
+// Nothing else, and nothing leaves done: a new task supersedes an old one.
+// What agent code can say of a task is a Verdict, and no Verdict is done
+// (invariant 3); people's moves are made in board/review, which drain may not
+// import.
 package board
 
 import (
@@ -21,6 +58,24 @@ const (
 	Done       State = "done"
 )
 
+// States lists the states in the order a task passes them, blocked last but one.
+func States() []State { return []State{Backlog, Ready, InProgress, Review, Blocked, Done} }
+
+// Type is the atom type of a task.
+const Type = "task"
+
+// Kinds lists what kind of work a task may be. A task without a kind is
+// implement; a task of another kind is never drained. Which kinds the
+// commitment lease's stance allows is the lease's to say.
+func Kinds() []string {
+	return []string{
+		"research", "question", "audit",
+		"option", "prototype", "experiment",
+		"implement", "produce", "extract", "document", "fix", "change",
+		"review", "assess", "verify", "measure",
+	}
+}
+
 // Task is a task atom read.
 type Task struct {
 	ID            okf.ID
@@ -28,35 +83,36 @@ type Task struct {
 	Blob          string
 	Title         string
 	State         State
-	Kind          string
+	Kind          string // implement when absent
 	Priority      string // p0..p3, default p2
 	Role          string
 	Team          string
-	Dependencies  []okf.ID
+	Dependencies  []okf.ID // hard; as written by Parse, resolved to ids by Tasks
 	Soft          []okf.ID
 	Acceptance    []string
-	Inputs        []string
-	Paths         []string
+	Inputs        []string // repository paths, a folder ending in "/", or URIs
+	Paths         []string // globs of repository paths
 	Commands      [][]string
 	Budget        budget.MicroUSD // 0: the session default
-	MaxTurns      int
-	ClaimedBy     string
-	LeaseExpires  time.Time
+	MaxTurns      int             // 0: the session default
+	ClaimedBy     string          // the run that holds or last held it
+	LeaseExpires  time.Time       // UTC; zero when no run holds it
 	Attempts      int
 	BlockedReason string
-	Rejected      []Rejection
-	Created       string // generated.at
+	Rejected      []Rejection // oldest first
+	Result        Result      // of the last attempt that reached review
+	Created       string      // generated.at
 	Atom          *okf.Atom
 }
 
 // Rejection is one person's no.
 type Rejection struct{ By, At, Reason string }
 
-// Parse reads a task atom. The error is an okf.Problem (unknown state, bad lease, commands that are not argv …).
-func Parse(a *okf.Atom) (Task, error) { return Task{}, nil }
-
-// Tasks reads every task atom of g in id order, with the problems of those that cannot be read.
-func Tasks(g *okf.Graph) ([]Task, []okf.Problem) { return nil, nil }
+// Result is what Finish records.
+type Result struct {
+	Run, Branch, Commit string
+	Reason              string // for ToBlocked
+}
 
 // Verdict is all that agent code can say of a task.
 type Verdict uint8
@@ -67,33 +123,19 @@ const (
 	ToBlocked
 )
 
-// Claim returns the file of t as claimed: in_progress, claimed_by, lease_expires, attempts+1. t must be ready.
-func Claim(t Task, run string, expires time.Time) ([]byte, error) { return nil, nil }
-
-// Finish returns the file of t, claimed by run, with its verdict: claimed_by and lease_expires go, and result (run, branch,
-// commit) or blocked_reason come.
-func Finish(t Task, run string, v Verdict, result Result) ([]byte, error) { return nil, nil }
-
-// Result is what Finish records.
-type Result struct {
-	Run, Branch, Commit string
-	Reason              string // for ToBlocked
+// state is where a verdict puts a task; "" for a value that is no verdict.
+func (v Verdict) state() State {
+	switch v {
+	case ToReview:
+		return Review
+	case ToBlocked:
+		return Blocked
+	}
+	return ""
 }
 
-// Sweep returns the file of t whose lease expired: ready again, or blocked when attempts reached max.
-func Sweep(t Task, now time.Time, maxAttempts int) ([]byte, State, error) { return nil, "", nil }
-
-// Reason is why a task is not eligible; "" is eligible.
-type Reason string
-
-// Eligible says why t may not be drained now, given all tasks by id.
-func Eligible(t Task, all map[okf.ID]Task, now time.Time) Reason { return "" }
-
-// Order sorts eligible tasks in the total order: priority, dependents unblocked (more first), created, id.
-func Order(ts []Task, all map[okf.ID]Task) []Task { return nil }
-
-// Select is the first of Order(eligible).
-func Select(ts []Task, now time.Time) (Task, bool) { return Task{}, false }
-
-// Slug is the review-branch stem of an id: lower case, [a-z0-9-], at most 60 bytes, never empty.
-func Slug(id okf.ID) string { return "" }
+// Expired reports whether the task's lease has run out at now: an instant that
+// is the expiry itself is expired. A task no run holds has no lease to expire.
+func (t Task) Expired(now time.Time) bool {
+	return !t.LeaseExpires.IsZero() && !now.Before(t.LeaseExpires)
+}

@@ -1,0 +1,77 @@
+package board
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// CheckTasks finds everything wrong with the tasks of g: keys that cannot be
+// read, an unknown role, team or kind, dependencies that are missing or run in
+// a circle, and commands nobody answers for. The codes begin with "odd-task-".
+// An Error keeps a task from being drained; a Warn does not. The order is path,
+// line, code.
+func CheckTasks(g *okf.Graph) []okf.Problem {
+	tasks, problems := Tasks(g)
+	all := ByID(tasks)
+	round := circles{all: all}
+	for _, t := range tasks {
+		problems = append(problems, t.references(g, all)...)
+		if loop := round.from(t.ID); loop != nil {
+			problems = append(problems, problem(all[okf.ID(loop[0])].Atom, "dependencies", okf.Error,
+				"dependencies run in a circle: "+strings.Join(loop, " → "), "remove one of them, or make it a soft one"))
+		}
+	}
+	slices.SortFunc(problems, func(a, b okf.Problem) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), strings.Compare(a.Code, b.Code), strings.Compare(a.Message, b.Message))
+	})
+	return problems
+}
+
+// references checks what a task names in the rest of the bundle.
+func (t Task) references(g *okf.Graph, all map[okf.ID]Task) []okf.Problem {
+	var out []okf.Problem
+	add := func(key string, s okf.Severity, message, hint string) {
+		out = append(out, problem(t.Atom, key, s, message, hint))
+	}
+	if t.Role == "" {
+		add("role", okf.Warn, "no role; drain cannot compile a persona for it", "name a role atom")
+	} else if wrong := named(g, t.Role, "role"); wrong != "" {
+		add("role", okf.Error, wrong, "name a role atom")
+	}
+	if wrong := named(g, t.Team, "capability"); t.Team != "" && wrong != "" {
+		add("team", okf.Error, wrong, "a team is a capability atom")
+	}
+	if !slices.Contains(Kinds(), t.Kind) {
+		add("kind", okf.Error, fmt.Sprintf("unknown kind %q", t.Kind), "use one of "+words(Kinds()))
+	}
+	for _, id := range t.Dependencies {
+		if _, ok := all[id]; !ok {
+			add("dependencies", okf.Error, fmt.Sprintf("depends on %s, which is no readable task", id), "name a task atom")
+		}
+	}
+	for _, id := range t.Soft {
+		if _, ok := all[id]; !ok {
+			add("soft_dependencies", okf.Warn, fmt.Sprintf("hints at %s, which is no readable task", id), "name a task atom")
+		}
+	}
+	if len(t.Commands) > 0 && t.Atom.Generated.By != "" && !t.Atom.Generated.Human() && t.State == Backlog {
+		add("commands", okf.Warn, "commands in a task that "+t.Atom.Generated.By+" filed", "read them before you make the task ready: odd will run them")
+	}
+	return out
+}
+
+// named says what is wrong with a reference to an atom of a type; "" for nothing.
+func named(g *okf.Graph, name, typ string) string {
+	a, err := g.Find(name)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("%s %q: %v", typ, name, err)
+	case a.Type != typ:
+		return fmt.Sprintf("%q is a %s, not a %s", name, a.Type, typ)
+	}
+	return ""
+}

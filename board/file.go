@@ -1,0 +1,180 @@
+package board
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/okf"
+)
+
+// Filing is what a new task says. Empty members leave no key.
+type Filing struct {
+	ID           okf.ID // lower-case slug; Slug of the title when empty
+	Title        string // required
+	Description  string
+	Kind         string
+	Priority     string
+	Role         string
+	Team         string
+	Dependencies []string
+	Soft         []string
+	Acceptance   []string
+	Inputs       []string
+	Paths        []string
+	Commands     [][]string // a person's only
+	Budget       budget.MicroUSD
+	MaxTurns     int
+	Tags         []string
+	Body         string
+	By           string // OKF actor: "human:ann@example.org", or the agent's
+	At           time.Time
+}
+
+// New builds the file of a new task, tasks/ID.md, always in backlog: only a
+// person makes it ready. An actor that is no person files no commands and
+// claims no approval, and its task is inferred. What New returns passes Parse.
+func New(f Filing) (okf.Atom, error) {
+	person := okf.Stamp{By: f.By}.Human()
+	f.Title = oneLine(f.Title)
+	if f.ID == "" {
+		f.ID = okf.ID(slugged(f.Title))
+	}
+	switch {
+	case f.Title == "":
+		return okf.Atom{}, errors.New("new task: no title; say in a few words what is to be done")
+	case f.ID == "" || string(f.ID) != slugged(string(f.ID)):
+		return okf.Atom{}, fmt.Errorf("new task %q: the id is not a slug; use lower-case letters, digits and -", f.ID)
+	case f.By == "":
+		return okf.Atom{}, fmt.Errorf("new task %s: nobody files it", f.ID)
+	case !person && len(f.Commands) > 0:
+		return okf.Atom{}, fmt.Errorf("new task %s: %s files commands; only a person may say what odd runs", f.ID, f.By)
+	case !person && approving(f.Tags):
+		return okf.Atom{}, fmt.Errorf("new task %s: %s files an approval; only odd approve writes it", f.ID, f.By)
+	}
+	a, err := okf.New("tasks/"+string(f.ID)+".md", f.fields(person), f.body())
+	if err != nil {
+		return okf.Atom{}, err
+	}
+	if _, err := Parse(&a); err != nil {
+		return okf.Atom{}, err
+	}
+	return a, nil
+}
+
+func (f Filing) fields(person bool) []okf.Field {
+	confidence := okf.Inferred
+	if person {
+		confidence = okf.Asserted
+	}
+	out := []okf.Field{{Key: "type", Value: Type}, {Key: "id", Value: string(f.ID)}, {Key: "title", Value: f.Title}}
+	put := func(key string, v any, set bool) {
+		if set {
+			out = append(out, okf.Field{Key: key, Value: v})
+		}
+	}
+	text := func(key, s string) { put(key, oneLine(s), oneLine(s) != "") }
+	list := func(key string, l []string) { put(key, values(l), len(l) > 0) }
+	text("description", f.Description)
+	list("tags", f.Tags)
+	put("confidence", confidence.String(), true)
+	put("generated", map[string]any{"by": f.By, "at": f.At.UTC().Format(time.RFC3339)}, true)
+	put("state", string(Backlog), true)
+	text("kind", f.Kind)
+	text("priority", f.Priority)
+	text("role", f.Role)
+	text("team", f.Team)
+	list("dependencies", f.Dependencies)
+	list("soft_dependencies", f.Soft)
+	list("acceptance", f.Acceptance)
+	list("inputs", f.Inputs)
+	list("paths", f.Paths)
+	var commands []any
+	for _, argv := range f.Commands {
+		commands = append(commands, values(argv))
+	}
+	put("commands", commands, len(commands) > 0)
+	put("budget_usd", f.Budget.String(), f.Budget > 0)
+	put("max_turns", f.MaxTurns, f.MaxTurns > 0)
+	return out
+}
+
+// body is the task's text below its title.
+func (f Filing) body() string {
+	text := "\n# " + f.Title + "\n"
+	if more := strings.TrimSpace(okf.Visible(f.Body)); more != "" {
+		text += "\n" + more + "\n"
+	}
+	return text
+}
+
+func approving(tags []string) bool {
+	for _, t := range tags {
+		if strings.HasPrefix(t, "approved-") {
+			return true
+		}
+	}
+	return false
+}
+
+func values(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}
+
+// oneLine is s without hidden characters and with every run of space as one.
+func oneLine(s string) string { return strings.Join(strings.Fields(okf.Visible(s)), " ") }
+
+// slugMax is the most bytes of a slug. With "odd/review/" before it and an
+// attempt behind, a ref stays far below every file system's 255.
+const slugMax = 60
+
+// Slug is the review-branch stem of an id: lower case, [a-z0-9-], at most 60 bytes, never empty. An id that is such a
+// slug is its own; any other keeps what it can of its last part and gets the first 8 hex digits of its SHA-256, so that
+// a/b, x/b and B stay apart. Git takes every slug as a part of a ref name.
+func Slug(id okf.ID) string {
+	s := string(id)
+	if slugged(s) == s && s != "" {
+		return s
+	}
+	sum := sha256.Sum256([]byte(s))
+	mark := hex.EncodeToString(sum[:4])
+	stem := slugged(s[strings.LastIndexByte(s, '/')+1:])
+	if most := slugMax - 1 - len(mark); len(stem) > most {
+		stem = strings.TrimRight(stem[:most], "-")
+	}
+	if stem == "" {
+		return "task-" + mark
+	}
+	return stem + "-" + mark
+}
+
+// slugged is s in lower case with every run of other characters than letters
+// and digits as one "-", none at the ends, cut to slugMax; "" when nothing is left.
+func slugged(s string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range strings.ToLower(s) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			if gap && b.Len() > 0 {
+				b.WriteByte('-')
+			}
+			b.WriteRune(r)
+			gap = false
+			continue
+		}
+		gap = true
+	}
+	out := b.String()
+	if len(out) > slugMax {
+		out = strings.TrimRight(out[:slugMax], "-")
+	}
+	return out
+}

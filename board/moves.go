@@ -1,0 +1,171 @@
+package board
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// Mover is who may make a move on the board.
+type Mover string
+
+// The movers.
+const (
+	Person  Mover = "person"  // through board/review or task ready, at a terminal
+	Claimer Mover = "claim"   // drain, taking a ready task
+	Session Mover = "session" // drain, for the run whose claim it is
+	Sweeper Mover = "sweep"   // drain, once a claim's lease has expired
+)
+
+// Move is one step a task may take.
+type Move struct {
+	From, To State
+	By       Mover
+}
+
+// moves is every step there is.
+var moves = []Move{
+	{Backlog, Ready, Person},
+	{Blocked, Ready, Person},
+	{Blocked, Backlog, Person},
+	{Ready, InProgress, Claimer},
+	{InProgress, Review, Session},
+	{InProgress, Blocked, Session},
+	{InProgress, Ready, Sweeper},
+	{InProgress, Blocked, Sweeper},
+	{Review, Done, Person},    // approve
+	{Review, Backlog, Person}, // reject
+	{Review, Ready, Person},   // reject --retry
+}
+
+// Moves lists every step there is, for those who re-prove the rule from history.
+func Moves() []Move { return slices.Clone(moves) }
+
+// MoveError is a step the board does not have.
+type MoveError struct{ Move }
+
+// Error says where the task is and where it would have to be:
+// "task is in ready, want review".
+func (e *MoveError) Error() string {
+	if e.From == Done {
+		return "task is done, and done is final; add a new task that supersedes it"
+	}
+	var from []string
+	for _, m := range moves {
+		if m.To == e.To && m.By == e.By {
+			from = append(from, string(m.From))
+		}
+	}
+	if len(from) == 0 {
+		return fmt.Sprintf("task is in %s; no %s moves a task to %s", e.From, e.By, e.To)
+	}
+	return fmt.Sprintf("task is in %s, want %s", e.From, strings.Join(from, " or "))
+}
+
+// Can reports whether by may move a task from one state to another: nil, or a
+// *MoveError.
+func Can(by Mover, from, to State) error {
+	m := Move{from, to, by}
+	if slices.Contains(moves, m) {
+		return nil
+	}
+	return &MoveError{m}
+}
+
+// CanHuman is Can for a person. It answers whether the move exists; that a
+// person makes it, board/review sees to.
+func CanHuman(from, to State) error { return Can(Person, from, to) }
+
+// Claim returns the file of t as claimed: in_progress, claimed_by, lease_expires, attempts+1. t must be ready.
+func Claim(t Task, run string, expires time.Time) ([]byte, error) {
+	if err := Can(Claimer, t.State, InProgress); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.ID, err)
+	}
+	return edit(t,
+		okf.Set{Key: "state", Value: string(InProgress)},
+		okf.Set{Key: "claimed_by", Value: run},
+		okf.Set{Key: "lease_expires", Value: expires.UTC().Format(time.RFC3339)},
+		okf.Set{Key: "attempts", Value: t.Attempts + 1},
+	)
+}
+
+// Finish returns the file of t, claimed by run, with its verdict: claimed_by and lease_expires go, and result (run, branch,
+// commit) or blocked_reason come; the other of the two goes, being about an earlier attempt.
+func Finish(t Task, run string, v Verdict, result Result) ([]byte, error) {
+	to := v.state()
+	if err := Can(Session, t.State, to); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.ID, err)
+	}
+	if t.ClaimedBy != run {
+		return nil, fmt.Errorf("%s: is claimed by %q, not by %q; the verdict is lost, the task is not", t.ID, t.ClaimedBy, run)
+	}
+	sets := released(to)
+	if v == ToBlocked {
+		return edit(t, append(sets, blocked(result.Reason), okf.Set{Key: "result"})...)
+	}
+	made := map[string]any{"run": run, "branch": result.Branch, "commit": result.Commit}
+	return edit(t, append(sets, okf.Set{Key: "blocked_reason"}, okf.Set{Key: "result", Value: made})...)
+}
+
+// Sweep returns the file of t whose lease expired: ready again, or blocked when attempts reached max. A task whose
+// lease is alive, or that no run holds, is an error.
+func Sweep(t Task, now time.Time, maxAttempts int) ([]byte, State, error) {
+	to := Ready
+	if t.Attempts >= maxAttempts {
+		to = Blocked
+	}
+	if err := Can(Sweeper, t.State, to); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", t.ID, err)
+	}
+	if t.LeaseExpires.IsZero() {
+		return nil, "", fmt.Errorf("%s: is in_progress without a lease; a person took it, and a person moves it on", t.ID)
+	}
+	if !t.Expired(now) {
+		return nil, "", fmt.Errorf("%s: its lease runs until %s", t.ID, t.LeaseExpires.Format(time.RFC3339))
+	}
+	sets := released(to)
+	if to == Blocked {
+		sets = append(sets, blocked(fmt.Sprintf("the lease of %s expired; attempt %d of %d", t.ClaimedBy, t.Attempts, maxAttempts)))
+	}
+	b, err := edit(t, sets...)
+	return b, to, err
+}
+
+// released are the edits that end a claim.
+func released(to State) []okf.Set {
+	return []okf.Set{{Key: "state", Value: string(to)}, {Key: "claimed_by"}, {Key: "lease_expires"}}
+}
+
+// reasonCap is the most a reason may be in bytes: it stands in frontmatter and
+// in the next brief.
+const reasonCap = 2000
+
+// blocked is the edit that says why. The text may come from an agent, so what
+// a person could not see is left out.
+func blocked(reason string) okf.Set {
+	reason = strings.TrimSpace(okf.Visible(reason))
+	if reason == "" {
+		reason = "no reason given"
+	}
+	if len(reason) > reasonCap {
+		reason = strings.ToValidUTF8(reason[:reasonCap], "") + "…"
+	}
+	return okf.Set{Key: "blocked_reason", Value: reason}
+}
+
+// edit applies the sets to the file of t, leaving out the removal of keys that
+// are not there.
+func edit(t Task, sets ...okf.Set) ([]byte, error) {
+	sets = slices.DeleteFunc(sets, func(s okf.Set) bool {
+		_, there := t.Atom.Field(s.Key)
+		return s.Value == nil && !there
+	})
+	b, err := okf.Edit(t.Atom.Bytes(), sets...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Path, err)
+	}
+	return b, nil
+}

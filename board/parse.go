@@ -1,0 +1,377 @@
+package board
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/okf"
+)
+
+// Parse reads a task atom. The error is an okf.Problem (unknown state, bad lease, commands that are not argv …): the
+// first of those CheckTasks would list. A task with a problem is not drained.
+func Parse(a *okf.Atom) (Task, error) {
+	t, problems := parse(a)
+	if len(problems) > 0 {
+		return Task{}, problems[0]
+	}
+	return t, nil
+}
+
+// Tasks reads every task atom of g in id order, with the problems of those that cannot be read. Dependencies that name
+// a task by path or stem are resolved to its id.
+func Tasks(g *okf.Graph) ([]Task, []okf.Problem) {
+	var tasks []Task
+	var problems []okf.Problem
+	for _, a := range g.Atoms() {
+		if a.Type != Type {
+			continue
+		}
+		t, bad := parse(a)
+		if problems = append(problems, bad...); len(bad) > 0 {
+			continue
+		}
+		resolve(g, t.Dependencies)
+		resolve(g, t.Soft)
+		tasks = append(tasks, t)
+	}
+	slices.SortFunc(tasks, func(a, b Task) int { return cmp.Compare(a.ID, b.ID) })
+	return tasks, problems
+}
+
+// ByID indexes tasks by their id.
+func ByID(ts []Task) map[okf.ID]Task {
+	all := make(map[okf.ID]Task, len(ts))
+	for _, t := range ts {
+		all[t.ID] = t
+	}
+	return all
+}
+
+func resolve(g *okf.Graph, ids []okf.ID) {
+	for i, id := range ids {
+		if a, err := g.Find(string(id)); err == nil {
+			ids[i] = a.ID
+		}
+	}
+}
+
+// reader reads the keys of one task and collects what is wrong with them.
+type reader struct {
+	a        *okf.Atom
+	problems []okf.Problem
+}
+
+func (r *reader) bad(key, message, hint string) {
+	r.problems = append(r.problems, problem(r.a, key, okf.Error, message, hint))
+}
+
+// problem is a finding about a key of a task. Its code is "odd-task-" and the
+// key with "-" for "_".
+func problem(a *okf.Atom, key string, s okf.Severity, message, hint string) okf.Problem {
+	return okf.Problem{
+		Code: "odd-task-" + strings.ReplaceAll(key, "_", "-"), Severity: s, Path: a.Path, Line: a.Line(key), Message: message, Hint: hint,
+	}
+}
+
+func parse(a *okf.Atom) (Task, []okf.Problem) {
+	r := reader{a: a}
+	t := Task{
+		ID: a.ID, Path: a.Path, Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Atom: a,
+		State: r.state(), Kind: cmp.Or(a.Text("kind"), "implement"), Priority: r.priority(),
+		Role: r.text("role"), Team: r.text("team"),
+		Dependencies: r.ids("dependencies"), Soft: r.ids("soft_dependencies"),
+		Acceptance: r.list("acceptance"), Inputs: r.inputs(), Paths: r.globs(), Commands: r.commands(),
+		Budget: r.money("budget_usd"), MaxTurns: r.integer("max_turns", 1),
+		ClaimedBy: r.text("claimed_by"), LeaseExpires: r.moment("lease_expires"), Attempts: r.integer("attempts", 0),
+		BlockedReason: r.text("blocked_reason"), Rejected: r.rejected(), Result: r.result(), Created: a.Generated.At,
+	}
+	if t.State == InProgress && t.ClaimedBy != "" && t.LeaseExpires.IsZero() && len(r.problems) == 0 {
+		r.bad("lease_expires", "claimed by "+t.ClaimedBy+" without a lease", "remove claimed_by, or set lease_expires")
+	}
+	return t, r.problems
+}
+
+func (r *reader) state() State {
+	word := r.text("state")
+	switch word {
+	case "":
+		return Backlog // nobody has said it may be worked on
+	case "in-progress", "claimed":
+		return InProgress
+	}
+	if slices.Contains(States(), State(word)) {
+		return State(word)
+	}
+	hint := "use one of " + words(States())
+	if near := nearest(word); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	r.bad("state", fmt.Sprintf("unknown state %q", word), hint)
+	return ""
+}
+
+// nearest is the state a foreign or mistyped word most likely means, or "".
+func nearest(word string) State {
+	folded := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(word))
+	switch folded {
+	case "todo", "to_do", "open", "new", "draft", "proposed":
+		return Backlog
+	case "doing", "wip", "active", "started":
+		return InProgress
+	case "in_review", "reviewing", "to_review", "needs_review":
+		return Review
+	case "closed", "complete", "completed", "finished", "resolved":
+		return Done
+	case "stuck", "waiting", "on_hold":
+		return Blocked
+	}
+	for _, s := range States() {
+		if n := len(s) - 2; folded == string(s) || len(folded) >= 3 && (strings.HasPrefix(string(s), folded) || strings.HasPrefix(folded, string(s)[:n])) {
+			return s
+		}
+	}
+	return ""
+}
+
+func words[T ~string](list []T) string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return strings.Join(out, ", ")
+}
+
+func (r *reader) priority() string {
+	switch p := r.text("priority"); p {
+	case "":
+		return "p2"
+	case "p0", "p1", "p2", "p3":
+		return p
+	default:
+		r.bad("priority", fmt.Sprintf("unknown priority %q", p), "use p0, p1, p2 or p3; p0 comes first")
+		return ""
+	}
+}
+
+// text reads a scalar.
+func (r *reader) text(key string) string {
+	f, ok := r.a.Field(key)
+	switch f.Value.(type) {
+	case []any, map[string]any:
+		r.bad(key, key+" is a list or a mapping", "write one value")
+		return ""
+	}
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(r.a.Text(key))
+}
+
+// list reads a scalar or a list of scalars.
+func (r *reader) list(key string) []string {
+	f, _ := r.a.Field(key)
+	items, _ := f.Value.([]any)
+	_, mapped := f.Value.(map[string]any)
+	for _, v := range items {
+		switch v.(type) {
+		case []any, map[string]any, nil:
+			mapped = true
+		}
+	}
+	if mapped {
+		r.bad(key, key+" is not a list of texts", "write one text an item; quote those with \": \" in them")
+		return nil
+	}
+	return r.a.List(key)
+}
+
+func (r *reader) ids(key string) []okf.ID {
+	var out []okf.ID
+	for _, s := range r.list(key) {
+		out = append(out, okf.ID(s))
+	}
+	return out
+}
+
+func (r *reader) inputs() []string {
+	in := r.list("inputs")
+	for _, s := range in {
+		if !strings.Contains(s, "://") && !confined(strings.TrimSuffix(s, "/")) {
+			r.bad("inputs", fmt.Sprintf("%q is not a path inside the repository", s), `write it from the top of the repository, without ".."`)
+		}
+	}
+	return in
+}
+
+func (r *reader) globs() []string {
+	globs := r.list("paths")
+	for _, s := range globs {
+		if !confined(s) {
+			r.bad("paths", fmt.Sprintf("%q is not a glob inside the repository", s), `write it from the top of the repository, without "..", like "docs/**"`)
+			continue
+		}
+		for part := range strings.SplitSeq(s, "/") {
+			if _, err := path.Match(part, ""); err != nil {
+				r.bad("paths", fmt.Sprintf("%q is not a glob: %v", s, err), "escape a bracket that is meant with \\")
+			}
+		}
+	}
+	return globs
+}
+
+// confined reports whether a path or glob stays inside the repository, and out
+// of git's own folder, on every file system.
+func confined(s string) bool {
+	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) || strings.Contains(s, ":") {
+		return false
+	}
+	for i, part := range strings.Split(s, "/") {
+		if part == "" || part == ".." || part == "." && s != "." || i == 0 && strings.EqualFold(part, ".git") || strings.Contains(part, `\..`) {
+			return false
+		}
+	}
+	return true
+}
+
+// commands reads a list of argv lists. A string is refused rather than split:
+// odd runs no shell, and two splitters never agree.
+func (r *reader) commands() [][]string {
+	f, ok := r.a.Field("commands")
+	if !ok || f.Value == nil {
+		return nil
+	}
+	const hint = "write each command as a list of words, like [[make, test]]"
+	items, isList := f.Value.([]any)
+	if !isList {
+		r.bad("commands", "commands is not a list of argv lists", hint)
+		return nil
+	}
+	var out [][]string
+	for _, item := range items {
+		argv, err := argv(item)
+		if err != "" {
+			r.bad("commands", err, hint)
+			return nil
+		}
+		out = append(out, argv)
+	}
+	return out
+}
+
+// argv reads one command; the string says what is wrong with it, "" for nothing.
+func argv(item any) (out []string, wrong string) {
+	list, ok := item.([]any)
+	if !ok {
+		return nil, fmt.Sprintf("command %v is not an argv list", item)
+	}
+	for _, w := range list {
+		switch w := w.(type) {
+		case string:
+			out = append(out, w)
+		case int, float64, bool:
+			return nil, fmt.Sprintf("word %v of a command is not a text; quote it", w)
+		default:
+			return nil, "a word of a command is not a text"
+		}
+	}
+	if len(out) == 0 || out[0] == "" || slices.ContainsFunc(out, func(w string) bool { return strings.ContainsRune(w, 0) }) {
+		return nil, "a command names no program"
+	}
+	return out, ""
+}
+
+// money reads an amount of dollars. YAML hands a plain 0.25 over as a float; its
+// shortest decimal form is what the author wrote up to 15 digits, and an amount
+// with more is refused.
+func (r *reader) money(key string) budget.MicroUSD {
+	f, ok := r.a.Field(key)
+	if !ok || f.Value == nil {
+		return 0
+	}
+	s := r.a.Text(key)
+	if v, isFloat := f.Value.(float64); isFloat {
+		s = strconv.FormatFloat(v, 'f', -1, 64)
+		if len(s) > 16 {
+			r.bad(key, s+" has too many digits", "write the amount as a text, like \"0.25\"")
+			return 0
+		}
+	}
+	m, err := budget.Parse(s)
+	if err != nil {
+		r.bad(key, key+": "+err.Error(), "")
+	}
+	return m
+}
+
+func (r *reader) integer(key string, least int) int {
+	f, ok := r.a.Field(key)
+	if !ok || f.Value == nil {
+		return 0
+	}
+	v, isInt := f.Value.(int)
+	if !isInt || v < least || v > 1_000_000 {
+		r.bad(key, fmt.Sprintf("%s %s is not a whole number of at least %d", key, r.a.Text(key), least), "write a number")
+		return 0
+	}
+	return v
+}
+
+func (r *reader) moment(key string) time.Time {
+	s := r.text(key)
+	if s == "" {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		r.bad(key, fmt.Sprintf("%s %q is not an RFC 3339 moment", key, s), "write it like 2026-07-01T09:30:00Z")
+	}
+	return at.UTC()
+}
+
+func (r *reader) rejected() []Rejection {
+	f, _ := r.a.Field("rejected")
+	items, isList := f.Value.([]any)
+	if m, one := f.Value.(map[string]any); one {
+		items, isList = []any{m}, true
+	}
+	if !isList && f.Value != nil {
+		r.bad("rejected", "rejected is not a list of {by, at, reason}", "odd reject writes it")
+	}
+	var out []Rejection
+	for _, v := range items {
+		m, ok := v.(map[string]any)
+		if !ok {
+			r.bad("rejected", "rejected is not a list of {by, at, reason}", "odd reject writes it")
+			return nil
+		}
+		out = append(out, Rejection{By: scalar(m["by"]), At: scalar(m["at"]), Reason: scalar(m["reason"])})
+	}
+	return out
+}
+
+func (r *reader) result() Result {
+	f, _ := r.a.Field("result")
+	m, ok := f.Value.(map[string]any)
+	if !ok && f.Value != nil {
+		r.bad("result", "result is not {run, branch, commit}", "odd drain writes it")
+	}
+	return Result{Run: scalar(m["run"]), Branch: scalar(m["branch"]), Commit: scalar(m["commit"])}
+}
+
+// scalar is v as text; "" for what is no scalar.
+func scalar(v any) string {
+	switch v := v.(type) {
+	case nil, []any, map[string]any:
+		return ""
+	case string:
+		return v
+	default:
+		return fmt.Sprint(v)
+	}
+}

@@ -1,0 +1,158 @@
+package board
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+func TestParseReadsEveryKey(t *testing.T) {
+	t.Parallel()
+	got := task(t, `---
+type: task
+id: tidy
+title: Tidy up
+state: in_progress
+kind: extract
+priority: p0
+role: editor
+team: desk
+dependencies: [open, tasks/count.md]
+soft_dependencies: paint
+acceptance:
+  - nothing is lost
+inputs: [docs/, "https://example.org/x"]
+paths: ["knowledge/**", "docs/[a-c]*.md"]
+commands: [[make, test], [go, vet, ./...]]
+budget_usd: 0.1
+max_turns: 7
+claimed_by: run-1
+lease_expires: 2026-07-01T11:00:00+02:00
+attempts: 2
+blocked_reason: rain
+rejected:
+  - {by: "human:ann@example.org", at: 2026-06-30T09:00:00Z, reason: "too long: cut"}
+result: {run: run-0, branch: odd/review/tidy.1, commit: abc}
+generated: {by: human:ann@example.org, at: 2026-06-01T09:00:00Z}
+---
+`)
+	want := Task{
+		ID: "tidy", Path: "tasks/tidy.md", Title: "Tidy up", State: InProgress, Kind: "extract", Priority: "p0", Role: "editor", Team: "desk",
+		Dependencies: []okf.ID{"open", "tasks/count.md"}, Soft: []okf.ID{"paint"}, Acceptance: []string{"nothing is lost"},
+		Inputs: []string{"docs/", "https://example.org/x"}, Paths: []string{"knowledge/**", "docs/[a-c]*.md"},
+		Commands: [][]string{{"make", "test"}, {"go", "vet", "./..."}}, Budget: 100_000, MaxTurns: 7,
+		ClaimedBy: "run-1", LeaseExpires: nine, Attempts: 2, BlockedReason: "rain",
+		Rejected: []Rejection{{By: "human:ann@example.org", At: "2026-06-30T09:00:00Z", Reason: "too long: cut"}},
+		Result:   Result{Run: "run-0", Branch: "odd/review/tidy.1", Commit: "abc"}, Created: "2026-06-01T09:00:00Z",
+	}
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(Task{}, "Atom", "Blob")); d != "" {
+		t.Error(d)
+	}
+	if got.Blob == "" || got.Atom == nil {
+		t.Error("no blob or no atom")
+	}
+}
+
+func TestParseDefaults(t *testing.T) {
+	t.Parallel()
+	got := task(t, "---\ntype: task\n---\n")
+	want := Task{ID: "tasks/tidy", Path: "tasks/tidy.md", Title: "tasks/tidy", State: Backlog, Kind: "implement", Priority: "p2"}
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(Task{}, "Atom", "Blob")); d != "" {
+		t.Error(d)
+	}
+	for _, alias := range []string{"in-progress", "claimed"} {
+		if got := task(t, "---\ntype: task\nstate: "+alias+"\n---\n"); got.State != InProgress {
+			t.Errorf("%s is read as %s", alias, got.State)
+		}
+	}
+}
+
+func TestParseLocatesWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ line, code, want string }{
+		{"state: inreview", "state", `unknown state "inreview"`},
+		{"state: In_Review", "state", `unknown state "In_Review"; did you mean "review"?`},
+		{"state: redy", "state", `unknown state "redy"; use one of backlog, ready`},
+		{"state: Ready", "state", `unknown state "Ready"; did you mean "ready"?`},
+		{"state: todo", "state", `did you mean "backlog"?`},
+		{"state: completed", "state", `did you mean "done"?`},
+		{"state: rev", "state", `did you mean "review"?`},
+		{"state: [ready]", "state", "state is a list"},
+		{"priority: high", "priority", `unknown priority "high"; use p0`},
+		{"commands: make test", "commands", "commands is not a list of argv lists; write each command as a list of words"},
+		{"commands: [make, test]", "commands", "command make is not an argv list"},
+		{"commands: [[]]", "commands", "a command names no program"},
+		{"commands: [[make, 1]]", "commands", "word 1 of a command is not a text; quote it"},
+		{"commands: [[make, [x]]]", "commands", "a word of a command is not a text"},
+		{"budget_usd: -1", "budget-usd", `"-1" is negative`},
+		{"budget_usd: lots", "budget-usd", `"lots" is not an amount`},
+		{"budget_usd: 0.12345678", "budget-usd", "finer than a millionth"},
+		{"budget_usd: 1234567890.123456", "budget-usd", "too many digits"},
+		{"max_turns: 0", "max-turns", "max_turns 0 is not a whole number of at least 1"},
+		{"max_turns: 1.5", "max-turns", "max_turns 1.5 is not a whole number"},
+		{"attempts: -1", "attempts", "attempts -1 is not a whole number of at least 0"},
+		{"lease_expires: tomorrow", "lease-expires", `lease_expires "tomorrow" is not an RFC 3339 moment`},
+		{"lease_expires: 2026-07-01", "lease-expires", "is not an RFC 3339 moment"},
+		{"inputs: [../secrets]", "inputs", `"../secrets" is not a path inside the repository`},
+		{"inputs: [/etc/passwd]", "inputs", "is not a path inside the repository"},
+		{"paths: [.git/hooks/x]", "paths", "is not a glob inside the repository"},
+		{"paths: [a/../../b]", "paths", "is not a glob inside the repository"},
+		{"paths: ['a/[']", "paths", `"a/[" is not a glob: syntax error`},
+		{"acceptance: {a: b}", "acceptance", "acceptance is not a list of texts"},
+		{"acceptance: [{a: b}]", "acceptance", "acceptance is not a list of texts"},
+		{"dependencies: [[a]]", "dependencies", "dependencies is not a list of texts"},
+		{"rejected: no", "rejected", "rejected is not a list"},
+		{"rejected: [no]", "rejected", "rejected is not a list"},
+		{"result: abc", "result", "result is not {run, branch, commit}"},
+		{"role: [a]", "role", "role is a list"},
+	} {
+		a, err := okf.Parse("tasks/tidy.md", []byte("---\ntype: task\ntitle: x\n"+c.line+"\n---\n"))
+		if err != nil {
+			t.Fatal(c.line, err)
+		}
+		_, err = Parse(&a)
+		var p okf.Problem
+		if !errors.As(err, &p) {
+			t.Errorf("%s: got %v, want an okf.Problem", c.line, err)
+			continue
+		}
+		if !strings.Contains(p.Error(), c.want) || p.Code != "odd-task-"+c.code || p.Line != 4 || p.Severity != okf.Error {
+			t.Errorf("%s: got %s %s, want %q on line 4", c.line, p.Code, p.Error(), c.want)
+		}
+	}
+}
+
+func TestParseWantsALeaseWithAClaim(t *testing.T) {
+	t.Parallel()
+	a, err := okf.Parse("tasks/tidy.md", []byte("---\ntype: task\nstate: in_progress\nclaimed_by: run-1\n---\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Parse(&a); err == nil || !strings.Contains(err.Error(), "claimed by run-1 without a lease") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("state: ready\ncommands: [[make]]\nbudget_usd: 0.1")
+	f.Add("rejected: {by: a}\nresult: {run: 1}\nlease_expires: 2026-07-01T09:00:00Z")
+	f.Fuzz(func(t *testing.T, keys string) {
+		a, err := okf.Parse("tasks/x.md", []byte("---\ntype: task\n"+keys+"\n---\n"))
+		if err != nil {
+			return
+		}
+		got, err := Parse(&a)
+		var p okf.Problem
+		switch {
+		case err != nil && (!errors.As(err, &p) || p.Line < 1 || p.Message == ""):
+			t.Fatalf("not located: %v", err)
+		case err == nil && (got.State == "" || got.Priority == "" || got.Budget < 0 || got.Attempts < 0):
+			t.Fatalf("read as %+v", got)
+		}
+	})
+}

@@ -1,0 +1,145 @@
+package board
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// Reason is why a task is not eligible; "" is eligible.
+type Reason string
+
+// Eligible says why t may not be drained now, given all tasks by id: its state, a claim that still holds, a kind odd
+// does not know, or a hard dependency that is missing, not done, or leads back to t. Whether the board is paused, a
+// budget is left and a persona clears the floor is drain's to ask.
+func Eligible(t Task, all map[okf.ID]Task, now time.Time) Reason {
+	switch {
+	case t.State != Ready:
+		return Reason(fmt.Sprintf("state is %s, want ready", t.State))
+	case !t.LeaseExpires.IsZero() && !t.Expired(now):
+		return Reason(fmt.Sprintf("claimed by %s until %s", t.ClaimedBy, t.LeaseExpires.Format(time.RFC3339)))
+	case !slices.Contains(Kinds(), t.Kind):
+		return Reason(fmt.Sprintf("unknown kind %q", t.Kind))
+	}
+	for _, id := range t.Dependencies {
+		dep, ok := all[id]
+		switch {
+		case !ok:
+			return Reason(fmt.Sprintf("depends on %s, which is no readable task", id))
+		case dep.State == Done:
+			continue
+		}
+		if loop := (&circles{all: all}).from(t.ID); loop != nil {
+			return Reason("its dependencies run in a circle: " + strings.Join(loop, " → "))
+		}
+		return Reason(fmt.Sprintf("depends on %s, which is %s", id, dep.State))
+	}
+	return ""
+}
+
+// circles finds circles of hard dependencies. One value may be asked about
+// many tasks and walks each dependency once.
+type circles struct {
+	all   map[okf.ID]Task
+	place map[okf.ID]int // 1-based place on the trail; left when already walked
+	trail []string
+}
+
+// left is the place of a task that needs no second walk.
+const left = -1
+
+// from walks the dependencies of id and returns the first circle it meets, with
+// its first task again at the end; nil when there is none, or none that was not
+// returned before.
+func (c *circles) from(id okf.ID) []string {
+	if c.place == nil {
+		c.place = map[okf.ID]int{}
+	}
+	if c.place[id] == left {
+		return nil
+	}
+	c.trail = append(c.trail, string(id))
+	c.place[id] = len(c.trail)
+	defer func() {
+		c.trail = c.trail[:len(c.trail)-1]
+		c.place[id] = left
+	}()
+	for _, dep := range c.all[id].Dependencies {
+		if at := c.place[dep]; at > 0 {
+			return append(slices.Clone(c.trail[at-1:]), string(dep))
+		}
+		if loop := c.from(dep); loop != nil {
+			return loop
+		}
+	}
+	return nil
+}
+
+// Order sorts eligible tasks in the total order: priority, dependents unblocked (more first), created, id. A dependent
+// counts as unblocked when the task is the last hard dependency it waits for. Tasks without a readable moment of
+// creation come after those with one. ts itself is not changed.
+func Order(ts []Task, all map[okf.ID]Task) []Task {
+	freed := unblocks(all)
+	out := slices.Clone(ts)
+	slices.SortFunc(out, func(a, b Task) int {
+		return cmp.Or(
+			strings.Compare(a.Priority, b.Priority),
+			cmp.Compare(freed[b.ID], freed[a.ID]),
+			older(a.Created, b.Created),
+			cmp.Compare(a.ID, b.ID),
+		)
+	})
+	return out
+}
+
+// unblocks counts, for every task, the tasks that wait for it alone.
+func unblocks(all map[okf.ID]Task) map[okf.ID]int {
+	freed := map[okf.ID]int{}
+	for _, t := range all {
+		if t.State == Done {
+			continue
+		}
+		var open okf.ID
+		waits := 0
+		for _, dep := range t.Dependencies {
+			if d, ok := all[dep]; (!ok || d.State != Done) && dep != open {
+				open = dep
+				waits++
+			}
+		}
+		if waits == 1 {
+			freed[open]++
+		}
+	}
+	return freed
+}
+
+// older compares two moments as written. What is no RFC 3339 moment comes last,
+// by its text, so that the order stays total.
+func older(a, b string) int {
+	at, aErr := time.Parse(time.RFC3339, a)
+	bt, bErr := time.Parse(time.RFC3339, b)
+	switch {
+	case aErr == nil && bErr == nil:
+		return at.Compare(bt)
+	case aErr == nil:
+		return -1
+	case bErr == nil:
+		return 1
+	}
+	return strings.Compare(a, b)
+}
+
+// Select is the first of Order(eligible).
+func Select(ts []Task, now time.Time) (Task, bool) {
+	all := ByID(ts)
+	ready := slices.DeleteFunc(slices.Clone(ts), func(t Task) bool { return Eligible(t, all, now) != "" })
+	if len(ready) == 0 {
+		return Task{}, false
+	}
+	return Order(ready, all)[0], true
+}
