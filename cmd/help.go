@@ -17,7 +17,9 @@ type group struct {
 func verbs(env Env) []group {
 	return []group{
 		{"start", []*cli.Command{}},
-		{"knowledge", []*cli.Command{}},
+		{"knowledge", []*cli.Command{
+			compilePersona(env),
+		}},
 		{"work", []*cli.Command{}},
 		{"record", []*cli.Command{}},
 		{"shell", []*cli.Command{completion(env), versionVerb(env)}},

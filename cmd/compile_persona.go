@@ -1,0 +1,173 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
+)
+
+func compilePersona(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "compile-persona",
+		Usage:       "compile a role's part of the graph into a persona",
+		ArgsUsage:   "ROLE",
+		Description: "odd compile-persona editor --inline > editor.md\nodd compile-persona editor --at HEAD --format json",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "format", Value: "md", Usage: "`FORMAT` is md, json or mermaid"},
+			&cli.BoolFlag{Name: "inline", Usage: "put the bodies of the atoms into the document"},
+			&cli.StringFlag{Name: "at", Usage: "read the bundle of commit `REV`, not the work tree"},
+			&cli.StringFlag{Name: "bundle", Usage: bundleHelp},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			role, err := oneArg(c, "the id of a role")
+			if err != nil {
+				return err
+			}
+			o := personaOptions{format: c.String("format"), inline: c.Bool("inline"), at: c.String("at"), dir: c.String("bundle")}
+			if c.Bool("json") {
+				o.format = "json"
+			}
+			if o.at != "" && o.dir != "" {
+				return usage("compile-persona: --at reads the bundle that commit's odd.toml names; leave out --bundle")
+			}
+			return runCompilePersona(c.Context, env, role, o)
+		},
+	})
+}
+
+type personaOptions struct {
+	format, at, dir string
+	inline          bool
+}
+
+func runCompilePersona(ctx context.Context, env Env, role string, o personaOptions) error {
+	if !strings.Contains(" md json mermaid ", " "+o.format+" ") {
+		return usage("compile-persona: unknown format %q; want md, json or mermaid", o.format)
+	}
+	src, err := readPersonaSource(ctx, env, o)
+	if err != nil {
+		return err
+	}
+	if n := len(src.problems); n > 0 {
+		talk(env, "%d findings while loading; odd check lists them", n)
+	}
+	p, err := persona.Compile(src.graph, role)
+	if errors.Is(err, okf.ErrNotFound) || errors.Is(err, okf.ErrAmbiguous) {
+		return refuse("no-such-role", "%v", err)
+	}
+	if err != nil {
+		return err
+	}
+	p.Commit = src.commit
+	if short := p.Below(src.floor); len(short) > 0 {
+		return belowFloor(p, short)
+	}
+	return printPersona(env, p, src.graph, o)
+}
+
+func printPersona(env Env, p persona.Persona, g *okf.Graph, o personaOptions) error {
+	out, err := p.Markdown(g, o.inline), error(nil)
+	switch o.format {
+	case "json":
+		out, err = p.JSON()
+	case "mermaid":
+		out = p.Mermaid()
+	}
+	if err != nil {
+		return err
+	}
+	_, err = env.Stdout.Write(out)
+	return err
+}
+
+// belowFloor is the refusal: every shortfall with its way out, then the gaps.
+func belowFloor(p persona.Persona, short []persona.Shortfall) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: the persona of %s is below the floor", p.Role.Path, p.Role.ID)
+	for _, s := range short {
+		fmt.Fprintf(&b, "\n  %s", s)
+	}
+	for _, g := range p.Gaps {
+		fmt.Fprintf(&b, "\n  gap: %s", g)
+	}
+	return refuse("persona-floor", "%s", b.String())
+}
+
+// personaSource is a bundle, the floor its odd.toml asks for, and the commit it
+// was read from, "" for a work tree.
+type personaSource struct {
+	graph    *okf.Graph
+	problems []okf.Problem
+	floor    persona.Floor
+	commit   string
+}
+
+func readPersonaSource(ctx context.Context, env Env, o personaOptions) (personaSource, error) {
+	if o.at != "" {
+		return readPersonaCommit(ctx, env, o.at)
+	}
+	b, err := openBundle(ctx, env, o.dir)
+	if err != nil {
+		return personaSource{}, err
+	}
+	top, cfg, err := findConfig(env.Dir)
+	if err != nil {
+		return personaSource{}, err
+	}
+	src := personaSource{graph: b.graph, problems: b.problems, floor: persona.DefaultFloor()}
+	if top != "" && o.dir == "" {
+		src.floor = personaFloor(cfg)
+	}
+	return src, nil
+}
+
+// readPersonaCommit reads everything, the floor too, from one commit.
+func readPersonaCommit(ctx context.Context, env Env, rev string) (personaSource, error) {
+	r, err := repo.Open(env.Dir)
+	if err != nil {
+		return personaSource{}, err
+	}
+	oid, err := r.Resolve(ctx, rev)
+	if err != nil {
+		return personaSource{}, err
+	}
+	files, err := r.Tree(oid)
+	if err != nil {
+		return personaSource{}, err
+	}
+	b, err := fs.ReadFile(files, "odd.toml")
+	if errors.Is(err, fs.ErrNotExist) {
+		return personaSource{}, refuse("no-config", "odd.toml: not in commit %s; name a later one", rev)
+	}
+	if err != nil {
+		return personaSource{}, err
+	}
+	cfg, err := config.Parse("odd.toml", b)
+	if err != nil {
+		return personaSource{}, err
+	}
+	sub, err := fs.Sub(files, cfg.Root)
+	if err != nil {
+		return personaSource{}, err
+	}
+	g, ps, err := okf.Load(sub)
+	if err != nil {
+		return personaSource{}, fmt.Errorf("%s at %s: %w", cfg.Root, rev, err)
+	}
+	return personaSource{graph: g, problems: ps, floor: personaFloor(cfg), commit: string(oid)}, nil
+}
+
+// personaFloor is [persona.floor].
+func personaFloor(c config.Config) persona.Floor {
+	return persona.Floor{MinAtoms: c.Floor.Atoms, MinProcesses: c.Floor.Processes, MinGuides: c.Floor.Guides, MaxUnresolvedPct: c.Floor.UnresolvedPct}
+}
