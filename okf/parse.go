@@ -238,6 +238,9 @@ func (a *Atom) fill() {
 	for i := range a.Fields {
 		a.member(&a.Fields[i])
 	}
+	if a.Generated == (Stamp{}) {
+		a.Generated.At = a.Text("timestamp") // OKF v0.1
+	}
 	sortEdges(a.Edges)
 	if !a.ExplicitID {
 		a.ID = ID(strings.TrimSuffix(path.Clean(a.Path), ".md"))

@@ -1,0 +1,185 @@
+package okf
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// trust checks what an atom says about who wrote, confirmed and rated it.
+func (c *checker) trust() {
+	a := c.a
+	if f, ok := a.Field("confidence"); ok {
+		if _, known := ParseConfidence(text(f.Value)); !known || f.Value != nil && text(f.Value) == "" {
+			c.add(Error, codeConfidenceWord, f.Line, "use inferred, asserted or verified", "confidence %v is not a rung of the ladder", f.Value)
+		}
+	}
+	if a.Claimed == Verified && a.Tier() != HumanReviewed {
+		c.add(Error, codeUnproven, a.Line("confidence"), "let a person approve it, or claim asserted", "claims verified, and no person verified it")
+	}
+	if _, ok := a.Field("generated"); ok {
+		c.stamp("generated", a.Generated)
+	}
+	for _, v := range a.Verified {
+		c.stamp("verified", v)
+	}
+	for _, s := range a.Sources {
+		if s.Resource == "" {
+			c.add(Warn, codeProvenance, a.Line("sources"), "add where it is from", "source %q has no resource", s.ID+s.Title)
+		}
+	}
+	c.outdated()
+}
+
+func (c *checker) stamp(key string, s Stamp) {
+	line := c.a.Line(key)
+	if s.By == "" {
+		c.add(Warn, codeProvenance, line, "add by", "%s names nobody", key)
+	}
+	if nearMiss(s) {
+		c.add(Warn, codeActor, line, "write human:NAME", "%s.by %q does not count as a person", key, s.By)
+	}
+}
+
+// nearMiss reports an actor that was meant to be a person: another case,
+// another separator, no name.
+func nearMiss(s Stamp) bool {
+	by := strings.ToLower(strings.TrimSpace(s.By))
+	rest, ok := strings.CutPrefix(by, "human")
+	if !ok || s.Human() && s.By == strings.TrimSpace(s.By) {
+		return false
+	}
+	return rest == "" || strings.HasPrefix(rest, "s:") || strings.IndexByte(":/ =@-_", rest[0]) >= 0
+}
+
+// outdated compares the latest confirmation with the writing.
+func (c *checker) outdated() {
+	written, err := time.Parse(time.RFC3339, c.a.Generated.At)
+	if err != nil || len(c.a.Verified) == 0 {
+		return
+	}
+	for _, v := range c.a.Verified {
+		at, err := time.Parse(time.RFC3339, v.At)
+		if err != nil || !at.Before(written) {
+			return
+		}
+	}
+	c.add(Warn, codeOutdated, c.a.Line("verified"), "confirm it again", "verified before it was last generated")
+}
+
+// lifecycle checks status and age, and the keys of OKF v0.1.
+func (c *checker) lifecycle() {
+	a := c.a
+	if f, ok := a.Field("status"); ok && a.URI == "" && !slices.Contains([]string{"", "draft", "stable", "deprecated"}, a.Status) {
+		hint := "use draft, stable or deprecated"
+		if a.Type == "task" {
+			hint = "a task's place on the board is its state"
+		}
+		c.add(Warn, codeStatus, f.Line, hint, "status %q is not a stage of OKF's lifecycle", a.Status)
+	}
+	c.age()
+	if f, ok := a.Field("timestamp"); ok && a.Line("generated") == 1 {
+		c.add(Warn, codeTimestamp, f.Line, "move it to generated.at", "timestamp is from OKF v0.1")
+	}
+	if len(a.Sources) == 0 {
+		if line := citations(a); line > 0 {
+			c.add(Warn, codeCitations, line, "list them under sources", "a Citations section is from OKF v0.1")
+		}
+	}
+}
+
+func (c *checker) age() {
+	f, ok := c.a.Field("stale_after")
+	if !ok || f.Value == nil {
+		return
+	}
+	at, err := time.Parse(time.RFC3339, c.a.StaleAfter)
+	switch {
+	case err != nil:
+		c.add(Warn, codeStaleDate, f.Line, "write it as 2026-01-31T00:00:00Z", "stale_after %q has no time and offset, so it is ignored", c.a.StaleAfter)
+	case !c.now.Before(at):
+		c.add(Warn, codeStale, f.Line, "confirm it and move the date, or deprecate it", "stale since %s", c.a.StaleAfter)
+	}
+}
+
+// citations is the line of the body's "# Citations", or 0.
+func citations(a *Atom) int {
+	body := a.Body()
+	if !bytes.Contains(body, []byte("# Citations")) {
+		return 0
+	}
+	n := a.BodyLine
+	for line := range bytes.Lines(body) {
+		if string(bytes.TrimSpace(line)) == "# Citations" {
+			return n
+		}
+		n++
+	}
+	return 0
+}
+
+// canonKey is one required key of a canon document, and its words where its
+// vocabulary is closed.
+type canonKey struct {
+	name  string
+	words []string
+}
+
+// canonKeys are the eight keys every canon document has.
+func canonKeys() []canonKey {
+	return []canonKey{
+		{name: "uri"},
+		{name: "title"},
+		{"audience", strings.Fields("canon docs public odd operators apocrypha")},
+		{"exposure", strings.Fields("nav public draft hidden internal")},
+		{name: "tier"},
+		{"voice", strings.Fields("first_person neutral direct narrative conversational authoritative")},
+		{"stability", strings.Fields("stable semi_stable evolving draft experimental")},
+		{name: "tags"},
+	}
+}
+
+// canon checks the key profile of canon documents. A document without a uri
+// does not claim to be canon that others cite, and is left alone.
+func (c *checker) canon() {
+	if c.a.URI == "" || !governs(c.a.Type) {
+		return
+	}
+	for _, k := range canonKeys() {
+		f, ok := c.a.Field(k.name)
+		if !ok || f.Value == nil || len(items(f.Value)) == 0 {
+			c.add(Error, codeCanonMissing, c.a.Line(k.name), "add it", "canon document without %s", k.name)
+			continue
+		}
+		if want := canonType(k.name, f.Value); want != "" {
+			c.add(Error, codeCanonType, f.Line, "", "%s is %v; it must be %s", k.name, f.Value, want)
+		} else if k.words != nil && !slices.Contains(k.words, text(f.Value)) {
+			c.add(Warn, codeCanonEnum, f.Line, fmt.Sprintf("use one of %s", strings.Join(k.words, ", ")), "%s %q is not in the vocabulary", k.name, text(f.Value))
+		}
+	}
+	if v, ok := c.a.Field("public"); ok && v.Value == false && c.a.Text("exposure") == "public" {
+		c.add(Error, codeCanonContrary, v.Line, "change one of them", "public: false and exposure: public")
+	}
+}
+
+// canonType is what v should have been, or "". A tier is a number from 1 to 4,
+// or 0 for a document that is out of scope; true is not a number.
+func canonType(key string, v any) string {
+	switch key {
+	case "tier":
+		if n, ok := v.(int); !ok || n < 0 || n > 4 {
+			return "an integer from 0 to 4"
+		}
+	case "tags":
+		if _, ok := v.([]any); !ok {
+			return "a list"
+		}
+	default:
+		if _, ok := v.(string); !ok {
+			return "text"
+		}
+	}
+	return ""
+}
