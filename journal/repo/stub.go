@@ -8,7 +8,6 @@ import (
 
 var errStub = errors.New("not yet")
 
-func (r *Repo) Recover(ctx context.Context) ([]string, error) { return nil, nil }
 func (r *Repo) MergeTree(ctx context.Context, ours, theirs OID) (tree OID, conflicts []string, err error) {
 	return "", nil, errStub
 }
@@ -23,4 +22,3 @@ func (r *Repo) Verify(ctx context.Context, oid OID) (ok bool, signer string, err
 }
 func (r *Repo) PruneRuns(ctx context.Context, before time.Time) (int, error) { return 0, nil }
 func (r *Repo) Maintain(ctx context.Context) error                           { return nil }
-func (r *Repo) Move(ctx context.Context, us ...RefUpdate) error              { return r.Update(ctx, us...) }

@@ -1,0 +1,310 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/renameio/v2"
+)
+
+// checkout is one work tree on its way from Old to New.
+//
+// The new index and the new files are made in a scratch directory, while the
+// work tree's index.lock is held and before the ref moves: git's own two-tree
+// merge carries every staged, intent-to-add, removed and sparse entry over, its
+// filters write the bytes, and a full disk shows while nothing has happened.
+// Afterwards files and index are only renamed into place.
+type checkout struct {
+	r       *Repo
+	m       marker
+	changes []Change // the paths New changes
+	scratch string   // holds "index", "tree/" and "lock"
+}
+
+func (r *Repo) newCheckout(ctx context.Context, m marker) (*checkout, error) {
+	m.Version, m.PID, m.Nonce, m.Home = 1, os.Getpid(), newNonce(), r.gitDir
+	c := r.marked(m)
+	return c, c.diff(ctx)
+}
+
+// marked is the checkout a marker is about, its changes not yet known.
+func (r *Repo) marked(m marker) *checkout {
+	return &checkout{r: r, m: m, scratch: r.oddDir("tmp", "sync-"+m.Nonce)}
+}
+
+func (c *checkout) diff(ctx context.Context) (err error) {
+	c.changes, err = c.r.Diff(ctx, c.m.Old, c.m.New)
+	return err
+}
+
+// lock takes index.lock, unless it is held for this marker already.
+func (c *checkout) lock() error {
+	if err := os.MkdirAll(filepath.Join(c.scratch, "tree"), 0o777); err != nil {
+		return err
+	}
+	if c.m.ownsLock() {
+		return nil
+	}
+	return c.m.takeLock(c.scratch)
+}
+
+// stage makes the new index and the new files in the scratch directory.
+func (c *checkout) stage(ctx context.Context) error {
+	if err := copyFile(filepath.Join(c.m.GitDir, "index"), c.index()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	old, err := c.r.treeOrEmpty(c.m.Old)
+	if err != nil {
+		return err
+	}
+	_, err = c.r.git.run(ctx, call{
+		args: []string{"-c", "core.fsmonitor=false", "read-tree", "-m", "-u", string(old), string(c.m.New)},
+		dir:  filepath.Join(c.scratch, "tree"),
+		env:  append(c.indexEnv(), "GIT_WORK_TREE="+filepath.Join(c.scratch, "tree")),
+	})
+	if exitCode(err) < 0 {
+		return err
+	}
+	return fmt.Errorf("%s: %w: the index does not take the change: %s; commit or unstage it first", c.m.Root, ErrInTheWay, gitSays(err))
+}
+
+// gitSays is git's complaint on one line.
+func gitSays(err error) string {
+	ge := (*gitError)(nil)
+	if !errors.As(err, &ge) {
+		return err.Error()
+	}
+	var out []string
+	for l := range strings.SplitSeq(strings.TrimSpace(ge.stderr), "\n") {
+		l = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(l), "error: "), "fatal: ")
+		if l != "" {
+			out = append(out, strings.TrimSuffix(l, "."))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func (c *checkout) index() string { return filepath.Join(c.scratch, "index") }
+
+// indexEnv points git at the work tree's repository and at the scratch index.
+func (c *checkout) indexEnv() []string {
+	return []string{"GIT_DIR=" + c.m.GitDir, "GIT_INDEX_FILE=" + c.index()}
+}
+
+// staged is where the new bytes of a path wait, "" when there are none: the path is deleted, lies outside a
+// sparse checkout, or the index had the new version already.
+func (c *checkout) staged(path string) string {
+	p := filepath.Join(c.scratch, "tree", filepath.FromSlash(path))
+	if st, err := os.Lstat(p); err != nil || st.IsDir() {
+		return ""
+	}
+	return p
+}
+
+// check refuses, before the ref moves, whatever place would have to keep.
+func (c *checkout) check(ctx context.Context) error {
+	states, err := c.look(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for i, ch := range c.changes {
+		if why := c.obstacle(ch, states[i]); why != "" {
+			errs = append(errs, fmt.Errorf("%s: %w: %s; commit, stash or move it first", filepath.Join(c.m.Root, ch.Path), ErrInTheWay, why))
+		}
+	}
+	if len(errs) > maxNamed {
+		errs = append(errs[:maxNamed], fmt.Errorf("and %d more: %w", len(errs)-maxNamed, ErrInTheWay))
+	}
+	return errors.Join(errs...)
+}
+
+// maxNamed is how many files in the way one error names.
+const maxNamed = 10
+
+// obstacle says why a path cannot be brought along, "" when it can.
+func (c *checkout) obstacle(ch Change, s state) string {
+	switch {
+	case c.staged(ch.Path) == "" && ch.NewMode != "":
+		return "" // its file is not touched
+	case s == stateOther && ch.OldMode == "":
+		return "the commit adds it, and another file has its place"
+	case s == stateOther:
+		return "the commit changes it, and it has edits that are not committed"
+	case s == stateAbsent && ch.OldMode != "" && ch.NewMode != "":
+		return "the commit changes it, and it was deleted by hand"
+	case s != stateNew && !c.writable(ch.Path):
+		return "its folder cannot be written"
+	}
+	return ""
+}
+
+// place brings the files along: a path that is absent or has the old bytes gets the new ones, a path with other bytes
+// is kept and reported, one line each. It may be repeated.
+func (c *checkout) place(ctx context.Context) (kept []string, err error) {
+	states, err := c.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keep := func(ch Change, why string) {
+		kept = append(kept, filepath.Join(c.m.Root, ch.Path)+": "+why)
+	}
+	for i, ch := range c.changes {
+		if ch.NewMode != "" || states[i] == stateAbsent {
+			continue
+		}
+		if states[i] != stateOld {
+			keep(ch, "kept; "+shortRef(c.m.Ref)+" deleted it")
+		} else if err := c.remove(ch.Path); errors.Is(err, errStopped) {
+			return nil, err
+		} else if err != nil {
+			keep(ch, "not deleted: "+err.Error())
+		}
+	}
+	for i, ch := range c.changes {
+		src := c.staged(ch.Path)
+		if ch.NewMode == "" || states[i] == stateNew || src == "" {
+			continue
+		}
+		if states[i] == stateOther {
+			keep(ch, "kept as it is; git diff shows how it differs from "+shortRef(c.m.Ref))
+		} else if err := c.put(src, ch.Path); errors.Is(err, errStopped) {
+			return nil, err
+		} else if err != nil {
+			keep(ch, "not written: "+err.Error()+"; get it with git checkout -- PATH")
+		}
+	}
+	return kept, c.r.at("placed")
+}
+
+func shortRef(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
+
+// remove deletes a file and the folders it leaves empty, except the one odd was started in.
+func (c *checkout) remove(path string) error {
+	if err := c.r.at("remove " + path); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(c.m.Root, path)); err != nil {
+		return err
+	}
+	here := filepath.Join(c.r.root, filepath.FromSlash(c.r.prefix))
+	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
+		abs := filepath.Join(c.m.Root, dir)
+		if abs == here || os.Remove(abs) != nil {
+			break
+		}
+	}
+	return nil
+}
+
+// put renames a staged file into the work tree; on another file system it is copied beside its place first.
+func (c *checkout) put(src, path string) error {
+	if err := c.r.at("put " + path); err != nil {
+		return err
+	}
+	dst := filepath.Join(c.m.Root, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(dst), 0o777); err != nil {
+		return err
+	}
+	removeEmpty(dst)
+	if err := os.Rename(src, dst); err == nil {
+		return nil
+	}
+	st, err := os.Lstat(src)
+	if err != nil {
+		return err
+	}
+	if st.Mode()&fs.ModeSymlink != 0 {
+		to, err := os.Readlink(src)
+		if err != nil {
+			return err
+		}
+		return renameio.Symlink(to, dst)
+	}
+	b, err := os.ReadFile(src)
+	if err != nil {
+		return err
+	}
+	return renameio.WriteFile(dst, b, st.Mode().Perm())
+}
+
+// removeEmpty removes dir if nothing but empty folders is below it.
+func removeEmpty(dir string) {
+	if st, err := os.Lstat(dir); err != nil || !st.IsDir() {
+		return
+	}
+	des, _ := os.ReadDir(dir)
+	for _, d := range des {
+		removeEmpty(filepath.Join(dir, d.Name()))
+	}
+	os.Remove(dir) // fails, and should, when something is left
+}
+
+// finish puts the new index into place and gives the work tree back.
+func (c *checkout) finish(ctx context.Context) error {
+	c.refresh(ctx)
+	if err := os.Rename(c.index(), filepath.Join(c.m.GitDir, "index")); err != nil {
+		return err
+	}
+	if err := c.r.at("indexed"); err != nil {
+		return err
+	}
+	return c.m.dropLock()
+}
+
+// refresh notes the new files' stat data in the scratch index, so that the person's next git status need not read
+// them. Nothing depends on it, so its failure is no error.
+func (c *checkout) refresh(ctx context.Context) {
+	var paths strings.Builder
+	for _, ch := range c.changes {
+		if ch.NewMode != "" && ch.NewMode != modeRepo {
+			paths.WriteString(ch.Path + "\x00")
+		}
+	}
+	if paths.Len() == 0 {
+		return
+	}
+	c.r.git.run(ctx, call{
+		args:  []string{"-c", "core.fsmonitor=false", "add", "--refresh", "--pathspec-from-file=-", "--pathspec-file-nul"},
+		dir:   c.m.Root,
+		env:   append(c.indexEnv(), "GIT_WORK_TREE="+c.m.Root, "GIT_LITERAL_PATHSPECS=1"),
+		stdin: strings.NewReader(paths.String()),
+	})
+}
+
+// forget removes the marker and the scratch directory; with lines to tell, the marker stays and holds them.
+func (c *checkout) forget(kept []string) error {
+	err := os.RemoveAll(c.scratch)
+	if len(kept) > 0 {
+		c.m.Kept = kept
+		return errors.Join(err, c.r.writeMarker(c.m))
+	}
+	if rerr := os.Remove(c.r.markerPath(c.m)); !errors.Is(rerr, fs.ErrNotExist) {
+		err = errors.Join(err, rerr)
+	}
+	return err
+}
+
+// undo gives everything back before the ref moved.
+func (c *checkout) undo() error { return errors.Join(c.m.dropLock(), c.forget(nil)) }
+
+// copyFile copies a file into a new one.
+func copyFile(from, to string) error {
+	src, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(dst, src)
+	return errors.Join(err, dst.Close())
+}

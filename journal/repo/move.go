@@ -1,0 +1,164 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Move is Update for refs of which some may be checked out: every worktree
+// whose HEAD is a moved ref is brought along under its own index.lock,
+// pre-checked before any ref moves, with a marker that Recover finishes. Staged,
+// unstaged and untracked edits of other paths are as they were.
+//
+// The order of steps, for every work tree concerned: marker, index.lock, new
+// index and files made aside, pre-check; then the refs, in one transaction; then
+// files, index, lock and marker. An error means that no ref moved: ErrMoved,
+// ErrInTheWay (each path named), ErrBusy. What still goes wrong after the refs
+// moved is finished or told by Recover.
+func (r *Repo) Move(ctx context.Context, us ...RefUpdate) error {
+	if _, err := transaction(us); err != nil || len(us) == 0 {
+		return err
+	}
+	lock, err := r.lockSync(ctx)
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	if err := r.recoverFirst(ctx); err != nil {
+		return err
+	}
+	cs, err := r.checkedOut(ctx, us)
+	if err != nil {
+		return err
+	}
+	if len(cs) == 0 {
+		return r.Update(ctx, us...)
+	}
+	if err := r.prepare(ctx, cs); err != nil {
+		return giveBack(cs, err)
+	}
+	if err := r.Update(ctx, us...); err != nil && !r.allAt(us) {
+		return giveBack(cs, err)
+	}
+	return r.complete(context.WithoutCancel(ctx), cs)
+}
+
+// errStopped is what a test's step returns to play a process that was killed there.
+var errStopped = errors.New("stopped")
+
+// at lets a test stop between two steps.
+func (r *Repo) at(step string) error {
+	if r.step == nil {
+		return nil
+	}
+	return r.step(step)
+}
+
+// syncWait is how long a Move waits for another odd's Move, which takes a fifth of a second.
+const syncWait = 10 * time.Second
+
+// lockSync takes the lock that orders Moves and recoveries. It is not the drain's lock: approve moves refs too.
+func (r *Repo) lockSync(ctx context.Context) (*flock.Flock, error) {
+	if err := os.MkdirAll(r.oddDir("tmp"), 0o777); err != nil {
+		return nil, err
+	}
+	f := flock.New(r.oddDir("sync.lock"), flock.SetPermissions(0o666))
+	wait, cancel := context.WithTimeout(ctx, syncWait)
+	defer cancel()
+	if _, err := f.TryLockContext(wait, 10*time.Millisecond); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			return nil, fmt.Errorf("%s: %w", f.Path(), ErrBusy)
+		}
+		return nil, fmt.Errorf("%s: %w", f.Path(), err)
+	}
+	return f, nil
+}
+
+// prepare does everything that can fail before a ref moves.
+func (r *Repo) prepare(ctx context.Context, cs []*checkout) error {
+	for _, c := range cs {
+		if err := r.writeMarker(c.m); err != nil {
+			return err
+		}
+	}
+	if err := r.at("marked"); err != nil {
+		return err
+	}
+	for _, c := range cs {
+		if err := errors.Join(c.lock(), r.at("locked")); err != nil {
+			return err
+		}
+		if err := errors.Join(c.stage(ctx), r.at("staged")); err != nil {
+			return err
+		}
+		if err := c.check(ctx); err != nil {
+			return err
+		}
+	}
+	return r.at("checked")
+}
+
+// giveBack undoes a preparation and returns why.
+func giveBack(cs []*checkout, why error) error {
+	if errors.Is(why, errStopped) {
+		return why
+	}
+	for _, c := range cs {
+		why = errors.Join(why, c.undo())
+	}
+	return why
+}
+
+// allAt reports whether every ref is where its update wanted it: then the transaction was committed, whatever
+// update-ref's end looked like.
+func (r *Repo) allAt(us []RefUpdate) bool {
+	for _, u := range us {
+		if now, err := r.refs.ref(u.Name); err != nil && !errors.Is(err, ErrNoRef) || now != u.New {
+			return false
+		}
+	}
+	return true
+}
+
+// complete brings the checkouts along after the refs moved.
+func (r *Repo) complete(ctx context.Context, cs []*checkout) error {
+	if err := r.at("moved"); err != nil {
+		return err
+	}
+	for _, c := range cs {
+		if _, err := c.complete(ctx); errors.Is(err, errStopped) {
+			return err
+		}
+		// Any other error left the marker: the refs moved, and Recover will say what is missing.
+	}
+	return nil
+}
+
+// complete places files and index; lines about kept files stay in the marker for the next Recover.
+func (c *checkout) complete(ctx context.Context) (kept []string, err error) {
+	if kept, err = c.place(ctx); err != nil {
+		return kept, err
+	}
+	if err := c.finish(ctx); err != nil {
+		return kept, err
+	}
+	if err := c.r.at("unlocked"); err != nil {
+		return kept, err
+	}
+	return kept, c.forget(kept)
+}
+
+// sweepSync removes scratch directories of Moves that were killed. The sync lock must be held.
+func (r *Repo) sweepSync() error {
+	names, err := filepath.Glob(r.oddDir("tmp", "sync-*"))
+	for _, n := range names {
+		err = errors.Join(err, os.RemoveAll(n))
+	}
+	return err
+}

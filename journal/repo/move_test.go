@@ -1,0 +1,363 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// board is a repository a person works in: one file of every state git knows beside the path that moves.
+func board(t testing.TB) (r *Repo, base OID) {
+	r, _ = fresh(t, "k/task.md", "state: ready\n", "k/old.md", "old\n", "staged", "1\n", "half", "1\n", "unstaged", "1\n",
+		"uncached", "1\n", "gone", "1\n", ".gitignore", "*.log\n", "touched", "1\n")
+	d := r.Root()
+	write(t, d, "staged", "2\n", "half", "2\n")
+	git(t, d, "add", "staged", "half")
+	write(t, d, "half", "3\n", "unstaged", "2\n", "untracked", "u\n", "k/x.log", "ignored\n", "intent", "i\n", "newstaged", "n\n")
+	git(t, d, "add", "-N", "intent")
+	git(t, d, "add", "newstaged")
+	git(t, d, "rm", "-q", "--cached", "uncached")
+	if err := os.Remove(filepath.Join(d, "gone")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, d, "touched", "1\n")
+	return r, must[OID](t)(r.Ref("HEAD"))
+}
+
+// claim makes the commit the tests move to: one file changed, one added in a new folder, one deleted.
+func claim(t testing.TB, r *Repo, base OID) OID {
+	return must[OID](t)(r.Make(context.Background(), []OID{base},
+		Changes{"k/task.md": []byte("state: in_progress\n"), "k/new/n.md": []byte("new\n"), "k/old.md": nil}, agent, "claim"))
+}
+
+// person is what a person sees of their own work: status, index and bytes.
+func person(t testing.TB, d string) string {
+	return git(t, d, "status", "--porcelain", "--ignored") + "\n" + git(t, d, "diff") + "\n" + git(t, d, "diff", "--cached")
+}
+
+func quiet(t testing.TB, r *Repo) {
+	t.Helper()
+	for _, p := range []string{"odd/sync/*", "odd/tmp/*", "*.lock", "refs/heads/*.lock", "worktrees/*/index.lock"} {
+		left, _ := filepath.Glob(filepath.Join(r.CommonDir(), p))
+		if len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+}
+
+func TestMoveKeepsEdits(t *testing.T) {
+	t.Parallel()
+	r, base := board(t)
+	before := person(t, r.Root())
+	next := claim(t, r, base)
+	if err := r.Move(context.Background(), RefUpdate{"refs/heads/main", base, next}); err != nil {
+		t.Fatal(err)
+	}
+	eq(t, "the person's own work", person(t, r.Root()), before)
+	eq(t, "head", git(t, r.Root(), "rev-parse", "HEAD"), string(next))
+	eq(t, "new file", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/new/n.md")))), "new\n")
+	// Without a refresh: the stat data of what moved must be right already.
+	eq(t, "stat data", git(t, r.Root(), "diff-files", "--name-only", "k"), "")
+	git(t, r.Root(), "fsck", "--strict")
+	quiet(t, r)
+}
+
+func TestMoveInTheWay(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		do   func(t *testing.T, d string)
+		want string
+	}{
+		"unstaged edit": {func(t *testing.T, d string) { write(t, d, "k/task.md", "mine\n") }, "k/task.md"},
+		"staged edit":   {func(t *testing.T, d string) { write(t, d, "k/task.md", "mine\n"); git(t, d, "add", "k/task.md") }, "k/task.md"},
+		"untracked":     {func(t *testing.T, d string) { write(t, d, "k/new/n.md", "mine\n") }, "k/new/n.md"},
+		"ignored": {func(t *testing.T, d string) {
+			write(t, d, ".git/info/exclude", "*.md\n", "k/new/n.md", "mine\n")
+		}, "k/new/n.md"},
+		"folder in the place of a file": {func(t *testing.T, d string) { write(t, d, "k/new/n.md/x.log", "mine\n") }, "k/new/n.md"},
+		"file in the place of a folder": {func(t *testing.T, d string) { write(t, d, "k/new", "mine\n") }, "k/new/n.md"},
+		"link in the place of a folder": {func(t *testing.T, d string) {
+			if err := os.Symlink(t.TempDir(), filepath.Join(d, "k/new")); err != nil {
+				t.Fatal(err)
+			}
+		}, "k/new/n.md"},
+		"deleted by hand":         {func(t *testing.T, d string) { os.Remove(filepath.Join(d, "k/task.md")) }, "deleted by hand"},
+		"edit of what it deletes": {func(t *testing.T, d string) { write(t, d, "k/old.md", "mine\n") }, "k/old.md"},
+		"rm --cached":             {func(t *testing.T, d string) { git(t, d, "rm", "-q", "--cached", "k/task.md") }, "k/task.md"},
+		"add -N": {func(t *testing.T, d string) {
+			write(t, d, "k/new/n.md", "mine\n")
+			git(t, d, "add", "-N", "k/new/n.md")
+		}, "k/new/n.md"},
+		"chmod": {func(t *testing.T, d string) { os.Chmod(filepath.Join(d, "k/task.md"), 0o755) }, "k/task.md"},
+		"unmerged": {func(t *testing.T, d string) {
+			git(t, d, "checkout", "-q", "-b", "side")
+			write(t, d, "z", "side\n")
+			git(t, d, "add", "z")
+			git(t, d, "commit", "-q", "-m", "side")
+			git(t, d, "checkout", "-q", "main")
+			write(t, d, "z", "main\n")
+			git(t, d, "add", "z")
+			git(t, d, "commit", "-q", "-m", "main")
+			tryGit(d, "merge", "side")
+		}, "commit or unstage it first"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, _ := fresh(t, "k/task.md", "state: ready\n", "k/old.md", "old\n")
+			tc.do(t, r.Root())
+			base := must[OID](t)(r.Ref("refs/heads/main"))
+			before := person(t, r.Root())
+			err := r.Move(context.Background(), RefUpdate{"refs/heads/main", base, claim(t, r, base)})
+			if !errors.Is(err, ErrInTheWay) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%v, want %q in the way", err, tc.want)
+			}
+			eq(t, "ref", must[OID](t)(r.Ref("refs/heads/main")), base)
+			eq(t, "work", person(t, r.Root()), before)
+			quiet(t, r)
+		})
+	}
+}
+
+func TestMoveBusyAndMoved(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r, base := board(t)
+	next := claim(t, r, base)
+	write(t, r.Root(), ".git/index.lock", "")
+	if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}); !errors.Is(err, ErrBusy) {
+		t.Errorf("foreign index.lock: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(r.Root(), ".git/index.lock")); err != nil {
+		t.Errorf("a lock that is not ours: %v", err)
+	}
+	os.Remove(filepath.Join(r.Root(), ".git/index.lock"))
+	before := person(t, r.Root())
+	other := must[OID](t)(r.Make(ctx, []OID{base}, nil, agent, "other"))
+	if err := r.Move(ctx, RefUpdate{"refs/heads/main", other, next}); !errors.Is(err, ErrMoved) {
+		t.Errorf("stale old: %v", err)
+	}
+	eq(t, "work", person(t, r.Root()), before)
+	quiet(t, r)
+}
+
+func TestMoveElsewhere(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r, base := fresh(t, "k/task.md", "state: ready\n", "k/old.md", "old\n")
+	git(t, r.Root(), "checkout", "-q", "-b", "feature")
+	wt := t.TempDir()
+	git(t, r.Root(), "worktree", "add", "-q", wt+"/board", "main")
+	git(t, r.Root(), "worktree", "add", "-q", "--detach", wt+"/detached", "main")
+	git(t, r.Root(), "worktree", "add", "-q", "-f", wt+"/again", "main")
+	git(t, r.Root(), "worktree", "add", "-q", "-f", wt+"/removed", "main")
+	os.RemoveAll(wt + "/removed")
+	write(t, wt+"/board", "k/note", "mine\n")
+	next := claim(t, r, base)
+	if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}, RefUpdate{"refs/odd/run/x", "", base}); err != nil {
+		t.Fatal(err)
+	}
+	eq(t, "board", git(t, wt+"/board", "status", "--porcelain"), "?? k/note")
+	eq(t, "again", git(t, wt+"/again", "status", "--porcelain"), "")
+	eq(t, "detached", git(t, wt+"/detached", "rev-parse", "HEAD"), string(base))
+	eq(t, "feature", git(t, r.Root(), "status", "--porcelain"), "")
+	quiet(t, r)
+	// One checkout in the way stops all of them.
+	write(t, wt+"/again", "k/task.md", "mine\n")
+	third := must[OID](t)(r.Make(ctx, []OID{next}, changes("k/task.md", "done"), agent, "m"))
+	if err := open(t, wt+"/board").Move(ctx, RefUpdate{"refs/heads/main", next, third}); !errors.Is(err, ErrInTheWay) {
+		t.Errorf("second checkout dirty: %v", err)
+	}
+	eq(t, "board stays", git(t, wt+"/board", "status", "--porcelain"), "?? k/note")
+	if err := r.Move(ctx, RefUpdate{"refs/heads/main", next, ""}); !errors.Is(err, ErrInTheWay) {
+		t.Errorf("delete of a checked out branch: %v", err)
+	}
+}
+
+func TestMoveOddRepositories(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	t.Run("bare", func(t *testing.T) {
+		t.Parallel()
+		src, base := fresh(t, "k/task.md", "x", "k/old.md", "y")
+		bare := t.TempDir()
+		git(t, bare, "clone", "-q", "--bare", src.Root(), ".")
+		r := open(t, bare)
+		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, claim(t, r, base)}); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("unborn", func(t *testing.T) {
+		t.Parallel()
+		r := must[*Repo](t)(Init(ctx, t.TempDir()))
+		write(t, r.Root(), "mine", "m\n")
+		first := must[OID](t)(r.Make(ctx, nil, changes("a/b.md", "b\n"), agent, "first"))
+		if err := r.Move(ctx, RefUpdate{"refs/heads/main", "", first}); err != nil {
+			t.Fatal(err)
+		}
+		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "?? mine")
+	})
+	t.Run("sparse", func(t *testing.T) {
+		t.Parallel()
+		r, base := fresh(t, "k/task.md", "x\n", "k/old.md", "y\n", "in/a", "a\n")
+		git(t, r.Root(), "sparse-checkout", "set", "--cone", "in")
+		r = open(t, r.Root())
+		next := must[OID](t)(r.Make(ctx, []OID{base}, Changes{"k/task.md": []byte("z\n"), "k/old.md": nil, "in/b": []byte("b\n")}, agent, "m"))
+		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}); err != nil {
+			t.Fatal(err)
+		}
+		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
+		if _, err := os.Stat(filepath.Join(r.Root(), "k")); err == nil {
+			t.Error("a file outside the sparse checkout was written")
+		}
+	})
+	t.Run("crlf", func(t *testing.T) {
+		t.Parallel()
+		r, _ := fresh(t, ".gitattributes", "*.md text eol=crlf\n", "k/task.md", "a\nb\n", "k/old.md", "y\n")
+		git(t, r.Root(), "rm", "-q", "--cached", "-r", ".")
+		git(t, r.Root(), "reset", "-q", "--hard")
+		base := must[OID](t)(r.Ref("HEAD"))
+		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, claim(t, r, base)}); err != nil {
+			t.Fatal(err)
+		}
+		eq(t, "bytes", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/task.md")))), "state: in_progress\r\n")
+		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
+	})
+	t.Run("file and folder swap", func(t *testing.T) {
+		t.Parallel()
+		r, base := fresh(t, "a/x", "1\n", "a/y", "2\n", "b", "3\n")
+		next := must[OID](t)(r.Make(ctx, []OID{base}, Changes{"a/x": nil, "a/y": nil, "b": nil, "b/z": []byte("4\n")}, agent, "m"))
+		next = must[OID](t)(r.Make(ctx, []OID{next}, changes("a", "5\n"), agent, "m"))
+		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}); err != nil {
+			t.Fatal(err)
+		}
+		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
+	})
+	t.Run("split index", func(t *testing.T) {
+		t.Parallel()
+		r, base := fresh(t, "k/task.md", "x\n", "k/old.md", "y\n")
+		git(t, r.Root(), "update-index", "--split-index")
+		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, claim(t, r, base)}); err != nil {
+			t.Fatal(err)
+		}
+		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
+	})
+}
+
+// steps are the places a Move can be killed at; the person's state is board's.
+var steps = []string{"marked", "locked", "staged", "checked", "moved", "remove k/old.md", "put k/task.md", "put k/new/n.md", "placed", "indexed", "unlocked"}
+
+func TestMoveKilledBetweenSteps(t *testing.T) {
+	t.Parallel()
+	for _, step := range steps {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			killedAt(t, step)
+		})
+	}
+}
+
+func killedAt(t *testing.T, step string) {
+	ctx := context.Background()
+	r, base := board(t)
+	before := person(t, r.Root())
+	next := claim(t, r, base)
+	reached := false
+	r.step = func(s string) error {
+		if s == step {
+			reached = true
+			return errStopped
+		}
+		return nil
+	}
+	err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next})
+	if !errors.Is(err, errStopped) || !reached {
+		t.Fatalf("step %q: %v", step, err)
+	}
+	again := open(t, r.Root())
+	kept := must[[]string](t)(again.Recover(ctx))
+	eq(t, "kept", len(kept), 0)
+	eq(t, "the person's own work", person(t, r.Root()), before)
+	quiet(t, again)
+	git(t, r.Root(), "fsck", "--strict")
+	// Whatever the outcome, the next Move is an ordinary one.
+	now := must[OID](t)(again.Ref("HEAD"))
+	if now == base {
+		if err := again.Move(ctx, RefUpdate{"refs/heads/main", base, next}); err != nil {
+			t.Error(err)
+		}
+	}
+	eq(t, "after all", person(t, r.Root()), before)
+}
+
+func TestRecoverKeepsWhatAPersonWrote(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r, base := board(t)
+	next := claim(t, r, base)
+	r.step = func(s string) error {
+		if s == "moved" {
+			return errStopped
+		}
+		return nil
+	}
+	r.Move(ctx, RefUpdate{"refs/heads/main", base, next})
+	// git cannot commit now, by our lock, but an editor can write.
+	write(t, r.Root(), "k/task.md", "mine\n", "k/old.md", "mine too\n")
+	if out, err := tryGit(r.Root(), "commit", "-qam", "x"); err == nil || !strings.Contains(out, "index.lock") {
+		t.Errorf("a commit between ref and checkout: %s", out)
+	}
+	kept := must[[]string](t)(open(t, r.Root()).Recover(ctx))
+	eq(t, "kept lines", fmt.Sprint(len(kept), strings.Contains(kept[0], "k/old.md"), strings.Contains(kept[1], "k/task.md")), "2 true true")
+	eq(t, "bytes", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/task.md")))), "mine\n")
+	eq(t, "status", git(t, r.Root(), "status", "--porcelain", "k"), " M k/task.md\n?? k/old.md")
+	eq(t, "told once", len(must[[]string](t)(r.Recover(ctx))), 0)
+	quiet(t, r)
+}
+
+func TestRecoverLeavesForeignLocks(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r, base := board(t)
+	r.step = func(s string) error {
+		if s == "moved" {
+			return errStopped
+		}
+		return nil
+	}
+	r.Move(ctx, RefUpdate{"refs/heads/main", base, claim(t, r, base)})
+	// A person followed git's advice, removed our lock, and works.
+	write(t, r.Root(), ".git/index.lock", "")
+	if _, err := open(t, r.Root()).Recover(ctx); !errors.Is(err, ErrBusy) {
+		t.Errorf("foreign lock: %v", err)
+	}
+	os.Remove(filepath.Join(r.Root(), ".git/index.lock"))
+	must[[]string](t)(open(t, r.Root()).Recover(ctx))
+	eq(t, "task", git(t, r.Root(), "status", "--porcelain", "k/task.md"), "")
+	quiet(t, r)
+}
+
+func TestRecoverRefLocks(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r, base := board(t)
+	next := claim(t, r, base)
+	r.step = func(s string) error {
+		if s == "checked" {
+			return errStopped
+		}
+		return nil
+	}
+	r.Move(ctx, RefUpdate{"refs/heads/main", base, next})
+	write(t, r.Root(), ".git/refs/heads/main.lock", string(next)+"\n", ".git/HEAD.lock", "", ".git/refs/heads/other.lock", "")
+	must[[]string](t)(open(t, r.Root()).Recover(ctx))
+	if _, err := os.Stat(filepath.Join(r.CommonDir(), "refs/heads/other.lock")); err != nil {
+		t.Error("a lock of another ref was removed")
+	}
+	os.Remove(filepath.Join(r.CommonDir(), "refs/heads/other.lock"))
+	quiet(t, r)
+	eq(t, "ref", must[OID](t)(r.Ref("refs/heads/main")), base)
+}

@@ -1,0 +1,112 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Recover finishes what a killed Move left: it removes only locks its markers
+// prove ours, completes the checkouts and returns one line per kept file it
+// would not overwrite. It is cheap when there is nothing to do; every command calls it.
+//
+// A ref that did not move means the Move never happened, and its locks go. While another odd is moving, Recover leaves
+// it to that one. ErrBusy: another git holds the index.lock of a checkout that is still to be completed.
+func (r *Repo) Recover(ctx context.Context) ([]string, error) {
+	if ms, err := r.markers(); err != nil || len(ms) == 0 {
+		return nil, err
+	}
+	lock, err := r.tryLock("sync.lock")
+	if errors.Is(err, ErrBusy) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Unlock()
+	return r.recover(ctx, true)
+}
+
+// recoverFirst is Recover for Move, which holds the lock; what is to be told waits for the next Recover.
+func (r *Repo) recoverFirst(ctx context.Context) error {
+	_, err := r.recover(ctx, false)
+	return err
+}
+
+// recover handles every marker. tell says whether the lines reach a person now.
+func (r *Repo) recover(ctx context.Context, tell bool) (lines []string, err error) {
+	ms, err := r.markers()
+	if err != nil || len(ms) == 0 {
+		return nil, err
+	}
+	if err := r.sweepSync(); err != nil {
+		return nil, err
+	}
+	for _, m := range ms {
+		if len(m.Kept) > 0 && !tell {
+			continue
+		}
+		kept, err := r.recoverOne(ctx, m)
+		lines = append(lines, kept...)
+		if err != nil {
+			return lines, fmt.Errorf("%s: %w", m.Root, err)
+		}
+		if tell {
+			os.Remove(r.markerPath(m)) // only a marker with told lines is left by now
+		}
+	}
+	return lines, nil
+}
+
+// recoverOne settles one marker. The ref locks go first: afterwards the ref cannot move by the dead process's hand.
+func (r *Repo) recoverOne(ctx context.Context, m marker) ([]string, error) {
+	if len(m.Kept) > 0 {
+		return m.Kept, nil
+	}
+	if err := r.dropRefLocks(m); err != nil {
+		return nil, err
+	}
+	c := r.marked(m)
+	now, err := r.refs.ref(m.Ref)
+	if err != nil && !errors.Is(err, ErrNoRef) {
+		return nil, err
+	}
+	switch {
+	case now == m.Old:
+		return nil, c.undo()
+	case now != m.New:
+		kept := []string{fmt.Sprintf("%s: left as it is: %s moved on after odd was killed; git status shows what differs", m.Root, shortRef(m.Ref))}
+		return kept, errors.Join(m.dropLock(), c.forget(kept))
+	case !m.onRef():
+		return nil, c.undo()
+	}
+	return r.finishCheckout(ctx, c)
+}
+
+// finishCheckout completes a checkout whose ref has moved.
+func (r *Repo) finishCheckout(ctx context.Context, c *checkout) ([]string, error) {
+	if err := errors.Join(c.diff(ctx), c.lock()); err != nil {
+		return nil, err
+	}
+	if err := c.stage(ctx); err != nil {
+		if !errors.Is(err, ErrInTheWay) {
+			return nil, err
+		}
+		kept := []string{err.Error()}
+		return kept, errors.Join(c.m.dropLock(), c.forget(kept))
+	}
+	return c.complete(ctx)
+}
+
+// onRef reports whether the work tree's HEAD still names the marker's ref; a work tree that is gone names none.
+func (m marker) onRef() bool {
+	b, err := os.ReadFile(filepath.Join(m.GitDir, "HEAD"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	return strings.TrimSpace(string(b)) == "ref: "+m.Ref
+}

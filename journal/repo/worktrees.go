@@ -1,0 +1,116 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// workTree is one checkout of the repository, the main one or a linked one.
+type workTree struct {
+	root    string // its top directory
+	gitDir  string // its own git directory, where its HEAD and index are
+	head    string // the ref its HEAD names, "" when detached
+	locked  bool   // git worktree lock: it may be on a medium that is not mounted
+	missing bool   // its directory is gone
+}
+
+// workTrees lists every checkout; bare repositories are none.
+func (r *Repo) workTrees(ctx context.Context) ([]workTree, error) {
+	out, err := r.read(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil, err
+	}
+	var all []workTree
+	for i, rec := range strings.Split(strings.TrimSuffix(string(out), "\x00\x00"), "\x00\x00") {
+		w, bare := parseWorkTree(rec)
+		if bare || w.root == "" {
+			continue
+		}
+		if err := r.locate(&w, i == 0); err != nil {
+			return nil, err
+		}
+		all = append(all, w)
+	}
+	return all, nil
+}
+
+// parseWorkTree reads one record of git worktree list: attributes, NUL between them.
+func parseWorkTree(rec string) (w workTree, bare bool) {
+	for attr := range strings.SplitSeq(rec, "\x00") {
+		key, val, _ := strings.Cut(attr, " ")
+		switch key {
+		case "worktree":
+			w.root = val
+		case "branch":
+			w.head = val
+		case "locked":
+			w.locked = true
+		case "bare":
+			bare = true
+		}
+	}
+	return w, bare
+}
+
+// locate finds the work tree's own git directory. The main work tree's path is git's guess from
+// the common directory, wrong for a submodule or --separate-git-dir; the one that was opened is known better.
+func (r *Repo) locate(w *workTree, first bool) error {
+	if first {
+		w.gitDir = r.common
+		if r.gitDir == r.common {
+			w.root = r.root
+		}
+	}
+	if _, err := os.Stat(w.root); err != nil {
+		w.missing = true
+		return nil
+	}
+	if w.gitDir != "" {
+		return nil
+	}
+	gd, err := gitDirOf(w.root)
+	if err == nil && gd == "" {
+		err = fmt.Errorf("%s: no .git there; run git worktree repair", w.root)
+	}
+	w.gitDir = gd
+	return err
+}
+
+// checkedOut pairs every work tree with the update of the ref its HEAD names.
+func (r *Repo) checkedOut(ctx context.Context, us []RefUpdate) ([]*checkout, error) {
+	all, err := r.workTrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var cs []*checkout
+	for _, w := range all {
+		for _, u := range us {
+			if w.head != u.Name || u.Old == u.New {
+				continue
+			}
+			c, err := r.follow(ctx, w, u)
+			if err != nil {
+				return nil, err
+			}
+			if c != nil {
+				cs = append(cs, c)
+			}
+		}
+	}
+	return cs, nil
+}
+
+// follow is the checkout that u will change, nil when the directory is gone for good.
+func (r *Repo) follow(ctx context.Context, w workTree, u RefUpdate) (*checkout, error) {
+	switch {
+	case u.New == "":
+		return nil, fmt.Errorf("%s: %w: it is checked out in %s; check out another branch there first", u.Name, ErrInTheWay, w.root)
+	case w.missing && w.locked:
+		return nil, fmt.Errorf("%s: %w: it is checked out in %s, which is not there now; mount it, or run git worktree unlock and prune", u.Name, ErrInTheWay, w.root)
+	case w.missing:
+		return nil, nil
+	}
+	return r.newCheckout(ctx, marker{Ref: u.Name, Old: u.Old, New: u.New, Root: w.root, GitDir: w.gitDir})
+}
