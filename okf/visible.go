@@ -21,23 +21,16 @@ func Visible(s string) string {
 
 // hidden reports whether r has no place in text that is shown or served.
 func hidden(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r < 0x20, r >= 0x7f && r < 0xa0: // C0, DEL, C1
-		return true
-	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x180e: // soft hyphen, joiner, Arabic mark, Mongolian separator
-		return true
-	case r >= 0x200b && r <= 0x200f: // zero width and marks
-		return true
-	case r >= 0x2028 && r <= 0x202e: // separators, embeddings, overrides
-		return true
-	case r >= 0x2060 && r <= 0x206f: // word joiner, isolates, deprecated formats
-		return true
-	case r == 0xfeff, r >= 0xfff9 && r <= 0xfffb: // byte order mark, interlinear
-		return true
-	case r >= 0xe0000 && r <= 0xe007f, r >= 0xe0100 && r <= 0xe01ef: // tags, selectors
-		return true
+	for _, span := range [...][2]rune{
+		{0, 0x08}, {0x0b, 0x1f}, {0x7f, 0x9f}, // C0 but tab and newline, DEL, C1
+		{0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c}, {0x180e, 0x180e}, // soft hyphen, joiner, Arabic mark, vowel separator
+		{0x200b, 0x200f}, {0x2028, 0x202e}, // zero width and marks; separators, embeddings, overrides
+		{0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, // isolates, byte order mark, interlinear
+		{0xe0000, 0xe007f}, {0xe0100, 0xe01ef}, // tags, selectors
+	} {
+		if span[0] <= r && r <= span[1] {
+			return true
+		}
 	}
 	return false
 }

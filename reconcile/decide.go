@@ -3,6 +3,7 @@ package reconcile
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
@@ -45,6 +46,8 @@ func (m *merger) place(c cand) {
 		it.Effect, it.Other, it.Reason = Conflict, taken.ID, fmt.Sprintf("%s is %s already", taken.Path, taken.ID)
 	case stem != nil:
 		it.Effect, it.Other, it.Reason = Conflict, stem.ID, fmt.Sprintf("takes the name that %s is known by", stem.Path)
+	case m.unread(c.path):
+		it.Effect, it.Reason = Conflict, fmt.Sprintf("%s is there and does not parse; mend it first", c.path)
 	case c.Base != "":
 		it.Effect, it.Reason = Conflict, fmt.Sprintf("was made against blob %s, and no atom has the id", c.Base)
 	}
@@ -57,6 +60,11 @@ func (m *merger) place(c cand) {
 	m.adds[c.id] = &a
 	m.names.identify(&a)
 	first(m.names.path, strings.ToLower(c.path), &a)
+}
+
+// unread reports a file that is there and did not load.
+func (m *merger) unread(p string) bool {
+	return slices.ContainsFunc(m.o.Taken, func(t string) bool { return strings.EqualFold(t, p) })
 }
 
 // personal says why an agent's atom is a person's to write, "" when it is not.
