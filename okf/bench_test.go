@@ -1,0 +1,71 @@
+package okf_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/okftest"
+)
+
+// benchSize is the number of atoms; ODD_BENCH_ATOMS overrides it.
+func benchSize(b *testing.B) int {
+	b.Helper()
+	n := 2000
+	if s := os.Getenv("ODD_BENCH_ATOMS"); s != "" {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return n
+}
+
+// benchDir is a bundle on disk, with its pages warm.
+func benchDir(b *testing.B) string {
+	b.Helper()
+	dir := b.TempDir()
+	for path, text := range okftest.Bundle(benchSize(b)) {
+		file := filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(file, text, 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func BenchmarkParse(b *testing.B) {
+	path, text := okftest.Atom(1, 100)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := okf.Parse(path, text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkEdit(b *testing.B) {
+	_, text := okftest.Atom(1, 100)
+	for b.Loop() {
+		if _, err := okf.Edit(text, okf.Set{Key: "status", Value: "draft"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	f := os.DirFS(benchDir(b))
+	for b.Loop() {
+		g, ps, err := okf.Load(f)
+		if err != nil || len(ps) > 0 || len(g.Atoms()) != benchSize(b) {
+			b.Fatal(fmt.Sprint(len(ps), err))
+		}
+	}
+}
