@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/okftest"
 	"github.com/odd-cli/odd/persona"
 )
 
@@ -53,7 +54,7 @@ func TestBench(t *testing.T) {
 	}
 	one := best(3, func() { readAll(t, files[:1]) })
 	compile := best(5, func() {
-		if _, err := persona.Compile(g, "role-0"); err != nil {
+		if _, err := persona.Compile(g, "dept-0000/role-0"); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -143,63 +144,16 @@ func readAll(t *testing.T, files []string) {
 	wg.Wait()
 }
 
-// perFolder atoms lie in one folder; the first of each folder is a role, the
-// others are processes it owns and terms it knows.
-const perFolder = 100
-
-// generate writes a bundle of n atoms of some 700 bytes with fourteen lines of
-// frontmatter, three typed edges and two links each.
+// generate writes the bundle of n atoms that okftest describes.
 func generate(t *testing.T, dir string, n int) {
 	t.Helper()
-	for i := range n {
-		folder := filepath.Join(dir, fmt.Sprintf("d%04d", i/perFolder))
-		if i%perFolder == 0 {
-			if err := os.MkdirAll(folder, 0o755); err != nil {
-				t.Fatal(err)
-			}
+	for name, text := range okftest.Bundle(n) {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
 		}
-		name, text := generated(i)
-		if err := os.WriteFile(filepath.Join(folder, name+".md"), text, 0o600); err != nil {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-}
-
-func generated(i int) (name string, text []byte) {
-	role := i - i%perFolder
-	kind, owner := "term", ""
-	switch {
-	case i == role:
-		kind = "role"
-	case i%10 == 1:
-		kind, owner = "process", fmt.Sprintf("owner: role-%d\n", role)
-	}
-	name = fmt.Sprintf("%s-%d", kind, i)
-	relates := fmt.Sprintf("relates_to: [role-%d]\n", role)
-	if kind == "role" {
-		relates = "relates_to: []\n"
-	}
-	return name, fmt.Appendf(nil, `---
-type: %s
-id: %s
-title: The %s of number %d
-description: What number %d is for, in one sentence of ordinary length.
-tags: [generated, number-%d]
-status: stable
-confidence: asserted
-%s%ssources:
-  - id: s1
-    resource: docs/%d.md
-generated:
-  by: bench/1
-  at: 2026-03-02T09:00:00Z
----
-
-# The %s of number %d
-
-%s
-
-See [the role](/d%04d/role-%d.md) and [its folder](../d%04d/role-%d.md).
-`, kind, name, kind, i, i, i%7, owner, relates, i, kind, i,
-		strings.Repeat("It says so in as many words as an ordinary atom has. ", 4), role/perFolder, role, role/perFolder, role)
 }

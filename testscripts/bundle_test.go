@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/knowledge"
@@ -42,6 +43,7 @@ func sound(t *testing.T, f fs.FS) (*okf.Graph, []board.Task) {
 		t.Fatal(err)
 	}
 	tasks, more := board.Tasks(g)
+	problems = append(problems, okf.Check(g, time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))...)
 	for _, p := range append(problems, more...) {
 		t.Error(p)
 	}

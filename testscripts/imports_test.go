@@ -54,7 +54,7 @@ var only = map[string][]string{
 	"github.com/google/go-cmp":                   {},
 	"github.com/rogpeppe/go-internal/testscript": {},
 	"pgregory.net/rapid":                         {},
-	"testing":                                    {},
+	"testing":                                    {"okf/okftest"},
 	"net/http":                                   {"persona/session/anthropic", "persona/session/openai"},
 }
 
