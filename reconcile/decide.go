@@ -20,18 +20,27 @@ type merger struct {
 }
 
 func newMerger(g *okf.Graph, o Options, cands []cand) *merger {
-	types := map[string]bool{}
+	m := &merger{g: g, o: o, adds: map[okf.ID]*okf.Atom{}, fate: map[okf.ID]Item{}}
+	types, titles := map[string]bool{}, map[okf.ID]string{}
 	for _, c := range cands {
 		if c.prior == nil {
 			types[foldType(c.Atom.Type)] = true
+			continue
+		}
+		if e, _ := m.allow(c); e == Updated && sameType(c) {
+			if _, ok := c.Atom.Field("title"); ok {
+				titles[c.id] = c.Atom.Title
+			}
 		}
 	}
-	m := &merger{g: g, o: o, adds: map[okf.ID]*okf.Atom{}, fate: map[okf.ID]Item{}}
 	if len(types) > 0 {
-		m.names = index(g, types)
+		m.names = index(g, types, titles)
 	}
 	return m
 }
+
+// sameType reports whether c says it is what its prior is.
+func sameType(c cand) bool { return foldType(c.prior.Type) == foldType(c.Atom.Type) }
 
 // place finds the fate of a new atom. Candidates come by id, so that of two that
 // are the same thing the first by id is the one that lands.
@@ -93,7 +102,7 @@ func (m *merger) decide(c cand) error {
 		return nil
 	}
 	it := Item{ID: c.id, Path: c.path, Prior: c.prior.Blob}
-	if !strings.EqualFold(strings.TrimSpace(c.prior.Type), strings.TrimSpace(c.Atom.Type)) {
+	if !sameType(c) {
 		it.Effect, it.Reason = Conflict, fmt.Sprintf("is a %s, the emission says %s", c.prior.Type, c.Atom.Type)
 		m.items = append(m.items, it)
 		return nil

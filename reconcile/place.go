@@ -83,13 +83,19 @@ type names struct {
 	bare  map[string]*okf.Atom // type and id without folders and type prefix
 }
 
-// index reads g once. Titles are folded for the given types only.
-func index(g *okf.Graph, types map[string]bool) names {
+// index reads g once. Titles are folded for the given types only, and titles has
+// those that the emission changes, because what it adds stands beside the result.
+func index(g *okf.Graph, types map[string]bool, titles map[okf.ID]string) names {
 	n := names{map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]*okf.Atom{}}
 	for _, a := range g.Atoms() {
 		first(n.path, strings.ToLower(a.Path), a)
 		first(n.stem, path.Base(string(a.ID)), a)
 		first(n.stem, strings.TrimSuffix(path.Base(a.Path), ".md"), a)
+		if t, changed := titles[a.ID]; changed {
+			b := *a
+			b.Title = t
+			a = &b
+		}
 		if types[foldType(a.Type)] {
 			n.identify(a)
 		}
