@@ -79,8 +79,8 @@ func Append(b []byte, e Entry) ([]byte, error) {
 		return nil, fmt.Errorf("entry %q: has %q, for which the journal has no column; put it into the content", e.Title, e.More[0].Name)
 	}
 	e.Type, e.Facet = strings.TrimSpace(e.Type), strings.TrimSpace(e.Facet)
-	if t, ok := Standard().find(e.Type, e.Facet); ok && e.TypeName == "" {
-		e.TypeName = t.Name
+	if e.TypeName == "" {
+		e.TypeName = TypeName(e.Type, e.Facet)
 	}
 	cells := []string{e.Type, e.TypeName, e.Facet, e.Score, e.Max, e.Level, e.Title, e.Content}
 	for i, c := range cells {

@@ -312,3 +312,12 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestTypeName(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]string{{"D", "", "Decision"}, {"O", "open", "Open"}, {"O", "correction", "Observation"}, {"O", "", "Observation"}, {"P", "", ""}} {
+		if got := TypeName(c[0], c[1]); got != c[2] {
+			t.Errorf("TypeName(%q, %q) = %q, want %q", c[0], c[1], got, c[2])
+		}
+	}
+}

@@ -30,6 +30,12 @@ func Standard() Registry {
 	}
 }
 
+// TypeName is the name of a standard type, "" for a letter that is none of them.
+func TypeName(letter, facet string) string {
+	t, _ := Standard().find(letter, facet)
+	return t.Name
+}
+
 // find looks up a type. A facet that makes no type of its own ("correction") is
 // only a word on the letter's.
 func (r Registry) find(letter, facet string) (Type, bool) {

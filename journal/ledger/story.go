@@ -1,0 +1,128 @@
+package ledger
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Tell is the record as a sentence about its run, in the past tense and without
+// its subject: "claimed tidy as editor, attempt 2, holding 0.25 USD". usd prints
+// micro-USD as dollars. A kind this odd does not know is named.
+func (r Record) Tell(usd func(int64) string) string {
+	switch r.Kind {
+	case Claim:
+		return r.tellClaim(usd)
+	case Session:
+		return r.tellSession(usd)
+	case Reconcile:
+		return r.tellReconcile()
+	case Outcome:
+		return r.tellOutcome()
+	case Abandoned:
+		return fmt.Sprintf("swept %s, left behind by %s%s", r.Task, r.DeadRun, money(", charging ", r.Cost, usd))
+	case Refused:
+		return "stopped: " + or(r.say("reason"), r.say("code"))
+	case Paused:
+		return "paused the board: " + or(r.say("reason"), "no reason given")
+	}
+	return "recorded " + string(r.Kind)
+}
+
+func (r Record) tellClaim(usd func(int64) string) string {
+	s := "claimed " + r.Task
+	if r.Role != "" {
+		s += " as " + r.Role
+	}
+	if n, _ := r.Data["attempt"].(int64); n > 1 {
+		s += fmt.Sprintf(", attempt %d", n)
+	}
+	return s + money(", holding ", r.Reserved, usd)
+}
+
+func (r Record) tellSession(usd func(int64) string) string {
+	s := "ran " + or(r.say("substrate"), "a session")
+	if m := r.say("model"); m != "" {
+		s += " with " + m
+	}
+	if n, _ := r.Data["turns"].(int64); n > 0 {
+		s += " for " + count(n, "turn")
+	}
+	s += money(", spending ", r.Cost, usd)
+	if f := or(r.say("failure"), r.say("outcome")); f != "" && f != "completed" {
+		s += "; it ended as " + f
+	}
+	return s
+}
+
+func (r Record) tellReconcile() string {
+	counts, _ := r.Data["counts"].(map[string]any)
+	var parts []string
+	for _, effect := range slices.Sorted(maps.Keys(counts)) {
+		if n, _ := counts[effect].(int64); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, effect))
+		}
+	}
+	if len(parts) == 0 {
+		return "reconciled nothing"
+	}
+	s := "reconciled " + strings.Join(parts, ", ")
+	var ids []string
+	list, _ := r.Data["guarded"].([]any)
+	for _, id := range list {
+		ids = append(ids, fmt.Sprint(id))
+	}
+	if len(ids) > 0 {
+		s += "; left to a person: " + strings.Join(ids, ", ")
+	}
+	return s
+}
+
+func (r Record) tellOutcome() string {
+	switch verdict := r.say("verdict"); verdict {
+	case "review":
+		s := "proposed"
+		if paths, _ := r.Data["paths"].([]any); len(paths) > 0 {
+			s += " " + count(int64(len(paths)), "file")
+		}
+		if b := r.say("branch"); b != "" {
+			s += " on " + b
+		}
+		return s + "; " + r.Task + " waits for a person"
+	case "blocked":
+		return "blocked " + r.Task + ": " + or(r.say("reason"), "no reason given")
+	case "lost":
+		return "lost " + r.Task + ": it was no longer this run's"
+	default:
+		return "ended " + r.Task + " as " + or(verdict, "nothing said")
+	}
+}
+
+// say is a text of the record's data.
+func (r Record) say(key string) string {
+	s, _ := r.Data[key].(string)
+	return s
+}
+
+// money is an amount behind a few words, and nothing where none was spent.
+func money(words string, amount int64, usd func(int64) string) string {
+	if amount == 0 {
+		return ""
+	}
+	return words + usd(amount) + " USD"
+}
+
+func count(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+func or(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}

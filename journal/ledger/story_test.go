@@ -1,0 +1,39 @@
+package ledger
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestTell(t *testing.T) {
+	t.Parallel()
+	usd := func(n int64) string { return fmt.Sprintf("%.2f", float64(n)/1e6) }
+	for _, c := range []struct {
+		r    Record
+		want string
+	}{
+		{Record{Kind: Claim, Task: "tidy", Role: "editor", Reserved: 250_000, Data: map[string]any{"attempt": int64(2)}}, "claimed tidy as editor, attempt 2, holding 0.25 USD"},
+		{Record{Kind: Claim, Task: "tidy", Data: map[string]any{"attempt": int64(1)}}, "claimed tidy"},
+		{Record{Kind: Session, Cost: 20_000, Data: map[string]any{"substrate": "exec", "model": "m-1", "turns": int64(3), "outcome": "failed", "failure": "timeout"}},
+			"ran exec with m-1 for 3 turns, spending 0.02 USD; it ended as timeout"},
+		{Record{Kind: Session, Data: map[string]any{"substrate": "extract", "turns": int64(1), "outcome": "completed"}}, "ran extract for 1 turn"},
+		{Record{Kind: Session, Data: map[string]any{"outcome": "refused"}}, "ran a session; it ended as refused"},
+		{Record{Kind: Reconcile, Data: map[string]any{"counts": map[string]any{"updated": int64(1), "added": int64(12), "guarded": int64(1), "conflict": int64(0)}, "guarded": []any{"editor"}}},
+			"reconciled 12 added, 1 guarded, 1 updated; left to a person: editor"},
+		{Record{Kind: Reconcile}, "reconciled nothing"},
+		{Record{Kind: Outcome, Task: "tidy", Data: map[string]any{"verdict": "review", "branch": "odd/review/tidy.1", "paths": []any{1, 2}}},
+			"proposed 2 files on odd/review/tidy.1; tidy waits for a person"},
+		{Record{Kind: Outcome, Task: "tidy", Data: map[string]any{"verdict": "blocked", "reason": "no owner"}}, "blocked tidy: no owner"},
+		{Record{Kind: Outcome, Task: "tidy", Data: map[string]any{"verdict": "lost"}}, "lost tidy: it was no longer this run's"},
+		{Record{Kind: Outcome, Task: "tidy"}, "ended tidy as nothing said"},
+		{Record{Kind: Abandoned, Task: "tidy", DeadRun: "run-0", Cost: 1_000_000}, "swept tidy, left behind by run-0, charging 1.00 USD"},
+		{Record{Kind: Refused, Data: map[string]any{"code": "budget"}}, "stopped: budget"},
+		{Record{Kind: Paused, Data: map[string]any{"reason": "hard stop"}}, "paused the board: hard stop"},
+		{Record{Kind: "promotion"}, "recorded promotion"},
+		{Record{Kind: Reconcile, Data: map[string]any{"counts": "many", "guarded": 1}}, "reconciled nothing"},
+	} {
+		if got := c.r.Tell(usd); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
