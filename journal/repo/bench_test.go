@@ -82,3 +82,12 @@ func benchTree(b *testing.B, many bool) {
 		}
 	}
 }
+
+func BenchmarkPersonCommit(b *testing.B) {
+	r, at := tenThousand(b)
+	for i := 0; b.Loop(); i++ {
+		if _, err := r.PersonCommit(context.Background(), []OID{at}, at, changes("k/00/0000.md", fmt.Sprint(i)), "m"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

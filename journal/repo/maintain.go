@@ -1,0 +1,37 @@
+package repo
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// runRefs is where the trees of runs hang; the last part of a run's id is a ULID.
+const runRefs = "refs/odd/run/"
+
+// PruneRuns deletes refs/odd/run/* older than before (the ULID in the name tells) and returns how many. Other names are left alone.
+func (r *Repo) PruneRuns(ctx context.Context, before time.Time) (int, error) {
+	refs, err := r.Refs(runRefs)
+	if err != nil {
+		return 0, err
+	}
+	var us []RefUpdate
+	for _, u := range refs {
+		id, err := ulid.ParseStrict(u.Name[strings.LastIndexAny(u.Name, "-/")+1:])
+		if err == nil && ulid.Time(id.Time()).Before(before) {
+			us = append(us, RefUpdate{Name: u.Name, Old: u.New})
+		}
+	}
+	if err := r.Update(ctx, us...); err != nil {
+		return 0, err
+	}
+	return len(us), nil
+}
+
+// Maintain runs git's own auto maintenance, which does nothing most of the time.
+func (r *Repo) Maintain(ctx context.Context) error {
+	_, err := r.git.run(ctx, call{args: []string{"maintenance", "run", "--auto", "--quiet"}})
+	return err
+}

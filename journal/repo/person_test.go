@@ -1,0 +1,148 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// hook installs a shell hook.
+func hook(t testing.TB, dir, name, body string) {
+	t.Helper()
+	p := filepath.Join(dir, name)
+	write(t, dir, name, "#!/bin/sh\n"+body)
+	if err := os.Chmod(p, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPersonCommit(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r, base := board(t)
+	hook(t, r.Root()+"/.git/hooks", "pre-commit", "ls k > $GIT_DIR/../../hook-saw 2>&1; git diff --name-only >> $GIT_DIR/../../hook-saw; git diff --cached --name-only >> $GIT_DIR/../../hook-saw\n")
+	hook(t, r.Root()+"/.git/hooks", "commit-msg", "echo 'Checked: yes' >> $1\n")
+	before := person(t, r.Root())
+	theirs := claim(t, r, base)
+	tree := must[Commit](t)(r.Commit(theirs)).Tree
+	oid := must[OID](t)(r.PersonCommit(ctx, []OID{base, theirs}, tree, changes("k/task.md", "state: done\n", "k/a [b]*.md", "x\n"), "approve\n\n# kept\n\nOdd-Task: t\n"))
+	c := must[Commit](t)(r.Commit(oid))
+	eq(t, "parents", c.Parents, []OID{base, theirs})
+	eq(t, "author", c.Author.Name+" "+c.Committer.Email, "Ann ann@example.org")
+	eq(t, "message", c.Message, "approve\n\n# kept\n\nOdd-Task: t\nChecked: yes\n")
+	eq(t, "changes", diffText(t, r, base, oid), "A k/a [b]*.md|A k/new/n.md|D k/old.md|M k/task.md")
+	saw := string(must[[]byte](t)(os.ReadFile(filepath.Join(r.CommonDir(), "hook-saw"))))
+	eq(t, "what the hook saw", saw, "a [b]*.md\nnew\ntask.md\nk/a [b]*.md\nk/new/n.md\nk/old.md\nk/task.md\n")
+	os.Remove(filepath.Join(r.CommonDir(), "hook-saw"))
+	eq(t, "the person's own work", person(t, r.Root()), before)
+	eq(t, "main", must[OID](t)(r.Ref("refs/heads/main")), base)
+	quiet(t, r)
+	noDesk(t, r)
+	// An empty commit is one too, on an ancestor of its other parent.
+	empty := must[OID](t)(r.PersonCommit(ctx, []OID{theirs, base}, tree, nil, "approve"))
+	eq(t, "empty", must[Commit](t)(r.Commit(empty)).Parents, []OID{theirs, base})
+}
+
+func noDesk(t testing.TB, r *Repo) {
+	t.Helper()
+	if des, err := os.ReadDir(filepath.Join(r.CommonDir(), "worktrees")); err == nil {
+		t.Errorf("worktrees left: %v", des)
+	}
+}
+
+func TestPersonCommitRefused(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		hook, body, want string
+	}{
+		"pre-commit":  {"pre-commit", "echo no tabs please; exit 1\n", "no tabs please"},
+		"commit-msg":  {"commit-msg", "echo say more >&2; exit 1\n", "say more"},
+		"formatter":   {"pre-commit", "echo formatted > k/task.md; git add k/task.md\n", "k/task.md: changed by a hook"},
+		"signing":     {"", "", "refused, by a hook or by signing"},
+		"no identity": {"", "", "refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, base := fresh(t, "k/task.md", "x\n")
+			switch name {
+			case "signing":
+				git(t, r.Root(), "config", "commit.gpgSign", "true")
+				git(t, r.Root(), "config", "gpg.program", "/bin/false")
+			case "no identity":
+				git(t, r.Root(), "config", "user.name", "")
+				git(t, r.Root(), "config", "user.email", "")
+			default:
+				hook(t, r.Root()+"/.git/hooks", tc.hook, tc.body)
+			}
+			_, err := r.PersonCommit(context.Background(), []OID{base}, base, changes("k/task.md", "y\n"), "m")
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%v, want %q", err, tc.want)
+			}
+			quiet(t, r)
+			noDesk(t, r)
+		})
+	}
+}
+
+func TestPersonCommitElsewhere(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r, base := fresh(t, "k/task.md", "x\n", "in/a", "a\n")
+	git(t, r.Root(), "config", "core.hooksPath", ".hooks")
+	hook(t, r.Root()+"/.hooks", "commit-msg", "echo 'Hook: yes' >> $1\n")
+	git(t, r.Root(), "sparse-checkout", "set", "--cone", "in")
+	r = open(t, r.Root())
+	oid := must[OID](t)(r.PersonCommit(ctx, []OID{base}, base, changes("k/task.md", "y\n", "in/a", "b\n"), "m\n"))
+	eq(t, "message", must[Commit](t)(r.Commit(oid)).Message, "m\nHook: yes\n")
+	eq(t, "changes", diffText(t, r, base, oid), "M in/a|M k/task.md")
+	noDesk(t, r)
+	// What a killed one left goes with the next.
+	write(t, r.CommonDir(), "odd/tmp/commit-dead/x", "")
+	must[OID](t)(r.PersonCommit(ctx, []OID{base}, base, nil, "m\n"))
+	quiet(t, r)
+}
+
+func TestVerifySigned(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r, base := fresh(t, "f", "x")
+	if ok, who, err := r.Verify(ctx, base); ok || who != "" || err != nil {
+		t.Errorf("unsigned: %v %q %v", ok, who, err)
+	}
+	dir := t.TempDir()
+	if out, err := sshKeygen(dir); err != nil {
+		t.Skipf("ssh-keygen: %v %s", err, out)
+	}
+	pub := string(must[[]byte](t)(os.ReadFile(dir + "/key.pub")))
+	write(t, dir, "signers", "ann@example.org "+pub)
+	for k, v := range map[string]string{"gpg.format": "ssh", "user.signingKey": dir + "/key", "commit.gpgSign": "true", "gpg.ssh.allowedSignersFile": dir + "/signers"} {
+		git(t, r.Root(), "config", k, v)
+	}
+	oid := must[OID](t)(r.PersonCommit(ctx, []OID{base}, base, changes("f", "y"), "m"))
+	ok, who, err := r.Verify(ctx, oid)
+	if !ok || who != "ann@example.org" || err != nil {
+		t.Errorf("signed: %v %q %v", ok, who, err)
+	}
+}
+
+func TestMergeTree(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r, base := fresh(t, "a", "1\n", "b", "1\n")
+	ours := must[OID](t)(r.Make(ctx, []OID{base}, changes("a", "2\n"), agent, "m"))
+	theirs := must[OID](t)(r.Make(ctx, []OID{base}, changes("b", "2\n"), agent, "m"))
+	tree, conflicts, err := r.MergeTree(ctx, ours, theirs)
+	if err != nil || len(conflicts) > 0 {
+		t.Fatal(conflicts, err)
+	}
+	eq(t, "merged", diffText(t, r, base, tree), "M a|M b")
+	against := must[OID](t)(r.Make(ctx, []OID{base}, changes("a", "3\n"), agent, "m"))
+	_, conflicts, err = r.MergeTree(ctx, ours, against)
+	eq(t, "conflicts", conflicts, []string{"a"})
+	if !errors.Is(err, ErrConflict) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,204 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// PersonCommit makes a commit by the person with real `git commit`: their
+// identity, signing, pre-commit and commit-msg hooks, in a temporary worktree.
+// The tree is tree with the changes applied; parents[0] is the base, parents[1:]
+// are recorded as merge parents. No ref of the person moves.
+//
+// The temporary work tree holds only the files that differ from the base; the
+// rest is in its index, as in a sparse checkout. A commit without any difference
+// is allowed. Hooks run where they can see those files, and a relative
+// core.hooksPath is looked up in the person's own work tree. When a hook or the
+// signing refuses, the error shows what they said. A hook that changes what is
+// committed is an error too: an approval is bound to bytes that were seen.
+func (r *Repo) PersonCommit(ctx context.Context, parents []OID, tree OID, ch Changes, message string) (OID, error) {
+	if len(parents) == 0 {
+		return "", errors.New("person's commit: no parent given")
+	}
+	if err := errors.Join(checkAll(parents...), checkMessage(message)); err != nil {
+		return "", err
+	}
+	lock, err := r.tryLock("commit.lock")
+	if err != nil {
+		return "", err
+	}
+	defer lock.Unlock()
+	if err := r.sweepDesks(); err != nil {
+		return "", err
+	}
+	base, _, err := r.rootTree(tree)
+	if err != nil {
+		return "", err
+	}
+	want, err := r.apply(ctx, base, ch)
+	if err != nil {
+		return "", err
+	}
+	d := &desk{r: r, dir: r.oddDir("tmp", "commit-"+newNonce())}
+	oid, err := d.commit(ctx, parents, want, message)
+	return oid, errors.Join(err, d.clear())
+}
+
+// desk is the temporary work tree of one commit.
+type desk struct {
+	r     *Repo
+	dir   string // holds "tree-…", the work tree
+	admin string // its git directory, $GIT_COMMON_DIR/worktrees/NAME
+}
+
+// root is the work tree; its last segment is the name git knows it by.
+func (d *desk) root() string { return filepath.Join(d.dir, filepath.Base(d.dir)) }
+
+// sweepDesks removes what killed commits left. The commit lock must be held.
+func (r *Repo) sweepDesks() error {
+	dirs, err := filepath.Glob(r.oddDir("tmp", "commit-*"))
+	for _, p := range dirs {
+		d := &desk{r: r, dir: p}
+		d.admin, _ = gitDirOf(d.root())
+		err = errors.Join(err, d.clear())
+	}
+	return err
+}
+
+// clear removes the work tree and what git keeps about it. A path that is not below worktrees/ is never removed.
+func (d *desk) clear() error {
+	trees := filepath.Join(d.r.common, "worktrees")
+	var err error
+	if filepath.Dir(d.admin) == trees {
+		err = os.RemoveAll(d.admin)
+		os.Remove(trees) // as git does, when it was the last
+	}
+	return errors.Join(err, os.RemoveAll(d.dir))
+}
+
+// commit lays out the desk and runs git commit at it.
+func (d *desk) commit(ctx context.Context, parents []OID, want OID, message string) (OID, error) {
+	if err := d.layOut(ctx, parents, want); err != nil {
+		return "", err
+	}
+	hooks, err := d.hooks(ctx)
+	if err != nil {
+		return "", err
+	}
+	args := append(hooks, "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+		"commit", "-q", "--allow-empty", "--cleanup=verbatim", "-F", "-")
+	_, err = d.r.git.run(ctx, call{args: args, dir: d.root(), self: true, stdin: strings.NewReader(strings.TrimRight(message, "\n") + "\n")})
+	if err != nil {
+		return "", fmt.Errorf("the commit was refused, by a hook or by signing, and nothing is changed: %w", err)
+	}
+	out, err := d.r.git.run(ctx, call{args: []string{"rev-parse", "--verify", "HEAD"}, dir: d.root(), read: true})
+	if err != nil {
+		return "", err
+	}
+	oid := OID(strings.TrimSpace(string(out)))
+	return oid, d.sameTree(ctx, oid, want)
+}
+
+// layOut makes the work tree: detached at the base, its index the wanted tree, its files those that differ.
+func (d *desk) layOut(ctx context.Context, parents []OID, want OID) error {
+	if err := os.MkdirAll(d.dir, 0o777); err != nil {
+		return err
+	}
+	add := []string{"worktree", "add", "-q", "--no-checkout", "--detach", d.root(), string(parents[0])}
+	if _, err := d.r.git.run(ctx, call{args: add}); err != nil {
+		return err
+	}
+	var err error
+	if d.admin, err = gitDirOf(d.root()); err != nil {
+		return err
+	}
+	if err := d.recordMerge(parents[1:]); err != nil {
+		return err
+	}
+	ch, err := d.r.Diff(ctx, parents[0], want)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(d.admin, "info"), 0o777); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(d.admin, "info", "sparse-checkout"), []byte(patterns(ch)), 0o666); err != nil {
+		return err
+	}
+	_, err = d.r.git.run(ctx, call{dir: d.root(), args: []string{
+		"-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false", "-c", "core.fsmonitor=false",
+		"read-tree", "-m", "-u", string(want)}})
+	return err
+}
+
+// recordMerge leaves what git merge leaves for git commit. no-ff keeps every parent, also one that is an ancestor of another.
+func (d *desk) recordMerge(others []OID) error {
+	if len(others) == 0 {
+		return nil
+	}
+	var heads strings.Builder
+	for _, o := range others {
+		heads.WriteString(string(o) + "\n")
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(d.admin, "MERGE_HEAD"), []byte(heads.String()), 0o666),
+		os.WriteFile(filepath.Join(d.admin, "MERGE_MODE"), []byte("no-ff"), 0o666))
+}
+
+// maxPatterns bounds the pairs of path and pattern git has to try; a larger change is checked out with everything else.
+const maxPatterns = 1000
+
+// patterns selects exactly the changed paths, in the syntax of .gitignore.
+func patterns(ch []Change) string {
+	if len(ch) > maxPatterns {
+		return "/*\n"
+	}
+	escape := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", `\ `)
+	var b strings.Builder
+	for _, c := range ch {
+		if c.NewMode != "" && !strings.Contains(c.Path, "\n") {
+			b.WriteString("/" + escape.Replace(c.Path) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// hooks points a relative core.hooksPath at the person's work tree, because the temporary one does not hold it.
+func (d *desk) hooks(ctx context.Context) ([]string, error) {
+	p, err := d.r.Config(ctx, "core.hooksPath")
+	if err != nil || p == "" || filepath.IsAbs(p) || strings.HasPrefix(p, "~") || d.r.root == "" {
+		return nil, err
+	}
+	abs := filepath.Join(d.r.root, p)
+	if _, err := os.Stat(abs); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return []string{"-c", "core.hooksPath=" + abs}, nil
+}
+
+// sameTree refuses a commit that a hook changed.
+func (d *desk) sameTree(ctx context.Context, oid, want OID) error {
+	ch, err := d.r.Diff(ctx, want, oid)
+	if err != nil || len(ch) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: changed by a hook during the commit; what was approved must be committed as it was seen: run the hook's fix on the proposal first", ch[0].Path)
+}
+
+// Verify reports whether a commit carries a good signature that git trusts, and by whom. A commit without one is no error.
+func (r *Repo) Verify(ctx context.Context, oid OID) (ok bool, signer string, err error) {
+	if err := oid.check(); err != nil {
+		return false, "", err
+	}
+	out, err := r.git.run(ctx, call{args: []string{"log", "-1", "--no-show-signature", "--format=%G?%x00%GS", string(oid)}, read: true, self: true})
+	if err != nil {
+		return false, "", err
+	}
+	grade, signer, _ := strings.Cut(strings.TrimSpace(string(out)), "\x00")
+	return grade == "G", signer, nil
+}

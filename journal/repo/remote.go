@@ -1,0 +1,119 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// checkRemote refuses what git would take for an option.
+func checkRemote(remote string) error {
+	if remote == "" || strings.HasPrefix(remote, "-") {
+		return fmt.Errorf("remote %q: not a name or a URL", remote)
+	}
+	return nil
+}
+
+// Fetch updates refs/remotes/REMOTE/* (or what the refspecs say) and returns nothing else. It deletes nothing, takes
+// no tags along and leaves FETCH_HEAD alone.
+func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) error {
+	if err := checkRemote(remote); err != nil {
+		return err
+	}
+	if len(refspecs) == 0 {
+		refspecs = []string{"+refs/heads/*:refs/remotes/" + remote + "/*"}
+	}
+	args := []string{"-c", "maintenance.auto=false", "fetch", "-q", "--no-tags", "--no-prune", "--no-write-fetch-head",
+		"--no-recurse-submodules", "--", remote}
+	_, err := r.git.run(ctx, call{args: append(args, refspecs...), self: true})
+	return err
+}
+
+// RemoteRef asks the remote for one ref; "" when absent.
+func (r *Repo) RemoteRef(ctx context.Context, remote, name string) (OID, error) {
+	if err := errors.Join(checkRemote(remote), checkRef(name)); err != nil {
+		return "", err
+	}
+	out, err := r.git.run(ctx, call{args: []string{"ls-remote", "-q", "--", remote, name}, read: true, self: true})
+	if err != nil {
+		return "", err
+	}
+	for l := range strings.Lines(string(out)) {
+		oid, ref, _ := strings.Cut(strings.TrimSuffix(l, "\n"), "\t")
+		if ref == name {
+			return OID(oid), nil
+		}
+	}
+	return "", nil
+}
+
+// Push moves refs of the remote atomically with a lease each: Old is what the remote must have ("" = must not exist),
+// New is pushed by id ("" = delete). ErrRejected when it has not. That the remote has New already is ErrRejected too:
+// somebody else put it there, or an earlier attempt of ours arrived after all; RemoteRef tells.
+// No pre-push hook runs: it guards what a person pushes.
+func (r *Repo) Push(ctx context.Context, remote string, us ...RefUpdate) error {
+	if err := checkRemote(remote); err != nil || len(us) == 0 {
+		return err
+	}
+	args := []string{"push", "--porcelain", "--no-verify", "--no-recurse-submodules"}
+	if len(us) > 1 {
+		args = append(args, "--atomic")
+	}
+	var specs []string
+	for _, u := range us {
+		if err := u.check(); err != nil {
+			return err
+		}
+		args = append(args, "--force-with-lease="+u.Name+":"+string(u.Old))
+		specs = append(specs, string(u.New)+":"+u.Name)
+	}
+	args = append(append(args, "--", remote), specs...)
+	out, err := r.git.run(ctx, call{args: args, self: true})
+	return pushed(remote, string(out), err, us)
+}
+
+// pushed reads the porcelain lines: FLAG TAB FROM:TO TAB SUMMARY. git ends with 0 also when a ref was "up to date", whatever its lease said.
+func pushed(remote, out string, err error, us []RefUpdate) error {
+	said := map[string]string{}
+	for l := range strings.Lines(out) {
+		f := strings.SplitN(strings.TrimSuffix(l, "\n"), "\t", 3)
+		if len(f) != 3 || len(f[0]) != 1 {
+			continue
+		}
+		_, to, _ := strings.Cut(f[1], ":")
+		said[to] = f[0] + " " + f[2]
+	}
+	var moved, refused error
+	for _, u := range us {
+		line, ok := said[u.Name]
+		switch {
+		case !ok && err == nil:
+			refused = fmt.Errorf("%s %s: git push did not say what became of it", remote, u.Name)
+		case strings.HasPrefix(line, "= ") && u.Old != u.New:
+			moved = fmt.Errorf("%s %s: %w: the remote has %.12s already", remote, u.Name, ErrRejected, u.New)
+		case strings.HasPrefix(line, "! ") && isRace(line):
+			moved = fmt.Errorf("%s %s: %w: %s", remote, u.Name, ErrRejected, line[2:])
+		case strings.HasPrefix(line, "! ") && !strings.Contains(line, "atomic"):
+			refused = fmt.Errorf("%s %s: %s", remote, u.Name, line[2:])
+		}
+	}
+	switch {
+	case moved != nil:
+		return moved
+	case refused != nil:
+		return errors.Join(refused, err)
+	}
+	return err
+}
+
+// isRace tells a lease that did not hold, or a lock another push had at that moment, from a remote that never takes the push
+// (a hook, a protected branch).
+func isRace(line string) bool {
+	for _, why := range []string{"[rejected]", "cannot lock ref", "incorrect old value", "failed to update ref", "already exists", "fetch first", "non-fast-forward"} {
+		if strings.Contains(line, why) {
+			return !strings.Contains(line, "atomic push failed")
+		}
+	}
+	return false
+}

@@ -1,0 +1,147 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+func sshKeygen(dir string) (string, error) {
+	out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "x", "-f", dir+"/key").CombinedOutput()
+	return string(out), err
+}
+
+// clones are two clones of a bare remote with one commit.
+func clones(t testing.TB) (a, b *Repo, base OID, bare string) {
+	src, base := fresh(t, "k/task.md", "x\n", "k/old.md", "y\n")
+	bare = t.TempDir()
+	git(t, bare, "clone", "-q", "--bare", src.Root(), ".")
+	clone := func() *Repo {
+		dir := t.TempDir()
+		git(t, dir, "clone", "-q", "file://"+bare, ".")
+		return open(t, dir)
+	}
+	return clone(), clone(), base, bare
+}
+
+func TestPushIsTheClaim(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	a, b, base, bare := clones(t)
+	mine, his := claim(t, a, base), must[OID](t)(b.Make(ctx, []OID{base}, changes("k/task.md", "b"), agent, "m"))
+	main := func(old, new OID) RefUpdate { return RefUpdate{"refs/heads/main", old, new} }
+	run := func(n string, oid OID) RefUpdate { return RefUpdate{"refs/odd/run/" + n, "", oid} }
+	if err := a.Push(ctx, "origin", main(base, mine), run("a", base)); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Push(ctx, "origin", run("b", base), main(base, his)); !errors.Is(err, ErrRejected) {
+		t.Errorf("lost race: %v", err)
+	}
+	eq(t, "nothing of the loser", must[OID](t)(b.RemoteRef(ctx, "origin", "refs/odd/run/b")), "")
+	eq(t, "winner", must[OID](t)(b.RemoteRef(ctx, "origin", "refs/heads/main")), mine)
+	if err := b.Push(ctx, "origin", main("", his)); !errors.Is(err, ErrRejected) {
+		t.Errorf("create over: %v", err)
+	}
+	if err := a.Push(ctx, "origin", main(base, mine)); !errors.Is(err, ErrRejected) {
+		t.Errorf("up to date is no success: %v", err)
+	}
+	if err := b.Fetch(ctx, "origin"); err != nil {
+		t.Fatal(err)
+	}
+	eq(t, "fetched", must[OID](t)(b.Ref("refs/remotes/origin/main")), mine)
+	if err := b.Push(ctx, "origin", RefUpdate{"refs/odd/run/a", base, ""}); err != nil {
+		t.Errorf("delete: %v", err)
+	}
+	git(t, bare, "config", "receive.denyDeletes", "true")
+	if err := a.Push(ctx, "origin", main(mine, "")); err == nil || errors.Is(err, ErrRejected) {
+		t.Errorf("a remote that never takes it: %v", err)
+	}
+	if err := a.Push(ctx, "--upload-pack=x", main(base, mine)); err == nil || !strings.Contains(err.Error(), "not a name") {
+		t.Errorf("option for a remote: %v", err)
+	}
+	if err := a.Push(ctx, "nowhere", main(base, mine)); err == nil || errors.Is(err, ErrRejected) {
+		t.Errorf("no such remote: %v", err)
+	}
+}
+
+func TestRemoteLock(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	a, b, _, bare := clones(t)
+	now := agent.When
+	l, err := a.LockRemote(ctx, "origin", "acme", "run-a", time.Minute, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.LockRemote(ctx, "origin", "acme", "run-b", time.Minute, now.Add(30*time.Second))
+	if !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "run-a has it until") {
+		t.Errorf("held: %v", err)
+	}
+	if err := l.Renew(ctx, now.Add(50*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.LockRemote(ctx, "origin", "acme", "run-b", time.Minute, now.Add(70*time.Second)); !errors.Is(err, ErrBusy) {
+		t.Errorf("renewed: %v", err)
+	}
+	m, err := b.LockRemote(ctx, "origin", "acme", "run-b", time.Minute, now.Add(110*time.Second))
+	if err != nil {
+		t.Fatalf("expired: %v", err)
+	}
+	if err := l.Renew(ctx, now.Add(111*time.Second)); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "run-b") {
+		t.Errorf("taken over: %v", err)
+	}
+	if err := l.Release(ctx); err != nil {
+		t.Errorf("release of a lost lock: %v", err)
+	}
+	if err := m.Release(ctx); err != nil {
+		t.Error(err)
+	}
+	eq(t, "freed", git(t, bare, "for-each-ref", "refs/odd"), "")
+	git(t, bare, "update-ref", "refs/odd/lock/acme", "HEAD")
+	if _, err := a.LockRemote(ctx, "origin", "acme", "run-a", time.Minute, now); err == nil {
+		t.Error("a lock nobody can read was taken for free")
+	}
+}
+
+func TestRemoteLockRace(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	a, b, _, _ := clones(t)
+	errs := make(chan error)
+	for i := range 4 {
+		r := []*Repo{a, b}[i%2]
+		go func() {
+			_, err := r.LockRemote(ctx, "origin", "acme", "same-run", time.Minute, agent.When)
+			errs <- err
+		}()
+	}
+	won := 0
+	for range 4 {
+		if err := <-errs; err == nil {
+			won++
+		} else if !errors.Is(err, ErrBusy) {
+			t.Error(err)
+		}
+	}
+	eq(t, "winners", won, 1)
+}
+
+func TestPruneRuns(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r, base := fresh(t)
+	for _, n := range []string{"run-01ARYZ6S410000000000000000", "run-01BX5ZZKBKACTAV9WEVGEMMVRZ", "mine"} {
+		if err := r.Update(ctx, RefUpdate{runRefs + n, "", base}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := must[int](t)(r.PruneRuns(ctx, time.Date(2017, 1, 1, 0, 0, 0, 0, time.UTC)))
+	eq(t, "pruned", n, 1)
+	eq(t, "left", len(must[[]RefUpdate](t)(r.Refs(runRefs))), 2)
+	if err := r.Maintain(ctx); err != nil {
+		t.Error(err)
+	}
+}

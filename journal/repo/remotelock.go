@@ -1,0 +1,144 @@
+package repo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// RemoteLock is the drain lock that clones share through a remote.
+//
+// It is the ref refs/odd/lock/TENANT. Its blob is one line of JSON,
+//
+//	{"v":1,"run":"run-01…","counter":3,"nonce":"…","expires":"2027-01-15T08:00:00Z"}
+//
+// and every write is a push with a lease on the blob that was there. Counter and
+// nonce make each blob one of a kind, because pushing an object the remote has
+// already succeeds whatever the lease says. A lock whose expires has passed may
+// be taken over; its holder learns it at the next Renew.
+type RemoteLock struct {
+	r      *Repo
+	remote string
+	ref    string
+	ttl    time.Duration
+
+	mu  sync.Mutex
+	at  OID
+	now lockBlob
+}
+
+// lockBlob is the stored form; its names are frozen.
+type lockBlob struct {
+	Version int       `json:"v"`
+	Run     string    `json:"run"`
+	Counter int       `json:"counter"`
+	Nonce   string    `json:"nonce"`
+	Expires time.Time `json:"expires"`
+}
+
+// LockRemote takes the lock for run until now+ttl, if it is free or expired at now. ErrBusy names the run that has it,
+// and until when.
+func (r *Repo) LockRemote(ctx context.Context, remote, tenant, run string, ttl time.Duration, now time.Time) (*RemoteLock, error) {
+	l := &RemoteLock{r: r, remote: remote, ref: "refs/odd/lock/" + tenant, ttl: ttl}
+	if strings.Contains(tenant, "/") {
+		return nil, fmt.Errorf("tenant %q: must not hold a slash", tenant)
+	}
+	at, err := r.RemoteRef(ctx, remote, l.ref)
+	if err != nil {
+		return nil, err
+	}
+	if at != "" {
+		held, err := l.read(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		if now.Before(held.Expires) {
+			return nil, l.busy(held)
+		}
+	}
+	l.at = at
+	if err := l.write(ctx, lockBlob{Version: 1, Run: run, Expires: now.Add(ttl)}); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *RemoteLock) busy(held lockBlob) error {
+	return fmt.Errorf("%s %s: %w: %s has it until %s", l.remote, l.ref, ErrBusy, held.Run, held.Expires.UTC().Format(time.RFC3339))
+}
+
+// read fetches the blob that holds the lock. One that is no lock of ours is an error, never "free".
+func (l *RemoteLock) read(ctx context.Context, at OID) (lockBlob, error) {
+	var held lockBlob
+	b, err := l.r.Blob(at)
+	if err != nil {
+		if err = l.r.Fetch(ctx, l.remote, l.ref); err != nil {
+			return held, err
+		}
+		if b, err = l.r.Blob(at); err != nil {
+			return held, fmt.Errorf("%s %s: %w: it changed while it was read", l.remote, l.ref, ErrBusy)
+		}
+	}
+	if err := json.Unmarshal(b, &held); err != nil || held.Version != 1 {
+		return held, fmt.Errorf("%s %s: not a lock this odd can read; delete the ref if no drain runs", l.remote, l.ref)
+	}
+	return held, nil
+}
+
+// write pushes the next blob over the one at l.at. When the push's fate is unclear (the line was cut), the remote is asked.
+func (l *RemoteLock) write(ctx context.Context, next lockBlob) error {
+	next.Nonce = newNonce()
+	b, err := json.Marshal(next)
+	if err != nil {
+		return err
+	}
+	oid, err := l.r.WriteBlob(append(b, '\n'))
+	if err != nil {
+		return err
+	}
+	err = l.r.Push(ctx, l.remote, RefUpdate{l.ref, l.at, oid})
+	if err != nil {
+		now, aerr := l.r.RemoteRef(ctx, l.remote, l.ref)
+		if aerr != nil || now != oid {
+			return l.lost(ctx, err, now)
+		}
+	}
+	l.at, l.now = oid, next
+	return nil
+}
+
+// lost says who has the lock now, where that is why the push was rejected.
+func (l *RemoteLock) lost(ctx context.Context, err error, now OID) error {
+	if !errors.Is(err, ErrRejected) {
+		return err
+	}
+	if held, rerr := l.read(ctx, now); now != "" && rerr == nil {
+		return l.busy(held)
+	}
+	return fmt.Errorf("%s %s: %w: another run changed it", l.remote, l.ref, ErrBusy)
+}
+
+// Renew extends the lock to now+ttl. ErrBusy means that it was taken over or removed: the run must stop.
+func (l *RemoteLock) Renew(ctx context.Context, now time.Time) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	next := l.now
+	next.Counter++
+	next.Expires = now.Add(l.ttl)
+	return l.write(ctx, next)
+}
+
+// Release gives the lock back. One that another run took over is left to it, without an error.
+func (l *RemoteLock) Release(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := l.r.Push(ctx, l.remote, RefUpdate{l.ref, l.at, ""})
+	if errors.Is(err, ErrRejected) {
+		return nil
+	}
+	return err
+}
