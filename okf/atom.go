@@ -151,6 +151,8 @@ type Atom struct {
 
 	src  []byte
 	body int // offset of the body in src
+
+	links *[]Linked // nil until readLinks
 }
 
 // Bytes returns the file's bytes as they were parsed. Callers must not change them.

@@ -63,6 +63,7 @@ func read(f fs.FS, file string) reading {
 		r.problems = []Problem{bad}
 		return r
 	}
+	a.readLinks()
 	r.atom = &a
 	return r
 }
@@ -120,20 +121,7 @@ func assemble(found []reading) (*Graph, []Problem) {
 		first[r.atom.ID] = len(atoms)
 		atoms = append(atoms, *r.atom)
 	}
-	return linked(atoms, broken), ps
-}
-
-// linked is the graph of atoms; broken are the paths of files that are there
-// and gave no atom.
-func linked(atoms []Atom, _ []string) *Graph {
-	if g := NewGraph(atoms); g != nil {
-		return g
-	}
-	g := &Graph{}
-	for i := range atoms {
-		g.atoms = append(g.atoms, &atoms[i])
-	}
-	return g
+	return newGraph(atoms, broken), ps
 }
 
 func duplicate(a, other *Atom) Problem {
@@ -194,13 +182,17 @@ func listDir(f fs.FS, dir string) (l listing, below []string) {
 				l.files = append(l.files, file)
 			}
 		case strings.HasSuffix(file, ".md") || path.Ext(file) == "":
-			l.problems = append(l.problems, Problem{
-				Code: codeSymlink, Severity: Error, Path: file, Line: 1,
-				Message: "a symlink or special file; it is not followed", Hint: "put the file itself into the bundle",
-			})
+			l.problems = append(l.problems, special(file))
 		}
 	}
 	return l, below
+}
+
+func special(file string) Problem {
+	return Problem{
+		Code: codeSymlink, Severity: Error, Path: file, Line: 1,
+		Message: "a symlink or special file; it is not followed", Hint: "put the file itself into the bundle",
+	}
 }
 
 // parallel calls do(0) … do(n-1), on as many goroutines as there are processors.

@@ -51,13 +51,13 @@ func sound(t *testing.T, f fs.FS) (*okf.Graph, []board.Task) {
 		for _, d := range g.Dangling(a.ID) {
 			t.Errorf("%s:%d: %s leads nowhere: %s", a.Path, d.Line, d.Kind, d.Target)
 		}
-		linked := map[okf.ID]bool{}
-		for _, h := range g.Out(a.ID) {
-			linked[h.To] = linked[h.To] || h.Kind == okf.Link
+		linked := map[string]bool{}
+		for _, l := range a.Links() {
+			linked[l.Target] = true
 		}
-		for to, ok := range linked {
-			if !ok {
-				t.Errorf("%s: the edge to %s has no link in the body", a.Path, to)
+		for _, h := range g.Out(a.ID) {
+			if to, err := g.Find(string(h.To)); err != nil || !linked[to.Path] {
+				t.Errorf("%s: the edge to %s has no link in the body", a.Path, h.To)
 			}
 		}
 		if a.Title == "" || a.Description == "" {

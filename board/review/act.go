@@ -1,0 +1,166 @@
+package review
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/okf"
+)
+
+// Verify says which of a proposal's atoms an approval marks as verified.
+type Verify struct {
+	All    bool
+	Except []okf.ID // left out, and recorded
+}
+
+// Files are repository paths with their bytes.
+type Files map[string][]byte
+
+// Approve returns the files of an approval by h at now: the task as done, and
+// with v.All the proposal's atoms as verified. atoms are the proposal's atoms as
+// merged, by repository path; taskFile is where the task lies.
+func Approve(t board.Task, taskFile string, atoms Files, v Verify, h Human, now time.Time) (Files, error) {
+	if h == (Human{}) {
+		return nil, refuse("not-a-person", "approve %s: nobody confirmed it", t.ID)
+	}
+	b, err := done(t, h, now, v)
+	if err != nil {
+		return nil, err
+	}
+	out := Files{taskFile: b}
+	left := map[okf.ID]bool{}
+	for _, id := range v.Except {
+		left[id] = true
+	}
+	for path, src := range atoms {
+		a, err := okf.Parse(path, src)
+		if err != nil {
+			return nil, err
+		}
+		known := left[a.ID]
+		delete(left, a.ID)
+		if !v.All || known {
+			continue
+		}
+		if out[path], err = verified(&a, h, now); err != nil {
+			return nil, err
+		}
+	}
+	for id := range left {
+		return nil, refuse("state", "approve %s: --except %s names no atom of the proposal", t.ID, id)
+	}
+	return out, nil
+}
+
+// done is the task's file with state done, the person's verified entry and the
+// provenance tags of the board.
+func done(t board.Task, h Human, now time.Time, v Verify) ([]byte, error) {
+	if err := board.CanHuman(t.State, board.Done); err != nil {
+		return nil, refuse("state", "approve %s: %v", t.ID, err)
+	}
+	sets := []okf.Set{
+		{Key: "state", Value: string(board.Done)},
+		{Key: "tags", Value: tags(t.Atom.Tags, h, now)},
+		{Key: "verified", Value: append(slices.Clone(t.Atom.Verified), stamp(h, now))},
+	}
+	if len(v.Except) > 0 {
+		ids := make([]string, len(v.Except))
+		for i, id := range v.Except {
+			ids[i] = string(id)
+		}
+		sets = append(sets, okf.Set{Key: "excepted", Value: ids})
+	}
+	return okf.Edit(t.Atom.Bytes(), sets...)
+}
+
+func tags(have []string, h Human, now time.Time) []string {
+	out := slices.DeleteFunc(slices.Clone(have), func(s string) bool {
+		return strings.HasPrefix(s, "approved-by:") || strings.HasPrefix(s, "approved-on:")
+	})
+	return append(out, "approved-by:"+h.person.Email, "approved-on:"+now.UTC().Format(time.DateOnly))
+}
+
+func stamp(h Human, now time.Time) okf.Stamp {
+	return okf.Stamp{By: h.By(), At: now.UTC().Format(time.RFC3339)}
+}
+
+// verified is an atom's file with the person's entry, confidence verified and,
+// where it was a draft, no longer one.
+func verified(a *okf.Atom, h Human, now time.Time) ([]byte, error) {
+	sets := []okf.Set{
+		{Key: "verified", Value: append(slices.Clone(a.Verified), stamp(h, now))},
+		{Key: "confidence", Value: okf.Verified.String()},
+	}
+	if a.Status == "draft" {
+		sets = append(sets, okf.Set{Key: "status", Value: "stable"})
+	}
+	return okf.Edit(a.Bytes(), sets...)
+}
+
+// Reject returns the task's file after a person's no: back to backlog, or with
+// retry to ready, with the reason among its rejections.
+func Reject(t board.Task, reason string, retry bool, h Human, now time.Time) ([]byte, error) {
+	if h == (Human{}) {
+		return nil, refuse("not-a-person", "reject %s: nobody confirmed it", t.ID)
+	}
+	if err := Rejectable(t); err != nil {
+		return nil, err
+	}
+	reason = strings.Join(strings.Fields(okf.Visible(reason)), " ")
+	if reason == "" {
+		return nil, refuse("state", "reject %s: say why with --reason, the next attempt reads it", t.ID)
+	}
+	to := board.Backlog
+	if retry {
+		to = board.Ready
+	}
+	s := stamp(h, now)
+	all := make([]map[string]string, 0, len(t.Rejected)+1)
+	for _, r := range append(slices.Clone(t.Rejected), board.Rejection{By: s.By, At: s.At, Reason: reason}) {
+		all = append(all, map[string]string{"by": r.By, "at": r.At, "reason": r.Reason})
+	}
+	return okf.Edit(t.Atom.Bytes(), okf.Set{Key: "state", Value: string(to)}, okf.Set{Key: "rejected", Value: all}, okf.Set{Key: "result"})
+}
+
+// Rejectable refuses a task that does not wait for a person.
+func Rejectable(t board.Task) error {
+	if t.State != board.Review {
+		return refuse("state", "reject %s: task is in %s, want review", t.ID, t.State)
+	}
+	return board.CanHuman(t.State, board.Backlog)
+}
+
+// Ready returns the task's file as a person puts it on the board for drain, from
+// backlog or blocked; what blocked it stays in blocked_reason until it is claimed.
+func Ready(t board.Task, h Human) ([]byte, error) {
+	if h == (Human{}) {
+		return nil, refuse("not-a-person", "task ready %s: nobody confirmed it", t.ID)
+	}
+	if err := Readyable(t); err != nil {
+		return nil, err
+	}
+	return okf.Edit(t.Atom.Bytes(), okf.Set{Key: "state", Value: string(board.Ready)})
+}
+
+// Readyable refuses a task that is on the board already.
+func Readyable(t board.Task) error {
+	if t.State == board.Review {
+		return refuse("state", "task ready %s: task is in review; reject it with --retry", t.ID)
+	}
+	if err := board.CanHuman(t.State, board.Ready); err != nil {
+		return refuse("state", "task ready %s: %v", t.ID, err)
+	}
+	return nil
+}
+
+// Synced returns the task's file as done on the word of an approval that the
+// target branch already holds: by and at are its author and time.
+func Synced(t board.Task, approval, by string, at time.Time) ([]byte, error) {
+	if approval == "" || !strings.HasPrefix(by, "human:") {
+		return nil, fmt.Errorf("%s: no approval to write done on", t.ID)
+	}
+	return done(t, Human{Person{Email: strings.TrimPrefix(by, "human:")}}, at, Verify{})
+}

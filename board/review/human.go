@@ -1,0 +1,102 @@
+// Package review is what waits for a person: the proposal of a task in review,
+// what it is bound to, and the only way to done.
+//
+// A proposal is read from the run's ledger, which names the proposal commit, the
+// base it was made on and, for every path it writes, the blob before and the
+// blob after. An approval is bound to those: the board may move on, but a path
+// the proposal writes may not, and neither may the proposal. Approve and Reject
+// ask for a Human, and only Confirm and Signed make one; board/drain may not
+// import this package, so nothing an agent's run executes can reach done
+// (invariant 3).
+//
+// The package is pure: it takes values and returns the files to commit. The
+// commit itself is the person's own, made with their identity, signing and hooks.
+package review
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Person is who is asking, as their git configuration says.
+type Person struct{ Name, Email string }
+
+// Human is a person who has confirmed one act. The zero Human is nobody.
+type Human struct{ person Person }
+
+// By is the actor string of OKF v0.2 §7: "human:" and the git e-mail address.
+func (h Human) By() string { return "human:" + h.person.Email }
+
+// Person is who confirmed.
+func (h Human) Person() Person { return h.person }
+
+// Place is where a human act was asked for, as far as it can be told.
+type Place struct {
+	CI      bool   // a CI run
+	Session bool   // inside an agent's session
+	Agent   Person // the configured agent identity
+}
+
+// Refusal is a human act that was not allowed.
+type Refusal struct {
+	Code string // "not-a-person", "unconfirmed", "moved", "state", "branch", "signature"
+	Text string
+}
+
+// Error is the text: what, and the way out.
+func (r *Refusal) Error() string { return r.Text }
+
+// Refused is the reason code.
+func (r *Refusal) Refused() string { return r.Code }
+
+func refuse(code, format string, args ...any) error {
+	return &Refusal{code, fmt.Sprintf(format, args...)}
+}
+
+// Allowed refuses places where no person is: CI, a session, the agent's identity.
+func Allowed(act string, p Person, at Place) error {
+	switch {
+	case at.CI:
+		return refuse("not-a-person", "%s: a person does this at a terminal, not CI; run it on your own machine", act)
+	case at.Session:
+		return refuse("not-a-person", "%s: refused inside an agent's session; leave it to a person", act)
+	case strings.EqualFold(p.Email, at.Agent.Email):
+		return refuse("not-a-person", "%s: git user.email is the agent's, %s; set your own", act, at.Agent.Email)
+	case p.Email == "" || strings.ContainsAny(p.Email, " \t\n,{}[]\"'#"):
+		return refuse("not-a-person", "%s: git user.email %q cannot stand in a record; set your own", act, p.Email)
+	}
+	return nil
+}
+
+// Confirm asks on the terminal for the exact text want and returns the Human who
+// typed it. Anything else, and a terminal that ends, refuses; nothing has happened then.
+func Confirm(tty io.ReadWriter, act, want string, p Person, at Place) (Human, error) {
+	if err := Allowed(act, p, at); err != nil {
+		return Human{}, err
+	}
+	if _, err := fmt.Fprintf(tty, "%s as %s <%s>\ntype %s to confirm: ", act, p.Name, p.Email, want); err != nil {
+		return Human{}, refuse("unconfirmed", "%s: the terminal cannot be written: %v", act, err)
+	}
+	got, err := bufio.NewReader(io.LimitReader(tty, 1024)).ReadString('\n')
+	if strings.TrimSpace(got) != want {
+		if err != nil && strings.TrimSpace(got) == "" {
+			return Human{}, refuse("unconfirmed", "%s: nothing was typed; type %s to confirm", act, want)
+		}
+		return Human{}, refuse("unconfirmed", "%s: %q is not %q; nothing was done", act, strings.TrimSpace(got), want)
+	}
+	return Human{p}, nil
+}
+
+// Signed is the Human of a commit that will be signed, for teams that require
+// signatures: the caller verifies the signature before any ref moves.
+func Signed(act string, p Person, at Place, required bool) (Human, error) {
+	if !required {
+		return Human{}, refuse("unconfirmed", "%s: without a terminal this needs [governance] require_signed and a signed commit", act)
+	}
+	if err := Allowed(act, p, at); err != nil {
+		return Human{}, err
+	}
+	return Human{p}, nil
+}

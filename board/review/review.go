@@ -1,0 +1,134 @@
+package review
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/okf"
+)
+
+// Proposal is what a task in review waits with.
+type Proposal struct {
+	Task      okf.ID         `json:"task"`
+	Run       string         `json:"run"`
+	Role      string         `json:"role,omitempty"`
+	Commit    string         `json:"commit"`
+	Branch    string         `json:"branch"` // short name
+	Base      string         `json:"base"`   // the commit the session read and the proposal is made on
+	Trace     string         `json:"trace"`
+	Artifacts string         `json:"artifacts,omitempty"`
+	Cost      int64          `json:"cost_micro_usd"`
+	Paths     []Path         `json:"paths"`
+	Counts    map[string]int `json:"counts"` // by effect
+	Guarded   []string       `json:"guarded,omitempty"`
+	Substrate string         `json:"substrate,omitempty"`
+	Turns     int64          `json:"turns"`
+}
+
+// Path is one file a proposal writes: its blob before ("" for a new file) and after.
+type Path struct {
+	Path   string `json:"path"` // in the repository
+	Base   string `json:"base"`
+	Result string `json:"result"`
+}
+
+// Read finds the proposal of t in the records of the run that made it: the last
+// outcome of the task with verdict review.
+func Read(t board.Task, run string, records []ledger.Record) (Proposal, error) {
+	if t.State != board.Review {
+		return Proposal{}, refuse("state", "%s: task is in %s, want review", t.ID, t.State)
+	}
+	p := Proposal{Task: t.ID, Run: run, Role: t.Role, Counts: map[string]int{}}
+	var found bool
+	for _, r := range records {
+		if r.Task != string(t.ID) {
+			continue
+		}
+		switch r.Kind {
+		case ledger.Claim:
+			p.Counts, p.Guarded, found = map[string]int{}, nil, false
+		case ledger.Session:
+			p.Substrate, _ = r.Data["substrate"].(string)
+			p.Turns, _ = r.Data["turns"].(int64)
+		case ledger.Reconcile:
+			p.reconciled(r.Data)
+		case ledger.Outcome:
+			found = p.outcome(r)
+		}
+	}
+	if !found {
+		return Proposal{}, refuse("state", "%s: the ledger of %s holds no outcome that waits for review; reject the task to start again", t.ID, run)
+	}
+	return p, nil
+}
+
+func (p *Proposal) reconciled(data map[string]any) {
+	counts, _ := data["counts"].(map[string]any)
+	for k, v := range counts {
+		n, _ := v.(int64)
+		p.Counts[k] = int(n)
+	}
+	guarded, _ := data["guarded"].([]any)
+	for _, g := range guarded {
+		p.Guarded = append(p.Guarded, fmt.Sprint(g))
+	}
+}
+
+func (p *Proposal) outcome(r ledger.Record) bool {
+	p.Trace, p.Cost = r.Trace, r.Cost
+	p.Commit, _ = r.Data["proposal"].(string)
+	p.Branch, _ = r.Data["branch"].(string)
+	p.Base, _ = r.Data["base"].(string)
+	p.Artifacts, _ = r.Data["artifacts"].(string)
+	p.Paths = nil
+	paths, _ := r.Data["paths"].([]any)
+	for _, v := range paths {
+		m, _ := v.(map[string]any)
+		w := Path{}
+		w.Path, _ = m["path"].(string)
+		w.Base, _ = m["base"].(string)
+		w.Result, _ = m["result"].(string)
+		p.Paths = append(p.Paths, w)
+	}
+	return r.Data["verdict"] == "review" && p.Commit != ""
+}
+
+// Moved is a path that is no longer what the approval would be bound to.
+type Moved struct{ Path, Want, Have, What string }
+
+// Bound compares a proposal with the trees it lives between: blob tells the blob
+// of a path on the branch it will be merged into, result the blob in the
+// proposal commit; changed lists the paths the proposal commit really changes.
+// It returns every difference; an approval stands on none.
+func Bound(p Proposal, blob, result func(path string) string, changed []string) []Moved {
+	var out []Moved
+	recorded := map[string]bool{}
+	for _, w := range p.Paths {
+		recorded[w.Path] = true
+		if have := blob(w.Path); have != w.Base && have != w.Result {
+			out = append(out, Moved{w.Path, w.Base, have, "changed since the session read it"})
+		}
+		if have := result(w.Path); have != w.Result {
+			out = append(out, Moved{w.Path, w.Result, have, "is not what the run recorded"})
+		}
+	}
+	for _, path := range changed {
+		if !recorded[path] {
+			out = append(out, Moved{Path: path, What: "is in the proposal and not in the run's record"})
+		}
+	}
+	return out
+}
+
+// Unbound is the refusal for what Bound found.
+func Unbound(t okf.ID, moved []Moved) error {
+	lines := make([]string, len(moved))
+	for i, m := range moved {
+		lines[i] = fmt.Sprintf("%s %s", m.Path, m.What)
+	}
+	slices.Sort(lines)
+	return refuse("moved", "approve %s: %s; run odd review --refresh %s, or reject it", t, strings.Join(lines, "; "), t)
+}

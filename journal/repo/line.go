@@ -1,0 +1,138 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Line is a branch that may be shared: local, or, with a remote, the remote's
+// branch of the same name, where a successful push is the only truth.
+type Line struct {
+	Repo   *Repo
+	Ref    string       // refs/heads/…
+	Remote string       // "" for none
+	Note   func(string) // told what could not follow a push; may be nil
+}
+
+// Refusal is a state of the clone in which odd will not write.
+type Refusal struct {
+	Code string // "ahead", "no-upstream"
+	Text string // what, and the way out
+}
+
+// Error is the text.
+func (r *Refusal) Error() string { return r.Text }
+
+// Refused is the reason code.
+func (r *Refusal) Refused() string { return r.Code }
+
+// Name is the branch's short name.
+func (l *Line) Name() string { return strings.TrimPrefix(l.Ref, "refs/heads/") }
+
+// Local is the full name of the ref that stands for a branch of the same line:
+// the branch itself, or its remote-tracking ref.
+func (l *Line) Local(branch string) string {
+	if l.Remote == "" {
+		return "refs/heads/" + branch
+	}
+	return "refs/remotes/" + l.Remote + "/" + branch
+}
+
+// Tip is the commit decisions start from. With a remote it fetches, and refuses
+// when the local branch holds commits the remote does not: odd would publish them.
+func (l *Line) Tip(ctx context.Context) (OID, error) {
+	local, err := l.Repo.Ref(l.Ref)
+	if err != nil || l.Remote == "" {
+		return local, err
+	}
+	if err := l.Repo.Fetch(ctx, l.Remote); err != nil {
+		return "", err
+	}
+	tip, err := l.Repo.Ref(l.Local(l.Name()))
+	if errors.Is(err, ErrNoRef) {
+		return "", &Refusal{"no-upstream", fmt.Sprintf("%s has no branch %s; run git push %s %s", l.Remote, l.Name(), l.Remote, l.Name())}
+	}
+	if err != nil {
+		return "", err
+	}
+	behind, err := l.Repo.Ancestor(ctx, local, tip)
+	if err != nil {
+		return "", err
+	}
+	if !behind {
+		return "", &Refusal{"ahead", fmt.Sprintf("%s holds commits that %s/%s does not; git push them (or git pull --rebase first), odd commits on the fetched tip", l.Name(), l.Remote, l.Name())}
+	}
+	return tip, nil
+}
+
+// Land moves the branch from old to next together with other refs, all or
+// nothing. With a remote the push decides and the local refs follow, except
+// refs/odd/base/, which stay on this machine. An error that is ErrMoved means
+// that somebody else was first and nothing happened.
+func (l *Line) Land(ctx context.Context, old, next OID, also ...RefUpdate) error {
+	first := RefUpdate{Name: l.Ref, Old: old, New: next}
+	if l.Remote == "" {
+		return l.Repo.Move(ctx, append([]RefUpdate{first}, also...)...)
+	}
+	var shared, private []RefUpdate
+	for _, u := range also {
+		if strings.HasPrefix(u.Name, "refs/odd/base/") {
+			private = append(private, u)
+		} else {
+			shared = append(shared, u)
+		}
+	}
+	if err := l.Repo.Update(ctx, private...); err != nil {
+		return err
+	}
+	err := l.Repo.Push(ctx, l.Remote, append([]RefUpdate{first}, shared...)...)
+	if errors.Is(err, ErrRejected) {
+		return fmt.Errorf("%w: %w", ErrMoved, err)
+	}
+	if err != nil {
+		return err
+	}
+	l.follow(ctx, next, shared)
+	return nil
+}
+
+// follow brings the local refs to what was pushed. A checkout in the way is
+// named and left alone: what was pushed is safe on the remote.
+func (l *Line) follow(ctx context.Context, next OID, shared []RefUpdate) {
+	if err := l.Follow(ctx, next); err != nil {
+		l.say("%s: local branch left where it is: %v; run odd sync", l.Name(), err)
+	}
+	for _, u := range shared {
+		if strings.HasPrefix(u.Name, "refs/heads/") && u.New == "" {
+			continue // a branch that never had to be here
+		}
+		if err := l.Repo.Move(ctx, u); err != nil && !errors.Is(err, ErrMoved) {
+			l.say("%s: pushed, but not set here: %v", u.Name, err)
+		}
+	}
+}
+
+// Follow fast-forwards the local branch, and the checkouts that show it, to next.
+// A branch that has diverged is an error and stays.
+func (l *Line) Follow(ctx context.Context, next OID) error {
+	local, err := l.Repo.Ref(l.Ref)
+	if err != nil || local == next {
+		return err
+	}
+	ff, err := l.Repo.Ancestor(ctx, local, next)
+	if err != nil {
+		return err
+	}
+	if !ff {
+		return fmt.Errorf("it has diverged from %s/%s", l.Remote, l.Name())
+	}
+	return l.Repo.Move(ctx, RefUpdate{Name: l.Ref, Old: local, New: next})
+}
+
+func (l *Line) say(format string, args ...any) {
+	if l.Note != nil {
+		l.Note(fmt.Sprintf(format, args...))
+	}
+}
