@@ -17,21 +17,23 @@ const (
 	SchemaFinish   = "odd.finish.1"
 )
 
+type finding struct {
+	Type    string `json:"type"`
+	Facet   string `json:"facet,omitempty"`
+	Title   string `json:"title"`
+	Content string `json:"content"`
+}
+
 type findings struct {
-	Schema   string `json:"schema"`
-	Findings []struct {
-		Type    string `json:"type"`
-		Facet   string `json:"facet"`
-		Title   string `json:"title"`
-		Content string `json:"content"`
-	} `json:"findings"`
+	Schema   string    `json:"schema"`
+	Findings []finding `json:"findings"`
 }
 
 type usage struct {
 	Schema string `json:"schema"`
 	Turns  int    `json:"turns"`
-	Cost   *int64 `json:"cost_micro_usd"`
-	Model  string `json:"model"`
+	Cost   *int64 `json:"cost_micro_usd,omitempty"`
+	Model  string `json:"model,omitempty"`
 }
 
 type handoff struct {
@@ -42,8 +44,8 @@ type handoff struct {
 type finish struct {
 	Schema  string  `json:"schema"`
 	Outcome Outcome `json:"outcome"`
-	Failure string  `json:"failure"`
-	Detail  string  `json:"detail"`
+	Failure string  `json:"failure,omitempty"`
+	Detail  string  `json:"detail,omitempty"`
 }
 
 // object reads a json block by its schema.

@@ -1,0 +1,226 @@
+package extract
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// The limits on what one atom quotes. What is cut ends in an ellipsis; the
+// source's lines say where the rest is.
+const (
+	maxQuoted    = 3   // places quoted; the further ones are sources only
+	maxSources   = 12  // files named
+	maxProse     = 600 // bytes of one paragraph
+	maxStep      = 300 // bytes of one step or command
+	maxListed    = 20  // steps or commands
+	maxParagraph = 8   // paragraphs of one place
+)
+
+// source is one file an atom rests on, with every place in it.
+type source struct {
+	id, path string
+	places   [][2]int
+}
+
+func (s source) lines() string {
+	var parts []string
+	for _, p := range s.places {
+		if p[0] == p[1] {
+			parts = append(parts, fmt.Sprint(p[0]))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", p[0], p[1]))
+		}
+	}
+	if len(parts) == 1 && !strings.Contains(parts[0], "-") {
+		return "line " + parts[0]
+	}
+	return "lines " + strings.Join(parts, ", ")
+}
+
+// sources groups c's evidence by file, in order. An id is made of the file's
+// path, so that the same file has it in every atom and in every run.
+func (c candidate) sources() []source {
+	var out []source
+	at, taken := map[string]int{}, map[string]bool{}
+	for _, e := range c.evidence {
+		i, ok := at[e.doc.path]
+		if !ok {
+			if len(out) == maxSources {
+				continue
+			}
+			id := slug(strings.TrimSuffix(e.doc.path, ".md"))
+			for taken[id] {
+				id += "-x"
+			}
+			i, taken[id], at[e.doc.path] = len(out), true, len(out)
+			out = append(out, source{id: id, path: e.doc.path})
+		}
+		out[i].places = append(out[i].places, [2]int{e.from, e.to})
+	}
+	return out
+}
+
+// fresh prints c as a new atom.
+func (c chosen) fresh(d directory, r session.Request) (okf.Atom, error) {
+	id := slug(c.title)
+	fields := []okf.Field{
+		{Key: "type", Value: c.kind},
+		{Key: "id", Value: id},
+		{Key: "title", Value: c.title},
+		{Key: "description", Value: c.about},
+		{Key: "status", Value: "draft"},
+		{Key: "confidence", Value: okf.Inferred.String()},
+	}
+	if len(c.aliases) > 0 {
+		fields = append(fields, okf.Field{Key: "aliases", Value: list(c.aliases)})
+	}
+	fields = append(fields, edgeFields(d.edges(c.candidate, c.id()))...)
+	ss := c.sources()
+	fields = append(fields, okf.Field{Key: "sources", Value: sourceList(ss)}, generated(r))
+	return okf.New(folder(c.kind)+"/"+id+".md", fields, c.body(ss))
+}
+
+func generated(r session.Request) okf.Field {
+	return okf.Field{Key: "generated", Value: map[string]any{"by": r.By, "at": r.Now.UTC().Format(time.RFC3339)}}
+}
+
+func edgeFields(edges map[okf.EdgeKind][]string) []okf.Field {
+	var out []okf.Field
+	for _, k := range okf.EdgeKinds() {
+		switch ids := edges[k]; {
+		case len(ids) == 0:
+		case k == okf.Owner || k == okf.ReportsTo:
+			out = append(out, okf.Field{Key: string(k), Value: ids[0]})
+		default:
+			out = append(out, okf.Field{Key: string(k), Value: list(ids)})
+		}
+	}
+	return out
+}
+
+func list(ss []string) []any {
+	out := make([]any, len(ss))
+	for i, s := range ss {
+		out[i] = s
+	}
+	return out
+}
+
+func sourceList(ss []source) []any {
+	out := make([]any, len(ss))
+	for i, s := range ss {
+		out[i] = map[string]any{"id": s.id, "resource": s.path, "title": s.lines()}
+	}
+	return out
+}
+
+// folder is where atoms of a kind stand in a bundle that odd lays out.
+func folder(kind string) string {
+	if kind == policy {
+		return "policies"
+	}
+	if kind == process {
+		return "processes"
+	}
+	return kind + "s"
+}
+
+// body quotes the places, each with the footnote of its source.
+func (c candidate) body(ss []source) string {
+	var b strings.Builder
+	label := map[string]string{}
+	for _, s := range ss {
+		label[s.path] = s.id
+	}
+	quoted := map[string]bool{}
+	for i, e := range c.evidence {
+		id := label[e.doc.path]
+		if i == maxQuoted || id == "" {
+			break
+		}
+		quoted[id] = true
+		b.WriteString(e.quoted(id))
+		b.WriteString("\n")
+	}
+	for _, s := range ss {
+		if quoted[s.id] {
+			fmt.Fprintf(&b, "[^%s]: %s, %s\n", s.id, escape(s.path), s.lines())
+		}
+	}
+	return b.String()
+}
+
+// quoted is e as a block quote whose first paragraph ends in the footnote.
+func (e evidence) quoted(id string) string {
+	var lines []string
+	mark := "[^" + id + "]"
+	for i, q := range e.quote {
+		if i == maxParagraph {
+			lines = append(lines, "…", "")
+			break
+		}
+		lines = append(lines, escape(clip(q, maxProse))+mark, "")
+		mark = ""
+	}
+	for i, s := range e.steps {
+		if i == maxListed {
+			lines = append(lines, "", "…", "")
+			break
+		}
+		lines = append(lines, fmt.Sprintf("%d. %s%s", i+1, escape(clip(s, maxStep)), mark))
+		mark = ""
+	}
+	if len(e.commands) > 0 {
+		lines = append(lines, e.fence(mark)...)
+	}
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(strings.TrimRight("> "+l, " ") + "\n")
+	}
+	return b.String()
+}
+
+// fence is e's commands in a fence none of them can close.
+func (e evidence) fence(mark string) []string {
+	ticks := "```"
+	for _, c := range e.commands {
+		for strings.Contains(c, ticks) {
+			ticks += "`"
+		}
+	}
+	out := []string{ticks + "sh"}
+	for i, c := range e.commands {
+		if i == maxListed {
+			out = append(out, "# …")
+			break
+		}
+		out = append(out, clip(squeeze(c), maxStep))
+	}
+	out = append(out, ticks)
+	if mark != "" {
+		out = append(out, "", "So it is run."+mark)
+	}
+	return out
+}
+
+// escape keeps quoted text from being read as markdown.
+func escape(s string) string {
+	s = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "<", `\<`, "`", "\\`", "*", `\*`, "_", `\_`).Replace(s)
+	if s == "" {
+		return s
+	}
+	if strings.IndexByte("#-+>~|:=", s[0]) >= 0 {
+		return `\` + s
+	}
+	if i := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }); i > 0 && (s[i] == '.' || s[i] == ')') {
+		return s[:i] + `\` + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,154 @@
+package extract
+
+import (
+	"strings"
+)
+
+// topic is what a section is about, as its heading, a heading above it, its
+// file or a folder says.
+type topic uint8
+
+const (
+	none topic = iota
+	glossary
+	roles
+	systems
+	policies
+	files
+	processes
+	decisions
+	praise // features, benefits, goals: bold words there are not terms
+	closed // boilerplate: nothing is read below it
+)
+
+// topicOf classifies one title. A long heading is a sentence, not a class.
+func topicOf(title string) topic {
+	ws := words(title)
+	if len(ws) == 0 || len(ws) > 6 {
+		return none
+	}
+	lower := strings.Join(ws, " ")
+	if strings.HasPrefix(lower, "terms of") || strings.HasPrefix(lower, "terms and cond") {
+		return closed
+	}
+	if t := phraseTopic(lower); t != none {
+		return t
+	}
+	last := ws[len(ws)-1]
+	for _, w := range []string{last, ws[0]} {
+		if t := wordTopic(w); t != none {
+			return t
+		}
+	}
+	return none
+}
+
+func phraseTopic(lower string) topic {
+	switch lower {
+	case "table of contents", "contents", "toc", "license", "licence", "changelog", "release notes", "references", "see also",
+		"further reading", "acknowledgements", "credits", "change log", "version history", "history", "bibliography":
+		return closed
+	case "who does what", "who we are":
+		return roles
+	case "tech stack", "technology stack", "stack":
+		return systems
+	case "code of conduct":
+		return policies
+	case "file structure", "directory structure", "project structure", "repository layout", "layout", "project layout":
+		return files
+	case "use cases", "why", "key features":
+		return praise
+	}
+	return none
+}
+
+func wordTopic(w string) topic {
+	switch {
+	case in("glossary terminology terms definitions vocabulary nomenclature acronyms abbreviations words jargon", w):
+		return glossary
+	case in("roles responsibilities raci stakeholders owners ownership", w):
+		return roles
+	case in("tools tooling systems integrations dependencies services infrastructure software", w):
+		return systems
+	case in("policy policies rules standards conventions guardrails", w):
+		return policies
+	case in("files artifacts artefacts outputs deliverables documents", w):
+		return files
+	case in("runbook runbooks playbook playbooks procedures processes howto howtos how-to how-tos", w):
+		return processes
+	case in("decisions adr adrs", w):
+		return decisions
+	case in("features benefits highlights advantages goals non-goals philosophy principles why roadmap limitations comparison", w):
+		return praise
+	}
+	return none
+}
+
+// topic is the nearest class around s: its own heading, those above it, the
+// file, the folders from the inside out.
+func (s *section) topic() topic {
+	for p := s; p != nil; p = p.parent {
+		if t := topicOf(p.title); t != none {
+			return t
+		}
+	}
+	return s.doc.place()
+}
+
+// place is the class the file's name or folder gives.
+func (d *document) place() topic {
+	parts := strings.Split(strings.TrimSuffix(d.path, "/"), "/")
+	parts[len(parts)-1] = d.stem()
+	for i := len(parts) - 1; i >= 0; i-- {
+		w := strings.ToLower(parts[i])
+		if t := wordTopic(w); t != none && t != praise && !(i < len(parts)-1 && t == files) {
+			return t
+		}
+	}
+	return none
+}
+
+// mute reports whether nothing is read from s itself.
+func (s *section) mute() bool {
+	for p := s; p != nil; p = p.parent {
+		if phraseTopic(strings.ToLower(p.title)) == closed {
+			return true
+		}
+	}
+	return boilerplate(s.title)
+}
+
+// subject is what s is about: its title, or the document's for the text before
+// the first heading and below the first one.
+func (s *section) subject() string {
+	if s.title == "" {
+		return s.doc.title
+	}
+	return s.title
+}
+
+// opening is the section's first prose paragraph that stands at its top level.
+func (s *section) opening() (block, bool) {
+	for _, b := range s.blocks {
+		if b.kind == paragraph && !b.nested && prose(b.run) {
+			return b, true
+		}
+		if b.kind != paragraph {
+			break
+		}
+	}
+	return block{}, false
+}
+
+// prose wants a sentence: badges, single links and fragments are none.
+func prose(r run) bool {
+	if len(words(r.text)) < 4 {
+		return false
+	}
+	for _, s := range r.spans {
+		if s.kind == link && len(s.text) >= len(r.text)-1 {
+			return false
+		}
+	}
+	return true
+}

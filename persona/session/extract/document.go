@@ -1,0 +1,325 @@
+package extract
+
+import (
+	"bytes"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/adrg/frontmatter"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+	"go.yaml.in/yaml/v4"
+)
+
+// document is one markdown file cut into sections.
+type document struct {
+	path     string
+	title    string // front matter, else the first heading of level one
+	about    string // front matter description
+	owner    string // front matter owner
+	sections []*section
+	bad      string // what was wrong with its front matter, if anything
+
+	src    []byte
+	starts []int // byte offset of each line
+}
+
+// section is a heading and what stands below it up to the next heading.
+type section struct {
+	doc    *document
+	parent *section // the section of the next higher heading; nil at the top
+	level  int      // 0 for what stands before the first heading
+	title  string   // plain text
+	code   bool     // the title is one code span
+	line   int      // of the heading
+	blocks []block
+}
+
+type kind uint8
+
+const (
+	paragraph kind = iota
+	bullets
+	steps // an ordered list
+	definitions
+	table
+	code
+)
+
+// block is one piece of a section, flattened: a list in a list, or code in a
+// list, is a block of its own with nested set, behind the block it stands in.
+type block struct {
+	kind     kind
+	from, to int // lines, inclusive
+	nested   bool
+	run      run      // a paragraph
+	items    []item   // list items, definitions, rows
+	header   []string // of a table
+	lang     string   // of code
+	lines    []string // of code
+}
+
+// item is one list item, one definition (term and text in cells) or one table row.
+type item struct {
+	from, to int
+	run      run
+	cells    []run
+}
+
+var reader = goldmark.New(goldmark.WithExtensions(extension.Table, extension.DefinitionList, extension.Linkify))
+
+// maxDepth bounds how deep quotes and lists are followed.
+const maxDepth = 12
+
+// parse cuts a file into sections. It never fails: front matter that is not
+// YAML is noted in bad and passed over.
+func parse(f file) *document {
+	d := &document{path: f.path, src: f.text}
+	d.starts = append(d.starts, 0)
+	for i, c := range f.text {
+		if c == '\n' {
+			d.starts = append(d.starts, i+1)
+		}
+	}
+	at := d.frontMatter()
+	root := reader.Parser().Parse(text.NewReader(d.blanked(at)))
+	top := &section{doc: d, line: 1}
+	d.sections = []*section{top}
+	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
+		if h, ok := n.(*ast.Heading); ok {
+			d.heading(h)
+			continue
+		}
+		s := d.sections[len(d.sections)-1]
+		s.blocks = d.blocks(s.blocks, n, 0)
+	}
+	if d.title == "" {
+		d.title = d.firstHeading()
+	}
+	return d
+}
+
+// frontMatter reads the block's title, description and owner and returns where
+// the body starts.
+func (d *document) frontMatter() int {
+	if !bytes.HasPrefix(d.src, []byte("---\n")) && !bytes.HasPrefix(d.src, []byte("---\r\n")) {
+		return 0
+	}
+	var m map[string]any
+	form := frontmatter.NewFormat("---", "---", func(b []byte, v any) error { return yaml.Unmarshal(b, v) })
+	rest, err := frontmatter.MustParse(bytes.NewReader(d.src), &m, form)
+	if err != nil {
+		d.bad = "front matter passed over: " + err.Error()
+		return 0
+	}
+	str := func(key string) string { s, _ := m[key].(string); return squeeze(s) }
+	d.title, d.about, d.owner = str("title"), str("description"), str("owner")
+	return len(d.src) - len(rest)
+}
+
+// blanked is the source with the front matter turned to empty lines, so that
+// every offset goldmark reports is an offset into the file.
+func (d *document) blanked(body int) []byte {
+	if body == 0 {
+		return d.src
+	}
+	b := bytes.Clone(d.src)
+	for i := range body {
+		if b[i] != '\n' {
+			b[i] = ' '
+		}
+	}
+	return b
+}
+
+func (d *document) heading(h *ast.Heading) {
+	r := d.run(h)
+	s := &section{doc: d, level: h.Level, title: strings.TrimRight(r.text, " #:"), line: d.first(h)}
+	s.code = len(r.spans) > 0 && r.spans[0].kind == codeSpan && len(r.spans[0].text) == len(r.text)
+	for p := d.sections[len(d.sections)-1]; p != nil; p = p.parent {
+		if p.level < s.level && p.level > 0 {
+			s.parent = p
+			break
+		}
+	}
+	d.sections = append(d.sections, s)
+}
+
+func (d *document) firstHeading() string {
+	for _, s := range d.sections {
+		if s.level == 1 && s.title != "" {
+			return s.title
+		}
+	}
+	return ""
+}
+
+// stem is the file's name without extension.
+func (d *document) stem() string {
+	b := path.Base(d.path)
+	return strings.TrimSuffix(b, path.Ext(b))
+}
+
+// line is the 1-based line of a byte offset.
+func (d *document) line(off int) int {
+	return sort.Search(len(d.starts), func(i int) bool { return d.starts[i] > off })
+}
+
+// span is the lines a node covers, 0 0 for one without text.
+func (d *document) span(n ast.Node) (from, to int) {
+	_ = ast.Walk(n, func(n ast.Node, in bool) (ast.WalkStatus, error) {
+		if !in || n.Type() == ast.TypeInline {
+			return ast.WalkSkipChildren, nil
+		}
+		l := n.Lines()
+		for i := range l.Len() {
+			s := l.At(i)
+			if s.Stop <= s.Start {
+				continue
+			}
+			a, b := d.line(s.Start), d.line(s.Stop-1)
+			if from == 0 || a < from {
+				from = a
+			}
+			to = max(to, b)
+		}
+		return ast.WalkContinue, nil
+	})
+	return from, to
+}
+
+func (d *document) first(n ast.Node) int {
+	if from, _ := d.span(n); from > 0 {
+		return from
+	}
+	return max(1, d.line(max(n.Pos(), 0)))
+}
+
+// blocks appends n, flattened, to bs.
+func (d *document) blocks(bs []block, n ast.Node, depth int) []block {
+	if depth > maxDepth {
+		return bs
+	}
+	b := block{nested: depth > 0}
+	b.from, b.to = d.span(n)
+	if b.from == 0 {
+		return bs
+	}
+	switch n := n.(type) {
+	case *ast.Paragraph, *ast.TextBlock:
+		b.run = d.run(n)
+	case *ast.FencedCodeBlock:
+		b.kind, b.lang, b.lines = code, string(n.Language(d.src)), d.text(n)
+	case *ast.CodeBlock:
+		b.kind, b.lines = code, d.text(n)
+	case *ast.List:
+		return d.list(bs, b, n, depth)
+	case *east.DefinitionList:
+		b.kind, b.items = definitions, d.definitions(n)
+	case *east.Table:
+		b.kind, b.header, b.items = table, d.header(n), d.rows(n)
+	case *ast.Blockquote:
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			bs = d.blocks(bs, c, depth+1)
+		}
+		return bs
+	default:
+		return bs
+	}
+	return append(bs, b)
+}
+
+func (d *document) text(n ast.Node) []string {
+	var out []string
+	for i := range n.Lines().Len() {
+		s := n.Lines().At(i)
+		out = append(out, strings.TrimRight(string(s.Value(d.src)), "\r\n"))
+	}
+	return out
+}
+
+// list appends the list and, behind it, what its items hold besides their first text.
+func (d *document) list(bs []block, b block, n *ast.List, depth int) []block {
+	b.kind = bullets
+	if n.IsOrdered() {
+		b.kind = steps
+	}
+	var inner []block
+	for li := n.FirstChild(); li != nil; li = li.NextSibling() {
+		it := item{}
+		it.from, it.to = d.span(li)
+		for c := li.FirstChild(); c != nil; c = c.NextSibling() {
+			if it.run.text == "" && (c.Kind() == ast.KindTextBlock || c.Kind() == ast.KindParagraph) {
+				it.run = d.run(c)
+				it.from, it.to = d.span(c)
+				continue
+			}
+			inner = d.blocks(inner, c, depth+1)
+		}
+		if it.from > 0 {
+			b.items = append(b.items, it)
+		}
+	}
+	return append(append(bs, b), inner...)
+}
+
+// definitions pairs every term with its first text; terms that share one text
+// each get it.
+func (d *document) definitions(n ast.Node) []item {
+	var out []item
+	var terms []ast.Node
+	open := true
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if c.Kind() == east.KindDefinitionTerm {
+			if !open {
+				terms = nil
+			}
+			terms, open = append(terms, c), true
+			continue
+		}
+		if !open || c.FirstChild() == nil {
+			continue
+		}
+		open = false
+		for _, t := range terms {
+			from, _ := d.span(t)
+			_, to := d.span(c.FirstChild())
+			if from > 0 && to >= from {
+				out = append(out, item{from: from, to: to, cells: []run{d.run(t), d.run(c.FirstChild())}})
+			}
+		}
+	}
+	return out
+}
+
+func (d *document) header(n ast.Node) []string {
+	var out []string
+	if h := n.FirstChild(); h != nil {
+		for c := h.FirstChild(); c != nil; c = c.NextSibling() {
+			out = append(out, strings.ToLower(d.run(c).text))
+		}
+	}
+	return out
+}
+
+func (d *document) rows(n ast.Node) []item {
+	var out []item
+	for r := n.FirstChild(); r != nil; r = r.NextSibling() {
+		if r.Kind() != east.KindTableRow {
+			continue
+		}
+		it := item{}
+		it.from, it.to = d.span(r)
+		for c := r.FirstChild(); c != nil; c = c.NextSibling() {
+			it.cells = append(it.cells, d.run(c))
+		}
+		if it.from > 0 {
+			out = append(out, it)
+		}
+	}
+	return out
+}

@@ -1,0 +1,207 @@
+// Package extract is the default substrate: it reads the markdown a task names
+// and emits what the text says exists, as inferred atoms. No model, no network,
+// no cost; the same files give the same bytes.
+//
+// # What it reads
+//
+//   - terms: definition lists; lists and paragraphs of "**Name**: text"; tables
+//     with a column of terms; "What is X?" and the sub-headings of a glossary;
+//     "An X is a …" where X is the heading or is set off in the sentence
+//   - processes: a heading that names an activity ("How to …", "Opening the …",
+//     "Publish a …", a runbook) above an ordered list or fenced commands
+//   - roles: tables, lists and sub-headings of a section about roles, and "The X
+//     is responsible for …"
+//   - systems: tables, lists and sub-headings of a section about tools, systems
+//     or services; "X is a … service"; commands that recur in several files
+//   - artifacts: files that a table, list or heading explains, "X produces
+//     `file`", and documents that say what they are ("This guide …")
+//   - policies: a section or document called a policy, and lists of which most
+//     items oblige ("must", "never", …)
+//   - decisions: the documents of a folder of decisions
+//
+// What a section is about is told by its heading, else by the nearest heading
+// above it, else by the file or folder. Headings that are about the document
+// (Introduction, License, Contents …) are passed over.
+//
+// # What an atom holds
+//
+// For "Skeg\n: A small fin under the stern." on lines 22 and 23 of docs/glossary.md:
+//
+//	---
+//	type: term
+//	id: skeg
+//	title: Skeg
+//	description: A small fin under the stern.
+//	status: draft
+//	confidence: inferred
+//	sources:
+//	  - id: docs-glossary
+//	    resource: docs/glossary.md
+//	    title: lines 22-23
+//	generated:
+//	  by: odd/0.1.0
+//	  at: 2026-01-02T03:04:05Z
+//	---
+//
+//	> Skeg: A small fin under the stern.[^docs-glossary]
+//
+//	[^docs-glossary]: docs/glossary.md, lines 22-23
+//
+// Edges are typed only where the text says how (Owner, "reports to", a command
+// that is run, "produces"); a mere mention is relates_to.
+//
+// # What holds
+//
+//  1. No atom without a file and lines that say so; the description is cut from
+//     them.
+//  2. One concept is one atom: the same name in several files is one atom with
+//     several sources, and where kinds disagree the plainest source decides.
+//  3. What the bundle already holds is emitted only with something new and with
+//     the blob it updates, and never when a person wrote or verified it.
+//  4. Under MaxAtoms the plainest sources win: definitions and role tables,
+//     then procedures with steps, rules, decisions, systems, "X is a …",
+//     commands, files, stray bold words, recurring commands, and documents; a
+//     point for every further document that says the same, up to five. How
+//     many were left out is a finding, as is every input that was not read and
+//     every name that two documents define differently.
+package extract
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// Substrate reads markdown. It has no settings.
+type Substrate struct{}
+
+// Run reads r.Inputs from r.Files in one turn, at no cost.
+func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, error) {
+	if e, ok := r.BeginTurn(ctx); !ok {
+		return e, nil
+	}
+	free := session.Usage{Turns: 1, CostKnown: true, Model: "extract"}
+	files, skips, err := inputs(ctx, r.Files, r.Inputs, r.BundleRoot)
+	if err != nil {
+		return interrupted(ctx, free), nil
+	}
+	if len(files) == 0 {
+		e := session.Fail(session.NoInputs, "nothing to read; give the task inputs: paths, folders or globs of markdown files")
+		e.Usage, e.Findings = free, unread(skips)
+		return e, nil
+	}
+	docs := make([]*document, 0, len(files))
+	for i, f := range files {
+		if ctx.Err() != nil {
+			return interrupted(ctx, free), nil
+		}
+		if i%100 == 0 && r.Progress != nil {
+			r.Progress(fmt.Sprintf("reading %d of %d files", i+1, len(files)))
+		}
+		d := parse(f)
+		if d.bad != "" {
+			skips = append(skips, skip{d.path, d.bad})
+		}
+		docs = append(docs, d)
+	}
+	e, err := emission(docs, skips, r)
+	if err != nil {
+		return session.Emission{}, err
+	}
+	e.Usage = free
+	e.Raw = session.Print(e)
+	return e, nil
+}
+
+func interrupted(ctx context.Context, u session.Usage) session.Emission {
+	e := session.Fail(session.Interruption(ctx), "")
+	e.Usage = u
+	return e
+}
+
+// chosen is a candidate with the atom it updates, nil for a new one.
+type chosen struct {
+	candidate
+	prior *okf.Atom
+}
+
+// id is the id the atom has or will have.
+func (c chosen) id() string {
+	if c.prior != nil {
+		return string(c.prior.ID)
+	}
+	return slug(c.title)
+}
+
+// emission turns documents into atoms and findings.
+func emission(docs []*document, skips []skip, r session.Request) (session.Emission, error) {
+	cs, clashes := merge(gather(docs))
+	rank(cs)
+	t := tally{docs: docs, skips: skips, clashes: clashes, kinds: map[string]int{}}
+	there := newBundle(r.Graph)
+	var kept []chosen
+	d := newDirectory(r.Graph, cs)
+	for _, c := range cs {
+		k := chosen{c, there.prior(c)}
+		if k.prior != nil {
+			_, news, err := k.atom(d, r)
+			if err != nil {
+				return session.Emission{}, err
+			}
+			if !news {
+				t.known++
+				continue
+			}
+		}
+		kept = append(kept, k)
+	}
+	if r.MaxAtoms > 0 && len(kept) > r.MaxAtoms {
+		kept, t.left = kept[:r.MaxAtoms], kept[r.MaxAtoms:]
+	}
+	return finish(kept, &t, r)
+}
+
+// finish prints what is kept. Edges are made last, among what is emitted and
+// what is there, so that none points to an atom that was left out.
+func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error) {
+	e := session.Emission{Outcome: session.Completed}
+	cs := make([]candidate, len(kept))
+	for i, k := range kept {
+		cs[i] = k.candidate
+	}
+	d := newDirectory(r.Graph, cs)
+	for _, k := range kept {
+		a, news, err := k.atom(d, r)
+		if err != nil {
+			return session.Emission{}, err
+		}
+		if !news {
+			t.known++
+			continue
+		}
+		t.kinds[k.kind]++
+		out := session.Atom{Atom: a, At: fmt.Sprintf("%s:%d", k.evidence[0].doc.path, k.evidence[0].from)}
+		if k.prior != nil {
+			out.Base = k.prior.Blob
+		}
+		e.Atoms = append(e.Atoms, out)
+	}
+	e.Findings = t.findings()
+	return e, nil
+}
+
+// atom is what is emitted for k; news false means that nothing is.
+func (k chosen) atom(d directory, r session.Request) (a okf.Atom, news bool, err error) {
+	if k.prior != nil {
+		a, news, err = k.update(d, r)
+	} else {
+		a, err = k.fresh(d, r)
+		news = true
+	}
+	if err != nil {
+		return okf.Atom{}, false, fmt.Errorf("extract: %s from %s: %w", k.id(), k.evidence[0].doc.path, err)
+	}
+	return a, news, nil
+}

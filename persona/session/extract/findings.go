@@ -1,0 +1,89 @@
+package extract
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// tally counts what the run did besides emitting atoms.
+type tally struct {
+	docs    []*document
+	skips   []skip
+	clashes []clash
+	left    []chosen
+	known   int
+	kinds   map[string]int
+}
+
+// maxNamed bounds the names a finding lists.
+const maxNamed = 10
+
+// findings are the observations of a run: one closed, of what was read, and an
+// open one for each thing a person should look at.
+func (t *tally) findings() []session.Finding {
+	sections := 0
+	for _, d := range t.docs {
+		sections += len(d.sections)
+	}
+	read := session.Finding{Type: "O", Title: fmt.Sprintf("%d files read", len(t.docs)),
+		Content: fmt.Sprintf("Read %d sections in %d files, from %s to %s. Emitted %s; %d atoms were known already, with nothing new.",
+			sections, len(t.docs), t.docs[0].path, t.docs[len(t.docs)-1].path, t.emitted(), t.known)}
+	out := []session.Finding{read}
+	if n := len(t.left); n > 0 {
+		names := make([]string, n)
+		for i, c := range t.left {
+			names[i] = c.title
+		}
+		out = append(out, open(fmt.Sprintf("%d atoms left out", n),
+			fmt.Sprintf("The sources say more than max_atoms allows; the least plain were left out: %s. Run the task again after the review, or raise max_atoms.", listed(names))))
+	}
+	out = append(out, unread(t.skips)...)
+	for i, c := range t.clashes {
+		if i == maxNamed {
+			out = append(out, open(fmt.Sprintf("%d more double definitions", len(t.clashes)-i), "Further names are defined in different words; see the sources of their atoms."))
+			break
+		}
+		out = append(out, open(fmt.Sprintf("%s is defined twice", c.title),
+			fmt.Sprintf("%s is defined in different words at %s:%d and %s:%d; one of them should go or link to the other.",
+				c.title, c.a.doc.path, c.a.from, c.b.doc.path, c.b.from)))
+	}
+	return out
+}
+
+func (t *tally) emitted() string {
+	var parts []string
+	for _, k := range []string{term, process, role, system, artifact, policy, decision} {
+		if n := t.kinds[k]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", k, n))
+		}
+	}
+	if len(parts) == 0 {
+		return "no atoms"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// unread says what was not read.
+func unread(skips []skip) []session.Finding {
+	if len(skips) == 0 {
+		return nil
+	}
+	names := make([]string, len(skips))
+	for i, s := range skips {
+		names[i] = fmt.Sprintf("%s (%s)", s.path, s.why)
+	}
+	return []session.Finding{open(fmt.Sprintf("%d inputs not read", len(skips)), "Not read: "+listed(names)+".")}
+}
+
+func open(title, content string) session.Finding {
+	return session.Finding{Type: "O", Facet: "open", Title: title, Content: content}
+}
+
+func listed(names []string) string {
+	if n := len(names); n > maxNamed {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), n-maxNamed)
+	}
+	return strings.Join(names, ", ")
+}

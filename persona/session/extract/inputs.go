@@ -1,0 +1,200 @@
+package extract
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The limits on reading: a file over maxFile or beyond maxFiles or maxTotal is
+// reported and left out, so that a drain over a forgotten data folder ends.
+const (
+	maxFile  = 1 << 20
+	maxFiles = 20_000
+	maxTotal = 256 << 20
+)
+
+// file is one input that was read.
+type file struct {
+	path string
+	text []byte
+}
+
+// skip is one input, or part of one, that was not read, and why.
+type skip struct{ path, why string }
+
+// inputs turns the task's inputs into files: a path names itself, a folder all
+// markdown below it, a glob (with ** for any depth) what it matches. Folders
+// and globs pass over dot-folders, node_modules and vendor, over the bundle
+// unless they start inside it, and over files that hold nobody's knowledge
+// (licences, change logs). The files come sorted by path.
+func inputs(ctx context.Context, f fs.FS, names []string, bundle string) ([]file, []skip, error) {
+	c := collector{ctx: ctx, fs: f, bundle: bundle, found: map[string]bool{}}
+	for _, n := range names {
+		c.input(n)
+	}
+	paths := make([]string, 0, len(c.found))
+	for p := range c.found {
+		paths = append(paths, p)
+	}
+	slices.Sort(paths)
+	var files []file
+	total := 0
+	for i, p := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		if i >= maxFiles || total > maxTotal {
+			c.skip(p, fmt.Sprintf("and %d more: over the limit of one session", len(paths)-i-1))
+			break
+		}
+		if text, why := read(f, p); why != "" {
+			c.skip(p, why)
+		} else {
+			total += len(text)
+			files = append(files, file{p, text})
+		}
+	}
+	return files, c.skips, ctx.Err()
+}
+
+type collector struct {
+	ctx    context.Context
+	fs     fs.FS
+	bundle string
+	found  map[string]bool
+	skips  []skip
+}
+
+func (c *collector) skip(path, why string) { c.skips = append(c.skips, skip{path, why}) }
+
+func (c *collector) input(name string) {
+	p := strings.TrimPrefix(path.Clean(strings.TrimSuffix(name, "/")), "./")
+	switch {
+	case strings.Contains(name, "://"):
+		c.skip(name, "an address, and this substrate reads only the repository")
+	case name == "" || !fs.ValidPath(p):
+		c.skip(name, "not a path inside the repository")
+	case strings.ContainsAny(p, "*?["):
+		c.glob(p)
+	default:
+		c.path(name, p)
+	}
+}
+
+func (c *collector) path(name, p string) {
+	info, err := fs.Stat(c.fs, p)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.skip(name, "not in the repository at this commit")
+	case err != nil:
+		c.skip(name, err.Error())
+	case info.IsDir():
+		c.walk(p, func(q string) bool { return markdown(q) })
+	default:
+		c.found[p] = true
+	}
+}
+
+// glob walks from the part of the pattern that has no magic.
+func (c *collector) glob(pattern string) {
+	if _, err := path.Match(pattern, ""); err != nil {
+		c.skip(pattern, "not a pattern: "+err.Error())
+		return
+	}
+	parts := strings.Split(pattern, "/")
+	n := slices.IndexFunc(parts, func(s string) bool { return strings.ContainsAny(s, "*?[") })
+	root := path.Join(parts[:n]...)
+	if root == "" {
+		root = "."
+	}
+	before := len(c.found)
+	c.walk(root, func(q string) bool { return markdown(q) && match(parts, strings.Split(q, "/")) })
+	if len(c.found) == before {
+		c.skip(pattern, "matches no markdown file")
+	}
+}
+
+// match is path.Match part by part, where ** stands for any number of parts.
+func match(pattern, name []string) bool {
+	for len(pattern) > 0 {
+		if pattern[0] == "**" {
+			for i := range len(name) + 1 {
+				if match(pattern[1:], name[i:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if len(name) == 0 {
+			return false
+		}
+		if ok, _ := path.Match(pattern[0], name[0]); !ok {
+			return false
+		}
+		pattern, name = pattern[1:], name[1:]
+	}
+	return len(name) == 0
+}
+
+func (c *collector) walk(root string, want func(string) bool) {
+	_ = fs.WalkDir(c.fs, root, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case c.ctx.Err() != nil:
+			return fs.SkipAll
+		case err != nil:
+			c.skip(p, err.Error())
+		case d.IsDir() && p != root && (passed(d.Name()) || p == c.bundle):
+			return fs.SkipDir
+		case d.Type().IsRegular() && want(p):
+			if boilerplateFile(path.Base(p)) {
+				c.skip(p, "a licence, change log or the like")
+			} else {
+				c.found[p] = true
+			}
+		}
+		return nil
+	})
+}
+
+// passed names the folders that are never walked into.
+func passed(dir string) bool {
+	return strings.HasPrefix(dir, ".") && dir != "." || in("node_modules vendor testdata __pycache__", dir)
+}
+
+func markdown(p string) bool {
+	return in(".md .markdown .mdown .mkd .mdx", strings.ToLower(path.Ext(p)))
+}
+
+func boilerplateFile(base string) bool {
+	stem, _, _ := strings.Cut(strings.ToLower(base), ".")
+	return in("license licence licenses copying notice notices changelog changes history news authors contributors "+
+		"code_of_conduct security funding pull_request_template issue_template third-party-notices thirdpartynotices", stem)
+}
+
+// read returns a file's text, or why it is none.
+func read(f fs.FS, p string) (text []byte, why string) {
+	info, err := fs.Stat(f, p)
+	if err != nil {
+		return nil, err.Error()
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Sprintf("%d bytes, over the limit of %d", info.Size(), maxFile)
+	}
+	text, err = fs.ReadFile(f, p)
+	switch {
+	case err != nil:
+		return nil, err.Error()
+	case !utf8.Valid(text):
+		return nil, "not UTF-8 text"
+	case bytes.IndexByte(text, 0) >= 0:
+		return nil, "a binary file"
+	}
+	return text, ""
+}

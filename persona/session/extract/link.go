@@ -1,0 +1,157 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// maxRelated bounds the relates_to edges of one atom: past that a reader sees a
+// list and not a relation.
+const maxRelated = 8
+
+// named is an atom that text may mention: one of this emission, or one the
+// bundle holds already.
+type named struct{ id, kind string }
+
+// directory finds atoms by what text calls them.
+type directory struct {
+	byPhrase map[string]named // key of a title or alias
+	byKind   map[string]named // keyOf
+	longest  int              // words of the longest phrase
+}
+
+// newDirectory indexes what the bundle holds and then what is emitted; the
+// bundle's atom keeps a name that both have.
+func newDirectory(g *okf.Graph, cs []candidate) directory {
+	d := directory{byPhrase: map[string]named{}, byKind: map[string]named{}}
+	if g != nil {
+		for _, a := range g.Atoms() {
+			if in("term process role system artifact policy", a.Type) && a.Title != "" {
+				d.add(named{string(a.ID), a.Type}, a.Title)
+			}
+		}
+	}
+	for _, c := range cs {
+		n := named{slug(c.title), c.kind}
+		d.add(n, c.title)
+		for _, a := range c.aliases {
+			d.add(n, a)
+		}
+	}
+	return d
+}
+
+func (d *directory) add(n named, title string) {
+	if k := keyOf(n.kind, title); d.byKind[k].id == "" {
+		d.byKind[k] = n
+	}
+	k := key(title)
+	ws := strings.Fields(k)
+	// A command called make, or a word of two letters, is mentioned by accident.
+	if len(ws) == 0 || len(k) < 3 || len(ws) == 1 && imperative(k) || d.byPhrase[k].id != "" {
+		return
+	}
+	d.byPhrase[k], d.longest = n, max(d.longest, min(len(ws), 8))
+}
+
+// mentioned lists what a text names, in order, each once, the longest name
+// first where several begin at one word.
+func (d directory) mentioned(text string) []named {
+	ws := words(text)
+	for i, w := range ws {
+		ws[i] = strings.Trim(w, ".'")
+	}
+	var out []named
+	for i := 0; i < len(ws); i++ {
+		for n := min(d.longest, len(ws)-i); n > 0; n-- {
+			if hit, ok := d.at(ws[i : i+n]); ok {
+				if !slices.Contains(out, hit) {
+					out = append(out, hit)
+				}
+				i += n - 1
+				break
+			}
+		}
+	}
+	return out
+}
+
+func (d directory) at(ws []string) (named, bool) {
+	last := len(ws) - 1
+	phrase := singular(ws[last])
+	if last > 0 {
+		phrase = strings.Join(ws[:last], " ") + " " + phrase
+	}
+	n, ok := d.byPhrase[phrase]
+	return n, ok
+}
+
+// edges are what c's sources say of others: typed where they say how, relates_to
+// where they only mention. The order is the kinds', then the text's.
+func (d directory) edges(c candidate, self string) map[okf.EdgeKind][]string {
+	out := map[okf.EdgeKind][]string{}
+	add := func(k okf.EdgeKind, id string) {
+		for _, ids := range out {
+			if slices.Contains(ids, id) {
+				return
+			}
+		}
+		if id != self && id != "" && (k != okf.RelatesTo || len(out[k]) < maxRelated) {
+			out[k] = append(out[k], id)
+		}
+	}
+	if c.kind == process || c.kind == policy {
+		for _, o := range c.owners {
+			if len(out[okf.Owner]) == 0 {
+				add(okf.Owner, d.byKind[keyOf(role, o)].id)
+			}
+		}
+	}
+	for _, h := range c.heads {
+		add(okf.ReportsTo, d.byKind[keyOf(role, h)].id)
+	}
+	if c.kind == process {
+		for _, p := range c.programs {
+			add(okf.Uses, d.byKind[keyOf(system, p)].id)
+		}
+	}
+	for _, sentence := range c.said() {
+		for _, n := range d.mentioned(sentence) {
+			add(relation(c.kind, sentence, n.kind), n.id)
+		}
+	}
+	return out
+}
+
+// said is every sentence c quotes.
+func (c candidate) said() []string {
+	var out []string
+	for _, e := range c.evidence {
+		for _, q := range append(slices.Clone(e.quote), e.steps...) {
+			out = append(out, sentences(q)...)
+		}
+	}
+	return out
+}
+
+// relation is how a sentence of one kind of atom relates it to another. A
+// mention says no more than relates_to, unless the sentence itself uses the
+// words of the edge.
+func relation(from, sentence, to string) okf.EdgeKind {
+	if from != process {
+		return okf.RelatesTo
+	}
+	ws := words(sentence)
+	has := func(list string) bool { return slices.ContainsFunc(ws, func(w string) bool { return in(list, w) }) }
+	switch {
+	case to == policy && has("follow follows according per against within under governed comply complies obey obeys"):
+		return okf.GovernedBy
+	case to == artifact && has("produce produces generate generates create creates write writes output outputs emit emits print prints publish publishes"):
+		return okf.Produces
+	case to == system && has("use uses using with via run runs through"):
+		return okf.Uses
+	}
+	return okf.RelatesTo
+}

@@ -1,0 +1,116 @@
+package extract
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// gather reads the candidates of every document, in the documents' order.
+func gather(docs []*document) []candidate {
+	var out []candidate
+	for _, d := range docs {
+		for _, s := range d.sections {
+			if !s.mute() {
+				out = append(out, s.candidates()...)
+			}
+		}
+	}
+	return append(out, programs(docs)...)
+}
+
+func (s *section) candidates() []candidate {
+	var out []candidate
+	for _, read := range []func() []candidate{s.named, s.headed, s.headedRole, s.headedSystem, s.stated, s.procedures, s.responsible,
+		s.filesHeaded, s.makers, s.rules, s.decided, s.itself} {
+		for _, c := range read() {
+			if s.sound(c) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// sound holds what every reader must: a name, a sentence, and lines that exist.
+func (s *section) sound(c candidate) bool {
+	if c.title == "" || c.about == "" || len(c.evidence) == 0 {
+		return false
+	}
+	e := c.evidence[0]
+	return e.from >= 1 && e.to >= e.from && e.to <= len(s.doc.starts)
+}
+
+// merge makes one candidate of all that name one thing of one kind, and then
+// lets the plainest kind have a name that several kinds claim: one concept is
+// one atom. Both are the plainest source's first; the others add their lines.
+// The second result names what two documents define in different words.
+func merge(cs []candidate) ([]candidate, []clash) {
+	slices.SortStableFunc(cs, func(a, b candidate) int { return b.score - a.score })
+	var clashes []clash
+	cs = fold(cs, func(c candidate) string { return keyOf(c.kind, c.title) }, func(a *candidate, b candidate) {
+		if a.about != b.about && a.score >= scoreWhatIs && b.score >= scoreWhatIs && a.evidence[0].doc != b.evidence[0].doc {
+			clashes = append(clashes, clash{a.title, a.evidence[0], b.evidence[0]})
+		}
+	})
+	cs = fold(cs, func(c candidate) string { return slug(c.title) }, func(*candidate, candidate) {})
+	return cs, clashes
+}
+
+// clash is one name that two documents define differently.
+type clash struct {
+	title string
+	a, b  evidence
+}
+
+// fold joins candidates of one key into the first, in order.
+func fold(cs []candidate, key func(candidate) string, met func(first *candidate, next candidate)) []candidate {
+	at := map[string]int{}
+	var out []candidate
+	for _, c := range cs {
+		k := key(c)
+		i, ok := at[k]
+		if !ok {
+			at[k] = len(out)
+			out = append(out, c)
+			continue
+		}
+		met(&out[i], c)
+		out[i].absorb(c)
+	}
+	return out
+}
+
+func (c *candidate) absorb(o candidate) {
+	for _, e := range o.evidence {
+		if !slices.ContainsFunc(c.evidence, func(x evidence) bool { return x.doc == e.doc && x.from <= e.from && e.to <= x.to }) {
+			c.evidence = append(c.evidence, e)
+		}
+	}
+	c.aliases = union(c.aliases, o.aliases)
+	c.owners, c.heads, c.programs = union(c.owners, o.owners), union(c.heads, o.heads), union(c.programs, o.programs)
+}
+
+func union(a, b []string) []string {
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			a = append(a, s)
+		}
+	}
+	return a
+}
+
+// rank orders candidates, the plainest first: by score, one point more for
+// every further document that says it, at most five, then kind and title.
+func rank(cs []candidate) {
+	worth := func(c candidate) int {
+		docs := map[*document]bool{}
+		for _, e := range c.evidence {
+			docs[e.doc] = true
+		}
+		return c.score + min(len(docs)-1, 5)
+	}
+	slices.SortStableFunc(cs, func(a, b candidate) int {
+		return cmp.Or(worth(b)-worth(a), strings.Compare(a.kind, b.kind), strings.Compare(a.title, b.title))
+	})
+}

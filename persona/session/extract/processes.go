@@ -1,0 +1,291 @@
+package extract
+
+import (
+	"strings"
+)
+
+// procedures reads what s says is done in steps: a heading that names an
+// activity, above an ordered list or fenced commands.
+func (s *section) procedures() []candidate {
+	title, how := howTo(s.activity())
+	if title == "" || s.topic() == praise || s.topic() == glossary || !activity(title) && !how && s.topic() != processes && !s.ordered() {
+		return nil
+	}
+	e, cmds := s.steps(), s.programs()
+	if len(e.steps) < 2 && (len(cmds) == 0 || !activity(title) && !how && s.topic() != processes) || !nameable(title) {
+		return nil
+	}
+	c := candidate{kind: process, title: s.qualified(capital(title)), score: scoreProcess, programs: cmds, owners: s.owners()}
+	if len(e.steps) < 2 {
+		c.score, e = scoreRunbook, s.runbook()
+	}
+	for _, b := range s.blocks {
+		if l := shell(b); len(l) > 0 && len(e.steps) > 0 && b.from >= e.from {
+			e.commands, e.to = append(e.commands, l...), max(e.to, b.to)
+		}
+	}
+	if b, ok := s.opening(); ok && b.from < e.from && len(e.quote) == 0 {
+		e.from, e.quote = b.from, []string{b.run.text}
+	}
+	c.about, c.evidence = e.summary(), []evidence{e}
+	return []candidate{c}
+}
+
+// summary is one sentence of what is quoted: prose before steps before commands.
+func (e evidence) summary() string {
+	switch {
+	case len(e.quote) > 0:
+		return firstSentence(e.quote[0])
+	case len(e.steps) > 0:
+		return firstSentence(e.steps[0])
+	case len(e.commands) > 0:
+		return clip(e.commands[0], maxDescription)
+	}
+	return ""
+}
+
+// activity is the title a procedure in s would have: the heading's without its
+// number, the document's for a procedure right below its first heading.
+func (s *section) activity() string {
+	t := strings.TrimLeft(s.title, "0123456789.) ")
+	if s.title == "" && s.doc.title != "" && len(s.doc.sections) == 1 {
+		t = s.doc.title
+	}
+	if first, _, ok := strings.Cut(t, " "); ok && in("step part phase", strings.ToLower(first)) {
+		return "" // a step of the heading above
+	}
+	return t
+}
+
+// howTo takes "How to" off a title.
+func howTo(title string) (string, bool) {
+	lower := strings.ToLower(title)
+	for _, p := range []string{"how to ", "how do i ", "how do you ", "how can i ", "how-to: ", "howto: ", "runbook: ", "playbook: "} {
+		if strings.HasPrefix(lower, p) {
+			return strings.TrimRight(title[len(p):], "? "), true
+		}
+	}
+	return title, false
+}
+
+// activity reports whether a title names something one does.
+func activity(title string) bool {
+	ws := words(title)
+	if len(ws) == 0 {
+		return false
+	}
+	if _, ok := gerund(ws[0]); ok {
+		return true
+	}
+	return imperative(ws[0]) && len(ws) > 1 || procedural(ws[0]) || procedural(ws[len(ws)-1]) || procedural(singular(ws[len(ws)-1]))
+}
+
+// nameable is name for the longer titles activities have.
+func nameable(title string) bool {
+	ws := strings.Fields(title)
+	return len(ws) <= 9 && len(title) <= 80 && !strings.ContainsAny(title, "?!;{}<>=[]|\\") && !strings.Contains(title, "://") &&
+		!boilerplate(title) && !label(title) && balanced(title) && strings.ContainsAny(strings.ToLower(title), "abcdefghijklmnopqrstuvwxyz")
+}
+
+// qualified tells a title that any document may have by its document.
+func (s *section) qualified(title string) string {
+	if !generic(title) {
+		return title
+	}
+	d := s.doc.title
+	if d == "" {
+		d = s.doc.stem()
+	}
+	if d, _, _ = strings.Cut(d, " -- "); same(d, title) {
+		return title
+	}
+	return title + " (" + clip(d, 50) + ")"
+}
+
+// ordered reports whether s holds an ordered list whose items are instructions.
+func (s *section) ordered() bool {
+	for _, b := range s.blocks {
+		if b.kind != steps || b.nested {
+			continue
+		}
+		told := 0
+		for _, it := range b.items {
+			if instruction(it.run.text) {
+				told++
+			}
+		}
+		if len(b.items) >= 3 && 3*told >= 2*len(b.items) {
+			return true
+		}
+	}
+	return false
+}
+
+func instruction(text string) bool {
+	ws := words(text)
+	if len(ws) == 0 {
+		return false
+	}
+	w := ws[0]
+	if in("then now next finally first second optionally if please once when after", w) && len(ws) > 1 {
+		w = ws[1]
+	}
+	return imperative(w) || len(ws) > 2 && ws[0] == "in" && strings.Contains(text, ", ")
+}
+
+// steps gathers the ordered lists of s; a list of links is a table of contents.
+func (s *section) steps() evidence {
+	e := evidence{doc: s.doc}
+	for _, b := range s.blocks {
+		if b.kind != steps || b.nested || linked(b.items) {
+			continue
+		}
+		if e.from == 0 {
+			e.from = b.from
+		}
+		e.to = b.to
+		for _, it := range b.items {
+			if it.run.text != "" {
+				e.steps = append(e.steps, it.run.text)
+			}
+		}
+	}
+	return e
+}
+
+// linked reports whether most items are nothing but a link.
+func linked(items []item) bool {
+	n := 0
+	for _, it := range items {
+		if len(it.run.spans) > 0 && it.run.spans[0].kind == link && len(it.run.spans[0].text) >= len(it.run.text)-1 {
+			n++
+		}
+	}
+	return 2*n > len(items)
+}
+
+// runbook is what stands around the commands of s: the first shell block and
+// the paragraph before it.
+func (s *section) runbook() evidence {
+	for i, b := range s.blocks {
+		if b.kind != code || len(shell(b)) == 0 {
+			continue
+		}
+		e := evidence{doc: s.doc, from: b.from, to: b.to, commands: shell(b)}
+		if i > 0 && s.blocks[i-1].kind == paragraph {
+			e.from, e.quote = s.blocks[i-1].from, []string{s.blocks[i-1].run.text}
+		}
+		return e
+	}
+	return evidence{}
+}
+
+// programs is the first word of every fenced shell command of s, in order,
+// each once.
+func (s *section) programs() []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, b := range s.blocks {
+		for _, l := range shell(b) {
+			if w := argv0(l); w != "" && !seen[w] {
+				seen[w] = true
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+// shell returns the command lines of a fenced block that is a shell's: by its
+// language, or by the prompts in it. Output and comments are left out.
+func shell(b block) []string {
+	if b.kind != code {
+		return nil
+	}
+	named := in("sh bash shell zsh console terminal shell-session shellsession", strings.ToLower(b.lang))
+	prompted := false
+	for _, l := range b.lines {
+		prompted = prompted || strings.HasPrefix(l, "$ ")
+	}
+	if !named && !(prompted && b.lang == "") {
+		return nil
+	}
+	var out []string
+	continued := false
+	for _, l := range b.lines {
+		cmd, isPrompt := strings.CutPrefix(strings.TrimSpace(l), "$ ")
+		skip := continued || prompted && !isPrompt || cmd == "" || strings.HasPrefix(cmd, "#")
+		continued = strings.HasSuffix(l, "\\")
+		if !skip {
+			out = append(out, cmd)
+		}
+	}
+	return out
+}
+
+// argv0 is the program a command line runs, "" when that says nothing: shell
+// words, paths, variables.
+func argv0(line string) string {
+	for _, w := range strings.Fields(line) {
+		if w == "sudo" || strings.Contains(w, "=") && !strings.HasPrefix(w, "-") {
+			continue
+		}
+		if shellWord(w) || len(w) < 2 || !plainWord(w) {
+			return ""
+		}
+		return w
+	}
+	return ""
+}
+
+// plainWord accepts the names programs have.
+func plainWord(w string) bool {
+	for i, r := range w {
+		if r >= 'a' && r <= 'z' || i > 0 && (r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.') {
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+// owners are the roles the section or its front matter names as owner: "Owner: X",
+// "Owned by X", "X is responsible for this", "The X does this".
+func (s *section) owners() []string {
+	var out []string
+	if s.doc.owner != "" {
+		out = append(out, s.doc.owner)
+	}
+	for _, b := range s.blocks {
+		if b.kind != paragraph && b.kind != bullets {
+			continue
+		}
+		texts := []string{b.run.text}
+		for _, it := range b.items {
+			texts = append(texts, it.run.text)
+		}
+		for _, t := range texts {
+			if o := owner(t); o != "" {
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+// owner reads one sentence that names an owner.
+func owner(text string) string {
+	first := strings.TrimRight(firstSentence(text), ".")
+	lower := strings.ToLower(first)
+	for _, p := range []string{"owner: ", "owned by ", "responsible: ", "owner — ", "process owner: "} {
+		if strings.HasPrefix(lower, p) && len(strings.Fields(first)) <= 7 {
+			return withoutArticle(first[len(p):])
+		}
+	}
+	for _, p := range []string{" does this", " is responsible for this", " owns this", " runs this"} {
+		if who, _, ok := strings.Cut(first, p); ok && len(strings.Fields(who)) <= 4 {
+			return withoutArticle(who)
+		}
+	}
+	return ""
+}

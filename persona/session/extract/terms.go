@@ -1,0 +1,367 @@
+package extract
+
+import (
+	"strings"
+)
+
+// The kinds of atoms.
+const (
+	term     = "term"
+	process  = "process"
+	role     = "role"
+	system   = "system"
+	artifact = "artifact"
+	policy   = "policy"
+	decision = "decision"
+)
+
+// candidate is one thing a document says exists.
+type candidate struct {
+	kind     string
+	title    string
+	about    string // one sentence of the source
+	score    int
+	evidence []evidence
+	aliases  []string
+	owners   []string // titles of roles the source names as owner
+	heads    []string // titles of roles it says this one reports to
+	programs []string // argv[0] of its fenced commands, in order
+}
+
+// evidence is where a document says it, and what stands there with the markdown
+// taken off: prose, steps in order, commands.
+type evidence struct {
+	doc      *document
+	from, to int
+	quote    []string
+	steps    []string
+	commands []string
+}
+
+// The scores: how plainly a source says that the thing exists and what it is.
+// Ranking under MaxAtoms goes by them alone, so they are an order and not a measure.
+const (
+	scoreGlossary   = 90 // a definition list, table or list that is there to define
+	scoreWhatIs     = 84 // "What is X?", a glossary's own sub-heading
+	scoreProcess    = 82 // a procedure with its steps
+	scoreRole       = 88
+	scorePolicy     = 78
+	scoreDecision   = 76
+	scoreSystem     = 75
+	scoreDefinition = 72 // "An X is a …" where X is the subject
+	scoreRunbook    = 68 // a procedure of commands
+	scoreFile       = 64
+	scoreMaker      = 62 // "X produces Y"
+	scoreBold       = 58 // a bold word and a definition, anywhere
+	scoreCommand    = 50 // a command that is used again and again
+	scoreDocument   = 40 // a document that says what it is
+)
+
+// defined is a named thing with its text, of the kind the section is about.
+func (s *section) defined(name, text string, from, to, score int) candidate {
+	c := candidate{title: name, about: firstSentence(capital(text)), score: score}
+	if c.kind = s.topic().lists(); c.kind == term && filename(name) {
+		c.kind = artifact
+	}
+	c.title, c.aliases = splitAlias(name)
+	c.title = capital(c.title)
+	c.evidence = []evidence{{doc: s.doc, from: from, to: to, quote: []string{name + ": " + text}}}
+	return c
+}
+
+// lists is the kind of what a section of this topic lists by name.
+func (t topic) lists() string {
+	switch t {
+	case roles:
+		return role
+	case systems:
+		return system
+	case files:
+		return artifact
+	}
+	return term
+}
+
+// splitAlias takes an abbreviation in brackets off a name: "Service level
+// objective (SLO)".
+func splitAlias(name string) (string, []string) {
+	head, rest, ok := strings.Cut(name, " (")
+	if alias, closed := strings.CutSuffix(rest, ")"); ok && closed && !strings.ContainsAny(alias, "() ") && len(alias) <= 12 {
+		return head, []string{alias}
+	}
+	return name, nil
+}
+
+// named reads the definition lists, definition tables and bold lists of s.
+func (s *section) named() []candidate {
+	var out []candidate
+	for _, b := range s.blocks {
+		switch b.kind {
+		case definitions:
+			out = append(out, s.definitionList(b)...)
+		case table:
+			out = append(out, s.definitionTable(b)...)
+		case bullets:
+			out = append(out, s.boldList(b)...)
+		case paragraph:
+			out = append(out, s.boldParagraph(b)...)
+		}
+	}
+	return out
+}
+
+func (s *section) definitionList(b block) []candidate {
+	var out []candidate
+	for _, it := range b.items {
+		t := strings.TrimRight(it.cells[0].text, ": ")
+		code := len(it.cells[0].spans) > 0 && it.cells[0].spans[0].kind == codeSpan
+		if name(t, code) && len(words(it.cells[1].text)) >= 3 {
+			out = append(out, s.defined(t, it.cells[1].text, it.from, it.to, scoreGlossary))
+		}
+	}
+	return out
+}
+
+// columns finds the column that names and the one that explains, and what the
+// table is about.
+func (s *section) columns(header []string) (nameCol, textCol int, t topic) {
+	nameCol, textCol = -1, -1
+	for i, h := range header {
+		h = strings.Trim(h, " *")
+		switch {
+		case nameCol < 0 && in("term terms concept word acronym abbreviation expression", h):
+			nameCol, t = i, glossary
+		case nameCol < 0 && in("role roles", h):
+			nameCol, t = i, roles
+		case nameCol < 0 && in("tool system service integration dependency application software platform", h):
+			nameCol, t = i, systems
+		case nameCol < 0 && in("file document artifact artefact deliverable filename", h):
+			nameCol, t = i, files
+		case nameCol < 0 && i == 0 && in("name title what item", h) && s.listing():
+			nameCol, t = i, s.topic()
+		case textCol < 0 && nameCol >= 0 && explains(h):
+			textCol = i
+		}
+	}
+	return nameCol, textCol, t
+}
+
+// listing reports whether the section lists things by name.
+func (s *section) listing() bool {
+	switch s.topic() {
+	case glossary, roles, systems, files:
+		return true
+	}
+	return false
+}
+
+func explains(h string) bool {
+	switch h {
+	case "what it is", "what it does", "what it is for", "what for", "used for", "responsible for", "what they do", "what it means", "what we use it for",
+		"main responsibilities", "key responsibilities":
+		return true
+	}
+	return in("definition meaning description explanation purpose responsibility responsibilities duties role use usage function about", h)
+}
+
+func (s *section) definitionTable(b block) []candidate {
+	n, x, t := s.columns(b.header)
+	if n < 0 || x < 0 {
+		return nil
+	}
+	var out []candidate
+	for _, it := range b.items {
+		if n >= len(it.cells) || x >= len(it.cells) {
+			continue
+		}
+		title, text := it.cells[n].text, it.cells[x].text
+		code := len(it.cells[n].spans) > 0 && it.cells[n].spans[0].kind == codeSpan && t != systems
+		if !name(title, code) || len(words(text)) < 3 {
+			continue
+		}
+		c := s.defined(title, text, it.from, it.to, scoreGlossary)
+		c.kind = t.lists()
+		out = append(out, c)
+	}
+	return out
+}
+
+// boldList reads "- **Name**: text". In a section that lists things, the name
+// may also be a link or code; elsewhere the text must read as a definition.
+func (s *section) boldList(b block) []candidate {
+	if s.topic() == praise || s.topic() == policies {
+		return nil
+	}
+	var out []candidate
+	for _, it := range b.items {
+		lead, rest, ok := it.run.lead()
+		if !ok || !s.leads(lead) || !name(lead.text, lead.kind == codeSpan && s.topic() != systems) {
+			continue
+		}
+		score := scoreBold
+		if s.listing() {
+			score = scoreGlossary - 5
+		} else if !articleFirst(rest) {
+			continue
+		}
+		if s.topic() == roles && person(lead) || !definable(rest) && !(s.topic() == roles && len(words(rest)) >= 2) {
+			continue
+		}
+		out = append(out, s.defined(lead.text, rest, it.from, it.to, score))
+	}
+	return out
+}
+
+// leads reports whether what an item begins with may name a thing here.
+func (s *section) leads(l span) bool {
+	switch l.kind {
+	case strong:
+		return true
+	case codeSpan:
+		return filename(l.text) || s.topic() == systems
+	case link:
+		return s.topic() == systems
+	}
+	return s.topic() == glossary
+}
+
+// person reports whether a name in a section about roles is somebody's and not
+// a role's.
+func person(l span) bool {
+	if strings.HasPrefix(l.text, "@") || l.kind == link {
+		return true
+	}
+	ws := strings.Fields(l.text)
+	return len(ws) >= 2 && len(ws) <= 3 && proper(ws[0]) && proper(ws[1]) && !roleNoun(strings.ToLower(ws[len(ws)-1]))
+}
+
+// boldParagraph reads "**Name**: text" and "**Name** — text" as a paragraph.
+func (s *section) boldParagraph(b block) []candidate {
+	lead, rest, ok := b.run.lead()
+	if !ok || lead.kind != strong || !name(lead.text, false) || !definable(rest) || s.topic() == praise {
+		return nil
+	}
+	if s.topic() != glossary && !articleFirst(rest) {
+		return nil
+	}
+	return []candidate{s.defined(lead.text, rest, b.from, b.to, scoreBold)}
+}
+
+// headed reads what a heading says it defines: "What is X?", and the
+// sub-headings of a glossary.
+func (s *section) headed() []candidate {
+	b, ok := s.opening()
+	if !ok {
+		return nil
+	}
+	title, what := whatIs(s.title)
+	below := s.parent != nil && topicOf(s.parent.title) == glossary || s.parent != nil && s.level >= 2 && s.doc.place() == glossary
+	if !what && !(below && topicOf(s.title) == none) || !name(title, s.code) || !definable(b.run.text) {
+		return nil
+	}
+	c := s.defined(title, b.run.text, b.from, b.to, scoreWhatIs)
+	c.evidence[0].quote = []string{b.run.text}
+	c.evidence[0].from = s.line
+	return []candidate{c}
+}
+
+// whatIs takes the question off a heading.
+func whatIs(title string) (string, bool) {
+	lower := strings.ToLower(title)
+	for _, p := range []string{"what is ", "what are ", "what's ", "what does "} {
+		if !strings.HasPrefix(lower, p) {
+			continue
+		}
+		t := strings.TrimRight(title[len(p):], "? ")
+		t = strings.TrimSuffix(t, " mean")
+		return withoutArticle(t), true
+	}
+	return title, false
+}
+
+func withoutArticle(s string) string {
+	for _, a := range []string{"a ", "an ", "the ", "A ", "An ", "The "} {
+		if t, ok := strings.CutPrefix(s, a); ok {
+			return t
+		}
+	}
+	return s
+}
+
+// stated reads "An X is a …" where X is what the section is about, or is set
+// off in the sentence itself.
+func (s *section) stated() []candidate {
+	if s.topic() == praise || s.topic() == decisions {
+		return nil
+	}
+	var out []candidate
+	for i, b := range s.blocks {
+		if b.kind != paragraph {
+			continue
+		}
+		subject, pred, marked, ok := copula(b.run)
+		if !ok || !marked && (i > 0 || !same(subject, s.subject())) || !name(subject, false) || len(words(pred)) < 4 {
+			continue
+		}
+		if t := strings.ToLower(subject); in("this that it there these those which he she they we you i", t) {
+			continue
+		}
+		out = append(out, s.statement(subject, pred, b))
+	}
+	return out
+}
+
+func (s *section) statement(subject, pred string, b block) candidate {
+	c := s.defined(subject, b.run.text, b.from, b.to, scoreDefinition)
+	c.evidence[0].quote = []string{b.run.text}
+	head := headNoun(pred)
+	switch {
+	case filename(subject):
+		c.kind = artifact
+	case c.kind == term && systemNoun(head) && (proper(subject) || s.level <= 1):
+		c.kind = system
+	case c.kind == term && roleNoun(head) && head != "manager" && head != "master":
+		c.kind = role
+	}
+	return c
+}
+
+// copula cuts a paragraph's first sentence at "is a". marked tells that the
+// subject is set off as bold, emphasis or a file's name.
+func copula(r run) (subject, pred string, marked, ok bool) {
+	first := firstSentence(r.text)
+	for _, v := range []string{" is ", " are ", " refers to ", " means ", " denotes "} {
+		before, after, found := strings.Cut(first, v)
+		if !found || len(strings.Fields(before)) > 7 {
+			continue
+		}
+		if (v == " is " || v == " are ") && !articleFirst(after) {
+			continue
+		}
+		subject = withoutArticle(strings.TrimSpace(before))
+		for _, s := range r.spans {
+			bare := strings.HasPrefix(r.text, s.text) || strings.HasSuffix(before, " "+s.text) && withoutArticle(before) == s.text
+			if bare && strings.HasPrefix(subject, s.text) && (s.kind == strong || s.kind == emphasis || s.kind == codeSpan && filename(s.text)) {
+				marked = true
+			}
+		}
+		return subject, after, marked, true
+	}
+	return "", "", false, false
+}
+
+// headNoun is the noun a predicate turns on: the last word before its first
+// relative clause or preposition.
+func headNoun(pred string) string {
+	last := ""
+	for _, w := range words(pred) {
+		if in("that which who whose for of to used in on with by from where when and or as designed written built into at between", w) {
+			break
+		}
+		last = strings.Trim(w, ".'")
+	}
+	return last
+}
+
+// same compares two names without case, article, brackets and plural.
+func same(a, b string) bool { return b != "" && key(a) == key(b) }

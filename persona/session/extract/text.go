@@ -1,0 +1,258 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/util"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+type spanKind uint8
+
+const (
+	strong spanKind = iota + 1
+	emphasis
+	codeSpan
+	link
+)
+
+// span is a marked piece of a run.
+type span struct {
+	kind spanKind
+	at   int // byte offset in run.text
+	text string
+}
+
+// run is inline text with the markdown taken off. Its spans tell what was
+// marked, the outer before the inner.
+type run struct {
+	text  string
+	spans []span
+}
+
+// run flattens the inline children of n.
+func (d *document) run(n ast.Node) run {
+	f := flattener{src: d.src}
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		f.inline(c, 0)
+	}
+	return f.finish()
+}
+
+type flattener struct {
+	src   []byte
+	b     strings.Builder
+	spans []span // text is not set before finish; at is an offset in b
+	ends  []int
+}
+
+func (f *flattener) inline(n ast.Node, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	mark := -1
+	if k := marks(n); k != 0 {
+		mark = len(f.spans)
+		f.spans, f.ends = append(f.spans, span{kind: k, at: f.b.Len()}), append(f.ends, 0)
+	}
+	switch n := n.(type) {
+	case *ast.Text:
+		f.text(n)
+	case *ast.String:
+		f.b.Write(n.Value)
+	case *ast.AutoLink:
+		f.b.Write(n.Label(f.src))
+	case *ast.Image, *ast.RawHTML:
+	case *ast.CodeSpan:
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			if t, ok := c.(*ast.Text); ok {
+				f.b.Write(t.Segment.Value(f.src))
+			}
+		}
+	default:
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			f.inline(c, depth+1)
+		}
+	}
+	if mark >= 0 {
+		f.ends[mark] = f.b.Len()
+	}
+}
+
+func (f *flattener) text(n *ast.Text) {
+	v := n.Segment.Value(f.src)
+	if !n.IsRaw() {
+		v = util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(v)))
+	}
+	f.b.Write(v)
+	if n.SoftLineBreak() || n.HardLineBreak() {
+		f.b.WriteByte(' ')
+	}
+}
+
+func marks(n ast.Node) spanKind {
+	switch n := n.(type) {
+	case *ast.Emphasis:
+		if n.Level >= 2 {
+			return strong
+		}
+		return emphasis
+	case *ast.CodeSpan:
+		return codeSpan
+	case *ast.Link, *ast.AutoLink:
+		return link
+	}
+	return 0
+}
+
+// finish squeezes white space and moves the spans along.
+func (f *flattener) finish() run {
+	raw := f.b.String()
+	r := run{text: squeeze(raw)}
+	for i, s := range f.spans {
+		s.text = squeeze(raw[s.at:f.ends[i]])
+		s.at = len(squeeze(raw[:s.at]))
+		if s.at > 0 && s.at < len(r.text) && r.text[s.at] == ' ' {
+			s.at++
+		}
+		if s.text != "" && strings.HasPrefix(r.text[min(s.at, len(r.text)):], s.text) {
+			r.spans = append(r.spans, s)
+		}
+	}
+	return r
+}
+
+// squeeze turns white space into single spaces and drops what a reader cannot see.
+func squeeze(s string) string {
+	return strings.Join(strings.Fields(okf.Visible(strings.ToValidUTF8(s, ""))), " ")
+}
+
+// lead is the marked text a run begins with, and what follows its separator.
+func (r run) lead() (lead span, rest string, ok bool) {
+	if len(r.spans) == 0 || r.spans[0].at != 0 {
+		return span{}, "", false
+	}
+	lead = r.spans[0]
+	rest = r.text[len(lead.text):]
+	inside := strings.HasSuffix(lead.text, ":")
+	lead.text = strings.TrimRight(lead.text, " :")
+	trimmed := strings.TrimLeft(rest, " ")
+	for _, sep := range []string{":", "—", "–", "- ", "-- ", "= "} {
+		if after, found := strings.CutPrefix(trimmed, sep); found {
+			return lead, strings.TrimSpace(after), true
+		}
+	}
+	return lead, trimmed, inside && trimmed != ""
+}
+
+// sentences cuts text at full stops, question and exclamation marks that end a
+// sentence: not those of abbreviations, file names or versions.
+func sentences(text string) []string {
+	var out []string
+	start := 0
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c != '.' && c != '!' && c != '?' {
+			continue
+		}
+		end := i + 1
+		for end < len(text) && strings.IndexByte(`"')]`, text[end]) >= 0 {
+			end++
+		}
+		if end < len(text) && text[end] != ' ' || c == '.' && abbreviated(text[start:i]) || !opens(text[end:]) {
+			continue
+		}
+		out = append(out, strings.TrimSpace(text[start:end]))
+		start, i = end, end-1
+	}
+	if rest := strings.TrimSpace(text[start:]); rest != "" {
+		out = append(out, rest)
+	}
+	return out
+}
+
+// opens reports whether a sentence may begin here: not with a small letter.
+func opens(rest string) bool {
+	rest = strings.TrimLeft(rest, " ")
+	r, _ := utf8.DecodeRuneInString(rest)
+	return rest == "" || !unicode.IsLower(r)
+}
+
+func abbreviated(before string) bool {
+	w := strings.ToLower(before[strings.LastIndexAny(before, " (")+1:])
+	return in("e.g i.e eg ie etc vs cf mr mrs dr no nr approx inc ltd fig st al resp incl ca", w) && w != "" ||
+		len(w) == 1 && w[0] >= 'a' && w[0] <= 'z'
+}
+
+// firstSentence is the first sentence of text, at most 200 bytes, without a
+// closing colon.
+func firstSentence(text string) string {
+	ss := sentences(text)
+	if len(ss) == 0 {
+		return ""
+	}
+	return clip(strings.TrimRight(ss[0], " :;,"), maxDescription)
+}
+
+// maxDescription bounds a description, in bytes.
+const maxDescription = 200
+
+// clip cuts s at a word so that it is at most max bytes, the ellipsis included.
+func clip(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	cut := max - len("…")
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	if sp := strings.LastIndexByte(s[:cut], ' '); sp > max/2 {
+		cut = sp
+	}
+	return strings.TrimRight(s[:cut], " ,;:(") + "…"
+}
+
+// words are the lower-case words of s: letters, digits and what joins them.
+func words(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’' && r != '-' && r != '.' && r != '_' && r != '@' && r != '/'
+	})
+}
+
+// slug makes a lower-case id of a title; a title without a Latin letter or a
+// digit is named after its bytes.
+func slug(title string) string {
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(strings.ToLower(title)) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case unicode.Is(unicode.Mn, r) || r == '\'' || r == '’':
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= 60 {
+			break
+		}
+	}
+	if s := strings.Trim(b.String(), "-"); s != "" {
+		return s
+	}
+	return "x-" + okf.BlobID([]byte(title))[:12]
+}
+
+// capital makes the first letter large, unless the word is a name with its own
+// casing or a file.
+func capital(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	if strings.ContainsFunc(first, func(r rune) bool { return unicode.IsUpper(r) || r == '.' || r == '_' || r == '@' || r == '/' }) {
+		return s
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}

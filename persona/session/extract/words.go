@@ -1,0 +1,210 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// in reports whether w is one of the space-separated words of list.
+func in(list, w string) bool {
+	return w != "" && !strings.Contains(w, " ") && strings.Contains(" "+list+" ", " "+w+" ")
+}
+
+// boilerplate names the headings whose own text is about the document and not
+// about the world.
+func boilerplate(title string) bool {
+	switch t := strings.ToLower(strings.Trim(title, " ?!.:")); t {
+	case "table of contents", "contents", "toc", "see also", "next steps", "what's next", "what next", "further reading", "related",
+		"related work", "read more", "learn more", "more information", "quick links", "useful links", "getting help", "release notes",
+		"version history", "what's new", "breaking changes", "known issues", "special thanks", "in this article", "on this page",
+		"before you begin", "how to contribute", "code of conduct", "table of content", "code example", "code examples":
+		return true
+	default:
+		return in("introduction intro overview summary contents license licence licensing copyright contributing contributors contribution "+
+			"contributions changelog changes history references reference bibliography links resources prerequisites requirements examples "+
+			"example notes note faq faqs acknowledgements acknowledgments credits authors author maintainers sponsors backers support "+
+			"help badges status todo roadmap motivation background abstract conclusion appendix about description synopsis usage api "+
+			"options parameters arguments returns methods properties events errors features configuration config syntax output input "+
+			"caveats tips warning warnings disclaimer feedback questions security backlinks footnotes index preface foreword donate funding", t)
+	}
+}
+
+// generic names what a document may call a section about anything; such a
+// process is told apart by its document.
+func generic(title string) bool {
+	switch strings.ToLower(title) {
+	case "getting started", "quick start", "how it works", "from source", "building from source", "build from source", "running tests",
+		"run tests", "running the tests", "set up", "first steps", "local development", "manual installation", "get started":
+		return true
+	}
+	return in("installation installing install setup building build testing tests test deployment deploying deploy release releasing "+
+		"releases upgrade upgrading upgrades update updating development quickstart migration migrating publishing debugging uninstall "+
+		"uninstalling uninstallation troubleshooting compiling running rules policy policies standards conventions guidelines "+
+		"requirements constraints workflow process procedure checklist steps", strings.ToLower(title))
+}
+
+// label names what bold words in a list say about the text and not of the world.
+func label(title string) bool {
+	t := strings.ToLower(title)
+	if first, _, _ := strings.Cut(t, " "); in("step phase part section chapter figure table note option example case day week rule tip stage level", first) {
+		return true
+	}
+	switch t {
+	case "see also", "read more", "default value", "good for", "bad for", "best for", "use when", "when to use", "how to use", "for example",
+		"known issues", "breaking change", "breaking changes", "what it does", "why it matters", "last updated", "out of scope", "in scope":
+		return true
+	}
+	return in("warning important caution hint info default type required optional returns return parameters params arguments args usage "+
+		"description deprecated added removed changed fixed input inputs output outputs date author authors version status why what when "+
+		"how who where problem solution context decision consequences rationale pros cons yes no true false todo done name purpose "+
+		"summary goal goals question answer q a result results before after update edit bug feature breaking since until values value "+
+		"remarks remark details detail reason reasons benefit benefits impact owner priority severity tags scope reference references "+
+		"source sources url link links license email contact total new old other misc general", t)
+}
+
+// imperative reports whether w is a verb that instructions begin with.
+func imperative(w string) bool {
+	return in("accept activate add adjust allow announce append apply approve archive ask assign attach attempt audit authenticate "+
+		"authorize avoid back backup begin boot branch browse build bump calculate call cancel capture carry change check choose "+
+		"clean clear click clone close collect commit compare compile complete configure confirm connect consider contact convert "+
+		"copy correct count create cut debug declare decide define delete deploy describe detect determine develop disable discard "+
+		"disconnect document double-check download draft drag draw drop dry dump edit email enable ensure enter establish evaluate "+
+		"examine execute expand export extract fetch file fill find finish fix follow force fork format gather generate get give go "+
+		"grant handle identify implement import include increase initialise initialize input insert inspect install integrate "+
+		"investigate invite invoke join keep label land launch leave link list load locate log login look maintain make manage "+
+		"mark measure merge migrate modify monitor mount move name navigate note notify obtain open optimise optimize order "+
+		"organise organize override package paste perform pick pin ping place plan point post prepare press prevent print "+
+		"proceed process promote propose protect provide provision publish pull push put query raise read rebase reboot rebuild "+
+		"receive recheck record recover redeploy refer refresh register release remove rename renew reopen repeat replace reply report "+
+		"reproduce request reset resolve restart restore retrieve return reuse revert review revoke rinse roll rollback rotate run save "+
+		"scan schedule search secure select send serve set setup share ship shut sign simulate skip specify stage start stop store "+
+		"submit subscribe switch sync synchronise synchronize tag take talk telephone tell test track transfer translate trigger "+
+		"troubleshoot try turn type uninstall unlink unpack unpublish unregister update upgrade upload use validate verify view visit "+
+		"wait wash watch wipe work wrap write you", w)
+}
+
+// gerund returns the stem of a verb's -ing form: "opening" → "open",
+// "running" → "run". Nouns that only look like one are not.
+func gerund(w string) (stem string, ok bool) {
+	if len(w) < 5 || !strings.HasSuffix(w, "ing") || in("string thing things setting settings warning during nothing something everything "+
+		"anything king ring spring pricing logging routing caching styling theming naming typing formatting heading bring sing wing "+
+		"ceiling morning evening meeting engineering marketing beijing missing existing following remaining working outstanding "+
+		"programming padding spacing casing binding encoding timing interesting pending escaping hashing parsing", w) {
+		return "", false
+	}
+	stem = strings.TrimSuffix(w, "ing")
+	n := len(stem)
+	if n > 2 && stem[n-1] == stem[n-2] && !strings.ContainsRune("lsz", rune(stem[n-1])) {
+		stem = stem[:n-1]
+	}
+	return stem, true
+}
+
+// procedural reports whether a heading's word names something done in steps.
+func procedural(w string) bool {
+	return in("process procedure workflow runbook playbook checklist release deployment installation setup upgrade migration rollback "+
+		"recovery onboarding offboarding rollout handover backup restore provisioning bootstrap", w)
+}
+
+// roleNoun reports whether w ends the name of a person's or a group's place in
+// the work. "user" and "client" are readers of documents, not roles in them.
+func roleNoun(w string) bool {
+	return in("lead leader manager owner maintainer maintainers engineer developer editor author reviewer approver administrator admin "+
+		"operator director officer coordinator architect designer analyst tester moderator secretary treasurer chair chairman "+
+		"chairperson committer champion captain steward triager releaser publisher team committee board council squad crew desk "+
+		"guide clerk auditor trustee shepherd mentor supervisor technician scientist writer translator buyer seller "+
+		"releasers collaborators collaborator contributor master head ciso cto ceo cfo sre dba", strings.TrimSuffix(w, "."))
+}
+
+// systemNoun reports whether w, as what something is said to be, makes it a system.
+func systemNoun(w string) bool {
+	return in("tool toolkit toolchain service platform system application app software program library framework server client registry "+
+		"database daemon engine api cli utility package module plugin runtime compiler bundler linter manager repository website "+
+		"dashboard broker queue cache proxy gateway sdk interpreter parser generator implementation wrapper extension shell editor "+
+		"middleware driver store scheduler orchestrator backend frontend", w)
+}
+
+// articleFirst reports whether a definition begins as a definition does: with an
+// article or a pronoun that takes a noun.
+func articleFirst(s string) bool {
+	first, _, _ := strings.Cut(strings.ToLower(s), " ")
+	return in("a an the any one each every some what who whoever whether someone somebody something all two three several", first)
+}
+
+// normative reports whether a sentence obliges or forbids.
+func normative(s string) bool {
+	ws := words(s)
+	for i, w := range ws {
+		next := ""
+		if i+1 < len(ws) {
+			next = ws[i+1]
+		}
+		switch {
+		case in("must mustn't shall never prohibited forbidden mandatory nobody", w),
+			in("not only", next) && in("may should do", w),
+			w == "don't" && i == 0, w == "always" && i == 0, w == "not" && in("allowed permitted", next),
+			in("required obliged", w) && next == "to", w == "no" && next == "one":
+			return true
+		}
+	}
+	return false
+}
+
+// shellWord reports whether a command says nothing about the team's systems.
+func shellWord(w string) bool {
+	return in("cd ls ll echo export cat mkdir rmdir rm cp mv ln touch chmod chown source set unset if then else fi for do done while case "+
+		"esac exit return function alias which whereis man less more head tail grep egrep sed awk find xargs sort uniq wc tr cut tee "+
+		"true false test printf read env pwd kill ps top date sleep sudo time nohup exec eval trap wait bash sh zsh fish vi vim nano "+
+		"emacs open clear history type command tar gzip gunzip zip unzip diff patch whoami id su usage error warning output note "+
+		"local declare end in and or not import from const let var function return print begin var", w)
+}
+
+// name reports whether a title can name a thing: short, with a letter, not a
+// sentence, not an option, not code.
+func name(title string, code bool) bool {
+	ws := strings.Fields(title)
+	switch {
+	case len(ws) == 0, len(ws) > 6, len(title) > 60, !strings.ContainsFunc(title, unicode.IsLetter):
+		return false
+	case strings.HasPrefix(title, "-"), strings.HasPrefix(title, "$"), strings.ContainsAny(title, "?!;{}<>=[]|*\"\\…→"):
+		return false
+	case strings.HasSuffix(title, ".") && len(ws) > 1, strings.Contains(title, "://"), strings.Contains(title, ". "):
+		return false
+	case code && !filename(title):
+		return false
+	}
+	return !label(title) && balanced(title)
+}
+
+func balanced(s string) bool {
+	return strings.Count(s, "(") == strings.Count(s, ")") && !strings.HasSuffix(s, "()")
+}
+
+// filename reports whether s is a file by its looks: one word with a known
+// extension or a well-known name.
+func filename(s string) bool {
+	if strings.ContainsAny(s, " ()<>*:,;=$") || strings.HasPrefix(s, "http") || len(s) > 60 {
+		return false
+	}
+	base := s[strings.LastIndexByte(s, '/')+1:]
+	dot := strings.LastIndexByte(base, '.')
+	if dot < 0 {
+		return in("Makefile Dockerfile Jenkinsfile CODEOWNERS Vagrantfile Gemfile Procfile LICENSE README CHANGELOG", base)
+	}
+	return in("md txt json jsonl yaml yml toml csv tsv xml html pdf lock ini cfg conf env log sql sh py go js ts proto tf zip tgz gz "+
+		"svg png xlsx docx npmrc gitignore npmignore editorconfig dockerignore mod sum", base[dot+1:]) && len(base) > 2
+}
+
+// definable reports whether s reads as a definition: at least four words, and
+// not an instruction.
+func definable(s string) bool {
+	ws := words(s)
+	return len(ws) >= 4 && !imperative(ws[0]) && !strings.HasSuffix(s, "?") && !strings.HasPrefix(s, "|")
+}
+
+// proper reports whether s begins with a capital letter.
+func proper(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsUpper(r)
+}

@@ -1,0 +1,77 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Print writes e as a text emission, the form Parse reads and package replay
+// records: atoms, findings, usage, handoff and outcome. A change and what only
+// odd records (Raw, Transcript, At) are not in it.
+func Print(e Emission) []byte {
+	var b bytes.Buffer
+	for _, a := range e.Atoms {
+		printAtom(&b, a)
+	}
+	if len(e.Findings) > 0 {
+		v := findings{Schema: SchemaFindings}
+		for _, f := range e.Findings {
+			v.Findings = append(v.Findings, finding(f))
+		}
+		printObject(&b, v)
+	}
+	u := usage{Schema: SchemaUsage, Turns: e.Usage.Turns, Model: e.Usage.Model}
+	if e.Usage.CostKnown {
+		u.Cost = &e.Usage.Cost
+	}
+	printObject(&b, u)
+	if e.Handoff != "" {
+		printObject(&b, handoff{SchemaHandoff, e.Handoff})
+	}
+	printObject(&b, finish{SchemaFinish, e.Outcome, e.Failure, e.Detail})
+	return b.Bytes()
+}
+
+// printAtom fences an atom's file with more backticks than any run inside it.
+func printAtom(b *bytes.Buffer, a Atom) {
+	text := a.Atom.Bytes()
+	ticks := Fence(text)
+	b.WriteString(ticks + "atom")
+	if a.Base != "" {
+		b.WriteString(" base=" + a.Base)
+	}
+	if a.Atom.Path != "" && !strings.ContainsAny(a.Atom.Path, " \t") {
+		b.WriteString(" path=" + a.Atom.Path)
+	}
+	b.WriteByte('\n')
+	b.Write(text)
+	if !bytes.HasSuffix(text, []byte("\n")) {
+		b.WriteByte('\n')
+	}
+	b.WriteString(ticks + "\n\n")
+}
+
+func printObject(b *bytes.Buffer, v any) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		panic("unreachable: " + err.Error()) // strings and numbers only
+	}
+	fmt.Fprintf(b, "```json\n%s\n```\n\n", text)
+}
+
+// Fence is a run of backticks, three or more, that no line of text can close.
+func Fence(text []byte) string {
+	longest, run := 2, 0
+	for _, c := range text {
+		if c != '`' {
+			run = 0
+			continue
+		}
+		if run++; run > longest {
+			longest = run
+		}
+	}
+	return strings.Repeat("`", longest+1)
+}
