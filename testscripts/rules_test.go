@@ -2,7 +2,6 @@ package testscripts
 
 import (
 	"go/ast"
-	"go/token"
 	"maps"
 	"os"
 	"os/exec"
@@ -157,8 +156,15 @@ func TestErrorsNameTheThing(t *testing.T) {
 	lazy := regexp.MustCompile(`^"(failed to|could not|unable to|error |can't )`)
 	for _, s := range goFiles(t, product) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
-			lit, ok := n.(*ast.BasicLit)
-			if ok && lit.Kind == token.STRING && lazy.MatchString(lit.Value) {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 {
+				return true
+			}
+			f, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || f.Sel.Name != "Errorf" && f.Sel.Name != "New" {
+				return true
+			}
+			if lit, ok := call.Args[0].(*ast.BasicLit); ok && lazy.MatchString(lit.Value) {
 				t.Errorf("%s: %s: name the thing first, then what is wrong", s.at(lit), lit.Value)
 			}
 			return true

@@ -17,7 +17,7 @@ type key struct {
 	set  func(c *Config, part string, n node) error
 }
 
-// keys is every key of odd.toml, in the order of the sections of DESIGN §5.6.
+// keys is every key of odd.toml, in the order of the template.
 var keys = []key{
 	{"bundle.root", folder(func(c *Config) *string { return &c.Root }, bundleRoot)},
 	{"board.branch", text(func(c *Config) *string { return &c.Branch }, branchName)},
@@ -63,7 +63,7 @@ var keys = []key{
 	{"mcp", reserved(isTables)},
 }
 
-// known are the substrates DESIGN §9 names: they need no section of their own.
+// known are the substrates odd is made for: they need no section of their own.
 var known = []string{"extract", "replay", "exec", "claude", "acp", "anthropic", "openai"}
 
 // matches says whether path is the pattern ("all") or a table on the way to it.
