@@ -117,10 +117,12 @@ func (b *batch) start() error {
 	return nil
 }
 
-// stop ends the process; the next read starts another.
+// stop ends the process, if one runs; the next read starts another.
 func (b *batch) stop() {
-	b.proc.close()
-	b.proc = nil
+	if b.proc != nil {
+		b.proc.close()
+		b.proc = nil
+	}
 }
 
 // close shuts the input and reaps the process. Closing twice is harmless.

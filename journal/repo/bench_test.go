@@ -69,7 +69,7 @@ func benchTree(b *testing.B, many bool) {
 			return err
 		})
 		if many {
-			err = f.(Files).ReadMany(names, func(string, []byte) error { return nil })
+			err = f.(TreeFS).ReadMany(names, func(string, []byte) error { return nil })
 		} else {
 			for _, n := range names {
 				if _, err = fs.ReadFile(f, n); err != nil {

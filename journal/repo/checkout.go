@@ -33,9 +33,10 @@ func (r *Repo) newCheckout(ctx context.Context, m marker) (*checkout, error) {
 	return c, c.diff(ctx)
 }
 
-// marked is the checkout a marker is about, its changes not yet known.
+// marked is the checkout a marker is about, its changes not yet known. Its scratch directory is never one that was
+// used before: a git that outlived a killed odd may still be writing there.
 func (r *Repo) marked(m marker) *checkout {
-	return &checkout{r: r, m: m, scratch: r.oddDir("tmp", "sync-"+m.Nonce)}
+	return &checkout{r: r, m: m, scratch: r.oddDir("tmp", "sync-"+newNonce())}
 }
 
 func (c *checkout) diff(ctx context.Context) (err error) {
@@ -280,15 +281,15 @@ func (c *checkout) refresh(ctx context.Context) {
 
 // forget removes the marker and the scratch directory; with lines to tell, the marker stays and holds them.
 func (c *checkout) forget(kept []string) error {
-	err := os.RemoveAll(c.scratch)
+	os.RemoveAll(c.scratch) // what cannot be removed now is swept later
 	if len(kept) > 0 {
 		c.m.Kept = kept
-		return errors.Join(err, c.r.writeMarker(c.m))
+		return c.r.writeMarker(c.m)
 	}
-	if rerr := os.Remove(c.r.markerPath(c.m)); !errors.Is(rerr, fs.ErrNotExist) {
-		err = errors.Join(err, rerr)
+	if err := os.Remove(c.r.markerPath(c.m)); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // undo gives everything back before the ref moved.

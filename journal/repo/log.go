@@ -3,6 +3,7 @@ package repo
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -25,14 +26,14 @@ func (r *Repo) Commit(oid OID) (Commit, error) {
 func (r *Repo) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
 		args := []string{"rev-list", "--topo-order", string(to)}
+		err := to.check()
 		if from != "" {
 			args = append(args, "^"+string(from))
+			err = errors.Join(err, from.check())
 		}
-		for _, o := range []OID{from, to} {
-			if o != "" && !o.ok() || to == "" {
-				yield(Commit{}, fmt.Errorf("log: %w", o.check()))
-				return
-			}
+		if err != nil {
+			yield(Commit{}, err)
+			return
 		}
 		for oid, err := range r.lines(ctx, args) {
 			var c Commit

@@ -25,7 +25,7 @@ func (r *Repo) Move(ctx context.Context, us ...RefUpdate) error {
 	if _, err := transaction(us); err != nil || len(us) == 0 {
 		return err
 	}
-	lock, err := r.lockSync(ctx)
+	lock, err := r.lockSync(ctx, moveWait)
 	if err != nil {
 		return err
 	}
@@ -60,16 +60,19 @@ func (r *Repo) at(step string) error {
 	return r.step(step)
 }
 
-// syncWait is how long a Move waits for another odd's Move, which takes a fifth of a second.
-const syncWait = 10 * time.Second
+// How long a Move, or a Recover, waits for another odd's Move, which takes a fifth of a second.
+const (
+	moveWait    = 10 * time.Second
+	recoverWait = time.Second
+)
 
 // lockSync takes the lock that orders Moves and recoveries. It is not the drain's lock: approve moves refs too.
-func (r *Repo) lockSync(ctx context.Context) (*flock.Flock, error) {
+func (r *Repo) lockSync(ctx context.Context, patience time.Duration) (*flock.Flock, error) {
 	if err := os.MkdirAll(r.oddDir("tmp"), 0o777); err != nil {
 		return nil, err
 	}
 	f := flock.New(r.oddDir("sync.lock"), flock.SetPermissions(0o666))
-	wait, cancel := context.WithTimeout(ctx, syncWait)
+	wait, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if _, err := f.TryLockContext(wait, 10*time.Millisecond); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
@@ -154,11 +157,11 @@ func (c *checkout) complete(ctx context.Context) (kept []string, err error) {
 	return kept, c.forget(kept)
 }
 
-// sweepSync removes scratch directories of Moves that were killed. The sync lock must be held.
-func (r *Repo) sweepSync() error {
-	names, err := filepath.Glob(r.oddDir("tmp", "sync-*"))
+// sweepSync removes scratch directories of Moves that were killed. The sync lock must be held. One that a git which
+// outlived its odd still writes to is left to the next sweep.
+func (r *Repo) sweepSync() {
+	names, _ := filepath.Glob(r.oddDir("tmp", "sync-*")) // the pattern is well-formed
 	for _, n := range names {
-		err = errors.Join(err, os.RemoveAll(n))
+		os.RemoveAll(n)
 	}
-	return err
 }

@@ -68,12 +68,15 @@ func discover(abs string) (*Repo, error) {
 			r.gitDir = gd
 		case isGitDir(at):
 			r.root, r.gitDir = "", at
+			if filepath.Base(at) == ".git" {
+				r.root = filepath.Dir(at) // inside the git directory of a work tree, as a hook is
+			}
 		case at == filepath.Dir(at):
 			return nil, fmt.Errorf("%s: %w; run odd init, or git init", abs, ErrNotRepo)
 		default:
 			continue
 		}
-		if rel, err := filepath.Rel(at, abs); err == nil && rel != "." && r.root != "" {
+		if rel, err := filepath.Rel(at, abs); err == nil && rel != "." && r.root == at {
 			r.prefix = filepath.ToSlash(rel)
 		}
 		return r, r.findCommon()
@@ -150,12 +153,12 @@ func (r *Repo) openStore() {
 		dot = dotgit.NewRepositoryFilesystem(dot, osfs.New(r.common))
 	}
 	st := filesystem.NewStorageWithOptions(dot, cache.NewObjectLRUDefault(), filesystem.Options{KeepDescriptors: true})
-	slow := newGitStore(r.git)
+	slow := &gitStore{run: r.git, batch: newBatch(r.git)}
 	if _, err := gogit.Open(st, nil); err != nil || shared(st) {
-		r.objs, r.refs = slow, gitRefs{r.git}
+		r.objs, r.refs = slow, refs{run: r.git}
 		return
 	}
-	r.objs, r.refs = &packStore{st: st, slow: slow}, goRefs{st: st}
+	r.objs, r.refs = &packStore{st: st, slow: slow}, refs{st: st}
 }
 
 // shared reports whether core.sharedRepository is set.

@@ -14,13 +14,13 @@ import (
 // prove ours, completes the checkouts and returns one line per kept file it
 // would not overwrite. It is cheap when there is nothing to do; every command calls it.
 //
-// A ref that did not move means the Move never happened, and its locks go. While another odd is moving, Recover leaves
-// it to that one. ErrBusy: another git holds the index.lock of a checkout that is still to be completed.
+// A ref that did not move means the Move never happened, and its locks go. While another odd is moving, Recover waits
+// a second, then leaves it to that one. ErrBusy: another git holds the index.lock of a checkout that is still to be completed.
 func (r *Repo) Recover(ctx context.Context) ([]string, error) {
 	if ms, err := r.markers(); err != nil || len(ms) == 0 {
 		return nil, err
 	}
-	lock, err := r.tryLock("sync.lock")
+	lock, err := r.lockSync(ctx, recoverWait)
 	if errors.Is(err, ErrBusy) {
 		return nil, nil
 	}
@@ -43,9 +43,7 @@ func (r *Repo) recover(ctx context.Context, tell bool) (lines []string, err erro
 	if err != nil || len(ms) == 0 {
 		return nil, err
 	}
-	if err := r.sweepSync(); err != nil {
-		return nil, err
-	}
+	r.sweepSync()
 	for _, m := range ms {
 		if len(m.Kept) > 0 && !tell {
 			continue

@@ -1,26 +1,29 @@
 package repo
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// refReader reads refs without moving them.
-type refReader interface {
-	ref(name string) (OID, error)    // ErrNoRef when absent; symbolic refs are followed
-	branch() (ref string, err error) // the full name HEAD holds, "" when detached
+// refs reads refs without moving them: in process, or by asking git where st is nil.
+type refs struct {
+	st  *filesystem.Storage
+	run *runner
 }
 
-// goRefs reads them in process.
-type goRefs struct{ st *filesystem.Storage }
-
-func (g goRefs) ref(name string) (OID, error) {
+// ref resolves a full name and follows symbolic refs; ErrNoRef when it is absent.
+func (g refs) ref(name string) (OID, error) {
+	if g.st == nil {
+		return g.ask(name)
+	}
 	for range 5 { // git follows five symbolic refs, no more
 		ref, err := g.st.Reference(plumbing.ReferenceName(name))
 		if errors.Is(err, plumbing.ErrReferenceNotFound) {
@@ -37,18 +40,7 @@ func (g goRefs) ref(name string) (OID, error) {
 	return "", fmt.Errorf("%s: symbolic refs too deep", name)
 }
 
-func (g goRefs) branch() (string, error) {
-	ref, err := g.st.Reference(plumbing.HEAD)
-	if err != nil || ref.Type() == plumbing.HashReference {
-		return "", err
-	}
-	return ref.Target().String(), nil
-}
-
-// gitRefs asks git.
-type gitRefs struct{ run *runner }
-
-func (g gitRefs) ref(name string) (OID, error) {
+func (g refs) ask(name string) (OID, error) {
 	out, err := g.run.run(context.Background(), call{
 		args: []string{"rev-parse", "-q", "--verify", "--end-of-options", name}, read: true})
 	if exitCode(err) == 1 {
@@ -57,7 +49,15 @@ func (g gitRefs) ref(name string) (OID, error) {
 	return OID(strings.TrimSpace(string(out))), err
 }
 
-func (g gitRefs) branch() (string, error) {
+// branch is the full name HEAD holds, "" when detached.
+func (g refs) branch() (string, error) {
+	if g.st != nil {
+		ref, err := g.st.Reference(plumbing.HEAD)
+		if err != nil || ref.Type() == plumbing.HashReference {
+			return "", err
+		}
+		return ref.Target().String(), nil
+	}
 	out, err := g.run.run(context.Background(), call{args: []string{"symbolic-ref", "-q", "HEAD"}, read: true})
 	if exitCode(err) == 1 {
 		return "", nil
@@ -101,9 +101,10 @@ func checkRef(name string) error {
 	return nil
 }
 
-// Refs lists full ref names under a prefix ("refs/odd/run/") with their ids in New, sorted by name.
+// Refs lists the refs whose full name starts with prefix ("refs/odd/run/", "refs/heads/odd/review/t.") with their ids in New, sorted by name.
 func (r *Repo) Refs(prefix string) ([]RefUpdate, error) {
-	out, err := r.read(context.Background(), "for-each-ref", "--format=%(objectname) %(refname)", strings.TrimSuffix(prefix, "/"))
+	folder := prefix[:strings.LastIndexByte(prefix, '/')+1]
+	out, err := r.read(context.Background(), "for-each-ref", "--format=%(objectname) %(refname)", strings.TrimSuffix(folder, "/"))
 	if err != nil {
 		return nil, err
 	}
@@ -140,12 +141,10 @@ func (r *Repo) Update(ctx context.Context, us ...RefUpdate) error {
 	if err != nil || len(us) == 0 {
 		return err
 	}
-	_, err = r.git.run(ctx, call{args: []string{"update-ref", "-z", "--stdin"}, stdin: strings.NewReader(in)})
-	return r.refError(err, us)
+	return r.refError(r.transact(ctx, in), us)
 }
 
-// transaction is the input of update-ref -z --stdin. It says start and commit itself: an input cut
-// short by our death must abort, and without them the end of input would commit what had arrived.
+// transaction is the first part of update-ref -z --stdin's input, up to the locks.
 func transaction(us []RefUpdate) (string, error) {
 	var b bytes.Buffer
 	b.WriteString("start\x00")
@@ -162,8 +161,41 @@ func transaction(us []RefUpdate) (string, error) {
 			fmt.Fprintf(&b, "update %s\x00%s\x00%s\x00", u.Name, u.New, u.Old)
 		}
 	}
-	b.WriteString("prepare\x00commit\x00")
+	b.WriteString("prepare\x00")
 	return b.String(), nil
+}
+
+// transact runs one transaction in two breaths: "commit" is sent only after git has said that it holds every lock.
+// If odd dies before that, git sees the end of its input and aborts; if it dies later, the lock files prove to
+// Recover that the refs may still move. Either way no ref moves behind a recovery's back.
+func (r *Repo) transact(ctx context.Context, in string) error {
+	c := call{args: []string{"update-ref", "-z", "--stdin"}}
+	cmd := r.git.command(ctx, c)
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	to, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	from, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return r.git.explain(ctx, c, err, nil, "")
+	}
+	_, err = io.WriteString(to, in)
+	for sc := bufio.NewScanner(from); err == nil && sc.Scan(); {
+		if sc.Text() == "prepare: ok" {
+			_, err = io.WriteString(to, "commit\x00")
+			to.Close()
+		}
+	}
+	to.Close()
+	if werr := cmd.Wait(); werr != nil {
+		return r.git.explain(ctx, c, werr, nil, errs.String())
+	}
+	return err
 }
 
 // check refuses a malformed update.

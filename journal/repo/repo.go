@@ -65,7 +65,7 @@ type Repo struct {
 	prefix string
 	git    *runner
 	objs   store
-	refs   refReader
+	refs   refs
 	step   func(string) error // tests stop a Move between two steps with it; nil otherwise
 }
 

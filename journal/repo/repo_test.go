@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 		if err := os.WriteFile(filepath.Join(home, "gitconfig"), []byte(conf), 0o644); err != nil {
 			panic(err)
 		}
+		if dir := os.Getenv("ODD_TEST_MOVE"); dir != "" {
+			return moveInChild(dir)
+		}
 		return m.Run()
 	}())
 }
@@ -77,8 +80,14 @@ func write(t testing.TB, dir string, files ...string) {
 // fresh makes a repository with one commit of the files on main.
 func fresh(t testing.TB, files ...string) (*Repo, OID) {
 	t.Helper()
+	return freshAs(t, nil, files...)
+}
+
+// freshAs is fresh with more arguments for git init.
+func freshAs(t testing.TB, initArgs []string, files ...string) (*Repo, OID) {
+	t.Helper()
 	dir := t.TempDir()
-	git(t, dir, "init", "-q")
+	git(t, dir, append([]string{"init", "-q"}, initArgs...)...)
 	write(t, dir, files...)
 	git(t, dir, "add", "-A")
 	git(t, dir, "commit", "-q", "--allow-empty", "-m", "base")
@@ -121,25 +130,27 @@ func changes(kv ...string) Changes {
 	return ch
 }
 
-// kinds are repositories go-git reads, and ones it declines, so that every reading test runs on both stores.
-var kinds = map[string][]string{
-	"plain":    nil,
-	"declined": {"config", "extensions.worktreeConfig", "true"},
-}
-
 func TestReadsOnBothStores(t *testing.T) {
 	t.Parallel()
-	for name, conf := range kinds {
+	for name, tc := range map[string]struct {
+		init, then []string // arguments of git init; a git command afterwards
+		slow       bool     // go-git declines it
+	}{
+		"plain":          {},
+		"packed":         {then: []string{"gc", "-q"}},
+		"worktreeConfig": {then: []string{"sparse-checkout", "set", "--cone", "d"}, slow: true},
+		"sha256":         {init: []string{"--object-format=sha256"}, slow: true},
+		"shared":         {init: []string{"--shared=group"}, slow: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, base := fresh(t, "a.md", "one\n", "d/b.md", "two\n", "d/e/c.sh", "three\n")
-			if conf != nil {
-				git(t, r.Root(), conf...)
-				git(t, r.Root(), "config", "core.repositoryFormatVersion", "1")
+			r, base := freshAs(t, tc.init, "a.md", "one\n", "d/b.md", "two\n", "d/e/c.sh", "three\n")
+			if tc.then != nil {
+				git(t, r.Root(), tc.then...)
 				r = open(t, r.Root())
-				if _, slow := r.objs.(*gitStore); !slow {
-					t.Fatalf("store is %T, want git's", r.objs)
-				}
+			}
+			if _, slow := r.objs.(*gitStore); slow != tc.slow {
+				t.Fatalf("store is %T", r.objs)
 			}
 			readAll(t, r, base)
 		})
@@ -157,8 +168,16 @@ func readAll(t *testing.T, r *Repo, base OID) {
 	if err := fstest.TestFS(f, "a.md", "d/b.md", "d/e/c.sh"); err != nil {
 		t.Error(err)
 	}
+	var all []string
+	for range fewFiles + 1 {
+		all = append(all, "a.md")
+	}
+	n := 0
+	if err := f.(TreeFS).ReadMany(all, func(_ string, b []byte) error { n += len(b); return nil }); err != nil || n != 4*len(all) {
+		t.Errorf("a stream of %d: %d bytes, %v", len(all), n, err)
+	}
 	var many []string
-	err := f.(Files).ReadMany([]string{"d/e/c.sh", "a.md"}, func(n string, b []byte) error {
+	err := f.(TreeFS).ReadMany([]string{"d/e/c.sh", "a.md"}, func(n string, b []byte) error {
 		many = append(many, n+"="+string(b))
 		return nil
 	})
@@ -175,9 +194,10 @@ func readAll(t *testing.T, r *Repo, base OID) {
 	if out, err := tryGit(r.Root(), "fsck", "--strict"); err != nil {
 		t.Errorf("fsck: %s", out)
 	}
-	if err := r.Update(ctx, RefUpdate{"refs/odd/x", "", next}); err != nil {
+	if err := r.Move(ctx, RefUpdate{"refs/odd/x", "", next}, RefUpdate{"refs/heads/main", base, next}); err != nil {
 		t.Error(err)
 	}
+	eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
 	var log []OID
 	for c, err := range r.Log(ctx, "", next) {
 		if err != nil {

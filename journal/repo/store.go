@@ -18,7 +18,6 @@ import (
 // Both stores are safe for concurrent use.
 type store interface {
 	get(oid OID) (kind string, data []byte, err error)
-	many(oids []OID, fn func(i int, kind string, data []byte) error) error
 	size(oid OID) (int64, error)
 	put(kind string, data []byte) (OID, error)
 }
@@ -90,23 +89,6 @@ func (p *packStore) read(h plumbing.Hash) (kind string, data []byte, err error) 
 	return o.Type().String(), data, err
 }
 
-// many reads in process up to a few dozen objects, which takes less time than starting git, and the rest through git.
-func (p *packStore) many(oids []OID, fn func(int, string, []byte) error) error {
-	if len(oids) > 64 {
-		return p.slow.many(oids, fn)
-	}
-	for i, o := range oids {
-		kind, data, err := p.get(o)
-		if err != nil {
-			return err
-		}
-		if err := fn(i, kind, data); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (p *packStore) size(oid OID) (int64, error) {
 	if err := oid.check(); err != nil {
 		return 0, err
@@ -146,8 +128,6 @@ type gitStore struct {
 	batch *batch
 }
 
-func newGitStore(g *runner) *gitStore { return &gitStore{run: g, batch: newBatch(g)} }
-
 func (s *gitStore) get(oid OID) (string, []byte, error) {
 	if err := oid.check(); err != nil {
 		return "", nil, err
@@ -159,15 +139,6 @@ func (s *gitStore) get(oid OID) (string, []byte, error) {
 		return nil
 	})
 	return kind, data, err
-}
-
-func (s *gitStore) many(oids []OID, fn func(int, string, []byte) error) error {
-	for _, o := range oids {
-		if err := o.check(); err != nil {
-			return err
-		}
-	}
-	return s.batch.each(oids, fn)
 }
 
 func (s *gitStore) size(oid OID) (int64, error) {

@@ -16,39 +16,31 @@ import (
 // snapshot is what trees of one commit share: the store, the trees read so far, the time files carry.
 type snapshot struct {
 	objs  store
+	run   *runner
 	when  time.Time
 	mu    sync.Mutex
 	trees map[OID][]entry
 }
 
-// treeFS is one directory of a snapshot as a file system.
+// TreeFS is one directory of a commit as a file system: fs.ReadDirFS, fs.ReadFileFS, fs.StatFS, fs.SubFS, and
+// ReadMany for reading many files in one stream.
 //
 // Files and directories only: a symbolic link or a submodule is listed with
 // fs.ModeIrregular and cannot be read, so that nothing outside the tree is ever
 // followed. FileInfo.Sys holds the OID of the blob or tree, which is the file's version.
-type treeFS struct {
+type TreeFS struct {
 	snap *snapshot
 	root OID
 }
 
-// Files is what Tree's file system offers beyond fs.FS.
-type Files interface {
-	fs.ReadDirFS
-	fs.ReadFileFS
-	fs.StatFS
-	// ReadMany reads files in one stream, several times faster than one by one, and hands each to
-	// fn in the order of names. fn owns data. It stops at the first error, fn's or its own.
-	ReadMany(names []string, fn func(name string, data []byte) error) error
-}
-
-// Tree is a commit's (or tree's) files as an fs.FS (ReadFile, ReadDir, Stat, Sub); its concrete type is a Files.
+// Tree is a commit's (or tree's) files as an fs.FS (ReadFile, ReadDir, Stat, Sub); its concrete type is TreeFS.
 // It is a snapshot: what refs do later does not show. Symlinks and gitlinks show as irregular files.
 func (r *Repo) Tree(oid OID) (fs.FS, error) {
 	root, when, err := r.rootTree(oid)
 	if err != nil {
 		return nil, err
 	}
-	return treeFS{&snapshot{objs: r.objs, when: when, trees: map[OID][]entry{}}, root}, nil
+	return TreeFS{&snapshot{objs: r.objs, run: r.git, when: when, trees: map[OID][]entry{}}, root}, nil
 }
 
 // rootTree is the tree of a commit (with its time), or the tree itself; "" is the empty tree.
@@ -109,7 +101,7 @@ func (s *snapshot) read(oid OID) ([]entry, error) {
 }
 
 // find walks to name; op is for the error.
-func (t treeFS) find(op, name string) (entry, error) {
+func (t TreeFS) find(op, name string) (entry, error) {
 	if !fs.ValidPath(name) {
 		return entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
@@ -135,7 +127,7 @@ func (t treeFS) find(op, name string) (entry, error) {
 }
 
 // file is find for something readable.
-func (t treeFS) file(op, name string) (entry, error) {
+func (t TreeFS) file(op, name string) (entry, error) {
 	e, err := t.find(op, name)
 	switch {
 	case err != nil:
@@ -149,7 +141,7 @@ func (t treeFS) file(op, name string) (entry, error) {
 }
 
 // Open implements fs.FS.
-func (t treeFS) Open(name string) (fs.File, error) {
+func (t TreeFS) Open(name string) (fs.File, error) {
 	e, err := t.find("open", name)
 	if err != nil {
 		return nil, err
@@ -170,7 +162,7 @@ func (t treeFS) Open(name string) (fs.File, error) {
 }
 
 // ReadFile implements fs.ReadFileFS. The caller owns the bytes.
-func (t treeFS) ReadFile(name string) ([]byte, error) {
+func (t TreeFS) ReadFile(name string) ([]byte, error) {
 	e, err := t.file("read", name)
 	if err != nil {
 		return nil, err
@@ -182,8 +174,12 @@ func (t treeFS) ReadFile(name string) ([]byte, error) {
 	return b, nil
 }
 
-// ReadMany implements Files.
-func (t treeFS) ReadMany(names []string, fn func(name string, data []byte) error) error {
+// fewFiles is up to how many files ReadMany reads in process: about as many as can be read while git starts.
+const fewFiles = 256
+
+// ReadMany reads files in one stream, faster than one by one, and hands each to fn in the order of names. fn owns
+// data. It stops at the first error, fn's or its own. Calls in several goroutines do not wait for each other.
+func (t TreeFS) ReadMany(names []string, fn func(name string, data []byte) error) error {
 	oids := make([]OID, len(names))
 	for i, n := range names {
 		e, err := t.file("read", n)
@@ -192,11 +188,25 @@ func (t treeFS) ReadMany(names []string, fn func(name string, data []byte) error
 		}
 		oids[i] = e.oid
 	}
-	return t.snap.objs.many(oids, func(i int, _ string, data []byte) error { return fn(names[i], data) })
+	if len(oids) > fewFiles {
+		b := newBatch(t.snap.run)
+		defer b.stop()
+		return b.each(oids, func(i int, _ string, data []byte) error { return fn(names[i], data) })
+	}
+	for i, o := range oids {
+		_, b, err := t.snap.objs.get(o)
+		if err != nil {
+			return &fs.PathError{Op: "read", Path: names[i], Err: err}
+		}
+		if err := fn(names[i], b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ReadDir implements fs.ReadDirFS; entries are sorted by name.
-func (t treeFS) ReadDir(name string) ([]fs.DirEntry, error) {
+func (t TreeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	e, err := t.find("readdir", name)
 	if err != nil {
 		return nil, err
@@ -216,7 +226,7 @@ func (t treeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 // Stat implements fs.StatFS.
-func (t treeFS) Stat(name string) (fs.FileInfo, error) {
+func (t TreeFS) Stat(name string) (fs.FileInfo, error) {
 	e, err := t.find("stat", name)
 	if err != nil {
 		return nil, err
@@ -225,7 +235,7 @@ func (t treeFS) Stat(name string) (fs.FileInfo, error) {
 }
 
 // Sub implements fs.SubFS.
-func (t treeFS) Sub(dir string) (fs.FS, error) {
+func (t TreeFS) Sub(dir string) (fs.FS, error) {
 	e, err := t.find("sub", dir)
 	if err != nil {
 		return nil, err
@@ -233,7 +243,7 @@ func (t treeFS) Sub(dir string) (fs.FS, error) {
 	if !e.isDir() {
 		return nil, &fs.PathError{Op: "sub", Path: dir, Err: errors.New("not a directory")}
 	}
-	return treeFS{t.snap, e.oid}, nil
+	return TreeFS{t.snap, e.oid}, nil
 }
 
 // fileMode maps a tree entry's mode.
@@ -327,7 +337,7 @@ func (r *Repo) TreeOID(commit OID, dir string) (OID, error) {
 	if err != nil || dir == "" {
 		return root, err
 	}
-	e, err := treeFS{&snapshot{objs: r.objs, trees: map[OID][]entry{}}, root}.find("find", dir)
+	e, err := TreeFS{&snapshot{objs: r.objs, trees: map[OID][]entry{}}, root}.find("find", dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !e.isDir() {
 		return "", nil
 	}

@@ -59,7 +59,7 @@ func parseWorkTree(rec string) (w workTree, bare bool) {
 func (r *Repo) locate(w *workTree, first bool) error {
 	if first {
 		w.gitDir = r.common
-		if r.gitDir == r.common {
+		if r.gitDir == r.common && r.root != "" {
 			w.root = r.root
 		}
 	}

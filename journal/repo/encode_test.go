@@ -1,0 +1,66 @@
+package repo
+
+import (
+	"testing"
+	"time"
+)
+
+func FuzzTree(f *testing.F) {
+	f.Add([]byte("100644 a\x0012345678901234567890"), 20)
+	f.Add([]byte("40000 d\x0012345678901234567890120000 l\x0012345678901234567890"), 20)
+	f.Add([]byte("100644 \x00"), 32)
+	f.Fuzz(func(t *testing.T, b []byte, idLen int) {
+		if idLen != 20 && idLen != 32 {
+			return
+		}
+		es, err := parseTree(b, idLen)
+		if err != nil {
+			return
+		}
+		out, err := printTree(es)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := parseTree(out, idLen)
+		if err != nil || len(again) != len(es) {
+			t.Errorf("%d entries became %d: %v", len(es), len(again), err)
+		}
+	})
+}
+
+func FuzzCommit(f *testing.F) {
+	f.Add([]byte("tree x\nparent y\nauthor A <a@b> 1 +0100\ncommitter A <a@b> 1 -0000\ngpgsig -----\n more\n\nm\n\nOdd-Run: r\n"))
+	f.Add([]byte("author >< 99999999999999999999 +99999\n\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := parseCommit("id", b)
+		if err == nil {
+			c.Trailer("Odd-Run")
+			_ = c.Author.String()
+		}
+	})
+}
+
+func TestCommitRoundTrip(t *testing.T) {
+	t.Parallel()
+	who := Signature{"Zoë", "z@example.org", time.Unix(1_700_000_000, 0).In(time.FixedZone("", -5400))}
+	c, err := parseCommit("id", printCommit("t", []OID{"a", "b"}, who, "subject\n\nbody\n\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eq(t, "author", c.Author.String(), who.String())
+	eq(t, "zone", c.Author.When.Format("-0700"), "-0130")
+	eq(t, "parents", c.Parents, []OID{"a", "b"})
+	eq(t, "message", c.Message, "subject\n\nbody\n")
+}
+
+func TestTrailer(t *testing.T) {
+	t.Parallel()
+	for msg, want := range map[string][]string{
+		"Odd-Run: no":                                    nil,
+		"s\n\nOdd-Run: a\nOther: x\nodd-run: b":          {"a", "b"},
+		"s\n\nOdd-Run: quoted in the body\n\nOther: x":   nil,
+		"s\n\nbody\n\nOdd-Run:   spaces and: colons  \n": {"spaces and: colons"},
+	} {
+		eq(t, msg, Commit{Message: msg}.Trailer("Odd-Run"), want)
+	}
+}
