@@ -1,0 +1,16 @@
+package repo
+
+import "context"
+
+// SetIdentity sets user.name and user.email of this repository alone.
+func (r *Repo) SetIdentity(ctx context.Context, name, email string) error {
+	if err := (Signature{Name: name, Email: email}).check(); err != nil {
+		return err
+	}
+	for _, kv := range [][2]string{{"user.name", name}, {"user.email", email}} {
+		if _, err := r.git.run(ctx, call{args: []string{"config", "--local", kv[0], kv[1]}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
