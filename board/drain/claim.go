@@ -1,0 +1,153 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// raceTries is how often a drain takes another look after losing a race for the board.
+const raceTries = 5
+
+// claim is a task this run holds.
+type claim struct {
+	task     board.Task // as the claim commit has it
+	lease    time.Time
+	reserved budget.MicroUSD
+	base     repo.OID // what the session reads and the proposal is made on
+	pin      repo.RefUpdate
+	repo     *repo.Repo
+}
+
+// unpin lets git forget the base again.
+func (c *claim) unpin(ctx context.Context) {
+	_ = c.repo.Update(context.WithoutCancel(ctx), repo.RefUpdate{Name: c.pin.Name, Old: c.pin.New})
+}
+
+// claim commits that this run works on t and what it may cost. A nil claim
+// without an error means t is no longer to be had.
+func (d *drain) claim(ctx context.Context, t board.Task) (*claim, error) {
+	for range raceTries {
+		c, err := d.tryClaim(ctx, t)
+		if err == nil || !errors.Is(err, repo.ErrMoved) {
+			return c, err
+		}
+		if err := d.refresh(ctx); err != nil {
+			return nil, err
+		}
+		now, ok := d.at.byID[t.ID]
+		if !ok || d.denied(now) != nil {
+			return nil, nil
+		}
+		t = now
+	}
+	return nil, busy("raced", "the board moved under %d claims in a row; run odd drain again", raceTries)
+}
+
+func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
+	c := &claim{lease: d.Now().UTC().Add(d.at.cfg.TaskLease).Truncate(time.Second), reserved: d.reserve(t), repo: d.repo}
+	b, err := board.Claim(t, d.Run, c.lease)
+	if err != nil {
+		return nil, err
+	}
+	if c.task, err = reparse(t, b); err != nil {
+		return nil, err
+	}
+	if c.base, err = d.base(ctx); err != nil {
+		return nil, err
+	}
+	kept := d.keep()
+	name, err := d.record(ledger.Record{
+		Kind: ledger.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved),
+		Data: map[string]any{"attempt": c.task.Attempts, "lease_expires": c.lease.Format(time.RFC3339), "base": string(c.base), "blob": c.task.Blob},
+	})
+	if err != nil {
+		return nil, err
+	}
+	ch := repo.Changes{d.at.file(t.Path): b, name: d.files[name]}
+	msg := message(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)})
+	next, err := d.repo.Make(ctx, []repo.OID{d.at.tip}, ch, d.agent(), msg)
+	if err != nil {
+		d.restore(kept)
+		return nil, err
+	}
+	if d.target() == "" {
+		c.base = next
+	}
+	c.pin = repo.RefUpdate{Name: "refs/odd/base/" + d.Run, New: c.base}
+	if err := d.line.Land(ctx, d.at.tip, next, c.pin); err != nil {
+		d.restore(kept)
+		c.unpin(ctx)
+		return nil, err
+	}
+	d.at, err = look(ctx, d.repo, next, d.at)
+	return c, err
+}
+
+// base is the tip of the branch reviews merge into, "" until the claim commit
+// exists where that is the board branch itself.
+func (d *drain) base(ctx context.Context) (repo.OID, error) {
+	if d.target() == "" {
+		return d.at.tip, nil
+	}
+	oid, err := d.repo.Ref(d.line.Local(d.target()))
+	if errors.Is(err, repo.ErrNoRef) {
+		return "", refuse("no-target", "odd.toml: [board] target %q is no branch; create it or change the key", d.target())
+	}
+	return oid, err
+}
+
+// target is the branch reviews merge into, "" where it is the board branch.
+func (d *drain) target() string {
+	if t := d.at.cfg.Target; t != d.line.Name() {
+		return t
+	}
+	return ""
+}
+
+// agent is the identity machine commits carry.
+func (d *drain) agent() repo.Signature {
+	return repo.Signature{Name: d.at.cfg.AgentName, Email: d.at.cfg.AgentEmail, When: d.Now()}
+}
+
+// keep and restore undo records of a commit that did not land.
+func (d *drain) keep() map[string][]byte {
+	kept := make(map[string][]byte, len(d.files))
+	for k, v := range d.files {
+		kept[k] = v
+	}
+	return kept
+}
+
+func (d *drain) restore(kept map[string][]byte) { d.files = kept }
+
+// reparse reads the task t again from new bytes.
+func reparse(t board.Task, b []byte) (board.Task, error) {
+	a, err := okf.Parse(t.Path, b)
+	if err != nil {
+		return board.Task{}, err
+	}
+	return board.Parse(&a)
+}
+
+// message is a commit message with its trailers. An empty trailer value is left out.
+func message(subject, body string, trailers ...[2]string) string {
+	s := subject + "\n"
+	if body != "" {
+		s += "\n" + body + "\n"
+	}
+	s += "\n"
+	for _, t := range trailers {
+		if t[1] != "" {
+			s += t[0] + ": " + t[1] + "\n"
+		}
+	}
+	return s
+}

@@ -1,0 +1,310 @@
+// Package drain takes ready tasks one at a time, under a lock, a lease in time
+// and a budget, runs one bounded session for each and puts what it proposes on
+// a review branch. Run is the story; read it top to bottom.
+//
+// History after each step of a task, and therefore after a crash at any instant:
+//
+//	claim     board branch: task in_progress, ledger claim with the reservation
+//	proposal  odd/review/SLUG.N: what reconcile returned, and nothing else
+//	result    board branch: task in review or blocked, journal, ledger outcome
+//
+// Proposal, result and the run's artifacts (refs/odd/run/RUN) move in one
+// transaction. A claim whose drain died is swept by a later one when its lease
+// has expired, and its reservation is charged in full.
+//
+// Invariants: 1 (the cap runs before the merge), 2 (a proposal holds only
+// reconcile's bytes), 3 (nothing here can say done: board.Verdict has no such
+// value and board/review may not be imported), 4 (one drain), 5 (money is
+// reserved in the claim), 6 (below the floor nothing is dispatched).
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile"
+)
+
+// Options are what the caller decides.
+type Options struct {
+	Branch   string              // full ref name of the board branch
+	MaxTasks int                 // 0: [drain] max_tasks
+	Task     string              // only this task, "" for the total order
+	Run      string              // this run's id, run-ULID
+	By       string              // generated.by of what sessions emit, "odd/VERSION"
+	Now      func() time.Time    // the clock
+	Progress func(string)        // one line of talk; nil is silence
+	Wait     func(time.Duration) // lets a person's own git command finish; nil does not wait
+	Environ  []string            // odd's own environment, from which exec passes on what odd.toml names
+
+	// Substrate makes the session's substrate; nil means what odd.toml names.
+	Substrate func(config.Config, fs.FS) (session.Substrate, error)
+	// Lease is the commitment lease's word on a task; nil where odd.toml turns leases off.
+	Lease func(board.Task, time.Time) error
+	// Bind binds a persona to a contract and an anchor before the session; nil binds nothing.
+	Bind func(board.Task, persona.Persona) error
+}
+
+// Report is what one drain did.
+type Report struct {
+	Run   string          `json:"run"`
+	Swept []okf.ID        `json:"swept,omitempty"` // tasks whose dead claim was taken back
+	Tasks []Outcome       `json:"tasks"`
+	Notes []string        `json:"notes,omitempty"` // checkouts left alone, branches that diverged
+	Level string          `json:"budget"`          // ok, alert or stop after the run
+	Spent budget.MicroUSD `json:"spent_micro_usd"`
+}
+
+// Outcome is the end of one task.
+type Outcome struct {
+	Task     okf.ID                   `json:"task"`
+	State    board.State              `json:"state"` // review or blocked; "" when the claim was lost
+	Reason   string                   `json:"reason,omitempty"`
+	Branch   string                   `json:"branch,omitempty"`
+	Proposal repo.OID                 `json:"proposal,omitempty"`
+	Effects  map[reconcile.Effect]int `json:"effects,omitempty"`
+	Cost     budget.MicroUSD          `json:"cost_micro_usd"`
+	Trace    string                   `json:"trace"`
+}
+
+// drain is one run.
+type drain struct {
+	Options
+	repo    *repo.Repo
+	line    *repo.Line // the board branch, here or on a remote
+	at      *snapshot
+	started time.Time
+	slug    string // of the run, for its journal file
+	report  Report
+	shared  *repo.RemoteLock  // nil without a remote
+	files   map[string][]byte // the run's ledger and journal as last committed, by repository path
+	tree    repo.Changes      // the run's artifacts so far
+}
+
+// Run drains the board once. The error is a *Refusal, a *Busy or a fault; the
+// report says what was done before it.
+func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
+	d, err := open(ctx, r, o)
+	if err != nil {
+		return Report{Run: o.Run}, err
+	}
+	unlock, err := d.lock(ctx)
+	if err != nil {
+		return d.report, err
+	}
+	defer unlock()
+	if err := d.refresh(ctx); err != nil {
+		return d.report, err
+	}
+	if err := d.sweep(ctx); err != nil {
+		return d.report, err
+	}
+	if err := d.money(ctx); err != nil {
+		return d.report, err
+	}
+	tried := map[okf.ID]bool{}
+	for n := 0; n < d.limit(); n++ {
+		t, ok, err := d.next(tried)
+		if err != nil {
+			return d.report, err
+		}
+		if !ok {
+			break
+		}
+		tried[t.ID] = true
+		if err := d.one(ctx, t); err != nil {
+			return d.report, err
+		}
+		if err := d.paused(); err != nil {
+			break // the tasks done so far stand; the next drain says why it will not start
+		}
+	}
+	return d.report, d.finish(ctx)
+}
+
+// open checks what can be checked without a lock: the clone is whole, nothing a
+// person is editing would be judged or overwritten, the board is not paused.
+func open(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	d := &drain{Options: o, repo: r, started: o.Now().UTC(), slug: strings.ToLower(o.Run)}
+	d.report = Report{Run: o.Run, Tasks: []Outcome{}}
+	d.files, d.tree = map[string][]byte{}, repo.Changes{}
+	if r.Shallow() {
+		return nil, refuse("shallow", "this clone is shallow, so history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
+	}
+	local, err := r.Ref(o.Branch)
+	if errors.Is(err, repo.ErrNoRef) {
+		return nil, refuse("no-commits", "%s has no commits; run odd init, then commit", strings.TrimPrefix(o.Branch, "refs/heads/"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := look(ctx, r, local, nil)
+	if err != nil {
+		return nil, err
+	}
+	if dirty, err := r.Dirty(ctx, s.cfg.Root, "odd.toml"); err != nil {
+		return nil, err
+	} else if len(dirty) > 0 {
+		return nil, refuse("dirty", "%s: uncommitted edit%s; commit or stash it, drain reads what is committed", dirty[0], more(dirty))
+	}
+	d.at = s
+	if err := d.paused(); err != nil {
+		return nil, err
+	}
+	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: s.cfg.Remote, Note: d.note}
+	return d, nil
+}
+
+func more(paths []string) string {
+	if len(paths) == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (and %d more)", len(paths)-1)
+}
+
+func (d *drain) note(s string) {
+	d.report.Notes = append(d.report.Notes, s)
+	d.Progress(s)
+}
+
+// refresh looks at the board as it is now and refuses what no drain may start on.
+func (d *drain) refresh(ctx context.Context) error {
+	tip, err := d.line.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	if d.at, err = look(ctx, d.repo, tip, d.at); err != nil {
+		return err
+	}
+	for _, p := range d.at.unread {
+		d.Progress(p.Error())
+	}
+	if err := d.paused(); err != nil {
+		return err
+	}
+	if err := d.at.clock(d.Now()); err != nil {
+		return err
+	}
+	if d.at.cfg.Lease != "off" && d.Lease == nil {
+		return refuse("lease", `odd.toml: [governance] lease is %q and no commitment lease is active; set lease = "off" to drain without one`, d.at.cfg.Lease)
+	}
+	return nil
+}
+
+// paused refuses while pause.toml is on the board branch.
+func (d *drain) paused() error {
+	b, err := fs.ReadFile(d.at.files, d.at.file("pause.toml"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return busy("paused", "the board is paused: %s; a person runs odd resume", board.PauseReason(b))
+}
+
+// limit is how many tasks this run may take.
+func (d *drain) limit() int {
+	switch {
+	case d.Task != "":
+		return 1
+	case d.MaxTasks > 0:
+		return d.MaxTasks
+	}
+	return d.at.cfg.MaxTasks
+}
+
+// next is the first task of the total order that may run and was not tried, or
+// the one that was asked for.
+func (d *drain) next(tried map[okf.ID]bool) (board.Task, bool, error) {
+	if d.Task != "" {
+		t, err := d.at.task(d.Task)
+		if err != nil {
+			return t, false, err
+		}
+		if why := d.denied(t); why != nil {
+			return t, false, why
+		}
+		return t, true, nil
+	}
+	var broke error
+	for _, t := range board.Order(d.at.tasks, d.at.byID) {
+		if tried[t.ID] || board.Eligible(t, d.at.byID, d.Now()) != "" {
+			continue
+		}
+		why := d.denied(t)
+		if why == nil {
+			return t, true, nil
+		}
+		broke = why
+		d.Progress(why.Error())
+	}
+	if len(tried) == 0 && broke != nil {
+		return board.Task{}, false, broke // something is ready and all of it was refused
+	}
+	return board.Task{}, false, nil
+}
+
+// denied says why t may not be drained now: the board, the lease, the budget.
+func (d *drain) denied(t board.Task) error {
+	if why := board.Eligible(t, d.at.byID, d.Now()); why != "" {
+		return refuse("task", "task %s: %s", t.ID, why)
+	}
+	if d.Lease != nil {
+		if err := d.Lease(t, d.Now()); err != nil {
+			return err
+		}
+	}
+	return d.afford(t)
+}
+
+// one takes a single task from claim to result.
+func (d *drain) one(ctx context.Context, t board.Task) error {
+	c, err := d.claim(ctx, t)
+	if err != nil || c == nil {
+		return err // lost races end as busy; a nil claim is a task somebody else took
+	}
+	defer c.unpin(ctx)
+	d.Progress(fmt.Sprintf("%s: claimed, attempt %d", t.ID, c.task.Attempts))
+	w := d.work(ctx, c)
+	return d.settle(ctx, c, w)
+}
+
+// finish prunes and lets git tidy up.
+func (d *drain) finish(ctx context.Context) error {
+	var err error
+	if d.report.Spent, err = d.spent(""); err != nil {
+		return err
+	}
+	d.report.Level = budget.Decide(d.at.cfg.Budget, d.report.Spent, 0).String()
+	if len(d.report.Tasks) == 0 {
+		return nil
+	}
+	return d.repo.Maintain(ctx)
+}
+
+// record appends one record to the run's ledger and returns its file.
+func (d *drain) record(r ledger.Record) (string, error) {
+	name := d.at.file(ledger.Path(d.Run, d.started))
+	b := d.files[name]
+	r.Run, r.TS = d.Run, d.Now().UTC()
+	r.Seq = 1 + strings.Count(string(b), "\n")
+	b, err := ledger.Append(b, r)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	d.files[name] = b
+	return name, nil
+}

@@ -1,0 +1,46 @@
+package drain
+
+import (
+	"context"
+	"errors"
+
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// lock takes the drain lock: the kernel's on this machine, and with a remote
+// the shared ref, so that one tenant has one drain (invariant 4).
+func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
+	local, err := d.repo.LockDrainFor(d.Run)
+	if errors.Is(err, repo.ErrBusy) {
+		return nil, busy("locked", "%v; it ends when that drain does", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d.line.Remote == "" {
+		return func() { _ = local() }, nil
+	}
+	shared, err := d.repo.LockRemote(ctx, d.line.Remote, d.tenant(), d.Run, d.at.cfg.TaskLease, d.Now())
+	if err != nil {
+		_ = local()
+		if errors.Is(err, repo.ErrBusy) {
+			return nil, busy("locked", "%v; it ends when that drain does, or when its lock expires", err)
+		}
+		return nil, err
+	}
+	d.shared = shared
+	return func() {
+		if err := shared.Release(context.WithoutCancel(ctx)); err != nil {
+			d.note("the shared drain lock was not released and will expire: " + err.Error())
+		}
+		_ = local()
+	}, nil
+}
+
+// tenant names the shared lock.
+func (d *drain) tenant() string {
+	if d.at.cfg.Tenant != "" {
+		return d.at.cfg.Tenant
+	}
+	return "default"
+}

@@ -1,0 +1,134 @@
+package drain
+
+import (
+	"context"
+	"errors"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
+)
+
+// Plan is what a drain would do now, decision by decision.
+type Plan struct {
+	Stops []Stop `json:"stops"` // what would stop the whole drain, all of it
+	Tasks []Step `json:"tasks"` // every task that is not done, in the order of the board
+}
+
+// Stop is one thing that would stop the drain.
+type Stop struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// Step is the decision about one task.
+type Step struct {
+	Task     okf.ID          `json:"task"`
+	State    board.State     `json:"state"`
+	Run      bool            `json:"run"`
+	Reason   string          `json:"reason,omitempty"` // why not
+	Role     string          `json:"role,omitempty"`
+	Reserved budget.MicroUSD `json:"reserved_micro_usd"`
+}
+
+// Explain decides everything a drain would decide and writes nothing. It takes
+// no lock and, without a remote, reads nothing but the local branch.
+func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
+	p := Plan{Stops: []Stop{}, Tasks: []Step{}}
+	d, err := open(ctx, r, o)
+	if !p.stop(err) {
+		return p, err
+	}
+	if d == nil {
+		if d, err = peek(ctx, r, o); !p.stop(err) {
+			return p, err
+		}
+	}
+	if d == nil {
+		return p, nil
+	}
+	if d.line != nil && !p.stop(d.refresh(ctx)) {
+		return p, nil
+	}
+	left := d.limit()
+	for _, t := range board.Order(d.at.tasks, d.at.byID) {
+		s := d.step(t)
+		if s.Run && left == 0 {
+			s.Run, s.Reason = false, "past this drain's limit of tasks"
+		}
+		if s.Run {
+			left--
+		}
+		p.Tasks = append(p.Tasks, s)
+	}
+	return p, nil
+}
+
+// stop notes a refusal and goes on; a fault ends the explanation.
+func (p *Plan) stop(err error) bool {
+	var no *Refusal
+	var wait *Busy
+	switch {
+	case err == nil:
+	case errors.As(err, &no):
+		p.note(Stop{no.Code, no.Text})
+	case errors.As(err, &wait):
+		p.note(Stop{wait.Code, wait.Text})
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *Plan) note(s Stop) {
+	for _, have := range p.Stops {
+		if have == s {
+			return
+		}
+	}
+	p.Stops = append(p.Stops, s)
+}
+
+// peek is the board as committed, for explaining what open refused.
+func peek(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
+	tip, err := r.Ref(o.Branch)
+	if err != nil {
+		return nil, nil // open has told why
+	}
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	d := &drain{Options: o, repo: r, started: o.Now().UTC()}
+	if d.at, err = look(ctx, r, tip, nil); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// step decides about one task, persona floor included.
+func (d *drain) step(t board.Task) Step {
+	s := Step{Task: t.ID, State: t.State, Role: t.Role, Reserved: d.reserve(t)}
+	if d.Task != "" {
+		if want, err := d.at.task(d.Task); err != nil || want.ID != t.ID {
+			s.Reason = "not the task asked for"
+			return s
+		}
+	}
+	if err := d.denied(t); err != nil {
+		s.Reason = err.Error()
+		return s
+	}
+	p, err := persona.Compile(d.at.graph, t.Role)
+	if err != nil {
+		s.Reason = "would be blocked: persona: " + err.Error()
+		return s
+	}
+	if short := p.Below(d.floor()); len(short) > 0 {
+		s.Reason = "would be blocked: persona " + t.Role + " is below the floor: " + shortfalls(short)
+		return s
+	}
+	s.Run = true
+	return s
+}

@@ -1,0 +1,115 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// Refresh judges the emission of a task in review again, under today's base and
+// rules, and puts the result on a review branch of its own. No agent runs and
+// nothing is spent. The task stays in review; an emission that today's rules
+// refuse is a *Refusal and changes nothing.
+func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
+	d, err := open(ctx, r, o)
+	if err != nil {
+		return Outcome{}, err
+	}
+	unlock, err := d.lock(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer unlock()
+	if err := d.refresh(ctx); err != nil {
+		return Outcome{}, err
+	}
+	t, err := d.at.task(o.Task)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if t.State != board.Review {
+		return Outcome{}, refuse("state", "review --refresh %s: task is in %s, want review", t.ID, t.State)
+	}
+	c, w, err := d.again(ctx, t)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if w.verdict != board.ToReview {
+		return Outcome{}, refuse("emission", "review --refresh %s: %s; reject the task", t.ID, w.reason)
+	}
+	if err := d.settle(ctx, c, w); err != nil {
+		return Outcome{}, err
+	}
+	return d.report.Tasks[0], nil
+}
+
+// again reads the emission of t's last run and judges it on today's base.
+func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) {
+	c := &claim{task: t, lease: d.Now().Add(time.Hour), repo: d.repo}
+	var err error
+	if c.base, err = d.base(ctx); err != nil {
+		return nil, nil, err
+	}
+	emission, err := d.emission(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &work{verdict: board.ToReview, emission: session.Read(emission), refreshed: true}
+	if w.emission.Outcome != session.Completed {
+		return c, w.blocked("the kept emission does not read: %s", join(w.emission.Failure, w.emission.Detail)), nil
+	}
+	g := d.at.graph
+	if d.target() != "" {
+		files, err := d.repo.Tree(c.base)
+		if err != nil {
+			return nil, nil, err
+		}
+		root, err := fs.Sub(files, d.at.cfg.Root)
+		if err != nil {
+			return nil, nil, err
+		}
+		if g, _, err = okf.Load(root); err != nil {
+			return nil, nil, err
+		}
+	}
+	_, err = d.record(ledger.Record{Kind: ledger.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team,
+		Data: map[string]any{"attempt": t.Attempts, "base": string(c.base), "blob": t.Blob, "refresh_of": t.Result.Run}})
+	if err != nil {
+		return nil, nil, err
+	}
+	d.judge(w, g)
+	return c, w, nil
+}
+
+// emission is what the task's last run emitted, from the run's own tree.
+func (d *drain) emission(t board.Task) ([]byte, error) {
+	ref := "refs/odd/run/" + t.Result.Run
+	oid, err := d.repo.Ref(ref)
+	if errors.Is(err, repo.ErrNoRef) && d.line.Remote != "" {
+		return nil, refuse("artifacts", "%s is not in this clone; run git fetch %s %s:%s", ref, d.line.Remote, ref, ref)
+	}
+	if errors.Is(err, repo.ErrNoRef) {
+		return nil, refuse("artifacts", "%s is gone, so its emission cannot be judged again; reject %s with --retry", ref, t.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	tree, err := d.repo.Tree(oid)
+	if err != nil {
+		return nil, err
+	}
+	b, err := fs.ReadFile(tree, path.Join(artifactDir(t), "emission.md"))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", ref, err)
+	}
+	return b, nil
+}

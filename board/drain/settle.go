@@ -1,0 +1,323 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile"
+)
+
+// busyWait and busyTries are how long a finished session waits for a person's
+// own git command to release the index: about ten seconds in all.
+const (
+	busyWait  = 100 * time.Millisecond
+	busyTries = 100
+)
+
+// settle commits what became of a task: the proposal on its review branch, then
+// the result on the board, in one transaction. It runs to its end even when
+// the person has interrupted the session.
+func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
+	stopped := ctx.Err()
+	ctx = context.WithoutCancel(ctx)
+	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: counts(w.items)}
+	kept := d.keep()
+	if err := d.account(c, w); err != nil {
+		return err
+	}
+	ledgerFile := d.at.file(ledger.Path(d.Run, d.started))
+	out.Trace = ledger.Trace(d.files[ledgerFile])
+	var refs []repo.RefUpdate
+	if w.verdict == board.ToReview {
+		u, err := d.propose(ctx, c, w, out.Trace)
+		if err != nil {
+			return err
+		}
+		refs = append(refs, u)
+		out.State, out.Branch, out.Proposal = board.Review, strings.TrimPrefix(u.Name, "refs/heads/"), u.New
+	}
+	art, err := d.store(ctx, c, w)
+	if err != nil {
+		return err
+	}
+	refs = append(refs, art)
+	if err := d.land(ctx, c, w, &out, refs); err != nil {
+		d.restore(kept)
+		return err
+	}
+	d.report.Tasks = append(d.report.Tasks, out)
+	d.Progress(fmt.Sprintf("%s: %s", c.task.ID, join(string(out.State), out.Reason)))
+	return stopped
+}
+
+func counts(items []reconcile.Item) map[reconcile.Effect]int {
+	m := map[reconcile.Effect]int{}
+	for _, it := range items {
+		m[it.Effect]++
+	}
+	return m
+}
+
+// account writes the session and what reconcile did into the run's ledger.
+func (d *drain) account(c *claim, w *work) error {
+	if w.ran {
+		e := w.emission
+		data := map[string]any{"substrate": d.at.cfg.Session.Substrate, "turns": e.Usage.Turns, "outcome": string(e.Outcome), "brief": okf.BlobID(w.brief.Text)}
+		if e.Usage.Model != "" {
+			data["model"] = e.Usage.Model
+		}
+		if e.Failure != "" {
+			data["failure"] = e.Failure
+		}
+		if _, err := d.record(ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(w.cost), Data: data}); err != nil {
+			return err
+		}
+	}
+	if len(w.items) == 0 {
+		return nil
+	}
+	n := map[string]any{}
+	for k, v := range counts(w.items) {
+		n[string(k)] = v
+	}
+	var guarded []any
+	for _, it := range w.items {
+		if it.Effect == reconcile.Guarded {
+			guarded = append(guarded, string(it.ID))
+		}
+	}
+	data := map[string]any{"counts": n}
+	if len(guarded) > 0 {
+		data["guarded"] = guarded
+	}
+	_, err := d.record(ledger.Record{Kind: ledger.Reconcile, Task: string(c.task.ID), Data: data})
+	return err
+}
+
+// propose makes the proposal commit and names the branch it will wait on.
+func (d *drain) propose(ctx context.Context, c *claim, w *work, trace string) (repo.RefUpdate, error) {
+	title := c.task.Title
+	if title == "" {
+		title = string(c.task.ID)
+	}
+	msg := message("propose: "+title, summary(w.items), [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Trace", trace})
+	oid, err := d.repo.Make(ctx, []repo.OID{c.base}, d.writes(w.items), d.agent(), msg)
+	if err != nil {
+		return repo.RefUpdate{}, err
+	}
+	stem := "odd/review/" + board.Slug(c.task.ID) + "."
+	taken := map[string]bool{}
+	for _, prefix := range []string{"refs/heads/", "refs/remotes/" + d.line.Remote + "/"} {
+		refs, err := d.repo.Refs(prefix + stem)
+		if err != nil {
+			return repo.RefUpdate{}, err
+		}
+		for _, r := range refs {
+			taken[strings.TrimPrefix(r.Name, prefix)] = true
+		}
+	}
+	n := c.task.Attempts
+	for taken[fmt.Sprint(stem, n)] {
+		n++
+	}
+	return repo.RefUpdate{Name: fmt.Sprint("refs/heads/", stem, n), New: oid}, nil
+}
+
+// summary is the proposal's message body: one line an atom that was written or kept back.
+func summary(items []reconcile.Item) string {
+	var b strings.Builder
+	for _, it := range items {
+		if it.Effect == reconcile.Unchanged {
+			continue
+		}
+		fmt.Fprintf(&b, "%-9s %s", it.Effect, it.Path)
+		if it.Reason != "" {
+			fmt.Fprintf(&b, " (%s)", it.Reason)
+		}
+		b.WriteByte('\n')
+	}
+	if b.Len() == 0 {
+		return "Nothing new: every atom is as it was."
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// store writes the run's artifacts as a bare tree under refs/odd/run/RUN.
+func (d *drain) store(ctx context.Context, c *claim, w *work) (repo.RefUpdate, error) {
+	d.artifacts(c, w)
+	u := repo.RefUpdate{Name: "refs/odd/run/" + d.Run}
+	var err error
+	if u.Old, err = d.repo.Ref(u.Name); err != nil && !errors.Is(err, repo.ErrNoRef) {
+		return u, err
+	}
+	u.New, err = d.repo.WriteTree(ctx, d.tree)
+	return u, err
+}
+
+// land writes the result by compare-and-swap, and only if the task is still the
+// one this run's claim wrote; a claim that a person or a sweep has taken back is
+// recorded as lost and its proposal is not published.
+func (d *drain) land(ctx context.Context, c *claim, w *work, out *Outcome, refs []repo.RefUpdate) error {
+	before := d.keep()
+	for try := 0; ; try++ {
+		d.restore(maps.Clone(before))
+		tip, err := d.line.Tip(ctx)
+		if err != nil {
+			return err
+		}
+		if d.at, err = look(ctx, d.repo, tip, d.at); err != nil {
+			return err
+		}
+		if now, ok := d.at.byID[c.task.ID]; !ok || now.Blob != c.task.Blob {
+			out.State, out.Branch, out.Proposal = "", "", ""
+			out.Reason = "claim lost: the task was changed while the session ran"
+			refs = refs[len(refs)-1:] // the artifacts only
+		}
+		ch, err := d.result(c, w, *out, refs[len(refs)-1].New)
+		if err != nil {
+			return err
+		}
+		msg := message(resultSubject(*out), out.Reason, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Trace", out.Trace})
+		next, err := d.repo.Make(ctx, []repo.OID{tip}, ch, d.agent(), msg)
+		if err != nil {
+			return err
+		}
+		err = d.line.Land(ctx, tip, next, refs...)
+		if err == nil {
+			d.at, err = look(ctx, d.repo, next, d.at)
+			return err
+		}
+		if !d.tryAgain(err, try) {
+			return fmt.Errorf("%s: the result could not be written, the claim will be swept when its lease expires: %w", c.task.ID, err)
+		}
+	}
+}
+
+// tryAgain reports whether a result that did not land is worth another try.
+func (d *drain) tryAgain(err error, try int) bool {
+	switch {
+	case errors.Is(err, repo.ErrMoved):
+		return try < raceTries
+	case errors.Is(err, repo.ErrBusy) && d.Wait != nil && try < busyTries:
+		d.Wait(busyWait)
+		return true
+	}
+	return false
+}
+
+func resultSubject(out Outcome) string {
+	if out.State == "" {
+		return fmt.Sprintf("board: %s was lost", out.Task)
+	}
+	return fmt.Sprintf("board: %s to %s", out.Task, out.State)
+}
+
+// result is what a result commit changes: the task, the journal, the ledger.
+func (d *drain) result(c *claim, w *work, out Outcome, artifacts repo.OID) (repo.Changes, error) {
+	ch := repo.Changes{}
+	if out.State != "" {
+		b, err := d.finished(c.task, w, out)
+		if err != nil {
+			return nil, err
+		}
+		ch[d.at.file(c.task.Path)] = b
+	}
+	name, err := d.record(ledger.Record{
+		Kind: ledger.Outcome, Task: string(c.task.ID), Role: c.task.Role, Team: c.task.Team, Cost: int64(out.Cost), Trace: out.Trace,
+		Data: d.outcomeData(c, w, out, artifacts),
+	})
+	if err != nil {
+		return nil, err
+	}
+	ch[name] = d.files[name]
+	name, err = d.journal(c, w, out)
+	if err != nil {
+		return nil, err
+	}
+	ch[name] = d.files[name]
+	return ch, nil
+}
+
+// finished is the task's file with its result.
+func (d *drain) finished(t board.Task, w *work, out Outcome) ([]byte, error) {
+	if w.refreshed {
+		return okf.Edit(t.Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": d.Run, "branch": out.Branch, "commit": string(out.Proposal)}})
+	}
+	return board.Finish(t, d.Run, w.verdict, board.Result{Run: d.Run, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason})
+}
+
+func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) map[string]any {
+	verdict := string(out.State)
+	if verdict == "" {
+		verdict = "lost"
+	}
+	data := map[string]any{"verdict": verdict, "artifacts": string(artifacts)}
+	if out.Reason != "" {
+		data["reason"] = out.Reason
+	}
+	if out.Proposal == "" {
+		return data
+	}
+	data["proposal"], data["branch"], data["base"] = string(out.Proposal), out.Branch, string(c.base)
+	var paths []any
+	for _, it := range w.items {
+		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {
+			paths = append(paths, map[string]any{"path": d.at.file(it.Path), "base": it.Prior, "result": okf.BlobID(it.Bytes)})
+		}
+	}
+	if len(paths) > 0 {
+		data["paths"] = paths
+	}
+	return data
+}
+
+// journal appends the task's entry, and the session's findings, to the run's journal.
+func (d *drain) journal(c *claim, w *work, out Outcome) (string, error) {
+	name := d.at.file(journal.Path(d.started, d.slug))
+	entries := []journal.Entry{{
+		Type: "O", TypeName: "Observation", Title: resultTitle(out), Content: resultContent(c, w, out),
+	}}
+	for _, f := range w.emission.Findings {
+		entries = append(entries, journal.Entry{Type: f.Type, TypeName: journal.TypeName(f.Type, f.Facet), Facet: f.Facet, Title: f.Title, Content: f.Content})
+	}
+	b := d.files[name]
+	for _, e := range entries {
+		var err error
+		if b, err = journal.Append(b, e); err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	d.files[name] = b
+	return name, nil
+}
+
+func resultTitle(out Outcome) string {
+	if out.State == "" {
+		return fmt.Sprintf("%s: claim lost", out.Task)
+	}
+	return fmt.Sprintf("%s: %s", out.Task, out.State)
+}
+
+func resultContent(c *claim, w *work, out Outcome) string {
+	parts := []string{fmt.Sprintf("attempt %d as %s", c.task.Attempts, c.task.Role)}
+	for _, e := range slices.Sorted(maps.Keys(out.Effects)) {
+		parts = append(parts, fmt.Sprintf("%d %s", out.Effects[e], e))
+	}
+	if out.Branch != "" {
+		parts = append(parts, "waits on "+out.Branch)
+	}
+	if out.Reason != "" {
+		parts = append(parts, out.Reason)
+	}
+	return strings.Join(parts, "; ")
+}

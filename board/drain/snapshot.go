@@ -1,0 +1,172 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// snapshot is the board branch at one commit: what drain decides from. It never
+// looks at a work tree.
+type snapshot struct {
+	tip      repo.OID
+	cfg      config.Config
+	files    fs.FS // the whole commit
+	graph    *okf.Graph
+	problems []okf.Problem
+	tasks    []board.Task
+	unread   []okf.Problem // task atoms that cannot be read
+	byID     map[okf.ID]board.Task
+	sums     map[string]ledger.FileSum // by path below the bundle
+	spend    ledger.Spend
+}
+
+// look reads the board at tip. When before is the snapshot of an earlier tip,
+// only what changed since is read again.
+func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot) (*snapshot, error) {
+	if before != nil && before.tip == tip {
+		return before, nil
+	}
+	files, err := r.Tree(tip)
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot{tip: tip, files: files}
+	b, err := fs.ReadFile(files, "odd.toml")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, refuse("no-config", "odd.toml is not committed on the board branch; run odd init and commit it")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("odd.toml: %w", err)
+	}
+	if s.cfg, err = config.Parse("odd.toml", b); err != nil {
+		return nil, err
+	}
+	if before == nil || before.cfg.Root != s.cfg.Root {
+		err = s.load(files)
+	} else {
+		err = s.catchUp(ctx, r, before)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.tasks, s.unread = board.Tasks(s.graph)
+	s.byID = board.ByID(s.tasks)
+	if s.spend, err = ledger.Combine(slices.Collect(maps.Values(s.sums))...); err != nil {
+		return nil, refuse("ledger", "%s: %v; restore the ledger from git history", s.file("ledger"), err)
+	}
+	return s, nil
+}
+
+// load reads the whole bundle.
+func (s *snapshot) load(files fs.FS) error {
+	root, err := fs.Sub(files, s.cfg.Root)
+	if err != nil {
+		return err
+	}
+	if _, err := fs.ReadDir(root, "."); err != nil {
+		return refuse("no-bundle", "%s: the bundle is not on the board branch; run odd init and commit it", s.cfg.Root)
+	}
+	if s.graph, s.problems, err = okf.Load(root); err != nil {
+		return err
+	}
+	s.sums = map[string]ledger.FileSum{}
+	names, err := fs.Glob(root, "ledger/*/*.jsonl")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := s.sum(root, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sum reads one ledger file. A file that cannot be read stops the drain: money fails closed.
+func (s *snapshot) sum(root fs.FS, name string) error {
+	b, err := fs.ReadFile(root, name)
+	if err == nil {
+		s.sums[name], err = ledger.SumFile(b)
+	}
+	if err != nil {
+		return refuse("ledger", "%s: %v; restore the file from git history, spend cannot be known without it", path.Join(s.cfg.Root, name), err)
+	}
+	return nil
+}
+
+// catchUp takes before's atoms and sums and reads the changed paths anew.
+func (s *snapshot) catchUp(ctx context.Context, r *repo.Repo, before *snapshot) error {
+	changes, err := r.Diff(ctx, before.tip, s.tip)
+	if err != nil {
+		return err
+	}
+	root, err := fs.Sub(s.files, s.cfg.Root)
+	if err != nil {
+		return err
+	}
+	s.sums = maps.Clone(before.sums)
+	changed := map[string]bool{}
+	for _, c := range changes {
+		name, ok := strings.CutPrefix(c.Path, s.cfg.Root+"/")
+		switch {
+		case !ok:
+		case strings.HasPrefix(name, "ledger/") && strings.HasSuffix(name, ".jsonl"):
+			delete(s.sums, name)
+			if c.New != "" {
+				if err := s.sum(root, name); err != nil {
+					return err
+				}
+			}
+		case strings.HasSuffix(name, ".md"):
+			changed[name] = true
+		}
+	}
+	s.graph, s.problems = before.graph, before.problems
+	if len(changed) > 0 {
+		s.graph, s.problems = okf.Reload(root, before.graph, before.problems, changed)
+	}
+	return nil
+}
+
+// task finds a task by any of its names.
+func (s *snapshot) task(name string) (board.Task, error) {
+	a, err := s.graph.Find(name)
+	if err != nil {
+		return board.Task{}, refuse("task", "task %s: %v", name, err)
+	}
+	t, ok := s.byID[a.ID]
+	if !ok {
+		for _, p := range s.unread {
+			if p.Path == a.Path {
+				return board.Task{}, refuse("task", "%v", p)
+			}
+		}
+		return board.Task{}, refuse("task", "%s is a %s, not a task", name, a.Type)
+	}
+	return t, nil
+}
+
+// file is a repository path of a path below the bundle root.
+func (s *snapshot) file(name string) string { return path.Join(s.cfg.Root, name) }
+
+// clock refuses a clock that ran backwards past the ledger: leases and months would lie.
+func (s *snapshot) clock(now time.Time) error {
+	if last := s.spend.Last; now.Before(last.Add(-5 * time.Minute)) {
+		return refuse("clock", "the clock says %s, but the ledger was last written at %s; set the clock right",
+			now.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339))
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package drain
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// sweep takes back what dead drains held: a task whose lease has expired is
+// ready again (or blocked, after too many attempts), and every reservation that
+// outlived its lease is charged in full, in this run's own ledger file.
+func (d *drain) sweep(ctx context.Context) error {
+	kept := d.keep()
+	ch := repo.Changes{}
+	var swept []okf.ID
+	for _, t := range d.at.tasks {
+		if t.State != board.InProgress || !t.Expired(d.Now()) {
+			continue
+		}
+		b, to, err := board.Sweep(t, d.Now(), d.at.cfg.MaxAttempts)
+		if err != nil {
+			return err
+		}
+		ch[d.at.file(t.Path)] = b
+		swept = append(swept, t.ID)
+		d.Progress(fmt.Sprintf("%s: %s died holding it, back to %s", t.ID, t.ClaimedBy, to))
+	}
+	for _, c := range d.at.spend.Open {
+		if d.Now().Before(c.TS.Add(d.at.cfg.TaskLease)) || d.holds(c) {
+			continue
+		}
+		name, err := d.record(ledger.Record{Kind: ledger.Abandoned, Task: c.Task, DeadRun: c.Run, Team: c.Team, Cost: c.Reserved})
+		if err != nil {
+			d.restore(kept)
+			return err
+		}
+		ch[name] = d.files[name]
+	}
+	if len(ch) == 0 {
+		return nil
+	}
+	if err := d.commit(ctx, fmt.Sprintf("board: sweep %d expired", max(len(swept), 1)), "", ch); err != nil {
+		d.restore(kept)
+		return err
+	}
+	d.report.Swept = swept
+	return nil
+}
+
+// holds reports whether the claim c is alive: its task is still in progress
+// under the same run and the lease has not expired.
+func (d *drain) holds(c ledger.Record) bool {
+	t, ok := d.at.byID[okf.ID(c.Task)]
+	return ok && t.State == board.InProgress && t.ClaimedBy == c.Run && d.Now().Before(t.LeaseExpires)
+}

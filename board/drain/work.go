@@ -1,0 +1,250 @@
+package drain
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
+	"github.com/odd-cli/odd/persona/invoke"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile"
+)
+
+// work is what became of a claimed task before anything of it is committed.
+type work struct {
+	verdict  board.Verdict
+	reason   string // why it is blocked
+	persona  persona.Persona
+	brief    invoke.Brief
+	emission session.Emission
+	items    []reconcile.Item
+	cost     budget.MicroUSD
+	ran      bool // a session started, so it costs
+
+	refreshed bool // judged again without a session: the task stays in review
+}
+
+// blocked ends the work with a reason.
+func (w *work) blocked(format string, args ...any) *work {
+	w.verdict, w.reason = board.ToBlocked, fmt.Sprintf(format, args...)
+	return w
+}
+
+// work runs the session of a claimed task and decides its verdict. Nothing it
+// meets is an error of the drain: a fault blocks the task with its reason.
+func (d *drain) work(ctx context.Context, c *claim) *work {
+	w := &work{verdict: board.ToReview}
+	p, err := persona.Compile(d.at.graph, c.task.Role)
+	if err != nil {
+		return w.blocked("persona: %v", err)
+	}
+	p.Commit = string(d.at.tip)
+	w.persona = p
+	if short := p.Below(d.floor()); len(short) > 0 {
+		return w.blocked("persona %s is below the floor: %s", c.task.Role, shortfalls(short))
+	}
+	if d.Bind != nil {
+		if err := d.Bind(c.task, p); err != nil {
+			return w.blocked("contract: %v", err)
+		}
+	}
+	req, err := d.request(ctx, c, w)
+	if err != nil {
+		return w.blocked("brief: %v", err)
+	}
+	d.session(ctx, c, w, req)
+	if w.verdict == board.ToReview {
+		d.judge(w, req.Graph)
+	}
+	return w
+}
+
+func (d *drain) floor() persona.Floor {
+	f := d.at.cfg.Floor
+	return persona.Floor{MinAtoms: f.Atoms, MinProcesses: f.Processes, MinGuides: f.Guides, MaxUnresolvedPct: f.UnresolvedPct}
+}
+
+func shortfalls(short []persona.Shortfall) string {
+	var s []string
+	for _, f := range short {
+		s = append(s, fmt.Sprintf("%s is %s, want %s (%s)", f.Rule, f.Have, f.Want, f.Way))
+	}
+	return strings.Join(s, "; ")
+}
+
+// request makes the brief and everything else the session may know.
+func (d *drain) request(ctx context.Context, c *claim, w *work) (session.Request, error) {
+	cfg, t := d.at.cfg, c.task
+	files, err := d.repo.Tree(c.base)
+	if err != nil {
+		return session.Request{}, err
+	}
+	g := d.at.graph
+	if d.target() != "" {
+		root, err := fs.Sub(files, cfg.Root)
+		if err != nil {
+			return session.Request{}, err
+		}
+		if g, _, err = okf.Load(root); err != nil {
+			return session.Request{}, fmt.Errorf("%s on %s: %w", cfg.Root, d.target(), err)
+		}
+	}
+	req := session.Request{
+		Run: d.Run, Task: string(t.ID), Inputs: t.Inputs, Files: files, Graph: g, BundleRoot: cfg.Root,
+		By: d.By, Now: d.Now().UTC(), MaxTurns: turns(t, cfg.Session.MaxTurns), MaxCost: int64(c.reserved),
+		Timeout: min(cfg.Session.Timeout, cfg.TaskLease), MaxAtoms: cfg.Session.MaxAtoms,
+		Turn: func() error { return d.turn(ctx, c) }, Progress: func(s string) { d.Progress(string(t.ID) + ": " + s) },
+	}
+	w.brief = invoke.Build(d.brief(c, w, req))
+	req.Brief = w.brief.Text
+	return req, nil
+}
+
+func turns(t board.Task, session int) int {
+	if t.MaxTurns > 0 {
+		return t.MaxTurns
+	}
+	return session
+}
+
+// turn is asked before every turn of a session: the lease must live, the board
+// must not be paused, and the task must still be ours.
+func (d *drain) turn(ctx context.Context, c *claim) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !d.Now().Before(c.lease) {
+		return fmt.Errorf("the claim's lease expired at %s", c.lease.Format(time.RFC3339))
+	}
+	tip, err := d.repo.Ref(d.Branch)
+	if err != nil || tip == d.at.tip {
+		return err
+	}
+	files, err := d.repo.Tree(tip)
+	if err != nil {
+		return err
+	}
+	if b, err := fs.ReadFile(files, d.at.file("pause.toml")); err == nil {
+		return fmt.Errorf("the board was paused: %s", board.PauseReason(b))
+	}
+	return nil
+}
+
+// session runs the substrate and reads its outcome. The verdict comes from what
+// the session declared, never from an exit code.
+func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Request) {
+	pick := d.Substrate
+	if pick == nil {
+		pick = d.substrate
+	}
+	sub, err := pick(d.at.cfg, d.at.files)
+	if err != nil {
+		w.blocked("substrate: %v", err)
+		return
+	}
+	w.ran = true
+	w.cost = c.reserved // until the session says what it cost
+	d.Progress(fmt.Sprintf("%s: %s session as %s", req.Task, d.at.cfg.Session.Substrate, c.task.Role))
+	w.emission, err = session.Run(ctx, sub, req)
+	if err != nil {
+		w.blocked("session: %v", err)
+		return
+	}
+	if u := w.emission.Usage; u.CostKnown {
+		w.cost = budget.MicroUSD(u.Cost)
+	}
+	switch e := w.emission; {
+	case ctx.Err() != nil:
+		w.blocked("interrupted; odd task ready %s puts it back", req.Task)
+	case e.Outcome == session.Failed:
+		w.blocked("session failed: %s", join(e.Failure, e.Detail))
+	case e.Outcome != session.Completed:
+		w.blocked("session ended: %s", join(string(e.Outcome), e.Detail))
+	case e.HasChange:
+		w.blocked("change-unsupported: the session proposed a change to files that are not atoms; only atoms can land")
+	}
+}
+
+func join(name, detail string) string {
+	if detail == "" {
+		return name
+	}
+	return name + ": " + detail
+}
+
+// judge caps and merges what was emitted. Nothing partial lands.
+func (d *drain) judge(w *work, g *okf.Graph) {
+	in := make([]reconcile.Incoming, 0, len(w.emission.Atoms))
+	for _, a := range w.emission.Atoms {
+		if clean := session.Redact(a.Atom.Bytes()); !bytes.Equal(clean, a.Atom.Bytes()) {
+			w.blocked("emission refused: %s holds what looks like a credential", a.At)
+			return
+		}
+		in = append(in, reconcile.Incoming{Atom: a.Atom, Base: a.Base, At: a.At})
+	}
+	items, err := reconcile.Merge(g, in, d.terms())
+	if err != nil {
+		w.blocked("emission refused: %v", err)
+		return
+	}
+	w.items = items
+}
+
+// terms are what an agent of this repository may emit.
+func (d *drain) terms() reconcile.Options {
+	limit, ok := okf.ParseConfidence(d.at.cfg.Session.Cap)
+	if !ok || limit == okf.Unset || limit > okf.Asserted {
+		limit = okf.Inferred
+	}
+	return reconcile.Options{Cap: limit, By: d.By, Now: d.Now().UTC(), MaxAtoms: d.at.cfg.Session.MaxAtoms}
+}
+
+// writes is what a proposal commits: exactly the bytes reconcile returned.
+func (d *drain) writes(items []reconcile.Item) repo.Changes {
+	ch := repo.Changes{}
+	for _, it := range items {
+		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {
+			ch[d.at.file(it.Path)] = it.Bytes
+		}
+	}
+	return ch
+}
+
+// artifactDir is where a run's tree keeps what belongs to a task.
+func artifactDir(t board.Task) string { return fmt.Sprintf("%s.%d", board.Slug(t.ID), t.Attempts) }
+
+// artifacts adds the task's brief, emission and guarded files to the run's
+// tree, redacted.
+func (d *drain) artifacts(c *claim, w *work) {
+	dir := artifactDir(c.task)
+	put := func(name string, b []byte) {
+		if len(b) > 0 {
+			d.tree[path.Join(dir, name)] = session.Redact(b)
+		}
+	}
+	put("brief.md", w.brief.Text)
+	if m, err := json.MarshalIndent(w.brief.Manifest, "", "  "); err == nil && len(w.brief.Manifest) > 0 {
+		put("brief.json", append(m, '\n'))
+	}
+	put("emission.md", w.emission.Raw)
+	put("transcript.txt", w.emission.Transcript)
+	for _, it := range w.items {
+		switch it.Effect {
+		case reconcile.Guarded, reconcile.Conflict, reconcile.Duplicate:
+			put("kept/"+it.Path, it.Bytes)
+		}
+	}
+	if items, err := json.MarshalIndent(w.items, "", "  "); err == nil && len(w.items) > 0 {
+		put("reconcile.json", append(items, '\n'))
+	}
+}
