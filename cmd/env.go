@@ -19,6 +19,7 @@ type Env struct {
 	Now            func() time.Time // the only clock
 	Entropy        io.Reader        // for run ids
 	Getenv         func(string) string
+	Environ        []string                           // all of it, for what odd.toml lets an exec session see
 	TTY            func() (io.ReadWriteCloser, error) // the terminal itself, for typed confirmations
 	Terminal       bool                               // stdout is a terminal: align, and colour unless NO_COLOR
 	Live           bool                               // stderr is a terminal: a live progress line
@@ -32,7 +33,7 @@ func OS() Env {
 	}
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Dir: dir, Now: time.Now, Entropy: rand.Reader, Getenv: os.Getenv,
+		Dir: dir, Now: time.Now, Entropy: rand.Reader, Getenv: os.Getenv, Environ: os.Environ(),
 		TTY:      func() (io.ReadWriteCloser, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) },
 		Terminal: term.IsTerminal(int(os.Stdout.Fd())),
 		Live:     term.IsTerminal(int(os.Stderr.Fd())),

@@ -16,11 +16,15 @@ type group struct {
 // verbs lists every verb in help order. A new verb is one line here.
 func verbs(env Env) []group {
 	return []group{
-		{"start", []*cli.Command{}},
+		{"start", []*cli.Command{
+			initVerb(env), demo(env), statusVerb(env), syncVerb(env),
+		}},
 		{"knowledge", []*cli.Command{
 			compilePersona(env),
 		}},
-		{"work", []*cli.Command{}},
+		{"work", []*cli.Command{
+			task(env), drainVerb(env), reviewVerb(env), approve(env), reject(env), pause(env), resume(env),
+		}},
 		{"record", []*cli.Command{}},
 		{"shell", []*cli.Command{completion(env), versionVerb(env)}},
 	}

@@ -1,0 +1,262 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+func approve(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "approve",
+		Usage:       "merge a reviewed proposal; only a person can",
+		ArgsUsage:   "TASK",
+		Description: "odd approve harvest-terms --verify --except terms/lead-time",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "verify", Usage: "mark the proposal's atoms as verified by you too"},
+			&cli.StringSliceFlag{Name: "except", Usage: "with --verify: leave `ID` out, and record that"},
+			&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			name, err := oneArg(c, "a task")
+			if err != nil {
+				return err
+			}
+			o := approval{name: name, yes: c.Bool("yes"), json: c.Bool("json"), verify: review.Verify{All: c.Bool("verify")}}
+			for _, id := range c.StringSlice("except") {
+				o.verify.Except = append(o.verify.Except, okf.ID(id))
+			}
+			if len(o.verify.Except) > 0 && !o.verify.All {
+				return usage("approve: --except goes with --verify")
+			}
+			return runApprove(c.Context, env, o)
+		},
+	})
+}
+
+// approval is what the person asked for.
+type approval struct {
+	name      string
+	verify    review.Verify
+	yes, json bool
+}
+
+func runApprove(ctx context.Context, env Env, o approval) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	v, err := w.view(ctx, true)
+	if err != nil {
+		return err
+	}
+	t, err := v.task(o.name)
+	if err != nil {
+		return err
+	}
+	p, err := v.proposal(t)
+	if err != nil {
+		return err
+	}
+	onto, err := v.bind(ctx, t, p)
+	if err != nil {
+		return err
+	}
+	if err := v.printCard(t, p, onto); err != nil {
+		return err
+	}
+	h, err := w.human(ctx, "approve "+string(t.ID), string(t.ID), o.yes)
+	if err != nil {
+		return err
+	}
+	commit := v.approveHere
+	if _, elsewhere := v.target(); elsewhere {
+		commit = v.approveForTarget
+	}
+	oid, err := commit(ctx, t, p, o, h)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return printJSON(env, map[string]string{"task": string(t.ID), "by": h.By(), "commit": string(oid)})
+	}
+	return printRows(env, [][]string{{string(t.ID), v.afterApproval(), h.By(), short(oid)}})
+}
+
+func (v *view) afterApproval() string {
+	if target, elsewhere := v.target(); elsewhere {
+		return "approved, waits for its merge into " + target
+	}
+	return string(board.Done)
+}
+
+// onto is where a proposal would land and what moved there since.
+type onto struct {
+	tip  repo.OID
+	read []string // inputs of the task that changed since the session read them
+}
+
+// bind refuses a proposal that is not, byte for byte, what the run recorded and
+// would be merged over.
+func (v *view) bind(ctx context.Context, t board.Task, p review.Proposal) (onto, error) {
+	at := onto{tip: v.tip}
+	if target, elsewhere := v.target(); elsewhere {
+		tip, err := v.repo.Ref(v.line.Local(target))
+		if err != nil {
+			return at, fmt.Errorf("target %s: %w", target, err)
+		}
+		at.tip = tip
+	}
+	if err := v.branchHolds(p); err != nil {
+		return at, err
+	}
+	now, err := v.blobs(at.tip)
+	if err != nil {
+		return at, err
+	}
+	then, err := v.blobs(repo.OID(p.Commit))
+	if err != nil {
+		return at, refuse("branch", "%s: the proposal %s is not in this clone; git fetch it, or reject the task", t.ID, short(repo.OID(p.Commit)))
+	}
+	changes, err := v.repo.Diff(ctx, repo.OID(p.Base), repo.OID(p.Commit))
+	if err != nil {
+		return at, err
+	}
+	var changed []string
+	for _, c := range changes {
+		changed = append(changed, c.Path)
+	}
+	if moved := review.Bound(p, now, then, changed); len(moved) > 0 {
+		return at, review.Unbound(t.ID, moved)
+	}
+	at.read, err = v.readSince(ctx, t, p, at.tip)
+	return at, err
+}
+
+// branchHolds refuses a review branch that carries anything but the recorded proposal.
+func (v *view) branchHolds(p review.Proposal) error {
+	tip, err := v.repo.Ref(v.line.Local(p.Branch))
+	if err != nil {
+		if tip, err = v.repo.Ref("refs/heads/" + p.Branch); err != nil {
+			return refuse("branch", "%s: the review branch %s is gone; fetch it or reject the task", p.Task, p.Branch)
+		}
+	}
+	if string(tip) != p.Commit {
+		return refuse("branch", "%s: %s is at %s, the run recorded %s; commits added after the review cannot be approved with it", p.Task, p.Branch, short(tip), short(repo.OID(p.Commit)))
+	}
+	return nil
+}
+
+// readSince lists the task's inputs that changed between the base and the tip.
+func (v *view) readSince(ctx context.Context, t board.Task, p review.Proposal, tip repo.OID) ([]string, error) {
+	if len(t.Inputs) == 0 {
+		return nil, nil
+	}
+	changes, err := v.repo.Diff(ctx, repo.OID(p.Base), tip)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, c := range changes {
+		if slices.ContainsFunc(t.Inputs, func(in string) bool {
+			in = strings.Trim(in, "/")
+			return c.Path == in || strings.HasPrefix(c.Path, in+"/")
+		}) {
+			out = append(out, c.Path)
+		}
+	}
+	return out, nil
+}
+
+// approveHere merges the proposal into the board: one commit by the person.
+func (v *view) approveHere(ctx context.Context, t board.Task, p review.Proposal, o approval, h review.Human) (repo.OID, error) {
+	tree, conflicts, err := v.repo.MergeTree(ctx, v.tip, repo.OID(p.Commit))
+	if err != nil {
+		return "", fmt.Errorf("approve %s: %w: %s", t.ID, err, strings.Join(conflicts, ", "))
+	}
+	merged, err := v.repo.Tree(tree)
+	if err != nil {
+		return "", err
+	}
+	files, err := review.Approve(t, v.file(t.Path), v.atomsOf(merged, p), o.verify, h, v.env.Now())
+	if err != nil {
+		return "", err
+	}
+	ch := repo.Changes(files)
+	if err := v.reindex(ch, merged, p); err != nil {
+		return "", err
+	}
+	return v.personal(ctx, []repo.OID{v.tip, repo.OID(p.Commit)}, tree, ch, approvalMessage(t, p, o, h, ""))
+}
+
+func approvalMessage(t board.Task, p review.Proposal, o approval, h review.Human, note string) string {
+	var except []string
+	for _, id := range o.verify.Except {
+		except = append(except, string(id))
+	}
+	pairs := []string{"Odd-Task", string(t.ID), "Odd-Run", p.Run, "Odd-Proposal", p.Commit, "Odd-Trace", p.Trace, "Odd-Approved-By", h.By()}
+	if o.verify.All {
+		pairs = append(pairs, "Odd-Verified", fmt.Sprintf("%d atoms", len(p.Paths)-len(except)), "Odd-Except", strings.Join(except, ", "))
+	}
+	return trailers("approve: "+or(t.Title, string(t.ID)), note, pairs...)
+}
+
+// atomsOf reads the proposal's atoms from the merged tree.
+func (v *view) atomsOf(merged fs.FS, p review.Proposal) review.Files {
+	out := review.Files{}
+	for _, w := range p.Paths {
+		if b, err := fs.ReadFile(merged, w.Path); err == nil {
+			out[w.Path] = b
+		}
+	}
+	return out
+}
+
+// reindex refreshes the generated index.md files a proposal makes stale:
+// proposals never carry them, since two proposals of one folder would conflict.
+func (v *view) reindex(ch repo.Changes, merged fs.FS, p review.Proposal) error {
+	root, err := fs.Sub(merged, v.cfg.Root)
+	if err != nil {
+		return err
+	}
+	g, _, err := okf.Load(root)
+	if err != nil {
+		return err
+	}
+	for name, b := range okf.StaleIndex(root, g) {
+		ch[v.file(name)] = b
+	}
+	return nil
+}
+
+// approveForTarget adds the person's empty commit to the review branch; a forge
+// merges it and odd sync writes done.
+func (v *view) approveForTarget(ctx context.Context, t board.Task, p review.Proposal, o approval, h review.Human) (repo.OID, error) {
+	if o.verify.All {
+		return "", refuse("state", "approve %s: --verify edits atoms, which the forge's merge would not show; verify them after odd sync", t.ID)
+	}
+	target, _ := v.target()
+	tree, err := v.repo.TreeOID(repo.OID(p.Commit), "")
+	if err != nil {
+		return "", err
+	}
+	note := fmt.Sprintf("The files are the proposal's own; merging this branch into %s lands them.", target)
+	oid, err := v.sign(ctx, []repo.OID{repo.OID(p.Commit)}, tree, nil, approvalMessage(t, p, o, h, note))
+	if err != nil {
+		return "", err
+	}
+	branch := &repo.Line{Repo: v.repo, Ref: "refs/heads/" + p.Branch, Remote: v.line.Remote, Note: v.line.Note}
+	return oid, branch.Land(ctx, repo.OID(p.Commit), oid)
+}
+
+func short(oid repo.OID) string { return string(oid[:min(10, len(oid))]) }

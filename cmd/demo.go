@@ -1,0 +1,103 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/knowledge"
+)
+
+func demo(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "demo",
+		Usage:       "make a small company, drain it, and leave you at a review",
+		ArgsUsage:   "[DIR]",
+		Description: "odd demo\ncd odd-demo && odd review read-the-handbook",
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				_, err := oneArg(c, "a directory, or none")
+				return err
+			}
+			return runDemo(c.Context, env, or(c.Args().First(), "odd-demo"))
+		},
+	})
+}
+
+func runDemo(ctx context.Context, env Env, dir string) error {
+	at := env.path(dir)
+	if entries, err := os.ReadDir(at); err == nil && len(entries) > 0 {
+		return usage("demo: %s is not empty; name a new directory", dir)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return err
+	}
+	r, err := repo.Init(ctx, at)
+	if err != nil {
+		return err
+	}
+	if err := found(ctx, env, r); err != nil {
+		return err
+	}
+	talk(env, "a company with a handbook in docs/ and a bundle in knowledge/ is committed in %s", at)
+	env.Dir = at
+	if err := runDrain(ctx, env, drain.Options{MaxTasks: 1}, false, false); err != nil {
+		return err
+	}
+	where := dir
+	if rel, err := filepath.Rel(env.Dir, at); err == nil && rel == "." {
+		where = at
+	}
+	talk(env, "an agent has proposed; you decide:\n\n  cd %s\n  odd review read-the-handbook\n  odd approve read-the-handbook\n  git log --oneline --graph\n", where)
+	return nil
+}
+
+// founderName and founderEmail are who commits the demo company where git knows no person.
+const (
+	founderName  = "Demo Person"
+	founderEmail = "demo@example.org"
+)
+
+// found writes the demo company and commits it as the person.
+func found(ctx context.Context, env Env, r *repo.Repo) error {
+	who, err := r.Identity(ctx)
+	if err != nil {
+		who = repo.Signature{Name: founderName, Email: founderEmail}
+		if err := r.SetIdentity(ctx, founderName, founderEmail); err != nil {
+			return err
+		}
+		talk(env, "git knows no user.name here; this repository uses %s <%s>", founderName, founderEmail)
+	}
+	ch := repo.Changes{"odd.toml": config.Template()}
+	for _, f := range knowledge.Demo() {
+		ch[f.Path] = f.Data
+	}
+	for _, f := range knowledge.Starter() {
+		if f.Path == ".gitattributes" {
+			ch[f.Path] = f.Data
+		}
+	}
+	who.When = env.Now()
+	oid, err := r.Make(ctx, nil, ch, who, "begin: a company, its handbook and its bundle\n")
+	if err != nil {
+		return err
+	}
+	head, err := r.Branch()
+	if err != nil {
+		return err
+	}
+	if err := r.Move(ctx, repo.RefUpdate{Name: "refs/heads/" + head, New: oid}); err != nil {
+		return fmt.Errorf("%s: %w", head, err)
+	}
+	return nil
+}

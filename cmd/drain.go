@@ -1,0 +1,168 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/drain"
+)
+
+func drainVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "drain",
+		Usage:       "work ready tasks, one at a time, up to a review",
+		Description: "odd drain\nodd drain --max-tasks 5\nodd drain --dry-run",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "max-tasks", Usage: "take at most `N` tasks (default: [drain] max_tasks)"},
+			&cli.StringFlag{Name: "task", Usage: "take only this `TASK`"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "explain every decision and write nothing"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			if c.Int("max-tasks") < 0 || c.IsSet("max-tasks") && c.Int("max-tasks") == 0 {
+				return usage("drain: --max-tasks wants a number of at least 1")
+			}
+			return runDrain(c.Context, env, drain.Options{MaxTasks: c.Int("max-tasks"), Task: c.String("task")}, c.Bool("dry-run"), c.Bool("json"))
+		},
+	})
+}
+
+func runDrain(ctx context.Context, env Env, o drain.Options, dry, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	base, err := w.drainOptions()
+	if err != nil {
+		return err
+	}
+	base.MaxTasks, base.Task = o.MaxTasks, o.Task
+	o = base
+	p := newProgress(env)
+	o.Progress = p.line
+	if dry {
+		plan, err := drain.Explain(ctx, w.repo, o)
+		p.done()
+		if err != nil {
+			return err
+		}
+		return printPlan(env, plan, asJSON)
+	}
+	report, err := drain.Run(ctx, w.repo, o)
+	p.done()
+	if err := w.summary(report); err != nil {
+		talk(env, "%v", err)
+	}
+	if asJSON && (err == nil || len(report.Tasks) > 0) {
+		if err := printJSON(env, report); err != nil {
+			return err
+		}
+	}
+	if !asJSON {
+		if err := printReport(env, report); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// drainOptions are a new run's.
+func (w *workspace) drainOptions() (drain.Options, error) {
+	branch, err := w.board()
+	if err != nil {
+		return drain.Options{}, err
+	}
+	id, err := ulid.New(ulid.Timestamp(w.env.Now()), w.env.Entropy)
+	if err != nil {
+		return drain.Options{}, err
+	}
+	return drain.Options{Branch: branch, Run: "run-" + id.String(), By: "odd/" + version(), Now: w.env.Now, Wait: time.Sleep, Environ: w.env.Environ}, nil
+}
+
+func printReport(env Env, r drain.Report) error {
+	var rows [][]string
+	for _, t := range r.Tasks {
+		n := map[string]int{}
+		for k, v := range t.Effects {
+			n[string(k)] = v
+		}
+		rows = append(rows, []string{string(t.Task), or(string(t.State), "lost"), effects(n), "$" + t.Cost.String(), or(t.Branch, t.Reason)})
+	}
+	return printRows(env, rows)
+}
+
+func printPlan(env Env, p drain.Plan, asJSON bool) error {
+	if asJSON {
+		if err := printJSON(env, p); err != nil {
+			return err
+		}
+	} else {
+		var rows [][]string
+		for _, s := range p.Tasks {
+			verdict := "skip"
+			if s.Run {
+				verdict = "run"
+			}
+			rows = append(rows, []string{string(s.Task), string(s.State), verdict, s.Role, "$" + s.Reserved.String(), s.Reason})
+		}
+		if err := printRows(env, rows); err != nil {
+			return err
+		}
+	}
+	for _, s := range p.Stops {
+		talk(env, "%s [%s]", s.Text, s.Code)
+	}
+	if len(p.Stops) > 0 {
+		return exitCode(stopCode(p.Stops[0].Code))
+	}
+	return nil
+}
+
+func stopCode(code string) int {
+	if code == "paused" || code == "locked" {
+		return exitBusy
+	}
+	return exitRefused
+}
+
+// summary appends what a drain did to the step summary of a CI run, as markdown.
+func (w *workspace) summary(r drain.Report) error {
+	name := w.env.Getenv("GITHUB_STEP_SUMMARY")
+	if name == "" {
+		return nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "### odd drain `%s`\n\n", r.Run)
+	if len(r.Tasks) == 0 {
+		b.WriteString("Nothing was ready.\n")
+	} else {
+		b.WriteString("| task | state | spent | waits on |\n|---|---|---|---|\n")
+		for _, t := range r.Tasks {
+			fmt.Fprintf(&b, "| %s | %s | $%s | %s |\n", t.Task, or(string(t.State), "lost"), t.Cost, strings.NewReplacer("|", `\|`, "\n", " ").Replace(or(t.Branch, t.Reason)))
+		}
+		b.WriteString("\n```mermaid\nflowchart LR\n")
+		for i, t := range r.Tasks {
+			fmt.Fprintf(&b, "  t%d[\"%s\"] --> s%d[%s]\n", i, strings.ReplaceAll(string(t.Task), `"`, ""), i, or(string(t.State), "lost"))
+		}
+		b.WriteString("```\n")
+	}
+	f, err := os.OpenFile(filepath.Clean(name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteString(b.String()); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}

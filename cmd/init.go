@@ -1,0 +1,138 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/knowledge"
+)
+
+func initVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "init",
+		Usage:       "lay out a governed repository; never overwrites",
+		ArgsUsage:   "[DIR]",
+		Description: "odd init\ngit add -A && git commit -m \"odd: begin\"",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				_, err := oneArg(c, "a directory, or none")
+				return err
+			}
+			return runInit(c.Context, env, c.Args().First(), c.Bool("json"))
+		},
+	})
+}
+
+func runInit(ctx context.Context, env Env, dir string, asJSON bool) error {
+	at := env.path(dir)
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return err
+	}
+	r, made, err := openOrInit(ctx, at)
+	if err != nil {
+		return err
+	}
+	if err := freeNames(r); err != nil {
+		return err
+	}
+	wrote, err := lay(r, starterFiles(r))
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, map[string]any{"root": r.Root(), "wrote": wrote, "git_init": made})
+	}
+	for _, name := range wrote {
+		if _, err := fmt.Fprintln(env.Stdout, name); err != nil {
+			return err
+		}
+	}
+	if len(wrote) == 0 {
+		talk(env, "everything is laid out already; odd status shows the board")
+		return nil
+	}
+	talk(env, "next: git add -A && git commit -m \"odd: begin\", then odd check and odd task add")
+	return nil
+}
+
+// openOrInit opens the repository dir is in, or makes one there.
+func openOrInit(ctx context.Context, dir string) (r *repo.Repo, made bool, err error) {
+	r, err = repo.Open(dir)
+	if errors.Is(err, repo.ErrNotRepo) {
+		r, err = repo.Init(ctx, dir)
+		made = true
+	}
+	if err == nil && r.Root() == "" {
+		return nil, false, refuse("bare", "%s: a bare repository has no work tree; run odd init in a clone of it", dir)
+	}
+	return r, made, err
+}
+
+// freeNames refuses branches that stand where review branches must: git cannot
+// keep odd beside odd/review/x.
+func freeNames(r *repo.Repo) error {
+	refs, err := r.Refs("refs/heads/odd")
+	if err != nil {
+		return err
+	}
+	for _, u := range refs {
+		if n := strings.TrimPrefix(u.Name, "refs/heads/"); n == "odd" || n == "odd/review" {
+			return refuse("branch", "branch %s is in the way of odd/review/…; git branch -m %s something-else", n, n)
+		}
+	}
+	return nil
+}
+
+// starterFiles is what init lays out. Where odd.toml is there already its
+// bundle root is taken; a bundle that has files is left alone.
+func starterFiles(r *repo.Repo) repo.Changes {
+	ch := repo.Changes{"odd.toml": config.Template()}
+	root := config.Default().Root
+	if b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml")); err == nil {
+		if cfg, err := config.Parse("odd.toml", b); err == nil {
+			root = cfg.Root
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(r.Root(), filepath.FromSlash(root)))
+	own := err == nil && len(entries) > 0
+	for _, f := range knowledge.Starter() {
+		name, ok := strings.CutPrefix(f.Path, "knowledge/")
+		switch {
+		case !ok:
+			ch[f.Path] = f.Data
+		case !own:
+			ch[path.Join(root, name)] = f.Data
+		}
+	}
+	return ch
+}
+
+// lay writes the files that are not there yet and returns their names, sorted.
+func lay(r *repo.Repo, ch repo.Changes) ([]string, error) {
+	wrote := []string{}
+	for name := range ch {
+		_, err := os.Lstat(filepath.Join(r.Root(), filepath.FromSlash(name)))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			wrote = append(wrote, name)
+		case err != nil:
+			return nil, err
+		default:
+			delete(ch, name)
+		}
+	}
+	slices.Sort(wrote)
+	return wrote, r.Write(ch)
+}

@@ -1,0 +1,53 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// landWait and landTries are how long a write that needs no confirmation waits
+// for its turn behind other writers: about twenty seconds in all.
+const (
+	landWait  = 50 * time.Millisecond
+	landTries = 400
+)
+
+// write makes a commit by the person that needs no typed confirmation, and
+// lands it. When somebody else was first it looks at the board again and builds
+// anew, so that writers at the same time lose nothing and double nothing.
+func (w *workspace) write(ctx context.Context, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
+	for try := 0; ; try++ {
+		oid, err := w.writeOnce(ctx, build)
+		if err == nil || try == landTries || !(errors.Is(err, repo.ErrMoved) || errors.Is(err, repo.ErrBusy)) {
+			return oid, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(landWait):
+		}
+	}
+}
+
+func (w *workspace) writeOnce(ctx context.Context, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
+	v, err := w.view(ctx, true)
+	if err != nil {
+		return "", err
+	}
+	ch, msg, err := build(v)
+	if err != nil || len(ch) == 0 {
+		return "", err
+	}
+	tree, err := v.repo.TreeOID(v.tip, "")
+	if err != nil {
+		return "", err
+	}
+	oid, err := v.sign(ctx, []repo.OID{v.tip}, tree, ch, msg)
+	if err != nil {
+		return "", err
+	}
+	return oid, v.line.Land(ctx, v.tip, oid)
+}

@@ -1,0 +1,104 @@
+package cmd
+
+import (
+	"context"
+	"io/fs"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+func pause(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "pause",
+		Usage:       "stop every drain until a person resumes",
+		ArgsUsage:   "REASON",
+		Description: `odd pause "the glossary is being rewritten"`,
+		Flags:       []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			why, err := oneArg(c, "a reason in quotes")
+			if err != nil {
+				return err
+			}
+			return runPause(c.Context, env, why, c.Bool("json"))
+		},
+	})
+}
+
+func runPause(ctx context.Context, env Env, why string, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	who, err := w.repo.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	oid, err := w.write(ctx, func(v *view) (repo.Changes, string, error) {
+		if b, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
+			talk(env, "already paused: %s", board.PauseReason(b))
+			return nil, "", nil
+		}
+		b := board.PauseFile(strings.TrimSpace(why), "human:"+who.Email, env.Now())
+		return repo.Changes{v.file("pause.toml"): b}, trailers("board: pause", why), nil
+	})
+	if err != nil {
+		return err
+	}
+	return printState(env, "paused", oid, asJSON)
+}
+
+func resume(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "resume",
+		Usage:       "let drains run again; only a person can",
+		Description: "odd resume",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"}, jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return runResume(c.Context, env, c.Bool("yes"), c.Bool("json"))
+		},
+	})
+}
+
+func runResume(ctx context.Context, env Env, yes, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	v, err := w.view(ctx, true)
+	if err != nil {
+		return err
+	}
+	b, err := fs.ReadFile(v.bundle, "pause.toml")
+	if err != nil {
+		return printState(env, "running", "", asJSON)
+	}
+	talk(env, "paused: %s", board.PauseReason(b))
+	h, err := w.human(ctx, "resume", "resume", yes)
+	if err != nil {
+		return err
+	}
+	tree, err := v.repo.TreeOID(v.tip, "")
+	if err != nil {
+		return err
+	}
+	msg := trailers("board: resume", "It was paused: "+board.PauseReason(b), "Odd-Resumed-By", h.By())
+	oid, err := v.personal(ctx, []repo.OID{v.tip}, tree, repo.Changes{v.file("pause.toml"): nil}, msg)
+	if err != nil {
+		return err
+	}
+	return printState(env, "running", oid, asJSON)
+}
+
+func printState(env Env, state string, oid repo.OID, asJSON bool) error {
+	if asJSON {
+		return printJSON(env, map[string]string{"board": state, "commit": string(oid)})
+	}
+	return printRows(env, [][]string{{state, short(oid)}})
+}

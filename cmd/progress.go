@@ -1,0 +1,42 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+)
+
+// progress tells what is going on: one line that is rewritten on a terminal,
+// plain lines elsewhere.
+type progress struct {
+	env  Env
+	live bool
+	wide int // columns of the live line as it stands
+}
+
+func newProgress(env Env) *progress {
+	return &progress{env: env, live: env.Live && env.Getenv("TERM") != "dumb" && !env.inCI()}
+}
+
+// liveWidth keeps a live line from wrapping, which would leave its head behind.
+const liveWidth = 76
+
+func (p *progress) line(s string) {
+	if !p.live {
+		talk(p.env, "%s", s)
+		return
+	}
+	r := []rune(strings.ReplaceAll(s, "\n", " "))
+	if len(r) > liveWidth {
+		r = append(r[:liveWidth-1], '…')
+	}
+	fmt.Fprintf(p.env.Stderr, "\r%s%s", string(r), strings.Repeat(" ", max(0, p.wide-len(r))))
+	p.wide = len(r)
+}
+
+// done clears the live line.
+func (p *progress) done() {
+	if p.live && p.wide > 0 {
+		fmt.Fprintf(p.env.Stderr, "\r%s\r", strings.Repeat(" ", p.wide))
+	}
+	p.wide = 0
+}

@@ -1,0 +1,83 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+func reject(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "reject",
+		Usage:       "turn a proposal down, with the reason the next attempt reads",
+		ArgsUsage:   "TASK",
+		Description: `odd reject harvest-terms --reason "the definitions miss the unit" --retry`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "reason", Usage: "why, in one `TEXT`"},
+			&cli.BoolFlag{Name: "retry", Usage: "back to ready instead of backlog"},
+			&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			name, err := oneArg(c, "a task")
+			if err != nil {
+				return err
+			}
+			if c.String("reason") == "" {
+				return usage("reject: say why with --reason; the next attempt reads it")
+			}
+			return runReject(c.Context, env, rejection{name, c.String("reason"), c.Bool("retry"), c.Bool("yes"), c.Bool("json")})
+		},
+	})
+}
+
+type rejection struct {
+	name, reason     string
+	retry, yes, json bool
+}
+
+func runReject(ctx context.Context, env Env, o rejection) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	v, err := w.view(ctx, true)
+	if err != nil {
+		return err
+	}
+	t, err := v.task(o.name)
+	if err != nil {
+		return err
+	}
+	if err := review.Rejectable(t); err != nil {
+		return err
+	}
+	h, err := w.human(ctx, "reject "+string(t.ID), string(t.ID), o.yes)
+	if err != nil {
+		return err
+	}
+	b, err := review.Reject(t, o.reason, o.retry, h, env.Now())
+	if err != nil {
+		return err
+	}
+	msg := trailers("reject: "+or(t.Title, string(t.ID)), o.reason, "Odd-Task", string(t.ID), "Odd-Run", t.Result.Run, "Odd-Proposal", t.Result.Commit, "Odd-Rejected-By", h.By())
+	tree, err := v.repo.TreeOID(v.tip, "")
+	if err != nil {
+		return err
+	}
+	oid, err := v.personal(ctx, []repo.OID{v.tip}, tree, repo.Changes{v.file(t.Path): b}, msg)
+	if err != nil {
+		return err
+	}
+	state := "backlog"
+	if o.retry {
+		state = "ready"
+	}
+	if o.json {
+		return printJSON(env, map[string]string{"task": string(t.ID), "state": state, "by": h.By(), "commit": string(oid)})
+	}
+	return printRows(env, [][]string{{string(t.ID), state, h.By(), short(oid)}})
+}

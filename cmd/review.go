@@ -1,0 +1,217 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+func reviewVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "review",
+		Usage:       "show what waits for a person: a summary, then the diff",
+		ArgsUsage:   "[TASK]",
+		Description: "odd review\nodd review harvest-terms\nodd review --refresh harvest-terms",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "refresh", Usage: "judge the same emission again on today's base, without running an agent"},
+			&cli.BoolFlag{Name: "stat", Usage: "the summary only"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			switch {
+			case c.NArg() > 1:
+				_, err := oneArg(c, "a task, or none for the queue")
+				return err
+			case c.NArg() == 0 && c.Bool("refresh"):
+				return usage("review: --refresh wants the task to judge again")
+			case c.NArg() == 0:
+				return runQueue(c.Context, env, c.Bool("json"))
+			case c.Bool("refresh"):
+				return runRefresh(c.Context, env, c.Args().First(), c.Bool("json"))
+			}
+			return runReview(c.Context, env, c.Args().First(), c.Bool("stat"), c.Bool("json"))
+		},
+	})
+}
+
+// runQueue lists the tasks in review.
+func runQueue(ctx context.Context, env Env, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	v, err := w.view(ctx, false)
+	if err != nil {
+		return err
+	}
+	list, rows := []review.Proposal{}, [][]string{}
+	for _, t := range v.tasks {
+		if t.State != board.Review {
+			continue
+		}
+		p, err := v.proposal(t)
+		if err != nil {
+			talk(env, "%v", err)
+			continue
+		}
+		list = append(list, p)
+		rows = append(rows, []string{string(t.ID), effects(p.Counts), "$" + budget.MicroUSD(p.Cost).String(), p.Branch, t.Title})
+	}
+	if asJSON {
+		return printJSON(env, list)
+	}
+	return printRows(env, rows)
+}
+
+func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	v, err := w.view(ctx, false)
+	if err != nil {
+		return err
+	}
+	t, err := v.task(name)
+	if err != nil {
+		return err
+	}
+	p, err := v.proposal(t)
+	if err != nil {
+		return err
+	}
+	at, bound := v.bind(ctx, t, p)
+	if asJSON {
+		return printJSON(env, struct {
+			review.Proposal
+			Read  []string `json:"read_and_moved,omitempty"`
+			Bound string   `json:"not_approvable,omitempty"`
+		}{p, at.read, text(bound)})
+	}
+	if err := v.printCard(t, p, at); err != nil {
+		return err
+	}
+	if bound != nil {
+		talk(env, "%v", bound)
+	}
+	if stat {
+		return nil
+	}
+	diff, err := v.repo.Patch(ctx, repo.OID(p.Base), repo.OID(p.Commit), env.color())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(env.Stdout, "\n%s", diff)
+	return err
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// biggest is how many paths the summary names.
+const biggest = 5
+
+// printCard prints the one screen a person decides from.
+func (v *view) printCard(t board.Task, p review.Proposal, at onto) error {
+	b := &strings.Builder{}
+	line := func(key, format string, args ...any) {
+		if s := fmt.Sprintf(format, args...); s != "" {
+			fmt.Fprintf(b, "%-10s%s\n", key, s)
+		}
+	}
+	line("task", "%s  %s", t.ID, t.Title)
+	line("proposes", "%s", effects(p.Counts))
+	sizes := v.sizes(p)
+	for i, s := range sizes[:min(biggest, len(sizes))] {
+		line([]string{"biggest", ""}[min(i, 1)], "%s", s)
+	}
+	if n := len(sizes) - biggest; n > 0 {
+		line("", "… and %d more", n)
+	}
+	line("guarded", "%s", strings.Join(p.Guarded, ", "))
+	line("moved", "%s", strings.Join(at.read, ", "))
+	line("persona", "%s, %s session, %d turn%s", p.Role, or(p.Substrate, "no"), p.Turns, plural(int(p.Turns)))
+	line("spent", "$%s", budget.MicroUSD(p.Cost))
+	line("accepts", "%s", strings.Join(t.Acceptance, "; "))
+	line("commit", "%s on %s, base %s", short(repo.OID(p.Commit)), p.Branch, short(repo.OID(p.Base)))
+	line("trace", "%s", p.Trace)
+	_, err := fmt.Fprint(v.env.Stdout, b.String())
+	return err
+}
+
+// sizes names the proposal's files, the biggest first.
+func (v *view) sizes(p review.Proposal) []string {
+	type file struct {
+		path, kind string
+		size       int
+	}
+	var fs []file
+	for _, w := range p.Paths {
+		b, _ := v.repo.Blob(repo.OID(w.Result))
+		kind := "new"
+		if w.Base != "" {
+			kind = "changed"
+		}
+		fs = append(fs, file{w.Path, kind, len(b)})
+	}
+	slices.SortStableFunc(fs, func(a, b file) int { return b.size - a.size })
+	out := make([]string, len(fs))
+	for i, f := range fs {
+		out[i] = fmt.Sprintf("%s (%s, %d bytes)", f.path, f.kind, f.size)
+	}
+	return out
+}
+
+// effects is "3 added, 1 updated".
+func effects(n map[string]int) string {
+	var parts []string
+	for _, e := range slices.Sorted(maps.Keys(n)) {
+		parts = append(parts, fmt.Sprintf("%d %s", n[e], e))
+	}
+	return or(strings.Join(parts, ", "), "nothing")
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+// runRefresh judges the kept emission of a task again.
+func runRefresh(ctx context.Context, env Env, name string, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	o, err := w.drainOptions()
+	if err != nil {
+		return err
+	}
+	o.Task = name
+	p := newProgress(env)
+	o.Progress = p.line
+	out, err := drain.Refresh(ctx, w.repo, o)
+	p.done()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, out)
+	}
+	return printReport(env, drain.Report{Tasks: []drain.Outcome{out}})
+}

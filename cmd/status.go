@@ -1,0 +1,138 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/journal/ledger"
+)
+
+func statusVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "status",
+		Usage:       "show the board on one screen: what runs, what waits, what it cost",
+		Description: "odd status",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return runStatus(c.Context, env, c.Bool("json"))
+		},
+	})
+}
+
+// boardStatus is what odd status --json prints.
+type boardStatus struct {
+	Branch   string              `json:"branch"`
+	Tip      string              `json:"tip"`
+	Paused   string              `json:"paused,omitempty"` // the reason
+	Tasks    map[board.State]int `json:"tasks"`
+	Review   []string            `json:"review,omitempty"`
+	Running  []string            `json:"in_progress,omitempty"`
+	Month    string              `json:"month"`
+	Spent    budget.MicroUSD     `json:"spent_micro_usd"`
+	Hard     budget.MicroUSD     `json:"hard_stop_micro_usd,omitempty"`
+	Level    string              `json:"budget"`
+	Dirty    []string            `json:"dirty,omitempty"`
+	Problems int                 `json:"unreadable_files"`
+}
+
+func runStatus(ctx context.Context, env Env, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	v, err := w.current(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := v.status(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, s)
+	}
+	_, err = fmt.Fprint(env.Stdout, s.page())
+	return err
+}
+
+func (v *view) status(ctx context.Context) (boardStatus, error) {
+	s := boardStatus{Branch: v.line.Name(), Tip: short(v.tip), Tasks: map[board.State]int{}, Month: ledger.Month(v.env.Now()), Problems: len(v.unread)}
+	for _, t := range v.tasks {
+		s.Tasks[t.State]++
+		switch t.State {
+		case board.Review:
+			s.Review = append(s.Review, string(t.ID))
+		case board.InProgress:
+			s.Running = append(s.Running, fmt.Sprintf("%s (%s, until %s)", t.ID, t.ClaimedBy, t.LeaseExpires.Format("15:04:05Z07:00")))
+		}
+	}
+	if b, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
+		s.Paused = board.PauseReason(b)
+	}
+	spend, err := ledger.Sum(v.bundle)
+	if err != nil {
+		return s, err
+	}
+	n, err := spend.In(s.Month)
+	if err != nil {
+		return s, err
+	}
+	s.Spent, s.Hard = budget.MicroUSD(n), v.cfg.Budget.HardStop
+	if s.Hard == 0 {
+		s.Hard = v.cfg.Budget.Monthly
+	}
+	s.Level = budget.Decide(v.cfg.Budget, s.Spent, 0).String()
+	for _, p := range v.problems {
+		if p.Severity == "error" {
+			s.Problems++
+		}
+	}
+	s.Dirty, err = v.repo.Dirty(ctx, v.cfg.Root, "odd.toml")
+	return s, err
+}
+
+// page is the one screen.
+func (s boardStatus) page() string {
+	b := &strings.Builder{}
+	line := func(key, format string, args ...any) {
+		fmt.Fprintf(b, "%-10s%s\n", key, fmt.Sprintf(format, args...))
+	}
+	line("board", "%s at %s", s.Branch, s.Tip)
+	if s.Paused != "" {
+		line("paused", "%s", s.Paused)
+	}
+	var counts []string
+	for _, st := range board.States() {
+		if n := s.Tasks[st]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, st))
+		}
+	}
+	line("tasks", "%s", or(strings.Join(counts, ", "), "none; odd task add files one"))
+	for _, r := range s.Running {
+		line("running", "%s", r)
+	}
+	for _, id := range s.Review {
+		line("review", "%s", id)
+	}
+	spent := "$" + s.Spent.String()
+	if s.Hard > 0 {
+		spent += " of $" + s.Hard.String()
+	}
+	line("spent", "%s in %s, %s", spent, s.Month, s.Level)
+	if len(s.Dirty) > 0 {
+		line("dirty", "%d uncommitted, first %s; drain waits for a commit", len(s.Dirty), s.Dirty[0])
+	}
+	if s.Problems > 0 {
+		line("problems", "%d unreadable; odd check names them", s.Problems)
+	}
+	return b.String()
+}

@@ -1,0 +1,271 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+func syncVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "sync",
+		Usage:       "bring the board up to the remote, and write done what a forge has merged",
+		Description: "odd sync",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return runSync(c.Context, env, c.Bool("json"))
+		},
+	})
+}
+
+// synced is what became of one task in review.
+type synced struct {
+	Task     string `json:"task"`
+	State    string `json:"state"` // done, review
+	Approval string `json:"approval,omitempty"`
+	By       string `json:"by,omitempty"`
+	Note     string `json:"note,omitempty"` // what it still waits for
+}
+
+func runSync(ctx context.Context, env Env, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	v, err := w.view(ctx, true)
+	if err != nil {
+		return err
+	}
+	if v.line.Remote != "" {
+		if err := v.line.Follow(ctx, v.tip); err != nil {
+			return fmt.Errorf("%s: %w; git merge or rebase it by hand, then push", v.line.Name(), err)
+		}
+	}
+	out := []synced{}
+	if target, elsewhere := v.target(); elsewhere {
+		if out, err = v.syncTarget(ctx, target); err != nil {
+			return err
+		}
+	}
+	if asJSON {
+		return printJSON(env, map[string]any{"board": v.line.Name(), "tip": v.tip, "tasks": out})
+	}
+	var rows [][]string
+	for _, s := range out {
+		rows = append(rows, []string{s.Task, s.State, s.By, or(s.Note, s.Approval)})
+	}
+	return printRows(env, rows)
+}
+
+// syncTarget merges the target into the board, then writes done for every task
+// whose approved proposal the target holds, one commit each.
+func (v *view) syncTarget(ctx context.Context, target string) ([]synced, error) {
+	tip, err := v.repo.Ref(v.line.Local(target))
+	if err != nil {
+		return nil, fmt.Errorf("target %s: %w; create it or change [board] target", target, err)
+	}
+	if err := v.mergeTarget(ctx, target, tip); err != nil {
+		return nil, err
+	}
+	out := []synced{}
+	for _, t := range v.tasks {
+		if t.State != board.Review {
+			continue
+		}
+		s, err := v.syncTask(ctx, t, target, tip)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// machine is the identity of commits that only write down what people did.
+func (v *view) machine() repo.Signature {
+	return repo.Signature{Name: v.cfg.AgentName, Email: v.cfg.AgentEmail, When: v.env.Now()}
+}
+
+func (v *view) mergeTarget(ctx context.Context, target string, tip repo.OID) error {
+	if has, err := v.repo.Ancestor(ctx, tip, v.tip); err != nil || has {
+		return err
+	}
+	tree, conflicts, err := v.repo.MergeTree(ctx, v.tip, tip)
+	if errors.Is(err, repo.ErrConflict) {
+		return refuse("conflict", "%s and %s conflict in %s; merge them by hand on %s", v.line.Name(), target, strings.Join(conflicts, ", "), v.line.Name())
+	}
+	if err != nil {
+		return err
+	}
+	msg := trailers(fmt.Sprintf("board: merge %s", target), "")
+	oid, err := v.repo.MakeOn(ctx, []repo.OID{v.tip, tip}, tree, nil, v.machine(), msg)
+	if err != nil {
+		return err
+	}
+	return v.advance(ctx, oid)
+}
+
+// advance lands a machine's commit and looks at the board again.
+func (v *view) advance(ctx context.Context, oid repo.OID) error {
+	if err := v.line.Land(ctx, v.tip, oid); err != nil {
+		if errors.Is(err, repo.ErrMoved) {
+			return refuse("moved", "%s moved meanwhile; run odd sync again", v.line.Name())
+		}
+		return err
+	}
+	v.tip = oid
+	return v.read()
+}
+
+// syncTask writes done for t if the target holds its approved proposal.
+func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip repo.OID) (synced, error) {
+	s := synced{Task: string(t.ID), State: string(board.Review)}
+	p, err := v.proposal(t)
+	if err != nil {
+		s.Note = err.Error()
+		return s, nil
+	}
+	a, err := v.approval(ctx, p, tip)
+	if err != nil {
+		return s, err
+	}
+	if a.OID == "" {
+		s.Note = fmt.Sprintf("no approval on %s; odd approve %s, or reject it", p.Branch, t.ID)
+		return s, nil
+	}
+	if s.Note, err = v.merged(ctx, p, a, target, tip); err != nil || s.Note != "" {
+		return s, err
+	}
+	by := "human:" + a.Author.Email
+	b, err := review.Synced(t, string(a.OID), by, a.Author.When)
+	if err != nil {
+		return s, err
+	}
+	msg := trailers(fmt.Sprintf("board: %s to done", t.ID), "", "Odd-Task", string(t.ID), "Odd-Run", p.Run, "Odd-Proposal", p.Commit, "Odd-Approval", string(a.OID))
+	oid, err := v.repo.Make(ctx, []repo.OID{v.tip}, repo.Changes{v.file(t.Path): b}, v.machine(), msg)
+	if err != nil {
+		return s, err
+	}
+	s.State, s.Approval, s.By = string(board.Done), short(a.OID), by
+	return s, v.advance(ctx, oid)
+}
+
+// approval finds the person's approval commit of p: in the target's history, or
+// on the review branch. The zero Commit means there is none.
+func (v *view) approval(ctx context.Context, p review.Proposal, tip repo.OID) (repo.Commit, error) {
+	tips := []repo.OID{tip}
+	for _, ref := range []string{v.line.Local(p.Branch), "refs/heads/" + p.Branch} {
+		if oid, err := v.repo.Ref(ref); err == nil {
+			tips = append(tips, oid)
+		}
+	}
+	for _, to := range tips {
+		for c, err := range v.repo.Log(ctx, repo.OID(p.Base), to) {
+			if err != nil {
+				return repo.Commit{}, err
+			}
+			if v.approves(c, p) {
+				return c, nil
+			}
+		}
+	}
+	return repo.Commit{}, nil
+}
+
+// approves reports whether c is a person's approval of exactly p: an empty
+// commit on top of it that names it.
+func (v *view) approves(c repo.Commit, p review.Proposal) bool {
+	names := c.Trailer("Odd-Proposal")
+	if len(names) != 1 || names[0] != p.Commit || len(c.Trailer("Odd-Approved-By")) != 1 {
+		return false
+	}
+	if strings.EqualFold(c.Author.Email, v.cfg.AgentEmail) || len(c.Parents) != 1 || string(c.Parents[0]) != p.Commit {
+		return false
+	}
+	tree, err := v.repo.TreeOID(repo.OID(p.Commit), "")
+	return err == nil && tree == c.Tree
+}
+
+// merged says what is missing until the target holds exactly what was approved,
+// "" when nothing is. A merge may bring no path that was not reviewed; a squash
+// or a rebase is known by the bytes.
+func (v *view) merged(ctx context.Context, p review.Proposal, a repo.Commit, target string, tip repo.OID) (string, error) {
+	in, err := v.repo.Ancestor(ctx, a.OID, tip)
+	if err != nil {
+		return "", err
+	}
+	at := tip
+	if in {
+		m, err := v.mergeOf(ctx, a.OID, tip)
+		if err != nil {
+			return "", err
+		}
+		at = m.OID
+		if extra, err := v.unreviewed(ctx, p, m); err != nil || extra != "" {
+			return extra, err
+		}
+	}
+	blob, err := v.blobs(at)
+	if err != nil {
+		return "", err
+	}
+	for _, w := range p.Paths {
+		if have := blob(w.Path); have != w.Result {
+			if in {
+				return fmt.Sprintf("%s was merged as other bytes than were approved; reject the task and review what landed", w.Path), nil
+			}
+			return fmt.Sprintf("approved by %s, waits for its merge into %s", a.Author.Email, target), nil
+		}
+	}
+	if len(p.Paths) == 0 && !in {
+		return fmt.Sprintf("approved by %s, waits for its merge into %s", a.Author.Email, target), nil
+	}
+	return "", nil
+}
+
+// mergeOf is the commit on the first-parent line of tip that brought oid in.
+func (v *view) mergeOf(ctx context.Context, oid, tip repo.OID) (repo.Commit, error) {
+	for {
+		c, err := v.repo.Commit(tip)
+		if err != nil || len(c.Parents) == 0 || c.OID == oid {
+			return c, err
+		}
+		before, err := v.repo.Ancestor(ctx, oid, c.Parents[0])
+		if err != nil || !before {
+			return c, err
+		}
+		tip = c.Parents[0]
+	}
+}
+
+// unreviewed names a path that the merge m brought in and p does not hold.
+func (v *view) unreviewed(ctx context.Context, p review.Proposal, m repo.Commit) (string, error) {
+	from := repo.OID(p.Base)
+	if len(m.Parents) > 1 {
+		from = m.Parents[0]
+	}
+	changes, err := v.repo.Diff(ctx, from, m.OID)
+	if err != nil {
+		return "", err
+	}
+	approved := map[string]bool{}
+	for _, w := range p.Paths {
+		approved[w.Path] = true
+	}
+	for _, c := range changes {
+		if !approved[c.Path] {
+			return fmt.Sprintf("merge %s also brought %s, which nobody reviewed; reject the task and review what landed", short(m.OID), c.Path), nil
+		}
+	}
+	return "", nil
+}

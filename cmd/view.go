@@ -1,0 +1,228 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// view is the board as committed: what people's acts decide from.
+type view struct {
+	*workspace
+	line     *repo.Line
+	tip      repo.OID
+	files    fs.FS // the whole commit
+	bundle   fs.FS
+	graph    *okf.Graph
+	problems []okf.Problem
+	tasks    []board.Task
+	unread   []okf.Problem
+}
+
+// view reads the board branch. With fetch it starts from the remote's tip, as
+// every act that commits must.
+func (w *workspace) view(ctx context.Context, fetch bool) (*view, error) {
+	ref, err := w.board()
+	if err != nil {
+		return nil, err
+	}
+	v := &view{workspace: w, line: &repo.Line{Repo: w.repo, Ref: ref, Note: func(s string) { talk(w.env, "%s", s) }}}
+	if fetch {
+		v.line.Remote = w.cfg.Remote
+	}
+	if v.tip, err = v.line.Tip(ctx); err != nil {
+		if errors.Is(err, repo.ErrNoRef) || errors.Is(err, repo.ErrNoCommit) {
+			return nil, refuse("no-commits", "%s has no commits; commit what odd init wrote", v.line.Name())
+		}
+		return nil, err
+	}
+	return v, v.read()
+}
+
+func (v *view) read() error {
+	var err error
+	if v.files, err = v.repo.Tree(v.tip); err != nil {
+		return err
+	}
+	b, err := fs.ReadFile(v.files, "odd.toml")
+	if errors.Is(err, fs.ErrNotExist) {
+		return refuse("no-config", "odd.toml is not committed on %s; commit what odd init wrote", v.line.Name())
+	}
+	if err != nil {
+		return err
+	}
+	if v.cfg, err = config.Parse("odd.toml", b); err != nil {
+		return err
+	}
+	if v.bundle, err = fs.Sub(v.files, v.cfg.Root); err != nil {
+		return err
+	}
+	if v.graph, v.problems, err = okf.Load(v.bundle); err != nil {
+		return fmt.Errorf("%s on %s: %w", v.cfg.Root, v.line.Name(), err)
+	}
+	v.tasks, v.unread = board.Tasks(v.graph)
+	return nil
+}
+
+// file is the repository path of a path below the bundle root.
+func (v *view) file(name string) string { return path.Join(v.cfg.Root, name) }
+
+// task finds a task by any of its names.
+func (v *view) task(name string) (board.Task, error) {
+	a, err := v.graph.Find(name)
+	if err != nil {
+		return board.Task{}, fmt.Errorf("task %s: %w", name, err)
+	}
+	for _, t := range v.tasks {
+		if t.ID == a.ID {
+			return t, nil
+		}
+	}
+	for _, p := range v.unread {
+		if p.Path == a.Path {
+			return board.Task{}, p
+		}
+	}
+	return board.Task{}, usage("%s is a %s, not a task", a.ID, a.Type)
+}
+
+// records reads the ledger file of one run.
+func (v *view) records(run string) ([]ledger.Record, error) {
+	names, err := fs.Glob(v.bundle, "ledger/*/"+run+".jsonl")
+	if err != nil || len(names) != 1 {
+		return nil, refuse("state", "run %s has no ledger file on %s", run, v.line.Name())
+	}
+	b, err := fs.ReadFile(v.bundle, names[0])
+	if err != nil {
+		return nil, err
+	}
+	rs, err := ledger.Read(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", v.file(names[0]), err)
+	}
+	return rs, nil
+}
+
+// proposal is what t waits in review with.
+func (v *view) proposal(t board.Task) (review.Proposal, error) {
+	run := t.Result.Run
+	if run == "" && t.State == board.Review {
+		return review.Proposal{}, refuse("state", "%s: the task says review and names no run; set its state by hand to backlog", t.ID)
+	}
+	var rs []ledger.Record
+	if run != "" {
+		var err error
+		if rs, err = v.records(run); err != nil {
+			return review.Proposal{}, err
+		}
+	}
+	return review.Read(t, run, rs)
+}
+
+// target is the branch reviews merge into, and whether it is not the board.
+func (v *view) target() (string, bool) {
+	if v.cfg.Target == "" || v.cfg.Target == v.line.Name() {
+		return v.line.Name(), false
+	}
+	return v.cfg.Target, true
+}
+
+// blobs tells the blob of a path in a commit, "" where it has none.
+func (v *view) blobs(oid repo.OID) (func(string) string, error) {
+	f, err := v.repo.Tree(oid)
+	if err != nil {
+		return nil, err
+	}
+	return func(name string) string {
+		b, err := fs.ReadFile(f, name)
+		if err != nil {
+			return ""
+		}
+		return okf.BlobID(b)
+	}, nil
+}
+
+// human asks the terminal for the typed confirmation of an act.
+func (w *workspace) human(ctx context.Context, act, want string, signed bool) (review.Human, error) {
+	who, err := w.repo.Identity(ctx)
+	if err != nil {
+		return review.Human{}, err
+	}
+	p := review.Person{Name: who.Name, Email: who.Email}
+	at := review.Place{CI: w.env.inCI(), Session: w.env.Getenv("ODD_SESSION") != "", Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
+	if signed {
+		return review.Signed(act, p, at, w.cfg.RequireSigned)
+	}
+	if err := review.Allowed(act, p, at); err != nil {
+		return review.Human{}, err
+	}
+	tty, err := w.env.TTY()
+	if err != nil {
+		return review.Human{}, refuse("unconfirmed", "%s: no terminal to confirm on; run it in one", act)
+	}
+	defer tty.Close()
+	return review.Confirm(tty, act, want, p, at)
+}
+
+// personal commits changes to the board as the person and lands them. The
+// signature is checked before any ref moves.
+func (v *view) personal(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string, also ...repo.RefUpdate) (repo.OID, error) {
+	oid, err := v.sign(ctx, parents, tree, ch, msg)
+	if err != nil {
+		return "", err
+	}
+	err = v.line.Land(ctx, v.tip, oid, also...)
+	if errors.Is(err, repo.ErrMoved) {
+		return "", refuse("moved", "%s moved meanwhile; nothing was done, run the command again", v.line.Name())
+	}
+	return oid, err
+}
+
+// sign makes the person's commit, and where signatures are required refuses one without.
+func (v *view) sign(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error) {
+	oid, err := v.repo.PersonCommit(ctx, parents, tree, ch, msg)
+	if err != nil || !v.cfg.RequireSigned {
+		return oid, err
+	}
+	ok, _, err := v.repo.Verify(ctx, oid)
+	if err != nil {
+		return "", err
+	}
+	if !ok {
+		return "", refuse("signature", "odd.toml requires signed commits and yours is not; set commit.gpgsign and a key")
+	}
+	return oid, nil
+}
+
+// trailers is a commit message with its trailers; empty values are left out.
+func trailers(subject, body string, pairs ...string) string {
+	var b strings.Builder
+	b.WriteString(subject + "\n\n")
+	if body != "" {
+		b.WriteString(strings.TrimSpace(body) + "\n\n")
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			b.WriteString(pairs[i] + ": " + pairs[i+1] + "\n")
+		}
+	}
+	return b.String()
+}
+
+// or is a, or b where a is empty.
+func or(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}
