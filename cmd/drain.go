@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/oklog/ulid/v2"
 	"github.com/urfave/cli/v2"
@@ -86,7 +85,7 @@ func (w *workspace) drainOptions() (drain.Options, error) {
 	if err != nil {
 		return drain.Options{}, err
 	}
-	return drain.Options{Branch: branch, Run: "run-" + id.String(), By: "odd/" + version(), Now: w.env.Now, Wait: time.Sleep, Environ: w.env.Environ}, nil
+	return drain.Options{Branch: branch, Run: "run-" + id.String(), By: "odd/" + version(), Now: w.env.Now, Wait: w.env.Sleep, Environ: w.env.Environ}, nil
 }
 
 func printReport(env Env, r drain.Report) error {

@@ -17,7 +17,8 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	Dir            string           // where relative paths start; absolute
 	Now            func() time.Time // the only clock
-	Entropy        io.Reader        // for run ids
+	Sleep          func(time.Duration)
+	Entropy        io.Reader // for run ids
 	Getenv         func(string) string
 	Environ        []string                           // all of it, for what odd.toml lets an exec session see
 	TTY            func() (io.ReadWriteCloser, error) // the terminal itself, for typed confirmations
@@ -33,7 +34,7 @@ func OS() Env {
 	}
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Dir: dir, Now: time.Now, Entropy: rand.Reader, Getenv: os.Getenv, Environ: os.Environ(),
+		Dir: dir, Now: time.Now, Sleep: time.Sleep, Entropy: rand.Reader, Getenv: os.Getenv, Environ: os.Environ(),
 		TTY:      func() (io.ReadWriteCloser, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) },
 		Terminal: term.IsTerminal(int(os.Stdout.Fd())),
 		Live:     term.IsTerminal(int(os.Stderr.Fd())),

@@ -24,11 +24,10 @@ func (w *workspace) write(ctx context.Context, build func(*view) (repo.Changes, 
 		if err == nil || try == landTries || !(errors.Is(err, repo.ErrMoved) || errors.Is(err, repo.ErrBusy)) {
 			return oid, err
 		}
-		select {
-		case <-ctx.Done():
+		if ctx.Err() != nil {
 			return "", ctx.Err()
-		case <-time.After(landWait):
 		}
+		w.env.Sleep(landWait)
 	}
 }
 
