@@ -23,6 +23,7 @@
 //	advance DURATION    move that clock, 40m or 24h; -1h moves it back
 //	capture NAME        put the last stdout, trimmed, into $NAME
 //	show N FILE CMD …   exits N CMD …, and add both to FILE as a terminal would show them
+//	edit OLD NEW FILE…  replace the first OLD in each file, as a person's editor would
 //	state FILE          write refs, index and edits of the repository here to FILE, which lies outside it
 //
 // State before and after, compared, is how a script shows that nothing was
@@ -119,6 +120,7 @@ func TestScript(t *testing.T) {
 			"advance": advance,
 			"capture": capture,
 			"show":    show,
+			"edit":    edit,
 			"state":   state,
 		},
 	})
@@ -260,6 +262,23 @@ func show(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprintf(f, "$ %s\n%s%s", strings.Join(args[2:], " "), ts.ReadFile("stdout"), ts.ReadFile("stderr"))
 	if args[0] != "0" {
 		fmt.Fprintf(f, "exit %s\n", args[0])
+	}
+}
+
+func edit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: edit old new file...")
+	}
+	old, err := strconv.Unquote(`"` + args[0] + `"`)
+	ts.Check(err)
+	now, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	for _, name := range args[2:] {
+		was := ts.ReadFile(name)
+		if !strings.Contains(was, old) {
+			ts.Fatalf("%s: no %q to replace", name, old)
+		}
+		ts.Check(os.WriteFile(ts.MkAbs(name), []byte(strings.Replace(was, old, now, 1)), 0o644))
 	}
 }
 
