@@ -107,7 +107,7 @@ func runTaskAdd(ctx context.Context, env Env, f board.Filing, noCommit, asJSON b
 		return err
 	}
 	f.By, f.At = "human:"+who.Email, env.Now()
-	if env.Getenv("ODD_SESSION") != "" {
+	if env.Getenv("ODD_RUN") != "" {
 		f.By = "odd/" + version()
 	}
 	a, err := board.New(f)

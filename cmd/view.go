@@ -159,7 +159,7 @@ func (w *workspace) human(ctx context.Context, act, want string, signed bool) (r
 		return review.Human{}, err
 	}
 	p := review.Person{Name: who.Name, Email: who.Email}
-	at := review.Place{CI: w.env.inCI(), Session: w.env.Getenv("ODD_SESSION") != "", Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
+	at := review.Place{CI: w.env.inCI(), Session: w.env.Getenv("ODD_RUN") != "", Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
 	if signed {
 		return review.Signed(act, p, at, w.cfg.RequireSigned)
 	}

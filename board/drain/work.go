@@ -126,6 +126,11 @@ func (d *drain) turn(ctx context.Context, c *claim) error {
 	if !d.Now().Before(c.lease) {
 		return fmt.Errorf("the claim's lease expired at %s", c.lease.Format(time.RFC3339))
 	}
+	if d.shared != nil {
+		if err := d.shared.Renew(ctx, d.Now()); err != nil {
+			return err
+		}
+	}
 	tip, err := d.repo.Ref(d.Branch)
 	if err != nil || tip == d.at.tip {
 		return err
