@@ -9,7 +9,7 @@ FUZZTIME    ?= 20s
 .PHONY: demo test bench lint fuzz install build
 
 demo: build
-	@./bin/odd demo $(DIR)
+	@./bin/odd demo $(DIR) && echo 'This odd is $(CURDIR)/bin/odd; type export PATH="$(CURDIR)/bin:$$PATH" first.' >&2
 
 test:
 	go vet ./... && go test ./...
