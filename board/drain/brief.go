@@ -1,8 +1,100 @@
 package drain
 
 import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 )
 
-func (d *drain) brief(*claim, *work, session.Request) invoke.Input { return invoke.Input{} }
+// canonTypes are the atoms that govern others.
+var canonTypes = []string{"canon", "constraint", "principle", "method", "definition"}
+
+// brief gathers what the session is told. Canon and persona come from the board
+// branch; the inputs from the base the session works on.
+func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
+	t := c.task
+	in := invoke.Input{
+		Run: d.Run, Attempt: t.Attempts, Role: t.Role, Persona: w.persona.Markdown(d.at.graph, false),
+		Limits: invoke.Limits{Turns: req.MaxTurns, Timeout: req.Timeout, MaxAtoms: req.MaxAtoms, Cap: d.terms().Cap.String()},
+		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Body: string(t.Atom.Body()), Acceptance: t.Acceptance},
+		Inputs: inputs(req.Files, t.Inputs), Before: before(t),
+	}
+	if c.reserved > 0 {
+		in.Limits.CostUSD = c.reserved.String()
+	}
+	for _, a := range d.at.graph.Atoms() {
+		if slices.Contains(canonTypes, strings.ToLower(a.Type)) && a.Status != "deprecated" {
+			in.Canon = append(in.Canon, invoke.Ref{URI: a.URI, Path: d.at.file(a.Path), Blob: a.Blob, Title: a.Title})
+		}
+	}
+	return in
+}
+
+// before is what became of the task's earlier attempts, newest first.
+func before(t board.Task) []string {
+	var out []string
+	for _, r := range slices.Backward(t.Rejected) {
+		out = append(out, fmt.Sprintf("rejected by %s at %s: %s", r.By, r.At, r.Reason))
+	}
+	if t.BlockedReason != "" {
+		out = append([]string{"blocked: " + t.BlockedReason}, out...)
+	}
+	return out
+}
+
+// The most files a brief points at, and the most of one file it carries.
+const (
+	maxInputs    = 500
+	maxInputText = 32 << 10
+)
+
+// inputs are the files the task names, in order of path: a path, a folder, or a
+// pattern of path.Match. Large files are pointers.
+func inputs(files fs.FS, names []string) []invoke.File {
+	var out []invoke.File
+	seen := map[string]bool{}
+	add := func(name string) {
+		if seen[name] || len(out) == maxInputs {
+			return
+		}
+		seen[name] = true
+		b, err := fs.ReadFile(files, name)
+		if err != nil {
+			return
+		}
+		f := invoke.File{Path: name, Blob: okf.BlobID(b)}
+		if len(b) <= maxInputText {
+			f.Text = b
+		}
+		out = append(out, f)
+	}
+	for _, n := range names {
+		for _, root := range matches(files, strings.TrimSuffix(path.Clean(n), "/")) {
+			_ = fs.WalkDir(files, root, func(p string, e fs.DirEntry, err error) error {
+				if err == nil && e.Type().IsRegular() {
+					add(p)
+				}
+				return nil
+			})
+		}
+	}
+	return out
+}
+
+func matches(files fs.FS, pattern string) []string {
+	if !fs.ValidPath(pattern) {
+		return nil
+	}
+	if !strings.ContainsAny(pattern, `*?[`) {
+		return []string{pattern}
+	}
+	found, _ := fs.Glob(files, pattern)
+	return found
+}
