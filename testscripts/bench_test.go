@@ -62,10 +62,60 @@ func TestBench(t *testing.T) {
 		{fmt.Sprintf("load %d atoms, no cache, pages warm", *atomCount), "parallel read of the same files", load, read},
 		{"compile one persona from the loaded graph", "read of one file", compile, one},
 	}
+	rows = append(rows, drained(t, 20))
 	for _, r := range rows {
 		t.Logf("%s: %v, %s: %v, ratio %.2f", r.what, r.ours, r.beside, r.yard, ratio(r))
 	}
 	if err := os.WriteFile(*report, page(rows), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// drained runs one drain over n ready tasks of the demo company, and as many
+// git commits as that takes: a claim, a proposal and a result each.
+func drained(t *testing.T, n int) figure {
+	t.Helper()
+	dir := t.TempDir()
+	env := append(os.Environ(), "HOME="+dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(dir, "gitconfig"),
+		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org")
+	run := func(in, name string, args ...string) {
+		c := exec.Command(name, args...)
+		c.Dir, c.Env = in, env
+		if b, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s %v: %v\n%s", name, args, err, b)
+		}
+	}
+	odd, company := filepath.Join(dir, "odd"), filepath.Join(dir, "company")
+	build := exec.Command("go", "build", "-o", odd, "./cmd/odd")
+	build.Dir = root
+	if b, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, b)
+	}
+	run(dir, odd, "demo", company)
+	for i := range n {
+		doc := fmt.Sprintf("# Words\n\nWord %d a\n: The first thing of number %d.\n\nWord %d b\n: The second thing of number %d.\n", i, i, i, i)
+		task := fmt.Sprintf("---\ntype: task\nid: task-%d\ntitle: Read page %d\nstate: ready\nkind: extract\nrole: shore-lead\ninputs: [pages/%d.md]\n---\n", i, i, i)
+		write(t, filepath.Join(company, "pages", fmt.Sprintf("%d.md", i)), doc)
+		write(t, filepath.Join(company, "knowledge", "tasks", fmt.Sprintf("task-%d.md", i)), task)
+	}
+	run(company, "git", "add", "-A")
+	run(company, "git", "commit", "-qm", "pages")
+	ours := best(1, func() { run(company, odd, "drain", "--max-tasks", fmt.Sprint(n)) })
+	yard := best(1, func() {
+		for i := range 3 * n {
+			write(t, filepath.Join(company, "README.md"), fmt.Sprint(i))
+			run(company, "git", "commit", "-qam", "one")
+		}
+	})
+	return figure{fmt.Sprintf("drain %d tasks", n), fmt.Sprintf("%d git commit processes", 3*n), ours, yard}
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -148,12 +198,6 @@ func readAll(t *testing.T, files []string) {
 func generate(t *testing.T, dir string, n int) {
 	t.Helper()
 	for name, text := range okftest.Bundle(n) {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, filepath.FromSlash(name)), string(text))
 	}
 }
