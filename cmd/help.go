@@ -25,7 +25,9 @@ func verbs(env Env) []group {
 		{"work", []*cli.Command{
 			task(env), drainVerb(env), reviewVerb(env), approve(env), reject(env), pause(env), resume(env),
 		}},
-		{"record", []*cli.Command{}},
+		{"record", []*cli.Command{
+			journalVerb(env),
+		}},
 		{"shell", []*cli.Command{completion(env), versionVerb(env)}},
 	}
 }

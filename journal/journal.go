@@ -54,9 +54,21 @@ type Entry struct {
 	Line                  int     // 1-based; Append ignores it
 }
 
+// ID is the entry's identity as people write it: D, O-open. A facet that makes
+// no type of its own is left out.
+func (e Entry) ID() string {
+	if t, ok := Standard().find(e.Type, e.Facet); ok {
+		return t.ID()
+	}
+	return e.Type
+}
+
 // Field is a named cell that shape A has no column for, such as a decision's
 // rationale or an open question's priority.
-type Field struct{ Name, Value string }
+type Field struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
 // Problem is one located finding of Lint or Parse.
 type Problem struct {

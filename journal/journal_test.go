@@ -321,3 +321,24 @@ func TestTypeName(t *testing.T) {
 		}
 	}
 }
+
+func TestLevel(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		score, max int
+		want       string
+	}{{5, 5, "strong"}, {4, 5, "adequate"}, {3, 5, "adequate"}, {2, 5, "weak"}, {1, 5, "insufficient"}, {4, 4, "strong"}, {3, 4, "adequate"}, {2, 4, "weak"}, {1, 4, "insufficient"}} {
+		if got := Level(c.score, c.max); got != c.want {
+			t.Errorf("%d of %d is %s, want %s", c.score, c.max, got, c.want)
+		}
+	}
+}
+
+func TestEntryID(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[string]Entry{"D": {Type: "D"}, "O-open": {Type: "O", Facet: "open"}, "O": {Type: "O", Facet: "correction"}, "P": {Type: "P"}} {
+		if got := e.ID(); got != want {
+			t.Errorf("%v is %s, want %s", e, got, want)
+		}
+	}
+}

@@ -241,7 +241,7 @@ var overspelt = regexp.MustCompile(`DOLCHEOT?\+[A-Z]\b`)
 func (p *parser) check(e Entry) {
 	t, known := p.find(e.Type, e.Facet)
 	if !known {
-		p.bad(e.Line, false, "unknown type %q; known are %s", e.Type, p.letters())
+		p.bad(e.Line, false, "unknown type %q; known are %s", e.Type, p.Letters())
 	} else if !strings.EqualFold(e.TypeName, t.Name) && !(e.Type == "O" && strings.HasPrefix(e.TypeName, "Observation")) {
 		p.bad(e.Line, false, "type %s is %s, not %q", e.Type, t.Name, e.TypeName)
 	}

@@ -12,6 +12,14 @@ type Type struct {
 	Fields        []string // of shape B, behind the letter; the facet is not one of them
 }
 
+// ID is the type as people write it: the letter, and the facet behind a "-".
+func (t Type) ID() string {
+	if t.Facet == "" {
+		return t.Letter
+	}
+	return t.Letter + "-" + t.Facet
+}
+
 // Registry lists the types of entry a knowledge base knows.
 type Registry []Type
 
@@ -59,17 +67,27 @@ func (r Registry) named(name string) (Type, bool) {
 	return Type{}, false
 }
 
-// letters lists the letters for a message.
-func (r Registry) letters() string {
-	var out []string
-	for _, t := range r {
-		name := t.Letter
-		if t.Facet != "" {
-			name += "-" + t.Facet
-		}
-		out = append(out, name)
+// Letters lists the types for a message: "D O L C H E O-open T".
+func (r Registry) Letters() string {
+	out := make([]string, len(r))
+	for i, t := range r {
+		out[i] = t.ID()
 	}
 	return strings.Join(out, " ")
+}
+
+// Level is what the governed formula calls a score out of max: strong for all
+// of it, adequate from three fifths, weak from two, insufficient below.
+func Level(score, max int) string {
+	switch {
+	case score >= max:
+		return "strong"
+	case 5*score >= 3*max:
+		return "adequate"
+	case 5*score >= 2*max:
+		return "weak"
+	}
+	return "insufficient"
 }
 
 // inline is a type as it is tagged in prose: [D], O-open, O-open P2.1.
