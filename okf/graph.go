@@ -2,213 +2,299 @@ package okf
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
-	"path"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Graph is a loaded bundle: its atoms and the edges between them. It is
 // immutable once made and safe for concurrent readers.
+//
+// An edge leads to an atom by id, by bundle path (with or without a leading
+// slash and ".md"), by uri, or by an unambiguous stem. A link leads by path, or
+// by uri. Two edges of one kind between the same atoms are one, a link beside a
+// typed edge to the same atom only mirrors it, and one from an atom to itself
+// is none.
 type Graph struct {
-	atoms  []*Atom // by path
-	byID   map[ID]int32
-	byPath map[string]int32
-	byURI  map[string]int32
-	twice  []DuplicateURI
-	broken map[string]bool // paths that are there and gave no atom
+	atoms []*Atom // by path
+	names names
 
-	out, in adjacency
-	stems   func() map[string][]int32
+	// edges[out[i]:out[i+1]] leave atom i; edges[in[k]] for k from inFrom[i] to
+	// inFrom[i+1] arrive at it; loose[looseFrom[i]:looseFrom[i+1]] lead nowhere.
+	edges     []edge
+	out       []int32
+	in        []int32
+	inFrom    []int32
+	loose     []Dangling
+	looseFrom []int32
 }
+
+// edge is a hop between two places in Graph.atoms.
+type edge struct {
+	from, to int32
+	line     int32
+	kind     int8 // edgeRank, or linkRank
+}
+
+// linkRank is the place of Link after the typed edges.
+const linkRank = 10
 
 // Hop is one edge in the graph, between atoms that both exist.
 type Hop struct {
 	From ID       `json:"from"`
 	To   ID       `json:"to"`
 	Kind EdgeKind `json:"kind"`
-	Line int      `json:"line,omitempty"` // in the file of From
+	Line int      `json:"line,omitempty"` // 1-based line in the file of From
 }
 
-// Dangling is an edge or link whose target is in the bundle's namespace and is not there.
+// Dangling is an edge or link whose target is in the bundle's namespace and is
+// not there. A uri of another authority is outside that namespace, and so is a
+// link to a file that is no concept.
 type Dangling struct {
-	From   ID
-	Kind   EdgeKind
-	Target string // as written for an edge, the bundle path for a link
-	Line   int
-	Broken bool // a file is there, but it did not parse
+	From      ID       `json:"from"`
+	Kind      EdgeKind `json:"kind"`
+	Target    string   `json:"target"` // as written; a link's bundle path
+	Line      int      `json:"line"`
+	Broken    bool     `json:"broken,omitempty"`    // a file is there, but it did not parse
+	Ambiguous bool     `json:"ambiguous,omitempty"` // a stem that several atoms have
 }
-
-// DuplicateURI is one uri that two atoms claim; First keeps it.
-type DuplicateURI struct {
-	URI           string
-	First, Second *Atom
-}
-
-// ErrNotFound is what Find wraps when nothing has the name.
-var ErrNotFound = errors.New("no such atom")
-
-// ErrAmbiguous is what Find wraps when a stem names several atoms.
-var ErrAmbiguous = errors.New("ambiguous name")
 
 // NewGraph links atoms that are already parsed. Where two share an id the
-// first by path keeps it.
+// first by path keeps it. The graph keeps pointers into atoms.
 func NewGraph(atoms []Atom) *Graph { return newGraph(atoms, nil) }
 
+// newGraph also knows the paths of files that are there and gave no atom.
 func newGraph(atoms []Atom, broken []string) *Graph {
-	g := &Graph{byID: make(map[ID]int32, len(atoms)), byPath: make(map[string]int32, len(atoms)), byURI: map[string]int32{}, broken: map[string]bool{}}
-	for _, p := range broken {
-		g.broken[p] = true
-	}
 	order := make([]*Atom, len(atoms))
 	for i := range atoms {
 		order[i] = &atoms[i]
 	}
-	slices.SortStableFunc(order, func(a, b *Atom) int { return strings.Compare(a.Path, b.Path) })
-	for _, a := range order {
-		g.add(a)
+	byPath := func(a, b *Atom) int { return strings.Compare(a.Path, b.Path) }
+	if !slices.IsSortedFunc(order, byPath) {
+		slices.SortStableFunc(order, byPath)
 	}
-	g.stems = sync.OnceValue(g.readStems)
+	g := &Graph{}
+	g.names.fill(order, broken)
+	g.atoms = g.names.atoms
 	g.link()
 	return g
-}
-
-func (g *Graph) add(a *Atom) {
-	if _, taken := g.byID[a.ID]; taken {
-		g.broken[a.Path] = true
-		return
-	}
-	i := int32(len(g.atoms))
-	g.atoms = append(g.atoms, a)
-	g.byID[a.ID], g.byPath[a.Path] = i, i
-	if a.URI == "" {
-		return
-	}
-	if first, taken := g.byURI[a.URI]; taken {
-		g.twice = append(g.twice, DuplicateURI{a.URI, g.atoms[first], a})
-		return
-	}
-	g.byURI[a.URI] = i
 }
 
 // Atoms returns the atoms in path order. Callers must not change them.
 func (g *Graph) Atoms() []*Atom { return g.atoms }
 
-// DuplicateURIs lists the uris that several atoms claim, in order of path.
-func (g *Graph) DuplicateURIs() []DuplicateURI { return g.twice }
-
-// Broken reports whether a file is at the bundle path and gave no atom.
-func (g *Graph) Broken(path string) bool { return g.broken[path] }
-
-// Find resolves an id, a bundle path with or without a leading slash and ".md",
-// a uri, or an unambiguous stem (the last path element). It wraps ErrNotFound,
-// with the nearest names, or ErrAmbiguous, with the candidates.
-func (g *Graph) Find(name string) (*Atom, error) {
-	if i := g.exact(name); i >= 0 {
-		return g.atoms[i], nil
+// Out returns the hops that leave id, typed edges first in canonical order, then links.
+func (g *Graph) Out(id ID) []Hop {
+	i, ok := g.names.byID[id]
+	if !ok {
+		return nil
 	}
-	stem := strings.TrimSuffix(strings.TrimPrefix(name, "/"), ".md")
-	switch at := g.stems()[stem]; {
-	case len(at) == 1:
-		return g.atoms[at[0]], nil
-	case len(at) > 1:
-		var names []string
-		for _, i := range at {
-			names = append(names, string(g.atoms[i].ID))
-		}
-		return nil, fmt.Errorf("%q: %w: it is the stem of %s", name, ErrAmbiguous, strings.Join(names, ", "))
-	}
-	if near := g.nearest(stem); len(near) > 0 {
-		return nil, fmt.Errorf("%q: %w; did you mean %s?", name, ErrNotFound, strings.Join(near, " or "))
-	}
-	return nil, fmt.Errorf("%q: %w", name, ErrNotFound)
+	return g.hops(g.outOf(i))
 }
 
-// exact is the index of the atom whose id, path or uri is name, or -1.
-func (g *Graph) exact(name string) int32 {
-	if i, ok := g.byID[ID(name)]; ok {
-		return i
+// In returns the hops that arrive at id, in the order of kind, then source id.
+func (g *Graph) In(id ID) []Hop {
+	i, ok := g.names.byID[id]
+	if !ok {
+		return nil
 	}
-	if i, ok := g.byURI[name]; ok {
-		return i
-	}
-	p := path.Clean(strings.TrimPrefix(name, "/"))
-	if i, ok := g.byPath[p]; ok {
-		return i
-	}
-	if i, ok := g.byPath[p+".md"]; ok {
-		return i
-	}
-	return -1
+	return g.hops(g.into(i))
 }
 
-func (g *Graph) readStems() map[string][]int32 {
-	m := make(map[string][]int32, len(g.atoms))
-	for i, a := range g.atoms {
-		file := strings.TrimSuffix(path.Base(a.Path), ".md")
-		m[file] = append(m[file], int32(i))
-		if id := path.Base(string(a.ID)); id != file {
-			m[id] = append(m[id], int32(i))
-		}
+// Dangling returns the unresolved edges of id (Link included), in file order.
+func (g *Graph) Dangling(id ID) []Dangling {
+	i, ok := g.names.byID[id]
+	if !ok || g.looseFrom[i] == g.looseFrom[i+1] {
+		return nil
 	}
-	return m
+	return g.loose[g.looseFrom[i]:g.looseFrom[i+1]]
 }
 
-// nearNames is how many suggestions an unknown name gets, nearDistance how many
-// edits away they may be.
-const (
-	nearNames    = 3
-	nearDistance = 3
-)
+func (g *Graph) outOf(i int32) []edge { return g.edges[g.out[i]:g.out[i+1]] }
 
-// nearest lists the ids most like name, nearest first.
-func (g *Graph) nearest(name string) []string {
-	type near struct {
-		id   string
-		away int
+func (g *Graph) into(i int32) []edge {
+	found := make([]edge, 0, g.inFrom[i+1]-g.inFrom[i])
+	for _, e := range g.in[g.inFrom[i]:g.inFrom[i+1]] {
+		found = append(found, g.edges[e])
 	}
-	var found []near
-	base := path.Base(name)
-	for _, a := range g.atoms {
-		away := distance(base, path.Base(string(a.ID)), nearDistance)
-		if limit := min(nearDistance, 1+len(base)/3); away <= limit {
-			found = append(found, near{string(a.ID), away})
-		}
+	return found
+}
+
+func (g *Graph) hops(es []edge) []Hop {
+	if len(es) == 0 {
+		return nil
 	}
-	slices.SortFunc(found, func(a, b near) int { return cmp.Or(a.away-b.away, strings.Compare(a.id, b.id)) })
-	var out []string
-	for _, n := range found[:min(nearNames, len(found))] {
-		out = append(out, n.id)
+	out := make([]Hop, len(es))
+	for i, e := range es {
+		out[i] = g.hop(e)
 	}
 	return out
 }
 
-// distance is the number of single-byte edits between a and b, or anything
-// above limit when it is more than limit.
-func distance(a, b string, limit int) int {
-	if d := len(a) - len(b); d > limit || -d > limit {
-		return limit + 1
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal, best := row[0], i+1
-		row[0] = i + 1
-		for j := range len(b) {
-			step := diagonal
-			if a[i] != b[j] {
-				step = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], step
-			best = min(best, step)
-		}
-		if best > limit {
-			return limit + 1
-		}
-	}
-	return row[len(b)]
+func (g *Graph) hop(e edge) Hop {
+	return Hop{From: g.atoms[e.from].ID, To: g.atoms[e.to].ID, Kind: kindOf(e.kind), Line: int(e.line)}
 }
+
+// kindOf is the kind with a rank.
+func kindOf(rank int8) EdgeKind {
+	if rank == linkRank {
+		return Link
+	}
+	return [...]EdgeKind{Owner, ReportsTo, Uses, GovernedBy, Produces, Stages, DecidedBy, RelatesTo, Supersedes, SupersededBy}[rank]
+}
+
+// leads is what one atom's edges come to.
+type leads struct {
+	edges []edge
+	loose []Dangling
+}
+
+// link resolves every edge and link, and lays them out in both directions.
+func (g *Graph) link() {
+	found := make([]leads, len(g.atoms))
+	parallel(len(g.atoms), func(i int) { found[i] = g.follow(int32(i)) })
+	g.out = make([]int32, len(found)+1)
+	g.looseFrom = make([]int32, len(found)+1)
+	for i, f := range found {
+		g.out[i+1] = g.out[i] + int32(len(f.edges))
+		g.looseFrom[i+1] = g.looseFrom[i] + int32(len(f.loose))
+	}
+	g.edges = make([]edge, 0, g.out[len(found)])
+	for _, f := range found {
+		g.edges = append(g.edges, f.edges...)
+		g.loose = append(g.loose, f.loose...)
+	}
+	g.arrive()
+}
+
+// arrive lays the edges out by where they lead: a counting sort over the far
+// ends that takes the near ends in the order of their ids.
+func (g *Graph) arrive() {
+	g.inFrom = make([]int32, len(g.atoms)+1)
+	for _, e := range g.edges {
+		g.inFrom[e.to+1]++
+	}
+	for i := range g.atoms {
+		g.inFrom[i+1] += g.inFrom[i]
+	}
+	next := slices.Clone(g.inFrom)
+	g.in = make([]int32, len(g.edges))
+	for _, i := range g.names.order() {
+		for e := g.out[i]; e < g.out[i+1]; e++ {
+			to := g.edges[e].to
+			g.in[next[to]] = e
+			next[to]++
+		}
+	}
+	byKind := func(a, b int32) int { return int(g.edges[a].kind) - int(g.edges[b].kind) }
+	for i := range g.atoms {
+		if in := g.in[g.inFrom[i]:g.inFrom[i+1]]; !slices.IsSortedFunc(in, byKind) {
+			slices.SortStableFunc(in, byKind)
+		}
+	}
+}
+
+// follow resolves the edges and links of atom i.
+func (g *Graph) follow(i int32) leads {
+	a := g.atoms[i]
+	l := leads{edges: make([]edge, 0, len(a.Edges))}
+	for _, e := range a.Edges {
+		g.followEdge(i, e, &l)
+	}
+	a.readLinks()
+	for _, b := range a.Links() {
+		g.followLink(i, b, &l)
+	}
+	l.edges = once(l.edges)
+	slices.SortStableFunc(l.loose, func(a, b Dangling) int { return cmp.Compare(a.Line, b.Line) })
+	return l
+}
+
+// once drops the edges that say again what an earlier one says, and puts the
+// rest into canonical order of kind; edges of a kind stay as written.
+func once(es []edge) []edge {
+	byKind := func(a, b edge) int { return int(a.kind) - int(b.kind) }
+	if !slices.IsSortedFunc(es, byKind) {
+		slices.SortStableFunc(es, byKind)
+	}
+	if len(es) > 16 {
+		return onceOfMany(es)
+	}
+	kept := es[:0]
+	for _, e := range es {
+		if !slices.ContainsFunc(kept, func(k edge) bool { return covers(k, e) }) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// onceOfMany compares neighbours after sorting, not each with each.
+func onceOfMany(es []edge) []edge {
+	order := make([]int, len(es))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(es[i].to, es[j].to), cmp.Compare(i, j)) })
+	order = slices.CompactFunc(order, func(i, before int) bool { return covers(es[before], es[i]) })
+	slices.Sort(order)
+	kept := make([]edge, 0, len(order))
+	for _, i := range order {
+		kept = append(kept, es[i])
+	}
+	return kept
+}
+
+// covers reports whether e, which is not of an earlier kind than k, adds nothing.
+func covers(k, e edge) bool { return k.to == e.to && (k.kind == e.kind || e.kind == linkRank) }
+
+// followEdge resolves one typed edge. A supersession may name several, with
+// commas, or say in words what has no file; neither is a dead end.
+func (g *Graph) followEdge(from int32, e Edge, l *leads) {
+	kind := edgeRank(e.Kind)
+	if to, ok := g.names.find(e.Target, g.atoms[from].Path); ok {
+		l.edges = append(l.edges, edge{from: from, to: to, line: int32(e.Line), kind: int8(kind)})
+		return
+	}
+	if e.Kind == Supersedes || e.Kind == SupersededBy {
+		if parts := SplitList(e.Target); len(parts) > 1 {
+			for _, p := range parts {
+				g.followEdge(from, Edge{Kind: e.Kind, Target: p, Line: e.Line}, l)
+			}
+			return
+		}
+		if prose(e.Target) {
+			return
+		}
+	}
+	if g.External(e.Target) {
+		return
+	}
+	l.loose = append(l.loose, g.dangling(from, e.Kind, e.Target, e.Line))
+}
+
+func (g *Graph) followLink(from int32, b Linked, l *leads) {
+	to, ok := int32(0), false
+	if b.Target == "" {
+		to, ok = g.names.uri(b.URL)
+	} else {
+		to, ok = g.names.file(b.Target)
+	}
+	switch {
+	case ok && to != from:
+		l.edges = append(l.edges, edge{from: from, to: to, line: int32(b.Line), kind: linkRank})
+	case ok:
+	case b.Target == "" && g.names.own(b.URL):
+		l.loose = append(l.loose, g.dangling(from, Link, b.URL, b.Line))
+	case b.Target != "" && concept(b.Target):
+		l.loose = append(l.loose, g.dangling(from, Link, b.Target, b.Line))
+	}
+}
+
+func (g *Graph) dangling(from int32, kind EdgeKind, target string, line int) Dangling {
+	broken, ambiguous := g.names.unresolved(target)
+	return Dangling{From: g.atoms[from].ID, Kind: kind, Target: target, Line: line, Broken: broken, Ambiguous: ambiguous}
+}
+
+// concept reports whether file may be an atom: a markdown file that is not
+// reserved.
+func concept(file string) bool { return strings.HasSuffix(file, ".md") && !reserved(file) }

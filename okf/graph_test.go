@@ -5,127 +5,280 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// bundleOf loads files written as path → frontmatter lines and body.
-func bundleOf(t testing.TB, files map[string]string) *Graph {
+// graph loads a bundle of texts; a text without a fence is the keys of an atom
+// and, after a blank line, its body.
+func graph(t *testing.T, files map[string]string) *Graph {
 	t.Helper()
-	f := fstest.MapFS{}
-	for name, s := range files {
-		f[name] = &fstest.MapFile{Data: []byte("---\n" + s)}
+	whole := map[string]string{}
+	for file, text := range files {
+		if !strings.HasPrefix(text, "-") {
+			keys, body, _ := strings.Cut(text, "\n\n")
+			text = "---\n" + keys + "\n---\n\n" + body
+		}
+		whole[file] = text
 	}
-	g, _, err := Load(f)
+	g, _, err := Load(bundle(whole))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return g
 }
 
-func small(t testing.TB) *Graph {
-	return bundleOf(t, map[string]string{
-		"roles/editor.md":      "type: role\nid: editor\nuses: cms\n---\nKeeps [style](../policies/style.md) and [style again](/policies/style.md#x).\n",
-		"processes/publish.md": "type: process\nid: publish\nowner: editor\ngoverned_by: [style, gone]\n---\n\nSee [style](/policies/style.md), [lost](/policies/lost.md) and `[code](/policies/code.md)`.\n",
-		"policies/style.md":    "type: policy\nuri: acme://style\n---\n",
-		"systems/cms.md":       "type: system\nid: cms\n---\n[out](../../x.md) [web](https://example.org/a.md) ![pic](../a.png)\n",
-		"systems/bad.md":       "no: type\n---\n",
+func press(t *testing.T) *Graph {
+	t.Helper()
+	return graph(t, map[string]string{
+		"roles/editor.md":      "type: role\nreports_to: chief",
+		"roles/chief.md":       "type: role\nid: chief",
+		"processes/publish.md": "type: process\ngoverned_by: [/policies/style.md, policies/style]\nowner: roles/editor\nuses: cms\n\nBy [the chief](../roles/chief.md), in [the CMS](/systems/cms.md#login), [again](/systems/cms.md), [itself](publish.md).",
+		"policies/style.md":    "type: policy\ndecided_by: ../decisions/d1.md",
+		"systems/cms.md":       "type: system\n\n[No](gone.md), [list](index.md), [picture](a.png), [out](https://example.org/x.md), [folder](/roles/), [short](/roles/editor).",
+		"systems/index.md":     "# System\n",
+		"decisions/d1.md":      "type: decision",
+		"a/twin.md":            "type: term",
+		"b/twin.md":            "type: term",
+		"terms/lost.md":        "type: term\nrelates_to: [nobody, twin, torn, /terms/torn.md, https://example.org/x]",
+		"terms/torn.md":        "---\ntype: term\n",
 	})
 }
 
-func TestOutAndIn(t *testing.T) {
-	t.Parallel()
-	g := small(t)
-	got := g.Out("publish")
-	want := []Hop{{"publish", "editor", Owner, 4}, {"publish", "policies/style", GovernedBy, 5}}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("Out: %s", d)
+func showHops(hs []Hop) []string {
+	var out []string
+	for _, h := range hs {
+		out = append(out, fmt.Sprintf("%s -%s-> %s :%d", h.From, h.Kind, h.To, h.Line))
 	}
-	got = g.In("policies/style")
-	want = []Hop{{"publish", "policies/style", GovernedBy, 5}, {"editor", "policies/style", Link, 6}}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("In: %s", d)
+	return out
+}
+
+func TestOut(t *testing.T) {
+	t.Parallel()
+	g := press(t)
+	want := []string{
+		"processes/publish -owner-> roles/editor :4",
+		"processes/publish -uses-> systems/cms :5",
+		"processes/publish -governed_by-> policies/style :3",
+		"processes/publish -link-> chief :8",
+	}
+	if d := cmp.Diff(want, showHops(g.Out("processes/publish"))); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"policies/style -decided_by-> decisions/d1 :3"}, showHops(g.Out("policies/style"))); d != "" {
+		t.Error(d)
+	}
+	if got := g.Out("nobody"); got != nil {
+		t.Errorf("edges of nobody: %v", got)
+	}
+}
+
+func TestIn(t *testing.T) {
+	t.Parallel()
+	g := press(t)
+	tests := []struct {
+		id   ID
+		want []string
+	}{
+		{"chief", []string{"roles/editor -reports_to-> chief :3", "processes/publish -link-> chief :8"}},
+		{"systems/cms", []string{"processes/publish -uses-> systems/cms :5"}},
+		{"roles/editor", []string{"processes/publish -owner-> roles/editor :4", "systems/cms -link-> roles/editor :5"}},
+		{"terms/lost", nil},
+		{"nobody", nil},
+	}
+	for _, tt := range tests {
+		if d := cmp.Diff(tt.want, showHops(g.In(tt.id))); d != "" {
+			t.Errorf("%s: %s", tt.id, d)
+		}
+	}
+}
+
+// Sources of one kind arrive in order of id, which is not the order of path.
+func TestInOrder(t *testing.T) {
+	t.Parallel()
+	g := graph(t, map[string]string{
+		"a.md": "type: x\nid: zeta\nuses: hub\n\n[mirror](hub.md)", "b.md": "type: x\nid: ypsilon\nowner: hub\nuses: hub", "c.md": "type: x\nid: delta\nuses: hub", "e.md": "type: x\nid: alpha\n\n[hub](hub.md)", "hub.md": "type: x",
+	})
+	want := []string{"ypsilon -owner-> hub :4", "delta -uses-> hub :4", "ypsilon -uses-> hub :5", "zeta -uses-> hub :4", "alpha -link-> hub :6"}
+	if d := cmp.Diff(want, showHops(g.In("hub"))); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestManyEdgesOfOneAtom(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	var names, links []string
+	for i := range 30 {
+		name := fmt.Sprintf("t%02d", 29-i)
+		files[name+".md"] = "type: x"
+		names = append(names, name, name)
+		links = append(links, fmt.Sprintf("[x](%s.md)", name))
+	}
+	files["all.md"] = "type: x\nuses: [" + strings.Join(names, ", ") + "]\n\n" + strings.Join(links, "\n") + "\n[x](far.md) [x](far.md)"
+	files["far.md"] = "type: x"
+	out := graph(t, files).Out("all")
+	if len(out) != 31 {
+		t.Fatalf("%d edges, want 31", len(out))
+	}
+	if out[0].To != "t29" || out[29].To != "t00" || out[30] != (Hop{From: "all", To: "far", Kind: Link, Line: 36}) {
+		t.Errorf("edges are %v … %v, %v", out[0], out[29], out[30])
 	}
 }
 
 func TestDangling(t *testing.T) {
 	t.Parallel()
-	g := bundleOf(t, map[string]string{
-		"a.md":   "type: x\nuses: [gone, bad, other://thing, 'acme://lost']\nuri: acme://a\n---\n[lost](b.md) [folder](c/) [index](index.md) [picture](p.png)\n",
-		"bad.md": "no: type\n---\n",
-	})
-	want := []Dangling{{"a", Uses, "gone", 3, false}, {"a", Uses, "bad", 3, true}, {"a", Uses, "acme://lost", 3, false}, {"a", Link, "b.md", 6, false}}
-	if d := cmp.Diff(want, g.Dangling("a")); d != "" {
+	g := press(t)
+	want := []Dangling{
+		{From: "terms/lost", Kind: RelatesTo, Target: "nobody", Line: 3},
+		{From: "terms/lost", Kind: RelatesTo, Target: "twin", Line: 3, Ambiguous: true},
+		{From: "terms/lost", Kind: RelatesTo, Target: "torn", Line: 3, Broken: true},
+		{From: "terms/lost", Kind: RelatesTo, Target: "/terms/torn.md", Line: 3, Broken: true},
+	}
+	if d := cmp.Diff(want, g.Dangling("terms/lost")); d != "" {
 		t.Error(d)
+	}
+	if d := cmp.Diff([]Dangling{{From: "systems/cms", Kind: Link, Target: "systems/gone.md", Line: 5}}, g.Dangling("systems/cms")); d != "" {
+		t.Error(d)
+	}
+	if got := g.Dangling("processes/publish"); got != nil {
+		t.Errorf("publish: %v", got)
 	}
 }
 
 func TestFind(t *testing.T) {
 	t.Parallel()
-	g := small(t)
-	for name, want := range map[string]ID{
-		"editor": "editor", "roles/editor.md": "editor", "/roles/editor": "editor", "style": "policies/style",
-		"acme://style": "policies/style", "policies/style": "policies/style", "style.md": "policies/style",
-	} {
-		a, err := g.Find(name)
-		if err != nil || a.ID != want {
-			t.Errorf("Find(%q) = %v, %v, want %s", name, a, err, want)
+	g := graph(t, map[string]string{
+		"roles/editor.md":  "type: role",
+		"terms/page.md":    "type: term\nid: leaf",
+		"terms/cover.md":   "type: term\nid: page",
+		"canon/x.md":       "type: canon\nid: c/why\nuri: klappy://canon/reasons",
+		"a/twin.md":        "type: term",
+		"b/twin.md":        "type: term",
+		"terms/torn.md":    "---\n",
+		"terms/deep/w.md":  "type: term",
+		"terms/double.md":  "type: term\nid: one",
+		"terms/zdouble.md": "type: term\nid: one",
+	})
+	tests := []struct{ name, want string }{
+		{"roles/editor", "roles/editor.md"},
+		{"/roles/editor.md", "roles/editor.md"},
+		{"roles/editor.md", "roles/editor.md"},
+		{"editor", "roles/editor.md"},
+		{"editor.md", "roles/editor.md"},
+		{"leaf", "terms/page.md"},
+		{"page", "terms/cover.md"},
+		{"terms/page", "terms/page.md"},
+		{"c/why", "canon/x.md"},
+		{"why", "canon/x.md"},
+		{"x", "canon/x.md"},
+		{"klappy://canon/reasons", "canon/x.md"},
+		{"klappy://canon/reasons#part", "canon/x.md"},
+		{"one", "terms/double.md"},
+	}
+	for _, tt := range tests {
+		if a, err := g.Find(tt.name); err != nil || a.Path != tt.want {
+			t.Errorf("Find(%q) = %v, %v; want %s", tt.name, a, err, tt.want)
 		}
 	}
-	if _, err := g.Find("edtor"); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "did you mean editor?") {
-		t.Errorf("Find(edtor): %v", err)
+	for name, want := range map[string]error{"twin": ErrAmbiguous, "nobody": ErrNotFound, "": ErrNotFound, "/": ErrNotFound, "klappy://canon/x": ErrNotFound, "deep/w": ErrNotFound, "/page.md": ErrNotFound} {
+		if a, err := g.Find(name); !errors.Is(err, want) {
+			t.Errorf("Find(%q) = %v, %v; want %v", name, a, err, want)
+		}
 	}
-	if _, err := g.Find("../roles/editor"); !errors.Is(err, ErrNotFound) {
-		t.Errorf("Find outside: %v", err)
+}
+
+func TestFindSaysWhatIsNear(t *testing.T) {
+	t.Parallel()
+	g := press(t)
+	for name, want := range map[string]string{
+		"editr":          "editr: no such atom; did you mean roles/editor?",
+		"role/editor":    "role/editor: no such atom; did you mean roles/editor?",
+		"publ":           "publ: no such atom; did you mean processes/publish?",
+		"twim":           "twim: no such atom; did you mean a/twin or b/twin?",
+		"Chief":          "Chief: no such atom; did you mean chief?",
+		"quite another":  "quite another: no such atom",
+		"twin":           "twin: ambiguous name; say a/twin or b/twin",
+		"decisions/d1-x": "decisions/d1-x: no such atom; did you mean decisions/d1?",
+	} {
+		if _, err := g.Find(name); err == nil || err.Error() != want {
+			t.Errorf("%v\nwant %s", err, want)
+		}
 	}
-	g = bundleOf(t, map[string]string{"a/x.md": "type: t\n---\n", "b/x.md": "type: t\n---\n"})
-	if _, err := g.Find("x"); !errors.Is(err, ErrAmbiguous) || !strings.Contains(err.Error(), "a/x, b/x") {
-		t.Errorf("Find(x): %v", err)
+}
+
+func TestNewGraphOrders(t *testing.T) {
+	t.Parallel()
+	a, b, c := atom(t, "b.md", ""), atom(t, "a.md", "[b](b.md)"), atom(t, "c.md", "[b](b.md)")
+	c.ID = "a"
+	g := NewGraph([]Atom{c, a, b})
+	if d := cmp.Diff([]string{"a.md", "b.md"}, paths(g)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"a -link-> b :4"}, showHops(g.In("b"))); d != "" {
+		t.Error(d)
+	}
+	if g := NewGraph(nil); len(g.Atoms()) != 0 || g.In("a") != nil {
+		t.Error("a graph of nothing has something")
+	}
+}
+
+func TestCanonReferencesAreEdges(t *testing.T) {
+	t.Parallel()
+	g := graph(t, map[string]string{
+		"a.md": "type: canon\nuri: klappy://a\nsupersedes: \"DRAFT v3 (2026-04-24, pre-Vodka-cut)\"\n\n[b](klappy://b#x), [gone](klappy://gone), [far](odd://b)",
+		"b.md": "type: canon\nuri: klappy://b\nsupersedes: klappy://c, d.md\nrelates_to: [klappy://gone, odd://far]",
+		"c.md": "type: canon\nuri: klappy://c",
+		"d.md": "type: canon\nuri: https://kb.example.org/d\nrelates_to: [https://kb.example.org/e, https://example.org/e]",
+	})
+	if d := cmp.Diff([]string{"a -link-> b :7"}, showHops(g.Out("a"))); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"b -supersedes-> c :4", "b -supersedes-> d :4"}, showHops(g.Out("b"))); d != "" {
+		t.Error(d)
+	}
+	want := map[ID][]Dangling{
+		"a": {{From: "a", Kind: Link, Target: "klappy://gone", Line: 7}},
+		"b": {{From: "b", Kind: RelatesTo, Target: "klappy://gone", Line: 5}},
+		"d": {{From: "d", Kind: RelatesTo, Target: "https://kb.example.org/e", Line: 4}},
+	}
+	for id, ds := range want {
+		if d := cmp.Diff(ds, g.Dangling(id)); d != "" {
+			t.Errorf("%s: %s", id, d)
+		}
 	}
 }
 
 func TestDuplicateURIs(t *testing.T) {
 	t.Parallel()
-	g := bundleOf(t, map[string]string{"a.md": "type: t\nuri: acme://1\n---\n", "b.md": "type: t\nuri: acme://1\n---\n"})
+	g := graph(t, map[string]string{"a.md": "type: t\nuri: acme://1", "b.md": "type: t\nuri: acme://1", "c.md": "type: t\nuri: acme://2"})
 	d := g.DuplicateURIs()
-	if len(d) != 1 || d[0].First.Path != "a.md" || d[0].Second.Path != "b.md" {
+	if len(d) != 1 || d[0].URI != "acme://1" || d[0].First.Path != "a.md" || d[0].Second.Path != "b.md" {
 		t.Errorf("DuplicateURIs = %+v", d)
 	}
 }
 
-func TestLinks(t *testing.T) {
+func TestBroken(t *testing.T) {
 	t.Parallel()
-	a, err := Parse("d/a.md", []byte("---\ntype: t\n---\n# H [x](b.md)\n\n[r][ref] <https://auto.example>\n\n```\n[no](no.md)\n```\n<!-- [no](no.md) -->\n\n[*e* m](<sp ace.md> \"t\") [%](b%20c.md#f)\n\n[ref]: /r.md\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, l := range a.Links() {
-		got = append(got, fmt.Sprintf("%d %s %q %s", l.Line, l.Target, l.Text, l.Fragment))
-	}
-	want := []string{`4 d/b.md "x" `, `6 r.md "r" `, `13 d/sp ace.md "e m" `, `13 d/b c.md "%" f`}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
+	g := press(t)
+	for file, want := range map[string]bool{"terms/torn.md": true, "torn.md": false, "terms/lost.md": false, "terms/torn": false} {
+		if got := g.Broken(file); got != want {
+			t.Errorf("Broken(%q) = %t", file, got)
+		}
 	}
 }
 
-func FuzzLinks(f *testing.F) {
-	f.Add([]byte("[a](b.md) [c][d]\n\n[d]: ../e.md 't'\n"))
-	f.Add([]byte("| [a](b) |\n|-|\n\xff[x](%zz)"))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		a := Atom{Path: "d/a.md", src: body, BodyLine: 1}
-		lines := strings.Count(string(body), "\n") + 1
-		for _, l := range a.Links() {
-			if l.Line < 1 || l.Line > lines {
-				t.Fatalf("line %d of %d", l.Line, lines)
-			}
-			if l.Target == ".." || strings.HasPrefix(l.Target, "../") || strings.HasPrefix(l.Target, "/") {
-				t.Fatalf("target %q leaves the bundle", l.Target)
-			}
+func TestExternal(t *testing.T) {
+	t.Parallel()
+	g := graph(t, map[string]string{"a.md": "type: t\nuri: acme://1", "b.md": "type: t\nuri: https://KB.example.org/b", "c.md": "type: t\nuri: no-uri"})
+	for name, want := range map[string]bool{
+		"acme://2": false, "ACME:2": false, "other://2": true, "https://kb.example.org/x": false, "https://kb.example.org": false,
+		"https://example.org/x": true, "http://kb.example.org/b": true, "mailto:ann@example.org": true, "terms/a": false, "": false,
+	} {
+		if got := g.External(name); got != want {
+			t.Errorf("External(%q) = %t", name, got)
 		}
-		a.Headings()
-	})
+	}
 }
 
 func TestDistance(t *testing.T) {
@@ -133,8 +286,8 @@ func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ab", 1}, {"kitten", "sitting", 3}, {"a", "abcdefgh", 4}, {"aaaa", "bbbb", 4}} {
-		if got := distance(c.a, c.b, 3); got != c.want {
+	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ab", 1}, {"kitten", "sitting", 3}, {"a", "abcdefgh", far}, {"aaaa", "bbbb", far}, {"ab", "ba", far}, {"sunday morning", "monday evening", far}} {
+		if got := distance(c.a, c.b); got != c.want {
 			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
 		}
 	}

@@ -2,31 +2,43 @@ package okf
 
 import (
 	"bytes"
+	"io/fs"
 	"net/url"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
-	gtext "github.com/yuin/goldmark/text"
+	mdtext "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
-// Linked is one markdown link of an atom's body: an untyped, directed edge
-// (OKF v0.2 §6). Links in code, comments and images are none.
+// Linked is one markdown link of an atom's body, an untyped, directed edge
+// (OKF v0.2 §6): inline or by reference, in a footnote too. Images, autolinks
+// and whatever stands in code or in an HTML comment are none.
 type Linked struct {
-	Target   string // the bundle path it leads to, "" where it leaves the bundle or stays on the page
+	Target   string // bundle path it leads to; "" where it leaves the bundle or stays on the page
 	URL      string // as written
-	Text     string
-	Fragment string // after "#"
+	Text     string // without its markup
+	Fragment string // what follows "#", without it
 	Line     int    // 1-based line in the file
 }
 
-// markdown is goldmark's CommonMark parser. It keeps no state between calls.
-var markdown = sync.OnceValue(func() parser.Parser { return goldmark.New().Parser() })
+// Heading is one heading of an atom's body.
+type Heading struct {
+	Level int    `json:"level"` // 1 to 6
+	Text  string `json:"text"`  // without its markup
+	Slug  string `json:"slug"`  // the fragment that leads to it
+	Line  int    `json:"line"`  // 1-based line in the file
+}
 
-// Links returns the links of the body in order. They are read once.
+// Links returns the links of the body in the order they are written. They are
+// read once. Callers must not change them.
 func (a *Atom) Links() []Linked {
 	if a.links == nil {
 		return findLinks(a)
@@ -34,7 +46,7 @@ func (a *Atom) Links() []Linked {
 	return *a.links
 }
 
-// readLinks reads the links once, while the atom has a single owner.
+// readLinks keeps the links, while the atom has a single owner.
 func (a *Atom) readLinks() {
 	if a.links == nil {
 		l := findLinks(a)
@@ -42,115 +54,176 @@ func (a *Atom) readLinks() {
 	}
 }
 
+// findLinks parses the body, unless nothing in it can be a link: an inline link
+// has "](" and a link by reference needs a definition, which has "]:".
 func findLinks(a *Atom) []Linked {
 	body := a.Body()
-	if !bytes.Contains(body, []byte("](")) && !bytes.Contains(body, []byte("][")) && !bytes.Contains(body, []byte("]:")) {
-		return nil // no inline, reference or defined link can be here
+	if !bytes.Contains(body, []byte("](")) && !bytes.Contains(body, []byte("]:")) {
+		return nil
 	}
 	var out []Linked
-	lines := counter{src: body, line: a.BodyLine}
-	root := markdown().Parse(gtext.NewReader(body), parser.WithContext(parser.NewContext()))
-	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	var at []int
+	each(body, func(n ast.Node) {
 		l, ok := n.(*ast.Link)
-		if !entering || !ok {
-			return ast.WalkContinue, nil
+		if !ok {
+			return
 		}
-		out = append(out, resolveLink(a.Path, string(l.Destination), plain(l, body), lines.at(max(l.Pos(), 0))))
-		return ast.WalkSkipChildren, nil
+		to := string(l.Destination)
+		b := Linked{URL: to, Text: plain(n, body)}
+		b.Target, b.Fragment = resolveURL(a.Path, unescaped(l.Destination))
+		out, at = append(out, b), append(at, n.Pos())
+	})
+	// A footnote is parsed apart from the text around it.
+	order := make([]int, len(out))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return at[i] - at[j] })
+	sorted := make([]Linked, 0, len(out))
+	line, from := a.BodyLine, 0
+	for _, i := range order {
+		line += bytes.Count(body[from:at[i]], []byte("\n"))
+		from = at[i]
+		out[i].Line = line
+		sorted = append(sorted, out[i])
+	}
+	return sorted
+}
+
+// Headings returns the headings of the body with the slugs GitHub gives them;
+// the second of two equal ones ends in "-1".
+func (a *Atom) Headings() []Heading {
+	body := a.Body()
+	var out []Heading
+	seen := map[string]int{}
+	line, from := a.BodyLine, 0
+	each(body, func(n ast.Node) {
+		h, ok := n.(*ast.Heading)
+		if !ok {
+			return
+		}
+		if at := n.Pos(); at > from {
+			line += bytes.Count(body[from:at], []byte("\n"))
+			from = at
+		}
+		text := plain(n, body)
+		out = append(out, Heading{Level: h.Level, Text: text, Slug: unique(seen, slug(text)), Line: line})
 	})
 	return out
 }
 
-// resolveLink resolves a URL as it stands in the atom at from.
-func resolveLink(from, dest, text string, line int) Linked {
-	l := Linked{URL: dest, Text: text, Line: line}
-	u, err := url.Parse(dest)
-	if err != nil {
-		return l
-	}
-	l.Fragment = u.Fragment
-	if u.Scheme != "" || u.Host != "" || u.Path == "" {
-		return l
-	}
-	p := path.Join(path.Dir(from), u.Path)
-	if strings.HasPrefix(u.Path, "/") {
-		p = path.Clean(u.Path[1:])
-	}
-	if p != ".." && !strings.HasPrefix(p, "../") {
-		l.Target = p
-	}
-	return l
+// each calls visit for every node of a markdown text that has a place in it.
+func each(src []byte, visit func(ast.Node)) {
+	doc := markdown().Parse(mdtext.NewReader(src))
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering && n.Pos() >= 0 && n.Pos() <= len(src) {
+			visit(n)
+		}
+		return ast.WalkContinue, nil
+	})
 }
 
-// plain is the text of a node without its markup.
+// markdown is the one parser: CommonMark and footnotes. A footnote's
+// definition would otherwise be read as the definition of a link. It keeps
+// its state in a context a call, so calls may overlap.
+var markdown = sync.OnceValue(func() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(append(parser.DefaultBlockParsers(), util.Prioritized(extension.NewFootnoteBlockParser(), 999))...),
+		parser.WithInlineParsers(append(parser.DefaultInlineParsers(), util.Prioritized(extension.NewFootnoteParser(), 101))...),
+		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+	)
+})
+
+// plain is the text below a node, code included, breaks as spaces.
 func plain(n ast.Node, src []byte) string {
 	var b strings.Builder
-	_ = ast.Walk(n, func(c ast.Node, entering bool) (ast.WalkStatus, error) {
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
-		switch c := c.(type) {
+		switch t := n.(type) {
 		case *ast.Text:
-			b.Write(c.Segment.Value(src))
-			if c.SoftLineBreak() || c.HardLineBreak() {
+			b.Write(util.UnescapePunctuations(t.Value(src)))
+			if t.SoftLineBreak() || t.HardLineBreak() {
 				b.WriteByte(' ')
 			}
 		case *ast.String:
-			b.Write(c.Value)
+			b.Write(t.Value)
+		case *ast.AutoLink:
+			b.Write(t.Label(src))
 		}
 		return ast.WalkContinue, nil
 	})
 	return strings.TrimSpace(b.String())
 }
 
-// counter turns rising offsets into lines without counting from the start each time.
-type counter struct {
-	src  []byte
-	pos  int
-	line int
+// unescaped is a destination with its backslashes and entities undone.
+func unescaped(dest []byte) string {
+	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(dest))))
 }
 
-func (c *counter) at(pos int) int {
-	if pos > c.pos {
-		c.line += bytes.Count(c.src[c.pos:min(pos, len(c.src))], []byte("\n"))
-		c.pos = pos
-	} else if pos < c.pos {
-		return c.line - bytes.Count(c.src[pos:c.pos], []byte("\n"))
+// resolveURL is the bundle path that to leads to from the atom at file, and the
+// fragment. The path is "" for a link that leaves the bundle: one with a scheme
+// or a host, or one that climbs out. It is "" for a bare fragment too.
+func resolveURL(file, to string) (target, fragment string) {
+	to, fragment, _ = strings.Cut(to, "#")
+	to, _, _ = strings.Cut(to, "?")
+	if to == "" || scheme(to) != "" || strings.HasPrefix(to, "//") {
+		return "", fragment
 	}
-	return c.line
+	if decoded, err := url.PathUnescape(to); err == nil {
+		to = decoded
+	}
+	abs, rooted := strings.CutPrefix(to, "/")
+	if rooted {
+		target = path.Clean(abs)
+	} else {
+		target = path.Join(path.Dir(file), to)
+	}
+	if !fs.ValidPath(target) {
+		return "", fragment
+	}
+	return target, fragment
 }
 
-// Heading is one markdown heading of a body.
-type Heading struct {
-	Level int
-	Text  string
-	Slug  string // as forges make it: lower case, punctuation dropped, spaces as "-"
-	Line  int
-}
-
-// Headings returns the headings of the body in order.
-func (a *Atom) Headings() []Heading {
-	body := a.Body()
-	lines := counter{src: body, line: a.BodyLine}
-	var out []Heading
-	root := markdown().Parse(gtext.NewReader(body), parser.WithContext(parser.NewContext()))
-	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
-		if h, ok := n.(*ast.Heading); ok {
-			t := plain(h, body)
-			out = append(out, Heading{h.Level, t, headingSlug(t), lines.at(max(h.Pos(), 0))})
+// scheme is the URI scheme s begins with, "" when it has none.
+func scheme(s string) string {
+	for i := range len(s) {
+		c := s[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		switch {
+		case letter:
+		case i > 0 && c == ':':
+			return s[:i]
+		case i > 0 && (c >= '0' && c <= '9' || c == '+' || c == '.' || c == '-'):
+		default:
+			return ""
 		}
 	}
-	return out
+	return ""
 }
 
-func headingSlug(s string) string {
-	return strings.Map(func(r rune) rune {
+// slug is the fragment GitHub makes of a heading: lower case, punctuation
+// dropped, every space a hyphen.
+func slug(heading string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(heading) {
 		switch {
 		case r == ' ':
-			return '-'
-		case r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r > 0x7f:
-			return r
+			b.WriteByte('-')
+		case r == '-' || r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.Pc):
+			b.WriteRune(r)
 		}
-		return -1
-	}, strings.ToLower(s))
+	}
+	return b.String()
+}
+
+// unique adds "-1", "-2" … to a slug that was given before.
+func unique(seen map[string]int, s string) string {
+	n, taken := seen[s]
+	seen[s] = n + 1
+	if !taken {
+		return s
+	}
+	return unique(seen, s+"-"+strconv.Itoa(n))
 }
