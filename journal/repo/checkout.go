@@ -147,41 +147,56 @@ func (c *checkout) obstacle(ch Change, s state) string {
 }
 
 // place brings the files along: a path that is absent or has the old bytes gets the new ones, a path with other bytes
-// is kept and reported, one line each. It may be repeated.
+// is kept and reported, one line each. Deletions go first, as a file may have to make room for a folder. It may be repeated.
 func (c *checkout) place(ctx context.Context) (kept []string, err error) {
 	states, err := c.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	keep := func(ch Change, why string) {
-		kept = append(kept, filepath.Join(c.m.Root, ch.Path)+": "+why)
-	}
-	for i, ch := range c.changes {
-		if ch.NewMode != "" || states[i] == stateAbsent {
-			continue
-		}
-		if states[i] != stateOld {
-			keep(ch, "kept; "+shortRef(c.m.Ref)+" deleted it")
-		} else if err := c.remove(ch.Path); errors.Is(err, errStopped) {
-			return nil, err
-		} else if err != nil {
-			keep(ch, "not deleted: "+err.Error())
-		}
-	}
-	for i, ch := range c.changes {
-		src := c.staged(ch.Path)
-		if ch.NewMode == "" || states[i] == stateNew || src == "" {
-			continue
-		}
-		if states[i] == stateOther {
-			keep(ch, "kept as it is; git diff shows how it differs from "+shortRef(c.m.Ref))
-		} else if err := c.put(src, ch.Path); errors.Is(err, errStopped) {
-			return nil, err
-		} else if err != nil {
-			keep(ch, "not written: "+err.Error()+"; get it with git checkout -- PATH")
+	for _, one := range []func(Change, state) (string, error){c.placeDeleted, c.placeWritten} {
+		for i, ch := range c.changes {
+			why, err := one(ch, states[i])
+			if errors.Is(err, errStopped) {
+				return nil, err
+			}
+			if err != nil {
+				why += ": " + err.Error()
+			}
+			if why != "" {
+				kept = append(kept, filepath.Join(c.m.Root, ch.Path)+": "+why)
+			}
 		}
 	}
 	return kept, c.r.at("placed")
+}
+
+// placeDeleted removes a file the commit deletes; why says what was kept instead.
+func (c *checkout) placeDeleted(ch Change, s state) (why string, err error) {
+	if ch.NewMode != "" || s == stateAbsent {
+		return "", nil
+	}
+	if s != stateOld {
+		return "kept; " + shortRef(c.m.Ref) + " deleted it", nil
+	}
+	if err := c.remove(ch.Path); err != nil {
+		return "could not be deleted", err
+	}
+	return "", nil
+}
+
+// placeWritten puts a file the commit adds or changes into place; why says what was kept instead.
+func (c *checkout) placeWritten(ch Change, s state) (why string, err error) {
+	src := c.staged(ch.Path)
+	if ch.NewMode == "" || s == stateNew || src == "" {
+		return "", nil
+	}
+	if s == stateOther {
+		return "kept as it is; git diff shows how it differs from " + shortRef(c.m.Ref), nil
+	}
+	if err := c.put(src, ch.Path); err != nil {
+		return "could not be written (git checkout -- PATH gets it)", err
+	}
+	return "", nil
 }
 
 func shortRef(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }

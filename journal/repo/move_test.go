@@ -361,3 +361,41 @@ func TestRecoverRefLocks(t *testing.T) {
 	quiet(t, r)
 	eq(t, "ref", must[OID](t)(r.Ref("refs/heads/main")), base)
 }
+
+func TestMoveRefusedByAHook(t *testing.T) {
+	t.Parallel()
+	r, base := board(t)
+	before := person(t, r.Root())
+	hook(t, r.Root()+"/.git/hooks", "reference-transaction", "test $1 != prepared || { echo not today >&2; exit 1; }\n")
+	err := r.Move(context.Background(), RefUpdate{"refs/heads/main", base, claim(t, r, base)})
+	if err == nil || !strings.Contains(err.Error(), "hook") {
+		t.Errorf("hook: %v", err)
+	}
+	eq(t, "work", person(t, r.Root()), before)
+	quiet(t, r)
+}
+
+func TestMoveIntoReadOnly(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	r, base := fresh(t, "k/task.md", "x\n", "k/old.md", "y\n")
+	k := filepath.Join(r.Root(), "k")
+	os.Chmod(k, 0o555)
+	defer os.Chmod(k, 0o755)
+	err := r.Move(context.Background(), RefUpdate{"refs/heads/main", base, claim(t, r, base)})
+	if !errors.Is(err, ErrInTheWay) || !strings.Contains(err.Error(), "cannot be written") {
+		t.Errorf("read-only folder: %v", err)
+	}
+}
+
+func TestRecoverUnreadableMarker(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t)
+	write(t, r.CommonDir(), "odd/sync/x.json", "{")
+	_, err := r.Recover(context.Background())
+	if err == nil || !strings.Contains(err.Error(), "sync/x.json") || !strings.Contains(err.Error(), "remove the file") {
+		t.Error(err)
+	}
+}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -79,7 +77,7 @@ func (r *Repo) recoverOne(ctx context.Context, m marker) ([]string, error) {
 	case now != m.New:
 		kept := []string{fmt.Sprintf("%s: left as it is: %s moved on after odd was killed; git status shows what differs", m.Root, shortRef(m.Ref))}
 		return kept, errors.Join(m.dropLock(), c.forget(kept))
-	case !m.onRef():
+	case !r.onRef(ctx, m):
 		return nil, c.undo()
 	}
 	return r.finishCheckout(ctx, c)
@@ -101,10 +99,7 @@ func (r *Repo) finishCheckout(ctx context.Context, c *checkout) ([]string, error
 }
 
 // onRef reports whether the work tree's HEAD still names the marker's ref; a work tree that is gone names none.
-func (m marker) onRef() bool {
-	b, err := os.ReadFile(filepath.Join(m.GitDir, "HEAD"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
-	return strings.TrimSpace(string(b)) == "ref: "+m.Ref
+func (r *Repo) onRef(ctx context.Context, m marker) bool {
+	out, err := r.git.run(ctx, call{args: []string{"symbolic-ref", "-q", "HEAD"}, env: []string{"GIT_DIR=" + m.GitDir}, read: true})
+	return err == nil && strings.TrimSpace(string(out)) == m.Ref
 }

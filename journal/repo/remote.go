@@ -86,16 +86,11 @@ func pushed(remote, out string, err error, us []RefUpdate) error {
 	}
 	var moved, refused error
 	for _, u := range us {
-		line, ok := said[u.Name]
-		switch {
-		case !ok && err == nil:
-			refused = fmt.Errorf("%s %s: git push did not say what became of it", remote, u.Name)
-		case strings.HasPrefix(line, "= ") && u.Old != u.New:
-			moved = fmt.Errorf("%s %s: %w: the remote has %.12s already", remote, u.Name, ErrRejected, u.New)
-		case strings.HasPrefix(line, "! ") && isRace(line):
-			moved = fmt.Errorf("%s %s: %w: %s", remote, u.Name, ErrRejected, line[2:])
-		case strings.HasPrefix(line, "! ") && !strings.Contains(line, "atomic"):
-			refused = fmt.Errorf("%s %s: %s", remote, u.Name, line[2:])
+		switch lost, bad := verdict(u, said[u.Name], err == nil); {
+		case lost != "":
+			moved = fmt.Errorf("%s %s: %w: %s", remote, u.Name, ErrRejected, lost)
+		case bad != "":
+			refused = fmt.Errorf("%s %s: %s", remote, u.Name, bad)
 		}
 	}
 	switch {
@@ -105,6 +100,23 @@ func pushed(remote, out string, err error, us []RefUpdate) error {
 		return errors.Join(refused, err)
 	}
 	return err
+}
+
+// verdict reads one ref's line: lost says why somebody else was first, bad why the remote does not want it.
+// A ref that failed only because another of the same push did has neither.
+func verdict(u RefUpdate, line string, fine bool) (lost, bad string) {
+	flag, why, _ := strings.Cut(line, " ")
+	switch {
+	case line == "" && fine:
+		return "", "git push did not say what became of it"
+	case flag == "=" && u.Old != u.New:
+		return fmt.Sprintf("the remote has %.12s already", u.New), ""
+	case flag == "!" && isRace(why):
+		return why, ""
+	case flag == "!" && !strings.Contains(why, "atomic"):
+		return "", why
+	}
+	return "", ""
 }
 
 // isRace tells a lease that did not hold, or a lock another push had at that moment, from a remote that never takes the push

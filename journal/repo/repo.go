@@ -2,6 +2,37 @@
 // commits as change sets, refs moved by compare-and-swap, checkouts kept in
 // step, remotes, and the drain lock. It is the only importer of go-git and the
 // only caller of the git binary.
+//
+// A change is three calls, of which only the last can be seen by anybody:
+//
+//	r, err := repo.Open(".")
+//	next, err := r.Make(ctx, []repo.OID{tip}, repo.Changes{"knowledge/tasks/t.md": b}, agent, "claim t")
+//	err = r.Move(ctx, repo.RefUpdate{Name: "refs/heads/main", Old: tip, New: next})
+//
+// Objects and refs are read, and plumbing commits written, in process. The git
+// binary does what has to agree with the person's own git: status, transactions
+// on refs, checkouts, merges, remotes, hooks, signing. It runs with an
+// environment of odd's making; a person's keys and identity reach only the calls
+// made in their name.
+//
+// What odd keeps in $GIT_COMMON_DIR/odd, all of it disposable while no odd runs:
+//
+//	drain.lock      flock of the one drain; holds "pid N RUN"
+//	sync.lock       flock of Move and Recover
+//	commit.lock     flock of PersonCommit
+//	sync/ID.json    one marker for each checkout that is following its ref
+//	tmp/sync-ID/    a Move's new index and files; tmp/commit-ID/ a PersonCommit's work tree
+//
+// Promises:
+//
+//  1. A ref moves only from the id the caller names, and several move together or not at all.
+//  2. A ref that a checkout shows never moves without it: index.lock is held from before the ref moves until the new
+//     index is in place, so nobody can commit an old index on a new commit.
+//  3. No byte that is not in a commit is overwritten or deleted. What is in the way is an error before a ref moves, and
+//     kept and told after a crash.
+//  4. A process killed at any instant leaves a state that Recover completes or undoes. Only locks that a marker proves
+//     to be odd's are removed.
+//  5. Paths from outside cannot leave the work tree or reach .git, and links are not followed.
 package repo
 
 import (

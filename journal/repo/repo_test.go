@@ -447,3 +447,60 @@ func TestSurvivesRepack(t *testing.T) {
 		t.Errorf("missing blob: %v", err)
 	}
 }
+
+func TestLogAndPatch(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r, base := fresh(t, "a ü.md", "one\n", "b.md", "one\n")
+	tips := []OID{base}
+	for i := range 3 {
+		tips = append(tips, must[OID](t)(r.Make(ctx, tips[i:], changes("a ü.md", fmt.Sprint(i, "\n"), "b.md", fmt.Sprint(i, "\n")), agent, "m")))
+	}
+	var got []OID
+	for c, err := range r.Log(ctx, tips[1], tips[3]) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, c.OID)
+	}
+	eq(t, "range", got, []OID{tips[3], tips[2]})
+	for c := range r.Log(ctx, "", tips[3]) {
+		eq(t, "first of a loop that stops", c.OID, tips[3])
+		break
+	}
+	for _, err := range r.Log(ctx, "--all", tips[3]) {
+		if err == nil {
+			t.Error("an option for an id was accepted")
+		}
+	}
+	patch := string(must[[]byte](t)(r.Patch(ctx, base, tips[1], false, "a ü.md")))
+	if !strings.Contains(patch, "+++ b/a ü.md") || strings.Contains(patch, "b/b.md") || strings.Contains(patch, "\x1b") {
+		t.Errorf("patch of one path:\n%s", patch)
+	}
+	if p := must[[]byte](t)(r.Patch(ctx, "", base, true)); !strings.Contains(string(p), "\x1b[") {
+		t.Errorf("no colour:\n%s", p)
+	}
+	if ok := must[bool](t)(r.Ancestor(ctx, tips[1], tips[0])); ok {
+		t.Error("a child is no ancestor")
+	}
+	eq(t, "refs by the start of their name", must[[]RefUpdate](t)(r.Refs("refs/heads/ma")), []RefUpdate{{Name: "refs/heads/main", New: base}})
+}
+
+func TestOpenFromWithinGit(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "k/task.md", "x\n", "k/old.md", "y\n")
+	in := open(t, filepath.Join(r.Root(), ".git", "refs"))
+	eq(t, "root", in.Root(), r.Root())
+	if err := in.Move(context.Background(), RefUpdate{"refs/heads/main", base, claim(t, in, base)}); err != nil {
+		t.Fatal(err)
+	}
+	eq(t, "the checkout came along", git(t, r.Root(), "status", "--porcelain"), "")
+}
+
+func TestShallow(t *testing.T) {
+	t.Parallel()
+	a, _, _, bare := clones(t)
+	dir := t.TempDir()
+	git(t, dir, "clone", "-q", "--depth=1", "file://"+bare, ".")
+	eq(t, "shallow", fmt.Sprint(open(t, dir).Shallow(), a.Shallow()), "true false")
+}
