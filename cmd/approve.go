@@ -152,6 +152,9 @@ func (v *view) branchHolds(p review.Proposal) error {
 		}
 	}
 	if string(tip) != p.Commit {
+		if c, err := v.repo.Commit(tip); err == nil && v.approves(c, p) {
+			return refuse("state", "%s: %s approved it already and it waits for its merge; odd sync writes done after that", p.Task, c.Author.Email)
+		}
 		return refuse("branch", "%s: %s is at %s, the run recorded %s; commits added after the review cannot be approved with it", p.Task, p.Branch, short(tip), short(repo.OID(p.Commit)))
 	}
 	return nil

@@ -36,11 +36,13 @@ func (w *workspace) view(ctx context.Context, fetch bool) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{workspace: w, line: &repo.Line{Repo: w.repo, Ref: ref, Note: func(s string) { talk(w.env, "%s", s) }}}
+	v := &view{workspace: w, line: &repo.Line{Repo: w.repo, Ref: ref, Remote: w.cfg.Remote, Note: func(s string) { talk(w.env, "%s", s) }}}
 	if fetch {
-		v.line.Remote = w.cfg.Remote
+		v.tip, err = v.line.Tip(ctx)
+	} else {
+		v.tip, err = w.repo.Ref(ref)
 	}
-	if v.tip, err = v.line.Tip(ctx); err != nil {
+	if err != nil {
 		if errors.Is(err, repo.ErrNoRef) || errors.Is(err, repo.ErrNoCommit) {
 			return nil, refuse("no-commits", "%s has no commits; commit what odd init wrote", v.line.Name())
 		}

@@ -292,8 +292,15 @@ func (d *drain) finish(ctx context.Context) error {
 	if len(d.report.Tasks) == 0 {
 		return nil
 	}
+	if _, err := d.repo.PruneRuns(ctx, d.Now().Add(-artifactAge)); err != nil {
+		return err
+	}
 	return d.repo.Maintain(ctx)
 }
+
+// artifactAge is how long a run's artifacts are kept: longer than any review
+// waits, shorter than a repository lives.
+const artifactAge = 180 * 24 * time.Hour
 
 // record appends one record to the run's ledger and returns its file.
 func (d *drain) record(r ledger.Record) (string, error) {

@@ -33,8 +33,7 @@ type Step struct {
 	Reserved budget.MicroUSD `json:"reserved_micro_usd"`
 }
 
-// Explain decides everything a drain would decide and writes nothing. It takes
-// no lock and, without a remote, reads nothing but the local branch.
+// Explain decides everything a drain would decide and writes nothing.
 func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	p := Plan{Stops: []Stop{}, Tasks: []Step{}}
 	d, err := open(ctx, r, o)
@@ -49,8 +48,15 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	if d == nil {
 		return p, nil
 	}
-	if d.line != nil && !p.stop(d.refresh(ctx)) {
-		return p, nil
+	if d.line != nil {
+		if err := d.refresh(ctx); !p.stop(err) {
+			return p, err
+		}
+		if unlock, err := r.LockDrain(); err == nil {
+			_ = unlock()
+		} else if !p.stop(busy("locked", "%v", err)) {
+			return p, err
+		}
 	}
 	left := d.limit()
 	for _, t := range board.Order(d.at.tasks, d.at.byID) {

@@ -97,7 +97,7 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 		if ctx.Err() != nil {
 			return interrupted(ctx, free), nil
 		}
-		if i%100 == 0 && r.Progress != nil {
+		if i > 0 && i%100 == 0 && r.Progress != nil {
 			r.Progress(fmt.Sprintf("reading %d of %d files", i+1, len(files)))
 		}
 		d := parse(f)
