@@ -186,6 +186,9 @@ func (c *checkout) placeDeleted(ch Change, s state) (why string, err error) {
 
 // placeWritten puts a file the commit adds or changes into place; why says what was kept instead.
 func (c *checkout) placeWritten(ch Change, s state) (why string, err error) {
+	if ch.NewMode == modeRepo && s == stateAbsent { // a submodule nobody has fetched is an empty folder
+		return "", os.MkdirAll(filepath.Join(c.m.Root, ch.Path), 0o777)
+	}
 	src := c.staged(ch.Path)
 	if ch.NewMode == "" || s == stateNew || src == "" {
 		return "", nil

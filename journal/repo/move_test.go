@@ -224,7 +224,39 @@ func TestMoveOddRepositories(t *testing.T) {
 			t.Fatal(err)
 		}
 		eq(t, "bytes", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/task.md")))), "state: in_progress\r\n")
+		now := must[OID](t)(r.Ref("HEAD"))
+		write(t, r.Root(), "k/task.md", "mine\r\n")
+		err := r.Move(ctx, RefUpdate{"refs/heads/main", now, must[OID](t)(r.Make(ctx, []OID{now}, changes("k/task.md", "z\n"), agent, "m"))})
+		if !errors.Is(err, ErrInTheWay) {
+			t.Errorf("an edit behind a filter: %v", err)
+		}
+		git(t, r.Root(), "checkout", "-q", "k/task.md")
 		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
+	})
+	t.Run("links, modes and submodules", func(t *testing.T) {
+		t.Parallel()
+		r, base := fresh(t, "x", "1\n", "run", "#!/bin/sh\n", "gone", "1\n")
+		git(t, r.Root(), "checkout", "-q", "-b", "side")
+		for _, l := range []string{"x", "link"} {
+			os.Remove(filepath.Join(r.Root(), l))
+			if err := os.Symlink("run", filepath.Join(r.Root(), l)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		os.Chmod(filepath.Join(r.Root(), "run"), 0o755)
+		git(t, r.Root(), "add", "-A")
+		git(t, r.Root(), "update-index", "--add", "--cacheinfo", "160000,"+string(base)+",sub")
+		git(t, r.Root(), "commit", "-q", "-m", "side")
+		next := must[OID](t)(r.Ref("HEAD"))
+		git(t, r.Root(), "checkout", "-q", "main")
+		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}); err != nil {
+			t.Fatal(err)
+		}
+		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
+		if err := r.Move(ctx, RefUpdate{"refs/heads/main", next, base}); err != nil {
+			t.Fatal(err)
+		}
+		eq(t, "status after the way back", git(t, r.Root(), "status", "--porcelain"), "")
 	})
 	t.Run("file and folder swap", func(t *testing.T) {
 		t.Parallel()
