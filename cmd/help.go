@@ -26,7 +26,7 @@ func verbs(env Env) []group {
 			task(env), drainVerb(env), reviewVerb(env), approve(env), reject(env), pause(env), resume(env),
 		}},
 		{"record", []*cli.Command{
-			journalVerb(env),
+			journalVerb(env), logVerb(env),
 		}},
 		{"shell", []*cli.Command{completion(env), versionVerb(env)}},
 	}

@@ -14,8 +14,8 @@ func journalVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "journal",
 		Usage:       "keep the notes of what was decided, observed and learned",
-		Description: "odd journal list --type D\nodd journal lint --fix",
-		Subcommands: []*cli.Command{journalList(env), journalLint(env)},
+		Description: "odd journal add L \"Tides win\" \"Slack water is the only time beginners stay dry.\"\nodd journal list --type D\nodd journal lint --fix",
+		Subcommands: []*cli.Command{journalAdd(env), journalList(env), journalLint(env)},
 	})
 }
 

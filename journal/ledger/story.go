@@ -8,7 +8,7 @@ import (
 )
 
 // Tell is the record as a sentence about its run, in the past tense and without
-// its subject: "claimed tidy as editor, attempt 2, holding 0.25 USD". usd prints
+// its subject: "claimed tidy as editor, attempt 2, holding $0.25". usd prints
 // micro-USD as dollars. A kind this odd does not know is named.
 func (r Record) Tell(usd func(int64) string) string {
 	switch r.Kind {
@@ -43,7 +43,7 @@ func (r Record) tellClaim(usd func(int64) string) string {
 
 func (r Record) tellSession(usd func(int64) string) string {
 	s := "ran " + or(r.say("substrate"), "a session")
-	if m := r.say("model"); m != "" {
+	if m := r.say("model"); m != "" && m != r.say("substrate") {
 		s += " with " + m
 	}
 	if n, _ := r.Data["turns"].(int64); n > 0 {
@@ -89,7 +89,7 @@ func (r Record) tellOutcome() string {
 		if b := r.say("branch"); b != "" {
 			s += " on " + b
 		}
-		return s + "; " + r.Task + " waits for a person"
+		return s + ", for a person to judge"
 	case "blocked":
 		return "blocked " + r.Task + ": " + or(r.say("reason"), "no reason given")
 	case "lost":
@@ -110,7 +110,7 @@ func money(words string, amount int64, usd func(int64) string) string {
 	if amount == 0 {
 		return ""
 	}
-	return words + usd(amount) + " USD"
+	return words + "$" + usd(amount)
 }
 
 func count(n int64, thing string) string {

@@ -1,0 +1,146 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/okf"
+)
+
+func logVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "log",
+		Usage:       "tell what happened: runs from the ledger, people's acts from git",
+		Description: "odd log --month 2026-03\nodd log --task read-the-handbook",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "task", Usage: "only what is about `TASK`"},
+			&cli.StringFlag{Name: "run", Usage: "only the run whose id is, or ends in, `RUN`"},
+			&cli.StringFlag{Name: "month", Usage: "only `YYYY-MM` (UTC)"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			f := logFilter{task: okf.ID(c.String("task")), run: c.String("run"), month: c.String("month")}
+			if _, err := time.Parse("2006-01", f.month); f.month != "" && err != nil {
+				return usage("log: --month %s: want YYYY-MM", f.month)
+			}
+			return runLog(c.Context, env, f, c.Bool("json"))
+		},
+	})
+}
+
+func runLog(ctx context.Context, env Env, f logFilter, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	v, err := w.current(ctx)
+	if err != nil {
+		return err
+	}
+	if a, err := v.graph.Find(string(f.task)); f.task != "" && err == nil {
+		f.task = a.ID
+	}
+	events, damaged, err := v.events(ctx)
+	if err != nil {
+		return err
+	}
+	told := slices.DeleteFunc(slices.Clone(events), func(e event) bool { return !f.takes(e) })
+	switch {
+	case asJSON:
+		err = printJSON(env, told)
+	case len(told) == 0 && len(events) > 0:
+		talk(env, "log: nothing like that in %d events", len(events))
+	case len(told) == 0:
+		talk(env, "log: nothing happened yet; odd task add and odd drain begin the story")
+	default:
+		err = tell(env, told)
+	}
+	if err != nil {
+		return err
+	}
+	return damaged
+}
+
+// logFilter is what odd log is asked for; empty members take everything.
+type logFilter struct {
+	task       okf.ID
+	run, month string
+}
+
+func (f logFilter) takes(e event) bool {
+	return (f.task == "" || e.Task == string(f.task)) &&
+		(f.run == "" || strings.HasSuffix(e.Run, f.run)) &&
+		(f.month == "" || ledger.Month(e.At) == f.month)
+}
+
+// tell prints events as a story: a heading a day, the hour and who only where
+// they change, and what it came to.
+func tell(env Env, events []event) error {
+	wide := 0
+	for _, e := range events {
+		wide = max(wide, len([]rune(e.who())))
+	}
+	var b strings.Builder
+	day, hour, who := "", "", ""
+	for _, e := range events {
+		at := e.At.UTC()
+		if d := at.Format("Monday, 2 January 2006"); d != day {
+			b.WriteString(strings.Repeat("\n", min(len(day), 1)) + bold(env, d) + "\n\n")
+			day, hour, who = d, "", ""
+		}
+		h, w := at.Format("15:04"), e.who()
+		same := h == hour && w == who
+		hour, who = h, w
+		if same {
+			h, w = "", ""
+		}
+		text := strings.ReplaceAll(e.Text, "\n", "\n"+strings.Repeat(" ", 5+2+wide+2+2))
+		fmt.Fprintf(&b, "%5s  %-*s  %s\n", h, wide, w, text)
+	}
+	b.WriteString("\n" + total(events) + "\n")
+	_, err := env.Stdout.Write([]byte(b.String()))
+	return err
+}
+
+// total is the last line: how many runs, how many tasks, and what they cost.
+func total(events []event) string {
+	runs, tasks := map[string]bool{}, map[string]bool{}
+	var cost budget.MicroUSD
+	for _, e := range events {
+		if e.Kind == string(ledger.Outcome) || e.Kind == string(ledger.Abandoned) {
+			cost += budget.MicroUSD(e.Cost)
+		}
+		if e.Run != "" && e.Commit == "" {
+			runs[e.Run] = true
+		}
+		if e.Task != "" {
+			tasks[e.Task] = true
+		}
+	}
+	return fmt.Sprintf("%s, %s, $%s", many(len(runs), "run"), many(len(tasks), "task"), cost)
+}
+
+func bold(env Env, s string) string {
+	if !env.color() {
+		return s
+	}
+	return "\x1b[1m" + s + "\x1b[0m"
+}
+
+// many counts things in words: "1 run", "2 runs".
+func many(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
