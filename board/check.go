@@ -42,8 +42,10 @@ func (t Task) references(g *okf.Graph, all map[okf.ID]Task) []okf.Problem {
 	} else if wrong := named(g, t.Role, "role"); wrong != "" {
 		add("role", okf.Error, wrong, "name a role atom")
 	}
-	if wrong := named(g, t.Team, "capability"); t.Team != "" && wrong != "" {
-		add("team", okf.Error, wrong, "a team is a capability atom")
+	if t.Team != "" {
+		if wrong := named(g, t.Team, "capability"); wrong != "" {
+			add("team", okf.Error, wrong, "a team is a capability atom")
+		}
 	}
 	if !slices.Contains(Kinds(), t.Kind) {
 		add("kind", okf.Error, fmt.Sprintf("unknown kind %q", t.Kind), "use one of "+words(Kinds()))

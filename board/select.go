@@ -33,7 +33,7 @@ func Eligible(t Task, all map[okf.ID]Task, now time.Time) Reason {
 		case dep.State == Done:
 			continue
 		}
-		if loop := (&circles{all: all}).from(t.ID); loop != nil {
+		if loop := (&circles{all: all, most: nearby}).from(t.ID); loop != nil {
 			return Reason("its dependencies run in a circle: " + strings.Join(loop, " → "))
 		}
 		return Reason(fmt.Sprintf("depends on %s, which is %s", id, dep.State))
@@ -41,10 +41,15 @@ func Eligible(t Task, all map[okf.ID]Task, now time.Time) Reason {
 	return ""
 }
 
+// nearby is how many tasks Eligible looks at for a circle: it is asked about
+// every task, and one behind a longer chain waits all the same.
+const nearby = 100
+
 // circles finds circles of hard dependencies. One value may be asked about
 // many tasks and walks each dependency once.
 type circles struct {
 	all   map[okf.ID]Task
+	most  int            // tasks to walk at most; 0 is no limit
 	place map[okf.ID]int // 1-based place on the trail; left when already walked
 	trail []string
 }
@@ -59,7 +64,7 @@ func (c *circles) from(id okf.ID) []string {
 	if c.place == nil {
 		c.place = map[okf.ID]int{}
 	}
-	if c.place[id] == left {
+	if c.place[id] == left || c.most > 0 && len(c.place) >= c.most {
 		return nil
 	}
 	c.trail = append(c.trail, string(id))

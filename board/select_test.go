@@ -55,6 +55,21 @@ func TestEligible(t *testing.T) {
 	}
 }
 
+// A chain of tasks that all wait costs about as much as it is long.
+func TestEligibleStopsInALongChain(t *testing.T) {
+	t.Parallel()
+	chain := []Task{ready("t0", "t9999")}
+	for i := 1; i < 10_000; i++ {
+		chain = append(chain, ready(okf.ID(fmt.Sprint("t", i)), okf.ID(fmt.Sprint("t", i-1))))
+	}
+	all := ByID(chain)
+	for _, x := range chain {
+		if got, want := Eligible(x, all, nine), Reason("depends on "+string(x.Dependencies[0])+", which is ready"); got != want {
+			t.Fatalf("%s: got %q, want %q", x.ID, got, want)
+		}
+	}
+}
+
 func TestSoftDependenciesDoNotHold(t *testing.T) {
 	t.Parallel()
 	x := ready("x")
