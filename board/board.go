@@ -86,7 +86,7 @@ type Task struct {
 	Kind          string // implement when absent
 	Priority      string // p0..p3, default p2
 	Role          string
-	Team          string
+	Team          string   // a capability; as written by Parse, resolved to an id by Tasks
 	Dependencies  []okf.ID // hard; as written by Parse, resolved to ids by Tasks
 	Soft          []okf.ID
 	Acceptance    []string

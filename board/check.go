@@ -3,9 +3,11 @@ package board
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -29,6 +31,23 @@ func CheckTasks(g *okf.Graph) []okf.Problem {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), strings.Compare(a.Code, b.Code), strings.Compare(a.Message, b.Message))
 	})
 	return problems
+}
+
+// CheckTeams finds the names of [budget.teams] in odd.toml that are not the id
+// of a capability of g. Their money would be held against nobody, so drain
+// refuses while there are any. The order is that of the names.
+func CheckTeams(g *okf.Graph, teams map[string]budget.MicroUSD) []okf.Problem {
+	var out []okf.Problem
+	for _, name := range slices.Sorted(maps.Keys(teams)) {
+		wrong, hint := named(g, name, "capability"), "name a capability atom by its id"
+		if a, err := g.Find(name); wrong == "" && err == nil && string(a.ID) != name {
+			wrong, hint = fmt.Sprintf("%q is not an id", name), fmt.Sprintf("write %q", a.ID)
+		}
+		if wrong != "" {
+			out = append(out, okf.Problem{Code: "odd-budget-team", Severity: okf.Error, Path: "odd.toml", Line: 1, Message: "[budget.teams]: " + wrong, Hint: hint})
+		}
+	}
+	return out
 }
 
 // references checks what a task names in the rest of the bundle.
@@ -71,7 +90,7 @@ func named(g *okf.Graph, name, typ string) string {
 	a, err := g.Find(name)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("%s %q: %v", typ, name, err)
+		return fmt.Sprintf("unknown %s: %v", typ, err)
 	case a.Type != typ:
 		return fmt.Sprintf("%q is a %s, not a %s", name, a.Type, typ)
 	}

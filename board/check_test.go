@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -50,7 +51,7 @@ func TestCheckTasks(t *testing.T) {
 		`warning odd-task-role tasks/lazy.md:1: no role; drain cannot compile a persona for it; name a role atom`,
 		`warning odd-task-commands tasks/lazy.md:3: commands in a task that odd/0.1 filed; read them before you make the task ready: odd will run them`,
 		`error odd-task-dependencies tasks/loop-a.md:4: dependencies run in a circle: tasks/loop-a → tasks/loop-b → tasks/loop-a; remove one of them, or make it a soft one`,
-		`error odd-task-role tasks/lost.md:3: role "nobody": `,
+		`error odd-task-role tasks/lost.md:3: unknown role: nobody: no such atom`,
 		`error odd-task-team tasks/lost.md:4: "editor" is a role, not a capability; a team is a capability atom`,
 		`error odd-task-kind tasks/lost.md:5: unknown kind "juggle"; use one of research`,
 		`error odd-task-dependencies tasks/lost.md:6: depends on nowhere, which is no readable task; name a task atom`,
@@ -66,13 +67,30 @@ func TestCheckTasks(t *testing.T) {
 	}
 }
 
+func TestCheckTeams(t *testing.T) {
+	t.Parallel()
+	g := graph(t, map[string]string{"capabilities/desk.md": "type: capability", "capabilities/ops.md": "type: capability\nid: ops", "roles/editor.md": "type: role\nid: editor"})
+	var got []string
+	for _, p := range CheckTeams(g, map[string]budget.MicroUSD{"ops": 1, "desk": 1, "capabilities/desk": 1, "editor": 1, "nobody": 1}) {
+		got = append(got, p.Error())
+	}
+	want := []string{
+		`odd.toml:1: [budget.teams]: "desk" is not an id; write "capabilities/desk"`,
+		`odd.toml:1: [budget.teams]: "editor" is a role, not a capability; name a capability atom by its id`,
+		`odd.toml:1: [budget.teams]: unknown capability: nobody: no such atom; name a capability atom by its id`,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestTasksResolvesDependencies(t *testing.T) {
 	t.Parallel()
 	g := graph(t, map[string]string{
-		"tasks/z.md":    "type: task\nid: first",
-		"tasks/a.md":    "type: task\nid: second\ndependencies: [z, /tasks/z.md, first, gone]\nsoft_dependencies: tasks/z.md",
-		"tasks/bad.md":  "type: task\nstate: x",
-		"roles/role.md": "type: role",
+		"tasks/z.md":           "type: task\nid: first",
+		"tasks/a.md":           "type: task\nid: second\nteam: desk\ndependencies: [z, /tasks/z.md, first, gone]\nsoft_dependencies: tasks/z.md",
+		"tasks/bad.md":         "type: task\nstate: x",
+		"capabilities/desk.md": "type: capability",
 	})
 	tasks, problems := Tasks(g)
 	if len(tasks) != 2 || tasks[0].ID != "first" || tasks[1].ID != "second" || len(problems) != 1 {
@@ -80,6 +98,9 @@ func TestTasksResolvesDependencies(t *testing.T) {
 	}
 	if d := cmp.Diff([]okf.ID{"first", "first", "first", "gone"}, tasks[1].Dependencies); d != "" {
 		t.Error(d)
+	}
+	if tasks[1].Team != "capabilities/desk" {
+		t.Errorf("the team is %q", tasks[1].Team)
 	}
 	if d := cmp.Diff([]okf.ID{"first"}, tasks[1].Soft); d != "" {
 		t.Error(d)

@@ -23,8 +23,8 @@ func Parse(a *okf.Atom) (Task, error) {
 	return t, nil
 }
 
-// Tasks reads every task atom of g in id order, with the problems of those that cannot be read. Dependencies that name
-// a task by path or stem are resolved to its id.
+// Tasks reads every task atom of g in id order, with the problems of those that cannot be read. Dependencies and
+// teams that name an atom by path or stem are resolved to its id, because ids are what budgets and boards are kept by.
 func Tasks(g *okf.Graph) ([]Task, []okf.Problem) {
 	var tasks []Task
 	var problems []okf.Problem
@@ -38,6 +38,9 @@ func Tasks(g *okf.Graph) ([]Task, []okf.Problem) {
 		}
 		resolve(g, t.Dependencies)
 		resolve(g, t.Soft)
+		if a, err := g.Find(t.Team); t.Team != "" && err == nil && a.Type == "capability" {
+			t.Team = string(a.ID)
+		}
 		tasks = append(tasks, t)
 	}
 	slices.SortFunc(tasks, func(a, b Task) int { return cmp.Compare(a.ID, b.ID) })

@@ -51,8 +51,9 @@ func (l Level) String() string {
 }
 
 // Decide says whether want more may be reserved on top of spent (a month's
-// spending and every open reservation). A want of 0 is always OK unless spent
-// is past the hard stop.
+// spending and every open reservation). A want of 0, which is work that costs
+// nothing, is Stop only when spent itself is past the hard stop; Alert is told
+// for it too.
 func Decide(e Envelope, spent, want MicroUSD) Level {
 	hard := e.HardStop
 	if hard == 0 {
@@ -60,13 +61,9 @@ func Decide(e Envelope, spent, want MicroUSD) Level {
 	}
 	sum, ok := add(spent, want)
 	switch {
-	case !ok || sum > hard:
+	case !ok || sum > hard || want > 0 && e.Monthly <= 0:
 		return Stop
-	case want == 0:
-		return OK
-	case e.Monthly <= 0:
-		return Stop
-	case sum > e.Monthly || reaches(sum, e.Monthly, e.AlertPct):
+	case sum > e.Monthly || e.Monthly > 0 && reaches(sum, e.Monthly, e.AlertPct):
 		return Alert
 	}
 	return OK

@@ -25,14 +25,17 @@ func TestDecide(t *testing.T) {
 		{"over the month, below the stop", two, 20 * usd, 4 * usd, Alert},
 		{"exactly the hard stop", two, 24 * usd, usd, Alert},
 		{"a micro-dollar over the hard stop", two, 24 * usd, usd + 1, Stop},
-		{"free work at the alert", two, 19 * usd, 0, OK},
-		{"free work at the hard stop", two, 25 * usd, 0, OK},
+		{"free work below the alert", two, 15 * usd, 0, OK},
+		{"free work at the alert", two, 16 * usd, 0, Alert},
+		{"free work at the hard stop", two, 25 * usd, 0, Alert},
 		{"free work past the hard stop", two, 25*usd + 1, 0, Stop},
 		{"the month is the stop when there is no other", one, 19 * usd, usd + 1, Stop},
 		{"the month exactly, without alert", one, 19 * usd, usd, OK},
 		{"no money at all", Envelope{}, 0, 1, Stop},
 		{"no money, free work", Envelope{}, 0, 0, OK},
+		{"no money, free work, an alert", Envelope{AlertPct: 80}, 0, 0, OK},
 		{"a hard stop is no plan", Envelope{HardStop: 5 * usd}, 0, 1, Stop},
+		{"nothing planned, something spent, free work", Envelope{HardStop: 5 * usd}, usd, 0, Alert},
 		{"negative spending", two, -1, 1, Stop},
 		{"negative want", two, 1, -1, Stop},
 		{"overflow", two, math.MaxInt64, 1, Stop},
@@ -62,6 +65,15 @@ func TestDecideTeam(t *testing.T) {
 	} {
 		if got := DecideTeam(e, c.team, c.spent, c.want); got != c.level {
 			t.Errorf("DecideTeam(%q, %v, %v) = %v, want %v", c.team, c.spent, c.want, got, c.level)
+		}
+	}
+}
+
+func TestLevelString(t *testing.T) {
+	t.Parallel()
+	for l, want := range map[Level]string{OK: "ok", Alert: "alert", Stop: "stop"} {
+		if got := l.String(); got != want {
+			t.Errorf("level %d is %q, want %q", l, got, want)
 		}
 	}
 }
