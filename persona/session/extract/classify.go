@@ -24,8 +24,8 @@ const (
 // topicOf classifies one title. A long heading is a sentence, not a class.
 func topicOf(title string) topic {
 	ws := words(title)
-	if len(ws) == 0 || len(ws) > 6 {
-		return none
+	if len(ws) == 0 || len(ws) > 6 || len(ws) == 1 && !proper(title) && title != strings.ToUpper(title) {
+		return none // a single small word is a key or an option
 	}
 	lower := strings.Join(ws, " ")
 	if strings.HasPrefix(lower, "terms of") || strings.HasPrefix(lower, "terms and cond") {
@@ -118,10 +118,17 @@ func (s *section) mute() bool {
 	return boilerplate(s.title)
 }
 
+// introduces reports whether a muted section is one that says what the document
+// is about, as an introduction does.
+func (s *section) introduces() bool {
+	return in("introduction intro overview about description summary abstract background", strings.ToLower(s.title)) &&
+		(s.parent == nil || s.parent.level <= 1)
+}
+
 // subject is what s is about: its title, or the document's for the text before
-// the first heading and below the first one.
+// the first heading and for an introduction.
 func (s *section) subject() string {
-	if s.title == "" {
+	if s.title == "" || s.introduces() {
 		return s.doc.title
 	}
 	return s.title

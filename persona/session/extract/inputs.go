@@ -165,7 +165,7 @@ func (c *collector) walk(root string, want func(string) bool) {
 
 // passed names the folders that are never walked into.
 func passed(dir string) bool {
-	return strings.HasPrefix(dir, ".") && dir != "." || in("node_modules vendor testdata __pycache__", dir)
+	return strings.HasPrefix(dir, ".") && dir != "." || in("node_modules vendor testdata changelogs __pycache__", dir)
 }
 
 func markdown(p string) bool {
@@ -174,7 +174,10 @@ func markdown(p string) bool {
 
 func boilerplateFile(base string) bool {
 	stem, _, _ := strings.Cut(strings.ToLower(base), ".")
-	return in("license licence licenses copying notice notices changelog changes history news authors contributors "+
+	if strings.HasPrefix(stem, "changelog") || strings.HasPrefix(stem, "license") {
+		return true
+	}
+	return in("licence copying notice notices changes history news authors contributors "+
 		"code_of_conduct security funding pull_request_template issue_template third-party-notices thirdpartynotices", stem)
 }
 

@@ -59,9 +59,11 @@ func (d *directory) add(n named, title string) {
 // mentioned lists what a text names, in order, each once, the longest name
 // first where several begin at one word.
 func (d directory) mentioned(text string) []named {
-	ws := words(text)
-	for i, w := range ws {
-		ws[i] = strings.Trim(w, ".'")
+	var ws []string
+	for _, w := range words(text) {
+		if w = strings.Trim(w, ".'"); w != "http" && w != "https" && !strings.HasPrefix(w, "//") {
+			ws = append(ws, w)
+		}
 	}
 	var out []named
 	for i := 0; i < len(ws); i++ {

@@ -11,8 +11,11 @@ func gather(docs []*document) []candidate {
 	var out []candidate
 	for _, d := range docs {
 		for _, s := range d.sections {
-			if !s.mute() {
+			switch {
+			case !s.mute():
 				out = append(out, s.candidates()...)
+			case s.introduces():
+				out = append(out, s.soundOf(s.stated())...)
 			}
 		}
 	}
@@ -23,13 +26,13 @@ func (s *section) candidates() []candidate {
 	var out []candidate
 	for _, read := range []func() []candidate{s.named, s.headed, s.headedRole, s.headedSystem, s.stated, s.procedures, s.responsible,
 		s.filesHeaded, s.makers, s.rules, s.decided, s.itself} {
-		for _, c := range read() {
-			if s.sound(c) {
-				out = append(out, c)
-			}
-		}
+		out = append(out, s.soundOf(read())...)
 	}
 	return out
+}
+
+func (s *section) soundOf(cs []candidate) []candidate {
+	return slices.DeleteFunc(cs, func(c candidate) bool { return !s.sound(c) })
 }
 
 // sound holds what every reader must: a name, a sentence, and lines that exist.

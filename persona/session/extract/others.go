@@ -47,9 +47,11 @@ func cutAny(s string, seps ...string) (before, after string, ok bool) {
 	return "", "", false
 }
 
-// headedRole reads the sub-headings of a section about roles.
+// headedRole reads the sub-headings of a section about roles, and headings that
+// are a role's name above a sentence about those who hold it.
 func (s *section) headedRole() []candidate {
-	if s.parent == nil || topicOf(s.parent.title) != roles || topicOf(s.title) != none {
+	below := s.parent != nil && topicOf(s.parent.title) == roles && topicOf(s.title) == none
+	if !below && !s.officers() {
 		return nil
 	}
 	e, ok := s.lede()
@@ -57,6 +59,9 @@ func (s *section) headedRole() []candidate {
 		return nil
 	}
 	c := candidate{kind: role, title: capital(s.title), about: firstSentence(e.quote[0]), score: scoreRole, evidence: []evidence{e}}
+	if !below {
+		c.score = scoreDefinition
+	}
 	for _, q := range e.quote {
 		if _, head, ok := cutAny(q, "eports to the ", "eports to "); ok {
 			c.heads = append(c.heads, strings.TrimRight(firstSentence(head), "."))
@@ -65,13 +70,34 @@ func (s *section) headedRole() []candidate {
 	return []candidate{c}
 }
 
+// officers reports whether s is headed by a role's name and opens with a sentence
+// about its holders: "Triagers" above "Triagers assess newly opened issues."
+func (s *section) officers() bool {
+	ws := words(s.title)
+	b, ok := s.opening()
+	if !ok || len(ws) == 0 || len(ws) > 4 || s.topic() == glossary {
+		return false
+	}
+	last := singular(ws[len(ws)-1])
+	if !roleNoun(last) || in("guide desk head master chair writer author publisher editor manager engineer", last) {
+		return false
+	}
+	first := words(firstSentence(b.run.text))
+	for i, w := range first[:min(6, len(first))] {
+		if singular(w) == last && i+1 < len(first) {
+			return true
+		}
+	}
+	return false
+}
+
 // headedSystem reads the sub-headings of a section about systems.
 func (s *section) headedSystem() []candidate {
 	if s.parent == nil || topicOf(s.parent.title) != systems || topicOf(s.title) != none || activity(s.title) {
 		return nil
 	}
 	b, ok := s.opening()
-	if !ok || !name(s.title, false) {
+	if !ok || !name(s.title, s.code) || !strings.Contains(firstSentence(b.run.text), s.title) || strings.HasSuffix(strings.ToLower(s.title), "s") && strings.Contains(s.title, " ") {
 		return nil
 	}
 	return []candidate{{kind: system, title: s.title, about: firstSentence(b.run.text), score: scoreSystem,
@@ -136,7 +162,7 @@ func produces(sentence, file string) bool {
 	}
 	for _, w := range ws[max(0, len(ws)-5):] {
 		if in("produces generates creates writes outputs emits produce generate", w) {
-			return !in("if when unless", ws[0])
+			return !in("if when unless that this it which then and", ws[0])
 		}
 	}
 	return false
@@ -190,6 +216,12 @@ func (s *section) rules() []candidate {
 		c.score -= 12
 	}
 	c.about = firstSentence(e.quote[0])
+	if b, ok := s.opening(); ok && (whole || named) && !strings.HasSuffix(sentences(b.run.text)[0], ":") {
+		c.about = firstSentence(b.run.text)
+		if e.quote[0] != sentences(b.run.text)[0] {
+			c.evidence[0].quote = append([]string{sentences(b.run.text)[0]}, e.quote...)
+		}
+	}
 	return []candidate{c}
 }
 

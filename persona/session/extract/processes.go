@@ -24,8 +24,11 @@ func (s *section) procedures() []candidate {
 			e.commands, e.to = append(e.commands, l...), max(e.to, b.to)
 		}
 	}
-	if b, ok := s.opening(); ok && b.from < e.from && len(e.quote) == 0 {
-		e.from, e.quote = b.from, []string{b.run.text}
+	if b, ok := s.opening(); ok && b.from < e.from {
+		e.from = b.from
+		if len(e.quote) == 0 || e.quote[0] != b.run.text {
+			e.quote = append([]string{b.run.text}, e.quote...)
+		}
 	}
 	c.about, c.evidence = e.summary(), []evidence{e}
 	return []candidate{c}
@@ -33,15 +36,22 @@ func (s *section) procedures() []candidate {
 
 // summary is one sentence of what is quoted: prose before steps before commands.
 func (e evidence) summary() string {
+	next := ""
 	switch {
-	case len(e.quote) > 0:
-		return firstSentence(e.quote[0])
 	case len(e.steps) > 0:
-		return firstSentence(e.steps[0])
+		next = sentences(e.steps[0])[0]
 	case len(e.commands) > 0:
-		return clip(e.commands[0], maxDescription)
+		next = squeeze(e.commands[0])
 	}
-	return ""
+	for _, q := range e.quote {
+		if first := sentences(q)[0]; !strings.HasSuffix(first, ":") && len(words(first)) >= 4 {
+			return clip(first, maxDescription)
+		}
+	}
+	if len(e.quote) > 0 {
+		return clip(strings.TrimRight(sentences(e.quote[0])[0], ": ")+": "+next, maxDescription)
+	}
+	return clip(next, maxDescription)
 }
 
 // activity is the title a procedure in s would have: the heading's without its
@@ -77,6 +87,9 @@ func activity(title string) bool {
 	if _, ok := gerund(ws[0]); ok {
 		return true
 	}
+	if nounToo(ws[0]) && (len(ws) < 2 || !in("a an the your all new and to it this", ws[1])) {
+		return procedural(singular(ws[len(ws)-1])) || len(ws) == 1 && procedural(ws[0])
+	}
 	return imperative(ws[0]) && len(ws) > 1 || procedural(ws[0]) || procedural(ws[len(ws)-1]) || procedural(singular(ws[len(ws)-1]))
 }
 
@@ -89,7 +102,7 @@ func nameable(title string) bool {
 
 // qualified tells a title that any document may have by its document.
 func (s *section) qualified(title string) string {
-	if !generic(title) {
+	if !generic(title) && strings.Contains(title, " ") {
 		return title
 	}
 	d := s.doc.title
@@ -213,7 +226,7 @@ func shell(b block) []string {
 	var out []string
 	continued := false
 	for _, l := range b.lines {
-		cmd, isPrompt := strings.CutPrefix(strings.TrimSpace(l), "$ ")
+		cmd, isPrompt := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(l), "% "), "$ ")
 		skip := continued || prompted && !isPrompt || cmd == "" || strings.HasPrefix(cmd, "#")
 		continued = strings.HasSuffix(l, "\\")
 		if !skip {

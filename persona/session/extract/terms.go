@@ -1,7 +1,9 @@
 package extract
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // The kinds of atoms.
@@ -60,7 +62,7 @@ const (
 // defined is a named thing with its text, of the kind the section is about.
 func (s *section) defined(name, text string, from, to, score int) candidate {
 	c := candidate{title: name, about: firstSentence(capital(text)), score: score}
-	if c.kind = s.topic().lists(); c.kind == term && filename(name) {
+	if c.kind = s.topic().lists(); c.kind != role && filename(name) {
 		c.kind = artifact
 	}
 	c.title, c.aliases = splitAlias(name)
@@ -201,7 +203,7 @@ func (s *section) boldList(b block) []candidate {
 		score := scoreBold
 		if s.listing() {
 			score = scoreGlossary - 5
-		} else if !articleFirst(rest) {
+		} else if !phrase(rest) {
 			continue
 		}
 		if s.topic() == roles && person(lead) || !definable(rest) && !(s.topic() == roles && len(words(rest)) >= 2) {
@@ -241,7 +243,7 @@ func (s *section) boldParagraph(b block) []candidate {
 	if !ok || lead.kind != strong || !name(lead.text, false) || !definable(rest) || s.topic() == praise {
 		return nil
 	}
-	if s.topic() != glossary && !articleFirst(rest) {
+	if s.topic() != glossary && !phrase(rest) {
 		return nil
 	}
 	return []candidate{s.defined(lead.text, rest, b.from, b.to, scoreBold)}
@@ -300,10 +302,8 @@ func (s *section) stated() []candidate {
 			continue
 		}
 		subject, pred, marked, ok := copula(b.run)
-		if !ok || !marked && (i > 0 || !same(subject, s.subject())) || !name(subject, false) || len(words(pred)) < 4 {
-			continue
-		}
-		if t := strings.ToLower(subject); in("this that it there these those which he she they we you i", t) {
+		if !ok || !marked && (i > 0 || !same(subject, s.subject())) || !name(subject, false) || len(words(pred)) < 4 ||
+			identifier(subject) || s.code && !filename(subject) {
 			continue
 		}
 		out = append(out, s.statement(subject, pred, b))
@@ -314,16 +314,51 @@ func (s *section) stated() []candidate {
 func (s *section) statement(subject, pred string, b block) candidate {
 	c := s.defined(subject, b.run.text, b.from, b.to, scoreDefinition)
 	c.evidence[0].quote = []string{b.run.text}
-	head := headNoun(pred)
+	heads := headNouns(pred)
 	switch {
 	case filename(subject):
 		c.kind = artifact
-	case c.kind == term && systemNoun(head) && (proper(subject) || s.level <= 1):
+	case c.kind == term && slices.ContainsFunc(heads, systemNoun) && (proper(subject) || s.level <= 1 || !strings.Contains(subject, " ")):
 		c.kind = system
-	case c.kind == term && roleNoun(head) && head != "manager" && head != "master":
+	case c.kind == term && len(heads) > 0 && roleNoun(heads[len(heads)-1]) && !in("manager master guide", heads[len(heads)-1]):
 		c.kind = role
 	}
 	return c
+}
+
+// identifier reports whether a subject is a symbol of a program, a pronoun, or
+// a sentence's adverb and not a thing's name.
+func identifier(s string) bool {
+	if strings.ContainsAny(s, ":(),&") || in("this that it there these those which he she they we you i one", strings.ToLower(s)) {
+		return true
+	}
+	for _, w := range strings.Fields(s) {
+		small := false
+		for i, r := range w {
+			if small && unicode.IsUpper(r) && !proper(w) || r == '.' && i > 0 && !strings.HasSuffix(w, ".js") && !filename(w) {
+				return true
+			}
+			small = small || unicode.IsLower(r)
+		}
+	}
+	return false
+}
+
+// phrase reports whether a text reads as a definition and not as news: it begins
+// with an article, and no verb of a main clause comes before what qualifies it.
+func phrase(s string) bool {
+	if !articleFirst(s) {
+		return false
+	}
+	for _, w := range words(firstSentence(s)) {
+		switch {
+		case in("that which who whose where when for of used to in on with by from how what", w):
+			return true
+		case in("is are was were has have had will can could should must may now does do did been", w):
+			return false
+		}
+	}
+	return true
 }
 
 // copula cuts a paragraph's first sentence at "is a". marked tells that the
@@ -350,17 +385,17 @@ func copula(r run) (subject, pred string, marked, ok bool) {
 	return "", "", false, false
 }
 
-// headNoun is the noun a predicate turns on: the last word before its first
+// headNouns are the words a predicate may turn on: the last two before its first
 // relative clause or preposition.
-func headNoun(pred string) string {
-	last := ""
+func headNouns(pred string) []string {
+	var out []string
 	for _, w := range words(pred) {
 		if in("that which who whose for of to used in on with by from where when and or as designed written built into at between", w) {
 			break
 		}
-		last = strings.Trim(w, ".'")
+		out = append(out, strings.Trim(w, ".'"))
 	}
-	return last
+	return out[max(0, len(out)-2):]
 }
 
 // same compares two names without case, article, brackets and plural.

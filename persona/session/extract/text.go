@@ -220,7 +220,7 @@ func clip(s string, max int) string {
 // words are the lower-case words of s: letters, digits and what joins them.
 func words(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’' && r != '-' && r != '.' && r != '_' && r != '@' && r != '/'
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("'’-._@/+#", r)
 	})
 }
 
@@ -247,10 +247,10 @@ func slug(title string) string {
 }
 
 // capital makes the first letter large, unless the word is a name with its own
-// casing or a file.
+// casing, a file, or too short to be told from a command: npm stays npm.
 func capital(s string) string {
 	first, _, _ := strings.Cut(s, " ")
-	if strings.ContainsFunc(first, func(r rune) bool { return unicode.IsUpper(r) || r == '.' || r == '_' || r == '@' || r == '/' }) {
+	if len(first) < 4 && first == s || strings.ContainsFunc(first, func(r rune) bool { return !unicode.IsLower(r) && r != ',' && r != '\'' }) {
 		return s
 	}
 	r, n := utf8.DecodeRuneInString(s)

@@ -18,7 +18,7 @@ func boilerplate(title string) bool {
 	case "table of contents", "contents", "toc", "see also", "next steps", "what's next", "what next", "further reading", "related",
 		"related work", "read more", "learn more", "more information", "quick links", "useful links", "getting help", "release notes",
 		"version history", "what's new", "breaking changes", "known issues", "special thanks", "in this article", "on this page",
-		"before you begin", "how to contribute", "code of conduct", "table of content", "code example", "code examples":
+		"before you begin", "how to contribute", "best practices", "use cases", "common issues", "code of conduct", "table of content", "code example", "code examples":
 		return true
 	default:
 		return in("introduction intro overview summary contents license licence licensing copyright contributing contributors contribution "+
@@ -84,6 +84,13 @@ func imperative(w string) bool {
 		"wait wash watch wipe work wrap write you", w)
 }
 
+// nounToo reports whether a verb that begins a heading is as often a noun:
+// "File permissions" is no instruction, "File a report" is.
+func nounToo(w string) bool {
+	return in("file release list log map name note point process record report table type package label plan order test stage design "+
+		"document request search email review track trigger trace work place mark measure query", w)
+}
+
 // gerund returns the stem of a verb's -ing form: "opening" → "open",
 // "running" → "run". Nouns that only look like one are not.
 func gerund(w string) (stem string, ok bool) {
@@ -122,7 +129,7 @@ func systemNoun(w string) bool {
 	return in("tool toolkit toolchain service platform system application app software program library framework server client registry "+
 		"database daemon engine api cli utility package module plugin runtime compiler bundler linter manager repository website "+
 		"dashboard broker queue cache proxy gateway sdk interpreter parser generator implementation wrapper extension shell editor "+
-		"middleware driver store scheduler orchestrator backend frontend", w)
+		"middleware driver store scheduler orchestrator backend frontend environment compiler script toolset framework", w)
 }
 
 // articleFirst reports whether a definition begins as a definition does: with an
@@ -157,7 +164,8 @@ func shellWord(w string) bool {
 		"esac exit return function alias which whereis man less more head tail grep egrep sed awk find xargs sort uniq wc tr cut tee "+
 		"true false test printf read env pwd kill ps top date sleep sudo time nohup exec eval trap wait bash sh zsh fish vi vim nano "+
 		"emacs open clear history type command tar gzip gunzip zip unzip diff patch whoami id su usage error warning output note "+
-		"local declare end in and or not import from const let var function return print begin var", w)
+		"local declare end in and or not import from const let var function print begin at foo bar baz qux example my-app your-app myapp "+
+		"if you the this to for see note", w)
 }
 
 // name reports whether a title can name a thing: short, with a letter, not a
@@ -189,11 +197,14 @@ func filename(s string) bool {
 	}
 	base := s[strings.LastIndexByte(s, '/')+1:]
 	dot := strings.LastIndexByte(base, '.')
+	if dot > 0 && base[dot:] == ".js" && proper(base) {
+		return false // Node.js, CMake.js
+	}
 	if dot < 0 {
 		return in("Makefile Dockerfile Jenkinsfile CODEOWNERS Vagrantfile Gemfile Procfile LICENSE README CHANGELOG", base)
 	}
 	return in("md txt json jsonl yaml yml toml csv tsv xml html pdf lock ini cfg conf env log sql sh py go js ts proto tf zip tgz gz "+
-		"svg png xlsx docx npmrc gitignore npmignore editorconfig dockerignore mod sum", base[dot+1:]) && len(base) > 2
+		"svg png xlsx docx mjs cjs npmrc gitignore npmignore editorconfig dockerignore mod sum", base[dot+1:]) && len(base) > 2
 }
 
 // definable reports whether s reads as a definition: at least four words, and
