@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Graph is a loaded bundle: its atoms and the edges between them. It is
@@ -26,6 +27,8 @@ type Graph struct {
 	inFrom    []int32
 	loose     []Dangling
 	looseFrom []int32
+
+	postings func() *postings // read at the first search
 }
 
 // edge is a hop between two places in Graph.atoms.
@@ -75,6 +78,7 @@ func newGraph(atoms []Atom, broken []string) *Graph {
 	g := &Graph{}
 	g.names.fill(order, broken)
 	g.atoms = g.names.atoms
+	g.postings = sync.OnceValue(func() *postings { return newPostings(g.atoms) })
 	g.link()
 	return g
 }

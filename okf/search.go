@@ -1,0 +1,349 @@
+package okf
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Hit is one atom that Search found.
+type Hit struct {
+	ID    ID      `json:"id"`
+	Path  string  `json:"path"`
+	Type  string  `json:"type"`
+	Title string  `json:"title,omitempty"`
+	Score float64 `json:"score"`          // only good for comparing hits of one search
+	Line  int     `json:"line,omitempty"` // 1-based line of the snippet in the file
+	Text  string  `json:"text,omitempty"` // the snippet: the line that has most of what was asked
+}
+
+// Search ranks the atoms that hold a word of the query, best first, and returns
+// at most limit of them, all of them when limit is not positive. An atom that
+// the query names, by id, path, uri or stem, comes first. Equal scores stand in
+// order of id.
+//
+// The score is BM25 over the fields of an atom, a word in a title counting for
+// more than one in the body, times the part of the query's words that the atom
+// has. A word that no atom has stands for the words that begin with it, at half
+// their weight.
+func (g *Graph) Search(query string, limit int) []Hit {
+	p := g.postings()
+	terms := p.terms(query)
+	scores := p.score(terms)
+	named, isName := g.names.find(strings.TrimSpace(query), "")
+	if isName {
+		scores[named] += 0
+	}
+	found := make([]int32, 0, len(scores))
+	for i := range scores {
+		found = append(found, i)
+	}
+	first := func(i int32) int {
+		if isName && i == named {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(found, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(scores[b], scores[a]), cmp.Compare(g.atoms[a].ID, g.atoms[b].ID))
+	})
+	if limit > 0 {
+		found = found[:min(limit, len(found))]
+	}
+	var hits []Hit
+	for _, i := range found {
+		hits = append(hits, g.hit(i, scores[i], terms))
+	}
+	return hits
+}
+
+func (g *Graph) hit(i int32, score float64, terms []term) Hit {
+	a := g.atoms[i]
+	h := Hit{ID: a.ID, Path: a.Path, Type: a.Type, Title: a.Title, Score: math.Round(score*1000) / 1000}
+	h.Line, h.Text = a.snippet(terms)
+	return h
+}
+
+// The weight of a word in each field; a word of the body weighs 1. Titles and
+// names are what people search by, tags and descriptions are written to be
+// found, and a heading says what follows it.
+const (
+	weighTitle   = 6
+	weighName    = 4 // the id, and the stem where it is another
+	weighTag     = 3
+	weighSummary = 3
+	weighHeading = 2
+	weighType    = 1
+)
+
+// The constants of BM25: how fast repetition stops counting, and how much a
+// long body is held against an atom. They are the usual ones.
+const (
+	bm25K = 1.2
+	bm25B = 0.75
+)
+
+// prefixFactor is what a word counts that only begins as the query's does, and
+// prefixLeast the letters it takes for that.
+const (
+	prefixFactor = 0.5
+	prefixLeast  = 3
+)
+
+// posting is a word in an atom: its weight in the short fields, and how often
+// the body has it.
+type posting struct {
+	atom   int32
+	fields float32
+	body   int32
+}
+
+// postings is what Search looks words up in: one row a word, in order of atom.
+type postings struct {
+	rows   map[string][]posting
+	length []int32 // words in each body
+	mean   float64
+	sorted func() []string // the words
+}
+
+// newPostings reads every atom, on as many goroutines as there are processors.
+func newPostings(atoms []*Atom) *postings {
+	p := &postings{length: make([]int32, len(atoms))}
+	shards := make([]*shard, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for k := range shards {
+		wg.Go(func() {
+			shards[k] = &shard{index: map[string]int{}, length: p.length}
+			for i := k * len(atoms) / len(shards); i < (k+1)*len(atoms)/len(shards); i++ {
+				shards[k].read(int32(i), atoms[i])
+			}
+		})
+	}
+	wg.Wait()
+	p.rows = make(map[string][]posting, len(shards[0].index))
+	for _, s := range shards {
+		for w, n := range s.index {
+			p.rows[w] = append(p.rows[w], s.rows[n]...)
+		}
+	}
+	total := 0.0
+	for _, n := range p.length {
+		total += float64(n)
+	}
+	p.mean = max(1, total/float64(max(1, len(atoms))))
+	p.sorted = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(p.rows)) })
+	return p
+}
+
+// shard is the rows of some atoms that follow each other.
+type shard struct {
+	index  map[string]int
+	rows   [][]posting
+	length []int32 // shared; each shard writes its own atoms
+}
+
+func (s *shard) read(i int32, a *Atom) {
+	field := func(weight float32, text string) {
+		words(text, func(w string) { s.at(w, i).fields += weight })
+	}
+	field(weighTitle, a.Title)
+	for _, n := range stemsOf(a) {
+		field(weighName, n)
+	}
+	for _, t := range a.Tags {
+		field(weighTag, t)
+	}
+	field(weighSummary, a.Description)
+	field(weighType, a.Type)
+	eachLine(a, func(_ int, line string, heading bool) {
+		if heading {
+			field(weighHeading, line)
+		}
+		words(line, func(w string) {
+			s.at(w, i).body++
+			s.length[i]++
+		})
+	})
+}
+
+// at is the posting of w in the atom that is being read.
+func (s *shard) at(w string, i int32) *posting {
+	n, ok := s.index[w]
+	if !ok {
+		n = len(s.rows)
+		s.index[strings.Clone(w)] = n
+		s.rows = append(s.rows, nil)
+	}
+	row := s.rows[n]
+	if len(row) == 0 || row[len(row)-1].atom != i {
+		row = append(row, posting{atom: i})
+		s.rows[n] = row
+	}
+	return &row[len(row)-1]
+}
+
+// eachLine calls visit for every line of the body, with its number in the file
+// and whether it is a heading written with "#".
+func eachLine(a *Atom, visit func(n int, line string, heading bool)) {
+	n, code := a.BodyLine, false
+	for b := range bytes.Lines(a.Body()) {
+		line := strings.TrimRight(string(b), "\r\n")
+		if mark := strings.TrimLeft(line, " "); strings.HasPrefix(mark, "```") || strings.HasPrefix(mark, "~~~") {
+			code = !code
+		}
+		visit(n, line, !code && strings.HasPrefix(line, "#"))
+		n++
+	}
+}
+
+// term is one word of a query: the words of the bundle it stands for.
+type term struct {
+	words  []string
+	factor float64
+}
+
+// terms are the distinct words of a query, in order.
+func (p *postings) terms(query string) []term {
+	var out []term
+	seen := map[string]bool{}
+	words(query, func(w string) {
+		if seen[w] {
+			return
+		}
+		seen[w] = true
+		t := term{words: []string{w}, factor: 1}
+		if _, ok := p.rows[w]; !ok && utf8.RuneCountInString(w) >= prefixLeast {
+			t = term{words: p.beginning(w), factor: prefixFactor}
+		}
+		out = append(out, t)
+	})
+	return out
+}
+
+// beginning lists the words that begin with w, w itself when none does.
+func (p *postings) beginning(w string) []string {
+	all := p.sorted()
+	from, _ := slices.BinarySearch(all, w)
+	to := from
+	for to < len(all) && strings.HasPrefix(all[to], w) {
+		to++
+	}
+	if from == to {
+		return []string{w}
+	}
+	return all[from:to]
+}
+
+// score is the score of every atom that has a word of the query.
+func (p *postings) score(terms []term) map[int32]float64 {
+	sum := map[int32]float64{}
+	hits := map[int32]int{}
+	for _, t := range terms {
+		best := map[int32]float64{} // of the words the term stands for
+		for _, w := range t.words {
+			for _, q := range p.rows[w] {
+				best[q.atom] = max(best[q.atom], t.factor*p.weight(q, len(p.rows[w])))
+			}
+		}
+		for i, s := range best {
+			sum[i] += s
+			hits[i]++
+		}
+	}
+	for i := range sum {
+		sum[i] *= float64(hits[i]) / float64(len(terms))
+	}
+	return sum
+}
+
+// weight is BM25 of one word in one atom, where n atoms have the word. The body
+// is measured against the mean body; the short fields are short for everybody.
+func (p *postings) weight(q posting, n int) float64 {
+	all := float64(len(p.length))
+	idf := math.Log(1 + (all-float64(n)+0.5)/(float64(n)+0.5))
+	long := 1 - bm25B + bm25B*float64(p.length[q.atom])/p.mean
+	tf := float64(q.fields) + float64(q.body)/long
+	return idf * tf * (bm25K + 1) / (tf + bm25K)
+}
+
+// snippetWidth is the longest snippet, in runes.
+const snippetWidth = 120
+
+// snippet is the line of the body that has most of the query, else the
+// description, and its line in the file.
+func (a *Atom) snippet(terms []term) (line int, text string) {
+	most := 0
+	eachLine(a, func(n int, s string, _ bool) {
+		if got := matches(s, terms); got > most {
+			most, line, text = got, n, s
+		}
+	})
+	if most < len(terms) && a.Description != "" && matches(a.Description, terms) > most || most == 0 {
+		line, text = a.Line("description"), a.Description
+	}
+	if text == "" {
+		return 0, ""
+	}
+	return line, excerpt(text, terms)
+}
+
+// matches counts the terms that a text has.
+func matches(s string, terms []term) int {
+	has := make([]bool, len(terms))
+	words(s, func(w string) {
+		for i, t := range terms {
+			has[i] = has[i] || t.has(w)
+		}
+	})
+	n := 0
+	for _, h := range has {
+		if h {
+			n++
+		}
+	}
+	return n
+}
+
+func (t term) has(w string) bool {
+	if len(t.words) == 1 {
+		return t.words[0] == w
+	}
+	_, ok := slices.BinarySearch(t.words, w)
+	return ok
+}
+
+// excerpt is s on one line, cut to snippetWidth around the first match.
+func excerpt(s string, terms []term) string {
+	fields := strings.Fields(s)
+	s = strings.Join(fields, " ")
+	if utf8.RuneCountInString(s) <= snippetWidth {
+		return s
+	}
+	first := 0
+	for i, f := range fields {
+		if matches(f, terms) > 0 {
+			first = i
+			break
+		}
+	}
+	from, width := first, 0
+	for from > 0 && width+utf8.RuneCountInString(fields[from-1])+1 <= snippetWidth/3 {
+		from--
+		width += utf8.RuneCountInString(fields[from]) + 1
+	}
+	cut := []rune(strings.Join(fields[from:], " "))
+	out := string(cut)
+	if len(cut) > snippetWidth-2 {
+		out = strings.TrimRight(string(cut[:snippetWidth-2]), " ") + "…"
+	}
+	if from > 0 {
+		out = "…" + out
+	}
+	return out
+}

@@ -1,0 +1,180 @@
+package okf
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ in, want string }{
+		{"", ""},
+		{"Publish the Articles!", "publish the article"},
+		{"posts_questions.md", "post question md"},
+		{"VoteTypeId and JSONValue", "vote type id votetypeid and jsonvalue"},
+		{"don't 2026-07-10", "don t 2026 07 10"},
+		{"Résumés cafés naïve", "resume cafe naive"},
+		{"ＦＵＬＬ ﬁne", "full fine"},
+		{"ΣΊΣΥΦΟΣ Σίσυφος", "σισυφοσ σισυφοσ"},
+		{"知識グラフ 木", "知識 識ク クラ ラフ 木"},
+		{"класс", "класс"},
+		{"a\xffb", "a b"},
+		{"e\u0301t\u0301", "et"},
+	}
+	for _, tt := range tests {
+		var got []string
+		words(tt.in, func(w string) { got = append(got, w) })
+		if d := cmp.Diff(tt.want, strings.Join(got, " ")); d != "" {
+			t.Errorf("%q: %s", tt.in, d)
+		}
+	}
+}
+
+func TestSingular(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"roles": "role", "policies": "policy", "process": "process", "processes": "processe", "status": "status", "analysis": "analysis",
+		"its": "its", "gas": "gas", "news": "new", "ties": "tie", "boxes": "boxe", "movies": "movy", "s": "s", "days": "day",
+	} {
+		if got := singular(in); got != want {
+			t.Errorf("singular(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// library has one atom for each field a word may be in.
+func library(t *testing.T) *Graph {
+	t.Helper()
+	return graph(t, map[string]string{
+		"terms/title.md":    "type: term\ntitle: The ledger\n\nNothing else.",
+		"terms/ledgers.md":  "type: term\n\nNothing else.",
+		"terms/tag.md":      "type: term\ntags: [ledger]\n\nNothing else.",
+		"terms/summary.md":  "type: term\ntitle: Book\ndescription: A ledger in other words.\n\nNothing else.",
+		"terms/heading.md":  "type: term\n\n# Ledger\n\nNothing else.",
+		"terms/body.md":     "type: term\n\nIt says ledger here.",
+		"terms/code.md":     "type: term\n\n```\n# ledger\n```",
+		"terms/long.md":     "type: term\n\nIt says ledger here." + strings.Repeat(" And more of other things.", 50),
+		"terms/other.md":    "type: term\n\nJournal rows.",
+		"policies/month.md": "type: policy\ntitle: Month sums\n\nThe ledger is read once a month.\n\nA month is cached.",
+	})
+}
+
+func found(hits []Hit) []string {
+	var out []string
+	for _, h := range hits {
+		out = append(out, string(h.ID))
+	}
+	return out
+}
+
+// A word counts by the field it is in, and in a short body for more.
+func TestSearchRanksByField(t *testing.T) {
+	t.Parallel()
+	want := []string{"terms/ledgers", "terms/title", "terms/heading", "terms/code", "terms/summary", "terms/tag", "terms/body", "policies/month", "terms/long"}
+	got := found(library(t).Search("ledgers", 0))
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	g := library(t)
+	tests := []struct {
+		name, query string
+		limit       int
+		want        []string
+	}{
+		{"all words before one", "ledger month", 2, []string{"policies/month", "terms/title"}},
+		{"the named atom first", "terms/long", 1, []string{"terms/long"}},
+		{"the stem first", "other", 2, []string{"terms/other", "terms/long"}},
+		{"a beginning", "journ", 0, []string{"terms/other"}},
+		{"accents", "mönth", 0, []string{"policies/month"}},
+		{"nothing has it", "xylophone", 0, nil},
+		{"too short for a beginning", "jo", 0, nil},
+		{"no words", "?!", 0, nil},
+		{"nothing asked", "", 0, nil},
+	}
+	for _, tt := range tests {
+		if d := cmp.Diff(tt.want, found(g.Search(tt.query, tt.limit))); d != "" {
+			t.Errorf("%s: -want +got\n%s", tt.name, d)
+		}
+	}
+}
+
+func TestSearchTiesByID(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	for i := range 40 {
+		files[fmt.Sprintf("z%d.md", i)] = fmt.Sprintf("type: term\nid: n%02d\n\nSame words.", 39-i)
+	}
+	hits := found(graph(t, files).Search("same", 0))
+	for i, id := range hits {
+		if want := fmt.Sprintf("n%02d", i); id != want {
+			t.Fatalf("hit %d is %s, want %s", i, id, want)
+		}
+	}
+}
+
+func TestSearchSnippet(t *testing.T) {
+	t.Parallel()
+	g := library(t)
+	tests := []struct {
+		query, id string
+		line      int
+		text      string
+	}{
+		{"ledger month", "policies/month", 6, "The ledger is read once a month."},
+		{"ledger", "terms/summary", 4, "A ledger in other words."},
+		{"ledger", "terms/title", 0, ""},
+		{"ledger", "terms/heading", 5, "# Ledger"},
+	}
+	for _, tt := range tests {
+		for _, h := range g.Search(tt.query, 0) {
+			if string(h.ID) == tt.id && (h.Line != tt.line || h.Text != tt.text) {
+				t.Errorf("%s in %s: %d %q, want %d %q", tt.query, tt.id, h.Line, h.Text, tt.line, tt.text)
+			}
+		}
+	}
+	far := graph(t, map[string]string{"a.md": "type: x\n\n" + strings.Repeat("before ", 50) + "needle" + strings.Repeat(" after", 50)})
+	text := far.Search("needle", 1)[0].Text
+	if !strings.HasPrefix(text, "…before") || !strings.HasSuffix(text, "…") || !strings.Contains(text, "needle") || utf8.RuneCountInString(text) > snippetWidth {
+		t.Errorf("excerpt %q", text)
+	}
+	one := graph(t, map[string]string{"a.md": "type: x\n\nneedle" + strings.Repeat("x", 300) + "\n" + strings.Repeat("y", 300) + " needle"})
+	if text := one.Search("needle", 1)[0].Text; utf8.RuneCountInString(text) > snippetWidth || !strings.Contains(text, "needle") {
+		t.Errorf("excerpt %q", text)
+	}
+}
+
+func TestSearchAtOnce(t *testing.T) {
+	t.Parallel()
+	g := library(t)
+	done := make(chan []string)
+	for range 4 {
+		go func() { done <- found(g.Search("ledger", 0)) }()
+	}
+	want := <-done
+	for range 3 {
+		if d := cmp.Diff(want, <-done); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+func FuzzWords(f *testing.F) {
+	for _, s := range []string{"Abc dEf", "知識グラフ", "a\u0301\u0301", "ﬃ", "\xff\xfe", "İIıi", "ß"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		words(s, func(w string) {
+			if w == "" || strings.ContainsAny(w, " \t\n") || utf8.ValidString(s) && !utf8.ValidString(w) {
+				t.Errorf("%q gives %q", s, w)
+			}
+		})
+	})
+}
