@@ -22,6 +22,7 @@ func arrange(a *cli.App, args []string) (commandLine, error) {
 		line.args = args
 		return line, nil
 	}
+	args = helpFlag(args)
 	var path, flags, rest []string
 	cur, cmds := (*cli.Command)(nil), a.Commands
 	for i := 1; i < len(args); i++ {
@@ -55,6 +56,9 @@ func arrange(a *cli.App, args []string) (commandLine, error) {
 			rest = append(rest, t)
 		}
 	}
+	if len(rest) > 0 && len(cmds) > 0 { // no such verb: say that instead of showing help
+		flags = slices.DeleteFunc(flags, func(f string) bool { return f == "--help" || f == "-h" })
+	}
 	line.args = append(line.args, path...)
 	line.args = append(line.args, flags...)
 	if len(rest) > 0 && strings.HasPrefix(strings.Join(rest, " "), "-") || slices.ContainsFunc(rest, func(s string) bool { return strings.HasPrefix(s, "-") && s != "-" }) {
@@ -62,6 +66,15 @@ func arrange(a *cli.App, args []string) (commandLine, error) {
 	}
 	line.args = append(line.args, rest...)
 	return line, nil
+}
+
+// helpFlag turns "help task add" into "task add --help", so that help has one
+// page a verb and an unknown verb one message.
+func helpFlag(args []string) []string {
+	if len(args) < 3 || args[1] != "help" && args[1] != "h" {
+		return args
+	}
+	return append(append([]string{args[0]}, args[2:]...), "--help")
 }
 
 func named(cmds []*cli.Command, name string) *cli.Command {

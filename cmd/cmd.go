@@ -102,6 +102,11 @@ func command(c *cli.Command) *cli.Command {
 	c.OnUsageError = onUsage
 	c.HideHelpCommand = true
 	c.CustomHelpTemplate = leafHelp
+	for _, f := range c.Flags {
+		if b, ok := f.(*cli.BoolFlag); ok {
+			b.DisableDefaultText = true
+		}
+	}
 	if len(c.Subcommands) > 0 {
 		c.CustomHelpTemplate = groupHelp
 		c.Action = func(c *cli.Context) error {

@@ -69,8 +69,8 @@ const groupHelp = `{{.HelpName}}: {{.Usage}}
 Usage: {{.HelpName}} COMMAND [flags] [arguments]
 
 Commands
-{{range .VisibleCommands}}  {{printf "%-10s" .Name}} {{.Usage}}
-{{end}}{{if .Description}}
+{{range .VisibleCommands}}{{if ne .Name "help"}}  {{printf "%-10s" .Name}} {{.Usage}}
+{{end}}{{end}}{{if .Description}}
 Example
 {{indent 2 .Description}}
 {{end}}

@@ -1,0 +1,118 @@
+package cmd
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+func quiet() (Env, *bytes.Buffer, *bytes.Buffer) {
+	var out, talk bytes.Buffer
+	return Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk, Dir: "/", Getenv: func(string) string { return "" }}, &out, &talk
+}
+
+func TestArrange(t *testing.T) {
+	t.Parallel()
+	env, _, _ := quiet()
+	for in, want := range map[string]string{
+		"approve T --verify":                   "approve --verify T",
+		"approve --verify T":                   "approve --verify T",
+		"approve T --except a --except=b":      "approve --except a --except=b T",
+		"task --json list":                     "task list --json",
+		"task add title --kind x --json":       "task add --kind x --json title",
+		"-C dir approve T":                     "approve T",
+		"approve -C dir T":                     "approve T",
+		"approve T -- --verify":                "approve -- T --verify",
+		"reject T --reason -x":                 "reject --reason -x T",
+		"reconcile -":                          "reconcile -",
+		"help task add":                        "task add --help",
+		"help frob":                            "frob",
+		"task frob --help":                     "task frob",
+		"approve task":                         "approve task",
+		"approve --unknown T":                  "approve --unknown T",
+		"drain --max-tasks":                    "drain --max-tasks",
+		"approve T --generate-bash-completion": "approve T --generate-bash-completion",
+	} {
+		line, err := arrange(app(env), append([]string{"odd"}, strings.Fields(in)...))
+		if got := strings.Join(line.args[1:], " "); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", in, got, err, want)
+		}
+	}
+}
+
+func TestDirs(t *testing.T) {
+	t.Parallel()
+	env, _, _ := quiet()
+	line, err := arrange(app(env), []string{"odd", "-C", "a", "status", "-C=b", "--json"})
+	if err != nil || !slices.Equal(line.dirs, []string{"a", "b"}) || !line.json {
+		t.Errorf("%+v, %v", line, err)
+	}
+	if _, err := arrange(app(env), []string{"odd", "status", "-C"}); err == nil {
+		t.Error("-C without a directory")
+	}
+}
+
+// leaves calls visit for every verb that is not a group.
+func leaves(cmds []*cli.Command, path []string, visit func([]string, *cli.Command)) {
+	for _, c := range cmds {
+		at := append(slices.Clone(path), c.Name)
+		if len(c.Subcommands) > 0 {
+			leaves(c.Subcommands, at, visit)
+			continue
+		}
+		visit(at, c)
+	}
+}
+
+// Every verb takes its flags after its arguments too, says its usage errors on
+// one line of stderr with exit code 2, and has a help page with an example.
+func TestEveryVerb(t *testing.T) {
+	t.Parallel()
+	env, _, _ := quiet()
+	leaves(app(env).Commands, nil, func(path []string, c *cli.Command) {
+		name := strings.Join(path, " ")
+		for _, f := range c.Flags {
+			flag := "--" + f.Names()[0]
+			tokens := []string{flag}
+			if d, ok := f.(cli.DocGenerationFlag); ok && d.TakesValue() {
+				tokens = append(tokens, "1")
+			}
+			in := append(append(append([]string{"odd"}, path...), "arg"), tokens...)
+			line, err := arrange(app(env), in)
+			want := append(append(append([]string{"odd"}, path...), tokens...), "arg")
+			if err != nil || !slices.Equal(line.args, want) {
+				t.Errorf("%s: %q, %v, want %q", name, line.args, err, want)
+			}
+		}
+		env, out, talk := quiet()
+		if code := Main(env, append(append([]string{"odd"}, path...), "--no-such-flag")...); code != exitUsage || strings.Count(talk.String(), "\n") != 1 || out.Len() > 0 {
+			t.Errorf("%s --no-such-flag: exit %d, stdout %q, stderr %q", name, code, out, talk)
+		}
+		env, out, talk = quiet()
+		if code := Main(env, append(append([]string{"odd", "help"}, path...), []string{}...)...); code != exitDone || talk.Len() > 0 {
+			t.Errorf("help %s: exit %d, stderr %q", name, code, talk)
+		}
+		if !strings.Contains(out.String(), "Example\n  ") || !strings.Contains(out.String(), "Usage: odd "+name) {
+			t.Errorf("help %s has no example or usage:\n%s", name, out)
+		}
+	})
+}
+
+func TestUnknownVerb(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"aprove":     `odd: unknown command "aprove"; did you mean "approve"?`,
+		"frobnicate": `odd: unknown command "frobnicate"; see odd help`,
+		"help frob":  `odd: unknown command "frob"; see odd help`,
+		"task frob":  `odd: task: unknown command "frob"; see odd help task`,
+	} {
+		env, out, talk := quiet()
+		code := Main(env, append([]string{"odd"}, strings.Fields(in)...)...)
+		if code != exitUsage || out.Len() > 0 || strings.TrimSpace(talk.String()) != want {
+			t.Errorf("%s: exit %d, %q, want %q", in, code, talk, want)
+		}
+	}
+}
