@@ -200,6 +200,9 @@ func (d *drain) refresh(ctx context.Context) error {
 	if err := d.at.clock(d.Now()); err != nil {
 		return err
 	}
+	if ps := board.CheckTeams(d.at.graph, d.at.cfg.Budget.Teams); len(ps) > 0 {
+		return refuse("budget-team", "%v", ps[0])
+	}
 	if d.at.cfg.Lease != "off" && d.Lease == nil {
 		return refuse("lease", `odd.toml: [governance] lease is %q and no commitment lease is active; set lease = "off" to drain without one`, d.at.cfg.Lease)
 	}

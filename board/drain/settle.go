@@ -284,18 +284,20 @@ func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) 
 // journal appends the task's entry, and the session's findings, to the run's journal.
 func (d *drain) journal(c *claim, w *work, out Outcome) (string, error) {
 	name := d.at.file(journal.Path(d.started, d.slug))
-	entries := []journal.Entry{{
-		Type: "O", TypeName: "Observation", Title: resultTitle(out), Content: resultContent(c, w, out),
-	}}
-	for _, f := range w.emission.Findings {
-		entries = append(entries, journal.Entry{Type: f.Type, TypeName: journal.TypeName(f.Type, f.Facet), Facet: f.Facet, Title: f.Title, Content: f.Content})
+	b, err := journal.Append(d.files[name], journal.Entry{
+		Type: "O", TypeName: journal.TypeName("O", ""), Title: resultTitle(out), Content: resultContent(c, w, out),
+	})
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	b := d.files[name]
-	for _, e := range entries {
-		var err error
-		if b, err = journal.Append(b, e); err != nil {
-			return "", fmt.Errorf("%s: %w", name, err)
+	for _, f := range w.emission.Findings {
+		e := journal.Entry{Type: f.Type, TypeName: journal.TypeName(f.Type, f.Facet), Facet: f.Facet, Title: f.Title, Content: f.Content}
+		more, err := journal.Append(b, e)
+		if err != nil {
+			d.Progress(fmt.Sprintf("%s: a finding is left out of the journal: %v", c.task.ID, err))
+			continue
 		}
+		b = more
 	}
 	d.files[name] = b
 	return name, nil
