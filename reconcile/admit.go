@@ -23,17 +23,12 @@ func admit(g *okf.Graph, in []Incoming, o Options) ([]cand, []okf.Problem) {
 	if o.MaxAtoms > 0 && len(in) > o.MaxAtoms {
 		bad = append(bad, problem("emission", "odd-atoms", "%d atoms, at most %d are taken", len(in), o.MaxAtoms))
 	}
-	byID, byPath := map[okf.ID]*okf.Atom{}, map[string]*okf.Atom{}
-	for _, a := range g.Atoms() {
-		first(byID, a.ID, a)
-		first(byPath, a.Path, a)
-	}
 	var out []cand
 	for _, inc := range in {
 		if inc.At == "" {
 			inc.At = inc.Atom.Path
 		}
-		c, ps := admitOne(inc, o, byID, byPath)
+		c, ps := admitOne(g, inc, o)
 		if len(ps) > 0 {
 			bad = append(bad, ps...)
 			continue
@@ -44,7 +39,7 @@ func admit(g *okf.Graph, in []Incoming, o Options) ([]cand, []okf.Problem) {
 	return out, append(bad, doubled(out)...)
 }
 
-func admitOne(inc Incoming, o Options, byID map[okf.ID]*okf.Atom, byPath map[string]*okf.Atom) (cand, []okf.Problem) {
+func admitOne(g *okf.Graph, inc Incoming, o Options) (cand, []okf.Problem) {
 	ps := malformed(inc)
 	capped, err := Cap(inc.Atom, o)
 	if err != nil {
@@ -55,16 +50,17 @@ func admitOne(inc Incoming, o Options, byID map[okf.ID]*okf.Atom, byPath map[str
 		return cand{}, append(ps, p)
 	}
 	inc.Atom, inc.ReplaceEdges = capped, inc.ReplaceEdges && o.Person
-	c := cand{Incoming: inc, id: inc.Atom.ID, prior: byID[inc.Atom.ID]}
+	c := cand{Incoming: inc, id: inc.Atom.ID, prior: g.ByID(inc.Atom.ID)}
+	at := g.ByPath(inc.Atom.Path)
 	if c.prior == nil && !inc.Atom.ExplicitID {
-		c.prior = byPath[inc.Atom.Path]
+		c.prior = at
 	}
-	if at := byPath[inc.Atom.Path]; at != nil && at != c.prior {
+	if at != nil && at != c.prior {
 		ps = append(ps, problem(inc.At, "odd-path", "path %s is %s, not %s; name the one that is meant", at.Path, at.ID, c.id))
 	}
 	if c.prior != nil {
 		c.id, c.path = c.prior.ID, c.prior.Path
-		return c, ps
+		return c, append(ps, astray(c)...)
 	}
 	if !inc.Atom.ExplicitID {
 		c.id = okf.ID(path.Base(string(c.id)))
@@ -76,7 +72,18 @@ func admitOne(inc Incoming, o Options, byID map[okf.ID]*okf.Atom, byPath map[str
 		ps = append(ps, problem(inc.At, "odd-type", "%s: type %q has no letter to name a folder with", c.id, inc.Atom.Type))
 	}
 	c.path = dir + "/" + string(c.id) + ".md"
-	return c, ps
+	return c, append(ps, astray(c)...)
+}
+
+// astray lists the edges that lead out of the bundle from where c stands.
+func astray(c cand) []okf.Problem {
+	var ps []okf.Problem
+	for _, e := range c.Atom.Edges {
+		if p := path.Clean(bundlePath(e.Target, c.path)); strings.HasPrefix(p, "../") {
+			ps = append(ps, problem(c.At, "odd-edge", "%s: %s %q leaves the bundle", c.id, e.Kind, e.Target))
+		}
+	}
+	return ps
 }
 
 // malformed lists what makes an emitted atom unreadable or unsafe on its face.
@@ -94,11 +101,6 @@ func malformed(inc Incoming) []okf.Problem {
 	}
 	if _, ok := a.Field("owns"); ok {
 		ps = append(ps, problem(inc.At, "odd-owns", `%s: there is no edge "owns"; set owner on the process`, a.ID))
-	}
-	for _, e := range a.Edges {
-		if slices.Contains(strings.Split(e.Target, "/"), "..") {
-			ps = append(ps, problem(inc.At, "odd-edge", "%s: %s %q leaves the bundle", a.ID, e.Kind, e.Target))
-		}
 	}
 	return ps
 }

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
@@ -11,20 +10,20 @@ import (
 
 // merger decides the fates of one emission.
 type merger struct {
-	g     *okf.Graph
-	o     Options
-	names names                // of the prior atoms, and of what is added so far
-	adds  map[okf.ID]*okf.Atom // what this emission adds, at its new path
-	fate  map[okf.ID]Item      // of new atoms
-	items []Item
+	g      *okf.Graph
+	o      Options
+	names  names                // of the prior atoms, and of what is added so far
+	adds   map[okf.ID]*okf.Atom // what this emission adds, at its new path
+	addsAt map[string]*okf.Atom // the same by path
+	fate   map[okf.ID]Item      // of new atoms
+	items  []Item
 }
 
 func newMerger(g *okf.Graph, o Options, cands []cand) *merger {
-	m := &merger{g: g, o: o, adds: map[okf.ID]*okf.Atom{}, fate: map[okf.ID]Item{}}
-	types, titles := map[string]bool{}, map[okf.ID]string{}
+	m := &merger{g: g, o: o, adds: map[okf.ID]*okf.Atom{}, addsAt: map[string]*okf.Atom{}, fate: map[okf.ID]Item{}}
+	titles := map[okf.ID]string{}
 	for _, c := range cands {
 		if c.prior == nil {
-			types[foldType(c.Atom.Type)] = true
 			continue
 		}
 		if e, _ := m.allow(c); e == Updated && sameType(c) {
@@ -33,9 +32,7 @@ func newMerger(g *okf.Graph, o Options, cands []cand) *merger {
 			}
 		}
 	}
-	if len(types) > 0 {
-		m.names = index(g, types, titles)
-	}
+	m.names = index(g, cands, titles)
 	return m
 }
 
@@ -55,7 +52,7 @@ func (m *merger) place(c cand) {
 		it.Effect, it.Other, it.Reason = Conflict, taken.ID, fmt.Sprintf("%s is %s already", taken.Path, taken.ID)
 	case stem != nil:
 		it.Effect, it.Other, it.Reason = Conflict, stem.ID, fmt.Sprintf("takes the name that %s is known by", stem.Path)
-	case m.unread(c.path):
+	case m.g.Broken(c.path):
 		it.Effect, it.Reason = Conflict, fmt.Sprintf("%s is there and does not parse; mend it first", c.path)
 	case c.Base != "":
 		it.Effect, it.Reason = Conflict, fmt.Sprintf("was made against blob %s, and no atom has the id", c.Base)
@@ -66,14 +63,9 @@ func (m *merger) place(c cand) {
 	}
 	a := c.Atom
 	a.ID, a.Path = c.id, c.path
-	m.adds[c.id] = &a
+	m.adds[c.id], m.addsAt[c.path] = &a, &a
 	m.names.identify(&a)
 	first(m.names.path, strings.ToLower(c.path), &a)
-}
-
-// unread reports a file that is there and did not load.
-func (m *merger) unread(p string) bool {
-	return slices.ContainsFunc(m.o.Taken, func(t string) bool { return strings.EqualFold(t, p) })
 }
 
 // personal says why an agent's atom is a person's to write, "" when it is not.
@@ -169,7 +161,7 @@ func (m *merger) fresh(c cand) ([]byte, error) {
 		}
 	}
 	body := lf(string(c.Atom.Body()))
-	a, err := okf.New(c.path, fields, m.mirror(body, c.Atom.Edges, nil))
+	a, err := okf.New(c.path, fields, m.mirror(c.path, body, c.Atom.Edges))
 	if err != nil {
 		return nil, err
 	}

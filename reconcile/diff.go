@@ -14,7 +14,7 @@ func Diff(g *okf.Graph, it Item) []byte {
 	}
 	var old []byte
 	name := "/dev/null"
-	if a, err := g.Find("/" + it.Path); err == nil && a.Path == it.Path {
+	if a := g.ByPath(it.Path); a != nil {
 		old, name = a.Bytes(), "a/"+it.Path
 	}
 	return diff.Diff(name, old, "b/"+it.Path, it.Bytes)

@@ -75,45 +75,56 @@ func reserved(p string) bool {
 	return slices.Contains(folders, first)
 }
 
-// names indexes the prior atoms by everything a new atom could collide with.
+// names are the prior atoms by everything a new atom could collide with. Only
+// the keys of the candidates are in the maps, so that a large bundle is read
+// once and not copied.
 type names struct {
 	path  map[string]*okf.Atom // folded: some file systems are
 	stem  map[string]*okf.Atom
 	title map[string]*okf.Atom // type and title
 	bare  map[string]*okf.Atom // type and id without folders and type prefix
+	types map[string]bool      // of the candidates
 }
 
-// index reads g once. Titles are folded for the given types only, and titles has
-// those that the emission changes, because what it adds stands beside the result.
-func index(g *okf.Graph, types map[string]bool, titles map[okf.ID]string) names {
-	n := names{map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]*okf.Atom{}}
+// index looks for the candidates without a prior in g. titles has the titles
+// that the emission changes, because what it adds stands beside the result.
+func index(g *okf.Graph, cands []cand, titles map[okf.ID]string) names {
+	n := names{map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]bool{}}
+	for _, c := range cands {
+		if c.prior == nil {
+			n.path[strings.ToLower(c.path)], n.stem[string(c.id)] = nil, nil
+			n.title[titleKey(&c.Atom)], n.bare[bareKey(c.Atom.Type, c.id)] = nil, nil
+			n.types[foldType(c.Atom.Type)] = true
+		}
+	}
+	if len(n.types) == 0 {
+		return n
+	}
 	for _, a := range g.Atoms() {
-		first(n.path, strings.ToLower(a.Path), a)
-		first(n.stem, path.Base(string(a.ID)), a)
-		first(n.stem, strings.TrimSuffix(path.Base(a.Path), ".md"), a)
 		if t, changed := titles[a.ID]; changed {
 			b := *a
 			b.Title = t
 			a = &b
 		}
-		if types[foldType(a.Type)] {
-			n.identify(a)
-		}
+		first(n.path, strings.ToLower(a.Path), a)
+		first(n.stem, path.Base(string(a.ID)), a)
+		first(n.stem, strings.TrimSuffix(path.Base(a.Path), ".md"), a)
+		n.identify(a)
 	}
 	return n
 }
 
-// identify adds what makes a the same thing as another atom.
+// identify notes what makes a the same thing as a candidate.
 func (n names) identify(a *okf.Atom) {
-	if k := titleKey(a); k != "" {
-		first(n.title, k, a)
+	if n.types[foldType(a.Type)] {
+		first(n.title, titleKey(a), a)
+		first(n.bare, bareKey(a.Type, a.ID), a)
 	}
-	first(n.bare, bareKey(a.Type, a.ID), a)
 }
 
-// first keeps the earlier of two: atoms come in path order, candidates by id.
-func first[K comparable](m map[K]*okf.Atom, k K, a *okf.Atom) {
-	if _, taken := m[k]; !taken {
+// first gives a wanted key to the earliest atom: they come in path order, candidates by id.
+func first(m map[string]*okf.Atom, k string, a *okf.Atom) {
+	if cur, wanted := m[k]; wanted && cur == nil {
 		m[k] = a
 	}
 }

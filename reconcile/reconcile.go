@@ -100,11 +100,10 @@ type Options struct {
 	Cap      okf.Confidence // highest rung an agent may emit; Unset means Inferred, and Verified means Asserted
 	By       string         // generated.by forced on agent atoms, "odd/0.1.0" or the model's producer/version
 	Now      time.Time
-	MaxAtoms int      // 0: no limit
-	MaxBytes int      // per atom, 0: 256 KiB
-	FullScan bool     // report atoms on disk that were not emitted as orphaned
-	Taken    []string // files below the bundle root that did not load: nothing lands on them
-	Person   bool     // a hand-run reconcile: no cap, may replace edges, may touch canon, needs no base
+	MaxAtoms int  // 0: no limit
+	MaxBytes int  // per atom, 0: 256 KiB
+	FullScan bool // report atoms on disk that were not emitted as orphaned
+	Person   bool // a hand-run reconcile: no cap, may replace edges, may touch canon, needs no base
 }
 
 // maxBytes is the default limit of one emitted atom: far above a hand-written

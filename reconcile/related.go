@@ -36,22 +36,14 @@ func cutRelated(body string) (own, related string) {
 	return body, ""
 }
 
-// mirror appends a link for every edge whose target is there and not linked yet.
-// prior, when it is not nil, is the atom whose body this is or was: what it links
-// to in another spelling counts as linked.
-func (m *merger) mirror(body string, edges []okf.Edge, prior *okf.Atom) string {
-	linked := map[string]bool{}
-	if prior != nil {
-		for _, h := range m.g.Out(prior.ID) {
-			if a, err := m.g.Find(string(h.To)); h.Kind == okf.Link && err == nil && strings.Contains(body, pathStem(a.Path)) {
-				linked[a.Path] = true
-			}
-		}
-	}
+// mirror appends a link to body, which stands at path at, for every edge whose
+// target is there and not linked yet.
+func (m *merger) mirror(at, body string, edges []okf.Edge) string {
+	linked := linkedFrom(at, body)
 	var items strings.Builder
 	for _, e := range edges {
-		a := m.target(e.Target)
-		if a == nil || linked[a.Path] || strings.Contains(body, "](/"+a.Path) || strings.Contains(body, "](</"+a.Path) {
+		a := m.target(e.Target, at)
+		if a == nil || linked[a.Path] {
 			continue
 		}
 		linked[a.Path] = true
@@ -70,8 +62,18 @@ func (m *merger) mirror(body string, edges []okf.Edge, prior *okf.Atom) string {
 	return own + "\n" + relatedHeading + "\n\n" + items.String()
 }
 
-// pathStem is the last element of a path, as any relative link to it has it.
-func pathStem(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
+// linkedFrom are the bundle paths that a body links to.
+func linkedFrom(at, body string) map[string]bool {
+	out := map[string]bool{}
+	a, err := okf.Parse(at, []byte("---\ntype: body\n---\n"+body))
+	if err != nil {
+		return out // not text: nothing in it can be a link
+	}
+	for _, l := range a.Links() {
+		out[strings.TrimSuffix(l.Target, ".md")+".md"] = true
+	}
+	return out
+}
 
 // link is the list item of one atom.
 func link(a *okf.Atom) string {

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -76,7 +77,7 @@ func (m *merger) edges(c cand) (all []okf.Edge, sets []okf.Set) {
 			merged = nil
 		}
 		for _, t := range more {
-			if !slices.ContainsFunc(merged, func(u string) bool { return m.resolve(u) == m.resolve(t) }) {
+			if !slices.ContainsFunc(merged, func(u string) bool { return m.resolve(u, c.path) == m.resolve(t, c.path) }) {
 				merged = append(merged, t)
 			}
 		}
@@ -111,28 +112,32 @@ func scalar(ids []string) any {
 	return ids
 }
 
-// resolve is the id that target names, or target itself.
-func (m *merger) resolve(target string) okf.ID {
-	if a := m.target(target); a != nil {
+// resolve is the id that target names in the atom at from, or target itself.
+func (m *merger) resolve(target, from string) okf.ID {
+	if a := m.target(target, from); a != nil {
 		return a.ID
 	}
 	return okf.ID(target)
 }
 
 // target is the atom that target names, of the prior ones or of those that land.
-func (m *merger) target(target string) *okf.Atom {
-	if a, err := m.g.Find(target); err == nil {
+func (m *merger) target(target, from string) *okf.Atom {
+	if a := m.g.Target(target, from); a != nil {
 		return a
 	}
 	if a := m.adds[okf.ID(target)]; a != nil {
 		return a
 	}
-	for _, a := range m.adds {
-		if a.Path == strings.TrimSuffix(strings.TrimPrefix(target, "/"), ".md")+".md" {
-			return a
-		}
+	return m.addsAt[bundlePath(target, from)]
+}
+
+// bundlePath is where a target that is a path leads from the atom at from.
+func bundlePath(target, from string) string {
+	p := strings.TrimPrefix(target, "/")
+	if strings.HasPrefix(p, "./") || strings.HasPrefix(p, "../") {
+		p = path.Join(path.Dir(from), p)
 	}
-	return nil
+	return strings.TrimSuffix(p, ".md") + ".md"
 }
 
 // tagged replaces the tags when the set of them differs. Approvals stay: they
@@ -272,7 +277,7 @@ func (m *merger) body(c cand, edges []okf.Edge, grown bool) ([]byte, bool) {
 	if c.ReplaceEdges {
 		out, _ = cutRelated(out)
 	}
-	out = m.mirror(out, edges, c.prior)
+	out = m.mirror(c.path, out, edges)
 	if crlf(c.prior.Bytes()) {
 		out = strings.ReplaceAll(out, "\n", "\r\n")
 	}

@@ -1,0 +1,456 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+var now = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+
+// agent are the terms of an ordinary session.
+func agent() Options { return Options{Cap: okf.Inferred, By: "odd/0.1.0", Now: now} }
+
+func atom(t testing.TB, path, text string) okf.Atom {
+	t.Helper()
+	a, err := okf.Parse(path, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// graph makes a bundle of path, text pairs.
+func graph(t testing.TB, pairs ...string) *okf.Graph {
+	t.Helper()
+	var atoms []okf.Atom
+	for i := 0; i+1 < len(pairs); i += 2 {
+		atoms = append(atoms, atom(t, pairs[i], pairs[i+1]))
+	}
+	return okf.NewGraph(atoms)
+}
+
+// emit makes an incoming atom as a text substrate does.
+func emit(t testing.TB, text string) Incoming {
+	t.Helper()
+	return Incoming{Atom: atom(t, "emission", text), At: "emission:3"}
+}
+
+func one(t testing.TB, g *okf.Graph, in Incoming, o Options) Item {
+	t.Helper()
+	items, err := Merge(g, []Incoming{in}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(items) != 1 {
+		t.Fatalf("%d items, want 1: %+v", len(items), items)
+	}
+	return items[0]
+}
+
+const cms = "---\ntype: system\nid: cms\ntitle: CMS # by hand\nconfidence: inferred\nuses: disk\n" +
+	"sources:\n  - {id: s1, resource: docs/cms.md}\ngenerated: {by: odd/0.1.0, at: 2026-01-01T00:00:00Z}\n---\n\nKeeps articles.\n"
+
+func TestMergeEffects(t *testing.T) {
+	t.Parallel()
+	with := func(old, now string) string { return strings.Replace(cms, old, now, 1) }
+	base := okf.BlobID([]byte(cms))
+	tests := []struct {
+		name   string
+		prior  string
+		text   string
+		base   string
+		effect Effect
+		reason string
+	}{
+		{"no prior", "", cms, "", Added, ""},
+		{"another type", with("type: system", "type: term"), cms, "", Conflict, "is a term, the emission says system"},
+		{"the same again, without a base", cms, cms, "", Unchanged, ""},
+		{"only the clock moved", cms, with("2026-01-01", "2026-09-09"), base, Unchanged, ""},
+		{"fewer keys are no change", cms, "---\ntype: system\nid: cms\n---\n", base, Unchanged, ""},
+		{"another order of keys", cms, "---\nid: cms\nuses: [disk]\ntitle: CMS\ntype: system\n---\nKeeps articles.  \n\n", "", Unchanged, ""},
+		{"a change against the current blob", cms, with("Keeps", "Holds"), base, Updated, ""},
+		{"a change against no blob", cms, with("Keeps", "Holds"), "", Conflict, "exists, and the emission names no base; name the blob it was made against"},
+		{"a change against an older blob", cms, with("Keeps", "Holds"), "abc", Conflict, "moved on from blob abc"},
+		{"an update of nothing", "", cms, "abc", Conflict, "was made against blob abc, and no atom has the id"},
+		{"deprecated", with("title", "status: deprecated\ntitle"), with("Keeps", "Holds"), "*", Guarded, "deprecated"},
+		{"superseded", with("title", "superseded_by: cms-2\ntitle"), with("Keeps", "Holds"), "*", Guarded, "superseded by cms-2"},
+		{"below the prior's rank", with("inferred", "asserted"), with("Keeps", "Holds"), "*", Guarded, "is asserted, the emission is inferred"},
+		{"by hand, without a rung", "---\ntype: system\nid: cms\n---\nBy hand.\n", cms, "*", Guarded, "is asserted, the emission is inferred"},
+		{"verified by a person", with("confidence: inferred", `verified: {by: "human:ann"}`), with("Keeps", "Holds"), "*", Guarded, "a person verified it"},
+		{"verified, and no base", with("confidence: inferred", `verified: {by: "human:ann"}`), with("Keeps", "Holds"), "", Guarded, "a person verified it"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			g := graph(t)
+			if tt.prior != "" {
+				g = graph(t, "systems/cms.md", tt.prior)
+			}
+			in := emit(t, tt.text)
+			if in.Base = tt.base; in.Base == "*" {
+				in.Base = okf.BlobID([]byte(tt.prior))
+			}
+			it := one(t, g, in, agent())
+			if it.Effect != tt.effect || it.Reason != tt.reason {
+				t.Errorf("%s %q, want %s %q", it.Effect, it.Reason, tt.effect, tt.reason)
+			}
+			if it.Path != "systems/cms.md" || it.ID != "cms" {
+				t.Errorf("%s at %s, want cms at systems/cms.md", it.ID, it.Path)
+			}
+			if (it.Bytes == nil) != (it.Effect == Unchanged || tt.name == "another type") {
+				t.Errorf("%s has %d bytes", it.Effect, len(it.Bytes))
+			}
+		})
+	}
+}
+
+func TestMergeAddedPrints(t *testing.T) {
+	t.Parallel()
+	g := graph(t, "systems/disk.md", "---\ntype: system\nid: disk\ntitle: The [big] disk\n---\n")
+	in := emit(t, "---\ntype: system\nid: cms\ntitle: CMS\nconfidence: verified\nverified: [{by: \"human:ann\"}]\nuri: klappy://x\nuses: [disk, gone]\ntags: [a, \"approved-by:ann\"]\n---\nKeeps articles.\n")
+	got := string(one(t, g, in, agent()).Bytes)
+	a := atom(t, "systems/cms.md", got)
+	if a.Confidence() != okf.Inferred || len(a.Verified) > 0 || a.Status != "draft" || a.URI != "" || a.Generated.By != "odd/0.1.0" || a.Generated.At != "2026-11-21T09:00:00Z" {
+		t.Errorf("an agent's atom says too much:\n%s", got)
+	}
+	if d := cmp.Diff([]string{"a"}, a.Tags); d != "" {
+		t.Error(d)
+	}
+	if want := "Keeps articles.\n\n# Related\n\n* [The \\[big\\] disk](/systems/disk.md)\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("body does not end in %q:\n%s", want, got)
+	}
+}
+
+func TestMergeUpdateIsMinimal(t *testing.T) {
+	t.Parallel()
+	in := emit(t, "---\ntype: system\nid: cms\nuses: [tape, disk]\nowner_note: new\nsources: [{id: s1, resource: docs/cms.md, last_modified: \"2026-11-01T00:00:00Z\"}, {resource: docs/b.md}]\n---\n")
+	in.Base = okf.BlobID([]byte(cms))
+	it := one(t, graph(t, "systems/cms.md", cms), in, agent())
+	if it.Effect != Updated {
+		t.Fatalf("%s %s, want updated", it.Effect, it.Reason)
+	}
+	got := string(it.Bytes)
+	if !strings.Contains(got, "title: CMS # by hand\n") || !strings.HasSuffix(got, "\nKeeps articles.\n") {
+		t.Errorf("an untouched line changed:\n%s", got)
+	}
+	a := atom(t, "systems/cms.md", got)
+	var edges []string
+	for _, e := range a.Edges {
+		edges = append(edges, fmt.Sprint(e.Kind, " ", e.Target))
+	}
+	if d := cmp.Diff([]string{"uses disk", "uses tape"}, edges); d != "" {
+		t.Errorf("edges are united: %s", d)
+	}
+	want := []okf.Source{{ID: "s1", Resource: "docs/cms.md"}, {Resource: "docs/b.md"}}
+	if d := cmp.Diff(want, a.Sources); d != "" {
+		t.Errorf("sources are united: %s", d)
+	}
+}
+
+func TestMergeKeepsCRLF(t *testing.T) {
+	t.Parallel()
+	prior := strings.ReplaceAll(cms, "\n", "\r\n")
+	in := emit(t, strings.Replace(cms, "Keeps articles.", "Holds articles.\n\nAnd more.", 1))
+	in.Base = okf.BlobID([]byte(prior))
+	got := string(one(t, graph(t, "systems/cms.md", prior), in, agent()).Bytes)
+	if strings.Contains(strings.ReplaceAll(got, "\r\n", ""), "\n") || !strings.Contains(got, "Holds articles.\r\n\r\nAnd more.\r\n") {
+		t.Errorf("line endings are mixed:\n%q", got)
+	}
+}
+
+func TestMergeMirrorsGrownEdges(t *testing.T) {
+	t.Parallel()
+	disk := []string{"systems/disk.md", "---\ntype: system\nid: disk\n---\n", "systems/tape.md", "---\ntype: system\nid: tape\ntitle: Tape\n---\n"}
+	prior := strings.Replace(cms, "Keeps articles.\n", "On [disk](disk.md).\n\n# Related\n\n* [Old](/gone.md)\n", 1)
+	in := emit(t, "---\ntype: system\nid: cms\nuses: tape\n---\n")
+	in.Base = okf.BlobID([]byte(prior))
+	g := graph(t, append(disk, "systems/cms.md", prior)...)
+	got := string(one(t, g, in, agent()).Bytes)
+	if want := "On [disk](disk.md).\n\n# Related\n\n* [Old](/gone.md)\n* [Tape](/systems/tape.md)\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("body ends wrong, want %q:\n%s", want, got)
+	}
+	in.Base = ""
+	again := one(t, graph(t, append(disk, "systems/cms.md", got)...), in, agent())
+	if again.Effect != Unchanged {
+		t.Errorf("a second run is %s: %s", again.Effect, again.Reason)
+	}
+}
+
+func TestMergeUnitesEverySpelling(t *testing.T) {
+	t.Parallel()
+	disk := "---\ntype: system\nid: disk\n---\n"
+	for _, spelling := range []string{"disk", "/systems/disk.md", "systems/disk", "./disk.md", "../systems/disk.md"} {
+		in := emit(t, "---\ntype: system\nid: cms\nuses: "+spelling+"\n---\n")
+		if it := one(t, graph(t, "systems/cms.md", cms, "systems/disk.md", disk), in, agent()); it.Effect != Unchanged {
+			t.Errorf("%s beside disk is %s:\n%s", spelling, it.Effect, it.Bytes)
+		}
+	}
+}
+
+func TestMergeKeepsAHandWrittenRung(t *testing.T) {
+	t.Parallel()
+	prior := "---\ntype: system\nid: cms\n---\nBy hand.\n"
+	in := emit(t, "---\ntype: system\nid: cms\nconfidence: asserted\ndescription: x\n---\n")
+	in.Base = okf.BlobID([]byte(prior))
+	o := agent()
+	o.Cap = okf.Asserted
+	it := one(t, graph(t, "systems/cms.md", prior), in, o)
+	a := atom(t, it.Path, string(it.Bytes))
+	if it.Effect != Updated || a.Confidence() != okf.Asserted {
+		t.Errorf("%s as %s, want updated and still asserted", it.Effect, a.Confidence())
+	}
+}
+
+func TestMergeDuplicates(t *testing.T) {
+	t.Parallel()
+	g := graph(t,
+		"terms/byline.md", "---\ntype: term\nid: byline\ntitle: \"The  Byl\u0131ne \u00c9\"\n---\n",
+		"tables/orders.md", "---\ntype: table\n---\n",
+	)
+	tests := []struct {
+		name, text string
+		effect     Effect
+		other      okf.ID
+	}{
+		{"one title in another case and form", "---\ntype: Term\nid: by-line\ntitle: \"the byl\u0131ne e\u0301\"\n---\n", Duplicate, "byline"},
+		{"one title, another type", "---\ntype: role\nid: by-line\ntitle: \"The  Byl\u0131ne \u00c9\"\n---\n", Added, ""},
+		{"a type prefix", "---\ntype: term\nid: term-byline\n---\n", Duplicate, "byline"},
+		{"a folder prefix", "---\ntype: table\nid: orders\n---\n", Duplicate, "tables/orders"},
+		{"a name that is taken by a stem", "---\ntype: term\nid: orders\n---\n", Conflict, "tables/orders"},
+		{"the folder id itself", "---\ntype: table\nid: tables/orders\n---\n", Unchanged, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			it := one(t, g, emit(t, tt.text), agent())
+			if it.Effect != tt.effect || it.Other != tt.other {
+				t.Errorf("%s of %q (%s), want %s of %q", it.Effect, it.Other, it.Reason, tt.effect, tt.other)
+			}
+		})
+	}
+}
+
+func TestMergeDuplicateWithinTheEmission(t *testing.T) {
+	t.Parallel()
+	in := []Incoming{
+		emit(t, "---\ntype: term\nid: b\ntitle: One thing\n---\n"),
+		emit(t, "---\ntype: term\nid: a\ntitle: one Thing\n---\n"),
+	}
+	items, err := Merge(graph(t), in, agent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if items[0].ID != "a" || items[0].Effect != Added || items[1].Effect != Duplicate || items[1].Other != "a" {
+		t.Errorf("%+v, want a added and b its duplicate", items)
+	}
+}
+
+func TestMergeWhatIsAPersons(t *testing.T) {
+	t.Parallel()
+	task := "---\ntype: task\nid: t-1\ntitle: Old\nstate: ready\nconfidence: inferred\n---\n"
+	g := graph(t, "tasks/t-1.md", task, "governance/note.md", "---\ntype: term\nid: note\nconfidence: inferred\n---\nx\n")
+	tests := []struct{ name, text, base string }{
+		{"canon", "---\ntype: canon\nid: c\n---\n", ""},
+		{"canon in disguise", "---\ntype: \" CaNon\u200b \"\nid: c\n---\n", ""},
+		{"principle", "---\ntype: principle\nid: c\n---\n", ""},
+		{"profile", "---\ntype: persona\nid: c\n---\n", ""},
+		{"handoff", "---\ntype: handoff\nid: c\n---\n", ""},
+		{"a task that exists", strings.Replace(task, "Old", "New", 1), okf.BlobID([]byte(task))},
+		{"what governs", "---\ntype: term\nid: note\n---\nmine\n", "*"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			in := emit(t, tt.text)
+			in.Base = tt.base
+			if it := one(t, g, in, agent()); it.Effect != Guarded || it.Reason == "" {
+				t.Errorf("%s %q, want guarded with a reason", it.Effect, it.Reason)
+			}
+		})
+	}
+}
+
+func TestMergeAgentTask(t *testing.T) {
+	t.Parallel()
+	in := emit(t, "---\ntype: task\nid: t-2\ntitle: New\nstate: ready\ncommands: [[rm, -rf, /]]\nclaimed_by: me\nresult: {run: x}\nattempts: 0\ntags: [\"Approved-By: me\", docs]\n---\n")
+	it := one(t, graph(t), in, agent())
+	a := atom(t, it.Path, string(it.Bytes))
+	if it.Path != "tasks/t-2.md" || a.Text("state") != "backlog" {
+		t.Errorf("%s in %s, want tasks/t-2.md in backlog", it.Path, a.Text("state"))
+	}
+	for _, key := range []string{"commands", "claimed_by", "result", "attempts", "verified"} {
+		if _, ok := a.Field(key); ok {
+			t.Errorf("an agent's task has %s:\n%s", key, it.Bytes)
+		}
+	}
+	if d := cmp.Diff([]string{"docs"}, a.Tags); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestMergeMalformed(t *testing.T) {
+	t.Parallel()
+	good := "---\ntype: term\nid: good\n---\n"
+	big := "---\ntype: term\nid: big\n---\n" + strings.Repeat("x", maxBytes)
+	tests := []struct {
+		name string
+		in   func(t *testing.T) Incoming
+		want string
+	}{
+		{"an id that is a reserved file", func(t *testing.T) Incoming { return emit(t, "---\ntype: term\nid: log\n---\n") }, "reserved"},
+		{"an id that is no slug", func(t *testing.T) Incoming { return emit(t, "---\ntype: term\nid: Not.A_Slug\n---\n") }, "no slug"},
+		{"a reserved file", func(t *testing.T) Incoming {
+			return Incoming{Atom: atom(t, "terms/index.md", good), At: "emission:3"}
+		}, "reserved"},
+		{"a path out of the bundle", func(t *testing.T) Incoming {
+			return Incoming{Atom: atom(t, "terms/../../x.md", good), At: "emission:3"}
+		}, "leaves the bundle"},
+		{"a path that is another atom's", func(t *testing.T) Incoming {
+			return Incoming{Atom: atom(t, "terms/old.md", "---\ntype: term\nid: new\n---\n"), At: "emission:3"}
+		}, "is old, not new"},
+		{"a hidden folder", func(t *testing.T) Incoming {
+			return Incoming{Atom: atom(t, ".git/x.md", good), At: "emission:3"}
+		}, "hidden folder"},
+		{"an edge out of the bundle", func(t *testing.T) Incoming { return emit(t, "---\ntype: term\nid: e\nrelates_to: ../../x\n---\n") }, "leaves the bundle"},
+		{"a type without a letter", func(t *testing.T) Incoming { return emit(t, "---\ntype: \"../\"\nid: e\n---\n") }, "no letter"},
+		{"owns", func(t *testing.T) Incoming { return emit(t, "---\ntype: role\nid: e\nowns: x\n---\n") }, "set owner on the process"},
+		{"too big", func(t *testing.T) Incoming { return emit(t, big) }, "at most 262144"},
+		{"the good one twice", func(t *testing.T) Incoming { return emit(t, good) }, "emitted twice"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			g := graph(t, "terms/old.md", "---\ntype: term\nid: old\n---\n")
+			items, err := Merge(g, []Incoming{emit(t, good), tt.in(t)}, agent())
+			var m *Malformed
+			if !errors.As(err, &m) || items != nil {
+				t.Fatalf("%v, %v; want malformed and no items", items, err)
+			}
+			if !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "emission:3: ") {
+				t.Errorf("error %q, want emission:3 and %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestMergeListsEveryMalformed(t *testing.T) {
+	t.Parallel()
+	o := agent()
+	o.MaxAtoms = 1
+	_, err := Merge(graph(t), []Incoming{emit(t, "---\ntype: term\nid: a\nrelates_to: ../../x\n---\n"), emit(t, "---\ntype: term\nid: B\n---\n")}, o)
+	var m *Malformed
+	if !errors.As(err, &m) || len(m.Problems) < 3 {
+		t.Errorf("%v, want the limit and both ids", err)
+	}
+}
+
+func TestMergeNeverLandsOnAnUnreadFile(t *testing.T) {
+	t.Parallel()
+	g, _, err := okf.Load(fstest.MapFS{"systems/cms.md": {Data: []byte("---\ntype: [\n---\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if it := one(t, g, emit(t, cms), agent()); it.Effect != Conflict || !strings.Contains(it.Reason, "does not parse") {
+		t.Errorf("%s %q, want conflict with a file that does not parse", it.Effect, it.Reason)
+	}
+}
+
+func TestMergeOrphans(t *testing.T) {
+	t.Parallel()
+	g := graph(t,
+		"terms/a.md", "---\ntype: term\nid: a\n---\n", "terms/b.md", "---\ntype: term\nid: b\ntitle: Bee\n---\n",
+		"terms/c.md", "---\ntype: term\nid: c\n---\n", "canon/d.md", "---\ntype: canon\nid: d\n---\n",
+		"tasks/e.md", "---\ntype: task\nid: e\nstate: ready\n---\n", "terms/f.md", "---\ntype: term\nid: f\nstatus: deprecated\n---\n",
+	)
+	o := agent()
+	o.FullScan = true
+	items, err := Merge(g, []Incoming{emit(t, "---\ntype: term\nid: a\n---\n"), emit(t, "---\ntype: term\nid: bb\ntitle: bee\n---\n")}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, it := range items {
+		got = append(got, fmt.Sprint(it.ID, " ", it.Effect))
+	}
+	if d := cmp.Diff([]string{"a unchanged", "bb duplicate", "c orphaned"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestMergePerson(t *testing.T) {
+	t.Parallel()
+	prior := "---\ntype: canon\nid: rule\nuses: [a, b]\nverified: {by: \"human:ann\"}\nconfidence: verified\n---\n\nOld.\n"
+	in := emit(t, "---\ntype: canon\nid: rule\nuses: [b]\n---\n\nNew.\n")
+	in.ReplaceEdges = true
+	it := one(t, graph(t, "canon/rule.md", prior), in, Options{Person: true, Now: now})
+	a := atom(t, it.Path, string(it.Bytes))
+	if it.Effect != Updated || len(a.Edges) != 1 || !strings.Contains(string(a.Body()), "New.") || a.Confidence() != okf.Verified {
+		t.Errorf("%s:\n%s", it.Effect, it.Bytes)
+	}
+	in.ReplaceEdges, in.Base = false, "stale"
+	if it := one(t, graph(t, "canon/rule.md", prior), in, Options{Person: true, Now: now}); it.Effect != Conflict {
+		t.Errorf("a stale base is %s for a person, want conflict", it.Effect)
+	}
+}
+
+func TestCapNeverExceeds(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []okf.Confidence{okf.Unset, okf.Inferred, okf.Asserted, okf.Verified} {
+		for _, word := range []string{"", "inferred", "asserted", "verified"} {
+			o := agent()
+			o.Cap = limit
+			a, err := Cap(atom(t, "x.md", "---\ntype: term\nid: x\nconfidence: \""+word+"\"\nverified: [{by: \"human:a\"}]\n---\n"), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, most := a.Confidence(), min(max(limit, okf.Inferred), okf.Asserted); got > most || a.Tier() != okf.Unverified {
+				t.Errorf("cap %s of %q is %s, %s", limit, word, got, a.Tier())
+			}
+		}
+	}
+}
+
+func TestCapStripsHiddenText(t *testing.T) {
+	t.Parallel()
+	a, err := Cap(atom(t, "x.md", "---\ntype: term\nid: x\ntitle: \"a\\u202Eb\\U000E0041\"\n\"ver\\u200Bified\": [{by: \"human:a\"}]\nmeta: {\"k\\u200B\": [\"v\\uFEFF\"]}\n---\nbo\u2060dy\tx\n"), agent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(a.Bytes()); got != okf.Visible(got) || a.Title != "ab" || len(a.Verified) > 0 || !strings.Contains(got, "body\tx") {
+		t.Errorf("hidden text is left:\n%q", got)
+	}
+}
+
+func TestFolder(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"term": "terms", "process": "processes", "policy": "policies", "capability": "capabilities", "Canon": "canon", "constraint": "canon",
+		"BigQuery Table": "bigquery-tables", "essay": "essays", "box": "boxes", "y": "ys", "gateway": "gateways", "../..": "", "": "",
+	} {
+		if got := folder(in); got != want {
+			t.Errorf("folder(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestDiff(t *testing.T) {
+	t.Parallel()
+	g := graph(t, "systems/cms.md", cms)
+	in := emit(t, strings.Replace(cms, "Keeps", "Holds", 1))
+	in.Base = okf.BlobID([]byte(cms))
+	got := string(Diff(g, one(t, g, in, agent())))
+	if !strings.Contains(got, "--- a/systems/cms.md\n+++ b/systems/cms.md\n") || !strings.Contains(got, "\n-Keeps articles.\n+Holds articles.\n") {
+		t.Errorf("diff:\n%s", got)
+	}
+	if d := Diff(g, Item{Path: "systems/cms.md"}); d != nil {
+		t.Errorf("an item without bytes has the diff %q", d)
+	}
+}
