@@ -20,7 +20,7 @@ func verbs(env Env) []group {
 			initVerb(env), demo(env), statusVerb(env), syncVerb(env),
 		}},
 		{"knowledge", []*cli.Command{
-			compilePersona(env),
+			compilePersona(env), reconcileVerb(env),
 		}},
 		{"work", []*cli.Command{
 			task(env), drainVerb(env), reviewVerb(env), approve(env), reject(env), pause(env), resume(env),

@@ -1,0 +1,152 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile"
+)
+
+func reconcileVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "reconcile",
+		Usage:     "merge emitted atoms into the bundle, as drain does",
+		ArgsUsage: "FILE…|-",
+		Description: "my-agent | odd reconcile - --dry-run\nodd reconcile draft.md --accept style\n" +
+			"git show refs/odd/run/RUN:TASK.1/emission.md | odd reconcile - --accept style\n\n" +
+			"FILE is an emission (fenced atom blocks) or one atom. What is read counts as an agent's,\n" +
+			"whoever runs this: it is capped, and a guarded atom lands only when a person accepts it\n" +
+			"by its id, at the terminal. Files are written, nothing is committed.",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "accept", Usage: "take the guarded atom `ID` too; asks on the terminal"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "show the diff of every atom and write nothing"},
+			&cli.StringFlag{Name: "fail-on", Usage: "write nothing and refuse when an `EFFECT` is among guarded,conflict,…"},
+			&cli.BoolFlag{Name: "full-scan", Usage: "report the atoms that were not emitted as orphaned"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 {
+				return usage("reconcile: want a file or -; see odd help reconcile")
+			}
+			o := reconcileOptions{files: c.Args().Slice(), accept: c.StringSlice("accept"), dry: c.Bool("dry-run"), full: c.Bool("full-scan"), json: c.Bool("json")}
+			var err error
+			if o.failOn, err = effectsNamed(c.String("fail-on")); err != nil {
+				return err
+			}
+			return runReconcile(c.Context, env, o)
+		},
+	})
+}
+
+type reconcileOptions struct {
+	files, accept   []string
+	failOn          []reconcile.Effect
+	dry, full, json bool
+}
+
+// effectsNamed reads the list of --fail-on.
+func effectsNamed(list string) ([]reconcile.Effect, error) {
+	var out []reconcile.Effect
+	for _, s := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if !slices.Contains(reconcile.Effects(), reconcile.Effect(s)) {
+			return nil, usage("reconcile: --fail-on: unknown effect %q; want some of %s", s, strings.Trim(fmt.Sprint(reconcile.Effects()), "[]"))
+		}
+		out = append(out, reconcile.Effect(s))
+	}
+	return out, nil
+}
+
+func runReconcile(ctx context.Context, env Env, o reconcileOptions) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	in, err := readEmissions(env, o.files)
+	if err != nil {
+		return err
+	}
+	g, _, err := okf.Load(os.DirFS(filepath.Join(w.repo.Root(), filepath.FromSlash(w.cfg.Root))))
+	if errors.Is(err, fs.ErrNotExist) {
+		return refuse("no-bundle", "%s: no such folder; run odd init", w.cfg.Root)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", w.cfg.Root, err)
+	}
+	limit, _ := okf.ParseConfidence(w.cfg.Session.Cap)
+	items, err := reconcile.Merge(g, in, reconcile.Options{
+		Cap: limit, By: "odd/" + version(), Now: env.Now(), MaxAtoms: w.cfg.Session.MaxAtoms, FullScan: o.full,
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.accept(ctx, g, items, in, o); err != nil {
+		return err
+	}
+	if err := printItems(env, g, items, o); err != nil {
+		return err
+	}
+	for _, it := range items {
+		if slices.Contains(o.failOn, it.Effect) {
+			return refuse("fail-on", "%s is %s, and --fail-on names that; nothing was written", it.ID, it.Effect)
+		}
+	}
+	if o.dry {
+		return nil
+	}
+	return w.repo.Write(writes(w.cfg.Root, items))
+}
+
+// writes are the files of the items that land, as paths of the repository.
+func writes(root string, items []reconcile.Item) repo.Changes {
+	ch := repo.Changes{}
+	for _, it := range items {
+		if it.Effect.Lands() {
+			ch[path.Join(root, it.Path)] = it.Bytes
+		}
+	}
+	return ch
+}
+
+// itemJSON is an item with its diff, which only --dry-run has.
+type itemJSON struct {
+	reconcile.Item
+	Diff string `json:"diff,omitempty"`
+}
+
+// printItems prints one row an item, or the JSON by effect, and with --dry-run the diffs.
+func printItems(env Env, g *okf.Graph, items []reconcile.Item, o reconcileOptions) error {
+	byEffect := map[reconcile.Effect][]itemJSON{}
+	for _, e := range reconcile.Effects() {
+		byEffect[e] = []itemJSON{}
+	}
+	var rows [][]string
+	var diffs strings.Builder
+	for _, it := range items {
+		row := itemJSON{Item: it}
+		if o.dry {
+			row.Diff = string(reconcile.Diff(g, it))
+			fmt.Fprintf(&diffs, "%s", row.Diff)
+		}
+		byEffect[it.Effect] = append(byEffect[it.Effect], row)
+		rows = append(rows, []string{string(it.Effect), string(it.ID), it.Path, it.Reason})
+	}
+	if o.json {
+		return printJSON(env, byEffect)
+	}
+	if err := printRows(env, rows); err != nil || diffs.Len() == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(env.Stdout, "\n%s", diffs.String())
+	return err
+}
