@@ -1,0 +1,424 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/knowledge"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile"
+)
+
+// TestMain gives git a home without anybody's configuration.
+func TestMain(m *testing.M) {
+	home, err := os.MkdirTemp("", "odd-drain-")
+	if err != nil {
+		panic(err)
+	}
+	for k, v := range map[string]string{"HOME": home, "XDG_CONFIG_HOME": home, "GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1"} {
+		os.Setenv(k, v)
+	}
+	code := m.Run()
+	os.RemoveAll(home)
+	os.Exit(code)
+}
+
+var (
+	begin = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	ann   = repo.Signature{Name: "Ann", Email: "ann@example.org", When: begin}
+)
+
+// world is a small company on a board, and what its sessions answer.
+type world struct {
+	t      *testing.T
+	repo   *repo.Repo
+	now    time.Time
+	runs   int
+	answer func(context.Context, session.Request) (session.Emission, error)
+	o      Options
+}
+
+// Run is the substrate of every world.
+func (w *world) Run(ctx context.Context, r session.Request) (session.Emission, error) {
+	if e, ok := r.BeginTurn(ctx); !ok {
+		return e, nil
+	}
+	return w.answer(ctx, r)
+}
+
+const paid = "\n[budget]\nmonthly_usd = 1\n"
+
+// newWorld has the demo company, odd.toml with the given tail and one ready task a name.
+func newWorld(t *testing.T, toml string, tasks ...string) *world {
+	t.Helper()
+	r, err := repo.Init(context.Background(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ch := repo.Changes{"odd.toml": []byte("[session]\nsubstrate = \"exec\"\nmax_usd = 0.10\n[substrate.exec]\nargv = [\"true\"]\n[governance]\nlease = \"off\"\n[drain]\nmax_tasks = 9\n" + toml)}
+	for _, f := range knowledge.Demo() {
+		if !strings.HasPrefix(f.Path, "knowledge/tasks/") {
+			ch[f.Path] = f.Data
+		}
+	}
+	for _, id := range tasks {
+		id, extra, _ := strings.Cut(id, " ")
+		ch["knowledge/tasks/"+id+".md"] = []byte("---\ntype: task\nid: " + id + "\ntitle: " + id + "\nstate: ready\nkind: research\nrole: shore-lead\n" + strings.ReplaceAll(extra, "|", "\n") + "\n---\n")
+	}
+	w := &world{t: t, repo: r, now: begin}
+	w.commit(ch, "begin")
+	w.answer = func(context.Context, session.Request) (session.Emission, error) { return says(term("tide")), nil }
+	w.o = Options{Branch: "refs/heads/main", By: "odd/test", Now: func() time.Time { return w.now },
+		Substrate: func(config.Config, fs.FS) (session.Substrate, error) { return w, nil }}
+	return w
+}
+
+// commit is a person's.
+func (w *world) commit(ch repo.Changes, msg string) {
+	w.t.Helper()
+	tip, err := w.repo.Ref("refs/heads/main")
+	var parents []repo.OID
+	if err == nil {
+		parents = []repo.OID{tip}
+	}
+	oid, err := w.repo.Make(context.Background(), parents, ch, ann, msg+"\n")
+	if err == nil {
+		err = w.repo.Move(context.Background(), repo.RefUpdate{Name: "refs/heads/main", Old: tip, New: oid})
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) drain(ctx context.Context) (Report, error) {
+	w.t.Helper()
+	w.runs++
+	o := w.o
+	o.Run = fmt.Sprintf("run-01KJPWD6M0E8497ANGJ5R0NA%02d", w.runs)
+	return Run(ctx, w.repo, o)
+}
+
+func (w *world) must() Report {
+	w.t.Helper()
+	r, err := w.drain(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// read is a file of a ref.
+func (w *world) read(ref, name string) string {
+	w.t.Helper()
+	oid, err := w.repo.Ref(ref)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	f, err := w.repo.Tree(oid)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	b, err := fs.ReadFile(f, name)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+func (w *world) task(id string) string { return w.read("refs/heads/main", "knowledge/tasks/"+id+".md") }
+
+func term(id string) session.Atom {
+	a, err := okf.Parse("terms/"+id+".md", []byte("---\ntype: term\nid: "+id+"\ntitle: "+id+"\nconfidence: verified\n---\nIt is.\n"))
+	if err != nil {
+		panic(err)
+	}
+	return session.Atom{Atom: a, At: "emission:1"}
+}
+
+func says(atoms ...session.Atom) session.Emission {
+	return session.Emission{Atoms: atoms, Outcome: session.Completed, Usage: session.Usage{Turns: 1, Cost: 20_000, CostKnown: true}}
+}
+
+func code(err error) string {
+	var no *Refusal
+	var wait *Busy
+	switch {
+	case errors.As(err, &no):
+		return no.Code
+	case errors.As(err, &wait):
+		return wait.Code
+	}
+	return fmt.Sprint(err)
+}
+
+func TestTasksGoInOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "c priority: p0", "a priority: p2", "b priority: p2|dependencies: [a]", "d priority: p1")
+	r := w.must()
+	var got []string
+	for _, o := range r.Tasks {
+		got = append(got, fmt.Sprintf("%s %s", o.Task, o.State))
+	}
+	// b waits for a person: review is not done
+	if s := strings.Join(got, ", "); s != "c review, d review, a review" {
+		t.Errorf("order: %s", s)
+	}
+	if r.Spent != 60_000 || r.Level != "ok" {
+		t.Errorf("spent %d, level %s", r.Spent, r.Level)
+	}
+}
+
+func TestTheCap(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a")
+	r := w.must()
+	if n := r.Tasks[0].Effects[reconcile.Added]; n != 1 {
+		t.Fatalf("effects %v", r.Tasks[0].Effects)
+	}
+	got := w.read("refs/heads/"+r.Tasks[0].Branch, "knowledge/terms/tide.md")
+	if !strings.Contains(got, "confidence: inferred") || strings.Contains(got, "verified") {
+		t.Errorf("the cap did not hold:\n%s", got)
+	}
+}
+
+// A session that does not say what it cost is charged its reservation.
+func TestUnknownCostIsTheReservation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a budget_usd: 0.30")
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		return session.Emission{Outcome: session.Completed, Usage: session.Usage{Turns: 1}}, nil
+	}
+	if r := w.must(); r.Tasks[0].Cost != 300_000 {
+		t.Errorf("cost %s", r.Tasks[0].Cost)
+	}
+}
+
+// Past the hard stop the board is paused for whoever comes next.
+func TestHardStopPauses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a", "b")
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		e := says()
+		e.Usage.Cost = 2_000_000
+		return e, nil
+	}
+	w.o.MaxTasks = 1
+	w.must()
+	if _, err := w.drain(context.Background()); code(err) != "budget" {
+		t.Fatalf("second drain: %v", err)
+	}
+	if p := w.read("refs/heads/main", "knowledge/pause.toml"); board.PauseReason([]byte(p)) == "" || p == "" {
+		t.Errorf("pause.toml = %q", p)
+	}
+	if _, err := w.drain(context.Background()); code(err) != "paused" {
+		t.Errorf("third drain: %v", err)
+	}
+}
+
+func TestTeamEnvelope(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid+"[budget.teams]\nnobody = 0.05\n", "a")
+	if _, err := w.drain(context.Background()); code(err) != "budget-team" {
+		t.Errorf("a team that is no capability: %v", err)
+	}
+	team := repo.Changes{"knowledge/capabilities/shore.md": []byte("---\ntype: capability\nid: nobody\n---\n")}
+	w.commit(team, "a team")
+	w.commit(repo.Changes{"knowledge/tasks/a.md": []byte(strings.Replace(w.task("a"), "state:", "team: nobody\nstate:", 1))}, "its task")
+	if _, err := w.drain(context.Background()); code(err) != "budget-team" {
+		t.Errorf("over the team's envelope: %v", err)
+	}
+}
+
+// What blocks a task, and what it says.
+func TestBlocked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer func(context.Context, session.Request) (session.Emission, error)
+		bind   func(board.Task, persona.Persona) error
+		want   string
+	}{
+		"a fault of the substrate": {func(context.Context, session.Request) (session.Emission, error) {
+			return session.Emission{}, errors.New("boom")
+		}, nil, "session: boom"},
+		"a declared failure": {func(context.Context, session.Request) (session.Emission, error) {
+			return session.Fail("stuck", "no maps"), nil
+		}, nil, "session failed: stuck: no maps"},
+		"no outcome": {func(context.Context, session.Request) (session.Emission, error) {
+			return session.Emission{Atoms: []session.Atom{term("x")}}, nil
+		}, nil, "no declared outcome"},
+		"a handoff": {func(context.Context, session.Request) (session.Emission, error) {
+			return session.Emission{Outcome: session.HandoffInsufficient}, nil
+		}, nil, "handoff_insufficient"},
+		"a change": {func(context.Context, session.Request) (session.Emission, error) {
+			return session.Emission{Outcome: session.Completed, HasChange: true}, nil
+		}, nil, "change-unsupported"},
+		"one bad atom of two": {func(context.Context, session.Request) (session.Emission, error) {
+			return says(term("x"), term("x")), nil
+		}, nil, "emission refused"},
+		"the contract": {nil, func(board.Task, persona.Persona) error { return errors.New("forbidden combination") }, "contract: forbidden combination"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, paid, "a")
+			if c.answer != nil {
+				w.answer = c.answer
+			}
+			w.o.Bind = c.bind
+			r := w.must()
+			if o := r.Tasks[0]; o.State != board.Blocked || !strings.Contains(o.Reason, c.want) || o.Branch != "" {
+				t.Errorf("%+v, want blocked: %s", o, c.want)
+			}
+			if !strings.Contains(w.task("a"), "state: blocked") {
+				t.Error(w.task("a"))
+			}
+		})
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a", "b")
+	ctx, cancel := context.WithCancel(context.Background())
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		cancel()
+		return says(term("x")), nil
+	}
+	r, err := w.drain(ctx)
+	if !errors.Is(err, context.Canceled) || len(r.Tasks) != 1 || r.Tasks[0].State != board.Blocked {
+		t.Errorf("%+v, %v", r.Tasks, err)
+	}
+	if !strings.Contains(w.task("a"), "state: blocked") || !strings.Contains(w.task("b"), "state: ready") {
+		t.Errorf("a: %s b: %s", w.task("a"), w.task("b"))
+	}
+}
+
+// The board may move on while a session runs; a pause then ends the session at its next turn.
+func TestTheBoardMovesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a", "b")
+	w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
+		if r.Task == "a" {
+			w.commit(repo.Changes{"notes.txt": []byte("x\n")}, "a note")
+			return says(term("x")), nil
+		}
+		w.commit(repo.Changes{"knowledge/pause.toml": board.PauseFile("enough", "human:ann@example.org", w.now)}, "pause")
+		if e, ok := r.BeginTurn(ctx); !ok {
+			return e, nil
+		}
+		return says(term("y")), nil
+	}
+	r := w.must()
+	if len(r.Tasks) != 2 || r.Tasks[0].State != board.Review || r.Tasks[1].State != board.Blocked || !strings.Contains(r.Tasks[1].Reason, "paused: enough") {
+		t.Errorf("%+v", r.Tasks)
+	}
+	if w.read("refs/heads/main", "notes.txt") == "" {
+		t.Error("the person's commit is gone")
+	}
+}
+
+// A claim that outlives its lease cannot take another turn, nor be taken from its sweeper.
+func TestTheLeaseExpiresMidSession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a")
+	w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
+		w.now = w.now.Add(time.Hour)
+		if e, ok := r.BeginTurn(ctx); !ok {
+			return e, nil
+		}
+		return says(term("x")), nil
+	}
+	if r := w.must(); r.Tasks[0].State != board.Blocked || !strings.Contains(r.Tasks[0].Reason, "lease expired") {
+		t.Errorf("%+v", r.Tasks)
+	}
+}
+
+func TestTheLeaseSeam(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a", "b")
+	w.o.Lease = func(t board.Task, _ time.Time) error {
+		if t.ID == "a" {
+			return &Refusal{Code: "scope", Text: "out of scope"}
+		}
+		return nil
+	}
+	if r := w.must(); len(r.Tasks) != 1 || r.Tasks[0].Task != "b" {
+		t.Errorf("%+v", r.Tasks)
+	}
+	if _, err := w.drain(context.Background()); code(err) != "scope" {
+		t.Errorf("with nothing else ready: %v", err)
+	}
+}
+
+// A second drain is told who holds the lock, and nothing happens.
+func TestOneDrain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a")
+	unlock, err := w.repo.LockDrainFor("run-other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unlock() }()
+	if _, err := w.drain(context.Background()); code(err) != "locked" || !strings.Contains(err.Error(), "run-other") {
+		t.Errorf("%v", err)
+	}
+	p, err := Explain(context.Background(), w.repo, w.o)
+	if err != nil || len(p.Stops) != 1 || p.Stops[0].Code != "locked" || len(p.Tasks) != 1 || !p.Tasks[0].Run {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// An update is made against the blob the session saw; a person who was faster wins.
+func TestConflict(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a")
+	w.answer = func(_ context.Context, r session.Request) (session.Emission, error) {
+		a, err := r.Graph.Find("slack-water")
+		if err != nil {
+			return session.Emission{}, err
+		}
+		changed, err := okf.Parse(a.Path, []byte("---\ntype: term\nid: slack-water\ntitle: Slack\n---\nNew.\n"))
+		return says(session.Atom{Atom: changed, Base: "0123456789012345678901234567890123456789", At: "emission:1"}), err
+	}
+	if r := w.must(); r.Tasks[0].Effects[reconcile.Conflict] != 1 {
+		t.Errorf("%+v", r.Tasks[0])
+	}
+}
+
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a")
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		e := says(term("tide"))
+		e.Raw = session.Print(e)
+		return e, nil
+	}
+	first := w.must().Tasks[0]
+	w.commit(repo.Changes{"knowledge/terms/tide.md": []byte("---\ntype: term\nid: tide\ntitle: tide\nconfidence: asserted\n---\nBy hand.\n")}, "a person was faster")
+	o := w.o
+	o.Task, o.Run = "a", "run-01KJPWD6M0E8497ANGJ5R0NAZZ"
+	again, err := Refresh(context.Background(), w.repo, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Branch != "odd/review/a.2" || again.Proposal == first.Proposal || again.Effects[reconcile.Added] != 0 || again.Cost != budget.MicroUSD(0) {
+		t.Errorf("%+v after %+v", again, first)
+	}
+	if !strings.Contains(w.task("a"), "state: review") || !strings.Contains(w.task("a"), string(again.Proposal)) {
+		t.Error(w.task("a"))
+	}
+	if !strings.Contains(w.read("refs/heads/main", "knowledge/terms/tide.md"), "By hand.") {
+		t.Error("the person's term is gone")
+	}
+}
