@@ -22,7 +22,7 @@
 //	settime RFC3339     set the clock of odd and of git
 //	advance DURATION    move that clock, 40m or 24h; -1h moves it back
 //	capture NAME        put the last stdout, trimmed, into $NAME
-//	show N FILE CMD …   exits N CMD …, and add both to FILE as a terminal would show them
+//	show N FILE CMD …   exits N CMD …, and add both to FILE as a terminal shows them, object ids as …
 //	edit OLD NEW FILE…  replace the first OLD in each file, as a person's editor would
 //	state FILE          write refs, index and edits of the repository here to FILE, which lies outside it
 //
@@ -45,6 +45,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -246,6 +247,9 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
+// oid is an object id, short or whole, or a hash.
+var oid = regexp.MustCompile(`\b[0-9a-f]{10,64}\b`)
+
 func show(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: show code file command [args...]")
@@ -259,7 +263,8 @@ func show(ts *testscript.TestScript, neg bool, args []string) {
 			args[i] = strconv.Quote(a)
 		}
 	}
-	fmt.Fprintf(f, "$ %s\n%s%s", strings.Join(args[2:], " "), ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	told := oid.ReplaceAllString(ts.ReadFile("stdout")+ts.ReadFile("stderr"), "…")
+	fmt.Fprintf(f, "$ %s\n%s", strings.Join(args[2:], " "), told)
 	if args[0] != "0" {
 		fmt.Fprintf(f, "exit %s\n", args[0])
 	}
