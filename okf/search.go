@@ -30,8 +30,8 @@ type Hit struct {
 //
 // The score is BM25 over the fields of an atom, a word in a title counting for
 // more than one in the body, times the part of the query's words that the atom
-// has. A word that no atom has stands for the words that begin with it, at half
-// their weight.
+// has. A word that no atom has stands for the words that begin with it, or with
+// all but its ending, at half their weight.
 func (g *Graph) Search(query string, limit int) []Hit {
 	p := g.postings()
 	terms := p.terms(query)
@@ -90,7 +90,7 @@ const (
 )
 
 // prefixFactor is what a word counts that only begins as the query's does, and
-// prefixLeast the letters it takes for that.
+// prefixLeast the letters that takes.
 const (
 	prefixFactor = 0.5
 	prefixLeast  = 3
@@ -194,11 +194,38 @@ func eachLine(a *Atom, visit func(n int, line string, heading bool)) {
 	n, code := a.BodyLine, false
 	for b := range bytes.Lines(a.Body()) {
 		line := strings.TrimRight(string(b), "\r\n")
+		if strings.Contains(line, "](") {
+			line = withoutTargets(line)
+		}
 		if mark := strings.TrimLeft(line, " "); strings.HasPrefix(mark, "```") || strings.HasPrefix(mark, "~~~") {
 			code = !code
 		}
 		visit(n, line, !code && strings.HasPrefix(line, "#"))
 		n++
+	}
+}
+
+// withoutTargets turns "[text](target)" into "text": what a link leads to is not
+// what a line says.
+func withoutTargets(line string) string {
+	var b strings.Builder
+	for {
+		at := strings.Index(line, "](")
+		if at < 0 {
+			return b.String() + line
+		}
+		size := strings.IndexAny(line[at:], ") ")
+		if size < 0 || line[at+size] != ')' {
+			b.WriteString(line[:at+2])
+			line = line[at+2:]
+			continue
+		}
+		text := line[:at]
+		if open := strings.LastIndexByte(text, '['); open >= 0 {
+			text = strings.TrimSuffix(text[:open], "!") + text[open+1:]
+		}
+		b.WriteString(text)
+		line = line[at+size+1:]
 	}
 }
 
@@ -208,34 +235,58 @@ type term struct {
 	factor float64
 }
 
-// terms are the distinct words of a query, in order.
+// terms are the distinct words of a query, in order. The words a question is
+// put with are left out where others remain.
 func (p *postings) terms(query string) []term {
-	var out []term
-	seen := map[string]bool{}
+	var asked, told []string
 	words(query, func(w string) {
-		if seen[w] {
-			return
+		switch {
+		case slices.Contains(asked, w) || slices.Contains(told, w):
+		case filler(w):
+			told = append(told, w)
+		default:
+			asked = append(asked, w)
 		}
-		seen[w] = true
-		t := term{words: []string{w}, factor: 1}
-		if _, ok := p.rows[w]; !ok && utf8.RuneCountInString(w) >= prefixLeast {
-			t = term{words: p.beginning(w), factor: prefixFactor}
-		}
-		out = append(out, t)
 	})
+	if asked == nil {
+		asked = told
+	}
+	var out []term
+	for _, w := range asked {
+		out = append(out, p.term(w))
+	}
 	return out
 }
 
-// beginning lists the words that begin with w, w itself when none does.
+// filler reports English words that say nothing about what a query is after.
+func filler(w string) bool {
+	const all = " a an and are as at be by can do does for from has have how i in is it its many me my of on or our that the their there these they this to use was we what when where which who whose why will with you your "
+	return strings.Contains(all, " "+w+" ")
+}
+
+// term is what a word of a query stands for: itself, or, where no atom has it,
+// the words that begin with it or with all but its ending.
+func (p *postings) term(w string) term {
+	if _, ok := p.rows[w]; ok {
+		return term{words: []string{w}, factor: 1}
+	}
+	const ending = 3 // letters of -ed, -er, -ing
+	rs := []rune(w)
+	for cut := 0; cut <= ending && len(rs)-cut >= prefixLeast+min(cut, 1); cut++ {
+		if all := p.beginning(string(rs[:len(rs)-cut])); len(all) > 0 {
+			return term{words: all, factor: prefixFactor}
+		}
+	}
+	return term{words: []string{w}, factor: 1}
+}
+
+// beginning lists the words that begin with w.
 func (p *postings) beginning(w string) []string {
 	all := p.sorted()
 	from, _ := slices.BinarySearch(all, w)
 	to := from
 	for to < len(all) && strings.HasPrefix(all[to], w) {
 		to++
-	}
-	if from == to {
-		return []string{w}
 	}
 	return all[from:to]
 }
@@ -275,8 +326,8 @@ func (p *postings) weight(q posting, n int) float64 {
 // snippetWidth is the longest snippet, in runes.
 const snippetWidth = 120
 
-// snippet is the line of the body that has most of the query, else the
-// description, and its line in the file.
+// snippet is the description or the first line of the body, whichever has more
+// of the query, and its line in the file.
 func (a *Atom) snippet(terms []term) (line int, text string) {
 	most := 0
 	eachLine(a, func(n int, s string, _ bool) {
@@ -284,7 +335,7 @@ func (a *Atom) snippet(terms []term) (line int, text string) {
 			most, line, text = got, n, s
 		}
 	})
-	if most < len(terms) && a.Description != "" && matches(a.Description, terms) > most || most == 0 {
+	if a.Description != "" && matches(a.Description, terms) >= most {
 		line, text = a.Line("description"), a.Description
 	}
 	if text == "" {

@@ -59,6 +59,7 @@ func library(t *testing.T) *Graph {
 		"terms/code.md":     "type: term\n\n```\n# ledger\n```",
 		"terms/long.md":     "type: term\n\nIt says ledger here." + strings.Repeat(" And more of other things.", 50),
 		"terms/other.md":    "type: term\n\nJournal rows.",
+		"terms/linked.md":   "type: term\n\nA ![xylophone](xylophone.png) [anchorage](xylophone/b.md) [c",
 		"policies/month.md": "type: policy\ntitle: Month sums\n\nThe ledger is read once a month.\n\nA month is cached.",
 	})
 }
@@ -93,8 +94,12 @@ func TestSearch(t *testing.T) {
 		{"the named atom first", "terms/long", 1, []string{"terms/long"}},
 		{"the stem first", "other", 2, []string{"terms/other", "terms/long"}},
 		{"a beginning", "journ", 0, []string{"terms/other"}},
+		{"another ending", "journaling", 0, []string{"terms/other"}},
+		{"a question", "what is read in a month?", 0, []string{"policies/month"}},
+		{"only a question", "what is this", 0, []string{"policies/month"}},
+		{"a link's text and not its target", "anchorage", 0, []string{"terms/linked"}},
 		{"accents", "mönth", 0, []string{"policies/month"}},
-		{"nothing has it", "xylophone", 0, nil},
+		{"nothing has it", "zither", 0, nil},
 		{"too short for a beginning", "jo", 0, nil},
 		{"no words", "?!", 0, nil},
 		{"nothing asked", "", 0, nil},
@@ -102,6 +107,17 @@ func TestSearch(t *testing.T) {
 	for _, tt := range tests {
 		if d := cmp.Diff(tt.want, found(g.Search(tt.query, tt.limit))); d != "" {
 			t.Errorf("%s: -want +got\n%s", tt.name, d)
+		}
+	}
+}
+
+func TestWithoutTargets(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"[a](b) and [c](d)": "a and c", "x [a](b c) y": "x [a](b c) y", "![a](b)": "a", "](": "](", "a](b)": "a", "[a](": "[a](",
+	} {
+		if got := withoutTargets(in); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
 		}
 	}
 }
