@@ -61,7 +61,7 @@ func arrange(a *cli.App, args []string) (commandLine, error) {
 	}
 	line.args = append(line.args, path...)
 	line.args = append(line.args, flags...)
-	if len(rest) > 0 && strings.HasPrefix(strings.Join(rest, " "), "-") || slices.ContainsFunc(rest, func(s string) bool { return strings.HasPrefix(s, "-") && s != "-" }) {
+	if slices.ContainsFunc(rest, func(s string) bool { return strings.HasPrefix(s, "-") && s != "-" }) {
 		line.args = append(line.args, "--")
 	}
 	line.args = append(line.args, rest...)

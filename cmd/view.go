@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/odd-cli/odd/board"
@@ -74,6 +76,25 @@ func (v *view) read() error {
 	}
 	v.tasks, v.unread = board.Tasks(v.graph)
 	return nil
+}
+
+// current is the board as a person sees it: the work tree where the board is
+// checked out, so that hand edits show, and the committed board elsewhere.
+func (w *workspace) current(ctx context.Context) (*view, error) {
+	v, err := w.view(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	head, err := w.repo.Branch()
+	if err != nil || head != v.line.Name() || w.repo.Root() == "" {
+		return v, err
+	}
+	v.bundle = os.DirFS(filepath.Join(w.repo.Root(), filepath.FromSlash(v.cfg.Root)))
+	if v.graph, v.problems, err = okf.Load(v.bundle); err != nil {
+		return nil, fmt.Errorf("%s: %w", v.cfg.Root, err)
+	}
+	v.tasks, v.unread = board.Tasks(v.graph)
+	return v, nil
 }
 
 // file is the repository path of a path below the bundle root.

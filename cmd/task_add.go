@@ -1,0 +1,73 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+func taskAdd(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "add",
+		Usage:       "file a task; it lands in backlog",
+		ArgsUsage:   "TITLE",
+		Description: "odd task add \"Harvest the terms of the handbook\" --role editor --kind extract --input docs",
+		Flags:       append([]cli.Flag{&cli.StringFlag{Name: "id", Usage: "the task's `ID` (default: from the title)"}}, taskFlags()...),
+		Action: func(c *cli.Context) error {
+			title, err := oneArg(c, "a title in quotes")
+			if err != nil {
+				return err
+			}
+			f, err := filing(c, title)
+			if err != nil {
+				return err
+			}
+			return runTaskAdd(c.Context, env, f, c.Bool("no-commit"), c.Bool("json"))
+		},
+	})
+}
+
+func filing(c *cli.Context, title string) (board.Filing, error) {
+	f := board.Filing{
+		ID: okf.ID(c.String("id")), Title: title, Kind: c.String("kind"), Priority: c.String("priority"), Role: c.String("role"), Team: c.String("team"),
+		Dependencies: c.StringSlice("depends"), Acceptance: c.StringSlice("accept"), Inputs: c.StringSlice("input"), MaxTurns: c.Int("max-turns"),
+	}
+	var err error
+	if s := c.String("budget-usd"); s != "" {
+		if f.Budget, err = budget.Parse(s); err != nil {
+			return f, usage("task add: --budget-usd: %v", err)
+		}
+	}
+	return f, nil
+}
+
+func runTaskAdd(ctx context.Context, env Env, f board.Filing, noCommit, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	who, err := w.repo.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	f.By, f.At = "human:"+who.Email, env.Now()
+	if env.Getenv("ODD_RUN") != "" {
+		f.By = "odd/" + version()
+	}
+	a, err := board.New(f)
+	if err != nil {
+		return usage("%v", err)
+	}
+	build := func(v *view) (repo.Changes, string, error) {
+		if b, err := v.graph.Find(string(a.ID)); err == nil && (b.ID == a.ID || b.Path == a.Path) {
+			return nil, "", refuse("exists", "task add %s: %s has that id; choose another with --id", a.ID, v.file(b.Path))
+		}
+		return repo.Changes{v.file(a.Path): a.Bytes()}, trailers("board: add "+string(a.ID), "", "Odd-Task", string(a.ID)), nil
+	}
+	return w.apply(ctx, build, noCommit, asJSON, string(a.ID), string(board.Backlog))
+}

@@ -1,0 +1,82 @@
+package cmd
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/okf"
+)
+
+func taskList(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "list",
+		Usage:       "list tasks in the order drain would take them",
+		Description: "odd task list --state ready",
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "state", Usage: "only tasks in `STATE`"}, &cli.BoolFlag{Name: "all", Usage: "done ones too"}, jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return runTaskList(c.Context, env, board.State(c.String("state")), c.Bool("all"), c.Bool("json"))
+		},
+	})
+}
+
+// taskRow is a task as --json lists it.
+type taskRow struct {
+	ID       okf.ID      `json:"id"`
+	State    board.State `json:"state"`
+	Priority string      `json:"priority"`
+	Kind     string      `json:"kind,omitempty"`
+	Role     string      `json:"role,omitempty"`
+	Title    string      `json:"title"`
+	Waits    string      `json:"waits,omitempty"` // why drain would not take it now
+}
+
+func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	v, err := w.current(ctx)
+	if err != nil {
+		return err
+	}
+	if state != "" && !slices.Contains(board.States(), state) {
+		return usage("task list: unknown state %q; one of %s", state, stateNames())
+	}
+	list, rows := []taskRow{}, [][]string{}
+	for _, t := range board.Order(v.tasks, board.ByID(v.tasks)) {
+		if state != "" && t.State != state || state == "" && !all && t.State == board.Done {
+			continue
+		}
+		r := taskRow{t.ID, t.State, t.Priority, t.Kind, t.Role, t.Title, ""}
+		if t.State == board.Ready {
+			r.Waits = string(board.Eligible(t, board.ByID(v.tasks), env.Now()))
+		}
+		if t.State == board.Blocked {
+			r.Waits = t.BlockedReason
+		}
+		list = append(list, r)
+		rows = append(rows, []string{string(r.ID), string(r.State), r.Priority, r.Role, r.Title, r.Waits})
+	}
+	for _, p := range v.unread {
+		talk(env, "%v", p)
+	}
+	if asJSON {
+		return printJSON(env, list)
+	}
+	return printRows(env, rows)
+}
+
+func stateNames() string {
+	var s []string
+	for _, st := range board.States() {
+		s = append(s, string(st))
+	}
+	return strings.Join(s, ", ")
+}

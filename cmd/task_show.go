@@ -1,0 +1,55 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
+)
+
+func taskShow(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "show",
+		Usage:       "show one task, whether drain would take it, and why not",
+		ArgsUsage:   "TASK",
+		Description: "odd task show harvest-terms",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			name, err := oneArg(c, "a task")
+			if err != nil {
+				return err
+			}
+			return runTaskShow(c.Context, env, name, c.Bool("json"))
+		},
+	})
+}
+
+func runTaskShow(ctx context.Context, env Env, name string, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	v, err := w.current(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := v.task(name)
+	if err != nil {
+		return err
+	}
+	waits := string(board.Eligible(t, board.ByID(v.tasks), env.Now()))
+	if asJSON {
+		fields := map[string]any{}
+		for _, f := range t.Atom.Fields {
+			fields[f.Key] = f.Value
+		}
+		return printJSON(env, map[string]any{"id": t.ID, "path": v.file(t.Path), "state": t.State, "eligible": waits == "", "waits": waits, "fields": fields, "body": string(t.Atom.Body())})
+	}
+	if waits == "" {
+		waits = "nothing, drain may take it"
+	}
+	talk(env, "%s waits for: %s", t.ID, waits)
+	_, err = env.Stdout.Write(t.Atom.Bytes())
+	return err
+}
