@@ -30,6 +30,15 @@ func drawAtom(t *rapid.T, id string) []okf.Field {
 			fields = append(fields, okf.Field{Key: string(k), Value: list})
 		}
 	}
+	if tags := rapid.SliceOfN(rapid.SampledFrom([]any{"x", "y", 2024, "approved-by:ann"}), 0, 3).Draw(t, "tags"); len(tags) > 0 {
+		fields = append(fields, okf.Field{Key: "tags", Value: tags})
+	}
+	if s := rapid.SampledFrom([]string{"", "", "draft", "stable", "deprecated"}).Draw(t, "status"); s != "" {
+		fields = append(fields, okf.Field{Key: "status", Value: s})
+	}
+	if v := rapid.SampledFrom([]any{nil, "plain", 1.5, true, []any{"a", 1}, map[string]any{"k": "v\u200b"}}).Draw(t, "extra"); v != nil {
+		fields = append(fields, okf.Field{Key: "extra", Value: v})
+	}
 	if rapid.Bool().Draw(t, "sourced") {
 		src := map[string]any{"resource": rapid.SampledFrom([]string{"docs/a.md", "docs/b.md"}).Draw(t, "resource")}
 		fields = append(fields, okf.Field{Key: "sources", Value: []any{src}})
@@ -54,6 +63,12 @@ func drawBundle(t *rapid.T) []okf.Atom {
 		a, err := okf.New(folder(fields[0].Value.(string))+"/"+id+".md", fields, drawBody(t))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if rapid.Bool().Draw(t, "byhand") { // comments and CRLF, as an editor leaves them
+			text := bytes.ReplaceAll(bytes.Replace(a.Bytes(), []byte("\nid: "), []byte("\n# ours\nid:   "), 1), []byte("\n"), []byte("\r\n"))
+			if a, err = okf.Parse(a.Path, text); err != nil {
+				t.Fatal(err)
+			}
 		}
 		out = append(out, a)
 	}
@@ -168,6 +183,9 @@ func TestPropertySafe(t *testing.T) {
 			}
 			if was.Tier() == okf.HumanReviewed {
 				t.Fatalf("%s was verified by a person and is %s", it.ID, it.Effect)
+			}
+			if was.Path != "" && bytes.Contains(was.Bytes(), []byte("# ours\r\n")) && (!bytes.Contains(it.Bytes, []byte("# ours\r\n")) || bytes.Contains(bytes.ReplaceAll(it.Bytes, []byte("\r\n"), nil), []byte("\n"))) {
+				t.Fatalf("%s lost a comment or mixes line endings\n%q", it.ID, it.Bytes)
 			}
 			if a.Confidence() > max(most, was.Confidence()) && (was.Path == "" || a.Confidence() > was.Confidence()) || a.Tier() == okf.HumanReviewed {
 				t.Fatalf("%s is %s, %s above the cap %s", it.ID, a.Confidence(), a.Tier(), most)

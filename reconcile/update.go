@@ -143,26 +143,21 @@ func bundlePath(target, from string) string {
 // tagged replaces the tags when the set of them differs. Approvals stay: they
 // are a person's.
 func tagged(c cand) []okf.Set {
-	f, ok := c.Atom.Field("tags")
-	if !ok {
+	if _, ok := c.Atom.Field("tags"); !ok {
 		return nil
 	}
-	var want []any
+	var want []string
 	for _, t := range c.prior.Tags {
 		if isApproval(t) {
 			want = append(want, t)
 		}
 	}
-	for _, t := range listed(f.Value) {
+	for _, t := range c.Atom.Tags {
 		if !slices.Contains(want, t) {
 			want = append(want, t)
 		}
 	}
-	have := make([]any, len(c.prior.Tags))
-	for i, t := range c.prior.Tags {
-		have[i] = t
-	}
-	if len(have) == len(want) && !slices.ContainsFunc(want, func(t any) bool { return !slices.Contains(have, t) }) {
+	if slices.Equal(slices.Compact(slices.Sorted(slices.Values(want))), slices.Compact(slices.Sorted(slices.Values(c.prior.Tags)))) {
 		return nil
 	}
 	return []okf.Set{{Key: "tags", Value: want}}

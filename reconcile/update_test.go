@@ -1,0 +1,138 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+func TestMergeUpdateIsMinimal(t *testing.T) {
+	t.Parallel()
+	in := emit(t, "---\ntype: system\nid: cms\nuses: [tape, disk]\nowner_note: new\nsources: [{id: s1, resource: docs/cms.md, last_modified: \"2026-11-01T00:00:00Z\"}, {resource: docs/b.md}]\n---\n")
+	in.Base = okf.BlobID([]byte(cms))
+	it := one(t, graph(t, "systems/cms.md", cms), in, agent())
+	if it.Effect != Updated {
+		t.Fatalf("%s %s, want updated", it.Effect, it.Reason)
+	}
+	got := string(it.Bytes)
+	if !strings.Contains(got, "title: CMS # by hand\n") || !strings.HasSuffix(got, "\nKeeps articles.\n") {
+		t.Errorf("an untouched line changed:\n%s", got)
+	}
+	a := atom(t, "systems/cms.md", got)
+	var edges []string
+	for _, e := range a.Edges {
+		edges = append(edges, fmt.Sprint(e.Kind, " ", e.Target))
+	}
+	if d := cmp.Diff([]string{"uses disk", "uses tape"}, edges); d != "" {
+		t.Errorf("edges are united: %s", d)
+	}
+	want := []okf.Source{{ID: "s1", Resource: "docs/cms.md"}, {Resource: "docs/b.md"}}
+	if d := cmp.Diff(want, a.Sources); d != "" {
+		t.Errorf("sources are united: %s", d)
+	}
+}
+
+func TestMergeKeepsCRLF(t *testing.T) {
+	t.Parallel()
+	prior := strings.ReplaceAll(cms, "\n", "\r\n")
+	in := emit(t, strings.Replace(cms, "Keeps articles.", "Holds articles.\n\nAnd more.", 1))
+	in.Base = okf.BlobID([]byte(prior))
+	got := string(one(t, graph(t, "systems/cms.md", prior), in, agent()).Bytes)
+	if strings.Contains(strings.ReplaceAll(got, "\r\n", ""), "\n") || !strings.Contains(got, "Holds articles.\r\n\r\nAnd more.\r\n") {
+		t.Errorf("line endings are mixed:\n%q", got)
+	}
+}
+
+func TestMergeMirrorsGrownEdges(t *testing.T) {
+	t.Parallel()
+	disk := []string{"systems/disk.md", "---\ntype: system\nid: disk\n---\n", "systems/tape.md", "---\ntype: system\nid: tape\ntitle: Tape\n---\n"}
+	prior := strings.Replace(cms, "Keeps articles.\n", "On [disk](disk.md).\n\n# Related\n\n* [Old](/gone.md)\n", 1)
+	in := emit(t, "---\ntype: system\nid: cms\nuses: tape\n---\n")
+	in.Base = okf.BlobID([]byte(prior))
+	g := graph(t, append(disk, "systems/cms.md", prior)...)
+	got := string(one(t, g, in, agent()).Bytes)
+	if want := "On [disk](disk.md).\n\n# Related\n\n* [Old](/gone.md)\n* [Tape](/systems/tape.md)\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("body ends wrong, want %q:\n%s", want, got)
+	}
+	in.Base = ""
+	again := one(t, graph(t, append(disk, "systems/cms.md", got)...), in, agent())
+	if again.Effect != Unchanged {
+		t.Errorf("a second run is %s: %s", again.Effect, again.Reason)
+	}
+}
+
+func TestMergeUnitesEverySpelling(t *testing.T) {
+	t.Parallel()
+	disk := "---\ntype: system\nid: disk\n---\n"
+	for _, spelling := range []string{"disk", "/systems/disk.md", "systems/disk", "./disk.md", "../systems/disk.md"} {
+		in := emit(t, "---\ntype: system\nid: cms\nuses: "+spelling+"\n---\n")
+		if it := one(t, graph(t, "systems/cms.md", cms, "systems/disk.md", disk), in, agent()); it.Effect != Unchanged {
+			t.Errorf("%s beside disk is %s:\n%s", spelling, it.Effect, it.Bytes)
+		}
+	}
+}
+
+func TestMergeTags(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, prior, next string
+		want              []string // nil: unchanged
+	}{
+		{"another order is no change", "[a, b]", "[b, a]", nil},
+		{"no key is no change", "[a]", "", nil},
+		{"a number is its digits", "[2024]", `["2024"]`, nil},
+		{"the set replaces", "[a, b]", "[b, c]", []string{"b", "c"}},
+		{"approvals stay", `["approved-by:ann", a]`, "[c]", []string{"approved-by:ann", "c"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			prior := "---\ntype: term\nid: x\nconfidence: inferred\ntags: " + tt.prior + "\n---\n"
+			next := "---\ntype: term\nid: x\n---\n"
+			if tt.next != "" {
+				next = "---\ntype: term\nid: x\ntags: " + tt.next + "\n---\n"
+			}
+			in := emit(t, next)
+			in.Base = okf.BlobID([]byte(prior))
+			it := one(t, graph(t, "terms/x.md", prior), in, agent())
+			if tt.want == nil {
+				if it.Effect != Unchanged {
+					t.Errorf("%s:\n%s", it.Effect, it.Bytes)
+				}
+				return
+			}
+			a := atom(t, it.Path, string(it.Bytes))
+			if d := cmp.Diff(tt.want, a.Tags); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestMergeLeavesWhatItCannotEdit(t *testing.T) {
+	t.Parallel()
+	prior := "---\n{type: term, id: x, confidence: inferred}\n---\nOld.\n"
+	in := emit(t, "---\ntype: term\nid: x\n---\nNew.\n")
+	in.Base = okf.BlobID([]byte(prior))
+	if it := one(t, graph(t, "terms/x.md", prior), in, agent()); it.Effect != Conflict || !strings.HasPrefix(it.Reason, "cannot be edited in place: ") {
+		t.Errorf("%s %q, want a conflict", it.Effect, it.Reason)
+	}
+}
+
+func TestMergeKeepsAHandWrittenRung(t *testing.T) {
+	t.Parallel()
+	prior := "---\ntype: system\nid: cms\n---\nBy hand.\n"
+	in := emit(t, "---\ntype: system\nid: cms\nconfidence: asserted\ndescription: x\n---\n")
+	in.Base = okf.BlobID([]byte(prior))
+	o := agent()
+	o.Cap = okf.Asserted
+	it := one(t, graph(t, "systems/cms.md", prior), in, o)
+	a := atom(t, it.Path, string(it.Bytes))
+	if it.Effect != Updated || a.Confidence() != okf.Asserted {
+		t.Errorf("%s as %s, want updated and still asserted", it.Effect, a.Confidence())
+	}
+}
