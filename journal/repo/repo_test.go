@@ -266,13 +266,13 @@ func TestMakeKeepsModes(t *testing.T) {
 
 func TestMakeRefuses(t *testing.T) {
 	t.Parallel()
-	r, base := fresh(t, "f", "x", "d/g", "y")
+	r, _ := fresh(t, "f", "x", "d/g", "y")
 	if err := os.Symlink("f", filepath.Join(r.Root(), "l")); err != nil {
 		t.Fatal(err)
 	}
 	git(t, r.Root(), "add", "-A")
 	git(t, r.Root(), "commit", "-q", "-m", "link")
-	base = must[OID](t)(r.Ref("HEAD"))
+	base := must[OID](t)(r.Ref("HEAD"))
 	bad := agent
 	bad.Name = "a\nb"
 	for name, tc := range map[string]struct {

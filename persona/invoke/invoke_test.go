@@ -111,7 +111,7 @@ func blocks(text string) (n int) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
 		case inside == "" && strings.HasPrefix(line, "```"):
-			inside = strings.TrimRight(line, "text")
+			inside = strings.TrimSuffix(line, "text")
 			n++
 		case inside != "" && strings.HasPrefix(line, inside) && strings.Trim(line, "`") == "":
 			inside = ""

@@ -107,18 +107,19 @@ func (s *section) headedSystem() []candidate {
 // lede is the heading and what stands right below it: the first paragraph, or
 // the first list.
 func (s *section) lede() (evidence, bool) {
-	for _, b := range s.blocks {
-		ts := b.texts()
-		if len(ts) == 0 || b.kind == steps || len(words(ts[0].run.text)) < 2 {
-			return evidence{}, false
-		}
-		e := evidence{doc: s.doc, from: s.line, to: b.to}
-		for _, t := range ts {
-			e.quote = append(e.quote, t.run.text)
-		}
-		return e, true
+	if len(s.blocks) == 0 {
+		return evidence{}, false
 	}
-	return evidence{}, false
+	b := s.blocks[0]
+	ts := b.texts()
+	if len(ts) == 0 || b.kind == steps || len(words(ts[0].run.text)) < 2 {
+		return evidence{}, false
+	}
+	e := evidence{doc: s.doc, from: s.line, to: b.to}
+	for _, t := range ts {
+		e.quote = append(e.quote, t.run.text)
+	}
+	return e, true
 }
 
 // makers reads "X produces `file`" and the like. Only a file's name in code is
