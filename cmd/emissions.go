@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -48,6 +49,10 @@ func readEmission(env Env, name string) ([]byte, error) {
 	r := env.Stdin
 	if name != "-" {
 		f, err := os.Open(env.path(name))
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			return nil, fmt.Errorf("%s: %w", name, at.Err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +71,7 @@ func readEmission(env Env, name string) ([]byte, error) {
 
 // parseEmission reads an atom file, which starts with its fence, or an emission.
 func parseEmission(name string, b []byte) ([]reconcile.Incoming, []okf.Problem, error) {
-	if bytes.HasPrefix(b, []byte("---\n")) || bytes.HasPrefix(b, []byte("---\r\n")) {
+	if bytes.HasPrefix(bytes.TrimPrefix(b, []byte("\ufeff")), []byte("---")) {
 		a, err := okf.Parse(path.Base(name), b)
 		var p okf.Problem
 		if errors.As(err, &p) {
@@ -83,7 +88,7 @@ func parseEmission(name string, b []byte) ([]reconcile.Incoming, []okf.Problem, 
 	case len(ps) > 0:
 		return nil, ps, nil
 	case e.Outcome != session.Completed:
-		return nil, nil, refuse("incomplete", "%s: the emission declares %s %s: %s; only a completed one is merged", name, e.Outcome, e.Failure, e.Detail)
+		return nil, nil, refuse("incomplete", "%s: %s; only a completed emission is merged", name, declared(e))
 	case e.HasChange:
 		return nil, nil, refuse("change", "%s: the emission has a change to files that are no atoms; odd reconcile takes atoms only", name)
 	}
@@ -92,4 +97,18 @@ func parseEmission(name string, b []byte) ([]reconcile.Incoming, []okf.Problem, 
 		in = append(in, reconcile.Incoming{Atom: a.Atom, Base: a.Base, At: strings.Replace(a.At, session.Source, name, 1)})
 	}
 	return in, nil, nil
+}
+
+// declared says how an emission ended that did not complete.
+func declared(e session.Emission) string {
+	if e.Failure == session.Silent {
+		return e.Detail
+	}
+	parts := []string{"the session declares " + string(e.Outcome)}
+	for _, s := range []string{e.Failure, e.Detail} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, ": ")
 }
