@@ -101,6 +101,9 @@ func (d *document) place() topic {
 	parts[len(parts)-1] = d.stem()
 	for i := len(parts) - 1; i >= 0; i-- {
 		w := strings.ToLower(parts[i])
+		if in("words jargon terms software stack dependencies rules documents", w) && i < len(parts)-1 {
+			continue // as a folder, as likely a package of a program
+		}
 		if t := wordTopic(w); t != none && t != praise && !(i < len(parts)-1 && t == files) {
 			return t
 		}

@@ -100,6 +100,7 @@ func parse(f file) *document {
 	if d.title == "" {
 		d.title = d.firstHeading()
 	}
+	d.title = strings.TrimRight(d.title, ". ")
 	return d
 }
 
@@ -162,6 +163,18 @@ func (d *document) firstHeading() string {
 func (d *document) stem() string {
 	b := path.Base(d.path)
 	return strings.TrimSuffix(b, path.Ext(b))
+}
+
+// called is what a reader calls the document: its title, else its file, else,
+// for a README, its folder.
+func (d *document) called() string {
+	switch {
+	case d.title != "" && !strings.EqualFold(d.title, "readme"):
+		return d.title
+	case !strings.EqualFold(d.stem(), "readme") || path.Dir(d.path) == ".":
+		return d.stem()
+	}
+	return path.Base(path.Dir(d.path))
 }
 
 // line is the 1-based line of a byte offset.

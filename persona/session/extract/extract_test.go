@@ -36,7 +36,7 @@ func drive(t *testing.T, r session.Request) session.Emission {
 }
 
 // told is each atom as "type title | description | lines".
-func told(e session.Emission) []string {
+func spoken(e session.Emission) []string {
 	var out []string
 	for _, a := range e.Atoms {
 		out = append(out, fmt.Sprintf("%s %s | %s | %s", a.Atom.Type, a.Atom.Title, a.Atom.Description, a.Atom.Sources[0].Title))
@@ -48,7 +48,7 @@ func TestAtomWhole(t *testing.T) {
 	t.Parallel()
 	e := drive(t, request("docs/glossary.md", "# Words\n\nSkeg\n: A small fin under the stern.\n\nSpray deck\n: A skirt over the skeg's lever.\n"))
 	if len(e.Atoms) != 2 {
-		t.Fatalf("got %q", told(e))
+		t.Fatalf("got %q", spoken(e))
 	}
 	want := `---
 type: term

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -97,11 +98,22 @@ func (s *section) headedSystem() []candidate {
 		return nil
 	}
 	b, ok := s.opening()
-	if !ok || !name(s.title, s.code) || !strings.Contains(firstSentence(b.run.text), s.title) || strings.HasSuffix(strings.ToLower(s.title), "s") && strings.Contains(s.title, " ") {
+	if !ok || !name(s.title, s.code) || !strings.Contains(firstSentence(b.run.text), s.title) || !titled(s.title) {
 		return nil
 	}
 	return []candidate{{kind: system, title: s.title, about: firstSentence(b.run.text), score: scoreSystem,
 		evidence: []evidence{{doc: s.doc, from: s.line, to: b.to, quote: []string{b.run.text}}}}}
+}
+
+// titled reports whether every word of a name begins large, or it is one word.
+func titled(s string) bool {
+	ws := strings.Fields(s)
+	for _, w := range ws {
+		if !proper(w) && len(ws) > 1 && !in("of for and the", w) {
+			return false
+		}
+	}
+	return len(ws) <= 4
 }
 
 // lede is the heading and what stands right below it: the first paragraph, or
@@ -205,7 +217,7 @@ func (s *section) rules() []candidate {
 			add(q, t.from, t.to)
 		}
 	}
-	if len(e.quote) == 0 || !whole && !named && (must < 3 || 2*must < all || !nameable(s.title)) || named && !whole && must == 0 {
+	if len(e.quote) == 0 || !whole && !named && (must < 3 || 3*must < 2*all || !nameable(s.title) || s.code || identifier(s.title) || strings.Contains(s.title, "_")) || named && !whole && must == 0 {
 		return nil
 	}
 	title := s.subject()
@@ -284,12 +296,18 @@ func (s *section) decided() []candidate {
 // itself reads a document that says what it is: "This guide describes …".
 func (s *section) itself() []candidate {
 	b, ok := s.opening()
-	if !ok || !s.first() && s.level != 1 || s.doc.title == "" || !nameable(s.doc.title) || in("readme", strings.ToLower(s.doc.title)) {
+	if !ok || !s.first() && s.level != 1 || s.doc.title == "" || !nameable(s.doc.title) || generic(s.doc.title) || in("readme", strings.ToLower(s.doc.title)) {
 		return nil
 	}
 	ws := words(b.run.text)
 	if len(ws) < 6 || !in("this these", ws[0]) || !in("document guide page specification spec report handbook manual reference proposal runbook "+
 		"playbook checklist template tutorial section chapter article readme rfc paper plan", ws[1]) {
+		return nil
+	}
+	if !(ws[2] == "is" && articleFirst(ws[3])) && !slices.ContainsFunc(ws[:min(len(ws), 8)], func(w string) bool {
+		return in("describes explains covers shows documents specifies outlines provides contains lists walks helps help defines details "+
+			"summarises summarizes collects records gives tells introduces sets", w)
+	}) {
 		return nil
 	}
 	return []candidate{{kind: artifact, title: s.doc.title, about: firstSentence(b.run.text), score: scoreDocument,
@@ -348,7 +366,7 @@ func program(w string, uses []usage) (candidate, bool) {
 	c := candidate{kind: system, title: w, score: scoreCommand, evidence: []evidence{uses[0].at}}
 	c.about = clip("A command, used as in: "+uses[0].line, maxDescription)
 	for _, u := range uses {
-		if len(u.at.quote) > 0 && mentions(u.at.quote[0], w) {
+		if len(u.at.quote) > 0 && explained(u.at.quote[0], w) {
 			c.about, c.evidence[0] = firstSentence(u.at.quote[0]), u.at
 			break
 		}
@@ -356,10 +374,11 @@ func program(w string, uses []usage) (candidate, bool) {
 	return c, true
 }
 
-// mentions reports whether the first sentence of text has w as a word.
-func mentions(text, w string) bool {
-	for _, x := range words(firstSentence(text)) {
-		if strings.Trim(x, ".'") == w {
+// explained reports whether the first sentence of text says what w is or does.
+func explained(text, w string) bool {
+	first := " " + strings.Join(words(firstSentence(text)), " ") + " "
+	for _, says := range []string{" " + w + " is a", " " + w + " is the ", " " + w + " can ", " use " + w + " to ", " uses " + w + " to ", " using " + w + " to "} {
+		if strings.Contains(first, says) {
 			return true
 		}
 	}

@@ -8,11 +8,11 @@ import (
 // activity, above an ordered list or fenced commands.
 func (s *section) procedures() []candidate {
 	title, how := howTo(s.activity())
-	if title == "" || s.topic() == praise || s.topic() == glossary || !activity(title) && !how && s.topic() != processes && !s.ordered() {
+	if title == "" || s.topic() == praise || s.topic() == glossary || !activity(title) && !how && s.topic() != processes && !(s.ordered() && !listing(title)) {
 		return nil
 	}
 	e, cmds := s.steps(), s.programs()
-	if len(e.steps) < 2 && (len(cmds) == 0 || !activity(title) && !how && s.topic() != processes) || !nameable(title) {
+	if len(e.steps) < 2 && (len(cmds) == 0 || !activity(title) && !how && s.topic() != processes) || !nameable(title) || identifier(title) && !how {
 		return nil
 	}
 	c := candidate{kind: process, title: s.qualified(capital(title)), score: scoreProcess, programs: cmds, owners: s.owners()}
@@ -44,12 +44,17 @@ func (e evidence) summary() string {
 		next = squeeze(e.commands[0])
 	}
 	for _, q := range e.quote {
-		if first := sentences(q)[0]; !strings.HasSuffix(first, ":") && len(words(first)) >= 4 {
+		if first := unlabelled(sentences(q)[0]); !strings.HasSuffix(first, ":") && len(words(first)) >= 4 {
 			return clip(first, maxDescription)
 		}
 	}
-	if len(e.quote) > 0 {
-		return clip(strings.TrimRight(sentences(e.quote[0])[0], ": ")+": "+next, maxDescription)
+	switch {
+	case len(e.quote) > 0 && next != "":
+		return clip(strings.TrimRight(unlabelled(sentences(e.quote[0])[0]), ":. ")+": "+next, maxDescription)
+	case len(e.quote) > 0:
+		return firstSentence(e.quote[0])
+	case len(e.steps) == 0:
+		return clip("Run "+next, maxDescription)
 	}
 	return clip(next, maxDescription)
 }
@@ -65,6 +70,13 @@ func (s *section) activity() string {
 		return "" // a step of the heading above
 	}
 	return t
+}
+
+// listing reports whether a heading promises a list and not a procedure.
+func listing(title string) bool {
+	ws := words(title)
+	return len(ws) > 0 && in("guidelines options practices considerations notes principles features types examples arguments parameters "+
+		"rules tips goals criteria values flags fields columns questions", ws[len(ws)-1])
 }
 
 // howTo takes "How to" off a title.
@@ -87,6 +99,9 @@ func activity(title string) bool {
 	if _, ok := gerund(ws[0]); ok {
 		return true
 	}
+	if listing(title) {
+		return false
+	}
 	if nounToo(ws[0]) && (len(ws) < 2 || !in("a an the your all new and to it this", ws[1])) {
 		return procedural(singular(ws[len(ws)-1])) || len(ws) == 1 && procedural(ws[0])
 	}
@@ -105,11 +120,8 @@ func (s *section) qualified(title string) string {
 	if !generic(title) && strings.Contains(title, " ") {
 		return title
 	}
-	d := s.doc.title
-	if d == "" {
-		d = s.doc.stem()
-	}
-	if d, _, _ = strings.Cut(d, " -- "); same(d, title) {
+	d, _, _ := strings.Cut(s.doc.called(), " -- ")
+	if same(d, title) {
 		return title
 	}
 	return title + " (" + clip(d, 50) + ")"
@@ -121,17 +133,22 @@ func (s *section) ordered() bool {
 		if b.kind != steps || b.nested {
 			continue
 		}
-		told := 0
-		for _, it := range b.items {
-			if instruction(it.run.text) {
-				told++
-			}
-		}
-		if len(b.items) >= 3 && 3*told >= 2*len(b.items) {
+		if len(b.items) >= 3 && 3*told(b.items) >= 2*len(b.items) {
 			return true
 		}
 	}
 	return false
+}
+
+// told counts the items that tell somebody to do something.
+func told(items []item) int {
+	n := 0
+	for _, it := range items {
+		if instruction(it.run.text) {
+			n++
+		}
+	}
+	return n
 }
 
 func instruction(text string) bool {
@@ -139,18 +156,21 @@ func instruction(text string) bool {
 	if len(ws) == 0 {
 		return false
 	}
-	w := ws[0]
-	if in("then now next finally first second optionally if please once when after", w) && len(ws) > 1 {
-		w = ws[1]
+	if head, _, ok := strings.Cut(text, ":"); ok && len(strings.Fields(head)) <= 3 {
+		return false // a label
 	}
-	return imperative(w) || len(ws) > 2 && ws[0] == "in" && strings.Contains(text, ", ")
+	w := ws[0]
+	if in("then now next finally first second optionally please also always never let", w) && len(ws) > 1 {
+		return w == "let" || w == "never" || imperative(ws[1])
+	}
+	return imperative(w) || in("if once when after before in on from to using with for", w) && strings.ContainsAny(text, ",:")
 }
 
 // steps gathers the ordered lists of s; a list of links is a table of contents.
 func (s *section) steps() evidence {
 	e := evidence{doc: s.doc}
 	for _, b := range s.blocks {
-		if b.kind != steps || b.nested || linked(b.items) {
+		if b.kind != steps || b.nested || linked(b.items) || 3*told(b.items) < len(b.items) {
 			continue
 		}
 		if e.from == 0 {

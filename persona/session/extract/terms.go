@@ -206,6 +206,9 @@ func (s *section) boldList(b block) []candidate {
 		} else if !phrase(rest) {
 			continue
 		}
+		if strings.Contains(lead.text, "/") && lead.text == strings.ToLower(lead.text) && !filename(lead.text) {
+			continue // a repository or a path
+		}
 		if s.topic() == roles && person(lead) || !definable(rest) && !(s.topic() == roles && len(words(rest)) >= 2) {
 			continue
 		}
@@ -320,6 +323,9 @@ func (s *section) statement(subject, pred string, b block) candidate {
 		c.kind = artifact
 	case c.kind == term && slices.ContainsFunc(heads, systemNoun) && (proper(subject) || s.level <= 1 || !strings.Contains(subject, " ")):
 		c.kind = system
+		if !strings.Contains(subject, " ") {
+			c.title = subject
+		}
 	case c.kind == term && len(heads) > 0 && roleNoun(heads[len(heads)-1]) && !in("manager master guide", heads[len(heads)-1]):
 		c.kind = role
 	}

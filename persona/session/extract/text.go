@@ -164,7 +164,7 @@ func sentences(text string) []string {
 		for end < len(text) && strings.IndexByte(`"')]`, text[end]) >= 0 {
 			end++
 		}
-		if end < len(text) && text[end] != ' ' || c == '.' && abbreviated(text[start:i]) || !opens(text[end:]) {
+		if end < len(text) && text[end] != ' ' || c == '.' && abbreviated(text[start:i]) || !opens(text[start:i], text[end:]) {
 			continue
 		}
 		out = append(out, strings.TrimSpace(text[start:end]))
@@ -176,11 +176,12 @@ func sentences(text string) []string {
 	return out
 }
 
-// opens reports whether a sentence may begin here: not with a small letter.
-func opens(rest string) bool {
+// opens reports whether a sentence may begin at rest: with a small letter only
+// behind a whole sentence, because names of programs have one.
+func opens(before, rest string) bool {
 	rest = strings.TrimLeft(rest, " ")
 	r, _ := utf8.DecodeRuneInString(rest)
-	return rest == "" || !unicode.IsLower(r)
+	return rest == "" || !unicode.IsLower(r) || len(strings.Fields(before)) >= 6 && !strings.HasSuffix(before, ".")
 }
 
 func abbreviated(before string) bool {
@@ -196,7 +197,16 @@ func firstSentence(text string) string {
 	if len(ss) == 0 {
 		return ""
 	}
-	return clip(strings.TrimRight(ss[0], " :;,"), maxDescription)
+	return clip(strings.TrimRight(unlabelled(ss[0]), " :;,"), maxDescription)
+}
+
+// unlabelled takes "Note:" and the like off a sentence.
+func unlabelled(s string) string {
+	head, rest, ok := strings.Cut(s, ": ")
+	if ok && in("note tip tips important warning caution hint nb info attention", strings.ToLower(head)) {
+		return capital(rest)
+	}
+	return s
 }
 
 // maxDescription bounds a description, in bytes.

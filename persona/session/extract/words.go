@@ -97,7 +97,7 @@ func gerund(w string) (stem string, ok bool) {
 	if len(w) < 5 || !strings.HasSuffix(w, "ing") || in("string thing things setting settings warning during nothing something everything "+
 		"anything king ring spring pricing logging routing caching styling theming naming typing formatting heading bring sing wing "+
 		"ceiling morning evening meeting engineering marketing beijing missing existing following remaining working outstanding "+
-		"programming padding spacing casing binding encoding timing interesting pending escaping hashing parsing", w) {
+		"programming padding spacing casing binding encoding timing interesting pending escaping hashing parsing understanding introducing thinking speeding", w) {
 		return "", false
 	}
 	stem = strings.TrimSuffix(w, "ing")
