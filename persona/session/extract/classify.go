@@ -88,15 +88,23 @@ func wordTopic(w string) topic {
 // file, the folders from the inside out.
 func (s *section) topic() topic {
 	for p := s; p != nil; p = p.parent {
-		if t := topicOf(p.title); t != none {
-			return t
+		if p.own != none {
+			return p.own
 		}
 	}
-	return s.doc.place()
+	return s.doc.place
 }
 
-// place is the class the file's name or folder gives.
-func (d *document) place() topic {
+// classify sets what the headings and the place of d say.
+func (d *document) classify() {
+	d.place = d.placed()
+	for _, s := range d.sections {
+		s.own = topicOf(s.title)
+	}
+}
+
+// placed is the class the file's name or folder gives.
+func (d *document) placed() topic {
 	parts := strings.Split(strings.TrimSuffix(d.path, "/"), "/")
 	parts[len(parts)-1] = d.stem()
 	for i := len(parts) - 1; i >= 0; i-- {

@@ -20,8 +20,11 @@ type document struct {
 	path     string
 	title    string // front matter, else the first heading of level one
 	about    string // front matter description
+	typ      string // front matter type, lower case
 	owner    string // front matter owner
+	fields   [2]int // lines of the front matter's title to description, 0 0 without both
 	sections []*section
+	place    topic  // what the file's name or folder says
 	bad      string // what was wrong with its front matter, if anything
 
 	src    []byte
@@ -36,6 +39,7 @@ type section struct {
 	title  string   // plain text
 	code   bool     // the title is one code span
 	line   int      // of the heading
+	own    topic    // what the heading says
 	blocks []block
 }
 
@@ -101,6 +105,7 @@ func parse(f file) *document {
 		d.title = d.firstHeading()
 	}
 	d.title = strings.TrimRight(d.title, ". ")
+	d.classify()
 	return d
 }
 
@@ -118,8 +123,29 @@ func (d *document) frontMatter() int {
 		return 0
 	}
 	str := func(key string) string { s, _ := m[key].(string); return squeeze(s) }
-	d.title, d.about, d.owner = str("title"), str("description"), str("owner")
-	return len(d.src) - len(rest)
+	d.title, d.about, d.typ, d.owner = str("title"), str("description"), strings.ToLower(str("type")), str("owner")
+	end := len(d.src) - len(rest)
+	d.locate(string(d.src[:end]))
+	return end
+}
+
+// locate finds the lines of title and description in the front matter.
+func (d *document) locate(block string) {
+	at := map[string][2]int{}
+	key := ""
+	for i, l := range strings.Split(block, "\n") {
+		if k, _, ok := strings.Cut(l, ":"); ok && k != "" && !strings.ContainsAny(k, " #\t-") {
+			key, at[k] = k, [2]int{i + 1, i + 1}
+		} else if strings.HasPrefix(l, " ") && key != "" {
+			at[key] = [2]int{at[key][0], i + 1}
+		} else {
+			key = ""
+		}
+	}
+	t, a := at["title"], at["description"]
+	if t[0] > 0 && a[0] > 0 {
+		d.fields = [2]int{min(t[0], a[0]), max(t[1], a[1])}
+	}
 }
 
 // blanked is the source with the front matter turned to empty lines, so that

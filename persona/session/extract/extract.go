@@ -18,6 +18,7 @@
 //   - policies: a section or document called a policy, and lists of which most
 //     items oblige ("must", "never", …)
 //   - decisions: the documents of a folder of decisions
+//   - any of these: front matter with a type, a title and a description
 //
 // What a section is about is told by its heading, else by the nearest heading
 // above it, else by the file or folder. Headings that are about the document

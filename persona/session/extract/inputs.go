@@ -33,7 +33,7 @@ type skip struct{ path, why string }
 // markdown below it, a glob (with ** for any depth) what it matches. Folders
 // and globs pass over dot-folders, node_modules and vendor, over the bundle
 // unless they start inside it, and over files that hold nobody's knowledge
-// (licences, change logs). The files come sorted by path.
+// (licences, change logs, and the capital-lettered files that forges ask for). The files come sorted by path.
 func inputs(ctx context.Context, f fs.FS, names []string, bundle string) ([]file, []skip, error) {
 	c := collector{ctx: ctx, fs: f, bundle: bundle, found: map[string]bool{}}
 	for _, n := range names {
@@ -115,6 +115,10 @@ func (c *collector) glob(pattern string) {
 		root = "."
 	}
 	before := len(c.found)
+	if _, err := fs.Stat(c.fs, root); err != nil {
+		c.skip(pattern, "matches no markdown file")
+		return
+	}
 	c.walk(root, func(q string) bool { return markdown(q) && match(parts, strings.Split(q, "/")) })
 	if len(c.found) == before {
 		c.skip(pattern, "matches no markdown file")
@@ -173,9 +177,13 @@ func markdown(p string) bool {
 }
 
 func boilerplateFile(base string) bool {
-	stem, _, _ := strings.Cut(strings.ToLower(base), ".")
-	if strings.HasPrefix(stem, "changelog") || strings.HasPrefix(stem, "license") {
+	name, _, _ := strings.Cut(base, ".")
+	stem := strings.ToLower(name)
+	if strings.HasPrefix(stem, "changelog") || strings.HasPrefix(stem, "license") || stem == "licence" {
 		return true
+	}
+	if name != strings.ToUpper(name) {
+		return false // security.md may well be a policy, SECURITY.md is a forge's
 	}
 	return in("licence copying notice notices changes history news authors contributors "+
 		"code_of_conduct security funding pull_request_template issue_template third-party-notices thirdpartynotices", stem)

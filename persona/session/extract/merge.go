@@ -25,7 +25,7 @@ func gather(docs []*document) []candidate {
 func (s *section) candidates() []candidate {
 	var out []candidate
 	for _, read := range []func() []candidate{s.named, s.headed, s.headedRole, s.headedSystem, s.stated, s.procedures, s.responsible,
-		s.filesHeaded, s.makers, s.rules, s.decided, s.itself} {
+		s.filesHeaded, s.makers, s.rules, s.decided, s.declared, s.itself} {
 		out = append(out, s.soundOf(read())...)
 	}
 	return out

@@ -51,7 +51,7 @@ func cutAny(s string, seps ...string) (before, after string, ok bool) {
 // headedRole reads the sub-headings of a section about roles, and headings that
 // are a role's name above a sentence about those who hold it.
 func (s *section) headedRole() []candidate {
-	below := s.parent != nil && topicOf(s.parent.title) == roles && topicOf(s.title) == none
+	below := s.parent != nil && s.parent.own == roles && s.own == none
 	if !below && !s.officers() {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (s *section) officers() bool {
 
 // headedSystem reads the sub-headings of a section about systems.
 func (s *section) headedSystem() []candidate {
-	if s.parent == nil || topicOf(s.parent.title) != systems || topicOf(s.title) != none || activity(s.title) {
+	if s.parent == nil || s.parent.own != systems || s.own != none || activity(s.title) {
 		return nil
 	}
 	b, ok := s.opening()
@@ -198,8 +198,8 @@ func (s *section) filesHeaded() []candidate {
 // rules reads a policy: a section or document that is called one and says
 // something, or a list most items of which oblige.
 func (s *section) rules() []candidate {
-	named := topicOf(s.title) == policies && !boilerplate(s.title)
-	whole := s.first() && s.doc.place() == policies
+	named := s.own == policies && !boilerplate(s.title)
+	whole := s.first() && s.doc.place == policies
 	e := evidence{doc: s.doc, from: s.line}
 	must, all := 0, 0
 	add := func(text string, from, to int) {
@@ -277,7 +277,7 @@ func (s *section) below(top *section) bool {
 
 // decided reads a document that is a decision record by its folder.
 func (s *section) decided() []candidate {
-	if !s.first() || s.doc.place() != decisions || s.doc.title == "" || topicOf(s.doc.stem()) == decisions || in("readme template index", strings.ToLower(s.doc.stem())) {
+	if !s.first() || s.doc.place != decisions || s.doc.title == "" || topicOf(s.doc.stem()) == decisions || in("readme template index", strings.ToLower(s.doc.stem())) {
 		return nil
 	}
 	e := evidence{doc: s.doc, from: s.line}
@@ -291,6 +291,47 @@ func (s *section) decided() []candidate {
 		}
 	}
 	return nil
+}
+
+// declared reads a document whose front matter says what it is: one with a type,
+// as the concepts of an OKF bundle have, or one that is called as a file.
+func (s *section) declared() []candidate {
+	d := s.doc
+	if s != d.sections[0] || d.fields[0] == 0 || len(words(d.about)) < 4 || d.typ == "" && !filename(d.title) || !nameable(d.title) {
+		return nil
+	}
+	c := candidate{kind: declaredKind(d.typ), title: d.title, about: firstSentence(d.about), score: scoreDeclared,
+		evidence: []evidence{{doc: d, from: d.fields[0], to: d.fields[1], quote: []string{d.title + ": " + d.about}}}}
+	if d.owner != "" {
+		c.owners = []string{d.owner}
+	}
+	return []candidate{c}
+}
+
+// declaredKind maps the open vocabulary of types to the kinds that are emitted:
+// its own word, else a word for something that is done, run, or meant, else an
+// artifact.
+func declaredKind(typ string) string {
+	ws := words(typ)
+	if len(ws) == 0 {
+		return artifact
+	}
+	last := singular(ws[len(ws)-1])
+	switch {
+	case in("term process role system policy decision", last):
+		return last
+	case in("metric concept definition glossary", last):
+		return term
+	case in("runbook playbook procedure howto guide-to", last):
+		return process
+	case in("service tool application platform api database", last):
+		return system
+	case in("rule standard guideline", last):
+		return policy
+	case last == "adr":
+		return decision
+	}
+	return artifact
 }
 
 // itself reads a document that says what it is: "This guide describes …".

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -45,6 +44,7 @@ type evidence struct {
 const (
 	scoreGlossary   = 90 // a definition list, table or list that is there to define
 	scoreWhatIs     = 84 // "What is X?", a glossary's own sub-heading
+	scoreDeclared   = 83 // front matter with a type
 	scoreProcess    = 82 // a procedure with its steps
 	scoreRole       = 88
 	scorePolicy     = 78
@@ -212,7 +212,11 @@ func (s *section) boldList(b block) []candidate {
 		if s.topic() == roles && person(lead) || !definable(rest) && !(s.topic() == roles && len(words(rest)) >= 2) {
 			continue
 		}
-		out = append(out, s.defined(lead.text, rest, it.from, it.to, score))
+		c := s.defined(lead.text, rest, it.from, it.to, score)
+		if lead.kind == codeSpan {
+			c.title = lead.text // a command is called as it is typed
+		}
+		out = append(out, c)
 	}
 	return out
 }
@@ -260,8 +264,8 @@ func (s *section) headed() []candidate {
 		return nil
 	}
 	title, what := whatIs(s.title)
-	below := s.parent != nil && topicOf(s.parent.title) == glossary || s.parent != nil && s.level >= 2 && s.doc.place() == glossary
-	if !what && !(below && topicOf(s.title) == none) || !name(title, s.code) || !definable(b.run.text) {
+	below := s.parent != nil && s.parent.own == glossary || s.parent != nil && s.level >= 2 && s.doc.place == glossary
+	if !what && !(below && s.own == none) || !name(title, s.code) || !definable(b.run.text) {
 		return nil
 	}
 	c := s.defined(title, b.run.text, b.from, b.to, scoreWhatIs)
@@ -278,8 +282,9 @@ func whatIs(title string) (string, bool) {
 			continue
 		}
 		t := strings.TrimRight(title[len(p):], "? ")
-		t = strings.TrimSuffix(t, " mean")
-		return withoutArticle(t), true
+		t = withoutArticle(strings.TrimSuffix(t, " mean"))
+		first, _, _ := strings.Cut(strings.ToLower(t), " ")
+		return t, !in("wrong new next difference it this that these my your our happening included supported needed", first)
 	}
 	return title, false
 }
@@ -317,16 +322,16 @@ func (s *section) stated() []candidate {
 func (s *section) statement(subject, pred string, b block) candidate {
 	c := s.defined(subject, b.run.text, b.from, b.to, scoreDefinition)
 	c.evidence[0].quote = []string{b.run.text}
-	heads := headNouns(pred)
+	head := headNoun(pred)
 	switch {
 	case filename(subject):
 		c.kind = artifact
-	case c.kind == term && slices.ContainsFunc(heads, systemNoun) && (proper(subject) || s.level <= 1 || !strings.Contains(subject, " ")):
+	case c.kind == term && systemNoun(head) && (proper(subject) || s.level <= 1 || !strings.Contains(subject, " ")):
 		c.kind = system
 		if !strings.Contains(subject, " ") {
 			c.title = subject
 		}
-	case c.kind == term && len(heads) > 0 && roleNoun(heads[len(heads)-1]) && !in("manager master guide", heads[len(heads)-1]):
+	case c.kind == term && roleNoun(head) && !in("manager master guide", head):
 		c.kind = role
 	}
 	return c
@@ -391,17 +396,19 @@ func copula(r run) (subject, pred string, marked, ok bool) {
 	return "", "", false, false
 }
 
-// headNouns are the words a predicate may turn on: the last two before its first
-// relative clause or preposition.
-func headNouns(pred string) []string {
-	var out []string
+// headNoun is the word a predicate turns on: the last before its first relative
+// clause or preposition, participles passed over.
+func headNoun(pred string) string {
+	head := ""
 	for _, w := range words(pred) {
 		if in("that which who whose for of to used in on with by from where when and or as designed written built into at between", w) {
 			break
 		}
-		out = append(out, strings.Trim(w, ".'"))
+		if w = strings.Trim(w, ".'"); head == "" || !strings.HasSuffix(w, "ed") && !strings.HasSuffix(w, "able") && !strings.HasSuffix(w, "ing") {
+			head = w
+		}
 	}
-	return out[max(0, len(out)-2):]
+	return head
 }
 
 // same compares two names without case, article, brackets and plural.

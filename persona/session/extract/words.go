@@ -8,7 +8,19 @@ import (
 
 // in reports whether w is one of the space-separated words of list.
 func in(list, w string) bool {
-	return w != "" && !strings.Contains(w, " ") && strings.Contains(" "+list+" ", " "+w+" ")
+	if w == "" || strings.IndexByte(w, ' ') >= 0 {
+		return false
+	}
+	for at := 0; ; {
+		i := strings.Index(list[at:], w)
+		if i < 0 {
+			return false
+		}
+		i, at = at+i, at+i+len(w)
+		if (i == 0 || list[i-1] == ' ') && (at == len(list) || list[at] == ' ') {
+			return true
+		}
+	}
 }
 
 // boilerplate names the headings whose own text is about the document and not

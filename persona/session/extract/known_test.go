@@ -1,0 +1,162 @@
+package extract
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+const glossaryText = "# Glossary\n\nSkeg\n: A small fin under the stern.\n\nRack\n: The red rack by the door.\n"
+
+// after is the request over the same files with a bundle that holds atoms.
+func after(t *testing.T, r session.Request, atoms ...okf.Atom) session.Request {
+	t.Helper()
+	r.Graph = okf.NewGraph(atoms)
+	return r
+}
+
+func parsed(t *testing.T, path, text string) okf.Atom {
+	t.Helper()
+	a, err := okf.Parse(path, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestSecondRunSaysNothing(t *testing.T) {
+	t.Parallel()
+	r := request("docs/a.md", glossaryText)
+	var atoms []okf.Atom
+	for _, a := range drive(t, r).Atoms {
+		atoms = append(atoms, a.Atom)
+	}
+	r = after(t, r, atoms...)
+	r.By, r.Now = "odd/0.2.0", noon.AddDate(1, 0, 0)
+	e := drive(t, r)
+	if len(e.Atoms) > 0 || !strings.Contains(e.Findings[0].Content, "2 atoms were known") {
+		t.Errorf("got %q, %q", spoken(e), e.Findings[0].Content)
+	}
+}
+
+func TestChangedSourceIsAnUpdate(t *testing.T) {
+	t.Parallel()
+	first := drive(t, request("docs/a.md", glossaryText)).Atoms
+	r := after(t, request("docs/a.md", strings.Replace(glossaryText, "small", "tiny", 1)), first[0].Atom, first[1].Atom)
+	e := drive(t, r)
+	if len(e.Atoms) != 1 {
+		t.Fatalf("got %q", spoken(e))
+	}
+	a := e.Atoms[0]
+	prior := first[1].Atom
+	if a.Base != prior.Blob || a.Atom.ID != prior.ID || a.Atom.Path != prior.Path || a.Atom.Description != "A tiny fin under the stern." {
+		t.Errorf("got base %q id %q path %q: %s", a.Base, a.Atom.ID, a.Atom.Path, a.Atom.Description)
+	}
+}
+
+func TestKnownAtoms(t *testing.T) {
+	t.Parallel()
+	const more = "generated: {by: acme/2, at: 2026-01-01T00:00:00Z}\n"
+	tests := []struct {
+		name, prior string
+		want        string // keys of the update, "" for none
+	}{
+		{"a person's", "type: term\nid: skeg\ntitle: Skeg\n", ""},
+		{"asserted", "type: term\nid: skeg\ntitle: Skeg\nconfidence: asserted\n" + more, ""},
+		{"verified", "type: term\nid: skeg\ntitle: Skeg\nconfidence: inferred\nverified: [{by: human:ann, at: 2026-01-01T00:00:00Z}]\n" + more, ""},
+		{"another kind of that name", "type: artifact\nid: skeg\ntitle: Skeg\n" + more, ""},
+		{"under another id", "type: term\nid: fin\ntitle: Skegs\n", ""},
+		{"another agent's", "type: term\nid: skeg\ntitle: Skeg\ndescription: Its own.\n" + more, "type id title confidence sources generated"},
+		{"another agent's with the source", "type: term\nid: skeg\ntitle: Skeg\nsources: [{id: x, resource: docs/a.md}]\n" + more, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			prior := parsed(t, "terms/x.md", "---\n"+tt.prior+"---\n\nIts own text.\n")
+			e := drive(t, after(t, request("docs/a.md", glossaryText), prior))
+			got := ""
+			for _, a := range e.Atoms {
+				if a.Atom.Title == "Rack" {
+					continue
+				}
+				for _, f := range a.Atom.Fields {
+					got += " " + f.Key
+				}
+				if a.Base != prior.Blob || a.Atom.ID != prior.ID {
+					t.Errorf("got base %q, id %q", a.Base, a.Atom.ID)
+				}
+			}
+			if got = strings.TrimSpace(got); got != tt.want {
+				t.Errorf("got an update of %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestOpeningIsOpen(t *testing.T) {
+	t.Parallel()
+	prior := parsed(t, "processes/open-the-jetty.md", "---\ntype: process\ntitle: Open the jetty\n---\n")
+	e := drive(t, after(t, request("a.md", "# Opening the jetty\n\n1. Read the forecast.\n2. Put out the flag.\n"), prior))
+	if len(e.Atoms) > 0 {
+		t.Errorf("got %q beside %q", spoken(e), prior.Title)
+	}
+}
+
+func TestEdgesToWhatIsThere(t *testing.T) {
+	t.Parallel()
+	prior := parsed(t, "roles/guide.md", "---\ntype: role\nid: guide\ntitle: Guide\n---\n")
+	e := drive(t, after(t, request("a.md", "# Glossary\n\nSweep\n: The guide who paddles last of all.\n"), prior))
+	if len(e.Atoms) != 1 || len(e.Atoms[0].Atom.Edges) != 1 || e.Atoms[0].Atom.Edges[0].Target != "guide" {
+		t.Errorf("got %+v", e.Atoms)
+	}
+}
+
+func TestInputs(t *testing.T) {
+	t.Parallel()
+	all := []string{
+		"README.md", "x", "LICENSE.md", "x", "docs/a.md", "x", "docs/b.txt", "x", "docs/deep/c.markdown", "x", "docs/.hidden/d.md", "x",
+		"docs/security.md", "x", "docs/SECURITY.md", "x", "node_modules/e/e.md", "x", "knowledge/terms/f.md", "x",
+		"docs/latin.md", "caf\xe9", "docs/zero.md", "a\x00b", "docs/big.md", strings.Repeat("x", maxFile+1),
+	}
+	tests := []struct {
+		name    string
+		inputs  []string
+		want    []string
+		skipped []string
+	}{
+		{"all", []string{"."}, []string{"README.md", "docs/a.md", "docs/deep/c.markdown", "docs/security.md"},
+			[]string{"LICENSE.md", "docs/SECURITY.md", "docs/big.md", "docs/latin.md", "docs/zero.md"}},
+		{"a file by name is read whatever it is", []string{"docs/b.txt", "./LICENSE.md"}, []string{"LICENSE.md", "docs/b.txt"}, nil},
+		{"the bundle when it is named", []string{"knowledge/"}, []string{"knowledge/terms/f.md"}, nil},
+		{"one level", []string{"docs/[ac]*.md"}, []string{"docs/a.md"}, nil},
+		{"any level", []string{"**/*.markdown", "docs/a.md"}, []string{"docs/a.md", "docs/deep/c.markdown"}, nil},
+		{"what is not there", []string{"gone.md", "gone/*.md", "../x.md", "/etc", "https://x.example/a.md", "a[.md", ""},
+			nil, []string{"gone.md", "gone/*.md", "../x.md", "/etc", "https://x.example/a.md", "a[.md", ""}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			files, skips, err := inputs(t.Context(), request(all...).Files, tt.inputs, "knowledge")
+			var got, skipped []string
+			for _, f := range files {
+				got = append(got, f.path)
+			}
+			for _, s := range skips {
+				skipped = append(skipped, s.path)
+				if s.why == "" {
+					t.Errorf("%s is skipped without a reason", s.path)
+				}
+			}
+			if d := cmp.Diff(tt.want, got); err != nil || d != "" {
+				t.Errorf("files (-want +got), %v:\n%s", err, d)
+			}
+			if d := cmp.Diff(tt.skipped, skipped); d != "" {
+				t.Errorf("skipped (-want +got):\n%s", d)
+			}
+		})
+	}
+}

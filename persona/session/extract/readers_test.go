@@ -1,0 +1,179 @@
+package extract
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// Each case is one document and what it gives: "type title | description | lines".
+func TestReaders(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, path, text string
+		want             []string
+	}{
+		{"definition list", "a.md", "# Boats\n\nSkeg\n: A small fin under the stern.\n",
+			[]string{"term Skeg | A small fin under the stern. | lines 3-4"}},
+		{"two terms of one text", "a.md", "Skeg\nFin\n: A small blade under the stern.\n",
+			[]string{"term Fin | A small blade under the stern. | lines 2-3", "term Skeg | A small blade under the stern. | lines 1-3"}},
+		{"options are no terms", "a.md", "-v\n: Prints more than it did.\n\n`--long`\n: Prints more than it did.\n", nil},
+		{"bold list that defines", "a.md", "# Bench\n\n- **Gelcoat**: the outer skin of a hull.\n- **Star crack** — a ring in the gelcoat.\n",
+			[]string{"term Gelcoat | The outer skin of a hull. | line 3", "term Star crack | A ring in the gelcoat. | line 4"}},
+		{"bold list that praises", "a.md", "# Features\n\n- **Speed**: the fastest of them all.\n", nil},
+		{"bold list of labels", "a.md", "# X\n\n- **Note**: the thing is here now.\n- **Step 1**: the thing is here now.\n", nil},
+		{"bold list of news", "a.md", "# X\n\n- **Buffer**: the performance has been improved a lot.\n", nil},
+		{"bold list of orders", "a.md", "# Glossary\n\n- **Cleaning**: wash the whole boat every evening.\n", nil},
+		{"table of terms", "a.md", "# X\n\n| Term | Since | Meaning |\n|---|---|---|\n| SLO | 2020 | What we promise to users. |\n",
+			[]string{"term SLO | What we promise to users. | line 5"}},
+		{"table of parameters", "a.md", "# X\n\n| Name | Description |\n|---|---|\n| depth | How deep the thing goes. |\n", nil},
+		{"alias", "a.md", "Service level objective (SLO)\n: What we promise to users.\n",
+			[]string{"term Service level objective | What we promise to users. | lines 1-2"}},
+		{"what is", "a.md", "# What is a float plan?\n\nA card that says who is out.\n",
+			[]string{"term Float plan | A card that says who is out. | lines 1-3"}},
+		{"glossary heading", "a.md", "# Glossary\n\n## Float plan\n\nA card that says who is out. It hangs on a board.\n",
+			[]string{"term Float plan | A card that says who is out. | lines 3-5"}},
+		{"statement about the heading", "a.md", "# Boats\n\n## Float plans\n\nA float plan is a card that says who is out.\n",
+			[]string{"term Float plan | A float plan is a card that says who is out. | line 5"}},
+		{"statement about something else", "a.md", "# Boats\n\n## Cards\n\nA float plan is a card that says who is out.\n", nil},
+		{"statement with emphasis", "a.md", "# Boats\n\nEvery day. A quiet one.\n\nA *float plan* is a card that says who is out.\n",
+			[]string{"term Float plan | A float plan is a card that says who is out. | line 5"}},
+		{"statement about a system", "a.md", "# Bookings\n\nBookings is a small service that takes deposits.\n",
+			[]string{"system Bookings | Bookings is a small service that takes deposits. | line 3"}},
+		{"statement in an introduction", "a.md", "# Bookings\n\n## Overview\n\nBookings is a small service that takes deposits.\n",
+			[]string{"system Bookings | Bookings is a small service that takes deposits. | line 5"}},
+		{"steps", "a.md", "# Opening the jetty\n\nEvery open day.\n\n1. Read the forecast.\n2. Put out the flag.\n",
+			[]string{"process Opening the jetty | Read the forecast. | lines 5-6"}},
+		{"steps with an opening", "a.md", "# Handbook\n\n## How to open the jetty?\n\nThis is done once on every open day.\n\n1. Read the forecast.\n2. Put out the flag.\n\n```sh\nflag up\n```\n",
+			[]string{"process Open the jetty | This is done once on every open day. | lines 5-11"}},
+		{"commands", "a.md", "# Publish the site\n\nFrom the root:\n\n```sh\nsite push\n```\n",
+			[]string{"process Publish the site | From the root: site push | lines 3-6"}},
+		{"table of contents", "a.md", "# Reading the docs\n\n1. [Roles](roles.md)\n2. [Words](words.md)\n3. [Tools](tools.md)\n", nil},
+		{"numbered facts", "a.md", "# Seasons\n\n1. Spring is wet.\n2. Summer is dry.\n3. Autumn is short.\n", nil},
+		{"noun heading", "a.md", "# File permissions\n\n```sh\nls -l\n```\n", nil},
+		{"generic heading", "docs/kayak/README.md", "## Installation\n\n1. Download the file.\n2. Install it.\n",
+			[]string{"process Installation (kayak) | Download the file. | lines 3-4"}},
+		{"table of roles", "a.md", "# Roles\n\n| Role | Responsible for |\n|---|---|\n| Desk | Takes bookings |\n| Guide | Takes groups out on the water |\n",
+			[]string{"role Guide | Takes groups out on the water | line 6"}},
+		{"headings of roles", "a.md", "# Responsibilities\n\n## Desk\n\nTakes bookings and deposits. Reports to the shore lead.\n\n## Ann Lee\n\nTakes bookings and deposits.\n",
+			[]string{"role Desk | Takes bookings and deposits. | lines 3-5"}},
+		{"responsible", "a.md", "# Days\n\nThe shore lead is responsible for opening the jetty.\n\nnpm is responsible for what it does.\n",
+			[]string{"role Shore lead | The shore lead is responsible for opening the jetty. | line 3"}},
+		{"holders", "a.md", "# Triagers\n\nTriagers assess newly opened issues.\n",
+			[]string{"role Triagers | Triagers assess newly opened issues. | lines 1-3"}},
+		{"people are no roles", "a.md", "# Team\n\n## Owners\n\n- **Ann Lee**: the person who keeps it all.\n- [@ann](https://x.example): the person who keeps it.\n", nil},
+		{"systems", "a.md", "# Tools\n\n- [Radio](https://x.example) - a notebook by the base station.\n- **Disk**: holds last night's copy.\n- `rsync`: copies what has changed since.\n",
+			[]string{"system Disk | Holds last night's copy. | line 4", "system Radio | A notebook by the base station. | line 3", "system rsync | Copies what has changed since. | line 5"}},
+		{"files", "a.md", "# Layout\n\n- `cmd/main.go`: where the program begins.\n- `cmd`: where the program begins.\n",
+			[]string{"artifact cmd/main.go | Where the program begins. | line 3"}},
+		{"file heading", "a.md", "# Files\n\n## odd.toml\n\nThe settings of the whole board.\n",
+			[]string{"artifact odd.toml | The settings of the whole board. | lines 3-5"}},
+		{"maker", "a.md", "# Run\n\nThe build step produces `report.json` every night.\n",
+			[]string{"artifact report.json | The build step produces report.json every night. | line 3"}},
+		{"policy by name", "a.md", "# Data policy\n\nWe keep little. Cards must be burned every evening.\n",
+			[]string{"policy Data policy | We keep little. | lines 1-3"}},
+		{"policy by folder", "policies/weather.md", "# Weather limits\n\nBeginners launch below force 3.\n",
+			[]string{"policy Weather limits | Beginners launch below force 3. | lines 1-3"}},
+		{"policy by its list", "a.md", "# Launching\n\n- Boats must be signed.\n- Nobody launches in fog.\n- Guides must carry a radio.\n",
+			[]string{"policy Launching | Boats must be signed. | lines 1-5"}},
+		{"advice is no policy", "a.md", "# Launching\n\n- Boats look best when they are signed.\n- Fog is wet.\n- Guides must carry a radio.\n", nil},
+		{"decision", "docs/decisions/paper.md", "# Float plans stay on paper\n\nWe tried the float plans on a tablet for one season.\n",
+			[]string{"decision Float plans stay on paper | We tried the float plans on a tablet for one season. | lines 1-3"}},
+		{"front matter", "a.md", "---\ntype: Runbook\ntitle: Close the jetty\ndescription: What is done when the last boat is in.\n---\n\nText.\n",
+			[]string{"process Close the jetty | What is done when the last boat is in. | lines 3-4"}},
+		{"document", "a.md", "# The handbook\n\nThis handbook describes how we work on the jetty.\n",
+			[]string{"artifact The handbook | This handbook describes how we work on the jetty. | line 3"}},
+		{"boilerplate", "a.md", "# License\n\n## Terms\n\n- **Software**: the thing that is licensed here.\n", nil},
+		{"code and comments", "a.md", "# Words\n\n```md\nSkeg\n: A small fin under the stern.\n```\n\n<!--\nSkeg\n: A small fin.\n-->\n", nil},
+		{"lines behind front matter", "a.md", "---\nname: x\n---\n\nSkeg\n: A small fin under the stern.\n",
+			[]string{"term Skeg | A small fin under the stern. | lines 5-6"}},
+		{"markdown in a text", "a.md", "Skeg\n: A [small](x.md) **fin** under `the` stern &amp; keel \\*.\n",
+			[]string{"term Skeg | A small fin under the stern & keel *. | lines 1-2"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := request(tt.path, tt.text)
+			e := drive(t, r)
+			if d := cmp.Diff(tt.want, spoken(e)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+			hold(t, e, r)
+		})
+	}
+}
+
+func TestCommandsThatRecur(t *testing.T) {
+	t.Parallel()
+	use := func(s string) string { return "# Words\n\nFirst:\n\n```sh\n$ " + s + "\nsays so\ncd x\n```\n" }
+	e := drive(t, request("a.md", use("kayak list"), "b.md", use("sudo kayak show")+use("kayak hide"), "c.md", use("once only")))
+	want := []string{"system kayak | A command, used as in: kayak list | lines 3-8"}
+	if d := cmp.Diff(want, spoken(e)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestOneConceptIsOneAtom(t *testing.T) {
+	t.Parallel()
+	r := request(
+		"docs/a.md", "# Glossary\n\nFloat plan\n: A card that says who is out.\n",
+		"docs/b.md", "# Cards\n\nThe *float plans* are the cards on the board by the door.\n",
+		"docs/c.md", "# Words\n\nFloat plan\n: A sheet on the wall, filled in by the guide.\n")
+	e := drive(t, r)
+	if d := cmp.Diff([]string{"term Float plan | A card that says who is out. | lines 3-4"}, spoken(e)); d != "" {
+		t.Fatalf("(-want +got):\n%s", d)
+	}
+	var files []string
+	for _, s := range e.Atoms[0].Atom.Sources {
+		files = append(files, s.Resource)
+	}
+	if d := cmp.Diff([]string{"docs/a.md", "docs/c.md", "docs/b.md"}, files); d != "" {
+		t.Errorf("sources (-want +got):\n%s", d)
+	}
+	if len(e.Findings) != 2 || e.Findings[1].Facet != "open" || !strings.Contains(e.Findings[1].Content, "docs/a.md:3 and docs/c.md:3") {
+		t.Errorf("the double definition is not a finding: %+v", e.Findings)
+	}
+	hold(t, e, r)
+}
+
+func TestEdges(t *testing.T) {
+	t.Parallel()
+	r := request(
+		"roles.md", "# Roles\n\n- **Shore lead**: opens and closes the whole jetty.\n- **Guide**: takes the groups out on the water.\n",
+		"words.md", "# Glossary\n\nFloat plan\n: A card that the guide fills in.\n",
+		"policies/weather.md", "# Weather limits\n\nBeginners must stay below force 3.\n",
+		"tools.md", "# Tools\n\n- **bookings**: takes reservations and deposits here.\n",
+		"open.md", "# Opening the jetty\n\nOwner: Shore lead\n\nThe float plans come first here.\n\n1. Read the forecast against the weather limits.\n2. Print the list:\n\n```sh\nbookings list\n```\n")
+	e := drive(t, r)
+	got := map[string][]string{}
+	for _, a := range e.Atoms {
+		for _, edge := range a.Atom.Edges {
+			got[string(a.Atom.ID)] = append(got[string(a.Atom.ID)], string(edge.Kind)+" "+edge.Target)
+		}
+	}
+	want := map[string][]string{
+		"opening-the-jetty": {"owner shore-lead", "uses bookings", "governed_by weather-limits", "relates_to float-plan"},
+		"float-plan":        {"relates_to guide"},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("edges (-want +got):\n%s", d)
+	}
+	hold(t, e, r)
+}
+
+func TestMaxAtoms(t *testing.T) {
+	t.Parallel()
+	r := request("a.md", "# Words\n\nSkeg\n: A small fin under the stern.\n\n# Bench\n\n- **Gelcoat**: the outer skin beside the skeg.\n- **Rack**: the red rack by the door.\n")
+	r.MaxAtoms = 1
+	e := drive(t, r)
+	if e.Outcome != session.Completed || len(e.Atoms) != 1 || e.Atoms[0].Atom.ID != "skeg" {
+		t.Fatalf("got %s %q", e.Outcome, spoken(e))
+	}
+	if f := e.Findings[1]; f.Title != "2 atoms left out" || !strings.Contains(f.Content, "Gelcoat, Rack") {
+		t.Errorf("got finding %+v", f)
+	}
+	hold(t, e, r)
+}
