@@ -12,7 +12,8 @@ import (
 //
 // An edge leads to an atom by id, by bundle path (with or without a leading
 // slash and ".md"), by uri, or by an unambiguous stem. A link leads by path, or
-// by uri. Two edges of one kind between the same atoms are one, a link beside a
+// by uri; what an atom derives from, complements, or has as a source is a link
+// too. Two edges of one kind between the same atoms are one, a link beside a
 // typed edge to the same atom only mirrors it, and one from an atom to itself
 // is none.
 type Graph struct {
@@ -204,6 +205,7 @@ func (g *Graph) follow(i int32) leads {
 	for _, e := range a.Edges {
 		g.followEdge(i, e, &l)
 	}
+	g.followKeys(i, &l)
 	a.readLinks()
 	for _, b := range a.Links() {
 		g.followLink(i, b, &l)
@@ -274,6 +276,35 @@ func (g *Graph) followEdge(from int32, e Edge, l *leads) {
 		return
 	}
 	l.loose = append(l.loose, g.dangling(from, e.Kind, e.Target, e.Line))
+}
+
+// followKeys makes links of what an atom derives from and complements, and of
+// the sources that are atoms (OKF v0.2 §5.1). Such a key may hold anything, so
+// what it does not lead to is not missed.
+func (g *Graph) followKeys(from int32, l *leads) {
+	a := g.atoms[from]
+	link := func(to int32, line int) {
+		if to != from {
+			l.edges = append(l.edges, edge{from: from, to: to, line: int32(line), kind: linkRank})
+		}
+	}
+	for _, f := range a.Fields {
+		if f.Key != "derives_from" && f.Key != "complements" {
+			continue
+		}
+		for _, ref := range refs(f.Value) {
+			if to, ok := g.names.find(ref, a.Path); ok {
+				link(to, f.Line)
+			}
+		}
+	}
+	for _, s := range a.Sources {
+		if target, _ := resolveURL(a.Path, s.Resource); strings.HasSuffix(target, ".md") {
+			if to, ok := g.names.file(target); ok {
+				link(to, a.Line("sources"))
+			}
+		}
+	}
 }
 
 func (g *Graph) followLink(from int32, b Linked, l *leads) {

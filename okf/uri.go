@@ -1,8 +1,142 @@
 package okf
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 )
+
+// ErrExternal is what Resolve wraps for a uri of another authority.
+var ErrExternal = errors.New("another authority's")
+
+// ErrCircular is what Resolve wraps where atoms supersede each other in a circle.
+var ErrCircular = errors.New("circular supersession")
+
+// Resolution is where a reference leads.
+type Resolution struct {
+	Atom    *Atom   // what it names
+	InForce []*Atom // what stands in its place today, in order of id: Atom itself unless superseded
+}
+
+// Resolve follows a reference as canon makes it: through the index of uris, then
+// as Find does, then along supersession to what is in force. A draft supersedes
+// nothing. The error wraps ErrNotFound, ErrAmbiguous, ErrExternal or
+// ErrCircular, which names the circle.
+func (g *Graph) Resolve(ref string) (Resolution, error) {
+	if _, ok := g.names.find(ref, ""); !ok && g.External(ref) {
+		return Resolution{}, fmt.Errorf("%s: %w; no atom here has a uri of %s", ref, ErrExternal, authority(ref))
+	}
+	a, err := g.Find(ref)
+	if err != nil {
+		return Resolution{}, err
+	}
+	var ends []*Atom
+	if err := g.succeed(a, nil, &ends); err != nil {
+		return Resolution{Atom: a}, err
+	}
+	slices.SortFunc(ends, func(a, b *Atom) int { return cmp.Compare(a.ID, b.ID) })
+	return Resolution{Atom: a, InForce: slices.Compact(ends)}, nil
+}
+
+// succeed walks to the atoms that stand in a's place; way led to a.
+func (g *Graph) succeed(a *Atom, way []*Atom, ends *[]*Atom) error {
+	if i := slices.Index(way, a); i >= 0 {
+		var circle []string
+		for _, b := range append(way[i:], a) {
+			circle = append(circle, string(b.ID))
+		}
+		return fmt.Errorf("%s: %w: %s", a.Path, ErrCircular, strings.Join(circle, " → "))
+	}
+	next := g.successors(a)
+	if len(next) == 0 {
+		*ends = append(*ends, a)
+	}
+	for _, b := range next {
+		if err := g.succeed(b, append(slices.Clip(way), a), ends); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// successors are the atoms that a names as superseding it, and those that are
+// no drafts and say so themselves.
+func (g *Graph) successors(a *Atom) []*Atom {
+	var out []*Atom
+	for _, h := range g.Out(a.ID) {
+		if h.Kind == SupersededBy && h.To != a.ID {
+			out = append(out, g.ByID(h.To))
+		}
+	}
+	for _, h := range g.In(a.ID) {
+		if from := g.ByID(h.From); h.Kind == Supersedes && h.From != a.ID && from.Status != "draft" && !slices.Contains(out, from) {
+			out = append(out, from)
+		}
+	}
+	return out
+}
+
+// RefState is what a reference turns out to be.
+type RefState string
+
+// The states of a reference. Only a missing one is dead.
+const (
+	RefFound    RefState = "found"
+	RefMissing  RefState = "missing"
+	RefExternal RefState = "external" // a uri of another authority
+	RefProse    RefState = "prose"    // words, or a pattern
+)
+
+// Reference is one thing that a key of an atom refers to.
+type Reference struct {
+	Key   string   `json:"key"`
+	Text  string   `json:"text"` // as written
+	Line  int      `json:"line"`
+	State RefState `json:"state"`
+	To    ID       `json:"to,omitempty"`
+}
+
+// References returns what an atom's derives_from, complements, supersedes and
+// superseded_by name, in that order. Each may be a list, or one text with commas.
+func (g *Graph) References(id ID) []Reference {
+	i, ok := g.names.byID[id]
+	if !ok {
+		return nil
+	}
+	var out []Reference
+	for _, key := range []string{"derives_from", "complements", string(Supersedes), string(SupersededBy)} {
+		f, _ := g.atoms[i].Field(key)
+		for _, ref := range refs(f.Value) {
+			out = append(out, g.reference(g.atoms[i], Reference{Key: key, Text: ref, Line: f.Line}))
+		}
+	}
+	return out
+}
+
+// refs are the references in a value: the items of a list, the parts of a text.
+func refs(v any) []string {
+	if s, ok := v.(string); ok {
+		return SplitList(s)
+	}
+	return list(v)
+}
+
+func (g *Graph) reference(a *Atom, r Reference) Reference {
+	to, ok := g.names.find(r.Text, a.Path)
+	switch {
+	case ok:
+		r.State, r.To = RefFound, g.atoms[to].ID
+	case prose(r.Text):
+		r.State = RefProse
+	case g.External(r.Text):
+		r.State = RefExternal
+	default:
+		r.State = RefMissing
+	}
+	return r
+}
 
 // SplitList splits a list that was written as one scalar, at the commas that
 // stand outside parentheses. Parts are trimmed and empty ones dropped.
@@ -73,7 +207,7 @@ type DuplicateURI struct {
 // DuplicateURIs lists the uris that several atoms claim, in order of path.
 func (g *Graph) DuplicateURIs() []DuplicateURI { return g.names.twice }
 
-// prose reports a reference that is words and not a name.
+// prose reports a reference that is words, or a pattern, and not a name.
 func prose(ref string) bool {
-	return strings.ContainsAny(ref, " \t\n") && !strings.HasSuffix(ref, ".md")
+	return strings.ContainsAny(ref, " \t\n{}<>*") && !strings.HasSuffix(ref, ".md")
 }
