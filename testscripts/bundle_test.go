@@ -64,6 +64,11 @@ func sound(t *testing.T, f fs.FS) (*okf.Graph, []board.Task) {
 			t.Errorf("%s: without a title or a description", a.Path)
 		}
 	}
+	for _, i := range okf.Index(f, g) {
+		if i.State != okf.IndexFresh {
+			t.Errorf("%s: %s; odd index writes it", i.Path, i.State)
+		}
+	}
 	for _, task := range tasks {
 		if _, err := g.Find(task.Role); err != nil {
 			t.Errorf("%s: role: %v", task.Path, err)
