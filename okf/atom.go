@@ -150,16 +150,31 @@ type Atom struct {
 	BodyLine    int     // 1-based line the body starts on
 
 	src  []byte
-	body int // offset of the body in src
+	body int       // offset of the body in the file
+	disk *original // what src is read from once it is needed; nil for a parsed atom
 
 	links *[]Linked // nil until readLinks
 }
 
-// Bytes returns the file's bytes as they were parsed. Callers must not change them.
-func (a *Atom) Bytes() []byte { return a.src }
+// Bytes returns the file's bytes as they were parsed. Callers must not change
+// them. For an atom from a cache they are read when first asked for, and are
+// nil where the file is no longer what it was.
+func (a *Atom) Bytes() []byte {
+	if a.disk != nil {
+		return a.disk.bytes(a.Path, a.Blob)
+	}
+	return a.src
+}
 
-// Body returns the markdown after the closing fence. Callers must not change it.
-func (a *Atom) Body() []byte { return a.src[a.body:] }
+// Body returns the markdown after the closing fence. Callers must not change
+// it. It is nil where Bytes is.
+func (a *Atom) Body() []byte {
+	b := a.Bytes()
+	if len(b) < a.body {
+		return nil
+	}
+	return b[a.body:]
+}
 
 // Field returns the named key.
 func (a *Atom) Field(key string) (Field, bool) {

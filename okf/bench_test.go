@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/okf/okftest"
@@ -67,5 +68,56 @@ func BenchmarkLoad(b *testing.B) {
 		if err != nil || len(ps) > 0 || len(g.Atoms()) != benchSize(b) {
 			b.Fatal(fmt.Sprint(len(ps), err))
 		}
+	}
+}
+
+// BenchmarkLoadCached is a load when nothing changed: one list, one lstat a
+// file, no reads.
+func BenchmarkLoadCached(b *testing.B) {
+	f, now := os.DirFS(benchDir(b)), time.Now().Add(time.Hour)
+	_, _, cache, err := okf.LoadCached(f, nil, now)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(len(cache))/1e6, "MB")
+	for b.Loop() {
+		if _, _, fresh, err := okf.LoadCached(f, cache, now); err != nil || fresh != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDecode is a load of a commit's tree, which needs no walk.
+func BenchmarkDecode(b *testing.B) {
+	f := okftest.FS(benchSize(b))
+	_, _, cache, err := okf.LoadCached(f, nil, time.Now())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, _, err := okf.Decode(cache, f); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkEncode is what a fresh cache costs beside a load.
+func BenchmarkEncode(b *testing.B) {
+	f := okftest.FS(benchSize(b))
+	for b.Loop() {
+		if _, _, _, err := okf.LoadCached(f, nil, time.Now()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCheck is the findings of a loaded bundle.
+func BenchmarkCheck(b *testing.B) {
+	g, _, err := okf.Load(okftest.FS(benchSize(b)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		okf.Check(g, time.Unix(0, 0))
 	}
 }

@@ -177,6 +177,8 @@ func (c *checker) unresolved() {
 		switch {
 		case d.Kind == Link:
 			c.add(Info, codeLink, d.Line, "", "link to %s, which is not there", d.Target)
+		case d.Ambiguous:
+			c.add(Warn, codeUnknown, d.Line, "write its whole id", "%s %s: several atoms have that name", d.Kind, d.Target)
 		case d.Broken:
 			c.add(Warn, codeUnknown, d.Line, "mend that file", "%s %s: the file is there and is not an atom", d.Kind, d.Target)
 		default:
