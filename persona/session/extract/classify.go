@@ -170,3 +170,38 @@ func prose(r run) bool {
 	}
 	return true
 }
+
+func (b block) texts() []item {
+	if b.kind == paragraph {
+		return []item{{from: b.from, to: b.to, run: b.run}}
+	}
+	if b.kind == bullets || b.kind == steps {
+		return b.items
+	}
+	return nil
+}
+
+func cutAny(s string, seps ...string) (before, after string, ok bool) {
+	for _, sep := range seps {
+		if before, after, ok = strings.Cut(s, sep); ok {
+			return before, after, true
+		}
+	}
+	return "", "", false
+}
+
+func (s *section) lede() (evidence, bool) {
+	if len(s.blocks) == 0 {
+		return evidence{}, false
+	}
+	b := s.blocks[0]
+	ts := b.texts()
+	if len(ts) == 0 || b.kind == steps || len(words(ts[0].run.text)) < 2 {
+		return evidence{}, false
+	}
+	e := evidence{doc: s.doc, from: s.line, to: b.to}
+	for _, t := range ts {
+		e.quote = append(e.quote, t.run.text)
+	}
+	return e, true
+}

@@ -93,38 +93,45 @@ func (d directory) at(ws []string) (named, bool) {
 // edges are what c's sources say of others: typed where they say how, relates_to
 // where they only mention. The order is the kinds', then the text's.
 func (d directory) edges(c candidate, self string) map[okf.EdgeKind][]string {
-	out := map[okf.EdgeKind][]string{}
-	add := func(k okf.EdgeKind, id string) {
-		for _, ids := range out {
-			if slices.Contains(ids, id) {
-				return
-			}
-		}
-		if id != self && id != "" && (k != okf.RelatesTo || len(out[k]) < maxRelated) {
-			out[k] = append(out[k], id)
-		}
-	}
+	e := edges{self: self, to: map[okf.EdgeKind][]string{}}
 	if c.kind == process || c.kind == policy {
 		for _, o := range c.owners {
-			if len(out[okf.Owner]) == 0 {
-				add(okf.Owner, d.byKind[keyOf(role, o)].id)
+			if len(e.to[okf.Owner]) == 0 {
+				e.add(okf.Owner, d.byKind[keyOf(role, o)].id)
 			}
 		}
 	}
 	for _, h := range c.heads {
-		add(okf.ReportsTo, d.byKind[keyOf(role, h)].id)
+		e.add(okf.ReportsTo, d.byKind[keyOf(role, h)].id)
 	}
-	if c.kind == process {
-		for _, p := range c.programs {
-			add(okf.Uses, d.byKind[keyOf(system, p)].id)
-		}
+	for _, p := range c.programs {
+		e.add(okf.Uses, d.byKind[keyOf(system, p)].id)
 	}
 	for _, sentence := range c.said() {
 		for _, n := range d.mentioned(sentence) {
-			add(relation(c.kind, sentence, n.kind), n.id)
+			e.add(relation(c.kind, sentence, n.kind), n.id)
 		}
 	}
-	return out
+	return e.to
+}
+
+// edges collects the edges of one atom.
+type edges struct {
+	self string
+	to   map[okf.EdgeKind][]string
+}
+
+// add notes an edge, unless the other end is unknown, the atom itself, or
+// related already.
+func (e *edges) add(k okf.EdgeKind, id string) {
+	for _, ids := range e.to {
+		if slices.Contains(ids, id) {
+			return
+		}
+	}
+	if id != e.self && id != "" && (k != okf.RelatesTo || len(e.to[k]) < maxRelated) {
+		e.to[k] = append(e.to[k], id)
+	}
 }
 
 // said is every sentence c quotes.

@@ -91,7 +91,10 @@ func (c *candidate) absorb(o candidate) {
 		}
 	}
 	c.aliases = union(c.aliases, o.aliases)
-	c.owners, c.heads, c.programs = union(c.owners, o.owners), union(c.heads, o.heads), union(c.programs, o.programs)
+	if c.kind == o.kind {
+		c.programs = union(c.programs, o.programs)
+	}
+	c.owners, c.heads = union(c.owners, o.owners), union(c.heads, o.heads)
 }
 
 func union(a, b []string) []string {

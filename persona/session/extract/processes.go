@@ -8,30 +8,47 @@ import (
 // activity, above an ordered list or fenced commands.
 func (s *section) procedures() []candidate {
 	title, how := howTo(s.activity())
-	if title == "" || s.topic() == praise || s.topic() == glossary || !activity(title) && !how && s.topic() != processes && !(s.ordered() && !listing(title)) {
+	plain := how || activity(title) || s.topic() == processes // the heading alone says so
+	if title == "" || s.topic() == praise || s.topic() == glossary || !plain && (listing(title) || !s.ordered()) ||
+		!nameable(title) || identifier(title) && !how {
 		return nil
 	}
-	e, cmds := s.steps(), s.programs()
-	if len(e.steps) < 2 && (len(cmds) == 0 || !activity(title) && !how && s.topic() != processes) || !nameable(title) || identifier(title) && !how {
-		return nil
-	}
-	c := candidate{kind: process, title: s.qualified(capital(title)), score: scoreProcess, programs: cmds, owners: s.owners()}
+	e := s.steps()
+	c := candidate{kind: process, title: s.qualified(capital(title)), score: scoreProcess, programs: s.programs(), owners: s.owners()}
 	if len(e.steps) < 2 {
+		if len(c.programs) == 0 || !plain {
+			return nil
+		}
 		c.score, e = scoreRunbook, s.runbook()
+	} else {
+		e = s.withCommands(e)
 	}
+	e = s.withOpening(e)
+	c.about, c.evidence = e.summary(), []evidence{e}
+	return []candidate{c}
+}
+
+// withCommands adds the commands that stand among or behind the steps.
+func (s *section) withCommands(e evidence) evidence {
 	for _, b := range s.blocks {
-		if l := shell(b); len(l) > 0 && len(e.steps) > 0 && b.from >= e.from {
+		if l := shell(b); len(l) > 0 && b.from >= e.from {
 			e.commands, e.to = append(e.commands, l...), max(e.to, b.to)
 		}
 	}
-	if b, ok := s.opening(); ok && b.from < e.from {
-		e.from = b.from
-		if len(e.quote) == 0 || e.quote[0] != b.run.text {
-			e.quote = append([]string{b.run.text}, e.quote...)
-		}
+	return e
+}
+
+// withOpening adds the paragraph the section opens with.
+func (s *section) withOpening(e evidence) evidence {
+	b, ok := s.opening()
+	if !ok || b.from >= e.from {
+		return e
 	}
-	c.about, c.evidence = e.summary(), []evidence{e}
-	return []candidate{c}
+	e.from = b.from
+	if len(e.quote) == 0 || e.quote[0] != b.run.text {
+		e.quote = append([]string{b.run.text}, e.quote...)
+	}
+	return e
 }
 
 // summary is one sentence of what is quoted: prose before steps before commands.

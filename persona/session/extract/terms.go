@@ -125,27 +125,38 @@ func (s *section) definitionList(b block) []candidate {
 }
 
 // columns finds the column that names and the one that explains, and what the
-// table is about.
+// table is about. Both are -1 when there is none.
 func (s *section) columns(header []string) (nameCol, textCol int, t topic) {
 	nameCol, textCol = -1, -1
 	for i, h := range header {
 		h = strings.Trim(h, " *")
-		switch {
-		case nameCol < 0 && in("term terms concept word acronym abbreviation expression", h):
-			nameCol, t = i, glossary
-		case nameCol < 0 && in("role roles", h):
-			nameCol, t = i, roles
-		case nameCol < 0 && in("tool system service integration dependency application software platform", h):
-			nameCol, t = i, systems
-		case nameCol < 0 && in("file document artifact artefact deliverable filename", h):
-			nameCol, t = i, files
-		case nameCol < 0 && i == 0 && in("name title what item", h) && s.listing():
-			nameCol, t = i, s.topic()
-		case textCol < 0 && nameCol >= 0 && explains(h):
+		if nameCol < 0 {
+			if t = columnTopic(h); t == none && i == 0 && s.listing() && in("name title what item", h) {
+				t = s.topic()
+			}
+			if t != none {
+				nameCol = i
+			}
+		} else if textCol < 0 && explains(h) {
 			textCol = i
 		}
 	}
 	return nameCol, textCol, t
+}
+
+// columnTopic is what a column holds the names of.
+func columnTopic(h string) topic {
+	switch {
+	case in("term terms concept word acronym abbreviation expression", h):
+		return glossary
+	case in("role roles", h):
+		return roles
+	case in("tool system service integration dependency application software platform", h):
+		return systems
+	case in("file document artifact artefact deliverable filename", h):
+		return files
+	}
+	return none
 }
 
 // listing reports whether the section lists things by name.
@@ -194,22 +205,14 @@ func (s *section) boldList(b block) []candidate {
 	if s.topic() == praise || s.topic() == policies {
 		return nil
 	}
+	score := scoreBold
+	if s.listing() {
+		score = scoreGlossary - 5
+	}
 	var out []candidate
 	for _, it := range b.items {
 		lead, rest, ok := it.run.lead()
-		if !ok || !s.leads(lead) || !name(lead.text, lead.kind == codeSpan && s.topic() != systems) {
-			continue
-		}
-		score := scoreBold
-		if s.listing() {
-			score = scoreGlossary - 5
-		} else if !phrase(rest) {
-			continue
-		}
-		if strings.Contains(lead.text, "/") && lead.text == strings.ToLower(lead.text) && !filename(lead.text) {
-			continue // a repository or a path
-		}
-		if s.topic() == roles && person(lead) || !definable(rest) && !(s.topic() == roles && len(words(rest)) >= 2) {
+		if !ok || !s.leads(lead) || !s.explained(rest) {
 			continue
 		}
 		c := s.defined(lead.text, rest, it.from, it.to, score)
@@ -221,8 +224,25 @@ func (s *section) boldList(b block) []candidate {
 	return out
 }
 
-// leads reports whether what an item begins with may name a thing here.
+// explained reports whether the text behind a name in a list says what it is.
+// Duties may be two words, a definition outside a list of names may not be news.
+func (s *section) explained(text string) bool {
+	switch {
+	case s.topic() == roles:
+		return len(words(text)) >= 2
+	case s.listing():
+		return definable(text)
+	}
+	return definable(text) && phrase(text)
+}
+
+// leads reports whether what an item begins with may name a thing here. In lower
+// case with a slash it is a repository or a path.
 func (s *section) leads(l span) bool {
+	if !name(l.text, l.kind == codeSpan && s.topic() != systems) || s.topic() == roles && person(l) ||
+		strings.Contains(l.text, "/") && l.text == strings.ToLower(l.text) && !filename(l.text) {
+		return false
+	}
 	switch l.kind {
 	case strong:
 		return true
@@ -232,16 +252,6 @@ func (s *section) leads(l span) bool {
 		return s.topic() == systems
 	}
 	return s.topic() == glossary
-}
-
-// person reports whether a name in a section about roles is somebody's and not
-// a role's.
-func person(l span) bool {
-	if strings.HasPrefix(l.text, "@") || l.kind == link {
-		return true
-	}
-	ws := strings.Fields(l.text)
-	return len(ws) >= 2 && len(ws) <= 3 && proper(ws[0]) && proper(ws[1]) && !roleNoun(strings.ToLower(ws[len(ws)-1]))
 }
 
 // boldParagraph reads "**Name**: text" and "**Name** — text" as a paragraph.
@@ -378,22 +388,24 @@ func copula(r run) (subject, pred string, marked, ok bool) {
 	first := firstSentence(r.text)
 	for _, v := range []string{" is ", " are ", " refers to ", " means ", " denotes "} {
 		before, after, found := strings.Cut(first, v)
-		if !found || len(strings.Fields(before)) > 7 {
-			continue
-		}
-		if (v == " is " || v == " are ") && !articleFirst(after) {
+		if !found || len(strings.Fields(before)) > 7 || (v == " is " || v == " are ") && !articleFirst(after) {
 			continue
 		}
 		subject = withoutArticle(strings.TrimSpace(before))
-		for _, s := range r.spans {
-			bare := strings.HasPrefix(r.text, s.text) || strings.HasSuffix(before, " "+s.text) && withoutArticle(before) == s.text
-			if bare && strings.HasPrefix(subject, s.text) && (s.kind == strong || s.kind == emphasis || s.kind == codeSpan && filename(s.text)) {
-				marked = true
-			}
-		}
-		return subject, after, marked, true
+		return subject, after, r.sets(subject, before), true
 	}
 	return "", "", false, false
+}
+
+// sets reports whether the subject a run begins with is set off from the rest.
+func (r run) sets(subject, before string) bool {
+	for _, s := range r.spans {
+		first := strings.HasPrefix(r.text, s.text) || strings.HasSuffix(before, " "+s.text) && withoutArticle(before) == s.text
+		if first && strings.HasPrefix(subject, s.text) && (s.kind == strong || s.kind == emphasis || s.kind == codeSpan && filename(s.text)) {
+			return true
+		}
+	}
+	return false
 }
 
 // headNoun is the word a predicate turns on: the last before its first relative
