@@ -17,55 +17,88 @@ type commandLine struct {
 // arrange moves flags in front of arguments, because urfave/cli v2 takes every
 // flag after the first argument for an argument, silently. "--" ends flags.
 func arrange(a *cli.App, args []string) (commandLine, error) {
-	line := commandLine{args: args[:1:1]}
 	if slices.Contains(args, "--generate-bash-completion") {
-		line.args = args
-		return line, nil
+		return commandLine{args: args}, nil
 	}
 	args = helpFlag(args)
-	var path, flags, rest []string
-	cur, cmds := (*cli.Command)(nil), a.Commands
-	for i := 1; i < len(args); i++ {
-		t := args[i]
-		switch {
-		case t == "--":
-			rest = append(rest, args[i+1:]...)
-			i = len(args)
-		case t == "-C" || strings.HasPrefix(t, "-C="):
-			v, ok := strings.CutPrefix(t, "-C=")
-			if !ok && i+1 == len(args) {
-				return line, usage("-C needs a directory; see odd help")
-			}
-			if !ok {
-				i++
-				v = args[i]
-			}
-			line.dirs = append(line.dirs, v)
-		case len(t) > 1 && t[0] == '-':
-			flags = append(flags, t)
-			line.json = line.json || t == "--json" || t == "-json"
-			if takesValue(cur, cmds, t) && i+1 < len(args) {
-				i++
-				flags = append(flags, args[i])
-			}
-		default:
-			if c := named(cmds, t); c != nil && len(rest) == 0 {
-				path, cur, cmds = append(path, t), c, c.Subcommands
-				continue
-			}
-			rest = append(rest, t)
+	r := reader{cmds: a.Commands, left: args[1:]}
+	for len(r.left) > 0 {
+		if err := r.token(r.next()); err != nil {
+			return r.line, err
 		}
 	}
-	if len(rest) > 0 && len(cmds) > 0 { // no such verb: say that instead of showing help
-		flags = slices.DeleteFunc(flags, func(f string) bool { return f == "--help" || f == "-h" })
+	r.line.args = append(args[:1:1], r.ordered()...)
+	return r.line, nil
+}
+
+// reader sorts the tokens of a command line.
+type reader struct {
+	left              []string // not read yet
+	path, flags, rest []string
+	cur               *cli.Command   // the verb so far
+	cmds              []*cli.Command // the verbs that may follow
+	line              commandLine
+}
+
+func (r *reader) next() string {
+	t := r.left[0]
+	r.left = r.left[1:]
+	return t
+}
+
+func (r *reader) token(t string) error {
+	switch {
+	case t == "--":
+		r.rest, r.left = append(r.rest, r.left...), nil
+	case t == "-C" || strings.HasPrefix(t, "-C="):
+		return r.dir(t)
+	case len(t) > 1 && t[0] == '-':
+		r.flag(t)
+	default:
+		r.word(t)
 	}
-	line.args = append(line.args, path...)
-	line.args = append(line.args, flags...)
-	if slices.ContainsFunc(rest, func(s string) bool { return strings.HasPrefix(s, "-") && s != "-" }) {
-		line.args = append(line.args, "--")
+	return nil
+}
+
+func (r *reader) dir(t string) error {
+	v, ok := strings.CutPrefix(t, "-C=")
+	if !ok && len(r.left) == 0 {
+		return usage("-C needs a directory; see odd help")
 	}
-	line.args = append(line.args, rest...)
-	return line, nil
+	if !ok {
+		v = r.next()
+	}
+	r.line.dirs = append(r.line.dirs, v)
+	return nil
+}
+
+func (r *reader) flag(t string) {
+	r.flags = append(r.flags, t)
+	r.line.json = r.line.json || t == "--json" || t == "-json"
+	if takesValue(r.cur, r.cmds, t) && len(r.left) > 0 {
+		r.flags = append(r.flags, r.next())
+	}
+}
+
+func (r *reader) word(t string) {
+	if c := named(r.cmds, t); c != nil && len(r.rest) == 0 {
+		r.path, r.cur, r.cmds = append(r.path, t), c, c.Subcommands
+		return
+	}
+	r.rest = append(r.rest, t)
+}
+
+// ordered is the verb, its flags, its arguments. Where no verb was named right,
+// help gives way to the message that says so.
+func (r *reader) ordered() []string {
+	if len(r.rest) > 0 && len(r.cmds) > 0 {
+		r.flags = slices.DeleteFunc(r.flags, func(f string) bool { return f == "--help" || f == "-h" })
+	}
+	out := append(r.path, r.flags...)
+	if slices.ContainsFunc(r.rest, func(s string) bool { return strings.HasPrefix(s, "-") && s != "-" }) {
+		out = append(out, "--")
+	}
+	return append(out, r.rest...)
 }
 
 // helpFlag turns "help task add" into "task add --help", so that help has one
