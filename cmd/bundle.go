@@ -31,7 +31,11 @@ func openBundle(_ context.Context, env Env, dir string) (bundle, error) {
 	if err != nil {
 		return bundle{}, err
 	}
-	g, ps, err := okf.Load(os.DirFS(root))
+	r, err := repo.Open(root)
+	if err != nil {
+		r = nil // no repository, no cache
+	}
+	g, ps, err := loadDir(env, r, root)
 	if err != nil {
 		return bundle{}, fmt.Errorf("%s: %w", root, err)
 	}

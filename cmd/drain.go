@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 )
 
 func drainVerb(env Env) *cli.Command {
@@ -85,7 +88,10 @@ func (w *workspace) drainOptions() (drain.Options, error) {
 	if err != nil {
 		return drain.Options{}, err
 	}
-	return drain.Options{Branch: branch, Run: "run-" + id.String(), By: "odd/" + version(), Now: w.env.Now, Wait: w.env.Sleep, Environ: w.env.Environ}, nil
+	load := func(tree repo.OID, bundle fs.FS) (*okf.Graph, []okf.Problem, error) {
+		return loadTree(w.env, w.repo, tree, bundle)
+	}
+	return drain.Options{Branch: branch, Load: load, Run: "run-" + id.String(), By: "odd/" + version(), Now: w.env.Now, Wait: w.env.Sleep, Environ: w.env.Environ}, nil
 }
 
 func printReport(env Env, r drain.Report) error {

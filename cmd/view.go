@@ -34,6 +34,15 @@ type view struct {
 // view reads the board branch. With fetch it starts from the remote's tip, as
 // every act that commits must.
 func (w *workspace) view(ctx context.Context, fetch bool) (*view, error) {
+	v, err := w.stand(ctx, fetch)
+	if err != nil {
+		return nil, err
+	}
+	return v, v.read()
+}
+
+// stand is a view of the board's tip before any file of it is read.
+func (w *workspace) stand(ctx context.Context, fetch bool) (*view, error) {
 	ref, err := w.board()
 	if err != nil {
 		return nil, err
@@ -50,10 +59,33 @@ func (w *workspace) view(ctx context.Context, fetch bool) (*view, error) {
 		}
 		return nil, err
 	}
-	return v, v.read()
+	return v, nil
 }
 
+// read reads the board at the tip.
 func (v *view) read() error {
+	if err := v.rules(); err != nil {
+		return err
+	}
+	tree, err := v.repo.TreeOID(v.tip, v.cfg.Root)
+	if err != nil {
+		return err
+	}
+	g, ps, err := loadTree(v.env, v.repo, tree, v.bundle)
+	if err != nil {
+		return fmt.Errorf("%s on %s: %w", v.cfg.Root, v.line.Name(), err)
+	}
+	v.take(g, ps)
+	return nil
+}
+
+func (v *view) take(g *okf.Graph, ps []okf.Problem) {
+	v.graph, v.problems = g, ps
+	v.tasks, v.unread = board.Tasks(g)
+}
+
+// rules reads the committed odd.toml, and finds the bundle by it.
+func (v *view) rules() error {
 	var err error
 	if v.files, err = v.repo.Tree(v.tip); err != nil {
 		return err
@@ -68,32 +100,34 @@ func (v *view) read() error {
 	if v.cfg, err = config.Parse("odd.toml", b); err != nil {
 		return err
 	}
-	if v.bundle, err = fs.Sub(v.files, v.cfg.Root); err != nil {
-		return err
-	}
-	if v.graph, v.problems, err = okf.Load(v.bundle); err != nil {
-		return fmt.Errorf("%s on %s: %w", v.cfg.Root, v.line.Name(), err)
-	}
-	v.tasks, v.unread = board.Tasks(v.graph)
-	return nil
+	v.bundle, err = fs.Sub(v.files, v.cfg.Root)
+	return err
 }
 
 // current is the board as a person sees it: the work tree where the board is
 // checked out, so that hand edits show, and the committed board elsewhere.
 func (w *workspace) current(ctx context.Context) (*view, error) {
-	v, err := w.view(ctx, false)
+	v, err := w.stand(ctx, false)
 	if err != nil {
 		return nil, err
 	}
 	head, err := w.repo.Branch()
-	if err != nil || head != v.line.Name() || w.repo.Root() == "" {
-		return v, err
+	if err != nil {
+		return nil, err
 	}
-	v.bundle = os.DirFS(filepath.Join(w.repo.Root(), filepath.FromSlash(v.cfg.Root)))
-	if v.graph, v.problems, err = okf.Load(v.bundle); err != nil {
+	if head != v.line.Name() || w.repo.Root() == "" {
+		return v, v.read()
+	}
+	if err := v.rules(); err != nil {
+		return nil, err
+	}
+	root := filepath.Join(w.repo.Root(), filepath.FromSlash(v.cfg.Root))
+	v.bundle = os.DirFS(root)
+	g, ps, err := loadDir(w.env, w.repo, root)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", v.cfg.Root, err)
 	}
-	v.tasks, v.unread = board.Tasks(v.graph)
+	v.take(g, ps)
 	return v, nil
 }
 

@@ -87,7 +87,7 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
 		c.unpin(ctx)
 		return nil, err
 	}
-	d.at, err = look(ctx, d.repo, next, d.at)
+	d.at, err = look(ctx, d.repo, next, d.at, d.Load)
 	return c, err
 }
 

@@ -49,6 +49,8 @@ type Options struct {
 	Wait     func(time.Duration) // lets a person's own git command finish; nil does not wait
 	Environ  []string            // odd's own environment, from which exec passes on what odd.toml names
 
+	// Load loads the board's bundle; nil reads its files.
+	Load Loader
 	// Substrate makes the session's substrate; nil means what odd.toml names.
 	Substrate func(config.Config, fs.FS) (session.Substrate, error)
 	// Lease is the commitment lease's word on a task; nil where odd.toml turns leases off.
@@ -153,7 +155,7 @@ func open(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := look(ctx, r, local, nil)
+	s, err := look(ctx, r, local, nil, o.Load)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +190,7 @@ func (d *drain) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.at, err = look(ctx, d.repo, tip, d.at); err != nil {
+	if d.at, err = look(ctx, d.repo, tip, d.at, d.Load); err != nil {
 		return err
 	}
 	for _, p := range d.at.unread {

@@ -125,6 +125,6 @@ func (d *drain) commit(ctx context.Context, subject, body string, ch repo.Change
 	if err := d.line.Land(ctx, d.at.tip, next); err != nil {
 		return err
 	}
-	d.at, err = look(ctx, d.repo, next, d.at)
+	d.at, err = look(ctx, d.repo, next, d.at, d.Load)
 	return err
 }

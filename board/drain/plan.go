@@ -107,7 +107,7 @@ func peek(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 		o.Progress = func(string) {}
 	}
 	d := &drain{Options: o, repo: r, started: o.Now().UTC()}
-	if d.at, err = look(ctx, r, tip, nil); err != nil {
+	if d.at, err = look(ctx, r, tip, nil, o.Load); err != nil {
 		return nil, err
 	}
 	return d, nil

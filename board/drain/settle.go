@@ -175,7 +175,7 @@ func (d *drain) land(ctx context.Context, c *claim, w *work, out *Outcome, refs 
 		if err != nil {
 			return err
 		}
-		if d.at, err = look(ctx, d.repo, tip, d.at); err != nil {
+		if d.at, err = look(ctx, d.repo, tip, d.at, d.Load); err != nil {
 			return err
 		}
 		if now, ok := d.at.byID[c.task.ID]; !ok || now.Blob != c.task.Blob {
@@ -194,7 +194,7 @@ func (d *drain) land(ctx context.Context, c *claim, w *work, out *Outcome, refs 
 		}
 		err = d.line.Land(ctx, tip, next, refs...)
 		if err == nil {
-			d.at, err = look(ctx, d.repo, next, d.at)
+			d.at, err = look(ctx, d.repo, next, d.at, d.Load)
 			return err
 		}
 		if !d.tryAgain(err, try) {

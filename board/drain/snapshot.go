@@ -33,9 +33,12 @@ type snapshot struct {
 	spend    ledger.Spend
 }
 
+// Loader loads the bundle of a tree, from a cache or from its files.
+type Loader func(tree repo.OID, bundle fs.FS) (*okf.Graph, []okf.Problem, error)
+
 // look reads the board at tip. When before is the snapshot of an earlier tip,
 // only what changed since is read again.
-func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot) (*snapshot, error) {
+func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot, load Loader) (*snapshot, error) {
 	if before != nil && before.tip == tip {
 		return before, nil
 	}
@@ -55,7 +58,7 @@ func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot) (*s
 		return nil, err
 	}
 	if before == nil || before.cfg.Root != s.cfg.Root {
-		err = s.load(files)
+		err = s.load(r, load)
 	} else {
 		err = s.catchUp(ctx, r, before)
 	}
@@ -71,15 +74,22 @@ func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot) (*s
 }
 
 // load reads the whole bundle.
-func (s *snapshot) load(files fs.FS) error {
-	root, err := fs.Sub(files, s.cfg.Root)
+func (s *snapshot) load(r *repo.Repo, load Loader) error {
+	root, err := fs.Sub(s.files, s.cfg.Root)
 	if err != nil {
 		return err
 	}
-	if _, err := fs.ReadDir(root, "."); err != nil {
+	tree, err := r.TreeOID(s.tip, s.cfg.Root)
+	if err != nil {
+		return err
+	}
+	if _, err := fs.ReadDir(root, "."); err != nil || tree == "" {
 		return refuse("no-bundle", "%s: the bundle is not on the board branch; run odd init and commit it", s.cfg.Root)
 	}
-	if s.graph, s.problems, err = okf.Load(root); err != nil {
+	if load == nil {
+		load = func(_ repo.OID, bundle fs.FS) (*okf.Graph, []okf.Problem, error) { return okf.Load(bundle) }
+	}
+	if s.graph, s.problems, err = load(tree, root); err != nil {
 		return err
 	}
 	s.sums = map[string]ledger.FileSum{}

@@ -1,0 +1,73 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// cacheFiles is how many files the cache keeps: enough for the board, a target,
+// a work tree or two and what they were a moment ago.
+const cacheFiles = 8
+
+// Cached returns the bytes last kept under name, nil when there are none. What
+// it returns is disposable: it may be missing, old or damaged, and its reader checks.
+func (r *Repo) Cached(name string) []byte {
+	b, err := os.ReadFile(r.oddDir("cache", name))
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// Keep stores b under name below $GIT_COMMON_DIR/odd/cache, written aside and
+// renamed, and drops the oldest files beyond the few that are worth keeping.
+func (r *Repo) Keep(name string, b []byte) error {
+	if name == "" || strings.ContainsAny(name, "/\\") || name[0] == '.' {
+		return fmt.Errorf("cache file %q: not a plain name", name)
+	}
+	dir := r.oddDir("cache")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+		return err
+	}
+	return dropOldest(dir, cacheFiles)
+}
+
+func dropOldest(dir string, keep int) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	type file struct {
+		name string
+		at   time.Time
+	}
+	var files []file
+	for _, e := range entries {
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		files = append(files, file{e.Name(), info.ModTime()})
+	}
+	slices.SortFunc(files, func(a, b file) int { return b.at.Compare(a.at) })
+	for _, f := range files[min(keep, len(files)):] {
+		if err := os.Remove(filepath.Join(dir, f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
