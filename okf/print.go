@@ -67,7 +67,10 @@ func printed(fields []Field, body []byte) []byte {
 		}
 	}
 	out.WriteString("---\n")
-	body = bytes.TrimRight(bytes.TrimLeft(bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")), "\n"), "\n")
+	for bytes.Contains(body, []byte("\r\n")) { // a CR before the CR, too
+		body = bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n"))
+	}
+	body = bytes.Trim(body, "\r\n")
 	if len(body) > 0 {
 		out.WriteByte('\n')
 		out.Write(body)

@@ -123,6 +123,7 @@ func TestNewPrints(t *testing.T) {
 func FuzzPrint(f *testing.F) {
 	f.Add([]byte(awkward))
 	f.Add([]byte("---\ntype: x\na:\n---\n\r\n"))
+	f.Add([]byte("---\ntype: x\n---\n\ra\r\r\nb\n\r"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		a, err := Parse("x.md", b)
 		if err != nil {
