@@ -27,8 +27,8 @@ func (t *tally) findings() []session.Finding {
 	for _, d := range t.docs {
 		sections += len(d.sections)
 	}
-	read := session.Finding{Type: "O", Title: fmt.Sprintf("%d files read", len(t.docs)),
-		Content: fmt.Sprintf("Read %d sections in %d files, from %s to %s. Emitted %s; %d atoms were known already, with nothing new.",
+	read := session.Finding{Type: "O", Title: count(len(t.docs), "file") + " read",
+		Content: fmt.Sprintf("Read %d sections in %d files, from %s to %s. Emitted %s; known already, with nothing new: %d.",
 			sections, len(t.docs), t.docs[0].path, t.docs[len(t.docs)-1].path, t.emitted(), t.known)}
 	out := []session.Finding{read}
 	if n := len(t.left); n > 0 {
@@ -36,13 +36,13 @@ func (t *tally) findings() []session.Finding {
 		for i, c := range t.left {
 			names[i] = c.title
 		}
-		out = append(out, open(fmt.Sprintf("%d atoms left out", n),
+		out = append(out, open(count(n, "atom")+" left out",
 			fmt.Sprintf("The sources say more than max_atoms allows; the least plain were left out: %s. Run the task again after the review, or raise max_atoms.", listed(names))))
 	}
 	out = append(out, unread(t.skips)...)
 	for i, c := range t.clashes {
 		if i == maxNamed {
-			out = append(out, open(fmt.Sprintf("%d more double definitions", len(t.clashes)-i), "Further names are defined in different words; see the sources of their atoms."))
+			out = append(out, open(count(len(t.clashes)-i, "more double definition"), "Further names are defined in different words; see the sources of their atoms."))
 			break
 		}
 		out = append(out, open(fmt.Sprintf("%s is defined twice", c.title),
@@ -50,6 +50,14 @@ func (t *tally) findings() []session.Finding {
 				c.title, c.a.doc.path, c.a.from, c.b.doc.path, c.b.from)))
 	}
 	return out
+}
+
+// count is a number with its noun, "1 file" or "2 files".
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 func (t *tally) emitted() string {
@@ -74,7 +82,7 @@ func unread(skips []skip) []session.Finding {
 	for i, s := range skips {
 		names[i] = fmt.Sprintf("%s (%s)", s.path, s.why)
 	}
-	return []session.Finding{open(fmt.Sprintf("%d inputs not read", len(skips)), "Not read: "+listed(names)+".")}
+	return []session.Finding{open(count(len(skips), "input")+" not read", "Not read: "+listed(names)+".")}
 }
 
 func open(title, content string) session.Finding {

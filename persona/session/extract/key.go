@@ -5,8 +5,7 @@ import "strings"
 // key is what two names must share to name one thing: their words without case,
 // article and the last word's plural.
 func key(title string) string {
-	t, _ := splitAlias(withoutArticle(title))
-	ws := words(t)
+	ws := words(withoutArticle(title))
 	if n := len(ws); n > 0 {
 		ws[n-1] = singular(strings.Trim(ws[n-1], ".'"))
 	}

@@ -26,6 +26,9 @@ func newBundle(g *okf.Graph) bundle {
 	for _, a := range g.Atoms() {
 		if a.Title != "" {
 			first(b.byKey, keyOf(a.Type, a.Title), a)
+			if bare, alias := splitAlias(a.Title); len(alias) > 0 && a.Type != process {
+				first(b.byKey, keyOf(a.Type, bare), a)
+			}
 		}
 		id := string(a.ID)
 		first(b.bySlug, id[strings.LastIndexByte(id, '/')+1:], a)

@@ -44,9 +44,10 @@ func (s *section) sound(c candidate) bool {
 	return e.from >= 1 && e.to >= e.from && e.to <= len(s.doc.starts)
 }
 
-// merge makes one candidate of all that name one thing of one kind, and then
-// lets the plainest kind have a name that several kinds claim: one concept is
-// one atom. Both are the plainest source's first; the others add their lines.
+// merge makes one candidate of all that name one thing of one kind, and then of
+// all that share a name: one concept is one atom. The plainest source describes
+// it and says its kind, except that a term is what another source says it is;
+// the others add their lines.
 // The second result names what two documents define in different words.
 func merge(cs []candidate) ([]candidate, []clash) {
 	slices.SortStableFunc(cs, func(a, b candidate) int { return b.score - a.score })
@@ -56,7 +57,11 @@ func merge(cs []candidate) ([]candidate, []clash) {
 			clashes = append(clashes, clash{a.title, a.evidence[0], b.evidence[0]})
 		}
 	})
-	cs = fold(cs, func(c candidate) string { return slug(c.title) }, func(*candidate, candidate) {})
+	cs = fold(cs, func(c candidate) string { return slug(c.title) }, func(a *candidate, b candidate) {
+		if a.kind == term {
+			a.kind = b.kind // a glossary may explain what runs, works or is made, too
+		}
+	})
 	return cs, clashes
 }
 

@@ -264,10 +264,14 @@ func shell(b block) []string {
 	continued := false
 	for _, l := range b.lines {
 		cmd, isPrompt := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(l), "% "), "$ ")
-		skip := continued || prompted && !isPrompt || cmd == "" || strings.HasPrefix(cmd, "#")
-		continued = strings.HasSuffix(l, "\\")
-		if !skip {
-			out = append(out, cmd)
+		cmd, more := strings.CutSuffix(cmd, "\\")
+		switch {
+		case continued:
+			out[len(out)-1] += " " + strings.TrimPrefix(cmd, "> ")
+			continued = more
+		case cmd == "" || strings.HasPrefix(cmd, "#") || prompted && !isPrompt:
+		default:
+			out, continued = append(out, cmd), more
 		}
 	}
 	return out

@@ -51,6 +51,8 @@ func TestReaders(t *testing.T) {
 			[]string{"process Open the jetty | This is done once on every open day. | lines 5-11"}},
 		{"commands", "a.md", "# Publish the site\n\nFrom the root:\n\n```sh\nsite push\n```\n",
 			[]string{"process Publish the site | From the root: site push | lines 3-6"}},
+		{"a command over two lines", "a.md", "# Publish the site\n\n```console\n$ site push \\\n> --all\npushed\n```\n",
+			[]string{"process Publish the site | Run site push --all | lines 4-6"}},
 		{"table of contents", "a.md", "# Reading the docs\n\n1. [Roles](roles.md)\n2. [Words](words.md)\n3. [Tools](tools.md)\n", nil},
 		{"numbered facts", "a.md", "# Seasons\n\n1. Spring is wet.\n2. Summer is dry.\n3. Autumn is short.\n", nil},
 		{"noun heading", "a.md", "# File permissions\n\n```sh\nls -l\n```\n", nil},
@@ -162,6 +164,25 @@ func TestEdges(t *testing.T) {
 		t.Errorf("edges (-want +got):\n%s", d)
 	}
 	hold(t, e, r)
+}
+
+func TestOneTitleInTwoPackages(t *testing.T) {
+	t.Parallel()
+	text := "## Installation\n\n1. Download the file.\n2. Install it.\n"
+	e := drive(t, request("a/README.md", text, "b/README.md", text))
+	want := []string{"process Installation (a) | Download the file. | lines 3-4", "process Installation (b) | Download the file. | lines 3-4"}
+	if d := cmp.Diff(want, spoken(e)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestATermIsWhatAnotherSourceSays(t *testing.T) {
+	t.Parallel()
+	e := drive(t, request("a.md", "# Glossary\n\nBookings\n: Where reservations and deposits go.\n",
+		"b.md", "# Bookings\n\nBookings is a service that takes deposits.\n"))
+	if d := cmp.Diff([]string{"system Bookings | Where reservations and deposits go. | lines 3-4"}, spoken(e)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
 }
 
 func TestMaxAtoms(t *testing.T) {

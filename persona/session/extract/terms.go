@@ -61,7 +61,10 @@ const (
 
 // defined is a named thing with its text, of the kind the section is about.
 func (s *section) defined(name, text string, from, to, score int) candidate {
-	c := candidate{title: name, about: firstSentence(capital(text)), score: score}
+	c := candidate{title: name, about: firstSentence(text), score: score}
+	if !strings.HasPrefix(text, name) {
+		c.about = capital(c.about)
+	}
 	if c.kind = s.topic().lists(); c.kind != role && filename(name) {
 		c.kind = artifact
 	}

@@ -47,7 +47,7 @@ func boilerplate(title string) bool {
 func generic(title string) bool {
 	switch strings.ToLower(title) {
 	case "getting started", "quick start", "how it works", "from source", "building from source", "build from source", "running tests",
-		"run tests", "running the tests", "set up", "first steps", "local development", "manual installation", "get started":
+		"run tests", "running the tests", "manual process", "the process", "development workflow", "automatic process", "set up", "first steps", "local development", "manual installation", "get started":
 		return true
 	}
 	return in("installation installing install setup building build testing tests test deployment deploying deploy release releasing "+
