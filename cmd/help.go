@@ -20,6 +20,7 @@ func verbs(env Env) []group {
 			initVerb(env), demo(env), statusVerb(env), syncVerb(env),
 		}},
 		{"knowledge", []*cli.Command{
+			check(env), get(env), search(env), related(env), expand(env), why(env), backlinks(env), graph(env), index(env), canon(env),
 			compilePersona(env), reconcileVerb(env),
 		}},
 		{"work", []*cli.Command{

@@ -11,7 +11,7 @@ import (
 
 // Drawing is a part of the graph to make a picture of. Its atoms are in order
 // of path, and its edges, which join two of them, in order of their near ends
-// and then as Out orders.
+// and then as Out orders. A link that only mirrors a typed edge is not drawn.
 type Drawing struct {
 	Focus ID // the atom in the middle, "" for a whole bundle
 	Atoms []*Atom
@@ -44,16 +44,15 @@ func (g *Graph) Subgraph(v View) Drawing {
 		in[i] = true
 		d.Atoms = append(d.Atoms, g.atoms[i])
 	}
+	var es []edge
 	for _, i := range picked {
 		for _, e := range g.outOf(i) {
-			if len(v.Kinds) > 0 && !slices.Contains(v.Kinds, kindOf(e.kind)) {
-				continue
-			}
-			if in[e.to] {
-				d.Edges = append(d.Edges, g.hop(e))
+			if in[e.to] && (len(v.Kinds) == 0 || slices.Contains(v.Kinds, kindOf(e.kind))) {
+				es = append(es, e)
 			}
 		}
 	}
+	d.Edges = g.hops(withoutMirrors(es))
 	return d
 }
 

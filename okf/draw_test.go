@@ -57,7 +57,6 @@ func TestDrawings(t *testing.T) {
   n1["word word word word word word word word word word word word…"]
   n2["two lines gnp"]
   n0 -->|reports_to| n1
-  n1 -.-> n0
   n1 -.-> n2
   style n0 stroke-width:4px
 `
@@ -71,7 +70,6 @@ func TestDrawings(t *testing.T) {
   "b" [label="word word word word word word word word word word word word…\nBigQuery Table"];
   "c" [label="two lines gnp\nx"];
   "a" -> "b" [label="reports_to"];
-  "b" -> "a" [style=dashed];
   "b" -> "c" [style=dashed];
 }
 `

@@ -369,9 +369,10 @@ func (t term) has(w string) bool {
 	return ok
 }
 
-// excerpt is s on one line, cut to snippetWidth around the first match.
+// excerpt is s on one line without the marks it begins with, cut to snippetWidth
+// around the first match.
 func excerpt(s string, terms []term) string {
-	fields := strings.Fields(s)
+	fields := strings.Fields(strings.TrimLeft(s, "#*->| \t"))
 	s = strings.Join(fields, " ")
 	if utf8.RuneCountInString(s) <= snippetWidth {
 		return s

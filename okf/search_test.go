@@ -147,7 +147,7 @@ func TestSearchSnippet(t *testing.T) {
 		{"ledger month", "policies/month", 6, "The ledger is read once a month."},
 		{"ledger", "terms/summary", 4, "A ledger in other words."},
 		{"ledger", "terms/title", 0, ""},
-		{"ledger", "terms/heading", 5, "# Ledger"},
+		{"ledger", "terms/heading", 5, "Ledger"},
 	}
 	for _, tt := range tests {
 		for _, h := range g.Search(tt.query, 0) {

@@ -16,13 +16,31 @@ type Step struct {
 
 // Related returns the hops at id, of the given kinds or of all, in the order of
 // kind; within a kind those that leave before those that arrive, and then by
-// the id at the far end.
+// the id at the far end. Where no kind is given, a link to or from an atom that
+// a typed edge joins already is left out: it only says so in the text.
 func (g *Graph) Related(id ID, kinds ...EdgeKind) []Hop {
 	i, ok := g.names.byID[id]
 	if !ok {
 		return nil
 	}
-	return g.hops(g.around(i, false, kinds))
+	es := g.around(i, false, kinds)
+	if len(kinds) == 0 {
+		es = withoutMirrors(es)
+	}
+	return g.hops(es)
+}
+
+// withoutMirrors drops the links between atoms that a typed edge joins, either way.
+func withoutMirrors(es []edge) []edge {
+	typed := map[[2]int32]bool{}
+	for _, e := range es {
+		if e.kind != linkRank {
+			typed[[2]int32{min(e.from, e.to), max(e.from, e.to)}] = true
+		}
+	}
+	return slices.DeleteFunc(es, func(e edge) bool {
+		return e.kind == linkRank && typed[[2]int32{min(e.from, e.to), max(e.from, e.to)}]
+	})
 }
 
 // Expand walks from id along the given kinds of edge, or all, and returns what

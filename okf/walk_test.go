@@ -49,6 +49,16 @@ func TestRelated(t *testing.T) {
 	if d := cmp.Diff(want, showHops(g.Related("style", GovernedBy))); d != "" {
 		t.Error(d)
 	}
+	g = graph(t, map[string]string{
+		"a.md": "type: process\nowner: b\n\n[c](c.md)", "b.md": "type: role\n\nOwns [a](a.md).", "c.md": "type: term\n\n[a](a.md)",
+	})
+	want = []string{"a -owner-> b :3", "a -link-> c :6", "c -link-> a :5"}
+	if d := cmp.Diff(want, showHops(g.Related("a"))); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"a -link-> c :6", "b -link-> a :5", "c -link-> a :5"}, showHops(g.Related("a", Link))); d != "" {
+		t.Error(d)
+	}
 	for _, id := range []ID{"alone", "nobody"} {
 		if got := g.Related(id); got != nil {
 			t.Errorf("%s: %v", id, got)

@@ -1,0 +1,56 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+func backlinks(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "backlinks",
+		Usage:       "list what points at an atom, with the line that does",
+		ArgsUsage:   "ATOM",
+		Description: "odd backlinks style-policy",
+		Flags:       readFlags(),
+		Action: func(c *cli.Context) error {
+			name, err := oneArg(c, "the name of an atom")
+			if err != nil {
+				return err
+			}
+			return runBacklinks(c.Context, env, name, c.String("bundle"), c.Bool("json"))
+		},
+	})
+}
+
+func runBacklinks(ctx context.Context, env Env, name, dir string, asJSON bool) error {
+	b, a, err := readAtom(ctx, env, dir, name)
+	if err != nil {
+		return err
+	}
+	links := b.graph.Backlinks(a.ID)
+	if len(links) == 0 {
+		return none(env, asJSON, []okf.Backlink{}, "nothing points at %s", a.ID)
+	}
+	if asJSON {
+		return printJSON(env, links)
+	}
+	var rows [][]string
+	for _, l := range links {
+		rows = append(rows, []string{okf.Visible(string(l.From)), string(l.Kind), b.place(env, l.Path, l.Line), clip(okf.Visible(l.Text), env)})
+	}
+	return printRows(env, rows)
+}
+
+// clip shortens the last cell of a row on a terminal, where a paragraph on one
+// line would bury the others.
+func clip(s string, env Env) string {
+	const width = 80
+	r := []rune(s)
+	if !env.Terminal || len(r) <= width {
+		return s
+	}
+	return string(r[:width-1]) + "…"
+}

@@ -1,0 +1,124 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+func canon(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "canon",
+		Usage:     "list canon by uri, or resolve a reference to what is in force",
+		ArgsUsage: "[REF]",
+		Description: "odd canon\nodd canon acme://rules/sources\n\n" +
+			"A reference is a uri, or any name of an atom. A uri is looked up, never taken apart. What\n" +
+			"supersedes it is followed, and so the answer is what governs today.",
+		Flags: readFlags(&cli.BoolFlag{Name: "refs", Usage: "list what the documents refer to, and what is missing"}),
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return usage("canon: unexpected argument %q; see odd help canon", c.Args().Get(1))
+			}
+			o := canonOptions{ref: c.Args().First(), dir: c.String("bundle"), refs: c.Bool("refs"), json: c.Bool("json")}
+			return runCanon(c.Context, env, o)
+		},
+	})
+}
+
+type canonOptions struct {
+	ref, dir   string
+	refs, json bool
+}
+
+// canonJSON is one document: in_force stands in its place today.
+type canonJSON struct {
+	atomLine
+	InForce    []okf.ID        `json:"in_force,omitempty"`
+	Circular   string          `json:"circular,omitempty"`
+	References []okf.Reference `json:"references,omitempty"`
+}
+
+func runCanon(ctx context.Context, env Env, o canonOptions) error {
+	b, err := openBundle(ctx, env, o.dir)
+	if err != nil {
+		return err
+	}
+	var docs []*okf.Atom
+	if o.ref != "" {
+		r, err := b.graph.Resolve(o.ref)
+		if err != nil {
+			return err
+		}
+		docs = []*okf.Atom{r.Atom}
+	}
+	for _, a := range b.graph.Atoms() {
+		if o.ref == "" && (a.URI != "" || governing(a)) {
+			docs = append(docs, a)
+		}
+	}
+	if len(docs) == 0 {
+		return none(env, o.json, []canonJSON{}, "no canon: no atom has a uri or a type of canon")
+	}
+	if o.refs && !o.json {
+		return b.printRefs(env, docs)
+	}
+	return b.printCanon(env, docs, o)
+}
+
+// governing reports the types of canon.
+func governing(a *okf.Atom) bool {
+	switch a.Type {
+	case "canon", "constraint", "principle", "method", "definition":
+		return true
+	}
+	return false
+}
+
+func (b bundle) printCanon(env Env, docs []*okf.Atom, o canonOptions) error {
+	list := []canonJSON{}
+	var rows [][]string
+	for _, a := range docs {
+		j := canonJSON{atomLine: lineOf(a), References: b.graph.References(a.ID)}
+		state := "in force"
+		if r, err := b.graph.Resolve(string(a.ID)); err != nil {
+			j.Circular, state = err.Error(), "circular"
+		} else {
+			j.InForce, state = inForce(a, r.InForce)
+		}
+		list = append(list, j)
+		rows = append(rows, []string{okf.Visible(or(a.URI, string(a.ID))), okf.Visible(a.Type), state, b.place(env, a.Path, 0), okf.Visible(a.Title)})
+	}
+	if o.json {
+		return printJSON(env, list)
+	}
+	return printRows(env, rows)
+}
+
+// inForce lists the ids of what stands in a's place, and says so in words.
+func inForce(a *okf.Atom, by []*okf.Atom) (ids []okf.ID, state string) {
+	state = "in force"
+	for i, n := range by {
+		ids = append(ids, n.ID)
+		switch {
+		case n == a:
+		case i == 0:
+			state = "see " + string(n.ID)
+		default:
+			state += ", " + string(n.ID)
+		}
+	}
+	return ids, state
+}
+
+// printRefs prints what documents refer to: state, reference, where it leads, where it stands.
+func (b bundle) printRefs(env Env, docs []*okf.Atom) error {
+	var rows [][]string
+	for _, a := range docs {
+		for _, r := range b.graph.References(a.ID) {
+			rows = append(rows, []string{string(r.State), r.Key, okf.Visible(r.Text), okf.Visible(string(r.To)), b.place(env, a.Path, r.Line)})
+		}
+	}
+	return printRows(env, rows)
+}

@@ -1,0 +1,155 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/okf"
+)
+
+func check(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "check",
+		Usage:     "check a bundle: OKF's three rules, and odd's own findings",
+		ArgsUsage: "[DIR]",
+		Description: "odd check\nodd check docs/bundle --strict --now 2026-03-02T09:00:00Z\n\n" +
+			"Exit 1 means that the bundle is not OKF v0.2: a code that begins with okf-. With --strict\n" +
+			"it means any error or warning, odd's own among them. Notes never fail.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "strict", Usage: "take warnings for errors, and fail on any"},
+			&cli.BoolFlag{Name: "notes", Usage: "list notes too (JSON always does)"},
+			&cli.StringFlag{Name: "now", Usage: "check what is stale at `TIME`, as 2026-03-02T09:00:00Z"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return usage("check: unexpected argument %q; see odd help check", c.Args().Get(1))
+			}
+			o := checkOptions{dir: c.Args().First(), strict: c.Bool("strict"), notes: c.Bool("notes"), json: c.Bool("json"), now: env.Now()}
+			if s := c.String("now"); s != "" {
+				var err error
+				if o.now, err = time.Parse(time.RFC3339, s); err != nil {
+					return usage("check: --now %q; write it as 2026-03-02T09:00:00Z", s)
+				}
+			}
+			return runCheck(c.Context, env, o)
+		},
+	})
+}
+
+type checkOptions struct {
+	dir                 string
+	strict, notes, json bool
+	now                 time.Time
+}
+
+// checked is what odd check --json prints.
+type checked struct {
+	Status     string        `json:"status"` // OK or FINDINGS, as the exit code has it
+	Conformant bool          `json:"conformant"`
+	Atoms      int           `json:"atoms"`
+	Errors     int           `json:"errors"`
+	Warnings   int           `json:"warnings"`
+	Notes      int           `json:"notes"`
+	Findings   []okf.Problem `json:"findings"`
+}
+
+func runCheck(ctx context.Context, env Env, o checkOptions) error {
+	b, err := openBundle(ctx, env, o.dir)
+	if err != nil {
+		return err
+	}
+	found, err := b.findings(env, o)
+	if err != nil {
+		return err
+	}
+	r := checkResult(b.graph, found, o.strict)
+	if o.json {
+		err = printJSON(env, r)
+	} else {
+		err = b.printFindings(env, r, o.notes)
+	}
+	if err == nil && r.Status != "OK" {
+		err = exitCode(exitFault)
+	}
+	return err
+}
+
+// findings is everything that is to be said about the bundle, in order of place.
+func (b bundle) findings(env Env, o checkOptions) ([]okf.Problem, error) {
+	found := slices.Concat(b.problems, okf.Check(b.graph, o.now), board.CheckTasks(b.graph))
+	if o.dir == "" {
+		_, cfg, err := findConfig(env.Dir)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, board.CheckTeams(b.graph, cfg.Budget.Teams)...)
+	}
+	slices.SortStableFunc(found, func(a, b okf.Problem) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), strings.Compare(a.Code, b.Code))
+	})
+	if o.strict {
+		found = okf.Strict(found)
+	}
+	return found, nil
+}
+
+func checkResult(g *okf.Graph, found []okf.Problem, strict bool) checked {
+	r := checked{Status: "OK", Conformant: okf.Conformant(found), Atoms: len(g.Atoms()), Findings: orEmpty(found)}
+	for _, p := range found {
+		switch p.Severity {
+		case okf.Error:
+			r.Errors++
+		case okf.Warn:
+			r.Warnings++
+		default:
+			r.Notes++
+		}
+	}
+	if !r.Conformant || strict && r.Errors > 0 {
+		r.Status = "FINDINGS"
+	}
+	return r
+}
+
+// printFindings prints one line a finding, as compilers do, and the sum on stderr.
+func (b bundle) printFindings(env Env, r checked, notes bool) error {
+	for _, p := range r.Findings {
+		if p.Severity == okf.Info && !notes {
+			continue
+		}
+		text := p.Message
+		if p.Hint != "" {
+			text += "; " + p.Hint
+		}
+		if _, err := fmt.Fprintf(env.Stdout, "%s: %s: %s [%s]\n", b.place(env, p.Path, p.Line), p.Severity, okf.Visible(text), p.Code); err != nil {
+			return err
+		}
+	}
+	talk(env, "%s", r.sum(notes))
+	return nil
+}
+
+// sum is the verdict in one line.
+func (r checked) sum(notes bool) string {
+	parts := []string{count(r.Atoms, "atom"), count(r.Errors, "error"), count(r.Warnings, "warning")}
+	if r.Notes > 0 {
+		n := count(r.Notes, "note")
+		if !notes {
+			n += " (--notes lists them)"
+		}
+		parts = append(parts, n)
+	}
+	verdict := "OKF v0.2"
+	if !r.Conformant {
+		verdict = "not OKF v0.2"
+	}
+	return strings.Join(parts, ", ") + ": " + verdict
+}

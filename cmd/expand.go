@@ -1,0 +1,78 @@
+package cmd
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+func expand(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "expand",
+		Usage:       "list what can be reached from an atom, and by which edges",
+		ArgsUsage:   "ATOM",
+		Description: "odd expand editor --depth 3\nodd expand publish --directed --edge uses --edge governed_by",
+		Flags: readFlags(
+			&cli.IntFlag{Name: "depth", Value: 2, Usage: "walk at most `N` edges; 0 has no end"},
+			&cli.BoolFlag{Name: "directed", Usage: "walk edges only the way they are written"},
+			edgeFlag("walk only"),
+		),
+		Action: func(c *cli.Context) error {
+			name, err := oneArg(c, "the name of an atom")
+			if err != nil {
+				return err
+			}
+			kinds, err := edgeKinds(c)
+			if err != nil {
+				return err
+			}
+			o := expandOptions{dir: c.String("bundle"), depth: c.Int("depth"), directed: c.Bool("directed"), json: c.Bool("json"), kinds: kinds}
+			if o.depth < 0 {
+				return usage("expand: --depth %d; want 0 or more", o.depth)
+			}
+			return runExpand(c.Context, env, name, o)
+		},
+	})
+}
+
+type expandOptions struct {
+	dir            string
+	depth          int
+	directed, json bool
+	kinds          []okf.EdgeKind
+}
+
+// stepJSON is one atom that was reached, and the path to it.
+type stepJSON struct {
+	Depth int       `json:"depth"`
+	Atom  atomLine  `json:"atom"`
+	Path  []okf.Hop `json:"path"`
+}
+
+func runExpand(ctx context.Context, env Env, name string, o expandOptions) error {
+	b, a, err := readAtom(ctx, env, o.dir, name)
+	if err != nil {
+		return err
+	}
+	depth := o.depth
+	if depth == 0 {
+		depth = -1
+	}
+	list := []stepJSON{}
+	var rows [][]string
+	for _, s := range b.graph.Expand(a.ID, depth, o.directed, o.kinds...) {
+		to := b.graph.ByID(s.ID)
+		list = append(list, stepJSON{s.Depth, lineOf(to), s.Path})
+		rows = append(rows, append(append([]string{strconv.Itoa(s.Depth)}, cells(to)...), trail(a.ID, s.Path)))
+	}
+	if len(list) == 0 {
+		return none(env, o.json, list, "nothing can be reached from %s", a.ID)
+	}
+	if o.json {
+		return printJSON(env, list)
+	}
+	return printRows(env, rows)
+}

@@ -1,0 +1,102 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// mermaidAtoms is how many atoms a mermaid picture shows unless told: more of
+// them cannot be told apart.
+const mermaidAtoms = 100
+
+func graph(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "graph",
+		Usage:       "draw the graph, or what is around an atom",
+		Description: "odd graph --focus editor --depth 2\nodd graph --format dot | dot -Tsvg > graph.svg",
+		Flags: readFlags(
+			&cli.StringFlag{Name: "format", Value: "mermaid", Usage: "`FORMAT` is mermaid, dot or json"},
+			&cli.StringFlag{Name: "focus", Usage: "draw around `ATOM`, not the whole bundle"},
+			&cli.IntFlag{Name: "depth", Value: 2, Usage: "at most `N` edges from the focus; 0 has no end"},
+			&cli.IntFlag{Name: "limit", Value: mermaidAtoms, Usage: "at most `N` atoms, the nearest or the busiest; 0 is no limit, as it is for dot and json unless given"},
+			edgeFlag("only"),
+		),
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			o := graphOptions{dir: c.String("bundle"), format: c.String("format"), focus: c.String("focus")}
+			if c.Bool("json") {
+				o.format = "json"
+			}
+			if o.format != "mermaid" && o.format != "dot" && o.format != "json" {
+				return usage("graph: unknown format %q; want mermaid, dot or json", o.format)
+			}
+			var err error
+			if o.view, err = viewOf(c, o.format); err != nil {
+				return err
+			}
+			return runGraph(c.Context, env, o)
+		},
+	})
+}
+
+type graphOptions struct {
+	dir, format, focus string
+	view               okf.View
+}
+
+// viewOf reads the flags that say what to draw.
+func viewOf(c *cli.Context, format string) (okf.View, error) {
+	kinds, err := edgeKinds(c)
+	if err != nil {
+		return okf.View{}, err
+	}
+	v := okf.View{Depth: c.Int("depth"), Limit: c.Int("limit"), Kinds: kinds}
+	if v.Depth < 0 || v.Limit < 0 {
+		return v, usage("graph: --depth and --limit are 0 or more")
+	}
+	if v.Depth == 0 {
+		v.Depth = -1
+	}
+	if format != "mermaid" && !c.IsSet("limit") {
+		v.Limit = 0
+	}
+	return v, nil
+}
+
+func runGraph(ctx context.Context, env Env, o graphOptions) error {
+	b, err := openBundle(ctx, env, o.dir)
+	if err != nil {
+		return err
+	}
+	if o.focus != "" {
+		a, err := b.find(o.focus)
+		if err != nil {
+			return err
+		}
+		o.view.Focus = a.ID
+	}
+	d := b.graph.Subgraph(o.view)
+	var out []byte
+	switch o.format {
+	case "dot":
+		out = d.DOT()
+	case "json":
+		out, err = d.JSON()
+	default:
+		d = d.FitMermaid()
+		out = d.Mermaid()
+	}
+	if err != nil {
+		return err
+	}
+	if d.OmittedAtoms > 0 || d.OmittedEdges > 0 {
+		talk(env, "left out %s and %s; --focus draws a part, --format dot all", count(d.OmittedAtoms, "atom"), count(d.OmittedEdges, "edge"))
+	}
+	_, err = env.Stdout.Write(out)
+	return err
+}

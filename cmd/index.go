@@ -1,0 +1,104 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+func index(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "index",
+		Usage: "write or refresh the index.md of every folder",
+		Description: "odd index\nodd index --check   # in CI\n\n" +
+			"An index.md that holds more than headings and entries was written by hand; it stays\nunless --force is given. What an index says about a sub-folder is kept.",
+		Flags: readFlags(
+			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 when something would be written"},
+			&cli.BoolFlag{Name: "force", Usage: "replace hand-written ones too, and remove what is left over"},
+		),
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return runIndex(c.Context, env, indexOptions{dir: c.String("bundle"), check: c.Bool("check"), force: c.Bool("force"), json: c.Bool("json")})
+		},
+	})
+}
+
+type indexOptions struct {
+	dir                string
+	check, force, json bool
+}
+
+// indexJSON is one index file that is not as it should be.
+type indexJSON struct {
+	Path  string         `json:"path"`
+	State okf.IndexState `json:"state"`
+}
+
+func runIndex(ctx context.Context, env Env, o indexOptions) error {
+	b, err := openBundle(ctx, env, o.dir)
+	if err != nil {
+		return err
+	}
+	var todo []okf.IndexFile
+	for _, i := range okf.Index(os.DirFS(b.root), b.graph) {
+		switch {
+		case i.State == okf.IndexFresh:
+		case i.State == okf.IndexWritten && !o.force:
+			talk(env, "%s: written by hand, so it stays; --force replaces it", b.place(env, i.Path, 0))
+		case i.State == okf.IndexLeftover && !o.force:
+			talk(env, "%s: lists a folder without atoms; delete it, or --force", b.place(env, i.Path, 0))
+		default:
+			todo = append(todo, i)
+		}
+	}
+	if !o.check {
+		if err := b.writeIndex(todo); err != nil {
+			return err
+		}
+	}
+	if err := b.printIndex(env, todo, o.json); err != nil {
+		return err
+	}
+	if o.check && len(todo) > 0 {
+		talk(env, "%s out of date; run odd index", count(len(todo), "index file"))
+		return exitCode(exitFault)
+	}
+	return nil
+}
+
+func (b bundle) printIndex(env Env, todo []okf.IndexFile, asJSON bool) error {
+	list := []indexJSON{}
+	var rows [][]string
+	for _, i := range todo {
+		list = append(list, indexJSON{i.Path, i.State})
+		rows = append(rows, []string{string(i.State), b.place(env, i.Path, 0)})
+	}
+	if asJSON {
+		return printJSON(env, list)
+	}
+	return printRows(env, rows)
+}
+
+func (b bundle) writeIndex(files []okf.IndexFile) error {
+	for _, i := range files {
+		file := filepath.Join(b.root, filepath.FromSlash(i.Path))
+		if i.State == okf.IndexLeftover {
+			if err := os.Remove(file); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := renameio.WriteFile(file, i.Want, 0o644, renameio.WithExistingPermissions()); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return nil
+}

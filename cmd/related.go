@@ -1,0 +1,75 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+func related(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "related",
+		Usage:       "list the edges at an atom, both ways",
+		ArgsUsage:   "ATOM",
+		Description: "odd related editor\nodd related publish --edge uses --edge governed_by",
+		Flags:       readFlags(edgeFlag("only")),
+		Action: func(c *cli.Context) error {
+			name, err := oneArg(c, "the name of an atom")
+			if err != nil {
+				return err
+			}
+			kinds, err := edgeKinds(c)
+			if err != nil {
+				return err
+			}
+			return runRelated(c.Context, env, name, c.String("bundle"), kinds, c.Bool("json"))
+		},
+	})
+}
+
+// relatedJSON is one edge: direction is out or in, atom the far end.
+type relatedJSON struct {
+	Direction string       `json:"direction"`
+	Kind      okf.EdgeKind `json:"kind"`
+	Line      int          `json:"line,omitempty"`
+	Atom      atomLine     `json:"atom"`
+}
+
+func runRelated(ctx context.Context, env Env, name, dir string, kinds []okf.EdgeKind, asJSON bool) error {
+	b, a, err := readAtom(ctx, env, dir, name)
+	if err != nil {
+		return err
+	}
+	list := []relatedJSON{}
+	var rows [][]string
+	for _, h := range b.graph.Related(a.ID, kinds...) {
+		way, far := arrow(h, a.ID)
+		to := b.graph.ByID(far)
+		list = append(list, relatedJSON{map[string]string{"->": "out", "<-": "in"}[way], h.Kind, h.Line, lineOf(to)})
+		rows = append(rows, append([]string{way, string(h.Kind)}, cells(to)...))
+	}
+	b.tellDangling(env, a)
+	if len(list) == 0 {
+		return none(env, asJSON, list, "%s has no %s", a.ID, map[bool]string{true: "edges", false: "such edges"}[len(kinds) == 0])
+	}
+	if asJSON {
+		return printJSON(env, list)
+	}
+	return printRows(env, rows)
+}
+
+// tellDangling says which edges of an atom lead nowhere: they are no data.
+func (b bundle) tellDangling(env Env, a *okf.Atom) {
+	for _, d := range b.graph.Dangling(a.ID) {
+		what := "no such atom"
+		switch {
+		case d.Broken:
+			what = "the file is there and is not an atom; odd check tells why"
+		case d.Ambiguous:
+			what = "several atoms have that stem; write the id"
+		}
+		talk(env, "%s: %s %s: %s", b.place(env, a.Path, d.Line), d.Kind, okf.Visible(d.Target), what)
+	}
+}

@@ -1,0 +1,105 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+func search(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "search",
+		Usage:       "find atoms by words, best first",
+		ArgsUsage:   "WORD…",
+		Description: "odd search publishing rules\nodd search --type policy --limit 3 sources",
+		Flags: readFlags(
+			&cli.IntFlag{Name: "limit", Value: 10, Usage: "print at most `N`; 0 prints all"},
+			&cli.StringFlag{Name: "type", Usage: "only atoms of `TYPE`"},
+		),
+		Action: func(c *cli.Context) error {
+			query := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
+			if query == "" {
+				return usage("search: want words to search for; see odd help search")
+			}
+			if c.Int("limit") < 0 {
+				return usage("search: --limit %d; want 0 or more", c.Int("limit"))
+			}
+			return runSearch(c.Context, env, query, searchOptions{dir: c.String("bundle"), typ: c.String("type"), limit: c.Int("limit"), json: c.Bool("json")})
+		},
+	})
+}
+
+type searchOptions struct {
+	dir, typ string
+	limit    int
+	json     bool
+}
+
+func runSearch(ctx context.Context, env Env, query string, o searchOptions) error {
+	b, err := openBundle(ctx, env, o.dir)
+	if err != nil {
+		return err
+	}
+	hits, more := b.search(query, o)
+	if len(hits) == 0 {
+		return none(env, o.json, []okf.Hit{}, "no atom of %d has %q", len(b.graph.Atoms()), query)
+	}
+	if o.json {
+		return printJSON(env, hits)
+	}
+	if env.Terminal {
+		for _, h := range hits {
+			if _, err := fmt.Fprint(env.Stdout, b.hitText(env, h)); err != nil {
+				return err
+			}
+		}
+	} else if err := printRows(env, b.hitRows(env, hits)); err != nil {
+		return err
+	}
+	if more > 0 {
+		talk(env, "%d more; --limit 0 prints all", more)
+	}
+	return nil
+}
+
+// search is the hits to print, and how many more there are.
+func (b bundle) search(query string, o searchOptions) (hits []okf.Hit, more int) {
+	for _, h := range b.graph.Search(query, 0) {
+		if o.typ == "" || strings.EqualFold(h.Type, o.typ) {
+			hits = append(hits, h)
+		}
+	}
+	if o.limit > 0 && len(hits) > o.limit {
+		return hits[:o.limit], len(hits) - o.limit
+	}
+	return hits, 0
+}
+
+func (b bundle) hitRows(env Env, hits []okf.Hit) [][]string {
+	var rows [][]string
+	for _, h := range hits {
+		rows = append(rows, []string{okf.Visible(string(h.ID)), okf.Visible(h.Type), okf.Visible(h.Title), b.place(env, h.Path, h.Line), okf.Visible(h.Text)})
+	}
+	return rows
+}
+
+// hitText is a hit for a person: what it is, then where and the line itself.
+func (b bundle) hitText(env Env, h okf.Hit) string {
+	bold, faint, plain := "", "", ""
+	if env.color() {
+		bold, faint, plain = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+	}
+	head := okf.Visible(string(h.ID))
+	if h.Title != "" {
+		head += plain + "  " + okf.Visible(h.Title)
+	}
+	text := fmt.Sprintf("%s%s%s %s(%s)%s\n", bold, head, plain, faint, okf.Visible(h.Type), plain)
+	if h.Text == "" {
+		return text
+	}
+	return text + fmt.Sprintf("    %s%s:%s %s\n", faint, b.place(env, h.Path, h.Line), plain, okf.Visible(h.Text))
+}
