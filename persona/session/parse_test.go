@@ -45,6 +45,7 @@ func TestParseWhole(t *testing.T) {
 	if d := cmp.Diff(Usage{Turns: 3, Cost: 12500, CostKnown: true, Model: "acme/1"}, e.Usage); d != "" {
 		t.Errorf("usage (-want +got):\n%s", d)
 	}
+	roundTrip(t, e)
 	if e.Outcome != Completed || e.Handoff != "to the desk" || e.HasChange {
 		t.Errorf("got outcome %q, handoff %q, change %v", e.Outcome, e.Handoff, e.HasChange)
 	}
@@ -182,10 +183,35 @@ func FuzzParse(f *testing.F) {
 		if len(bad) == 0 && !known(e.Outcome) {
 			t.Errorf("outcome %q", e.Outcome)
 		}
+		if len(bad) == 0 {
+			roundTrip(t, e)
+		}
 		for _, a := range e.Atoms {
 			if a.Atom.Type == "" || a.Atom.Path == "" && !a.Atom.ExplicitID {
 				t.Errorf("atom at %s has no type or no name", a.At)
 			}
 		}
 	})
+}
+
+// roundTrip wants Parse(Print(e)) to be e, but for where the blocks stood.
+func roundTrip(t *testing.T, e Emission) {
+	t.Helper()
+	again, bad := Parse(Print(e))
+	if len(bad) > 0 {
+		t.Fatalf("what was printed is not read: %v", bad)
+	}
+	plain := func(e Emission) ([]string, Emission) {
+		var atoms []string
+		for _, a := range e.Atoms {
+			atoms = append(atoms, a.Base, a.Atom.Path, string(a.Atom.ID), string(a.Atom.Bytes()))
+		}
+		e.Atoms, e.HasChange = nil, false
+		return atoms, e
+	}
+	wantAtoms, want := plain(e)
+	gotAtoms, got := plain(again)
+	if d := cmp.Diff(want, got) + cmp.Diff(wantAtoms, gotAtoms); d != "" {
+		t.Errorf("printed and read again (-want +got):\n%s", d)
+	}
 }
