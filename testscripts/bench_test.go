@@ -62,6 +62,7 @@ func TestBench(t *testing.T) {
 		{fmt.Sprintf("load %d atoms, no cache, pages warm", *atomCount), "parallel read of the same files", load, read},
 		{"compile one persona from the loaded graph", "read of one file", compile, one},
 	}
+	rows = append(rows, cached(t, dir, files)...)
 	rows = append(rows, drained(t, 20))
 	for _, r := range rows {
 		t.Logf("%s: %v, %s: %v, ratio %.2f", r.what, r.ours, r.beside, r.yard, ratio(r))
@@ -69,6 +70,54 @@ func TestBench(t *testing.T) {
 	if err := os.WriteFile(*report, page(rows), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// cached loads the bundle with what an earlier load left, once as a folder
+// that a person may have edited and once as a tree that cannot have changed.
+func cached(t *testing.T, dir string, files []string) []figure {
+	t.Helper()
+	bundle := os.DirFS(dir)
+	_, _, cache, err := okf.LoadCached(bundle, nil, time.Now().Add(time.Hour))
+	if err != nil || cache == nil {
+		t.Fatalf("LoadCached: %d bytes, %v", len(cache), err)
+	}
+	edited := best(3, func() {
+		if _, _, fresh, err := okf.LoadCached(bundle, cache, time.Now()); err != nil || fresh != nil {
+			t.Fatalf("LoadCached again: fresh %d bytes, %v", len(fresh), err)
+		}
+	})
+	tree := best(3, func() {
+		if _, _, err := okf.Decode(cache, bundle); err != nil {
+			t.Fatal(err)
+		}
+	})
+	stats := best(3, func() { statAll(t, dir) })
+	file := filepath.Join(t.TempDir(), "cache")
+	write(t, file, string(cache))
+	one := best(3, func() { readAll(t, []string{file}) })
+	return []figure{
+		{fmt.Sprintf("load %d atoms with the cache, hand edits looked for", len(files)), "list and lstat of the same files", edited, stats},
+		{fmt.Sprintf("load %d atoms with the cache, a commit's tree", len(files)), "read of the cache file", tree, one},
+	}
+}
+
+// statAll lists every folder and asks for every file, a folder a worker.
+func statAll(t *testing.T, dir string) {
+	folders, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	each(len(folders), func(i int) {
+		files, err := os.ReadDir(filepath.Join(dir, folders[i].Name()))
+		if err != nil {
+			t.Error(err)
+		}
+		for _, f := range files {
+			if _, err := os.Lstat(filepath.Join(dir, folders[i].Name(), f.Name())); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }
 
 // drained runs one drain over n ready tasks of the demo company, and as many
@@ -180,14 +229,21 @@ func list(t *testing.T, dir string) []string {
 
 // readAll reads files by as many workers as there are cores.
 func readAll(t *testing.T, files []string) {
+	each(len(files), func(i int) {
+		if _, err := os.ReadFile(files[i]); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// each calls f for 0 to n-1, by as many workers as there are cores.
+func each(n int, f func(int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(files); i = next.Add(1) - 1 {
-				if _, err := os.ReadFile(files[i]); err != nil {
-					t.Error(err)
-				}
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
 			}
 		})
 	}
