@@ -1,0 +1,245 @@
+package proof
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// kind says what a commit is; the package comment tells them apart.
+type kind uint8
+
+const (
+	person kind = iota
+	boardCommit
+	proposal
+	syncCommit
+	mergeCommit
+	stray
+)
+
+// act is one commit and what it introduces.
+type act struct {
+	repo.Commit
+	kind  kind
+	law   config.Config // in force: the first parent's, the root commit's own
+	root  string        // the bundle after the commit, with a final slash
+	run   string        // Odd-Run
+	task  string        // Odd-Task
+	sides [][]repo.Change
+	files []*file
+	lines []line
+}
+
+// file is one path that an act introduces.
+type file struct {
+	repo.Change
+	rel   string    // below the bundle root; "" outside
+	old   *okf.Atom // against the first parent; nil: none, or unreadable
+	new   *okf.Atom
+	fault error // why new does not read as an atom
+
+	broken   error // a ledger's first new line that is no record
+	brokenAt int
+}
+
+// line is one ledger record that an act appends.
+type line struct {
+	path    string
+	n       int // 1-based
+	record  ledger.Record
+	earlier []ledger.Record // of the same file, before it
+	known   int             // how many of those stood in the file before the act
+	prefix  []byte
+}
+
+// act reads what a commit introduces.
+func (h *history) act(c repo.Commit) (*act, error) {
+	a := &act{Commit: c, run: one(c, "Odd-Run"), task: one(c, "Odd-Task"), root: h.laws[c.OID].Root + "/", law: h.laws[c.OID]}
+	parents := c.Parents
+	if len(parents) == 0 {
+		parents = []repo.OID{""}
+	} else {
+		var err error
+		if a.law, err = h.lawAfter(parents[0]); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range parents {
+		side, err := h.repo.Diff(h.ctx, p, c.OID)
+		if err != nil {
+			return nil, err
+		}
+		a.sides = append(a.sides, side)
+	}
+	introduced, err := h.introduced(a)
+	if err != nil {
+		return nil, err
+	}
+	for _, ch := range introduced {
+		f := &file{Change: ch}
+		f.rel, _ = strings.CutPrefix(ch.Path, a.root)
+		if f.rel == ch.Path {
+			f.rel = ""
+		}
+		a.files = append(a.files, f)
+	}
+	a.kind = h.classify(a)
+	if err := h.atoms(a); err != nil {
+		return nil, err
+	}
+	return a, h.appended(a)
+}
+
+// introduced is what no parent has: for a machine's merge, what git's own merge
+// of its parents would not have.
+func (h *history) introduced(a *act) ([]repo.Change, error) {
+	if h.machines[a.OID] && len(a.Parents) == 2 {
+		if tree, _, err := h.repo.MergeTree(h.ctx, a.Parents[0], a.Parents[1]); err == nil {
+			return h.repo.Diff(h.ctx, tree, a.OID)
+		}
+	}
+	out := slices.Clone(a.sides[0])
+	for _, side := range a.sides[1:] {
+		in := map[string]bool{}
+		for _, ch := range side {
+			in[ch.Path] = true
+		}
+		out = slices.DeleteFunc(out, func(ch repo.Change) bool { return !in[ch.Path] })
+	}
+	return out, nil
+}
+
+func (h *history) classify(a *act) kind {
+	switch {
+	case !h.machines[a.OID]:
+		return person
+	case len(a.Parents) > 1:
+		return mergeCommit
+	case len(a.Trailer("Odd-Approval")) > 0:
+		return syncCommit
+	case a.run == "":
+		return stray
+	case slices.ContainsFunc(a.files, func(f *file) bool { return ledgerOf(f.rel) == a.run }):
+		return boardCommit
+	}
+	return proposal
+}
+
+// ledgerOf is the run whose ledger file rel is, "" for another file.
+func ledgerOf(rel string) string {
+	if ok, _ := path.Match("ledger/*/*.jsonl", rel); !ok {
+		return ""
+	}
+	return strings.TrimSuffix(path.Base(rel), ".jsonl")
+}
+
+// atoms parses the atoms a machine changed, and of a person's those that may say done.
+func (h *history) atoms(a *act) error {
+	for _, f := range a.files {
+		if f.rel == "" || path.Ext(f.rel) != ".md" || a.kind == person && len(a.Parents) == 0 {
+			continue
+		}
+		b, err := h.bytes(f.New, f.NewMode)
+		if err != nil {
+			return err
+		}
+		if a.kind == person && !bytes.Contains(b, []byte(board.Done)) {
+			continue
+		}
+		f.new, f.fault = atom(f.rel, b)
+		if b, err = h.bytes(f.Old, f.OldMode); err != nil {
+			return err
+		}
+		f.old, _ = atom(f.rel, b)
+	}
+	return nil
+}
+
+// bytes reads a regular file's blob; nil for anything else.
+func (h *history) bytes(oid repo.OID, mode string) ([]byte, error) {
+	if !strings.HasPrefix(mode, "100") {
+		return nil, nil
+	}
+	return h.repo.Blob(oid)
+}
+
+func atom(rel string, b []byte) (*okf.Atom, error) {
+	if b == nil {
+		return nil, nil
+	}
+	a, err := okf.Parse(rel, b)
+	if err != nil {
+		return nil, err
+	}
+	return &a, nil
+}
+
+// appended reads the ledger records the act adds behind every parent's.
+func (h *history) appended(a *act) error {
+	for _, f := range a.files {
+		if ledgerOf(f.rel) == "" || f.New == "" {
+			continue
+		}
+		now, err := h.bytes(f.New, f.NewMode)
+		if err != nil {
+			return err
+		}
+		before := 0
+		for _, old := range a.olds(f.Path) {
+			b, err := h.repo.Blob(old)
+			if err != nil {
+				return err
+			}
+			if bytes.HasPrefix(now, b) {
+				before = max(before, bytes.Count(b, []byte("\n")))
+			}
+		}
+		records, err := ledger.Read(now)
+		if bad := len(records) + 1; err != nil && bad > before {
+			f.broken, f.brokenAt = err, bad
+		}
+		at := 0
+		for i, r := range records {
+			if i >= before {
+				a.lines = append(a.lines, line{f.Path, i + 1, r, records[:i], min(before, i), now[:at]})
+			}
+			at += bytes.IndexByte(now[at:], '\n') + 1
+		}
+	}
+	return nil
+}
+
+// olds are the blobs a path has in the parents that have it.
+func (a *act) olds(name string) []repo.OID {
+	var out []repo.OID
+	for _, side := range a.sides {
+		i, ok := slices.BinarySearchFunc(side, name, func(c repo.Change, s string) int { return strings.Compare(c.Path, s) })
+		if ok && strings.HasPrefix(side[i].OldMode, "100") {
+			out = append(out, side[i].Old)
+		}
+	}
+	return out
+}
+
+// isTask reports a task atom.
+func isTask(a *okf.Atom) bool { return a != nil && a.Type == board.Type }
+
+// state is where a task atom says it is, "" for no atom.
+func state(a *okf.Atom) board.State {
+	if !isTask(a) {
+		return ""
+	}
+	t, err := board.Parse(a)
+	if err != nil {
+		return board.State(a.Text("state"))
+	}
+	return t.State
+}

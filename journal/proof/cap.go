@@ -1,0 +1,70 @@
+package proof
+
+import (
+	"slices"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// capped is invariant 1: no machine raises an atom above its cap, or speaks for a person.
+func capped(j *judge) error {
+	if j.kind == person {
+		return nil
+	}
+	limit, ok := okf.ParseConfidence(j.law.Session.Cap)
+	if !ok || limit == okf.Unset || limit > okf.Asserted {
+		limit = okf.Inferred
+	}
+	for _, f := range j.files {
+		if f.new == nil {
+			continue
+		}
+		j.checked++
+		was := okf.Unset
+		if f.old != nil && (isTask(f.old) || j.kind == mergeCommit) {
+			was = rung(f.old) // a board commit leaves a person's task as trusted as it was
+		}
+		if now := rung(f.new); now > limit && now > was {
+			j.find(f.Path, f.new.Line("confidence"), "a machine's commit makes the atom %s, above the cap %s", standing(f.new), limit)
+		}
+		if j.kind == syncCommit {
+			continue // row 3 proves the one entry it may write
+		}
+		for _, by := range humans(f.new) {
+			if !slices.Contains(humans(f.old), by) {
+				j.find(f.Path, f.new.Line("verified"), "a machine's commit adds verified by %s", by)
+			}
+		}
+	}
+	return nil
+}
+
+// rung is the highest rung an atom claims or counts for.
+func rung(a *okf.Atom) okf.Confidence {
+	if a.Claimed == okf.Verified {
+		return okf.Verified
+	}
+	return a.Confidence()
+}
+
+// standing is the rung in the words of the file.
+func standing(a *okf.Atom) string {
+	if a.Claimed == okf.Unset {
+		return a.Confidence().String() + " by saying nothing of its confidence and naming no generator"
+	}
+	return a.Claimed.String()
+}
+
+// humans are the stamps of people in an atom's verified list, with their moments.
+func humans(a *okf.Atom) []string {
+	var out []string
+	if a == nil {
+		return nil
+	}
+	for _, s := range a.Verified {
+		if s.Human() {
+			out = append(out, s.By+" at "+s.At)
+		}
+	}
+	return out
+}

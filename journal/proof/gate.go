@@ -1,0 +1,288 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// gated is invariant 3: only an approval reaches done, and machines make only their own moves.
+func gated(j *judge) error {
+	for _, f := range j.files {
+		if !isTask(f.old) && !isTask(f.new) || f.new == nil {
+			continue
+		}
+		j.checked++
+		why, err := j.move(f)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			j.find(f.Path, f.new.Line("state"), "%s", why)
+		}
+	}
+	return nil
+}
+
+// move says what is wrong with the step a task takes, "" when nothing is.
+func (j *judge) move(f *file) (string, error) {
+	if j.kind == person {
+		if state(f.new) != board.Done {
+			return "", nil
+		}
+		if done, err := j.wasDone(f); done || err != nil {
+			return "", err
+		}
+		return j.approved(f)
+	}
+	from, to := state(f.old), state(f.new)
+	switch {
+	case from == to:
+		return "", nil
+	case f.old == nil && to == board.Backlog && (j.kind == proposal || j.kind == stray):
+		return "", nil
+	case j.kind == syncCommit && from == board.Review && to == board.Done:
+		return j.synced(f)
+	case f.old == nil:
+		return fmt.Sprintf("a machine's commit files a task in %s; only backlog is its to say", to), nil
+	}
+	return j.machineMove(f, from, to), nil
+}
+
+// wasDone reports a person's commit that only carries a done task along: from
+// another parent, or from the path the task had before.
+func (j *judge) wasDone(f *file) (bool, error) {
+	for _, oid := range j.olds(f.Path) {
+		b, err := j.repo.Blob(oid)
+		if err != nil {
+			return false, err
+		}
+		if old, _ := atom(f.rel, b); state(old) == board.Done {
+			return true, nil
+		}
+	}
+	for _, ch := range j.sides[0] {
+		rel, ok := strings.CutPrefix(ch.Path, j.root)
+		if !ok || ch.New != "" || !strings.HasSuffix(rel, ".md") {
+			continue
+		}
+		b, err := j.bytes(ch.Old, ch.OldMode)
+		if err != nil {
+			return false, err
+		}
+		old, _ := atom(rel, b)
+		if state(old) == board.Done && (old.ID == f.new.ID || ch.Old == f.New) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// approved says what a person's commit that writes done lacks to be an approval.
+func (j *judge) approved(f *file) (string, error) {
+	t, why := inReview(f.old)
+	if why != "" {
+		return why, nil
+	}
+	p := one(j.Commit, "Odd-Proposal")
+	by := "human:" + j.Author.Email
+	switch {
+	case j.task != string(t.ID) || p == "":
+		return "done without an approval: the commit has no Odd-Task and Odd-Proposal of it; odd approve writes them", nil
+	case one(j.Commit, "Odd-Approved-By") != by:
+		return fmt.Sprintf("done on the word of %s, in a commit by %s", or(one(j.Commit, "Odd-Approved-By"), "nobody"), j.Author.Email), nil
+	case len(j.Parents) < 2 || !slices.Contains(j.Parents[1:], repo.OID(p)):
+		return fmt.Sprintf("done without its proposal: %s is no parent of the commit", short(p)), nil
+	case !slices.ContainsFunc(f.new.Verified, func(s okf.Stamp) bool { return s.By == by }):
+		return "done without verified by " + by, nil
+	}
+	r, why, err := j.waited(t, p)
+	if why != "" || err != nil {
+		return why, err
+	}
+	if trace := one(j.Commit, "Odd-Trace"); trace != r.Trace {
+		return fmt.Sprintf("the approval is of trace %s, the run recorded %s", or(short(trace), "none"), short(r.Trace)), nil
+	}
+	return j.brought(r)
+}
+
+// inReview reads the task an approval found, and says why it found none.
+func inReview(old *okf.Atom) (board.Task, string) {
+	if old == nil {
+		return board.Task{}, "a task that begins as done; only an approval reaches done"
+	}
+	t, err := board.Parse(old)
+	switch {
+	case err != nil:
+		return t, "done from a task that did not read: " + err.Error()
+	case t.State != board.Review:
+		return t, fmt.Sprintf("done from %s; only an approval of a task in review reaches done", t.State)
+	}
+	return t, ""
+}
+
+// waited is the record of the proposal that t waited in review with.
+func (j *judge) waited(t board.Task, p string) (*ledger.Record, string, error) {
+	if t.Result.Commit != p || t.Result.Run != j.run {
+		return nil, fmt.Sprintf("done with proposal %s of %s, the task waited with %s of %s",
+			short(p), or(j.run, "no run"), or(short(t.Result.Commit), "none"), or(t.Result.Run, "no run")), nil
+	}
+	all, err := j.outcomes(t.Result.Run, string(t.ID))
+	for _, r := range all {
+		if text(r.Record, "proposal") == p && text(r.Record, "verdict") == string(board.Review) {
+			return r.Record, "", nil
+		}
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return nil, fmt.Sprintf("done with proposal %s, which no outcome of %s records", short(p), t.Result.Run), nil
+}
+
+// brought compares what the approval merged with what was recorded. With --verify
+// the person's own entry changes the bytes; the file must still be there.
+func (j *judge) brought(r *ledger.Record) (string, error) {
+	for _, p := range pathsOf(r) {
+		have, err := j.blobAt(j.OID, p[0])
+		if err != nil {
+			return "", err
+		}
+		if have == "" || have != p[2] && len(j.Trailer("Odd-Verified")) == 0 {
+			return fmt.Sprintf("the approval brings %s as %s, recorded was %s", p[0], or(short(have), "nothing"), short(p[2])), nil
+		}
+	}
+	return "", nil
+}
+
+// machineMove says why the run's commit may not take this step.
+func (j *judge) machineMove(f *file, from, to board.State) string {
+	old, err := board.Parse(f.old)
+	if err != nil {
+		return "a machine's commit moves a task that did not read: " + err.Error()
+	}
+	if j.kind != boardCommit {
+		return fmt.Sprintf("a machine's commit moves the task from %s to %s outside a run's claim, result or sweep", from, to)
+	}
+	mover := board.Sweeper
+	switch {
+	case to == board.InProgress:
+		mover = board.Claimer
+	case old.ClaimedBy == j.run:
+		mover = board.Session
+	}
+	if board.Can(mover, from, to) != nil {
+		return fmt.Sprintf("a machine's commit moves the task from %s to %s; only a person does, if anybody", from, to)
+	}
+	switch {
+	case mover == board.Sweeper && !old.Expired(j.Author.When):
+		return fmt.Sprintf("%s sweeps a task that %s holds until %s", j.run, or(old.ClaimedBy, "a person"), old.LeaseExpires.UTC().Format("2006-01-02T15:04:05Z"))
+	case mover == board.Claimer && f.new.Text("claimed_by") != j.run:
+		return fmt.Sprintf("%s claims the task for %s", j.run, or(f.new.Text("claimed_by"), "nobody"))
+	}
+	return ""
+}
+
+// synced says why the machine's done is not proven by the approval it names.
+func (j *judge) synced(f *file) (string, error) {
+	t, why := inReview(f.old)
+	if why != "" {
+		return why, nil
+	}
+	p := one(j.Commit, "Odd-Proposal")
+	r, why, err := j.waited(t, p)
+	if why != "" || err != nil {
+		return why, err
+	}
+	name := one(j.Commit, "Odd-Approval")
+	c, err := j.repo.Commit(repo.OID(name))
+	if err != nil {
+		return fmt.Sprintf("done by a machine on Odd-Approval %s, which is not in this clone; fetch %s to prove it", or(short(name), "nothing"), or(t.Result.Branch, "its branch")), nil
+	}
+	if why, err := j.approval(c, p); why != "" || err != nil {
+		return why, err
+	}
+	by := "human:" + c.Author.Email
+	for _, s := range humans(f.new) {
+		if !slices.Contains(humans(f.old), s) && !strings.HasPrefix(s, by+" at ") {
+			return fmt.Sprintf("the machine writes verified by %s, the approval is by %s", s, by), nil
+		}
+	}
+	return j.landedBytes(c, r)
+}
+
+// approval says why c is not a person's empty commit upon the proposal p.
+func (j *judge) approval(c repo.Commit, p string) (string, error) {
+	name := short(string(c.OID))
+	law, err := j.lawAfter(repo.OID(p))
+	if err != nil {
+		return "", err
+	}
+	for _, email := range []string{law.AgentEmail, j.law.AgentEmail} {
+		if strings.EqualFold(c.Author.Email, email) || strings.EqualFold(c.Committer.Email, email) {
+			return fmt.Sprintf("done by a machine on approval %s, which the agent made", name), nil
+		}
+	}
+	switch {
+	case one(c, "Odd-Approved-By") != "human:"+c.Author.Email:
+		return fmt.Sprintf("done by a machine on approval %s, which does not say that its author %s approved", name, c.Author.Email), nil
+	case one(c, "Odd-Proposal") != p || len(c.Parents) != 1 || string(c.Parents[0]) != p:
+		return fmt.Sprintf("done by a machine on approval %s, which is not upon the proposal %s", name, short(p)), nil
+	}
+	tree, err := j.repo.TreeOID(repo.OID(p), "")
+	if err == nil && tree != c.Tree {
+		return fmt.Sprintf("done by a machine on approval %s, which changes what was proposed", name), nil
+	}
+	return "", err
+}
+
+// landedBytes says why the board does not hold what the approval is of: it is no
+// ancestor, and the recorded bytes are not there either.
+func (j *judge) landedBytes(c repo.Commit, r *ledger.Record) (string, error) {
+	in, err := j.repo.Ancestor(j.ctx, c.OID, j.OID)
+	if in || err != nil {
+		return "", err
+	}
+	paths := pathsOf(r)
+	for _, p := range paths {
+		have, err := j.blobAt(j.OID, p[0])
+		if err != nil {
+			return "", err
+		}
+		if have != p[2] {
+			return fmt.Sprintf("done on approval %s, and %s has not landed as approved", short(string(c.OID)), p[0]), nil
+		}
+	}
+	if len(paths) == 0 {
+		return fmt.Sprintf("done on approval %s, which has not landed", short(string(c.OID))), nil
+	}
+	return "", nil
+}
+
+// landed reports a proposal that became part of the history without a person:
+// of those who build on it at least one must be a person's commit, and on the
+// line of the board itself that commit must be its approval. What a forge
+// rebased has its own committer.
+func (j *judge) landed(own bool) error {
+	if !strings.EqualFold(j.Author.Email, j.Committer.Email) {
+		return nil
+	}
+	for _, c := range j.children[j.OID] {
+		first := c.Parents[0] == j.OID
+		if !j.machines[c.OID] && (!first || !own || !j.spine[j.OID] || one(c, "Odd-Proposal") == string(j.OID)) {
+			return nil
+		}
+	}
+	if j.OID == j.to && !slices.Contains(j.tips, j.to) {
+		return nil // what was built on it is outside the range
+	}
+	if waits, err := j.waits(j.OID); waits || err != nil {
+		return err
+	}
+	j.found = append(j.found, Finding{3, j.OID, j.anyPath(), 1, "a proposal that landed without a person: nobody merged it and nobody approved it"})
+	return nil
+}

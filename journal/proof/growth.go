@@ -1,0 +1,132 @@
+package proof
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// growing is invariant 14: append-only files only grow, and a ledger is its own run's.
+func growing(j *judge) error {
+	for i, side := range j.sides {
+		if len(j.Parents) == 0 {
+			break
+		}
+		law, err := j.lawAfter(j.Parents[i])
+		if err != nil {
+			return err
+		}
+		if err := j.grown(side, law.Root+"/"); err != nil {
+			return err
+		}
+	}
+	if len(j.Parents) == 0 && j.kind == person {
+		return nil // where a history begins
+	}
+	j.mended()
+	for _, l := range j.lines {
+		j.checked++
+		j.line(l)
+	}
+	return nil
+}
+
+// appendOnly reports a file, below the bundle root, that only grows.
+func appendOnly(rel string) bool {
+	for _, pattern := range []string{"journal/*.tsv", "proposals/*.jsonl", "governance/*.jsonl"} {
+		if ok, _ := path.Match(pattern, rel); ok {
+			return true
+		}
+	}
+	return strings.HasPrefix(rel, "ledger/") && strings.HasSuffix(rel, ".jsonl")
+}
+
+// grown compares every append-only file that differs from one parent, whose
+// bundle was below root. A bundle that was moved as a whole is compared file by file.
+func (j *judge) grown(side []repo.Change, root string) error {
+	now := map[string]repo.Change{}
+	for _, ch := range side {
+		if rel, ok := strings.CutPrefix(ch.Path, j.root); ok && appendOnly(rel) && ch.New != "" {
+			now[rel] = ch
+		}
+	}
+	for _, was := range side {
+		rel, ok := strings.CutPrefix(was.Path, root)
+		if !ok || !appendOnly(rel) || was.Old == "" {
+			continue
+		}
+		j.checked++
+		is, ok := now[rel]
+		if !ok {
+			j.find(was.Path, 1, "was deleted; it only grows")
+			continue
+		}
+		if err := j.prefix(was, is); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *judge) prefix(was, is repo.Change) error {
+	old, err := j.bytes(was.Old, was.OldMode)
+	if err != nil {
+		return err
+	}
+	b, err := j.bytes(is.New, is.NewMode)
+	if err != nil || bytes.HasPrefix(b, old) && b != nil {
+		return err
+	}
+	if j.kind == person && path.Ext(is.Path) == ".tsv" {
+		if fixed, _, err := journal.Fix(old); err == nil && bytes.HasPrefix(b, fixed) {
+			return nil
+		}
+	}
+	j.find(is.Path, firstDifference(old, b), "was rewritten; it only grows")
+	return nil
+}
+
+// firstDifference is the line on which b stops being old.
+func firstDifference(old, b []byte) int {
+	n := 0
+	for n < len(old) && n < len(b) && old[n] == b[n] {
+		n++
+	}
+	return 1 + bytes.Count(old[:n], []byte("\n"))
+}
+
+// mended reports the first line of a ledger file that the act leaves unreadable.
+func (j *judge) mended() {
+	for _, f := range j.files {
+		if f.broken == nil {
+			continue
+		}
+		j.find(f.Path, f.brokenAt, "%s", strings.TrimPrefix(f.broken.Error(), fmt.Sprintf("line %d: ", f.brokenAt)))
+	}
+}
+
+// line judges one new record: who adds it, and what its trace says.
+func (j *judge) line(l line) {
+	run := strings.TrimSuffix(path.Base(l.path), ".jsonl")
+	switch {
+	case l.record.Run != run:
+		j.find(l.path, l.n, "is a record of %s in the file of %s", l.record.Run, run)
+	case j.kind == person || j.run != run:
+		j.find(l.path, l.n, "is a record of %s that another commit than its own adds", run)
+	}
+	if l.record.Kind != ledger.Outcome {
+		return
+	}
+	if want := ledger.Trace(l.prefix); l.record.Trace != want {
+		j.find(l.path, l.n, "the trace is %s, the bytes before it make %s", or(short(l.record.Trace), "missing"), short(want))
+		return
+	}
+	if got := one(j.Commit, "Odd-Trace"); got != l.record.Trace {
+		j.find(l.path, l.n, "the trace is %s, the commit's Odd-Trace %s", short(l.record.Trace), or(short(got), "missing"))
+	}
+}

@@ -1,0 +1,250 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// history is the commits of one range and what is known about them.
+type history struct {
+	ctx      context.Context
+	repo     *repo.Repo
+	to       repo.OID
+	commits  []repo.Commit // parents before children
+	laws     map[repo.OID]config.Config
+	parsed   map[string]config.Config // odd.toml by its bytes
+	machines map[repo.OID]bool
+	children map[repo.OID][]repo.Commit
+	spine    map[repo.OID]bool // the first-parent line of to
+	tips     []repo.OID        // the board and the branch reviews merge into, as far as they are known
+	runs     map[string][]told
+	spend    spending
+}
+
+// read walks the range and settles, for every commit, the odd.toml in force
+// after it and whose commit it is.
+func read(ctx context.Context, r *repo.Repo, from, to repo.OID) (*history, error) {
+	if r.Shallow() {
+		return nil, errors.New("this clone is shallow, so history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
+	}
+	h := &history{
+		ctx: ctx, repo: r, to: to, laws: map[repo.OID]config.Config{}, parsed: map[string]config.Config{},
+		machines: map[repo.OID]bool{}, children: map[repo.OID][]repo.Commit{}, spine: map[repo.OID]bool{},
+		runs: map[string][]told{}, spend: newSpending(r),
+	}
+	for c, err := range r.Log(ctx, from, to) {
+		if err != nil {
+			return nil, err
+		}
+		h.commits = append(h.commits, c)
+		for _, p := range c.Parents {
+			h.children[p] = append(h.children[p], c)
+		}
+		if (c.OID == to || h.spine[c.OID]) && len(c.Parents) > 0 {
+			h.spine[c.Parents[0]] = true
+		}
+	}
+	h.spine[to] = true
+	slices.Reverse(h.commits)
+	for _, c := range h.commits {
+		if err := h.settle(c); err != nil {
+			return nil, err
+		}
+	}
+	h.tips = h.branches()
+	return h, nil
+}
+
+// branches are the tips of the board branch and of the target that the last odd.toml
+// names; without names the branch that HEAD is on is both.
+func (h *history) branches() []repo.OID {
+	law := h.laws[h.to]
+	board := law.Branch
+	if board == "" {
+		board, _ = h.repo.Branch()
+	}
+	var out []repo.OID
+	for _, name := range []string{board, law.Target} {
+		for _, prefix := range []string{"refs/heads/", "refs/remotes/" + law.Remote + "/"} {
+			if oid, err := h.repo.Ref(prefix + name); name != "" && err == nil {
+				out = append(out, oid)
+			}
+		}
+	}
+	return out
+}
+
+// waits reports a proposal that is on no line yet. Where no line is known, only
+// the end of the range can wait, or what it approves.
+func (h *history) waits(p repo.OID) (bool, error) {
+	last := h.commits[len(h.commits)-1]
+	if len(h.tips) == 0 {
+		return p == last.OID || string(p) == one(last, "Odd-Proposal"), nil
+	}
+	for _, tip := range h.tips {
+		if in, err := h.repo.Ancestor(h.ctx, p, tip); in || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// settle learns the law after c and whether a machine made c.
+func (h *history) settle(c repo.Commit) error {
+	var before []config.Config
+	for _, p := range c.Parents {
+		law, err := h.lawAfter(p)
+		if err != nil {
+			return err
+		}
+		before = append(before, law)
+	}
+	fallback := config.Default()
+	if len(before) > 0 {
+		fallback = before[0]
+	}
+	own, err := h.lawOf(c.OID, fallback)
+	if err != nil {
+		return err
+	}
+	h.laws[c.OID] = own
+	if len(before) == 0 {
+		before = append(before, own)
+	}
+	for _, law := range before {
+		if strings.EqualFold(c.Author.Email, law.AgentEmail) || strings.EqualFold(c.Committer.Email, law.AgentEmail) {
+			h.machines[c.OID] = true
+		}
+	}
+	if len(c.Trailer("Odd-Run")) > 0 && len(c.Trailer("Odd-Approved-By"))+len(c.Trailer("Odd-Rejected-By")) == 0 {
+		h.machines[c.OID] = true
+	}
+	return nil
+}
+
+// lawAfter is the odd.toml in force after a commit, of the range or at its edge.
+func (h *history) lawAfter(oid repo.OID) (config.Config, error) {
+	if law, ok := h.laws[oid]; ok {
+		return law, nil
+	}
+	law, err := h.lawOf(oid, config.Default())
+	if err == nil {
+		h.laws[oid] = law
+	}
+	return law, err
+}
+
+// lawOf reads odd.toml in a commit. Where it is missing or does not read, the
+// law before it stays in force: taking the rules away must not change who is who.
+func (h *history) lawOf(oid repo.OID, before config.Config) (config.Config, error) {
+	files, err := h.repo.Tree(oid)
+	if err != nil {
+		return before, err
+	}
+	b, err := fs.ReadFile(files, "odd.toml")
+	if err != nil {
+		return before, nil //nolint:nilerr // absent, a folder, a link: no law of its own
+	}
+	if law, ok := h.parsed[string(b)]; ok {
+		return law, nil
+	}
+	law, err := config.Parse("odd.toml", b)
+	if err != nil {
+		return before, nil
+	}
+	h.parsed[string(b)] = law
+	return law, nil
+}
+
+// one is the value of a trailer that stands exactly once, "" otherwise.
+func one(c repo.Commit, name string) string {
+	if v := c.Trailer(name); len(v) == 1 {
+		return v[0]
+	}
+	return ""
+}
+
+// told is a run's outcome, and whether the range's last commit has it; otherwise
+// the board does, where that commit is a review branch or the target.
+type told struct {
+	*ledger.Record
+	own bool
+}
+
+// outcomes are what a run's ledger says became of a task: first as the range's
+// last commit has it, then as the branches have it.
+func (h *history) outcomes(run, task string) ([]told, error) {
+	at, ok := h.runs[run]
+	if !ok {
+		for i, tip := range append([]repo.OID{h.to}, h.tips...) {
+			records, err := h.ledgerAt(tip, run)
+			if err != nil {
+				return nil, err
+			}
+			for j := range records {
+				if records[j].Kind == ledger.Outcome {
+					at = append(at, told{&records[j], i == 0})
+				}
+			}
+		}
+		h.runs[run] = at
+	}
+	var out []told
+	for _, t := range at {
+		if t.Task == task {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// ledgerAt reads a run's ledger in a commit; a torn end leaves the records before it.
+func (h *history) ledgerAt(commit repo.OID, run string) ([]ledger.Record, error) {
+	law, err := h.lawAfter(commit)
+	if err != nil {
+		return nil, err
+	}
+	files, err := h.repo.Tree(commit)
+	if err != nil {
+		return nil, err
+	}
+	months, err := fs.ReadDir(files, law.Root+"/ledger")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range months {
+		b, err := fs.ReadFile(files, law.Root+"/ledger/"+m.Name()+"/"+run+".jsonl")
+		if err == nil {
+			records, _ := ledger.Read(b) // what is wrong in it is row 14's
+			return records, nil
+		}
+	}
+	return nil, nil
+}
+
+// blobAt is the blob of a path in a commit, "" where it has none.
+func (h *history) blobAt(commit repo.OID, name string) (string, error) {
+	files, err := h.repo.Tree(commit)
+	if err != nil {
+		return "", err
+	}
+	st, err := fs.Stat(files, name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	oid, _ := st.Sys().(repo.OID)
+	return string(oid), nil
+}

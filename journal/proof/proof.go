@@ -1,0 +1,146 @@
+// Package proof re-derives odd's invariants from git history alone.
+//
+// Check walks the commits of a range once, parents before children, and judges
+// what each commit itself introduces: of a merge that is what differs from all
+// its parents, for what came from a parent was judged at its own commit. Every
+// invariant is one row of a table, which says what evidence the row reads, what
+// it recomputes and what it can only believe; Table prints it.
+//
+//	report, err := proof.Check(ctx, r, "", tip) // the whole history of tip
+//	for _, f := range report.Findings {
+//		fmt.Println(f) // knowledge/tasks/t.md:4: done without an approval … [invariant 3, 1f0c2ab9d4]
+//	}
+//
+// # Who made a commit
+//
+// A commit is a machine's when its author or its committer has the address of
+// [agent] in the odd.toml of one of its parents, or when it carries Odd-Run and
+// neither Odd-Approved-By nor Odd-Rejected-By. All others are a person's, and
+// people may edit anything by hand, save what rows 3 and 14 keep. A machine's
+// commit is one of
+//
+//	board     changes its run's ledger: claim, result, sweep, pause
+//	proposal  carries Odd-Run and changes no ledger: what reconcile returned
+//	sync      carries Odd-Approval: writes done on a person's word
+//	merge     two parents: must be what git merges by itself
+//	stray     anything else: may file a task in backlog, and nothing more
+//
+// # What git cannot prove
+//
+// Git believes whoever sets user.email, so a process that takes a person's name
+// is a person here; signed commits close that. The root commit is where a
+// history begins: what it holds is believed. So is everything before the range.
+//
+// # Promises
+//
+//  1. The same range gives the same bytes: findings are in the order of commits, then paths, lines and invariants.
+//  2. Nothing is written and no work tree is read: only objects that the range reaches, and of the branches that odd.toml names their ledger and whether a proposal has landed on them.
+//  3. An object that is missing or unreadable is an error, never a pass. A file that a machine left unreadable is a finding.
+package proof
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// Row is one invariant: what proves it, and how many things of the range it was asked about.
+type Row struct {
+	Invariant  int    `json:"invariant"`
+	Name       string `json:"name"`
+	Evidence   string `json:"evidence"`   // what is read
+	Recomputed string `json:"recomputed"` // what is derived from it and compared
+	Attested   string `json:"attested"`   // what git cannot show
+	Checked    int    `json:"checked"`    // things judged; 0 in Table
+}
+
+// Finding is one thing in history that an invariant does not allow.
+type Finding struct {
+	Invariant int      `json:"invariant"`
+	Commit    repo.OID `json:"commit"`
+	Path      string   `json:"path"` // in the repository
+	Line      int      `json:"line"` // 1-based
+	Message   string   `json:"message"`
+}
+
+// String is "path:line: message [invariant N, commit]".
+func (f Finding) String() string {
+	return fmt.Sprintf("%s:%d: %s [invariant %d, %s]", f.Path, f.Line, f.Message, f.Invariant, short(string(f.Commit)))
+}
+
+func short(oid string) string { return oid[:min(10, len(oid))] }
+
+// Report is what a check found.
+type Report struct {
+	Commits  int       `json:"commits"`
+	Rows     []Row     `json:"rows"`
+	Findings []Finding `json:"findings"`
+}
+
+// rule is a row with the function that judges one commit by it.
+type rule struct {
+	Row
+	judge func(*judge) error
+}
+
+// Table lists the invariants that Check proves.
+func Table() []Row {
+	rs := rules()
+	out := make([]Row, len(rs))
+	for i, r := range rs {
+		out[i] = r.Row
+	}
+	return out
+}
+
+// judge is one commit in front of one rule.
+type judge struct {
+	*history
+	*act
+	invariant int
+	checked   int
+	found     []Finding
+}
+
+// find records a finding; a line below 1 is the file as a whole.
+func (j *judge) find(path string, line int, format string, args ...any) {
+	j.found = append(j.found, Finding{j.invariant, j.OID, path, max(line, 1), fmt.Sprintf(format, args...)})
+}
+
+// Check judges the commits reachable from to and not from from; "" is the whole
+// history of to. The error is a fault of reading, not a finding.
+func Check(ctx context.Context, r *repo.Repo, from, to repo.OID) (Report, error) {
+	out := Report{Findings: []Finding{}}
+	h, err := read(ctx, r, from, to)
+	if err != nil {
+		return out, err
+	}
+	rs := rules()
+	for _, c := range h.commits {
+		a, err := h.act(c)
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", short(string(c.OID)), err)
+		}
+		var found []Finding
+		for i := range rs {
+			j := &judge{history: h, act: a, invariant: rs[i].Invariant}
+			if err := rs[i].judge(j); err != nil {
+				return out, fmt.Errorf("%s: %w", short(string(c.OID)), err)
+			}
+			rs[i].Checked += j.checked
+			found = append(found, j.found...)
+		}
+		slices.SortStableFunc(found, func(x, y Finding) int {
+			return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Invariant, y.Invariant))
+		})
+		out.Findings = append(out.Findings, found...)
+	}
+	out.Commits = len(h.commits)
+	for _, r := range rs {
+		out.Rows = append(out.Rows, r.Row)
+	}
+	return out, nil
+}

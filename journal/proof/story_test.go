@@ -1,0 +1,478 @@
+package proof
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// TestMain gives the tests, and every git they start, a home of their own.
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		home, err := os.MkdirTemp("", "odd-proof-home")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(home)
+		for _, kv := range os.Environ() {
+			if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "GIT_") {
+				os.Unsetenv(name)
+			}
+		}
+		os.Setenv("HOME", home)
+		os.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
+		os.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, "gitconfig"))
+		os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+		return m.Run()
+	}())
+}
+
+const (
+	annMail   = "ann@example.org"
+	bobMail   = "bob@example.org"
+	agentMail = "odd@localhost"
+)
+
+// law is a repository whose agent costs money, so that every row has work.
+const law = `[budget]
+monthly_usd = "1.20"
+[budget.teams]
+docs = "0.60"
+[session]
+substrate = "exec"
+max_usd = "0.50"
+[substrate.exec]
+argv = ["agent"]
+[governance]
+lease = "off"
+`
+
+// draft is a commit before it is made: what a tamper may change.
+type draft struct {
+	who      string // address
+	parents  []repo.OID
+	tree     repo.OID // "" for the first parent's
+	ch       repo.Changes
+	message  string
+	trailers [][2]string
+}
+
+// set replaces or takes away a trailer.
+func (d *draft) set(name, value string) {
+	for i := range d.trailers {
+		if d.trailers[i][0] == name {
+			d.trailers[i][1] = value
+			return
+		}
+	}
+	d.trailers = append(d.trailers, [2]string{name, value})
+}
+
+// story makes a history as odd's verbs do, one commit a method. tamper may
+// change any of its commits before it is made.
+type story struct {
+	testing.TB
+	r      *repo.Repo
+	now    time.Time
+	n      int
+	tamper map[string]func(*story, *draft) // by step and task, "claim tidy"
+	branch string                          // the branch steps land on
+}
+
+func begin(t testing.TB, toml string, tamper map[string]func(*story, *draft)) *story {
+	t.Helper()
+	r, err := repo.Init(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &story{TB: t, r: r, now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), tamper: tamper, branch: "main"}
+	ch := repo.Changes{"odd.toml": []byte(toml), "README.md": []byte("# Ours\n")}
+	for name, text := range map[string]string{
+		"roles/editor.md":  "---\ntype: role\ntitle: Editor\n---\n",
+		"canon/truth.md":   "---\ntype: canon\ntitle: Truth\n---\n",
+		"terms/old.md":     "---\ntype: term\ntitle: Old\nconfidence: inferred\n---\n\nAs it was.\n",
+		"tasks/earlier.md": "---\ntype: task\nstate: done\n---\n",
+	} {
+		ch["knowledge/"+name] = []byte(text)
+	}
+	s.land(s.make("begin", "", draft{who: annMail, ch: ch}))
+	return s
+}
+
+// make makes a commit of a step and returns its id.
+func (s *story) make(step, task string, d draft) repo.OID {
+	s.Helper()
+	s.now = s.now.Add(time.Minute)
+	if f := s.tamper[strings.TrimSpace(step+" "+task)]; f != nil {
+		f(s, &d)
+	}
+	msg := or(d.message, step+" "+task) + "\n\n"
+	for _, t := range d.trailers {
+		if t[1] != "" {
+			msg += t[0] + ": " + t[1] + "\n"
+		}
+	}
+	name, _, _ := strings.Cut(d.who, "@")
+	who := repo.Signature{Name: name, Email: d.who, When: s.now}
+	var oid repo.OID
+	var err error
+	if d.tree != "" {
+		oid, err = s.r.MakeOn(s.Context(), d.parents, d.tree, d.ch, who, msg)
+	} else {
+		oid, err = s.r.Make(s.Context(), d.parents, d.ch, who, msg)
+	}
+	if err != nil {
+		s.Fatalf("%s %s: %v", step, task, err)
+	}
+	return oid
+}
+
+// land moves the branch.
+func (s *story) land(oid repo.OID) repo.OID {
+	s.Helper()
+	s.ref("refs/heads/"+s.branch, oid)
+	return oid
+}
+
+func (s *story) ref(name string, oid repo.OID) {
+	s.Helper()
+	old, _ := s.r.Ref(name)
+	if err := s.r.Update(s.Context(), repo.RefUpdate{Name: name, Old: old, New: oid}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *story) tip() repo.OID {
+	s.Helper()
+	oid, err := s.r.Ref("refs/heads/" + s.branch)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return oid
+}
+
+// file reads a path of the branch, nil where there is none.
+func (s *story) file(name string) []byte { return s.at(s.tip(), name) }
+
+func (s *story) at(oid repo.OID, name string) []byte {
+	s.Helper()
+	files, err := s.r.Tree(oid)
+	if err != nil {
+		s.Fatal(err)
+	}
+	b, err := fs.ReadFile(files, name)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+func taskFile(id string) string { return "knowledge/tasks/" + id + ".md" }
+
+func (s *story) task(id string) board.Task {
+	s.Helper()
+	a, err := okf.Parse("tasks/"+id+".md", s.file(taskFile(id)))
+	if err != nil {
+		s.Fatal(err)
+	}
+	t, err := board.Parse(&a)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return t
+}
+
+// ann commits by hand.
+func (s *story) ann(step string, ch repo.Changes) repo.OID {
+	s.Helper()
+	return s.land(s.make(step, "", draft{who: annMail, parents: []repo.OID{s.tip()}, ch: ch}))
+}
+
+// add files a task as ready, as a person may in one edit.
+func (s *story) add(id, more string) {
+	s.Helper()
+	s.ann("add "+id, repo.Changes{taskFile(id): []byte("---\ntype: task\nid: " + id + "\ntitle: T " + id + "\nstate: ready\nconfidence: asserted\nrole: editor\n" + more + "---\n\n# T\n")})
+}
+
+// run is one run's hold on one task.
+type run struct {
+	id, task string
+	file     string // its ledger
+	base     repo.OID
+	proposal repo.OID
+	paths    []any
+	trace    string
+}
+
+func (s *story) newRun(task string) *run {
+	s.n++
+	id := fmt.Sprintf("run-01KJ0000000000000000%06d", s.n)
+	return &run{id: id, task: task, file: "knowledge/" + ledger.Path(id, s.now)}
+}
+
+// record appends to the run's ledger, as a draft or the branch has it.
+func (s *story) record(w *run, ch repo.Changes, r ledger.Record) []byte {
+	s.Helper()
+	b, ok := ch[w.file]
+	if !ok {
+		b = s.file(w.file)
+	}
+	r.Run, r.TS, r.Seq = w.id, s.now, 1+bytes.Count(b, []byte("\n"))
+	if r.Task == "" {
+		r.Task = w.task
+	}
+	b, err := ledger.Append(b, r)
+	if err != nil {
+		s.Fatal(err)
+	}
+	ch[w.file] = b
+	return b
+}
+
+func (s *story) claim(task string) *run {
+	s.Helper()
+	w, t := s.newRun(task), s.task(task)
+	b, err := board.Claim(t, w.id, s.now.Add(30*time.Minute))
+	if err != nil {
+		s.Fatal(err)
+	}
+	reserved := int64(500_000)
+	if t.Budget > 0 {
+		reserved = int64(t.Budget)
+	}
+	ch := repo.Changes{taskFile(task): b}
+	s.record(w, ch, ledger.Record{Kind: ledger.Claim, Team: t.Team, Reserved: reserved, Data: map[string]any{"attempt": t.Attempts + 1}})
+	w.base = s.land(s.make("claim", task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", task}}}))
+	return w
+}
+
+// result makes the proposal and lands the result.
+func (s *story) result(w *run, cost int64, atoms repo.Changes) {
+	s.Helper()
+	verdict, reason := board.ToReview, ""
+	if atoms == nil {
+		verdict, reason = board.ToBlocked, "no owner"
+	}
+	ch := repo.Changes{}
+	w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: cost, Data: map[string]any{"substrate": "exec"}}))
+	data := map[string]any{"verdict": "blocked"}
+	if atoms != nil {
+		s.propose(w, atoms)
+		data = map[string]any{"verdict": "review", "proposal": string(w.proposal), "branch": "odd/review/" + w.task + ".1", "base": string(w.base)}
+		if len(w.paths) > 0 {
+			data["paths"] = w.paths
+		}
+	}
+	t := s.task(w.task)
+	b, err := board.Finish(t, w.id, verdict, board.Result{Run: w.id, Branch: "odd/review/" + w.task + ".1", Commit: string(w.proposal), Reason: reason})
+	if err != nil {
+		s.Fatal(err)
+	}
+	ch[taskFile(w.task)] = b
+	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Team: t.Team, Cost: cost, Trace: w.trace, Data: data})
+	ch["knowledge/journal/2026-03-02-"+strings.ToLower(w.id)+".tsv"] = []byte("O\tObservation\t\t\t\t\t" + w.task + "\tdone\n")
+	s.land(s.make("result", w.task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}, {"Odd-Trace", w.trace}}}))
+}
+
+// propose commits the atoms on the run's base. What the ledger records is the
+// draft's before a tamper.
+func (s *story) propose(w *run, atoms repo.Changes) {
+	s.Helper()
+	for _, name := range sorted(atoms) {
+		base := ""
+		if b := s.at(w.base, name); b != nil {
+			base = okf.BlobID(b)
+		}
+		w.paths = append(w.paths, map[string]any{"path": name, "base": base, "result": okf.BlobID(atoms[name])})
+	}
+	w.proposal = s.make("proposal", w.task, draft{who: agentMail, parents: []repo.OID{w.base}, ch: atoms, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}, {"Odd-Trace", w.trace}}})
+	s.ref("refs/heads/odd/review/"+w.task+".1", w.proposal)
+}
+
+type terminal struct {
+	io.Reader
+	io.Writer
+}
+
+func (s *story) human(email string) review.Human {
+	s.Helper()
+	h, err := review.Confirm(terminal{strings.NewReader("yes\n"), io.Discard}, "act", "yes", review.Person{Name: "P", Email: email}, review.Place{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return h
+}
+
+// approve merges the proposal as Ann, with verify marking its atoms too.
+func (s *story) approve(w *run, verify bool) repo.OID {
+	s.Helper()
+	tree, _, err := s.r.MergeTree(s.Context(), s.tip(), w.proposal)
+	if err != nil {
+		s.Fatal(err)
+	}
+	atoms := review.Files{}
+	for _, p := range w.paths {
+		name := p.(map[string]any)["path"].(string)
+		if b := s.at(tree, name); b != nil {
+			atoms[name] = b
+		}
+	}
+	files, err := review.Approve(s.task(w.task), taskFile(w.task), atoms, review.Verify{All: verify}, s.human(annMail), s.now)
+	if err != nil {
+		s.Fatal(err)
+	}
+	d := draft{who: annMail, parents: []repo.OID{s.tip(), w.proposal}, tree: tree, ch: repo.Changes(files), trailers: approval(w)}
+	d.ch["knowledge/index.md"] = fmt.Appendf(nil, "# Index\n\n%s\n", w.task)
+	if verify {
+		d.set("Odd-Verified", "1 atoms")
+	}
+	return s.land(s.make("approve", w.task, d))
+}
+
+func approval(w *run) [][2]string {
+	return [][2]string{{"Odd-Task", w.task}, {"Odd-Run", w.id}, {"Odd-Proposal", string(w.proposal)}, {"Odd-Trace", w.trace}, {"Odd-Approved-By", "human:" + annMail}}
+}
+
+func (s *story) reject(w *run) {
+	s.Helper()
+	b, err := review.Reject(s.task(w.task), "not so", true, s.human(annMail), s.now)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.land(s.make("reject", w.task, draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{taskFile(w.task): b},
+		trailers: [][2]string{{"Odd-Task", w.task}, {"Odd-Run", w.id}, {"Odd-Rejected-By", "human:" + annMail}}}))
+}
+
+func (s *story) ready(task string) {
+	s.Helper()
+	b, err := review.Ready(s.task(task), s.human(annMail))
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.land(s.make("ready", task, draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{taskFile(task): b}, trailers: [][2]string{{"Odd-Task", task}, {"Odd-Ready-By", "human:" + annMail}}}))
+}
+
+// sweep takes back what a dead run held.
+func (s *story) sweep(dead *run, reserved int64) *run {
+	s.Helper()
+	s.now = s.now.Add(time.Hour)
+	w := s.newRun(dead.task)
+	b, _, err := board.Sweep(s.task(dead.task), s.now, 5)
+	if err != nil {
+		s.Fatal(err)
+	}
+	ch := repo.Changes{taskFile(dead.task): b}
+	s.record(w, ch, ledger.Record{Kind: ledger.Abandoned, DeadRun: dead.id, Team: s.task(dead.task).Team, Cost: reserved})
+	s.land(s.make("sweep", dead.task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}}}))
+	return w
+}
+
+// pause stops the board as a drain does, and Ann lifts it.
+func (s *story) pause() {
+	s.Helper()
+	w := s.newRun("")
+	ch := repo.Changes{"knowledge/pause.toml": board.PauseFile("enough", "odd-agent", s.now)}
+	s.record(w, ch, ledger.Record{Kind: ledger.Paused, Task: "", Data: map[string]any{"reason": "enough"}})
+	s.land(s.make("pause", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}}}))
+	s.land(s.make("resume", "", draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{"knowledge/pause.toml": nil}, trailers: [][2]string{{"Odd-Resumed-By", "human:" + annMail}}}))
+}
+
+// refresh judges a task in review again, without a session.
+func (s *story) refresh(old *run, atoms repo.Changes) *run {
+	s.Helper()
+	w := s.newRun(old.task)
+	w.base = s.tip()
+	ch := repo.Changes{}
+	w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Claim, Team: s.task(old.task).Team, Data: map[string]any{"refresh_of": old.id}}))
+	s.propose(w, atoms)
+	b, err := okf.Edit(s.task(w.task).Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": w.id, "branch": "odd/review/x.2", "commit": string(w.proposal)}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	ch[taskFile(w.task)] = b
+	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Team: s.task(old.task).Team, Trace: w.trace, Data: map[string]any{"verdict": "review", "proposal": string(w.proposal), "paths": w.paths}})
+	s.land(s.make("result", w.task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}, {"Odd-Trace", w.trace}}}))
+	return w
+}
+
+// term is an atom as reconcile returns one.
+func term(name, more string) (string, []byte) {
+	return "knowledge/terms/" + name + ".md", []byte("---\ntype: term\nid: " + name + "\ntitle: The " + name + "\nstatus: draft\nconfidence: inferred\ngenerated: {by: odd/1, at: 2026-03-02T09:00:00Z}\n" + more + "---\n\n# The " + name + "\n")
+}
+
+func terms(names ...string) repo.Changes {
+	ch := repo.Changes{}
+	for _, n := range names {
+		p, b := term(n, "")
+		ch[p] = b
+	}
+	return ch
+}
+
+// tell is a year in the life of a board: every verb that commits, once at least.
+func (s *story) tell() {
+	s.Helper()
+	s.add("tidy", "team: docs\n")
+	w := s.claim("tidy")
+	s.ann("hand edit", repo.Changes{"knowledge/roles/editor.md": []byte("---\ntype: role\ntitle: Editor in chief\nverified: [{by: human:ann, at: 2026-03-02}]\nconfidence: verified\n---\n")})
+	atoms := terms("keel")
+	atoms["knowledge/terms/old.md"] = []byte("---\ntype: term\ntitle: Old\nconfidence: inferred\n---\n\nAs it is.\n")
+	s.result(w, 100_000, atoms)
+	s.approve(w, true)
+
+	s.add("sort", "budget_usd: 0.25\n")
+	s.result(s.claim("sort"), 0, nil)
+	s.ready("sort")
+	dead := s.claim("sort")
+	s.sweep(dead, 250_000)
+	w = s.claim("sort")
+	s.result(w, 1, terms("skeg"))
+	s.reject(w)
+	s.result(s.claim("sort"), 2, terms("skeg"))
+	w = s.refresh(w, terms("skeg", "stem"))
+	s.approve(w, false)
+	s.pause()
+}
+
+// check proves the range and fails on a fault.
+func (s *story) check(from, to repo.OID) Report {
+	s.Helper()
+	r, err := Check(context.Background(), s.r, from, to)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return r
+}
+
+// found is a report's findings, one a line, without commits: "14 tasks/t.md:3 message".
+func found(r Report) []string {
+	out := []string{}
+	for _, f := range r.Findings {
+		out = append(out, fmt.Sprintf("%d %s:%d %s", f.Invariant, strings.TrimPrefix(f.Path, "knowledge/"), f.Line, f.Message))
+	}
+	return out
+}
+
+// lawful is law with more at its end, checked.
+func lawful(t testing.TB, more string) string {
+	t.Helper()
+	if _, err := config.Parse("odd.toml", []byte(law+more)); err != nil {
+		t.Fatal(err)
+	}
+	return law + more
+}
+

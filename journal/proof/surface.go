@@ -1,0 +1,244 @@
+package proof
+
+import (
+	"bytes"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/okf"
+)
+
+// Folders and types that only a person writes; reconcile keeps the same list for what is emitted.
+var (
+	peoplesFolders = []string{"canon", "personas", "handoffs", "journal", "ledger", "proposals", "governance"}
+	peoplesTypes   = []string{"canon", "constraint", "principle", "method", "definition", "persona", "handoff", "journal"}
+)
+
+// Keys of a task that a run's board commit and a sync's may change.
+var (
+	runKeys  = []string{"state", "claimed_by", "lease_expires", "attempts", "result", "blocked_reason"}
+	syncKeys = []string{"state", "tags", "verified", "excepted"}
+)
+
+// surface is invariant 2: every kind of machine commit writes only its own files.
+func surface(j *judge) error {
+	if j.kind == person {
+		return nil
+	}
+	for _, f := range j.files {
+		j.checked++
+		if why := j.trespass(f); why != "" {
+			j.find(f.Path, 1, "%s", why)
+		}
+	}
+	if j.kind == proposal {
+		return j.recorded()
+	}
+	return nil
+}
+
+// trespass says why the act's kind may not change f so, "" when it may.
+func (a *act) trespass(f *file) string {
+	if f.New != "" && f.NewMode != "100644" && f.NewMode != f.OldMode {
+		return "a machine's commit makes a file of mode " + f.NewMode
+	}
+	switch a.kind {
+	case boardCommit:
+		return a.outsideBoard(f)
+	case proposal:
+		return outsideProposal(f)
+	case syncCommit:
+		if !isTask(f.old) || string(f.old.ID) != a.task {
+			return "a sync commit writes more than its task " + a.task
+		}
+		return otherKeys(f, syncKeys)
+	case mergeCommit:
+		return "a machine's merge is not what git makes of its parents"
+	}
+	if f.Old == "" && isTask(f.new) {
+		return filed(f.new)
+	}
+	return "the agent's commit belongs to no run; only a run's commits write here"
+}
+
+// filed says why a machine may not file the task so.
+func filed(t *okf.Atom) string {
+	if len(t.List("commands")) > 0 {
+		return "a machine files a task with commands; only a person says what odd runs"
+	}
+	return ""
+}
+
+func (a *act) outsideBoard(f *file) string {
+	day := strings.ToLower(a.run) + ".tsv"
+	dir, name := path.Split(f.rel)
+	switch {
+	case ledgerOf(f.rel) != "": // its own, or row 14's
+		return ""
+	case dir == "journal/" && (name == day || strings.HasSuffix(name, "-"+day)):
+		return ""
+	case f.rel == "proposals/"+a.run+".jsonl":
+		return ""
+	case f.rel == "pause.toml" && f.New != "":
+		return ""
+	case f.rel == "pause.toml":
+		return "a run lifts the pause; only a person does"
+	case !isTask(f.old):
+		return "a run's board commit writes more than its task, journal, ledger, proposals and pause.toml"
+	case a.task != "" && string(f.old.ID) != a.task:
+		return "a board commit of " + a.task + " changes another task"
+	case a.task == "" && state(f.old) != board.InProgress:
+		return "a sweep changes a task that nobody holds"
+	}
+	return otherKeys(f, runKeys)
+}
+
+// otherKeys says which key or part of a task changed besides the allowed ones.
+func otherKeys(f *file, allowed []string) string {
+	if f.new == nil {
+		return "a machine's commit takes the task away, or leaves it unreadable"
+	}
+	if !bytes.Equal(f.old.Body(), f.new.Body()) {
+		return "a machine's commit changes the task's text"
+	}
+	for _, side := range [][2]*okf.Atom{{f.old, f.new}, {f.new, f.old}} {
+		for _, k := range side[0].Fields {
+			other, ok := side[1].Field(k.Key)
+			if !slices.Contains(allowed, k.Key) && (!ok || !reflect.DeepEqual(k.Value, other.Value)) {
+				return "a machine's commit changes the task's key " + k.Key
+			}
+		}
+	}
+	return ""
+}
+
+func outsideProposal(f *file) string {
+	first, _, deep := strings.Cut(strings.ToLower(f.rel), "/")
+	base := strings.ToLower(path.Base(f.rel))
+	switch {
+	case f.rel == "" || path.Ext(f.rel) != ".md":
+		return "a proposal writes a file that is no atom of the bundle"
+	case base == "index.md" || base == "log.md":
+		return "a proposal writes a reserved file"
+	case deep && slices.Contains(peoplesFolders, first):
+		return "a proposal writes where only a person does"
+	case f.New == "":
+		return "a proposal deletes an atom"
+	case f.new == nil:
+		return "a proposal holds no atom here: " + f.fault.Error()
+	case governs(f.new) || governs(f.old):
+		return "a proposal writes a " + f.new.Type + ", which only a person does"
+	case isTask(f.old):
+		return "a proposal changes a task"
+	case isTask(f.new):
+		return filed(f.new)
+	}
+	return ""
+}
+
+func governs(a *okf.Atom) bool {
+	return a != nil && slices.Contains(peoplesTypes, strings.ToLower(strings.TrimSpace(a.Type)))
+}
+
+// recorded compares a proposal with what its run's ledger says it is. One that
+// has not landed may wait where the ledger is not.
+func (j *judge) recorded() error {
+	r, err := j.outcome()
+	if err != nil {
+		return err
+	}
+	if r.Record == nil {
+		waits, err := j.waits(j.OID)
+		if !waits && err == nil {
+			j.find(j.anyPath(), 1, "a proposal of %s for %q that no ledger records", j.run, j.task)
+		}
+		return err
+	}
+	want := map[string][2]string{}
+	for _, p := range pathsOf(r.Record) {
+		want[p[0]] = [2]string{p[1], p[2]}
+	}
+	exact := text(r.Record, "proposal") == string(j.OID) // else the same proposal, rebased by a forge
+	for _, f := range j.files {
+		w, ok := want[f.Path]
+		delete(want, f.Path)
+		switch {
+		case !ok:
+			j.find(f.Path, 1, "is in the proposal and not in the record of %s", j.run)
+		case w[1] != string(f.New):
+			j.find(f.Path, 1, "is blob %s, %s recorded %s", short(string(f.New)), j.run, short(w[1]))
+		case exact && w[0] != string(f.Old):
+			j.find(f.Path, 1, "was made on blob %s, %s recorded %s", or(short(string(f.Old)), "none"), j.run, or(short(w[0]), "none"))
+		}
+	}
+	for _, p := range sorted(want) {
+		j.find(p, 1, "is in the record of %s and not in the proposal", j.run)
+	}
+	return j.landed(r.own)
+}
+
+// outcome is the record of this proposal: the one that names its commit, or else
+// the one of the same run and task with its trace.
+func (j *judge) outcome() (told, error) {
+	all, err := j.outcomes(j.run, j.task)
+	if err != nil {
+		return told{}, err
+	}
+	var rebased told
+	for _, r := range all {
+		if text(r.Record, "proposal") == string(j.OID) {
+			return r, nil
+		}
+		if text(r.Record, "proposal") != "" && rebased.Record == nil && r.Trace == one(j.Commit, "Odd-Trace") {
+			rebased = r
+		}
+	}
+	return rebased, nil
+}
+
+// pathsOf are the path, base blob and result blob of every file an outcome records.
+func pathsOf(r *ledger.Record) [][3]string {
+	list, _ := r.Data["paths"].([]any)
+	var out [][3]string
+	for _, v := range list {
+		m, _ := v.(map[string]any)
+		p, _ := m["path"].(string)
+		base, _ := m["base"].(string)
+		result, _ := m["result"].(string)
+		out = append(out, [3]string{p, base, result})
+	}
+	return out
+}
+
+func text(r *ledger.Record, key string) string {
+	s, _ := r.Data[key].(string)
+	return s
+}
+
+// anyPath is a path for a finding about the commit as a whole.
+func (a *act) anyPath() string {
+	if len(a.files) > 0 {
+		return a.files[0].Path
+	}
+	return strings.TrimSuffix(a.root, "/")
+}
+
+func or(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}
+
+func sorted[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

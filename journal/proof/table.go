@@ -1,0 +1,37 @@
+package proof
+
+// rules is the table of invariants, in their order. A new invariant is a new row.
+func rules() []rule {
+	return []rule{
+		{Row{
+			Invariant: 1, Name: "Cap",
+			Evidence:   "confidence and verified of every atom a machine's commit changes; [session] cap in the odd.toml of its parent",
+			Recomputed: "the rung that counts, before and after, is compared with the cap; no human: entry is new, except sync's on a proven approval",
+			Attested:   "that a commit with a person's address was made by that person; signing closes it",
+		}, capped},
+		{Row{
+			Invariant: 2, Name: "One write surface",
+			Evidence:   "the paths, modes and blobs of every machine commit; the outcome in the run's ledger",
+			Recomputed: "a proposal holds atoms below the bundle and exactly the paths, base blobs and result blobs its run recorded; a board commit changes the board's keys of its own task, its ledger, journal, proposals and pause.toml; a machine's merge is git's own",
+			Attested:   "that the recorded blobs are what reconcile returned for the session's emission",
+		}, surface},
+		{Row{
+			Invariant: 3, Name: "Human gate",
+			Evidence:   "a task's state before and after; parents, author and trailers of the commit that says done; the recorded proposal; the approval Odd-Approval names",
+			Recomputed: "done comes from review, in a person's merge of the recorded proposal or on an empty commit by a person upon it that has landed; a machine makes only its own moves; a proposal lands only under a person's commit",
+			Attested:   "that the person read what they approved, and typed the confirmation",
+		}, gated},
+		{Row{
+			Invariant: 5, Name: "Two-tier budget",
+			Evidence:   "claim, session, outcome and abandoned records; odd.toml and the task at the claim",
+			Recomputed: "the claim reserves what odd.toml and the task say, in a commit before the session; the month's spending and open reservations fit the hard stop and the team's envelope at every claim; each close names an open claim and costs at most its reservation, and no less than its sessions",
+			Attested:   "the cost a session reported",
+		}, budgeted},
+		{Row{
+			Invariant: 14, Name: "Append-only",
+			Evidence:   "ledger/**.jsonl, journal/*.tsv, proposals/*.jsonl and governance/*.jsonl in every commit, against each parent",
+			Recomputed: "the old bytes begin the new ones and no file goes (a person may take out a doubled tab); a ledger file holds its own run's records, added by that run; an outcome's trace is the SHA-256 of the bytes before it and the Odd-Trace of its commits",
+			Attested:   "that branches nobody keeps were not rewritten before they were fetched",
+		}, growing},
+	}
+}
