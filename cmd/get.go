@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/urfave/cli/v2"
 
@@ -34,6 +35,9 @@ func runGet(ctx context.Context, env Env, name string, o getOptions) error {
 	b, a, err := readAtom(ctx, env, o.dir, name)
 	if err != nil {
 		return err
+	}
+	if len(a.Bytes()) == 0 {
+		return fmt.Errorf("%s: changed while it was read; try again", b.place(env, a.Path, 0))
 	}
 	if o.json {
 		return printJSON(env, wholeAtom(b.graph, a))

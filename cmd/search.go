@@ -68,15 +68,12 @@ func runSearch(ctx context.Context, env Env, query string, o searchOptions) erro
 
 // search is the hits to print, and how many more there are.
 func (b bundle) search(query string, o searchOptions) (hits []okf.Hit, more int) {
-	for _, h := range b.graph.Search(query, 0) {
-		if o.typ == "" || strings.EqualFold(h.Type, o.typ) {
-			hits = append(hits, h)
-		}
+	var keep func(*okf.Atom) bool
+	if o.typ != "" {
+		keep = func(a *okf.Atom) bool { return strings.EqualFold(a.Type, o.typ) }
 	}
-	if o.limit > 0 && len(hits) > o.limit {
-		return hits[:o.limit], len(hits) - o.limit
-	}
-	return hits, 0
+	hits, total := b.graph.SearchWhere(query, keep, o.limit)
+	return hits, total - len(hits)
 }
 
 func (b bundle) hitRows(env Env, hits []okf.Hit) [][]string {

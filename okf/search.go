@@ -1,7 +1,6 @@
 package okf
 
 import (
-	"bytes"
 	"cmp"
 	"maps"
 	"math"
@@ -33,16 +32,22 @@ type Hit struct {
 // has. A word that no atom has stands for the words that begin with it, or with
 // all but its ending, at half their weight.
 func (g *Graph) Search(query string, limit int) []Hit {
+	hits, _ := g.SearchWhere(query, nil, limit)
+	return hits
+}
+
+// SearchWhere is Search among the atoms that keep says, all when it is nil. It
+// also tells how many there are without the limit.
+func (g *Graph) SearchWhere(query string, keep func(*Atom) bool, limit int) (hits []Hit, total int) {
 	p := g.postings()
 	terms := p.terms(query)
-	scores := p.score(terms)
+	scores, found := p.score(terms)
 	named, isName := g.names.find(strings.TrimSpace(query), "")
-	if isName {
-		scores[named] += 0
+	if isName && scores[named] == 0 {
+		found = append(found, named)
 	}
-	found := make([]int32, 0, len(scores))
-	for i := range scores {
-		found = append(found, i)
+	if keep != nil {
+		found = slices.DeleteFunc(found, func(i int32) bool { return !keep(g.atoms[i]) })
 	}
 	first := func(i int32) int {
 		if isName && i == named {
@@ -50,17 +55,36 @@ func (g *Graph) Search(query string, limit int) []Hit {
 		}
 		return 1
 	}
-	slices.SortFunc(found, func(a, b int32) int {
+	best := top(found, limit, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(scores[b], scores[a]), cmp.Compare(g.atoms[a].ID, g.atoms[b].ID))
 	})
-	if limit > 0 {
-		found = found[:min(limit, len(found))]
-	}
-	var hits []Hit
-	for _, i := range found {
+	for _, i := range best {
 		hits = append(hits, g.hit(i, scores[i], terms))
 	}
-	return hits
+	return hits, len(found)
+}
+
+// top returns the first n of a list in order, all of it when n is not positive.
+// A short head is kept sorted while the list goes by.
+func top(list []int32, n int, order func(a, b int32) int) []int32 {
+	const short = 200
+	if n <= 0 || n >= len(list) || n > short {
+		slices.SortFunc(list, order)
+		if n > 0 {
+			list = list[:min(n, len(list))]
+		}
+		return list
+	}
+	head := make([]int32, 0, n+1)
+	for _, i := range list {
+		if len(head) == n && order(i, head[n-1]) > 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(head, i, order)
+		head = slices.Insert(head, at, i)
+		head = head[:min(n, len(head))]
+	}
+	return head
 }
 
 func (g *Graph) hit(i int32, score float64, terms []term) Hit {
@@ -192,8 +216,8 @@ func (s *shard) at(w string, i int32) *posting {
 // and whether it is a heading written with "#".
 func eachLine(a *Atom, visit func(n int, line string, heading bool)) {
 	n, code := a.BodyLine, false
-	for b := range bytes.Lines(a.Body()) {
-		line := strings.TrimRight(string(b), "\r\n")
+	for line := range strings.Lines(string(a.Body())) {
+		line = strings.TrimRight(line, "\r\n")
 		if strings.Contains(line, "](") {
 			line = withoutTargets(line)
 		}
@@ -291,26 +315,35 @@ func (p *postings) beginning(w string) []string {
 	return all[from:to]
 }
 
-// score is the score of every atom that has a word of the query.
-func (p *postings) score(terms []term) map[int32]float64 {
-	sum := map[int32]float64{}
-	hits := map[int32]int{}
+// score is the score of every atom, and the atoms that have a word of the query.
+func (p *postings) score(terms []term) (sum []float64, found []int32) {
+	sum = make([]float64, len(p.length))
+	hits := make([]int32, len(p.length)) // terms the atom has
+	best := make([]float64, len(p.length))
 	for _, t := range terms {
-		best := map[int32]float64{} // of the words the term stands for
+		var has []int32
 		for _, w := range t.words {
-			for _, q := range p.rows[w] {
-				best[q.atom] = max(best[q.atom], t.factor*p.weight(q, len(p.rows[w])))
+			row := p.rows[w]
+			for _, q := range row {
+				if best[q.atom] == 0 {
+					has = append(has, q.atom)
+				}
+				best[q.atom] = max(best[q.atom], t.factor*p.weight(q, len(row)))
 			}
 		}
-		for i, s := range best {
-			sum[i] += s
+		for _, i := range has {
+			if hits[i] == 0 {
+				found = append(found, i)
+			}
 			hits[i]++
+			sum[i] += best[i]
+			best[i] = 0
 		}
 	}
-	for i := range sum {
+	for _, i := range found {
 		sum[i] *= float64(hits[i]) / float64(len(terms))
 	}
-	return sum
+	return sum, found
 }
 
 // weight is BM25 of one word in one atom, where n atoms have the word. The body

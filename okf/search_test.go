@@ -2,6 +2,7 @@ package okf
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -179,6 +180,37 @@ func TestSearchAtOnce(t *testing.T) {
 		if d := cmp.Diff(want, <-done); d != "" {
 			t.Error(d)
 		}
+	}
+}
+
+// A short head of many is the head of them all.
+func TestTop(t *testing.T) {
+	t.Parallel()
+	var list []int32
+	for i := range int32(500) {
+		list = append(list, i*7919%500)
+	}
+	for _, n := range []int{0, 1, 3, 200, 201, 499, 500, 600} {
+		got := top(slices.Clone(list), n, func(a, b int32) int { return int(a - b) })
+		want := n
+		if n == 0 || n > 500 {
+			want = 500
+		}
+		if len(got) != want || !slices.IsSorted(got) || got[0] != 0 || got[len(got)-1] != int32(want-1) {
+			t.Errorf("top %d is %d long: %v", n, len(got), got)
+		}
+	}
+}
+
+func TestSearchWhere(t *testing.T) {
+	t.Parallel()
+	hits, total := library(t).SearchWhere("ledger", func(a *Atom) bool { return a.Type == "term" }, 2)
+	if d := cmp.Diff([]string{"terms/title", "terms/heading"}, found(hits)); d != "" || total != 8 {
+		t.Errorf("%v of %d", found(hits), total)
+	}
+	hits, total = library(t).SearchWhere("ledger", func(a *Atom) bool { return a.Type == "policy" }, 0)
+	if d := cmp.Diff([]string{"policies/month"}, found(hits)); d != "" || total != 1 {
+		t.Errorf("%v of %d", found(hits), total)
 	}
 }
 
