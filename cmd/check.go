@@ -19,16 +19,22 @@ func check(env Env) *cli.Command {
 		Name:      "check",
 		Usage:     "check a bundle: OKF's three rules, and odd's own findings",
 		ArgsUsage: "[DIR]",
-		Description: "odd check\nodd check docs/bundle --strict --now 2026-03-02T09:00:00Z\n\n" +
+		Description: "odd check\nodd check docs/bundle --strict --now 2026-03-02T09:00:00Z\nodd check --range origin/main..HEAD\n\n" +
 			"Exit 1 means that the bundle is not OKF v0.2: a code that begins with okf-. With --strict\n" +
-			"it means any error or warning, odd's own among them. Notes never fail.",
+			"it means any error or warning, odd's own among them. Notes never fail.\n" +
+			"--range and --all judge history instead, by the invariants; exit 1 means a finding.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "strict", Usage: "take warnings for errors, and fail on any"},
 			&cli.BoolFlag{Name: "notes", Usage: "list notes too (JSON always does)"},
 			&cli.StringFlag{Name: "now", Usage: "check what is stale at `TIME`, as 2026-03-02T09:00:00Z"},
+			&cli.StringFlag{Name: "range", Usage: "re-prove the invariants over the commits of `A..B` instead"},
+			&cli.BoolFlag{Name: "all", Usage: "re-prove them over the whole history of HEAD"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
+			if spec := c.String("range"); spec != "" || c.Bool("all") {
+				return checkHistory(c, env, spec)
+			}
 			if c.NArg() > 1 {
 				return usage("check: unexpected argument %q; see odd help check", c.Args().Get(1))
 			}

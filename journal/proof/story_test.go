@@ -475,4 +475,3 @@ func lawful(t testing.TB, more string) string {
 	}
 	return law + more
 }
-
