@@ -1,0 +1,178 @@
+package testscripts
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/odd-cli/odd/cmd"
+)
+
+// said runs odd in an empty world and returns what it prints.
+func said(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, talk bytes.Buffer
+	env := cmd.OS()
+	env.Stdin, env.Stdout, env.Stderr, env.Dir = strings.NewReader(""), &out, &talk, t.TempDir()
+	env.Now = func() time.Time { return time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC) }
+	env.Getenv = func(string) string { return "" }
+	env.Terminal, env.Live = false, false
+	if code := cmd.Main(env, append([]string{"odd"}, args...)...); code != 0 {
+		t.Fatalf("odd %s: exit code %d: %s", strings.Join(args, " "), code, talk.String())
+	}
+	return out.String()
+}
+
+// documents are the files a person reads before typing.
+func documents(t *testing.T) []string {
+	t.Helper()
+	files, err := tracked()
+	if err != nil {
+		t.Skipf("git ls-files: %v", err) // a source archive has no git
+	}
+	return slices.DeleteFunc(files, func(f string) bool {
+		return f != "README.md" && f != "CHANGELOG.md" && !strings.HasPrefix(f, "knowledge/")
+	})
+}
+
+var (
+	span  = regexp.MustCompile("`(odd [^`]+)`")
+	block = regexp.MustCompile("(?ms)^```(?:sh|console)\n(.*?)^```$")
+	verb  = regexp.MustCompile(`^[a-z][a-z-]+$`)
+	flags = regexp.MustCompile(`--[a-z][a-z-]*`)
+)
+
+// commands are the command lines of odd that a document shows, in code spans
+// and in shell blocks, comments cut off.
+func commands(text string) (lines []string) {
+	for _, m := range span.FindAllStringSubmatch(block.ReplaceAllString(text, ""), -1) {
+		lines = append(lines, m[1])
+	}
+	for _, m := range block.FindAllStringSubmatch(text, -1) {
+		for line := range strings.Lines(m[1]) {
+			line, _, _ = strings.Cut(line, " #")
+			for one := range strings.SplitSeq(strings.TrimPrefix(line, "$ "), "&&") {
+				if f := strings.Fields(one); len(f) > 1 && f[0] == "odd" {
+					lines = append(lines, strings.Join(f, " "))
+				}
+			}
+		}
+	}
+	return lines
+}
+
+// TestDocumentsNameWhatIsThere: whatever a document tells a person to type has
+// a verb that odd has, and flags that the verb has.
+func TestDocumentsNameWhatIsThere(t *testing.T) {
+	t.Parallel()
+	pages := map[string]string{}
+	page := func(verb string) string {
+		if _, ok := pages[verb]; !ok {
+			pages[verb] = said(t, append([]string{"help"}, strings.Fields(verb)...)...)
+		}
+		return pages[verb]
+	}
+	verbs := regexp.MustCompile(`(?m)^  ([a-z-]+)  `).FindAllStringSubmatch(page(""), -1)
+	known := map[string]bool{"help": true}
+	for _, v := range verbs {
+		known[v[1]] = true
+	}
+	seen := 0
+	for _, name := range documents(t) {
+		b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil {
+			continue // deleted and not yet committed
+		}
+		for _, line := range commands(string(b)) {
+			f := strings.Fields(line)
+			if !verb.MatchString(f[1]) {
+				continue
+			}
+			seen++
+			if !known[f[1]] {
+				t.Errorf("%s: %q: odd has no verb %s", name, line, f[1])
+				continue
+			}
+			help := page(f[1])
+			if len(f) > 2 && verb.MatchString(f[2]) && strings.Contains(help, "\n  "+f[2]+" ") {
+				help = page(f[1] + " " + f[2])
+			}
+			for _, flag := range flags.FindAllString(line, -1) {
+				if !strings.Contains(help, flag) {
+					t.Errorf("%s: %q: odd %s has no %s", name, line, f[1], flag)
+				}
+			}
+		}
+	}
+	if seen < 20 {
+		t.Errorf("only %d commands found in the documents", seen)
+	}
+}
+
+// fenced finds the body of the first fenced block of a language.
+func fenced(text, lang string) (from, to int) {
+	from = strings.Index(text, "\n```"+lang+"\n") + len(lang) + 5
+	return from, from + strings.Index(text[from:], "```\n")
+}
+
+// TestReadme: its transcript is what the script readme_transcript got, its
+// commands are what odd help prints, and it ends before a reader does. With
+// -update it is rewritten, after the script.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(root, "README.md")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme := string(b)
+	for lang, want := range map[string]string{"console": transcript(t), "text": said(t, "help")} {
+		from, to := fenced(readme, lang)
+		if to < from {
+			t.Fatalf("README.md: no ```%s block", lang)
+		}
+		if readme[from:to] == want {
+			continue
+		}
+		if !*update {
+			t.Errorf("README.md: the ```%s block is not what odd prints; go test ./testscripts -run Readme -update\n%s", lang, want)
+		}
+		readme = readme[:from] + want + readme[to:]
+	}
+	if *update && readme != string(b) {
+		if err := os.WriteFile(file, []byte(readme), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(readme, "\n"); n > 180 {
+		t.Errorf("README.md: %d lines, want at most 180", n)
+	}
+	for dir := range below {
+		if !strings.Contains(dir, "/") && !strings.Contains(readme, "`"+dir+"`") {
+			t.Errorf("README.md: does not say what %s is", dir)
+		}
+	}
+}
+
+// transcript is what the script readme_transcript shows.
+func transcript(t *testing.T) string {
+	t.Helper()
+	script, err := txtar.ParseFile("testdata/readme_transcript.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range script.Files {
+		if f.Name == "want" {
+			return string(f.Data)
+		}
+	}
+	t.Fatal("readme_transcript.txtar: no want")
+	return ""
+}
