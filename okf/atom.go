@@ -318,11 +318,14 @@ func list(v any) []string {
 	case nil, map[string]any:
 		return nil
 	case []any:
-		var out []string
+		out := make([]string, 0, len(v))
 		for _, e := range v {
 			if s := text(e); s != "" {
 				out = append(out, s)
 			}
+		}
+		if len(out) == 0 {
+			return nil
 		}
 		return out
 	default:

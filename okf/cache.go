@@ -3,9 +3,9 @@ package okf
 import (
 	"errors"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -40,17 +40,20 @@ func LoadCached(f fs.FS, cache []byte, now time.Time) (g *Graph, problems []Prob
 	old, _ := openCache(cache)
 	at, gone := old.match(l.files, stats)
 	found := make([]reading, len(l.files))
+	slab := make([]Atom, len(l.files))
 	originals := make([]original, len(l.files))
-	parallel(len(l.files), func(i int) {
-		if at[i] >= 0 {
-			originals[i].f = f
-			if r, ok := old.reading(at[i], &originals[i]); ok {
-				found[i] = r
-				return
+	batches(len(l.files), func(from, to int) {
+		var ar arena
+		for i := from; i < to; i++ {
+			if at[i] >= 0 {
+				originals[i].f = f
+				if old.reading(at[i], &found[i], &slab[i], &originals[i], &ar) {
+					continue
+				}
+				at[i] = -1
 			}
-			at[i] = -1
+			found[i] = read(f, l.files[i], &slab[i])
 		}
-		found[i] = read(f, l.files[i])
 	})
 	changed := gone
 	for _, j := range at {
@@ -61,7 +64,7 @@ func LoadCached(f fs.FS, cache []byte, now time.Time) (g *Graph, problems []Prob
 	if old == nil || worthwhile(changed, len(l.files)) {
 		fresh = encode(found, stats, l.problems, now)
 	}
-	g, problems = assemble(found)
+	g, problems = assemble(found, slab)
 	problems = append(problems, l.problems...)
 	sortProblems(problems)
 	return g, problems, fresh, nil
@@ -81,18 +84,22 @@ func Decode(cache []byte, f fs.FS) (*Graph, []Problem, error) {
 		return nil, nil, err
 	}
 	found := make([]reading, len(old.entries))
+	slab := make([]Atom, len(old.entries))
 	originals := make([]original, len(old.entries))
-	bad := make([]bool, len(old.entries))
-	parallel(len(found), func(i int) {
-		var ok bool
-		originals[i].f = f
-		found[i], ok = old.reading(i, &originals[i])
-		bad[i] = !ok
+	var bad atomic.Bool
+	batches(len(found), func(from, to int) {
+		var ar arena
+		for i := from; i < to; i++ {
+			originals[i].f = f
+			if !old.reading(i, &found[i], &slab[i], &originals[i], &ar) {
+				bad.Store(true)
+			}
+		}
 	})
-	if slices.Contains(bad, true) {
+	if bad.Load() {
 		return nil, nil, ErrCache
 	}
-	g, ps := assemble(found)
+	g, ps := assemble(found, slab)
 	ps = append(ps, old.problems...)
 	sortProblems(ps)
 	return g, ps, nil

@@ -30,8 +30,9 @@ func Load(f fs.FS) (*Graph, []Problem, error) {
 		return nil, nil, err
 	}
 	found := make([]reading, len(l.files))
-	parallel(len(l.files), func(i int) { found[i] = read(f, l.files[i]) })
-	g, ps := assemble(found)
+	slab := make([]Atom, len(l.files))
+	parallel(len(l.files), func(i int) { found[i] = read(f, l.files[i], &slab[i]) })
+	g, ps := assemble(found, slab)
 	ps = append(ps, l.problems...)
 	sortProblems(ps)
 	return g, ps, nil
@@ -45,7 +46,8 @@ type reading struct {
 	problems []Problem
 }
 
-func read(f fs.FS, file string) reading {
+// read reads one file, an atom into a.
+func read(f fs.FS, file string, a *Atom) reading {
 	r := reading{path: file}
 	b, p := readFile(f, file)
 	if p != nil {
@@ -57,14 +59,13 @@ func read(f fs.FS, file string) reading {
 		r.problems = checkReserved(file, b)
 		return r
 	}
-	a, err := Parse(file, b)
-	var bad Problem
-	if errors.As(err, &bad) {
-		r.problems = []Problem{bad}
+	if *a, p = parse(file, b); p != nil {
+		p.Path = file
+		r.problems = []Problem{*p}
 		return r
 	}
 	a.readLinks()
-	r.atom = &a
+	r.atom = a
 	return r
 }
 
@@ -99,12 +100,14 @@ func unreadable(err error) *Problem {
 }
 
 // assemble links the atoms that were read. Two files with one id are both
-// reported, each with the other's place; the first by path keeps the id.
-func assemble(found []reading) (*Graph, []Problem) {
-	atoms := make([]Atom, 0, len(found))
+// reported, each with the other's place; the first by path keeps the id. The
+// graph keeps atoms, which is as long as found; the atom of a reading may
+// stand at the reading's place there.
+func assemble(found []reading, atoms []Atom) (*Graph, []Problem) {
 	first := make(map[ID]int, len(found))
 	var broken []string
 	var ps []Problem
+	kept := 0
 	for _, r := range found {
 		ps = append(ps, r.problems...)
 		if r.atom == nil {
@@ -118,10 +121,14 @@ func assemble(found []reading) (*Graph, []Problem) {
 			broken = append(broken, r.path)
 			continue
 		}
-		first[r.atom.ID] = len(atoms)
-		atoms = append(atoms, *r.atom)
+		first[r.atom.ID] = kept
+		if r.atom != &atoms[kept] {
+			atoms[kept] = *r.atom
+		}
+		kept++
 	}
-	return newGraph(atoms, broken), ps
+	clear(atoms[kept:])
+	return newGraph(atoms[:kept], broken), ps
 }
 
 func duplicate(a, other *Atom) Problem {
@@ -197,19 +204,23 @@ func special(file string) Problem {
 
 // parallel calls do(0) … do(n-1), on as many goroutines as there are processors.
 func parallel(n int, do func(i int)) {
-	const chunk = 16 // taken at once, so that the counter is not what they wait for
+	batches(n, func(from, to int) {
+		for i := from; i < to; i++ {
+			do(i)
+		}
+	})
+}
+
+// batches calls do for runs of neighbours that make up [0, n), on as many
+// goroutines as there are processors.
+func batches(n int, do func(from, to int)) {
+	const size = 64 // so many that their counter is not what they wait for
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), 1+n/chunk) {
+	for range min(runtime.GOMAXPROCS(0), (n+size-1)/size) {
 		wg.Go(func() {
-			for {
-				from := int(next.Add(chunk)) - chunk
-				if from >= n {
-					return
-				}
-				for i := from; i < min(from+chunk, n); i++ {
-					do(i)
-				}
+			for from := int(next.Add(size)) - size; from < n; from = int(next.Add(size)) - size {
+				do(from, min(from+size, n))
 			}
 		})
 	}

@@ -235,8 +235,20 @@ func (a *Atom) named() *Problem {
 
 // fill sets the named members of a from its fields.
 func (a *Atom) fill() {
+	edges := 0
+	for i := range a.Fields {
+		if edgeRank(EdgeKind(a.Fields[i].Key)) >= 0 {
+			edges++
+		}
+	}
+	if edges > 0 {
+		a.Edges = make([]Edge, 0, edges)
+	}
 	for i := range a.Fields {
 		a.member(&a.Fields[i])
+	}
+	if len(a.Edges) == 0 {
+		a.Edges = nil
 	}
 	if a.Generated == (Stamp{}) {
 		a.Generated.At = a.Text("timestamp") // OKF v0.1
@@ -292,6 +304,10 @@ func (a *Atom) trust(f *Field) {
 		}
 	default:
 		if edgeRank(EdgeKind(f.Key)) < 0 {
+			return
+		}
+		if t, ok := f.Value.(string); ok && t != "" {
+			a.Edges = append(a.Edges, Edge{Kind: EdgeKind(f.Key), Target: t, Line: f.Line})
 			return
 		}
 		for _, t := range list(f.Value) {

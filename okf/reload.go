@@ -38,7 +38,7 @@ func Reload(f fs.FS, g *Graph, prior []Problem, changed map[string]bool) (*Graph
 		}
 	}
 	slices.SortFunc(found, func(a, b reading) int { return strings.Compare(a.path, b.path) })
-	out, ps := assemble(found)
+	out, ps := assemble(found, make([]Atom, len(found)))
 	ps = append(ps, kept...)
 	sortProblems(ps)
 	return out, ps
@@ -58,5 +58,5 @@ func readAgain(f fs.FS, file string) (reading, bool) {
 	case err == nil && !info.Mode().IsRegular():
 		return reading{path: file, problems: []Problem{special(file)}}, !info.IsDir()
 	}
-	return read(f, file), true
+	return read(f, file, new(Atom)), true
 }

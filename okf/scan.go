@@ -6,6 +6,10 @@ import (
 	"unicode/utf8"
 )
 
+// maxScanned is the number of keys up to which looking for a duplicate among
+// all earlier ones is cheap.
+const maxScanned = 64
+
 // scan reads the common shape of frontmatter without the YAML parser, which
 // costs thirty times as much: keys in column 0 with a scalar, a flow list or
 // flow mapping on one line, a block list of those, or a block mapping of
@@ -17,10 +21,10 @@ func scan(block string) (fields []Field, ok bool) {
 	}
 	s := scanner{rest: block, n: 1}
 	s.next()
-	fields = make([]Field, 0, 16)
+	fields = make([]Field, 0, min(strings.Count(block, "\n"), maxScanned))
 	for s.more {
 		key, rest, ok := splitKey(s.text)
-		if s.indent != 0 || !ok || has(fields, key) || len(fields) == 64 {
+		if s.indent != 0 || !ok || has(fields, key) || len(fields) == maxScanned {
 			return nil, false
 		}
 		f := Field{Key: key, Line: s.n}

@@ -81,14 +81,16 @@ func encode(found []reading, stats []stat, problems []Problem, now time.Time) []
 	for i, w := range words {
 		e.index[w] = uint64(i)
 	}
-	lengths := make([]int, len(found))
-	for i := range found {
-		before := len(e.b)
-		e.record(&found[i])
-		lengths[i] = len(e.b) - before
-	}
-	records := e.b
-	e = encoder{}
+	records := make([][]byte, len(found))
+	batches(len(found), func(from, to int) {
+		e := encoder{index: e.index}
+		for i := from; i < to; i++ {
+			before := len(e.b)
+			e.record(&found[i])
+			records[i] = e.b[before:]
+		}
+	})
+	e.index = nil
 	e.int(now.UnixNano())
 	e.count(len(words))
 	for _, w := range words {
@@ -100,13 +102,12 @@ func encode(found []reading, stats []stat, problems []Problem, now time.Time) []
 		e.text(found[i].path)
 		e.int(stats[i].size)
 		e.int(stats[i].mtime)
-		e.count(lengths[i])
+		e.count(len(records[i]))
 	}
-	out := make([]byte, 0, headerLen+len(e.b)+len(records))
-	out = append(out, cacheMagic...)
-	out = binary.LittleEndian.AppendUint64(out, parserVersion())
-	out = append(out, 0, 0, 0, 0)
-	out = append(append(out, e.b...), records...)
+	out := append([]byte(cacheMagic), make([]byte, headerLen-len(cacheMagic))...)
+	binary.LittleEndian.PutUint64(out[len(cacheMagic):], parserVersion())
+	out = append(out, e.b...)
+	out = slices.Concat(out, slices.Concat(records...))
 	binary.LittleEndian.PutUint32(out[headerLen-4:], checksum(out[headerLen:]))
 	return out
 }
@@ -115,35 +116,49 @@ func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.
 
 // frequent lists the short texts that occur at least three times, sorted.
 func frequent(found []reading) []string {
-	n := map[string]int{}
-	var see func(v any)
-	see = func(v any) {
-		switch v := v.(type) {
-		case string:
-			if len(v) <= 40 {
-				n[v]++
-			}
-		case []any:
-			for _, e := range v {
-				see(e)
-			}
-		case map[string]any:
-			for k, e := range v {
-				n[k]++
-				see(e)
-			}
-		}
-	}
+	n := tally{}
 	for i := range found {
-		if a := found[i].atom; a != nil {
-			for _, f := range a.Fields {
-				n[f.Key]++
-				see(f.Value)
-			}
+		a := found[i].atom
+		if a == nil {
+			continue
+		}
+		for _, f := range a.Fields {
+			n.text(f.Key)
+			n.value(f.Value)
+		}
+		for _, l := range a.Links() {
+			n.text(l.Target)
+			n.text(l.URL)
+			n.text(l.Text)
 		}
 	}
 	maps.DeleteFunc(n, func(_ string, times int) bool { return times < 3 })
 	return slices.Sorted(maps.Keys(n))
+}
+
+// tally counts texts.
+type tally map[string]int
+
+func (n tally) text(s string) {
+	if len(s) <= 64 {
+		n[s]++
+	}
+}
+
+func (n tally) value(v any) {
+	switch v := v.(type) {
+	case string:
+		n.text(v)
+	case []any:
+		for _, e := range v {
+			n.value(e)
+		}
+	case map[string]any:
+		for k, e := range v {
+			n.text(k)
+			n.value(e)
+		}
+	}
 }
 
 // The kinds of value in a record.
@@ -284,15 +299,37 @@ func openCache(cache []byte) (*snapshot, error) {
 	return s, nil
 }
 
-// reading decodes the record of entry i; its atom reads its bytes from o.
-func (s *snapshot) reading(i int, o *original) (reading, bool) {
+// reading decodes the record of entry i into r, an atom into a, which reads its
+// bytes from o. It reports whether the record is one that encode wrote.
+func (s *snapshot) reading(i int, r *reading, a *Atom, o *original, ar *arena) bool {
 	e := &s.entries[i]
-	d := decoder{s: s.records[e.from:e.to], words: s.words}
-	r := reading{path: e.path, problems: d.problems(e.path)}
+	d := decoder{s: s.records[e.from:e.to], words: s.words, arena: ar}
+	*r = reading{path: e.path, problems: d.problems(e.path)}
 	if d.byte() == 1 {
-		r.atom = d.atom(e.path, o)
+		*a = Atom{Path: e.path, disk: o}
+		d.atom(a)
+		r.atom = a
 	}
-	return r, !d.bad && d.at == len(d.s)
+	return !d.bad && d.at == len(d.s)
+}
+
+// arena hands out short slices of long ones, for atoms that live and die
+// together.
+type arena struct {
+	fields []Field
+	linked []Linked
+	links  [][]Linked
+}
+
+// carve cuts n elements off the front of *from, and makes it anew when it is
+// too short.
+func carve[T any](from *[]T, n int) []T {
+	if len(*from) < n {
+		*from = make([]T, max(n, 256))
+	}
+	out := (*from)[:n:n]
+	*from = (*from)[n:]
+	return out
 }
 
 // decoder reads what encoder wrote. After the first thing that cannot be, bad
@@ -301,6 +338,7 @@ type decoder struct {
 	s     string
 	at    int
 	words []any
+	arena *arena
 	depth int
 	bad   bool
 }
@@ -392,26 +430,24 @@ func (d *decoder) problems(path string) []Problem {
 	return out
 }
 
-func (d *decoder) atom(path string, o *original) *Atom {
-	a := &Atom{Path: path, disk: o, Blob: d.text(), body: d.count(), BodyLine: d.count()}
-	a.Fields = make([]Field, d.some())
+func (d *decoder) atom(a *Atom) {
+	a.Blob, a.body, a.BodyLine = d.text(), d.count(), d.count()
+	a.Fields = carve(&d.arena.fields, d.some())
 	for i := range a.Fields {
 		f := &a.Fields[i]
 		f.Key, f.Line = d.text(), d.count()
 		f.Value = d.value()
 	}
-	links := make([]Linked, d.some())
-	for i := range links {
-		l := &links[i]
+	a.links = &carve(&d.arena.links, 1)[0]
+	if n := d.some(); n > 0 {
+		*a.links = carve(&d.arena.linked, n)
+	}
+	for i := range *a.links {
+		l := &(*a.links)[i]
 		l.Target, l.URL, l.Text, l.Fragment = d.text(), d.text(), d.text(), d.text()
 		l.Line = d.count()
 	}
-	a.links = &links
-	if len(links) == 0 {
-		a.links = new([]Linked)
-	}
 	a.fill()
-	return a
 }
 
 func (d *decoder) value() any {
