@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -23,7 +22,7 @@ var ErrCache = errors.New("not a usable cache")
 //
 // A file is read again when its size or time of change differ from the cache,
 // when it was changed less than two seconds before the cache was made, or when
-// f knows no times;
+// f knows no times, as a git tree does not (use Decode for that);
 // otherwise its atom, its problems and its links come from the cache, and its
 // bytes from f once somebody asks for them. A cache that is nil, damaged or
 // from another version of the parser is as good as none.
@@ -41,27 +40,9 @@ func LoadCached(f fs.FS, cache []byte, now time.Time) (g *Graph, problems []Prob
 	at, gone := old.match(l.files, stats)
 	found := make([]reading, len(l.files))
 	slab := make([]Atom, len(l.files))
-	originals := make([]original, len(l.files))
-	batches(len(l.files), func(from, to int) {
-		var ar arena
-		for i := from; i < to; i++ {
-			if at[i] >= 0 {
-				originals[i].f = f
-				if old.reading(at[i], &found[i], &slab[i], &originals[i], &ar) {
-					continue
-				}
-				at[i] = -1
-			}
-			found[i] = read(f, l.files[i], &slab[i])
-		}
-	})
-	changed := gone
-	for _, j := range at {
-		if j < 0 {
-			changed++
-		}
-	}
-	if old == nil || worthwhile(changed, len(l.files)) {
+	todo := old.take(f, at, found, slab)
+	readAll(f, l.files, todo, found, slab)
+	if old == nil || worthwhile(len(todo)+gone, len(l.files)) {
 		fresh = encode(found, stats, l.problems, now)
 	}
 	g, problems = assemble(found, slab)
@@ -85,24 +66,42 @@ func Decode(cache []byte, f fs.FS) (*Graph, []Problem, error) {
 	}
 	found := make([]reading, len(old.entries))
 	slab := make([]Atom, len(old.entries))
-	originals := make([]original, len(old.entries))
-	var bad atomic.Bool
-	batches(len(found), func(from, to int) {
-		var ar arena
-		for i := from; i < to; i++ {
-			originals[i].f = f
-			if !old.reading(i, &found[i], &slab[i], &originals[i], &ar) {
-				bad.Store(true)
-			}
-		}
-	})
-	if bad.Load() {
+	at := make([]int, len(old.entries))
+	for i := range at {
+		at[i] = i
+	}
+	if left := old.take(f, at, found, slab); len(left) > 0 {
 		return nil, nil, ErrCache
 	}
 	g, ps := assemble(found, slab)
 	ps = append(ps, old.problems...)
 	sortProblems(ps)
 	return g, ps, nil
+}
+
+// take decodes entry at[i] into found[i], atoms into slab, and returns the
+// places that are left: those whose entry is -1 or is not what encode wrote.
+// Atoms read their bytes from f.
+func (s *snapshot) take(f fs.FS, at []int, found []reading, slab []Atom) (left []int) {
+	originals := make([]original, len(at))
+	batches(len(at), func(from, to int) {
+		var ar arena
+		for i := from; i < to; i++ {
+			if at[i] < 0 {
+				continue
+			}
+			originals[i].f = f
+			if !s.reading(at[i], &found[i], &slab[i], &originals[i], &ar) {
+				at[i] = -1
+			}
+		}
+	})
+	for i, j := range at {
+		if j < 0 {
+			left = append(left, i)
+		}
+	}
+	return left
 }
 
 // original is the file that an atom from a cache was once read from.
@@ -133,9 +132,13 @@ type stat struct {
 }
 
 // statFiles looks at files. One that cannot be looked at has no time, so that
-// it is read, and reported if need be.
+// it is read, and reported if need be; neither have the files of a git tree,
+// whose time is their commit's.
 func statFiles(f fs.FS, files []string) []stat {
 	out := make([]stat, len(files))
+	if _, ok := f.(manyReader); ok {
+		return out
+	}
 	parallel(len(files), func(i int) {
 		if info, err := fs.Lstat(f, files[i]); err == nil && info.Mode().IsRegular() {
 			out[i] = stat{info.Size(), nanos(info.ModTime())}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -265,25 +266,32 @@ func unchanged(before []Field, body []byte, out []byte, key string, want any) er
 	if p != nil {
 		return *p
 	}
-	left := a.Fields
-	for _, f := range before {
-		if f.Key == key && want == nil {
-			continue
-		}
-		if len(left) == 0 || left[0].Key != f.Key || f.Key != key && !reflect.DeepEqual(left[0].Value, f.Value) {
-			return fmt.Errorf("would change %s too; edit it by hand", f.Key)
-		}
-		left = left[1:]
-	}
-	if want != nil && len(left) > 0 && left[0].Key == key {
-		left = left[1:]
+	if other := moved(before, a.Fields, key); other != "" {
+		return fmt.Errorf("would change %s too; edit it by hand", other)
 	}
 	f, there := a.Field(key)
-	if len(left) > 0 || there != (want != nil) || !reflect.DeepEqual(f.Value, want) {
+	if there != (want != nil) || !reflect.DeepEqual(f.Value, want) {
 		return errors.New("the value does not survive being written; edit it by hand")
 	}
 	if !bytes.Equal(a.Body(), body) {
 		return errors.New("would change the body; edit it by hand")
 	}
 	return nil
+}
+
+// moved names the first field, key aside, that is not the same before and
+// after, in value and in order.
+func moved(before, after []Field, key string) string {
+	isKey := func(f Field) bool { return f.Key == key }
+	before = slices.DeleteFunc(slices.Clone(before), isKey)
+	after = slices.DeleteFunc(slices.Clone(after), isKey)
+	for i, f := range before {
+		if i >= len(after) || after[i].Key != f.Key || !reflect.DeepEqual(after[i].Value, f.Value) {
+			return f.Key
+		}
+	}
+	if len(after) > len(before) {
+		return after[len(before)].Key
+	}
+	return ""
 }

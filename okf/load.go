@@ -23,7 +23,8 @@ import (
 // of path. The error is for an f that cannot be walked at all.
 //
 // Files are read by GOMAXPROCS goroutines at once: f must allow it, as
-// os.DirFS does.
+// os.DirFS does. An f with a method ReadMany, as a git tree has, is read
+// through that.
 func Load(f fs.FS) (*Graph, []Problem, error) {
 	l, err := listFiles(f)
 	if err != nil {
@@ -31,7 +32,11 @@ func Load(f fs.FS) (*Graph, []Problem, error) {
 	}
 	found := make([]reading, len(l.files))
 	slab := make([]Atom, len(l.files))
-	parallel(len(l.files), func(i int) { found[i] = read(f, l.files[i], &slab[i]) })
+	todo := make([]int, len(l.files))
+	for i := range todo {
+		todo[i] = i
+	}
+	readAll(f, l.files, todo, found, slab)
 	g, ps := assemble(found, slab)
 	ps = append(ps, l.problems...)
 	sortProblems(ps)
@@ -46,19 +51,71 @@ type reading struct {
 	problems []Problem
 }
 
+// manyReader is a file system that reads many files in one go: a git tree. It
+// hands the files to fn in the order of names, and fn owns data.
+type manyReader interface {
+	ReadMany(names []string, fn func(name string, data []byte) error) error
+}
+
+// readAll reads the files numbered todo into their places in found, atoms into
+// their places in slab.
+func readAll(f fs.FS, files []string, todo []int, found []reading, slab []Atom) {
+	m, ok := f.(manyReader)
+	if !ok {
+		parallel(len(todo), func(k int) {
+			i := todo[k]
+			found[i] = read(f, files[i], &slab[i])
+		})
+		return
+	}
+	share := (len(todo) + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0)
+	var wg sync.WaitGroup
+	for part := range slices.Chunk(todo, max(share, 1)) {
+		wg.Go(func() { readPart(f, m, files, part, found, slab) })
+	}
+	wg.Wait()
+}
+
+// readPart reads part in one go. What the stream did not bring is read alone,
+// so that the error is one file's.
+func readPart(f fs.FS, m manyReader, files []string, part []int, found []reading, slab []Atom) {
+	names := make([]string, len(part))
+	for k, i := range part {
+		names[k] = files[i]
+	}
+	done := 0
+	err := m.ReadMany(names, func(name string, data []byte) error {
+		i := part[done]
+		found[i] = interpret(name, data, &slab[i])
+		done++
+		return nil
+	})
+	if err == nil {
+		return
+	}
+	for _, i := range part[done:] {
+		found[i] = read(f, files[i], &slab[i])
+	}
+}
+
 // read reads one file, an atom into a.
 func read(f fs.FS, file string, a *Atom) reading {
-	r := reading{path: file}
 	b, p := readFile(f, file)
 	if p != nil {
 		p.Path = file
-		r.problems = []Problem{*p}
-		return r
+		return reading{path: file, problems: []Problem{*p}}
 	}
+	return interpret(file, b, a)
+}
+
+// interpret is what the bytes of a file say, an atom into a.
+func interpret(file string, b []byte, a *Atom) reading {
+	r := reading{path: file}
 	if reserved(file) {
 		r.problems = checkReserved(file, b)
 		return r
 	}
+	var p *Problem
 	if *a, p = parse(file, b); p != nil {
 		p.Path = file
 		r.problems = []Problem{*p}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
@@ -189,5 +190,55 @@ func TestLoadDir(t *testing.T) {
 	}
 	if _, _, err := Load(os.DirFS(filepath.Join(dir, "gone"))); err == nil {
 		t.Error("a folder that is not there loads")
+	}
+}
+
+// stream is a file system that reads many files in one go and breaks off
+// before the file bad.
+type stream struct {
+	fstest.MapFS
+	bad  string
+	told *atomic.Int64
+}
+
+func (s stream) ReadMany(names []string, fn func(string, []byte) error) error {
+	for _, n := range names {
+		if n == s.bad {
+			return fs.ErrInvalid
+		}
+		s.told.Add(1)
+		if err := fn(n, s.MapFS[n].Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestLoadMany(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"index.md": "# x\n", "bad.md": "---\n"}
+	for i := range 200 {
+		files[fmt.Sprintf("a%03d.md", i)] = fmt.Sprintf("---\ntype: x\ntitle: T%d\n---\n\n[b](a000.md)\n", i)
+	}
+	want, wantPs, err := Load(bundle(files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"", "a000.md", "a150.md"} {
+		s := stream{bundle(files), bad, new(atomic.Int64)}
+		g, ps, err := Load(s)
+		if err != nil || s.told.Load() < 50 {
+			t.Fatal(s.told.Load(), err)
+		}
+		same(t, want, g, wantPs, ps)
+		g, ps, cache, err := LoadCached(s, nil, noon())
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, want, g, wantPs, ps)
+		if g, ps, err = Decode(cache, s); err != nil {
+			t.Fatal(err)
+		}
+		same(t, want, g, wantPs, ps)
 	}
 }

@@ -104,28 +104,43 @@ type look struct {
 
 // layout renders v: head stands on the key's line, below on the lines after it.
 func (l look) layout(v any) (head string, below []string) {
-	if _, isMap := v.(map[string]any); !l.block || isMap && l.inner <= l.base {
-		l.inner = l.base + 2
-	}
-	pad := strings.Repeat(" ", l.inner)
 	switch c := v.(type) {
 	case []any:
-		if len(c) == 0 || !l.block && (flat(c) || l.flow) && (l.flow || len(flowText(v)) <= flowWidth) {
-			return flowText(v), nil
-		}
-		for _, e := range c {
-			below = append(below, itemLines(pad, e)...)
-		}
-		return "", below
+		return l.list(c)
 	case map[string]any:
-		if len(c) == 0 || !l.block && (l.flow || len(flowText(v)) <= flowWidth) {
-			return flowText(v), nil
-		}
-		return "", mapLines(pad, pad, c)
+		return l.mapping(c)
 	case string:
 		return quotedAs(c, l.quote), nil
 	}
 	return scalar(v, false), nil
+}
+
+func (l look) list(c []any) (head string, below []string) {
+	fits := l.flow || flat(c) && len(flowText(c)) <= flowWidth
+	if len(c) == 0 || !l.block && fits {
+		return flowText(c), nil
+	}
+	for _, e := range c {
+		below = append(below, itemLines(l.pad(l.base), e)...)
+	}
+	return "", below
+}
+
+func (l look) mapping(c map[string]any) (head string, below []string) {
+	fits := l.flow || len(flowText(c)) <= flowWidth
+	if len(c) == 0 || !l.block && fits {
+		return flowText(c), nil
+	}
+	pad := l.pad(l.base + 1)
+	return "", mapLines(pad, pad, c)
+}
+
+// pad is the indent of the lines below the key, which must be least or more.
+func (l look) pad(least int) string {
+	if l.block && l.inner >= least {
+		return strings.Repeat(" ", l.inner)
+	}
+	return strings.Repeat(" ", l.base+2)
 }
 
 // flat reports a list of scalars.
@@ -278,26 +293,31 @@ func doubleQuote(s string) string {
 	var sb strings.Builder
 	sb.WriteByte('"')
 	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			sb.WriteByte('\\')
-			sb.WriteRune(r)
-		case r == '\n':
-			sb.WriteString(`\n`)
-		case r == '\t':
-			sb.WriteString(`\t`)
-		case r >= 0x20 && r < 0x7f || r > 0x9f && r < 0xfff0 && unicode.IsGraphic(r) && r != '\u2028' && r != '\u2029':
-			sb.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(&sb, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(&sb, `\u%04x`, r)
-		case unicode.IsGraphic(r):
-			sb.WriteRune(r)
-		default:
-			fmt.Fprintf(&sb, `\U%08x`, r)
-		}
+		sb.WriteString(escaped(r))
 	}
 	sb.WriteByte('"')
 	return sb.String()
+}
+
+// escaped is r inside double quotes. What YAML does not print, or breaks lines
+// at, is written by number.
+func escaped(r rune) string {
+	switch {
+	case r == '"' || r == '\\':
+		return `\` + string(r)
+	case r == '\n':
+		return `\n`
+	case r == '\t':
+		return `\t`
+	case r == '\u2028' || r == '\u2029' || !unicode.IsGraphic(r) || r >= 0xfff0 && r <= 0xffff:
+	default:
+		return string(r)
+	}
+	switch {
+	case r < 0x100:
+		return fmt.Sprintf(`\x%02x`, r)
+	case r < 0x10000:
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return fmt.Sprintf(`\U%08x`, r)
 }
