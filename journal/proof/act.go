@@ -192,15 +192,12 @@ func (h *history) appended(a *act) error {
 		if err != nil {
 			return err
 		}
-		before := 0
-		for _, old := range a.olds(f.Path) {
-			b, err := h.repo.Blob(old)
-			if err != nil {
-				return err
-			}
-			if bytes.HasPrefix(now, b) {
-				before = max(before, bytes.Count(b, []byte("\n")))
-			}
+		before, grown, err := h.kept(now, a.olds(f.Path))
+		if err != nil {
+			return err
+		}
+		if !grown {
+			continue // rewritten: row 14 says so, and its lines are not new
 		}
 		records, err := ledger.Read(now)
 		if bad := len(records) + 1; err != nil && bad > before {
@@ -215,6 +212,22 @@ func (h *history) appended(a *act) error {
 		}
 	}
 	return nil
+}
+
+// kept is how many lines of b a parent has already; grown is false when there
+// are parents' versions and b goes on from none of them.
+func (h *history) kept(b []byte, olds []repo.OID) (lines int, grown bool, err error) {
+	grown = len(olds) == 0
+	for _, oid := range olds {
+		old, err := h.repo.Blob(oid)
+		if err != nil {
+			return 0, false, err
+		}
+		if bytes.HasPrefix(b, old) {
+			lines, grown = max(lines, bytes.Count(old, []byte("\n"))), true
+		}
+	}
+	return lines, grown, nil
 }
 
 // olds are the blobs a path has in the parents that have it.

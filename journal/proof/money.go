@@ -175,7 +175,7 @@ func (j *judge) enough(r ledger.Record) string {
 			return "" // row 3 reports it
 		}
 		if r.Team != t.Team {
-			return fmt.Sprintf("the claim is team %q's, the task team %q's", r.Team, t.Team)
+			return fmt.Sprintf("the claim is paid by team %q, the task's team is %q", r.Team, t.Team)
 		}
 		want := j.law.Session.MaxCost
 		switch {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -37,9 +38,19 @@ func TestMain(m *testing.M) {
 		os.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
 		os.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, "gitconfig"))
 		os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+		if err := os.Mkdir(empty(), 0o755); err != nil {
+			panic(err)
+		}
+		if _, err := repo.Init(context.Background(), empty()); err != nil {
+			panic(err)
+		}
 		return m.Run()
 	}())
 }
+
+// empty is a repository without commits that TestMain makes, to be copied: git
+// init is what would take the time here.
+func empty() string { return filepath.Join(os.Getenv("HOME"), "empty") }
 
 const (
 	annMail   = "ann@example.org"
@@ -91,15 +102,20 @@ type story struct {
 	n      int
 	tamper map[string]func(*story, *draft) // by step and task, "claim tidy"
 	branch string                          // the branch steps land on
+	heads  map[string]repo.OID             // the branches, as refs only once they are checked
 }
 
 func begin(t testing.TB, toml string, tamper map[string]func(*story, *draft)) *story {
 	t.Helper()
-	r, err := repo.Init(t.Context(), t.TempDir())
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(empty())); err != nil {
+		t.Fatal(err)
+	}
+	r, err := repo.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &story{TB: t, r: r, now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), tamper: tamper, branch: "main"}
+	s := &story{TB: t, r: r, now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), tamper: tamper, branch: "main", heads: map[string]repo.OID{}}
 	ch := repo.Changes{"odd.toml": []byte(toml), "README.md": []byte("# Ours\n")}
 	for name, text := range map[string]string{
 		"roles/editor.md":  "---\ntype: role\ntitle: Editor\n---\n",
@@ -143,27 +159,11 @@ func (s *story) make(step, task string, d draft) repo.OID {
 
 // land moves the branch.
 func (s *story) land(oid repo.OID) repo.OID {
-	s.Helper()
-	s.ref("refs/heads/"+s.branch, oid)
+	s.heads[s.branch] = oid
 	return oid
 }
 
-func (s *story) ref(name string, oid repo.OID) {
-	s.Helper()
-	old, _ := s.r.Ref(name)
-	if err := s.r.Update(s.Context(), repo.RefUpdate{Name: name, Old: old, New: oid}); err != nil {
-		s.Fatal(err)
-	}
-}
-
-func (s *story) tip() repo.OID {
-	s.Helper()
-	oid, err := s.r.Ref("refs/heads/" + s.branch)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return oid
-}
+func (s *story) tip() repo.OID { return s.heads[s.branch] }
 
 // file reads a path of the branch, nil where there is none.
 func (s *story) file(name string) []byte { return s.at(s.tip(), name) }
@@ -300,7 +300,6 @@ func (s *story) propose(w *run, atoms repo.Changes) {
 		w.paths = append(w.paths, map[string]any{"path": name, "base": base, "result": okf.BlobID(atoms[name])})
 	}
 	w.proposal = s.make("proposal", w.task, draft{who: agentMail, parents: []repo.OID{w.base}, ch: atoms, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}, {"Odd-Trace", w.trace}}})
-	s.ref("refs/heads/odd/review/"+w.task+".1", w.proposal)
 }
 
 type terminal struct {
@@ -451,6 +450,13 @@ func (s *story) tell() {
 // check proves the range and fails on a fault.
 func (s *story) check(from, to repo.OID) Report {
 	s.Helper()
+	for name, oid := range s.heads {
+		name = "refs/heads/" + name
+		old, _ := s.r.Ref(name)
+		if err := s.r.Update(s.Context(), repo.RefUpdate{Name: name, Old: old, New: oid}); err != nil {
+			s.Fatal(err)
+		}
+	}
 	r, err := Check(context.Background(), s.r, from, to)
 	if err != nil {
 		s.Fatal(err)
@@ -458,11 +464,14 @@ func (s *story) check(from, to repo.OID) Report {
 	return r
 }
 
-// found is a report's findings, one a line, without commits: "14 tasks/t.md:3 message".
+// found is a report's findings, one a line, with runs as R1 and object ids as #:
+// "14 ledger/2026-03/R1.jsonl:2 was rewritten; it only grows".
 func found(r Report) []string {
+	runs, oids := regexp.MustCompile(`(?i)run-01kj0+(\d+)`), regexp.MustCompile(`\b[0-9a-f]{10,}\b`)
 	out := []string{}
 	for _, f := range r.Findings {
-		out = append(out, fmt.Sprintf("%d %s:%d %s", f.Invariant, strings.TrimPrefix(f.Path, "knowledge/"), f.Line, f.Message))
+		line := fmt.Sprintf("%d %s:%d %s", f.Invariant, strings.TrimPrefix(f.Path, "knowledge/"), f.Line, f.Message)
+		out = append(out, oids.ReplaceAllString(runs.ReplaceAllString(line, "R$1"), "#"))
 	}
 	return out
 }

@@ -66,8 +66,12 @@ func (a *act) trespass(f *file) string {
 }
 
 // filed says why a machine may not file the task so.
-func filed(t *okf.Atom) string {
-	if len(t.List("commands")) > 0 {
+func filed(a *okf.Atom) string {
+	t, err := board.Parse(a)
+	switch {
+	case err != nil:
+		return "a machine files a task that does not read: " + err.Error()
+	case len(t.Commands) > 0:
 		return "a machine files a task with commands; only a person says what odd runs"
 	}
 	return ""

@@ -1,0 +1,461 @@
+package proof
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// swap replaces text in the draft's file, which it takes from the branch where
+// the draft does not write it.
+func swap(s *story, d *draft, name, old, now string) {
+	s.Helper()
+	b, ok := d.ch[name]
+	if !ok {
+		b = s.file(name)
+	}
+	if !bytes.Contains(b, []byte(old)) {
+		s.Fatalf("%s: no %q to replace in\n%s", name, old, b)
+	}
+	d.ch[name] = bytes.Replace(b, []byte(old), []byte(now), 1)
+}
+
+// ledgerIn is the draft's ledger file.
+func ledgerIn(d *draft) string {
+	for _, name := range sorted(d.ch) {
+		if strings.Contains(name, "/ledger/") {
+			return name
+		}
+	}
+	return ""
+}
+
+// relay re-appends the outcome of a draft after a change, with the trace made true again.
+func relay(s *story, d *draft, change func(*ledger.Record)) {
+	s.Helper()
+	name := ledgerIn(d)
+	all, err := ledger.Read(d.ch[name])
+	if err != nil {
+		s.Fatal(err)
+	}
+	var b []byte
+	for i := range all {
+		change(&all[i])
+		if all[i].Kind == ledger.Outcome {
+			all[i].Trace = ledger.Trace(b)
+			d.set("Odd-Trace", all[i].Trace)
+		}
+		if b, err = ledger.Append(b, all[i]); err != nil {
+			s.Fatal(err)
+		}
+	}
+	d.ch[name] = b
+}
+
+// work claims a task, proposes one atom and lands the result.
+func work(s *story, task string) *run {
+	s.Helper()
+	w := s.claim(task)
+	s.result(w, 100_000, terms("keel"))
+	return w
+}
+
+type tamper struct {
+	name string
+	at   string                     // the step that is tampered with, "" when tell does it
+	do   func(*story, *draft)       // to that step's commit
+	tell func(*story) (to repo.OID) // nil: work on task "t", which stays in review; "" is the branch's tip
+	want []string
+}
+
+func (c tamper) run(t *testing.T) {
+	t.Parallel()
+	hooks := map[string]func(*story, *draft){}
+	if c.at != "" {
+		hooks[c.at] = c.do
+	}
+	s := begin(t, lawful(t, ""), hooks)
+	tell := c.tell
+	if tell == nil {
+		tell = func(s *story) repo.OID { work(s, "t"); return "" }
+	}
+	s.add("t", "team: docs\n")
+	to := tell(s)
+	if to == "" {
+		to = s.tip()
+	}
+	if d := cmp.Diff(c.want, found(s.check("", to))); d != "" {
+		t.Error(d)
+	}
+}
+
+func runTampers(t *testing.T, all []tamper) {
+	t.Helper()
+	t.Parallel()
+	for _, c := range all {
+		t.Run(c.name, c.run)
+	}
+}
+
+// proposal tells up to the proposal and checks that.
+func proposed(s *story) repo.OID { return work(s, "t").proposal }
+
+func approved(s *story) repo.OID { return s.approve(work(s, "t"), false) }
+
+// byAgent commits as the agent, on the branch.
+func byAgent(ch repo.Changes, trailers ...[2]string) func(*story) repo.OID {
+	return func(s *story) repo.OID {
+		return s.land(s.make("agent", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: trailers}))
+	}
+}
+
+func TestTheCapIsProven(t *testing.T) {
+	keel := "knowledge/terms/keel.md"
+	runTampers(t, []tamper{
+		{name: "the agent verifies", at: "proposal t", tell: proposed,
+			do: func(s *story, d *draft) {
+				swap(s, d, keel, "---\n\n", "verified: [{by: human:ann@example.org, at: 2026-03-02}]\n---\n\n")
+			},
+			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #",
+				"1 terms/keel.md:8 a machine's commit adds verified by human:ann@example.org at 2026-03-02"}},
+		{name: "the agent asserts", at: "proposal t", tell: proposed,
+			do: func(s *story, d *draft) { swap(s, d, keel, "inferred", "asserted") },
+			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #",
+				"1 terms/keel.md:6 a machine's commit makes the atom asserted, above the cap inferred"}},
+	})
+}
+
+func TestWhatTheCapCounts(t *testing.T) {
+	runTampers(t, []tamper{
+		{name: "verified without a person", tell: byAgent(repo.Changes{"knowledge/terms/old.md": []byte("---\ntype: term\nconfidence: verified\n---\n")}),
+			want: []string{"2 terms/old.md:1 the agent's commit belongs to no run; only a run's commits write here",
+				"1 terms/old.md:3 a machine's commit makes the atom verified, above the cap inferred"}},
+		{name: "an atom that does not say", tell: byAgent(repo.Changes{"knowledge/terms/new.md": []byte("---\ntype: term\n---\n")}),
+			want: []string{"1 terms/new.md:1 a machine's commit makes the atom asserted by saying nothing of its confidence and naming no generator, above the cap inferred",
+				"2 terms/new.md:1 the agent's commit belongs to no run; only a run's commits write here"}},
+		{name: "a result that raises its task", at: "result t",
+			do: func(s *story, d *draft) { swap(s, d, taskFile("t"), "asserted", "verified") },
+			want: []string{"2 tasks/t.md:1 a machine's commit changes the task's key confidence",
+				"1 tasks/t.md:6 a machine's commit makes the atom verified, above the cap inferred"}},
+		{name: "a person's name on a run's commit", at: "proposal t", tell: proposed,
+			do: func(s *story, d *draft) {
+				d.who = bobMail
+				swap(s, d, "knowledge/terms/keel.md", "inferred", "asserted")
+			},
+			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #",
+				"1 terms/keel.md:6 a machine's commit makes the atom asserted, above the cap inferred"}},
+		{name: "a person may", tell: func(s *story) repo.OID {
+			return s.ann("verify", repo.Changes{"knowledge/terms/old.md": []byte("---\ntype: term\nconfidence: verified\nverified: [{by: human:ann@example.org}]\n---\n")})
+		}, want: []string{}},
+	})
+}
+
+func TestTheWriteSurfaceIsProven(t *testing.T) {
+	runTampers(t, []tamper{
+		{name: "odd.toml", at: "proposal t", tell: proposed,
+			do: func(s *story, d *draft) { d.ch["odd.toml"] = []byte("[governance]\nlease = \"off\"\n") },
+			want: []string{"2 odd.toml:1 a proposal writes a file that is no atom of the bundle",
+				"2 odd.toml:1 is in the proposal and not in the record of R1"}},
+		{name: "canon", at: "proposal t", tell: proposed,
+			do: func(s *story, d *draft) {
+				swap(s, d, "knowledge/canon/truth.md", "title: Truth", "title: Lies\nconfidence: inferred")
+			},
+			want: []string{"2 canon/truth.md:1 a proposal writes where only a person does",
+				"2 canon/truth.md:1 is in the proposal and not in the record of R1"}},
+		{name: "another blob than recorded", at: "proposal t", tell: proposed,
+			do:   func(s *story, d *draft) { swap(s, d, "knowledge/terms/keel.md", "# The", "# A") },
+			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #"}},
+		{name: "a path less than recorded", at: "proposal t", tell: proposed,
+			do:   func(s *story, d *draft) { delete(d.ch, "knowledge/terms/keel.md") },
+			want: []string{"2 terms/keel.md:1 is in the record of R1 and not in the proposal"}},
+		{name: "made on another base", at: "proposal t",
+			do: func(s *story, d *draft) {
+				d.parents = []repo.OID{s.make("other", "", draft{who: annMail, parents: d.parents, ch: repo.Changes{"knowledge/terms/keel.md": []byte("---\ntype: term\n---\n")}})}
+			},
+			tell: proposed,
+			want: []string{"2 terms/keel.md:1 was made on blob #, R1 recorded none"}},
+		{name: "a link", at: "proposal t", tell: proposed,
+			do:   func(s *story, d *draft) { d.ch["knowledge/index.md"] = []byte("# I\n") },
+			want: []string{"2 index.md:1 a proposal writes a reserved file", "2 index.md:1 is in the proposal and not in the record of R1"}},
+		{name: "another task", at: "result t",
+			do:   func(s *story, d *draft) { swap(s, d, taskFile("earlier"), "---\n", "---\nattempts: 2\n") },
+			want: []string{"2 tasks/earlier.md:1 a board commit of t changes another task"}},
+		{name: "commands in the claim", at: "claim t",
+			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "role:", "commands: [[rm, x]]\nrole:") },
+			want: []string{"2 tasks/t.md:1 a machine's commit changes the task's key commands"}},
+		{name: "an atom beside the result", at: "result t",
+			do:   func(s *story, d *draft) { d.ch["knowledge/terms/sly.md"] = terms("sly")["knowledge/terms/sly.md"] },
+			want: []string{"2 terms/sly.md:1 a run's board commit writes more than its task, journal, ledger, proposals and pause.toml"}},
+		{name: "another writer's journal", at: "result t",
+			do: func(s *story, d *draft) {
+				d.ch["knowledge/journal/2026-03-02-ann.tsv"] = []byte("O\tObservation\t\t\t\t\ta\tb\n")
+			},
+			want: []string{"2 journal/2026-03-02-ann.tsv:1 a run's board commit writes more than its task, journal, ledger, proposals and pause.toml"}},
+		{name: "a run that lifts the pause", at: "resume", tell: func(s *story) repo.OID { s.pause(); return "" },
+			do:   func(s *story, d *draft) { d.who, d.trailers = agentMail, nil },
+			want: []string{"2 pause.toml:1 the agent's commit belongs to no run; only a run's commits write here"}},
+	})
+}
+
+func TestProposalsLandByPeople(t *testing.T) {
+	runTampers(t, []tamper{
+		{name: "nobody recorded it", tell: func(s *story) repo.OID {
+			w := s.claim("t")
+			byAgent(terms("sly"), [2]string{"Odd-Run", w.id}, [2]string{"Odd-Task", "t"})(s)
+			s.result(w, 0, nil)
+			return ""
+		}, want: []string{`2 terms/sly.md:1 a proposal of R1 for "t" that no ledger records`}},
+		{name: "the agent merges it", tell: func(s *story) repo.OID {
+			w := work(s, "t")
+			tree, _, err := s.r.MergeTree(s.Context(), s.tip(), w.proposal)
+			if err != nil {
+				s.Fatal(err)
+			}
+			return s.land(s.make("merge", "", draft{who: agentMail, parents: []repo.OID{s.tip(), w.proposal}, tree: tree}))
+		}, want: []string{"3 terms/keel.md:1 a proposal that landed without a person: nobody merged it and nobody approved it"}},
+		{name: "a merge that is not git's", tell: func(s *story) repo.OID {
+			w := work(s, "t")
+			return s.land(s.make("merge", "", draft{who: agentMail, parents: []repo.OID{s.tip(), w.base}, ch: repo.Changes{"README.md": []byte("# Mine\n")}}))
+		}, want: []string{"2 README.md:1 a machine's merge is not what git makes of its parents"}},
+		{name: "a person merges it by hand", tell: func(s *story) repo.OID {
+			w := work(s, "t")
+			tree, _, err := s.r.MergeTree(s.Context(), s.tip(), w.proposal)
+			if err != nil {
+				s.Fatal(err)
+			}
+			return s.land(s.make("merge", "", draft{who: bobMail, parents: []repo.OID{s.tip(), w.proposal}, tree: tree}))
+		}, want: []string{}},
+		{name: "a task filed with commands", tell: byAgent(repo.Changes{taskFile("new"): []byte("---\ntype: task\nconfidence: inferred\ncommands: [[rm, x]]\n---\n")}),
+			want: []string{"2 tasks/new.md:1 a machine files a task with commands; only a person says what odd runs"}},
+		{name: "a task filed as ready", tell: byAgent(repo.Changes{taskFile("new"): []byte("---\ntype: task\nconfidence: inferred\nstate: ready\n---\n")}),
+			want: []string{"3 tasks/new.md:4 a machine's commit files a task in ready; only backlog is its to say"}},
+		{name: "a task filed in backlog", tell: byAgent(repo.Changes{taskFile("new"): []byte("---\ntype: task\nconfidence: inferred\nstate: backlog\n---\n")}),
+			want: []string{}},
+	})
+}
+
+func TestTheHumanGateIsProven(t *testing.T) {
+	done := func(who string, trailers ...[2]string) func(*story) repo.OID {
+		return func(s *story) repo.OID {
+			work(s, "t")
+			d := draft{who: who, parents: []repo.OID{s.tip()}, ch: repo.Changes{}, trailers: trailers}
+			swap(s, &d, taskFile("t"), "state: review", "state: done")
+			return s.land(s.make("done", "", d))
+		}
+	}
+	runTampers(t, []tamper{
+		{name: "a person skips review", tell: func(s *story) repo.OID {
+			d := draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}}
+			swap(s, &d, taskFile("t"), "state: ready", "state: done")
+			return s.land(s.make("done", "", d))
+		}, want: []string{"3 tasks/t.md:5 done from ready; only an approval of a task in review reaches done"}},
+		{name: "a person edits review to done", tell: done(annMail),
+			want: []string{"3 tasks/t.md:5 done without an approval: the commit has no Odd-Task and Odd-Proposal of it; odd approve writes them"}},
+		{name: "a task begins as done", tell: func(s *story) repo.OID {
+			return s.ann("new", repo.Changes{taskFile("new"): []byte("---\ntype: task\nstate: done\n---\n")})
+		}, want: []string{"3 tasks/new.md:3 a task that begins as done; only an approval reaches done"}},
+		{name: "a done task moves house", tell: func(s *story) repo.OID {
+			return s.ann("move", repo.Changes{taskFile("earlier"): nil, taskFile("past"): s.file(taskFile("earlier"))})
+		}, want: []string{}},
+		{name: "the agent says done", tell: done(agentMail),
+			want: []string{"2 tasks/t.md:1 the agent's commit belongs to no run; only a run's commits write here",
+				"3 tasks/t.md:5 a machine's commit moves the task from review to done outside a run's claim, result or sweep"}},
+		{name: "a result says done", at: "result t",
+			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "state: review", "state: done") },
+			want: []string{"3 tasks/t.md:5 a machine's commit moves the task from in_progress to done; only a person does, if anybody"}},
+		{name: "the agent approves", at: "approve t", tell: approved,
+			do: func(s *story, d *draft) { d.who = agentMail },
+			want: []string{"3 terms/keel.md:1 a proposal that landed without a person: nobody merged it and nobody approved it",
+				"2 index.md:1 a machine's merge is not what git makes of its parents",
+				"2 tasks/t.md:1 a machine's merge is not what git makes of its parents",
+				"3 tasks/t.md:5 a machine's commit moves the task from review to done outside a run's claim, result or sweep",
+				"1 tasks/t.md:15 a machine's commit adds verified by human:ann@example.org at 2026-03-02T09:05:00Z"}},
+		{name: "approved in another's name", at: "approve t", tell: approved,
+			do:   func(s *story, d *draft) { d.who = bobMail },
+			want: []string{"3 tasks/t.md:5 done on the word of human:ann@example.org, in a commit by bob@example.org"}},
+		{name: "approved without the proposal", at: "approve t", tell: approved,
+			do:   func(s *story, d *draft) { d.parents = d.parents[:1] },
+			want: []string{"3 tasks/t.md:5 done without its proposal: # is no parent of the commit"}},
+		{name: "approved of another trace", at: "approve t", tell: approved,
+			do:   func(s *story, d *draft) { d.set("Odd-Trace", strings.Repeat("0", 64)) },
+			want: []string{"3 tasks/t.md:5 the approval is of trace #, the run recorded #"}},
+		{name: "approved with other bytes", at: "approve t", tell: approved,
+			do:   func(s *story, d *draft) { d.ch["knowledge/terms/keel.md"] = []byte("---\ntype: term\n---\n") },
+			want: []string{"3 tasks/t.md:5 the approval brings knowledge/terms/keel.md as #, recorded was #"}},
+		{name: "approved of an older proposal", tell: func(s *story) repo.OID {
+			w := work(s, "t")
+			s.refresh(w, terms("keel", "stem"))
+			return s.approve(w, false)
+		}, want: []string{"3 tasks/t.md:5 done with proposal # of R1, the task waited with # of R2"}},
+		{name: "a run makes its task ready", at: "result t",
+			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "state: review", "state: ready") },
+			want: []string{"3 tasks/t.md:5 a machine's commit moves the task from in_progress to ready; only a person does, if anybody"}},
+		{name: "the agent readies a task", at: "ready t",
+			tell: func(s *story) repo.OID { s.result(s.claim("t"), 0, nil); s.ready("t"); return "" },
+			do:   func(s *story, d *draft) { d.who, d.trailers = agentMail, nil },
+			want: []string{"2 tasks/t.md:1 the agent's commit belongs to no run; only a run's commits write here",
+				"3 tasks/t.md:5 a machine's commit moves the task from blocked to ready outside a run's claim, result or sweep"}},
+		{name: "a sweep of a living claim", at: "sweep t",
+			tell: func(s *story) repo.OID { s.sweep(s.claim("t"), 500_000); return "" },
+			do:   func(s *story, d *draft) { s.now = s.now.Add(-time.Hour) },
+			want: []string{"3 tasks/t.md:5 R2 sweeps a task that R1 holds until 2026-03-02T09:32:00Z"}},
+		{name: "a claim in another's name", at: "claim t",
+			tell: func(s *story) repo.OID { s.claim("t"); return "" },
+			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "claimed_by: run-", "claimed_by: ran-") },
+			want: []string{"3 tasks/t.md:5 R1 claims the task for ran-01KJ0000000000000000000001"}},
+	})
+}
+
+func TestTheBudgetIsProven(t *testing.T) {
+	two := func(s *story) repo.OID {
+		s.add("u", "")
+		work(s, "t")
+		s.claim("u")
+		return ""
+	}
+	dead := func(cost int64) func(*story) repo.OID {
+		return func(s *story) repo.OID { s.sweep(s.claim("t"), cost); return "" }
+	}
+	runTampers(t, []tamper{
+		{name: "past the hard stop", tell: func(s *story) repo.OID {
+			s.add("u", "budget_usd: 0.80\n")
+			s.claim("t")
+			s.claim("u")
+			return ""
+		}, want: []string{"5 ledger/2026-03/R2.jsonl:1 reserves $0.80 on top of $0.50, past the hard stop of $1.20"}},
+		{name: "past the team's envelope", tell: func(s *story) repo.OID {
+			s.add("u", "team: docs\n")
+			work(s, "t")
+			s.claim("u")
+			s.add("v", "team: docs\nbudget_usd: 0.05\n")
+			s.claim("v")
+			return ""
+		}, want: []string{"5 ledger/2026-03/R3.jsonl:1 reserves $0.05 on top of $0.60, past team docs's $0.60"}},
+		{name: "a hard stop that was lowered since", tell: func(s *story) repo.OID {
+			s.claim("t")
+			s.add("u", "")
+			s.ann("law", repo.Changes{"odd.toml": bytes.Replace([]byte(law), []byte("1.20"), []byte("0.75"), 1)})
+			s.claim("u")
+			return ""
+		}, want: []string{"5 ledger/2026-03/R2.jsonl:1 reserves $0.50 on top of $0.50, past the hard stop of $0.75"}},
+		{name: "cost above the reservation", tell: func(s *story) repo.OID {
+			s.result(s.claim("t"), 500_001, terms("keel"))
+			return ""
+		}, want: []string{"5 ledger/2026-03/R1.jsonl:3 the outcome costs $0.500001, reserved were $0.50"}},
+		{name: "an outcome cheaper than its sessions", at: "result t", tell: two,
+			do: func(s *story, d *draft) {
+				relay(s, d, func(r *ledger.Record) {
+					if r.Kind == ledger.Outcome {
+						r.Cost = 0
+					}
+				})
+			},
+			want: []string{"5 ledger/2026-03/R1.jsonl:3 the outcome costs $0.00, its sessions $0.10"}},
+		{name: "an outcome another team pays", at: "result t", tell: two,
+			do: func(s *story, d *draft) {
+				relay(s, d, func(r *ledger.Record) {
+					if r.Kind == ledger.Outcome {
+						r.Team = "ops"
+					}
+				})
+			},
+			want: []string{`5 ledger/2026-03/R1.jsonl:3 the outcome is paid by team "ops", the claim was team "docs"'s`}},
+		{name: "a session before its reservation", tell: func(s *story) repo.OID {
+			w, ch := s.newRun("t"), repo.Changes{}
+			d := draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}}}
+			s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: 1})
+			return s.land(s.make("session", "", d))
+		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 a session without a claim in an earlier commit; money is reserved before it is spent"}},
+		{name: "an outcome without a claim", tell: func(s *story) repo.OID {
+			w, ch := s.newRun("t"), repo.Changes{}
+			s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Trace: ledger.Trace(nil)})
+			return s.land(s.make("outcome", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch,
+				trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}, {"Odd-Trace", ledger.Trace(nil)}}}))
+		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 an outcome without an open claim of t"}},
+		{name: "a claim without a reservation", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
+			do: func(s *story, d *draft) {
+				name := ledgerIn(d)
+				b, err := ledger.Append(nil, ledger.Record{Run: "run-01KJ0000000000000000000001", TS: s.now, Seq: 1, Kind: ledger.Refused})
+				if err != nil {
+					s.Fatal(err)
+				}
+				d.ch[name] = b
+			},
+			want: []string{"5 tasks/t.md:5 claimed without a reservation in the ledger"}},
+		{name: "too little reserved", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
+			do:   func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.Reserved = 1 }) },
+			want: []string{"5 ledger/2026-03/R1.jsonl:1 reserves $0.000001, a session may cost $0.50"}},
+		{name: "another team reserves", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
+			do:   func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.Team = "" }) },
+			want: []string{`5 ledger/2026-03/R1.jsonl:1 the claim is paid by team "", the task's team is "docs"`}},
+		{name: "a sweep that charges less", tell: dead(499_999),
+			want: []string{`5 ledger/2026-03/R2.jsonl:1 charges $0.499999 to team "docs", R1 had reserved $0.50 for team "docs"`}},
+		{name: "a sweep of nothing", at: "sweep t", tell: dead(500_000),
+			do:   func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.DeadRun = "run-x" }) },
+			want: []string{"5 ledger/2026-03/R2.jsonl:1 closes a claim of t by run-x that is not open"}},
+	})
+}
+
+func TestGrowthIsProven(t *testing.T) {
+	one := "knowledge/ledger/2026-03/run-01KJ0000000000000000000001.jsonl"
+	row := "knowledge/journal/2026-03-02-run-01kj0000000000000000000001.tsv"
+	hand := func(change func(*story, *draft)) func(*story) repo.OID {
+		return func(s *story) repo.OID {
+			work(s, "t")
+			d := draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}}
+			change(s, &d)
+			return s.land(s.make("hand", "", d))
+		}
+	}
+	runTampers(t, []tamper{
+		{name: "a ledger line edited", tell: hand(func(s *story, d *draft) { swap(s, d, one, `"cost_micro_usd":100000`, `"cost_micro_usd":100`) }),
+			want: []string{"14 ledger/2026-03/R1.jsonl:2 was rewritten; it only grows"}},
+		{name: "a ledger line removed", tell: hand(func(s *story, d *draft) {
+			_, d.ch[one], _ = bytes.Cut(s.file(one), []byte("\n"))
+		}), want: []string{"14 ledger/2026-03/R1.jsonl:1 was rewritten; it only grows"}},
+		{name: "a ledger file deleted", tell: hand(func(s *story, d *draft) { d.ch[one] = nil }),
+			want: []string{"14 ledger/2026-03/R1.jsonl:1 was deleted; it only grows"}},
+		{name: "the journal rewritten", tell: hand(func(s *story, d *draft) { swap(s, d, row, "done", "well done") }),
+			want: []string{"14 journal/2026-03-02-R1.tsv:1 was rewritten; it only grows"}},
+		{name: "a doubled tab taken out", tell: func(s *story) repo.OID {
+			name := "knowledge/journal/2026-03-02-ann.tsv"
+			const head = "type\ttypeName\tfacet\tquality_score\tquality_max\tquality_level\ttitle\tcontent\n"
+			s.ann("write", repo.Changes{name: []byte(head + "D\tDecision\t\t\t5\t5\tstrong\tOne\ta\n")})
+			return s.ann("lint", repo.Changes{name: []byte(head + "D\tDecision\t\t5\t5\tstrong\tOne\ta\n")})
+		}, want: []string{}},
+		{name: "a decision rewritten", tell: func(s *story) repo.OID {
+			name := "knowledge/governance/gates.jsonl"
+			s.ann("write", repo.Changes{name: []byte("{}\n{}\n")})
+			return s.ann("rewrite", repo.Changes{name: []byte("{}\n[]\n")})
+		}, want: []string{"14 governance/gates.jsonl:2 was rewritten; it only grows"}},
+		{name: "a merge that drops what it merges", tell: func(s *story) repo.OID {
+			side := s.tip()
+			work(s, "t")
+			return s.land(s.make("merge", "", draft{who: annMail, parents: []repo.OID{side, s.tip()}}))
+		}, want: []string{"14 journal/2026-03-02-R1.tsv:1 was deleted; it only grows", "14 ledger/2026-03/R1.jsonl:1 was deleted; it only grows"}},
+		{name: "a torn line", tell: hand(func(s *story, d *draft) { d.ch[one] = append(s.file(one), '{') }),
+			want: []string{"14 ledger/2026-03/R1.jsonl:4 torn, the last line has no newline; a machine died while writing it: restore the file from git, or remove that line by hand"}},
+		{name: "a line by a person", tell: hand(func(s *story, d *draft) {
+			s.record(&run{id: "run-01KJ0000000000000000000001", file: one}, d.ch, ledger.Record{Kind: ledger.Refused})
+		}), want: []string{"14 ledger/2026-03/R1.jsonl:4 is a record of R1 that another commit than its own adds"}},
+		{name: "another run's record", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
+			do:   func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.Run = "run-x" }) },
+			want: []string{"14 ledger/2026-03/R1.jsonl:1 is a record of run-x in the file of R1"}},
+		{name: "the trace swapped", at: "result t",
+			do: func(s *story, d *draft) {
+				name := ledgerIn(d)
+				i := bytes.Index(d.ch[name], []byte(`"trace":"`)) + len(`"trace":"`)
+				d.ch[name] = append(append(bytes.Clone(d.ch[name][:i]), strings.Repeat("0", 64)...), d.ch[name][i+64:]...)
+			},
+			want: []string{"14 ledger/2026-03/R1.jsonl:3 the trace is #, the bytes before it make #"}},
+		{name: "another trace in the commit", at: "result t",
+			do:   func(s *story, d *draft) { d.set("Odd-Trace", strings.Repeat("0", 64)) },
+			want: []string{"14 ledger/2026-03/R1.jsonl:3 the trace is #, the commit's Odd-Trace #"}},
+	})
+}
