@@ -11,7 +11,7 @@ import (
 // racy is how close to the moment of a snapshot a file may have been changed
 // and still be trusted. A file written in the same tick of the file system's
 // clock as the snapshot can change again without its time moving; two seconds
-// is the coarsest tick in use.
+// is the coarsest tick in use, and as far as the two clocks may be apart.
 const racy = 2 * time.Second
 
 // ErrCache is what Decode returns for bytes that are no cache of this version
