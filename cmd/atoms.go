@@ -40,6 +40,21 @@ func edgeKinds(c *cli.Context) ([]okf.EdgeKind, error) {
 	return out, nil
 }
 
+// completeAtoms completes an argument with the ids of the bundle in the current
+// directory.
+func completeAtoms(env Env) cli.BashCompleteFunc {
+	return func(c *cli.Context) {
+		cli.DefaultCompleteWithFlags(c.Command)(c)
+		b, err := openBundle(c.Context, env, "")
+		if err != nil {
+			return // a completion has nobody to tell
+		}
+		for _, a := range b.graph.Atoms() {
+			fmt.Fprintln(env.Stdout, a.ID)
+		}
+	}
+}
+
 // readAtom opens the bundle and finds an atom in it.
 func readAtom(ctx context.Context, env Env, dir, name string) (bundle, *okf.Atom, error) {
 	b, err := openBundle(ctx, env, dir)

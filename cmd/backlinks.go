@@ -10,11 +10,12 @@ import (
 
 func backlinks(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "backlinks",
-		Usage:       "list what points at an atom, with the line that does",
-		ArgsUsage:   "ATOM",
-		Description: "odd backlinks style-policy",
-		Flags:       readFlags(),
+		Name:         "backlinks",
+		Usage:        "list what points at an atom, with the line that does",
+		ArgsUsage:    "ATOM",
+		BashComplete: completeAtoms(env),
+		Description:  "odd backlinks style-policy",
+		Flags:        readFlags(),
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "the name of an atom")
 			if err != nil {

@@ -10,9 +10,10 @@ import (
 
 func canon(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:      "canon",
-		Usage:     "list canon by uri, or resolve a reference to what is in force",
-		ArgsUsage: "[REF]",
+		Name:         "canon",
+		Usage:        "list canon by uri, or resolve a reference to what is in force",
+		ArgsUsage:    "[REF]",
+		BashComplete: completeAtoms(env),
 		Description: "odd canon\nodd canon acme://rules/sources\n\n" +
 			"A reference is a uri, or any name of an atom. A uri is looked up, never taken apart. What\n" +
 			"supersedes it is followed, and so the answer is what governs today.",

@@ -11,10 +11,11 @@ import (
 
 func expand(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "expand",
-		Usage:       "list what can be reached from an atom, and by which edges",
-		ArgsUsage:   "ATOM",
-		Description: "odd expand editor --depth 3\nodd expand publish --directed --edge uses --edge governed_by",
+		Name:         "expand",
+		Usage:        "list what can be reached from an atom, and by which edges",
+		ArgsUsage:    "ATOM",
+		BashComplete: completeAtoms(env),
+		Description:  "odd expand editor --depth 3\nodd expand publish --directed --edge uses --edge governed_by",
 		Flags: readFlags(
 			&cli.IntFlag{Name: "depth", Value: 2, Usage: "walk at most `N` edges; 0 has no end"},
 			&cli.BoolFlag{Name: "directed", Usage: "walk edges only the way they are written"},

@@ -11,11 +11,12 @@ import (
 
 func get(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "get",
-		Usage:       "print an atom, by id, path, uri or stem",
-		ArgsUsage:   "ATOM",
-		Description: "odd get editor\nodd get processes/publish.md --json",
-		Flags:       readFlags(&cli.BoolFlag{Name: "body", Usage: "print the body without the block above it"}),
+		Name:         "get",
+		Usage:        "print an atom, by id, path, uri or stem",
+		ArgsUsage:    "ATOM",
+		BashComplete: completeAtoms(env),
+		Description:  "odd get editor\nodd get processes/publish.md --json",
+		Flags:        readFlags(&cli.BoolFlag{Name: "body", Usage: "print the body without the block above it"}),
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "the name of an atom")
 			if err != nil {

@@ -21,7 +21,7 @@ func graph(env Env) *cli.Command {
 			&cli.StringFlag{Name: "format", Value: "mermaid", Usage: "`FORMAT` is mermaid, dot or json"},
 			&cli.StringFlag{Name: "focus", Usage: "draw around `ATOM`, not the whole bundle"},
 			&cli.IntFlag{Name: "depth", Value: 2, Usage: "at most `N` edges from the focus; 0 has no end"},
-			&cli.IntFlag{Name: "limit", Value: mermaidAtoms, Usage: "at most `N` atoms, the nearest or the busiest; 0 is no limit, as it is for dot and json unless given"},
+			&cli.IntFlag{Name: "limit", Value: mermaidAtoms, DefaultText: "100 for mermaid, all for dot and json", Usage: "at most `N` atoms, the nearest or the busiest; 0 is all"},
 			edgeFlag("only"),
 		),
 		Action: func(c *cli.Context) error {

@@ -10,11 +10,12 @@ import (
 
 func related(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "related",
-		Usage:       "list the edges at an atom, both ways",
-		ArgsUsage:   "ATOM",
-		Description: "odd related editor\nodd related publish --edge uses --edge governed_by",
-		Flags:       readFlags(edgeFlag("only")),
+		Name:         "related",
+		Usage:        "list the edges at an atom, both ways",
+		ArgsUsage:    "ATOM",
+		BashComplete: completeAtoms(env),
+		Description:  "odd related editor\nodd related publish --edge uses --edge governed_by",
+		Flags:        readFlags(edgeFlag("only")),
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "the name of an atom")
 			if err != nil {

@@ -10,11 +10,12 @@ import (
 
 func why(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "why",
-		Usage:       "show the shortest way of edges between two atoms",
-		ArgsUsage:   "ATOM ATOM",
-		Description: "odd why editor style-policy",
-		Flags:       readFlags(edgeFlag("walk only")),
+		Name:         "why",
+		Usage:        "show the shortest way of edges between two atoms",
+		ArgsUsage:    "ATOM ATOM",
+		BashComplete: completeAtoms(env),
+		Description:  "odd why editor style-policy",
+		Flags:        readFlags(edgeFlag("walk only")),
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 2 {
 				return usage("why: want two arguments, the names of two atoms; see odd help why")
