@@ -8,13 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
-	mdtext "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
 
@@ -63,15 +59,14 @@ func findLinks(a *Atom) []Linked {
 	}
 	var out []Linked
 	var at []int
-	each(body, func(n ast.Node) {
+	each(body, func(n ast.Node, piece []byte, start int) {
 		l, ok := n.(*ast.Link)
 		if !ok {
 			return
 		}
-		to := string(l.Destination)
-		b := Linked{URL: to, Text: plain(n, body)}
+		b := Linked{URL: string(l.Destination), Text: plain(n, piece)}
 		b.Target, b.Fragment = resolveURL(a.Path, unescaped(l.Destination))
-		out, at = append(out, b), append(at, n.Pos())
+		out, at = append(out, b), append(at, start+n.Pos())
 	})
 	// A footnote is parsed apart from the text around it.
 	order := make([]int, len(out))
@@ -97,64 +92,19 @@ func (a *Atom) Headings() []Heading {
 	var out []Heading
 	seen := map[string]int{}
 	line, from := a.BodyLine, 0
-	each(body, func(n ast.Node) {
+	each(body, func(n ast.Node, piece []byte, start int) {
 		h, ok := n.(*ast.Heading)
 		if !ok {
 			return
 		}
-		if at := n.Pos(); at > from {
+		if at := start + n.Pos(); at > from {
 			line += bytes.Count(body[from:at], []byte("\n"))
 			from = at
 		}
-		text := plain(n, body)
+		text := plain(n, piece)
 		out = append(out, Heading{Level: h.Level, Text: text, Slug: unique(seen, slug(text)), Line: line})
 	})
 	return out
-}
-
-// each calls visit for every node of a markdown text that has a place in it.
-func each(src []byte, visit func(ast.Node)) {
-	doc := markdown().Parse(mdtext.NewReader(src))
-	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering && n.Pos() >= 0 && n.Pos() <= len(src) {
-			visit(n)
-		}
-		return ast.WalkContinue, nil
-	})
-}
-
-// markdown is the one parser: CommonMark and footnotes. A footnote's
-// definition would otherwise be read as the definition of a link. It keeps
-// its state in a context a call, so calls may overlap.
-var markdown = sync.OnceValue(func() parser.Parser {
-	return parser.NewParser(
-		parser.WithBlockParsers(append(parser.DefaultBlockParsers(), util.Prioritized(extension.NewFootnoteBlockParser(), 999))...),
-		parser.WithInlineParsers(append(parser.DefaultInlineParsers(), util.Prioritized(extension.NewFootnoteParser(), 101))...),
-		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
-	)
-})
-
-// plain is the text below a node, code included, breaks as spaces.
-func plain(n ast.Node, src []byte) string {
-	var b strings.Builder
-	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
-			return ast.WalkContinue, nil
-		}
-		switch t := n.(type) {
-		case *ast.Text:
-			b.Write(util.UnescapePunctuations(t.Value(src)))
-			if t.SoftLineBreak() || t.HardLineBreak() {
-				b.WriteByte(' ')
-			}
-		case *ast.String:
-			b.Write(t.Value)
-		case *ast.AutoLink:
-			b.Write(t.Label(src))
-		}
-		return ast.WalkContinue, nil
-	})
-	return strings.TrimSpace(b.String())
 }
 
 // unescaped is a destination with its backslashes and entities undone.
