@@ -31,7 +31,7 @@ func (w *workspace) accept(ctx context.Context, g *okf.Graph, items []reconcile.
 		}
 	}
 	if !o.dry {
-		if _, err := w.human(ctx, "accept", strings.Join(o.accept, " "), false); err != nil {
+		if _, err := w.human(ctx, "", "accept", strings.Join(o.accept, " "), false); err != nil {
 			return err
 		}
 	}

@@ -72,10 +72,7 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if err != nil {
 		return err
 	}
-	if err := v.printCard(t, p, onto); err != nil {
-		return err
-	}
-	h, err := w.human(ctx, "approve "+string(t.ID), string(t.ID), o.yes)
+	h, err := w.human(ctx, v.card(t, p, onto), "approve "+string(t.ID), string(t.ID), o.yes)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func runResume(ctx context.Context, env Env, yes, asJSON bool) error {
 		return printState(env, "running", "", asJSON)
 	}
 	talk(env, "paused: %s", board.PauseReason(b))
-	h, err := w.human(ctx, "resume", "resume", yes)
+	h, err := w.human(ctx, "", "resume", "resume", yes)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func runReject(ctx context.Context, env Env, o rejection) error {
 	if err := review.Rejectable(t); err != nil {
 		return err
 	}
-	h, err := w.human(ctx, "reject "+string(t.ID), string(t.ID), o.yes)
+	h, err := w.human(ctx, "", "reject "+string(t.ID), string(t.ID), o.yes)
 	if err != nil {
 		return err
 	}

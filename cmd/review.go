@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -98,7 +99,7 @@ func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) err
 			Bound string   `json:"not_approvable,omitempty"`
 		}{p, at.read, text(bound)})
 	}
-	if err := v.printCard(t, p, at); err != nil {
+	if _, err := io.WriteString(env.Stdout, v.card(t, p, at)); err != nil {
 		return err
 	}
 	if bound != nil {
@@ -125,8 +126,8 @@ func text(err error) string {
 // biggest is how many paths the summary names.
 const biggest = 5
 
-// printCard prints the one screen a person decides from.
-func (v *view) printCard(t board.Task, p review.Proposal, at onto) error {
+// card is the one screen a person decides from.
+func (v *view) card(t board.Task, p review.Proposal, at onto) string {
 	b := &strings.Builder{}
 	line := func(key, format string, args ...any) {
 		if s := fmt.Sprintf(format, args...); s != "" {
@@ -149,8 +150,7 @@ func (v *view) printCard(t board.Task, p review.Proposal, at onto) error {
 	line("accepts", "%s", strings.Join(t.Acceptance, "; "))
 	line("commit", "%s on %s, base %s", short(repo.OID(p.Commit)), p.Branch, short(repo.OID(p.Base)))
 	line("trace", "%s", p.Trace)
-	_, err := fmt.Fprint(v.env.Stdout, b.String())
-	return err
+	return b.String()
 }
 
 // sizes names the proposal's files, the biggest first.

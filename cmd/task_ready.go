@@ -44,7 +44,7 @@ func runTaskReady(ctx context.Context, env Env, name string, yes, asJSON bool) e
 	if err := review.Readyable(t); err != nil {
 		return err
 	}
-	h, err := w.human(ctx, "task ready "+string(t.ID), string(t.ID), yes)
+	h, err := w.human(ctx, "", "task ready "+string(t.ID), string(t.ID), yes)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -209,8 +210,9 @@ func (v *view) blobs(oid repo.OID) (func(string) string, error) {
 	}, nil
 }
 
-// human asks the terminal for the typed confirmation of an act.
-func (w *workspace) human(ctx context.Context, act, want string, signed bool) (review.Human, error) {
+// human shows the person on the terminal what they decide about and asks there
+// for the typed confirmation of the act.
+func (w *workspace) human(ctx context.Context, about, act, want string, signed bool) (review.Human, error) {
 	who, err := w.repo.Identity(ctx)
 	if err != nil {
 		return review.Human{}, err
@@ -218,6 +220,7 @@ func (w *workspace) human(ctx context.Context, act, want string, signed bool) (r
 	p := review.Person{Name: who.Name, Email: who.Email}
 	at := review.Place{CI: w.env.inCI(), Session: w.env.Getenv("ODD_RUN") != "", Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
 	if signed {
+		talk(w.env, "%s, signed:\n%s", act, about)
 		return review.Signed(act, p, at, w.cfg.RequireSigned)
 	}
 	if err := review.Allowed(act, p, at); err != nil {
@@ -228,6 +231,9 @@ func (w *workspace) human(ctx context.Context, act, want string, signed bool) (r
 		return review.Human{}, refuse("unconfirmed", "%s: no terminal to confirm on; run it in one", act)
 	}
 	defer tty.Close()
+	if _, err := io.WriteString(tty, about); err != nil {
+		return review.Human{}, refuse("unconfirmed", "%s: the terminal cannot be written: %v", act, err)
+	}
 	return review.Confirm(tty, act, want, p, at)
 }
 

@@ -176,3 +176,38 @@ func transcript(t *testing.T) string {
 	t.Fatal("readme_transcript.txtar: no want")
 	return ""
 }
+
+// TestReadmePromises: every promise of the README names scripts that are there.
+func TestReadmePromises(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(b), "| promise | proved by |")
+	if !ok {
+		t.Fatal("README.md has no table of promises")
+	}
+	rows := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 {
+			if rows > 0 {
+				break
+			}
+			continue
+		}
+		if strings.HasPrefix(cells[2], "---") || strings.TrimSpace(cells[2]) == "from history" {
+			continue
+		}
+		rows++
+		for name := range strings.SplitSeq(cells[2], ",") {
+			if _, err := os.Stat(filepath.Join("testdata", strings.TrimSpace(name)+".txtar")); err != nil {
+				t.Errorf("README.md: promise %q: %v", strings.TrimSpace(cells[1]), err)
+			}
+		}
+	}
+	if rows < 8 {
+		t.Errorf("%d promises read, want 8 at least", rows)
+	}
+}

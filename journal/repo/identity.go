@@ -1,10 +1,13 @@
 package repo
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // SetIdentity sets user.name and user.email of this repository alone.
 func (r *Repo) SetIdentity(ctx context.Context, name, email string) error {
-	if err := (Signature{Name: name, Email: email}).check(); err != nil {
+	if err := (Signature{Name: name, Email: email, When: time.Unix(0, 0)}).check(); err != nil {
 		return err
 	}
 	for _, kv := range [][2]string{{"user.name", name}, {"user.email", email}} {
