@@ -52,15 +52,7 @@ type approval struct {
 }
 
 func runApprove(ctx context.Context, env Env, o approval) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	v, err := w.view(ctx, true)
-	if err != nil {
-		return err
-	}
-	t, err := v.task(o.name)
+	v, t, err := openTask(ctx, env, o.name, true)
 	if err != nil {
 		return err
 	}
@@ -72,7 +64,7 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if err != nil {
 		return err
 	}
-	h, err := w.human(ctx, v.card(t, p, onto), "approve "+string(t.ID), string(t.ID), o.yes)
+	h, err := v.human(ctx, v.card(t, p, onto), "approve "+string(t.ID), string(t.ID), o.yes)
 	if err != nil {
 		return err
 	}

@@ -39,11 +39,7 @@ func logVerb(env Env) *cli.Command {
 }
 
 func runLog(ctx context.Context, env Env, f logFilter, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	v, err := w.current(ctx)
+	v, err := openCurrent(ctx, env)
 	if err != nil {
 		return err
 	}

@@ -67,11 +67,7 @@ func resume(env Env) *cli.Command {
 }
 
 func runResume(ctx context.Context, env Env, yes, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	v, err := w.view(ctx, true)
+	v, err := openBoard(ctx, env, true)
 	if err != nil {
 		return err
 	}
@@ -80,16 +76,12 @@ func runResume(ctx context.Context, env Env, yes, asJSON bool) error {
 		return printState(env, "running", "", asJSON)
 	}
 	talk(env, "paused: %s", board.PauseReason(b))
-	h, err := w.human(ctx, "", "resume", "resume", yes)
-	if err != nil {
-		return err
-	}
-	tree, err := v.repo.TreeOID(v.tip, "")
+	h, err := v.human(ctx, "", "resume", "resume", yes)
 	if err != nil {
 		return err
 	}
 	msg := trailers("board: resume", "It was paused: "+board.PauseReason(b), "Odd-Resumed-By", h.By())
-	oid, err := v.personal(ctx, []repo.OID{v.tip}, tree, repo.Changes{v.file("pause.toml"): nil}, msg)
+	oid, err := v.amend(ctx, repo.Changes{v.file("pause.toml"): nil}, msg)
 	if err != nil {
 		return err
 	}

@@ -40,22 +40,14 @@ type rejection struct {
 }
 
 func runReject(ctx context.Context, env Env, o rejection) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	v, err := w.view(ctx, true)
-	if err != nil {
-		return err
-	}
-	t, err := v.task(o.name)
+	v, t, err := openTask(ctx, env, o.name, true)
 	if err != nil {
 		return err
 	}
 	if err := review.Rejectable(t); err != nil {
 		return err
 	}
-	h, err := w.human(ctx, "", "reject "+string(t.ID), string(t.ID), o.yes)
+	h, err := v.human(ctx, "", "reject "+string(t.ID), string(t.ID), o.yes)
 	if err != nil {
 		return err
 	}
@@ -64,11 +56,7 @@ func runReject(ctx context.Context, env Env, o rejection) error {
 		return err
 	}
 	msg := trailers("reject: "+or(t.Title, string(t.ID)), o.reason, "Odd-Task", string(t.ID), "Odd-Run", t.Result.Run, "Odd-Proposal", t.Result.Commit, "Odd-Rejected-By", h.By())
-	tree, err := v.repo.TreeOID(v.tip, "")
-	if err != nil {
-		return err
-	}
-	oid, err := v.personal(ctx, []repo.OID{v.tip}, tree, repo.Changes{v.file(t.Path): b}, msg)
+	oid, err := v.amend(ctx, repo.Changes{v.file(t.Path): b}, msg)
 	if err != nil {
 		return err
 	}

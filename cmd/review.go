@@ -47,11 +47,7 @@ func reviewVerb(env Env) *cli.Command {
 
 // runQueue lists the tasks in review.
 func runQueue(ctx context.Context, env Env, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	v, err := w.view(ctx, false)
+	v, err := openBoard(ctx, env, false)
 	if err != nil {
 		return err
 	}
@@ -75,15 +71,7 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 }
 
 func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	v, err := w.view(ctx, false)
-	if err != nil {
-		return err
-	}
-	t, err := v.task(name)
+	v, t, err := openTask(ctx, env, name, false)
 	if err != nil {
 		return err
 	}

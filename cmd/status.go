@@ -45,11 +45,7 @@ type boardStatus struct {
 }
 
 func runStatus(ctx context.Context, env Env, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	v, err := w.current(ctx)
+	v, err := openCurrent(ctx, env)
 	if err != nil {
 		return err
 	}

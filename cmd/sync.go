@@ -38,11 +38,7 @@ type synced struct {
 }
 
 func runSync(ctx context.Context, env Env, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	v, err := w.view(ctx, true)
+	v, err := openBoard(ctx, env, true)
 	if err != nil {
 		return err
 	}

@@ -38,11 +38,7 @@ type taskRow struct {
 }
 
 func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	v, err := w.current(ctx)
+	v, err := openCurrent(ctx, env)
 	if err != nil {
 		return err
 	}

@@ -29,22 +29,14 @@ func taskReady(env Env) *cli.Command {
 }
 
 func runTaskReady(ctx context.Context, env Env, name string, yes, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	v, err := w.view(ctx, true)
-	if err != nil {
-		return err
-	}
-	t, err := v.task(name)
+	v, t, err := openTask(ctx, env, name, true)
 	if err != nil {
 		return err
 	}
 	if err := review.Readyable(t); err != nil {
 		return err
 	}
-	h, err := w.human(ctx, "", "task ready "+string(t.ID), string(t.ID), yes)
+	h, err := v.human(ctx, "", "task ready "+string(t.ID), string(t.ID), yes)
 	if err != nil {
 		return err
 	}
@@ -52,12 +44,8 @@ func runTaskReady(ctx context.Context, env Env, name string, yes, asJSON bool) e
 	if err != nil {
 		return err
 	}
-	tree, err := v.repo.TreeOID(v.tip, "")
-	if err != nil {
-		return err
-	}
 	msg := trailers(fmt.Sprintf("board: %s is ready", t.ID), "", "Odd-Task", string(t.ID), "Odd-Ready-By", h.By())
-	oid, err := v.personal(ctx, []repo.OID{v.tip}, tree, repo.Changes{v.file(t.Path): b}, msg)
+	oid, err := v.amend(ctx, repo.Changes{v.file(t.Path): b}, msg)
 	if err != nil {
 		return err
 	}

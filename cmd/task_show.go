@@ -26,11 +26,7 @@ func taskShow(env Env) *cli.Command {
 }
 
 func runTaskShow(ctx context.Context, env Env, name string, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	v, err := w.current(ctx)
+	v, err := openCurrent(ctx, env)
 	if err != nil {
 		return err
 	}

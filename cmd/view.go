@@ -32,6 +32,34 @@ type view struct {
 	unread   []okf.Problem
 }
 
+// openBoard is the board of the repository env.Dir is in, as committed.
+func openBoard(ctx context.Context, env Env, fetch bool) (*view, error) {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	return w.view(ctx, fetch)
+}
+
+// openTask is openBoard with one of its tasks.
+func openTask(ctx context.Context, env Env, name string, fetch bool) (*view, board.Task, error) {
+	v, err := openBoard(ctx, env, fetch)
+	if err != nil {
+		return nil, board.Task{}, err
+	}
+	t, err := v.task(name)
+	return v, t, err
+}
+
+// openCurrent is the board as a person sees it.
+func openCurrent(ctx context.Context, env Env) (*view, error) {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	return w.current(ctx)
+}
+
 // view reads the board branch. With fetch it starts from the remote's tip, as
 // every act that commits must.
 func (w *workspace) view(ctx context.Context, fetch bool) (*view, error) {
@@ -249,6 +277,15 @@ func (v *view) personal(ctx context.Context, parents []repo.OID, tree repo.OID, 
 		return "", refuse("moved", "%s moved meanwhile; nothing was done, run the command again", v.line.Name())
 	}
 	return oid, err
+}
+
+// amend is personal for a commit that only changes files of the board.
+func (v *view) amend(ctx context.Context, ch repo.Changes, msg string) (repo.OID, error) {
+	tree, err := v.repo.TreeOID(v.tip, "")
+	if err != nil {
+		return "", err
+	}
+	return v.personal(ctx, []repo.OID{v.tip}, tree, ch, msg)
 }
 
 // sign makes the person's commit, and where signatures are required refuses one without.
