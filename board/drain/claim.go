@@ -28,6 +28,9 @@ type claim struct {
 
 // unpin lets git forget the base again.
 func (c *claim) unpin(ctx context.Context) {
+	if c.pin.New == "" {
+		return
+	}
 	_ = c.repo.Update(context.WithoutCancel(ctx), repo.RefUpdate{Name: c.pin.Name, Old: c.pin.New})
 }
 

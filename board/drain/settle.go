@@ -117,7 +117,11 @@ func (d *drain) propose(ctx context.Context, c *claim, w *work, trace string) (r
 	}
 	stem := "odd/review/" + board.Slug(c.task.ID) + "."
 	taken := map[string]bool{}
-	for _, prefix := range []string{"refs/heads/", "refs/remotes/" + d.line.Remote + "/"} {
+	prefixes := []string{"refs/heads/"}
+	if d.line.Remote != "" {
+		prefixes = append(prefixes, d.line.Local(""))
+	}
+	for _, prefix := range prefixes {
 		refs, err := d.repo.Refs(prefix + stem)
 		if err != nil {
 			return repo.RefUpdate{}, err
@@ -192,8 +196,9 @@ func (d *drain) land(ctx context.Context, c *claim, w *work, out *Outcome, refs 
 		if err != nil {
 			return err
 		}
-		err = d.line.Land(ctx, tip, next, refs...)
+		err = d.line.Land(ctx, tip, next, append(slices.Clip(refs), d.release(c)...)...)
 		if err == nil {
+			c.pin.New = ""
 			d.at, err = look(ctx, d.repo, next, d.at, d.Load)
 			return err
 		}
@@ -201,6 +206,15 @@ func (d *drain) land(ctx context.Context, c *claim, w *work, out *Outcome, refs 
 			return fmt.Errorf("%s: the result could not be written, the claim will be swept when its lease expires: %w", c.task.ID, err)
 		}
 	}
+}
+
+// release lets go of the pinned base in the result's own transaction, where
+// that is a local one.
+func (d *drain) release(c *claim) []repo.RefUpdate {
+	if at, err := d.repo.Ref(c.pin.Name); d.line.Remote != "" || c.pin.New == "" || err != nil || at != c.pin.New {
+		return nil
+	}
+	return []repo.RefUpdate{{Name: c.pin.Name, Old: c.pin.New}}
 }
 
 // tryAgain reports whether a result that did not land is worth another try.
