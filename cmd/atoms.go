@@ -2,18 +2,92 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
 
 // readFlags are the flags of every verb that only reads the bundle.
 func readFlags(more ...cli.Flag) []cli.Flag {
-	return append(more, &cli.StringFlag{Name: "bundle", Usage: bundleHelp}, jsonFlag())
+	return append(more,
+		&cli.StringFlag{Name: "at", Usage: "read the bundle as committed in `REV`, not the files"},
+		&cli.StringFlag{Name: "bundle", Usage: bundleHelp}, jsonFlag())
+}
+
+// source says where a verb reads the bundle: dir and rev may both be "".
+type source struct{ dir, rev string }
+
+func sourceOf(c *cli.Context) source { return source{dir: c.String("bundle"), rev: c.String("at")} }
+
+// open loads the bundle from the files, or from a commit.
+func (s source) open(ctx context.Context, env Env) (bundle, error) {
+	if s.rev == "" {
+		return openBundle(ctx, env, s.dir)
+	}
+	r, err := repo.Open(env.Dir)
+	if err != nil {
+		return bundle{}, err
+	}
+	commit, err := r.Resolve(ctx, s.rev)
+	if err != nil {
+		return bundle{}, err
+	}
+	files, err := r.Tree(commit)
+	if err != nil {
+		return bundle{}, err
+	}
+	root, err := s.committedRoot(env, r, files)
+	if err != nil {
+		return bundle{}, err
+	}
+	tree, err := r.TreeOID(commit, root)
+	if err != nil {
+		return bundle{}, err
+	}
+	if tree == "" {
+		return bundle{}, refuse("no-bundle", "%s: no such folder in %s", root, s.rev)
+	}
+	sub, err := fs.Sub(files, or(root, "."))
+	if err != nil {
+		return bundle{}, err
+	}
+	g, ps, err := loadTree(env, r, tree, sub)
+	if err != nil {
+		return bundle{}, fmt.Errorf("%s:%s: %w", s.rev, root, err)
+	}
+	return bundle{graph: g, problems: ps, root: filepath.Join(r.Root(), filepath.FromSlash(root)), prefix: root, rev: s.rev}, nil
+}
+
+// committedRoot is the bundle's folder in a commit, "" for its top.
+func (s source) committedRoot(env Env, r *repo.Repo, files fs.FS) (string, error) {
+	if s.dir != "" {
+		rel, err := filepath.Rel(r.Root(), env.path(s.dir))
+		if err != nil || !filepath.IsLocal(rel) {
+			return "", usage("%s: not in the repository at %s", s.dir, r.Root())
+		}
+		if rel == "." {
+			return "", nil
+		}
+		return filepath.ToSlash(rel), nil
+	}
+	b, err := fs.ReadFile(files, "odd.toml")
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", refuse("no-config", "odd.toml: not in commit %s; name the bundle's folder with --bundle", s.rev)
+	}
+	if err != nil {
+		return "", err
+	}
+	cfg, err := config.Parse("odd.toml", b)
+	return cfg.Root, err
 }
 
 func edgeFlag(usage string) cli.Flag {
@@ -56,8 +130,8 @@ func completeAtoms(env Env) cli.BashCompleteFunc {
 }
 
 // readAtom opens the bundle and finds an atom in it.
-func readAtom(ctx context.Context, env Env, dir, name string) (bundle, *okf.Atom, error) {
-	b, err := openBundle(ctx, env, dir)
+func readAtom(ctx context.Context, env Env, src source, name string) (bundle, *okf.Atom, error) {
+	b, err := src.open(ctx, env)
 	if err != nil {
 		return b, nil, err
 	}
@@ -92,19 +166,27 @@ func count(n int, thing string) string {
 }
 
 // place is where a line of the bundle is, as the person's shell sees it.
-// odd.toml lies beside the bundle.
-func (b bundle) place(env Env, path string, line int) string {
-	full := filepath.Join(b.root, filepath.FromSlash(path))
-	if path == "odd.toml" && b.prefix != "" {
-		full = filepath.Join(strings.TrimSuffix(b.root, filepath.FromSlash(b.prefix)), path)
+// odd.toml lies beside the bundle. A committed file is REV:path, as git has it.
+func (b bundle) place(env Env, file string, line int) string {
+	at := b.shown(env, file)
+	if line < 1 {
+		return at
+	}
+	return fmt.Sprintf("%s:%d", at, line)
+}
+
+func (b bundle) shown(env Env, file string) string {
+	if b.rev != "" {
+		return b.rev + ":" + path.Join(b.prefix, file)
+	}
+	full := filepath.Join(b.root, filepath.FromSlash(file))
+	if file == "odd.toml" && b.prefix != "" {
+		full = filepath.Join(strings.TrimSuffix(b.root, filepath.FromSlash(b.prefix)), file)
 	}
 	if rel, err := filepath.Rel(env.Dir, full); err == nil {
-		full = rel
+		return rel
 	}
-	if line < 1 {
-		return full
-	}
-	return fmt.Sprintf("%s:%d", full, line)
+	return full
 }
 
 // atomLine is an atom as lists show it.

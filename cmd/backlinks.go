@@ -21,13 +21,13 @@ func backlinks(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runBacklinks(c.Context, env, name, c.String("bundle"), c.Bool("json"))
+			return runBacklinks(c.Context, env, name, sourceOf(c), c.Bool("json"))
 		},
 	})
 }
 
-func runBacklinks(ctx context.Context, env Env, name, dir string, asJSON bool) error {
-	b, a, err := readAtom(ctx, env, dir, name)
+func runBacklinks(ctx context.Context, env Env, name string, src source, asJSON bool) error {
+	b, a, err := readAtom(ctx, env, src, name)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type bundle struct {
 	problems []okf.Problem
 	root     string // absolute directory
 	prefix   string // root relative to the repository, slash-separated, "" outside one
+	rev      string // the revision it was read from, as typed; "" for files
 }
 
 // bundleHelp is the usage of --bundle, which every reading verb has.

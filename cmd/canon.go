@@ -22,14 +22,15 @@ func canon(env Env) *cli.Command {
 			if c.NArg() > 1 {
 				return usage("canon: unexpected argument %q; see odd help canon", c.Args().Get(1))
 			}
-			o := canonOptions{ref: c.Args().First(), dir: c.String("bundle"), refs: c.Bool("refs"), json: c.Bool("json")}
+			o := canonOptions{ref: c.Args().First(), src: sourceOf(c), refs: c.Bool("refs"), json: c.Bool("json")}
 			return runCanon(c.Context, env, o)
 		},
 	})
 }
 
 type canonOptions struct {
-	ref, dir   string
+	src        source
+	ref        string
 	refs, json bool
 }
 
@@ -42,7 +43,7 @@ type canonJSON struct {
 }
 
 func runCanon(ctx context.Context, env Env, o canonOptions) error {
-	b, err := openBundle(ctx, env, o.dir)
+	b, err := o.src.open(ctx, env)
 	if err != nil {
 		return err
 	}

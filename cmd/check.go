@@ -26,6 +26,7 @@ func check(env Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "strict", Usage: "take warnings for errors, and fail on any"},
 			&cli.BoolFlag{Name: "notes", Usage: "list notes too (JSON always does)"},
+			&cli.StringFlag{Name: "at", Usage: "check the bundle as committed in `REV`, not the files"},
 			&cli.StringFlag{Name: "now", Usage: "check what is stale at `TIME`, as 2026-03-02T09:00:00Z"},
 			&cli.StringFlag{Name: "range", Usage: "re-prove the invariants over the commits of `A..B` instead"},
 			&cli.BoolFlag{Name: "all", Usage: "re-prove them over the whole history of HEAD"},
@@ -38,7 +39,7 @@ func check(env Env) *cli.Command {
 			if c.NArg() > 1 {
 				return usage("check: unexpected argument %q; see odd help check", c.Args().Get(1))
 			}
-			o := checkOptions{dir: c.Args().First(), strict: c.Bool("strict"), notes: c.Bool("notes"), json: c.Bool("json"), now: env.Now()}
+			o := checkOptions{src: source{dir: c.Args().First(), rev: c.String("at")}, strict: c.Bool("strict"), notes: c.Bool("notes"), json: c.Bool("json"), now: env.Now()}
 			if s := c.String("now"); s != "" {
 				var err error
 				if o.now, err = time.Parse(time.RFC3339, s); err != nil {
@@ -51,7 +52,7 @@ func check(env Env) *cli.Command {
 }
 
 type checkOptions struct {
-	dir                 string
+	src                 source
 	strict, notes, json bool
 	now                 time.Time
 }
@@ -68,7 +69,7 @@ type checked struct {
 }
 
 func runCheck(ctx context.Context, env Env, o checkOptions) error {
-	b, err := openBundle(ctx, env, o.dir)
+	b, err := o.src.open(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func runCheck(ctx context.Context, env Env, o checkOptions) error {
 // findings is everything that is to be said about the bundle, in order of place.
 func (b bundle) findings(env Env, o checkOptions) ([]okf.Problem, error) {
 	found := slices.Concat(b.problems, okf.Check(b.graph, o.now), board.CheckTasks(b.graph))
-	if o.dir == "" {
+	if o.src == (source{}) {
 		_, cfg, err := findConfig(env.Dir)
 		if err != nil {
 			return nil, err
@@ -135,12 +136,21 @@ func (b bundle) printFindings(env Env, r checked, notes bool) error {
 		if p.Hint != "" {
 			text += "; " + p.Hint
 		}
-		if _, err := fmt.Fprintf(env.Stdout, "%s: %s: %s [%s]\n", b.place(env, p.Path, p.Line), p.Severity, okf.Visible(text), p.Code); err != nil {
+		if _, err := fmt.Fprintf(env.Stdout, "%s: %s: %s [%s]\n", b.place(env, p.Path, p.Line), coloured(env, p.Severity), okf.Visible(text), p.Code); err != nil {
 			return err
 		}
 	}
 	talk(env, "%s", r.sum(notes))
 	return nil
+}
+
+// coloured is a severity, red or yellow for a person.
+func coloured(env Env, s okf.Severity) string {
+	code := map[okf.Severity]string{okf.Error: "31", okf.Warn: "33"}[s]
+	if code == "" || !env.color() {
+		return string(s)
+	}
+	return "\x1b[" + code + "m" + string(s) + "\x1b[0m"
 }
 
 // sum is the verdict in one line.

@@ -30,7 +30,7 @@ func expand(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			o := expandOptions{dir: c.String("bundle"), depth: c.Int("depth"), directed: c.Bool("directed"), json: c.Bool("json"), kinds: kinds}
+			o := expandOptions{src: sourceOf(c), depth: c.Int("depth"), directed: c.Bool("directed"), json: c.Bool("json"), kinds: kinds}
 			if o.depth < 0 {
 				return usage("expand: --depth %d; want 0 or more", o.depth)
 			}
@@ -40,7 +40,7 @@ func expand(env Env) *cli.Command {
 }
 
 type expandOptions struct {
-	dir            string
+	src            source
 	depth          int
 	directed, json bool
 	kinds          []okf.EdgeKind
@@ -54,7 +54,7 @@ type stepJSON struct {
 }
 
 func runExpand(ctx context.Context, env Env, name string, o expandOptions) error {
-	b, a, err := readAtom(ctx, env, o.dir, name)
+	b, a, err := readAtom(ctx, env, o.src, name)
 	if err != nil {
 		return err
 	}

@@ -22,18 +22,18 @@ func get(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runGet(c.Context, env, name, getOptions{dir: c.String("bundle"), body: c.Bool("body"), json: c.Bool("json")})
+			return runGet(c.Context, env, name, getOptions{src: sourceOf(c), body: c.Bool("body"), json: c.Bool("json")})
 		},
 	})
 }
 
 type getOptions struct {
-	dir        string
+	src        source
 	body, json bool
 }
 
 func runGet(ctx context.Context, env Env, name string, o getOptions) error {
-	b, a, err := readAtom(ctx, env, o.dir, name)
+	b, a, err := readAtom(ctx, env, o.src, name)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func graph(env Env) *cli.Command {
 			if err := noArgs(c); err != nil {
 				return err
 			}
-			o := graphOptions{dir: c.String("bundle"), format: c.String("format"), focus: c.String("focus")}
+			o := graphOptions{src: sourceOf(c), format: c.String("format"), focus: c.String("focus")}
 			if c.Bool("json") {
 				o.format = "json"
 			}
@@ -45,8 +45,9 @@ func graph(env Env) *cli.Command {
 }
 
 type graphOptions struct {
-	dir, format, focus string
-	view               okf.View
+	src           source
+	format, focus string
+	view          okf.View
 }
 
 // viewOf reads the flags that say what to draw.
@@ -69,7 +70,7 @@ func viewOf(c *cli.Context, format string) (okf.View, error) {
 }
 
 func runGraph(ctx context.Context, env Env, o graphOptions) error {
-	b, err := openBundle(ctx, env, o.dir)
+	b, err := o.src.open(ctx, env)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func related(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runRelated(c.Context, env, name, c.String("bundle"), kinds, c.Bool("json"))
+			return runRelated(c.Context, env, name, sourceOf(c), kinds, c.Bool("json"))
 		},
 	})
 }
@@ -38,8 +38,8 @@ type relatedJSON struct {
 	Atom      atomLine     `json:"atom"`
 }
 
-func runRelated(ctx context.Context, env Env, name, dir string, kinds []okf.EdgeKind, asJSON bool) error {
-	b, a, err := readAtom(ctx, env, dir, name)
+func runRelated(ctx context.Context, env Env, name string, src source, kinds []okf.EdgeKind, asJSON bool) error {
+	b, a, err := readAtom(ctx, env, src, name)
 	if err != nil {
 		return err
 	}

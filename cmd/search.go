@@ -28,25 +28,26 @@ func search(env Env) *cli.Command {
 			if c.Int("limit") < 0 {
 				return usage("search: --limit %d; want 0 or more", c.Int("limit"))
 			}
-			return runSearch(c.Context, env, query, searchOptions{dir: c.String("bundle"), typ: c.String("type"), limit: c.Int("limit"), json: c.Bool("json")})
+			return runSearch(c.Context, env, query, searchOptions{src: sourceOf(c), typ: c.String("type"), limit: c.Int("limit"), json: c.Bool("json")})
 		},
 	})
 }
 
 type searchOptions struct {
-	dir, typ string
-	limit    int
-	json     bool
+	src   source
+	typ   string
+	limit int
+	json  bool
 }
 
 func runSearch(ctx context.Context, env Env, query string, o searchOptions) error {
-	b, err := openBundle(ctx, env, o.dir)
+	b, err := o.src.open(ctx, env)
 	if err != nil {
 		return err
 	}
 	hits, more := b.search(query, o)
 	if len(hits) == 0 {
-		return none(env, o.json, []okf.Hit{}, "no atom of %d has %q", len(b.graph.Atoms()), query)
+		return none(env, o.json, []okf.Hit{}, "no atom of %d has %q%s", len(b.graph.Atoms()), query, b.instead(query))
 	}
 	if o.json {
 		return printJSON(env, hits)
@@ -74,6 +75,14 @@ func (b bundle) search(query string, o searchOptions) (hits []okf.Hit, more int)
 	}
 	hits, total := b.graph.SearchWhere(query, keep, o.limit)
 	return hits, total - len(hits)
+}
+
+// instead offers a query that may have been meant.
+func (b bundle) instead(query string) string {
+	if s := b.graph.Spell(query); s != "" {
+		return "; did you mean " + s + "?"
+	}
+	return ""
 }
 
 func (b bundle) hitRows(env Env, hits []okf.Hit) [][]string {

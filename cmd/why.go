@@ -24,13 +24,13 @@ func why(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runWhy(c.Context, env, [2]string{c.Args().Get(0), c.Args().Get(1)}, c.String("bundle"), kinds, c.Bool("json"))
+			return runWhy(c.Context, env, [2]string{c.Args().Get(0), c.Args().Get(1)}, sourceOf(c), kinds, c.Bool("json"))
 		},
 	})
 }
 
-func runWhy(ctx context.Context, env Env, names [2]string, dir string, kinds []okf.EdgeKind, asJSON bool) error {
-	b, from, err := readAtom(ctx, env, dir, names[0])
+func runWhy(ctx context.Context, env Env, names [2]string, src source, kinds []okf.EdgeKind, asJSON bool) error {
+	b, from, err := readAtom(ctx, env, src, names[0])
 	if err != nil {
 		return err
 	}

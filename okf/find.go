@@ -219,22 +219,23 @@ func (n *names) near(name string) []string {
 	want := strings.ToLower(strings.TrimSuffix(strings.Trim(name, "/"), ".md"))
 	stem := path.Base(want)
 	type match struct {
-		id   string
-		away int
+		id          string
+		away, whole int
 	}
 	var found []match
 	for _, a := range n.atoms {
 		id := strings.ToLower(string(a.ID))
-		away := min(distance(want, id), distance(stem, path.Base(id)))
+		whole := distance(want, id)
+		away := min(whole, distance(stem, path.Base(id)))
 		if away == far && len(want) >= 3 && strings.Contains(path.Base(id), want) {
 			away = far - 1
 		}
 		if away < far {
-			found = append(found, match{string(a.ID), away})
+			found = append(found, match{string(a.ID), away, whole})
 		}
 	}
 	slices.SortFunc(found, func(a, b match) int {
-		return cmp.Or(cmp.Compare(a.away, b.away), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(a.away, b.away), cmp.Compare(a.whole, b.whole), cmp.Compare(a.id, b.id))
 	})
 	var out []string
 	for _, m := range found[:min(most, len(found))] {

@@ -198,6 +198,7 @@ func TestFindSaysWhatIsNear(t *testing.T) {
 		"twim":           "twim: no such atom; did you mean a/twin or b/twin?",
 		"Chief":          "Chief: no such atom; did you mean chief?",
 		"quite another":  "quite another: no such atom",
+		"b/twim":         "b/twim: no such atom; did you mean b/twin or a/twin?",
 		"twin":           "twin: ambiguous name; say a/twin or b/twin",
 		"decisions/d1-x": "decisions/d1-x: no such atom; did you mean decisions/d1?",
 	} {

@@ -253,6 +253,38 @@ func withoutTargets(line string) string {
 	}
 }
 
+// Spell is the query with each word that no atom has in place of the nearest
+// word that one has; "" where there is none to offer.
+func (g *Graph) Spell(query string) string {
+	p := g.postings()
+	var out []string
+	changed := false
+	words(query, func(w string) {
+		if _, ok := p.rows[w]; !ok {
+			if near := p.nearest(w); near != "" {
+				w, changed = near, true
+			}
+		}
+		out = append(out, w)
+	})
+	if !changed {
+		return ""
+	}
+	return strings.Join(out, " ")
+}
+
+// nearest is the word most like w, the first of them in order, "" when none is.
+// A slip of the pen seldom changes the first letter.
+func (p *postings) nearest(w string) string {
+	best, away := "", 2+len(w)/4
+	for _, s := range p.sorted() {
+		if d := distance(w, s); d < away && s[0] == w[0] {
+			best, away = s, d
+		}
+	}
+	return best
+}
+
 // term is one word of a query: the words of the bundle it stands for.
 type term struct {
 	words  []string
@@ -363,7 +395,10 @@ const snippetWidth = 120
 // of the query, and its line in the file.
 func (a *Atom) snippet(terms []term) (line int, text string) {
 	most := 0
-	eachLine(a, func(n int, s string, _ bool) {
+	eachLine(a, func(n int, s string, heading bool) {
+		if heading && bare(s) == a.Title {
+			return // the hit shows it already
+		}
 		if got := matches(s, terms); got > most {
 			most, line, text = got, n, s
 		}
@@ -402,10 +437,13 @@ func (t term) has(w string) bool {
 	return ok
 }
 
+// bare is a line without the marks it begins with.
+func bare(s string) string { return strings.TrimSpace(strings.TrimLeft(s, "#*->| \t")) }
+
 // excerpt is s on one line without the marks it begins with, cut to snippetWidth
 // around the first match.
 func excerpt(s string, terms []term) string {
-	fields := strings.Fields(strings.TrimLeft(s, "#*->| \t"))
+	fields := strings.Fields(bare(s))
 	s = strings.Join(fields, " ")
 	if utf8.RuneCountInString(s) <= snippetWidth {
 		return s

@@ -149,6 +149,7 @@ func TestSearchSnippet(t *testing.T) {
 		{"ledger", "terms/summary", 4, "A ledger in other words."},
 		{"ledger", "terms/title", 0, ""},
 		{"ledger", "terms/heading", 5, "Ledger"},
+		{"month", "policies/month", 6, "The ledger is read once a month."},
 	}
 	for _, tt := range tests {
 		for _, h := range g.Search(tt.query, 0) {
@@ -198,6 +199,18 @@ func TestTop(t *testing.T) {
 		}
 		if len(got) != want || !slices.IsSorted(got) || got[0] != 0 || got[len(got)-1] != int32(want-1) {
 			t.Errorf("top %d is %d long: %v", n, len(got), got)
+		}
+	}
+}
+
+func TestSpell(t *testing.T) {
+	t.Parallel()
+	g := library(t)
+	for in, want := range map[string]string{
+		"ledgr": "ledger", "mnth sums": "month sum", "ledger month": "", "zither": "", "": "", "Legder of mont": "ledger of month",
+	} {
+		if got := g.Spell(in); got != want {
+			t.Errorf("Spell(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
