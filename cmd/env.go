@@ -19,7 +19,8 @@ type Env struct {
 	Dir            string           // where relative paths start; absolute
 	Now            func() time.Time // the only clock
 	Sleep          func(time.Duration)
-	Entropy        io.Reader // for run ids
+	After          func(time.Duration, func()) (stop func()) // calls later unless stopped
+	Entropy        io.Reader                                 // for run ids
 	Getenv         func(string) string
 	Environ        []string                           // all of it, for what odd.toml lets an exec session see
 	TTY            func() (io.ReadWriteCloser, error) // the terminal itself, for typed confirmations
@@ -39,11 +40,27 @@ func OS() Env {
 	}
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Dir: dir, Now: time.Now, Sleep: time.Sleep, Entropy: rand.Reader, Getenv: os.Getenv, Environ: os.Environ(),
+		Dir: dir, Now: time.Now, Sleep: time.Sleep, After: after, Entropy: rand.Reader, Getenv: os.Getenv, Environ: os.Environ(),
 		TTY:      func() (io.ReadWriteCloser, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) },
 		Terminal: term.IsTerminal(int(os.Stdout.Fd())),
 		Live:     term.IsTerminal(int(os.Stderr.Fd())),
 	}
+}
+
+func after(d time.Duration, f func()) (stop func()) {
+	t := time.AfterFunc(d, f)
+	return func() { t.Stop() }
+}
+
+// patience is how long odd works before it says at what.
+const patience = 500 * time.Millisecond
+
+// slow says what odd is doing once it has taken longer than a person's patience.
+func (e Env) slow(what string) (done func()) {
+	if e.After == nil {
+		return func() {}
+	}
+	return e.After(patience, func() { talk(e, "%s …", what) })
 }
 
 // path makes a path a person typed absolute, against Dir.

@@ -17,6 +17,7 @@ const worthKeeping = 500
 // loadTree loads the bundle of a commit. Its tree id names the cache, so a hit
 // needs no walk and can never be stale.
 func loadTree(env Env, r *repo.Repo, tree repo.OID, bundle fs.FS) (*okf.Graph, []okf.Problem, error) {
+	defer env.slow("loading the board")()
 	name := "tree-" + string(tree)
 	if b := r.Cached(name); b != nil {
 		if g, ps, err := okf.Decode(b, bundle); err == nil {
@@ -30,6 +31,7 @@ func loadTree(env Env, r *repo.Repo, tree repo.OID, bundle fs.FS) (*okf.Graph, [
 // loadDir loads the bundle in a folder of the work tree. Files whose size and
 // time are as they were are not read.
 func loadDir(env Env, r *repo.Repo, root string) (*okf.Graph, []okf.Problem, error) {
+	defer env.slow("loading " + root)()
 	if r == nil {
 		return okf.Load(os.DirFS(root))
 	}
