@@ -101,7 +101,7 @@ func (l *Line) Land(ctx context.Context, old, next OID, also ...RefUpdate) error
 // follow brings the local refs to what was pushed. A checkout in the way is
 // named and left alone: what was pushed is safe on the remote.
 func (l *Line) follow(ctx context.Context, next OID, shared []RefUpdate) {
-	if err := l.Follow(ctx, next); err != nil {
+	if err := l.Follow(ctx, next); err != nil && !errors.Is(err, ErrNoRef) { // a branch that is not here has nothing to follow
 		l.say("%s: local branch left where it is: %v; run odd sync", l.Name(), err)
 	}
 	for _, u := range shared {
