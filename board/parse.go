@@ -94,6 +94,9 @@ func parse(a *okf.Atom) (Task, []okf.Problem) {
 		ClaimedBy: r.text("claimed_by"), LeaseExpires: r.moment("lease_expires"), Attempts: r.integer("attempts", 0),
 		BlockedReason: r.text("blocked_reason"), Rejected: r.rejected(), Result: r.result(), Created: a.Generated.At,
 	}
+	if okf.Visible(a.Path) != a.Path || strings.ContainsAny(a.Path, "\n\t") {
+		r.bad("path", "the file name has characters nobody can see", "rename it; its id is typed to confirm and stands in commits")
+	}
 	if t.State == InProgress && t.ClaimedBy != "" && t.LeaseExpires.IsZero() && len(r.problems) == 0 {
 		r.bad("lease_expires", "claimed by "+t.ClaimedBy+" without a lease", "remove claimed_by, or set lease_expires")
 	}

@@ -156,3 +156,18 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// An id that defaults to the file's name is printed, typed and committed.
+func TestParseWantsAVisibleName(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"tasks/n\nl.md", "tasks/e\x1b[31m.md", "tasks/r\u202e.md", "tasks/t\t.md"} {
+		a, err := okf.Parse(name, []byte("---\ntype: task\nstate: ready\n---\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p okf.Problem
+		if _, err := Parse(&a); !errors.As(err, &p) || p.Code != "odd-task-path" {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
