@@ -31,12 +31,13 @@ func Approve(t board.Task, taskFile string, atoms Files, v Verify, h Human, now 
 		return nil, err
 	}
 	out := Files{taskFile: b}
+	root := strings.TrimSuffix(taskFile, t.Path) // an atom's default id is its path below the bundle
 	left := map[okf.ID]bool{}
 	for _, id := range v.Except {
 		left[id] = true
 	}
 	for path, src := range atoms {
-		a, err := okf.Parse(path, src)
+		a, err := okf.Parse(strings.TrimPrefix(path, root), src)
 		if err != nil {
 			return nil, err
 		}

@@ -18,6 +18,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/odd-cli/odd/okf"
 )
 
 // Person is who is asking, as their git configuration says.
@@ -76,7 +78,7 @@ func Confirm(tty io.ReadWriter, act, want string, p Person, at Place) (Human, er
 	if err := Allowed(act, p, at); err != nil {
 		return Human{}, err
 	}
-	if _, err := fmt.Fprintf(tty, "%s as %s <%s>\ntype %s to confirm: ", act, p.Name, p.Email, want); err != nil {
+	if _, err := fmt.Fprint(tty, okf.Visible(fmt.Sprintf("%s as %s <%s>\ntype %s to confirm: ", act, p.Name, p.Email, want))); err != nil {
 		return Human{}, refuse("unconfirmed", "%s: the terminal cannot be written: %v", act, err)
 	}
 	got, err := bufio.NewReader(io.LimitReader(tty, 1024)).ReadString('\n')

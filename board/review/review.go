@@ -36,7 +36,8 @@ type Path struct {
 }
 
 // Read finds the proposal of t in the records of the run that made it: the last
-// outcome of the task with verdict review.
+// outcome of the task with verdict review. The task's own result must name the
+// same commit and branch.
 func Read(t board.Task, run string, records []ledger.Record) (Proposal, error) {
 	if t.State != board.Review {
 		return Proposal{}, refuse("state", "%s: task is in %s, want review", t.ID, t.State)
@@ -61,6 +62,10 @@ func Read(t board.Task, run string, records []ledger.Record) (Proposal, error) {
 	}
 	if !found {
 		return Proposal{}, refuse("state", "%s: the ledger of %s holds no outcome that waits for review; reject the task to start again", t.ID, run)
+	}
+	if p.Commit != t.Result.Commit || p.Branch != t.Result.Branch || !strings.HasPrefix(p.Branch, "odd/review/") {
+		return Proposal{}, refuse("branch", "%s: the ledger of %s names %s on %s, the task %s on %s; one of them was edited, reject the task",
+			t.ID, run, p.Commit, p.Branch, t.Result.Commit, t.Result.Branch)
 	}
 	return p, nil
 }

@@ -77,6 +77,19 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
+// What the terminal is asked carries no escape: an id may be a file's name.
+func TestConfirmShowsPlainText(t *testing.T) {
+	t.Parallel()
+	term := tty("no\n")
+	_, err := Confirm(term, "approve e\x1b[31mx", "e\x1b[31mx", Person{"A\u202enn", ann.Email}, Place{Agent: agent})
+	if code(err) != "unconfirmed" {
+		t.Error(err)
+	}
+	if got := term.asked.String(); okf.Visible(got) != got || !strings.Contains(got, "type e[31mx to confirm") {
+		t.Errorf("asked %q", got)
+	}
+}
+
 func TestSignedNeedsTheRule(t *testing.T) {
 	t.Parallel()
 	if _, err := Signed("approve t-1", ann, Place{Agent: agent}, false); code(err) != "unconfirmed" {
@@ -162,6 +175,10 @@ func TestExcept(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Errorf("files = %v, %v", files, err)
 	}
+	nameless := Files{"k/terms/skeg.md": []byte("---\ntype: term\n---\n")}
+	if files, err := Approve(in(t, board.Review), "k/tasks/t-1.md", nameless, Verify{All: true, Except: []okf.ID{"terms/skeg"}}, person(t), now); err != nil || len(files) != 1 {
+		t.Errorf("an atom without an id of its own: %v, %v", files, err)
+	}
 	if !strings.Contains(string(files["f"]), "excepted: [skeg]") {
 		t.Errorf("the exception is not recorded:\n%s", files["f"])
 	}
@@ -208,7 +225,9 @@ func TestRead(t *testing.T) {
 	}
 	other := ledger.Record{Kind: ledger.Outcome, Task: "t-2", Data: map[string]any{"verdict": "review", "proposal": "p9"}}
 	counted := ledger.Record{Kind: ledger.Reconcile, Task: "t-1", Data: map[string]any{"counts": map[string]any{"added": int64(1)}, "guarded": []any{"skeg"}}}
-	p, err := Read(in(t, board.Review), "run-1", []ledger.Record{{Kind: ledger.Claim, Task: "t-1"}, counted, outcome("review"), other})
+	task := in(t, board.Review)
+	task.Result = board.Result{Run: "run-1", Commit: "p1", Branch: "odd/review/t-1.1"}
+	p, err := Read(task, "run-1", []ledger.Record{{Kind: ledger.Claim, Task: "t-1"}, counted, outcome("review"), other})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,6 +235,16 @@ func TestRead(t *testing.T) {
 		Paths: []Path{{"k/x.md", "", "r1"}}, Counts: map[string]int{"added": 1}, Guarded: []string{"skeg"}}
 	if d := cmp.Diff(want, p); d != "" {
 		t.Error(d)
+	}
+	for name, r := range map[string]board.Result{
+		"another commit": {Commit: "p2", Branch: "odd/review/t-1.1"},
+		"another branch": {Commit: "p1", Branch: "odd/review/t-1.2"},
+		"nothing":        {},
+	} {
+		task.Result = r
+		if _, err := Read(task, "run-1", []ledger.Record{outcome("review")}); code(err) != "branch" {
+			t.Errorf("the task names %s: %v", name, err)
+		}
 	}
 	for name, rs := range map[string][]ledger.Record{
 		"no records":          nil,
