@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/odd-cli/odd/board"
@@ -141,10 +142,11 @@ func reparse(t board.Task, b []byte) (board.Task, error) {
 }
 
 // message is a commit message with its trailers. An empty trailer value is left out.
+// The subject is one line, so that no title can bring a trailer of its own.
 func message(subject, body string, trailers ...[2]string) string {
-	s := subject + "\n"
+	s := strings.Join(strings.Fields(okf.Visible(subject)), " ") + "\n"
 	if body != "" {
-		s += "\n" + body + "\n"
+		s += "\n" + okf.Visible(body) + "\n"
 	}
 	s += "\n"
 	for _, t := range trailers {

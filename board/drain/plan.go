@@ -52,6 +52,9 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 		if err := d.refresh(ctx); !p.stop(err) {
 			return p, err
 		}
+		if _, err := d.base(ctx); !p.stop(err) {
+			return p, err
+		}
 		if unlock, err := r.LockDrain(); err == nil {
 			_ = unlock()
 		} else if !p.stop(busy("locked", "%v", err)) {
