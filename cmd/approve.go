@@ -117,6 +117,9 @@ func (v *view) bind(ctx context.Context, t board.Task, p review.Proposal) (onto,
 	if err != nil {
 		return at, refuse("branch", "%s: the proposal %s is not in this clone; git fetch it, or reject the task", t.ID, short(repo.OID(p.Commit)))
 	}
+	if err := v.basis(ctx, p, at.tip); err != nil {
+		return at, err
+	}
 	changes, err := v.repo.Diff(ctx, repo.OID(p.Base), repo.OID(p.Commit))
 	if err != nil {
 		return at, err
@@ -130,6 +133,22 @@ func (v *view) bind(ctx context.Context, t board.Task, p review.Proposal) (onto,
 	}
 	at.read, err = v.readSince(ctx, t, p, at.tip)
 	return at, err
+}
+
+// basis refuses a proposal that would bring more history than its own commit:
+// one that is not made on the recorded base, or whose base tip does not hold.
+func (v *view) basis(ctx context.Context, p review.Proposal, tip repo.OID) error {
+	c, err := v.repo.Commit(repo.OID(p.Commit))
+	if err != nil {
+		return err
+	}
+	if len(c.Parents) != 1 || string(c.Parents[0]) != p.Base {
+		return refuse("branch", "%s: %s is not made on %s, as the run recorded; reject the task", p.Task, short(c.OID), short(repo.OID(p.Base)))
+	}
+	if in, err := v.repo.Ancestor(ctx, c.Parents[0], tip); err != nil || in {
+		return err
+	}
+	return refuse("moved", "%s: its base %s is not in the branch it would be merged into, whose history was rewritten; run odd review --refresh %s, or reject it", p.Task, short(repo.OID(p.Base)), p.Task)
 }
 
 // branchHolds refuses a review branch that carries anything but the recorded proposal.

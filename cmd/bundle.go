@@ -133,5 +133,28 @@ func (w *workspace) board() (string, error) {
 		}
 		b = head
 	}
-	return "refs/heads/" + b, nil
+	return "refs/heads/" + b, w.own(b)
+}
+
+// own makes the board's local branch in a clone that has it only from the
+// remote, as git switch does.
+func (w *workspace) own(branch string) error {
+	if w.cfg.Remote == "" {
+		return nil
+	}
+	local := "refs/heads/" + branch
+	if _, err := w.repo.Ref(local); !errors.Is(err, repo.ErrNoRef) {
+		return err
+	}
+	tip, err := w.repo.Ref("refs/remotes/" + w.cfg.Remote + "/" + branch)
+	if errors.Is(err, repo.ErrNoRef) {
+		return nil // the verb says that there are no commits
+	}
+	if err != nil {
+		return err
+	}
+	if err = w.repo.Update(context.Background(), repo.RefUpdate{Name: local, New: tip}); errors.Is(err, repo.ErrMoved) {
+		return nil // another odd was first
+	}
+	return err
 }

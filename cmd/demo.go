@@ -22,17 +22,18 @@ func demo(env Env) *cli.Command {
 		Usage:       "make a small company, drain it, and leave you at a review",
 		ArgsUsage:   "[DIR]",
 		Description: "odd demo\ncd odd-demo && odd review read-the-handbook",
+		Flags:       []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
 				_, err := oneArg(c, "a directory, or none")
 				return err
 			}
-			return runDemo(c.Context, env, or(c.Args().First(), "odd-demo"))
+			return runDemo(c.Context, env, or(c.Args().First(), "odd-demo"), c.Bool("json"))
 		},
 	})
 }
 
-func runDemo(ctx context.Context, env Env, dir string) error {
+func runDemo(ctx context.Context, env Env, dir string, asJSON bool) error {
 	at := env.path(dir)
 	if entries, err := os.ReadDir(at); err == nil && len(entries) > 0 {
 		return usage("demo: %s is not empty; name a new directory", dir)
@@ -51,7 +52,7 @@ func runDemo(ctx context.Context, env Env, dir string) error {
 	}
 	talk(env, "a company with a handbook in docs/ and a bundle in knowledge/ is committed in %s", at)
 	env.Dir = at
-	if err := runDrain(ctx, env, drain.Options{MaxTasks: 1}, false, false); err != nil {
+	if err := runDrain(ctx, env, drain.Options{MaxTasks: 1}, false, asJSON); err != nil {
 		return err
 	}
 	where := dir

@@ -139,6 +139,9 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 		s.Note = fmt.Sprintf("no approval on %s; odd approve %s, or reject it", p.Branch, t.ID)
 		return s, nil
 	}
+	if s.Note, err = v.unsigned(ctx, a); err != nil || s.Note != "" {
+		return s, err
+	}
 	if s.Note, err = v.merged(ctx, p, a, target, tip); err != nil || s.Note != "" {
 		return s, err
 	}
@@ -182,7 +185,8 @@ func (v *view) approval(ctx context.Context, p review.Proposal, tip repo.OID) (r
 // commit on top of it that names it.
 func (v *view) approves(c repo.Commit, p review.Proposal) bool {
 	names := c.Trailer("Odd-Proposal")
-	if len(names) != 1 || names[0] != p.Commit || len(c.Trailer("Odd-Approved-By")) != 1 {
+	by := c.Trailer("Odd-Approved-By")
+	if len(names) != 1 || names[0] != p.Commit || len(by) != 1 || by[0] != "human:"+c.Author.Email {
 		return false
 	}
 	if strings.EqualFold(c.Author.Email, v.cfg.AgentEmail) || len(c.Parents) != 1 || string(c.Parents[0]) != p.Commit {
@@ -190,6 +194,18 @@ func (v *view) approves(c repo.Commit, p review.Proposal) bool {
 	}
 	tree, err := v.repo.TreeOID(repo.OID(p.Commit), "")
 	return err == nil && tree == c.Tree
+}
+
+// unsigned says that an approval lacks the signature odd.toml requires.
+func (v *view) unsigned(ctx context.Context, a repo.Commit) (string, error) {
+	if !v.cfg.RequireSigned {
+		return "", nil
+	}
+	ok, _, err := v.repo.Verify(ctx, a.OID)
+	if err != nil || ok {
+		return "", err
+	}
+	return fmt.Sprintf("approval %s by %s carries no signature git trusts here, and odd.toml requires one; import the key, or reject the task", short(a.OID), a.Author.Email), nil
 }
 
 // merged says what is missing until the target holds exactly what was approved,
