@@ -89,10 +89,10 @@ func (r *reader) word(t string) {
 }
 
 // ordered is the verb, its flags, its arguments. Where no verb was named right,
-// help gives way to the message that says so.
+// flags give way to the message that says so.
 func (r *reader) ordered() []string {
 	if len(r.rest) > 0 && len(r.cmds) > 0 {
-		r.flags = slices.DeleteFunc(r.flags, func(f string) bool { return f == "--help" || f == "-h" })
+		r.flags = nil
 	}
 	out := append(r.path, r.flags...)
 	if slices.ContainsFunc(r.rest, func(s string) bool { return strings.HasPrefix(s, "-") && s != "-" }) {

@@ -31,6 +31,7 @@ func TestArrange(t *testing.T) {
 		"help task add":                        "task add --help",
 		"help frob":                            "frob",
 		"task frob --help":                     "task frob",
+		"frob --json":                          "frob",
 		"approve task":                         "approve task",
 		"approve --unknown T":                  "approve --unknown T",
 		"drain --max-tasks":                    "drain --max-tasks",

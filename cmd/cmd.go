@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -46,10 +45,10 @@ func Main(env Env, args ...string) int {
 	if err != nil {
 		return fail(env, err, false)
 	}
-	env.Dir = env.path(filepath.Join(line.dirs...))
-	if len(line.dirs) > 0 {
+	for _, dir := range line.dirs { // each is meant from the one before, as git does
+		env.Dir = env.path(dir)
 		if st, err := os.Stat(env.Dir); err != nil || !st.IsDir() {
-			return fail(env, usage("-C %s: no such directory", filepath.Join(line.dirs...)), line.json)
+			return fail(env, usage("-C %s: no such directory", dir), line.json)
 		}
 	}
 	err = app(env).RunContext(ctx, line.args)
@@ -62,18 +61,20 @@ func Main(env Env, args ...string) int {
 // app is the whole command tree, in help order.
 func app(env Env) *cli.App {
 	a := &cli.App{
-		Name:                  "odd",
-		Usage:                 "plain files, git history: an agent can propose, only a person approves",
-		Version:               version(),
-		HideVersion:           true,
-		Writer:                env.Stdout,
-		ErrWriter:             env.Stderr,
-		Suggest:               true,
-		EnableBashCompletion:  true,
-		ExitErrHandler:        func(*cli.Context, error) {},
-		OnUsageError:          onUsage,
-		CustomAppHelpTemplate: helpPage(verbs(env)),
-		Flags:                 []cli.Flag{&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"}},
+		Name:                 "odd",
+		Usage:                "plain files, git history: an agent can propose, only a person approves",
+		Version:              version(),
+		HideVersion:          true,
+		Writer:               env.Stdout,
+		ErrWriter:            env.Stderr,
+		Suggest:              true,
+		EnableBashCompletion: true,
+		// A sentence has commas: a flag that is given twice is the list.
+		DisableSliceFlagSeparator: true,
+		ExitErrHandler:            func(*cli.Context, error) {},
+		OnUsageError:              onUsage,
+		CustomAppHelpTemplate:     helpPage(verbs(env)),
+		Flags:                     []cli.Flag{&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"}},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknownVerb(c, c.Args().First())
@@ -192,7 +193,7 @@ func fail(env Env, err error, asJSON bool) int {
 	if code == exitRefused || code == exitBusy {
 		tag = " [" + reason + "]"
 	}
-	fmt.Fprintf(env.Stderr, "odd: %s%s\n", strings.TrimRight(err.Error(), "\n"), tag)
+	talk(env, "%s%s", strings.TrimRight(err.Error(), "\n"), tag)
 	if asJSON {
 		_ = printJSON(env, map[string]any{"error": map[string]any{"code": code, "reason": reason, "message": err.Error()}})
 	}

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"io/fs"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,6 +21,9 @@ func pause(env Env) *cli.Command {
 			why, err := oneArg(c, "a reason in quotes")
 			if err != nil {
 				return err
+			}
+			if why = oneLine(why); why == "" {
+				return usage("pause: say why; whoever resumes reads it")
 			}
 			return runPause(c.Context, env, why, c.Bool("json"))
 		},
@@ -42,7 +44,7 @@ func runPause(ctx context.Context, env Env, why string, asJSON bool) error {
 			talk(env, "already paused: %s", board.PauseReason(b))
 			return nil, "", nil
 		}
-		b := board.PauseFile(strings.TrimSpace(why), "human:"+who.Email, env.Now())
+		b := board.PauseFile(why, "human:"+who.Email, env.Now())
 		return repo.Changes{v.file("pause.toml"): b}, trailers("board: pause", why), nil
 	})
 	if err != nil {

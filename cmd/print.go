@@ -7,6 +7,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
 )
 
 func jsonFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print JSON"} }
@@ -19,15 +21,20 @@ func printJSON(env Env, v any) error {
 	return enc.Encode(v)
 }
 
-// printRows prints rows: aligned for a person, tab-separated for a pipe. A tab
-// or newline inside a cell becomes a space.
+// cell is s on one line of a terminal: a tab or line break becomes a space, and
+// what nobody can see is left out, because titles and reasons come from files and
+// agents, and a terminal obeys escapes.
+func cell(s string) string {
+	return okf.Visible(strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace(s))
+}
+
+// printRows prints rows of cells: aligned for a person, tab-separated for a pipe.
 func printRows(env Env, rows [][]string) error {
 	w := tabwriter.NewWriter(env.Stdout, 0, 8, 2, ' ', 0)
-	clean := strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 	for _, r := range rows {
 		cells := make([]string, len(r))
 		for i, c := range r {
-			cells[i] = clean.Replace(c)
+			cells[i] = cell(c)
 		}
 		if !env.Terminal {
 			if _, err := fmt.Fprintln(env.Stdout, strings.Join(cells, "\t")); err != nil {
@@ -42,9 +49,9 @@ func printRows(env Env, rows [][]string) error {
 	return w.Flush()
 }
 
-// talk writes one line of talk to stderr.
+// talk writes one line of talk to stderr, without hidden characters.
 func talk(env Env, format string, args ...any) {
-	fmt.Fprintf(env.Stderr, "odd: "+format+"\n", args...)
+	fmt.Fprintln(env.Stderr, okf.Visible(fmt.Sprintf("odd: "+format, args...)))
 }
 
 // oneArg is the single argument of a verb that takes exactly one, called want in its usage.

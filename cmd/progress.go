@@ -25,7 +25,7 @@ func (p *progress) line(s string) {
 		talk(p.env, "%s", s)
 		return
 	}
-	r := []rune(strings.ReplaceAll(s, "\n", " "))
+	r := []rune(cell(s))
 	if len(r) > liveWidth {
 		r = append(r[:liveWidth-1], '…')
 	}

@@ -118,7 +118,7 @@ const biggest = 5
 func (v *view) card(t board.Task, p review.Proposal, at onto) string {
 	b := &strings.Builder{}
 	line := func(key, format string, args ...any) {
-		if s := fmt.Sprintf(format, args...); s != "" {
+		if s := cell(fmt.Sprintf(format, args...)); s != "" {
 			fmt.Fprintf(b, "%-10s%s\n", key, s)
 		}
 	}

@@ -76,7 +76,7 @@ func (v *view) status(ctx context.Context) (boardStatus, error) {
 	}
 	spend, err := ledger.Sum(v.bundle)
 	if err != nil {
-		return s, err
+		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}
 	n, err := spend.In(s.Month)
 	if err != nil {
@@ -100,7 +100,7 @@ func (v *view) status(ctx context.Context) (boardStatus, error) {
 func (s boardStatus) page() string {
 	b := &strings.Builder{}
 	line := func(key, format string, args ...any) {
-		fmt.Fprintf(b, "%-10s%s\n", key, fmt.Sprintf(format, args...))
+		fmt.Fprintf(b, "%-10s%s\n", key, cell(fmt.Sprintf(format, args...)))
 	}
 	line("board", "%s at %s", s.Branch, s.Tip)
 	if s.Paused != "" {

@@ -74,9 +74,11 @@ func (w *workspace) apply(ctx context.Context, build func(*view) (repo.Changes, 
 	return printRows(w.env, [][]string{{id, state, short(oid)}})
 }
 
-// stage writes the changes into the work tree and the index, on the board's own checkout only.
+// stage writes the changes into the work tree and the index, on the board's own
+// checkout only. They are built on the files as they lie there, so that a
+// person's edits and what was staged before stay.
 func (w *workspace) stage(ctx context.Context, build func(*view) (repo.Changes, string, error)) error {
-	v, err := w.view(ctx, false)
+	v, err := w.current(ctx)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 
 	"github.com/urfave/cli/v2"
 
@@ -66,6 +68,9 @@ func runTaskAdd(ctx context.Context, env Env, f board.Filing, noCommit, asJSON b
 	build := func(v *view) (repo.Changes, string, error) {
 		if b, err := v.graph.Find(string(a.ID)); err == nil && (b.ID == a.ID || b.Path == a.Path) {
 			return nil, "", refuse("exists", "task add %s: %s has that id; choose another with --id", a.ID, v.file(b.Path))
+		}
+		if _, err := fs.Stat(v.bundle, a.Path); !errors.Is(err, fs.ErrNotExist) {
+			return nil, "", refuse("exists", "task add %s: %s is there and cannot be read as an atom; odd check says why, or choose another --id", a.ID, v.file(a.Path))
 		}
 		return repo.Changes{v.file(a.Path): a.Bytes()}, trailers("board: add "+string(a.ID), "", "Odd-Task", string(a.ID)), nil
 	}

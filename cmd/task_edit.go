@@ -60,17 +60,16 @@ func runTaskEdit(ctx context.Context, env Env, name string, sets []okf.Set, noCo
 		id, state = string(t.ID), string(t.State)
 		return repo.Changes{v.file(t.Path): b}, trailers("board: edit "+id, "", "Odd-Task", id), nil
 	}
-	// id and state are known once build has run
+	var oid repo.OID
 	if noCommit {
-		if err := w.stage(ctx, build); err != nil {
-			return err
-		}
-		return printRows(env, [][]string{{id, state}})
+		err = w.stage(ctx, build)
+	} else {
+		oid, err = w.write(ctx, build)
 	}
-	oid, err := w.write(ctx, build)
 	if err != nil {
 		return err
 	}
+	// id and state are known now that build has run
 	if asJSON {
 		return printJSON(env, map[string]string{"task": id, "state": state, "commit": string(oid)})
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/okf"
 )
 
 func taskShow(env Env) *cli.Command {
@@ -46,6 +47,10 @@ func runTaskShow(ctx context.Context, env Env, name string, asJSON bool) error {
 		waits = "nothing, drain may take it"
 	}
 	talk(env, "%s waits for: %s", t.ID, waits)
-	_, err = env.Stdout.Write(t.Atom.Bytes())
+	file := t.Atom.Bytes()
+	if env.Terminal {
+		file = []byte(okf.Visible(string(file)))
+	}
+	_, err = env.Stdout.Write(file)
 	return err
 }

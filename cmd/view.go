@@ -305,11 +305,12 @@ func (v *view) sign(ctx context.Context, parents []repo.OID, tree repo.OID, ch r
 }
 
 // trailers is a commit message with its trailers; empty values are left out.
+// The subject is one line, so that no title can bring a trailer of its own.
 func trailers(subject, body string, pairs ...string) string {
 	var b strings.Builder
-	b.WriteString(subject + "\n\n")
+	b.WriteString(oneLine(subject) + "\n\n")
 	if body != "" {
-		b.WriteString(strings.TrimSpace(body) + "\n\n")
+		b.WriteString(strings.TrimSpace(okf.Visible(body)) + "\n\n")
 	}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -318,6 +319,9 @@ func trailers(subject, body string, pairs ...string) string {
 	}
 	return b.String()
 }
+
+// oneLine is s without hidden characters and with every run of space as one.
+func oneLine(s string) string { return strings.Join(strings.Fields(okf.Visible(s)), " ") }
 
 // or is a, or b where a is empty.
 func or(a, b string) string {
