@@ -193,11 +193,27 @@ func label(a *Atom) string {
 	return s
 }
 
-// mermaidText is s inside double quotes, where mermaid reads entities written
-// "#name;" and nothing else.
+// mermaidText is s inside double quotes. Mermaid reads entities written "#name;"
+// there, takes "%%" for a comment even so, and renders what is left as markdown:
+// emphasis, and a list where s begins like an item.
 func mermaidText(s string) string {
-	return strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;", "\\", "#92;").Replace(s)
+	var b strings.Builder
+	item := marker([]byte(s)) // the end of what would begin an item
+	for i, r := range s {
+		switch {
+		case r == '"':
+			b.WriteString("#quot;")
+		case strings.ContainsRune("#<>&`\\%*$~", r), i == item-1, r == '_' && !inside(s, i):
+			fmt.Fprintf(&b, "#%d;", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
+
+// inside reports whether both neighbours of byte i of s are of a word.
+func inside(s string, i int) bool { return i > 0 && i+1 < len(s) && letter(s[i-1]) && letter(s[i+1]) }
 
 // DOT draws a digraph for Graphviz. A node is named by its id.
 func (d Drawing) DOT() []byte {

@@ -53,7 +53,7 @@ func TestDrawings(t *testing.T) {
 	})
 	d := g.Subgraph(View{Focus: "a", Depth: -1})
 	wantMermaid := `flowchart LR
-  n0(["The #quot;A#quot; #lt;b#gt; #35;1 #96;x#96;; end #92;"])
+  n0(["The #quot;A#quot; #60;b#62; #35;1 #96;x#96;; end #92;"])
   n1["word word word word word word word word word word word word…"]
   n2["two lines gnp"]
   n0 -->|reports_to| n1
@@ -75,6 +75,18 @@ func TestDrawings(t *testing.T) {
 `
 	if d := cmp.Diff(wantDOT, string(d.DOT())); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestMermaidText(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"plain": "plain", "%%{init: {}}%%": "#37;#37;{init: {}}#37;#37;", "1. one": "1#46; one", "12) x": "12#41; x", "1.5": "1.5", "- a": "#45; a",
+		"2026": "2026", "posts_answers": "posts_answers", "_a_ *b*": "#95;a#95; #42;b#42;", "$$x$$": "#36;#36;x#36;#36;", "漢字 ↔": "漢字 ↔", "": "",
+	} {
+		if got := mermaidText(in); got != want {
+			t.Errorf("mermaidText(%q) = %q, want %q", in, got, want)
+		}
 	}
 }
 

@@ -87,31 +87,35 @@ func deep(src []byte) bool {
 
 // containers counts the quotes and list items that a line opens.
 func containers(line []byte) int {
-	n, i := 0, 0
-	space := func(i int) bool {
-		return i == len(line) || line[i] == ' ' || line[i] == '\t' || line[i] == '\n' || line[i] == '\r'
-	}
-	for i < len(line) {
-		c := line[i]
-		switch {
-		case c == ' ' || c == '\t':
-			i++
-			continue
-		case c == '>':
-		case (c == '*' || c == '-' || c == '+') && space(i+1):
-		case c >= '0' && c <= '9':
-			for i < len(line) && line[i] >= '0' && line[i] <= '9' {
-				i++
-			}
-			if i == len(line) || line[i] != '.' && line[i] != ')' {
-				return n
-			}
-		default:
+	n := 0
+	for {
+		line = bytes.TrimLeft(line, " \t")
+		size := marker(line)
+		if size == 0 {
 			return n
 		}
-		n, i = n+1, i+1
+		line = line[size:]
+		n++
 	}
-	return n
+}
+
+// marker is the length of the quote mark, bullet or number that s begins with.
+func marker(s []byte) int {
+	digits := 0
+	for digits < len(s) && s[digits] >= '0' && s[digits] <= '9' {
+		digits++
+	}
+	switch {
+	case digits == len(s):
+		return 0
+	case s[0] == '>':
+		return 1
+	case digits > 0 && (s[digits] == '.' || s[digits] == ')'), digits == 0 && bytes.IndexByte([]byte("*-+"), s[0]) >= 0:
+		if digits+1 == len(s) || bytes.IndexByte([]byte(" \t\r\n"), s[digits+1]) >= 0 {
+			return digits + 1
+		}
+	}
+	return 0
 }
 
 // tame is src with spaces for what is not looked into. A text that will be cut
@@ -122,30 +126,38 @@ func tame(src []byte, large bool) []byte {
 	for line := range bytes.Lines(src) {
 		drop := containers(line) > deepLine
 		if large {
-			mark := fenceMark(line)
-			switch {
-			case fence == "" && mark != "":
-				fence, drop = mark, true
-			case fence != "":
-				drop = true
-				if strings.HasPrefix(mark, fence) && len(bytes.TrimSpace(line)) == len(mark) {
-					fence = ""
-				}
-			}
-			drop = drop || len(line) > longLine
+			var code bool
+			fence, code = inFence(fence, line)
+			drop = drop || code || len(line) > longLine
 		}
-		if !drop {
-			out = append(out, line...)
-			continue
+		if drop {
+			line = blank(line)
 		}
-		for _, c := range line {
-			if c != '\n' {
-				c = ' '
-			}
-			out = append(out, c)
-		}
+		out = append(out, line...)
 	}
 	return out
+}
+
+// blank is a line of spaces, as long as line.
+func blank(line []byte) []byte {
+	out := bytes.Repeat([]byte(" "), len(line))
+	if n := len(line); n > 0 && line[n-1] == '\n' {
+		out[n-1] = '\n'
+	}
+	return out
+}
+
+// inFence reports whether a line is fenced code or a fence, and what fence is
+// open after it, where fence was before.
+func inFence(fence string, line []byte) (after string, code bool) {
+	mark := fenceMark(line)
+	switch {
+	case fence == "":
+		return mark, mark != ""
+	case strings.HasPrefix(mark, fence) && len(bytes.TrimSpace(line)) == len(mark):
+		return "", true
+	}
+	return fence, true
 }
 
 // fenceMark is the run of three or more "`" or "~" that begins a line, "" without.
