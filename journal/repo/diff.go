@@ -1,35 +1,20 @@
 package repo
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"strings"
 )
 
 // Diff lists the paths that differ between two commits or trees ("" = the empty tree), sorted by path, renames not
 // detected. Directories with one id are not entered, so the cost is that of the difference.
 func (r *Repo) Diff(ctx context.Context, a, b OID) ([]Change, error) {
-	ta, _, err := r.rootTree(a)
-	if err != nil {
-		return nil, err
-	}
-	tb, _, err := r.rootTree(b)
-	if err != nil {
-		return nil, err
-	}
-	d := differ{ctx: ctx, objs: r.objs}
-	if err := d.dir("", ta, tb); err != nil {
-		return nil, err
-	}
-	slices.SortFunc(d.out, func(x, y Change) int { return cmp.Compare(x.Path, y.Path) })
-	return d.out, nil
+	return r.Reader().Diff(ctx, a, b)
 }
 
 // differ collects the changes below two trees.
 type differ struct {
 	ctx  context.Context
-	objs store
+	read func(OID) ([]entry, error)
 	out  []Change
 }
 
@@ -41,13 +26,19 @@ func (d *differ) dir(at string, a, b OID) error {
 	if err := d.ctx.Err(); err != nil {
 		return err
 	}
-	ea, err := readTree(d.objs, a)
+	ea, err := d.read(a)
 	if err != nil {
 		return err
 	}
-	eb, err := readTree(d.objs, b)
+	eb, err := d.read(b)
 	if err != nil {
 		return err
+	}
+	for len(ea) > 0 && len(eb) > 0 && ea[0] == eb[0] {
+		ea, eb = ea[1:], eb[1:]
+	}
+	for len(ea) > 0 && len(eb) > 0 && ea[len(ea)-1] == eb[len(eb)-1] {
+		ea, eb = ea[:len(ea)-1], eb[:len(eb)-1]
 	}
 	old := make(map[string]entry, len(ea))
 	for _, e := range ea {

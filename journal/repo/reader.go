@@ -1,0 +1,104 @@
+package repo
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
+
+// Reader compares many trees of one history. It remembers directories it has
+// parsed, of which two commits that follow each other share all but a few. It is
+// for one goroutine.
+type Reader struct {
+	r         *Repo
+	young     map[OID][]entry
+	old       map[OID][]entry
+	remembers int         // entries in young
+	roots     map[OID]OID // of commits
+}
+
+// readerEntries is how many directory entries a Reader keeps before it forgets
+// the older half: some fifty megabytes.
+const readerEntries = 250_000
+
+// Reader makes a Reader of the repository's objects.
+func (r *Repo) Reader() *Reader { return &Reader{r: r, young: map[OID][]entry{}, roots: map[OID]OID{}} }
+
+// read is readTree, remembered.
+func (x *Reader) read(oid OID) ([]entry, error) {
+	if es, ok := x.young[oid]; ok {
+		return es, nil
+	}
+	es, ok := x.old[oid]
+	if !ok {
+		var err error
+		if es, err = readTree(x.r.objs, oid); err != nil {
+			return nil, err
+		}
+	}
+	if x.remembers > readerEntries {
+		x.old, x.young, x.remembers = x.young, map[OID][]entry{}, 0
+	}
+	x.young[oid] = es
+	x.remembers += 1 + len(es)
+	return es, nil
+}
+
+// root is the tree of a commit, or the tree itself.
+func (x *Reader) root(oid OID) (OID, error) {
+	if t, ok := x.roots[oid]; ok {
+		return t, nil
+	}
+	if x.young[oid] != nil || x.old[oid] != nil {
+		return oid, nil
+	}
+	t, _, err := x.r.rootTree(oid)
+	if err == nil {
+		x.roots[oid] = t
+	}
+	return t, err
+}
+
+// Diff is Repo.Diff.
+func (x *Reader) Diff(ctx context.Context, a, b OID) ([]Change, error) {
+	ta, err := x.root(a)
+	if err != nil {
+		return nil, err
+	}
+	tb, err := x.root(b)
+	if err != nil {
+		return nil, err
+	}
+	d := differ{ctx: ctx, read: x.read}
+	if err := d.dir("", ta, tb); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(d.out, func(x, y Change) int { return cmp.Compare(x.Path, y.Path) })
+	return d.out, nil
+}
+
+// Find is the object at a path of a commit or tree and its mode, "40000" for a
+// directory; both are "" where there is none.
+func (x *Reader) Find(at OID, path string) (oid OID, mode string, err error) {
+	root, err := x.root(at)
+	if err != nil {
+		return "", "", err
+	}
+	e := entry{mode: modeDir, oid: root}
+	for seg := range strings.SplitSeq(path, "/") {
+		if !e.isDir() {
+			return "", "", nil
+		}
+		es, err := x.read(e.oid)
+		if err != nil {
+			return "", "", err
+		}
+		i := slices.IndexFunc(es, func(e entry) bool { return e.name == seg })
+		if i < 0 {
+			return "", "", nil
+		}
+		e = es[i]
+	}
+	return e.oid, e.mode, nil
+}
