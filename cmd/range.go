@@ -29,6 +29,9 @@ func checkHistory(c *cli.Context, env Env, spec string) error {
 	return runRange(c.Context, env, or(spec, "0..HEAD"), c.Bool("json"))
 }
 
+// tellEvery is how many commits pass between two words of progress: about half a second.
+const tellEvery = 500
+
 // runRange re-proves the invariants over the commits of spec, A..B. The rows of
 // the proof go to stderr, the findings to stdout.
 func runRange(ctx context.Context, env Env, spec string, asJSON bool) error {
@@ -46,7 +49,13 @@ func runRange(ctx context.Context, env Env, spec string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	report, err := proof.Check(ctx, r, from, to)
+	p := newProgress(env)
+	report, err := proof.CheckTelling(ctx, r, from, to, func(done, all int) {
+		if done%tellEvery == 0 {
+			p.line(fmt.Sprintf("%d of %s", done, many(all, "commit")))
+		}
+	})
+	p.done()
 	if err != nil {
 		return fmt.Errorf("check %s: %w", spec, err)
 	}

@@ -29,11 +29,12 @@ const (
 type act struct {
 	repo.Commit
 	kind  kind
-	law   config.Config // in force: the first parent's, the root commit's own
-	root  string        // the bundle after the commit, with a final slash
-	run   string        // Odd-Run
-	task  string        // Odd-Task
-	sides [][]repo.Change
+	law   config.Config   // in force: the first parent's, the root commit's own
+	root  string          // the bundle after the commit, with a final slash
+	run   string          // Odd-Run
+	task  string          // Odd-Task
+	sides [][]repo.Change // against each parent; the root commit's one side is against nothing
+	roots []string        // the bundle in each of those, with a final slash
 	files []*file
 	lines []line
 }
@@ -73,11 +74,17 @@ func (h *history) act(c repo.Commit) (*act, error) {
 		}
 	}
 	for _, p := range parents {
-		side, err := h.repo.Diff(h.ctx, p, c.OID)
+		side, err := h.trees.Diff(h.ctx, p, c.OID)
 		if err != nil {
 			return nil, err
 		}
-		a.sides = append(a.sides, side)
+		was := a.law
+		if p != "" {
+			if was, err = h.lawAfter(p); err != nil {
+				return nil, err
+			}
+		}
+		a.sides, a.roots = append(a.sides, side), append(a.roots, was.Root+"/")
 	}
 	introduced, err := h.introduced(a)
 	if err != nil {
@@ -103,7 +110,7 @@ func (h *history) act(c repo.Commit) (*act, error) {
 func (h *history) introduced(a *act) ([]repo.Change, error) {
 	if h.machines[a.OID] && len(a.Parents) == 2 {
 		if tree, _, err := h.repo.MergeTree(h.ctx, a.Parents[0], a.Parents[1]); err == nil {
-			return h.repo.Diff(h.ctx, tree, a.OID)
+			return h.trees.Diff(h.ctx, tree, a.OID)
 		}
 	}
 	out := slices.Clone(a.sides[0])
@@ -125,7 +132,7 @@ func (h *history) classify(a *act) kind {
 		return mergeCommit
 	case len(a.Trailer("Odd-Approval")) > 0:
 		return syncCommit
-	case a.run == "":
+	case a.run == "" || len(a.Trailer("Odd-Approved-By")) > 0:
 		return stray
 	case slices.ContainsFunc(a.files, func(f *file) bool { return ledgerOf(f.rel) == a.run }):
 		return boardCommit
@@ -192,7 +199,7 @@ func (h *history) appended(a *act) error {
 		if err != nil {
 			return err
 		}
-		before, grown, err := h.kept(now, a.olds(f.Path))
+		before, grown, err := h.kept(now, a.olds(f))
 		if err != nil {
 			return err
 		}
@@ -230,13 +237,18 @@ func (h *history) kept(b []byte, olds []repo.OID) (lines int, grown bool, err er
 	return lines, grown, nil
 }
 
-// olds are the blobs a path has in the parents that have it.
-func (a *act) olds(name string) []repo.OID {
+// olds are the blobs that f's file had in the parents that have it, wherever
+// their bundle lay.
+func (a *act) olds(f *file) []repo.OID {
 	var out []repo.OID
-	for _, side := range a.sides {
-		i, ok := slices.BinarySearchFunc(side, name, func(c repo.Change, s string) int { return strings.Compare(c.Path, s) })
-		if ok && strings.HasPrefix(side[i].OldMode, "100") {
-			out = append(out, side[i].Old)
+	for i, side := range a.sides {
+		name := f.Path
+		if f.rel != "" {
+			name = a.roots[i] + f.rel
+		}
+		at, ok := slices.BinarySearchFunc(side, name, func(c repo.Change, s string) int { return strings.Compare(c.Path, s) })
+		if ok && strings.HasPrefix(side[at].OldMode, "100") {
+			out = append(out, side[at].Old)
 		}
 	}
 	return out

@@ -57,7 +57,7 @@ func (j *judge) move(f *file) (string, error) {
 // wasDone reports a person's commit that only carries a done task along: from
 // another parent, or from the path the task had before.
 func (j *judge) wasDone(f *file) (bool, error) {
-	for _, oid := range j.olds(f.Path) {
+	for _, oid := range j.olds(f) {
 		b, err := j.repo.Blob(oid)
 		if err != nil {
 			return false, err
@@ -67,7 +67,7 @@ func (j *judge) wasDone(f *file) (bool, error) {
 		}
 	}
 	for _, ch := range j.sides[0] {
-		rel, ok := strings.CutPrefix(ch.Path, j.root)
+		rel, ok := strings.CutPrefix(ch.Path, j.roots[0])
 		if !ok || ch.New != "" || !strings.HasSuffix(rel, ".md") {
 			continue
 		}
@@ -271,11 +271,8 @@ func (j *judge) landed(own bool) error {
 	if !strings.EqualFold(j.Author.Email, j.Committer.Email) {
 		return nil
 	}
-	for _, c := range j.children[j.OID] {
-		first := c.Parents[0] == j.OID
-		if !j.machines[c.OID] && (!first || !own || !j.spine[j.OID] || one(c, "Odd-Proposal") == string(j.OID)) {
-			return nil
-		}
+	if j.taken(j.Commit, own) {
+		return nil
 	}
 	if j.OID == j.to && !slices.Contains(j.tips, j.to) {
 		return nil // what was built on it is outside the range
@@ -285,4 +282,24 @@ func (j *judge) landed(own bool) error {
 	}
 	j.found = append(j.found, Finding{3, j.OID, j.anyPath(), 1, "a proposal that landed without a person: nobody merged it and nobody approved it"})
 	return nil
+}
+
+// taken reports a person's commit upon the proposal p, or upon empty commits upon it.
+func (j *judge) taken(p repo.Commit, own bool) bool {
+	seen := map[repo.OID]bool{p.OID: true}
+	for todo := []repo.Commit{p}; len(todo) > 0; todo = todo[1:] {
+		on := todo[0].OID
+		for _, c := range j.children[on] {
+			strict := own && j.spine[on] && c.Parents[0] == on
+			switch {
+			case j.machines[c.OID]:
+				if c.Tree == p.Tree && !seen[c.OID] {
+					seen[c.OID], todo = true, append(todo, c)
+				}
+			case !strict || one(c, "Odd-Proposal") == string(p.OID):
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -17,11 +17,7 @@ func growing(j *judge) error {
 		if len(j.Parents) == 0 {
 			break
 		}
-		law, err := j.lawAfter(j.Parents[i])
-		if err != nil {
-			return err
-		}
-		if err := j.grown(side, law.Root+"/"); err != nil {
+		if err := j.grown(side, j.roots[i]); err != nil {
 			return err
 		}
 	}

@@ -12,14 +12,18 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
+// folder is the mode of a directory in a tree.
+const folder = "40000"
+
 // history is the commits of one range and what is known about them.
 type history struct {
 	ctx      context.Context
 	repo     *repo.Repo
+	trees    *repo.Reader
 	to       repo.OID
 	commits  []repo.Commit // parents before children
 	laws     map[repo.OID]config.Config
-	parsed   map[string]config.Config // odd.toml by its bytes
+	parsed   map[repo.OID]config.Config // odd.toml by its blob
 	machines map[repo.OID]bool
 	children map[repo.OID][]repo.Commit
 	spine    map[repo.OID]bool // the first-parent line of to
@@ -34,10 +38,11 @@ func read(ctx context.Context, r *repo.Repo, from, to repo.OID) (*history, error
 	if r.Shallow() {
 		return nil, errors.New("this clone is shallow, so history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
 	}
+	trees := r.Reader()
 	h := &history{
-		ctx: ctx, repo: r, to: to, laws: map[repo.OID]config.Config{}, parsed: map[string]config.Config{},
+		ctx: ctx, repo: r, trees: trees, to: to, laws: map[repo.OID]config.Config{}, parsed: map[repo.OID]config.Config{},
 		machines: map[repo.OID]bool{}, children: map[repo.OID][]repo.Commit{}, spine: map[repo.OID]bool{},
-		runs: map[string][]told{}, spend: newSpending(r),
+		runs: map[string][]told{}, spend: newSpending(r, trees),
 	}
 	for c, err := range r.Log(ctx, from, to) {
 		if err != nil {
@@ -144,22 +149,22 @@ func (h *history) lawAfter(oid repo.OID) (config.Config, error) {
 // lawOf reads odd.toml in a commit. Where it is missing or does not read, the
 // law before it stays in force: taking the rules away must not change who is who.
 func (h *history) lawOf(oid repo.OID, before config.Config) (config.Config, error) {
-	files, err := h.repo.Tree(oid)
-	if err != nil {
+	blob, mode, err := h.trees.Find(oid, "odd.toml")
+	if err != nil || !strings.HasPrefix(mode, "100") {
 		return before, err
 	}
-	b, err := fs.ReadFile(files, "odd.toml")
-	if err != nil {
-		return before, nil //nolint:nilerr // absent, a folder, a link: no law of its own
-	}
-	if law, ok := h.parsed[string(b)]; ok {
+	if law, ok := h.parsed[blob]; ok {
 		return law, nil
+	}
+	b, err := h.repo.Blob(blob)
+	if err != nil {
+		return before, err
 	}
 	law, err := config.Parse("odd.toml", b)
 	if err != nil {
 		return before, nil
 	}
-	h.parsed[string(b)] = law
+	h.parsed[blob] = law
 	return law, nil
 }
 
@@ -211,22 +216,27 @@ func (h *history) ledgerAt(commit repo.OID, run string) ([]ledger.Record, error)
 	if err != nil {
 		return nil, err
 	}
-	files, err := h.repo.Tree(commit)
+	months, mode, err := h.trees.Find(commit, law.Root+"/ledger")
+	if err != nil || mode != folder || run == "" {
+		return nil, err
+	}
+	files, err := h.repo.Tree(months)
 	if err != nil {
 		return nil, err
 	}
-	months, err := fs.ReadDir(files, law.Root+"/ledger")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	names, err := fs.ReadDir(files, ".")
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range months {
-		b, err := fs.ReadFile(files, law.Root+"/ledger/"+m.Name()+"/"+run+".jsonl")
-		if err == nil {
+	for _, m := range names {
+		blob, mode, err := h.trees.Find(months, m.Name()+"/"+run+".jsonl")
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(mode, "100") {
+			b, err := h.repo.Blob(blob)
 			records, _ := ledger.Read(b) // what is wrong in it is row 14's
-			return records, nil
+			return records, err
 		}
 	}
 	return nil, nil
@@ -234,17 +244,9 @@ func (h *history) ledgerAt(commit repo.OID, run string) ([]ledger.Record, error)
 
 // blobAt is the blob of a path in a commit, "" where it has none.
 func (h *history) blobAt(commit repo.OID, name string) (string, error) {
-	files, err := h.repo.Tree(commit)
-	if err != nil {
+	oid, mode, err := h.trees.Find(commit, name)
+	if err != nil || mode == folder {
 		return "", err
 	}
-	st, err := fs.Stat(files, name)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	oid, _ := st.Sys().(repo.OID)
 	return string(oid), nil
 }

@@ -212,20 +212,21 @@ func hardStop(law config.Config) budget.MicroUSD {
 // tree, so a claim costs what its month changed.
 type spending struct {
 	repo   *repo.Repo
+	trees  *repo.Reader
 	files  map[repo.OID]ledger.FileSum
 	months map[repo.OID]ledger.FileSum
 	sums   map[repo.OID]ledger.Spend // by the ledger's tree
 }
 
-func newSpending(r *repo.Repo) spending {
-	return spending{r, map[repo.OID]ledger.FileSum{}, map[repo.OID]ledger.FileSum{}, map[repo.OID]ledger.Spend{}}
+func newSpending(r *repo.Repo, trees *repo.Reader) spending {
+	return spending{r, trees, map[repo.OID]ledger.FileSum{}, map[repo.OID]ledger.FileSum{}, map[repo.OID]ledger.Spend{}}
 }
 
 // at is what the ledgers of a commit say was spent and reserved.
 func (s spending) at(ctx context.Context, commit repo.OID, root string) (ledger.Spend, error) {
 	dir := root + "/ledger"
-	tree, err := s.repo.TreeOID(commit, dir)
-	if err != nil || tree == "" {
+	tree, mode, err := s.trees.Find(commit, dir)
+	if err != nil || mode != folder {
 		return ledger.Spend{}, err
 	}
 	if sum, ok := s.sums[tree]; ok {
@@ -244,7 +245,7 @@ func (s spending) at(ctx context.Context, commit repo.OID, root string) (ledger.
 		if !e.IsDir() {
 			continue
 		}
-		oid, err := s.repo.TreeOID(tree, e.Name())
+		oid, _, err := s.trees.Find(tree, e.Name())
 		if err != nil {
 			return ledger.Spend{}, err
 		}
@@ -266,7 +267,7 @@ func (s spending) month(ctx context.Context, tree repo.OID) (ledger.FileSum, err
 	if sum, ok := s.months[tree]; ok {
 		return sum, nil
 	}
-	files, err := s.repo.Diff(ctx, "", tree)
+	files, err := s.trees.Diff(ctx, "", tree)
 	if err != nil {
 		return ledger.FileSum{}, err
 	}

@@ -113,34 +113,49 @@ func (j *judge) find(path string, line int, format string, args ...any) {
 // Check judges the commits reachable from to and not from from; "" is the whole
 // history of to. The error is a fault of reading, not a finding.
 func Check(ctx context.Context, r *repo.Repo, from, to repo.OID) (Report, error) {
+	return CheckTelling(ctx, r, from, to, func(int, int) {})
+}
+
+// CheckTelling is Check that tells after each commit how many of all are done.
+func CheckTelling(ctx context.Context, r *repo.Repo, from, to repo.OID, tell func(done, all int)) (Report, error) {
 	out := Report{Findings: []Finding{}}
 	h, err := read(ctx, r, from, to)
 	if err != nil {
 		return out, err
 	}
 	rs := rules()
-	for _, c := range h.commits {
+	for n, c := range h.commits {
 		a, err := h.act(c)
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", short(string(c.OID)), err)
 		}
-		var found []Finding
-		for i := range rs {
-			j := &judge{history: h, act: a, invariant: rs[i].Invariant}
-			if err := rs[i].judge(j); err != nil {
-				return out, fmt.Errorf("%s: %w", short(string(c.OID)), err)
-			}
-			rs[i].Checked += j.checked
-			found = append(found, j.found...)
+		found, err := a.judged(h, rs)
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", short(string(c.OID)), err)
 		}
-		slices.SortStableFunc(found, func(x, y Finding) int {
-			return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Invariant, y.Invariant))
-		})
 		out.Findings = append(out.Findings, found...)
+		tell(n+1, len(h.commits))
 	}
 	out.Commits = len(h.commits)
 	for _, r := range rs {
 		out.Rows = append(out.Rows, r.Row)
 	}
 	return out, nil
+}
+
+// judged puts the act in front of every rule, and counts what each was asked.
+func (a *act) judged(h *history, rs []rule) ([]Finding, error) {
+	var found []Finding
+	for i := range rs {
+		j := &judge{history: h, act: a, invariant: rs[i].Invariant}
+		if err := rs[i].judge(j); err != nil {
+			return nil, err
+		}
+		rs[i].Checked += j.checked
+		found = append(found, j.found...)
+	}
+	slices.SortStableFunc(found, func(x, y Finding) int {
+		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Invariant, y.Invariant))
+	})
+	return found, nil
 }

@@ -2,9 +2,13 @@ package proof
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/journal/repo"
 )
 
 func TestAnHonestHistoryIsClean(t *testing.T) {
@@ -25,5 +29,100 @@ func TestAnHonestHistoryIsClean(t *testing.T) {
 	b, _ := json.Marshal(again)
 	if string(a) != string(b) {
 		t.Error("the same range gave other bytes")
+	}
+}
+
+// BenchmarkCheck is a history of 100 tasks, five commits each, per iteration.
+func BenchmarkCheck(b *testing.B) {
+	s := begin(b, lawful(b, ""), nil)
+	for i := range 100 {
+		id := fmt.Sprintf("t%04d", i)
+		s.add(id, "")
+		w := s.claim(id)
+		s.result(w, 1, terms("term-"+id))
+		s.approve(w, false)
+	}
+	s.check("", s.tip())
+	for b.Loop() {
+		s.check("", s.tip())
+	}
+}
+
+// A range judges its own commits, on the ground of what was there before.
+func TestARangeIsJudgedOnItsGround(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), map[string]func(*story, *draft){
+		"claim t":  func(s *story, d *draft) { swap(s, d, taskFile("t"), "role: editor", "role: owner") },
+		"result t": func(s *story, d *draft) { d.ch["README.md"] = []byte("# Mine\n") },
+	})
+	s.add("t", "")
+	start := s.tip()
+	w := s.claim("t")
+	claimed := s.tip()
+	s.result(w, 1, terms("keel"))
+	proposed := s.tip()
+	s.approve(w, true)
+	claim := "2 tasks/t.md:1 a machine's commit changes the task's key role"
+	result := "2 README.md:1 a run's board commit writes more than its task, journal, ledger, proposals and pause.toml"
+	for _, c := range []struct {
+		name     string
+		from, to repo.OID
+		commits  int
+		want     []string
+	}{
+		{"all", "", s.tip(), 6, []string{claim, result}},
+		{"before", "", start, 2, []string{}},
+		{"the claim", start, claimed, 1, []string{claim}},
+		{"after the claim", claimed, s.tip(), 3, []string{result}},
+		{"the approval and what it brings", proposed, s.tip(), 2, []string{}},
+		{"nothing", s.tip(), s.tip(), 0, []string{}},
+	} {
+		r := s.check(c.from, c.to)
+		if d := cmp.Diff(c.want, found(r)); d != "" || r.Commits != c.commits {
+			t.Errorf("%s: %d commits, want %d\n%s", c.name, r.Commits, c.commits, d)
+		}
+	}
+}
+
+// Taking odd.toml away, or breaking it, does not change who is the agent.
+func TestTheLawOutlivesItsFile(t *testing.T) {
+	t.Parallel()
+	toml := lawful(t, "[agent]\nemail = \"bot@example.org\"\n")
+	for name, file := range map[string][]byte{"gone": nil, "broken": []byte("[agent\n")} {
+		s := begin(t, toml, nil)
+		s.ann("law", repo.Changes{"odd.toml": file})
+		s.land(s.make("sly", "", draft{who: "Bot@Example.org", parents: []repo.OID{s.tip()}, ch: repo.Changes{"README.md": []byte("# Mine\n")}}))
+		want := []string{"2 README.md:1 the agent's commit belongs to no run; only a run's commits write here"}
+		if d := cmp.Diff(want, found(s.check("", s.tip()))); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// The bundle may move as a whole; its append-only files move with it.
+func TestTheBundleMovesHouse(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), nil)
+	s.add("t", "")
+	w := s.claim("t")
+	s.result(w, 1, terms("keel"))
+	ch := repo.Changes{"odd.toml": []byte(lawful(t, "[bundle]\nroot = \"kb\"\n"))}
+	for _, name := range []string{taskFile("t"), taskFile("earlier"), w.file, "knowledge/journal/2026-03-02-" + strings.ToLower(w.id) + ".tsv"} {
+		ch["kb"+strings.TrimPrefix(name, "knowledge")], ch[name] = s.file(name), nil
+	}
+	s.ann("move", ch)
+	if d := cmp.Diff([]string{}, found(s.check("", s.tip()))); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestTableSaysWhatEachRowReads(t *testing.T) {
+	t.Parallel()
+	last := 0
+	for _, r := range Table() {
+		if r.Invariant <= last || r.Name == "" || r.Evidence == "" || r.Recomputed == "" || r.Attested == "" || r.Checked != 0 {
+			t.Errorf("row %+v is not whole, or not in order", r)
+		}
+		last = r.Invariant
 	}
 }

@@ -1,0 +1,190 @@
+package proof
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// team is the law of people who merge on a forge.
+const team = "[board]\nbranch = \"board\"\ntarget = \"main\"\n"
+
+// forge tells how a proposal gets into main and done onto the board. merge puts
+// it into main and returns main's tip.
+func (s *story) forge(merge func(w *run, approval repo.OID) repo.OID) *run {
+	s.Helper()
+	main := s.tip()
+	s.heads["board"], s.branch = main, "board"
+	s.add("t", "")
+	w := s.claim("t")
+	w.base = main
+	s.result(w, 100_000, terms("keel", "skeg"))
+	d := draft{who: annMail, parents: []repo.OID{w.proposal}, ch: repo.Changes{}, trailers: approval(w)}
+	yes := s.make("approve", "t", d)
+	s.heads["main"] = merge(w, yes)
+	s.joinMain()
+	s.done(w, yes)
+	return w
+}
+
+// joinMain merges main into the board as odd sync does.
+func (s *story) joinMain() {
+	s.Helper()
+	tree, _, err := s.r.MergeTree(s.Context(), s.tip(), s.heads["main"])
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.land(s.make("join", "", draft{who: agentMail, parents: []repo.OID{s.tip(), s.heads["main"]}, tree: tree}))
+}
+
+// done writes what Ann's approval allows, as odd sync does.
+func (s *story) done(w *run, yes repo.OID) {
+	s.Helper()
+	b, err := review.Synced(s.task("t"), string(yes), "human:"+annMail, s.now)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.land(s.make("done", "t", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{taskFile("t"): b},
+		trailers: [][2]string{{"Odd-Task", "t"}, {"Odd-Run", w.id}, {"Odd-Proposal", string(w.proposal)}, {"Odd-Approval", string(yes)}}}))
+}
+
+// merged is a forge's merge button, pressed by Bob.
+func (s *story) merged(_ *run, yes repo.OID) repo.OID {
+	s.Helper()
+	tree, _, err := s.r.MergeTree(s.Context(), s.heads["main"], yes)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return s.make("merge", "", draft{who: bobMail, parents: []repo.OID{s.heads["main"], yes}, tree: tree})
+}
+
+// squashed is its squash button: one commit of the files, without the proposal.
+func (s *story) squashed(w *run, _ repo.OID) repo.OID {
+	s.Helper()
+	tree, err := s.r.TreeOID(w.proposal, "")
+	if err != nil {
+		s.Fatal(err)
+	}
+	return s.make("squash", "", draft{who: bobMail, parents: []repo.OID{s.heads["main"]}, tree: tree})
+}
+
+// rebased is its rebase button: the agent stays author, Bob becomes committer.
+func (s *story) rebased(w *run, _ repo.OID) repo.OID {
+	s.Helper()
+	tip := s.make("meanwhile", "", draft{who: bobMail, parents: []repo.OID{s.heads["main"]}, ch: repo.Changes{"README.md": []byte("# Now\n")}})
+	tree, _, err := s.r.MergeTree(s.Context(), tip, w.proposal)
+	if err != nil {
+		s.Fatal(err)
+	}
+	c, err := s.r.Commit(w.proposal)
+	if err != nil {
+		s.Fatal(err)
+	}
+	git := exec.Command("git", "-C", s.r.Root(), "commit-tree", string(tree), "-p", string(tip), "-m", strings.TrimSpace(c.Message))
+	at := s.now.Format(time.RFC3339)
+	git.Env = append(os.Environ(), "GIT_AUTHOR_NAME=odd", "GIT_AUTHOR_EMAIL="+agentMail, "GIT_AUTHOR_DATE="+at,
+		"GIT_COMMITTER_NAME=bob", "GIT_COMMITTER_EMAIL="+bobMail, "GIT_COMMITTER_DATE="+at)
+	out, err := git.Output()
+	if err != nil {
+		s.Fatal(err)
+	}
+	return repo.OID(strings.TrimSpace(string(out)))
+}
+
+// nowhere leaves main alone but for another commit.
+func (s *story) nowhere(*run, repo.OID) repo.OID {
+	s.Helper()
+	return s.make("meanwhile", "", draft{who: bobMail, parents: []repo.OID{s.heads["main"]}, ch: repo.Changes{"README.md": []byte("# Now\n")}})
+}
+
+func TestSyncIsProven(t *testing.T) {
+	t.Parallel()
+	type how func(*story) func(*run, repo.OID) repo.OID
+	merge := how(func(s *story) func(*run, repo.OID) repo.OID { return s.merged })
+	squash := how(func(s *story) func(*run, repo.OID) repo.OID { return s.squashed })
+	rebase := how(func(s *story) func(*run, repo.OID) repo.OID { return s.rebased })
+	nowhere := how(func(s *story) func(*run, repo.OID) repo.OID { return s.nowhere })
+	for _, c := range []struct {
+		name string
+		how  how
+		at   string
+		do   func(*story, *draft)
+		want []string
+	}{
+		{name: "merged", how: merge, want: []string{}},
+		{name: "squashed", how: squash, want: []string{}},
+		{name: "rebased", how: rebase, want: []string{}},
+		{name: "approved by the agent", how: merge, at: "approve t",
+			do:   func(_ *story, d *draft) { d.who = agentMail },
+			want: []string{"3 tasks/t.md:5 done by a machine on approval #, which the agent made"}},
+		{name: "approved by Ann, says Bob", how: merge, at: "approve t",
+			do:   func(_ *story, d *draft) { d.who = bobMail },
+			want: []string{"3 tasks/t.md:5 done by a machine on approval #, which does not say that its author bob@example.org approved"}},
+		{name: "approved elsewhere", how: squash, at: "approve t",
+			do:   func(s *story, d *draft) { d.parents = []repo.OID{s.heads["main"]} },
+			want: []string{"3 tasks/t.md:5 done by a machine on approval #, which is not upon the proposal #"}},
+		{name: "approved with a change", how: squash, at: "approve t",
+			do:   func(s *story, d *draft) { d.ch["README.md"] = []byte("# More\n") },
+			want: []string{"3 tasks/t.md:5 done by a machine on approval #, which changes what was proposed"}},
+		{name: "approved and not landed", how: nowhere,
+			want: []string{"3 tasks/t.md:5 done on approval #, and knowledge/terms/keel.md has not landed as approved"}},
+		{name: "landed in part", how: squash, at: "squash",
+			do:   func(_ *story, d *draft) { d.ch = repo.Changes{"knowledge/terms/skeg.md": nil} },
+			want: []string{"3 tasks/t.md:5 done on approval #, and knowledge/terms/skeg.md has not landed as approved"}},
+		{name: "an approval that is not here", how: merge, at: "done t",
+			do:   func(_ *story, d *draft) { d.set("Odd-Approval", strings.Repeat("a", 40)) },
+			want: []string{"3 tasks/t.md:5 done by a machine on Odd-Approval #, which is not in this clone; fetch odd/review/t.1 to prove it"}},
+		{name: "another's yes", how: merge, at: "done t",
+			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "human:ann@example.org", "human:bob@example.org") },
+			want: []string{"3 tasks/t.md:5 the machine writes verified by human:bob@example.org at 2026-03-02T09:08:00Z, the approval is by human:ann@example.org"}},
+		{name: "more than done", how: merge, at: "done t",
+			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "role: editor", "role: owner") },
+			want: []string{"2 tasks/t.md:1 a machine's commit changes the task's key role"}},
+		{name: "more than its task", how: merge, at: "done t",
+			do:   func(_ *story, d *draft) { d.ch["README.md"] = []byte("# Mine\n") },
+			want: []string{"2 README.md:1 a sync commit writes more than its task t"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			hooks := map[string]func(*story, *draft){}
+			if c.at != "" {
+				hooks[c.at] = c.do
+			}
+			s := begin(t, lawful(t, team), hooks)
+			s.forge(c.how(s))
+			if d := cmp.Diff(c.want, found(s.check("", s.tip()))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// The target has no ledger; the board's proves what was merged there.
+func TestTheTargetAlone(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, team), nil)
+	w := s.forge(s.merged)
+	for name, to := range map[string]repo.OID{"target": s.heads["main"], "proposal": w.proposal} {
+		r := s.check("", to)
+		if d := cmp.Diff([]string{}, found(r)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+		if r.Rows[1].Checked == 0 {
+			t.Errorf("%s: no proposal judged", name)
+		}
+	}
+	s = begin(t, lawful(t, team), map[string]func(*story, *draft){"proposal t": func(s *story, d *draft) {
+		swap(s, d, "knowledge/terms/keel.md", "# The", "# A")
+	}})
+	s.forge(s.merged)
+	if d := cmp.Diff([]string{"2 terms/keel.md:1 is blob #, R1 recorded #"}, found(s.check("", s.heads["main"]))); d != "" {
+		t.Error(d)
+	}
+}
