@@ -205,7 +205,7 @@ type atomLine struct {
 
 func lineOf(a *okf.Atom) atomLine {
 	return atomLine{
-		ID: a.ID, Path: a.Path, Type: a.Type, Title: a.Title, Description: a.Description, Confidence: a.Confidence().String(),
+		ID: a.ID, Path: a.Path, Type: a.Type, Title: okf.Visible(a.Title), Description: okf.Visible(a.Description), Confidence: a.Confidence().String(),
 		Tier: a.Tier(), Status: a.Status, URI: a.URI, Blob: a.Blob,
 	}
 }

@@ -26,6 +26,14 @@ func backlinks(env Env) *cli.Command {
 	})
 }
 
+// backlinkJSON is one edge that arrives, and the atom it comes from.
+type backlinkJSON struct {
+	Kind okf.EdgeKind `json:"kind"`
+	Line int          `json:"line"`
+	Text string       `json:"text"`
+	Atom atomLine     `json:"atom"`
+}
+
 func runBacklinks(ctx context.Context, env Env, name string, src source, asJSON bool) error {
 	b, a, err := readAtom(ctx, env, src, name)
 	if err != nil {
@@ -33,10 +41,14 @@ func runBacklinks(ctx context.Context, env Env, name string, src source, asJSON 
 	}
 	links := b.graph.Backlinks(a.ID)
 	if len(links) == 0 {
-		return none(env, asJSON, []okf.Backlink{}, "nothing points at %s", a.ID)
+		return none(env, asJSON, []backlinkJSON{}, "nothing points at %s", a.ID)
 	}
 	if asJSON {
-		return printJSON(env, links)
+		list := []backlinkJSON{}
+		for _, l := range links {
+			list = append(list, backlinkJSON{l.Kind, l.Line, okf.Visible(l.Text), lineOf(b.graph.ByID(l.From))})
+		}
+		return printJSON(env, list)
 	}
 	var rows [][]string
 	for _, l := range links {

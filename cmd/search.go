@@ -50,7 +50,7 @@ func runSearch(ctx context.Context, env Env, query string, o searchOptions) erro
 		return none(env, o.json, []okf.Hit{}, "no atom of %d has %q%s", len(b.graph.Atoms()), query, b.instead(query))
 	}
 	if o.json {
-		return printJSON(env, hits)
+		return printJSON(env, b.hitsJSON(hits))
 	}
 	if env.Terminal {
 		for _, h := range hits {
@@ -75,6 +75,23 @@ func (b bundle) search(query string, o searchOptions) (hits []okf.Hit, more int)
 	}
 	hits, total := b.graph.SearchWhere(query, keep, o.limit)
 	return hits, total - len(hits)
+}
+
+// hitJSON is an atom that was found; score is only good for comparing the hits
+// of one search.
+type hitJSON struct {
+	atomLine
+	Score float64 `json:"score"`
+	Line  int     `json:"line,omitempty"`
+	Text  string  `json:"text,omitempty"`
+}
+
+func (b bundle) hitsJSON(hits []okf.Hit) []hitJSON {
+	var out []hitJSON
+	for _, h := range hits {
+		out = append(out, hitJSON{lineOf(b.graph.ByID(h.ID)), h.Score, h.Line, okf.Visible(h.Text)})
+	}
+	return out
 }
 
 // instead offers a query that may have been meant.

@@ -29,6 +29,13 @@ func why(env Env) *cli.Command {
 	})
 }
 
+// whyJSON is one hop as it is written, between the atoms of the way.
+type whyJSON struct {
+	okf.Hop
+	Near atomLine `json:"near"`
+	Far  atomLine `json:"far"`
+}
+
 func runWhy(ctx context.Context, env Env, names [2]string, src source, kinds []okf.EdgeKind, asJSON bool) error {
 	b, from, err := readAtom(ctx, env, src, names[0])
 	if err != nil {
@@ -41,12 +48,11 @@ func runWhy(ctx context.Context, env Env, names [2]string, src source, kinds []o
 	path := b.graph.Why(from.ID, to.ID, kinds...)
 	switch {
 	case from == to:
-		return none(env, asJSON, []okf.Hop{}, "%s is one atom by both names", from.ID)
+		return none(env, asJSON, []whyJSON{}, "%s is one atom by both names", from.ID)
 	case path == nil:
-		return none(env, asJSON, []okf.Hop{}, "nothing joins %s and %s", from.ID, to.ID)
-	case asJSON:
-		return printJSON(env, path)
+		return none(env, asJSON, []whyJSON{}, "nothing joins %s and %s", from.ID, to.ID)
 	}
+	list := []whyJSON{}
 	var rows [][]string
 	at := from.ID
 	for _, h := range path {
@@ -56,7 +62,11 @@ func runWhy(ctx context.Context, env Env, names [2]string, src source, kinds []o
 			edge = "<-" + string(h.Kind) + "-"
 		}
 		rows = append(rows, []string{okf.Visible(string(at)), edge, okf.Visible(string(far)), b.place(env, b.graph.ByID(h.From).Path, h.Line)})
+		list = append(list, whyJSON{h, lineOf(b.graph.ByID(at)), lineOf(b.graph.ByID(far))})
 		at = far
+	}
+	if asJSON {
+		return printJSON(env, list)
 	}
 	return printRows(env, rows)
 }
