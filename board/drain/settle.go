@@ -175,7 +175,7 @@ func (d *drain) land(ctx context.Context, c *claim, w *work, out *Outcome, refs 
 	before := d.keep()
 	for try := 0; ; try++ {
 		d.restore(maps.Clone(before))
-		tip, err := d.line.Tip(ctx)
+		tip, err := d.line.Latest(ctx)
 		if err != nil {
 			return err
 		}

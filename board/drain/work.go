@@ -181,8 +181,8 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 }
 
 func join(name, detail string) string {
-	if detail == "" {
-		return name
+	if name == "" || detail == "" {
+		return name + detail
 	}
 	return name + ": " + detail
 }

@@ -40,20 +40,14 @@ func (l *Line) Local(branch string) string {
 	return "refs/remotes/" + l.Remote + "/" + branch
 }
 
-// Tip is the commit decisions start from. With a remote it fetches, and refuses
-// when the local branch holds commits the remote does not: odd would publish them.
+// Tip is the commit decisions start from: Latest, refused when the local branch
+// holds commits the remote does not, because odd would publish them.
 func (l *Line) Tip(ctx context.Context) (OID, error) {
 	local, err := l.Repo.Ref(l.Ref)
 	if err != nil || l.Remote == "" {
 		return local, err
 	}
-	if err := l.Repo.Fetch(ctx, l.Remote); err != nil {
-		return "", err
-	}
-	tip, err := l.Repo.Ref(l.Local(l.Name()))
-	if errors.Is(err, ErrNoRef) {
-		return "", &Refusal{"no-upstream", fmt.Sprintf("%s has no branch %s; run git push %s %s", l.Remote, l.Name(), l.Remote, l.Name())}
-	}
+	tip, err := l.Latest(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -65,6 +59,23 @@ func (l *Line) Tip(ctx context.Context) (OID, error) {
 		return "", &Refusal{"ahead", fmt.Sprintf("%s holds commits that %s/%s does not; git push them (or git pull --rebase first), odd commits on the fetched tip", l.Name(), l.Remote, l.Name())}
 	}
 	return tip, nil
+}
+
+// Latest is the branch's commit, with a remote the one it has now. It is for a
+// run that has begun: what a person commits here meanwhile is not on it, and so
+// is neither published nor a reason to lose the run's result.
+func (l *Line) Latest(ctx context.Context) (OID, error) {
+	if l.Remote == "" {
+		return l.Repo.Ref(l.Ref)
+	}
+	if err := l.Repo.Fetch(ctx, l.Remote); err != nil {
+		return "", err
+	}
+	tip, err := l.Repo.Ref(l.Local(l.Name()))
+	if errors.Is(err, ErrNoRef) {
+		return "", &Refusal{"no-upstream", fmt.Sprintf("%s has no branch %s; run git push %s %s", l.Remote, l.Name(), l.Remote, l.Name())}
+	}
+	return tip, err
 }
 
 // Land moves the branch from old to next together with other refs, all or
