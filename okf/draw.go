@@ -137,7 +137,7 @@ func (d Drawing) Mermaid() []byte {
 	for i, a := range d.Atoms {
 		name[a.ID] = fmt.Sprintf("n%d", i)
 		left, right := mermaidShape(a.Type)
-		fmt.Fprintf(&b, "  n%d%s\"%s\"%s\n", i, left, mermaidText(label(a)), right)
+		fmt.Fprintf(&b, "  n%d%s\"%s\"%s\n", i, left, MermaidText(label(a)), right)
 	}
 	for _, e := range d.Edges {
 		if e.Kind == Link {
@@ -193,10 +193,11 @@ func label(a *Atom) string {
 	return s
 }
 
-// mermaidText is s inside double quotes. Mermaid reads entities written "#name;"
+// MermaidText is s, one line of text, as it stands inside double quotes in a
+// mermaid picture, where no title can end its quotes or be taken for markup. Mermaid reads entities written "#name;"
 // there, takes "%%" for a comment even so, and renders what is left as markdown:
 // emphasis, and a list where s begins like an item.
-func mermaidText(s string) string {
+func MermaidText(s string) string {
 	var b strings.Builder
 	item := marker([]byte(s)) // the end of what would begin an item
 	for i, r := range s {

@@ -84,8 +84,8 @@ func TestMermaidText(t *testing.T) {
 		"plain": "plain", "%%{init: {}}%%": "#37;#37;{init: {}}#37;#37;", "1. one": "1#46; one", "12) x": "12#41; x", "1.5": "1.5", "- a": "#45; a",
 		"2026": "2026", "posts_answers": "posts_answers", "_a_ *b*": "#95;a#95; #42;b#42;", "$$x$$": "#36;#36;x#36;#36;", "漢字 ↔": "漢字 ↔", "": "",
 	} {
-		if got := mermaidText(in); got != want {
-			t.Errorf("mermaidText(%q) = %q, want %q", in, got, want)
+		if got := MermaidText(in); got != want {
+			t.Errorf("MermaidText(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

@@ -227,7 +227,7 @@ func (p Persona) Mermaid() []byte {
 	var b bytes.Buffer
 	b.WriteString("flowchart LR\n")
 	node := map[okf.ID]string{okf.ID(p.Role.ID): "role"}
-	fmt.Fprintf(&b, "  role([\"%s\"])\n", label(p.Role.Title))
+	fmt.Fprintf(&b, "  role([\"%s\"])\n", okf.MermaidText(line(p.Role.Title)))
 	var hops []okf.Hop
 	n := 0
 	for _, s := range Sections() {
@@ -240,7 +240,7 @@ func (p Persona) Mermaid() []byte {
 			name := fmt.Sprintf("n%d", n)
 			n++
 			node[okf.ID(it.ID)] = name
-			fmt.Fprintf(&b, "    %s[\"%s\"]\n", name, label(it.Title))
+			fmt.Fprintf(&b, "    %s[\"%s\"]\n", name, okf.MermaidText(line(it.Title)))
 			hops = append(hops, it.Via...)
 		}
 		b.WriteString("  end\n")
@@ -264,9 +264,4 @@ func drawn(hops []okf.Hop, node map[okf.ID]string) []string {
 		}
 	}
 	return out
-}
-
-// label is s inside mermaid's double quotes, where entities are written #name;.
-func label(s string) string {
-	return strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;", "&", "#amp;").Replace(line(s))
 }
