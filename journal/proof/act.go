@@ -2,6 +2,10 @@ package proof
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -37,6 +41,8 @@ type act struct {
 	roots []string        // the bundle in each of those, with a final slash
 	files []*file
 	lines []line
+
+	unmerged bool // a machine's merge that git does not make by itself
 }
 
 // file is one path that an act introduces.
@@ -53,12 +59,18 @@ type file struct {
 
 // line is one ledger record that an act appends.
 type line struct {
-	path    string
-	n       int // 1-based
-	record  ledger.Record
-	earlier []ledger.Record // of the same file, before it
-	known   int             // how many of those stood in the file before the act
-	prefix  []byte
+	path   string
+	n      int // 1-based
+	record ledger.Record
+	trace  string // SHA-256 of the bytes before it
+	claim  *open  // the claim its task has in the file at that point; nil: none
+}
+
+// open is a claim that no outcome has closed yet.
+type open struct {
+	ledger.Record
+	known    bool  // it stood in the file before the act
+	sessions int64 // what its sessions cost so far, micro-USD
 }
 
 // act reads what a commit introduces.
@@ -109,10 +121,15 @@ func (h *history) act(c repo.Commit) (*act, error) {
 // of its parents would not have.
 func (h *history) introduced(a *act) ([]repo.Change, error) {
 	if h.machines[a.OID] && len(a.Parents) == 2 {
-		if tree, _, err := h.repo.MergeTree(h.ctx, a.Parents[0], a.Parents[1]); err == nil {
+		tree, _, err := h.repo.MergeTree(h.ctx, a.Parents[0], a.Parents[1])
+		if err == nil {
 			return h.trees.Diff(h.ctx, tree, a.OID)
 		}
+		if !errors.Is(err, repo.ErrConflict) {
+			return nil, err
+		}
 	}
+	a.unmerged = h.machines[a.OID] && len(a.Parents) > 1
 	out := slices.Clone(a.sides[0])
 	for _, side := range a.sides[1:] {
 		in := map[string]bool{}
@@ -148,7 +165,8 @@ func ledgerOf(rel string) string {
 	return strings.TrimSuffix(path.Base(rel), ".jsonl")
 }
 
-// atoms parses the atoms a machine changed, and of a person's those that may say done.
+// atoms parses the atoms that a machine or an approval changed, and of a
+// person's others those that may say done.
 func (h *history) atoms(a *act) error {
 	for _, f := range a.files {
 		if f.rel == "" || path.Ext(f.rel) != ".md" || a.kind == person && len(a.Parents) == 0 {
@@ -158,7 +176,7 @@ func (h *history) atoms(a *act) error {
 		if err != nil {
 			return err
 		}
-		if a.kind == person && !bytes.Contains(b, []byte(board.Done)) {
+		if a.kind == person && len(a.Trailer("Odd-Approved-By")) == 0 && !bytes.Contains(b, []byte(board.Done)) {
 			continue
 		}
 		f.new, f.fault = atom(f.rel, b)
@@ -210,15 +228,42 @@ func (h *history) appended(a *act) error {
 		if bad := len(records) + 1; err != nil && bad > before {
 			f.broken, f.brokenAt = err, bad
 		}
-		at := 0
-		for i, r := range records {
-			if i >= before {
-				a.lines = append(a.lines, line{f.Path, i + 1, r, records[:i], min(before, i), now[:at]})
-			}
-			at += bytes.IndexByte(now[at:], '\n') + 1
-		}
+		a.lines = append(a.lines, lines(f.Path, now, records, before)...)
 	}
 	return nil
+}
+
+// lines are the records of a file behind the first ones, each with the trace
+// and the open claim at its place.
+func lines(name string, b []byte, records []ledger.Record, before int) []line {
+	var out []line
+	claims := map[string]*open{}
+	sum := sha256.New()
+	for i, r := range records {
+		if i >= before {
+			l := line{path: name, n: i + 1, record: r}
+			if c, ok := claims[r.Task]; ok {
+				now := *c
+				l.claim = &now
+			}
+			if r.Kind == ledger.Outcome {
+				l.trace = hex.EncodeToString(sum.Sum(nil))
+			}
+			out = append(out, l)
+		}
+		switch c := claims[r.Task]; {
+		case r.Kind == ledger.Claim:
+			claims[r.Task] = &open{Record: r, known: i < before}
+		case r.Kind == ledger.Outcome:
+			delete(claims, r.Task)
+		case r.Kind == ledger.Session && c != nil && r.Cost <= math.MaxInt64-c.sessions:
+			c.sessions += r.Cost
+		}
+		end := bytes.IndexByte(b, '\n') + 1
+		sum.Write(b[:end])
+		b = b[end:]
+	}
+	return out
 }
 
 // kept is how many lines of b a parent has already; grown is false when there

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/odd-cli/odd/okf"
 )
@@ -9,6 +10,7 @@ import (
 // capped is invariant 1: no machine raises an atom above its cap, or speaks for a person.
 func capped(j *judge) error {
 	if j.kind == person {
+		j.signed()
 		return nil
 	}
 	limit, ok := okf.ParseConfidence(j.law.Session.Cap)
@@ -37,6 +39,22 @@ func capped(j *judge) error {
 		}
 	}
 	return nil
+}
+
+// signed reports what an approval verifies in another's name.
+func (j *judge) signed() {
+	by := one(j.Commit, "Odd-Approved-By")
+	for _, f := range j.files {
+		if by == "" || f.new == nil {
+			continue
+		}
+		j.checked++
+		for _, s := range humans(f.new) {
+			if !slices.Contains(humans(f.old), s) && !strings.HasPrefix(s, by+" at ") {
+				j.find(f.Path, f.new.Line("verified"), "an approval by %s adds verified by %s", by, s)
+			}
+		}
+	}
 }
 
 // rung is the highest rung an atom claims or counts for.

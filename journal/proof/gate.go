@@ -66,6 +66,9 @@ func (j *judge) wasDone(f *file) (bool, error) {
 			return true, nil
 		}
 	}
+	if slices.ContainsFunc(j.sides[0], func(ch repo.Change) bool { return ch.New == "" && ch.Old == f.New }) {
+		return true, nil // moved as it was
+	}
 	for _, ch := range j.sides[0] {
 		rel, ok := strings.CutPrefix(ch.Path, j.roots[0])
 		if !ok || ch.New != "" || !strings.HasSuffix(rel, ".md") {
@@ -76,7 +79,7 @@ func (j *judge) wasDone(f *file) (bool, error) {
 			return false, err
 		}
 		old, _ := atom(rel, b)
-		if state(old) == board.Done && (old.ID == f.new.ID || ch.Old == f.New) {
+		if state(old) == board.Done && old.ID == f.new.ID {
 			return true, nil
 		}
 	}
@@ -218,7 +221,10 @@ func (j *judge) synced(f *file) (string, error) {
 // approval says why c is not a person's empty commit upon the proposal p.
 func (j *judge) approval(c repo.Commit, p string) (string, error) {
 	name := short(string(c.OID))
-	law, err := j.lawAfter(repo.OID(p))
+	if one(c, "Odd-Proposal") != p || len(c.Parents) != 1 || string(c.Parents[0]) != p {
+		return fmt.Sprintf("done by a machine on approval %s, which is not upon the proposal %s", name, short(p)), nil
+	}
+	law, err := j.lawAfter(c.Parents[0])
 	if err != nil {
 		return "", err
 	}
@@ -227,13 +233,10 @@ func (j *judge) approval(c repo.Commit, p string) (string, error) {
 			return fmt.Sprintf("done by a machine on approval %s, which the agent made", name), nil
 		}
 	}
-	switch {
-	case one(c, "Odd-Approved-By") != "human:"+c.Author.Email:
+	if one(c, "Odd-Approved-By") != "human:"+c.Author.Email {
 		return fmt.Sprintf("done by a machine on approval %s, which does not say that its author %s approved", name, c.Author.Email), nil
-	case one(c, "Odd-Proposal") != p || len(c.Parents) != 1 || string(c.Parents[0]) != p:
-		return fmt.Sprintf("done by a machine on approval %s, which is not upon the proposal %s", name, short(p)), nil
 	}
-	tree, err := j.repo.TreeOID(repo.OID(p), "")
+	tree, err := j.repo.TreeOID(c.Parents[0], "")
 	if err == nil && tree != c.Tree {
 		return fmt.Sprintf("done by a machine on approval %s, which changes what was proposed", name), nil
 	}

@@ -29,7 +29,14 @@ func growing(j *judge) error {
 		j.checked++
 		j.line(l)
 	}
-	return nil
+	if j.kind != proposal {
+		return nil
+	}
+	r, err := j.outcome()
+	if got := one(j.Commit, "Odd-Trace"); err == nil && r.Record != nil && got != r.Trace {
+		j.find(j.anyPath(), 1, "the proposal's Odd-Trace is %s, the trace of its outcome %s", or(short(got), "missing"), short(r.Trace))
+	}
+	return err
 }
 
 // appendOnly reports a file, below the bundle root, that only grows.
@@ -118,8 +125,8 @@ func (j *judge) line(l line) {
 	if l.record.Kind != ledger.Outcome {
 		return
 	}
-	if want := ledger.Trace(l.prefix); l.record.Trace != want {
-		j.find(l.path, l.n, "the trace is %s, the bytes before it make %s", or(short(l.record.Trace), "missing"), short(want))
+	if l.record.Trace != l.trace {
+		j.find(l.path, l.n, "the trace is %s, the bytes before it make %s", or(short(l.record.Trace), "missing"), short(l.trace))
 		return
 	}
 	if got := one(j.Commit, "Odd-Trace"); got != l.record.Trace {

@@ -29,6 +29,10 @@ func surface(j *judge) error {
 	if j.kind == person {
 		return nil
 	}
+	if j.unmerged {
+		j.find(j.anyPath(), 1, "a machine's merge where git finds a conflict or more than two parents; only a person resolves one")
+		return nil
+	}
 	for _, f := range j.files {
 		j.checked++
 		if why := j.trespass(f); why != "" {

@@ -150,6 +150,9 @@ func TestWhatTheCapCounts(t *testing.T) {
 			},
 			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #",
 				"1 terms/keel.md:6 a machine's commit makes the atom asserted, above the cap inferred"}},
+		{name: "an approval that verifies for another", at: "approve t", tell: func(s *story) repo.OID { return s.approve(work(s, "t"), true) },
+			do:   func(s *story, d *draft) { swap(s, d, "knowledge/terms/keel.md", "human:ann@", "human:bob@") },
+			want: []string{"1 terms/keel.md:8 an approval by human:ann@example.org adds verified by human:bob@example.org at 2026-03-02T09:05:00Z"}},
 		{name: "a person may", tell: func(s *story) repo.OID {
 			return s.ann("verify", repo.Changes{"knowledge/terms/old.md": []byte("---\ntype: term\nconfidence: verified\nverified: [{by: human:ann@example.org}]\n---\n")})
 		}, want: []string{}},
@@ -223,6 +226,22 @@ func TestProposalsLandByPeople(t *testing.T) {
 			w := work(s, "t")
 			return s.land(s.make("merge", "", draft{who: agentMail, parents: []repo.OID{s.tip(), w.base}, ch: repo.Changes{"README.md": []byte("# Mine\n")}}))
 		}, want: []string{"2 README.md:1 a machine's merge is not what git makes of its parents"}},
+		{name: "a conflict the agent resolves", tell: func(s *story) repo.OID {
+			base := s.tip()
+			one := s.make("one", "", draft{who: annMail, parents: []repo.OID{base}, ch: repo.Changes{"README.md": []byte("# One\n")}})
+			two := s.make("two", "", draft{who: annMail, parents: []repo.OID{base}, ch: repo.Changes{"README.md": []byte("# Two\n")}})
+			return s.land(s.make("merge", "", draft{who: agentMail, parents: []repo.OID{one, two}}))
+		}, want: []string{"2 knowledge:1 a machine's merge where git finds a conflict or more than two parents; only a person resolves one"}},
+		{name: "a person resolves a conflict", tell: func(s *story) repo.OID {
+			base := s.tip()
+			one := s.make("one", "", draft{who: annMail, parents: []repo.OID{base}, ch: repo.Changes{"README.md": []byte("# One\n")}})
+			two := s.make("two", "", draft{who: annMail, parents: []repo.OID{base}, ch: repo.Changes{"README.md": []byte("# Two\n")}})
+			return s.land(s.make("merge", "", draft{who: bobMail, parents: []repo.OID{one, two}}))
+		}, want: []string{}},
+		{name: "a merge of three", tell: func(s *story) repo.OID {
+			w := work(s, "t")
+			return s.land(s.make("merge", "", draft{who: agentMail, parents: []repo.OID{s.tip(), w.base, w.base}}))
+		}, want: []string{"2 knowledge:1 a machine's merge where git finds a conflict or more than two parents; only a person resolves one"}},
 		{name: "a person merges it by hand", tell: func(s *story) repo.OID {
 			w := work(s, "t")
 			tree, _, err := s.r.MergeTree(s.Context(), s.tip(), w.proposal)
@@ -378,6 +397,37 @@ func TestTheBudgetIsProven(t *testing.T) {
 			return s.land(s.make("outcome", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch,
 				trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}, {"Odd-Trace", ledger.Trace(nil)}}}))
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 an outcome without an open claim of t"}},
+		{name: "a session under a claim that was only for judging", tell: func(s *story) repo.OID {
+			w := s.newRun("t")
+			commit := func(r ledger.Record) {
+				ch := repo.Changes{}
+				s.record(w, ch, r)
+				s.land(s.make("commit", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}}}))
+			}
+			commit(ledger.Record{Kind: ledger.Claim, Data: map[string]any{"refresh_of": "run-x"}})
+			commit(ledger.Record{Kind: ledger.Session})
+			return ""
+		}, want: []string{"5 ledger/2026-03/R1.jsonl:2 a session without a claim in an earlier commit; money is reserved before it is spent"}},
+		{name: "a claim in another month", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
+			do:   func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.TS = r.TS.AddDate(0, -1, 0) }) },
+			want: []string{"5 ledger/2026-03/R1.jsonl:1 is dated 2026-02-02T09:02:00Z in a commit of 2026-03-02T09:03:00Z"}},
+		{name: "a clock that ran back", at: "claim u", tell: two,
+			do: func(s *story, d *draft) {
+				s.now = s.now.Add(-20 * time.Minute)
+				relay(s, d, func(r *ledger.Record) { r.TS = s.now })
+			},
+			want: []string{"5 ledger/2026-03/R2.jsonl:1 is dated 2026-03-02T08:47:00Z, the ledger was at 2026-03-02T09:05:00Z already"}},
+		{name: "a claim swept twice", at: "sweep t", tell: dead(500_000),
+			do: func(s *story, d *draft) {
+				name := ledgerIn(d)
+				b, err := ledger.Append(d.ch[name], ledger.Record{Run: "run-01KJ0000000000000000000002", TS: s.now, Seq: 2, Kind: ledger.Abandoned,
+					Task: "t", DeadRun: "run-01KJ0000000000000000000001", Team: "docs", Cost: 500_000})
+				if err != nil {
+					s.Fatal(err)
+				}
+				d.ch[name] = b
+			},
+			want: []string{"5 ledger/2026-03/R2.jsonl:2 closes a claim of t by R1 that is not open"}},
 		{name: "a claim without a reservation", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
 			do: func(s *story, d *draft) {
 				name := ledgerIn(d)
@@ -454,6 +504,9 @@ func TestGrowthIsProven(t *testing.T) {
 				d.ch[name] = append(append(bytes.Clone(d.ch[name][:i]), strings.Repeat("0", 64)...), d.ch[name][i+64:]...)
 			},
 			want: []string{"14 ledger/2026-03/R1.jsonl:3 the trace is #, the bytes before it make #"}},
+		{name: "another trace in the proposal", at: "proposal t", tell: proposed,
+			do:   func(s *story, d *draft) { d.set("Odd-Trace", strings.Repeat("0", 64)) },
+			want: []string{"14 terms/keel.md:1 the proposal's Odd-Trace is #, the trace of its outcome #"}},
 		{name: "another trace in the commit", at: "result t",
 			do:   func(s *story, d *draft) { d.set("Odd-Trace", strings.Repeat("0", 64)) },
 			want: []string{"14 ledger/2026-03/R1.jsonl:3 the trace is #, the commit's Odd-Trace #"}},

@@ -1,0 +1,129 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+	"strings"
+
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// spending sums ledgers at commits. Files are remembered by blob, months by
+// tree, so a claim costs what its month changed.
+type spending struct {
+	repo   *repo.Repo
+	trees  *repo.Reader
+	files  map[repo.OID]ledger.FileSum
+	months map[repo.OID]ledger.FileSum
+	sums   map[repo.OID]ledger.Spend // by the ledger's tree
+}
+
+func newSpending(r *repo.Repo, trees *repo.Reader) spending {
+	return spending{r, trees, map[repo.OID]ledger.FileSum{}, map[repo.OID]ledger.FileSum{}, map[repo.OID]ledger.Spend{}}
+}
+
+// at is what the ledgers of a commit say was spent and reserved.
+func (s spending) at(ctx context.Context, commit repo.OID, root string) (ledger.Spend, error) {
+	dir := root + "/ledger"
+	tree, mode, err := s.trees.Find(commit, dir)
+	if err != nil || mode != folder {
+		return ledger.Spend{}, err
+	}
+	if sum, ok := s.sums[tree]; ok {
+		return sum, nil
+	}
+	files, err := s.repo.Tree(tree)
+	if err != nil {
+		return ledger.Spend{}, err
+	}
+	entries, err := fs.ReadDir(files, ".")
+	if err != nil {
+		return ledger.Spend{}, err
+	}
+	var months []ledger.FileSum
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		oid, _, err := s.trees.Find(tree, e.Name())
+		if err != nil {
+			return ledger.Spend{}, err
+		}
+		m, err := s.month(ctx, oid)
+		if err != nil {
+			return ledger.Spend{}, fmt.Errorf("%s/%s/%w", dir, e.Name(), err)
+		}
+		months = append(months, m)
+	}
+	sum, err := ledger.Combine(months...)
+	if err == nil {
+		s.sums[tree] = sum
+	}
+	return sum, err
+}
+
+// month adds the files of one month into the sum of one file that held them all.
+func (s spending) month(ctx context.Context, tree repo.OID) (ledger.FileSum, error) {
+	if sum, ok := s.months[tree]; ok {
+		return sum, nil
+	}
+	files, err := s.trees.Diff(ctx, "", tree)
+	if err != nil {
+		return ledger.FileSum{}, err
+	}
+	out := ledger.FileSum{Team: map[string]map[string]int64{}}
+	for _, c := range files {
+		if path.Ext(c.Path) != ".jsonl" || !strings.HasPrefix(c.NewMode, "100") {
+			continue
+		}
+		f, err := s.file(c.New)
+		if err == nil {
+			err = add(&out, f)
+		}
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", c.Path, err)
+		}
+	}
+	s.months[tree] = out
+	return out, nil
+}
+
+func (s spending) file(oid repo.OID) (ledger.FileSum, error) {
+	if f, ok := s.files[oid]; ok {
+		return f, nil
+	}
+	b, err := s.repo.Blob(oid)
+	if err != nil {
+		return ledger.FileSum{}, err
+	}
+	f, err := ledger.SumFile(b)
+	if err == nil {
+		s.files[oid] = f
+	}
+	return f, err
+}
+
+func add(to *ledger.FileSum, f ledger.FileSum) error {
+	for month, teams := range f.Team {
+		if to.Team[month] == nil {
+			to.Team[month] = map[string]int64{}
+		}
+		for team, n := range teams {
+			if n > math.MaxInt64-to.Team[month][team] {
+				return errors.New("the sum is more money than odd can count")
+			}
+			to.Team[month][team] += n
+		}
+	}
+	if f.Last.After(to.Last) {
+		to.Last = f.Last
+	}
+	to.Open = append(to.Open, f.Open...)
+	to.Abandoned = append(to.Abandoned, f.Abandoned...)
+	return nil
+}
