@@ -13,6 +13,7 @@ import (
 const (
 	landWait  = 50 * time.Millisecond
 	landTries = 400
+	landTold  = 10 // after so many a person is told what it waits for
 )
 
 // write makes a commit by the person that needs no typed confirmation, and
@@ -26,6 +27,9 @@ func (w *workspace) write(ctx context.Context, build func(*view) (repo.Changes, 
 		}
 		if ctx.Err() != nil {
 			return "", ctx.Err()
+		}
+		if try == landTold {
+			talk(w.env, "%v; waiting", err)
 		}
 		w.env.Sleep(landWait)
 	}
