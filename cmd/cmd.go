@@ -194,10 +194,22 @@ func fail(env Env, err error, asJSON bool) int {
 		tag = " [" + reason + "]"
 	}
 	talk(env, "%s%s", strings.TrimRight(err.Error(), "\n"), tag)
-	if asJSON {
-		_ = printJSON(env, map[string]any{"error": map[string]any{"code": code, "reason": reason, "message": err.Error()}})
+	var t told
+	if asJSON && !errors.As(err, &t) {
+		_ = printJSON(env, map[string]any{"error": errorJSON(err)})
 	}
 	return code
+}
+
+// told is an error that stands in the JSON on stdout already: stdout is one document.
+type told struct{ error }
+
+func (t told) Unwrap() error { return t.error }
+
+// errorJSON is an error as --json tells it.
+func errorJSON(err error) map[string]any {
+	code, reason := status(err)
+	return map[string]any{"code": code, "reason": reason, "message": err.Error()}
 }
 
 // version is the module's own, from the build info: no ldflags.

@@ -65,17 +65,29 @@ func runDrain(ctx context.Context, env Env, o drain.Options, dry, asJSON bool) e
 	if err := w.summary(report); err != nil {
 		talk(env, "%v", err)
 	}
-	if asJSON && (err == nil || len(report.Tasks) > 0) {
-		if err := printJSON(env, report); err != nil {
-			return err
+	return printDrained(env, report, err, asJSON)
+}
+
+// printDrained prints what a drain did, also when err stopped it after some
+// tasks. It returns err, or else what stopped the printing.
+func printDrained(env Env, report drain.Report, err error, asJSON bool) error {
+	switch {
+	case !asJSON:
+		if bad := printReport(env, report); err == nil {
+			return bad
 		}
+		return err
+	case err == nil:
+		return printJSON(env, report)
+	case len(report.Tasks) == 0:
+		return err
 	}
-	if !asJSON {
-		if err := printReport(env, report); err != nil {
-			return err
-		}
-	}
-	return err
+	part := struct {
+		drain.Report
+		Error map[string]any `json:"error"` // what stopped it after these tasks
+	}{report, errorJSON(err)}
+	_ = printJSON(env, part)
+	return told{err}
 }
 
 // drainOptions are a new run's.
