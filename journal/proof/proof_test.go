@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -124,5 +126,54 @@ func TestTableSaysWhatEachRowReads(t *testing.T) {
 			t.Errorf("row %+v is not whole, or not in order", r)
 		}
 		last = r.Invariant
+	}
+}
+
+func TestAFindingIsALine(t *testing.T) {
+	t.Parallel()
+	f := Finding{3, "1f0c2ab9d4e5", "knowledge/tasks/t.md", 4, "done without an approval"}
+	if got, want := f.String(), "knowledge/tasks/t.md:4: done without an approval [invariant 3, 1f0c2ab9d4]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A free substrate reserves nothing, and where no line is known only the end of
+// a range may wait.
+func TestADetachedFreeBoard(t *testing.T) {
+	t.Parallel()
+	s := begin(t, "[session]\nsubstrate = \"extract\"\n[governance]\nlease = \"off\"\n", map[string]func(*story, *draft){
+		"claim t": func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.Reserved = 0 }) },
+	})
+	s.branch = "elsewhere"
+	s.heads["elsewhere"] = s.heads["main"]
+	delete(s.heads, "main")
+	s.add("t", "")
+	w := s.claim("t")
+	s.result(w, 0, terms("keel"))
+	s.approve(w, false)
+	for _, to := range []repo.OID{s.tip(), w.proposal} {
+		if d := cmp.Diff([]string{}, found(s.check("", to))); d != "" {
+			t.Error(d)
+		}
+	}
+	next := s.make("next", "", draft{who: bobMail, parents: []repo.OID{w.proposal}})
+	want := []string{`2 terms/keel.md:1 a proposal of R1 for "t" that no ledger records`}
+	if d := cmp.Diff(want, found(s.check("", next))); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestFaultsAreErrors(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), nil)
+	for _, to := range []repo.OID{repo.OID(strings.Repeat("1", 40)), "main"} {
+		if _, err := Check(t.Context(), s.r, "", to); err == nil {
+			t.Errorf("%s: no error", to)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Check(ctx, s.r, "", s.tip()); err == nil {
+		t.Error("a cancelled check ended well")
 	}
 }

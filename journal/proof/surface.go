@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"errors"
 	"path"
 	"reflect"
 	"slices"
@@ -137,7 +138,7 @@ func outsideProposal(f *file) string {
 	case f.New == "":
 		return "a proposal deletes an atom"
 	case f.new == nil:
-		return "a proposal holds no atom here: " + f.fault.Error()
+		return "a proposal holds no atom here: " + f.why()
 	case governs(f.new) || governs(f.old):
 		return "a proposal writes a " + f.new.Type + ", which only a person does"
 	case isTask(f.old):
@@ -146,6 +147,18 @@ func outsideProposal(f *file) string {
 		return filed(f.new)
 	}
 	return ""
+}
+
+// why is what is wrong with a file that is no atom.
+func (f *file) why() string {
+	var p okf.Problem
+	switch {
+	case errors.As(f.fault, &p):
+		return p.Message
+	case f.fault != nil:
+		return f.fault.Error()
+	}
+	return "mode " + f.NewMode
 }
 
 func governs(a *okf.Atom) bool {

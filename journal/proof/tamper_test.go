@@ -183,7 +183,20 @@ func TestTheWriteSurfaceIsProven(t *testing.T) {
 			},
 			tell: proposed,
 			want: []string{"2 terms/keel.md:1 was made on blob #, R1 recorded none"}},
-		{name: "a link", at: "proposal t", tell: proposed,
+		{name: "a type that governs", at: "proposal t", tell: proposed,
+			do:   func(s *story, d *draft) { swap(s, d, "knowledge/terms/keel.md", "type: term", "type: Principle") },
+			want: []string{"2 terms/keel.md:1 a proposal writes a Principle, which only a person does", "2 terms/keel.md:1 is blob #, R1 recorded #"}},
+		{name: "an atom deleted", at: "proposal t", tell: proposed,
+			do:   func(s *story, d *draft) { d.ch["knowledge/terms/old.md"] = nil },
+			want: []string{"2 terms/old.md:1 a proposal deletes an atom", "2 terms/old.md:1 is in the proposal and not in the record of R1"}},
+		{name: "a file that is no atom", at: "proposal t", tell: proposed,
+			do: func(s *story, d *draft) { d.ch["knowledge/terms/keel.md"] = []byte("---\ntype: term\n") },
+			want: []string{"2 terms/keel.md:1 a proposal holds no atom here: frontmatter is never closed",
+				"2 terms/keel.md:1 is blob #, R1 recorded #"}},
+		{name: "a task changed by a proposal", at: "proposal t", tell: proposed,
+			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "role: editor", "role: owner") },
+			want: []string{"2 tasks/t.md:1 a proposal changes a task", "2 tasks/t.md:1 is in the proposal and not in the record of R1"}},
+		{name: "a reserved file", at: "proposal t", tell: proposed,
 			do:   func(s *story, d *draft) { d.ch["knowledge/index.md"] = []byte("# I\n") },
 			want: []string{"2 index.md:1 a proposal writes a reserved file", "2 index.md:1 is in the proposal and not in the record of R1"}},
 		{name: "another task", at: "result t",
@@ -195,6 +208,26 @@ func TestTheWriteSurfaceIsProven(t *testing.T) {
 		{name: "an atom beside the result", at: "result t",
 			do:   func(s *story, d *draft) { d.ch["knowledge/terms/sly.md"] = terms("sly")["knowledge/terms/sly.md"] },
 			want: []string{"2 terms/sly.md:1 a run's board commit writes more than its task, journal, ledger, proposals and pause.toml"}},
+		{name: "the task's text in the claim", at: "claim t",
+			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "# T\n", "# U\n") },
+			want: []string{"2 tasks/t.md:1 a machine's commit changes the task's text"}},
+		{name: "a sweep that takes the task away", at: "sweep t", tell: func(s *story) repo.OID { s.sweep(s.claim("t"), 500_000); return "" },
+			do:   func(s *story, d *draft) { d.ch[taskFile("t")] = nil },
+			want: []string{"2 tasks/t.md:1 a machine's commit takes the task away, or leaves it unreadable"}},
+		{name: "a sweep of another task", at: "sweep t", tell: func(s *story) repo.OID { s.sweep(s.claim("t"), 500_000); return "" },
+			do:   func(s *story, d *draft) { swap(s, d, taskFile("earlier"), "---\n", "---\nattempts: 2\n") },
+			want: []string{"2 tasks/earlier.md:1 a sweep changes a task that nobody holds"}},
+		{name: "a proposal file and a pause are its own", at: "result t",
+			do: func(s *story, d *draft) {
+				d.ch["knowledge/pause.toml"] = []byte("reason = \"x\"\n")
+				d.ch["knowledge/proposals/run-01KJ0000000000000000000001.jsonl"] = []byte("{}\n")
+			}, want: []string{}},
+		{name: "a pause lifted by a run", at: "result t", tell: func(s *story) repo.OID {
+			s.ann("pause", repo.Changes{"knowledge/pause.toml": []byte("reason = \"x\"\n")})
+			work(s, "t")
+			return ""
+		}, do: func(s *story, d *draft) { d.ch["knowledge/pause.toml"] = nil },
+			want: []string{"2 pause.toml:1 a run lifts the pause; only a person does"}},
 		{name: "another writer's journal", at: "result t",
 			do: func(s *story, d *draft) {
 				d.ch["knowledge/journal/2026-03-02-ann.tsv"] = []byte("O\tObservation\t\t\t\t\ta\tb\n")
@@ -282,6 +315,29 @@ func TestTheHumanGateIsProven(t *testing.T) {
 		{name: "a done task moves house", tell: func(s *story) repo.OID {
 			return s.ann("move", repo.Changes{taskFile("earlier"): nil, taskFile("past"): s.file(taskFile("earlier"))})
 		}, want: []string{}},
+		{name: "a done task moves house and is edited", tell: func(s *story) repo.OID {
+			s.ann("add", repo.Changes{taskFile("x"): []byte("---\ntype: task\nid: gone\nstate: backlog\n---\n")})
+			s.heads["side"] = s.make("side", "", draft{who: annMail, ch: repo.Changes{
+				"odd.toml": []byte(law), taskFile("x"): []byte("---\ntype: task\nid: gone\nstate: done\n---\n")}})
+			s.branch = "side"
+			return s.ann("move", repo.Changes{taskFile("x"): nil, taskFile("y"): []byte("---\ntype: task\nid: gone\nstate: done\ntitle: Moved\n---\n")})
+		}, want: []string{}},
+		{name: "a merge that carries done along", tell: func(s *story) repo.OID {
+			side := s.make("side", "", draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{taskFile("earlier"): []byte("---\ntype: task\nstate: done\n---\n\nHere.\n")}})
+			other := s.make("other", "", draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{taskFile("earlier"): []byte("---\ntype: task\nstate: done\n---\n\nThere.\n")}})
+			return s.land(s.make("merge", "", draft{who: annMail, parents: []repo.OID{side, other}, ch: repo.Changes{taskFile("earlier"): []byte("---\ntype: task\nstate: done\n---\n\nHere and there.\n")}}))
+		}, want: []string{}},
+		{name: "approved with a proposal nobody recorded", tell: func(s *story) repo.OID {
+			w := s.claim("t")
+			s.result(w, 0, terms("keel"))
+			w.proposal = s.make("sly", "", draft{who: bobMail, parents: []repo.OID{w.base}, ch: terms("sly")})
+			d := draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}}
+			old, _, _ := strings.Cut(string(s.file(taskFile("t")))[strings.Index(string(s.file(taskFile("t"))), "commit: ")+8:], "\n")
+			swap(s, &d, taskFile("t"), strings.Trim(old, " }"), string(w.proposal))
+			s.land(s.make("swap", "", d))
+			w.paths = nil
+			return s.approve(w, false)
+		}, want: []string{"3 tasks/t.md:5 done with proposal #, which no outcome of R1 records"}},
 		{name: "the agent says done", tell: done(agentMail),
 			want: []string{"2 tasks/t.md:1 the agent's commit belongs to no run; only a run's commits write here",
 				"3 tasks/t.md:5 a machine's commit moves the task from review to done outside a run's claim, result or sweep"}},
