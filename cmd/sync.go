@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -236,6 +237,9 @@ func (v *view) merged(ctx context.Context, p review.Proposal, a repo.Commit, tar
 			if in {
 				return fmt.Sprintf("%s was merged as other bytes than were approved; reject the task and review what landed", w.Path), nil
 			}
+			if held, err := v.held(ctx, p, tip); err != nil || held {
+				return fmt.Sprintf("%s held what was approved and %s was edited since, so nothing proves it now; sync before editing, or reject the task", target, w.Path), err
+			}
 			return fmt.Sprintf("approved by %s, waits for its merge into %s", a.Author.Email, target), nil
 		}
 	}
@@ -243,6 +247,24 @@ func (v *view) merged(ctx context.Context, p review.Proposal, a repo.Commit, tar
 		return fmt.Sprintf("approved by %s, waits for its merge into %s", a.Author.Email, target), nil
 	}
 	return "", nil
+}
+
+// held reports whether a commit of the target since the proposal's base had
+// every path as it was approved, as after a squash or a rebase.
+func (v *view) held(ctx context.Context, p review.Proposal, tip repo.OID) (bool, error) {
+	for c, err := range v.repo.Log(ctx, repo.OID(p.Base), tip) {
+		if err != nil {
+			return false, err
+		}
+		blob, err := v.blobs(c.OID)
+		if err != nil {
+			return false, err
+		}
+		if !slices.ContainsFunc(p.Paths, func(w review.Path) bool { return blob(w.Path) != w.Result }) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // mergeOf is the commit on the first-parent line of tip that brought oid in.
