@@ -68,10 +68,15 @@ const (
 
 // lockSync takes the lock that orders Moves and recoveries. It is not the drain's lock: approve moves refs too.
 func (r *Repo) lockSync(ctx context.Context, patience time.Duration) (*flock.Flock, error) {
+	return r.waitLock(ctx, "sync.lock", patience)
+}
+
+// waitLock takes a flock on a file of odd's directory, waiting its turn; ErrBusy when patience runs out.
+func (r *Repo) waitLock(ctx context.Context, name string, patience time.Duration) (*flock.Flock, error) {
 	if err := os.MkdirAll(r.oddDir("tmp"), 0o777); err != nil {
 		return nil, err
 	}
-	f := flock.New(r.oddDir("sync.lock"), flock.SetPermissions(0o666))
+	f := flock.New(r.oddDir(name), flock.SetPermissions(0o666))
 	wait, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if _, err := f.TryLockContext(wait, 10*time.Millisecond); err != nil {

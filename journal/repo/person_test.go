@@ -146,3 +146,31 @@ func TestMergeTree(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A commit killed while git was making its work tree leaves half of one, on
+// which git worktree list fails; the next Move sweeps it.
+func TestHalfMadeDeskIsSwept(t *testing.T) {
+	t.Parallel()
+	r, base := board(t)
+	for _, dir := range []string{filepath.Join(r.CommonDir(), "worktrees", "commit-dead"), filepath.Join(r.CommonDir(), "odd", "tmp", "commit-dead")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(r.CommonDir(), "worktrees", "commit-dead", "gitdir"), []byte("/nowhere/.git\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(r.CommonDir(), "worktrees", "commit-dead", "commondir"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.read(context.Background(), "worktree", "list", "--porcelain", "-z"); err == nil {
+		t.Skip("this git lists a half-made work tree")
+	}
+	next := claim(t, r, base)
+	if err := r.Move(context.Background(), RefUpdate{Name: "refs/heads/main", Old: base, New: next}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(r.CommonDir(), "worktrees")); err == nil {
+		t.Error("the half-made work tree is still there")
+	}
+}

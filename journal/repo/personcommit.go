@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gofrs/flock"
 )
 
 // PersonCommit makes a commit by the person with real `git commit`: their
@@ -46,7 +48,7 @@ func (r *Repo) PersonCommit(ctx context.Context, parents []OID, tree OID, ch Cha
 	}
 	d := &desk{r: r, dir: r.oddDir("tmp", "commit-"+newNonce())}
 	oid, err := d.commit(ctx, parents, want, message)
-	return oid, errors.Join(err, d.clear())
+	return oid, errors.Join(err, d.clear(ctx))
 }
 
 // desk is the temporary work tree of one commit.
@@ -64,21 +66,34 @@ func (r *Repo) sweepDesks() error {
 	dirs, err := filepath.Glob(r.oddDir("tmp", "commit-*"))
 	for _, p := range dirs {
 		d := &desk{r: r, dir: p}
-		d.admin, _ = gitDirOf(d.root())
-		err = errors.Join(err, d.clear())
+		if d.admin, _ = gitDirOf(d.root()); d.admin == "" { // killed before git had linked the two
+			d.admin = filepath.Join(r.common, "worktrees", filepath.Base(p))
+		}
+		err = errors.Join(err, d.clear(context.Background()))
 	}
 	return err
 }
 
 // clear removes the work tree and what git keeps about it. A path that is not below worktrees/ is never removed.
-func (d *desk) clear() error {
+func (d *desk) clear(ctx context.Context) error {
 	trees := filepath.Join(d.r.common, "worktrees")
 	var err error
 	if filepath.Dir(d.admin) == trees {
+		lock, lockErr := d.r.lockTrees(context.WithoutCancel(ctx))
+		if lockErr != nil {
+			return lockErr
+		}
 		err = os.RemoveAll(d.admin)
 		os.Remove(trees) // as git does, when it was the last
+		err = errors.Join(err, lock.Unlock())
 	}
 	return errors.Join(err, os.RemoveAll(d.dir))
+}
+
+// lockTrees is held while the list of work trees changes and while it is read:
+// git fails on one that is half there.
+func (r *Repo) lockTrees(ctx context.Context) (*flock.Flock, error) {
+	return r.waitLock(ctx, "trees.lock", moveWait)
 }
 
 // commit lays out the desk and runs git commit at it.
@@ -109,8 +124,7 @@ func (d *desk) layOut(ctx context.Context, parents []OID, want OID) error {
 	if err := os.MkdirAll(d.dir, 0o777); err != nil {
 		return err
 	}
-	add := []string{"worktree", "add", "-q", "--no-checkout", "--detach", d.root(), string(parents[0])}
-	if _, err := d.r.git.run(ctx, call{args: add}); err != nil {
+	if err := d.addTree(ctx, parents[0]); err != nil {
 		return err
 	}
 	var err error
@@ -133,6 +147,16 @@ func (d *desk) layOut(ctx context.Context, parents []OID, want OID) error {
 	_, err = d.r.git.run(ctx, call{dir: d.root(), args: []string{
 		"-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false", "-c", "core.fsmonitor=false",
 		"read-tree", "-m", "-u", string(want)}})
+	return err
+}
+
+func (d *desk) addTree(ctx context.Context, base OID) error {
+	lock, err := d.r.lockTrees(ctx)
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	_, err = d.r.git.run(ctx, call{args: []string{"worktree", "add", "-q", "--no-checkout", "--detach", d.root(), string(base)}})
 	return err
 }
 

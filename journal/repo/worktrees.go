@@ -18,7 +18,7 @@ type workTree struct {
 
 // workTrees lists every checkout; bare repositories are none.
 func (r *Repo) workTrees(ctx context.Context) ([]workTree, error) {
-	out, err := r.read(ctx, "worktree", "list", "--porcelain", "-z")
+	out, err := r.listTrees(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +34,32 @@ func (r *Repo) workTrees(ctx context.Context) ([]workTree, error) {
 		all = append(all, w)
 	}
 	return all, nil
+}
+
+// listTrees is git worktree list. One that a killed commit left half made is
+// swept first, if nobody is at a commit now.
+func (r *Repo) listTrees(ctx context.Context) ([]byte, error) {
+	list := func() ([]byte, error) {
+		lock, err := r.lockTrees(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer lock.Unlock()
+		return r.read(ctx, "worktree", "list", "--porcelain", "-z")
+	}
+	out, err := list()
+	if err == nil {
+		return out, nil
+	}
+	lock, lockErr := r.tryLock("commit.lock")
+	if lockErr != nil {
+		return nil, err
+	}
+	defer lock.Unlock()
+	if r.sweepDesks() != nil {
+		return nil, err
+	}
+	return list()
 }
 
 // parseWorkTree reads one record of git worktree list: attributes, NUL between them.
