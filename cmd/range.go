@@ -26,7 +26,24 @@ func checkHistory(c *cli.Context, env Env, spec string) error {
 	if spec != "" && c.Bool("all") {
 		return usage("check: --range or --all, not both")
 	}
-	return runRange(c.Context, env, or(spec, "0..HEAD"), c.Bool("json"))
+	if spec == "" {
+		to, err := boardEnd(env)
+		if err != nil {
+			return err
+		}
+		spec = "0.." + to
+	}
+	return runRange(c.Context, env, spec, c.Bool("json"))
+}
+
+// boardEnd is where all of history ends: the board branch, into which a target
+// is merged too, or HEAD where odd.toml names none.
+func boardEnd(env Env) (string, error) {
+	_, cfg, err := findConfig(env.Dir)
+	if err != nil || cfg.Branch == "" {
+		return "HEAD", err
+	}
+	return "refs/heads/" + cfg.Branch, nil
 }
 
 // tellEvery is how many commits pass between two words of progress: about half a second.
