@@ -100,7 +100,7 @@ func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) err
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(env.Stdout, "\n%s", diff)
+	_, err = fmt.Fprintf(env.Stdout, "\n%s%s", diff, v.heldBack(t, p))
 	return err
 }
 
@@ -131,7 +131,9 @@ func (v *view) card(t board.Task, p review.Proposal, at onto) string {
 	if n := len(sizes) - biggest; n > 0 {
 		line("", "… and %d more", n)
 	}
-	line("guarded", "%s", strings.Join(p.Guarded, ", "))
+	for i, h := range p.Held {
+		line([]string{"held back", ""}[min(i, 1)], "%s %s: %s", h.Effect, h.ID, h.Reason)
+	}
 	line("moved", "%s", strings.Join(at.read, ", "))
 	line("persona", "%s, %s session, %d turn%s", p.Role, or(p.Substrate, "no"), p.Turns, plural(int(p.Turns)))
 	line("spent", "$%s", budget.MicroUSD(p.Cost))

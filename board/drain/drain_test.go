@@ -400,7 +400,7 @@ func TestRefresh(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, paid, "a")
 	w.answer = func(context.Context, session.Request) (session.Emission, error) {
-		e := says(term("tide"))
+		e := says(term("tide"), term("tern"))
 		e.Raw = session.Print(e)
 		return e, nil
 	}
@@ -412,7 +412,7 @@ func TestRefresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.Branch != "odd/review/a.2" || again.Proposal == first.Proposal || again.Effects[reconcile.Added] != 0 || again.Cost != budget.MicroUSD(0) {
+	if again.Branch != "odd/review/a.2" || again.Proposal == first.Proposal || again.Effects[reconcile.Added] != 1 || again.Effects[reconcile.Conflict] != 1 || again.Cost != budget.MicroUSD(0) {
 		t.Errorf("%+v after %+v", again, first)
 	}
 	if !strings.Contains(w.task("a"), "state: review") || !strings.Contains(w.task("a"), string(again.Proposal)) {
@@ -420,6 +420,11 @@ func TestRefresh(t *testing.T) {
 	}
 	if !strings.Contains(w.read("refs/heads/main", "knowledge/terms/tide.md"), "By hand.") {
 		t.Error("the person's term is gone")
+	}
+	w.commit(repo.Changes{"knowledge/terms/tern.md": []byte("---\ntype: term\nid: tern\n---\nBy hand.\n")}, "and again")
+	o.Run = "run-01KJPWD6M0E8497ANGJ5R0NAZY"
+	if _, err := Refresh(context.Background(), w.repo, o); code(err) != "emission" {
+		t.Errorf("with nothing left to land: %v", err)
 	}
 }
 

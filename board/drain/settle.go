@@ -24,6 +24,12 @@ const (
 	busyTries = 100
 )
 
+// fetchWait and fetchTries are how long it waits for a remote that does not answer.
+const (
+	fetchWait  = 3 * time.Second
+	fetchTries = 10
+)
+
 // settle commits what became of a task: the proposal on its review branch, then
 // the result on the board, in one transaction. It runs to its end even when
 // the person has interrupted the session.
@@ -51,6 +57,11 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 		return err
 	}
 	refs = append(refs, art)
+	if d.line.Remote != "" { // whatever the network does now, what the session said is kept
+		if err := d.repo.Update(ctx, art); err != nil {
+			return err
+		}
+	}
 	if err := d.land(ctx, c, w, &out, refs); err != nil {
 		d.restore(kept)
 		return err
@@ -90,18 +101,23 @@ func (d *drain) account(c *claim, w *work) error {
 	for k, v := range counts(w.items) {
 		n[string(k)] = v
 	}
-	var guarded []any
+	var held []any
 	for _, it := range w.items {
-		if it.Effect == reconcile.Guarded {
-			guarded = append(guarded, string(it.ID))
+		if kept(it.Effect) {
+			held = append(held, map[string]any{"effect": string(it.Effect), "id": string(it.ID), "path": d.at.file(it.Path), "reason": it.Reason})
 		}
 	}
 	data := map[string]any{"counts": n}
-	if len(guarded) > 0 {
-		data["guarded"] = guarded
+	if len(held) > 0 {
+		data["held"] = held
 	}
 	_, err := d.record(ledger.Record{Kind: ledger.Reconcile, Task: string(c.task.ID), Data: data})
 	return err
+}
+
+// kept reports an effect that keeps an atom out of the proposal, for a person to see.
+func kept(e reconcile.Effect) bool {
+	return e == reconcile.Guarded || e == reconcile.Conflict || e == reconcile.Duplicate
 }
 
 // propose makes the proposal commit and names the branch it will wait on.
@@ -176,6 +192,10 @@ func (d *drain) land(ctx context.Context, c *claim, w *work, out *Outcome, refs 
 	for try := 0; ; try++ {
 		d.restore(maps.Clone(before))
 		tip, err := d.line.Latest(ctx)
+		if err != nil && d.Wait != nil && try < fetchTries {
+			d.Wait(fetchWait)
+			continue
+		}
 		if err != nil {
 			return err
 		}

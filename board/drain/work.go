@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -131,7 +132,7 @@ func (d *drain) turn(ctx context.Context, c *claim) error {
 			return err
 		}
 	}
-	tip, err := d.repo.Ref(d.Branch)
+	tip, err := d.line.Latest(ctx)
 	if err != nil || tip == d.at.tip {
 		return err
 	}
@@ -141,6 +142,9 @@ func (d *drain) turn(ctx context.Context, c *claim) error {
 	}
 	if b, err := fs.ReadFile(files, d.at.file("pause.toml")); err == nil {
 		return fmt.Errorf("the board was paused: %s", board.PauseReason(b))
+	}
+	if b, err := fs.ReadFile(files, d.at.file(c.task.Path)); err != nil || okf.BlobID(b) != c.task.Blob {
+		return errors.New("the claim is lost: the task was changed while the session ran")
 	}
 	return nil
 }
@@ -244,8 +248,7 @@ func (d *drain) artifacts(c *claim, w *work) {
 	put("emission.md", w.emission.Raw)
 	put("transcript.txt", w.emission.Transcript)
 	for _, it := range w.items {
-		switch it.Effect {
-		case reconcile.Guarded, reconcile.Conflict, reconcile.Duplicate:
+		if kept(it.Effect) {
 			put("kept/"+it.Path, it.Bytes)
 		}
 	}

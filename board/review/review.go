@@ -23,9 +23,17 @@ type Proposal struct {
 	Cost      int64          `json:"cost_micro_usd"`
 	Paths     []Path         `json:"paths"`
 	Counts    map[string]int `json:"counts"` // by effect
-	Guarded   []string       `json:"guarded,omitempty"`
+	Held      []Held         `json:"held,omitempty"`
 	Substrate string         `json:"substrate,omitempty"`
 	Turns     int64          `json:"turns"`
+}
+
+// Held is an atom of the emission that reconcile kept out of the proposal.
+type Held struct {
+	Effect string `json:"effect"` // guarded, conflict or duplicate
+	ID     string `json:"id"`
+	Path   string `json:"path"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // Path is one file a proposal writes: its blob before ("" for a new file) and after.
@@ -50,7 +58,7 @@ func Read(t board.Task, run string, records []ledger.Record) (Proposal, error) {
 		}
 		switch r.Kind {
 		case ledger.Claim:
-			p.Counts, p.Guarded, found = map[string]int{}, nil, false
+			p.Counts, p.Held, found = map[string]int{}, nil, false
 		case ledger.Session:
 			p.Substrate, _ = r.Data["substrate"].(string)
 			p.Turns, _ = r.Data["turns"].(int64)
@@ -76,9 +84,15 @@ func (p *Proposal) reconciled(data map[string]any) {
 		n, _ := v.(int64)
 		p.Counts[k] = int(n)
 	}
-	guarded, _ := data["guarded"].([]any)
-	for _, g := range guarded {
-		p.Guarded = append(p.Guarded, fmt.Sprint(g))
+	held, _ := data["held"].([]any)
+	for _, v := range held {
+		m, _ := v.(map[string]any)
+		h := Held{}
+		h.Effect, _ = m["effect"].(string)
+		h.ID, _ = m["id"].(string)
+		h.Path, _ = m["path"].(string)
+		h.Reason, _ = m["reason"].(string)
+		p.Held = append(p.Held, h)
 	}
 }
 

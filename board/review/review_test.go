@@ -224,7 +224,7 @@ func TestRead(t *testing.T) {
 		}}
 	}
 	other := ledger.Record{Kind: ledger.Outcome, Task: "t-2", Data: map[string]any{"verdict": "review", "proposal": "p9"}}
-	counted := ledger.Record{Kind: ledger.Reconcile, Task: "t-1", Data: map[string]any{"counts": map[string]any{"added": int64(1)}, "guarded": []any{"skeg"}}}
+	counted := ledger.Record{Kind: ledger.Reconcile, Task: "t-1", Data: map[string]any{"counts": map[string]any{"added": int64(1)}, "held": []any{map[string]any{"effect": "guarded", "id": "skeg", "path": "k/skeg.md", "reason": "verified"}}}}
 	task := in(t, board.Review)
 	task.Result = board.Result{Run: "run-1", Commit: "p1", Branch: "odd/review/t-1.1"}
 	p, err := Read(task, "run-1", []ledger.Record{{Kind: ledger.Claim, Task: "t-1"}, counted, outcome("review"), other})
@@ -232,7 +232,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Proposal{Task: "t-1", Run: "run-1", Commit: "p1", Branch: "odd/review/t-1.1", Base: "b0", Trace: "ab", Artifacts: "a0", Cost: 7,
-		Paths: []Path{{"k/x.md", "", "r1"}}, Counts: map[string]int{"added": 1}, Guarded: []string{"skeg"}}
+		Paths: []Path{{"k/x.md", "", "r1"}}, Counts: map[string]int{"added": 1}, Held: []Held{{"guarded", "skeg", "k/skeg.md", "verified"}}}
 	if d := cmp.Diff(want, p); d != "" {
 		t.Error(d)
 	}

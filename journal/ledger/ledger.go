@@ -17,7 +17,8 @@
 //	           reserved_micro_usd; data attempt, lease_expires, base
 //	session    one bounded run of an agent. Members task, cost_micro_usd; data
 //	           substrate, model, turns, outcome, failure, brief
-//	reconcile  what the membrane did. Data counts (by effect), guarded (ids)
+//	reconcile  what the membrane did. Data counts (by effect), held (what it kept
+//	           out: effect, id, path, reason)
 //	outcome    the task's verdict; closes the run's claim of it. Members task, team,
 //	           cost_micro_usd, trace (SHA-256 of the file's earlier bytes, repeated
 //	           in the trailers of the task's proposal and result commits); data
@@ -59,7 +60,7 @@ type Kind string
 const (
 	Claim     Kind = "claim"     // task, role, attempt, reserved_micro_usd, lease_expires, base
 	Session   Kind = "session"   // substrate, model, turns, cost_micro_usd, outcome, brief manifest hash
-	Reconcile Kind = "reconcile" // counts by effect, guarded ids
+	Reconcile Kind = "reconcile" // counts by effect, what was held
 	Outcome   Kind = "outcome"   // verdict, reason, cost_micro_usd, trace, artifacts, the proposal
 	Abandoned Kind = "abandoned" // a dead run's task swept by this run: dead_run, cost_micro_usd = its reservation
 	Refused   Kind = "refused"   // a drain that stopped: reason code

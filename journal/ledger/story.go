@@ -69,9 +69,10 @@ func (r Record) tellReconcile() string {
 	}
 	s := "reconciled " + strings.Join(parts, ", ")
 	var ids []string
-	list, _ := r.Data["guarded"].([]any)
-	for _, id := range list {
-		ids = append(ids, fmt.Sprint(id))
+	list, _ := r.Data["held"].([]any)
+	for _, v := range list {
+		held, _ := v.(map[string]any)
+		ids = append(ids, fmt.Sprint(held["id"]))
 	}
 	if len(ids) > 0 {
 		s += "; left to a person: " + strings.Join(ids, ", ")

@@ -18,7 +18,7 @@ func TestTell(t *testing.T) {
 			"ran exec with m-1 for 3 turns, spending $0.02; it ended as timeout"},
 		{Record{Kind: Session, Data: map[string]any{"substrate": "extract", "model": "extract", "turns": int64(1), "outcome": "completed"}}, "ran extract for 1 turn"},
 		{Record{Kind: Session, Data: map[string]any{"outcome": "refused"}}, "ran a session; it ended as refused"},
-		{Record{Kind: Reconcile, Data: map[string]any{"counts": map[string]any{"updated": int64(1), "added": int64(12), "guarded": int64(1), "conflict": int64(0)}, "guarded": []any{"editor"}}},
+		{Record{Kind: Reconcile, Data: map[string]any{"counts": map[string]any{"updated": int64(1), "added": int64(12), "guarded": int64(1), "conflict": int64(0)}, "held": []any{map[string]any{"id": "editor"}}}},
 			"reconciled 12 added, 1 guarded, 1 updated; left to a person: editor"},
 		{Record{Kind: Reconcile}, "reconciled nothing"},
 		{Record{Kind: Outcome, Task: "tidy", Data: map[string]any{"verdict": "review", "branch": "odd/review/tidy.1", "paths": []any{1, 2}}},
@@ -30,7 +30,7 @@ func TestTell(t *testing.T) {
 		{Record{Kind: Refused, Data: map[string]any{"code": "budget"}}, "stopped: budget"},
 		{Record{Kind: Paused, Data: map[string]any{"reason": "hard stop"}}, "paused the board: hard stop"},
 		{Record{Kind: "promotion"}, "recorded promotion"},
-		{Record{Kind: Reconcile, Data: map[string]any{"counts": "many", "guarded": 1}}, "reconciled nothing"},
+		{Record{Kind: Reconcile, Data: map[string]any{"counts": "many", "held": 1}}, "reconciled nothing"},
 	} {
 		if got := c.r.Tell(usd); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
