@@ -71,7 +71,7 @@ func leaves(cmds []*cli.Command, path []string, visit func([]string, *cli.Comman
 // Every verb takes its flags after its arguments too, says its usage errors on
 // one line of stderr with exit code 2, and has a help page with an example.
 func TestEveryVerb(t *testing.T) {
-	t.Parallel()
+	// Not parallel: the flag library keeps its help flag for the whole process.
 	env, _, _ := quiet()
 	leaves(app(env).Commands, nil, func(path []string, c *cli.Command) {
 		name := strings.Join(path, " ")
@@ -103,7 +103,7 @@ func TestEveryVerb(t *testing.T) {
 }
 
 func TestUnknownVerb(t *testing.T) {
-	t.Parallel()
+	// Not parallel: the flag library keeps its help flag for the whole process.
 	for in, want := range map[string]string{
 		"aprove":     `odd: unknown command "aprove"; did you mean "approve"?`,
 		"frobnicate": `odd: unknown command "frobnicate"; see odd help`,

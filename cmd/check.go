@@ -29,7 +29,7 @@ func check(env Env) *cli.Command {
 			&cli.StringFlag{Name: "at", Usage: "check the bundle as committed in `REV`, not the files"},
 			&cli.StringFlag{Name: "now", Usage: "check what is stale at `TIME`, as 2026-03-02T09:00:00Z"},
 			&cli.StringFlag{Name: "range", Usage: "re-prove the invariants over the commits of `A..B` instead"},
-			&cli.BoolFlag{Name: "all", Usage: "re-prove them over the whole history of HEAD"},
+			&cli.BoolFlag{Name: "all", Usage: "re-prove them over the board's whole history"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

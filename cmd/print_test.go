@@ -46,7 +46,7 @@ func TestTrailersKeepTheSubjectOneLine(t *testing.T) {
 
 // Each -C is meant from the one before, and an absolute one starts anew.
 func TestDirsInTurn(t *testing.T) {
-	t.Parallel()
+	// Not parallel: the flag library keeps its help flag for the whole process.
 	a, b := t.TempDir(), t.TempDir()
 	for in, want := range map[string]string{
 		"-C " + a + " -C " + b:    "odd: " + b + ": not a git repository",

@@ -197,7 +197,7 @@ func TestReadmePromises(t *testing.T) {
 			}
 			continue
 		}
-		if strings.HasPrefix(cells[2], "---") || strings.TrimSpace(cells[2]) == "from history" {
+		if strings.HasPrefix(cells[2], "---") || strings.TrimSpace(cells[2]) == "proved by" {
 			continue
 		}
 		rows++
