@@ -26,7 +26,7 @@ func readFlags(more ...cli.Flag) []cli.Flag {
 // source says where a verb reads the bundle: dir and rev may both be "".
 type source struct{ dir, rev string }
 
-func sourceOf(c *cli.Context) source { return source{dir: c.String("bundle"), rev: c.String("at")} }
+func sourceFor(c *cli.Context) source { return source{dir: c.String("bundle"), rev: c.String("at")} }
 
 // open loads the bundle from the files, or from a commit.
 func (s source) open(ctx context.Context, env Env) (bundle, error) {

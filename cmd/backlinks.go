@@ -21,7 +21,7 @@ func backlinks(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runBacklinks(c.Context, env, name, sourceOf(c), c.Bool("json"))
+			return runBacklinks(c.Context, env, name, sourceFor(c), c.Bool("json"))
 		},
 	})
 }

@@ -22,7 +22,7 @@ func canon(env Env) *cli.Command {
 			if c.NArg() > 1 {
 				return usage("canon: unexpected argument %q; see odd help canon", c.Args().Get(1))
 			}
-			o := canonOptions{ref: c.Args().First(), src: sourceOf(c), refs: c.Bool("refs"), json: c.Bool("json")}
+			o := canonOptions{ref: c.Args().First(), src: sourceFor(c), refs: c.Bool("refs"), json: c.Bool("json")}
 			return runCanon(c.Context, env, o)
 		},
 	})

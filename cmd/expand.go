@@ -30,7 +30,7 @@ func expand(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			o := expandOptions{src: sourceOf(c), depth: c.Int("depth"), directed: c.Bool("directed"), json: c.Bool("json"), kinds: kinds}
+			o := expandOptions{src: sourceFor(c), depth: c.Int("depth"), directed: c.Bool("directed"), json: c.Bool("json"), kinds: kinds}
 			if o.depth < 0 {
 				return usage("expand: --depth %d; want 0 or more", o.depth)
 			}

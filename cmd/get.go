@@ -22,7 +22,7 @@ func get(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runGet(c.Context, env, name, getOptions{src: sourceOf(c), body: c.Bool("body"), json: c.Bool("json")})
+			return runGet(c.Context, env, name, getOptions{src: sourceFor(c), body: c.Bool("body"), json: c.Bool("json")})
 		},
 	})
 }

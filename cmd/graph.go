@@ -28,7 +28,7 @@ func graph(env Env) *cli.Command {
 			if err := noArgs(c); err != nil {
 				return err
 			}
-			o := graphOptions{src: sourceOf(c), format: c.String("format"), focus: c.String("focus")}
+			o := graphOptions{src: sourceFor(c), format: c.String("format"), focus: c.String("focus")}
 			if c.Bool("json") {
 				o.format = "json"
 			}

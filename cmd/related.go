@@ -25,7 +25,7 @@ func related(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runRelated(c.Context, env, name, sourceOf(c), kinds, c.Bool("json"))
+			return runRelated(c.Context, env, name, sourceFor(c), kinds, c.Bool("json"))
 		},
 	})
 }

@@ -28,7 +28,7 @@ func search(env Env) *cli.Command {
 			if c.Int("limit") < 0 {
 				return usage("search: --limit %d; want 0 or more", c.Int("limit"))
 			}
-			return runSearch(c.Context, env, query, searchOptions{src: sourceOf(c), typ: c.String("type"), limit: c.Int("limit"), json: c.Bool("json")})
+			return runSearch(c.Context, env, query, searchOptions{src: sourceFor(c), typ: c.String("type"), limit: c.Int("limit"), json: c.Bool("json")})
 		},
 	})
 }

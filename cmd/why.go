@@ -24,7 +24,7 @@ func why(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runWhy(c.Context, env, [2]string{c.Args().Get(0), c.Args().Get(1)}, sourceOf(c), kinds, c.Bool("json"))
+			return runWhy(c.Context, env, [2]string{c.Args().Get(0), c.Args().Get(1)}, sourceFor(c), kinds, c.Bool("json"))
 		},
 	})
 }

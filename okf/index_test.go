@@ -77,18 +77,18 @@ func TestIndexStates(t *testing.T) {
 		"hand/index.md":  "# x\n\nRead this first.\n",
 		"hand/a.md":      "---\ntype: x\n---\n",
 		"new/a.md":       "---\ntype: x\n---\n",
-		"stub/index.md":  "# Stub\n",
-		"stub/a.md":      "---\ntype: x\n---\n",
+		"thin/index.md":  "# Thin\n",
+		"thin/a.md":      "---\ntype: x\n---\n",
 		"old/index.md":   "# x\n\n* [a](a.md)\n",
 		"prose/index.md": "Nothing here yet.\n",
 	}
 	f, g := indexed(t, files)
 	is := Index(f, g)
-	want := "fresh/index.md fresh, hand/index.md written, index.md stale, new/index.md missing, old/index.md leftover, stub/index.md stale"
+	want := "fresh/index.md fresh, hand/index.md written, index.md stale, new/index.md missing, old/index.md leftover, thin/index.md stale"
 	if got := states(is); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	wantRoot := "---\nokf_version: \"0.2\"\n# mine\n---\n\n# Subdirectories\n\n* [fresh](fresh/index.md)\n* [hand](hand/index.md) - Kept, as (it) is.\n* [new](new/index.md)\n* [stub](stub/index.md)\n"
+	wantRoot := "---\nokf_version: \"0.2\"\n# mine\n---\n\n# Subdirectories\n\n* [fresh](fresh/index.md)\n* [hand](hand/index.md) - Kept, as (it) is.\n* [new](new/index.md)\n* [thin](thin/index.md)\n"
 	if d := cmp.Diff(wantRoot, string(is[2].Want)); d != "" {
 		t.Error(d)
 	}
@@ -101,12 +101,12 @@ func TestIndexStates(t *testing.T) {
 	}
 }
 
-// A bundle without listings is not given any; one whose root alone is a stub has none.
+// A bundle without listings is not given any; one whose root alone is a thin has none.
 func TestStaleIndexOfABundleWithout(t *testing.T) {
 	t.Parallel()
 	for name, files := range map[string]map[string]string{
 		"none":    {"a/x.md": "---\ntype: x\n---\n"},
-		"stub":    {"a/x.md": "---\ntype: x\n---\n", "index.md": "---\nokf_version: \"0.2\"\n---\n\n# Knowledge\n"},
+		"thin":    {"a/x.md": "---\ntype: x\n---\n", "index.md": "---\nokf_version: \"0.2\"\n---\n\n# Knowledge\n"},
 		"by hand": {"a/x.md": "---\ntype: x\n---\n", "a/index.md": "Read x.\n"},
 	} {
 		if got := StaleIndex(indexed(t, files)); len(got) != 0 {
