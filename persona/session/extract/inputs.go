@@ -16,6 +16,7 @@ import (
 // reported and left out, so that a drain over a forgotten data folder ends.
 const (
 	maxFile  = 1 << 20
+	maxRun   = 64 << 10 // lines without an empty one between; a parser's time grows with its square
 	maxFiles = 20_000
 	maxTotal = 256 << 20
 )
@@ -206,6 +207,21 @@ func read(f fs.FS, p string) (text []byte, why string) {
 		return nil, "not UTF-8 text"
 	case bytes.IndexByte(text, 0) >= 0:
 		return nil, "a binary file"
+	case longestRun(text) > maxRun:
+		return nil, fmt.Sprintf("%d bytes without an empty line, over the limit of %d", longestRun(text), maxRun)
 	}
 	return text, ""
+}
+
+// longestRun is the most bytes of text between two empty lines.
+func longestRun(text []byte) int {
+	most, run := 0, 0
+	for line := range bytes.Lines(text) {
+		run += len(line)
+		if len(bytes.TrimSpace(line)) == 0 {
+			run = 0
+		}
+		most = max(most, run)
+	}
+	return most
 }

@@ -3,6 +3,7 @@ package extract
 import (
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -197,4 +198,23 @@ func TestMaxAtoms(t *testing.T) {
 		t.Errorf("got finding %+v", f)
 	}
 	hold(t, e, r)
+}
+
+// A text on which the parser would take minutes is skipped, and named.
+func TestHostileTextIsSkipped(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text string
+		skip bool
+	}{
+		"one endless line":  {"# A\n\n" + strings.Repeat("_a*", maxRun), true},
+		"a long paragraph":  {strings.Repeat("word word\n", maxRun/5), true},
+		"many paragraphs":   {strings.Repeat("word word\n\n", maxRun/5), false},
+		"just short enough": {strings.Repeat("a", maxRun), false},
+	} {
+		_, why := read(fstest.MapFS{"a.md": {Data: []byte(c.text)}}, "a.md")
+		if got := strings.Contains(why, "without an empty line"); got != c.skip {
+			t.Errorf("%s: %q, want skipped %v", name, why, c.skip)
+		}
+	}
 }
