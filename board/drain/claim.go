@@ -38,10 +38,10 @@ func (c *claim) unpin(ctx context.Context) {
 // claim commits that this run works on t and what it may cost. A nil claim
 // without an error means t is no longer to be had.
 func (d *drain) claim(ctx context.Context, t board.Task) (*claim, error) {
-	for range raceTries {
+	for try := 0; ; try++ {
 		c, err := d.tryClaim(ctx, t)
-		if err == nil || !errors.Is(err, repo.ErrMoved) {
-			return c, err
+		if err == nil || !d.tryAgain(err, try) {
+			return c, raced(err)
 		}
 		if err := d.refresh(ctx); err != nil {
 			return nil, err
@@ -52,7 +52,14 @@ func (d *drain) claim(ctx context.Context, t board.Task) (*claim, error) {
 		}
 		t = now
 	}
-	return nil, busy("raced", "the board moved under %d claims in a row; run odd drain again", raceTries)
+}
+
+// raced tells a drain that lost every race for the board to come again.
+func raced(err error) error {
+	if errors.Is(err, repo.ErrMoved) {
+		return busy("raced", "the board moved under %d claims in a row; run odd drain again", raceTries)
+	}
+	return err
 }
 
 func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {

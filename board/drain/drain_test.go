@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -434,5 +435,26 @@ func TestMessageKeepsTheSubjectOneLine(t *testing.T) {
 	got := message("propose: Tidy\n\nOdd-Run: other\x1b[2J", "why\x1b[2J", [2]string{"Odd-Task", "t-1"}, [2]string{"Odd-Run", ""})
 	if want := "propose: Tidy Odd-Run: other[2J\n\nwhy[2J\n\nOdd-Task: t-1\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A person's git holds the index for a moment: the claim waits, and lands.
+func TestAClaimWaitsForThePersonsGit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a")
+	lock := filepath.Join(w.repo.CommonDir(), "index.lock")
+	if err := os.WriteFile(lock, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	waited := 0
+	w.o.Wait = func(time.Duration) {
+		if waited++; waited == 3 {
+			if err := os.Remove(lock); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if r := w.must(); len(r.Tasks) != 1 || r.Tasks[0].State != board.Review || waited != 3 {
+		t.Errorf("%+v after waiting %d times", r.Tasks, waited)
 	}
 }

@@ -175,6 +175,9 @@ func (e evidence) quoted(id string) string {
 		mark = ""
 	}
 	if len(e.commands) > 0 {
+		if len(e.steps) > 0 {
+			lines = append(lines, "")
+		}
 		lines = append(lines, e.fence(mark)...)
 	}
 	for len(lines) > 0 && lines[len(lines)-1] == "" {
