@@ -14,6 +14,9 @@ import (
 // ready again (or blocked, after too many attempts), and every reservation that
 // outlived its lease is charged in full, in this run's own ledger file.
 func (d *drain) sweep(ctx context.Context) error {
+	if err := d.unpinDead(ctx); err != nil {
+		return err
+	}
 	kept := d.keep()
 	ch := repo.Changes{}
 	var swept []okf.ID
@@ -56,4 +59,17 @@ func (d *drain) sweep(ctx context.Context) error {
 func (d *drain) holds(c ledger.Record) bool {
 	t, ok := d.at.byID[okf.ID(c.Task)]
 	return ok && t.State == board.InProgress && t.ClaimedBy == c.Run && d.Now().Before(t.LeaseExpires)
+}
+
+// unpinDead lets go of the bases that killed drains of this clone had pinned;
+// under the drain lock there is no other kind.
+func (d *drain) unpinDead(ctx context.Context) error {
+	pins, err := d.repo.Refs("refs/odd/base/")
+	if err != nil || len(pins) == 0 {
+		return err
+	}
+	for i, p := range pins {
+		pins[i] = repo.RefUpdate{Name: p.Name, Old: p.New}
+	}
+	return d.repo.Update(ctx, pins...)
 }
