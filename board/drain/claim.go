@@ -14,7 +14,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// raceTries is how often a drain takes another look after losing a race for the board.
+// raceTries is how often a drain looks again after losing a race for the board.
 const raceTries = 5
 
 // claim is a task this run holds.
@@ -54,10 +54,10 @@ func (d *drain) claim(ctx context.Context, t board.Task) (*claim, error) {
 	}
 }
 
-// raced tells a drain that lost every race for the board to come again.
+// raced tells a drain that lost every race for the board to come again later.
 func raced(err error) error {
 	if errors.Is(err, repo.ErrMoved) {
-		return busy("raced", "the board moved under %d claims in a row; run odd drain again", raceTries)
+		return busy("raced", "the board moved %d times in a row under what was to be written; run odd drain again", raceTries)
 	}
 	return err
 }

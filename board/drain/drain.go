@@ -110,10 +110,10 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 	if err := d.refresh(ctx); err != nil {
 		return d.report, err
 	}
-	if err := d.sweep(ctx); err != nil {
+	if err := d.persist(ctx, d.sweep); err != nil {
 		return d.report, err
 	}
-	if err := d.money(ctx); err != nil {
+	if err := d.persist(ctx, d.money); err != nil {
 		return d.report, err
 	}
 	tried := map[okf.ID]bool{}
@@ -218,6 +218,20 @@ func (d *drain) paused() error {
 		return nil
 	}
 	return busy("paused", "the board is paused: %s; a person runs odd resume", board.PauseReason(b))
+}
+
+// persist does act again, on the board as it is then, while a person's commit
+// comes between what act saw and what it wrote.
+func (d *drain) persist(ctx context.Context, act func(context.Context) error) error {
+	for try := 0; ; try++ {
+		err := act(ctx)
+		if err == nil || !d.tryAgain(err, try) {
+			return raced(err)
+		}
+		if err := d.refresh(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // limit is how many tasks this run may take.

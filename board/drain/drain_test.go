@@ -458,3 +458,27 @@ func TestAClaimWaitsForThePersonsGit(t *testing.T) {
 		t.Errorf("%+v after waiting %d times", r.Tasks, waited)
 	}
 }
+
+// A person commits at every moment of a drain in turn, a swept claim included:
+// the drain ends well and both are in history.
+func TestAPersonCommitsAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	for n := 1; n <= 12; n++ {
+		w := newWorld(t, paid, "a")
+		w.commit(repo.Changes{"knowledge/tasks/dead.md": []byte("---\ntype: task\nid: dead\nstate: in_progress\nkind: research\nrole: shore-lead\nattempts: 1\nclaimed_by: run-x\nlease_expires: 2026-03-01T00:00:00Z\n---\n")}, "a dead claim")
+		calls := 0
+		w.o.Now = func() time.Time {
+			if calls++; calls == n {
+				w.commit(repo.Changes{"notes.txt": []byte("x\n")}, "a note")
+			}
+			return w.now
+		}
+		r, err := w.drain(context.Background())
+		if err != nil || len(r.Tasks) != 2 || len(r.Swept) != 1 {
+			t.Errorf("at moment %d: %+v, %v", n, r, err)
+		}
+		if calls >= n && w.read("refs/heads/main", "notes.txt") == "" {
+			t.Errorf("at moment %d: the person's commit is gone", n)
+		}
+	}
+}
