@@ -324,7 +324,7 @@ func (d *drain) journal(c *claim, w *work, out Outcome) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	for _, f := range w.emission.Findings {
+	for _, f := range w.emission.Notes {
 		e := journal.Entry{Type: f.Type, TypeName: journal.TypeName(f.Type, f.Facet), Facet: f.Facet, Title: f.Title, Content: f.Content}
 		more, err := journal.Append(b, e)
 		if err != nil {

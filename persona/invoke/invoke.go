@@ -144,7 +144,7 @@ func contract(in Input) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "- "+format+"\n", args...) }
 	line("You work as %s, in one bounded session. You propose; a person decides.", in.Role)
-	line("You may emit atoms of the bundle, findings and your outcome. Nothing else you do is kept.")
+	line("You may emit atoms of the bundle, notes and your outcome. Nothing else you do is kept.")
 	if in.Limits.Cap != "" {
 		line("Whatever you claim, your atoms are kept at confidence %s at most; only a person verifies.", in.Limits.Cap)
 	}

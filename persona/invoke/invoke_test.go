@@ -87,7 +87,7 @@ func TestACutPartSaysSo(t *testing.T) {
 func TestTheFormIsRead(t *testing.T) {
 	t.Parallel()
 	e, problems := session.Parse([]byte(form))
-	if len(problems) > 0 || len(e.Atoms) != 1 || len(e.Findings) != 1 || e.Outcome != session.Completed {
+	if len(problems) > 0 || len(e.Atoms) != 1 || len(e.Notes) != 1 || e.Outcome != session.Completed {
 		t.Errorf("%+v %v", e, problems)
 	}
 }

@@ -11,22 +11,22 @@ import (
 
 // The schemas a json block may carry.
 const (
-	SchemaFindings = "odd.findings.1"
-	SchemaUsage    = "odd.usage.1"
-	SchemaHandoff  = "odd.handoff.1"
-	SchemaFinish   = "odd.finish.1"
+	SchemaNotes   = "odd.notes.1"
+	SchemaUsage   = "odd.usage.1"
+	SchemaHandoff = "odd.handoff.1"
+	SchemaFinish  = "odd.finish.1"
 )
 
-type finding struct {
+type note struct {
 	Type    string `json:"type"`
 	Facet   string `json:"facet,omitempty"`
 	Title   string `json:"title"`
 	Content string `json:"content"`
 }
 
-type findings struct {
-	Schema   string    `json:"schema"`
-	Findings []finding `json:"findings"`
+type notes struct {
+	Schema string `json:"schema"`
+	Notes  []note `json:"notes"`
 }
 
 type usage struct {
@@ -56,8 +56,8 @@ func (p *parser) object(b block) {
 		return
 	}
 	switch schema {
-	case SchemaFindings:
-		err = p.findings(b)
+	case SchemaNotes:
+		err = p.notes(b)
 	case SchemaUsage:
 		err = p.usage(b)
 	case SchemaHandoff:
@@ -66,23 +66,23 @@ func (p *parser) object(b block) {
 		err = p.finish(b)
 	default:
 		p.problem(b.line, fmt.Sprintf("unknown schema %q", schema),
-			"the schemas are "+strings.Join([]string{SchemaFindings, SchemaUsage, SchemaHandoff, SchemaFinish}, ", "))
+			"the schemas are "+strings.Join([]string{SchemaNotes, SchemaUsage, SchemaHandoff, SchemaFinish}, ", "))
 	}
 	if err != nil {
 		p.problem(b.line+at(b.text, err), schema+": "+err.Error(), "")
 	}
 }
 
-func (p *parser) findings(b block) error {
-	var v findings
+func (p *parser) notes(b block) error {
+	var v notes
 	if err := decode(b.text, &v); err != nil {
 		return err
 	}
-	for i, f := range v.Findings {
+	for i, f := range v.Notes {
 		if f.Type == "" || f.Title == "" {
-			return fmt.Errorf("finding %d has no type or no title", i+1)
+			return fmt.Errorf("note %d has no type or no title", i+1)
 		}
-		p.e.Findings = append(p.e.Findings, Finding(f))
+		p.e.Notes = append(p.e.Notes, Note(f))
 	}
 	return nil
 }

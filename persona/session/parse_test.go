@@ -23,7 +23,7 @@ func TestParseWhole(t *testing.T) {
 	t.Parallel()
 	blob := strings.Repeat("0a", 20)
 	text := "I read it.\n\n" + atomBlock(" base="+blob+" path=terms/embargo.md", goodAtom) +
-		jsonBlock(`{"schema": "odd.findings.1", "findings": [{"type": "O", "facet": "open", "title": "two hours", "content": "which?"}]}`) +
+		jsonBlock(`{"schema": "odd.notes.1", "notes": [{"type": "O", "facet": "open", "title": "two hours", "content": "which?"}]}`) +
 		jsonBlock(`{"schema": "odd.usage.1", "turns": 3, "cost_micro_usd": 12500, "model": "acme/1"}`) +
 		jsonBlock(`{"schema": "odd.handoff.1", "handoff": "to the desk"}`) + done
 	e, bad := Parse([]byte(text))
@@ -39,8 +39,8 @@ func TestParseWhole(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("atom (-want +got):\n%s", d)
 	}
-	if d := cmp.Diff([]Finding{{"O", "open", "two hours", "which?"}}, e.Findings); d != "" {
-		t.Errorf("findings (-want +got):\n%s", d)
+	if d := cmp.Diff([]Note{{"O", "open", "two hours", "which?"}}, e.Notes); d != "" {
+		t.Errorf("notes (-want +got):\n%s", d)
 	}
 	if d := cmp.Diff(Usage{Turns: 3, Cost: 12500, CostKnown: true, Model: "acme/1"}, e.Usage); d != "" {
 		t.Errorf("usage (-want +got):\n%s", d)
@@ -116,7 +116,7 @@ func TestParseProblems(t *testing.T) {
 		{"two outcomes", done + done, "stands twice", 4},
 		{"two usages", jsonBlock(`{"schema":"odd.usage.1"}`) + jsonBlock(`{"schema":"odd.usage.1"}`), "stands twice", 4},
 		{"negative cost", jsonBlock(`{"schema":"odd.usage.1","cost_micro_usd":-1}`), "not negative", 0},
-		{"empty finding", jsonBlock(`{"schema":"odd.findings.1","findings":[{}]}`), "finding 1", 0},
+		{"empty note", jsonBlock(`{"schema":"odd.notes.1","notes":[{}]}`), "note 1", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,17 +8,17 @@ import (
 )
 
 // Print writes e as a text emission, the form Parse reads and package replay
-// records: atoms, findings, usage, handoff and outcome. A change and what only
+// records: atoms, notes, usage, handoff and outcome. A change and what only
 // odd records (Raw, Transcript, At) are not in it.
 func Print(e Emission) []byte {
 	var b bytes.Buffer
 	for _, a := range e.Atoms {
 		printAtom(&b, a)
 	}
-	if len(e.Findings) > 0 {
-		v := findings{Schema: SchemaFindings}
-		for _, f := range e.Findings {
-			v.Findings = append(v.Findings, finding(f))
+	if len(e.Notes) > 0 {
+		v := notes{Schema: SchemaNotes}
+		for _, f := range e.Notes {
+			v.Notes = append(v.Notes, note(f))
 		}
 		printObject(&b, v)
 	}

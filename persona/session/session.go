@@ -19,7 +19,7 @@
 //	```
 //
 //	```json
-//	{"schema": "odd.findings.1", "findings": [
+//	{"schema": "odd.notes.1", "notes": [
 //	  {"type": "O", "facet": "open", "title": "two hours named", "content": "…"}]}
 //	```
 //
@@ -39,7 +39,7 @@
 //   - atom: the content is one whole atom file. base names the blob id the atom
 //     was made against and is left out for a new one; path is where it stands
 //     below the bundle root and may be left out when the file has an id.
-//   - json: one object with a schema. The schemas are odd.findings.1,
+//   - json: one object with a schema. The schemas are odd.notes.1,
 //     odd.usage.1, odd.handoff.1 {"handoff": text} and odd.finish.1
 //     {"outcome", "failure", "detail"}; an unknown schema, key or outcome is a
 //     problem, never skipped, because skipping would lose what the agent said.
@@ -63,6 +63,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/deliver"
 )
 
 // Atom is one emitted atom: its text, the blob it was made against ("" for a
@@ -106,22 +107,24 @@ type Usage struct {
 	Model     string
 }
 
-// Finding is one observation in the journal's sense: Type is the DOLCHEO
+// Note is one observation in the journal's sense: Type is the DOLCHEO
 // letter and Facet its facet, as "O" and "open".
-type Finding struct{ Type, Facet, Title, Content string }
+type Note struct{ Type, Facet, Title, Content string }
 
 // Emission is everything a session hands back.
 type Emission struct {
-	Atoms      []Atom
-	HasChange  bool // a change was emitted; refused by name until the pipeline exists
-	Findings   []Finding
-	Handoff    string
-	Usage      Usage
-	Outcome    Outcome
-	Failure    string // name of the failure, e.g. "timeout", "malformed", "exit"
-	Detail     string
-	Raw        []byte // what the substrate said, for the run tree (capped, not yet redacted)
-	Transcript []byte
+	Atoms       []Atom
+	HasChange   bool // a change was emitted; refused by name until the pipeline exists
+	Notes       []Note
+	Handoff     string
+	Says        []deliver.Say        // odd.say.1, in order
+	Deliverable *deliver.Deliverable // nil when none was emitted
+	Usage       Usage
+	Outcome     Outcome
+	Failure     string // name of the failure, e.g. "timeout", "malformed", "exit"
+	Detail      string
+	Raw         []byte // what the substrate said, for the run tree (capped, not yet redacted)
+	Transcript  []byte
 }
 
 // Request is all a substrate gets.

@@ -90,7 +90,7 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 	}
 	if len(files) == 0 {
 		e := session.Fail(session.NoInputs, "nothing to read; give the task inputs: paths, folders or globs of markdown files")
-		e.Usage, e.Findings = free, unread(skips)
+		e.Usage, e.Notes = free, unread(skips)
 		return e, nil
 	}
 	docs := make([]*document, 0, len(files))
@@ -189,7 +189,7 @@ func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error
 		}
 		e.Atoms = append(e.Atoms, out)
 	}
-	e.Findings = t.findings()
+	e.Notes = t.notes()
 	return e, nil
 }
 

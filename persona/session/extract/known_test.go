@@ -38,8 +38,8 @@ func TestSecondRunSaysNothing(t *testing.T) {
 	r = after(t, r, atoms...)
 	r.By, r.Now = "odd/0.2.0", noon.AddDate(1, 0, 0)
 	e := drive(t, r)
-	if len(e.Atoms) > 0 || !strings.Contains(e.Findings[0].Content, "nothing new: 2.") {
-		t.Errorf("got %q, %q", spoken(e), e.Findings[0].Content)
+	if len(e.Atoms) > 0 || !strings.Contains(e.Notes[0].Content, "nothing new: 2.") {
+		t.Errorf("got %q, %q", spoken(e), e.Notes[0].Content)
 	}
 }
 

@@ -136,8 +136,8 @@ func TestOneConceptIsOneAtom(t *testing.T) {
 	if d := cmp.Diff([]string{"docs/a.md", "docs/c.md", "docs/b.md"}, files); d != "" {
 		t.Errorf("sources (-want +got):\n%s", d)
 	}
-	if len(e.Findings) != 2 || e.Findings[1].Facet != "open" || !strings.Contains(e.Findings[1].Content, "docs/a.md:3 and docs/c.md:3") {
-		t.Errorf("the double definition is not a finding: %+v", e.Findings)
+	if len(e.Notes) != 2 || e.Notes[1].Facet != "open" || !strings.Contains(e.Notes[1].Content, "docs/a.md:3 and docs/c.md:3") {
+		t.Errorf("the double definition is not a finding: %+v", e.Notes)
 	}
 	hold(t, e, r)
 }
@@ -194,7 +194,7 @@ func TestMaxAtoms(t *testing.T) {
 	if e.Outcome != session.Completed || len(e.Atoms) != 1 || e.Atoms[0].Atom.ID != "skeg" {
 		t.Fatalf("got %s %q", e.Outcome, spoken(e))
 	}
-	if f := e.Findings[1]; f.Title != "2 atoms left out" || !strings.Contains(f.Content, "Gelcoat, Rack") {
+	if f := e.Notes[1]; f.Title != "2 atoms left out" || !strings.Contains(f.Content, "Gelcoat, Rack") {
 		t.Errorf("got finding %+v", f)
 	}
 	hold(t, e, r)

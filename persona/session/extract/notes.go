@@ -22,15 +22,15 @@ const maxNamed = 10
 
 // findings are the observations of a run: one closed, of what was read, and an
 // open one for each thing a person should look at.
-func (t *tally) findings() []session.Finding {
+func (t *tally) notes() []session.Note {
 	sections := 0
 	for _, d := range t.docs {
 		sections += len(d.sections)
 	}
-	read := session.Finding{Type: "O", Title: count(len(t.docs), "file") + " read",
+	read := session.Note{Type: "O", Title: count(len(t.docs), "file") + " read",
 		Content: fmt.Sprintf("Read %d sections in %d files, from %s to %s. Emitted %s; known already, with nothing new: %d.",
 			sections, len(t.docs), t.docs[0].path, t.docs[len(t.docs)-1].path, t.emitted(), t.known)}
-	out := []session.Finding{read}
+	out := []session.Note{read}
 	if n := len(t.left); n > 0 {
 		names := make([]string, n)
 		for i, c := range t.left {
@@ -74,7 +74,7 @@ func (t *tally) emitted() string {
 }
 
 // unread says what was not read.
-func unread(skips []skip) []session.Finding {
+func unread(skips []skip) []session.Note {
 	if len(skips) == 0 {
 		return nil
 	}
@@ -82,11 +82,11 @@ func unread(skips []skip) []session.Finding {
 	for i, s := range skips {
 		names[i] = fmt.Sprintf("%s (%s)", s.path, s.why)
 	}
-	return []session.Finding{open(count(len(skips), "input")+" not read", "Not read: "+listed(names)+".")}
+	return []session.Note{open(count(len(skips), "input")+" not read", "Not read: "+listed(names)+".")}
 }
 
-func open(title, content string) session.Finding {
-	return session.Finding{Type: "O", Facet: "open", Title: title, Content: content}
+func open(title, content string) session.Note {
+	return session.Note{Type: "O", Facet: "open", Title: title, Content: content}
 }
 
 func listed(names []string) string {

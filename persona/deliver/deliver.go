@@ -1,0 +1,125 @@
+// Package deliver is what a session hands over, by contract role: an explorer's
+// synthesis, a planner's plan, a builder's claims, a validator's findings, a
+// resolver's remediation, an observer's commentary.
+//
+// A deliverable is one JSON object with a schema, strictly decoded. What it
+// must hold is the minimum content of the transition that follows it (canon:
+// mode transitions require encoded handoff); Missing lists what is not there.
+// Every text of a deliverable is either for machines (paths, ids, enums) or for
+// people; Texts visits them so that a surface can clean each as what it is.
+//
+// Nothing here judges quality. A deliverable that holds its minimum may still
+// be thin; only who receives it can say so (handoff_insufficient).
+package deliver
+
+// The schemas, one a role.
+const (
+	SchemaSynthesis   = "odd.synthesis.1"   // explorer
+	SchemaPlan        = "odd.plan.1"        // planner
+	SchemaClaims      = "odd.claims.1"      // builder
+	SchemaFindings    = "odd.findings.1"    // validator
+	SchemaRemediation = "odd.remediation.1" // resolver
+	SchemaCommentary  = "odd.commentary.1"  // observer
+)
+
+// Schemas lists them in that order.
+func Schemas() []string {
+	return []string{SchemaSynthesis, SchemaPlan, SchemaClaims, SchemaFindings, SchemaRemediation, SchemaCommentary}
+}
+
+// Deliverable is one of the six; Schema says which member is set.
+type Deliverable struct {
+	Schema      string
+	Synthesis   *Synthesis
+	Plan        *Plan
+	Claims      *Claims
+	Findings    *Findings
+	Remediation *Remediation
+	Commentary  *Commentary
+}
+
+// Synthesis is what exploration found and did not decide.
+type Synthesis struct {
+	Possibilities []string `json:"possibilities"`
+	Tensions      []string `json:"tensions"`
+	Unknowns      []string `json:"unknowns"`
+	Frames        []string `json:"frames"` // competing ways to see it
+	Rejected      []string `json:"rejected,omitempty"`
+}
+
+// Plan is what planning commits to, with what would undo it.
+type Plan struct {
+	Artifact        string   `json:"artifact"` // what is to be built: a path, id or uri
+	Assumptions     []string `json:"assumptions"`
+	ScopeIn         []string `json:"scope_in"`
+	ScopeOut        []string `json:"scope_out"`
+	Deferred        []string `json:"deferred"`
+	WouldInvalidate []string `json:"would_invalidate"`
+	Steps           []string `json:"steps,omitempty"`
+}
+
+// Claims is what a builder says of what it built, and no more.
+type Claims struct {
+	Artifact string   `json:"artifact"`
+	Does     []string `json:"does"`
+	DoesNot  []string `json:"does_not"`
+	Scope    string   `json:"scope"` // what it was built against
+	Evidence []string `json:"evidence,omitempty"`
+}
+
+// Findings is a validator's report on one artifact. Counts and the verdict are
+// recomputed from the list, never taken from the session.
+type Findings struct {
+	Artifact string    `json:"artifact"`
+	Findings []Finding `json:"findings"`
+}
+
+// Finding is one finding.
+type Finding struct {
+	ID             string         `json:"id,omitempty"` // F1, F2 … given by odd when absent
+	Location       string         `json:"location"`     // path, path:line or path:line-line
+	Claim          string         `json:"claim"`        // what is said to hold
+	Evidence       string         `json:"evidence"`     // what was seen instead
+	Classification Classification `json:"classification"`
+	Disposition    Disposition    `json:"disposition"`
+	Suggestion     string         `json:"suggestion,omitempty"`
+}
+
+// Classification is how much a finding weighs.
+type Classification string
+
+// The classifications. A blocker that is not accepted fails an audit.
+const (
+	Blocker Classification = "blocker"
+	Defect  Classification = "finding"
+	Caveat  Classification = "caveat"
+)
+
+// Disposition is what is to become of a finding.
+type Disposition string
+
+// The dispositions.
+const (
+	Fix    Disposition = "fix"
+	Pivot  Disposition = "pivot"
+	Accept Disposition = "accept"
+)
+
+// Remediation is what a resolver did, finding by finding.
+type Remediation struct {
+	Artifact string   `json:"artifact"` // the revised one
+	Remedies []Remedy `json:"remedies"`
+}
+
+// Remedy answers one finding. Changed is empty where nothing was changed, and
+// then Why says why not.
+type Remedy struct {
+	Finding string   `json:"finding"`           // its id
+	Changed []string `json:"changed,omitempty"` // paths or ids, what changed there
+	Why     string   `json:"why,omitempty"`
+}
+
+// Commentary is what an observer says; it hands over to nobody.
+type Commentary struct {
+	Says []string `json:"says"`
+}
