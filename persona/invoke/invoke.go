@@ -97,7 +97,7 @@ const (
 // Build makes the brief.
 func Build(in Input) Brief {
 	var b Brief
-	b.add("contract", contract(in), capContract)
+	b.add("contract", orders(in), capContract)
 	b.add("persona", string(in.Persona), capPersona, in.Role)
 	b.add("canon", canon(in.Canon), capCanon, refs(in.Canon)...)
 	b.add("task", task(in.Task), capTask, in.Task.ID)
@@ -140,7 +140,7 @@ func (b *Brief) print(in Input) []byte {
 	return out.Bytes()
 }
 
-func contract(in Input) string {
+func orders(in Input) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "- "+format+"\n", args...) }
 	line("You work as %s, in one bounded session. You propose; a person decides.", in.Role)
