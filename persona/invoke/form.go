@@ -11,5 +11,6 @@ const form = "Answer in markdown. Each atom is one fenced block that starts in c
 	"```json\n{\"schema\": \"odd.notes.1\", \"notes\": [{\"type\": \"O\", \"facet\": \"open\", \"title\": \"two dates differ\", \"content\": \"…\"}]}\n```\n\n" +
 	"```json\n{\"schema\": \"odd.usage.1\", \"turns\": 1, \"cost_micro_usd\": 0, \"model\": \"…\"}\n```\n\n" +
 	"```json\n{\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}\n```\n\n" +
-	"Other outcomes: failed (with failure and detail), handoff_insufficient, refused. Prose outside the\n" +
+	"Other outcomes: failed (with failure and detail), handoff_insufficient (with missing, a list of what\n" +
+	"the handoff should have held), refused. Prose outside the\n" +
 	"blocks is kept in the transcript and means nothing to the machine.\n"

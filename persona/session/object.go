@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+
+	"github.com/odd-cli/odd/persona/deliver"
 )
 
 // The schemas a json block may carry.
@@ -15,6 +18,15 @@ const (
 	SchemaUsage   = "odd.usage.1"
 	SchemaHandoff = "odd.handoff.1"
 	SchemaFinish  = "odd.finish.1"
+	SchemaSay     = "odd.say.1"
+)
+
+// The most of each that is read. What is larger is refused by name: it is no
+// report but a dump.
+const (
+	maxObject  = 1 << 20 // bytes of one json block
+	maxSays    = 500     // an emission's
+	maxMissing = 100     // of an insufficient handoff
 )
 
 type note struct {
@@ -42,17 +54,32 @@ type handoff struct {
 }
 
 type finish struct {
-	Schema  string  `json:"schema"`
-	Outcome Outcome `json:"outcome"`
-	Failure string  `json:"failure,omitempty"`
-	Detail  string  `json:"detail,omitempty"`
+	Schema  string   `json:"schema"`
+	Outcome Outcome  `json:"outcome"`
+	Failure string   `json:"failure,omitempty"`
+	Detail  string   `json:"detail,omitempty"`
+	Missing []string `json:"missing,omitempty"`
+}
+
+type says struct {
+	Schema string        `json:"schema"`
+	Says   []deliver.Say `json:"says"`
+}
+
+// schemas lists every schema of a json block.
+func schemas() []string {
+	return append([]string{SchemaNotes, SchemaUsage, SchemaHandoff, SchemaFinish, SchemaSay}, deliver.Schemas()...)
 }
 
 // object reads a json block by its schema.
 func (p *parser) object(b block) {
+	if len(b.text) > maxObject {
+		p.problem(b.line, fmt.Sprintf("a json block of %d bytes, at most %d", len(b.text), maxObject), "say less, or name a file")
+		return
+	}
 	schema, err := schemaOf(b.text)
 	if err != nil {
-		p.problem(b.line+at(b.text, err), err.Error(), "write one JSON object with a schema; an example belongs in a block of another word")
+		p.problem(b.line+at(b.text, err), err.Error(), "write one whole JSON object with a schema and nothing beside it; an example belongs in a block of another word")
 		return
 	}
 	switch schema {
@@ -64,9 +91,14 @@ func (p *parser) object(b block) {
 		err = p.handoff(b)
 	case SchemaFinish:
 		err = p.finish(b)
+	case SchemaSay:
+		err = p.says(b)
 	default:
-		p.problem(b.line, fmt.Sprintf("unknown schema %q", schema),
-			"the schemas are "+strings.Join([]string{SchemaNotes, SchemaUsage, SchemaHandoff, SchemaFinish}, ", "))
+		if !slices.Contains(deliver.Schemas(), schema) {
+			p.problem(b.line, fmt.Sprintf("unknown schema %q", schema), "the schemas are "+strings.Join(schemas(), ", "))
+			return
+		}
+		err = p.deliverable(schema, b)
 	}
 	if err != nil {
 		p.problem(b.line+at(b.text, err), schema+": "+err.Error(), "")
@@ -129,9 +161,71 @@ func (p *parser) finish(b block) error {
 	case v.Outcome == Failed && v.Failure == "":
 		v.Failure = "declared"
 	}
-	if p.once(SchemaFinish, b.line) {
-		p.e.Outcome, p.e.Failure, p.e.Detail = v.Outcome, v.Failure, v.Detail
+	if err := insufficient(v); err != nil {
+		return err
 	}
+	if p.once(SchemaFinish, b.line) {
+		p.e.Outcome, p.e.Failure, p.e.Detail, p.e.Missing = v.Outcome, v.Failure, v.Detail, v.Missing
+	}
+	return nil
+}
+
+// insufficient holds the outcome handoff_insufficient to its promise: it names
+// what is missing, and no other outcome does.
+func insufficient(v finish) error {
+	switch {
+	case v.Outcome != HandoffInsufficient && len(v.Missing) > 0:
+		return fmt.Errorf("outcome %s with something missing; only %s has missing", v.Outcome, HandoffInsufficient)
+	case v.Outcome != HandoffInsufficient:
+		return nil
+	case len(v.Missing) == 0:
+		return fmt.Errorf("outcome %s without missing; name what the handoff should have held", HandoffInsufficient)
+	case len(v.Missing) > maxMissing:
+		return fmt.Errorf("missing has %d texts, at most %d", len(v.Missing), maxMissing)
+	}
+	for i, m := range v.Missing {
+		if strings.TrimSpace(m) == "" {
+			return fmt.Errorf("missing[%d] is empty", i)
+		}
+	}
+	return nil
+}
+
+// says reads what was said; several blocks add up, in order.
+func (p *parser) says(b block) error {
+	var v says
+	if err := decode(b.text, &v); err != nil {
+		return err
+	}
+	if len(p.e.Says)+len(v.Says) > maxSays {
+		return fmt.Errorf("%d says in one emission, at most %d", len(p.e.Says)+len(v.Says), maxSays)
+	}
+	for i, s := range v.Says {
+		switch {
+		case s.Kind == "" || strings.TrimSpace(s.Text) == "":
+			return fmt.Errorf("says[%d] has no kind or no text", i)
+		case !slices.Contains([]string{"", Holding, Yielding, Done}, s.Marker):
+			return fmt.Errorf("says[%d] has marker %q; the markers are %s, %s and %s", i, s.Marker, Holding, Yielding, Done)
+		}
+		p.e.Says = append(p.e.Says, s)
+	}
+	return nil
+}
+
+// deliverable reads the one thing a session hands over. A second one is a
+// problem, of the same schema or of another: nobody could say which was meant.
+func (p *parser) deliverable(schema string, b block) error {
+	d, err := deliver.Decode(schema, b.text)
+	if err != nil {
+		return err
+	}
+	if first := p.e.Deliverable; first != nil {
+		p.problem(b.line, fmt.Sprintf("a second deliverable, %s; the first is %s on line %d", schema, first.Schema, p.seen["deliverable"]),
+			"hand over one, as one block")
+		return nil
+	}
+	p.seen["deliverable"] = b.line
+	p.e.Deliverable = &d
 	return nil
 }
 

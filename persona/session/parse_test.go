@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/persona/deliver"
 )
 
 const fence3 = "```"
@@ -12,6 +14,11 @@ const fence3 = "```"
 const goodAtom = "---\ntype: term\nid: embargo\ntitle: Embargo\n---\n\nNews that waits.\n"
 
 const done = fence3 + "json\n{\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}\n" + fence3 + "\n"
+
+const (
+	synthesis = `{"schema": "odd.synthesis.1", "possibilities": ["one"], "tensions": [], "unknowns": ["two"], "frames": ["three"]}`
+	plan      = `{"schema": "odd.plan.1", "artifact": "terms/embargo.md", "assumptions": ["a"], "scope_in": ["b"], "scope_out": [], "would_invalidate": ["c"]}`
+)
 
 func atomBlock(attrs, text string) string {
 	return fence3 + "atom" + attrs + "\n" + text + fence3 + "\n"
@@ -24,6 +31,8 @@ func TestParseWhole(t *testing.T) {
 	blob := strings.Repeat("0a", 20)
 	text := "I read it.\n\n" + atomBlock(" base="+blob+" path=terms/embargo.md", goodAtom) +
 		jsonBlock(`{"schema": "odd.notes.1", "notes": [{"type": "O", "facet": "open", "title": "two hours", "content": "which?"}]}`) +
+		jsonBlock(`{"schema": "odd.say.1", "says": [{"kind": "question", "text": "which hour binds?", "marker": "done"}]}`) +
+		jsonBlock(plan) +
 		jsonBlock(`{"schema": "odd.usage.1", "turns": 3, "cost_micro_usd": 12500, "model": "acme/1"}`) +
 		jsonBlock(`{"schema": "odd.handoff.1", "handoff": "to the desk"}`) + done
 	e, bad := Parse([]byte(text))
@@ -45,6 +54,12 @@ func TestParseWhole(t *testing.T) {
 	if d := cmp.Diff(Usage{Turns: 3, Cost: 12500, CostKnown: true, Model: "acme/1"}, e.Usage); d != "" {
 		t.Errorf("usage (-want +got):\n%s", d)
 	}
+	if d := cmp.Diff([]deliver.Say{{Kind: "question", Text: "which hour binds?", Marker: Done}}, e.Says); d != "" {
+		t.Errorf("says (-want +got):\n%s", d)
+	}
+	if e.Deliverable == nil || e.Deliverable.Schema != deliver.SchemaPlan {
+		t.Errorf("got deliverable %+v, want a plan", e.Deliverable)
+	}
 	roundTrip(t, e)
 	if e.Outcome != Completed || e.Handoff != "to the desk" || e.HasChange {
 		t.Errorf("got outcome %q, handoff %q, change %v", e.Outcome, e.Handoff, e.HasChange)
@@ -65,7 +80,7 @@ func TestParseOutcome(t *testing.T) {
 		{"named failure", jsonBlock(`{"schema":"odd.finish.1","outcome":"failed","failure":"no-access"}`), Failed, "no-access", 0},
 		{"unnamed failure", jsonBlock(`{"schema":"odd.finish.1","outcome":"failed"}`), Failed, "declared", 0},
 		{"refused", jsonBlock(`{"schema":"odd.finish.1","outcome":"refused","detail":"not mine"}`), Refused, "", 0},
-		{"handoff", jsonBlock(`{"schema":"odd.finish.1","outcome":"handoff_insufficient"}`), HandoffInsufficient, "", 0},
+		{"handoff", jsonBlock(`{"schema":"odd.finish.1","outcome":"handoff_insufficient","missing":["scope out"]}`), HandoffInsufficient, "", 0},
 		{"a finish in another block is prose", fence3 + "text\n{\"schema\":\"odd.finish.1\"}\n" + fence3 + "\n", Failed, Silent, 0},
 		{"a finish inside a longer fence is content", "````text\n" + done + "````\n", Failed, Silent, 0},
 	}
@@ -116,6 +131,19 @@ func TestParseProblems(t *testing.T) {
 		{"two outcomes", done + done, "stands twice", 4},
 		{"two usages", jsonBlock(`{"schema":"odd.usage.1"}`) + jsonBlock(`{"schema":"odd.usage.1"}`), "stands twice", 4},
 		{"negative cost", jsonBlock(`{"schema":"odd.usage.1","cost_micro_usd":-1}`), "not negative", 0},
+		{"two deliverables", jsonBlock(plan) + jsonBlock(synthesis), "a second deliverable, odd.synthesis.1; the first is odd.plan.1 on line 1", 4},
+		{"one deliverable twice", jsonBlock(plan) + jsonBlock(plan), "a second deliverable, odd.plan.1", 4},
+		{"truncated deliverable", "I plan.\n" + jsonBlock("{\"schema\": \"odd.plan.1\",\n \"artifact\": \"x\","), "unexpected end", 4},
+		{"prose in the block", jsonBlock("Here it is:\n" + plan), "invalid character 'H'", 2},
+		{"prose after the object", jsonBlock(plan + "\nThat is all."), "after top-level value", 3},
+		{"two objects in a block", jsonBlock(plan + "\n" + synthesis), "after top-level value", 3},
+		{"json too large", jsonBlock(`{"schema":"` + strings.Repeat("x", maxObject) + `"}`), "at most 1048576", 1},
+		{"says of nothing", jsonBlock(`{"schema":"odd.say.1","says":[{"kind":"question","text":" "}]}`), "says[0]", 0},
+		{"unknown marker", jsonBlock(`{"schema":"odd.say.1","says":[{"kind":"question","text":"?","marker":"over"}]}`), `marker "over"`, 0},
+		{"too many says", jsonBlock(`{"schema":"odd.say.1","says":[` + strings.Repeat(`{"kind":"a","text":"b"},`, maxSays) + `{"kind":"a","text":"b"}]}`), "501 says", 0},
+		{"insufficient, naming nothing", jsonBlock(`{"schema":"odd.finish.1","outcome":"handoff_insufficient"}`), "without missing", 0},
+		{"insufficient, naming blanks", jsonBlock(`{"schema":"odd.finish.1","outcome":"handoff_insufficient","missing":["a"," "]}`), "missing[1]", 0},
+		{"completed with something missing", jsonBlock(`{"schema":"odd.finish.1","outcome":"completed","missing":["a"]}`), "something missing", 0},
 		{"empty note", jsonBlock(`{"schema":"odd.notes.1","notes":[{}]}`), "note 1", 0},
 	}
 	for _, tt := range tests {
@@ -133,6 +161,22 @@ func TestParseProblems(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What stands before and between the blocks is prose, JSON or not, and a turn
+// that declares no outcome keeps what it said and nothing else.
+func TestParseProseAndTurns(t *testing.T) {
+	t.Parallel()
+	e, bad := Parse([]byte("{\"schema\": \"odd.plan.1\"}\n\nHere is my plan:\n" + jsonBlock(plan) + "That was it.\n" + done))
+	if len(bad) > 0 || e.Deliverable == nil || e.Outcome != Completed {
+		t.Errorf("got %+v, problems %v", e, bad)
+	}
+	say := jsonBlock(`{"schema":"odd.say.1","says":[{"kind":"question","text":"which?","marker":"yielding"}]}`)
+	e, bad = Parse([]byte(say + atomBlock("", goodAtom) + jsonBlock(plan)))
+	if len(bad) > 0 || e.Failure != Silent || len(e.Says) != 1 || len(e.Atoms) > 0 || e.Deliverable != nil {
+		t.Errorf("got %+v, problems %v", e, bad)
+	}
+	roundTrip(t, e)
 }
 
 func TestParseOneBadAmongTen(t *testing.T) {
@@ -167,6 +211,9 @@ func FuzzParse(f *testing.F) {
 	f.Add("prose\n" + atomBlock(" path=terms/x.md", goodAtom) + done)
 	f.Add(jsonBlock(`{"schema":"odd.usage.1","turns":1,"cost_micro_usd":0}`) + done)
 	f.Add("````atom\n```\n````\n```json")
+	f.Add(jsonBlock(`{"schema":"odd.say.1","says":[{"kind":"a","text":"b","marker":"holding"}]}`) + jsonBlock(plan) + done)
+	f.Add(jsonBlock(synthesis) + jsonBlock(`{"schema":"odd.finish.1","outcome":"handoff_insufficient","missing":["x"]}`))
+	f.Add(jsonBlock(`{"schema":"odd.findings.1","artifact":"a","findings":[{"location":"a:1","claim":"c","evidence":"e","classification":"blocker","disposition":"fix"}]}`) + done)
 	f.Add("```atom base=\n---\ntype: [\n---\n```\n")
 	f.Add("\x00```change\r\n```\r\n")
 	f.Fuzz(func(t *testing.T, text string) {

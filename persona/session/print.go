@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/odd-cli/odd/persona/deliver"
 )
 
 // Print writes e as a text emission, the form Parse reads and package replay
-// records: atoms, notes, usage, handoff and outcome. A change and what only
-// odd records (Raw, Transcript, At) are not in it.
+// records: atoms, notes, says, the deliverable, usage, handoff and outcome. A
+// change and what only odd records (Raw, Transcript, At) are not in it.
 func Print(e Emission) []byte {
 	var b bytes.Buffer
 	for _, a := range e.Atoms {
@@ -22,6 +24,12 @@ func Print(e Emission) []byte {
 		}
 		printObject(&b, v)
 	}
+	if len(e.Says) > 0 {
+		printObject(&b, says{SchemaSay, e.Says})
+	}
+	if e.Deliverable != nil {
+		printDeliverable(&b, *e.Deliverable)
+	}
 	u := usage{Schema: SchemaUsage, Turns: e.Usage.Turns, Model: e.Usage.Model}
 	if e.Usage.CostKnown {
 		u.Cost = &e.Usage.Cost
@@ -30,7 +38,7 @@ func Print(e Emission) []byte {
 	if e.Handoff != "" {
 		printObject(&b, handoff{SchemaHandoff, e.Handoff})
 	}
-	printObject(&b, finish{SchemaFinish, e.Outcome, e.Failure, e.Detail})
+	printObject(&b, finish{SchemaFinish, e.Outcome, e.Failure, e.Detail, e.Missing})
 	return b.Bytes()
 }
 
@@ -51,6 +59,50 @@ func printAtom(b *bytes.Buffer, a Atom) {
 		b.WriteByte('\n')
 	}
 	b.WriteString(ticks + "\n\n")
+}
+
+// printDeliverable writes the schema before the deliverable's own keys, and
+// leaves out a list that is not there, because an empty one means "none".
+func printDeliverable(b *bytes.Buffer, d deliver.Deliverable) {
+	text, err := json.Marshal(member(d))
+	if err != nil {
+		panic("unreachable: " + err.Error()) // strings and lists of them only
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, `{"schema": %q`, d.Schema)
+	r := json.NewDecoder(bytes.NewReader(text))
+	_, err = r.Token()
+	for err == nil && r.More() {
+		var key json.Token
+		var v json.RawMessage
+		if key, err = r.Token(); err == nil {
+			err = r.Decode(&v)
+		}
+		if err == nil && string(v) != "null" {
+			fmt.Fprintf(&out, ", %q: %s", key, v)
+		}
+	}
+	out.WriteByte('}')
+	printObject(b, json.RawMessage(out.Bytes()))
+}
+
+// member is the one of d that its schema names.
+func member(d deliver.Deliverable) any {
+	switch d.Schema {
+	case deliver.SchemaSynthesis:
+		return d.Synthesis
+	case deliver.SchemaPlan:
+		return d.Plan
+	case deliver.SchemaClaims:
+		return d.Claims
+	case deliver.SchemaFindings:
+		return d.Findings
+	case deliver.SchemaRemediation:
+		return d.Remediation
+	case deliver.SchemaCommentary:
+		return d.Commentary
+	}
+	return struct{}{}
 }
 
 func printObject(b *bytes.Buffer, v any) {

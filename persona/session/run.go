@@ -24,8 +24,8 @@ func Run(ctx context.Context, s Substrate, r Request) (Emission, error) {
 	return judge(ctx, e, r), nil
 }
 
-// judge turns what broke a limit into a named failure, and drops the atoms of
-// whatever did not complete: they stay readable in Raw, and nowhere else. A session
+// judge turns what broke a limit into a named failure, and drops the atoms and
+// the deliverable of whatever did not complete: they stay readable in Raw, and nowhere else. A session
 // that declared its outcome and then ran out of time is judged by the clock:
 // what it said may be half of what it meant to say.
 func judge(ctx context.Context, e Emission, r Request) Emission {
@@ -37,7 +37,7 @@ func judge(ctx context.Context, e Emission, r Request) Emission {
 	case r.MaxAtoms > 0 && len(e.Atoms) > r.MaxAtoms:
 		return e.fail(TooMany, fmt.Sprintf("%d atoms, at most %d", len(e.Atoms), r.MaxAtoms))
 	case e.Outcome != Completed:
-		e.Atoms = nil
+		e.Atoms, e.Deliverable = nil, nil
 	}
 	return e
 }

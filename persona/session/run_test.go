@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/odd-cli/odd/persona/deliver"
 )
 
 // fake is a substrate that does what the test says.
@@ -46,7 +48,7 @@ func TestRunLimits(t *testing.T) {
 		{"atoms", turns(1), Request{MaxAtoms: 1}, Failed, TooMany, "2 atoms, at most 1"},
 		{"time", sleeper, Request{Timeout: time.Millisecond}, Failed, Timeout, ""},
 		{"refused", fake(func(context.Context, Request) (Emission, error) {
-			return Emission{Outcome: Refused, Atoms: make([]Atom, 1)}, nil
+			return Emission{Outcome: Refused, Atoms: make([]Atom, 1), Deliverable: &deliver.Deliverable{}}, nil
 		}), Request{}, Refused, "", ""},
 		{"no outcome", fake(func(context.Context, Request) (Emission, error) { return Emission{}, nil }), Request{}, Failed, Silent, ""},
 		{"unknown outcome", fake(func(context.Context, Request) (Emission, error) { return Emission{Outcome: "done"}, nil }), Request{}, Failed, Silent, ""},
@@ -58,8 +60,8 @@ func TestRunLimits(t *testing.T) {
 			if err != nil || e.Outcome != tt.outcome || e.Failure != tt.failure || !strings.Contains(e.Detail, tt.mention) {
 				t.Errorf("got %s %q %q %v, want %s %q mentioning %q", e.Outcome, e.Failure, e.Detail, err, tt.outcome, tt.failure, tt.mention)
 			}
-			if e.Outcome != Completed && len(e.Atoms) > 0 {
-				t.Error("a session that did not complete handed back atoms")
+			if e.Outcome != Completed && (len(e.Atoms) > 0 || e.Deliverable != nil) {
+				t.Error("a session that did not complete handed something back")
 			}
 		})
 	}

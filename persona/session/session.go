@@ -24,6 +24,11 @@
 //	```
 //
 //	```json
+//	{"schema": "odd.say.1", "says": [
+//	  {"kind": "question", "text": "Which hour binds?", "marker": "yielding"}]}
+//	```
+//
+//	```json
 //	{"schema": "odd.usage.1", "turns": 3, "cost_micro_usd": 12500, "model": "acme/1"}
 //	```
 //
@@ -39,10 +44,13 @@
 //   - atom: the content is one whole atom file. base names the blob id the atom
 //     was made against and is left out for a new one; path is where it stands
 //     below the bundle root and may be left out when the file has an id.
-//   - json: one object with a schema. The schemas are odd.notes.1,
-//     odd.usage.1, odd.handoff.1 {"handoff": text} and odd.finish.1
-//     {"outcome", "failure", "detail"}; an unknown schema, key or outcome is a
+//   - json: one object with a schema and nothing beside it. The schemas are
+//     odd.notes.1, odd.say.1, odd.usage.1, odd.handoff.1 {"handoff": text},
+//     odd.finish.1 {"outcome", "failure", "detail", "missing"} and the six
+//     deliverables of package deliver. An unknown schema, key or outcome is a
 //     problem, never skipped, because skipping would lose what the agent said.
+//     Usage, handoff, finish and the deliverable stand once: two deliverables
+//     are a problem, of one schema or of two.
 //   - change: proposed edits to files that are not atoms. It is only noted.
 //
 // A block of any other word, or of none, is prose.
@@ -54,7 +62,8 @@
 //  2. The outcome is what the agent declared, once, in odd.finish.1. Silence is
 //     a failure ("no declared outcome"), and then no atom is returned either.
 //  3. A cost the agent did not state is unknown, never zero.
-//  4. Input of any shape returns; it never panics.
+//  4. handoff_insufficient names what is missing; no other outcome does.
+//  5. Input of any shape returns; it never panics.
 package session
 
 import (
@@ -84,6 +93,14 @@ const (
 	Failed              Outcome = "failed"
 	HandoffInsufficient Outcome = "handoff_insufficient"
 	Refused             Outcome = "refused"
+)
+
+// The markers a say may carry under the engagement assistant: the turn goes on,
+// waits for the other, or was the last.
+const (
+	Holding  = "holding"
+	Yielding = "yielding"
+	Done     = "done"
 )
 
 // The names of the failures that odd itself finds. An agent may declare others.
@@ -123,7 +140,8 @@ type Emission struct {
 	Outcome     Outcome
 	Failure     string // name of the failure, e.g. "timeout", "malformed", "exit"
 	Detail      string
-	Raw         []byte // what the substrate said, for the run tree (capped, not yet redacted)
+	Missing     []string // what an insufficient handoff should have held; never empty then
+	Raw         []byte   // what the substrate said, for the run tree (capped, not yet redacted)
 	Transcript  []byte
 }
 
