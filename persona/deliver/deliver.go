@@ -8,6 +8,15 @@
 // Every text of a deliverable is either for machines (paths, ids, enums) or for
 // people; Texts visits them so that a surface can clean each as what it is.
 //
+// A list that is absent (nil) and one that is empty are two things: an empty
+// list that is written says "none", and counts as said where none is an answer.
+//
+// # Promises
+//
+//  1. Decode reports every defect with its line, and never panics.
+//  2. Decode of Encode is the deliverable again; Encode of one value is one text.
+//  3. Summarize counts the findings themselves; no count a session states is read.
+//
 // Nothing here judges quality. A deliverable that holds its minimum may still
 // be thin; only who receives it can say so (handoff_insufficient).
 package deliver
@@ -45,6 +54,17 @@ type Synthesis struct {
 	Unknowns      []string `json:"unknowns"`
 	Frames        []string `json:"frames"` // competing ways to see it
 	Rejected      []string `json:"rejected,omitempty"`
+	Entries       []Entry  `json:"entries,omitempty"` // the ledger's own form, optional
+}
+
+// Entry is one entry of a synthesis ledger. It holds no decision, requirement
+// or acceptance criterion.
+type Entry struct {
+	Observation   string   `json:"observation"`
+	Context       string   `json:"context"`
+	Implication   string   `json:"implication"`
+	Confidence    string   `json:"confidence"` // low, medium or high
+	OpenQuestions []string `json:"open_questions"`
 }
 
 // Plan is what planning commits to, with what would undo it.

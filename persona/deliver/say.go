@@ -1,5 +1,11 @@
 package deliver
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Say is one emission of a session: something said while it worked, or one turn
 // of a dialogue. Kind is the mode's word for it: in exploration question,
 // possibility, tension, frame, synthesis-ledger-entry, and decision or
@@ -12,20 +18,24 @@ type Say struct {
 	Marker string `json:"marker,omitempty"`
 }
 
-// Decode reads a deliverable strictly: one JSON object, its schema one of
-// Schemas, no unknown key, no key twice. What is missing is not an error here.
-func Decode(schema string, text []byte) (Deliverable, error) { return Deliverable{Schema: schema}, nil }
-
-// Missing lists the minimum content that is not there, by key; it is empty for
-// a complete deliverable.
-func (d Deliverable) Missing() []string { return nil }
-
-// Text is one text of a deliverable. At is its place, "findings[0].claim".
-type Text struct {
-	At      string
-	Machine bool
-	S       *string
+// Kinds lists every kind a say may have, exploration's first.
+func Kinds() []string {
+	return []string{"question", "possibility", "tension", "frame", "synthesis-ledger-entry", "decision", "recommendation",
+		"assertion", "reversion", "tool_call_request", "progress"}
 }
 
-// Texts lists every text of d, in the order of its keys.
-func (d *Deliverable) Texts() []Text { return nil }
+// Markers lists the turn controls.
+func Markers() []string { return []string{"holding", "yielding", "done"} }
+
+// Check says what is wrong with the say, nil when nothing is.
+func (s Say) Check() error {
+	switch {
+	case !slices.Contains(Kinds(), s.Kind):
+		return fmt.Errorf("unknown kind %q; the kinds are %s", s.Kind, strings.Join(Kinds(), ", "))
+	case s.Marker != "" && !slices.Contains(Markers(), s.Marker):
+		return fmt.Errorf("unknown marker %q; the markers are %s", s.Marker, strings.Join(Markers(), ", "))
+	case strings.TrimSpace(s.Text) == "":
+		return fmt.Errorf("a say of kind %s without a text", s.Kind)
+	}
+	return nil
+}
