@@ -98,7 +98,7 @@ func (p *parser) object(b block) {
 			p.problem(b.line, fmt.Sprintf("unknown schema %q", schema), "the schemas are "+strings.Join(schemas(), ", "))
 			return
 		}
-		err = p.deliverable(schema, b)
+		p.deliverable(schema, b)
 	}
 	if err != nil {
 		p.problem(b.line+at(b.text, err), schema+": "+err.Error(), "")
@@ -214,19 +214,31 @@ func (p *parser) says(b block) error {
 
 // deliverable reads the one thing a session hands over. A second one is a
 // problem, of the same schema or of another: nobody could say which was meant.
-func (p *parser) deliverable(schema string, b block) error {
+func (p *parser) deliverable(schema string, b block) {
 	d, err := deliver.Decode(schema, b.text)
-	if err != nil {
-		return err
-	}
-	if first := p.e.Deliverable; first != nil {
+	var bad deliver.Problems
+	switch first := p.e.Deliverable; {
+	case errors.As(err, &bad):
+		for _, f := range bad {
+			p.problem(b.line+f.Line, place(schema, f.At)+f.Message, "")
+		}
+	case err != nil:
+		p.problem(b.line, schema+": "+err.Error(), "")
+	case first != nil:
 		p.problem(b.line, fmt.Sprintf("a second deliverable, %s; the first is %s on line %d", schema, first.Schema, p.seen["deliverable"]),
 			"hand over one, as one block")
-		return nil
+	default:
+		p.seen["deliverable"] = b.line
+		p.e.Deliverable = &d
 	}
-	p.seen["deliverable"] = b.line
-	p.e.Deliverable = &d
-	return nil
+}
+
+// place is the head of a message about a place inside an object, "" for the object.
+func place(schema, at string) string {
+	if at == "" {
+		return schema + ": "
+	}
+	return schema + ": " + at + ": "
 }
 
 // schemaOf returns the object's schema. It reads the keys itself, because the

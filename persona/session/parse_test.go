@@ -57,7 +57,7 @@ func TestParseWhole(t *testing.T) {
 	if d := cmp.Diff([]deliver.Say{{Kind: "question", Text: "which hour binds?", Marker: Done}}, e.Says); d != "" {
 		t.Errorf("says (-want +got):\n%s", d)
 	}
-	if e.Deliverable == nil || e.Deliverable.Schema != deliver.SchemaPlan {
+	if e.Deliverable == nil || e.Deliverable.Schema != deliver.SchemaPlan || e.Deliverable.Plan.ScopeOut == nil || e.Deliverable.Plan.Deferred != nil {
 		t.Errorf("got deliverable %+v, want a plan", e.Deliverable)
 	}
 	roundTrip(t, e)
@@ -133,6 +133,7 @@ func TestParseProblems(t *testing.T) {
 		{"negative cost", jsonBlock(`{"schema":"odd.usage.1","cost_micro_usd":-1}`), "not negative", 0},
 		{"two deliverables", jsonBlock(plan) + jsonBlock(synthesis), "a second deliverable, odd.synthesis.1; the first is odd.plan.1 on line 1", 4},
 		{"one deliverable twice", jsonBlock(plan) + jsonBlock(plan), "a second deliverable, odd.plan.1", 4},
+		{"deliverable of another shape", jsonBlock("{\"schema\": \"odd.plan.1\",\n \"assumptions\": \"none\"}"), "odd.plan.1: assumptions: not a list", 3},
 		{"truncated deliverable", "I plan.\n" + jsonBlock("{\"schema\": \"odd.plan.1\",\n \"artifact\": \"x\","), "unexpected end", 4},
 		{"prose in the block", jsonBlock("Here it is:\n" + plan), "invalid character 'H'", 2},
 		{"prose after the object", jsonBlock(plan + "\nThat is all."), "after top-level value", 3},

@@ -28,7 +28,7 @@ func Print(e Emission) []byte {
 		printObject(&b, says{SchemaSay, e.Says})
 	}
 	if e.Deliverable != nil {
-		printDeliverable(&b, *e.Deliverable)
+		fmt.Fprintf(&b, "```json\n%s```\n\n", deliver.Encode(*e.Deliverable))
 	}
 	u := usage{Schema: SchemaUsage, Turns: e.Usage.Turns, Model: e.Usage.Model}
 	if e.Usage.CostKnown {
@@ -59,50 +59,6 @@ func printAtom(b *bytes.Buffer, a Atom) {
 		b.WriteByte('\n')
 	}
 	b.WriteString(ticks + "\n\n")
-}
-
-// printDeliverable writes the schema before the deliverable's own keys, and
-// leaves out a list that is not there, because an empty one means "none".
-func printDeliverable(b *bytes.Buffer, d deliver.Deliverable) {
-	text, err := json.Marshal(member(d))
-	if err != nil {
-		panic("unreachable: " + err.Error()) // strings and lists of them only
-	}
-	var out bytes.Buffer
-	fmt.Fprintf(&out, `{"schema": %q`, d.Schema)
-	r := json.NewDecoder(bytes.NewReader(text))
-	_, err = r.Token()
-	for err == nil && r.More() {
-		var key json.Token
-		var v json.RawMessage
-		if key, err = r.Token(); err == nil {
-			err = r.Decode(&v)
-		}
-		if err == nil && string(v) != "null" {
-			fmt.Fprintf(&out, ", %q: %s", key, v)
-		}
-	}
-	out.WriteByte('}')
-	printObject(b, json.RawMessage(out.Bytes()))
-}
-
-// member is the one of d that its schema names.
-func member(d deliver.Deliverable) any {
-	switch d.Schema {
-	case deliver.SchemaSynthesis:
-		return d.Synthesis
-	case deliver.SchemaPlan:
-		return d.Plan
-	case deliver.SchemaClaims:
-		return d.Claims
-	case deliver.SchemaFindings:
-		return d.Findings
-	case deliver.SchemaRemediation:
-		return d.Remediation
-	case deliver.SchemaCommentary:
-		return d.Commentary
-	}
-	return struct{}{}
 }
 
 func printObject(b *bytes.Buffer, v any) {
