@@ -18,6 +18,13 @@
 //	commands: [[make, test]]     # argv lists; a person wrote them, odd runs them
 //	budget_usd: 0.25
 //	max_turns: 12
+//	contract_role: builder       # what the session is, else what its kind makes it
+//	persona: oddie@2             # the profile it speaks as
+//	surface: code-output         # where its output goes
+//	engagement: agent
+//	voice: neutral
+//	handoff: [2026-03-01-slack]  # what it works from: ids or paths
+//	artifact: knowledge/terms/slack-water.md
 //	---
 //
 // odd adds claimed_by, lease_expires and attempts while a run holds the task,
@@ -43,6 +50,7 @@ import (
 
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 // State is a task's place on the board.
@@ -95,8 +103,15 @@ type Task struct {
 	Commands      [][]string
 	Budget        budget.MicroUSD // 0: the session default
 	MaxTurns      int             // 0: the session default
-	ClaimedBy     string          // the run that holds or last held it
-	LeaseExpires  time.Time       // UTC; zero when no run holds it
+	ContractRole  contract.Role   // "": by its kind
+	Persona       string          // a profile, "" for [contract] profile
+	Surface       contract.Surface
+	Engagement    contract.Engagement
+	Voice         contract.Voice
+	Handoffs      []string  // ids or paths of handoffs
+	Artifact      string    // what is worked on; "" takes the handoff's
+	ClaimedBy     string    // the run that holds or last held it
+	LeaseExpires  time.Time // UTC; zero when no run holds it
 	Attempts      int
 	BlockedReason string
 	Rejected      []Rejection // oldest first

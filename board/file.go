@@ -29,6 +29,13 @@ type Filing struct {
 	Commands     [][]string // a person's only
 	Budget       budget.MicroUSD
 	MaxTurns     int
+	ContractRole string // this and the next six as in Task
+	Persona      string
+	Surface      string
+	Engagement   string
+	Voice        string
+	Handoffs     []string
+	Artifact     string
 	Tags         []string
 	Body         string
 	By           string // OKF actor: "human:ann@example.org", or the agent's
@@ -100,6 +107,13 @@ func (f Filing) fields(person bool) []okf.Field {
 	put("commands", commands, len(commands) > 0)
 	put("budget_usd", f.Budget.String(), f.Budget > 0)
 	put("max_turns", f.MaxTurns, f.MaxTurns > 0)
+	text("contract_role", f.ContractRole)
+	text("persona", f.Persona)
+	text("surface", f.Surface)
+	text("engagement", f.Engagement)
+	text("voice", f.Voice)
+	list("handoff", f.Handoffs)
+	text("artifact", f.Artifact)
 	return out
 }
 

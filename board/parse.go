@@ -11,6 +11,7 @@ import (
 
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 // Parse reads a task atom. The error is an okf.Problem (unknown state, bad lease, commands that are not argv …): the
@@ -83,7 +84,7 @@ func problem(a *okf.Atom, key string, s okf.Severity, message, hint string) okf.
 }
 
 func parse(a *okf.Atom) (Task, []okf.Problem) {
-	r := reader{a: a}
+	r := &reader{a: a}
 	t := Task{
 		ID: a.ID, Path: a.Path, Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Atom: a,
 		State: r.state(), Kind: cmp.Or(a.Text("kind"), "implement"), Priority: r.priority(),
@@ -91,6 +92,9 @@ func parse(a *okf.Atom) (Task, []okf.Problem) {
 		Dependencies: r.ids("dependencies"), Soft: r.ids("soft_dependencies"),
 		Acceptance: r.list("acceptance"), Inputs: r.inputs(), Paths: r.globs(), Commands: r.commands(),
 		Budget: r.money("budget_usd"), MaxTurns: r.integer("max_turns", 1),
+		ContractRole: nameIn(r, "contract_role", contract.RoleNames()), Persona: r.text("persona"), Surface: nameIn(r, "surface", contract.SurfaceNames()),
+		Engagement: nameIn(r, "engagement", contract.EngagementNames()), Voice: nameIn(r, "voice", contract.VoiceNames()),
+		Handoffs: r.list("handoff"), Artifact: r.text("artifact"),
 		ClaimedBy: r.text("claimed_by"), LeaseExpires: r.moment("lease_expires"), Attempts: r.integer("attempts", 0),
 		BlockedReason: r.text("blocked_reason"), Rejected: r.rejected(), Result: r.result(), Created: a.Generated.At,
 	}
@@ -177,6 +181,19 @@ func (r *reader) text(key string) string {
 		return ""
 	}
 	return strings.TrimSpace(r.a.Text(key))
+}
+
+// nameIn reads one of a list of names.
+func nameIn[T ~string](r *reader, key string, all []T) T {
+	s := r.text(key)
+	if s == "" {
+		return ""
+	}
+	name, err := contract.Named(s, all)
+	if err != nil {
+		r.bad(key, key+" "+err.Error(), "")
+	}
+	return name
 }
 
 // list reads a scalar or a list of scalars.

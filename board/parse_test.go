@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 func TestParseReadsEveryKey(t *testing.T) {
@@ -31,6 +32,13 @@ paths: ["knowledge/**", "docs/[a-c]*.md"]
 commands: [[make, test], [go, vet, ./...]]
 budget_usd: 0.1
 max_turns: 7
+contract_role: Builder
+persona: oddie@2
+surface: code_output
+engagement: agent
+voice: neutral
+handoff: handoffs/plan.md
+artifact: knowledge/terms/x.md
 claimed_by: run-1
 lease_expires: 2026-07-01T11:00:00+02:00
 attempts: 2
@@ -46,6 +54,8 @@ generated: {by: human:ann@example.org, at: 2026-06-01T09:00:00Z}
 		Dependencies: []okf.ID{"open", "tasks/count.md"}, Soft: []okf.ID{"paint"}, Acceptance: []string{"nothing is lost"},
 		Inputs: []string{"docs/", "https://example.org/x"}, Paths: []string{"knowledge/**", "docs/[a-c]*.md"},
 		Commands: [][]string{{"make", "test"}, {"go", "vet", "./..."}}, Budget: 100_000, MaxTurns: 7,
+		ContractRole: contract.Builder, Persona: "oddie@2", Surface: contract.CodeOutput, Engagement: contract.Agent, Voice: contract.VoiceNeutral,
+		Handoffs: []string{"handoffs/plan.md"}, Artifact: "knowledge/terms/x.md",
 		ClaimedBy: "run-1", LeaseExpires: nine, Attempts: 2, BlockedReason: "rain",
 		Rejected: []Rejection{{By: "human:ann@example.org", At: "2026-06-30T09:00:00Z", Reason: "too long: cut"}},
 		Result:   Result{Run: "run-0", Branch: "odd/review/tidy.1", Commit: "abc"}, Created: "2026-06-01T09:00:00Z",
@@ -93,6 +103,12 @@ func TestParseLocatesWhatIsWrong(t *testing.T) {
 		{"budget_usd: lots", "budget-usd", `"lots" is not an amount`},
 		{"budget_usd: 0.12345678", "budget-usd", "finer than a millionth"},
 		{"budget_usd: 1234567890.123456", "budget-usd", "too many digits"},
+		{"contract_role: bilder", "contract-role", `contract_role "bilder" is not known; did you mean "builder"?`},
+		{"surface: wall", "surface", "want one of real-time-stream"},
+		{"engagement: agents", "engagement", `did you mean "agent"?`},
+		{"voice: loud", "voice", "want one of persona, neutral, strict"},
+		{"persona: [a]", "persona", "persona is a list or a mapping"},
+		{"handoff: {a: b}", "handoff", "handoff is not a list of texts"},
 		{"max_turns: 0", "max-turns", "max_turns 0 is not a whole number of at least 1"},
 		{"max_turns: 1.5", "max-turns", "max_turns 1.5 is not a whole number"},
 		{"attempts: -1", "attempts", "attempts -1 is not a whole number of at least 0"},

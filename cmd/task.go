@@ -31,6 +31,13 @@ func taskFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "depends", Usage: "a task `ID` that must be done first; repeatable"},
 		&cli.StringFlag{Name: "budget-usd", Usage: "the most a session may cost, in `USD`"},
 		&cli.IntFlag{Name: "max-turns", Usage: "the most `TURNS` a session may take"},
+		&cli.StringFlag{Name: "contract-role", Usage: "explorer, planner, builder, validator, resolver, observer or general (default: by its kind)"},
+		&cli.StringFlag{Name: "persona", Usage: "the `PROFILE` the session speaks as, oddie or oddie@2"},
+		&cli.StringFlag{Name: "surface", Usage: "where its output goes: `SURFACE` such as code-output, audit"},
+		&cli.StringFlag{Name: "engagement", Usage: "agent or assistant"},
+		&cli.StringFlag{Name: "voice", Usage: "persona, neutral or strict"},
+		&cli.StringSliceFlag{Name: "handoff", Usage: "a `HANDOFF` it works from, by id or path; repeatable"},
+		&cli.StringFlag{Name: "artifact", Usage: "the path, id or uri of `WHAT` is worked on (default: the handoff's)"},
 		&cli.BoolFlag{Name: "no-commit", Usage: "write and stage, do not commit"},
 		jsonFlag(),
 	}
@@ -39,12 +46,13 @@ func taskFlags() []cli.Flag {
 // taskSets are the frontmatter edits the given flags mean.
 func taskSets(c *cli.Context) []okf.Set {
 	var sets []okf.Set
-	for _, f := range []struct{ flag, key string }{{"title", "title"}, {"kind", "kind"}, {"role", "role"}, {"priority", "priority"}, {"team", "team"}, {"budget-usd", "budget_usd"}} {
+	for _, f := range []struct{ flag, key string }{{"title", "title"}, {"kind", "kind"}, {"role", "role"}, {"priority", "priority"}, {"team", "team"}, {"budget-usd", "budget_usd"},
+		{"contract-role", "contract_role"}, {"persona", "persona"}, {"surface", "surface"}, {"engagement", "engagement"}, {"voice", "voice"}, {"artifact", "artifact"}} {
 		if c.IsSet(f.flag) {
 			sets = append(sets, okf.Set{Key: f.key, Value: c.String(f.flag)})
 		}
 	}
-	for _, f := range []struct{ flag, key string }{{"input", "inputs"}, {"accept", "acceptance"}, {"depends", "dependencies"}} {
+	for _, f := range []struct{ flag, key string }{{"input", "inputs"}, {"accept", "acceptance"}, {"depends", "dependencies"}, {"handoff", "handoff"}} {
 		if c.IsSet(f.flag) {
 			sets = append(sets, okf.Set{Key: f.key, Value: c.StringSlice(f.flag)})
 		}

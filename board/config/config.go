@@ -34,8 +34,11 @@
 //     the message.
 //   - argv is a list of words. There is no shell.
 //
-// The keys of [anchor], [pipeline] and [[mcp]] are accepted as DESIGN lists
-// them and wait in Reserved for the parts of odd that will read them; only
+// The names in [contract] are held to the tables of package contract, but for
+// profile: which profiles there are, the bundle says.
+//
+// The keys of [anchor] and [pipeline], and what an [[mcp]] table says besides
+// its name, wait in Reserved for the parts of odd that will read them; only
 // their shape is checked here.
 package config
 
@@ -43,6 +46,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 // Config is odd.toml with its defaults filled in.
@@ -58,6 +62,8 @@ type Config struct {
 	HasBudget     bool // [budget] monthly_usd is set
 	Session       Session
 	Substrates    map[string]Substrate // [substrate.NAME]
+	Contract      Contract
+	Servers       []string // the names of the [[mcp]] tables, in their order
 	Floor         Floor
 	Lease         string // [governance] lease: "off" or "required" (the default when the key is absent)
 	RequireSigned bool
@@ -89,6 +95,17 @@ type Substrate struct {
 	Env      []string // names passed through
 	Free     bool     // costs no money
 	MaxBytes int      // of output; 0: the substrate's own limit
+}
+
+// Contract is [contract]: what a session's contract takes where neither its
+// task nor its caller says. Names are as package contract spells them, "" where
+// odd.toml is silent.
+type Contract struct {
+	Profile    string // a persona profile, "oddie" or "oddie@2"
+	Surface    contract.Surface
+	Voice      contract.Voice
+	Engagement contract.Engagement
+	Roles      map[string]contract.Role // [contract.roles], by kind of task
 }
 
 // Floor is [persona.floor]: what a persona needs before it may work. The

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 func TestParseReadsEveryKey(t *testing.T) {
@@ -47,6 +48,14 @@ free = true
 max_bytes = 4096
 [substrate.replay]
 file = "session.json"
+[contract]
+profile = "oddie@2"
+surface = "Code_Output"
+voice = "strict"
+engagement = "agent"
+[contract.roles]
+fix = "resolver"
+audit = "observer"
 [persona.floor]
 atoms = 2
 processes = 0
@@ -80,8 +89,11 @@ name = "files"
 			"mine":   {Argv: []string{"agent", "--x", ""}, Env: []string{"AGENT_KEY"}, Free: true, MaxBytes: 4096},
 			"replay": {File: "session.json"},
 		},
-		Floor: Floor{Atoms: 2, Processes: 0, Guides: 3, UnresolvedPct: 50},
-		Lease: "off", RequireSigned: true, MaxTasks: 4, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
+		Contract: Contract{Profile: "oddie@2", Surface: contract.CodeOutput, Voice: contract.VoiceStrict, Engagement: contract.Agent,
+			Roles: map[string]contract.Role{"fix": contract.Resolver, "audit": contract.Observer}},
+		Servers: []string{"files"},
+		Floor:   Floor{Atoms: 2, Processes: 0, Guides: 3, UnresolvedPct: 50},
+		Lease:   "off", RequireSigned: true, MaxTasks: 4, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
 		Reserved: map[string]any{
 			"anchor.mode": "auto", "anchor.ttl": "8h", "pipeline.auto_apply": false,
 			"pipeline.validate": []any{[]any{"make", "test"}},
@@ -166,6 +178,14 @@ func TestParseRefuses(t *testing.T) {
 		{"a value for a variable's name", "[substrate.x]\nenv = [\"A=b\"]\n", "want names of environment variables"},
 		{"a substrate's name", "[substrate.\"A b\"]\nfree = true\n", "the name of a substrate"},
 		{"a substrate from nowhere", "[session]\nsubstrate = \"extrakt\"\n", "odd.toml:2: session.substrate: there is no [substrate.extrakt]"},
+		{"a surface with a typing error", "[contract]\nsurface = \"code_outputs\"\n", `odd.toml:2: contract.surface: "code_outputs" is not known; did you mean "code-output"?`},
+		{"a voice from nowhere", "[contract]\nvoice = \"booming\"\n", "want one of persona, neutral, strict"},
+		{"an engagement with a typing error", "[contract]\nengagement = \"agnet\"\n", `did you mean "agent"?`},
+		{"a role with a typing error", "[contract.roles]\nfix = \"resolvr\"\n", `odd.toml:2: contract.roles.fix: "resolvr" is not known; did you mean "resolver"?`},
+		{"a kind with a typing error", "[contract.roles]\nfixx = \"resolver\"\n", `the kind of task: "fixx" is not known; did you mean "fix"?`},
+		{"a profile that is empty", "[contract]\nprofile = \"\"\n", "want a text of one line"},
+		{"an mcp server without a name", "[[mcp]]\ncommand = \"x\"\n", "a server without a name"},
+		{"an mcp server twice", "[[mcp]]\nname = \"x\"\n[[mcp]]\nname = \"x\"\n", `server "x" stands twice`},
 		{"one mcp server as a table", "[mcp]\nname = \"x\"\n", "mcp: want tables"},
 	} {
 		_, err := Parse("odd.toml", []byte(c.file))
@@ -277,6 +297,9 @@ func TestTemplateUncommented(t *testing.T) {
 	want.Lease, want.HasBudget, want.Branch, want.Target, want.Remote, want.Session.Model = "off", true, "main", "main", "origin", "name-of-a-model"
 	want.Budget = budget.Envelope{Monthly: 20_000_000, HardStop: 25_000_000, AlertPct: 80, Teams: map[string]budget.MicroUSD{"docs": 5_000_000}}
 	want.Substrates = map[string]Substrate{"exec": {Argv: []string{"my-agent", "--quiet"}, Env: []string{"MY_AGENT_KEY"}, MaxBytes: 1 << 20}}
+	want.Contract = Contract{Profile: "oddie@1", Surface: contract.CodeOutput, Voice: contract.VoiceNeutral, Engagement: contract.Agent,
+		Roles: map[string]contract.Role{"document": contract.Builder}}
+	want.Servers, want.Reserved = []string{"files"}, map[string]any{"mcp": []map[string]any{{"name": "files"}}}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Error(err, d)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 // key is one key odd.toml may have. Its name is dotted; "*" stands for any one
@@ -42,6 +43,11 @@ var keys = []key{
 	{"substrate.*.env", substrate(func(s *Substrate, n node) (err error) { s.Env, err = words(n, envName); return })},
 	{"substrate.*.free", substrate(func(s *Substrate, n node) (err error) { s.Free, err = boolean(n); return })},
 	{"substrate.*.max_bytes", substrate(func(s *Substrate, n node) (err error) { s.MaxBytes, err = integer(n, 1, 1<<30); return })},
+	{"contract.profile", text(func(c *Config) *string { return &c.Contract.Profile }, word)},
+	{"contract.surface", named(func(c *Config) *contract.Surface { return &c.Contract.Surface }, contract.SurfaceNames)},
+	{"contract.voice", named(func(c *Config) *contract.Voice { return &c.Contract.Voice }, contract.VoiceNames)},
+	{"contract.engagement", named(func(c *Config) *contract.Engagement { return &c.Contract.Engagement }, contract.EngagementNames)},
+	{"contract.roles.*", roleOfKind},
 	{"persona.floor.atoms", whole(func(c *Config) *int { return &c.Floor.Atoms }, 0, 10_000)},
 	{"persona.floor.processes", whole(func(c *Config) *int { return &c.Floor.Processes }, 0, 10_000)},
 	{"persona.floor.guides", whole(func(c *Config) *int { return &c.Floor.Guides }, 0, 10_000)},
@@ -60,7 +66,7 @@ var keys = []key{
 	{"drain.max_tasks", whole(func(c *Config) *int { return &c.MaxTasks }, 1, 1000)},
 	{"drain.lease", duration(func(c *Config) *time.Duration { return &c.TaskLease }, time.Second, day)},
 	{"drain.max_attempts", whole(func(c *Config) *int { return &c.MaxAttempts }, 1, 100)},
-	{"mcp", reserved(isTables)},
+	{"mcp", servers},
 }
 
 // known are the substrates odd is made for: they need no section of their own.
