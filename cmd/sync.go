@@ -210,8 +210,8 @@ func (v *view) unsigned(ctx context.Context, a repo.Commit) (string, error) {
 }
 
 // merged says what is missing until the target holds exactly what was approved,
-// "" when nothing is. A merge may bring no path that was not reviewed; a squash
-// or a rebase is known by the bytes.
+// "" when nothing is. Neither a merge nor a squash may bring a path that was not
+// reviewed; a squash or a rebase is known by the bytes it changed.
 func (v *view) merged(ctx context.Context, p review.Proposal, a repo.Commit, target string, tip repo.OID) (string, error) {
 	in, err := v.repo.Ancestor(ctx, a.OID, tip)
 	if err != nil {
@@ -227,6 +227,8 @@ func (v *view) merged(ctx context.Context, p review.Proposal, a repo.Commit, tar
 		if extra, err := v.unreviewed(ctx, p, m); err != nil || extra != "" {
 			return extra, err
 		}
+	} else if landed, extra, err := v.squashed(ctx, p, tip); err != nil || landed || extra != "" {
+		return extra, err
 	}
 	blob, err := v.blobs(at)
 	if err != nil {

@@ -115,6 +115,26 @@ func (p *Proposal) outcome(r ledger.Record) bool {
 	return r.Data["verdict"] == "review" && p.Commit != ""
 }
 
+// MadeBy compares a commit's own changes with what p records. all says that every
+// recorded path is among them, from its recorded base to its recorded result;
+// others are the paths that p does not record. The bytes decide: a commit that
+// merely looks like the proposal, or names it, does not make it.
+func (p Proposal) MadeBy(changes []Path) (all bool, others []string) {
+	missing := map[string]Path{}
+	for _, w := range p.Paths {
+		missing[w.Path] = w
+	}
+	for _, c := range changes {
+		switch w, ok := missing[c.Path]; {
+		case !ok:
+			others = append(others, c.Path)
+		case w == c:
+			delete(missing, c.Path)
+		}
+	}
+	return len(missing) == 0, others
+}
+
 // Moved is a path that is no longer what the approval would be bound to.
 type Moved struct{ Path, Want, Have, What string }
 

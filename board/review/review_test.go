@@ -306,3 +306,28 @@ func TestSyncedNeedsAnApproval(t *testing.T) {
 		t.Errorf("%s, %v", b, err)
 	}
 }
+
+// Only the recorded change is the proposal: each path, from its base to its result.
+func TestMadeByIsExact(t *testing.T) {
+	t.Parallel()
+	p := Proposal{Paths: []Path{{"a.md", "", "a1"}, {"b.md", "b0", "b1"}}}
+	for _, c := range []struct {
+		name    string
+		changes []Path
+		all     bool
+		others  []string
+	}{
+		{"exactly", []Path{{"b.md", "b0", "b1"}, {"a.md", "", "a1"}}, true, nil},
+		{"and a path more", []Path{{"a.md", "", "a1"}, {"b.md", "b0", "b1"}, {"c.md", "", "c"}}, true, []string{"c.md"}},
+		{"a path less", []Path{{"a.md", "", "a1"}}, false, nil},
+		{"other bytes", []Path{{"a.md", "", "a2"}, {"b.md", "b0", "b1"}}, false, nil},
+		{"over other bytes", []Path{{"a.md", "", "a1"}, {"b.md", "bx", "b1"}}, false, nil},
+		{"taken away", []Path{{"a.md", "", "a1"}, {"b.md", "b0", ""}}, false, nil},
+		{"nothing", nil, false, nil},
+	} {
+		all, others := p.MadeBy(c.changes)
+		if d := cmp.Diff(c.others, others); d != "" || all != c.all {
+			t.Errorf("%s: all %t, want %t; others %s", c.name, all, c.all, d)
+		}
+	}
+}

@@ -13,9 +13,9 @@ func capped(j *judge) error {
 		j.signed()
 		return nil
 	}
-	limit, ok := okf.ParseConfidence(j.law.Session.Cap)
-	if !ok || limit == okf.Unset || limit > okf.Asserted {
-		limit = okf.Inferred
+	limit, err := j.limit()
+	if err != nil {
+		return err
 	}
 	for _, f := range j.files {
 		if f.new == nil {
@@ -39,6 +39,24 @@ func capped(j *judge) error {
 		}
 	}
 	return nil
+}
+
+// limit is the cap in force: the one of the parent's odd.toml, and of a proposal's
+// atoms the one that its session was claimed under, on the board, for a proposal
+// for another branch is made on that branch. Without a claim it is the lowest.
+func (j *judge) limit() (okf.Confidence, error) {
+	law := j.law
+	if j.kind == proposal {
+		var err error
+		if law, err = j.claimLaw(j.act); err != nil {
+			return okf.Inferred, err
+		}
+	}
+	limit, ok := okf.ParseConfidence(law.Session.Cap)
+	if !ok || limit == okf.Unset || limit > okf.Asserted {
+		limit = okf.Inferred
+	}
+	return limit, nil
 }
 
 // signed reports what an approval verifies in another's name.

@@ -244,7 +244,7 @@ func (j *judge) approval(c repo.Commit, p string) (string, error) {
 }
 
 // landedBytes says why the board does not hold what the approval is of: it is no
-// ancestor, and the recorded bytes are not there either.
+// ancestor, the recorded bytes are not there, and no person's commit brought them.
 func (j *judge) landedBytes(c repo.Commit, r *ledger.Record) (string, error) {
 	in, err := j.repo.Ancestor(j.ctx, c.OID, j.OID)
 	if in || err != nil {
@@ -256,9 +256,13 @@ func (j *judge) landedBytes(c repo.Commit, r *ledger.Record) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if have != p[2] {
-			return fmt.Sprintf("done on approval %s, and %s has not landed as approved", short(string(c.OID)), p[0]), nil
+		if have == p[2] {
+			continue
 		}
+		if squashed, err := j.squashed(c, paths); squashed || err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("done on approval %s, and %s has not landed as approved", short(string(c.OID)), p[0]), nil
 	}
 	if len(paths) == 0 {
 		return fmt.Sprintf("done on approval %s, which has not landed", short(string(c.OID))), nil
@@ -266,12 +270,53 @@ func (j *judge) landedBytes(c repo.Commit, r *ledger.Record) (string, error) {
 	return "", nil
 }
 
+// squashed reports a commit on the way to the act that changed exactly the
+// recorded paths, each from its base blob to its result blob, and that no machine
+// committed: a squash or a rebase of what the approval is of.
+func (j *judge) squashed(approval repo.Commit, paths [][3]string) (bool, error) {
+	p, err := j.repo.Commit(approval.Parents[0])
+	if err != nil || len(p.Parents) != 1 || len(paths) == 0 {
+		return false, err
+	}
+	want := map[string][2]string{}
+	for _, w := range paths {
+		want[w[0]] = [2]string{w[1], w[2]}
+	}
+	for c, err := range j.repo.Log(j.ctx, p.Parents[0], j.OID) {
+		if err != nil {
+			return false, err
+		}
+		if len(c.Parents) != 1 {
+			continue
+		}
+		law, err := j.lawAfter(c.Parents[0])
+		if err != nil {
+			return false, err
+		}
+		if strings.EqualFold(c.Committer.Email, law.AgentEmail) || strings.EqualFold(c.Committer.Email, j.law.AgentEmail) {
+			continue
+		}
+		changes, err := j.trees.Diff(j.ctx, c.Parents[0], c.OID)
+		if err != nil {
+			return false, err
+		}
+		other := func(ch repo.Change) bool {
+			w, ok := want[ch.Path]
+			return !ok || w != [2]string{string(ch.Old), string(ch.New)} || ch.NewMode != "100644" && ch.NewMode != ch.OldMode
+		}
+		if len(changes) == len(want) && !slices.ContainsFunc(changes, other) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // landed reports a proposal that became part of the history without a person:
 // of those who build on it at least one must be a person's commit, and on the
-// line of the board itself that commit must be its approval. What a forge
-// rebased has its own committer.
-func (j *judge) landed(own bool) error {
-	if !strings.EqualFold(j.Author.Email, j.Committer.Email) {
+// line of the board itself that commit must be its approval. A commit that is not
+// the recorded one was made again, by a forge or a person: they are its committer.
+func (j *judge) landed(own, recorded bool) error {
+	if !recorded && !strings.EqualFold(j.Committer.Email, j.law.AgentEmail) {
 		return nil
 	}
 	if j.taken(j.Commit, own) {

@@ -29,6 +29,7 @@ type history struct {
 	spine    map[repo.OID]bool // the first-parent line of to
 	tips     []repo.OID        // the board and the branch reviews merge into, as far as they are known
 	runs     map[string][]told
+	acts     map[[2]string][]repo.Commit // by run and task; nil until asked
 	spend    spending
 }
 

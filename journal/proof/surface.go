@@ -199,7 +199,7 @@ func (j *judge) recorded() error {
 	for _, p := range sorted(want) {
 		j.find(p, 1, "is in the record of %s and not in the proposal", j.run)
 	}
-	return j.landed(r.own)
+	return j.landed(r.own, exact)
 }
 
 // outcome is the record of this proposal: the one that names its commit, or else

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"strings"
@@ -68,6 +69,7 @@ func (s *story) merged(_ *run, yes repo.OID) repo.OID {
 // squashed is its squash button: one commit of the files, without the proposal.
 func (s *story) squashed(w *run, _ repo.OID) repo.OID {
 	s.Helper()
+	s.heads["proposal"] = w.proposal
 	tree, err := s.r.TreeOID(w.proposal, "")
 	if err != nil {
 		s.Fatal(err)
@@ -98,6 +100,28 @@ func (s *story) rebased(w *run, _ repo.OID) repo.OID {
 	return repo.OID(strings.TrimSpace(string(out)))
 }
 
+// edited is a button after which Bob edits an atom that it brought.
+func edited(button func(*story) func(*run, repo.OID) repo.OID) func(*story) func(*run, repo.OID) repo.OID {
+	return func(s *story) func(*run, repo.OID) repo.OID {
+		return func(w *run, yes repo.OID) repo.OID {
+			s.Helper()
+			tip := button(s)(w, yes)
+			return s.make("edit", "", draft{who: bobMail, parents: []repo.OID{tip}, ch: repo.Changes{"knowledge/terms/keel.md": []byte("---\ntype: term\n---\n\nBob's.\n")}})
+		}
+	}
+}
+
+// words gives a squash the trailers of the proposal, as a forge does that takes
+// over the message of the only commit.
+func words(s *story, d *draft) {
+	s.Helper()
+	c, err := s.r.Commit(s.heads["proposal"])
+	if err != nil {
+		s.Fatal(err)
+	}
+	d.message = strings.TrimSpace(c.Message)
+}
+
 // nowhere leaves main alone but for another commit.
 func (s *story) nowhere(*run, repo.OID) repo.OID {
 	s.Helper()
@@ -106,7 +130,7 @@ func (s *story) nowhere(*run, repo.OID) repo.OID {
 
 func TestSyncIsProven(t *testing.T) {
 	t.Parallel()
-	type how func(*story) func(*run, repo.OID) repo.OID
+	type how = func(*story) func(*run, repo.OID) repo.OID
 	merge := how(func(s *story) func(*run, repo.OID) repo.OID { return s.merged })
 	squash := how(func(s *story) func(*run, repo.OID) repo.OID { return s.squashed })
 	rebase := how(func(s *story) func(*run, repo.OID) repo.OID { return s.rebased })
@@ -121,6 +145,39 @@ func TestSyncIsProven(t *testing.T) {
 		{name: "merged", how: merge, want: []string{}},
 		{name: "squashed", how: squash, want: []string{}},
 		{name: "rebased", how: rebase, want: []string{}},
+		{name: "squashed and edited since", how: edited(squash), want: []string{}},
+		{name: "rebased and edited since", how: edited(rebase), want: []string{}},
+		{name: "squashed in the proposal's own words", how: edited(squash), at: "squash", do: words, want: []string{}},
+		{name: "squashed in its words as all there is", how: squash, at: "squash", do: words, want: []string{}},
+		{name: "squashed with a byte more", how: edited(squash), at: "squash",
+			do: func(s *story, d *draft) {
+				_, b := term("keel", "")
+				d.ch = repo.Changes{"knowledge/terms/keel.md": append(b, '\n')}
+			},
+			want: []string{"3 tasks/t.md:5 done on approval #, and knowledge/terms/keel.md has not landed as approved"}},
+		{name: "squashed with a file more", how: edited(squash), at: "squash",
+			do:   func(_ *story, d *draft) { d.ch = repo.Changes{"README.md": []byte("# More\n")} },
+			want: []string{"3 tasks/t.md:5 done on approval #, and knowledge/terms/keel.md has not landed as approved"}},
+		{name: "squashed with a file less", how: edited(squash), at: "squash",
+			do:   func(_ *story, d *draft) { d.ch = repo.Changes{"knowledge/terms/skeg.md": nil} },
+			want: []string{"3 tasks/t.md:5 done on approval #, and knowledge/terms/keel.md has not landed as approved"}},
+		{name: "squashed with the trace and other bytes", how: edited(squash), at: "squash",
+			do: func(s *story, d *draft) {
+				d.ch = repo.Changes{"knowledge/terms/skeg.md": []byte("---\ntype: term\n---\n\nSly.\n")}
+				d.set("Odd-Approved-By", "human:"+bobMail)
+				d.set("Odd-Proposal", string(s.heads["main"]))
+			},
+			want: []string{"3 tasks/t.md:5 done on approval #, and knowledge/terms/keel.md has not landed as approved"}},
+		{name: "squashed over another's work", how: edited(squash), at: "squash",
+			do: func(s *story, d *draft) {
+				d.parents = []repo.OID{s.make("meanwhile", "", draft{who: bobMail, parents: d.parents, ch: repo.Changes{"knowledge/terms/keel.md": []byte("---\ntype: term\n---\n")}})}
+			},
+			want: []string{"3 tasks/t.md:5 done on approval #, and knowledge/terms/keel.md has not landed as approved"}},
+		{name: "squashed by the agent", how: edited(squash), at: "squash",
+			do: func(s *story, d *draft) { d.who = agentMail },
+			want: []string{"2 terms/keel.md:1 the agent's commit belongs to no run; only a run's commits write here",
+				"2 terms/skeg.md:1 the agent's commit belongs to no run; only a run's commits write here",
+				"3 tasks/t.md:5 done on approval #, and knowledge/terms/keel.md has not landed as approved"}},
 		{name: "approved by the agent", how: merge, at: "approve t",
 			do:   func(_ *story, d *draft) { d.who = agentMail },
 			want: []string{"3 tasks/t.md:5 done by a machine on approval #, which the agent made"}},
@@ -186,5 +243,45 @@ func TestTheTargetAlone(t *testing.T) {
 	s.forge(s.merged)
 	if d := cmp.Diff([]string{"2 terms/keel.md:1 is blob #, R1 recorded #"}, found(s.check("", s.heads["main"]))); d != "" {
 		t.Error(d)
+	}
+}
+
+// The board's odd.toml at the claim says what a session may, not the target's
+// that the proposal is made on, and not what the board says later.
+func TestTheCapIsTheBoards(t *testing.T) {
+	t.Parallel()
+	raised := strings.Replace(lawful(t, team), "[session]\n", "[session]\ncap = \"asserted\"\n", 1)
+	above := []string{"1 terms/keel.md:6 a machine's commit makes the atom asserted, above the cap inferred"}
+	for raise, want := range map[string][]string{"nowhere": above, "on the board": {}, "on the target": above, "after the claim": above} {
+		t.Run(raise, func(t *testing.T) {
+			t.Parallel()
+			s := begin(t, lawful(t, team), nil)
+			law := func(where string) repo.OID {
+				if where == raise {
+					return s.ann("law", repo.Changes{"odd.toml": []byte(raised)})
+				}
+				return s.tip()
+			}
+			s.heads["board"] = s.tip()
+			target := law("on the target")
+			s.branch = "board"
+			law("on the board")
+			s.add("t", "")
+			w := s.claim("t")
+			law("after the claim")
+			w.base = target
+			p, b := term("keel", "")
+			s.result(w, 100_000, repo.Changes{p: bytes.Replace(b, []byte("inferred"), []byte("asserted"), 1)})
+			d := draft{who: annMail, parents: []repo.OID{w.proposal}, ch: repo.Changes{}, trailers: approval(w)}
+			yes := s.make("approve", "t", d)
+			s.heads["main"] = s.merged(w, yes)
+			s.joinMain()
+			s.done(w, yes)
+			for what, to := range map[string]repo.OID{"review": w.proposal, "target": s.heads["main"], "board": s.tip()} {
+				if d := cmp.Diff(want, found(s.check("", to))); d != "" {
+					t.Errorf("%s: %s", what, d)
+				}
+			}
+		})
 	}
 }

@@ -5,7 +5,7 @@ func rules() []rule {
 	return []rule{
 		{Row{
 			Invariant: 1, Name: "Cap",
-			Evidence:   "confidence and verified of every atom a machine's commit changes; [session] cap in the odd.toml of its parent",
+			Evidence:   "confidence and verified of every atom a machine's commit changes; [session] cap in the odd.toml of its parent, a proposal's in the board's at its claim",
 			Recomputed: "the rung that counts, before and after, is compared with the cap; no human: entry is new, except sync's on a proven approval",
 			Attested:   "that a commit with a person's address was made by that person; signing closes it",
 		}, capped},
