@@ -200,6 +200,7 @@ func (r *reader) value(v node, at string, m member) {
 				r.problem(item, place, "not a text, or an empty one")
 				continue
 			}
+			r.printable(item, place)
 			*m.list = append(*m.list, item.text)
 		}
 	default:
@@ -222,7 +223,18 @@ func (r *reader) word(v node, at string, m member) {
 	case m.enum != nil && !slices.Contains(m.enum, v.text):
 		r.problem(v, at, "%q is none of %s", v.text, strings.Join(m.enum, ", "))
 	default:
+		r.printable(v, at)
 		*m.text = v.text
+	}
+}
+
+// printable refuses control characters, which no text means and a terminal obeys.
+func (r *reader) printable(v node, at string) {
+	for _, c := range v.text {
+		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
+			r.problem(v, at, "the control character %U", c)
+			return
+		}
 	}
 }
 

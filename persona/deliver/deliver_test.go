@@ -65,6 +65,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"scalar", "", `{"schema":"odd.plan.1","deferred":"none"}`, "deferred: not a list"},
 		{"null", "", `{"schema":"odd.plan.1","deferred":null}`, "deferred: not a list"},
 		{"empty item", "", `{"schema":"odd.plan.1","deferred":["x"," "]}`, "deferred[1]: not a text, or an empty one"},
+		{"control", "", `{"schema":"odd.plan.1","artifact":"\u001b[2J"}`, "artifact: the control character U+001B"},
+		{"control item", "", `{"schema":"odd.plan.1","steps":["a\r"]}`, "steps[0]: the control character U+000D"},
 		{"deep item", "", `{"schema":"odd.plan.1","deferred":[["x"]]}`, "deferred[0]: not a text"},
 		{"enum", "", `{"schema":"odd.findings.1","findings":[{"classification":"critical"}]}`, `findings[0].classification: "critical" is none of blocker, finding, caveat`},
 		{"word", "", `{"schema":"odd.findings.1","findings":[{"disposition":"wontfix"}]}`, "none of fix, pivot, accept"},

@@ -241,6 +241,34 @@ func Keys(schema string) []string {
 	return out
 }
 
+// Shape is what the value of a key may be.
+type Shape uint8
+
+// The shapes.
+const (
+	NoKey   Shape = iota // the schema has no such key
+	Word                 // a text
+	List                 // a list of texts
+	Objects              // a list of objects
+)
+
+// ShapeOf is the shape of a schema's key.
+func ShapeOf(schema, key string) Shape {
+	d := Deliverable{Schema: schema}
+	for _, m := range d.members() {
+		switch {
+		case m.key != key:
+		case m.text != nil:
+			return Word
+		case m.list != nil:
+			return List
+		default:
+			return Objects
+		}
+	}
+	return NoKey
+}
+
 // Text is one text of a deliverable. At is its place, "findings[0].claim".
 type Text struct {
 	At      string

@@ -20,7 +20,133 @@
 //	---
 //
 // Its minimum content is its transition's, as frontmatter lists or as headed
-// lists of the body ("## Assumptions"). An empty list that is written says
-// "none" and counts; a list that is not there does not. A handoff is checked
-// for presence, never for quality.
+// lists of the body ("## Assumptions"). Lists of objects, such as findings,
+// stand as a list of mappings in the frontmatter, or in one fenced json block of
+// the body, which is a deliverable of the transition's schema. An empty list
+// that is written ("deferred: []", or a heading above "None.") says "none" and
+// counts; a list that is not there does not. A handoff is checked for presence,
+// never for quality.
+//
+// # Promises
+//
+//  1. There are five transitions and no others. Going back (reversion) and
+//     leaving out (skip) are acts in the journal, not handoffs.
+//  2. Two places of a file that say different things of one key are a problem,
+//     never a silent choice.
+//  3. Read gives back what Make was given, whatever the texts hold.
+//  4. Merge loses no source's text, and what sources disagree about is shown.
 package handoff
+
+import (
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
+)
+
+// Type is the atom type of a handoff.
+const Type = "handoff"
+
+// Dir is where handoffs lie, below the bundle root.
+const Dir = "handoffs"
+
+// TaintTag marks what was made under an operator override, and what derives from it.
+const TaintTag = "override-produced"
+
+// Handoff is a handoff atom read: what resolution needs, and what it carries.
+type Handoff struct {
+	contract.Handoff
+	Title         string
+	Persona       string // name@version of who made it
+	Run           string // the run that made it, "" for a person's
+	Deliverable   deliver.Deliverable
+	Derives       []string // handoffs it was made from
+	Disagreements []string // what the sources of a merged handoff disagree about
+	Atom          *okf.Atom
+}
+
+// Transition is one legal way from a mode to the next, and the schema of what
+// must be handed over on it.
+type Transition struct {
+	From, To contract.Mode
+	Schema   string
+}
+
+// Transitions lists the legal ones: four forward, and re-validation.
+func Transitions() []Transition {
+	return []Transition{
+		{contract.Exploration, contract.Planning, deliver.SchemaSynthesis},
+		{contract.Planning, contract.Execution, deliver.SchemaPlan},
+		{contract.Execution, contract.Validation, deliver.SchemaClaims},
+		{contract.Validation, contract.Resolution, deliver.SchemaFindings},
+		{contract.Resolution, contract.Validation, deliver.SchemaRemediation},
+	}
+}
+
+// Find returns the transition between two modes, false when there is none.
+func Find(from, to contract.Mode) (Transition, bool) {
+	for _, t := range Transitions() {
+		if t.From == from && t.To == to {
+			return t, true
+		}
+	}
+	return Transition{}, false
+}
+
+// After returns the transition that leaves a mode, false for a mode that hands
+// over nothing.
+func After(from contract.Mode) (Transition, bool) {
+	for _, t := range Transitions() {
+		if t.From == from {
+			return t, true
+		}
+	}
+	return Transition{}, false
+}
+
+// String is "planning → execution", as journals have it.
+func (t Transition) String() string { return string(t.From) + " → " + string(t.To) }
+
+// legal lists the transitions for a message.
+func legal() string {
+	var out []string
+	for _, t := range Transitions() {
+		out = append(out, t.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// Modes lists the modes in the order of the work.
+func Modes() []contract.Mode {
+	return []contract.Mode{contract.Exploration, contract.Planning, contract.Execution, contract.Validation, contract.Resolution}
+}
+
+// Worker is the role that works in a mode, "" for an unknown mode.
+func Worker(m contract.Mode) contract.Role {
+	switch m {
+	case contract.Exploration:
+		return contract.Explorer
+	case contract.Planning:
+		return contract.Planner
+	case contract.Execution:
+		return contract.Builder
+	case contract.Validation:
+		return contract.Validator
+	case contract.Resolution:
+		return contract.Resolver
+	}
+	return ""
+}
+
+// Problems is an error of one problem or more.
+type Problems []okf.Problem
+
+// Error is one line a problem.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "\n")
+}

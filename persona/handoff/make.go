@@ -1,0 +1,217 @@
+package handoff
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
+)
+
+// Meta is what a made handoff says of itself beyond its deliverable.
+type Meta struct {
+	Slug, Title      string        // "" for either takes one from the transition and the artifact
+	From, To         contract.Mode // a transition
+	Artifact         string        // used where the deliverable names none
+	Persona, Run, By string        // By is generated.by
+	At               string        // RFC 3339, UTC
+	Journal          string        // the journal file that tells of the transition, below the bundle root
+	Derives          []string
+	Tainted          string
+	Inferred         bool     // confidence inferred although a person made it, as of a merge of machines' handoffs
+	Disagreements    []string // of a merge
+	Said             []Said   // of a merge: who said what
+}
+
+// Said is one item of a merged handoff and the sources that have it.
+type Said struct {
+	Key  string // "assumptions"
+	Text string
+	By   []string // ids of sources
+	Of   int      // how many sources there are
+}
+
+var unslug = regexp.MustCompile(`[^a-z0-9]+`)
+
+// Slug is s as part of a file name: lower case letters, digits and single
+// hyphens, at most 60 bytes.
+func Slug(s string) string {
+	s = strings.Trim(unslug.ReplaceAllString(strings.ToLower(s), "-"), "-")
+	return strings.TrimRight(s[:min(len(s), 60)], "-")
+}
+
+// Path is where Make writes the handoff, below the bundle root: handoffs/RUN-SLUG.md
+// for a run's, handoffs/DATE-SLUG.md for a person's.
+func (m Meta) Path() string {
+	name := Slug(m.Run)
+	if name == "" {
+		name = Slug(m.At[:min(len(m.At), 10)])
+	}
+	slug := Slug(m.Slug)
+	if slug == "" {
+		slug = Slug(string(m.From) + "-to-" + string(m.To))
+	}
+	return path.Join(Dir, strings.Trim(name+"-"+slug, "-")+".md")
+}
+
+// Make writes a handoff: its path below the bundle root and its bytes. The same
+// arguments make the same bytes. What the deliverable says it is about is the
+// artifact; m.Artifact stands in where it says nothing. Everything but a
+// person's own work is inferred. The error is for modes and a schema that do not
+// belong together.
+func Make(m Meta, d deliver.Deliverable) (name string, text []byte, err error) {
+	t, ok := Find(m.From, m.To)
+	if !ok {
+		return "", nil, fmt.Errorf("handoff: %s → %s is no transition; a handoff is one of %s", m.From, m.To, legal())
+	}
+	if d.Schema != t.Schema {
+		return "", nil, fmt.Errorf("handoff: %s hands over %s, not %s", t, t.Schema, d.Schema)
+	}
+	if m.Title == "" {
+		m.Title = fmt.Sprintf("%s, %s to %s", or(artifact(m, d), "Handoff"), m.From, m.To)
+	}
+	m.Title = strings.Join(strings.Fields(okf.Visible(m.Title)), " ")
+	a, err := okf.New(m.Path(), append(fields(m, d), lists(d)...), body(m, t, d))
+	if err != nil {
+		return "", nil, err
+	}
+	return a.Path, a.Bytes(), nil
+}
+
+func artifact(m Meta, d deliver.Deliverable) string { return or(d.Artifact(), m.Artifact) }
+
+func or(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}
+
+// fields is the frontmatter but for the deliverable's own keys.
+func fields(m Meta, d deliver.Deliverable) []okf.Field {
+	fs := []okf.Field{{Key: "type", Value: Type}, {Key: "title", Value: m.Title}}
+	if m.Tainted != "" {
+		fs = append(fs, okf.Field{Key: "tags", Value: []string{TaintTag}})
+	}
+	if m.Inferred || m.Run != "" || !strings.HasPrefix(m.By, "human:") {
+		fs = append(fs, okf.Field{Key: "confidence", Value: okf.Inferred})
+	}
+	fs = append(fs, okf.Field{Key: "generated", Value: okf.Stamp{By: m.By, At: m.At}})
+	for _, f := range []struct{ key, value string }{
+		{"from", string(m.From)}, {"to", string(m.To)}, {"artifact", artifact(m, d)}, {"persona", m.Persona},
+		{"run", m.Run}, {"journal", m.Journal}, {"override", m.Tainted},
+	} {
+		if f.value != "" {
+			fs = append(fs, okf.Field{Key: f.key, Value: f.value})
+		}
+	}
+	for _, f := range []okf.Field{{Key: "derives_from", Value: m.Derives}, {Key: "disagreements", Value: m.Disagreements}} {
+		if len(f.Value.([]string)) > 0 {
+			fs = append(fs, f)
+		}
+	}
+	return fs
+}
+
+// lists are the deliverable's texts and lists of texts as frontmatter.
+func lists(d deliver.Deliverable) []okf.Field {
+	var fs []okf.Field
+	for _, key := range deliver.Keys(d.Schema) {
+		text, list, there := d.Get(key)
+		switch deliver.ShapeOf(d.Schema, key) {
+		case deliver.Word:
+			if key != "artifact" && text != "" {
+				fs = append(fs, okf.Field{Key: key, Value: text})
+			}
+		case deliver.List:
+			if there {
+				fs = append(fs, okf.Field{Key: key, Value: list})
+			}
+		}
+	}
+	return fs
+}
+
+// body is the part for people, and behind it the objects of the deliverable as
+// one json block. Nothing of it can be taken for a list of the minimum.
+func body(m Meta, t Transition, d deliver.Deliverable) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", inline(m.Title))
+	fmt.Fprintf(&b, "What %s hands over to %s, to be read alone. ", t.From, t.To)
+	block := objects(d)
+	if block == nil {
+		b.WriteString("Its lists are in the frontmatter.\n")
+	} else {
+		b.WriteString("The block at the end is what counts; the list above it says the same for people.\n")
+	}
+	if len(m.Disagreements) > 0 {
+		b.WriteString("\n## Where the sources disagree\n\n")
+		for _, s := range m.Disagreements {
+			fmt.Fprintf(&b, "- %s\n", inline(s))
+		}
+	}
+	if len(m.Said) > 0 {
+		b.WriteString("\n## Who said what\n\n")
+		for _, s := range m.Said {
+			fmt.Fprintf(&b, "- %s: %s (%d of %d: %s)\n", inline(s.Key), inline(s.Text), len(s.By), s.Of, inline(strings.Join(s.By, ", ")))
+		}
+	}
+	if block != nil {
+		people(&b, d)
+		fmt.Fprintf(&b, "\n```json\n%s```\n", block)
+	}
+	return b.String()
+}
+
+// objects is the json block of a deliverable that has lists of objects, nil for
+// one without.
+func objects(d deliver.Deliverable) []byte {
+	switch {
+	case d.Findings != nil, d.Remediation != nil:
+		return deliver.Encode(d)
+	case d.Synthesis != nil && d.Synthesis.Entries != nil:
+		return deliver.Encode(deliver.Deliverable{Schema: d.Schema, Synthesis: &deliver.Synthesis{Entries: d.Synthesis.Entries}})
+	}
+	return nil
+}
+
+// people writes the objects as a list to read.
+func people(b *strings.Builder, d deliver.Deliverable) {
+	item := func(head string, pairs ...string) {
+		fmt.Fprintf(b, "- %s\n", head)
+		for i := 0; i+1 < len(pairs); i += 2 {
+			if pairs[i+1] != "" {
+				fmt.Fprintf(b, "  - %s: %s\n", pairs[i], inline(pairs[i+1]))
+			}
+		}
+	}
+	switch {
+	case d.Findings != nil:
+		s := deliver.Summarize(d.Findings.Findings)
+		fmt.Fprintf(b, "\n## Findings: %s\n\n%s\n\n", s.Verdict, s)
+		for _, f := range d.Findings.Findings {
+			item(fmt.Sprintf("%s, %s, %s: %s", inline(f.ID), or(string(f.Classification), "unrated"), or(string(f.Disposition), "no disposition"), inline(f.Location)),
+				"claim", f.Claim, "evidence", f.Evidence, "suggestion", f.Suggestion)
+		}
+	case d.Remediation != nil:
+		b.WriteString("\n## What became of each finding\n\n")
+		for _, r := range d.Remediation.Remedies {
+			item(inline(or(r.Finding, "an unnamed finding")), "changed", strings.Join(r.Changed, ", "), "why", r.Why)
+		}
+	default:
+		b.WriteString("\n## Ledger\n\n")
+		for _, e := range d.Synthesis.Entries {
+			item(inline(e.Observation), "context", e.Context, "implication", e.Implication, "confidence", e.Confidence, "open", strings.Join(e.OpenQuestions, "; "))
+		}
+	}
+}
+
+var markup = strings.NewReplacer(`\`, `\\`, "`", "\\`", "<", "&lt;", "[", `\[`, "*", `\*`, "~", `\~`, "|", `\|`, "&", `\&`, "#", `\#`)
+
+// inline is s as one line of markdown that is nothing but text.
+func inline(s string) string {
+	return markup.Replace(strings.Join(strings.Fields(okf.Visible(s)), " "))
+}

@@ -1,0 +1,245 @@
+package handoff
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
+)
+
+// Code is the code of every problem with a handoff that cannot be read.
+const Code = "odd-handoff"
+
+// Read reads a handoff atom. What is missing of its minimum is in Missing and
+// no error; a from and to that are no transition, or a value of another shape,
+// is. The error is Problems; what could be read comes back with it.
+func Read(a *okf.Atom) (Handoff, error) {
+	h := Handoff{
+		Handoff: contract.Handoff{ID: string(a.ID), Path: a.Path, Blob: a.Blob, From: contract.Mode(a.Text("from")), To: contract.Mode(a.Text("to")),
+			Artifact: a.Text("artifact"), Journal: a.Text("journal"), Tainted: tainted(a)},
+		Title: a.Title, Persona: a.Text("persona"), Run: a.Text("run"),
+		Derives: a.List("derives_from"), Disagreements: a.List("disagreements"), Atom: a,
+	}
+	r := reader{a: a, values: map[string]value{}}
+	if a.Type != Type {
+		r.problem(a.Line("type"), fmt.Sprintf("type %q, not %s", a.Type, Type), "name a handoff")
+		return h, r.problems
+	}
+	t, ok := r.transition(h.From, h.To)
+	if !ok {
+		return h, r.problems
+	}
+	h.Deliverable = r.deliverable(t.Schema)
+	if h.Artifact == "" {
+		h.Artifact = h.Deliverable.Artifact()
+	}
+	h.Missing = h.Deliverable.Missing()
+	if len(r.problems) > 0 {
+		return h, r.problems
+	}
+	return h, nil
+}
+
+// tainted names the override an atom was made under, "" for none.
+func tainted(a *okf.Atom) string {
+	if o := a.Text("override"); o != "" || !slices.Contains(a.Tags, TaintTag) {
+		return o
+	}
+	return "an override it does not name"
+}
+
+// value is one key's value and where it stands.
+type value struct {
+	line int
+	raw  json.RawMessage
+}
+
+type reader struct {
+	a        *okf.Atom
+	problems Problems
+	values   map[string]value
+}
+
+func (r *reader) problem(line int, message, hint string) {
+	r.problems = append(r.problems, okf.Problem{Code: Code, Severity: okf.Error, Path: r.a.Path, Line: line, Message: message, Hint: hint})
+}
+
+// transition refuses modes that do not exist, and pairs of them that no handoff joins.
+func (r *reader) transition(from, to contract.Mode) (Transition, bool) {
+	known := true
+	for _, m := range []struct {
+		key  string
+		mode contract.Mode
+	}{{"from", from}, {"to", to}} {
+		if slices.Contains(Modes(), m.mode) {
+			continue
+		}
+		known = false
+		hint := "the modes are exploration, planning, execution, validation, resolution"
+		for _, other := range Modes() {
+			if strings.EqualFold(strings.TrimSpace(string(m.mode)), string(other)) {
+				hint = "did you mean " + string(other) + "?"
+			}
+		}
+		r.problem(r.a.Line(m.key), fmt.Sprintf("%s %q is no mode", m.key, m.mode), hint)
+	}
+	t, ok := Find(from, to)
+	if known && !ok {
+		r.problem(r.a.Line("to"), fmt.Sprintf("%s → %s is no transition", from, to),
+			"a handoff is one of "+legal()+"; going back and leaving out are odd handoff revert and odd handoff skip")
+	}
+	return t, ok
+}
+
+// deliverable collects the keys of the schema from the frontmatter, the body's
+// sections and its json block, and decodes them as one object.
+func (r *reader) deliverable(schema string) deliver.Deliverable {
+	lines, blocks := cutBody(r.a)
+	keys := deliver.Keys(schema)
+	for _, key := range keys {
+		if f, ok := r.a.Field(key); ok && f.Value != nil {
+			r.set(key, f.Line, plain(f.Value, deliver.ShapeOf(schema, key)))
+		}
+	}
+	found := sections(r.a, lines, keys)
+	for _, key := range keys {
+		if s, ok := found[key]; ok {
+			r.section(schema, key, s)
+		}
+	}
+	r.block(schema, blocks)
+	return r.decode(schema, keys)
+}
+
+// set takes a value, and refuses one that differs from an earlier one.
+func (r *reader) set(key string, line int, v any) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		r.problem(line, key+": "+err.Error(), "")
+		return
+	}
+	old, ok := r.values[key]
+	if ok && !bytes.Equal(old.raw, raw) {
+		r.problem(line, fmt.Sprintf("%s says something else than on line %d", key, old.line), "keep one of the two")
+		return
+	}
+	if !ok {
+		r.values[key] = value{line, raw}
+	}
+}
+
+// plain is a frontmatter value as the shape wants it, where YAML is laxer than
+// JSON: a scalar for a list of one, numbers and booleans for texts.
+func plain(v any, s deliver.Shape) any {
+	list, isList := v.([]any)
+	switch {
+	case s == deliver.Word:
+		return word(v)
+	case s == deliver.List && isList:
+		out := make([]any, len(list))
+		for i := range list {
+			out[i] = word(list[i])
+		}
+		return out
+	case s == deliver.List:
+		if _, isMap := v.(map[string]any); !isMap {
+			return []any{word(v)}
+		}
+	}
+	return v
+}
+
+func word(v any) any {
+	switch v.(type) {
+	case bool, int, float64:
+		return fmt.Sprint(v)
+	}
+	return v
+}
+
+// section takes what stands below a heading. Objects are not read from prose:
+// the list for people above a json block is only for people.
+func (r *reader) section(schema, key string, s section) {
+	switch shape := deliver.ShapeOf(schema, key); {
+	case len(s.items) == 0:
+	case shape == deliver.Word:
+		r.set(key, s.line, strings.Join(s.items, "\n"))
+	case shape == deliver.List && none(s.items):
+		r.set(key, s.line, []string{})
+	case shape == deliver.List:
+		r.set(key, s.line, s.items)
+	}
+}
+
+// block takes the keys of the body's one json block of a deliverable schema. A
+// json block of another kind is an example and means nothing.
+func (r *reader) block(schema string, blocks []fenced) {
+	first := 0
+	for _, b := range blocks {
+		kind, _, _ := strings.Cut(b.info, " ")
+		if kind != "json" || !slices.ContainsFunc(deliver.Schemas(), func(s string) bool { return strings.Contains(b.text, `"`+s+`"`) }) {
+			continue
+		}
+		switch {
+		case b.open:
+			r.problem(b.line, "the json block is not closed", "end it with a line of as many backticks")
+		case first > 0:
+			r.problem(b.line, fmt.Sprintf("a second deliverable, the first is on line %d", first), "keep one")
+		default:
+			first = b.line
+			r.object(schema, b)
+		}
+	}
+}
+
+func (r *reader) object(schema string, b fenced) {
+	d, err := deliver.Decode(schema, []byte(b.text))
+	var ps deliver.Problems
+	if errors.As(err, &ps) {
+		for _, p := range ps {
+			text := p.Message
+			if p.At != "" {
+				text = p.At + ": " + text
+			}
+			r.problem(b.line+p.Line, text, "")
+		}
+		return
+	}
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(deliver.Encode(d), &keys); err != nil {
+		panic("unreachable: " + err.Error())
+	}
+	for _, key := range deliver.Keys(schema) {
+		if raw, ok := keys[key]; ok {
+			r.set(key, b.line, raw)
+		}
+	}
+}
+
+// decode decodes what was collected; its problems stand on the lines of their keys.
+func (r *reader) decode(schema string, keys []string) deliver.Deliverable {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"schema":%q`, schema)
+	for _, key := range keys {
+		if v, ok := r.values[key]; ok {
+			fmt.Fprintf(&b, ",%q:%s", key, v.raw)
+		}
+	}
+	b.WriteByte('}')
+	d, err := deliver.Decode(schema, b.Bytes())
+	var ps deliver.Problems
+	if errors.As(err, &ps) {
+		for _, p := range ps {
+			key := p.At[:len(p.At)-len(strings.TrimLeft(p.At, "abcdefghijklmnopqrstuvwxyz_"))]
+			r.problem(r.values[key].line, p.At+": "+p.Message, "")
+		}
+		return deliver.Deliverable{Schema: schema}
+	}
+	return d
+}
