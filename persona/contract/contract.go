@@ -10,6 +10,8 @@
 // Nothing here starts anything. A refusal is known before a session is spawned.
 package contract
 
+import "github.com/odd-cli/odd/persona/deliver"
+
 // Mode is an epistemic mode; "" for roles that have none.
 type Mode string
 
@@ -100,6 +102,8 @@ type Handoff struct {
 	Journal  string   `json:"journal,omitempty"` // the entry that tells of the transition, "" for none
 	Missing  []string `json:"missing,omitempty"` // minimum content that is not there
 	Tainted  string   `json:"tainted,omitempty"` // the override it or what it derives from was made under
+
+	Findings map[string]deliver.Disposition `json:"findings,omitempty"` // by id, of a validator's
 }
 
 // Override is an operator's declaration that this one session collapses modes.

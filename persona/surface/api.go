@@ -9,40 +9,71 @@ import (
 type Output struct {
 	Says        []deliver.Say
 	Deliverable *deliver.Deliverable
+	Declined    bool // it declared that it cannot deliver: failed, refused or handoff_insufficient
 }
 
 // Change is one text that was cleaned: what was taken out of it.
 type Change struct {
-	At    string   `json:"at"`
+	At    string   `json:"at"` // "says[0].text", "deliverable.findings[0].claim"
 	Taken []string `json:"taken"`
 	Why   string   `json:"why"`
 }
 
 // Excess is an emission over the surface's cap, in estimated tokens.
 type Excess struct {
-	At       string `json:"at"`
+	At       string `json:"at"`               // as of Change
 	Estimate int    `json:"estimated_tokens"` // bytes/4, rounded up
 	Cap      int    `json:"cap"`
 }
 
-// Verdict is what a surface says of an output. Failure names a structural
-// failure ("clarifying-question", "no-deliverable", "too-many-emissions"), ""
-// for none; Hints never fail anything.
+// Verdict is what a surface says of an output. Failure names the first
+// structural failure by its detector ("clarifying-question", "no-deliverable",
+// "too-many-emissions"), "" for none, and Detail says what of all of them.
+// Hints never fail anything.
 type Verdict struct {
-	Failure string          `json:"failure,omitempty"`
-	Detail  string          `json:"detail,omitempty"`
-	Excess  []Excess        `json:"excess,omitempty"` // send it back for a shorter one
-	Changes []Change        `json:"changes,omitempty"`
-	Hints   []contract.Hint `json:"hints,omitempty"`
-	Turn    string          `json:"turn,omitempty"` // holding, yielding or done; under assistant
+	Failure      string             `json:"failure,omitempty"`
+	Detail       string             `json:"detail,omitempty"`
+	Failures     []contract.Refusal `json:"failures,omitempty"`
+	Excess       []Excess           `json:"excess,omitempty"` // send it back for a shorter one
+	Changes      []Change           `json:"changes,omitempty"`
+	Hints        []contract.Hint    `json:"hints,omitempty"`
+	Turn         string             `json:"turn,omitempty"`          // holding, yielding or done; under assistant
+	OutputSchema string             `json:"output_schema,omitempty"` // the surface's, recorded and not checked
 }
 
-// Judge cleans the output by the contract's surface and voice, and judges it.
-// The output that comes back is a copy; the one given is not changed.
-func Judge(c contract.Contract, o Output) (Output, Verdict) { return o, Verdict{} }
+// Judge cleans the output by the contract's surface and voice, and judges what
+// is left. The output that comes back is a copy; the one given is not changed.
+func Judge(c contract.Contract, o Output) (Output, Verdict) {
+	o = o.clone()
+	v := Verdict{OutputSchema: c.Surface.OutputSchema}
+	l := look{c: c, o: o, glyphs: glyphsOf(c)}
+	v.Changes = l.clean()
+	l.texts = o.texts()
+	v.Excess = l.excess()
+	if c.Engagement == contract.Assistant {
+		l.turn, l.unmarked = turn(o.Says)
+		v.Turn = l.turn
+	}
+	for _, d := range Detectors() {
+		v.Failures = append(v.Failures, d.failures(l)...)
+		v.Hints = append(v.Hints, d.hints(l)...)
+	}
+	for i, f := range v.Failures {
+		if i == 0 {
+			v.Failure = f.Code
+		} else {
+			v.Detail += "; "
+		}
+		v.Detail += f.Message
+	}
+	return o, v
+}
 
 // Machine cleans a text that code will parse, such as a commit message.
-func Machine(c contract.Contract, s string) string { return s }
+func Machine(c contract.Contract, s string) string {
+	s, _ = glyphsOf(c).clean(s)
+	return s
+}
 
 // Estimate is the size of s in tokens, estimated as bytes/4 rounded up.
 func Estimate(s string) int { return (len(s) + 3) / 4 }

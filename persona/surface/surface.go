@@ -1,10 +1,60 @@
 // Package surface is what output may look like: the voice, the density and the
 // form of what a session says, by the contract's surface.
 //
-// Every text is tagged: a machine's (parsed by code: paths, ids, enums, JSON,
-// frontmatter, commit messages) or a person's. A persona's glyphs never reach a
-// machine field, whatever the voice; in a neutral or strict voice they reach
-// none. Functional glyphs, which carry a state and not a character, survive
-// everywhere. Glyphs are compared by grapheme cluster, with and without U+FE0F,
-// and all other Unicode is left as it is.
+// Judge takes what a session said and hands back a cleaned copy and a verdict.
+// A session inside may speak naturally; what leaves it is made fit here, and
+// what cannot be made fit is a named failure.
+//
+// # Fields
+//
+// Every text is tagged. A machine's is parsed by code: a path, an id, an enum,
+// a say's kind and marker, a commit message; on a machine-tagged surface all
+// are. A person's is everything else. Deliverables tag their own (deliver.Texts).
+//
+// # Glyphs
+//
+// A persona's glyphs (Sets, and the profile's own) never reach a machine field,
+// whatever the voice; in a neutral or strict voice they reach none. Functional
+// glyphs carry a state and not a character: they survive everywhere, and no
+// profile can claim one.
+//
+// Glyphs are compared by grapheme cluster. Selectors, joiners, marks and skin
+// tones do not make a glyph another one; a cluster with any other picture in it,
+// such as a family or a flag, is a picture of its own and stays. A glyph goes
+// with one adjoining space where that space only set it apart: "a 🦦 b" leaves
+// "a b", "🦦 a" leaves "a", "a 🦦." leaves "a.", and the one space between two
+// words stays. All other bytes survive as they are, of whatever script, valid
+// UTF-8 or not.
+//
+//  1. A text without a persona glyph comes back identical.
+//  2. Cleaning twice is cleaning once.
+//
+// # Density
+//
+// A surface caps an emission in tokens, estimated as bytes/4 rounded up because
+// no tokenizer is anybody's; Excess lists every text over the cap, to be sent
+// back for a shorter one. Each say and each person's text of a deliverable is
+// measured. A surface caps emissions too: each say and each line of a commentary
+// is one, any other deliverable is one.
+//
+// # Form
+//
+// A contract that names a deliverable gets that one, complete, or the session
+// failed; so does a structured surface. Prose beside it is free. Commentary may
+// be prose alone where the surface is narrative. Nothing is asked of a session
+// that declared it cannot deliver, nor of a turn that goes on. A surface's
+// output schema is recorded with the verdict, not checked.
+//
+// # Turns
+//
+// Under the engagement agent nobody answers: a say of kind question (outside
+// exploration, whose work is questions) or one that yields is a failure. Under
+// assistant each turn is holding, yielding or done, by its last marker; an
+// unmarked one yields when it ends in a question and is done otherwise.
+//
+// # Detectors
+//
+// Detectors is the table of everything that is looked for. A structural one
+// reads kinds, markers, schemas, ids and counts, and fails. A heuristic one
+// reads words or proportions, and can only hint: it has no way to say failure.
 package surface
