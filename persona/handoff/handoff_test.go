@@ -130,6 +130,9 @@ func TestReadBlock(t *testing.T) {
 	if diff := cmp.Diff(want, h.Deliverable.Findings.Findings); diff != "" || h.Deliverable.Findings.Artifact != "a.md" {
 		t.Error(diff, h.Deliverable.Findings.Artifact)
 	}
+	if diff := cmp.Diff(map[string]deliver.Disposition{"F1": deliver.Fix}, h.Findings); diff != "" {
+		t.Errorf("what a resolver is bound by: %s", diff)
+	}
 }
 
 func TestReadRefuses(t *testing.T) {

@@ -40,10 +40,24 @@ func Read(a *okf.Atom) (Handoff, error) {
 		h.Artifact = h.Deliverable.Artifact()
 	}
 	h.Missing = h.Deliverable.Missing()
+	h.Findings = dispositions(h.Deliverable)
 	if len(r.problems) > 0 {
 		return h, r.problems
 	}
 	return h, nil
+}
+
+// dispositions is what a validator's findings bound a resolver by, nil for
+// another deliverable.
+func dispositions(d deliver.Deliverable) map[string]deliver.Disposition {
+	if d.Findings == nil {
+		return nil
+	}
+	bound := map[string]deliver.Disposition{}
+	for _, f := range d.Findings.Findings {
+		bound[f.ID] = f.Disposition
+	}
+	return bound
 }
 
 // tainted names the override an atom was made under, "" for none.
