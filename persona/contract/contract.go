@@ -7,10 +7,44 @@
 // and Resolve reads it. A structural check refuses; a detector that guesses at
 // meaning only hints, and Hint says which it is.
 //
-// Nothing here starts anything. A refusal is known before a session is spawned.
+// Nothing here starts anything. A refusal is known before a session is spawned,
+// and all of them are told at once:
+//
+//	code                     what is wrong
+//	unknown-role …           a name that is none of its list, with the nearest (role, mode, surface,
+//	                         engagement, voice, tool, server)
+//	unknown-persona          no such profile; unknown-version: no such version of it;
+//	                         persona-unreadable: its file is wrong
+//	role-missing             no role, and nothing it could follow from
+//	role-not-allowed         the profile, or a participant's, does not list the role
+//	mode-mismatch            a mode that is not the role's
+//	surface-engagement       a surface that cannot carry the engagement
+//	tool-mutates             a tool that changes things, for a role that may not
+//	tool-not-allowed         a tool that is not on the mode's list, or is a person's act
+//	server-not-listed        an MCP server the profile does not list as task relevant
+//	server-not-configured    an MCP server that nobody configured
+//	handoff-missing          a downstream role without a handoff of a transition it reads
+//	handoff-wrong-transition a handoff the role may not read
+//	handoff-incomplete       minimum content that is not there
+//	journal-missing          a handoff without the journal entry of its transition
+//	artifact-missing         a validator or resolver without an artifact
+//	artifact-differs         the call or two handoffs name different artifacts
+//	artifact-busy            another session holds the artifact in another mode
+//	override-modes           fewer than two modes, or not the role's own
+//	override-role            a role that no override can widen
+//	override-vague           a reason nobody could audit later
+//	override-no-risks        no risk is acknowledged
+//
+// The tables' other rules are kept where the session speaks (package surface)
+// or by shape; Combinations says which is kept where.
 package contract
 
-import "github.com/odd-cli/odd/persona/deliver"
+import (
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/persona/deliver"
+)
 
 // Mode is an epistemic mode; "" for roles that have none.
 type Mode string
@@ -74,13 +108,14 @@ const (
 	VoiceStrict  Voice = "strict"
 )
 
-// Call is what is asked for. Zero members take the default Resolve documents.
+// Call is what is asked for. Zero members take the default Resolve documents,
+// and names may be spelled any way the Parse functions read.
 type Call struct {
 	Persona      string   // "oddie", "oddie@2" or a uri; "" is no profile
-	Participants []string // further personas of the same session
+	Participants []string // further personas of the same session; each must be allowed the same role
 	WorkRole     string   // the compiled role, "" for none
-	Role         Role
-	Mode         Mode // checked against the role when given
+	Role         Role     // a role, detection-only, or the name of the profile's custom role
+	Mode         Mode     // checked against the role when given
 	Surface      Surface
 	Engagement   Engagement
 	Voice        Voice
@@ -113,7 +148,8 @@ type Override struct {
 	Risks  []string `json:"acknowledged_risks"`
 }
 
-// Busy is an artifact that another session holds in a mode.
+// Busy is an artifact that another session holds in a mode. A session of a
+// general role holds its artifact in the mode ""; an observer holds nothing.
 type Busy struct {
 	Artifact string
 	Mode     Mode
@@ -123,7 +159,7 @@ type Busy struct {
 // World is what resolution may look at besides the call.
 type World struct {
 	Roster  Roster
-	Servers []string // MCP servers that are configured
+	Servers []string // MCP servers that are configured; "odd" is built in
 	Busy    []Busy
 }
 
@@ -141,7 +177,8 @@ type Contract struct {
 	Voice        Voice       `json:"voice"`
 	Mutates      bool        `json:"mutates"`
 	Bound        string      `json:"bound,omitempty"` // what bounds mutation: "plan", "findings" or ""
-	Strict       bool        `json:"strict"`          // fresh context: profile, artifact, claims and governance only
+	Freshness    Freshness   `json:"freshness"`
+	Strict       bool        `json:"strict"` // fresh context: profile, artifact, claims and governance only
 	Deliverable  string      `json:"deliverable,omitempty"`
 	Next         Role        `json:"next,omitempty"`
 	Artifact     string      `json:"artifact,omitempty"`
@@ -192,5 +229,46 @@ type Refusal struct {
 	Way     string `json:"way,omitempty"`
 }
 
-// Refusals are all of them; it is an error with Refused() of the first.
+// Refusals are all of them, in the order of the checks; none is nil.
 type Refusals []Refusal
+
+// Error is one refusal a line, each with its way out and its code.
+func (r Refusals) Error() string {
+	lines := make([]string, len(r))
+	for i, one := range r {
+		lines[i] = one.Message
+		if one.Way != "" {
+			lines[i] += "; " + one.Way
+		}
+		if len(r) > 1 {
+			lines[i] += " [" + one.Code + "]"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Refused is the code of the first.
+func (r Refusals) Refused() string {
+	if len(r) == 0 {
+		return ""
+	}
+	return r[0].Code
+}
+
+// Codes lists the codes of all, each once, in order.
+func (r Refusals) Codes() []string {
+	var out []string
+	for _, one := range r {
+		if !slices.Contains(out, one.Code) {
+			out = append(out, one.Code)
+		}
+	}
+	return out
+}
+
+// Hint is what a heuristic detector noticed. It never refuses anything.
+type Hint struct {
+	Detector string `json:"detector"` // e.g. "premature-closure"
+	At       string `json:"at,omitempty"`
+	Message  string `json:"message"`
+}

@@ -1,19 +1,47 @@
 package contract
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
-// RoleNames lists the roles.
-func RoleNames() []Role {
-	return []Role{Explorer, Planner, Builder, Validator, Resolver, General, Observer}
+// DetectionOnly is the role of earlier contracts. Resolve reads it as validator
+// on the surface audit (the default) and as observer on any other.
+const DetectionOnly Role = "detection-only"
+
+// Unknown is a name that is none of a closed list. Near are the ones it may
+// have been meant for, best first; All is the list.
+type Unknown struct {
+	What, Name string
+	Near, All  []string
 }
 
-// SurfaceNames lists the surfaces.
-func SurfaceNames() []Surface {
-	return []Surface{RealTimeStream, Audit, SidebarChat, Mentorship, StrategicTranslation, CodeOutput, SynthesisLedger, Conversational}
+// Error names the thing and the way out.
+func (u *Unknown) Error() string { return fmt.Sprintf("unknown %s %q; %s", u.What, u.Name, u.Way()) }
+
+// Way is the way out: the nearest names, or all of them.
+func (u *Unknown) Way() string {
+	switch {
+	case len(u.Near) > 0:
+		return "did you mean " + either(names(u.Near, strconv.Quote)) + "?"
+	case len(u.All) > 0:
+		return "want one of " + strings.Join(u.All, ", ")
+	}
+	return "there is none"
 }
+
+// Refused is the reason code: unknown-role, unknown-surface and so on.
+func (u *Unknown) Refused() string { return "unknown-" + fold(u.What) }
+
+// RoleNames lists the roles.
+func RoleNames() []Role { return names(Roles(), func(r RoleRow) Role { return r.Role }) }
+
+// SurfaceNames lists the surfaces.
+func SurfaceNames() []Surface { return names(Surfaces(), func(r SurfaceRow) Surface { return r.Name }) }
 
 // EngagementNames lists the engagements.
 func EngagementNames() []Engagement { return []Engagement{Assistant, Agent} }
@@ -22,36 +50,95 @@ func EngagementNames() []Engagement { return []Engagement{Assistant, Agent} }
 func VoiceNames() []Voice { return []Voice{VoicePersona, VoiceNeutral, VoiceStrict} }
 
 // ModeNames lists the modes, in the order work passes them.
-func ModeNames() []Mode { return []Mode{Exploration, Planning, Execution, Validation, Resolution} }
+func ModeNames() []Mode { return names(Modes(), func(r ModeRow) Mode { return r.Mode }) }
 
-// Named is the one of all that s names, however it is spelled: case, "_" and
-// "-" do not count. The error says which was most likely meant, or which there are.
+// ParseMode reads a mode however it is spelled: case, "_", "-" and spaces do
+// not count. The error is an *Unknown.
+func ParseMode(s string) (Mode, error) { return parse("mode", s, ModeNames()) }
+
+// ParseRole reads a role; DetectionOnly is one of them.
+func ParseRole(s string) (Role, error) { return parse("role", s, append(RoleNames(), DetectionOnly)) }
+
+// ParseSurface reads a surface: real_time_stream is real-time-stream.
+func ParseSurface(s string) (Surface, error) { return parse("surface", s, SurfaceNames()) }
+
+// ParseEngagement reads an engagement.
+func ParseEngagement(s string) (Engagement, error) {
+	return parse("engagement", s, EngagementNames())
+}
+
+// ParseVoice reads a voice.
+func ParseVoice(s string) (Voice, error) { return parse("voice", s, VoiceNames()) }
+
+// Named is the one of all that s names, however it is spelled. The error says
+// which was most likely meant, or which there are.
 func Named[T ~string](s string, all []T) (T, error) {
-	want := fold(s)
-	best, least := "", max(2, len(want)/3)
-	list := make([]string, len(all))
-	for i, v := range all {
-		if fold(string(v)) == want {
-			return v, nil
-		}
-		list[i] = string(v)
-		if d := edits(want, fold(string(v))); d <= least {
-			best, least = string(v), d-1
-		}
+	v, err := parse("name", s, all)
+	if u := new(Unknown); errors.As(err, &u) {
+		return "", fmt.Errorf("%q is not known; %s", s, u.Way())
 	}
-	if best != "" {
-		return "", fmt.Errorf("%q is not known; did you mean %q?", s, best)
-	}
-	return "", fmt.Errorf("%q is not known; want one of %s", s, strings.Join(list, ", "))
+	return v, err
 }
 
-// fold is a name as names are compared.
+func names[T, N any](rows []T, name func(T) N) []N {
+	out := make([]N, len(rows))
+	for i, r := range rows {
+		out[i] = name(r)
+	}
+	return out
+}
+
+func parse[T ~string](what, s string, known []T) (T, error) {
+	for _, k := range known {
+		if squash(string(k)) == squash(s) {
+			return k, nil
+		}
+	}
+	all := names(known, func(k T) string { return string(k) })
+	return "", &Unknown{What: what, Name: s, Near: near(s, all), All: all}
+}
+
+// squash is a name as a closed list compares it.
+func squash(s string) string { return strings.ReplaceAll(fold(s), "-", "") }
+
+// fold is a name without what its spelling may vary in.
 func fold(s string) string {
-	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(s))
+	return strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(strings.TrimSpace(s)))
 }
 
-// edits is the number of single-byte edits between two names (Levenshtein).
-func edits(a, b string) int {
+// near lists up to three of known that name may have been meant for: within a
+// third of its bytes as single-byte edits, or the beginning of it.
+func near(name string, known []string) []string {
+	want := fold(name)
+	type match struct {
+		name string
+		away int
+	}
+	var found []match
+	for _, k := range known {
+		have := fold(k)
+		away := distance(want, have)
+		if len(want) >= 3 && (strings.HasPrefix(have, want) || strings.HasPrefix(want, have)) {
+			away = min(away, 1)
+		}
+		if away <= min(4, 1+len(want)/3) && away < len(have) {
+			found = append(found, match{k, away})
+		}
+	}
+	slices.SortFunc(found, func(a, b match) int { return cmp.Or(cmp.Compare(a.away, b.away), cmp.Compare(a.name, b.name)) })
+	var out []string
+	for _, m := range found[:min(3, len(found))] {
+		out = append(out, m.name)
+	}
+	return out
+}
+
+// distance is the number of single-byte edits between two names (Levenshtein);
+// names over 200 bytes are never near.
+func distance(a, b string) int {
+	if len(a) > 200 || len(b) > 200 {
+		return 200
+	}
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -60,12 +147,22 @@ func edits(a, b string) int {
 		diagonal := row[0]
 		row[0] = i + 1
 		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
+			change := diagonal
+			if a[i] != b[j] {
+				change++
 			}
-			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
 		}
 	}
 	return row[len(b)]
+}
+
+// either is "a", "a or b", "a, b or c".
+func either(list []string) string {
+	last := len(list) - 1
+	if last < 1 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:last], ", ") + " or " + list[last]
 }

@@ -3,26 +3,108 @@ package contract
 import "github.com/odd-cli/odd/okf"
 
 // Profile is a persona profile: an atom of type persona, or the first yaml
-// block that names "persona:" in the body of a voice canon.
+// block that names "persona:" in the body of a canon document. Inheritance is
+// applied already: what a profile does not set of its surfaces, knowledge bases,
+// brand discipline and glyphs is an inherited profile's. Roles, servers and the
+// prompt are never inherited, so that no right arrives unseen.
 type Profile struct {
-	Name            string                  `json:"persona"`
-	Version         int                     `json:"version"`
-	ID              okf.ID                  `json:"id"` // of the atom
-	Path            string                  `json:"path"`
-	Blob            string                  `json:"blob"`
-	URI             string                  `json:"uri,omitempty"`
-	SystemPromptURI string                  `json:"system_prompt_uri,omitempty"`
-	Roles           []Role                  `json:"roles,omitempty"`
-	Custom          *Custom                 `json:"custom_role,omitempty"`
-	Operational     []string                `json:"operational,omitempty"`   // MCP servers, always on
-	TaskRelevant    []string                `json:"task_relevant,omitempty"` // MCP servers that may be asked for
-	KnowledgeBases  []string                `json:"knowledge_bases,omitempty"`
-	Surfaces        map[Surface]SurfaceRule `json:"surface_profiles,omitempty"`
-	BrandDiscipline string                  `json:"brand_discipline,omitempty"`
-	Inheritance     []string                `json:"inheritance,omitempty"`
-	Retraction      []string                `json:"retraction_conditions,omitempty"`
-	Glyphs          Glyphs                  `json:"glyphs,omitzero"`
-	SupersededBy    string                  `json:"superseded_by,omitempty"` // name@version that took its place
+	Name            string               `json:"persona"`
+	Version         int                  `json:"version"`
+	ID              okf.ID               `json:"id"` // of the atom
+	Path            string               `json:"path"`
+	Line            int                  `json:"line"` // where the profile starts in it
+	Blob            string               `json:"blob"`
+	URI             string               `json:"uri,omitempty"`
+	SystemPromptURI string               `json:"system_prompt_uri,omitempty"`
+	Roles           []Role               `json:"roles,omitempty"` // what it may be; none is any role
+	Custom          *Custom              `json:"custom_role,omitempty"`
+	Operational     []string             `json:"operational,omitempty"`   // MCP servers, always on
+	TaskRelevant    []string             `json:"task_relevant,omitempty"` // MCP servers that may be asked for
+	KnowledgeBases  []string             `json:"knowledge_bases,omitempty"`
+	Surfaces        map[Surface]Settings `json:"surface_profiles,omitempty"`
+	BrandDiscipline string               `json:"brand_discipline,omitempty"`
+	Inheritance     []string             `json:"inheritance,omitempty"` // profiles it takes from, and documents that govern it
+	Retraction      []string             `json:"retraction_conditions,omitempty"`
+	Glyphs          Glyphs               `json:"glyphs,omitzero"`
+	Standing        Standing             `json:"standing"`
+	SupersededBy    string               `json:"superseded_by,omitempty"` // name@version that took its place, or an atom's id
+
+	brandSet bool // brand_discipline is written, though it may be null
+}
+
+// Standing is whether a profile governs today.
+type Standing string
+
+// The standings. An unpinned name takes the highest version in force, and one
+// of another standing only where there is none.
+const (
+	InForce    Standing = "in force"
+	Draft      Standing = "draft"
+	Deprecated Standing = "deprecated"
+	Superseded Standing = "superseded"
+)
+
+// Settings is what a profile says of one surface. A nil or zero member says
+// nothing; every other takes the place of the table's, wider or tighter.
+type Settings struct {
+	Density       string `json:"density,omitempty"`                   // high, medium, low or variable
+	MaxTokens     int    `json:"max_tokens_per_emission,omitempty"`   // estimated
+	MaxEmissions  int    `json:"max_emissions_per_session,omitempty"` //
+	Structured    *bool  `json:"structured,omitempty"`                // structured_output: required and mixed are true, narrative is false
+	Narrative     *bool  `json:"narrative,omitempty"`                 //
+	Bidirectional *bool  `json:"bidirectional,omitempty"`             //
+	OutputSchema  string `json:"output_schema,omitempty"`             // a uri
+}
+
+// over lays s over a rule.
+func (s Settings) over(r SurfaceRule) SurfaceRule {
+	if s.Density != "" {
+		r.Density = s.Density
+	}
+	if s.MaxTokens > 0 {
+		r.MaxTokens = s.MaxTokens
+	}
+	if s.MaxEmissions > 0 {
+		r.MaxEmissions = s.MaxEmissions
+	}
+	if s.OutputSchema != "" {
+		r.OutputSchema = s.OutputSchema
+	}
+	for _, f := range []struct {
+		from *bool
+		to   *bool
+	}{{s.Structured, &r.Structured}, {s.Narrative, &r.Narrative}, {s.Bidirectional, &r.Bidirectional}} {
+		if f.from != nil {
+			*f.to = *f.from
+		}
+	}
+	return r
+}
+
+// orElse fills what s does not say from t.
+func (s Settings) orElse(t Settings) Settings {
+	if s.Density == "" {
+		s.Density = t.Density
+	}
+	if s.MaxTokens == 0 {
+		s.MaxTokens = t.MaxTokens
+	}
+	if s.MaxEmissions == 0 {
+		s.MaxEmissions = t.MaxEmissions
+	}
+	if s.OutputSchema == "" {
+		s.OutputSchema = t.OutputSchema
+	}
+	if s.Structured == nil {
+		s.Structured = t.Structured
+	}
+	if s.Narrative == nil {
+		s.Narrative = t.Narrative
+	}
+	if s.Bidirectional == nil {
+		s.Bidirectional = t.Bidirectional
+	}
+	return s
 }
 
 // Glyphs are the marks a persona may use, by set; package surface knows the
@@ -33,7 +115,8 @@ type Glyphs struct {
 }
 
 // Custom composes a role of its own: whose tools, whose freshness, whose
-// deliverable, and the mode it is bound to ("" for none).
+// deliverable, and the mode it is bound to ("" for none). Its mode still
+// forbids what it forbids: a builder's tools in exploration change nothing.
 type Custom struct {
 	Name        string `json:"name"`
 	Tools       Role   `json:"tools"`
@@ -42,8 +125,22 @@ type Custom struct {
 	Mode        Mode   `json:"mode,omitempty"`
 }
 
-// Roster is every profile of a bundle, each version of each name.
-type Roster struct {
-	Profiles []*Profile
-	Problems []okf.Problem // profiles that cannot be read; they are in no list
+// row is the custom role as the table of roles would have it. What it reads
+// and needs follows from its mode.
+func (c Custom) row() RoleRow {
+	tools, _ := roleRow(c.Tools)
+	fresh, _ := roleRow(c.Freshness)
+	deliverable, _ := roleRow(c.Deliverable)
+	row := RoleRow{
+		Role: Role(c.Name), Mode: c.Mode, Mutates: tools.Mutates, Freshness: fresh.Freshness, Schema: deliverable.Schema, Next: deliverable.Next,
+		Surface: Conversational, About: "a role of this profile's own",
+	}
+	if m, ok := modeRow(c.Mode); ok {
+		bound, _ := roleRow(m.Role)
+		row.Reads, row.Needs, row.NeedsArtifact, row.Surface = bound.Reads, bound.Needs, bound.NeedsArtifact, bound.Surface
+		if row.Mutates {
+			row.Bound = bound.Bound
+		}
+	}
+	return row
 }

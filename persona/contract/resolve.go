@@ -1,15 +1,348 @@
 package contract
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Resolve resolves the call, or lists every refusal. A Contract comes back with
 // refusals too, as far as it could be resolved, so that --dry-run can show it.
-func Resolve(c Call, w World) (Contract, Refusals) { return Contract{}, nil }
+//
+// What the call leaves out is filled in: the role from the mode, from the one
+// role the profile lists, or by surface where the profile is a validator on
+// audit and an observer elsewhere; the surface from the role (synthesis ledger
+// for an explorer, conversation for a planner and a general, code output for a
+// builder and a resolver, audit for a validator, the stream for an observer);
+// the engagement from a surface that has only one, and agent otherwise; the
+// voice is the persona's where there is one, and neutral otherwise. The artifact
+// is the handoffs'. The settings of the profile for the surface take the place
+// of the table's.
+func Resolve(c Call, w World) (Contract, Refusals) {
+	r := resolver{call: c, world: w}
+	r.personas()
+	r.role()
+	r.modes()
+	r.surface()
+	r.output()
+	r.override()
+	r.roles()
+	r.handoffs()
+	r.artifact()
+	r.tools()
+	r.servers()
+	r.judge()
+	slices.Sort(r.out.Notes)
+	r.out.Notes = slices.Compact(r.out.Notes)
+	return r.out, r.no
+}
 
-// Hash is the hex SHA-256 of the contract's canonical JSON: what the ledger keeps.
-func (c Contract) Hash() string { return "" }
+// resolver is one resolution under way.
+type resolver struct {
+	call  Call
+	world World
+	row   RoleRow
+	known bool // row is a role's
+	out   Contract
+	no    Refusals
+}
 
-// Hint is what a heuristic detector noticed. It never refuses anything.
-type Hint struct {
-	Detector string `json:"detector"` // e.g. "premature-closure"
-	At       string `json:"at,omitempty"`
-	Message  string `json:"message"`
+func (r *resolver) refuse(code, way, format string, args ...any) {
+	r.no = append(r.no, Refusal{Code: code, Message: fmt.Sprintf(format, args...), Way: way})
+}
+
+func (r *resolver) add(no Refusal) { r.no = append(r.no, no) }
+
+func (r *resolver) note(format string, args ...any) {
+	r.out.Notes = append(r.out.Notes, fmt.Sprintf(format, args...))
+}
+
+// unknown is the refusal of a name that is none of its list.
+func unknown(err error) Refusal {
+	u := new(Unknown)
+	if !errors.As(err, &u) {
+		return Refusal{Code: "unknown-name", Message: err.Error()}
+	}
+	return Refusal{Code: u.Refused(), Message: fmt.Sprintf("unknown %s %q", u.What, u.Name), Way: u.Way()}
+}
+
+func wayOf(err error) string { return unknown(err).Way }
+
+// personas finds the profile and those of the participants.
+func (r *resolver) personas() {
+	r.out.WorkRole = r.call.WorkRole
+	if r.call.Persona != "" {
+		r.out.Persona = r.persona(r.call.Persona)
+	}
+	for _, ref := range r.call.Participants {
+		p := r.persona(ref)
+		if p == nil || p == r.out.Persona || slices.Contains(r.out.Participants, p) {
+			continue
+		}
+		r.out.Participants = append(r.out.Participants, p)
+	}
+	slices.SortFunc(r.out.Participants, func(a, b *Profile) int { return strings.Compare(a.Ref(), b.Ref()) })
+}
+
+func (r *resolver) persona(ref string) *Profile {
+	p, err := r.world.Roster.Find(ref)
+	no := new(NoProfile)
+	if errors.As(err, &no) {
+		r.refuse(no.Code, no.Way, "%s", no.Message)
+		return nil
+	}
+	_, version := splitRef(ref)
+	if n := p.note(version > 0); n != "" {
+		r.note("%s", n)
+	}
+	return p
+}
+
+// role reads the role, or finds what it follows from.
+func (r *resolver) role() {
+	role, err := r.asked()
+	if err != nil {
+		r.add(unknown(err))
+		return
+	}
+	if role == DetectionOnly {
+		role = r.detection()
+		r.note("the role detection-only is deprecated; read as %s", role)
+	}
+	if role == "" {
+		if role = r.follows(); role == "" {
+			r.refuse("role-missing", "name one: "+roleNames(Roles()), "no role, and none follows from the call")
+			return
+		}
+	}
+	r.out.Role = role
+	if c := r.custom(role); c != nil {
+		r.row, r.known = c.row(), true
+		return
+	}
+	r.row, r.known = roleRow(role)
+}
+
+// asked is the role the call names: a role of canon, or one a profile composes.
+func (r *resolver) asked() (Role, error) {
+	if r.call.Role == "" {
+		return "", nil
+	}
+	if p := r.out.Persona; p != nil && p.Custom != nil && fold(p.Custom.Name) == fold(string(r.call.Role)) {
+		return Role(p.Custom.Name), nil
+	}
+	return ParseRole(string(r.call.Role))
+}
+
+func (r *resolver) custom(role Role) *Custom {
+	if p := r.out.Persona; p != nil && p.Custom != nil && Role(p.Custom.Name) == role {
+		return p.Custom
+	}
+	return nil
+}
+
+// detection is what the retired role stands for on the call's surface.
+func (r *resolver) detection() Role {
+	if s, err := ParseSurface(string(r.call.Surface)); err == nil && s != Audit {
+		return Observer
+	}
+	return Validator
+}
+
+// follows is the role of a call that names none.
+func (r *resolver) follows() Role {
+	mode, _ := ParseMode(string(r.call.Mode))
+	if row, ok := modeRow(mode); ok {
+		return row.Role
+	}
+	p := r.out.Persona
+	switch {
+	case p == nil:
+		return ""
+	case len(p.Roles) == 0 && p.Custom != nil:
+		return Role(p.Custom.Name)
+	case len(p.Roles) == 1:
+		return p.Roles[0]
+	case len(p.Roles) == 2 && slices.Contains(p.Roles, Validator) && slices.Contains(p.Roles, Observer):
+		return r.detection()
+	}
+	return ""
+}
+
+// modes binds the mode to the role.
+func (r *resolver) modes() {
+	var asked Mode
+	if r.call.Mode != "" {
+		m, err := ParseMode(string(r.call.Mode))
+		if err != nil {
+			r.add(unknown(err))
+		}
+		asked = m
+	}
+	if !r.known {
+		return
+	}
+	r.out.Mode = r.row.Mode
+	switch {
+	case asked == "" || asked == r.row.Mode:
+	case r.row.Mode == "":
+		r.refuse("mode-mismatch", "leave the mode out, or take the role "+roleOf(asked), "%s has no mode, and the call says %s", r.out.Role, asked)
+	default:
+		r.refuse("mode-mismatch", "leave the mode out, or take the role "+roleOf(asked), "%s works in %s, and the call says %s", r.out.Role, r.row.Mode, asked)
+	}
+}
+
+func roleOf(m Mode) string {
+	row, _ := modeRow(m)
+	return string(row.Role)
+}
+
+// surface lays the profile's settings over the table's row, and holds the
+// engagement to it.
+func (r *resolver) surface() {
+	name := r.row.Surface
+	if r.call.Surface != "" {
+		s, err := ParseSurface(string(r.call.Surface))
+		if err != nil {
+			r.add(unknown(err))
+			return
+		}
+		name = s
+	}
+	row, ok := surfaceRow(name)
+	if !ok {
+		return
+	}
+	r.out.Surface = row.SurfaceRule
+	if p := r.out.Persona; p != nil {
+		if set, ok := p.Surfaces[name]; ok {
+			r.out.Surface = set.over(row.SurfaceRule)
+		} else if len(p.Surfaces) > 0 {
+			r.note("%s says nothing of %s; the table's settings hold", p.Ref(), name)
+		}
+	}
+	r.engagement(row)
+}
+
+func (r *resolver) engagement(row SurfaceRow) {
+	r.out.Engagement = Agent
+	if row.Only != "" {
+		r.out.Engagement = row.Only
+	}
+	if r.call.Engagement == "" {
+		return
+	}
+	e, err := ParseEngagement(string(r.call.Engagement))
+	if err != nil {
+		r.add(unknown(err))
+		return
+	}
+	r.out.Engagement = e
+	if row.Only != "" && row.Only != e {
+		r.refuse("surface-engagement", "take the engagement "+string(row.Only)+", or another surface", "%s carries no %s: %s", row.Name, e, row.About)
+	}
+}
+
+// output fills in voice and what the role promises.
+func (r *resolver) output() {
+	r.out.Voice = VoiceNeutral
+	if r.out.Persona != nil {
+		r.out.Voice = VoicePersona
+	}
+	if r.call.Voice != "" {
+		v, err := ParseVoice(string(r.call.Voice))
+		if err != nil {
+			r.add(unknown(err))
+		}
+		r.out.Voice = v
+	}
+	r.out.Deliverable, r.out.Next, r.out.Bound = r.row.Schema, r.row.Next, r.row.Bound
+	r.out.Freshness, r.out.Strict = r.row.Freshness, r.row.Freshness == FreshStrict
+}
+
+// roles holds the role to what each profile lists.
+func (r *resolver) roles() {
+	for _, p := range append([]*Profile{r.out.Persona}, r.out.Participants...) {
+		if p == nil || r.out.Role == "" || len(p.Roles) == 0 || slices.Contains(p.Roles, r.out.Role) {
+			continue
+		}
+		r.refuse("role-not-allowed", "take one of them, or another persona", "%s may be %s, not %s", p.Ref(), rolesOf(p.Roles), r.out.Role)
+	}
+}
+
+func rolesOf(list []Role) string {
+	return either(names(list, func(r Role) string { return string(r) }))
+}
+
+// tools decides over every tool.
+func (r *resolver) tools() {
+	if !r.known {
+		return
+	}
+	s := scope{role: r.row}
+	if r.custom(r.out.Role) != nil {
+		s.role = r.toolRole()
+	}
+	switch {
+	case len(r.out.Modes) > 0:
+		s.modes, s.union = r.out.Modes, true
+	case r.out.Mode != "":
+		s.modes = []Mode{r.out.Mode}
+	}
+	r.out.Mutates = s.mutates()
+	if !r.out.Mutates {
+		r.out.Bound = ""
+	}
+	r.out.Tools = s.choose(r.call.Tools, r.add)
+}
+
+// toolRole is the row of the role a custom one takes its tools from, under its
+// own name and with its own deliverable.
+func (r *resolver) toolRole() RoleRow {
+	row, _ := roleRow(r.out.Persona.Custom.Tools)
+	row.Role, row.Schema = r.out.Role, r.row.Schema
+	return row
+}
+
+// judge notes what is rare.
+func (r *resolver) judge() {
+	if len(r.no) > 0 {
+		return
+	}
+	if len(r.out.Modes) > 0 {
+		r.note("rare: modes are collapsed; the journal tells of the start and of the end")
+	}
+	if v, why := Judge(r.out.Mode, r.out.Role, r.out.Surface.Name, r.out.Engagement); v == Rare {
+		for _, reason := range why {
+			r.note("rare: %s", reason)
+		}
+	}
+}
+
+// Hash is the hex SHA-256 of the contract's canonical JSON: what the ledger
+// keeps. Lists that are sets (participants, servers, handoffs, tools, notes) are
+// sorted first, so that it does not depend on the order of a call.
+func (c Contract) Hash() string {
+	c.Participants = sorted(c.Participants, (*Profile).Ref)
+	c.Handoffs = sorted(c.Handoffs, func(h Handoff) string { return h.Path + " " + h.ID + " " + h.Blob })
+	c.Tools = sorted(c.Tools, func(t Tool) string { return t.Name })
+	c.Servers, c.Notes = sorted(c.Servers, same), sorted(c.Notes, same)
+	b, err := json.Marshal(c)
+	if err != nil {
+		panic("unreachable: a contract is plain data: " + err.Error())
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func same(s string) string { return s }
+
+func sorted[T any](list []T, key func(T) string) []T {
+	out := slices.Clone(list)
+	slices.SortStableFunc(out, func(a, b T) int { return strings.Compare(key(a), key(b)) })
+	return out
 }

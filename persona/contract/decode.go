@@ -1,0 +1,257 @@
+package contract
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// The codes of findings about profiles.
+const (
+	codeProfile = "odd-persona"            // a profile that cannot be read; it is in no list
+	codeOld     = "odd-persona-deprecated" // a spelling that is read and should go
+	codeKey     = "odd-persona-key"        // a key of the frontmatter that may be misspelled
+	codeRef     = "odd-persona-reference"  // a document it names is not there
+	codeAnchor  = "odd-persona-anchor"     // a heading it names is not there
+)
+
+// decoder reads one profile. Everything wrong with it is in found; an error
+// among them keeps the profile out.
+type decoder struct {
+	path   string
+	first  int  // the file's line of the text's first line
+	strict bool // an unknown key is an error: the text is a profile and nothing else
+	found  []okf.Problem
+}
+
+func (d *decoder) add(sev okf.Severity, code string, line int, hint, format string, args ...any) {
+	d.found = append(d.found, okf.Problem{Code: code, Severity: sev, Path: d.path, Line: line, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (d *decoder) bad(n *yaml.Node, hint, format string, args ...any) {
+	d.add(okf.Error, codeProfile, d.line(n), hint, format, args...)
+}
+
+func (d *decoder) line(n *yaml.Node) int { return d.first + max(n.Line, 1) - 1 }
+
+// failed reports whether the profile is unreadable.
+func (d *decoder) failed() bool {
+	return slices.ContainsFunc(d.found, func(p okf.Problem) bool { return p.Severity == okf.Error })
+}
+
+// member is a key of a mapping and how its value is read.
+type member struct {
+	name string
+	read func(v *yaml.Node)
+}
+
+// profile reads the mapping of a profile.
+func (d *decoder) profile(src []byte) *Profile {
+	p := &Profile{Path: d.path, Line: d.first}
+	root := d.document(src)
+	if root == nil {
+		return p
+	}
+	var fallback []Role
+	seen := d.mapping("", root, d.strict, append([]member{
+		{"persona", func(v *yaml.Node) { p.Name = d.name(v); p.Line = d.line(v) }},
+		{"version", func(v *yaml.Node) { p.Version = d.positive(v, "version") }},
+		{"uri", func(v *yaml.Node) { p.URI = d.text(v, "uri") }},
+		{"system_prompt_uri", func(v *yaml.Node) { p.SystemPromptURI = d.text(v, "system_prompt_uri") }},
+		{"role", func(v *yaml.Node) { p.Roles = append(p.Roles, d.roles(v, "role")...) }},
+		{"roles", func(v *yaml.Node) { p.Roles = append(p.Roles, d.roles(v, "roles")...) }},
+		{"role_default", func(v *yaml.Node) { fallback = d.roles(v, "role_default") }},
+		{"custom_role", func(v *yaml.Node) { p.Custom = d.custom(v) }},
+		{"mcp_servers", func(v *yaml.Node) { d.servers(p, v) }},
+		{"knowledge_bases", func(v *yaml.Node) { p.KnowledgeBases = d.list(v, "knowledge_bases") }},
+		{"surface_profiles", func(v *yaml.Node) { p.Surfaces = d.surfaces(v) }},
+		{"inheritance", func(v *yaml.Node) { p.Inheritance = d.list(v, "inheritance") }},
+		{"retraction_conditions", func(v *yaml.Node) { p.Retraction = d.list(v, "retraction_conditions") }},
+		{"glyphs", func(v *yaml.Node) { p.Glyphs = d.glyphs(v) }},
+	}, d.brand(p)...))
+	for _, r := range fallback {
+		if !slices.Contains(p.Roles, r) {
+			p.Roles = append(p.Roles, r)
+		}
+	}
+	p.Roles = slices.Compact(p.Roles)
+	if seen != nil {
+		d.required(p, root)
+	}
+	return p
+}
+
+func (d *decoder) brand(p *Profile) []member {
+	read := func(name string) member {
+		return member{name, func(v *yaml.Node) {
+			if p.brandSet {
+				d.bad(v, "keep one of them", "brand_discipline is set twice")
+			}
+			p.BrandDiscipline, p.brandSet = d.text(v, name), true
+		}}
+	}
+	return []member{read("brand_discipline"), read("brand_discipline_uri")}
+}
+
+// required holds a profile to a name and a version.
+func (d *decoder) required(p *Profile, root *yaml.Node) {
+	if p.Name == "" && !d.failed() {
+		d.bad(root, "add persona: NAME", "a profile without a name")
+	}
+	if p.Version == 0 && !d.failed() {
+		d.bad(root, "add version: 1", "a profile without a version")
+	}
+	if c := p.Custom; c != nil && len(p.Roles) > 0 && !slices.Contains(p.Roles, Role(c.Name)) {
+		p.Roles = append(p.Roles, Role(c.Name))
+	}
+}
+
+// document is the one mapping of a text, nil where it is none.
+func (d *decoder) document(src []byte) *yaml.Node {
+	var doc yaml.Node
+	if err := yaml.Load(src, &doc); err != nil {
+		line, msg := 1, strings.TrimPrefix(err.Error(), "yaml: ")
+		var one *yaml.LoadError
+		if errors.As(err, &one) {
+			line, msg = max(one.Mark.Line, 1), strings.TrimPrefix(one.Message, "yaml: ")
+		}
+		last := bytes.Count(src, []byte("\n")) + 1
+		d.add(okf.Error, codeProfile, d.first+min(line, last)-1, "", "the profile is no YAML: %s", msg)
+		return nil
+	}
+	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		d.add(okf.Error, codeProfile, d.first, `write it as "key: value" lines`, "the profile is not one mapping")
+		return nil
+	}
+	return doc.Content[0]
+}
+
+// mapping reads the members of a mapping, each at most once, "_" and "-" alike.
+// Where is its key, for messages. It returns the keys that were there, or nil
+// where v is no mapping; null is an empty one. Unknown keys are errors where
+// strict, and otherwise warnings where they look misspelled.
+func (d *decoder) mapping(where string, v *yaml.Node, strict bool, members []member) map[string]bool {
+	seen := map[string]bool{}
+	if null(v) {
+		return seen
+	}
+	if v.Kind != yaml.MappingNode {
+		d.bad(v, "write it as \"key: value\" lines", "%s is not a mapping", where)
+		return nil
+	}
+	for i := 0; i+1 < len(v.Content); i += 2 {
+		k := v.Content[i]
+		at := slices.IndexFunc(members, func(m member) bool { return fold(m.name) == fold(k.Value) })
+		switch {
+		case k.Kind != yaml.ScalarNode:
+			d.bad(k, "write keys as \"name: value\"", "a key is not a plain name")
+		case at < 0:
+			d.unknownKey(where, k, strict, names(members, func(m member) string { return m.name }))
+		case seen[members[at].name]:
+			d.bad(k, "keep one of them", "%s is set twice", k.Value)
+		default:
+			seen[members[at].name] = true
+			members[at].read(v.Content[i+1])
+		}
+	}
+	return seen
+}
+
+func (d *decoder) unknownKey(where string, k *yaml.Node, strict bool, known []string) {
+	hint, close := "want one of "+strings.Join(known, ", "), near(k.Value, known)
+	if len(close) > 0 {
+		hint = "did you mean " + either(close) + "?"
+	}
+	name := k.Value
+	if where != "" {
+		name = where + "." + name
+	}
+	switch {
+	case strict:
+		d.bad(k, hint, "unknown key %q", name)
+	case len(close) > 0 && distance(fold(k.Value), fold(close[0])) <= 2:
+		d.add(okf.Warn, codeKey, d.line(k), hint, "unknown key %q", name)
+	}
+}
+
+func null(v *yaml.Node) bool { return v.Kind == yaml.ScalarNode && v.ShortTag() == "!!null" }
+
+// text is a scalar text on one line without hidden characters; null is "".
+func (d *decoder) text(v *yaml.Node, name string) string {
+	switch {
+	case null(v):
+		return ""
+	case v.Kind == yaml.AliasNode:
+		d.bad(v, "write the value out", "%s is an alias", name)
+	case v.Kind != yaml.ScalarNode:
+		d.bad(v, "write one value", "%s is not a text", name)
+	case v.ShortTag() != "!!str":
+		d.bad(v, "quote it", "%s: %s is not a text", name, v.Value)
+	case strings.TrimSpace(v.Value) == "":
+		d.bad(v, "write it or leave the key out", "%s is empty", name)
+	case okf.Visible(v.Value) != v.Value:
+		d.bad(v, "take them out", "%s has characters nobody can see", name)
+	default:
+		return strings.TrimSpace(v.Value)
+	}
+	return ""
+}
+
+// name is a persona's or a custom role's: one part of an id.
+func (d *decoder) name(v *yaml.Node) string {
+	s := d.text(v, "persona")
+	if s != "" && (!okf.ValidID(s) || strings.Contains(s, "/")) {
+		d.bad(v, "use letters, digits, - and _", "%q is no name", s)
+		return ""
+	}
+	return s
+}
+
+// list is a list of texts, or one text.
+func (d *decoder) list(v *yaml.Node, name string) []string {
+	if v.Kind != yaml.SequenceNode {
+		if s := d.text(v, name); s != "" {
+			return []string{s}
+		}
+		return nil
+	}
+	var out []string
+	for _, e := range v.Content {
+		if s := d.text(e, name); s == "" {
+			if null(e) {
+				d.bad(e, "write it or take the item out", "%s has an empty item", name)
+			}
+		} else if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// positive is a whole number of at least 1 that is written as one.
+func (d *decoder) positive(v *yaml.Node, name string) int {
+	n := 0
+	switch {
+	case v.Kind != yaml.ScalarNode || v.ShortTag() != "!!int":
+		d.bad(v, "write "+name+": 1, without quotes", "%s is not a whole number", name)
+	case v.Decode(&n) != nil || n < 1 || n > 1_000_000:
+		d.bad(v, "want 1 to 1000000", "%s: %s is out of range", name, v.Value)
+		return 0
+	}
+	return n
+}
+
+func (d *decoder) boolean(v *yaml.Node, name string) *bool {
+	var b bool
+	if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!bool" || v.Decode(&b) != nil {
+		d.bad(v, "write true or false, without quotes", "%s is not a truth value", name)
+		return nil
+	}
+	return &b
+}

@@ -1,0 +1,264 @@
+package contract
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// stand gives every profile its standing: by its atom's status and by what
+// supersedes the atom, then by the highest version in force of its name.
+func (r *Roster) stand(g *okf.Graph) {
+	bad := map[*Profile]okf.Problem{}
+	for _, p := range r.Profiles {
+		a := g.ByID(p.ID)
+		p.Standing = standing(a.Status)
+		res, err := g.Resolve(string(p.ID))
+		if err != nil {
+			bad[p] = problemOf(p, "break the circle", "%v", err)
+			continue
+		}
+		for _, by := range res.InForce {
+			if by.ID == p.ID {
+				continue
+			}
+			p.Standing, p.SupersededBy = Superseded, string(by.ID)
+			if q := r.carriedBy(by.ID); q != nil {
+				p.SupersededBy = q.Ref()
+			}
+		}
+	}
+	r.drop(bad)
+	for _, p := range r.Profiles {
+		top := r.highest(p.Name)
+		if top == nil || top.Version <= p.Version || p.SupersededBy != "" {
+			continue
+		}
+		p.SupersededBy = top.Ref()
+		if p.Standing == InForce {
+			p.Standing = Superseded
+		}
+	}
+}
+
+func standing(status string) Standing {
+	switch fold(status) {
+	case "draft":
+		return Draft
+	case "deprecated", "archived", "closed":
+		return Deprecated
+	case "superseded":
+		return Superseded
+	}
+	return InForce
+}
+
+func (r *Roster) carriedBy(id okf.ID) *Profile {
+	for _, p := range r.Profiles {
+		if p.ID == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// highest is the highest version of a name that is in force, nil without one.
+func (r *Roster) highest(name string) *Profile {
+	var top *Profile
+	for _, p := range r.Profiles {
+		if p.Standing == InForce && fold(p.Name) == fold(name) && (top == nil || p.Version > top.Version) {
+			top = p
+		}
+	}
+	return top
+}
+
+// NoProfile is a persona that cannot be had. Its code is unknown-persona,
+// unknown-version, or persona-unreadable where its file is there and wrong.
+type NoProfile struct{ Code, Message, Way string }
+
+// Error names the persona and the way out.
+func (e *NoProfile) Error() string { return e.Message + "; " + e.Way }
+
+// Refused is the reason code.
+func (e *NoProfile) Refused() string { return e.Code }
+
+// Find finds a profile by name, name@version (oddie@2, oddie@v2), the uri or the
+// id of its atom. A name without a version is the highest version in force, or
+// else the highest there is. It is refused while a file that says it is another
+// version of the name cannot be read, because that one may be in force. The
+// error is a *NoProfile.
+func (r Roster) Find(ref string) (*Profile, error) {
+	for _, p := range r.Profiles {
+		if ref != "" && (p.URI == ref || string(p.ID) == ref && string(p.ID) != p.Name) {
+			return p, nil
+		}
+	}
+	name, version := splitRef(ref)
+	var have []*Profile
+	for _, p := range r.Profiles {
+		if fold(p.Name) == fold(name) {
+			have = append(have, p)
+		}
+	}
+	if u, ok := r.unread(ref, name, version); ok {
+		return nil, &NoProfile{"persona-unreadable", fmt.Sprintf("persona %s cannot be read: %v", ref, u.problem), "mend the file; odd persona check lists everything"}
+	}
+	if len(have) == 0 {
+		known := slices.Compact(names(r.Profiles, func(p *Profile) string { return p.Name }))
+		err := &Unknown{What: "persona", Name: ref, Near: near(name, known), All: known}
+		way := err.Way()
+		if len(known) == 0 {
+			way = "this bundle has no profile; write an atom of type persona"
+		}
+		return nil, &NoProfile{"unknown-persona", fmt.Sprintf("unknown persona %q", ref), way}
+	}
+	return pick(have, name, version)
+}
+
+// pick takes a version of one name; version 0 is unpinned.
+func pick(have []*Profile, name string, version int) (*Profile, error) {
+	best := have[len(have)-1]
+	for _, p := range have {
+		switch {
+		case p.Version == version:
+			return p, nil
+		case p.Standing == InForce:
+			best = p
+		}
+	}
+	if version == 0 {
+		return best, nil
+	}
+	return nil, &NoProfile{"unknown-version", fmt.Sprintf("%s has no version %d", name, version), "it has " + either(names(have, (*Profile).Ref))}
+}
+
+// unread is the broken profile that ref means or may mean.
+func (r Roster) unread(ref, name string, version int) (unreadable, bool) {
+	for _, u := range r.broken {
+		named := u.name != "" && fold(u.name) == fold(name) && (version == 0 || u.version == 0 || u.version == version)
+		if named || ref != "" && (u.uri == ref || string(u.id) == ref) {
+			return u, true
+		}
+	}
+	return unreadable{}, false
+}
+
+// splitRef splits "oddie@2"; version is 0 where none is named.
+func splitRef(ref string) (name string, version int) {
+	m := regexp.MustCompile(`^(.+)@v?([0-9]{1,7})$`).FindStringSubmatch(ref)
+	if m == nil {
+		return ref, 0
+	}
+	n, err := strconv.Atoi(m[2])
+	if err != nil || n == 0 {
+		return ref, 0
+	}
+	return m[1], n
+}
+
+// note says of a profile in use what its user should know, "" for nothing.
+func (p *Profile) note(pinned bool) string {
+	how := "not pinned"
+	if pinned {
+		how = "pinned"
+	}
+	switch {
+	case p.Standing == Draft:
+		return p.Ref() + " is a draft"
+	case p.SupersededBy != "":
+		return fmt.Sprintf("%s (%s) is superseded by %s", p.Ref(), how, p.SupersededBy)
+	case p.Standing != InForce:
+		return p.Ref() + " is " + string(p.Standing)
+	}
+	return ""
+}
+
+// inherit lays inherited profiles under each profile that names them.
+func (r *Roster) inherit(g *okf.Graph) {
+	bad, done := map[*Profile]okf.Problem{}, map[*Profile]bool{}
+	for _, p := range r.Profiles {
+		r.fill(g, p, nil, done, bad)
+	}
+	r.drop(bad)
+}
+
+// fill completes p from what it inherits; way led to it.
+func (r *Roster) fill(g *okf.Graph, p *Profile, way []*Profile, done map[*Profile]bool, bad map[*Profile]okf.Problem) {
+	if i := slices.Index(way, p); i >= 0 {
+		circle := append(slices.Clone(way[i:]), p)
+		for _, q := range circle {
+			bad[q] = problemOf(q, "break the circle", "circle of inheritance: %s", strings.Join(names(circle, (*Profile).Ref), " → "))
+		}
+		return
+	}
+	if done[p] {
+		return
+	}
+	for _, ref := range p.Inheritance {
+		parent, err := r.parent(g, p, ref)
+		if err != nil {
+			bad[p] = problemOf(p, "", "inherits %s: %v", ref, err)
+			continue
+		}
+		if parent == nil {
+			continue // a document that governs it
+		}
+		r.fill(g, parent, append(slices.Clip(way), p), done, bad)
+		if b, ok := bad[parent]; ok && bad[p].Code == "" {
+			bad[p] = problemOf(p, "", "inherits %s, which cannot be read: %v", ref, b)
+		}
+		p.under(parent)
+	}
+	done[p] = true
+}
+
+// parent is the profile that an inheritance entry names, nil where it names a
+// document or something of another authority.
+func (r *Roster) parent(g *okf.Graph, p *Profile, ref string) (*Profile, error) {
+	found, err := r.Find(ref)
+	if no, ok := err.(*NoProfile); ok && no.Code != "unknown-persona" {
+		return nil, err
+	}
+	if err == nil {
+		return found, nil
+	}
+	if a := g.Target(ref, p.Path); a != nil {
+		if q := r.carriedBy(a.ID); q != nil {
+			return q, nil
+		}
+		if u, ok := r.unread(string(a.ID), "", 0); ok {
+			return nil, u.problem
+		}
+	}
+	if name, version := splitRef(ref); version > 0 && !strings.Contains(name, "/") {
+		return nil, err
+	}
+	return nil, nil
+}
+
+// under takes from parent what p does not set.
+func (p *Profile) under(parent *Profile) {
+	for s, t := range parent.Surfaces {
+		if p.Surfaces == nil {
+			p.Surfaces = map[Surface]Settings{}
+		}
+		p.Surfaces[s] = p.Surfaces[s].orElse(t)
+	}
+	if p.KnowledgeBases == nil {
+		p.KnowledgeBases = slices.Clone(parent.KnowledgeBases)
+	}
+	if !p.brandSet {
+		p.BrandDiscipline, p.brandSet = parent.BrandDiscipline, parent.brandSet
+	}
+	if p.Glyphs.Signature == nil {
+		p.Glyphs.Signature = slices.Clone(parent.Glyphs.Signature)
+	}
+	if p.Glyphs.Palettes == nil {
+		p.Glyphs.Palettes = parent.Glyphs.Palettes
+	}
+}

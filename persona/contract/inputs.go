@@ -1,0 +1,183 @@
+package contract
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// handoffs holds what is handed in to what the role reads. An override waives
+// the transitions whose both ends it collapses, and never the journal.
+func (r *resolver) handoffs() {
+	r.out.Handoffs = sorted(r.call.Handoffs, func(h Handoff) string { return h.Path + " " + h.ID })
+	r.out.Handoffs = slices.CompactFunc(r.out.Handoffs, func(a, b Handoff) bool { return a.Path == b.Path && a.ID == b.ID && a.Blob == b.Blob })
+	if !r.known {
+		return
+	}
+	given := 0
+	for _, h := range r.out.Handoffs {
+		if r.handoff(h) {
+			given++
+		}
+		r.taint(h.Tainted)
+	}
+	if r.row.Needs && given == 0 && !slices.ContainsFunc(r.row.Reads, r.collapsed) {
+		r.refuse("handoff-missing", "hand in the "+r.row.Reads[0].words()+" handoff of the session before, or declare an override",
+			"%s is downstream and was handed nothing it may read", r.out.Role)
+	}
+}
+
+// handoff checks one; it reports whether it is of a transition the role reads.
+func (r *resolver) handoff(h Handoff) bool {
+	pair := Pair{h.From, h.To}
+	name := or(h.Path, h.ID)
+	if TransitionOf(h.From, h.To).Kind != Forward {
+		r.refuse("handoff-wrong-transition", "mend from and to", "%s: %s is not a transition that is handed over", name, pair.words())
+		return false
+	}
+	reads := slices.Contains(r.row.Reads, pair)
+	switch {
+	case r.row.Mode == "": // general and observer read anything and need nothing
+		if len(h.Missing) > 0 {
+			r.note("%s lacks %s", name, strings.Join(h.Missing, ", "))
+		}
+		return true
+	case !reads && !r.collapsed(pair):
+		r.refuse("handoff-wrong-transition", "hand in one of "+either(names(r.row.Reads, Pair.words)), "%s is %s, which %s may not read", name, pair.words(), r.out.Role)
+		return false
+	case len(h.Missing) > 0 && !r.collapsed(pair):
+		r.refuse("handoff-incomplete", "complete it, or send it back", "%s lacks %s", name, strings.Join(h.Missing, ", "))
+	}
+	if h.Journal == "" {
+		r.refuse("journal-missing", "add the journal entry of the transition; no override waives it", "%s: no journal entry tells of %s", name, pair.words())
+	}
+	return reads
+}
+
+// collapsed reports a transition within the modes an override collapses.
+func (r *resolver) collapsed(p Pair) bool {
+	return slices.Contains(r.out.Modes, p.From) && slices.Contains(r.out.Modes, p.To)
+}
+
+func (p Pair) words() string {
+	return or(string(p.From), "nothing") + " to " + or(string(p.To), "nothing")
+}
+
+func or(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}
+
+// taint tags the contract, each reason once.
+func (r *resolver) taint(why string) {
+	have := strings.Split(r.out.Tainted, "; ")
+	for one := range strings.SplitSeq(why, "; ") {
+		if one != "" && !slices.Contains(have, one) {
+			have = append(have, one)
+		}
+	}
+	r.out.Tainted = strings.Trim(strings.Join(have, "; "), "; ")
+}
+
+// artifact finds what is worked on, and refuses it where another session holds
+// it in another mode.
+func (r *resolver) artifact() {
+	r.out.Artifact = clean(r.call.Artifact)
+	for _, h := range r.out.Handoffs {
+		switch a := clean(h.Artifact); {
+		case a == "" || a == r.out.Artifact:
+		case r.out.Artifact == "":
+			r.out.Artifact = a
+		case r.row.Mode != "":
+			r.refuse("artifact-differs", "work on one artifact a session", "%s is about %s, and the session about %s", or(h.Path, h.ID), a, r.out.Artifact)
+		}
+	}
+	if r.known && r.row.NeedsArtifact && r.out.Artifact == "" {
+		r.refuse("artifact-missing", "name what is to be judged: --artifact, or artifact in the handoff", "%s without an artifact", r.out.Role)
+	}
+	for _, b := range r.world.Busy {
+		if r.out.Artifact != "" && clean(b.Artifact) == r.out.Artifact && !r.shares(b.Mode) {
+			r.refuse("artifact-busy", "wait for it, or work in the same mode", "%s is held in %s by %s", r.out.Artifact, or(string(b.Mode), "no mode"), b.Session)
+		}
+	}
+}
+
+// shares reports whether the session may work beside one in mode m: both in
+// exactly that mode. An observer changes nothing and claims nothing, so it may
+// look at any time.
+func (r *resolver) shares(m Mode) bool {
+	if r.out.Role == Observer {
+		return true
+	}
+	return len(r.out.Modes) == 0 && m == r.out.Mode
+}
+
+// clean is an artifact as it is compared: a path without "./".
+func clean(artifact string) string {
+	artifact = strings.TrimSpace(artifact)
+	if artifact == "" || strings.Contains(artifact, "://") {
+		return artifact
+	}
+	return path.Clean(artifact)
+}
+
+// builtin are servers that odd is itself.
+func builtin(name string) bool { return fold(name) == "odd" }
+
+// servers adds up the always-on and the asked-for MCP servers. The first are
+// never stripped: a persona that cannot have what it needs to be itself is
+// refused, and not run as somebody else.
+func (r *resolver) servers() {
+	var listed []string
+	for _, p := range append([]*Profile{r.out.Persona}, r.out.Participants...) {
+		if p == nil {
+			continue
+		}
+		listed = append(listed, p.TaskRelevant...)
+		for _, s := range p.Operational {
+			r.operational(p, s)
+		}
+	}
+	known := append(append(slices.Clone(r.world.Servers), listed...), r.out.Servers...)
+	slices.Sort(known)
+	for _, asked := range r.call.MCP {
+		s, err := parse("server", asked, slices.Compact(known))
+		switch {
+		case err != nil:
+			r.add(unknown(err))
+		case r.has(s) || builtin(s):
+			r.serve(s)
+		case !slices.ContainsFunc(listed, func(l string) bool { return fold(l) == fold(s) }):
+			r.refuse("server-not-listed", "add it to mcp_servers.task_relevant of the profile", "server %s: no profile of this session lists it as task relevant", s)
+		case !r.configured(s):
+			r.refuse("server-not-configured", "configure it in odd.toml, or leave it out", "server %s is not configured", s)
+		default:
+			r.serve(s)
+		}
+	}
+	slices.Sort(r.out.Servers)
+}
+
+func (r *resolver) operational(p *Profile, s string) {
+	if !builtin(s) && !r.configured(s) {
+		r.refuse("server-not-configured", "configure it in odd.toml; an operational server is never left out", "%s needs the server %s, which is not configured", p.Ref(), s)
+		return
+	}
+	r.serve(s)
+}
+
+func (r *resolver) configured(s string) bool {
+	return slices.ContainsFunc(r.world.Servers, func(have string) bool { return fold(have) == fold(s) })
+}
+
+func (r *resolver) has(s string) bool {
+	return slices.ContainsFunc(r.out.Servers, func(have string) bool { return fold(have) == fold(s) })
+}
+
+func (r *resolver) serve(s string) {
+	if !r.has(s) {
+		r.out.Servers = append(r.out.Servers, s)
+	}
+}

@@ -1,0 +1,129 @@
+package contract
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// override applies an operator's declaration that this one session collapses
+// modes. It waives gates between the modes it names and nothing else: not the
+// journal, not a profile's list of roles, not a surface. What it makes is
+// tainted, and its context is not called fresh.
+func (r *resolver) override() {
+	o := r.call.Override
+	if o == nil {
+		return
+	}
+	modes := r.collapse(o.Modes)
+	reason := strings.Join(strings.Fields(o.Reason), " ")
+	if why := vague(reason); why != "" {
+		r.refuse("override-vague", `say what happens and by when: "production incident; a working patch is needed within thirty minutes"`, "the reason for the override %s", why)
+	}
+	var risks []string
+	for _, risk := range o.Risks {
+		if risk = strings.Join(strings.Fields(risk), " "); risk != "" && !slices.Contains(risks, risk) {
+			risks = append(risks, risk)
+		}
+	}
+	slices.Sort(risks)
+	if len(risks) == 0 {
+		r.refuse("override-no-risks", "name what is accepted: the validator shares the builder's context", "the override acknowledges no risk")
+	}
+	r.out.Override = &Override{Modes: modes, Reason: reason, Risks: risks}
+	r.out.Modes = modes
+	r.taint("override of " + join(modes) + ": " + strings.ReplaceAll(reason, ";", ","))
+	r.loosen()
+}
+
+// collapse reads the modes of an override, in the order of the table.
+func (r *resolver) collapse(asked []Mode) []Mode {
+	given := map[Mode]bool{}
+	for _, word := range asked {
+		m, err := ParseMode(string(word))
+		if err != nil {
+			r.add(unknown(err))
+			continue
+		}
+		given[m] = true
+	}
+	var modes []Mode
+	for _, row := range Modes() {
+		if given[row.Mode] {
+			modes = append(modes, row.Mode)
+		}
+	}
+	switch {
+	case len(modes) < 2:
+		r.refuse("override-modes", "name the modes it collapses: execution and validation", "an override of %s collapses nothing", count(len(modes)))
+	case r.out.Role == Observer:
+		r.refuse("override-role", "take general, or a role of one of the modes", "an observer never changes anything; no override widens it")
+	case r.out.Mode != "" && !slices.Contains(modes, r.out.Mode):
+		r.refuse("override-modes", "name "+string(r.out.Mode)+" too, or take a role of one of them", "the override collapses %s, and %s works in %s", join(modes), r.out.Role, r.out.Mode)
+	}
+	return modes
+}
+
+func count(n int) string {
+	if n == 0 {
+		return "no mode"
+	}
+	return "one mode"
+}
+
+// loosen takes back what a collapsed session cannot promise: a fresh context,
+// and a bound whose document it writes itself.
+func (r *resolver) loosen() {
+	if len(r.out.Modes) < 2 {
+		return
+	}
+	if r.out.Strict || r.out.Freshness != FreshNone {
+		r.out.Strict, r.out.Freshness = false, FreshNone
+		r.note("override: no fresh context is claimed")
+	}
+	if r.row.Bound != "" && slices.ContainsFunc(r.row.Reads, r.collapsed) {
+		r.out.Bound = ""
+		r.note("override: what it may change is bounded by no %s", r.row.Bound)
+	}
+}
+
+// vague says why a reason could not be audited later, "" where it could. The
+// rule is canon's: "in a hurry" alone is not enough. It asks for four words, and
+// for three that are left when phrases of haste and filler are taken out.
+func vague(reason string) string {
+	clean := " " + strings.Join(words(reason), " ") + " "
+	all := len(strings.Fields(clean))
+	for _, phrase := range hasty() {
+		for strings.Contains(clean, " "+phrase+" ") {
+			clean = strings.ReplaceAll(clean, " "+phrase+" ", " ")
+		}
+	}
+	left := len(strings.Fields(clean))
+	switch {
+	case all == 0:
+		return "is empty"
+	case left == 0:
+		return "says only that there is haste"
+	case all < 4:
+		return "is shorter than four words"
+	case left < 3:
+		return "says little but that there is haste"
+	}
+	return ""
+}
+
+func words(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+}
+
+// hasty are phrases that say haste, and words that say nothing beside them;
+// the longer ones first.
+func hasty() []string {
+	return []string{
+		"as soon as possible", "as fast as possible", "as quickly as possible", "in a hurry", "in a rush", "in a bit of a hurry", "just this once", "out of time",
+		"no time", "not enough time", "little time", "save time", "short on time", "time pressure", "right now", "right away", "asap", "urgent", "urgently", "urgency",
+		"quick", "quickly", "quicker", "fast", "faster", "hurry", "rush", "rushed", "deadline", "convenience", "convenient", "easier", "important", "emergency", "critical",
+		"because", "since", "we", "i", "it", "its", "it s", "this", "that", "is", "are", "am", "be", "was", "m", "re", "the", "a", "an", "to", "of", "for", "and", "in", "on", "so",
+		"very", "really", "just", "now", "today", "please", "need", "needs", "needed", "must", "have", "has", "want", "done", "do", "get", "there", "too", "some", "more",
+	}
+}

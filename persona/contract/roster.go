@@ -1,0 +1,229 @@
+package contract
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// Roster is every profile of a bundle, each version of each name.
+type Roster struct {
+	Profiles []*Profile    // by name, then version
+	Problems []okf.Problem // an error keeps its profile out of Profiles; a warning does not
+
+	broken []unreadable
+}
+
+// unreadable is a profile that is there and in no list. What it calls itself
+// may be known.
+type unreadable struct {
+	name    string
+	version int
+	id      okf.ID
+	uri     string
+	problem okf.Problem
+}
+
+// LoadRoster reads every profile of a bundle. A profile is read from the
+// frontmatter of an atom of type persona or of canon that has the key persona,
+// or else from the first yaml block of such an atom's body that names
+// "persona:". No other type can carry one: an agent may propose those, and who
+// an agent is must not be for agents to say.
+func LoadRoster(g *okf.Graph) Roster {
+	var r Roster
+	for _, a := range g.Atoms() {
+		if !carrier(a) {
+			continue
+		}
+		d, src, found := source(a)
+		if !found {
+			r.Problems = append(r.Problems, d.found...)
+			continue
+		}
+		p := d.profile(src)
+		d.identity(p, a)
+		r.take(p, d)
+	}
+	r.once()
+	slices.SortFunc(r.Profiles, func(a, b *Profile) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version)) })
+	r.stand(g)
+	r.inherit(g)
+	slices.SortStableFunc(r.Problems, func(a, b okf.Problem) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
+	return r
+}
+
+// carrier reports the types a profile may be in: those that only people write.
+func carrier(a *okf.Atom) bool {
+	return slices.Contains([]string{"persona", "canon", "constraint", "principle", "method", "definition"}, strings.ToLower(strings.TrimSpace(a.Type)))
+}
+
+// source finds the text of an atom's profile. An atom of canon without one is
+// just that; one of type persona is told so.
+func source(a *okf.Atom) (d *decoder, src []byte, found bool) {
+	d = &decoder{path: a.Path, first: 1}
+	front, body := heads(a), profileBlock(a.Body())
+	switch {
+	case front && body.found:
+		d.add(okf.Error, codeProfile, a.BodyLine+body.line, "keep one of them", "the profile is in the frontmatter and in the body")
+		return d, nil, false
+	case front:
+		text := a.Bytes()[:len(a.Bytes())-len(a.Body())]
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+		d.first = 2
+		return d, text[:bytes.LastIndex(text, []byte("---"))], true
+	case body.found:
+		d.first, d.strict = a.BodyLine+body.line+1, true
+		if !body.closed {
+			d.add(okf.Error, codeProfile, d.first-1, "end it with a line of its backticks", "the yaml block of the profile is never closed")
+		}
+		return d, body.text, true
+	case strings.EqualFold(a.Type, "persona"):
+		d.add(okf.Info, codeProfile, 1, "add persona: NAME and version: 1", "an atom of type persona without a profile")
+	}
+	return d, nil, false
+}
+
+// heads reports whether an atom's frontmatter is a profile. In canon the key
+// persona alone may mean something else, so one more key of a profile is asked for.
+func heads(a *okf.Atom) bool {
+	if a.Bytes() == nil {
+		return false
+	}
+	_, named := a.Field("persona")
+	if strings.EqualFold(a.Type, "persona") {
+		_, versioned := a.Field("version")
+		return named || versioned
+	}
+	return named && slices.ContainsFunc([]string{"system_prompt_uri", "mcp_servers", "surface_profiles", "knowledge_bases", "role_default"}, func(k string) bool {
+		_, ok := a.Field(k)
+		return ok
+	})
+}
+
+// yamlBlock is a fenced block; line counts the body's lines before its fence.
+type yamlBlock struct {
+	text          []byte
+	line          int
+	found, closed bool
+}
+
+// profileBlock is the first fenced block of YAML that names "persona:" in its
+// first column.
+func profileBlock(body []byte) yamlBlock {
+	if !bytes.Contains(body, []byte("persona")) {
+		return yamlBlock{}
+	}
+	var b yamlBlock
+	fence, isYAML, n := "", false, 0
+	names := regexp.MustCompile(`(?m)^persona[ \t]*:`)
+	for line := range bytes.Lines(body) {
+		mark, info := fenceOf(line)
+		switch {
+		case fence == "" && mark != "":
+			fence, isYAML = mark, info == "yaml" || info == "yml"
+			b = yamlBlock{line: n}
+		case fence != "" && info == "" && mark != "" && mark[0] == fence[0] && len(mark) >= len(fence):
+			if isYAML && names.Match(b.text) {
+				b.found, b.closed = true, true
+				return b
+			}
+			fence = ""
+		case fence != "":
+			b.text = append(b.text, line...)
+		}
+		n++
+	}
+	b.found = fence != "" && isYAML && names.Match(b.text)
+	return b
+}
+
+// fenceOf is the run of three or more "`" or "~" a line begins with, and the
+// first word after it in lower case.
+func fenceOf(line []byte) (mark, info string) {
+	s := strings.TrimRight(string(line), " \t\r\n")
+	trimmed := strings.TrimLeft(s, " ")
+	if len(s)-len(trimmed) > 3 || len(trimmed) < 3 || trimmed[0] != '`' && trimmed[0] != '~' {
+		return "", ""
+	}
+	n := len(trimmed) - len(strings.TrimLeft(trimmed, trimmed[:1]))
+	if n < 3 || trimmed[0] == '`' && strings.Contains(trimmed[n:], "`") {
+		return "", ""
+	}
+	if words := strings.Fields(trimmed[n:]); len(words) > 0 {
+		info = strings.ToLower(words[0])
+	}
+	return trimmed[:n], info
+}
+
+// identity holds a profile to the atom it is in: its uri, and the name in it.
+func (d *decoder) identity(p *Profile, a *okf.Atom) {
+	p.ID, p.Blob = a.ID, a.Blob
+	switch {
+	case p.URI == "":
+		p.URI = a.URI
+	case a.URI != "" && p.URI != a.URI:
+		d.add(okf.Error, codeProfile, p.Line, "keep the file's", "the profile says uri %s, its file %s", p.URI, a.URI)
+	}
+	if p.URI == "" || p.Name == "" || p.Version == 0 {
+		return
+	}
+	last := path.Base(strings.TrimRight(strings.SplitN(p.URI, "#", 2)[0], "/"))
+	rest, ok := strings.CutPrefix(fold(last), fold(p.Name))
+	if !ok || rest != "" && !strings.ContainsAny(rest[:1], "-@.") {
+		d.add(okf.Error, codeProfile, p.Line, "name the persona as its uri ends, or mend the uri", "persona %s contradicts its uri %s", p.Name, p.URI)
+		return
+	}
+	m := regexp.MustCompile(`^[-@.]v?([0-9]+)$`).FindStringSubmatch(rest)
+	if m != nil && m[1] != strconv.Itoa(p.Version) && (rest[0] == '@' || rest[1] == 'v') {
+		d.add(okf.Error, codeProfile, p.Line, "write the version its uri ends in, or mend the uri", "version %d contradicts the uri %s", p.Version, p.URI)
+	}
+}
+
+// take keeps a profile, or notes that it cannot be read.
+func (r *Roster) take(p *Profile, d *decoder) {
+	r.Problems = append(r.Problems, d.found...)
+	if d.failed() {
+		first := d.found[slices.IndexFunc(d.found, func(p okf.Problem) bool { return p.Severity == okf.Error })]
+		r.broken = append(r.broken, unreadable{p.Name, p.Version, p.ID, p.URI, first})
+		return
+	}
+	r.Profiles = append(r.Profiles, p)
+}
+
+// drop moves profiles out of the list, each with its problem.
+func (r *Roster) drop(bad map[*Profile]okf.Problem) {
+	for _, p := range r.Profiles {
+		if problem, ok := bad[p]; ok {
+			r.Problems = append(r.Problems, problem)
+			r.broken = append(r.broken, unreadable{p.Name, p.Version, p.ID, p.URI, problem})
+		}
+	}
+	r.Profiles = slices.DeleteFunc(r.Profiles, func(p *Profile) bool { _, ok := bad[p]; return ok })
+}
+
+func problemOf(p *Profile, hint, format string, args ...any) okf.Problem {
+	return okf.Problem{Code: codeProfile, Severity: okf.Error, Path: p.Path, Line: p.Line, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// once drops every profile whose name and version another has.
+func (r *Roster) once() {
+	bad := map[*Profile]okf.Problem{}
+	for i, p := range r.Profiles {
+		for j, q := range r.Profiles {
+			if i != j && fold(p.Name) == fold(q.Name) && p.Version == q.Version {
+				bad[p] = problemOf(p, "give one of them another version", "%s is also at %s:%d", p.Ref(), q.Path, q.Line)
+			}
+		}
+	}
+	r.drop(bad)
+}
+
+// Ref is the profile's name and version: "oddie@2".
+func (p *Profile) Ref() string { return fmt.Sprintf("%s@%d", p.Name, p.Version) }

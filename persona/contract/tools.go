@@ -1,0 +1,178 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+)
+
+// ToolRow is one tool that odd knows. The list is closed: a name that is not on
+// it is refused, so that nothing reaches a session by being misspelled.
+type ToolRow struct {
+	Name   string `json:"name"`
+	Class  Class  `json:"class"`
+	Always bool   `json:"always,omitempty"` // the session's own: every role with a use for it has it
+	Person bool   `json:"person,omitempty"` // a person's act; no role has it
+	About  string `json:"about"`
+}
+
+// ToolRows is the registry, in the order contracts list tools.
+func ToolRows() []ToolRow {
+	return []ToolRow{
+		{Name: "search", Class: Reads, About: "finds atoms by words"},
+		{Name: "fetch", Class: Reads, About: "reads a file or a uri"},
+		{Name: "get", Class: Reads, About: "reads an atom"},
+		{Name: "related", Class: Reads, About: "lists an atom's neighbours"},
+		{Name: "expand", Class: Reads, About: "walks the graph from an atom"},
+		{Name: "why", Class: Reads, About: "tells where a claim comes from"},
+		{Name: "orient", Class: Reads, About: "tells where the work stands"},
+		{Name: "challenge", Class: Reads, About: "asks what a claim rests on"},
+		{Name: "gate", Class: Reads, About: "asks whether a transition is due"},
+		{Name: "preflight", Class: Reads, About: "lists what governs before work starts"},
+		{Name: "web-search", Class: Reads, About: "searches outside the bundle"},
+		{Name: "query", Class: Reads, About: "asks a knowledge base"},
+		{Name: "audit", Class: Reads, About: "checks references and canon"},
+		{Name: "validate", Class: Reads, About: "checks claims against evidence"},
+		{Name: "encode", Class: Drafts, About: "drafts a journal entry"},
+		{Name: "say", Class: Drafts, Always: true, About: "says something while it works"},
+		{Name: "emit_deliverable", Class: Drafts, Always: true, About: "hands over the deliverable"},
+		{Name: "finish", Class: Drafts, Always: true, About: "ends the session with its outcome"},
+		{Name: "emit_atom", Class: Mutates, About: "proposes an atom"},
+		{Name: "emit_change", Class: Mutates, About: "proposes a change to files"},
+		{Name: "write", Class: Mutates, About: "writes a file"},
+		{Name: "edit", Class: Mutates, About: "changes a file"},
+		{Name: "exec", Class: Mutates, About: "runs a command"},
+		{Name: "commit", Class: Mutates, About: "makes a commit"},
+		{Name: "push", Class: Mutates, About: "sends commits away"},
+		{Name: "pull_request", Class: Mutates, About: "opens a pull request"},
+		{Name: "merge", Class: Mutates, Person: true, About: "lands work on its target"},
+	}
+}
+
+// lookups are the reading tools that every mode has: canon's search and fetch,
+// and odd's own four ways to read the bundle.
+func lookups() []string { return []string{"search", "fetch", "get", "related", "expand", "why"} }
+
+func everyTool() []string { return names(ToolRows(), func(t ToolRow) string { return t.Name }) }
+
+// scope is what decides over tools: one or, under an override, several modes,
+// and the role whose tools are taken.
+type scope struct {
+	role  RoleRow
+	modes []Mode // none for a role without a mode
+	union bool   // an operator's override
+}
+
+func (s scope) name() string {
+	switch {
+	case s.union:
+		return "an override of " + join(s.modes)
+	case len(s.modes) == 0:
+		return string(s.role.Role)
+	}
+	return string(s.role.Role) + " in " + join(s.modes)
+}
+
+// mutates reports whether anything may be changed: the role's right, and the
+// mode's; under an override any mode's that has it.
+func (s scope) mutates() bool {
+	may := func(m Mode) bool {
+		row, _ := modeRow(m)
+		return !slices.Contains(row.Forbids, Mutates)
+	}
+	if s.union {
+		return slices.ContainsFunc(s.modes, may)
+	}
+	return s.role.Mutates && !slices.ContainsFunc(s.modes, func(m Mode) bool { return !may(m) })
+}
+
+// allows reports whether a tool is in, and why or why not.
+func (s scope) allows(t ToolRow) (in bool, why string) {
+	switch {
+	case t.Person:
+		return false, "a person's act: no session lands its own work"
+	case t.Always:
+		return s.own(t.Name)
+	case t.Class == Mutates && !s.mutates():
+		return false, s.name() + " changes nothing"
+	case len(s.modes) == 0:
+		return true, s.name() + " has every tool of class " + string(t.Class)
+	}
+	for _, m := range s.modes {
+		row, _ := modeRow(m)
+		if slices.Contains(row.Tools, t.Name) {
+			return s.alsoRole(t, m)
+		}
+	}
+	return false, "not on the list of " + join(s.modes)
+}
+
+// own decides over the session's own tools: nobody hands over what its role has
+// no deliverable for.
+func (s scope) own(name string) (bool, string) {
+	if name == "emit_deliverable" && s.role.Schema == "" {
+		return false, string(s.role.Role) + " hands over no deliverable"
+	}
+	return true, "the session's own"
+}
+
+// alsoRole holds a custom role to the tools of the role it takes them from.
+func (s scope) alsoRole(t ToolRow, m Mode) (bool, string) {
+	if row, ok := modeRow(s.role.Mode); ok && !s.union && !slices.Contains(row.Tools, t.Name) {
+		return false, fmt.Sprintf("%s may have it, %s's tools do not", m, s.role.Role)
+	}
+	return true, "on the list of " + string(m)
+}
+
+// choose decides over every tool. Asked is what was asked for by name, nil for
+// all that the scope allows; what is asked for and may not be had is refused.
+func (s scope) choose(asked []string, no func(Refusal)) []Tool {
+	want := s.wanted(asked, no)
+	var out []Tool
+	for _, row := range ToolRows() {
+		in, why := s.allows(row)
+		wanted := want == nil || want[row.Name]
+		switch {
+		case in && !wanted && !row.Always:
+			in, why = false, "allowed, and not asked for"
+		case !in && want != nil && wanted:
+			no(s.refuse(row, why))
+		}
+		out = append(out, Tool{Name: row.Name, Class: row.Class, In: in, Why: why})
+	}
+	return out
+}
+
+// wanted reads the names that were asked for; nil asks for all.
+func (s scope) wanted(asked []string, no func(Refusal)) map[string]bool {
+	if asked == nil {
+		return nil
+	}
+	want := map[string]bool{}
+	for _, name := range asked {
+		known, err := parse("tool", name, everyTool())
+		if err != nil {
+			no(unknown(err))
+			continue
+		}
+		want[known] = true
+	}
+	return want
+}
+
+func (s scope) refuse(t ToolRow, why string) Refusal {
+	if t.Class == Mutates && !s.mutates() {
+		return Refusal{"tool-mutates", fmt.Sprintf("tool %s changes things: %s", t.Name, why), "leave it out, or hand over to a role that may: builder by a plan, resolver by findings"}
+	}
+	return Refusal{"tool-not-allowed", fmt.Sprintf("tool %s: %s", t.Name, why), "leave it out; --explain lists every tool and why"}
+}
+
+func join[T ~string](list []T) string {
+	s := ""
+	for i, e := range list {
+		if i > 0 {
+			s += "+"
+		}
+		s += string(e)
+	}
+	return s
+}
