@@ -91,7 +91,7 @@ func (r *reader) word(t string) {
 // ordered is the verb, its flags, its arguments. Where no verb was named right,
 // flags give way to the message that says so.
 func (r *reader) ordered() []string {
-	if len(r.rest) > 0 && len(r.cmds) > 0 {
+	if own := r.cur != nil && r.cur.ArgsUsage != ""; len(r.rest) > 0 && len(r.cmds) > 0 && !own {
 		r.flags = nil
 	}
 	out := append(r.path, r.flags...)

@@ -33,15 +33,7 @@ func (s source) open(ctx context.Context, env Env) (bundle, error) {
 	if s.rev == "" {
 		return openBundle(ctx, env, s.dir)
 	}
-	r, err := repo.Open(env.Dir)
-	if err != nil {
-		return bundle{}, err
-	}
-	commit, err := r.Resolve(ctx, s.rev)
-	if err != nil {
-		return bundle{}, err
-	}
-	files, err := r.Tree(commit)
+	r, commit, files, err := s.commit(ctx, env)
 	if err != nil {
 		return bundle{}, err
 	}
@@ -65,6 +57,20 @@ func (s source) open(ctx context.Context, env Env) (bundle, error) {
 		return bundle{}, fmt.Errorf("%s:%s: %w", s.rev, root, err)
 	}
 	return bundle{graph: g, problems: ps, root: filepath.Join(r.Root(), filepath.FromSlash(root)), prefix: root, rev: s.rev}, nil
+}
+
+// commit is the revision that is read, and its files.
+func (s source) commit(ctx context.Context, env Env) (*repo.Repo, repo.OID, fs.FS, error) {
+	r, err := repo.Open(env.Dir)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	commit, err := r.Resolve(ctx, s.rev)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	files, err := r.Tree(commit)
+	return r, commit, files, err
 }
 
 // committedRoot is the bundle's folder in a commit, "" for its top.
@@ -173,6 +179,24 @@ func (b bundle) place(env Env, file string, line int) string {
 		return at
 	}
 	return fmt.Sprintf("%s:%d", at, line)
+}
+
+// tracked says where a file of the bundle is from the top of the repository;
+// outside of one, from the person's directory where it lies below that.
+func (b bundle) tracked(env Env) func(file string) string {
+	below, top := b.prefix, env.Dir
+	if r, err := repo.Open(b.root); err == nil && r.Root() != "" {
+		top = r.Root()
+	}
+	if rel, err := filepath.Rel(top, b.root); err == nil && filepath.IsLocal(rel) && b.rev == "" {
+		below = filepath.ToSlash(rel)
+	}
+	return func(file string) string {
+		if file == "odd.toml" {
+			return file
+		}
+		return path.Join(below, file)
+	}
 }
 
 func (b bundle) shown(env Env, file string) string {

@@ -8,16 +8,17 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-func canon(env Env) *cli.Command {
+func canonVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "canon",
 		Usage:        "list canon by uri, or resolve a reference to what is in force",
 		ArgsUsage:    "[REF]",
 		BashComplete: completeAtoms(env),
-		Description: "odd canon\nodd canon acme://rules/sources\n\n" +
+		Description: "odd canon\nodd canon acme://rules/sources\nodd canon resolve acme://rules/sources\n\n" +
 			"A reference is a uri, or any name of an atom. A uri is looked up, never taken apart. What\n" +
 			"supersedes it is followed, and so the answer is what governs today.",
-		Flags: readFlags(&cli.BoolFlag{Name: "refs", Usage: "list what the documents refer to, and what is missing"}),
+		Subcommands: []*cli.Command{canonResolve(env)},
+		Flags:       readFlags(&cli.BoolFlag{Name: "refs", Usage: "list what the documents refer to, and what is missing"}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
 				return usage("canon: unexpected argument %q; see odd help canon", c.Args().Get(1))

@@ -3,7 +3,6 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -19,32 +18,31 @@ func check(env Env) *cli.Command {
 		Name:      "check",
 		Usage:     "check a bundle: OKF's three rules, and odd's own findings",
 		ArgsUsage: "[DIR]",
-		Description: "odd check\nodd check docs/bundle --strict --now 2026-03-02T09:00:00Z\nodd check --range origin/main..HEAD\n\n" +
+		Description: "odd check\nodd check docs/bundle --strict --now 2026-03-02T09:00:00Z\nodd check --canon --sarif\nodd check --range origin/main..HEAD\n\n" +
 			"Exit 1 means that the bundle is not OKF v0.2: a code that begins with okf-. With --strict\n" +
 			"it means any error or warning, odd's own among them. Notes never fail.\n" +
+			"--canon holds canon to its own rules instead: every file with a uri or in a folder named\n" +
+			"canon, its required keys and what it refers to; exit 1 means an error.\n" +
 			"--range and --all judge history instead, by the invariants; exit 1 means a finding.",
-		Flags: []cli.Flag{
+		Flags: append(formatFlags(),
 			&cli.BoolFlag{Name: "strict", Usage: "take warnings for errors, and fail on any"},
+			&cli.BoolFlag{Name: "canon", Usage: "check canon documents: required keys, references, supersession"},
 			&cli.BoolFlag{Name: "notes", Usage: "list notes too (JSON always does)"},
 			&cli.StringFlag{Name: "at", Usage: "check the bundle as committed in `REV`, not the files"},
 			&cli.StringFlag{Name: "now", Usage: "check what is stale at `TIME`, as 2026-03-02T09:00:00Z"},
 			&cli.StringFlag{Name: "range", Usage: "re-prove the invariants over the commits of `A..B` instead"},
 			&cli.BoolFlag{Name: "all", Usage: "re-prove them over the board's whole history"},
-			jsonFlag(),
-		},
+		),
 		Action: func(c *cli.Context) error {
 			if spec := c.String("range"); spec != "" || c.Bool("all") {
 				return checkHistory(c, env, spec)
 			}
-			if c.NArg() > 1 {
-				return usage("check: unexpected argument %q; see odd help check", c.Args().Get(1))
+			o, err := readCheck(c, env)
+			if err != nil {
+				return err
 			}
-			o := checkOptions{src: source{dir: c.Args().First(), rev: c.String("at")}, strict: c.Bool("strict"), notes: c.Bool("notes"), json: c.Bool("json"), now: env.Now()}
-			if s := c.String("now"); s != "" {
-				var err error
-				if o.now, err = time.Parse(time.RFC3339, s); err != nil {
-					return usage("check: --now %q; write it as 2026-03-02T09:00:00Z", s)
-				}
+			if c.Bool("canon") {
+				return runCheckCanon(c.Context, env, o)
 			}
 			return runCheck(c.Context, env, o)
 		},
@@ -52,9 +50,31 @@ func check(env Env) *cli.Command {
 }
 
 type checkOptions struct {
-	src                 source
-	strict, notes, json bool
-	now                 time.Time
+	src           source
+	strict, notes bool
+	format        string
+	now           time.Time
+}
+
+// readCheck reads the command line of a check of files.
+func readCheck(c *cli.Context, env Env) (checkOptions, error) {
+	o := checkOptions{src: source{dir: c.Args().First(), rev: c.String("at")}, strict: c.Bool("strict"), notes: c.Bool("notes"), now: env.Now()}
+	if c.NArg() > 1 {
+		return o, usage("check: unexpected argument %q; see odd help check", c.Args().Get(1))
+	}
+	for _, flag := range []string{"notes", "now"} {
+		if c.Bool("canon") && c.IsSet(flag) {
+			return o, usage("check: --%s is about a bundle's atoms; leave it out with --canon", flag)
+		}
+	}
+	var err error
+	if s := c.String("now"); s != "" {
+		if o.now, err = time.Parse(time.RFC3339, s); err != nil {
+			return o, usage("check: --now %q; write it as 2026-03-02T09:00:00Z", s)
+		}
+	}
+	o.format, err = formatOf(c)
+	return o, err
 }
 
 // checked is what odd check --json prints.
@@ -78,10 +98,11 @@ func runCheck(ctx context.Context, env Env, o checkOptions) error {
 		return err
 	}
 	r := checkResult(b.graph, found, o.strict)
-	if o.json {
+	if o.format == asJSON {
 		err = printJSON(env, r)
 	} else {
-		err = b.printFindings(env, r, o.notes)
+		err = printFound(env, o.format, okfRules(), b.locate(env, r.Findings, o.notes))
+		talk(env, "%s", r.sum(o.notes))
 	}
 	if err == nil && r.Status != "OK" {
 		err = exitCode(exitFault)
@@ -126,31 +147,30 @@ func checkResult(g *okf.Graph, found []okf.Problem, strict bool) checked {
 	return r
 }
 
-// printFindings prints one line a finding, as compilers do, and the sum on stderr.
-func (b bundle) printFindings(env Env, r checked, notes bool) error {
-	for _, p := range r.Findings {
+// locate gives problems the shape of a report; notes says whether notes are in it.
+func (b bundle) locate(env Env, ps []okf.Problem, notes bool) []located {
+	var out []located
+	tracked := b.tracked(env)
+	for _, p := range ps {
 		if p.Severity == okf.Info && !notes {
 			continue
 		}
-		text := p.Message
+		f := located{rule: p.Code, severity: p.Severity, file: tracked(p.Path), line: p.Line, place: b.place(env, p.Path, p.Line), text: p.Message}
 		if p.Hint != "" {
-			text += "; " + p.Hint
+			f.text += "; " + p.Hint
 		}
-		if _, err := fmt.Fprintf(env.Stdout, "%s: %s: %s [%s]\n", b.place(env, p.Path, p.Line), coloured(env, p.Severity), okf.Visible(text), p.Code); err != nil {
-			return err
-		}
+		out = append(out, f)
 	}
-	talk(env, "%s", r.sum(notes))
-	return nil
+	return out
 }
 
-// coloured is a severity, red or yellow for a person.
-func coloured(env Env, s okf.Severity) string {
-	code := map[okf.Severity]string{okf.Error: "31", okf.Warn: "33"}[s]
-	if code == "" || !env.color() {
-		return string(s)
+// okfRules are the rules of a check of atoms.
+func okfRules() []ruled {
+	var out []ruled
+	for _, c := range okf.Codes() {
+		out = append(out, ruled{c.Name, c.About, c.Severity})
 	}
-	return "\x1b[" + code + "m" + string(s) + "\x1b[0m"
+	return out
 }
 
 // sum is the verdict in one line.

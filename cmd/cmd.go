@@ -110,6 +110,8 @@ func command(c *cli.Command) *cli.Command {
 	}
 	if len(c.Subcommands) > 0 {
 		c.CustomHelpTemplate = groupHelp
+	}
+	if len(c.Subcommands) > 0 && c.Action == nil {
 		c.Action = func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usage("%s: unknown command %q; see odd help %s", c.Command.Name, c.Args().First(), c.Command.Name)

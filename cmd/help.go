@@ -20,7 +20,7 @@ func verbs(env Env) []group {
 			initVerb(env), demo(env), statusVerb(env), syncVerb(env),
 		}},
 		{"knowledge", []*cli.Command{
-			check(env), get(env), search(env), related(env), expand(env), why(env), backlinks(env), graph(env), index(env), canon(env),
+			check(env), get(env), search(env), related(env), expand(env), why(env), backlinks(env), graph(env), index(env), canonVerb(env),
 			compilePersona(env), reconcileVerb(env),
 		}},
 		{"work", []*cli.Command{
@@ -71,6 +71,9 @@ Usage: {{.HelpName}} COMMAND [flags] [arguments]
 
 Commands
 {{range .VisibleCommands}}{{if ne .Name "help"}}  {{printf "%-10s" .Name}} {{.Usage}}
+{{end}}{{end}}{{if .VisibleFlags}}
+Flags
+{{range .VisibleFlags}}  {{.}}
 {{end}}{{end}}{{if .Description}}
 Example
 {{indent 2 .Description}}

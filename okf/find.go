@@ -104,7 +104,7 @@ func (n *names) add(a *Atom) {
 		return
 	}
 	n.byURI[a.URI] = i
-	if own := authority(a.URI); own != "" {
+	if own := Authority(a.URI); own != "" {
 		n.ours[own] = true
 	}
 }

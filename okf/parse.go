@@ -64,6 +64,19 @@ func Parse(file string, b []byte) (Atom, error) {
 }
 
 func parse(file string, b []byte) (Atom, *Problem) {
+	a, p := parseBlock(file, b)
+	if p == nil {
+		p = a.named()
+	}
+	if p != nil {
+		return Atom{}, p
+	}
+	a.fill()
+	return a, nil
+}
+
+// parseBlock reads the fields of a file's block and finds its body.
+func parseBlock(file string, b []byte) (Atom, *Problem) {
 	if p := readable(b); p != nil {
 		return Atom{}, p
 	}
@@ -79,11 +92,30 @@ func parse(file string, b []byte) (Atom, *Problem) {
 	}
 	a := Atom{Path: file, Fields: fields, src: b, body: blk.body, Blob: BlobID(b)}
 	a.BodyLine = 1 + bytes.Count(b[:a.body], []byte("\n"))
-	if p := a.named(); p != nil {
-		return Atom{}, p
-	}
-	a.fill()
 	return a, nil
+}
+
+// ParsePage reads a markdown file that need not be an atom: a byte order mark
+// is skipped, the block may lack a type, and there may be no block at all, which
+// block tells. Everything else is as strict as in Parse, and the error is a
+// Problem too.
+func ParsePage(file string, b []byte) (a Atom, block bool, err error) {
+	text := bytes.TrimPrefix(b, []byte("\ufeff"))
+	if p := readable(text); p == nil && unfenced(text) {
+		a = Atom{Path: file, src: text, BodyLine: 1}
+	} else if a, p = parseBlock(file, text); p != nil {
+		p.Path = file
+		return Atom{}, true, *p
+	}
+	a.Blob = BlobID(b)
+	a.fill()
+	return a, len(a.src) > 0 && a.body > 0, nil
+}
+
+// unfenced reports a file that does not try to have a block.
+func unfenced(b []byte) bool {
+	first, _, _ := bytes.Cut(bytes.TrimLeft(b, " \t\r\n"), []byte("\n"))
+	return !fence(first) && !bytes.HasPrefix(b, []byte("+++"))
 }
 
 // bad is an error Problem whose path is set by Parse.
@@ -169,15 +201,13 @@ func fence(line []byte) bool {
 
 func noBlock(b []byte) *Problem {
 	hint := `start the file with "---", a type and "---"`
-	trimmed := bytes.TrimLeft(b, " \t\r\n")
-	first, _, _ := bytes.Cut(trimmed, []byte("\n"))
 	switch {
-	case len(trimmed) < len(b) && fence(first):
-		return bad(1, codeFrontmatter, `frontmatter does not start on the first byte`, `remove what stands before the first "---"`)
+	case unfenced(b):
+		return bad(1, codeFrontmatter, "no frontmatter", hint)
 	case bytes.HasPrefix(b, []byte("+++")):
 		return bad(1, codeFrontmatter, "TOML frontmatter", "write the block as YAML between two lines \"---\"")
 	default:
-		return bad(1, codeFrontmatter, "no frontmatter", hint)
+		return bad(1, codeFrontmatter, `frontmatter does not start on the first byte`, `remove what stands before the first "---"`)
 	}
 }
 

@@ -26,7 +26,7 @@ type Resolution struct {
 // ErrCircular, which names the circle.
 func (g *Graph) Resolve(ref string) (Resolution, error) {
 	if _, ok := g.names.find(ref, ""); !ok && g.External(ref) {
-		return Resolution{}, fmt.Errorf("%s: %w; no atom here has a uri of %s", ref, ErrExternal, authority(ref))
+		return Resolution{}, fmt.Errorf("%s: %w; no atom here has a uri of %s", ref, ErrExternal, Authority(ref))
 	}
 	a, err := g.Find(ref)
 	if err != nil {
@@ -165,10 +165,10 @@ func SplitList(s string) []string {
 	return out
 }
 
-// authority is who gives out a uri: scheme and host where the scheme is http or
+// Authority is who gives out a uri: scheme and host where the scheme is http or
 // https, whose hosts are many; otherwise the scheme alone, because what follows
 // it is an opaque name and is never read. It is "" for what is no uri.
-func authority(uri string) string {
+func Authority(uri string) string {
 	s := strings.ToLower(scheme(uri))
 	if s != "http" && s != "https" {
 		return s
@@ -192,7 +192,7 @@ func (n *names) uri(ref string) (int32, bool) {
 }
 
 // own reports a uri of an authority that some atom of the bundle has a uri of.
-func (n *names) own(ref string) bool { return n.ours[authority(ref)] }
+func (n *names) own(ref string) bool { return n.ours[Authority(ref)] }
 
 // External reports whether name is a uri of an authority that no atom of the
 // bundle has a uri of: somebody else's, and never dead.

@@ -1,0 +1,226 @@
+package cmd
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// located is one finding of a check or an audit, in the shape all the writers
+// here share. Every text in it is somebody else's: it is shown through
+// okf.Visible.
+type located struct {
+	rule     string
+	severity okf.Severity
+	file     string // slash-separated, from the top of the repository; "" where it is about no file
+	line     int    // from 1; 0 for the whole file
+	place    string // file and line as the person's shell sees them
+	text     string
+}
+
+// ruled is a rule that findings are about.
+type ruled struct {
+	id, about string
+	severity  okf.Severity
+}
+
+// The formats of a report.
+const (
+	asText   = "text"
+	asJSON   = "json"
+	asSARIF  = "sarif"
+	asGitHub = "github"
+)
+
+// formatFlags are the flags of every verb that reports findings.
+func formatFlags() []cli.Flag {
+	return []cli.Flag{
+		jsonFlag(),
+		&cli.BoolFlag{Name: "sarif", Usage: "print SARIF 2.1.0, for code scanning"},
+		&cli.BoolFlag{Name: "github", Usage: "print GitHub annotations, for a workflow's log"},
+	}
+}
+
+// formatOf is the one format the flags ask for.
+func formatOf(c *cli.Context) (string, error) {
+	format := asText
+	for _, f := range []string{asJSON, asSARIF, asGitHub} {
+		if !c.Bool(f) {
+			continue
+		}
+		if format != asText {
+			return "", usage("%s: --%s or --%s, not both", c.Command.Name, format, f)
+		}
+		format = f
+	}
+	return format, nil
+}
+
+// printFound prints findings in any format but JSON, whose shape is each verb's own.
+func printFound(env Env, format string, rules []ruled, found []located) error {
+	switch format {
+	case asSARIF:
+		return printSARIF(env, rules, found)
+	case asGitHub:
+		return printGitHub(env, found)
+	}
+	return printLocated(env, found)
+}
+
+// printLocated prints one line a finding, as compilers do.
+func printLocated(env Env, found []located) error {
+	for _, f := range found {
+		if _, err := fmt.Fprintf(env.Stdout, "%s: %s: %s [%s]\n", okf.Visible(f.place), coloured(env, f.severity), cell(f.text), okf.Visible(f.rule)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// coloured is a severity, red or yellow for a person.
+func coloured(env Env, s okf.Severity) string {
+	code := map[okf.Severity]string{okf.Error: "31", okf.Warn: "33"}[s]
+	if code == "" || !env.color() {
+		return string(s)
+	}
+	return "\x1b[" + code + "m" + string(s) + "\x1b[0m"
+}
+
+// printGitHub prints the workflow commands that make GitHub show findings beside
+// the lines they are about.
+func printGitHub(env Env, found []located) error {
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for _, f := range found {
+		var where string
+		if f.file != "" {
+			where = fmt.Sprintf("file=%s,line=%d,", property.Replace(okf.Visible(f.file)), max(f.line, 1))
+		}
+		level := map[okf.Severity]string{okf.Error: "error", okf.Warn: "warning"}[f.severity]
+		if _, err := fmt.Fprintf(env.Stdout, "::%s %stitle=%s::%s\n", or(level, "notice"), where, property.Replace(okf.Visible(f.rule)), data.Replace(okf.Visible(f.text))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The parts of SARIF 2.1.0 that odd writes.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool    sarifTool           `json:"tool"`
+		Bases   map[string]struct{} `json:"originalUriBaseIds"`
+		Results []sarifResult       `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name    string      `json:"name"`
+		Version string      `json:"version"`
+		Rules   []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID    string     `json:"id"`
+		Short sarifText  `json:"shortDescription"`
+		Usual sarifLevel `json:"defaultConfiguration"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifLevel struct {
+		Level string `json:"level"`
+	}
+	sarifResult struct {
+		RuleID       string            `json:"ruleId"`
+		RuleIndex    int               `json:"ruleIndex"`
+		Level        string            `json:"level"`
+		Message      sarifText         `json:"message"`
+		Locations    []sarifLocation   `json:"locations,omitempty"`
+		Fingerprints map[string]string `json:"partialFingerprints"`
+	}
+	sarifLocation struct {
+		Physical sarifPhysical `json:"physicalLocation"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   *sarifRegion  `json:"region,omitempty"`
+	}
+	sarifArtifact struct {
+		URI  string `json:"uri"`
+		Base string `json:"uriBaseId"`
+	}
+	sarifRegion struct {
+		StartLine int `json:"startLine"`
+	}
+)
+
+// printSARIF prints one run. A rule that is not in the table is added to it, so
+// that every result has its index.
+func printSARIF(env Env, rules []ruled, found []located) error {
+	run := sarifRun{Bases: map[string]struct{}{"SRCROOT": {}}, Results: []sarifResult{}}
+	run.Tool.Driver = sarifDriver{Name: "odd", Version: version(), Rules: []sarifRule{}}
+	index := map[string]int{}
+	rule := func(r ruled) int {
+		if _, known := index[r.id]; !known {
+			index[r.id] = len(index)
+			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{okf.Visible(r.id), sarifText{okf.Visible(r.about)}, sarifLevel{level(r.severity)}})
+		}
+		return index[r.id]
+	}
+	for _, r := range rules {
+		rule(r)
+	}
+	before := map[string]int{}
+	for _, f := range found {
+		i := rule(ruled{f.rule, f.rule, f.severity})
+		run.Results = append(run.Results, sarifResult{
+			RuleID: okf.Visible(f.rule), RuleIndex: i, Level: level(f.severity), Message: sarifText{okf.Visible(f.text)},
+			Locations: f.sarif(), Fingerprints: map[string]string{"odd/v1": f.fingerprint(before)},
+		})
+	}
+	return printJSON(env, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+}
+
+// level is a severity as SARIF says it.
+func level(s okf.Severity) string {
+	switch s {
+	case okf.Error, okf.Warn:
+		return string(s)
+	}
+	return "note"
+}
+
+// sarif is where a finding is: a path from the top of the repository, which the
+// reader of the report knows as SRCROOT.
+func (f located) sarif() []sarifLocation {
+	if f.file == "" {
+		return nil
+	}
+	u := url.URL{Path: okf.Visible(f.file)}
+	at := sarifPhysical{Artifact: sarifArtifact{URI: strings.ReplaceAll(u.EscapedPath(), ":", "%3A"), Base: "SRCROOT"}}
+	if f.line > 0 {
+		at.Region = &sarifRegion{f.line}
+	}
+	return []sarifLocation{{at}}
+}
+
+// fingerprint names a finding by what it says and where, without its line, so
+// that it keeps its name while lines move; before counts those that would have
+// the same one.
+func (f located) fingerprint(before map[string]int) string {
+	key := f.rule + "\x00" + f.file + "\x00" + f.text
+	before[key]++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, before[key]))
+	return hex.EncodeToString(sum[:16])
+}

@@ -1,0 +1,297 @@
+package canon
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// The rules. A finding names one.
+const (
+	ruleBlock     = "frontmatter-missing-block"
+	ruleParse     = "frontmatter-parse-error"
+	ruleRequired  = "frontmatter-missing-required"
+	ruleEnum      = "frontmatter-invalid-enum"
+	ruleType      = "frontmatter-type-mismatch"
+	ruleContrary  = "frontmatter-contradictory"
+	ruleDuplicate = "duplicate-uri"
+	ruleCircular  = "circular-supersession"
+	ruleDead      = "dead-reference"
+	ruleInvalid   = "invalid-reference"
+	ruleByPath    = "reference-by-path"
+	ruleAnchor    = "dead-anchor"
+	ruleLoose     = "loose-anchor"
+	ruleAllow     = "audit-allow-invalid"
+	ruleUnused    = "audit-allow-unused"
+)
+
+// Rule is one rule a finding can be about.
+type Rule struct {
+	ID       string       `json:"id"`
+	Severity okf.Severity `json:"severity"` // the usual one; a dead reference that may be a route or a word is milder
+	About    string       `json:"about"`
+}
+
+// Rules lists every rule.
+func Rules() []Rule {
+	return []Rule{
+		{ruleBlock, okf.Error, "a canon document has no frontmatter"},
+		{ruleParse, okf.Error, "a file cannot be read: its frontmatter is not closed, not YAML, not a mapping, or it is not text"},
+		{ruleRequired, okf.Error, "a canon document lacks one of the eight required keys"},
+		{ruleEnum, okf.Error, "a required key has a value outside its vocabulary"},
+		{ruleType, okf.Error, "a key has a value of the wrong type, such as a number in quotes"},
+		{ruleContrary, okf.Error, "a document is public: false and exposure: public"},
+		{ruleDuplicate, okf.Error, "two files have one uri"},
+		{ruleCircular, okf.Error, "documents supersede each other in a circle"},
+		{ruleDead, okf.Error, "a reference of our own authority, or a path, leads nowhere"},
+		{ruleInvalid, okf.Error, "a reference climbs out of the folder or holds what no name holds"},
+		{ruleByPath, okf.Warn, "a uri is found by its path only, and the document there has another uri"},
+		{ruleAnchor, okf.Error, "a reference names a heading that the document does not have"},
+		{ruleLoose, okf.Warn, "a reference names only the beginning of a heading's slug"},
+		{ruleAllow, okf.Error, "an audit-allow comment names no rule or gives no reason"},
+		{ruleUnused, okf.Warn, "an audit-allow comment allows nothing: the next link does not break its rule"},
+	}
+}
+
+// Location is a place in a file: Path from the top of the folder, Line from 1.
+type Location struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+}
+
+// Finding is one thing that is wrong. Occurrence is the text it is about.
+type Finding struct {
+	RuleID     string       `json:"rule_id"`
+	Severity   okf.Severity `json:"severity"`
+	Location   Location     `json:"location"`
+	Occurrence string       `json:"occurrence"`
+	Message    string       `json:"message"`
+}
+
+// Tally counts the references that were followed, by what they turned out to be.
+type Tally struct {
+	Found       int `json:"found"`
+	External    int `json:"external"`
+	Placeholder int `json:"placeholder"`
+	Prose       int `json:"prose"`
+	Dead        int `json:"dead"`
+	Allowed     int `json:"allowed"` // findings that a comment allowed
+}
+
+// Report is everything a check has to say, in order of path and line. Status is
+// OK, or FINDINGS where there is an error.
+type Report struct {
+	Status     string    `json:"status"`
+	Scanned    int       `json:"scanned"`   // markdown files
+	Documents  int       `json:"documents"` // those that are canon
+	Errors     int       `json:"errors"`
+	Warnings   int       `json:"warnings"`
+	References Tally     `json:"references"`
+	Findings   []Finding `json:"findings"`
+}
+
+// checker goes through the pages; at is the one it stands on.
+type checker struct {
+	lib   *Library
+	at    *page
+	found []Finding
+	tally Tally
+}
+
+// Check holds every document to the profile and follows what it refers to. A
+// file that cannot be read is reported wherever it stands, because nobody can
+// say that it is no document.
+func (l *Library) Check() Report {
+	c := checker{lib: l}
+	r := Report{Status: "OK", Scanned: len(l.pages)}
+	for _, p := range l.pages {
+		c.at = p
+		if p.document {
+			r.Documents++
+		}
+		switch {
+		case p.err != nil:
+			c.add(ruleParse, p.err.Line, "", "%s", strings.Join(slices.DeleteFunc([]string{p.err.Message, p.err.Hint}, func(s string) bool { return s == "" }), "; "))
+		case p.document:
+			c.profile(p)
+			c.duplicates(p)
+			c.references(p)
+		}
+	}
+	c.circles()
+	slices.SortStableFunc(c.found, func(a, b Finding) int {
+		return cmp.Or(strings.Compare(a.Location.Path, b.Location.Path), cmp.Compare(a.Location.Line, b.Location.Line))
+	})
+	r.Findings, r.References = c.found, c.tally
+	for _, f := range r.Findings {
+		if f.Severity == okf.Error {
+			r.Errors++
+			r.Status = "FINDINGS"
+		} else {
+			r.Warnings++
+		}
+	}
+	return r
+}
+
+// Strict is the report with every warning raised to an error.
+func (r Report) Strict() Report {
+	r.Findings = slices.Clone(r.Findings)
+	for i := range r.Findings {
+		r.Findings[i].Severity = okf.Error
+	}
+	r.Errors, r.Warnings = len(r.Findings), 0
+	if r.Errors > 0 {
+		r.Status = "FINDINGS"
+	}
+	return r
+}
+
+func (c *checker) add(rule string, line int, occurrence, format string, args ...any) {
+	all := Rules()
+	i := slices.IndexFunc(all, func(r Rule) bool { return r.ID == rule })
+	c.found = append(c.found, Finding{
+		RuleID: rule, Severity: all[i].Severity, Location: Location{c.at.path, line},
+		Occurrence: okf.Visible(occurrence), Message: okf.Visible(fmt.Sprintf(format, args...)),
+	})
+}
+
+// duplicates reports a uri at every file that has it.
+func (c *checker) duplicates(p *page) {
+	for _, other := range c.lib.byURI[p.atom.URI] {
+		if p.atom.URI != "" && other != p {
+			c.add(ruleDuplicate, p.atom.Line("uri"), p.atom.URI, "uri %s is also at %s:%d; a uri is given once", p.atom.URI, other.path, other.atom.Line("uri"))
+			return
+		}
+	}
+}
+
+// references follows the references of a document: its keys, then its text.
+func (c *checker) references(p *page) {
+	for _, name := range []string{"derives_from", "complements", string(okf.Supersedes), string(okf.SupersededBy)} {
+		for _, r := range listed(p, name) {
+			c.follow(r)
+		}
+	}
+	text, allows := readable(p)
+	c.allowed(written(p, text), allows)
+}
+
+// allowed follows the references of a text. A comment allows what it names to
+// the next reference, and to its repetition on the same line.
+func (c *checker) allowed(refs []ref, allows []allow) {
+	for i := 0; i < len(refs); {
+		var now []allow
+		for len(allows) > 0 && allows[0].at < refs[i].at {
+			now, allows = append(now, allows[0]), allows[1:]
+		}
+		before := len(c.found)
+		first := refs[i]
+		for ; i < len(refs) && (refs[i] == first || len(now) > 0 && refs[i].line == first.line && refs[i].text == first.text); i++ {
+			c.follow(refs[i])
+		}
+		c.consume(now, before)
+	}
+	c.consume(allows, len(c.found))
+}
+
+// consume takes the findings from before on that comments allow, and reports
+// the comments that allow nothing.
+func (c *checker) consume(allows []allow, before int) {
+	for _, a := range allows {
+		known := slices.ContainsFunc(Rules(), func(r Rule) bool { return r.ID == a.rule })
+		if !known || a.reason == "" {
+			c.add(ruleAllow, a.line, a.rule, `write it as <!-- audit-allow: RULE reason="WHY" -->, with a rule such as %s and a reason`, ruleDead)
+			continue
+		}
+		kept := slices.DeleteFunc(slices.Clone(c.found[before:]), func(f Finding) bool { return f.RuleID == a.rule })
+		if n := len(c.found) - before - len(kept); n > 0 {
+			c.tally.Allowed += n
+			c.found = append(c.found[:before], kept...)
+			continue
+		}
+		c.add(ruleUnused, a.line, a.rule, "the next link does not break %s; take the comment out", a.rule)
+	}
+}
+
+// follow reports what a reference does not lead to.
+func (c *checker) follow(r ref) {
+	switch r.state {
+	case placeholder:
+		c.tally.Placeholder++
+		return
+	case prose:
+		c.tally.Prose++
+		return
+	}
+	t := c.locate(r)
+	switch t.Outcome {
+	case External:
+		c.tally.External++
+		return
+	case Invalid:
+		c.tally.Dead++
+		c.add(ruleInvalid, r.line, r.text, "%s%s: %s", r.where(), r.text, t.Message)
+		return
+	case NotFound:
+		c.tally.Dead++
+		c.dead(r)
+		return
+	}
+	c.tally.Found++
+	c.aside(r, t)
+}
+
+// locate finds what a reference of the page names. One that begins with "#" is
+// about the page itself.
+func (c *checker) locate(r ref) Trail {
+	slug, same := strings.CutPrefix(r.text, "#")
+	if !same {
+		return c.lib.locate(r.text, c.at.path)
+	}
+	t := Trail{Ref: r.text, Outcome: Found, Path: c.at.path, page: c.at}
+	if slug != "" {
+		t.anchor(slug)
+	}
+	return t
+}
+
+// aside reports what is not quite right about a reference that was found.
+func (c *checker) aside(r ref, t Trail) {
+	if uri := okf.Authority(r.text) != ""; uri && t.by != "index" && t.page != nil && t.page.atom.URI != "" && t.by != "stem" {
+		c.add(ruleByPath, r.line, r.text, "%s%s is the path of %s, whose uri is %s", r.where(), r.text, t.Path, t.page.atom.URI)
+	}
+	_, slug, _ := strings.Cut(r.text, "#")
+	switch t.Anchor {
+	case AnchorDead:
+		c.add(ruleAnchor, r.line, r.text, "%s%s: %s has no heading #%s", r.where(), r.text, t.Path, slug)
+	case AnchorLoose:
+		c.add(ruleLoose, r.line, r.text, "%s%s: the heading is %s", r.where(), r.text, t.Steps[len(t.Steps)-1].Found)
+	}
+}
+
+// dead reports a reference that leads nowhere. A bare word may be a phrase and a
+// path without ".md" a route of a site, so these are warnings.
+func (c *checker) dead(r ref) {
+	name, _, _ := strings.Cut(r.text, "#")
+	near := ""
+	if p := c.lib.byID[strings.TrimSuffix(path.Base(name), ".md")]; p != nil {
+		near = "; did you mean " + p.called() + "?"
+	}
+	c.add(ruleDead, r.line, r.text, "%s%s leads nowhere%s", r.where(), r.text, near)
+	if okf.Authority(name) == "" && !strings.HasSuffix(name, ".md") && (r.key == "" || !strings.Contains(name, "/")) {
+		c.found[len(c.found)-1].Severity = okf.Warn
+	}
+}
+
+// where is the key a reference stands in, as a message begins.
+func (r ref) where() string {
+	if r.key == "" {
+		return ""
+	}
+	return r.key + ": "
+}

@@ -1,0 +1,265 @@
+package canon
+
+import (
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// Outcome is how a resolution ends.
+type Outcome string
+
+// The outcomes.
+const (
+	Found    Outcome = "FOUND"
+	NotFound Outcome = "NOT_FOUND"
+	External Outcome = "EXTERNAL"      // a uri of another authority
+	Invalid  Outcome = "INVALID_INPUT" // no reference, or one that climbs out of the folder
+	Circular Outcome = "CIRCULAR_SUPERSESSION"
+)
+
+// Step is one thing that was tried. Found is the path it led to, "" for none.
+type Step struct {
+	Try   string `json:"try"`  // authority, index, path, stem, directory, file, id, superseded-by, anchor
+	Name  string `json:"name"` // what was looked for
+	Found string `json:"found,omitempty"`
+	Note  string `json:"note,omitempty"`
+}
+
+// Trail is a resolution with every step of it, so that a wrong answer can be
+// traced to the step that gave it.
+type Trail struct {
+	Ref     string   `json:"ref"`
+	Outcome Outcome  `json:"outcome"`
+	Path    string   `json:"path,omitempty"`     // the file the reference names, in the folder, or in its repository with a leading "/"
+	InForce []string `json:"in_force,omitempty"` // paths of what stands in its place today, itself unless superseded
+	Anchor  Anchor   `json:"anchor,omitempty"`
+	Message string   `json:"message,omitempty"` // why it was not found
+	Steps   []Step   `json:"steps"`
+
+	page *page
+	by   string // the step that found it
+}
+
+// Anchor is what the part of a reference after "#" turns out to be.
+type Anchor string
+
+// The states of an anchor. A loose one is the beginning of a heading's slug, up
+// to a hyphen.
+const (
+	AnchorFound Anchor = "found"
+	AnchorLoose Anchor = "loose"
+	AnchorDead  Anchor = "dead"
+)
+
+// Resolve follows a reference to the file it names, and along supersession to
+// what is in force. It tries, in this order: the index of uris; the path with
+// ".md"; the uri or path without its ".md"; the README.md or index.md of the
+// folder; the exact file; an id or an unambiguous stem.
+func (l *Library) Resolve(ref string) Trail {
+	t := l.locate(ref, "")
+	if t.Outcome != Found || t.page == nil {
+		return t
+	}
+	var ends []*page
+	if circle := follow(t.page, nil, map[*page]bool{}, &ends, &t.Steps); circle != "" {
+		t.Outcome, t.Message = Circular, "circle of supersession: "+circle
+		return t
+	}
+	for _, p := range ends {
+		t.InForce = append(t.InForce, p.path)
+	}
+	slices.Sort(t.InForce)
+	t.InForce = slices.Compact(t.InForce)
+	if why := l.unfollowed(ends, &t.Steps); why != "" {
+		t.Outcome, t.Message, t.InForce = NotFound, why, nil
+	}
+	return t
+}
+
+// locate finds what a reference names, and leaves supersession alone. A path
+// that is not found from the top of the folder is taken from the file from.
+func (l *Library) locate(ref, from string) Trail {
+	t := Trail{Ref: ref, Outcome: NotFound}
+	name, anchor, _ := strings.Cut(strings.TrimSpace(ref), "#")
+	if why := unsafeRef(name, from != ""); why != "" {
+		t.Outcome, t.Message = Invalid, why
+		return t
+	}
+	if ps := l.byURI[strings.TrimSpace(ref)]; len(ps) > 0 {
+		name, anchor = strings.TrimSpace(ref), ""
+	}
+	t.find(l, name, from)
+	if t.Outcome == Found && anchor != "" && t.page != nil {
+		t.anchor(anchor)
+	}
+	if t.Outcome == NotFound {
+		t.Message = fmt.Sprintf("nothing here is called %s", name)
+	}
+	return t
+}
+
+// unsafeRef is why name cannot be looked for, or "". A reference in a document
+// may climb towards the top; one that a person gives may not.
+func unsafeRef(name string, relative bool) string {
+	plain, err := url.PathUnescape(name)
+	if err != nil {
+		plain = name
+	}
+	_, inside, uri := strings.Cut(plain, "://")
+	if !uri {
+		inside = plain
+	}
+	switch {
+	case strings.Trim(inside, "/") == "":
+		return "it names nothing"
+	case plain != okf.Visible(plain) || strings.ContainsAny(plain, "\\\n\t"):
+		return "it holds a character that no name has"
+	case (uri || !relative) && slices.Contains(strings.Split(inside, "/"), ".."):
+		return `it climbs with ".."`
+	}
+	return ""
+}
+
+// find tries every step until one leads to a file.
+func (t *Trail) find(l *Library, name, from string) {
+	scheme := okf.Authority(name)
+	if ps := l.byURI[name]; t.try("index", name, first(ps)) {
+		if len(ps) > 1 {
+			t.note("also the uri of " + ps[1].path)
+		}
+		return
+	}
+	if scheme != "" && !l.own[scheme] {
+		t.Steps = append(t.Steps, Step{Try: "authority", Name: scheme})
+		t.Outcome, t.Message = External, "no file here has a uri of "+scheme+"; it is another authority's"
+		return
+	}
+	file := name
+	if _, inside, uri := strings.Cut(name, "://"); uri {
+		file = inside
+	} else if from != "" && t.beside(l, name, from) {
+		return
+	}
+	if plain, err := url.PathUnescape(file); err == nil {
+		file = plain
+	}
+	file = strings.Trim(file, "/")
+	_ = t.file(l, file, name) || scheme == "" && (t.try("id", file, l.byID[file]) || t.try("id", strings.TrimSuffix(file, ".md"), l.byID[strings.TrimSuffix(file, ".md")]))
+}
+
+// beside tries a path from the folder of the file that has it.
+func (t *Trail) beside(l *Library, name, from string) bool {
+	if plain, err := url.PathUnescape(name); err == nil {
+		name = plain
+	}
+	if strings.HasPrefix(name, "/") {
+		return false
+	}
+	near := path.Join(path.Dir(from), name)
+	if top := path.Join(l.prefix, near); !fs.ValidPath(near) && fs.ValidPath(top) {
+		return t.outside(l, top)
+	} else if !fs.ValidPath(near) {
+		t.Outcome, t.Message = External, "it climbs out of what was read"
+		return true
+	}
+	return path.Dir(from) != "." && fs.ValidPath(near) && t.file(l, near, near)
+}
+
+// file tries the steps that take a name for a path.
+func (t *Trail) file(l *Library, file, name string) bool {
+	if !fs.ValidPath(file) {
+		return false
+	}
+	stem, suffixed := strings.CutSuffix(file, ".md")
+	if !suffixed && t.try("path", file+".md", l.byPath[file+".md"]) {
+		return true
+	}
+	if suffixed && t.try("stem", strings.TrimSuffix(name, ".md"), first(l.byURI[strings.TrimSuffix(name, ".md")])) {
+		return true
+	}
+	for _, base := range []string{"README.md", "index.md"} {
+		if at := path.Join(file, base); !suffixed && t.try("directory", at, l.byPath[at]) {
+			return true
+		}
+	}
+	if t.try("file", file, l.byPath[file]) {
+		return true
+	}
+	if exists(l.inner, file) {
+		t.hit(file)
+		return true
+	}
+	return stem != "" && l.prefix != "." && t.outside(l, file)
+}
+
+// outside tries a path from the top of the repository.
+func (t *Trail) outside(l *Library, file string) bool {
+	for _, at := range []string{file, file + ".md"} {
+		if exists(l.outer, at) {
+			t.Steps = append(t.Steps, Step{Try: "file", Name: at})
+			if inside, ok := strings.CutPrefix(at, l.prefix+"/"); ok && l.prefix != "." {
+				t.page = l.byPath[inside]
+				t.hit(inside)
+				return true
+			}
+			t.hit("/" + at)
+			return true
+		}
+	}
+	return false
+}
+
+func exists(f fs.FS, file string) bool {
+	_, err := fs.Stat(f, file)
+	return err == nil
+}
+
+// try notes a step, and takes p if it is there.
+func (t *Trail) try(how, name string, p *page) bool {
+	t.Steps = append(t.Steps, Step{Try: how, Name: name})
+	if p == nil {
+		return false
+	}
+	t.page = p
+	t.hit(p.path)
+	return true
+}
+
+// hit says that the last step found file.
+func (t *Trail) hit(file string) {
+	last := &t.Steps[len(t.Steps)-1]
+	last.Found = file
+	t.Outcome, t.Path, t.by = Found, file, last.Try
+}
+
+func (t *Trail) note(text string) { t.Steps[len(t.Steps)-1].Note = text }
+
+// anchor looks for the heading that a fragment means.
+func (t *Trail) anchor(slug string) {
+	if plain, err := url.PathUnescape(slug); err == nil {
+		slug = plain
+	}
+	if !strings.HasSuffix(t.page.path, ".md") || t.page.err != nil {
+		return
+	}
+	heading := ""
+	t.Anchor, heading = t.page.anchor(slug)
+	s := Step{Try: "anchor", Name: "#" + slug, Note: string(t.Anchor)}
+	if heading != "" {
+		s.Found = t.page.path + "#" + heading
+	}
+	t.Steps = append(t.Steps, s)
+}
+
+func first(ps []*page) *page {
+	if len(ps) == 0 {
+		return nil
+	}
+	return ps[0]
+}
