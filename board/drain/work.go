@@ -106,7 +106,7 @@ func (d *drain) request(ctx context.Context, c *claim, w *work) (session.Request
 		Timeout: min(cfg.Session.Timeout, cfg.TaskLease), MaxAtoms: cfg.Session.MaxAtoms,
 		Turn: func() error { return d.turn(ctx, c) }, Progress: func(s string) { d.Progress(string(t.ID) + ": " + s) },
 	}
-	w.brief = invoke.Build(d.brief(c, w, req))
+	w.brief = invoke.Compose(d.brief(c, w, req))
 	req.Brief = w.brief.Text
 	return req, nil
 }

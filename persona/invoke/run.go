@@ -2,34 +2,278 @@ package invoke
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
+	"strings"
 
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/surface"
 )
 
-// Session is one bounded run under a contract.
+// The failures that a contract adds to those of package session. What a surface
+// fails keeps the surface's name.
+const (
+	TooLong          = "too-long"          // over the surface's cap after every try
+	Yielded          = "yielded"           // asked a question that nobody answers; Detail is the question
+	ReadOnly         = "read-only"         // atoms or a change from a role that changes nothing
+	Certifies        = "certifies"         // findings from who may not judge its own work
+	WrongDeliverable = "wrong-deliverable" // one that is not the role's; a surface's name too
+	OutsideFindings  = "outside-findings"  // an atom that no remedy names; a surface's name too
+)
+
+// The most rounds of one dialogue, whatever the limits say.
+const maxRounds = 50
+
+// Session is one bounded run under a contract. Its Request holds the limits of
+// the whole: every try and every turn of a dialogue counts against the same
+// turns, money and time.
 type Session struct {
 	Contract  contract.Contract
 	Brief     Brief
-	Request   session.Request // its Brief is set by Run
+	Request   session.Request // its Brief, Role, After and Try are set by Run
 	Substrate session.Substrate
-	Tries     int                                                    // how often an over-long emission is sent back; 0 is twice
-	Reply     func(ctx context.Context, said string) (string, error) // a person's turn under the engagement assistant; nil ends the session yielding
+	Tries     int                                                    // how often an over-long emission is sent back; 0 is twice, negative never
+	Reply     func(ctx context.Context, said string) (string, error) // a person's turn under the engagement assistant; nil ends the session as Yielded
 }
 
-// Result is what a session came to. Emission is cleaned by the surface; a
-// structural failure of the surface is its Failure.
+// Result is what a session came to. Emission is cleaned by the surface, its
+// Usage is the sum over all tries, and its Raw is the last try's; what was said
+// before is in its Transcript.
 type Result struct {
 	Emission session.Emission
 	Verdict  surface.Verdict
-	Briefs   []Brief // one a try: the first, then those that sent it back
+	Briefs   []Brief // one a try: the first, then those that sent it back or answered it
 }
 
-// Run runs the session, has its output judged, and sends an over-long emission
-// back for a shorter one. The error is a fault of odd's own.
+// Run runs the session, holds what it emits to its contract, has its output
+// judged by the surface, sends an over-long emission back for a shorter one and
+// leads a dialogue. Whatever fails is a named failure of the emission, and
+// nothing of it is kept but Raw and Transcript. The error is a fault of odd's own.
+//
+// A strict contract's session sees the files and the graph through View, and is
+// answered by nobody: a person's words are context it must not have.
 func Run(ctx context.Context, s Session) (Result, error) {
-	s.Request.Brief = s.Brief.Text
-	e, err := session.Run(ctx, s.Substrate, s.Request)
-	return Result{Emission: e, Briefs: []Brief{s.Brief}}, err
+	if s.Request.Timeout > 0 { // of the whole; package session bounds each try as well
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.Request.Timeout)
+		defer cancel()
+	}
+	r := &run{Session: s, brief: s.Brief, budget: budget{turns: s.Request.MaxTurns, cost: s.Request.MaxCost}}
+	r.budget.usage.CostKnown = true
+	if r.Tries == 0 {
+		r.Tries = 2
+	}
+	if err := r.shield(); err != nil {
+		return Result{}, err
+	}
+	for {
+		e, err := r.try(ctx)
+		if err != nil {
+			return Result{}, err
+		}
+		end, done := r.judge(ctx, e)
+		if !done {
+			continue
+		}
+		end.Usage = r.budget.usage
+		end.Raw, end.Transcript = e.Raw, r.transcript(e)
+		return Result{Emission: end, Verdict: r.verdict, Briefs: r.briefs}, nil
+	}
+}
+
+// run is a session under way.
+type run struct {
+	Session
+	brief    Brief
+	briefs   []Brief
+	budget   budget
+	verdict  surface.Verdict
+	said     []deliver.Say // in the turns that went on
+	earlier  [][]byte      // Raw and transcript of every try but the last
+	last     session.Emission
+	dialogue strings.Builder
+	rounds   int
+}
+
+// shield narrows what a strict contract's substrate can reach.
+func (r *run) shield() error {
+	q := &r.Request
+	q.Role = string(r.Contract.Role)
+	if h := r.Contract.Handoffs; len(h) > 0 {
+		q.After = string(h[0].From)
+	}
+	if !r.Contract.Strict {
+		return nil
+	}
+	q.Inputs = nil
+	if q.Files == nil {
+		q.Graph = nil
+		return nil
+	}
+	q.Files = View(r.Contract, q.Files, q.BundleRoot)
+	bundle, err := fs.Sub(q.Files, orDot(q.BundleRoot))
+	if err == nil {
+		q.Graph, _, err = okf.Load(bundle)
+	}
+	if err != nil {
+		return fmt.Errorf("%s, as the session may see it: %w", q.BundleRoot, err)
+	}
+	return nil
+}
+
+func orDot(dir string) string { return or(dir, ".") }
+
+// try runs the substrate once, within what is left of the whole session's limits.
+func (r *run) try(ctx context.Context) (session.Emission, error) {
+	if r.briefs != nil {
+		r.earlier = append(r.earlier, said(r.last))
+	}
+	r.briefs = append(r.briefs, r.brief)
+	q := r.Request
+	q.Brief, q.Try = r.brief.Text, len(r.briefs)
+	r.budget.bound(&q)
+	e, err := session.Run(ctx, r.Substrate, q)
+	r.budget.spend(e.Usage)
+	r.last = e
+	return e, err
+}
+
+// judge decides over one try: done with its emission, or on with the next.
+func (r *run) judge(ctx context.Context, e session.Emission) (end session.Emission, done bool) {
+	if r.Contract.Role == "" {
+		return e, true
+	}
+	open := e.Failure == session.Silent && len(e.Says) > 0
+	if e.Outcome != session.Completed && !open {
+		return e, true
+	}
+	c := r.Contract
+	if c.Surface.MaxEmissions > 0 { // of the whole dialogue
+		c.Surface.MaxEmissions -= len(r.said)
+	}
+	out, v := surface.Judge(c, surface.Output{Says: e.Says, Deliverable: e.Deliverable})
+	r.verdict = v
+	turns := c.Engagement == contract.Assistant && (v.Turn == session.Holding || v.Turn == session.Yielding)
+	switch name, detail := r.broken(e); {
+	case name != "":
+		return session.Fail(name, detail), true
+	case open && !turns && v.Failure != "clarifying-question":
+		return e, true // silent, and no turn of a dialogue
+	case v.Failure != "":
+		return session.Fail(v.Failure, v.Detail), true
+	case len(v.Excess) > 0:
+		return r.again(v.Excess)
+	case turns:
+		return r.turn(ctx, out.Says, v.Turn)
+	}
+	e.Says, e.Deliverable = append(r.said, out.Says...), out.Deliverable
+	return e, true
+}
+
+// again sends an over-long emission back, as long as tries and limits last.
+func (r *run) again(over []surface.Excess) (session.Emission, bool) {
+	var b strings.Builder
+	for _, x := range over {
+		fmt.Fprintf(&b, "- %s: about %d tokens, at most %d (an estimate: bytes/4)\n", x.At, x.Estimate, x.Cap)
+	}
+	why := r.budget.exhausted()
+	if r.Tries--; r.Tries < 0 {
+		why = "it was sent back as often as may be"
+	}
+	if why != "" {
+		return session.Fail(TooLong, why+"\n"+strings.TrimSpace(b.String())), true
+	}
+	r.brief = r.brief.with("again", "Your last emission was too long for its surface. Emit the whole again, shorter where it says so:\n"+b.String(), capAgain)
+	return session.Emission{}, false
+}
+
+// turn goes on with a dialogue: a session that holds speaks on, one that yields
+// is answered by a person.
+func (r *run) turn(ctx context.Context, says []deliver.Say, marker string) (session.Emission, bool) {
+	question := ""
+	for _, s := range says {
+		r.tell("you, "+oneLine(s.Kind), s.Text)
+		question = s.Text
+	}
+	r.rounds++
+	why := r.budget.exhausted()
+	if limit := r.Contract.Surface.MaxEmissions; limit > 0 && len(r.said)+len(says) >= limit {
+		why = fmt.Sprintf("the surface takes %d emissions, and all are used", limit)
+	}
+	switch {
+	case r.rounds > maxRounds:
+		why = fmt.Sprintf("a dialogue of more than %d rounds", maxRounds)
+	case why == "" && marker == session.Yielding:
+		var reply string
+		if reply, why = r.ask(ctx, question); why == "" {
+			r.tell("a person", reply)
+		}
+	}
+	switch {
+	case why != "" && marker == session.Yielding:
+		return session.Fail(Yielded, strings.TrimSpace(question+"\n"+why)), true
+	case why != "":
+		return session.Fail(session.TurnRefused, why), true
+	}
+	r.said = append(r.said, says...)
+	r.brief = r.brief.with("dialogue", r.dialogue.String(), capDialogue)
+	return session.Emission{}, false
+}
+
+// ask takes a person's answer; why says that there is none.
+func (r *run) ask(ctx context.Context, question string) (reply, why string) {
+	switch {
+	case r.Contract.Strict:
+		return "", "a session with a fresh context is not answered: encode what it lacks in its handoff"
+	case r.Reply == nil:
+		return "", "nobody is here to answer"
+	}
+	reply, err := r.Reply(ctx, question)
+	switch {
+	case err != nil:
+		return "", err.Error()
+	case strings.TrimSpace(reply) == "":
+		return "", "the answer was empty"
+	}
+	return reply, ""
+}
+
+// tell adds to the dialogue, each voice in a fence of its own.
+func (r *run) tell(who, text string) {
+	block, _ := fenced(who, []byte(strings.ToValidUTF8(text, "\uFFFD")), capDialogue)
+	r.dialogue.WriteString(block)
+}
+
+// transcript is everything said before the last try, and then its transcript.
+func (r *run) transcript(e session.Emission) []byte {
+	var out []byte
+	for i, b := range r.earlier {
+		out = fmt.Appendf(out, "== try %d\n%s\n", i+1, b)
+	}
+	if out == nil {
+		return e.Transcript
+	}
+	return append(out, e.Transcript...)
+}
+
+func said(e session.Emission) []byte {
+	return append(append([]byte{}, e.Raw...), e.Transcript...)
+}
+
+// with is b with one more part before the form of the answer, in place of an
+// earlier one of that name.
+func (b Brief) with(name, text string, limit int) Brief {
+	next := Brief{title: b.title}
+	for _, p := range b.Manifest {
+		if p.Name == "emission" {
+			next.add(name, text, limit)
+		}
+		if p.Name != name {
+			next.Manifest = append(next.Manifest, p)
+		}
+	}
+	return next.printed()
 }

@@ -201,11 +201,8 @@ func (p *parser) says(b block) error {
 		return fmt.Errorf("%d says in one emission, at most %d", len(p.e.Says)+len(v.Says), maxSays)
 	}
 	for i, s := range v.Says {
-		switch {
-		case s.Kind == "" || strings.TrimSpace(s.Text) == "":
-			return fmt.Errorf("says[%d] has no kind or no text", i)
-		case !slices.Contains([]string{"", Holding, Yielding, Done}, s.Marker):
-			return fmt.Errorf("says[%d] has marker %q; the markers are %s, %s and %s", i, s.Marker, Holding, Yielding, Done)
+		if err := s.Check(); err != nil {
+			return fmt.Errorf("says[%d]: %w", i, err)
 		}
 		p.e.Says = append(p.e.Says, s)
 	}

@@ -140,8 +140,9 @@ func TestParseProblems(t *testing.T) {
 		{"two objects in a block", jsonBlock(plan + "\n" + synthesis), "after top-level value", 3},
 		{"json too large", jsonBlock(`{"schema":"` + strings.Repeat("x", maxObject) + `"}`), "at most 1048576", 1},
 		{"says of nothing", jsonBlock(`{"schema":"odd.say.1","says":[{"kind":"question","text":" "}]}`), "says[0]", 0},
+		{"unknown kind", jsonBlock(`{"schema":"odd.say.1","says":[{"kind":"frame","text":"a"},{"kind":"remark","text":"b"}]}`), `says[1]: unknown kind "remark"`, 0},
 		{"unknown marker", jsonBlock(`{"schema":"odd.say.1","says":[{"kind":"question","text":"?","marker":"over"}]}`), `marker "over"`, 0},
-		{"too many says", jsonBlock(`{"schema":"odd.say.1","says":[` + strings.Repeat(`{"kind":"a","text":"b"},`, maxSays) + `{"kind":"a","text":"b"}]}`), "501 says", 0},
+		{"too many says", jsonBlock(`{"schema":"odd.say.1","says":[` + strings.Repeat(`{"kind":"frame","text":"b"},`, maxSays) + `{"kind":"frame","text":"b"}]}`), "501 says", 0},
 		{"insufficient, naming nothing", jsonBlock(`{"schema":"odd.finish.1","outcome":"handoff_insufficient"}`), "without missing", 0},
 		{"insufficient, naming blanks", jsonBlock(`{"schema":"odd.finish.1","outcome":"handoff_insufficient","missing":["a"," "]}`), "missing[1]", 0},
 		{"completed with something missing", jsonBlock(`{"schema":"odd.finish.1","outcome":"completed","missing":["a"]}`), "something missing", 0},
@@ -212,7 +213,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("prose\n" + atomBlock(" path=terms/x.md", goodAtom) + done)
 	f.Add(jsonBlock(`{"schema":"odd.usage.1","turns":1,"cost_micro_usd":0}`) + done)
 	f.Add("````atom\n```\n````\n```json")
-	f.Add(jsonBlock(`{"schema":"odd.say.1","says":[{"kind":"a","text":"b","marker":"holding"}]}`) + jsonBlock(plan) + done)
+	f.Add(jsonBlock(`{"schema":"odd.say.1","says":[{"kind":"frame","text":"b","marker":"holding"}]}`) + jsonBlock(plan) + done)
 	f.Add(jsonBlock(synthesis) + jsonBlock(`{"schema":"odd.finish.1","outcome":"handoff_insufficient","missing":["x"]}`))
 	f.Add(jsonBlock(`{"schema":"odd.findings.1","artifact":"a","findings":[{"location":"a:1","claim":"c","evidence":"e","classification":"blocker","disposition":"fix"}]}`) + done)
 	f.Add("```atom base=\n---\ntype: [\n---\n```\n")

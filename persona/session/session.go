@@ -95,8 +95,8 @@ const (
 	Refused             Outcome = "refused"
 )
 
-// The markers a say may carry under the engagement assistant: the turn goes on,
-// waits for the other, or was the last.
+// The markers a say may carry under the engagement assistant (deliver.Markers):
+// the turn goes on, waits for the other, or was the last.
 const (
 	Holding  = "holding"
 	Yielding = "yielding"
@@ -148,6 +148,10 @@ type Emission struct {
 // Request is all a substrate gets.
 type Request struct {
 	Run, Task  string
+	Role       string // the contract's role, "" without a contract
+	After      string // the mode its handoff came from, "" for none
+	Member     int    // which of a fan-out's sessions this is, from 1; 0 outside one
+	Try        int    // which call of one session this is, from 1: sent back, or one turn of a dialogue further
 	Brief      []byte
 	Inputs     []string   // paths and globs of the task, repository-relative
 	Files      fs.FS      // the pinned base commit, read-only
