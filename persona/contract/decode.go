@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -166,7 +167,7 @@ func (d *decoder) mapping(where string, v *yaml.Node, strict bool, members []mem
 func (d *decoder) unknownKey(where string, k *yaml.Node, strict bool, known []string) {
 	hint, close := "want one of "+strings.Join(known, ", "), near(k.Value, known)
 	if len(close) > 0 {
-		hint = "did you mean " + either(close) + "?"
+		hint = "did you mean " + either(names(close, strconv.Quote)) + "?"
 	}
 	name := k.Value
 	if where != "" {

@@ -87,8 +87,8 @@ func (e *NoProfile) Error() string { return e.Message + "; " + e.Way }
 // Refused is the reason code.
 func (e *NoProfile) Refused() string { return e.Code }
 
-// Find finds a profile by name, name@version (oddie@2, oddie@v2), the uri or the
-// id of its atom. A name without a version is the highest version in force, or
+// Find finds a profile by name, name@version (oddie@2, oddie@v2), the uri of its
+// atom with or without a version, or the atom's id. A name without a version is the highest version in force, or
 // else the highest there is. It is refused while a file that says it is another
 // version of the name cannot be read, because that one may be in force. The
 // error is a *NoProfile.
@@ -101,7 +101,7 @@ func (r Roster) Find(ref string) (*Profile, error) {
 	name, version := splitRef(ref)
 	var have []*Profile
 	for _, p := range r.Profiles {
-		if fold(p.Name) == fold(name) {
+		if fold(p.Name) == fold(name) || p.URI == name && version > 0 {
 			have = append(have, p)
 		}
 	}

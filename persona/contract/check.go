@@ -1,0 +1,99 @@
+package contract
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// Check returns everything wrong with the profiles of a bundle: what LoadRoster
+// found, and every document or heading that a profile names and that is not
+// there. A uri of another authority is somebody else's and never dead. An anchor
+// that only begins a heading's is a warning: "#brand-guide" for the heading
+// "Brand Guide — Emoji".
+func Check(g *okf.Graph, r Roster) []okf.Problem {
+	out := slices.Clone(r.Problems)
+	for _, p := range r.Profiles {
+		c := refs{g: g, p: p}
+		c.document("system_prompt_uri", p.SystemPromptURI)
+		c.document("brand_discipline", p.BrandDiscipline)
+		for _, s := range sortedKeys(p.Surfaces) {
+			c.document("output_schema", p.Surfaces[s].OutputSchema)
+		}
+		for _, ref := range p.Inheritance {
+			if _, err := r.Find(ref); err != nil {
+				c.document("inheritance", ref)
+			}
+		}
+		for _, ref := range p.Retraction {
+			if strings.Contains(ref, "://") {
+				c.document("retraction_conditions", ref)
+			}
+		}
+		out = append(out, c.found...)
+	}
+	slices.SortStableFunc(out, func(a, b okf.Problem) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
+	return slices.Compact(out)
+}
+
+// refs checks what one profile names.
+type refs struct {
+	g     *okf.Graph
+	p     *Profile
+	found []okf.Problem
+}
+
+func (c *refs) add(sev okf.Severity, code, key, hint, text string) {
+	c.found = append(c.found, okf.Problem{Code: code, Severity: sev, Path: c.p.Path, Line: c.line(key), Message: key + ": " + text, Hint: hint})
+}
+
+// line is where the profile writes a key, or where the profile starts: an
+// inherited value has no line here.
+func (c *refs) line(key string) int {
+	a := c.g.ByID(c.p.ID)
+	if a == nil {
+		return c.p.Line
+	}
+	from := c.p.Line
+	for i, text := range strings.Split(string(a.Bytes()), "\n") {
+		word, _, colon := strings.Cut(strings.TrimLeft(text, " -{"), ":")
+		if w := fold(strings.TrimSpace(word)); i+1 >= min(from, 2) && colon && (w == fold(key) || w == fold(key+"_uri")) {
+			return i + 1
+		}
+	}
+	return from
+}
+
+// document resolves a reference, and its anchor among the document's headings.
+func (c *refs) document(key, ref string) {
+	if ref == "" {
+		return
+	}
+	base, anchor, _ := strings.Cut(ref, "#")
+	a := c.g.Target(base, c.p.Path)
+	switch {
+	case a == nil && c.g.External(base):
+		return
+	case a == nil:
+		c.add(okf.Error, codeRef, key, "write the document, or mend the reference", ref+" leads to no atom")
+		return
+	case anchor == "":
+		return
+	}
+	var close string
+	for _, h := range a.Headings() {
+		if h.Slug == anchor {
+			return
+		}
+		if close == "" && strings.HasPrefix(h.Slug, anchor+"-") {
+			close = h.Slug
+		}
+	}
+	if close != "" {
+		c.add(okf.Warn, codeAnchor, key, "write #"+close, a.Path+" has no heading #"+anchor+", only one that begins so")
+		return
+	}
+	c.add(okf.Error, codeAnchor, key, "name a heading that is there", a.Path+" has no heading #"+anchor)
+}
