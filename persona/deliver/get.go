@@ -34,3 +34,17 @@ func (s Summary) String() string {
 	}
 	return out
 }
+
+// Set sets the text or the list of texts at a key of the schema, and leaves
+// other keys alone. A nil list is one that is absent.
+func (d *Deliverable) Set(key, text string, list []string) {
+	for _, m := range d.members() {
+		switch {
+		case m.key != key:
+		case m.text != nil:
+			*m.text = text
+		case m.list != nil:
+			*m.list = list
+		}
+	}
+}

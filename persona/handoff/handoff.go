@@ -117,11 +117,6 @@ func legal() string {
 	return strings.Join(out, ", ")
 }
 
-// Modes lists the modes in the order of the work.
-func Modes() []contract.Mode {
-	return []contract.Mode{contract.Exploration, contract.Planning, contract.Execution, contract.Validation, contract.Resolution}
-}
-
 // Worker is the role that works in a mode, "" for an unknown mode.
 func Worker(m contract.Mode) contract.Role {
 	switch m {

@@ -138,7 +138,7 @@ func TestReadBlock(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, from, old, new, want string }{
-		{"no mode", written, "from: planning", "from: Planning", `handoffs/h.md:4: from "Planning" is no mode; did you mean planning?`},
+		{"no mode", written, "from: planning", "from: Planning", `handoffs/h.md:4: from "Planning" is no mode; write planning`},
 		{"absent", written, "to: execution\n", "", `to "" is no mode`},
 		{"no transition", written, "to: execution", "to: validation", "handoffs/h.md:5: planning → validation is no transition; a handoff is one of exploration → planning"},
 		{"backwards", written, "from: planning\nto: execution", "from: execution\nto: planning", "odd handoff revert"},
@@ -343,8 +343,8 @@ func TestMakeRefuses(t *testing.T) {
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	got := ""
-	for _, from := range append(Modes(), "") {
-		for _, to := range append(Modes(), "") {
+	for _, from := range append(contract.ModeNames(), "") {
+		for _, to := range append(contract.ModeNames(), "") {
 			if tr, ok := Find(from, to); ok {
 				got += tr.String() + " " + tr.Schema + "\n"
 			}

@@ -91,15 +91,13 @@ func (r *reader) transition(from, to contract.Mode) (Transition, bool) {
 		key  string
 		mode contract.Mode
 	}{{"from", from}, {"to", to}} {
-		if slices.Contains(Modes(), m.mode) {
+		if slices.Contains(contract.ModeNames(), m.mode) {
 			continue
 		}
 		known = false
 		hint := "the modes are exploration, planning, execution, validation, resolution"
-		for _, other := range Modes() {
-			if strings.EqualFold(strings.TrimSpace(string(m.mode)), string(other)) {
-				hint = "did you mean " + string(other) + "?"
-			}
+		if near, err := contract.Named(string(m.mode), contract.ModeNames()); err == nil {
+			hint = "write " + string(near)
 		}
 		r.problem(r.a.Line(m.key), fmt.Sprintf("%s %q is no mode", m.key, m.mode), hint)
 	}

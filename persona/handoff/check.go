@@ -1,0 +1,267 @@
+package handoff
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
+)
+
+// The codes of what Check finds.
+const (
+	CodeMissing = "odd-handoff-missing" // minimum content, or the journal entry, is not there
+	CodeDead    = "odd-handoff-dead"    // something cited does not resolve
+	CodeBound   = "odd-handoff-bound"   // a remediation that is not one of the findings it derives from
+)
+
+// World is what a handoff's claims are checked against. A member that is nil
+// leaves its claims unchecked, so a caller that can answer should.
+type World struct {
+	Path   func(path string) bool               // a file or folder, from the repository's or the bundle's root
+	Lines  func(path string) int                // how many lines the file has, -1 when that is nothing one counts
+	Commit func(oid string) bool                // a commit of the repository, by its id or the start of it
+	Ref    func(idOrURI string) error           // an id or uri of the bundle; another authority's is nil
+	Tells  func(journal string, h Handoff) bool // the journal file has an entry that tells of the handoff; see Tells
+	Source func(ref string) (Handoff, bool)     // a handoff of the bundle, by id, path or uri
+}
+
+// Unreadable lists the problems of every handoff of g that cannot be read, in
+// order of path: modes that are no transition and values of another shape. What
+// a handoff lacks is no problem of its bundle; it may be half written.
+func Unreadable(g *okf.Graph) []okf.Problem {
+	var out []okf.Problem
+	for _, a := range g.Atoms() {
+		if a.Type != Type {
+			continue
+		}
+		_, err := Read(a)
+		var ps Problems
+		if errors.As(err, &ps) {
+			out = append(out, ps...)
+		}
+	}
+	return out
+}
+
+// All reads every handoff of g that can be read, in order of path.
+func All(g *okf.Graph) []Handoff {
+	var out []Handoff
+	for _, a := range g.Atoms() {
+		if a.Type != Type {
+			continue
+		}
+		if h, err := Read(a); err == nil {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// Check lists what is wrong with a handoff, in the order of its lines: minimum
+// content that is missing; a journal entry that is; every cited path, line,
+// commit, id and uri that does not resolve; and, for a remediation, findings
+// that it leaves out or makes up. It judges no content. The artifact of a
+// synthesis or a plan need not be there yet.
+func Check(h Handoff, w World) []okf.Problem {
+	c := checker{h: h, w: w, lines: bytes.Split(h.Atom.Bytes(), []byte("\n")), seen: map[string]bool{}}
+	for _, key := range h.Missing {
+		c.add(CodeMissing, "", h.Atom.Line("to"), "no "+key, "add "+deliver.Ask(h.Deliverable.Schema, key))
+	}
+	c.journal()
+	c.artifact()
+	for _, d := range h.Derives {
+		c.reference("derives_from", d)
+	}
+	c.structured()
+	c.prose()
+	c.bound()
+	slices.SortStableFunc(c.found, func(a, b okf.Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return c.found
+}
+
+type checker struct {
+	h     Handoff
+	w     World
+	lines [][]byte
+	seen  map[string]bool // what was cited and found dead already
+	found []okf.Problem
+}
+
+// add puts a finding on the line where cited stands, or on line.
+func (c *checker) add(code, cited string, line int, message, hint string) {
+	if cited != "" {
+		for i, l := range c.lines {
+			if bytes.Contains(l, []byte(cited)) {
+				line = i + 1
+				break
+			}
+		}
+	}
+	c.found = append(c.found, okf.Problem{Code: code, Severity: okf.Error, Path: c.h.Path, Line: line, Message: message, Hint: hint})
+}
+
+// dead reports a citation once, however often it stands.
+func (c *checker) dead(key, cited, why string) {
+	if c.seen[cited] {
+		return
+	}
+	c.seen[cited] = true
+	c.add(CodeDead, cited, c.h.Atom.Line(key), fmt.Sprintf("%s: %s: %s", key, cited, why), "cite what is there, or commit it first")
+}
+
+func (c *checker) journal() {
+	j := c.h.Journal
+	switch {
+	case j == "":
+		c.add(CodeMissing, "", c.h.Atom.Line("type"), "no journal", "every transition has a journal entry; name its file in journal")
+	case c.w.Path != nil && !c.w.Path(j):
+		c.dead("journal", j, "no such file")
+	case c.w.Tells != nil && !c.w.Tells(j, c.h):
+		c.add(CodeMissing, "", c.h.Atom.Line("journal"), fmt.Sprintf("%s has no entry that names %s", j, c.h.Path), "add the transition's entry to it")
+	}
+}
+
+// artifact checks what is handed over. What is explored or planned may be yet to come.
+func (c *checker) artifact() {
+	a := c.h.Artifact
+	early := c.h.From == contract.Exploration || c.h.From == contract.Planning
+	if a == "" || early && !isHex.MatchString(a) && !hexes.MatchString(a) && !scheme.MatchString(a) {
+		return
+	}
+	c.reference("artifact", a)
+}
+
+// reference checks one path, id, uri, commit or range of commits.
+func (c *checker) reference(key, s string) {
+	p := placeOf(s)
+	ends := hexes.FindStringSubmatch(s)
+	switch {
+	case ends != nil:
+		c.commit(key, ends[1])
+		c.commit(key, ends[2])
+	case scheme.MatchString(s):
+		if c.w.Ref == nil {
+			return
+		}
+		if err := c.w.Ref(s); err != nil {
+			c.dead(key, s, err.Error())
+		}
+	case c.w.Path != nil && c.w.Path(p.path):
+		c.line(key, s, p)
+	case c.w.Ref != nil && c.w.Ref(s) == nil:
+	case isHex.MatchString(s):
+		c.commit(key, s)
+	case c.w.Path != nil || c.w.Ref != nil:
+		c.dead(key, s, "no such file or id")
+	}
+}
+
+func (c *checker) commit(key, oid string) {
+	if c.w.Commit != nil && !c.w.Commit(oid) {
+		c.dead(key, oid, "no such commit")
+	}
+}
+
+// line checks that the lines cited of a file that is there are in it.
+func (c *checker) line(key, s string, p place) {
+	if p.from == 0 && p.to == 0 && p.path == s || c.w.Lines == nil {
+		return
+	}
+	n := c.w.Lines(p.path)
+	switch {
+	case n < 0:
+		c.dead(key, s, "nothing with lines")
+	case p.from < 1 || p.to < p.from:
+		c.dead(key, s, "no range of lines")
+	case p.to > n:
+		c.dead(key, s, fmt.Sprintf("the file ends on line %d", n))
+	}
+}
+
+// structured checks the members that are references by their meaning.
+func (c *checker) structured() {
+	d := c.h.Deliverable
+	if d.Claims != nil {
+		for _, e := range d.Claims.Evidence {
+			if token(e) {
+				c.reference("evidence", e)
+			}
+		}
+	}
+	if d.Findings != nil {
+		for _, f := range d.Findings.Findings {
+			if f.Location != "" {
+				c.reference("location", f.Location)
+			}
+		}
+	}
+	if d.Remediation != nil {
+		for _, r := range d.Remediation.Remedies {
+			for _, s := range r.Changed {
+				if cited, _, _ := strings.Cut(s, ": "); token(cited) {
+					c.reference("changed", cited)
+				}
+			}
+		}
+	}
+}
+
+// prose checks the commits and the lines of files that any text names.
+func (c *checker) prose() {
+	all := []string{string(c.h.Atom.Body())}
+	for _, t := range c.h.Deliverable.Texts() {
+		all = append(all, *t.S)
+	}
+	for _, text := range all {
+		for _, oid := range commits(text) {
+			c.commit("text", oid)
+		}
+		for _, s := range places(text) {
+			p := placeOf(s)
+			switch {
+			case c.w.Path == nil:
+			case c.w.Path(p.path):
+				c.line("text", s, p)
+			case strings.Contains(p.path, "/"): // a bare name may be a host and its port
+				c.dead("text", s, "no such file")
+			}
+		}
+	}
+}
+
+// bound holds a remediation to the findings it derives from: each is answered,
+// and nothing else is.
+func (c *checker) bound() {
+	if c.h.Deliverable.Remediation == nil || c.w.Source == nil {
+		return
+	}
+	answered := map[string]bool{}
+	for _, r := range c.h.Deliverable.Remediation.Remedies {
+		answered[r.Finding] = true
+	}
+	known, sources := map[string]bool{}, 0
+	for _, ref := range c.h.Derives {
+		src, ok := c.w.Source(ref)
+		if !ok || src.Deliverable.Findings == nil {
+			continue
+		}
+		sources++
+		for _, f := range src.Deliverable.Findings.Findings {
+			known[f.ID] = true
+			if !answered[f.ID] {
+				c.add(CodeBound, "", c.h.Atom.Line("derives_from"), fmt.Sprintf("finding %s of %s has no remedy", f.ID, ref), "say what was changed for it, or why nothing was")
+			}
+		}
+	}
+	for _, r := range c.h.Deliverable.Remediation.Remedies {
+		if sources > 0 && r.Finding != "" && !known[r.Finding] {
+			c.add(CodeBound, `"`+r.Finding+`"`, c.h.Atom.Line("derives_from"), fmt.Sprintf("a remedy for %s, which is no finding of what this derives from", r.Finding), "take it out: a new requirement goes back to planning")
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package handoff
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// place is a cited file, with the lines cited of it: 0 for none.
+type place struct {
+	path     string
+	from, to int
+}
+
+var (
+	located = regexp.MustCompile(`^(.+?):(\d+)(?:-(\d+))?$`)
+	isHex   = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
+	hexes   = regexp.MustCompile(`^([0-9a-f]{7,40})\.{2,3}([0-9a-f]{7,40})$`)
+	scheme  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://\S+$`)
+	uris    = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s<>"')\]}]+`)
+
+	named   = regexp.MustCompile("(?i)\\b(?:commits?|sha)[:\\s]+`?([0-9a-f]{7,40})\\b")
+	whole   = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
+	ranges  = regexp.MustCompile(`\b([0-9a-f]{7,40})\.{2,3}([0-9a-f]{7,40})\b`)
+	object  = regexp.MustCompile("(?i)\\b(?:blob|tree)s?[:\\s]+`?$")
+	inProse = regexp.MustCompile(`[\pL\pN_.][\pL\pN_./@+-]*\.[A-Za-z][A-Za-z0-9]*:\d+(?:-\d+)?\b`)
+)
+
+// placeOf cuts "path:3-7" into its parts.
+func placeOf(s string) place {
+	m := located.FindStringSubmatch(s)
+	if m == nil {
+		return place{path: s}
+	}
+	p := place{path: m[1]}
+	p.from, p.to = number(m[2]), number(m[2])
+	if m[3] != "" {
+		p.to = number(m[3])
+	}
+	return p
+}
+
+// number reads digits; more than fit an int are as good as no line at all.
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// commits are the commits that a text names: after the word commit or sha, as a
+// range, or in full. A full id after the word blob or tree is none.
+func commits(text string) []string {
+	var out []string
+	for _, m := range named.FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
+	}
+	for _, m := range ranges.FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1], m[2])
+	}
+	for _, at := range whole.FindAllStringIndex(text, -1) {
+		if !object.MatchString(text[:at[0]]) {
+			out = append(out, text[at[0]:at[1]])
+		}
+	}
+	return out
+}
+
+// places are the lines of files that a text names, "a/b.md:3". An address of
+// the web is none.
+func places(text string) []string { return inProse.FindAllString(uris.ReplaceAllString(text, " "), -1) }
+
+// token reports whether s is one reference and no prose.
+func token(s string) bool {
+	return s != "" && !strings.ContainsAny(s, " \t\n") && (strings.ContainsAny(s, "/.:") || isHex.MatchString(s))
+}

@@ -1,0 +1,71 @@
+package handoff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/deliver"
+)
+
+// Clarifications is the key of what an author adds to a handoff that belongs
+// under no key of its minimum.
+const Clarifications = "clarifications"
+
+// Clarify returns the handoff's file with a sentence more at key, a text or a
+// list of its schema, or Clarifications. What stands there is kept, and so is
+// every other byte. A list of the body grows there; one that says "none" must be
+// changed by hand, because a clarification cannot take anything back.
+func Clarify(h Handoff, key, sentence string) ([]byte, error) {
+	schema := h.Deliverable.Schema
+	shape := deliver.ShapeOf(schema, key)
+	sentence = strings.Join(strings.Fields(okf.Visible(sentence)), " ")
+	switch {
+	case sentence == "":
+		return nil, fmt.Errorf("%s: nothing to add", h.Path)
+	case key == Clarifications:
+		shape = deliver.List
+	case shape == deliver.NoKey:
+		return nil, fmt.Errorf("%s: no key %q; the keys are %s, %s", h.Path, key, strings.Join(deliver.Keys(schema), ", "), Clarifications)
+	case shape == deliver.Objects:
+		return nil, fmt.Errorf("%s: %s is a list of objects; edit the file by hand", h.Path, key)
+	}
+	keys := []string{key}
+	lines, _ := cutBody(h.Atom)
+	s, headed := sections(h.Atom, lines, keys)[key]
+	_, front := h.Atom.Field(key)
+	if headed && len(s.items) > 0 && !front {
+		return inBody(h, lines, key, s, sentence)
+	}
+	if shape == deliver.Word {
+		return okf.Edit(h.Atom.Bytes(), okf.Set{Key: key, Value: strings.TrimSpace(h.Atom.Text(key) + "\n" + sentence)})
+	}
+	return okf.Edit(h.Atom.Bytes(), okf.Set{Key: key, Value: append(h.Atom.List(key), sentence)})
+}
+
+// inBody adds the sentence as a list item below the section's last line.
+func inBody(h Handoff, lines []line, key string, s section, sentence string) ([]byte, error) {
+	if none(s.items) {
+		return nil, fmt.Errorf("%s:%d: %s says %q; change it by hand", h.Path, s.line, key, s.items[0])
+	}
+	heads := h.Atom.Headings()
+	i := slices.IndexFunc(heads, func(o okf.Heading) bool { return o.Line == s.line })
+	end := h.Atom.BodyLine + len(lines)
+	for _, next := range heads[i+1:] {
+		if next.Level <= heads[i].Level {
+			end = next.Line
+			break
+		}
+	}
+	all := strings.SplitAfter(string(h.Atom.Bytes()), "\n")
+	at := min(end-1, len(all)) // lines before the next heading
+	for at > s.line && strings.TrimSpace(all[at-1]) == "" {
+		at--
+	}
+	item := "- " + inline(sentence) + "\n"
+	if !strings.HasSuffix(all[at-1], "\n") {
+		item = "\n" + item
+	}
+	return []byte(strings.Join(slices.Insert(all, at, item), "")), nil
+}

@@ -1,0 +1,79 @@
+package handoff
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/odd-cli/odd/persona/contract"
+)
+
+// Shortfall is the outcome handoff_insufficient: who received the handoff could
+// not work from it. It is no disagreement and no finding; nothing is handed on,
+// and the work waits at this gate for a person to take one of the ways.
+type Shortfall struct {
+	Type     string        `json:"type"` // handoff_insufficient
+	Handoff  string        `json:"handoff"`
+	Path     string        `json:"path"`
+	From     contract.Mode `json:"from"`
+	To       contract.Mode `json:"to"`
+	Artifact string        `json:"artifact,omitempty"`
+	Missing  []string      `json:"missing"` // what it should have held, as the receiver says
+	Ways     []Way         `json:"proposed_resolution"`
+}
+
+// Way is one way out, and the command line that takes it. Words in capitals are
+// the person's to fill in.
+type Way struct {
+	Name    string `json:"name"` // fresh-upstream, clarification or operator-override
+	Says    string `json:"says"`
+	Command string `json:"command"`
+}
+
+// Insufficient makes the record of a handoff that its receiver could not work
+// from. What Read found missing of the minimum comes before what the receiver
+// says.
+func Insufficient(h Handoff, missing []string) Shortfall {
+	all := append([]string{}, h.Missing...)
+	all = append(all, missing...)
+	up, down := Worker(h.From), Worker(h.To)
+	about := ""
+	if h.Artifact != "" {
+		about = " --artifact " + shell(h.Artifact)
+	}
+	fresh := fmt.Sprintf("odd invoke --role %s%s", up, about)
+	for _, d := range h.Derives {
+		fresh += " --handoff " + shell(d)
+	}
+	return Shortfall{
+		Type: "handoff_insufficient", Handoff: h.ID, Path: h.Path, From: h.From, To: h.To, Artifact: h.Artifact, Missing: all,
+		Ways: []Way{
+			{"fresh-upstream", fmt.Sprintf("a fresh %s session makes a better handoff", up), fresh},
+			{"clarification", "the author of the handoff adds what is missing to it", fmt.Sprintf("odd handoff clarify %s KEY SENTENCE", shell(h.ID))},
+			{"operator-override", "an operator declares that the work goes on without it", fmt.Sprintf("odd invoke --role %s%s --handoff %s --override %s,%s --reason REASON --risk RISK",
+				down, about, shell(h.ID), h.From, h.To)},
+		},
+	}
+}
+
+// Entry is what the journal says of it: an entry of type H whose content begins
+// "INSUFFICIENT: planning → execution" and names the handoff's path.
+func (s Shortfall) Entry(file string) (title, content string) {
+	title = fmt.Sprintf("Handoff insufficient: %s to %s", s.From, s.To)
+	ways := make([]string, len(s.Ways))
+	for i, w := range s.Ways {
+		ways[i] = fmt.Sprintf("%s (%s)", w.Says, w.Command)
+	}
+	return title, fmt.Sprintf("INSUFFICIENT: %s → %s: %s cannot be worked from. Missing: %s. Blocked by a decision of a person, who owns it; the ways out are: %s.",
+		s.From, s.To, file, strings.Join(s.Missing, "; "), strings.Join(ways, ", or "))
+}
+
+// shell is s as one word of a command line.
+func shell(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-:@+=", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,117 @@
+package handoff
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/persona/deliver"
+)
+
+// claims joins the findings of one place that make the same claim. Their
+// evidence and suggestions are all kept.
+func (m *merger) claims(fs []sided) []deliver.Finding {
+	var out []deliver.Finding
+	for len(fs) > 0 {
+		same := func(f sided) bool { return fold(f.Claim) == fold(fs[0].Claim) }
+		var group []sided
+		for _, f := range fs {
+			if same(f) {
+				group = append(group, f)
+			}
+		}
+		joined := group[0].Finding
+		for _, f := range group[1:] {
+			joined.Classification = worse(deliver.Classifications(), joined.Classification, f.Classification)
+			joined.Disposition = worse(deliver.Dispositions(), joined.Disposition, f.Disposition)
+		}
+		joined.Evidence = told(group, func(f sided) string { return f.Evidence })
+		joined.Suggestion = told(group, func(f sided) string { return f.Suggestion })
+		m.meta.Said = append(m.meta.Said, Said{"finding", joined.Location + ": " + joined.Claim, sourcesOf(group), len(m.of)})
+		out = append(out, joined)
+		rest := slices.Clone(fs)
+		fs = slices.DeleteFunc(rest, same)
+	}
+	return out
+}
+
+// worse is the one of a and b that stands first in order; what is in no order,
+// an unrated finding, is worst.
+func worse[T ~string](order []string, a, b T) T {
+	if slices.Index(order, string(b)) < slices.Index(order, string(a)) {
+		return b
+	}
+	return a
+}
+
+func sourcesOf(group []sided) []string {
+	var out []string
+	for _, f := range group {
+		if !slices.Contains(out, f.source) {
+			out = append(out, f.source)
+		}
+	}
+	return out
+}
+
+// told is what a group says: one text where all say the same, else each behind
+// its source.
+func told(group []sided, part func(sided) string) string {
+	by := map[string][]string{}
+	var order []string
+	for _, f := range group {
+		s := part(f)
+		if strings.TrimSpace(s) == "" {
+			continue
+		}
+		if by[s] == nil {
+			order = append(order, s)
+		}
+		by[s] = append(by[s], f.source)
+	}
+	if len(order) == 0 {
+		return ""
+	}
+	joined, _ := each(order, by)
+	return joined
+}
+
+// remedies joins the remedies finding by finding. Where one changed something
+// and another explains why nothing was, both are kept and it is a disagreement.
+func (m *merger) remedies() []deliver.Remedy {
+	var out []deliver.Remedy
+	changed, kept, whys := map[string][]string{}, map[string][]string{}, map[string][]sided{}
+	for _, h := range m.of {
+		if h.Deliverable.Remediation == nil {
+			continue
+		}
+		for _, r := range h.Deliverable.Remediation.Remedies {
+			i := slices.IndexFunc(out, func(o deliver.Remedy) bool { return o.Finding == r.Finding })
+			if i < 0 {
+				out, i = append(out, deliver.Remedy{Finding: r.Finding}), len(out)
+			}
+			for _, c := range r.Changed {
+				if !slices.Contains(out[i].Changed, c) {
+					out[i].Changed = append(out[i].Changed, c)
+				}
+			}
+			whys[r.Finding] = append(whys[r.Finding], sided{h.ID, deliver.Finding{Evidence: r.Why}})
+			if len(r.Changed) > 0 {
+				changed[r.Finding] = append(changed[r.Finding], h.ID)
+			} else {
+				kept[r.Finding] = append(kept[r.Finding], h.ID)
+			}
+		}
+	}
+	for i, r := range out {
+		out[i].Why = told(whys[r.Finding], func(s sided) string { return s.Evidence })
+		by := sourcesOf(whys[r.Finding])
+		m.meta.Said = append(m.meta.Said, Said{"remedy", r.Finding, by, len(m.of)})
+		if c, k := changed[r.Finding], kept[r.Finding]; len(c) > 0 && len(k) > 0 {
+			m.worst = append(m.worst, r.Finding+": changed ("+strings.Join(c, ", ")+") | left as it is ("+strings.Join(k, ", ")+")")
+		}
+		if len(by) < len(m.of) {
+			m.rest = append(m.rest, r.Finding+": answered by "+strings.Join(by, ", ")+" alone")
+		}
+	}
+	return out
+}
