@@ -21,10 +21,14 @@ var canonTypes = []string{"canon", "constraint", "principle", "method", "definit
 func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 	t := c.task
 	in := invoke.Input{
-		Run: d.Run, Attempt: t.Attempts, Role: t.Role, Persona: w.persona.Markdown(d.at.graph, false),
+		Run: d.Run, Attempt: t.Attempts, Role: t.Role,
 		Limits: invoke.Limits{Turns: req.MaxTurns, Timeout: req.Timeout, MaxAtoms: req.MaxAtoms, Cap: d.terms().Cap.String()},
-		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Body: string(t.Atom.Body()), Acceptance: t.Acceptance},
+		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Body: body(t), Acceptance: t.Acceptance},
 		Inputs: inputs(req.Files, t.Inputs), Before: before(t),
+		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: d.artifacts(w.bound, req.Files),
+	}
+	if t.Role != "" {
+		in.Persona = w.persona.Markdown(d.at.graph, false)
 	}
 	if c.reserved > 0 {
 		in.Limits.CostUSD = c.reserved.String()
@@ -35,6 +39,36 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 		}
 	}
 	return in
+}
+
+// body is the text of a task, as a person wrote it.
+func body(t board.Task) string {
+	if t.Atom == nil {
+		return ""
+	}
+	return string(t.Atom.Body())
+}
+
+// artifacts are the files a session judges or mends: what the proposal it was
+// given writes, as it writes it, and what the contract names besides.
+func (d *drain) artifacts(b bound, base fs.FS) []invoke.File {
+	var out []invoke.File
+	if b.built != nil {
+		var names []string
+		for _, p := range b.built.paths {
+			names = append(names, p[0])
+		}
+		out = inputs(b.built.files, names)
+		if _, err := fs.Stat(b.built.files, b.Artifact); err == nil {
+			base = b.built.files
+		}
+	}
+	for _, f := range inputs(base, []string{b.Artifact}) {
+		if !slices.ContainsFunc(out, func(have invoke.File) bool { return have.Path == f.Path }) {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // before is what became of the task's earlier attempts, newest first.

@@ -22,10 +22,14 @@ type claim struct {
 	task     board.Task // as the claim commit has it
 	lease    time.Time
 	reserved budget.MicroUSD
+	sessions int      // that share the reservation, 0 for one
 	base     repo.OID // what the session reads and the proposal is made on
 	pin      repo.RefUpdate
 	repo     *repo.Repo
 }
+
+// each is what one session of the claim may cost.
+func (c *claim) each() budget.MicroUSD { return c.reserved / budget.MicroUSD(max(c.sessions, 1)) }
 
 // unpin lets git forget the base again.
 func (c *claim) unpin(ctx context.Context) {
@@ -75,14 +79,18 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
 		return nil, err
 	}
 	kept := d.keep()
-	name, err := d.record(ledger.Record{
-		Kind: ledger.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved),
-		Data: map[string]any{"attempt": c.task.Attempts, "lease_expires": c.lease.Format(time.RFC3339), "base": string(c.base), "blob": c.task.Blob},
-	})
+	ch := repo.Changes{d.at.file(t.Path): b}
+	data := map[string]any{"attempt": c.task.Attempts, "lease_expires": c.lease.Format(time.RFC3339), "base": string(c.base), "blob": c.task.Blob}
+	if o, err := d.overrides(ch); err != nil {
+		return nil, err
+	} else if o != nil {
+		data["override"] = o
+	}
+	name, err := d.record(ledger.Record{Kind: ledger.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved), Data: data})
 	if err != nil {
 		return nil, err
 	}
-	ch := repo.Changes{d.at.file(t.Path): b, name: d.files[name]}
+	ch[name] = d.files[name]
 	msg := message(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)})
 	next, err := d.repo.Make(ctx, []repo.OID{d.at.tip}, ch, d.agent(), msg)
 	if err != nil {

@@ -32,7 +32,7 @@ import (
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/persona"
+	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
 )
@@ -55,8 +55,14 @@ type Options struct {
 	Substrate func(config.Config, fs.FS) (session.Substrate, error)
 	// Lease is the commitment lease's word on a task; nil where odd.toml turns leases off.
 	Lease func(board.Task, time.Time) error
-	// Bind binds a persona to a contract and an anchor before the session; nil binds nothing.
-	Bind func(board.Task, persona.Persona) error
+
+	// Call is what the caller asks of the session's contract besides its task,
+	// Handoffs among it by name; it wins over the task and odd.toml.
+	Call     contract.Call
+	Handoffs []string
+	Invoked  bool                                                   // a person asked for this one session: what its contract refuses is told to them, and blocks nothing
+	Person   string                                                 // who asks for an override, "human:ann@example.org"
+	Reply    func(ctx context.Context, said string) (string, error) // a person's turn; nil: nobody is there
 }
 
 // Report is what one drain did.
@@ -64,8 +70,9 @@ type Report struct {
 	Run   string          `json:"run"`
 	Swept []okf.ID        `json:"swept,omitempty"` // tasks whose dead claim was taken back
 	Tasks []Outcome       `json:"tasks"`
-	Notes []string        `json:"notes,omitempty"` // checkouts left alone, branches that diverged
-	Level string          `json:"budget"`          // ok, alert or stop after the run
+	Said  []Spoken        `json:"sessions,omitempty"` // of Invoke
+	Notes []string        `json:"notes,omitempty"`    // checkouts left alone, branches that diverged
+	Level string          `json:"budget"`             // ok, alert or stop after the run
 	Spent budget.MicroUSD `json:"spent_micro_usd"`
 }
 
@@ -79,20 +86,22 @@ type Outcome struct {
 	Effects  map[reconcile.Effect]int `json:"effects,omitempty"`
 	Cost     budget.MicroUSD          `json:"cost_micro_usd"`
 	Trace    string                   `json:"trace"`
+	Session  *Spoken                  `json:"session,omitempty"` // under a contract other than general's
 }
 
 // drain is one run.
 type drain struct {
 	Options
-	repo    *repo.Repo
-	line    *repo.Line // the board branch, here or on a remote
-	at      *snapshot
-	started time.Time
-	slug    string // of the run, for its journal file
-	report  Report
-	shared  *repo.RemoteLock  // nil without a remote
-	files   map[string][]byte // the run's ledger and journal as last committed, by repository path
-	tree    repo.Changes      // the run's artifacts so far
+	repo     *repo.Repo
+	line     *repo.Line // the board branch, here or on a remote
+	at       *snapshot
+	started  time.Time
+	slug     string             // of the run, for its journal file
+	override *contract.Override // as resolved; nil for none
+	report   Report
+	shared   *repo.RemoteLock  // nil without a remote
+	files    map[string][]byte // the run's ledger and journal as last committed, by repository path
+	tree     repo.Changes      // the run's artifacts so far
 }
 
 // Run drains the board once. The error is a *Refusal, a *Busy or a fault; the
@@ -256,7 +265,10 @@ func (d *drain) next(tried map[okf.ID]bool) (board.Task, bool, error) {
 		if why := d.denied(t); why != nil {
 			return t, false, why
 		}
-		return t, true, nil
+		if d.Invoked {
+			err = d.bindable(t)
+		}
+		return t, err == nil, err
 	}
 	var broke error
 	for _, t := range board.Order(d.at.tasks, d.at.byID) {

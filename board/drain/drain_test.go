@@ -17,7 +17,6 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/knowledge"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/persona"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
 )
@@ -76,7 +75,7 @@ func newWorld(t *testing.T, toml string, tasks ...string) *world {
 	}
 	for _, id := range tasks {
 		id, extra, _ := strings.Cut(id, " ")
-		ch["knowledge/tasks/"+id+".md"] = []byte("---\ntype: task\nid: " + id + "\ntitle: " + id + "\nstate: ready\nkind: research\nrole: shore-lead\n" + strings.ReplaceAll(extra, "|", "\n") + "\n---\n")
+		ch["knowledge/tasks/"+id+".md"] = []byte("---\ntype: task\nid: " + id + "\ntitle: " + id + "\nstate: ready\nkind: extract\nrole: shore-lead\n" + strings.ReplaceAll(extra, "|", "\n") + "\n---\n")
 	}
 	w := &world{t: t, repo: r, now: begin}
 	w.commit(ch, "begin")
@@ -247,36 +246,36 @@ func TestBlocked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer func(context.Context, session.Request) (session.Emission, error)
-		bind   func(board.Task, persona.Persona) error
+		keys   string // of the task
 		want   string
 	}{
 		"a fault of the substrate": {func(context.Context, session.Request) (session.Emission, error) {
 			return session.Emission{}, errors.New("boom")
-		}, nil, "session: boom"},
+		}, "", "session: boom"},
 		"a declared failure": {func(context.Context, session.Request) (session.Emission, error) {
 			return session.Fail("stuck", "no maps"), nil
-		}, nil, "session failed: stuck: no maps"},
+		}, "", "session failed: stuck: no maps"},
 		"no outcome": {func(context.Context, session.Request) (session.Emission, error) {
 			return session.Emission{Atoms: []session.Atom{term("x")}}, nil
-		}, nil, "no declared outcome"},
+		}, "", "no declared outcome"},
 		"a handoff": {func(context.Context, session.Request) (session.Emission, error) {
 			return session.Emission{Outcome: session.HandoffInsufficient}, nil
-		}, nil, "handoff_insufficient"},
+		}, "", "handoff_insufficient"},
 		"a change": {func(context.Context, session.Request) (session.Emission, error) {
 			return session.Emission{Outcome: session.Completed, HasChange: true}, nil
-		}, nil, "change-unsupported"},
+		}, "", "change-unsupported"},
 		"one bad atom of two": {func(context.Context, session.Request) (session.Emission, error) {
 			return says(term("x"), term("x")), nil
-		}, nil, "emission refused"},
-		"the contract": {nil, func(board.Task, persona.Persona) error { return errors.New("forbidden combination") }, "contract: forbidden combination"},
+		}, "", "emission refused"},
+		"the contract":        {nil, " contract_role: planner|surface: sidebar-chat|persona: nobody", "contract: "},
+		"every refusal of it": {nil, " contract_role: planner|surface: sidebar-chat|persona: nobody", "[handoff-missing]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, paid, "a")
+			w := newWorld(t, paid, "a"+c.keys)
 			if c.answer != nil {
 				w.answer = c.answer
 			}
-			w.o.Bind = c.bind
 			r := w.must()
 			if o := r.Tasks[0]; o.State != board.Blocked || !strings.Contains(o.Reason, c.want) || o.Branch != "" {
 				t.Errorf("%+v, want blocked: %s", o, c.want)
@@ -465,7 +464,7 @@ func TestAPersonCommitsAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 12; n++ {
 		w := newWorld(t, paid, "a")
-		w.commit(repo.Changes{"knowledge/tasks/dead.md": []byte("---\ntype: task\nid: dead\nstate: in_progress\nkind: research\nrole: shore-lead\nattempts: 1\nclaimed_by: run-x\nlease_expires: 2026-03-01T00:00:00Z\n---\n")}, "a dead claim")
+		w.commit(repo.Changes{"knowledge/tasks/dead.md": []byte("---\ntype: task\nid: dead\nstate: in_progress\nkind: extract\nrole: shore-lead\nattempts: 1\nclaimed_by: run-x\nlease_expires: 2026-03-01T00:00:00Z\n---\n")}, "a dead claim")
 		calls := 0
 		w.o.Now = func() time.Time {
 			if calls++; calls == n {

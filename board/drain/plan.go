@@ -8,7 +8,6 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/persona"
 )
 
 // Plan is what a drain would do now, decision by decision.
@@ -129,13 +128,12 @@ func (d *drain) step(t board.Task) Step {
 		s.Reason = err.Error()
 		return s
 	}
-	p, err := persona.Compile(d.at.graph, t.Role)
-	if err != nil {
-		s.Reason = "would be blocked: persona: " + err.Error()
+	if why := d.embody(&work{}, t.Role); why != "" {
+		s.Reason = "would be blocked: " + why
 		return s
 	}
-	if short := p.Below(d.floor()); len(short) > 0 {
-		s.Reason = "would be blocked: persona " + t.Role + " is below the floor: " + shortfalls(short)
+	if _, err := d.resolve(t); err != nil {
+		s.Reason = "would be blocked: contract: " + told(err)
 		return s
 	}
 	s.Run = true

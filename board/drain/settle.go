@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -36,7 +35,7 @@ const (
 func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 	stopped := ctx.Err()
 	ctx = context.WithoutCancel(ctx)
-	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: counts(w.items)}
+	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: counts(w.items), Session: d.spoken(w)}
 	kept := d.keep()
 	if err := d.account(c, w); err != nil {
 		return err
@@ -52,7 +51,8 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 		refs = append(refs, u)
 		out.State, out.Branch, out.Proposal = board.Review, strings.TrimPrefix(u.Name, "refs/heads/"), u.New
 	}
-	art, err := d.store(ctx, c, w)
+	d.keepArtifacts(c, w)
+	art, err := d.store(ctx)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,13 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 			return err
 		}
 	}
-	if err := d.land(ctx, c, w, &out, refs); err != nil {
+	err = d.land(ctx, c, func() (landing, error) {
+		if now, ok := d.at.byID[c.task.ID]; !ok || now.Blob != c.task.Blob {
+			return d.lost(c, w, &out, art, kept)
+		}
+		return d.result(c, w, out, refs)
+	})
+	if err != nil {
 		d.restore(kept)
 		return err
 	}
@@ -90,6 +96,7 @@ func (d *drain) account(c *claim, w *work) error {
 		if e.Failure != "" {
 			data["failure"] = e.Failure
 		}
+		d.underContract(data, w)
 		if _, err := d.record(ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(w.cost), Data: data}); err != nil {
 			return err
 		}
@@ -173,8 +180,7 @@ func summary(items []reconcile.Item) string {
 }
 
 // store writes the run's artifacts as a bare tree under refs/odd/run/RUN.
-func (d *drain) store(ctx context.Context, c *claim, w *work) (repo.RefUpdate, error) {
-	d.artifacts(c, w)
+func (d *drain) store(ctx context.Context) (repo.RefUpdate, error) {
 	u := repo.RefUpdate{Name: "refs/odd/run/" + d.Run}
 	var err error
 	if u.Old, err = d.repo.Ref(u.Name); err != nil && !errors.Is(err, repo.ErrNoRef) {
@@ -184,10 +190,16 @@ func (d *drain) store(ctx context.Context, c *claim, w *work) (repo.RefUpdate, e
 	return u, err
 }
 
-// land writes the result by compare-and-swap, and only if the task is still the
-// one this run's claim wrote; a claim that a person or a sweep has taken back is
-// recorded as lost and its proposal is not published.
-func (d *drain) land(ctx context.Context, c *claim, w *work, out *Outcome, refs []repo.RefUpdate) error {
+// landing is a result commit to be made: what it changes, what moves with it, what it says.
+type landing struct {
+	changes repo.Changes
+	refs    []repo.RefUpdate
+	message string
+}
+
+// land writes a result by compare-and-swap. Each try begins with the ledger and
+// the journal as they were and looks at the board as it is then.
+func (d *drain) land(ctx context.Context, c *claim, result func() (landing, error)) error {
 	before := d.keep()
 	for try := 0; ; try++ {
 		d.restore(maps.Clone(before))
@@ -202,21 +214,15 @@ func (d *drain) land(ctx context.Context, c *claim, w *work, out *Outcome, refs 
 		if d.at, err = look(ctx, d.repo, tip, d.at, d.Load); err != nil {
 			return err
 		}
-		if now, ok := d.at.byID[c.task.ID]; !ok || now.Blob != c.task.Blob {
-			out.State, out.Branch, out.Proposal = "", "", ""
-			out.Reason = "claim lost: the task was changed while the session ran"
-			refs = refs[len(refs)-1:] // the artifacts only
-		}
-		ch, err := d.result(c, w, *out, refs[len(refs)-1].New)
+		l, err := result()
 		if err != nil {
 			return err
 		}
-		msg := message(resultSubject(*out), out.Reason, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Trace", out.Trace})
-		next, err := d.repo.Make(ctx, []repo.OID{tip}, ch, d.agent(), msg)
+		next, err := d.repo.Make(ctx, []repo.OID{tip}, l.changes, d.agent(), l.message)
 		if err != nil {
 			return err
 		}
-		err = d.line.Land(ctx, tip, next, append(slices.Clip(refs), d.release(c)...)...)
+		err = d.line.Land(ctx, tip, next, append(slices.Clip(l.refs), d.release(c)...)...)
 		if err == nil {
 			c.pin.New = ""
 			d.at, err = look(ctx, d.repo, next, d.at, d.Load)
@@ -226,6 +232,21 @@ func (d *drain) land(ctx context.Context, c *claim, w *work, out *Outcome, refs 
 			return fmt.Errorf("%s: the result could not be written, the claim will be swept when its lease expires: %w", c.task.ID, err)
 		}
 	}
+}
+
+// lost is the result of a claim that a person or a sweep has taken back: it is
+// recorded as lost, and neither its proposal nor its handoff is published. kept
+// is the ledger before the session was written into it.
+func (d *drain) lost(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate, kept map[string][]byte) (landing, error) {
+	out.State, out.Branch, out.Proposal = "", "", ""
+	out.Reason = "claim lost: the task was changed while the session ran"
+	w.handed = nil
+	d.restore(maps.Clone(kept))
+	if err := d.account(c, w); err != nil {
+		return landing{}, err
+	}
+	out.Trace = ledger.Trace(d.files[d.at.file(ledger.Path(d.Run, d.started))])
+	return d.result(c, w, *out, []repo.RefUpdate{artifacts})
 }
 
 // release lets go of the pinned base in the result's own transaction, where
@@ -256,30 +277,34 @@ func resultSubject(out Outcome) string {
 	return fmt.Sprintf("board: %s to %s", out.Task, out.State)
 }
 
-// result is what a result commit changes: the task, the journal, the ledger.
-func (d *drain) result(c *claim, w *work, out Outcome, artifacts repo.OID) (repo.Changes, error) {
-	ch := repo.Changes{}
+// result is a task's result commit: the task, the handoff, the journal, the ledger.
+// The last of refs is the run's artifacts.
+func (d *drain) result(c *claim, w *work, out Outcome, refs []repo.RefUpdate) (landing, error) {
+	l := landing{changes: repo.Changes{}, refs: refs}
 	if out.State != "" {
 		b, err := d.finished(c.task, w, out)
 		if err != nil {
-			return nil, err
+			return l, err
 		}
-		ch[d.at.file(c.task.Path)] = b
+		l.changes[d.at.file(c.task.Path)] = b
 	}
 	name, err := d.record(ledger.Record{
 		Kind: ledger.Outcome, Task: string(c.task.ID), Role: c.task.Role, Team: c.task.Team, Cost: int64(out.Cost), Trace: out.Trace,
-		Data: d.outcomeData(c, w, out, artifacts),
+		Data: d.outcomeData(c, w, out, refs[len(refs)-1].New),
 	})
 	if err != nil {
-		return nil, err
+		return l, err
 	}
-	ch[name] = d.files[name]
-	name, err = d.journal(c, w, out)
-	if err != nil {
-		return nil, err
+	l.changes[name] = d.files[name]
+	if err := d.tell(l.changes, "O", "", resultTitle(out), resultContent(c, w, out)); err != nil {
+		return l, err
 	}
-	ch[name] = d.files[name]
-	return ch, nil
+	d.remarks(l.changes, c, w)
+	if err := d.pass(l.changes, w); err != nil {
+		return l, err
+	}
+	l.message = message(resultSubject(out), out.Reason, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Trace", out.Trace})
+	return l, d.overrideEnds(l.changes, "the session is over, "+resultTitle(out))
 }
 
 // finished is the task's file with its result.
@@ -315,26 +340,13 @@ func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) 
 	return data
 }
 
-// journal appends the task's entry, and the session's findings, to the run's journal.
-func (d *drain) journal(c *claim, w *work, out Outcome) (string, error) {
-	name := d.at.file(journal.Path(d.started, d.slug))
-	b, err := journal.Append(d.files[name], journal.Entry{
-		Type: "O", TypeName: journal.TypeName("O", ""), Title: resultTitle(out), Content: resultContent(c, w, out),
-	})
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
-	}
-	for _, f := range w.emission.Notes {
-		e := journal.Entry{Type: f.Type, TypeName: journal.TypeName(f.Type, f.Facet), Facet: f.Facet, Title: f.Title, Content: f.Content}
-		more, err := journal.Append(b, e)
-		if err != nil {
-			d.Progress(fmt.Sprintf("%s: a finding is left out of the journal: %v", c.task.ID, err))
-			continue
+// remarks appends the session's notes to the run's journal.
+func (d *drain) remarks(ch repo.Changes, c *claim, w *work) {
+	for _, n := range w.emission.Notes {
+		if err := d.tell(ch, n.Type, n.Facet, n.Title, n.Content); err != nil {
+			d.Progress(fmt.Sprintf("%s: a note is left out of the journal: %v", c.task.ID, err))
 		}
-		b = more
 	}
-	d.files[name] = b
-	return name, nil
 }
 
 func resultTitle(out Outcome) string {

@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/ledger"
@@ -42,6 +43,10 @@ func (d *drain) sweep(ctx context.Context) error {
 			return err
 		}
 		ch[name] = d.files[name]
+		if err := d.overrideDied(ch, d.claimed(c)); err != nil {
+			d.restore(kept)
+			return err
+		}
 	}
 	if len(ch) == 0 {
 		return nil
@@ -55,8 +60,13 @@ func (d *drain) sweep(ctx context.Context) error {
 }
 
 // holds reports whether the claim c is alive: its task is still in progress
-// under the same run and the lease has not expired.
+// under the same run and the lease has not expired. A claim without a task,
+// whose task is its run, says itself how long it holds.
 func (d *drain) holds(c ledger.Record) bool {
+	if c.Task == c.Run {
+		until, err := time.Parse(time.RFC3339, text(d.claimed(c).Data, "lease_expires"))
+		return err == nil && d.Now().Before(until)
+	}
 	t, ok := d.at.byID[okf.ID(c.Task)]
 	return ok && t.State == board.InProgress && t.ClaimedBy == c.Run && d.Now().Before(t.LeaseExpires)
 }

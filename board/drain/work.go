@@ -26,11 +26,15 @@ type work struct {
 	verdict  board.Verdict
 	reason   string // why it is blocked
 	persona  persona.Persona
+	bound    bound
 	brief    invoke.Brief
-	emission session.Emission
+	result   invoke.Result
+	emission session.Emission // the result's, and what became of it
+	handed   *handed          // nil: nothing is handed over
 	items    []reconcile.Item
 	cost     budget.MicroUSD
-	ran      bool // a session started, so it costs
+	ran      bool   // a session started, so it costs
+	dir      string // of the run's tree; "" is the task's
 
 	refreshed bool // judged again without a session: the task stays in review
 }
@@ -45,20 +49,14 @@ func (w *work) blocked(format string, args ...any) *work {
 // meets is an error of the drain: a fault blocks the task with its reason.
 func (d *drain) work(ctx context.Context, c *claim) *work {
 	w := &work{verdict: board.ToReview}
-	p, err := persona.Compile(d.at.graph, c.task.Role)
+	if why := d.embody(w, c.task.Role); why != "" {
+		return w.blocked("%s", why)
+	}
+	b, err := d.resolve(c.task)
 	if err != nil {
-		return w.blocked("persona: %v", err)
+		return w.blocked("contract: %s", told(err))
 	}
-	p.Commit = string(d.at.tip)
-	w.persona = p
-	if short := p.Below(d.floor()); len(short) > 0 {
-		return w.blocked("persona %s is below the floor: %s", c.task.Role, shortfalls(short))
-	}
-	if d.Bind != nil {
-		if err := d.Bind(c.task, p); err != nil {
-			return w.blocked("contract: %v", err)
-		}
-	}
+	w.bound = b
 	req, err := d.request(ctx, c, w)
 	if err != nil {
 		return w.blocked("brief: %v", err)
@@ -67,7 +65,24 @@ func (d *drain) work(ctx context.Context, c *claim) *work {
 	if w.verdict == board.ToReview {
 		d.judge(w, req.Graph)
 	}
+	if w.verdict == board.ToReview {
+		d.handover(w, board.Slug(c.task.ID), "")
+	}
 	return w
+}
+
+// embody compiles the persona of a work role, and says why it may not work.
+func (d *drain) embody(w *work, role string) string {
+	p, err := persona.Compile(d.at.graph, role)
+	if err != nil {
+		return fmt.Sprintf("persona: %v", err)
+	}
+	p.Commit = string(d.at.tip)
+	w.persona = p
+	if short := p.Below(d.floor()); len(short) > 0 {
+		return fmt.Sprintf("persona %s is below the floor: %s", role, shortfalls(short))
+	}
+	return ""
 }
 
 func (d *drain) floor() persona.Floor {
@@ -102,12 +117,11 @@ func (d *drain) request(ctx context.Context, c *claim, w *work) (session.Request
 	}
 	req := session.Request{
 		Run: d.Run, Task: string(t.ID), Inputs: t.Inputs, Files: files, Graph: g, BundleRoot: cfg.Root,
-		By: d.By, Now: d.Now().UTC(), MaxTurns: turns(t, cfg.Session.MaxTurns), MaxCost: int64(c.reserved),
+		By: d.By, Now: d.Now().UTC(), MaxTurns: turns(t, cfg.Session.MaxTurns), MaxCost: int64(c.each()),
 		Timeout: min(cfg.Session.Timeout, cfg.TaskLease), MaxAtoms: cfg.Session.MaxAtoms,
 		Turn: func() error { return d.turn(ctx, c) }, Progress: func(s string) { d.Progress(string(t.ID) + ": " + s) },
 	}
 	w.brief = invoke.Compose(d.brief(c, w, req))
-	req.Brief = w.brief.Text
 	return req, nil
 }
 
@@ -143,6 +157,9 @@ func (d *drain) turn(ctx context.Context, c *claim) error {
 	if b, err := fs.ReadFile(files, d.at.file("pause.toml")); err == nil {
 		return fmt.Errorf("the board was paused: %s", board.PauseReason(b))
 	}
+	if c.task.Path == "" {
+		return nil
+	}
 	if b, err := fs.ReadFile(files, d.at.file(c.task.Path)); err != nil || okf.BlobID(b) != c.task.Blob {
 		return errors.New("the claim is lost: the task was changed while the session ran")
 	}
@@ -162,21 +179,26 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 		return
 	}
 	w.ran = true
-	w.cost = c.reserved // until the session says what it cost
-	d.Progress(fmt.Sprintf("%s: %s session as %s", req.Task, d.at.cfg.Session.Substrate, c.task.Role))
-	w.emission, err = session.Run(ctx, sub, req)
+	w.cost = c.each() // until the session says what it cost
+	d.Progress(fmt.Sprintf("%s: %s session as %s", req.Task, d.at.cfg.Session.Substrate, or(c.task.Role, string(w.bound.Role))))
+	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply})
 	if err != nil {
 		w.blocked("session: %v", err)
 		return
 	}
+	w.emission = w.result.Emission
 	if u := w.emission.Usage; u.CostKnown {
 		w.cost = budget.MicroUSD(u.Cost)
 	}
 	switch e := w.emission; {
 	case ctx.Err() != nil:
 		w.blocked("interrupted; odd task ready %s puts it back", req.Task)
+	case e.Failure == invoke.Yielded:
+		w.blocked("yielded, and waits for an answer: %s", e.Detail)
 	case e.Outcome == session.Failed:
 		w.blocked("session failed: %s", join(e.Failure, e.Detail))
+	case e.Outcome == session.HandoffInsufficient:
+		w.blocked("handoff_insufficient: %s lacks %s; %s", named(w.bound.handoffs), or(strings.Join(e.Missing, ", "), "what it does not say"), strings.Join(waysOut(w), ", or "))
 	case e.Outcome != session.Completed:
 		w.blocked("session ended: %s", join(string(e.Outcome), e.Detail))
 	case e.HasChange:
@@ -193,13 +215,20 @@ func join(name, detail string) string {
 
 // judge caps and merges what was emitted. Nothing partial lands.
 func (d *drain) judge(w *work, g *okf.Graph) {
+	if w.bound.Tainted != "" {
+		var err error
+		if w.emission, err = taint(w.emission); err != nil {
+			w.blocked("emission refused: %v", err)
+			return
+		}
+	}
 	in := make([]reconcile.Incoming, 0, len(w.emission.Atoms))
 	for _, a := range w.emission.Atoms {
 		if clean := session.Redact(a.Atom.Bytes()); !bytes.Equal(clean, a.Atom.Bytes()) {
 			w.blocked("emission refused: %s holds what looks like a credential", a.At)
 			return
 		}
-		in = append(in, reconcile.Incoming{Atom: a.Atom, Base: a.Base, At: a.At})
+		in = append(in, reconcile.Incoming{Atom: a.Atom, Base: d.rebased(w, a.Base), At: a.At})
 	}
 	items, err := reconcile.Merge(g, in, d.terms())
 	if err != nil {
@@ -207,6 +236,20 @@ func (d *drain) judge(w *work, g *okf.Graph) {
 		return
 	}
 	w.items = items
+}
+
+// rebased is the base of an emission on the board: what was made against the
+// proposal it was given is made against what that proposal was made on.
+func (d *drain) rebased(w *work, base string) string {
+	if w.bound.built == nil || base == "" {
+		return base
+	}
+	for _, p := range w.bound.built.paths {
+		if p[2] == base {
+			return p[1]
+		}
+	}
+	return base
 }
 
 // terms are what an agent of this repository may emit.
@@ -232,10 +275,13 @@ func (d *drain) writes(items []reconcile.Item) repo.Changes {
 // artifactDir is where a run's tree keeps what belongs to a task.
 func artifactDir(t board.Task) string { return fmt.Sprintf("%s.%d", board.Slug(t.ID), t.Attempts) }
 
-// artifacts adds the task's brief, emission and guarded files to the run's
+// keepArtifacts adds the task's brief, emission and guarded files to the run's
 // tree, redacted.
-func (d *drain) artifacts(c *claim, w *work) {
-	dir := artifactDir(c.task)
+func (d *drain) keepArtifacts(c *claim, w *work) {
+	dir := w.dir
+	if dir == "" {
+		dir = artifactDir(c.task)
+	}
 	put := func(name string, b []byte) {
 		if len(b) > 0 {
 			d.tree[path.Join(dir, name)] = session.Redact(b)
@@ -244,6 +290,17 @@ func (d *drain) artifacts(c *claim, w *work) {
 	put("brief.md", w.brief.Text)
 	if m, err := json.MarshalIndent(w.brief.Manifest, "", "  "); err == nil && len(w.brief.Manifest) > 0 {
 		put("brief.json", append(m, '\n'))
+	}
+	for i, b := range w.result.Briefs {
+		if i > 0 { // the first is the brief itself
+			put(fmt.Sprintf("brief.%d.md", i+1), b.Text)
+		}
+	}
+	if v, err := json.MarshalIndent(w.result.Verdict, "", "  "); err == nil && w.bound.Role != "" {
+		put("surface.json", append(v, '\n'))
+	}
+	if v, err := json.MarshalIndent(w.bound.Contract, "", "  "); err == nil && w.bound.Role != "" {
+		put("contract.json", append(v, '\n'))
 	}
 	put("emission.md", w.emission.Raw)
 	put("transcript.txt", w.emission.Transcript)

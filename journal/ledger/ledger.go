@@ -14,16 +14,23 @@
 // # Kinds and their data
 //
 //	claim      a task is claimed and its money reserved. Members task, role, team,
-//	           reserved_micro_usd; data attempt, lease_expires, base
+//	           reserved_micro_usd; data attempt, lease_expires, base, override (by,
+//	           modes, reason, risks). Sessions that no task asks for are claimed
+//	           together under the run's own id as task; data lease_expires, base,
+//	           sessions (how many share the reservation), contract_role, mode, artifact
 //	session    one bounded run of an agent. Members task, cost_micro_usd; data
-//	           substrate, model, turns, outcome, failure, brief
+//	           substrate, model, turns, outcome, failure, brief, and contract (hash,
+//	           role, mode, surface, engagement, voice, persona, artifact, tainted,
+//	           override, handoffs with their path and blob), deliverable (its schema),
+//	           handoff (the file it is written to), hints (how many; none refuses)
 //	reconcile  what the membrane did. Data counts (by effect), held (what it kept
 //	           out: effect, id, path, reason)
 //	outcome    the task's verdict; closes the run's claim of it. Members task, team,
 //	           cost_micro_usd, trace (SHA-256 of the file's earlier bytes, repeated
 //	           in the trailers of the task's proposal and result commits); data
 //	           verdict (review, blocked, or lost when the claim was no longer
-//	           this run's), reason, artifacts, and of the proposal its commit,
+//	           this run's; completed, yielded, failed, handoff_insufficient or
+//	           refused where no task asked), reason, artifacts, and of the proposal its commit,
 //	           branch, base and paths (each with its base and result blob)
 //	abandoned  a dead run's task, swept by this run; closes that run's claim of it.
 //	           Members task, dead_run, team, cost_micro_usd (= its reservation)

@@ -21,6 +21,9 @@ func (r Record) Tell(usd func(int64) string) string {
 	case Outcome:
 		return r.tellOutcome()
 	case Abandoned:
+		if r.Task == r.DeadRun {
+			return "swept a session that died, " + r.DeadRun + money(", charging ", r.Cost, usd)
+		}
 		return fmt.Sprintf("swept %s, left behind by %s%s", r.Task, r.DeadRun, money(", charging ", r.Cost, usd))
 	case Refused:
 		return "stopped: " + or(r.say("reason"), r.say("code"))
@@ -32,13 +35,41 @@ func (r Record) Tell(usd func(int64) string) string {
 
 func (r Record) tellClaim(usd func(int64) string) string {
 	s := "claimed " + r.Task
+	if r.alone() {
+		s = "began " + sessions(r.Data["sessions"])
+		if role := r.say("contract_role"); role != "" {
+			s += " as " + role
+		}
+		if a := r.say("artifact"); a != "" {
+			s += " on " + a
+		}
+		return s + r.underOverride() + money(", holding ", r.Reserved, usd)
+	}
 	if r.Role != "" {
 		s += " as " + r.Role
 	}
 	if n, _ := r.Data["attempt"].(int64); n > 1 {
 		s += fmt.Sprintf(", attempt %d", n)
 	}
-	return s + money(", holding ", r.Reserved, usd)
+	return s + r.underOverride() + money(", holding ", r.Reserved, usd)
+}
+
+// alone reports a record about sessions that no task asked for: its task is its run.
+func (r Record) alone() bool { return r.Task == r.Run }
+
+func sessions(n any) string {
+	if n, _ := n.(int64); n > 1 {
+		return fmt.Sprintf("%d sessions", n)
+	}
+	return "a session"
+}
+
+func (r Record) underOverride() string {
+	o, _ := r.Data["override"].(map[string]any)
+	if o == nil {
+		return ""
+	}
+	return fmt.Sprintf(", under an override by %v: %v", o["by"], o["reason"])
 }
 
 func (r Record) tellSession(usd func(int64) string) string {
@@ -49,7 +80,14 @@ func (r Record) tellSession(usd func(int64) string) string {
 	if n, _ := r.Data["turns"].(int64); n > 0 {
 		s += " for " + count(n, "turn")
 	}
+	c, _ := r.Data["contract"].(map[string]any)
+	if role, _ := c["role"].(string); role != "" && role != "general" {
+		s += " as " + role
+	}
 	s += money(", spending ", r.Cost, usd)
+	if h := r.say("handoff"); h != "" {
+		s += "; it handed over " + h
+	}
 	if f := or(r.say("failure"), r.say("outcome")); f != "" && f != "completed" {
 		s += "; it ended as " + f
 	}
@@ -81,6 +119,9 @@ func (r Record) tellReconcile() string {
 }
 
 func (r Record) tellOutcome() string {
+	if r.alone() {
+		return strings.TrimSuffix("ended as "+or(r.say("verdict"), "nothing said")+": "+r.say("reason"), ": ")
+	}
 	switch verdict := r.say("verdict"); verdict {
 	case "review":
 		s := "proposed"

@@ -194,6 +194,13 @@ func (m *purse) after(month, team string) (budget.MicroUSD, error) {
 // enough says when a claim reserves less than a session may cost, or names
 // another team than its task's.
 func (m *purse) enough(r ledger.Record) string {
+	if r.Task == r.Run { // sessions without a task
+		n, _ := r.Data["sessions"].(int64)
+		if each := m.law.Session.MaxCost; !free(m.law) && (n < 1 || r.Reserved/n < int64(each)) {
+			return fmt.Sprintf("reserves $%s for %d sessions, each may cost $%s", usd(r.Reserved), n, each)
+		}
+		return ""
+	}
 	for _, f := range m.files {
 		if !isTask(f.new) || string(f.new.ID) != r.Task {
 			continue

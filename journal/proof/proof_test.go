@@ -65,7 +65,7 @@ func TestARangeIsJudgedOnItsGround(t *testing.T) {
 	proposed := s.tip()
 	s.approve(w, true)
 	claim := "2 tasks/t.md:1 a machine's commit changes the task's key role"
-	result := "2 README.md:1 a run's board commit writes more than its task, journal, ledger, proposals and pause.toml"
+	result := "2 README.md:1 a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml"
 	for _, c := range []struct {
 		name     string
 		from, to repo.OID

@@ -92,18 +92,36 @@ func (a *act) outsideBoard(f *file) string {
 		return ""
 	case f.rel == "proposals/"+a.run+".jsonl":
 		return ""
+	case dir == "handoffs/":
+		return a.handsOver(f, name)
 	case f.rel == "pause.toml" && f.New != "":
 		return ""
 	case f.rel == "pause.toml":
 		return "a run lifts the pause; only a person does"
 	case !isTask(f.old):
-		return "a run's board commit writes more than its task, journal, ledger, proposals and pause.toml"
+		return "a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml"
 	case a.task != "" && string(f.old.ID) != a.task:
 		return "a board commit of " + a.task + " changes another task"
 	case a.task == "" && state(f.old) != board.InProgress:
 		return "a sweep changes a task that nobody holds"
 	}
 	return otherKeys(f, runKeys)
+}
+
+// handsOver says why a board commit may not write the handoff so: a run writes
+// new ones of its own, and says so in them.
+func (a *act) handsOver(f *file, name string) string {
+	switch {
+	case f.Old != "" || f.New == "":
+		return "a run changes a handoff that is there; it writes only its own, once"
+	case !strings.HasPrefix(name, strings.ToLower(a.run)+"-"):
+		return "a run writes a handoff that does not bear its name"
+	case f.new == nil:
+		return "a run's handoff does not read: " + f.why()
+	case f.new.Type != "handoff" || f.new.Text("run") != a.run:
+		return "a run's handoff is not a handoff of " + a.run
+	}
+	return ""
 }
 
 // otherKeys says which key or part of a task changed besides the allowed ones.

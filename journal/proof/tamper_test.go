@@ -207,7 +207,7 @@ func TestTheWriteSurfaceIsProven(t *testing.T) {
 			want: []string{"2 tasks/t.md:1 a machine's commit changes the task's key commands"}},
 		{name: "an atom beside the result", at: "result t",
 			do:   func(s *story, d *draft) { d.ch["knowledge/terms/sly.md"] = terms("sly")["knowledge/terms/sly.md"] },
-			want: []string{"2 terms/sly.md:1 a run's board commit writes more than its task, journal, ledger, proposals and pause.toml"}},
+			want: []string{"2 terms/sly.md:1 a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml"}},
 		{name: "the task's text in the claim", at: "claim t",
 			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "# T\n", "# U\n") },
 			want: []string{"2 tasks/t.md:1 a machine's commit changes the task's text"}},
@@ -232,7 +232,7 @@ func TestTheWriteSurfaceIsProven(t *testing.T) {
 			do: func(s *story, d *draft) {
 				d.ch["knowledge/journal/2026-03-02-ann.tsv"] = []byte("O\tObservation\t\t\t\t\ta\tb\n")
 			},
-			want: []string{"2 journal/2026-03-02-ann.tsv:1 a run's board commit writes more than its task, journal, ledger, proposals and pause.toml"}},
+			want: []string{"2 journal/2026-03-02-ann.tsv:1 a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml"}},
 		{name: "a run that lifts the pause", at: "resume", tell: func(s *story) repo.OID { s.pause(); return "" },
 			do:   func(s *story, d *draft) { d.who, d.trailers = agentMail, nil },
 			want: []string{"2 pause.toml:1 the agent's commit belongs to no run; only a run's commits write here"}},

@@ -1,0 +1,333 @@
+package drain
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/handoff"
+)
+
+// bound is a session's contract and what it was resolved from.
+type bound struct {
+	contract.Contract
+	handoffs []handoff.Handoff
+	built    *built // the proposal that the handoffs are about; nil for none
+}
+
+// built is a proposal that an earlier session made: what a handoff's claims are about.
+type built struct {
+	commit repo.OID
+	files  fs.FS
+	paths  [][3]string // repository path, blob before and after, as its outcome records them
+}
+
+// RoleOf is the contract's role of a task: its own key, what odd.toml says of
+// its kind, or else what the kind means. A kind that works on what another mode
+// left behind is bound to a role only where the task names the handoff: without
+// one a person asked for the work directly, which canon lets skip a mode.
+func RoleOf(t board.Task, c config.Contract) contract.Role {
+	if r := cmp.Or(t.ContractRole, c.Roles[t.Kind]); r != "" {
+		return r
+	}
+	role := contract.Builder
+	switch t.Kind {
+	case "research", "question":
+		return contract.Explorer
+	case "audit", "review", "assess", "verify", "measure":
+		return contract.Validator
+	case "option":
+		role = contract.Planner
+	case "fix":
+		role = contract.Resolver
+	}
+	if len(t.Handoffs) == 0 {
+		return contract.General
+	}
+	return role
+}
+
+// call is what a task asks for, with what the caller and then odd.toml say of the rest.
+func (d *drain) call(t board.Task) contract.Call {
+	own, cfg := d.Call, d.at.cfg.Contract
+	role := own.Role
+	if role == "" && t.Path != "" {
+		role = RoleOf(t, cfg)
+	}
+	c := contract.Call{
+		Persona:  cmp.Or(own.Persona, t.Persona, cfg.Profile),
+		WorkRole: t.Role, Role: role, Mode: own.Mode,
+		Surface:      cmp.Or(own.Surface, t.Surface, cfg.Surface),
+		Engagement:   cmp.Or(own.Engagement, t.Engagement, cfg.Engagement),
+		Voice:        cmp.Or(own.Voice, t.Voice, cfg.Voice),
+		Participants: own.Participants, Tools: own.Tools, MCP: own.MCP, Override: own.Override,
+		Artifact: cmp.Or(own.Artifact, t.Artifact),
+	}
+	if c.Engagement == "" && d.Reply == nil {
+		c.Engagement = contract.Agent // nobody is there to answer
+	}
+	return c
+}
+
+// resolve resolves t's contract, or lists everything that speaks against it.
+func (d *drain) resolve(t board.Task) (bound, error) {
+	var b bound
+	var no contract.Refusals
+	c := d.call(t)
+	for _, name := range slices.Concat(t.Handoffs, d.Handoffs) {
+		h, refused := d.handoff(name, &b)
+		no = append(no, refused...)
+		if h.Path != "" {
+			h.Artifact = d.artifact(h.Artifact)
+			b.handoffs = append(b.handoffs, h)
+			c.Handoffs = append(c.Handoffs, h.Handoff)
+		}
+	}
+	c.Artifact = d.artifact(cmp.Or(c.Artifact, artifactOf(b.handoffs)))
+	roster := contract.LoadRoster(d.at.graph)
+	resolved, more := contract.Resolve(c, contract.World{Roster: roster, Servers: d.at.cfg.Servers, Busy: d.busy(t)})
+	b.Contract = resolved
+	no = append(no, more...)
+	if t.Path == "" && resolved.Mutates {
+		no = append(no, contract.Refusal{Code: "needs-task", Message: fmt.Sprintf("%s makes atoms, and atoms land only through a task's review", resolved.Role),
+			Way: "odd task add files one; odd invoke --task ID works it"})
+	}
+	if resolved.Engagement == contract.Assistant && d.Reply == nil {
+		no = append(no, contract.Refusal{Code: "no-turn-channel", Message: "the engagement is assistant and nobody is there to answer",
+			Way: "run odd invoke at a terminal, or ask for the engagement agent"})
+	}
+	if len(no) > 0 {
+		return b, no
+	}
+	return b, nil
+}
+
+// artifactOf is what the handoffs are about, "" where they do not agree.
+func artifactOf(list []handoff.Handoff) string {
+	var out string
+	for _, h := range list {
+		if out != "" && h.Artifact != out {
+			return ""
+		}
+		out = h.Artifact
+	}
+	return out
+}
+
+// artifact is the one name of an artifact: an atom's path in the repository,
+// however it was named, and anything else as it is.
+func (d *drain) artifact(name string) string {
+	for _, s := range []string{name, strings.TrimPrefix(name, d.at.cfg.Root+"/")} {
+		if a, err := d.at.graph.Find(s); s != "" && err == nil {
+			return d.at.file(a.Path)
+		}
+	}
+	return name
+}
+
+// handoff finds and reads one handoff and holds its claims against the files,
+// commits and atoms it names.
+func (d *drain) handoff(name string, b *bound) (handoff.Handoff, contract.Refusals) {
+	a, err := d.at.graph.Find(strings.TrimPrefix(name, d.at.cfg.Root+"/"))
+	if err != nil {
+		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unknown", Message: "handoff " + err.Error(), Way: "odd handoff list shows which there are"}}
+	}
+	h, err := handoff.Read(a)
+	if err != nil {
+		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unreadable", Message: err.Error(), Way: "mend it, or ask for a fresh one from the mode before"}}
+	}
+	var no contract.Refusals
+	made, err := d.built(h)
+	if err != nil {
+		no = append(no, contract.Refusal{Code: "proposal-missing", Message: fmt.Sprintf("handoff %s: %v", h.Path, err), Way: "git fetch the review branch it waits on"})
+	}
+	if made != nil {
+		b.built = made
+	}
+	if !d.journaled(h) {
+		h.Journal = ""
+	}
+	for _, p := range handoff.Check(h, d.claims(made)) {
+		if p.Severity == okf.Error && !strings.Contains(p.Code, "missing") {
+			no = append(no, contract.Refusal{Code: "handoff-unresolved", Message: p.Error(), Way: "correct the handoff: what it cites must be there"})
+		}
+	}
+	return h, no
+}
+
+// claims are what a handoff's claims are held against: the board, and the
+// proposal it is about.
+func (d *drain) claims(made *built) handoff.World {
+	return handoff.World{
+		Path: func(name string) bool {
+			name = strings.TrimSuffix(path.Clean(name), "/")
+			if _, err := fs.Stat(d.at.files, name); err == nil {
+				return true
+			}
+			if made == nil {
+				return false
+			}
+			_, err := fs.Stat(made.files, name)
+			return err == nil
+		},
+		Commit: func(oid string) bool {
+			_, err := d.repo.Commit(repo.OID(oid))
+			return err == nil
+		},
+		Ref: func(name string) error {
+			_, err := d.at.graph.Find(name)
+			return err
+		},
+	}
+}
+
+// journaled reports that the entry a handoff names tells of its transition.
+func (d *drain) journaled(h handoff.Handoff) bool {
+	if h.Journal == "" {
+		return false
+	}
+	b, err := fs.ReadFile(d.at.files, d.at.file(strings.TrimPrefix(h.Journal, d.at.cfg.Root+"/")))
+	if err != nil {
+		return false
+	}
+	entries, _, err := journal.Parse(b)
+	return err == nil && slices.ContainsFunc(entries, func(e journal.Entry) bool {
+		return e.Type == "H" && strings.Contains(e.Content, h.Path)
+	})
+}
+
+// built is the proposal a run made beside the handoff h, by the run's own ledger.
+func (d *drain) built(h handoff.Handoff) (*built, error) {
+	var task string
+	for _, r := range d.records(h.Run) {
+		switch {
+		case r.Kind == ledger.Session && text(r.Data, "handoff") == d.at.file(h.Path):
+			task = r.Task
+		case r.Kind == ledger.Outcome && r.Task == task && task != "" && text(r.Data, "proposal") != "":
+			m := &built{commit: repo.OID(text(r.Data, "proposal")), paths: recorded(r)}
+			var err error
+			m.files, err = d.repo.Tree(m.commit)
+			if err != nil {
+				return nil, fmt.Errorf("the proposal %s on %s is not in this clone", m.commit, text(r.Data, "branch"))
+			}
+			return m, nil
+		}
+	}
+	return nil, nil
+}
+
+// recorded are the files an outcome says its proposal writes.
+func recorded(r ledger.Record) [][3]string {
+	var out [][3]string
+	list, _ := r.Data["paths"].([]any)
+	for _, v := range list {
+		m, _ := v.(map[string]any)
+		out = append(out, [3]string{text(m, "path"), text(m, "base"), text(m, "result")})
+	}
+	return out
+}
+
+// records are a run's ledger on the board, nil where there is none.
+func (d *drain) records(run string) []ledger.Record {
+	if run == "" {
+		return nil
+	}
+	names, err := fs.Glob(d.at.files, d.at.file("ledger/*/"+run+".jsonl"))
+	if err != nil || len(names) == 0 {
+		return nil
+	}
+	b, err := fs.ReadFile(d.at.files, names[0])
+	if err != nil {
+		return nil
+	}
+	out, _ := ledger.Read(b)
+	return out
+}
+
+func text(m map[string]any, key string) string {
+	s, _ := m[key].(string)
+	return s
+}
+
+// busy is what other sessions hold: tasks in progress, and open sessions
+// without a task. A claim whose lease has run out holds nothing.
+func (d *drain) busy(own board.Task) []contract.Busy {
+	var out []contract.Busy
+	add := func(artifact string, mode contract.Mode, session string) {
+		if artifact = d.artifact(artifact); artifact != "" && mode != "" {
+			out = append(out, contract.Busy{Artifact: artifact, Mode: mode, Session: session})
+		}
+	}
+	for _, t := range d.at.tasks {
+		if t.State == board.InProgress && t.ID != own.ID && !t.Expired(d.Now()) {
+			add(cmp.Or(t.Artifact, d.named(t.Handoffs)), modeOf(RoleOf(t, d.at.cfg.Contract)), string(t.ID))
+		}
+	}
+	for _, c := range d.at.spend.Open {
+		if c.Task == c.Run && c.Run != d.Run && d.holds(c) {
+			data := d.claimed(c).Data
+			add(text(data, "artifact"), contract.Mode(text(data, "mode")), c.Run)
+		}
+	}
+	return out
+}
+
+// named is the artifact of the first of the handoffs that can be read.
+func (d *drain) named(handoffs []string) string {
+	for _, name := range handoffs {
+		if a, err := d.at.graph.Find(strings.TrimPrefix(name, d.at.cfg.Root+"/")); err == nil {
+			if h, err := handoff.Read(a); err == nil {
+				return h.Artifact
+			}
+		}
+	}
+	return ""
+}
+
+// claimed is the whole record of an open claim.
+func (d *drain) claimed(c ledger.Record) ledger.Record {
+	for _, r := range slices.Backward(d.records(c.Run)) {
+		if r.Kind == ledger.Claim && r.Task == c.Task {
+			return r
+		}
+	}
+	return c
+}
+
+// modeOf is the mode a role is bound to, "" for none.
+func modeOf(role contract.Role) contract.Mode {
+	for _, r := range contract.Roles() {
+		if r.Role == role {
+			return r.Mode
+		}
+	}
+	return ""
+}
+
+// told is every refusal of a contract in one line, each with its code and way out.
+func told(err error) string {
+	var no contract.Refusals
+	if !errors.As(err, &no) {
+		return err.Error()
+	}
+	var s []string
+	for _, r := range no {
+		line := r.Message
+		if r.Way != "" {
+			line += "; " + r.Way
+		}
+		s = append(s, fmt.Sprintf("%s [%s]", line, r.Code))
+	}
+	return strings.Join(s, "; ")
+}

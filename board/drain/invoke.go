@@ -1,0 +1,342 @@
+package drain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
+	"github.com/odd-cli/odd/persona/invoke"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// Invocation is a session that no task of the board asks for. The options'
+// Call says under which contract.
+type Invocation struct {
+	Title    string // what is asked, in a line
+	Sessions int    // of one role on one input, kept apart; 0 is one
+}
+
+// Spoken is what one session came to.
+type Spoken struct {
+	Role        contract.Role        `json:"role"`
+	Mode        contract.Mode        `json:"mode,omitempty"`
+	Outcome     string               `json:"outcome"` // completed, yielded, failed, handoff_insufficient or refused
+	Reason      string               `json:"reason,omitempty"`
+	Handoff     string               `json:"handoff,omitempty"` // in the repository
+	Deliverable *deliver.Deliverable `json:"deliverable,omitempty"`
+	Said        []deliver.Say        `json:"said,omitempty"`
+	Hints       []contract.Hint      `json:"hints,omitempty"`
+	Cost        budget.MicroUSD      `json:"cost_micro_usd"`
+}
+
+// spoken is what the session of w came to, nil for one without a contract that promises anything.
+func (d *drain) spoken(w *work) *Spoken {
+	c := w.bound.Contract
+	if c.Role == "" || c.Role == contract.General {
+		return nil
+	}
+	s := &Spoken{Role: c.Role, Mode: c.Mode, Outcome: w.outcome(), Reason: w.reason, Deliverable: w.emission.Deliverable,
+		Said: w.emission.Says, Hints: w.result.Verdict.Hints, Cost: w.cost}
+	if w.handed != nil {
+		s.Handoff = d.at.file(w.handed.path)
+	}
+	return s
+}
+
+// outcome is how the session of w ended, in one word.
+func (w *work) outcome() string {
+	switch {
+	case w.emission.Failure == invoke.Yielded:
+		return invoke.Yielded
+	case w.emission.Outcome == session.Completed && w.verdict == board.ToBlocked, w.emission.Outcome == "":
+		return string(session.Failed)
+	}
+	return string(w.emission.Outcome)
+}
+
+// Invoke runs sessions that no task of the board asks for: for roles that hand
+// over a text and no atoms, because atoms land only through a task's review. It
+// keeps every rule of a drain, its lock, its clock, its money and its sweep.
+// History after each step, and therefore after a crash at any instant:
+//
+//	claim   board branch: ledger claim with the reservation of all sessions, the start of an override
+//	result  board branch: their handoffs, journal, ledger outcome, the end of an override
+//
+// A claim whose sessions died is swept by a later drain, as a task's is. The
+// error is a contract.Refusals, a *Refusal, a *Busy or a fault; nothing is
+// written before a contract is resolved.
+func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Report, error) {
+	d, err := open(ctx, r, o)
+	if err != nil {
+		return Report{Run: o.Run}, err
+	}
+	t := d.asked(inv)
+	if err := d.bindable(t); err != nil {
+		return d.report, err
+	}
+	unlock, err := d.lock(ctx)
+	if err != nil {
+		return d.report, err
+	}
+	defer unlock()
+	if err := d.refresh(ctx); err != nil {
+		return d.report, err
+	}
+	if err := d.persist(ctx, d.sweep); err != nil {
+		return d.report, err
+	}
+	if err := d.persist(ctx, d.money); err != nil {
+		return d.report, err
+	}
+	var c *claim
+	err = d.persist(ctx, func(ctx context.Context) (err error) {
+		c, err = d.engage(ctx, t, max(inv.Sessions, 1))
+		return err
+	})
+	if err != nil {
+		return d.report, err
+	}
+	defer c.unpin(ctx)
+	var done []*work
+	for n := range c.sessions {
+		done = append(done, d.speak(ctx, c, n+1))
+	}
+	if err := d.conclude(ctx, c, done); err != nil {
+		return d.report, err
+	}
+	return d.report, d.finish(ctx)
+}
+
+// Resolve resolves the contract of an invocation, of the task that the options
+// name where they name one, and writes nothing. The contract comes back with
+// refusals too, as far as it could be resolved.
+func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (contract.Contract, error) {
+	d, err := open(ctx, r, o)
+	if err != nil {
+		return contract.Contract{}, err
+	}
+	t := d.asked(inv)
+	if o.Task != "" {
+		if t, err = d.at.task(o.Task); err != nil {
+			return contract.Contract{}, err
+		}
+	}
+	b, err := d.resolve(t)
+	return b.Contract, err
+}
+
+// asked is the invocation as a task that is on no board; its id is the run's.
+func (d *drain) asked(inv Invocation) board.Task {
+	t := board.Task{ID: okf.ID(d.Run), Title: inv.Title, Role: d.Call.WorkRole, Attempts: 1}
+	if !free(d.at.cfg) {
+		t.Budget = d.at.cfg.Session.MaxCost * budget.MicroUSD(max(inv.Sessions, 1))
+	}
+	return t
+}
+
+// bindable says why the session that t asks for may not be spawned.
+func (d *drain) bindable(t board.Task) error {
+	if t.Role != "" {
+		if why := d.embody(&work{}, t.Role); why != "" {
+			return refuse("floor", "%s", why)
+		}
+	}
+	b, err := d.resolve(t)
+	d.override = b.Override
+	return err
+}
+
+// engage commits that this run holds sessions without a task and what they may cost.
+func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim, error) {
+	b, err := d.resolve(t)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.afford(t); err != nil {
+		return nil, err
+	}
+	if d.Lease != nil {
+		if err := d.Lease(t, d.Now()); err != nil {
+			return nil, err
+		}
+	}
+	c := &claim{task: t, sessions: sessions, reserved: d.reserve(t), repo: d.repo}
+	c.lease = d.Now().UTC().Add(d.at.cfg.TaskLease * time.Duration(sessions)).Truncate(time.Second)
+	if c.base, err = d.base(ctx); err != nil {
+		return nil, err
+	}
+	kept, ch := d.keep(), repo.Changes{}
+	data := map[string]any{"lease_expires": c.lease.Format(time.RFC3339), "base": string(c.base), "sessions": sessions, "contract_role": string(b.Role)}
+	for key, s := range map[string]string{"mode": string(b.Mode), "artifact": b.Artifact} {
+		if s != "" {
+			data[key] = s
+		}
+	}
+	if o, err := d.overrides(ch); err != nil {
+		return nil, err
+	} else if o != nil {
+		data["override"] = o
+	}
+	name, err := d.record(ledger.Record{Kind: ledger.Claim, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data})
+	if err != nil {
+		d.restore(kept)
+		return nil, err
+	}
+	ch[name] = d.files[name]
+	next, err := d.repo.Make(ctx, []repo.OID{d.at.tip}, ch, d.agent(), message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}))
+	if err != nil {
+		d.restore(kept)
+		return nil, err
+	}
+	if d.target() == "" {
+		c.base = next
+	}
+	c.pin = repo.RefUpdate{Name: "refs/odd/base/" + d.Run, New: c.base}
+	if err := d.line.Land(ctx, d.at.tip, next, c.pin); err != nil {
+		d.restore(kept)
+		c.unpin(ctx)
+		return nil, err
+	}
+	d.at, err = look(ctx, d.repo, next, d.at, d.Load)
+	return c, err
+}
+
+// speak runs the n-th session of c and encodes what it hands over. Sessions
+// share nothing but their input: each has its own brief, tree and handoff.
+func (d *drain) speak(ctx context.Context, c *claim, n int) *work {
+	w := &work{verdict: board.ToReview, dir: fmt.Sprintf("session.%d", n)}
+	if c.task.Role != "" {
+		if why := d.embody(w, c.task.Role); why != "" {
+			return w.blocked("%s", why)
+		}
+	}
+	b, err := d.resolve(c.task)
+	if err != nil {
+		return w.blocked("contract: %s", told(err))
+	}
+	w.bound = b
+	req, err := d.request(ctx, c, w)
+	if err != nil {
+		return w.blocked("brief: %v", err)
+	}
+	if c.sessions > 1 {
+		req.Member = n
+	}
+	d.session(ctx, c, w, req)
+	if len(w.emission.Atoms) > 0 && w.verdict == board.ToReview {
+		w.blocked("emission refused: %s is an atom, and atoms land only through a task of the board; odd task add files one", w.emission.Atoms[0].At)
+	}
+	if w.verdict == board.ToReview {
+		slug := ""
+		if c.sessions > 1 {
+			slug = fmt.Sprintf("%d %s", n, b.Role)
+		}
+		d.handover(w, slug, "")
+	}
+	return w
+}
+
+// conclude commits what became of the sessions. It runs to its end even when
+// the person has interrupted them.
+func (d *drain) conclude(ctx context.Context, c *claim, done []*work) error {
+	stopped := ctx.Err()
+	ctx = context.WithoutCancel(ctx)
+	var cost budget.MicroUSD
+	for _, w := range done {
+		if err := d.account(c, w); err != nil {
+			return err
+		}
+		d.keepArtifacts(c, w)
+		cost += w.cost
+	}
+	trace := ledger.Trace(d.files[d.at.file(ledger.Path(d.Run, d.started))])
+	art, err := d.store(ctx)
+	if err != nil {
+		return err
+	}
+	if d.line.Remote != "" {
+		if err := d.repo.Update(ctx, art); err != nil {
+			return err
+		}
+	}
+	if err := d.land(ctx, c, func() (landing, error) { return d.ended(c, done, cost, trace, art) }); err != nil {
+		return err
+	}
+	for _, w := range done {
+		if s := d.spoken(w); s != nil {
+			d.report.Said = append(d.report.Said, *s)
+			continue
+		}
+		d.report.Said = append(d.report.Said, Spoken{Role: w.bound.Role, Outcome: w.outcome(), Reason: w.reason, Said: w.emission.Says, Cost: w.cost})
+	}
+	return stopped
+}
+
+// ended is the result commit of sessions without a task.
+func (d *drain) ended(c *claim, done []*work, cost budget.MicroUSD, trace string, art repo.RefUpdate) (landing, error) {
+	l := landing{changes: repo.Changes{}, refs: []repo.RefUpdate{art}}
+	verdict, why := verdictOf(done)
+	data := map[string]any{"verdict": verdict, "artifacts": string(art.New)}
+	if why != "" {
+		data["reason"] = why
+	}
+	name, err := d.record(ledger.Record{Kind: ledger.Outcome, Task: d.Run, Role: c.task.Role, Cost: int64(cost), Trace: trace, Data: data})
+	if err != nil {
+		return l, err
+	}
+	l.changes[name] = d.files[name]
+	title := fmt.Sprintf("%s: %s", done[0].bound.Role, verdict)
+	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, d.handoffs(done), why}, func(s string) bool { return s == "" }), "; ")
+	if err := d.tell(l.changes, "O", "", title, or(content, "nothing was asked in words")); err != nil {
+		return l, err
+	}
+	for _, w := range done {
+		d.remarks(l.changes, c, w)
+	}
+	if err := d.pass(l.changes, done...); err != nil {
+		return l, err
+	}
+	l.message = message("board: "+title, content, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Trace", trace})
+	return l, d.overrideEnds(l.changes, "the session is over, "+title)
+}
+
+// handoffs lists the handoffs of the sessions.
+func (d *drain) handoffs(done []*work) string {
+	var out []string
+	for _, w := range done {
+		if w.handed != nil {
+			out = append(out, w.handed.path)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// verdictOf is the outcome of the sessions together: the first that is not
+// completed, with what each of those says.
+func verdictOf(done []*work) (verdict, why string) {
+	verdict = string(session.Completed)
+	var whys []string
+	for i, w := range done {
+		if w.outcome() == string(session.Completed) {
+			continue
+		}
+		if verdict == string(session.Completed) {
+			verdict = w.outcome()
+		}
+		if len(done) > 1 {
+			whys = append(whys, fmt.Sprintf("session %d: %s", i+1, w.reason))
+		} else {
+			whys = append(whys, w.reason)
+		}
+	}
+	return verdict, strings.Join(whys, "; ")
+}

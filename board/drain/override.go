@@ -1,0 +1,93 @@
+package drain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// overridden is the tag of what came out of a session under an override, and
+// of what was made from it.
+const overridden = "override-produced"
+
+// overrides adds to a claim's commit the entry of an override's start, so that
+// it is in history before anything is spawned, and returns what the claim says of it.
+func (d *drain) overrides(ch repo.Changes) (map[string]any, error) {
+	o := d.override
+	if o == nil {
+		return nil, nil
+	}
+	content := fmt.Sprintf("override started by %s for one session; reason: %s; risks acknowledged: %s; it ends with the session, and what it makes is tagged %s",
+		d.Person, o.Reason, strings.Join(o.Risks, ", "), overridden)
+	if err := d.tell(ch, "D", "", "override: "+collapsed(o)+" collapsed", content); err != nil {
+		return nil, err
+	}
+	return overrideData(o, d.Person), nil
+}
+
+// overrideData is an override as the ledger keeps it.
+func overrideData(o *contract.Override, by string) map[string]any {
+	return map[string]any{"by": by, "modes": list(o.Modes), "reason": o.Reason, "risks": list(o.Risks)}
+}
+
+func list[T ~string](in []T) []any {
+	out := make([]any, len(in))
+	for i, s := range in {
+		out[i] = string(s)
+	}
+	return out
+}
+
+func collapsed(o *contract.Override) string {
+	var s []string
+	for _, m := range o.Modes {
+		s = append(s, string(m))
+	}
+	return strings.Join(s, ", ")
+}
+
+// overrideEnds adds the entry of an override's end.
+func (d *drain) overrideEnds(ch repo.Changes, how string) error {
+	if d.override == nil {
+		return nil
+	}
+	return d.tell(ch, "O", "", "override ended: "+collapsed(d.override), "override ended: "+how)
+}
+
+// overrideDied ends, in the journal of the run that sweeps, the override of a
+// session that can no longer do it.
+func (d *drain) overrideDied(ch repo.Changes, c ledger.Record) error {
+	o, _ := c.Data["override"].(map[string]any)
+	if o == nil {
+		return nil
+	}
+	return d.tell(ch, "O", "", "override ended: "+c.Run, fmt.Sprintf("override ended: the session died; %s had it from %s for: %s", c.Run, text(o, "by"), text(o, "reason")))
+}
+
+// taint tags what a session made under an override, or from what was.
+func taint(e session.Emission) (session.Emission, error) {
+	atoms := make([]session.Atom, len(e.Atoms))
+	for i, a := range e.Atoms {
+		tags := make([]any, 0, len(a.Atom.Tags)+1)
+		for _, t := range a.Atom.Tags {
+			if t != overridden {
+				tags = append(tags, t)
+			}
+		}
+		b, err := okf.Edit(a.Atom.Bytes(), okf.Set{Key: "tags", Value: append(tags, overridden)})
+		if err != nil {
+			return e, fmt.Errorf("%s: %w", a.At, err)
+		}
+		if a.Atom, err = okf.Parse(a.Atom.Path, b); err != nil {
+			return e, fmt.Errorf("%s: %w", a.At, err)
+		}
+		atoms[i] = a
+	}
+	e.Atoms = atoms
+	return e, nil
+}

@@ -1,0 +1,198 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/persona/contract"
+)
+
+func invokeVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "invoke",
+		Usage: "run one session under a contract, or show which contract it would have",
+		Description: "odd invoke --role explorer --persona oddie --task \"What stops the ferry at slack water?\"\n" +
+			"odd invoke --role validator --surface audit --handoff run-01kjpw-claims --dry-run\n\n" +
+			"A --task of the board is worked as odd drain would work it. Any other text is for roles that make no\n" +
+			"atoms: they hand over a text. Under the engagement assistant your answers are lines of stdin; when they\n" +
+			"end while a question is open, the session has yielded, which is no failure.",
+		Flags: invokeFlags(),
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			if c.Int("fan-out") < 0 || c.IsSet("fan-out") && c.Int("fan-out") == 0 {
+				return usage("invoke: --fan-out wants a number of at least 1")
+			}
+			a := invocation{task: strings.TrimSpace(c.String("task")), handoffs: c.StringSlice("handoff"), sessions: c.Int("fan-out"),
+				dry: c.Bool("dry-run"), explain: c.Bool("explain"), json: c.Bool("json")}
+			var err error
+			if a.call, err = calledFor(c); err != nil {
+				return err
+			}
+			return runInvoke(c.Context, env, a)
+		},
+	})
+}
+
+func invokeFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "role", Usage: "explorer, planner, builder, validator, resolver, observer or general; it decides the mode"},
+		&cli.StringFlag{Name: "persona", Usage: "the `PROFILE` it speaks as, oddie or oddie@2"},
+		&cli.StringFlag{Name: "participants", Usage: "further `PROFILES` of the same session, with commas"},
+		&cli.StringFlag{Name: "work-role", Usage: "the role atom whose `PERSONA` is compiled"},
+		&cli.StringFlag{Name: "mode", Usage: "checked against the role; for overrides see --override"},
+		&cli.StringFlag{Name: "surface", Usage: "where its output goes: `SURFACE` such as audit, code-output"},
+		&cli.StringFlag{Name: "engagement", Usage: "agent or assistant"},
+		&cli.StringFlag{Name: "voice", Usage: "persona, neutral or strict"},
+		&cli.StringFlag{Name: "task", Usage: "a task's `ID`, or what is asked in words"},
+		&cli.StringSliceFlag{Name: "handoff", Usage: "a `HANDOFF` it works from, by id or path; repeatable"},
+		&cli.StringFlag{Name: "artifact", Usage: "the path, id or uri of `WHAT` is worked on (default: the handoff's)"},
+		&cli.StringSliceFlag{Name: "tool", Usage: "a `TOOL` by name; repeatable (default: all the role may have)"},
+		&cli.StringSliceFlag{Name: "mcp", Usage: "a task-relevant MCP `SERVER` by name; repeatable"},
+		&cli.IntFlag{Name: "fan-out", Usage: "run `N` sessions on the one input, kept apart"},
+		&cli.StringFlag{Name: "override", Usage: "collapse `MODES`, with commas, for this one session; a person's to say, with --reason and --risk"},
+		&cli.StringFlag{Name: "reason", Usage: "why the override is needed, specifically"},
+		&cli.StringSliceFlag{Name: "risk", Usage: "a `RISK` of the override you acknowledge; repeatable"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print the resolved contract, spawn and write nothing"},
+		&cli.BoolFlag{Name: "explain", Usage: "print every tool with why it is in or out, spawn and write nothing"},
+		jsonFlag(),
+	}
+}
+
+// invocation is what the command line asks for.
+type invocation struct {
+	call               contract.Call
+	task               string
+	handoffs           []string
+	sessions           int
+	dry, explain, json bool
+}
+
+// calledFor is the call the flags mean. Names are judged where the contract is resolved.
+func calledFor(c *cli.Context) (contract.Call, error) {
+	call := contract.Call{
+		Persona: c.String("persona"), Participants: commas(c.String("participants")), WorkRole: c.String("work-role"),
+		Role: contract.Role(c.String("role")), Mode: contract.Mode(c.String("mode")), Surface: contract.Surface(c.String("surface")),
+		Engagement: contract.Engagement(c.String("engagement")), Voice: contract.Voice(c.String("voice")),
+		Tools: c.StringSlice("tool"), MCP: c.StringSlice("mcp"), Artifact: c.String("artifact"),
+	}
+	if !c.IsSet("override") {
+		if c.IsSet("reason") || c.IsSet("risk") {
+			return call, usage("invoke: --reason and --risk go with --override")
+		}
+		return call, nil
+	}
+	call.Override = &contract.Override{Reason: c.String("reason"), Risks: c.StringSlice("risk")}
+	for _, m := range commas(c.String("override")) {
+		call.Override.Modes = append(call.Override.Modes, contract.Mode(m))
+	}
+	return call, nil
+}
+
+func commas(s string) []string {
+	var out []string
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+func runInvoke(ctx context.Context, env Env, a invocation) error {
+	if env.Getenv("ODD_RUN") != "" {
+		return refuse("in-session", "invoke: a session does not spawn another; hand over instead")
+	}
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	o, inv, err := w.invocation(ctx, a)
+	if err != nil {
+		return err
+	}
+	if a.dry || a.explain {
+		c, err := drain.Resolve(ctx, w.repo, o, inv)
+		return printContract(env, c, err, a)
+	}
+	p := newProgress(env)
+	o.Progress, o.Reply = p.line, replies(env, p)
+	var report drain.Report
+	if o.Task != "" {
+		report, err = drain.Run(ctx, w.repo, o)
+	} else {
+		report, err = drain.Invoke(ctx, w.repo, o, inv)
+	}
+	p.done()
+	return printInvoked(env, report, err, a.json)
+}
+
+// invocation is the drain's part of what was asked: a task of the board, or words.
+func (w *workspace) invocation(ctx context.Context, a invocation) (drain.Options, drain.Invocation, error) {
+	inv := drain.Invocation{Title: oneLine(a.task), Sessions: a.sessions}
+	o, err := w.drainOptions()
+	if err != nil {
+		return o, inv, err
+	}
+	o.Call, o.Handoffs, o.Invoked = a.call, a.handoffs, true
+	if a.call.Override != nil {
+		if o.Person, err = w.overrider(ctx); err != nil {
+			return o, inv, err
+		}
+	}
+	v, err := w.view(ctx, false)
+	if err != nil {
+		return o, inv, err
+	}
+	switch found, err := v.graph.Find(a.task); {
+	case a.task == "":
+	case err == nil && found.Type == board.Type:
+		o.Task = string(found.ID)
+	case !strings.ContainsAny(a.task, " \t\n"):
+		_, err := v.task(a.task)
+		return o, inv, fmt.Errorf("invoke: %w; say in words what is asked, or name a task", err)
+	}
+	switch {
+	case o.Task == "":
+		return o, inv, nil
+	case a.sessions > 1:
+		return o, inv, usage("invoke: --fan-out is for sessions without a task; a task has one proposal")
+	case a.call.WorkRole != "":
+		return o, inv, usage("invoke: --work-role: the task names its role; odd task edit %s --role changes it", o.Task)
+	}
+	return o, inv, nil
+}
+
+// overrider is the person who answers for an override.
+func (w *workspace) overrider(ctx context.Context) (string, error) {
+	who, err := w.repo.Identity(ctx)
+	if err != nil {
+		return "", err
+	}
+	place := review.Place{CI: w.env.inCI(), Session: w.env.Getenv("ODD_RUN") != "", Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
+	return "human:" + who.Email, review.Allowed("invoke --override", review.Person{Name: who.Name, Email: who.Email}, place)
+}
+
+// replies are a person's turns, line by line from stdin.
+func replies(env Env, p *progress) func(context.Context, string) (string, error) {
+	in := bufio.NewReader(env.Stdin)
+	return func(_ context.Context, said string) (string, error) {
+		p.done()
+		talk(env, "%s", said)
+		line, err := in.ReadString('\n')
+		if errors.Is(err, io.EOF) && strings.TrimSpace(line) != "" {
+			err = nil
+		}
+		return strings.TrimSpace(line), err
+	}
+}

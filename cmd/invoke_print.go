@@ -1,0 +1,204 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
+	"github.com/odd-cli/odd/persona/invoke"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// printContract prints a resolved contract, or the tools of one with their
+// reasons; refusals stand on stderr, one a line.
+func printContract(env Env, c contract.Contract, err error, a invocation) error {
+	var no contract.Refusals
+	if err != nil && !errors.As(err, &no) {
+		return err
+	}
+	switch {
+	case a.json:
+		doc := struct {
+			Contract contract.Contract `json:"contract"`
+			Hash     string            `json:"hash,omitempty"`
+			Refusals contract.Refusals `json:"refusals"`
+		}{c, "", contract.Refusals{}}
+		if len(no) > 0 {
+			doc.Refusals = no
+		} else {
+			doc.Hash = c.Hash()
+		}
+		if err := printJSON(env, doc); err != nil {
+			return err
+		}
+	case a.explain:
+		var rows [][]string
+		for _, t := range c.Tools {
+			in := "out"
+			if t.In {
+				in = "in"
+			}
+			rows = append(rows, []string{t.Name, string(t.Class), in, t.Why})
+		}
+		if err := printRows(env, rows); err != nil {
+			return err
+		}
+	case len(no) == 0:
+		if err := printRows(env, contractRows(c)); err != nil {
+			return err
+		}
+	}
+	return refused(env, no)
+}
+
+// refused tells every refusal on a line of its own.
+func refused(env Env, no contract.Refusals) error {
+	for _, r := range no {
+		line := r.Message
+		if r.Way != "" {
+			line += "; " + r.Way
+		}
+		talk(env, "%s [%s]", okf.Visible(line), r.Code)
+	}
+	if len(no) > 0 {
+		return exitCode(exitRefused)
+	}
+	return nil
+}
+
+// contractRows is a contract as key and value.
+func contractRows(c contract.Contract) [][]string {
+	var rows [][]string
+	row := func(key, format string, args ...any) {
+		if s := okf.Visible(fmt.Sprintf(format, args...)); s != "" {
+			rows = append(rows, []string{key, s})
+		}
+	}
+	row("role", "%s", c.Role)
+	row("mode", "%s", c.Mode)
+	if o := c.Override; o != nil {
+		var modes []string
+		for _, m := range o.Modes {
+			modes = append(modes, string(m))
+		}
+		row("override", "%s: %s", strings.Join(modes, ", "), o.Reason)
+	}
+	for _, p := range append([]*contract.Profile{c.Persona}, c.Participants...) {
+		if p != nil {
+			row("persona", "%s@%d (%s)", p.Name, p.Version, p.Path)
+		}
+	}
+	row("work role", "%s", c.WorkRole)
+	row("surface", "%s, density %s", c.Surface.Name, c.Surface.Density)
+	row("engagement", "%s", c.Engagement)
+	row("voice", "%s", c.Voice)
+	row("artifact", "%s", c.Artifact)
+	for _, h := range c.Handoffs {
+		row("handoff", "%s (%s to %s)", h.Path, h.From, h.To)
+	}
+	row("changes", "%s", changes(c))
+	row("delivers", "%s", c.Deliverable)
+	row("next", "%s", c.Next)
+	var in []string
+	for _, t := range c.Tools {
+		if t.In {
+			in = append(in, t.Name)
+		}
+	}
+	row("tools", "%s", strings.Join(in, ", "))
+	row("servers", "%s", strings.Join(c.Servers, ", "))
+	row("tainted", "%s", c.Tainted)
+	for _, n := range c.Notes {
+		row("note", "%s", n)
+	}
+	row("hash", "%s", c.Hash())
+	return rows
+}
+
+func changes(c contract.Contract) string {
+	switch {
+	case !c.Mutates:
+		return "nothing"
+	case c.Bound != "":
+		return "what the " + c.Bound + " names"
+	}
+	return "whatever its task allows"
+}
+
+// printInvoked prints one row a session. A session that came to nothing is a
+// fault of the run; one that waits for an answer is not.
+func printInvoked(env Env, r drain.Report, err error, asJSON bool) error {
+	var no contract.Refusals
+	if errors.As(err, &no) {
+		if asJSON {
+			_ = printJSON(env, map[string]any{"refusals": no, "error": errorJSON(err)})
+		}
+		return refused(env, no)
+	}
+	if err != nil || asJSON || len(r.Said) == 0 {
+		if bad := printDrained(env, r, err, asJSON); bad != nil || asJSON {
+			return cmpOr(bad, came(r))
+		}
+	}
+	var rows [][]string
+	for _, s := range spokenIn(r) {
+		rows = append(rows, []string{string(s.Role), s.Outcome, "$" + s.Cost.String(), summed(s.Deliverable), or(s.Handoff, s.Reason)})
+		for _, h := range s.Hints {
+			talk(env, "hint, %s: %s", h.Detector, okf.Visible(h.Message))
+		}
+	}
+	if err := printRows(env, rows); err != nil {
+		return err
+	}
+	return came(r)
+}
+
+func cmpOr(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+func spokenIn(r drain.Report) []drain.Spoken {
+	out := r.Said
+	for _, t := range r.Tasks {
+		if t.Session != nil {
+			out = append(out, *t.Session)
+		}
+	}
+	return out
+}
+
+// summed is a deliverable in a few words.
+func summed(d *deliver.Deliverable) string {
+	switch {
+	case d == nil:
+		return ""
+	case d.Findings != nil:
+		s := deliver.Summarize(d.Findings.Findings)
+		return fmt.Sprintf("%s, %d findings: %d fix, %d pivot, %d accept", s.Verdict, s.Total,
+			s.ByDisposition[deliver.Fix], s.ByDisposition[deliver.Pivot], s.ByDisposition[deliver.Accept])
+	}
+	return d.Schema
+}
+
+// came is the exit of what the sessions came to.
+func came(r drain.Report) error {
+	for _, t := range r.Tasks {
+		if t.State != board.Review {
+			return exitCode(exitFault)
+		}
+	}
+	for _, s := range r.Said {
+		if s.Outcome != string(session.Completed) && s.Outcome != invoke.Yielded {
+			return exitCode(exitFault)
+		}
+	}
+	return nil
+}
