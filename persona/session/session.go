@@ -145,7 +145,11 @@ type Emission struct {
 	Transcript  []byte
 }
 
-// Request is all a substrate gets.
+// Request is all a substrate gets. A program outside odd gets the brief and the
+// run's and task's ids, no more; Inputs, Files and Graph are for substrates that
+// live in odd, and are what those may read. Under a contract that asks for a
+// fresh context package invoke narrows all three, so that a substrate reaches
+// no more than the brief tells.
 type Request struct {
 	Run, Task  string
 	Role       string // the contract's role, "" without a contract

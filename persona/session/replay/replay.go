@@ -25,22 +25,38 @@
 //	{"schema": "odd.finish.1", "outcome": "completed"}
 //	```
 //
+// The configuration names one recording, which every session replays, or a
+// folder of them. In a folder a session takes the first of these that is there:
+//
+//	TASK.md                  the last part of its task's id: slack-water.md
+//	ROLE-after-MODE.md       the contract's role, and where its handoff came from:
+//	                         validator-after-resolution.md looks again
+//	ROLE.md                  explorer.md, planner.md …; general.md without a contract
+//
+// A member of a fan-out has its number after a dot, from the second on, and a
+// further call of one session, sent back or answered, after a dash:
+// explorer.2.md is the second explorer, validator-2.md what a validator said
+// when it was sent back. No recording stands in for one that is not there.
+//
 // Every recorded turn asks leave again, so a budget or a turn limit stops a
 // replay where it would have stopped the session.
 package replay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"strings"
 
 	"github.com/odd-cli/odd/persona/session"
 )
 
-// Substrate replays one recording.
+// Substrate replays recordings.
 type Substrate struct {
 	Files fs.FS  // where the configuration lives: the repository's root
-	File  string // slash-separated, below Files
+	File  string // slash-separated, below Files: a recording or a folder of them
 }
 
 // Run replays the recording. A recording that is not there is an error, because
@@ -49,7 +65,7 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	if !fs.ValidPath(s.File) || s.File == "." {
 		return session.Emission{}, fmt.Errorf("substrate replay: file %q is not a path inside the repository", s.File)
 	}
-	text, err := fs.ReadFile(s.Files, s.File)
+	text, err := s.recording(r)
 	if err != nil {
 		return session.Emission{}, fmt.Errorf("substrate replay: %w; name a recording in [substrate.replay] file", err)
 	}
@@ -60,4 +76,49 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 		}
 	}
 	return e, nil
+}
+
+// recording reads the file, or the one of the folder that is for this request.
+func (s Substrate) recording(r session.Request) ([]byte, error) {
+	info, err := fs.Stat(s.Files, s.File)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return fs.ReadFile(s.Files, s.File)
+	}
+	tried := names(r)
+	for _, name := range tried {
+		if text, err := fs.ReadFile(s.Files, path.Join(s.File, name)); err == nil {
+			return text, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%s holds none of %s", s.File, strings.Join(tried, ", "))
+}
+
+// names are the recordings a request may have in a folder, the closest first.
+func names(r session.Request) []string {
+	role := r.Role
+	if role == "" {
+		role = "general"
+	}
+	stems := []string{role}
+	if r.After != "" {
+		stems = append([]string{role + "-after-" + r.After}, stems...)
+	}
+	if task := path.Base(r.Task); r.Task != "" && fs.ValidPath(task) && task != "." {
+		stems = append([]string{task}, stems...)
+	}
+	for i := range stems {
+		if r.Member > 1 {
+			stems[i] += fmt.Sprintf(".%d", r.Member)
+		}
+		if r.Try > 1 {
+			stems[i] += fmt.Sprintf("-%d", r.Try)
+		}
+		stems[i] += ".md"
+	}
+	return stems
 }

@@ -82,3 +82,37 @@ func TestReplayFaults(t *testing.T) {
 		}
 	}
 }
+
+func TestReplayFolder(t *testing.T) {
+	t.Parallel()
+	finish := "```json\n{\"schema\": \"odd.finish.1\", \"outcome\": \"refused\", \"detail\": \"%\"}\n```\n"
+	said := fstest.MapFS{}
+	for _, name := range []string{"slack-water.md", "explorer.md", "explorer.2.md", "explorer-2.md", "validator.md", "validator-after-resolution.md", "general.md"} {
+		said["story/"+name] = &fstest.MapFile{Data: []byte(strings.Replace(finish, "%", name, 1))}
+	}
+	tests := []struct {
+		r    session.Request
+		want string // "" for none
+	}{
+		{session.Request{}, "general.md"},
+		{session.Request{Task: "tasks/slack-water", Role: "builder"}, "slack-water.md"},
+		{session.Request{Task: "run-1", Role: "explorer", Try: 1}, "explorer.md"},
+		{session.Request{Role: "explorer", Member: 1}, "explorer.md"},
+		{session.Request{Role: "explorer", Member: 2}, "explorer.2.md"},
+		{session.Request{Role: "explorer", Try: 2}, "explorer-2.md"},
+		{session.Request{Role: "validator", After: "execution"}, "validator.md"},
+		{session.Request{Role: "validator", After: "resolution"}, "validator-after-resolution.md"},
+		{session.Request{Role: "validator", Try: 2}, ""},
+		{session.Request{Role: "planner"}, ""},
+		{session.Request{Task: "../../x", Role: "planner"}, ""},
+	}
+	for _, tt := range tests {
+		e, err := Substrate{said, "story"}.Run(t.Context(), tt.r)
+		if e.Detail != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("%+v: got %q, %v; want %q", tt.r, e.Detail, err, tt.want)
+		}
+		if err != nil && !strings.Contains(err.Error(), "story holds none of ") {
+			t.Errorf("%v does not say what was looked for", err)
+		}
+	}
+}
