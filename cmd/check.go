@@ -11,6 +11,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 func check(env Env) *cli.Command {
@@ -112,7 +113,7 @@ func runCheck(ctx context.Context, env Env, o checkOptions) error {
 
 // findings is everything that is to be said about the bundle, in order of place.
 func (b bundle) findings(env Env, o checkOptions) ([]okf.Problem, error) {
-	found := slices.Concat(b.problems, okf.Check(b.graph, o.now), board.CheckTasks(b.graph))
+	found := slices.Concat(b.problems, okf.Check(b.graph, o.now), board.CheckTasks(b.graph), contract.LoadRoster(b.graph).Problems)
 	if o.src == (source{}) {
 		_, cfg, err := findConfig(env.Dir)
 		if err != nil {
@@ -167,7 +168,7 @@ func (b bundle) locate(env Env, ps []okf.Problem, notes bool) []located {
 // okfRules are the rules of a check of atoms.
 func okfRules() []ruled {
 	var out []ruled
-	for _, c := range okf.Codes() {
+	for _, c := range slices.Concat(okf.Codes(), contract.Codes()) {
 		out = append(out, ruled{c.Name, c.About, c.Severity})
 	}
 	return out

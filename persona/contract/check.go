@@ -97,3 +97,14 @@ func (c *refs) document(key, ref string) {
 	}
 	c.add(okf.Error, codeAnchor, key, "name a heading that is there", a.Path+" has no heading #"+anchor)
 }
+
+// Codes lists every finding that LoadRoster and Check can make.
+func Codes() []okf.Code {
+	return []okf.Code{
+		{Name: codeProfile, Severity: okf.Error, About: "a profile cannot be read, or an atom of type persona has none (a note)"},
+		{Name: codeOld, Severity: okf.Warn, About: "a profile uses a spelling of an earlier contract"},
+		{Name: codeKey, Severity: okf.Warn, About: "a key beside a profile looks like one of its keys, misspelled"},
+		{Name: codeRef, Severity: okf.Error, About: "a profile names a document of this bundle that is not there"},
+		{Name: codeAnchor, Severity: okf.Error, About: "a profile names a heading that is not there, or only begins as one does (a warning)"},
+	}
+}

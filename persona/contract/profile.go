@@ -144,3 +144,6 @@ func (c Custom) row() RoleRow {
 	}
 	return row
 }
+
+// SurfacesOf lists the surfaces a profile has settings for, in order of name.
+func SurfacesOf(p *Profile) []Surface { return sortedKeys(p.Surfaces) }

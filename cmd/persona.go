@@ -1,0 +1,88 @@
+package cmd
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/persona/contract"
+)
+
+func personaVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "persona",
+		Usage: "list, show and check persona profiles: who a session may be",
+		Description: "odd persona list\nodd persona show oddie@2\nodd persona check\n\n" +
+			"A profile is an atom of type persona, or the first yaml block of a canon document that\n" +
+			"names persona:. What an agent knows of its work role is another thing: odd compile-persona.",
+		Subcommands: []*cli.Command{personaList(env), personaShow(env), personaCheck(env)},
+	})
+}
+
+func personaList(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "list",
+		Usage:       "list every version of every profile",
+		Description: "odd persona list\nodd persona list --at HEAD~3 --json",
+		Flags:       readFlags(),
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return runPersonaList(c.Context, env, sourceFor(c), c.Bool("json"))
+		},
+	})
+}
+
+// runPersonaList prints name, version, roles, surfaces, standing and place.
+func runPersonaList(ctx context.Context, env Env, src source, asJSON bool) error {
+	b, err := src.open(ctx, env)
+	if err != nil {
+		return err
+	}
+	r := contract.LoadRoster(b.graph)
+	if n := unreadable(r); n > 0 {
+		talk(env, "%s in profiles that were not read, odd persona check lists them", count(n, "error"))
+	}
+	if len(r.Profiles) == 0 {
+		return none(env, asJSON, []*contract.Profile{}, "no profile: no atom of type persona or of canon has one")
+	}
+	if asJSON {
+		return printJSON(env, r.Profiles)
+	}
+	var rows [][]string
+	for _, p := range r.Profiles {
+		rows = append(rows, []string{
+			p.Name, strconv.Itoa(p.Version), or(joined(p.Roles), "any role"), or(joined(contract.SurfacesOf(p)), "any surface"), standing(p), b.place(env, p.Path, p.Line),
+		})
+	}
+	return printRows(env, rows)
+}
+
+func unreadable(r contract.Roster) int {
+	n := 0
+	for _, p := range r.Problems {
+		if p.Severity == "error" {
+			n++
+		}
+	}
+	return n
+}
+
+// standing is whether a profile governs, and what does in its place.
+func standing(p *contract.Profile) string {
+	if p.SupersededBy == "" {
+		return string(p.Standing)
+	}
+	return string(p.Standing) + ", see " + p.SupersededBy
+}
+
+func joined[T ~string](list []T) string {
+	words := make([]string, len(list))
+	for i, w := range list {
+		words[i] = string(w)
+	}
+	return strings.Join(words, ", ")
+}

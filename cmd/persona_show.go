@@ -1,0 +1,99 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/persona/contract"
+)
+
+func personaShow(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "show",
+		Usage:       "show a profile as a session gets it, inheritance applied",
+		ArgsUsage:   "NAME[@VERSION]",
+		Description: "odd persona show oddie\nodd persona show oddie@2 --json",
+		Flags:       readFlags(),
+		Action: func(c *cli.Context) error {
+			name, err := oneArg(c, "a persona as NAME or NAME@VERSION")
+			if err != nil {
+				return err
+			}
+			return runPersonaShow(c.Context, env, sourceFor(c), name, c.Bool("json"))
+		},
+	})
+}
+
+func runPersonaShow(ctx context.Context, env Env, src source, name string, asJSON bool) error {
+	b, err := src.open(ctx, env)
+	if err != nil {
+		return err
+	}
+	p, err := contract.LoadRoster(b.graph).Find(name)
+	if err != nil {
+		return err
+	}
+	if p.Standing != contract.InForce {
+		talk(env, "%s is %s", p.Ref(), standing(p))
+	}
+	if asJSON {
+		return printJSON(env, p)
+	}
+	rows := [][]string{
+		{"persona", p.Ref()}, {"standing", standing(p)}, {"uri", p.URI}, {"system prompt", p.SystemPromptURI},
+		{"roles", or(joined(p.Roles), "any role")}, {"custom role", customRole(p.Custom)},
+		{"operational servers", joined(p.Operational)}, {"task-relevant servers", joined(p.TaskRelevant)}, {"knowledge bases", joined(p.KnowledgeBases)},
+	}
+	for _, s := range contract.SurfacesOf(p) {
+		rows = append(rows, []string{"on " + string(s), settings(p.Surfaces[s])})
+	}
+	rows = append(rows, []string{"brand discipline", p.BrandDiscipline}, []string{"signature", joined(p.Glyphs.Signature)})
+	for _, name := range slices.Sorted(maps.Keys(p.Glyphs.Palettes)) {
+		rows = append(rows, []string{"palette " + name, strings.Join(p.Glyphs.Palettes[name], " ")})
+	}
+	rows = append(rows, []string{"inherits", joined(p.Inheritance)}, []string{"retracted when", strings.Join(p.Retraction, "; ")}, []string{"place", b.place(env, p.Path, p.Line)})
+	return printRows(env, slices.DeleteFunc(rows, func(r []string) bool { return r[1] == "" }))
+}
+
+func customRole(c *contract.Custom) string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: tools of %s, freshness of %s, deliverable of %s, mode %s", c.Name, c.Tools, c.Freshness, c.Deliverable, or(string(c.Mode), "none"))
+}
+
+// settings says what a profile sets for a surface.
+func settings(s contract.Settings) string {
+	var out []string
+	if s.Density != "" {
+		out = append(out, "density "+s.Density)
+	}
+	if s.MaxTokens > 0 {
+		out = append(out, "at most "+strconv.Itoa(s.MaxTokens)+" tokens an emission")
+	}
+	if s.MaxEmissions > 0 {
+		out = append(out, "at most "+count(s.MaxEmissions, "emission"))
+	}
+	for _, f := range []struct {
+		name string
+		is   *bool
+	}{{"structured", s.Structured}, {"narrative", s.Narrative}, {"bidirectional", s.Bidirectional}} {
+		switch {
+		case f.is == nil:
+		case *f.is:
+			out = append(out, f.name)
+		default:
+			out = append(out, "not "+f.name)
+		}
+	}
+	if s.OutputSchema != "" {
+		out = append(out, "schema "+s.OutputSchema)
+	}
+	return or(strings.Join(out, ", "), "nothing set")
+}
