@@ -254,3 +254,37 @@ func TestOnlyStructureFails(t *testing.T) {
 		}
 	})
 }
+
+// What the tables of package contract say is kept here is kept here, as what
+// they say it is.
+func TestContractNamesDetectors(t *testing.T) {
+	t.Parallel()
+	structure := map[string]bool{}
+	for _, d := range Detectors() {
+		structure[d.Name] = d.Structural()
+	}
+	named := 0
+	for _, c := range contract.Combinations() {
+		if c.When != contract.AtEmission {
+			continue
+		}
+		named++
+		if !structure[c.Code] {
+			t.Errorf("%s: %q is no structural detector", c.Name, c.Code)
+		}
+	}
+	for _, r := range contract.NonCollapse() {
+		_, hint, ok := strings.Cut(r.Kept, "hint ")
+		if !ok {
+			continue
+		}
+		named++
+		name := strings.FieldsFunc(hint, func(r rune) bool { return r == ':' || r == ';' })[0]
+		if is, known := structure[name]; is || !known {
+			t.Errorf("%s %s: %q is no heuristic detector", r.Mode, r.Never, name)
+		}
+	}
+	if named < 5 {
+		t.Errorf("only %d named", named)
+	}
+}

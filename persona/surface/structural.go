@@ -10,16 +10,19 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// Kinds lists the kinds a say may have under the contract. Canon names them for
-// exploration and execution; a decision is a kind of exploration that counts
-// against it, and a question is a kind everywhere, so that it can be refused
-// by its name. A session without a mode may use all.
+// Kinds lists the kinds a say may have under the contract: its mode's, where
+// canon names them, or all. Two more are a kind where canon names them not, so
+// that they can be counted or refused by name: a question anywhere, and what
+// closes an exploration early.
 func Kinds(c contract.Contract) []string {
-	switch c.Mode {
-	case contract.Exploration:
-		return []string{"question", "possibility", "tension", "frame", "synthesis-ledger-entry", "decision", "recommendation"}
-	case contract.Execution:
-		return []string{"assertion", "reversion", "tool_call_request", "progress", "question"}
+	for _, row := range contract.Modes() {
+		if row.Mode == c.Mode && row.Emits != nil {
+			more := []string{"question"}
+			if c.Mode == contract.Exploration {
+				more = []string{"decision", "recommendation"}
+			}
+			return append(row.Emits, more...)
+		}
 	}
 	return deliver.Kinds()
 }
