@@ -110,6 +110,7 @@ func starterFiles(r *repo.Repo) repo.Changes {
 	for _, f := range knowledge.Starter() {
 		name, ok := strings.CutPrefix(f.Path, "knowledge/")
 		switch {
+		case !ok && path.Base(f.Path) == prTemplate && hasTemplate(r):
 		case !ok:
 			ch[f.Path] = f.Data
 		case !own:
@@ -117,6 +118,26 @@ func starterFiles(r *repo.Repo) repo.Changes {
 		}
 	}
 	return ch
+}
+
+// prTemplate is the file a forge opens a pull request with.
+const prTemplate = "pull_request_template.md"
+
+// hasTemplate reports whether the repository has one already, in any of the
+// places and spellings that a forge looks for: two would hide each other.
+func hasTemplate(r *repo.Repo) bool {
+	for _, dir := range []string{"", ".github", "docs"} {
+		entries, err := os.ReadDir(filepath.Join(r.Root(), dir))
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if strings.HasPrefix(strings.ToLower(e.Name()), "pull_request_template") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // lay writes the files that are not there yet and returns their names, sorted.

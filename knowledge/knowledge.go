@@ -5,12 +5,13 @@
 // beside them are not atoms of that bundle, which is why they are archives:
 //
 //	starter.txtar  what odd init adds to a repository: a first role with the
-//	               little it needs, one task in backlog, and .gitattributes
+//	               little it needs, one task in backlog, the audit's profile and
+//	               its workflow, a pull request template, .gitattributes
 //	demo.txtar     what odd demo makes: a small company with its handbook,
 //	               its bundle and one task that is ready
 //
-// The atoms of the starter are drafts, which count half towards the floor of a
-// persona. So its role is refused as it comes, with the list of what is
+// The atoms of the starter that describe a team are drafts, which count half
+// towards the floor of a persona. So its role is refused as it comes, with the list of what is
 // missing, and clears the floor once a person has made the atoms true and taken
 // "status: draft" out of them. The role of the demo clears it from the start.
 //

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -13,6 +14,7 @@ import (
 	"github.com/odd-cli/odd/knowledge"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 // bundleIn is the part of an archive below its knowledge folder.
@@ -125,5 +127,41 @@ func TestDemo(t *testing.T) {
 	}
 	if len(tasks) != 1 || tasks[0].State != board.Ready || tasks[0].Kind != "extract" {
 		t.Errorf("tasks = %+v, want one ready to extract", tasks)
+	}
+}
+
+// TestShippedProfiles: the audit's profile is in force in our bundle and in the
+// one that init lays out, with its prompt, and the two are the same.
+func TestShippedProfiles(t *testing.T) {
+	t.Parallel()
+	var prompts, profiles []string
+	for name, f := range map[string]fs.FS{
+		"our bundle": os.DirFS(filepath.Join(root, "knowledge")),
+		"starter":    bundleIn(t, knowledge.Starter(), asShipped),
+	} {
+		g, _, err := okf.Load(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := contract.LoadRoster(g)
+		if len(r.Problems) > 0 || len(r.Profiles) != 1 {
+			t.Fatalf("%s: %d profiles, problems %v", name, len(r.Profiles), r.Problems)
+		}
+		p := r.Profiles[0]
+		if p.Name != "audit-reviewer" || p.Standing != contract.InForce || !slices.Equal(p.Roles, []contract.Role{contract.Validator}) {
+			t.Errorf("%s: %+v", name, p)
+		}
+		prompt, err := g.Find(p.SystemPromptURI)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		profile, err := g.Find(string(p.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		prompts, profiles = append(prompts, string(prompt.Bytes())), append(profiles, string(profile.Bytes()))
+	}
+	if prompts[0] != prompts[1] || profiles[0] != profiles[1] {
+		t.Error("what init lays out is not what we use ourselves")
 	}
 }
