@@ -216,7 +216,6 @@ func TestClarify(t *testing.T) {
 		{"assumptions", "no  fog", "- the *ferry* sails\n\n### On Sundays\n\n1. not at all\n- no fog\n\n## SCOPE  in"},
 		{"deferred", "tides", "deferred: [tides]\n"},
 		{"steps", "- [ ] one", "steps: ['- [ ] one']\n"},
-		{"clarifications", "It is a ferry.", "clarifications: [It is a ferry.]\n"},
 		{"artifact", "x", "artifact: \"knowledge/terms/slack-water.md\\nx\"\n"},
 		{"scope_out", "x", `handoffs/h.md:36: scope_out says "None."; change it by hand`},
 		{"scope", "x", `handoffs/h.md: no key "scope"; the keys are artifact, assumptions`},

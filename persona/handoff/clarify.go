@@ -9,14 +9,11 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// Clarifications is the key of what an author adds to a handoff that belongs
-// under no key of its minimum.
-const Clarifications = "clarifications"
-
 // Clarify returns the handoff's file with a sentence more at key, a text or a
-// list of its schema, or Clarifications. What stands there is kept, and so is
-// every other byte. A list of the body grows there; one that says "none" must be
-// changed by hand, because a clarification cannot take anything back.
+// list of its schema: nothing else of a handoff reaches a session. What stands
+// there is kept, and so is every other byte. A list of the body grows there; one
+// that says "none" must be changed by hand, because a clarification cannot take
+// anything back.
 func Clarify(h Handoff, key, sentence string) ([]byte, error) {
 	schema := h.Deliverable.Schema
 	shape := deliver.ShapeOf(schema, key)
@@ -24,12 +21,10 @@ func Clarify(h Handoff, key, sentence string) ([]byte, error) {
 	switch {
 	case sentence == "":
 		return nil, fmt.Errorf("%s: nothing to add", h.Path)
-	case key == Clarifications:
-		shape = deliver.List
 	case shape == deliver.NoKey:
-		return nil, fmt.Errorf("%s: no key %q; the keys are %s, %s", h.Path, key, strings.Join(deliver.Keys(schema), ", "), Clarifications)
+		return nil, fmt.Errorf("%s: no key %q; the keys are %s", h.Path, key, strings.Join(deliver.Keys(schema), ", "))
 	case shape == deliver.Objects:
-		return nil, fmt.Errorf("%s: %s is a list of objects; edit the file by hand", h.Path, key)
+		return nil, fmt.Errorf("%s: %s is a list of objects; hand over a new one that derives from this", h.Path, key)
 	}
 	keys := []string{key}
 	lines, _ := cutBody(h.Atom)

@@ -48,11 +48,20 @@ func Insufficient(h Handoff, missing []string) Shortfall {
 		Type: "handoff_insufficient", Handoff: h.ID, Path: h.Path, From: h.From, To: h.To, Artifact: h.Artifact, Missing: all,
 		Ways: []Way{
 			{"fresh-upstream", fmt.Sprintf("a fresh %s session makes a better handoff", up), fresh},
-			{"clarification", "the author of the handoff adds what is missing to it", fmt.Sprintf("odd handoff clarify %s KEY SENTENCE", shell(h.ID))},
+			{"clarification", "the author of the handoff adds what is missing to it", clarification(h)},
 			{"operator-override", "an operator declares that the work goes on without it", fmt.Sprintf("odd invoke --role %s%s --handoff %s --override %s,%s --reason REASON --risk RISK",
 				down, about, shell(h.ID), h.From, h.To)},
 		},
 	}
+}
+
+// clarification is the author's command: a sentence more, or, for lists of
+// objects, another handoff that derives from this one.
+func clarification(h Handoff) string {
+	if h.Deliverable.Findings == nil && h.Deliverable.Remediation == nil {
+		return fmt.Sprintf("odd handoff clarify %s KEY SENTENCE", shell(h.ID))
+	}
+	return fmt.Sprintf("odd handoff new --from %s --to %s --derives %s --from-json FILE", h.From, h.To, shell(h.ID))
 }
 
 // Entry is what the journal says of it: an entry of type H whose content begins
