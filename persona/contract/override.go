@@ -17,7 +17,7 @@ func (r *resolver) override() {
 	}
 	modes := r.collapse(o.Modes)
 	reason := strings.Join(strings.Fields(o.Reason), " ")
-	if why := vague(reason); why != "" {
+	if why := Vague(reason); why != "" {
 		r.refuse("override-vague", `say what happens and by when: "production incident; a working patch is needed within thirty minutes"`, "the reason for the override %s", why)
 	}
 	var risks []string
@@ -87,10 +87,10 @@ func (r *resolver) loosen() {
 	}
 }
 
-// vague says why a reason could not be audited later, "" where it could. The
+// Vague says why a reason could not be audited later, "" where it could. The
 // rule is canon's: "in a hurry" alone is not enough. It asks for four words, and
 // for three that are left when phrases of haste and filler are taken out.
-func vague(reason string) string {
+func Vague(reason string) string {
 	clean := " " + strings.Join(words(reason), " ") + " "
 	all := len(strings.Fields(clean))
 	for _, phrase := range hasty() {

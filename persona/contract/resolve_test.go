@@ -237,8 +237,8 @@ func TestVagueReasons(t *testing.T) {
 		"In a hurry!": true, "we are in a bit of a hurry": true, "this is really very urgent, please": true, "ASAP": true, "quick fix": true, "need it done quickly today because of the deadline": true, "": true,
 		"...": true, "we need to rush because this is important": true, "production incident; we need a working patch in the next thirty minutes": false, "new canon for handoffs has no earlier mode to hand over": false,
 	} {
-		if got := vague(reason) != ""; got != want {
-			t.Errorf("vague(%q) is %v (%s)", reason, got, vague(reason))
+		if got := Vague(reason) != ""; got != want {
+			t.Errorf("Vague(%q) is %v (%s)", reason, got, Vague(reason))
 		}
 	}
 }

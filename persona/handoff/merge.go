@@ -11,15 +11,6 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// Unmergeable is a merge refused: every reason.
-type Unmergeable []string
-
-// Error is one line a reason.
-func (u Unmergeable) Error() string { return strings.Join(u, "\n") }
-
-// Refused is the reason code.
-func (u Unmergeable) Refused() string { return "merge" }
-
 // Merge is the fan-in of several outputs of one role on one artifact into one
 // handoff. Every source's items are kept and what they agree on stands once:
 // Said counts who said it. What they disagree about is in Disagreements, worst
@@ -30,7 +21,7 @@ func (u Unmergeable) Refused() string { return "merge" }
 // for most. The order of list does not matter.
 //
 // The Meta that comes back lacks only who merges it, when and where it is told:
-// Slug, Title, Run, By, At and Journal. The error is Unmergeable.
+// Slug, Title, Run, By, At and Journal. The error is a Refusal.
 func Merge(list []Handoff) (Meta, deliver.Deliverable, error) {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b Handoff) int { return strings.Compare(a.ID, b.ID) })
@@ -56,7 +47,7 @@ func Merge(list []Handoff) (Meta, deliver.Deliverable, error) {
 
 // mergeable lists every reason against the merge.
 func mergeable(list []Handoff) error {
-	var no Unmergeable
+	var no []string
 	if len(list) < 2 {
 		no = append(no, "a merge takes two handoffs or more")
 	}
@@ -72,10 +63,7 @@ func mergeable(list []Handoff) error {
 			no = append(no, fmt.Sprintf("%s is about %q, %s about %q; a merge joins outputs on one artifact", first.ID, first.Artifact, h.ID, h.Artifact))
 		}
 	}
-	if len(no) == 0 {
-		return nil
-	}
-	return no
+	return refused("merge", no)
 }
 
 type merger struct {

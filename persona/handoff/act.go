@@ -1,0 +1,115 @@
+package handoff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/persona/contract"
+)
+
+// Refusal is an act or a merge that is refused: every reason.
+type Refusal struct {
+	Code    string // "merge", "reversion" or "skip"
+	Reasons []string
+}
+
+// Error is one line a reason.
+func (r Refusal) Error() string { return strings.Join(r.Reasons, "\n") }
+
+// Refused is the reason code.
+func (r Refusal) Refused() string { return r.Code }
+
+// refused is the Refusal of reasons, nil for none.
+func refused(code string, reasons []string) error {
+	if len(reasons) == 0 {
+		return nil
+	}
+	return Refusal{code, reasons}
+}
+
+// Act is a deviation from the five transitions that a person takes: a
+// reversion to an earlier mode, or the skip of a mode. It is a journal entry and
+// nothing else; what was handed over before stays valid.
+type Act struct {
+	Artifact string
+	From, To contract.Mode // of a reversion
+	Mode     contract.Mode // of a skip: the one left out
+	Reason   string
+	Risks    []string // of a skip: what is accepted
+	Received []string // handoffs that stay valid, by path
+	By, At   string   // human:ann@example.org, RFC 3339
+}
+
+// Reversion is the journal's title and content, which begins
+// "REVERSION: execution → planning: " and the artifact. It is refused when it
+// does not lead back, when its reason names nothing specific, and when it asks
+// more than one question: a valid reversion is one sentence with one unknown and
+// one question.
+func (a Act) Reversion() (title, content string, err error) {
+	var no []string
+	from, to := slices.Index(contract.ModeNames(), a.From), slices.Index(contract.ModeNames(), a.To)
+	switch {
+	case a.From == contract.Resolution && a.To == contract.Validation:
+		no = append(no, "resolution → validation is re-validation, no reversion; hand over with odd handoff new")
+	case from < 0 || to < 0 || to >= from:
+		no = append(no, fmt.Sprintf("%s → %s leads to no earlier mode; the modes are %s", a.From, a.To, modes()))
+	}
+	no = append(no, a.vague()...)
+	if n := strings.Count(a.Reason, "?"); n > 1 {
+		no = append(no, fmt.Sprintf("the reason asks %d questions; a reversion names one unknown and asks one", n))
+	}
+	if err := refused("reversion", no); err != nil {
+		return "", "", err
+	}
+	content = fmt.Sprintf("REVERSION: %s → %s: %s, by %s at %s. Reason: %s", a.From, a.To, a.Artifact, a.By, a.At, stop(a.Reason))
+	if len(a.Received) > 0 {
+		content += " What was handed over stays valid: " + strings.Join(a.Received, ", ") + "."
+	}
+	next := Worker(a.To)
+	return fmt.Sprintf("Reversion from %s to %s: %s", a.From, a.To, a.Artifact),
+		content + fmt.Sprintf(" Next is a %s in a fresh session. Owner: %s.", next, next), nil
+}
+
+// Skip is the journal's title and content, which begins "SKIP: validation: "
+// and the artifact. It is refused without a specific reason and without a risk
+// that is accepted by name.
+func (a Act) Skip() (title, content string, err error) {
+	var no []string
+	if !slices.Contains(contract.ModeNames(), a.Mode) {
+		no = append(no, fmt.Sprintf("%q is no mode; the modes are %s", a.Mode, modes()))
+	}
+	no = append(no, a.vague()...)
+	if !slices.ContainsFunc(a.Risks, func(s string) bool { return strings.TrimSpace(s) != "" }) {
+		no = append(no, "no risk is accepted; name what the artifact goes without")
+	}
+	if err := refused("skip", no); err != nil {
+		return "", "", err
+	}
+	content = fmt.Sprintf("SKIP: %s: %s, by %s at %s. Reason: %s Accepted risks: %s", a.Mode, a.Artifact, a.By, a.At, stop(a.Reason), stop(strings.Join(a.Risks, "; ")))
+	return fmt.Sprintf("Skip of %s: %s", a.Mode, a.Artifact), content, nil
+}
+
+func (a Act) vague() []string {
+	if why := contract.Vague(a.Reason); why != "" {
+		return []string{"the reason " + why + "; say what happened or what is not known"}
+	}
+	return nil
+}
+
+// stop is s with a full stop, unless it ends a sentence already.
+func stop(s string) string {
+	s = strings.TrimSpace(s)
+	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "!") {
+		return s
+	}
+	return s + "."
+}
+
+func modes() string {
+	var out []string
+	for _, m := range contract.ModeNames() {
+		out = append(out, string(m))
+	}
+	return strings.Join(out, ", ")
+}
