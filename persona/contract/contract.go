@@ -8,35 +8,13 @@
 // meaning only hints, and Hint says which it is.
 //
 // Nothing here starts anything. A refusal is known before a session is spawned,
-// and all of them are told at once:
+// and all of them are told at once, each with a stable reason code (Reasons). The
+// tables' other rules are kept by shape or where the session speaks;
+// Combinations says which is kept where.
 //
-//	code                     what is wrong
-//	unknown-role …           a name that is none of its list, with the nearest (role, mode, surface,
-//	                         engagement, voice, tool, server)
-//	unknown-persona          no such profile; unknown-version: no such version of it;
-//	                         persona-unreadable: its file is wrong
-//	role-missing             no role, and nothing it could follow from
-//	role-not-allowed         the profile, or a participant's, does not list the role
-//	mode-mismatch            a mode that is not the role's
-//	surface-engagement       a surface that cannot carry the engagement
-//	tool-mutates             a tool that changes things, for a role that may not
-//	tool-not-allowed         a tool that is not on the mode's list, or is a person's act
-//	server-not-listed        an MCP server the profile does not list as task relevant
-//	server-not-configured    an MCP server that nobody configured
-//	handoff-missing          a downstream role without a handoff of a transition it reads
-//	handoff-wrong-transition a handoff the role may not read
-//	handoff-incomplete       minimum content that is not there
-//	journal-missing          a handoff without the journal entry of its transition
-//	artifact-missing         a validator or resolver without an artifact
-//	artifact-differs         the call or two handoffs name different artifacts
-//	artifact-busy            another session holds the artifact in another mode
-//	override-modes           fewer than two modes, or not the role's own
-//	override-role            a role that no override can widen
-//	override-vague           a reason nobody could audit later
-//	override-no-risks        no risk is acknowledged
-//
-// The tables' other rules are kept where the session speaks (package surface)
-// or by shape; Combinations says which is kept where.
+// Profiles are who a session may be. They are read from the bundle (LoadRoster)
+// and found by name, version or uri (Roster.Find). A profile can narrow what its
+// roles may do, and set what its surfaces look like; it can never widen a mode.
 package contract
 
 import (
@@ -119,7 +97,7 @@ type Call struct {
 	Surface      Surface
 	Engagement   Engagement
 	Voice        Voice
-	Tools        []string // asked for by name; nil is all the role may have
+	Tools        []string // asked for by name; none is all the role may have
 	MCP          []string // task-relevant servers, by name
 	Artifact     string   // what is worked on: path, id, uri or commit; "" takes the handoff's
 	Handoffs     []Handoff

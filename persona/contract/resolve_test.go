@@ -97,12 +97,15 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	over := func(modes []Mode, reason string, risks ...string) *Override { return &Override{modes, reason, risks} }
 	const good = "production incident, a working patch is needed within thirty minutes"
-	for name, row := range map[string]struct {
+	rows := map[string]struct {
 		do   func(c *Call, w *World)
 		want string // codes
 		says string // in a message or way
 	}{
-		"unknown persona":     {func(c *Call, _ *World) { c.Persona = "oddy" }, "unknown-persona", `did you mean "oddie"?`},
+		"unknown persona": {func(c *Call, _ *World) { c.Persona = "oddy" }, "unknown-persona", `did you mean "oddie"?`},
+		"unreadable persona": {func(c *Call, w *World) {
+			c.Persona, w.Roster = "ann", LoadRoster(bundle(t, "p.md", profileIn("role: x\n")))
+		}, "persona-unreadable", "p.md:5"},
 		"unknown version":     {func(c *Call, _ *World) { c.Persona = "oddie@4" }, "unknown-version", "it has oddie@1"},
 		"unknown participant": {func(c *Call, _ *World) { c.Participants = []string{"x"} }, "unknown-persona", "want one of maker, oddie"},
 		"unknown role":        {func(c *Call, _ *World) { c.Role = "validater" }, "unknown-role", `did you mean "validator"?`},
@@ -155,7 +158,12 @@ func TestRefusals(t *testing.T) {
 		"everything at once": {func(c *Call, w *World) {
 			*c, w.Servers = Call{Persona: "oddie@9", Participants: []string{"oddie"}, Role: Planner, Mode: Execution, Surface: SidebarChat, Engagement: Agent, Tools: []string{"write"}}, nil
 		}, "unknown-version mode-mismatch surface-engagement role-not-allowed handoff-missing tool-mutates server-not-configured", ""},
-	} {
+	}
+	broken := map[string]bool{}
+	for name, row := range rows {
+		for code := range strings.FieldsSeq(row.want) {
+			broken[code] = true
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, w := audit(), world(t)
@@ -168,6 +176,15 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%v\ndoes not say %q", no, row.says)
 			}
 		})
+	}
+	for _, r := range Reasons() {
+		if !broken[r.Code] {
+			t.Errorf("%s: no row breaks it", r.Code)
+		}
+		delete(broken, r.Code)
+	}
+	if len(broken) > 0 {
+		t.Errorf("not in Reasons: %v", broken)
 	}
 }
 

@@ -123,35 +123,38 @@ type Point struct {
 // voice of a text's content, an order of sessions, and who may call.
 func Points() []Point {
 	return []Point{
-		{"mode discipline", []string{"mode-mismatch", "surface-engagement", "tool-not-allowed", "tool-mutates", "artifact-busy"}, "the deliverable is decoded strictly by its role's schema"},
-		{"bottleneck respect", []string{"clarifying-question", "surface-engagement"}, "a reversion names one unknown and its cause"},
-		{"critic is not resolver", []string{"tool-mutates", "handoff-wrong-transition", "artifact-busy"}, "a validator's toolbox holds no tool that changes anything"},
-		{"fresh context", []string{"handoff-missing", "handoff-incomplete", "handoff-wrong-transition", "journal-missing", "artifact-missing"}, "a validator's brief is built by a function that takes the profile, the artifact, the claims and governance alone"},
-		{"brand discipline", nil, "the surface cleans each text as a machine's or a person's"},
-		{"profile resolution", []string{"unknown-persona", "unknown-version", "role-not-allowed", "unknown-server", "server-not-listed", "server-not-configured"}, "operational servers are never taken away"},
+		{"mode discipline", []string{"mode-mismatch", "tool-not-allowed", "tool-mutates", "artifact-busy", "wrong-deliverable", "incomplete-deliverable", "unknown-kind"}, "one session has one role, and a role one mode"},
+		{"bottleneck respect", []string{"clarifying-question", "unnamed-reversion", "surface-engagement"}, "a reversion names one unknown and its cause"},
+		{"critic is not resolver", []string{"tool-mutates", "read-only", "certifies", "outside-findings", "artifact-busy"}, "a validator's toolbox holds no tool that changes anything"},
+		{"fresh context", []string{"handoff-missing", "handoff-incomplete", "handoff-wrong-transition", "journal-missing", "artifact-missing"}, "a validator's brief is made of the profile, the artifact, the claims and governance, and has no room for more"},
+		{"brand discipline", nil, "the surface cleans each text as a machine's or a person's before anybody reads it"},
+		{"profile resolution", []string{"unknown-persona", "unknown-version", "persona-unreadable", "role-not-allowed", "unknown-server", "server-not-listed", "server-not-configured"}, "operational servers are never taken away"},
 		{"substrate independence", nil, "a contract is resolved before a substrate is chosen, and names none"},
 	}
 }
 
-// Rule is one way in which a mode may not pass for another.
+// Rule is one way in which a mode may not pass for another. Codes are the
+// structural rules that refuse it; Hints are the heuristic detectors that only
+// notice it, because whether a text decides or judges is not a thing to gate on.
 type Rule struct {
-	Mode  Mode   `json:"mode"`
-	Never string `json:"never"`
-	Kept  string `json:"kept"` // what keeps it: structure, or a hint that refuses nothing
+	Mode  Mode     `json:"mode"`
+	Never string   `json:"never"`
+	Codes []string `json:"codes"`
+	Hints []string `json:"hints,omitempty"`
 }
 
 // NonCollapse is canon's list of nine.
 func NonCollapse() []Rule {
 	return []Rule{
-		{Exploration, "pretends to decide", "hint premature-closure; its tools change nothing"},
-		{Planning, "pretends to execute", "tool-mutates"},
-		{Execution, "explores alternatives after the fact", "its tools are locked when it starts"},
-		{Execution, "pretends to validate", "hint certification: note the concern and carry it forward"},
-		{Validation, "pretends to plan", "hint redesign: a finding reports a defect"},
-		{Validation, "pretends to execute or resolve", "tool-mutates"},
-		{Resolution, "pretends to plan", "outside-findings"},
-		{Resolution, "pretends to validate", "hint certification; a fresh validator is next"},
-		{Resolution, "executes anew", "outside-findings"},
+		{Exploration, "pretends to decide", []string{"wrong-deliverable", "tool-mutates"}, []string{"premature-closure"}},
+		{Planning, "pretends to execute", []string{"tool-mutates", "read-only"}, []string{"planning-executes"}},
+		{Execution, "explores alternatives after the fact", []string{"tool-not-allowed", "unknown-kind"}, []string{"mid-build-pivot"}},
+		{Execution, "pretends to validate", []string{"certifies"}, []string{"certification"}},
+		{Validation, "pretends to plan", []string{"wrong-deliverable"}, []string{"redesign"}},
+		{Validation, "pretends to execute or resolve", []string{"tool-mutates", "read-only"}, []string{"inline-fix"}},
+		{Resolution, "pretends to plan", []string{"outside-findings"}, []string{"new-requirement"}},
+		{Resolution, "pretends to validate", []string{"certifies"}, []string{"certification"}},
+		{Resolution, "executes anew", []string{"outside-findings"}, []string{"new-requirement"}},
 	}
 }
 

@@ -123,7 +123,7 @@ func (s scope) alsoRole(t ToolRow, m Mode) (bool, string) {
 	return true, "on the list of " + string(m)
 }
 
-// choose decides over every tool. Asked is what was asked for by name, nil for
+// choose decides over every tool. Asked is what was asked for by name, none for
 // all that the scope allows; what is asked for and may not be had is refused.
 func (s scope) choose(asked []string, no func(Refusal)) []Tool {
 	want := s.wanted(asked, no)
@@ -142,9 +142,9 @@ func (s scope) choose(asked []string, no func(Refusal)) []Tool {
 	return out
 }
 
-// wanted reads the names that were asked for; nil asks for all.
+// wanted reads the names that were asked for; nil is all.
 func (s scope) wanted(asked []string, no func(Refusal)) map[string]bool {
-	if asked == nil {
+	if len(asked) == 0 {
 		return nil
 	}
 	want := map[string]bool{}

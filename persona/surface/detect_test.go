@@ -274,14 +274,11 @@ func TestContractNamesDetectors(t *testing.T) {
 		}
 	}
 	for _, r := range contract.NonCollapse() {
-		_, hint, ok := strings.Cut(r.Kept, "hint ")
-		if !ok {
-			continue
-		}
-		named++
-		name := strings.FieldsFunc(hint, func(r rune) bool { return r == ':' || r == ';' })[0]
-		if is, known := structure[name]; is || !known {
-			t.Errorf("%s %s: %q is no heuristic detector", r.Mode, r.Never, name)
+		for _, name := range r.Hints {
+			named++
+			if is, known := structure[name]; is || !known {
+				t.Errorf("%s %s: %q is no heuristic detector", r.Mode, r.Never, name)
+			}
 		}
 	}
 	if named < 5 {

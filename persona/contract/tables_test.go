@@ -1,0 +1,154 @@
+package contract_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
+	"github.com/odd-cli/odd/persona/invoke"
+	"github.com/odd-cli/odd/persona/surface"
+)
+
+// TestTablesNameWhatIsThere holds each table to the others: a code, a tool, a
+// schema or a mode that a table names exists.
+func TestTablesNameWhatIsThere(t *testing.T) {
+	t.Parallel()
+	codes := []string{invoke.ReadOnly, invoke.Certifies, invoke.WrongDeliverable, invoke.OutsideFindings}
+	for _, r := range contract.Reasons() {
+		codes = append(codes, r.Code)
+	}
+	var hints []string
+	for _, d := range surface.Detectors() {
+		if d.Structural() {
+			codes = append(codes, d.Name)
+		} else {
+			hints = append(hints, d.Name)
+		}
+	}
+	has := func(list []string, want ...string) {
+		t.Helper()
+		for _, w := range want {
+			if !slices.Contains(list, w) {
+				t.Errorf("%q is named and not there", w)
+			}
+		}
+	}
+	for _, p := range contract.Points() {
+		has(codes, p.Codes...)
+	}
+	for _, r := range contract.NonCollapse() {
+		has(codes, r.Codes...)
+		has(hints, r.Hints...)
+	}
+	for _, c := range contract.Combinations() {
+		if c.Code != "" {
+			has(codes, c.Code)
+		}
+	}
+	var tools []string
+	for _, row := range contract.ToolRows() {
+		tools = append(tools, row.Name)
+	}
+	for _, m := range contract.Modes() {
+		has(tools, m.Tools...)
+		has(deliver.Schemas(), m.Schema)
+	}
+	if p, n := len(contract.Points()), len(contract.NonCollapse()); p != 7 || n != 9 {
+		t.Errorf("%d enforcement points and %d rules of non-collapse, want 7 and 9", p, n)
+	}
+}
+
+// TestRolesFitModes: a mode and the role bound to it agree on the deliverable,
+// on mutation, and on what a mode before hands over.
+func TestRolesFitModes(t *testing.T) {
+	t.Parallel()
+	mutates := map[contract.Mode]bool{}
+	for _, m := range contract.Modes() {
+		mutates[m.Mode] = !slices.Contains(m.Forbids, contract.Mutates)
+	}
+	for _, r := range contract.Roles() {
+		if r.Mode != "" && r.Mutates != mutates[r.Mode] {
+			t.Errorf("%s mutates: %v, its mode: %v", r.Role, r.Mutates, mutates[r.Mode])
+		}
+		for _, p := range r.Reads {
+			if contract.TransitionOf(p.From, p.To).Kind != contract.Forward {
+				t.Errorf("%s reads %v, which is not handed over", r.Role, p)
+			}
+			if r.Needs && p.To != r.Mode {
+				t.Errorf("%s works in %s and needs %v", r.Role, r.Mode, p)
+			}
+		}
+	}
+}
+
+func TestTransitions(t *testing.T) {
+	t.Parallel()
+	kinds := map[contract.TransitionKind]int{}
+	for _, tr := range contract.Transitions() {
+		kinds[tr.Kind]++
+		if (tr.Schema != "") != (tr.Kind == contract.Forward) {
+			t.Errorf("%+v", tr)
+		}
+	}
+	// 25 pairs: 5 handed over, 5 within a mode, 9 back (resolution to validation
+	// is forward), 6 past a mode.
+	if kinds[contract.Forward] != 5 || kinds[contract.Stay] != 5 || kinds[contract.Revert] != 9 || kinds[contract.Skip] != 6 {
+		t.Errorf("%v", kinds)
+	}
+	if k := contract.TransitionOf("", contract.Planning).Kind; k != "" {
+		t.Errorf("from no mode: %q", k)
+	}
+}
+
+// TestHashIgnoresOrder: lists that are sets may come in any order, and a
+// contract that differs in anything has another hash.
+func TestHashIgnoresOrder(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		call := contract.Call{
+			Role: contract.Role(rapid.SampledFrom([]string{"general", "observer", "explorer"}).Draw(t, "role")),
+			Handoffs: rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) contract.Handoff {
+				return contract.Handoff{ID: rapid.StringMatching(`[a-z]{1,8}`).Draw(t, "id"), Path: rapid.StringMatching(`handoffs/[a-z]{1,8}\.md`).Draw(t, "path"), From: contract.Exploration, To: contract.Planning, Journal: "j", Tainted: rapid.SampledFrom([]string{"", "a", "b; a"}).Draw(t, "tainted")}
+			}), 0, 4, func(h contract.Handoff) string { return h.Path + h.ID }).Draw(t, "handoffs"),
+			Tools: rapid.SliceOfDistinct(rapid.SampledFrom([]string{"search", "fetch", "get", "related"}), rapid.ID).Draw(t, "tools"),
+		}
+		c, _ := contract.Resolve(call, contract.World{})
+		mixed := call
+		mixed.Handoffs, mixed.Tools = rapid.Permutation(call.Handoffs).Draw(t, "mixed handoffs"), rapid.Permutation(call.Tools).Draw(t, "mixed tools")
+		d, _ := contract.Resolve(mixed, contract.World{})
+		if c.Hash() != d.Hash() || c.Hash() != c.Hash() || len(c.Hash()) != 64 {
+			t.Fatalf("%s and %s", c.Hash(), d.Hash())
+		}
+		d.Artifact += "x"
+		if c.Hash() == d.Hash() {
+			t.Fatal("another artifact, the same hash")
+		}
+	})
+}
+
+// FuzzNames: whatever is asked for, a parser gives a name of its list or a
+// reason with a way out, and a name in any spelling is itself.
+func FuzzNames(f *testing.F) {
+	f.Add("Real_Time Stream")
+	f.Add("validater")
+	f.Add("")
+	f.Fuzz(func(t *testing.T, s string) {
+		if r, err := contract.ParseRole(s); err == nil {
+			if again, err := contract.ParseRole(string(r)); err != nil || again != r {
+				t.Errorf("%q is %s and then %s", s, r, again)
+			}
+		} else if err.Error() == "" {
+			t.Errorf("%q: no reason", s)
+		}
+		if _, err := contract.ParseSurface(s); err == nil && s == "" {
+			t.Error("nothing is a surface")
+		}
+		c, no := contract.Resolve(contract.Call{Role: contract.Role(s), Mode: contract.Mode(s), Surface: contract.Surface(s), Persona: s, Tools: []string{s}, MCP: []string{s}, Override: &contract.Override{Reason: s, Risks: []string{s}}}, contract.World{})
+		if len(no) == 0 || no.Refused() == "" || len(c.Hash()) != 64 {
+			t.Errorf("%q: an override without modes is refused, got %v", s, no)
+		}
+	})
+}
