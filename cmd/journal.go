@@ -1,120 +1,166 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/okf"
 )
 
 func journalVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "journal",
 		Usage:       "keep the notes of what was decided, observed and learned",
-		Description: "odd journal add L \"Tides win\" \"Slack water is the only time beginners stay dry.\"\nodd journal list --type D\nodd journal lint --fix",
-		Subcommands: []*cli.Command{journalAdd(env), journalList(env), journalLint(env)},
-	})
-}
-
-func journalList(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "list",
-		Usage:       "list the entries, oldest file first",
-		ArgsUsage:   "[FILE...]",
-		Description: "odd journal list --type O-open --full",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "type", Usage: "only entries of `TYPE`: a letter, or O-open"},
-			&cli.BoolFlag{Name: "full", Usage: "the content too"},
-			&cli.StringFlag{Name: "bundle", Usage: bundleHelp},
-			jsonFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			files, err := journalFiles(env, c.String("bundle"), c.Args().Slice())
-			if err != nil {
-				return err
-			}
-			return runJournalList(env, files, c.String("type"), c.Bool("full"), c.Bool("json"))
+		Description: "odd journal add L \"Tides win\" \"Slack water is the only time beginners stay dry.\"\nodd journal opens\nodd journal lint --fix",
+		Subcommands: []*cli.Command{
+			journalAdd(env), journalList(env), journalOpens(env), journalTensions(env), journalScore(env), journalTypes(env),
+			journalLint(env), journalConvert(env),
 		},
 	})
 }
 
-// journalRow is an entry as odd journal list --json prints it.
-type journalRow struct {
-	File    string          `json:"file"`
-	Line    int             `json:"line"`
-	Type    string          `json:"type"`
-	Facet   string          `json:"facet,omitempty"`
-	Name    string          `json:"type_name,omitempty"`
-	Score   string          `json:"quality_score,omitempty"`
-	Max     string          `json:"quality_max,omitempty"`
-	Level   string          `json:"quality_level,omitempty"`
-	Title   string          `json:"title"`
-	Content string          `json:"content,omitempty"`
-	More    []journal.Field `json:"more,omitempty"`
+// diary is the journal of a bundle as files, with the types its canon knows.
+type diary struct {
+	types journal.Registry
+	files []journal.File
+	canon []journal.Located // what is wrong with the documents the types are from
+	graph *okf.Graph        // nil outside a bundle
+	root  string            // of the bundle
+	named bool              // the files were named: a Place is a path a person typed
 }
 
-func runJournalList(env Env, files []journalFile, want string, full, asJSON bool) error {
-	list := []journalRow{}
-	var rows [][]string
-	findings := 0
-	for _, f := range files {
-		entries, problems, err := journal.Parse(f.bytes)
+// openDiary reads the files named, or every one of the bundle. Outside a
+// repository with odd.toml the types are odd's own, unless --bundle names one.
+func openDiary(ctx context.Context, env Env, dir string, args []string) (diary, error) {
+	d := diary{types: journal.Standard(), named: len(args) > 0}
+	root, prefix, err := bundleDir(env, dir)
+	if err != nil {
+		return d, err
+	}
+	d.root = root
+	if prefix != "" || dir != "" {
+		b, err := openBundle(ctx, env, dir)
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
+			return d, err
 		}
-		findings += len(problems)
-		for _, e := range entries {
-			id := e.ID()
-			if want != "" && want != id && want != e.Type {
-				continue
-			}
-			list = append(list, journalRow{f.name, e.Line, e.Type, e.Facet, e.TypeName, e.Score, e.Max, e.Level, e.Title, e.Content, e.More})
-			row := []string{fmt.Sprintf("%s:%d", f.name, e.Line), id, e.Title}
-			if full {
-				row = append(row, e.Content)
-			}
-			rows = append(rows, row)
-		}
+		d.graph = b.graph
+		d.types, d.canon = typesOf(b.graph, prefix)
 	}
-	if findings > 0 {
-		talk(env, "journal list: %d findings; odd journal lint lists them", findings)
+	if d.named {
+		d.files, err = namedFiles(env, args)
+		return d, err
 	}
-	if asJSON {
-		return printJSON(env, list)
+	d.files, err = journal.Files(os.DirFS(root))
+	for i := range d.files {
+		d.files[i].Place = path.Join(prefix, d.files[i].Name)
 	}
-	return printRows(env, rows)
+	return d, err
 }
 
-// journalFile is one file of entries: name is what messages call it, path
-// where it lies.
-type journalFile struct {
-	name, path string
-	bytes      []byte
+// path is where a file of the diary lies.
+func (d diary) path(env Env, f journal.File) string {
+	if d.named {
+		return env.path(f.Place)
+	}
+	return filepath.Join(d.root, filepath.FromSlash(f.Name))
 }
 
-// journalFiles reads the files named, or every one of the bundle.
-func journalFiles(env Env, dir string, args []string) ([]journalFile, error) {
-	var files []journalFile
+func namedFiles(env Env, args []string) ([]journal.File, error) {
+	var files []journal.File
 	for _, arg := range args {
 		b, err := os.ReadFile(env.path(arg))
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, journalFile{arg, env.path(arg), b})
+		files = append(files, journal.File{Name: path.Join("journal", filepath.Base(arg)), Place: arg, Bytes: b})
 	}
-	if len(args) > 0 {
-		return files, nil
-	}
-	root, prefix, err := bundleDir(env, dir)
-	if err != nil {
-		return nil, err
-	}
-	err = journal.Walk(os.DirFS(root), func(file string, b []byte) error {
-		files = append(files, journalFile{path.Join(prefix, file), env.path(path.Join(root, file)), b})
-		return nil
-	})
-	return files, err
+	return files, nil
 }
+
+// typesOf is the registry of a bundle: odd's own types, and those of the
+// documents tagged encoding-type that are in force.
+func typesOf(g *okf.Graph, prefix string) (journal.Registry, []journal.Located) {
+	var docs []journal.Document
+	for _, a := range g.Atoms() {
+		if slices.Contains(a.Tags, "encoding-type") && !slices.Contains([]string{"deprecated", "superseded", "archived"}, a.Status) {
+			docs = append(docs, journal.Document{Name: path.Join(prefix, a.Path), Body: a.Body(), Line: a.BodyLine})
+		}
+	}
+	return journal.RegistryOf(docs)
+}
+
+// tellCanon says what is wrong with documents of types.
+func tellCanon(env Env, found []journal.Located) {
+	for _, l := range found {
+		talk(env, "%v", l)
+	}
+}
+
+// one finds the entry a person names.
+func (d diary) one(b *journal.Book, ref string) (journal.Noted, error) {
+	name, err := journal.ParseName(ref)
+	if err != nil {
+		return journal.Noted{}, usage("%v", err)
+	}
+	e, ok := b.Find(name)
+	if !ok {
+		return e, fmt.Errorf("%s: no such entry; odd journal list shows them: %w", name, fs.ErrNotExist)
+	}
+	return e, nil
+}
+
+// journalRow is an entry as the verbs of odd journal print it in JSON.
+type journalRow struct {
+	Name     string          `json:"name"`
+	File     string          `json:"file"`
+	Line     int             `json:"line"`
+	Date     string          `json:"date,omitempty"`
+	Type     string          `json:"type"`
+	Facet    string          `json:"facet,omitempty"`
+	TypeName string          `json:"type_name,omitempty"`
+	Score    string          `json:"quality_score,omitempty"`
+	Max      string          `json:"quality_max,omitempty"`
+	Level    string          `json:"quality_level,omitempty"`
+	Title    string          `json:"title"`
+	Content  string          `json:"content,omitempty"`
+	More     []journal.Field `json:"more,omitempty"`
+	State    string          `json:"state,omitempty"` // of what can be closed: open or closed
+	ClosedBy []string        `json:"closed_by,omitempty"`
+}
+
+func rowOf(r journal.Registry, e journal.Noted) journalRow {
+	row := journalRow{
+		Name: e.Name.String(), File: e.Place, Line: e.Line, Type: e.Type, Facet: e.Facet, TypeName: e.TypeName,
+		Score: e.Score, Max: e.Max, Level: e.Level, Title: e.Title, Content: e.Content, More: e.More, State: stateOf(r, e),
+	}
+	if !e.Date.IsZero() {
+		row.Date = e.Date.Format(time.DateOnly)
+	}
+	for _, n := range e.ClosedBy {
+		row.ClosedBy = append(row.ClosedBy, n.String())
+	}
+	return row
+}
+
+// stateOf is open or closed for what others can close, and "" for the rest.
+func stateOf(r journal.Registry, e journal.Noted) string {
+	switch {
+	case r.ID(e.Entry) != "O-open" && e.Type != "T":
+		return ""
+	case e.Closed:
+		return "closed"
+	}
+	return "open"
+}
+
+// place is where an entry stands, as FILE:LINE.
+func place(e journal.Noted) string { return fmt.Sprintf("%s:%d", e.Place, e.Line) }

@@ -3,53 +3,86 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/okf"
 )
 
 func journalAdd(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "add",
-		Usage:       "add an entry to your journal of the day",
-		ArgsUsage:   "TYPE TITLE CONTENT|-",
-		Description: "odd journal add D \"Keep JSON lines\" \"A line is written once, so it diffs well.\" --quality 4/5\ngit log -1 --format=%b | odd journal add O-open \"Who owns the glossary?\" -",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "quality", Usage: "`N/MAX`, by your own judgement"},
+		Name:      "add",
+		Usage:     "add an entry to your journal of the day",
+		ArgsUsage: "TYPE TITLE CONTENT|-",
+		Description: "odd journal add D \"Keep JSON lines\" \"A line is written once, so every file must diff well.\" --rationale \"it diffs well\"\n" +
+			"git log -1 --format=%b | odd journal add O-open \"Who owns the glossary?\" - --priority P1\n" +
+			"odd journal add D \"Ann owns it\" \"Ann asked for it.\" --closes 2026-03-02-ann.tsv:3\n\n" +
+			"The quality is computed by the type's criteria, and every point that is missed is said.\n" +
+			"odd journal types lists the types and what each asks for.",
+		Flags: append(fieldFlags(),
+			&cli.StringSliceFlag{Name: "closes", Usage: "close the open question, or resolve the tension, at `FILE:LINE`; repeatable"},
 			&cli.StringFlag{Name: "slug", Usage: "end the file's name in `NAME` (default: your own)"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "say the quality, and write nothing"},
 			&cli.BoolFlag{Name: "no-commit", Usage: "write and stage only"},
 			jsonFlag(),
-		},
+		),
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 3 {
 				return usage("journal add: want a type, a title and a content (or -); see odd help journal add")
 			}
-			e, err := journalEntry(env, c.Args().Slice(), c.String("quality"))
-			if err != nil {
+			o := addOptions{id: c.Args().First(), slug: c.String("slug"), noCommit: c.Bool("no-commit"), dry: c.Bool("dry-run"), json: c.Bool("json")}
+			var err error
+			if o.entry, err = journalEntry(env, c); err != nil {
 				return err
 			}
-			return runJournalAdd(c.Context, env, e, c.String("slug"), c.Bool("no-commit"), c.Bool("json"))
+			return runJournalAdd(c.Context, env, o)
 		},
 	})
 }
 
-// journalEntry makes an entry of the three arguments.
-func journalEntry(env Env, args []string, quality string) (journal.Entry, error) {
-	e := journal.Entry{Title: strings.Join(strings.Fields(okf.Visible(args[1])), " "), Content: args[2]}
-	e.Type, e.Facet, _ = strings.Cut(args[0], "-")
-	if e.ID() != args[0] || journal.TypeName(e.Type, e.Facet) == "" {
-		return e, usage("journal add: unknown type %q; known are %s", args[0], journal.Standard().Letters())
+// journalField is a field that has a flag of its own.
+type journalField struct{ name, usage string }
+
+func journalFields() []journalField {
+	return []journalField{
+		{"rationale", "D: why it was chosen, as `TEXT`"}, {"alternatives", "D: what else there was, as `TEXT`"},
+		{"reversibility", "D: reversible, permanent, or reversible until `WHEN`"},
+		{"source", "O: where it was seen, as `TEXT`"}, {"verifiability", "O: verified, reported or inferred, as `WORD`"},
+		{"evidence", "L: the observation behind it, as `TEXT`"}, {"applicability", "L: local, general or provisional, as `WORD`"},
+		{"origin", "C: what produced it, as `TEXT`"}, {"scope", "C: permanent, or until `WHEN`"},
+		{"blocked_by", "H: what must happen first, as `TEXT`"}, {"owner", "H and O-open: who has it now, as `NAME`"},
+		{"priority", "O-open: `P1`, P2.1"},
+		{"kind", "T: tradeoff, contradiction or drift, as `WORD`"}, {"status", "T: open and what would close it, as `TEXT`"},
 	}
+}
+
+func fieldFlags() []cli.Flag {
+	var out []cli.Flag
+	for _, f := range journalFields() {
+		out = append(out, &cli.StringFlag{Name: flagName(f.name), Usage: f.usage})
+	}
+	return append(out,
+		&cli.StringSliceFlag{Name: "between", Usage: "T: a side of it, as `REF`: a path, an atom or an entry; repeatable"},
+		&cli.StringSliceFlag{Name: "field", Usage: "a field of a type of your own, as `NAME=TEXT`; repeatable"})
+}
+
+func flagName(field string) string { return strings.ReplaceAll(field, "_", "-") }
+
+type addOptions struct {
+	id, slug            string
+	entry               journal.Entry
+	noCommit, dry, json bool
+}
+
+// journalEntry makes an entry of the arguments and the flags; its type is not yet looked up.
+func journalEntry(env Env, c *cli.Context) (journal.Entry, error) {
+	e := journal.Entry{Content: c.Args().Get(2)}
 	if e.Content == "-" {
 		b, err := io.ReadAll(env.Stdin)
 		if err != nil {
@@ -57,23 +90,33 @@ func journalEntry(env Env, args []string, quality string) (journal.Entry, error)
 		}
 		e.Content = strings.TrimSpace(string(b))
 	}
-	if e.Title == "" || strings.TrimSpace(e.Content) == "" {
-		return e, usage("journal add: the title or the content is empty")
+	tab := strings.Contains(c.Args().Get(1)+e.Content, "\t")
+	e.Title = oneLine(c.Args().Get(1))
+	put := func(name, value string) {
+		if value = strings.TrimSpace(value); value != "" {
+			tab = tab || strings.Contains(value, "\t")
+			e.More = append(e.More, journal.Field{Name: name, Value: value})
+		}
 	}
-	if quality == "" {
-		return e, nil
+	for _, f := range journalFields() {
+		put(f.name, c.String(flagName(f.name)))
 	}
-	n, most, ok := strings.Cut(quality, "/")
-	score, err := strconv.ParseUint(n, 10, 8)
-	high, errHigh := strconv.ParseUint(most, 10, 8)
-	if !ok || err != nil || errHigh != nil || high == 0 || score > high {
-		return e, usage("journal add: --quality %s: want N/MAX, like 4/5", quality)
+	put("between", strings.Join(c.StringSlice("between"), ", "))
+	for _, f := range c.StringSlice("field") {
+		name, value, ok := strings.Cut(f, "=")
+		if !ok || strings.TrimSpace(value) == "" {
+			return e, usage("journal add: --field %q; want NAME=TEXT", f)
+		}
+		put(strings.TrimSpace(name), value)
 	}
-	e.Score, e.Max, e.Level = fmt.Sprint(score), fmt.Sprint(high), journal.Level(int(score), int(high))
+	put("closes", strings.Join(c.StringSlice("closes"), ", "))
+	if tab {
+		talk(env, "a row has no tabs but those between its columns; the ones in your text are spaces now")
+	}
 	return e, nil
 }
 
-func runJournalAdd(ctx context.Context, env Env, e journal.Entry, slug string, noCommit, asJSON bool) error {
+func runJournalAdd(ctx context.Context, env Env, o addOptions) error {
 	w, err := openWorkspace(ctx, env)
 	if err != nil {
 		return err
@@ -82,34 +125,52 @@ func runJournalAdd(ctx context.Context, env Env, e journal.Entry, slug string, n
 	if err != nil {
 		return err
 	}
-	day := journal.Path(env.Now(), strings.ToLower(or(slug, or(who.Name, who.Email))))
-	name := ""
+	day := journal.Path(env.Now(), strings.ToLower(or(o.slug, or(who.Name, who.Email))))
+	var added addedJSON
 	build := func(v *view) (repo.Changes, string, error) {
-		name = v.file(day)
+		e, quality, err := o.prepare(v)
+		if err != nil {
+			return nil, "", err
+		}
+		added = addedJSON{File: v.file(day), Type: o.id, Title: e.Title, Quality: quality}
 		b, err := fs.ReadFile(v.bundle, day)
-		if noCommit {
-			b, err = os.ReadFile(filepath.Join(w.repo.Root(), filepath.FromSlash(name)))
+		if o.noCommit {
+			b, err = os.ReadFile(filepath.Join(w.repo.Root(), filepath.FromSlash(added.File)))
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, "", err
 		}
-		b, err = journal.Append(b, e)
-		if err != nil {
-			return nil, "", fmt.Errorf("%s: %w", name, err)
-		}
-		return repo.Changes{name: b}, trailers("journal: "+e.Title, ""), nil
+		return added.append(v, b, e)
 	}
-	var oid repo.OID
-	if noCommit {
+	switch {
+	case o.dry:
+		v, err := w.current(ctx)
+		if err != nil {
+			return err
+		}
+		if _, _, err = build(v); err != nil {
+			return err
+		}
+		added.Name = ""
+	case o.noCommit:
 		err = w.stage(ctx, build)
-	} else {
+	default:
+		var oid repo.OID
 		oid, err = w.write(ctx, build)
+		added.Commit = string(oid)
 	}
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(env, map[string]string{"file": name, "type": e.ID(), "title": e.Title, "commit": string(oid)})
-	}
-	return printRows(env, [][]string{{name, e.ID(), e.Title}})
+	return added.print(env, o.json)
+}
+
+// addedJSON is what odd journal add --json prints.
+type addedJSON struct {
+	Name    string          `json:"name,omitempty"` // of the entry, for --closes
+	File    string          `json:"file"`
+	Type    string          `json:"type"`
+	Title   string          `json:"title"`
+	Quality journal.Quality `json:"quality"`
+	Commit  string          `json:"commit,omitempty"`
 }

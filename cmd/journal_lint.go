@@ -1,38 +1,54 @@
 package cmd
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/repo"
 )
 
 func journalLint(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "lint",
-		Usage:       "find rows that are not as odd writes them; exit 1 when there are any",
-		ArgsUsage:   "[FILE...]",
-		Description: "odd journal lint\nodd journal lint --fix old/2026-05-10-split.tsv",
+		Name:      "lint",
+		Usage:     "find rows that are not as odd writes them; exit 1 when there are any",
+		ArgsUsage: "[FILE...]",
+		Description: "odd journal lint\nodd journal lint --fix old/2026-05-10-split.tsv\nodd journal lint --p0008 reviews/pr-30.md\n\n" +
+			"Warnings are conventions: a long title, a quality that does not add up. They fail only with\n" +
+			"--strict. A FILE that ends in .jsonl is read as a ledger of decisions or learnings.\n" +
+			"--p0008 reads markdown instead: the ledger that a fresh validator leaves of a review.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "fix", Usage: "take out doubled tabs, and nothing else; the rest is still listed"},
+			&cli.BoolFlag{Name: "strict", Usage: "fail on warnings too"},
+			&cli.BoolFlag{Name: "p0008", Usage: "lint a validator's review: sections, verdict, and evidence at the commit it names"},
 			&cli.StringFlag{Name: "bundle", Usage: bundleHelp},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			files, err := journalFiles(env, c.String("bundle"), c.Args().Slice())
-			if err != nil {
-				return err
+			o := lintOptions{dir: c.String("bundle"), args: c.Args().Slice(), fix: c.Bool("fix"), strict: c.Bool("strict"), json: c.Bool("json")}
+			if !c.Bool("p0008") {
+				return runJournalLint(c.Context, env, o)
 			}
-			if c.Bool("fix") {
-				if err := fixJournal(env, files); err != nil {
-					return err
-				}
+			if o.fix || len(o.args) == 0 {
+				return usage("journal lint: --p0008 wants the files to read, and has nothing to fix")
 			}
-			return runJournalLint(env, files, c.Bool("json"))
+			return runReviewLint(c.Context, env, o)
 		},
 	})
+}
+
+type lintOptions struct {
+	dir               string
+	args              []string
+	fix, strict, json bool
 }
 
 // journalFinding is a finding as odd journal lint --json prints it. A file that
@@ -42,48 +58,137 @@ type journalFinding struct {
 	Line    int    `json:"line"`
 	Message string `json:"message"`
 	Fixable bool   `json:"fixable,omitempty"`
+	Warning bool   `json:"warning,omitempty"`
 }
 
-func runJournalLint(env Env, files []journalFile, asJSON bool) error {
-	found := []journalFinding{}
-	var rows [][]string
-	for _, f := range files {
-		_, problems, err := journal.Parse(f.bytes)
+func runJournalLint(ctx context.Context, env Env, o lintOptions) error {
+	d, err := openDiary(ctx, env, o.dir, o.args)
+	if err != nil {
+		return err
+	}
+	if o.fix {
+		if err := d.fix(env); err != nil {
+			return err
+		}
+	}
+	var found []journalFinding
+	located := func(all []journal.Located) {
+		for _, l := range all {
+			found = append(found, journalFinding{File: l.File, Line: l.Line, Message: l.Text})
+		}
+	}
+	located(d.canon)
+	for _, f := range d.files {
+		problems, err := d.lint(f)
 		if err != nil {
 			problems = []journal.Problem{{Line: 1, Message: err.Error()}}
 		}
 		for _, p := range problems {
-			found = append(found, journalFinding{f.name, p.Line, p.Message, p.Fixable})
-			rows = append(rows, []string{fmt.Sprintf("%s:%d", f.name, p.Line), p.Message})
+			found = append(found, journalFinding{f.Place, p.Line, p.Message, p.Fixable, p.Warning})
 		}
 	}
+	if !d.named { // links lead to other files
+		located(d.types.Book(d.files).Links)
+	}
+	return o.print(env, found)
+}
+
+func (d diary) lint(f journal.File) ([]journal.Problem, error) {
+	if filepath.Ext(f.Name) == ".jsonl" {
+		_, problems, err := journal.ReadLines(f.Bytes)
+		return problems, err
+	}
+	return d.types.Lint(f.Name, f.Bytes)
+}
+
+// print lists the findings, and fails when one is an error.
+func (o lintOptions) print(env Env, found []journalFinding) error {
+	var rows [][]string
+	errs := 0
+	for _, f := range found {
+		text := f.Message
+		if f.Warning {
+			text = "warning: " + text
+		}
+		if !f.Warning || o.strict {
+			errs++
+		}
+		rows = append(rows, []string{fmt.Sprintf("%s:%d", f.File, f.Line), text})
+	}
 	var err error
-	if asJSON {
-		err = printJSON(env, found)
+	if o.json {
+		err = printJSON(env, orEmpty(found))
 	} else {
 		err = printRows(env, rows)
 	}
-	if err == nil && len(found) > 0 {
+	if err == nil && errs > 0 {
 		err = exitCode(exitFault)
 	}
 	return err
 }
 
-// fixJournal repairs the files on disk, each whole or not at all, says which
-// rows it changed, and leaves the repaired bytes in files.
-func fixJournal(env Env, files []journalFile) error {
-	for i, f := range files {
-		fixed, rows, err := journal.Fix(f.bytes)
+// fix repairs the files on disk, each whole or not at all, says which rows it
+// changed, and leaves the repaired bytes in the diary.
+func (d diary) fix(env Env) error {
+	for i, f := range d.files {
+		fixed, rows, err := journal.Fix(f.Bytes)
 		if err != nil || len(rows) == 0 {
 			continue // what cannot be read is a finding
 		}
-		if err := renameio.WriteFile(f.path, fixed, 0o644, renameio.WithExistingPermissions()); err != nil {
+		if err := renameio.WriteFile(d.path(env, f), fixed, 0o644, renameio.WithExistingPermissions()); err != nil {
 			return err
 		}
-		files[i].bytes = fixed
+		d.files[i].Bytes = fixed
 		for _, row := range rows {
-			talk(env, "%s:%d: took out a doubled tab", f.name, row)
+			talk(env, "%s:%d: took out a doubled tab", f.Place, row)
 		}
 	}
 	return nil
+}
+
+// runReviewLint lints the reviews of validators. Evidence is looked up in the
+// repository env.Dir is in; outside of one that is a finding.
+func runReviewLint(ctx context.Context, env Env, o lintOptions) error {
+	var found []journalFinding
+	for _, arg := range o.args {
+		b, err := os.ReadFile(env.path(arg))
+		if err != nil {
+			return err
+		}
+		for _, p := range journal.LintReview(b, evidence(ctx, env)) {
+			found = append(found, journalFinding{arg, p.Line, p.Message, p.Fixable, p.Warning})
+		}
+	}
+	return o.print(env, found)
+}
+
+// evidence looks files up in commits of the repository.
+func evidence(ctx context.Context, env Env) journal.Evidence {
+	trees := map[string]fs.FS{}
+	return func(commit, file string) (int, error) {
+		tree, ok := trees[commit]
+		if !ok {
+			r, err := repo.Open(env.Dir)
+			if err != nil {
+				return 0, errors.New("no git repository to look it up in")
+			}
+			oid, err := r.Resolve(ctx, commit)
+			if err != nil {
+				return 0, fmt.Errorf("commit %s is not in this repository", commit)
+			}
+			if tree, err = r.Tree(oid); err != nil {
+				return 0, err
+			}
+			trees[commit] = tree
+		}
+		b, err := fs.ReadFile(tree, file)
+		if err != nil {
+			return 0, fmt.Errorf("no such file in %s", commit)
+		}
+		n := bytes.Count(b, []byte("\n"))
+		if len(b) > 0 && b[len(b)-1] != '\n' {
+			n++
+		}
+		return n, nil
+	}
 }

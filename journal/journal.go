@@ -15,7 +15,25 @@
 // escape: a newline in a field is written as the two characters \n and stays
 // so when it is read, a tab becomes a space, and a double quote is a double
 // quote (a CSV reader loses rows over it). The order of rows is the order of
-// the story, never sorted. Quality is asserted by the writer.
+// the story, never sorted, and rows are only ever added.
+//
+// What a type asks for beyond a title and a text (a decision's rationale, an
+// open question's priority) has no column. It stands behind the text, one
+// "name: value" after the other, a bar between spaces in front of each:
+//
+//	A line is written once. | rationale: it diffs well | alternatives: SQLite
+//
+// A name counts only if a type of the registry has it. Where a text or a value
+// itself has a bar that is followed by a word and a colon, the bar gets one more
+// backslash in front of it than it had, and reading takes one away; nothing else
+// is escaped, so a text with other bars in it is the same in the row.
+//
+// Quality is computed from the row by the criteria of its type and is nobody's
+// judgement: see Registry.Score. Rows of other writers keep what they assert.
+//
+// An entry is named by its file and line, "journal/2026-03-02-ann.tsv#3". A
+// later entry closes an open question, or resolves a tension, by the field
+// "closes" with that name; the row that is closed stays as it is.
 //
 // Append writes this shape only. Parse reads it and four others found in the
 // wild:
@@ -40,6 +58,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -48,16 +67,19 @@ import (
 // Entry is one row. Type and Facet together are its identity.
 type Entry struct {
 	Type, TypeName, Facet string
-	Score, Max            string // asserted by the writer, never recomputed
+	Score, Max            string // as the row has them
 	Level, Title, Content string
-	More                  []Field // what the other shapes carry beyond this, in file order; Append refuses it
+	More                  []Field // what stands behind the content, or in columns of other shapes, in file order
 	Line                  int     // 1-based; Append ignores it
 }
 
 // ID is the entry's identity as people write it: D, O-open. A facet that makes
 // no type of its own is left out.
-func (e Entry) ID() string {
-	if t, ok := Standard().find(e.Type, e.Facet); ok {
+func (e Entry) ID() string { return Standard().ID(e) }
+
+// ID is Entry.ID with the types of r.
+func (r Registry) ID(e Entry) string {
+	if t, ok := r.find(e.Type, e.Facet); ok {
 		return t.ID()
 	}
 	return e.Type
@@ -75,6 +97,7 @@ type Problem struct {
 	Line    int
 	Message string
 	Fixable bool // by Fix
+	Warning bool // a convention of journals, not what a row must be to be read
 }
 
 // header is the first row of shape A.
@@ -83,26 +106,17 @@ const header = "type\ttypeName\tfacet\tquality_score\tquality_max\tquality_level
 // Parse reads any of the five shapes in the wild, with the standard letters.
 func Parse(b []byte) ([]Entry, []Problem, error) { return Standard().Parse(b) }
 
+// Append appends with the standard letters.
+func Append(b []byte, e Entry) ([]byte, error) { return Standard().Append(b, e) }
+
 // Append returns the file b (empty: with the header first) with the entry as its last row. A newline in a field is
 // written \n, a tab as a space, and other control characters are dropped. An entry needs a type and a title; TypeName,
-// when empty, is the standard letter's own. b must be of shape A and is never changed: the result begins with it.
-func Append(b []byte, e Entry) ([]byte, error) {
-	if len(e.More) > 0 {
-		return nil, fmt.Errorf("entry %q: has %q, for which the journal has no column; put it into the content", e.Title, e.More[0].Name)
-	}
-	e.Type, e.Facet = strings.TrimSpace(e.Type), strings.TrimSpace(e.Facet)
-	if e.TypeName == "" {
-		e.TypeName = TypeName(e.Type, e.Facet)
-	}
-	cells := []string{e.Type, e.TypeName, e.Facet, e.Score, e.Max, e.Level, e.Title, e.Content}
-	for i, c := range cells {
-		cells[i] = cell(c)
-	}
-	switch {
-	case cells[0] == "":
-		return nil, fmt.Errorf("entry %q: no type; give a letter, like D or O", e.Title)
-	case strings.TrimSpace(cells[6]) == "":
-		return nil, fmt.Errorf("entry of type %s: no title", e.Type)
+// when empty, is the letter's own. More goes behind the content; its names are names of r's fields. b must be of shape
+// A and is never changed: the result begins with it.
+func (r Registry) Append(b []byte, e Entry) ([]byte, error) {
+	row, err := r.row(e)
+	if err != nil {
+		return nil, err
 	}
 	out := bytes.Clone(b)
 	switch {
@@ -113,7 +127,33 @@ func Append(b []byte, e Entry) ([]byte, error) {
 	case b[len(b)-1] != '\n':
 		out = append(out, '\n')
 	}
-	return append(append(out, strings.Join(cells, "\t")...), '\n'), nil
+	return append(out, row...), nil
+}
+
+// row is an entry as a row of shape A, with its newline.
+func (r Registry) row(e Entry) (string, error) {
+	more := slices.Clone(e.More)
+	for i, f := range more {
+		if !r.hasField(f.Name) {
+			return "", fmt.Errorf("entry %q: has %q, which no type of entry has; put it into the content", e.Title, f.Name)
+		}
+		more[i].Value = cell(f.Value)
+	}
+	e.Type, e.Facet = strings.TrimSpace(e.Type), strings.TrimSpace(e.Facet)
+	if t, ok := r.find(e.Type, e.Facet); ok && e.TypeName == "" {
+		e.TypeName = t.Name
+	}
+	cells := []string{e.Type, e.TypeName, e.Facet, e.Score, e.Max, e.Level, e.Title, Compose(cell(e.Content), more)}
+	for i, c := range cells {
+		cells[i] = cell(c)
+	}
+	switch {
+	case cells[0] == "":
+		return "", fmt.Errorf("entry %q: no type; give a letter, like D or O", e.Title)
+	case strings.TrimSpace(cells[6]) == "":
+		return "", fmt.Errorf("entry of type %s: no title", e.Type)
+	}
+	return strings.Join(cells, "\t") + "\n", nil
 }
 
 // cell is s as it may stand in a row.

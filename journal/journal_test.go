@@ -198,7 +198,7 @@ func TestAppendRefuses(t *testing.T) {
 		{"no type", nil, Entry{Title: "x", Type: " \x00"}, `entry "x": no type`},
 		{"no title", nil, Entry{Type: "D", Title: "\x07 "}, "entry of type D: no title"},
 		{"another shape", tsv("D|Keep it|Because."), Entry{Type: "D", Title: "x"}, "line 1: not the eight-column header"},
-		{"what has no column", nil, Entry{Type: "D", Title: "x", More: []Field{{"rationale", "y"}}}, `has "rationale", for which the journal has no column`},
+		{"what is no field", nil, Entry{Type: "D", Title: "x", More: []Field{{"mood", "y"}}}, `has "mood", which no type of entry has`},
 	} {
 		if _, err := Append(c.file, c.e); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)

@@ -111,7 +111,7 @@ type parser struct {
 }
 
 func (p *parser) bad(line int, fixable bool, format string, args ...any) {
-	p.problems = append(p.problems, Problem{line, fmt.Sprintf(format, args...), fixable})
+	p.problems = append(p.problems, Problem{Line: line, Message: fmt.Sprintf(format, args...), Fixable: fixable})
 }
 
 // file checks the bytes around the rows.
@@ -159,7 +159,9 @@ func (p *parser) eight(r row) (Entry, bool) {
 		p.bad(r.line, false, "%d columns, want %d; is a tab missing, or inside a text?", len(c), len(columnsA))
 		return Entry{}, false
 	}
-	return Entry{Type: c[0], TypeName: c[1], Facet: c[2], Score: c[3], Max: c[4], Level: c[5], Title: c[6], Content: c[7]}, true
+	e := Entry{Type: c[0], TypeName: c[1], Facet: c[2], Score: c[3], Max: c[4], Level: c[5], Title: c[6]}
+	e.Content, e.More = p.decompose(c[7])
+	return e, true
 }
 
 // doubled recognises the one defect Fix repairs: nine cells, the third and the
@@ -235,7 +237,7 @@ func (p *parser) headless(r row) (Entry, bool) {
 }
 
 // overspelt is the set's name with a letter added that it already has.
-var overspelt = regexp.MustCompile(`DOLCHEOT?\+[A-Z]\b`)
+var overspelt = regexp.MustCompile(`(?i)\bDOLCHEOT?\+[A-Z]\b`)
 
 // check reports what is wrong with an entry that could be read.
 func (p *parser) check(e Entry) {
@@ -243,7 +245,7 @@ func (p *parser) check(e Entry) {
 	if !known {
 		p.bad(e.Line, false, "unknown type %q; known are %s", e.Type, p.Letters())
 	} else if !strings.EqualFold(e.TypeName, t.Name) && !(e.Type == "O" && strings.HasPrefix(e.TypeName, "Observation")) {
-		p.bad(e.Line, false, "type %s is %s, not %q", e.Type, t.Name, e.TypeName)
+		p.bad(e.Line, false, "type %s is %s, not %q", t.ID(), t.Name, e.TypeName)
 	}
 	if strings.TrimSpace(e.Title) == "" {
 		p.bad(e.Line, false, "no title")
@@ -254,11 +256,24 @@ func (p *parser) check(e Entry) {
 			p.bad(e.Line, false, "priority %q is not like P1 or P2.1", f.Value)
 		}
 	}
-	for _, s := range []string{e.TypeName, e.Title, e.Content} {
+	for _, m := range e.misspelt() {
+		p.bad(e.Line, false, "%s", m)
+	}
+}
+
+// misspelt lists the places where an entry names the set with a letter twice.
+func (e Entry) misspelt() []string {
+	var out []string
+	texts := []string{e.Type, e.TypeName, e.Facet, e.Title, e.Content}
+	for _, f := range e.More {
+		texts = append(texts, f.Value)
+	}
+	for _, s := range texts {
 		if m := overspelt.FindString(s); m != "" {
-			p.bad(e.Line, false, "%q: the letter is in the name already; write %s", m, m[:strings.IndexByte(m, '+')])
+			out = append(out, fmt.Sprintf("%q: the letter is in the name already; write %s", m, m[:strings.IndexByte(m, '+')]))
 		}
 	}
+	return out
 }
 
 // quality checks only that the numbers agree with each other.

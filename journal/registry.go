@@ -2,6 +2,7 @@ package journal
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -10,6 +11,10 @@ type Type struct {
 	Letter, Facet string   // the identity
 	Name          string   // typeName
 	Fields        []string // of shape B, behind the letter; the facet is not one of them
+	Extra         []string // fields that only shape A can carry, behind its content
+	Triggers      []string // words that speak for this type in a text without one
+	Criteria      []Criterion
+	Source        string // the document that adds or refines it, "" for odd's own
 }
 
 // ID is the type as people write it: the letter, and the facet behind a "-".
@@ -20,21 +25,27 @@ func (t Type) ID() string {
 	return t.Letter + "-" + t.Facet
 }
 
+// Own are the fields beyond title and body, in the order they are written in.
+func (t Type) Own() []string {
+	own := func(name string) bool { return name == "title" || name == "body" }
+	return slices.DeleteFunc(slices.Concat(t.Fields, t.Extra), own)
+}
+
 // Registry lists the types of entry a knowledge base knows.
 type Registry []Type
 
-// Standard are the types of DOLCHEO and Tension, with the fields its governing
-// canon gives their headerless rows.
+// Standard are the types of DOLCHEO and Tension, with the fields and the
+// quality criteria of their governing canon.
 func Standard() Registry {
 	return Registry{
-		{"D", "", "Decision", []string{"title", "body", "rationale", "alternatives", "reversibility"}},
-		{"O", "", "Observation", []string{"title", "body", "source", "verifiability"}},
-		{"L", "", "Learning", []string{"title", "body", "evidence", "applicability"}},
-		{"C", "", "Constraint", []string{"title", "body", "origin", "scope"}},
-		{"H", "", "Handoff", []string{"title", "body", "blocked_by", "owner"}},
-		{"E", "", "Encode", []string{"title", "body"}},
-		{"O", "open", "Open", []string{"priority", "title", "body"}},
-		{"T", "", "Tension", []string{"title", "body", "between", "kind", "status"}},
+		{Letter: "D", Name: "Decision", Fields: []string{"title", "body", "rationale", "alternatives", "reversibility"}, Criteria: decisionCriteria()},
+		{Letter: "O", Name: "Observation", Fields: []string{"title", "body", "source", "verifiability"}, Criteria: observationCriteria()},
+		{Letter: "L", Name: "Learning", Fields: []string{"title", "body", "evidence", "applicability"}, Criteria: learningCriteria()},
+		{Letter: "C", Name: "Constraint", Fields: []string{"title", "body", "origin", "scope"}, Criteria: constraintCriteria()},
+		{Letter: "H", Name: "Handoff", Fields: []string{"title", "body", "blocked_by", "owner"}, Criteria: handoffCriteria()},
+		{Letter: "E", Name: "Encode", Fields: []string{"title", "body"}},
+		{Letter: "O", Facet: "open", Name: "Open", Fields: []string{"priority", "title", "body"}, Extra: []string{"owner"}, Criteria: openCriteria()},
+		{Letter: "T", Name: "Tension", Fields: []string{"title", "body", "between", "kind", "status"}, Criteria: tensionCriteria()},
 	}
 }
 
@@ -67,6 +78,44 @@ func (r Registry) named(name string) (Type, bool) {
 	return Type{}, false
 }
 
+// Find looks a type up by its ID.
+func (r Registry) Find(id string) (Type, bool) {
+	for _, t := range r {
+		if t.ID() == id {
+			return t, true
+		}
+	}
+	return Type{}, false
+}
+
+// Suggest is the ID a mistyped one most likely means, "" when none is near: the
+// type's name, its ID in another case or as a tag, or its facet alone.
+func (r Registry) Suggest(id string) string {
+	id = strings.Trim(id, "[]() ")
+	for _, t := range r {
+		for _, name := range []string{t.Name, t.Name + "s", t.ID(), t.Facet, t.Letter + t.Facet, t.Letter + " " + t.Facet} {
+			if name != "" && strings.EqualFold(name, id) {
+				return t.ID()
+			}
+		}
+	}
+	for _, t := range r {
+		if len(id) >= 3 && strings.HasPrefix(strings.ToLower(t.Name), strings.ToLower(id[:3])) {
+			return t.ID()
+		}
+	}
+	return ""
+}
+
+// hasField reports whether an entry may carry a field: one that some type has,
+// "closes", and the columns of shape E.
+func (r Registry) hasField(name string) bool {
+	if name == closes || slices.Contains(columnsE[:10], name) {
+		return true
+	}
+	return slices.ContainsFunc(r, func(t Type) bool { return slices.Contains(t.Own(), name) })
+}
+
 // Letters lists the types for a message: "D O L C H E O-open T".
 func (r Registry) Letters() string {
 	out := make([]string, len(r))
@@ -74,20 +123,6 @@ func (r Registry) Letters() string {
 		out[i] = t.ID()
 	}
 	return strings.Join(out, " ")
-}
-
-// Level is what the governed formula calls a score out of max: strong for all
-// of it, adequate from three fifths, weak from two, insufficient below.
-func Level(score, max int) string {
-	switch {
-	case score >= max:
-		return "strong"
-	case 5*score >= 3*max:
-		return "adequate"
-	case 5*score >= 2*max:
-		return "weak"
-	}
-	return "insufficient"
 }
 
 // inline is a type as it is tagged in prose: [D], O-open, O-open P2.1.

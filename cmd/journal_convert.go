@@ -1,0 +1,134 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+func journalConvert(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "convert",
+		Usage:     "print a ledger in JSON lines, or a journal of another shape, as odd writes journals",
+		ArgsUsage: "FILE",
+		Description: "odd journal convert old/decisions.jsonl\nodd journal convert old/decisions.jsonl --write\n\n" +
+			"What has drifted in a line, or cannot be read, is said. --write commits the result as a new\n" +
+			"file of the journal, on the day of the first entry.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "write", Usage: "commit it as a new file of the journal"},
+			&cli.StringFlag{Name: "date", Usage: "the `DATE` in the new file's name (default: of the first entry, or in FILE's name)"},
+			&cli.StringFlag{Name: "slug", Usage: "end the new file's name in `NAME` (default: FILE's own)"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			file, err := oneArg(c, "a file")
+			if err != nil {
+				return err
+			}
+			return runJournalConvert(c.Context, env, convertOptions{file, c.String("date"), c.String("slug"), c.Bool("write"), c.Bool("json")})
+		},
+	})
+}
+
+type convertOptions struct {
+	file, date, slug string
+	write, json      bool
+}
+
+func runJournalConvert(ctx context.Context, env Env, o convertOptions) error {
+	d, err := openDiary(ctx, env, "", []string{o.file})
+	if err != nil {
+		return err
+	}
+	read := d.types.Parse
+	if filepath.Ext(o.file) == ".jsonl" {
+		read = journal.ReadLines
+	}
+	entries, problems, err := read(d.files[0].Bytes)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.file, err)
+	}
+	for _, p := range problems {
+		talk(env, "%s:%d: %s", o.file, p.Line, p.Message)
+	}
+	b, err := d.types.Convert(entries)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.file, err)
+	}
+	if !o.write {
+		return o.print(env, d, b)
+	}
+	name, err := o.name(entries)
+	if err != nil {
+		return err
+	}
+	return writeConverted(ctx, env, o, name, b, len(entries))
+}
+
+func (o convertOptions) print(env Env, d diary, b []byte) error {
+	if !o.json {
+		_, err := env.Stdout.Write(b)
+		return err
+	}
+	list := []journalRow{}
+	for _, e := range d.types.Book([]journal.File{{Name: "journal/" + filepath.Base(o.file), Place: o.file, Bytes: b}}).Entries {
+		list = append(list, rowOf(d.types, e))
+	}
+	return printJSON(env, list)
+}
+
+// dated is the date in front of a file's name.
+var dated = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-`)
+
+// name is the new file's: the day of the first entry, else of the file, and its slug.
+func (o convertOptions) name(entries []journal.Entry) (string, error) {
+	stem, _, _ := strings.Cut(filepath.Base(o.file), ".")
+	day, ok := journal.FirstDay(entries)
+	said := o.date
+	if m := dated.FindStringSubmatch(stem); m != nil {
+		stem = strings.TrimPrefix(stem, m[0])
+		if !ok {
+			said = or(said, m[1])
+		}
+	}
+	if said != "" || !ok {
+		var err error
+		if day, err = time.Parse(time.DateOnly, said); err != nil {
+			return "", usage("journal convert: no entry says when it was written; give --date YYYY-MM-DD")
+		}
+	}
+	return journal.Path(day, strings.ToLower(or(o.slug, stem))), nil
+}
+
+func writeConverted(ctx context.Context, env Env, o convertOptions, name string, b []byte, entries int) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	file := ""
+	oid, err := w.write(ctx, func(v *view) (repo.Changes, string, error) {
+		file = v.file(name)
+		if _, err := fs.Stat(v.bundle, name); !errors.Is(err, fs.ErrNotExist) {
+			return nil, "", refuse("exists", "%s is there already, and rows are only added; choose another --slug", file)
+		}
+		return repo.Changes{file: b}, trailers("journal: convert "+path.Base(filepath.ToSlash(o.file)), ""), nil
+	})
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return printJSON(env, map[string]any{"file": file, "entries": entries, "commit": string(oid)})
+	}
+	return printRows(env, [][]string{{file, fmt.Sprint(entries)}})
+}

@@ -1,0 +1,76 @@
+package cmd
+
+import (
+	"context"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/journal"
+)
+
+func journalList(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "list",
+		Usage:     "list the entries, oldest file first",
+		ArgsUsage: "[FILE...]",
+		Description: "odd journal list --type O-open --since 2026-03-01\n\n" +
+			"The columns are the place, the type, open or closed for what can be closed, and the title.\n" +
+			"--json says what closed it.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "type", Usage: "only entries of `TYPE`: a letter, or O-open"},
+			&cli.StringFlag{Name: "since", Usage: "only entries of `DATE` and later, by their file's name"},
+			&cli.BoolFlag{Name: "full", Usage: "the content too"},
+			&cli.StringFlag{Name: "bundle", Usage: bundleHelp},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			o := listOptions{dir: c.String("bundle"), args: c.Args().Slice(), want: c.String("type"), full: c.Bool("full"), json: c.Bool("json")}
+			if s := c.String("since"); s != "" {
+				var err error
+				if o.since, err = time.Parse(time.DateOnly, s); err != nil {
+					return usage("journal list: --since %q; want YYYY-MM-DD", s)
+				}
+			}
+			return runJournalList(c.Context, env, o)
+		},
+	})
+}
+
+type listOptions struct {
+	dir        string
+	args       []string
+	want       string
+	since      time.Time
+	full, json bool
+}
+
+func runJournalList(ctx context.Context, env Env, o listOptions) error {
+	d, err := openDiary(ctx, env, o.dir, o.args)
+	if err != nil {
+		return err
+	}
+	tellCanon(env, d.canon)
+	book := d.types.Book(d.files)
+	list := []journalRow{}
+	var rows [][]string
+	for _, e := range book.Entries {
+		id := d.types.ID(e.Entry)
+		if o.want != "" && o.want != id && o.want != e.Type || e.Date.Before(o.since) {
+			continue
+		}
+		list = append(list, rowOf(d.types, e))
+		row := []string{place(e), id, stateOf(d.types, e), e.Title}
+		if o.full {
+			row = append(row, journal.Compose(e.Content, e.More))
+		}
+		rows = append(rows, row)
+	}
+	if n := len(book.Read) + len(book.Links); n > 0 {
+		talk(env, "journal list: %s; odd journal lint lists them", count(n, "finding"))
+	}
+	if o.json {
+		return printJSON(env, list)
+	}
+	return printRows(env, rows)
+}

@@ -1,0 +1,70 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/journal"
+)
+
+func journalOpens(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "opens",
+		Usage: "list what is unresolved, by priority and then by age",
+		Description: "odd journal opens\nodd journal add D \"Ann owns it\" \"Ann asked for it.\" --closes 2026-03-02-ann.tsv:3\n\n" +
+			"The columns are the priority, the age in days, the place, who holds it, and the title.",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "bundle", Usage: bundleHelp}, jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return runJournalOpens(c.Context, env, c.String("bundle"), c.Bool("json"))
+		},
+	})
+}
+
+// openJSON is an open question: Age is in whole days, nil where its file's name has no date.
+type openJSON struct {
+	journalRow
+	Priority string `json:"priority,omitempty"`
+	Owner    string `json:"owner,omitempty"`
+	Age      *int   `json:"age_days"`
+}
+
+func runJournalOpens(ctx context.Context, env Env, dir string, asJSON bool) error {
+	d, err := openDiary(ctx, env, dir, nil)
+	if err != nil {
+		return err
+	}
+	list := []openJSON{}
+	var rows [][]string
+	for _, e := range d.types.Book(d.files).Opens() {
+		o := openJSON{rowOf(d.types, e), e.Get("priority"), e.Get("owner"), nil}
+		days, old := age(env, e)
+		if old != "" {
+			o.Age = &days
+		}
+		list = append(list, o)
+		rows = append(rows, []string{or(o.Priority, "-"), or(old, "-"), place(e), or(o.Owner, "-"), e.Title})
+	}
+	if asJSON {
+		return printJSON(env, list)
+	}
+	if len(rows) == 0 {
+		return none(env, false, nil, "nothing is open")
+	}
+	return printRows(env, rows)
+}
+
+// age is how old an entry is by the date of its file, also as "3d"; that is ""
+// where the file has no date.
+func age(env Env, e journal.Noted) (days int, text string) {
+	if e.Date.IsZero() {
+		return 0, ""
+	}
+	days = max(0, int(env.Now().UTC().Sub(e.Date)/(24*time.Hour)))
+	return days, fmt.Sprintf("%dd", days)
+}

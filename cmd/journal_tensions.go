@@ -1,0 +1,139 @@
+package cmd
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/okf"
+)
+
+func journalTensions(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "tensions",
+		Usage: "list the contradictions nobody has resolved, and which of them are stale",
+		Description: "odd journal tensions\nodd journal add D \"Tides win\" \"Bookings must follow the tide.\" --closes 2026-03-02-ann.tsv:7\n\n" +
+			"A tension is stale when one of its poles has changed since, or is gone: look again before you\n" +
+			"resolve it. A pole that is unknown was written as a label and cannot be looked up.",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "bundle", Usage: bundleHelp}, jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return runJournalTensions(c.Context, env, c.String("bundle"), c.Bool("json"))
+		},
+	})
+}
+
+// tensionJSON is an unresolved tension.
+type tensionJSON struct {
+	journalRow
+	Stale bool       `json:"stale"`
+	Age   *int       `json:"age_days"`
+	Poles []poleJSON `json:"poles"`
+}
+
+// poleJSON is a side of it: State is same, changed, gone or unknown.
+type poleJSON struct {
+	journal.Pole
+	State string `json:"state"`
+}
+
+func runJournalTensions(ctx context.Context, env Env, dir string, asJSON bool) error {
+	d, err := openDiary(ctx, env, dir, nil)
+	if err != nil {
+		return err
+	}
+	book := d.types.Book(d.files)
+	look := d.poles(env, book)
+	list := []tensionJSON{}
+	var rows [][]string
+	for _, e := range book.Tensions() {
+		t := tensionJSON{journalRow: rowOf(d.types, e), Poles: []poleJSON{}}
+		days, old := age(env, e)
+		if old != "" {
+			t.Age = &days
+		}
+		var sides []string
+		for _, p := range e.Poles() {
+			j := poleJSON{p, look.state(p)}
+			t.Stale = t.Stale || j.State == "changed" || j.State == "gone"
+			t.Poles = append(t.Poles, j)
+			sides = append(sides, p.Ref+" ("+j.State+")")
+		}
+		list = append(list, t)
+		stale := "-"
+		if t.Stale {
+			stale = "stale"
+		}
+		rows = append(rows, []string{stale, or(old, "-"), place(e), e.Title, strings.Join(sides, ", ")})
+	}
+	if asJSON {
+		return printJSON(env, list)
+	}
+	if len(rows) == 0 {
+		return none(env, false, nil, "no tension is unresolved")
+	}
+	return printRows(env, rows)
+}
+
+// poles finds what the sides of a tension refer to.
+type poles struct {
+	book  *journal.Book
+	graph *okf.Graph // may be nil
+	trees []fs.FS    // the bundle, and the repository around it
+}
+
+func (d diary) poles(env Env, book *journal.Book) poles {
+	p := poles{book: book, graph: d.graph, trees: []fs.FS{os.DirFS(d.root)}}
+	if top, _, err := findConfig(env.Dir); err == nil && top != "" {
+		p.trees = append(p.trees, os.DirFS(filepath.Clean(top)))
+	}
+	return p
+}
+
+// find is the git blob id of what ref refers to: a file of the bundle or of the
+// repository, or an atom by any of its names. An entry of the journal is found
+// and has none, since it never changes.
+func (p poles) find(ref string) (blob string, ok bool) {
+	if name, err := journal.ParseName(ref); err == nil {
+		if _, ok := p.book.Find(name); ok {
+			return "", true
+		}
+	}
+	file, _, _ := strings.Cut(ref, "#")
+	for _, tree := range p.trees {
+		name := path.Clean(strings.TrimPrefix(file, "/"))
+		if b, err := fs.ReadFile(tree, name); err == nil {
+			return okf.BlobID(b), true
+		}
+	}
+	if p.graph == nil {
+		return "", false
+	}
+	a, err := p.graph.Find(file)
+	if err != nil {
+		return "", false
+	}
+	return a.Blob, true
+}
+
+// state compares a side with what it was when the tension was written.
+func (p poles) state(pole journal.Pole) string {
+	blob, ok := p.find(pole.Ref)
+	switch {
+	case !ok && pole.Blob == "":
+		return "unknown"
+	case !ok:
+		return "gone"
+	case pole.Blob == "" || strings.HasPrefix(blob, pole.Blob):
+		return "same"
+	}
+	return "changed"
+}

@@ -1,0 +1,69 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+func journalTypes(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "types",
+		Usage: "list the types of entry this bundle knows, their fields and what their quality asks for",
+		Description: "odd journal types\n\n" +
+			"A document tagged encoding-type adds a type, or refines one, by its tables Type Identity,\n" +
+			"Field Schema, Trigger Words and Quality Criteria.",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "bundle", Usage: bundleHelp}, jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return runJournalTypes(c.Context, env, c.String("bundle"), c.Bool("json"))
+		},
+	})
+}
+
+// typeJSON is a type of entry.
+type typeJSON struct {
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	Fields   []string        `json:"fields"`
+	Triggers []string        `json:"triggers"`
+	Criteria []criterionJSON `json:"criteria"`
+	Source   string          `json:"source,omitempty"`
+}
+
+// criterionJSON is what one point of quality asks for.
+type criterionJSON struct {
+	Name   string `json:"name"`
+	Check  string `json:"check"`
+	Scored bool   `json:"scored"`
+}
+
+func runJournalTypes(ctx context.Context, env Env, dir string, asJSON bool) error {
+	d, err := openDiary(ctx, env, dir, nil)
+	if err != nil {
+		return err
+	}
+	tellCanon(env, d.canon)
+	var list []typeJSON
+	var rows [][]string
+	for _, t := range d.types {
+		j := typeJSON{t.ID(), t.Name, orEmpty(t.Own()), orEmpty(t.Triggers), []criterionJSON{}, t.Source}
+		scored := 0
+		for _, c := range t.Criteria {
+			j.Criteria = append(j.Criteria, criterionJSON{c.Name, c.Check, c.Scored()})
+			if c.Scored() {
+				scored++
+			}
+		}
+		list = append(list, j)
+		rows = append(rows, []string{j.ID, j.Name, or(strings.Join(j.Fields, " "), "-"), fmt.Sprintf("%d of %d scored", scored, len(t.Criteria)), or(t.Source, "odd")})
+	}
+	if asJSON {
+		return printJSON(env, list)
+	}
+	return printRows(env, rows)
+}

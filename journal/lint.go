@@ -1,0 +1,164 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// titleWords is how many words a title has at most; a longer one is a text.
+const titleWords = 12
+
+// Lint is Parse for a file that is kept: what Parse finds, and the conventions of journals besides. The file's name
+// and its header are errors; a title of more than twelve words, and a quality that does not agree with itself or with
+// what the row can be scored again by, are warnings. name is the file's path, of which the last part counts.
+func (r Registry) Lint(name string, b []byte) ([]Problem, error) {
+	entries, problems, err := r.Parse(b)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := DateOf(name); err != nil {
+		problems = append(problems, Problem{Line: 1, Message: err.Error()})
+	}
+	if all := rows(b); len(all) > 0 {
+		if kind := shapeOf(b); kind != shapeA {
+			problems = append(problems, Problem{Line: all[0].line, Message: kind.String() + "; odd journal convert writes the eight columns"})
+		} else if got := strings.Join(all[0].cells, "\t") + "\n"; got != header {
+			problems = append(problems, Problem{Line: all[0].line, Warning: true, Message: "the header is not spelled type, typeName, facet …"})
+		}
+	}
+	for _, e := range entries {
+		problems = append(problems, r.conventions(e)...)
+	}
+	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Line - b.Line })
+	return problems, nil
+}
+
+// String says what is wrong with a shape that is only read.
+func (s shape) String() string {
+	switch s {
+	case shapeD:
+		return "three columns, Type Title Body"
+	case shapeE:
+		return "the twelve columns of a stream"
+	case shapeHeadless:
+		return "no header"
+	}
+	return "eight columns"
+}
+
+// fileNames is YYYY-MM-DD-slug.tsv.
+var fileNames = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-[A-Za-z0-9][A-Za-z0-9._-]*\.tsv$`)
+
+// DateOf is the day a journal file is of, by its name. A name that is not
+// YYYY-MM-DD-slug.tsv, or has no such day in it, is an error.
+func DateOf(name string) (time.Time, error) {
+	base := path.Base(name)
+	m := fileNames.FindStringSubmatch(base)
+	if m == nil {
+		return time.Time{}, fmt.Errorf("file name %q; want YYYY-MM-DD-slug.tsv", base)
+	}
+	day, err := time.Parse(time.DateOnly, m[1])
+	if err != nil {
+		return time.Time{}, fmt.Errorf("file name %q: there is no %s", base, m[1])
+	}
+	return day, nil
+}
+
+// conventions are the warnings about one entry.
+func (r Registry) conventions(e Entry) []Problem {
+	var out []Problem
+	warn := func(format string, args ...any) {
+		out = append(out, Problem{Line: e.Line, Warning: true, Message: fmt.Sprintf(format, args...)})
+	}
+	if n := len(words(e.Title)); n > titleWords {
+		warn("the title has %d words, want at most %d", n, titleWords)
+	}
+	if t, ok := r.find(e.Type, e.Facet); ok && slices.Contains(t.Fields, "priority") && e.Get("priority") == "" {
+		warn("no priority; P1 is next")
+	}
+	score, errScore := strconv.Atoi(e.Score)
+	most, errMost := strconv.Atoi(e.Max)
+	if errScore != nil || errMost != nil || score > most || score < 0 {
+		return out
+	}
+	if want := Level(score, most); e.Level != want {
+		warn("quality %d of %d is %s, not %q", score, most, want, e.Level)
+	}
+	if q := r.Score(e); len(e.More) > 0 && q.Max > 0 && (q.Score != score || q.Max != most) {
+		warn("quality %d of %d, and the row has %d of %d", score, most, q.Score, q.Max)
+	}
+	return out
+}
+
+// Check lists all that odd would not write about an entry: a type the registry does not have, a field of another type,
+// an open question without its priority, a name of the set with a letter twice. The error is nil where there is nothing.
+func (r Registry) Check(e Entry) error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	t, ok := r.find(e.Type, e.Facet)
+	if !ok || t.Facet != e.Facet {
+		bad("unknown type %q; known are %s", Type{Letter: e.Type, Facet: e.Facet}.ID(), r.Letters())
+	}
+	own := t.Own()
+	for _, f := range e.More {
+		if ok && f.Name != closes && !slices.Contains(own, f.Name) {
+			bad("%s has no %s; it has %s", t.Name, f.Name, or(strings.Join(own, ", "), "no fields"))
+		}
+	}
+	for _, name := range own {
+		known, v := values()[name], e.Get(name)
+		if known != nil && v != "" && !slices.Contains(known, v) {
+			bad("%s %q; want %s", name, v, strings.Join(known, ", "))
+		}
+	}
+	if p := e.Get("priority"); slices.Contains(own, "priority") && !priority.MatchString(p) {
+		bad("%s needs a priority, like P1 or P2.1%s", t.Name, unlike(p))
+	}
+	if strings.TrimSpace(e.Title) == "" || strings.TrimSpace(e.Content) == "" {
+		bad("the title or the content is empty")
+	}
+	return errors.Join(errs...)
+}
+
+func unlike(s string) string {
+	if s == "" {
+		return ""
+	}
+	return fmt.Sprintf(", and %q is none", s)
+}
+
+// values are what the fields may say that are not free text.
+func values() map[string][]string {
+	return map[string][]string{
+		"verifiability": {"verified", "reported", "inferred"},
+		"applicability": {"local", "general", "provisional"},
+		"kind":          {"tradeoff", "contradiction", "drift"},
+	}
+}
+
+// Misspelt is the refusal to write "DOLCHEO+H" and its like anywhere in e, nil where it is not there.
+func Misspelt(e Entry) error {
+	if m := e.misspelt(); len(m) > 0 {
+		return misspelling(strings.Join(m, "\n"))
+	}
+	return nil
+}
+
+type misspelling string
+
+func (m misspelling) Error() string   { return string(m) }
+func (m misspelling) Refused() string { return "misspelt" }
+
+// or is a, or b where a is empty.
+func or(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}
