@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -160,7 +159,7 @@ func (w *workspace) invocation(ctx context.Context, a invocation) (drain.Options
 		o.Task = string(found.ID)
 	case !strings.ContainsAny(a.task, " \t\n"):
 		_, err := v.task(a.task)
-		return o, inv, fmt.Errorf("invoke: %w; say in words what is asked, or name a task", err)
+		return o, inv, refuse("task", "invoke: %v; name a task, or say in words what is asked", err)
 	}
 	switch {
 	case o.Task == "":

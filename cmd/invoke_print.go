@@ -182,8 +182,7 @@ func summed(d *deliver.Deliverable) string {
 		return ""
 	case d.Findings != nil:
 		s := deliver.Summarize(d.Findings.Findings)
-		return fmt.Sprintf("%s, %d findings: %d fix, %d pivot, %d accept", s.Verdict, s.Total,
-			s.ByDisposition[deliver.Fix], s.ByDisposition[deliver.Pivot], s.ByDisposition[deliver.Accept])
+		return fmt.Sprintf("%s, %s", s.Verdict, s)
 	}
 	return d.Schema
 }

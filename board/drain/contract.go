@@ -1,7 +1,9 @@
 package drain
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -148,67 +150,100 @@ func (d *drain) handoff(name string, b *bound) (handoff.Handoff, contract.Refusa
 		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unreadable", Message: err.Error(), Way: "mend it, or ask for a fresh one from the mode before"}}
 	}
 	var no contract.Refusals
-	made, err := d.built(h)
+	made, err := d.built(h, map[string]bool{})
 	if err != nil {
 		no = append(no, contract.Refusal{Code: "proposal-missing", Message: fmt.Sprintf("handoff %s: %v", h.Path, err), Way: "git fetch the review branch it waits on"})
 	}
 	if made != nil {
 		b.built = made
 	}
-	if !d.journaled(h) {
-		h.Journal = ""
+	if h.Journal != "" && !d.tells(h.Journal, h) {
+		h.Journal = "" // it names an entry that is not there
 	}
-	for _, p := range handoff.Check(h, d.claims(made)) {
-		if p.Severity == okf.Error && !strings.Contains(p.Code, "missing") {
+	for _, p := range handoff.Check(h, d.claims(made, nil)) {
+		if p.Code != handoff.CodeMissing { // Resolve tells those by the role
 			no = append(no, contract.Refusal{Code: "handoff-unresolved", Message: p.Error(), Way: "correct the handoff: what it cites must be there"})
 		}
 	}
 	return h, no
 }
 
-// claims are what a handoff's claims are held against: the board, and the
-// proposal it is about.
-func (d *drain) claims(made *built) handoff.World {
+// claims are what a handoff's claims are held against: the board, the proposal
+// it is about, and what the same run is about to write.
+func (d *drain) claims(made *built, own repo.Changes, more ...string) handoff.World {
+	places := []fs.FS{d.at.files}
+	if made != nil {
+		places = append(places, made.files)
+	}
+	find := func(name string) (b []byte, there bool) {
+		for _, name := range []string{path.Clean(name), d.at.file(name)} {
+			if b, ok := own[name]; ok || slices.Contains(more, name) {
+				return b, true
+			}
+			for _, files := range places {
+				if _, err := fs.Stat(files, name); err == nil {
+					b, err := fs.ReadFile(files, name)
+					if err != nil {
+						b = nil // a folder
+					}
+					return b, true
+				}
+			}
+		}
+		return nil, false
+	}
 	return handoff.World{
-		Path: func(name string) bool {
-			name = strings.TrimSuffix(path.Clean(name), "/")
-			if _, err := fs.Stat(d.at.files, name); err == nil {
-				return true
+		Path: func(name string) bool { _, ok := find(name); return ok },
+		Lines: func(name string) int {
+			b, _ := find(name)
+			if b == nil {
+				return -1
 			}
-			if made == nil {
-				return false
-			}
-			_, err := fs.Stat(made.files, name)
-			return err == nil
+			return bytes.Count(b, []byte("\n"))
 		},
 		Commit: func(oid string) bool {
-			_, err := d.repo.Commit(repo.OID(oid))
+			_, err := d.repo.Resolve(context.Background(), oid)
 			return err == nil
 		},
 		Ref: func(name string) error {
-			_, err := d.at.graph.Find(name)
+			_, err := d.at.graph.Resolve(name)
+			if errors.Is(err, okf.ErrExternal) {
+				return nil
+			}
 			return err
+		},
+		Tells: d.tells,
+		Source: func(name string) (handoff.Handoff, bool) {
+			a, err := d.at.graph.Find(strings.TrimPrefix(name, d.at.cfg.Root+"/"))
+			if err != nil {
+				return handoff.Handoff{}, false
+			}
+			h, err := handoff.Read(a)
+			return h, err == nil
 		},
 	}
 }
 
-// journaled reports that the entry a handoff names tells of its transition.
-func (d *drain) journaled(h handoff.Handoff) bool {
-	if h.Journal == "" {
-		return false
-	}
-	b, err := fs.ReadFile(d.at.files, d.at.file(strings.TrimPrefix(h.Journal, d.at.cfg.Root+"/")))
+// tells reports that a journal file has the entry of a handoff's transition.
+func (d *drain) tells(name string, h handoff.Handoff) bool {
+	b, err := fs.ReadFile(d.at.files, d.at.file(strings.TrimPrefix(name, d.at.cfg.Root+"/")))
 	if err != nil {
 		return false
 	}
 	entries, _, err := journal.Parse(b)
 	return err == nil && slices.ContainsFunc(entries, func(e journal.Entry) bool {
-		return e.Type == "H" && strings.Contains(e.Content, h.Path)
+		return e.Type == "H" && handoff.Tells(e.Content, string(h.From), string(h.To), h.Path)
 	})
 }
 
-// built is the proposal a run made beside the handoff h, by the run's own ledger.
-func (d *drain) built(h handoff.Handoff) (*built, error) {
+// built is the proposal that the handoff h is about: the one its run made beside
+// it, by the run's own ledger, or else that of what h derives from. A validator
+// makes none; what it found is about what it was given.
+func (d *drain) built(h handoff.Handoff, seen map[string]bool) (*built, error) {
+	if seen[h.Path] {
+		return nil, nil
+	}
+	seen[h.Path] = true
 	var task string
 	for _, r := range d.records(h.Run) {
 		switch {
@@ -222,6 +257,15 @@ func (d *drain) built(h handoff.Handoff) (*built, error) {
 				return nil, fmt.Errorf("the proposal %s on %s is not in this clone", m.commit, text(r.Data, "branch"))
 			}
 			return m, nil
+		}
+	}
+	for _, name := range h.Derives {
+		if a, err := d.at.graph.Find(name); err == nil {
+			if up, err := handoff.Read(a); err == nil {
+				if m, err := d.built(up, seen); m != nil || err != nil {
+					return m, err
+				}
+			}
 		}
 	}
 	return nil, nil

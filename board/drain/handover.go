@@ -3,14 +3,12 @@ package drain
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/persona/session"
@@ -18,10 +16,8 @@ import (
 
 // handed is the handoff of one session, not yet committed.
 type handed struct {
-	path string // below the bundle root
+	handoff.Handoff
 	text []byte
-	from contract.Mode
-	to   contract.Mode
 }
 
 // handover encodes what the session of w delivers for whoever comes next. A
@@ -42,6 +38,10 @@ func (d *drain) handover(w *work, slug, title string) {
 	for _, h := range w.bound.handoffs {
 		m.Derives = append(m.Derives, string(h.ID))
 	}
+	if lacks := made.Missing(); len(lacks) > 0 {
+		w.blocked("emission refused: the deliverable lacks %s", strings.Join(lacks, ", "))
+		return
+	}
 	name, text, err := handoff.Make(m, *made)
 	if err != nil {
 		w.blocked("emission refused: the deliverable cannot be handed over: %v", err)
@@ -51,7 +51,22 @@ func (d *drain) handover(w *work, slug, title string) {
 		w.blocked("emission refused: the deliverable holds what looks like a credential")
 		return
 	}
-	w.handed = &handed{path: name, text: text, from: c.Mode, to: to}
+	h := &handed{text: text}
+	atom, err := okf.Parse(name, text)
+	if err == nil {
+		h.Handoff, err = handoff.Read(&atom)
+	}
+	if err != nil {
+		w.blocked("emission refused: the deliverable cannot be handed over: %v", err)
+		return
+	}
+	world := d.claims(w.bound.built, d.writes(w.items), m.Journal)
+	world.Tells = nil // the entry comes with the result
+	for _, p := range handoff.Check(h.Handoff, world) {
+		w.blocked("emission refused: the deliverable cites what is not there: %s", p.Message)
+		return
+	}
+	w.handed = h
 }
 
 func or(a, b string) string {
@@ -66,13 +81,14 @@ func or(a, b string) string {
 func (d *drain) pass(ch repo.Changes, list ...*work) error {
 	for _, w := range list {
 		if h := w.handed; h != nil {
-			ch[d.at.file(h.path)] = h.text
-			if err := d.tell(ch, "H", "", fmt.Sprintf("%s to %s: %s", h.from, h.to, or(d.artifact(w.bound.Artifact), "no artifact")), d.transition(w)); err != nil {
+			ch[d.at.file(h.Path)] = h.text
+			title, content := handoff.Entry(h.Handoff, d.at.file(h.Path), d.Now().UTC().Format(time.RFC3339))
+			if err := d.tell(ch, "H", "", title, content+reversions(w.emission.Says)); err != nil {
 				return err
 			}
 		}
 		if w.emission.Outcome == session.HandoffInsufficient {
-			if err := d.tell(ch, "H", "", "handoff insufficient: "+named(w.bound.handoffs), insufficiency(w)); err != nil {
+			if err := d.insufficient(ch, w); err != nil {
 				return err
 			}
 		}
@@ -105,97 +121,44 @@ func (d *drain) tell(ch repo.Changes, letter, facet, title, content string) erro
 	return nil
 }
 
-// transition is the entry that canon asks of every passage between modes: from
-// where to where and when, the handoff, what was met and what is carried on.
-func (d *drain) transition(w *work) string {
-	h, made := w.handed, w.emission.Deliverable
-	parts := []string{
-		fmt.Sprintf("%s → %s: %s at %s", h.from, h.to, h.path, d.Now().UTC().Format(time.RFC3339)),
-		"obligations met: " + strings.Join(met(*made), ", "),
-		"carried on: " + or(carried(*made), "nothing"),
-	}
-	if f := made.Findings; f != nil && !slices.ContainsFunc(f.Findings, func(f deliver.Finding) bool { return f.Disposition != deliver.Accept }) {
-		parts = append(parts, "terminal: nothing is to be resolved")
-	}
-	for _, s := range w.emission.Says {
+// reversions are what a session declared to have gone back for, as its entry tells them.
+func reversions(says []deliver.Say) string {
+	var b strings.Builder
+	for _, s := range says {
 		if s.Kind == "reversion" {
-			parts = append(parts, "reversion declared: "+s.Text)
+			fmt.Fprintf(&b, " Reversion declared: %s.", strings.TrimSuffix(s.Text, "."))
 		}
 	}
-	if t := w.bound.Tainted; t != "" {
-		parts = append(parts, "override-produced: "+t)
-	}
-	return strings.Join(parts, "; ")
+	return b.String()
 }
 
-// met counts what a deliverable holds of its transition's minimum.
-func met(made deliver.Deliverable) []string {
-	var out []string
-	counts := func(name string, n int) { out = append(out, fmt.Sprintf("%d %s", n, name)) }
-	switch {
-	case made.Synthesis != nil:
-		s := made.Synthesis
-		counts("possibilities", len(s.Possibilities))
-		counts("tensions", len(s.Tensions))
-		counts("unknowns", len(s.Unknowns))
-		counts("frames", len(s.Frames))
-	case made.Plan != nil:
-		p := made.Plan
-		counts("assumptions", len(p.Assumptions))
-		counts("in scope", len(p.ScopeIn))
-		counts("out of scope", len(p.ScopeOut))
-		counts("invalidating conditions", len(p.WouldInvalidate))
-	case made.Claims != nil:
-		counts("claims", len(made.Claims.Does))
-		counts("limits", len(made.Claims.DoesNot))
-		counts("pieces of evidence", len(made.Claims.Evidence))
-	case made.Findings != nil:
-		s := deliver.Summarize(made.Findings.Findings)
-		counts("findings", s.Total)
-		for _, k := range deliver.Dispositions() {
-			counts("to "+k, s.ByDisposition[deliver.Disposition(k)])
+// insufficient tells the journal which handoffs did not hold, what they lack
+// and the ways out.
+func (d *drain) insufficient(ch repo.Changes, w *work) error {
+	if len(w.bound.handoffs) == 0 {
+		return d.tell(ch, "H", "", "Handoff insufficient: there was none", "INSUFFICIENT: "+strings.Join(w.emission.Missing, "; "))
+	}
+	for _, h := range w.bound.handoffs {
+		title, content := handoff.Insufficient(h, w.emission.Missing).Entry(d.at.file(h.Path))
+		if err := d.tell(ch, "H", "", title, content); err != nil {
+			return err
 		}
-	case made.Remediation != nil:
-		counts("remedies", len(made.Remediation.Remedies))
 	}
-	return out
+	return nil
 }
 
-// carried is what a deliverable leaves to whoever comes next.
-func carried(made deliver.Deliverable) string {
-	switch {
-	case made.Synthesis != nil:
-		return strings.Join(made.Synthesis.Unknowns, ", ")
-	case made.Plan != nil:
-		return strings.Join(made.Plan.Deferred, ", ")
-	case made.Claims != nil:
-		return strings.Join(made.Claims.DoesNot, ", ")
+// lacking is why a session could not work from its handoff, with the ways out.
+func lacking(w *work) string {
+	why := "handoff_insufficient: " + strings.Join(w.emission.Missing, ", ")
+	if len(w.bound.handoffs) == 0 {
+		return why
 	}
-	return ""
-}
-
-// insufficiency names the handoff that did not hold, and the three ways out.
-func insufficiency(w *work) string {
-	return fmt.Sprintf("%s does not hold what %s needs: %s; ways out: %s",
-		named(w.bound.handoffs), w.bound.Role, strings.Join(w.emission.Missing, ", "), strings.Join(waysOut(w), "; "))
-}
-
-// waysOut are the three answers to an insufficient handoff.
-func waysOut(w *work) []string {
-	upstream := "the mode before"
-	if len(w.bound.handoffs) > 0 {
-		upstream = string(w.bound.handoffs[0].From)
+	s := handoff.Insufficient(w.bound.handoffs[0], w.emission.Missing)
+	why = fmt.Sprintf("handoff_insufficient: %s lacks %s", s.Path, strings.Join(s.Missing, ", "))
+	for _, way := range s.Ways {
+		why += fmt.Sprintf("; %s: %s", way.Says, way.Command)
 	}
-	return []string{"a fresh session in " + upstream, "a person adds what is missing to the handoff", "an operator override with its reason"}
-}
-
-// named lists handoffs by their paths.
-func named(list []handoff.Handoff) string {
-	var out []string
-	for _, h := range list {
-		out = append(out, h.Path)
-	}
-	return or(strings.Join(out, ", "), "no handoff")
+	return why
 }
 
 // underContract adds to a session's record the contract it ran under, what it
@@ -232,7 +195,7 @@ func (d *drain) underContract(data map[string]any, w *work) {
 		data["deliverable"] = made.Schema
 	}
 	if w.handed != nil {
-		data["handoff"] = d.at.file(w.handed.path)
+		data["handoff"] = d.at.file(w.handed.Path)
 	}
 	if n := len(w.result.Verdict.Hints); n > 0 {
 		data["hints"] = n

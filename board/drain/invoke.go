@@ -47,7 +47,7 @@ func (d *drain) spoken(w *work) *Spoken {
 	s := &Spoken{Role: c.Role, Mode: c.Mode, Outcome: w.outcome(), Reason: w.reason, Deliverable: w.emission.Deliverable,
 		Said: w.emission.Says, Hints: w.result.Verdict.Hints, Cost: w.cost}
 	if w.handed != nil {
-		s.Handoff = d.at.file(w.handed.path)
+		s.Handoff = d.at.file(w.handed.Path)
 	}
 	return s
 }
@@ -314,7 +314,7 @@ func (d *drain) handoffs(done []*work) string {
 	var out []string
 	for _, w := range done {
 		if w.handed != nil {
-			out = append(out, w.handed.path)
+			out = append(out, w.handed.Path)
 		}
 	}
 	return strings.Join(out, ", ")

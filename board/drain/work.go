@@ -198,7 +198,7 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	case e.Outcome == session.Failed:
 		w.blocked("session failed: %s", join(e.Failure, e.Detail))
 	case e.Outcome == session.HandoffInsufficient:
-		w.blocked("handoff_insufficient: %s lacks %s; %s", named(w.bound.handoffs), or(strings.Join(e.Missing, ", "), "what it does not say"), strings.Join(waysOut(w), ", or "))
+		w.blocked("%s", lacking(w))
 	case e.Outcome != session.Completed:
 		w.blocked("session ended: %s", join(string(e.Outcome), e.Detail))
 	case e.HasChange:
