@@ -41,6 +41,9 @@ func form(t Terms) string {
 	if t.Role != "" {
 		kinds := kinds(t)
 		said := deliver.Say{Kind: kinds[0], Text: "…"}
+		if slices.Contains(kinds, "progress") {
+			said.Kind = "progress"
+		}
 		if t.Engagement == contract.Assistant {
 			said.Marker = session.Done
 		}

@@ -39,7 +39,7 @@ type Terms struct {
 	Tools       []string // it may use
 	Without     []string // it may not
 	Servers     []string
-	Tainted     string
+	Tainted     bool // its input or itself is an override's; whose, and why, is not said
 }
 
 // Profile is a persona profile as a brief points at it.
@@ -91,7 +91,7 @@ func fresh(in Input) Fresh {
 func terms(c contract.Contract) Terms {
 	t := Terms{Role: c.Role, Modes: modes(c), Surface: c.Surface, Engagement: c.Engagement, Voice: c.Voice,
 		Mutates: c.Mutates, Bound: c.Bound, Deliverable: c.Deliverable, Next: c.Next, Artifact: c.Artifact,
-		Servers: c.Servers, Tainted: c.Tainted}
+		Servers: c.Servers, Tainted: c.Tainted != ""}
 	for _, tool := range c.Tools {
 		if tool.In {
 			t.Tools = append(t.Tools, tool.Name)

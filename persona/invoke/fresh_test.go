@@ -40,7 +40,7 @@ Terms.Artifact string
 Terms.Tools []string
 Terms.Without []string
 Terms.Servers []string
-Terms.Tainted string
+Terms.Tainted bool
 Limits.Turns int
 Limits.CostUSD string
 Limits.Timeout time.Duration
@@ -166,7 +166,7 @@ func TestNothingElseReachesAValidator(t *testing.T) {
 			"Contract.Artifact", "Contract.Deliverable", "Contract.Engagement", "Contract.Next",
 			"Contract.Persona.Blob", "Contract.Persona.BrandDiscipline", "Contract.Persona.KnowledgeBases", "Contract.Persona.Path", "Contract.Persona.SystemPromptURI",
 			"Contract.Role", "Contract.Servers", "Contract.Surface.Density", "Contract.Surface.Name", "Contract.Surface.OutputSchema",
-			"Contract.Tainted", "Contract.Tools.Name", "Contract.Voice",
+			"Contract.Tools.Name", "Contract.Voice",
 			"Handoffs.Deliverable.Claims.Artifact", "Handoffs.Deliverable.Claims.Does", "Handoffs.Deliverable.Claims.DoesNot",
 			"Handoffs.Deliverable.Claims.Evidence", "Handoffs.Deliverable.Claims.Scope",
 			"Handoffs.Handoff.Blob", "Handoffs.Handoff.Path", "Limits.CostUSD", "Run", "prompt",

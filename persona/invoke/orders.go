@@ -52,8 +52,8 @@ func (l *list) contract(t Terms) {
 	}
 	l.surface(t)
 	l.engagement(t)
-	if t.Tainted != "" {
-		l.line("Whatever you hand over carries the tag %s.", oneLine(t.Tainted))
+	if t.Tainted {
+		l.line("An operator's override stands behind this session: whatever you hand over is tagged with it.")
 	}
 }
 
@@ -121,7 +121,7 @@ func (l *list) profiles(who []Profile, v contract.Voice) {
 // emission says what may be emitted and what becomes of it.
 func (l *list) emission(t Terms, limits Limits) {
 	if t.Role != "" && !t.Mutates {
-		l.line("You change nothing: an atom or a change in your emission fails the session, and so do words for a fix in place of a finding.")
+		l.line("You change nothing: an atom or a change in your emission fails the session.")
 	} else {
 		l.line("You may emit atoms of the bundle, notes and your outcome. Nothing else you do is kept.")
 		if limits.Cap != "" {

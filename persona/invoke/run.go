@@ -78,10 +78,26 @@ func Run(ctx context.Context, s Session) (Result, error) {
 		if !done {
 			continue
 		}
+		if end = r.cleaned(end); end.Outcome != session.Completed {
+			end.Atoms, end.Deliverable = nil, nil
+		}
 		end.Usage = r.budget.usage
 		end.Raw, end.Transcript = e.Raw, r.transcript(e)
 		return Result{Emission: end, Verdict: r.verdict, Briefs: r.briefs}, nil
 	}
+}
+
+// cleaned is e without a persona's marks where code will read it.
+func (r *run) cleaned(e session.Emission) session.Emission {
+	if r.Contract.Role == "" {
+		return e
+	}
+	next, changes, err := clean(r.Contract, e)
+	if err != nil {
+		return session.Fail(session.Malformed, err.Error())
+	}
+	r.verdict.Changes = append(r.verdict.Changes, changes...)
+	return next
 }
 
 // run is a session under way.

@@ -335,13 +335,32 @@ func slicesOf(s string, n int) []string {
 	return out
 }
 
-// The surface's cleaning is what is kept.
+// What is kept is clean: by the surface, and beyond it in frontmatter, notes and
+// the words of the outcome. A body is knowledge and stays as it is.
 func TestCleaned(t *testing.T) {
 	t.Parallel()
-	text := says(say("assertion", "It stands 🦦 now", ""), handover(deliver.SchemaClaims), finished)
+	atom := "```atom\n---\ntype: term\nid: otter\ntitle: The 🦦 otter\n---\n\nThe mark 🦦 stands for Oddie.\n```\n"
+	text := atom + says(say("assertion", "It stands 🦦 now", ""), `{"schema": "odd.notes.1", "notes": [{"type": "O", "title": "seen 🦦 twice", "content": "on 🦦 paper ✅"}]}`,
+		handover(deliver.SchemaClaims), finished)
 	r, err := Run(t.Context(), start(under(contract.Builder, contract.Agent), &script{says: []string{text}}))
-	if err != nil || len(r.Emission.Says) != 1 || r.Emission.Says[0].Text != "It stands now" || len(r.Verdict.Changes) == 0 {
-		t.Errorf("got %+v, %v", r.Emission, err)
+	e := r.Emission
+	if err != nil || e.Outcome != session.Completed || len(r.Verdict.Changes) != 4 {
+		t.Fatalf("got %s %q, %v, %v", e.Outcome, e.Detail, r.Verdict.Changes, err)
+	}
+	got := []string{e.Says[0].Text, e.Notes[0].Title, e.Notes[0].Content, string(e.Atoms[0].Atom.Bytes())}
+	want := []string{"It stands now", "seen twice", "on paper ✅", "---\ntype: term\nid: otter\ntitle: The otter\n---\n\nThe mark 🦦 stands for Oddie.\n"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("cleaned (-want +got):\n%s", d)
+	}
+	text = says(`{"schema": "odd.finish.1", "outcome": "handoff_insufficient", "missing": ["scope 🦦 out"], "detail": "no 🦦 scope"}`)
+	r, err = Run(t.Context(), start(under(contract.Builder, contract.Agent), &script{says: []string{text}}))
+	if e = r.Emission; err != nil || e.Outcome != session.HandoffInsufficient || e.Missing[0] != "scope out" || e.Detail != "no scope" {
+		t.Errorf("got %+v, %v", e, err)
+	}
+	text = "```atom\n---\ntype: 🦦\nid: otter\n---\n```\n" + says(handover(deliver.SchemaClaims), finished)
+	r, err = Run(t.Context(), start(under(contract.Builder, contract.Agent), &script{says: []string{text}}))
+	if e = r.Emission; err != nil || e.Failure != session.Malformed || len(e.Atoms) > 0 {
+		t.Errorf("an atom that is none without its mark: %+v, %v", e, err)
 	}
 }
 
