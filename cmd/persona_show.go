@@ -15,11 +15,12 @@ import (
 
 func personaShow(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "show",
-		Usage:       "show a profile as a session gets it, inheritance applied",
-		ArgsUsage:   "NAME[@VERSION]",
-		Description: "odd persona show oddie\nodd persona show oddie@2 --json",
-		Flags:       readFlags(),
+		Name:         "show",
+		Usage:        "show a profile as a session gets it, inheritance applied",
+		ArgsUsage:    "NAME[@VERSION]",
+		BashComplete: completePersonas(env),
+		Description:  "odd persona show oddie\nodd persona show oddie@2 --json",
+		Flags:        readFlags(),
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "a persona as NAME or NAME@VERSION")
 			if err != nil {
@@ -28,6 +29,20 @@ func personaShow(env Env) *cli.Command {
 			return runPersonaShow(c.Context, env, sourceFor(c), name, c.Bool("json"))
 		},
 	})
+}
+
+// completePersonas completes an argument with every version of every profile.
+func completePersonas(env Env) cli.BashCompleteFunc {
+	return func(c *cli.Context) {
+		cli.DefaultCompleteWithFlags(c.Command)(c)
+		b, err := openBundle(c.Context, env, "")
+		if err != nil {
+			return // a completion has nobody to tell
+		}
+		for _, p := range contract.LoadRoster(b.graph).Profiles {
+			fmt.Fprintln(env.Stdout, p.Ref())
+		}
+	}
 }
 
 func runPersonaShow(ctx context.Context, env Env, src source, name string, asJSON bool) error {

@@ -28,6 +28,7 @@ type decoder struct {
 	path   string
 	first  int  // the file's line of the text's first line
 	strict bool // an unknown key is an error: the text is a profile and nothing else
+	glyph  bool // what is read is a glyph, which may be of several characters joined
 	found  []okf.Problem
 }
 
@@ -73,7 +74,7 @@ func (d *decoder) profile(src []byte) *Profile {
 		{"knowledge_bases", func(v *yaml.Node) { p.KnowledgeBases = d.list(v, "knowledge_bases") }},
 		{"surface_profiles", func(v *yaml.Node) { p.Surfaces = d.surfaces(v) }},
 		{"inheritance", func(v *yaml.Node) { p.Inheritance = d.list(v, "inheritance") }},
-		{"retraction_conditions", func(v *yaml.Node) { p.Retraction = d.list(v, "retraction_conditions") }},
+		{"retraction_conditions", func(v *yaml.Node) { p.Retraction = d.sentences(v, "retraction_conditions") }},
 		{"glyphs", func(v *yaml.Node) { p.Glyphs = d.glyphs(v) }},
 	}, d.brand(p)...))
 	for _, r := range fallback {
@@ -196,12 +197,22 @@ func (d *decoder) text(v *yaml.Node, name string) string {
 		d.bad(v, "quote it", "%s: %s is not a text", name, v.Value)
 	case strings.TrimSpace(v.Value) == "":
 		d.bad(v, "write it or leave the key out", "%s is empty", name)
-	case okf.Visible(v.Value) != v.Value:
+	case d.hidden(v.Value):
 		d.bad(v, "take them out", "%s has characters nobody can see", name)
+	case strings.ContainsAny(strings.TrimSpace(v.Value), "\n\t"):
+		d.bad(v, "write it on one line", "%s has a line break or a tab", name)
 	default:
 		return strings.TrimSpace(v.Value)
 	}
 	return ""
+}
+
+// hidden reports characters nobody can see; in glyphs, joiners are not meant.
+func (d *decoder) hidden(s string) bool {
+	if d.glyph {
+		s = strings.ReplaceAll(s, "\u200d", "")
+	}
+	return okf.Visible(s) != s
 }
 
 // name is a persona's or a custom role's: one part of an id.
@@ -233,6 +244,16 @@ func (d *decoder) list(v *yaml.Node, name string) []string {
 		}
 	}
 	return out
+}
+
+// sentences is a list of texts that may go over several lines.
+func (d *decoder) sentences(v *yaml.Node, name string) []string {
+	for _, e := range append([]*yaml.Node{v}, v.Content...) {
+		if e.Kind == yaml.ScalarNode {
+			e.Value = strings.Join(strings.Fields(e.Value), " ")
+		}
+	}
+	return d.list(v, name)
 }
 
 // positive is a whole number of at least 1 that is written as one.

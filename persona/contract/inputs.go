@@ -152,7 +152,7 @@ func (r *resolver) servers() {
 		case !slices.ContainsFunc(listed, func(l string) bool { return fold(l) == fold(s) }):
 			r.refuse("server-not-listed", "add it to mcp_servers.task_relevant of the profile", "server %s: no profile of this session lists it as task relevant", s)
 		case !r.configured(s):
-			r.refuse("server-not-configured", "configure it in odd.toml, or leave it out", "server %s is not configured", s)
+			r.refuse("server-not-configured", "add [[mcp]] with its name to odd.toml, or leave it out", "server %s is not configured", s)
 		default:
 			r.serve(s)
 		}
@@ -162,7 +162,7 @@ func (r *resolver) servers() {
 
 func (r *resolver) operational(p *Profile, s string) {
 	if !builtin(s) && !r.configured(s) {
-		r.refuse("server-not-configured", "configure it in odd.toml; an operational server is never left out", "%s needs the server %s, which is not configured", p.Ref(), s)
+		r.refuse("server-not-configured", "add [[mcp]] with its name to odd.toml; an operational server is never left out", "%s needs the server %s, which is not configured", p.Ref(), s)
 		return
 	}
 	r.serve(s)

@@ -87,6 +87,8 @@ func (d *decoder) servers(p *Profile, v *yaml.Node) {
 
 func (d *decoder) glyphs(v *yaml.Node) Glyphs {
 	var g Glyphs
+	d.glyph = true
+	defer func() { d.glyph = false }()
 	d.mapping("glyphs", v, true, []member{
 		{"signature", func(v *yaml.Node) { g.Signature = d.list(v, "glyphs.signature") }},
 		{"palettes", func(v *yaml.Node) {
@@ -97,7 +99,7 @@ func (d *decoder) glyphs(v *yaml.Node) Glyphs {
 			g.Palettes = map[string][]string{}
 			for i := 0; i+1 < len(v.Content); i += 2 {
 				k := v.Content[i]
-				if _, twice := g.Palettes[k.Value]; twice || k.Kind != yaml.ScalarNode {
+				if _, twice := g.Palettes[k.Value]; twice || k.Kind != yaml.ScalarNode || !okf.ValidID(k.Value) {
 					d.bad(k, "keep one of them", "glyphs.palettes: %q is set twice or no name", k.Value)
 					continue
 				}

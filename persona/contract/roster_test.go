@@ -69,38 +69,40 @@ func TestProblems(t *testing.T) {
 		text string
 		want string
 	}{
-		"quoted version":          {"---\ntype: persona\npersona: ann\nversion: \"1\"\n---\n", ":4: version is not a whole number; write version: 1, without quotes"},
-		"truth for a version":     {"---\ntype: persona\npersona: ann\nversion: true\n---\n", ":4: version is not a whole number"},
-		"version nought":          {"---\ntype: persona\npersona: ann\nversion: 0\n---\n", ":4: version: 0 is out of range"},
-		"no version":              {"---\ntype: persona\npersona: ann\n---\n", ":2: a profile without a version"},
-		"no name":                 {"---\ntype: persona\nversion: 1\n---\n", ":2: a profile without a name"},
-		"number for a name":       {"---\ntype: persona\npersona: 7\nversion: 1\n---\n", ":3: persona: 7 is not a text"},
-		"no name of a thing":      {"---\ntype: persona\npersona: a b\nversion: 1\n---\n", `:3: "a b" is no name`},
-		"another name in the uri": {profileIn("uri: acme://personas/bob\n"), ":3: persona ann contradicts its uri acme://personas/bob"},
-		"another version there":   {profileIn("uri: acme://personas/ann@2\n"), ":3: version 1 contradicts the uri"},
-		"unknown role":            {profileIn("role: bilder\n"), `:5: role: unknown role "bilder"; did you mean "builder"?`},
-		"unknown surface":         {profileIn("surface_profiles:\n  audits: {density: high}\n"), `:6: surface_profiles: unknown surface "audits"; did you mean "audit"?`},
-		"one surface twice":       {profileIn("surface_profiles:\n  real_time_stream: {}\n  real-time-stream: {}\n"), ":7: surface_profiles: real-time-stream is set twice"},
-		"unknown setting":         {profileIn("surface_profiles:\n  audit:\n    densty: high\n"), `:7: unknown key "surface_profiles.audit.densty"; did you mean "density"?`},
-		"unknown density":         {profileIn("surface_profiles: {audit: {density: higher}}\n"), `unknown word "higher"; did you mean "high"?`},
-		"cap of nought":           {profileIn("surface_profiles: {audit: {max_tokens_per_emission: 0}}\n"), "is out of range"},
-		"quoted truth":            {profileIn("surface_profiles: {audit: {narrative: \"true\"}}\n"), "narrative is not a truth value"},
-		"servers as a list":       {profileIn("mcp_servers: [a]\n"), ":5: mcp_servers is not a mapping"},
-		"unknown server key":      {profileIn("mcp_servers: {operationl: [a]}\n"), `unknown key "mcp_servers.operationl"; did you mean "operational"?`},
-		"a list in a list":        {profileIn("knowledge_bases: [[a]]\n"), ":5: knowledge_bases is not a text"},
-		"an alias":                {profileIn("role: &r builder\nroles: *r\n"), ":6: roles is an alias"},
-		"hidden characters":       {profileIn("system_prompt_uri: \"a\\u200bb\"\n"), ":5: system_prompt_uri has characters nobody can see"},
-		"brand discipline twice":  {profileIn("brand_discipline: a\nbrand_discipline_uri: b\n"), ":6: brand_discipline is set twice"},
-		"custom role of canon":    {profileIn("custom_role: {name: builder}\n"), ":5: custom_role: builder is a role of canon"},
-		"custom role unnamed":     {profileIn("custom_role: {tools: builder}\n"), ":5: custom_role has no name"},
-		"unknown key in a body":   {block("persona: ann\nversion: 1\nsytem_prompt_uri: x\n"), `:8: unknown key "sytem_prompt_uri"; did you mean "system_prompt_uri"?`},
-		"a key twice in a body":   {block("persona: ann\nversion: 1\nversion: 2\n"), ":8: "},
-		"no YAML in a body":       {block("persona: ann\nversion: [1\n"), ":"},
-		"an open block":           {"---\ntype: canon\n---\n```yaml\npersona: ann\nversion: 1\n", ":4: the yaml block of the profile is never closed"},
-		"two profiles in a file":  {profileIn("") + "\n```yaml\npersona: ann\nversion: 1\n```\n", ":7: the profile is in the frontmatter and in the body"},
-		"another uri in the body": {"---\ntype: canon\nuri: acme://ann\n---\n```yaml\npersona: ann\nversion: 1\nuri: acme://x/ann\n```\n", ":6: the profile says uri acme://x/ann, its file acme://ann"},
-		"inherits itself":         {profileIn("inheritance: [ann@1]\n"), ":3: circle of inheritance: ann@1 → ann@1"},
-		"inherits no version":     {profileIn("inheritance: [ann@7]\n"), ":3: inherits ann@7: ann has no version 7"},
+		"quoted version":           {"---\ntype: persona\npersona: ann\nversion: \"1\"\n---\n", ":4: version is not a whole number; write version: 1, without quotes"},
+		"truth for a version":      {"---\ntype: persona\npersona: ann\nversion: true\n---\n", ":4: version is not a whole number"},
+		"version nought":           {"---\ntype: persona\npersona: ann\nversion: 0\n---\n", ":4: version: 0 is out of range"},
+		"no version":               {"---\ntype: persona\npersona: ann\n---\n", ":2: a profile without a version"},
+		"no name":                  {"---\ntype: persona\nversion: 1\n---\n", ":2: a profile without a name"},
+		"number for a name":        {"---\ntype: persona\npersona: 7\nversion: 1\n---\n", ":3: persona: 7 is not a text"},
+		"no name of a thing":       {"---\ntype: persona\npersona: a b\nversion: 1\n---\n", `:3: "a b" is no name`},
+		"another name in the uri":  {profileIn("uri: acme://personas/bob\n"), ":3: persona ann contradicts its uri acme://personas/bob"},
+		"another version there":    {profileIn("uri: acme://personas/ann@2\n"), ":3: version 1 contradicts the uri"},
+		"unknown role":             {profileIn("role: bilder\n"), `:5: role: unknown role "bilder"; did you mean "builder"?`},
+		"unknown surface":          {profileIn("surface_profiles:\n  audits: {density: high}\n"), `:6: surface_profiles: unknown surface "audits"; did you mean "audit"?`},
+		"one surface twice":        {profileIn("surface_profiles:\n  real_time_stream: {}\n  real-time-stream: {}\n"), ":7: surface_profiles: real-time-stream is set twice"},
+		"unknown setting":          {profileIn("surface_profiles:\n  audit:\n    densty: high\n"), `:7: unknown key "surface_profiles.audit.densty"; did you mean "density"?`},
+		"unknown density":          {profileIn("surface_profiles: {audit: {density: higher}}\n"), `unknown word "higher"; did you mean "high"?`},
+		"cap of nought":            {profileIn("surface_profiles: {audit: {max_tokens_per_emission: 0}}\n"), "is out of range"},
+		"quoted truth":             {profileIn("surface_profiles: {audit: {narrative: \"true\"}}\n"), "narrative is not a truth value"},
+		"servers as a list":        {profileIn("mcp_servers: [a]\n"), ":5: mcp_servers is not a mapping"},
+		"unknown server key":       {profileIn("mcp_servers: {operationl: [a]}\n"), `unknown key "mcp_servers.operationl"; did you mean "operational"?`},
+		"a list in a list":         {profileIn("knowledge_bases: [[a]]\n"), ":5: knowledge_bases is not a text"},
+		"an alias":                 {profileIn("role: &r builder\nroles: *r\n"), ":6: roles is an alias"},
+		"hidden characters":        {profileIn("system_prompt_uri: \"a\\u200bb\"\n"), ":5: system_prompt_uri has characters nobody can see"},
+		"brand discipline twice":   {profileIn("brand_discipline: a\nbrand_discipline_uri: b\n"), ":6: brand_discipline is set twice"},
+		"custom role of canon":     {profileIn("custom_role: {name: builder}\n"), ":5: custom_role: builder is a role of canon"},
+		"custom role unnamed":      {profileIn("custom_role: {tools: builder}\n"), ":5: custom_role has no name"},
+		"unknown key in a body":    {block("persona: ann\nversion: 1\nsytem_prompt_uri: x\n"), `:8: unknown key "sytem_prompt_uri"; did you mean "system_prompt_uri"?`},
+		"a key twice in a body":    {block("persona: ann\nversion: 1\nversion: 2\n"), ":8: "},
+		"no YAML in a body":        {block("persona: ann\nversion: [1\n"), ":"},
+		"an open block":            {"---\ntype: canon\n---\n```yaml\npersona: ann\nversion: 1\n", ":4: the yaml block of the profile is never closed"},
+		"two profiles in a file":   {profileIn("") + "\n```yaml\npersona: ann\nversion: 1\n```\n", ":7: the profile is in the frontmatter and in the body"},
+		"another uri in the body":  {"---\ntype: canon\nuri: acme://ann\n---\n```yaml\npersona: ann\nversion: 1\nuri: acme://x/ann\n```\n", ":6: the profile says uri acme://x/ann, its file acme://ann"},
+		"a prompt of two lines":    {profileIn("system_prompt_uri: |\n  a\n  b\n"), ":5: system_prompt_uri has a line break or a tab"},
+		"a palette without a name": {profileIn("glyphs: {palettes: {\"a\\u200bb\": [x]}}\n"), "set twice or no name"},
+		"inherits itself":          {profileIn("inheritance: [ann@1]\n"), ":3: circle of inheritance: ann@1 → ann@1"},
+		"inherits no version":      {profileIn("inheritance: [ann@7]\n"), ":3: inherits ann@7: ann has no version 7"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -181,6 +183,19 @@ func TestFind(t *testing.T) {
 				t.Errorf("got %q, want %q", got, row.want)
 			}
 		})
+	}
+}
+
+// TestLooseText: a sentence may go over lines, and a glyph may be joined of several.
+func TestLooseText(t *testing.T) {
+	t.Parallel()
+	r := LoadRoster(bundle(t, "p.md", profileIn("retraction_conditions:\n  - >\n    nobody\n    reads it\nglyphs: {signature: [\"👩\u200d🚀\"]}\n")))
+	if len(r.Problems) > 0 {
+		t.Fatal(r.Problems)
+	}
+	p := r.Profiles[0]
+	if p.Retraction[0] != "nobody reads it" || p.Glyphs.Signature[0] != "👩\u200d🚀" {
+		t.Errorf("%q, %q", p.Retraction, p.Glyphs.Signature)
 	}
 }
 
