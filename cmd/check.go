@@ -12,6 +12,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/handoff"
 )
 
 func check(env Env) *cli.Command {
@@ -113,7 +114,7 @@ func runCheck(ctx context.Context, env Env, o checkOptions) error {
 
 // findings is everything that is to be said about the bundle, in order of place.
 func (b bundle) findings(env Env, o checkOptions) ([]okf.Problem, error) {
-	found := slices.Concat(b.problems, okf.Check(b.graph, o.now), board.CheckTasks(b.graph), contract.LoadRoster(b.graph).Problems)
+	found := slices.Concat(b.problems, okf.Check(b.graph, o.now), board.CheckTasks(b.graph), contract.LoadRoster(b.graph).Problems, handoff.Unreadable(b.graph))
 	if o.src == (source{}) {
 		_, cfg, err := findConfig(env.Dir)
 		if err != nil {

@@ -175,5 +175,5 @@ func none(items []string) bool {
 	if len(items) != 1 {
 		return false
 	}
-	return slices.Contains([]string{"none", "nothing", "n/a"}, strings.ToLower(strings.Trim(items[0], " .*_`()")))
+	return slices.Contains([]string{"none", "nothing", "n/a", "[]"}, strings.ToLower(strings.Trim(items[0], " .*_`()")))
 }

@@ -25,6 +25,9 @@ func Template(m Meta) (name string, text []byte, err error) {
 	fmt.Fprintf(&b, "# %s\n", inline(m.Title))
 	for _, key := range deliver.Keys(t.Schema) {
 		if ask := deliver.Ask(t.Schema, key); ask != "" && key != "artifact" {
+			if what, _, ok := strings.Cut(ask, "; [] for"); ok {
+				ask = what + "; None. is an answer"
+			}
 			words := strings.ReplaceAll(key, "_", " ")
 			fmt.Fprintf(&b, "\n## %s\n\n<!-- %s -->\n", strings.ToUpper(words[:1])+words[1:], ask+example(t.Schema, key))
 		}

@@ -1,0 +1,87 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/handoff"
+)
+
+func handoffCheck(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "check",
+		Usage:     "check handoffs: minimum content, journal entry, and whether what they cite is there",
+		ArgsUsage: "[ID...]",
+		Description: "odd handoff check\nodd handoff check 2026-03-02-slack-water\n\n" +
+			"Exit 1 means findings. It judges what is there, never how good it is.",
+		Flags: []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			return runHandoffCheck(c.Context, env, c.Args().Slice(), c.Bool("json"))
+		},
+	})
+}
+
+func runHandoffCheck(ctx context.Context, env Env, ids []string, asJSON bool) error {
+	v, err := openCurrent(ctx, env)
+	if err != nil {
+		return err
+	}
+	list, found, err := v.handoffs(ids)
+	if err != nil {
+		return err
+	}
+	w := v.world(ctx)
+	for _, h := range list {
+		found = append(found, handoff.Check(h, w)...)
+	}
+	slices.SortStableFunc(found, func(a, b okf.Problem) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+	for i := range found {
+		found[i].Path = v.file(found[i].Path)
+	}
+	status := "OK"
+	if len(found) > 0 {
+		status = "FINDINGS"
+	}
+	if asJSON {
+		err = printJSON(env, map[string]any{"status": status, "handoffs": len(list), "findings": orEmpty(found)})
+	} else {
+		for _, p := range found {
+			if _, err := fmt.Fprintf(env.Stdout, "%s:%d: %s [%s]\n", p.Path, p.Line, okf.Visible(oneLine(p.Message+"; "+p.Hint)), p.Code); err != nil {
+				return err
+			}
+		}
+	}
+	if err == nil && status != "OK" {
+		err = exitCode(exitFault)
+	}
+	return err
+}
+
+// handoffs are those named, or all of the bundle; what cannot be read is a finding.
+func (v *view) handoffs(ids []string) (list []handoff.Handoff, bad []okf.Problem, err error) {
+	if len(ids) == 0 {
+		return handoff.All(v.graph), handoff.Unreadable(v.graph), nil
+	}
+	for _, id := range ids {
+		h, err := v.handoff(id)
+		var ps handoff.Problems
+		switch {
+		case errors.As(err, &ps):
+			bad = append(bad, ps...)
+		case err != nil:
+			return nil, nil, err
+		default:
+			list = append(list, h)
+		}
+	}
+	return list, bad, nil
+}

@@ -1,0 +1,61 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/handoff"
+)
+
+func handoffClarify(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "clarify",
+		Usage:       "add a sentence that a handoff lacks, as its author",
+		ArgsUsage:   "ID KEY SENTENCE",
+		Description: "odd handoff clarify 2026-03-02-slack-water assumptions \"The almanac is this year's.\"",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "no-commit", Usage: "write and stage only"}, jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 3 {
+				return usage("handoff clarify: want a handoff, a key and a sentence; see odd help handoff clarify")
+			}
+			return runHandoffClarify(c.Context, env, c.Args().Slice(), c.Bool("no-commit"), c.Bool("json"))
+		},
+	})
+}
+
+func runHandoffClarify(ctx context.Context, env Env, args []string, noCommit, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	name, by, err := w.person(ctx, "handoff clarify "+args[0])
+	if err != nil {
+		return err
+	}
+	file := ""
+	oid, err := w.tell(ctx, w.day(name), noCommit, func(v *view) (handoffAct, error) {
+		h, err := v.handoff(args[0])
+		if err != nil {
+			return handoffAct{}, err
+		}
+		b, err := handoff.Clarify(h, args[1], args[2])
+		if err != nil {
+			return handoffAct{}, err
+		}
+		file = v.file(h.Path)
+		e := journal.Entry{Type: "H", Title: "Clarified: " + h.Title, Content: fmt.Sprintf("CLARIFICATION: %s → %s: %s now says under %s, by %s at %s: %s",
+			h.From, h.To, file, args[1], by, w.instant(), args[2])}
+		return handoffAct{repo.Changes{file: b}, "handoff: clarify " + h.ID, e}, nil
+	})
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, map[string]string{"file": file, "key": args[1], "commit": string(oid)})
+	}
+	return printRows(env, [][]string{{file, args[1], short(oid)}})
+}

@@ -1,0 +1,76 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/persona/handoff"
+)
+
+func handoffMerge(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "merge",
+		Usage:     "join what several sessions of one role handed over on one artifact, disagreement in sight",
+		ArgsUsage: "ID ID...",
+		Description: "odd handoff merge review-a review-b --title \"Two reviews of slack water\"\n\n" +
+			"Its sources stay. What they agree on stands once; where they disagree both sides are shown.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "title", Usage: "its `TITLE`; the file is named by it"},
+			&cli.BoolFlag{Name: "no-commit", Usage: "write and stage only"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() < 2 {
+				return usage("handoff merge: want two handoffs or more; see odd help handoff merge")
+			}
+			return runHandoffMerge(c.Context, env, c.Args().Slice(), c.String("title"), c.Bool("no-commit"), c.Bool("json"))
+		},
+	})
+}
+
+func runHandoffMerge(ctx context.Context, env Env, ids []string, title string, noCommit, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	name, by, err := w.actor(ctx)
+	if err != nil {
+		return err
+	}
+	day := w.day(name)
+	var made handoff.Handoff
+	oid, err := w.tell(ctx, day, noCommit, func(v *view) (act handoffAct, err error) {
+		var list []handoff.Handoff
+		var bad []error
+		for _, id := range ids {
+			h, err := v.handoff(id)
+			list, bad = append(list, h), append(bad, err)
+		}
+		if err := errors.Join(bad...); err != nil {
+			return act, err
+		}
+		m, d, err := handoff.Merge(list)
+		if err != nil {
+			return act, err
+		}
+		m.By, m.At, m.Journal = by, w.instant(), day
+		m.Title, m.Slug = title, or(title, "merged-"+string(m.From)+"-to-"+string(m.To))
+		made, act, err = v.handOver(m, &d)
+		return act, err
+	})
+	if err != nil {
+		return err
+	}
+	file := w.cfg.Root + "/" + made.Path
+	if asJSON {
+		return printJSON(env, map[string]any{"handoff": made.ID, "file": file, "sources": made.Derives, "disagreements": orEmpty(made.Disagreements), "commit": string(oid)})
+	}
+	rows := [][]string{{file, handoffState(made), strings.Join(made.Derives, " ")}}
+	for _, s := range made.Disagreements {
+		rows = append(rows, []string{"disagreement", s})
+	}
+	return printRows(env, rows)
+}

@@ -1,0 +1,122 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/persona/handoff"
+)
+
+func handoffRevert(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "revert",
+		Usage:       "take work back to an earlier mode, with the reason in the journal",
+		ArgsUsage:   "ARTIFACT",
+		Description: "odd handoff revert slack-water --from execution --to planning --reason \"The plan takes the almanac for this year's; is it?\"",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "from", Usage: "the `MODE` the work is in"},
+			&cli.StringFlag{Name: "to", Usage: "the earlier `MODE` it goes back to"},
+			&cli.StringFlag{Name: "reason", Usage: "one `SENTENCE`: one unknown, at most one question"},
+			&cli.BoolFlag{Name: "no-commit", Usage: "write and stage only"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			artifact, err := oneArg(c, "an artifact")
+			if err != nil {
+				return err
+			}
+			a := handoff.Act{Artifact: artifact, Reason: oneLine(c.String("reason"))}
+			if a.From, err = mode("handoff revert", "from", c.String("from")); err != nil {
+				return err
+			}
+			if a.To, err = mode("handoff revert", "to", c.String("to")); err != nil {
+				return err
+			}
+			return runAct(c.Context, env, "revert", a, handoff.Act.Reversion, c.Bool("no-commit"), c.Bool("json"))
+		},
+	})
+}
+
+func handoffSkip(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "skip",
+		Usage:       "leave a mode out for an artifact, with reason and risks in the journal",
+		ArgsUsage:   "ARTIFACT",
+		Description: "odd handoff skip slack-water --mode validation --reason \"The page is thrown away after the fair\" --risk \"wrong tides\"",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "mode", Usage: "the `MODE` that is left out"},
+			&cli.StringFlag{Name: "reason", Usage: "why, in a `SENTENCE`"},
+			&cli.StringSliceFlag{Name: "risk", Usage: "a `RISK` that is accepted; repeatable"},
+			&cli.BoolFlag{Name: "no-commit", Usage: "write and stage only"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			artifact, err := oneArg(c, "an artifact")
+			if err != nil {
+				return err
+			}
+			a := handoff.Act{Artifact: artifact, Reason: oneLine(c.String("reason")), Risks: c.StringSlice("risk")}
+			if a.Mode, err = mode("handoff skip", "mode", c.String("mode")); err != nil {
+				return err
+			}
+			return runAct(c.Context, env, "skip", a, handoff.Act.Skip, c.Bool("no-commit"), c.Bool("json"))
+		},
+	})
+}
+
+// runAct journals an act of a person about an artifact.
+func runAct(ctx context.Context, env Env, verb string, a handoff.Act, say func(handoff.Act) (string, string, error), noCommit, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	name, by, err := w.person(ctx, "handoff "+verb+" "+a.Artifact)
+	if err != nil {
+		return err
+	}
+	a.By, a.At = by, w.instant()
+	day, title, content := w.day(name), "", ""
+	oid, err := w.tell(ctx, day, noCommit, func(v *view) (act handoffAct, err error) {
+		b := a
+		if b.Received, err = v.received(a.Artifact); err != nil {
+			return act, err
+		}
+		if title, content, err = say(b); err != nil {
+			return act, err
+		}
+		return handoffAct{nil, "journal: " + title, journal.Entry{Type: "D", Title: title, Content: content}}, nil
+	})
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, map[string]string{"file": w.cfg.Root + "/" + day, "title": title, "content": content, "commit": string(oid)})
+	}
+	return printRows(env, [][]string{{w.cfg.Root + "/" + day, "D", title}})
+}
+
+// received are the handoffs about an artifact, by path. An artifact that is
+// neither there nor handed over is refused: the name is likely a slip.
+func (v *view) received(artifact string) ([]string, error) {
+	var out []string
+	for _, h := range handoff.All(v.graph) {
+		if v.same(artifact, h.Artifact) {
+			out = append(out, v.file(h.Path))
+		}
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	_, errAtom := v.graph.Find(strings.TrimPrefix(artifact, v.cfg.Root+"/"))
+	if _, err := fs.Stat(v.files, artifact); errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+		if errAtom != nil {
+			return nil, refuse("artifact", "%s: no handoff is about it, and %v", artifact, errAtom)
+		}
+	}
+	return nil, nil
+}

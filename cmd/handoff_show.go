@@ -1,0 +1,165 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/deliver"
+	"github.com/odd-cli/odd/persona/handoff"
+)
+
+func handoffShow(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "show",
+		Usage:       "show what one handoff hands over",
+		ArgsUsage:   "ID",
+		Description: "odd handoff show 2026-03-02-slack-water --json",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			id, err := oneArg(c, "a handoff")
+			if err != nil {
+				return err
+			}
+			return runHandoffShow(c.Context, env, id, c.Bool("json"))
+		},
+	})
+}
+
+// handoffJSON is a handoff as --json prints it.
+type handoffJSON struct {
+	ID            string               `json:"id"`
+	File          string               `json:"file"`
+	Blob          string               `json:"blob"`
+	Title         string               `json:"title"`
+	From          string               `json:"from"`
+	To            string               `json:"to"`
+	Artifact      string               `json:"artifact,omitempty"`
+	By            string               `json:"by,omitempty"`
+	At            string               `json:"at,omitempty"`
+	Persona       string               `json:"persona,omitempty"`
+	Run           string               `json:"run,omitempty"`
+	Journal       string               `json:"journal,omitempty"`
+	Told          bool                 `json:"told"` // the journal has the entry
+	Override      string               `json:"override,omitempty"`
+	Derives       []string             `json:"derives_from,omitempty"`
+	Disagreements []string             `json:"disagreements,omitempty"`
+	Missing       []string             `json:"missing"`
+	Summary       *deliver.Summary     `json:"summary,omitempty"` // of findings
+	Deliverable   *deliver.Deliverable `json:"deliverable,omitempty"`
+}
+
+func (v *view) handoffJSON(h handoff.Handoff) handoffJSON {
+	j := handoffJSON{ID: h.ID, File: v.file(h.Path), Blob: h.Blob, Title: h.Title, From: string(h.From), To: string(h.To), Artifact: h.Artifact,
+		By: h.Atom.Generated.By, At: h.Atom.Generated.At, Persona: h.Persona, Run: h.Run, Journal: h.Journal, Told: v.tells(h.Journal, h),
+		Override: h.Tainted, Derives: h.Derives, Disagreements: h.Disagreements, Missing: orEmpty(h.Missing), Deliverable: &h.Deliverable}
+	if f := h.Deliverable.Findings; f != nil && f.Findings != nil {
+		s := deliver.Summarize(f.Findings)
+		j.Summary = &s
+	}
+	return j
+}
+
+func runHandoffShow(ctx context.Context, env Env, id string, asJSON bool) error {
+	v, err := openCurrent(ctx, env)
+	if err != nil {
+		return err
+	}
+	h, err := v.handoff(id)
+	if err != nil {
+		return err
+	}
+	j := v.handoffJSON(h)
+	if asJSON {
+		return printJSON(env, j)
+	}
+	rows := [][]string{{"handoff", j.ID}, {"title", j.Title}, {"transition", j.From + " → " + j.To}}
+	add := func(key string, values ...string) {
+		for _, s := range values {
+			if s != "" {
+				rows = append(rows, []string{key, s})
+			}
+		}
+	}
+	add("artifact", j.Artifact)
+	add("by", strings.TrimSpace(j.By+" "+j.At))
+	add("persona", j.Persona)
+	add("run", j.Run)
+	add("override", j.Override)
+	add("journal", j.Journal)
+	add("derives from", j.Derives...)
+	add("state", handoffState(h))
+	add("disagreement", j.Disagreements...)
+	if j.Summary != nil {
+		add("verdict", fmt.Sprintf("%s: %s", j.Summary.Verdict, j.Summary))
+	}
+	for _, t := range h.Deliverable.Texts() {
+		if t.At != "artifact" {
+			add(t.At, *t.S)
+		}
+	}
+	return printRows(env, rows)
+}
+
+func handoffList(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "list",
+		Usage:       "list the handoffs",
+		Description: "odd handoff list --artifact knowledge/terms/slack-water.md",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "artifact", Usage: "only those about `REF`"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return runHandoffList(c.Context, env, c.String("artifact"), c.Bool("json"))
+		},
+	})
+}
+
+func runHandoffList(ctx context.Context, env Env, artifact string, asJSON bool) error {
+	v, err := openCurrent(ctx, env)
+	if err != nil {
+		return err
+	}
+	list := []handoffJSON{}
+	var rows [][]string
+	for _, h := range handoff.All(v.graph) {
+		if artifact != "" && !v.same(artifact, h.Artifact) {
+			continue
+		}
+		j := v.handoffJSON(h)
+		j.Deliverable = nil
+		told := "no journal entry"
+		if j.Told {
+			told = j.Journal
+		}
+		list = append(list, j)
+		rows = append(rows, []string{j.ID, j.From + " → " + j.To, j.Artifact, handoffState(h), told, j.By})
+	}
+	if n := len(handoff.Unreadable(v.graph)); n > 0 {
+		talk(env, "handoff list: %s in handoffs that cannot be read; odd handoff check lists them", count(n, "problem"))
+	}
+	if asJSON {
+		return printJSON(env, list)
+	}
+	return printRows(env, rows)
+}
+
+// same reports whether two references mean one artifact: the same text, or two
+// names of one atom.
+func (v *view) same(a, b string) bool {
+	atom := func(s string) *okf.Atom {
+		found, err := v.graph.Find(strings.TrimPrefix(s, v.cfg.Root+"/"))
+		if err != nil {
+			return nil
+		}
+		return found
+	}
+	return a == b || atom(a) != nil && atom(a) == atom(b)
+}
