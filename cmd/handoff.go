@@ -69,12 +69,14 @@ func (w *workspace) tell(ctx context.Context, day string, noCommit bool, build f
 		if err != nil {
 			return nil, "", err
 		}
-		name := v.file(day)
+		name, e := v.file(day), act.entry
+		types, _ := typesOf(v.graph, v.cfg.Root)
+		e.Mark(types.Score(e))
 		b, err := fs.ReadFile(v.bundle, day)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, "", err
 		}
-		if b, err = journal.Append(b, act.entry); err != nil {
+		if b, err = journal.Append(b, e); err != nil {
 			return nil, "", fmt.Errorf("%s: %w", name, err)
 		}
 		ch := repo.Changes{name: b}

@@ -191,7 +191,12 @@ func (v *view) handOver(m handoff.Meta, d *deliver.Deliverable) (handoff.Handoff
 		return h, handoffAct{}, err
 	}
 	title, content := handoff.Entry(h, v.file(name), m.At)
-	return h, handoffAct{repo.Changes{v.file(name): text}, "handoff: " + h.Title, journal.Entry{Type: "H", Title: title, Content: content}}, nil
+	return h, handoffAct{repo.Changes{v.file(name): text}, "handoff: " + h.Title, journal.Entry{Type: "H", TypeName: journal.TypeName("H", ""), Title: title, Content: content, More: owner(h.To)}}, nil
+}
+
+// owner says in the journal who is next.
+func owner(m contract.Mode) []journal.Field {
+	return []journal.Field{{Name: "owner", Value: string(handoff.Worker(m))}}
 }
 
 // handoffState is whether a handoff holds its minimum, in words.

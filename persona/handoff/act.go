@@ -66,9 +66,8 @@ func (a Act) Reversion() (title, content string, err error) {
 	if len(a.Received) > 0 {
 		content += " What was handed over stays valid: " + strings.Join(a.Received, ", ") + "."
 	}
-	next := Worker(a.To)
 	return fmt.Sprintf("Reversion from %s to %s: %s", a.From, a.To, a.Artifact),
-		content + fmt.Sprintf(" Next is a %s in a fresh session. Owner: %s.", next, next), nil
+		content + fmt.Sprintf(" Next is a %s in a fresh session.", Worker(a.To)), nil
 }
 
 // Skip is the journal's title and content, which begins "SKIP: validation: "

@@ -12,7 +12,7 @@ func TestReversion(t *testing.T) {
 	a := Act{Artifact: "a.md", From: contract.Execution, To: contract.Planning, Reason: "The plan takes the almanac for this year's; is it?", Received: []string{"handoffs/p.md"}, By: "human:ann", At: "2026-03-02T09:00:00Z"}
 	title, content, err := a.Reversion()
 	want := "REVERSION: execution → planning: a.md, by human:ann at 2026-03-02T09:00:00Z. Reason: The plan takes the almanac for this year's; is it? " +
-		"What was handed over stays valid: handoffs/p.md. Next is a planner in a fresh session. Owner: planner."
+		"What was handed over stays valid: handoffs/p.md. Next is a planner in a fresh session."
 	if err != nil || content != want || title != "Reversion from execution to planning: a.md" {
 		t.Errorf("%v\n%s\n%s", err, title, content)
 	}

@@ -152,7 +152,7 @@ func TestEntry(t *testing.T) {
 	}
 	want := "planning → execution: knowledge/handoffs/h.md hands over knowledge/terms/slack-water.md at 2026-03-02T09:00:00Z. " +
 		"Obligations met: assumptions 3, scope_in 2, scope_out none, deferred 2, would_invalidate 1. Carried forward (deferred): tides; moons. " +
-		"Unblocked; next is a builder in a fresh session, which reads the handoff alone. Owner: builder."
+		"Unblocked; next is a builder in a fresh session, which reads the handoff alone."
 	if diff := cmp.Diff(want, content); diff != "" {
 		t.Error(diff)
 	}

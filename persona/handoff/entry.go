@@ -41,7 +41,7 @@ func Entry(h Handoff, file, at string) (title, content string) {
 	if len(h.Missing) > 0 {
 		state = "Blocked by what is missing"
 	}
-	fmt.Fprintf(&b, " %s; next is a %s in a fresh session, which reads the handoff alone. Owner: %s.", state, Worker(h.To), Worker(h.To))
+	fmt.Fprintf(&b, " %s; next is a %s in a fresh session, which reads the handoff alone.", state, Worker(h.To))
 	return title, b.String()
 }
 
