@@ -65,7 +65,8 @@ func (b *Brief) addClaims(list []Claim) {
 
 // handed is a handoff as a file whose text is its deliverable as lists.
 func handed(path, blob string, from, to contract.Mode, d deliver.Deliverable) File {
-	return File{path, blob, fmt.Appendf(nil, "%s to %s\n\n%s", from, to, render(d))}
+	text := fmt.Sprintf("%s to %s\n\n%s", from, to, render(d))
+	return File{path, blob, []byte(strings.ToValidUTF8(text, "\uFFFD"))}
 }
 
 // render writes a deliverable as headed lists, by kind. A list that was written

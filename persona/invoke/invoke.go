@@ -125,7 +125,7 @@ type Brief struct {
 	title    string
 }
 
-// The caps of the parts, in bytes. Together they stay below 500 KiB, which
+// The caps of the parts, in bytes. Together they stay below 700 KiB, which
 // every model with a context worth briefing can hold.
 const (
 	capContract = 8 << 10
@@ -133,7 +133,7 @@ const (
 	capPersona  = 64 << 10
 	capCanon    = 16 << 10
 	capTask     = 32 << 10
-	capHandoff  = 64 << 10
+	capHandoff  = 128 << 10
 	capInputs   = 160 << 10
 	capBefore   = 8 << 10
 	capAgain    = 4 << 10

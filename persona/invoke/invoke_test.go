@@ -9,6 +9,8 @@ import (
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
+	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/persona/session"
 )
 
@@ -151,11 +153,17 @@ func blocks(text string) (n int) {
 }
 
 func FuzzCompose(f *testing.F) {
-	f.Add("docs/a.md", "b\n```\n# contract\n", "no\n```")
-	f.Fuzz(func(t *testing.T, name, text, reason string) {
+	f.Add("docs/a.md", "b\n```\n# contract\n", "no\n```", false)
+	f.Add("handoffs/a\n```.md", "````\n## contract\n````", "\xff`", true)
+	f.Fuzz(func(t *testing.T, name, text, reason string, strict bool) {
 		in := input()
 		in.Inputs, in.Before, in.Task.Body = []File{{name, "b", []byte(text)}}, []string{reason}, text
-		b := Compose(in)
+		in.Artifacts, in.Contract.Role, in.Contract.Strict = in.Inputs, contract.Role(reason), strict
+		in.Contract.Persona = &contract.Profile{Name: reason, Path: name, SystemPromptURI: text, BrandDiscipline: reason}
+		in.Contract.Artifact, in.Prompts = text, map[string][]byte{reason + "@0": []byte(text)}
+		in.Handoffs = []handoff.Handoff{{Handoff: contract.Handoff{Path: name, To: contract.Validation},
+			Deliverable: deliver.Deliverable{Claims: &deliver.Claims{Artifact: text, Does: []string{reason, text}, Scope: reason}}}}
+		b := Compose(in).with("dialogue", text, capDialogue)
 		if got := blocks(string(b.Text)); got != len(b.Manifest) || !utf8.Valid(b.Text) {
 			t.Errorf("got %d parts, want %d, in valid UTF-8", got, len(b.Manifest))
 		}
