@@ -5,11 +5,12 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// Output is what a session said, in the parts a surface judges.
+// Output is what a session said, in the parts a surface judges. It is of a
+// session that completed, or of a turn that goes on: of one that declared it
+// cannot deliver nothing is asked.
 type Output struct {
 	Says        []deliver.Say
 	Deliverable *deliver.Deliverable
-	Declined    bool // it declared that it cannot deliver: failed, refused or handoff_insufficient
 }
 
 // Change is one text that was cleaned: what was taken out of it.

@@ -68,7 +68,6 @@ func marked(m string) change {
 func nothing(*contract.Contract, *Output)                {}
 func assistant(c *contract.Contract, _ *Output)          { c.Engagement = contract.Assistant }
 func withoutDeliverable(_ *contract.Contract, o *Output) { o.Deliverable = nil }
-func declined(_ *contract.Contract, o *Output)           { o.Declined = true }
 func oddie(c *contract.Contract, _ *Output)              { c.Persona = &contract.Profile{Name: "oddie"} }
 func both(c *contract.Contract, _ *Output) {
 	c.Persona, c.Participants = &contract.Profile{Name: "oddie"}, []*contract.Profile{{Name: "orville"}}
@@ -101,7 +100,7 @@ func structuralDrills() map[string]drill {
 		"unknown-kind":        {contract.Execution, says("possibility", "a tide table"), says("assertion", "terms/tide.md defines it")},
 		"clarifying-question": {contract.Execution, says("question", "Which almanac?"), all(assistant, says("question", "Which almanac?"))},
 		"unnamed-reversion":   {contract.Execution, says("reversion", " "), says("reversion", "The plan names no almanac; which one binds?")},
-		"no-deliverable":      {contract.Validation, withoutDeliverable, all(withoutDeliverable, declined)},
+		"no-deliverable":      {contract.Validation, withoutDeliverable, all(withoutDeliverable, assistant, says("progress", "still reading"), marked("holding"))},
 		"wrong-deliverable":   {contract.Validation, func(_ *contract.Contract, o *Output) { o.Deliverable = whole(contract.Planning) }, nothing},
 		"incomplete-deliverable": {contract.Planning, func(_ *contract.Contract, o *Output) { o.Deliverable.Plan.Assumptions = nil },
 			func(_ *contract.Contract, o *Output) { o.Deliverable.Plan.Deferred = []string{} }},

@@ -107,7 +107,6 @@ func TestDeliverableAsked(t *testing.T) {
 		{"an assistant is done", contract.Planning, all(withoutDeliverable, assistant, prose, marked("done")), "no-deliverable"},
 		{"an assistant drafts", contract.Validation, all(empty, assistant, prose, marked("yielding")), ""},
 		{"a schema and nothing in it", contract.Validation, empty, "incomplete-deliverable"},
-		{"it declined, and asks", contract.Validation, all(withoutDeliverable, declined, says("question", "where?")), "clarifying-question"},
 	} {
 		if _, v := Judge(scene(tt.mode, tt.change)); v.Failure != tt.want {
 			t.Errorf("%s: got %q (%s), want %q", tt.name, v.Failure, v.Detail, tt.want)

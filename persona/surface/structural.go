@@ -82,11 +82,9 @@ func unnamedReversion(l look) (out []contract.Refusal) {
 	return out
 }
 
-// ended reports whether the output has to hold what the contract asks for: the
-// session declined nothing, and its turn does not go on.
-func (l look) ended() bool {
-	return !l.o.Declined && (l.c.Engagement != contract.Assistant || l.turn == "done")
-}
+// ended reports whether the output has to hold what the contract asks for: a
+// turn that goes on does not.
+func (l look) ended() bool { return l.c.Engagement != contract.Assistant || l.turn == "done" }
 
 func noDeliverable(l look) []contract.Refusal {
 	rule, want := l.c.Surface, l.c.Deliverable

@@ -41,9 +41,8 @@
 //
 // A contract that names a deliverable gets that one, complete, or the session
 // failed; so does a structured surface. Prose beside it is free. Commentary may
-// be prose alone where the surface is narrative. Nothing is asked of a session
-// that declared it cannot deliver, nor of a turn that goes on. A surface's
-// output schema is recorded with the verdict, not checked.
+// be prose alone where the surface is narrative. Nothing is asked of a turn that
+// goes on. A surface's output schema is recorded with the verdict, not checked.
 //
 // # Turns
 //
