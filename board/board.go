@@ -120,6 +120,35 @@ type Task struct {
 	Atom          *okf.Atom
 }
 
+// Contracted is the contract's role of a session on t: the task's own word, what
+// odd.toml says of its kind, or else what the kind means. A kind that works on
+// what another mode left behind is bound to a role only where the task names the
+// handoff: without one a person asked for the work directly, which canon lets
+// skip a mode.
+func (t Task) Contracted(kinds map[string]contract.Role) contract.Role {
+	if t.ContractRole != "" {
+		return t.ContractRole
+	}
+	if r := kinds[t.Kind]; r != "" {
+		return r
+	}
+	role := contract.Builder
+	switch t.Kind {
+	case "research", "question":
+		return contract.Explorer
+	case "audit", "review", "assess", "verify", "measure":
+		return contract.Validator
+	case "option":
+		role = contract.Planner
+	case "fix":
+		role = contract.Resolver
+	}
+	if len(t.Handoffs) == 0 {
+		return contract.General
+	}
+	return role
+}
+
 // Rejection is one person's no.
 type Rejection struct{ By, At, Reason string }
 

@@ -86,6 +86,11 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
 	} else if o != nil {
 		data["override"] = o
 	}
+	if d.Call.Role != "" { // what a person asks for beside the task is told before the session
+		if b, err := d.resolve(t); err == nil {
+			data["contract_role"] = string(b.Role)
+		}
+	}
 	name, err := d.record(ledger.Record{Kind: ledger.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved), Data: data})
 	if err != nil {
 		return nil, err

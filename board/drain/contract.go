@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
@@ -35,37 +34,12 @@ type built struct {
 	paths  [][3]string // repository path, blob before and after, as its outcome records them
 }
 
-// RoleOf is the contract's role of a task: its own key, what odd.toml says of
-// its kind, or else what the kind means. A kind that works on what another mode
-// left behind is bound to a role only where the task names the handoff: without
-// one a person asked for the work directly, which canon lets skip a mode.
-func RoleOf(t board.Task, c config.Contract) contract.Role {
-	if r := cmp.Or(t.ContractRole, c.Roles[t.Kind]); r != "" {
-		return r
-	}
-	role := contract.Builder
-	switch t.Kind {
-	case "research", "question":
-		return contract.Explorer
-	case "audit", "review", "assess", "verify", "measure":
-		return contract.Validator
-	case "option":
-		role = contract.Planner
-	case "fix":
-		role = contract.Resolver
-	}
-	if len(t.Handoffs) == 0 {
-		return contract.General
-	}
-	return role
-}
-
 // call is what a task asks for, with what the caller and then odd.toml say of the rest.
 func (d *drain) call(t board.Task) contract.Call {
 	own, cfg := d.Call, d.at.cfg.Contract
 	role := own.Role
 	if role == "" && t.Path != "" {
-		role = RoleOf(t, cfg)
+		role = t.Contracted(cfg.Roles)
 	}
 	c := contract.Call{
 		Persona:  cmp.Or(own.Persona, t.Persona, cfg.Profile),
@@ -315,7 +289,7 @@ func (d *drain) busy(own board.Task) []contract.Busy {
 	}
 	for _, t := range d.at.tasks {
 		if t.State == board.InProgress && t.ID != own.ID && !t.Expired(d.Now()) {
-			add(cmp.Or(t.Artifact, d.named(t.Handoffs)), modeOf(RoleOf(t, d.at.cfg.Contract)), string(t.ID))
+			add(cmp.Or(t.Artifact, d.named(t.Handoffs)), modeOf(t.Contracted(d.at.cfg.Contract.Roles)), string(t.ID))
 		}
 	}
 	for _, c := range d.at.spend.Open {
