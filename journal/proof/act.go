@@ -62,15 +62,17 @@ type line struct {
 	path   string
 	n      int // 1-based
 	record ledger.Record
-	trace  string // SHA-256 of the bytes before it
-	claim  *open  // the claim its task has in the file at that point; nil: none
+	trace  string          // SHA-256 of the bytes before it
+	claim  *open           // the claim its task has in the file at that point; nil: none
+	before []ledger.Record // the sessions its task has in the file before it
 }
 
 // open is a claim that no outcome has closed yet.
 type open struct {
 	ledger.Record
-	known    bool  // it stood in the file before the act
-	sessions int64 // what its sessions cost so far, micro-USD
+	known    bool            // it stood in the file before the act
+	sessions int64           // what its sessions cost so far, micro-USD
+	held     []ledger.Record // those sessions
 }
 
 // act reads what a commit introduces.
@@ -238,10 +240,11 @@ func (h *history) appended(a *act) error {
 func lines(name string, b []byte, records []ledger.Record, before int) []line {
 	var out []line
 	claims := map[string]*open{}
+	sessions := map[string][]ledger.Record{}
 	sum := sha256.New()
 	for i, r := range records {
 		if i >= before {
-			l := line{path: name, n: i + 1, record: r}
+			l := line{path: name, n: i + 1, record: r, before: slices.Clip(sessions[r.Task])}
 			if c, ok := claims[r.Task]; ok {
 				now := *c
 				l.claim = &now
@@ -258,6 +261,10 @@ func lines(name string, b []byte, records []ledger.Record, before int) []line {
 			delete(claims, r.Task)
 		case r.Kind == ledger.Session && c != nil && r.Cost <= math.MaxInt64-c.sessions:
 			c.sessions += r.Cost
+			c.held = append(slices.Clip(c.held), r)
+		}
+		if r.Kind == ledger.Session {
+			sessions[r.Task] = append(sessions[r.Task], r)
 		}
 		end := bytes.IndexByte(b, '\n') + 1
 		sum.Write(b[:end])

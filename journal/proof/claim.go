@@ -16,19 +16,33 @@ func (h *history) claimLaw(a *act) (config.Config, error) {
 	if err != nil || held {
 		return a.law, err // made on the board, where nothing but the claim came between
 	}
-	if err := h.index(); err != nil {
-		return a.law, err
+	c, ok, err := h.claimed(a.run, a.task)
+	if err != nil || !ok || len(c.Parents) == 0 {
+		return config.Default(), err
 	}
-	for _, c := range h.acts[[2]string{a.run, a.task}] {
-		has, err := h.claims(c.OID, a.run, a.task)
-		if err != nil {
-			return a.law, err
+	return h.lawAfter(c.Parents[0])
+}
+
+// claimed is the commit with the run's claim of the task: of the range, or else of
+// the branches or before it. ok is false where the clone has none.
+func (h *history) claimed(run, task string) (c repo.Commit, ok bool, err error) {
+	for range 2 {
+		for _, k := range [][2]string{{run, task}, {run, ""}} {
+			for _, c := range h.acts[k] {
+				has, err := h.claims(c.OID, run, task)
+				if has || err != nil {
+					return c, has, err
+				}
+			}
 		}
-		if has && len(c.Parents) > 0 {
-			return h.lawAfter(c.Parents[0])
+		if h.indexed {
+			break
+		}
+		if err := h.index(); err != nil {
+			return c, false, err
 		}
 	}
-	return config.Default(), nil
+	return c, false, nil
 }
 
 // claims reports whether a commit holds the run's claim of the task.
@@ -37,16 +51,23 @@ func (h *history) claims(commit repo.OID, run, task string) (bool, error) {
 	return slices.ContainsFunc(records, func(r ledger.Record) bool { return r.Kind == ledger.Claim && r.Task == task }), err
 }
 
-// index lists, once, the commits that carry Odd-Run and Odd-Task by the two, the
-// oldest first: those of the range's last commit, then those of the branches.
-func (h *history) index() error {
-	if h.acts != nil {
-		return nil
+// note remembers a commit by its Odd-Run and Odd-Task.
+func (h *history) note(c repo.Commit) {
+	if k := [2]string{one(c, "Odd-Run"), one(c, "Odd-Task")}; k[0] != "" {
+		h.acts[k] = append(h.acts[k], c)
 	}
-	h.acts = map[[2]string][]repo.Commit{}
+}
+
+// index notes, once, the commits outside the range: those before its end, then
+// those of the branches, the oldest first.
+func (h *history) index() error {
+	h.indexed = true
 	seen := map[repo.OID]bool{}
+	for _, c := range h.commits {
+		seen[c.OID] = true
+	}
 	for _, tip := range append([]repo.OID{h.to}, h.tips...) {
-		if seen[tip] {
+		if seen[tip] && tip != h.to {
 			continue
 		}
 		var all []repo.Commit
@@ -59,9 +80,7 @@ func (h *history) index() error {
 			}
 		}
 		for _, c := range slices.Backward(all) {
-			if k := [2]string{one(c, "Odd-Run"), one(c, "Odd-Task")}; k[0] != "" {
-				h.acts[k] = append(h.acts[k], c)
-			}
+			h.note(c)
 		}
 	}
 	return nil

@@ -29,7 +29,8 @@ type history struct {
 	spine    map[repo.OID]bool // the first-parent line of to
 	tips     []repo.OID        // the board and the branch reviews merge into, as far as they are known
 	runs     map[string][]told
-	acts     map[[2]string][]repo.Commit // by run and task; nil until asked
+	acts     map[[2]string][]repo.Commit // by run and task, the oldest first
+	indexed  bool                        // acts knows what lies outside the range too
 	spend    spending
 }
 
@@ -43,7 +44,7 @@ func read(ctx context.Context, r *repo.Repo, from, to repo.OID) (*history, error
 	h := &history{
 		ctx: ctx, repo: r, trees: trees, to: to, laws: map[repo.OID]config.Config{}, parsed: map[repo.OID]config.Config{},
 		machines: map[repo.OID]bool{}, children: map[repo.OID][]repo.Commit{}, spine: map[repo.OID]bool{},
-		runs: map[string][]told{}, spend: newSpending(r, trees),
+		runs: map[string][]told{}, acts: map[[2]string][]repo.Commit{}, spend: newSpending(r, trees),
 	}
 	for c, err := range r.Log(ctx, from, to) {
 		if err != nil {
@@ -60,6 +61,7 @@ func read(ctx context.Context, r *repo.Repo, from, to repo.OID) (*history, error
 	h.spine[to] = true
 	slices.Reverse(h.commits)
 	for _, c := range h.commits {
+		h.note(c)
 		if err := h.settle(c); err != nil {
 			return nil, err
 		}

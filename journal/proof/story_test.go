@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -106,6 +108,9 @@ type story struct {
 	tamper map[string]func(*story, *draft) // by step and task, "claim tidy"
 	branch string                          // the branch steps land on
 	heads  map[string]repo.OID             // the branches, as refs only once they are checked
+
+	proposals map[string]repo.OID // the last of a task
+	override  map[string]any      // what a person declares for the next claims, nil for nothing
 }
 
 func begin(t testing.TB, toml string, tamper map[string]func(*story, *draft)) *story {
@@ -118,7 +123,7 @@ func begin(t testing.TB, toml string, tamper map[string]func(*story, *draft)) *s
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &story{TB: t, r: r, now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), tamper: tamper, branch: "main", heads: map[string]repo.OID{}}
+	s := &story{TB: t, r: r, now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), tamper: tamper, branch: "main", heads: map[string]repo.OID{}, proposals: map[string]repo.OID{}}
 	ch := repo.Changes{"odd.toml": []byte(toml), "README.md": []byte("# Ours\n")}
 	for name, text := range map[string]string{
 		"roles/editor.md":  "---\ntype: role\ntitle: Editor\n---\n",
@@ -219,6 +224,10 @@ type run struct {
 	proposal repo.OID
 	paths    []any
 	trace    string
+	session  map[string]any  // what its session's record says besides the substrate
+	also     repo.Changes    // what its result commit holds besides
+	silent   bool            // it has no session
+	tells    []journal.Entry // what its journal has besides
 }
 
 func (s *story) newRun(task string) *run {
@@ -257,8 +266,13 @@ func (s *story) claim(task string) *run {
 	if t.Budget > 0 {
 		reserved = int64(t.Budget)
 	}
-	ch := repo.Changes{taskFile(task): b}
-	s.record(w, ch, ledger.Record{Kind: ledger.Claim, Team: t.Team, Reserved: reserved, Data: map[string]any{"attempt": t.Attempts + 1}})
+	ch, data := repo.Changes{taskFile(task): b}, map[string]any{"attempt": t.Attempts + 1}
+	if s.override != nil {
+		data["override"] = s.override
+		s.journal(w, ch, journal.Entry{Type: "D", Title: "override: " + strings.Join(words(s.override, "modes"), ", ") + " collapsed"})
+		w.tells = append(w.tells, journal.Entry{Type: "O", Title: "override ended: " + strings.Join(words(s.override, "modes"), ", ")})
+	}
+	s.record(w, ch, ledger.Record{Kind: ledger.Claim, Team: t.Team, Reserved: reserved, Data: data})
 	w.base = s.land(s.make("claim", task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", task}}}))
 	return w
 }
@@ -271,7 +285,10 @@ func (s *story) result(w *run, cost int64, atoms repo.Changes) {
 		verdict, reason = board.ToBlocked, "no owner"
 	}
 	ch := repo.Changes{}
-	w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: cost, Data: map[string]any{"substrate": "exec"}}))
+	w.trace = ledger.Trace(s.file(w.file))
+	if !w.silent {
+		w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: cost, Data: w.said()}))
+	}
 	data := map[string]any{"verdict": "blocked"}
 	if atoms != nil {
 		s.propose(w, atoms)
@@ -287,9 +304,37 @@ func (s *story) result(w *run, cost int64, atoms repo.Changes) {
 	}
 	ch[taskFile(w.task)] = b
 	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Team: t.Team, Cost: cost, Trace: w.trace, Data: data})
-	ch["knowledge/journal/2026-03-02-"+strings.ToLower(w.id)+".tsv"] = []byte("O\tObservation\t\t\t\t\t" + w.task + "\tdone\n")
+	s.journal(w, ch, append([]journal.Entry{{Type: "O", Title: w.task, Content: "done"}}, w.tells...)...)
+	maps.Copy(ch, w.also)
 	s.land(s.make("result", w.task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}, {"Odd-Trace", w.trace}}}))
 }
+
+// said is the data of the run's session record.
+func (w *run) said() map[string]any {
+	data := map[string]any{"substrate": "exec"}
+	maps.Copy(data, w.session)
+	return data
+}
+
+// journal appends to the run's journal, as the branch has it.
+func (s *story) journal(w *run, ch repo.Changes, entries ...journal.Entry) {
+	s.Helper()
+	name := "knowledge/" + w.journal()
+	b, ok := ch[name]
+	if !ok {
+		b = s.file(name)
+	}
+	for _, e := range entries {
+		var err error
+		if b, err = journal.Append(b, e); err != nil {
+			s.Fatal(err)
+		}
+	}
+	ch[name] = b
+}
+
+// journal is the file below the bundle root.
+func (w *run) journal() string { return "journal/2026-03-02-" + strings.ToLower(w.id) + ".tsv" }
 
 // propose commits the atoms on the run's base. What the ledger records is the
 // draft's before a tamper.
@@ -303,6 +348,7 @@ func (s *story) propose(w *run, atoms repo.Changes) {
 		w.paths = append(w.paths, map[string]any{"path": name, "base": base, "result": okf.BlobID(atoms[name])})
 	}
 	w.proposal = s.make("proposal", w.task, draft{who: agentMail, parents: []repo.OID{w.base}, ch: atoms, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}, {"Odd-Trace", w.trace}}})
+	s.proposals[w.task] = w.proposal
 }
 
 type terminal struct {

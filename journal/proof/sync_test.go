@@ -111,9 +111,9 @@ func edited(button func(*story) func(*run, repo.OID) repo.OID) func(*story) func
 	}
 }
 
-// words gives a squash the trailers of the proposal, as a forge does that takes
+// itsWords gives a squash the trailers of the proposal, as a forge does that takes
 // over the message of the only commit.
-func words(s *story, d *draft) {
+func itsWords(s *story, d *draft) {
 	s.Helper()
 	c, err := s.r.Commit(s.heads["proposal"])
 	if err != nil {
@@ -147,8 +147,8 @@ func TestSyncIsProven(t *testing.T) {
 		{name: "rebased", how: rebase, want: []string{}},
 		{name: "squashed and edited since", how: edited(squash), want: []string{}},
 		{name: "rebased and edited since", how: edited(rebase), want: []string{}},
-		{name: "squashed in the proposal's own words", how: edited(squash), at: "squash", do: words, want: []string{}},
-		{name: "squashed in its words as all there is", how: squash, at: "squash", do: words, want: []string{}},
+		{name: "squashed in the proposal's own words", how: edited(squash), at: "squash", do: itsWords, want: []string{}},
+		{name: "squashed in its words as all there is", how: squash, at: "squash", do: itsWords, want: []string{}},
 		{name: "squashed with a byte more", how: edited(squash), at: "squash",
 			do: func(s *story, d *draft) {
 				_, b := term("keel", "")

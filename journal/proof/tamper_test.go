@@ -528,7 +528,7 @@ func TestGrowthIsProven(t *testing.T) {
 		{name: "a ledger file deleted", tell: hand(func(s *story, d *draft) { d.ch[one] = nil }),
 			want: []string{"14 ledger/2026-03/R1.jsonl:1 was deleted; it only grows"}},
 		{name: "the journal rewritten", tell: hand(func(s *story, d *draft) { swap(s, d, row, "done", "well done") }),
-			want: []string{"14 journal/2026-03-02-R1.tsv:1 was rewritten; it only grows"}},
+			want: []string{"14 journal/2026-03-02-R1.tsv:2 was rewritten; it only grows"}},
 		{name: "a doubled tab taken out", tell: func(s *story) repo.OID {
 			name := "knowledge/journal/2026-03-02-ann.tsv"
 			const head = "type\ttypeName\tfacet\tquality_score\tquality_max\tquality_level\ttitle\tcontent\n"

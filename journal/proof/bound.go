@@ -1,0 +1,186 @@
+package proof
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/contract"
+)
+
+// bound is what a session's record says of the contract that bound it.
+type bound struct {
+	run, task string
+	said      bool // the record names a contract
+	role      contract.Role
+	mode      contract.Mode
+	handoffs  [][2]string // path and blob of each it was given
+	override  map[string]any
+	schema    string // of what it delivered, "" for nothing
+	handoff   string // the path it handed over at, "" for none
+}
+
+func boundBy(r ledger.Record) bound {
+	b := bound{run: r.Run, task: r.Task, schema: text(&r, "deliverable"), handoff: text(&r, "handoff")}
+	c, said := r.Data["contract"].(map[string]any)
+	b.said = said
+	b.role, b.mode = contract.Role(word(c, "role")), contract.Mode(word(c, "mode"))
+	b.override, _ = c["override"].(map[string]any)
+	list, _ := c["handoffs"].([]any)
+	for _, v := range list {
+		m, _ := v.(map[string]any)
+		b.handoffs = append(b.handoffs, [2]string{word(m, "path"), word(m, "blob")})
+	}
+	return b
+}
+
+func word(m map[string]any, key string) string {
+	s, _ := m[key].(string)
+	return s
+}
+
+func words(m map[string]any, key string) []string {
+	list, _ := m[key].([]any)
+	var out []string
+	for _, v := range list {
+		if s, _ := v.(string); strings.TrimSpace(s) != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// row is the role in the table of roles. A role that a profile composed is held
+// to what its mode is; without a mode it is as free as general. ok is false for
+// a session that is held to nothing.
+func (b bound) row() (row contract.RoleRow, ok bool) {
+	for _, r := range contract.Roles() {
+		if r.Role == b.role {
+			return r, true
+		}
+	}
+	for _, r := range contract.Roles() {
+		if b.mode != "" && r.Mode == b.mode {
+			r.Role, r.Schema = b.role, ""
+			return r, true
+		}
+	}
+	return contract.RoleRow{Role: b.role, Mutates: true}, false
+}
+
+// modes are the modes the session worked in: its own, or those an override collapsed.
+func (b bound) modes() []contract.Mode {
+	if b.override == nil {
+		return []contract.Mode{b.mode}
+	}
+	var out []contract.Mode
+	for _, m := range words(b.override, "modes") {
+		out = append(out, contract.Mode(m))
+	}
+	return out
+}
+
+func (b bound) in(modes ...contract.Mode) bool {
+	return slices.ContainsFunc(b.modes(), func(m contract.Mode) bool { return slices.Contains(modes, m) })
+}
+
+// collapsed reports a transition within the modes of the session's override.
+func (b bound) collapsed(p contract.Pair) bool {
+	return b.override != nil && slices.Contains(b.modes(), p.From) && slices.Contains(b.modes(), p.To)
+}
+
+// mutates reports whether the session could change an artifact.
+func (b bound) mutates() bool {
+	row, _ := b.row()
+	return row.Mutates || b.override != nil && b.in(contract.Execution, contract.Resolution)
+}
+
+// called is the session in a finding.
+func (b bound) called() string {
+	if !b.said {
+		return "a session without a contract"
+	}
+	return "a session of the " + or(string(b.role), "role of no name")
+}
+
+// sessions are the bound sessions of a claim: what its outcome rests on. One that
+// was judged again rests on the sessions of the run it names.
+func (j *judge) sessions(c *open) ([]bound, error) {
+	if c == nil {
+		return nil, nil
+	}
+	records := c.held
+	if of := text(&c.Record, "refresh_of"); of != "" && len(j.Parents) > 0 {
+		all, err := j.ledgerAt(j.Parents[0], of)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range all {
+			if r.Kind == ledger.Session && r.Task == c.Task {
+				records = append(slices.Clip(records), r)
+			}
+		}
+	}
+	var out []bound
+	for _, r := range records {
+		out = append(out, boundBy(r))
+	}
+	return out, nil
+}
+
+// sessionsOf are the sessions that a run's ledger has for a task, as the range's
+// last commit has it or else the branches: what its proposal rests on.
+func (j *judge) sessionsOf(run, task string) ([]bound, error) {
+	for _, tip := range append([]repo.OID{j.to}, j.tips...) {
+		records, err := j.ledgerAt(tip, run)
+		if err != nil {
+			return nil, err
+		}
+		var out []bound
+		for _, r := range records {
+			if r.Kind == ledger.Session && r.Task == task {
+				out = append(out, boundBy(r))
+			}
+		}
+		if len(out) > 0 {
+			return out, nil
+		}
+	}
+	return nil, nil
+}
+
+// taskAt is a task as its run claimed it, with the odd.toml in force; ok is false
+// where the claim is not in the clone, or is of no task.
+func (h *history) taskAt(run, task string) (t board.Task, law config.Config, ok bool, err error) {
+	c, ok, err := h.claimed(run, task)
+	if err != nil || !ok || len(c.Parents) == 0 {
+		return t, law, false, err
+	}
+	if law, err = h.lawAfter(c.Parents[0]); err != nil {
+		return t, law, false, err
+	}
+	changes, err := h.trees.Diff(h.ctx, c.Parents[0], c.OID)
+	if err != nil {
+		return t, law, false, err
+	}
+	for _, ch := range changes {
+		rel, in := strings.CutPrefix(ch.Path, law.Root+"/")
+		if !in || !strings.HasSuffix(rel, ".md") {
+			continue
+		}
+		b, err := h.bytes(ch.New, ch.NewMode)
+		if err != nil {
+			return t, law, false, err
+		}
+		a, _ := atom(rel, b)
+		if !isTask(a) || string(a.ID) != task {
+			continue
+		}
+		t, err = board.Parse(a)
+		return t, law, err == nil, nil // row 3 reports a task that does not read
+	}
+	return t, law, false, nil
+}

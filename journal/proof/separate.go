@@ -1,0 +1,198 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
+)
+
+// separate is invariant 10: who detects does not change, who changes does not certify.
+func separate(j *judge) error {
+	if len(j.Parents) == 0 {
+		return nil // where a history begins
+	}
+	for _, l := range j.lines {
+		var why string
+		var err error
+		switch l.record.Kind {
+		case ledger.Session:
+			why, err = j.contracted(l)
+		case ledger.Outcome:
+			why, err = j.changedBy(l)
+		default:
+			continue
+		}
+		j.checked++
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			j.find(l.path, l.n, "%s", why)
+		}
+	}
+	return nil
+}
+
+// contracted says what is wrong with the contract of one session.
+func (j *judge) contracted(l line) (string, error) {
+	b := boundBy(l.record)
+	if why, err := j.asked(b, l.claim); why != "" || err != nil || !b.said {
+		return why, err
+	}
+	row, known := b.row()
+	switch {
+	case !known && b.mode != "":
+		return fmt.Sprintf("%s in %s, which is no mode", b.called(), b.mode), nil
+	case known && row.Mode != b.mode:
+		return fmt.Sprintf("%s in %s; its mode is %s", b.called(), or(string(b.mode), "no mode"), or(string(row.Mode), "none")), nil
+	}
+	if why := overridden(b, l.claim); why != "" {
+		return why, nil
+	}
+	if why := certifies(b, row); why != "" {
+		return why, nil
+	}
+	for _, r := range l.before {
+		if why := collapse(boundBy(r), b); why != "" {
+			return why, nil
+		}
+	}
+	if b.mode != contract.Validation || b.override != nil {
+		return "", nil
+	}
+	return j.judgesWork(b)
+}
+
+// asked says that a session had another role than its claim or its task asks for.
+// A record of before there were contracts names none, and is held to what the
+// task or odd.toml says in words.
+func (j *judge) asked(b bound, c *open) (string, error) {
+	var want contract.Role
+	if c != nil {
+		want = contract.Role(text(&c.Record, "contract_role"))
+	}
+	of := "claim"
+	if want == "" {
+		t, law, ok, err := j.taskAt(b.run, b.task)
+		if err != nil || !ok {
+			return "", err
+		}
+		of, want = "task", t.Contracted(law.Contract.Roles)
+		if !b.said && t.ContractRole == "" && law.Contract.Roles[t.Kind] == "" {
+			return "", nil
+		}
+	}
+	if b.role == want || !b.said && want == contract.General {
+		return "", nil
+	}
+	return fmt.Sprintf("%s; its %s asks for the role %s", b.called(), of, want), nil
+}
+
+// overridden says what is wrong with an override: it is the one that the claim
+// declares, and collapses modes that there are, two at least and the session's
+// among them, for a reason and at a risk.
+func overridden(b bound, c *open) string {
+	var declared map[string]any
+	if c != nil {
+		declared, _ = c.Data["override"].(map[string]any)
+	}
+	modes, said := b.modes(), listed(b.override)
+	unknown := slices.IndexFunc(modes, func(m contract.Mode) bool { return !slices.Contains(contract.ModeNames(), m) })
+	switch {
+	case b.override == nil && declared == nil:
+		return ""
+	case b.override == nil:
+		return "an override that its claim declares and its session does not"
+	case declared == nil:
+		return "an override that its claim does not declare"
+	case listed(declared) != said:
+		return fmt.Sprintf("an override of %s; its claim declares one of %s", said, listed(declared))
+	case unknown >= 0:
+		return fmt.Sprintf("an override of %s, which is no mode", modes[unknown])
+	case len(modes) < 2:
+		return "an override that collapses no modes"
+	case b.role == contract.Observer, b.mode != "" && !slices.Contains(modes, b.mode):
+		return fmt.Sprintf("an override of %s for %s", said, b.called())
+	case strings.TrimSpace(word(b.override, "reason")) == "":
+		return "an override without a reason"
+	case len(words(b.override, "risks")) == 0:
+		return "an override that acknowledges no risk"
+	}
+	return ""
+}
+
+// listed are the modes of an override as they are compared.
+func listed(o map[string]any) string {
+	modes := words(o, "modes")
+	for i, m := range modes {
+		modes[i] = strings.ToLower(strings.TrimSpace(m))
+	}
+	slices.Sort(modes)
+	return or(strings.Join(slices.Compact(modes), ", "), "nothing")
+}
+
+// certifies says that a session delivers what another role does. A role of a
+// profile's own delivers what the profile says; but findings are a validator's.
+func certifies(b bound, row contract.RoleRow) string {
+	switch {
+	case b.schema == "" || b.schema == row.Schema:
+		return ""
+	case b.schema == deliver.SchemaFindings && !b.in(contract.Validation):
+		return fmt.Sprintf("%s delivers findings; who makes does not certify", b.called())
+	case row.Schema == "" || b.override != nil:
+		return ""
+	}
+	return fmt.Sprintf("%s delivers %s; its own is %s", b.called(), b.schema, row.Schema)
+}
+
+// collapse says that two sessions of one run and task worked in modes that no
+// one session may share, and no override covers both.
+func collapse(a, b bound) string {
+	if a.override != nil && b.override != nil && listed(a.override) == listed(b.override) {
+		return ""
+	}
+	for _, p := range [][2]bound{{a, b}, {b, a}} {
+		if p[0].in(contract.Execution, contract.Resolution) && p[1].in(contract.Validation) {
+			return fmt.Sprintf("%s after %s for the same task; who makes does not certify", b.called(), a.called())
+		}
+	}
+	return ""
+}
+
+// judgesWork says that a validator was given what no maker handed over.
+func (j *judge) judgesWork(b bound) (string, error) {
+	for _, named := range b.handoffs {
+		h, ok, err := j.given(b, named)
+		if err != nil {
+			return "", err
+		}
+		if ok && h.fault == nil && h.From != contract.Execution && h.From != contract.Resolution {
+			return fmt.Sprintf("%s judges by %s, which is from %s; only what was made is validated", b.called(), h.path, h.From), nil
+		}
+	}
+	return "", nil
+}
+
+// changedBy says that an outcome proposes files and no session of its claim may change any.
+func (j *judge) changedBy(l line) (string, error) {
+	n := len(pathsOf(&l.record))
+	if n == 0 || l.claim == nil {
+		return "", nil // nothing changed; without a claim row 5 reports it
+	}
+	all, err := j.sessions(l.claim)
+	if err != nil || slices.ContainsFunc(all, bound.mutates) {
+		return "", err
+	}
+	what := fmt.Sprintf("proposes %d files", n)
+	if n == 1 {
+		what = "proposes a file"
+	}
+	if len(all) == 0 {
+		return what + ", and no session made it", nil
+	}
+	return fmt.Sprintf("%s after %s, which changes nothing", what, all[len(all)-1].called()), nil
+}

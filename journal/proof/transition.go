@@ -1,0 +1,368 @@
+package proof
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/handoff"
+)
+
+// passed is invariant 11: no transition between modes without its handoff and
+// its journal entry.
+func passed(j *judge) error {
+	if len(j.Parents) == 0 {
+		return nil // where a history begins
+	}
+	for _, l := range j.lines {
+		why, err := "", error(nil)
+		switch l.record.Kind {
+		case ledger.Session:
+			j.checked++
+			why, err = j.received(boundBy(l.record))
+		case ledger.Claim, ledger.Outcome, ledger.Abandoned:
+			why, err = j.journaled(l)
+		}
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			j.find(l.path, l.n, "%s", why)
+		}
+	}
+	switch j.kind {
+	case boardCommit:
+		return j.handedOver()
+	case proposal:
+		return j.marked()
+	}
+	return nil
+}
+
+// received says what is wrong with the handoffs a session began from: each must
+// have stood, as it is named, in the commit of the claim.
+func (j *judge) received(b bound) (string, error) {
+	row, _ := b.row()
+	if row.Needs && len(b.handoffs) == 0 && !slices.ContainsFunc(row.Reads, b.collapsed) {
+		return fmt.Sprintf("%s without a handoff", b.called()), nil
+	}
+	for _, named := range b.handoffs {
+		h, ok, err := j.given(b, named)
+		if err != nil {
+			return "", err
+		}
+		if !ok {
+			return fmt.Sprintf("%s names handoff %s as blob %s, which the commit of its claim does not hold", b.called(), or(named[0], "nothing"), or(short(named[1]), "none")), nil
+		}
+		if why, err := j.sound(b, row, h); why != "" || err != nil {
+			return why, err
+		}
+	}
+	return "", nil
+}
+
+// sound says what is wrong with a handoff that a session of row began from. A
+// role without a mode may read any; an override waives the transitions within
+// the modes it collapses, and never the journal.
+func (j *judge) sound(b bound, row contract.RoleRow, h encoded) (string, error) {
+	p := contract.Pair{From: h.From, To: h.To}
+	switch {
+	case h.fault != nil:
+		return fmt.Sprintf("%s began from %s, which is no handoff: %v", b.called(), h.path, h.fault), nil
+	case b.mode == "":
+		return "", nil
+	case !slices.Contains(row.Reads, p) && !b.collapsed(p) && b.mode != contract.Validation: // a validator's is row 10's
+		return fmt.Sprintf("%s began from %s, which is %s → %s", b.called(), h.path, h.From, h.To), nil
+	case len(h.Missing) > 0 && !b.collapsed(p):
+		return fmt.Sprintf("%s began from %s, which lacks %s", b.called(), h.path, strings.Join(h.Missing, ", ")), nil
+	}
+	told, err := j.entries(h.at, h.Journal, 0)
+	if err != nil || slices.ContainsFunc(told, h.toldBy) {
+		return "", err
+	}
+	return fmt.Sprintf("%s began from %s, of which no journal entry tells", b.called(), h.path), nil
+}
+
+// encoded is a handoff as a commit holds it.
+type encoded struct {
+	handoff.Handoff
+	path  string // below the bundle root
+	at    repo.OID
+	fault error // why it does not read
+}
+
+// toldBy reports an entry that tells of the handoff.
+func (h encoded) toldBy(e journal.Entry) bool {
+	return e.Type == "H" && handoff.Tells(e.Content, string(h.From), string(h.To), h.path)
+}
+
+// given reads a handoff that a session names, where its claim left it; ok is
+// false unless it is there, with the blob that is named.
+func (j *judge) given(b bound, named [2]string) (encoded, bool, error) {
+	c, ok, err := j.claimed(b.run, b.task)
+	if err != nil || !ok || named[1] == "" {
+		return encoded{}, false, err
+	}
+	return j.encoded(c.OID, named[0], named[1])
+}
+
+// encoded reads a handoff in a commit; an empty blob is any.
+func (j *judge) encoded(at repo.OID, name, want string) (encoded, bool, error) {
+	law, err := j.lawAfter(at)
+	if err != nil {
+		return encoded{}, false, err
+	}
+	h := encoded{path: strings.TrimPrefix(name, law.Root+"/"), at: at}
+	blob, mode, err := j.trees.Find(at, law.Root+"/"+h.path)
+	if err != nil || !strings.HasPrefix(mode, "100") || want != "" && want != string(blob) {
+		return h, false, err
+	}
+	b, err := j.repo.Blob(blob)
+	if err != nil {
+		return h, false, err
+	}
+	a, fault := atom(h.path, b)
+	h.read(a, fault)
+	return h, true, nil
+}
+
+func (h *encoded) read(a *okf.Atom, fault error) {
+	if h.fault = fault; fault == nil {
+		h.Handoff, h.fault = handoff.Read(a)
+	}
+}
+
+// tainted reports a handoff that was made under an override, or from one that was.
+func (j *judge) tainted(h encoded, seen map[string]bool) (bool, error) {
+	if h.Tainted != "" || seen[h.path] {
+		return h.Tainted != "", nil
+	}
+	seen[h.path] = true
+	for _, id := range h.Derives {
+		up, ok, err := j.encoded(h.at, strings.TrimSuffix(id, ".md")+".md", "")
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			continue
+		}
+		if is, err := j.tainted(up, seen); is || err != nil {
+			return is, err
+		}
+	}
+	return false, nil
+}
+
+// origin is what taints the work of a session: "an override", or a handoff that
+// one produced; "" for nothing.
+func (j *judge) origin(b bound) (string, error) {
+	if b.override != nil {
+		return "under an override", nil
+	}
+	for _, named := range b.handoffs {
+		h, ok, err := j.given(b, named)
+		if err != nil {
+			return "", err
+		}
+		if !ok {
+			continue
+		}
+		if is, err := j.tainted(h, map[string]bool{}); is || err != nil {
+			return "from " + h.path + ", which an override produced", err
+		}
+	}
+	return "", nil
+}
+
+// entries are those of a journal file, below the bundle, in a commit, behind its
+// first lines.
+func (j *judge) entries(at repo.OID, name string, after int) ([]journal.Entry, error) {
+	law, err := j.lawAfter(at)
+	if err != nil || name == "" {
+		return nil, err
+	}
+	blob, mode, err := j.trees.Find(at, law.Root+"/"+strings.TrimPrefix(name, law.Root+"/"))
+	if err != nil {
+		return nil, err
+	}
+	b, err := j.bytes(blob, mode)
+	if err != nil {
+		return nil, err
+	}
+	all, _, err := journal.Parse(b)
+	if err != nil {
+		return nil, nil // unreadable tells nothing
+	}
+	return slices.DeleteFunc(all, func(e journal.Entry) bool { return e.Line <= after }), nil
+}
+
+// added are the entries that the act adds to a journal file.
+func (j *judge) added(name string) ([]journal.Entry, error) {
+	before, err := j.entries(j.Parents[0], name, 0)
+	if err != nil {
+		return nil, err
+	}
+	last := 0
+	for _, e := range before {
+		last = max(last, e.Line)
+	}
+	return j.entries(j.OID, name, last)
+}
+
+// ownJournal reports the name of a run's journal file: its id, with a day before it or not.
+func ownJournal(run, name string) bool {
+	own := strings.ToLower(run) + ".tsv"
+	return name == own || strings.HasSuffix(name, "-"+own)
+}
+
+// journaled says that an override has no entry where its claim begins it, or
+// where an outcome or a sweep ends it.
+func (j *judge) journaled(l line) (string, error) {
+	r, c := l.record, l.claim
+	if r.Kind == ledger.Claim {
+		c = &open{Record: r}
+	}
+	if r.Kind == ledger.Abandoned {
+		all, err := j.ledgerAt(j.Parents[0], r.DeadRun)
+		if err != nil {
+			return "", err
+		}
+		for _, old := range all {
+			if old.Kind == ledger.Claim && old.Task == r.Task {
+				c = &open{Record: old}
+			}
+		}
+	}
+	if c == nil {
+		return "", nil
+	}
+	o, _ := c.Data["override"].(map[string]any)
+	if o == nil {
+		return "", nil
+	}
+	j.checked++
+	modes := strings.Join(words(o, "modes"), ", ")
+	title := map[ledger.Kind]string{
+		ledger.Claim: "override: " + modes + " collapsed", ledger.Outcome: "override ended: " + modes, ledger.Abandoned: "override ended: " + r.DeadRun,
+	}[r.Kind]
+	for _, f := range j.files {
+		if dir, name := path.Split(f.rel); dir != "journal/" || !ownJournal(j.run, name) {
+			continue
+		}
+		told, err := j.added(f.rel)
+		if err != nil || slices.ContainsFunc(told, func(e journal.Entry) bool { return e.Title == title }) {
+			return "", err
+		}
+	}
+	if r.Kind == ledger.Claim {
+		return fmt.Sprintf("an override of %s, whose start no journal entry of the claim tells", or(modes, "nothing")), nil
+	}
+	return fmt.Sprintf("the end of an override of %s, of which no journal entry tells", or(modes, "nothing")), nil
+}
+
+// handedOver judges the handoffs that a board commit adds. That it changes none,
+// and adds only its run's own, is row 2's.
+func (j *judge) handedOver() error {
+	for _, f := range j.files {
+		if dir, _ := path.Split(f.rel); dir != "handoffs/" || f.Old != "" || f.new == nil {
+			continue
+		}
+		j.checked++
+		why, err := j.handed(f)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			j.find(f.Path, 1, "%s", why)
+		}
+	}
+	for _, l := range j.lines {
+		name := text(&l.record, "handoff")
+		if l.record.Kind == ledger.Session && name != "" && !slices.ContainsFunc(j.files, func(f *file) bool { return f.Path == name && f.Old == "" }) {
+			j.find(l.path, l.n, "a session that handed over %s, which its commit does not add", name)
+		}
+	}
+	return nil
+}
+
+// handed says what is wrong with one of them: it is its session's, in that
+// session's mode, whole, told of in the journal, and as tainted as its origin.
+func (j *judge) handed(f *file) (string, error) {
+	i := slices.IndexFunc(j.lines, func(l line) bool {
+		return l.record.Kind == ledger.Session && text(&l.record, "handoff") == f.Path
+	})
+	if i < 0 {
+		return "a handoff that no session of the commit handed over", nil
+	}
+	b := boundBy(j.lines[i].record)
+	h := encoded{path: f.rel, at: j.OID}
+	h.read(f.new, f.fault)
+	switch {
+	case h.fault != nil:
+		return fmt.Sprintf("a run hands over what is no handoff: %v", h.fault), nil
+	case h.From != b.mode:
+		return fmt.Sprintf("a handoff from %s by %s in %s", h.From, b.called(), or(string(b.mode), "no mode")), nil
+	case len(h.Missing) > 0:
+		return "a handoff that lacks " + strings.Join(h.Missing, ", "), nil
+	}
+	if why, err := j.toldHere(h); why != "" || err != nil {
+		return why, err
+	}
+	if h.Tainted != "" {
+		return "", nil
+	}
+	why, err := j.origin(b)
+	if why != "" {
+		why = "a handoff made " + why + ", and not tagged so"
+	}
+	return why, err
+}
+
+// toldHere says that the commit's own journal entries do not tell of a transition.
+func (j *judge) toldHere(h encoded) (string, error) {
+	_, name := path.Split(h.Journal)
+	if !ownJournal(j.run, name) {
+		return fmt.Sprintf("a handoff told of in %s, which is not its run's journal", or(h.Journal, "no journal")), nil
+	}
+	told, err := j.added(h.Journal)
+	if err != nil {
+		return "", err
+	}
+	if !slices.ContainsFunc(told, h.toldBy) {
+		return fmt.Sprintf("a handoff %s → %s, of which no journal entry of its commit tells", h.From, h.To), nil
+	}
+	return "", nil
+}
+
+// marked reports the atoms of a proposal that do not say that an override
+// produced them, or what they were made from.
+func (j *judge) marked() error {
+	all, err := j.sessionsOf(j.run, j.task)
+	if err != nil {
+		return err
+	}
+	why := ""
+	for _, b := range all {
+		if why == "" {
+			if why, err = j.origin(b); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range j.files {
+		if why == "" || f.new == nil {
+			continue
+		}
+		j.checked++
+		if !slices.Contains(f.new.Tags, handoff.TaintTag) {
+			j.find(f.Path, max(1, f.new.Line("tags")), "an atom made %s, and not tagged %s", why, handoff.TaintTag)
+		}
+	}
+	return nil
+}
