@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/odd-cli/odd/okf"
 )
@@ -176,89 +175,4 @@ func (p *Profile) note(pinned bool) string {
 		return p.Ref() + " is " + string(p.Standing)
 	}
 	return ""
-}
-
-// inherit lays inherited profiles under each profile that names them.
-func (r *Roster) inherit(g *okf.Graph) {
-	bad, done := map[*Profile]okf.Problem{}, map[*Profile]bool{}
-	for _, p := range r.Profiles {
-		r.fill(g, p, nil, done, bad)
-	}
-	r.drop(bad)
-}
-
-// fill completes p from what it inherits; way led to it.
-func (r *Roster) fill(g *okf.Graph, p *Profile, way []*Profile, done map[*Profile]bool, bad map[*Profile]okf.Problem) {
-	if i := slices.Index(way, p); i >= 0 {
-		circle := append(slices.Clone(way[i:]), p)
-		for _, q := range circle {
-			bad[q] = problemOf(q, "break the circle", "circle of inheritance: %s", strings.Join(names(circle, (*Profile).Ref), " → "))
-		}
-		return
-	}
-	if done[p] {
-		return
-	}
-	for _, ref := range p.Inheritance {
-		parent, err := r.parent(g, p, ref)
-		if err != nil {
-			bad[p] = problemOf(p, "", "inherits %s: %v", ref, err)
-			continue
-		}
-		if parent == nil {
-			continue // a document that governs it
-		}
-		r.fill(g, parent, append(slices.Clip(way), p), done, bad)
-		if b, ok := bad[parent]; ok && bad[p].Code == "" {
-			bad[p] = problemOf(p, "", "inherits %s, which cannot be read: %v", ref, b)
-		}
-		p.under(parent)
-	}
-	done[p] = true
-}
-
-// parent is the profile that an inheritance entry names, nil where it names a
-// document or something of another authority.
-func (r *Roster) parent(g *okf.Graph, p *Profile, ref string) (*Profile, error) {
-	found, err := r.Find(ref)
-	if no, ok := err.(*NoProfile); ok && no.Code != "unknown-persona" {
-		return nil, err
-	}
-	if err == nil {
-		return found, nil
-	}
-	if a := g.Target(ref, p.Path); a != nil {
-		if q := r.carriedBy(a.ID); q != nil {
-			return q, nil
-		}
-		if u, ok := r.unread(string(a.ID), "", 0); ok {
-			return nil, u.problem
-		}
-	}
-	if name, version := splitRef(ref); version > 0 && !strings.Contains(name, "/") {
-		return nil, err
-	}
-	return nil, nil
-}
-
-// under takes from parent what p does not set.
-func (p *Profile) under(parent *Profile) {
-	for s, t := range parent.Surfaces {
-		if p.Surfaces == nil {
-			p.Surfaces = map[Surface]Settings{}
-		}
-		p.Surfaces[s] = p.Surfaces[s].orElse(t)
-	}
-	if p.KnowledgeBases == nil {
-		p.KnowledgeBases = slices.Clone(parent.KnowledgeBases)
-	}
-	if !p.brandSet {
-		p.BrandDiscipline, p.brandSet = parent.BrandDiscipline, parent.brandSet
-	}
-	if p.Glyphs.Signature == nil {
-		p.Glyphs.Signature = slices.Clone(parent.Glyphs.Signature)
-	}
-	if p.Glyphs.Palettes == nil {
-		p.Glyphs.Palettes = parent.Glyphs.Palettes
-	}
 }

@@ -52,7 +52,9 @@ func LoadRoster(g *okf.Graph) Roster {
 		r.take(p, d)
 	}
 	r.once()
-	slices.SortFunc(r.Profiles, func(a, b *Profile) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version)) })
+	slices.SortFunc(r.Profiles, func(a, b *Profile) int {
+		return cmp.Or(cmp.Compare(fold(a.Name), fold(b.Name)), cmp.Compare(a.Version, b.Version))
+	})
 	r.stand(g)
 	r.inherit(g)
 	slices.SortStableFunc(r.Problems, func(a, b okf.Problem) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })

@@ -157,6 +157,7 @@ func TestFind(t *testing.T) {
 	}{
 		"the highest":             {[]string{"a.md", version(1, ""), "b.md", version(2, "")}, "ann", "ann@2 "},
 		"spelled otherwise":       {[]string{"a.md", version(1, "")}, "Ann", "ann@1 "},
+		"two spellings, drafts":   {[]string{"a.md", version(1, "status: draft\n"), "b.md", strings.Replace(version(2, "status: draft\n"), "ann", "Ann", 1)}, "ann", "Ann@2 Ann@2 is a draft"},
 		"pinned and superseded":   {[]string{"a.md", version(1, ""), "b.md", version(2, "")}, "ann@1", "ann@1 ann@1 (pinned) is superseded by ann@2"},
 		"pinned as v1":            {[]string{"a.md", version(1, ""), "b.md", version(2, "")}, "ann@v1", "ann@1 ann@1 (pinned) is superseded by ann@2"},
 		"a draft is not in force": {[]string{"a.md", version(1, ""), "b.md", version(2, "status: draft\n")}, "ann", "ann@1 "},
