@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -130,13 +129,13 @@ func (v *view) world(ctx context.Context) handoff.World {
 				return -1
 			}
 			b, err := fs.ReadFile(f, p)
-			if err != nil || bytes.IndexByte(b, 0) >= 0 {
+			if err != nil {
 				return -1
 			}
-			return bytes.Count(bytes.TrimSuffix(b, []byte("\n")), []byte("\n")) + min(len(b), 1)
+			return handoff.LineCount(b)
 		},
 		Commit: func(id string) bool {
-			oid, err := v.repo.Resolve(ctx, id+"^{commit}")
+			oid, err := v.repo.Resolve(ctx, id)
 			return err == nil && strings.HasPrefix(string(oid), id)
 		},
 		Ref: func(s string) error {

@@ -49,7 +49,7 @@ func runHandoffClarify(ctx context.Context, env Env, args []string, noCommit, as
 		file = v.file(h.Path)
 		e := journal.Entry{Type: "H", More: owner(h.To), Title: "Clarified: " + h.Title, Content: fmt.Sprintf("CLARIFICATION: %s → %s: %s now says under %s, by %s at %s: %s",
 			h.From, h.To, file, args[1], by, w.instant(), args[2])}
-		return handoffAct{repo.Changes{file: b}, "handoff: clarify " + h.ID, e}, nil
+		return handoffAct{repo.Changes{file: b}, "journal: Clarified: " + h.Title, e}, nil
 	})
 	if err != nil {
 		return err

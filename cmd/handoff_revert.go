@@ -70,7 +70,7 @@ func handoffSkip(env Env) *cli.Command {
 }
 
 // runAct journals an act of a person about an artifact.
-func runAct(ctx context.Context, env Env, verb string, a handoff.Act, say func(handoff.Act) (string, string, error), noCommit, asJSON bool) error {
+func runAct(ctx context.Context, env Env, verb string, a handoff.Act, say func(handoff.Act) (handoff.Told, error), noCommit, asJSON bool) error {
 	w, err := openWorkspace(ctx, env)
 	if err != nil {
 		return err
@@ -80,24 +80,26 @@ func runAct(ctx context.Context, env Env, verb string, a handoff.Act, say func(h
 		return err
 	}
 	a.By, a.At = by, w.instant()
-	day, title, content := w.day(name), "", ""
+	day, told := w.day(name), handoff.Told{}
 	oid, err := w.tell(ctx, day, noCommit, func(v *view) (act handoffAct, err error) {
 		b := a
 		if b.Received, err = v.received(a.Artifact); err != nil {
 			return act, err
 		}
-		if title, content, err = say(b); err != nil {
+		if told, err = say(b); err != nil {
 			return act, err
 		}
-		return handoffAct{nil, "journal: " + title, journal.Entry{Type: "D", Title: title, Content: content}}, nil
+		e := journal.Entry{Type: "D", TypeName: journal.TypeName("D", ""), Title: told.Title, Content: told.Content, More: []journal.Field{
+			{Name: "rationale", Value: told.Rationale}, {Name: "alternatives", Value: told.Alternatives}, {Name: "reversibility", Value: told.Reversibility}}}
+		return handoffAct{nil, "journal: " + told.Title, e}, nil
 	})
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return printJSON(env, map[string]string{"file": w.cfg.Root + "/" + day, "title": title, "content": content, "commit": string(oid)})
+		return printJSON(env, map[string]string{"file": w.cfg.Root + "/" + day, "title": told.Title, "content": told.Content, "rationale": told.Rationale, "commit": string(oid)})
 	}
-	return printRows(env, [][]string{{w.cfg.Root + "/" + day, "D", title}})
+	return printRows(env, [][]string{{w.cfg.Root + "/" + day, "D", told.Title}})
 }
 
 // received are the handoffs about an artifact, by path. An artifact that is

@@ -104,6 +104,8 @@ func (v *view) act(c repo.Commit) (event, bool) {
 		e.Text = "edited " + rest
 	case strings.HasPrefix(subject, "board: "):
 		e.Text = strings.TrimPrefix(subject, "board: ")
+	case strings.HasPrefix(subject, "handoff: "):
+		e.Text = "handed over: " + strings.TrimPrefix(subject, "handoff: ")
 	case strings.HasPrefix(subject, "journal: "):
 		e.Text = "noted: " + strings.TrimPrefix(subject, "journal: ")
 	default:

@@ -1,7 +1,6 @@
 package drain
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -173,7 +172,7 @@ func (d *drain) claims(made *built, own repo.Changes, more ...string) handoff.Wo
 			if b == nil {
 				return -1
 			}
-			return bytes.Count(b, []byte("\n"))
+			return handoff.LineCount(b)
 		},
 		Commit: func(oid string) bool {
 			_, err := d.repo.Resolve(context.Background(), oid)

@@ -41,12 +41,18 @@ type Act struct {
 	By, At   string   // human:ann@example.org, RFC 3339
 }
 
-// Reversion is the journal's title and content, which begins
+// Told is an act as the journal has it: an entry of type D.
+type Told struct {
+	Title, Content                         string
+	Rationale, Alternatives, Reversibility string // fields of a decision
+}
+
+// Reversion is the journal's entry, whose content begins
 // "REVERSION: execution → planning: " and the artifact. It is refused when it
 // does not lead back, when its reason names nothing specific, and when it asks
 // more than one question: a valid reversion is one sentence with one unknown and
 // one question.
-func (a Act) Reversion() (title, content string, err error) {
+func (a Act) Reversion() (Told, error) {
 	var no []string
 	from, to := slices.Index(contract.ModeNames(), a.From), slices.Index(contract.ModeNames(), a.To)
 	switch {
@@ -60,20 +66,25 @@ func (a Act) Reversion() (title, content string, err error) {
 		no = append(no, fmt.Sprintf("the reason asks %d questions; a reversion names one unknown and asks one", n))
 	}
 	if err := refused("reversion", no); err != nil {
-		return "", "", err
+		return Told{}, err
 	}
-	content = fmt.Sprintf("REVERSION: %s → %s: %s, by %s at %s. Reason: %s", a.From, a.To, a.Artifact, a.By, a.At, stop(a.Reason))
+	kept := "nothing was handed over yet"
 	if len(a.Received) > 0 {
-		content += " What was handed over stays valid: " + strings.Join(a.Received, ", ") + "."
+		kept = "what was handed over stays valid: " + strings.Join(a.Received, ", ")
 	}
-	return fmt.Sprintf("Reversion from %s to %s: %s", a.From, a.To, a.Artifact),
-		content + fmt.Sprintf(" Next is a %s in a fresh session.", Worker(a.To)), nil
+	return Told{
+		Title:         fmt.Sprintf("Reversion from %s to %s: %s", a.From, a.To, a.Artifact),
+		Content:       fmt.Sprintf("REVERSION: %s → %s: %s, by %s at %s. It binds what is next: a %s in a fresh session.", a.From, a.To, a.Artifact, a.By, a.At, Worker(a.To)),
+		Rationale:     a.Reason,
+		Alternatives:  fmt.Sprintf("to go on in %s without it", a.From),
+		Reversibility: kept,
+	}, nil
 }
 
-// Skip is the journal's title and content, which begins "SKIP: validation: "
+// Skip is the journal's entry, whose content begins "SKIP: validation: "
 // and the artifact. It is refused without a specific reason and without a risk
 // that is accepted by name.
-func (a Act) Skip() (title, content string, err error) {
+func (a Act) Skip() (Told, error) {
 	var no []string
 	if !slices.Contains(contract.ModeNames(), a.Mode) {
 		no = append(no, fmt.Sprintf("%q is no mode; the modes are %s", a.Mode, modes()))
@@ -83,10 +94,15 @@ func (a Act) Skip() (title, content string, err error) {
 		no = append(no, "no risk is accepted; name what the artifact goes without")
 	}
 	if err := refused("skip", no); err != nil {
-		return "", "", err
+		return Told{}, err
 	}
-	content = fmt.Sprintf("SKIP: %s: %s, by %s at %s. Reason: %s Accepted risks: %s", a.Mode, a.Artifact, a.By, a.At, stop(a.Reason), stop(strings.Join(a.Risks, "; ")))
-	return fmt.Sprintf("Skip of %s: %s", a.Mode, a.Artifact), content, nil
+	return Told{
+		Title:         fmt.Sprintf("Skip of %s: %s", a.Mode, a.Artifact),
+		Content:       fmt.Sprintf("SKIP: %s: %s, by %s at %s. It binds the project to the risks that are accepted: %s", a.Mode, a.Artifact, a.By, a.At, stop(strings.Join(a.Risks, "; "))),
+		Rationale:     a.Reason,
+		Alternatives:  fmt.Sprintf("a %s in a fresh session", Worker(a.Mode)),
+		Reversibility: fmt.Sprintf("%s can still be entered later", a.Mode),
+	}, nil
 }
 
 func (a Act) vague() []string {

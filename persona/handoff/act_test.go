@@ -10,11 +10,11 @@ import (
 func TestReversion(t *testing.T) {
 	t.Parallel()
 	a := Act{Artifact: "a.md", From: contract.Execution, To: contract.Planning, Reason: "The plan takes the almanac for this year's; is it?", Received: []string{"handoffs/p.md"}, By: "human:ann", At: "2026-03-02T09:00:00Z"}
-	title, content, err := a.Reversion()
-	want := "REVERSION: execution → planning: a.md, by human:ann at 2026-03-02T09:00:00Z. Reason: The plan takes the almanac for this year's; is it? " +
-		"What was handed over stays valid: handoffs/p.md. Next is a planner in a fresh session."
-	if err != nil || content != want || title != "Reversion from execution to planning: a.md" {
-		t.Errorf("%v\n%s\n%s", err, title, content)
+	got, err := a.Reversion()
+	want := Told{"Reversion from execution to planning: a.md", "REVERSION: execution → planning: a.md, by human:ann at 2026-03-02T09:00:00Z. It binds what is next: a planner in a fresh session.",
+		a.Reason, "to go on in execution without it", "what was handed over stays valid: handoffs/p.md"}
+	if err != nil || got != want {
+		t.Errorf("%v\n%+v", err, got)
 	}
 	for _, c := range []struct {
 		from, to contract.Mode
@@ -31,7 +31,7 @@ func TestReversion(t *testing.T) {
 	} {
 		b := a
 		b.From, b.To, b.Reason = c.from, c.to, c.reason
-		_, _, err := b.Reversion()
+		_, err := b.Reversion()
 		if r, ok := err.(Refusal); !ok || r.Refused() != "reversion" || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s → %s %q: %v\nwant %s", c.from, c.to, c.reason, err, c.want)
 		}
@@ -41,13 +41,14 @@ func TestReversion(t *testing.T) {
 func TestSkip(t *testing.T) {
 	t.Parallel()
 	a := Act{Artifact: "a.md", Mode: contract.Validation, Reason: "The page is thrown away after the fair", Risks: []string{"wrong tides", "no second reader"}, By: "human:ann", At: "2026-03-02T09:00:00Z"}
-	_, content, err := a.Skip()
-	want := "SKIP: validation: a.md, by human:ann at 2026-03-02T09:00:00Z. Reason: The page is thrown away after the fair. Accepted risks: wrong tides; no second reader."
-	if err != nil || content != want {
-		t.Errorf("%v\n%s", err, content)
+	got, err := a.Skip()
+	want := Told{"Skip of validation: a.md", "SKIP: validation: a.md, by human:ann at 2026-03-02T09:00:00Z. It binds the project to the risks that are accepted: wrong tides; no second reader.",
+		a.Reason, "a validator in a fresh session", "validation can still be entered later"}
+	if err != nil || got != want {
+		t.Errorf("%v\n%+v", err, got)
 	}
 	a.Mode, a.Reason, a.Risks = "review", "ASAP", []string{" "}
-	_, _, err = a.Skip()
+	_, err = a.Skip()
 	if r, ok := err.(Refusal); !ok || r.Refused() != "skip" || len(r.Reasons) != 3 {
 		t.Errorf("%v", err)
 	}

@@ -85,6 +85,14 @@ func Check(h Handoff, w World) []okf.Problem {
 	return c.found
 }
 
+// LineCount is how many lines a file has, for World.Lines: -1 for a binary one.
+func LineCount(b []byte) int {
+	if bytes.IndexByte(b, 0) >= 0 {
+		return -1
+	}
+	return bytes.Count(bytes.TrimSuffix(b, []byte("\n")), []byte("\n")) + min(len(b), 1)
+}
+
 type checker struct {
 	h     Handoff
 	w     World

@@ -40,7 +40,7 @@ func Insufficient(h Handoff, missing []string) Shortfall {
 	if h.Artifact != "" {
 		about = " --artifact " + shell(h.Artifact)
 	}
-	fresh := fmt.Sprintf("odd invoke --role %s%s", up, about)
+	fresh := fmt.Sprintf("odd invoke --role %s%s%s", up, about, task(up))
 	for _, d := range h.Derives {
 		fresh += " --handoff " + shell(d)
 	}
@@ -49,10 +49,18 @@ func Insufficient(h Handoff, missing []string) Shortfall {
 		Ways: []Way{
 			{"fresh-upstream", fmt.Sprintf("a fresh %s session makes a better handoff", up), fresh},
 			{"clarification", "the author of the handoff adds what is missing to it", clarification(h)},
-			{"operator-override", "an operator declares that the work goes on without it", fmt.Sprintf("odd invoke --role %s%s --handoff %s --override %s,%s --reason REASON --risk RISK",
-				down, about, shell(h.ID), h.From, h.To)},
+			{"operator-override", "an operator declares that the work goes on without it", fmt.Sprintf("odd invoke --role %s%s%s --handoff %s --override %s,%s --reason REASON --risk RISK",
+				down, about, task(down), shell(h.ID), h.From, h.To)},
 		},
 	}
+}
+
+// task is the flag that a role which changes files cannot do without.
+func task(r contract.Role) string {
+	if r == contract.Builder || r == contract.Resolver {
+		return " --task TASK"
+	}
+	return ""
 }
 
 // clarification is the author's command: a sentence more, or, for lists of
