@@ -63,6 +63,9 @@ func (d *drain) artifacts(b bound, base fs.FS) []invoke.File {
 			base = b.built.files
 		}
 	}
+	if b.Artifact == "" { // and not the repository's root
+		return out
+	}
 	for _, f := range inputs(base, []string{b.Artifact}) {
 		if !slices.ContainsFunc(out, func(have invoke.File) bool { return have.Path == f.Path }) {
 			out = append(out, f)
