@@ -126,6 +126,7 @@ func TestRefusals(t *testing.T) {
 		"agent in a chat":          {func(c *Call, _ *World) { c.Role, c.Surface, c.Engagement = Observer, SidebarChat, Agent }, "surface-engagement", ""},
 		"validator that writes":    {func(c *Call, _ *World) { c.Tools = []string{"search", "write"} }, "tool-mutates", "tool write changes things"},
 		"observer that writes":     {func(c *Call, _ *World) { c.Role, c.Tools = Observer, []string{"commit"} }, "tool-mutates", "observer changes nothing"},
+		"an observer that drafts":  {func(c *Call, _ *World) { c.Role, c.Tools = Observer, []string{"encode"} }, "tool-not-allowed", "observer only reads"},
 		"a tool of another mode":   {func(c *Call, _ *World) { c.Tools = []string{"web_search"} }, "tool-not-allowed", "not on the list of validation"},
 		"a person's tool":          {func(c *Call, _ *World) { c.Persona, c.Role, c.Handoffs, c.Tools = "", General, nil, []string{"merge"} }, "tool-not-allowed", "a person's act"},
 		"server not listed":        {func(c *Call, w *World) { c.MCP, w.Servers = []string{"extra"}, append(w.Servers, "extra") }, "server-not-listed", "task_relevant"},

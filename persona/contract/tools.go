@@ -94,6 +94,8 @@ func (s scope) allows(t ToolRow) (in bool, why string) {
 		return s.own(t.Name)
 	case t.Class == Mutates && !s.mutates():
 		return false, s.name() + " changes nothing"
+	case len(s.modes) == 0 && t.Class == Drafts && !s.role.Mutates:
+		return false, s.name() + " only reads"
 	case len(s.modes) == 0:
 		return true, s.name() + " has every tool of class " + string(t.Class)
 	}
