@@ -5,17 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/persona/handoff"
 )
 
 func handoffVerb(env Env) *cli.Command {
@@ -88,82 +83,4 @@ func (w *workspace) tell(ctx context.Context, day string, noCommit bool, build f
 		return "", w.stage(ctx, both)
 	}
 	return w.write(ctx, both)
-}
-
-// handoff finds a handoff by any of its names and reads it.
-func (v *view) handoff(name string) (handoff.Handoff, error) {
-	a, err := v.graph.Find(strings.TrimPrefix(name, v.cfg.Root+"/"))
-	if err != nil {
-		return handoff.Handoff{}, fmt.Errorf("handoff %s: %w", name, err)
-	}
-	if a.Type != handoff.Type {
-		return handoff.Handoff{}, usage("%s is a %s, not a handoff", a.ID, a.Type)
-	}
-	return handoff.Read(a)
-}
-
-// root is the files the view is of: the commit's, or the work tree's.
-func (v *view) root() fs.FS {
-	if _, committed := v.bundle.(repo.TreeFS); committed || v.repo.Root() == "" {
-		return v.files
-	}
-	return os.DirFS(v.repo.Root())
-}
-
-// world answers what the claims of handoffs are checked against.
-func (v *view) world(ctx context.Context) handoff.World {
-	find := func(p string) (fs.FS, string, bool) {
-		p = path.Clean(strings.TrimPrefix(filepath.ToSlash(p), "/"))
-		for _, f := range []fs.FS{v.root(), v.bundle} {
-			if _, err := fs.Stat(f, p); err == nil {
-				return f, p, true
-			}
-		}
-		return nil, "", false
-	}
-	return handoff.World{
-		Path: func(p string) bool { _, _, ok := find(p); return ok },
-		Lines: func(p string) int {
-			f, p, ok := find(p)
-			if !ok {
-				return -1
-			}
-			b, err := fs.ReadFile(f, p)
-			if err != nil {
-				return -1
-			}
-			return handoff.LineCount(b)
-		},
-		Commit: func(id string) bool {
-			oid, err := v.repo.Resolve(ctx, id)
-			return err == nil && strings.HasPrefix(string(oid), id)
-		},
-		Ref: func(s string) error {
-			_, err := v.graph.Resolve(s)
-			if errors.Is(err, okf.ErrNotFound) {
-				return okf.ErrNotFound
-			}
-			return nil
-		},
-		Tells:  v.tells,
-		Source: func(ref string) (handoff.Handoff, bool) { h, err := v.handoff(ref); return h, err == nil },
-	}
-}
-
-// tells reports whether a journal file has an entry that tells of h.
-func (v *view) tells(file string, h handoff.Handoff) bool {
-	b, err := fs.ReadFile(v.bundle, strings.TrimPrefix(file, v.cfg.Root+"/"))
-	if err != nil {
-		return false
-	}
-	entries, _, err := journal.Parse(b)
-	if err != nil {
-		return false
-	}
-	for _, e := range entries {
-		if e.Type == "H" && handoff.Tells(e.Content, string(h.From), string(h.To), h.Path) {
-			return true
-		}
-	}
-	return false
 }

@@ -47,6 +47,7 @@ func runHandoffMerge(ctx context.Context, env Env, ids []string, title string, n
 		var bad []error
 		for _, id := range ids {
 			h, err := v.handoff(id)
+			h.Artifact = v.artifact(h.Artifact)
 			list, bad = append(list, h), append(bad, err)
 		}
 		if err := errors.Join(bad...); err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/handoff"
 )
@@ -102,64 +101,4 @@ func runHandoffShow(ctx context.Context, env Env, id string, asJSON bool) error 
 		}
 	}
 	return printRows(env, rows)
-}
-
-func handoffList(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "list",
-		Usage:       "list the handoffs",
-		Description: "odd handoff list --artifact knowledge/terms/slack-water.md",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "artifact", Usage: "only those about `REF`"},
-			jsonFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runHandoffList(c.Context, env, c.String("artifact"), c.Bool("json"))
-		},
-	})
-}
-
-func runHandoffList(ctx context.Context, env Env, artifact string, asJSON bool) error {
-	v, err := openCurrent(ctx, env)
-	if err != nil {
-		return err
-	}
-	list := []handoffJSON{}
-	var rows [][]string
-	for _, h := range handoff.All(v.graph) {
-		if artifact != "" && !v.same(artifact, h.Artifact) {
-			continue
-		}
-		j := v.handoffJSON(h)
-		j.Deliverable = nil
-		told := "no journal entry"
-		if j.Told {
-			told = j.Journal
-		}
-		list = append(list, j)
-		rows = append(rows, []string{j.ID, j.From + " → " + j.To, j.Artifact, handoffState(h), told, j.By})
-	}
-	if n := len(handoff.Unreadable(v.graph)); n > 0 {
-		talk(env, "handoff list: %s in handoffs that cannot be read; odd handoff check lists them", count(n, "problem"))
-	}
-	if asJSON {
-		return printJSON(env, list)
-	}
-	return printRows(env, rows)
-}
-
-// same reports whether two references mean one artifact: the same text, or two
-// names of one atom.
-func (v *view) same(a, b string) bool {
-	atom := func(s string) *okf.Atom {
-		found, err := v.graph.Find(strings.TrimPrefix(s, v.cfg.Root+"/"))
-		if err != nil {
-			return nil
-		}
-		return found
-	}
-	return a == b || atom(a) != nil && atom(a) == atom(b)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
@@ -43,7 +44,7 @@ func TestMergeFindings(t *testing.T) {
 	for _, f := range d.Findings.Findings {
 		got += fmt.Sprintf("%s %s %q %s/%s %q\n", f.ID, f.Location, f.Claim, f.Classification, f.Disposition, f.Evidence)
 	}
-	want := `F1 a.md:9 "Two hours." blocker/fix "a: Two hours. as seen\nb: two hours as seen"
+	want := `F1 a.md:9 "Two hours." blocker/fix "a (caveat/accept): Two hours. as seen\nb (blocker/fix): two hours as seen"
 F2 a.md:3 "No source" finding/fix "a: No source as seen\nb: no  source. as seen"
 F3 a.md:3 "wrong source" finding/fix "wrong source as seen"
 F4 a.md:1 "title" caveat/pivot "title as seen"
@@ -78,6 +79,42 @@ F4 a.md:1 "title" caveat/pivot "title as seen"
 	if !strings.Contains(string(text), "## Where the sources disagree\n\n- a.md:9: blocker/fix (b F2) \\| caveat/accept (a F1)\n") || !strings.Contains(string(text), "(2 of 3: a, b)") {
 		t.Errorf("%s", text)
 	}
+}
+
+// TestMergeLosesNothing draws reviews, and looks for each text in what they became.
+func TestMergeLosesNothing(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var list []Handoff
+		var texts []string
+		for i := range rapid.IntRange(2, 4).Draw(t, "sources") {
+			var fs []deliver.Finding
+			for j := range rapid.IntRange(0, 4).Draw(t, "findings") {
+				place := rapid.SampledFrom([]string{"a.md:1", "a.md:2"}).Draw(t, "location")
+				claim := rapid.SampledFrom([]string{"x", "X.", "y"}).Draw(t, "claim")
+				weight := rapid.SampledFrom([]string{"blocker/fix", "caveat/accept", "/"}).Draw(t, "weight")
+				f := finding(fmt.Sprintf("F%d", j+1), place, claim, weight)
+				f.Evidence = fmt.Sprintf("seen by %d as %d", i, j)
+				fs, texts = append(fs, f), append(texts, f.Evidence)
+			}
+			list = append(list, reviewed(string(rune('a'+i)), fs...))
+		}
+		m, d, err := Merge(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := string(deliver.Encode(d))
+		for _, s := range texts {
+			if !strings.Contains(all, s) {
+				t.Fatalf("%q is lost in %s", s, all)
+			}
+		}
+		slices.Reverse(list)
+		again, other, err := Merge(list)
+		if diff := cmp.Diff([]any{m, d, nil}, []any{again, other, err}); diff != "" {
+			t.Fatalf("the order matters: %s", diff)
+		}
+	})
 }
 
 func TestMergeConflictsWorstFirst(t *testing.T) {

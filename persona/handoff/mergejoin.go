@@ -1,6 +1,7 @@
 package handoff
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -25,6 +26,9 @@ func (m *merger) claims(fs []sided) []deliver.Finding {
 			joined.Disposition = worse(deliver.Dispositions(), joined.Disposition, f.Disposition)
 		}
 		joined.Evidence = told(group, func(f sided) string { return f.Evidence })
+		if slices.ContainsFunc(group, func(f sided) bool { return f.weight() != group[0].weight() }) {
+			joined.Evidence = weighed(group)
+		}
 		joined.Suggestion = told(group, func(f sided) string { return f.Suggestion })
 		m.meta.Said = append(m.meta.Said, Said{"finding", joined.Location + ": " + joined.Claim, sourcesOf(group), len(m.of)})
 		out = append(out, joined)
@@ -32,6 +36,16 @@ func (m *merger) claims(fs []sided) []deliver.Finding {
 		fs = slices.DeleteFunc(rest, same)
 	}
 	return out
+}
+
+// weighed is the evidence of a group that weighs one claim differently, each
+// with its weight, so that who works from the findings alone sees it too.
+func weighed(group []sided) string {
+	lines := make([]string, len(group))
+	for i, f := range group {
+		lines[i] = fmt.Sprintf("%s (%s): %s", f.source, f.weight(), or(f.Evidence, "no evidence"))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // worse is the one of a and b that stands first in order; what is in no order,
