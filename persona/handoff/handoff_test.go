@@ -135,6 +135,19 @@ func TestReadBlock(t *testing.T) {
 	}
 }
 
+func TestReadNoFindings(t *testing.T) {
+	t.Parallel()
+	text := "---\ntype: handoff\nfrom: validation\nto: resolution\nartifact: a.md\n---\n\n## Findings\n\n"
+	h, err := Read(atom(t, text+"None.\n"))
+	if err != nil || len(h.Missing) > 0 || h.Deliverable.Findings.Findings == nil {
+		t.Errorf("%v %v", err, h.Missing)
+	}
+	h, err = Read(atom(t, text+"- one at a.md:3\n"))
+	if err != nil || strings.Join(h.Missing, " ") != "findings" {
+		t.Errorf("prose for findings: %v %v", err, h.Missing)
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, from, old, new, want string }{

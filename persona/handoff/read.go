@@ -175,14 +175,15 @@ func word(v any) any {
 	return v
 }
 
-// section takes what stands below a heading. Objects are not read from prose:
-// the list for people above a json block is only for people.
+// section takes what stands below a heading. Objects are not read from prose,
+// but for there being none: the list for people above a json block is only for
+// people.
 func (r *reader) section(schema, key string, s section) {
 	switch shape := deliver.ShapeOf(schema, key); {
 	case len(s.items) == 0:
 	case shape == deliver.Word:
 		r.set(key, s.line, strings.Join(s.items, "\n"))
-	case shape == deliver.List && none(s.items):
+	case none(s.items):
 		r.set(key, s.line, []string{})
 	case shape == deliver.List:
 		r.set(key, s.line, s.items)
