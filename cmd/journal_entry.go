@@ -23,11 +23,7 @@ func (o *addOptions) prepare(v *view) (journal.Entry, journal.Quality, error) {
 	t, ok := types.Find(o.id)
 	if !ok {
 		tellCanon(v.env, wrong)
-		hint := ""
-		if near := types.Suggest(o.id); near != "" {
-			hint = fmt.Sprintf("; did you mean %s?", near)
-		}
-		return e, none, usage("journal add: unknown type %q%s known are %s", o.id, or(hint, ";"), types.Letters())
+		return e, none, unknownType("journal add", types, o.id)
 	}
 	e.Type, e.Facet, e.TypeName = t.Letter, t.Facet, t.Name
 	if err := journal.Misspelt(e); err != nil {

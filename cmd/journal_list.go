@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -66,6 +67,9 @@ func runJournalList(ctx context.Context, env Env, o listOptions) error {
 		}
 		rows = append(rows, row)
 	}
+	if known := knows(d.types, o.want); len(list) == 0 && !known {
+		return unknownType("journal list: --type", d.types, o.want)
+	}
 	if n := len(book.Read) + len(book.Links); n > 0 {
 		talk(env, "journal list: %s; odd journal lint lists them", count(n, "finding"))
 	}
@@ -73,4 +77,17 @@ func runJournalList(ctx context.Context, env Env, o listOptions) error {
 		return printJSON(env, list)
 	}
 	return printRows(env, rows)
+}
+
+// knows reports whether a person's word is a type's ID or letter; "" is every type.
+func knows(r journal.Registry, want string) bool {
+	return want == "" || slices.ContainsFunc(r, func(t journal.Type) bool { return t.ID() == want || t.Letter == want })
+}
+
+// unknownType says what a person may have meant.
+func unknownType(where string, r journal.Registry, id string) error {
+	if near := r.Suggest(id); near != "" {
+		return usage("%s: unknown type %q; did you mean %s? known are %s", where, id, near, r.Letters())
+	}
+	return usage("%s: unknown type %q; known are %s", where, id, r.Letters())
 }

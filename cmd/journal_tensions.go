@@ -20,7 +20,8 @@ func journalTensions(env Env) *cli.Command {
 		Usage: "list the contradictions nobody has resolved, and which of them are stale",
 		Description: "odd journal tensions\nodd journal add D \"Tides win\" \"Bookings must follow the tide.\" --closes 2026-03-02-ann.tsv:7\n\n" +
 			"A tension is stale when one of its poles has changed since, or is gone: look again before you\n" +
-			"resolve it. A pole that is unknown was written as a label and cannot be looked up.",
+			"resolve it. A pole that is unpinned is there, and the row does not say what it was then; one that\n" +
+			"is unknown was written as a label and cannot be looked up.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "bundle", Usage: bundleHelp}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
@@ -39,7 +40,7 @@ type tensionJSON struct {
 	Poles []poleJSON `json:"poles"`
 }
 
-// poleJSON is a side of it: State is same, changed, gone or unknown.
+// poleJSON is a side of it: State is same, changed, gone, unpinned or unknown.
 type poleJSON struct {
 	journal.Pole
 	State string `json:"state"`
@@ -132,8 +133,10 @@ func (p poles) state(pole journal.Pole) string {
 		return "unknown"
 	case !ok:
 		return "gone"
-	case pole.Blob == "" || strings.HasPrefix(blob, pole.Blob):
+	case blob == "" || pole.Blob != "" && strings.HasPrefix(blob, pole.Blob):
 		return "same"
+	case pole.Blob == "":
+		return "unpinned"
 	}
 	return "changed"
 }

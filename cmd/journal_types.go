@@ -60,7 +60,11 @@ func runJournalTypes(ctx context.Context, env Env, dir string, asJSON bool) erro
 			}
 		}
 		list = append(list, j)
-		rows = append(rows, []string{j.ID, j.Name, or(strings.Join(j.Fields, " "), "-"), fmt.Sprintf("%d of %d scored", scored, len(t.Criteria)), or(t.Source, "odd")})
+		quality := fmt.Sprintf("%d of %d scored", scored, len(t.Criteria))
+		if scored == 0 {
+			quality = "not scored"
+		}
+		rows = append(rows, []string{j.ID, j.Name, or(strings.Join(j.Fields, " "), "-"), quality, or(t.Source, "odd")})
 	}
 	if asJSON {
 		return printJSON(env, list)

@@ -140,7 +140,7 @@ func TestFormOf(t *testing.T) {
 
 func TestSuggest(t *testing.T) {
 	t.Parallel()
-	for id, want := range map[string]string{"d": "D", "decision": "D", "Learnings": "L", "[O-open]": "O-open", "open": "O-open", "o-OPEN": "O-open", "Oopen": "O-open", "tens": "T", "X": "", "": ""} {
+	for id, want := range map[string]string{"d": "D", "decision": "D", "Learnings": "L", "[O-open]": "O-open", "open": "O-open", "o-OPEN": "O-open", "Oopen": "O-open", "tens": "T", "desicion": "D", "Constrant": "C", "hand-off": "H", "X": "", "": "", "principle": "", "handle": ""} {
 		if got := Standard().Suggest(id); got != want {
 			t.Errorf("%q: %q, want %q", id, got, want)
 		}

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -79,8 +78,10 @@ func (e Entry) Get(name string) string {
 // list is the items of a field of several.
 func (e Entry) list(name string) []string {
 	var out []string
+	seen := map[string]bool{"": true}
 	for one := range strings.SplitSeq(e.Get(name), ",") {
-		if one = strings.TrimSpace(one); one != "" && !slices.Contains(out, one) {
+		if one = strings.TrimSpace(one); !seen[one] {
+			seen[one] = true
 			out = append(out, one)
 		}
 	}

@@ -64,18 +64,20 @@ func (l *reviewLint) frontmatter(doc string) (body string, first int) {
 		l.bad(1, "no frontmatter; it names the reviewer, what it reviews, and the date")
 		return doc, 1
 	}
-	var keys map[string]any
-	if err := yaml.Unmarshal([]byte(block), &keys); err != nil {
+	keys, err := topKeys(block)
+	if err != nil {
 		l.bad(1, "the frontmatter is not YAML: %s", strings.ReplaceAll(err.Error(), "\n", " "))
 		return body, 4 + strings.Count(block, "\n")
 	}
-	for _, key := range []string{"reviewer", "reviews"} {
-		if s, _ := keys[key].(string); strings.TrimSpace(s) == "" {
+	for _, key := range []string{"reviewer", "reviews", "date"} {
+		if strings.TrimSpace(keys[key]) == "" {
 			l.bad(1, "no %s in the frontmatter", key)
 		}
 	}
-	l.date(keys["date"])
-	reviews, _ := keys["reviews"].(string)
+	if _, err := time.Parse(time.DateOnly, keys["date"]); err != nil && keys["date"] != "" {
+		l.bad(1, "date %q; want YYYY-MM-DD", keys["date"])
+	}
+	reviews := keys["reviews"]
 	for _, id := range commitID.FindAllString(reviews, -1) {
 		if strings.ContainsAny(id, "0123456789") {
 			l.commit = id
@@ -87,16 +89,23 @@ func (l *reviewLint) frontmatter(doc string) (body string, first int) {
 	return body, 4 + strings.Count(block, "\n")
 }
 
-func (l *reviewLint) date(v any) {
-	switch d := v.(type) {
-	case time.Time:
-	case string:
-		if _, err := time.Parse(time.DateOnly, d); err != nil {
-			l.bad(1, "date %q; want YYYY-MM-DD", d)
-		}
-	default:
-		l.bad(1, "no date in the frontmatter")
+// topKeys are the keys of a mapping whose values are one text each.
+func topKeys(block string) (map[string]string, error) {
+	var doc yaml.Node
+	if err := yaml.Load([]byte(block), &doc); err != nil {
+		return nil, err
 	}
+	keys := map[string]string{}
+	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
+		return keys, nil
+	}
+	all := doc.Content[0].Content
+	for i := 0; i+1 < len(all); i += 2 {
+		if v := all[i+1]; v.Kind == yaml.ScalarNode && v.Tag != "!!null" {
+			keys[all[i].Value] = v.Value
+		}
+	}
+	return keys, nil
 }
 
 // part is one section a review must have.

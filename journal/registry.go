@@ -89,7 +89,7 @@ func (r Registry) Find(id string) (Type, bool) {
 }
 
 // Suggest is the ID a mistyped one most likely means, "" when none is near: the
-// type's name, its ID in another case or as a tag, or its facet alone.
+// type's name, also with a slip or cut short, its ID in another case or as a tag, or its facet alone.
 func (r Registry) Suggest(id string) string {
 	id = strings.Trim(id, "[]() ")
 	for _, t := range r {
@@ -99,12 +99,37 @@ func (r Registry) Suggest(id string) string {
 			}
 		}
 	}
+	best, least := "", 1+len(id)/3
 	for _, t := range r {
-		if len(id) >= 3 && strings.HasPrefix(strings.ToLower(t.Name), strings.ToLower(id[:3])) {
+		name := strings.ToLower(t.Name)
+		if d := distance(strings.ToLower(id), name); d < least {
+			best, least = t.ID(), d
+		}
+		if len(id) >= 3 && strings.HasPrefix(name, strings.ToLower(id)) {
 			return t.ID()
 		}
 	}
-	return ""
+	return best
+}
+
+// distance is the number of bytes to add, drop or change to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := diagonal
+			if a[i] != b[j] {
+				d = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], d
+		}
+	}
+	return row[len(b)]
 }
 
 // hasField reports whether an entry may carry a field: one that some type has,
