@@ -53,7 +53,7 @@ func (s shape) String() string {
 }
 
 // fileNames is YYYY-MM-DD-slug.tsv.
-var fileNames = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-[A-Za-z0-9][A-Za-z0-9._-]*\.tsv$`)
+var fileNames = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-[A-Za-z0-9._-]+\.tsv$`)
 
 // DateOf is the day a journal file is of, by its name. A name that is not
 // YYYY-MM-DD-slug.tsv, or has no such day in it, is an error.

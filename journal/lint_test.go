@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -37,6 +38,7 @@ func TestLint(t *testing.T) {
 	}{
 		{"good", file, tsv(head, good), nil},
 		{"a run's", "journal/2026-03-02-01JNXK.tsv", tsv(head, good), nil},
+		{"what Path makes of a name", Path(time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), "élise"), tsv(head, good), nil},
 		{"no date", "journal/ann.tsv", tsv(head, good), []string{`1: file name "ann.tsv"; want YYYY-MM-DD-slug.tsv`}},
 		{"no such day", "journal/2026-02-30-ann.tsv", tsv(head, good), []string{`1: file name "2026-02-30-ann.tsv": there is no 2026-02-30`}},
 		{"no slug", "journal/2026-03-02.tsv", tsv(head, good), []string{`1: file name "2026-03-02.tsv"; want YYYY-MM-DD-slug.tsv`}},
