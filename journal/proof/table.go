@@ -28,13 +28,13 @@ func rules() []rule {
 			Attested:   "the cost a session reported",
 		}, budgeted},
 		{Row{
-			Invariant: 10, Name: "Detection apart from mutation",
+			Invariant: 10, Name: "Role separation",
 			Evidence:   "the contract in every session record: role, mode, handoffs, override; the claim, the task and odd.toml at the claim; the outcome and its paths",
 			Recomputed: "the role is the claim's or the task's and the mode the role's; an outcome proposes files only after a session that may change any; findings come from a validator alone; no session judges what one of the same run and task made; a validator's handoff is from execution or resolution; an override collapses exactly the modes its claim declares",
 			Attested:   "that the session was given nothing but its brief; what a role that a profile composed may do",
 		}, separate},
 		{Row{
-			Invariant: 11, Name: "Encoded transitions",
+			Invariant: 11, Name: "Encoded handoffs",
 			Evidence:   "handoffs/*.md and journal/*.tsv at the claim and in the result commit; the paths and blobs a session record names",
 			Recomputed: "a downstream session names a handoff that stood at its claim with that blob, of a transition its role reads, whole and told of by a journal entry; a run's handoff comes with its session and its entry, in the session's mode; what an override produced, and what was made from it, is tagged; an override begins in the journal with its claim and ends there with its outcome or its sweep",
 			Attested:   "that what a handoff says is good enough to work from",
