@@ -109,47 +109,55 @@ func (b bound) called() string {
 // sessions are the bound sessions of a claim: what its outcome rests on. One that
 // was judged again rests on the sessions of the run it names.
 func (j *judge) sessions(c *open) ([]bound, error) {
-	if c == nil {
-		return nil, nil
-	}
-	records := c.held
-	if of := text(&c.Record, "refresh_of"); of != "" && len(j.Parents) > 0 {
-		all, err := j.ledgerAt(j.Parents[0], of)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range all {
-			if r.Kind == ledger.Session && r.Task == c.Task {
-				records = append(slices.Clip(records), r)
-			}
-		}
-	}
 	var out []bound
-	for _, r := range records {
+	for _, r := range c.held {
 		out = append(out, boundBy(r))
 	}
-	return out, nil
+	of := text(&c.Record, "refresh_of")
+	if of == "" {
+		return out, nil
+	}
+	more, err := j.made(of, c.Task, map[string]bool{}, j.Parents[0])
+	return append(out, more...), err
 }
 
-// sessionsOf are the sessions that a run's ledger has for a task, as the range's
-// last commit has it or else the branches: what its proposal rests on.
+// sessionsOf are the sessions that the proposal of a run for a task rests on, by
+// its ledger as the range's last commit has it, or else the branches.
 func (j *judge) sessionsOf(run, task string) ([]bound, error) {
-	for _, tip := range append([]repo.OID{j.to}, j.tips...) {
-		records, err := j.ledgerAt(tip, run)
+	return j.made(run, task, map[string]bool{}, append([]repo.OID{j.to}, j.tips...)...)
+}
+
+// made are the sessions of a run for a task in the first of the commits that has
+// any; a run that judged another's again made what that one did.
+func (j *judge) made(run, task string, seen map[string]bool, commits ...repo.OID) ([]bound, error) {
+	if seen[run] {
+		return nil, nil
+	}
+	seen[run] = true
+	of := ""
+	for _, at := range commits {
+		records, err := j.ledgerAt(at, run)
 		if err != nil {
 			return nil, err
 		}
 		var out []bound
 		for _, r := range records {
-			if r.Kind == ledger.Session && r.Task == task {
+			switch {
+			case r.Task != task:
+			case r.Kind == ledger.Session:
 				out = append(out, boundBy(r))
+			case r.Kind == ledger.Claim:
+				of = or(text(&r, "refresh_of"), of)
 			}
 		}
 		if len(out) > 0 {
 			return out, nil
 		}
 	}
-	return nil, nil
+	if of == "" {
+		return nil, nil
+	}
+	return j.made(of, task, seen, commits...)
 }
 
 // taskAt is a task as its run claimed it, with the odd.toml in force; ok is false

@@ -196,7 +196,7 @@ func TestAnHonestOverrideIsClean(t *testing.T) {
 
 // collapsed tells of an override, of a validator and of a resolver who go on from
 // it. change may lie, of what is declared and of what the session's record says.
-func (s *story) collapsed(change func(declared, said map[string]any)) {
+func (s *story) collapsed(change func(declared, said map[string]any)) *run {
 	s.Helper()
 	plan := s.byHand(contract.Planner, nil)
 	override := func() map[string]any {
@@ -214,6 +214,7 @@ func (s *story) collapsed(change func(declared, said map[string]any)) {
 	name := s.hand(w, contract.Builder, "override of execution, validation", plan)
 	w.session["deliverable"] = deliver.SchemaClaims
 	s.result(w, 10, tagged("patch"))
+	patched := w
 	s.override = nil
 	s.add("judge", "contract_role: validator\n")
 	w = s.claim("judge")
@@ -225,6 +226,7 @@ func (s *story) collapsed(change func(declared, said map[string]any)) {
 	s.bind(w, contract.Resolver, name)
 	s.hand(w, contract.Resolver, "override of execution, validation", name)
 	s.result(w, 10, tagged("mend"))
+	return patched
 }
 
 // some is m, nil where it is empty.

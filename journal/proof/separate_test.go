@@ -84,6 +84,12 @@ func TestWhoDetectsDoesNotChange(t *testing.T) {
 			s.refresh(w, terms("keel"))
 			return ""
 		}, want: []string{"10 ledger/2026-03/R2.jsonl:2 proposes a file after a session of the validator, which changes nothing"}},
+		{name: "a builder's task judged again, twice", tell: func(s *story) repo.OID {
+			w, _ := s.sit("work", contract.Builder, s.byHand(contract.Planner, nil))
+			w = s.refresh(w, terms("keel"))
+			s.refresh(w, terms("keel", "skeg"))
+			return ""
+		}, want: []string{}},
 		{name: "under another role than its task's", tell: quiet(contract.Observer, func(_, of map[string]any) { of["role"] = "general" }),
 			want: []string{"10 ledger/2026-03/R1.jsonl:2 a session of the general; its task asks for the role observer"}},
 		{name: "under a role that nobody knows", tell: quiet(contract.Observer, func(_, of map[string]any) { of["role"] = "free" }),

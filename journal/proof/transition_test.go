@@ -192,6 +192,10 @@ func TestOverridesAreToldAndTagged(t *testing.T) {
 		{name: "its atoms untagged", at: "proposal patch", tell: proposalOf("patch"), do: func(s *story, d *draft) {
 			swap(s, d, "knowledge/terms/patch.md", "tags: [override-produced]\n", "")
 		}, want: []string{"2 terms/patch.md:1 is blob #, R1 recorded #", "11 terms/patch.md:1 an atom made under an override, and not tagged override-produced"}},
+		{name: "its atoms judged again, and then untagged", tell: func(s *story) repo.OID {
+			s.refresh(s.collapsed(nil), terms("patch"))
+			return s.proposals["patch"]
+		}, want: []string{"11 terms/patch.md:1 an atom made under an override, and not tagged override-produced"}},
 		{name: "atoms made from it untagged", at: "proposal mend", tell: proposalOf("mend"), do: func(s *story, d *draft) {
 			swap(s, d, "knowledge/terms/mend.md", "tags: [override-produced]\n", "")
 		}, want: []string{"2 terms/mend.md:1 is blob #, R3 recorded #",
