@@ -67,7 +67,7 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &work{verdict: board.ToReview, emission: session.Read(emission), refreshed: true}
+	w := &work{verdict: board.ToReview, emission: session.Read(emission), bound: d.boundBefore(t), refreshed: true}
 	if w.emission.Outcome != session.Completed {
 		return c, w.blocked("the kept emission does not read: %s", join(w.emission.Failure, w.emission.Detail)), nil
 	}
@@ -92,6 +92,29 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 	}
 	d.judge(w, g)
 	return c, w, nil
+}
+
+// boundBefore is what of the contract of t's session bears on judging it again: the
+// proposal it was given, and what taints all it made. A run that was itself such a
+// judgement goes back to the one it judged.
+func (d *drain) boundBefore(t board.Task) bound {
+	was, _ := d.resolve(t) // what it refuses today was asked before the session
+	b := bound{built: was.built}
+	seen := map[string]bool{}
+	for run := t.Result.Run; run != "" && !seen[run]; {
+		seen[run] = true
+		of := ""
+		for _, r := range d.records(run) {
+			if r.Task != string(t.ID) {
+				continue
+			}
+			c, _ := r.Data["contract"].(map[string]any)
+			b.Tainted = or(b.Tainted, text(c, "tainted"))
+			of = or(text(r.Data, "refresh_of"), of)
+		}
+		run = of
+	}
+	return b
 }
 
 // emission is what the task's last run emitted, from the run's own tree.
