@@ -31,7 +31,7 @@ func rules() []rule {
 			Invariant: 10, Name: "Role separation",
 			Evidence:   "the contract in every session record: role, mode, handoffs, override; the claim, the task and odd.toml at the claim; the outcome and its paths",
 			Recomputed: "the role is the claim's or the task's and the mode the role's; an outcome proposes files only after a session that may change any; findings come from a validator alone; no session judges what one of the same run and task made; a validator's handoff is from execution or resolution; an override collapses exactly the modes its claim declares",
-			Attested:   "that the session was given nothing but its brief; what a role that a profile composed may do",
+			Attested:   "that the session was given nothing but its brief; what a role that a profile composed may do; that a session without a contract, for a task that names no role, is from before there were any",
 		}, separate},
 		{Row{
 			Invariant: 11, Name: "Encoded handoffs",
