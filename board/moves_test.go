@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 var nine = time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
@@ -231,5 +232,31 @@ func TestSweep(t *testing.T) {
 			t.Errorf("reason %q", got.BlockedReason)
 		}
 		untouched(t, tidy, string(b), "state")
+	}
+}
+
+// The kind of a task says which role works it, and the keys that name one win.
+func TestContracted(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string][2]contract.Role{ // without and with a handoff
+		"research": {contract.Explorer, contract.Explorer}, "question": {contract.Explorer, contract.Explorer},
+		"option": {contract.General, contract.Planner}, "audit": {contract.Validator, contract.Validator}, "measure": {contract.Validator, contract.Validator},
+		"fix": {contract.General, contract.Resolver}, "implement": {contract.General, contract.Builder}, "extract": {contract.General, contract.Builder},
+	} {
+		task := Task{Kind: kind}
+		if got := task.Contracted(nil); got != want[0] {
+			t.Errorf("%s: %s, want %s", kind, got, want[0])
+		}
+		task.Handoffs = []string{"h"}
+		if got := task.Contracted(nil); got != want[1] {
+			t.Errorf("%s with a handoff: %s, want %s", kind, got, want[1])
+		}
+		if got := task.Contracted(map[string]contract.Role{kind: contract.Observer}); got != contract.Observer {
+			t.Errorf("%s: odd.toml does not win: %s", kind, got)
+		}
+		task.ContractRole = contract.General
+		if got := task.Contracted(map[string]contract.Role{kind: contract.Observer}); got != contract.General {
+			t.Errorf("%s: the task does not win: %s", kind, got)
+		}
 	}
 }

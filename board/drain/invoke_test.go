@@ -1,0 +1,277 @@
+package drain
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// invoke runs sessions of an explorer that no task asks for.
+func (w *world) invoke(n int) (Report, error) {
+	w.t.Helper()
+	w.runs++
+	o := w.o
+	o.Run, o.Invoked = fmt.Sprintf("run-01KJPWD6M0E8497ANGJ5R0NA%02d", w.runs), true
+	if o.Call.Role == "" {
+		o.Call.Role = contract.Explorer
+	}
+	return Invoke(context.Background(), w.repo, o, Invocation{Title: "look around", Sessions: n})
+}
+
+func (w *world) mustInvoke(n int) Report {
+	w.t.Helper()
+	r, err := w.invoke(n)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// finds is the emission of an explorer that found what.
+func finds(what string) session.Emission {
+	e := says()
+	e.Deliverable = &deliver.Deliverable{Schema: deliver.SchemaSynthesis, Synthesis: &deliver.Synthesis{
+		Possibilities: []string{what}, Tensions: []string{}, Unknowns: []string{"who asks"}, Frames: []string{"one"}}}
+	return e
+}
+
+func answers(e session.Emission) func(context.Context, session.Request) (session.Emission, error) {
+	return func(context.Context, session.Request) (session.Emission, error) { return e, nil }
+}
+
+// records of a run, as the board has them.
+func (w *world) records(run string) []ledger.Record {
+	w.t.Helper()
+	r, err := ledger.Read([]byte(w.read("refs/heads/main", "knowledge/ledger/2026-03/"+run+".jsonl")))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+func (w *world) journal(run string) string {
+	w.t.Helper()
+	return w.read("refs/heads/main", "knowledge/journal/2026-03-02-"+strings.ToLower(run)+".tsv")
+}
+
+// One claim reserves the money of all sessions, and each has its own record.
+func TestInvokeReservesForAll(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid)
+	w.answer = func(_ context.Context, r session.Request) (session.Emission, error) {
+		return finds(fmt.Sprint(r.Member)), nil
+	}
+	r := w.mustInvoke(3)
+	all := w.records(r.Run)
+	if len(all) != 5 || all[0].Reserved != 300_000 || all[0].Task != r.Run || all[4].Cost != 60_000 || all[4].Kind != ledger.Outcome {
+		t.Fatalf("%+v", all)
+	}
+	for n, s := range r.Said {
+		if text := w.read("refs/heads/main", s.Handoff); !strings.Contains(text, fmt.Sprintf("possibilities: [%q]", fmt.Sprint(n+1))) && !strings.Contains(text, fmt.Sprintf("- %q", fmt.Sprint(n+1))) {
+			t.Errorf("session %d handed over\n%s", n+1, text)
+		}
+	}
+	if _, err := w.invoke(10); code(err) != "budget" {
+		t.Errorf("ten sessions of $0.10 after $0.06 of $1: %v", err)
+	}
+}
+
+// What a session without a task may not bring, and what it comes to.
+func TestInvokeOutcomes(t *testing.T) {
+	t.Parallel()
+	leak := finds("AK" + "IAIOSFODNN7EXAMPLE")
+	atoms := finds("x")
+	atoms.Atoms = []session.Atom{term("tide")}
+	gone := finds("x")
+	gone.Deliverable.Synthesis.Unknowns = []string{"see docs/gone.md:3"}
+	lacking := says()
+	lacking.Outcome, lacking.Missing = session.HandoffInsufficient, []string{"the frame"}
+	for name, c := range map[string]struct {
+		answer  session.Emission
+		outcome string
+		reason  string
+	}{
+		"nothing handed over": {says(), "failed", "no-deliverable"},
+		"a credential":        {leak, "failed", "looks like a credential"},
+		"an atom":             {atoms, "failed", "read-only"},
+		"a dead reference":    {gone, "failed", "docs/gone.md"},
+		"nothing to work on":  {lacking, "handoff_insufficient", "the frame"},
+		"found":               {finds("x"), "completed", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, paid)
+			w.answer = answers(c.answer)
+			r := w.mustInvoke(1)
+			s := r.Said[0]
+			if s.Outcome != c.outcome || !strings.Contains(s.Reason, c.reason) || (s.Handoff != "") != (c.outcome == "completed") {
+				t.Errorf("%+v, want %s: %s", s, c.outcome, c.reason)
+			}
+			if out := w.records(r.Run); out[len(out)-1].Kind != ledger.Outcome {
+				t.Errorf("the claim is open: %+v", out)
+			}
+		})
+	}
+}
+
+// A person answers a turn; when nobody does, the session has yielded and that is no failure.
+func TestInvokeDialogue(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid)
+	w.o.Call = contract.Call{Role: contract.Explorer, Surface: contract.Conversational, Engagement: contract.Assistant}
+	if _, err := w.invoke(1); code(err) != "no-turn-channel" && !strings.Contains(err.Error(), "nobody is there to answer") {
+		t.Errorf("without anybody: %v", err)
+	}
+	w.answer = func(_ context.Context, r session.Request) (session.Emission, error) {
+		if r.Try > 1 {
+			return finds("what was answered"), nil
+		}
+		e := says()
+		e.Says = []deliver.Say{{Kind: "question", Text: "Which tide?", Marker: session.Yielding}}
+		return e, nil
+	}
+	var asked string
+	w.o.Reply = func(_ context.Context, said string) (string, error) { asked = said; return "the spring tide", nil }
+	if s := w.mustInvoke(1).Said[0]; s.Outcome != "completed" || asked != "Which tide?" {
+		t.Errorf("%+v after %q", s, asked)
+	}
+	w.o.Reply = func(context.Context, string) (string, error) { return "", io.EOF }
+	if s := w.mustInvoke(1).Said[0]; s.Outcome != "yielded" || !strings.Contains(s.Reason, "Which tide?") || s.Handoff != "" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// An override starts in the claim's commit and ends in the result's.
+func TestOverrideStartsAndEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid)
+	w.o.Call.Override = &contract.Override{Modes: []contract.Mode{contract.Exploration, contract.Planning}, Reason: "the harbour closes tomorrow at six", Risks: []string{"nobody looks twice"}}
+	w.o.Person = "human:ann@example.org"
+	var during string
+	w.answer = func(_ context.Context, r session.Request) (session.Emission, error) {
+		during = w.journal(r.Run)
+		return finds("x"), nil
+	}
+	r := w.mustInvoke(1)
+	if !strings.Contains(during, "override started by human:ann@example.org") || strings.Contains(during, "override ended") {
+		t.Errorf("while the session runs the journal says\n%s", during)
+	}
+	if after := w.journal(r.Run); !strings.Contains(after, "override ended: exploration, planning") {
+		t.Errorf("afterwards\n%s", after)
+	}
+	if text := w.read("refs/heads/main", r.Said[0].Handoff); !strings.Contains(text, overridden) {
+		t.Errorf("not tagged:\n%s", text)
+	}
+}
+
+// A session that dies is swept when its own lease has run out, and holds its artifact until then.
+func TestInvokeDies(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a")
+	w.o.Call = contract.Call{Role: contract.Explorer, Artifact: "knowledge/terms/slack-water.md",
+		Override: &contract.Override{Modes: []contract.Mode{contract.Exploration, contract.Planning}, Reason: "the harbour closes tomorrow at six", Risks: []string{"nobody looks twice"}}}
+	w.answer = func(context.Context, session.Request) (session.Emission, error) { panic("died") }
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = w.invoke(2)
+	}()
+	dead := fmt.Sprintf("run-01KJPWD6M0E8497ANGJ5R0NA%02d", w.runs)
+	w.o.Call = contract.Call{Role: contract.Observer, Artifact: "terms/slack-water"}
+	w.answer = answers(says())
+	o := w.o
+	o.Run, o.Invoked = "run-01KJPWD6M0E8497ANGJ5R0NAZZ", true
+	o.Call.Role = contract.Explorer
+	if _, err := Resolve(context.Background(), w.repo, o, Invocation{}); err != nil {
+		t.Errorf("the same mode may share it: %v", err)
+	}
+	o.Call.Override = &contract.Override{Modes: []contract.Mode{contract.Planning, contract.Execution}, Reason: "the harbour closes tomorrow at six", Risks: []string{"x"}}
+	o.Call.Role = contract.Planner
+	if _, err := Resolve(context.Background(), w.repo, o, Invocation{}); err == nil || !strings.Contains(err.Error(), "artifact-busy") || !strings.Contains(err.Error(), dead) {
+		t.Errorf("another mode while it is held: %v", err)
+	}
+	w.o.Call = contract.Call{}
+	w.now = w.now.Add(59 * time.Minute)
+	w.must()
+	if all := w.records(w.last()); hasAbandoned(all, dead) {
+		t.Error("swept while two sessions may still run")
+	}
+	w.now = w.now.Add(2 * time.Minute)
+	w.commit(repo.Changes{"knowledge/tasks/b.md": []byte("---\ntype: task\nid: b\nstate: ready\nkind: extract\nrole: shore-lead\n---\n")}, "another")
+	w.must()
+	if all := w.records(w.last()); !hasAbandoned(all, dead) {
+		t.Errorf("not swept: %+v", all)
+	}
+	if j := w.journal(w.last()); !strings.Contains(j, "override ended: the session died; "+dead) {
+		t.Errorf("the override has no end:\n%s", j)
+	}
+}
+
+func (w *world) last() string { return fmt.Sprintf("run-01KJPWD6M0E8497ANGJ5R0NA%02d", w.runs) }
+
+func hasAbandoned(all []ledger.Record, run string) bool {
+	for _, r := range all {
+		if r.Kind == ledger.Abandoned && r.DeadRun == run && r.Cost == 200_000 {
+			return true
+		}
+	}
+	return false
+}
+
+// A person commits at every moment of an invocation in turn: both are in history.
+func TestAPersonCommitsWhileInvoking(t *testing.T) {
+	t.Parallel()
+	for n := 1; n <= 9; n++ {
+		w := newWorld(t, paid)
+		w.answer = answers(finds("x"))
+		calls := 0
+		w.o.Now = func() time.Time {
+			if calls++; calls == n {
+				w.commit(repo.Changes{"notes.txt": []byte("x\n")}, "a note")
+			}
+			return w.now
+		}
+		r, err := w.invoke(1)
+		if err != nil || len(r.Said) != 1 || w.read("refs/heads/main", r.Said[0].Handoff) == "" {
+			t.Errorf("at moment %d: %+v, %v", n, r, err)
+		}
+		if calls >= n && w.read("refs/heads/main", "notes.txt") == "" {
+			t.Errorf("at moment %d: the person's commit is gone", n)
+		}
+	}
+}
+
+// An update of what a proposal changed is, on the board, one of what it was made on.
+func TestRebased(t *testing.T) {
+	t.Parallel()
+	w := &work{bound: bound{built: &built{paths: [][3]string{{"knowledge/terms/tide.md", "old", "new"}, {"knowledge/terms/tern.md", "", "made"}}}}}
+	for base, want := range map[string]string{"": "", "new": "old", "made": "", "other": "other"} {
+		if got := (&drain{}).rebased(w, base); got != want {
+			t.Errorf("%q: got %q, want %q", base, got, want)
+		}
+	}
+}
+
+func TestTaint(t *testing.T) {
+	t.Parallel()
+	a := term("tide")
+	e, err := taint(session.Emission{Atoms: []session.Atom{a}})
+	if err == nil {
+		e, err = taint(e)
+	}
+	if err != nil || strings.Join(e.Atoms[0].Atom.Tags, ",") != overridden {
+		t.Errorf("%v, %v", e.Atoms[0].Atom.Tags, err)
+	}
+	if string(a.Atom.Bytes()) == string(e.Atoms[0].Atom.Bytes()) || e.Atoms[0].Atom.ID != okf.ID("tide") {
+		t.Error("the atom is not its own, tagged")
+	}
+}
