@@ -189,9 +189,12 @@ func replies(env Env, p *progress) func(context.Context, string) (string, error)
 		p.done()
 		talk(env, "%s", said)
 		line, err := in.ReadString('\n')
-		if errors.Is(err, io.EOF) && strings.TrimSpace(line) != "" {
+		if line = strings.TrimSpace(line); errors.Is(err, io.EOF) {
 			err = nil
+			if line == "" {
+				err = errors.New("nobody answered")
+			}
 		}
-		return strings.TrimSpace(line), err
+		return line, err
 	}
 }

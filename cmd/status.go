@@ -78,6 +78,11 @@ func (v *view) status(ctx context.Context) (boardStatus, error) {
 	if err != nil {
 		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}
+	for _, c := range spend.Open {
+		if c.Task == c.Run { // no task asked for it
+			s.Running = append(s.Running, fmt.Sprintf("%s (a session without a task, since %s)", c.Run, c.TS.Format("15:04:05Z07:00")))
+		}
+	}
 	n, err := spend.In(s.Month)
 	if err != nil {
 		return s, err
