@@ -111,6 +111,11 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 	if err != nil {
 		return Report{Run: o.Run}, err
 	}
+	if d.Invoked { // what is refused is refused before anything is written, a sweep too
+		if _, _, err := d.next(nil); err != nil {
+			return d.report, err
+		}
+	}
 	unlock, err := d.lock(ctx)
 	if err != nil {
 		return d.report, err
