@@ -12,6 +12,7 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/surface"
 )
 
 // handed is the handoff of one session, not yet committed.
@@ -42,7 +43,7 @@ func (d *drain) handover(w *work, slug, title string) {
 		w.blocked("emission refused: the deliverable lacks %s", strings.Join(lacks, ", "))
 		return
 	}
-	name, text, err := handoff.Make(m, *made)
+	name, text, err := handoff.Make(m, surface.Encoded(c, *made))
 	if err != nil {
 		w.blocked("emission refused: the deliverable cannot be handed over: %v", err)
 		return

@@ -76,5 +76,16 @@ func Machine(c contract.Contract, s string) string {
 	return s
 }
 
+// Encoded is d as a handoff holds it: frontmatter and JSON, where every text is a
+// machine's, whoever it was said to.
+func Encoded(c contract.Contract, d deliver.Deliverable) deliver.Deliverable {
+	d = d.Clone()
+	g := glyphsOf(c)
+	for _, t := range d.Texts() {
+		*t.S, _ = g.clean(*t.S)
+	}
+	return d
+}
+
 // Estimate is the size of s in tokens, estimated as bytes/4 rounded up.
 func Estimate(s string) int { return (len(s) + 3) / 4 }

@@ -167,6 +167,9 @@ func TestFieldsInEveryVoice(t *testing.T) {
 			if voice == contract.VoicePersona && !machine {
 				want[3], want[4] = "the guide 🦦 is whole ✅", "reading 🦦 ⏳"
 			}
+			if e := Encoded(c, *out.Deliverable); strings.Contains(e.Findings.Findings[0].Claim, "🦦") || f.Findings[0].Claim != want[3] {
+				t.Errorf("voice %q: %q is encoded from %q", voice, e.Findings.Findings[0].Claim, f.Findings[0].Claim)
+			}
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("voice %q, machine %v (-want +got):\n%s", voice, machine, d)
 			}

@@ -9,7 +9,9 @@
 //
 // Every text is tagged. A machine's is parsed by code: a path, an id, an enum,
 // a say's kind and marker, a commit message; on a machine-tagged surface all
-// are. A person's is everything else. Deliverables tag their own (deliver.Texts).
+// are. A person's is everything else. Deliverables tag their own (deliver.Texts);
+// once one is encoded as a handoff, in frontmatter and JSON, all of it is a
+// machine's (Encoded).
 //
 // # Glyphs
 //
