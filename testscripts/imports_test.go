@@ -38,6 +38,7 @@ var below = map[string][]string{
 	"persona/session":    {"persona/contract", "persona/deliver", "okf", "reconcile/irongate"},
 	"persona/session/*":  {"persona/session", "persona/contract", "persona/deliver", "okf", "reconcile/irongate"},
 	"persona/invoke":     {"persona", "persona/*", "okf", "journal", "journal/ledger"},
+	"persona/audit":      {"persona/contract", "persona/deliver", "persona/handoff", "persona/invoke", "okf"},
 	"persona/mcp":        {"okf", "persona", "persona/anchor", "board"},
 	"board":              {"okf", "board/budget", "persona/contract"},
 	"board/config":       {"board", "board/budget", "persona/contract"},
