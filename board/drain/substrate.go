@@ -14,6 +14,12 @@ import (
 // substrate is the one odd.toml names; files is the board's commit, where a
 // recording lies.
 func (d *drain) substrate(cfg config.Config, files fs.FS) (session.Substrate, error) {
+	return Substrate(cfg, files, d.repo.Root(), d.Environ)
+}
+
+// Substrate is the one that a configuration names. A recording lies in files; a
+// command runs in dir, with what the configuration passes on of environ.
+func Substrate(cfg config.Config, files fs.FS, dir string, environ []string) (session.Substrate, error) {
 	s := cfg.Substrates[cfg.Session.Substrate]
 	switch cfg.Session.Substrate {
 	case "extract":
@@ -21,7 +27,10 @@ func (d *drain) substrate(cfg config.Config, files fs.FS) (session.Substrate, er
 	case "replay":
 		return replay.Substrate{Files: files, File: s.File}, nil
 	case "exec":
-		return exec.Substrate{Argv: s.Argv, Dir: d.repo.Root(), Env: s.Env, Environ: d.Environ, Free: s.Free, MaxBytes: s.MaxBytes}, nil
+		return exec.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: environ, Free: s.Free, MaxBytes: s.MaxBytes}, nil
 	}
 	return nil, refuse("substrate", "odd.toml: [session] substrate %q is not one of %s", cfg.Session.Substrate, strings.Join([]string{"extract", "replay", "exec"}, ", "))
 }
+
+// Free reports a configuration whose sessions cost no money.
+func Free(cfg config.Config) bool { return free(cfg) }

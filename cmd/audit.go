@@ -1,0 +1,162 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/audit"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/handoff"
+)
+
+func auditVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "audit",
+		Usage:     "let a validator judge a change, as a gate",
+		ArgsUsage: "BASE..HEAD",
+		Description: "odd audit origin/main..HEAD --persona audit-reviewer\nodd audit main.. --claims pull-request.md --sarif\n\n" +
+			"The change is what HEAD has since it left BASE. Profile, prompts, canon and odd.toml are read\n" +
+			"where it left, so that no change brings its own judge. Exit 1 means a blocker that is not\n" +
+			"accepted, or a session that did not come to findings; an empty change has nothing to say.",
+		Flags: append(formatFlags(),
+			&cli.StringFlag{Name: "persona", Value: "audit-reviewer", Usage: "the `PROFILE` that judges, audit-reviewer or audit-reviewer@2"},
+			&cli.StringFlag{Name: "claims", Usage: "what the change says of itself: a `FILE`, a handoff or a description (default: its commit messages)"},
+			&cli.BoolFlag{Name: "strict", Usage: "fail as well where a person has to look: accepted blockers, pivots"},
+			&cli.BoolFlag{Name: "no-record", Usage: "write nothing; only for a substrate that costs no money"},
+		),
+		Action: func(c *cli.Context) error {
+			spec, err := oneArg(c, "a range BASE..HEAD")
+			if err != nil {
+				return err
+			}
+			o := auditOptions{spec: spec, persona: c.String("persona"), claims: c.String("claims"), strict: c.Bool("strict"), dry: c.Bool("no-record")}
+			if o.format, err = formatOf(c); err != nil {
+				return err
+			}
+			return runAudit(c.Context, env, o)
+		},
+	})
+}
+
+type auditOptions struct {
+	spec, persona, claims, format string
+	strict, dry                   bool
+}
+
+func runAudit(ctx context.Context, env Env, o auditOptions) error {
+	if env.Getenv("ODD_RUN") != "" {
+		return refuse("in-session", "audit: a session does not spawn another; hand over instead")
+	}
+	a, err := openAudit(ctx, env, o)
+	if err != nil {
+		return err
+	}
+	if len(a.change.Files) == 0 {
+		talk(env, "%s: nothing to audit", o.spec)
+		return printAudit(env, o, auditReport{Range: o.spec, Findings: []audit.Judged{}})
+	}
+	if err := a.resolve(env, o); err != nil {
+		return err
+	}
+	said, err := a.run(ctx, env, o)
+	if err != nil {
+		return err
+	}
+	r := a.report(o, said)
+	if err := printAudit(env, o, r); err != nil {
+		return err
+	}
+	return r.exit(o.strict)
+}
+
+// resolve resolves the session's contract from the profiles of the base, and
+// lists every refusal.
+func (a *auditing) resolve(env Env, o auditOptions) error {
+	var err error
+	if a.claims, err = a.stated(env, o.claims); err != nil {
+		return err
+	}
+	call := contract.Call{Persona: o.persona, Role: contract.Validator, Surface: contract.Audit, Engagement: contract.Agent,
+		Artifact: a.change.Name(), Handoffs: []contract.Handoff{a.claims.Handoff}}
+	c, no := contract.Resolve(call, contract.World{Roster: contract.LoadRoster(a.rules.Graph), Servers: a.cfg.Servers})
+	if no = append(no, a.unjudged()...); len(no) > 0 {
+		for i, one := range no {
+			if one.Code == "unknown-persona" || one.Code == "unknown-version" {
+				no[i].Way += "; a profile judges a change only once it has landed before it, on " + string(a.from)
+			}
+		}
+		return no
+	}
+	a.contract = c
+	return nil
+}
+
+// stated are the claims of the change.
+func (a *auditing) stated(env Env, file string) (handoff.Handoff, error) {
+	if file == "" {
+		return a.change.Messages(), nil
+	}
+	b, err := os.ReadFile(env.path(file))
+	if err != nil {
+		return handoff.Handoff{}, err
+	}
+	return a.change.Stated(file, b)
+}
+
+// unjudged refuses a change of the program that would judge it: it would run as
+// the change has it.
+func (a *auditing) unjudged() contract.Refusals {
+	if a.cfg.Session.Substrate != "exec" {
+		return nil
+	}
+	var no contract.Refusals
+	for i, arg := range a.cfg.Substrates["exec"].Argv {
+		if !strings.HasPrefix(arg, "./") && (i > 0 || !strings.Contains(arg, "/")) {
+			continue
+		}
+		tool := path.Clean(arg)
+		if slices.ContainsFunc(a.change.Files, func(f audit.File) bool {
+			return f.Path == tool || path.Dir(tool) != "." && strings.HasPrefix(f.Path, path.Dir(tool)+"/")
+		}) {
+			no = append(no, contract.Refusal{Code: "self-audit", Message: fmt.Sprintf("the change alters %s or what lies beside it, which would judge it", tool),
+				Way: "check out " + string(a.from) + ", or let a person judge this change"})
+		}
+	}
+	return no
+}
+
+// run runs the session.
+func (a *auditing) run(ctx context.Context, env Env, o auditOptions) (drain.Spoken, error) {
+	if !drain.Free(a.cfg) {
+		return drain.Spoken{}, refuse("unrecorded-money", "audit --no-record: substrate %q can cost money, and nothing would say how much; leave --no-record out", a.cfg.Session.Substrate)
+	}
+	return a.rehearse(ctx, env)
+}
+
+// between resolves BASE..HEAD, or BASE...HEAD, to the commit where HEAD left
+// BASE, and HEAD.
+func between(ctx context.Context, r *repo.Repo, spec string) (base, head repo.OID, err error) {
+	from, to, ok := strings.Cut(strings.Replace(spec, "...", "..", 1), "..")
+	if !ok || from == "" {
+		return "", "", usage("audit: %q; write the change as BASE..HEAD", spec)
+	}
+	if from, err := r.Resolve(ctx, from); err != nil {
+		return "", "", fmt.Errorf("audit: %s: %w", from, err)
+	} else if head, err = r.Resolve(ctx, or(to, "HEAD")); err != nil {
+		return "", "", fmt.Errorf("audit: %s: %w", or(to, "HEAD"), err)
+	} else if base, err = r.MergeBase(ctx, from, head); err != nil {
+		return "", "", err
+	}
+	if base == "" {
+		return "", "", refuse("unrelated", "audit %s: the two have no commit in common", spec)
+	}
+	return base, head, nil
+}

@@ -1,0 +1,141 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/audit"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// auditReport is what an audit came to. Its verdict and its counts are computed
+// from the findings; a session that did not come to any has failed the change.
+type auditReport struct {
+	Range    string           `json:"range"`
+	Base     string           `json:"base,omitempty"` // where the change begins
+	Head     string           `json:"head,omitempty"`
+	Persona  string           `json:"persona,omitempty"`
+	Contract string           `json:"contract,omitempty"` // its hash
+	Claims   string           `json:"claims,omitempty"`   // where they are from
+	Files    int              `json:"files"`
+	Cut      int              `json:"cut"` // bytes of the change that the session was not shown
+	Outcome  string           `json:"outcome,omitempty"`
+	Failure  string           `json:"failure,omitempty"`
+	Verdict  deliver.Verdict  `json:"verdict,omitempty"`
+	Summary  *deliver.Summary `json:"summary,omitempty"`
+	Findings []audit.Judged   `json:"findings"`
+	Touched  []string         `json:"judged_by_base,omitempty"` // what of the rules the change alters
+	Hints    []contract.Hint  `json:"hints,omitempty"`
+	Handoff  string           `json:"handoff,omitempty"`
+}
+
+// report holds what the session said to the change.
+func (a *auditing) report(o auditOptions, said drain.Spoken) auditReport {
+	r := auditReport{
+		Range: o.spec, Base: string(a.from), Head: string(a.to), Contract: a.contract.Hash(), Claims: a.claims.Path, Files: len(a.change.Files), Cut: a.cut,
+		Outcome: said.Outcome, Touched: a.rules.Touched(a.change, a.contract), Hints: said.Hints, Handoff: said.Handoff, Findings: []audit.Judged{},
+	}
+	if p := a.contract.Persona; p != nil {
+		r.Persona = p.Ref()
+	}
+	d := said.Deliverable
+	if said.Outcome != string(session.Completed) || d == nil || d.Findings == nil {
+		r.Verdict, r.Failure = deliver.Fail, or(said.Reason, "the session came to no findings and did not say that there are none")
+		return r
+	}
+	s := deliver.Summarize(d.Findings.Findings)
+	r.Summary, r.Verdict = &s, s.Verdict
+	r.Findings = audit.Locate(d.Findings.Findings, a.change, a.head)
+	return r
+}
+
+// exit is 1 where the change does not pass.
+func (r auditReport) exit(strict bool) error {
+	if r.Verdict == deliver.Fail || strict && r.Verdict != deliver.Pass {
+		return exitCode(exitFault)
+	}
+	return nil
+}
+
+// auditRules are the rules of an audit: how much a finding weighs.
+func auditRules() []ruled {
+	return []ruled{
+		{"audit-blocker", "a finding that a change must not land with, unless it is accepted", okf.Error},
+		{"audit-finding", "a defect", okf.Warn},
+		{"audit-caveat", "something to know", okf.Info},
+		{"audit-failed", "the session did not come to findings, so that the change is not judged", okf.Error},
+	}
+}
+
+func printAudit(env Env, o auditOptions, r auditReport) error {
+	if o.format == asJSON {
+		if err := printJSON(env, r); err != nil {
+			return err
+		}
+	} else if err := printFound(env, o.format, auditRules(), r.located()); err != nil {
+		return err
+	}
+	if r.Verdict == "" {
+		return nil
+	}
+	for _, t := range r.Touched {
+		talk(env, "judged by the version before the change: %s", t)
+	}
+	if r.Cut > 0 {
+		talk(env, "the session was not shown %d bytes of the change", r.Cut)
+	}
+	for _, h := range r.Hints {
+		talk(env, "hint, %s: %s", h.Detector, h.Message)
+	}
+	sum := "not judged"
+	if r.Summary != nil {
+		sum = r.Summary.String()
+	}
+	talk(env, "%s, %s, claims from %s: %s: %s, %s", r.Range, count(r.Files, "file"), r.Claims, or(r.Persona, "a validator"), r.Verdict, sum)
+	return nil
+}
+
+// located gives the findings the shape of a report.
+func (r auditReport) located() []located {
+	var out []located
+	if r.Failure != "" {
+		out = append(out, located{rule: "audit-failed", severity: okf.Error, place: r.Range, text: r.Failure})
+	}
+	rules := auditRules()
+	for _, f := range r.Findings {
+		l := located{rule: "audit-" + string(f.Classification), severity: okf.Warn, place: f.Location, text: said(f)}
+		if i := slices.IndexFunc(rules, func(r ruled) bool { return r.id == l.rule }); i >= 0 {
+			l.severity = rules[i].severity
+		}
+		if f.Disposition == deliver.Accept && l.severity == okf.Error {
+			l.severity = okf.Warn
+		}
+		if f.Found {
+			l.file, l.line = f.Path, f.Line
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// said is a finding in one line.
+func said(f audit.Judged) string {
+	text := fmt.Sprintf("%s: %s; seen: %s; disposition: %s", f.ID, f.Claim, f.Evidence, f.Disposition)
+	if f.Suggestion != "" {
+		text += "; suggested: " + f.Suggestion
+	}
+	if !f.Found {
+		text += "; location not found: " + f.Location
+	}
+	return text
+}
+
+// joined joins the parts that are not empty.
+func joined(sep string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
+}

@@ -1,0 +1,145 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/audit"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/handoff"
+	"github.com/odd-cli/odd/persona/invoke"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// auditing is a change, and what it is judged by.
+type auditing struct {
+	repo     *repo.Repo
+	from, to repo.OID
+	base     fs.FS // the files where the change begins
+	head     fs.FS // and where it ends
+	cfg      config.Config
+	rules    audit.Rules
+	change   audit.Change
+	claims   handoff.Handoff
+	contract contract.Contract
+	cut      int // bytes of the patch that no brief holds
+}
+
+// openAudit reads the change, and the rules that held before it.
+func openAudit(ctx context.Context, env Env, o auditOptions) (*auditing, error) {
+	r, err := repo.Open(env.Dir)
+	if errors.Is(err, repo.ErrNotRepo) {
+		return nil, refuse("no-repository", "%s: not a git repository; a change is two commits of one", env.Dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Shallow() {
+		return nil, refuse("shallow", "this clone is shallow, so nobody can say where a change begins; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
+	}
+	a := &auditing{repo: r}
+	if a.from, a.to, err = between(ctx, r, o.spec); err != nil {
+		return nil, err
+	}
+	if a.base, err = r.Tree(a.from); err != nil {
+		return nil, err
+	}
+	if a.head, err = r.Tree(a.to); err != nil {
+		return nil, err
+	}
+	if err := a.governed(env); err != nil {
+		return nil, err
+	}
+	return a, a.changed(ctx)
+}
+
+// governed reads odd.toml and the bundle where the change begins.
+func (a *auditing) governed(env Env) error {
+	b, err := fs.ReadFile(a.base, "odd.toml")
+	if errors.Is(err, fs.ErrNotExist) {
+		return refuse("no-config", "odd.toml: not in %s, where the change begins; a change is judged by the rules before it", a.from)
+	}
+	if err != nil {
+		return err
+	}
+	if a.cfg, err = config.Parse("odd.toml", b); err != nil {
+		return fmt.Errorf("%s: %w", a.from, err)
+	}
+	tree, err := a.repo.TreeOID(a.from, a.cfg.Root)
+	if err != nil {
+		return err
+	}
+	if tree == "" {
+		return refuse("no-bundle", "%s: no such folder in %s, where the change begins", a.cfg.Root, a.from)
+	}
+	bundle, err := fs.Sub(a.base, a.cfg.Root)
+	if err != nil {
+		return err
+	}
+	g, _, err := loadTree(env, a.repo, tree, bundle)
+	a.rules = audit.Rules{Graph: g, Root: a.cfg.Root}
+	return err
+}
+
+// changed reads what differs, as files, as a patch and as commits.
+func (a *auditing) changed(ctx context.Context) error {
+	a.change = audit.Change{Base: string(a.from), Head: string(a.to)}
+	diff, err := a.repo.Diff(ctx, a.from, a.to)
+	if err != nil {
+		return err
+	}
+	for _, c := range diff {
+		a.change.Files = append(a.change.Files, audit.File{Path: c.Path, Blob: string(c.New)})
+	}
+	for c, err := range a.repo.Log(ctx, a.from, a.to) {
+		if err != nil {
+			return err
+		}
+		a.change.Commits = append(a.change.Commits, audit.Commit{ID: string(c.OID), Message: c.Message})
+	}
+	slices.Reverse(a.change.Commits)
+	a.change.Patch, err = a.repo.Patch(ctx, a.from, a.to, false)
+	return err
+}
+
+// rehearse runs the session without a lock, a claim or a record.
+func (a *auditing) rehearse(ctx context.Context, env Env) (drain.Spoken, error) {
+	id, err := ulid.New(ulid.Timestamp(env.Now()), env.Entropy)
+	if err != nil {
+		return drain.Spoken{}, err
+	}
+	sub, err := drain.Substrate(a.cfg, a.base, a.repo.Root(), env.Environ)
+	if err != nil {
+		return drain.Spoken{}, err
+	}
+	in := invoke.Input{
+		Run: "run-" + id.String(), Contract: a.contract, Prompts: a.rules.Prompts(a.contract), Canon: a.rules.Canon(), Handoffs: []handoff.Handoff{a.claims},
+		Limits: invoke.Limits{Turns: a.cfg.Session.MaxTurns, Timeout: a.cfg.Session.Timeout, Cap: a.cfg.Session.Cap},
+	}
+	in.Artifacts, a.cut = a.change.Artifacts()
+	req := session.Request{
+		Run: in.Run, Task: in.Run, Files: a.head, Graph: a.rules.Graph, BundleRoot: a.cfg.Root, By: "odd/" + version(), Now: env.Now().UTC(),
+		MaxTurns: a.cfg.Session.MaxTurns, MaxAtoms: a.cfg.Session.MaxAtoms, Timeout: a.cfg.Session.Timeout, Progress: func(string) {},
+	}
+	res, err := invoke.Run(ctx, invoke.Session{Contract: a.contract, Brief: invoke.Compose(in), Request: req, Substrate: sub})
+	if err != nil {
+		return drain.Spoken{}, err
+	}
+	e := res.Emission
+	s := drain.Spoken{Role: a.contract.Role, Mode: a.contract.Mode, Outcome: string(e.Outcome), Deliverable: e.Deliverable, Said: e.Says,
+		Hints: res.Verdict.Hints, Cost: budget.MicroUSD(e.Usage.Cost)}
+	s.Reason = joined(": ", e.Failure, e.Detail)
+	if e.Outcome == session.HandoffInsufficient {
+		s.Reason = "the claims lack " + joined(", ", e.Missing...)
+	}
+	return s, nil
+}
