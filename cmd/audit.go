@@ -66,7 +66,7 @@ func runAudit(ctx context.Context, env Env, o auditOptions) error {
 	if err := a.resolve(env, o); err != nil {
 		return err
 	}
-	said, err := a.run(ctx, env, o)
+	said, err := a.judge(ctx, env, o)
 	if err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ func (a *auditing) resolve(env Env, o auditOptions) error {
 	if a.claims, err = a.stated(env, o.claims); err != nil {
 		return err
 	}
-	call := contract.Call{Persona: o.persona, Role: contract.Validator, Surface: contract.Audit, Engagement: contract.Agent,
-		Artifact: a.change.Name(), Handoffs: []contract.Handoff{a.claims.Handoff}}
+	call := a.call(o)
+	call.Handoffs = []contract.Handoff{a.claims.Handoff}
 	c, no := contract.Resolve(call, contract.World{Roster: contract.LoadRoster(a.rules.Graph), Servers: a.cfg.Servers})
 	if no = append(no, a.unjudged()...); len(no) > 0 {
 		for i, one := range no {
@@ -97,6 +97,11 @@ func (a *auditing) resolve(env Env, o auditOptions) error {
 	}
 	a.contract = c
 	return nil
+}
+
+// call is the session that an audit asks for.
+func (a *auditing) call(o auditOptions) contract.Call {
+	return contract.Call{Persona: o.persona, Role: contract.Validator, Surface: contract.Audit, Engagement: contract.Agent, Artifact: a.change.Name()}
 }
 
 // stated are the claims of the change.
@@ -133,8 +138,11 @@ func (a *auditing) unjudged() contract.Refusals {
 	return no
 }
 
-// run runs the session.
-func (a *auditing) run(ctx context.Context, env Env, o auditOptions) (drain.Spoken, error) {
+// judge runs the session: on record, as odd invoke would, or without a trace.
+func (a *auditing) judge(ctx context.Context, env Env, o auditOptions) (drain.Spoken, error) {
+	if !o.dry {
+		return a.invoke(ctx, env, o)
+	}
 	if !drain.Free(a.cfg) {
 		return drain.Spoken{}, refuse("unrecorded-money", "audit --no-record: substrate %q can cost money, and nothing would say how much; leave --no-record out", a.cfg.Session.Substrate)
 	}

@@ -3,7 +3,6 @@ package cmd
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/okf"
@@ -20,8 +19,8 @@ type auditReport struct {
 	Base     string           `json:"base,omitempty"` // where the change begins
 	Head     string           `json:"head,omitempty"`
 	Persona  string           `json:"persona,omitempty"`
-	Contract string           `json:"contract,omitempty"` // its hash
-	Claims   string           `json:"claims,omitempty"`   // where they are from
+	Run      string           `json:"run,omitempty"`
+	Claims   string           `json:"claims,omitempty"` // where they are from
 	Files    int              `json:"files"`
 	Cut      int              `json:"cut"` // bytes of the change that the session was not shown
 	Outcome  string           `json:"outcome,omitempty"`
@@ -37,7 +36,7 @@ type auditReport struct {
 // report holds what the session said to the change.
 func (a *auditing) report(o auditOptions, said drain.Spoken) auditReport {
 	r := auditReport{
-		Range: o.spec, Base: string(a.from), Head: string(a.to), Contract: a.contract.Hash(), Claims: a.claims.Path, Files: len(a.change.Files), Cut: a.cut,
+		Range: o.spec, Base: string(a.from), Head: string(a.to), Run: a.run, Claims: a.claims.Path, Files: len(a.change.Files), Cut: a.cut,
 		Outcome: said.Outcome, Touched: a.rules.Touched(a.change, a.contract), Hints: said.Hints, Handoff: said.Handoff, Findings: []audit.Judged{},
 	}
 	if p := a.contract.Persona; p != nil {
@@ -133,9 +132,4 @@ func said(f audit.Judged) string {
 		text += "; location not found: " + f.Location
 	}
 	return text
-}
-
-// joined joins the parts that are not empty.
-func joined(sep string, parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
 }

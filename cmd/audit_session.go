@@ -7,9 +7,6 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/oklog/ulid/v2"
-
-	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal/repo"
@@ -31,7 +28,8 @@ type auditing struct {
 	change   audit.Change
 	claims   handoff.Handoff
 	contract contract.Contract
-	cut      int // bytes of the patch that no brief holds
+	cut      int    // bytes of the patch that no brief holds
+	run      string // of the record, "" off it
 }
 
 // openAudit reads the change, and the rules that held before it.
@@ -113,33 +111,58 @@ func (a *auditing) changed(ctx context.Context) error {
 
 // rehearse runs the session without a lock, a claim or a record.
 func (a *auditing) rehearse(ctx context.Context, env Env) (drain.Spoken, error) {
-	id, err := ulid.New(ulid.Timestamp(env.Now()), env.Entropy)
-	if err != nil {
-		return drain.Spoken{}, err
-	}
 	sub, err := drain.Substrate(a.cfg, a.base, a.repo.Root(), env.Environ)
 	if err != nil {
 		return drain.Spoken{}, err
 	}
+	cfg, given := a.cfg.Session, a.given()
 	in := invoke.Input{
-		Run: "run-" + id.String(), Contract: a.contract, Prompts: a.rules.Prompts(a.contract), Canon: a.rules.Canon(), Handoffs: []handoff.Handoff{a.claims},
-		Limits: invoke.Limits{Turns: a.cfg.Session.MaxTurns, Timeout: a.cfg.Session.Timeout, Cap: a.cfg.Session.Cap},
+		Run: "an audit off the record", Contract: a.contract, Prompts: given.Prompts, Canon: given.Canon, Artifacts: given.Artifacts,
+		Handoffs: []handoff.Handoff{a.claims}, Limits: invoke.Limits{Turns: cfg.MaxTurns, Timeout: cfg.Timeout, Cap: cfg.Cap},
 	}
-	in.Artifacts, a.cut = a.change.Artifacts()
 	req := session.Request{
-		Run: in.Run, Task: in.Run, Files: a.head, Graph: a.rules.Graph, BundleRoot: a.cfg.Root, By: "odd/" + version(), Now: env.Now().UTC(),
-		MaxTurns: a.cfg.Session.MaxTurns, MaxAtoms: a.cfg.Session.MaxAtoms, Timeout: a.cfg.Session.Timeout, Progress: func(string) {},
+		Run: "audit", Task: "audit", Files: given.Files, Graph: given.Rules, BundleRoot: a.cfg.Root, By: "odd/" + version(), Now: env.Now().UTC(),
+		MaxTurns: cfg.MaxTurns, MaxAtoms: cfg.MaxAtoms, Timeout: cfg.Timeout, Progress: func(string) {},
 	}
 	res, err := invoke.Run(ctx, invoke.Session{Contract: a.contract, Brief: invoke.Compose(in), Request: req, Substrate: sub})
+	return drain.Spoke(a.contract, res), err
+}
+
+// given is what the session works on.
+func (a *auditing) given() *drain.Given {
+	g := &drain.Given{Rules: a.rules.Graph, Claims: a.claims, Canon: a.rules.Canon(), Prompts: a.rules.Prompts(a.contract), Files: a.head}
+	g.Artifacts, a.cut = a.change.Artifacts()
+	return g
+}
+
+// invoke runs the session on record: under the lock and the budget of the board,
+// with its claims, its findings and what it cost in the board's history. What
+// runs is what odd.toml named where the change begins; the board pays for it.
+func (a *auditing) invoke(ctx context.Context, env Env, o auditOptions) (drain.Spoken, error) {
+	w, err := openWorkspace(ctx, env)
 	if err != nil {
 		return drain.Spoken{}, err
 	}
-	e := res.Emission
-	s := drain.Spoken{Role: a.contract.Role, Mode: a.contract.Mode, Outcome: string(e.Outcome), Deliverable: e.Deliverable, Said: e.Says,
-		Hints: res.Verdict.Hints, Cost: budget.MicroUSD(e.Usage.Cost)}
-	s.Reason = joined(": ", e.Failure, e.Detail)
-	if e.Outcome == session.HandoffInsufficient {
-		s.Reason = "the claims lack " + joined(", ", e.Missing...)
+	opts, err := w.drainOptions()
+	if err != nil {
+		return drain.Spoken{}, err
 	}
-	return s, nil
+	opts.Call, opts.Invoked, a.run = a.call(o), true, opts.Run
+	opts.Substrate = func(cfg config.Config, _ fs.FS) (session.Substrate, error) {
+		if cfg.Session.Substrate != a.cfg.Session.Substrate || drain.Free(cfg) != drain.Free(a.cfg) {
+			return nil, refuse("config-moved", "the board's odd.toml names another substrate than the change begins with (%s, %s); audit from a later commit", cfg.Session.Substrate, a.cfg.Session.Substrate)
+		}
+		return drain.Substrate(a.cfg, a.base, a.repo.Root(), env.Environ)
+	}
+	p := newProgress(env)
+	opts.Progress = p.line
+	report, err := drain.Invoke(ctx, w.repo, opts, drain.Invocation{Title: "audit of " + a.change.Name(), Given: a.given()})
+	p.done()
+	if err == nil && len(report.Said) != 1 {
+		err = fmt.Errorf("audit: run %s came to %s", report.Run, count(len(report.Said), "session"))
+	}
+	if err != nil {
+		return drain.Spoken{}, err
+	}
+	return report.Said[0], nil
 }

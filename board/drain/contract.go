@@ -69,9 +69,11 @@ func (d *drain) resolve(t board.Task) (bound, error) {
 			c.Handoffs = append(c.Handoffs, h.Handoff)
 		}
 	}
+	if d.given != nil {
+		b.handoffs, c.Handoffs = []handoff.Handoff{d.given.Claims}, []contract.Handoff{d.given.Claims.Handoff}
+	}
 	c.Artifact = d.artifact(cmp.Or(c.Artifact, artifactOf(b.handoffs)))
-	roster := contract.LoadRoster(d.at.graph)
-	resolved, more := contract.Resolve(c, contract.World{Roster: roster, Servers: d.at.cfg.Servers, Busy: d.busy(t)})
+	resolved, more := contract.Resolve(c, contract.World{Roster: d.roster(), Servers: d.at.cfg.Servers, Busy: d.busy(t)})
 	b.Contract = resolved
 	no = append(no, more...)
 	if t.Path == "" && resolved.Mutates {

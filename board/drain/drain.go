@@ -98,6 +98,7 @@ type drain struct {
 	started  time.Time
 	slug     string             // of the run, for its journal file
 	override *contract.Override // as resolved; nil for none
+	given    *Given             // what an invocation works on instead of the board; nil for none
 	report   Report
 	shared   *repo.RemoteLock  // nil without a remote
 	files    map[string][]byte // the run's ledger and journal as last committed, by repository path

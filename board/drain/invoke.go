@@ -23,6 +23,7 @@ import (
 type Invocation struct {
 	Title    string // what is asked, in a line
 	Sessions int    // of one role on one input, kept apart; 0 is one
+	Given    *Given // what it works on when that is not on the board; nil is the board
 }
 
 // Spoken is what one session came to.
@@ -78,6 +79,9 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 	d, err := open(ctx, r, o)
 	if err != nil {
 		return Report{Run: o.Run}, err
+	}
+	if err := d.encode(inv.Given); err != nil {
+		return d.report, err
 	}
 	t := d.asked(inv)
 	if err := d.bindable(t); err != nil {
@@ -175,6 +179,10 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 		return nil, err
 	}
 	kept, ch := d.keep(), repo.Changes{}
+	if err := d.pack(ch); err != nil {
+		d.restore(kept)
+		return nil, err
+	}
 	data := map[string]any{"lease_expires": c.lease.Format(time.RFC3339), "base": string(c.base), "sessions": sessions, "contract_role": string(b.Role)}
 	for key, s := range map[string]string{"mode": string(b.Mode), "artifact": b.Artifact} {
 		if s != "" {

@@ -121,7 +121,10 @@ func (d *drain) request(ctx context.Context, c *claim, w *work) (session.Request
 		Timeout: min(cfg.Session.Timeout, cfg.TaskLease), MaxAtoms: cfg.Session.MaxAtoms,
 		Turn: func() error { return d.turn(ctx, c) }, Progress: func(s string) { d.Progress(string(t.ID) + ": " + s) },
 	}
-	w.brief = invoke.Compose(d.brief(c, w, req))
+	if d.given != nil {
+		req.Files = d.given.Files
+	}
+	w.brief = invoke.Compose(d.briefed(d.brief(c, w, req)))
 	return req, nil
 }
 

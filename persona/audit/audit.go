@@ -152,7 +152,7 @@ func (c Change) claims(name, blob string, does []string, scope string) handoff.H
 	return handoff.Handoff{
 		Handoff: contract.Handoff{ID: name, Path: name, Blob: blob, From: contract.Execution, To: contract.Validation,
 			Artifact: c.Name(), Journal: "git log " + c.Name()},
-		Deliverable: deliver.Deliverable{Schema: deliver.SchemaClaims, Claims: &deliver.Claims{Artifact: c.Name(), Does: does, Scope: scope}},
+		Deliverable: deliver.Deliverable{Schema: deliver.SchemaClaims, Claims: &deliver.Claims{Artifact: c.Name(), Does: does, DoesNot: []string{"not stated"}, Scope: scope}},
 	}
 }
 

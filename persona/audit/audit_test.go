@@ -62,7 +62,7 @@ func TestClaims(t *testing.T) {
 	t.Parallel()
 	h := change.Messages()
 	want := &deliver.Claims{Artifact: change.Name(), Does: []string{"dddddddddddd: docs: say more\n\nIt was thin."},
-		Scope: "nobody stated claims: these are commit messages, taken as what the change says it does"}
+		Scope: "nobody stated claims: these are commit messages, taken as what the change says it does", DoesNot: []string{"not stated"}}
 	if diff := cmp.Diff(want, h.Deliverable.Claims); diff != "" || h.To != contract.Validation || h.Journal == "" {
 		t.Error(diff, h.Handoff)
 	}

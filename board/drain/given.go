@@ -1,0 +1,102 @@
+package drain
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/handoff"
+	"github.com/odd-cli/odd/persona/invoke"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// Given is what an invocation works on when that is not on the board: a change
+// of the repository, judged by the rules it starts from. It takes the place of
+// what the board would say. Its claims are encoded as a handoff of the run, so
+// that the session has one as every other has.
+type Given struct {
+	Rules     *okf.Graph // whose profiles are meant
+	Claims    handoff.Handoff
+	Artifacts []invoke.File
+	Canon     []invoke.Ref
+	Prompts   map[string][]byte // as invoke.Input has them
+	Files     fs.FS             // what the session sees as the repository
+
+	text []byte // of the handoff
+}
+
+// encode makes the handoff of what is given. From here on it goes by the path
+// and the blob that the board will have it under.
+func (d *drain) encode(given *Given) error {
+	if given == nil {
+		return nil
+	}
+	g := *given
+	c := g.Claims
+	m := handoff.Meta{
+		Slug: "claims", Title: "Claims of " + c.Artifact, From: c.From, To: c.To, Artifact: c.Artifact, Run: d.Run, By: d.By,
+		At: d.started.UTC().Format(time.RFC3339), Journal: journal.Path(d.started, d.slug),
+	}
+	name, text, err := handoff.Make(m, c.Deliverable)
+	if err != nil {
+		return err
+	}
+	g.text = session.Redact(text)
+	a, err := okf.Parse(name, g.text)
+	if err == nil {
+		g.Claims, err = handoff.Read(&a)
+	}
+	if err != nil {
+		return fmt.Errorf("the claims: %w", err)
+	}
+	d.given = &g
+	return nil
+}
+
+// roster is whose profiles a session may have.
+func (d *drain) roster() contract.Roster {
+	if d.given != nil {
+		return contract.LoadRoster(d.given.Rules)
+	}
+	return contract.LoadRoster(d.at.graph)
+}
+
+// pack adds the handoff of what is given, and the entry of its transition, to
+// the changes of a claim.
+func (d *drain) pack(ch repo.Changes) error {
+	g := d.given
+	if g == nil {
+		return nil
+	}
+	h, made := g.Claims, g.Claims.Deliverable
+	ch[d.at.file(h.Path)] = g.text
+	return d.tell(ch, "H", "", fmt.Sprintf("%s to %s: %s", h.From, h.To, h.Artifact),
+		fmt.Sprintf("%s → %s: %s at %s; obligations met: %s; carried on: %s", h.From, h.To, h.Path, d.Now().UTC().Format(time.RFC3339), strings.Join(met(made), ", "), or(carried(made), "nothing")))
+}
+
+// briefed puts what is given in the place of what the board says.
+func (d *drain) briefed(in invoke.Input) invoke.Input {
+	if g := d.given; g != nil {
+		in.Artifacts, in.Canon, in.Prompts = g.Artifacts, g.Canon, g.Prompts
+	}
+	return in
+}
+
+// Spoke is what a session came to by itself, without a board.
+func Spoke(c contract.Contract, res invoke.Result) Spoken {
+	e := res.Emission
+	s := Spoken{Role: c.Role, Mode: c.Mode, Outcome: string(e.Outcome), Deliverable: e.Deliverable, Said: e.Says, Hints: res.Verdict.Hints}
+	switch e.Outcome {
+	case session.Completed:
+	case session.HandoffInsufficient:
+		s.Reason = "handoff_insufficient: the claims lack " + strings.Join(e.Missing, ", ")
+	default:
+		s.Reason = join(or(e.Failure, string(e.Outcome)), e.Detail)
+	}
+	return s
+}
