@@ -10,6 +10,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
@@ -73,10 +74,10 @@ func (d *drain) pack(ch repo.Changes) error {
 	if g == nil {
 		return nil
 	}
-	h, made := g.Claims, g.Claims.Deliverable
-	ch[d.at.file(h.Path)] = g.text
-	return d.tell(ch, "H", "", fmt.Sprintf("%s to %s: %s", h.From, h.To, h.Artifact),
-		fmt.Sprintf("%s → %s: %s at %s; obligations met: %s; carried on: %s", h.From, h.To, h.Path, d.Now().UTC().Format(time.RFC3339), strings.Join(met(made), ", "), or(carried(made), "nothing")))
+	file := d.at.file(g.Claims.Path)
+	ch[file] = g.text
+	title, content := handoff.Entry(g.Claims, file, d.Now().UTC().Format(time.RFC3339))
+	return d.tell(ch, "H", "", title, content)
 }
 
 // briefed puts what is given in the place of what the board says.
@@ -99,4 +100,12 @@ func Spoke(c contract.Contract, res invoke.Result) Spoken {
 		s.Reason = join(or(e.Failure, string(e.Outcome)), e.Detail)
 	}
 	return s
+}
+
+// about names what was given as what the findings are about, however the session
+// called it: it was shown nothing else.
+func (d *drain) about(made *deliver.Deliverable, artifact string) {
+	if d.given != nil && made.Findings != nil {
+		made.Findings.Artifact = artifact
+	}
 }
