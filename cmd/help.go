@@ -24,7 +24,7 @@ func verbs(env Env) []group {
 			compilePersona(env), personaVerb(env), reconcileVerb(env),
 		}},
 		{"work", []*cli.Command{
-			task(env), drainVerb(env), auditVerb(env), invokeVerb(env), handoffVerb(env), reviewVerb(env), approve(env), reject(env), pause(env), resume(env),
+			task(env), drainVerb(env), invokeVerb(env), handoffVerb(env), auditVerb(env), reviewVerb(env), approve(env), reject(env), pause(env), resume(env),
 		}},
 		{"record", []*cli.Command{
 			journalVerb(env), logVerb(env),
