@@ -184,7 +184,7 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 		return nil, err
 	}
 	data := map[string]any{"lease_expires": c.lease.Format(time.RFC3339), "base": string(c.base), "sessions": sessions, "contract_role": string(b.Role)}
-	for key, s := range map[string]string{"mode": string(b.Mode), "artifact": b.Artifact} {
+	for key, s := range map[string]string{"mode": string(b.Mode), "artifact": b.Artifact, "handoff": d.packed()} {
 		if s != "" {
 			data[key] = s
 		}

@@ -298,7 +298,7 @@ func (j *judge) handed(f *file) (string, error) {
 		return l.record.Kind == ledger.Session && text(&l.record, "handoff") == f.Path
 	})
 	if i < 0 {
-		return "a handoff that no session of the commit handed over", nil
+		return j.packed(f)
 	}
 	b := boundBy(j.lines[i].record)
 	h := encoded{path: f.rel, at: j.OID}
@@ -322,6 +322,29 @@ func (j *judge) handed(f *file) (string, error) {
 		why = "a handoff made " + why + ", and not tagged so"
 	}
 	return why, err
+}
+
+// packed says what is wrong with a handoff that came without a session: only a
+// claim may bring one, with the claims that its own validator is to judge.
+func (j *judge) packed(f *file) (string, error) {
+	i := slices.IndexFunc(j.lines, func(l line) bool {
+		return l.record.Kind == ledger.Claim && text(&l.record, "handoff") == f.Path
+	})
+	if i < 0 {
+		return "a handoff that no session of the commit handed over", nil
+	}
+	h := encoded{path: f.rel, at: j.OID}
+	h.read(f.new, f.fault)
+	role := text(&j.lines[i].record, "contract_role")
+	switch {
+	case h.fault != nil:
+		return fmt.Sprintf("a claim brings what is no handoff: %v", h.fault), nil
+	case role != string(contract.Validator) || h.From != contract.Execution || h.To != contract.Validation:
+		return fmt.Sprintf("a claim of a session as %s that brings a handoff %s → %s", or(role, "nobody"), h.From, h.To), nil
+	case len(h.Missing) > 0:
+		return "a handoff that lacks " + strings.Join(h.Missing, ", "), nil
+	}
+	return j.toldHere(h)
 }
 
 // toldHere says that the commit's own journal entries do not tell of a transition.
