@@ -219,7 +219,7 @@ func (l *reviewLint) observations(s section) {
 
 // The two ways places are written: docs/a.md:12-14, and `docs/a.md` lines 12–14.
 var (
-	placeColon = regexp.MustCompile("([A-Za-z0-9_./-]*[A-Za-z0-9_-]\\.?[A-Za-z0-9_]+):([0-9]{1,7})(?:[-–]([0-9]{1,7}))?\\b")
+	placeColon = regexp.MustCompile(`([A-Za-z0-9_./-]*[A-Za-z0-9_-]\.?[A-Za-z0-9_]+):([0-9]{1,7})(?:[-–]([0-9]{1,7}))?\b`)
 	placeLines = regexp.MustCompile("`([^`\\s]+)`,? lines? ([0-9]{1,7})(?: ?[-–] ?([0-9]{1,7}))?")
 )
 
