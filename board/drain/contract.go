@@ -124,6 +124,7 @@ func (d *drain) handoff(name string, b *bound) (handoff.Handoff, contract.Refusa
 	if err != nil {
 		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unreadable", Message: err.Error(), Way: "mend it, or ask for a fresh one from the mode before"}}
 	}
+	h.Tainted = d.tainted(h, map[string]bool{})
 	var no contract.Refusals
 	made, err := d.built(h, map[string]bool{})
 	if err != nil {
@@ -141,6 +142,26 @@ func (d *drain) handoff(name string, b *bound) (handoff.Handoff, contract.Refusa
 		}
 	}
 	return h, no
+}
+
+// tainted is the override that the handoff h, or any it derives from, was made
+// under: a tag that somebody left out on the way is not lost by it.
+func (d *drain) tainted(h handoff.Handoff, seen map[string]bool) string {
+	if h.Tainted != "" || seen[h.Path] {
+		return h.Tainted
+	}
+	seen[h.Path] = true
+	for _, id := range h.Derives {
+		a, err := d.at.graph.Find(strings.TrimPrefix(id, d.at.cfg.Root+"/"))
+		if err != nil {
+			continue // handoff.Check tells
+		}
+		up, _ := handoff.Read(a) // as far as it reads
+		if t := d.tainted(up, seen); t != "" {
+			return t
+		}
+	}
+	return ""
 }
 
 // claims are what a handoff's claims are held against: the board, the proposal
