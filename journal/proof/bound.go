@@ -9,6 +9,7 @@ import (
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
 )
 
 // bound is what a session's record says of the contract that bound it.
@@ -92,10 +93,11 @@ func (b bound) collapsed(p contract.Pair) bool {
 	return b.override != nil && slices.Contains(b.modes(), p.From) && slices.Contains(b.modes(), p.To)
 }
 
-// mutates reports whether the session could change an artifact.
+// mutates reports whether the session could change an artifact: its role may, or
+// it has a profile's own without a mode and delivers no findings.
 func (b bound) mutates() bool {
-	row, _ := b.row()
-	return row.Mutates || b.override != nil && b.in(contract.Execution, contract.Resolution)
+	row, known := b.row()
+	return row.Mutates && (known || b.schema != deliver.SchemaFindings) || b.override != nil && b.in(contract.Execution, contract.Resolution)
 }
 
 // called is the session in a finding.

@@ -53,7 +53,7 @@ func (j *judge) contracted(l line) (string, error) {
 	if why := overridden(b, l.claim); why != "" {
 		return why, nil
 	}
-	if why := certifies(b, row); why != "" {
+	if why := certifies(b, row); known && why != "" {
 		return why, nil
 	}
 	for _, r := range l.before {
@@ -136,7 +136,7 @@ func listed(o map[string]any) string {
 }
 
 // certifies says that a session delivers what another role does. A role of a
-// profile's own delivers what the profile says; but findings are a validator's.
+// profile's own delivers what the profile says; but in a mode that makes, no findings.
 func certifies(b bound, row contract.RoleRow) string {
 	switch {
 	case b.schema == "" || b.schema == row.Schema:

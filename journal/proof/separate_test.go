@@ -58,6 +58,19 @@ func quiet(role contract.Role, change func(data, of map[string]any)) func(*story
 	}
 }
 
+// profiled tells a session under a role that a profile composed, which a person
+// asked for beside the task.
+func (s *story) profiled(atoms repo.Changes) {
+	s.Helper()
+	s.tamper["claim t"] = func(s *story, d *draft) {
+		relay(s, d, func(r *ledger.Record) { r.Data["contract_role"] = "reviewer" })
+	}
+	w := s.claim("t")
+	s.bind(w, "reviewer")
+	w.session["deliverable"] = deliver.SchemaFindings
+	s.result(w, 10, atoms)
+}
+
 func TestWhoDetectsDoesNotChange(t *testing.T) {
 	runTampers(t, []tamper{
 		{name: "a validator proposes", tell: proposing(contract.Validator),
@@ -90,6 +103,9 @@ func TestWhoDetectsDoesNotChange(t *testing.T) {
 			s.refresh(w, terms("keel", "skeg"))
 			return ""
 		}, want: []string{}},
+		{name: "a profile's own role that delivers findings", tell: func(s *story) repo.OID { s.profiled(nil); return "" }, want: []string{}},
+		{name: "a profile's own role that delivers findings and proposes", tell: func(s *story) repo.OID { s.profiled(terms("keel")); return "" },
+			want: []string{"10 ledger/2026-03/R1.jsonl:3 proposes a file after a session of the reviewer, which changes nothing"}},
 		{name: "under another role than its task's", tell: quiet(contract.Observer, func(_, of map[string]any) { of["role"] = "general" }),
 			want: []string{"10 ledger/2026-03/R1.jsonl:2 a session of the general; its task asks for the role observer"}},
 		{name: "under a role that nobody knows", tell: quiet(contract.Observer, func(_, of map[string]any) { of["role"] = "free" }),
