@@ -76,7 +76,7 @@ func printFound(env Env, format string, rules []ruled, found []located) error {
 // printLocated prints one line a finding, as compilers do.
 func printLocated(env Env, found []located) error {
 	for _, f := range found {
-		if _, err := fmt.Fprintf(env.Stdout, "%s: %s: %s [%s]\n", okf.Visible(f.place), coloured(env, f.severity), cell(f.text), okf.Visible(f.rule)); err != nil {
+		if _, err := fmt.Fprintf(env.Stdout, "%s: %s: %s [%s]\n", cell(f.place), coloured(env, f.severity), cell(f.text), cell(f.rule)); err != nil {
 			return err
 		}
 	}

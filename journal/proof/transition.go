@@ -339,7 +339,7 @@ func (j *judge) packed(f *file) (string, error) {
 	switch {
 	case h.fault != nil:
 		return fmt.Sprintf("a claim brings what is no handoff: %v", h.fault), nil
-	case role != string(contract.Validator) || h.From != contract.Execution || h.To != contract.Validation:
+	case role != string(contract.Validator) || h.To != contract.Validation:
 		return fmt.Sprintf("a claim of a session as %s that brings a handoff %s → %s", or(role, "nobody"), h.From, h.To), nil
 	case len(h.Missing) > 0:
 		return "a handoff that lacks " + strings.Join(h.Missing, ", "), nil

@@ -70,8 +70,8 @@ type Library struct {
 }
 
 // Read reads the markdown below the folder prefix of f, "." for all of it.
-// Dot-folders and node_modules are skipped; a symlink is not followed. What
-// stands beside the folder can be referred to and is not checked. A file that
+// Dot-folders and node_modules are skipped; a symlink is not followed, and one in
+// a folder named canon is reported. What stands beside the folder can be referred to and is not checked. A file that
 // cannot be read is a finding of Check; the error is for a folder that cannot
 // be listed.
 func Read(f fs.FS, prefix string) (*Library, error) {
@@ -91,6 +91,8 @@ func Read(f fs.FS, prefix string) (*Library, error) {
 			return fs.SkipDir
 		case d.Type().IsRegular() && strings.HasSuffix(p, ".md") && d.Name()[0] != '.':
 			l.add(readPage(l.inner, p))
+		case !d.IsDir() && strings.HasSuffix(p, ".md") && inCanon(p):
+			l.add(&page{path: p, document: true, err: &okf.Problem{Line: 1, Message: "a symlink or special file; it is not followed", Hint: "put the file itself there"}})
 		}
 		return nil
 	})

@@ -2,6 +2,7 @@ package canon
 
 import (
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -98,6 +99,16 @@ func TestDocuments(t *testing.T) {
 	}
 	if r.Scanned != 5 || r.Documents != 2 {
 		t.Errorf("scanned %d, documents %d, want 5 and 2", r.Scanned, r.Documents)
+	}
+}
+
+func TestSymlinksAreNamed(t *testing.T) {
+	t.Parallel()
+	f := files("canon/a.md\n" + whole)
+	f["canon/link.md"] = &fstest.MapFile{Data: []byte("a.md"), Mode: fs.ModeSymlink}
+	f["link.md"] = &fstest.MapFile{Data: []byte("canon/a.md"), Mode: fs.ModeSymlink}
+	if diff := cmp.Diff([]string{"canon/link.md:1 error frontmatter-parse-error"}, said(library(t, f).Check())); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -129,8 +129,10 @@ func (c Change) Stated(name string, text []byte) (handoff.Handoff, error) {
 		if err == nil && h.To != contract.Validation {
 			err = fmt.Errorf("%s: a handoff from %s to %s; an audit reads claims, which go to %s", name, h.From, h.To, contract.Validation)
 		}
-		h.Artifact = c.Name()
-		return h, err
+		if err != nil {
+			return h, err
+		}
+		return c.about(h), nil
 	}
 	page, _, err := okf.ParsePage(name, text)
 	if err != nil {
@@ -146,6 +148,19 @@ func (c Change) Stated(name string, text []byte) (handoff.Handoff, error) {
 		return handoff.Handoff{}, fmt.Errorf("%s: it claims nothing; describe the change, or leave --claims out", name)
 	}
 	return c.claims(name, okf.BlobID(text), does, "a description in the author's words, by paragraph"), nil
+}
+
+// about is h with the change as its artifact: what the handoff is about is what
+// the change does, and the change is what is judged.
+func (c Change) about(h handoff.Handoff) handoff.Handoff {
+	h.Artifact, h.Deliverable = c.Name(), h.Deliverable.Clone()
+	switch d := h.Deliverable; {
+	case d.Claims != nil:
+		d.Claims.Artifact = c.Name()
+	case d.Remediation != nil:
+		d.Remediation.Artifact = c.Name()
+	}
+	return h
 }
 
 func (c Change) claims(name, blob string, does []string, scope string) handoff.Handoff {

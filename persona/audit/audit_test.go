@@ -81,7 +81,7 @@ func TestClaims(t *testing.T) {
 		}
 	}
 	h, err = change.Stated("handoffs/x.md", []byte("---\ntype: handoff\ntitle: x\nfrom: execution\nto: validation\nartifact: docs\ndoes: [it says more]\ndoes_not: []\nscope: the plan\n---\n"))
-	if err != nil || h.Artifact != change.Name() || h.Deliverable.Claims.Does[0] != "it says more" {
+	if err != nil || h.Artifact != change.Name() || h.Deliverable.Claims.Artifact != change.Name() || h.Deliverable.Claims.Does[0] != "it says more" {
 		t.Errorf("%v %+v", err, h)
 	}
 }
