@@ -183,6 +183,36 @@ func TestTheFiveRolesAreClean(t *testing.T) {
 	}
 }
 
+// A range may begin anywhere, also between a claim and its result.
+func TestContractsAreJudgedFromAnyGround(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), map[string]func(*story, *draft){
+		"result again": func(s *story, d *draft) { resay(s, d, func(_, of map[string]any) { delete(of, "handoffs") }) },
+	})
+	s.chain()
+	s.collapsed(nil)
+	var all []repo.OID
+	for c, err := range s.r.Log(t.Context(), "", s.tip()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, c.OID)
+	}
+	lied := false
+	for i, from := range all {
+		got := found(s.check(from, s.tip()))
+		if lied = lied || len(got) > 0; !lied {
+			continue
+		}
+		if d := cmp.Diff([]string{"11 ledger/2026-03/R6.jsonl:2 a session of the validator without a handoff"}, got); d != "" {
+			t.Errorf("%d commits: %s", i, d)
+		}
+	}
+	if !lied {
+		t.Error("the lie was not found")
+	}
+}
+
 // An override of execution and validation, honestly told: one session builds
 // and judges, all it makes is tagged, and what is made from it is too.
 func TestAnHonestOverrideIsClean(t *testing.T) {
