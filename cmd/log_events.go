@@ -47,7 +47,11 @@ func (v *view) events(ctx context.Context) (all []event, damaged, err error) {
 		}
 		for _, r := range records {
 			text := r.Tell(func(n int64) string { return budget.MicroUSD(n).String() })
-			all = append(all, event{At: r.TS, Kind: string(r.Kind), Run: r.Run, Task: r.Task, Text: okf.Visible(text), Cost: r.Cost})
+			task := r.Task
+			if task == r.Run {
+				task = "" // no task asked for it
+			}
+			all = append(all, event{At: r.TS, Kind: string(r.Kind), Run: r.Run, Task: task, Text: okf.Visible(text), Cost: r.Cost})
 		}
 		return nil
 	})

@@ -140,7 +140,7 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 
 // asked is the invocation as a task that is on no board; its id is the run's.
 func (d *drain) asked(inv Invocation) board.Task {
-	t := board.Task{ID: okf.ID(d.Run), Title: inv.Title, Role: d.Call.WorkRole, Attempts: 1}
+	t := board.Task{ID: okf.ID(d.Run), Title: string(session.Redact([]byte(inv.Title))), Role: d.Call.WorkRole, Attempts: 1}
 	if !free(d.at.cfg) {
 		t.Budget = d.at.cfg.Session.MaxCost * budget.MicroUSD(max(inv.Sessions, 1))
 	}
@@ -184,7 +184,7 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 		return nil, err
 	}
 	data := map[string]any{"lease_expires": c.lease.Format(time.RFC3339), "base": string(c.base), "sessions": sessions, "contract_role": string(b.Role)}
-	for key, s := range map[string]string{"mode": string(b.Mode), "artifact": b.Artifact, "handoff": d.packed()} {
+	for key, s := range map[string]string{"mode": string(b.Mode), "artifact": b.Artifact, "asked": t.Title, "handoff": d.packed()} {
 		if s != "" {
 			data[key] = s
 		}

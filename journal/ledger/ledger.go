@@ -18,7 +18,8 @@
 //	           modes, reason, risks), contract_role where a person asks for another
 //	           than the task does. Sessions that no task asks for are claimed
 //	           together under the run's own id as task; data lease_expires, base,
-//	           sessions (how many share the reservation), contract_role, mode, artifact
+//	           sessions (how many share the reservation), contract_role, mode, artifact,
+//	           asked (in words)
 //	session    one bounded run of an agent. Members task, cost_micro_usd; data
 //	           substrate, model, turns, outcome, failure, brief, and contract (hash,
 //	           role, mode, surface, engagement, voice, persona, artifact, tainted,

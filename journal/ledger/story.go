@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -42,6 +43,9 @@ func (r Record) tellClaim(usd func(int64) string) string {
 		}
 		if a := r.say("artifact"); a != "" {
 			s += " on " + a
+		}
+		if q := r.say("asked"); q != "" {
+			s += ": " + strconv.Quote(q)
 		}
 		return s + r.underOverride() + money(", holding ", r.Reserved, usd)
 	}
