@@ -31,6 +31,8 @@ type auditReport struct {
 	Touched  []string         `json:"judged_by_base,omitempty"` // what of the rules the change alters
 	Hints    []contract.Hint  `json:"hints,omitempty"`
 	Handoff  string           `json:"handoff,omitempty"`
+
+	near string // a file of the change that is there at its end
 }
 
 // report holds what the session said to the change.
@@ -38,6 +40,11 @@ func (a *auditing) report(o auditOptions, said drain.Spoken) auditReport {
 	r := auditReport{
 		Range: o.spec, Base: string(a.from), Head: string(a.to), Run: a.run, Claims: a.claims.Path, Files: len(a.change.Files), Cut: a.cut,
 		Outcome: said.Outcome, Touched: a.rules.Touched(a.change, a.contract), Hints: said.Hints, Handoff: said.Handoff, Findings: []audit.Judged{},
+	}
+	for _, f := range a.change.Files {
+		if f.Blob != "" && r.near == "" {
+			r.near = f.Path
+		}
 	}
 	if p := a.contract.Persona; p != nil {
 		r.Persona = p.Ref()
@@ -103,11 +110,11 @@ func printAudit(env Env, o auditOptions, r auditReport) error {
 func (r auditReport) located() []located {
 	var out []located
 	if r.Failure != "" {
-		out = append(out, located{rule: "audit-failed", severity: okf.Error, place: r.Range, text: r.Failure})
+		out = append(out, located{rule: "audit-failed", severity: okf.Error, near: r.near, place: r.Range, text: r.Failure})
 	}
 	rules := auditRules()
 	for _, f := range r.Findings {
-		l := located{rule: "audit-" + string(f.Classification), severity: okf.Warn, place: f.Location, text: said(f)}
+		l := located{rule: "audit-" + string(f.Classification), severity: okf.Warn, near: r.near, place: f.Location, text: said(f)}
 		if i := slices.IndexFunc(rules, func(r ruled) bool { return r.id == l.rule }); i >= 0 {
 			l.severity = rules[i].severity
 		}

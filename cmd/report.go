@@ -20,6 +20,7 @@ type located struct {
 	severity okf.Severity
 	file     string // slash-separated, from the top of the repository; "" where it is about no file
 	line     int    // from 1; 0 for the whole file
+	near     string // where file is "": one that exists, for readers of SARIF that want a place for everything
 	place    string // file and line as the person's shell sees them
 	text     string
 }
@@ -204,10 +205,11 @@ func level(s okf.Severity) string {
 // sarif is where a finding is: a path from the top of the repository, which the
 // reader of the report knows as SRCROOT.
 func (f located) sarif() []sarifLocation {
-	if f.file == "" {
+	file := okf.Visible(or(f.file, f.near))
+	if file == "" {
 		return nil
 	}
-	u := url.URL{Path: okf.Visible(f.file)}
+	u := url.URL{Path: file}
 	at := sarifPhysical{Artifact: sarifArtifact{URI: strings.ReplaceAll(u.EscapedPath(), ":", "%3A"), Base: "SRCROOT"}}
 	if f.line > 0 {
 		at.Region = &sarifRegion{f.line}

@@ -47,11 +47,12 @@ func TestSARIF(t *testing.T) {
 		{rule: "known", severity: okf.Error, file: "a b/c#d%.md", line: 9, text: "first\u202e"},
 		{rule: "stranger", severity: okf.Info, text: "about no file"},
 		{rule: "stranger", severity: okf.Warn, file: "e:f.md", text: "a whole file"},
+		{rule: "stranger", severity: okf.Warn, near: "g.md", text: "a place for everything"},
 	}
 	rules := []ruled{{"quiet", "is never broken", okf.Info}, {"known", "says so", okf.Error}}
 	log := parseSARIF(t, written(t, func(env Env) error { return printSARIF(env, rules, found) }))
 	run := log.Runs[0]
-	if len(run.Results) != 4 || len(run.Tool.Driver.Rules) != 3 {
+	if len(run.Results) != 5 || len(run.Tool.Driver.Rules) != 3 {
 		t.Fatalf("%d results, %d rules", len(run.Results), len(run.Tool.Driver.Rules))
 	}
 	first := run.Results[0]
@@ -63,6 +64,9 @@ func TestSARIF(t *testing.T) {
 	}
 	if len(run.Results[2].Locations) != 0 || run.Results[2].Level != "note" || run.Results[3].Locations[0].PhysicalLocation.Region.StartLine != 0 {
 		t.Errorf("%+v", run.Results[2:])
+	}
+	if got := run.Results[4].Locations[0].PhysicalLocation.ArtifactLocation.URI; got != "g.md" {
+		t.Errorf("near is %s", got)
 	}
 	moved := found[0]
 	moved.line = 70
