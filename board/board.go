@@ -37,6 +37,7 @@
 //	ready → in_progress                           drain's claim
 //	in_progress → review, blocked                 the claim's own run
 //	in_progress → ready, blocked                  a sweep, once the lease expired
+//	in_progress → blocked                         a person, at an emergency gate
 //	review → done, backlog, ready                 a person
 //
 // Nothing else, and nothing leaves done: a new task supersedes an old one.

@@ -31,6 +31,7 @@ var moves = []Move{
 	{Backlog, Ready, Person},
 	{Blocked, Ready, Person},
 	{Blocked, Backlog, Person},
+	{InProgress, Blocked, Person}, // an emergency gate
 	{Ready, InProgress, Claimer},
 	{InProgress, Review, Session},
 	{InProgress, Blocked, Session},
@@ -132,6 +133,15 @@ func Sweep(t Task, now time.Time, maxAttempts int) ([]byte, State, error) {
 	}
 	b, err := edit(t, sets...)
 	return b, to, err
+}
+
+// Halt returns the file of t, which a run holds, as an emergency leaves it: blocked, with the reason. The run's own
+// verdict is lost then. Only a person's act calls it (board/review).
+func Halt(t Task, reason string) ([]byte, error) {
+	if err := Can(Person, t.State, Blocked); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.ID, err)
+	}
+	return edit(t, append(released(Blocked), blocked(reason), okf.Set{Key: "result"})...)
 }
 
 // released are the edits that end a claim.

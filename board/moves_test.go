@@ -21,6 +21,7 @@ func TestCanWalksTheWholeSquare(t *testing.T) {
 	t.Parallel()
 	want := map[Move]bool{
 		{Backlog, Ready, Person}: true, {Blocked, Ready, Person}: true, {Blocked, Backlog, Person}: true,
+		{InProgress, Blocked, Person}: true,
 		{Review, Done, Person}: true, {Review, Backlog, Person}: true, {Review, Ready, Person}: true,
 		{Ready, InProgress, Claimer}:  true,
 		{InProgress, Review, Session}: true, {InProgress, Blocked, Session}: true,
@@ -167,6 +168,26 @@ func TestFinishBlockedAndAgain(t *testing.T) {
 	}
 	if got = task(t, string(b)); got.BlockedReason != "" || got.Attempts != 2 || got.Result.Commit != "c" {
 		t.Errorf("second attempt: %+v", got)
+	}
+}
+
+// An emergency takes the task from its run: the run's verdict is lost.
+func TestHalt(t *testing.T) {
+	t.Parallel()
+	b, err := Claim(task(t, tidy), "run-1", nine.Add(30*time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err = Halt(task(t, string(b)), "emergency G-0004: the wrong glossary"); err != nil {
+		t.Fatal(err)
+	}
+	untouched(t, tidy, string(b), "state")
+	halted := task(t, string(b))
+	if halted.State != Blocked || halted.ClaimedBy != "" || !halted.LeaseExpires.IsZero() || halted.BlockedReason != "emergency G-0004: the wrong glossary" {
+		t.Errorf("halted: %+v", halted)
+	}
+	if _, err := Finish(halted, "run-1", ToReview, Result{}); err == nil {
+		t.Error("the run finished a task that was taken from it")
 	}
 }
 

@@ -157,6 +157,15 @@ func Readyable(t board.Task) error {
 	return nil
 }
 
+// Halt returns the task's file as an emergency leaves it: taken from the run
+// that holds it, and blocked for that reason.
+func Halt(t board.Task, reason string, h Human) ([]byte, error) {
+	if h == (Human{}) {
+		return nil, refuse("not-a-person", "%s: nobody confirmed the emergency", t.ID)
+	}
+	return board.Halt(t, reason)
+}
+
 // Synced returns the task's file as done on the word of an approval that the
 // target branch already holds: by and at are its author and time.
 func Synced(t board.Task, approval, by string, at time.Time) ([]byte, error) {

@@ -125,6 +125,10 @@ func TestActsByState(t *testing.T) {
 		_, approve := Approve(in(t, s), "f", nil, Verify{}, h, now)
 		_, reject := Reject(in(t, s), "why", false, h, now)
 		_, ready := Ready(in(t, s), h)
+		_, halt := Halt(in(t, s), "stop", h)
+		if (halt == nil) != (s == board.InProgress) {
+			t.Errorf("%s: halt %v", s, halt)
+		}
 		if (approve == nil) != (s == board.Review) || (reject == nil) != (s == board.Review) {
 			t.Errorf("%s: approve %v, reject %v", s, approve, reject)
 		}
@@ -145,6 +149,9 @@ func TestNobodyActs(t *testing.T) {
 	}
 	if _, err := Ready(in(t, board.Backlog), Human{}); code(err) != "not-a-person" {
 		t.Errorf("ready: %v", err)
+	}
+	if _, err := Halt(in(t, board.InProgress), "stop", Human{}); code(err) != "not-a-person" {
+		t.Errorf("halt: %v", err)
 	}
 }
 
