@@ -246,6 +246,7 @@ func (d *drain) built(h handoff.Handoff, seen map[string]bool) (*built, error) {
 		case r.Kind == ledger.Session && text(r.Data, "handoff") == d.at.file(h.Path):
 			task = r.Task
 		case r.Kind == ledger.Outcome && r.Task == task && task != "" && text(r.Data, "proposal") != "":
+			r = d.latest(r)
 			m := &built{commit: repo.OID(text(r.Data, "proposal")), paths: recorded(r)}
 			var err error
 			m.files, err = d.repo.Tree(m.commit)
@@ -265,6 +266,30 @@ func (d *drain) built(h handoff.Handoff, seen map[string]bool) (*built, error) {
 		}
 	}
 	return nil, nil
+}
+
+// latest is the outcome of r's task that waits on the board in its place, because
+// the same emission was judged again, or r.
+func (d *drain) latest(r ledger.Record) ledger.Record {
+	waits := d.at.byID[okf.ID(r.Task)].Result
+	for run, seen := waits.Run, map[string]bool{}; run != "" && !seen[run]; {
+		seen[run] = true
+		of := ""
+		for _, again := range d.records(run) {
+			if again.Kind == ledger.Claim && again.Task == r.Task {
+				of = text(again.Data, "refresh_of")
+			}
+		}
+		if run = of; run != r.Run {
+			continue
+		}
+		for _, again := range d.records(waits.Run) {
+			if again.Kind == ledger.Outcome && again.Task == r.Task && text(again.Data, "proposal") == waits.Commit {
+				return again
+			}
+		}
+	}
+	return r
 }
 
 // recorded are the files an outcome says its proposal writes.

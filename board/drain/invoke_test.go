@@ -275,3 +275,93 @@ func TestTaint(t *testing.T) {
 		t.Error("the atom is not its own, tagged")
 	}
 }
+
+// built is a task's builder session: one term and its claims.
+func builds(id, text string) session.Emission {
+	a, err := okf.Parse("terms/"+id+".md", []byte("---\ntype: term\nid: "+id+"\n---\n"+text+"\n"))
+	if err != nil {
+		panic(err)
+	}
+	e := says(session.Atom{Atom: a, At: "emission:1"})
+	e.Deliverable = &deliver.Deliverable{Schema: deliver.SchemaClaims, Claims: &deliver.Claims{
+		Artifact: "knowledge/terms/" + id + ".md", Does: []string{"names it"}, DoesNot: []string{}, Scope: "the channel"}}
+	e.Raw = session.Print(e)
+	return e
+}
+
+// builder collapses planning and execution, so that it needs no plan.
+func (w *world) builder() {
+	w.o.Call = contract.Call{Role: contract.Builder, Override: &contract.Override{
+		Modes: []contract.Mode{contract.Planning, contract.Execution}, Reason: "the harbour closes tomorrow at six", Risks: []string{"nobody planned"}}}
+	w.o.Invoked, w.o.Person, w.o.Task = true, "human:ann@example.org", "a"
+}
+
+// A claim that was lost hands nothing over, and its record does not say it did.
+func TestALostClaimHandsNothingOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a")
+	w.builder()
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		w.commit(repo.Changes{"knowledge/tasks/a.md": []byte(strings.Replace(w.task("a"), "title: a", "title: b", 1))}, "changed my mind")
+		return builds("buoy", "It floats."), nil
+	}
+	r := w.must()
+	if r.Tasks[0].State != "" {
+		t.Fatalf("%+v", r.Tasks[0])
+	}
+	for _, rec := range w.records(r.Run) {
+		if text(rec.Data, "handoff") != "" {
+			t.Errorf("%+v says that it handed over", rec)
+		}
+	}
+	if j := w.journal(r.Run); strings.Contains(j, "execution → validation") || !strings.Contains(j, "override ended") {
+		t.Errorf("the journal says\n%s", j)
+	}
+}
+
+// What a validator is shown is the proposal that waits: after it was judged
+// again, that of today.
+func TestAValidatorSeesWhatWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a")
+	w.builder()
+	w.answer = answers(builds("buoy", "It floats."))
+	built := w.must().Tasks[0]
+	if built.State != "review" || built.Session.Handoff == "" {
+		t.Fatalf("%+v", built)
+	}
+	var brief string
+	look := func() {
+		t.Helper()
+		o := w.o
+		o.Call, o.Task, o.Handoffs = contract.Call{Role: contract.Validator}, "", []string{built.Session.Handoff}
+		w.runs++
+		o.Run = w.last()
+		w.answer = func(_ context.Context, r session.Request) (session.Emission, error) {
+			brief = string(r.Brief)
+			e := says()
+			e.Deliverable = &deliver.Deliverable{Schema: deliver.SchemaFindings, Findings: &deliver.Findings{Artifact: "knowledge/terms/buoy.md", Findings: []deliver.Finding{}}}
+			return e, nil
+		}
+		r, err := Invoke(context.Background(), w.repo, o, Invocation{})
+		if err != nil || r.Said[0].Outcome != "completed" {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	look()
+	if !strings.Contains(brief, "It floats.") || !strings.Contains(brief, w.read("refs/heads/"+built.Branch, "knowledge/terms/buoy.md")) {
+		t.Errorf("the brief does not show the proposal:\n%s", brief)
+	}
+	w.now = w.now.Add(time.Hour)
+	o := w.o
+	w.runs++
+	o.Run, o.Call, o.Invoked = w.last(), contract.Call{}, false
+	again, err := Refresh(context.Background(), w.repo, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	look()
+	if now := w.read("refs/heads/"+again.Branch, "knowledge/terms/buoy.md"); !strings.Contains(brief, now) || again.Proposal == built.Proposal {
+		t.Errorf("the brief shows another than what waits:\n%s", brief)
+	}
+}

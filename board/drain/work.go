@@ -194,6 +194,8 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 		w.cost = budget.MicroUSD(u.Cost)
 	}
 	switch e := w.emission; {
+	case ctx.Err() != nil && c.task.Path == "":
+		w.blocked("interrupted")
 	case ctx.Err() != nil:
 		w.blocked("interrupted; odd task ready %s puts it back", req.Task)
 	case e.Failure == invoke.Yielded:

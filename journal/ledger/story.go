@@ -59,7 +59,7 @@ func (r Record) tellClaim(usd func(int64) string) string {
 }
 
 // alone reports a record about sessions that no task asked for: its task is its run.
-func (r Record) alone() bool { return r.Task == r.Run }
+func (r Record) alone() bool { return r.Task != "" && r.Task == r.Run }
 
 func sessions(n any) string {
 	if n, _ := n.(int64); n > 1 {
