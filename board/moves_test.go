@@ -22,7 +22,7 @@ func TestCanWalksTheWholeSquare(t *testing.T) {
 	want := map[Move]bool{
 		{Backlog, Ready, Person}: true, {Blocked, Ready, Person}: true, {Blocked, Backlog, Person}: true,
 		{InProgress, Blocked, Person}: true,
-		{Review, Done, Person}: true, {Review, Backlog, Person}: true, {Review, Ready, Person}: true,
+		{Review, Done, Person}:        true, {Review, Backlog, Person}: true, {Review, Ready, Person}: true,
 		{Ready, InProgress, Claimer}:  true,
 		{InProgress, Review, Session}: true, {InProgress, Blocked, Session}: true,
 		{InProgress, Ready, Sweeper}: true, {InProgress, Blocked, Sweeper}: true,

@@ -1,0 +1,217 @@
+package drain
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/ledger"
+)
+
+// SlowLoop is the slow loop as one commit of the board has it: the files that a
+// gate starts from, and what the lease's validity is judged by.
+type SlowLoop struct {
+	gate.Slow
+	File    gate.File
+	Facts   gate.Facts
+	Drained int // tasks claimed since the last emergency, under whatever lease; 0 where there was none
+}
+
+// LookSlow reads the slow loop of a bundle. committed says that the work tree
+// has no other governance files than the bundle; tasks are the bundle's. A lease
+// or a chain that cannot be read stands in the facts and refuses there; a ledger
+// or proposals that cannot be read are an error, because what was used and what
+// is open cannot be known then.
+func LookSlow(bundle fs.FS, tasks []board.Task, committed bool, now time.Time) (SlowLoop, error) {
+	var s SlowLoop
+	var err error
+	for _, f := range []struct {
+		name string
+		to   *[]byte
+	}{{LeaseFile, &s.LeaseFile}, {GatesFile, &s.Gates}, {DecisionsFile, &s.Decisions}} {
+		if *f.to, err = fs.ReadFile(bundle, f.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return s, err
+		}
+	}
+	if s.Buffer, err = ReadBuffer(bundle); err != nil {
+		return s, err
+	}
+	s.Facts = gate.Facts{Now: now, Present: s.LeaseFile != nil, Committed: committed, Done: doneBy(tasks)}
+	s.Facts.Chain, s.Facts.ChainErr = gate.ReadChain(s.Gates)
+	if s.Facts.Present {
+		s.File, s.Facts.Unreadable = gate.ParseLease(LeaseFile, s.LeaseFile)
+		sum := sha256.Sum256(s.LeaseFile)
+		s.Facts.Sum = hex.EncodeToString(sum[:])
+	}
+	if open := s.Buffer.Open(); len(open) > 0 && open[0].Severity == gate.EmergencySeverity {
+		s.Facts.OpenEmergency = open[0].ID
+	}
+	return s, s.count(bundle)
+}
+
+// The slow loop's files, below the bundle root.
+const (
+	LeaseFile     = "governance/lease.toml"
+	GatesFile     = "governance/gates.jsonl"
+	DecisionsFile = "governance/decisions.jsonl"
+)
+
+// ReadBuffer reads every writer's proposals of a bundle.
+func ReadBuffer(bundle fs.FS) (gate.Buffer, error) {
+	var b gate.Buffer
+	names, err := fs.Glob(bundle, "proposals/*.jsonl")
+	if err != nil {
+		return b, err
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(bundle, name)
+		if err == nil {
+			err = b.ReadProposals(text)
+		}
+		if err != nil {
+			return b, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return b, nil
+}
+
+// doneBy tells whether a task is done by any of the names a lease may give it.
+func doneBy(tasks []board.Task) func(string) bool {
+	done := map[string]bool{}
+	for _, t := range tasks {
+		if t.State == board.Done {
+			done[string(t.ID)], done[t.Path], done[board.Slug(t.ID)] = true, true, true
+		}
+	}
+	return func(name string) bool { return done[name] }
+}
+
+// count fills in what the ledger says was used: since the lease began to count,
+// and since the last emergency.
+func (s *SlowLoop) count(bundle fs.FS) error {
+	began, emergency := s.marks()
+	from := began
+	if !emergency.IsZero() && (emergency.Before(from) || from.IsZero()) {
+		from = emergency
+	}
+	if from.IsZero() {
+		return nil // no lease and no emergency: nothing counts against anything
+	}
+	recs, err := recordsSince(bundle, from)
+	if err != nil {
+		return err
+	}
+	u := usage{lease: s.File.Lease.ID, began: began, emergency: emergency}
+	for _, r := range recs {
+		u.add(r)
+	}
+	for _, r := range recs {
+		if r.Kind == ledger.Abandoned {
+			u.close(r, r.DeadRun)
+		}
+	}
+	for _, c := range u.open {
+		u.charge(c, c.Reserved)
+	}
+	s.Facts.UsedTasks, s.Facts.Spent, s.Drained = u.tasks, u.spent, u.drained
+	return nil
+}
+
+// marks are when the lease began to count, by its last row that drafts,
+// activates or renews it, and when the last emergency was; zero where neither was.
+func (s *SlowLoop) marks() (began, emergency time.Time) {
+	for _, r := range s.Facts.Chain.Rows {
+		if r.Gate == gate.Emergency {
+			emergency = r.TS
+		}
+		if r.Lease == s.File.Lease.ID && slices.Contains([]string{"draft", "activate", "renew"}, r.Act) {
+			began = r.TS
+		}
+	}
+	return began, emergency
+}
+
+// recordsSince are the ledger's records of the files that may hold one at or
+// after from. A run's file lies in the month it began in, and no run lasts one.
+func recordsSince(bundle fs.FS, from time.Time) ([]ledger.Record, error) {
+	names, err := fs.Glob(bundle, "ledger/*/*.jsonl")
+	if err != nil {
+		return nil, err
+	}
+	var out []ledger.Record
+	for _, name := range names {
+		if !from.IsZero() && path.Base(path.Dir(name)) < ledger.Month(from.AddDate(0, 0, -31)) {
+			continue
+		}
+		b, err := fs.ReadFile(bundle, name)
+		if err != nil {
+			return nil, err
+		}
+		rs, err := ledger.Read(b)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out = append(out, rs...)
+	}
+	return out, nil
+}
+
+// usage adds up what was done under one lease.
+type usage struct {
+	lease            string
+	began, emergency time.Time
+	tasks, drained   int
+	spent            int64
+	open             []ledger.Record // claims nothing has closed yet
+}
+
+func (u *usage) add(r ledger.Record) {
+	switch r.Kind {
+	case ledger.Claim:
+		u.open = append(u.open, r)
+		if r.Task == r.Run {
+			return // a session that no task asked for
+		}
+		if u.counts(r) {
+			u.tasks++
+		}
+		if r.TS.After(u.emergency) {
+			u.drained++
+		}
+	case ledger.Outcome:
+		u.close(r, r.Run)
+	}
+}
+
+// counts reports a claim that was made under the lease since it began to count.
+func (u *usage) counts(c ledger.Record) bool {
+	return u.lease != "" && text(c.Data, "lease") == u.lease && !c.TS.Before(u.began)
+}
+
+// close charges what closes run's claims of r's task.
+func (u *usage) close(r ledger.Record, run string) {
+	u.open = slices.DeleteFunc(u.open, func(c ledger.Record) bool {
+		if c.Run != run || c.Task != r.Task || c.TS.After(r.TS) {
+			return false
+		}
+		u.charge(c, r.Cost)
+		return true
+	})
+}
+
+func (u *usage) charge(c ledger.Record, cost int64) {
+	if u.counts(c) {
+		u.spent += min(cost, math.MaxInt64-u.spent) // more than odd can count is still spent
+	}
+}
+
+// Verdict judges the lease for a task kind, "" for none in particular.
+func (s SlowLoop) Verdict(kind string) gate.Verdict { return s.File.Valid(kind, s.Facts) }

@@ -1,0 +1,71 @@
+package drain
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/ledger"
+)
+
+// leaseLedger is a bundle with the runs' ledger files.
+func leaseLedger(t *testing.T, rs ...ledger.Record) fstest.MapFS {
+	t.Helper()
+	out := fstest.MapFS{}
+	seq := map[string]int{}
+	for _, r := range rs {
+		seq[r.Run]++
+		r.Seq = seq[r.Run]
+		name := ledger.Path(r.Run, r.TS)
+		if out[name] == nil {
+			out[name] = &fstest.MapFile{}
+		}
+		b, err := ledger.Append(out[name].Data, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name].Data = b
+	}
+	return out
+}
+
+// What a lease has used is what was claimed under it since it was last
+// activated or renewed: another lease's claims, sessions without a task and what
+// was before do not count, and what nobody closed counts in full.
+func TestWhatALeaseHasUsed(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	claim := func(run, task, lease string, after time.Duration, held int64) ledger.Record {
+		return ledger.Record{TS: at.Add(after), Run: run, Kind: ledger.Claim, Task: task, Reserved: held, Data: map[string]any{"lease": lease}}
+	}
+	outcome := func(run, task string, after time.Duration, cost int64) ledger.Record {
+		return ledger.Record{TS: at.Add(after), Run: run, Kind: ledger.Outcome, Task: task, Cost: cost}
+	}
+	bundle := leaseLedger(t,
+		claim("run-0", "old", "L-0001", -time.Hour, 50), outcome("run-0", "old", -time.Hour, 5), // before the renewal
+		claim("run-1", "a", "L-0001", time.Minute, 100), outcome("run-1", "a", 2*time.Minute, 7),
+		claim("run-1", "b", "L-0002", 3*time.Minute, 100), outcome("run-1", "b", 4*time.Minute, 9), // another lease's
+		claim("run-2", "run-2", "L-0001", 5*time.Minute, 30), outcome("run-2", "run-2", 6*time.Minute, 3), // no task asked
+		claim("run-3", "c", "L-0001", 7*time.Minute, 100), // still runs
+		claim("run-4", "d", "L-0001", 8*time.Minute, 100), // died
+		ledger.Record{TS: at.Add(time.Hour), Run: "run-5", Kind: ledger.Abandoned, Task: "d", DeadRun: "run-4", Cost: 100},
+	)
+	s := SlowLoop{File: gate.File{Lease: gate.Lease{ID: "L-0001"}}}
+	s.Facts.Chain.Rows = []gate.Row{
+		{TS: at.Add(-2 * time.Hour), Gate: gate.Commitment, Act: "activate", Lease: "L-0001"},
+		{TS: at, Gate: gate.EvaluationGate, Act: "renew", Lease: "L-0001"},
+		{TS: at.Add(150 * time.Second), Gate: gate.Emergency, Act: "suspend", Lease: "L-0001"},
+	}
+	if err := s.count(bundle); err != nil {
+		t.Fatal(err)
+	}
+	if s.Facts.UsedTasks != 3 || s.Facts.Spent != 7+3+100+100 || s.Drained != 3 {
+		t.Errorf("used %d tasks, %d micro-USD; %d since the emergency, want 3, 210, 3", s.Facts.UsedTasks, s.Facts.Spent, s.Drained)
+	}
+	bundle["ledger/2026-03/run-9.jsonl"] = &fstest.MapFile{Data: []byte(`{"v":1`)}
+	if err := s.count(bundle); err == nil || !strings.Contains(err.Error(), "ledger/2026-03/run-9.jsonl: line 1: torn") {
+		t.Errorf("a torn ledger: %v; what was used cannot be known", err)
+	}
+}
