@@ -2,6 +2,7 @@ package repo
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 )
 
@@ -85,7 +86,8 @@ func (d *differ) pair(path string, a, b entry) error {
 }
 
 // Patch is the human diff between two commits or trees ("" = the empty tree), limited to paths when given, coloured
-// when asked. No external diff or text conversion of the user's config runs.
+// when asked. No external diff or text conversion of the user's config runs, and no .gitattributes of a checkout or an
+// index is heeded: it may be the change's own, and would say which of its files are not to be shown.
 func (r *Repo) Patch(ctx context.Context, a, b OID, color bool, paths ...string) ([]byte, error) {
 	ta, err := r.treeOrEmpty(a)
 	if err != nil {
@@ -100,7 +102,8 @@ func (r *Repo) Patch(ctx context.Context, a, b OID, color bool, paths ...string)
 	for _, p := range paths {
 		args = append(args, ":(top,literal)"+strings.TrimSuffix(p, "/"))
 	}
-	return r.read(ctx, args...)
+	return r.git.run(ctx, call{args: args, read: true, dir: r.gitDir,
+		env: []string{"GIT_DIR=" + r.gitDir, "GIT_WORK_TREE=" + r.gitDir, "GIT_INDEX_FILE=" + filepath.Join(r.gitDir, "odd.no-index")}})
 }
 
 // treeOrEmpty is rootTree for git's own use, which needs the empty tree by its id.

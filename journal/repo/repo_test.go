@@ -486,6 +486,21 @@ func TestLogAndPatch(t *testing.T) {
 	eq(t, "refs by the start of their name", must[[]RefUpdate](t)(r.Refs("refs/heads/ma")), []RefUpdate{{Name: "refs/heads/main", New: base}})
 }
 
+// A change's own .gitattributes, checked out and in the index, hides none of its files.
+func TestPatchHeedsNoAttributes(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "tool.sh", "true\n")
+	write(t, r.Root(), "tool.sh", "rm -rf /\n", ".gitattributes", "*.sh -diff\n.gitattributes binary\n")
+	git(t, r.Root(), "add", "-A")
+	git(t, r.Root(), "commit", "-q", "-m", "quiet")
+	patch := string(must[[]byte](t)(r.Patch(context.Background(), base, must[OID](t)(r.Ref("HEAD")), false)))
+	for _, want := range []string{"+rm -rf /", "+*.sh -diff"} {
+		if !strings.Contains(patch, want) {
+			t.Errorf("the patch does not show %q:\n%s", want, patch)
+		}
+	}
+}
+
 func TestOpenFromWithinGit(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t, "k/task.md", "x\n", "k/old.md", "y\n")
