@@ -25,7 +25,7 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 		Limits: invoke.Limits{Turns: req.MaxTurns, Timeout: req.Timeout, MaxAtoms: req.MaxAtoms, Cap: d.terms().Cap.String()},
 		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Body: body(t), Acceptance: t.Acceptance},
 		Inputs: inputs(req.Files, t.Inputs), Before: before(t),
-		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: d.artifacts(w.bound, req.Files),
+		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: artifacts(w.bound, req.Files, d.at.cfg.Root),
 	}
 	if t.Role != "" {
 		in.Persona = w.persona.Markdown(d.at.graph, false)
@@ -50,8 +50,9 @@ func body(t board.Task) string {
 }
 
 // artifacts are the files a session judges or mends: what the proposal it was
-// given writes, as it writes it, and what the contract names besides.
-func (d *drain) artifacts(b bound, base fs.FS) []invoke.File {
+// given writes, as it writes it, and what the contract names besides. Where that
+// is a folder, a session with a fresh context is given what it may see of it.
+func artifacts(b bound, base fs.FS, root string) []invoke.File {
 	var out []invoke.File
 	if b.built != nil {
 		var names []string
@@ -66,7 +67,7 @@ func (d *drain) artifacts(b bound, base fs.FS) []invoke.File {
 	if b.Artifact == "" { // and not the repository's root
 		return out
 	}
-	for _, f := range inputs(base, []string{b.Artifact}) {
+	for _, f := range inputs(invoke.View(b.Contract, base, root), []string{b.Artifact}) {
 		if !slices.ContainsFunc(out, func(have invoke.File) bool { return have.Path == f.Path }) {
 			out = append(out, f)
 		}

@@ -11,11 +11,29 @@ import (
 func TestNoArtifactIsNoFile(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{"docs/a.md": {Data: []byte("a")}, "docs/b.md": {Data: []byte("b")}}
-	d := &drain{}
 	for artifact, want := range map[string]int{"": 0, "docs/a.md": 1, "docs": 2, "klappy://canon/x": 0} {
-		got := d.artifacts(bound{Contract: contract.Contract{Artifact: artifact}}, files)
+		got := artifacts(bound{Contract: contract.Contract{Artifact: artifact}}, files, "knowledge")
 		if len(got) != want {
 			t.Errorf("artifact %q: %d files, want %d", artifact, len(got), want)
 		}
+	}
+}
+
+// A folder is no way around a fresh context: what happened before stays out of
+// it, unless it is itself what is judged.
+func TestAFolderIsNoWayAroundAFreshContext(t *testing.T) {
+	t.Parallel()
+	file := &fstest.MapFile{Data: []byte("x")}
+	files := fstest.MapFS{"k/terms/a.md": file, "k/tasks/t.md": file, "k/journal/j.tsv": file, "k/handoffs/plan.md": file, "k/ledger/2026-03/r.jsonl": file, "k/proposals/r.jsonl": file}
+	for _, c := range []struct {
+		artifact string
+		want     int
+	}{{"k", 1}, {"k/journal", 0}, {"k/handoffs", 0}, {"k/tasks/*.md", 0}, {"k/tasks/t.md", 1}, {"k/terms", 1}} {
+		if got := artifacts(bound{Contract: contract.Contract{Artifact: c.artifact, Strict: true}}, files, "k"); len(got) != c.want {
+			t.Errorf("artifact %q: %v, want %d files", c.artifact, got, c.want)
+		}
+	}
+	if got := artifacts(bound{Contract: contract.Contract{Artifact: "k"}}, files, "k"); len(got) != len(files) {
+		t.Errorf("a session without a fresh context is given %d files of %d", len(got), len(files))
 	}
 }
