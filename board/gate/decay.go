@@ -1,6 +1,14 @@
 package gate
 
-import "time"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Signs are what decay looks at; all of them are counted from the ledger, the
 // board and the bundle by the caller.
@@ -8,15 +16,186 @@ type Signs struct {
 	Now           time.Time
 	File          File
 	Verdict       Verdict
+	Act           string         // id of the last gate row, "" for none
 	SinceProgress int            // tasks drained since one last reached review or done
+	Progress      string         // what reached it then, "" for nothing yet
 	Stale         []string       // ids of atoms past their stale_after
-	Rejected      map[string]int // task → how often
-	Blocked       map[string]int // task → how often
+	Rejected      map[string]int // task not done → how often
+	Blocked       map[string]int // task not done → how often
 	Failures      int            // drained tasks in a row that ended blocked
+	Failing       string         // the run that ended the first of them
 	Refused       int            // drains in a row that were refused
 	Due           []string       // decisions whose revisit trigger has come, as text
 }
 
+// From how many on a sign is proposed.
+const (
+	silentTasks   = 10 // drained without progress
+	driftTimes    = 2  // rejected, or blocked
+	failureRun    = 3
+	refusedDrains = 10
+)
+
 // Decay proposes, deterministically, and changes nothing. The proposals have a
-// key each, so that the same sign proposes once while it is open.
-func Decay(s Signs) []Proposal { return nil }
+// key each and no id, and stand in the order of Compare. A key is made of what
+// the sign is about, a part after "#" of how far it has come, so that Unheard
+// lets every sign be said once as long as it stays the same:
+//
+//	the lease has expired, by time, tasks or money   evaluation  high
+//	a fifth or less of time, tasks or money is left  evaluation  low
+//	its milestone is reached                         evaluation  medium
+//	ten drained tasks without progress               evaluation  medium
+//	atoms past their stale_after, all in one         evaluation  low
+//	a task rejected, or blocked, twice or more       framing     medium
+//	three failures in a row (continuous_eval)        evaluation  high
+//	ten refused drains in a row, once a gate act     where next  low
+//	decisions due, all in one                        evaluation  low
+func Decay(s Signs) []Proposal {
+	out := slices.Concat(s.lease(), s.silence(), s.stale(), s.drift("rejected", s.Rejected), s.drift("blocked", s.Blocked), s.failures(), s.nudge(), s.due())
+	for i := range out {
+		p := &out[i]
+		p.TS = s.Now.UTC().Truncate(time.Second)
+		p.Lease = s.File.Lease.ID
+		p.Reason, p.Key = plain(p.Reason, maxReason), plain(p.Key, maxKey)
+		if p.Source == "" {
+			p.Source = DecayManager
+		}
+	}
+	slices.SortStableFunc(out, Compare)
+	return out
+}
+
+// term names a lease until its next renewal.
+func (s Signs) term() string {
+	return s.File.Lease.ID + ":" + s.File.Lease.ExpiresAt.UTC().Format(time.RFC3339)
+}
+
+func (s Signs) lease() []Proposal {
+	l := s.File.Lease
+	if l.State != Active && l.State != Draft {
+		return nil
+	}
+	over := ""
+	switch s.Verdict.Code {
+	case "time_expired":
+		over = "expired at " + l.ExpiresAt.UTC().Format(time.RFC3339)
+	case "tasks_exhausted":
+		over = fmt.Sprintf("has no task left of %d", l.MaxTasks)
+	case "budget_exhausted":
+		over = "has no money left"
+	case "milestone_reached":
+		return []Proposal{{Severity: Medium, Gate: EvaluationGate, Key: "milestone:" + s.term(),
+			Reason: fmt.Sprintf("lease %s reached its milestone: %s", l.ID, strings.Join(l.Milestone, ", "))}}
+	}
+	if over != "" {
+		return []Proposal{{Severity: High, Gate: EvaluationGate, Key: "lease-expired:" + s.term(),
+			Reason: fmt.Sprintf("lease %s %s; see what came of it, then renew or release it", l.ID, over)}}
+	}
+	return s.ending()
+}
+
+// ending says what of a valid lease is nearly used up.
+func (s Signs) ending() []Proposal {
+	l, v := s.File.Lease, s.Verdict
+	if !v.Valid {
+		return nil
+	}
+	var few []string
+	if whole := l.ExpiresAt.Sub(l.ActivatedAt); whole > 0 && v.Remaining <= whole/5 {
+		few = append(few, v.Remaining.Truncate(time.Minute).String())
+	}
+	if l.MaxTasks > 0 && v.Tasks*5 <= l.MaxTasks {
+		few = append(few, fmt.Sprintf("%d of %d tasks", v.Tasks, l.MaxTasks))
+	}
+	if l.Budget > 0 && v.Budget <= l.Budget/5 {
+		few = append(few, usd(v.Budget)+" of "+usd(l.Budget))
+	}
+	if few == nil {
+		return nil
+	}
+	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "lease-ending:" + s.term(),
+		Reason: fmt.Sprintf("lease %s nears its end: %s left", l.ID, strings.Join(few, ", "))}}
+}
+
+func (s Signs) silence() []Proposal {
+	if s.SinceProgress < silentTasks {
+		return nil
+	}
+	return []Proposal{{Severity: Medium, Gate: EvaluationGate, Key: "progress-silent:" + s.Progress,
+		Reason: fmt.Sprintf("%d tasks were drained since one last reached review or done", s.SinceProgress)}}
+}
+
+func (s Signs) stale() []Proposal {
+	if len(s.Stale) == 0 {
+		return nil
+	}
+	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "stale-atoms#" + digest(s.Stale),
+		Reason: fmt.Sprintf("%s past stale_after: %s", plural(len(s.Stale), "atom is", "atoms are"), first3(s.Stale))}}
+}
+
+func (s Signs) drift(what string, times map[string]int) []Proposal {
+	var out []Proposal
+	for _, task := range slices.Sorted(maps.Keys(times)) {
+		if n := times[task]; n >= driftTimes {
+			out = append(out, Proposal{Severity: Medium, Gate: Framing, Task: task, Key: fmt.Sprintf("%s:%s#%d", what, task, n),
+				Reason: fmt.Sprintf("%s was %s %d times; is it the right task, asked in the right way?", task, what, n)})
+		}
+	}
+	return out
+}
+
+func (s Signs) failures() []Proposal {
+	if s.Failures < failureRun {
+		return nil
+	}
+	return []Proposal{{Source: ContinuousEval, Severity: High, Gate: EvaluationGate, Key: "failures:" + s.Failing,
+		Reason: fmt.Sprintf("%d drained tasks in a row ended blocked", s.Failures)}}
+}
+
+func (s Signs) nudge() []Proposal {
+	if s.Refused < refusedDrains {
+		return nil
+	}
+	next := Framing
+	switch s.File.Lease.State {
+	case Draft:
+		next = Commitment
+	case Active:
+		next = EvaluationGate
+	}
+	return []Proposal{{Severity: Low, Gate: next, Key: "nudge:" + s.Act,
+		Reason: fmt.Sprintf("%d drains in a row were refused; odd status says what the next human act is", s.Refused)}}
+}
+
+func (s Signs) due() []Proposal {
+	if len(s.Due) == 0 {
+		return nil
+	}
+	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "decisions-due#" + digest(s.Due),
+		Reason: fmt.Sprintf("%s to be looked at again: %s", plural(len(s.Due), "decision is", "decisions are"), first3(s.Due))}}
+}
+
+// digest is a short name of a set, the same in any order.
+func digest(set []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(slices.Sorted(slices.Values(set))), "\n")))
+	return hex.EncodeToString(sum[:6])
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// usd prints micro-USD, cut to the cent.
+func usd(micro int64) string { return fmt.Sprintf("$%d.%02d", micro/1e6, micro%1e6/1e4) }
+
+// first3 names the first three of a set.
+func first3(set []string) string {
+	list := slices.Sorted(slices.Values(set))
+	if len(list) > 3 {
+		list = append(list[:3], fmt.Sprintf("and %d more", len(list)-3))
+	}
+	return strings.Join(list, ", ")
+}

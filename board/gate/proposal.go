@@ -1,6 +1,15 @@
 package gate
 
-import "time"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Severity orders proposals.
 type Severity string
@@ -12,6 +21,9 @@ const (
 	Medium            Severity = "medium"
 	Low               Severity = "low"
 )
+
+// Severities lists them, the gravest first.
+func Severities() []Severity { return []Severity{EmergencySeverity, High, Medium, Low} }
 
 // Source says who proposes. The list is closed: an unknown one is an error.
 type Source string
@@ -25,10 +37,15 @@ const (
 	TaskAgent      Source = "task_agent"
 )
 
+// Sources lists them in their order of priority.
+func Sources() []Source {
+	return []Source{UserSignal, DecayManager, Perception, ContinuousEval, TaskAgent}
+}
+
 // Proposal is one line of proposals/WRITER.jsonl with t "proposal".
 type Proposal struct {
 	ID       string    `json:"id"` // P-ULID
-	TS       time.Time `json:"ts"`
+	TS       time.Time `json:"ts"` // UTC, to the second
 	Source   Source    `json:"source"`
 	Severity Severity  `json:"severity"`
 	Gate     Gate      `json:"gate"`
@@ -37,6 +54,71 @@ type Proposal struct {
 	Task     string    `json:"task,omitempty"`
 	Run      string    `json:"run,omitempty"`
 	Key      string    `json:"key"` // the same key while open is not appended again
+}
+
+// The most a reason and a key may be, in bytes.
+const (
+	maxReason = 500
+	maxKey    = 300
+)
+
+// Compare orders proposals: the graver, then the source of higher priority, then
+// the earlier, then the id. It is a total order, because no id is there twice.
+func Compare(a, b Proposal) int {
+	return cmp.Or(
+		cmp.Compare(slices.Index(Severities(), a.Severity), slices.Index(Severities(), b.Severity)),
+		cmp.Compare(slices.Index(Sources(), a.Source), slices.Index(Sources(), b.Source)),
+		a.TS.Compare(b.TS),
+		cmp.Compare(a.ID, b.ID),
+	)
+}
+
+var (
+	proposalNames    = []string{"t", "id", "ts", "source", "severity", "gate", "reason", "lease", "task", "run", "key"}
+	dispositionNames = []string{"t", "id", "ts", "by", "decision", "act", "reason"}
+	proposalID       = regexp.MustCompile(`^P-[0-9A-Za-z]{1,40}$`)
+	gateID           = regexp.MustCompile(`^G-[0-9]{4,9}$`)
+)
+
+// check holds a proposal to the rules of its line.
+func (p Proposal) check() error {
+	errs := []error{
+		known("source", p.Source, Sources()), known("severity", p.Severity, Severities()), known("gate", p.Gate, Gates()),
+		checkID(p.ID), checkMoment(p.TS), checkText("reason", p.Reason, maxReason), checkText("key", p.Key, maxKey),
+	}
+	for _, about := range [][2]string{{"lease", p.Lease}, {"task", p.Task}, {"run", p.Run}} {
+		if about[1] != "" {
+			errs = append(errs, checkText(about[0], about[1], maxKey))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func checkID(id string) error {
+	if !proposalID.MatchString(id) {
+		return fmt.Errorf("id %q is not of the form P-01J…", id)
+	}
+	return nil
+}
+
+func checkMoment(t time.Time) error {
+	if t.IsZero() || t.Nanosecond() != 0 {
+		return fmt.Errorf("ts %s is not a moment to the second", t.Format(time.RFC3339Nano))
+	}
+	return nil
+}
+
+// checkText refuses a text that is empty, too long, or has what nobody can see.
+func checkText(what, s string, max int) error {
+	switch {
+	case strings.TrimSpace(s) == "":
+		return fmt.Errorf("no %s", what)
+	case len(s) > max:
+		return fmt.Errorf("%s is %d bytes, at most %d", what, len(s), max)
+	case strings.ContainsFunc(s, hidden):
+		return fmt.Errorf("%s %q has hidden characters", what, s)
+	}
+	return nil
 }
 
 // Disposition is one line with t "disposition": what became of a proposal.
@@ -49,27 +131,153 @@ type Disposition struct {
 	Reason   string    `json:"reason,omitempty"`
 }
 
-// Buffer is every proposal of every writer, with its disposition.
+// The decisions about a proposal.
+const (
+	Accepted   = "accepted"   // a gate acted on it
+	Rejected   = "rejected"   // a person said no, and why
+	Superseded = "superseded" // the lease it was about has ended
+	Lapsed     = "expired"    // its time has passed
+)
+
+// check holds a disposition to the rules of its line: only a person disposes.
+func (d Disposition) check() error {
+	errs := []error{checkID(d.ID), checkMoment(d.TS), known("decision", d.Decision, []string{Accepted, Rejected, Superseded, Lapsed})}
+	if who, ok := strings.CutPrefix(d.By, "human:"); !ok || checkText("by", who, maxKey) != nil {
+		errs = append(errs, fmt.Errorf("by %q is not a person; want human:ADDRESS", d.By))
+	}
+	switch {
+	case d.Act != "" && !gateID.MatchString(d.Act):
+		errs = append(errs, fmt.Errorf("act %q is no gate row; want G-0001", d.Act))
+	case d.Act == "" && d.Decision == Accepted:
+		errs = append(errs, errors.New("accepted without the gate that acts on it; name its row, G-0001"))
+	case d.Reason == "" && d.Decision == Rejected:
+		errs = append(errs, errors.New("rejected without a reason"))
+	}
+	if d.Reason != "" {
+		errs = append(errs, checkText("reason", d.Reason, maxReason))
+	}
+	return errors.Join(errs...)
+}
+
+// Buffer is every proposal of every writer, with its disposition. It is the same
+// in whatever order the writers' files are read.
 type Buffer struct {
-	Proposals    []Proposal // in order of Order
+	Proposals    []Proposal // in the order of Compare
 	Dispositions map[string]Disposition
 }
 
-// ReadProposals reads one writer's file into the buffer. The error names the line.
-func (b *Buffer) ReadProposals(text []byte) error { return nil }
+// The stored lines.
+type (
+	proposalLine struct {
+		T string `json:"t"`
+		Proposal
+	}
+	dispositionLine struct {
+		T string `json:"t"`
+		Disposition
+	}
+)
+
+// ReadProposals reads one writer's file into the buffer. The error names the
+// line, and the buffer is as it was then. Where two people disposed of one
+// proposal in two clones, the earlier word stands.
+func (b *Buffer) ReadProposals(text []byte) error {
+	next := Buffer{Proposals: slices.Clone(b.Proposals), Dispositions: maps.Clone(b.Dispositions)}
+	if next.Dispositions == nil {
+		next.Dispositions = map[string]Disposition{}
+	}
+	ids := map[string]bool{}
+	for _, p := range next.Proposals {
+		ids[p.ID] = true
+	}
+	disposed := map[string]bool{}
+	err := eachLine(text, func(line []byte) error {
+		p, d, err := readLine(line)
+		switch {
+		case err != nil:
+			return err
+		case p == nil && disposed[d.ID]:
+			return fmt.Errorf("%s is disposed of again; restore the file from git", d.ID)
+		case p == nil:
+			disposed[d.ID] = true
+			next.dispose(*d)
+			return nil
+		case ids[p.ID]:
+			return fmt.Errorf("proposal %s again; restore the file from git", p.ID)
+		}
+		ids[p.ID] = true
+		next.Proposals = append(next.Proposals, *p)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(next.Proposals, Compare)
+	*b = next
+	return nil
+}
+
+// dispose keeps the earlier of two dispositions of one proposal.
+func (b Buffer) dispose(d Disposition) {
+	old, ok := b.Dispositions[d.ID]
+	if !ok || cmp.Or(d.TS.Compare(old.TS), cmp.Compare(d.By, old.By), cmp.Compare(d.Decision, old.Decision), cmp.Compare(d.Act, old.Act), cmp.Compare(d.Reason, old.Reason)) < 0 {
+		b.Dispositions[d.ID] = d
+	}
+}
+
+// readLine reads a line of either kind.
+func readLine(line []byte) (*Proposal, *Disposition, error) {
+	var kind struct {
+		T string `json:"t"`
+	}
+	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(proposalNames, dispositionNames))))
+	if err := strict(line, &kind, all); err != nil {
+		return nil, nil, err
+	}
+	switch kind.T {
+	case "proposal":
+		var l proposalLine
+		if err := strict(line, &l, proposalNames); err != nil {
+			return nil, nil, err
+		}
+		l.TS = l.TS.UTC()
+		return &l.Proposal, nil, l.Proposal.check()
+	case "disposition":
+		var l dispositionLine
+		if err := strict(line, &l, dispositionNames); err != nil {
+			return nil, nil, err
+		}
+		l.TS = l.TS.UTC()
+		return nil, &l.Disposition, l.Disposition.check()
+	}
+	return nil, nil, fmt.Errorf("unknown t %q; want proposal or disposition", kind.T)
+}
 
 // Open lists the proposals without a disposition, gravest first: severity, then
 // source, then the earlier, then the id.
-func (b Buffer) Open() []Proposal { return nil }
+func (b Buffer) Open() []Proposal {
+	var out []Proposal
+	for _, p := range b.Proposals {
+		if _, ok := b.Dispositions[p.ID]; !ok {
+			out = append(out, p)
+		}
+	}
+	return out
+}
 
-// AppendProposal returns the writer's file with p as its last line, and false
-// where an open proposal of the same key exists. Control characters are taken
-// out of the reason; one over 500 bytes is cut at a character.
-func (b Buffer) AppendProposal(file []byte, p Proposal) ([]byte, bool, error) { return nil, false, nil }
+// Emergency is the first open proposal of severity emergency, "" for none.
+func (b Buffer) Emergency() string {
+	if open := b.Open(); len(open) > 0 && open[0].Severity == EmergencySeverity {
+		return open[0].ID
+	}
+	return ""
+}
 
-// AppendDisposition returns the writer's file with d as its last line. A
-// proposal that is unknown or has a disposition is an error.
-func (b Buffer) AppendDisposition(file []byte, d Disposition) ([]byte, error) { return nil, nil }
-
-// MaxPerDrain is how many proposals one drain may append.
-const MaxPerDrain = 10
+// ByID finds a proposal.
+func (b Buffer) ByID(id string) (Proposal, bool) {
+	i := slices.IndexFunc(b.Proposals, func(p Proposal) bool { return p.ID == id })
+	if i < 0 {
+		return Proposal{}, false
+	}
+	return b.Proposals[i], true
+}

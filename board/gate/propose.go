@@ -1,0 +1,185 @@
+package gate
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// MaxPerDrain is how many proposals one drain may append.
+const MaxPerDrain = 10
+
+// ByAgent is what an agent proposes, as a proposal of source task_agent. An agent
+// that names another source is refused: nobody speaks for the sensors or a person.
+func ByAgent(p Proposal) (Proposal, error) {
+	if p.Source != "" && p.Source != TaskAgent {
+		return p, fmt.Errorf("source %q is not an agent's to use; leave it out or say %s", p.Source, TaskAgent)
+	}
+	p.Source = TaskAgent
+	return p, nil
+}
+
+// AppendProposal returns the writer's file with p as its last line, and false
+// where an open proposal of the same key exists, in b or in the file. Control
+// characters are taken out of the reason; one over 500 bytes is cut at a
+// character. An empty ID is made from the moment, the run, the text and the file
+// so far, which no two runs share; who writes outside of a run gives one.
+func (b Buffer) AppendProposal(file []byte, p Proposal) ([]byte, bool, error) {
+	next, _, ok, err := b.add(file, p)
+	return next, ok, err
+}
+
+// add is AppendProposal that returns the proposal as written, too.
+func (b Buffer) add(file []byte, p Proposal) ([]byte, Proposal, bool, error) {
+	all, err := b.with(file)
+	if err != nil {
+		return nil, p, false, err
+	}
+	p.TS = p.TS.UTC().Truncate(time.Second)
+	p.Reason, p.Key = plain(p.Reason, maxReason), plain(p.Key, maxKey)
+	if slices.ContainsFunc(all.Open(), func(open Proposal) bool { return open.Key == p.Key }) {
+		return file, p, false, nil
+	}
+	if p.ID == "" {
+		p.ID = derive(file, p)
+	}
+	if err := p.check(); err != nil {
+		return nil, p, false, err
+	}
+	if _, ok := all.ByID(p.ID); ok {
+		return nil, p, false, fmt.Errorf("proposal %s is there already", p.ID)
+	}
+	line, err := printLine(proposalLine{"proposal", p})
+	if err != nil {
+		return nil, p, false, err
+	}
+	return slices.Concat(file, line), p, true, nil
+}
+
+// derive makes an id of what is unique about a proposal of a run.
+func derive(file []byte, p Proposal) string {
+	sum := sha256.Sum256(fmt.Appendf(slices.Clone(file), "%d %q %q %q %q %q", p.TS.Unix(), p.Run, p.Source, p.Key, p.Task, p.Reason))
+	var id ulid.ULID
+	if !p.TS.Before(time.Unix(0, 0)) {
+		_ = id.SetTime(ulid.Timestamp(p.TS))
+	}
+	_ = id.SetEntropy(sum[:10])
+	return "P-" + id.String()
+}
+
+// with is b and what only the writer's own file holds so far.
+func (b Buffer) with(file []byte) (Buffer, error) {
+	var own Buffer
+	if err := own.ReadProposals(file); err != nil {
+		return b, err
+	}
+	for _, p := range b.Proposals {
+		if _, ok := own.ByID(p.ID); !ok {
+			own.Proposals = append(own.Proposals, p)
+		}
+	}
+	for _, d := range b.Dispositions {
+		own.dispose(d)
+	}
+	slices.SortFunc(own.Proposals, Compare)
+	return own, nil
+}
+
+// AppendAll appends proposals, gravest first and at most room of them, and
+// returns those that it appended. One whose key is open takes no room. What is
+// left over is dropped, but never the first emergency: it stops the drain.
+func (b Buffer) AppendAll(file []byte, ps []Proposal, room int) ([]byte, []Proposal, error) {
+	sorted := slices.Clone(ps)
+	slices.SortStableFunc(sorted, Compare)
+	alarm := b.Emergency() != ""
+	var done []Proposal
+	for _, p := range sorted {
+		first := p.Severity == EmergencySeverity && !alarm
+		if len(done) >= room && !first {
+			continue
+		}
+		next, p, ok, err := b.add(file, p)
+		if err != nil {
+			return nil, nil, fmt.Errorf("proposal %q: %w", p.Key, err)
+		}
+		if ok {
+			alarm = alarm || first
+			done, file = append(done, p), next
+		}
+	}
+	return file, done, nil
+}
+
+// AppendDisposition returns the writer's file with d as its last line. A
+// proposal that is unknown or has a disposition is an error.
+func (b Buffer) AppendDisposition(file []byte, d Disposition) ([]byte, error) {
+	all, err := b.with(file)
+	if err != nil {
+		return nil, err
+	}
+	d.TS, d.Reason = d.TS.UTC().Truncate(time.Second), plain(d.Reason, maxReason)
+	if _, ok := all.ByID(d.ID); !ok {
+		return nil, fmt.Errorf("no proposal %s; odd proposals list --all names them", d.ID)
+	}
+	if old, ok := all.Dispositions[d.ID]; ok {
+		return nil, fmt.Errorf("proposal %s was %s by %s at %s; what became of it is final", d.ID, old.Decision, old.By, old.TS.Format(time.RFC3339))
+	}
+	if err := d.check(); err != nil {
+		return nil, fmt.Errorf("proposal %s: %w", d.ID, err)
+	}
+	line, err := printLine(dispositionLine{"disposition", d})
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(file, line), nil
+}
+
+// Supersede disposes of every open proposal about a lease that act ended.
+func (b Buffer) Supersede(file []byte, lease, act, by string, now time.Time) ([]byte, error) {
+	if lease == "" {
+		return nil, errors.New("supersede: no lease")
+	}
+	all, err := b.with(file)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range all.Open() {
+		if p.Lease != lease {
+			continue
+		}
+		if file, err = b.AppendDisposition(file, Disposition{ID: p.ID, TS: now, By: by, Decision: Superseded, Act: act, Reason: "lease " + lease + " has ended"}); err != nil {
+			return nil, err
+		}
+	}
+	return file, nil
+}
+
+// Unheard drops the proposals that would say again what was said: the same key,
+// open or not, or an open proposal of the same class, which is a key up to its
+// "#". A sign that a person turned down stays quiet until it changes.
+func (b Buffer) Unheard(ps []Proposal) []Proposal {
+	said := map[string]bool{}
+	for _, p := range b.Proposals {
+		said[p.Key] = true
+		if _, disposed := b.Dispositions[p.ID]; !disposed {
+			said[class(p.Key)] = true
+		}
+	}
+	var out []Proposal
+	for _, p := range ps {
+		if !said[p.Key] && !said[class(p.Key)] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func class(key string) string {
+	c, _, _ := strings.Cut(key, "#")
+	return c
+}
