@@ -37,9 +37,8 @@ func runHandoffCheck(ctx context.Context, env Env, ids []string, asJSON bool) er
 	if err != nil {
 		return err
 	}
-	w := v.world(ctx)
 	for _, h := range list {
-		found = append(found, handoff.Check(h, w)...)
+		found = append(found, handoff.Check(h, v.world(ctx, h))...)
 	}
 	slices.SortStableFunc(found, func(a, b okf.Problem) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -36,11 +38,17 @@ func (v *view) root() fs.FS {
 	return os.DirFS(v.repo.Root())
 }
 
-// world answers what the claims of handoffs are checked against.
-func (v *view) world(ctx context.Context) handoff.World {
+// world answers what the claims of h are checked against: the board, and the
+// proposal that h is about, which may still wait for a person.
+func (v *view) world(ctx context.Context, h handoff.Handoff) handoff.World {
+	places := []fs.FS{v.root(), v.bundle}
+	o := drain.Origin{Repo: v.repo, Files: v.files, Root: v.cfg.Root, Graph: v.graph, Tasks: board.ByID(v.tasks)}
+	if made, err := o.Proposal(h); err == nil && made != nil {
+		places = append(places, made.Files)
+	}
 	find := func(p string) (fs.FS, string, bool) {
 		p = path.Clean(strings.TrimPrefix(filepath.ToSlash(p), "/"))
-		for _, f := range []fs.FS{v.root(), v.bundle} {
+		for _, f := range places {
 			if _, err := fs.Stat(f, p); err == nil {
 				return f, p, true
 			}

@@ -56,12 +56,12 @@ func artifacts(b bound, base fs.FS, root string) []invoke.File {
 	var out []invoke.File
 	if b.built != nil {
 		var names []string
-		for _, p := range b.built.paths {
+		for _, p := range b.built.Paths {
 			names = append(names, p[0])
 		}
-		out = inputs(b.built.files, names)
-		if _, err := fs.Stat(b.built.files, b.Artifact); err == nil {
-			base = b.built.files
+		out = inputs(b.built.Files, names)
+		if _, err := fs.Stat(b.built.Files, b.Artifact); err == nil {
+			base = b.built.Files
 		}
 	}
 	if b.Artifact == "" { // and not the repository's root

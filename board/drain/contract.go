@@ -23,14 +23,7 @@ import (
 type bound struct {
 	contract.Contract
 	handoffs []handoff.Handoff
-	built    *built // the proposal that the handoffs are about; nil for none
-}
-
-// built is a proposal that an earlier session made: what a handoff's claims are about.
-type built struct {
-	commit repo.OID
-	files  fs.FS
-	paths  [][3]string // repository path, blob before and after, as its outcome records them
+	built    *Made // the proposal that the handoffs are about; nil for none
 }
 
 // call is what a task asks for, with what the caller and then odd.toml say of the rest.
@@ -126,7 +119,7 @@ func (d *drain) handoff(name string, b *bound) (handoff.Handoff, contract.Refusa
 	}
 	h.Tainted = d.tainted(h, map[string]bool{})
 	var no contract.Refusals
-	made, err := d.built(h, map[string]bool{})
+	made, err := d.origin().Proposal(h)
 	if err != nil {
 		no = append(no, contract.Refusal{Code: "proposal-missing", Message: fmt.Sprintf("handoff %s: %v", h.Path, err), Way: "git fetch the review branch it waits on"})
 	}
@@ -166,10 +159,10 @@ func (d *drain) tainted(h handoff.Handoff, seen map[string]bool) string {
 
 // claims are what a handoff's claims are held against: the board, the proposal
 // it is about, and what the same run is about to write.
-func (d *drain) claims(made *built, own repo.Changes, more ...string) handoff.World {
+func (d *drain) claims(made *Made, own repo.Changes, more ...string) handoff.World {
 	places := []fs.FS{d.at.files}
 	if made != nil {
-		places = append(places, made.files)
+		places = append(places, made.Files)
 	}
 	find := func(name string) (b []byte, there bool) {
 		for _, name := range []string{path.Clean(name), d.at.file(name)} {
@@ -232,99 +225,6 @@ func (d *drain) tells(name string, h handoff.Handoff) bool {
 	})
 }
 
-// built is the proposal that the handoff h is about: the one its run made beside
-// it, by the run's own ledger, or else that of what h derives from. A validator
-// makes none; what it found is about what it was given.
-func (d *drain) built(h handoff.Handoff, seen map[string]bool) (*built, error) {
-	if seen[h.Path] {
-		return nil, nil
-	}
-	seen[h.Path] = true
-	var task string
-	for _, r := range d.records(h.Run) {
-		switch {
-		case r.Kind == ledger.Session && text(r.Data, "handoff") == d.at.file(h.Path):
-			task = r.Task
-		case r.Kind == ledger.Outcome && r.Task == task && task != "" && text(r.Data, "proposal") != "":
-			r = d.latest(r)
-			m := &built{commit: repo.OID(text(r.Data, "proposal")), paths: recorded(r)}
-			var err error
-			m.files, err = d.repo.Tree(m.commit)
-			if err != nil {
-				return nil, fmt.Errorf("the proposal %s on %s is not in this clone", m.commit, text(r.Data, "branch"))
-			}
-			return m, nil
-		}
-	}
-	for _, name := range h.Derives {
-		if a, err := d.at.graph.Find(name); err == nil {
-			if up, err := handoff.Read(a); err == nil {
-				if m, err := d.built(up, seen); m != nil || err != nil {
-					return m, err
-				}
-			}
-		}
-	}
-	return nil, nil
-}
-
-// latest is the outcome of r's task that waits on the board in its place, because
-// the same emission was judged again, or r.
-func (d *drain) latest(r ledger.Record) ledger.Record {
-	waits := d.at.byID[okf.ID(r.Task)].Result
-	for run, seen := waits.Run, map[string]bool{}; run != "" && !seen[run]; {
-		seen[run] = true
-		of := ""
-		for _, again := range d.records(run) {
-			if again.Kind == ledger.Claim && again.Task == r.Task {
-				of = text(again.Data, "refresh_of")
-			}
-		}
-		if run = of; run != r.Run {
-			continue
-		}
-		for _, again := range d.records(waits.Run) {
-			if again.Kind == ledger.Outcome && again.Task == r.Task && text(again.Data, "proposal") == waits.Commit {
-				return again
-			}
-		}
-	}
-	return r
-}
-
-// recorded are the files an outcome says its proposal writes.
-func recorded(r ledger.Record) [][3]string {
-	var out [][3]string
-	list, _ := r.Data["paths"].([]any)
-	for _, v := range list {
-		m, _ := v.(map[string]any)
-		out = append(out, [3]string{text(m, "path"), text(m, "base"), text(m, "result")})
-	}
-	return out
-}
-
-// records are a run's ledger on the board, nil where there is none.
-func (d *drain) records(run string) []ledger.Record {
-	if run == "" {
-		return nil
-	}
-	names, err := fs.Glob(d.at.files, d.at.file("ledger/*/"+run+".jsonl"))
-	if err != nil || len(names) == 0 {
-		return nil
-	}
-	b, err := fs.ReadFile(d.at.files, names[0])
-	if err != nil {
-		return nil
-	}
-	out, _ := ledger.Read(b)
-	return out
-}
-
-func text(m map[string]any, key string) string {
-	s, _ := m[key].(string)
-	return s
-}
-
 // busy is what other sessions hold: tasks in progress, and open sessions
 // without a task. A claim whose lease has run out holds nothing.
 func (d *drain) busy(own board.Task) []contract.Busy {
@@ -362,7 +262,7 @@ func (d *drain) named(handoffs []string) string {
 
 // claimed is the whole record of an open claim.
 func (d *drain) claimed(c ledger.Record) ledger.Record {
-	for _, r := range slices.Backward(d.records(c.Run)) {
+	for _, r := range slices.Backward(d.origin().records(c.Run)) {
 		if r.Kind == ledger.Claim && r.Task == c.Task {
 			return r
 		}

@@ -104,7 +104,7 @@ func (d *drain) boundBefore(t board.Task) bound {
 	for run := t.Result.Run; run != "" && !seen[run]; {
 		seen[run] = true
 		of := ""
-		for _, r := range d.records(run) {
+		for _, r := range d.origin().records(run) {
 			if r.Task != string(t.ID) {
 				continue
 			}

@@ -249,7 +249,7 @@ func (d *drain) rebased(w *work, base string) string {
 	if w.bound.built == nil || base == "" {
 		return base
 	}
-	for _, p := range w.bound.built.paths {
+	for _, p := range w.bound.built.Paths {
 		if p[2] == base {
 			return p[1]
 		}

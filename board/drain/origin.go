@@ -1,0 +1,137 @@
+package drain
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/handoff"
+)
+
+// Origin is a board in which to look for what a handoff is about. What a session
+// made beside its handoff waits on a review branch until a person has approved
+// it, so that the files it cites may be there and nowhere else.
+type Origin struct {
+	Repo  *repo.Repo
+	Files fs.FS  // the board's commit
+	Root  string // of the bundle in it
+	Graph *okf.Graph
+	Tasks map[okf.ID]board.Task
+}
+
+// Made is a proposal that an earlier session made.
+type Made struct {
+	Commit repo.OID
+	Files  fs.FS       // of the commit
+	Paths  [][3]string // repository path, blob before and after, as its outcome records them
+}
+
+func (d *drain) origin() Origin {
+	return Origin{Repo: d.repo, Files: d.at.files, Root: d.at.cfg.Root, Graph: d.at.graph, Tasks: d.at.byID}
+}
+
+// Proposal is the proposal that the handoff h is about: the one its run made beside
+// it, by the run's own ledger, or else that of what h derives from. A validator
+// makes none; what it found is about what it was given. It is nil where there is
+// none; the error says that it is not in this clone.
+func (o Origin) Proposal(h handoff.Handoff) (*Made, error) {
+	return o.proposal(h, map[string]bool{})
+}
+
+func (o Origin) proposal(h handoff.Handoff, seen map[string]bool) (*Made, error) {
+	if seen[h.Path] {
+		return nil, nil
+	}
+	seen[h.Path] = true
+	var task string
+	for _, r := range o.records(h.Run) {
+		switch {
+		case r.Kind == ledger.Session && text(r.Data, "handoff") == path.Join(o.Root, h.Path):
+			task = r.Task
+		case r.Kind == ledger.Outcome && r.Task == task && task != "" && text(r.Data, "proposal") != "":
+			return o.made(o.latest(r))
+		}
+	}
+	for _, name := range h.Derives {
+		a, err := o.Graph.Find(name)
+		if err != nil {
+			continue
+		}
+		if up, err := handoff.Read(a); err == nil {
+			if m, err := o.proposal(up, seen); m != nil || err != nil {
+				return m, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (o Origin) made(r ledger.Record) (*Made, error) {
+	m := &Made{Commit: repo.OID(text(r.Data, "proposal")), Paths: recorded(r)}
+	var err error
+	if m.Files, err = o.Repo.Tree(m.Commit); err != nil {
+		return nil, fmt.Errorf("the proposal %s on %s is not in this clone", m.Commit, text(r.Data, "branch"))
+	}
+	return m, nil
+}
+
+// latest is the outcome of r's task that waits on the board in its place, because
+// the same emission was judged again, or r.
+func (o Origin) latest(r ledger.Record) ledger.Record {
+	waits := o.Tasks[okf.ID(r.Task)].Result
+	for run, seen := waits.Run, map[string]bool{}; run != "" && !seen[run]; {
+		seen[run] = true
+		of := ""
+		for _, again := range o.records(run) {
+			if again.Kind == ledger.Claim && again.Task == r.Task {
+				of = text(again.Data, "refresh_of")
+			}
+		}
+		if run = of; run != r.Run {
+			continue
+		}
+		for _, again := range o.records(waits.Run) {
+			if again.Kind == ledger.Outcome && again.Task == r.Task && text(again.Data, "proposal") == waits.Commit {
+				return again
+			}
+		}
+	}
+	return r
+}
+
+// recorded are the files an outcome says its proposal writes.
+func recorded(r ledger.Record) [][3]string {
+	var out [][3]string
+	list, _ := r.Data["paths"].([]any)
+	for _, v := range list {
+		m, _ := v.(map[string]any)
+		out = append(out, [3]string{text(m, "path"), text(m, "base"), text(m, "result")})
+	}
+	return out
+}
+
+// records are a run's ledger on the board, nil where there is none.
+func (o Origin) records(run string) []ledger.Record {
+	if run == "" {
+		return nil
+	}
+	names, err := fs.Glob(o.Files, path.Join(o.Root, "ledger/*", run+".jsonl"))
+	if err != nil || len(names) == 0 {
+		return nil
+	}
+	b, err := fs.ReadFile(o.Files, names[0])
+	if err != nil {
+		return nil
+	}
+	out, _ := ledger.Read(b)
+	return out
+}
+
+func text(m map[string]any, key string) string {
+	s, _ := m[key].(string)
+	return s
+}
