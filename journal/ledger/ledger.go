@@ -14,9 +14,10 @@
 // # Kinds and their data
 //
 //	claim      a task is claimed and its money reserved. Members task, role, team,
-//	           reserved_micro_usd; data attempt, lease_expires, base, override (by,
-//	           modes, reason, risks), contract_role where a person asks for another
-//	           than the task does. Sessions that no task asks for are claimed
+//	           reserved_micro_usd; data attempt, lease_expires, base, lease (the id
+//	           of the commitment lease it is made under, where one is required),
+//	           override (by, modes, reason, risks), contract_role where a person
+//	           asks for another than the task does. Sessions that no task asks for are claimed
 //	           together under the run's own id as task; data lease_expires, base,
 //	           sessions (how many share the reservation), contract_role, mode, artifact,
 //	           asked (in words)

@@ -19,8 +19,11 @@ const (
 		"```atom\n---\ntype: term\nid: lead-time\ntitle: Lead time\ndescription: The days between an order and its delivery.\n" +
 		"sources:\n  - {id: handbook, resource: docs/handbook.md, title: lines 12-14}\n---\n\n" +
 		"The days between an order and its delivery.[^handbook]\n\n[^handbook]: docs/handbook.md, lines 12-14\n```\n\n"
-	formNotes = "What you noticed and what it cost, where you know it, and then, last, how it ended:\n\n" +
+	formNotes = "What you noticed:\n\n" +
 		"```json\n{\"schema\": \"odd.notes.1\", \"notes\": [{\"type\": \"O\", \"facet\": \"open\", \"title\": \"two dates differ\", \"content\": \"…\"}]}\n```\n\n" +
+		"What people should decide, one block each; severity is emergency, high, medium or low, and an emergency\nstops the work: nothing of this session is kept:\n\n" +
+		"```json\n{\"schema\": \"odd.proposal.1\", \"severity\": \"medium\", \"gate\": \"framing\", \"reason\": \"…\"}\n```\n\n" +
+		"What it cost, where you know it, and then, last, how it ended:\n\n" +
 		"```json\n{\"schema\": \"odd.usage.1\", \"turns\": 1, \"cost_micro_usd\": 0, \"model\": \"…\"}\n```\n\n" +
 		"```json\n{\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}\n```\n\n" +
 		"Other outcomes: failed (with failure and detail), handoff_insufficient (with missing, a list of what\n" +

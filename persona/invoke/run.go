@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
@@ -51,7 +52,7 @@ type Result struct {
 // Run runs the session, holds what it emits to its contract, has its output
 // judged by the surface, sends an over-long emission back for a shorter one and
 // leads a dialogue. Whatever fails is a named failure of the emission, and
-// nothing of it is kept but Raw and Transcript. The error is a fault of odd's own.
+// nothing of it is kept but Proposals, Raw and Transcript. The error is a fault of odd's own.
 //
 // A strict contract's session sees the files and the graph through View, and is
 // answered by nobody: a person's words are context it must not have.
@@ -81,7 +82,7 @@ func Run(ctx context.Context, s Session) (Result, error) {
 		if end = r.cleaned(end); end.Outcome != session.Completed {
 			end.Atoms, end.Deliverable = nil, nil
 		}
-		end.Usage = r.budget.usage
+		end.Usage, end.Proposals = r.budget.usage, r.proposed
 		end.Raw, end.Transcript = e.Raw, r.transcript(e)
 		return Result{Emission: end, Verdict: r.verdict, Briefs: r.briefs}, nil
 	}
@@ -108,7 +109,8 @@ type run struct {
 	budget   budget
 	verdict  surface.Verdict
 	said     []deliver.Say // in the turns that went on
-	earlier  [][]byte      // Raw and transcript of every try but the last
+	proposed []session.Proposal
+	earlier  [][]byte // Raw and transcript of every try but the last
 	last     session.Emission
 	dialogue strings.Builder
 	rounds   int
@@ -154,6 +156,11 @@ func (r *run) try(ctx context.Context) (session.Emission, error) {
 	e, err := session.Run(ctx, r.Substrate, q)
 	r.budget.spend(e.Usage)
 	r.last = e
+	for _, p := range e.Proposals { // whatever becomes of the rest
+		if !slices.Contains(r.proposed, p) {
+			r.proposed = append(r.proposed, p)
+		}
+	}
 	return e, err
 }
 

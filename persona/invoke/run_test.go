@@ -356,3 +356,18 @@ func TestAStrictSessionSeesNoMore(t *testing.T) {
 		t.Errorf("atoms (-want +got):\n%s", d)
 	}
 }
+
+// What a session proposes is heard once, however often it was sent back and
+// whatever its surface made of the rest.
+func TestProposalsOutliveAFailure(t *testing.T) {
+	t.Parallel()
+	alarm := `{"schema": "odd.proposal.1", "severity": "emergency", "gate": "emergency", "reason": "the dock is on fire"}`
+	long := says(alarm, say("progress", strings.Repeat("word ", 80), ""), handover(deliver.SchemaClaims), finished)
+	c := under(contract.Builder, contract.Agent)
+	c.Surface.MaxTokens = 60
+	res, err := Run(context.Background(), start(c, &script{says: []string{long, long, long}}))
+	want := []session.Proposal{{Severity: "emergency", Gate: "emergency", Reason: "the dock is on fire"}}
+	if d := cmp.Diff(want, res.Emission.Proposals); err != nil || res.Emission.Failure != TooLong || d != "" {
+		t.Errorf("%v, %s\n%s", err, res.Emission.Failure, d)
+	}
+}

@@ -14,19 +14,22 @@ import (
 
 // The schemas a json block may carry.
 const (
-	SchemaNotes   = "odd.notes.1"
-	SchemaUsage   = "odd.usage.1"
-	SchemaHandoff = "odd.handoff.1"
-	SchemaFinish  = "odd.finish.1"
-	SchemaSay     = "odd.say.1"
+	SchemaNotes    = "odd.notes.1"
+	SchemaUsage    = "odd.usage.1"
+	SchemaHandoff  = "odd.handoff.1"
+	SchemaFinish   = "odd.finish.1"
+	SchemaSay      = "odd.say.1"
+	SchemaProposal = "odd.proposal.1"
 )
 
 // The most of each that is read. What is larger is refused by name: it is no
 // report but a dump.
 const (
-	maxObject  = 1 << 20 // bytes of one json block
-	maxSays    = 500     // an emission's
-	maxMissing = 100     // of an insufficient handoff
+	maxObject    = 1 << 20 // bytes of one json block
+	maxSays      = 500     // an emission's
+	maxMissing   = 100     // of an insufficient handoff
+	maxProposals = 50      // an emission's
+	maxReason    = 500     // bytes of a proposal's reason
 )
 
 type note struct {
@@ -66,9 +69,16 @@ type says struct {
 	Says   []deliver.Say `json:"says"`
 }
 
+type proposal struct {
+	Schema   string `json:"schema"`
+	Severity string `json:"severity"`
+	Gate     string `json:"gate"`
+	Reason   string `json:"reason"`
+}
+
 // schemas lists every schema of a json block.
 func schemas() []string {
-	return append([]string{SchemaNotes, SchemaUsage, SchemaHandoff, SchemaFinish, SchemaSay}, deliver.Schemas()...)
+	return append([]string{SchemaNotes, SchemaUsage, SchemaHandoff, SchemaFinish, SchemaSay, SchemaProposal}, deliver.Schemas()...)
 }
 
 // object reads a json block by its schema.
@@ -93,6 +103,8 @@ func (p *parser) object(b block) {
 		err = p.finish(b)
 	case SchemaSay:
 		err = p.says(b)
+	case SchemaProposal:
+		err = p.proposal(b)
 	default:
 		if !slices.Contains(deliver.Schemas(), schema) {
 			p.problem(b.line, fmt.Sprintf("unknown schema %q", schema), "the schemas are "+strings.Join(schemas(), ", "))
@@ -206,6 +218,35 @@ func (p *parser) says(b block) error {
 		}
 		p.e.Says = append(p.e.Says, s)
 	}
+	return nil
+}
+
+// The words a proposal may use. Package gate has the same lists; a name that is
+// not among them is a problem, never sorted last.
+var (
+	severities = []string{"emergency", "high", "medium", "low"}
+	gates      = []string{"framing", "commitment", "evaluation", "emergency"}
+)
+
+// proposal reads one proposal; several blocks add up, in order.
+func (p *parser) proposal(b block) error {
+	var v proposal
+	if err := decode(b.text, &v); err != nil {
+		return err
+	}
+	switch reason := strings.TrimSpace(v.Reason); {
+	case len(p.e.Proposals) == maxProposals:
+		return fmt.Errorf("more than %d proposals in one emission", maxProposals)
+	case !slices.Contains(severities, v.Severity):
+		return fmt.Errorf("unknown severity %q; want one of %s", v.Severity, strings.Join(severities, ", "))
+	case !slices.Contains(gates, v.Gate):
+		return fmt.Errorf("unknown gate %q; want one of %s", v.Gate, strings.Join(gates, ", "))
+	case reason == "":
+		return errors.New("a proposal without a reason")
+	case len(reason) > maxReason:
+		return fmt.Errorf("a reason of %d bytes, at most %d", len(reason), maxReason)
+	}
+	p.e.Proposals = append(p.e.Proposals, Proposal{v.Severity, v.Gate, strings.TrimSpace(v.Reason)})
 	return nil
 }
 

@@ -26,7 +26,7 @@ type block struct {
 // Parse reads the fenced blocks of a text emission. Every bad block is a
 // located problem and then nothing is returned. An emission that declares no
 // outcome parses, as one that failed with Silent, and keeps its Says, because a
-// turn of a dialogue ends without an outcome. Turns is 1 and the cost
+// turn of a dialogue ends without an outcome, and its Proposals. Turns is 1 and the cost
 // unknown unless odd.usage.1 says more.
 func Parse(text []byte) (Emission, []okf.Problem) {
 	p := parser{e: Emission{Usage: Usage{Turns: 1}}, seen: map[string]int{}}
@@ -37,7 +37,7 @@ func Parse(text []byte) (Emission, []okf.Problem) {
 		return Emission{}, p.bad
 	}
 	if p.e.Outcome == "" {
-		return Emission{Says: p.e.Says, Usage: p.e.Usage, Outcome: Failed, Failure: Silent,
+		return Emission{Says: p.e.Says, Proposals: p.e.Proposals, Usage: p.e.Usage, Outcome: Failed, Failure: Silent,
 			Detail: "the emission ends without an odd.finish.1 block"}, nil
 	}
 	return p.e, nil

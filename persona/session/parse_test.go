@@ -146,6 +146,12 @@ func TestParseProblems(t *testing.T) {
 		{"insufficient, naming nothing", jsonBlock(`{"schema":"odd.finish.1","outcome":"handoff_insufficient"}`), "without missing", 0},
 		{"insufficient, naming blanks", jsonBlock(`{"schema":"odd.finish.1","outcome":"handoff_insufficient","missing":["a"," "]}`), "missing[1]", 0},
 		{"completed with something missing", jsonBlock(`{"schema":"odd.finish.1","outcome":"completed","missing":["a"]}`), "something missing", 0},
+		{"unknown severity", jsonBlock(`{"schema":"odd.proposal.1","severity":"grave","gate":"framing","reason":"x"}`), `unknown severity "grave"`, 0},
+		{"unknown gate", jsonBlock(`{"schema":"odd.proposal.1","severity":"low","gate":"back","reason":"x"}`), `unknown gate "back"`, 0},
+		{"a proposal that speaks for another", jsonBlock(`{"schema":"odd.proposal.1","source":"user_signal","severity":"low","gate":"framing","reason":"x"}`), "source", 0},
+		{"a proposal without a reason", jsonBlock(`{"schema":"odd.proposal.1","severity":"low","gate":"framing","reason":" "}`), "without a reason", 0},
+		{"a proposal that goes on", jsonBlock(`{"schema":"odd.proposal.1","severity":"low","gate":"framing","reason":"` + strings.Repeat("x", maxReason+1) + `"}`), "at most 500", 0},
+		{"too many proposals", strings.Repeat(alarm, maxProposals+1), "more than 50", 0},
 		{"empty note", jsonBlock(`{"schema":"odd.notes.1","notes":[{}]}`), "note 1", 0},
 	}
 	for _, tt := range tests {
@@ -162,6 +168,27 @@ func TestParseProblems(t *testing.T) {
 				t.Errorf("something was returned beside a problem: %+v", e)
 			}
 		})
+	}
+}
+
+const alarm = "```json\n{\"schema\":\"odd.proposal.1\",\"severity\":\"emergency\",\"gate\":\"emergency\",\"reason\":\"the dock is on fire\"}\n```\n"
+
+// A proposal is heard however the session ends.
+func TestParseProposals(t *testing.T) {
+	t.Parallel()
+	want := []Proposal{{"emergency", "emergency", "the dock is on fire"}}
+	for name, text := range map[string]string{
+		"completed": alarm + done, "silent": alarm, "failed": alarm + jsonBlock(`{"schema":"odd.finish.1","outcome":"failed"}`),
+		"refused": alarm + jsonBlock(`{"schema":"odd.finish.1","outcome":"refused"}`),
+	} {
+		e, bad := Parse([]byte(text))
+		if d := cmp.Diff(want, e.Proposals); d != "" || len(bad) > 0 {
+			t.Errorf("%s: %v\n%s", name, bad, d)
+		}
+		roundTrip(t, e)
+		if e = e.fail(Timeout, ""); len(e.Proposals) != 1 {
+			t.Errorf("%s: a timeout silenced it", name)
+		}
 	}
 }
 
@@ -216,6 +243,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(jsonBlock(`{"schema":"odd.say.1","says":[{"kind":"frame","text":"b","marker":"holding"}]}`) + jsonBlock(plan) + done)
 	f.Add(jsonBlock(synthesis) + jsonBlock(`{"schema":"odd.finish.1","outcome":"handoff_insufficient","missing":["x"]}`))
 	f.Add(jsonBlock(`{"schema":"odd.findings.1","artifact":"a","findings":[{"location":"a:1","claim":"c","evidence":"e","classification":"blocker","disposition":"fix"}]}`) + done)
+	f.Add(alarm + alarm)
 	f.Add("```atom base=\n---\ntype: [\n---\n```\n")
 	f.Add("\x00```change\r\n```\r\n")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Print writes e as a text emission, the form Parse reads and package replay
-// records: atoms, notes, says, the deliverable, usage, handoff and outcome. A
+// records: atoms, notes, says, proposals, the deliverable, usage, handoff and outcome. A
 // change and what only odd records (Raw, Transcript, At) are not in it.
 func Print(e Emission) []byte {
 	var b bytes.Buffer
@@ -26,6 +26,9 @@ func Print(e Emission) []byte {
 	}
 	if len(e.Says) > 0 {
 		printObject(&b, says{SchemaSay, e.Says})
+	}
+	for _, v := range e.Proposals {
+		printObject(&b, proposal{SchemaProposal, v.Severity, v.Gate, v.Reason})
 	}
 	if e.Deliverable != nil {
 		fmt.Fprintf(&b, "```json\n%s```\n\n", deliver.Encode(*e.Deliverable))

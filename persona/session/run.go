@@ -42,13 +42,13 @@ func judge(ctx context.Context, e Emission, r Request) Emission {
 	return e
 }
 
-// fail drops what e emitted and keeps what it cost and said. A failure that
+// fail drops what e emitted and keeps what it proposed, cost and said. A failure that
 // already has its name keeps it.
 func (e Emission) fail(name, detail string) Emission {
 	if e.Outcome == Failed && e.Failure != "" {
 		name, detail = e.Failure, e.Detail
 	}
-	return Emission{Usage: e.Usage, Raw: e.Raw, Transcript: e.Transcript,
+	return Emission{Proposals: e.Proposals, Usage: e.Usage, Raw: e.Raw, Transcript: e.Transcript,
 		Outcome: Failed, Failure: name, Detail: detail}
 }
 

@@ -29,6 +29,11 @@
 //	```
 //
 //	```json
+//	{"schema": "odd.proposal.1", "severity": "high", "gate": "framing",
+//	 "reason": "the handbook contradicts the frame"}
+//	```
+//
+//	```json
 //	{"schema": "odd.usage.1", "turns": 3, "cost_micro_usd": 12500, "model": "acme/1"}
 //	```
 //
@@ -45,9 +50,9 @@
 //     was made against and is left out for a new one; path is where it stands
 //     below the bundle root and may be left out when the file has an id.
 //   - json: one object with a schema and nothing beside it. The schemas are
-//     odd.notes.1, odd.say.1, odd.usage.1, odd.handoff.1 {"handoff": text},
-//     odd.finish.1 {"outcome", "failure", "detail", "missing"} and the six
-//     deliverables of package deliver. An unknown schema, key or outcome is a
+//     odd.notes.1, odd.say.1, odd.proposal.1, odd.usage.1, odd.handoff.1
+//     {"handoff": text}, odd.finish.1 {"outcome", "failure", "detail",
+//     "missing"} and the six deliverables of package deliver. An unknown schema, key or outcome is a
 //     problem, never skipped, because skipping would lose what the agent said.
 //     Usage, handoff, finish and the deliverable stand once: two deliverables
 //     are a problem, of one schema or of two.
@@ -63,7 +68,9 @@
 //     a failure ("no declared outcome"), and then no atom is returned either.
 //  3. A cost the agent did not state is unknown, never zero.
 //  4. handoff_insufficient names what is missing; no other outcome does.
-//  5. Input of any shape returns; it never panics.
+//  5. A proposal is heard whatever the outcome: an alarm does not depend on
+//     success. It names no source, because an agent speaks only for itself.
+//  6. Input of any shape returns; it never panics.
 package session
 
 import (
@@ -128,6 +135,11 @@ type Usage struct {
 // letter and Facet its facet, as "O" and "open".
 type Note struct{ Type, Facet, Title, Content string }
 
+// Proposal is what an agent asks of the people at the gates: a severity
+// (emergency, high, medium, low), the gate that would have to act (framing,
+// commitment, evaluation, emergency) and why, at most 500 bytes. It moves nothing.
+type Proposal struct{ Severity, Gate, Reason string }
+
 // Emission is everything a session hands back.
 type Emission struct {
 	Atoms       []Atom
@@ -136,6 +148,7 @@ type Emission struct {
 	Handoff     string
 	Says        []deliver.Say        // odd.say.1, in order
 	Deliverable *deliver.Deliverable // nil when none was emitted
+	Proposals   []Proposal           // odd.proposal.1, in order; kept whatever the outcome
 	Usage       Usage
 	Outcome     Outcome
 	Failure     string // name of the failure, e.g. "timeout", "malformed", "exit"
