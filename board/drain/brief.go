@@ -9,6 +9,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 )
@@ -24,7 +25,7 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 		Run: d.Run, Attempt: t.Attempts, Role: t.Role,
 		Limits: invoke.Limits{Turns: req.MaxTurns, Timeout: req.Timeout, MaxAtoms: req.MaxAtoms, Cap: d.terms().Cap.String()},
 		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Body: body(t), Acceptance: t.Acceptance},
-		Inputs: inputs(req.Files, t.Inputs), Before: before(t),
+		Inputs: inputs(req.Files, t.Inputs), Before: d.before(t, w.bound.Mode),
 		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: artifacts(w.bound, req.Files, d.at.cfg.Root),
 	}
 	if t.Role != "" {
@@ -75,9 +76,14 @@ func artifacts(b bound, base fs.FS, root string) []invoke.File {
 	return out
 }
 
-// before is what became of the task's earlier attempts, newest first.
-func before(t board.Task) []string {
+// before is what became of the task's earlier attempts, newest first. What was
+// said of an attempt in another mode is no context of this one, and nothing says
+// which words were said of which: then there is none.
+func (d *drain) before(t board.Task, mode contract.Mode) []string {
 	var out []string
+	if (len(t.Rejected) > 0 || t.BlockedReason != "") && !d.origin().only(t, mode) {
+		return nil
+	}
 	for _, r := range slices.Backward(t.Rejected) {
 		out = append(out, fmt.Sprintf("rejected by %s at %s: %s", r.By, r.At, r.Reason))
 	}

@@ -365,3 +365,40 @@ func TestAValidatorSeesWhatWaits(t *testing.T) {
 		t.Errorf("the brief shows another than what waits:\n%s", brief)
 	}
 }
+
+// In a drain nobody answers: an engagement that needs somebody is refused.
+func TestNobodyAnswersADrain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid+"[contract]\nengagement = \"assistant\"\n", "a")
+	if o := w.must().Tasks[0]; o.State != "blocked" || !strings.Contains(o.Reason, "[no-turn-channel]") {
+		t.Errorf("%+v", o)
+	}
+}
+
+// What was said of an attempt reaches the next one in the same mode, and no other.
+func TestBeforeIsOfTheSameMode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a kind: research")
+	w.commit(repo.Changes{"knowledge/tasks/a.md": []byte(strings.Replace(w.task("a"), "kind: extract\n", "", 1))}, "one kind")
+	var brief string
+	w.answer = func(_ context.Context, r session.Request) (session.Emission, error) {
+		brief = string(r.Brief)
+		return session.Fail("stuck", "no MAPS"), nil
+	}
+	again := func(role string) {
+		t.Helper()
+		text := strings.Replace(w.task("a"), "state: blocked", "state: ready\ncontract_role: "+role, 1)
+		w.commit(repo.Changes{"knowledge/tasks/a.md": []byte(text)}, "again")
+		w.must()
+	}
+	w.must()
+	again("explorer")
+	if !strings.Contains(brief, "no MAPS") {
+		t.Errorf("the second explorer does not know what stopped the first:\n%s", brief)
+	}
+	w.commit(repo.Changes{"knowledge/tasks/a.md": []byte(strings.Replace(w.task("a"), "contract_role: explorer\n", "", 1))}, "no longer")
+	again("general")
+	if strings.Contains(brief, "no MAPS") {
+		t.Errorf("a general knows what an explorer was stopped by:\n%s", brief)
+	}
+}

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/handoff"
 )
 
@@ -129,6 +132,32 @@ func (o Origin) records(run string) []ledger.Record {
 	}
 	out, _ := ledger.Read(b)
 	return out
+}
+
+// only reports that every session of the task so far was in this mode. It reads
+// the newest ledgers first, and no more of them than hold the task's attempts.
+func (o Origin) only(t board.Task, mode contract.Mode) bool {
+	names, _ := fs.Glob(o.Files, path.Join(o.Root, "ledger/*/*.jsonl"))
+	slices.SortFunc(names, func(a, b string) int { return strings.Compare(path.Base(b), path.Base(a)) })
+	attempts := 0
+	for _, name := range names {
+		if attempts >= t.Attempts {
+			break
+		}
+		for _, r := range o.records(strings.TrimSuffix(path.Base(name), ".jsonl")) {
+			switch {
+			case r.Task != string(t.ID):
+			case r.Kind == ledger.Claim:
+				attempts++
+			case r.Kind == ledger.Session:
+				c, _ := r.Data["contract"].(map[string]any)
+				if contract.Mode(text(c, "mode")) != mode {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 func text(m map[string]any, key string) string {

@@ -8,6 +8,7 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 // Plan is what a drain would do now, decision by decision.
@@ -29,6 +30,7 @@ type Step struct {
 	Run      bool            `json:"run"`
 	Reason   string          `json:"reason,omitempty"` // why not
 	Role     string          `json:"role,omitempty"`
+	Contract contract.Role   `json:"contract_role,omitempty"` // who the session would be, as far as it gets
 	Reserved budget.MicroUSD `json:"reserved_micro_usd"`
 }
 
@@ -132,7 +134,8 @@ func (d *drain) step(t board.Task) Step {
 		s.Reason = "would be blocked: " + why
 		return s
 	}
-	if _, err := d.resolve(t); err != nil {
+	b, err := d.resolve(t)
+	if s.Contract = b.Role; err != nil {
 		s.Reason = "would be blocked: contract: " + told(err)
 		return s
 	}
