@@ -1,0 +1,93 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+var (
+	decisionNames = []string{"id", "ts", "decision", "rationale", "tradeoffs", "confidence", "revisit_triggers", "supersedes", "by", "act"}
+	taskDone      = regexp.MustCompile(`^task (\S+) done$`)
+)
+
+// maxDecision is the most a text of a decision may be, in bytes.
+const maxDecision = 2000
+
+// ReadDecisions reads decisions.jsonl strictly. The ids rise by one from D-0001,
+// and what is superseded stands above, not superseded before. The error names
+// the line.
+func ReadDecisions(text []byte) ([]Decision, error) {
+	var out []Decision
+	err := eachLine(text, func(line []byte) error {
+		var d Decision
+		if err := strict(line, &d, decisionNames); err != nil {
+			return err
+		}
+		d.TS = d.TS.UTC()
+		if want := fmt.Sprintf("D-%04d", len(out)+1); d.ID != want {
+			return fmt.Errorf("id %q, want %s", d.ID, want)
+		}
+		err := d.check()
+		if d.Supersedes != "" && !slices.ContainsFunc(InForce(out), func(old Decision) bool { return old.ID == d.Supersedes }) {
+			err = errors.Join(err, fmt.Errorf("supersedes %q, which is no decision in force above it", d.Supersedes))
+		}
+		out = append(out, d)
+		return err
+	})
+	return out, err
+}
+
+// check holds a decision to the rules of its line.
+func (d Decision) check() error {
+	errs := []error{checkMoment(d.TS), checkText("decision", d.Decision, maxDecision), checkText("tradeoffs", d.Tradeoffs, maxDecision),
+		known("confidence", d.Confidence, []string{"low", "med", "high"})}
+	if n := len(d.Rationale); n < 1 || n > 3 {
+		errs = append(errs, fmt.Errorf("%d rationale; a decision has one to three", n))
+	}
+	for _, r := range d.Rationale {
+		errs = append(errs, checkText("rationale", r, maxDecision))
+	}
+	for _, r := range d.Revisit {
+		errs = append(errs, checkText("revisit trigger", r, maxDecision))
+	}
+	if who, ok := strings.CutPrefix(d.By, "human:"); !ok || checkText("by", who, maxKey) != nil {
+		errs = append(errs, fmt.Errorf("by %q is not a person; want human:ADDRESS", d.By))
+	}
+	if !gateID.MatchString(d.Act) {
+		errs = append(errs, fmt.Errorf("act %q is no gate row; want G-0001", d.Act))
+	}
+	return errors.Join(errs...)
+}
+
+// InForce are the decisions that none of them supersedes, in their order.
+func InForce(ds []Decision) []Decision {
+	gone := map[string]bool{}
+	for _, d := range ds {
+		gone[d.Supersedes] = true
+	}
+	return slices.DeleteFunc(slices.Clone(ds), func(d Decision) bool { return gone[d.ID] })
+}
+
+// Due says which of a decision's revisit triggers has come: the first date, as
+// 2026-01-31 or a moment, that is not after now, or "task ID done" of a task
+// that is. Other words come when a person says so. "" is none.
+func (d Decision) Due(now time.Time, done func(task string) bool) string {
+	for _, r := range d.Revisit {
+		if m := taskDone.FindStringSubmatch(r); m != nil {
+			if done != nil && done(m[1]) {
+				return r
+			}
+			continue
+		}
+		for _, layout := range []string{time.DateOnly, time.RFC3339} {
+			if at, err := time.Parse(layout, r); err == nil && !now.Before(at) {
+				return "since " + r
+			}
+		}
+	}
+	return ""
+}
