@@ -29,7 +29,13 @@ func (g glyphs) once(s string) (string, []string) {
 	var taken []string
 	for i := 0; i < len(parts); {
 		if g.set(parts[i]) == "" {
-			out = append(out, parts[i])
+			rest, hid := g.unjoin(parts[i])
+			if hid {
+				taken = append(taken, parts[i])
+			}
+			if out = append(out, rest); rest == "" {
+				out = out[:len(out)-1]
+			}
 			i++
 			continue
 		}
@@ -52,6 +58,31 @@ func (g glyphs) once(s string) (string, []string) {
 	}
 	return strings.Join(out, ""), taken
 }
+
+// unjoin takes standard glyphs out of a cluster that they share with something
+// else: joined to a picture that is nobody's, or carrying a letter's mark, a glyph
+// is seen as well as alone. The rest stays, without the joiner.
+func (g glyphs) unjoin(cluster string) (rest string, hid bool) {
+	var out []rune
+	after := false // what stood before was taken
+	for _, r := range cluster {
+		switch {
+		case g.alone[r]:
+			hid, after = true, true
+			continue
+		case after && (r == joiner && (len(out) == 0 || out[len(out)-1] == joiner) || r != joiner && decorates(r)):
+			continue
+		}
+		out, after = append(out, r), false
+	}
+	if !hid {
+		return cluster, false
+	}
+	return strings.TrimSuffix(string(out), string(joiner)), true
+}
+
+// joiner is U+200D, which makes one picture of two.
+const joiner = '\u200d'
 
 // opens reports whether a text that ends so needs no space after it.
 func opens(left string) bool {

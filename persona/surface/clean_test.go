@@ -46,7 +46,11 @@ func TestMachine(t *testing.T) {
 		{"dash and accent", "naïve — déjà vu", "naïve — déjà vu"},
 		{"other scripts", "北京 русский عربى हिन्दी 한국어", "北京 русский عربى हिन्दी 한국어"},
 		{"families and flags", "👨‍👩‍👧 🇫🇷 👍🏽 1️⃣ 🏴󠁧󠁢󠁳󠁣󠁴󠁿", "👨‍👩‍👧 🇫🇷 👍🏽 1️⃣ 🏴󠁧󠁢󠁳󠁣󠁴󠁿"},
-		{"joined with another picture", "👩\u200d🌊", "👩\u200d🌊"},
+		{"joined with another picture", "a 👩\u200d🌊 b", "a 👩 b"},
+		{"another picture joined with it", "docs/🦦\u200d💻.md", "docs/💻.md"},
+		{"between two pictures", "👩\u200d🦦🏽\ufe0f\u200d💻", "👩\u200d💻"},
+		{"with a mark that takes room", "🦦\u0bbe x", "\u0bbe x"},
+		{"behind a letter that leans on it", "\u0d4e🦦", "\u0d4e"},
 		{"not UTF-8", "a\xff🦦 b\xc3", "a\xff b\xc3"},
 		{"a profile's own", "a 🔦 b ❤️‍🔥 c ❤‍🔥 d 🕯 e 🇩🇪", "a b c d e"},
 		{"a flag that comes together", "a 🇩🦦🇪 b", "a b"},
@@ -110,7 +114,7 @@ func checkClean(t interface{ Fatalf(string, ...any) }, c contract.Contract, s st
 		t.Fatalf("%q: %q is cleaned again to %q", s, got, again)
 	}
 	for x := range clusters(got) {
-		if g.set(x) != "" {
+		if g.set(x) != "" || strings.ContainsFunc(x, func(r rune) bool { return g.alone[r] }) {
 			t.Fatalf("%q: %q is left in %q", s, x, got)
 		}
 	}

@@ -41,17 +41,20 @@ func Sets() []Set {
 type glyphs struct {
 	persona    map[string]string // glyph → the set it belongs to
 	first      map[rune]bool     // what a persona glyph begins with
+	alone      map[rune]bool     // a standard one, which is one character and never part of another picture
 	functional map[string]bool
 }
 
 // glyphsOf lays the profiles' own glyphs over the standard ones. What is no
 // picture is no glyph, so that a profile cannot take letters out of texts.
 func glyphsOf(c contract.Contract) glyphs {
-	g := glyphs{map[string]string{}, map[rune]bool{}, map[string]bool{}}
+	g := glyphs{map[string]string{}, map[rune]bool{}, map[rune]bool{}, map[string]bool{}}
 	for _, s := range Sets() {
 		for _, x := range s.Glyphs {
 			if s.Character {
 				g.add(s.Name, x)
+				r, _ := utf8.DecodeRuneInString(x)
+				g.alone[r] = true
 			} else {
 				g.functional[fold(x)] = true
 			}
