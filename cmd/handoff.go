@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -30,24 +31,25 @@ type handoffAct struct {
 	entry   journal.Entry
 }
 
-// actor is who acts: a person, or the session that runs odd.
-func (w *workspace) actor(ctx context.Context) (name string, by string, err error) {
-	who, err := w.repo.Identity(ctx)
-	if err != nil {
-		return "", "", err
-	}
-	if w.env.Getenv("ODD_RUN") != "" {
-		return or(who.Name, who.Email), "odd/" + version(), nil
-	}
-	return or(who.Name, who.Email), "human:" + who.Email, nil
+// actor is who keeps the record of an act: their name, for the journal's file, and
+// how files name them. A session has no such record but what it emits, and what
+// the agent's identity wrote would be signed as a person's.
+func (w *workspace) actor(ctx context.Context, act string) (name, by string, err error) {
+	return w.signed(ctx, act, false)
 }
 
 // person is actor for an act that only a person may take.
 func (w *workspace) person(ctx context.Context, act string) (name, by string, err error) {
-	if w.env.Getenv("ODD_RUN") != "" {
-		return "", "", refuse("session", "%s: a session cannot; a person decides it", act)
+	return w.signed(ctx, act, w.env.inCI())
+}
+
+func (w *workspace) signed(ctx context.Context, act string, unattended bool) (name, by string, err error) {
+	who, err := w.repo.Identity(ctx)
+	if err != nil {
+		return "", "", err
 	}
-	return w.actor(ctx)
+	at := review.Place{CI: unattended, Session: w.env.Getenv("ODD_RUN") != "", Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
+	return or(who.Name, who.Email), "human:" + who.Email, review.Allowed(act, review.Person{Name: who.Name, Email: who.Email}, at)
 }
 
 // day is the journal file of name today, below the bundle root.

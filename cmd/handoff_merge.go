@@ -36,7 +36,7 @@ func runHandoffMerge(ctx context.Context, env Env, ids []string, title string, n
 	if err != nil {
 		return err
 	}
-	name, by, err := w.actor(ctx)
+	name, by, err := w.actor(ctx, "handoff merge")
 	if err != nil {
 		return err
 	}

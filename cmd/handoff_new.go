@@ -59,7 +59,7 @@ func runHandoffNew(ctx context.Context, env Env, o newHandoff) error {
 	if err != nil {
 		return err
 	}
-	name, by, err := w.actor(ctx)
+	name, by, err := w.actor(ctx, "handoff new")
 	if err != nil {
 		return err
 	}

@@ -121,11 +121,11 @@ func runJournalAdd(ctx context.Context, env Env, o addOptions) error {
 	if err != nil {
 		return err
 	}
-	who, err := w.repo.Identity(ctx)
+	name, _, err := w.actor(ctx, "journal add")
 	if err != nil {
 		return err
 	}
-	day := journal.Path(env.Now(), strings.ToLower(or(o.slug, or(who.Name, who.Email))))
+	day := journal.Path(env.Now(), strings.ToLower(or(o.slug, name)))
 	var added addedJSON
 	build := func(v *view) (repo.Changes, string, error) {
 		e, quality, err := o.prepare(v)
