@@ -8,33 +8,49 @@
 //	decisions.jsonl  what was decided and why; append-only, superseded and never edited
 //
 // and proposals/WRITER.jsonl, append-only, one file a writer: proposals and what
-// became of them.
+// became of them. A line is read only if it is byte for byte what odd writes, so
+// that no two readers can understand it differently.
 //
 // # Stance
 //
 // Exactly one of sensemaking, discovery, execution and evaluation; it changes
 // only at a gate and at most once an act (Next). lease.toml repeats it, and a
-// lease whose stance is not the chain's is not valid.
+// lease whose stance is not the chain's is not valid. Execution is entered only
+// with an active lease that has time left.
 //
 // # Lease
 //
-// At most one; none → draft → active → expired or released, and active →
-// suspended by an emergency. It is valid or not by a pure function (Valid) whose
-// first reason, in a fixed order, is the code a refused drain prints. What was
-// used of it is counted from the ledger and never stored.
+// At most one. What an act makes of it:
+//
+//	draft    none, draft, expired, released, suspended → draft
+//	activate draft → active                    renew, revise  active → active
+//	expire   active → expired                  release        draft, active, suspended → released
+//	suspend  draft, active, suspended → suspended; where there is none, only the stance moves
+//
+// A draft over a draft or a suspended lease is the same lease; over an ended one
+// it is the next, L-0002 after L-0001. It is valid or not by a pure function
+// (Valid) whose first reason, in a fixed order, is the code a refused drain
+// prints. What was used of it is counted from the ledger since the row that
+// activated or last renewed it (Chain.Since) and never stored.
 //
 // # Promises
 //
-//  1. Nothing here acts: Act takes a person's word (By) and the proposals it
+//  1. Nothing here acts: Do takes a person's word (By) and the proposals it
 //     answers, and returns the files of one commit. No function turns a
 //     proposal into a state.
-//  2. What a gate may write is a table (Writes), and Act and Audit read the
+//  2. What a gate may write is a table (Writes), and Do and Audit read the
 //     same one: what history is checked against is what was allowed.
 //  3. A file that cannot be read is never "no rules": it refuses.
-//  4. An emergency suspends. It never lengthens authority.
+//  4. An emergency suspends. It never lengthens authority: until a suspended
+//     lease is activated again, its expiry can only move earlier.
 package gate
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Stance is what good behaviour means now.
 type Stance string
@@ -64,47 +80,110 @@ const (
 // Gates lists them in that order.
 func Gates() []Gate { return []Gate{Framing, Commitment, EvaluationGate, Emergency} }
 
+// transitions holds where each gate leads from each stance.
+var transitions = map[Gate]map[Stance][]Stance{
+	Framing: {
+		Sensemaking: {Sensemaking, Discovery}, Discovery: {Sensemaking, Discovery},
+		Execution: {Sensemaking, Discovery}, Evaluation: {Sensemaking, Discovery},
+	},
+	Commitment: {
+		Sensemaking: {Execution}, Discovery: {Execution}, Execution: {Execution}, Evaluation: {Execution},
+	},
+	EvaluationGate: {
+		Sensemaking: {Evaluation}, Discovery: {Evaluation}, Execution: {Evaluation}, Evaluation: {Sensemaking, Execution},
+	},
+	Emergency: {
+		Sensemaking: {Sensemaking}, Discovery: {Sensemaking}, Execution: {Sensemaking}, Evaluation: {Sensemaking},
+	},
+}
+
+// usual is where a gate leads when nobody says. From evaluation, the evaluation
+// gate's is not among its targets: a person must say whether work goes on.
+var usual = map[Gate]Stance{Framing: Sensemaking, Commitment: Execution, EvaluationGate: Evaluation, Emergency: Sensemaking}
+
 // Next is the stance a gate leads to from another; to "" takes the gate's
 // default. A pair that the table does not hold is an error that names what
 // the gate allows from there.
-func Next(from Stance, g Gate, to Stance) (Stance, error) { return "", nil }
-
-// Kinds are the task kinds a stance may drain, exploration first.
-func Kinds(s Stance) []string { return nil }
-
-// Explores reports whether a kind is exploration: what a draft lease permits.
-func Explores(kind string) bool { return false }
-
-// Row is one line of gates.jsonl.
-type Row struct {
-	V         int       `json:"v"`
-	ID        string    `json:"id"` // G-0001 …, rising
-	TS        time.Time `json:"ts"`
-	Gate      Gate      `json:"gate"`
-	From      Stance    `json:"from"`
-	To        Stance    `json:"to"`
-	Act       string    `json:"act"` // frame, draft, activate, renew, revise, enter, expire, release, suspend
-	Lease     string    `json:"lease,omitempty"`
-	LeaseSum  string    `json:"lease_sha256,omitempty"` // of lease.toml as this act left it
-	By        string    `json:"by"`                     // human:ADDRESS
-	Reason    string    `json:"reason"`
-	Proposals []string  `json:"proposals,omitempty"` // it answers
-	Prev      string    `json:"prev"`                // hex SHA-256 of the line before, without its newline; "" for the first
+func Next(from Stance, g Gate, to Stance) (Stance, error) {
+	rows, ok := transitions[g]
+	if !ok {
+		return "", fmt.Errorf("unknown gate %q; %s", g, meant(string(g), texts(Gates())))
+	}
+	if _, ok := rows[from]; !ok {
+		return "", fmt.Errorf("unknown stance %q; %s", from, meant(string(from), texts(Stances())))
+	}
+	if to != "" && !slices.Contains(Stances(), to) {
+		return "", fmt.Errorf("unknown stance %q; %s", to, meant(string(to), texts(Stances())))
+	}
+	if want := cmp.Or(to, usual[g]); slices.Contains(rows[from], want) {
+		return want, nil
+	}
+	may := strings.Join(texts(rows[from]), " or ")
+	if to == "" {
+		return "", fmt.Errorf("the %s gate from %s leads to %s; say which", g, from, may)
+	}
+	return "", fmt.Errorf("the %s gate from %s leads to %s, not to %s", g, from, may, to)
 }
 
-// Chain is gates.jsonl read.
-type Chain struct{ Rows []Row }
+// Kinds are the task kinds a stance may drain. Discovery may what sensemaking
+// may, and more; an unknown stance may nothing.
+func Kinds(s Stance) []string {
+	sense := []string{"research", "question", "audit"}
+	switch s {
+	case Sensemaking:
+		return sense
+	case Discovery:
+		return append(sense, "option", "prototype", "experiment")
+	case Execution:
+		return []string{"implement", "produce", "extract", "document", "fix", "change"}
+	case Evaluation:
+		return []string{"review", "assess", "verify", "measure"}
+	}
+	return nil
+}
 
-// ReadChain reads gates.jsonl and proves its links, its order, its ids and its
-// transitions. The error names the line. An empty file is a chain without rows.
-func ReadChain(b []byte) (Chain, error) { return Chain{}, nil }
+// Explores reports whether a kind is exploration: what a draft lease permits.
+func Explores(kind string) bool { return slices.Contains(Kinds(Discovery), kind) }
 
-// Append returns b with row as its last line: ID, V and Prev are filled in, and
-// the transition is checked.
-func Append(b []byte, row Row) ([]byte, Row, error) { return nil, Row{}, nil }
+// texts are the words of a closed list.
+func texts[T ~string](list []T) []string {
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i] = string(v)
+	}
+	return out
+}
 
-// Stance is where the chain stands.
-func (c Chain) Stance() Stance { return Sensemaking }
+// meant is the way out of a mistyped word: the near one, or all there are.
+func meant(word string, known []string) string {
+	best, least := "", 4
+	for _, k := range known {
+		if d := distance(strings.ToLower(word), k); d < least && d < len(k)/2+1 {
+			best, least = k, d
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	return "one of " + strings.Join(known, ", ")
+}
 
-// Last is the last row about the lease, and whether there is one.
-func (c Chain) Last(lease string) (Row, bool) { return Row{}, false }
+// distance is the number of single-byte edits between two words (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

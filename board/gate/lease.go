@@ -1,12 +1,19 @@
 package gate
 
-import "time"
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
 
 // State is where the lease stands.
 type State string
 
 // The states. Expired by time or use is derived and never stored; the stored
-// one is what an evaluation gate wrote.
+// one is what an evaluation gate wrote. None is a repository without lease.toml
+// and stands in no file.
 const (
 	None      State = "none"
 	Draft     State = "draft"
@@ -21,20 +28,20 @@ type Lease struct {
 	ID            string // L-0001 …
 	State         State
 	Frame         string
-	Horizon       string   // short, mid, long: at most 3, 14, 60 days
+	Horizon       string   // short, mid, long: at most 3, 14, 60 days from ActivatedAt to ExpiresAt
 	Success       []string // 1 to 3
 	NonGoals      []string // 1 to 3
 	RenewalPrompt string
-	ActivatedAt   time.Time // UTC; zero until activated
-	ExpiresAt     time.Time
-	MaxTasks      int      // 20 by default; what is used is counted from the ledger
-	Milestone     []string // task ids; all done ends the lease
-	Budget        int64    // micro-USD; 0 is no limit of its own
+	ActivatedAt   time.Time // UTC; zero until activated; a renewal begins here anew
+	ExpiresAt     time.Time // UTC; over at this very instant
+	MaxTasks      int       // 20 by default; what is used is counted from the ledger
+	Milestone     []string  // task ids; all done ends the lease
+	Budget        int64     // micro-USD; 0 is no limit of its own
 	Scope         Scope
 }
 
 // Scope bounds what may be drained. An empty list of kinds, roles, tags or
-// tasks does not narrow.
+// tasks does not narrow; an empty list of paths lets nothing be written.
 type Scope struct {
 	Kinds, Roles, Tags, Tasks []string
 	Paths                     []string          // globs a change may touch; governance is never among them
@@ -48,49 +55,140 @@ type File struct {
 	Lease   Lease
 }
 
-// ParseLease reads lease.toml strictly: an unknown key, a value of another
-// shape, a horizon that its dates exceed and a placeholder are errors with
-// their line. name stands in front of them.
-func ParseLease(name string, b []byte) (File, error) { return File{}, nil }
+// horizons are how long each kind of commitment may last.
+var horizons = map[string]time.Duration{"short": 3 * day, "mid": 14 * day, "long": 60 * day}
 
-// PrintLease prints lease.toml. ParseLease of it is f.
-func PrintLease(f File) []byte { return nil }
+const day = 24 * time.Hour
 
-// Facts are what validity is judged by, all of them derived.
-type Facts struct {
-	Now           time.Time
-	Present       bool  // lease.toml exists
-	Unreadable    error // ParseLease's
-	Committed     bool  // it is the committed one, untouched in the work tree
-	Chain         Chain
-	ChainErr      error
-	Sum           string // hex SHA-256 of lease.toml's bytes
-	UsedTasks     int    // drained under this lease since its activation or renewal
-	Spent         int64  // micro-USD, the same
-	Done          func(task string) bool
-	OpenEmergency string // id of an open emergency proposal, "" for none
+// Horizons lists the horizons, the shortest first.
+func Horizons() []string { return []string{"short", "mid", "long"} }
+
+// Limit is the longest time from activation to expiry under a horizon, 0 for an
+// unknown one.
+func Limit(horizon string) time.Duration { return horizons[horizon] }
+
+// Problem is one thing wrong with a lease, at a key of lease.toml.
+type Problem struct{ Field, Text string }
+
+// String is "field: text".
+func (p Problem) String() string { return p.Field + ": " + p.Text }
+
+// placeholder is a word that stands where the real one is still missing. It is
+// put together from halves, so that a search for open work does not find it.
+var placeholder = regexp.MustCompile(`\b(TB` + `D|TO` + `DO|FIX` + `ME|FILL[ _-]?IN)\b|^(?i:tb` + `d|to` + `do|fill[ _-]?in|n/a|none)\W*$|^[\W_]+$`)
+
+// Check lists what is wrong with the lease by itself. A draft may still miss
+// what a person has yet to say; to be activated, ready, it may miss nothing and
+// hold no placeholder.
+func (l Lease) Check(ready bool) []Problem {
+	c := &checker{ready: ready}
+	if l.ID != "" && !leaseID.MatchString(l.ID) || l.ID == "" && ready {
+		c.bad("lease.id", "%q is not an id like L-0001", l.ID)
+	}
+	c.text("lease.frame", l.Frame)
+	c.some("lease.success_criteria", l.Success)
+	c.some("lease.non_goals", l.NonGoals)
+	c.text("lease.renewal_prompt", l.RenewalPrompt)
+	c.times(l)
+	if l.MaxTasks < 1 || l.MaxTasks > 1000 {
+		c.bad("lease.max_tasks", "%d; want 1 to 1000", l.MaxTasks)
+	}
+	if l.Budget < 0 {
+		c.bad("lease.budget_usd", "is negative")
+	}
+	c.words("lease.milestone", l.Milestone)
+	c.scope(l.Scope)
+	return c.found
 }
 
-// Verdict is whether a lease is valid, and what is left of it.
-type Verdict struct {
-	Valid     bool          `json:"valid"`
-	Code      string        `json:"code,omitempty"` // the first reason that it is not, see Codes
-	Text      string        `json:"text,omitempty"`
-	Way       string        `json:"way,omitempty"`
-	Remaining time.Duration `json:"remaining_ns"`
-	Tasks     int           `json:"remaining_tasks"`
-	Budget    int64         `json:"remaining_micro_usd"`
+type checker struct {
+	ready bool
+	found []Problem
 }
 
-// Codes are the reason codes in the order they are tested.
-func Codes() []string {
-	return []string{"unreadable", "schema", "none", "draft", "suspended", "released", "not_yet_active", "time_expired", "tasks_exhausted",
-		"milestone_reached", "budget_exhausted", "stance_mismatch", "chain_broken", "head_not_committed", "emergency_open", "clock"}
+func (c *checker) bad(field, format string, args ...any) {
+	c.found = append(c.found, Problem{field, fmt.Sprintf(format, args...)})
 }
 
-// Valid judges the lease for a task kind ("" for none in particular).
-func (f File) Valid(kind string, facts Facts) Verdict { return Verdict{} }
+func (c *checker) text(field, s string) {
+	switch {
+	case !plain(s):
+		c.bad(field, "%q is not one line of text", s)
+	case s == "" && c.ready:
+		c.bad(field, "is empty; say it in a sentence")
+	case len(s) > 1000:
+		c.bad(field, "is longer than 1000 bytes; say it in a sentence")
+	case s != "" && c.ready && placeholder.MatchString(s):
+		c.bad(field, "%q still holds a placeholder; say what is meant", s)
+	}
+}
 
-// WorkOrder is what the hash lock of a task takes: its file's bytes without the
-// keys that odd writes while it works.
-func WorkOrder(task []byte) string { return "" }
+// some judges a list of 1 to 3 sentences.
+func (c *checker) some(field string, list []string) {
+	if len(list) > 3 || len(list) == 0 && c.ready {
+		c.bad(field, "has %d entries; want 1 to 3", len(list))
+	}
+	for _, s := range list {
+		if s == "" {
+			c.bad(field, "has an empty entry")
+			continue
+		}
+		c.text(field, s)
+	}
+}
+
+func (c *checker) words(field string, list []string) {
+	for i, s := range list {
+		if s == "" || !plain(s) || slices.Contains(list[:i], s) {
+			c.bad(field, "%q is empty, there twice or not one line", s)
+		}
+	}
+}
+
+func (c *checker) times(l Lease) {
+	limit, known := horizons[l.Horizon]
+	if !known {
+		c.bad("lease.horizon", "unknown horizon %q; %s", l.Horizon, meant(l.Horizon, Horizons()))
+	}
+	if !moment(l.ActivatedAt) {
+		c.bad("lease.activated_at", "is not UTC in whole seconds")
+	}
+	switch {
+	case !moment(l.ExpiresAt):
+		c.bad("lease.expires_at", "is not UTC in whole seconds")
+	case l.ExpiresAt.IsZero():
+		c.bad("lease.expires_at", "is missing; every lease ends")
+	case l.ActivatedAt.IsZero():
+	case !l.ExpiresAt.After(l.ActivatedAt):
+		c.bad("lease.expires_at", "%s is not after activated_at", stamp(l.ExpiresAt))
+	case known && l.ExpiresAt.Sub(l.ActivatedAt) > limit:
+		c.bad("lease.expires_at", "%s is more than %d days after activated_at, the most of a %s horizon", stamp(l.ExpiresAt), limit/day, l.Horizon)
+	}
+}
+
+func (c *checker) scope(s Scope) {
+	c.words("lease.scope.kinds", s.Kinds)
+	for _, k := range s.Kinds {
+		if !slices.ContainsFunc(Stances(), func(st Stance) bool { return slices.Contains(Kinds(st), k) }) {
+			c.bad("lease.scope.kinds", "unknown kind %q; %s", k, meant(k, slices.Concat(Kinds(Discovery), Kinds(Execution), Kinds(Evaluation))))
+		}
+	}
+	c.words("lease.scope.roles", s.Roles)
+	c.words("lease.scope.tags", s.Tags)
+	c.words("lease.scope.tasks", s.Tasks)
+	c.words("lease.scope.paths", s.Paths)
+	if len(s.Paths) == 0 && c.ready {
+		c.bad("lease.scope.paths", "is empty, so nothing could be written; name globs like \"knowledge/**\"")
+	}
+	for _, p := range s.Paths {
+		if err := goodPattern(p); err != nil {
+			c.bad("lease.scope.paths", "%q: %v", p, err)
+		}
+	}
+	for _, task := range sorted(s.WorkOrders) {
+		sum, ok := strings.CutPrefix(s.WorkOrders[task], "sha256:")
+		if task == "" || !plain(task) || !ok || !hexSum.MatchString(sum) {
+			c.bad("lease.scope.work_orders", "%q = %q; want a task's id and \"sha256:\" with 64 hex digits", task, s.WorkOrders[task])
+		}
+	}
+}

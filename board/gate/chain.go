@@ -1,0 +1,341 @@
+package gate
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Row is one line of gates.jsonl.
+type Row struct {
+	V         int       `json:"v"`
+	ID        string    `json:"id"` // G-0001 …, rising
+	TS        time.Time `json:"ts"`
+	Gate      Gate      `json:"gate"`
+	From      Stance    `json:"from"`
+	To        Stance    `json:"to"`
+	Act       string    `json:"act"` // frame, draft, activate, renew, revise, enter, expire, release, suspend
+	Lease     string    `json:"lease,omitempty"`
+	LeaseSum  string    `json:"lease_sha256,omitempty"` // of lease.toml as this act left it
+	By        string    `json:"by"`                     // human:ADDRESS
+	Reason    string    `json:"reason"`
+	Proposals []string  `json:"proposals,omitempty"` // it answers
+	Prev      string    `json:"prev"`                // hex SHA-256 of the line before, without its newline; "" for the first
+}
+
+// Chain is gates.jsonl read.
+type Chain struct{ Rows []Row }
+
+// skew is how far two machines' clocks may be apart.
+const skew = 5 * time.Minute
+
+// acts are what a person may do at each gate.
+var acts = map[Gate][]string{
+	Framing:        {"frame", "draft", "renew"},
+	Commitment:     {"activate", "renew", "enter"},
+	EvaluationGate: {"enter", "renew", "revise", "expire", "release"},
+	Emergency:      {"suspend"},
+}
+
+// Acts lists what a person may do at a gate.
+func Acts(g Gate) []string { return slices.Clone(acts[g]) }
+
+// moves says what an act makes of the lease's state; a state that is missing
+// refuses the act, and "" leaves the state as it is.
+var moves = map[string]map[State]State{
+	"frame":    {None: "", Draft: "", Active: "", Suspended: "", Expired: "", Released: ""},
+	"enter":    {None: "", Draft: "", Active: "", Suspended: "", Expired: "", Released: ""},
+	"draft":    {None: Draft, Draft: Draft, Suspended: Draft, Expired: Draft, Released: Draft},
+	"activate": {Draft: Active},
+	"renew":    {Active: Active},
+	"revise":   {Active: Active},
+	"expire":   {Active: Expired},
+	"release":  {Draft: Released, Active: Released, Suspended: Released},
+	"suspend":  {None: "", Draft: Suspended, Active: Suspended, Suspended: Suspended, Expired: "", Released: ""},
+}
+
+// moved is the lease's state after an act, or false where it may not be done.
+func moved(s State, act string) (State, bool) {
+	to, ok := moves[act][s]
+	if ok && to == "" {
+		to = s
+	}
+	return to, ok
+}
+
+// ended reports whether nothing more can come of a lease in this state.
+func ended(s State) bool { return s == None || s == Expired || s == Released }
+
+// ReadChain reads gates.jsonl and proves its links, its order, its ids, its
+// stances and its lease's states. The error names the line. An empty file is a
+// chain without rows; a last line without its newline is torn and an error.
+func ReadChain(b []byte) (Chain, error) {
+	var c Chain
+	prev := ""
+	err := eachLine(b, func(line []byte) error {
+		var r Row
+		if err := strict(line, &r); err != nil {
+			return err
+		}
+		if err := c.follows(r, prev); err != nil {
+			return err
+		}
+		c.Rows = append(c.Rows, r)
+		prev = Sum(line)
+		return nil
+	})
+	if err != nil {
+		return Chain{}, err
+	}
+	return c, nil
+}
+
+var (
+	leaseID = regexp.MustCompile(`^L-[0-9]{4,9}$`)
+	hexSum  = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// follows says what keeps r from being the chain's next row.
+func (c Chain) follows(r Row, prev string) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	if want := fmt.Sprintf("G-%04d", len(c.Rows)+1); r.ID != want {
+		return fmt.Errorf("id %q, want %s; rows are never taken out or put between", r.ID, want)
+	}
+	if r.Prev != prev {
+		return fmt.Errorf("%s: prev is not the SHA-256 of the line before; a row was changed: restore the file from git", r.ID)
+	}
+	if last, ok := c.End(); ok && r.TS.Before(last.TS.Add(-skew)) {
+		return fmt.Errorf("%s: ts %s is before %s of %s", r.ID, stamp(r.TS), stamp(last.TS), last.ID)
+	}
+	if r.From != c.Stance() {
+		return fmt.Errorf("%s: from %s, but the stance was %s", r.ID, r.From, c.Stance())
+	}
+	if _, err := Next(r.From, r.Gate, r.To); err != nil {
+		return fmt.Errorf("%s: %w", r.ID, err)
+	}
+	id, state := c.Lease()
+	to, ok := moved(state, r.Act)
+	if !ok {
+		return fmt.Errorf("%s: %s of a lease that is %s", r.ID, r.Act, state)
+	}
+	if r.Act == "draft" {
+		id = c.nextLease()
+	}
+	if r.Lease != id {
+		return fmt.Errorf("%s: lease %q, want %q", r.ID, r.Lease, id)
+	}
+	if r.To == Execution && to != Active {
+		return fmt.Errorf("%s: execution with a lease that is %s", r.ID, to)
+	}
+	return nil
+}
+
+// check judges a row by itself.
+func (r Row) check() error {
+	switch {
+	case r.V != 1:
+		return fmt.Errorf("version %d; this odd reads version 1", r.V)
+	case !slices.Contains(Gates(), r.Gate):
+		return fmt.Errorf("unknown gate %q; %s", r.Gate, meant(string(r.Gate), texts(Gates())))
+	case !slices.Contains(acts[r.Gate], r.Act):
+		return fmt.Errorf("act %q is not one of the %s gate; %s", r.Act, r.Gate, meant(r.Act, acts[r.Gate]))
+	case r.To == "":
+		return errors.New("to is empty")
+	case !moment(r.TS):
+		return fmt.Errorf("ts %s is not UTC in whole seconds", r.TS)
+	case !person(r.By):
+		return fmt.Errorf("by %q; only a person passes a gate, human:ADDRESS", r.By)
+	case r.Reason == "" || !plain(r.Reason):
+		return fmt.Errorf("reason %q is not one line of text", r.Reason)
+	case r.Lease == "" && r.LeaseSum != "", r.Lease != "" && !hexSum.MatchString(r.LeaseSum):
+		return errors.New("lease_sha256 is not the lease's SHA-256")
+	}
+	for i, p := range r.Proposals {
+		if !strings.HasPrefix(p, "P-") || !plain(p) || slices.Contains(r.Proposals[:i], p) {
+			return fmt.Errorf("proposals: %q is not a proposal's id, or is there twice", p)
+		}
+	}
+	return nil
+}
+
+// Append returns b with row as its last line: ID, V, Prev and, where it is
+// empty, From are filled in, and the row is judged as ReadChain does.
+func Append(b []byte, row Row) ([]byte, Row, error) {
+	c, err := ReadChain(b)
+	if err != nil {
+		return nil, Row{}, err
+	}
+	row.V, row.ID, row.Prev, row.TS = 1, c.NextID(), "", row.TS.UTC().Truncate(time.Second)
+	if row.From == "" {
+		row.From = c.Stance()
+	}
+	if lines := bytes.Split(bytes.TrimSuffix(b, []byte("\n")), []byte("\n")); len(b) > 0 {
+		row.Prev = Sum(lines[len(lines)-1])
+	}
+	if err := c.follows(row, row.Prev); err != nil {
+		return nil, Row{}, err
+	}
+	line, err := print(row)
+	if err != nil {
+		return nil, Row{}, err
+	}
+	return append(slices.Clone(b), line...), row, nil
+}
+
+// Stance is where the chain stands.
+func (c Chain) Stance() Stance {
+	if last, ok := c.End(); ok {
+		return last.To
+	}
+	return Sensemaking
+}
+
+// End is the last row, and whether there is one.
+func (c Chain) End() (Row, bool) {
+	if len(c.Rows) == 0 {
+		return Row{}, false
+	}
+	return c.Rows[len(c.Rows)-1], true
+}
+
+// NextID is the id of the row that will follow.
+func (c Chain) NextID() string { return fmt.Sprintf("G-%04d", len(c.Rows)+1) }
+
+// Last is the last row about the lease, and whether there is one.
+func (c Chain) Last(lease string) (Row, bool) {
+	return c.last(func(r Row) bool { return r.Lease == lease && lease != "" })
+}
+
+// Since is the row that activated or last renewed the lease: what was used of
+// it counts from that row's TS.
+func (c Chain) Since(lease string) (Row, bool) {
+	return c.last(func(r Row) bool { return r.Lease == lease && (r.Act == "activate" || r.Act == "renew") })
+}
+
+// Emergency is the last emergency and how many rows came after it.
+func (c Chain) Emergency() (r Row, after int, ok bool) {
+	for i, r := range slices.Backward(c.Rows) {
+		if r.Gate == Emergency {
+			return r, len(c.Rows) - 1 - i, true
+		}
+	}
+	return Row{}, 0, false
+}
+
+// Lease is the lease the chain's acts have left, and its state.
+func (c Chain) Lease() (id string, s State) {
+	s = None
+	for _, r := range c.Rows {
+		if to, ok := moved(s, r.Act); ok {
+			id, s = r.Lease, to
+		}
+	}
+	return id, s
+}
+
+// nextLease is the id a draft has: the open lease's own, or the next.
+func (c Chain) nextLease() string {
+	id, s := c.Lease()
+	if !ended(s) {
+		return id
+	}
+	n := 0
+	if _, err := fmt.Sscanf(id, "L-%d", &n); err != nil {
+		n = 0
+	}
+	return fmt.Sprintf("L-%04d", n+1)
+}
+
+// suspended reports whether the lease was suspended and not activated since.
+func (c Chain) suspended(lease string) bool {
+	r, ok := c.last(func(r Row) bool { return r.Lease == lease && (r.Act == "activate" || r.Act == "suspend") })
+	return ok && r.Act == "suspend"
+}
+
+func (c Chain) last(is func(Row) bool) (Row, bool) {
+	for _, r := range slices.Backward(c.Rows) {
+		if is(r) {
+			return r, true
+		}
+	}
+	return Row{}, false
+}
+
+// Sum is the hex SHA-256 that rows and leases are told by.
+func Sum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// eachLine calls f for each line of an append-only file. Errors get the line's
+// number in front; a last line without its newline is torn and an error.
+func eachLine(b []byte, f func(line []byte) error) error {
+	for n := 1; len(b) > 0; n++ {
+		line, rest, whole := bytes.Cut(b, []byte("\n"))
+		if !whole {
+			return fmt.Errorf("line %d: torn, it has no newline; restore the file from git", n)
+		}
+		if err := f(line); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		b = rest
+	}
+	return nil
+}
+
+// strict reads one line as odd writes it and in no other spelling.
+func strict(line []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("%s; restore the file from git", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	again, err := print(into)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(bytes.TrimSuffix(again, []byte("\n")), line) {
+		return errors.New("not as odd writes it; restore the file from git")
+	}
+	return nil
+}
+
+// print is a value as one line of JSON.
+func print(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return buf.Bytes(), nil
+}
+
+// moment reports whether t is a time that files hold: UTC, whole seconds.
+func moment(t time.Time) bool {
+	return t.Location() == time.UTC && t.Nanosecond() == 0 && t.Year() >= 1 && t.Year() <= 9999
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// person reports whether by is "human:" with an address.
+func person(by string) bool {
+	address, ok := strings.CutPrefix(by, "human:")
+	return ok && address != "" && plain(address) && !strings.ContainsAny(address, " ,{}[]\"'#")
+}
+
+// plain reports whether s is UTF-8 on one line without characters nobody sees.
+func plain(s string) bool {
+	return utf8.ValidString(s) && strings.TrimSpace(s) == s && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}

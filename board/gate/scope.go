@@ -1,0 +1,173 @@
+package gate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Covers reports whether the lease's scope holds a piece of work, and if not,
+// why. paths are the paths or globs it wants to write; work with tags needs one
+// of the scope's, where the scope has any. Governing files and odd's own
+// records are in no scope.
+func (l Lease) Covers(kind, role string, tags []string, task string, paths []string) (bool, string) {
+	s := l.Scope
+	switch {
+	case len(s.Kinds) > 0 && !slices.Contains(s.Kinds, kind):
+		return false, fmt.Sprintf("kind %s is not among the lease's: %s", kind, strings.Join(s.Kinds, ", "))
+	case len(s.Roles) > 0 && !slices.Contains(s.Roles, role):
+		return false, fmt.Sprintf("role %q is not among the lease's: %s", role, strings.Join(s.Roles, ", "))
+	case len(s.Tags) > 0 && !slices.ContainsFunc(tags, func(t string) bool { return slices.Contains(s.Tags, t) }):
+		return false, "no tag of it is among the lease's: " + strings.Join(s.Tags, ", ")
+	case len(s.Tasks) > 0 && !slices.Contains(s.Tasks, task):
+		return false, fmt.Sprintf("task %s is not among the lease's: %s", task, strings.Join(s.Tasks, ", "))
+	}
+	for _, p := range paths {
+		switch {
+		case Guarded(p):
+			return false, fmt.Sprintf("path %s is governed and in no lease's scope", p)
+		case !slices.ContainsFunc(s.Paths, func(pattern string) bool { return within(pattern, p) }):
+			return false, fmt.Sprintf("path %s is outside the lease's: %s", p, strings.Join(s.Paths, ", "))
+		}
+	}
+	return true, ""
+}
+
+// Locked reports whether the task's file is what the lease has locked, and if
+// not, both hashes. A task that no lock names is free.
+func (l Lease) Locked(task string, file []byte) (ok bool, want, got string) {
+	want, named := l.Scope.WorkOrders[task]
+	got = WorkOrder(file)
+	return !named || want == got, want, got
+}
+
+// Guarded reports whether a repository path, or a glob that reaches for it, is
+// a governing file or a record of odd: never a work order's to write, whatever
+// its scope says.
+func Guarded(p string) bool {
+	parts := strings.Split(strings.ToLower(p), "/")
+	for i, part := range parts {
+		first, last := i == 0, i == len(parts)-1
+		switch {
+		case part == "governance", part == ".git", part == ".github", first && last && part == "odd.toml", last && part == "pause.toml":
+			return true
+		}
+		for _, record := range []string{"journal/2026-01-02-x.tsv", "ledger/2026-01/x.jsonl", "proposals/x.jsonl"} {
+			dir, _, _ := strings.Cut(record, "/")
+			if part == dir && !last && reaches(parts[i:], strings.Split(record, "/")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reaches reports whether a path or glob below a record's folder is a record's,
+// told by its depth and extension.
+func reaches(p, record []string) bool {
+	last := p[len(p)-1]
+	ext := path.Ext(record[len(record)-1])
+	if slices.Contains(p, "**") {
+		return last == "**" || last == "*" || path.Ext(last) == ext
+	}
+	return len(p) == len(record) && (path.Ext(last) == ext || strings.HasSuffix(last, "*"))
+}
+
+func goodPattern(p string) error {
+	switch {
+	case p != path.Clean(p) || strings.HasPrefix(p, "/") || p == ".." || strings.HasPrefix(p, "../") || strings.Contains(p, `\`):
+		return errors.New("want a path inside the repository, like \"knowledge/**\"")
+	case Guarded(p):
+		return errors.New("is governed or odd's own record; no lease may hold it")
+	}
+	for _, part := range strings.Split(p, "/") {
+		if _, err := path.Match(part, ""); err != nil {
+			return errors.New("is not a glob")
+		}
+		if part != "**" && strings.Contains(part, "**") {
+			return errors.New("** stands alone between slashes")
+		}
+	}
+	return nil
+}
+
+// within reports whether every path that p means, a path or a glob, is one that
+// the pattern means. It may say no where yes were right, never the other way.
+func within(pattern, p string) bool {
+	if p == "" || p != path.Clean(strings.TrimSuffix(p, "/")) && p != path.Clean(p)+"/" || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "..") {
+		return false
+	}
+	if folder, ok := strings.CutSuffix(p, "/"); ok {
+		p = folder + "/**"
+	}
+	return inside(strings.Split(pattern, "/"), strings.Split(p, "/"))
+}
+
+func inside(pattern, p []string) bool {
+	switch {
+	case len(pattern) == 0:
+		return len(p) == 0
+	case pattern[0] == "**":
+		if len(pattern) == 1 {
+			return true
+		}
+		return inside(pattern[1:], p) || len(p) > 0 && inside(pattern, p[1:])
+	case len(p) == 0 || p[0] == "**":
+		return false
+	case !part(pattern[0], p[0]):
+		return false
+	}
+	return inside(pattern[1:], p[1:])
+}
+
+// part is within for one part. A glob is inside a glob that has stars only: a
+// star takes whatever the other's stars and marks take.
+func part(pattern, p string) bool {
+	if pattern == p || pattern == "*" {
+		return true
+	}
+	if strings.ContainsAny(p, "[{\\") || strings.ContainsAny(p, "*?") && strings.ContainsAny(pattern, "?[\\") {
+		return false
+	}
+	ok, err := path.Match(pattern, p)
+	return ok && err == nil
+}
+
+// own are the keys of a task that odd writes while it works on it.
+var own = []string{
+	"state", "claimed_by", "lease_expires", "attempts", "result", "rejected", "blocked_reason", "tags", "verified", "excepted", "confidence",
+}
+
+// WorkOrder is what the hash lock of a task takes, "sha256:" and hex: the
+// SHA-256 of its file's bytes without the lines of the keys that odd writes
+// while it works. A key's lines are its own and those below it up to the next
+// key of the frontmatter's first level; any other byte counts.
+func WorkOrder(task []byte) string {
+	h := sha256.New()
+	front, skip := false, false
+	for i, line := range strings.SplitAfter(string(task), "\n") {
+		text := strings.TrimRight(line, " \t\r\n")
+		switch {
+		case i == 0:
+			front = text == "---"
+		case front && (text == "---" || text == "..."):
+			front, skip = false, false
+		case front && text != "" && !strings.ContainsAny(text[:1], " \t-#]})\"'"):
+			key, _, _ := strings.Cut(text, ":")
+			skip = slices.Contains(own, strings.TrimSpace(key))
+		case front && text != "" && strings.ContainsAny(text[:1], "\"'"):
+			skip = false // a quoted key is not how odd writes
+		}
+		if !skip {
+			h.Write([]byte(line))
+		}
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

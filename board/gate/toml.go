@@ -1,0 +1,337 @@
+package gate
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Malformed is everything wrong with a lease.toml, in the order of its lines.
+type Malformed struct {
+	Syntax bool // it is no TOML at all
+	Lines  []string
+}
+
+// Error is one "file:line: what" a line.
+func (m *Malformed) Error() string { return strings.Join(m.Lines, "\n") }
+
+// ParseLease reads lease.toml strictly: an unknown key, a value of another
+// shape, a horizon that its dates exceed and, in any but a draft, a placeholder
+// are errors with their line. name stands in front of them. The error is a
+// *Malformed.
+func ParseLease(name string, b []byte) (File, error) {
+	var top map[string]toml.Primitive
+	if !utf8.Valid(b) {
+		return File{}, &Malformed{true, []string{name + ":1: not UTF-8"}}
+	}
+	md, err := toml.Decode(string(b), &top)
+	if err != nil {
+		line, text := 1, strings.TrimPrefix(err.Error(), "toml: ")
+		var pe toml.ParseError
+		if errors.As(err, &pe) {
+			line, text = max(pe.Position.Line, 1), pe.Message
+		}
+		return File{}, &Malformed{true, []string{fmt.Sprintf("%s:%d: %s", name, line, text)}}
+	}
+	r := &reader{md: &md, at: map[string]int{}, f: File{Lease: Lease{MaxTasks: 20}}}
+	r.table("", top)
+	for _, k := range required {
+		if r.at[k] == 0 {
+			r.bad(k, "is missing")
+		}
+	}
+	if len(r.found) == 0 {
+		r.found = r.f.check()
+	}
+	if len(r.found) > 0 {
+		return File{}, r.malformed(name)
+	}
+	return r.f, nil
+}
+
+var required = []string{"version", "stance", "lease.id", "lease.state", "lease.horizon", "lease.expires_at"}
+
+// check is Check with what concerns the file around the lease.
+func (f File) check() []Problem {
+	var out []Problem
+	bad := func(field, format string, args ...any) {
+		out = append(out, Problem{field, fmt.Sprintf(format, args...)})
+	}
+	if f.Version != 1 {
+		bad("version", "%d; this odd reads version 1", f.Version)
+	}
+	if !slices.Contains(Stances(), f.Stance) {
+		bad("stance", "unknown stance %q; %s", f.Stance, meant(string(f.Stance), texts(Stances())))
+	}
+	states := []State{Draft, Active, Suspended, Expired, Released}
+	if !slices.Contains(states, f.Lease.State) {
+		bad("lease.state", "unknown state %q; %s", f.Lease.State, meant(string(f.Lease.State), texts(states)))
+	}
+	if draft := f.Lease.State == Draft; draft != f.Lease.ActivatedAt.IsZero() && (draft || f.Lease.State == Active) {
+		bad("lease.activated_at", "is of an active lease, and only of one that was activated")
+	}
+	return append(out, f.Lease.Check(f.Lease.State == Active)...)
+}
+
+type reader struct {
+	md    *toml.MetaData
+	at    map[string]int // key → line
+	found []Problem
+	f     File
+}
+
+func (r *reader) bad(field, format string, args ...any) {
+	r.found = append(r.found, Problem{field, fmt.Sprintf(format, args...)})
+}
+
+func (r *reader) malformed(name string) error {
+	line := func(p Problem) int {
+		for key := p.Field; key != ""; key = key[:max(strings.LastIndexByte(key, '.'), 0)] {
+			if n := r.at[key]; n > 0 {
+				return n
+			}
+		}
+		return 1
+	}
+	slices.SortStableFunc(r.found, func(a, b Problem) int { return cmp.Compare(line(a), line(b)) })
+	m := &Malformed{}
+	for _, p := range r.found {
+		m.Lines = append(m.Lines, fmt.Sprintf("%s:%d: %s", name, line(p), p))
+	}
+	return m
+}
+
+// located takes any TOML value and then fails on purpose: the library adds the
+// value's position to an Unmarshaler's error and gives it away nowhere else.
+type located struct{ value any }
+
+var errLocated = errors.New("located")
+
+// UnmarshalTOML keeps the value. Its error is always errLocated.
+func (l *located) UnmarshalTOML(v any) error {
+	l.value = v
+	return errLocated
+}
+
+func (r *reader) table(prefix string, t map[string]toml.Primitive) {
+	for _, name := range sorted(t) {
+		key := prefix + name
+		var l located
+		var pe toml.ParseError
+		if err := r.md.PrimitiveDecode(t[name], &l); errors.As(err, &pe) {
+			r.at[key] = max(pe.Position.Line, 1)
+		}
+		_, isTable := l.value.(map[string]any)
+		switch set, known := keys[key]; {
+		case known:
+			if text := set(&r.f, l.value); text != "" {
+				r.bad(key, "%s", text)
+			}
+		case key != "lease" && key != "lease.scope":
+			r.bad(key, "unknown key; %s", meant(key, append(sorted(keys), "lease", "lease.scope")))
+		case !isTable:
+			r.bad(key, "want a table; write [%s] above its keys", key)
+		default:
+			var below map[string]toml.Primitive
+			if err := r.md.PrimitiveDecode(t[name], &below); err != nil {
+				r.bad(key, "%v", err)
+			}
+			r.table(key+".", below)
+		}
+	}
+}
+
+// keys are the keys of lease.toml; each stores its value or says what it wants.
+var keys = map[string]func(*File, any) string{
+	"version":                 integer(func(f *File) *int { return &f.Version }),
+	"stance":                  func(f *File, v any) string { return word(&f.Stance, v) },
+	"lease.id":                func(f *File, v any) string { return word(&f.Lease.ID, v) },
+	"lease.state":             func(f *File, v any) string { return word(&f.Lease.State, v) },
+	"lease.frame":             func(f *File, v any) string { return word(&f.Lease.Frame, v) },
+	"lease.horizon":           func(f *File, v any) string { return word(&f.Lease.Horizon, v) },
+	"lease.success_criteria":  list(func(f *File) *[]string { return &f.Lease.Success }),
+	"lease.non_goals":         list(func(f *File) *[]string { return &f.Lease.NonGoals }),
+	"lease.renewal_prompt":    func(f *File, v any) string { return word(&f.Lease.RenewalPrompt, v) },
+	"lease.activated_at":      date(func(f *File) *time.Time { return &f.Lease.ActivatedAt }),
+	"lease.expires_at":        date(func(f *File) *time.Time { return &f.Lease.ExpiresAt }),
+	"lease.max_tasks":         integer(func(f *File) *int { return &f.Lease.MaxTasks }),
+	"lease.milestone":         list(func(f *File) *[]string { return &f.Lease.Milestone }),
+	"lease.budget_usd":        budget,
+	"lease.scope.kinds":       list(func(f *File) *[]string { return &f.Lease.Scope.Kinds }),
+	"lease.scope.roles":       list(func(f *File) *[]string { return &f.Lease.Scope.Roles }),
+	"lease.scope.tags":        list(func(f *File) *[]string { return &f.Lease.Scope.Tags }),
+	"lease.scope.tasks":       list(func(f *File) *[]string { return &f.Lease.Scope.Tasks }),
+	"lease.scope.paths":       list(func(f *File) *[]string { return &f.Lease.Scope.Paths }),
+	"lease.scope.work_orders": locks,
+}
+
+func word[T ~string](at *T, v any) string {
+	s, ok := v.(string)
+	if !ok {
+		return "want a text in quotes"
+	}
+	*at = T(s)
+	return ""
+}
+
+func integer(at func(*File) *int) func(*File, any) string {
+	return func(f *File, v any) string {
+		n, ok := v.(int64)
+		if !ok || n < -1<<31 || n >= 1<<31 {
+			return "want a whole number"
+		}
+		*at(f) = int(n)
+		return ""
+	}
+}
+
+func list(at func(*File) *[]string) func(*File, any) string {
+	return func(f *File, v any) string {
+		all, ok := v.([]any)
+		var out []string
+		for _, v := range all {
+			s, isText := v.(string)
+			ok = ok && isText
+			out = append(out, s)
+		}
+		if !ok {
+			return "want a list of texts, like [\"one\", \"two\"]"
+		}
+		*at(f) = out
+		return ""
+	}
+}
+
+func date(at func(*File) *time.Time) func(*File, any) string {
+	return func(f *File, v any) string {
+		t, ok := v.(time.Time)
+		if !ok || strings.HasSuffix(t.Location().String(), "-local") {
+			return "want a moment in UTC, like 2026-07-01T09:00:00Z"
+		}
+		if _, offset := t.Zone(); offset != 0 {
+			return "want UTC, a Z behind the time"
+		}
+		*at(f) = t.UTC()
+		return ""
+	}
+}
+
+func locks(f *File, v any) string {
+	all, ok := v.(map[string]any)
+	if !ok {
+		return "want a table of task = \"sha256:…\""
+	}
+	for task, v := range all {
+		s, isText := v.(string)
+		if !isText {
+			return fmt.Sprintf("%s: want a text like \"sha256:…\"", task)
+		}
+		if f.Lease.Scope.WorkOrders == nil {
+			f.Lease.Scope.WorkOrders = map[string]string{}
+		}
+		f.Lease.Scope.WorkOrders[task] = s
+	}
+	return ""
+}
+
+func budget(f *File, v any) string {
+	s, ok := v.(string)
+	n, err := micro(s)
+	if !ok || err != nil {
+		return "want dollars as a text, like \"5.00\""
+	}
+	f.Lease.Budget = n
+	return ""
+}
+
+// micro reads dollars exactly, with at most six decimals.
+func micro(s string) (int64, error) {
+	whole, frac, point := strings.Cut(s, ".")
+	if point && frac == "" || len(frac) > 6 || len(whole) > 12 || strings.ContainsAny(s, "+-") {
+		return 0, fmt.Errorf("%q is not an amount of dollars", s)
+	}
+	return strconv.ParseInt(whole+frac+strings.Repeat("0", 6-len(frac)), 10, 64)
+}
+
+// dollars prints what micro reads, with at least two decimals.
+func dollars(n int64) string {
+	frac := strings.TrimRight(fmt.Sprintf("%06d", n%1_000_000), "0")
+	return fmt.Sprintf("%d.%s", n/1_000_000, frac+strings.Repeat("0", max(0, 2-len(frac))))
+}
+
+// PrintLease prints lease.toml. ParseLease of it is f, where f has nothing that
+// ParseLease refuses.
+func PrintLease(f File) []byte {
+	var b bytes.Buffer
+	l := f.Lease
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("version = %d", f.Version)
+	line("stance = %s", quote(string(f.Stance)))
+	line("\n[lease]\nid = %s", quote(l.ID))
+	line("state = %s", quote(string(l.State)))
+	line("frame = %s", quote(l.Frame))
+	line("horizon = %s", quote(l.Horizon))
+	line("success_criteria = %s", tall(l.Success))
+	line("non_goals = %s", tall(l.NonGoals))
+	line("renewal_prompt = %s", quote(l.RenewalPrompt))
+	if !l.ActivatedAt.IsZero() {
+		line("activated_at = %s", stamp(l.ActivatedAt))
+	}
+	line("expires_at = %s", stamp(l.ExpiresAt))
+	line("max_tasks = %d", l.MaxTasks)
+	line("milestone = %s", wide(l.Milestone))
+	if l.Budget != 0 {
+		line("budget_usd = %s", quote(dollars(l.Budget)))
+	}
+	line("\n[lease.scope]\nkinds = %s", wide(l.Scope.Kinds))
+	line("roles = %s", wide(l.Scope.Roles))
+	line("tags = %s", wide(l.Scope.Tags))
+	line("tasks = %s", wide(l.Scope.Tasks))
+	line("paths = %s", wide(l.Scope.Paths))
+	if len(l.Scope.WorkOrders) > 0 {
+		line("\n[lease.scope.work_orders]")
+		for _, task := range sorted(l.Scope.WorkOrders) {
+			line("%s = %s", quote(task), quote(l.Scope.WorkOrders[task]))
+		}
+	}
+	return b.Bytes()
+}
+
+// quote is s as a basic string of TOML: JSON's, and DEL escaped too.
+func quote(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		panic("unreachable: a string has JSON: " + err.Error())
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\x7f", `\u007f`)
+}
+
+func wide(list []string) string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = quote(s)
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
+
+func tall(list []string) string {
+	if len(list) == 0 {
+		return "[]"
+	}
+	var b strings.Builder
+	for _, s := range list {
+		b.WriteString("\n  " + quote(s) + ",")
+	}
+	return "[" + b.String() + "\n]"
+}

@@ -1,0 +1,181 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Facts are what validity is judged by, all of them derived.
+type Facts struct {
+	Now           time.Time
+	Present       bool  // lease.toml exists
+	Unreadable    error // ParseLease's
+	Committed     bool  // it is the committed one, untouched in the work tree
+	Chain         Chain
+	ChainErr      error
+	Sum           string // hex SHA-256 of lease.toml's bytes
+	UsedTasks     int    // drained under this lease since its activation or renewal
+	Spent         int64  // micro-USD, the same
+	Done          func(task string) bool
+	OpenEmergency string // id of an open emergency proposal, "" for none
+}
+
+// Verdict is whether a lease is valid, and what is left of it.
+type Verdict struct {
+	Valid     bool          `json:"valid"`
+	Code      string        `json:"code,omitempty"` // the first reason that it is not, see Codes
+	Text      string        `json:"text,omitempty"`
+	Way       string        `json:"way,omitempty"`
+	Remaining time.Duration `json:"remaining_ns"`
+	Tasks     int           `json:"remaining_tasks"`
+	Budget    int64         `json:"remaining_micro_usd"` // 0 too for a lease without a budget of its own
+}
+
+// Codes are the reason codes in the order they are tested.
+func Codes() []string {
+	var out []string
+	for _, t := range tests {
+		out = append(out, t.code)
+	}
+	return out
+}
+
+// trial is what one test of validity looks at.
+type trial struct {
+	File
+	Facts
+	kind string
+}
+
+// test is one reason for a lease not to be valid: the text where it applies,
+// and the way out.
+type test struct {
+	code string
+	says func(c trial) string
+	way  string
+}
+
+const (
+	restore = "restore the governance files from git"
+	again   = "a person runs odd gate evaluation to renew or release it"
+)
+
+// tests is the order of validity.
+var tests = []test{
+	{"unreadable", func(c trial) string { return c.unreadable(false) }, restore},
+	{"schema", trial.schema, restore + ", or let a person pass a gate with a whole lease"},
+	{"none", func(c trial) string { return when(!c.Present, "there is no lease") }, "a person runs odd gate framing, then odd gate commitment"},
+	{"draft", func(c trial) string {
+		return when(c.Lease.State == Draft && c.kind != "" && !Explores(c.kind), "%s is a draft, which permits exploration only, and the kind is %s", c.Lease.ID, c.kind)
+	}, "a person runs odd gate commitment"},
+	{"suspended", func(c trial) string {
+		return when(c.Lease.State == Suspended, "%s is suspended by an emergency", c.Lease.ID)
+	},
+		"a person runs odd gate framing and odd gate commitment, or releases it with odd gate evaluation"},
+	{"released", func(c trial) string { return when(c.Lease.State == Released, "%s is released", c.Lease.ID) }, "a person runs odd gate framing for the next one"},
+	{"not_yet_active", func(c trial) string {
+		return when(c.Now.Before(c.Lease.ActivatedAt), "%s begins at %s", c.Lease.ID, stamp(c.Lease.ActivatedAt))
+	}, "wait, or set the clock right"},
+	{"time_expired", trial.expired, again},
+	{"tasks_exhausted", func(c trial) string {
+		return when(c.UsedTasks >= c.Lease.MaxTasks, "%d of %d tasks of %s are used", c.UsedTasks, c.Lease.MaxTasks, c.Lease.ID)
+	}, again},
+	{"milestone_reached", func(c trial) string {
+		return when(c.reached(), "every task of the milestone of %s is done", c.Lease.ID)
+	}, again},
+	{"budget_exhausted", func(c trial) string {
+		return when(c.Lease.Budget > 0 && c.Spent >= c.Lease.Budget, "%s of %s USD of %s are spent", dollars(c.Spent), dollars(c.Lease.Budget), c.Lease.ID)
+	}, again},
+	{"stance_mismatch", func(c trial) string {
+		return when(c.ChainErr == nil && c.Stance != c.Chain.Stance(), "lease.toml says %s, the gates say %s", c.Stance, c.Chain.Stance())
+	}, restore},
+	{"chain_broken", trial.broken, restore},
+	{"head_not_committed", func(c trial) string { return when(!c.Committed, "lease.toml is not the committed one") }, restore},
+	{"emergency_open", func(c trial) string {
+		return when(c.OpenEmergency != "", "emergency proposal %s is open", c.OpenEmergency)
+	},
+		"a person runs odd gate emergency because of it, or rejects it with odd proposals reject"},
+	{"clock", trial.clock, "set the clock right"},
+}
+
+// Valid judges the lease for a task kind ("" for none in particular). The first
+// test that fails is the verdict.
+func (f File) Valid(kind string, facts Facts) Verdict {
+	c := trial{f, facts, kind}
+	for _, t := range tests {
+		if text := t.says(c); text != "" {
+			return Verdict{Code: t.code, Text: text, Way: t.way}
+		}
+	}
+	v := Verdict{Valid: true, Remaining: f.Lease.ExpiresAt.Sub(facts.Now), Tasks: f.Lease.MaxTasks - facts.UsedTasks}
+	if f.Lease.Budget > 0 {
+		v.Budget = f.Lease.Budget - facts.Spent
+	}
+	return v
+}
+
+func when(fails bool, format string, args ...any) string {
+	if !fails {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// unreadable is the error of a file that is no TOML, or with schema that of one
+// whose content is wrong.
+func (c trial) unreadable(schema bool) string {
+	var m *Malformed
+	if c.Unreadable == nil || schema != (errors.As(c.Unreadable, &m) && !m.Syntax) {
+		return ""
+	}
+	return c.Unreadable.Error()
+}
+
+func (c trial) schema() string {
+	if text := c.unreadable(true); text != "" || !c.Present {
+		return text
+	}
+	if p := c.File.check(); len(p) > 0 {
+		return "lease.toml: " + p[0].String()
+	}
+	return ""
+}
+
+func (c trial) expired() string {
+	if c.Lease.State == Expired {
+		return c.Lease.ID + " was ended at an evaluation gate"
+	}
+	return when(!c.Now.Before(c.Lease.ExpiresAt), "%s ended at %s", c.Lease.ID, stamp(c.Lease.ExpiresAt))
+}
+
+func (c trial) reached() bool {
+	for _, t := range c.Lease.Milestone {
+		if c.Done == nil || !c.Done(t) {
+			return false
+		}
+	}
+	return len(c.Lease.Milestone) > 0
+}
+
+func (c trial) broken() string {
+	if c.ChainErr != nil {
+		return "gates.jsonl: " + c.ChainErr.Error()
+	}
+	id, state := c.Chain.Lease()
+	last, ok := c.Chain.Last(c.Lease.ID)
+	switch {
+	case !ok || id != c.Lease.ID:
+		return "no gate has made " + c.Lease.ID + " the lease"
+	case state != c.Lease.State:
+		return fmt.Sprintf("lease.toml says %s is %s, the gates say %s", id, c.Lease.State, state)
+	case last.LeaseSum != c.Sum:
+		return fmt.Sprintf("lease.toml is not as %s left it", last.ID)
+	}
+	return ""
+}
+
+func (c trial) clock() string {
+	last, ok := c.Chain.End()
+	return when(ok && c.Now.Before(last.TS.Add(-skew)), "it is %s, before the last gate at %s", stamp(c.Now), stamp(last.TS))
+}
