@@ -83,7 +83,7 @@ func ReadChain(b []byte) (Chain, error) {
 	prev := ""
 	err := eachLine(b, func(line []byte) error {
 		var r Row
-		if err := strict(line, &r); err != nil {
+		if err := exactly(line, &r); err != nil {
 			return err
 		}
 		if err := c.follows(r, prev); err != nil {
@@ -156,13 +156,13 @@ func (r Row) check() error {
 		return fmt.Errorf("ts %s is not UTC in whole seconds", r.TS)
 	case !person(r.By):
 		return fmt.Errorf("by %q; only a person passes a gate, human:ADDRESS", r.By)
-	case r.Reason == "" || !plain(r.Reason):
+	case r.Reason == "" || !oneLine(r.Reason):
 		return fmt.Errorf("reason %q is not one line of text", r.Reason)
 	case r.Lease == "" && r.LeaseSum != "", r.Lease != "" && !hexSum.MatchString(r.LeaseSum):
 		return errors.New("lease_sha256 is not the lease's SHA-256")
 	}
 	for i, p := range r.Proposals {
-		if !strings.HasPrefix(p, "P-") || !plain(p) || slices.Contains(r.Proposals[:i], p) {
+		if !strings.HasPrefix(p, "P-") || !oneLine(p) || slices.Contains(r.Proposals[:i], p) {
 			return fmt.Errorf("proposals: %q is not a proposal's id, or is there twice", p)
 		}
 	}
@@ -186,7 +186,7 @@ func Append(b []byte, row Row) ([]byte, Row, error) {
 	if err := c.follows(row, row.Prev); err != nil {
 		return nil, Row{}, err
 	}
-	line, err := print(row)
+	line, err := printLine(row)
 	if err != nil {
 		return nil, Row{}, err
 	}
@@ -278,30 +278,14 @@ func Sum(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// eachLine calls f for each line of an append-only file. Errors get the line's
-// number in front; a last line without its newline is torn and an error.
-func eachLine(b []byte, f func(line []byte) error) error {
-	for n := 1; len(b) > 0; n++ {
-		line, rest, whole := bytes.Cut(b, []byte("\n"))
-		if !whole {
-			return fmt.Errorf("line %d: torn, it has no newline; restore the file from git", n)
-		}
-		if err := f(line); err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
-		}
-		b = rest
-	}
-	return nil
-}
-
-// strict reads one line as odd writes it and in no other spelling.
-func strict(line []byte, into any) error {
+// exactly reads one line as odd writes it and in no other spelling.
+func exactly(line []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
 		return fmt.Errorf("%s; restore the file from git", strings.TrimPrefix(err.Error(), "json: "))
 	}
-	again, err := print(into)
+	again, err := printLine(into)
 	if err != nil {
 		return err
 	}
@@ -309,17 +293,6 @@ func strict(line []byte, into any) error {
 		return errors.New("not as odd writes it; restore the file from git")
 	}
 	return nil
-}
-
-// print is a value as one line of JSON.
-func print(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	return buf.Bytes(), nil
 }
 
 // moment reports whether t is a time that files hold: UTC, whole seconds.
@@ -332,10 +305,10 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // person reports whether by is "human:" with an address.
 func person(by string) bool {
 	address, ok := strings.CutPrefix(by, "human:")
-	return ok && address != "" && plain(address) && !strings.ContainsAny(address, " ,{}[]\"'#")
+	return ok && address != "" && oneLine(address) && !strings.ContainsAny(address, " ,{}[]\"'#")
 }
 
-// plain reports whether s is UTF-8 on one line without characters nobody sees.
-func plain(s string) bool {
+// oneLine reports whether s is UTF-8 on one line without characters nobody sees.
+func oneLine(s string) bool {
 	return utf8.ValidString(s) && strings.TrimSpace(s) == s && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }

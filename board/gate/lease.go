@@ -112,7 +112,7 @@ func (c *checker) bad(field, format string, args ...any) {
 
 func (c *checker) text(field, s string) {
 	switch {
-	case !plain(s):
+	case !oneLine(s):
 		c.bad(field, "%q is not one line of text", s)
 	case s == "" && c.ready:
 		c.bad(field, "is empty; say it in a sentence")
@@ -139,7 +139,7 @@ func (c *checker) some(field string, list []string) {
 
 func (c *checker) words(field string, list []string) {
 	for i, s := range list {
-		if s == "" || !plain(s) || slices.Contains(list[:i], s) {
+		if s == "" || !oneLine(s) || slices.Contains(list[:i], s) {
 			c.bad(field, "%q is empty, there twice or not one line", s)
 		}
 	}
@@ -187,7 +187,7 @@ func (c *checker) scope(s Scope) {
 	}
 	for _, task := range sorted(s.WorkOrders) {
 		sum, ok := strings.CutPrefix(s.WorkOrders[task], "sha256:")
-		if task == "" || !plain(task) || !ok || !hexSum.MatchString(sum) {
+		if task == "" || !oneLine(task) || !ok || !hexSum.MatchString(sum) {
 			c.bad("lease.scope.work_orders", "%q = %q; want a task's id and \"sha256:\" with 64 hex digits", task, s.WorkOrders[task])
 		}
 	}
