@@ -114,11 +114,14 @@ func hinted(n int) string {
 	return fmt.Sprintf("detectors hint %d times, and refuse nothing", n)
 }
 
+// clean is a text for the journal: visible, and without what looks like a credential.
+func clean(s string) string { return okf.Visible(string(session.Redact([]byte(s)))) }
+
 // tell appends an entry to the run's journal.
 func (d *drain) tell(ch repo.Changes, letter, facet, title, content string) error {
 	name := d.at.file(journal.Path(d.started, d.slug))
 	b, err := journal.Append(d.files[name], journal.Entry{
-		Type: letter, TypeName: journal.TypeName(letter, facet), Facet: facet, Title: okf.Visible(title), Content: okf.Visible(content),
+		Type: letter, TypeName: journal.TypeName(letter, facet), Facet: facet, Title: clean(title), Content: clean(content),
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)

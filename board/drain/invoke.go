@@ -2,6 +2,7 @@ package drain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,6 +136,13 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 		}
 	}
 	b, err := d.resolve(t)
+	if t.Role != "" {
+		if why := d.embody(&work{}, t.Role); why != "" {
+			var no contract.Refusals
+			errors.As(err, &no)
+			err = append(no, contract.Refusal{Code: "floor", Message: why})
+		}
+	}
 	return b.Contract, err
 }
 

@@ -402,3 +402,26 @@ func TestBeforeIsOfTheSameMode(t *testing.T) {
 		t.Errorf("a general knows what an explorer was stopped by:\n%s", brief)
 	}
 }
+
+// What a session says on its way to history is redacted: notes, and why it failed.
+func TestCredentialsStayOutOfHistory(t *testing.T) {
+	t.Parallel()
+	key := "AK" + "IAIOSFODNN7EXAMPLE"
+	w := newWorld(t, paid, "a")
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		e := session.Fail("stuck", "the door is shut to "+key)
+		e.Notes = []session.Note{{Type: "O", Title: "found " + key, Content: "it says " + key}}
+		return e, nil
+	}
+	r := w.must()
+	w.answer = answers(session.Fail("stuck", key))
+	said := w.mustInvoke(1)
+	for name, text := range map[string]string{
+		"task": w.task("a"), "journal": w.journal(r.Run), "the other journal": w.journal(said.Run),
+		"ledger": w.read("refs/heads/main", "knowledge/ledger/2026-03/"+r.Run+".jsonl"),
+	} {
+		if strings.Contains(text, key) || !strings.Contains(text, "[redacted:aws-key]") {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+}

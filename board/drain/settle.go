@@ -94,7 +94,7 @@ func (d *drain) account(c *claim, w *work) error {
 			data["model"] = e.Usage.Model
 		}
 		if e.Failure != "" {
-			data["failure"] = e.Failure
+			data["failure"] = clean(e.Failure)
 		}
 		d.underContract(data, w)
 		if _, err := d.record(ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(w.cost), Data: data}); err != nil {

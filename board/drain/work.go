@@ -39,9 +39,9 @@ type work struct {
 	refreshed bool // judged again without a session: the task stays in review
 }
 
-// blocked ends the work with a reason.
+// blocked ends the work with a reason, which may hold what a session said.
 func (w *work) blocked(format string, args ...any) *work {
-	w.verdict, w.reason = board.ToBlocked, fmt.Sprintf(format, args...)
+	w.verdict, w.reason = board.ToBlocked, string(session.Redact(fmt.Appendf(nil, format, args...)))
 	return w
 }
 
