@@ -140,7 +140,8 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 		s.Note = fmt.Sprintf("no approval on %s; odd approve %s, or reject it", p.Branch, t.ID)
 		return s, nil
 	}
-	if s.Note, err = v.unsigned(ctx, a); err != nil || s.Note != "" {
+	if why, err := v.unsigned(ctx, a.OID); err != nil || why != "" {
+		s.Note = fmt.Sprintf("approval %s by %s %s; import the key, or reject the task", short(a.OID), a.Author.Email, why)
 		return s, err
 	}
 	if s.Note, err = v.merged(ctx, p, a, target, tip); err != nil || s.Note != "" {
@@ -195,18 +196,6 @@ func (v *view) approves(c repo.Commit, p review.Proposal) bool {
 	}
 	tree, err := v.repo.TreeOID(repo.OID(p.Commit), "")
 	return err == nil && tree == c.Tree
-}
-
-// unsigned says that an approval lacks the signature odd.toml requires.
-func (v *view) unsigned(ctx context.Context, a repo.Commit) (string, error) {
-	if !v.cfg.RequireSigned {
-		return "", nil
-	}
-	ok, _, err := v.repo.Verify(ctx, a.OID)
-	if err != nil || ok {
-		return "", err
-	}
-	return fmt.Sprintf("approval %s by %s carries no signature git trusts here, and odd.toml requires one; import the key, or reject the task", short(a.OID), a.Author.Email), nil
 }
 
 // merged says what is missing until the target holds exactly what was approved,

@@ -288,22 +288,6 @@ func (v *view) amend(ctx context.Context, ch repo.Changes, msg string) (repo.OID
 	return v.personal(ctx, []repo.OID{v.tip}, tree, ch, msg)
 }
 
-// sign makes the person's commit, and where signatures are required refuses one without.
-func (v *view) sign(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error) {
-	oid, err := v.repo.PersonCommit(ctx, parents, tree, ch, msg)
-	if err != nil || !v.cfg.RequireSigned {
-		return oid, err
-	}
-	ok, _, err := v.repo.Verify(ctx, oid)
-	if err != nil {
-		return "", err
-	}
-	if !ok {
-		return "", refuse("signature", "odd.toml requires signed commits and yours is not; set commit.gpgsign and a key")
-	}
-	return oid, nil
-}
-
 // trailers is a commit message with its trailers; empty values are left out.
 // The subject is one line, so that no title can bring a trailer of its own.
 func trailers(subject, body string, pairs ...string) string {

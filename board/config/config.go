@@ -67,10 +67,13 @@ type Config struct {
 	Floor         Floor
 	Lease         string // [governance] lease: "off" or "required" (the default when the key is absent)
 	RequireSigned bool
-	MaxTasks      int           // [drain] max_tasks, default 1
-	TaskLease     time.Duration // [drain] lease, default 30m
-	MaxAttempts   int           // [drain] max_attempts, default 3
-	ReviewTTL     time.Duration // [pipeline] review_ttl, default 14 days
+	// AllowedSigners is [governance] allowed_signers: the file, in the
+	// repository, of who may sign with which SSH key; "": whom git trusts here.
+	AllowedSigners string
+	MaxTasks       int           // [drain] max_tasks, default 1
+	TaskLease      time.Duration // [drain] lease, default 30m
+	MaxAttempts    int           // [drain] max_attempts, default 3
+	ReviewTTL      time.Duration // [pipeline] review_ttl, default 14 days
 
 	// Reserved holds the other keys of [anchor] and [pipeline] by their dotted
 	// name, and "mcp" as a list of tables, as the TOML library reads them.

@@ -64,6 +64,7 @@ unresolved_pct = 50
 [governance]
 lease = "off"
 require_signed = true
+allowed_signers = ".github/allowed_signers"
 [anchor]
 mode = "auto"
 ttl = "8h"
@@ -93,7 +94,7 @@ name = "files"
 			Roles: map[string]contract.Role{"fix": contract.Resolver, "audit": contract.Observer}},
 		Servers: []string{"files"},
 		Floor:   Floor{Atoms: 2, Processes: 0, Guides: 3, UnresolvedPct: 50},
-		Lease:   "off", RequireSigned: true, MaxTasks: 4, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
+		Lease:   "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers", MaxTasks: 4, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
 		Reserved: map[string]any{
 			"anchor.mode": "auto", "anchor.ttl": "8h", "pipeline.auto_apply": false,
 			"pipeline.validate": []any{[]any{"make", "test"}},
@@ -171,6 +172,8 @@ func TestParseRefuses(t *testing.T) {
 		{"a negative duration", "[drain]\nlease = \"-1h\"\n", "want a duration from 1s to 1d"},
 		{"a cap a person alone gives", "[session]\ncap = \"verified\"\n", `"verified": want "inferred" or "asserted"`},
 		{"a lease word", "[governance]\nlease = \"on\"\n", `"on": want "off" or "required"`},
+		{"signers outside", "[governance]\nallowed_signers = \"../keys\"\n", "want a file below the top of the repository"},
+		{"signers of git's own", "[governance]\nallowed_signers = \".git/keys\"\n", "git's own folder"},
 		{"a flag as text", "[governance]\nrequire_signed = \"yes\"\n", "want true or false"},
 		{"a shell line", "[substrate.x]\nargv = \"agent | tee\"\n", "odd.toml:2: substrate.x.argv: is a string; write the command as a list"},
 		{"no command", "[substrate.x]\nargv = []\n", "names no command"},
@@ -299,6 +302,7 @@ func TestTemplateUncommented(t *testing.T) {
 	want.Substrates = map[string]Substrate{"exec": {Argv: []string{"my-agent", "--quiet"}, Env: []string{"MY_AGENT_KEY"}, MaxBytes: 1 << 20}}
 	want.Contract = Contract{Profile: "oddie@1", Surface: contract.CodeOutput, Voice: contract.VoiceNeutral, Engagement: contract.Agent,
 		Roles: map[string]contract.Role{"document": contract.Builder}}
+	want.AllowedSigners = ".github/allowed_signers"
 	want.Servers, want.Reserved = []string{"files"}, map[string]any{"mcp": []map[string]any{{"name": "files"}}}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Error(err, d)

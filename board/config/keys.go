@@ -54,6 +54,7 @@ var keys = []key{
 	{"persona.floor.unresolved_pct", whole(func(c *Config) *int { return &c.Floor.UnresolvedPct }, 0, 100)},
 	{"governance.lease", text(func(c *Config) *string { return &c.Lease }, oneOf("off", "required"))},
 	{"governance.require_signed", flag(func(c *Config) *bool { return &c.RequireSigned })},
+	{"governance.allowed_signers", text(func(c *Config) *string { return &c.AllowedSigners }, repoFile)},
 	{"anchor.mode", reserved(isText)},
 	{"anchor.strictness", reserved(isText)},
 	{"anchor.state", reserved(isText)},

@@ -72,7 +72,7 @@ func printTree(es []entry) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// parseCommit reads a commit object. Headers odd has no use for (gpgsig, encoding, …) are skipped.
+// parseCommit reads a commit object. Headers odd has no use for (encoding, …) are skipped.
 func parseCommit(oid OID, b []byte) (Commit, error) {
 	c := Commit{OID: oid}
 	for {
@@ -104,6 +104,8 @@ func (c *Commit) header(line string) (err error) {
 		c.Author, err = parseSignature(val)
 	case "committer":
 		c.Committer, err = parseSignature(val)
+	case "gpgsig", "gpgsig-sha256":
+		c.Signed = true
 	}
 	return err
 }

@@ -128,6 +128,49 @@ func TestVerifySigned(t *testing.T) {
 	}
 }
 
+func TestVerifyByTheFile(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r, base := fresh(t, "f", "x")
+	dir, other := t.TempDir(), t.TempDir()
+	for _, d := range []string{dir, other} {
+		if out, err := sshKeygen(d); err != nil {
+			t.Skipf("ssh-keygen: %v %s", err, out)
+		}
+	}
+	pub, theirs := string(must[[]byte](t)(os.ReadFile(dir+"/key.pub"))), string(must[[]byte](t)(os.ReadFile(other+"/key.pub")))
+	for k, v := range map[string]string{"gpg.format": "ssh", "user.signingKey": dir + "/key", "commit.gpgSign": "true"} {
+		git(t, r.Root(), "config", k, v)
+	}
+	oid := must[OID](t)(r.PersonCommit(ctx, []OID{base}, base, changes("f", "y"), "m"))
+	eq(t, "signed", must[Commit](t)(r.Commit(oid)).Signed, true)
+	for _, c := range []struct{ name, signers, want string }{
+		{"her key", "# people\nann@example.org " + pub, ""},
+		{"among others", "bob@example.org " + theirs + "\n\"x,*@example.org\" namespaces=\"git\" " + pub, ""},
+		{"another's key", "ann@example.org " + theirs, "is not signed by a key of ann@example.org"},
+		{"her key, another's name", "bob@example.org " + pub, "is signed, and no key is given to ann@example.org"},
+		{"not her", "*@example.org,!ann@* " + pub, "is signed, and no key is given to ann@example.org"},
+		{"for files only", "ann@example.org namespaces=\"file\" " + pub, "is not signed by a key of ann@example.org"},
+		{"no longer", "ann@example.org valid-before=\"20000101\" " + pub, "is not signed by a key of ann@example.org"},
+		{"nobody", "", "is signed, and no key is given to ann@example.org"},
+	} {
+		if why, err := r.VerifyBy(ctx, oid, []byte(c.signers)); why != c.want || err != nil {
+			t.Errorf("%s: %q %v, want %q", c.name, why, err, c.want)
+		}
+	}
+	if why, err := r.VerifyBy(ctx, base, []byte("ann@example.org "+pub)); why != "is not signed" || err != nil {
+		t.Errorf("unsigned: %q %v", why, err)
+	}
+}
+
+func FuzzSignersFor(f *testing.F) {
+	f.Add("ann@example.org", []byte("# c\n\"a,*@example.org,!b\" cert-authority ssh-ed25519 AAAA\n ann@example.org\tssh-rsa B"))
+	f.Fuzz(func(t *testing.T, email string, signers []byte) {
+		once := SignersFor(email, signers)
+		eq(t, "again", string(SignersFor(email, once)), string(once))
+	})
+}
+
 func TestMergeTree(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -213,16 +213,3 @@ func (d *desk) sameTree(ctx context.Context, oid, want OID) error {
 	}
 	return fmt.Errorf("%s: changed by a hook during the commit; what was approved must be committed as it was seen: run the hook's fix on the proposal first", ch[0].Path)
 }
-
-// Verify reports whether a commit carries a good signature that git trusts, and by whom. A commit without one is no error.
-func (r *Repo) Verify(ctx context.Context, oid OID) (ok bool, signer string, err error) {
-	if err := oid.check(); err != nil {
-		return false, "", err
-	}
-	out, err := r.git.run(ctx, call{args: []string{"log", "-1", "--no-show-signature", "--format=%G?%x00%GS", string(oid)}, read: true, self: true})
-	if err != nil {
-		return false, "", err
-	}
-	grade, signer, _ := strings.Cut(strings.TrimSpace(string(out)), "\x00")
-	return grade == "G", signer, nil
-}

@@ -60,6 +60,7 @@ type Commit struct {
 	Author    Signature
 	Committer Signature
 	Message   string
+	Signed    bool // it carries a signature, good or not
 }
 
 // Change is one path that differs between two trees. Old or New is "" where the side has no file.

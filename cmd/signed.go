@@ -1,0 +1,58 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// sign makes the person's commit, and where signatures are required refuses one
+// without, before any ref moves.
+func (v *view) sign(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error) {
+	oid, err := v.repo.PersonCommit(ctx, parents, tree, ch, msg)
+	if err != nil {
+		return "", err
+	}
+	why, err := v.unsigned(ctx, oid)
+	if err != nil {
+		return "", err
+	}
+	if why != "" {
+		return "", refuse("signature", "your commit %s; set commit.gpgsign and your key, nothing was done", why)
+	}
+	return oid, nil
+}
+
+// unsigned says what a commit lacks of the signature that the board's odd.toml
+// requires, "" for nothing. With allowed_signers the board's file decides who may
+// sign, otherwise whom git trusts here.
+func (v *view) unsigned(ctx context.Context, oid repo.OID) (string, error) {
+	if !v.cfg.RequireSigned {
+		return "", nil
+	}
+	if v.cfg.AllowedSigners == "" {
+		ok, _, err := v.repo.Verify(ctx, oid)
+		if err != nil || ok {
+			return "", err
+		}
+		return "carries no signature git trusts here, and odd.toml requires one", nil
+	}
+	files, err := v.repo.Tree(v.tip)
+	if err != nil {
+		return "", err
+	}
+	signers, err := fs.ReadFile(files, v.cfg.AllowedSigners)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", refuse("signature", "%s: odd.toml names it for who may sign, and the board does not hold it; commit it", v.cfg.AllowedSigners)
+	}
+	if err != nil {
+		return "", err
+	}
+	why, err := v.repo.VerifyBy(ctx, oid, signers)
+	if why != "" {
+		why += " in " + v.cfg.AllowedSigners + ", and odd.toml requires it"
+	}
+	return why, err
+}

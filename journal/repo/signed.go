@@ -1,0 +1,123 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// Verify reports whether a commit carries a good signature that git trusts, and by whom. A commit without one is no error.
+func (r *Repo) Verify(ctx context.Context, oid OID) (ok bool, signer string, err error) {
+	grade, signer, _, err := r.grade(ctx, oid)
+	return grade == "G", signer, err
+}
+
+// VerifyBy says what keeps a commit from being signed by its author, by one of
+// the SSH keys that an allowed-signers file (ssh-keygen(1)) gives to the author's
+// address; "" for nothing. Only the lines of that address count, at the moment
+// of the commit, and nothing that git is configured to trust does. ssh-keygen
+// must be in PATH.
+func (r *Repo) VerifyBy(ctx context.Context, oid OID, signers []byte) (why string, err error) {
+	c, err := r.Commit(oid)
+	if err != nil {
+		return "", err
+	}
+	if !c.Signed {
+		return "is not signed", nil
+	}
+	lines := SignersFor(c.Author.Email, signers)
+	if len(lines) == 0 {
+		return fmt.Sprintf("is signed, and no key is given to %s", c.Author.Email), nil
+	}
+	if _, err := exec.LookPath("ssh-keygen"); err != nil {
+		return "", errors.New("ssh-keygen: not found in PATH, so no signature can be verified; install OpenSSH 8.2 or newer")
+	}
+	f, err := os.CreateTemp("", "odd-signers-*")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(lines)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", err
+	}
+	grade, _, key, err := r.grade(ctx, oid, "-c", "gpg.ssh.allowedSignersFile="+f.Name(), "-c", "gpg.ssh.program=ssh-keygen", "-c", "gpg.ssh.revocationFile=")
+	if err == nil && (grade != "G" || !strings.HasPrefix(key, "SHA256:")) {
+		why = fmt.Sprintf("is not signed by a key of %s", c.Author.Email)
+	}
+	return why, err
+}
+
+// grade is git's letter for a commit's signature ("G" is good, "N" none), who it
+// names as signer, and the fingerprint of the key.
+func (r *Repo) grade(ctx context.Context, oid OID, options ...string) (grade, signer, key string, err error) {
+	if err := oid.check(); err != nil {
+		return "", "", "", err
+	}
+	args := append(options, "log", "-1", "--no-show-signature", "--format=%G?%x00%GS%x00%GF", string(oid))
+	out, err := r.git.run(ctx, call{args: args, read: true, self: true})
+	if err != nil {
+		return "", "", "", err
+	}
+	parts := strings.Split(strings.TrimSpace(string(out))+"\x00\x00", "\x00")
+	return parts[0], parts[1], parts[2], nil
+}
+
+// SignersFor are the lines of an allowed-signers file whose principals match an
+// address, as ssh-keygen matches them: patterns with * and ?, and ! for none.
+func SignersFor(email string, signers []byte) []byte {
+	var out strings.Builder
+	for line := range strings.Lines(string(signers)) {
+		line = strings.TrimSpace(line)
+		if line != "" && line[0] != '#' && email != "" && principal(line, email) {
+			out.WriteString(line + "\n")
+		}
+	}
+	return []byte(out.String())
+}
+
+// principal reports whether a line's first field, quoted or not, covers an address.
+func principal(line, email string) bool {
+	var list string
+	if rest, ok := strings.CutPrefix(line, `"`); ok {
+		list, _, _ = strings.Cut(rest, `"`)
+	} else if i := strings.IndexAny(line, " \t"); i >= 0 {
+		list = line[:i]
+	}
+	yes := false
+	for p := range strings.SplitSeq(list, ",") {
+		p, no := strings.CutPrefix(p, "!")
+		if p == "" || !wildcard(p, email) {
+			continue
+		}
+		if no {
+			return false
+		}
+		yes = true
+	}
+	return yes
+}
+
+// wildcard matches s against a pattern in which * is any text and ? any byte.
+func wildcard(pattern, s string) bool {
+	star, from := -1, 0 // the last * and where what it took ends
+	p, i := 0, 0
+	for i < len(s) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, from = p, i
+			p++
+		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == s[i]):
+			p, i = p+1, i+1
+		case star < 0:
+			return false
+		default:
+			from++
+			p, i = star+1, from
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}
