@@ -136,11 +136,47 @@ func (v *view) card(t board.Task, p review.Proposal, at onto) string {
 	}
 	line("moved", "%s", strings.Join(at.read, ", "))
 	line("persona", "%s, %s session, %d turn%s", p.Role, or(p.Substrate, "no"), p.Turns, plural(int(p.Turns)))
+	for _, l := range sessionLines(p.Contract) {
+		line(l[0], "%s", l[1])
+	}
 	line("spent", "$%s", budget.MicroUSD(p.Cost))
 	line("accepts", "%s", strings.Join(t.Acceptance, "; "))
 	line("commit", "%s on %s, base %s", short(repo.OID(p.Commit)), p.Branch, short(repo.OID(p.Base)))
 	line("trace", "%s", p.Trace)
 	return b.String()
+}
+
+// sessionLines are the lines about the contract a proposal was made under: as
+// whom, from what, and what was put aside for it. A session without a role, a
+// profile or a handoff has none.
+func sessionLines(c *review.Contract) (lines [][2]string) {
+	if c == nil {
+		return nil
+	}
+	as := c.Role
+	if c.Mode != "" {
+		as += " in " + c.Mode
+	}
+	if c.Persona != "" {
+		as += ", as " + c.Persona
+	}
+	if c.Mode != "" || c.Persona != "" {
+		lines = append(lines, [2]string{"contract", as})
+	}
+	if len(c.From) > 0 {
+		lines = append(lines, [2]string{"from", strings.Join(c.From, ", ")})
+	}
+	if c.To != "" {
+		lines = append(lines, [2]string{"handoff", c.To})
+	}
+	if c.Tainted == "" {
+		return lines
+	}
+	why := strings.TrimPrefix(c.Tainted, "override of ")
+	if c.Override != "" {
+		why += "; by " + c.Override + "; risks taken: " + strings.Join(c.Risks, "; ")
+	}
+	return append(lines, [2]string{"override", why})
 }
 
 // sizes names the proposal's files, the biggest first.

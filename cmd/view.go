@@ -212,7 +212,29 @@ func (v *view) proposal(t board.Task) (review.Proposal, error) {
 			return review.Proposal{}, err
 		}
 	}
-	return review.Read(t, run, rs)
+	p, err := review.Read(t, run, rs)
+	if err != nil {
+		return p, err
+	}
+	p.Contract, err = v.contracted(t, rs)
+	return p, err
+}
+
+// contracted is the contract of the session that made t's proposal. A run that
+// judged the emission of an earlier one leads back to that.
+func (v *view) contracted(t board.Task, rs []ledger.Record) (*review.Contract, error) {
+	seen := map[string]bool{}
+	for {
+		c, judged := review.Contracted(t.ID, rs)
+		if c != nil || judged == "" || seen[judged] {
+			return c, nil
+		}
+		seen[judged] = true
+		var err error
+		if rs, err = v.records(judged); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // target is the branch reviews merge into, and whether it is not the board.

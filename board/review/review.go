@@ -26,6 +26,20 @@ type Proposal struct {
 	Held      []Held         `json:"held,omitempty"`
 	Substrate string         `json:"substrate,omitempty"`
 	Turns     int64          `json:"turns"`
+	Contract  *Contract      `json:"contract,omitempty"` // nil where no session stands in the records
+}
+
+// Contract is what the session that made a proposal was bound to, as its record
+// has it.
+type Contract struct {
+	Role     string   `json:"role"`
+	Mode     string   `json:"mode,omitempty"`
+	Persona  string   `json:"persona,omitempty"`  // with its version, oddie@2
+	From     []string `json:"handoffs,omitempty"` // what it worked from, in the repository
+	To       string   `json:"handoff,omitempty"`  // what it handed over
+	Tainted  string   `json:"tainted,omitempty"`  // the override that all of it comes of
+	Override string   `json:"override_by,omitempty"`
+	Risks    []string `json:"risks,omitempty"` // that were acknowledged with the override
 }
 
 // Held is an atom of the emission that reconcile kept out of the proposal.
@@ -68,6 +82,7 @@ func Read(t board.Task, run string, records []ledger.Record) (Proposal, error) {
 			found = p.outcome(r)
 		}
 	}
+	p.Contract, _ = Contracted(t.ID, records)
 	if !found {
 		return Proposal{}, refuse("state", "%s: the ledger of %s holds no outcome that waits for review; reject the task to start again", t.ID, run)
 	}
@@ -76,6 +91,52 @@ func Read(t board.Task, run string, records []ledger.Record) (Proposal, error) {
 			t.ID, run, p.Commit, p.Branch, t.Result.Commit, t.Result.Branch)
 	}
 	return p, nil
+}
+
+// Contracted finds the contract of the last session of a task in a run's records,
+// nil where there is none. A run that only judged a kept emission again has none
+// of its own; judged is the run that made it, "" otherwise.
+func Contracted(t okf.ID, records []ledger.Record) (c *Contract, judged string) {
+	for _, r := range records {
+		switch {
+		case r.Task != string(t):
+		case r.Kind == ledger.Claim:
+			c = nil
+			judged, _ = r.Data["refresh_of"].(string)
+		case r.Kind == ledger.Session:
+			c = contracted(r.Data)
+		}
+	}
+	return c, judged
+}
+
+func contracted(data map[string]any) *Contract {
+	m, ok := data["contract"].(map[string]any)
+	if !ok {
+		return nil
+	}
+	c := &Contract{}
+	c.Role, _ = m["role"].(string)
+	c.Mode, _ = m["mode"].(string)
+	c.Persona, _ = m["persona"].(string)
+	c.Tainted, _ = m["tainted"].(string)
+	c.To, _ = data["handoff"].(string)
+	from, _ := m["handoffs"].([]any)
+	for _, v := range from {
+		h, _ := v.(map[string]any)
+		if path, ok := h["path"].(string); ok {
+			c.From = append(c.From, path)
+		}
+	}
+	o, _ := m["override"].(map[string]any)
+	c.Override, _ = o["by"].(string)
+	risks, _ := o["risks"].([]any)
+	for _, v := range risks {
+		if risk, ok := v.(string); ok {
+			c.Risks = append(c.Risks, risk)
+		}
+	}
+	return c
 }
 
 func (p *Proposal) reconciled(data map[string]any) {

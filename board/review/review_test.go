@@ -338,3 +338,38 @@ func TestMadeByIsExact(t *testing.T) {
 		}
 	}
 }
+
+// A task's contract is that of its last session; a run that judged an emission
+// again leads to the run that made it.
+func TestContracted(t *testing.T) {
+	t.Parallel()
+	session := func(task, role string) ledger.Record {
+		return ledger.Record{Kind: ledger.Session, Task: task, Data: map[string]any{"handoff": "h.md", "contract": map[string]any{
+			"role": role, "mode": "execution", "persona": "oddie@2", "tainted": "override of planning",
+			"handoffs": []any{map[string]any{"path": "p.md"}}, "override": map[string]any{"by": "human:ann", "risks": []any{"haste"}}}}}
+	}
+	claim := func(task, of string) ledger.Record {
+		data := map[string]any{}
+		if of != "" {
+			data["refresh_of"] = of
+		}
+		return ledger.Record{Kind: ledger.Claim, Task: task, Data: data}
+	}
+	want := &Contract{Role: "builder", Mode: "execution", Persona: "oddie@2", From: []string{"p.md"}, To: "h.md", Tainted: "override of planning", Override: "human:ann", Risks: []string{"haste"}}
+	for name, c := range map[string]struct {
+		records []ledger.Record
+		want    *Contract
+		judged  string
+	}{
+		"the last session":      {[]ledger.Record{claim("t", ""), session("t", "planner"), session("t", "builder"), session("u", "resolver")}, want, ""},
+		"a later claim":         {[]ledger.Record{session("t", "builder"), claim("t", "")}, nil, ""},
+		"judged again":          {[]ledger.Record{claim("t", "run-1")}, nil, "run-1"},
+		"another's":             {[]ledger.Record{session("u", "builder")}, nil, ""},
+		"before contracts were": {[]ledger.Record{{Kind: ledger.Session, Task: "t", Data: map[string]any{"turns": int64(1)}}}, nil, ""},
+	} {
+		got, judged := Contracted("t", c.records)
+		if diff := cmp.Diff(c.want, got); diff != "" || judged != c.judged {
+			t.Errorf("%s: judged %q, want %q (-want +got)\n%s", name, judged, c.judged, diff)
+		}
+	}
+}
