@@ -3,6 +3,7 @@ package reconcile
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
@@ -75,10 +76,18 @@ func (m *merger) personal(c cand) string {
 		return fmt.Sprintf("only a person writes type %s", c.Atom.Type)
 	case reserved(c.path), reserved(c.Atom.Path):
 		return "only a person writes there"
+	case declares(c.Atom.Tags), c.prior != nil && declares(c.prior.Tags):
+		return "only a person declares a type of journal entry"
 	case c.prior != nil && isType(c.prior.Type, "task"):
 		return "an agent does not change a task"
 	}
 	return ""
+}
+
+// declares reports the tag of a document that adds a type of journal entry or
+// redefines one; it governs, whatever type it is of.
+func declares(tags []string) bool {
+	return slices.ContainsFunc(tags, func(t string) bool { return strings.EqualFold(strings.TrimSpace(okf.Visible(t)), "encoding-type") })
 }
 
 // decide appends the item of c, with its bytes.

@@ -189,13 +189,16 @@ func TestMergeDuplicateWithinTheEmission(t *testing.T) {
 func TestMergeWhatIsAPersons(t *testing.T) {
 	t.Parallel()
 	task := "---\ntype: task\nid: t-1\ntitle: Old\nstate: ready\nconfidence: inferred\n---\n"
-	g := graph(t, "tasks/t-1.md", task, "governance/note.md", "---\ntype: term\nid: note\nconfidence: inferred\n---\nx\n")
+	kind := "---\ntype: term\nid: kind\nconfidence: inferred\ntags: [encoding-type]\n---\n"
+	g := graph(t, "terms/kind.md", kind, "tasks/t-1.md", task, "governance/note.md", "---\ntype: term\nid: note\nconfidence: inferred\n---\nx\n")
 	tests := []struct{ name, text, base string }{
 		{"canon", "---\ntype: canon\nid: c\n---\n", ""},
 		{"canon in disguise", "---\ntype: \" CaNon\u200b \"\nid: c\n---\n", ""},
 		{"principle", "---\ntype: principle\nid: c\n---\n", ""},
 		{"profile", "---\ntype: persona\nid: c\n---\n", ""},
 		{"handoff", "---\ntype: handoff\nid: c\n---\n", ""},
+		{"a type of journal entry", "---\ntype: term\nid: c\ntags: [\"Encoding\u200b-type \"]\n---\n", ""},
+		{"a type of journal entry that exists", "---\ntype: term\nid: kind\n---\nmine\n", okf.BlobID([]byte(kind))},
 		{"a task that exists", strings.Replace(task, "Old", "New", 1), okf.BlobID([]byte(task))},
 		{"what governs", "---\ntype: term\nid: note\n---\nmine\n", "*"},
 	}

@@ -140,15 +140,19 @@ func bundlePath(target, from string) string {
 	return strings.TrimSuffix(p, ".md") + ".md"
 }
 
+// tainted is the tag of what an operator's override produced.
+const tainted = "override-produced"
+
 // tagged replaces the tags when the set of them differs. Approvals stay: they
-// are a person's.
+// are a person's. So does what says that an override stands behind the atom:
+// who writes over a part of it has not made it clean.
 func tagged(c cand) []okf.Set {
 	if _, ok := c.Atom.Field("tags"); !ok {
 		return nil
 	}
 	var want []string
 	for _, t := range c.prior.Tags {
-		if isApproval(t) {
+		if isApproval(t) || t == tainted {
 			want = append(want, t)
 		}
 	}

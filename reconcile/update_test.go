@@ -87,6 +87,8 @@ func TestMergeTags(t *testing.T) {
 		{"a number is its digits", "[2024]", `["2024"]`, nil},
 		{"the set replaces", "[a, b]", "[b, c]", []string{"b", "c"}},
 		{"approvals stay", `["approved-by:ann", a]`, "[c]", []string{"approved-by:ann", "c"}},
+		{"an override's tag stays", `[override-produced, a]`, "[c]", []string{"override-produced", "c"}},
+		{"and is no change alone", `[override-produced]`, "[]", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
