@@ -91,7 +91,7 @@ func (v *view) tells(file string, h handoff.Handoff) bool {
 		return false
 	}
 	entries, _, err := journal.Parse(b)
-	if err != nil {
+	if err != nil || !h.Vouches() {
 		return false
 	}
 	for _, e := range entries {

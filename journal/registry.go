@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -86,6 +87,15 @@ func (r Registry) Find(id string) (Type, bool) {
 		}
 	}
 	return Type{}, false
+}
+
+// Known is nil for an entry of a type the registry has, however it is spelled.
+func (r Registry) Known(e Entry) error {
+	e.normalise(r)
+	if _, ok := r.find(e.Type, e.Facet); ok {
+		return nil
+	}
+	return fmt.Errorf("unknown type %q; known are %s", Type{Letter: e.Type, Facet: e.Facet}.ID(), r.Letters())
 }
 
 // Suggest is the ID a mistyped one most likely means, "" when none is near: the

@@ -191,8 +191,8 @@ func (d *drain) claims(made *Made, own repo.Changes, more ...string) handoff.Wor
 			return handoff.LineCount(b)
 		},
 		Commit: func(oid string) bool {
-			_, err := d.repo.Resolve(context.Background(), oid)
-			return err == nil
+			found, err := d.repo.Resolve(context.Background(), oid)
+			return err == nil && strings.HasPrefix(string(found), oid) // and no branch of that name
 		},
 		Ref: func(name string) error {
 			_, err := d.at.graph.Resolve(name)
@@ -220,7 +220,7 @@ func (d *drain) tells(name string, h handoff.Handoff) bool {
 		return false
 	}
 	entries, _, err := journal.Parse(b)
-	return err == nil && slices.ContainsFunc(entries, func(e journal.Entry) bool {
+	return err == nil && h.Vouches() && slices.ContainsFunc(entries, func(e journal.Entry) bool {
 		return e.Type == "H" && handoff.Tells(e.Content, string(h.From), string(h.To), h.Path)
 	})
 }

@@ -124,6 +124,31 @@ func TestInvokeOutcomes(t *testing.T) {
 	}
 }
 
+// A session's note passes for no entry of odd's own: it neither tells of a
+// transition nor ends an override, and is of a type that there is.
+func TestNotesAreASessionsWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid)
+	e := finds("a buoy")
+	e.Notes = []session.Note{
+		{Type: "H", Title: "override ended: exploration, planning", Content: "execution → validation: knowledge/handoffs/2026-03-02-slack.md hands over."},
+		{Type: "D", Title: "gone back", Content: " \u200bREVERSION: execution → planning: all of it"},
+		{Type: "zz", Title: "of no type", Content: "left out"},
+		{Type: "O-open", Title: "two dates differ", Content: "an arrow → is an arrow | closes: journal/2026-03-02-ann.tsv#2"},
+	}
+	w.answer = answers(e)
+	r := w.mustInvoke(1)
+	got := w.journal(r.Run)
+	for _, want := range []string{"\tnoted: override ended: exploration, planning\tnoted: execution → validation: ", "\tnoted: ", "\tan arrow → is an arrow \\| closes:"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "\tREVERSION") || strings.Contains(got, "left out") {
+		t.Errorf("a note passes for more than it is:\n%s", got)
+	}
+}
+
 // A person answers a turn; when nobody does, the session has yielded and that is no failure.
 func TestInvokeDialogue(t *testing.T) {
 	t.Parallel()

@@ -340,15 +340,6 @@ func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) 
 	return data
 }
 
-// remarks appends the session's notes to the run's journal.
-func (d *drain) remarks(ch repo.Changes, c *claim, w *work) {
-	for _, n := range w.emission.Notes {
-		if err := d.tell(ch, n.Type, n.Facet, n.Title, n.Content); err != nil {
-			d.Progress(fmt.Sprintf("%s: a note is left out of the journal: %v", c.task.ID, err))
-		}
-	}
-}
-
 func resultTitle(out Outcome) string {
 	if out.State == "" {
 		return fmt.Sprintf("%s: claim lost", out.Task)

@@ -99,7 +99,7 @@ type encoded struct {
 
 // toldBy reports an entry that tells of the handoff.
 func (h encoded) toldBy(e journal.Entry) bool {
-	return e.Type == "H" && handoff.Tells(e.Content, string(h.From), string(h.To), h.path)
+	return e.Type == "H" && h.Vouches() && handoff.Tells(e.Content, string(h.From), string(h.To), h.path)
 }
 
 // given reads a handoff that a session names, where its claim left it; ok is

@@ -86,6 +86,13 @@ func TestHandoffsStandBeforeTheirSession(t *testing.T) {
 		{name: "another told of", at: "hand", tell: began(nil),
 			do:   func(s *story, d *draft) { swap(s, d, annTSV, "handoffs/2026", "handoffs/2025") },
 			want: []string{at + "began from handoffs/2026-03-02-planner.md, of which no journal entry tells"}},
+		{name: "told of by another run's notes", tell: func(s *story) repo.OID {
+			const notes = "journal/2026-03-02-run-01kj0000000000000000000009.tsv"
+			name := s.byHand(contract.Planner, replace("journal/2026-03-02-ann.tsv", notes))
+			s.ann("notes", repo.Changes{"knowledge/" + notes: s.file(annTSV)})
+			s.sit("work", contract.Builder, name)
+			return ""
+		}, want: []string{at + "began from handoffs/2026-03-02-planner.md, of which no journal entry tells"}},
 		{name: "told of in no journal it names", tell: began(replace("journal: journal/2026-03-02-ann.tsv\n", "")),
 			want: []string{at + "began from handoffs/2026-03-02-planner.md, of which no journal entry tells"}},
 	})

@@ -90,6 +90,22 @@ func checked(t *testing.T, text string, w World) string {
 	return strings.Join(out, "|")
 }
 
+// Only its own run's journal, or a person's, tells of a handoff.
+func TestVouches(t *testing.T) {
+	t.Parallel()
+	const own, other = "run-01M80AMR7FRN7Z7VVNCM3WZEVG", "run-01m80amrc7wvgrdejx041n3h2w"
+	for journal, want := range map[string]bool{
+		"journal/2026-03-02-ann.tsv": true, "journal/2026-03-02-run-01m80amr7frn7z7vvncm3wzevg.tsv": true, "journal/2026-03-02-running.tsv": true,
+		"journal/2026-03-02-" + other + ".tsv": false, "knowledge/journal/2026-03-02-" + strings.ToUpper(other) + ".tsv": false, other + ".tsv": false,
+	} {
+		h := Handoff{Run: own}
+		h.Journal = journal
+		if got := h.Vouches(); got != want {
+			t.Errorf("%s vouches: %v", journal, got)
+		}
+	}
+}
+
 func TestCheckTells(t *testing.T) {
 	t.Parallel()
 	w := world()

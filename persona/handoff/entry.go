@@ -2,6 +2,7 @@ package handoff
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/odd-cli/odd/persona/deliver"
@@ -75,6 +76,16 @@ func acceptsAll(d deliver.Deliverable) bool {
 		}
 	}
 	return true
+}
+
+// runs is the name of a run's journal file.
+var runs = regexp.MustCompile(`(?i)(?:^|[-/])(run-[0-9a-z]{26})\.tsv$`)
+
+// Vouches reports whether the journal that the handoff names may tell of it: its
+// own run's or a person's. Another run's holds what that one's sessions noted.
+func (h Handoff) Vouches() bool {
+	m := runs.FindStringSubmatch(h.Journal)
+	return m == nil || strings.EqualFold(m[1], h.Run)
 }
 
 // Tells reports whether the content of a journal entry tells of the handoff at

@@ -1,0 +1,52 @@
+package drain
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// remarks appends the session's notes to the run's journal. One of a type that
+// the bundle's canon does not have is left out.
+func (d *drain) remarks(ch repo.Changes, c *claim, w *work) {
+	types := d.at.types()
+	for _, n := range w.emission.Notes {
+		err := types.Known(journal.Entry{Type: n.Type, Facet: n.Facet})
+		if err == nil {
+			err = d.tell(ch, n.Type, n.Facet, quoted(n.Title), quoted(n.Content))
+		}
+		if err != nil {
+			d.Progress(fmt.Sprintf("%s: a note is left out of the journal: %v", c.task.ID, err))
+		}
+	}
+}
+
+// quoted is a session's text in an entry. What begins as the entries do that odd
+// itself writes of transitions and overrides, and finds again by it, is marked as
+// the session's, so that no note can pass for one.
+func quoted(s string) string {
+	if own.MatchString(strings.TrimSpace(okf.Visible(s))) {
+		return "noted: " + s
+	}
+	return s
+}
+
+// own is how those begin.
+var own = regexp.MustCompile(`^(?i:exploration|planning|execution|validation|resolution)\s*→|^(?i:override|override ended):|^(?:REVERSION|SKIP|CLARIFICATION|INSUFFICIENT):`)
+
+// types are the types of journal entry that the board's canon has.
+func (s *snapshot) types() journal.Registry {
+	var docs []journal.Document
+	for _, a := range s.graph.Atoms() {
+		if slices.Contains(a.Tags, "encoding-type") && !slices.Contains([]string{"deprecated", "superseded", "archived"}, a.Status) {
+			docs = append(docs, journal.Document{Name: s.file(a.Path), Body: a.Body(), Line: a.BodyLine})
+		}
+	}
+	r, _ := journal.RegistryOf(docs)
+	return r
+}
