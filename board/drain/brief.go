@@ -80,10 +80,15 @@ func artifacts(b bound, base fs.FS, root string) []invoke.File {
 // said of an attempt in another mode is no context of this one, and nothing says
 // which words were said of which: then there is none.
 func (d *drain) before(t board.Task, mode contract.Mode) []string {
-	var out []string
 	if (len(t.Rejected) > 0 || t.BlockedReason != "") && !d.origin().only(t, mode) {
 		return nil
 	}
+	return attempts(t)
+}
+
+// attempts is what became of a task's attempts, newest first.
+func attempts(t board.Task) []string {
+	var out []string
 	for _, r := range slices.Backward(t.Rejected) {
 		out = append(out, fmt.Sprintf("rejected by %s at %s: %s", r.By, r.At, r.Reason))
 	}

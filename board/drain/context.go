@@ -1,0 +1,284 @@
+package drain
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/okf"
+)
+
+// Context is what to read before asking anybody anything, in the order it is
+// read. Slow memory is quoted; progress and the artifact index are derived.
+type Context struct {
+	Lease     LeaseContext     `json:"lease"`
+	Decisions []Decided        `json:"decisions"`
+	Artifacts []ArtifactStatus `json:"artifacts"`
+	Progress  ProgressView     `json:"progress"`
+	Signals   Signals          `json:"signals"`
+}
+
+// LeaseContext is the commitment lease and whether it is valid.
+type LeaseContext struct {
+	Required  bool         `json:"required"` // odd.toml asks for one
+	Stance    gate.Stance  `json:"stance,omitempty"`
+	ID        string       `json:"id,omitempty"`
+	State     gate.State   `json:"state"`
+	Frame     string       `json:"frame,omitempty"`
+	Horizon   string       `json:"horizon,omitempty"`
+	Success   []string     `json:"success_criteria,omitempty"`
+	NonGoals  []string     `json:"non_goals,omitempty"`
+	Milestone []string     `json:"milestone,omitempty"`
+	ExpiresAt *time.Time   `json:"expires_at,omitempty"`
+	MaxTasks  int          `json:"max_tasks,omitempty"`
+	Budget    int64        `json:"budget_micro_usd,omitempty"`
+	Kinds     []string     `json:"kinds,omitempty"`
+	Paths     []string     `json:"paths,omitempty"`
+	Verdict   gate.Verdict `json:"verdict"`
+}
+
+// Decided is a decision in force.
+type Decided struct {
+	gate.Decision
+	Due string `json:"due,omitempty"` // which of its revisit triggers has come
+}
+
+// Freshness is what the artifact index says of an entry, by how many tasks were
+// drained since it was last touched.
+type Freshness string
+
+// The freshnesses. What is final is current for 30 drained tasks, stale for 20
+// more and then to be reviewed; a draft and what waits in review is stale after 10.
+const (
+	Current      Freshness = "current"
+	Stale        Freshness = "stale"
+	ReviewNeeded Freshness = "review-needed"
+)
+
+const (
+	finalTurns  = 30
+	reviewTurns = finalTurns + 20
+	draftTurns  = 10
+	silentTurns = 10
+)
+
+// ArtifactStatus is one artifact in force, or a result that waits on its branch.
+type ArtifactStatus struct {
+	ID     okf.ID    `json:"id"` // the atom's, or the task's whose result waits
+	Title  string    `json:"title,omitempty"`
+	State  string    `json:"state"`            // final, draft or review
+	Branch string    `json:"branch,omitempty"` // where a result waits
+	Status Freshness `json:"status"`
+	Turns  int       `json:"turns"` // tasks drained since it was touched; -1 where nothing says when that was
+}
+
+// ProgressView is where the work stands.
+type ProgressView struct {
+	Running []TaskLine `json:"in_progress"`
+	Next    []TaskLine `json:"next"` // what a drain would take, the first five
+	Blocked []TaskLine `json:"blocked"`
+	Done    []TaskLine `json:"done"`   // the last three
+	Silent  int        `json:"silent"` // tasks drained since one last reached review or done
+	Stale   bool       `json:"stale"`  // ten or more of them
+}
+
+// TaskLine is a task with the one thing to know about it.
+type TaskLine struct {
+	ID    okf.ID `json:"id"`
+	Title string `json:"title,omitempty"`
+	Note  string `json:"note,omitempty"` // who runs it, why it is blocked, when it was done
+}
+
+// Signals are what people and machines have raised and nobody has answered.
+type Signals struct {
+	Paused    string          `json:"paused,omitempty"`
+	Proposals []gate.Proposal `json:"proposals"`
+	Task      okf.ID          `json:"task,omitempty"`
+	Before    []string        `json:"before,omitempty"` // what became of the task's attempts, newest first
+}
+
+// Unquoted is c without the words of agents: why tasks are blocked and what
+// agents propose is counted there, and not said. A session in one mode does not
+// read what sessions in another had to say.
+func (c Context) Unquoted() Context {
+	c.Progress.Blocked = slices.Clone(c.Progress.Blocked)
+	for i := range c.Progress.Blocked {
+		c.Progress.Blocked[i].Note = ""
+	}
+	c.Signals.Proposals = slices.Clone(c.Signals.Proposals)
+	for i, p := range c.Signals.Proposals {
+		if p.Source == gate.TaskAgent {
+			c.Signals.Proposals[i].Reason = "in an agent's words, not quoted here"
+		}
+	}
+	c.Signals.Before = nil
+	return c
+}
+
+// Context reads the memory. task "" is about none in particular.
+func (m *Memory) Context(task okf.ID) (Context, error) {
+	c := Context{Lease: m.lease(), Decisions: []Decided{}}
+	if err := m.recall(); err != nil {
+		return c, err
+	}
+	ds, err := m.decisions()
+	if err != nil {
+		return c, err
+	}
+	for _, d := range ds {
+		c.Decisions = append(c.Decisions, Decided{d, d.Due(m.Slow.Facts.Now, m.Slow.Facts.Done)})
+	}
+	c.Artifacts = m.artifacts()
+	c.Progress = m.work()
+	c.Signals, err = m.signals(task)
+	return c, err
+}
+
+func (m *Memory) lease() LeaseContext {
+	l, f := m.Slow.File.Lease, m.Slow.Facts
+	c := LeaseContext{
+		Required: m.Leases, Stance: m.Slow.File.Stance, ID: l.ID, State: cmp.Or(l.State, gate.None), Frame: l.Frame, Horizon: l.Horizon, Success: l.Success,
+		NonGoals: l.NonGoals, Milestone: l.Milestone, MaxTasks: l.MaxTasks, Budget: l.Budget, Kinds: l.Scope.Kinds, Paths: l.Scope.Paths,
+	}
+	if !l.ExpiresAt.IsZero() {
+		c.ExpiresAt = &l.ExpiresAt
+	}
+	if m.Leases || f.Present {
+		c.Verdict = m.Slow.Verdict("")
+	}
+	return c
+}
+
+// artifacts is the index: what is most in need of a look comes first.
+func (m *Memory) artifacts() []ArtifactStatus {
+	out := []ArtifactStatus{}
+	for _, a := range m.Graph.Atoms() {
+		if strings.EqualFold(a.Type, "artifact") && !strings.EqualFold(a.Status, "deprecated") {
+			out = append(out, m.artifact(a))
+		}
+	}
+	for _, t := range m.Tasks {
+		if t.State == board.Review {
+			s := ArtifactStatus{ID: t.ID, Title: t.Title, State: "review", Branch: t.Result.Branch, Turns: m.since(t.Result.Run, t.ID)}
+			s.Status = fresh(s.Turns, draftTurns, 0)
+			out = append(out, s)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b ArtifactStatus) int {
+		worst := []Freshness{ReviewNeeded, Stale, Current}
+		return cmp.Or(cmp.Compare(slices.Index(worst, a.Status), slices.Index(worst, b.Status)), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+func (m *Memory) artifact(a *okf.Atom) ArtifactStatus {
+	s := ArtifactStatus{ID: a.ID, Title: a.Title, State: "final", Turns: -1}
+	if at := touched(a); !at.IsZero() {
+		s.Turns = m.turns(at)
+	}
+	if strings.EqualFold(a.Status, "draft") {
+		s.State, s.Status = "draft", fresh(s.Turns, draftTurns, 0)
+	} else {
+		s.Status = fresh(s.Turns, finalTurns, reviewTurns)
+	}
+	if s.Status == Current && expired(a, m.Slow.Facts.Now) {
+		s.Status = Stale
+	}
+	return s
+}
+
+// touched is when an atom was last written or confirmed, as it says itself.
+func touched(a *okf.Atom) time.Time {
+	var last time.Time
+	for _, s := range append(slices.Clone(a.Verified), a.Generated) {
+		if at, err := time.Parse(time.RFC3339, s.At); err == nil && at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+// fresh is the freshness after so many turns; review 0 is never.
+func fresh(turns, stale, review int) Freshness {
+	switch {
+	case review > 0 && turns >= review:
+		return ReviewNeeded
+	case turns >= stale:
+		return Stale
+	}
+	return Current
+}
+
+// since is how many tasks were drained after a run's end of a task, -1 where the
+// ledger does not know it.
+func (m *Memory) since(run string, task okf.ID) int {
+	for _, e := range m.ends {
+		if e.run == run && e.task == string(task) {
+			return m.turns(e.at)
+		}
+	}
+	return -1
+}
+
+// work is the progress view. What would be next leaves money and personas to drain.
+func (m *Memory) work() ProgressView {
+	p := ProgressView{Running: []TaskLine{}, Next: []TaskLine{}, Blocked: []TaskLine{}, Done: []TaskLine{}}
+	all := board.ByID(m.Tasks)
+	var ready, done []board.Task
+	for _, t := range m.Tasks {
+		switch {
+		case t.State == board.InProgress:
+			p.Running = append(p.Running, TaskLine{t.ID, t.Title, t.ClaimedBy})
+		case t.State == board.Blocked:
+			p.Blocked = append(p.Blocked, TaskLine{t.ID, t.Title, t.BlockedReason})
+		case t.State == board.Done:
+			done = append(done, t)
+		case t.State == board.Ready:
+			if why := board.Eligible(t, all, m.Slow.Facts.Now); why != "" {
+				p.Blocked = append(p.Blocked, TaskLine{t.ID, t.Title, string(why)})
+			} else {
+				ready = append(ready, t)
+			}
+		}
+	}
+	for _, t := range first(board.Order(ready, all), 5) {
+		p.Next = append(p.Next, TaskLine{t.ID, t.Title, t.Kind})
+	}
+	slices.SortStableFunc(done, func(a, b board.Task) int { return doneAt(b).Compare(doneAt(a)) })
+	for _, t := range first(done, 3) {
+		line := TaskLine{ID: t.ID, Title: t.Title}
+		if at := doneAt(t); !at.IsZero() {
+			line.Note = at.UTC().Format(time.RFC3339)
+		}
+		p.Done = append(p.Done, line)
+	}
+	p.Silent, _ = m.progress()
+	p.Stale = p.Silent >= silentTurns
+	return p
+}
+
+func first[T any](list []T, n int) []T { return list[:min(len(list), n)] }
+
+func (m *Memory) signals(task okf.ID) (Signals, error) {
+	s := Signals{Proposals: m.Slow.Buffer.Open(), Task: task}
+	if s.Proposals == nil {
+		s.Proposals = []gate.Proposal{}
+	}
+	b, err := fs.ReadFile(m.Bundle, "pause.toml")
+	if err == nil {
+		s.Paused = board.PauseReason(b)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return s, err
+	}
+	for _, t := range m.Tasks {
+		if t.ID == task && task != "" {
+			s.Before = attempts(t)
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,182 @@
+package drain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/okf"
+)
+
+// The most entries of a kind that the text names; the rest is counted.
+const textEntries = 12
+
+// maxEntry is the most one entry of the text may be, in bytes.
+const maxEntry = 400
+
+// Markdown is the context as text: the five headings in their order, one line an
+// entry, so that no text of an agent or a file begins a line of its own. The
+// same context makes the same bytes.
+func (c Context) Markdown() string {
+	var p page
+	p.heading("lease")
+	p.lease(c.Lease)
+	p.heading("decisions")
+	for _, d := range c.Decisions {
+		due := ""
+		if d.Due != "" {
+			due = " DUE " + d.Due + "."
+		}
+		p.entry("%s (%s):%s %s", d.ID, d.Confidence, due, d.Decision.Decision)
+	}
+	p.heading("artifacts")
+	for _, a := range c.Artifacts {
+		p.entry("%s %s, %s%s%s", a.ID, a.Status, a.State, lead(" on ", a.Branch), a.turns()+lead(": ", a.Title))
+	}
+	p.heading("progress")
+	p.progress(c.Progress)
+	p.heading("signals")
+	p.signals(c.Signals)
+	return p.close()
+}
+
+// page writes headings with entries.
+type page struct {
+	strings.Builder
+	entries, left int
+}
+
+// heading ends the part before and begins one.
+func (p *page) heading(name string) {
+	if p.Len() > 0 {
+		p.end()
+		p.WriteByte('\n')
+	}
+	p.entries, p.left = 0, 0
+	fmt.Fprintf(p, "## %s\n\n", name)
+}
+
+// end says what a part left out, or that it has nothing.
+func (p *page) end() {
+	switch {
+	case p.left > 0:
+		fmt.Fprintf(p, "- and %d more\n", p.left)
+	case p.entries == 0:
+		p.WriteString("- none\n")
+	}
+}
+
+func (p *page) close() string {
+	p.end()
+	return p.String()
+}
+
+// entry writes one line while the part has room.
+func (p *page) entry(format string, args ...any) {
+	if p.entries >= textEntries {
+		p.left++
+		return
+	}
+	p.line(format, args...)
+}
+
+// line writes one line, room or not.
+func (p *page) line(format string, args ...any) {
+	p.entries++
+	s := strings.Join(strings.Fields(okf.Visible(fmt.Sprintf(format, args...))), " ")
+	if len(s) > maxEntry {
+		s = strings.ToValidUTF8(s[:maxEntry], "") + "…"
+	}
+	p.WriteString("- " + s + "\n")
+}
+
+// lead is s behind what introduces it, "" for an empty s.
+func lead(intro, s string) string {
+	if s == "" {
+		return ""
+	}
+	return intro + s
+}
+
+func (a ArtifactStatus) turns() string {
+	switch a.Turns {
+	case -1:
+		return ""
+	case 1:
+		return ", 1 drained task old"
+	}
+	return fmt.Sprintf(", %d drained tasks old", a.Turns)
+}
+
+func (p *page) lease(l LeaseContext) {
+	switch {
+	case l.ID == "" && !l.Required:
+		p.line("leases are off")
+		return
+	case l.ID == "":
+		p.line("none%s%s", lead(": ", l.Verdict.Text), lead("; ", l.Verdict.Way))
+		return
+	}
+	p.line("%s %s, stance %s: %s", l.ID, l.State, l.Stance, l.validity())
+	for _, s := range [][2]string{
+		{"frame", l.Frame}, {"success", strings.Join(l.Success, "; ")}, {"not", strings.Join(l.NonGoals, "; ")},
+		{"milestone", strings.Join(l.Milestone, ", ")}, {"kinds", strings.Join(l.Kinds, ", ")}, {"paths", strings.Join(l.Paths, ", ")},
+	} {
+		if s[1] != "" {
+			p.line("%s: %s", s[0], s[1])
+		}
+	}
+}
+
+// validity is what is left of a lease, or why it is not valid.
+func (l LeaseContext) validity() string {
+	v := l.Verdict
+	if !v.Valid {
+		return "not valid [" + v.Code + "]" + lead(", ", v.Text) + lead("; ", v.Way)
+	}
+	parts := []string{"valid"}
+	if l.ExpiresAt != nil {
+		parts = append(parts, "until "+l.ExpiresAt.UTC().Format(time.RFC3339))
+	}
+	if l.MaxTasks > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d tasks left", v.Tasks, l.MaxTasks))
+	}
+	if l.Budget > 0 {
+		parts = append(parts, fmt.Sprintf("$%s of $%s left", budget.MicroUSD(v.Budget), budget.MicroUSD(l.Budget)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p *page) progress(v ProgressView) {
+	if v.Silent > 0 {
+		stale := ""
+		if v.Stale {
+			stale = ": progress is stale"
+		}
+		p.line("%d of %d drained tasks without one that reached review or done%s", v.Silent, silentTurns, stale)
+	}
+	for _, group := range []struct {
+		name  string
+		tasks []TaskLine
+	}{{"running", v.Running}, {"next", v.Next}, {"blocked", v.Blocked}, {"done", v.Done}} {
+		for _, t := range first(group.tasks, textEntries/2) {
+			p.line("%s: %s%s%s", group.name, t.ID, lead(" (", t.Note)+strings.Repeat(")", min(len(t.Note), 1)), lead(": ", t.Title))
+		}
+		if n := len(group.tasks) - textEntries/2; n > 0 {
+			p.line("%s: and %d more", group.name, n)
+		}
+	}
+}
+
+func (p *page) signals(s Signals) {
+	if s.Paused != "" {
+		p.line("paused: %s", s.Paused)
+	}
+	for _, b := range s.Before {
+		p.entry("%s %s", s.Task, b)
+	}
+	for _, o := range s.Proposals {
+		p.entry("%s %s, %s proposes the %s gate: %s", o.ID, o.Severity, o.Source, o.Gate, o.Reason)
+	}
+}

@@ -1,0 +1,211 @@
+package drain
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/okf"
+)
+
+// Memory is a board at one commit as it is remembered: the slow loop's files,
+// and what is derived from the tasks, the bundle and the ledger of the last
+// three months. Nothing derived is ever stored.
+type Memory struct {
+	Slow   SlowLoop // its Facts.Now is the clock
+	Bundle fs.FS
+	Graph  *okf.Graph
+	Tasks  []board.Task
+	Leases bool // odd.toml asks for one
+
+	ends []ended // nil until recall
+}
+
+// ended is one drained task's end, as the ledger has it.
+type ended struct {
+	at        time.Time
+	run, task string
+	verdict   string // review, blocked, lost, or abandoned where the run died
+}
+
+// months is how far back the ledger is read: a sign is about now.
+const months = 3
+
+// recall reads the ends of drained tasks, oldest first.
+func (m *Memory) recall() error {
+	if m.ends != nil {
+		return nil
+	}
+	from := m.Slow.Facts.Now.UTC().AddDate(0, -months, 0)
+	recs, err := recordsSince(m.Bundle, from)
+	if err != nil {
+		return err
+	}
+	m.ends = []ended{}
+	for _, r := range recs {
+		e := ended{at: r.TS, run: r.Run, task: r.Task, verdict: text(r.Data, "verdict")}
+		switch {
+		case r.TS.Before(from):
+			continue
+		case r.Kind == ledger.Abandoned && r.Task != r.DeadRun:
+			e.run, e.verdict = r.DeadRun, "abandoned"
+		case r.Kind != ledger.Outcome || r.Task == r.Run:
+			continue // not the end of a task
+		}
+		m.ends = append(m.ends, e)
+	}
+	slices.SortStableFunc(m.ends, func(a, b ended) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.run, b.run), cmp.Compare(a.task, b.task))
+	})
+	return nil
+}
+
+// turns is how many tasks were drained after a moment.
+func (m *Memory) turns(after time.Time) int {
+	n := 0
+	for _, e := range m.ends {
+		if e.at.After(after) {
+			n++
+		}
+	}
+	return n
+}
+
+// progress is how many tasks were drained since one last reached review or done,
+// and what reached it then.
+func (m *Memory) progress() (silent int, last string) {
+	var at time.Time
+	for _, t := range m.Tasks {
+		if when := doneAt(t); when.After(at) {
+			at, last = when, string(t.ID)
+		}
+	}
+	for _, e := range m.ends {
+		switch {
+		case e.verdict == string(board.Review):
+			silent = 0
+			if e.at.After(at) {
+				at, last = e.at, e.run+"/"+e.task
+			}
+		case e.at.After(at):
+			silent++
+		}
+	}
+	return silent, last
+}
+
+// doneAt is when a person approved t; zero for a task that is not done.
+func doneAt(t board.Task) time.Time {
+	if t.State != board.Done || t.Atom == nil {
+		return time.Time{}
+	}
+	var at time.Time
+	for _, v := range t.Atom.Verified {
+		if when, err := time.Parse(time.RFC3339, v.At); err == nil && v.Human() && when.After(at) {
+			at = when
+		}
+	}
+	return at
+}
+
+// Signs counts what decay looks at. refused is how many drains in a row were
+// refused, which no ledger knows. A file that cannot be read is an error: what
+// it would say is not nothing.
+func (m *Memory) Signs(refused int) (gate.Signs, error) {
+	s := gate.Signs{Now: m.Slow.Facts.Now, File: m.Slow.File, Verdict: m.Slow.Verdict(""), Refused: refused, Rejected: map[string]int{}, Blocked: map[string]int{}}
+	if err := m.recall(); err != nil {
+		return s, err
+	}
+	if rows := m.Slow.Facts.Chain.Rows; len(rows) > 0 {
+		s.Act = rows[len(rows)-1].ID
+	}
+	s.SinceProgress, s.Progress = m.progress()
+	s.Failures, s.Failing = m.failures()
+	s.Stale = m.stale()
+	m.drift(&s)
+	ds, err := m.decisions()
+	for _, d := range ds {
+		if why := d.Due(s.Now, m.Slow.Facts.Done); why != "" {
+			s.Due = append(s.Due, d.ID+" "+why)
+		}
+	}
+	return s, err
+}
+
+// drift counts, for tasks that are not done, how often a person turned their
+// proposal down and how often they ended blocked.
+func (m *Memory) drift(s *gate.Signs) {
+	open := map[string]bool{}
+	for _, t := range m.Tasks {
+		if t.State == board.Done {
+			continue
+		}
+		open[string(t.ID)] = true
+		if n := len(t.Rejected); n > 0 {
+			s.Rejected[string(t.ID)] = n
+		}
+	}
+	for _, e := range m.ends {
+		if open[e.task] && e.verdict == string(board.Blocked) {
+			s.Blocked[e.task]++
+		}
+	}
+}
+
+// failures is how many of the last drained tasks ended blocked or died, and the
+// run of the first of them. A claim that was lost is neither.
+func (m *Memory) failures() (n int, run string) {
+	for _, e := range slices.Backward(m.ends) {
+		switch e.verdict {
+		case string(board.Blocked), "abandoned":
+			n, run = n+1, e.run
+		case string(board.Review):
+			return n, run
+		}
+	}
+	return n, run
+}
+
+// stale are the ids of atoms past their stale_after, in their order.
+func (m *Memory) stale() []string {
+	var out []string
+	for _, a := range m.Graph.Atoms() {
+		if expired(a, m.Slow.Facts.Now) {
+			out = append(out, string(a.ID))
+		}
+	}
+	return out
+}
+
+// expired reports an atom in force whose stale_after has come.
+func expired(a *okf.Atom, now time.Time) bool {
+	if a.StaleAfter == "" || strings.EqualFold(a.Status, "deprecated") {
+		return false
+	}
+	at, err := time.Parse(time.RFC3339, a.StaleAfter)
+	return err == nil && !now.Before(at)
+}
+
+// decisions are those in force.
+func (m *Memory) decisions() ([]gate.Decision, error) {
+	ds, err := gate.ReadDecisions(m.Slow.Decisions)
+	if err != nil {
+		return nil, refuse("decisions", "%s: %v", DecisionsFile, err)
+	}
+	return gate.InForce(ds), nil
+}
+
+// Decay is what decay proposes that was not said before, without ids.
+func (m *Memory) Decay(refused int) ([]gate.Proposal, error) {
+	s, err := m.Signs(refused)
+	if err != nil {
+		return nil, fmt.Errorf("decay: %w", err)
+	}
+	return m.Slow.Buffer.Unheard(gate.Decay(s)), nil
+}
