@@ -1,6 +1,23 @@
 package gate
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The files that an act writes, below the bundle root.
+const (
+	LeasePath     = "governance/lease.toml"
+	GatesPath     = "governance/gates.jsonl"
+	DecisionsPath = "governance/decisions.jsonl"
+)
+
+// Cooldown is how many gate acts and drained tasks must lie between two
+// emergencies.
+const Cooldown = 3
 
 // Slow is the slow memory at one commit: what an act starts from.
 type Slow struct {
@@ -13,14 +30,15 @@ type Slow struct {
 // Act is what a person does at a gate.
 type Act struct {
 	Gate     Gate
-	Kind     string // frame, draft, activate, renew, revise, enter, expire, release, suspend
-	To       Stance // "" takes the gate's default
-	Lease    *Lease // a draft or a revision, where the act writes one
-	Extend   time.Duration
+	Kind     string            // frame, draft, activate, renew, revise, enter, expire, release, suspend; "" for the gate's usual one
+	To       Stance            // "" takes the gate's default
+	Lease    *Lease            // a draft or a revision, where the act writes one
+	Extend   time.Duration     // of activate and renew: from now; 0 keeps what the draft or the term before says
+	Locks    map[string]string // of activate and renew: the work orders to lock; nil keeps the lease's
 	Decision *Decision
 	Because  []string // proposals it accepts
-	Reason   string
-	By       string // human:ADDRESS
+	Reason   string   // what a person may leave out is said in the act's own words
+	By       string   // human:ADDRESS
 	Now      time.Time
 	Drained  int // tasks drained since the last emergency, from the ledger
 }
@@ -28,41 +46,358 @@ type Act struct {
 // Outcome is what an act writes, path below the bundle root → new bytes, and the
 // row it appended.
 type Outcome struct {
-	Files map[string][]byte
-	Row   Row
-	Lease File
-	Diff  []Change // of the lease, field by field, for the person to read
-	Asks  string   // the renewal prompt, where the person must answer it
+	Files      map[string][]byte
+	Row        Row
+	Lease      File     // zero where there is none
+	Diff       []Change // of the lease, field by field, for the person to read
+	Asks       string   // the renewal prompt, where the person must answer it
+	Decision   Decision // as written; zero where there is none
+	Superseded []string // open proposals about a lease that ended here, which the act does not answer
 }
 
-// Change is one field of the lease before and after.
-type Change struct{ Field, Before, After string }
+// Refusal is one reason against an act, and the way out.
+type Refusal struct{ Code, Text, Way string }
+
+// Refusals is every reason against an act.
+type Refusals []Refusal
+
+// Error is one reason a line.
+func (r Refusals) Error() string {
+	lines := make([]string, len(r))
+	for i, one := range r {
+		lines[i] = one.Text
+		if one.Way != "" {
+			lines[i] += "; " + one.Way
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Refused is the first reason's code: memory, person, act, transition, state,
+// draft, lease, longer, time_expired, execution, writes, decision, proposal,
+// reason, cooldown or clock.
+func (r Refusals) Refused() string {
+	if len(r) == 0 {
+		return ""
+	}
+	return r[0].Code
+}
+
+// deed is an act being judged.
+type deed struct {
+	Act
+	slow      Slow
+	chain     Chain
+	before    File // zero: no lease
+	after     File
+	decisions []byte
+	decided   Decision
+	no        Refusals
+}
 
 // Do judges the act by the transition table, the write matrix and the lease's
 // own rules, and returns what it writes. Every reason against it is in the
 // error, a Refusals.
-func Do(s Slow, a Act) (Outcome, error) { return Outcome{}, nil }
-
-// Write is one thing a gate may write, by the act that does.
-type Write struct {
-	Gate   Gate
-	Object string   // lease, decisions, principles, pause, tasks, odd.toml
-	Acts   []string // "" for any
+func Do(s Slow, a Act) (Outcome, error) {
+	a.Now = a.Now.UTC().Truncate(time.Second)
+	d := &deed{Act: a, slow: s}
+	if d.read(); len(d.no) > 0 {
+		return Outcome{}, d.no
+	}
+	d.person()
+	if d.known() {
+		d.transition()
+		d.lease()
+		d.decision()
+		d.cooldown()
+	}
+	d.answers()
+	if len(d.no) > 0 {
+		return Outcome{}, d.no
+	}
+	return d.write()
 }
 
-// Writes is the matrix of what each gate may write.
-func Writes() []Write { return nil }
+func (d *deed) refuse(code, way, format string, args ...any) {
+	d.no = append(d.no, Refusal{code, fmt.Sprintf(format, args...), way})
+}
 
-// Decision is one line of decisions.jsonl.
-type Decision struct {
-	ID         string    `json:"id"` // D-0001 …
-	TS         time.Time `json:"ts"`
-	Decision   string    `json:"decision"`
-	Rationale  []string  `json:"rationale"` // 1 to 3
-	Tradeoffs  string    `json:"tradeoffs"`
-	Confidence string    `json:"confidence"`                 // low, med, high
-	Revisit    []string  `json:"revisit_triggers,omitempty"` // a date, "task ID done", or words
-	Supersedes string    `json:"supersedes,omitempty"`
-	By         string    `json:"by"`
-	Act        string    `json:"act"` // the gate row it was made at
+// read reads the slow memory, which must agree with itself.
+func (d *deed) read() {
+	var err error
+	if d.chain, err = ReadChain(d.slow.Gates); err != nil {
+		d.refuse("memory", "", "%s: %v", GatesPath, err)
+	}
+	if _, err := ReadDecisions(d.slow.Decisions); err != nil {
+		d.refuse("memory", "", "%s: %v", DecisionsPath, err)
+	}
+	if d.slow.LeaseFile != nil {
+		if d.before, err = ParseLease(LeasePath, d.slow.LeaseFile); err != nil {
+			d.refuse("memory", restore+"; odd pause stops work meanwhile", "%v", err)
+		}
+	}
+	if len(d.no) > 0 {
+		return
+	}
+	id, state := d.chain.Lease()
+	last, _ := d.chain.Last(id)
+	switch {
+	case d.slow.LeaseFile == nil && id != "":
+		d.refuse("memory", restore, "%s: is missing, and %s is %s", LeasePath, id, state)
+	case d.slow.LeaseFile != nil && (id != d.before.Lease.ID || last.LeaseSum != Sum(d.slow.LeaseFile)):
+		d.refuse("memory", restore, "%s: is not as the last gate left it", LeasePath)
+	case d.slow.LeaseFile != nil && (d.before.Stance != d.chain.Stance() || d.before.Lease.State != state):
+		d.refuse("memory", restore, "%s: says %s and %s, the gates say %s and %s", LeasePath, d.before.Stance, d.before.Lease.State, d.chain.Stance(), state)
+	}
+}
+
+func (d *deed) person() {
+	if !person(d.By) {
+		d.refuse("person", "a person passes it", "%s gate: by %q is no person's human:ADDRESS", d.Gate, d.By)
+	}
+	if last, ok := d.chain.End(); ok && d.Now.Before(last.TS.Add(-skew)) {
+		d.refuse("clock", "set the clock right", "%s gate: it is %s, before the last gate at %s", d.Gate, stamp(d.Now), stamp(last.TS))
+	}
+	d.Reason = strings.Join(strings.Fields(d.Reason), " ")
+	if !oneLine(d.Reason) || len(d.Reason) > 500 {
+		d.refuse("reason", "say it in one line of at most 500 bytes", "%s gate: the reason is %d bytes or has characters nobody sees", d.Gate, len(d.Reason))
+	}
+}
+
+// known settles which act it is.
+func (d *deed) known() bool {
+	_, state := d.chain.Lease()
+	if d.Kind == "" {
+		d.Kind = d.Gate.usually(state, d.Act.Lease != nil)
+	}
+	if !slices.Contains(acts[d.Gate], d.Kind) {
+		way := meant(string(d.Gate), texts(Gates()))
+		if len(acts[d.Gate]) > 0 {
+			way = "it has " + strings.Join(acts[d.Gate], ", ")
+		}
+		d.refuse("act", way, "%s gate: has no %q", d.Gate, d.Kind)
+		return false
+	}
+	if needsReason(d.Kind) && d.Reason == "" {
+		d.refuse("reason", "say why in one line", "%s: has no reason", d.Kind)
+	}
+	return true
+}
+
+// usually is the act of a gate that nobody named.
+func (g Gate) usually(s State, drafted bool) string {
+	switch {
+	case g == Framing && drafted:
+		return "draft"
+	case g == Commitment && s == Draft:
+		return "activate"
+	}
+	return map[Gate]string{Framing: "frame", Commitment: "enter", EvaluationGate: "enter", Emergency: "suspend"}[g]
+}
+
+// needsReason: what ends or changes a commitment leaves a bookmark.
+func needsReason(act string) bool {
+	return slices.Contains([]string{"revise", "expire", "release", "suspend"}, act)
+}
+
+func (d *deed) transition() {
+	to, err := Next(d.chain.Stance(), d.Gate, d.To)
+	if err != nil {
+		d.refuse("transition", "", "%v", err)
+		return
+	}
+	d.To = to
+}
+
+// lease makes the lease as the act leaves it.
+func (d *deed) lease() {
+	id, state := d.chain.Lease()
+	to, ok := moved(state, d.Kind)
+	if !ok {
+		d.refuse("state", wayFrom(state), "%s: the lease %s", d.Kind, strings.TrimSpace(id+" is "+string(state)))
+		return
+	}
+	d.after = d.before
+	build := map[string]func(){"draft": d.draft, "activate": d.activate, "renew": d.renew, "revise": d.revise}[d.Kind]
+	switch {
+	case build != nil:
+		build()
+	case d.Act.Lease != nil:
+		d.refuse("writes", "", "%s: writes no lease of its own", d.Kind)
+	}
+	if d.Act.Lease != nil && (d.Kind == "activate" || d.Kind == "renew") {
+		d.refuse("writes", "change it at a framing gate before, or revise it at an evaluation gate", "%s: takes the lease as it is", d.Kind)
+	}
+	if d.Kind != "activate" && d.Kind != "renew" && (d.Extend != 0 || d.Locks != nil) {
+		d.refuse("writes", "activate and renew do", "%s: sets no term and locks no work orders", d.Kind)
+	}
+	if d.after.Lease.ID == "" {
+		if d.To == Execution {
+			d.refuse("execution", wayFrom(None), "%s: execution needs an active lease", d.Kind)
+		}
+		return
+	}
+	d.after.Version, d.after.Stance, d.after.Lease.State = 1, d.To, to
+	d.judge()
+}
+
+func wayFrom(s State) string {
+	return map[State]string{
+		None: "draft one with odd gate framing", Draft: "activate it with odd gate commitment",
+		Active: "renew, revise or release it with odd gate evaluation", Expired: "draft the next with odd gate framing",
+		Released:  "draft the next with odd gate framing",
+		Suspended: "draft it anew with odd gate framing, or release it with odd gate evaluation",
+	}[s]
+}
+
+func (d *deed) draft() {
+	switch {
+	case d.Act.Lease != nil:
+		d.after.Lease = *d.Act.Lease
+	case ended(d.before.Lease.State) || d.before.Lease.ID == "":
+		d.refuse("draft", "give one", "draft: there is no lease to draft from")
+		return
+	}
+	want := d.chain.nextLease()
+	if got := d.after.Lease.ID; got != "" && got != want && d.Act.Lease != nil {
+		d.refuse("lease", "leave the id out", "draft: its id is %s, want %s", got, want)
+	}
+	d.after.Lease.ID, d.after.Lease.ActivatedAt = want, time.Time{}
+}
+
+func (d *deed) activate() {
+	d.term(d.before.Lease.ExpiresAt.Sub(d.Now))
+}
+
+func (d *deed) renew() {
+	d.term(d.before.Lease.ExpiresAt.Sub(d.before.Lease.ActivatedAt))
+}
+
+// term begins the lease's time now, for as long as the person says or, without
+// a word, for usual.
+func (d *deed) term(usual time.Duration) {
+	l := &d.after.Lease
+	l.ActivatedAt, l.ExpiresAt = d.Now, d.Now.Add(cmp.Or(d.Extend, usual)).Truncate(time.Second)
+	if d.Locks != nil {
+		l.Scope.WorkOrders = d.Locks
+	}
+	if d.Extend < 0 || !l.ExpiresAt.After(d.Now) {
+		d.refuse("time_expired", "say for how long it shall last", "%s: %s would end at %s", d.Kind, l.ID, stamp(l.ExpiresAt))
+	}
+}
+
+func (d *deed) revise() {
+	if d.Act.Lease == nil {
+		d.refuse("draft", "give the revised lease", "revise: nothing to revise it to")
+		return
+	}
+	l, was := *d.Act.Lease, d.before.Lease
+	l.ID, l.State = cmp.Or(l.ID, was.ID), was.State
+	if l.ActivatedAt.IsZero() {
+		l.ActivatedAt = was.ActivatedAt
+	}
+	if l.ExpiresAt.IsZero() {
+		l.ExpiresAt = was.ExpiresAt
+	}
+	d.after.Lease = l
+}
+
+// judge is what holds for the lease whatever made it.
+func (d *deed) judge() {
+	l := d.after.Lease
+	for _, p := range d.after.check() {
+		if p.Field != "stance" { // the transition's own refusal
+			d.refuse("lease", "", "%s: %s", d.Kind, p)
+		}
+	}
+	if most := Limit(l.Horizon); d.Kind == "draft" && most > 0 && l.ExpiresAt.Sub(d.Now) > most {
+		d.refuse("lease", "", "draft: lease.expires_at: %s is more than %d days away, the most of a %s horizon", stamp(l.ExpiresAt), most/day, l.Horizon)
+	}
+	if d.Gate != "" && d.chain.suspended(l.ID) && l.ExpiresAt.After(d.before.Lease.ExpiresAt) {
+		d.refuse("longer", "keep "+stamp(d.before.Lease.ExpiresAt)+", or release it and draft the next",
+			"%s: %s was suspended by an emergency and may not last longer", d.Kind, l.ID)
+	}
+	if d.To == Execution && l.State != Active {
+		d.refuse("execution", wayFrom(l.State), "%s: execution needs an active lease, and %s is %s", d.Kind, l.ID, l.State)
+	}
+	if d.To == Execution && d.Kind == "enter" && !d.Now.Before(l.ExpiresAt) {
+		d.refuse("time_expired", wayFrom(Active), "enter: %s ended at %s", l.ID, stamp(l.ExpiresAt))
+	}
+	for _, f := range forbidden(d.Kind, d.before, d.after) {
+		d.refuse("writes", "the "+string(d.Gate)+" gate may not", "%s: changes %s", d.Kind, f)
+	}
+}
+
+// decision appends the decision, where the gate lets one be made.
+func (d *deed) decision() {
+	if d.Decision == nil {
+		if d.Gate == Emergency {
+			d.refuse("decision", "say what was decided and why", "suspend: an emergency logs its decision")
+		}
+		return
+	}
+	made := *d.Decision
+	made.By, made.TS, made.Act = d.By, d.Now, d.chain.NextID()
+	if why := mayDecide(d.Gate, d.Kind, made); why != "" {
+		d.refuse("decision", "", "%s: %s", d.Kind, why)
+	}
+	var err error
+	if d.decisions, d.decided, err = AppendDecision(d.slow.Decisions, made); err != nil {
+		d.refuse("decision", "", "%s: %v", d.Kind, err)
+	}
+}
+
+func (d *deed) cooldown() {
+	r, rows, ok := d.chain.Emergency()
+	if n := rows + max(d.Drained, 0); d.Gate == Emergency && ok && n < Cooldown {
+		d.refuse("cooldown", "odd pause always stops work", "suspend: %d gate acts and tasks since the emergency %s, want %d", n, r.ID, Cooldown)
+	}
+}
+
+// answers judges the proposals that the act accepts.
+func (d *deed) answers() {
+	for i, id := range d.Because {
+		_, exists := d.slow.Buffer.ByID(id)
+		done, settled := d.slow.Buffer.Dispositions[id]
+		switch {
+		case !exists:
+			d.refuse("proposal", "odd proposals list shows them", "%s gate: there is no proposal %q", d.Gate, id)
+		case settled:
+			d.refuse("proposal", "", "%s gate: proposal %s is %s already", d.Gate, id, done.Decision)
+		case slices.Contains(d.Because[:i], id):
+			d.refuse("proposal", "", "%s gate: proposal %s is named twice", d.Gate, id)
+		}
+	}
+}
+
+func (d *deed) write() (Outcome, error) {
+	out := Outcome{Files: map[string][]byte{}, Lease: d.after, Diff: diff(d.before, d.after), Decision: d.decided}
+	id := d.after.Lease.ID
+	row := Row{
+		TS: d.Now, Gate: d.Gate, From: d.chain.Stance(), To: d.To, Act: d.Kind, Lease: id, By: d.By,
+		Reason: cmp.Or(d.Reason, strings.TrimSpace(d.Kind+" "+id)), Proposals: slices.Clone(d.Because),
+	}
+	if id != "" {
+		b := PrintLease(d.after)
+		row.LeaseSum = Sum(b)
+		out.Files[LeasePath] = b
+	}
+	if d.Kind == "activate" || d.Kind == "renew" {
+		out.Asks = d.after.Lease.RenewalPrompt
+	}
+	if d.decisions != nil {
+		out.Files[DecisionsPath] = d.decisions
+	}
+	var err error
+	if out.Files[GatesPath], out.Row, err = Append(d.slow.Gates, row); err != nil {
+		return Outcome{}, Refusals{{"memory", fmt.Sprintf("%s: %v", GatesPath, err), ""}}
+	}
+	if ended(d.after.Lease.State) && !ended(d.before.Lease.State) && id != "" {
+		for _, p := range d.slow.Buffer.Open() {
+			if p.Lease == id && !slices.Contains(d.Because, p.ID) {
+				out.Superseded = append(out.Superseded, p.ID)
+			}
+		}
+	}
+	return out, nil
 }

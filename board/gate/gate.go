@@ -145,6 +145,10 @@ func Kinds(s Stance) []string {
 // Explores reports whether a kind is exploration: what a draft lease permits.
 func Explores(kind string) bool { return slices.Contains(Kinds(Discovery), kind) }
 
+func knownKind(kind string) bool {
+	return slices.ContainsFunc(Stances(), func(s Stance) bool { return slices.Contains(Kinds(s), kind) })
+}
+
 // texts are the words of a closed list.
 func texts[T ~string](list []T) []string {
 	out := make([]string, len(list))

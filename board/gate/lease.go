@@ -169,7 +169,7 @@ func (c *checker) times(l Lease) {
 func (c *checker) scope(s Scope) {
 	c.words("lease.scope.kinds", s.Kinds)
 	for _, k := range s.Kinds {
-		if !slices.ContainsFunc(Stances(), func(st Stance) bool { return slices.Contains(Kinds(st), k) }) {
+		if !knownKind(k) {
 			c.bad("lease.scope.kinds", "unknown kind %q; %s", k, meant(k, slices.Concat(Kinds(Discovery), Kinds(Execution), Kinds(Evaluation))))
 		}
 	}

@@ -1,0 +1,224 @@
+package gate
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Write is one thing a gate may write, by the act that does.
+type Write struct {
+	Gate   Gate
+	Object string   // lease, decisions, principles, pause, tasks, odd.toml
+	Acts   []string // "" for any
+}
+
+// Writes is the matrix of what each gate may write. Beside it every gate commit
+// holds its row of gates.jsonl, and may hold what became of proposals.
+func Writes() []Write {
+	return []Write{
+		{Framing, "lease", acts[Framing]},
+		{Framing, "decisions", []string{"draft", "renew"}}, // only what locks the frame
+		{Commitment, "lease", acts[Commitment]},
+		{Commitment, "decisions", nil},
+		{Commitment, "odd.toml", []string{"activate"}}, // the first one turns leases on
+		{EvaluationGate, "lease", acts[EvaluationGate]},
+		{EvaluationGate, "decisions", nil}, // that supersede another
+		{EvaluationGate, "principles", nil},
+		{EvaluationGate, "odd.toml", []string{"release"}}, // leases off
+		{Emergency, "lease", acts[Emergency]},
+		{Emergency, "decisions", nil},
+		{Emergency, "pause", nil},
+		{Emergency, "tasks", nil}, // open claims, to blocked
+	}
+}
+
+// May reports whether an act at a gate may write an object.
+func May(g Gate, act, object string) bool {
+	return slices.Contains(acts[g], act) && slices.ContainsFunc(Writes(), func(w Write) bool {
+		return w.Gate == g && w.Object == object && (len(w.Acts) == 0 || slices.Contains(w.Acts, act))
+	})
+}
+
+// objectOf is what a path of a gate commit is, "" for what no gate writes, and
+// "gate" for what each does. Paths are below the bundle root; odd.toml, which is
+// not, is written "/odd.toml".
+func objectOf(p string) string {
+	switch {
+	case p == LeasePath:
+		return "lease"
+	case p == DecisionsPath:
+		return "decisions"
+	case p == GatesPath, path.Dir(p) == "proposals" && path.Ext(p) == ".jsonl":
+		return "gate"
+	case p == "pause.toml":
+		return "pause"
+	case p == "/odd.toml":
+		return "odd.toml"
+	case strings.HasPrefix(p, "canon/") && path.Ext(p) == ".md":
+		return "principles"
+	case strings.HasPrefix(p, "tasks/") && path.Ext(p) == ".md":
+		return "tasks"
+	}
+	return ""
+}
+
+// touches are the fields of lease.toml that an act may change; draft and revise
+// write the lease itself, but no moment and no state of its own choice.
+var touches = map[string][]string{
+	"frame": {"stance"}, "enter": {"stance"},
+	"expire": {"stance", "lease.state"}, "release": {"stance", "lease.state"}, "suspend": {"stance", "lease.state"},
+	"activate": {"stance", "lease.state", "lease.activated_at", "lease.expires_at", "lease.scope.work_orders"},
+	"renew":    {"stance", "lease.activated_at", "lease.expires_at", "lease.scope.work_orders"},
+	"draft":    append([]string{"version", "lease.id", "lease.state", "lease.activated_at", "lease.expires_at"}, substance...),
+	"revise":   substance,
+}
+
+// substance is what a commitment says.
+var substance = []string{
+	"stance", "lease.frame", "lease.horizon", "lease.success_criteria", "lease.non_goals", "lease.renewal_prompt", "lease.max_tasks", "lease.milestone",
+	"lease.budget_usd", "lease.scope.kinds", "lease.scope.roles", "lease.scope.tags", "lease.scope.tasks", "lease.scope.paths", "lease.scope.work_orders",
+}
+
+// forbidden are the fields that differ and that the act may not change.
+func forbidden(act string, before, after File) []string {
+	var out []string
+	for _, c := range diff(before, after) {
+		if !slices.Contains(touches[act], c.Field) {
+			out = append(out, c.Field)
+		}
+	}
+	return out
+}
+
+// Audit lists what a gate commit did that its gate does not allow: the lease
+// before and after, the zero File where there is none, and the paths it changed
+// below the bundle root, odd.toml as "/odd.toml". It reads the tables that Do
+// writes by.
+func Audit(g Gate, act string, before, after File, changed []string) []string {
+	if !slices.Contains(acts[g], act) {
+		return []string{fmt.Sprintf("the %s gate has no act %q", g, act)}
+	}
+	var out []string
+	bad := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	for _, p := range changed {
+		switch object := objectOf(p); {
+		case object == "gate":
+		case object == "":
+			bad("%s is nothing a gate writes", p)
+		case !May(g, act, object):
+			bad("%s at the %s gate may not write %s (%s)", act, g, p, object)
+		}
+	}
+	if !slices.Contains(changed, GatesPath) {
+		bad("%s has no new row", GatesPath)
+	}
+	if g == Emergency && !slices.Contains(changed, DecisionsPath) {
+		bad("the emergency logged no decision in %s", DecisionsPath)
+	}
+	if len(diff(before, after)) > 0 && !slices.Contains(changed, LeasePath) {
+		bad("the lease differs, but %s is not among the changed", LeasePath)
+	}
+	return append(out, auditLease(g, act, before, after)...)
+}
+
+// auditLease is the part of Audit about the lease.
+func auditLease(g Gate, act string, before, after File) []string {
+	var out []string
+	bad := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	was, is := stateOf(before), stateOf(after)
+	to, ok := moved(was, act)
+	if !ok || to != is {
+		bad("%s: the lease went from %s to %s", act, was, is)
+	}
+	if is == None {
+		return out
+	}
+	for _, f := range forbidden(act, before, after) {
+		bad("%s at the %s gate may not change %s", act, g, f)
+	}
+	if before.Stance != "" {
+		if _, err := Next(before.Stance, g, after.Stance); err != nil || after.Stance == "" {
+			bad("the %s gate does not lead from %s to %q", g, before.Stance, after.Stance)
+		}
+	}
+	if after.Stance == Execution && is != Active {
+		bad("execution with a lease that is %s", is)
+	}
+	if !ended(was) && before.Lease.ID != after.Lease.ID {
+		bad("%s became %s", before.Lease.ID, after.Lease.ID)
+	}
+	if was == Suspended && after.Lease.ID == before.Lease.ID && after.Lease.ExpiresAt.After(before.Lease.ExpiresAt) {
+		bad("%s was suspended and lasts longer now", after.Lease.ID)
+	}
+	for _, p := range after.check() {
+		bad("%s", p)
+	}
+	return out
+}
+
+func stateOf(f File) State {
+	if f.Lease.ID == "" {
+		return None
+	}
+	return f.Lease.State
+}
+
+// Change is one field of the lease before and after, as lease.toml writes its
+// value; "" where there is none.
+type Change struct{ Field, Before, After string }
+
+// diff lists the fields that differ, in the order of lease.toml.
+func diff(before, after File) []Change {
+	b, a := fields(before), fields(after)
+	var out []Change
+	for i := range b {
+		if b[i][1] != a[i][1] {
+			out = append(out, Change{b[i][0], b[i][1], a[i][1]})
+		}
+	}
+	return out
+}
+
+// fields are the keys of lease.toml with their values; a File without a lease
+// has none.
+func fields(f File) [][2]string {
+	l := f.Lease
+	none := l.ID == ""
+	text := func(s string) string {
+		if s == "" {
+			return ""
+		}
+		return quote(s)
+	}
+	list := func(l []string) string {
+		if len(l) == 0 {
+			return ""
+		}
+		return wide(l)
+	}
+	var locked []string
+	for _, task := range sorted(l.Scope.WorkOrders) {
+		locked = append(locked, task+" "+l.Scope.WorkOrders[task])
+	}
+	out := [][2]string{
+		{"version", strconv.Itoa(f.Version)}, {"stance", text(string(f.Stance))},
+		{"lease.id", text(l.ID)}, {"lease.state", text(string(l.State))}, {"lease.frame", text(l.Frame)}, {"lease.horizon", text(l.Horizon)},
+		{"lease.success_criteria", list(l.Success)}, {"lease.non_goals", list(l.NonGoals)}, {"lease.renewal_prompt", text(l.RenewalPrompt)},
+		{"lease.activated_at", ""}, {"lease.expires_at", stamp(l.ExpiresAt)},
+		{"lease.max_tasks", strconv.Itoa(l.MaxTasks)}, {"lease.milestone", list(l.Milestone)}, {"lease.budget_usd", dollars(l.Budget)},
+		{"lease.scope.kinds", list(l.Scope.Kinds)}, {"lease.scope.roles", list(l.Scope.Roles)}, {"lease.scope.tags", list(l.Scope.Tags)},
+		{"lease.scope.tasks", list(l.Scope.Tasks)}, {"lease.scope.paths", list(l.Scope.Paths)}, {"lease.scope.work_orders", list(locked)},
+	}
+	if !l.ActivatedAt.IsZero() {
+		out[9][1] = stamp(l.ActivatedAt)
+	}
+	for i := range out {
+		if none {
+			out[i][1] = ""
+		}
+	}
+	return out
+}

@@ -1,0 +1,105 @@
+package gate
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Decision is one line of decisions.jsonl.
+type Decision struct {
+	ID         string    `json:"id"` // D-0001 …
+	TS         time.Time `json:"ts"`
+	Decision   string    `json:"decision"`
+	Rationale  []string  `json:"rationale"` // 1 to 3
+	Tradeoffs  string    `json:"tradeoffs"`
+	Confidence string    `json:"confidence"`                 // low, med, high
+	Revisit    []string  `json:"revisit_triggers,omitempty"` // a date, "task ID done", or words
+	Supersedes string    `json:"supersedes,omitempty"`
+	By         string    `json:"by"`
+	Act        string    `json:"act"` // the gate row it was made at
+}
+
+// dateLike is what means a day, and must then be one.
+var dateLike = regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}$`)
+
+// AppendDecision returns b with d as its last line. The id is filled in, and d
+// is judged as ReadDecisions does; a revisit trigger that looks like a day and
+// is none would never come and is refused.
+func AppendDecision(b []byte, d Decision) ([]byte, Decision, error) {
+	before, err := ReadDecisions(b)
+	if err != nil {
+		return nil, Decision{}, err
+	}
+	d.ID, d.TS = fmt.Sprintf("D-%04d", len(before)+1), d.TS.UTC().Truncate(time.Second)
+	for _, s := range d.Revisit {
+		if _, err := time.Parse(time.DateOnly, s); dateLike.MatchString(s) && err != nil {
+			return nil, Decision{}, fmt.Errorf("%s: revisit trigger %q is no day; write 2026-07-01", d.ID, s)
+		}
+	}
+	line, err := printLine(d)
+	if err != nil {
+		return nil, Decision{}, err
+	}
+	out := append(slices.Clone(b), line...)
+	all, err := ReadDecisions(out)
+	if err != nil {
+		return nil, Decision{}, err
+	}
+	return out, all[len(all)-1], nil
+}
+
+// Due are the decisions in force with a revisit trigger that has come.
+func Due(all []Decision, now time.Time, done func(task string) bool) []Decision {
+	return slices.DeleteFunc(InForce(all), func(d Decision) bool { return d.Due(now, done) == "" })
+}
+
+// mayDecide says why a gate does not let the decision be made, "" where it does:
+// framing only with what locks the frame, evaluation only what supersedes.
+func mayDecide(g Gate, act string, d Decision) string {
+	switch {
+	case !May(g, act, "decisions"):
+		return fmt.Sprintf("the %s gate logs a decision only with %s", g, strings.Join(deciding(g), " or "))
+	case g == EvaluationGate && d.Supersedes == "":
+		return "the evaluation gate only supersedes decisions; name the one, or decide at a commitment gate"
+	}
+	return ""
+}
+
+func deciding(g Gate) []string {
+	return slices.DeleteFunc(Acts(g), func(act string) bool { return !May(g, act, "decisions") })
+}
+
+// Decide makes a decision under the gate passed last, without another act: it
+// holds under that gate's rules and names its row. The files are those of one
+// commit, decisions.jsonl alone; Row is the gate's. The error is a Refusals.
+func Decide(s Slow, made Decision, by string, now time.Time) (Outcome, error) {
+	d := &deed{Act: Act{By: by, Now: now.UTC().Truncate(time.Second)}, slow: s}
+	if d.read(); len(d.no) > 0 {
+		return Outcome{}, d.no
+	}
+	last, ok := d.chain.End()
+	if !ok {
+		d.refuse("decision", "pass one first with odd gate framing", "decide: no gate was ever passed")
+		return Outcome{}, d.no
+	}
+	d.Gate = last.Gate
+	d.person()
+	made.By, made.TS, made.Act = by, d.Now, last.ID
+	if why := mayDecide(last.Gate, last.Act, made); why != "" {
+		d.refuse("decision", "", "decide: %s", why)
+	}
+	if last.Gate == Emergency {
+		d.refuse("decision", "pass the framing gate first", "decide: an emergency logs its one decision itself")
+	}
+	b, written, err := AppendDecision(s.Decisions, made)
+	if err != nil {
+		d.refuse("decision", "", "decide: %v", err)
+	}
+	if len(d.no) > 0 {
+		return Outcome{}, d.no
+	}
+	return Outcome{Files: map[string][]byte{DecisionsPath: b}, Row: last, Lease: d.before, Decision: written}, nil
+}
