@@ -109,6 +109,10 @@ func TestUnknownVerb(t *testing.T) {
 		"frobnicate": `odd: unknown command "frobnicate"; see odd help`,
 		"help frob":  `odd: unknown command "frob"; see odd help`,
 		"task frob":  `odd: task: unknown command "frob"; see odd help task`,
+
+		"handoff skip":       "odd: handoff skip: want one argument, an artifact; see odd help handoff skip",
+		"journal opens x":    `odd: journal opens: unexpected argument "x"; see odd help journal opens`,
+		"handoff new --fast": "odd: handoff new: flag provided but not defined: -fast; see odd help handoff new",
 	} {
 		env, out, talk := quiet()
 		code := Main(env, append([]string{"odd"}, strings.Fields(in)...)...)

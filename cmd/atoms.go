@@ -110,10 +110,10 @@ func edgeKinds(c *cli.Context) ([]okf.EdgeKind, error) {
 	for _, name := range c.StringSlice("edge") {
 		name = strings.ReplaceAll(strings.TrimSpace(name), "-", "_")
 		if name == "owns" {
-			return nil, usage("%s: there is no edge owns; a process names its owner: --edge owner", c.Command.Name)
+			return nil, usage("%s: there is no edge owns; a process names its owner: --edge owner", verbOf(c))
 		}
 		if !strings.Contains(" "+strings.Join(known, " ")+" ", " "+name+" ") || name == "" {
-			return nil, usage("%s: unknown edge %q; want one of %s", c.Command.Name, name, strings.Join(known, " "))
+			return nil, usage("%s: unknown edge %q; want one of %s", verbOf(c), name, strings.Join(known, " "))
 		}
 		out = append(out, okf.EdgeKind(name))
 	}

@@ -156,11 +156,14 @@ func between(ctx context.Context, r *repo.Repo, spec string) (base, head repo.OI
 	if !ok || from == "" {
 		return "", "", usage("audit: %q; write the change as BASE..HEAD", spec)
 	}
-	if from, err := r.Resolve(ctx, from); err != nil {
-		return "", "", fmt.Errorf("audit: %s: %w", from, err)
-	} else if head, err = r.Resolve(ctx, or(to, "HEAD")); err != nil {
-		return "", "", fmt.Errorf("audit: %s: %w", or(to, "HEAD"), err)
-	} else if base, err = r.MergeBase(ctx, from, head); err != nil {
+	start, err := r.Resolve(ctx, from)
+	if err != nil {
+		return "", "", fmt.Errorf("audit %s: %w", spec, err)
+	}
+	if head, err = r.Resolve(ctx, or(to, "HEAD")); err != nil {
+		return "", "", fmt.Errorf("audit %s: %w", spec, err)
+	}
+	if base, err = r.MergeBase(ctx, start, head); err != nil {
 		return "", "", err
 	}
 	if base == "" {

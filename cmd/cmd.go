@@ -114,7 +114,7 @@ func command(c *cli.Command) *cli.Command {
 	if len(c.Subcommands) > 0 && c.Action == nil {
 		c.Action = func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usage("%s: unknown command %q; see odd help %s", c.Command.Name, c.Args().First(), c.Command.Name)
+				return usage("%s: unknown command %q; see odd help %s", verbOf(c), c.Args().First(), verbOf(c))
 			}
 			return cli.ShowSubcommandHelp(c)
 		}
@@ -129,8 +129,14 @@ func (e usageError) Error() string { return e.text }
 
 func usage(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
 
+// verbOf is the verb of a command line with the verbs above it, as a person types
+// it behind odd.
+func verbOf(c *cli.Context) string {
+	return strings.TrimPrefix(c.Command.HelpName, c.App.Name+" ")
+}
+
 func onUsage(c *cli.Context, err error, _ bool) error {
-	name := strings.TrimSpace(c.Command.FullName())
+	name := verbOf(c)
 	if name == "" || name == c.App.Name {
 		return usage("%v; see odd help", err)
 	}

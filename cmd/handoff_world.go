@@ -22,7 +22,7 @@ import (
 func (v *view) handoff(name string) (handoff.Handoff, error) {
 	a, err := v.graph.Find(strings.TrimPrefix(name, v.cfg.Root+"/"))
 	if err != nil {
-		return handoff.Handoff{}, fmt.Errorf("handoff %s: %w", name, err)
+		return handoff.Handoff{}, fmt.Errorf("handoff %w; odd handoff list shows which there are", err)
 	}
 	if a.Type != handoff.Type {
 		return handoff.Handoff{}, usage("%s is a %s, not a handoff", a.ID, a.Type)

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -113,7 +112,7 @@ func (d diary) one(b *journal.Book, ref string) (journal.Noted, error) {
 	}
 	e, ok := b.Find(name)
 	if !ok {
-		return e, fmt.Errorf("%s: no such entry; odd journal list shows them: %w", name, fs.ErrNotExist)
+		return e, fmt.Errorf("%s: no such entry; odd journal list shows them", name)
 	}
 	return e, nil
 }

@@ -56,7 +56,7 @@ func formatOf(c *cli.Context) (string, error) {
 			continue
 		}
 		if format != asText {
-			return "", usage("%s: --%s or --%s, not both", c.Command.Name, format, f)
+			return "", usage("%s: --%s or --%s, not both", verbOf(c), format, f)
 		}
 		format = f
 	}

@@ -102,6 +102,9 @@ func TestMisspelt(t *testing.T) {
 			t.Errorf("%v: %v", e, err)
 		}
 	}
+	if err := Misspelt(Entry{Title: "DOLCHEO+H", Content: "DOLCHEO+H again"}); strings.Count(err.Error(), "\n") != 0 {
+		t.Errorf("said twice: %v", err)
+	}
 	for _, s := range []string{"DOLCHEO", "DOLCHEOT", "OLDC+H", "DOLCHEO + Handoff", "DOLCHEO+"} {
 		if err := Misspelt(Entry{Title: s}); err != nil {
 			t.Errorf("%s: %v", s, err)

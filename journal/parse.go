@@ -270,7 +270,10 @@ func (e Entry) misspelt() []string {
 	}
 	for _, s := range texts {
 		if m := overspelt.FindString(s); m != "" {
-			out = append(out, fmt.Sprintf("%q: the letter is in the name already; write %s", m, m[:strings.IndexByte(m, '+')]))
+			say := fmt.Sprintf("%q: the letter is in the name already; write %s", m, m[:strings.IndexByte(m, '+')])
+			if !slices.Contains(out, say) {
+				out = append(out, say)
+			}
 		}
 	}
 	return out

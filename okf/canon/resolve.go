@@ -150,7 +150,12 @@ func (t *Trail) find(l *Library, name, from string) {
 		file = plain
 	}
 	file = strings.Trim(file, "/")
-	_ = t.file(l, file, name) || scheme == "" && (t.try("id", file, l.byID[file]) || t.try("id", strings.TrimSuffix(file, ".md"), l.byID[strings.TrimSuffix(file, ".md")]))
+	if t.file(l, file, name) || scheme != "" || t.try("id", file, l.byID[file]) {
+		return
+	}
+	if stem, suffixed := strings.CutSuffix(file, ".md"); suffixed {
+		t.try("id", stem, l.byID[stem])
+	}
 }
 
 // beside tries a path from the folder of the file that has it.
