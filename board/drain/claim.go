@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -24,6 +25,9 @@ type claim struct {
 	reserved budget.MicroUSD
 	sessions int      // that share the reservation, 0 for one
 	base     repo.OID // what the session reads and the proposal is made on
+	under    string   // the commitment lease it is made under, "" where none is required
+	kind     string   // of work, as the lease's stance sees it
+	died     string   // why the lease took it back while its session ran
 	pin      repo.RefUpdate
 	repo     *repo.Repo
 }
@@ -67,7 +71,7 @@ func raced(err error) error {
 }
 
 func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
-	c := &claim{lease: d.Now().UTC().Add(d.at.cfg.TaskLease).Truncate(time.Second), reserved: d.reserve(t), repo: d.repo}
+	c := &claim{lease: d.until(d.at.cfg.TaskLease), reserved: d.reserve(t), under: d.under, kind: t.Kind, repo: d.repo}
 	b, err := board.Claim(t, d.Run, c.lease)
 	if err != nil {
 		return nil, err
@@ -86,6 +90,9 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
 	} else if o != nil {
 		data["override"] = o
 	}
+	if c.under != "" {
+		data["lease"] = c.under
+	}
 	if d.Call.Role != "" { // what a person asks for beside the task is told before the session
 		if b, err := d.resolve(t); err == nil {
 			data["contract_role"] = string(b.Role)
@@ -96,8 +103,8 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
 		return nil, err
 	}
 	ch[name] = d.files[name]
-	msg := message(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)})
-	next, err := d.repo.Make(ctx, []repo.OID{d.at.tip}, ch, d.agent(), msg)
+	msg := message(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)}, [2]string{"Odd-Lease", c.under})
+	next, err := d.make(ctx, d.at.tip, ch, msg)
 	if err != nil {
 		d.restore(kept)
 		return nil, err
@@ -134,6 +141,28 @@ func (d *drain) target() string {
 		return t
 	}
 	return ""
+}
+
+// until is when a claim made now ends at the latest: after its own time, and
+// with the lease it is made under.
+func (d *drain) until(after time.Duration) time.Time {
+	end := d.Now().UTC().Add(after).Truncate(time.Second)
+	if s, err := d.slow(d.at); err == nil && d.under != "" && s.File.Lease.ExpiresAt.Before(end) {
+		end = s.File.Lease.ExpiresAt
+	}
+	return end
+}
+
+// make makes a commit of the agent's on parent. Governance is written at gates,
+// by people: a change to it is a fault of odd's own, whatever led to it.
+func (d *drain) make(ctx context.Context, parent repo.OID, ch repo.Changes, msg string) (repo.OID, error) {
+	for name := range ch {
+		below, ok := strings.CutPrefix(path.Clean(name), d.at.cfg.Root+"/")
+		if name == "odd.toml" || ok && strings.HasPrefix(strings.ToLower(below), "governance/") {
+			return "", fmt.Errorf("%s: a drain does not write governance; this is a fault of odd's, nothing was committed", name)
+		}
+	}
+	return d.repo.Make(ctx, []repo.OID{parent}, ch, d.agent(), msg)
 }
 
 // agent is the identity machine commits carry.

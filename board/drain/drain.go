@@ -23,6 +23,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,8 +55,6 @@ type Options struct {
 	Load Loader
 	// Substrate makes the session's substrate; nil means what odd.toml names.
 	Substrate func(config.Config, fs.FS) (session.Substrate, error)
-	// Lease is the commitment lease's word on a task; nil where odd.toml turns leases off.
-	Lease func(board.Task, time.Time) error
 
 	// Call is what the caller asks of the session's contract besides its task,
 	// Handoffs among it by name; it wins over the task and odd.toml.
@@ -103,6 +103,10 @@ type drain struct {
 	shared   *repo.RemoteLock  // nil without a remote
 	files    map[string][]byte // the run's ledger and journal as last committed, by repository path
 	tree     repo.Changes      // the run's artifacts so far
+
+	uncommitted bool   // the work tree has other governance files than the board
+	under       string // id of the commitment lease that what comes next is done under; "" where none is required
+	stop        error  // what a session brought up that ends the drain after its task
 }
 
 // Run drains the board once. The error is a *Refusal, a *Busy or a fault; the
@@ -122,20 +126,14 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 		return d.report, err
 	}
 	defer unlock()
-	if err := d.refresh(ctx); err != nil {
-		return d.report, err
-	}
-	if err := d.persist(ctx, d.sweep); err != nil {
-		return d.report, err
-	}
-	if err := d.persist(ctx, d.money); err != nil {
+	if err := d.begin(ctx); err != nil {
 		return d.report, err
 	}
 	tried := map[okf.ID]bool{}
 	for n := 0; n < d.limit(); n++ {
 		t, ok, err := d.next(tried)
 		if err != nil {
-			return d.report, err
+			return d.report, d.refused(err)
 		}
 		if !ok {
 			break
@@ -144,11 +142,53 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 		if err := d.one(ctx, t); err != nil {
 			return d.report, err
 		}
-		if err := d.paused(); err != nil {
+		if d.over() {
 			break // the tasks done so far stand; the next drain says why it will not start
 		}
 	}
-	return d.report, d.finish(ctx)
+	return d.report, d.ends(ctx)
+}
+
+// begin looks at the board as it is under the lock, lets decay propose, and
+// refuses what no drain may start on, before it sweeps what dead drains held.
+func (d *drain) begin(ctx context.Context) error {
+	if err := d.refresh(ctx); err != nil {
+		return err
+	}
+	if err := d.persist(ctx, d.decay); err != nil {
+		return err
+	}
+	if err := d.standing(); err != nil {
+		return d.refused(err)
+	}
+	if err := d.persist(ctx, d.sweep); err != nil {
+		return err
+	}
+	return d.persist(ctx, d.money)
+}
+
+// over reports that no further task may be taken after one is done: somebody
+// paused the board, an emergency came up, or the lease has no more to give.
+func (d *drain) over() bool {
+	if d.stop != nil || d.paused() != nil {
+		return true
+	}
+	err := d.standing()
+	if err != nil {
+		d.note("no further task: " + err.Error())
+	}
+	return err != nil
+}
+
+// ends finishes a drain that was not refused, and says what a session stopped it for.
+func (d *drain) ends(ctx context.Context) error {
+	if err := d.refused(nil); err != nil {
+		return err
+	}
+	if err := d.finish(ctx); err != nil {
+		return err
+	}
+	return d.stop
 }
 
 // open checks what can be checked without a lock: the clone is whole, nothing a
@@ -177,6 +217,7 @@ func open(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	if dirty, err := r.Dirty(ctx, s.cfg.Root, "odd.toml"); err != nil {
 		return nil, err
 	} else if len(dirty) > 0 {
+		d.uncommitted = slices.ContainsFunc(dirty, func(p string) bool { return strings.HasPrefix(p, path.Join(s.cfg.Root, "governance")+"/") })
 		return nil, refuse("dirty", "%s: uncommitted edit%s; commit or stash it, drain reads what is committed", dirty[0], more(dirty))
 	}
 	d.at = s
@@ -220,9 +261,6 @@ func (d *drain) refresh(ctx context.Context) error {
 	if ps := board.CheckTeams(d.at.graph, d.at.cfg.Budget.Teams); len(ps) > 0 {
 		return refuse("budget-team", "%v", ps[0])
 	}
-	if d.at.cfg.Lease != "off" && d.Lease == nil {
-		return refuse("lease", `odd.toml: [governance] lease is %q and no commitment lease is active; set lease = "off" to drain without one`, d.at.cfg.Lease)
-	}
 	return nil
 }
 
@@ -263,6 +301,9 @@ func (d *drain) limit() int {
 // next is the first task of the total order that may run and was not tried, or
 // the one that was asked for.
 func (d *drain) next(tried map[okf.ID]bool) (board.Task, bool, error) {
+	if err := d.standing(); err != nil {
+		return board.Task{}, false, err
+	}
 	if d.Task != "" {
 		t, err := d.at.task(d.Task)
 		if err != nil {
@@ -299,10 +340,11 @@ func (d *drain) denied(t board.Task) error {
 	if why := board.Eligible(t, d.at.byID, d.Now()); why != "" {
 		return refuse("task", "task %s: %s", t.ID, why)
 	}
-	if d.Lease != nil {
-		if err := d.Lease(t, d.Now()); err != nil {
-			return err
-		}
+	if err := d.standing(); err != nil {
+		return err
+	}
+	for _, err := range d.charter(t) {
+		return err
 	}
 	return d.afford(t)
 }

@@ -344,23 +344,6 @@ func TestTheLeaseExpiresMidSession(t *testing.T) {
 	}
 }
 
-func TestTheLeaseSeam(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, paid, "a", "b")
-	w.o.Lease = func(t board.Task, _ time.Time) error {
-		if t.ID == "a" {
-			return &Refusal{Code: "scope", Text: "out of scope"}
-		}
-		return nil
-	}
-	if r := w.must(); len(r.Tasks) != 1 || r.Tasks[0].Task != "b" {
-		t.Errorf("%+v", r.Tasks)
-	}
-	if _, err := w.drain(context.Background()); code(err) != "scope" {
-		t.Errorf("with nothing else ready: %v", err)
-	}
-}
-
 // A second drain is told who holds the lock, and nothing happens.
 func TestOneDrain(t *testing.T) {
 	t.Parallel()

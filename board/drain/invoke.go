@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -93,13 +94,7 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 		return d.report, err
 	}
 	defer unlock()
-	if err := d.refresh(ctx); err != nil {
-		return d.report, err
-	}
-	if err := d.persist(ctx, d.sweep); err != nil {
-		return d.report, err
-	}
-	if err := d.persist(ctx, d.money); err != nil {
+	if err := d.begin(ctx); err != nil {
 		return d.report, err
 	}
 	var c *claim
@@ -108,17 +103,21 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 		return err
 	})
 	if err != nil {
-		return d.report, err
+		return d.report, d.refused(err)
 	}
 	defer c.unpin(ctx)
 	var done []*work
 	for n := range c.sessions {
-		done = append(done, d.speak(ctx, c, n+1))
+		w := d.speak(ctx, c, n+1)
+		done = append(done, w)
+		if d.heed(c, w); d.stop != nil {
+			break
+		}
 	}
 	if err := d.conclude(ctx, c, done); err != nil {
 		return d.report, err
 	}
-	return d.report, d.finish(ctx)
+	return d.report, d.ends(ctx)
 }
 
 // Resolve resolves the contract of an invocation, of the task that the options
@@ -176,13 +175,16 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 	if err := d.afford(t); err != nil {
 		return nil, err
 	}
-	if d.Lease != nil {
-		if err := d.Lease(t, d.Now()); err != nil {
-			return nil, err
-		}
+	if err := d.standing(); err != nil {
+		return nil, err
 	}
-	c := &claim{task: t, sessions: sessions, reserved: d.reserve(t), repo: d.repo}
-	c.lease = d.Now().UTC().Add(d.at.cfg.TaskLease * time.Duration(sessions)).Truncate(time.Second)
+	as := t
+	as.Kind = kindOf(b.Role)
+	for _, err := range d.charter(as) {
+		return nil, err
+	}
+	c := &claim{task: t, sessions: sessions, reserved: d.reserve(t), under: d.under, kind: as.Kind, repo: d.repo}
+	c.lease = d.until(d.at.cfg.TaskLease * time.Duration(sessions))
 	if c.base, err = d.base(ctx); err != nil {
 		return nil, err
 	}
@@ -192,7 +194,7 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 		return nil, err
 	}
 	data := map[string]any{"lease_expires": c.lease.Format(time.RFC3339), "base": string(c.base), "sessions": sessions, "contract_role": string(b.Role)}
-	for key, s := range map[string]string{"mode": string(b.Mode), "artifact": b.Artifact, "asked": t.Title, "handoff": d.packed()} {
+	for key, s := range map[string]string{"lease": c.under, "mode": string(b.Mode), "artifact": b.Artifact, "asked": t.Title, "handoff": d.packed()} {
 		if s != "" {
 			data[key] = s
 		}
@@ -208,7 +210,7 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 		return nil, err
 	}
 	ch[name] = d.files[name]
-	next, err := d.repo.Make(ctx, []repo.OID{d.at.tip}, ch, d.agent(), message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}))
+	next, err := d.make(ctx, d.at.tip, ch, message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under}))
 	if err != nil {
 		d.restore(kept)
 		return nil, err
@@ -266,15 +268,15 @@ func (d *drain) speak(ctx context.Context, c *claim, n int) *work {
 func (d *drain) conclude(ctx context.Context, c *claim, done []*work) error {
 	stopped := ctx.Err()
 	ctx = context.WithoutCancel(ctx)
-	var cost budget.MicroUSD
-	for _, w := range done {
-		if err := d.account(c, w); err != nil {
-			return err
-		}
-		d.keepArtifacts(c, w)
-		cost += w.cost
+	d.recall(c, done)
+	kept := d.keep()
+	trace, err := d.accounts(c, done)
+	if err != nil {
+		return err
 	}
-	trace := ledger.Trace(d.files[d.at.file(ledger.Path(d.Run, d.started))])
+	for _, w := range done {
+		d.keepArtifacts(c, w)
+	}
 	art, err := d.store(ctx)
 	if err != nil {
 		return err
@@ -284,7 +286,16 @@ func (d *drain) conclude(ctx context.Context, c *claim, done []*work) error {
 			return err
 		}
 	}
-	if err := d.land(ctx, c, func() (landing, error) { return d.ended(c, done, cost, trace, art) }); err != nil {
+	err = d.land(ctx, c, func() (landing, error) {
+		if d.recall(c, done) {
+			d.restore(maps.Clone(kept))
+			if trace, err = d.accounts(c, done); err != nil {
+				return landing{}, err
+			}
+		}
+		return d.ended(c, done, trace, art)
+	})
+	if err != nil {
 		return err
 	}
 	for _, w := range done {
@@ -297,8 +308,36 @@ func (d *drain) conclude(ctx context.Context, c *claim, done []*work) error {
 	return stopped
 }
 
+// recall takes back what the sessions came to where the lease they were held
+// under has ended, and reports whether there was anything.
+func (d *drain) recall(c *claim, done []*work) bool {
+	why := d.lapsed(c, d.at)
+	any := false
+	for _, w := range done {
+		if why != "" && w.lands() {
+			w.void(why)
+			any = true
+		}
+	}
+	return any
+}
+
+// accounts writes the sessions into the run's ledger and returns its trace.
+func (d *drain) accounts(c *claim, done []*work) (trace string, err error) {
+	for _, w := range done {
+		if err := d.account(c, w); err != nil {
+			return "", err
+		}
+	}
+	return ledger.Trace(d.files[d.at.file(ledger.Path(d.Run, d.started))]), nil
+}
+
 // ended is the result commit of sessions without a task.
-func (d *drain) ended(c *claim, done []*work, cost budget.MicroUSD, trace string, art repo.RefUpdate) (landing, error) {
+func (d *drain) ended(c *claim, done []*work, trace string, art repo.RefUpdate) (landing, error) {
+	var cost budget.MicroUSD
+	for _, w := range done {
+		cost += w.cost
+	}
 	l := landing{changes: repo.Changes{}, refs: []repo.RefUpdate{art}}
 	verdict, why := verdictOf(done)
 	data := map[string]any{"verdict": verdict, "artifacts": string(art.New)}
@@ -318,10 +357,13 @@ func (d *drain) ended(c *claim, done []*work, cost budget.MicroUSD, trace string
 	for _, w := range done {
 		d.remarks(l.changes, c, w)
 	}
+	if err := d.appeal(l.changes, c, done...); err != nil {
+		return l, err
+	}
 	if err := d.pass(l.changes, done...); err != nil {
 		return l, err
 	}
-	l.message = message("board: "+title, content, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Trace", trace})
+	l.message = message("board: "+title, content, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", trace})
 	return l, d.overrideEnds(l.changes, "the session is over, "+title)
 }
 

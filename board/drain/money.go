@@ -22,15 +22,24 @@ func free(cfg config.Config) bool {
 	return cfg.Substrates[cfg.Session.Substrate].Free
 }
 
-// reserve is the most a session for t may cost.
+// reserve is the most a session for t may cost: what it asks for, and no more
+// than the lease has left.
 func (d *drain) reserve(t board.Task) budget.MicroUSD {
+	want := d.at.cfg.Session.MaxCost
 	switch {
 	case free(d.at.cfg):
 		return 0
 	case t.Budget > 0:
-		return t.Budget
+		want = t.Budget
 	}
-	return d.at.cfg.Session.MaxCost
+	if !d.required() {
+		return want
+	}
+	s, err := d.slow(d.at)
+	if limit := s.File.Lease.Budget; err == nil && limit > 0 {
+		want = min(want, budget.MicroUSD(max(limit-s.Facts.Spent, 0)))
+	}
+	return want
 }
 
 // spent is what counts against this month: closed spending and open reservations.
@@ -118,7 +127,7 @@ func (d *drain) pause(ctx context.Context, why string) error {
 
 // commit lands changes that belong to no task on the board branch.
 func (d *drain) commit(ctx context.Context, subject, body string, ch repo.Changes) error {
-	next, err := d.repo.Make(ctx, []repo.OID{d.at.tip}, ch, d.agent(), message(subject, body, [2]string{"Odd-Run", d.Run}))
+	next, err := d.make(ctx, d.at.tip, ch, message(subject, body, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", d.under}))
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,10 @@ const (
 func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 	stopped := ctx.Err()
 	ctx = context.WithoutCancel(ctx)
+	d.heed(c, w)
+	if why := d.lapsed(c, d.at); why != "" && w.lands() {
+		w.void(why)
+	}
 	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: counts(w.items), Session: d.spoken(w)}
 	kept := d.keep()
 	if err := d.account(c, w); err != nil {
@@ -65,6 +69,11 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 	err = d.land(ctx, c, func() (landing, error) {
 		if now, ok := d.at.byID[c.task.ID]; !ok || now.Blob != c.task.Blob {
 			return d.lost(c, w, &out, art, kept)
+		}
+		if why := d.lapsed(c, d.at); why != "" && w.lands() {
+			w.void(why)
+			out.State, out.Reason, out.Effects = board.Blocked, why, nil
+			return d.retold(c, w, &out, art, kept)
 		}
 		return d.result(c, w, out, refs)
 	})
@@ -133,8 +142,8 @@ func (d *drain) propose(ctx context.Context, c *claim, w *work, trace string) (r
 	if title == "" {
 		title = string(c.task.ID)
 	}
-	msg := message("propose: "+title, summary(w.items), [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Trace", trace})
-	oid, err := d.repo.Make(ctx, []repo.OID{c.base}, d.writes(w.items), d.agent(), msg)
+	msg := message("propose: "+title, summary(w.items), [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", trace})
+	oid, err := d.make(ctx, c.base, d.writes(w.items), msg)
 	if err != nil {
 		return repo.RefUpdate{}, err
 	}
@@ -218,7 +227,7 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 		if err != nil {
 			return err
 		}
-		next, err := d.repo.Make(ctx, []repo.OID{tip}, l.changes, d.agent(), l.message)
+		next, err := d.make(ctx, tip, l.changes, l.message)
 		if err != nil {
 			return err
 		}
@@ -238,9 +247,15 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 // recorded as lost, and neither its proposal nor its handoff is published. kept
 // is the ledger before the session was written into it.
 func (d *drain) lost(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate, kept map[string][]byte) (landing, error) {
-	out.State, out.Branch, out.Proposal = "", "", ""
-	out.Reason = "claim lost: the task was changed while the session ran"
+	out.State, out.Reason = "", "claim lost: the task was changed while the session ran"
 	w.handed = nil
+	return d.retold(c, w, out, artifacts, kept)
+}
+
+// retold is a result whose proposal is not published after all: the ledger
+// begins again where it was before the session.
+func (d *drain) retold(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate, kept map[string][]byte) (landing, error) {
+	out.Branch, out.Proposal = "", ""
 	d.restore(maps.Clone(kept))
 	if err := d.account(c, w); err != nil {
 		return landing{}, err
@@ -300,10 +315,13 @@ func (d *drain) result(c *claim, w *work, out Outcome, refs []repo.RefUpdate) (l
 		return l, err
 	}
 	d.remarks(l.changes, c, w)
+	if err := d.appeal(l.changes, c, w); err != nil {
+		return l, err
+	}
 	if err := d.pass(l.changes, w); err != nil {
 		return l, err
 	}
-	l.message = message(resultSubject(out), out.Reason, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Trace", out.Trace})
+	l.message = message(resultSubject(out), out.Reason, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", out.Trace})
 	return l, d.overrideEnds(l.changes, "the session is over, "+resultTitle(out))
 }
 

@@ -31,6 +31,7 @@ type snapshot struct {
 	byID     map[okf.ID]board.Task
 	sums     map[string]ledger.FileSum // by path below the bundle
 	spend    ledger.Spend
+	slow     *SlowLoop // nil until somebody asks
 }
 
 // Loader loads the bundle of a tree, from a cache or from its files.

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +47,9 @@ func (w *work) blocked(format string, args ...any) *work {
 	return w
 }
 
+// lands reports work that would come to a review, or hand something over, by itself.
+func (w *work) lands() bool { return w.verdict == board.ToReview && !w.refreshed }
+
 // work runs the session of a claimed task and decides its verdict. Nothing it
 // meets is an error of the drain: a fault blocks the task with its reason.
 func (d *drain) work(ctx context.Context, c *claim) *work {
@@ -64,6 +69,9 @@ func (d *drain) work(ctx context.Context, c *claim) *work {
 	d.session(ctx, c, w, req)
 	if w.verdict == board.ToReview {
 		d.judge(w, req.Graph)
+	}
+	if why := d.outside(c.task, slices.Collect(maps.Keys(d.writes(w.items)))); why != "" && w.verdict == board.ToReview {
+		w.void("emission refused: " + why)
 	}
 	if w.verdict == board.ToReview {
 		d.handover(w, board.Slug(c.task.ID), "")
@@ -118,7 +126,7 @@ func (d *drain) request(ctx context.Context, c *claim, w *work) (session.Request
 	req := session.Request{
 		Run: d.Run, Task: string(t.ID), Inputs: t.Inputs, Files: files, Graph: g, BundleRoot: cfg.Root,
 		By: d.By, Now: d.Now().UTC(), MaxTurns: turns(t, cfg.Session.MaxTurns), MaxCost: int64(c.each()),
-		Timeout: min(cfg.Session.Timeout, cfg.TaskLease), MaxAtoms: cfg.Session.MaxAtoms,
+		Timeout: min(cfg.Session.Timeout, cfg.TaskLease, max(c.lease.Sub(d.Now()), time.Second)), MaxAtoms: cfg.Session.MaxAtoms,
 		Turn: func() error { return d.turn(ctx, c) }, Progress: func(s string) { d.Progress(string(t.ID) + ": " + s) },
 	}
 	if d.given != nil {
@@ -141,6 +149,9 @@ func (d *drain) turn(ctx context.Context, c *claim) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if c.died = d.lapsed(c, d.at); c.died != "" {
+		return errors.New(c.died)
+	}
 	if !d.Now().Before(c.lease) {
 		return fmt.Errorf("the claim's lease expired at %s", c.lease.Format(time.RFC3339))
 	}
@@ -160,13 +171,12 @@ func (d *drain) turn(ctx context.Context, c *claim) error {
 	if b, err := fs.ReadFile(files, d.at.file("pause.toml")); err == nil {
 		return fmt.Errorf("the board was paused: %s", board.PauseReason(b))
 	}
-	if c.task.Path == "" {
-		return nil
+	if c.task.Path != "" {
+		if b, err := fs.ReadFile(files, d.at.file(c.task.Path)); err != nil || okf.BlobID(b) != c.task.Blob {
+			return errors.New("the claim is lost: the task was changed while the session ran")
+		}
 	}
-	if b, err := fs.ReadFile(files, d.at.file(c.task.Path)); err != nil || okf.BlobID(b) != c.task.Blob {
-		return errors.New("the claim is lost: the task was changed while the session ran")
-	}
-	return nil
+	return d.lives(ctx, c, tip)
 }
 
 // session runs the substrate and reads its outcome. The verdict comes from what
@@ -196,6 +206,8 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	switch e := w.emission; {
 	case ctx.Err() != nil && c.task.Path == "":
 		w.blocked("interrupted")
+	case c.died != "":
+		w.void(c.died)
 	case ctx.Err() != nil:
 		w.blocked("interrupted; odd task ready %s puts it back", req.Task)
 	case e.Failure == invoke.Yielded:

@@ -1,0 +1,154 @@
+package drain
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// proposalsFile is where this run proposes.
+func (d *drain) proposalsFile() string { return d.at.file("proposals/" + d.Run + ".jsonl") }
+
+// room is how many proposals this run may still append.
+func (d *drain) room(file []byte) int {
+	return max(gate.MaxPerDrain-bytes.Count(file, []byte("\n")), 0)
+}
+
+// decay appends what decay proposes, in a commit of its own, also where the
+// drain is then refused. It is the one thing a refused drain writes.
+func (d *drain) decay(ctx context.Context) error {
+	if !d.required() {
+		return nil
+	}
+	s, err := d.slow(d.at)
+	if err != nil {
+		return err
+	}
+	signs, err := d.signs(s)
+	if err != nil {
+		return err
+	}
+	name := d.proposalsFile()
+	file, done, err := s.Buffer.AppendAll(d.files[name], s.Buffer.Unheard(gate.Decay(signs)), d.room(d.files[name]))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if len(done) == 0 {
+		return nil
+	}
+	var body string
+	for _, p := range done {
+		body += fmt.Sprintf("%s %s: %s\n", p.Severity, p.Gate, p.Reason)
+	}
+	if err := d.commit(ctx, fmt.Sprintf("board: propose %d", len(done)), body, repo.Changes{name: file}); err != nil {
+		return err
+	}
+	d.files[name] = file
+	for _, p := range done {
+		d.note(fmt.Sprintf("proposed to the %s gate, %s: %s", p.Gate, p.Severity, p.Reason))
+	}
+	return nil
+}
+
+// appeal adds to a result what its sessions propose. Whatever they say of
+// themselves, the source is an agent.
+func (d *drain) appeal(ch repo.Changes, c *claim, list ...*work) error {
+	var ps []gate.Proposal
+	for _, w := range list {
+		for _, p := range w.emission.Proposals {
+			ps = append(ps, d.byAgent(c, p))
+		}
+	}
+	if len(ps) == 0 {
+		return nil
+	}
+	s, err := d.slow(d.at)
+	if err != nil {
+		d.note(err.Error()) // and no drain starts until it is mended
+		return nil
+	}
+	name := d.proposalsFile()
+	file, done, err := s.Buffer.AppendAll(d.files[name], ps, d.room(d.files[name]))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if n := len(ps) - len(done); n > 0 {
+		d.Progress(fmt.Sprintf("%s: %d of %d proposals are left out: open already, or past %d a drain", c.task.ID, n, len(ps), gate.MaxPerDrain))
+	}
+	if len(done) > 0 {
+		d.files[name], ch[name] = file, file
+	}
+	return nil
+}
+
+func (d *drain) byAgent(c *claim, p session.Proposal) gate.Proposal {
+	reason := string(session.Redact([]byte(p.Reason)))
+	out := gate.Proposal{TS: d.Now(), Source: gate.TaskAgent, Severity: gate.Severity(p.Severity), Gate: gate.Gate(p.Gate),
+		Reason: reason, Lease: c.under, Run: d.Run}
+	if c.task.Path != "" {
+		out.Task = string(c.task.ID)
+	}
+	sum := sha256.Sum256([]byte(reason))
+	out.Key = fmt.Sprintf("agent:%s:%s:%s:%s", out.Task, p.Severity, p.Gate, hex.EncodeToString(sum[:6]))
+	return out
+}
+
+// alarm is the first emergency that the session of w proposes, "" for none.
+func (w *work) alarm() string {
+	for _, p := range w.emission.Proposals {
+		if p.Severity == string(gate.EmergencySeverity) {
+			return p.Reason
+		}
+	}
+	return ""
+}
+
+// heed ends the work of a session that proposed an emergency, and with it the drain.
+func (d *drain) heed(c *claim, w *work) {
+	why := w.alarm()
+	if why == "" {
+		return
+	}
+	w.void("emergency: " + why)
+	d.stop = refuse("lease-emergency-open", "%s: its session proposed an emergency: %s; a person runs odd gate emergency because of it, or rejects it with odd proposals reject", c.task.ID, why)
+}
+
+// void takes back all that w came to: nothing of it lands.
+func (w *work) void(why string) {
+	w.blocked("%s", why)
+	w.items, w.handed = nil, nil
+}
+
+// tally names the count of this clone's drains in a row that were refused under
+// leases. A refused drain commits nothing about itself, so it is counted here.
+const tally = "refused-drains"
+
+// refused counts err where it is a refusal, and begins the count again where it
+// is nil. It returns err.
+func (d *drain) refused(err error) error {
+	var no *Refusal
+	switch {
+	case !d.required():
+	case err == nil:
+		_ = d.repo.SetTally(tally, 0)
+	case errors.As(err, &no):
+		_ = d.repo.SetTally(tally, d.repo.Tally(tally)+1)
+	}
+	return err
+}
+
+// signs are what decay looks at.
+func (d *drain) signs(s SlowLoop) (gate.Signs, error) {
+	out := gate.Signs{Now: d.Now(), File: s.File, Verdict: s.Verdict(""), Refused: d.repo.Tally(tally)}
+	if !out.Verdict.Valid {
+		out.Refused++ // this drain will be, too
+	}
+	return out, nil
+}

@@ -1,0 +1,207 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/contract"
+)
+
+// required reports whether this board is drained under a commitment lease only.
+// What odd.toml does not say is required.
+func (d *drain) required() bool { return d.at.cfg.Lease != "off" }
+
+// slow is the slow loop of the snapshot s, judged now. It is read once a snapshot.
+func (d *drain) slow(s *snapshot) (SlowLoop, error) {
+	if s.slow == nil {
+		bundle, err := fs.Sub(s.files, s.cfg.Root)
+		if err != nil {
+			return SlowLoop{}, err
+		}
+		l, err := LookSlow(bundle, s.tasks, !d.uncommitted, d.Now())
+		if err != nil {
+			return SlowLoop{}, refuse("lease-unreadable", "%s/%v; restore the file from git history, what is open or used cannot be known without it", s.cfg.Root, err)
+		}
+		s.slow = &l
+	}
+	l := *s.slow
+	l.Facts.Now = d.Now()
+	return l, nil
+}
+
+// standing refuses what no task may begin under: a lease that is not valid, or
+// an open emergency, which stops a board without leases too. It remembers the
+// lease that what comes next is done under.
+func (d *drain) standing() error {
+	s, err := d.slow(d.at)
+	if err != nil {
+		return err
+	}
+	d.under = ""
+	if !d.required() {
+		return alarmed(s.Facts.OpenEmergency)
+	}
+	if err := invalid(s.Verdict("")); err != nil {
+		return err
+	}
+	d.under = s.File.Lease.ID
+	return nil
+}
+
+// invalid is a verdict as a refusal, nil for a valid lease.
+func invalid(v gate.Verdict) error {
+	if v.Valid {
+		return nil
+	}
+	return refuse("lease-"+strings.ReplaceAll(v.Code, "_", "-"), "%s; %s", v.Text, v.Way)
+}
+
+// alarmed refuses while the emergency proposal id is open; "" is none.
+func alarmed(id string) error {
+	if id == "" {
+		return nil
+	}
+	return refuse("lease-emergency-open", "emergency proposal %s is open; a person runs odd gate emergency because of it, or rejects it with odd proposals reject", id)
+}
+
+// charter lists what the lease has against a piece of work: its kind in this
+// stance, its place in the scope, and the hash lock of its file.
+func (d *drain) charter(t board.Task) []error {
+	if !d.required() {
+		return nil
+	}
+	s, err := d.slow(d.at)
+	if err != nil || !s.Facts.Present || s.Facts.Unreadable != nil {
+		return nil // standing tells, and nothing of the lease can be read
+	}
+	var no []error
+	l := d.scoped(s.File.Lease)
+	stance := s.File.Stance
+	switch kinds := gate.Kinds(stance); {
+	case !slices.Contains(kinds, t.Kind):
+		no = append(no, refuse("lease-kind", "task %s: kind %s is not drained in %s, only %s are; a person changes the stance at a gate", t.ID, t.Kind, stance, strings.Join(kinds, ", ")))
+	case l.State == gate.Draft && !gate.Explores(t.Kind):
+		no = append(no, refuse("lease-draft", "task %s: %s is a draft, which permits exploration only, and the kind is %s; a person runs odd gate commitment", t.ID, l.ID, t.Kind))
+	}
+	var tags []string
+	if t.Atom != nil {
+		tags = t.Atom.Tags
+	}
+	if ok, why := l.Covers(t.Kind, t.Role, tags, string(t.ID), t.Paths); !ok {
+		no = append(no, refuse("lease-scope", "task %s: %s; a person widens the scope at an evaluation gate", t.ID, why))
+	}
+	if t.Atom == nil {
+		return no
+	}
+	if ok, want, got := l.Locked(string(t.ID), t.Atom.Bytes()); !ok {
+		no = append(no, refuse("lease-work-order", "task %s: its file is %s, the lease locked %s; restore the task from git, or a person revises the lease at an evaluation gate", t.ID, short(got), short(want)))
+	}
+	return no
+}
+
+// short is a hash as people compare it.
+func short(sum string) string {
+	if len(sum) > 19 {
+		return sum[:19] + "…"
+	}
+	return sum
+}
+
+// scoped is l with the tasks of its scope by id, however it names them.
+func (d *drain) scoped(l gate.Lease) gate.Lease {
+	id := func(name string) string {
+		if a, err := d.at.graph.Find(name); err == nil {
+			return string(a.ID)
+		}
+		return name
+	}
+	l.Scope.Tasks = slices.Clone(l.Scope.Tasks)
+	for i, name := range l.Scope.Tasks {
+		l.Scope.Tasks[i] = id(name)
+	}
+	orders := map[string]string{}
+	for name, sum := range maps.All(l.Scope.WorkOrders) {
+		orders[id(name)] = sum
+	}
+	l.Scope.WorkOrders = orders
+	return l
+}
+
+// outside says which of the paths a session wrote the lease does not hold, "" for none.
+func (d *drain) outside(t board.Task, written []string) string {
+	s, err := d.slow(d.at)
+	if !d.required() || err != nil || len(written) == 0 {
+		return ""
+	}
+	l := gate.Lease{Scope: gate.Scope{Paths: s.File.Lease.Scope.Paths}}
+	if ok, why := l.Covers(t.Kind, t.Role, nil, string(t.ID), written); !ok {
+		return why
+	}
+	return ""
+}
+
+// kindOf is what a session that no task asks for counts as.
+func kindOf(role contract.Role) string {
+	switch role {
+	case contract.Explorer, contract.Observer:
+		return "research"
+	case contract.Planner:
+		return "option"
+	case contract.Validator:
+		return "review"
+	}
+	return "implement"
+}
+
+// lapsed says why the claim c may not go on or come to a review: the lease it
+// was made under is no longer valid at s, or an emergency is open. What c itself
+// has used counts as granted. "" is nothing.
+func (d *drain) lapsed(c *claim, s *snapshot) string {
+	l, err := d.slow(s)
+	if err != nil {
+		return err.Error()
+	}
+	if c.under == "" {
+		if err := alarmed(l.Facts.OpenEmergency); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	if l.File.Lease.ID != c.under && l.Facts.Present && l.Facts.Unreadable == nil {
+		return fmt.Sprintf("lease released: %s has taken the place of %s", l.File.Lease.ID, c.under)
+	}
+	l.Facts.Spent -= min(int64(c.reserved), l.Facts.Spent)
+	if c.task.Path != "" {
+		l.Facts.UsedTasks = max(l.Facts.UsedTasks-1, 0)
+	}
+	v := l.Verdict(c.kind)
+	if v.Valid {
+		return ""
+	}
+	word := strings.ReplaceAll(strings.TrimPrefix(v.Code, "time_"), "_", " ")
+	return fmt.Sprintf("lease %s: %s; %s", word, v.Text, v.Way)
+}
+
+// lives is asked before every turn of a session: whether the lease of its claim
+// still holds on the board as it is at tip.
+func (d *drain) lives(ctx context.Context, c *claim, tip repo.OID) error {
+	s := d.at
+	if tip != s.tip {
+		var err error
+		if s, err = look(ctx, d.repo, tip, d.at, d.Load); err != nil {
+			return err
+		}
+	}
+	if c.died = d.lapsed(c, s); c.died != "" {
+		return errors.New(c.died)
+	}
+	return nil
+}

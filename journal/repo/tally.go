@@ -1,0 +1,39 @@
+package repo
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/google/renameio/v2"
+)
+
+// Tally is a count that this clone keeps under a name: not committed, told to
+// nobody, and 0 where it was never kept or cannot be read.
+func (r *Repo) Tally(name string) int {
+	b, err := os.ReadFile(r.oddDir("tally", name))
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// SetTally keeps a count under a name; 0 forgets it.
+func (r *Repo) SetTally(name string, n int) error {
+	file := r.oddDir("tally", name)
+	if n <= 0 {
+		if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
+	return renameio.WriteFile(file, []byte(strconv.Itoa(n)+"\n"), 0o666)
+}
