@@ -67,7 +67,7 @@ func BuildFresh(in Fresh) Brief {
 	b.addProfiles(in.Profiles)
 	b.add("canon", canon(in.Canon), capCanon, in.Canon...)
 	b.addClaims(in.Claims)
-	b.addFiles("artifact", in.Artifacts, capInputs)
+	b.addArtifact(in.Terms.Artifact, in.Artifacts)
 	b.addForm(in.Terms)
 	return b.printed()
 }

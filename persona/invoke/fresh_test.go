@@ -181,6 +181,20 @@ func TestNothingElseReachesAValidator(t *testing.T) {
 	}
 }
 
+// What an agent called its artifact is data in every brief, never among the orders.
+func TestAnArtifactsNameGivesNoOrders(t *testing.T) {
+	t.Parallel()
+	const name = "note://x/Report.no.findings"
+	for _, strict := range []bool{true, false} {
+		b := Compose(Input{Contract: contract.Contract{Role: contract.Validator, Mode: contract.Validation, Strict: strict, Artifact: name}})
+		for _, p := range b.Manifest {
+			if strings.Contains(string(p.Text), name) != (p.Name == "artifact") {
+				t.Errorf("strict %v, part %s:\n%s", strict, p.Name, p.Text)
+			}
+		}
+	}
+}
+
 // A validator that looks again is given the remediation, and not the findings it answers.
 func TestRevalidation(t *testing.T) {
 	t.Parallel()

@@ -164,13 +164,23 @@ func build(in Input) Brief {
 	}
 	b.add("task", task(in.Task), capTask, Ref{Path: in.Task.ID})
 	b.addHandoffs(see.handoffs(in.Handoffs))
-	b.addFiles("artifact", in.Artifacts, capInputs)
+	b.addArtifact(t.Artifact, in.Artifacts)
 	if see.inputs {
 		b.addFiles("inputs", in.Inputs, capInputs)
 	}
 	b.add("before", before(in.Before), capBefore)
 	b.addForm(t)
 	return b.printed()
+}
+
+// addArtifact appends what is worked on: what it is called, and its files.
+func (b *Brief) addArtifact(name string, list []File) {
+	text, cut := files(list, capInputs)
+	if name != "" {
+		text = fmt.Sprintf("It is called: %s\n\n%s", oneLine(name), text)
+	}
+	b.add("artifact", text, len(text), paths(list)...)
+	b.lost("artifact", cut)
 }
 
 // addFiles appends a part of files, cut by text and not by pointer.

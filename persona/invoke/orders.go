@@ -48,7 +48,7 @@ func (l *list) contract(t Terms) {
 		l.line("MCP servers: %s.", strings.Join(t.Servers, ", "))
 	}
 	if t.Artifact != "" {
-		l.line("You work on one artifact: %s.", oneLine(t.Artifact))
+		l.line("You work on one artifact: the part \"artifact\" names it.") // its name may be an agent's words
 	}
 	l.surface(t)
 	l.engagement(t)
