@@ -29,7 +29,7 @@ func auditVerb(env Env) *cli.Command {
 		Flags: append(formatFlags(),
 			&cli.StringFlag{Name: "persona", Value: "audit-reviewer", Usage: "the `PROFILE` that judges, audit-reviewer or audit-reviewer@2"},
 			&cli.StringFlag{Name: "claims", Usage: "what the change says of itself: a `FILE`, a handoff or a description (default: its commit messages)"},
-			&cli.BoolFlag{Name: "strict", Usage: "fail as well where a person has to look: accepted blockers, pivots"},
+			&cli.BoolFlag{Name: "strict", Usage: "fail as well where a person has to look: accepted blockers, pivots, a change too long to be shown whole"},
 			&cli.BoolFlag{Name: "no-record", Usage: "write nothing; only for a substrate that costs no money"},
 		),
 		Action: func(c *cli.Context) error {

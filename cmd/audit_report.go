@@ -56,6 +56,9 @@ func (a *auditing) report(o auditOptions, said drain.Spoken) auditReport {
 	}
 	s := deliver.Summarize(d.Findings.Findings)
 	r.Summary, r.Verdict = &s, s.Verdict
+	if r.Cut > 0 && r.Verdict == deliver.Pass {
+		r.Verdict = deliver.NeedsHumanReview
+	}
 	r.Findings = audit.Locate(d.Findings.Findings, a.change, a.head)
 	return r
 }
@@ -74,6 +77,7 @@ func auditRules() []ruled {
 		{"audit-blocker", "a finding that a change must not land with, unless it is accepted", okf.Error},
 		{"audit-finding", "a defect", okf.Warn},
 		{"audit-caveat", "something to know", okf.Info},
+		{"audit-unseen", "a change too long to be shown whole: a person has to look at the rest", okf.Warn},
 		{"audit-failed", "the session did not come to findings, so that the change is not judged", okf.Error},
 	}
 }
@@ -92,9 +96,6 @@ func printAudit(env Env, o auditOptions, r auditReport) error {
 	for _, t := range r.Touched {
 		talk(env, "judged by the version before the change: %s", t)
 	}
-	if r.Cut > 0 {
-		talk(env, "the session was not shown %d bytes of the change", r.Cut)
-	}
 	for _, h := range r.Hints {
 		talk(env, "hint, %s: %s", h.Detector, h.Message)
 	}
@@ -111,6 +112,10 @@ func (r auditReport) located() []located {
 	var out []located
 	if r.Failure != "" {
 		out = append(out, located{rule: "audit-failed", severity: okf.Error, near: r.near, place: r.Range, text: r.Failure})
+	}
+	if r.Cut > 0 {
+		out = append(out, located{rule: "audit-unseen", severity: okf.Warn, near: r.near, place: r.Range,
+			text: fmt.Sprintf("the session was not shown %d bytes of the change; split it, or look at them", r.Cut)})
 	}
 	rules := auditRules()
 	for _, f := range r.Findings {
