@@ -29,8 +29,8 @@ func invokeVerb(env Env) *cli.Command {
 			if err := noArgs(c); err != nil {
 				return err
 			}
-			if c.Int("fan-out") < 0 || c.IsSet("fan-out") && c.Int("fan-out") == 0 {
-				return usage("invoke: --fan-out wants a number of at least 1")
+			if n := c.Int("fan-out"); n < 0 || n > maxFanOut || c.IsSet("fan-out") && n == 0 {
+				return usage("invoke: --fan-out wants a number from 1 to %d", maxFanOut)
 			}
 			a := invocation{task: strings.TrimSpace(c.String("task")), handoffs: c.StringSlice("handoff"), sessions: c.Int("fan-out"),
 				dry: c.Bool("dry-run"), explain: c.Bool("explain"), json: c.Bool("json")}
@@ -42,6 +42,10 @@ func invokeVerb(env Env) *cli.Command {
 		},
 	})
 }
+
+// maxFanOut is the most sessions of one invocation: their reservations and
+// leases add up.
+const maxFanOut = 100
 
 func invokeFlags() []cli.Flag {
 	return []cli.Flag{

@@ -22,7 +22,7 @@ func (r *resolver) override() {
 	}
 	var risks []string
 	for _, risk := range o.Risks {
-		if risk = strings.Join(strings.Fields(risk), " "); risk != "" && !slices.Contains(risks, risk) {
+		if risk = strings.Join(strings.Fields(risk), " "); !Riskless(risk) && !slices.Contains(risks, risk) {
 			risks = append(risks, risk)
 		}
 	}
@@ -85,6 +85,16 @@ func (r *resolver) loosen() {
 		r.out.Bound = ""
 		r.note("override: what it may change is bounded by no %s", r.row.Bound)
 	}
+}
+
+// Riskless reports a risk that names nothing anybody could accept: no word, or
+// only that there is none.
+func Riskless(risk string) bool {
+	switch strings.Join(words(risk), " ") {
+	case "", "no", "none", "nothing", "nil", "null", "n a", "na", "no risk", "no risks", "risk", "risks", "some risk", "low risk", "tbd", "unknown", "ok", "yes":
+		return true
+	}
+	return false
 }
 
 // Vague says why a reason could not be audited later, "" where it could. The

@@ -145,6 +145,7 @@ func TestRefusals(t *testing.T) {
 			c.Override = over([]Mode{Execution, Validation}, "in a hurry", "shared context")
 		}, "override-vague", "haste"},
 		"override without a reason": {func(c *Call, _ *World) { c.Override = over([]Mode{Execution, Validation}, " ", "shared context") }, "override-vague", "is empty"},
+		"override of no risk":       {func(c *Call, _ *World) { c.Override = over([]Mode{Execution, Validation}, good, "None.", "n/a", "-") }, "override-no-risks", ""},
 		"override without risks":    {func(c *Call, _ *World) { c.Override = over([]Mode{Execution, Validation}, good, " ") }, "override-no-risks", ""},
 		"override of one mode":      {func(c *Call, _ *World) { c.Override = over([]Mode{Validation, Validation}, good, "r") }, "override-modes", "one mode"},
 		"override of others":        {func(c *Call, _ *World) { c.Override = over([]Mode{Exploration, Planning}, good, "r") }, "override-modes", "name validation too"},

@@ -90,7 +90,7 @@ func (a Act) Skip() (Told, error) {
 		no = append(no, fmt.Sprintf("%q is no mode; the modes are %s", a.Mode, modes()))
 	}
 	no = append(no, a.vague()...)
-	if !slices.ContainsFunc(a.Risks, func(s string) bool { return strings.TrimSpace(s) != "" }) {
+	if !slices.ContainsFunc(a.Risks, func(s string) bool { return !contract.Riskless(s) }) {
 		no = append(no, "no risk is accepted; name what the artifact goes without")
 	}
 	if err := refused("skip", no); err != nil {

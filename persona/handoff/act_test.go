@@ -47,7 +47,7 @@ func TestSkip(t *testing.T) {
 	if err != nil || got != want {
 		t.Errorf("%v\n%+v", err, got)
 	}
-	a.Mode, a.Reason, a.Risks = "review", "ASAP", []string{" "}
+	a.Mode, a.Reason, a.Risks = "review", "ASAP", []string{" ", "none"}
 	_, err = a.Skip()
 	if r, ok := err.(Refusal); !ok || r.Refused() != "skip" || len(r.Reasons) != 3 {
 		t.Errorf("%v", err)
