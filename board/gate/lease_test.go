@@ -199,7 +199,7 @@ func TestValidAtItsEdges(t *testing.T) {
 		{"ended by a gate", func(f *File, _ *Facts) { f.Lease.State = Expired }, "fix", "time_expired"},
 		{"the last task", func(_ *File, x *Facts) { x.UsedTasks = 6 }, "fix", ""},
 		{"one micro left", func(_ *File, x *Facts) { x.Spent = 5_249_999 }, "fix", ""},
-		{"no limit", func(f *File, x *Facts) { f.Lease.Budget, x.Spent = 0, 1 << 40 }, "fix", ""},
+		{"no limit", func(f *File, x *Facts) { f.Lease.Budget, x.Spent = 0, 1<<40 }, "fix", ""},
 		{"a milestone half done", func(f *File, x *Facts) {
 			f.Lease.Milestone = []string{"ship", "tell"}
 			x.Done = func(id string) bool { return id == "ship" }
