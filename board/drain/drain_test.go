@@ -411,6 +411,47 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
+// What is judged again is what the ledger says was kept, held to the contract it
+// was made under, however often and whatever became of its ref.
+func TestRefreshHoldsToTheContract(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a")
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		a, err := okf.Parse("terms/tide.md", []byte("---\ntype: term\nid: tide\ntitle: 🦦 Tide\n---\nIt ebbs.\n"))
+		e := says(session.Atom{Atom: a, At: "emission:1"})
+		e.Raw = session.Print(e)
+		return e, err
+	}
+	if o := w.must().Tasks[0]; o.State != "review" {
+		t.Fatalf("%+v", o)
+	}
+	run := "refs/odd/run/" + w.last()
+	for i, id := range []string{"ZX", "ZW"} {
+		was, err := w.repo.Ref(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forged, err := w.repo.WriteTree(context.Background(), map[string][]byte{"a.1/emission.md": []byte(strings.ReplaceAll(string(session.Print(says(term("forged")))), "\r", ""))})
+		if err == nil {
+			err = w.repo.Update(context.Background(), repo.RefUpdate{Name: run, Old: was, New: forged})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.commit(repo.Changes{"knowledge/terms/other.md": []byte(fmt.Sprintf("---\ntype: term\nid: other\n---\n%d\n", i))}, "moved on")
+		o := w.o
+		o.Task, o.Run = "a", "run-01KJPWD6M0E8497ANGJ5R0NA"+id
+		again, err := Refresh(context.Background(), w.repo, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.read("refs/heads/"+again.Branch, "knowledge/terms/tide.md"); !strings.Contains(got, "title: Tide\n") {
+			t.Errorf("judged again as %s:\n%s", o.Run, got)
+		}
+		run = "refs/odd/run/" + o.Run
+	}
+}
+
 // A title cannot bring a trailer of its own, nor a second subject line.
 func TestMessageKeepsTheSubjectOneLine(t *testing.T) {
 	t.Parallel()

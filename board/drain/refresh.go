@@ -2,16 +2,20 @@ package drain
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
 )
@@ -63,11 +67,23 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 	if c.base, err = d.base(ctx); err != nil {
 		return nil, nil, err
 	}
-	emission, err := d.emission(t)
+	kept, err := d.kept(t)
 	if err != nil {
 		return nil, nil, err
 	}
+	emission, err := fs.ReadFile(kept, "emission.md")
+	if err != nil {
+		return nil, nil, fmt.Errorf("the kept emission of %s: %w", t.Result.Run, err)
+	}
 	w := &work{verdict: board.ToReview, emission: session.Read(emission), bound: d.boundBefore(t), refreshed: true}
+	var under contract.Contract // of a run of before there were contracts there is none
+	if b, err := fs.ReadFile(kept, "contract.json"); err == nil {
+		if err := json.Unmarshal(b, &under); err != nil {
+			return nil, nil, fmt.Errorf("the kept contract of %s: %w", t.Result.Run, err)
+		}
+		d.tree[path.Join(artifactDir(t), "contract.json")] = b // for who judges it after this
+	}
+	w.emission = invoke.Hold(under, d.at.cfg.Root, w.emission)
 	if w.emission.Outcome != session.Completed {
 		return c, w.blocked("the kept emission does not read: %s", join(w.emission.Failure, w.emission.Detail)), nil
 	}
@@ -117,10 +133,12 @@ func (d *drain) boundBefore(t board.Task) bound {
 	return b
 }
 
-// emission is what the task's last run emitted, from the run's own tree.
-func (d *drain) emission(t board.Task) ([]byte, error) {
+// kept is what the task's last run kept of it: the tree that its outcome on the
+// board names, whatever its ref has become. The ref is what keeps git from
+// pruning it.
+func (d *drain) kept(t board.Task) (fs.FS, error) {
 	ref := "refs/odd/run/" + t.Result.Run
-	oid, err := d.repo.Ref(ref)
+	_, err := d.repo.Ref(ref)
 	if errors.Is(err, repo.ErrNoRef) && d.line.Remote != "" {
 		return nil, refuse("artifacts", "%s is not in this clone; run git fetch %s %s:%s", ref, d.line.Remote, ref, ref)
 	}
@@ -130,13 +148,15 @@ func (d *drain) emission(t board.Task) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := d.repo.Tree(oid)
-	if err != nil {
-		return nil, err
+	for _, r := range slices.Backward(d.origin().records(t.Result.Run)) {
+		if r.Kind != ledger.Outcome || r.Task != string(t.ID) {
+			continue
+		}
+		tree, err := d.repo.Tree(repo.OID(text(r.Data, "artifacts")))
+		if err != nil {
+			return nil, fmt.Errorf("%s: what run %s kept is not what its ledger names: %w", ref, t.Result.Run, err)
+		}
+		return fs.Sub(tree, artifactDir(t))
 	}
-	b, err := fs.ReadFile(tree, path.Join(artifactDir(t), "emission.md"))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ref, err)
-	}
-	return b, nil
+	return nil, refuse("artifacts", "the ledger of %s names nothing that it kept of %s; reject it with --retry", t.Result.Run, t.ID)
 }

@@ -88,6 +88,20 @@ func Run(ctx context.Context, s Session) (Result, error) {
 	}
 }
 
+// Hold holds an emission that was kept to the contract it was made under, without
+// a session: what its role may not emit fails by name, and a persona's marks are
+// taken out of what code reads, as Run did it. Bundle is the bundle's folder.
+func Hold(c contract.Contract, bundle string, e session.Emission) session.Emission {
+	r := &run{Session: Session{Contract: c, Request: session.Request{BundleRoot: bundle}}}
+	if c.Role == "" || e.Outcome != session.Completed {
+		return e
+	}
+	if name, detail := r.broken(e); name != "" {
+		return session.Fail(name, detail)
+	}
+	return r.cleaned(e)
+}
+
 // cleaned is e without a persona's marks where code will read it.
 func (r *run) cleaned(e session.Emission) session.Emission {
 	if r.Contract.Role == "" {
