@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/repo"
@@ -31,12 +32,12 @@ func (d *drain) decay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	signs, err := d.signs(s)
+	ps, err := d.memory(s).Decay(d.refusals(s))
 	if err != nil {
 		return err
 	}
 	name := d.proposalsFile()
-	file, done, err := s.Buffer.AppendAll(d.files[name], s.Buffer.Unheard(gate.Decay(signs)), d.room(d.files[name]))
+	file, done, err := s.Buffer.AppendAll(d.files[name], ps, d.room(d.files[name]))
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -144,11 +145,21 @@ func (d *drain) refused(err error) error {
 	return err
 }
 
-// signs are what decay looks at.
-func (d *drain) signs(s SlowLoop) (gate.Signs, error) {
-	out := gate.Signs{Now: d.Now(), File: s.File, Verdict: s.Verdict(""), Refused: d.repo.Tally(tally)}
-	if !out.Verdict.Valid {
-		out.Refused++ // this drain will be, too
+// refusals are this clone's drains in a row that were refused, this one among
+// them where the lease s refuses it.
+func (d *drain) refusals(s SlowLoop) int {
+	n := d.repo.Tally(tally)
+	if !s.Verdict("").Valid {
+		n++
 	}
-	return out, nil
+	return n
+}
+
+// memory is the board as it is remembered, for decay and for briefs.
+func (d *drain) memory(s SlowLoop) *Memory {
+	bundle, err := fs.Sub(d.at.files, d.at.cfg.Root)
+	if err != nil {
+		panic("unreachable: " + err.Error()) // the root was read from it
+	}
+	return &Memory{Slow: s, Bundle: bundle, Graph: d.at.graph, Tasks: d.at.tasks, Leases: d.required()}
 }

@@ -205,3 +205,11 @@ func (d *drain) lives(ctx context.Context, c *claim, tip repo.OID) error {
 	}
 	return nil
 }
+
+// uncommitted refuses governance that is not the committed one.
+func uncommitted(is bool) error {
+	if !is {
+		return nil
+	}
+	return refuse("lease-head-not-committed", "the work tree has other governance files than the board; commit them at a gate or restore them from git")
+}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
 )
 
@@ -270,5 +272,62 @@ func TestWritesStayInTheLease(t *testing.T) {
 	r := w.must()
 	if o := r.Tasks[0]; o.State != board.Blocked || !strings.Contains(o.Reason, "knowledge/terms/tide.md is outside the lease's") {
 		t.Errorf("%+v", o)
+	}
+}
+
+// Whatever sessions emit, no commit of a drain touches governance: atoms that
+// lie there, under whatever spelling, are kept out, and the one place where
+// commits are made refuses the path.
+func TestNoDrainWritesGovernance(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(4, 2))
+	var tasks []string
+	for n := range 12 {
+		tasks = append(tasks, fmt.Sprintf("t%02d", n))
+	}
+	w := governed(t, nil, tasks...)
+	names := []string{"governance/%d.md", "Governance/%d.md", "governance/deep/%d.md", "GOVERNANCE/lease.%d.md", "terms/%d.md", "terms/governance/%d.md", "canon/%d.md"}
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		e := says()
+		for range 1 + r.IntN(4) {
+			id := r.IntN(1000)
+			name := fmt.Sprintf(names[r.IntN(len(names))], id)
+			a, err := okf.Parse(name, fmt.Appendf(nil, "---\ntype: %s\ntitle: n%d\n---\nIt is.\n", []string{"term", "policy", "principle", "decision"}[r.IntN(4)], id))
+			if err != nil {
+				return e, err
+			}
+			e.Atoms = append(e.Atoms, session.Atom{Atom: a, At: "emission:1"})
+		}
+		return e, nil
+	}
+	tip, _ := w.repo.Ref("refs/heads/main")
+	rep := w.must()
+	ends := []repo.OID{}
+	for _, o := range rep.Tasks {
+		if o.Proposal != "" {
+			ends = append(ends, o.Proposal)
+		}
+	}
+	now, _ := w.repo.Ref("refs/heads/main")
+	if len(ends) == 0 {
+		t.Error("nothing landed, so nothing was tested")
+	}
+	for _, end := range append(ends, now) {
+		changes, err := w.repo.Diff(context.Background(), tip, end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range changes {
+			if p := strings.ToLower(c.Path); strings.HasPrefix(p, "knowledge/governance") || p == "odd.toml" {
+				t.Errorf("%s was written", c.Path)
+			}
+		}
+	}
+	d := &drain{repo: w.repo, at: &snapshot{tip: now}}
+	d.at.cfg.Root = "knowledge"
+	for _, name := range []string{"knowledge/governance/lease.toml", "knowledge/Governance/x", "knowledge/terms/../governance/x", "odd.toml"} {
+		if _, err := d.make(context.Background(), now, repo.Changes{name: []byte("x")}, "x"); err == nil || !strings.Contains(err.Error(), "does not write governance") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

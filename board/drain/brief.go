@@ -28,6 +28,7 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 		Inputs: inputs(req.Files, t.Inputs), Before: d.before(t, w.bound.Mode),
 		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: artifacts(w.bound, req.Files, d.at.cfg.Root),
 	}
+	in.Context, in.Memory = d.context(w)
 	if t.Role != "" {
 		in.Persona = w.persona.Markdown(d.at.graph, false)
 	}
@@ -40,6 +41,31 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 		}
 	}
 	return in
+}
+
+// context is what there is to know before asking anybody, and the files it comes
+// from. A board that neither asks for a lease nor has anything of the slow loop
+// has none; nor has a session with a fresh context.
+func (d *drain) context(w *work) ([]byte, []invoke.Ref) {
+	s, err := d.slow(d.at)
+	if err != nil || w.bound.Strict || !d.required() && len(s.Gates) == 0 && len(s.Decisions) == 0 && !s.Facts.Present && len(s.Buffer.Proposals) == 0 {
+		return nil, nil
+	}
+	c, err := d.memory(s).Context("") // what became of this task's own attempts stands in a part of its own
+	if err != nil {
+		d.Progress("the brief has no context: " + err.Error())
+		return nil, nil
+	}
+	var from []invoke.Ref
+	for _, f := range []struct {
+		name string
+		text []byte
+	}{{LeaseFile, s.LeaseFile}, {DecisionsFile, s.Decisions}} {
+		if f.text != nil {
+			from = append(from, invoke.Ref{Path: d.at.file(f.name), Blob: okf.BlobID(f.text)})
+		}
+	}
+	return []byte(c.Markdown()), from
 }
 
 // body is the text of a task, as a person wrote it.

@@ -23,8 +23,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -217,7 +215,6 @@ func open(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	if dirty, err := r.Dirty(ctx, s.cfg.Root, "odd.toml"); err != nil {
 		return nil, err
 	} else if len(dirty) > 0 {
-		d.uncommitted = slices.ContainsFunc(dirty, func(p string) bool { return strings.HasPrefix(p, path.Join(s.cfg.Root, "governance")+"/") })
 		return nil, refuse("dirty", "%s: uncommitted edit%s; commit or stash it, drain reads what is committed", dirty[0], more(dirty))
 	}
 	d.at = s

@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
@@ -28,7 +29,8 @@ type Step struct {
 	Task     okf.ID          `json:"task"`
 	State    board.State     `json:"state"`
 	Run      bool            `json:"run"`
-	Reason   string          `json:"reason,omitempty"` // why not
+	Reason   string          `json:"reason,omitempty"` // why not, all of it
+	Refusals []Stop          `json:"refusals,omitempty"`
 	Role     string          `json:"role,omitempty"`
 	Contract contract.Role   `json:"contract_role,omitempty"` // who the session would be, as far as it gets
 	Reserved budget.MicroUSD `json:"reserved_micro_usd"`
@@ -56,11 +58,17 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 		if _, err := d.base(ctx); !p.stop(err) {
 			return p, err
 		}
-		if unlock, err := r.LockDrain(); err == nil {
-			_ = unlock()
-		} else if !p.stop(busy("locked", "%v", err)) {
-			return p, err
-		}
+	} else {
+		p.stop(d.paused())
+		p.stop(d.at.clock(d.Now()))
+	}
+	if unlock, err := r.LockDrain(); err == nil {
+		_ = unlock()
+	} else {
+		p.stop(busy("locked", "%v", err))
+	}
+	if err := d.stops(&p); err != nil {
+		return p, err
 	}
 	left := d.limit()
 	for _, t := range board.Order(d.at.tasks, d.at.byID) {
@@ -74,6 +82,30 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 		p.Tasks = append(p.Tasks, s)
 	}
 	return p, nil
+}
+
+// stops adds what the slow loop and the month's money have against any drain.
+func (d *drain) stops(p *Plan) error {
+	s, err := d.slow(d.at)
+	if !p.stop(err) || err != nil {
+		return err
+	}
+	if d.required() {
+		p.stop(invalid(s.Verdict("")))
+		for _, open := range []error{alarmed(s.Facts.OpenEmergency), uncommitted(d.uncommitted)} {
+			p.stop(open)
+		}
+	} else {
+		p.stop(alarmed(s.Facts.OpenEmergency))
+	}
+	spent, err := d.spent("")
+	if err == nil && budget.Decide(d.at.cfg.Budget, spent, 0) == budget.Stop {
+		err = refuse("budget", "$%s is spent or reserved this month, past the hard stop of $%s; raise [budget] or wait", spent, hardStop(d.at.cfg))
+	}
+	if !p.stop(err) {
+		return err
+	}
+	return nil
 }
 
 // stop notes a refusal and goes on; a fault ends the explanation.
@@ -114,7 +146,9 @@ func peek(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	if d.at, err = look(ctx, r, tip, nil, o.Load); err != nil {
 		return nil, err
 	}
-	return d, nil
+	dirty, err := r.Dirty(ctx, d.at.file("governance"))
+	d.uncommitted = len(dirty) > 0
+	return d, err
 }
 
 // step decides about one task, persona floor included.
@@ -126,19 +160,31 @@ func (d *drain) step(t board.Task) Step {
 			return s
 		}
 	}
-	if err := d.denied(t); err != nil {
-		s.Reason = err.Error()
+	if why := board.Eligible(t, d.at.byID, d.Now()); why != "" {
+		s.deny(refuse("task", "task %s: %s", t.ID, why))
 		return s
 	}
+	for _, err := range d.charter(t) {
+		s.deny(err)
+	}
 	if why := d.embody(&work{}, t.Role); why != "" {
-		s.Reason = "would be blocked: " + why
-		return s
+		s.deny(refuse("floor", "would be blocked: %s", why))
 	}
 	b, err := d.resolve(t)
 	if s.Contract = b.Role; err != nil {
-		s.Reason = "would be blocked: contract: " + told(err)
-		return s
+		s.deny(refuse("contract", "would be blocked: contract: %s", told(err)))
 	}
-	s.Run = true
+	s.deny(d.afford(t))
+	s.Run = s.Reason == ""
 	return s
+}
+
+// deny adds one reason against a task; nil adds none.
+func (s *Step) deny(err error) {
+	var no *Refusal
+	if !errors.As(err, &no) {
+		return
+	}
+	s.Refusals = append(s.Refusals, Stop{no.Code, no.Text})
+	s.Reason = strings.TrimPrefix(s.Reason+"; "+no.Text, "; ")
 }

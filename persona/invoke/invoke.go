@@ -8,6 +8,7 @@
 //	profile    the persona profile: system prompt and brand discipline by pointer
 //	persona    the compiled role
 //	canon      what governs, by uri, path and blob
+//	context    what to know before asking: lease, decisions, artifacts, progress, signals
 //	task       what is asked, with its acceptance
 //	handoff    what the session before handed over, by kind
 //	artifact   what is judged or mended: path and blob, then its text
@@ -73,6 +74,8 @@ type Input struct {
 	Role      string
 	Persona   []byte // the compiled role as markdown
 	Canon     []Ref
+	Context   []byte // what to know before asking, as markdown; a strict contract's brief has no room for it
+	Memory    []Ref  // the files Context was made of
 	Task      Task
 	Handoffs  []handoff.Handoff
 	Artifacts []File // what is judged or mended, as files
@@ -132,6 +135,7 @@ const (
 	capProfile  = 64 << 10
 	capPersona  = 64 << 10
 	capCanon    = 16 << 10
+	capContext  = 32 << 10
 	capTask     = 32 << 10
 	capHandoff  = 128 << 10
 	capInputs   = 160 << 10
@@ -159,6 +163,7 @@ func build(in Input) Brief {
 	b.addProfiles(profiles)
 	b.add("persona", string(in.Persona), capPersona, Ref{Path: in.Role})
 	b.add("canon", canon(in.Canon), capCanon, in.Canon...)
+	b.add("context", string(in.Context), capContext, in.Memory...)
 	if !see.body {
 		in.Task.Body = ""
 	}
