@@ -234,12 +234,14 @@ func (d *decoder) list(v *yaml.Node, name string) []string {
 		return nil
 	}
 	var out []string
+	seen := map[string]bool{}
 	for _, e := range v.Content {
-		if s := d.text(e, name); s == "" {
-			if null(e) {
-				d.bad(e, "write it or take the item out", "%s has an empty item", name)
-			}
-		} else if !slices.Contains(out, s) {
+		s := d.text(e, name)
+		switch {
+		case s == "" && null(e):
+			d.bad(e, "write it or take the item out", "%s has an empty item", name)
+		case s != "" && !seen[s]:
+			seen[s] = true
 			out = append(out, s)
 		}
 	}

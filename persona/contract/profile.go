@@ -1,6 +1,9 @@
 package contract
 
-import "github.com/odd-cli/odd/okf"
+import (
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/deliver"
+)
 
 // Profile is a persona profile: an atom of type persona, or the first yaml
 // block that names "persona:" in the body of a canon document. Inheritance is
@@ -116,7 +119,9 @@ type Glyphs struct {
 
 // Custom composes a role of its own: whose tools, whose freshness, whose
 // deliverable, and the mode it is bound to ("" for none). Its mode still
-// forbids what it forbids: a builder's tools in exploration change nothing.
+// forbids what it forbids: a builder's tools in exploration change nothing, and
+// whoever works in validation has a fresh context. Who delivers findings changes
+// nothing either, whosever tools it has: a critic is no resolver.
 type Custom struct {
 	Name        string `json:"name"`
 	Tools       Role   `json:"tools"`
@@ -135,8 +140,12 @@ func (c Custom) row() RoleRow {
 		Role: Role(c.Name), Mode: c.Mode, Mutates: tools.Mutates, Freshness: fresh.Freshness, Schema: deliverable.Schema, Next: deliverable.Next,
 		Surface: Conversational, About: "a role of this profile's own",
 	}
+	row.Mutates = row.Mutates && row.Schema != deliver.SchemaFindings
 	if m, ok := modeRow(c.Mode); ok {
 		bound, _ := roleRow(m.Role)
+		if bound.Freshness == FreshStrict {
+			row.Freshness = FreshStrict
+		}
 		row.Reads, row.Needs, row.NeedsArtifact, row.Surface = bound.Reads, bound.Needs, bound.NeedsArtifact, bound.Surface
 		if row.Mutates {
 			row.Bound = bound.Bound

@@ -304,7 +304,7 @@ func (r *resolver) tools() {
 // own name and with its own deliverable.
 func (r *resolver) toolRole() RoleRow {
 	row, _ := roleRow(r.out.Persona.Custom.Tools)
-	row.Role, row.Schema = r.out.Role, r.row.Schema
+	row.Role, row.Schema, row.Mutates = r.out.Role, r.row.Schema, r.row.Mutates
 	return row
 }
 

@@ -43,6 +43,30 @@ custom_role: {name: drafting, tools: builder, freshness: explorer, deliverable: 
 ---
 `
 
+// A role that a profile composes is no way around a critic's limits: who
+// delivers findings changes nothing, and who validates has a fresh context.
+func TestAComposedCriticIsOne(t *testing.T) {
+	t.Parallel()
+	for role, want := range map[string][2]bool{ // mutates, strict
+		"{name: judge, tools: builder, freshness: general, deliverable: validator}":                   {false, false},
+		"{name: judge, tools: builder, freshness: general, deliverable: validator, mode: validation}": {false, true},
+		"{name: judge, tools: general, freshness: observer, deliverable: builder, mode: validation}":  {false, true},
+		"{name: judge, tools: resolver, freshness: general, deliverable: validator, mode: execution}": {false, false},
+		"{name: judge, tools: builder, freshness: general, deliverable: builder, mode: execution}":    {true, false},
+	} {
+		r := LoadRoster(bundle(t, "personas/judge.md", "---\ntype: persona\npersona: judge\nversion: 1\ncustom_role: "+role+"\n---\n"))
+		c, _ := Resolve(Call{Persona: "judge", Role: "judge", Artifact: "a.md"}, World{Roster: r})
+		if got := [2]bool{c.Mutates, c.Strict}; got != want {
+			t.Errorf("%s: mutates and strict are %v, want %v", role, got, want)
+		}
+		for _, tool := range c.Tools {
+			if tool.In && tool.Class == Mutates && !c.Mutates {
+				t.Errorf("%s has the tool %s", role, tool.Name)
+			}
+		}
+	}
+}
+
 // world has both profiles, and the servers oddkit and github.
 func world(t *testing.T) World {
 	t.Helper()
