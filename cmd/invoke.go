@@ -124,12 +124,15 @@ func runInvoke(ctx context.Context, env Env, a invocation) error {
 	if err != nil {
 		return err
 	}
-	if a.dry || a.explain {
-		c, err := drain.Resolve(ctx, w.repo, o, inv)
-		return printContract(env, c, err, a)
-	}
 	p := newProgress(env)
 	o.Progress, o.Reply = p.line, replies(env, p)
+	if a.dry || a.explain {
+		c, err := drain.Resolve(ctx, w.repo, o, inv)
+		for _, no := range drain.Speechless(w.cfg, c.Role) {
+			talk(env, "no session would be held: %s; %s [%s]", no.Message, no.Way, no.Code)
+		}
+		return printContract(env, c, err, a)
+	}
 	var report drain.Report
 	if o.Task != "" {
 		report, err = drain.Run(ctx, w.repo, o)

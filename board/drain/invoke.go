@@ -134,14 +134,7 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 			return contract.Contract{}, err
 		}
 	}
-	b, err := d.resolve(t)
-	if t.Role != "" {
-		if why := d.embody(&work{}, t.Role); why != "" {
-			var no contract.Refusals
-			errors.As(err, &no)
-			err = append(no, contract.Refusal{Code: "floor", Message: why})
-		}
-	}
+	b, err := d.embodied(t)
 	return b.Contract, err
 }
 
@@ -156,14 +149,30 @@ func (d *drain) asked(inv Invocation) board.Task {
 
 // bindable says why the session that t asks for may not be spawned.
 func (d *drain) bindable(t board.Task) error {
-	if t.Role != "" {
-		if why := d.embody(&work{}, t.Role); why != "" {
-			return refuse("floor", "%s", why)
-		}
-	}
-	b, err := d.resolve(t)
+	b, err := d.embodied(t)
 	d.override = b.Override
-	return err
+	var no contract.Refusals
+	if err != nil && !errors.As(err, &no) {
+		return err
+	}
+	if no = append(no, Speechless(d.at.cfg, b.Role)...); len(no) > 0 {
+		return no
+	}
+	return nil
+}
+
+// embodied is resolve, and what speaks against the persona of t's work role.
+func (d *drain) embodied(t board.Task) (bound, error) {
+	b, err := d.resolve(t)
+	if t.Role == "" {
+		return b, err
+	}
+	var no contract.Refusals
+	why := d.embody(&work{}, t.Role)
+	if why == "" || err != nil && !errors.As(err, &no) {
+		return b, err
+	}
+	return b, append(no, contract.Refusal{Code: "floor", Message: why})
 }
 
 // engage commits that this run holds sessions without a task and what they may cost.

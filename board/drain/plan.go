@@ -170,7 +170,7 @@ func (d *drain) step(t board.Task) Step {
 	if why := d.embody(&work{}, t.Role); why != "" {
 		s.deny(refuse("floor", "would be blocked: %s", why))
 	}
-	b, err := d.resolve(t)
+	b, err := d.spawnable(t)
 	if s.Contract = b.Role; err != nil {
 		s.deny(refuse("contract", "would be blocked: contract: %s", told(err)))
 	}

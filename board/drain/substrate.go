@@ -1,10 +1,13 @@
 package drain
 
 import (
+	"fmt"
 	"io/fs"
 	"strings"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/persona/session/extract"
@@ -30,6 +33,26 @@ func Substrate(cfg config.Config, files fs.FS, dir string, environ []string) (se
 		return exec.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: environ, Free: s.Free, MaxBytes: s.MaxBytes}, nil
 	}
 	return nil, refuse("substrate", "odd.toml: [session] substrate %q is not one of %s", cfg.Session.Substrate, strings.Join([]string{"extract", "replay", "exec"}, ", "))
+}
+
+// Speechless refuses a session of role on a configuration whose substrate only
+// reads documents into atoms: it could hand over nothing of what the role owes.
+// nil where it can, and for the role general, which owes nothing.
+func Speechless(cfg config.Config, role contract.Role) contract.Refusals {
+	if cfg.Session.Substrate != "extract" || role == contract.General || role == "" {
+		return nil
+	}
+	return contract.Refusals{{Code: "substrate-reads-only", Message: fmt.Sprintf("the substrate extract reads documents into atoms and cannot work as %s", role),
+		Way: "name an agent in odd.toml, [session] substrate = \"exec\" and its command under [substrate.exec]"}}
+}
+
+// spawnable is resolve, and what speaks against the substrate.
+func (d *drain) spawnable(t board.Task) (bound, error) {
+	b, err := d.resolve(t)
+	if no := Speechless(d.at.cfg, b.Role); err == nil && len(no) > 0 {
+		err = no
+	}
+	return b, err
 }
 
 // Free reports a configuration whose sessions cost no money.

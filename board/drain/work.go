@@ -57,7 +57,7 @@ func (d *drain) work(ctx context.Context, c *claim) *work {
 	if why := d.embody(w, c.task.Role); why != "" {
 		return w.blocked("%s", why)
 	}
-	b, err := d.resolve(c.task)
+	b, err := d.spawnable(c.task)
 	if err != nil {
 		return w.blocked("contract: %s", told(err))
 	}
