@@ -26,6 +26,9 @@ func verbs(env Env) []group {
 		{"work", []*cli.Command{
 			task(env), drainVerb(env), invokeVerb(env), handoffVerb(env), auditVerb(env), reviewVerb(env), approve(env), reject(env), pause(env), resume(env),
 		}},
+		{"slow loop", []*cli.Command{
+			gateVerb(env), leaseVerb(env), decide(env),
+		}},
 		{"record", []*cli.Command{
 			journalVerb(env), logVerb(env),
 		}},

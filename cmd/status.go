@@ -42,6 +42,7 @@ type boardStatus struct {
 	Level    string              `json:"budget"`
 	Dirty    []string            `json:"dirty,omitempty"`
 	Problems int                 `json:"unreadable_files"`
+	Slow     slowStatus          `json:"slow_loop"`
 }
 
 func runStatus(ctx context.Context, env Env, asJSON bool) error {
@@ -97,7 +98,10 @@ func (v *view) status(ctx context.Context) (boardStatus, error) {
 			s.Problems++
 		}
 	}
-	s.Dirty, err = v.repo.Dirty(ctx, v.cfg.Root, "odd.toml")
+	if s.Dirty, err = v.repo.Dirty(ctx, v.cfg.Root, "odd.toml"); err != nil {
+		return s, err
+	}
+	s.Slow, err = v.slowStatus(ctx, s.Paused != "")
 	return s, err
 }
 
@@ -111,6 +115,7 @@ func (s boardStatus) page() string {
 	if s.Paused != "" {
 		line("paused", "%s", s.Paused)
 	}
+	s.Slow.lines(line)
 	var counts []string
 	for _, st := range board.States() {
 		if n := s.Tasks[st]; n > 0 {

@@ -268,7 +268,7 @@ func (w *workspace) human(ctx context.Context, about, act, want string, signed b
 		return review.Human{}, err
 	}
 	p := review.Person{Name: who.Name, Email: who.Email}
-	at := review.Place{CI: w.env.inCI(), Session: w.env.Getenv("ODD_RUN") != "", Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
+	at := w.place()
 	if signed {
 		talk(w.env, "%s, signed:\n%s", act, about)
 		return review.Signed(act, p, at, w.cfg.RequireSigned)
@@ -285,6 +285,11 @@ func (w *workspace) human(ctx context.Context, about, act, want string, signed b
 		return review.Human{}, refuse("unconfirmed", "%s: the terminal cannot be written: %v", act, err)
 	}
 	return review.Confirm(tty, act, want, p, at)
+}
+
+// place is where the person is, as far as it can be told.
+func (w *workspace) place() review.Place {
+	return review.Place{CI: w.env.inCI(), Session: w.env.Getenv("ODD_RUN") != "", Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
 }
 
 // personal commits changes to the board as the person and lands them. The

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
@@ -60,7 +61,7 @@ func (d *drain) context(w *work) ([]byte, []invoke.Ref) {
 	for _, f := range []struct {
 		name string
 		text []byte
-	}{{LeaseFile, s.LeaseFile}, {DecisionsFile, s.Decisions}} {
+	}{{gate.LeasePath, s.LeaseFile}, {gate.DecisionsPath, s.Decisions}} {
 		if f.text != nil {
 			from = append(from, invoke.Ref{Path: d.at.file(f.name), Blob: okf.BlobID(f.text)})
 		}

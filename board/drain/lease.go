@@ -1,8 +1,6 @@
 package drain
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,7 +34,7 @@ func LookSlow(bundle fs.FS, tasks []board.Task, committed bool, now time.Time) (
 	for _, f := range []struct {
 		name string
 		to   *[]byte
-	}{{LeaseFile, &s.LeaseFile}, {GatesFile, &s.Gates}, {DecisionsFile, &s.Decisions}} {
+	}{{gate.LeasePath, &s.LeaseFile}, {gate.GatesPath, &s.Gates}, {gate.DecisionsPath, &s.Decisions}} {
 		if *f.to, err = fs.ReadFile(bundle, f.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return s, err
 		}
@@ -47,22 +45,12 @@ func LookSlow(bundle fs.FS, tasks []board.Task, committed bool, now time.Time) (
 	s.Facts = gate.Facts{Now: now, Present: s.LeaseFile != nil, Committed: committed, Done: doneBy(tasks)}
 	s.Facts.Chain, s.Facts.ChainErr = gate.ReadChain(s.Gates)
 	if s.Facts.Present {
-		s.File, s.Facts.Unreadable = gate.ParseLease(LeaseFile, s.LeaseFile)
-		sum := sha256.Sum256(s.LeaseFile)
-		s.Facts.Sum = hex.EncodeToString(sum[:])
+		s.File, s.Facts.Unreadable = gate.ParseLease(gate.LeasePath, s.LeaseFile)
+		s.Facts.Sum = gate.Sum(s.LeaseFile)
 	}
-	if open := s.Buffer.Open(); len(open) > 0 && open[0].Severity == gate.EmergencySeverity {
-		s.Facts.OpenEmergency = open[0].ID
-	}
+	s.Facts.OpenEmergency = s.Buffer.Emergency()
 	return s, s.count(bundle)
 }
-
-// The slow loop's files, below the bundle root.
-const (
-	LeaseFile     = "governance/lease.toml"
-	GatesFile     = "governance/gates.jsonl"
-	DecisionsFile = "governance/decisions.jsonl"
-)
 
 // ReadBuffer reads every writer's proposals of a bundle.
 func ReadBuffer(bundle fs.FS) (gate.Buffer, error) {

@@ -196,7 +196,7 @@ func expired(a *okf.Atom, now time.Time) bool {
 func (m *Memory) decisions() ([]gate.Decision, error) {
 	ds, err := gate.ReadDecisions(m.Slow.Decisions)
 	if err != nil {
-		return nil, refuse("decisions", "%s: %v", DecisionsFile, err)
+		return nil, refuse("decisions", "%s: %v", gate.DecisionsPath, err)
 	}
 	return gate.InForce(ds), nil
 }

@@ -258,7 +258,7 @@ func (d *deed) draft() {
 		d.refuse("draft", "give one", "draft: there is no lease to draft from")
 		return
 	}
-	want := d.chain.nextLease()
+	want := d.chain.NextLease()
 	if got := d.after.Lease.ID; got != "" && got != want && d.Act.Lease != nil {
 		d.refuse("lease", "leave the id out", "draft: its id is %s, want %s", got, want)
 	}

@@ -130,7 +130,7 @@ func (c Chain) follows(r Row, prev string) error {
 		return fmt.Errorf("%s: %s of a lease that is %s", r.ID, r.Act, state)
 	}
 	if r.Act == "draft" {
-		id = c.nextLease()
+		id = c.NextLease()
 	}
 	if r.Lease != id {
 		return fmt.Errorf("%s: lease %q, want %q", r.ID, r.Lease, id)
@@ -244,8 +244,8 @@ func (c Chain) Lease() (id string, s State) {
 	return id, s
 }
 
-// nextLease is the id a draft has: the open lease's own, or the next.
-func (c Chain) nextLease() string {
+// NextLease is the id a draft has: the open lease's own, or the next.
+func (c Chain) NextLease() string {
 	id, s := c.Lease()
 	if !ended(s) {
 		return id

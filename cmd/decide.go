@@ -1,0 +1,176 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+func decide(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "decide",
+		Usage:     "log a decision, why, and what it costs; only a person can",
+		ArgsUsage: "\"WHAT\"",
+		Description: "odd decide \"Times are UTC\" --rationale \"two harbours disagreed\" --tradeoffs \"visitors convert\" \\\n" +
+			"  --confidence high --revisit \"task tide-page done\"\nodd decide --list\n\n" +
+			"It is made at the gate passed last: a framing that drafted, a commitment, or an evaluation, which\n" +
+			"only supersedes. Decisions are never edited; one takes the place of another with --supersedes.",
+		Flags: append(decisionFlags(),
+			&cli.BoolFlag{Name: "list", Usage: "list what was decided; superseded decisions name the one that stands"},
+			&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"},
+			jsonFlag()),
+		Action: func(c *cli.Context) error {
+			if c.Bool("list") {
+				if err := noArgs(c); err != nil {
+					return err
+				}
+				return runDecisions(c.Context, env, c.Bool("json"))
+			}
+			what, err := oneArg(c, "what is decided, in quotes")
+			if err != nil {
+				return err
+			}
+			d, err := decision(c, "decide", what)
+			if err != nil {
+				return err
+			}
+			if d == nil {
+				return usage("decide: say what is decided")
+			}
+			return runDecide(c.Context, env, *d, c.Bool("yes"), c.Bool("json"))
+		},
+	})
+}
+
+// runDecide appends a decision under the gate passed last: one commit by the
+// person, of decisions.jsonl alone, after the typed confirmation of its id.
+func runDecide(ctx context.Context, env Env, d gate.Decision, yes, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	if err := w.mayDecide(ctx, "decide"); err != nil {
+		return err
+	}
+	v, err := w.view(ctx, true)
+	if err != nil {
+		return err
+	}
+	p := &plan{view: v, changes: repo.Changes{}, o: gateOptions{json: asJSON}}
+	if p.slow, err = drain.LookSlow(v.bundle, v.tasks, true, v.now()); err != nil {
+		return fmt.Errorf("%s/%w", v.cfg.Root, err)
+	}
+	who, err := v.repo.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	if p.out, err = gate.Decide(p.slow.Slow, d, "human:"+who.Email, v.now()); err != nil {
+		return err
+	}
+	if err := p.quiet(); err != nil {
+		return err
+	}
+	made := p.out.Decision
+	h, err := v.human(ctx, decisionPage(made, p.out.Row), "decide "+made.ID, made.ID, yes)
+	if err != nil {
+		return err
+	}
+	for name, b := range p.out.Files {
+		p.changes[v.file(name)] = b
+	}
+	msg := trailers("decide: "+made.Decision, strings.Join(made.Rationale, "\n"), "Odd-Gate", string(p.out.Row.Gate), "Odd-Decision", made.ID, "Odd-Lease", p.out.Row.Lease, "Odd-By", h.By())
+	oid, err := p.commit(ctx, msg)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, map[string]any{"decision": made, "commit": string(oid)})
+	}
+	return printRows(env, [][]string{{made.ID, made.Act, made.Confidence, made.Decision, short(oid)}})
+}
+
+// decisionPage is what the person reads before they confirm a decision.
+func decisionPage(d gate.Decision, at gate.Row) string {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "%s, at %s, the %s gate: %s\n", d.ID, at.ID, at.Gate, d.Decision)
+	for _, r := range d.Rationale {
+		fmt.Fprintf(b, "  because     %s\n", r)
+	}
+	fmt.Fprintf(b, "  costs       %s\n  confidence  %s\n", d.Tradeoffs, d.Confidence)
+	for _, r := range d.Revisit {
+		fmt.Fprintf(b, "  look again  %s\n", r)
+	}
+	if d.Supersedes != "" {
+		fmt.Fprintf(b, "  instead of  %s\n", d.Supersedes)
+	}
+	return okf.Visible(b.String())
+}
+
+// decisionFlags are the fields of a decision, behind those given.
+func decisionFlags(first ...cli.Flag) []cli.Flag {
+	return append(first,
+		&cli.StringSliceFlag{Name: "rationale", Usage: "why it is decided so, one `SENTENCE`; one to three"},
+		&cli.StringFlag{Name: "tradeoffs", Usage: "what it costs, as `TEXT`"},
+		&cli.StringFlag{Name: "confidence", Usage: "how sure: `low`, med or high"},
+		&cli.StringSliceFlag{Name: "revisit", Usage: "look again `WHEN`: a date, \"task ID done\", or words; repeatable"},
+		&cli.StringFlag{Name: "supersedes", Usage: "the decision `D-…` it takes the place of"},
+	)
+}
+
+// decision is the decision that the flags tell, nil where they tell none.
+func decision(c *cli.Context, verb, what string) (*gate.Decision, error) {
+	d := gate.Decision{
+		Decision: oneLine(what), Rationale: c.StringSlice("rationale"), Tradeoffs: oneLine(c.String("tradeoffs")),
+		Confidence: c.String("confidence"), Revisit: c.StringSlice("revisit"), Supersedes: c.String("supersedes"),
+	}
+	if d.Confidence == "medium" {
+		d.Confidence = "med"
+	}
+	told := len(d.Rationale) > 0 || d.Tradeoffs != "" || d.Confidence != "" || len(d.Revisit) > 0 || d.Supersedes != ""
+	switch {
+	case d.Decision == "" && told:
+		return nil, usage("%s: --rationale, --tradeoffs, --confidence, --revisit and --supersedes are about a decision; say which with --decision", verb)
+	case d.Decision == "":
+		return nil, nil
+	}
+	return &d, nil
+}
+
+// runDecisions lists the decisions, oldest first.
+func runDecisions(ctx context.Context, env Env, asJSON bool) error {
+	v, err := openCurrent(ctx, env)
+	if err != nil {
+		return err
+	}
+	s, err := v.slowLoop(ctx)
+	if err != nil {
+		return err
+	}
+	ds, err := gate.ReadDecisions(s.Decisions)
+	if err != nil {
+		return fmt.Errorf("%s: %w", v.file(gate.DecisionsPath), err)
+	}
+	if asJSON {
+		return printJSON(env, orEmpty(ds))
+	}
+	over := map[string]string{}
+	for _, d := range ds {
+		over[d.Supersedes] = d.ID
+	}
+	var rows [][]string
+	for _, d := range ds {
+		state := "stands"
+		if by := over[d.ID]; by != "" {
+			state = "superseded by " + by
+		}
+		rows = append(rows, []string{d.ID, d.TS.UTC().Format("2006-01-02"), d.Confidence, state, d.Decision, strings.Join(d.Rationale, "; ")})
+	}
+	return printRows(env, rows)
+}

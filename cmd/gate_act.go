@@ -1,0 +1,249 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// runGate shows the person what the act would write, asks for its id on the
+// terminal and commits it. Everything is judged before anything is asked.
+func runGate(ctx context.Context, env Env, o gateOptions) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	if err := w.mayDecide(ctx, o.name()); err != nil {
+		return err
+	}
+	v, err := w.view(ctx, true)
+	if err != nil {
+		return err
+	}
+	p, err := v.plan(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := p.quiet(); err != nil {
+		return err
+	}
+	h, err := v.human(ctx, p.page(), o.name()+", "+p.out.Row.Act, p.word(), o.yes)
+	if err != nil {
+		return err
+	}
+	oid, err := p.land(ctx, h)
+	if err != nil {
+		return err
+	}
+	return p.told(env, oid)
+}
+
+// mayDecide refuses places where no person is, before anything is read.
+func (w *workspace) mayDecide(ctx context.Context, act string) error {
+	who, err := w.repo.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	return review.Allowed(act, review.Person{Name: who.Name, Email: who.Email}, w.place())
+}
+
+// plan is a gate act judged and not yet done.
+type plan struct {
+	*view
+	o       gateOptions
+	slow    drain.SlowLoop
+	out     gate.Outcome
+	changes repo.Changes // all but what takes the person's confirmation to make
+	also    []gate.Change
+	halts   []string // tasks that an emergency blocks
+	ended   []string // proposals that end with their lease
+}
+
+// plan judges the act on the board as committed.
+func (v *view) plan(ctx context.Context, o gateOptions) (*plan, error) {
+	p := &plan{view: v, o: o, changes: repo.Changes{}}
+	var err error
+	if p.slow, err = drain.LookSlow(v.bundle, v.tasks, true, v.now()); err != nil {
+		return nil, fmt.Errorf("%s/%w", v.cfg.Root, err)
+	}
+	if err := p.act(ctx); err != nil {
+		return nil, err
+	}
+	if p.out, err = gate.Do(p.slow.Slow, p.o.act); err != nil {
+		return nil, err
+	}
+	for name, b := range p.out.Files {
+		p.changes[v.file(name)] = b
+	}
+	for _, also := range []func(context.Context) error{p.switchLeases, p.principles, p.stop, p.dispose} {
+		if err := also(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// now is the moment of a record: UTC, to the second.
+func (w *workspace) now() time.Time { return w.env.Now().UTC().Truncate(time.Second) }
+
+// act completes what the person asked for with what the board says.
+func (p *plan) act(ctx context.Context) error {
+	who, err := p.repo.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	a := &p.o.act
+	a.By, a.Now, a.Drained = "human:"+who.Email, p.now(), p.slow.Drained
+	if a.Kind == "" {
+		a.Kind = p.kind()
+	}
+	if a.To == "" {
+		a.To = p.to()
+	}
+	switch {
+	case p.o.file != nil:
+		a.Lease = &p.o.file.Lease
+	case a.Kind == "draft" && !alive(p.state()): // one that is alive is drafted again as it is
+		l := p.draft(p.slow).Lease
+		a.Lease = &l
+	}
+	if a.Reason == "" && a.Decision != nil {
+		a.Reason = a.Decision.Decision
+	}
+	return nil
+}
+
+// kind is the act a gate means when the person names none.
+func (p *plan) kind() string {
+	state, stance := p.state(), p.slow.Facts.Chain.Stance()
+	switch p.o.act.Gate {
+	case gate.Framing:
+		if state == gate.Draft || state == gate.Active {
+			return "frame"
+		}
+		return "draft"
+	case gate.Commitment:
+		switch {
+		case state != gate.Active:
+			return "activate"
+		case stance != gate.Execution && p.slow.Verdict("").Valid:
+			return "enter"
+		}
+		return "renew"
+	case gate.Emergency:
+		return "suspend"
+	}
+	return "enter"
+}
+
+// to is the stance an evaluation leads out of itself to: back to work where the
+// lease goes on, else to asking what is next. Everywhere else the gate's own
+// default holds, save that a draft says what stance it is for.
+func (p *plan) to() gate.Stance {
+	if p.o.act.Gate == gate.Framing && p.o.file != nil && p.o.file.Stance == gate.Discovery {
+		return gate.Discovery
+	}
+	if p.o.act.Gate != gate.EvaluationGate || p.slow.Facts.Chain.Stance() != gate.Evaluation {
+		return ""
+	}
+	switch p.o.act.Kind {
+	case "renew", "revise":
+		return gate.Execution
+	case "release", "expire":
+		return gate.Sensemaking
+	}
+	return ""
+}
+
+// state is the lease's as stored.
+func (p *plan) state() gate.State {
+	if p.slow.LeaseFile == nil || p.slow.Facts.Unreadable != nil {
+		return gate.None
+	}
+	return p.slow.File.Lease.State
+}
+
+// word is what the person types: the id of the lease, or of the act without one.
+func (p *plan) word() string { return or(p.out.Row.Lease, p.out.Row.ID) }
+
+// land makes the act's commit.
+func (p *plan) land(ctx context.Context, h review.Human) (repo.OID, error) {
+	if err := p.halt(h); err != nil {
+		return "", err
+	}
+	r := p.out.Row
+	subject := strings.TrimSpace(fmt.Sprintf("gate: %s, %s %s", r.Gate, r.Act, r.Lease))
+	msg := trailers(subject, r.Reason, "Odd-Gate", string(r.Gate), "Odd-Lease", r.Lease, "Odd-By", h.By(), "Odd-Because", strings.Join(r.Proposals, ", "))
+	return p.commit(ctx, msg)
+}
+
+// commit moves the board by compare-and-swap. No drain may run meanwhile, save
+// for an emergency, which is how a running one is stopped.
+func (p *plan) commit(ctx context.Context, msg string) (repo.OID, error) {
+	if !p.emergency() {
+		release, err := p.lockDrain(ctx)
+		if err != nil {
+			return "", err
+		}
+		defer release()
+	}
+	return p.amend(ctx, p.changes, msg)
+}
+
+func (p *plan) emergency() bool { return p.out.Row.Gate == gate.Emergency }
+
+// lockDrain keeps drains away while the gate's commit lands.
+func (p *plan) lockDrain(ctx context.Context) (release func(), err error) {
+	local, err := p.repo.LockDrainFor("gate " + string(p.out.Row.Gate))
+	if err != nil {
+		return nil, drainRuns(err)
+	}
+	if p.line.Remote == "" {
+		return func() { _ = local() }, nil
+	}
+	shared, err := p.repo.LockRemote(ctx, p.line.Remote, p.cfg.Tenant, "gate", p.cfg.TaskLease, p.env.Now())
+	if err != nil {
+		_ = local()
+		return nil, drainRuns(err)
+	}
+	return func() {
+		if err := shared.Release(context.WithoutCancel(ctx)); err != nil {
+			talk(p.env, "the shared drain lock was not released and will expire: %v", err)
+		}
+		_ = local()
+	}, nil
+}
+
+// quiet refuses to ask the person while a drain of this clone runs.
+func (p *plan) quiet() error {
+	if p.emergency() {
+		return nil
+	}
+	unlock, err := p.repo.LockDrainFor("gate " + string(p.out.Row.Gate))
+	if err != nil {
+		return drainRuns(err)
+	}
+	return unlock()
+}
+
+// drainRuns tells a held drain lock as what it means at a gate.
+func drainRuns(err error) error {
+	if !errors.Is(err, repo.ErrBusy) {
+		return err
+	}
+	return &drain.Busy{Code: "locked", Text: fmt.Sprintf("%v; a gate waits for the drain to end, odd pause lets it stop after its task, odd gate emergency at once", err)}
+}
+
+// has reports whether the board has a file below the bundle root.
+func (v *view) has(name string) bool {
+	_, err := fs.Stat(v.bundle, name)
+	return err == nil
+}

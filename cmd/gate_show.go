@@ -1,0 +1,86 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// page is what the person reads before they confirm: the act, the proposals it
+// answers, every field it changes, and last what a renewal asks of them.
+func (p *plan) page() string {
+	b := &strings.Builder{}
+	r := p.out.Row
+	fmt.Fprintf(b, "%s: %s gate, %s", r.ID, r.Gate, strings.TrimSpace(r.Act+" "+r.Lease))
+	if r.From == r.To {
+		fmt.Fprintf(b, "; the stance stays %s\n", r.To)
+	} else {
+		fmt.Fprintf(b, "; the stance goes from %s to %s\n", r.From, r.To)
+	}
+	fmt.Fprintf(b, "reason: %s\n", r.Reason)
+	for _, id := range r.Proposals {
+		if why, ok := p.slow.Buffer.ByID(id); ok {
+			fmt.Fprintf(b, "because: %s (%s, %s) %s\n", id, why.Severity, why.Source, why.Reason)
+		}
+	}
+	changes := append(append([]gate.Change{}, p.out.Diff...), p.also...)
+	if d := p.o.act.Decision; d != nil {
+		changes = append(changes, gate.Change{Field: "decision", After: d.Decision})
+	}
+	wide := 0
+	for _, c := range changes {
+		wide = max(wide, len([]rune(c.Field)))
+	}
+	for _, c := range changes {
+		fmt.Fprintf(b, "  %-*s  %s → %s\n", wide, c.Field, or(c.Before, "none"), or(c.After, "none"))
+	}
+	if p.out.Asks != "" {
+		fmt.Fprintf(b, "Before you confirm: %s\n", p.out.Asks)
+	}
+	return okf.Visible(b.String())
+}
+
+// told says what was done, and what the next human act is.
+func (p *plan) told(env Env, oid repo.OID) error {
+	r, l := p.out.Row, p.out.Lease.Lease
+	if next := p.next(); next != "" {
+		talk(env, "%s", next)
+	}
+	if p.o.json {
+		out := map[string]any{"act": r, "commit": string(oid), "changes": orEmpty(p.changed())}
+		if l.ID != "" {
+			out["lease"] = map[string]any{"id": l.ID, "state": l.State, "expires_at": l.ExpiresAt}
+		}
+		return printJSON(env, out)
+	}
+	return printRows(env, [][]string{{r.ID, string(r.Gate), r.Act, or(r.Lease, "-"), string(l.State), string(r.To), short(oid)}})
+}
+
+// changed are the fields as JSON tells them.
+func (p *plan) changed() []map[string]string {
+	var out []map[string]string
+	for _, c := range append(append([]gate.Change{}, p.out.Diff...), p.also...) {
+		out = append(out, map[string]string{"field": c.Field, "before": c.Before, "after": c.After})
+	}
+	return out
+}
+
+// next is where the act leaves a person.
+func (p *plan) next() string {
+	switch l := p.out.Lease.Lease; {
+	case p.out.Row.Gate == gate.Emergency:
+		return "the board is paused; odd gate framing and odd gate commitment take the work up again, odd resume lets drains run"
+	case p.o.leasesOff:
+		return "leases are off: drains run without one until the next commitment"
+	case l.State == gate.Draft:
+		return "next: odd lease edit changes the draft, odd gate commitment begins the work"
+	case l.State == gate.Active && p.out.Row.To == gate.Execution:
+		return "next: odd drain works under it, odd lease show tells what is left"
+	case !alive(l.State):
+		return "next: odd gate framing asks what is to be done now"
+	}
+	return ""
+}

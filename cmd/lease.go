@@ -1,0 +1,239 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/gate"
+)
+
+func leaseVerb(env Env) *cli.Command {
+	read := func(name, use, example string, run func(context.Context, Env, bool) error) *cli.Command {
+		return command(&cli.Command{Name: name, Usage: use, Description: example, Flags: []cli.Flag{jsonFlag()}, Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return run(c.Context, env, c.Bool("json"))
+		}})
+	}
+	return command(&cli.Command{
+		Name:        "lease",
+		Usage:       "show the commitment lease: what may be worked on, how long, what is left",
+		Description: "odd lease show\nodd lease check --json\nodd lease draft > lease.toml",
+		Subcommands: []*cli.Command{
+			read("show", "show the lease on one screen, with what is left of it", "odd lease show", runLeaseShow),
+			read("check", "judge the lease; exit 3 with the reason code when it is not valid", "odd lease check --json", runLeaseCheck),
+			leaseDraft(env), leaseEdit(env),
+		},
+	})
+}
+
+// slowLoop reads the slow loop of the view as it stands there, and whether its
+// files are the committed ones.
+func (v *view) slowLoop(ctx context.Context) (drain.SlowLoop, error) {
+	dirty, err := v.repo.Dirty(ctx, v.file("governance"))
+	if err != nil {
+		return drain.SlowLoop{}, err
+	}
+	s, err := drain.LookSlow(v.bundle, v.tasks, len(dirty) == 0, v.now())
+	if err != nil {
+		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
+	}
+	return s, nil
+}
+
+// leaseJSON is the lease as odd lease --json tells it.
+type leaseJSON struct {
+	Required   bool          `json:"required"` // odd.toml [governance] lease
+	ID         string        `json:"id,omitempty"`
+	State      gate.State    `json:"state"`
+	Stance     gate.Stance   `json:"stance"`
+	Frame      string        `json:"frame,omitempty"`
+	Horizon    string        `json:"horizon,omitempty"`
+	Success    []string      `json:"success_criteria,omitempty"`
+	NonGoals   []string      `json:"non_goals,omitempty"`
+	ExpiresAt  string        `json:"expires_at,omitempty"`
+	UsedTasks  int           `json:"used_tasks"`
+	MaxTasks   int           `json:"max_tasks,omitempty"`
+	Spent      int64         `json:"spent_micro_usd"`
+	Budget     int64         `json:"budget_micro_usd,omitempty"`
+	Milestone  []string      `json:"milestone,omitempty"`
+	Done       []string      `json:"milestone_done,omitempty"`
+	Scope      *gate.Scope   `json:"scope,omitempty"`
+	Bookmark   string        `json:"bookmark,omitempty"` // what was said when the last lease was given back
+	Verdict    gate.Verdict  `json:"verdict"`
+	remaining  time.Duration // to ExpiresAt
+	unreadable bool
+}
+
+// lease tells the slow loop's lease.
+func (v *view) lease(s drain.SlowLoop) leaseJSON {
+	l := s.File.Lease
+	out := leaseJSON{Required: v.cfg.Lease != "off", State: gate.None, Stance: s.Facts.Chain.Stance(), Verdict: s.Verdict("")}
+	if r, ok := s.Facts.Chain.Last(l.ID); ok && r.Act == "release" {
+		out.Bookmark = r.Reason
+	}
+	if !s.Facts.Present || s.Facts.Unreadable != nil {
+		out.unreadable = s.Facts.Unreadable != nil
+		return out
+	}
+	out.ID, out.State, out.Frame, out.Horizon, out.Success, out.NonGoals = l.ID, l.State, l.Frame, l.Horizon, l.Success, l.NonGoals
+	out.UsedTasks, out.MaxTasks, out.Spent, out.Budget = s.Facts.UsedTasks, l.MaxTasks, s.Facts.Spent, l.Budget
+	out.Milestone, out.Scope, out.remaining = l.Milestone, &l.Scope, l.ExpiresAt.Sub(s.Facts.Now)
+	if !l.ExpiresAt.IsZero() {
+		out.ExpiresAt = l.ExpiresAt.UTC().Format(time.RFC3339)
+	}
+	for _, m := range l.Milestone {
+		if s.Facts.Done(m) {
+			out.Done = append(out.Done, m)
+		}
+	}
+	return out
+}
+
+func runLeaseShow(ctx context.Context, env Env, asJSON bool) error {
+	v, err := openCurrent(ctx, env)
+	if err != nil {
+		return err
+	}
+	s, err := v.slowLoop(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, v.lease(s))
+	}
+	_, err = fmt.Fprint(env.Stdout, v.lease(s).page())
+	return err
+}
+
+// page is the one screen of odd lease show.
+func (l leaseJSON) page() string {
+	b := &strings.Builder{}
+	line := func(key, format string, args ...any) {
+		fmt.Fprintf(b, "%-10s%s\n", key, cell(fmt.Sprintf(format, args...)))
+	}
+	line("lease", "%s", l.name())
+	line("stance", "%s", l.Stance)
+	if l.ID != "" && !l.unreadable {
+		line("frame", "%s", or(l.Frame, "none yet"))
+		for _, s := range l.Success {
+			line("success", "%s", s)
+		}
+		for _, s := range l.NonGoals {
+			line("not", "%s", s)
+		}
+		line("time", "%s", l.time())
+		line("tasks", "%d of %d used", l.UsedTasks, l.MaxTasks)
+		line("money", "%s", l.money())
+		if len(l.Milestone) > 0 {
+			line("milestone", "%d of %d done: %s", len(l.Done), len(l.Milestone), strings.Join(l.Milestone, ", "))
+		}
+		line("scope", "%s", scopeWords(*l.Scope))
+	}
+	if l.Bookmark != "" {
+		line("bookmark", "%s", l.Bookmark)
+	}
+	switch {
+	case l.Verdict.Valid:
+		line("valid", "yes")
+	default:
+		line("valid", "no, %s: %s", l.Verdict.Code, l.Verdict.Text)
+		line("way out", "%s", l.Verdict.Way)
+	}
+	return b.String()
+}
+
+// name is the lease's id and state, and whether drains need one at all.
+func (l leaseJSON) name() string {
+	s := strings.TrimSpace(l.ID + " " + string(l.State))
+	if l.unreadable {
+		s = "unreadable"
+	}
+	if !l.Required {
+		s += "; leases are off, drains run without one"
+	}
+	return s
+}
+
+// time is until when the lease holds, and how long that is.
+func (l leaseJSON) time() string {
+	switch {
+	case l.ExpiresAt == "":
+		return "no end yet"
+	case l.remaining <= 0:
+		return "ended at " + l.ExpiresAt
+	}
+	return fmt.Sprintf("%s left, until %s (%s horizon)", howLong(l.remaining), l.ExpiresAt, l.Horizon)
+}
+
+func (l leaseJSON) money() string {
+	if l.Budget == 0 {
+		return fmt.Sprintf("$%s spent; no limit but the month's", budget.MicroUSD(l.Spent))
+	}
+	return fmt.Sprintf("$%s of $%s spent", budget.MicroUSD(l.Spent), budget.MicroUSD(l.Budget))
+}
+
+// scopeWords is a scope in one line; what does not narrow is left out.
+func scopeWords(s gate.Scope) string {
+	var parts []string
+	for _, p := range []struct {
+		name string
+		list []string
+	}{{"kinds", s.Kinds}, {"roles", s.Roles}, {"tags", s.Tags}, {"tasks", s.Tasks}, {"paths", s.Paths}} {
+		if len(p.list) > 0 {
+			parts = append(parts, p.name+" "+strings.Join(p.list, ", "))
+		}
+	}
+	if n := len(s.WorkOrders); n > 0 {
+		parts = append(parts, many(n, "task")+" locked to the bytes they had")
+	}
+	return or(strings.Join(parts, "; "), "whatever the stance allows")
+}
+
+// howLong is a duration as a person says it: two units at most.
+func howLong(d time.Duration) string {
+	days, hours, minutes := d/(24*time.Hour), d/time.Hour%24, d/time.Minute%60
+	switch {
+	case days > 0 && hours > 0:
+		return fmt.Sprintf("%dd %dh", days, hours)
+	case days > 0:
+		return fmt.Sprintf("%dd", days)
+	case hours > 0:
+		return fmt.Sprintf("%dh %dm", hours, minutes)
+	}
+	return fmt.Sprintf("%dm", max(minutes, 1))
+}
+
+// runLeaseCheck judges the lease as the work tree has it.
+func runLeaseCheck(ctx context.Context, env Env, asJSON bool) error {
+	v, err := openCurrent(ctx, env)
+	if err != nil {
+		return err
+	}
+	s, err := v.slowLoop(ctx)
+	if err != nil {
+		return err
+	}
+	l := v.lease(s)
+	var refused error
+	if !l.Verdict.Valid {
+		refused = refuse(l.Verdict.Code, "%s; %s", l.Verdict.Text, l.Verdict.Way)
+	}
+	if asJSON {
+		if err := printJSON(env, l); err != nil || refused == nil {
+			return err
+		}
+		return told{refused}
+	}
+	if refused != nil {
+		return refused
+	}
+	return printRows(env, [][]string{{l.ID, string(l.State), "valid", howLong(l.Verdict.Remaining), fmt.Sprint(l.Verdict.Tasks)}})
+}

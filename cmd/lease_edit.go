@@ -1,0 +1,92 @@
+package cmd
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+func leaseEdit(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "edit",
+		Usage:       "edit the draft in $EDITOR, then pass the framing gate with it; only a person can",
+		Description: "EDITOR=\"code --wait\" odd lease edit --reason \"the harbour asked for tides first\"",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "to", Usage: "the `STANCE`: sensemaking or discovery (default: the one the draft says)"},
+			&cli.StringFlag{Name: "reason", Usage: "why, in one `TEXT`"},
+			&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			o := gateOptions{yes: c.Bool("yes"), json: c.Bool("json")}
+			o.act = gate.Act{Gate: gate.Framing, Kind: "draft", To: gate.Stance(c.String("to")), Reason: oneLine(c.String("reason"))}
+			return runLeaseEdit(c.Context, env, o)
+		},
+	})
+}
+
+// runLeaseEdit opens the draft, or a prefilled one where there is none, in the
+// person's editor. What they leave unchanged and was drafted already is not an act.
+func runLeaseEdit(ctx context.Context, env Env, o gateOptions) error {
+	editor := strings.Fields(env.Getenv("EDITOR"))
+	if len(editor) == 0 {
+		return usage("lease edit: $EDITOR is not set; set it, or odd lease draft > lease.toml and odd gate framing --draft lease.toml")
+	}
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	if err := w.mayDecide(ctx, "lease edit"); err != nil {
+		return err
+	}
+	v, err := w.view(ctx, true)
+	if err != nil {
+		return err
+	}
+	s, err := v.slowLoop(ctx)
+	if err != nil {
+		return err
+	}
+	f := v.draft(s)
+	before := gate.PrintLease(f)
+	after, err := edited(ctx, env, editor, before)
+	if err != nil {
+		return err
+	}
+	if string(after) == string(before) && string(before) == string(s.LeaseFile) {
+		talk(env, "lease edit: unchanged; nothing was done")
+		return nil
+	}
+	if o.file, err = parseLease("lease.toml", after); err != nil {
+		return err
+	}
+	return runGate(ctx, env, o)
+}
+
+// edited is b as the person's editor leaves it. The editor is words, never a
+// shell's text.
+func edited(ctx context.Context, env Env, editor []string, b []byte) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "odd-lease-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "lease.toml")
+	if err := os.WriteFile(name, b, 0o600); err != nil {
+		return nil, err
+	}
+	err = repo.Edit(ctx, append(editor, name), repo.Desk{Dir: env.Dir, Env: env.Environ, In: env.Stdin, Out: env.Stdout, Err: env.Stderr})
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
+}
