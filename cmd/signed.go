@@ -20,7 +20,7 @@ func (v *view) sign(ctx context.Context, parents []repo.OID, tree repo.OID, ch r
 		return "", err
 	}
 	if why != "" {
-		return "", refuse("signature", "your commit %s; set commit.gpgsign and your key, nothing was done", why)
+		return "", refuse("signature", "your commit %s; set commit.gpgsign and a key, nothing was done", why)
 	}
 	return oid, nil
 }
@@ -52,7 +52,7 @@ func (v *view) unsigned(ctx context.Context, oid repo.OID) (string, error) {
 	}
 	why, err := v.repo.VerifyBy(ctx, oid, signers)
 	if why != "" {
-		why += " in " + v.cfg.AllowedSigners + ", and odd.toml requires it"
+		why += "; odd.toml requires a key that " + v.cfg.AllowedSigners + " gives its author"
 	}
 	return why, err
 }

@@ -53,6 +53,8 @@ type file struct {
 	new   *okf.Atom
 	fault error // why new does not read as an atom
 
+	principle bool // an atom of type principle, before or after
+
 	broken   error // a ledger's first new line that is no record
 	brokenAt int
 }
@@ -153,7 +155,7 @@ func (h *history) classify(a *act) kind {
 		return syncCommit
 	case a.run == "" || len(a.Trailer("Odd-Approved-By")) > 0:
 		return stray
-	case slices.ContainsFunc(a.files, func(f *file) bool { return ledgerOf(f.rel) == a.run }):
+	case slices.ContainsFunc(a.files, func(f *file) bool { return ledgerOf(f.rel) == a.run || f.rel == "proposals/"+a.run+".jsonl" }):
 		return boardCommit
 	}
 	return proposal
@@ -178,16 +180,27 @@ func (h *history) atoms(a *act) error {
 		if err != nil {
 			return err
 		}
-		if a.kind == person && len(a.Trailer("Odd-Approved-By")) == 0 && !bytes.Contains(b, []byte(board.Done)) {
+		old, err := h.bytes(f.Old, f.OldMode)
+		if err != nil {
+			return err
+		}
+		f.principle = isPrinciple(f.rel, old) || isPrinciple(f.rel, b)
+		if a.kind == person && len(a.Trailer("Odd-Approved-By")) == 0 && !bytes.Contains(b, []byte(board.Done)) && !a.law.RequireSigned {
 			continue
 		}
 		f.new, f.fault = atom(f.rel, b)
-		if b, err = h.bytes(f.Old, f.OldMode); err != nil {
-			return err
-		}
-		f.old, _ = atom(f.rel, b)
+		f.old, _ = atom(f.rel, old)
 	}
 	return nil
+}
+
+// isPrinciple reports an atom of type principle.
+func isPrinciple(rel string, b []byte) bool {
+	if !bytes.Contains(bytes.ToLower(b), []byte("principle")) {
+		return false
+	}
+	a, err := atom(rel, b)
+	return err == nil && a != nil && strings.EqualFold(strings.TrimSpace(a.Type), "principle")
 }
 
 // bytes reads a regular file's blob; nil for anything else.
@@ -196,6 +209,16 @@ func (h *history) bytes(oid repo.OID, mode string) ([]byte, error) {
 		return nil, nil
 	}
 	return h.repo.Blob(oid)
+}
+
+// atomOf reads a blob as an atom; nil for one that is none.
+func (h *history) atomOf(oid repo.OID, mode, rel string) (*okf.Atom, error) {
+	b, err := h.bytes(oid, mode)
+	if err != nil {
+		return nil, err
+	}
+	a, _ := atom(rel, b)
+	return a, nil
 }
 
 func atom(rel string, b []byte) (*okf.Atom, error) {

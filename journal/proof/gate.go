@@ -26,7 +26,7 @@ func gated(j *judge) error {
 			j.find(f.Path, f.new.Line("state"), "%s", why)
 		}
 	}
-	return nil
+	return j.vouched(false)
 }
 
 // move says what is wrong with the step a task takes, "" when nothing is.
@@ -219,7 +219,7 @@ func (j *judge) synced(f *file) (string, error) {
 }
 
 // approval says why c is not a person's empty commit upon the proposal p.
-func (j *judge) approval(c repo.Commit, p string) (string, error) {
+func (j *judge) approval(c repo.Commit, p string) (why string, err error) {
 	name := short(string(c.OID))
 	if one(c, "Odd-Proposal") != p || len(c.Parents) != 1 || string(c.Parents[0]) != p {
 		return fmt.Sprintf("done by a machine on approval %s, which is not upon the proposal %s", name, short(p)), nil
@@ -240,7 +240,13 @@ func (j *judge) approval(c repo.Commit, p string) (string, error) {
 	if err == nil && tree != c.Tree {
 		return fmt.Sprintf("done by a machine on approval %s, which changes what was proposed", name), nil
 	}
-	return "", err
+	if err != nil {
+		return "", err
+	}
+	if why, err = j.unsigned(c, j.law, j.Parents[0]); why != "" {
+		why = fmt.Sprintf("done by a machine on approval %s, which %s", name, why)
+	}
+	return why, err
 }
 
 // landedBytes says why the board does not hold what the approval is of: it is no

@@ -32,6 +32,11 @@ type history struct {
 	acts     map[[2]string][]repo.Commit // by run and task, the oldest first
 	indexed  bool                        // acts knows what lies outside the range too
 	spend    spending
+	ruled    map[repo.OID]bool            // an odd.toml stands there, or stood before it
+	slows    map[repo.OID]*slow           // by the tree of governance/
+	buffers  map[repo.OID]buffer          // by the tree of proposals/
+	moves    map[repo.OID][]ledger.Record // by ledger file: its claims and what closed them
+	signers  map[repo.OID][]byte          // by blob: who may sign
 }
 
 // read walks the range and settles, for every commit, the odd.toml in force
@@ -45,6 +50,7 @@ func read(ctx context.Context, r *repo.Repo, from, to repo.OID) (*history, error
 		ctx: ctx, repo: r, trees: trees, to: to, laws: map[repo.OID]config.Config{}, parsed: map[repo.OID]config.Config{},
 		machines: map[repo.OID]bool{}, children: map[repo.OID][]repo.Commit{}, spine: map[repo.OID]bool{},
 		runs: map[string][]told{}, acts: map[[2]string][]repo.Commit{}, spend: newSpending(r, trees),
+		ruled: map[repo.OID]bool{}, slows: map[repo.OID]*slow{}, buffers: map[repo.OID]buffer{}, moves: map[repo.OID][]ledger.Record{}, signers: map[repo.OID][]byte{},
 	}
 	for c, err := range r.Log(ctx, from, to) {
 		if err != nil {
@@ -123,6 +129,9 @@ func (h *history) settle(c repo.Commit) error {
 		return err
 	}
 	h.laws[c.OID] = own
+	if err := h.rule(c); err != nil {
+		return err
+	}
 	if len(before) == 0 {
 		before = append(before, own)
 	}
@@ -133,6 +142,21 @@ func (h *history) settle(c repo.Commit) error {
 	}
 	if len(c.Trailer("Odd-Run")) > 0 && len(c.Trailer("Odd-Approved-By"))+len(c.Trailer("Odd-Rejected-By")) == 0 {
 		h.machines[c.OID] = true
+	}
+	return nil
+}
+
+// rule learns whether an odd.toml stands in c, or stood before it.
+func (h *history) rule(c repo.Commit) error {
+	for _, oid := range append(slices.Clone(c.Parents), c.OID) {
+		if _, known := h.ruled[oid]; !known {
+			_, mode, err := h.trees.Find(oid, "odd.toml")
+			if err != nil {
+				return err
+			}
+			h.ruled[oid] = strings.HasPrefix(mode, "100")
+		}
+		h.ruled[c.OID] = h.ruled[c.OID] || h.ruled[oid]
 	}
 	return nil
 }

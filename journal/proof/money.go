@@ -2,6 +2,7 @@ package proof
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -147,7 +148,11 @@ func (m *purse) claimed(l line) (string, error) {
 	if text(&r, "refresh_of") != "" && r.Reserved == 0 {
 		return "", nil // judged again, nothing runs
 	}
-	if why := m.enough(r); why != "" {
+	left, err := m.leaseLeft(r)
+	if err != nil {
+		return "", err
+	}
+	if why := m.enough(r, left); why != "" {
 		return why, nil
 	}
 	want := budget.MicroUSD(r.Reserved)
@@ -191,12 +196,28 @@ func (m *purse) after(month, team string) (budget.MicroUSD, error) {
 	return budget.MicroUSD(n), err
 }
 
+// leaseLeft is what the lease of a claim had left to spend before it, where it
+// has a budget of its own: no session costs more.
+func (m *purse) leaseLeft(r ledger.Record) (budget.MicroUSD, error) {
+	id := text(&r, "lease")
+	s, err := m.slowAt(m.Parents[0])
+	if err != nil || id == "" || s.lease.Lease.ID != id || s.lease.Lease.Budget == 0 {
+		return math.MaxInt64, err
+	}
+	u, err := m.usedAt(m.Parents[0], id, leaseBegan(s.chain, id))
+	return budget.MicroUSD(max(s.lease.Lease.Budget-u.spent, 0)), err
+}
+
 // enough says when a claim reserves less than a session may cost, or names
 // another team than its task's.
-func (m *purse) enough(r ledger.Record) string {
+func (m *purse) enough(r ledger.Record, left budget.MicroUSD) string {
 	if r.Task == r.Run { // sessions without a task
 		n, _ := r.Data["sessions"].(int64)
-		if each := m.law.Session.MaxCost; !free(m.law) && (n < 1 || r.Reserved/n < int64(each)) {
+		each := m.law.Session.MaxCost
+		if budget.MicroUSD(r.Reserved) >= left {
+			return ""
+		}
+		if !free(m.law) && (n < 1 || r.Reserved/n < int64(each)) {
 			return fmt.Sprintf("reserves $%s for %d sessions, each may cost $%s", usd(r.Reserved), n, each)
 		}
 		return ""
@@ -219,7 +240,7 @@ func (m *purse) enough(r ledger.Record) string {
 		case t.Budget > 0:
 			want = t.Budget
 		}
-		if budget.MicroUSD(r.Reserved) < want {
+		if want = min(want, left); budget.MicroUSD(r.Reserved) < want {
 			return fmt.Sprintf("reserves $%s, a session may cost $%s", usd(r.Reserved), want)
 		}
 	}

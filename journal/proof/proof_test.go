@@ -17,6 +17,7 @@ func TestAnHonestHistoryIsClean(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawful(t, ""), nil)
 	s.tell()
+	s.slowly()
 	r := s.check("", s.tip())
 	if d := cmp.Diff([]string{}, found(r)); d != "" {
 		t.Error(d)

@@ -220,6 +220,7 @@ func (s *story) add(id, more string) {
 type run struct {
 	id, task string
 	file     string // its ledger
+	lease    string // it is claimed under
 	base     repo.OID
 	proposal repo.OID
 	paths    []any
@@ -272,8 +273,12 @@ func (s *story) claim(task string) *run {
 		s.journal(w, ch, journal.Entry{Type: "D", Title: "override: " + strings.Join(words(s.override, "modes"), ", ") + " collapsed"})
 		w.tells = append(w.tells, journal.Entry{Type: "O", Title: "override ended: " + strings.Join(words(s.override, "modes"), ", ")})
 	}
+	w.lease = s.lease()
+	if w.lease != "" {
+		data["lease"] = w.lease
+	}
 	s.record(w, ch, ledger.Record{Kind: ledger.Claim, Team: t.Team, Reserved: reserved, Data: data})
-	w.base = s.land(s.make("claim", task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", task}}}))
+	w.base = s.land(s.make("claim", task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", task}, {"Odd-Lease", w.lease}}}))
 	return w
 }
 

@@ -18,8 +18,8 @@ func rules() []rule {
 		{Row{
 			Invariant: 3, Name: "Human gate",
 			Evidence:   "a task's state before and after; parents, author and trailers of the commit that says done; the recorded proposal; the approval Odd-Approval names",
-			Recomputed: "done comes from review, in a person's merge of the recorded proposal or on an empty commit by a person upon it that has landed; a machine makes only its own moves; a proposal lands only under a person's commit",
-			Attested:   "that the person read what they approved, and typed the confirmation",
+			Recomputed: "with require_signed every decision of a person is signed by a key that allowed_signers gives its author; done comes from review, in a person's merge of the recorded proposal or on an empty commit by a person upon it that has landed; a machine makes only its own moves; a proposal lands only under a person's commit",
+			Attested:   "that the person read what they approved, and typed the confirmation; whose a signature is, without allowed_signers",
 		}, gated},
 		{Row{
 			Invariant: 5, Name: "Two-tier budget",
@@ -27,6 +27,18 @@ func rules() []rule {
 			Recomputed: "the claim reserves what odd.toml and the task say, in a commit before the session; the month's spending and open reservations fit the hard stop and the team's envelope at every claim; each close names an open claim and costs at most its reservation, and no less than its sessions",
 			Attested:   "the cost a session reported",
 		}, budgeted},
+		{Row{
+			Invariant: 8, Name: "One lease, one stance",
+			Evidence:   "governance/**, principles and odd.toml's lease in every commit; gates.jsonl and lease.toml at the parent; Odd-Gate, Odd-Lease and Odd-By; the lease every claim and result names, and the ledger before it",
+			Recomputed: "only a person's commit at a gate writes them: one row more in an unbroken chain, by its author, with the lease as its SHA-256 says and every field, file and task as that gate's matrix allows; stance and state are the chain's; a claim names the lease that was valid then, with its use counted from the ledger, and is of its stance, scope and hash lock; nothing goes to review under a lease that had ended",
+			Attested:   "that the person at the gate read the diff; what a task that lies outside tasks/ counts for a milestone; that an odd.toml before the range, or the first in it, was a person's word",
+		}, slowly},
+		{Row{
+			Invariant: 9, Name: "Propose only",
+			Evidence:   "proposals/*.jsonl in every commit, against its parents; the proposals a gate's row answers",
+			Recomputed: "a run writes its own file alone, and proposes in no person's name; what becomes of a proposal is a person's to say, in their own commit and name; an accepted one names a row of the chain; a row answers only proposals that were open before it",
+			Attested:   "that a sign which was proposed was there",
+		}, proposes},
 		{Row{
 			Invariant: 10, Name: "Role separation",
 			Evidence:   "the contract in every session record: role, mode, handoffs, override; the claim, the task and odd.toml at the claim; the outcome and its paths",

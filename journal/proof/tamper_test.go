@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -220,7 +221,7 @@ func TestTheWriteSurfaceIsProven(t *testing.T) {
 		{name: "a proposal file and a pause are its own", at: "result t",
 			do: func(s *story, d *draft) {
 				d.ch["knowledge/pause.toml"] = []byte("reason = \"x\"\n")
-				d.ch["knowledge/proposals/run-01KJ0000000000000000000001.jsonl"] = []byte("{}\n")
+				d.ch["knowledge/proposals/run-01KJ0000000000000000000001.jsonl"] = s.proposal("P-1", gate.TaskAgent)
 			}, want: []string{}},
 		{name: "a pause lifted by a run", at: "result t", tell: func(s *story) repo.OID {
 			s.ann("pause", repo.Changes{"knowledge/pause.toml": []byte("reason = \"x\"\n")})
@@ -539,7 +540,9 @@ func TestGrowthIsProven(t *testing.T) {
 			name := "knowledge/governance/gates.jsonl"
 			s.ann("write", repo.Changes{name: []byte("{}\n{}\n")})
 			return s.ann("rewrite", repo.Changes{name: []byte("{}\n[]\n")})
-		}, want: []string{"14 governance/gates.jsonl:2 was rewritten; it only grows"}},
+		}, want: []string{"8 governance/gates.jsonl:1 governance is written at a gate, and the commit names none",
+			"8 governance/gates.jsonl:1 governance is written at a gate, and the commit names none",
+			"14 governance/gates.jsonl:2 was rewritten; it only grows"}},
 		{name: "a merge that drops what it merges", tell: func(s *story) repo.OID {
 			side := s.tip()
 			work(s, "t")

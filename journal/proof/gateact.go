@@ -1,0 +1,178 @@
+package proof
+
+import (
+	"bytes"
+	"io/fs"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/gate"
+)
+
+// atGate judges a person's commit that passes a gate: one row, the trailers that
+// say so, and nothing written but what that gate may write.
+func (j *judge) atGate(now, was *slow) error {
+	gates := j.root + gate.GatesPath
+	if len(j.Parents) != 1 {
+		j.find(gates, 1, "a gate is passed in a merge; it takes a commit of its own")
+		return nil
+	}
+	if name, why := was.fault(); why != "" {
+		j.find(gates, 1, "a gate is passed over %s, which is not whole: %s", name, why)
+		return nil
+	}
+	for _, name := range sorted(now.faults) {
+		why := now.faults[name].Error()
+		j.find(j.root+name, lineIn(why), "%s", why)
+	}
+	if len(now.faults) > 0 || !bytes.HasPrefix(now.gates, was.gates) {
+		return nil // rewritten: row 14 says so
+	}
+	n := len(now.chain.Rows) - len(was.chain.Rows)
+	if only := j.changed(); n == 0 && slices.Equal(only, []string{gate.DecisionsPath}) {
+		j.decided(now, was)
+		return nil
+	}
+	if n != 1 {
+		j.find(gates, len(was.chain.Rows)+1, "the commit of a gate adds %d rows, want one", n)
+		return nil
+	}
+	r, _ := now.chain.End()
+	j.trailed(r, len(now.chain.Rows))
+	if r.LeaseSum != now.sum {
+		j.find(j.root+gate.LeasePath, 1, "%s left another lease.toml: its lease_sha256 is not the file's", r.ID)
+	}
+	for _, why := range gate.Audit(r.Gate, r.Act, was.file(), now.file(), j.changed()) {
+		j.find(gates, len(now.chain.Rows), "%s: %s", r.ID, why)
+	}
+	j.decided(now, was)
+	return j.beside(r)
+}
+
+// decided judges new decisions: each is its author's, at the gate passed last.
+func (j *judge) decided(now, was *slow) {
+	r, ok := now.chain.End()
+	by := "human:" + j.Author.Email
+	for i, d := range now.decisions {
+		switch {
+		case i < len(was.decisions):
+			continue
+		case !ok || d.Act != r.ID || d.By != by:
+			j.find(j.root+gate.DecisionsPath, i+1, "%s is decided by %s at %s, in a commit by %s after %s", d.ID, d.By, d.Act, j.Author.Email, or(r.ID, "no gate"))
+		case !gate.May(r.Gate, r.Act, "decisions"):
+			j.find(j.root+gate.DecisionsPath, i+1, "%s is decided at %s, which decides nothing", d.ID, r.ID)
+		case strings.Join(j.Trailer("Odd-Gate"), ", ") != string(r.Gate):
+			j.find(j.root+gate.DecisionsPath, i+1, "%s is decided at the %s gate, the commit says %s", d.ID, r.Gate, strings.Join(j.Trailer("Odd-Gate"), ", "))
+		}
+	}
+}
+
+// trailed compares a row with the commit that carries it.
+func (j *judge) trailed(r gate.Row, n int) {
+	gates := j.root + gate.GatesPath
+	for _, t := range [][2]string{{"Odd-Gate", string(r.Gate)}, {"Odd-Lease", r.Lease}, {"Odd-By", r.By}} {
+		if got := strings.Join(j.Trailer(t[0]), ", "); got != t[1] {
+			j.find(gates, n, "%s says %s, the commit's %s %s", r.ID, or(t[1], "no lease"), t[0], or(got, "is missing"))
+		}
+	}
+	if by := "human:" + j.Author.Email; r.By != by {
+		j.find(gates, n, "%s is by %s, in a commit by %s", r.ID, r.By, j.Author.Email)
+	}
+	if r.TS.Sub(j.Author.When).Abs() > skew {
+		j.find(gates, n, "%s is dated %s in a commit of %s", r.ID, moment(r.TS), moment(j.Author.When))
+	}
+}
+
+// changed are the paths of the act as gate.Audit takes them.
+func (j *judge) changed() []string {
+	var out []string
+	for _, f := range j.files {
+		name := f.rel
+		if name == "" {
+			name = "/" + f.Path
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+// beside judges what a gate's commit writes outside of governance, as far as the
+// matrix lets that gate write it at all.
+func (j *judge) beside(r gate.Row) error {
+	for _, f := range j.files {
+		why, err := "", error(nil)
+		switch {
+		case f.Path == "odd.toml":
+			why, err = j.turns(r)
+		case strings.HasPrefix(f.rel, "canon/") && path.Ext(f.rel) == ".md" && !f.principle:
+			why = "changes canon that is no principle"
+		case f.rel == "pause.toml" && f.New == "":
+			why = "lifts the pause"
+		case strings.HasPrefix(f.rel, "tasks/"):
+			why, err = j.halted(f)
+		}
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			j.find(f.Path, 1, "%s %s", r.ID, why)
+		}
+	}
+	return nil
+}
+
+// turns says what is wrong with the odd.toml of a gate's commit: activation turns
+// leases on and a release may turn them off, and nothing else in it changes.
+func (j *judge) turns(r gate.Row) (string, error) {
+	want := map[string]string{"activate": "required", "release": "off"}[r.Act]
+	if is := j.laws[j.OID].Lease; want == "" || is != want {
+		return "leaves leases " + is + ", which it may not", nil
+	}
+	files, err := j.repo.Tree(j.Parents[0])
+	if err != nil {
+		return "", err
+	}
+	old, err := fs.ReadFile(files, "odd.toml")
+	if err != nil {
+		return "brings an odd.toml", nil
+	}
+	files, err = j.repo.Tree(j.OID)
+	if err != nil {
+		return "", err
+	}
+	b, err := fs.ReadFile(files, "odd.toml")
+	if err != nil {
+		return "takes odd.toml away", nil
+	}
+	set, err := config.SetLease("odd.toml", old, want)
+	if err == nil && bytes.Equal(set, b) {
+		return "", nil
+	}
+	was, now := j.law, j.laws[j.OID]
+	was.Lease = now.Lease
+	if err != nil && reflect.DeepEqual(was, now) {
+		return "", nil // edited by hand, where odd could not
+	}
+	return "changes more of odd.toml than [governance] lease", nil
+}
+
+// halted says what is wrong with what an emergency does to a task: one that a
+// run held is blocked.
+func (j *judge) halted(f *file) (string, error) {
+	old, err := j.atomOf(f.Old, f.OldMode, f.rel)
+	if err != nil {
+		return "", err
+	}
+	now, err := j.atomOf(f.New, f.NewMode, f.rel)
+	if err != nil {
+		return "", err
+	}
+	if old == nil || now == nil || state(old) != board.InProgress || state(now) != board.Blocked {
+		return "moves a task otherwise than from in_progress to blocked", nil
+	}
+	return otherKeys(&file{old: old, new: now}, slices.Concat(runKeys, syncKeys)), nil
+}

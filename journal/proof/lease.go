@@ -1,0 +1,354 @@
+package proof
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/contract"
+)
+
+// grace is how long after a lease's end a record may still be dated: it is
+// written a moment after the lease was asked.
+const grace = 5 * time.Second
+
+// leased judges the claims and the results of an act by the lease they name, as
+// it stood before the act.
+func (j *judge) leased() error {
+	for _, l := range j.lines {
+		why, err := "", error(nil)
+		switch l.record.Kind {
+		case ledger.Claim:
+			j.checked++
+			why, err = j.claimedUnder(l.record)
+		case ledger.Outcome:
+			why, err = j.outlived(l)
+		}
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			j.find(l.path, l.n, "%s", why)
+		}
+	}
+	return nil
+}
+
+// claimedUnder says what is wrong with the lease that a claim was made under.
+func (j *judge) claimedUnder(r ledger.Record) (string, error) {
+	if text(&r, "refresh_of") != "" && r.Reserved == 0 {
+		return "", nil // judged again, nothing runs
+	}
+	id := text(&r, "lease")
+	if said := strings.Join(j.Trailer("Odd-Lease"), ", "); said != id {
+		return fmt.Sprintf("a claim under %s, in a commit under %s", or(id, "no lease"), or(said, "none")), nil
+	}
+	alarm, err := j.alarm(j.Parents[0])
+	switch {
+	case err != nil:
+		return "", err
+	case id == "" && j.law.Lease == "required":
+		return "a claim without a lease, where odd.toml requires one", nil
+	case id == "" && alarm != "":
+		return fmt.Sprintf("a claim while emergency proposal %s was open", alarm), nil
+	case id == "":
+		return "", nil
+	}
+	s, v, err := j.verdict(id, j.kindOf(r), r, gate.Facts{OpenEmergency: alarm})
+	if err != nil {
+		return "", err
+	}
+	if !v.Valid {
+		return fmt.Sprintf("a claim under %s, which was not valid: %s", id, v.Text), nil
+	}
+	return j.covered(s.lease, r)
+}
+
+// outlived says that a result went to review under a lease that had died. What
+// the claim itself used had been granted.
+func (j *judge) outlived(l line) (string, error) {
+	if l.claim == nil || text(&l.record, "verdict") != string(board.Review) {
+		return "", nil
+	}
+	id := text(&l.claim.Record, "lease")
+	alarm, err := j.alarm(j.Parents[0])
+	if id == "" || err != nil {
+		return "", err
+	}
+	own := gate.Facts{OpenEmergency: alarm, Spent: -l.claim.Reserved}
+	if l.claim.Task != l.claim.Run {
+		own.UsedTasks = -1
+	}
+	j.checked++
+	_, v, err := j.verdict(id, j.kindOf(l.record), l.record, own)
+	if err != nil || v.Valid {
+		return "", err
+	}
+	return fmt.Sprintf("a result that goes to review under %s, which was not valid any more: %s", id, v.Text), nil
+}
+
+// verdict judges a lease as it stood before the act, at the moment of a record.
+// What more already says of use is added to what the ledger tells.
+func (j *judge) verdict(id, kind string, r ledger.Record, more gate.Facts) (*slow, gate.Verdict, error) {
+	at := j.Parents[0]
+	s, err := j.slowAt(at)
+	if err != nil {
+		return nil, gate.Verdict{}, err
+	}
+	f := more
+	f.Now, f.Present, f.Committed, f.Chain, f.Sum = r.TS, s.present, true, s.chain, s.sum
+	f.Unreadable, f.ChainErr = s.faults[gate.LeasePath], s.faults[gate.GatesPath]
+	if end := s.lease.Lease.ExpiresAt; !f.Now.Before(end) && f.Now.Before(end.Add(grace)) {
+		f.Now = end.Add(-time.Second)
+	}
+	if s.present && f.Unreadable == nil && s.lease.Lease.ID != id {
+		return s, gate.Verdict{Text: "the lease was " + s.lease.Lease.ID}, nil
+	}
+	u, err := j.usedAt(at, id, leaseBegan(s.chain, id))
+	if err != nil {
+		return s, gate.Verdict{}, err
+	}
+	f.UsedTasks, f.Spent = max(u.tasks+f.UsedTasks, 0), max(u.spent+f.Spent, 0)
+	if len(s.lease.Lease.Milestone) > 0 {
+		if f.Done, err = j.doneAt(at); err != nil {
+			return s, gate.Verdict{}, err
+		}
+	}
+	return s, s.lease.Valid(kind, f), nil
+}
+
+// kindOf is the kind of the work that a claim or a result is about.
+func (j *judge) kindOf(r ledger.Record) string {
+	for _, f := range j.files {
+		if isTask(f.new) && string(f.new.ID) == r.Task {
+			if t, err := board.Parse(f.new); err == nil {
+				return t.Kind
+			}
+		}
+	}
+	switch contract.Role(text(&r, "contract_role")) { // a session that no task asks for
+	case contract.Explorer, contract.Observer:
+		return "research"
+	case contract.Planner:
+		return "option"
+	case contract.Validator:
+		return "review"
+	}
+	return "implement"
+}
+
+// covered says why the stance, the scope or a hash lock does not let the claimed
+// task be worked on.
+func (j *judge) covered(f gate.File, r ledger.Record) (string, error) {
+	l, kind := f.Lease, j.kindOf(r)
+	if kinds := gate.Kinds(f.Stance); !slices.Contains(kinds, kind) {
+		return fmt.Sprintf("a claim of kind %s in %s, where only %s are drained", kind, f.Stance, strings.Join(kinds, ", ")), nil
+	}
+	for _, file := range j.files {
+		if !isTask(file.old) || string(file.old.ID) != r.Task {
+			continue
+		}
+		t, err := board.Parse(file.old)
+		if err != nil {
+			return "", nil // row 3 reports it
+		}
+		l = named(l, t)
+		if ok, why := l.Covers(kind, t.Role, file.old.Tags, string(t.ID), t.Paths); !ok {
+			return fmt.Sprintf("a claim outside the scope of %s: %s", l.ID, why), nil
+		}
+		if ok, want, got := l.Locked(string(t.ID), file.old.Bytes()); !ok {
+			return fmt.Sprintf("a claim of a task whose file is %s, %s locked %s", short(strings.TrimPrefix(got, "sha256:")), l.ID, short(strings.TrimPrefix(want, "sha256:"))), nil
+		}
+		return "", nil
+	}
+	if len(l.Scope.Kinds) > 0 && !slices.Contains(l.Scope.Kinds, kind) {
+		return fmt.Sprintf("a claim outside the scope of %s: kind %s", l.ID, kind), nil
+	}
+	return "", nil
+}
+
+// names are what a lease may call a task by.
+func names(t board.Task) []string {
+	stem := strings.TrimSuffix(path.Base(t.Path), ".md")
+	return []string{string(t.ID), t.Path, strings.TrimSuffix(t.Path, ".md"), stem, board.Slug(t.ID)}
+}
+
+// named is the lease with the task by its id, whatever it calls it.
+func named(l gate.Lease, t board.Task) gate.Lease {
+	all := names(t)
+	l.Scope.Tasks = slices.Clone(l.Scope.Tasks)
+	for i, name := range l.Scope.Tasks {
+		if slices.Contains(all, name) {
+			l.Scope.Tasks[i] = string(t.ID)
+		}
+	}
+	orders := map[string]string{}
+	for name, sum := range l.Scope.WorkOrders {
+		if slices.Contains(all, name) {
+			name = string(t.ID)
+		}
+		orders[name] = sum
+	}
+	l.Scope.WorkOrders = orders
+	return l
+}
+
+// leaseBegan is when what is used of a lease begins to count: at the last row that
+// drafts, activates or renews it.
+func leaseBegan(c gate.Chain, lease string) (at time.Time) {
+	for _, r := range c.Rows {
+		if r.Lease == lease && slices.Contains([]string{"draft", "activate", "renew"}, r.Act) {
+			at = r.TS
+		}
+	}
+	return at
+}
+
+// usage is what was done under one lease.
+type usage struct {
+	tasks int
+	spent int64
+}
+
+// usedAt sums up, from the ledger of a commit, the claims under a lease since a
+// moment: open ones with all they reserve, closed ones with what they cost.
+func (h *history) usedAt(commit repo.OID, lease string, since time.Time) (usage, error) {
+	var u usage
+	all, err := h.movesAt(commit, since)
+	if err != nil {
+		return u, err
+	}
+	open := map[[2]string]int64{} // by run and task
+	for _, r := range all {
+		if r.Kind != ledger.Claim || text(&r, "lease") != lease || r.TS.Before(since) {
+			continue
+		}
+		if r.Task != r.Run {
+			u.tasks++
+		}
+		k := [2]string{r.Run, r.Task}
+		open[k] = sumUp(open[k], r.Reserved)
+	}
+	for _, r := range all {
+		k := [2]string{r.Run, r.Task}
+		if r.Kind == ledger.Abandoned {
+			k[0] = r.DeadRun
+		}
+		if _, ok := open[k]; !ok || r.Kind != ledger.Outcome && r.Kind != ledger.Abandoned {
+			continue
+		}
+		delete(open, k)
+		u.spent = sumUp(u.spent, r.Cost)
+	}
+	for _, reserved := range open {
+		u.spent = sumUp(u.spent, reserved)
+	}
+	return u, nil
+}
+
+func sumUp(a, b int64) int64 {
+	if b > math.MaxInt64-a {
+		return math.MaxInt64 // more than odd can count is still spent
+	}
+	return a + b
+}
+
+// movesAt are the claims and what closed them, in the ledger files of a commit
+// that may hold one since a moment. A run's file lies in the month it began in.
+func (h *history) movesAt(commit repo.OID, since time.Time) ([]ledger.Record, error) {
+	law, err := h.lawAfter(commit)
+	if err != nil {
+		return nil, err
+	}
+	tree, mode, err := h.trees.Find(commit, law.Root+"/ledger")
+	if err != nil || mode != folder {
+		return nil, err
+	}
+	files, err := h.repo.Tree(tree)
+	if err != nil {
+		return nil, err
+	}
+	months, err := fs.ReadDir(files, ".")
+	if err != nil {
+		return nil, err
+	}
+	var out []ledger.Record
+	for _, m := range months {
+		if m.Name() < ledger.Month(since.AddDate(0, 0, -31)) {
+			continue
+		}
+		month, _, err := h.trees.Find(tree, m.Name())
+		if err != nil {
+			return nil, err
+		}
+		all, err := h.trees.Diff(h.ctx, "", month)
+		if err != nil {
+			return nil, err
+		}
+		for _, ch := range all {
+			moves, err := h.movesIn(ch)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, moves...)
+		}
+	}
+	return out, nil
+}
+
+// movesIn are those of one ledger file, remembered by blob.
+func (h *history) movesIn(ch repo.Change) ([]ledger.Record, error) {
+	if out, ok := h.moves[ch.New]; ok || path.Ext(ch.Path) != ".jsonl" {
+		return out, nil
+	}
+	b, err := h.bytes(ch.New, ch.NewMode)
+	if err != nil {
+		return nil, err
+	}
+	records, _ := ledger.Read(b) // what is wrong in it is row 14's
+	out := slices.DeleteFunc(records, func(r ledger.Record) bool {
+		return r.Kind != ledger.Claim && r.Kind != ledger.Outcome && r.Kind != ledger.Abandoned
+	})
+	h.moves[ch.New] = out
+	return out, nil
+}
+
+// doneAt tells which tasks were done in a commit, by any of their names.
+func (h *history) doneAt(commit repo.OID) (func(string) bool, error) {
+	law, err := h.lawAfter(commit)
+	if err != nil {
+		return nil, err
+	}
+	tree, mode, err := h.trees.Find(commit, law.Root+"/tasks")
+	if err != nil || mode != folder {
+		return func(string) bool { return false }, err
+	}
+	all, err := h.trees.Diff(h.ctx, "", tree)
+	if err != nil {
+		return nil, err
+	}
+	done := map[string]bool{}
+	for _, ch := range all {
+		a, err := h.atomOf(ch.New, ch.NewMode, "tasks/"+ch.Path)
+		if err != nil {
+			return nil, err
+		}
+		if !isTask(a) {
+			continue
+		}
+		if t, err := board.Parse(a); err == nil && t.State == board.Done {
+			for _, name := range names(t) {
+				done[name] = true
+			}
+		}
+	}
+	return func(name string) bool { return done[name] }, nil
+}

@@ -1,0 +1,226 @@
+package proof
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// buffer is every proposal as a commit has it.
+type buffer struct {
+	gate.Buffer
+	fault error // a file of it does not read
+}
+
+// bufferAt reads the proposals of a commit.
+func (h *history) bufferAt(commit repo.OID) (buffer, error) {
+	law, err := h.lawAfter(commit)
+	if err != nil {
+		return buffer{}, err
+	}
+	tree, mode, err := h.trees.Find(commit, law.Root+"/proposals")
+	if err != nil || mode != folder {
+		return buffer{}, err
+	}
+	if b, ok := h.buffers[tree]; ok {
+		return b, nil
+	}
+	all, err := h.trees.Diff(h.ctx, "", tree)
+	if err != nil {
+		return buffer{}, err
+	}
+	var out buffer
+	for _, ch := range all {
+		if path.Ext(ch.Path) != ".jsonl" {
+			continue
+		}
+		b, err := h.bytes(ch.New, ch.NewMode)
+		if err != nil {
+			return out, err
+		}
+		if err := out.ReadProposals(b); err != nil && out.fault == nil {
+			out.fault = fmt.Errorf("proposals/%s: %w", ch.Path, err)
+		}
+	}
+	h.buffers[tree] = out
+	return out, nil
+}
+
+// alarm is the emergency proposal that was open in a commit, "" for none.
+func (h *history) alarm(commit repo.OID) (string, error) {
+	b, err := h.bufferAt(commit)
+	return b.Emergency(), err
+}
+
+// proposes is invariant 9: what is fast proposes, and people say what becomes of it.
+func proposes(j *judge) error {
+	if len(j.Parents) == 0 {
+		return nil // where a history begins
+	}
+	for _, f := range j.files {
+		if ok, _ := path.Match("proposals/*.jsonl", f.rel); ok && f.New != "" {
+			if err := j.proposed(f); err != nil {
+				return err
+			}
+		}
+	}
+	return j.answered()
+}
+
+// proposed judges what a commit adds to one writer's file. That the file only
+// grows is row 14's.
+func (j *judge) proposed(f *file) error {
+	now, err := j.bytes(f.New, f.NewMode)
+	if err != nil {
+		return err
+	}
+	var is, was gate.Buffer
+	if err := is.ReadProposals(now); err != nil {
+		j.checked++
+		j.find(f.Path, lineIn(err.Error()), "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("line %d: ", lineIn(err.Error()))))
+		return nil
+	}
+	for _, oid := range j.olds(f) {
+		old, err := j.repo.Blob(oid)
+		if err != nil {
+			return err
+		}
+		_ = was.ReadProposals(old)
+	}
+	run := strings.TrimSuffix(path.Base(f.rel), ".jsonl")
+	if own := j.kind != person && run == j.run; !own && (j.kind != person || strings.HasPrefix(run, "run-")) {
+		j.find(f.Path, 1, "the proposals of %s are written by another commit than its own", run)
+	}
+	if n := counted(is); j.kind != person && n > gate.MaxPerDrain {
+		j.find(f.Path, len(is.Proposals), "%s proposes %d times, at most %d", run, n, gate.MaxPerDrain)
+	}
+	for _, p := range is.Proposals {
+		if _, old := was.ByID(p.ID); old {
+			continue
+		}
+		j.checked++
+		if why := j.spoken(p); why != "" {
+			j.find(f.Path, lineOf(now, "proposal", p.ID), "%s", why)
+		}
+	}
+	return j.disposed(f, now, is, was)
+}
+
+// counted are the proposals that a drain has room for: an emergency always has.
+func counted(b gate.Buffer) int {
+	n := 0
+	for _, p := range b.Proposals {
+		if p.Severity != gate.EmergencySeverity {
+			n++
+		}
+	}
+	return n
+}
+
+// spoken says why the commit may not make the proposal.
+func (j *judge) spoken(p gate.Proposal) string {
+	switch {
+	case j.kind == person && p.Source == gate.TaskAgent:
+		return fmt.Sprintf("a person's commit proposes %s as an agent", p.ID)
+	case j.kind != person && p.Source == gate.UserSignal:
+		return fmt.Sprintf("a machine's commit proposes %s as a person", p.ID)
+	case j.kind != person && p.Run != "" && p.Run != j.run:
+		return fmt.Sprintf("%s proposes %s for %s", or(j.run, "no run"), p.ID, p.Run)
+	}
+	return ""
+}
+
+// disposed judges what a commit says became of proposals.
+func (j *judge) disposed(f *file, now []byte, is, was gate.Buffer) error {
+	for _, id := range sorted(is.Dispositions) {
+		if _, old := was.Dispositions[id]; old {
+			continue
+		}
+		j.checked++
+		why, err := j.settled(is.Dispositions[id])
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			j.find(f.Path, lineOf(now, "disposition", id), "%s", why)
+		}
+	}
+	return nil
+}
+
+// settled says what is wrong with a disposition.
+func (j *judge) settled(d gate.Disposition) (string, error) {
+	all, err := j.bufferAt(j.OID)
+	if err != nil {
+		return "", err
+	}
+	s, err := j.slowAt(j.OID)
+	if err != nil {
+		return "", err
+	}
+	_, exists := all.ByID(d.ID)
+	row := slices.IndexFunc(s.chain.Rows, func(r gate.Row) bool { return r.ID == d.Act })
+	switch {
+	case j.kind != person:
+		return fmt.Sprintf("a machine's commit says that %s is %s; only a person does", d.ID, d.Decision), nil
+	case d.By != "human:"+j.Author.Email:
+		return fmt.Sprintf("%s is %s by %s, in a commit by %s", d.ID, d.Decision, d.By, j.Author.Email), nil
+	case !exists:
+		return fmt.Sprintf("%s is %s, and nobody proposed it", d.ID, d.Decision), nil
+	case d.Act != "" && row < 0:
+		return fmt.Sprintf("%s is %s at %s, which is no row of the gates", d.ID, d.Decision, d.Act), nil
+	case d.Decision == gate.Accepted && row == len(s.chain.Rows)-1 && len(j.Trailer("Odd-Gate")) > 0 && !slices.Contains(s.chain.Rows[row].Proposals, d.ID):
+		return fmt.Sprintf("%s is accepted in the commit of %s, which does not answer it", d.ID, d.Act), nil
+	}
+	return "", nil
+}
+
+// answered judges the proposals that a gate's new rows answer: each was there,
+// and open, before the act.
+func (j *judge) answered() error {
+	now, err := j.slowAt(j.OID)
+	if err != nil || j.kind != person || len(j.Trailer("Odd-Gate")) == 0 {
+		return err
+	}
+	was, err := j.slowAt(j.Parents[0])
+	if err != nil {
+		return err
+	}
+	before, err := j.bufferAt(j.Parents[0])
+	if err != nil {
+		return err
+	}
+	for i := len(was.chain.Rows); i < len(now.chain.Rows); i++ {
+		r := now.chain.Rows[i]
+		for _, id := range r.Proposals {
+			j.checked++
+			_, exists := before.ByID(id)
+			d, settled := before.Dispositions[id]
+			switch {
+			case !exists:
+				j.find(j.root+gate.GatesPath, i+1, "%s answers %s, which nobody had proposed", r.ID, id)
+			case settled:
+				j.find(j.root+gate.GatesPath, i+1, "%s answers %s, which was %s already", r.ID, id, d.Decision)
+			}
+		}
+	}
+	return nil
+}
+
+// lineOf is the line of a writer's file on which a proposal, or what became of
+// one, stands.
+func lineOf(b []byte, t, id string) int {
+	n := 0
+	for line := range bytes.Lines(b) {
+		n++
+		if bytes.Contains(line, []byte(`"t":"`+t+`"`)) && bytes.Contains(line, []byte(`"id":"`+id+`"`)) {
+			return n
+		}
+	}
+	return 1
+}

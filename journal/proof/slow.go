@@ -1,0 +1,252 @@
+package proof
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// slow is the slow memory as a commit has it: the files of governance/, read.
+type slow struct {
+	tree      repo.OID            // of governance/; "" for none
+	files     map[string]repo.OID // below the bundle root
+	gates     []byte
+	present   bool // lease.toml is there
+	lease     gate.File
+	sum       string // of lease.toml
+	chain     gate.Chain
+	decisions []gate.Decision
+	faults    map[string]error // by file, why it does not read
+}
+
+// slowAt reads the slow memory of a commit; what does not read is a fault of it.
+func (h *history) slowAt(commit repo.OID) (*slow, error) {
+	law, err := h.lawAfter(commit)
+	if err != nil {
+		return nil, err
+	}
+	tree, mode, err := h.trees.Find(commit, law.Root+"/governance")
+	if err != nil || mode != folder {
+		return &slow{}, err
+	}
+	if s, ok := h.slows[tree]; ok {
+		return s, nil
+	}
+	s := &slow{tree: tree, files: map[string]repo.OID{}, faults: map[string]error{}}
+	all, err := h.trees.Diff(h.ctx, "", tree)
+	if err != nil {
+		return nil, err
+	}
+	for _, ch := range all {
+		name := "governance/" + ch.Path
+		s.files[name] = ch.New
+		b, err := h.bytes(ch.New, ch.NewMode)
+		if err != nil {
+			return nil, err
+		}
+		s.read(name, b)
+	}
+	h.slows[tree] = s
+	return s, nil
+}
+
+func (s *slow) read(name string, b []byte) {
+	var err error
+	switch name {
+	case gate.LeasePath:
+		s.present, s.sum = true, gate.Sum(b)
+		s.lease, err = gate.ParseLease(name, b)
+	case gate.GatesPath:
+		s.gates = b
+		s.chain, err = gate.ReadChain(b)
+	case gate.DecisionsPath:
+		s.decisions, err = gate.ReadDecisions(b)
+	}
+	if err != nil {
+		s.faults[name] = err
+	}
+}
+
+// fault is the first thing that is wrong with the slow memory as a whole: a file
+// that does not read, or a lease that is not what the chain of gates says it is.
+func (s *slow) fault() (name, why string) {
+	for _, name := range sorted(s.faults) {
+		return name, s.faults[name].Error()
+	}
+	id, state := s.chain.Lease()
+	last, _ := s.chain.Last(id)
+	switch {
+	case !s.present && id == "":
+		return "", ""
+	case !s.present:
+		return gate.GatesPath, fmt.Sprintf("lease.toml is missing, and the gates say that %s is %s", id, state)
+	case s.lease.Lease.ID != id:
+		return gate.LeasePath, fmt.Sprintf("the lease is %s, the gates made it %s", s.lease.Lease.ID, or(id, "none"))
+	case last.LeaseSum != s.sum:
+		return gate.LeasePath, fmt.Sprintf("is not as %s left it", last.ID)
+	case s.lease.Stance != s.chain.Stance():
+		return gate.LeasePath, fmt.Sprintf("says %s, the gates say %s", s.lease.Stance, s.chain.Stance())
+	case s.lease.Lease.State != state:
+		return gate.LeasePath, fmt.Sprintf("says %s is %s, the gates say %s", id, s.lease.Lease.State, state)
+	}
+	return "", ""
+}
+
+// before is the lease's file as gate.Audit takes it: zero where there is none.
+func (s *slow) file() gate.File {
+	if !s.present {
+		return gate.File{}
+	}
+	return s.lease
+}
+
+// gateFiles are the files that are governance wherever leases stand.
+var gateFiles = []string{gate.LeasePath, gate.GatesPath, gate.DecisionsPath}
+
+// wrote are the files of governance that the act introduces or takes away,
+// against every parent. Where leases are off, only odd's own three are governed.
+func (j *judge) wrote(now *slow, before []*slow) []string {
+	names := map[string]bool{}
+	for _, s := range append([]*slow{now}, before...) {
+		for name := range maps.Keys(s.files) {
+			names[name] = true
+		}
+	}
+	var out []string
+	for _, name := range sorted(names) {
+		old := func(s *slow) bool { return s.files[name] == now.files[name] }
+		if !slices.ContainsFunc(before, old) && (j.law.Lease == "required" || slices.Contains(gateFiles, name)) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// slowly is invariant 8: governance is written by people at gates, as the gate
+// allows, and nothing is worked on but under a lease that stood.
+func slowly(j *judge) error {
+	if len(j.Parents) == 0 {
+		return nil // where a history begins
+	}
+	if err := j.governed(); err != nil {
+		return err
+	}
+	if err := j.vouched(true); err != nil {
+		return err
+	}
+	return j.leased()
+}
+
+// governed judges what the act does to the slow memory.
+func (j *judge) governed() error {
+	now, err := j.slowAt(j.OID)
+	if err != nil {
+		return err
+	}
+	var before []*slow
+	for _, p := range j.Parents {
+		s, err := j.slowAt(p)
+		if err != nil {
+			return err
+		}
+		before = append(before, s)
+	}
+	wrote := j.wrote(now, before)
+	said := j.Trailer("Odd-Gate")
+	if len(said) > 0 || len(wrote) > 0 {
+		j.checked++
+	}
+	switch {
+	case j.kind != person:
+		for _, name := range wrote {
+			j.find(j.root+name, 1, "a machine's commit writes governance; only a person does, at a gate")
+		}
+		if len(said) > 0 {
+			j.find(j.anyPath(), 1, "a machine's commit passes the %s gate; only a person does", strings.Join(said, ", "))
+		}
+	case len(said) > 0:
+		err = j.atGate(now, before[0])
+	default:
+		err = j.outside(wrote)
+	}
+	if err != nil || len(j.found) > 0 {
+		return err
+	}
+	j.whole(now, before)
+	return nil
+}
+
+// outside judges a person's commit that passes no gate.
+func (j *judge) outside(wrote []string) error {
+	for _, name := range wrote {
+		j.find(j.root+name, 1, "governance is written at a gate, and the commit names none")
+	}
+	for _, f := range j.files {
+		if f.principle && j.law.Lease == "required" && j.ruled[j.Parents[0]] {
+			j.checked++
+			j.find(f.Path, 1, "a principle is changed at an evaluation gate, and the commit names none")
+		}
+	}
+	from, to, err := j.switched()
+	if to != "" {
+		j.checked++
+		j.find("odd.toml", 1, "leases go from %s to %s outside a gate", from, to)
+	}
+	return err
+}
+
+// whole reports slow memory that the act leaves out of order, where every parent had it in order.
+func (j *judge) whole(now *slow, before []*slow) {
+	differs := false
+	for _, s := range before {
+		differs = differs || s.tree != now.tree
+		if _, why := s.fault(); why != "" {
+			return // told of at its own commit
+		}
+	}
+	if name, why := now.fault(); differs && why != "" {
+		j.find(j.root+name, lineIn(why), "%s", why)
+	}
+}
+
+// lineIn is the line that an error text names, 1 where it names none.
+func lineIn(why string) int {
+	n := 1
+	if _, after, ok := strings.Cut(why, "line "); ok {
+		_, _ = fmt.Sscanf(after, "%d:", &n)
+	}
+	return n
+}
+
+// switched is odd.toml's word on leases before and after an act that changes it,
+// "" where it does not. The commit that brings the first odd.toml changes nothing;
+// a merge has what git makes of its parents.
+func (j *judge) switched() (from, to string, err error) {
+	is := j.laws[j.OID].Lease
+	if !j.ruled[j.Parents[0]] {
+		return "", "", nil
+	}
+	for _, p := range j.Parents[1:] {
+		law, err := j.lawAfter(p)
+		if err != nil || law.Lease == is && is == "required" {
+			return "", "", err // the stricter side is anybody's to keep
+		}
+	}
+	if is == j.law.Lease {
+		return "", "", nil
+	}
+	if len(j.Parents) == 2 {
+		tree, _, err := j.repo.MergeTree(j.ctx, j.Parents[0], j.Parents[1])
+		if err == nil {
+			law, err := j.lawOf(tree, j.law)
+			if err != nil || law.Lease == is {
+				return "", "", err
+			}
+		}
+	}
+	return j.law.Lease, is, nil
+}
