@@ -13,6 +13,7 @@ import (
 
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/handoff"
 )
 
 func journalAdd(env Env) *cli.Command {
@@ -126,6 +127,9 @@ func runJournalAdd(ctx context.Context, env Env, o addOptions) error {
 		return err
 	}
 	day := journal.Path(env.Now(), strings.ToLower(or(o.slug, name)))
+	if handoff.RunOf(day) != "" {
+		return usage("journal add: --slug %s is a run's journal, which that run alone writes; take another", o.slug)
+	}
 	var added addedJSON
 	build := func(v *view) (repo.Changes, string, error) {
 		e, quality, err := o.prepare(v)

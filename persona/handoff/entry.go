@@ -81,11 +81,20 @@ func acceptsAll(d deliver.Deliverable) bool {
 // runs is the name of a run's journal file.
 var runs = regexp.MustCompile(`(?i)(?:^|[-/])(run-[0-9a-z]{26})\.tsv$`)
 
+// RunOf is the run whose journal file this is, in lower case, "" for a person's.
+func RunOf(journal string) string {
+	m := runs.FindStringSubmatch(journal)
+	if m == nil {
+		return ""
+	}
+	return strings.ToLower(m[1])
+}
+
 // Vouches reports whether the journal that the handoff names may tell of it: its
 // own run's or a person's. Another run's holds what that one's sessions noted.
 func (h Handoff) Vouches() bool {
-	m := runs.FindStringSubmatch(h.Journal)
-	return m == nil || strings.EqualFold(m[1], h.Run)
+	of := RunOf(h.Journal)
+	return of == "" || strings.EqualFold(of, h.Run)
 }
 
 // Tells reports whether the content of a journal entry tells of the handoff at
