@@ -12,7 +12,9 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/reconcile"
 )
 
 // required reports whether this board is drained under a commitment lease only.
@@ -135,15 +137,53 @@ func (d *drain) scoped(l gate.Lease) gate.Lease {
 	return l
 }
 
-// outside says which of the paths a session wrote the lease does not hold, "" for none.
-func (d *drain) outside(t board.Task, written []string) string {
+// astray says what of a session's writes the lease does not hold: a path outside
+// of its scope, or a type that its stance does not make. "" is nothing.
+func (d *drain) astray(t board.Task, items []reconcile.Item) string {
 	s, err := d.slow(d.at)
-	if !d.required() || err != nil || len(written) == 0 {
+	if !d.required() || err != nil {
 		return ""
 	}
 	l := gate.Lease{Scope: gate.Scope{Paths: s.File.Lease.Scope.Paths}}
-	if ok, why := l.Covers(t.Kind, t.Role, nil, string(t.ID), written); !ok {
-		return why
+	for _, it := range items {
+		if !it.Effect.Lands() {
+			continue
+		}
+		if ok, why := l.Covers(t.Kind, t.Role, nil, string(t.ID), []string{d.at.file(it.Path)}); !ok {
+			return why
+		}
+		a, err := okf.Parse(it.Path, it.Bytes)
+		if err != nil {
+			return err.Error()
+		}
+		if why := unmade(s.File.Stance, a); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// unmade says why a stance does not make an atom, "" where it does. Execution
+// makes all that is in scope. The stances of exploration make what asks and
+// names, decisions and artifacts only as drafts; evaluation reports and makes
+// nothing. A task that is filed waits in the backlog for a person, in any.
+func unmade(s gate.Stance, a okf.Atom) string {
+	makes := []string{"term", "concept", "decision"}
+	switch s {
+	case gate.Execution:
+		return ""
+	case gate.Discovery:
+		makes = append(makes, "artifact")
+	case gate.Evaluation:
+		makes = nil
+	}
+	kind := strings.ToLower(a.Type)
+	switch {
+	case kind == board.Type:
+	case !slices.Contains(makes, kind):
+		return fmt.Sprintf("%s is a %s, and %s makes %s", a.Path, a.Type, s, or(strings.Join(makes, ", "), "nothing but reports"))
+	case (kind == "decision" || kind == "artifact") && a.Status != "draft":
+		return fmt.Sprintf("%s is a %s that is no draft, and %s makes only drafts of it", a.Path, a.Type, s)
 	}
 	return ""
 }

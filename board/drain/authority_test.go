@@ -331,3 +331,38 @@ func TestNoDrainWritesGovernance(t *testing.T) {
 		}
 	}
 }
+
+// What a stance does not make lands in no review.
+func TestWhatAStanceMakes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{ // the stances that make it
+		"type: term": "sensemaking discovery execution", "type: decision\nstatus: draft": "sensemaking discovery execution", "type: decision\nstatus: stable": "execution",
+		"type: Artifact\nstatus: draft": "discovery execution", "type: artifact": "execution", "type: process": "execution", "type: task": "sensemaking discovery execution evaluation",
+	} {
+		a, err := okf.Parse("x.md", []byte("---\n"+text+"\n---\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range gate.Stances() {
+			if unmade(s, a) == "" {
+				got = append(got, string(s))
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s is made in %v, want %s", text, got, want)
+		}
+	}
+	w := governed(t, func(f *gate.File) {
+		f.Stance, f.Lease.State, f.Lease.ActivatedAt = gate.Discovery, gate.Draft, time.Time{}
+	}, "a")
+	w.edit("knowledge/tasks/a.md", "kind: extract", "kind: prototype")
+	a, err := okf.Parse("processes/x.md", []byte("---\ntype: process\nid: x\ntitle: X\n---\nIt is.\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.answer = answers(says(session.Atom{Atom: a, At: "emission:1"}))
+	if o := w.must().Tasks[0]; o.State != board.Blocked || !strings.Contains(o.Reason, "processes/x.md is a process, and discovery makes term, concept, decision, artifact") {
+		t.Errorf("%+v", o)
+	}
+}

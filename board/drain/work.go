@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -70,7 +68,7 @@ func (d *drain) work(ctx context.Context, c *claim) *work {
 	if w.verdict == board.ToReview {
 		d.judge(w, req.Graph)
 	}
-	if why := d.outside(c.task, slices.Collect(maps.Keys(d.writes(w.items)))); why != "" && w.verdict == board.ToReview {
+	if why := d.astray(c.task, w.items); why != "" && w.verdict == board.ToReview {
 		w.void("emission refused: " + why)
 	}
 	if w.verdict == board.ToReview {
