@@ -22,6 +22,21 @@ type bundle struct {
 	rev      string // the revision it was read from, as typed; "" for files
 }
 
+// untyped says, to a person who found nothing, that there are files which are no
+// atoms for want of a type; "" when there are none.
+func (b bundle) untyped() string {
+	n := 0
+	for _, p := range b.problems {
+		if p.Code == "okf-type" {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s without a type, and so no atom: odd check lists them, odd check --canon and odd canon resolve read them as canon", count(n, "file"))
+}
+
 // bundleHelp is the usage of --bundle, which every reading verb has.
 const bundleHelp = "read the bundle in `DIR` (default: the one odd.toml names, else the current directory)"
 

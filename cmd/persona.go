@@ -47,7 +47,7 @@ func runPersonaList(ctx context.Context, env Env, src source, asJSON bool) error
 		talk(env, "%s in profiles that were not read, odd persona check lists them", count(n, "error"))
 	}
 	if len(r.Profiles) == 0 {
-		return none(env, asJSON, []*contract.Profile{}, "no profile: no atom of type persona or of canon has one")
+		return none(env, asJSON, []*contract.Profile{}, "no profile: no atom of type persona or of canon has one%s", b.untyped())
 	}
 	if asJSON {
 		return printJSON(env, r.Profiles)
