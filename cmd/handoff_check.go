@@ -29,7 +29,7 @@ func handoffCheck(env Env) *cli.Command {
 }
 
 func runHandoffCheck(ctx context.Context, env Env, ids []string, asJSON bool) error {
-	v, err := openCurrent(ctx, env)
+	v, err := openHandoffs(ctx, env)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func handoffList(env Env) *cli.Command {
 }
 
 func runHandoffList(ctx context.Context, env Env, artifact string, asJSON bool) error {
-	v, err := openCurrent(ctx, env)
+	v, err := openHandoffs(ctx, env)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (v *view) handoffJSON(h handoff.Handoff) handoffJSON {
 }
 
 func runHandoffShow(ctx context.Context, env Env, id string, asJSON bool) error {
-	v, err := openCurrent(ctx, env)
+	v, err := openHandoffs(ctx, env)
 	if err != nil {
 		return err
 	}

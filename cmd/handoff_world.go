@@ -18,6 +18,27 @@ import (
 	"github.com/odd-cli/odd/persona/handoff"
 )
 
+// openHandoffs is openCurrent, for verbs that only read handoffs: where HEAD is
+// detached and odd.toml names no board, as in CI, what is checked out is read.
+func openHandoffs(ctx context.Context, env Env) (*view, error) {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	head, err := w.repo.Branch()
+	if err != nil {
+		return nil, err
+	}
+	if head != "" || w.cfg.Branch != "" || w.repo.Root() == "" {
+		return w.current(ctx)
+	}
+	v := &view{workspace: w, line: &repo.Line{Repo: w.repo, Ref: "HEAD"}}
+	if v.tip, err = w.repo.Resolve(ctx, "HEAD"); err != nil {
+		return nil, err
+	}
+	return v, v.readFiles()
+}
+
 // handoff finds a handoff by any of its names and reads it.
 func (v *view) handoff(name string) (handoff.Handoff, error) {
 	a, err := v.graph.Find(strings.TrimPrefix(name, v.cfg.Root+"/"))

@@ -147,17 +147,22 @@ func (w *workspace) current(ctx context.Context) (*view, error) {
 	if head != v.line.Name() || w.repo.Root() == "" {
 		return v, v.read()
 	}
+	return v, v.readFiles()
+}
+
+// readFiles reads the board from the work tree.
+func (v *view) readFiles() error {
 	if err := v.rules(); err != nil {
-		return nil, err
+		return err
 	}
-	root := filepath.Join(w.repo.Root(), filepath.FromSlash(v.cfg.Root))
+	root := filepath.Join(v.repo.Root(), filepath.FromSlash(v.cfg.Root))
 	v.bundle = os.DirFS(root)
-	g, ps, err := loadDir(w.env, w.repo, root)
+	g, ps, err := loadDir(v.env, v.repo, root)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", v.cfg.Root, err)
+		return fmt.Errorf("%s: %w", v.cfg.Root, err)
 	}
 	v.take(g, ps)
-	return v, nil
+	return nil
 }
 
 // file is the repository path of a path below the bundle root.
