@@ -3,12 +3,16 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 func taskReady(env Env) *cli.Command {
@@ -28,6 +32,35 @@ func taskReady(env Env) *cli.Command {
 	})
 }
 
+// asksFor is what a person lets happen by making t ready: who filed it, what
+// session it asks for and what that may cost. An agent may have filed the task,
+// and have chosen all of it.
+func asksFor(t board.Task, roles map[string]contract.Role) string {
+	var b strings.Builder
+	say := func(name, value string) {
+		if value != "" && value != "0" {
+			fmt.Fprintf(&b, "  %s: %s\n", name, oneLine(okf.Visible(value)))
+		}
+	}
+	fmt.Fprintf(&b, "%s\n", oneLine(okf.Visible(or(t.Title, string(t.ID)))))
+	if t.Atom != nil {
+		say("filed by", t.Atom.Generated.By)
+	}
+	say("work role", t.Role)
+	say("contract role", string(t.Contracted(roles)))
+	say("persona", t.Persona)
+	say("surface", string(t.Surface))
+	say("engagement", string(t.Engagement))
+	say("artifact", t.Artifact)
+	say("works from", strings.Join(t.Handoffs, ", "))
+	say("reads", strings.Join(t.Inputs, ", "))
+	if t.Budget > 0 {
+		say("may cost", "$"+t.Budget.String())
+	}
+	say("turns", strconv.Itoa(t.MaxTurns))
+	return b.String()
+}
+
 func runTaskReady(ctx context.Context, env Env, name string, yes, asJSON bool) error {
 	v, t, err := openTask(ctx, env, name, true)
 	if err != nil {
@@ -36,7 +69,7 @@ func runTaskReady(ctx context.Context, env Env, name string, yes, asJSON bool) e
 	if err := review.Readyable(t); err != nil {
 		return err
 	}
-	h, err := v.human(ctx, "", "task ready "+string(t.ID), string(t.ID), yes)
+	h, err := v.human(ctx, asksFor(t, v.cfg.Contract.Roles), "task ready "+string(t.ID), string(t.ID), yes)
 	if err != nil {
 		return err
 	}
