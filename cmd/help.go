@@ -27,7 +27,7 @@ func verbs(env Env) []group {
 			task(env), drainVerb(env), invokeVerb(env), handoffVerb(env), auditVerb(env), reviewVerb(env), approve(env), reject(env), pause(env), resume(env),
 		}},
 		{"slow loop", []*cli.Command{
-			gateVerb(env), leaseVerb(env), decide(env),
+			leaseVerb(env), gateVerb(env), proposalsVerb(env), decayVerb(env), decide(env), contextVerb(env),
 		}},
 		{"record", []*cli.Command{
 			journalVerb(env), logVerb(env),

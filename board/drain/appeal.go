@@ -145,10 +145,13 @@ func (d *drain) refused(err error) error {
 	return err
 }
 
+// Refusals is how many of this clone's drains in a row a lease has refused.
+func Refusals(r *repo.Repo) int { return r.Tally(tally) }
+
 // refusals are this clone's drains in a row that were refused, this one among
 // them where the lease s refuses it.
 func (d *drain) refusals(s SlowLoop) int {
-	n := d.repo.Tally(tally)
+	n := Refusals(d.repo)
 	if !s.Verdict("").Valid {
 		n++
 	}

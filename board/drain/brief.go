@@ -66,6 +66,9 @@ func (d *drain) context(w *work) ([]byte, []invoke.Ref) {
 			from = append(from, invoke.Ref{Path: d.at.file(f.name), Blob: okf.BlobID(f.text)})
 		}
 	}
+	if w.bound.Mode != "" {
+		c = c.Unquoted()
+	}
 	return []byte(c.Markdown()), from
 }
 

@@ -99,6 +99,8 @@ type Signals struct {
 	Paused    string          `json:"paused,omitempty"`
 	Proposals []gate.Proposal `json:"proposals"`
 	Task      okf.ID          `json:"task,omitempty"`
+	State     board.State     `json:"state,omitempty"`  // of the task
+	Waits     string          `json:"waits,omitempty"`  // why a drain does not take it, though it is ready
 	Before    []string        `json:"before,omitempty"` // what became of the task's attempts, newest first
 }
 
@@ -277,7 +279,10 @@ func (m *Memory) signals(task okf.ID) (Signals, error) {
 	}
 	for _, t := range m.Tasks {
 		if t.ID == task && task != "" {
-			s.Before = attempts(t)
+			s.State, s.Before = t.State, attempts(t)
+			if t.State == board.Ready {
+				s.Waits = string(board.Eligible(t, board.ByID(m.Tasks), m.Slow.Facts.Now))
+			}
 		}
 	}
 	return s, nil

@@ -220,6 +220,7 @@ func TestContextMarkdown(t *testing.T) {
 ## signals
 
 - paused: the tide (by human:ann@example.org)
+- tasks/blocked is blocked
 - tasks/blocked blocked: no ## lease more
 - P-2 high, decay_manager proposes the evaluation gate: it expired
 - P-1 low, task_agent proposes the framing gate: ask again

@@ -173,6 +173,9 @@ func (p *page) signals(s Signals) {
 	if s.Paused != "" {
 		p.line("paused: %s", s.Paused)
 	}
+	if s.Task != "" {
+		p.line("%s is %s%s", s.Task, s.State, lead("; ", s.Waits))
+	}
 	for _, b := range s.Before {
 		p.entry("%s %s", s.Task, b)
 	}

@@ -1,0 +1,54 @@
+package cmd
+
+import (
+	"context"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+func contextVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "context",
+		Usage:       "print what to read before asking: lease, decisions, artifacts, progress, signals",
+		ArgsUsage:   "[TASK]",
+		Description: "odd context\nodd context harvest-terms",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return usage("context: want one task or none; see odd help context")
+			}
+			return runContext(c.Context, env, c.Args().First(), c.Bool("json"))
+		},
+	})
+}
+
+func runContext(ctx context.Context, env Env, name string, asJSON bool) error {
+	v, err := openCurrent(ctx, env)
+	if err != nil {
+		return err
+	}
+	var id okf.ID
+	if name != "" {
+		t, err := v.task(name)
+		if err != nil {
+			return err
+		}
+		id = t.ID
+	}
+	m, err := v.memory(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := m.Context(id)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, c)
+	}
+	_, err = io.WriteString(env.Stdout, c.Markdown())
+	return err
+}

@@ -1,0 +1,112 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+func decayVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "decay",
+		Usage:       "propose to people what has run out, gone silent, gone stale or failed too often",
+		Description: "odd decay --dry-run\nodd decay",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be proposed, and write nothing"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return runDecay(c.Context, env, c.Bool("dry-run"), c.Bool("json"))
+		},
+	})
+}
+
+func runDecay(ctx context.Context, env Env, dry, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	name, _, err := w.actor(ctx, "decay")
+	if err != nil {
+		return err
+	}
+	var done []gate.Proposal
+	build := func(v *view) (repo.Changes, string, error) {
+		var ch repo.Changes
+		var err error
+		ch, done, err = v.decay(ctx, w.proposals(name))
+		return ch, proposed(done), err
+	}
+	if dry {
+		v, err := w.view(ctx, false)
+		if err != nil {
+			return err
+		}
+		_, _, err = build(v)
+		if err != nil {
+			return err
+		}
+		for i := range done {
+			done[i].ID = "" // the one it gets, it gets when it is written
+		}
+	} else if _, err := w.write(ctx, build); err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, append([]gate.Proposal{}, done...))
+	}
+	var rows [][]string
+	for _, p := range done {
+		rows = append(rows, []string{or(p.ID, "-"), string(p.Severity), string(p.Source), string(p.Gate), p.Reason})
+	}
+	return printRows(env, rows)
+}
+
+// decay appends what the board's memory proposes to a writer's file.
+func (v *view) decay(ctx context.Context, file string) (repo.Changes, []gate.Proposal, error) {
+	m, err := v.memory(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	ps, err := m.Decay(drain.Refusals(v.repo))
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range ps {
+		id, err := ulid.New(ulid.Timestamp(v.env.Now()), v.env.Entropy)
+		if err != nil {
+			return nil, nil, err
+		}
+		ps[i].ID = "P-" + id.String()
+	}
+	old, err := fs.ReadFile(v.bundle, file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	b, done, err := m.Slow.Buffer.AppendAll(old, ps, gate.MaxPerDrain)
+	if err != nil || len(done) == 0 {
+		return nil, nil, err
+	}
+	return repo.Changes{v.file(file): b}, done, nil
+}
+
+// proposed is the message of a commit that proposes.
+func proposed(ps []gate.Proposal) string {
+	var b strings.Builder
+	for _, p := range ps {
+		fmt.Fprintf(&b, "%s %s, %s: %s\n", p.ID, p.Severity, p.Gate, p.Reason)
+	}
+	return trailers("decay: propose "+fmt.Sprint(len(ps)), b.String())
+}

@@ -1,0 +1,16 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/odd-cli/odd/board/drain"
+)
+
+// memory is what the board remembers, as the view has it.
+func (v *view) memory(ctx context.Context) (*drain.Memory, error) {
+	s, err := v.slowLoop(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &drain.Memory{Slow: s, Bundle: v.bundle, Graph: v.graph, Tasks: v.tasks, Leases: v.cfg.Lease != "off"}, nil
+}

@@ -1,0 +1,152 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/gate"
+)
+
+func proposalsVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "proposals",
+		Usage:       "show what is proposed to the gates, and say what became of it",
+		Description: "odd proposals list\nodd gate evaluation --because P-01KJ…\nodd proposals reject P-01KJ… --reason \"the silence is the holiday\"",
+		Subcommands: []*cli.Command{proposalsList(env), proposalsShow(env), proposalsAccept(env), proposalsReject(env)},
+	})
+}
+
+// proposalJSON is a proposal as --json prints it.
+type proposalJSON struct {
+	gate.Proposal
+	State       string            `json:"state"` // open, or the disposition's decision
+	Disposition *gate.Disposition `json:"disposition,omitempty"`
+}
+
+func proposalOf(b gate.Buffer, p gate.Proposal) proposalJSON {
+	j := proposalJSON{Proposal: p, State: "open"}
+	if d, ok := b.Dispositions[p.ID]; ok {
+		j.State, j.Disposition = d.Decision, &d
+	}
+	return j
+}
+
+func proposalsList(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "list",
+		Usage:       "list the open proposals, the gravest first",
+		Description: "odd proposals list\nodd proposals list --all --json",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "those that were disposed of too, and how"}, jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return runProposalsList(c.Context, env, c.Bool("all"), c.Bool("json"))
+		},
+	})
+}
+
+func runProposalsList(ctx context.Context, env Env, all, asJSON bool) error {
+	_, b, err := openProposals(ctx, env)
+	if err != nil {
+		return err
+	}
+	ps := b.Open()
+	if all {
+		ps = b.Proposals
+	}
+	list := []proposalJSON{}
+	var rows [][]string
+	for _, p := range ps {
+		j := proposalOf(b, p)
+		list = append(list, j)
+		row := []string{p.ID, string(p.Severity), string(p.Source), string(p.Gate), since(env.Now(), p.TS), p.Reason}
+		if all {
+			row = append(row, j.became())
+		}
+		rows = append(rows, row)
+	}
+	if asJSON {
+		return printJSON(env, list)
+	}
+	return printRows(env, rows)
+}
+
+// became is what became of a proposal, in a few words.
+func (j proposalJSON) became() string {
+	d := j.Disposition
+	if d == nil {
+		return j.State
+	}
+	s := j.State + " by " + d.By
+	if d.Act != "" {
+		s += " at " + d.Act
+	}
+	if d.Reason != "" {
+		s += ": " + d.Reason
+	}
+	return s
+}
+
+// openProposals reads the proposals of the board as a person sees it.
+func openProposals(ctx context.Context, env Env) (*view, gate.Buffer, error) {
+	v, err := openCurrent(ctx, env)
+	if err != nil {
+		return nil, gate.Buffer{}, err
+	}
+	b, err := v.buffer()
+	return v, b, err
+}
+
+func (v *view) buffer() (gate.Buffer, error) {
+	b, err := drain.ReadBuffer(v.bundle)
+	if err != nil {
+		return b, fmt.Errorf("%s/%w", v.cfg.Root, err)
+	}
+	return b, nil
+}
+
+// proposals is the file in which a person proposes and disposes today, below the bundle root.
+func (w *workspace) proposals(name string) string {
+	return "proposals/" + strings.TrimSuffix(path.Base(w.day(name)), ".tsv") + ".jsonl"
+}
+
+// since is how long ago a moment was, in its largest unit.
+func since(now, then time.Time) string {
+	d := max(now.Sub(then), 0)
+	switch {
+	case d >= 24*time.Hour:
+		return fmt.Sprintf("%dd", d/(24*time.Hour))
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dm", d/time.Minute)
+}
+
+// oneProposal finds a proposal by its id, or by the beginning of it where no
+// other begins so.
+func oneProposal(b gate.Buffer, id string) (gate.Proposal, error) {
+	if p, ok := b.ByID(id); ok {
+		return p, nil
+	}
+	var found []gate.Proposal
+	for _, p := range b.Proposals {
+		if len(id) > len("P-") && strings.HasPrefix(p.ID, strings.ToUpper(id)) {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return gate.Proposal{}, fmt.Errorf("%s: no such proposal; odd proposals list --all shows them: %w", id, fs.ErrNotExist)
+	case 1:
+		return found[0], nil
+	}
+	return gate.Proposal{}, usage("%s: %d proposals begin so; write more of the id, %s or %s", id, len(found), found[0].ID, found[1].ID)
+}

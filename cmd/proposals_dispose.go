@@ -1,0 +1,158 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+func proposalsAccept(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "accept",
+		Usage:       "mark a proposal as answered by a gate that was run; it changes no state",
+		ArgsUsage:   "ID",
+		Description: "odd gate evaluation --because P-01KJ…        # runs the gate and accepts\nodd proposals accept P-01KJ… --act G-0004    # the gate was run without naming it",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "act", Usage: "the gate act that answers it, by its `ROW` G-0001"},
+			&cli.StringFlag{Name: "reason", Usage: "how it does, in one `TEXT`"},
+			yesFlag(), jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			id, err := oneArg(c, "a proposal")
+			if err != nil {
+				return err
+			}
+			return runDispose(c.Context, env, disposal{id, gate.Disposition{Decision: gate.Accepted, Act: c.String("act"), Reason: c.String("reason")}, c.Bool("yes"), c.Bool("json")})
+		},
+	})
+}
+
+func proposalsReject(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "reject",
+		Usage:       "turn a proposal down; it changes no state",
+		ArgsUsage:   "ID",
+		Description: `odd proposals reject P-01KJ… --reason "the silence is the holiday"`,
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "why, in one `TEXT`"}, yesFlag(), jsonFlag()},
+		Action: func(c *cli.Context) error {
+			id, err := oneArg(c, "a proposal")
+			if err != nil {
+				return err
+			}
+			if oneLine(c.String("reason")) == "" {
+				return usage("proposals reject: say why with --reason")
+			}
+			return runDispose(c.Context, env, disposal{id, gate.Disposition{Decision: gate.Rejected, Reason: c.String("reason")}, c.Bool("yes"), c.Bool("json")})
+		},
+	})
+}
+
+// disposal is what a person says of a proposal.
+type disposal struct {
+	id string
+	gate.Disposition
+	yes, json bool
+}
+
+func yesFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"}
+}
+
+// runDispose writes what a person says of a proposal. It needs no typed
+// confirmation where nothing but the proposal's own state follows from it; while
+// an emergency is open no drain runs, so whoever ends that types its id.
+func runDispose(ctx context.Context, env Env, o disposal) error {
+	v, err := openBoard(ctx, env, false)
+	if err != nil {
+		return err
+	}
+	verb := map[string]string{gate.Accepted: "accept", gate.Rejected: "reject"}[o.Decision]
+	name, by, err := v.person(ctx, "proposals "+verb)
+	if err != nil {
+		return err
+	}
+	o.By, o.TS = by, env.Now()
+	b, _, err := v.dispose(&o, v.proposals(name)) // what is refused is refused before a person is asked
+	if err != nil {
+		return err
+	}
+	if p, _ := b.ByID(o.ID); p.Severity == gate.EmergencySeverity {
+		if _, err := v.human(ctx, "an emergency: "+p.Reason+"\n", "proposals "+verb+" "+p.ID, p.ID, o.yes); err != nil {
+			return err
+		}
+	}
+	var said proposalJSON
+	oid, err := v.write(ctx, func(v *view) (repo.Changes, string, error) {
+		b, ch, err := v.dispose(&o, v.proposals(name))
+		p, _ := b.ByID(o.ID)
+		said = proposalJSON{p, o.Decision, &o.Disposition}
+		return ch, trailers("proposals: "+verb+" "+o.ID, or(o.Reason, p.Reason), "Odd-Disposed", o.ID, "Odd-Act", o.Act, "Odd-By", o.By), err
+	})
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return printJSON(env, said)
+	}
+	return printRows(env, [][]string{{said.ID, said.State, by, short(oid)}})
+}
+
+// dispose appends what o says to a person's file.
+func (v *view) dispose(o *disposal, file string) (gate.Buffer, repo.Changes, error) {
+	b, err := v.buffer()
+	if err != nil {
+		return b, nil, err
+	}
+	p, err := oneProposal(b, o.id)
+	if err != nil {
+		return b, nil, err
+	}
+	o.ID = p.ID
+	if old, ok := b.Dispositions[p.ID]; ok {
+		return b, nil, refuse("state", "proposal %s is %s; what became of it is final", p.ID, proposalJSON{State: old.Decision, Disposition: &old}.became())
+	}
+	if o.Decision == gate.Accepted {
+		if err := v.answers(p, o.Act); err != nil {
+			return b, nil, err
+		}
+	}
+	old, err := fs.ReadFile(v.bundle, file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return b, nil, err
+	}
+	text, err := b.AppendDisposition(old, o.Disposition)
+	return b, repo.Changes{v.file(file): text}, err
+}
+
+// answers refuses an act that cannot have answered p: to accept a proposal is to
+// act on it, and only a gate acts.
+func (v *view) answers(p gate.Proposal, act string) error {
+	way := "run odd gate " + string(p.Gate) + " --because " + p.ID
+	if act == "" {
+		return refuse("gate", "proposals accept %s: accepting is acting, and only a gate acts; %s, or name the act that answered it with --act", p.ID, way)
+	}
+	b, err := fs.ReadFile(v.bundle, gate.GatesPath)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	chain, err := gate.ReadChain(b)
+	if err != nil {
+		return refuse("gate", "%s: %v; restore it from git", v.file(gate.GatesPath), err)
+	}
+	i := slices.IndexFunc(chain.Rows, func(r gate.Row) bool { return r.ID == act })
+	switch {
+	case i < 0:
+		return refuse("gate", "proposals accept %s: %s has no row %s; %s", p.ID, v.file(gate.GatesPath), act, way)
+	case chain.Rows[i].Gate != p.Gate:
+		return refuse("gate", "proposals accept %s: %s was the %s gate, and this is proposed to the %s gate; %s", p.ID, act, chain.Rows[i].Gate, p.Gate, way)
+	case chain.Rows[i].TS.Before(p.TS):
+		return refuse("gate", "proposals accept %s: %s was before it was proposed; %s", p.ID, act, way)
+	}
+	return nil
+}
