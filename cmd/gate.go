@@ -36,6 +36,7 @@ func gateCommitment(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "activate", Usage: "activate the drafted lease"},
 			&cli.BoolFlag{Name: "renew", Usage: "let the active lease count anew"},
 			&cli.BoolFlag{Name: "enter", Usage: "go back to execution under the active lease as it is"},
+			&cli.StringSliceFlag{Name: "lock", Usage: "drain `TASK` only while its file is as it is now; repeatable"},
 			extendFlag(),
 		})
 }
@@ -88,6 +89,7 @@ type gateOptions struct {
 	act        gate.Act
 	file       *gate.File // --draft or --revise
 	principles []string
+	locks      []string // tasks to bind to their bytes
 	leasesOff  bool
 	yes, json  bool
 }
@@ -100,7 +102,7 @@ func gateFlags(c *cli.Context, env Env, g gate.Gate) (o gateOptions, err error) 
 	if err := noArgs(c); err != nil {
 		return o, err
 	}
-	o = gateOptions{leasesOff: c.Bool("leases-off"), principles: c.StringSlice("principles"), yes: c.Bool("yes"), json: c.Bool("json")}
+	o = gateOptions{leasesOff: c.Bool("leases-off"), principles: c.StringSlice("principles"), locks: c.StringSlice("lock"), yes: c.Bool("yes"), json: c.Bool("json")}
 	o.act = gate.Act{Gate: g, To: gate.Stance(c.String("to")), Reason: oneLine(c.String("reason")), Because: c.StringSlice("because")}
 	if o.act.Kind, err = actKind(c, verb); err != nil {
 		return o, err

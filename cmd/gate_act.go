@@ -40,10 +40,41 @@ func runGate(ctx context.Context, env Env, o gateOptions) error {
 		return err
 	}
 	oid, err := p.land(ctx, h)
+	for try := 0; err != nil && p.again(err) && try < landTries; try++ {
+		env.Sleep(landWait)
+		if p, err = w.replan(ctx, o, p.out.Row); err != nil {
+			return err
+		}
+		oid, err = p.land(ctx, h)
+	}
 	if err != nil {
 		return err
 	}
 	return p.told(env, oid)
+}
+
+// again reports an emergency that lost the board to the drain it is to stop:
+// what was confirmed still holds. Any other act is looked at anew by its person.
+func (p *plan) again(err error) bool {
+	code, reason := status(err)
+	return p.emergency() && (reason == "moved" || code == exitBusy)
+}
+
+// replan judges the emergency again on the board as it is now. Where another
+// gate was passed meanwhile it is no longer the act that was confirmed.
+func (w *workspace) replan(ctx context.Context, o gateOptions, confirmed gate.Row) (*plan, error) {
+	v, err := w.view(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	p, err := v.plan(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if r := p.out.Row; r.ID != confirmed.ID || r.Lease != confirmed.Lease {
+		return nil, refuse("moved", "another gate was passed meanwhile; nothing was done, run the command again")
+	}
+	return p, nil
 }
 
 // mayDecide refuses places where no person is, before anything is read.
@@ -107,6 +138,9 @@ func (p *plan) act(ctx context.Context) error {
 	}
 	if a.To == "" {
 		a.To = p.to()
+	}
+	if a.Locks, err = p.locks(); err != nil {
+		return err
 	}
 	switch {
 	case p.o.file != nil:

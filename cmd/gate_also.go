@@ -162,6 +162,26 @@ func (p *plan) dispose(context.Context) error {
 	return err
 }
 
+// locks binds the named tasks to the bytes they have, besides those that are
+// bound already; nil where none is named.
+func (p *plan) locks() (map[string]string, error) {
+	if len(p.o.locks) == 0 {
+		return nil, nil
+	}
+	out := map[string]string{}
+	for task, sum := range p.slow.File.Lease.Scope.WorkOrders {
+		out[task] = sum
+	}
+	for _, name := range p.o.locks {
+		t, err := p.task(name)
+		if err != nil {
+			return nil, err
+		}
+		out[string(t.ID)] = gate.WorkOrder(t.Atom.Bytes())
+	}
+	return out, nil
+}
+
 // leaseFrom reads a lease a person wrote, strictly; - is stdin.
 func leaseFrom(env Env, name string) (*gate.File, error) {
 	b, err := readEmission(env, name)

@@ -76,11 +76,20 @@ func (v *view) touched() []string {
 	out := []string{v.cfg.Root + "/**"}
 	for _, t := range v.tasks {
 		for _, p := range t.Paths {
-			if t.State != board.Done && !slices.Contains(out, p) && !strings.HasPrefix(p, v.cfg.Root+"/") && !gate.Guarded(p) {
+			if folder, ok := strings.CutSuffix(p, "/"); ok {
+				p = folder + "/**"
+			}
+			if t.State != board.Done && !slices.Contains(out, p) && !strings.HasPrefix(p, v.cfg.Root+"/") && holdable(p) {
 				out = append(out, p)
 			}
 		}
 	}
 	slices.Sort(out[1:])
 	return out
+}
+
+// holdable reports a path that a lease may have in its scope.
+func holdable(p string) bool {
+	l := gate.Lease{Scope: gate.Scope{Paths: []string{p}}}
+	return !slices.ContainsFunc(l.Check(false), func(p gate.Problem) bool { return p.Field == "lease.scope.paths" })
 }

@@ -98,6 +98,10 @@ func (v *view) act(c repo.Commit) (event, bool) {
 		e.Text = "made " + e.Task + " ready"
 	case first("Odd-Approval") != "":
 		e.Text = "took " + e.Task + " to done, as approved where reviews merge"
+	case first("Odd-Decision") != "":
+		e.Text = "decided " + first("Odd-Decision") + ": " + strings.TrimPrefix(subject, "decide: ")
+	case first("Odd-Gate") != "" && strings.HasPrefix(subject, "gate: "):
+		e.Text = "passed the " + first("Odd-Gate") + " gate: " + strings.TrimPrefix(subject, "gate: "+first("Odd-Gate")+", ") + because(body)
 	case first("Odd-Resumed-By") != "":
 		e.Text = "resumed the board"
 	case subject == "board: pause":

@@ -1,0 +1,96 @@
+package cmd
+
+import (
+	"testing"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/gate"
+)
+
+func TestSpan(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]time.Duration{"": 0, "3d": 72 * time.Hour, "12h": 12 * time.Hour, "1h30m": 90 * time.Minute} {
+		if got, err := span("gate", s); err != nil || got != want {
+			t.Errorf("%s: %v, %v, want %v", s, got, err, want)
+		}
+	}
+	for _, s := range []string{"d", "soon", "-3d", "0h", "3", "400d", "9999999d", "1d1d"} {
+		if got, err := span("gate", s); err == nil {
+			t.Errorf("%s: taken for %v", s, got)
+		}
+	}
+}
+
+func TestHowLong(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		72 * time.Hour: "3d", 50 * time.Hour: "2d 2h", 90 * time.Minute: "1h 30m", time.Second: "1m", 24*time.Hour - time.Second: "23h 59m",
+	} {
+		if got := howLong(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}
+
+// The next human act is the gravest thing that waits, and with leases off the
+// slow loop is quiet.
+func TestTheNextHumanAct(t *testing.T) {
+	t.Parallel()
+	with := func(states ...board.State) *view {
+		v := &view{}
+		for _, s := range states {
+			v.tasks = append(v.tasks, board.Task{State: s})
+		}
+		return v
+	}
+	var high, low drain.SlowLoop
+	high.Buffer.Proposals = []gate.Proposal{{ID: "P-1", Severity: gate.High, Reason: "look"}}
+	low.Buffer.Proposals = []gate.Proposal{{ID: "P-2", Severity: gate.Low, Reason: "look"}}
+	alarm := drain.SlowLoop{Facts: gate.Facts{OpenEmergency: "P-3"}}
+	off := leaseJSON{Verdict: gate.Verdict{Code: "none", Way: "draft one"}}
+	valid := leaseJSON{Required: true, State: gate.Active, Verdict: gate.Verdict{Valid: true}}
+	expired := leaseJSON{Required: true, Verdict: gate.Verdict{Way: "renew it"}}
+	for _, c := range []struct {
+		name   string
+		v      *view
+		l      leaseJSON
+		loop   drain.SlowLoop
+		paused bool
+		want   string
+	}{
+		{"paused is before all", with(board.Review), expired, alarm, true, "odd resume, when what it waits for is done"},
+		{"an emergency", with(board.Review), expired, alarm, false, "odd gate emergency --because P-3, or odd proposals reject it"},
+		{"a dead lease", with(board.Review), expired, high, false, "renew it"},
+		{"a draft", with(board.Review), leaseJSON{Required: true, State: gate.Draft, Verdict: valid.Verdict}, low, false, "odd gate commitment begins the work; until then only exploration is drained"},
+		{"what is high", with(board.Review), off, high, false, "odd proposals list; the gravest is P-1: look"},
+		{"what is low, with leases off", with(board.Review), off, low, false, "odd review, then odd approve or odd reject"},
+		{"what is low, with leases on", with(board.Review), valid, low, false, "odd proposals list; the gravest is P-2: look"},
+		{"a backlog", with(board.Backlog), valid, drain.SlowLoop{}, false, "odd task ready puts a task of the backlog on the board"},
+		{"nothing", with(board.Backlog, board.Ready), off, drain.SlowLoop{}, false, ""},
+	} {
+		if got := c.v.nextAct(c.l, c.loop, c.paused); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// Whatever people put on the board, the prefilled draft is a lease that may be
+// committed to as it is.
+func TestThePrefilledDraftNeedsNoEdit(t *testing.T) {
+	t.Parallel()
+	v := &view{workspace: &workspace{}}
+	v.cfg.Root = "knowledge"
+	v.env.Now = func() time.Time { return time.Date(2026, 3, 2, 9, 0, 0, 1, time.UTC) }
+	v.tasks = []board.Task{
+		{ID: "a", Title: "TBD", State: board.Ready, Kind: "extract", Paths: []string{"src/**", "odd.toml", ".github/**", "/abs", "a\\b", "[", "../x", "knowledge/terms/**"}},
+		{ID: "b", Title: "Two\tlines\nand \u202eworse", State: board.Ready, Kind: "no-such-kind", Paths: []string{"src/**", ""}},
+		{ID: "c", State: board.Backlog, Paths: []string{"docs/"}},
+	}
+	l := v.draft(drain.SlowLoop{}).Lease
+	l.ActivatedAt = v.now()
+	for _, p := range l.Check(true) {
+		t.Errorf("%s", p)
+	}
+}
