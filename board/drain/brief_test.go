@@ -5,6 +5,7 @@ import (
 	"testing/fstest"
 
 	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
 )
 
 // A contract without an artifact has none: not the whole repository.
@@ -35,5 +36,19 @@ func TestAFolderIsNoWayAroundAFreshContext(t *testing.T) {
 	}
 	if got := artifacts(bound{Contract: contract.Contract{Artifact: "k"}}, files, "k"); len(got) != len(files) {
 		t.Errorf("a session without a fresh context is given %d files of %d", len(got), len(files))
+	}
+}
+
+// A validator's findings are about what it was shown, whatever it calls that.
+func TestFindingsAreAboutWhatWasShown(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		under contract.Contract
+		want  string
+	}{{contract.Contract{Strict: true, Artifact: "docs/a.md"}, "docs/a.md"}, {contract.Contract{Strict: true}, "docs/b.md"}, {contract.Contract{Artifact: "docs/a.md"}, "docs/b.md"}} {
+		made := deliver.Deliverable{Schema: deliver.SchemaFindings, Findings: &deliver.Findings{Artifact: "docs/b.md"}}
+		if (&drain{}).about(&made, c.under); made.Artifact() != c.want {
+			t.Errorf("%+v: about %s, want %s", c.under, made.Artifact(), c.want)
+		}
 	}
 }

@@ -110,10 +110,10 @@ func Spoke(c contract.Contract, res invoke.Result) Spoken {
 	return s
 }
 
-// about names what was given as what the findings are about, however the session
-// called it: it was shown nothing else.
-func (d *drain) about(made *deliver.Deliverable, artifact string) {
-	if d.given != nil && made.Findings != nil {
-		made.Findings.Artifact = artifact
+// about names what a validator was given as what its findings are about, however
+// it called it: it was shown nothing else.
+func (d *drain) about(made *deliver.Deliverable, c contract.Contract) {
+	if made.Findings != nil && c.Artifact != "" && (d.given != nil || c.Strict) {
+		made.Findings.Artifact = c.Artifact
 	}
 }

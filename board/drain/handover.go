@@ -29,7 +29,7 @@ func (d *drain) handover(w *work, slug, title string) {
 	if c.Mode == "" || to == "" || made == nil {
 		return
 	}
-	d.about(made, c.Artifact)
+	d.about(made, c)
 	m := handoff.Meta{
 		Slug: slug, Title: title, From: c.Mode, To: to, Artifact: d.artifact(or(made.Artifact(), c.Artifact)), Run: d.Run, By: d.By,
 		At: d.Now().UTC().Format(time.RFC3339), Journal: journal.Path(d.started, d.slug), Tainted: c.Tainted,
@@ -40,11 +40,12 @@ func (d *drain) handover(w *work, slug, title string) {
 	for _, h := range w.bound.handoffs {
 		m.Derives = append(m.Derives, string(h.ID))
 	}
-	if lacks := made.Missing(); len(lacks) > 0 {
+	encoded := surface.Encoded(c, *made)
+	if lacks := encoded.Missing(); len(lacks) > 0 {
 		w.blocked("emission refused: the deliverable lacks %s", strings.Join(lacks, ", "))
 		return
 	}
-	name, text, err := handoff.Make(m, surface.Encoded(c, *made))
+	name, text, err := handoff.Make(m, encoded)
 	if err != nil {
 		w.blocked("emission refused: the deliverable cannot be handed over: %v", err)
 		return

@@ -92,6 +92,8 @@ func TestInvokeOutcomes(t *testing.T) {
 	leak := finds("AK" + "IAIOSFODNN7EXAMPLE")
 	atoms := finds("x")
 	atoms.Atoms = []session.Atom{term("tide")}
+	mark := finds("x")
+	mark.Deliverable.Synthesis.Entries = []deliver.Entry{{Observation: "🦦", Context: "c", Implication: "i", Confidence: "low", OpenQuestions: []string{}}}
 	gone := finds("x")
 	gone.Deliverable.Synthesis.Unknowns = []string{"see docs/gone.md:3"}
 	lacking := says()
@@ -104,6 +106,7 @@ func TestInvokeOutcomes(t *testing.T) {
 		"nothing handed over": {says(), "failed", "no-deliverable"},
 		"a credential":        {leak, "failed", "looks like a credential"},
 		"an atom":             {atoms, "failed", "read-only"},
+		"nothing but a mark":  {mark, "failed", "entries[0].observation"},
 		"a dead reference":    {gone, "failed", "docs/gone.md"},
 		"nothing to work on":  {lacking, "handoff_insufficient", "the frame"},
 		"found":               {finds("x"), "completed", ""},

@@ -187,7 +187,7 @@ func (j *judge) entries(at repo.OID, name string, after int) ([]journal.Entry, e
 	if err != nil || name == "" {
 		return nil, err
 	}
-	blob, mode, err := j.trees.Find(at, law.Root+"/"+strings.TrimPrefix(name, law.Root+"/"))
+	blob, mode, err := j.trees.Find(at, path.Join(law.Root, strings.TrimPrefix(name, law.Root+"/")))
 	if err != nil {
 		return nil, err
 	}

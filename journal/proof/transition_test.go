@@ -93,6 +93,7 @@ func TestHandoffsStandBeforeTheirSession(t *testing.T) {
 			s.sit("work", contract.Builder, name)
 			return ""
 		}, want: []string{at + "began from handoffs/2026-03-02-planner.md, of which no journal entry tells"}},
+		{name: "told of in a journal that it names the long way", tell: began(replace("journal: journal/", "journal: journal/../journal/")), want: []string{}},
 		{name: "told of in no journal it names", tell: began(replace("journal: journal/2026-03-02-ann.tsv\n", "")),
 			want: []string{at + "began from handoffs/2026-03-02-planner.md, of which no journal entry tells"}},
 	})

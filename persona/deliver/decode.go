@@ -196,7 +196,7 @@ func (r *reader) value(v node, at string, m member) {
 		*m.list = make([]string, 0, len(v.items))
 		for i, item := range v.items {
 			place := fmt.Sprintf("%s[%d]", at, i)
-			if item.kind != '"' || strings.TrimSpace(item.text) == "" {
+			if item.kind != '"' || Blank(item.text) {
 				r.problem(item, place, "not a text, or an empty one")
 				continue
 			}

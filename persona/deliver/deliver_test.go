@@ -109,6 +109,20 @@ func TestDecodeNamesFindings(t *testing.T) {
 	}
 }
 
+// An item in which there is nothing to read is none.
+func TestBlankItems(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]bool{"": true, " \t\n": true, "\u200b\u2060": true, "\u202e": true, "\u2800": true, "\ufe0f\u0301": true,
+		"-": false, "é": false, "e\u0301": false, "北": false, "🦦": false, "0": false} {
+		if got := Blank(s); got != want {
+			t.Errorf("Blank(%q) is %v", s, got)
+		}
+	}
+	if _, err := Decode(SchemaCommentary, []byte(`{"schema":"odd.commentary.1","says":["\u200b\u2060"]}`)); err == nil {
+		t.Error("an item that nobody can see was taken for one")
+	}
+}
+
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{
@@ -120,6 +134,7 @@ func TestMissing(t *testing.T) {
 		{`{"schema":"odd.plan.1","artifact":"x","assumptions":[],"scope_in":["a"],"scope_out":[],"deferred":[],"would_invalidate":[]}`, "assumptions would_invalidate"},
 		{`{"schema":"odd.claims.1"}`, "artifact does does_not scope"},
 		{`{"schema":"odd.claims.1","artifact":"x","does":["a"],"does_not":[],"scope":" "}`, "scope"},
+		{`{"schema":"odd.claims.1","artifact":"\u200b","does":["a"],"does_not":[],"scope":"\u00a0\u2060\u0301\u3164\u2800\ufe0f"}`, "artifact scope"},
 		{`{"schema":"odd.findings.1","artifact":"x"}`, "findings"},
 		{`{"schema":"odd.findings.1","artifact":"x","findings":[]}`, ""},
 		{`{"schema":"odd.findings.1","findings":[{}]}`, "artifact findings[0].location findings[0].claim findings[0].evidence findings[0].classification findings[0].disposition"},

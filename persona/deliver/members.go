@@ -3,6 +3,7 @@ package deliver
 import (
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // need is how much of a member the minimum content asks for.
@@ -142,7 +143,7 @@ func (r *Remediation) members() []member {
 
 func (r *Remedy) members() []member {
 	answer := filled // what was changed, or why nothing was
-	if strings.TrimSpace(r.Why) != "" {
+	if !Blank(r.Why) {
 		answer = optional
 	}
 	return []member{
@@ -189,18 +190,26 @@ func (m member) lacks() bool {
 	case m.need == optional:
 		return false
 	case m.text != nil:
-		return strings.TrimSpace(*m.text) == ""
+		return Blank(*m.text)
 	case m.objs != nil:
 		return !m.objs.present() || m.need == filled && m.objs.count() == 0
 	case m.need == said:
 		return *m.list == nil
 	}
 	for _, s := range *m.list {
-		if strings.TrimSpace(s) != "" {
+		if !Blank(s) {
 			return false
 		}
 	}
 	return true
+}
+
+// Blank reports a text in which there is nothing to read: spaces, marks on
+// nothing, and characters that nobody can see.
+func Blank(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsSpace(r) && !unicode.In(r, unicode.C, unicode.Mn, unicode.Me) && !strings.ContainsRune("\u115f\u1160\u2800\u3164\uffa0", r)
+	})
 }
 
 // Ask says in words what a key that Missing named asks for, "" for a key that

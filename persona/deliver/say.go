@@ -34,7 +34,7 @@ func (s Say) Check() error {
 		return fmt.Errorf("unknown kind %q; the kinds are %s", s.Kind, strings.Join(Kinds(), ", "))
 	case s.Marker != "" && !slices.Contains(Markers(), s.Marker):
 		return fmt.Errorf("unknown marker %q; the markers are %s", s.Marker, strings.Join(Markers(), ", "))
-	case strings.TrimSpace(s.Text) == "":
+	case Blank(s.Text):
 		return fmt.Errorf("a say of kind %s without a text", s.Kind)
 	}
 	return nil

@@ -72,7 +72,7 @@ func clarifyingQuestion(l look) (out []contract.Refusal) {
 
 func unnamedReversion(l look) (out []contract.Refusal) {
 	for i, s := range l.o.Says {
-		if s.Kind == "reversion" && strings.TrimSpace(s.Text) == "" {
+		if s.Kind == "reversion" && deliver.Blank(s.Text) {
 			out = append(out, contract.Refusal{
 				Message: fmt.Sprintf("says[%d] reverts and names no cause", i),
 				Way:     "name the one unknown in one sentence",
@@ -178,7 +178,7 @@ func unansweredFinding(l look) (out []contract.Refusal) {
 func againstDisposition(l look) (out []contract.Refusal) {
 	known := l.findings()
 	for i, r := range l.remedies() {
-		reason := strings.TrimSpace(r.Why) != ""
+		reason := !deliver.Blank(r.Why)
 		switch disposition := known[r.Finding]; {
 		case disposition == deliver.Accept && len(r.Changed) > 0:
 			out = append(out, contract.Refusal{
