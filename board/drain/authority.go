@@ -93,18 +93,41 @@ func (d *drain) charter(t board.Task) []error {
 	case l.State == gate.Draft && !gate.Explores(t.Kind):
 		no = append(no, refuse("lease-draft", "task %s: %s is a draft, which permits exploration only, and the kind is %s; a person runs odd gate commitment", t.ID, l.ID, t.Kind))
 	}
-	var tags []string
-	if t.Atom != nil {
-		tags = t.Atom.Tags
-	}
-	if ok, why := l.Covers(t.Kind, t.Role, tags, string(t.ID), t.Paths); !ok {
-		no = append(no, refuse("lease-scope", "task %s: %s; a person widens the scope at an evaluation gate", t.ID, why))
+	for _, why := range outside(l, t, len(no) > 0) {
+		no = append(no, refuse("lease-scope", "task %s: %s; change the task, or a person revises the lease at an evaluation gate", t.ID, why))
 	}
 	if t.Atom == nil {
 		return no
 	}
 	if ok, want, got := l.Locked(string(t.ID), t.Atom.Bytes()); !ok {
 		no = append(no, refuse("lease-work-order", "task %s: its file is %s, the lease locked %s; restore the task from git, or a person revises the lease at an evaluation gate", t.ID, short(got), short(want)))
+	}
+	return no
+}
+
+// outside lists what of a piece of work is not in the lease's scope. kind says
+// that its kind has been refused already.
+func outside(l gate.Lease, t board.Task, kind bool) []string {
+	var tags []string
+	if t.Atom != nil {
+		tags = t.Atom.Tags
+	}
+	all := l.Scope
+	if kind {
+		all.Kinds = nil
+	}
+	var no []string
+	for _, one := range []gate.Scope{{Kinds: all.Kinds}, {Roles: all.Roles}, {Tags: all.Tags}, {Tasks: all.Tasks}} {
+		l.Scope = one
+		if ok, why := l.Covers(t.Kind, t.Role, tags, string(t.ID), nil); !ok {
+			no = append(no, why)
+		}
+	}
+	for _, p := range t.Paths {
+		l.Scope = gate.Scope{Paths: all.Paths}
+		if ok, why := l.Covers(t.Kind, t.Role, tags, string(t.ID), []string{p}); !ok {
+			no = append(no, why)
+		}
 	}
 	return no
 }
