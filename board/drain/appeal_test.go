@@ -238,3 +238,22 @@ func TestContextInTheBrief(t *testing.T) {
 		t.Errorf("leases off, and yet there is one:\n%s", b)
 	}
 }
+
+// What an agent proposes is quoted to nobody who works in a mode.
+func TestNoModeReadsAnAgentsWordsInItsContext(t *testing.T) {
+	t.Parallel()
+	for role, quoted := range map[string]bool{"general": true, "explorer": false} {
+		w := newWorld(t, paid, "a contract_role: "+role)
+		line := `{"t":"proposal","id":"P-1","ts":"2026-03-01T08:00:00Z","source":"task_agent","severity":"low","gate":"framing","reason":"the plan is WRONG","run":"run-a","key":"k"}` + "\n"
+		w.commit(repo.Changes{"knowledge/proposals/run-a.jsonl": []byte(line)}, "proposed")
+		var brief string
+		w.answer = func(_ context.Context, r session.Request) (session.Emission, error) {
+			brief = string(r.Brief)
+			return says(), nil
+		}
+		w.must()
+		if !strings.Contains(brief, "P-1 low, task_agent proposes the framing gate") || strings.Contains(brief, "WRONG") != quoted {
+			t.Errorf("%s:\n%s", role, brief)
+		}
+	}
+}

@@ -24,11 +24,7 @@ func (c Context) Markdown() string {
 	p.lease(c.Lease)
 	p.heading("decisions")
 	for _, d := range c.Decisions {
-		due := ""
-		if d.Due != "" {
-			due = " DUE " + d.Due + "."
-		}
-		p.entry("%s (%s):%s %s", d.ID, d.Confidence, due, d.Decision.Decision)
+		p.entry("%s (%s%s): %s", d.ID, d.Confidence, lead(", due ", d.Due), d.Decision.Decision)
 	}
 	p.heading("artifacts")
 	for _, a := range c.Artifacts {

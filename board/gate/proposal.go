@@ -42,7 +42,10 @@ func Sources() []Source {
 	return []Source{UserSignal, DecayManager, Perception, ContinuousEval, TaskAgent}
 }
 
-// Proposal is one line of proposals/WRITER.jsonl with t "proposal".
+// Proposal is one line of proposals/WRITER.jsonl with t "proposal":
+//
+//	{"t":"proposal","id":"P-01KJ…","ts":"2026-07-04T09:00:00Z","source":"decay_manager","severity":"high","gate":"evaluation",
+//	 "reason":"lease L-0003 expired …","lease":"L-0003","key":"lease-expired:L-0003:2026-07-04T09:00:00Z"}
 type Proposal struct {
 	ID       string    `json:"id"` // P-ULID
 	TS       time.Time `json:"ts"` // UTC, to the second
