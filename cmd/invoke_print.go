@@ -113,6 +113,9 @@ func contractRows(c contract.Contract) [][]string {
 	row("tools", "%s", strings.Join(in, ", "))
 	row("servers", "%s", strings.Join(c.Servers, ", "))
 	row("tainted", "%s", c.Tainted)
+	if v, why := contract.Judge(c.Mode, c.Role, c.Surface.Name, c.Engagement); v == contract.WellTrodden && c.Override == nil {
+		row("known as", "%s", why[0])
+	}
 	for _, n := range c.Notes {
 		row("note", "%s", n)
 	}

@@ -98,16 +98,24 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
 			data["contract_role"] = string(b.Role)
 		}
 	}
-	name, err := d.record(ledger.Record{Kind: ledger.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved), Data: data})
+	r := ledger.Record{Kind: ledger.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved), Data: data}
+	msg := message(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)}, [2]string{"Odd-Lease", c.under})
+	return c, d.stake(ctx, c, kept, r, ch, msg)
+}
+
+// stake commits the claim c with its record r and pins what its session reads.
+// Until that has landed, the run's files are as kept where it fails.
+func (d *drain) stake(ctx context.Context, c *claim, kept map[string][]byte, r ledger.Record, ch repo.Changes, msg string) error {
+	name, err := d.record(r)
 	if err != nil {
-		return nil, err
+		d.restore(kept)
+		return err
 	}
 	ch[name] = d.files[name]
-	msg := message(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)}, [2]string{"Odd-Lease", c.under})
 	next, err := d.make(ctx, d.at.tip, ch, msg)
 	if err != nil {
 		d.restore(kept)
-		return nil, err
+		return err
 	}
 	if d.target() == "" {
 		c.base = next
@@ -116,10 +124,10 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
 	if err := d.line.Land(ctx, d.at.tip, next, c.pin); err != nil {
 		d.restore(kept)
 		c.unpin(ctx)
-		return nil, err
+		return err
 	}
 	d.at, err = look(ctx, d.repo, next, d.at, d.Load)
-	return c, err
+	return err
 }
 
 // base is the tip of the branch reviews merge into, "" until the claim commit

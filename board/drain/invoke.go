@@ -213,28 +213,9 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 	} else if o != nil {
 		data["override"] = o
 	}
-	name, err := d.record(ledger.Record{Kind: ledger.Claim, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data})
-	if err != nil {
-		d.restore(kept)
-		return nil, err
-	}
-	ch[name] = d.files[name]
-	next, err := d.make(ctx, d.at.tip, ch, message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under}))
-	if err != nil {
-		d.restore(kept)
-		return nil, err
-	}
-	if d.target() == "" {
-		c.base = next
-	}
-	c.pin = repo.RefUpdate{Name: "refs/odd/base/" + d.Run, New: c.base}
-	if err := d.line.Land(ctx, d.at.tip, next, c.pin); err != nil {
-		d.restore(kept)
-		c.unpin(ctx)
-		return nil, err
-	}
-	d.at, err = look(ctx, d.repo, next, d.at, d.Load)
-	return c, err
+	r := ledger.Record{Kind: ledger.Claim, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data}
+	msg := message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under})
+	return c, d.stake(ctx, c, kept, r, ch, msg)
 }
 
 // speak runs the n-th session of c and encodes what it hands over. Sessions

@@ -71,32 +71,16 @@ type Library struct {
 
 // Read reads the markdown below the folder prefix of f, "." for all of it.
 // Dot-folders and node_modules are skipped; a symlink is not followed, and one in
-// a folder named canon is reported. What stands beside the folder can be referred to and is not checked. A file that
-// cannot be read is a finding of Check; the error is for a folder that cannot
-// be listed.
+// a folder named canon is reported. What stands beside the folder can be referred
+// to and is not checked. A file that cannot be read is a finding of Check; the
+// error is for a folder that cannot be listed.
 func Read(f fs.FS, prefix string) (*Library, error) {
 	l := &Library{outer: f, prefix: path.Clean(prefix), byPath: map[string]*page{}, byURI: map[string][]*page{}, byID: map[string]*page{}, own: map[string]bool{}}
 	var err error
 	if l.inner, err = fs.Sub(f, l.prefix); err != nil {
 		return nil, err
 	}
-	err = fs.WalkDir(l.inner, ".", func(p string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil && p == ".":
-			return err
-		case err != nil:
-			l.add(&page{path: p, err: &okf.Problem{Line: 1, Message: fmt.Sprintf("cannot be read: %v", err)}})
-			return fs.SkipDir
-		case d.IsDir() && p != "." && (d.Name()[0] == '.' || d.Name() == "node_modules"):
-			return fs.SkipDir
-		case d.Type().IsRegular() && strings.HasSuffix(p, ".md") && d.Name()[0] != '.':
-			l.add(readPage(l.inner, p))
-		case !d.IsDir() && strings.HasSuffix(p, ".md") && inCanon(p):
-			l.add(&page{path: p, document: true, err: &okf.Problem{Line: 1, Message: "a symlink or special file; it is not followed", Hint: "put the file itself there"}})
-		}
-		return nil
-	})
-	if err != nil {
+	if err = fs.WalkDir(l.inner, ".", l.visit); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(l.pages, func(a, b *page) int { return strings.Compare(a.path, b.path) })
@@ -110,6 +94,25 @@ func Read(f fs.FS, prefix string) (*Library, error) {
 }
 
 func (l *Library) add(p *page) { l.pages = append(l.pages, p) }
+
+// visit reads one entry of the folder; of the names only ".md" ones are read.
+func (l *Library) visit(p string, d fs.DirEntry, err error) error {
+	switch {
+	case err != nil && p == ".":
+		return err
+	case err != nil:
+		l.add(&page{path: p, err: &okf.Problem{Line: 1, Message: fmt.Sprintf("cannot be read: %v", err)}})
+		return fs.SkipDir
+	case d.IsDir() && p != "." && (d.Name()[0] == '.' || d.Name() == "node_modules"):
+		return fs.SkipDir
+	case d.IsDir() || !strings.HasSuffix(p, ".md"):
+	case d.Type().IsRegular() && d.Name()[0] != '.':
+		l.add(readPage(l.inner, p))
+	case !d.Type().IsRegular() && inCanon(p):
+		l.add(&page{path: p, document: true, err: &okf.Problem{Line: 1, Message: "a symlink or special file; it is not followed", Hint: "put the file itself there"}})
+	}
+	return nil
+}
 
 func readPage(f fs.FS, file string) *page {
 	p := &page{path: file}

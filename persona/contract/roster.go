@@ -131,7 +131,7 @@ func profileBlock(body []byte) yamlBlock {
 		case fence == "" && mark != "":
 			fence, isYAML = mark, info == "yaml" || info == "yml"
 			b = yamlBlock{line: n}
-		case fence != "" && info == "" && mark != "" && mark[0] == fence[0] && len(mark) >= len(fence):
+		case fence != "" && info == "" && strings.HasPrefix(mark, fence):
 			if isYAML && names.Match(b.text) {
 				b.found, b.closed = true, true
 				return b

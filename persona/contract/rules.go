@@ -80,13 +80,13 @@ func Combinations() []Combination {
 }
 
 // Judge is what the tables say of four dimensions that Resolve would not
-// refuse: well-trodden, rare with every reason, or ok.
+// refuse: well-trodden with the name of the way, rare with every reason, or ok.
 func Judge(m Mode, r Role, s Surface, e Engagement) (v Verdict, why []string) {
 	for _, c := range Combinations() {
 		switch {
 		case !c.matches(m, r, s, e):
 		case c.Verdict == WellTrodden:
-			return WellTrodden, nil
+			return WellTrodden, []string{c.Name + ": " + c.Why}
 		case c.Verdict == Rare:
 			why = append(why, c.Name+": "+c.Why)
 		}
