@@ -74,16 +74,16 @@ func runDecide(ctx context.Context, env Env, d gate.Decision, yes, asJSON bool) 
 	if p.out, err = gate.Decide(p.slow.Slow, d, "human:"+who.Email, v.now()); err != nil {
 		return err
 	}
-	if err := p.quiet(); err != nil {
+	for name, b := range p.out.Files {
+		p.changes[v.file(name)] = b
+	}
+	if err := p.ready(ctx); err != nil {
 		return err
 	}
 	made := p.out.Decision
 	h, err := v.human(ctx, decisionPage(made, p.out.Row), "decide "+made.ID, made.ID, yes)
 	if err != nil {
 		return err
-	}
-	for name, b := range p.out.Files {
-		p.changes[v.file(name)] = b
 	}
 	msg := trailers("decide: "+made.Decision, strings.Join(made.Rationale, "\n"), "Odd-Gate", string(p.out.Row.Gate), "Odd-Decision", made.ID, "Odd-Lease", p.out.Row.Lease, "Odd-By", h.By())
 	oid, err := p.commit(ctx, msg)
@@ -118,7 +118,7 @@ func decisionFlags(first ...cli.Flag) []cli.Flag {
 	return append(first,
 		&cli.StringSliceFlag{Name: "rationale", Usage: "why it is decided so, one `SENTENCE`; one to three"},
 		&cli.StringFlag{Name: "tradeoffs", Usage: "what it costs, as `TEXT`"},
-		&cli.StringFlag{Name: "confidence", Usage: "how sure: `low`, med or high"},
+		&cli.StringFlag{Name: "confidence", Usage: "how sure, one `LEVEL`: low, med or high"},
 		&cli.StringSliceFlag{Name: "revisit", Usage: "look again `WHEN`: a date, \"task ID done\", or words; repeatable"},
 		&cli.StringFlag{Name: "supersedes", Usage: "the decision `D-…` it takes the place of"},
 	)

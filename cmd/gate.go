@@ -65,7 +65,7 @@ func gateEmergency(env Env) *cli.Command {
 }
 
 func extendFlag() cli.Flag {
-	return &cli.StringFlag{Name: "extend", Usage: "how long the lease holds from now, `SPAN` as 12h or 3d (default: as long as its horizon allows)"}
+	return &cli.StringFlag{Name: "extend", Usage: "how long the lease holds from now, `SPAN` as 12h or 3d (default: to the end the draft names, or as long as before)"}
 }
 
 // gateCommand declares one gate with the flags that all of them have.

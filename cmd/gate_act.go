@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,7 @@ func runGate(ctx context.Context, env Env, o gateOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := p.quiet(); err != nil {
+	if err := p.ready(ctx); err != nil {
 		return err
 	}
 	h, err := v.human(ctx, p.page(), o.name()+", "+p.out.Row.Act, p.word(), o.yes)
@@ -95,7 +96,7 @@ type plan struct {
 	changes repo.Changes // all but what takes the person's confirmation to make
 	also    []gate.Change
 	halts   []string // tasks that an emergency blocks
-	ended   []string // proposals that end with their lease
+	taken   []string // files taken from the work tree as they are there
 }
 
 // plan judges the act on the board as committed.
@@ -256,7 +257,30 @@ func (p *plan) lockDrain(ctx context.Context) (release func(), err error) {
 	}, nil
 }
 
-// quiet refuses to ask the person while a drain of this clone runs.
+// ready refuses to ask the person for what could not land: over edits of theirs,
+// or while a drain of this clone runs.
+func (p *plan) ready(ctx context.Context) error {
+	if head, err := p.repo.Branch(); err != nil {
+		return err
+	} else if head == p.line.Name() {
+		var written []string
+		for name := range p.changes {
+			if !slices.Contains(p.taken, name) {
+				written = append(written, name)
+			}
+		}
+		dirty, err := p.repo.Dirty(ctx, written...)
+		if err != nil {
+			return err
+		}
+		if len(dirty) > 0 {
+			return refuse("dirty", "%s: has edits that are not committed, and the gate writes it; git restore it, or commit it first", strings.Join(dirty, ", "))
+		}
+	}
+	return p.quiet()
+}
+
+// quiet refuses while a drain of this clone runs.
 func (p *plan) quiet() error {
 	if p.emergency() {
 		return nil

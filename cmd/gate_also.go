@@ -55,7 +55,7 @@ func (p *plan) principles(context.Context) error {
 		if err != nil {
 			return err
 		}
-		p.changes[file] = b
+		p.changes[file], p.taken = b, append(p.taken, file)
 		after := "removed"
 		if b != nil {
 			after = "as in the work tree"

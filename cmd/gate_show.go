@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/repo"
@@ -38,6 +39,14 @@ func (p *plan) page() string {
 		fmt.Fprintf(b, "  %-*s  %s → %s\n", wide, c.Field, or(c.Before, "none"), or(c.After, "none"))
 	}
 	if p.out.Asks != "" {
+		l := p.out.Lease.Lease
+		fmt.Fprintf(b, "You commit to %s, until %s: %s\n", l.ID, l.ExpiresAt.UTC().Format(time.RFC3339), l.Frame)
+		for _, s := range l.Success {
+			fmt.Fprintf(b, "  success: %s\n", s)
+		}
+		for _, s := range l.NonGoals {
+			fmt.Fprintf(b, "  not: %s\n", s)
+		}
 		fmt.Fprintf(b, "Before you confirm: %s\n", p.out.Asks)
 	}
 	return okf.Visible(b.String())

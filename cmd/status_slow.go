@@ -53,6 +53,8 @@ func (v *view) nextAct(l leaseJSON, loop drain.SlowLoop, paused bool) string {
 		return l.Verdict.Way
 	case l.Required && l.State == gate.Draft:
 		return "odd gate commitment begins the work; until then only exploration is drained"
+	case l.State == gate.Draft:
+		return "odd gate commitment begins the work under " + l.ID
 	case len(open) > 0 && (open[0].Severity == gate.High || l.Required):
 		return fmt.Sprintf("odd proposals list; the gravest is %s: %s", open[0].ID, open[0].Reason)
 	case waiting[board.Review] > 0:
