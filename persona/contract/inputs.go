@@ -14,16 +14,34 @@ func (r *resolver) handoffs() {
 	if !r.known {
 		return
 	}
-	given := 0
+	given, named := 0, map[string]string{}
 	for _, h := range r.out.Handoffs {
 		if r.handoff(h) {
 			given++
 		}
 		r.taint(h.Tainted)
+		r.findings(h, named)
 	}
 	if r.row.Needs && given == 0 && !slices.ContainsFunc(r.row.Reads, r.collapsed) {
 		r.refuse("handoff-missing", "hand in the "+r.row.Reads[0].words()+" handoff of the session before, or declare an override",
 			"%s is downstream and was handed nothing it may read", r.out.Role)
+	}
+}
+
+// findings refuses two handoffs that each have a finding of one name: a remedy
+// could not say which it answers, and one would pass for both.
+func (r *resolver) findings(h Handoff, named map[string]string) {
+	var twice []string
+	for id := range h.Findings {
+		if other := named[id]; other != "" {
+			twice = append(twice, id+" ("+other+")")
+			continue
+		}
+		named[id] = or(h.Path, h.ID)
+	}
+	if len(twice) > 0 && r.row.Bound == "findings" {
+		slices.Sort(twice)
+		r.refuse("findings-collide", "odd handoff merge joins them into one", "%s names findings that another handoff names too: %s", or(h.Path, h.ID), strings.Join(twice, ", "))
 	}
 }
 

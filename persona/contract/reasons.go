@@ -29,6 +29,7 @@ func Reasons() []Reason {
 		{"handoff-wrong-transition", "a handoff the role may not read, or of no transition"},
 		{"handoff-incomplete", "minimum content that is not there"},
 		{"journal-missing", "a handoff without the journal entry of its transition"},
+		{"findings-collide", "two handoffs whose findings go by one name"},
 		{"handoff-missing", "a downstream role without a handoff that it reads"},
 		{"artifact-differs", "the call and the handoffs name different artifacts"},
 		{"artifact-missing", "a validator or resolver without an artifact"},
