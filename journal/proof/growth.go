@@ -63,6 +63,14 @@ func (j *judge) grown(side []repo.Change, root string) error {
 		if !ok || !appendOnly(rel) || was.Old == "" {
 			continue
 		}
+		if strings.HasPrefix(rel, "governance/") {
+			if back, err := j.restores(); back || err != nil {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+		}
 		j.checked++
 		is, ok := now[rel]
 		if !ok {

@@ -16,10 +16,10 @@
 // A commit is a machine's when its author or its committer has the address of
 // [agent] in the odd.toml of one of its parents, or when it carries Odd-Run and
 // neither Odd-Approved-By nor Odd-Rejected-By. All others are a person's, and
-// people may edit anything by hand, save what rows 3 and 14 keep. A machine's
+// people may edit anything by hand, save what rows 3, 8, 9 and 14 keep. A machine's
 // commit is one of
 //
-//	board     changes its run's ledger: claim, result, sweep, pause
+//	board     changes its run's ledger or proposals: claim, result, sweep, pause, decay
 //	proposal  carries Odd-Run and changes no ledger: what reconcile returned
 //	sync      carries Odd-Approval: writes done on a person's word
 //	merge     two parents: must be what git merges by itself
@@ -28,13 +28,15 @@
 // # What git cannot prove
 //
 // Git believes whoever sets user.email, so a process that takes a person's name
-// is a person here; signed commits close that. The root commit is where a
+// is a person here; signed commits close that: with [governance] require_signed
+// every decision must stand under a key that allowed_signers, as the parent has
+// it, gives to the author. The root commit is where a
 // history begins: what it holds is believed. So is everything before the range.
 //
 // # Promises
 //
 //  1. The same range gives the same bytes: findings are in the order of commits, then paths, lines and invariants.
-//  2. Nothing is written and no work tree is read: only objects that the range reaches, what the claims of its sessions stood on, and of the branches that odd.toml names their ledger and whether a proposal has landed on them.
+//  2. Nothing is written, but for a temporary file of signers, and no work tree is read: only objects that the range reaches, what the claims of its sessions stood on, and of the branches that odd.toml names their ledger and whether a proposal has landed on them.
 //  3. An object that is missing or unreadable is an error, never a pass. A file that a machine left unreadable is a finding.
 package proof
 

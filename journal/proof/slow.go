@@ -180,9 +180,17 @@ func (j *judge) governed() error {
 	return nil
 }
 
-// outside judges a person's commit that passes no gate.
+// outside judges a person's commit that passes no gate. It may put back what was
+// tampered with, as the last gate left it.
 func (j *judge) outside(wrote []string) error {
+	back, err := j.restores()
+	if err != nil {
+		return err
+	}
 	for _, name := range wrote {
+		if back && slices.Contains(gateFiles, name) {
+			continue
+		}
 		j.find(j.root+name, 1, "governance is written at a gate, and the commit names none")
 	}
 	for _, f := range j.files {
@@ -197,6 +205,46 @@ func (j *judge) outside(wrote []string) error {
 		j.find("odd.toml", 1, "leases go from %s to %s outside a gate", from, to)
 	}
 	return err
+}
+
+// restores reports a person's commit after which odd's own files of governance
+// are those of the last commit in which a person passed a gate and left them
+// whole, or gone where nobody ever did.
+func (j *judge) restores() (bool, error) {
+	if j.kind != person || len(j.Parents) != 1 {
+		return false, nil
+	}
+	now, err := j.slowAt(j.OID)
+	if err != nil {
+		return false, err
+	}
+	left := &slow{}
+	for at := j.Parents[0]; at != ""; {
+		c, err := j.repo.Commit(at)
+		if err != nil {
+			return false, err
+		}
+		at = ""
+		if len(c.Parents) > 0 {
+			at = c.Parents[0]
+		}
+		if len(c.Trailer("Odd-Gate")) == 0 || len(c.Trailer("Odd-Run")) > 0 || at == "" {
+			continue
+		}
+		law, err := j.lawAfter(at)
+		if err != nil {
+			return false, err
+		}
+		s, err := j.slowAt(c.OID)
+		if err != nil {
+			return false, err
+		}
+		if _, why := s.fault(); why == "" && !strings.EqualFold(c.Author.Email, law.AgentEmail) && !strings.EqualFold(c.Committer.Email, law.AgentEmail) {
+			left = s
+			break
+		}
+	}
+	return !slices.ContainsFunc(gateFiles, func(name string) bool { return left.files[name] != now.files[name] }), nil
 }
 
 // whole reports slow memory that the act leaves out of order, where every parent had it in order.

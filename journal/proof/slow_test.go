@@ -256,6 +256,20 @@ func TestTheSlowMemoryIsProven(t *testing.T) {
 			want: []string{"8 governance/gates.jsonl:3 G-0003: the evaluation gate does not lead from execution to \"execution\""}},
 		{name: "a lease edited by hand", tell: byHand(func(s *story, d *draft) { swap(s, d, leaseFile, "max_tasks = 20", "max_tasks = 900") }),
 			want: []string{"8 governance/lease.toml:1" + noGate}},
+		{name: "a tampered row put back", tell: func(s *story) repo.OID {
+			s.commit(nil, nil)
+			s.ann("alarm", repo.Changes{"knowledge/proposals/ann.jsonl": s.proposal("P-1", gate.UserSignal)})
+			good := s.file(gatesFile)
+			s.ann("tamper", repo.Changes{gatesFile: []byte("{}\n")})
+			return s.ann("restore", repo.Changes{gatesFile: good})
+		}, want: []string{"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:1 was rewritten; it only grows"}},
+		{name: "an emergency undone", tell: func(s *story) repo.OID {
+			s.commit(nil, nil)
+			gates, lease := s.file(gatesFile), s.file(leaseFile)
+			s.gate("emergency", gate.Act{Gate: gate.Emergency, Kind: "suspend", Reason: "stop", Decision: decided("stop")})
+			return s.ann("back", repo.Changes{gatesFile: gates, leaseFile: lease, decisions: nil})
+		}, want: []string{"8 governance/decisions.jsonl:1" + noGate, "14 governance/decisions.jsonl:1 was deleted; it only grows",
+			"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:3 was rewritten; it only grows", "8 governance/lease.toml:1" + noGate}},
 		{name: "a decision by hand", tell: byHand(func(s *story, d *draft) { d.ch[decisions] = []byte("{}\n") }),
 			want: []string{"8 governance/decisions.jsonl:1" + noGate}},
 		{name: "leases turned off by hand", tell: byHand(func(s *story, d *draft) { swap(s, d, "odd.toml", `lease = "required"`, `lease = "off"`) }),
