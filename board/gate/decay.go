@@ -41,7 +41,7 @@ const (
 // the sign is about, a part after "#" of how far it has come, so that Unheard
 // lets every sign be said once as long as it stays the same:
 //
-//	the lease has expired, by time, tasks or money   evaluation  high
+//	the lease has expired, by time, tasks or money   evaluation  high  (a draft's: framing)
 //	a fifth or less of time, tasks or money is left  evaluation  low
 //	its milestone is reached                         evaluation  medium
 //	ten drained tasks without progress               evaluation  medium
@@ -87,7 +87,11 @@ func (s Signs) lease() []Proposal {
 		return []Proposal{{Severity: Medium, Gate: EvaluationGate, Key: "milestone:" + s.term(),
 			Reason: fmt.Sprintf("lease %s reached its milestone: %s", l.ID, strings.Join(l.Milestone, ", "))}}
 	}
-	if over != "" {
+	switch {
+	case over != "" && l.State == Draft:
+		return []Proposal{{Severity: High, Gate: Framing, Key: "lease-expired:" + s.term(),
+			Reason: fmt.Sprintf("lease %s %s, and nobody has committed to it; draft it anew, or release it", l.ID, over)}}
+	case over != "":
 		return []Proposal{{Severity: High, Gate: EvaluationGate, Key: "lease-expired:" + s.term(),
 			Reason: fmt.Sprintf("lease %s %s; see what came of it, then renew or release it", l.ID, over)}}
 	}
@@ -101,7 +105,7 @@ func (s Signs) ending() []Proposal {
 		return nil
 	}
 	var few []string
-	if whole := l.ExpiresAt.Sub(l.ActivatedAt); whole > 0 && v.Remaining <= whole/5 {
+	if whole := l.ExpiresAt.Sub(l.ActivatedAt); l.State == Active && whole > 0 && v.Remaining <= whole/5 {
 		few = append(few, v.Remaining.Truncate(time.Minute).String())
 	}
 	if l.MaxTasks > 0 && v.Tasks*5 <= l.MaxTasks {

@@ -35,6 +35,8 @@ func TestDecay(t *testing.T) {
 		{"nothing", signs(), nil},
 		{"leases off", Signs{Now: nine}, nil},
 		{"expired", signs(over("time_expired")), []string{"decay_manager evaluation high lease-expired:" + expires}},
+		{"a draft expired", signs(over("time_expired"), state(Draft)), []string{"decay_manager framing high lease-expired:" + expires}},
+		{"a fresh draft", signs(state(Draft), func(s *Signs) { s.File.Lease.ActivatedAt = time.Time{} }), nil},
 		{"no task left", signs(over("tasks_exhausted")), []string{"decay_manager evaluation high lease-expired:" + expires}},
 		{"no money left", signs(over("budget_exhausted")), []string{"decay_manager evaluation high lease-expired:" + expires}},
 		{"expired and evaluated", signs(over("time_expired"), state(Expired)), nil},

@@ -21,8 +21,8 @@ type Plan struct {
 type Work struct{ ID, Title, Kind string }
 
 // DraftOf is a lease that needs no edit: three days, twenty tasks, the kinds
-// that are ready now, and sentences a person can read out. now is when it is
-// drafted.
+// that are ready now beside those of exploration, which a draft permits already,
+// and sentences a person can read out. now is when it is drafted.
 func DraftOf(now time.Time, p Plan) File {
 	l := Lease{
 		ID: p.ID, State: Draft, Horizon: "short", ExpiresAt: now.UTC().Truncate(time.Second).Add(Limit("short")), MaxTasks: 20, Budget: p.Budget,
@@ -44,7 +44,11 @@ func DraftOf(now time.Time, p Plan) File {
 			l.Scope.Kinds = append(l.Scope.Kinds, w.Kind)
 		}
 	}
+	if len(l.Scope.Kinds) > 0 {
+		l.Scope.Kinds = append(l.Scope.Kinds, Kinds(Discovery)...)
+	}
 	slices.Sort(l.Scope.Kinds)
+	l.Scope.Kinds = slices.Compact(l.Scope.Kinds)
 	return File{Version: 1, Stance: Sensemaking, Lease: l}
 }
 

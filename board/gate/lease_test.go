@@ -235,7 +235,7 @@ func TestDraftPermitsExploration(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	x.Now = out.Lease.Lease.ExpiresAt
-	if v := out.Lease.Valid("research", x); v.Code != "time_expired" {
+	if v := out.Lease.Valid("research", x); v.Code != "time_expired" || v.Way != anew {
 		t.Errorf("%+v", v)
 	}
 }
@@ -255,7 +255,7 @@ func TestDraftOfNeedsNoEdit(t *testing.T) {
 		}
 	})
 	f := DraftOf(nine, Plan{Ready: []Work{{"a", "Fix it", "fix"}, {"b", "TB" + "D", "fix"}, {"c", "Ask", "research"}, {"d", "More", ""}}})
-	if want := "Finish what is ready: Fix it; b; Ask; and 1 more."; f.Lease.Frame != want || fmt.Sprint(f.Lease.Scope.Kinds) != "[fix research]" {
+	if want := "Finish what is ready: Fix it; b; Ask; and 1 more."; f.Lease.Frame != want || fmt.Sprint(f.Lease.Scope.Kinds) != "[audit experiment fix option prototype question research]" {
 		t.Errorf("%s %v, want %s", f.Lease.Frame, f.Lease.Scope.Kinds, want)
 	}
 }

@@ -59,6 +59,7 @@ type test struct {
 const (
 	restore = "restore the governance files from git"
 	again   = "a person runs odd gate evaluation to renew or release it"
+	anew    = "a person drafts it anew with odd lease edit, commits to it with odd gate commitment --extend, or gives it back with odd gate evaluation --release"
 )
 
 // tests is the order of validity.
@@ -105,7 +106,11 @@ func (f File) Valid(kind string, facts Facts) Verdict {
 	c := trial{f, facts, kind}
 	for _, t := range tests {
 		if text := t.says(c); text != "" {
-			return Verdict{Code: t.code, Text: text, Way: t.way}
+			way := t.way
+			if way == again && f.Lease.State == Draft {
+				way = anew // a draft has no term to renew
+			}
+			return Verdict{Code: t.code, Text: text, Way: way}
 		}
 	}
 	v := Verdict{Valid: true, Remaining: f.Lease.ExpiresAt.Sub(facts.Now), Tasks: f.Lease.MaxTasks - facts.UsedTasks}

@@ -274,6 +274,11 @@ func TestTheSlowMemoryIsProven(t *testing.T) {
 			want: []string{"8 governance/decisions.jsonl:1" + noGate}},
 		{name: "leases turned off by hand", tell: byHand(func(s *story, d *draft) { swap(s, d, "odd.toml", `lease = "required"`, `lease = "off"`) }),
 			want: []string{"8 odd.toml:1 leases go from required to off outside a gate"}},
+		{name: "leases turned on by hand", tell: func(s *story) repo.OID {
+			d := draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}}
+			swap(s, &d, "odd.toml", `lease = "off"`, `lease = "required"`)
+			return s.land(s.make("hand", "", d))
+		}, want: []string{}},
 		{name: "more of odd.toml than its lease", at: "commitment", tell: commits,
 			do:   func(s *story, d *draft) { swap(s, d, "odd.toml", `max_usd = "0.50"`, `max_usd = "0.60"`) },
 			want: []string{"8 odd.toml:1 G-0002 changes more of odd.toml than [governance] lease"}},
