@@ -366,3 +366,59 @@ func TestWhatAStanceMakes(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// A person passes the emergency gate while a session runs: the task is theirs,
+// nothing of the session lands, and no further task is taken.
+func TestAnEmergencyGateStopsARunningDrain(t *testing.T) {
+	t.Parallel()
+	w := governed(t, nil, "a", "b")
+	var said error
+	w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
+		w.gates(func(f *gate.File) { f.Lease.State, f.Stance = gate.Suspended, gate.Sensemaking })
+		held := w.task("a")
+		w.commit(repo.Changes{
+			"knowledge/pause.toml": board.PauseFile("emergency", "human:ann@example.org", w.now),
+			"knowledge/tasks/a.md": []byte(strings.Replace(held, "state: in_progress", "state: blocked", 1)),
+		}, "gate: emergency")
+		said = r.Turn()
+		return says(term("tide")), nil
+	}
+	r := w.must()
+	if len(r.Tasks) != 1 || r.Tasks[0].State != "" || said == nil || !strings.Contains(said.Error(), "paused") {
+		t.Errorf("%+v, and the next turn: %v", r.Tasks, said)
+	}
+	if refs, _ := w.repo.Refs("refs/heads/odd/review/"); len(refs) > 0 || !strings.Contains(w.task("a"), "state: blocked") {
+		t.Errorf("%v\n%s", refs, w.task("a"))
+	}
+	if _, err := w.drain(context.Background()); code(err) != "paused" {
+		t.Errorf("%v", err)
+	}
+}
+
+// A person commits at every moment of a drain that proposes in turn: what
+// decayed is proposed once, and both are in history.
+func TestAPersonCommitsWhileALeaseDecays(t *testing.T) {
+	t.Parallel()
+	for n := 1; n <= 16; n++ {
+		w := governed(t, nil, "a")
+		w.now = begin.Add(71 * time.Hour)
+		calls := 0
+		w.o.Now = func() time.Time {
+			if calls++; calls == n {
+				w.commit(repo.Changes{"notes.txt": []byte("x\n")}, "a note")
+			}
+			return w.now
+		}
+		r, err := w.drain(context.Background())
+		if err != nil || len(r.Tasks) != 1 || r.Tasks[0].State != board.Review {
+			t.Errorf("at moment %d: %+v, %v", n, r, err)
+		}
+		w.o.Now = func() time.Time { return w.now }
+		if open := w.proposed().Open(); len(open) != 1 || !strings.HasPrefix(open[0].Key, "lease-ending:") {
+			t.Errorf("at moment %d: %+v", n, open)
+		}
+		if calls >= n && w.read("refs/heads/main", "notes.txt") == "" {
+			t.Errorf("at moment %d: the person's commit is gone", n)
+		}
+	}
+}

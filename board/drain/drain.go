@@ -8,6 +8,14 @@
 //	proposal  odd/review/SLUG.N: what reconcile returned, and nothing else
 //	result    board branch: task in review or blocked, journal, ledger outcome
 //
+// Before the first claim, under the lock: decay may propose, in a commit of its
+// own, also where the drain is then refused; then the commitment lease must be
+// valid, unless odd.toml has turned leases off, and no emergency open. The lease
+// is asked again before every task and every turn, and once more when the result
+// lands: work under a lease that has died meanwhile ends as blocked, and what was
+// emitted is dropped. A session's own proposals go with its result; one of
+// severity emergency ends the drain, whatever odd.toml says of leases.
+//
 // Proposal, result and the run's artifacts (refs/odd/run/RUN) move in one
 // transaction. A claim whose drain died is swept by a later one when its lease
 // has expired, and its reservation is charged in full.
@@ -15,7 +23,9 @@
 // Invariants: 1 (the cap runs before the merge), 2 (a proposal holds only
 // reconcile's bytes), 3 (nothing here can say done: board.Verdict has no such
 // value and board/review may not be imported), 4 (one drain), 5 (money is
-// reserved in the claim), 6 (below the floor nothing is dispatched).
+// reserved in the claim), 6 (below the floor nothing is dispatched), 8 (no commit
+// of a drain touches governance, and a claim names the lease it is made under),
+// 9 (what a session proposes is an agent's proposal, and moves nothing).
 package drain
 
 import (

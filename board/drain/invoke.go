@@ -135,7 +135,29 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 		}
 	}
 	b, err := d.embodied(t)
-	return b.Contract, err
+	var no contract.Refusals
+	if err != nil && !errors.As(err, &no) {
+		return b.Contract, err
+	}
+	if no = append(no, d.unleased(t, b)...); len(no) > 0 {
+		return b.Contract, no
+	}
+	return b.Contract, nil
+}
+
+// unleased lists what the slow loop has against a session, beside its contract.
+func (d *drain) unleased(t board.Task, b bound) contract.Refusals {
+	if t.Path == "" {
+		t.Kind = kindOf(b.Role)
+	}
+	var out contract.Refusals
+	for _, err := range append([]error{d.standing()}, d.charter(t)...) {
+		var no *Refusal
+		if errors.As(err, &no) {
+			out = append(out, contract.Refusal{Code: no.Code, Message: no.Text})
+		}
+	}
+	return out
 }
 
 // asked is the invocation as a task that is on no board; its id is the run's.

@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/board"
@@ -92,8 +93,9 @@ func (d *drain) stops(p *Plan) error {
 	}
 	if d.required() {
 		p.stop(invalid(s.Verdict("")))
-		for _, open := range []error{alarmed(s.Facts.OpenEmergency), uncommitted(d.uncommitted)} {
-			p.stop(open)
+		p.stop(alarmed(s.Facts.OpenEmergency))
+		if !p.has("lease-head-not-committed") {
+			p.stop(uncommitted(d.uncommitted))
 		}
 	} else {
 		p.stop(alarmed(s.Facts.OpenEmergency))
@@ -125,12 +127,14 @@ func (p *Plan) stop(err error) bool {
 }
 
 func (p *Plan) note(s Stop) {
-	for _, have := range p.Stops {
-		if have == s {
-			return
-		}
+	if !slices.Contains(p.Stops, s) {
+		p.Stops = append(p.Stops, s)
 	}
-	p.Stops = append(p.Stops, s)
+}
+
+// has reports a stop of that code.
+func (p *Plan) has(code string) bool {
+	return slices.ContainsFunc(p.Stops, func(s Stop) bool { return s.Code == code })
 }
 
 // peek is the board as committed, for explaining what open refused.
