@@ -2,7 +2,6 @@ package drain
 
 import (
 	"cmp"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 // three months. Nothing derived is ever stored.
 type Memory struct {
 	Slow   SlowLoop // its Facts.Now is the clock
+	Root   string   // of the bundle in the repository, for errors
 	Bundle fs.FS
 	Graph  *okf.Graph
 	Tasks  []board.Task
@@ -45,7 +45,7 @@ func (m *Memory) recall() error {
 	from := m.Slow.Facts.Now.UTC().AddDate(0, -months, 0)
 	recs, err := recordsSince(m.Bundle, from)
 	if err != nil {
-		return err
+		return refuse("ledger", "%s/%v; restore the file from git history, what was done cannot be known without it", m.Root, err)
 	}
 	m.ends = []ended{}
 	for _, r := range recs {
@@ -196,7 +196,7 @@ func expired(a *okf.Atom, now time.Time) bool {
 func (m *Memory) decisions() ([]gate.Decision, error) {
 	ds, err := gate.ReadDecisions(m.Slow.Decisions)
 	if err != nil {
-		return nil, refuse("decisions", "%s: %v", gate.DecisionsPath, err)
+		return nil, refuse("decisions", "%s/%s: %v; restore the file from git history", m.Root, gate.DecisionsPath, err)
 	}
 	return gate.InForce(ds), nil
 }
@@ -205,7 +205,7 @@ func (m *Memory) decisions() ([]gate.Decision, error) {
 func (m *Memory) Decay(refused int) ([]gate.Proposal, error) {
 	s, err := m.Signs(refused)
 	if err != nil {
-		return nil, fmt.Errorf("decay: %w", err)
+		return nil, err
 	}
 	return m.Slow.Buffer.Unheard(gate.Decay(s)), nil
 }
