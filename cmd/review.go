@@ -158,7 +158,7 @@ func sessionLines(c *review.Contract) (lines [][2]string) {
 		as += " in " + c.Mode
 	}
 	if c.Persona != "" {
-		as += ", as " + c.Persona
+		as += ", as " + strings.Join(append([]string{c.Persona}, c.Others...), " with ")
 	}
 	if c.Mode != "" || c.Persona != "" {
 		lines = append(lines, [2]string{"contract", as})

@@ -190,6 +190,13 @@ func (d *drain) underContract(data map[string]any, w *work) {
 	if c.Persona != nil {
 		of["persona"] = fmt.Sprintf("%s@%d", c.Persona.Name, c.Persona.Version)
 	}
+	var others []any
+	for _, p := range c.Participants {
+		others = append(others, p.Ref())
+	}
+	if len(others) > 0 {
+		of["participants"] = others
+	}
 	var from []any
 	for _, h := range w.bound.handoffs {
 		from = append(from, map[string]any{"path": d.at.file(h.Path), "blob": h.Blob})

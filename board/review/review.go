@@ -34,7 +34,8 @@ type Proposal struct {
 type Contract struct {
 	Role     string   `json:"role"`
 	Mode     string   `json:"mode,omitempty"`
-	Persona  string   `json:"persona,omitempty"`  // with its version, oddie@2
+	Persona  string   `json:"persona,omitempty"` // with its version, oddie@2
+	Others   []string `json:"participants,omitempty"`
 	From     []string `json:"handoffs,omitempty"` // what it worked from, in the repository
 	To       string   `json:"handoff,omitempty"`  // what it handed over
 	Tainted  string   `json:"tainted,omitempty"`  // the override that all of it comes of
@@ -128,15 +129,22 @@ func contracted(data map[string]any) *Contract {
 			c.From = append(c.From, path)
 		}
 	}
+	c.Others = texts(m["participants"])
 	o, _ := m["override"].(map[string]any)
 	c.Override, _ = o["by"].(string)
-	risks, _ := o["risks"].([]any)
-	for _, v := range risks {
-		if risk, ok := v.(string); ok {
-			c.Risks = append(c.Risks, risk)
+	c.Risks = texts(o["risks"])
+	return c
+}
+
+// texts are the texts of a list in a record.
+func texts(v any) (out []string) {
+	list, _ := v.([]any)
+	for _, one := range list {
+		if s, ok := one.(string); ok {
+			out = append(out, s)
 		}
 	}
-	return c
+	return out
 }
 
 func (p *Proposal) reconciled(data map[string]any) {

@@ -345,7 +345,7 @@ func TestContracted(t *testing.T) {
 	t.Parallel()
 	session := func(task, role string) ledger.Record {
 		return ledger.Record{Kind: ledger.Session, Task: task, Data: map[string]any{"handoff": "h.md", "contract": map[string]any{
-			"role": role, "mode": "execution", "persona": "oddie@2", "tainted": "override of planning",
+			"role": role, "mode": "execution", "persona": "oddie@2", "participants": []any{"orville@1"}, "tainted": "override of planning",
 			"handoffs": []any{map[string]any{"path": "p.md"}}, "override": map[string]any{"by": "human:ann", "risks": []any{"haste"}}}}}
 	}
 	claim := func(task, of string) ledger.Record {
@@ -355,7 +355,7 @@ func TestContracted(t *testing.T) {
 		}
 		return ledger.Record{Kind: ledger.Claim, Task: task, Data: data}
 	}
-	want := &Contract{Role: "builder", Mode: "execution", Persona: "oddie@2", From: []string{"p.md"}, To: "h.md", Tainted: "override of planning", Override: "human:ann", Risks: []string{"haste"}}
+	want := &Contract{Role: "builder", Mode: "execution", Persona: "oddie@2", Others: []string{"orville@1"}, From: []string{"p.md"}, To: "h.md", Tainted: "override of planning", Override: "human:ann", Risks: []string{"haste"}}
 	for name, c := range map[string]struct {
 		records []ledger.Record
 		want    *Contract
