@@ -522,3 +522,35 @@ func TestMergesKeepTheLease(t *testing.T) {
 		}
 	}
 }
+
+// Without a file of signers a decision must be signed by somebody.
+func TestDecisionsAreSigned(t *testing.T) {
+	t.Parallel()
+	signed := func(s *story, to repo.OID, want ...string) {
+		s.Helper()
+		for i := range want {
+			want[i] = strings.Replace(want[i], "…", " by ann@example.org is not signed, and odd.toml requires it", 1)
+		}
+		if d := cmp.Diff(want, found(s.check("", to))); d != "" {
+			s.Error(d)
+		}
+	}
+	s := begin(t, lawful(t, "require_signed = true\n"), nil)
+	s.add("t", "")
+	s.ann("edit", repo.Changes{"README.md": []byte("# More\n")})
+	s.approve(work(s, "t"), false)
+	s.commit(nil, nil)
+	s.pause()
+	s.ann("signal", repo.Changes{"knowledge/proposals/ann.jsonl": s.proposal("P-1", gate.UserSignal)})
+	signed(s, s.tip(), "3 tasks/t.md:1 a task made ready…", "3 index.md:1 an approval…", "8 governance/gates.jsonl:1 a gate passed…",
+		"8 governance/gates.jsonl:1 a gate passed…", "3 pause.toml:1 a resumption…", "3 proposals/ann.jsonl:1 a word on proposals…")
+
+	s = begin(t, lawful(t, "require_signed = true\n"+team), nil)
+	s.forge(s.merged)
+	signed(s, s.tip(), "3 tasks/t.md:1 a task made ready…", "3 knowledge:1 an approval…",
+		"3 tasks/t.md:5 done by a machine on approval #, which is not signed, and odd.toml requires it")
+
+	s = begin(t, lawful(t, "require_signed = true\nallowed_signers = \"signers\"\n"), nil)
+	s.ann("law", repo.Changes{"odd.toml": []byte(lawful(t, ""))})
+	signed(s, s.tip(), "3 odd.toml:1 a change of odd.toml by ann@example.org has signers to be signed by, which is not there")
+}
