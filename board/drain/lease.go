@@ -35,8 +35,8 @@ func LookSlow(bundle fs.FS, tasks []board.Task, committed bool, now time.Time) (
 		name string
 		to   *[]byte
 	}{{gate.LeasePath, &s.LeaseFile}, {gate.GatesPath, &s.Gates}, {gate.DecisionsPath, &s.Decisions}} {
-		if *f.to, err = fs.ReadFile(bundle, f.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return s, err
+		if *f.to, err = governing(bundle, f.name); err != nil {
+			return s, fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
 	if s.Buffer, err = ReadBuffer(bundle); err != nil {
@@ -50,6 +50,24 @@ func LookSlow(bundle fs.FS, tasks []board.Task, committed bool, now time.Time) (
 	}
 	s.Facts.OpenEmergency = s.Buffer.Emergency()
 	return s, s.count(bundle)
+}
+
+// governing is a governing file's bytes, nil where there is none. A symbolic link
+// is neither: where it leads is not what the board has committed.
+func governing(bundle fs.FS, name string) ([]byte, error) {
+	info, err := fs.Lstat(bundle, name)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, errors.New("is a symbolic link, not a file")
+	}
+	b, err := fs.ReadFile(bundle, name)
+	var pe *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case errors.As(err, &pe):
+		return nil, pe.Err
+	}
+	return b, err
 }
 
 // ReadBuffer reads every writer's proposals of a bundle.

@@ -1,6 +1,10 @@
 package drain
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -67,5 +71,30 @@ func TestWhatALeaseHasUsed(t *testing.T) {
 	bundle["ledger/2026-03/run-9.jsonl"] = &fstest.MapFile{Data: []byte(`{"v":1`)}
 	if err := s.count(bundle); err == nil || !strings.Contains(err.Error(), "ledger/2026-03/run-9.jsonl: line 1: torn") {
 		t.Errorf("a torn ledger: %v; what was used cannot be known", err)
+	}
+}
+
+// A governing file that is a link leads where nobody has committed anything.
+func TestGovernanceIsNoLink(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{gate.LeasePath, gate.GatesPath, gate.DecisionsPath} {
+		root := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(root, "knowledge", "governance"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		bundle, err := fs.Sub(os.DirFS(root), "knowledge")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LookSlow(bundle, nil, true, time.Time{}); err != nil {
+			t.Errorf("without any: %v", err)
+		}
+		link := filepath.Join(root, "knowledge", filepath.FromSlash(name))
+		if err := errors.Join(os.WriteFile(filepath.Join(root, "other"), nil, 0o600), os.Symlink("../../other", link)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LookSlow(bundle, nil, true, time.Time{}); err == nil || err.Error() != name+": is a symbolic link, not a file" {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -179,7 +179,7 @@ func (d *deed) known() bool {
 		return false
 	}
 	if needsReason(d.Kind) && d.Reason == "" {
-		d.refuse("reason", "say why in one line", "%s: has no reason", d.Kind)
+		d.refuse("reason", "say why in one line with --reason", "%s: has no reason", d.Kind)
 	}
 	return true
 }
@@ -332,7 +332,7 @@ func (d *deed) judge() {
 func (d *deed) decision() {
 	if d.Decision == nil {
 		if d.Gate == Emergency {
-			d.refuse("decision", "say what was decided and why", "suspend: an emergency logs its decision")
+			d.refuse("decision", "say it with --decision, --rationale, --tradeoffs and --confidence", "suspend: an emergency logs its decision")
 		}
 		return
 	}
@@ -343,7 +343,7 @@ func (d *deed) decision() {
 	}
 	var err error
 	if d.decisions, d.decided, err = AppendDecision(d.slow.Decisions, made); err != nil {
-		d.refuse("decision", "", "%s: %v", d.Kind, err)
+		d.refuse("decision", sayDecision, "%s: %v", d.Kind, err)
 	}
 }
 

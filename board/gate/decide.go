@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -25,6 +26,9 @@ type Decision struct {
 // dateLike is what means a day, and must then be one.
 var dateLike = regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}$`)
 
+// sayDecision is the way out of a decision that says too little.
+const sayDecision = "--rationale, --tradeoffs and --confidence say it"
+
 // AppendDecision returns b with d as its last line. The id is filled in, and d
 // is judged as ReadDecisions does; a revisit trigger that looks like a day and
 // is none would never come and is refused.
@@ -45,8 +49,8 @@ func AppendDecision(b []byte, d Decision) ([]byte, Decision, error) {
 	}
 	out := append(slices.Clone(b), line...)
 	all, err := ReadDecisions(out)
-	if err != nil {
-		return nil, Decision{}, err
+	if err != nil { // the one just added, of which no reader knows a line yet
+		return nil, Decision{}, errors.New(strings.ReplaceAll(strings.TrimPrefix(err.Error(), fmt.Sprintf("line %d: ", len(before)+1)), "\n", ", "))
 	}
 	return out, all[len(all)-1], nil
 }
@@ -96,7 +100,7 @@ func Decide(s Slow, made Decision, by string, now time.Time) (Outcome, error) {
 	}
 	b, written, err := AppendDecision(s.Decisions, made)
 	if err != nil {
-		d.refuse("decision", "", "decide: %v", err)
+		d.refuse("decision", sayDecision, "decide: %v", err)
 	}
 	if len(d.no) > 0 {
 		return Outcome{}, d.no

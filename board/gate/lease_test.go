@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -235,6 +236,12 @@ func TestDraftPermitsExploration(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	x.Now = out.Lease.Lease.ExpiresAt
+	rows := x.Chain.Rows
+	x.Chain.Rows = append(slices.Clone(rows), Row{Act: "suspend", Lease: out.Lease.Lease.ID})
+	if v := out.Lease.Valid("research", x); v.Code != "time_expired" || v.Way != back {
+		t.Errorf("%+v: nothing makes it longer", v)
+	}
+	x.Chain.Rows = rows
 	if v := out.Lease.Valid("research", x); v.Code != "time_expired" || v.Way != anew {
 		t.Errorf("%+v", v)
 	}
@@ -279,4 +286,13 @@ func FuzzParseLease(f *testing.F) {
 			t.Fatalf("%v %s", err, d)
 		}
 	})
+}
+
+func TestParseLeaseRefusesABook(t *testing.T) {
+	t.Parallel()
+	_, err := ParseLease("lease.toml", append(PrintLease(whole()), bytes.Repeat([]byte("#"), maxLease)...))
+	var m *Malformed
+	if !errors.As(err, &m) || !m.Syntax || !strings.Contains(err.Error(), "lease.toml:1: is 1") {
+		t.Errorf("%v", err)
+	}
 }

@@ -24,12 +24,18 @@ type Malformed struct {
 // Error is one "file:line: what" a line.
 func (m *Malformed) Error() string { return strings.Join(m.Lines, "\n") }
 
+// maxLease is more bytes than any lease that holds to its limits.
+const maxLease = 1 << 20
+
 // ParseLease reads lease.toml strictly: an unknown key, a value of another
 // shape, a horizon that its dates exceed and, in any but a draft, a placeholder
 // are errors with their line. name stands in front of them. The error is a
 // *Malformed.
 func ParseLease(name string, b []byte) (File, error) {
 	var top map[string]toml.Primitive
+	if len(b) > maxLease {
+		return File{}, &Malformed{true, []string{fmt.Sprintf("%s:1: is %d bytes, at most %d; a lease is a page, not a book", name, len(b), maxLease)}}
+	}
 	if !utf8.Valid(b) {
 		return File{}, &Malformed{true, []string{name + ":1: not UTF-8"}}
 	}

@@ -59,6 +59,7 @@ type test struct {
 const (
 	restore = "restore the governance files from git"
 	again   = "a person runs odd gate evaluation to renew or release it"
+	back    = "it was suspended and may not last longer; a person gives it back with odd gate evaluation --release"
 	anew    = "a person drafts it anew with odd lease edit, commits to it with odd gate commitment --extend, or gives it back with odd gate evaluation --release"
 )
 
@@ -107,8 +108,11 @@ func (f File) Valid(kind string, facts Facts) Verdict {
 	for _, t := range tests {
 		if text := t.says(c); text != "" {
 			way := t.way
-			if way == again && f.Lease.State == Draft {
-				way = anew // a draft has no term to renew
+			switch draft := way == again && f.Lease.State == Draft; {
+			case draft && facts.Chain.suspended(f.Lease.ID):
+				way = back
+			case draft:
+				way = anew
 			}
 			return Verdict{Code: t.code, Text: text, Way: way}
 		}
