@@ -116,7 +116,7 @@ func printProof(env Env, report proof.Report) error {
 	}
 	talk(env, "%s", many(report.Commits, "commit"))
 	for _, row := range report.Rows {
-		talk(env, "%2d %-17s %5d judged, %s", row.Invariant, row.Name, row.Checked, many(found[row.Invariant], "finding"))
+		talk(env, "%2d %-21s %5d judged, %s", row.Invariant, row.Name, row.Checked, many(found[row.Invariant], "finding"))
 	}
 	return nil
 }
