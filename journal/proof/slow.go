@@ -130,7 +130,7 @@ func (j *judge) wrote(now *slow, before []*slow) []string {
 // allows, and nothing is worked on but under a lease that stood.
 func slowly(j *judge) error {
 	if len(j.Parents) == 0 {
-		return nil // where a history begins
+		return j.founded()
 	}
 	if err := j.governed(); err != nil {
 		return err
@@ -139,6 +139,23 @@ func slowly(j *judge) error {
 		return err
 	}
 	return j.leased()
+}
+
+// founded judges where a history begins. No gate was passed there, so a lease
+// and a chain that are there already were brought from nowhere: also by a side
+// of another root, which a merge then takes along.
+func (j *judge) founded() error {
+	now, err := j.slowAt(j.OID)
+	if err != nil {
+		return err
+	}
+	for _, name := range gateFiles {
+		if now.files[name] != "" {
+			j.checked++
+			j.find(j.root+name, 1, "a history begins with governance; nothing proves who passed its gates")
+		}
+	}
+	return nil
 }
 
 // governed judges what the act does to the slow memory.

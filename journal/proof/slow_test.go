@@ -523,6 +523,29 @@ func TestMergesKeepTheLease(t *testing.T) {
 	}
 }
 
+// A lease and gates that nobody passed come in by no side of another root either:
+// there a merge changes nothing against all of its parents.
+func TestNoHistoryBeginsWithGovernance(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), nil)
+	base := s.tip()
+	s.commit(nil, nil)
+	ch := repo.Changes{}
+	for _, name := range []string{gatesFile, leaseFile} {
+		ch[name] = s.file(name)
+	}
+	root := s.make("root", "", draft{who: annMail, ch: ch})
+	tree, err := s.r.TreeOID(s.make("stage", "", draft{who: annMail, parents: []repo.OID{base}, ch: ch}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := s.make("merge", "", draft{who: annMail, parents: []repo.OID{base, root}, tree: tree})
+	const why = ":1 a history begins with governance; nothing proves who passed its gates"
+	if d := cmp.Diff([]string{"8 governance/gates.jsonl" + why, "8 governance/lease.toml" + why}, found(s.check("", to))); d != "" {
+		t.Error(d)
+	}
+}
+
 // Without a file of signers a decision must be signed by somebody.
 func TestDecisionsAreSigned(t *testing.T) {
 	t.Parallel()
