@@ -1,0 +1,65 @@
+package cmd
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/octave"
+)
+
+func octaveCheck(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "check",
+		Usage:     "say what is not OCTAVE in files, by line and column",
+		ArgsUsage: "FILE...",
+		Description: "odd octave check agents/builder.oct.md\nodd octave check --strict - < payload\n\n" +
+			"Exit 1 means an error: something that leaves the structure in doubt, or with --strict\n" +
+			"anything at all. - is stdin.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "strict", Usage: "take every deviation for an error"}, jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 {
+				return usage("octave check: want files, or - for stdin; see odd help octave check")
+			}
+			mode := octave.Lenient
+			if c.Bool("strict") {
+				mode = octave.Strict
+			}
+			return runOctaveCheck(env, c.Args().Slice(), mode, c.Bool("json"))
+		},
+	})
+}
+
+func runOctaveCheck(env Env, files []string, mode octave.Mode, asJSON bool) error {
+	var found []octave.Problem
+	for _, name := range files {
+		b, err := readOctave(env, name)
+		if err != nil {
+			return err
+		}
+		_, ps := octave.Parse(name, b, mode)
+		found = append(found, ps...)
+	}
+	errs, status := len(octave.Errors(found)), "OK"
+	if errs > 0 {
+		status = "FINDINGS"
+	}
+	var err error
+	if asJSON {
+		err = printJSON(env, map[string]any{
+			"status": status, "files": len(files), "errors": errs, "warnings": len(found) - errs, "findings": orEmpty(found),
+		})
+	} else {
+		list := make([]located, len(found))
+		for i, p := range found {
+			list[i] = located{rule: p.Code, severity: okf.Severity(p.Severity), place: fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col), text: p.Message + "; " + p.Hint}
+		}
+		err = printLocated(env, list)
+		talk(env, "%s, %s, %s", count(len(files), "file"), count(errs, "error"), count(len(found)-errs, "warning"))
+	}
+	if err == nil && errs > 0 {
+		err = exitCode(exitFault)
+	}
+	return err
+}

@@ -1,0 +1,97 @@
+package cmd
+
+import (
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/octave"
+)
+
+func octaveGet(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "get",
+		Usage:     "print what a path of an OCTAVE file stands for",
+		ArgsUsage: "FILE PATH",
+		Description: "odd octave get anchor.oct BIND.ROLE\nodd octave get anchor.oct 'BIND.ARCHETYPES[0]'\nodd octave get anchor.oct 'UX.\"Self-Guiding\"'\n\n" +
+			"A text is printed without its quotes, a list or a block one row an entry. With several\n" +
+			"envelopes put the name before the path, as IDENTITY/BIND.ROLE. Exit 3: two keys answer.",
+		Flags: []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 2 {
+				return usage("octave get: want a file and a path; see odd help octave get")
+			}
+			return runOctaveGet(env, c.Args().Get(0), c.Args().Get(1), c.Bool("json"))
+		},
+	})
+}
+
+// octaveJSON is a value, or an entry of one, as odd octave get --json prints it.
+type octaveJSON struct {
+	Key   string       `json:"key,omitempty"`
+	Kind  string       `json:"kind"`
+	Text  string       `json:"text"`
+	Raw   string       `json:"raw"`
+	Items []octaveJSON `json:"items,omitempty"`
+}
+
+func valueJSON(key string, v octave.Value) octaveJSON {
+	j := octaveJSON{Key: key, Kind: v.Kind.String(), Text: v.Text, Raw: v.Raw}
+	for _, e := range v.Items {
+		if v, ok := e.Holds(); ok {
+			j.Items = append(j.Items, valueJSON(e.Key, v))
+		}
+	}
+	return j
+}
+
+func runOctaveGet(env Env, file, path string, asJSON bool) error {
+	d, err := openOctave(env, file)
+	if err != nil {
+		return err
+	}
+	v, err := d.Get(path)
+	if err != nil {
+		return err
+	}
+	switch j := valueJSON("", v); {
+	case asJSON:
+		return printJSON(env, j)
+	case v.Kind == octave.List || v.Kind == octave.Nested:
+		return printRows(env, j.rows(""))
+	default:
+		return printText(env, strings.TrimSuffix(v.Text, "\n")+"\n")
+	}
+}
+
+// rows are the texts below a value: a path from there, and the text.
+func (j octaveJSON) rows(above string) (rows [][]string) {
+	keyed := above != ""
+	for _, i := range j.Items {
+		keyed = keyed || i.Key != ""
+	}
+	for _, i := range j.Items {
+		path := strings.TrimPrefix(above+"."+i.Key, ".")
+		switch {
+		case i.Items != nil:
+			rows = append(rows, i.rows(strings.TrimSuffix(path, "."))...)
+		case keyed:
+			rows = append(rows, []string{strings.TrimSuffix(path, "."), i.Text})
+		default:
+			rows = append(rows, []string{i.Text})
+		}
+	}
+	return rows
+}
+
+// printText prints text that may go over lines: as it is into a pipe, without
+// hidden characters on a terminal.
+func printText(env Env, s string) error {
+	if env.Terminal {
+		s = okf.Visible(s)
+	}
+	_, err := io.WriteString(env.Stdout, s)
+	return err
+}

@@ -1,0 +1,66 @@
+package cmd
+
+import (
+	"bytes"
+
+	"github.com/urfave/cli/v2"
+)
+
+func octaveSet(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "set",
+		Usage:     "replace one value of an OCTAVE file, and no other byte",
+		ArgsUsage: "FILE PATH VALUE",
+		Description: "odd octave set anchor.oct META.VERSION 5.1\nodd octave set anchor.oct 'BIND.ARCHETYPES[0]' ATLAS\nodd octave set --raw anchor.oct BIND.ARCHETYPES '[ATLAS,HERMES]'\n\n" +
+			"VALUE is a text and is put in quotes where it must be; the file is written whole or not at\n" +
+			"all. - reads stdin and prints the result. A path that two keys answer to is refused, exit 3.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "raw", Usage: "VALUE is written as OCTAVE: a word, \"text\" or a [list]"}, jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 3 {
+				return usage("octave set: want a file, a path and a value; see odd help octave set")
+			}
+			a := c.Args()
+			return runOctaveSet(env, setOptions{file: a.Get(0), path: a.Get(1), value: a.Get(2), raw: c.Bool("raw"), json: c.Bool("json")})
+		},
+	})
+}
+
+type setOptions struct {
+	file, path, value string
+	raw, json         bool
+}
+
+func runOctaveSet(env Env, o setOptions) error {
+	d, err := openOctave(env, o.file)
+	if err != nil {
+		return err
+	}
+	set := d.Set
+	if o.raw {
+		set = d.SetRaw
+	}
+	out, err := set(o.path, o.value)
+	if err != nil {
+		return err
+	}
+	changed := !bytes.Equal(out, d.Bytes())
+	if changed && o.file != "-" {
+		if err := writeOctave(env, o.file, out); err != nil {
+			return err
+		}
+	}
+	answer := map[string]any{"file": o.file, "path": o.path, "changed": changed}
+	switch {
+	case o.file == "-" && o.json:
+		answer["text"] = string(out)
+	case o.file == "-":
+		return printText(env, string(out))
+	}
+	if o.json {
+		return printJSON(env, answer)
+	}
+	if !changed {
+		talk(env, "%s: %s is that already", o.file, o.path)
+	}
+	return nil
+}
