@@ -13,7 +13,7 @@ func FuzzParse(f *testing.F) {
 		"", rough, specification, canonical, envelope("A::b\n"), "## BIND\nROLE::r\n## TENSION\n[a]⇌CTX:b[c]→TRIGGER[d]\n",
 		envelope("A::[a:, // c\n\"b\": c,,\nd]\nB::```\n"), envelope("A::\n  B::c\nA::`x\nL::[\n"), "A:\n //c\n  // d\nB::\"\"\"\n\"\"\"x\n",
 		"===A===\n===B===\n===END===\n---\n", envelope("§1::A\n// c\n#2::B[x] // y\nA::x vs y -> z\n"), envelope("A::NAME<a,b>(c,\"d\")[e\n]\n"),
-		"\ufeff---\na\n---\nx\n```\n===A===\n```\n", envelope("K::[a\n]b\nK2::\"\\q\\\"\" \"\"\"x\"\"\"\n"), "=== ===", "0: 0 vs", "  ---", envelope("A\u00a0::b\n\u2003C::d\n"),
+		"\ufeff---\na\n---\nx\n```\n===A===\n```\n", envelope("K::[a\n]b\nK2::\"\\q\\\"\" \"\"\"x\"\"\"\n"), "=== ===", "0: 0 vs", "  ---", "K: [\"0 ", envelope("A\u00a0::b\n\u2003C::d\n"),
 	} {
 		f.Add(s)
 	}

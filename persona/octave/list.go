@@ -18,15 +18,15 @@ func (p *parser) list(v *Value) (closed bool) {
 	comma := true
 	var last *Entry // on this line
 	for !p.stop {
+		before := p.pos
 		lines := p.lines()
+		space := p.pos - before
 		if lines > 0 {
 			last = nil
 		}
 		if p.pos >= len(p.src) || lines > 0 && p.marked() {
 			p.note(codeUnclosed, at, "a [ is opened here and not closed")
-			for spaces := " \t\r\n"; strings.IndexByte(spaces, p.src[p.pos-1]) >= 0; p.pos-- {
-				p.ops++
-			}
+			p.pos -= space // the lines left are not the list's
 			break
 		}
 		switch c := p.src[p.pos]; {

@@ -36,6 +36,7 @@ func TestDeviations(t *testing.T) {
 		"strings":          {envelope("A::\"\"\nB::\"a\\n\\t\\\"\\\\\"\nC::\"\"\"one\n  \"two\"\n===END===\n\"\"\"\n"), ""},
 		"bare list commas": {envelope("L::[a,b,]\nM::[]\n"), ""},
 		"frontmatter":      {"---\na:\t- b\n---\n\n" + envelope(""), ""},
+		"fences":           {envelope("A:: // c\n  ````md x\n```\n===END===\n```\n````sh\n  ````\nB::c\n"), ""},
 		"rule":             {"===T===\nMETA:\n  TYPE::T\n  VERSION::\"1\"\n---\nA::b\n===END===\n", ""},
 
 		"date":             {envelope("D::2026-01-05\n"), "5:4 date"},
@@ -213,5 +214,26 @@ func TestOneCodeIsToldFiftyTimes(t *testing.T) {
 	}
 	if len(Errors(ps)) != 1 {
 		t.Error("the error is lost among the warnings")
+	}
+}
+
+// TestBareVector reads the oldest way an agent proves who it is: no envelope,
+// markdown headings, bare lines. Nothing in it is lost or guessed.
+func TestBareVector(t *testing.T) {
+	t.Parallel()
+	d, ps := Parse("v", []byte("## BIND\nROLE::builder\nCOGNITION::LOGOS::ATLAS⊕HERMES\n\n## TENSION\nL1::[NO_TEST]⇌CTX:app/[id]/page.tsx:4-9[s[0] is raw, (twice)]→TRIGGER[test it first]\n[B]⇌CTX:b.go[c]→TRIGGER[d]\n  ## COMMIT\n"), Lenient)
+	if got := strings.Join(told(ps), ", "); got != "1:1 heading, 1:1 envelope, 5:1 heading, 6:5 quote, 7:1 loose, 8:3 column, 8:3 loose" {
+		t.Error(got)
+	}
+	if len(d.Entries) != 2 || d.Entries[0].Key != "BIND" || d.Entries[1].Mark != "##" {
+		t.Fatalf("%+v", d.Entries)
+	}
+	var lines []string
+	for _, e := range d.Entries[1].Entries {
+		lines = append(lines, e.Key+e.Value.Text+e.Text)
+	}
+	want := []string{"L1[NO_TEST]⇌CTX:app/[id]/page.tsx:4-9[s[0] is raw, (twice)]→TRIGGER[test it first]", "[B]⇌CTX:b.go[c]→TRIGGER[d]", "## COMMIT"}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Error(diff)
 	}
 }
