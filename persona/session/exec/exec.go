@@ -23,8 +23,10 @@
 //     that moves to another group can outlive the session, but cannot hold it:
 //     odd waits for pipes no longer than a moment.
 //  2. The declared outcome decides. A program that exits with a fault and
-//     declared nothing failed ("exit"); one that declared an outcome has it,
-//     whatever its exit code, and the code is noted in Detail.
+//     declared nothing failed ("exit"), and Detail has the last line it said on
+//     standard error, without credentials and with all of it in sight; one that
+//     declared an outcome has it, whatever its exit code, and the code is noted
+//     in Detail.
 //  3. Output over MaxBytes is a failure; a standard error over 256 KiB is cut
 //     and says so.
 package exec
@@ -90,6 +92,9 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	err = c.Wait()
 	_ = kill(c.Process) // what the program left behind in its group
 	e := s.outcome(ctx, out, err)
+	if e.Failure == session.BadExit {
+		e.Detail += talk.lastLine()
+	}
 	e.Transcript = talk.text()
 	return e, nil
 }

@@ -55,6 +55,9 @@ func play(name string, args []string) {
 		for {
 			os.Stdout.WriteString(strings.Repeat("x", 1<<16))
 		}
+	case "fail": // talks its arguments, and exits with a fault
+		os.Stderr.WriteString(strings.Join(args, ""))
+		os.Exit(2)
 	case "mutter":
 		os.Stderr.WriteString(strings.Repeat("m", maxTranscript+100))
 		fmt.Print(finish)
@@ -110,6 +113,28 @@ func TestRun(t *testing.T) {
 				t.Errorf("usage (-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+// A failure tells the last line of the talk, and nothing that must not be told.
+func TestAFailureTellsWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	const plain = "exit status 2 and no declared outcome"
+	for talk, want := range map[string]string{
+		"":          "",
+		" \n\t\r\n": "",
+		"Traceback:\n  File 1\nKeyError: 'x'\n\n":                        "; stderr: KeyError: 'x'",
+		"one\r\nno such model\r\n":                                       "; stderr: no such model",
+		"half\rwhole \x1b[31mred\u202e\tend":                             "; stderr: half<U+000D>whole <U+001B>[31mred<U+202E><U+0009>end",
+		"refused: ANTHROPIC_API_KEY=sk-ant-" + strings.Repeat("a1B2", 6): "; stderr: refused: ANTHROPIC_API_KEY=[redacted:anthropic-key]",
+		"bad \xff byte":                "; stderr: bad \ufffd byte",
+		strings.Repeat("é", 150):       "; stderr: " + strings.Repeat("é", 100),
+		"x" + strings.Repeat("é", 150): "; stderr: x" + strings.Repeat("é", 99),
+	} {
+		e, err := session.Run(t.Context(), child("fail", talk), session.Request{})
+		if err != nil || e.Failure != session.BadExit || e.Detail != plain+want || string(e.Transcript) != talk {
+			t.Errorf("%q: got %q %q, %v; want %q", talk, e.Failure, e.Detail, err, plain+want)
+		}
 	}
 }
 
