@@ -91,15 +91,23 @@ func (p *plan) principle(name string) (file string, b []byte, err error) {
 		if src == nil {
 			continue
 		}
-		a, err := okf.Parse(inside, src)
-		if err != nil {
-			return "", nil, fmt.Errorf("%s/%w", p.cfg.Root, err)
-		}
-		if a.Type != "principle" {
-			return "", nil, refuse("principle", "--principles %s: is a %s, not a principle; commit it yourself", name, or(a.Type, "file without a type"))
+		if err := p.wantPrinciple(name, inside, src); err != nil {
+			return "", nil, err
 		}
 	}
 	return file, b, nil
+}
+
+// wantPrinciple refuses a file of any other type; inside is its path in the bundle.
+func (p *plan) wantPrinciple(name, inside string, src []byte) error {
+	a, err := okf.Parse(inside, src)
+	if err != nil {
+		return fmt.Errorf("%s/%w", p.cfg.Root, err)
+	}
+	if a.Type != "principle" {
+		return refuse("principle", "--principles %s: is a %s, not a principle; commit it yourself", name, or(a.Type, "file without a type"))
+	}
+	return nil
 }
 
 // stop is what an emergency does to the board: it pauses, and names the tasks

@@ -88,39 +88,53 @@ func (v *view) act(c repo.Commit) (event, bool) {
 	e := event{
 		At: c.Author.When.UTC(), Kind: "person", Person: or(c.Author.Name, c.Author.Email), Run: first("Odd-Run"), Task: first("Odd-Task"), Commit: string(c.OID),
 	}
-	verb, rest, _ := strings.Cut(strings.TrimPrefix(subject, "board: "), " ")
-	switch {
-	case first("Odd-Approved-By") != "":
-		e.Text = "approved " + e.Task
-	case first("Odd-Rejected-By") != "":
-		e.Text = "rejected " + e.Task + because(body)
-	case first("Odd-Ready-By") != "":
-		e.Text = "made " + e.Task + " ready"
-	case first("Odd-Approval") != "":
-		e.Text = "took " + e.Task + " to done, as approved where reviews merge"
-	case first("Odd-Decision") != "":
-		e.Text = "decided " + first("Odd-Decision") + ": " + strings.TrimPrefix(subject, "decide: ")
-	case first("Odd-Gate") != "" && strings.HasPrefix(subject, "gate: "):
-		e.Text = "passed the " + first("Odd-Gate") + " gate: " + strings.TrimPrefix(subject, "gate: "+first("Odd-Gate")+", ") + because(body)
-	case first("Odd-Resumed-By") != "":
-		e.Text = "resumed the board"
-	case subject == "board: pause":
-		e.Text = "paused the board" + because(body)
-	case strings.HasPrefix(subject, "board: ") && verb == "add":
-		e.Text = "added " + rest
-	case strings.HasPrefix(subject, "board: ") && verb == "edit":
-		e.Text = "edited " + rest
-	case strings.HasPrefix(subject, "board: "):
-		e.Text = strings.TrimPrefix(subject, "board: ")
-	case strings.HasPrefix(subject, "handoff: "):
-		e.Text = "handed over: " + strings.TrimPrefix(subject, "handoff: ")
-	case strings.HasPrefix(subject, "journal: "):
-		e.Text = "noted: " + strings.TrimPrefix(subject, "journal: ")
-	default:
-		return event{}, false
+	if e.Text = decided(e.Task, subject, body, first); e.Text == "" {
+		e.Text = kept(subject, body)
 	}
 	e.Text = okf.Visible(e.Text)
-	return e, true
+	return e, e.Text != ""
+}
+
+// decided tells an act that its trailers name, "" where none does.
+func decided(task, subject, body string, first func(string) string) string {
+	switch {
+	case first("Odd-Approved-By") != "":
+		return "approved " + task
+	case first("Odd-Rejected-By") != "":
+		return "rejected " + task + because(body)
+	case first("Odd-Ready-By") != "":
+		return "made " + task + " ready"
+	case first("Odd-Approval") != "":
+		return "took " + task + " to done, as approved where reviews merge"
+	case first("Odd-Decision") != "":
+		return "decided " + first("Odd-Decision") + ": " + strings.TrimPrefix(subject, "decide: ")
+	case first("Odd-Gate") != "" && strings.HasPrefix(subject, "gate: "):
+		return "passed the " + first("Odd-Gate") + " gate: " + strings.TrimPrefix(subject, "gate: "+first("Odd-Gate")+", ") + because(body)
+	case first("Odd-Resumed-By") != "":
+		return "resumed the board"
+	}
+	return ""
+}
+
+// kept tells an act that its subject names, "" where it is not odd's to tell.
+func kept(subject, body string) string {
+	area, rest, _ := strings.Cut(subject, ": ")
+	verb, what, _ := strings.Cut(rest, " ")
+	switch {
+	case subject == "board: pause":
+		return "paused the board" + because(body)
+	case area == "board" && verb == "add":
+		return "added " + what
+	case area == "board" && verb == "edit":
+		return "edited " + what
+	case area == "board":
+		return rest
+	case area == "handoff":
+		return "handed over: " + rest
+	case area == "journal":
+		return "noted: " + rest
+	}
+	return ""
 }
 
 // message is a commit's subject and the text between it and the trailers.

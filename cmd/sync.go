@@ -223,21 +223,20 @@ func (v *view) merged(ctx context.Context, p review.Proposal, a repo.Commit, tar
 	if err != nil {
 		return "", err
 	}
-	for _, w := range p.Paths {
-		if have := blob(w.Path); have != w.Result {
-			if in {
-				return fmt.Sprintf("%s was merged as other bytes than were approved; reject the task and review what landed", w.Path), nil
-			}
-			if held, err := v.held(ctx, p, tip); err != nil || held {
-				return fmt.Sprintf("%s held what was approved and %s was edited since, so nothing proves it now; sync before editing, or reject the task", target, w.Path), err
-			}
-			return fmt.Sprintf("approved by %s, waits for its merge into %s", a.Author.Email, target), nil
-		}
+	waits := fmt.Sprintf("approved by %s, waits for its merge into %s", a.Author.Email, target)
+	i := slices.IndexFunc(p.Paths, func(w review.Path) bool { return blob(w.Path) != w.Result })
+	switch {
+	case i < 0 && len(p.Paths) == 0 && !in:
+		return waits, nil
+	case i < 0:
+		return "", nil
+	case in:
+		return fmt.Sprintf("%s was merged as other bytes than were approved; reject the task and review what landed", p.Paths[i].Path), nil
 	}
-	if len(p.Paths) == 0 && !in {
-		return fmt.Sprintf("approved by %s, waits for its merge into %s", a.Author.Email, target), nil
+	if held, err := v.held(ctx, p, tip); err != nil || held {
+		return fmt.Sprintf("%s held what was approved and %s was edited since, so nothing proves it now; sync before editing, or reject the task", target, p.Paths[i].Path), err
 	}
-	return "", nil
+	return waits, nil
 }
 
 // held reports whether a commit of the target since the proposal's base had

@@ -161,6 +161,11 @@ func (r Row) check() error {
 	case r.Lease == "" && r.LeaseSum != "", r.Lease != "" && !hexSum.MatchString(r.LeaseSum):
 		return errors.New("lease_sha256 is not the lease's SHA-256")
 	}
+	return r.checkProposals()
+}
+
+// checkProposals wants every proposal of a row to be an id, and there once.
+func (r Row) checkProposals() error {
 	for i, p := range r.Proposals {
 		if !strings.HasPrefix(p, "P-") || !oneLine(p) || slices.Contains(r.Proposals[:i], p) {
 			return fmt.Errorf("proposals: %q is not a proposal's id, or is there twice", p)

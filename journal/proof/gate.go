@@ -292,29 +292,35 @@ func (j *judge) squashed(approval repo.Commit, paths [][3]string) (bool, error) 
 		if err != nil {
 			return false, err
 		}
-		if len(c.Parents) != 1 {
-			continue
-		}
-		law, err := j.lawAfter(c.Parents[0])
-		if err != nil {
-			return false, err
-		}
-		if strings.EqualFold(c.Committer.Email, law.AgentEmail) || strings.EqualFold(c.Committer.Email, j.law.AgentEmail) {
-			continue
-		}
-		changes, err := j.trees.Diff(j.ctx, c.Parents[0], c.OID)
-		if err != nil {
-			return false, err
-		}
-		other := func(ch repo.Change) bool {
-			w, ok := want[ch.Path]
-			return !ok || w != [2]string{string(ch.Old), string(ch.New)} || ch.NewMode != "100644" && ch.NewMode != ch.OldMode
-		}
-		if len(changes) == len(want) && !slices.ContainsFunc(changes, other) {
-			return true, nil
+		if ok, err := j.squashes(c, want); ok || err != nil {
+			return ok, err
 		}
 	}
 	return false, nil
+}
+
+// squashes reports that c changed exactly the paths wanted, each from its base
+// blob to its result blob, and that no machine committed it.
+func (j *judge) squashes(c repo.Commit, want map[string][2]string) (bool, error) {
+	if len(c.Parents) != 1 {
+		return false, nil
+	}
+	law, err := j.lawAfter(c.Parents[0])
+	if err != nil {
+		return false, err
+	}
+	if strings.EqualFold(c.Committer.Email, law.AgentEmail) || strings.EqualFold(c.Committer.Email, j.law.AgentEmail) {
+		return false, nil
+	}
+	changes, err := j.trees.Diff(j.ctx, c.Parents[0], c.OID)
+	if err != nil {
+		return false, err
+	}
+	other := func(ch repo.Change) bool {
+		w, ok := want[ch.Path]
+		return !ok || w != [2]string{string(ch.Old), string(ch.New)} || ch.NewMode != "100644" && ch.NewMode != ch.OldMode
+	}
+	return len(changes) == len(want) && !slices.ContainsFunc(changes, other), nil
 }
 
 // landed reports a proposal that became part of the history without a person:

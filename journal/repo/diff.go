@@ -35,12 +35,7 @@ func (d *differ) dir(at string, a, b OID) error {
 	if err != nil {
 		return err
 	}
-	for len(ea) > 0 && len(eb) > 0 && ea[0] == eb[0] {
-		ea, eb = ea[1:], eb[1:]
-	}
-	for len(ea) > 0 && len(eb) > 0 && ea[len(ea)-1] == eb[len(eb)-1] {
-		ea, eb = ea[:len(ea)-1], eb[:len(eb)-1]
-	}
+	ea, eb = trim(ea, eb)
 	old := make(map[string]entry, len(ea))
 	for _, e := range ea {
 		old[e.name] = e
@@ -60,6 +55,17 @@ func (d *differ) dir(at string, a, b OID) error {
 		}
 	}
 	return nil
+}
+
+// trim drops what two directories share at their beginning and at their end.
+func trim(a, b []entry) (_, _ []entry) {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return a, b
 }
 
 // pair compares one name on both sides; a zero entry is none.

@@ -22,14 +22,18 @@ func (s *section) rules() []candidate {
 	default:
 		return nil
 	}
-	title := s.subject()
-	if len(e.quote) == 0 || !whole && !nameable(title) {
+	if title := s.subject(); len(e.quote) == 0 || !whole && !nameable(title) {
 		return nil
 	}
 	if whole || named {
 		e = s.saying(e)
 	}
-	return []candidate{{kind: policy, title: capital(s.qualified(title)), about: firstSentence(e.quote[0]), score: score,
+	return s.policy(e, score)
+}
+
+// policy is the one candidate that rests on e.
+func (s *section) policy(e evidence, score int) []candidate {
+	return []candidate{{kind: policy, title: capital(s.qualified(s.subject())), about: firstSentence(e.quote[0]), score: score,
 		evidence: []evidence{e}, owners: s.owners()}}
 }
 
