@@ -225,12 +225,12 @@ func (n *names) near(name string) []string {
 	var found []match
 	for _, a := range n.atoms {
 		id := strings.ToLower(string(a.ID))
-		whole := distance(want, id)
-		away := min(whole, distance(stem, path.Base(id)))
-		if away == far && len(want) >= 3 && strings.Contains(path.Base(id), want) {
-			away = far - 1
+		whole := Distance(want, id)
+		away := min(whole, Distance(stem, path.Base(id)))
+		if away == Far && len(want) >= 3 && strings.Contains(path.Base(id), want) {
+			away = Far - 1
 		}
-		if away < far {
+		if away < Far {
 			found = append(found, match{string(a.ID), away, whole})
 		}
 	}
@@ -244,15 +244,15 @@ func (n *names) near(name string) []string {
 	return out
 }
 
-// far is a distance at which two names are not taken for each other.
-const far = 5
+// Far is a distance at which two names are not taken for each other.
+const Far = 5
 
-// distance is the number of bytes to add, drop or change to make b of a, or far
+// Distance is the number of bytes to add, drop or change to make b of a, or Far
 // where it is no slip: more than one change for three bytes of a, and one.
-func distance(a, b string) int {
-	limit := min(far-1, 1+len(a)/3)
+func Distance(a, b string) int {
+	limit := min(Far-1, 1+len(a)/3)
 	if d := len(a) - len(b); d > limit || -d > limit {
-		return far
+		return Far
 	}
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -271,7 +271,7 @@ func distance(a, b string) int {
 		}
 	}
 	if row[len(b)] > limit {
-		return far
+		return Far
 	}
 	return row[len(b)]
 }

@@ -115,7 +115,7 @@ func (g *Graph) Spell(query string) string {
 func (p *postings) nearest(w string) string {
 	best, away := "", 2+len(w)/4
 	for _, s := range p.sorted() {
-		if d := distance(w, s); d < away && s[0] == w[0] {
+		if d := Distance(w, s); d < away && s[0] == w[0] {
 			best, away = s, d
 		}
 	}

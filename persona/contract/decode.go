@@ -177,7 +177,7 @@ func (d *decoder) unknownKey(where string, k *yaml.Node, strict bool, known []st
 	switch {
 	case strict:
 		d.bad(k, hint, "unknown key %q", name)
-	case len(close) > 0 && distance(fold(k.Value), fold(close[0])) <= 2:
+	case len(close) > 0 && okf.Distance(fold(k.Value), fold(close[0])) <= 2:
 		d.add(okf.Warn, codeKey, d.line(k), hint, "unknown key %q", name)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/odd-cli/odd/okf"
 )
 
 // DetectionOnly is the role of earlier contracts. Resolve reads it as validator
@@ -117,11 +119,11 @@ func near(name string, known []string) []string {
 	var found []match
 	for _, k := range known {
 		have := fold(k)
-		away := distance(want, have)
+		away := okf.Distance(want, have)
 		if len(want) >= 3 && (strings.HasPrefix(have, want) || strings.HasPrefix(want, have)) {
 			away = min(away, 1)
 		}
-		if away <= min(4, 1+len(want)/3) && away < len(have) {
+		if away < okf.Far && away < len(have) {
 			found = append(found, match{k, away})
 		}
 	}
@@ -131,31 +133,6 @@ func near(name string, known []string) []string {
 		out = append(out, m.name)
 	}
 	return out
-}
-
-// distance is the number of single-byte edits between two names (Levenshtein);
-// names over 200 bytes are never near.
-func distance(a, b string) int {
-	if len(a) > 200 || len(b) > 200 {
-		return 200
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // either is "a", "a or b", "a, b or c".
