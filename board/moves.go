@@ -42,9 +42,6 @@ var moves = []Move{
 	{Review, Ready, Person},   // reject --retry
 }
 
-// Moves lists every step there is, for those who re-prove the rule from history.
-func Moves() []Move { return slices.Clone(moves) }
-
 // MoveError is a step the board does not have.
 type MoveError struct{ Move }
 

@@ -47,8 +47,8 @@ func TestCanWalksTheWholeSquare(t *testing.T) {
 			}
 		}
 	}
-	if len(Moves()) != len(want) {
-		t.Errorf("%d moves, want %d", len(Moves()), len(want))
+	if len(moves) != len(want) {
+		t.Errorf("%d moves, want %d", len(moves), len(want))
 	}
 }
 
