@@ -2,6 +2,7 @@ package drain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/session"
 )
 
@@ -186,14 +188,11 @@ func TestTheNudge(t *testing.T) {
 // Sessions without a task are under the lease too, by their role.
 func TestInvokeUnderALease(t *testing.T) {
 	t.Parallel()
-	for role, want := range map[contract.Role]string{contract.Explorer: "lease-kind", contract.Observer: "lease-kind"} {
-		w := governed(t, nil)
-		w.o.Call.Role = role
-		if _, err := w.invoke(1); code(err) != want {
-			t.Errorf("%s in execution: %v", role, err)
-		}
+	w := governed(t, nil)
+	if _, err := w.invoke(1); code(err) != "lease-kind" {
+		t.Errorf("an explorer in execution: %v", err)
 	}
-	w := governed(t, func(f *gate.File) {
+	w = governed(t, func(f *gate.File) {
 		f.Stance, f.Lease.State, f.Lease.ActivatedAt = gate.Discovery, gate.Draft, time.Time{}
 	})
 	w.answer = answers(finds("x"))
@@ -208,6 +207,57 @@ func TestInvokeUnderALease(t *testing.T) {
 	}
 	if s := w.mustInvoke(2).Said; s[0].Outcome != "failed" || !strings.HasPrefix(s[0].Reason, "lease expired") || s[0].Handoff != "" || s[1].Handoff != "" {
 		t.Errorf("%+v", s)
+	}
+}
+
+// What only detects, and for no task, runs in every stance and outside of every
+// scope, but under no lease that has ended. A task that asks for it keeps its kind.
+func TestDetectingUnderALease(t *testing.T) {
+	t.Parallel()
+	draft := func(to gate.Stance) func(*gate.File) {
+		return func(f *gate.File) { f.Stance, f.Lease.State, f.Lease.ActivatedAt = to, gate.Draft, time.Time{} }
+	}
+	for name, c := range map[string]struct {
+		lease func(*gate.File)
+		after time.Duration
+		want  string
+	}{
+		"execution": {nil, 0, "<nil>"},
+		"discovery": {draft(gate.Discovery), 0, "<nil>"},
+		"a scope":   {func(f *gate.File) { f.Lease.Scope.Kinds, f.Lease.Scope.Tasks = []string{"extract"}, []string{"a"} }, 0, "<nil>"},
+		"time":      {nil, 80 * time.Hour, "lease-time-expired"},
+		"suspended": {func(f *gate.File) { f.Lease.State, f.Stance = gate.Suspended, gate.Sensemaking }, 0, "lease-suspended"},
+	} {
+		for _, role := range []contract.Role{contract.Observer, contract.Validator} {
+			w := governed(t, c.lease, "a")
+			w.now, w.o.Call.Role = w.now.Add(c.after), role
+			e := says()
+			e.Deliverable = &deliver.Deliverable{Schema: deliver.SchemaCommentary, Commentary: &deliver.Commentary{Says: []string{"quiet"}}}
+			w.answer = answers(e)
+			got := "<nil>"
+			if role == contract.Observer {
+				r, err := w.invoke(1)
+				if got = code(err); err == nil && (r.Said[0].Outcome != "completed" || w.records(r.Run)[0].Data["lease"] != "L-0001") {
+					t.Errorf("%s, %s: %+v", role, name, r.Said)
+				}
+			} else {
+				_, err := Resolve(context.Background(), w.repo, w.o, Invocation{})
+				var no contract.Refusals
+				_ = errors.As(err, &no) // it has nothing to judge here; what the lease says stands beside that
+				for _, one := range no {
+					if strings.HasPrefix(one.Code, "lease-") {
+						got = one.Code
+					}
+				}
+			}
+			if got != c.want {
+				t.Errorf("%s, %s: got %q, want %q", role, name, got, c.want)
+			}
+		}
+	}
+	w := governed(t, draft(gate.Discovery), "a contract_role: validator")
+	if _, err := w.drain(context.Background()); code(err) != "lease-kind" {
+		t.Errorf("a task that asks for a validator: %v", err)
 	}
 }
 

@@ -75,9 +75,10 @@ func alarmed(id string) error {
 }
 
 // charter lists what the lease has against a piece of work: its kind in this
-// stance, its place in the scope, and the hash lock of its file.
+// stance, its place in the scope, and the hash lock of its file. A session that
+// only detects, and for no task, is no such work: a lease that stands is enough.
 func (d *drain) charter(t board.Task) []error {
-	if !d.required() {
+	if !d.required() || t.Path == "" && t.Kind == "" {
 		return nil
 	}
 	s, err := d.slow(d.at)
@@ -211,15 +212,17 @@ func unmade(s gate.Stance, a okf.Atom) string {
 	return ""
 }
 
-// kindOf is what a session that no task asks for counts as.
+// kindOf is what a session that no task asks for counts as, "" for one that only
+// detects: nothing of it lands but its findings and its journal, so that it is of
+// no stance and in no scope.
 func kindOf(role contract.Role) string {
 	switch role {
-	case contract.Explorer, contract.Observer:
+	case contract.Explorer:
 		return "research"
 	case contract.Planner:
 		return "option"
-	case contract.Validator:
-		return "review"
+	case contract.Validator, contract.Observer:
+		return ""
 	}
 	return "implement"
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
@@ -25,8 +26,12 @@ func (s *story) audit() {
 	name = "knowledge/" + name
 	ch := repo.Changes{name: b}
 	s.journal(w, ch, journal.Entry{Type: "H", Title: "claims", Content: "execution → validation: " + name})
-	s.record(w, ch, ledger.Record{Kind: ledger.Claim, Reserved: 500_000, Data: map[string]any{"sessions": 1, "contract_role": "validator", "mode": "validation", "handoff": name}})
-	w.base = s.land(s.make("begin", "audit", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}}}))
+	data := map[string]any{"sessions": 1, "contract_role": "validator", "mode": "validation", "handoff": name}
+	if w.lease = s.lease(); w.lease != "" {
+		data["lease"] = w.lease
+	}
+	s.record(w, ch, ledger.Record{Kind: ledger.Claim, Reserved: 500_000, Data: data})
+	w.base = s.land(s.make("begin", "audit", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Lease", w.lease}}}))
 	s.bind(w, contract.Validator, name)
 	s.hand(w, contract.Validator, "", name)
 	ch = repo.Changes{}
@@ -64,5 +69,52 @@ func TestAClaimBringsOnlyItsValidatorsClaims(t *testing.T) {
 		{name: "untold", at: "begin audit", tell: tell, do: func(s *story, d *draft) {
 			swap(s, d, "knowledge/journal/2026-03-02-run-01kj0000000000000000000001.tsv", "execution → validation", "execution, validation")
 		}, want: []string{file + "a handoff execution → validation, of which no journal entry of its commit tells", began + ", of which no journal entry tells"}},
+	})
+}
+
+// What only detects, and for no task, is of no stance and no scope, but under a
+// lease that stood.
+func TestAnAuditIsUnderALease(t *testing.T) {
+	const claim = "8 ledger/2026-03/R1.jsonl:1 a claim "
+	under := func(change func(*gate.Lease), after time.Duration) func(*story) repo.OID {
+		return func(s *story) repo.OID {
+			s.commit(change, nil)
+			s.now = s.now.Add(after)
+			s.audit()
+			return ""
+		}
+	}
+	as := func(role string) func(*story, *draft) {
+		return func(s *story, d *draft) {
+			relay(s, d, func(r *ledger.Record) { r.Data["contract_role"] = role })
+		}
+	}
+	of := func(kind string) string {
+		return claim + "of kind " + kind + " in execution, where only implement, produce, extract, document, fix, change are drained"
+	}
+	runTampers(t, []tamper{
+		{name: "in execution", tell: under(nil, 0), want: []string{}},
+		{name: "in evaluation", tell: func(s *story) repo.OID {
+			s.commit(nil, nil)
+			s.gate("evaluation", gate.Act{Gate: gate.EvaluationGate, Kind: "enter", Reason: "look"})
+			s.audit()
+			return ""
+		}, want: []string{}},
+		{name: "of a narrow scope", tell: under(func(l *gate.Lease) { l.Scope.Kinds, l.Scope.Tasks = []string{"extract"}, []string{"t"} }, 0), want: []string{}},
+		{name: "past its end", tell: under(nil, 80*time.Hour),
+			want: []string{claim + "under L-0001, which was not valid: L-0001 ended at 2026-03-05T09:02:00Z"}},
+		{name: "by who explores", at: "begin audit", tell: under(nil, 0), do: as("explorer"), want: []string{
+			"11 handoffs/R1-claims.md:1 a claim of a session as explorer that brings a handoff execution → validation", of("research"),
+			"10 ledger/2026-03/R1.jsonl:2 a session of the validator; its claim asks for the role explorer"}},
+		{name: "a task's", tell: func(s *story) repo.OID {
+			s.add("judge", "kind: review\ncontract_role: validator\n")
+			s.commit(nil, nil)
+			return s.claim("judge").base
+		}, want: []string{of("review")}},
+		{name: "as if of a task", at: "begin audit", tell: under(nil, 0), do: func(s *story, d *draft) {
+			relay(s, d, func(r *ledger.Record) { r.Task = "t" })
+		}, want: []string{of("review"), "5 ledger/2026-03/R1.jsonl:2 a session without a claim in an earlier commit; money is reserved before it is spent",
+			"11 ledger/2026-03/R1.jsonl:2 a session of the validator names handoff knowledge/handoffs/R1-claims.md as blob #, which the commit of its claim does not hold",
+			"5 ledger/2026-03/R1.jsonl:3 an outcome without an open claim of R1"}},
 	})
 }

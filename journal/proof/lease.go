@@ -125,7 +125,8 @@ func (j *judge) verdict(id, kind string, r ledger.Record, more gate.Facts) (*slo
 	return s, s.lease.Valid(kind, f), nil
 }
 
-// kindOf is the kind of the work that a claim or a result is about.
+// kindOf is the kind of the work that a claim or a result is about, "" for a
+// session that only detects and that no task asks for.
 func (j *judge) kindOf(r ledger.Record) string {
 	for _, f := range j.files {
 		if isTask(f.new) && string(f.new.ID) == r.Task {
@@ -135,20 +136,27 @@ func (j *judge) kindOf(r ledger.Record) string {
 		}
 	}
 	switch contract.Role(text(&r, "contract_role")) { // a session that no task asks for
-	case contract.Explorer, contract.Observer:
+	case contract.Explorer:
 		return "research"
 	case contract.Planner:
 		return "option"
-	case contract.Validator:
+	case contract.Validator, contract.Observer:
+		if r.Task == r.Run {
+			return ""
+		}
 		return "review"
 	}
 	return "implement"
 }
 
 // covered says why the stance, the scope or a hash lock does not let the claimed
-// task be worked on.
+// task be worked on. What only detects, and for no task, changes nothing that
+// they are about.
 func (j *judge) covered(f gate.File, r ledger.Record) (string, error) {
 	l, kind := f.Lease, j.kindOf(r)
+	if r.Task == r.Run && kind == "" {
+		return "", nil
+	}
 	if kinds := gate.Kinds(f.Stance); !slices.Contains(kinds, kind) {
 		return fmt.Sprintf("a claim of kind %s in %s, where only %s are drained", kind, f.Stance, strings.Join(kinds, ", ")), nil
 	}
