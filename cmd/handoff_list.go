@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"fmt"
+	"path"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -46,7 +48,11 @@ func runHandoffList(ctx context.Context, env Env, artifact string, asJSON bool) 
 			told = j.Journal
 		}
 		list = append(list, j)
-		rows = append(rows, []string{j.ID, j.From + " → " + j.To, j.Artifact, handoffState(h), told, j.By})
+		if env.Terminal {
+			rows = append(rows, j.brief(v.cfg.Root))
+		} else {
+			rows = append(rows, []string{j.ID, j.From + " → " + j.To, j.Artifact, handoffState(h), told, j.By})
+		}
 	}
 	if n := len(handoff.Unreadable(v.graph)); n > 0 {
 		talk(env, "handoff list: %s in handoffs that cannot be read; odd handoff check lists them", count(n, "problem"))
@@ -55,6 +61,23 @@ func runHandoffList(ctx context.Context, env Env, artifact string, asJSON bool) 
 		return printJSON(env, list)
 	}
 	return printRows(env, rows)
+}
+
+// brief is a handoff in a terminal's width: its id without the folder, which
+// odd handoff show takes, its transition, its artifact and what is amiss.
+func (j handoffJSON) brief(root string) []string {
+	about := []rune(strings.TrimPrefix(j.Artifact, root+"/"))
+	if over := len(about) - 28; over > 0 {
+		about = append([]rune("…"), about[over+1:]...)
+	}
+	var marks []string
+	if n := len(j.Missing); n > 0 {
+		marks = append(marks, fmt.Sprintf("%d missing", n))
+	}
+	if !j.Told {
+		marks = append(marks, "no entry")
+	}
+	return []string{path.Base(j.ID), j.From + " → " + j.To, string(about), or(strings.Join(marks, ", "), "complete")}
 }
 
 // same reports whether two references mean one artifact: the same text, or two

@@ -67,7 +67,7 @@ func invokeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "reason", Usage: "why the override is needed, specifically"},
 		&cli.StringSliceFlag{Name: "risk", Usage: "a `RISK` of the override you acknowledge; repeatable"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print the resolved contract, spawn and write nothing"},
-		&cli.BoolFlag{Name: "explain", Usage: "print every tool with why it is in or out, spawn and write nothing"},
+		&cli.BoolFlag{Name: "explain", Usage: "print every tool with why it is in or out, and the rules the contract rests on; spawn and write nothing"},
 		jsonFlag(),
 	}
 }

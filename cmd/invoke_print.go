@@ -27,7 +27,11 @@ func printContract(env Env, c contract.Contract, err error, a invocation) error 
 			Contract contract.Contract `json:"contract"`
 			Hash     string            `json:"hash,omitempty"`
 			Refusals contract.Refusals `json:"refusals"`
-		}{c, "", contract.Refusals{}}
+			restsOn
+		}{Contract: c, Refusals: contract.Refusals{}}
+		if a.explain {
+			doc.restsOn = rulesOf(c.Mode)
+		}
 		if len(no) > 0 {
 			doc.Refusals = no
 		} else {
@@ -45,7 +49,7 @@ func printContract(env Env, c contract.Contract, err error, a invocation) error 
 			}
 			rows = append(rows, []string{t.Name, string(t.Class), in, t.Why})
 		}
-		if err := printRows(env, rows); err != nil {
+		if err := printRows(env, append(rows, rulesOf(c.Mode).rows()...)); err != nil {
 			return err
 		}
 	case len(no) == 0:
