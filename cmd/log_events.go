@@ -1,9 +1,13 @@
 package cmd
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +29,10 @@ type event struct {
 	Text   string    `json:"text"`
 	Cost   int64     `json:"cost_micro_usd,omitempty"`
 	Commit string    `json:"commit,omitempty"`
+
+	file string // the ledger file of a record, by repository path
+	nth  int    // and which of its records it is, from 1
+	step int    // its commit's place in the history, more than its parents'; 0 where that is not known
 }
 
 // who is the person, or the end of the run's id, which odd log --run takes.
@@ -36,7 +44,8 @@ func (e event) who() string {
 }
 
 // events are the ledger's records and people's commits on the board, oldest
-// first; records of a run stay in their order. damaged is about ledger files
+// first and within a second as history has them; records of a run stay in their
+// order. damaged is about ledger files
 // that could be read only in part.
 func (v *view) events(ctx context.Context) (all []event, damaged, err error) {
 	all = []event{}
@@ -45,31 +54,91 @@ func (v *view) events(ctx context.Context) (all []event, damaged, err error) {
 		if err != nil {
 			damaged = errors.Join(damaged, fmt.Errorf("%s: %w", v.file(file), err))
 		}
-		for _, r := range records {
+		for i, r := range records {
 			text := r.Tell(func(n int64) string { return budget.MicroUSD(n).String() })
 			task := r.Task
 			if task == r.Run {
 				task = "" // no task asked for it
 			}
-			all = append(all, event{At: r.TS, Kind: string(r.Kind), Run: r.Run, Task: task, Text: okf.Visible(text), Cost: r.Cost})
+			all = append(all, event{At: r.TS, Kind: string(r.Kind), Run: r.Run, Task: task, Text: okf.Visible(text), Cost: r.Cost, file: v.file(file), nth: i + 1})
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	records := len(all)
+	acts, runs, err := v.acts(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := v.place(all, acts, runs); err != nil {
+		return nil, nil, err
+	}
+	all = append(all, acts...)
+	slices.SortStableFunc(all, func(a, b event) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.step, b.step)) })
+	return all, damaged, nil
+}
+
+// step is a commit of a run and its place in the history.
+type step struct {
+	oid repo.OID
+	at  int
+}
+
+// acts are people's commits on the board, and the agent's by run, oldest first.
+func (v *view) acts(ctx context.Context) (acts []event, runs map[string][]step, err error) {
+	runs = map[string][]step{}
+	at := math.MaxInt
 	for c, err := range v.repo.Log(ctx, "", v.tip) {
 		if err != nil {
 			return nil, nil, err
 		}
+		at--
 		if e, ok := v.act(c); ok {
-			all = append(all, e)
+			e.step = at
+			acts = append(acts, e)
+		} else if run := c.Trailer("Odd-Run"); len(run) == 1 && c.Author.Email == v.cfg.AgentEmail {
+			runs[run[0]] = append(runs[run[0]], step{c.OID, at})
 		}
 	}
-	slices.Reverse(all[records:]) // children came first
-	slices.SortStableFunc(all, func(a, b event) int { return a.At.Compare(b.At) })
-	return all, damaged, nil
+	slices.Reverse(acts) // children came first
+	for _, steps := range runs {
+		slices.Reverse(steps)
+	}
+	return acts, runs, nil
+}
+
+// place says of the records that share a second with a person's act which commit
+// of their run brought them: the first whose ledger file is long enough.
+func (v *view) place(records, acts []event, runs map[string][]step) error {
+	shared := map[int64]bool{}
+	for _, e := range acts {
+		shared[e.At.Unix()] = true
+	}
+	held := map[repo.OID]int{} // how many records a run's file has at a commit of it
+	for i := range records {
+		e := &records[i]
+		if !shared[e.At.Unix()] {
+			continue
+		}
+		for _, s := range runs[e.Run] {
+			n, ok := held[s.oid]
+			if !ok {
+				f, err := v.repo.Tree(s.oid)
+				if err != nil {
+					return err
+				}
+				b, _ := fs.ReadFile(f, e.file) // not there yet: no record
+				n = bytes.Count(b, []byte("\n"))
+				held[s.oid] = n
+			}
+			if n >= e.nth {
+				e.step = s.at
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // act reads a person's commit about the board. Commits of the agent are in the
