@@ -25,7 +25,8 @@ func auditVerb(env Env) *cli.Command {
 		Description: "odd audit origin/main..HEAD --persona audit-reviewer\nodd audit main.. --claims pull-request.md --sarif\n\n" +
 			"The change is what HEAD has since it left BASE. Profile, prompts, canon and odd.toml are read\n" +
 			"where it left, so that no change brings its own judge. Exit 1 means a blocker that is not\n" +
-			"accepted, or a session that did not come to findings; an empty change has nothing to say.",
+			"accepted, or a session that did not come to findings; an empty change has nothing to say.\n" +
+			"Journal, ledger, handoffs and proposals of the bundle are left out; odd check --range proves those.",
 		Flags: append(formatFlags(),
 			&cli.StringFlag{Name: "persona", Value: "audit-reviewer", Usage: "the `PROFILE` that judges, audit-reviewer or audit-reviewer@2"},
 			&cli.StringFlag{Name: "claims", Usage: "what the change says of itself: a `FILE`, a handoff or a description (default: its commit messages)"},
@@ -59,9 +60,12 @@ func runAudit(ctx context.Context, env Env, o auditOptions) error {
 	if err != nil {
 		return err
 	}
+	if told := a.change.LeftOut(); told != "" {
+		talk(env, "%s: %s", o.spec, told)
+	}
 	if len(a.change.Files) == 0 {
 		talk(env, "%s: nothing to audit", o.spec)
-		return printAudit(env, o, auditReport{Range: o.spec, Findings: []audit.Judged{}})
+		return printAudit(env, o, auditReport{Range: o.spec, Records: a.change.Records, Findings: []audit.Judged{}})
 	}
 	if err := a.resolve(env, o); err != nil {
 		return err

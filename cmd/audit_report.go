@@ -22,7 +22,8 @@ type auditReport struct {
 	Run      string           `json:"run,omitempty"`
 	Claims   string           `json:"claims,omitempty"` // where they are from
 	Files    int              `json:"files"`
-	Cut      int              `json:"cut"` // bytes of the change that the session was not shown
+	Records  int              `json:"records_left_out"` // files of odd's own records, which are not audited
+	Cut      int              `json:"cut"`              // bytes of the change that the session was not shown
 	Outcome  string           `json:"outcome,omitempty"`
 	Failure  string           `json:"failure,omitempty"`
 	Verdict  deliver.Verdict  `json:"verdict,omitempty"`
@@ -38,7 +39,7 @@ type auditReport struct {
 // report holds what the session said to the change.
 func (a *auditing) report(o auditOptions, said drain.Spoken) auditReport {
 	r := auditReport{
-		Range: o.spec, Base: string(a.from), Head: string(a.to), Run: a.run, Claims: a.claims.Path, Files: len(a.change.Files), Cut: a.cut,
+		Range: o.spec, Base: string(a.from), Head: string(a.to), Run: a.run, Claims: a.claims.Path, Files: len(a.change.Files), Records: a.change.Records, Cut: a.cut,
 		Outcome: said.Outcome, Touched: a.rules.Touched(a.change, a.contract), Hints: said.Hints, Handoff: said.Handoff, Findings: []audit.Judged{},
 	}
 	for _, f := range a.change.Files {

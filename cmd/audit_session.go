@@ -88,25 +88,63 @@ func (a *auditing) governed(env Env) error {
 	return err
 }
 
-// changed reads what differs, as files, as a patch and as commits.
+// changed reads what differs, as files, as a patch and as commits, without odd's
+// own records.
 func (a *auditing) changed(ctx context.Context) error {
 	a.change = audit.Change{Base: string(a.from), Head: string(a.to)}
 	diff, err := a.repo.Diff(ctx, a.from, a.to)
 	if err != nil {
 		return err
 	}
+	var own []string
 	for _, c := range diff {
+		if a.own(c) {
+			own = append(own, c.Path)
+			continue
+		}
 		a.change.Files = append(a.change.Files, audit.File{Path: c.Path, Blob: string(c.New)})
 	}
+	a.change.Records = len(own)
 	for c, err := range a.repo.Log(ctx, a.from, a.to) {
 		if err != nil {
 			return err
 		}
-		a.change.Commits = append(a.change.Commits, audit.Commit{ID: string(c.OID), Message: c.Message})
+		only, err := a.recordsOnly(ctx, c)
+		if err != nil {
+			return err
+		}
+		if !only {
+			a.change.Commits = append(a.change.Commits, audit.Commit{ID: string(c.OID), Message: c.Message})
+		}
 	}
 	slices.Reverse(a.change.Commits)
-	a.change.Patch, err = a.repo.Patch(ctx, a.from, a.to, false)
+	a.change.Patch, err = a.repo.PatchWithout(ctx, a.from, a.to, own)
 	return err
+}
+
+// own reports a file of odd's own records, an ordinary one on both sides.
+func (a *auditing) own(c repo.Change) bool {
+	for _, mode := range []string{c.OldMode, c.NewMode} {
+		if mode != "" && mode != "100644" {
+			return false
+		}
+	}
+	from, at := a.head, c.Path
+	if c.New == "" {
+		from = a.base
+	}
+	b, err := fs.ReadFile(from, at)
+	return err == nil && a.rules.Own(at, b)
+}
+
+// recordsOnly reports a commit that changes odd's own records and nothing else:
+// what it says is a run's account and no claim of the change.
+func (a *auditing) recordsOnly(ctx context.Context, c repo.Commit) (bool, error) {
+	if a.change.Records == 0 || len(c.Parents) != 1 {
+		return false, nil
+	}
+	diff, err := a.repo.Diff(ctx, c.Parents[0], c.OID)
+	return len(diff) > 0 && !slices.ContainsFunc(diff, func(c repo.Change) bool { return !a.own(c) }), err
 }
 
 // rehearse runs the session without a lock, a claim or a record.

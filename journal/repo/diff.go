@@ -95,6 +95,23 @@ func (d *differ) pair(path string, a, b entry) error {
 // when asked. No external diff or text conversion of the user's config runs, and no .gitattributes of a checkout or an
 // index is heeded: it may be the change's own, and would say which of its files are not to be shown.
 func (r *Repo) Patch(ctx context.Context, a, b OID, color bool, paths ...string) ([]byte, error) {
+	var specs []string
+	for _, p := range paths {
+		specs = append(specs, ":(top,literal)"+strings.TrimSuffix(p, "/"))
+	}
+	return r.patch(ctx, a, b, color, specs)
+}
+
+// PatchWithout is Patch without the files at paths.
+func (r *Repo) PatchWithout(ctx context.Context, a, b OID, paths []string) ([]byte, error) {
+	specs := []string{":(top)"}
+	for _, p := range paths {
+		specs = append(specs, ":(top,exclude,literal)"+p)
+	}
+	return r.patch(ctx, a, b, false, specs)
+}
+
+func (r *Repo) patch(ctx context.Context, a, b OID, color bool, specs []string) ([]byte, error) {
 	ta, err := r.treeOrEmpty(a)
 	if err != nil {
 		return nil, err
@@ -105,9 +122,7 @@ func (r *Repo) Patch(ctx context.Context, a, b OID, color bool, paths ...string)
 	}
 	args := []string{"diff-tree", "-p", "-r", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index",
 		"--color=" + map[bool]string{true: "always", false: "never"}[color], string(ta), string(tb), "--"}
-	for _, p := range paths {
-		args = append(args, ":(top,literal)"+strings.TrimSuffix(p, "/"))
-	}
+	args = append(args, specs...)
 	return r.git.run(ctx, call{args: args, read: true, dir: r.gitDir,
 		env: []string{"GIT_DIR=" + r.gitDir, "GIT_WORK_TREE=" + r.gitDir, "GIT_INDEX_FILE=" + filepath.Join(r.gitDir, "odd.no-index")}})
 }

@@ -14,7 +14,10 @@
 //     that no change brings its own judge.
 //  2. A patch that is too long keeps its head and its tail and says between them
 //     how much is missing. Characters that nobody can see are written by number.
-//  3. A finding whose place is not there at the end of the change is marked, not
+//  3. Odd's own records are no part of a change: what an earlier judge said, and
+//     what a session cost, would lead the next one. They are counted, and history
+//     proves them (odd check --range).
+//  4. A finding whose place is not there at the end of the change is marked, not
 //     dropped: the session's claim is checked, and a person sees both.
 package audit
 
@@ -45,6 +48,7 @@ type Change struct {
 	Files      []File // by path
 	Patch      []byte
 	Commits    []Commit // oldest first
+	Records    int      // files left out that differ too, because they are odd's own records
 }
 
 // File is one file that differs. Blob is its blob at Head, "" where it is gone.
@@ -75,8 +79,22 @@ func (c Change) Artifacts() (files []invoke.File, cut int) {
 		files = append(files, invoke.File{Path: f.Path, Blob: cmp.Or(f.Blob, "gone")})
 		names += len(f.Path) + 50
 	}
+	if told := c.LeftOut(); told != "" {
+		files = append(files, invoke.File{Path: told})
+	}
 	text, cut := headAndTail(shown(c.Patch), MaxPatch-max(0, names-spare))
 	return append([]invoke.File{{Path: "the change " + c.Name(), Blob: okf.BlobID(c.Patch), Text: text}}, files...), cut
+}
+
+// LeftOut says what of a change is not audited, "" where all of it is.
+func (c Change) LeftOut() string {
+	switch c.Records {
+	case 0:
+		return ""
+	case 1:
+		return "1 file of odd's own records left out; odd check --range proves it"
+	}
+	return fmt.Sprintf("%d files of odd's own records left out; odd check --range proves those", c.Records)
 }
 
 // headAndTail keeps limit bytes of a text, whole lines from both ends.

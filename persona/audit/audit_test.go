@@ -152,3 +152,57 @@ func TestRules(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Odd's own records are told by folder, depth, extension and, where a person
+// writes too, by type; everything else is audited, wherever it lies.
+func TestOwnRecords(t *testing.T) {
+	t.Parallel()
+	const handed, canon = "---\ntype: handoff\ntitle: x\n---\n", "---\ntype: canon\ntitle: x\n---\n"
+	for _, c := range []struct {
+		root, file, text string
+		want             bool
+	}{
+		{"knowledge", "knowledge/journal/2026-03-02-run.tsv", "", true},
+		{"knowledge", "knowledge/ledger/2026-03/run.jsonl", "", true},
+		{"knowledge", "knowledge/proposals/run.jsonl", "", true},
+		{"knowledge", "knowledge/handoffs/run.md", handed, true},
+		{".", "handoffs/run.md", handed, true},
+		{"a[b]*", "a[b]*/journal/x.tsv", "", true},
+		{"knowledge", "knowledge/handoffs/run.md", canon, false},
+		{"knowledge", "knowledge/handoffs/run.md", "", false},
+		{"knowledge", "knowledge/handoffs/deep/run.md", handed, false},
+		{"knowledge", "knowledge/terms/run.md", handed, false},
+		{"knowledge", "knowledge/journal/tool.sh", "", false},
+		{"knowledge", "knowledge/journal/deep/x.tsv", "", false},
+		{"knowledge", "knowledge/ledger/run.jsonl", "", false},
+		{"knowledge", "knowledge/governance/gates.jsonl", "", false},
+		{"knowledge", "journal/x.tsv", "", false},
+		{"knowledge", "docs/knowledge/journal/x.tsv", "", false},
+	} {
+		if got := (Rules{Root: c.root}).Own(c.file, []byte(c.text)); got != c.want {
+			t.Errorf("root %s: %s %q: %v", c.root, c.file, c.text, got)
+		}
+	}
+}
+
+// What is left out is told in the brief, and where nothing is, nothing is.
+func TestTheBriefTellsWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "", 1: "1 file of odd's own records left out; odd check --range proves it",
+		3: "3 files of odd's own records left out; odd check --range proves those"} {
+		c := change
+		c.Records = n
+		files, _ := c.Artifacts()
+		last := files[len(files)-1].Path
+		if n == 0 {
+			last = strings.TrimPrefix(last, "docs/new.md")
+		}
+		if last != want {
+			t.Errorf("%d: %q, want %q", n, last, want)
+		}
+		b := invoke.BuildFresh(invoke.Fresh{Terms: invoke.Terms{Role: contract.Validator, Modes: []contract.Mode{contract.Validation}}, Artifacts: files})
+		if !strings.Contains(string(b.Text), want) || n == 0 && strings.Contains(string(b.Text), "own records") {
+			t.Errorf("%d: the brief says\n%s", n, b.Text)
+		}
+	}
+}

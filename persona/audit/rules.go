@@ -7,6 +7,7 @@ import (
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/persona/invoke"
 )
 
@@ -62,6 +63,30 @@ func (r Rules) named(uri string) *okf.Atom {
 		return nil
 	}
 	return res.Atom
+}
+
+// Own reports a file of odd's own records: a journal, a ledger, proposals or a
+// handoff of the bundle, by folder, depth and extension. text is the file's, at
+// the end of the change or, where that took it away, at its beginning: what lies
+// among the handoffs and is none, canon say, is no record.
+func (r Rules) Own(file string, text []byte) bool {
+	file, ok := strings.CutPrefix(path.Clean(file), path.Clean(r.Root)+"/")
+	if path.Clean(r.Root) == "." {
+		file, ok = path.Clean(file), true
+	}
+	if !ok {
+		return false
+	}
+	for _, pattern := range []string{"journal/*.tsv", "ledger/*/*.jsonl", "proposals/*.jsonl"} {
+		if is, _ := path.Match(pattern, file); is {
+			return true
+		}
+	}
+	if is, _ := path.Match("handoffs/*.md", file); !is {
+		return false
+	}
+	a, err := okf.Parse(file, text)
+	return err == nil && a.Type == handoff.Type
 }
 
 // Touched lists what of the rules the change would alter, in order: the
