@@ -223,6 +223,12 @@ func (v *view) merged(ctx context.Context, p review.Proposal, a repo.Commit, tar
 	if err != nil {
 		return "", err
 	}
+	return v.missing(ctx, p, a, target, tip, blob, in)
+}
+
+// missing is the rest of merged for a target whose files blob reads; in says
+// that the approval itself is part of it.
+func (v *view) missing(ctx context.Context, p review.Proposal, a repo.Commit, target string, tip repo.OID, blob func(string) string, in bool) (string, error) {
 	waits := fmt.Sprintf("approved by %s, waits for its merge into %s", a.Author.Email, target)
 	i := slices.IndexFunc(p.Paths, func(w review.Path) bool { return blob(w.Path) != w.Result })
 	switch {

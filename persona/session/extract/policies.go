@@ -22,17 +22,21 @@ func (s *section) rules() []candidate {
 	default:
 		return nil
 	}
-	if title := s.subject(); len(e.quote) == 0 || !whole && !nameable(title) {
+	if !whole && !nameable(s.subject()) {
 		return nil
 	}
-	if whole || named {
-		e = s.saying(e)
-	}
-	return s.policy(e, score)
+	return s.policy(e, score, whole || named)
 }
 
-// policy is the one candidate that rests on e.
-func (s *section) policy(e evidence, score int) []candidate {
+// policy is the one candidate that rests on e, and nothing where e says nothing;
+// what is called a policy opens with what it says.
+func (s *section) policy(e evidence, score int, called bool) []candidate {
+	if len(e.quote) == 0 {
+		return nil
+	}
+	if called {
+		e = s.saying(e)
+	}
 	return []candidate{{kind: policy, title: capital(s.qualified(s.subject())), about: firstSentence(e.quote[0]), score: score,
 		evidence: []evidence{e}, owners: s.owners()}}
 }
