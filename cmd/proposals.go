@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"path"
 	"strings"
 	"time"
@@ -144,7 +143,7 @@ func oneProposal(b gate.Buffer, id string) (gate.Proposal, error) {
 	}
 	switch len(found) {
 	case 0:
-		return gate.Proposal{}, fmt.Errorf("%s: no such proposal; odd proposals list --all shows them: %w", id, fs.ErrNotExist)
+		return gate.Proposal{}, fmt.Errorf("%s: no such proposal; odd proposals list --all shows them", id)
 	case 1:
 		return found[0], nil
 	}

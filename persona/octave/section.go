@@ -15,11 +15,7 @@ func (p *parser) section(e *Entry, at, end int) bool {
 	if !ok || !sectionMark(mark) {
 		return false
 	}
-	n := 0
-	for n < len(rest) && plainKey("_"+rest[n:n+1]) || n > 0 && n < len(rest) && rest[n] == '-' {
-		n++
-	}
-	name, tail := rest[:n], rest[n:]
+	name, tail := sectionName(rest)
 	comment := ""
 	if i := strings.Index(tail, " //"); i >= 0 {
 		tail, comment = tail[:i], strings.TrimRight(tail[i+1:], " \t")
@@ -31,6 +27,16 @@ func (p *parser) section(e *Entry, at, end int) bool {
 	}
 	e.Kind, e.Mark, e.Key, e.Text, e.Comment = Section, mark, name, tail, comment
 	return true
+}
+
+// sectionName cuts the name off the front of s: a plain key that may hold "-"
+// behind its first byte.
+func sectionName(s string) (name, tail string) {
+	n := 0
+	for n < len(s) && (plainKey("_"+s[n:n+1]) || n > 0 && s[n] == '-') {
+		n++
+	}
+	return s[:n], s[n:]
 }
 
 // sectionMark reports digits with at most one letter behind, or a plain key.
