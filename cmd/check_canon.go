@@ -7,7 +7,7 @@ import (
 )
 
 func runCheckCanon(ctx context.Context, env Env, o checkOptions) error {
-	l, b, err := o.src.library(ctx, env)
+	l, b, err := o.src.openCanon(ctx, env)
 	if err != nil {
 		return err
 	}

@@ -164,7 +164,7 @@ func nameOf(s string) string {
 func triggers(s section) []string {
 	var text []string
 	for _, l := range s.lines {
-		if l.code && fenceOf(l.text) == "" {
+		if l.code && fenceMark(l.text) == "" {
 			text = append(text, strings.Split(l.text, ",")...)
 		}
 	}

@@ -29,7 +29,7 @@ func mdLines(doc string, first int) []mdLine {
 	fence := ""
 	for i, text := range strings.Split(doc, "\n") {
 		text = strings.TrimSuffix(text, "\r")
-		mark := fenceOf(text)
+		mark := fenceMark(text)
 		l := mdLine{first + i, text, fence != ""}
 		switch {
 		case fence == "" && mark != "":
@@ -42,8 +42,8 @@ func mdLines(doc string, first int) []mdLine {
 	return out
 }
 
-// fenceOf is the run of marks a line opens or closes a block of code with.
-func fenceOf(text string) string {
+// fenceMark is the run of marks a line opens or closes a block of code with.
+func fenceMark(text string) string {
 	t := strings.TrimLeft(text, " ")
 	for _, c := range []string{"`", "~"} {
 		if n := len(t) - len(strings.TrimLeft(t, c)); n >= 3 && len(text)-len(t) <= 3 {

@@ -126,7 +126,7 @@ func profileBlock(body []byte) yamlBlock {
 	fence, isYAML, n := "", false, 0
 	names := regexp.MustCompile(`(?m)^persona[ \t]*:`)
 	for line := range bytes.Lines(body) {
-		mark, info := fenceOf(line)
+		mark, info := fenceMark(line)
 		switch {
 		case fence == "" && mark != "":
 			fence, isYAML = mark, info == "yaml" || info == "yml"
@@ -146,9 +146,9 @@ func profileBlock(body []byte) yamlBlock {
 	return b
 }
 
-// fenceOf is the run of three or more "`" or "~" a line begins with, and the
+// fenceMark is the run of three or more "`" or "~" a line begins with, and the
 // first word after it in lower case.
-func fenceOf(line []byte) (mark, info string) {
+func fenceMark(line []byte) (mark, info string) {
 	s := strings.TrimRight(string(line), " \t\r\n")
 	trimmed := strings.TrimLeft(s, " ")
 	if len(s)-len(trimmed) > 3 || len(trimmed) < 3 || trimmed[0] != '`' && trimmed[0] != '~' {

@@ -10,11 +10,11 @@ import (
 	"github.com/odd-cli/odd/okf/canon"
 )
 
-// library reads the source as canon: every markdown file of the folder, atom or
+// openCanon reads the source as canon: every markdown file of the folder, atom or
 // not. The bundle that it returns has a place and no atoms.
-func (s source) library(ctx context.Context, env Env) (*canon.Library, bundle, error) {
+func (s source) openCanon(ctx context.Context, env Env) (*canon.Library, bundle, error) {
 	if s.rev != "" {
-		return s.committedLibrary(ctx, env)
+		return s.openCommittedCanon(ctx, env)
 	}
 	root, prefix, err := bundleDir(env, s.dir)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s source) library(ctx context.Context, env Env) (*canon.Library, bundle, e
 	return l, bundle{root: root, prefix: prefix}, err
 }
 
-func (s source) committedLibrary(ctx context.Context, env Env) (*canon.Library, bundle, error) {
+func (s source) openCommittedCanon(ctx context.Context, env Env) (*canon.Library, bundle, error) {
 	r, _, files, err := s.commit(ctx, env)
 	if err != nil {
 		return nil, bundle{}, err
