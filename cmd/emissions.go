@@ -3,10 +3,6 @@ package cmd
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -46,22 +42,9 @@ func readEmissions(env Env, files []string) ([]reconcile.Incoming, error) {
 }
 
 func readEmission(env Env, name string) ([]byte, error) {
-	r := env.Stdin
-	if name != "-" {
-		f, err := os.Open(env.path(name))
-		var at *fs.PathError
-		if errors.As(err, &at) {
-			return nil, fmt.Errorf("%s: %w", name, at.Err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		r = f
-	}
-	b, err := io.ReadAll(io.LimitReader(r, maxEmission+1))
+	b, err := readInput(env, name, maxEmission)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
 	if len(b) > maxEmission {
 		return nil, refuse("malformed", "%s: more than %d bytes; split it", name, maxEmission)

@@ -2,10 +2,6 @@ package cmd
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
@@ -23,32 +19,10 @@ func octaveVerb(env Env) *cli.Command {
 	})
 }
 
-// readOctave reads a file of OCTAVE, - for stdin, as far as odd reads one.
-func readOctave(env Env, name string) ([]byte, error) {
-	r := env.Stdin
-	if name != "-" {
-		f, err := os.Open(env.path(name))
-		var at *fs.PathError
-		if errors.As(err, &at) {
-			return nil, fmt.Errorf("%s: %w", name, at.Err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		r = f
-	}
-	b, err := io.ReadAll(io.LimitReader(r, octave.MaxBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return b, nil
-}
-
 // openOctave reads a document leniently; what leaves its structure in doubt is
 // told and is an error.
 func openOctave(env Env, name string) (*octave.Doc, error) {
-	b, err := readOctave(env, name)
+	b, err := readInput(env, name, octave.MaxBytes)
 	if err != nil {
 		return nil, err
 	}

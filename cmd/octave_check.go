@@ -34,7 +34,7 @@ func octaveCheck(env Env) *cli.Command {
 func runOctaveCheck(env Env, files []string, mode octave.Mode, asJSON bool) error {
 	var found []octave.Problem
 	for _, name := range files {
-		b, err := readOctave(env, name)
+		b, err := readInput(env, name, octave.MaxBytes)
 		if err != nil {
 			return err
 		}
