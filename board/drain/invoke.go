@@ -249,14 +249,9 @@ func (d *drain) speak(ctx context.Context, c *claim, n int) *work {
 			return w.blocked("%s", why)
 		}
 	}
-	b, err := d.resolve(c.task)
-	if err != nil {
-		return w.blocked("contract: %s", told(err))
-	}
-	w.bound = b
-	req, err := d.request(ctx, c, w)
-	if err != nil {
-		return w.blocked("brief: %v", err)
+	req, ok := d.prepare(ctx, c, w, d.resolve)
+	if !ok {
+		return w
 	}
 	if c.sessions > 1 {
 		req.Member = n
@@ -268,7 +263,7 @@ func (d *drain) speak(ctx context.Context, c *claim, n int) *work {
 	if w.verdict == board.ToReview {
 		slug := ""
 		if c.sessions > 1 {
-			slug = fmt.Sprintf("%d %s", n, b.Role)
+			slug = fmt.Sprintf("%d %s", n, w.bound.Role)
 		}
 		d.handover(w, slug, "")
 	}

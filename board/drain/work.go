@@ -45,6 +45,22 @@ func (w *work) blocked(format string, args ...any) *work {
 	return w
 }
 
+// prepare binds the contract and makes the request; not ok means that w is
+// blocked and says why.
+func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.Task) (bound, error)) (req session.Request, ok bool) {
+	b, err := bind(c.task)
+	if err != nil {
+		w.blocked("contract: %s", told(err))
+		return req, false
+	}
+	w.bound = b
+	if req, err = d.request(ctx, c, w); err != nil {
+		w.blocked("brief: %v", err)
+		return req, false
+	}
+	return req, true
+}
+
 // lands reports work that would come to a review, or hand something over, by itself.
 func (w *work) lands() bool { return w.verdict == board.ToReview && !w.refreshed }
 
@@ -55,14 +71,9 @@ func (d *drain) work(ctx context.Context, c *claim) *work {
 	if why := d.embody(w, c.task.Role); why != "" {
 		return w.blocked("%s", why)
 	}
-	b, err := d.spawnable(c.task)
-	if err != nil {
-		return w.blocked("contract: %s", told(err))
-	}
-	w.bound = b
-	req, err := d.request(ctx, c, w)
-	if err != nil {
-		return w.blocked("brief: %v", err)
+	req, ok := d.prepare(ctx, c, w, d.spawnable)
+	if !ok {
+		return w
 	}
 	d.session(ctx, c, w, req)
 	if w.verdict == board.ToReview {
