@@ -1,0 +1,45 @@
+package anchor
+
+// The codes. A code never changes its meaning; a new meaning is a new code.
+const (
+	BindSyntax    Code = "A_BIND_SYNTAX"
+	BindRole      Code = "A_BIND_ROLE"
+	BindMismatch  Code = "A_BIND_ROLE_MISMATCH"
+	BindCognition Code = "A_BIND_COGNITION"
+	BindArchetype Code = "A_BIND_ARCHETYPE"
+	BindAuthority Code = "A_BIND_AUTHORITY"
+	BindParent    Code = "A_BIND_PARENT"
+
+	TenCount   Code = "A_TEN_COUNT"
+	TenSyntax  Code = "A_TEN_SYNTAX"
+	TenDup     Code = "A_TEN_DUP"
+	TenGeneric Code = "A_TEN_GENERIC"
+	CtxMissing Code = "A_CTX_MISSING"
+	CtxEscape  Code = "A_CTX_ESCAPE"
+	CtxNotFile Code = "A_CTX_NOTFILE"
+	CtxRange   Code = "A_CTX_RANGE"
+
+	CommitArtifact Code = "A_COMMIT_ARTIFACT"
+	CommitGate     Code = "A_COMMIT_GATE"
+
+	StageOrder   Code = "A_STAGE_ORDER"
+	TokenFormat  Code = "A_TOKEN_FORMAT"
+	TokenUnknown Code = "A_TOKEN_UNKNOWN"
+	TokenExpired Code = "A_TOKEN_EXPIRED"
+	Exhausted    Code = "A_RETRIES_EXHAUSTED"
+	ArmDrift     Code = "A_ARM_DRIFT"
+	ConstChanged Code = "A_CONSTITUTION_CHANGED"
+	ConstMissing Code = "A_CONSTITUTION_MISSING"
+	ConstBroken  Code = "A_CONSTITUTION_BROKEN"
+	ConstPoor    Code = "A_CONSTITUTION_POOR"
+	ModeUnknown  Code = "A_MODE"
+	Persist      Code = "A_PERSIST"
+	Taken        Code = "A_ALREADY_BOUND"
+	Damaged      Code = "A_RECORD_DAMAGED"
+	Forged       Code = "A_PERMIT_FORGED"
+	Locked       Code = "A_LOCKED"
+	OutsidePaths Code = "A_OUTSIDE_PATHS"
+	Unwritable   Code = "A_PROTECTED_PATH"
+	ToolUnknown  Code = "A_TOOL_UNKNOWN"
+	CallUnread   Code = "A_CALL_UNREAD"
+)
