@@ -37,9 +37,9 @@
 // The names in [contract] are held to the tables of package contract, but for
 // profile: which profiles there are, the bundle says.
 //
-// The keys of [anchor] and [pipeline], and what an [[mcp]] table says besides
-// its name, wait in Reserved for the parts of odd that will read them; only
-// their shape is checked here.
+// The keys of [pipeline], and what an [[mcp]] table says besides its name, wait
+// in Reserved for the parts of odd that will read them; only their shape is
+// checked here.
 package config
 
 import (
@@ -70,13 +70,13 @@ type Config struct {
 	// AllowedSigners is [governance] allowed_signers: the file, in the
 	// repository, of who may sign with which SSH key; "": whom git trusts here.
 	AllowedSigners string
+	Anchor         Anchor
 	MaxTasks       int           // [drain] max_tasks, default 1
 	TaskLease      time.Duration // [drain] lease, default 30m
 	MaxAttempts    int           // [drain] max_attempts, default 3
 	ReviewTTL      time.Duration // [pipeline] review_ttl, default 14 days
 
-	// Reserved holds the other keys of [anchor] and [pipeline] by their dotted
-	// name, and "mcp" as a list of tables, as the TOML library reads them.
+	// Reserved holds the other keys of [pipeline] by their dotted name, and "mcp" as a list of tables, as the TOML library reads them.
 	Reserved map[string]any
 }
 
@@ -133,6 +133,7 @@ func Default() Config {
 		},
 		Floor:       Floor{Atoms: 5, Processes: 1, Guides: 1, UnresolvedPct: 20},
 		Lease:       "required",
+		Anchor:      defaultAnchor(),
 		MaxTasks:    1,
 		TaskLease:   30 * time.Minute,
 		MaxAttempts: 3,
@@ -149,6 +150,7 @@ func Parse(file string, b []byte) (Config, error) {
 		return Config{}, Errors{syntax(file, err)}
 	}
 	p := parser{file: file, c: Default()}
+	p.c.Anchor.Strictness = "" // it follows from the mode
 	p.table(root, nil)
 	if len(p.errs) == 0 && p.values == 0 {
 		p.fail(1, `empty; an empty odd.toml is never "no rules": write at least [governance] lease, or restore the file from git`)

@@ -66,7 +66,9 @@ lease = "off"
 require_signed = true
 allowed_signers = ".github/allowed_signers"
 [anchor]
-mode = "auto"
+mode = "full"
+state = ".sessions/"
+constitutions = ["agents/", "lib/*/agents"]
 ttl = "8h"
 [pipeline]
 auto_apply = false
@@ -95,10 +97,11 @@ name = "files"
 		Servers: []string{"files"},
 		Floor:   Floor{Atoms: 2, Processes: 0, Guides: 3, UnresolvedPct: 50},
 		Lease:   "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers", MaxTasks: 4, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
+		Anchor: Anchor{Mode: "full", Strictness: "default", State: ".sessions", Constitutions: []string{"agents", "lib/*/agents"}, TTL: 8 * time.Hour},
 		Reserved: map[string]any{
-			"anchor.mode": "auto", "anchor.ttl": "8h", "pipeline.auto_apply": false,
-			"pipeline.validate": []any{[]any{"make", "test"}},
-			"mcp":               []map[string]any{{"name": "files"}},
+			"pipeline.auto_apply": false,
+			"pipeline.validate":   []any{[]any{"make", "test"}},
+			"mcp":                 []map[string]any{{"name": "files"}},
 		},
 	}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
@@ -187,6 +190,18 @@ func TestParseRefuses(t *testing.T) {
 		{"a role with a typing error", "[contract.roles]\nfix = \"resolvr\"\n", `odd.toml:2: contract.roles.fix: "resolvr" is not known; did you mean "resolver"?`},
 		{"a kind with a typing error", "[contract.roles]\nfixx = \"resolver\"\n", `the kind of task: "fixx" is not known; did you mean "fix"?`},
 		{"a profile that is empty", "[contract]\nprofile = \"\"\n", "want a text of one line"},
+		{"an anchor's mode with a typing error", "[anchor]\nmode = \"expres\"\n", `odd.toml:2: anchor.mode: "expres" is not known; did you mean "express"?`},
+		{"an anchor's mode in capitals", "[anchor]\nmode = \"FULL\"\n", `"FULL": want one of full, express, lite, untracked`},
+		{"a strictness from nowhere", "[anchor]\nstrictness = \"micro\"\n", "anchor.strictness: \"micro\" is not known; want one of quick, default, deep"},
+		{"an anchor's state that climbs", "[anchor]\nstate = \"../s\"\n", "odd.toml:2: anchor.state: \"../s\": want a folder"},
+		{"an anchor's state of git's own", "[anchor]\nstate = \".git/s\"\n", "git's own folder"},
+		{"an anchor's state in the bundle", "[anchor]\nstate = \"knowledge/s\"\n", "odd.toml:2: anchor.state: \"knowledge/s\" and the bundle \"knowledge\" lie in one another"},
+		{"a bundle in the anchor's state", "[bundle]\nroot = \".hestai/sessions/k\"\n", "odd.toml:2: anchor.state: \".hestai/sessions\" and the bundle"},
+		{"an absolute constitution", "[anchor]\nconstitutions = [\"/etc\"]\n", "want folders below the top of the repository"},
+		{"a constitution that is no glob", "[anchor]\nconstitutions = [\"a[\"]\n", "want folders below the top of the repository"},
+		{"no constitutions", "[anchor]\nconstitutions = []\n", "names no folder"},
+		{"constitutions as text", "[anchor]\nconstitutions = \"a\"\n", "want a list of strings"},
+		{"a permit of a second", "[anchor]\nttl = \"1s\"\n", "want a duration from 1m to 1d"},
 		{"an mcp server without a name", "[[mcp]]\ncommand = \"x\"\n", "a server without a name"},
 		{"an mcp server twice", "[[mcp]]\nname = \"x\"\n[[mcp]]\nname = \"x\"\n", `server "x" stands twice`},
 		{"one mcp server as a table", "[mcp]\nname = \"x\"\n", "mcp: want tables"},

@@ -249,10 +249,7 @@ func bundleRoot(s string) error {
 	if s == "." || !fs.ValidPath(s) || strings.ContainsAny(s, `\:`) || strings.ContainsFunc(s, control) {
 		return fmt.Errorf(`%q: want a folder below the top of the repository, like "knowledge", without ".."`, s)
 	}
-	if first, _, _ := strings.Cut(s, "/"); strings.EqualFold(first, ".git") {
-		return fmt.Errorf("%q: is git's own folder", s)
-	}
-	return nil
+	return ours(s)
 }
 
 // repoFile accepts the path of a file below the top of the repository.
@@ -260,15 +257,10 @@ func repoFile(s string) error {
 	if s == "." || !fs.ValidPath(s) || strings.ContainsAny(s, `\:`) || strings.ContainsFunc(s, control) {
 		return fmt.Errorf(`%q: want a file below the top of the repository, like ".github/allowed_signers", without ".."`, s)
 	}
-	if first, _, _ := strings.Cut(s, "/"); strings.EqualFold(first, ".git") {
-		return fmt.Errorf("%q: is git's own folder", s)
-	}
-	return nil
+	return ours(s)
 }
 
-func isText(n node) error     { _, err := str(n, word); return err }
-func isBool(n node) error     { _, err := boolean(n); return err }
-func isDuration(n node) error { _, err := span(n); return err }
+func isBool(n node) error { _, err := boolean(n); return err }
 
 func isList(n node) error {
 	if _, ok := n.value.([]any); !ok {
