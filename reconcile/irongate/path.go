@@ -1,0 +1,249 @@
+package irongate
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// The longest path and the longest name in one that every file system takes.
+const (
+	maxPath = 1024
+	maxName = 255
+)
+
+// letterRule is a rule that a repository path keeps or breaks by its letters
+// alone: no disk is asked, so what a symbolic link does is not seen here.
+type letterRule struct {
+	code, text, fix string
+	breaks          func(p string, names []string) bool
+}
+
+// letterRules holds for what a path of a change may look like on every machine
+// that may check it out, not only on this one.
+var letterRules = []letterRule{
+	{"path_empty", "is no path", "name a file, from the top of the repository",
+		func(p string, _ []string) bool { return p == "" }},
+	{"path_absolute", "does not begin at the top of the repository", "write it from the top of the repository, without a leading / or a drive",
+		func(p string, _ []string) bool { return strings.HasPrefix(p, "/") || drive().MatchString(p) }},
+	{"path_expands", "begins with a character that a shell or a program reads as something else", "begin the path with a letter, a digit, a dot or a bracket",
+		func(p string, _ []string) bool { return p != "" && strings.ContainsRune("~-", rune(p[0])) }},
+	{"path_escapes", "holds a .. and could leave the repository", "write where it leads, without ..",
+		func(_ string, names []string) bool { return anyName(names, func(n string) bool { return n == ".." }) }},
+	{"path_backslash", `holds a \, which some systems take for a slash`, "use slashes",
+		func(p string, _ []string) bool { return strings.Contains(p, `\`) }},
+	{"path_not_clean", "is not in its shortest form", "leave out . parts and double or closing slashes",
+		func(p string, names []string) bool {
+			return p != "" && anyName(names[btoi(names[0] == ""):], func(n string) bool { return n == "" || n == "." })
+		}},
+	{"path_not_utf8", "is not UTF-8", "write the name in UTF-8",
+		func(p string, _ []string) bool { return !utf8.ValidString(p) }},
+	{"path_control", "holds a control character", "leave it out",
+		func(p string, _ []string) bool { return strings.ContainsFunc(p, unicode.IsControl) }},
+	{"path_invisible", "holds a character that cannot be seen or turns the direction of writing", "leave it out",
+		func(p string, _ []string) bool { return strings.ContainsFunc(p, unseen) }},
+	{"path_not_nfc", "is written with composed letters taken apart, so that one name could be two files", "write it in Unicode's NFC form",
+		func(p string, _ []string) bool { return utf8.ValidString(p) && !norm.NFC.IsNormalString(p) }},
+	{"path_trailing", "holds a name that ends in a dot or a space, which some systems drop", "end every name in a letter or a digit",
+		func(_ string, names []string) bool {
+			return anyName(names, func(n string) bool { return n != "." && n != ".." && strings.TrimRight(n, ". ") != n })
+		}},
+	{"path_reserved", "holds one of < > : \" | ? *, which no file name can have on some systems", "use letters, digits, dots and dashes",
+		func(p string, _ []string) bool { return strings.ContainsAny(p, `<>:"|?*`) && !drive().MatchString(p) }},
+	{"path_device", "holds a name that is a device on some systems, whatever its extension", "choose another name",
+		func(_ string, names []string) bool { return anyName(names, deviceName) }},
+	{"path_short_name", "holds a short name (six letters, ~, a number), which can stand for another file on some systems", "write the whole name",
+		func(_ string, names []string) bool { return anyName(names, short().MatchString) }},
+	{"path_long", fmt.Sprintf("is longer than %d bytes, or a name in it than %d", maxPath, maxName), "shorten it",
+		func(p string, names []string) bool {
+			return len(p) > maxPath || anyName(names, func(n string) bool { return len(n) > maxName })
+		}},
+}
+
+var (
+	drive  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]:`) })
+	short  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^.~]{1,6}~[0-9]{1,6}(\.[^.]{0,3})?$`) })
+	device = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(con|prn|aux|nul|(com|lpt)[0-9¹²³]|conin\$|conout\$) *(\.|$)`)
+	})
+)
+
+func deviceName(n string) bool { return device().MatchString(n) }
+
+func anyName(names []string, is func(string) bool) bool {
+	for _, n := range names {
+		if is(n) {
+			return true
+		}
+	}
+	return false
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// unseen reports whether a character cannot be told by looking: one that has
+// no glyph, that changes the direction or the look of its neighbours, or a
+// space other than the plain one. Control characters are told apart.
+func unseen(r rune) bool {
+	switch {
+	case unicode.IsControl(r), r == utf8.RuneError:
+		return false
+	case r == 0x34F, r == 0x115F, r == 0x1160, r == 0x17B4, r == 0x17B5, r == 0x3164, r == 0xFFA0:
+		return true // fillers, which are letters and marks by their category
+	case unicode.Is(unicode.Variation_Selector, r), unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
+		return true
+	}
+	return !unicode.IsPrint(r)
+}
+
+// Path lists every reason why p is no path of a file in a repository, judged
+// by its letters alone. None means: relative, inside, and the same file on every
+// file system. It does not say that p may be written: see [Protected].
+func Path(p string) []Finding {
+	names := strings.Split(p, "/")
+	var out []Finding
+	for _, r := range letterRules {
+		if r.breaks(p, names) {
+			out = append(out, Finding{Code: r.code, Severity: Hard, How: ByBytes, Path: p, Text: fmt.Sprintf("the path %q %s", p, r.text), Fix: r.fix})
+		}
+	}
+	return out
+}
+
+// Paths judges each path of a change and then all together: two that are one
+// file where letter case does not count, one that is a folder of another, and
+// paths that make a git repository of a folder, whose settings git would run.
+func Paths(ps []string) []Finding {
+	var out []Finding
+	seen := map[string]string{}
+	for _, p := range ps {
+		out = append(out, Path(p)...)
+		if other, ok := seen[Fold(p)]; ok {
+			text := fmt.Sprintf("the path %q is the same file as %q where letter case does not count", p, other)
+			out = append(out, Finding{Code: "path_clash", Severity: Hard, How: ByBytes, Path: p, Text: text, Fix: "name each file once, with names that differ by more than case"})
+			continue
+		}
+		seen[Fold(p)] = p
+	}
+	for _, p := range ps {
+		for dir := path.Dir(Fold(p)); dir != "." && dir != "/"; dir = path.Dir(dir) {
+			if other, ok := seen[dir]; ok {
+				text := fmt.Sprintf("the path %q lies below %q, which the change writes as a file", p, other)
+				out = append(out, Finding{Code: "path_below_file", Severity: Hard, How: ByBytes, Path: p, Text: text, Fix: "choose one of the two"})
+			}
+		}
+		if dir := path.Dir(p); path.Base(Fold(p)) == "head" && bare(dir, ps) {
+			text := fmt.Sprintf("the folder %q would be a git repository, whose config git obeys", dir)
+			out = append(out, Finding{Code: "path_repository", Severity: Hard, How: ByBytes, Path: p, Text: text, Fix: "keep test repositories in an archive and unpack them in the test"})
+		}
+	}
+	return out
+}
+
+// bare reports whether paths give a folder what git asks of a repository
+// besides its HEAD.
+func bare(dir string, ps []string) bool {
+	below := func(name string) bool {
+		prefix := Fold(path.Join(dir, name))
+		return anyName(ps, func(p string) bool { f := Fold(p); return f == prefix || strings.HasPrefix(f, prefix+"/") })
+	}
+	return below("objects") || below("refs") || below("config")
+}
+
+// Fold is the name under which the most forgiving file system keeps a path:
+// case folded, compatibility forms unified, unseen characters, closing dots and
+// spaces and NTFS streams dropped, backslashes as slashes, in its shortest form.
+// Two paths with one Fold may be one file. A path that leads out keeps its "..".
+func Fold(p string) string {
+	names := strings.Split(strings.ReplaceAll(p, `\`, "/"), "/")
+	for i, n := range names {
+		n = norm.NFKC.String(strings.Map(foldRune, norm.NFKC.String(n)))
+		n = strings.ReplaceAll(n, "ß", "ss")
+		if at := strings.IndexByte(n, ':'); at > 0 {
+			n = n[:at]
+		}
+		if n != "." && n != ".." {
+			n = strings.TrimRightFunc(n, func(r rune) bool { return r == '.' || unicode.IsSpace(r) })
+		}
+		names[i] = strings.ReplaceAll(n, `\`, "/") // a compatibility form of a backslash
+	}
+	return path.Clean(strings.Join(names, "/"))
+}
+
+// foldRune returns the lower case of the first of the characters that differ
+// from r by case only, and nothing for a character that cannot be seen.
+func foldRune(r rune) rune {
+	if unseen(r) && !unicode.IsSpace(r) || unicode.IsControl(r) {
+		return -1
+	}
+	first := r
+	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+		first = min(first, next)
+	}
+	return unicode.ToLower(first)
+}
+
+// Match reports whether a path is one that a glob means: path.Match name by
+// name, where a name of ** stands for any number of names, none included. A
+// glob that cannot be read matches nothing; see [BadGlob].
+func Match(glob, p string) bool {
+	g, n := strings.Split(glob, "/"), strings.Split(p, "/")
+	gi, ni, star, from := 0, 0, -1, 0
+	for ni < len(n) {
+		switch {
+		case gi < len(g) && g[gi] == "**":
+			star, from = gi, ni
+			gi++
+		case gi < len(g) && matchName(g[gi], n[ni]):
+			gi++
+			ni++
+		case star >= 0: // let the last ** take one name more
+			from++
+			gi, ni = star+1, from
+		default:
+			return false
+		}
+	}
+	for gi < len(g) && g[gi] == "**" {
+		gi++
+	}
+	return gi == len(g)
+}
+
+func matchName(glob, name string) bool {
+	ok, err := path.Match(glob, name)
+	return ok && err == nil
+}
+
+// MatchAny reports whether one of the globs means the path.
+func MatchAny(globs []string, p string) bool {
+	return anyName(globs, func(g string) bool { return Match(g, p) })
+}
+
+// BadGlob says why a glob is not one, nil if it is: it stays inside the
+// repository, ** stands alone between slashes, and brackets close.
+func BadGlob(glob string) error {
+	for _, name := range strings.Split(glob, "/") {
+		switch {
+		case name == "" || name == "." || name == "..":
+			return fmt.Errorf("glob %q: leaves the repository or is not in its shortest form; write it from the top, like docs/**", glob)
+		case name != "**" && strings.Contains(name, "**"):
+			return fmt.Errorf("glob %q: ** stands next to other characters; put it alone between slashes", glob)
+		}
+		if _, err := path.Match(name, ""); err != nil {
+			return fmt.Errorf("glob %q: %w; close every bracket, or escape it with a backslash", glob, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package irongate
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// surface is one kind of file that no machine writes: the globs that name it,
+// matched against a path's [Fold], and why.
+type surface struct {
+	code, why string
+	globs     []string
+}
+
+// surfaces are what stands between a change and the machine that proposes it:
+// what git runs, what governs, what records, what configures the agents
+// themselves, what builds and publishes, what holds secrets, and what other
+// people wrote. Every glob is in lower case and names whole words: a source
+// file about tokens is none of these.
+var surfaces = []surface{
+	{"protected_git", "git reads it to decide what to run", []string{
+		"**/.git/**", "**/.gitmodules", "**/.gitattributes", "**/.gitconfig", "**/.githooks/**", "**/.husky/**",
+		"**/.pre-commit-config.y*ml", "**/lefthook*.y*ml", "**/.lefthook*.y*ml", "**/.overcommit.yml"}},
+	{"protected_governance", "it governs what machines may do, and only a person changes it", []string{
+		"**/governance/**", "**/odd.toml", "**/pause.toml", "**/allowed_signers", "**/codeowners"}},
+	{"protected_record", "it is a record of what happened, which only odd appends to", []string{
+		"**/ledger/**/*.jsonl", "**/ledger/[0-9][0-9][0-9][0-9]-[0-9][0-9]/**", "**/proposals/*.jsonl", "**/journal/*.tsv"}},
+	{"protected_anchor", "it holds the handshakes and permits of sessions", []string{
+		"**/.hestai/**", "**/.hestai-state/**"}},
+	{"protected_agent", "it configures the agents and their hooks", []string{
+		"**/.claude/**", "**/.claude.json", "**/.mcp.json", "**/.codex/**", "**/.cursor/**", "**/.gemini/**", "**/.windsurf/**", "**/.continue/**",
+		"**/.roo/**", "**/.opencode/**", "**/opencode.json*", "**/.aider.conf.yml", "**/.zed/**", "**/.idea/**",
+		"**/.vscode/**", "**/.devcontainer/**", "**/.devcontainer.json"}},
+	{"protected_workflow", "it runs with the rights of the forge", []string{
+		"**/.github/**", "**/.gitlab-ci.yml", "**/.gitlab/**", "**/.gitea/**", "**/.forgejo/**", "**/.circleci/**", "**/.buildkite/**",
+		"**/.woodpecker/**", "**/.woodpecker.y*ml", "**/.drone.yml", "**/.travis.yml", "**/jenkinsfile", "**/jenkinsfile.*",
+		"**/azure-pipelines*.yml", "**/bitbucket-pipelines.yml", "**/appveyor.yml", "**/.appveyor.yml", "**/cloudbuild.y*ml"}},
+	{"protected_credential", "it is where credentials are kept", []string{
+		"**/.env", "**/.env.*", "**/.env-*", "**/.env_*", "**/.envrc", "**/.ssh/**", "**/.aws/**", "**/.gcp/**", "**/.azure/**", "**/.kube/**", "**/.gnupg/**",
+		"**/.docker/config.json", "**/.netrc", "**/_netrc", "**/.npmrc", "**/.yarnrc*", "**/.pypirc", "**/.git-credentials", "**/.pgpass", "**/.my.cnf", "**/.htpasswd",
+		"**/*.pem", "**/*.key", "**/*.p12", "**/*.pfx", "**/*.jks", "**/*.keystore", "**/*.kdbx", "**/*.ppk", "**/*.tfstate", "**/*.tfvars",
+		"**/id_rsa", "**/id_rsa.*", "**/id_ed25519", "**/id_ed25519.*", "**/id_ecdsa", "**/id_ecdsa.*", "**/id_dsa", "**/id_dsa.*",
+		"**/credentials", "**/credentials.json", "**/credentials.y*ml", "**/credentials.toml", "**/credentials.ini", "**/credentials.csv",
+		"**/secrets.json", "**/secrets.y*ml", "**/secrets.toml", "**/secrets.env", "**/service-account*.json"}},
+	{"protected_dependency", "other people's code is brought in by its package manager, never edited in place", []string{
+		"vendor/**", "**/vendor/modules.txt", "third_party/**", "**/node_modules/**", "**/bower_components/**", "**/.venv/**", "**/venv/**", "**/site-packages/**", "**/.yarn/**"}},
+}
+
+// gatePackages is what judges changes in odd's own repository, and what
+// measures it, named by package so that a new file is in by being there.
+var gatePackages = []string{
+	"reconcile/**", "board/gate/**", "board/review/**", "board/pipeline/**", "board/budget/**", "journal/proof/**", "journal/ledger/**",
+	"persona/anchor/**", "persona/contract/**", "testscripts/*_test.go", "action.yml",
+}
+
+var ownModule = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^module[ \t]+"?github\.com/odd-cli/odd"?[ \t]*(//.*)?\r?$`)
+})
+
+// GatePackages returns globs to hand to [Protected] for a repository with this
+// go.mod: odd's own gate packages if it is odd's own, else none. A gate that a
+// machine may edit is none.
+func GatePackages(goMod []byte) []string {
+	if !ownModule().Match(goMod) {
+		return nil
+	}
+	return slices.Clone(gatePackages)
+}
+
+// Protected lists every reason why no machine may write a path, or remove it,
+// none if it may. extra are globs the configuration adds; nothing takes away.
+// The path is read as the most forgiving file system would, so that .GIT/config,
+// "git~1" and names with unseen letters in them are what they stand for.
+// A path that is not from the repository's top is [Path]'s to refuse.
+func Protected(p string, extra []string) []Finding {
+	folded := strings.TrimPrefix(Fold(p), "/")
+	var out []Finding
+	for _, s := range surfaces {
+		if MatchAny(s.globs, folded) {
+			out = append(out, protected(s.code, p, s.why))
+		}
+	}
+	if anyName(strings.Split(folded, "/"), short().MatchString) {
+		out = append(out, protected("protected_short_name", p, "its short name can stand for a protected file"))
+	}
+	for _, g := range extra {
+		if Match(foldGlob(g), folded) {
+			out = append(out, protected("protected_config", p, fmt.Sprintf("the configuration protects %s", g)))
+		}
+	}
+	return out
+}
+
+func protected(code, p, why string) Finding {
+	return Finding{Code: code, Severity: Hard, How: ByBytes, Path: p, Text: fmt.Sprintf("%q is protected: %s", p, why), Fix: "leave it out of the change and ask a person to make it"}
+}
+
+// foldGlob folds the letters of a glob and leaves what a glob means by its
+// dots and colons alone. "docs/" means all below it.
+func foldGlob(g string) string {
+	if dir, ok := strings.CutSuffix(g, "/"); ok {
+		g = dir + "/**"
+	}
+	return strings.ToLower(g)
+}
+
+// secretPlaces are the globs of files that may hold credentials, which a
+// command may not even read.
+func secretPlaces() []string {
+	for _, s := range surfaces {
+		if s.code == "protected_credential" {
+			return s.globs
+		}
+	}
+	panic("unreachable: no surface holds credentials")
+}

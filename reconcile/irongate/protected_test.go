@@ -1,0 +1,172 @@
+package irongate
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestProtected(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ path, want string }{
+		{".git", "protected_git"},
+		{".git/config", "protected_git"},
+		{".GIT/config", "protected_git"},
+		{".Git/hooks/pre-commit", "protected_git"},
+		{"sub/.git/config", "protected_git"},
+		{".git /config", "protected_git"},
+		{".git./config", "protected_git"},
+		{".g\u200cit/config", "protected_git"},
+		{".git::$INDEX_ALLOCATION/config", "protected_git"},
+		{".g\u0131t/../.git/x", "protected_git"},
+		{`.git\config`, "protected_git"},
+		{"/.git/config", "protected_git"},
+		{"a/../.git/config", "protected_git"},
+		{".\uff47it/config", "protected_git"},
+		{"git~1/config", "protected_short_name"},
+		{"GITMOD~1", "protected_short_name"},
+		{".gitmodules", "protected_git"},
+		{".gitattributes", "protected_git"},
+		{".husky/pre-commit", "protected_git"},
+		{".pre-commit-config.yaml", "protected_git"},
+		{"knowledge/governance/lease.toml", "protected_governance"},
+		{"odd.toml", "protected_governance"},
+		{"ODD.TOML", "protected_governance"},
+		{"knowledge/pause.toml", "protected_governance"},
+		{"allowed_signers", "protected_governance"},
+		{"knowledge/ledger/2026-11/run-X.jsonl", "protected_record"},
+		{"knowledge/ledger/2026-11", "protected_record"},
+		{"knowledge/journal/2026-11-22-x.tsv", "protected_record"},
+		{"knowledge/proposals/run-X.jsonl", "protected_record"},
+		{".hestai/sessions/active/x/anchor.json", "protected_anchor"},
+		{".claude/settings.json", "protected_agent"},
+		{".claude/settings.local.json", "protected_agent"},
+		{".mcp.json", "protected_agent"},
+		{".codex/config.toml", "protected_agent"},
+		{".cursor/rules/x.mdc", "protected_agent"},
+		{".vscode/tasks.json", "protected_agent"},
+		{".github/workflows/ci.yml", "protected_workflow"},
+		{".github/actions/x/action.yml", "protected_workflow"},
+		{".gitlab-ci.yml", "protected_workflow"},
+		{".circleci/config.yml", "protected_workflow"},
+		{"Jenkinsfile", "protected_workflow"},
+		{".env", "protected_credential"},
+		{"web/.env.local", "protected_credential"},
+		{"certs/server.PEM", "protected_credential"},
+		{"keys/id_rsa", "protected_credential"},
+		{"id_ed25519.pub", "protected_credential"},
+		{".ssh/config", "protected_credential"},
+		{".aws/credentials", "protected_credential"},
+		{".netrc", "protected_credential"},
+		{".npmrc", "protected_credential"},
+		{".pypirc", "protected_credential"},
+		{"config/credentials.json", "protected_credential"},
+		{"vendor/x/y.go", "protected_dependency"},
+		{"web/node_modules/x/index.js", "protected_dependency"},
+		{".venv/lib/x.py", "protected_dependency"},
+
+		{"cancellation_token.go", ""},
+		{"authoring.md", ""},
+		{"token_bucket.go", ""},
+		{"secret.go", ""},
+		{"internal/secrets/store.go", ""},
+		{"credentials.go", ""},
+		{"environment.go", ""},
+		{".envoy.yaml", ""},
+		{"gitignore.go", ""},
+		{".gitignore", ""},
+		{"docs/git/hooks.md", ""},
+		{"governance.md", ""},
+		{"journal/ledger/ledger.go", ""},
+		{"journal/story.md", ""},
+		{"odd.toml.md", ""},
+		{"hestai/x", ""},
+		{"claude.md", ""},
+		{"cursor/x.go", ""},
+		{"github/client.go", ""},
+		{"jenkins.md", ""},
+		{"pem.go", ""},
+		{"id_rsa_test.go", ""},
+		{"keyboard.go", ""},
+		{"internal/vendor/model.go", ""},
+		{"venv.md", ""},
+		{"longername~1/x", ""},
+	} {
+		if got := codes(Protected(c.path, nil)); got != c.want {
+			t.Errorf("Protected(%q) = %q, want %q", c.path, got, c.want)
+		}
+	}
+}
+
+// TestEverySurfaceBites walks the table: each glob protects a path made from it.
+func TestEverySurfaceBites(t *testing.T) {
+	t.Parallel()
+	for _, s := range surfaces {
+		for _, g := range s.globs {
+			if err := BadGlob(g); err != nil {
+				t.Error(err)
+			}
+			p := strings.NewReplacer("/**", "/x/y", "**/", "a/", "*", "", "[0-9]", "1").Replace(g)
+			if !strings.Contains(codes(Protected(p, nil)), s.code) {
+				t.Errorf("%s: %q does not protect %q", s.code, g, p)
+			}
+		}
+	}
+}
+
+func TestProtectedOnlyGrows(t *testing.T) {
+	t.Parallel()
+	extra := []string{"policy/", "**/Makefile", "!.git/**"}
+	for _, c := range []struct{ path, want string }{
+		{"policy/a/b.md", "protected_config"},
+		{"Policy/A", "protected_config"},
+		{"sub/makefile", "protected_config"},
+		{".git/config", "protected_git"},
+		{"policy.md", ""},
+	} {
+		if got := codes(Protected(c.path, extra)); got != c.want {
+			t.Errorf("Protected(%q) = %q, want %q", c.path, got, c.want)
+		}
+	}
+}
+
+func TestGatePackages(t *testing.T) {
+	t.Parallel()
+	own, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	extra := GatePackages(own)
+	for _, p := range []string{"reconcile/irongate/path.go", "reconcile/irongate/new.go", "board/gate/lease.go", "journal/proof/cap.go", "testscripts/rules_test.go"} {
+		if got := codes(Protected(p, extra)); got != "protected_config" {
+			t.Errorf("Protected(%q) = %q with odd's own go.mod", p, got)
+		}
+	}
+	if got := codes(Protected("cmd/help.go", extra)); got != "" {
+		t.Errorf("cmd/help.go: %q", got)
+	}
+	if got := GatePackages([]byte("module github.com/odd-cli/oddity\n")); got != nil {
+		t.Errorf("another module has odd's gate packages: %q", got)
+	}
+}
+
+// TestGatePackagesAreThere: a list of names rots when packages move. Each is in
+// the table of who may import whom, which must name every package.
+func TestGatePackagesAreThere(t *testing.T) {
+	t.Parallel()
+	table, err := os.ReadFile("../../testscripts/imports_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range gatePackages {
+		dir, isPackage := strings.CutSuffix(g, "/**")
+		if isPackage && !strings.Contains(string(table), "\""+dir+"\":") {
+			t.Errorf("%s: no package is named so", g)
+		}
+		names, err := filepath.Glob(filepath.Join("../..", filepath.FromSlash(g)))
+		if !isPackage && (err != nil || len(names) == 0) {
+			t.Errorf("%s: nothing in this repository is named so", g)
+		}
+	}
+}
