@@ -257,6 +257,8 @@ type Anchor struct {
 	Tensions    []Tension  `json:"tensions"`
 	Commit      Commit     `json:"commit"`
 	Permit      Permit     `json:"permit"`
+	Harness     string     `json:"harness_session_id,omitempty"`
+	By          string     `json:"by,omitempty"`  // as in the handshake
 	SHA256      string     `json:"anchor_sha256"` // of the canonical JSON without SHA256 and MAC
 	MAC         string     `json:"mac"`           // HMAC-SHA-256 of SHA256 under the state directory's key
 }
@@ -267,9 +269,9 @@ type World struct {
 	Random       func(b []byte) error                     // fills b
 	WorkTree     string                                   // absolute
 	Files        fs.FS                                    // the work tree, confined to it
-	Facts        func() (Facts, error)                    // git's status, read when asked
+	Facts        func() (Facts, error)                    // git's status, read when asked; the gate's may leave out Files
 	Descends     func(head, from string) (bool, error)    // whether head has from among its ancestors
-	Constitution func(role string) (Constitution, error)  // finds and reads a role's
+	Constitution func(role string) (Constitution, error)  // finds and reads a role's; an error that is a Refusal says its codes
 	Protected    func(path string) (why string, yes bool) // what no session may write
 	Phase        func() (phase string, problem string)    // from the project's own context file
 	TTL          time.Duration                            // of a permit; an hour by default

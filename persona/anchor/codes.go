@@ -42,4 +42,21 @@ const (
 	Unwritable   Code = "A_PROTECTED_PATH"
 	ToolUnknown  Code = "A_TOOL_UNKNOWN"
 	CallUnread   Code = "A_CALL_UNREAD"
+
+	StrictnessUnknown Code = "A_STRICTNESS"
+	PathsAsked        Code = "A_PATHS"       // globs that are none, or lie outside the constitution's
+	RoleName          Code = "A_ROLE_NAME"   // no name a file could have
+	FocusTaken        Code = "A_FOCUS_TAKEN" // a warning: another active session has the same focus
+	Unswept           Code = "A_UNSWEPT"     // a warning: an old entry could not be removed
+	Released          Code = "A_RELEASED"    // the session was released
+	NoWorkTree        Code = "A_WORKTREE"    // it is gone, or git does not answer there
+	AnchorMissing     Code = "A_ANCHOR_MISSING"
+	NotValidated      Code = "A_NOT_VALIDATED"
+	RoleOther         Code = "A_ROLE_OTHER"
+	PermitExpired     Code = "A_PERMIT_EXPIRED"
+	BranchOther       Code = "A_BRANCH_OTHER"
+	HeadMoved         Code = "A_HEAD_MOVED"    // a warning where HEAD moved on to a descendant
+	CitedChanged      Code = "A_CITED_CHANGED" // a warning: lines a tension cites are not what they were
+	RenewalsOver      Code = "A_RENEWALS_OVER"
+	RenewTooLate      Code = "A_RENEW_TOO_LATE"
 )
