@@ -239,6 +239,7 @@ type Permit struct {
 	Artifact     string     `json:"artifact"`
 	Gate         string     `json:"gate"`
 	Parent       string     `json:"parent,omitempty"`
+	Harness      string     `json:"harness_session_id,omitempty"` // the harness's session it was asked for in; it unlocks no other
 	Payload      string     `json:"payload_sha256"`
 }
 
