@@ -25,7 +25,15 @@
 //	           substrate, model, turns, outcome, failure, brief, and contract (hash,
 //	           role, mode, surface, engagement, voice, persona, artifact, tainted,
 //	           override, handoffs with their path and blob), deliverable (its schema),
-//	           handoff (the file it is written to), hints (how many; none refuses)
+//	           handoff (the file it is written to), hints (how many; none refuses), and
+//	           anchor (token, sha256, mode, tier, emission_at: when it had been read)
+//	anchor     the permit that a session worked under, released: one record a token.
+//	           Members task, role (as the anchor has it), dead_run where this run swept it
+//	           after one that died; data token, tier, mode, generated_by (who made the
+//	           tensions: agent or server), bound_at, expires_at, released_at, reason, arm
+//	           (head, branch, phase, focus, focus_source), context_hash (of that arm),
+//	           constitution (path, blob and sha256 as head has it), allow and deny (globs),
+//	           artifact, gate, payload_sha256, anchor_sha256
 //	reconcile  what the membrane did. Data counts (by effect), held (what it kept
 //	           out: effect, id, path, reason)
 //	outcome    the task's verdict; closes the run's claim of it. Members task, team,
@@ -70,6 +78,7 @@ type Kind string
 const (
 	Claim     Kind = "claim"     // task, role, attempt, reserved_micro_usd, lease_expires, base
 	Session   Kind = "session"   // substrate, model, turns, cost_micro_usd, outcome, brief manifest hash
+	Anchor    Kind = "anchor"    // token, role, what it allowed, from when to when
 	Reconcile Kind = "reconcile" // counts by effect, what was held
 	Outcome   Kind = "outcome"   // verdict, reason, cost_micro_usd, trace, artifacts, the proposal
 	Abandoned Kind = "abandoned" // a dead run's task swept by this run: dead_run, cost_micro_usd = its reservation
@@ -79,7 +88,7 @@ const (
 
 // Kinds lists the kinds in the order a run writes them.
 func Kinds() []Kind {
-	return []Kind{Claim, Session, Reconcile, Outcome, Abandoned, Refused, Paused}
+	return []Kind{Claim, Session, Anchor, Reconcile, Outcome, Abandoned, Refused, Paused}
 }
 
 // Record is one line. Money is integer micro-USD. Zero members are not stored. Data carries what is

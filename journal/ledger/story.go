@@ -17,6 +17,8 @@ func (r Record) Tell(usd func(int64) string) string {
 		return r.tellClaim(usd)
 	case Session:
 		return r.tellSession(usd)
+	case Anchor:
+		return r.tellAnchor()
 	case Reconcile:
 		return r.tellReconcile()
 	case Outcome:
@@ -94,6 +96,23 @@ func (r Record) tellSession(usd func(int64) string) string {
 	}
 	if f := or(r.say("failure"), r.say("outcome")); f != "" && f != "completed" {
 		s += "; it ended as " + f
+	}
+	return s
+}
+
+func (r Record) tellAnchor() string {
+	if r.DeadRun != "" {
+		return fmt.Sprintf("released the permit of %s, left behind by %s", or(r.Role, "a session"), r.DeadRun)
+	}
+	s := fmt.Sprintf("bound it as %s under %s", or(r.Role, "nobody"), or(r.say("mode"), "no mode"))
+	if r.say("generated_by") == "agent" {
+		s += ", which it proved itself"
+	}
+	if allow, _ := r.Data["allow"].([]any); len(allow) > 0 {
+		s += fmt.Sprintf(", to write %v", allow[0])
+		if len(allow) > 1 {
+			s += fmt.Sprintf(" and %d more", len(allow)-1)
+		}
 	}
 	return s
 }

@@ -40,6 +40,10 @@ func TestTell(t *testing.T) {
 		{Record{Kind: Outcome, Run: "run-1", Task: "run-1", Data: map[string]any{"verdict": "yielded", "reason": "Which tide?"}}, "ended as yielded: Which tide?"},
 		{Record{Kind: Outcome, Run: "run-1", Task: "run-1", Data: map[string]any{"verdict": "completed"}}, "ended as completed"},
 		{Record{Kind: Abandoned, Task: "run-0", DeadRun: "run-0", Cost: 1_000_000}, "swept a session that died, run-0, charging $1.00"},
+		{Record{Kind: Anchor, Role: "editor", Data: map[string]any{"mode": "express", "generated_by": "server", "allow": []any{"knowledge/**"}}}, "bound it as editor under express, to write knowledge/**"},
+		{Record{Kind: Anchor, Role: "editor", Data: map[string]any{"mode": "full", "generated_by": "agent", "allow": []any{"a/*", "b/*", "c"}}},
+			"bound it as editor under full, which it proved itself, to write a/* and 2 more"},
+		{Record{Kind: Anchor, Role: "editor", DeadRun: "run-0"}, "released the permit of editor, left behind by run-0"},
 		{Record{Kind: "promotion"}, "recorded promotion"},
 		{Record{Kind: Reconcile, Data: map[string]any{"counts": "many", "held": 1}}, "reconciled nothing"},
 	} {

@@ -26,7 +26,8 @@ type block struct {
 // Parse reads the fenced blocks of a text emission. Every bad block is a
 // located problem and then nothing is returned. An emission that declares no
 // outcome parses, as one that failed with Silent, and keeps its Says, because a
-// turn of a dialogue ends without an outcome, and its Proposals. Turns is 1 and the cost
+// turn of a dialogue ends without an outcome, its Payloads, because proving who
+// one is need not be the end of a session, and its Proposals. Turns is 1 and the cost
 // unknown unless odd.usage.1 says more.
 func Parse(text []byte) (Emission, []okf.Problem) {
 	p := parser{e: Emission{Usage: Usage{Turns: 1}}, seen: map[string]int{}}
@@ -37,7 +38,7 @@ func Parse(text []byte) (Emission, []okf.Problem) {
 		return Emission{}, p.bad
 	}
 	if p.e.Outcome == "" {
-		return Emission{Says: p.e.Says, Proposals: p.e.Proposals, Usage: p.e.Usage, Outcome: Failed, Failure: Silent,
+		return Emission{Payloads: p.e.Payloads, Says: p.e.Says, Proposals: p.e.Proposals, Usage: p.e.Usage, Outcome: Failed, Failure: Silent,
 			Detail: "the emission ends without an odd.finish.1 block"}, nil
 	}
 	return p.e, nil
@@ -108,7 +109,7 @@ func (p *parser) problem(line int, message, hint string) {
 
 func (p *parser) block(b block) {
 	switch b.word {
-	case "atom", "json", "change":
+	case "atom", "json", "change", "octave":
 		if b.open {
 			p.problem(b.line, "the "+b.word+" block is not closed", "end it with a line of as many backticks")
 			return
@@ -121,6 +122,9 @@ func (p *parser) block(b block) {
 		p.object(b)
 	case "change":
 		p.e.HasChange = true
+	case "octave":
+		late := len(p.e.Atoms) > 0 || p.e.HasChange || p.e.Deliverable != nil
+		p.e.Payloads = append(p.e.Payloads, Payload{Text: b.text, Line: b.line, Late: late})
 	}
 }
 

@@ -292,3 +292,28 @@ func roundTrip(t *testing.T, e Emission) {
 		t.Errorf("printed and read again (-want +got):\n%s", d)
 	}
 }
+
+func octaveBlock(text string) string { return fence3 + "octave\n" + text + fence3 + "\n" }
+
+// What a session says to its anchor comes through as it stands, also without an
+// outcome, and what comes after work is told.
+func TestParsePayloads(t *testing.T) {
+	t.Parallel()
+	bind, proof := "===IDENTITY===\nBIND:\n  ROLE::editor\n===END===\n", "===IDENTITY===\nCOMMIT:\n===END===\n"
+	want := []Payload{{Text: []byte(bind), Line: 2}, {Text: []byte(proof), Line: 8}}
+	text := "Here is who I am.\n" + octaveBlock(bind) + octaveBlock(proof)
+	if e, bad := Parse([]byte(text)); len(bad) > 0 || e.Failure != Silent || cmp.Diff(want, e.Payloads) != "" {
+		t.Errorf("%v, %s: %s", bad, e.Failure, cmp.Diff(want, e.Payloads))
+	}
+	e, bad := Parse([]byte(octaveBlock(bind) + atomBlock("", goodAtom) + octaveBlock(proof) + done))
+	if len(bad) > 0 || len(e.Atoms) != 1 || len(e.Payloads) != 2 || e.Payloads[0].Late || !e.Payloads[1].Late {
+		t.Errorf("%v, %+v", bad, e)
+	}
+	again, bad := Parse(Print(e))
+	if len(bad) > 0 || len(again.Payloads) != 2 || string(again.Payloads[1].Text) != proof {
+		t.Errorf("printed: %v, %+v", bad, again.Payloads)
+	}
+	if _, bad := Parse([]byte(fence3 + "octave\n" + bind)); len(bad) != 1 || !strings.Contains(bad[0].Message, "the octave block is not closed") {
+		t.Errorf("not closed: %v", bad)
+	}
+}

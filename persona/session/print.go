@@ -10,10 +10,14 @@ import (
 )
 
 // Print writes e as a text emission, the form Parse reads and package replay
-// records: atoms, notes, says, proposals, the deliverable, usage, handoff and outcome. A
+// records: octave payloads, atoms, notes, says, proposals, the deliverable, usage, handoff and outcome. A
 // change and what only odd records (Raw, Transcript, At) are not in it.
 func Print(e Emission) []byte {
 	var b bytes.Buffer
+	for _, p := range e.Payloads {
+		ticks := Fence(p.Text)
+		fmt.Fprintf(&b, "%soctave\n%s%s\n\n", ticks, endLine(p.Text), ticks)
+	}
 	for _, a := range e.Atoms {
 		printAtom(&b, a)
 	}
@@ -57,11 +61,16 @@ func printAtom(b *bytes.Buffer, a Atom) {
 		b.WriteString(" path=" + a.Atom.Path)
 	}
 	b.WriteByte('\n')
-	b.Write(text)
-	if !bytes.HasSuffix(text, []byte("\n")) {
-		b.WriteByte('\n')
-	}
+	b.Write(endLine(text))
 	b.WriteString(ticks + "\n\n")
+}
+
+// endLine is text that ends its last line.
+func endLine(text []byte) []byte {
+	if len(text) == 0 || bytes.HasSuffix(text, []byte("\n")) {
+		return text
+	}
+	return append(bytes.Clone(text), '\n')
 }
 
 func printObject(b *bytes.Buffer, v any) {

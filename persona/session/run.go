@@ -48,7 +48,7 @@ func (e Emission) fail(name, detail string) Emission {
 	if e.Outcome == Failed && e.Failure != "" {
 		name, detail = e.Failure, e.Detail
 	}
-	return Emission{Proposals: e.Proposals, Usage: e.Usage, Raw: e.Raw, Transcript: e.Transcript,
+	return Emission{Payloads: e.Payloads, Proposals: e.Proposals, Usage: e.Usage, Raw: e.Raw, Transcript: e.Transcript,
 		Outcome: Failed, Failure: name, Detail: detail}
 }
 

@@ -57,6 +57,9 @@
 //     Usage, handoff, finish and the deliverable stand once: two deliverables
 //     are a problem, of one schema or of two.
 //   - change: proposed edits to files that are not atoms. It is only noted.
+//   - octave: a payload of the anchor, who the session is (BIND) or what it means
+//     to do (TENSIONS and COMMIT), for a session that must prove it before what it
+//     emits counts. Package anchor reads it; elsewhere it means nothing.
 //
 // A block of any other word, or of none, is prose.
 //
@@ -140,6 +143,13 @@ type Note struct{ Type, Facet, Title, Content string }
 // commitment, evaluation, emergency) and why, at most 500 bytes. It moves nothing.
 type Proposal struct{ Severity, Gate, Reason string }
 
+// Payload is one octave block. Late says that work was emitted above it.
+type Payload struct {
+	Text []byte
+	Line int // of its fence
+	Late bool
+}
+
 // Emission is everything a session hands back.
 type Emission struct {
 	Atoms       []Atom
@@ -149,6 +159,7 @@ type Emission struct {
 	Says        []deliver.Say        // odd.say.1, in order
 	Deliverable *deliver.Deliverable // nil when none was emitted
 	Proposals   []Proposal           // odd.proposal.1, in order; kept whatever the outcome
+	Payloads    []Payload            // octave blocks, in order
 	Usage       Usage
 	Outcome     Outcome
 	Failure     string // name of the failure, e.g. "timeout", "malformed", "exit"
