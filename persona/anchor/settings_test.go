@@ -163,7 +163,7 @@ func TestSettingsSeesWhatWasAltered(t *testing.T) {
 		{"not blocking", `"block"`, `"allow"`, "the entry is not as installed"},
 		{"no time", `"timeout": 5`, `"timeout": 0`, "the entry is not as installed"},
 		{"in the background", `"timeout": 5,`, `"timeout": 5, "async": true,`, "the entry is not as installed"},
-		{"another program", `"odd anchor gate --hook claude"`, `"/tmp/odd anchor gate --hook claude || true"`, "the entry is not as installed"},
+		{"another program", `"odd anchor gate --hook claude"`, `"./odd anchor gate --hook claude || true"`, "the entry is not as installed"},
 		{"some tools", `"*"`, `"Bash"`, "the matcher leaves tools out"},
 		{"a condition", `"matcher": "*",`, `"matcher": "*", "if": "Bash(ls)",`, "the group has if"},
 	} {

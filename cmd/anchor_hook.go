@@ -1,0 +1,154 @@
+package cmd
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/anchor"
+)
+
+func anchorHook(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "hook",
+		Usage:       "put the gate into a harness's settings file, or take it out",
+		Description: "odd anchor hook install\nodd anchor hook check\nodd anchor hook uninstall --local",
+		Subcommands: []*cli.Command{anchorHookInstall(env), anchorHookUninstall(env), anchorHookCheck(env)},
+	})
+}
+
+// hookFlags say which settings file is meant; without one, the project's.
+func hookFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "local", Usage: "the settings of this clone alone, .claude/settings.local.json"},
+		&cli.StringFlag{Name: "file", Usage: "edit the settings in `FILE`"},
+		jsonFlag(),
+	}
+}
+
+// settingsFile is one settings file of a harness: where it is, and its name for a person.
+type settingsFile struct{ path, name string }
+
+// hookFile reads the flags.
+func hookFile(env Env, c *cli.Context) (settingsFile, error) {
+	if err := noArgs(c); err != nil {
+		return settingsFile{}, err
+	}
+	local, file := c.Bool("local"), c.String("file")
+	switch {
+	case local && file != "":
+		return settingsFile{}, usage("%s: --local and --file name two files; want one", verbOf(c))
+	case file != "":
+		return settingsFile{env.path(file), file}, nil
+	}
+	r, err := repo.Open(env.Dir)
+	if err != nil {
+		return settingsFile{}, err
+	}
+	name := ".claude/settings.json"
+	if local {
+		name = ".claude/settings.local.json"
+	}
+	return settingsFile{filepath.Join(r.Root(), filepath.FromSlash(name)), name}, nil
+}
+
+// read returns what the file holds, nil if it is not there. It follows no link:
+// a link would have the edit land in a file that nobody named.
+func (f settingsFile) read() ([]byte, error) {
+	for _, p := range []string{filepath.Dir(f.path), f.path} {
+		st, err := os.Lstat(p)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		case st.Mode()&fs.ModeSymlink != 0:
+			return nil, refuse("settings-link", "%s: %s is a symbolic link; name the file it leads to with --file", f.name, filepath.Base(p))
+		case p == f.path && !st.Mode().IsRegular():
+			return nil, refuse("settings-link", "%s: not a regular file; name another with --file", f.name)
+		}
+	}
+	b, err := os.ReadFile(f.path)
+	if b == nil && err == nil {
+		b = []byte{}
+	}
+	return b, err
+}
+
+// write replaces the file whole or not at all; nil removes it, and its folder if
+// that is then empty.
+func (f settingsFile) write(b []byte) error {
+	dir := filepath.Dir(f.path)
+	if b == nil {
+		err := os.Remove(f.path)
+		if filepath.Base(dir) == ".claude" {
+			_ = os.Remove(dir) // not empty: it stays
+		}
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return renameio.WriteFile(f.path, b, 0o644, renameio.WithExistingPermissions())
+}
+
+// byAgent refuses what only a person does: an agent that installs its own gate
+// could take it out too.
+func byAgent(env Env, verb string) error {
+	for _, name := range []string{"ODD_RUN", "ODD_ANCHOR", "CLAUDECODE"} {
+		if env.Getenv(name) != "" {
+			return refuse("in-session", "%s: an agent's session does not touch its own gate (%s is set); run it in a terminal of your own", verb, name)
+		}
+	}
+	return nil
+}
+
+// editHook writes the settings file as edit makes it from what it holds.
+func editHook(env Env, f settingsFile, verb string, edit func(string, []byte) ([]byte, error), asJSON bool) error {
+	if err := byAgent(env, verb); err != nil {
+		return err
+	}
+	was, err := f.read()
+	if err != nil {
+		return err
+	}
+	now, err := edit(f.name, was)
+	if err != nil {
+		return err
+	}
+	changed := !bytes.Equal(was, now) || (was == nil) != (now == nil)
+	if changed {
+		if err := f.write(now); err != nil {
+			return err
+		}
+	}
+	state, _, _, err := anchor.CheckHook(f.name, now)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, map[string]any{"file": f.name, "state": state, "changed": changed})
+	}
+	if !changed {
+		talk(env, "%s: %s already", f.name, state)
+		return nil
+	}
+	return printRows(env, [][]string{{f.name, string(state)}})
+}
+
+// onPath reports whether a program is found as a shell would find it.
+func onPath(env Env, program string) bool {
+	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
+		if st, err := os.Stat(filepath.Join(dir, program)); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 && strings.HasPrefix(dir, "/") {
+			return true
+		}
+	}
+	return false
+}

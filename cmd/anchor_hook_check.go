@@ -1,0 +1,103 @@
+package cmd
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/anchor"
+)
+
+func anchorHookCheck(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "check",
+		Usage: "say whether the harness asks odd before every tool",
+		Description: "odd anchor hook check\n\n" +
+			"Reads the project's settings, this clone's and the person's own: installed, missing, altered,\n" +
+			"or shadowed by a key that turns hooks off. Exit 1 if no file has the hook, or one of them\n" +
+			"weakens it.",
+		Flags: hookFlags(),
+		Action: func(c *cli.Context) error {
+			f, err := hookFile(env, c)
+			if err != nil {
+				return err
+			}
+			all := []settingsFile{f}
+			if !c.Bool("local") && c.String("file") == "" {
+				if all, err = harnessFiles(env); err != nil {
+					return err
+				}
+			}
+			return runAnchorHookCheck(env, all, c.Bool("json"))
+		},
+	})
+}
+
+// harnessFiles are the settings that a session in this work tree reads.
+func harnessFiles(env Env) ([]settingsFile, error) {
+	r, err := repo.Open(env.Dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []settingsFile
+	for _, name := range []string{".claude/settings.json", ".claude/settings.local.json"} {
+		all = append(all, settingsFile{filepath.Join(r.Root(), filepath.FromSlash(name)), name})
+	}
+	if home := env.Getenv("HOME"); home != "" {
+		all = append(all, settingsFile{filepath.Join(home, ".claude", "settings.json"), "~/.claude/settings.json"})
+	}
+	return all, nil
+}
+
+// hookRow is one settings file as check tells it.
+type hookRow struct {
+	File  string           `json:"file"`
+	State anchor.HookState `json:"state"`
+	Why   string           `json:"why,omitempty"`
+}
+
+func runAnchorHookCheck(env Env, files []settingsFile, asJSON bool) error {
+	var rows []hookRow
+	installed, bad := false, false
+	for _, f := range files {
+		b, err := f.read()
+		if err != nil {
+			return err
+		}
+		state, line, why, err := anchor.CheckHook(f.name, b)
+		if err != nil {
+			return err
+		}
+		row := hookRow{f.name, state, why}
+		if line > 0 {
+			row.File = fmt.Sprintf("%s:%d", f.name, line)
+		}
+		rows = append(rows, row)
+		installed = installed || state == anchor.HookInstalled
+		bad = bad || state == anchor.HookAltered || state == anchor.HookShadowed
+	}
+	if installed && !onPath(env, "odd") {
+		bad = true
+		rows = append(rows, hookRow{"odd", anchor.HookMissing, "the hook runs odd, and PATH does not lead to it: every tool is blocked"})
+	}
+	if err := printHooks(env, rows, asJSON); err != nil {
+		return err
+	}
+	if bad || !installed {
+		return exitCode(exitFault)
+	}
+	return nil
+}
+
+func printHooks(env Env, rows []hookRow, asJSON bool) error {
+	if asJSON {
+		return printJSON(env, rows)
+	}
+	var cells [][]string
+	for _, r := range rows {
+		cells = append(cells, []string{r.File, string(r.State), r.Why})
+	}
+	return printRows(env, cells)
+}
