@@ -153,6 +153,7 @@ type Commit struct {
 // Proof is the payload of the last stage.
 type Proof struct {
 	Tensions []Tension
+	Unread   int // lines that were meant as tensions and are not; they are told of, not counted as missing
 	Commit   Commit
 }
 

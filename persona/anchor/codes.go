@@ -3,9 +3,12 @@ package anchor
 // The codes. A code never changes its meaning; a new meaning is a new code.
 const (
 	BindSyntax    Code = "A_BIND_SYNTAX"
+	ProofSyntax   Code = "A_PROOF_SYNTAX"
+	Hidden        Code = "A_HIDDEN_CHARACTER"
 	BindRole      Code = "A_BIND_ROLE"
 	BindMismatch  Code = "A_BIND_ROLE_MISMATCH"
 	BindCognition Code = "A_BIND_COGNITION"
+	BindUnsaid    Code = "A_BIND_COGNITION_MISSING"
 	BindArchetype Code = "A_BIND_ARCHETYPE"
 	BindAuthority Code = "A_BIND_AUTHORITY"
 	BindParent    Code = "A_BIND_PARENT"
@@ -14,13 +17,16 @@ const (
 	TenSyntax  Code = "A_TEN_SYNTAX"
 	TenDup     Code = "A_TEN_DUP"
 	TenGeneric Code = "A_TEN_GENERIC"
+	TenRule    Code = "A_TEN_RULE_UNKNOWN"
 	CtxMissing Code = "A_CTX_MISSING"
 	CtxEscape  Code = "A_CTX_ESCAPE"
 	CtxNotFile Code = "A_CTX_NOTFILE"
 	CtxRange   Code = "A_CTX_RANGE"
 
 	CommitArtifact Code = "A_COMMIT_ARTIFACT"
+	CommitOutside  Code = "A_COMMIT_OUTSIDE"
 	CommitGate     Code = "A_COMMIT_GATE"
+	CommitUnlisted Code = "A_COMMIT_GATE_UNLISTED"
 
 	StageOrder   Code = "A_STAGE_ORDER"
 	TokenFormat  Code = "A_TOKEN_FORMAT"

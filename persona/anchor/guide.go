@@ -1,0 +1,201 @@
+package anchor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/persona/octave"
+)
+
+// Given is what a guide may speak of. It speaks of nothing else, and never of
+// what a later stage will ask.
+type Given struct {
+	Mode         Mode
+	Strictness   Strictness
+	Role         string
+	Attempt, Of  int // this one, from 1, and how many there are
+	Constitution Constitution
+}
+
+// Guide helps an agent with the payload of a stage: AtContext is BIND, AtBound
+// is TENSIONS and COMMIT (under express COMMIT only). Without problems it says
+// how the stage is passed and the template has every section; with problems it
+// says what to mend and the template has only the sections that failed. The
+// last failure has no next attempt.
+func Guide(stage Stage, ps []Problem, g Given) (guidance, template string) {
+	parts := sectionsOf(stage, g)
+	if len(ps) == 0 {
+		return ask(parts, g), templateOf(parts, g)
+	}
+	failed := slices.DeleteFunc(slices.Clone(parts), func(name string) bool { return !concerns(ps, name) })
+	if len(failed) == 0 {
+		failed = parts // the payload as a whole
+	}
+	return mend(parts, failed, ps, g), templateOf(failed, g)
+}
+
+// sectionsOf are the sections a stage is passed with.
+func sectionsOf(stage Stage, g Given) []string {
+	switch {
+	case stage == AtContext:
+		return []string{"BIND"}
+	case stage == AtBound && g.Mode == Express:
+		return []string{"COMMIT"}
+	case stage == AtBound:
+		return []string{"TENSIONS", "COMMIT"}
+	}
+	return nil
+}
+
+func concerns(ps []Problem, section string) bool {
+	return slices.ContainsFunc(ps, func(p Problem) bool {
+		return p.At == section || strings.HasPrefix(p.At, section+".") || strings.HasPrefix(p.At, section+"[")
+	})
+}
+
+// ask says how a stage is passed.
+func ask(parts []string, g Given) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Send %s as one payload: the template, each <place> filled in by you.", strings.Join(parts, " and "))
+	for _, name := range parts {
+		for _, line := range duties(name, g) {
+			b.WriteString("\n- " + line)
+		}
+	}
+	return b.String()
+}
+
+// duties are what a section must hold.
+func duties(section string, g Given) []string {
+	switch section {
+	case "BIND":
+		return []string{
+			"ROLE is " + roleName(g.Role) + ".",
+			"COGNITION and ARCHETYPES are what your constitution says they are; read it.",
+			"AUTHORITY is " + authorityForm + ".",
+		}
+	case "TENSIONS":
+		n := g.Strictness.Least()
+		out := []string{
+			fmt.Sprintf("TENSIONS: at least %d, one a line: %s.", n, form(g.Strictness)),
+			"A constraint is a rule of yours, CTX a file of the work tree it meets, the state what is so there now, the trigger what you will do about it.",
+		}
+		if g.Strictness == Deep {
+			out = append(out, "Each cites lines of its own, as :10-20.")
+		}
+		return out
+	}
+	list := g.Constitution.GateCommand
+	if len(list) == 0 {
+		list = gates()
+	}
+	return []string{
+		"ARTIFACT is the path of the file that the session will have made or changed.",
+		"GATE is the command that judges it, beginning with one of: " + strings.Join(list, ", ") + ".",
+	}
+}
+
+// mend says what is wrong, where, what was found and what was expected, and then
+// once each what to do.
+func mend(parts, failed []string, ps []Problem, g Given) string {
+	var b strings.Builder
+	things := "one thing is"
+	if len(ps) > 1 {
+		things = fmt.Sprintf("%d things are", len(ps))
+	}
+	fmt.Fprintf(&b, "%s was not accepted: %s wrong%s.\n", strings.Join(parts, " and "), things, attempt(g))
+	for i, p := range ps {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, p)
+	}
+	b.WriteString("To mend it:\n")
+	for _, fix := range fixes(ps) {
+		b.WriteString("- " + fix + "\n")
+	}
+	switch {
+	case g.Of > 0 && g.Attempt >= g.Of:
+		b.WriteString("There is no further attempt in this session: ask a person, or begin a new session.")
+	case len(failed) < len(parts):
+		fmt.Fprintf(&b, "Then send the whole payload again, with the template in the place of your %s.", strings.Join(failed, " and "))
+	default:
+		b.WriteString("Then send the payload again; the template has its form.")
+	}
+	return b.String()
+}
+
+func attempt(g Given) string {
+	if g.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (attempt %d of %d)", g.Attempt, g.Of)
+}
+
+// fixes are what to do, each once, in the order of the problems.
+func fixes(ps []Problem) []string {
+	var out []string
+	for _, p := range ps {
+		fix := p.Want
+		if fix == "" {
+			fix = wayOut(p.Code)
+		}
+		if section, _, ok := strings.Cut(p.At, "."); ok {
+			fix = section + ": " + fix
+		}
+		if !slices.Contains(out, fix) {
+			out = append(out, fix)
+		}
+	}
+	return out
+}
+
+// String is the problem on one line: where, what, what was found, what was
+// expected, and its code.
+func (p Problem) String() string {
+	s := p.At
+	if p.Line > 0 {
+		s += fmt.Sprintf(", line %d", p.Line)
+	}
+	s += ": " + p.Text
+	if p.Found != "" {
+		s += fmt.Sprintf("; found %q", p.Found)
+	}
+	if p.Want != "" {
+		s += "; expected " + p.Want
+	}
+	return s + " [" + string(p.Code) + "]"
+}
+
+// templateOf is a payload with places to fill in, which as it stands is refused.
+func templateOf(parts []string, g Given) string {
+	var out []*octave.Entry
+	for _, name := range parts {
+		switch name {
+		case "BIND":
+			out = append(out, bindTemplate(g))
+		case "TENSIONS":
+			out = append(out, tensionsTemplate(g))
+		case "COMMIT":
+			out = append(out, octave.Commit{Artifact: "<path of the file you will make or change>", Gate: "<command that judges it>"}.Entry())
+		}
+	}
+	if out == nil {
+		return ""
+	}
+	return string(octave.Emit(octave.Identity(out...)))
+}
+
+func bindTemplate(g Given) *octave.Entry {
+	b := octave.Bind{Role: roleName(g.Role), Cognition: "<your cognition>", Authority: "RESPONSIBLE[<what you answer for>]"}
+	if len(g.Constitution.Archetypes) > 0 {
+		b.Archetypes = []string{"<your archetypes>"}
+	}
+	return b.Entry()
+}
+
+func tensionsTemplate(g Given) *octave.Entry {
+	line := "[<a rule of yours>]⇌CTX:<path of a file>[<what is so there>]→TRIGGER[<what you will do>]"
+	if g.Strictness == Deep {
+		line = strings.Replace(line, "<path of a file>", "<path of a file>:10-20", 1)
+	}
+	return octave.Tensions(slices.Repeat([]string{line}, g.Strictness.Least())...)
+}

@@ -1,0 +1,133 @@
+package anchor
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// roleForm is what a role is called.
+var roleForm = regexp.MustCompile(`^[a-z][a-z0-9-]{0,127}$`)
+
+// cognitions are the three there are.
+func cognitions() []string { return []string{"ETHOS", "LOGOS", "PATHOS"} }
+
+// archetypes are the names that a role whose constitution declares none may use.
+func archetypes() []string {
+	return strings.Fields(`ZEUS ATHENA APOLLO HERMES HEPHAESTUS ARES ARTEMIS POSEIDON DEMETER DIONYSUS
+		ODYSSEUS SISYPHUS PROMETHEUS ICARUS PANDORA ATLAS ARGUS THEMIS DAEDALUS`)
+}
+
+// JudgeBind holds a BIND against the constitution that the agent was given and
+// the role the session was opened for. active reports whether a token is of a
+// session that is bound.
+func JudgeBind(b Bind, c Constitution, role string, active func(token string) bool) []Problem {
+	j := &judge{}
+	j.role(b.Role, roleName(role), c)
+	j.cognition(b.Cognition, c)
+	j.archetypes(b.Archetypes, c)
+	j.authority(b.Authority, active)
+	return j.problems
+}
+
+type judge struct{ problems []Problem }
+
+func (j *judge) fail(code Code, at, found, want, format string, args ...any) {
+	j.problems = append(j.problems, Problem{Code: code, At: at, Text: fmt.Sprintf(format, args...), Found: clipped(okf.Visible(found)), Want: want})
+}
+
+// clean refuses characters that nobody sees, and line ends inside a value.
+func (j *judge) clean(at, s string) bool {
+	if !concealed(s) {
+		return true
+	}
+	j.fail(Hidden, at, s, "plain text on one line", "the value holds a character that cannot be seen")
+	return false
+}
+
+func concealed(s string) bool { return okf.Visible(s) != s || strings.ContainsAny(s, "\n\t\r") }
+
+func (j *judge) role(role, asked string, c Constitution) {
+	const at = "BIND.ROLE"
+	switch {
+	case role == "":
+		j.fail(BindRole, at, "", "ROLE::"+asked, "BIND has no ROLE")
+	case !j.clean(at, role):
+	case !roleForm.MatchString(role):
+		j.fail(BindRole, at, role, "ROLE::"+asked, "the role is not a name of letters, digits and hyphens")
+	case role != asked:
+		j.fail(BindMismatch, at, role, "ROLE::"+asked, "the session was opened for another role")
+	case c.Role != "" && role != roleName(c.Role):
+		j.fail(BindMismatch, at, role, "ROLE::"+roleName(c.Role), "the constitution is another role's")
+	}
+}
+
+func (j *judge) cognition(cognition string, c Constitution) {
+	const at = "BIND.COGNITION"
+	want := "COGNITION:: and one of " + strings.Join(cognitions(), ", ") + ", as your constitution has it"
+	switch {
+	case cognition == "":
+		j.fail(BindUnsaid, at, "", want, "BIND has no COGNITION")
+	case !slices.Contains(cognitions(), cognition):
+		j.fail(BindCognition, at, cognition, want, "there is no such cognition")
+	case c.Cognition != "" && cognition != strings.ToUpper(c.Cognition):
+		j.fail(BindCognition, at, cognition, want, "the constitution names another cognition")
+	}
+}
+
+func (j *judge) archetypes(names []string, c Constitution) {
+	const at = "BIND.ARCHETYPES"
+	declared, want := archetypes(), "names of the nineteen archetypes: "+strings.Join(archetypes(), ", ")
+	if len(c.Archetypes) > 0 {
+		declared = nil
+		for _, a := range c.Archetypes {
+			declared = append(declared, archetypeName(a))
+		}
+		want = "names that your constitution declares, without what it qualifies them with"
+	}
+	for _, n := range names {
+		if !slices.Contains(declared, n) {
+			j.fail(BindArchetype, at, n, want, "%s is not among the role's archetypes", okf.Visible(n))
+		}
+	}
+}
+
+func (j *judge) authority(a Authority, active func(token string) bool) {
+	const at = "BIND.AUTHORITY"
+	switch {
+	case a == Authority{}:
+		j.fail(BindAuthority, at, "", authorityForm, "BIND has no AUTHORITY")
+	case !j.clean(at, a.Scope+a.Parent):
+	case !a.Delegated && generic(a.Scope):
+		j.fail(BindAuthority, at, a.Scope, authorityForm, "the scope says nothing")
+	case a.Delegated && a.Scope != "" && generic(a.Scope):
+		j.fail(BindAuthority, at, a.Scope, authorityForm, "the task says nothing")
+	case a.Delegated && (a.Parent == "" || active == nil || !active(a.Parent)):
+		j.fail(BindParent, at, a.Parent, "DELEGATED[token::task] with the token of a session that is bound now", "no session of that token is bound")
+	}
+}
+
+// generic reports a value that fills a place and says nothing: empty, a word for
+// work to come, a word for any rule, or a place that a template left open.
+func generic(s string) bool {
+	s = strings.TrimSpace(s)
+	word := strings.ToUpper(strings.Trim(s, ".…-_!? "))
+	return word == "" || slices.Contains(empty(), word) || strings.HasPrefix(s, "<") && strings.HasSuffix(s, ">")
+}
+
+// empty are the words that say nothing, some put together from halves so that a
+// search for open work does not find them here.
+func empty() []string {
+	return []string{
+		"CONSTRAINT", "RULE", "POLICY", "REQUIREMENT", "STATE", "ACTION", "TRIGGER", "SCOPE", "TASK",
+		"TO" + "DO", "TB" + "D", "FIX" + "ME", "X" + "XX", "PLACEHOLDER", "EXAMPLE", "N/A", "NONE",
+	}
+}
+
+// dull are artifacts that nobody could look for.
+func dull() []string {
+	return []string{"RESPONSE", "RESULT", "OUTPUT", "COMPLETION", "ANSWER", "REPLY", "THOUGHTS", "ARTIFACT", "FILE"}
+}

@@ -1,0 +1,113 @@
+package anchor
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// bare are files that are known without a dot in their names.
+func bare() []string {
+	return strings.Fields(`Makefile GNUmakefile Dockerfile Containerfile Justfile justfile Procfile Rakefile Gemfile
+		LICENSE NOTICE README CHANGELOG AUTHORS CODEOWNERS VERSION`)
+}
+
+// gates are the commands that may judge a session whose constitution names none,
+// each with any arguments behind it.
+func gates() []string {
+	return []string{
+		"go test", "go vet", "make test", "make check", "pytest", "python -m pytest", "python3 -m pytest", "tox",
+		"npm test", "npm run test", "pnpm test", "yarn test", "npx jest", "npx mocha", "npx vitest", "jest", "mocha", "vitest",
+		"cargo test", "cargo check", "cargo clippy", "mvn test", "gradle test", "./gradlew test", "dotnet test", "ctest",
+		"bundle exec rspec", "rspec", "mix test", "swift test", "phpunit", "deno test", "bun test", "just test", "just check",
+		"odd check", "odd octave check", "odd journal lint",
+	}
+}
+
+func (j *proofJudge) commit(c Commit) {
+	j.artifact(c.Artifact)
+	j.gate(c.Gate)
+}
+
+func (j *proofJudge) artifact(p string) {
+	const at = "COMMIT.ARTIFACT"
+	want := "ARTIFACT::\"path/to/file\", what the session will have made or changed"
+	name := strings.ToUpper(strings.Trim(p, ". "))
+	switch {
+	case p == "":
+		j.fail(CommitArtifact, at, "", want, "COMMIT has no ARTIFACT")
+		return
+	case generic(p), slices.Contains(dull(), name):
+		j.fail(CommitArtifact, at, p, want, "the artifact says nothing")
+		return
+	}
+	if bad := local(p); bad != "" {
+		j.fail(CommitArtifact, at, p, want, "%s", bad)
+		return
+	}
+	info, err := fs.Stat(j.in.Files, p)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		j.fail(CommitArtifact, at, p, want, "it is not a regular file")
+	case linked(j.in.Files, p):
+		j.fail(CommitArtifact, at, p, want, "the way to it goes over a link")
+	case strings.ContainsAny(p, "*?"):
+		j.fail(CommitArtifact, at, p, want, "it is a pattern and not a path")
+	case err != nil && !strings.ContainsAny(p, "./") && !slices.Contains(bare(), p):
+		j.fail(CommitArtifact, at, p, want, "it is neither a file of the work tree nor the path of a new one")
+	default:
+		j.allowed(at, path.Clean(p))
+	}
+}
+
+// allowed refuses an artifact that the session could not write.
+func (j *proofJudge) allowed(at, p string) {
+	if j.in.Protected != nil {
+		if why, yes := j.in.Protected(p); yes {
+			j.fail(CommitOutside, at, p, "a path that a session may write", "no session may write it: %s", why)
+			return
+		}
+	}
+	permit := Permit{Allow: j.in.Constitution.Paths, Deny: j.in.Constitution.BlockedPath}
+	if bad, ok := permit.Covers(p); !ok {
+		j.fail(CommitOutside, at, p, "a path that the role may write", "%s", bad.Text)
+	}
+}
+
+func (j *proofJudge) gate(g string) {
+	const at = "COMMIT.GATE"
+	list := j.in.Constitution.GateCommand
+	if len(list) == 0 {
+		list = gates()
+	}
+	want := "GATE:: and a command that begins with one of: " + strings.Join(list, ", ")
+	switch {
+	case g == "":
+		j.fail(CommitGate, at, "", want, "COMMIT has no GATE")
+	case !j.clean(at, g):
+	case generic(g):
+		j.fail(CommitGate, at, g, want, "the gate says nothing")
+	default:
+		words, err := simpleCommand(g)
+		if err != nil {
+			j.fail(CommitGate, at, g, want, "%v", err)
+		} else if !slices.ContainsFunc(list, func(prefix string) bool { return begins(words, prefix) }) {
+			j.fail(CommitUnlisted, at, g, want, "no such command judges a session of this role")
+		}
+	}
+}
+
+func begins(words []string, prefix string) bool {
+	p := strings.Fields(prefix)
+	return len(p) > 0 && len(words) >= len(p) && slices.Equal(words[:len(p)], p)
+}
+
+// simpleCommand takes a command apart that a shell would read word by word.
+func simpleCommand(s string) ([]string, error) {
+	if i := strings.IndexAny(s, "`$&|;<>()\\\"'*?~#\n"); i >= 0 {
+		return nil, fmt.Errorf("the gate is not one simple command: it holds %q", s[i])
+	}
+	return strings.Fields(s), nil
+}

@@ -1,0 +1,254 @@
+package anchor
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Judging is what a proof is held against.
+type Judging struct {
+	Strictness   Strictness
+	Files        fs.FS // the work tree; of an os.Root, so that no link leads out of it
+	Constitution Constitution
+	Arm          Arm
+	Protected    func(path string) (why string, yes bool) // nil protects nothing
+}
+
+// Least is how many tensions a strictness asks for; one that is unknown is taken
+// for the default.
+func (s Strictness) Least() int {
+	switch s {
+	case Quick:
+		return 1
+	case Deep:
+		return 3
+	}
+	return 2
+}
+
+// JudgeProof holds tensions and commit against the work tree and the
+// constitution. The proof it returns is numbered from 1 in its order and has
+// the hash of what each tension cites.
+func JudgeProof(p Proof, in Judging) (Proof, []Problem) {
+	j := &proofJudge{in: in}
+	p.Tensions = slices.Clone(p.Tensions)
+	for i := range p.Tensions {
+		t := &p.Tensions[i]
+		at := tensionAt(t.N, i+1)
+		j.words(at, *t)
+		j.rule(at, t.Constraint)
+		j.place(at, t)
+		j.twice(at, p.Tensions[:i], *t)
+	}
+	if n, least := len(p.Tensions)+p.Unread, in.Strictness.Least(); n < least {
+		j.fail(TenCount, "TENSIONS", strconv.Itoa(n), fmt.Sprintf("at least %d, each %s", least, form(in.Strictness)), "too few tensions for strictness %s", in.Strictness)
+	}
+	for i := range p.Tensions {
+		p.Tensions[i].N = i + 1
+	}
+	j.commit(p.Commit)
+	return p, j.problems
+}
+
+// JudgeCommit is the part of JudgeProof that an express session answers for.
+func JudgeCommit(c Commit, in Judging) []Problem {
+	j := &proofJudge{in: in}
+	j.commit(c)
+	return j.problems
+}
+
+// form is what a tension looks like under a strictness: only deep must cite lines.
+func form(s Strictness) string {
+	if s == Deep {
+		return tensionForm
+	}
+	return strings.Replace(tensionForm, ":10-20", "", 1)
+}
+
+type proofJudge struct {
+	judge
+	in Judging
+}
+
+// words judges what a tension says.
+func (j *proofJudge) words(at string, t Tension) {
+	for _, w := range []struct{ what, text string }{{"constraint", t.Constraint}, {"state", t.State}, {"trigger", t.Trigger}} {
+		switch {
+		case w.text == "":
+			j.fail(TenGeneric, at, "[]", form(j.in.Strictness), "the %s is empty", w.what)
+		case !j.clean(at, w.text):
+		case generic(w.text):
+			j.fail(TenGeneric, at, w.text, "what it is here, in your own words", "the %s says nothing", w.what)
+		}
+	}
+	if same := fold(t.Trigger); same != "" && (same == fold(t.Constraint) || same == fold(t.State)) {
+		j.fail(TenGeneric, at, t.Trigger, "an action that answers the state", "the trigger only repeats what stands before it")
+	}
+}
+
+func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+
+// ruleID is how a constraint cites its constitution: by line, or by the number
+// of a clause of its conduct.
+var ruleID = regexp.MustCompile(`@(L?|C-)(\d{1,6})$`)
+
+// rule refuses a citation of a rule that the constitution does not have.
+func (j *proofJudge) rule(at, constraint string) {
+	i := strings.LastIndexByte(constraint, '@')
+	if i < 0 || strings.ContainsAny(constraint[i:], " ") {
+		return
+	}
+	c := j.in.Constitution
+	clauses := len(c.MustAlways) + len(c.MustNever) + len(c.Gates)
+	want := fmt.Sprintf("@L and a line of the constitution (1 to %d), or @C- and the number of one of its %d clauses", c.Lines, clauses)
+	m := ruleID.FindStringSubmatch(constraint)
+	if m == nil {
+		j.fail(TenRule, at, constraint, want, "what stands behind the @ is not a rule's place")
+		return
+	}
+	most := c.Lines
+	if m[1] == "C-" {
+		most = clauses
+	}
+	if n, _ := strconv.Atoi(m[2]); n < 1 || n > most {
+		j.fail(TenRule, at, constraint, want, "the constitution has no such rule")
+	}
+}
+
+// twice refuses a tension that is another one again, and under deep the same
+// lines cited twice.
+func (j *proofJudge) twice(at string, before []Tension, t Tension) {
+	for i, b := range before {
+		if b.Path != t.Path || b.Start != t.Start || b.End != t.End {
+			continue
+		}
+		switch first := tensionAt(b.N, i+1); {
+		case fold(b.Constraint) == fold(t.Constraint):
+			j.fail(TenDup, at, t.String(), "another constraint, or another place", "it is %s again: the same constraint at the same place", first)
+			return
+		case j.in.Strictness == Deep && t.Start > 0:
+			j.fail(TenDup, at, t.String(), "lines of its own for every tension", "it cites the same lines as %s", first)
+			return
+		}
+	}
+}
+
+// place judges what a tension cites, and keeps its hash.
+func (j *proofJudge) place(at string, t *Tension) {
+	want := "CTX:path/to/file, a file of the work tree, from its top"
+	if bad := local(t.Path); bad != "" {
+		code := CtxEscape
+		if t.Path == "" {
+			code = CtxMissing
+		}
+		j.fail(code, at, t.Path, want, "%s", bad)
+		return
+	}
+	if code, bad := regular(j.in.Files, t.Path); bad != "" {
+		j.fail(code, at, t.Path, want, "%s", bad)
+		return
+	}
+	b, err := fs.ReadFile(j.in.Files, t.Path)
+	if err != nil {
+		j.fail(CtxMissing, at, t.Path, want, "the file cannot be read")
+		return
+	}
+	if t.Start == 0 && j.in.Strictness == Deep {
+		j.fail(CtxRange, at, t.Path, form(Deep), "strictness deep asks for lines, and none are cited")
+	}
+	cited, count, ok := Cited(b, t.Start, t.End)
+	if !ok {
+		j.fail(CtxRange, at, fmt.Sprintf("%s:%d-%d", t.Path, t.Start, t.End), fmt.Sprintf("lines from 1 to %d", count), "the file has %d lines", count)
+		return
+	}
+	sum := sha256.Sum256(cited)
+	t.RangeSHA256 = hex.EncodeToString(sum[:])
+}
+
+// Cited is the bytes of lines start to end, line ends and all; the whole for a
+// start of 0. count is how many lines there are; not ok is a range beyond them.
+func Cited(b []byte, start, end int) (cited []byte, count int, ok bool) {
+	from, to := 0, len(b)
+	for at := 0; at < len(b); {
+		next := len(b)
+		if n := bytes.IndexByte(b[at:], '\n'); n >= 0 {
+			next = at + n + 1
+		}
+		if count++; count == start {
+			from = at
+		}
+		if count == end {
+			to = next
+		}
+		at = next
+	}
+	if start == 0 {
+		return b, count, true
+	}
+	if start < 1 || end < start || end > count {
+		return nil, count, false
+	}
+	return b[from:to], count, true
+}
+
+// local says what is wrong with the letters of a repository path, "" if nothing.
+func local(p string) string {
+	switch {
+	case p == "":
+		return "the path is empty"
+	case concealed(p):
+		return "the path holds a character that cannot be seen"
+	case strings.ContainsRune(p, '\\'):
+		return "the path has a backslash; write slashes"
+	case path.IsAbs(p), strings.HasPrefix(p, "~"), len(p) > 1 && p[1] == ':':
+		return "the path is absolute; it begins at the top of the work tree"
+	case slices.Contains(strings.Split(p, "/"), ".."):
+		return "the path climbs with .."
+	case !fs.ValidPath(p) || p == ".":
+		return "the path is not in its shortest form"
+	case strings.EqualFold(p, ".git") || strings.HasPrefix(strings.ToLower(p), ".git/"):
+		return "the path is git's own and not of the work tree"
+	}
+	return ""
+}
+
+// regular says why a path is not a file of the tree, "" if it is one. A link is
+// judged by where it leads: to a file of the tree is well, out of the tree is
+// refused by the tree itself.
+func regular(files fs.FS, p string) (Code, string) {
+	info, err := fs.Stat(files, p)
+	switch {
+	case err == nil && info.Mode().IsRegular():
+		return "", ""
+	case err == nil:
+		return CtxNotFile, "it is not a regular file"
+	case linked(files, p):
+		return CtxEscape, "a link in it leads nowhere, or out of the work tree"
+	}
+	return CtxMissing, "there is no such file"
+}
+
+// linked reports a link on the way to p.
+func linked(files fs.FS, p string) bool {
+	for i := 1; i <= len(p); i++ {
+		if i < len(p) && p[i] != '/' {
+			continue
+		}
+		info, err := fs.Lstat(files, p[:i])
+		if err != nil {
+			return false
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,414 @@
+package anchor
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/octave"
+)
+
+// A payload is read as an agent is likely to write it, and written in one form
+// only (Text). Read are the identity block of an OCTAVE envelope, the same block
+// without an envelope, and the older text with headings:
+//
+//	===IDENTITY===                BIND:                    ## BIND
+//	META:                           ROLE::editor           ROLE::editor
+//	  TYPE::IDENTITY                COGNITION::LOGOS       COGNITION::LOGOS::ATLAS⊕HERMES
+//	  VERSION::"5.0"                ARCHETYPES::[ATLAS]    AUTHORITY::RESPONSIBLE[the docs]
+//	BIND:                         TENSIONS:                ## TENSION
+//	  ROLE::editor                  [A]⇌CTX:b[c]→TRIGGER[d]   L1::[A] <-> CTX:b[c] -> TRIGGER[d]
+//	…
+//
+// In each a key counts only in its own section: a ROLE in a comment, in another
+// section or in front of all of them is not a role. A section or a key that
+// stands twice is refused, for nobody can say which was meant. ARM is the
+// server's and skipped. What lies outside of every section is talk.
+
+// ReadBind reads the payload of the second stage.
+func ReadBind(b []byte) (Bind, []Problem) {
+	r := takeApart(b, BindSyntax)
+	s := r.section("BIND", "BIND")
+	if s == nil {
+		return Bind{}, r.problems
+	}
+	bind := Bind{Role: roleName(s.text("ROLE"))}
+	bind.Cognition, bind.Archetypes = s.cognition()
+	bind.Authority = s.authority()
+	return bind, r.problems
+}
+
+// ReadProof reads the payload of the last stage. A tension keeps the ordinal it
+// carries, 0 for none; JudgeProof numbers them.
+func ReadProof(b []byte) (Proof, []Problem) {
+	r := takeApart(b, ProofSyntax)
+	var p Proof
+	if s := r.section("TENSIONS", "TENSIONS", "TENSION"); s != nil {
+		p.Tensions, p.Unread = s.tensions()
+	}
+	p.Commit = r.commit()
+	return p, r.problems
+}
+
+// ReadCommit reads the payload of an express session, or the COMMIT of any other.
+func ReadCommit(b []byte) (Commit, []Problem) {
+	r := takeApart(b, ProofSyntax)
+	return r.commit(), r.problems
+}
+
+func (r *payload) commit() Commit {
+	s := r.section("COMMIT", "COMMIT")
+	if s == nil {
+		return Commit{}
+	}
+	return Commit{Artifact: s.text("ARTIFACT"), Gate: s.text("GATE")}
+}
+
+// payload is one that was taken apart.
+type payload struct {
+	doc      *octave.Doc
+	entries  []*octave.Entry
+	src      []string // the lines as they were sent
+	syntax   Code     // of what the payload as a whole gets wrong
+	broken   bool
+	problems []Problem
+}
+
+func (r *payload) fail(p Problem) {
+	p.Found = okf.Visible(p.Found)
+	r.problems = append(r.problems, p)
+}
+
+func takeApart(b []byte, syntax Code) *payload {
+	r := &payload{syntax: syntax, src: strings.Split(string(b), "\n")}
+	doc, notes := octave.Parse("payload", readable(r.src), octave.Lenient)
+	r.doc, r.entries = doc, doc.Entries
+	for _, n := range octave.Errors(notes) {
+		r.broken = true
+		r.fail(Problem{Code: syntax, At: "payload", Line: n.Line, Text: n.Message, Found: clipped(r.line(n.Line)), Want: n.Hint})
+	}
+	for _, e := range doc.Entries {
+		if e.Kind == octave.Envelope {
+			r.entries = append(r.entries, e.Entries...)
+		} else {
+			r.entries = append(r.entries, e)
+		}
+	}
+	return r
+}
+
+func (r *payload) line(n int) string {
+	if n < 1 || n > len(r.src) {
+		return ""
+	}
+	return strings.TrimSpace(r.src[n-1])
+}
+
+func (r *payload) at(e *octave.Entry) int {
+	line, _ := r.doc.Pos(e)
+	return line
+}
+
+// readable makes lines that no OCTAVE reader could keep whole into ones it can,
+// line by line so that places hold: a bare tension is put in quotes, and the
+// fence of back-ticks that a chat wraps a payload in is left out.
+func readable(src []string) []byte {
+	out := make([]string, len(src))
+	for i, line := range src {
+		out[i] = readableLine(line)
+	}
+	return []byte(strings.Join(out, "\n"))
+}
+
+func readableLine(line string) string {
+	body, cr := strings.CutSuffix(line, "\r")
+	text := strings.TrimSpace(body)
+	indent := body[:len(body)-len(strings.TrimLeft(body, " \t"))]
+	switch {
+	case strings.HasPrefix(text, "```"):
+		text = ""
+	case looksLike(text):
+		text = quoted(text)
+	default:
+		return line
+	}
+	if text == "" {
+		indent = ""
+	}
+	if cr {
+		text += "\r"
+	}
+	return indent + text
+}
+
+// quoted puts a bare tension in quotes behind an tensionOrdinal. One that is quoted
+// already loses only a comma behind it.
+func quoted(text string) string {
+	for _, bullet := range []string{"- ", "* "} {
+		text = strings.TrimLeft(strings.TrimPrefix(text, bullet), " ")
+	}
+	label := tensionOrdinal.FindString(text)
+	body := text[len(label):]
+	switch {
+	case strings.HasPrefix(body, `"`):
+		return label + strings.TrimRight(strings.TrimSuffix(body, ","), " ")
+	case label == "" && !strings.HasPrefix(body, "["):
+		return text
+	}
+	return label + `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(body) + `"`
+}
+
+// part is a section of a payload.
+type part struct {
+	*payload
+	name    string
+	line    int
+	entries []*octave.Entry
+}
+
+// section finds the part that answers to one of the names. Reading the section
+// also refuses keys in it that are another's.
+func (r *payload) section(name string, names ...string) *part {
+	var found []*part
+	for _, e := range r.entries {
+		if !isSection(e) || !answers(e.Key, names) {
+			continue
+		}
+		found = append(found, &part{payload: r, name: name, line: r.at(e), entries: slices.Concat(e.Entries, e.Value.Items)})
+	}
+	switch {
+	case len(found) == 1:
+		found[0].foreign()
+		return found[0]
+	case len(found) > 1:
+		r.fail(Problem{Code: r.syntax, At: name, Line: found[1].line, Text: "the section stands a second time", Want: "one " + name})
+	case !r.broken:
+		r.fail(Problem{Code: r.syntax, At: name, Text: "there is no section " + name, Want: name + ": at the left, its keys indented by two"})
+	}
+	return nil
+}
+
+func isSection(e *octave.Entry) bool {
+	return e.Kind == octave.Section || e.Kind == octave.Block || e.Kind == octave.Pair && e.Value.Kind == octave.List
+}
+
+// answers reports whether a key is one of the names, in any case.
+func answers(key string, names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, key) })
+}
+
+// homes says which section a key belongs in.
+func homes() map[string]string {
+	return map[string]string{
+		"ROLE": "BIND", "COGNITION": "BIND", "ARCHETYPES": "BIND", "ARCHETYPE": "BIND", "AUTHORITY": "BIND",
+		"ARTIFACT": "COMMIT", "GATE": "COMMIT",
+	}
+}
+
+// foreign refuses what belongs in another section, and headings that are
+// indented, which open none.
+func (s *part) foreign() {
+	home := homes()
+	for _, e := range s.entries {
+		switch {
+		case home[strings.ToUpper(e.Key)] != "" && home[strings.ToUpper(e.Key)] != s.name:
+			s.fail(Problem{Code: s.syntax, At: s.name + "." + e.Key, Line: s.at(e), Found: clipped(s.payload.line(s.at(e))),
+				Text: fmt.Sprintf("%s stands in %s and does not count there", e.Key, s.name), Want: e.Key + " in " + home[e.Key]})
+		case e.Kind == octave.Loose && strings.HasPrefix(e.Text, "##"):
+			s.fail(Problem{Code: s.syntax, At: s.name, Line: s.at(e), Found: clipped(e.Text),
+				Text: "an indented heading opens no section", Want: "the heading at the left"})
+		}
+	}
+}
+
+// get finds the one entry of a key.
+func (s *part) get(keys ...string) *octave.Entry {
+	var found *octave.Entry
+	for _, e := range s.entries {
+		if e.Kind != octave.Pair || !answers(e.Key, keys) {
+			continue
+		}
+		if found != nil {
+			s.fail(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: s.at(e), Text: keys[0] + " stands a second time", Want: "one " + keys[0]})
+			return found
+		}
+		found = e
+	}
+	return found
+}
+
+// text is the value of a key as a string, "" where there is none. A bare value
+// is all of its line.
+func (s *part) text(keys ...string) string {
+	e := s.get(keys...)
+	if e == nil {
+		return ""
+	}
+	if e.Value.Kind == octave.List {
+		s.fail(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: s.at(e), Text: "a list where a single value is expected",
+			Found: clipped(s.payload.line(s.at(e))), Want: keys[0] + `::"…"`})
+		return ""
+	}
+	return plainText(e.Value)
+}
+
+// plainText takes off the back-ticks of a value that was written as code.
+func plainText(v octave.Value) string {
+	text := strings.TrimSpace(v.Text)
+	if inner, ok := strings.CutPrefix(text, "`"); ok && v.Kind == octave.Word {
+		if inner, ok = strings.CutSuffix(inner, "`"); ok && !strings.Contains(inner, "`") {
+			return strings.TrimSpace(inner)
+		}
+	}
+	return text
+}
+
+// cognition reads COGNITION::LOGOS with ARCHETYPES::[…], or both in one as
+// COGNITION::LOGOS::ATLAS⊕HERMES.
+func (s *part) cognition() (cognition string, archetypes []string) {
+	cognition, inline, _ := strings.Cut(s.text("COGNITION"), "::")
+	add := func(text string) {
+		for _, name := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("⊕+,", r) }) {
+			if name = archetypeName(name); name != "" && !slices.Contains(archetypes, name) {
+				archetypes = append(archetypes, name)
+			}
+		}
+	}
+	add(inline)
+	if e := s.get("ARCHETYPES", "ARCHETYPE"); e != nil {
+		add(e.Value.Text)
+		for _, i := range e.Value.Items {
+			add(i.Value.Text)
+		}
+	}
+	return strings.ToUpper(strings.TrimSpace(cognition)), archetypes
+}
+
+// archetypeName is a name without its qualifier: ATLAS of ATLAS<foundation>.
+func archetypeName(s string) string {
+	if i := strings.IndexAny(s, "<[("); i >= 0 {
+		s = s[:i]
+	}
+	return strings.ToUpper(strings.Trim(s, " \t[]"))
+}
+
+// roleName is the form roles are compared in: implementation-lead, where an
+// agent file may say IMPLEMENTATION_LEAD.
+func roleName(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
+
+// authorityForm is what AUTHORITY looks like.
+const authorityForm = "RESPONSIBLE[what you answer for], or DELEGATED[token::task] under a session that is bound"
+
+func (s *part) authority() Authority {
+	text := s.text("AUTHORITY")
+	if text == "" {
+		return Authority{} // the judge says that it is missing
+	}
+	verb, rest := text, ""
+	if i := strings.IndexAny(text, "[<"); i >= 0 {
+		verb, rest = strings.TrimSpace(text[:i]), text[i:]
+		if inner, ok := strings.CutSuffix(rest, ">"); ok && rest[0] == '<' {
+			rest = "[" + inner[1:] + "]"
+		}
+	}
+	bad := func(what string) Authority {
+		e := s.get("AUTHORITY")
+		s.fail(Problem{Code: BindAuthority, At: "BIND.AUTHORITY", Line: s.at(e), Text: what, Found: clipped(text), Want: authorityForm})
+		return Authority{}
+	}
+	if verb != "RESPONSIBLE" && verb != "DELEGATED" {
+		return bad("the authority is neither RESPONSIBLE nor DELEGATED")
+	}
+	if rest == "" || balanced(rest) != len(rest) {
+		return bad("the authority has no scope in brackets")
+	}
+	scope := strings.TrimSpace(rest[1 : len(rest)-1])
+	if scope == "" {
+		return bad("the brackets of the authority are empty")
+	}
+	if verb == "RESPONSIBLE" {
+		return Authority{Scope: scope}
+	}
+	parent, task, _ := strings.Cut(scope, "::")
+	return Authority{Delegated: true, Parent: strings.TrimSpace(parent), Scope: strings.TrimSpace(task)}
+}
+
+// tensions reads every line of the section that was meant as one.
+func (s *part) tensions() (all []Tension, unread int) {
+	seen := map[int]int{}
+	for _, e := range s.entries {
+		t, meant, ok := s.tension(e)
+		if meant && !ok {
+			unread++
+		}
+		if !ok {
+			continue
+		}
+		if at := seen[t.N]; t.N > 0 && at > 0 {
+			s.fail(Problem{Code: TenDup, At: tensionAt(t.N, 0), Line: s.at(e), Text: fmt.Sprintf("L%d stands a second time; it is on line %d already", t.N, at), Want: "each ordinal once"})
+		}
+		seen[t.N] = s.at(e)
+		all = append(all, t)
+	}
+	return all, unread
+}
+
+// tension reads one entry. What was meant as one and is not is told; anything
+// else is talk.
+func (s *part) tension(e *octave.Entry) (t Tension, meant, ok bool) {
+	line := s.at(e)
+	text, number := "", 0
+	switch {
+	case e.Kind == octave.Pair || e.Kind == octave.Item:
+		if text = e.Value.Text; e.Value.Kind == octave.List {
+			text = e.Value.Raw
+		}
+		if m := tensionOrdinal.FindStringSubmatch(e.Key + "::"); m != nil {
+			number, _ = strconv.Atoi(m[1])
+		} else if e.Key != "" && (!looksLike(text) || homes()[strings.ToUpper(e.Key)] != "") {
+			return Tension{}, false, false
+		}
+	case e.Kind == octave.Block && tensionOrdinal.MatchString(e.Key+"::"):
+		number, _ = strconv.Atoi(e.Key[1:])
+		text = s.parts(e)
+	case e.Kind == octave.Loose:
+		if text = e.Text; !looksLike(text) {
+			return Tension{}, false, false
+		}
+		text = strings.Trim(text, `"`)
+	default:
+		return Tension{}, false, false
+	}
+	t, bad := scanTension(text)
+	if t.N == 0 {
+		t.N = number
+	}
+	if bad != nil {
+		bad.At, bad.Line = tensionAt(t.N, 0), line
+		if bad.Text = fmt.Sprintf("line %d looks like a tension but %s", line, bad.Text); bad.Want == "" {
+			bad.Want = tensionForm
+		}
+		s.fail(*bad)
+	}
+	return t, true, bad == nil
+}
+
+// parts joins a tension that was written as a block of CONSTRAINT, CTX, STATE
+// and TRIGGER.
+func (s *part) parts(e *octave.Entry) string {
+	in := &part{payload: s.payload, name: "TENSIONS." + e.Key, entries: e.Entries}
+	return fmt.Sprintf("[%s]⇌CTX:%s[%s]→TRIGGER[%s]", in.text("CONSTRAINT"), in.text("CTX"), in.text("STATE"), in.text("TRIGGER"))
+}
+
+// tensionAt names a tension: its ordinal, or its place among the others.
+func tensionAt(n, index int) string {
+	switch {
+	case n > 0:
+		return "TENSIONS.L" + strconv.Itoa(n)
+	case index > 0:
+		return "TENSIONS[" + strconv.Itoa(index) + "]"
+	}
+	return "TENSIONS"
+}
