@@ -1,11 +1,11 @@
 package anchor
 
 import (
-	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // bare are files that are known without a dot in their names.
@@ -58,7 +58,7 @@ func (j *proofJudge) artifact(p string) {
 	case err != nil && !strings.ContainsAny(p, "./") && !slices.Contains(bare(), p):
 		j.fail(CommitArtifact, at, p, want, "it is neither a file of the work tree nor the path of a new one")
 	default:
-		j.allowed(at, path.Clean(p))
+		j.allowed(at, p)
 	}
 }
 
@@ -70,9 +70,12 @@ func (j *proofJudge) allowed(at, p string) {
 			return
 		}
 	}
-	permit := Permit{Allow: j.in.Constitution.Paths, Deny: j.in.Constitution.BlockedPath}
-	if bad, ok := permit.Covers(p); !ok {
-		j.fail(CommitOutside, at, p, "a path that the role may write", "%s", bad.Text)
+	c := j.in.Constitution
+	switch {
+	case irongate.MatchAny(c.BlockedPath, p):
+		j.fail(CommitOutside, at, p, "none of "+strings.Join(c.BlockedPath, ", "), "the constitution blocks the path")
+	case len(c.Paths) > 0 && !irongate.MatchAny(c.Paths, p):
+		j.fail(CommitOutside, at, p, "one of "+strings.Join(c.Paths, ", "), "the role does not write the path")
 	}
 }
 
@@ -90,9 +93,9 @@ func (j *proofJudge) gate(g string) {
 	case generic(g):
 		j.fail(CommitGate, at, g, want, "the gate says nothing")
 	default:
-		words, err := simpleCommand(g)
+		words, err := irongate.Simple(g)
 		if err != nil {
-			j.fail(CommitGate, at, g, want, "%v", err)
+			j.fail(CommitGate, at, g, want, "the gate is not one simple command: %v", err)
 		} else if !slices.ContainsFunc(list, func(prefix string) bool { return begins(words, prefix) }) {
 			j.fail(CommitUnlisted, at, g, want, "no such command judges a session of this role")
 		}
@@ -102,12 +105,4 @@ func (j *proofJudge) gate(g string) {
 func begins(words []string, prefix string) bool {
 	p := strings.Fields(prefix)
 	return len(p) > 0 && len(words) >= len(p) && slices.Equal(words[:len(p)], p)
-}
-
-// simpleCommand takes a command apart that a shell would read word by word.
-func simpleCommand(s string) ([]string, error) {
-	if i := strings.IndexAny(s, "`$&|;<>()\\\"'*?~#\n"); i >= 0 {
-		return nil, fmt.Errorf("the gate is not one simple command: it holds %q", s[i])
-	}
-	return strings.Fields(s), nil
 }

@@ -6,11 +6,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // Judging is what a proof is held against.
@@ -201,20 +202,10 @@ func Cited(b []byte, start, end int) (cited []byte, count int, ok bool) {
 
 // local says what is wrong with the letters of a repository path, "" if nothing.
 func local(p string) string {
-	switch {
-	case p == "":
-		return "the path is empty"
-	case concealed(p):
-		return "the path holds a character that cannot be seen"
-	case strings.ContainsRune(p, '\\'):
-		return "the path has a backslash; write slashes"
-	case path.IsAbs(p), strings.HasPrefix(p, "~"), len(p) > 1 && p[1] == ':':
-		return "the path is absolute; it begins at the top of the work tree"
-	case slices.Contains(strings.Split(p, "/"), ".."):
-		return "the path climbs with .."
-	case !fs.ValidPath(p) || p == ".":
-		return "the path is not in its shortest form"
-	case strings.EqualFold(p, ".git") || strings.HasPrefix(strings.ToLower(p), ".git/"):
+	for _, f := range irongate.Path(p) {
+		return f.Text
+	}
+	if first, _, _ := strings.Cut(p, "/"); irongate.Fold(first) == ".git" {
 		return "the path is git's own and not of the work tree"
 	}
 	return ""
