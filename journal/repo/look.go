@@ -29,15 +29,16 @@ const (
 // not it, as git would store them (line endings, filters).
 func (c *checkout) look(ctx context.Context) ([]state, error) {
 	states := make([]state, len(c.changes))
-	deleted := map[string]bool{}
+	deleted, changed := map[string]bool{}, map[string]bool{}
 	for _, ch := range c.changes {
+		changed[ch.Path] = true
 		if ch.NewMode == "" {
 			deleted[ch.Path] = true
 		}
 	}
 	var unsure []int
 	for i, ch := range c.changes {
-		s, sure, err := c.lookAt(ch, deleted)
+		s, sure, err := c.lookAt(ch, deleted, changed)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +50,7 @@ func (c *checkout) look(ctx context.Context) ([]state, error) {
 }
 
 // lookAt compares one path with what it should be; sure is false when a filter might still make them equal.
-func (c *checkout) lookAt(ch Change, deleted map[string]bool) (s state, sure bool, err error) {
+func (c *checkout) lookAt(ch Change, deleted, changed map[string]bool) (s state, sure bool, err error) {
 	if up := c.fileAbove(ch.Path); up != "" {
 		if deleted[up] {
 			return stateAbsent, true, nil // the same commit removes the file that is now a folder
@@ -66,6 +67,9 @@ func (c *checkout) lookAt(ch Change, deleted map[string]bool) (s state, sure boo
 	case st.IsDir() && (ch.NewMode == modeRepo || ch.OldMode == modeRepo && ch.NewMode == ""):
 		return stateOld, true, nil // a submodule's folder is its own business
 	case st.IsDir():
+		if ch.NewMode == "" { // the folder that replaces the file is there already, after a crash
+			deleted = changed
+		}
 		if c.onlyHolds(ch.Path, deleted) {
 			return stateAbsent, true, nil
 		}
@@ -122,11 +126,11 @@ func (c *checkout) fileAbove(path string) string {
 	return ""
 }
 
-// onlyHolds reports whether every file below a folder is one the change deletes.
-func (c *checkout) onlyHolds(dir string, deleted map[string]bool) bool {
+// onlyHolds reports whether every file below a folder is one of those listed.
+func (c *checkout) onlyHolds(dir string, listed map[string]bool) bool {
 	errOther := errors.New("other")
 	err := fs.WalkDir(os.DirFS(c.m.Root), dir, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && !deleted[p] {
+		if err == nil && !d.IsDir() && !listed[p] {
 			err = errOther
 		}
 		return err
