@@ -93,10 +93,15 @@ func checkPath(p string) error {
 
 // apply returns the tree that base becomes, "" base being the empty tree. The empty result is git's empty tree.
 func (r *Repo) apply(ctx context.Context, base OID, ch Changes) (OID, error) {
+	return r.applyModes(ctx, base, ch, nil)
+}
+
+// applyModes is apply with the modes that files get; a path without one keeps its own.
+func (r *Repo) applyModes(ctx context.Context, base OID, ch Changes, modes map[string]string) (OID, error) {
 	if err := ch.check(); err != nil {
 		return "", err
 	}
-	tree, err := r.applyDir(ctx, base, "", ch)
+	tree, err := r.applyDir(ctx, base, "", ch, modes)
 	if err != nil || tree != "" {
 		return tree, err
 	}
@@ -104,7 +109,7 @@ func (r *Repo) apply(ctx context.Context, base OID, ch Changes) (OID, error) {
 }
 
 // applyDir applies the changes (paths relative to dir) to one directory; "" means nothing is left of it.
-func (r *Repo) applyDir(ctx context.Context, base OID, dir string, ch Changes) (OID, error) {
+func (r *Repo) applyDir(ctx context.Context, base OID, dir string, ch Changes, modes map[string]string) (OID, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
@@ -118,12 +123,12 @@ func (r *Repo) applyDir(ctx context.Context, base OID, dir string, ch Changes) (
 	}
 	here, below := split(ch)
 	for _, name := range slices.Sorted(maps.Keys(below)) {
-		if err := r.applyBelow(ctx, byName, here, dir, name, below[name]); err != nil {
+		if err := r.applyBelow(ctx, byName, here, dir, name, below[name], modes); err != nil {
 			return "", err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(here)) {
-		if err := r.applyFile(byName, dir, name, here[name]); err != nil {
+		if err := r.applyFile(byName, dir, name, here[name], modes[dir+name]); err != nil {
 			return "", err
 		}
 	}
@@ -155,7 +160,7 @@ func split(ch Changes) (here Changes, below map[string]Changes) {
 }
 
 // applyBelow applies changes to the sub-directory name. A file in its place must be deleted by the same change.
-func (r *Repo) applyBelow(ctx context.Context, byName map[string]entry, here Changes, dir, name string, ch Changes) error {
+func (r *Repo) applyBelow(ctx context.Context, byName map[string]entry, here Changes, dir, name string, ch Changes, modes map[string]string) error {
 	e, ok := byName[name]
 	if ok && !e.isDir() {
 		if !slices.ContainsFunc(slices.Collect(maps.Values(ch)), func(b []byte) bool { return b != nil }) {
@@ -166,8 +171,10 @@ func (r *Repo) applyBelow(ctx context.Context, byName map[string]entry, here Cha
 		}
 		e.oid = ""
 	}
-	delete(here, name) // its deletion, if any, is done: the folder replaces it
-	sub, err := r.applyDir(ctx, e.oid, dir+name+"/", ch)
+	if here[name] == nil {
+		delete(here, name) // its deletion, if any, is done: the folder replaces it
+	}
+	sub, err := r.applyDir(ctx, e.oid, dir+name+"/", ch, modes)
 	if err != nil {
 		return err
 	}
@@ -178,8 +185,8 @@ func (r *Repo) applyBelow(ctx context.Context, byName map[string]entry, here Cha
 	return nil
 }
 
-// applyFile writes or deletes one file of a directory.
-func (r *Repo) applyFile(byName map[string]entry, dir, name string, b []byte) error {
+// applyFile writes or deletes one file of a directory; as is the mode it gets, "" for its own or an ordinary file's.
+func (r *Repo) applyFile(byName map[string]entry, dir, name string, b []byte, as string) error {
 	e, ok := byName[name]
 	if b == nil {
 		if ok && e.isDir() {
@@ -194,6 +201,9 @@ func (r *Repo) applyFile(byName map[string]entry, dir, name string, b []byte) er
 			return fmt.Errorf("%s%s: is a folder, a symbolic link or a submodule; delete it first", dir, name)
 		}
 		mode = e.mode
+	}
+	if as != "" {
+		mode = as
 	}
 	oid, err := r.objs.put("blob", b)
 	if err != nil {

@@ -23,6 +23,9 @@
 //	sync/ID.json    one marker for each checkout that is following its ref
 //	tmp/sync-ID/    a Move's new index and files; tmp/commit-ID/ a PersonCommit's work tree
 //
+// A session works in a scratch repository outside the repository (Scratch says
+// what it is made of), and what it leaves becomes a commit only by Apply.
+//
 // Promises:
 //
 //  1. A ref moves only from the id the caller names, and several move together or not at all.
@@ -33,6 +36,7 @@
 //  4. A process killed at any instant leaves a state that Recover completes or undoes. Only locks that a marker proves
 //     to be odd's are removed.
 //  5. Paths from outside cannot leave the work tree or reach .git, and links are not followed.
+//  6. Nothing that a session leaves in its scratch repository is run or followed, and git never runs there after it began.
 package repo
 
 import (

@@ -37,6 +37,12 @@ func TestMain(m *testing.M) {
 		if err := os.WriteFile(filepath.Join(home, "gitconfig"), []byte(conf), 0o644); err != nil {
 			panic(err)
 		}
+		if parent := os.Getenv("ODD_TEST_SCRATCH"); parent != "" {
+			return scratchInChild(os.Getenv("ODD_TEST_MOVE"), parent, os.Getenv("ODD_TEST_BASE"))
+		}
+		if os.Getenv("ODD_TEST_APPLY") != "" {
+			return applyInChild(os.Getenv("ODD_TEST_MOVE"))
+		}
 		if dir := os.Getenv("ODD_TEST_MOVE"); dir != "" {
 			return moveInChild(dir)
 		}

@@ -1,0 +1,208 @@
+package repo
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// theChange is a change of several files of board, of which one is made executable.
+func theChange() []FileEdit {
+	return []FileEdit{
+		{Path: "k/task.md", Before: []byte("state: ready\n"), After: []byte("state: done\n"), OldMode: modeFile, NewMode: modeFile},
+		{Path: "k/old.md", Before: []byte("old\n"), OldMode: modeFile},
+		{Path: "k/old.md/now/a/folder", After: []byte("x\n"), NewMode: modeFile},
+		{Path: "tools/run", After: []byte("#!/bin/sh\n"), NewMode: modeExec},
+		{Path: "staged", Before: []byte("1\n"), After: []byte("1\n"), OldMode: modeFile, NewMode: modeExec},
+		{Path: "empty", After: []byte{}, NewMode: modeFile},
+	}
+}
+
+func landing(base OID) Landing {
+	return Landing{Ref: "refs/heads/odd/review/t.1", Parents: []OID{base}, Files: theChange(), Who: agent, Message: "propose: t\n\nOdd-Task: t\n"}
+}
+
+func TestApply(t *testing.T) {
+	t.Parallel()
+	r, base := board(t)
+	before, files, index := person(t, r.Root()), work(t, r), stat(t, r)
+	next := must[OID](t)(r.Apply(context.Background(), landing(base)))
+	eq(t, "ref", must[OID](t)(r.Ref("refs/heads/odd/review/t.1")), next)
+	eq(t, "raw", git(t, r.Root(), "diff-tree", "--no-commit-id", "-r", "--format=", "--abbrev=4", "--name-status", string(next)),
+		"A\tempty\nD\tk/old.md\nA\tk/old.md/now/a/folder\nM\tk/task.md\nM\tstaged\nA\ttools/run")
+	eq(t, "executable", git(t, r.Root(), "ls-tree", "-r", "--format=%(objectmode) %(path)", string(next), "staged", "tools/run", "empty"),
+		"100644 empty\n100755 staged\n100755 tools/run")
+	eq(t, "trailer", git(t, r.Root(), "log", "-1", "--format=%an %cn %(trailers:key=Odd-Task,valueonly,separator=)", string(next)), "odd-agent odd-agent t")
+	eq(t, "the person's edits", person(t, r.Root()), before)
+	eq(t, "work tree", work(t, r), files)
+	eq(t, "index and HEAD", stat(t, r), index)
+	git(t, r.Root(), "fsck", "--strict")
+}
+
+// work is every file outside .git.
+func work(t testing.TB, r *Repo) map[string]string {
+	out := everything(t, r.Root())
+	for p := range out {
+		if strings.HasPrefix(p, "/.git/") {
+			delete(out, p)
+		}
+	}
+	return out
+}
+
+// stat is the bytes of the index, of HEAD and of the configuration.
+func stat(t testing.TB, r *Repo) map[string]string {
+	out := everything(t, r.Root())
+	return map[string]string{"index": out["/.git/index"], "HEAD": out["/.git/HEAD"], "config": out["/.git/config"]}
+}
+
+func TestApplyLosesARace(t *testing.T) {
+	t.Parallel()
+	r, base := board(t)
+	l := landing(base)
+	first := must[OID](t)(r.Apply(context.Background(), l))
+	_, err := r.Apply(context.Background(), l)
+	if !errors.Is(err, ErrMoved) || !strings.Contains(err.Error(), string(first[:12])) {
+		t.Errorf("created meanwhile: %v", err)
+	}
+	l.Old, l.Message = base, "another"
+	_, err = r.Apply(context.Background(), l)
+	if !errors.Is(err, ErrMoved) || !strings.Contains(err.Error(), string(first[:12])) || !strings.Contains(err.Error(), string(base[:12])) {
+		t.Errorf("moved meanwhile, want both commits named: %v", err)
+	}
+	eq(t, "ref", must[OID](t)(r.Ref(l.Ref)), first)
+}
+
+func TestApplyRefuses(t *testing.T) {
+	t.Parallel()
+	r, base := board(t)
+	ctx := context.Background()
+	moved := must[OID](t)(r.Make(ctx, []OID{base}, changes("k/task.md", "state: blocked\n", "tools/run", "theirs"), agent, "m"))
+	same := must[OID](t)(r.Make(ctx, []OID{base}, changes("other", "x"), agent, "m"))
+	if _, err := r.MakeEdits(ctx, []OID{same}, theChange(), agent, "m"); err != nil {
+		t.Errorf("a neighbour moved: %v", err)
+	}
+	file := func(p, before, after, from, to string) FileEdit {
+		e := FileEdit{Path: p, OldMode: from, NewMode: to}
+		if from != "" {
+			e.Before = []byte(before)
+		}
+		if to != "" {
+			e.After = []byte(after)
+		}
+		return e
+	}
+	for name, tc := range map[string]struct {
+		on    OID
+		files []FileEdit
+		want  string
+	}{
+		"stale":          {moved, theChange(), "k/task.md: changed since"},
+		"every stale":    {moved, theChange(), "tools/run: changed since"},
+		"gone":           {base, []FileEdit{file("nowhere", "x", "y", modeFile, modeFile)}, "nowhere: changed since"},
+		"mode moved":     {base, []FileEdit{file("staged", "1\n", "2\n", modeExec, modeExec)}, "staged: changed since"},
+		"twice":          {base, []FileEdit{file("a", "", "x", "", modeFile), file("a", "", "y", "", modeFile)}, "a: changed twice"},
+		"link":           {base, []FileEdit{file("a", "", "x", "", modeLink)}, "does not go with"},
+		"no mode":        {base, []FileEdit{{Path: "a", After: []byte("x")}}, "does not go with"},
+		"mode of none":   {base, []FileEdit{{Path: "a", NewMode: modeFile}}, "does not go with"},
+		"path":           {base, []FileEdit{file("../a", "", "x", "", modeFile)}, "inside the repository"},
+		"git":            {base, []FileEdit{file(".git/hooks/pre-commit", "", "x", "", modeExec)}, "git's own directory"},
+		"over a folder":  {base, []FileEdit{file("k", "", "x", "", modeFile)}, "is a folder"},
+		"below a file":   {base, []FileEdit{file("staged/x", "", "x", "", modeFile)}, "is a file"},
+		"no such parent": {OID(strings.Repeat("1", 40)), theChange(), "1111"},
+	} {
+		l := landing(tc.on)
+		l.Files = tc.files
+		_, err := r.Apply(ctx, l)
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tc.want)
+		}
+		if strings.Contains(tc.want, "changed since") && !errors.Is(err, ErrStale) {
+			t.Errorf("%s: %v is not ErrStale", name, err)
+		}
+	}
+	if _, err := r.Ref("refs/heads/odd/review/t.1"); !errors.Is(err, ErrNoRef) {
+		t.Errorf("a refused change moved the ref: %v", err)
+	}
+}
+
+// A file in the place of the folder it empties, and the other way round.
+func TestMakeSwapsFileAndFolder(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "a/b", "1", "c", "2")
+	next := must[OID](t)(r.Make(context.Background(), []OID{base}, Changes{"a/b": nil, "a": []byte("file"), "c": nil, "c/d": []byte("3")}, agent, "m"))
+	eq(t, "tree", git(t, r.Root(), "ls-tree", "-r", "--name-only", string(next)), "a\nc/d")
+}
+
+// applyInChild applies the change in dir and tells its steps.
+func applyInChild(dir string) int {
+	r, err := Open(dir)
+	if err != nil {
+		return 2
+	}
+	r.step = func(s string) error { fmt.Println("step", s); return nil }
+	base, err := r.Ref("refs/heads/main")
+	if err != nil {
+		return 2
+	}
+	l := landing(base)
+	if os.Getenv("ODD_TEST_APPLY") == "main" { // a branch that is checked out
+		l.Ref, l.Old = "refs/heads/main", base
+		l.Files = l.Files[:3]
+	}
+	fmt.Println("step begin")
+	if _, err := r.Apply(context.Background(), l); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	return 0
+}
+
+// Killed at any step and between any two, the ref is at one commit or at the other and nothing of a person's is lost.
+func TestApplySIGKILL(t *testing.T) {
+	t.Parallel()
+	for k := range 14 {
+		for _, at := range []string{"branch", "main"} {
+			r, base := board(t)
+			before := person(t, r.Root())
+			cmd := child(t, r.Root(), "ODD_TEST_APPLY="+at)
+			out, err := cmd.StdoutPipe()
+			if err == nil {
+				err = cmd.Start()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			sc := bufio.NewScanner(out)
+			for i := 0; i <= k && sc.Scan(); i++ {
+			}
+			if at == "branch" { // its steps are few: the instants between them by the clock
+				<-time.After(time.Duration(k) * time.Millisecond)
+			}
+			cmd.Process.Kill()
+			cmd.Wait()
+			eq(t, fmt.Sprintf("kept at %d", k), must[[]string](t)(r.Recover(context.Background())), nil)
+			git(t, r.Root(), "fsck", "--strict")
+			name := "refs/heads/odd/review/t.1"
+			if at == "main" {
+				name = "refs/heads/main"
+			} else {
+				eq(t, fmt.Sprintf("%s, step %d", at, k), person(t, r.Root()), before)
+			}
+			now, err := r.Ref(name)
+			if at == "branch" && errors.Is(err, ErrNoRef) || at == "main" && now == base {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			eq(t, "the whole change", len(must[[]Change](t)(r.Diff(context.Background(), base, now))) >= 3, true)
+			eq(t, "its parent", must[Commit](t)(r.Commit(now)).Parents, []OID{base})
+		}
+	}
+}

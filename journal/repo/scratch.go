@@ -1,0 +1,236 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/gofrs/flock"
+)
+
+// Scratch is a throw-away repository in which a session may do as it likes:
+//
+//	PARENT/odd-UID/scratch-PID-NONCE.lock    flock of the process that owns it
+//	PARENT/odd-UID/scratch-PID-NONCE/tree/   the work tree, with a .git of its own
+//	                                 home/   an empty home
+//	                                 temp/   an empty directory for temporary files
+//
+// The work tree is the base commit byte for byte, on a branch named work: no
+// line ending, keyword or filter of the repository's attributes is applied. Its
+// .git has no hooks, no configuration but the agent's identity, and borrows its
+// objects from the repository, whose refs, index and configuration it does not
+// know. Symbolic links of the base are links there too; submodules are empty folders.
+//
+// Once a session has begun, everything in it is somebody else's: git is never run
+// in it again. Edits reads what was left without git, and Close removes it.
+//
+// A commit can only be read while something keeps it: the caller holds a ref on
+// the base, refs/odd/base/RUN, for as long as the scratch repository lives.
+type Scratch struct {
+	r    *Repo
+	base OID
+	dir  string      // absolute, free of symbolic links
+	made fs.FileInfo // of tree/, when it was made
+	lock *flock.Flock
+}
+
+// Tree is the work tree, absolute.
+func (s *Scratch) Tree() string { return filepath.Join(s.dir, "tree") }
+
+// Home is a home directory for whoever works there, empty at first.
+func (s *Scratch) Home() string { return filepath.Join(s.dir, "home") }
+
+// Temp is where temporary files may go.
+func (s *Scratch) Temp() string { return filepath.Join(s.dir, "temp") }
+
+// Scratch makes a scratch repository at a commit, below parent, which must lie
+// outside the repository. who is the identity an agent may commit there under.
+func (r *Repo) Scratch(ctx context.Context, parent string, base OID, who Signature) (*Scratch, error) {
+	if err := errors.Join(base.check(), who.check()); err != nil {
+		return nil, fmt.Errorf("scratch repository: %w", err)
+	}
+	home, err := scratchHome(parent)
+	if err != nil {
+		return nil, fmt.Errorf("scratch repository: %w", err)
+	}
+	if in, err := discover(home); err == nil && in.common == r.common {
+		return nil, fmt.Errorf("scratch repository: %s lies inside the repository; set TMPDIR to a directory outside it", home)
+	}
+	s, err := r.claimScratch(home)
+	if err != nil {
+		return nil, fmt.Errorf("scratch repository: %w", err)
+	}
+	s.base = base
+	if err := s.layOut(ctx, who); err != nil {
+		return nil, errors.Join(fmt.Errorf("scratch repository: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// scratchHome is the directory of this user's scratch repositories, made if it
+// is missing. One that others can reach is refused.
+func scratchHome(parent string) (string, error) {
+	abs, err := filepath.Abs(parent)
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
+	if err != nil {
+		return "", err
+	}
+	home := filepath.Join(abs, fmt.Sprintf("odd-%d", os.Getuid()))
+	if err := os.Mkdir(home, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	return home, private(home)
+}
+
+// private refuses a directory that is not this user's alone.
+func private(dir string) error {
+	st, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	own, ok := st.Sys().(*syscall.Stat_t)
+	if !st.IsDir() || st.Mode().Perm()&0o077 != 0 || !ok || int(own.Uid) != os.Getuid() {
+		return fmt.Errorf("%s: not a directory of yours alone; remove it, or set TMPDIR to another directory", dir)
+	}
+	return nil
+}
+
+// claimScratch makes an empty scratch directory with a lock nobody else holds.
+func (r *Repo) claimScratch(home string) (*Scratch, error) {
+	for {
+		dir := filepath.Join(home, fmt.Sprintf("%s%d-%s", scratchName, os.Getpid(), newNonce()))
+		lock := flock.New(dir+lockSuffix, flock.SetPermissions(0o600))
+		got, err := lock.TryLock()
+		if err != nil {
+			return nil, err
+		}
+		if !got || !inPlace(lock) { // swept between its making and its locking
+			lock.Unlock()
+			continue
+		}
+		s := &Scratch{r: r, dir: dir, lock: lock}
+		for _, d := range []string{dir, s.Tree(), s.Home(), s.Temp()} {
+			if err := os.Mkdir(d, 0o700); err != nil {
+				return nil, errors.Join(err, s.Close())
+			}
+		}
+		if s.made, err = os.Lstat(s.Tree()); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		return s, nil
+	}
+}
+
+// inPlace reports whether a lock that is held is still the file of its name.
+func inPlace(lock *flock.Flock) bool {
+	held, err := lock.Stat()
+	if err != nil {
+		return false
+	}
+	st, err := os.Lstat(lock.Path())
+	return err == nil && os.SameFile(held, st)
+}
+
+// layOut makes the work tree's repository and checks the base out.
+func (s *Scratch) layOut(ctx context.Context, who Signature) error {
+	g := hardened(s.r.git, s.Tree())
+	format := "--object-format=sha1"
+	if len(s.base) == 64 {
+		format = "--object-format=sha256"
+	}
+	if _, err := g.run(ctx, call{args: []string{"init", "-q", "--template=", format, "-b", "work"}}); err != nil {
+		return err
+	}
+	if err := s.furnish(who); err != nil {
+		return err
+	}
+	_, err := g.run(ctx, call{args: []string{"-c", "checkout.workers=0", "-c", "core.hooksPath=" + os.DevNull,
+		"reset", "-q", "--hard", "--no-recurse-submodules", string(s.base)}})
+	return err
+}
+
+// hardened runs git in dir without anybody's configuration, attributes, identity or home.
+func hardened(from *runner, dir string) *runner {
+	return &runner{dir: dir, base: append(pick(from.base, []string{"PATH", "TMPDIR", "GIT_EXEC_PATH"}),
+		"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_ATTR_NOSYSTEM=1", "GIT_NO_LAZY_FETCH=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))}
+}
+
+// rawBytes are the attributes under which a checkout's bytes are the blobs'.
+const rawBytes = "* -text -ident !filter !working-tree-encoding\n"
+
+// furnish writes what the scratch repository's .git holds besides git's own.
+func (s *Scratch) furnish(who Signature) error {
+	git := filepath.Join(s.Tree(), ".git")
+	objects, err := s.r.objectDirs()
+	if err != nil {
+		return err
+	}
+	files := map[string]string{
+		"objects/info/alternates": strings.Join(objects, "\n") + "\n",
+		"info/attributes":         rawBytes,
+	}
+	shallow, err := os.ReadFile(filepath.Join(s.r.common, "shallow"))
+	if err == nil {
+		files["shallow"] = string(shallow)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	config, err := os.ReadFile(filepath.Join(git, "config"))
+	if err != nil {
+		return err
+	}
+	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	files["config"] = fmt.Sprintf("%s[user]\n\tname = \"%s\"\n\temail = \"%s\"\n[core]\n\tautocrlf = false\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n",
+		config, quote.Replace(who.Name), quote.Replace(who.Email))
+	for name, text := range files {
+		p := filepath.Join(git, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// objectDirs are the repository's object directories: its own and those it borrows from itself.
+func (r *Repo) objectDirs() ([]string, error) {
+	dirs := []string{filepath.Join(r.common, "objects")}
+	b, err := os.ReadFile(filepath.Join(dirs[0], "info", "alternates"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for l := range strings.SplitSeq(string(b), "\n") {
+		switch {
+		case l == "" || l[0] == '#':
+		case filepath.IsAbs(l) || l[0] == '"': // quoted as git quotes it
+			dirs = append(dirs, l)
+		default:
+			dirs = append(dirs, filepath.Join(dirs[0], l))
+		}
+	}
+	if strings.Contains(dirs[0], "\n") {
+		return nil, fmt.Errorf("%q: git cannot borrow objects from a path with a line break", dirs[0])
+	}
+	return dirs, nil
+}
+
+// Close removes the scratch repository, whatever was made of it. It may be called again.
+func (s *Scratch) Close() error {
+	if err := removeAll(s.dir); err != nil {
+		return errors.Join(fmt.Errorf("%s: left behind, the next odd drain tries again: %w", s.dir, err), s.lock.Unlock())
+	}
+	if s.lock.Locked() {
+		os.Remove(s.lock.Path()) // the name goes before the lock, as a sweep expects
+	}
+	return s.lock.Unlock()
+}

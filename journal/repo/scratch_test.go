@@ -1,0 +1,439 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// scratch makes a scratch repository at base and removes it at the end.
+func scratch(t testing.TB, r *Repo, base OID) *Scratch {
+	t.Helper()
+	s := must[*Scratch](t)(r.Scratch(context.Background(), t.TempDir(), base, agent))
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// sh is the agent at work in the scratch tree.
+func sh(t testing.TB, s *Scratch, script string) {
+	t.Helper()
+	if out, err := shell(s.Tree(), script); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+}
+
+func shell(dir, script string) (string, error) {
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// told is one line an edit: how it changed, and its path.
+func told(es Edits) []string {
+	out := []string{}
+	for _, e := range es.Files {
+		how := "M"
+		switch {
+		case e.Before == nil:
+			how = "A"
+		case e.After == nil:
+			how = "D"
+		case e.OldMode != e.NewMode:
+			how = e.NewMode
+		}
+		out = append(out, how+" "+e.Path)
+	}
+	return out
+}
+
+func TestScratchIsTheBase(t *testing.T) {
+	t.Parallel()
+	for name, init := range map[string][]string{"sha1": nil, "sha256": {"--object-format=sha256"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, base := freshAs(t, init, "a.txt", "one\r\ntwo\n$Id$\n", ".gitattributes", "* text=auto ident\n*.bin filter=evil\n", "x.bin", "\x00\r\n", "d/run", "#!/bin/sh\n")
+			git(t, r.Root(), "config", "core.autocrlf", "true")
+			git(t, r.Root(), "config", "filter.evil.smudge", "touch /tmp/smudged; cat")
+			if err := os.Chmod(r.Root()+"/d/run", 0o755); err != nil {
+				t.Fatal(err)
+			}
+			git(t, r.Root(), "add", "-A")
+			git(t, r.Root(), "commit", "-qm", "run")
+			base = OID(git(t, r.Root(), "rev-parse", "HEAD"))
+			s := scratch(t, r, base)
+			eq(t, "nothing done", told(must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))), []string{})
+			eq(t, "status", git(t, s.Tree(), "status", "--porcelain"), "")
+			eq(t, "branch", git(t, s.Tree(), "symbolic-ref", "HEAD"), "refs/heads/work")
+			eq(t, "head", git(t, s.Tree(), "rev-parse", "HEAD"), string(base))
+			eq(t, "identity", git(t, s.Tree(), "config", "user.email"), agent.Email)
+			b, err := os.ReadFile(s.Tree() + "/a.txt")
+			eq(t, "bytes", string(b), git(t, r.Root(), "cat-file", "blob", string(base)+":a.txt")+"\n")
+			if err != nil {
+				t.Error(err)
+			}
+			for _, dir := range []string{s.dir, s.Home(), s.Temp()} {
+				if st, err := os.Stat(dir); err != nil || st.Mode().Perm() != 0o700 {
+					t.Errorf("%s: %v %v", dir, st, err)
+				}
+			}
+			if hooks, _ := filepath.Glob(s.Tree() + "/.git/hooks/*"); len(hooks) > 0 {
+				t.Errorf("hooks: %v", hooks)
+			}
+		})
+	}
+}
+
+func TestScratchEdits(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "a.txt", "one\n", "gone.txt", "x\n", "dir/b.txt", "b\n", "becomes", "a file\n", "tool", "#!\n", "empty", "",
+		".gitignore", "build/\n*.log\n", ":odd", "x")
+	write(t, r.Root(), "kept.log", "tracked though ignored\n")
+	git(t, r.Root(), "add", "-f", "kept.log")
+	git(t, r.Root(), "commit", "-qm", "a log")
+	base = OID(git(t, r.Root(), "rev-parse", "HEAD"))
+	s := scratch(t, r, base)
+	sh(t, s, `echo two >> a.txt; rm gone.txt; rm -r dir; echo now a file > dir; rm becomes; mkdir -p becomes/deep; echo in > becomes/deep/f
+chmod +x tool; echo more >> kept.log; echo log > new.log; mkdir build; echo o > build/o; ln -s /etc/passwd build/link; mkfifo build/pipe; git init -q build/dep
+echo '*' > .git/info/exclude; : > empty2; echo 'hidden.txt' > hide; mkdir sub; echo '*' > sub/.gitignore; echo seen > sub/seen; git add -A; git commit -qm mine; git checkout -q --orphan other; rm -f .git/index; rm empty; echo y > :new`)
+	es := must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))
+	want := []string{"A :new", "M a.txt", "D becomes", "A becomes/deep/f", "A dir", "D dir/b.txt", "D empty", "A empty2", "D gone.txt", "A hide", "M kept.log", "A sub/.gitignore", "A sub/seen", "100755 tool"}
+	eq(t, "edits", told(es), want)
+	eq(t, "base", es.Base, base)
+	if es.Ignored < 4 {
+		t.Errorf("ignored: %d", es.Ignored)
+	}
+	for _, e := range es.Files {
+		if (e.Before == nil) != (e.OldMode == "") || (e.After == nil) != (e.NewMode == "") {
+			t.Errorf("%+v: nil and modes disagree", e)
+		}
+		if e.Path == "a.txt" && (string(e.Before) != "one\n" || string(e.After) != "one\ntwo\n") {
+			t.Errorf("%q %q", e.Before, e.After)
+		}
+	}
+	next := must[OID](t)(r.MakeEdits(context.Background(), []OID{base}, es.Files, agent, "m"))
+	eq(t, "the commit has what the tree has", git(t, r.Root(), "ls-tree", "-r", "--name-only", string(next)),
+		".gitignore\n:new\n:odd\na.txt\nbecomes/deep/f\ndir\nempty2\nhide\nkept.log\nsub/.gitignore\nsub/seen\ntool")
+	eq(t, "mode", git(t, r.Root(), "ls-tree", "--format=%(objectmode)", string(next), "tool"), "100755")
+}
+
+// Each way in which something cannot be part of a change has its own code and names its path.
+func TestScratchUnfit(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t, "a.txt", "one\n", "Case.txt", "c\n", "deep/x", "x\n", "straße", "s\n")
+	if err := os.Symlink("a.txt", r.Root()+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	git(t, r.Root(), "update-index", "--add", "--cacheinfo", "160000,"+git(t, r.Root(), "rev-parse", "HEAD")+",module")
+	git(t, r.Root(), "add", "link")
+	git(t, r.Root(), "commit", "-qm", "link and module")
+	base := OID(git(t, r.Root(), "rev-parse", "HEAD"))
+	for name, tc := range map[string]struct{ do, code, path string }{
+		"link out":              {"ln -s /etc/passwd out", UnfitLink, "out"},
+		"link in":               {"ln -s a.txt in", UnfitLink, "in"},
+		"file becomes link":     {"rm a.txt; ln -s deep/x a.txt", UnfitLink, "a.txt"},
+		"folder becomes link":   {"mv deep d; ln -s d deep", UnfitLink, "deep"},
+		"link changed":          {"rm link; ln -s deep/x link", UnfitLink, "link"},
+		"link becomes file":     {"rm link; cp a.txt link", UnfitLink, "link"},
+		"link deleted":          {"rm link", UnfitLink, "link"},
+		"nested":                {"git init -q sub", UnfitRepository, "sub/.git"},
+		"nested file":           {"mkdir sub; echo 'gitdir: /' > sub/.git", UnfitRepository, "sub/.git"},
+		"nested in capitals":    {"mkdir sub; echo x > sub/.GIT", UnfitRepository, "sub/.GIT"},
+		"nested short":          {"mkdir GIT~1", UnfitRepository, "GIT~1"},
+		"nested bare":           {"git init -q --bare sub", UnfitRepository, "sub"},
+		"submodule filled":      {"echo x > module/x", UnfitSubmodule, "module"},
+		"submodule file":        {"rmdir module; echo x > module", UnfitSubmodule, "module"},
+		"submodule linked":      {"rmdir module; ln -s deep module", UnfitSubmodule, "module"},
+		"pipe":                  {"mkfifo p", UnfitKind, "p"},
+		"file becomes pipe":     {"rm a.txt; mkfifo a.txt", UnfitKind, "a.txt"},
+		"case":                  {"echo x > cASE.TXT", UnfitCase, "cASE.TXT"},
+		"case of a folder":      {"mkdir DEEP; echo x > DEEP/y", UnfitCase, "DEEP/y"},
+		"two new":               {"echo x > new; echo x > NEW", UnfitCase, "new"},
+		"folded":                {"echo x > STRASSE", UnfitCase, "STRASSE"},
+		"composed otherwise":    {`printf x > "$(printf 'e\314\201')"; printf x > "$(printf '\303\251')"`, UnfitCase, "\u00e9"},
+		"line break":            {"printf x > 'a\nb'", UnfitName, "a\nb"},
+		"escape":                {`printf x > "$(printf 'a\033b')"`, UnfitName, "a\x1bb"},
+		"not utf-8":             {`printf x > "$(printf 'a\377')"`, UnfitName, "a\xff"},
+		"many":                  {"for i in 1 2 3 4 5 6; do echo x > f$i; done", UnfitCount, ""},
+		"large":                 {"truncate -s 1T big", UnfitSize, "big"},
+		"large in place":        {"truncate -s 1T a.txt", UnfitSize, "a.txt"},
+		"large together":        {"head -c 600 /dev/zero > one; head -c 601 /dev/zero > two", UnfitSize, "two"},
+		"deep":                  {"d=x; for i in $(seq 210); do d=$d/x; done; mkdir -p $d; echo x > $d/f", UnfitDepth, strings.Repeat("x/", 200) + "x"},
+		"tree gone":             {"rm -rf ../tree", UnfitGone, ""},
+		"tree is a link":        {"mv ../tree ../other; ln -s other ../tree", UnfitGone, ""},
+		"tree is another's":     {"mv ../tree ../other; mkdir ../tree", UnfitGone, ""},
+		"too many left out":     {"for i in $(seq 60); do mkdir m$i; done", UnfitCount, ""},
+		"link and pipe at once": {"ln -s a.txt l; mkfifo p", UnfitLink, "l"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := scratch(t, r, base)
+			sh(t, s, tc.do)
+			es, err := s.Edits(context.Background(), Limits{Files: 5, Bytes: 1200, Entries: 50 + 170})
+			if name == "too many left out" {
+				es, err = s.Edits(context.Background(), Limits{Files: 5, Bytes: 1200, Entries: 50})
+			}
+			var bad Unfits
+			if !errors.As(err, &bad) {
+				t.Fatalf("got %v, %v; want %s", told(es), err, tc.code)
+			}
+			eq(t, "code and path of "+err.Error(), [2]string{bad[0].Code, bad[0].Path}, [2]string{tc.code, tc.path})
+			eq(t, "reason code", bad.Refused(), tc.code)
+			if len(es.Files) > 0 {
+				t.Errorf("something was kept: %v", told(es))
+			}
+		})
+	}
+}
+
+func TestScratchListsEverythingUnfit(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "a", "a")
+	s := scratch(t, r, base)
+	sh(t, s, "ln -s a l; mkfifo p; git init -q n; for i in $(seq 12); do mkfifo z$i; done")
+	_, err := s.Edits(context.Background(), ScratchLimits())
+	for _, want := range []string{`"l": a symbolic link`, `"n/.git": a repository`, `"p": a named pipe`, "and 5 more"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q in %v", want, err)
+		}
+	}
+}
+
+func TestScratchShallowAndLinked(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t, "a", "1")
+	write(t, r.Root(), "a", "2")
+	git(t, r.Root(), "commit", "-qam", "two")
+	shallow := t.TempDir()
+	git(t, shallow, "clone", "-q", "--depth=1", "file://"+r.Root(), "c")
+	linked := filepath.Join(t.TempDir(), "w")
+	git(t, r.Root(), "worktree", "add", "-q", "--detach", linked)
+	borrowed := t.TempDir()
+	git(t, borrowed, "clone", "-q", "--shared", r.Root(), "c")
+	for name, at := range map[string]string{"shallow": shallow + "/c", "linked": linked, "borrows itself": borrowed + "/c"} {
+		in := open(t, at)
+		s := scratch(t, in, must[OID](t)(in.Ref("HEAD")))
+		eq(t, name+": log", git(t, s.Tree(), "log", "--format=%s"), git(t, at, "log", "--format=%s"))
+		sh(t, s, "echo 3 > a; git commit -qam three")
+		eq(t, name, told(must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))), []string{"M a"})
+	}
+}
+
+func TestScratchRefusesItsOwnRepository(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "a", "1")
+	linked := filepath.Join(t.TempDir(), "w")
+	git(t, r.Root(), "worktree", "add", "-q", "--detach", linked)
+	for _, at := range []string{r.Root(), r.Root() + "/.git", linked} {
+		dir := filepath.Join(at, "tmp")
+		write(t, dir, "x", "x")
+		if _, err := r.Scratch(context.Background(), dir, base, agent); err == nil || !strings.Contains(err.Error(), "inside the repository") {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	shared := t.TempDir()
+	if err := os.Mkdir(fmt.Sprintf("%s/odd-%d", shared, os.Getuid()), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Scratch(context.Background(), shared, base, agent); err == nil || !strings.Contains(err.Error(), "yours alone") {
+		t.Error(err)
+	}
+	parent := t.TempDir()
+	if _, err := r.Scratch(context.Background(), parent, OID(strings.Repeat("1", 40)), agent); err == nil {
+		t.Error("a base that is not there")
+	}
+	if left, _ := filepath.Glob(filepath.Join(parent, "odd-*", "*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestScratchTime(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "a", "1")
+	s := scratch(t, r, base)
+	ctx, cancel := context.WithTimeout(context.Background(), -time.Second)
+	defer cancel()
+	if _, err := s.Edits(ctx, ScratchLimits()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if _, err := r.Scratch(ctx, t.TempDir(), base, agent); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}
+
+// Whatever an agent makes of its repository: nothing of it runs, nothing waits, and the repository it was made from is as it was.
+func TestScratchHostile(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		do   string
+		want []string
+	}{
+		"config": {`cat >> .git/config <<X
+[core]
+	fsmonitor = touch $PWD/../ran
+	hooksPath = $PWD/hooks
+	sshCommand = touch $PWD/../ran
+	pager = touch $PWD/../ran
+	editor = touch $PWD/../ran
+	worktree = /
+	excludesFile = $PWD/ex
+[diff]
+	external = touch $PWD/../ran
+[alias]
+	check-ignore = !touch $PWD/../ran
+[filter "x"]
+	clean = touch $PWD/../ran
+	smudge = touch $PWD/../ran
+	process = touch $PWD/../ran
+[include]
+	path = /dev/zero
+X
+echo '* filter=x diff=x' > .gitattributes; echo '* filter=x' > .git/info/attributes; echo two > a`, []string{"A .gitattributes", "M a"}},
+		"hooks": {`mkdir -p .git/hooks; for h in pre-commit post-checkout post-index-change reference-transaction fsmonitor-watchman; do
+printf '#!/bin/sh\ntouch %s/../ran\n' "$PWD" > .git/hooks/$h; chmod +x .git/hooks/$h; done; echo two > a`, []string{"M a"}},
+		"alternates":     {`echo /nowhere > .git/objects/info/alternates; rm -rf .git/refs; echo two > a`, []string{"M a"}},
+		"no .git":        {`rm -rf .git; echo two > a`, []string{"M a"}},
+		".git is a file": {`rm -rf .git; echo "gitdir: $REAL/.git" > .git; echo two > a`, []string{"M a"}},
+		".git is a link": {`rm -rf .git; ln -s "$REAL/.git" .git; echo two > a`, []string{"M a"}},
+		".git is a pipe": {`rm -rf .git; mkfifo .git; echo two > a`, []string{"M a"}},
+		"no rights":      {`echo two > a; chmod 000 a; mkdir -p d/e; echo x > d/e/f; chmod 000 d/e d; chmod 000 .git .`, []string{"M a", "A d/e/f"}},
+		"read-only":      {`mkdir -p d/e; echo x > d/e/f; chmod 500 d/e d .`, []string{"A d/e/f"}},
+		"many ignored":   {`mkdir build; cd build; for i in $(seq 300); do : > f$i; mkfifo p$i; done`, []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, base := fresh(t, "a", "one\n", ".gitignore", "build/\n")
+			git(t, r.Root(), "update-ref", "refs/odd/base/run", string(base))
+			before := everything(t, r.Root())
+			s := must[*Scratch](t)(r.Scratch(context.Background(), t.TempDir(), base, agent))
+			out, err := shell(s.Tree(), "REAL="+r.Root()+"\n"+tc.do)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			defer cancel()
+			eq(t, "edits", told(must[Edits](t)(s.Edits(ctx, ScratchLimits()))), tc.want)
+			if _, err := os.Lstat(s.dir + "/ran"); err == nil {
+				t.Error("something of the agent's ran")
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			if left, _ := os.ReadDir(filepath.Dir(s.dir)); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+			eq(t, "the real repository", everything(t, r.Root()), before)
+		})
+	}
+}
+
+// everything is every file below dir with its mode and its bytes.
+func everything(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		st, serr := d.Info()
+		out[strings.TrimPrefix(p, dir)] = fmt.Sprint(st.Mode(), string(b))
+		return errors.Join(err, serr)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// A process that is killed leaves a scratch repository, and a sweep takes it; that of a living one stays.
+func TestSweepScratch(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "a", "1")
+	parent := t.TempDir()
+	s := must[*Scratch](t)(r.Scratch(context.Background(), parent, base, agent))
+	defer s.Close()
+	home := filepath.Dir(s.dir)
+	dead := filepath.Join(home, "scratch-999999999-dead")
+	write(t, dead, "tree/ro/f", "x", "tree/x", "x")
+	write(t, home, "scratch-999999999-dead.lock", "", "scratch-999999998-only.lock", "", "not-ours", "x")
+	write(t, filepath.Join(home, "scratch-999999999-nolock"), "tree/f", "x")
+	write(t, filepath.Join(home, fmt.Sprintf("scratch-%d-alive", os.Getpid())), "tree/f", "x")
+	if err := os.Chmod(dead+"/tree/ro", 0o500); err != nil {
+		t.Fatal(err)
+	}
+	eq(t, "swept", must[int](t)(SweepScratch(parent)), 2)
+	left := []string{}
+	des, _ := os.ReadDir(home)
+	for _, d := range des {
+		left = append(left, strings.NewReplacer(filepath.Base(s.dir), "SELF", fmt.Sprint(os.Getpid()), "PID").Replace(d.Name()))
+	}
+	slices.Sort(left)
+	eq(t, "left", left, []string{"SELF", "SELF.lock", "not-ours", "scratch-PID-alive"})
+	eq(t, "again", must[int](t)(SweepScratch(parent)), 0)
+	eq(t, "nowhere", must[int](t)(SweepScratch(parent+"/nowhere")), 0)
+}
+
+func TestScratchSIGKILL(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "a", "1")
+	parent := t.TempDir()
+	cmd := child(t, r.Root(), "ODD_TEST_SCRATCH="+parent, "ODD_TEST_BASE="+string(base))
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 4096)
+	n, _ := out.Read(line)
+	dir := strings.TrimSpace(string(line[:n]))
+	if _, err := os.Stat(dir + "/a"); err != nil {
+		t.Fatal(err)
+	}
+	eq(t, "while it lives", must[int](t)(SweepScratch(parent)), 0)
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	eq(t, "when it is dead", must[int](t)(SweepScratch(parent)), 1)
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("it is still there")
+	}
+}
+
+// scratchInChild is the test binary as a process that makes a scratch repository, tells where, and waits to be killed.
+func scratchInChild(repo, parent, base string) int {
+	r, err := Open(repo)
+	if err != nil {
+		return 2
+	}
+	s, err := r.Scratch(context.Background(), parent, OID(base), agent)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println(s.Tree())
+	io.Copy(io.Discard, os.Stdin)
+	return 0
+}

@@ -1,0 +1,379 @@
+package repo
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// FileEdit is one file that a change writes or deletes, with its bytes on both sides.
+// A nil Before is a new file, a nil After a deleted one; empty is not nil. A
+// rename is one of each, and a changed mode is one whose bytes are the same.
+type FileEdit struct {
+	Path             string
+	Before, After    []byte
+	OldMode, NewMode string // "100644", "100755", "" without a file
+}
+
+// Edits is what a session left in its scratch repository, as a change of the base.
+type Edits struct {
+	Base    OID
+	Files   []FileEdit // sorted by path
+	Ignored int        // files and links left out: new, and ignored by the base's own .gitignore files
+}
+
+// Limits bound what a scratch repository is read for.
+type Limits struct {
+	Files   int   // changed files
+	Bytes   int64 // of their new contents together
+	Entries int   // files and folders added to the base, ignored ones among them
+}
+
+// ScratchLimits are what a session may leave at most. They protect odd, not the
+// reviewer: how large a change may be is for the iron gate to say.
+func ScratchLimits() Limits { return Limits{Files: 5_000, Bytes: 64 << 20, Entries: 500_000} }
+
+// Why something in a scratch repository cannot be part of a change.
+const (
+	UnfitLink       = "symlink"
+	UnfitRepository = "nested-repository"
+	UnfitSubmodule  = "submodule"
+	UnfitKind       = "not-a-file"
+	UnfitCase       = "case-collision"
+	UnfitName       = "bad-name"
+	UnfitDepth      = "too-deep"
+	UnfitUnreadable = "unreadable"
+	UnfitCount      = "too-many-files"
+	UnfitSize       = "too-large"
+	UnfitGone       = "tree-gone"
+)
+
+// Unfit is something in a scratch repository that cannot be part of a change.
+type Unfit struct {
+	Code, Path, Text string // Path is "" where it is about the whole
+}
+
+// Error names the path first.
+func (u Unfit) Error() string {
+	if u.Path == "" {
+		return u.Text
+	}
+	return fmt.Sprintf("%q: %s", u.Path, u.Text)
+}
+
+// Unfits is every reason why what was left is not a change. Nothing of it is kept then.
+type Unfits []Unfit
+
+// Error lists the reasons, one a line, and counts those after the tenth.
+func (us Unfits) Error() string {
+	var lines []string
+	for i, u := range us {
+		if i == maxNamed {
+			lines = append(lines, fmt.Sprintf("and %d more", len(us)-maxNamed))
+			break
+		}
+		lines = append(lines, u.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Refused is the first reason's code.
+func (us Unfits) Refused() string { return us[0].Code }
+
+// Edits reads what was left in the scratch repository, and never runs git in it:
+// what the agent made of its .git, of its configuration and of its hooks is
+// neither read nor run. An Unfits error lists everything that cannot be part of a
+// change, by path; the context's error means that the time was used up.
+//
+// Files of the base count whatever rules there are; a new one that the base's
+// .gitignore files ignore is left out and counted, so that what a build makes is
+// no part of a change, and nobody can hide a file by ignoring it anew. Neither
+// the person's own excludes nor .git/info/exclude have a say.
+func (s *Scratch) Edits(ctx context.Context, lim Limits) (Edits, error) {
+	out := Edits{Base: s.base}
+	root, _, err := s.r.rootTree(s.base)
+	if err != nil {
+		return out, err
+	}
+	k := &looker{ctx: ctx, objs: s.r.objs, lim: lim, base: map[string]entry{}, seen: map[string]bool{}}
+	if err := flatten(ctx, k.objs, root, "", k.base); err != nil {
+		return out, err
+	}
+	tree, err := s.open()
+	if err != nil {
+		return out, err
+	}
+	defer tree.Close()
+	if err := k.dir(tree, ""); err != nil {
+		return out, err
+	}
+	if out.Ignored, err = s.dropIgnored(k); err != nil {
+		return out, err
+	}
+	k.missing()
+	slices.SortFunc(k.found, func(a, b found) int { return cmp.Compare(a.path, b.path) })
+	if err := k.judge(); err != nil {
+		return out, err
+	}
+	out.Files, err = k.read(tree)
+	return out, err
+}
+
+// open opens the work tree, if it is still the directory that was made.
+func (s *Scratch) open() (*os.Root, error) {
+	gone := Unfits{{Code: UnfitGone, Text: "the scratch repository's work tree was removed or replaced"}}
+	dir, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return nil, gone
+	}
+	defer dir.Close()
+	st, err := dir.Lstat("tree")
+	if err != nil || !os.SameFile(st, s.made) {
+		return nil, gone
+	}
+	return openDir(dir, "tree")
+}
+
+// missing adds the files of the base that are not there any more.
+func (k *looker) missing() {
+	for p, e := range k.base {
+		switch {
+		case k.seen[p] || e.mode == modeRepo: // the folder of a submodule nobody fetched is nothing
+		case e.mode == modeLink:
+			k.unfit(p, UnfitLink, "a symbolic link, and it was deleted; a change is made of files")
+		default:
+			k.found = append(k.found, found{path: p})
+		}
+	}
+}
+
+// judge lists everything among what was found that is unfit.
+func (k *looker) judge() error {
+	var bad Unfits
+	files, size := 0, int64(0)
+	for _, f := range k.found {
+		switch why := nameless(f.path); {
+		case f.unfit != nil:
+			bad = append(bad, *f.unfit)
+		case why != "":
+			bad = append(bad, Unfit{UnfitName, f.path, why})
+		default:
+			files++
+			size += f.size
+		}
+	}
+	if files > k.lim.Files {
+		bad = append(bad, Unfit{Code: UnfitCount, Text: fmt.Sprintf("%d files differ, at most %d; do less at once", files, k.lim.Files)})
+	}
+	if size > k.lim.Bytes {
+		big := slices.MaxFunc(k.found, func(a, b found) int { return cmp.Compare(a.size, b.size) })
+		bad = append(bad, Unfit{UnfitSize, big.path, fmt.Sprintf("%d bytes; the files that differ have %d together, at most %d", big.size, size, k.lim.Bytes)})
+	}
+	if bad = append(bad, k.collisions()...); len(bad) > 0 {
+		return bad
+	}
+	return nil
+}
+
+// nameless says why a path cannot be written down everywhere, "" when it can.
+func nameless(p string) string {
+	if !utf8.ValidString(p) {
+		return "the name is not UTF-8"
+	}
+	if strings.ContainsFunc(p, unicode.IsControl) {
+		return "the name holds a control character"
+	}
+	if checkPath(p) != nil {
+		return "not a path git can hold everywhere"
+	}
+	return ""
+}
+
+// collisions lists the new paths that another path of the result is, where case
+// or the composition of letters does not count, as on a Mac.
+func (k *looker) collisions() []Unfit {
+	fold := cases.Fold()
+	key := func(p string) string { return norm.NFC.String(fold.String(p)) }
+	names := map[string]string{} // every path and folder of what stays, by its key
+	enter := func(p string) (other string) {
+		for at := p; at != "."; at = path.Dir(at) {
+			switch was, ok := names[key(at)]; {
+			case !ok:
+				names[key(at)] = at
+			case was == at:
+				return other // and so are its folders
+			default:
+				other = was
+			}
+		}
+		return other
+	}
+	added := slices.ContainsFunc(k.found, func(f found) bool { _, was := k.base[f.path]; return f.mode != "" && !was })
+	if !added {
+		return nil
+	}
+	for p := range k.base {
+		if k.seen[p] {
+			enter(p)
+		}
+	}
+	var bad []Unfit
+	for _, f := range k.found {
+		if _, was := k.base[f.path]; f.mode == "" || was {
+			continue
+		}
+		if other := enter(f.path); other != "" {
+			bad = append(bad, Unfit{UnfitCase, f.path, fmt.Sprintf("the same name as %q where case does not count; choose another", other)})
+		}
+	}
+	return bad
+}
+
+// read makes the edits of what was found.
+func (k *looker) read(tree *os.Root) ([]FileEdit, error) {
+	var out []FileEdit
+	room := k.lim.Bytes
+	for _, f := range k.found {
+		if err := k.ctx.Err(); err != nil {
+			return nil, context.Cause(k.ctx)
+		}
+		e := FileEdit{Path: f.path, NewMode: f.mode}
+		if was, ok := k.base[f.path]; ok {
+			_, b, err := k.objs.get(was.oid)
+			if err != nil {
+				return nil, err
+			}
+			e.Before, e.OldMode = solid(b), was.mode
+		}
+		if f.mode != "" {
+			b, err := slurp(k.ctx, tree, f.path, room)
+			if err != nil {
+				return nil, Unfits{{UnfitUnreadable, f.path, "cannot be read: " + err.Error()}}
+			}
+			room -= int64(len(b))
+			e.After = solid(b)
+		}
+		if e.OldMode != e.NewMode || !bytes.Equal(e.Before, e.After) {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// solid is b, never nil.
+func solid(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// slurp reads a regular file of at most limit bytes.
+func slurp(ctx context.Context, root *os.Root, name string, limit int64) ([]byte, error) {
+	st, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, errors.New("not a file any more")
+	}
+	f, err := openFile(root, name, st)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(&stoppable{ctx, io.LimitReader(f, limit+1)})
+	if err == nil && int64(len(b)) > limit {
+		err = fmt.Errorf("it grew over %d bytes", limit)
+	}
+	return b, err
+}
+
+// dropIgnored leaves out what is new and ignored at the base, and returns how much that was.
+func (s *Scratch) dropIgnored(k *looker) (int, error) {
+	rules := map[string][]byte{}
+	for p, e := range k.base {
+		if path.Base(p) != ".gitignore" || !fileMode(e.mode).IsRegular() || checkPath(p) != nil {
+			continue
+		}
+		_, b, err := k.objs.get(e.oid)
+		if err != nil {
+			return 0, err
+		}
+		rules[p] = b
+	}
+	var ask bytes.Buffer
+	for _, f := range k.found {
+		if _, was := k.base[f.path]; !was && !k.holds(f) {
+			ask.WriteString("./" + f.path + "\x00")
+		}
+	}
+	if len(rules) == 0 || ask.Len() == 0 {
+		return 0, nil
+	}
+	hit, err := s.askIgnored(k.ctx, rules, &ask)
+	if err != nil {
+		return 0, fmt.Errorf("the base's .gitignore: %w", err)
+	}
+	before := len(k.found)
+	k.found = slices.DeleteFunc(k.found, func(f found) bool { return hit["./"+f.path] })
+	return before - len(k.found), nil
+}
+
+// holds reports whether files of the base lie below what was found, which then cannot be left out.
+func (k *looker) holds(f found) bool {
+	for p := range k.base {
+		if f.unfit != nil && strings.HasPrefix(p, f.path+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// askIgnored asks git which paths the rules ignore. It does so in a directory
+// made now, outside the work tree, that holds the rules and nothing else.
+func (s *Scratch) askIgnored(ctx context.Context, rules map[string][]byte, paths io.Reader) (map[string]bool, error) {
+	dir, err := os.MkdirTemp(filepath.Dir(s.dir), filepath.Base(s.dir)+"-rules-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	files := map[string][]byte{"git/HEAD": []byte("ref: refs/heads/none\n"), "git/objects/.keep": nil, "git/refs/.keep": nil,
+		"git/config": []byte("[core]\n\trepositoryformatversion = 0\n\tbare = false\n"), "tree/.keep": nil}
+	for p, b := range rules {
+		files["tree/"+p] = b
+	}
+	for p, b := range files {
+		at := filepath.Join(dir, filepath.FromSlash(p))
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(at, b, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	g := hardened(s.r.git, filepath.Join(dir, "tree"))
+	out, err := g.run(ctx, call{args: []string{"check-ignore", "-z", "--stdin", "--no-index"}, stdin: paths, read: true,
+		env: []string{"GIT_DIR=" + filepath.Join(dir, "git"), "GIT_WORK_TREE=" + filepath.Join(dir, "tree")}})
+	if err != nil && exitCode(err) != 1 {
+		return nil, err
+	}
+	hit := map[string]bool{}
+	for _, p := range fields(out) {
+		hit[p] = true
+	}
+	return hit, nil
+}

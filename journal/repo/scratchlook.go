@@ -1,0 +1,300 @@
+package repo
+
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+)
+
+// looker walks a scratch tree without git, without following a link and without
+// opening what is not a regular file, and compares it with the base.
+type looker struct {
+	ctx     context.Context
+	objs    store
+	lim     Limits
+	base    map[string]entry // every file, link and submodule of the base
+	seen    map[string]bool  // paths of base that are still there
+	found   []found
+	entries int
+}
+
+// found is a path that differs from the base.
+type found struct {
+	path  string
+	mode  string // "100644", "100755"; "" where it cannot be part of a change
+	size  int64
+	unfit *Unfit
+}
+
+// flatten lists every leaf of a tree by its path.
+func flatten(ctx context.Context, objs store, tree OID, at string, out map[string]entry) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	es, err := readTree(objs, tree)
+	if err != nil {
+		return err
+	}
+	for _, e := range es {
+		if !e.isDir() {
+			out[at+e.name] = e
+			continue
+		}
+		if err := flatten(ctx, objs, e.oid, at+e.name+"/", out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unfit notes a path that cannot be part of a change.
+func (k *looker) unfit(p, code, format string, args ...any) {
+	k.found = append(k.found, found{path: p, unfit: &Unfit{Code: code, Path: p, Text: fmt.Sprintf(format, args...)}})
+}
+
+// maxDepth is how deep the folders of a scratch tree may be nested.
+const maxDepth = 200
+
+// dir compares one directory; at is "" or ends in a slash. The error is one that ends the walk.
+func (k *looker) dir(root *os.Root, at string) error {
+	if strings.Count(at, "/") > maxDepth {
+		k.unfit(at[:len(at)-1], UnfitDepth, "more than %d folders deep; flatten it", maxDepth)
+		return nil
+	}
+	f, err := root.Open(".")
+	if err != nil {
+		return k.unreadable(strings.TrimSuffix(at, "/"), err)
+	}
+	defer f.Close()
+	for {
+		if err := k.ctx.Err(); err != nil {
+			return context.Cause(k.ctx)
+		}
+		some, err := f.ReadDir(1000)
+		for _, e := range some {
+			if err := k.one(root, at, e.Name()); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return k.unreadable(strings.TrimSuffix(at, "/"), err)
+		}
+	}
+}
+
+// unreadable notes a path that could not be read; one that is gone meanwhile is as if it had never been.
+func (k *looker) unreadable(p string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	k.unfit(p, UnfitUnreadable, "cannot be read: %v", err)
+	return nil
+}
+
+// one compares one entry of a directory.
+func (k *looker) one(root *os.Root, at, name string) error {
+	p := at + name
+	if p == ".git" {
+		return nil // the agent's own repository, whatever has become of it
+	}
+	if k.entries++; k.entries > k.lim.Entries+len(k.base) {
+		return Unfits{{Code: UnfitCount, Text: fmt.Sprintf("more than %d files and folders were added; leave out what is built", k.lim.Entries)}}
+	}
+	st, err := root.Lstat(name)
+	if err != nil {
+		return k.unreadable(p, err)
+	}
+	was, kept := k.base[p]
+	if low := strings.ToLower(name); low == ".git" || low == "git~1" {
+		k.unfit(p, UnfitRepository, "a repository inside the scratch repository; remove its .git")
+		return nil
+	}
+	if kept && !fileMode(was.mode).IsRegular() {
+		k.seen[p] = true
+		return k.special(root, p, name, was, st)
+	}
+	switch {
+	case st.IsDir():
+		return k.folder(root, p, name)
+	case st.Mode()&fs.ModeSymlink != 0:
+		k.unfit(p, UnfitLink, "a symbolic link; a change is made of files")
+	case !st.Mode().IsRegular():
+		k.unfit(p, UnfitKind, "a %s; a change is made of files", kindOf(st.Mode()))
+	default:
+		k.seen[p] = kept
+		return k.file(root, p, name, st, was)
+	}
+	k.seen[p] = kept // refused already, and so not missing
+	return nil
+}
+
+// kindOf is what a file that is none is called.
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	}
+	return "device"
+}
+
+// folder walks a sub-directory.
+func (k *looker) folder(root *os.Root, p, name string) error {
+	sub, err := openDir(root, name)
+	if err != nil {
+		return k.unreadable(p, err)
+	}
+	defer sub.Close()
+	if _, was := k.base[p+"/HEAD"]; !was && looksBare(sub) {
+		k.unfit(p, UnfitRepository, "a repository inside the scratch repository; remove it")
+		return nil
+	}
+	return k.dir(sub, p+"/")
+}
+
+// looksBare reports whether a directory looks like a git directory, by git's own test.
+func looksBare(dir *os.Root) bool {
+	for _, n := range []string{"HEAD", "objects", "refs"} {
+		if _, err := dir.Lstat(n); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// special compares what the base has as a symbolic link or as a submodule.
+func (k *looker) special(root *os.Root, p, name string, was entry, st fs.FileInfo) error {
+	if was.mode == modeRepo {
+		sub, err := openDir(root, name)
+		if err != nil {
+			k.unfit(p, UnfitSubmodule, "a submodule; a person moves it")
+			return nil
+		}
+		defer sub.Close()
+		f, err := sub.Open(".")
+		if err != nil {
+			return k.unreadable(p, err)
+		}
+		defer f.Close()
+		if names, _ := f.Readdirnames(1); len(names) > 0 {
+			k.unfit(p, UnfitSubmodule, "a submodule, and something was put into it; a person moves it")
+		}
+		return nil
+	}
+	to, err := root.Readlink(name)
+	if st.Mode()&fs.ModeSymlink == 0 || err != nil || blobID([]byte(to), len(was.oid)) != was.oid {
+		k.unfit(p, UnfitLink, "a symbolic link, and it was changed; a change is made of files")
+	}
+	return nil
+}
+
+// file compares a regular file. was is its base, or a zero entry.
+func (k *looker) file(root *os.Root, p, name string, st fs.FileInfo, was entry) error {
+	mode := modeFile
+	if st.Mode()&0o100 != 0 {
+		mode = modeExec
+	}
+	if was.oid == "" || mode != was.mode {
+		k.found = append(k.found, found{path: p, mode: mode, size: st.Size()})
+		return nil
+	}
+	if same, err := k.same(root, name, st, was.oid); same || err != nil {
+		return err
+	}
+	k.found = append(k.found, found{path: p, mode: mode, size: st.Size()})
+	return nil
+}
+
+// askSize is from how many bytes on a file's size is compared before its bytes are.
+const askSize = 1 << 20
+
+// same reports whether a file's bytes are the blob's. One that cannot be read is not the same.
+func (k *looker) same(root *os.Root, name string, st fs.FileInfo, oid OID) (bool, error) {
+	if st.Size() > askSize {
+		if n, err := k.objs.size(oid); err != nil || n != st.Size() {
+			return false, err
+		}
+	}
+	f, err := openFile(root, name, st)
+	if err != nil {
+		return false, nil
+	}
+	defer f.Close()
+	h := blobHash(st.Size(), len(oid))
+	n, err := io.Copy(h, &stoppable{k.ctx, io.LimitReader(f, st.Size()+1)})
+	if k.ctx.Err() != nil {
+		return false, context.Cause(k.ctx)
+	}
+	return err == nil && n == st.Size() && hex.EncodeToString(h.Sum(nil)) == string(oid), nil
+}
+
+// blobHash is git's hash of a blob of size bytes, of which the header is written.
+func blobHash(size int64, idLen int) hash.Hash {
+	h := sha1.New()
+	if idLen == 64 {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", size)
+	return h
+}
+
+// blobID is the id of a blob.
+func blobID(b []byte, idLen int) OID {
+	h := blobHash(int64(len(b)), idLen)
+	h.Write(b)
+	return OID(hex.EncodeToString(h.Sum(nil)))
+}
+
+// openFile opens the regular file that st describes: opening never waits, as it
+// would for the other end of a pipe that took the file's place.
+func openFile(root *os.Root, name string, st fs.FileInfo) (*os.File, error) {
+	if st.Mode().Perm()&0o400 == 0 {
+		if err := root.Chmod(name, st.Mode().Perm()|0o600); err != nil {
+			return nil, err
+		}
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	now, err := f.Stat()
+	if err == nil && !os.SameFile(st, now) {
+		err = &fs.PathError{Op: "open", Path: path.Base(name), Err: errors.New("changed while it was opened")}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// stoppable is a reader that ends with its context.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s *stoppable) Read(b []byte) (int, error) {
+	if s.ctx.Err() != nil {
+		return 0, context.Cause(s.ctx)
+	}
+	return s.r.Read(b)
+}

@@ -1,0 +1,156 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/gofrs/flock"
+)
+
+// The names of scratch directories and of their locks.
+const (
+	scratchName = "scratch-"
+	lockSuffix  = ".lock"
+)
+
+// SweepScratch removes what killed processes left of their scratch repositories
+// below parent, and returns how many. One whose lock somebody holds is alive;
+// one without a lock is left alone while a process of its number lives.
+func SweepScratch(parent string) (int, error) {
+	home := filepath.Join(parent, fmt.Sprintf("odd-%d", os.Getuid()))
+	if _, err := os.Lstat(home); errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err := private(home); err != nil {
+		return 0, err
+	}
+	entries, err := os.ReadDir(home)
+	if err != nil {
+		return 0, err
+	}
+	swept, seen := 0, map[string]bool{}
+	for _, e := range entries {
+		name := strings.TrimSuffix(e.Name(), lockSuffix)
+		if seen[name] || !strings.HasPrefix(name, scratchName) {
+			continue
+		}
+		seen[name] = true
+		did, bad := sweepOne(filepath.Join(home, name))
+		if err = errors.Join(err, bad); did {
+			swept++
+		}
+	}
+	return swept, err
+}
+
+// sweepOne removes one scratch directory unless its owner lives.
+func sweepOne(dir string) (bool, error) {
+	if _, err := os.Lstat(dir + lockSuffix); err != nil && alive(filepath.Base(dir)) {
+		return false, nil
+	}
+	lock := flock.New(dir+lockSuffix, flock.SetPermissions(0o600))
+	got, err := lock.TryLock()
+	if err != nil || !got {
+		return false, err
+	}
+	defer lock.Unlock()
+	if !inPlace(lock) {
+		return false, nil
+	}
+	_, err = os.Lstat(dir)
+	was := err == nil
+	if err := removeAll(dir); err != nil {
+		return false, err
+	}
+	return was, os.Remove(lock.Path())
+}
+
+// alive reports whether a process has the number that a scratch directory's name holds.
+func alive(name string) bool {
+	pid, _, _ := strings.Cut(strings.TrimPrefix(name, scratchName), "-")
+	n, err := strconv.Atoi(pid)
+	if err != nil || n <= 0 {
+		return false
+	}
+	err = syscall.Kill(n, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}
+
+// removeTries is how often removal begins again while something still writes below.
+const removeTries = 3
+
+// removeAll is os.RemoveAll for a tree whose directories may forbid it. Links are not followed.
+func removeAll(dir string) error {
+	err := os.RemoveAll(dir)
+	for range removeTries {
+		if err == nil {
+			return nil
+		}
+		if st, lerr := os.Lstat(dir); lerr == nil && st.IsDir() {
+			if cerr := os.Chmod(dir, 0o700); cerr == nil {
+				permit(dir)
+			}
+		}
+		err = os.RemoveAll(dir)
+	}
+	return err
+}
+
+// permit lets the owner list and empty every directory below dir, as far as it goes.
+func permit(dir string) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	permitBelow(root)
+}
+
+func permitBelow(root *os.Root) {
+	f, err := root.Open(".")
+	if err != nil {
+		return
+	}
+	entries, _ := f.ReadDir(-1)
+	f.Close()
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		if sub, err := openDir(root, e.Name()); err == nil {
+			permitBelow(sub)
+			sub.Close()
+		}
+	}
+}
+
+// openDir opens a directory that stands in root, and gives its owner the right to where that is missing.
+func openDir(root *os.Root, name string) (*os.Root, error) {
+	st, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !st.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("not a directory")}
+	}
+	if st.Mode().Perm()&0o700 != 0o700 {
+		if err := root.Chmod(name, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	sub, err := root.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := sub.Lstat("."); err != nil || !os.SameFile(st, now) {
+		sub.Close()
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("changed while it was opened")}
+	}
+	return sub, nil
+}
