@@ -1,0 +1,167 @@
+package anchor
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// Member is one part of an ARM that moved.
+type Member struct {
+	Name string `json:"name"` // as in the JSON of Arm
+	Old  string `json:"old"`
+	New  string `json:"new"`
+}
+
+// NewArm is the account of where a session stands, with its hash. Names of files
+// that are not UTF-8 are written with escapes, so that the record of an ARM says
+// what the ARM said.
+func NewArm(f Facts, phase, focus, source, constitutionSHA string) Arm {
+	a := Arm{
+		Version: 1, Head: f.Head, Branch: f.Branch, Upstream: f.Upstream, Ahead: f.Ahead, Behind: f.Behind,
+		Phase: phase, Focus: focus, FocusSource: source, Constitution: constitutionSHA, Files: []Change{},
+	}
+	for _, c := range f.Files {
+		a.Files = append(a.Files, Change{XY: c.XY, Path: legible(c.Path), From: legible(c.From)})
+	}
+	slices.SortStableFunc(a.Files, func(x, y Change) int { return strings.Compare(x.Path, y.Path) })
+	a.Hash = a.Sum()
+	return a
+}
+
+// legible is s, or where s is not UTF-8 s in quotes with escapes.
+func legible(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+// Sum is the hash of every member but Hash itself: "sha256:" and the SHA-256, in
+// hex, of a JSON object with the members sorted by name and no white space.
+func (a Arm) Sum() string {
+	members := a.members()
+	object := make(map[string]any, len(members))
+	for _, m := range members {
+		object[m.name] = m.value
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b) // writes the keys of a map in order
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(object); err != nil {
+		panic("unreachable: " + err.Error()) // strings, numbers and lists of them
+	}
+	return "sha256:" + hexSum(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
+
+// armPart is one member by its name, and its value as the hash covers it.
+type armPart struct {
+	name  string
+	value any
+}
+
+func (a Arm) members() []armPart {
+	files := make([][]string, 0, len(a.Files))
+	for _, c := range a.Files {
+		files = append(files, []string{c.XY, c.Path, c.From})
+	}
+	return []armPart{
+		{"v", a.Version}, {"head_oid", a.Head}, {"branch", a.Branch}, {"upstream", a.Upstream}, {"ahead", a.Ahead}, {"behind", a.Behind},
+		{"phase", a.Phase}, {"focus", a.Focus}, {"focus_source", a.FocusSource}, {"constitution_sha256", a.Constitution}, {"files", files},
+	}
+}
+
+// Drift names each member that is not as it was seen, in a fixed order; none
+// means that the hashes are equal too. Of files it tells the entries that are
+// gone and the ones that are new. A seen ARM that is not what its hash says was
+// changed by another hand, and that is a member of its own, context_hash.
+func Drift(seen, now Arm) (out []Member) {
+	if sum := seen.Sum(); seen.Hash != sum {
+		out = append(out, Member{"context_hash", seen.Hash, sum})
+	}
+	old, new := seen.members(), now.members()
+	for i, o := range old {
+		if o.name == "files" {
+			if gone, come := apart(seen.Files, now.Files), apart(now.Files, seen.Files); len(gone)+len(come) > 0 {
+				out = append(out, Member{o.name, named(gone), named(come)})
+			}
+		} else if o.value != new[i].value {
+			out = append(out, Member{o.name, fmt.Sprint(o.value), fmt.Sprint(new[i].value)})
+		}
+	}
+	return out
+}
+
+// apart are the changes of a that are not in b.
+func apart(a, b []Change) (out []Change) {
+	in := map[Change]bool{}
+	for _, c := range b {
+		in[c] = true
+	}
+	return slices.DeleteFunc(slices.Clone(a), func(c Change) bool { return in[c] })
+}
+
+// namedFiles is how many files a drift names.
+const namedFiles = 5
+
+func named(cs []Change) string {
+	var parts []string
+	for _, c := range cs[:min(len(cs), namedFiles)] {
+		parts = append(parts, c.XY+" "+okf.Visible(c.Path))
+	}
+	if more := len(cs) - len(parts); more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Where a focus comes from, as FocusSource has it.
+const (
+	FocusTopic   = "topic"  // it was asked for
+	FocusIssue   = "issue"  // a number in the branch's name
+	FocusBranch  = "branch" // the branch's kind and name
+	FocusGeneral = "default"
+)
+
+// Focus is what a session is about, and what says so: the topic if there is one,
+// else an issue in the branch's name (fix/issue-12, #12), else the name of a
+// branch of one of the usual kinds ("feat: drain-lock"), else "general".
+func Focus(topic, branch string) (focus, source string) {
+	if topic = sentence(topic); topic != "" {
+		return topic, FocusTopic
+	}
+	if n := issueNumber(branch); n != "" {
+		return "issue-" + n, FocusIssue
+	}
+	kind, name, _ := strings.Cut(branch, "/")
+	if slices.Contains([]string{"feat", "fix", "chore", "refactor", "docs"}, kind) && name != "" {
+		return kind + ": " + name, FocusBranch
+	}
+	return "general", FocusGeneral
+}
+
+// issueNumber finds issue-N, issues-N or #N in a branch's name, where "issue"
+// begins a word.
+func issueNumber(branch string) string {
+	low := strings.ToLower(branch)
+	for i := range low {
+		rest := low[i:]
+		if i > 0 && low[i-1] >= 'a' && low[i-1] <= 'z' && rest[0] != '#' {
+			continue
+		}
+		for _, mark := range []string{"issue-", "issues-", "#"} {
+			after, ok := strings.CutPrefix(rest, mark)
+			digits := len(after) - len(strings.TrimLeft(after, "0123456789"))
+			if ok && digits > 0 {
+				return after[:digits]
+			}
+		}
+	}
+	return ""
+}

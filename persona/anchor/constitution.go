@@ -1,0 +1,194 @@
+package anchor
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// A constitution is written in one of two forms and read to the same value. What
+// both may say, and nothing else is read:
+//
+//	role           required; compared in lower case, "_" as "-"
+//	cognition      LOGOS, ETHOS or PATHOS
+//	archetypes     NAME or NAME<qualifier>
+//	mission        one sentence
+//	must_always    sentences
+//	must_never     sentences
+//	gates          what may never pass; of ALWAYS<…> what always must
+//	blocking       what the role may stop
+//	escalation     who is asked
+//	paths          globs the role may write; none is everything
+//	blocked_paths  globs it may not
+//	gate_commands  commands a COMMIT may name
+//
+// What is written and cannot be understood is a problem, never a smaller
+// constitution: a rule that was lost without a word would be a permission.
+const (
+	sayRole        = "role"
+	sayCognition   = "cognition"
+	sayArchetypes  = "archetypes"
+	sayMission     = "mission"
+	sayAlways      = "must_always"
+	sayNever       = "must_never"
+	sayGates       = "gates"
+	sayBlocking    = "blocking"
+	sayEscalation  = "escalation"
+	sayPaths       = "paths"
+	sayBlocked     = "blocked_paths"
+	sayGateCommand = "gate_commands"
+)
+
+// excerptBytes is how much of its constitution an agent is shown.
+const excerptBytes = 8 << 10
+
+// charter collects what a file says before it is a constitution.
+type charter struct {
+	path     string
+	said     map[string][]Rule
+	problems []Problem
+}
+
+func newCharter(path string) *charter { return &charter{path: path, said: map[string][]Rule{}} }
+
+// fail notes a problem of a line, 0 for the file.
+func (c *charter) fail(line int, format string, args ...any) {
+	at := c.path
+	if line > 0 {
+		at = fmt.Sprintf("%s:%d", c.path, line)
+	}
+	c.problems = append(c.problems, Problem{Code: ConstBroken, At: at, Text: fmt.Sprintf(format, args...)})
+}
+
+// say adds rules under a name. The same sentence twice is one rule, where it stands first.
+func (c *charter) say(name string, rules ...Rule) {
+	for _, r := range rules {
+		r.Text = sentence(r.Text)
+		same := func(o Rule) bool { return strings.EqualFold(o.Text, r.Text) }
+		if r.Text != "" && !slices.ContainsFunc(c.said[name], same) {
+			c.said[name] = append(c.said[name], r)
+		}
+	}
+}
+
+// sentence is text on one line, without what a reader cannot see.
+func sentence(s string) string { return strings.Join(strings.Fields(okf.Visible(s)), " ") }
+
+// one is the single value under a name. Two that differ are a problem.
+func (c *charter) one(name string) Rule {
+	all := c.said[name]
+	if len(all) > 1 {
+		c.fail(all[1].Line, "a second %s %q, after %q on line %d; keep one", name, all[1].Text, all[0].Text, all[0].Line)
+	}
+	if len(all) == 0 {
+		return Rule{}
+	}
+	return all[0]
+}
+
+// texts are the values under a name without their lines.
+func (c *charter) texts(name string) (out []string) {
+	for _, r := range c.said[name] {
+		out = append(out, strings.Trim(r.Text, "`"))
+	}
+	return out
+}
+
+// constitution judges what was said. file are the bytes that the hash covers.
+func (c *charter) constitution(file []byte) (Constitution, []Problem) {
+	out := Constitution{
+		Role: roleName(c.one(sayRole).Text), Path: c.path, SHA256: hexSum(file),
+		Cognition:  strings.ToUpper(c.one(sayCognition).Text),
+		Mission:    c.one(sayMission).Text,
+		MustAlways: c.said[sayAlways], MustNever: c.said[sayNever], Gates: c.said[sayGates], Blocking: c.said[sayBlocking],
+		Escalation: strings.Join(c.texts(sayEscalation), ", "),
+		Paths:      c.globs(sayPaths), BlockedPath: c.globs(sayBlocked), GateCommand: c.texts(sayGateCommand),
+		Excerpt: excerpt(c.path, file), Lines: lineCount(file),
+	}
+	for _, r := range c.said[sayArchetypes] {
+		name := archetypeName(r.Text)
+		switch {
+		case !isWord(name, "_"):
+			c.fail(r.Line, "%q is no archetype's name; write NAME or NAME<qualifier>", r.Text)
+		case !slices.Contains(out.Archetypes, name):
+			out.Archetypes = append(out.Archetypes, name)
+		}
+	}
+	if out.Cognition != "" && !slices.Contains(cognitions(), out.Cognition) {
+		c.fail(c.said[sayCognition][0].Line, "%q is no cognition; it is LOGOS, ETHOS or PATHOS", out.Cognition)
+	}
+	switch {
+	case out.Role == "":
+		c.fail(0, "the file says no role; write ROLE::NAME")
+	case !roleForm.MatchString(out.Role):
+		c.fail(c.said[sayRole][0].Line, "%q is no role's name; it is letters, digits, - and _, and begins with a letter", c.said[sayRole][0].Text)
+	}
+	if len(c.problems) > 0 {
+		return Constitution{}, c.problems
+	}
+	return out, nil
+}
+
+// globs are the patterns under a name. One that can match nothing, or leads out
+// of the work tree, is a problem: a rule that never holds is none.
+func (c *charter) globs(name string) (out []string) {
+	for _, r := range c.said[name] {
+		g := strings.Trim(r.Text, "`")
+		_, err := path.Match(strings.ReplaceAll(g, "**", "*"), "x")
+		switch {
+		case g == "" || strings.ContainsAny(g, " \\\t") || strings.HasPrefix(g, "/") || slices.Contains(strings.Split(g, "/"), ".."):
+			c.fail(r.Line, "%s: %q is no glob of the work tree; write it as src/** or docs/*.md", name, r.Text)
+		case err != nil:
+			c.fail(r.Line, "%s: %q is no glob: a [ without its ]", name, r.Text)
+		default:
+			out = append(out, strings.TrimPrefix(g, "./"))
+		}
+	}
+	return out
+}
+
+// isWord reports ASCII letters, digits and the characters of more, at least one.
+func isWord(s, more string) bool {
+	for _, r := range s {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune(more, r) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func hexSum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// lineCount counts lines, the last one with or without its line feed.
+func lineCount(b []byte) int {
+	n := bytes.Count(b, []byte("\n"))
+	if len(b) > 0 && b[len(b)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// excerpt is the file as an agent is shown it: whole where it is short, else to
+// the end of a line, with a word on what is left.
+func excerpt(path string, b []byte) string {
+	if len(b) <= excerptBytes {
+		return okf.Visible(string(b))
+	}
+	cut := bytes.LastIndexByte(b[:excerptBytes], '\n') + 1
+	if cut == 0 {
+		for cut = excerptBytes; cut > 0 && !utf8.RuneStart(b[cut]); cut-- {
+		}
+	}
+	rest := lineCount(b[cut:])
+	return okf.Visible(string(b[:cut])) + fmt.Sprintf("\n(%d more lines in %s)\n", rest, path)
+}

@@ -1,0 +1,235 @@
+package anchor
+
+import (
+	"strings"
+
+	"github.com/odd-cli/odd/persona/octave"
+)
+
+// octaveKeys are the keys of an agent file by what they say. They are looked for
+// in every section and block, since agent files of different years nest them
+// differently, and in META only where nothing else says them.
+func octaveKeys() map[string]string {
+	return map[string]string{
+		"ROLE": sayRole, "COGNITION": sayCognition, "ARCHETYPE": sayArchetypes, "ARCHETYPES": sayArchetypes, "MISSION": sayMission,
+		"MUST_ALWAYS": sayAlways, "MUST_NEVER": sayNever, "GATES": sayGates,
+		"AUTHORITY_BLOCKING": sayBlocking, "AUTHORITY.BLOCKING": sayBlocking,
+		"ESCALATION_TARGET": sayEscalation, "PATHS": sayPaths, "BLOCKED_PATHS": sayBlocked, "GATE_COMMANDS": sayGateCommand,
+	}
+}
+
+// octaveReader walks an agent file.
+type octaveReader struct {
+	*charter
+	doc    *octave.Doc
+	keys   map[string]string
+	handed []Rule // ESCALATION, which counts where there is no ESCALATION_TARGET
+}
+
+// FromOctave reads an agent file: an envelope with ROLE, and what else a
+// constitution may say, in any section. It is read leniently; what leaves the
+// structure in doubt, and what is said in a form that cannot be understood, is a
+// problem with its line, and then there is no constitution.
+func FromOctave(path string, b []byte) (Constitution, []Problem) {
+	r := &octaveReader{charter: newCharter(path), keys: octaveKeys()}
+	doc, notes := octave.Parse(path, b, octave.Lenient)
+	for _, n := range octave.Errors(notes) {
+		r.fail(n.Line, "%s; %s", n.Message, n.Hint)
+	}
+	if len(r.problems) > 0 {
+		return Constitution{}, r.problems
+	}
+	r.doc = doc
+	r.walk(doc.Entries, "", false)
+	for _, name := range []string{sayRole, sayCognition, sayMission} {
+		if len(r.said[name]) == 0 {
+			r.said[name] = r.said["META."+name]
+		}
+	}
+	if len(r.said[sayEscalation]) == 0 {
+		r.say(sayEscalation, r.handed...)
+	}
+	return r.constitution(b)
+}
+
+// walk reads what is nested in parent. Lists are not gone into: what stands in
+// one belongs to its key.
+func (r *octaveReader) walk(entries []*octave.Entry, parent string, meta bool) {
+	for _, e := range entries {
+		v, ok := e.Holds()
+		if !ok {
+			continue
+		}
+		in := e.Kind == octave.Envelope || e.Kind == octave.Section || e.Kind == octave.Block
+		name := r.keys[e.Key]
+		if e.Key == "BLOCKING" && parent == "AUTHORITY" {
+			name = sayBlocking
+		}
+		line, _ := r.doc.Pos(e)
+		switch {
+		case e.Kind == octave.Envelope || e.Kind == octave.Section:
+			r.walk(e.Entries, e.Key, false)
+		case meta && name != "":
+			r.say("META."+name, r.rules(v, line)...)
+		case e.Key == "ESCALATION":
+			r.handed = append(r.handed, targets(r.rules(v, line))...)
+		case name == "" && in:
+			r.walk(e.Entries, e.Key, e.Key == "META")
+		case name == "" && e.Key == "AUTHORITY" && v.Kind == octave.List:
+			r.walk(v.Items, e.Key, false)
+		case name != "":
+			r.take(name, v, line)
+		}
+	}
+}
+
+// take reads a value under its name.
+func (r *octaveReader) take(name string, v octave.Value, line int) {
+	switch name {
+	case sayGates:
+		r.gates(v, line)
+	case sayArchetypes:
+		for _, it := range r.rules(v, line) {
+			head, _, _ := strings.Cut(it.Text, "::") // THEMIS::{justice}
+			for _, part := range strings.FieldsFunc(head, func(c rune) bool { return c == '⊕' || c == '+' }) {
+				r.say(name, Rule{part, it.Line})
+			}
+		}
+	case sayCognition:
+		for _, it := range r.rules(v, line) {
+			head, _, _ := strings.Cut(it.Text, "::") // LOGOS::ATLAS
+			r.say(name, Rule{head, it.Line})
+		}
+	case sayMission:
+		r.say(name, Rule{flatValue(v), line})
+	default:
+		r.say(name, r.rules(v, line)...)
+	}
+}
+
+// rules are the sentences of a value: the elements of a list or block, the parts
+// of a word joined by ⊕, the lines of a fence, or the text.
+func (r *octaveReader) rules(v octave.Value, line int) (out []Rule) {
+	switch v.Kind {
+	case octave.List, octave.Nested:
+		for _, e := range v.Items {
+			at, _ := r.doc.Pos(e)
+			if t := flat(e); t != "" {
+				out = append(out, Rule{t, at})
+			}
+		}
+	case octave.Word:
+		for part := range strings.SplitSeq(v.Text, "⊕") {
+			out = append(out, Rule{part, line})
+		}
+	case octave.Fence, octave.Triple:
+		for n, part := range strings.Split(strings.TrimSuffix(v.Text, "\n"), "\n") {
+			at := line + n
+			if v.Kind == octave.Fence {
+				at += 2 // the key's line and the fence's
+			}
+			out = append(out, Rule{strings.TrimLeft(strings.TrimSpace(part), "-*• "), at})
+		}
+	default:
+		out = append(out, Rule{v.Text, line})
+	}
+	return out
+}
+
+// flat is an entry as one line of text, "" for a comment.
+func flat(e *octave.Entry) string {
+	if e.Kind == octave.Loose {
+		return strings.TrimLeft(strings.TrimSpace(e.Text), "-*• ")
+	}
+	v, ok := e.Holds()
+	if !ok {
+		return ""
+	}
+	if e.Key == "" {
+		return flatValue(v)
+	}
+	return e.Key + "::" + flatValue(v)
+}
+
+func flatValue(v octave.Value) string {
+	if v.Kind != octave.List && v.Kind != octave.Nested {
+		return v.Text
+	}
+	var parts []string
+	for _, e := range v.Items {
+		if t := flat(e); t != "" {
+			parts = append(parts, t)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// gates reads GATES in its forms: [NEVER<A,B>, ALWAYS<C>], NEVER[A] ALWAYS[B],
+// pairs of these names, and bare elements, which are of what may never pass.
+func (r *octaveReader) gates(v octave.Value, line int) {
+	if v.Kind != octave.List && v.Kind != octave.Nested {
+		r.gate(v.Text, line)
+		return
+	}
+	for _, e := range v.Items {
+		held, ok := e.Holds()
+		at, _ := r.doc.Pos(e)
+		name, isGate := map[string]string{"NEVER": sayGates, "ALWAYS": sayAlways}[e.Key]
+		switch {
+		case ok && isGate:
+			r.say(name, r.rules(held, at)...)
+		case ok && e.Key != "":
+			r.say(sayGates, Rule{flat(e), at})
+		default:
+			r.gate(flat(e), at)
+		}
+	}
+}
+
+// gate reads one text of GATES. Brackets that do not close are a problem.
+func (r *octaveReader) gate(text string, line int) {
+	rest := strings.TrimSpace(text)
+	found := false
+	for {
+		name, at := sayGates, -1
+		for word, to := range map[string]string{"NEVER": sayGates, "ALWAYS": sayAlways} {
+			for _, open := range []string{"<", "["} {
+				if i := strings.Index(rest, word+open); i >= 0 && (at < 0 || i < at) {
+					name, at = to, i
+				}
+			}
+		}
+		if at < 0 {
+			break
+		}
+		found = true
+		rest = rest[at+strings.IndexAny(rest[at:], "<["):]
+		end := strings.IndexAny(rest, ">]")
+		if end < 0 {
+			r.fail(line, "GATES: %q does not close; write GATES::[NEVER<A,B>,ALWAYS<C>]", text)
+			return
+		}
+		for part := range strings.SplitSeq(rest[1:end], ",") {
+			r.say(name, Rule{part, line})
+		}
+		rest = rest[end+1:]
+	}
+	if !found {
+		for part := range strings.SplitSeq(rest, "⊕") {
+			r.say(sayGates, Rule{part, line})
+		}
+	}
+}
+
+// targets are who is asked, of sentences like "conflicts of a gate → HUMAN".
+func targets(rules []Rule) []Rule {
+	for i, r := range rules {
+		for _, arrow := range []string{"→", "->"} {
+			if n := strings.LastIndex(r.Text, arrow); n >= 0 {
+				rules[i].Text = r.Text[n+len(arrow):]
+				break
+			}
+		}
+	}
+	return rules
+}
