@@ -142,6 +142,7 @@ type Tension struct {
 	State       string `json:"state"`
 	Trigger     string `json:"trigger"`
 	GeneratedBy string `json:"generated_by"` // "agent" or "server"
+	Line        int    `json:"-"`            // of the payload it was read from
 }
 
 // Commit is what the session will make and how it will be judged.

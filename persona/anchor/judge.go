@@ -9,8 +9,8 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// roleForm is what a role is called.
-var roleForm = regexp.MustCompile(`^[a-z][a-z0-9-]{0,127}$`)
+// roleShape is what a role is called.
+var roleShape = regexp.MustCompile(`^[a-z][a-z0-9-]{0,127}$`)
 
 // cognitions are the three there are.
 func cognitions() []string { return []string{"ETHOS", "LOGOS", "PATHOS"} }
@@ -19,6 +19,40 @@ func cognitions() []string { return []string{"ETHOS", "LOGOS", "PATHOS"} }
 func archetypes() []string {
 	return strings.Fields(`ZEUS ATHENA APOLLO HERMES HEPHAESTUS ARES ARTEMIS POSEIDON DEMETER DIONYSUS
 		ODYSSEUS SISYPHUS PROMETHEUS ICARUS PANDORA ATLAS ARGUS THEMIS DAEDALUS`)
+}
+
+// TakeBind is ReadBind and JudgeBind in one: all that is wrong, each thing once.
+func TakeBind(b []byte, c Constitution, role string, active func(token string) bool) (Bind, []Problem) {
+	bind, ps := ReadBind(b)
+	return bind, besides(ps, JudgeBind(bind, c, role, active))
+}
+
+// TakeProof is ReadProof and JudgeProof in one.
+func TakeProof(b []byte, in Judging) (Proof, []Problem) {
+	p, ps := ReadProof(b)
+	p, more := JudgeProof(p, in)
+	return p, besides(ps, more)
+}
+
+// TakeCommit is ReadCommit and JudgeCommit in one.
+func TakeCommit(b []byte, in Judging) (Commit, []Problem) {
+	c, ps := ReadCommit(b)
+	return c, besides(ps, JudgeCommit(c, in))
+}
+
+// besides adds to what reading found what the judge found of the rest: not what
+// is missing only because it could not be read.
+func besides(read, judged []Problem) []Problem {
+	return append(read, slices.DeleteFunc(judged, func(q Problem) bool {
+		return slices.ContainsFunc(read, func(p Problem) bool { return p.covers(q) })
+	})...)
+}
+
+func (p Problem) covers(q Problem) bool {
+	if p.Code != BindSyntax && p.Code != ProofSyntax {
+		return p.At == q.At && p.Line == q.Line || p.At == q.At && q.Line == 0
+	}
+	return p.At == "payload" || p.At == q.At || strings.HasPrefix(q.At, p.At+".") || strings.HasPrefix(q.At, p.At+"[")
 }
 
 // JudgeBind holds a BIND against the constitution that the agent was given and
@@ -56,7 +90,7 @@ func (j *judge) role(role, asked string, c Constitution) {
 	case role == "":
 		j.fail(BindRole, at, "", "ROLE::"+asked, "BIND has no ROLE")
 	case !j.clean(at, role):
-	case !roleForm.MatchString(role):
+	case !roleShape.MatchString(role):
 		j.fail(BindRole, at, role, "ROLE::"+asked, "the role is not a name of letters, digits and hyphens")
 	case role != asked:
 		j.fail(BindMismatch, at, role, "ROLE::"+asked, "the session was opened for another role")

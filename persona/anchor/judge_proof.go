@@ -43,11 +43,14 @@ func JudgeProof(p Proof, in Judging) (Proof, []Problem) {
 	p.Tensions = slices.Clone(p.Tensions)
 	for i := range p.Tensions {
 		t := &p.Tensions[i]
-		at := tensionAt(t.N, i+1)
+		at, before := tensionAt(t.N, i+1), len(j.problems)
 		j.words(at, *t)
 		j.rule(at, t.Constraint)
 		j.place(at, t)
 		j.twice(at, p.Tensions[:i], *t)
+		for k := range j.problems[before:] {
+			j.problems[before+k].Line = t.Line
+		}
 	}
 	if n, least := len(p.Tensions)+p.Unread, in.Strictness.Least(); n < least {
 		j.fail(TenCount, "TENSIONS", strconv.Itoa(n), fmt.Sprintf("at least %d, each %s", least, form(in.Strictness)), "too few tensions for strictness %s", in.Strictness)

@@ -84,7 +84,7 @@ func (r *payload) fail(p Problem) {
 func takeApart(b []byte, syntax Code) *payload {
 	r := &payload{syntax: syntax, src: strings.Split(string(b), "\n")}
 	doc, notes := octave.Parse("payload", readable(r.src), octave.Lenient)
-	r.doc, r.entries = doc, doc.Entries
+	r.doc = doc
 	for _, n := range octave.Errors(notes) {
 		r.broken = true
 		r.fail(Problem{Code: syntax, At: "payload", Line: n.Line, Text: n.Message, Found: clipped(r.line(n.Line)), Want: n.Hint})
@@ -339,7 +339,7 @@ func (s *part) authority() Authority {
 func (s *part) tensions() (all []Tension, unread int) {
 	seen := map[int]int{}
 	for _, e := range s.entries {
-		t, meant, ok := s.tension(e)
+		t, meant, ok := s.tension(e, len(all)+unread+1)
 		if meant && !ok {
 			unread++
 		}
@@ -357,7 +357,7 @@ func (s *part) tensions() (all []Tension, unread int) {
 
 // tension reads one entry. What was meant as one and is not is told; anything
 // else is talk.
-func (s *part) tension(e *octave.Entry) (t Tension, meant, ok bool) {
+func (s *part) tension(e *octave.Entry, place int) (t Tension, meant, ok bool) {
 	line := s.at(e)
 	text, number := "", 0
 	switch {
@@ -385,8 +385,9 @@ func (s *part) tension(e *octave.Entry) (t Tension, meant, ok bool) {
 	if t.N == 0 {
 		t.N = number
 	}
+	t.Line = line
 	if bad != nil {
-		bad.At, bad.Line = tensionAt(t.N, 0), line
+		bad.At, bad.Line = tensionAt(t.N, place), line
 		if bad.Text = fmt.Sprintf("line %d looks like a tension but %s", line, bad.Text); bad.Want == "" {
 			bad.Want = tensionForm
 		}
@@ -404,11 +405,8 @@ func (s *part) parts(e *octave.Entry) string {
 
 // tensionAt names a tension: its ordinal, or its place among the others.
 func tensionAt(n, index int) string {
-	switch {
-	case n > 0:
+	if n > 0 {
 		return "TENSIONS.L" + strconv.Itoa(n)
-	case index > 0:
-		return "TENSIONS[" + strconv.Itoa(index) + "]"
 	}
-	return "TENSIONS"
+	return "TENSIONS[" + strconv.Itoa(index) + "]"
 }
