@@ -1,0 +1,150 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/anchor"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// anchorage is where the sessions of one work tree are bound. It is closed after use.
+type anchorage struct {
+	env  Env
+	repo *repo.Repo
+	cfg  config.Config
+	tree *os.Root
+	desk anchor.Desk
+}
+
+// openAnchor opens the work tree env.Dir is in. It writes nothing and does not
+// ask git. Without an odd.toml the defaults hold.
+func openAnchor(ctx context.Context, env Env) (*anchorage, error) {
+	r, err := repo.Open(env.Dir)
+	if errors.Is(err, repo.ErrNotRepo) || err == nil && r.Root() == "" {
+		return nil, refuse("no-repository", "%s: not in the work tree of a git repository", env.Dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := &anchorage{env: env, repo: r, cfg: config.Default()}
+	if a.tree, err = os.OpenRoot(r.Root()); err != nil {
+		return nil, err
+	}
+	b, err := a.tree.ReadFile("odd.toml")
+	if err == nil {
+		a.cfg, err = config.Parse("odd.toml", b)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err == nil {
+		a.desk.Store, err = anchor.Open(anchor.Place{Root: r.Root(), Dir: a.cfg.Anchor.State, Key: a.key()})
+	}
+	if err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	a.desk.World = a.world(ctx)
+	return a, nil
+}
+
+// Close lets go of the work tree.
+func (a *anchorage) Close() error { return a.tree.Close() }
+
+// key is where the key that signs permits is kept.
+func (a *anchorage) key() string { return filepath.Join(a.repo.CommonDir(), "odd", "anchor.key") }
+
+// drained is where drains keep the sessions they bind themselves.
+func (a *anchorage) drained() (*anchor.Store, error) {
+	return anchor.Open(anchor.Place{Root: a.repo.CommonDir(), Dir: "odd/anchor", Key: a.key()})
+}
+
+func (a *anchorage) world(ctx context.Context) anchor.World {
+	return anchor.World{
+		Now:          a.env.Now().UTC(),
+		Random:       func(b []byte) error { _, err := io.ReadFull(a.env.Entropy, b); return err },
+		WorkTree:     a.repo.Root(),
+		Files:        a.tree.FS(),
+		Facts:        func() (anchor.Facts, error) { return a.facts(ctx) },
+		Descends:     func(head, from string) (bool, error) { return a.repo.Descends(ctx, head, from) },
+		Constitution: a.constitution,
+		Protected:    a.protector(),
+		Phase:        func() (string, string) { return anchor.Phase(a.tree.FS()) },
+		TTL:          a.cfg.Anchor.TTL,
+	}
+}
+
+// facts leaves out the state directory: what a session records of itself is no
+// change of its own.
+func (a *anchorage) facts(ctx context.Context) (anchor.Facts, error) {
+	f, err := a.repo.Facts(ctx, a.cfg.Anchor.State)
+	out := anchor.Facts{OK: f.OK, Head: f.Head, Branch: f.Branch, Upstream: f.Upstream, Ahead: f.Ahead, Behind: f.Behind}
+	for _, c := range f.Files {
+		out.Files = append(out.Files, anchor.Change{XY: c.XY, Path: c.Path, From: c.From})
+	}
+	return out, err
+}
+
+// constitution reads the bundle only where no agent file speaks for the role.
+func (a *anchorage) constitution(role string) (anchor.Constitution, error) {
+	where := anchor.Charters{Files: a.tree.FS(), Places: a.cfg.Anchor.Constitutions, Bundle: a.cfg.Root}
+	c, err := where.Find(role)
+	var refused anchor.Refusal
+	if !errors.As(err, &refused) || refused.Refused() != string(anchor.ConstMissing) {
+		return c, err
+	}
+	root := filepath.Join(a.repo.Root(), filepath.FromSlash(a.cfg.Root))
+	if st, err := os.Lstat(root); err != nil || !st.IsDir() {
+		return c, refused
+	}
+	g, _, err := loadDir(a.env, a.repo, root)
+	if err != nil {
+		return c, err
+	}
+	where.Atoms = g.Atoms()
+	return where.Find(role)
+}
+
+// protector tells what no session writes: what no machine does, the sessions
+// themselves, and what constitutions are read from.
+func (a *anchorage) protector() func(path string) (string, bool) {
+	extra := sync.OnceValue(func() []string {
+		globs := []string{a.cfg.Anchor.State + "/**"}
+		for _, p := range a.cfg.Anchor.Constitutions {
+			globs = append(globs, p+"/**")
+		}
+		mod, _ := a.tree.ReadFile("go.mod") // none is of no gate package
+		return append(globs, irongate.GatePackages(mod)...)
+	})
+	return func(path string) (string, bool) {
+		for _, f := range irongate.Protected(path, extra()) {
+			return f.Text, true
+		}
+		if a.isRole(path) {
+			return "it is the constitution of a role, and only a person changes it", true
+		}
+		return "", false
+	}
+}
+
+// isRole reports a role atom of the bundle.
+func (a *anchorage) isRole(path string) bool {
+	in, ok := strings.CutPrefix(path, a.cfg.Root+"/")
+	if !ok || !strings.HasSuffix(in, ".md") {
+		return false
+	}
+	b, err := a.tree.ReadFile(filepath.FromSlash(path))
+	if err != nil {
+		return false
+	}
+	atom, err := okf.Parse(in, b)
+	return err == nil && atom.Type == "role"
+}
