@@ -17,6 +17,7 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Dir            string           // where relative paths start; absolute
+	Temp           string           // where what is thrown away is made
 	Now            func() time.Time // the only clock
 	Sleep          func(time.Duration)
 	After          func(time.Duration, func()) (stop func()) // calls later unless stopped
@@ -40,7 +41,7 @@ func OS() Env {
 	}
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Dir: dir, Now: time.Now, Sleep: time.Sleep, After: after, Entropy: rand.Reader, Getenv: os.Getenv, Environ: os.Environ(),
+		Dir: dir, Temp: os.TempDir(), Now: time.Now, Sleep: time.Sleep, After: after, Entropy: rand.Reader, Getenv: os.Getenv, Environ: os.Environ(),
 		TTY:      func() (io.ReadWriteCloser, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) },
 		Terminal: term.IsTerminal(int(os.Stdout.Fd())),
 		Live:     term.IsTerminal(int(os.Stderr.Fd())),

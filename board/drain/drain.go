@@ -58,6 +58,7 @@ type Options struct {
 	Progress func(string)        // one line of talk; nil is silence
 	Wait     func(time.Duration) // lets a person's own git command finish; nil does not wait
 	Environ  []string            // odd's own environment, from which exec passes on what odd.toml names
+	Temp     string              // where scratch repositories are made, outside the repository; "" makes none
 
 	// Load loads the board's bundle; nil reads its files.
 	Load Loader
@@ -161,6 +162,9 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 // refuses what no drain may start on, before it sweeps what dead drains held.
 func (d *drain) begin(ctx context.Context) error {
 	if err := d.refresh(ctx); err != nil {
+		return err
+	}
+	if err := d.desks(); err != nil {
 		return err
 	}
 	if err := d.persist(ctx, d.decay); err != nil {

@@ -105,6 +105,7 @@ func (d *drain) account(c *claim, w *work) error {
 		if e.Failure != "" {
 			data["failure"] = clean(e.Failure)
 		}
+		w.left.record(data)
 		d.underContract(data, w)
 		if _, err := d.record(ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(w.cost), Data: data}); err != nil {
 			return err

@@ -31,6 +31,7 @@ type work struct {
 	result   invoke.Result
 	emission session.Emission // the result's, and what became of it
 	handed   *handed          // nil: nothing is handed over
+	left     left             // in the session's scratch repository
 	items    []reconcile.Item
 	cost     budget.MicroUSD
 	ran      bool   // a session started, so it costs
@@ -203,7 +204,13 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	w.ran = true
 	w.cost = c.each() // until the session says what it cost
 	d.Progress(fmt.Sprintf("%s: %s session as %s", req.Task, d.at.cfg.Session.Substrate, or(c.task.Role, string(w.bound.Role))))
+	desk := &desk{d: d, base: c.base}
+	if d.Temp != "" && d.given == nil {
+		req.Desk = desk.place
+	}
 	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply})
+	w.left = desk.clear(ctx)
+	w.left.tell(d.Progress, req.Task)
 	if err != nil {
 		w.blocked("session: %v", err)
 		return

@@ -25,7 +25,9 @@
 //	           substrate, model, turns, outcome, failure, brief, and contract (hash,
 //	           role, mode, surface, engagement, voice, persona, artifact, tainted,
 //	           override, handoffs with their path and blob), deliverable (its schema),
-//	           handoff (the file it is written to), hints (how many; none refuses), and
+//	           handoff (the file it is written to), scratch (what it left in its
+//	           scratch repository: changed and ignored, how many files, or refused,
+//	           the codes of why that is no change), hints (how many; none refuses), and
 //	           anchor (token, sha256, mode, tier, emission_at: when it had been read)
 //	anchor     the permit that a session worked under, released: one record a token.
 //	           Members task, role (as the anchor has it), dead_run where this run swept it

@@ -54,12 +54,9 @@ func (r *Repo) Scratch(ctx context.Context, parent string, base OID, who Signatu
 	if err := errors.Join(base.check(), who.check()); err != nil {
 		return nil, fmt.Errorf("scratch repository: %w", err)
 	}
-	home, err := scratchHome(parent)
+	home, err := r.ScratchRoom(parent)
 	if err != nil {
-		return nil, fmt.Errorf("scratch repository: %w", err)
-	}
-	if in, err := discover(home); err == nil && in.common == r.common {
-		return nil, fmt.Errorf("scratch repository: %s lies inside the repository; set TMPDIR to a directory outside it", home)
+		return nil, err
 	}
 	s, err := r.claimScratch(home)
 	if err != nil {
@@ -72,15 +69,26 @@ func (r *Repo) Scratch(ctx context.Context, parent string, base OID, who Signatu
 	return s, nil
 }
 
-// scratchHome is the directory of this user's scratch repositories, made if it
-// is missing. One that others can reach is refused.
-func scratchHome(parent string) (string, error) {
+// ScratchRoom is the directory of this user's scratch repositories below parent,
+// made if it is missing. One inside the repository, whose git would find it from
+// there, and one that others can reach are refused.
+func (r *Repo) ScratchRoom(parent string) (home string, err error) {
+	if home, err = r.scratchRoom(parent); err != nil {
+		return "", fmt.Errorf("scratch repository: %w", err)
+	}
+	return home, nil
+}
+
+func (r *Repo) scratchRoom(parent string) (string, error) {
 	abs, err := filepath.Abs(parent)
 	if err == nil {
 		abs, err = filepath.EvalSymlinks(abs)
 	}
 	if err != nil {
 		return "", err
+	}
+	if in, err := discover(abs); err == nil && in.common == r.common {
+		return "", fmt.Errorf("%s lies inside the repository; set TMPDIR to a directory outside it", abs)
 	}
 	home := filepath.Join(abs, fmt.Sprintf("odd-%d", os.Getuid()))
 	if err := os.Mkdir(home, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {

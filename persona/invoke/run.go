@@ -130,7 +130,8 @@ type run struct {
 	rounds   int
 }
 
-// shield narrows what a strict contract's substrate can reach.
+// shield narrows what a strict contract's substrate can reach. A checkout would
+// show it all that its brief leaves out, so it has no desk.
 func (r *run) shield() error {
 	q := &r.Request
 	q.Role = string(r.Contract.Role)
@@ -140,7 +141,7 @@ func (r *run) shield() error {
 	if !r.Contract.Strict {
 		return nil
 	}
-	q.Inputs = nil
+	q.Inputs, q.Desk = nil, nil
 	if q.Files == nil {
 		q.Graph = nil
 		return nil

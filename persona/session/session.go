@@ -169,8 +169,8 @@ type Emission struct {
 	Transcript  []byte
 }
 
-// Request is all a substrate gets. A program outside odd gets the brief and the
-// run's and task's ids, no more; Inputs, Files and Graph are for substrates that
+// Request is all a substrate gets. A program outside odd gets the brief, the
+// run's and task's ids and the desk, no more; Inputs, Files and Graph are for substrates that
 // live in odd, and are what those may read. Under a contract that asks for a
 // fresh context package invoke narrows all three, so that a substrate reaches
 // no more than the brief tells.
@@ -181,11 +181,12 @@ type Request struct {
 	Member     int    // which of a fan-out's sessions this is, from 1; 0 outside one
 	Try        int    // which call of one session this is, from 1: sent back, or one turn of a dialogue further
 	Brief      []byte
-	Inputs     []string   // paths and globs of the task, repository-relative
-	Files      fs.FS      // the pinned base commit, read-only
-	Graph      *okf.Graph // the bundle at the base
-	BundleRoot string     // "knowledge"
-	By         string     // generated.by
+	Inputs     []string                            // paths and globs of the task, repository-relative
+	Files      fs.FS                               // the pinned base commit, read-only
+	Desk       func(context.Context) (Desk, error) // made at the first call, the same at every other; nil: there is none
+	Graph      *okf.Graph                          // the bundle at the base
+	BundleRoot string                              // "knowledge"
+	By         string                              // generated.by
 	Now        time.Time
 	MaxTurns   int
 	MaxCost    int64 // micro-USD
@@ -194,6 +195,11 @@ type Request struct {
 	Turn       func() error // called before every turn; an error ends the session with outcome failed
 	Progress   func(string)
 }
+
+// Desk is where a session that runs a program may write: three absolute
+// directories that are gone after it. Tree is a repository of its own with the
+// base checked out, Home and Temp are empty at first.
+type Desk struct{ Tree, Home, Temp string }
 
 // Substrate runs a session. Run returns an error only for a fault of odd's own
 // or of its configuration; a failing agent is an Emission with a Failure. Run

@@ -10,10 +10,11 @@
 //
 //   - argv as written, never through a shell. Elements that start with "./" or
 //     "../", and a first element with a slash, are taken from Dir.
-//   - an empty working directory and an empty home of its own, both removed
-//     afterwards.
-//   - PATH, LANG and the names in Env; HOME and TMPDIR, which are the private
-//     ones; ODD_RUN and ODD_TASK, by which a person's verbs know that they are
+//   - the session's desk: a scratch repository with the base checked out as its
+//     working directory, a home and a TMPDIR of its own, all removed afterwards.
+//     Git looks for no repository above it. Where the session has no desk, as a
+//     validator's has none, the working directory is empty.
+//   - PATH, LANG and the names in Env; HOME and TMPDIR, which are the desk's; ODD_RUN and ODD_TASK, by which a person's verbs know that they are
 //     inside a session. Nothing else of the environment.
 //
 // What holds:
@@ -72,19 +73,16 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	if e, ok := r.BeginTurn(ctx); !ok {
 		return e, nil
 	}
-	tmp, err := os.MkdirTemp("", "odd-session-")
+	desk, clear, err := place(ctx, r)
 	if err != nil {
 		return session.Emission{}, fmt.Errorf("substrate exec: %w", err)
 	}
-	defer os.RemoveAll(tmp)
+	defer clear()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	out := &capped{max: s.maxBytes(), full: func() { cancel(errTooLarge) }}
 	talk := &capped{max: maxTranscript}
-	c, err := s.command(ctx, tmp, r)
-	if err != nil {
-		return session.Emission{}, err
-	}
+	c := s.command(ctx, desk, r)
 	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(r.Brief), out, talk
 	if err := c.Start(); err != nil {
 		return session.Emission{}, fmt.Errorf("substrate exec: %w", err)
@@ -144,22 +142,37 @@ func (s Substrate) maxBytes() int {
 	return DefaultMaxBytes
 }
 
-// command prepares the program in a fresh working directory and home below tmp.
-func (s Substrate) command(ctx context.Context, tmp string, r session.Request) (*exec.Cmd, error) {
-	home, work := filepath.Join(tmp, "home"), filepath.Join(tmp, "work")
-	for _, d := range []string{home, work} {
-		if err := os.Mkdir(d, 0o700); err != nil {
-			return nil, fmt.Errorf("substrate exec: %w", err)
-		}
+// place is the session's desk, or an empty one where it has none. clear removes
+// that; the session's own is its maker's to remove.
+func place(ctx context.Context, r session.Request) (d session.Desk, clear func(), err error) {
+	if r.Desk != nil {
+		d, err = r.Desk(ctx)
+		return d, func() {}, err
 	}
+	tmp, err := os.MkdirTemp("", "odd-session-")
+	if err != nil {
+		return d, nil, err
+	}
+	clear = func() { os.RemoveAll(tmp) }
+	d = session.Desk{Tree: filepath.Join(tmp, "work"), Home: filepath.Join(tmp, "home"), Temp: tmp}
+	if err := errors.Join(os.Mkdir(d.Tree, 0o700), os.Mkdir(d.Home, 0o700)); err != nil {
+		clear()
+		return d, nil, err
+	}
+	return d, clear, nil
+}
+
+// command prepares the program at the desk.
+func (s Substrate) command(ctx context.Context, d session.Desk, r session.Request) *exec.Cmd {
 	argv := s.argv()
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	c.Dir = work
-	c.Env = append(s.allowed(), "HOME="+home, "TMPDIR="+tmp, "ODD_RUN="+r.Run, "ODD_TASK="+r.Task)
+	c.Dir = d.Tree
+	c.Env = append(s.allowed(), "HOME="+d.Home, "TMPDIR="+d.Temp, "GIT_CEILING_DIRECTORIES="+filepath.Dir(d.Tree),
+		"ODD_RUN="+r.Run, "ODD_TASK="+r.Task)
 	c.WaitDelay = pipeWait
 	c.Cancel = func() error { return kill(c.Process) }
 	ownGroup(c)
-	return c, nil
+	return c
 }
 
 // argv takes the relative parts of Argv from Dir, because the program does not
@@ -187,7 +200,13 @@ func (s Substrate) allowed() []string {
 	return env
 }
 
-// private names are set by odd and cannot be let through.
+// private reports a name that odd sets, or that would point git elsewhere than
+// at the desk; none is let through.
 func private(name string) bool {
-	return name == "HOME" || name == "TMPDIR" || name == "ODD_RUN" || name == "ODD_TASK"
+	switch name {
+	case "HOME", "TMPDIR", "ODD_RUN", "ODD_TASK", "GIT_CEILING_DIRECTORIES", "GIT_DIR", "GIT_WORK_TREE",
+		"GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES":
+		return true
+	}
+	return false
 }

@@ -155,8 +155,8 @@ func TestBriefInEmissionOut(t *testing.T) {
 func TestEnvironmentIsScrubbed(t *testing.T) {
 	t.Parallel()
 	s := child("env")
-	s.Environ = []string{"PATH=/bin", "HOME=/home/ann", "SECRET=1", "ALLOWED=yes", "LANG=C", "ODD_RUN=forged"}
-	s.Env = []string{"ALLOWED", "HOME", "ODD_RUN", "ABSENT"}
+	s.Environ = []string{"PATH=/bin", "HOME=/home/ann", "SECRET=1", "GIT_DIR=/home/ann/repo/.git", "ALLOWED=yes", "LANG=C", "ODD_RUN=forged"}
+	s.Env = []string{"ALLOWED", "HOME", "ODD_RUN", "GIT_DIR", "ABSENT"}
 	e, err := s.Run(t.Context(), session.Request{Run: "run-1", Task: "t-1"})
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func TestEnvironmentIsScrubbed(t *testing.T) {
 	for _, l := range strings.Split(strings.TrimSpace(string(e.Transcript)), "\n") {
 		k, v, _ := strings.Cut(l, "=")
 		switch k {
-		case "HOME", "TMPDIR":
+		case "HOME", "TMPDIR", "GIT_CEILING_DIRECTORIES":
 			if _, err := os.Stat(v); v == "/home/ann" || !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("%s was %q and should be gone: %v", k, v, err)
 			}
@@ -175,9 +175,34 @@ func TestEnvironmentIsScrubbed(t *testing.T) {
 		}
 		names = append(names, k+"="+v)
 	}
-	want := []string{"ALLOWED=yes", "HOME=private", "LANG=C", "ODD_RUN=run-1", "ODD_TASK=t-1", "PATH=/bin", "TMPDIR=private", "wd=entries=0"}
+	want := []string{"ALLOWED=yes", "GIT_CEILING_DIRECTORIES=private", "HOME=private", "LANG=C", "ODD_RUN=run-1", "ODD_TASK=t-1", "PATH=/bin", "TMPDIR=private", "wd=entries=0"}
 	if d := cmp.Diff(want, names); d != "" {
 		t.Errorf("environment (-want +got):\n%s", d)
+	}
+}
+
+// A session's desk is where the program works, and is left for who made it.
+func TestDesk(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	d := session.Desk{Tree: filepath.Join(dir, "tree"), Home: filepath.Join(dir, "home"), Temp: filepath.Join(dir, "temp")}
+	for _, p := range []string{d.Tree, d.Home, d.Temp, filepath.Join(d.Tree, "sub")} {
+		if err := os.Mkdir(p, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask := func(context.Context) (session.Desk, error) { return d, nil }
+	e, err := child("env").Run(t.Context(), session.Request{Desk: ask})
+	want := fmt.Sprintf("GIT_CEILING_DIRECTORIES=%s\nHOME=%s\nODD_RUN=\nODD_TASK=\nTMPDIR=%s\nwd=%s entries=1\n", dir, d.Home, d.Temp, d.Tree)
+	if err != nil || string(e.Transcript) != want {
+		t.Errorf("got %v %s, want %s", err, e.Transcript, want)
+	}
+	if _, err := os.Stat(d.Tree); err != nil {
+		t.Error(err)
+	}
+	no := func(context.Context) (session.Desk, error) { return d, errors.New("no room") }
+	if _, err := child("env").Run(t.Context(), session.Request{Desk: no}); err == nil || err.Error() != "substrate exec: no room" {
+		t.Errorf("got %v", err)
 	}
 }
 

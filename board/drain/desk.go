@@ -1,0 +1,130 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// desk is the scratch repository of one session, made when its substrate asks
+// for it and kept over all its tries and turns.
+type desk struct {
+	d    *drain
+	base repo.OID
+	s    *repo.Scratch
+}
+
+// place is session.Request's Desk.
+func (k *desk) place(ctx context.Context) (session.Desk, error) {
+	if k.s == nil {
+		s, err := k.d.repo.Scratch(ctx, k.d.Temp, k.base, k.d.agent())
+		if err != nil {
+			return session.Desk{}, err
+		}
+		k.s = s
+	}
+	return session.Desk{Tree: k.s.Tree(), Home: k.s.Home(), Temp: k.s.Temp()}, nil
+}
+
+// left is what a session left on its desk: a change of the base, or why it is
+// none. The zero value is a session without a desk, or with a tidy one.
+type left struct {
+	edits   repo.Edits
+	refused repo.Unfits // everything that cannot be part of a change; edits has no files then
+	fault   string      // why the desk could not be read at all
+}
+
+// readTime is how long a desk is read at most.
+const readTime = 2 * time.Minute
+
+// clear reads what was left on the desk and removes it. A session that was
+// interrupted left nothing that counts.
+func (k *desk) clear(ctx context.Context) (l left) {
+	if k.s == nil {
+		return l
+	}
+	if ctx.Err() == nil {
+		in, cancel := context.WithTimeout(ctx, readTime)
+		defer cancel()
+		var err error
+		if l.edits, err = k.s.Edits(in, repo.ScratchLimits()); err != nil && !errors.As(err, &l.refused) {
+			l.fault = err.Error()
+		}
+	}
+	if err := k.s.Close(); err != nil {
+		k.d.note(err.Error())
+	}
+	k.s = nil
+	return l
+}
+
+// record puts what was left into a session's ledger data, nothing where that is nothing.
+func (l left) record(data map[string]any) {
+	n := map[string]any{}
+	for key, v := range map[string]int{"changed": len(l.edits.Files), "ignored": l.edits.Ignored} {
+		if v > 0 {
+			n[key] = v
+		}
+	}
+	var codes []any
+	for _, code := range l.codes() {
+		codes = append(codes, code)
+	}
+	if len(codes) > 0 {
+		n["refused"] = codes
+	}
+	if len(n) > 0 {
+		data["scratch"] = n
+	}
+}
+
+// codes are the reasons why what was left is no change, each once and in order.
+func (l left) codes() []string {
+	var out []string
+	for _, u := range l.refused {
+		if !slices.Contains(out, u.Code) {
+			out = append(out, u.Code)
+		}
+	}
+	if l.fault != "" {
+		out = append(out, "unreadable")
+	}
+	return out
+}
+
+// tell says what is dropped.
+func (l left) tell(say func(string), task string) {
+	switch n := len(l.edits.Files); {
+	case l.fault != "":
+		say(fmt.Sprintf("%s: the scratch repository could not be read, and what is in it is dropped: %s", task, l.fault))
+	case len(l.refused) > 0:
+		say(fmt.Sprintf("%s: what the session left in its scratch repository is dropped: %s", task, strings.ReplaceAll(l.refused.Error(), "\n", "; ")))
+	case n > 0:
+		say(fmt.Sprintf("%s: %d changed in the scratch repository and dropped; only atoms can land", task, n))
+	}
+}
+
+// desks removes the scratch repositories of drains that were killed, and refuses
+// where a program would have none to work in. What cannot be removed is told,
+// and is no reason not to work.
+func (d *drain) desks() error {
+	if d.Temp == "" {
+		return nil
+	}
+	if _, err := repo.SweepScratch(d.Temp); err != nil {
+		d.note(err.Error())
+	}
+	if d.at.cfg.Session.Substrate != "exec" || d.given != nil {
+		return nil
+	}
+	if _, err := d.repo.ScratchRoom(d.Temp); err != nil {
+		return refuse("no-scratch", "%v", err)
+	}
+	return nil
+}
