@@ -96,10 +96,8 @@ func (r *octaveReader) take(name string, v octave.Value, line int) {
 			}
 		}
 	case sayCognition:
-		for _, it := range r.rules(v, line) {
-			head, _, _ := strings.Cut(it.Text, "::") // LOGOS::ATLAS
-			r.say(name, Rule{head, it.Line})
-		}
+		head, _, _ := strings.Cut(flatValue(v), "::") // LOGOS::ATLAS⊕HERMES
+		r.say(name, Rule{head, line})
 	case sayMission:
 		r.say(name, Rule{flatValue(v), line})
 	default:
