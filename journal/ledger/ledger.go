@@ -38,6 +38,12 @@
 //	           artifact, gate, payload_sha256, anchor_sha256
 //	reconcile  what the membrane did. Data counts (by effect), held (what it kept
 //	           out: effect, id, path, reason)
+//	op         a transition of an op, a change going through the pipeline; what its
+//	           data holds, board/pipeline says. Members task; data op, id, mark, to,
+//	           at, until, op_until, clock, set, spent_micro_usd, ref, old, new,
+//	           note, prev and hash
+//	op_end     the ending of an op, of which there is one: data as op, and reason. One that a
+//	           person's word brings is alone in a file that has the op's id as its run
 //	outcome    the task's verdict; closes the run's claim of it. Members task, team,
 //	           cost_micro_usd, trace (SHA-256 of the file's earlier bytes, repeated
 //	           in the trailers of the task's proposal and result commits); data
@@ -82,6 +88,8 @@ const (
 	Session   Kind = "session"   // substrate, model, turns, cost_micro_usd, outcome, brief manifest hash
 	Anchor    Kind = "anchor"    // token, role, what it allowed, from when to when
 	Reconcile Kind = "reconcile" // counts by effect, what was held
+	Op        Kind = "op"        // a transition of a change in the pipeline
+	OpEnd     Kind = "op_end"    // its one ending
 	Outcome   Kind = "outcome"   // verdict, reason, cost_micro_usd, trace, artifacts, the proposal
 	Abandoned Kind = "abandoned" // a dead run's task swept by this run: dead_run, cost_micro_usd = its reservation
 	Refused   Kind = "refused"   // a drain that stopped: reason code
@@ -90,7 +98,7 @@ const (
 
 // Kinds lists the kinds in the order a run writes them.
 func Kinds() []Kind {
-	return []Kind{Claim, Session, Anchor, Reconcile, Outcome, Abandoned, Refused, Paused}
+	return []Kind{Claim, Session, Anchor, Reconcile, Op, OpEnd, Outcome, Abandoned, Refused, Paused}
 }
 
 // Record is one line. Money is integer micro-USD. Zero members are not stored. Data carries what is

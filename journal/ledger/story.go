@@ -21,6 +21,8 @@ func (r Record) Tell(usd func(int64) string) string {
 		return r.tellAnchor()
 	case Reconcile:
 		return r.tellReconcile()
+	case Op, OpEnd:
+		return r.tellOp(usd)
 	case Outcome:
 		return r.tellOutcome()
 	case Abandoned:
@@ -139,6 +141,22 @@ func (r Record) tellReconcile() string {
 		s += "; left to a person: " + strings.Join(ids, ", ")
 	}
 	return s
+}
+
+func (r Record) tellOp(usd func(int64) string) string {
+	op, to := or(r.say("op"), "an op"), or(r.say("to"), "nothing said")
+	spent, _ := r.Data["spent_micro_usd"].(int64)
+	s := op + " entered " + to
+	switch mark := r.say("mark"); {
+	case r.Kind == OpEnd:
+		s = fmt.Sprintf("ended %s as %s: %s", op, to, or(r.say("reason"), "no reason given"))
+	case mark == "intent" || mark == "applied":
+		verb := map[string]string{"intent": " is about to move ", "applied": " moved "}[mark]
+		s = op + verb + r.say("ref")
+	case mark == "resumed":
+		s = "went on with " + op + " in " + to
+	}
+	return s + money(", spending ", spent, usd)
 }
 
 func (r Record) tellOutcome() string {

@@ -1,0 +1,188 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Facts an op gathers on its way. Others may be added; these are needed.
+const (
+	FactBase      = "base"      // the commit the change is made on
+	FactCandidate = "candidate" // the candidate's tree
+	FactRules     = "rules"     // hash of the rules that judged it
+	FactTier      = "tier"      // what they made of it, one of Tiers
+	FactSignal    = "signal"    // what asked for the op, in words or an id
+)
+
+// Caps of what an op carries.
+const (
+	maxNote    = 400 // bytes
+	maxFact    = 200 // bytes
+	maxFacts   = 24
+	maxEffect  = 1024 // bytes
+	maxResumes = 3
+)
+
+// Tiers lists the risk tiers from the lowest.
+func Tiers() []string {
+	return []string{"SAFE_AUTO", "NOTIFY_APPLY", "APPROVAL_REQUIRED", "BLOCKED"}
+}
+
+// Effect is one move of a ref by compare-and-swap. An empty Old creates it.
+type Effect struct {
+	Ref, Old, New string
+}
+
+// Mark says what a transition is.
+type Mark string
+
+// The marks.
+const (
+	Enter   Mark = "enter"   // another phase, or the same tried again, or an ending
+	Intent  Mark = "intent"  // a ref is about to be moved
+	Applied Mark = "applied" // it has been
+	Resumed Mark = "resumed" // another process goes on where one died
+)
+
+// Step is one transition of an op: what a record keeps.
+type Step struct {
+	Mark   Mark
+	To     Phase
+	By     string // the run that writes the record
+	At     time.Time
+	Clocks Clocks
+	Set    map[string]string // facts that are new or changed
+	Spent  int64             // micro-USD since the transition before
+	Effect Effect            // of Intent and Applied
+	Reason Reason            // of an ending
+	Note   string            // for people; never read by a rule
+}
+
+// Op is one change on its way. It is a value and never changes: Advance returns
+// the next one. Its Hash covers all that it is, the hash before it included.
+type Op struct {
+	ID    string // op-ULID
+	Task  string
+	Run   string // that began it
+	N     int    // transitions so far
+	Phase Phase
+	From  Phase // where the last Enter came from, "" at the beginning
+
+	Began, Entered, At time.Time // the op, its phase, its last transition
+
+	Tries   int // of this phase, from 1
+	Repairs int // entries into repair
+	Resumes int
+	Clocks  Clocks
+	Spent   int64    // micro-USD in all
+	Pending Effect   // of an Intent that nothing answers yet
+	Moved   []Effect // refs it moved
+	Reason  Reason   // of its ending
+	Prev    string   // the hash before
+	Hash    string   // SHA-256, hex, of the canonical JSON of all the rest
+
+	last  Step
+	facts map[string]string
+}
+
+// Fact is one of the op's facts, "" for none.
+func (o Op) Fact(key string) string { return o.facts[key] }
+
+// Facts are the op's facts, a copy.
+func (o Op) Facts() map[string]string { return maps.Clone(o.facts) }
+
+// Ended reports that the op has its ending.
+func (o Op) Ended() bool { return o.Phase.Ends() }
+
+// Last is the transition that made this value.
+func (o Op) Last() Step { return o.last }
+
+// touched reports that a ref was, or may have been, moved.
+func (o Op) touched() bool { return o.Pending != Effect{} || len(o.Moved) > 0 }
+
+// Begin is a new op of a task, in classify.
+func Begin(id, task, run string, now time.Time, l Limits, facts map[string]string) (Op, error) {
+	now = moment(now)
+	s := Step{Mark: Enter, To: Classify, By: run, At: now, Clocks: l.begin(now), Set: facts}
+	return Op{ID: id, Task: task}.Advance(s)
+}
+
+// Advance is the op after a transition, or everything that is wrong with it.
+func (o Op) Advance(s Step) (Op, error) {
+	if all := o.wrong(s); len(all) > 0 {
+		return o, all[0]
+	}
+	return o.fold(s), nil
+}
+
+// fold is the op after s, whatever s is.
+func (o Op) fold(s Step) Op {
+	n := o
+	n.facts = maps.Clone(o.facts)
+	if n.facts == nil {
+		n.facts = map[string]string{}
+	}
+	maps.Copy(n.facts, s.Set)
+	n.N, n.At, n.Clocks, n.Reason, n.last, n.Prev = o.N+1, s.At, s.Clocks, s.Reason, s, o.Hash
+	n.Spent += s.Spent
+	switch s.Mark {
+	case Enter:
+		n.From, n.Phase, n.Entered, n.Pending = o.Phase, s.To, s.At, Effect{}
+		n.Tries = 1
+		if o.Phase == s.To {
+			n.Tries = o.Tries + 1
+		}
+		if s.To == Repair {
+			n.Repairs++
+		}
+	case Intent:
+		n.Pending = s.Effect
+	case Applied:
+		n.Pending, n.Moved = Effect{}, append(slices.Clip(o.Moved), s.Effect)
+	case Resumed:
+		n.Resumes++
+	}
+	if o.N == 0 {
+		n.Run, n.Began = s.By, s.At
+	}
+	n.Hash = n.sum()
+	return n
+}
+
+// sum is the hash of the op: SHA-256 over JSON with sorted keys of everything but
+// itself.
+func (o Op) sum() string {
+	var moved []any
+	for _, e := range o.Moved {
+		moved = append(moved, e.data())
+	}
+	all := o.last.data()
+	maps.Copy(all, map[string]any{
+		"op": o.ID, "task": o.Task, "run": o.Run, "n": o.N, "is": string(o.Phase), "came_from": string(o.From),
+		"began": stamp(o.Began), "entered": stamp(o.Entered), "tries": o.Tries, "repairs": o.Repairs, "resumes": o.Resumes,
+		"spent_in_all": o.Spent, "pending": o.Pending.data(), "moved": moved, "facts": o.facts, "prev": o.Prev, "by": o.last.By,
+	})
+	b, err := json.Marshal(all)
+	if err != nil {
+		panic("unreachable: " + err.Error()) // strings, integers and maps of strings
+	}
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}
+
+// moment is t as records keep it.
+func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+const layout = "2006-01-02T15:04:05.000Z"
+
+// stamp writes a moment; the zero one is empty.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(layout)
+}

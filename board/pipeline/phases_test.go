@@ -1,0 +1,144 @@
+package pipeline
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the goldens")
+
+// everywhere is every phase and ending.
+func everywhere() []Phase { return append(Phases(), Endings()...) }
+
+// TestTheWholeSquare tries every move there could be against a picture of those there are.
+func TestTheWholeSquare(t *testing.T) {
+	t.Parallel()
+	var got strings.Builder
+	for _, from := range everywhere() {
+		fmt.Fprintf(&got, "%-17s", from)
+		for _, to := range everywhere() {
+			o := Op{ID: "op-1", N: 1, Phase: from, Tries: 1}
+			if from.Ends() {
+				o.Reason = Noop
+			}
+			errs := o.wrong(Step{Mark: Enter, To: to})
+			var no *Illegal
+			allowed := !slices.ContainsFunc(errs, func(e error) bool { return errors.As(e, &no) }) && !from.Ends()
+			if allowed != slices.Contains(from.Next(), to) {
+				t.Errorf("%s → %s: allowed %v, Next says %v", from, to, allowed, from.Next())
+			}
+			if allowed {
+				fmt.Fprintf(&got, " %s", to)
+			}
+		}
+		got.WriteString("\n")
+	}
+	const golden = "testdata/moves.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got.String()); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestTheTableIsTheDocument compares the table in the package comment with the data.
+func TestTheTableIsTheDocument(t *testing.T) {
+	t.Parallel()
+	f, err := parser.ParseFile(token.NewFileSet(), "phases.go", nil, parser.ParseComments|parser.PackageClauseOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{}
+	for line := range strings.Lines(f.Doc.Text()) {
+		if words := strings.Fields(line); strings.HasPrefix(line, "\t") && len(words) > 0 {
+			said[words[0]] = strings.Join(words[1:], " ")
+		}
+	}
+	words := func(ps []Phase, not Phase) string {
+		var out []string
+		for _, p := range ps {
+			if p != not {
+				out = append(out, string(p))
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	dash := func(s string) string { return or(s, "-") }
+	for _, r := range rows {
+		budget := "-"
+		if r.budget > 0 {
+			budget = r.budget.String()
+		}
+		want := strings.Join([]string{dash(words(r.next, "")), words(r.ends, ""), fmt.Sprint(r.retries), budget, dash(strings.Join(r.needs, " "))}, " ")
+		if got := said[string(r.phase)]; got != want {
+			t.Errorf("%s:\nthe comment says %s\nthe table       %s", r.phase, got, want)
+		}
+	}
+	for _, p := range Endings() {
+		if said[string(p)] == "" {
+			t.Errorf("%s is not in the package comment", p)
+		}
+	}
+}
+
+func TestAnIllegalMoveNamesWhatIsAllowed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		from, to Phase
+		want     string
+	}{
+		{Route, Apply, "op-1: cannot move from route to apply; want one of expand, plan, generate, cancelled, expired, failed_permanent"},
+		{Complete, Route, "op-1: cannot move from complete to route; nothing follows complete"},
+		{Gate, Apply, "op-1: cannot move from gate to apply; want one of approve, blocked, cancelled, expired, failed_permanent"},
+	} {
+		if got := (&Illegal{"op-1", c.from, c.to}).Error(); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// TestEveryPhaseReachesAnEnding shows that nothing in the table is out of reach,
+// and that nothing is stuck.
+func TestEveryPhaseReachesAnEnding(t *testing.T) {
+	t.Parallel()
+	seen := map[Phase]bool{}
+	var walk func(Phase)
+	walk = func(p Phase) {
+		if !seen[p] {
+			seen[p] = true
+			for _, n := range p.Next() {
+				walk(n)
+			}
+		}
+	}
+	walk(Classify)
+	for _, p := range everywhere() {
+		if !seen[p] {
+			t.Errorf("%s is out of reach", p)
+		}
+		if !p.Ends() && len(p.row().ends) == 0 {
+			t.Errorf("%s has no ending", p)
+		}
+	}
+	for _, r := range rows {
+		if (r.retries > 0) != slices.Contains(r.next, r.phase) {
+			t.Errorf("%s: %d retries, moves to itself: %v", r.phase, r.retries, slices.Contains(r.next, r.phase))
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// maxThought is how much of one thought is kept, in bytes.
+const maxThought = 4096
+
+// Passage is the time an op spent in one phase, tried again each time anew.
+type Passage struct {
+	Op      string
+	Phase   Phase
+	Started time.Time
+	Ended   time.Time // zero while it lasts
+	Spent   int64     // micro-USD
+	Note    string    // of the record that ended it
+	Again   bool      // the phase before was the same
+	Moved   []Effect
+}
+
+// Elapsed is how long it took, 0 while it lasts.
+func (p Passage) Elapsed() time.Duration {
+	if p.Ended.IsZero() {
+		return 0
+	}
+	return p.Ended.Sub(p.Started)
+}
+
+// Passages are the phases of a story in their order, the ending left out.
+func Passages(s Story) []Passage {
+	var out []Passage
+	for i, t := range s.Told {
+		step := t.Op.last
+		if i > 0 {
+			p := &out[len(out)-1]
+			p.Spent += step.Spent
+			if step.Mark == Applied {
+				p.Moved = append(p.Moved, step.Effect)
+			}
+			if step.Note != "" {
+				p.Note = step.Note
+			}
+			if step.Mark == Enter {
+				p.Ended = step.At
+			}
+		}
+		if step.Mark == Enter && !step.To.Ends() || i == 0 {
+			out = append(out, Passage{Op: t.Op.ID, Phase: step.To, Started: step.At, Again: i > 0 && t.Op.From == step.To})
+		}
+	}
+	return out
+}
+
+// Line is the passage as one line of JSON, keys sorted:
+//
+//	{"elapsed_ms":812,"ended":"…","note":"…","op":"op-01J…","phase":"generate","spent_micro_usd":18000,"started":"…","v":1}
+//
+// ended, elapsed_ms, note and spent_micro_usd are left out where there is none.
+func (p Passage) Line(tidy func(string) string) []byte {
+	return jsonLine(map[string]any{
+		"v": 1, "op": p.Op, "phase": string(p.Phase), "started": stamp(p.Started), "ended": stamp(p.Ended),
+		"elapsed_ms": p.Elapsed().Milliseconds(), "spent_micro_usd": p.Spent, "note": Note(p.Note, tidy),
+	})
+}
+
+// Thought is what an agent, or odd itself, had in mind at one moment of an op.
+// Nothing reads it but people.
+type Thought struct {
+	At    time.Time
+	Op    string
+	Phase Phase
+	Text  string
+}
+
+// Line is the thought as one line of JSON, keys sorted, cut to 4,096 bytes after
+// tidy took secrets out:
+//
+//	{"at":"…","op":"op-01J…","phase":"plan","thought":"…","v":1}
+func (t Thought) Line(tidy func(string) string) []byte {
+	return jsonLine(map[string]any{"v": 1, "at": stamp(t.At), "op": t.Op, "phase": string(t.Phase), "thought": clip(t.Text, maxThought, tidy)})
+}
+
+// jsonLine prints m on a line, without its empty texts and zeroes.
+func jsonLine(m map[string]any) []byte {
+	for k, v := range m {
+		if v == "" || v == int64(0) {
+			delete(m, k)
+		}
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(m); err != nil {
+		panic("unreachable: " + err.Error()) // texts and integers
+	}
+	return buf.Bytes()
+}
+
+// Node is one thing in the tree of what led to what.
+type Node struct {
+	Kind    string        `json:"kind"` // signal, task, claim, op, phase, commit
+	Name    string        `json:"name"`
+	At      string        `json:"at,omitempty"`
+	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
+	Spent   int64         `json:"spent_micro_usd,omitempty"`
+	Note    string        `json:"note,omitempty"`
+	Below   []Node        `json:"below,omitempty"`
+}
+
+// Trace is the tree from the signals that asked for ops to the commits these made:
+// signal, task, claim, op, its phases, what each moved. Stories of one signal, task
+// and run share its branch.
+func Trace(stories []Story) []Node {
+	var roots []Node
+	for _, s := range stories {
+		o := s.Op()
+		path := []Node{{Kind: "signal", Name: or(o.Fact(FactSignal), "the board")}, {Kind: "task", Name: o.Task}, {Kind: "claim", Name: o.Run}}
+		at := &roots
+		for _, n := range path {
+			i := slices.IndexFunc(*at, func(m Node) bool { return m.Kind == n.Kind && m.Name == n.Name })
+			if i < 0 {
+				i, *at = len(*at), append(*at, n)
+			}
+			at = &(*at)[i].Below
+		}
+		*at = append(*at, opNode(s))
+	}
+	return roots
+}
+
+func opNode(s Story) Node {
+	o := s.Op()
+	n := Node{Kind: "op", Name: o.ID, At: stamp(o.Began), Spent: o.Spent, Note: "in " + string(o.Phase)}
+	if o.Ended() {
+		n.Elapsed, n.Note = o.At.Sub(o.Began), fmt.Sprintf("%s: %s", o.Phase, o.Reason)
+	}
+	for _, p := range Passages(s) {
+		name := string(p.Phase)
+		if p.Again {
+			name += " again"
+		}
+		in := Node{Kind: "phase", Name: name, At: stamp(p.Started), Elapsed: p.Elapsed(), Spent: p.Spent, Note: p.Note}
+		for _, e := range p.Moved {
+			in.Below = append(in.Below, Node{Kind: "commit", Name: e.New, Note: e.Ref})
+		}
+		n.Below = append(n.Below, in)
+	}
+	return n
+}
+
+// Render draws the tree, a line a node; usd prints micro-USD as dollars. What
+// would move a terminal's cursor is shown by its name.
+func Render(roots []Node, usd func(int64) string) string {
+	var b strings.Builder
+	for _, n := range roots {
+		n.draw(&b, "", "", usd)
+	}
+	return b.String()
+}
+
+func (n Node) draw(b *strings.Builder, first, rest string, usd func(int64) string) {
+	words := n.Kind + " " + n.Name
+	if n.Kind == "phase" {
+		words = n.Name
+	}
+	if n.Elapsed > 0 {
+		words += "  " + n.Elapsed.Round(time.Millisecond).String()
+	}
+	if n.Spent > 0 {
+		words += "  $" + usd(n.Spent)
+	}
+	if n.Note != "" {
+		words += "  " + n.Note
+	}
+	fmt.Fprintf(b, "%s%s\n", first, okf.Visible(strings.NewReplacer("\n", " ", "\t", " ").Replace(words)))
+	for i, below := range n.Below {
+		if i == len(n.Below)-1 {
+			below.draw(b, rest+"└─ ", rest+"   ", usd)
+			continue
+		}
+		below.draw(b, rest+"├─ ", rest+"│  ", usd)
+	}
+}
