@@ -214,12 +214,17 @@ func local(p string) string {
 	return ""
 }
 
+// maxCited is the largest file that a tension may cite, in bytes.
+const maxCited = 16 << 20
+
 // regular says why a path is not a file of the tree, "" if it is one. A link is
 // judged by where it leads: to a file of the tree is well, out of the tree is
 // refused by the tree itself.
 func regular(files fs.FS, p string) (Code, string) {
 	info, err := fs.Stat(files, p)
 	switch {
+	case err == nil && info.Mode().IsRegular() && info.Size() > maxCited:
+		return CtxNotFile, fmt.Sprintf("it is over %d MiB", maxCited>>20)
 	case err == nil && info.Mode().IsRegular():
 		return "", ""
 	case err == nil:

@@ -81,8 +81,20 @@ func (r *payload) fail(p Problem) {
 	r.problems = append(r.problems, p)
 }
 
+// The limits of a payload: what a session could mean, and some more.
+const (
+	MaxPayload  = 256 << 10 // bytes
+	MaxTensions = 32
+)
+
 func takeApart(b []byte, syntax Code) *payload {
-	r := &payload{syntax: syntax, src: strings.Split(string(b), "\n")}
+	r := &payload{syntax: syntax}
+	if len(b) > MaxPayload {
+		r.broken = true
+		r.fail(Problem{Code: syntax, At: "payload", Text: fmt.Sprintf("it is over %d KiB and is not read", MaxPayload>>10), Want: "a payload of a few lines"})
+		b = nil
+	}
+	r.src = strings.Split(string(b), "\n")
 	doc, notes := octave.Parse("payload", readable(r.src), octave.Lenient)
 	r.doc = doc
 	for _, n := range octave.Errors(notes) {
@@ -288,7 +300,7 @@ func (s *part) cognition() (cognition string, archetypes []string) {
 
 // archetypeName is a name without its qualifier: ATLAS of ATLAS<foundation>.
 func archetypeName(s string) string {
-	if i := strings.IndexAny(s, "<[("); i >= 0 {
+	if i := strings.IndexAny(s, "<[("); i > 0 {
 		s = s[:i]
 	}
 	return strings.ToUpper(strings.Trim(s, " \t[]"))
@@ -339,6 +351,10 @@ func (s *part) authority() Authority {
 func (s *part) tensions() (all []Tension, unread int) {
 	seen := map[int]int{}
 	for _, e := range s.entries {
+		if len(all)+unread == MaxTensions {
+			s.fail(Problem{Code: TenCount, At: "TENSIONS", Line: s.at(e), Text: fmt.Sprintf("more than %d tensions; the rest is not read", MaxTensions), Want: "the tensions that matter"})
+			break
+		}
 		t, meant, ok := s.tension(e, len(all)+unread+1)
 		if meant && !ok {
 			unread++

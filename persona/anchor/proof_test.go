@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -139,6 +140,23 @@ func TestTensionRows(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	_, ps := judged(proofOf(slices.Repeat([]string{first}, MaxTensions)...), Quick)
+	if strings.Contains(codesOf(ps), string(TenCount)) {
+		t.Errorf("%d tensions are too many: %v", MaxTensions, ps)
+	}
+	_, ps = judged(proofOf(slices.Repeat([]string{first}, MaxTensions+1)...), Quick)
+	if !strings.Contains(codesOf(ps), string(TenCount)) {
+		t.Errorf("%d tensions are not too many: %v", MaxTensions+1, ps)
+	}
+	_, ps = judged(strings.Repeat("x", MaxPayload+1), Quick)
+	wantCodes(t, ps, ProofSyntax)
+	big := fstest.MapFS{"big": {Data: make([]byte, maxCited+1)}}
+	_, ps = TakeProof([]byte(proofOf("[NO_GUESSING]⇌CTX:big[unread]→TRIGGER[read it]")), Judging{Strictness: Quick, Files: big})
+	wantCodes(t, ps, CtxNotFile)
 }
 
 func TestMisreadTensionSaysSo(t *testing.T) {

@@ -13,7 +13,11 @@ import (
 // and hidden characters of file and branch names are left out; anchor.json has
 // them.
 func Text(a Anchor) []byte {
-	return octave.Emit(octave.Identity(bindEntry(a.Bind), a.Arm.entry(), tensionsEntry(a), commitEntry(a.Commit)))
+	parts := []*octave.Entry{bindEntry(a.Bind), a.Arm.entry()}
+	if len(a.Tensions) > 0 {
+		parts = append(parts, tensionsEntry(a))
+	}
+	return octave.Emit(octave.Identity(append(parts, commitEntry(a.Commit))...))
 }
 
 // visible is text that may stand in a quoted value.
