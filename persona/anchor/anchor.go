@@ -260,7 +260,6 @@ type Anchor struct {
 	Tensions    []Tension  `json:"tensions"`
 	Commit      Commit     `json:"commit"`
 	Permit      Permit     `json:"permit"`
-	Harness     string     `json:"harness_session_id,omitempty"`
 	By          string     `json:"by,omitempty"`  // as in the handshake
 	SHA256      string     `json:"anchor_sha256"` // of the canonical JSON without SHA256 and MAC
 	MAC         string     `json:"mac"`           // HMAC-SHA-256 of SHA256 under the state directory's key
@@ -277,6 +276,7 @@ type World struct {
 	Constitution func(role string) (Constitution, error)  // finds and reads a role's; an error that is a Refusal says its codes
 	Protected    func(path string) (why string, yes bool) // what no session may write
 	Phase        func() (phase string, problem string)    // from the project's own context file
+	Changed      func(path string) (start, end int)       // the first and last changed line of a file, 0 where it is not known; may be nil
 	TTL          time.Duration                            // of a permit; an hour by default
 }
 

@@ -1,15 +1,28 @@
 package anchor
 
-import "time"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
 
-// Archived is archive/TOKEN.json, what remains of a session.
+	"github.com/odd-cli/odd/okf"
+)
+
+// Archived is archive/TOKEN.json, what remains of a session. Of one whose
+// anchor did not read or was not ours, it says so in Fault and claims nothing
+// else of it.
 type Archived struct {
 	Version     int        `json:"v"`
 	Token       string     `json:"token"`
 	Role        string     `json:"role"`
 	Tier        Strictness `json:"tier"`
 	Mode        Mode       `json:"mode"`
-	BoundAt     time.Time  `json:"bound_at"`
+	BoundAt     time.Time  `json:"bound_at,omitzero"`
 	ReleasedAt  time.Time  `json:"released_at"`
 	Reason      string     `json:"reason"`
 	ContextHash string     `json:"context_hash"`
@@ -17,12 +30,154 @@ type Archived struct {
 	Anchor      string     `json:"anchor_sha256"`
 	Renewals    int        `json:"renewals"`
 	By          string     `json:"by,omitempty"`
+	Fault       string     `json:"fault,omitempty"`
 }
 
-// Release ends a bound session: its record is archived and its permit is gone.
-// Of a session that was released already it answers the record that is there.
+const maxReason = 500 // bytes
+
+// Release ends a bound session: its record is archived, which ends the permit,
+// and then its directory is removed. A session whose anchor is damaged, forged
+// or expired can be released too. Of one that was released already it answers
+// the record that is there. The error is a Refusal.
 func (d Desk) Release(token, reason string) (Archived, error) {
-	return Archived{}, Refusal(refused("", token).Errors)
+	reason = strings.TrimSpace(reason)
+	if len(reason) > maxReason || !utf8.ValidString(reason) || okf.Visible(reason) != reason || strings.ContainsAny(reason, "\n\r") {
+		return Archived{}, Refusal{{Code: Hidden, At: "reason", Text: fmt.Sprintf("the reason is not one visible line of at most %d bytes", maxReason)}}
+	}
+	t, refused := d.turn(token, nil)
+	if t == nil {
+		return d.recorded(token, refused)
+	}
+	defer t.release()
+	switch {
+	case t.at.State == "archived" && t.at.Damaged:
+		return Archived{}, Refusal{flaw(t.err)}
+	case t.at.State == "archived":
+		return t.past, t.tidy()
+	case t.at.State == pending:
+		return Archived{}, Refusal{{
+			Code: Locked, At: "token", Text: fmt.Sprintf("the session is at %s and not bound, so there is nothing to release", t.at.Stage),
+			Want: "nothing: it ends by itself at " + stamp(t.hand.ExpiresAt) + ", and `odd anchor gc` removes it",
+		}}
+	}
+	return t.end(reason)
+}
+
+// recorded is the record of a session that has no directory any more.
+func (d Desk) recorded(token string, refused []Problem) (Archived, error) {
+	state, err := d.Store.open(false)
+	if err != nil || len(refused) == 0 || refused[0].Code != Released {
+		return Archived{}, Refusal(refused)
+	}
+	defer state.close()
+	a, err := state.readPast(token)
+	if err != nil {
+		return Archived{}, Refusal{flaw(err)}
+	}
+	return a, nil
+}
+
+// end archives the session that a turn holds. The record's rename is what ends
+// it: what a crash leaves of the directory after it is swept later.
+func (t *turn) end(reason string) (Archived, error) {
+	a := t.remains(reason)
+	b, err := pretty(a)
+	if err == nil {
+		err = t.shelve(b)
+	}
+	if err != nil {
+		return Archived{}, Refusal{unwritten(err)}
+	}
+	return a, t.tidy()
+}
+
+func (t *turn) shelve(b []byte) error {
+	in, err := t.state.sub(archive, true)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	return in.write(t.token+".json", "", b)
+}
+
+// remains is the record of a session that ends now.
+func (t *turn) remains(reason string) Archived {
+	a := Archived{Version: recordVersion, Token: t.token, ReleasedAt: t.World.Now.UTC(), Reason: reason}
+	var err error
+	if t.at.Damaged {
+		err = Refusal{flaw(t.err)}
+	} else {
+		var key []byte
+		if key, err = t.Store.key(nil, ""); err == nil {
+			err = t.bound.genuine(t.bound.all, t.token, key)
+		}
+	}
+	if err != nil {
+		a.Fault = err.Error()
+		return a
+	}
+	b := t.bound
+	a.Role, a.Tier, a.Mode, a.BoundAt, a.By = b.Role, b.Tier, b.Mode, b.Timestamp, b.By
+	a.ContextHash, a.Payload, a.Anchor, a.Renewals = b.Arm.Hash, b.Permit.Payload, b.SHA256, b.Permit.Renewals
+	return a
+}
+
+// tidy removes the directories of a session that has ended.
+func (t *turn) tidy() error {
+	for _, place := range []string{active, pending} {
+		in, err := t.state.sub(place, false)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			if there, _ := in.has(t.token); there {
+				err = in.remove(t.token)
+			}
+			in.close()
+		}
+		if err != nil {
+			return Refusal{{Code: Unswept, At: path.Join(t.state.path, place, t.token), Text: "the session is released, but its directory stays: " + err.Error(), Want: "`odd anchor gc`"}}
+		}
+	}
+	return nil
+}
+
+// readPast reads the record of a released session; fs.ErrNotExist where there is none.
+func (d *dir) readPast(token string) (Archived, error) {
+	var a Archived
+	in, err := d.sub(archive, false)
+	if err != nil {
+		return a, err
+	}
+	defer in.close()
+	b, err := in.read(token + ".json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, err
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &a)
+	}
+	if err == nil && (a.Version != recordVersion || a.Token != token) {
+		err = fmt.Errorf("it is of version %d and token %q", a.Version, a.Token)
+	}
+	if err != nil {
+		return Archived{}, Refusal{damaged(Damaged, path.Join(in.path, token+".json"), err)}
+	}
+	return a, nil
+}
+
+// flaw is the problem that an error of reading carries.
+func flaw(err error) Problem {
+	var r Refusal
+	if errors.As(err, &r) && len(r) > 0 {
+		return r[0]
+	}
+	return Problem{Code: Damaged, At: "state", Text: err.Error()}
+}
+
+// unwritten is the problem of a write that did not happen as a whole.
+func unwritten(err error) Problem {
+	return Problem{Code: Persist, At: "state", Text: "the record could not be written, and the session is as it was: " + err.Error(), Want: "room on the disk and a directory that can be written; then call again"}
 }
 
 // Refusal is every problem of a call that gives a value, as one error.
@@ -30,14 +185,11 @@ type Refusal []Problem
 
 // Error writes the problems one a line.
 func (r Refusal) Error() string {
-	s := ""
+	lines := make([]string, len(r))
 	for i, p := range r {
-		if i > 0 {
-			s += "\n"
-		}
-		s += p.At + ": " + string(p.Code) + ": " + p.Text
+		lines[i] = p.String()
 	}
-	return s
+	return strings.Join(lines, "\n")
 }
 
 // Refused is the first code.

@@ -62,6 +62,7 @@ const (
 	PermitExpired     Code = "A_PERMIT_EXPIRED"
 	BranchOther       Code = "A_BRANCH_OTHER"
 	HeadMoved         Code = "A_HEAD_MOVED"    // a warning where HEAD moved on to a descendant
+	PhaseUntold       Code = "A_PHASE"         // a warning, under deep a refusal: no phase is told
 	CitedChanged      Code = "A_CITED_CHANGED" // a warning: lines a tension cites are not what they were
 	RenewalsOver      Code = "A_RENEWALS_OVER"
 	RenewTooLate      Code = "A_RENEW_TOO_LATE"

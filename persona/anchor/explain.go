@@ -94,6 +94,7 @@ func taleOfSessions() []told {
 		{CitedChanged, "A warning: lines that a tension cites are not what they were.", "an edit of a cited file", "Read them again; the session goes on."},
 		{RenewalsOver, "A permit is renewed three times at most.", "a fourth odd anchor renew", "Open a new session."},
 		{RenewTooLate, "The permit is too old to be renewed.", "odd anchor renew a day later", "Open a new session."},
+		{PhaseUntold, "The project keeps a phase and does not say it, or says it in a way that does not read. A warning; under deep a refusal.", "PHASE::TB" + "D in PROJECT-CONTEXT.oct.md", "Write PHASE::B1, or the word your project has for it."},
 		{StageOrder, "The stage was called before the one in front of it, or after it was passed.", "proof before context", "Take the next step that the last answer named."},
 		{TokenFormat, "This is no token: letters, digits, . _ and - only, at most 128.", "../oa-1", "Use the token as the identity stage gave it."},
 		{TokenUnknown, "There is no session of this token.", "a token that was released", "Look with odd anchor ls, or open a session with odd anchor identity."},

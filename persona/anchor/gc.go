@@ -1,6 +1,13 @@
 package anchor
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+)
 
 // Listed is one entry of the state directory, readable or not.
 type Listed struct {
@@ -12,14 +19,124 @@ type Listed struct {
 	Branch  string    `json:"branch,omitempty"`
 	Focus   string    `json:"focus,omitempty"`
 	Created time.Time `json:"created_at,omitzero"`
-	Expires time.Time `json:"expires_at,omitzero"` // of the handshake, then of the permit
+	Expires time.Time `json:"expires_at,omitzero"` // of the handshake, then of the permit; of an archived one its release
 	By      string    `json:"by,omitempty"`
 	Problem *Problem  `json:"problem,omitempty"` // why it is locked although it is there
 }
 
 // List tells everything in the state directory, pending before active before
-// archived, each by token. What does not read is listed with its problem.
-func (d Desk) List() ([]Listed, error) { return nil, nil }
+// archived, each by token. What does not read is listed with its problem, and so
+// is a pending session that is over and an active one whose permit does not hold.
+func (d Desk) List() ([]Listed, error) {
+	state, err := d.Store.open(false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer state.close()
+	var out []Listed
+	c := d.check()
+	for _, place := range []string{pending, active, archive} {
+		names, err := state.in(place)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			out = append(out, c.listed(state, place, name))
+		}
+	}
+	return out, nil
+}
+
+// listed tells one entry.
+func (c *check) listed(state *dir, place, name string) Listed {
+	l := Listed{Token: name, State: place}
+	if place == archive {
+		l.State, l.Token = "archived", strings.TrimSuffix(name, ".json")
+	}
+	if _, bad := TokenProblem(l.Token); bad {
+		l.Problem = &Problem{Code: Damaged, At: path.Join(state.path, place, name), Text: "this is not the name of a session; remove it if nobody needs it"}
+		return l
+	}
+	var ps []Problem
+	switch place {
+	case pending:
+		ps = l.pending(state, c.World.Now)
+	case active:
+		b, err := state.readBound(l.Token)
+		v := c.judge(state, l.Token, "", b, err)
+		l.bound(v)
+		ps = v.Errors
+	default:
+		a, err := state.readPast(l.Token)
+		l.Role, l.Mode, l.Created, l.Expires, l.By = a.Role, a.Mode, a.BoundAt, a.ReleasedAt, a.By
+		if err != nil {
+			ps = []Problem{flaw(err)}
+		}
+	}
+	if len(ps) > 0 {
+		l.Problem = &ps[0]
+	}
+	return l
+}
+
+func (l *Listed) pending(state *dir, now time.Time) []Problem {
+	h, err := state.readHand(pending, l.Token)
+	if err != nil {
+		return []Problem{flaw(err)}
+	}
+	l.Role, l.Mode, l.Stage, l.By = h.Role, h.Mode, standingOf(h).Stage, h.By
+	l.Created, l.Expires = h.CreatedAt, h.ExpiresAt
+	if h.Arm != nil {
+		l.Branch, l.Focus = h.Arm.Branch, h.Arm.Focus
+	}
+	if p, ended := h.over(now); ended {
+		return []Problem{p}
+	}
+	return nil
+}
+
+func (l *Listed) bound(v Verdict) {
+	if a := v.Anchor; a != nil {
+		l.Role, l.Mode, l.Stage, l.By = a.Role, a.Mode, AtBound, a.By
+		l.Branch, l.Focus, l.Created, l.Expires = a.Permit.Branch, a.Arm.Focus, a.Timestamp, a.Permit.ExpiresAt
+	}
+}
+
+// in lists the names in a place, sorted; none where it is not there. Files that
+// are not whole yet are left out.
+func (d *dir) in(place string) ([]string, error) {
+	at, err := d.sub(place, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer at.close()
+	all, err := at.names()
+	var out []string
+	for _, e := range all {
+		if !strings.HasPrefix(e.Name(), temporary) {
+			out = append(out, e.Name())
+		}
+	}
+	return out, err
+}
+
+// tokens is in without what cannot be a session.
+func (d *dir) tokens(place string) ([]string, error) {
+	names, err := d.in(place)
+	var out []string
+	for _, n := range names {
+		if _, bad := TokenProblem(n); !bad {
+			out = append(out, n)
+		}
+	}
+	return out, err
+}
 
 // Swept is one entry that GC removed, or left for the reason in Problem.
 type Swept struct {
@@ -29,8 +146,134 @@ type Swept struct {
 	Problem *Problem `json:"problem,omitempty"`
 }
 
-// GC removes pending sessions older than maxAge or past their end, and active
-// ones whose permit ended longer than maxAge ago (they are archived first). The
-// age is created_at's, else the directory's own time. What is no session
-// directory is left and told. maxAge must be positive.
-func (d Desk) GC(maxAge time.Duration) ([]Swept, error) { return nil, nil }
+// GC removes pending sessions older than maxAge or past their end, active ones
+// whose permit ended, or that do not read and are older, longer than maxAge ago
+// (they are archived first), and what is left of released ones. The age is
+// created_at's, else the directory's own time. What is no session's directory is
+// left and told, and so is one that another process works on. maxAge must be
+// positive.
+func (d Desk) GC(maxAge time.Duration) ([]Swept, error) {
+	if maxAge <= 0 {
+		return nil, fmt.Errorf("max age %s: must be more than nothing", maxAge)
+	}
+	gone, err := d.sweep(pending, maxAge)
+	if err != nil {
+		return gone, err
+	}
+	ended, err := d.sweep(active, maxAge)
+	return append(gone, ended...), err
+}
+
+// sweep is GC of one place.
+func (d Desk) sweep(place string, maxAge time.Duration) ([]Swept, error) {
+	state, err := d.Store.open(false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer state.close()
+	names, err := state.in(place)
+	if err != nil {
+		return nil, err
+	}
+	var out []Swept
+	for _, name := range names {
+		s := Swept{Token: name, State: place}
+		at := path.Join(state.path, place, name)
+		if _, bad := TokenProblem(name); bad {
+			s.Problem = &Problem{Code: Damaged, At: at, Text: "this is not the name of a session, and is left"}
+		} else if s.Why, err = d.sweepOne(place, name, maxAge); err != nil {
+			s.Problem = &Problem{Code: Unswept, At: at, Text: err.Error(), Want: "a person who looks at it"}
+		}
+		if s.Why != "" || s.Problem != nil {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// sweepOne removes one session if it is old, and says why.
+func (d Desk) sweepOne(place, token string, maxAge time.Duration) (why string, err error) {
+	h, err := d.Store.take(token, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	t := &turn{Desk: d, held: h, found: h.state.look(token)}
+	t.at = Recover(t.Entries)
+	defer t.release()
+	switch {
+	case t.at.State == "archived":
+		return "released before", t.tidy()
+	case h.place != place:
+		return t.sweepLeftover(place)
+	case place == pending:
+		if why = t.stale(maxAge); why == "" {
+			return "", nil
+		}
+		return why, t.drop(pending)
+	}
+	if why = t.lapsed(maxAge); why == "" {
+		return "", nil
+	}
+	_, err = t.end(why)
+	return why, err
+}
+
+// sweepLeftover removes what lies in pending under a bound session's name.
+func (t *turn) sweepLeftover(place string) (string, error) {
+	if place != pending || t.at.State != active {
+		return "", nil
+	}
+	return "bound already", t.drop(pending)
+}
+
+// stale says why a pending session is to be removed, "" if it is not.
+func (t *turn) stale(maxAge time.Duration) string {
+	now := t.World.Now
+	switch {
+	case t.at.Damaged && now.Sub(t.modified()) > maxAge:
+		return "does not read, and is old"
+	case t.at.Damaged:
+		return ""
+	case !now.Before(t.hand.ExpiresAt):
+		return "expired"
+	case now.Sub(t.hand.CreatedAt) > maxAge:
+		return "old"
+	}
+	return ""
+}
+
+// lapsed says why an active session is to be archived, "" if it is not.
+func (t *turn) lapsed(maxAge time.Duration) string {
+	now := t.World.Now
+	switch {
+	case t.at.Damaged && now.Sub(t.modified()) > maxAge:
+		return "does not read, and is old"
+	case !t.at.Damaged && now.Sub(t.found.bound.Permit.ExpiresAt) > maxAge:
+		return "expired"
+	}
+	return ""
+}
+
+// modified is the directory's own time.
+func (t *turn) modified() time.Time {
+	info, err := t.root.Stat(".")
+	if err != nil {
+		return t.World.Now
+	}
+	return info.ModTime()
+}
+
+func (t *turn) drop(place string) error {
+	in, err := t.state.sub(place, false)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	return in.remove(t.token)
+}

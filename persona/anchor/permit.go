@@ -1,36 +1,106 @@
 package anchor
 
-// Verdict says whether a session's permit holds now.
-type Verdict struct {
-	Valid    bool      `json:"valid"`
-	Token    string    `json:"token"`
-	Errors   []Problem `json:"errors,omitempty"`   // why not: the first step that failed
-	Warnings []Problem `json:"warnings,omitempty"` // HEAD moved on, a cited line changed, a file changed
-	Permit   *Permit   `json:"permit,omitempty"`   // nil unless its MAC holds
-	Anchor   *Anchor   `json:"anchor,omitempty"`   // nil unless its MAC holds
-}
+import (
+	"fmt"
+	"strings"
+	"time"
 
-// HasValid asks, in this order and stopping at the first no: is it a token, is
-// there a work tree, is it active, has it an anchor, does that read, is it
-// validated, is it ours (MAC), is it the role asked for ("" is any), has it not
-// expired, is it on its branch, is its constitution unchanged, has HEAD only
-// moved on. It takes no lock and writes nothing.
-func (d Desk) HasValid(token, role string) Verdict {
-	return Verdict{Token: token, Errors: refused("", token).Errors}
-}
-
-// Verify is HasValid, and what has changed since: the members of the ARM and
-// the lines that were cited, as warnings.
-func (d Desk) Verify(token string) Verdict { return d.HasValid(token, "") }
-
-// Permits judges every active session, by HasValid; with a harness's session
-// id, only those that it opened. Sorted by token.
-func (d Desk) Permits(harness string) ([]Verdict, error) { return nil, nil }
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
 
 // Covers says whether the permit lets its session write the slash-separated
-// path below the work tree, and if not why: a glob of Deny matches it, or none
-// of Allow does where there are some. What no session may write (World.Protected)
-// is not its concern.
+// path below the work tree, and if not why: the path is none, a glob of Deny
+// means it (where letter case does not count, too), or none of Allow does where
+// there are some. What no session may write (World.Protected) is not its concern.
 func (p Permit) Covers(path string) (Problem, bool) {
-	return Problem{Code: OutsidePaths, At: path, Text: "the permit covers no path"}, false
+	if bad := local(path); bad != "" {
+		return Problem{Code: OutsidePaths, At: path, Text: bad}, false
+	}
+	for _, g := range p.Deny {
+		if irongate.Match(g, path) || irongate.Match(irongate.Fold(g), irongate.Fold(path)) {
+			return Problem{Code: OutsidePaths, At: path, Text: fmt.Sprintf("the constitution of %s blocks %s", p.Role, g), Want: p.reach()}, false
+		}
+	}
+	if len(p.Allow) > 0 && !irongate.MatchAny(p.Allow, path) {
+		return Problem{Code: OutsidePaths, At: path, Text: "the permit does not cover the path", Want: p.reach()}, false
+	}
+	return Problem{}, true
 }
+
+// reach says what a permit covers.
+func (p Permit) reach() string {
+	s := "a path of the work tree"
+	if len(p.Allow) > 0 {
+		s = "a path that is one of " + strings.Join(p.Allow, ", ")
+	}
+	if len(p.Deny) > 0 {
+		s += " and none of " + strings.Join(p.Deny, ", ")
+	}
+	return s
+}
+
+// narrowed are the globs of a session that asked for some under a constitution,
+// and what is wrong with those it asked for. Where both have globs, one that was
+// asked for must lie inside one of the constitution's, as far as their letters
+// tell.
+func narrowed(c Constitution, asked []string) (allow []string, ps []Problem) {
+	if len(asked) == 0 {
+		return c.Paths, nil
+	}
+	for _, g := range asked {
+		switch err := irongate.BadGlob(g); {
+		case err != nil:
+			ps = append(ps, Problem{Code: PathsAsked, At: "paths", Text: err.Error(), Found: clipped(g)})
+		case len(c.Paths) > 0 && !within(g, c.Paths):
+			ps = append(ps, Problem{
+				Code: PathsAsked, At: "paths", Text: "the glob is not inside the constitution's paths", Found: clipped(g),
+				Want: "one of them, or a narrower one: " + strings.Join(c.Paths, ", "),
+			})
+		}
+	}
+	return asked, ps
+}
+
+// within reports that whatever glob means, one of the wider ones means too. It
+// may say no where that is so, never yes where it is not.
+func within(glob string, wider []string) bool {
+	for _, w := range wider {
+		before, all := strings.CutSuffix(w, "**")
+		switch {
+		case glob == w, w == "**":
+			return true
+		case all && plain(before) && strings.HasPrefix(glob, before):
+			return true
+		case plain(glob) && irongate.Match(w, glob):
+			return true
+		}
+	}
+	return false
+}
+
+func plain(glob string) bool { return !strings.ContainsAny(glob, `*?[\`) }
+
+// The rule of renewal: at most three, and only while the permit is younger than
+// four hours and has not ended more than a quarter of an hour ago.
+const (
+	maxRenewals  = 3
+	renewYounger = 4 * time.Hour
+	renewGrace   = 15 * time.Minute
+)
+
+// renewable says why a permit cannot have a later end.
+func (p Permit) renewable(now time.Time) []Problem {
+	var ps []Problem
+	if p.Renewals >= maxRenewals {
+		ps = append(ps, Problem{Code: RenewalsOver, At: "permit.renewals", Text: fmt.Sprintf("the permit was renewed %d times, which is as often as one may be", p.Renewals)})
+	}
+	if age := now.Sub(p.IssuedAt); age >= renewYounger || age < 0 {
+		ps = append(ps, Problem{Code: RenewTooLate, At: "permit.issued_at", Text: "the permit was issued at " + stamp(p.IssuedAt) + ", which is not less than four hours ago"})
+	}
+	if now.Sub(p.ExpiresAt) > renewGrace {
+		ps = append(ps, Problem{Code: RenewTooLate, At: "permit.expires_at", Text: "the permit ended at " + stamp(p.ExpiresAt) + ", more than a quarter of an hour ago"})
+	}
+	return ps
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -1,5 +1,14 @@
 package anchor
 
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
 // Place says where sessions are kept.
 type Place struct {
 	Root string // absolute, there already: the work tree, or the common git directory
@@ -13,9 +22,142 @@ type Place struct {
 //	pending/TOKEN/handshake.json   locked
 //	active/TOKEN/handshake.json    bound, stage BOUND
 //	active/TOKEN/anchor.json       its anchor and permit
-//	archive/TOKEN.json             a released session
-type Store struct{ at Place }
+//	archive/TOKEN.json             a released session, whatever else is left of it
+//
+// Directories are 0700, files 0600. A file is written beside its name, synced,
+// renamed onto it, and the directory is synced. Nothing is reached through a
+// link, even one that stays inside. Who writes holds TOKEN/.lock, which moves
+// with its directory; who reads needs no lock, since files change whole.
+type Store struct {
+	at   Place
+	step func(what string) error // before each system call that writes; a test's
+}
 
 // Open names a state directory. It reads and makes nothing: what writes first
 // makes the directories.
-func Open(at Place) (*Store, error) { return &Store{at}, nil }
+func Open(at Place) (*Store, error) {
+	if !fs.ValidPath(at.Dir) || at.Dir == "." {
+		return nil, fmt.Errorf("%q: not a directory below the work tree; write it like .hestai/sessions", at.Dir)
+	}
+	if at.Root == "" || at.Key == "" {
+		return nil, errors.New("anchor state: has no root or no key; this is a fault of the caller")
+	}
+	return &Store{at: at, step: func(string) error { return nil }}, nil
+}
+
+// The directories of a state directory.
+const (
+	pending = "pending"
+	active  = "active"
+	archive = "archive"
+)
+
+const (
+	handshakeFile = "handshake.json"
+	anchorFile    = "anchor.json"
+	lockFile      = ".lock"
+	temporary     = ".tmp-" // begins the name of a file that is not whole yet
+	maxRecord     = 1 << 20 // bytes of a file that is read
+)
+
+// errIrregular is a link, or anything else that is neither a plain file nor a
+// directory where one of them belongs.
+var errIrregular = errors.New("a link or a special file stands where a plain one belongs; remove it")
+
+// errFile is a file where a directory belongs.
+var errFile = errors.New("a file stands where a directory belongs; remove it")
+
+// dir is an open directory. It stays the same one wherever it is moved.
+type dir struct {
+	root *os.Root
+	path string // as a person finds it
+	step func(string) error
+}
+
+func (d *dir) close() { d.root.Close() }
+
+// open opens the state directory, and with make makes what is missing of it.
+func (s *Store) open(make bool) (*dir, error) {
+	root, err := os.OpenRoot(s.at.Root)
+	if err != nil {
+		return nil, err
+	}
+	d := &dir{root, "", s.step}
+	for name := range strings.SplitSeq(s.at.Dir, "/") {
+		next, err := d.sub(name, make)
+		d.close()
+		if err != nil {
+			return nil, err
+		}
+		d = next
+	}
+	return d, nil
+}
+
+// sub opens a directory of d by its own name, and with make makes it if it is
+// not there. The one that is opened is the one that was looked at.
+func (d *dir) sub(name string, make bool) (*dir, error) {
+	at := path.Join(d.path, name)
+	info, err := d.root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) && make {
+		if err = d.mkdir(name); err == nil {
+			info, err = d.root.Lstat(name)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s: %w", at, errNotDir(info))
+	}
+	root, err := d.root.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	if opened, err := root.Stat("."); err != nil || !os.SameFile(info, opened) {
+		root.Close()
+		return nil, fmt.Errorf("%s: %w", at, errIrregular)
+	}
+	return &dir{root, at, d.step}, nil
+}
+
+func errNotDir(info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return errFile
+	}
+	return errIrregular
+}
+
+// mkdir makes a directory that others may be making too.
+func (d *dir) mkdir(name string) error {
+	if err := d.step("mkdir " + name); err != nil {
+		return err
+	}
+	if err := d.root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return d.sync()
+}
+
+func (d *dir) sync() error {
+	if err := d.step("sync " + path.Base(d.path)); err != nil {
+		return err
+	}
+	f, err := d.root.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// names lists the directory, sorted.
+func (d *dir) names() ([]fs.DirEntry, error) { return fs.ReadDir(d.root.FS(), ".") }
+
+// has reports whether anything bears the name.
+func (d *dir) has(name string) (bool, error) {
+	_, err := d.root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,140 @@
+package anchor
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+const (
+	recordVersion = 1
+	pendingFor    = 24 * time.Hour // from identity to proof
+	maxTries      = 3              // of a stage: the first and two more
+)
+
+// record is a handshake and the keys of its file that odd does not know.
+type record struct {
+	Handshake
+	extra map[string]json.RawMessage
+}
+
+// needed are the keys a handshake must have.
+func needed() []string {
+	return []string{
+		"v", "token", "stage", "role", "mode", "strictness", "worktree", "constitution_path", "constitution_sha256",
+		"nonce", "created_at", "updated_at", "expires_at", "retries", "bind", "server_arm",
+	}
+}
+
+// optional are the others that are known.
+func optional() []string {
+	return []string{"topic", "terminal", "payload_sha256", "harness_session_id", "parent", "paths", "by"}
+}
+
+// readHandshake reads a token's handshake. A file that is cut short, is no
+// object, lacks a key or says what cannot be is an error, never a guess. Names
+// count to the letter.
+func readHandshake(b []byte, token string) (record, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(b, &all); err != nil {
+		return record{}, fmt.Errorf("not a whole JSON object: %w", err)
+	}
+	known := map[string]json.RawMessage{}
+	for _, k := range needed() {
+		v, ok := all[k]
+		if !ok {
+			return record{}, fmt.Errorf("key %q is missing", k)
+		}
+		known[k] = v
+	}
+	for _, k := range optional() {
+		if v, ok := all[k]; ok {
+			known[k] = v
+		}
+	}
+	maps.DeleteFunc(all, func(k string, _ json.RawMessage) bool { return known[k] != nil })
+	r := record{extra: all}
+	plain, err := json.Marshal(known)
+	if err == nil {
+		err = json.Unmarshal(plain, &r.Handshake)
+	}
+	if err != nil {
+		return record{}, err
+	}
+	return r, r.sound(token)
+}
+
+// sound says what a handshake claims that cannot be.
+func (h Handshake) sound(token string) error {
+	late := h.Stage == AtContext || h.Stage == AtBound
+	switch {
+	case h.Version != recordVersion:
+		return fmt.Errorf("version %d is not one this odd reads, which is %d", h.Version, recordVersion)
+	case h.Token != token:
+		return fmt.Errorf("it is of token %q, not of its directory's", h.Token)
+	case !late && h.Stage != AtIdentity:
+		return fmt.Errorf("stage %q is none", h.Stage)
+	case !slices.Contains(tracked(), h.Mode):
+		return fmt.Errorf("mode %q has no session", h.Mode)
+	case !slices.Contains(strictnesses(), h.Strictness):
+		return fmt.Errorf("strictness %q is none", h.Strictness)
+	case h.Role == "" || h.ConstSHA256 == "" || h.Nonce == "" || h.CreatedAt.IsZero() || h.ExpiresAt.IsZero():
+		return fmt.Errorf("role, constitution_sha256, nonce, created_at or expires_at is empty")
+	case late && (h.Bind == nil || h.Arm == nil):
+		return fmt.Errorf("stage %s without bind or server_arm", h.Stage)
+	case h.Retries["context"] < 0 || h.Retries["proof"] < 0:
+		return fmt.Errorf("retries below none")
+	}
+	return nil
+}
+
+func tracked() []Mode            { return []Mode{Full, Express, Lite} }
+func strictnesses() []Strictness { return []Strictness{Quick, Default, Deep} }
+
+// bytes is the file: the known keys and the others, sorted.
+func (r record) bytes() ([]byte, error) {
+	known, err := json.Marshal(r.Handshake)
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(r.extra)
+	if all == nil {
+		all = map[string]json.RawMessage{}
+	}
+	if err := json.Unmarshal(known, &all); err != nil {
+		return nil, err
+	}
+	return pretty(all)
+}
+
+// canonical is JSON in one form: keys sorted at every depth, no space, numbers as
+// they were written, nothing escaped for HTML.
+func canonical(v any) ([]byte, error) {
+	b, err := sorted(v, "")
+	return bytes.TrimSuffix(b, []byte("\n")), err
+}
+
+// pretty is canonical with an indent and a final newline, for files.
+func pretty(v any) ([]byte, error) { return sorted(v, "  ") }
+
+func sorted(v any, indent string) ([]byte, error) {
+	plain, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(plain))
+	d.UseNumber()
+	var any any
+	if err := d.Decode(&any); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	err = e.Encode(any)
+	return out.Bytes(), err
+}

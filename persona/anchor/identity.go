@@ -1,0 +1,189 @@
+package anchor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+)
+
+// IdentityRequest asks for a session. Only Role is required.
+type IdentityRequest struct {
+	Role           string
+	Mode           Mode       // "" is full
+	Strictness     Strictness // "" is default, under lite quick
+	Topic          string     // "" takes the focus from the branch
+	HarnessSession string     // the harness's own id of the session, for its hook
+	Parent         string     // the token a DELEGATED session answers to
+	Paths          []string   // globs; they only narrow the constitution's
+	By             string     // "" is "hand"
+}
+
+// Identity opens a session: its directory with a handshake, and an answer that
+// asks for BIND, or under express for COMMIT. Under untracked it only reads the
+// constitution: nothing is written and nothing is unlocked.
+func (d Desk) Identity(q IdentityRequest) Result {
+	q, ps := q.sane()
+	if p, bad := d.World.gone(); bad {
+		return lobby("", append(ps, p)...)
+	}
+	c, err := d.World.Constitution(q.Role)
+	switch {
+	case q.Role == "":
+	case err != nil:
+		ps = append(ps, unreadable(q.Role, err)...)
+	default:
+		_, more := narrowed(c, q.Paths)
+		ps = append(ps, more...)
+	}
+	if q.Parent != "" && !d.holds(q.Parent) {
+		ps = append(ps, Problem{Code: BindParent, At: "parent", Text: "no session of that token is bound", Found: clipped(q.Parent), Want: "the token of a session that is bound now"})
+	}
+	if len(ps) > 0 {
+		return lobby("", ps...)
+	}
+	if q.Mode == Untracked {
+		return Result{
+			Success: true, Stage: "LOBBY", ConstitutionPath: c.Path, ConstitutionExcerpt: c.Excerpt,
+			NextStep: "read only: tools that write stay locked; odd anchor identity " + q.Role + " opens a session",
+		}
+	}
+	return d.openSession(q, c)
+}
+
+// sane fills in the defaults and says what is wrong; a role that is none is
+// emptied.
+func (q IdentityRequest) sane() (IdentityRequest, []Problem) {
+	var ps []Problem
+	if name := roleName(q.Role); !roleForm.MatchString(name) {
+		ps = append(ps, Problem{Code: RoleName, At: "role", Text: "this is no name of a role", Found: clipped(q.Role), Want: "lower-case letters, digits and hyphens"})
+		q.Role = ""
+	} else {
+		q.Role = name
+	}
+	q.Mode = orElse(q.Mode, Full)
+	if !slices.Contains(append(tracked(), Untracked), q.Mode) {
+		ps = append(ps, Problem{Code: ModeUnknown, At: "mode", Text: "there is no such mode", Found: clipped(string(q.Mode)), Want: "full, express, lite or untracked"})
+	}
+	if q.Strictness == "" && q.Mode == Lite {
+		q.Strictness = Quick
+	}
+	q.Strictness = orElse(q.Strictness, Default)
+	if !slices.Contains(strictnesses(), q.Strictness) {
+		ps = append(ps, Problem{Code: StrictnessUnknown, At: "strictness", Text: "there is no such strictness", Found: clipped(string(q.Strictness)), Want: "quick, default or deep"})
+	}
+	for _, f := range []struct{ at, text string }{{"topic", q.Topic}, {"harness_session_id", q.HarnessSession}, {"by", q.By}} {
+		if concealed(f.text) || len(f.text) > maxReason {
+			ps = append(ps, Problem{Code: Hidden, At: f.at, Text: fmt.Sprintf("it is not one visible line of at most %d bytes", maxReason), Want: "plain text on one line"})
+		}
+	}
+	q.By = orElse(q.By, "hand")
+	return q, ps
+}
+
+func orElse[S ~string](s, otherwise S) S {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// unreadable is why a role has no constitution.
+func unreadable(role string, err error) []Problem {
+	var r Refusal
+	if errors.As(err, &r) && len(r) > 0 {
+		return r
+	}
+	code := ConstBroken
+	if errors.Is(err, fs.ErrNotExist) {
+		code = ConstMissing
+	}
+	return []Problem{{Code: code, At: "constitution", Text: "the constitution of " + role + " does not read: " + err.Error()}}
+}
+
+// holds reports whether a token's permit holds now.
+func (d Desk) holds(token string) bool { return d.HasValid(token, "").Valid }
+
+func (d Desk) openSession(q IdentityRequest, c Constitution) Result {
+	token, err := newToken(d.World.Random)
+	if err != nil {
+		return lobby("", unwritten(err))
+	}
+	nonce, err := newNonce(d.World.Random)
+	if err != nil {
+		return lobby("", unwritten(err))
+	}
+	now := d.World.Now.UTC()
+	h := Handshake{
+		Version: recordVersion, Token: token, Stage: AtIdentity, Role: q.Role, Mode: q.Mode, Strictness: q.Strictness,
+		Topic: q.Topic, WorkTree: d.World.WorkTree, ConstPath: c.Path, ConstSHA256: c.SHA256, Nonce: nonce,
+		CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(pendingFor), Retries: map[string]int{"context": 0, "proof": 0},
+		HarnessSession: q.HarnessSession, Parent: q.Parent, Paths: q.Paths, By: q.By,
+	}
+	if err := d.Store.begin(record{Handshake: h}); err != nil {
+		return lobby("", unwritten(err))
+	}
+	res := Result{
+		Success: true, Stage: string(AtIdentity), Token: token, ConstitutionPath: c.Path, ConstitutionExcerpt: c.Excerpt,
+		NextStep: next(AtIdentity, q.Mode, token), Warnings: d.sweepOld(),
+	}
+	to := AtContext
+	if q.Mode == Express {
+		to = AtBound
+	}
+	res.Guidance, res.Template = Guide(to, nil, Given{Mode: q.Mode, Strictness: q.Strictness, Role: q.Role, Of: maxTries, Constitution: c})
+	return res
+}
+
+// begin writes a new session's directory. One that bears its token already is
+// left alone.
+func (s *Store) begin(r record) error {
+	b, err := r.bytes()
+	if err != nil {
+		return err
+	}
+	state, err := s.open(true)
+	if err != nil {
+		return err
+	}
+	defer state.close()
+	if there, err := state.has(".gitignore"); !there {
+		if err = errors.Join(err, state.write(".gitignore", r.Token, []byte("*\n"))); err != nil {
+			return err
+		}
+	}
+	in, err := state.sub(pending, true)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	if there, err := in.has(r.Token); there || err != nil {
+		return errors.Join(fmt.Errorf("%s: is there already", path.Join(in.path, r.Token)), err)
+	}
+	own, err := in.sub(r.Token, true)
+	if err != nil {
+		return err
+	}
+	defer own.close()
+	if err := own.write(handshakeFile, "", b); err != nil {
+		return errors.Join(err, in.root.RemoveAll(r.Token))
+	}
+	return nil
+}
+
+// sweepOld removes pending sessions whose time is over; what it cannot remove
+// is a warning.
+func (d Desk) sweepOld() []Problem {
+	swept, err := d.sweep(pending, pendingFor)
+	if err != nil {
+		return []Problem{{Code: Unswept, At: d.Store.at.Dir, Text: err.Error()}}
+	}
+	var ps []Problem
+	for _, s := range swept {
+		if s.Problem != nil && s.Problem.Code == Unswept {
+			ps = append(ps, *s.Problem)
+		}
+	}
+	return ps
+}

@@ -1,0 +1,118 @@
+package anchor
+
+import (
+	"errors"
+	"fmt"
+)
+
+// taken answers who comes to a session that is bound: the payload that bound it
+// gets its anchor again while the permit holds, any other is told who won.
+func (t *turn) taken(replay bool) Result {
+	v := t.check().judge(t.state, t.token, "", t.found.bound, nil)
+	if v.Anchor == nil {
+		return t.no(v.Errors...)
+	}
+	a := *v.Anchor
+	if !replay || a.Permit.Payload != t.sum {
+		return t.no(Problem{
+			Code: Taken, At: "token", Found: t.sum[:12], Want: next(AtBound, a.Mode, t.token),
+			Text: fmt.Sprintf("the session is %s already: %s, %s, since %s until %s, by the payload %s", AtBound, a.Role, a.Mode, stamp(a.Timestamp), stamp(a.Permit.ExpiresAt), a.Permit.Payload[:min(12, len(a.Permit.Payload))]),
+		})
+	}
+	if !v.Valid {
+		return t.no(v.Errors...)
+	}
+	return t.anchored(a, v.Warnings)
+}
+
+// Renew gives a bound session a new permit with a later end: the same role,
+// tier, branch, paths and constitution, at most three times, while the permit is
+// younger than four hours and did not end more than a quarter of an hour ago.
+func (d Desk) Renew(token string) Result {
+	t, no := d.begin(token, nil)
+	if t == nil {
+		return no
+	}
+	defer t.release()
+	if t.at.State != active {
+		return t.no(Problem{Code: StageOrder, At: "stage", Text: "only a session that is bound can be renewed", Found: string(t.at.Stage), Want: string(AtBound)})
+	}
+	soon := t.check()
+	soon.ended = true
+	v := soon.judge(t.state, t.token, "", t.found.bound, nil)
+	if !v.Valid {
+		return t.no(v.Errors...)
+	}
+	a := *v.Anchor
+	if ps := a.Permit.renewable(t.World.Now); len(ps) > 0 {
+		return t.no(ps...)
+	}
+	now := t.World.Now.UTC()
+	a.Permit.IssuedAt, a.Permit.ExpiresAt = now, now.Add(t.World.ttl())
+	a.Permit.Renewals++
+	if err := t.reseal(&a); err != nil {
+		return t.no(unwritten(err))
+	}
+	return t.anchored(a, v.Warnings)
+}
+
+// reseal writes a bound session's anchor again.
+func (t *turn) reseal(a *Anchor) error {
+	key, err := t.Store.key(nil, "")
+	if err != nil {
+		return err
+	}
+	next, b, err := a.seal(key)
+	if err != nil {
+		return err
+	}
+	*a = next
+	return t.write(anchorFile, "", b)
+}
+
+// promote writes the anchor beside the handshake and moves the directory, which
+// is the moment that binds. A move that cannot be made to last is taken back.
+func (t *turn) promote(a Anchor, key []byte) (Anchor, error) {
+	a, b, err := a.seal(key)
+	if err != nil {
+		return a, err
+	}
+	if err := t.advance(AtBound, "proof"); err != nil {
+		return a, err
+	}
+	if err := t.write(anchorFile, "", b); err != nil {
+		return a, err
+	}
+	return a, t.state.promote(t.token, t.dir)
+}
+
+// promote renames pending/TOKEN to active/TOKEN, if it has its anchor and
+// nothing stands there.
+func (d *dir) promote(token string, own *dir) error {
+	if _, err := own.read(anchorFile); err != nil {
+		return fmt.Errorf("promote %s: it has no anchor: %w", token, err)
+	}
+	from, err := d.sub(pending, false)
+	if err != nil {
+		return err
+	}
+	defer from.close()
+	to, err := d.sub(active, true)
+	if err != nil {
+		return err
+	}
+	defer to.close()
+	if there, err := to.has(token); there || err != nil {
+		return errors.Join(fmt.Errorf("promote %s: %s/%s is there already", token, to.path, token), err)
+	}
+	if err := d.step("promote"); err != nil {
+		return err
+	}
+	if err := d.root.Rename(pending+"/"+token, active+"/"+token); err != nil {
+		return err
+	}
+	if err := errors.Join(to.sync(), from.sync()); err != nil {
+		return errors.Join(err, d.root.Rename(active+"/"+token, pending+"/"+token))
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package anchor
+
+import (
+	"time"
+)
+
+// Proof judges TENSIONS and COMMIT against the ARM that was seen, and binds the
+// session. The payload that won may be sent again and gets the same anchor;
+// another one is told who won.
+func (d Desk) Proof(token string, payload []byte) Result {
+	t, no := d.begin(token, payload)
+	if t == nil {
+		return no
+	}
+	defer t.release()
+	switch {
+	case t.at.State == active:
+		return t.taken(t.found.bound.Mode != Express)
+	case t.hand.Mode == Express:
+		return t.no(t.otherMode("an express session sends its COMMIT only"))
+	case t.at.Stage != AtContext:
+		return t.no(Problem{Code: StageOrder, At: "stage", Text: "the proof comes after BIND was accepted", Found: string(t.at.Stage), Want: string(AtContext)})
+	}
+	c, ps := t.constitution()
+	if len(ps) > 0 {
+		return t.no(ps...)
+	}
+	arm, warnings, ps := t.arm(c)
+	if len(ps) > 0 {
+		return t.no(ps...)
+	}
+	if moved := Drift(*t.hand.Arm, arm); len(moved) > 0 {
+		r := t.no(drifted(moved)...)
+		r.NextStep = "odd anchor context " + t.token + " -  with the BIND that was accepted gives a fresh ARM; then the proof"
+		return r
+	}
+	p, ps := TakeProof(t.payload, t.judging(c))
+	return t.bind(p, "agent", c, ps, warnings)
+}
+
+// Express judges a COMMIT, makes the tensions itself and binds the session. A
+// constitution that yields too few is refused, and costs no try.
+func (d Desk) Express(token string, payload []byte) Result {
+	t, no := d.begin(token, payload)
+	if t == nil {
+		return no
+	}
+	defer t.release()
+	switch {
+	case t.at.State == active:
+		return t.taken(t.found.bound.Mode == Express)
+	case t.hand.Mode != Express:
+		return t.no(t.otherMode("its tensions are its agent's, not the server's"))
+	}
+	c, ps := t.constitution()
+	if len(ps) > 0 {
+		return t.no(ps...)
+	}
+	arm, warnings, ps := t.arm(c)
+	if len(ps) > 0 {
+		return t.no(ps...)
+	}
+	tensions, ps := Tensions(c, arm, t.hand.Strictness, t.World.Files, t.World.Changed)
+	t.hand.Arm, t.hand.Bind = &arm, t.made(c, arm)
+	if len(ps) == 0 {
+		tensions, ps = t.proved(tensions, c)
+	}
+	if len(ps) > 0 {
+		return t.no(ps...)
+	}
+	commit, ps := TakeCommit(t.payload, t.judging(c))
+	return t.bind(Proof{Tensions: tensions, Commit: commit}, "server", c, ps, warnings)
+}
+
+// made is the BIND of an express session.
+func (t *turn) made(c Constitution, arm Arm) *Bind {
+	b := Bind{Role: t.hand.Role, Cognition: c.Cognition, Archetypes: c.Archetypes, Authority: Authority{Scope: arm.Focus}}
+	if t.hand.Parent != "" {
+		b.Authority.Delegated, b.Authority.Parent = true, t.hand.Parent
+	}
+	return &b
+}
+
+// proved holds the server's own tensions to the rule for an agent's.
+func (t *turn) proved(made []Tension, c Constitution) ([]Tension, []Problem) {
+	p, ps := JudgeProof(Proof{Tensions: made}, t.judging(c))
+	var own []Problem
+	for _, q := range ps {
+		if concerns([]Problem{q}, "TENSIONS") {
+			own = append(own, q)
+		}
+	}
+	for i := range p.Tensions {
+		p.Tensions[i].GeneratedBy = "server"
+	}
+	return p.Tensions, own
+}
+
+func (t *turn) judging(c Constitution) Judging {
+	return Judging{Strictness: t.hand.Strictness, Files: t.World.Files, Constitution: c, Arm: *t.hand.Arm, Protected: t.World.Protected}
+}
+
+// bind ends the last stage: what was refused is counted, else the anchor is
+// written and the session promoted.
+func (t *turn) bind(p Proof, by string, c Constitution, ps, warnings []Problem) Result {
+	permit, more := t.permit(p.Commit, c)
+	if ps = append(ps, more...); len(ps) > 0 {
+		return t.miss("proof", AtBound, c, ps)
+	}
+	if parent := permit.Parent; parent != "" && !t.holds(parent) {
+		return t.no(Problem{Code: BindParent, At: "BIND.AUTHORITY", Text: "the session it answers to is not bound any more", Found: parent, Want: "a session that is bound now"})
+	}
+	for i := range p.Tensions {
+		p.Tensions[i].GeneratedBy = by
+	}
+	a := Anchor{
+		Version: recordVersion, Validated: true, Timestamp: t.World.Now.UTC(), Token: t.token, Role: t.hand.Role, Tier: t.hand.Strictness,
+		Mode: t.hand.Mode, GeneratedBy: by, Bind: *t.hand.Bind, Arm: *t.hand.Arm, Tensions: p.Tensions, Commit: p.Commit, Permit: permit, By: t.hand.By,
+	}
+	key, err := t.Store.key(t.World.Random, t.token)
+	if err == nil {
+		a, err = t.promote(a, key)
+	}
+	if err != nil {
+		return t.no(unwritten(err))
+	}
+	t.at = Standing{State: active, Stage: AtBound, Open: true}
+	return t.anchored(a, append(warnings, t.sharers()...))
+}
+
+// permit is what the session may touch, and what its COMMIT asks beyond it.
+func (t *turn) permit(commit Commit, c Constitution) (Permit, []Problem) {
+	h, now := t.hand, t.World.Now.UTC()
+	allow, ps := narrowed(c, h.Paths)
+	p := Permit{
+		Version: recordVersion, Token: t.token, Role: h.Role, Tier: h.Strictness, Mode: h.Mode, IssuedAt: now, ExpiresAt: now.Add(t.World.ttl()),
+		Branch: h.Arm.Branch, Head: h.Arm.Head, ContextHash: h.Arm.Hash, Constitution: c.SHA256, Allow: allow, Deny: c.BlockedPath,
+		Artifact: commit.Artifact, Gate: commit.Gate, Parent: h.Bind.Authority.Parent, Harness: h.HarnessSession, Payload: t.sum,
+	}
+	if len(h.Paths) == 0 || commit.Artifact == "" {
+		return p, ps // the constitution's own paths were judged with the COMMIT
+	}
+	if bad, ok := p.Covers(commit.Artifact); !ok {
+		ps = append(ps, Problem{Code: CommitOutside, At: "COMMIT.ARTIFACT", Text: "the session was opened for other paths", Found: clipped(commit.Artifact), Want: bad.Want})
+	}
+	return p, ps
+}
+
+func (w World) ttl() time.Duration {
+	if w.TTL <= 0 {
+		return time.Hour
+	}
+	return w.TTL
+}
+
+// anchored is the answer of a session that is bound.
+func (t *turn) anchored(a Anchor, warnings []Problem) Result {
+	return Result{
+		Success: true, Stage: string(AtBound), Token: t.token, ConstitutionPath: t.hand.ConstPath, ServerArm: &a.Arm, Anchor: string(Text(a)),
+		Permit: &a.Permit, NextStep: next(AtBound, a.Mode, t.token), Warnings: warnings,
+	}
+}

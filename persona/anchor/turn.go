@@ -1,0 +1,178 @@
+package anchor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+)
+
+// turn is one call about one session, under its lock.
+type turn struct {
+	Desk
+	*held
+	found
+	at      Standing
+	payload []byte
+	sum     string // of the payload
+}
+
+// turn locks a session and reads where it stands. Without a turn there is the
+// reason why not.
+func (d Desk) turn(token string, payload []byte) (*turn, []Problem) {
+	if p, bad := TokenProblem(token); bad {
+		return nil, []Problem{p}
+	}
+	if p, bad := d.World.gone(); bad {
+		return nil, []Problem{p}
+	}
+	h, err := d.Store.take(token, true)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, []Problem{d.missing(token)}
+	case errors.Is(err, errIrregular), errors.Is(err, errFile):
+		return nil, []Problem{damaged(Damaged, d.Store.at.Dir, err)}
+	case err != nil:
+		return nil, []Problem{unwritten(err)}
+	}
+	t := &turn{Desk: d, held: h, found: h.state.look(token), payload: payload, sum: hexSum(payload)}
+	t.at = Recover(t.Entries)
+	return t, nil
+}
+
+// missing is why a token has no directory.
+func (d Desk) missing(token string) Problem {
+	if state, err := d.Store.open(false); err == nil {
+		defer state.close()
+		if ended, _ := state.has(archive + "/" + token + ".json"); ended {
+			return released(token)
+		}
+	}
+	return unknown(token)
+}
+
+// begin is a turn of a stage: of a session that is pending and may go on, or of
+// one that is bound, for a replay. The result is the answer where it is neither.
+func (d Desk) begin(token string, payload []byte) (*turn, Result) {
+	t, ps := d.turn(token, payload)
+	if t == nil {
+		return nil, lobby(token, ps...)
+	}
+	var p Problem
+	var bad bool
+	switch {
+	case t.at.State == "archived":
+		p, bad = released(token), true
+	case t.at.Damaged:
+		p, bad = flaw(t.err), true
+	case t.at.State == pending:
+		p, bad = t.hand.over(t.World.Now)
+	}
+	if !bad {
+		return t, Result{}
+	}
+	defer t.release()
+	res := t.no(p)
+	res.Terminal = t.at.State == pending && t.hand.Terminal
+	return nil, res
+}
+
+// over says why a pending session has ended.
+func (h Handshake) over(now time.Time) (Problem, bool) {
+	again := "a new session by `odd anchor identity " + h.Role + "`"
+	switch {
+	case h.Terminal:
+		return Problem{Code: Exhausted, At: "token", Text: fmt.Sprintf("a stage of this session failed %d times, and it is over", maxTries), Want: "a person who looks at what failed, and then " + again}, true
+	case !now.Before(h.ExpiresAt):
+		return Problem{Code: TokenExpired, At: "token", Text: "the session was not bound before " + stamp(h.ExpiresAt), Want: again}, true
+	}
+	return Problem{}, false
+}
+
+// lobby is the answer without a session.
+func lobby(token string, ps ...Problem) Result {
+	return Result{Stage: "LOBBY", Token: token, Errors: ps, NextStep: "odd anchor identity ROLE"}
+}
+
+// no is an answer that changes nothing and costs no try.
+func (t *turn) no(ps ...Problem) Result {
+	r := Result{Stage: string(t.at.Stage), Token: t.token, Errors: ps, NextStep: next(t.at.Stage, t.hand.Mode, t.token)}
+	if r.Stage == "" {
+		r.Stage = "LOBBY"
+	}
+	if _, ended := t.hand.over(t.World.Now); t.at.State == pending && ended {
+		r.NextStep = next("", "", "")
+	}
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.String()
+	}
+	r.Guidance = strings.Join(lines, "\n")
+	return r
+}
+
+// miss counts a try that failed, on disk, and then answers with the guidance of
+// the stage that it was to pass. The last one is the end of the session.
+func (t *turn) miss(key string, to Stage, c Constitution, ps []Problem) Result {
+	if t.hand.Retries == nil {
+		t.hand.Retries = map[string]int{}
+	}
+	t.hand.Retries[key]++
+	n := t.hand.Retries[key]
+	t.hand.Terminal = n >= maxTries
+	if err := t.save(); err != nil {
+		return t.no(unwritten(err))
+	}
+	r := t.no(ps...)
+	r.Terminal = t.hand.Terminal
+	r.Guidance, r.Template = Guide(to, ps, t.given(c, n))
+	if r.Terminal {
+		r.Template = ""
+	}
+	return r
+}
+
+func (t *turn) given(c Constitution, attempt int) Given {
+	return Given{Mode: t.hand.Mode, Strictness: t.hand.Strictness, Role: t.hand.Role, Attempt: attempt, Of: maxTries, Constitution: c}
+}
+
+// save writes the handshake where it is now.
+func (t *turn) save() error {
+	t.hand.UpdatedAt = t.World.Now.UTC()
+	b, err := t.hand.bytes()
+	if err != nil {
+		return err
+	}
+	return t.write(handshakeFile, "", b)
+}
+
+// advance writes the handshake at a new stage, with the payload that led there
+// and a nonce of its own.
+func (t *turn) advance(to Stage, passed string) error {
+	nonce, err := newNonce(t.World.Random)
+	if err != nil {
+		return err
+	}
+	t.hand.Stage, t.hand.Nonce = to, nonce
+	if t.hand.PayloadSHA256 == nil {
+		t.hand.PayloadSHA256 = map[string]string{}
+	}
+	t.hand.PayloadSHA256[passed] = t.sum
+	return t.save()
+}
+
+// next is the command that goes on from a stage.
+func next(s Stage, m Mode, token string) string {
+	switch {
+	case s == AtBound:
+		return "work inside the permit; odd anchor release " + token + " at the end"
+	case s != "" && m == Express:
+		return "odd anchor express " + token + " -  (COMMIT on standard input)"
+	case s == AtContext:
+		return "odd anchor proof " + token + " -  (TENSIONS and COMMIT on standard input)"
+	case s == AtIdentity:
+		return "odd anchor context " + token + " -  (BIND on standard input)"
+	}
+	return "odd anchor identity ROLE"
+}

@@ -1,0 +1,259 @@
+package anchor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+)
+
+// Verdict says whether a session's permit holds now.
+type Verdict struct {
+	Valid    bool      `json:"valid"`
+	Token    string    `json:"token"`
+	Errors   []Problem `json:"errors,omitempty"`   // why not: the first step that failed
+	Warnings []Problem `json:"warnings,omitempty"` // HEAD moved on, a cited line changed, a file changed
+	Permit   *Permit   `json:"permit,omitempty"`   // nil unless its MAC holds
+	Anchor   *Anchor   `json:"anchor,omitempty"`   // nil unless its MAC holds
+}
+
+// HasValid asks, in this order and stopping at the first no: is it a token, is
+// there a work tree, is it active and not released, has it an anchor, does that
+// read, does it say validated, and that it is, is it ours (MAC), is it the role
+// asked for ("" is any), has it not expired, is it on its branch, is its
+// constitution unchanged, has HEAD only moved on. It takes no lock and writes
+// nothing. Of Facts it needs the branch and HEAD only.
+func (d Desk) HasValid(token, role string) Verdict { return d.check().of(token, role) }
+
+// Permits judges every active session, by HasValid; with a harness's session
+// id, only those that it opened. Sorted by token. What does not read belongs to
+// no harness and is left out where one is named.
+func (d Desk) Permits(harness string) ([]Verdict, error) {
+	c := d.check()
+	state, err := d.Store.open(false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer state.close()
+	tokens, err := state.tokens(active)
+	if err != nil {
+		return nil, err
+	}
+	var out []Verdict
+	for _, token := range tokens {
+		b, err := state.readBound(token)
+		if harness != "" && (err != nil || b.Permit.Harness != harness) {
+			continue
+		}
+		out = append(out, c.judge(state, token, "", b, err))
+	}
+	return out, nil
+}
+
+// check is what several verdicts at one moment share: each fact is asked once.
+type check struct {
+	Desk
+	facts func() (Facts, error)
+	key   func() ([]byte, error)
+	read  map[string]constitutionRead
+	ended bool // the time is not asked
+}
+
+type constitutionRead struct {
+	sum string
+	err error
+}
+
+func (d Desk) check() *check {
+	return &check{
+		Desk:  d,
+		facts: sync.OnceValues(d.World.Facts),
+		key:   sync.OnceValues(func() ([]byte, error) { return d.Store.key(nil, "") }),
+		read:  map[string]constitutionRead{},
+	}
+}
+
+func (c *check) of(token, role string) Verdict {
+	if p, bad := TokenProblem(token); bad {
+		return Verdict{Token: token, Errors: []Problem{p}}
+	}
+	if p, bad := c.World.gone(); bad {
+		return Verdict{Token: token, Errors: []Problem{p}}
+	}
+	state, err := c.Store.open(false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Verdict{Token: token, Errors: []Problem{unknown(token)}}
+	}
+	if err != nil {
+		return Verdict{Token: token, Errors: []Problem{damaged(Damaged, c.Store.at.Dir, err)}}
+	}
+	defer state.close()
+	b, err := state.readBound(token)
+	return c.judge(state, token, role, b, err)
+}
+
+// gone says that the work tree is.
+func (w World) gone() (Problem, bool) {
+	info, err := fs.Stat(w.Files, ".")
+	if err == nil && info.IsDir() {
+		return Problem{}, false
+	}
+	return Problem{Code: NoWorkTree, At: "work tree", Text: "the work tree is not there", Found: w.WorkTree, Want: "a work tree of the repository"}, true
+}
+
+// judge goes on where the anchor was read.
+func (c *check) judge(state *dir, token, role string, b bound, err error) Verdict {
+	v := Verdict{Token: token}
+	if ended, _ := state.has(archive + "/" + token + ".json"); ended {
+		v.Errors = []Problem{released(token)}
+		return v
+	}
+	if err != nil {
+		v.Errors = state.unread(token, err)
+		return v
+	}
+	key, err := c.key()
+	if err == nil {
+		err = b.genuine(b.all, token, key)
+	}
+	if err != nil {
+		v.Errors = []Problem{damaged(Forged, b.at, err)}
+		return v
+	}
+	v.Anchor, v.Permit = &b.Anchor, &b.Anchor.Permit
+	for _, step := range []func(Permit, string) (Problem, bool){c.role, c.time, c.branch, c.constitution, c.head} {
+		p, bad := step(*v.Permit, role)
+		if bad {
+			v.Errors = []Problem{p}
+			return v
+		}
+		if p.Code != "" {
+			v.Warnings = append(v.Warnings, p)
+		}
+	}
+	v.Valid = true
+	return v
+}
+
+// unread is why there is no anchor to judge.
+func (d *dir) unread(token string, err error) []Problem {
+	var r Refusal
+	if errors.As(err, &r) {
+		return r
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return []Problem{damaged(Damaged, d.path, err)}
+	}
+	hand, err := d.readHand(pending, token)
+	switch {
+	case err == nil:
+		return []Problem{{Code: Locked, At: "token", Text: fmt.Sprintf("the session is at %s and not bound", standingOf(hand).Stage), Found: token, Want: "a session that is bound; " + next(standingOf(hand).Stage, hand.Mode, token)}}
+	case errors.As(err, &r):
+		return r
+	}
+	return []Problem{unknown(token)}
+}
+
+func standingOf(r record) Standing { return Recover(Entries{Pending: Whole, Stage: r.Stage}) }
+
+func unknown(token string) Problem {
+	return Problem{Code: TokenUnknown, At: "token", Text: "there is no session of this token", Found: token, Want: "one that `odd anchor ls` lists, or a new one by `odd anchor identity ROLE`"}
+}
+
+func released(token string) Problem {
+	return Problem{Code: Released, At: "token", Text: "the session was released", Found: token, Want: "a new session by `odd anchor identity ROLE`"}
+}
+
+func (c *check) role(p Permit, role string) (Problem, bool) {
+	want := roleName(role)
+	return Problem{Code: RoleOther, At: "permit.role", Text: "the permit is of another role", Found: p.Role, Want: want}.where(want != "" && p.Role != want)
+}
+
+// where is the problem where it is one, and else none.
+func (p Problem) where(bad bool) (Problem, bool) {
+	if !bad {
+		return Problem{}, false
+	}
+	return p, true
+}
+
+func (c *check) time(p Permit, _ string) (Problem, bool) {
+	now := c.World.Now
+	if c.ended || now.Before(p.ExpiresAt) && !now.Before(p.IssuedAt) {
+		return Problem{}, false
+	}
+	return Problem{Code: PermitExpired, At: "permit.expires_at", Text: fmt.Sprintf("the permit holds from %s to %s", stamp(p.IssuedAt), stamp(p.ExpiresAt)), Found: stamp(now), Want: "`odd anchor renew " + p.Token + "`, else a new session"}, true
+}
+
+func (c *check) branch(p Permit, _ string) (Problem, bool) {
+	f, bad, ok := c.place()
+	if !ok {
+		return bad, true
+	}
+	return Problem{Code: BranchOther, At: "permit.branch", Text: "the work tree is on another branch than the session was bound on", Found: f.Branch, Want: p.Branch}.where(f.Branch != p.Branch)
+}
+
+// place asks git where the work tree stands.
+func (c *check) place() (Facts, Problem, bool) {
+	f, err := c.facts()
+	if err == nil && f.OK {
+		return f, Problem{}, true
+	}
+	return f, silent(err), false
+}
+
+// silent is the problem of a git that does not answer.
+func silent(err error) Problem {
+	text := "git knows no work tree here"
+	if err != nil {
+		text = "git does not answer: " + err.Error()
+	}
+	return Problem{Code: NoWorkTree, At: "work tree", Text: text, Want: "a work tree of a git repository"}
+}
+
+func (c *check) constitution(p Permit, _ string) (Problem, bool) {
+	r, ok := c.read[p.Role]
+	if !ok {
+		con, err := c.World.Constitution(p.Role)
+		r = constitutionRead{con.SHA256, err}
+		c.read[p.Role] = r
+	}
+	if r.err != nil {
+		return changed(p.Role, "it does not read now: "+r.err.Error()), true
+	}
+	return changed(p.Role, "it is not the one that was bound").where(r.sum != p.Constitution)
+}
+
+func changed(role, why string) Problem {
+	return Problem{Code: ConstChanged, At: "constitution", Text: "the constitution of " + role + " changed: " + why, Want: "the constitution as it was, or a new session by `odd anchor identity " + role + "`"}
+}
+
+// head lets HEAD move on to a descendant, with a warning.
+func (c *check) head(p Permit, _ string) (Problem, bool) {
+	f, bad, ok := c.place()
+	if !ok {
+		return bad, true
+	}
+	moved := Problem{Code: HeadMoved, At: "permit.head_oid", Text: "HEAD moved on", Found: f.Head, Want: p.Head + " or a descendant of it"}
+	switch {
+	case f.Head == p.Head:
+		return Problem{}, false
+	case strings.HasPrefix(p.Head, "("): // bound before the first commit
+		return moved, false
+	case strings.HasPrefix(f.Head, "("):
+		moved.Text = "HEAD has no commit any more"
+		return moved, true
+	}
+	below, err := c.World.Descends(f.Head, p.Head)
+	switch {
+	case err != nil:
+		moved.Text = "whether HEAD only moved on cannot be told: " + err.Error()
+	case !below:
+		moved.Text = "HEAD moved to where the permit's commit is not behind it"
+	}
+	return moved, err != nil || !below
+}

@@ -1,0 +1,58 @@
+package anchor
+
+import (
+	"fmt"
+	"io/fs"
+)
+
+// Verify is HasValid, and as warnings what has changed since the session was
+// bound: the members of the ARM, its files among them, and the lines that its
+// tensions cite. A session's own edits are such changes, so none of them locks.
+func (d Desk) Verify(token string) Verdict {
+	v := d.check().of(token, "")
+	if !v.Valid {
+		return v
+	}
+	v.Warnings = append(v.Warnings, d.moved(*v.Anchor)...)
+	for i, t := range v.Anchor.Tensions {
+		if why := d.recited(t); why != "" {
+			v.Warnings = append(v.Warnings, Problem{Code: CitedChanged, At: tensionAt(t.N, i+1), Text: why, Found: t.Path, Want: t.RangeSHA256})
+		}
+	}
+	return v
+}
+
+// moved tells the members of the ARM that are not as they were; HEAD was judged
+// before.
+func (d Desk) moved(a Anchor) []Problem {
+	topic := ""
+	if a.Arm.FocusSource == FocusTopic {
+		topic = a.Arm.Focus
+	}
+	now, _, ps := d.World.arm(topic, Quick, Constitution{SHA256: a.Arm.Constitution})
+	if len(ps) > 0 {
+		return ps
+	}
+	for _, m := range Drift(a.Arm, now) {
+		if m.Name != "head_oid" {
+			ps = append(ps, Problem{Code: ArmDrift, At: "ARM." + m.Name, Text: m.Name + " is not what it was when the session was bound", Found: m.New, Want: m.Old})
+		}
+	}
+	return ps
+}
+
+// recited says why a tension's lines are not those it cited, "" if they are.
+func (d Desk) recited(t Tension) string {
+	b, err := fs.ReadFile(d.World.Files, t.Path)
+	if err != nil {
+		return "the file it cites does not read now"
+	}
+	cited, lines, ok := Cited(b, t.Start, t.End)
+	switch {
+	case !ok:
+		return fmt.Sprintf("the file it cites has only %d lines now", lines)
+	case hexSum(cited) != t.RangeSHA256:
+		return "the lines it cites changed"
+	}
+	return ""
+}
