@@ -161,7 +161,40 @@ func (d Desk) GC(maxAge time.Duration) ([]Swept, error) {
 		return gone, err
 	}
 	ended, err := d.sweep(active, maxAge)
-	return append(gone, ended...), err
+	if err != nil {
+		return append(gone, ended...), err
+	}
+	return append(gone, ended...), d.sweepDrafts(maxAge)
+}
+
+// sweepDrafts removes what never became whole, if it is old. Nobody but its
+// writer knows it, and the writer does not live that long.
+func (d Desk) sweepDrafts(maxAge time.Duration) error {
+	state, err := d.Store.open(false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer state.close()
+	var errs []error
+	for _, place := range []string{pending, active, archive} {
+		in, err := state.sub(place, false)
+		if err != nil {
+			continue // told by the sweep of the place
+		}
+		names, err := in.names()
+		errs = append(errs, err)
+		for _, e := range names {
+			info, err := e.Info()
+			if err == nil && strings.HasPrefix(e.Name(), temporary) && d.World.Now.Sub(info.ModTime()) > maxAge {
+				errs = append(errs, in.remove(e.Name()))
+			}
+		}
+		in.close()
+	}
+	return errors.Join(errs...)
 }
 
 // sweep is GC of one place.
@@ -186,6 +219,9 @@ func (d Desk) sweep(place string, maxAge time.Duration) ([]Swept, error) {
 			s.Problem = &Problem{Code: Damaged, At: at, Text: "this is not the name of a session, and is left"}
 		} else if s.Why, err = d.sweepOne(place, name, maxAge); err != nil {
 			s.Problem = &Problem{Code: Unswept, At: at, Text: err.Error(), Want: "a person who looks at it"}
+			if errors.Is(err, errHeld) {
+				s.Problem.Code, s.Problem.Want = Locked, "the end of the other's call"
+			}
 		}
 		if s.Why != "" || s.Problem != nil {
 			out = append(out, s)

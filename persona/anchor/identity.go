@@ -136,8 +136,8 @@ func (d Desk) openSession(q IdentityRequest, c Constitution) Result {
 	return res
 }
 
-// begin writes a new session's directory. One that bears its token already is
-// left alone.
+// begin writes a new session's directory, under a name that nobody reads until
+// it is whole. One that bears its token already is left alone.
 func (s *Store) begin(r record) error {
 	b, err := r.bytes()
 	if err != nil {
@@ -161,15 +161,22 @@ func (s *Store) begin(r record) error {
 	if there, err := in.has(r.Token); there || err != nil {
 		return errors.Join(fmt.Errorf("%s: is there already", path.Join(in.path, r.Token)), err)
 	}
-	own, err := in.sub(r.Token, true)
+	draft := temporary + r.Token
+	own, err := in.sub(draft, true)
 	if err != nil {
 		return err
 	}
 	defer own.close()
-	if err := own.write(handshakeFile, "", b); err != nil {
-		return errors.Join(err, in.root.RemoveAll(r.Token))
+	if err = own.write(handshakeFile, "", b); err == nil {
+		err = in.step("rename " + pending)
 	}
-	return nil
+	if err == nil {
+		err = in.root.Rename(draft, r.Token)
+	}
+	if err != nil {
+		return errors.Join(err, in.root.RemoveAll(draft))
+	}
+	return in.sync()
 }
 
 // sweepOld removes pending sessions whose time is over; what it cannot remove
