@@ -15,8 +15,8 @@ const (
 	maxTries      = 3              // of a stage: the first and two more
 )
 
-// record is a handshake and the keys of its file that odd does not know.
-type record struct {
+// dossier is a handshake and the keys of its file that odd does not know.
+type dossier struct {
 	Handshake
 	extra map[string]json.RawMessage
 }
@@ -37,16 +37,16 @@ func optional() []string {
 // readHandshake reads a token's handshake. A file that is cut short, is no
 // object, lacks a key or says what cannot be is an error, never a guess. Names
 // count to the letter.
-func readHandshake(b []byte, token string) (record, error) {
+func readHandshake(b []byte, token string) (dossier, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(b, &all); err != nil {
-		return record{}, fmt.Errorf("not a whole JSON object: %w", err)
+		return dossier{}, fmt.Errorf("not a whole JSON object: %w", err)
 	}
 	known := map[string]json.RawMessage{}
 	for _, k := range needed() {
 		v, ok := all[k]
 		if !ok {
-			return record{}, fmt.Errorf("key %q is missing", k)
+			return dossier{}, fmt.Errorf("key %q is missing", k)
 		}
 		known[k] = v
 	}
@@ -56,13 +56,13 @@ func readHandshake(b []byte, token string) (record, error) {
 		}
 	}
 	maps.DeleteFunc(all, func(k string, _ json.RawMessage) bool { return known[k] != nil })
-	r := record{extra: all}
+	r := dossier{extra: all}
 	plain, err := json.Marshal(known)
 	if err == nil {
 		err = json.Unmarshal(plain, &r.Handshake)
 	}
 	if err != nil {
-		return record{}, err
+		return dossier{}, err
 	}
 	return r, r.sound(token)
 }
@@ -95,7 +95,7 @@ func tracked() []Mode            { return []Mode{Full, Express, Lite} }
 func strictnesses() []Strictness { return []Strictness{Quick, Default, Deep} }
 
 // bytes is the file: the known keys and the others, sorted.
-func (r record) bytes() ([]byte, error) {
+func (r dossier) bytes() ([]byte, error) {
 	known, err := json.Marshal(r.Handshake)
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func (d Desk) Identity(q IdentityRequest) Result {
 	switch {
 	case q.Role == "":
 	case err != nil:
-		ps = append(ps, unreadable(q.Role, err)...)
+		ps = append(ps, unconstituted(q.Role, err)...)
 	default:
 		_, more := narrowed(c, q.Paths)
 		ps = append(ps, more...)
@@ -89,8 +89,8 @@ func orElse[S ~string](s, otherwise S) S {
 	return s
 }
 
-// unreadable is why a role has no constitution.
-func unreadable(role string, err error) []Problem {
+// unconstituted is why a role has no constitution.
+func unconstituted(role string, err error) []Problem {
 	var r Refusal
 	if errors.As(err, &r) && len(r) > 0 {
 		return r
@@ -121,7 +121,7 @@ func (d Desk) openSession(q IdentityRequest, c Constitution) Result {
 		CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(pendingFor), Retries: map[string]int{"context": 0, "proof": 0},
 		HarnessSession: q.HarnessSession, Parent: q.Parent, Paths: q.Paths, By: q.By,
 	}
-	if err := d.Store.begin(record{Handshake: h}); err != nil {
+	if err := d.Store.begin(dossier{Handshake: h}); err != nil {
 		return lobby("", unwritten(err))
 	}
 	res := Result{
@@ -138,7 +138,7 @@ func (d Desk) openSession(q IdentityRequest, c Constitution) Result {
 
 // begin writes a new session's directory, under a name that nobody reads until
 // it is whole. One that bears its token already is left alone.
-func (s *Store) begin(r record) error {
+func (s *Store) begin(r dossier) error {
 	b, err := r.bytes()
 	if err != nil {
 		return err

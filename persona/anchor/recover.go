@@ -74,7 +74,7 @@ func (e Entries) left(places ...string) []string {
 // found is what is read of a token.
 type found struct {
 	Entries
-	hand  record
+	hand  dossier
 	bound bound
 	past  Archived
 	err   error // the first thing that does not read
@@ -133,14 +133,14 @@ func (d *dir) readBound(token string) (bound, error) {
 }
 
 // readHand is the same for a handshake.
-func (d *dir) readHand(place, token string) (record, error) {
+func (d *dir) readHand(place, token string) (dossier, error) {
 	b, err := d.record(place, token, handshakeFile, Damaged)
 	if err != nil {
-		return record{}, err
+		return dossier{}, err
 	}
 	r, err := readHandshake(b, token)
 	if err != nil {
-		return record{}, Refusal{damaged(Damaged, path.Join(d.path, place, token, handshakeFile), err)}
+		return dossier{}, Refusal{damaged(Damaged, path.Join(d.path, place, token, handshakeFile), err)}
 	}
 	return r, nil
 }

@@ -95,7 +95,7 @@ func (t *turn) takeBind(c Constitution) (Bind, []Problem) {
 func (t *turn) constitution() (Constitution, []Problem) {
 	c, err := t.World.Constitution(t.hand.Role)
 	if err != nil {
-		return c, append([]Problem{changed(t.hand.Role, "it does not read now")}, unreadable(t.hand.Role, err)...)
+		return c, append([]Problem{changed(t.hand.Role, "it does not read now")}, unconstituted(t.hand.Role, err)...)
 	}
 	if p, bad := changed(t.hand.Role, "it is not the one the session was opened with").where(c.SHA256 != t.hand.ConstSHA256); bad {
 		return c, []Problem{p}

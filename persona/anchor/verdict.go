@@ -158,7 +158,7 @@ func (d *dir) unread(token string, err error) []Problem {
 	return []Problem{unknown(token)}
 }
 
-func standingOf(r record) Standing { return Recover(Entries{Pending: Whole, Stage: r.Stage}) }
+func standingOf(r dossier) Standing { return Recover(Entries{Pending: Whole, Stage: r.Stage}) }
 
 func unknown(token string) Problem {
 	return Problem{Code: TokenUnknown, At: "token", Text: "there is no session of this token", Found: token, Want: "one that `odd anchor ls` lists, or a new one by `odd anchor identity ROLE`"}
