@@ -3,12 +3,81 @@ package irongate
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
+
+// CommandPolicy is what a command is judged against. The zero value is the
+// strictest: nothing is allowed beyond the tables here.
+type CommandPolicy struct {
+	// Allow are beginnings of argv, like {"go", "test"} or {"make"}, for whose
+	// effect a person answers: what such a program writes is not asked for. What
+	// is denied stays denied.
+	Allow [][]string
+	// Protect are globs of paths that no command may write, besides those that
+	// [Protected] knows.
+	Protect []string
+	// Root is the absolute path of the work tree, slashes only; an absolute path
+	// below it is a path of the repository. Empty: every absolute path is outside.
+	Root string
+	// Dir is the folder of the repository the command starts in, "" for the top.
+	Dir string
+	// Outside are absolute folders outside the repository that may be written.
+	Outside []string
+	// Files is the work tree. Without it what a folder holds cannot be told, nor
+	// what a symbolic link leads to: removing a folder is then unknown.
+	Files fs.FS
+}
+
+// CommandVerdict is what a command line would do, as far as its letters tell.
+type CommandVerdict struct {
+	Programs [][]string `json:"programs"` // argv of each, in the order they are met; a word that only the shell could tell stands as it is written
+	Reads    []string   `json:"reads,omitempty"`
+	Writes   []string   `json:"writes,omitempty"`  // repository paths, sorted; outside it, as written; DIR/** is all below
+	Unknown  bool       `json:"unknown"`           // Writes may not be all
+	Reasons  []string   `json:"reasons,omitempty"` // why it is unknown
+	Findings []Finding  `json:"findings,omitempty"`
+}
+
+// Refused reports whether a hard finding forbids the command.
+func (v CommandVerdict) Refused() bool {
+	return slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Severity == Hard })
+}
+
+// ReadOnly reports whether the command is known to write nothing and may run.
+func (v CommandVerdict) ReadOnly() bool { return !v.Unknown && len(v.Writes) == 0 && !v.Refused() }
+
+// Command judges a line as bash would run it: every command of pipelines, lists,
+// substitutions, functions and here-documents, what wrappers such as env, xargs
+// and timeout run, and the text that sh -c, trap and here-documents give a
+// shell. It reads the shell's syntax tree, so spacing, quoting and letter case
+// hide nothing; what the tree cannot tell makes the verdict unknown, never safe.
+//
+// Reads are for people and for the rule that no credential file is read; a
+// program may read more than its words name.
+func Command(line string, p CommandPolicy) CommandVerdict {
+	w := newWalker(p)
+	w.line(line, w.start(), input{})
+	return w.verdict()
+}
+
+// Argv judges a command that is run without a shell.
+func Argv(argv []string, p CommandPolicy) CommandVerdict {
+	w := newWalker(p)
+	c := call{dirs: w.start()}
+	for _, a := range argv {
+		c.argv = append(c.argv, word{text: a, known: true, lead: a})
+	}
+	if len(argv) > 0 {
+		w.call(c)
+	}
+	return w.verdict()
+}
 
 // maxCommand is the longest command line that is read, in bytes: what a program
 // writes into one line beyond it nobody has looked at.
@@ -35,185 +104,95 @@ func parse(line string) (*syntax.File, error) {
 		return nil, fmt.Errorf("column %d: %s", perr.Pos.Col(), perr.Text)
 	case err != nil:
 		return nil, err
+	case deep(f):
+		return nil, fmt.Errorf("it is nested more than %d levels deep", maxDepth)
 	}
 	return f, nil
 }
 
-// Simple reads a line that is exactly one command of plain words, the same in
-// every shell: quotes and backslashes may keep a word together, and nothing
-// else has a meaning. No second command, pipe, redirection, expansion, pattern,
-// assignment, comment, negation or background. Otherwise the error says which
-// construct stands at which column (in bytes, from 1).
-func Simple(line string) (argv []string, err error) {
-	if at := strings.IndexAny(line, "\n\r"); at >= 0 {
-		return nil, notSimple(at+1, "a line break")
+// maxDepth is how deep a line's syntax tree is followed.
+const maxDepth = 1000
+
+func deep(f *syntax.File) bool {
+	depth, deepest := 0, 0
+	syntax.Walk(f, func(n syntax.Node) bool {
+		if n == nil {
+			depth--
+			return true
+		}
+		depth++
+		deepest = max(deepest, depth)
+		return true
+	})
+	return deepest > maxDepth
+}
+
+// The bounds of one judgement. What is beyond them is refused, not skipped.
+const (
+	maxNesting = 8     // shells inside shells
+	maxInner   = 32    // programs that run programs
+	maxCalls   = 4000  // programs of one line
+	maxListed  = 20000 // files met while looking into folders
+)
+
+// walker gathers a verdict on its way through a command's trees.
+type walker struct {
+	p       CommandPolicy
+	v       CommandVerdict
+	funcs   map[string]dirs // functions of the line, with where they were made
+	seen    map[string]bool // findings and reasons given
+	depth   int // of shells
+	inside  int // of programs
+	listed  int
+	pending []string // why the program being judged is unknown
+}
+
+func newWalker(p CommandPolicy) *walker {
+	return &walker{p: p, funcs: map[string]dirs{}, seen: map[string]bool{}}
+}
+
+func (w *walker) verdict() CommandVerdict {
+	slices.Sort(w.v.Reads)
+	slices.Sort(w.v.Writes)
+	w.v.Reads, w.v.Writes = slices.Compact(w.v.Reads), slices.Compact(w.v.Writes)
+	w.v.Unknown = len(w.v.Reasons) > 0
+	return w.v
+}
+
+// unknown notes why the write set cannot be told.
+func (w *walker) unknown(format string, args ...any) {
+	reason := fmt.Sprintf(format, args...)
+	if !w.seen[reason] {
+		w.seen[reason] = true
+		w.v.Reasons = append(w.v.Reasons, reason)
 	}
-	f, err := parse(line)
+}
+
+func (w *walker) find(s Severity, code, text, fix string) {
+	w.add(Finding{Code: code, Severity: s, How: BySyntax, Text: text, Fix: fix})
+}
+
+func (w *walker) hard(code, text, fix string) { w.find(Hard, code, text, fix) }
+
+func (w *walker) add(f Finding) {
+	if key := f.Code + "\x00" + f.Path + "\x00" + f.Text; !w.seen[key] {
+		w.seen[key] = true
+		w.v.Findings = append(w.v.Findings, f)
+	}
+}
+
+// line judges text that a shell would read.
+func (w *walker) line(text string, in dirs, from input) (ok, bad dirs) {
+	if w.depth++; w.depth > maxNesting {
+		w.hard("command_too_deep", fmt.Sprintf("more than %d shells inside shells", maxNesting), "write the command itself")
+		return in, in
+	}
+	defer func() { w.depth-- }()
+	f, err := parse(text)
 	if err != nil {
-		return nil, err
+		w.hard("command_unparsed", "the command does not read as bash: "+err.Error(), "write one that parses")
+		w.unknown("the command does not parse")
+		return in, in
 	}
-	call, err := oneCall(f)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range call.Args {
-		s, err := plainWord(w)
-		if err != nil {
-			return nil, err
-		}
-		argv = append(argv, s)
-	}
-	return argv, nil
-}
-
-func notSimple(column int, what string) error {
-	return fmt.Errorf("column %d: %s; want one command of plain words", column, what)
-}
-
-// oneCall returns the only command of a file, or which construct it is instead.
-func oneCall(f *syntax.File) (*syntax.CallExpr, error) {
-	if len(f.Stmts) == 0 {
-		return nil, notSimple(1, "no command")
-	}
-	s := f.Stmts[0]
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	switch {
-	case len(f.Stmts) > 1:
-		return nil, notSimple(column(f.Stmts[1]), "a second command")
-	case s.Negated:
-		return nil, notSimple(column(s), "!")
-	case s.Background || s.Coprocess || s.Disown:
-		return nil, notSimple(int(s.Semicolon.Col()), "&")
-	case s.Semicolon.IsValid():
-		return nil, notSimple(int(s.Semicolon.Col()), ";")
-	case len(s.Redirs) > 0:
-		return nil, notSimple(int(s.Redirs[0].OpPos.Col()), s.Redirs[0].Op.String())
-	case len(s.Comments)+len(f.Last) > 0:
-		return nil, notSimple(column(&append(s.Comments, f.Last...)[0]), "a comment")
-	case !ok:
-		return nil, notSimple(column(s), construct(s.Cmd))
-	case len(call.Assigns) > 0:
-		return nil, notSimple(column(call.Assigns[0]), "an assignment")
-	}
-	return call, nil
-}
-
-func column(n syntax.Node) int { return int(n.Pos().Col()) }
-
-// construct names a node of the shell's grammar for a person.
-func construct(n syntax.Node) string {
-	switch n := n.(type) {
-	case *syntax.BinaryCmd:
-		return n.Op.String()
-	case *syntax.CmdSubst:
-		return "$(…)"
-	case *syntax.ParamExp:
-		return "$NAME"
-	case *syntax.ProcSubst:
-		return n.Op.String() + "…)"
-	case *syntax.ArithmExp:
-		return "$((…))"
-	case *syntax.ExtGlob, *syntax.BraceExp:
-		return "a pattern"
-	case *syntax.Subshell:
-		return "(…)"
-	case *syntax.FuncDecl:
-		return "a function"
-	case *syntax.DeclClause:
-		return "a declaration"
-	}
-	return fmt.Sprintf("a compound command (%s)", strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", n), "*syntax.")))
-}
-
-// plainWord returns the text of a word in which nothing is expanded.
-func plainWord(w *syntax.Word) (string, error) {
-	var b strings.Builder
-	for i, part := range w.Parts {
-		switch part := part.(type) {
-		case *syntax.Lit:
-			s, at, what := unquoted(part.Value, i == 0)
-			if what != "" {
-				return "", notSimple(column(part)+at, what)
-			}
-			b.WriteString(s)
-		case *syntax.SglQuoted:
-			if part.Dollar {
-				return "", notSimple(column(part), "$'…'")
-			}
-			b.WriteString(part.Value)
-		case *syntax.DblQuoted:
-			s, err := plainQuoted(part)
-			if err != nil {
-				return "", err
-			}
-			b.WriteString(s)
-		default:
-			return "", notSimple(column(part), construct(part))
-		}
-	}
-	if i := strings.IndexFunc(b.String(), unicode.IsControl); i >= 0 {
-		return "", notSimple(column(w), "a control character in a word")
-	}
-	return b.String(), nil
-}
-
-func plainQuoted(q *syntax.DblQuoted) (string, error) {
-	if q.Dollar {
-		return "", notSimple(column(q), `$"…"`)
-	}
-	var b strings.Builder
-	for _, part := range q.Parts {
-		lit, ok := part.(*syntax.Lit)
-		if !ok {
-			return "", notSimple(column(part), construct(part))
-		}
-		s, bare := unescape(lit.Value, "$`\"\\")
-		if at := strings.IndexAny(bare, "$`!"); at >= 0 {
-			return "", notSimple(column(lit)+at, fmt.Sprintf("%q inside quotes", bare[at]))
-		}
-		b.WriteString(s)
-	}
-	return b.String(), nil
-}
-
-// unquoted returns what a word's bare text stands for, or where which construct
-// begins in it. Beyond bash it refuses what the other shells expand.
-func unquoted(s string, first bool) (text string, at int, what string) {
-	text, bare := unescape(s, "")
-	for i, c := range bare {
-		switch {
-		case strings.ContainsRune("*?[]", c):
-			return "", i, "a pattern"
-		case strings.ContainsRune("{}", c):
-			return "", i, "a brace"
-		case strings.ContainsRune("$`", c):
-			return "", i, "an expansion"
-		case strings.ContainsRune("!^#", c):
-			return "", i, fmt.Sprintf("%q, which a shell may expand", c)
-		case c == '~' && (first && i == 0 || i > 0 && strings.ContainsRune("=:", rune(bare[i-1]))):
-			return "", i, "~"
-		case c == '=' && first && i == 0:
-			return "", i, "= before a word"
-		}
-	}
-	return text, 0, ""
-}
-
-// unescape takes the backslashes out of a literal. bare is the same length as
-// s with what a backslash took the meaning from, and the backslash itself,
-// blanked. Where only is not empty, a backslash before any other character
-// stands for itself.
-func unescape(s, only string) (text, bare string) {
-	var t, b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && (only == "" || strings.IndexByte(only, s[i+1]) >= 0) {
-			i++
-			t.WriteByte(s[i])
-			b.WriteString("  ")
-			continue
-		}
-		t.WriteByte(s[i])
-		b.WriteByte(s[i])
-	}
-	return t.String(), b.String()
+	return w.list(f.Stmts, in, from)
 }

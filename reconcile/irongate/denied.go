@@ -1,0 +1,161 @@
+package irongate
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// denial is one row of the deny table: programs that no machine runs, or runs
+// with these words, whatever the policy allows. A row without words denies the
+// program as a whole.
+type denial struct {
+	code     string
+	programs string // names, lower case; a closing * stands for any ending
+	words    string // operands: one of these among the first two
+	why, fix string
+}
+
+var denials = []denial{
+	{"command_privilege", "sudo su doas pkexec runuser gosu setpriv passwd chpasswd chsh visudo useradd userdel usermod groupadd adduser machinectl nsenter unshare chroot", "",
+		"takes the rights of another user", "do it with the rights at hand, or ask a person"},
+	{"command_device", "mkfs* mke2fs fdisk sfdisk gdisk parted wipefs mkswap swapon swapoff mount umount losetup blkdiscard hdparm cryptsetup", "",
+		"works on whole disks", "leave it out"},
+	{"command_destroys", "shred srm wipe", "",
+		"destroys a file beyond recovery", "remove the file with git rm, which history can undo"},
+	{"command_schedule", "crontab at batch systemctl launchctl service initctl rc-service schtasks systemd-run", "",
+		"starts programs after the session has ended", "leave it out"},
+	{"command_power", "shutdown reboot halt poweroff init telinit", "", "stops the machine", "leave it out"},
+	{"command_installer", "npx bunx uvx pnpx apt apt-get aptitude yum dnf zypper pacman apk brew port snap flatpak dpkg rpm nix-env choco winget scoop emerge easy_install", "",
+		"fetches and runs other people's code", "work with what is installed, or ask a person"},
+	{"command_installer", "pip pip2 pip3* pipx gem cpan cpanm luarocks cabal opam conda mamba micromamba helm", "install uninstall update upgrade run inject download wheel",
+		"fetches and runs other people's code", "name the dependency in its file and let a person review it"},
+	{"command_installer", "npm pnpm yarn bun deno", "install i in isntall add update upgrade up link global exec x dlx create init uninstall remove rm un audit",
+		"fetches and runs other people's code", "name the dependency in its file and let a person review it"},
+	{"command_installer", "uv poetry pdm pipenv rye hatch bundle composer cargo dotnet mix stack", "add install update require tool run-script pip sync remove upgrade",
+		"fetches and runs other people's code", "name the dependency in its file and let a person review it"},
+	{"command_installer", "go", "get install", "fetches and builds other people's code", "name the dependency in go.mod and let a person review it"},
+	{"command_publish", "npm pnpm yarn cargo poetry flit gem twine docker podman mvn gradle dotnet nuget vsce", "publish push upload deploy login",
+		"publishes to other machines", "leave publishing to a person"},
+	{"command_publish", "gh glab hub", "pr release repo api secret workflow run issue auth variable ruleset ssh-key gpg-key extension mr",
+		"acts on the forge in a person's name", "leave it to a person"},
+	{"command_human_act", "odd", "approve reject gate resume decide", "is a person's act", "hand it to a person: odd review shows what waits"},
+	{"command_evaluated", "eval source . alias enable osascript expect bind complete", "",
+		"runs text that nobody has read as a command", "write the command itself"},
+	{"command_kills", "killall pkill killall5", "", "ends programs by name, other people's too", "end a program you started by its id"},
+}
+
+// inline are interpreters and the flags by which they take a program as text.
+var inline = map[string][]string{
+	"python": {"c"}, "pypy": {"c"}, "perl": {"e", "E"}, "ruby": {"e"}, "node": {"e", "eval", "p", "print"}, "nodejs": {"e", "eval", "p", "print"}, "php": {"r", "B", "R", "E"},
+	"lua": {"e"}, "luajit": {"e"}, "deno": {"eval"}, "bun": {"e", "eval", "p", "print"}, "rscript": {"e"}, "tclsh": {}, "julia": {"e", "E", "eval", "print"}, "elixir": {"e", "eval"}, "erl": {"eval"}, "ghc": {"e"}, "groovy": {"e"},
+	"powershell": {"c", "command", "encodedcommand", "ec", "enc"}, "pwsh": {"c", "command", "encodedcommand", "ec", "enc"}, "gdb": {"ex", "x"}, "vim": {"c"}, "vi": {"c"}, "nvim": {"c"}, "ex": {"c"}, "ed": {}, "emacs": {"eval"},
+}
+
+// denied adds the rows of the deny table that a call trips.
+func (w *walker) denied(c call) {
+	name := deniedAs(c.name())
+	p := c.options("")
+	for _, d := range denials {
+		if !named(d.programs, name) {
+			continue
+		}
+		if d.words == "" {
+			w.hard(d.code, fmt.Sprintf("%s %s", name, d.why), d.fix)
+			continue
+		}
+		for _, o := range verbs(c, p) {
+			if word := strings.ToLower(o.text); slices.Contains(strings.Fields(d.words), word) {
+				w.hard(d.code, fmt.Sprintf("%s %s %s", name, word, d.why), d.fix)
+				break
+			}
+		}
+	}
+	if name == "odd" && len(p.operands) > 1 && p.operands[0].is("task") && p.operands[1].is("ready") {
+		w.hard("command_human_act", "odd task ready is a person's act", "hand it to a person")
+	}
+	w.inlineCode(c, name)
+}
+
+// verbs are the operands that may be a program's verb: the first, and where
+// flags come before it, whose values look like operands, the second.
+func verbs(c call, p parsed) []word {
+	n := 1
+	if len(c.argv) > 1 && strings.HasPrefix(c.argv[1].lead, "-") || len(p.operands) > 0 && strings.HasPrefix(p.operands[0].lead, "+") {
+		n = 2
+	}
+	if len(p.operands) > 1 && p.operands[1].is("view", "list", "status", "diff", "checks") {
+		return nil // what a forge's program only shows
+	}
+	return p.operands[:min(n, len(p.operands))]
+}
+
+func named(programs, name string) bool {
+	return slices.ContainsFunc(strings.Fields(programs), func(p string) bool {
+		prefix, any := strings.CutSuffix(p, "*")
+		return p == name || any && strings.HasPrefix(name, prefix)
+	})
+}
+
+// interpreter returns a program's name without its version.
+func interpreter(name string) string { return strings.TrimRight(name, "0123456789.-") }
+
+// inlineCode denies an interpreter that is given its program as text, by a flag
+// or by its input.
+func (w *walker) inlineCode(c call, name string) {
+	flags, ok := inline[interpreter(name)]
+	if !ok {
+		return
+	}
+	text := false
+	operands := 0
+	for _, a := range c.argv[1:] {
+		if !strings.HasPrefix(a.text, "-") || a.text == "-" {
+			operands += btoi(a.text != "-")
+			text = text || operands == 1 && slices.Contains(flags, strings.ToLower(a.text)) && interpreter(name) == "deno"
+			if operands > 0 {
+				break // what follows is the script's
+			}
+			continue
+		}
+		text = text || slices.ContainsFunc(flags, func(f string) bool { return gives(a.text, f) })
+	}
+	module := len(c.argv) > 2 && c.argv[1].is("-m")
+	if module && c.argv[2].is("pip", "ensurepip", "easy_install", "pipx") {
+		w.hard("command_installer", name+" -m "+c.argv[2].text+" fetches and runs other people's code", "name the dependency in its file and let a person review it")
+	}
+	if text || operands == 0 && !module && (c.from.kind == piped || c.from.kind == here) {
+		w.hard("command_inline_code", name+" is given a program as text, which nobody can judge", "write the program to a file and run that")
+	}
+}
+
+// gives reports whether an argument is a flag, alone, in a cluster of letters
+// or with its value.
+func gives(arg, flag string) bool {
+	body := strings.TrimLeft(arg, "-")
+	name, _, _ := strings.Cut(body, "=")
+	if len(flag) > 1 {
+		return strings.EqualFold(name, flag)
+	}
+	return !strings.HasPrefix(arg, "--") && strings.Contains(body, flag)
+}
+
+// destroys denies removing the repository, the home folder, the root, or
+// everything here.
+func (w *walker) destroys(c call, n word) bool {
+	bad := false
+	for _, d := range c.dirs.at {
+		if n.glob && strings.Trim(path.Base(n.text), "*.?[]!") == "" {
+			all := w.resolve(d, path.Dir(n.text))
+			bad = bad || all == "." || outside(all)
+		}
+		r := w.resolve(d, n.text)
+		above := w.p.Root != "" && strings.HasPrefix(path.Clean(w.p.Root)+"/", strings.TrimSuffix(r, "/")+"/")
+		bad = bad || n.known && (r == "." || r == ".." || r == "/" || r == "~" || strings.HasSuffix(r, "/..") || strings.TrimSuffix(r, "/") == "~" || strings.HasPrefix(r, "/") && above || strings.Count(r, "/") == 1 && r[0] == '/')
+	}
+	if bad {
+		w.hard("command_destroys", fmt.Sprintf("%s would take away everything in %s", c.name(), n.text), "name the files that should go")
+	}
+	return bad
+}

@@ -1,0 +1,220 @@
+package irongate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// gitReads are git's verbs that change nothing, with the flags by which they do
+// after all.
+var gitReads = map[string]string{
+	"log": "output ext-diff", "diff": "output ext-diff", "show": "output ext-diff", "diff-tree": "output ext-diff", "diff-index": "output ext-diff", "diff-files": "output ext-diff",
+	"whatchanged": "output ext-diff", "range-diff": "output ext-diff", "status": "", "blame": "", "annotate": "", "grep": "O open-files-in-pager", "ls-files": "", "ls-tree": "",
+	"rev-parse": "", "rev-list": "", "cat-file": "textconv filters", "describe": "", "shortlog": "", "name-rev": "", "merge-base": "", "for-each-ref": "", "show-ref": "", "show-branch": "",
+	"cherry": "", "count-objects": "", "fsck": "lost-found", "check-ignore": "", "check-attr": "", "check-ref-format": "", "var": "", "version": "", "help": "w web", "hash-object": "w",
+	"verify-commit": "", "verify-tag": "", "stripspace": "", "interpret-trailers": "in-place trailer-command", "patch-id": "", "merge-tree": "",
+}
+
+// gitLists are the verbs that read when they begin with one of these words, or
+// with none where "" is among them.
+var gitLists = map[string][]string{
+	"stash": {"list", "show"}, "remote": {"", "get-url"}, "reflog": {"", "show", "exists"}, "worktree": {"list"}, "submodule": {"", "status", "summary"},
+	"notes": {"", "list", "show"}, "bisect": {"log", "view", "visualize"}, "sparse-checkout": {"list"}, "lfs": {"ls-files", "status"}, "bundle": {"verify", "list-heads"}, "symbolic-ref": {"HEAD"},
+}
+
+// gitDenials are git's verbs that no machine runs, with the words or flags that
+// make them so; none is always.
+var gitDenials = []struct{ code, verbs, when, why string }{
+	{"command_git_push", "push send-pack receive-pack http-push svn p4 send-email imap-send daemon instaweb credential", "", "speaks to other machines in a person's name"},
+	{"command_git_discard", "reset", "hard merge keep", "throws work away"},
+	{"command_git_discard", "checkout switch", "f force discard-changes", "throws work away"},
+	{"command_git_discard", "stash", "drop clear", "throws work away"},
+	{"command_git_history", "filter-branch filter-repo update-ref replace prune fast-import reset-ref", "", "rewrites history"},
+	{"command_git_history", "reflog", "expire delete", "removes what could undo a mistake"},
+	{"command_git_history", "gc repack maintenance", "prune aggressive register start d D", "removes what could undo a mistake"},
+	{"command_git_history", "branch tag", "d D M f delete force", "moves or removes a name that others rely on"},
+	{"command_git_config", "remote", "add set-url remove rm rename set-head set-branches", "changes where git sends and fetches"},
+	{"command_git_config", "submodule", "add foreach set-url sync update init", "brings in and runs other people's code"},
+	{"command_git_config", "worktree", "add remove move repair prune", "changes where git works"},
+	{"command_git_config", "config", "", "changes what git runs"},
+	{"command_evaluated", "bisect", "run", "runs a command as text"},
+	{"command_evaluated", "rebase", "x exec", "runs a command as text"},
+	{"command_evaluated", "difftool mergetool for-each-repo", "", "runs another program"},
+	{"command_evaluated", "fetch pull clone ls-remote fetch-pack archive", "upload-pack exec u", "runs a program that its flag names"},
+}
+
+// git judges the git command: its own flags, then its verb.
+func (w *walker) git(c call) {
+	c, args := w.gitFlags(c)
+	if len(args) == 0 {
+		return
+	}
+	verb := args[0]
+	if !verb.known {
+		w.hard("command_dynamic", "which verb of git "+verb.text+" is, the line does not tell", "write the verb")
+		return
+	}
+	takes := ""
+	if verb.is("restore") {
+		takes = "s"
+	}
+	p := c.with(args).options(takes, "message", "sort", "format", "contains", "points-at", "source", "pathspec-from-file")
+	if verb.text == "config" && w.gitConfigReads(p) {
+		return
+	}
+	w.gitDenied(verb.text, p)
+	w.gitVerb(c, verb.text, args, p)
+}
+
+// gitFlags judges the flags before git's verb.
+func (w *walker) gitFlags(c call) (call, []word) {
+	args := c.argv[1:]
+	for len(args) > 0 && strings.HasPrefix(args[0].lead, "-") {
+		flag, _, has := strings.Cut(args[0].text, "=")
+		value := word{}
+		if len(args) > 1 {
+			value = args[1]
+		}
+		switch {
+		case flag == "-C":
+			to := dirs{lost: !value.known}
+			for _, d := range c.dirs.at {
+				to = to.or(dirs{at: []string{w.resolve(d, value.text)}})
+			}
+			c.dirs, args = to, args[min(1, len(args)-1):]
+		case flag == "-c":
+			key, _, _ := strings.Cut(strings.ToLower(value.text), "=")
+			if tame := []string{"color.ui", "core.quotepath", "core.pager", "log.showsignature", "advice.detachedhead", "diff.renames"}; !value.known || !slices.Contains(tame, key) || key == "core.pager" && !value.is("core.pager=cat", "core.pager=") {
+				w.hard("command_git_config", "git -c "+value.text+" changes what git runs", "run git with the repository's own settings")
+			}
+			args = args[min(1, len(args)-1):]
+		case slices.Contains([]string{"--git-dir", "--work-tree", "--exec-path", "--config-env", "--namespace", "--super-prefix", "--attr-source"}, flag):
+			if flag != "--exec-path" || has {
+				w.hard("command_git_config", "git "+flag+" makes git work on another repository", "run git as it is in this repository")
+			}
+			if !has && flag != "--exec-path" {
+				args = args[min(1, len(args)-1):]
+			}
+		}
+		args = args[1:]
+	}
+	return c, args
+}
+
+// gitConfigReads reports whether git config only tells.
+func (w *walker) gitConfigReads(p parsed) bool {
+	verb := ""
+	if len(p.operands) > 0 {
+		verb = p.operands[0].text
+	}
+	reads := p.has("get", "get-all", "get-regexp", "get-urlmatch", "list", "l") || verb == "get" || verb == "list"
+	return reads && !p.has("unset", "unset-all", "add", "replace-all", "edit", "e", "rename-section", "remove-section")
+}
+
+// gitDenied adds the rows of git's deny table that a verb trips.
+func (w *walker) gitDenied(verb string, p parsed) {
+	if verb == "clean" && !p.has("n", "dry-run") {
+		w.hard("command_git_discard", "git clean throws away files that history does not hold", "remove the files by name")
+	}
+	if verb == "gc" && !p.has("prune") || verb == "branch" && p.has("l", "list") {
+		return
+	}
+	for _, d := range gitDenials {
+		if !slices.Contains(strings.Fields(d.verbs), verb) {
+			continue
+		}
+		hit := d.when == ""
+		for _, word := range strings.Fields(d.when) {
+			hit = hit || len(p.operands) > 0 && p.operands[0].is(word) || p.hasExact(word)
+		}
+		if hit {
+			w.hard(d.code, fmt.Sprintf("git %s %s", verb, d.why), "leave it to a person")
+		}
+	}
+}
+
+// hasExact is has for one name: a letter is a letter, a longer name a long flag,
+// which may be shortened to no less than three letters.
+func (p parsed) hasExact(name string) bool {
+	return slices.ContainsFunc(p.options, func(o option) bool {
+		return o.name == name || len(o.name) > 2 && len(name) > 2 && strings.HasPrefix(name, o.name)
+	})
+}
+
+// gitVerb judges what a verb reads and writes.
+func (w *walker) gitVerb(c call, verb string, args []word, p parsed) {
+	flags, reads := gitReads[verb]
+	words, lists := gitLists[verb]
+	first := ""
+	if len(p.operands) > 0 {
+		first = p.operands[0].text
+	}
+	switch {
+	case reads:
+		for _, flag := range strings.Fields(flags) {
+			if p.has(flag) {
+				w.pend("git %s with %s writes a file or runs a program", verb, flag)
+			}
+		}
+		if flags != "" && p.dynamic {
+			w.pend("a flag of git %s is not told by the line", verb)
+		}
+		for _, o := range p.operands {
+			o.text = o.text[strings.LastIndexByte(o.text, ':')+1:]
+			if o.known && MatchAny(secretPlaces(), Fold(o.text)) {
+				w.read(c, o)
+			}
+		}
+	case lists && slices.Contains(words, first) && (first != "HEAD" || len(p.operands) == 1):
+	case verb == "branch" || verb == "tag":
+		lists := strings.Fields("list l contains no-contains merged no-merged points-at")
+		shows := append(strings.Fields("a r v all remotes verbose show-current sort format color no-color column no-column abbrev i ignore-case n"), lists...)
+		other := slices.ContainsFunc(p.options, func(o option) bool { return !slices.Contains(shows, o.name) })
+		if other || p.dynamic || len(p.operands) > 0 && !p.has(lists...) {
+			w.pend("git %s makes or changes a name for a commit", verb)
+		}
+	case verb == "apply" && p.has("stat", "numstat", "summary", "check") && !p.has("apply", "index"):
+	case verb == "rm":
+		w.writes(c, p.has("r"), p.operands)
+	case verb == "mv":
+		w.move(c.with(args))
+	case verb == "restore":
+		w.gitRestores(c, p.operands)
+	case verb == "checkout":
+		w.gitCheckout(c, args)
+	case slices.Contains([]string{"fetch", "pull", "clone", "ls-remote", "fetch-pack"}, verb) || verb == "remote" && (first == "show" || first == "update"):
+		w.network(c)
+	default:
+		w.pend("what git %s writes is not known", verb)
+	}
+}
+
+// gitCheckout judges git checkout: behind -- are paths, before it a commit.
+func (w *walker) gitCheckout(c call, args []word) {
+	at := slices.IndexFunc(args, func(a word) bool { return a.is("--") })
+	switch {
+	case at >= 0:
+		w.gitRestores(c, args[at+1:])
+	case len(args) > 1 && args[len(args)-1].is("."):
+		w.gitRestores(c, args[len(args)-1:])
+	default:
+		w.pend("git checkout may write any file of another commit")
+	}
+}
+
+// gitRestores judges paths that git overwrites with what history holds.
+func (w *walker) gitRestores(c call, names []word) {
+	for _, n := range names {
+		if n.known && strings.HasPrefix(n.text, ":") {
+			w.pend("git writes to %s, a pattern of its own", n.text)
+			continue
+		}
+		for _, d := range c.dirs.at {
+			if n.known && w.resolve(d, n.text) == "." {
+				w.hard("command_git_discard", "git puts back every file, whatever was changed", "name the files to put back")
+			}
+		}
+		w.writes(c, w.mayBeFolder(n), []word{n})
+	}
+}

@@ -1,0 +1,219 @@
+package irongate
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// call judges one program being run: first what is denied, then what it runs in
+// turn, then what it reads and writes.
+func (w *walker) call(c call) {
+	if !w.ran(c) {
+		return
+	}
+	if !c.argv[0].known {
+		w.hard("command_dynamic", fmt.Sprintf("which program %s is, the line does not tell", c.name()), "write the program's name")
+		w.unknown("which program %s is, the line does not tell", c.name())
+		return
+	}
+	if w.inside++; w.inside > maxInner {
+		w.hard("command_too_deep", fmt.Sprintf("more than %d programs run one another", maxInner), "write the command itself")
+		w.inside--
+		return
+	}
+	defer func() { w.inside-- }()
+	outer := w.pending
+	w.pending = nil
+	w.denied(c)
+	if !w.inner(c) {
+		w.effects(c)
+	}
+	w.settle(c, w.allowed(c))
+	w.pending = outer
+}
+
+// ran notes a program; false means that there are too many.
+func (w *walker) ran(c call) bool {
+	if len(w.v.Programs) >= maxCalls {
+		w.hard("command_too_long", fmt.Sprintf("the line runs more than %d programs", maxCalls), "write fewer")
+		return false
+	}
+	w.v.Programs = append(w.v.Programs, c.texts())
+	return true
+}
+
+// allowed reports whether the policy names a beginning of the argv.
+func (w *walker) allowed(c call) bool {
+	return slices.ContainsFunc(w.p.Allow, func(prefix []string) bool {
+		if len(prefix) == 0 || len(prefix) > len(c.argv) {
+			return false
+		}
+		for i, p := range prefix {
+			if !c.argv[i].is(p) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// program is the name by which the tables know a program: a file of the usual
+// folders counts as its name, any other path is a program of its own.
+func program(name string) string {
+	dir, base := path.Split(name)
+	if dir == "" || slices.Contains([]string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"}, dir) {
+		return base
+	}
+	return name
+}
+
+// deniedAs is the name by which the deny table knows a program, wherever it is
+// kept and however it is written: file systems may not tell the difference.
+func deniedAs(name string) string {
+	return strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/"))), ".exe")
+}
+
+// known reports whether a name is a program, or a word of the shell, that is
+// judged here by its name.
+func known(name string) bool {
+	_, reads := readers[name]
+	_, writes := writers[name]
+	_, wraps := wrappers[name]
+	return reads || writes || wraps || slices.Contains(shells, name) || slices.Contains(builtins, name) ||
+		slices.Contains([]string{"git", "go", "find", "sed", "awk", "xargs", "cd", "eval", "source", "odd"}, name)
+}
+
+// builtins of the shell that write nothing and run nothing. A name they set is
+// judged apart.
+var builtins = strings.Fields(`: true false echo printf test [ pwd exit return break continue shift set shopt read unset wait times umask ulimit getopts hash type jobs bg fg local
+	mapfile readarray logout suspend caller disown help dirs let`)
+
+// readers are the programs that write nothing, with the flags that make them
+// write or run something after all.
+var readers = map[string]string{
+	"ls": "", "cat": "", "head": "", "tail": "", "grep": "", "egrep": "", "fgrep": "", "rg": "--pre --hostname-bin", "ag": "--pager", "wc": "",
+	"sort": "-o --output --compress-program -T", "cut": "", "tr": "", "diff": "", "cmp": "", "comm": "", "file": "-C --compile", "stat": "", "du": "", "df": "",
+	"basename": "", "dirname": "", "realpath": "", "readlink": "", "date": "-s --set", "printenv": "", "which": "", "whoami": "", "id": "", "uname": "", "groups": "", "logname": "", "arch": "",
+	"nproc": "", "uptime": "", "sleep": "", "seq": "", "expr": "", "tac": "", "rev": "", "nl": "", "fold": "", "fmt": "", "column": "", "paste": "", "join": "", "od": "", "hexdump": "",
+	"strings": "", "md5sum": "", "sha1sum": "", "sha224sum": "", "sha256sum": "", "sha384sum": "", "sha512sum": "", "b2sum": "", "cksum": "", "shasum": "", "md5": "", "base64": "-o --output", "base32": "", "jq": "",
+	"tree": "-o --output", "less": "-o -O -k --log-file --LOG-FILE --lesskey-file", "cal": "", "factor": "", "numfmt": "", "tsort": "", "ps": "", "free": "", "locale": "", "tty": "", "look": "", "cloc": "--out --report-file", "tokei": "",
+	"yq": "-i --inplace -s --split-exp", "iconv": "-o --output", "getconf": "", "hostname": "-F --file -b", "zcat": "", "zgrep": "", "pgrep": "", "lsof": "", "bat": "--pager", "exa": "", "eza": "", "staticcheck": "",
+}
+
+// valued are the letters of a reader that take a value, so that a value is not
+// taken for a file.
+var valued = map[string]string{"head": "nc", "tail": "nc", "grep": "efmABCdD", "egrep": "efmABC", "fgrep": "efmABC", "rg": "efmABCgtTjMdr", "sort": "kStT", "cut": "dfbc", "seq": "fs", "date": "dr", "jq": "fL"}
+
+// effects judges what a program reads and writes.
+func (w *walker) effects(c call) {
+	name := program(c.name())
+	write, writes := writers[name]
+	flags, reads := readers[name]
+	switch {
+	case writes:
+		write(w, c)
+	case name == "git":
+		w.git(c)
+	case name == "go":
+		w.goTool(c)
+	case name == "find":
+		w.findTool(c)
+	case name == "sed" || name == "gsed":
+		w.sed(c)
+	case strings.HasSuffix(name, "awk") && len(name) <= 4:
+		w.awk(c)
+	case name == "odd":
+		w.odd(c)
+	case slices.Contains(builtins, name):
+		w.builtin(c)
+	case name == "cd" || name == "pushd" || name == "popd":
+		w.unknown("%s changes the folder where the line does not tell", name)
+	case reads:
+		w.reader(c, flags)
+	case slices.Contains(speakers, name):
+		w.network(c)
+	default:
+		w.pend("what %s writes is not known", c.name())
+	}
+}
+
+// speakers are programs whose work is to speak to other machines.
+var speakers = strings.Fields("curl wget nc ncat netcat ssh scp sftp ftp telnet rsync socat gh glab http https aria2c lynx w3m ping dig nslookup host")
+
+// reader judges a program that only reads, if none of its flags says more.
+func (w *walker) reader(c call, flags string) {
+	name := program(c.name())
+	p := c.options(valued[name])
+	for _, flag := range strings.Fields(flags) {
+		if p.has(strings.TrimLeft(flag, "-")) {
+			w.pend("%s %s writes a file or runs a program", name, flag)
+		}
+	}
+	if flags != "" && p.dynamic {
+		w.pend("a flag of %s is not told by the line", name)
+	}
+	files := p.operands
+	switch name {
+	case "grep", "egrep", "fgrep", "rg", "ag", "jq", "zgrep", "yq":
+		if len(files) > 0 && !p.has("e", "f", "regexp", "file") {
+			files = files[1:]
+		}
+	case "hostname", "date":
+		if len(files) > 0 && !strings.HasPrefix(files[0].text, "+") {
+			w.pend("%s with an operand sets what it tells otherwise", name)
+		}
+		return
+	case "basename", "dirname", "tr", "seq", "expr", "sleep", "which":
+		return
+	}
+	w.read(c, files...)
+}
+
+// builtin judges a word of the shell that runs nothing: a name it sets may
+// steer other programs, or hold text that is run on the way.
+func (w *walker) builtin(c call) {
+	switch c.name() {
+	case "echo", ":", "true", "false", "exit", "return", "pwd", "help":
+		return
+	case "set", "shopt", "hash", "ulimit", "umask", "disown", "bg", "fg", "jobs", "wait", "shift", "times", "logout", "suspend", "caller", "dirs":
+		if c.name() == "hash" && len(c.argv) > 1 {
+			w.pend("hash can make a name stand for another program")
+		}
+		return
+	}
+	p := c.options("vdinNptuaCcOs")
+	if c.name() == "mapfile" || c.name() == "readarray" {
+		if p.has("C", "c") {
+			w.pend("%s -C runs a command", c.name())
+		}
+	}
+	for _, a := range c.argv[1:] {
+		if a.known && holdsCode(a.text) && strings.Contains(a.text, "[") {
+			w.pend("%s would run the command in the index of %s", c.name(), a.text)
+		}
+	}
+	if c.name() == "read" || c.name() == "unset" || c.name() == "mapfile" || c.name() == "readarray" || c.name() == "getopts" || c.name() == "let" {
+		for _, a := range p.operands {
+			name, _, _ := strings.Cut(a.text, "=")
+			w.variable(name, "")
+		}
+	}
+	if o, ok := p.option("v"); ok && c.name() == "printf" {
+		w.variable(o.value.text, "")
+	}
+}
+
+// odd judges odd's own verbs. Which of them are a person's is in the deny table.
+func (w *walker) odd(c call) {
+	p := c.options("C")
+	if len(p.operands) == 0 {
+		return
+	}
+	verb := p.operands[0]
+	reads := strings.Fields("search get related expand why backlinks status context check log canon compile-persona explain help version anchor")
+	if !verb.is(reads...) || p.has("out", "output", "fix") {
+		w.pend("odd %s writes what odd decides", verb.text)
+	}
+}

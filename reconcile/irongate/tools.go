@@ -1,0 +1,246 @@
+package irongate
+
+import (
+	"slices"
+	"strings"
+)
+
+// goTool judges the go command. What it compiles and tests is the repository's
+// own code; which flags hand the work to another program is not.
+func (w *walker) goTool(c call) {
+	args := c.argv[1:]
+	if len(args) > 1 && args[0].is("-C") {
+		to := dirs{lost: !args[1].known}
+		for _, d := range c.dirs.at {
+			to = to.or(dirs{at: []string{w.resolve(d, args[1].text)}})
+		}
+		c.dirs, args = to, args[2:]
+	}
+	if len(args) == 0 {
+		return
+	}
+	for i, a := range args {
+		flag, value, has := strings.Cut(strings.TrimLeft(a.text, "-"), "=")
+		switch {
+		case !strings.HasPrefix(a.lead, "-"):
+		case flag == "toolexec" || flag == "vettool" || flag == "exec":
+			w.hard("command_runs_program", "go -"+flag+" hands its work to another program", "run go without it")
+		case flag == "modfile" || flag == "mod" && (value == "mod" || !has):
+			w.pend("go -%s changes which files go writes", flag)
+		case flag == "o" && has:
+			w.write(c, word{text: value, known: a.known})
+		case flag == "o" && i+1 < len(args):
+			w.write(c, args[i+1])
+		}
+	}
+	w.goVerb(c, args[0], c.with(args).options("o", "o"))
+}
+
+func (w *walker) goVerb(c call, verb word, p parsed) {
+	sub := ""
+	if len(p.operands) > 0 {
+		sub = p.operands[0].text
+	}
+	switch {
+	case verb.is("version", "help", "list", "doc", "vet", "telemetry"):
+	case verb.is("env"):
+		if p.has("w", "u") {
+			w.hard("command_environment", "go env -w changes how every go command works", "leave it out")
+		}
+	case verb.is("build"):
+		if !p.has("o") && !slices.ContainsFunc(p.operands, func(o word) bool { return strings.HasSuffix(o.text, "...") }) {
+			w.pend("go build writes a program here if the package is one")
+		}
+	case verb.is("mod") && (sub == "graph" || sub == "why" || sub == "verify"):
+	case verb.is("mod") && (sub == "tidy" || sub == "edit" || sub == "init"):
+		w.write(c, word{text: "go.mod", known: true}, word{text: "go.sum", known: true})
+	case verb.is("mod") && sub == "vendor":
+		w.writeTree(c, word{text: "vendor", known: true})
+	case verb.is("work"):
+		w.write(c, word{text: "go.work", known: true}, word{text: "go.work.sum", known: true})
+	default:
+		w.pend("what go %s writes is not known", verb.text)
+	}
+}
+
+// findTool judges find: where it starts, what it runs and what it removes.
+func (w *walker) findTool(c call) {
+	args := c.argv[1:]
+	for len(args) > 0 && args[0].is("-H", "-L", "-P") {
+		args = args[1:]
+	}
+	var starts []word
+	for len(args) > 0 && !strings.HasPrefix(args[0].lead, "-") && !args[0].is("(", "!") {
+		starts = append(starts, args[0])
+		args = args[1:]
+	}
+	if len(starts) == 0 {
+		starts = []word{{text: ".", known: true}}
+	}
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case !a.known && a.lead == "":
+			if i == 0 || !strings.HasPrefix(args[i-1].lead, "-") {
+				w.pend("find is given words that the line does not tell")
+			}
+		case a.is("-delete"):
+			w.hard("command_find_delete", "find -delete removes what nobody has named", "remove the files by name")
+			w.writeTree(c, starts...)
+		case a.is("-fprint", "-fprint0", "-fls", "-fprintf") && i+1 < len(args):
+			i++
+			w.write(c, args[i])
+		case a.is("-exec", "-execdir", "-ok", "-okdir"):
+			end := i + 1
+			for end < len(args) && !args[end].is(";") && (!args[end].is("+") || !args[end-1].is("{}")) {
+				end++
+			}
+			if end > i+1 {
+				w.call(c.with(filled(args[i+1:end], "{}")))
+			}
+			i = end
+		}
+	}
+}
+
+// sed judges sed: in place it writes its files, and a script of its own may
+// write, read or run more.
+func (w *walker) sed(c call) {
+	argv := slices.Clone(c.argv)
+	inPlace := false
+	for i, a := range argv {
+		if flags, ok := sedInPlace(a.lead); ok && i > 0 {
+			inPlace = true
+			argv[i] = flags
+			if strings.HasSuffix(a.text, "i") && i+1 < len(argv) && argv[i+1].is("") {
+				argv[i+1] = flags // the suffix that other seds want
+			}
+		}
+	}
+	p := c.with(argv).options("efl", "expression", "file", "line-length")
+	w.dynamic(c, p)
+	files, scripts := p.operands, []word(nil)
+	for _, o := range p.options {
+		if o.name == "e" || longest(o.name, []string{"expression"}) {
+			scripts = append(scripts, o.value)
+		}
+	}
+	if p.has("f", "file") {
+		w.pend("sed reads its script from a file")
+	} else if len(scripts) == 0 && len(files) > 0 {
+		scripts, files = files[:1], files[1:]
+	}
+	for _, s := range scripts {
+		if !s.known || !tameSed(s.text) {
+			w.pend("the sed script %s may write, read or run more than its files", s.text)
+		}
+	}
+	if inPlace {
+		w.write(c, files...)
+	} else {
+		w.read(c, files...)
+	}
+}
+
+// sedInPlace returns a word of flags without the one that edits in place.
+func sedInPlace(lead string) (word, bool) {
+	flags := "-s"
+	switch at := strings.IndexAny(lead, "ief"); {
+	case strings.HasPrefix(lead, "--"):
+		if !strings.HasPrefix(lead, "--i") {
+			return word{}, false
+		}
+	case !strings.HasPrefix(lead, "-") || at < 0 || lead[at] != 'i':
+		return word{}, false
+	default:
+		flags += lead[1:at]
+	}
+	return word{text: flags, known: true, lead: flags}, true
+}
+
+// tameSed reports whether a script is one that only edits what it prints. What
+// it does not know is not tame.
+func tameSed(s string) bool {
+	for s != "" {
+		s = strings.TrimLeft(s, " \t\n;{}!,$0123456789+~")
+		if s == "" {
+			return true
+		}
+		switch c := s[0]; {
+		case c == '/' || c == '\\' && len(s) > 1:
+			if c == '\\' {
+				s = s[1:]
+			}
+			rest, ok := pastDelimited(s, 1)
+			if !ok {
+				return false
+			}
+			s = strings.TrimLeft(rest, "IM")
+		case c == 's' || c == 'y':
+			rest, ok := pastDelimited(s[1:], 2)
+			if !ok {
+				return false
+			}
+			s = strings.TrimLeft(rest, "gpiIM0123456789")
+			if s != "" && !strings.ContainsAny(s[:1], " \t\n;}") {
+				return false
+			}
+		case strings.IndexByte("pdDgGhHnNqQxlPz=F", c) >= 0:
+			s = s[1:]
+			if s != "" && !strings.ContainsAny(s[:1], " \t\n;}0123456789") {
+				return false
+			}
+		case c == 'a' || c == 'i' || c == 'c': // text to the end of the line
+			if strings.Contains(s, "\n") {
+				return false
+			}
+			return true
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// pastDelimited skips n texts that end in the delimiter s begins with.
+func pastDelimited(s string, n int) (rest string, ok bool) {
+	if s == "" || s[0] == '\n' || s[0] == '\\' || s[0] >= 0x80 {
+		return "", false
+	}
+	delim, from := s[0], 1
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case s[i] == delim:
+			if text := s[from:i]; strings.Count(text, "[") != strings.Count(text, "]") {
+				return "", false // whether the delimiter counts inside brackets, seds do not agree
+			}
+			if n--; n == 0 {
+				return s[i+1:], true
+			}
+			from = i + 1
+		}
+	}
+	return "", false
+}
+
+// awk judges awk: its program may write and run whatever it likes.
+func (w *walker) awk(c call) {
+	p := c.options("FvfiloedpD", "field-separator", "assign", "file", "include", "load")
+	for _, o := range p.options {
+		if o.name != "F" && o.name != "v" && o.name != "field-separator" && o.name != "assign" {
+			w.pend("%s is given flags that may write", c.name())
+		}
+	}
+	w.dynamic(c, p)
+	if len(p.operands) == 0 {
+		return
+	}
+	prog := p.operands[0]
+	tame := strings.NewReplacer("||", "", ">=", "").Replace(prog.text)
+	if !prog.known || strings.ContainsAny(tame, "|>@") || strings.Contains(tame, "system") || strings.Contains(tame, "getline") {
+		w.pend("the %s program may write or run more than it prints", c.name())
+	}
+	w.read(c, p.operands[1:]...)
+}

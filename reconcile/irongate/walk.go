@@ -1,0 +1,352 @@
+package irongate
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// dirs are the folders a command may be running in: more than one where a cd
+// may have failed, lost where the line does not tell.
+type dirs struct {
+	at   []string // repository paths, "." for the top; outside it as written
+	lost bool
+}
+
+func (w *walker) start() dirs { return dirs{at: []string{inRepo(w.p.Dir)}} }
+
+func (d dirs) or(e dirs) dirs {
+	at := slices.Clone(d.at)
+	for _, p := range e.at {
+		if !slices.Contains(at, p) {
+			at = append(at, p)
+		}
+	}
+	if len(at) > maxDirs {
+		return dirs{at: at[:maxDirs], lost: true}
+	}
+	return dirs{at: at, lost: d.lost || e.lost}
+}
+
+func (d dirs) same(e dirs) bool { return d.lost == e.lost && slices.Equal(d.at, e.at) }
+
+const maxDirs = 8
+
+// input is what a command reads on its standard input.
+type input struct {
+	kind  inputKind
+	text  string // of a here-document
+	known bool   // that the text holds no expansion
+}
+
+type inputKind int
+
+const (
+	inherited inputKind = iota // whoever runs the line
+	piped                      // another command's output
+	here                       // a here-document or here-string
+	fromFile
+)
+
+// list judges commands one after the other. Which of them fail is not known, so
+// the next may start where either way leads.
+func (w *walker) list(ss []*syntax.Stmt, in dirs, from input) (ok, bad dirs) {
+	ok, bad = in, in
+	for i, s := range ss {
+		if i > 0 {
+			in = ok.or(bad)
+		}
+		ok, bad = w.stmt(s, in, from)
+	}
+	return ok, bad
+}
+
+// stmt judges one statement and returns where the shell is when it succeeded
+// and when it failed.
+func (w *walker) stmt(s *syntax.Stmt, in dirs, from input) (ok, bad dirs) {
+	for _, r := range s.Redirs {
+		from = w.redirect(r, in, from)
+	}
+	if s.Background || s.Coprocess || s.Disown {
+		w.find(Soft, "command_background", "the line starts a program that may outlive it", "run it in the foreground")
+	}
+	if s.Cmd == nil {
+		return in, in
+	}
+	ok, bad = w.cmd(s.Cmd, in, from)
+	switch {
+	case s.Background || s.Coprocess || s.Disown:
+		return in, in
+	case s.Negated:
+		return bad, ok
+	}
+	return ok, bad
+}
+
+func (w *walker) cmd(c syntax.Command, in dirs, from input) (ok, bad dirs) {
+	switch c := c.(type) {
+	case *syntax.CallExpr:
+		return w.callExpr(c, in, from)
+	case *syntax.BinaryCmd:
+		return w.binary(c, in, from)
+	case *syntax.Block:
+		return w.list(c.Stmts, in, from)
+	case *syntax.Subshell:
+		w.list(c.Stmts, in, from)
+		return in, in
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			return w.stmt(c.Stmt, in, from)
+		}
+		return in, in
+	case *syntax.CoprocClause:
+		w.find(Soft, "command_background", "the line starts a program that may outlive it", "run it in the foreground")
+		w.stmt(c.Stmt, in, input{kind: piped})
+		return in, in
+	case *syntax.FuncDecl:
+		w.function(c, in)
+		return in, in
+	case *syntax.DeclClause:
+		for _, a := range c.Args {
+			w.assign(a)
+			w.expansions(a, in)
+		}
+		return in, in
+	case *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause:
+		out := w.compound(c, in, from)
+		return out, out
+	}
+	w.expansions(c, in) // tests and arithmetic run nothing but what they substitute
+	return in, in
+}
+
+func (w *walker) binary(c *syntax.BinaryCmd, in dirs, from input) (ok, bad dirs) {
+	switch c.Op {
+	case syntax.AndStmt:
+		okX, badX := w.stmt(c.X, in, from)
+		okY, badY := w.stmt(c.Y, okX, from)
+		return okY, badX.or(badY)
+	case syntax.OrStmt:
+		okX, badX := w.stmt(c.X, in, from)
+		okY, badY := w.stmt(c.Y, badX, from)
+		return okX.or(okY), badY
+	}
+	w.stmt(c.X, in, from)
+	w.stmt(c.Y, in, input{kind: piped})
+	return in, in
+}
+
+// compound judges the branches of a conditional or a loop. Any of them may run,
+// and a loop that changes its folder may be anywhere afterwards.
+func (w *walker) compound(c syntax.Command, in dirs, from input) dirs {
+	out := in
+	branch := func(cond, body []*syntax.Stmt) {
+		ok, bad := w.list(cond, in, from)
+		out = out.or(ok).or(bad)
+		ok, bad = w.list(body, ok.or(bad), from)
+		out = out.or(ok).or(bad)
+	}
+	switch c := c.(type) {
+	case *syntax.IfClause:
+		for ; c != nil; c = c.Else {
+			branch(c.Cond, c.Then)
+		}
+		return out
+	case *syntax.CaseClause:
+		w.expansions(c.Word, in)
+		for _, item := range c.Items {
+			for _, p := range item.Patterns {
+				w.expansions(p, in)
+			}
+			branch(nil, item.Stmts)
+		}
+		return out
+	case *syntax.WhileClause:
+		branch(c.Cond, c.Do)
+	case *syntax.ForClause:
+		w.expansions(c.Loop, in)
+		if it, ok := c.Loop.(*syntax.WordIter); ok {
+			w.variable(it.Name.Value, "")
+		}
+		branch(nil, c.Do)
+	}
+	if !out.same(in) {
+		w.unknown("a loop changes the folder it runs in")
+		out.lost = true
+	}
+	return out
+}
+
+// function judges a function's body where it is made; see callExpr for where it
+// is called.
+func (w *walker) function(f *syntax.FuncDecl, in dirs) {
+	if f.Name == nil || f.Body == nil {
+		w.hard("command_unparsed", "the line makes a function without a name", "give the function a name")
+		return
+	}
+	name := f.Name.Value
+	if known(name) {
+		w.hard("command_redefines", "the line makes a function of the name of a program: "+name, "give the function a name of its own")
+	}
+	if _, again := w.funcs[name]; again {
+		w.unknown("the function %s is made twice", name)
+	}
+	w.funcs[name] = in
+	if multiplies(f.Body, name) {
+		w.hard("command_fork_bomb", "the function "+name+" starts itself again and again", "leave it out")
+	}
+	ok, bad := w.stmt(f.Body, in, input{})
+	if !ok.same(in) || !bad.same(in) {
+		w.unknown("the function %s changes the folder it runs in", name)
+	}
+}
+
+// multiplies reports whether a function calls itself and starts programs side
+// by side: it may be a bomb.
+func multiplies(body syntax.Node, name string) bool {
+	itself, beside := false, false
+	syntax.Walk(body, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			itself = itself || len(n.Args) > 0 && readWord(n.Args[0]).text == name
+		case *syntax.BinaryCmd:
+			beside = beside || n.Op == syntax.Pipe || n.Op == syntax.PipeAll
+		case *syntax.Stmt:
+			beside = beside || n.Background || n.Coprocess || n.Disown
+		}
+		return true
+	})
+	return itself && beside
+}
+
+// expansions judges what the words below a node run to get their text, and the
+// variables they set on the way.
+func (w *walker) expansions(n syntax.Node, in dirs) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			w.list(n.Stmts, in, input{})
+			return false
+		case *syntax.ProcSubst:
+			w.list(n.Stmts, in, input{kind: piped})
+			return false
+		case *syntax.ParamExp:
+			if n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) && n.Param != nil {
+				w.variable(n.Param.Value, "")
+			}
+			if n.Excl || n.Exp != nil && n.Exp.Op == syntax.OtherParamOps {
+				w.unknown("an indirect expansion may run what a variable holds")
+			}
+		case *syntax.BinaryArithm:
+			if name, ok := n.X.(*syntax.Word); ok && strings.HasSuffix(n.Op.String(), "=") {
+				w.variable(name.Lit(), "")
+			}
+		}
+		return true
+	})
+}
+
+// callExpr judges a simple command: its assignments, its words and its program.
+func (w *walker) callExpr(e *syntax.CallExpr, in dirs, from input) (ok, bad dirs) {
+	for _, a := range e.Assigns {
+		w.assign(a)
+		w.expansions(a, in)
+	}
+	c := call{dirs: in, from: from}
+	for _, arg := range e.Args {
+		w.expansions(arg, in)
+		c.argv = append(c.argv, readWord(arg))
+	}
+	if len(c.argv) == 0 {
+		return in, in
+	}
+	name := c.argv[0]
+	made, mine := w.funcs[name.text]
+	switch {
+	case name.known && mine:
+		if !made.same(in) {
+			w.unknown("the function %s is called in another folder than it was made in", name.text)
+		}
+		return in, in
+	case name.known && name.text == "cd":
+		return w.cd(c)
+	case name.known && (name.text == "pushd" || name.text == "popd"):
+		w.unknown("%s changes the folder by a stack", name.text)
+		return dirs{at: in.at, lost: true}, in
+	}
+	w.call(c)
+	return in, in
+}
+
+// cd follows a change of folder.
+func (w *walker) cd(c call) (ok, bad dirs) {
+	if w.ran(c); c.dirs.lost {
+		return c.dirs, c.dirs
+	}
+	args := c.argv[1:]
+	for len(args) > 0 && args[0].known && slices.Contains([]string{"-L", "-P", "-e", "--"}, args[0].text) {
+		args = args[1:]
+	}
+	if len(args) != 1 || !args[0].known || args[0].glob || args[0].text == "-" || args[0].text == "" {
+		w.unknown("cd goes where the line does not tell")
+		return dirs{at: c.dirs.at, lost: true}, c.dirs
+	}
+	to := dirs{}
+	for _, d := range c.dirs.at {
+		to = to.or(dirs{at: []string{w.resolve(d, args[0].text)}})
+	}
+	return to, c.dirs
+}
+
+// assign judges a variable being set.
+func (w *walker) assign(a *syntax.Assign) {
+	if a.Name != nil {
+		value := ""
+		if a.Value != nil {
+			value = readWord(a.Value).text
+		}
+		w.variable(a.Name.Value, value)
+	}
+	if a.Naked && a.Value != nil { // an argument of declare that only the shell can read
+		v := readWord(a.Value)
+		name, value, _ := strings.Cut(v.text, "=")
+		w.variable(name, value)
+		if !v.known {
+			w.unknown("a declaration sets what the line does not tell")
+		}
+		return
+	}
+	if a.Value == nil {
+		return
+	}
+	if v := readWord(a.Value); v.known && holdsCode(v.text) {
+		w.unknown("a variable holds the text of a command, which arithmetic would run")
+	}
+}
+
+// holdsCode reports whether text would run a command where a shell expands it.
+func holdsCode(s string) bool { return strings.Contains(s, "$(") || strings.Contains(s, "`") }
+
+// steering are the variables that decide which program runs, or what runs
+// beside it.
+var steering = []string{
+	"PATH", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS4", "CDPATH", "HOME", "PWD", "OLDPWD", "SHELL", "PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER",
+	"LESSOPEN", "LESSCLOSE", "NODE_OPTIONS", "NODE_PATH", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "PERL5OPT", "PERL5LIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS",
+	"GOFLAGS", "GOROOT", "GOTOOLDIR", "GOPROXY", "GONOSUMDB", "GONOSUMCHECK", "GOINSECURE", "GOSUMDB", "GOENV", "GOTOOLCHAIN", "CC", "CXX", "AR", "RUSTC", "RUSTC_WRAPPER", "MAKEFLAGS", "MAKEFILES", "GZIP", "TAR_OPTIONS",
+	"RIPGREP_CONFIG_PATH", "ODD_TTY", "TERMINFO",
+}
+
+// steeringPrefixes begin the names of more such variables.
+var steeringPrefixes = []string{"LD_", "DYLD_", "GIT_", "SSH_", "BASH_FUNC_", "NPM_CONFIG_", "npm_config_", "PIP_"}
+
+// tame are settings of such variables that only make programs do less.
+var tame = []string{"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_EDITOR=true", "GOPROXY=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=readonly", "GOFLAGS=-mod=vendor"}
+
+// variable judges a variable that is set; value is "" where it is not told.
+func (w *walker) variable(name, value string) {
+	steers := slices.Contains(steering, name) || slices.ContainsFunc(steeringPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+	if steers && !slices.Contains(tame, name+"="+value) {
+		w.hard("command_environment", "the line sets "+name+", which decides what programs run", "run the command without it")
+	}
+}
