@@ -234,3 +234,24 @@ func bracketed(s string) string {
 	}
 	return s[:cut] + "…"
 }
+
+// ChangedLines are the first and last line of now that differ from old, found
+// from both ends; of lines that were only taken out, the one that follows them.
+// Both are 0 where nothing differs or now is empty.
+func ChangedLines(old, now []byte) (start, end int) {
+	a, b := bytes.SplitAfter(old, []byte("\n")), bytes.SplitAfter(now, []byte("\n"))
+	before := 0
+	for before < len(a) && before < len(b) && bytes.Equal(a[before], b[before]) {
+		before++
+	}
+	behind := 0
+	for behind < len(a)-before && behind < len(b)-before && bytes.Equal(a[len(a)-1-behind], b[len(b)-1-behind]) {
+		behind++
+	}
+	lines := lineCount(now)
+	if lines == 0 || before == len(a) && before == len(b) {
+		return 0, 0
+	}
+	start = min(before+1, lines)
+	return start, max(start, min(len(b)-behind, lines))
+}

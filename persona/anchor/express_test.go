@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 // shownTensions are tensions a line each, as they are written.
@@ -171,4 +172,37 @@ func TestTriggersFitTheirBrackets(t *testing.T) {
 			t.Errorf("%s: %v", ts[0], problems)
 		}
 	}
+}
+
+func TestChangedLines(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		old, now   string
+		start, end int
+	}{
+		{"a\nb\nc\n", "a\nb\nc\n", 0, 0},
+		{"a\nb\nc\n", "a\nB\nc\n", 2, 2},
+		{"a\nb\nc\nd\n", "A\nb\nC\nd\n", 1, 3},
+		{"a\nb\n", "a\nb\nc\nd\n", 3, 4},
+		{"b\n", "a\nb\n", 1, 1},
+		{"a\nb\nc\n", "a\nc\n", 2, 2},
+		{"a\nb\nc\n", "a\nb\n", 2, 2},
+		{"a\nb", "a\nb\n", 2, 2},
+		{"a\nb\n", "a\nb", 2, 2},
+		{"a\na\n", "a\na\na\n", 3, 3},
+		{"", "a\nb\n", 1, 2},
+		{"a\n", "", 0, 0},
+		{"", "", 0, 0},
+	} {
+		if start, end := ChangedLines([]byte(c.old), []byte(c.now)); start != c.start || end != c.end {
+			t.Errorf("%q to %q: %d-%d, want %d-%d", c.old, c.now, start, end, c.start, c.end)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		old, now := []byte(rapid.StringMatching(`[ab\n]{0,12}`).Draw(t, "old")), []byte(rapid.StringMatching(`[ab\n]{0,12}`).Draw(t, "now"))
+		start, end := ChangedLines(old, now)
+		if lines := lineCount(now); start < 0 || start > end || end > lines || (start == 0) != (string(old) == string(now) || lines == 0) {
+			t.Errorf("%q to %q: %d-%d", old, now, start, end)
+		}
+	})
 }
