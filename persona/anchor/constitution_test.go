@@ -278,10 +278,7 @@ func TestFind(t *testing.T) {
 	}
 	find := func(role string, tree fstest.MapFS) (Constitution, string) {
 		c, err := Charters{Files: tree, Places: []string{one, two, "teams/*/agents"}, Atoms: bundle, Bundle: "knowledge"}.Find(role)
-		if err != nil {
-			return c, err.Error()
-		}
-		return c, ""
+		return c, refusal(err)
 	}
 	for _, c := range []struct{ name, role, want string }{
 		{"first place", "keeper", one + "/keeper.oct.md"},

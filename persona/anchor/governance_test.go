@@ -1,6 +1,7 @@
 package anchor
 
 import (
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -40,10 +41,23 @@ func findMate(tree fs.FS) (Constitution, string) {
 		return Constitution{}, err.Error()
 	}
 	c, err := Charters{Files: tree, Places: []string{".hestai-sys/agents"}, Atoms: []*okf.Atom{&mate}, Bundle: "knowledge"}.Find("mate")
-	if err != nil {
-		return c, err.Error()
+	return c, refusal(err)
+}
+
+// refusal is an error's problems, a line each.
+func refusal(err error) string {
+	if err == nil {
+		return ""
 	}
-	return c, ""
+	var r Refusal
+	if !errors.As(err, &r) {
+		return err.Error()
+	}
+	var b strings.Builder
+	for _, p := range r {
+		b.WriteString(p.At + ": " + string(p.Code) + ": " + p.Text + "\n")
+	}
+	return b.String()
 }
 
 func TestGovernance(t *testing.T) {
