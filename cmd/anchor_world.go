@@ -78,6 +78,7 @@ func (a *anchorage) world(ctx context.Context) anchor.World {
 		Constitution: a.constitution,
 		Protected:    a.protector(),
 		Phase:        func() (string, string) { return anchor.Phase(a.tree.FS()) },
+		Changed:      func(path string) (start, end int) { return a.changed(ctx, path) },
 		TTL:          a.cfg.Anchor.TTL,
 	}
 }
@@ -91,6 +92,28 @@ func (a *anchorage) facts(ctx context.Context) (anchor.Facts, error) {
 		out.Files = append(out.Files, anchor.Change{XY: c.XY, Path: c.Path, From: c.From})
 	}
 	return out, err
+}
+
+// changed compares a file with the one of its name in HEAD; where there is none
+// no lines are known.
+func (a *anchorage) changed(ctx context.Context, path string) (start, end int) {
+	head, err := a.repo.Resolve(ctx, "HEAD")
+	if err != nil {
+		return 0, 0
+	}
+	tree, err := a.repo.Tree(head)
+	if err != nil {
+		return 0, 0
+	}
+	old, err := fs.ReadFile(tree, path)
+	if err != nil {
+		return 0, 0
+	}
+	now, err := a.tree.ReadFile(filepath.FromSlash(path))
+	if err != nil {
+		return 0, 0
+	}
+	return anchor.ChangedLines(old, now)
 }
 
 // constitution reads the bundle only where no agent file speaks for the role.
