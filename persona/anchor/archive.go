@@ -183,11 +183,14 @@ func unwritten(err error) Problem {
 // Refusal is every problem of a call that gives a value, as one error.
 type Refusal []Problem
 
-// Error writes the problems one a line.
+// Error writes the problems one a line: where, the code, what, and what was expected.
 func (r Refusal) Error() string {
 	lines := make([]string, len(r))
 	for i, p := range r {
-		lines[i] = p.String()
+		lines[i] = fmt.Sprintf("%s: %s: %s", p.At, p.Code, p.Text)
+		if p.Want != "" {
+			lines[i] += "; expected " + p.Want
+		}
 	}
 	return strings.Join(lines, "\n")
 }

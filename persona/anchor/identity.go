@@ -121,12 +121,13 @@ func (d Desk) openSession(q IdentityRequest, c Constitution) Result {
 		CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(pendingFor), Retries: map[string]int{"context": 0, "proof": 0},
 		HarnessSession: q.HarnessSession, Parent: q.Parent, Paths: q.Paths, By: q.By,
 	}
+	warnings := d.sweepOld()
 	if err := d.Store.begin(dossier{Handshake: h}); err != nil {
 		return lobby("", unwritten(err))
 	}
 	res := Result{
 		Success: true, Stage: string(AtIdentity), Token: token, ConstitutionPath: c.Path, ConstitutionExcerpt: c.Excerpt,
-		NextStep: next(AtIdentity, q.Mode, token), Warnings: d.sweepOld(),
+		NextStep: next(AtIdentity, q.Mode, token), Warnings: warnings,
 	}
 	to := AtContext
 	if q.Mode == Express {
