@@ -14,6 +14,7 @@
 //	artifact   what is judged or mended: path and blob, then its text
 //	inputs     the files the task names: path and blob, then their text
 //	before     the last rejection or block of this task
+//	anchor     who the session is bound as and what it may write, or what it must prove first
 //	again      why an emission was sent back
 //	dialogue   what was said so far and what a person answered
 //	emission   the form of an answer
@@ -142,6 +143,7 @@ const (
 	capBefore   = 8 << 10
 	capAgain    = 4 << 10
 	capDialogue = 32 << 10
+	capAnchor   = 24 << 10
 )
 
 // Compose makes the brief the contract allows. It is the only way to one: a

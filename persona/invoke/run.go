@@ -36,6 +36,7 @@ type Session struct {
 	Brief     Brief
 	Request   session.Request // its Brief, Role, After and Try are set by Run
 	Substrate session.Substrate
+	Prove     func([]session.Payload) Answered                       // takes an answer's octave blocks to the anchor; nil: the session is bound, or never will be
 	Tries     int                                                    // how often an over-long emission is sent back; 0 is twice, negative never
 	Reply     func(ctx context.Context, said string) (string, error) // a person's turn under the engagement assistant; nil ends the session as Yielded
 }
@@ -75,7 +76,10 @@ func Run(ctx context.Context, s Session) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		end, done := r.judge(ctx, e)
+		end, done, bound := r.proven(e)
+		if bound {
+			end, done = r.judge(ctx, e)
+		}
 		if !done {
 			continue
 		}
@@ -128,6 +132,7 @@ type run struct {
 	last     session.Emission
 	dialogue strings.Builder
 	rounds   int
+	bound    bool // by Prove
 }
 
 // shield narrows what a strict contract's substrate can reach. A checkout would
