@@ -1,0 +1,52 @@
+package anchor
+
+import "slices"
+
+// Live is a permit that a handshake has bound and that held when it was asked
+// for. What turns an agent's work into changes takes one: Desk.Live alone makes
+// one that covers anything, and the zero value covers nothing.
+type Live struct {
+	store  *Store
+	anchor Anchor
+}
+
+// Live is the permit of a session that is bound as role ("" is any), or why
+// there is none.
+func (d Desk) Live(token, role string) (Live, []Problem) {
+	v := d.HasValid(token, role)
+	if !v.Valid || v.Anchor == nil {
+		return Live{}, v.Errors
+	}
+	return Live{d.Store, *v.Anchor}, nil
+}
+
+// Anchor is what the permit belongs to; the zero value's is empty.
+func (l Live) Anchor() Anchor { return l.anchor }
+
+// Refuses lists what speaks in the world w against writing the paths: that the
+// permit no longer holds, or else each path that it does not cover, once. They
+// may be written when it is none.
+func (l Live) Refuses(w World, paths ...string) []Problem {
+	if l.store == nil {
+		return []Problem{{Code: Locked, At: "token", Text: "there is no permit; the session was not bound"}}
+	}
+	v := Desk{l.store, w}.HasValid(l.anchor.Token, l.anchor.Role)
+	if !v.Valid || v.Permit == nil {
+		return v.Errors
+	}
+	var no []Problem
+	paths = slices.Clone(paths)
+	slices.Sort(paths)
+	for _, p := range slices.Compact(paths) {
+		if w.Protected != nil {
+			if why, yes := w.Protected(p); yes {
+				no = append(no, Problem{Code: Unwritable, At: p, Text: "no session may write it: " + why})
+				continue
+			}
+		}
+		if bad, ok := v.Permit.Covers(p); !ok {
+			no = append(no, bad)
+		}
+	}
+	return no
+}
