@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -70,7 +69,7 @@ func (a *anchorage) drained() (*anchor.Store, error) {
 func (a *anchorage) world(ctx context.Context) anchor.World {
 	return anchor.World{
 		Now:          a.env.Now().UTC(),
-		Random:       func(b []byte) error { _, err := io.ReadFull(a.env.Entropy, b); return err },
+		Random:       a.env.random,
 		WorkTree:     a.repo.Root(),
 		Files:        a.tree.FS(),
 		Facts:        func() (anchor.Facts, error) { return a.facts(ctx) },

@@ -79,3 +79,9 @@ func (e Env) color() bool {
 
 // inCI reports a run without a person in front of it.
 func (e Env) inCI() bool { return e.Getenv("CI") != "" || e.Getenv("GITHUB_ACTIONS") != "" }
+
+// random fills b with chance.
+func (e Env) random(b []byte) error {
+	_, err := io.ReadFull(e.Entropy, b)
+	return err
+}

@@ -228,9 +228,18 @@ func kindOf(role contract.Role) string {
 }
 
 // lapsed says why the claim c may not go on or come to a review: the lease it
-// was made under is no longer valid at s, or an emergency is open. What c itself
+// was made under is no longer valid at s, an emergency is open, or its session's
+// permit no longer holds. What c itself
 // has used counts as granted. "" is nothing.
 func (d *drain) lapsed(c *claim, s *snapshot) string {
+	if why := d.revoked(c, s); why != "" {
+		return why
+	}
+	return c.anchor.lapsed(s)
+}
+
+// revoked is lapsed as far as the slow loop goes.
+func (d *drain) revoked(c *claim, s *snapshot) string {
 	l, err := d.slow(s)
 	if err != nil {
 		return err.Error()

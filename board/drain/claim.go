@@ -23,11 +23,12 @@ type claim struct {
 	task     board.Task // as the claim commit has it
 	lease    time.Time
 	reserved budget.MicroUSD
-	sessions int      // that share the reservation, 0 for one
-	base     repo.OID // what the session reads and the proposal is made on
-	under    string   // the commitment lease it is made under, "" where none is required
-	kind     string   // of work, as the lease's stance sees it
-	died     string   // why the lease took it back while its session ran
+	sessions int        // that share the reservation, 0 for one
+	base     repo.OID   // what the session reads and the proposal is made on
+	under    string     // the commitment lease it is made under, "" where none is required
+	kind     string     // of work, as the lease's stance sees it
+	died     string     // why the lease, or the session's permit, took it back while its session ran
+	anchor   *handshake // of its one session; nil outside a task's
 	pin      repo.RefUpdate
 	repo     *repo.Repo
 }

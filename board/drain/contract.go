@@ -77,7 +77,7 @@ func (d *drain) resolve(t board.Task) (bound, error) {
 		no = append(no, contract.Refusal{Code: "no-turn-channel", Message: "the engagement is assistant and nobody is there to answer",
 			Way: "run odd invoke at a terminal, or ask for the engagement agent"})
 	}
-	if len(no) > 0 {
+	if no = append(no, d.unbound(resolved)...); len(no) > 0 {
 		return b, no
 	}
 	return b, nil

@@ -42,6 +42,7 @@ import (
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
@@ -57,6 +58,7 @@ type Options struct {
 	Now      func() time.Time    // the clock
 	Progress func(string)        // one line of talk; nil is silence
 	Wait     func(time.Duration) // lets a person's own git command finish; nil does not wait
+	Random   func([]byte) error  // chance, for the tokens and the key of anchors
 	Environ  []string            // odd's own environment, from which exec passes on what odd.toml names
 	Temp     string              // where scratch repositories are made, outside the repository; "" makes none
 
@@ -113,9 +115,10 @@ type drain struct {
 	files    map[string][]byte // the run's ledger and journal as last committed, by repository path
 	tree     repo.Changes      // the run's artifacts so far
 
-	uncommitted bool   // the work tree has other governance files than the board
-	under       string // id of the commitment lease that what comes next is done under; "" where none is required
-	stop        error  // what a session brought up that ends the drain after its task
+	uncommitted bool              // the work tree has other governance files than the board
+	under       string            // id of the commitment lease that what comes next is done under; "" where none is required
+	dead        []anchor.Archived // permits of dead sessions that this run released, until its ledger has told of them
+	stop        error             // what a session brought up that ends the drain after its task
 }
 
 // Run drains the board once. The error is a *Refusal, a *Busy or a fault; the

@@ -42,6 +42,7 @@ var (
 
 // world is a small company on a board, and what its sessions answer.
 type world struct {
+	drawn  int
 	t      *testing.T
 	repo   *repo.Repo
 	now    time.Time
@@ -80,9 +81,18 @@ func newWorld(t *testing.T, toml string, tasks ...string) *world {
 	w := &world{t: t, repo: r, now: begin}
 	w.commit(ch, "begin")
 	w.answer = func(context.Context, session.Request) (session.Emission, error) { return says(term("tide")), nil }
-	w.o = Options{Branch: "refs/heads/main", By: "odd/test", Now: func() time.Time { return w.now },
+	w.o = Options{Branch: "refs/heads/main", By: "odd/test", Now: func() time.Time { return w.now }, Random: w.chance,
 		Substrate: func(config.Config, fs.FS) (session.Substrate, error) { return w, nil }}
 	return w
+}
+
+// chance is the same for every test, and never the same twice.
+func (w *world) chance(b []byte) error {
+	for i := range b {
+		w.drawn++
+		b[i] = byte(w.drawn * 37)
+	}
+	return nil
 }
 
 // commit is a person's.

@@ -73,7 +73,7 @@ func TestInvokeReservesForAll(t *testing.T) {
 	}
 	r := w.mustInvoke(3)
 	all := w.records(r.Run)
-	if len(all) != 5 || all[0].Reserved != 300_000 || all[0].Task != r.Run || all[4].Cost != 60_000 || all[4].Kind != ledger.Outcome {
+	if len(all) != 8 || all[0].Reserved != 300_000 || all[0].Task != r.Run || all[7].Cost != 60_000 || all[7].Kind != ledger.Outcome {
 		t.Fatalf("%+v", all)
 	}
 	for n, s := range r.Said {

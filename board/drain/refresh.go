@@ -14,6 +14,7 @@ import (
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
@@ -106,7 +107,18 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	d.judge(w, g)
+	mode := anchor.Untracked
+	if d.tracked() {
+		mode = anchor.Express // no session is there to prove anything
+	}
+	under.Mutates = under.Mutates || under.Role == ""
+	if w.anchor, err = d.shake(t, under, mode); err != nil {
+		return nil, nil, refuse("anchor", "review --refresh %s: %s", t.ID, oneLine(err.Error()))
+	}
+	c.anchor = w.anchor
+	d.judge(w, g, w.anchor.permit())
+	w.anchor.heard()
+	w.anchor.release(released(w))
 	return c, w, nil
 }
 

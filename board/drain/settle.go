@@ -94,7 +94,8 @@ func counts(items []reconcile.Item) map[reconcile.Effect]int {
 	return m
 }
 
-// account writes the session and what reconcile did into the run's ledger.
+// account writes the session, the permit it worked under and what reconcile did
+// into the run's ledger.
 func (d *drain) account(c *claim, w *work) error {
 	if w.ran {
 		e := w.emission
@@ -107,9 +108,13 @@ func (d *drain) account(c *claim, w *work) error {
 		}
 		w.left.record(data)
 		d.underContract(data, w)
+		w.anchor.named(data)
 		if _, err := d.record(ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(w.cost), Data: data}); err != nil {
 			return err
 		}
+	}
+	if err := d.tellAnchor(w.anchor); err != nil {
+		return err
 	}
 	if len(w.items) == 0 {
 		return nil

@@ -13,7 +13,8 @@ import (
 
 // sweep takes back what dead drains held: a task whose lease has expired is
 // ready again (or blocked, after too many attempts), and every reservation that
-// outlived its lease is charged in full, in this run's own ledger file.
+// outlived its lease is charged in full, in this run's own ledger file, and the
+// permits of dead sessions of this clone are released.
 func (d *drain) sweep(ctx context.Context) error {
 	if err := d.unpinDead(ctx); err != nil {
 		return err
@@ -48,6 +49,10 @@ func (d *drain) sweep(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := d.releaseDead(ch); err != nil {
+		d.restore(kept)
+		return err
+	}
 	if len(ch) == 0 {
 		return nil
 	}
@@ -55,7 +60,7 @@ func (d *drain) sweep(ctx context.Context) error {
 		d.restore(kept)
 		return err
 	}
-	d.report.Swept = swept
+	d.report.Swept, d.dead = swept, nil
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona"
+	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
@@ -27,6 +28,7 @@ type work struct {
 	reason   string // why it is blocked
 	persona  persona.Persona
 	bound    bound
+	anchor   *handshake // nil where nothing binds it
 	brief    invoke.Brief
 	result   invoke.Result
 	emission session.Emission // the result's, and what became of it
@@ -46,7 +48,7 @@ func (w *work) blocked(format string, args ...any) *work {
 	return w
 }
 
-// prepare binds the contract and makes the request; not ok means that w is
+// prepare binds the contract, begins the handshake and makes the request; not ok means that w is
 // blocked and says why.
 func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.Task) (bound, error)) (req session.Request, ok bool) {
 	b, err := bind(c.task)
@@ -55,6 +57,10 @@ func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.
 		return req, false
 	}
 	w.bound = b
+	if w.anchor, err = d.shake(c.task, b.Contract, anchor.Mode(d.at.cfg.Anchor.Mode)); err != nil {
+		w.blocked("anchor: %s", oneLine(err.Error()))
+		return req, false
+	}
 	if req, err = d.request(ctx, c, w); err != nil {
 		w.blocked("brief: %v", err)
 		return req, false
@@ -72,13 +78,15 @@ func (d *drain) work(ctx context.Context, c *claim) *work {
 	if why := d.embody(w, c.task.Role); why != "" {
 		return w.blocked("%s", why)
 	}
+	defer func() { w.anchor.release(released(w)) }()
 	req, ok := d.prepare(ctx, c, w, d.spawnable)
 	if !ok {
 		return w
 	}
+	c.anchor = w.anchor
 	d.session(ctx, c, w, req)
 	if w.verdict == board.ToReview {
-		d.judge(w, req.Graph)
+		d.judge(w, req.Graph, w.anchor.permit())
 	}
 	if why := d.astray(c.task, w.items); why != "" && w.verdict == board.ToReview {
 		w.void("emission refused: " + why)
@@ -142,7 +150,7 @@ func (d *drain) request(ctx context.Context, c *claim, w *work) (session.Request
 	if d.given != nil {
 		req.Files = d.given.Files
 	}
-	w.brief = invoke.Compose(d.briefed(d.brief(c, w, req)))
+	w.brief = invoke.Compose(d.briefed(d.brief(c, w, req))).Anchored(w.anchor.told())
 	return req, nil
 }
 
@@ -153,17 +161,20 @@ func turns(t board.Task, session int) int {
 	return session
 }
 
-// turn is asked before every turn of a session: the lease must live, the board
+// turn is asked before every turn of a session: lease and permit must live, the board
 // must not be paused, and the task must still be ours.
 func (d *drain) turn(ctx context.Context, c *claim) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if c.died = d.lapsed(c, d.at); c.died != "" {
+	if c.died = d.revoked(c, d.at); c.died != "" {
 		return errors.New(c.died)
 	}
 	if !d.Now().Before(c.lease) {
 		return fmt.Errorf("the claim's lease expired at %s", c.lease.Format(time.RFC3339))
+	}
+	if c.died = c.anchor.lapsed(d.at); c.died != "" {
+		return errors.New(c.died)
 	}
 	if d.shared != nil {
 		if err := d.shared.Renew(ctx, d.Now()); err != nil {
@@ -208,7 +219,8 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	if d.Temp != "" && d.given == nil {
 		req.Desk = desk.place
 	}
-	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply})
+	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply, Prove: w.anchor.prover()})
+	w.anchor.heard()
 	w.left = desk.clear(ctx)
 	w.left.tell(d.Progress, req.Task)
 	if err != nil {
@@ -246,8 +258,9 @@ func join(name, detail string) string {
 	return name + ": " + detail
 }
 
-// judge caps and merges what was emitted. Nothing partial lands.
-func (d *drain) judge(w *work, g *okf.Graph) {
+// judge caps and merges what was emitted, under the live permit of the session
+// that emitted it: without one nothing lands, nor with one atom outside of it.
+func (d *drain) judge(w *work, g *okf.Graph, p anchor.Live) {
 	if w.bound.Tainted != "" {
 		var err error
 		if w.emission, err = taint(w.emission); err != nil {
@@ -266,6 +279,10 @@ func (d *drain) judge(w *work, g *okf.Graph) {
 	items, err := reconcile.Merge(g, in, d.terms())
 	if err != nil {
 		w.blocked("emission refused: %v", err)
+		return
+	}
+	if why := w.anchor.outside(d, p, items); why != "" {
+		w.blocked("emission refused: %s", why)
 		return
 	}
 	w.items = items

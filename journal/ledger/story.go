@@ -106,12 +106,12 @@ func (r Record) tellAnchor() string {
 	if r.DeadRun != "" {
 		return fmt.Sprintf("released the permit of %s, left behind by %s", or(r.Role, "a session"), r.DeadRun)
 	}
-	s := fmt.Sprintf("bound it as %s under %s", or(r.Role, "nobody"), or(r.say("mode"), "no mode"))
+	s := fmt.Sprintf("held a permit as %s under %s", or(r.Role, "nobody"), or(r.say("mode"), "no mode"))
 	if r.say("generated_by") == "agent" {
 		s += ", which it proved itself"
 	}
 	if allow, _ := r.Data["allow"].([]any); len(allow) > 0 {
-		s += fmt.Sprintf(", to write %v", allow[0])
+		s += fmt.Sprintf(", for %v", allow[0])
 		if len(allow) > 1 {
 			s += fmt.Sprintf(" and %d more", len(allow)-1)
 		}

@@ -1,0 +1,394 @@
+package drain
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/anchor"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/octave"
+	"github.com/odd-cli/odd/reconcile"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// handshake is how one session is bound, and what it came to. It is walked at
+// the board's commit of the claim, in a store of the git directory that no work
+// tree has: there is nothing of a person's in it, and no session can reach it.
+type handshake struct {
+	d     *drain
+	store *anchor.Store
+	head  repo.OID // the board's commit it stands on
+	files fs.FS    // of that commit
+	law   anchor.Constitution
+	ask   anchor.IdentityRequest
+	task  board.Task
+	made  anchor.Commit // what the session will have made, and the command that judges it
+	token string
+	opens anchor.Result    // of identity
+	live  anchor.Live      // once it is bound
+	read  time.Time        // when what the session emitted had been read
+	left  *anchor.Archived // once it is released
+	bind  bool             // the session has proven who it is, and not yet what it will do
+	tries int
+}
+
+// tracked reports a mode that binds.
+func (d *drain) tracked() bool { return d.at.cfg.Anchor.Mode != string(anchor.Untracked) }
+
+// asksProof reports a mode under which the session itself proves.
+func (d *drain) asksProof() bool {
+	m := d.at.cfg.Anchor.Mode
+	return m == string(anchor.Full) || m == string(anchor.Lite)
+}
+
+// unbound lists what the anchor's mode has against a session under c.
+func (d *drain) unbound(c contract.Contract) contract.Refusals {
+	mode := d.at.cfg.Anchor.Mode
+	switch {
+	case c.Role == "":
+		return nil
+	case !d.tracked() && c.Mutates:
+		return contract.Refusals{{Code: "anchor-untracked", Message: fmt.Sprintf("%s may change things, and under [anchor] mode untracked no session has a permit to", c.Role),
+			Way: "set [anchor] mode = \"express\" in odd.toml"}}
+	case d.asksProof() && d.at.cfg.Session.Substrate == "extract":
+		return contract.Refusals{{Code: "anchor-unanswerable", Message: "under [anchor] mode " + mode + " a session proves who it is, and the substrate extract answers nobody",
+			Way: "set [anchor] mode = \"express\" in odd.toml, or name an agent, [session] substrate = \"exec\""}}
+	}
+	return nil
+}
+
+// shake begins the handshake of a session of t under c and, where odd itself
+// proves for it, ends it. nil is a mode that binds nothing.
+func (d *drain) shake(t board.Task, c contract.Contract, mode anchor.Mode) (*handshake, error) {
+	if mode == anchor.Untracked {
+		return nil, nil
+	}
+	h := &handshake{d: d, head: d.at.tip, files: d.at.files, task: t}
+	var err error
+	if h.store, err = d.anchors(); err != nil {
+		return nil, err
+	}
+	if h.law, err = d.constitution(t, c); err != nil {
+		return nil, err
+	}
+	h.made = anchor.Commit{Artifact: h.artifact(c), Gate: h.law.GateCommand[0]}
+	h.ask = anchor.IdentityRequest{Role: h.law.Role, Mode: mode, Strictness: anchor.Strictness(d.at.cfg.Anchor.Strictness), Topic: string(t.ID), By: d.Run}
+	h.opens = h.desk().Identity(h.ask)
+	if !h.opens.Success {
+		return nil, denied(h.opens)
+	}
+	h.token = h.opens.Token
+	if mode != anchor.Express {
+		return h, nil
+	}
+	return h, h.express()
+}
+
+// express proves for the session out of its constitution.
+func (h *handshake) express() error {
+	made := octave.Commit{Artifact: h.made.Artifact, Gate: h.made.Gate}
+	res := h.desk().Express(h.token, octave.Emit(octave.Identity(made.Entry())))
+	if !res.Success {
+		return denied(res)
+	}
+	return h.bound()
+}
+
+// bound takes the permit of a session that has just been bound.
+func (h *handshake) bound() error {
+	live, no := h.desk().Live(h.token, h.law.Role)
+	if len(no) > 0 {
+		return anchor.Refusal(no)
+	}
+	h.live = live
+	return nil
+}
+
+// permit is the session's, and covers nothing where it has none.
+func (h *handshake) permit() anchor.Live {
+	if h == nil || h.left != nil {
+		return anchor.Live{}
+	}
+	return h.live
+}
+
+func denied(res anchor.Result) error {
+	if len(res.Errors) == 0 {
+		return errors.New("the handshake was refused without a reason; this is a fault of odd's")
+	}
+	return anchor.Refusal(res.Errors)
+}
+
+// anchors are the handshakes of this clone's drains. They lie beside the
+// drain lock, and only who holds it writes them.
+func (d *drain) anchors() (*anchor.Store, error) {
+	common := d.repo.CommonDir()
+	return anchor.Open(anchor.Place{Root: common, Dir: "odd/anchor", Key: path.Join(common, "odd/anchor.key")})
+}
+
+// desk is the handshake's at this moment.
+func (h *handshake) desk() anchor.Desk { return anchor.Desk{Store: h.store, World: h.world()} }
+
+// world is what the handshake may know: the board's commit that it stands on, of
+// which nothing is edited, and of the constitution what the board has now.
+func (h *handshake) world() anchor.World {
+	d := h.d
+	root := d.repo.Root()
+	if root == "" {
+		root = d.repo.CommonDir()
+	}
+	return anchor.World{
+		Now: d.Now().UTC(), Random: d.Random, WorkTree: root, Files: h.files, TTL: d.at.cfg.Anchor.TTL,
+		Facts: func() (anchor.Facts, error) {
+			return anchor.Facts{OK: true, Head: string(h.head), Branch: d.line.Name()}, nil
+		},
+		Descends:     func(head, from string) (bool, error) { return head == from, nil },
+		Constitution: func(string) (anchor.Constitution, error) { return d.now(h.law) },
+		Protected:    protected,
+		Phase:        func() (phase, problem string) { return anchor.Phase(h.files) },
+	}
+}
+
+// now is c as the board has its file now.
+func (d *drain) now(c anchor.Constitution) (anchor.Constitution, error) {
+	b, err := fs.ReadFile(d.at.files, c.Path)
+	if err != nil {
+		return c, anchor.Refusal{{Code: anchor.ConstMissing, At: c.Path, Text: "it is no longer on the board"}}
+	}
+	c.SHA256 = sum(b)
+	return c, nil
+}
+
+// protected are the paths that no session writes, whatever its permit says.
+func protected(p string) (why string, yes bool) {
+	if gate.Guarded(p) {
+		return "it governs, or is odd's own record", true
+	}
+	return "", false
+}
+
+// constitution is what binds a session of t under c: the role's, as the commit
+// of the claim has it, joined by odd's own law for every session. A session
+// without a work role is bound by odd.toml and that law alone.
+func (d *drain) constitution(t board.Task, c contract.Contract) (anchor.Constitution, error) {
+	var law anchor.Constitution
+	if t.Role == "" {
+		b, err := fs.ReadFile(d.at.files, "odd.toml")
+		if err != nil {
+			return law, err
+		}
+		law = anchor.Constitution{Role: string(cmp.Or(c.Role, contract.General)), Path: "odd.toml", SHA256: sum(b), Lines: strings.Count(string(b), "\n"),
+			Mission: "what the session's contract says"}
+	} else {
+		a, err := d.at.graph.Find(t.Role)
+		if err != nil {
+			return law, err
+		}
+		in := anchor.Charters{Files: d.at.files, Places: d.at.cfg.Anchor.Constitutions, Atoms: []*okf.Atom{a}, Bundle: d.at.cfg.Root}
+		if law, err = in.Find(path.Base(string(a.ID))); err != nil {
+			return law, err
+		}
+	}
+	law.Gates = append(slices.Clip(law.Gates), ownLaw(c, law.Lines)...)
+	law.Escalation = cmp.Or(law.Escalation, "a person at the review")
+	law.BlockedPath = append(slices.Clip(law.BlockedPath), d.records()...)
+	law.GateCommand = append(judges(t), law.GateCommand...)
+	var err error
+	law.Paths, err = d.writable(t, c, law.Paths)
+	return law, err
+}
+
+// ownLaw is what no session of odd's may pass. It stands in no file of the
+// repository, so that each sentence is set against a line of its own of the
+// constitution it joins, from the top.
+func ownLaw(c contract.Contract, lines int) []anchor.Rule {
+	law := []string{
+		"verify an atom",
+		"approve or land its own work",
+		"write outside the paths of its permit",
+		"spend more than its claim reserved",
+		"touch governance, odd.toml or the pause",
+		"touch ledger, journal or proposals",
+	}
+	if !c.Mutates {
+		law = append(law, "change what it only reads")
+	}
+	if c.Strict {
+		law = append(law, "judge by more than it was given")
+	}
+	out := make([]anchor.Rule, len(law))
+	for i, s := range law {
+		out[i] = anchor.Rule{Text: s, Line: 1 + i%max(lines, 1)}
+	}
+	return out
+}
+
+// records are the paths of the bundle that odd and its people alone write.
+func (d *drain) records() []string {
+	out := []string{"odd.toml"}
+	for _, name := range []string{"governance/**", "ledger/**", "journal/**", "proposals/**", "pause.toml"} {
+		out = append(out, d.at.file(name))
+	}
+	return out
+}
+
+// judges are the commands that may judge what a session of t makes.
+func judges(t board.Task) []string {
+	var out []string
+	for _, c := range t.Commands {
+		line := strings.Join(c, " ")
+		if words, err := irongate.Simple(line); err == nil && slices.Equal(words, c) {
+			out = append(out, line)
+		}
+	}
+	return append(out, "odd check")
+}
+
+// writable are the globs a session may write: those of its task within those of
+// its role, the bundle where neither says, and only its handoff for one that
+// changes nothing.
+func (d *drain) writable(t board.Task, c contract.Contract, role []string) ([]string, error) {
+	switch {
+	case !c.Mutates:
+		return []string{d.at.file("handoffs/**")}, nil
+	case len(role) == 0 && len(t.Paths) == 0:
+		return []string{d.at.file("**")}, nil
+	case len(role) == 0:
+		return t.Paths, nil
+	case len(t.Paths) == 0:
+		return role, nil
+	}
+	var out []string
+	for _, p := range t.Paths {
+		for _, r := range role {
+			if both := narrower(p, r); both != "" && !slices.Contains(out, both) {
+				out = append(out, both)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, anchor.Refusal{{Code: anchor.PathsAsked, At: "paths", Text: fmt.Sprintf("task %s writes %s, and its role %s; give the task another role, or other paths",
+			t.ID, strings.Join(t.Paths, ", "), strings.Join(role, ", "))}}
+	}
+	return out, nil
+}
+
+// narrower is the glob that lies in the other, "" where neither plainly does.
+func narrower(a, b string) string {
+	switch {
+	case a == b, within(a, b):
+		return a
+	case within(b, a):
+		return b
+	}
+	return ""
+}
+
+// within reports that all a means lies below the folder that b is all of.
+func within(a, b string) bool {
+	dir, ok := strings.CutSuffix(b, "**")
+	return ok && !strings.ContainsAny(dir, "*?[") && strings.HasPrefix(a, dir)
+}
+
+// artifact is what the session will have made: what its contract names, where it
+// may write that, or else the first path it may write.
+func (h *handshake) artifact(c contract.Contract) string {
+	slug := board.Slug(h.task.ID)
+	names := []string{c.Artifact}
+	for _, g := range h.law.Paths {
+		parts := strings.Split(g, "/")
+		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "**" && parts[len(parts)-1] != "**" })
+		last := &parts[len(parts)-1]
+		for i, p := range parts {
+			if strings.ContainsAny(p, "*?[") {
+				parts[i] = slug
+			}
+		}
+		if ext := path.Ext(g); strings.ContainsAny(g, "*?[") && !strings.ContainsAny(ext, "*?[") {
+			*last = slug + cmp.Or(ext, ".md")
+		} else if *last == slug {
+			*last = slug + ".md"
+		}
+		names = append(names, strings.Join(parts, "/"))
+	}
+	for _, n := range names {
+		_, guarded := protected(n)
+		if info, err := fs.Stat(h.files, n); n == "" || !fs.ValidPath(n) || err == nil && !info.Mode().IsRegular() || guarded {
+			continue
+		}
+		if irongate.MatchAny(h.law.Paths, n) && !irongate.MatchAny(h.law.BlockedPath, n) && path.Ext(n) != "" {
+			return n
+		}
+	}
+	return names[len(names)-1]
+}
+
+// outside says what of items the permit does not let through: nothing of an
+// emission lands with one atom outside.
+func (h *handshake) outside(d *drain, p anchor.Live, items []reconcile.Item) string {
+	if len(items) == 0 {
+		return ""
+	}
+	paths := make([]string, len(items))
+	for i, it := range items {
+		paths[i] = d.at.file(it.Path)
+	}
+	var w anchor.World
+	if h != nil {
+		w = h.world()
+	}
+	no := p.Refuses(w, paths...)
+	if len(no) == 0 {
+		return ""
+	}
+	return "outside-permit: " + strings.ReplaceAll(anchor.Refusal(no).Error(), "\n", "; ")
+}
+
+// lapsed says why the permit would not let the work land at s: its time is over,
+// or its constitution is another. "" is nothing.
+func (h *handshake) lapsed(s *snapshot) string {
+	if h == nil || h.live.Anchor().Token == "" {
+		return ""
+	}
+	p := h.live.Anchor().Permit
+	if now := h.d.Now(); !now.Before(p.ExpiresAt) {
+		return fmt.Sprintf("anchor expired: the permit ended at %s; raise [anchor] ttl", p.ExpiresAt.UTC().Format(time.RFC3339))
+	}
+	b, err := fs.ReadFile(s.files, h.law.Path)
+	if err != nil || sum(b) != p.Constitution {
+		return fmt.Sprintf("anchor void: %s was changed while the session worked under it; put the task back to ready", h.law.Path)
+	}
+	return ""
+}
+
+// release ends the permit, if there is one. It is called at the end of every
+// session; what it cannot do is swept by the next drain.
+func (h *handshake) release(reason string) {
+	if h == nil || h.left != nil || h.live.Anchor().Token == "" {
+		return
+	}
+	left, err := h.desk().Release(h.token, reason)
+	if err != nil {
+		h.d.note("the session's permit was not released, and the next drain will: " + err.Error())
+		return
+	}
+	h.left = &left
+}
+
+// sum is the hash constitutions go by.
+func sum(b []byte) string {
+	s := sha256.Sum256(b)
+	return hex.EncodeToString(s[:])
+}

@@ -1,0 +1,143 @@
+package drain
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/persona/anchor"
+	"github.com/odd-cli/odd/persona/invoke"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// maxProofs bounds the answers of one handshake: three tries at each of two
+// stages, and one more each that was only begun.
+const maxProofs = 8
+
+// told is the brief's part about the anchor: what binds the session, or what it
+// must prove before its work counts.
+func (h *handshake) told() string {
+	switch {
+	case h == nil:
+		return ""
+	case h.live.Anchor().Token != "":
+		return h.permitted()
+	}
+	var b strings.Builder
+	b.WriteString("Before anything you emit counts you prove who you are. Begin your answer with two octave blocks: first BIND, then\nTENSIONS and COMMIT. Your work may follow below them in the same answer, or come when you are asked again.\n\n")
+	b.WriteString(h.form("BIND", anchor.AtContext))
+	b.WriteString(h.form("TENSIONS and COMMIT", anchor.AtBound))
+	fmt.Fprintf(&b, "Where you stand, as odd sees it:\n\n%s\n", anchor.ArmText(h.arm()))
+	fmt.Fprintf(&b, "Your constitution, %s:\n\n%s\n", h.law.Path, h.opens.ConstitutionExcerpt)
+	b.WriteString(h.bounds())
+	return b.String()
+}
+
+// form is how a stage is passed, with its template.
+func (h *handshake) form(what string, stage anchor.Stage) string {
+	say, template := anchor.Guide(stage, nil, anchor.Given{Mode: h.ask.Mode, Strictness: h.ask.Strictness, Role: h.law.Role, Constitution: h.law})
+	return fmt.Sprintf("%s. %s\n\n%s\n", what, say, blockOf(template))
+}
+
+// blockOf is a payload as an answer carries it.
+func blockOf(template string) string {
+	fence := session.Fence([]byte(template))
+	return fmt.Sprintf("%soctave\n%s\n%s\n", fence, strings.TrimRight(template, "\n"), fence)
+}
+
+// arm is where the session stands, as the handshake will find it.
+func (h *handshake) arm() anchor.Arm {
+	w := h.world()
+	facts, _ := w.Facts()
+	phase, _ := w.Phase()
+	focus, source := anchor.Focus(h.ask.Topic, facts.Branch)
+	return anchor.NewArm(facts, phase, focus, source, h.law.SHA256)
+}
+
+// permitted is what a bound session may do.
+func (h *handshake) permitted() string {
+	a := h.live.Anchor()
+	by := "odd proved it for you out of your constitution"
+	if a.GeneratedBy == "agent" {
+		by = "you proved it"
+	}
+	return fmt.Sprintf("You are bound as %s under %s: %s, %s.\n", a.Role, a.Mode, by, h.law.Path) + h.bounds()
+}
+
+// bounds are what the permit covers and what the session may never do.
+func (h *handshake) bounds() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "You may write: %s. Never: %s.\n", strings.Join(h.law.Paths, ", "), strings.Join(h.law.BlockedPath, ", "))
+	b.WriteString("One atom outside of that and nothing of your emission is kept.\n")
+	for _, r := range h.law.Gates {
+		fmt.Fprintf(&b, "- Never: %s\n", r.Text)
+	}
+	for _, r := range h.law.MustNever {
+		fmt.Fprintf(&b, "- Never: %s\n", r.Text)
+	}
+	for _, r := range h.law.MustAlways {
+		fmt.Fprintf(&b, "- Always: %s\n", r.Text)
+	}
+	return b.String()
+}
+
+// prover takes the answers of the session to the anchor, nil where it is bound
+// already or nothing binds it.
+func (h *handshake) prover() func([]session.Payload) invoke.Answered {
+	if h == nil || h.live.Anchor().Token != "" {
+		return nil
+	}
+	return h.prove
+}
+
+// prove walks as far as one answer leads. A stage that was passed stays passed.
+func (h *handshake) prove(ps []session.Payload) invoke.Answered {
+	if h.tries++; h.tries > maxProofs {
+		return invoke.Answered{Final: "it answered too often without a proof"}
+	}
+	late := ""
+	if slices.ContainsFunc(ps, func(p session.Payload) bool { return p.Late }) {
+		late = "A block below your work counts for nothing: who you are comes first.\n"
+		ps = slices.DeleteFunc(slices.Clone(ps), func(p session.Payload) bool { return p.Late })
+	}
+	if !h.bind {
+		res := h.desk().Context(h.token, payload(ps, 0))
+		if !res.Success {
+			return h.again(late, "BIND", res)
+		}
+		if h.bind = true; len(ps) == 1 && !bytes.Contains(ps[0].Text, []byte("COMMIT")) {
+			return invoke.Answered{Say: late + "Your BIND holds. Now send TENSIONS and COMMIT, as one octave block.\n\n" + h.told()}
+		}
+	}
+	res := h.desk().Proof(h.token, payload(ps, len(ps)-1))
+	if !res.Success {
+		return h.again(late, "TENSIONS and COMMIT", res)
+	}
+	if err := h.bound(); err != nil {
+		return invoke.Answered{Final: oneLine(err.Error())}
+	}
+	return invoke.Answered{Bound: true, Say: h.permitted()}
+}
+
+func payload(ps []session.Payload, i int) []byte {
+	if i < 0 || i >= len(ps) {
+		return nil
+	}
+	return ps[i].Text
+}
+
+// again sends an answer back with the guidance, or ends the handshake.
+func (h *handshake) again(late, what string, res anchor.Result) invoke.Answered {
+	if res.Terminal {
+		return invoke.Answered{Final: "the session did not prove who it is: " + oneLine(anchor.Refusal(res.Errors).Error())}
+	}
+	say := fmt.Sprintf("%s%s\n", late, res.Guidance)
+	if res.Template != "" {
+		say += fmt.Sprintf("\n%s.\n\n%s\n", what, blockOf(res.Template))
+	}
+	return invoke.Answered{Say: say + "\n" + h.told()}
+}
+
+// oneLine is an error of several lines as a reason.
+func oneLine(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "; ") }

@@ -1,0 +1,134 @@
+package drain
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/anchor"
+	"github.com/odd-cli/odd/persona/invoke"
+)
+
+// heard notes when what the session emitted had been read.
+func (h *handshake) heard() {
+	if h != nil {
+		h.read = h.d.Now().UTC()
+	}
+}
+
+// released is why a permit ends with its session.
+func released(w *work) string {
+	switch {
+	case w.emission.Failure == invoke.Yielded:
+		return "the session yielded"
+	case w.verdict == board.ToBlocked:
+		return "the session ended, and is blocked"
+	}
+	return "the session is over"
+}
+
+// named adds to a session's record what it was bound by.
+func (h *handshake) named(data map[string]any) {
+	if h == nil || h.live.Anchor().Token == "" {
+		return
+	}
+	a := h.live.Anchor()
+	data["anchor"] = map[string]any{"token": a.Token, "sha256": a.SHA256, "mode": string(a.Mode), "tier": string(a.Tier), "emission_at": stamp(h.read)}
+}
+
+// tellAnchor writes what the permit was into the run's ledger: one record.
+func (d *drain) tellAnchor(h *handshake) error {
+	if h == nil || h.left == nil {
+		return nil
+	}
+	a, p := h.live.Anchor(), h.live.Anchor().Permit
+	data := archived(*h.left)
+	data["generated_by"] = a.GeneratedBy
+	data["expires_at"] = stamp(p.ExpiresAt)
+	data["arm"] = armData(a.Arm)
+	law := map[string]any{"path": h.law.Path, "sha256": a.Arm.Constitution}
+	if b, err := fs.ReadFile(h.files, h.law.Path); err == nil {
+		law["blob"] = okf.BlobID(b)
+	}
+	data["constitution"] = law
+	data["allow"], data["deny"] = list(p.Allow), list(p.Deny)
+	data["artifact"], data["gate"] = p.Artifact, p.Gate
+	_, err := d.record(ledger.Record{Kind: ledger.Anchor, Task: string(h.task.ID), Role: a.Role, Data: data})
+	return err
+}
+
+// archived is what a released session leaves behind, as the ledger has it.
+func archived(a anchor.Archived) map[string]any {
+	return map[string]any{
+		"token": a.Token, "tier": string(a.Tier), "mode": string(a.Mode), "bound_at": stamp(a.BoundAt), "released_at": stamp(a.ReleasedAt), "reason": a.Reason,
+		"context_hash": a.ContextHash, "payload_sha256": a.Payload, "anchor_sha256": a.Anchor,
+	}
+}
+
+// armData is where the session stood. Nothing of a drain's is ever edited, and
+// it has no upstream, so that the rest of an ARM is zero.
+func armData(a anchor.Arm) map[string]any {
+	out := map[string]any{}
+	for key, s := range map[string]string{"head": a.Head, "branch": a.Branch, "phase": a.Phase, "focus": a.Focus, "focus_source": a.FocusSource} {
+		if s != "" {
+			out[key] = s
+		}
+	}
+	return out
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// releaseDead releases the permits that dead sessions of this clone had: under
+// the drain lock there are no others. Its ledger tells of them, once.
+func (d *drain) releaseDead(ch repo.Changes) error {
+	if err := d.bury(); err != nil {
+		return err
+	}
+	for _, a := range d.dead {
+		name, err := d.record(ledger.Record{Kind: ledger.Anchor, DeadRun: a.By, Role: a.Role, Data: archived(a)})
+		if err != nil {
+			return err
+		}
+		ch[name] = d.files[name]
+	}
+	return nil
+}
+
+// bury releases what is active, and drops what was never bound.
+func (d *drain) bury() error {
+	store, err := d.anchors()
+	if err != nil {
+		return err
+	}
+	h := &handshake{d: d, store: store, head: d.at.tip, files: d.at.files, law: anchor.Constitution{Path: "odd.toml"}}
+	desk := h.desk()
+	all, err := desk.List()
+	if err != nil {
+		return fmt.Errorf("the permits of earlier drains: %w", err)
+	}
+	pending := false
+	for _, l := range all {
+		switch {
+		case l.State == "pending":
+			pending = true
+		case l.State == "active" && l.Problem == nil:
+			a, err := desk.Release(l.Token, "its session died")
+			if err != nil {
+				d.note(fmt.Sprintf("the permit %s of a dead session was not released: %v", l.Token, err))
+				continue
+			}
+			d.Progress(fmt.Sprintf("%s: died holding a permit as %s, which is released", a.By, a.Role))
+			d.dead = append(slices.Clip(d.dead), a)
+		}
+	}
+	if pending {
+		_, err = desk.GC(time.Nanosecond)
+	}
+	return err
+}
