@@ -37,6 +37,8 @@ type history struct {
 	buffers  map[repo.OID]buffer          // by the tree of proposals/
 	moves    map[repo.OID][]ledger.Record // by ledger file: its claims and what closed them
 	signers  map[repo.OID][]byte          // by blob: who may sign
+	anchored map[repo.OID]bool            // an anchored run is in its ledger, or in an earlier one's
+	edges    []repo.OID                   // what the range stands on
 }
 
 // read walks the range and settles, for every commit, the odd.toml in force
@@ -51,6 +53,7 @@ func read(ctx context.Context, r *repo.Repo, from, to repo.OID) (*history, error
 		machines: map[repo.OID]bool{}, children: map[repo.OID][]repo.Commit{}, spine: map[repo.OID]bool{},
 		runs: map[string][]told{}, acts: map[[2]string][]repo.Commit{}, spend: newSpending(r, trees),
 		ruled: map[repo.OID]bool{}, slows: map[repo.OID]*slow{}, buffers: map[repo.OID]buffer{}, moves: map[repo.OID][]ledger.Record{}, signers: map[repo.OID][]byte{},
+		anchored: map[repo.OID]bool{},
 	}
 	for c, err := range r.Log(ctx, from, to) {
 		if err != nil {
@@ -66,6 +69,7 @@ func read(ctx context.Context, r *repo.Repo, from, to repo.OID) (*history, error
 	}
 	h.spine[to] = true
 	slices.Reverse(h.commits)
+	h.edges = h.outside()
 	for _, c := range h.commits {
 		h.note(c)
 		if err := h.settle(c); err != nil {
@@ -74,6 +78,24 @@ func read(ctx context.Context, r *repo.Repo, from, to repo.OID) (*history, error
 	}
 	h.tips = h.branches()
 	return h, nil
+}
+
+// outside are the parents that the range stands on and does not hold.
+func (h *history) outside() []repo.OID {
+	var out []repo.OID
+	in := map[repo.OID]bool{}
+	for _, c := range h.commits {
+		in[c.OID] = true
+	}
+	for _, c := range h.commits {
+		for _, p := range c.Parents {
+			if !in[p] {
+				in[p] = true
+				out = append(out, p)
+			}
+		}
+	}
+	return out
 }
 
 // branches are the tips of the board branch and of the target that the last odd.toml

@@ -52,6 +52,12 @@ func rules() []rule {
 			Attested:   "that what a handoff says is good enough to work from",
 		}, passed},
 		{Row{
+			Invariant: 12, Name: "Permit before tools",
+			Evidence:   "the anchor in every session record; the anchor record of its token; the claim, its odd.toml and the constitution at its commit; the outcome and its paths",
+			Recomputed: "a session is read while its permit holds; a permit stands once in its run's ledger, of the mode, tier and time that odd.toml asks for, as the role of its claim under the file that was that role's constitution there, with the context hash of that commit; every path an outcome proposes is one that the permit of its claim allows and does not deny, before it ends; after the first anchored run there is no other",
+			Attested:   "what the proof said: its payload and anchor hashes; the moments a run wrote down; that a run without an anchor, where none before it had one, is from before there were any",
+		}, permitted},
+		{Row{
 			Invariant: 14, Name: "Append-only",
 			Evidence:   "ledger/**.jsonl, journal/*.tsv, proposals/*.jsonl and governance/*.jsonl in every commit, against each parent",
 			Recomputed: "the old bytes begin the new ones and no file goes (a person may take out a doubled tab); a ledger file holds its own run's records, added by that run; an outcome's trace is the SHA-256 of the bytes before it and the Odd-Trace of its commits",

@@ -1,0 +1,438 @@
+package proof
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/anchor"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// permitted is invariant 12: what a session made lands under the permit it had.
+//
+// Runs of before there were anchors have none. Once a history holds an anchored
+// run, every run after it must be one.
+func permitted(j *judge) error {
+	j.remember()
+	if len(j.Parents) == 0 {
+		return nil // where a history begins
+	}
+	for _, l := range j.lines {
+		var why string
+		var err error
+		switch l.record.Kind {
+		case ledger.Session:
+			why, err = j.worked(l)
+		case ledger.Anchor:
+			why, err = j.released(l)
+		case ledger.Outcome:
+			why, err = j.underPermit(l)
+		default:
+			continue
+		}
+		j.checked++
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			j.find(l.path, l.n, "%s", why)
+		}
+	}
+	return nil
+}
+
+// permit is what an anchor's record says.
+type permit struct {
+	*ledger.Record
+	arm, law               map[string]any
+	bound, ended, released time.Time
+	broken                 string // the first thing that does not read
+}
+
+func permitOf(r *ledger.Record) permit {
+	p := permit{Record: r}
+	p.arm, _ = r.Data["arm"].(map[string]any)
+	p.law, _ = r.Data["constitution"].(map[string]any)
+	for _, t := range []struct {
+		key string
+		at  *time.Time
+	}{{"bound_at", &p.bound}, {"expires_at", &p.ended}, {"released_at", &p.released}} {
+		var err error
+		if *t.at, err = time.Parse(time.RFC3339, text(r, t.key)); err != nil && p.broken == "" {
+			p.broken = fmt.Sprintf("an anchor whose %s is no moment: %q", t.key, text(r, t.key))
+		}
+	}
+	return p
+}
+
+// covers reports a path that the permit lets its session write.
+func (p permit) covers(name string) bool {
+	return irongate.MatchAny(words(p.Data, "allow"), name) && !irongate.MatchAny(words(p.Data, "deny"), name)
+}
+
+// anchors are the anchor records of l's file, by token.
+func (j *judge) anchors(l line, token string) ([]permit, error) {
+	records, err := j.ledgerAt(j.OID, l.record.Run)
+	var out []permit
+	for i := range records {
+		if r := &records[i]; r.Kind == ledger.Anchor && text(r, "token") == token {
+			out = append(out, permitOf(r))
+		}
+	}
+	return out, err
+}
+
+// worked says what is wrong with how one session was bound.
+func (j *judge) worked(l line) (string, error) {
+	of, said := l.record.Data["anchor"].(map[string]any)
+	if !said {
+		made := text(&l.record, "outcome") == "completed" || text(&l.record, "deliverable") != ""
+		if !made {
+			return "", nil // it was nobody, and came to nothing
+		}
+		law, _, err := j.orders(l)
+		if err != nil || law.Anchor.Mode == string(anchor.Untracked) {
+			return "", err
+		}
+		return j.owed("a session that completed without a permit")
+	}
+	held, err := j.anchors(l, word(of, "token"))
+	if err != nil {
+		return "", err
+	}
+	if len(held) == 0 {
+		return fmt.Sprintf("a session bound by %s, whose permit its ledger does not hold", or(word(of, "token"), "no token")), nil
+	}
+	p := held[0]
+	read, err := time.Parse(time.RFC3339, word(of, "emission_at"))
+	switch {
+	case p.DeadRun != "" || p.Task != l.record.Task:
+		return fmt.Sprintf("a session bound by %s, which is another's", word(of, "token")), nil
+	case word(of, "sha256") != text(p.Record, "anchor_sha256"):
+		return "a session bound by another anchor than its ledger holds: the hashes differ", nil
+	case word(of, "mode") != text(p.Record, "mode") || word(of, "tier") != text(p.Record, "tier"):
+		return "a session of another mode or tier than its anchor's", nil
+	case err != nil:
+		return fmt.Sprintf("a session whose emission_at is no moment: %q", word(of, "emission_at")), nil
+	case read.Before(p.bound):
+		return "a session that was read before it was bound", nil
+	case p.released.Before(read):
+		return "a session whose permit was released before it was read", nil
+	case !read.Before(p.ended):
+		return "a session that was read after its permit had ended", nil
+	}
+	return "", nil
+}
+
+// released says what is wrong with one anchor record.
+func (j *judge) released(l line) (string, error) {
+	p := permitOf(&l.record)
+	same, err := j.anchors(l, text(p.Record, "token"))
+	switch {
+	case err != nil:
+		return "", err
+	case badToken(text(p.Record, "token")):
+		return "an anchor without a token", nil
+	case len(same) != 1:
+		return fmt.Sprintf("the anchor %s stands %d times in its ledger; a permit is released once", text(p.Record, "token"), len(same)), nil
+	case p.DeadRun == p.Run:
+		return "an anchor that its own run swept", nil
+	case p.DeadRun != "":
+		return "", nil // nothing of it landed
+	case p.broken != "":
+		return p.broken, nil
+	case p.released.Before(p.bound):
+		return "an anchor that was released before it was bound", nil
+	case l.claim == nil:
+		return "an anchor of no claim that is open", nil
+	}
+	law, base, err := j.orders(l)
+	if err != nil || base == "" {
+		return "", err
+	}
+	if why := p.asOrdered(l, law); why != "" {
+		return why, nil
+	}
+	if why, err := j.stood(p, l, base); why != "" || err != nil {
+		return why, err
+	}
+	return j.constituted(p, l, law)
+}
+
+// asOrdered holds the record to odd.toml and to its claim.
+func (p permit) asOrdered(l line, law config.Config) string {
+	mode, by := law.Anchor.Mode, "agent"
+	if text(&l.claim.Record, "refresh_of") != "" && mode != string(anchor.Untracked) {
+		mode = string(anchor.Express)
+	}
+	if mode == string(anchor.Express) {
+		by = "server"
+	}
+	switch {
+	case text(p.Record, "mode") != mode:
+		return fmt.Sprintf("an anchor of mode %s; odd.toml asks for %s", or(text(p.Record, "mode"), "none"), mode)
+	case text(p.Record, "tier") != law.Anchor.Strictness:
+		return fmt.Sprintf("an anchor of tier %s; odd.toml asks for %s", or(text(p.Record, "tier"), "none"), law.Anchor.Strictness)
+	case text(p.Record, "generated_by") != by:
+		return fmt.Sprintf("an anchor proven by %s; under %s the %s proves", or(text(p.Record, "generated_by"), "nobody"), mode, by)
+	case p.ended.Sub(p.bound) > law.Anchor.TTL:
+		return fmt.Sprintf("a permit for %s; odd.toml gives %s", p.ended.Sub(p.bound), law.Anchor.TTL)
+	case !p.bound.Before(p.ended):
+		return "a permit that ended before it began"
+	case len(words(p.Data, "allow")) == 0:
+		return "a permit that names no path, and so every one"
+	}
+	for _, kept := range []string{"odd.toml", "governance/**", "ledger/**", "journal/**", "proposals/**", "pause.toml"} {
+		if kept != "odd.toml" {
+			kept = path.Join(law.Root, kept)
+		}
+		if !slices.Contains(words(p.Data, "deny"), kept) {
+			return fmt.Sprintf("a permit that does not deny %s", kept)
+		}
+	}
+	return ""
+}
+
+// stood holds the ARM to the commit the session stood on: its claim's, or for an
+// emission that was judged again one that the result comes after.
+func (j *judge) stood(p permit, l line, base repo.OID) (string, error) {
+	head := repo.OID(word(p.arm, "head"))
+	if text(&l.claim.Record, "refresh_of") != "" {
+		if in, err := j.repo.Ancestor(j.ctx, head, j.OID); err != nil || !in {
+			return fmt.Sprintf("an anchor at %s, which is not before it", or(short(string(head)), "no commit")), nil
+		}
+	} else if head != base {
+		return fmt.Sprintf("an anchor at %s; its claim is %s", or(short(string(head)), "no commit"), short(string(base))), nil
+	}
+	files, err := j.repo.Tree(head)
+	if err != nil {
+		return "", err
+	}
+	phase, _ := anchor.Phase(files)
+	focus, source := anchor.Focus(p.Task, word(p.arm, "branch"))
+	facts := anchor.Facts{OK: true, Head: string(head), Branch: word(p.arm, "branch")}
+	arm := anchor.NewArm(facts, phase, focus, source, word(p.law, "sha256"))
+	if arm.Hash != text(p.Record, "context_hash") {
+		return fmt.Sprintf("an anchor whose context_hash is not that of its claim; it is %s", short(strings.TrimPrefix(arm.Hash, "sha256:"))), nil
+	}
+	return "", nil
+}
+
+// constituted holds the role and its constitution to what stood at the claim.
+func (j *judge) constituted(p permit, l line, law config.Config) (string, error) {
+	head := repo.OID(word(p.arm, "head"))
+	name := word(p.law, "path")
+	blob, err := j.blobAt(head, name)
+	if err != nil {
+		return "", err
+	}
+	if blob == "" || blob != word(p.law, "blob") {
+		return fmt.Sprintf("an anchor under %s, which was another file at its claim", or(name, "no constitution")), nil
+	}
+	b, err := j.repo.Blob(repo.OID(blob))
+	if err != nil {
+		return "", err
+	}
+	if l.claim.Role == "" {
+		return p.roleless(l, name, b)
+	}
+	files, err := j.repo.Tree(head)
+	if err != nil {
+		return "", err
+	}
+	in := anchor.Charters{Files: files, Places: law.Anchor.Constitutions, Bundle: law.Root}
+	if rel, ok := strings.CutPrefix(name, law.Root+"/"); ok {
+		if a, err := okf.Parse(rel, b); err == nil {
+			in.Atoms = []*okf.Atom{&a}
+		}
+	}
+	c, err := in.Find(p.Role)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("an anchor as %s under %s, which is not its constitution", or(p.Role, "nobody"), name), nil
+	case c.Path != name || c.SHA256 != word(p.law, "sha256"):
+		return fmt.Sprintf("an anchor under %s; the constitution of %s at its claim is %s", name, p.Role, c.Path), nil
+	case !calls(l.claim.Role, p.Role, name, law.Root, in.Atoms):
+		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", p.Role, l.claim.Role), nil
+	}
+	return "", nil
+}
+
+// roleless holds the anchor of a session without a work role: it goes by the role
+// of its contract, and is bound by odd.toml.
+func (p permit) roleless(l line, name string, b []byte) (string, error) {
+	switch want := or(text(&l.claim.Record, "contract_role"), "general"); {
+	case name != "odd.toml" || hexSum(b) != word(p.law, "sha256"):
+		return fmt.Sprintf("an anchor under %s; without a work role it is odd.toml", name), nil
+	case p.Role != want:
+		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", or(p.Role, "nobody"), want), nil
+	}
+	return "", nil
+}
+
+// calls reports whether a claim's name for a role means the role whose
+// constitution stands at file: its id, its path, its uri or its stem.
+func calls(name, role, file, root string, atoms []*okf.Atom) bool {
+	plain := func(s string) string {
+		return strings.ReplaceAll(strings.ToLower(strings.TrimSuffix(path.Base(s), ".md")), "_", "-")
+	}
+	if plain(name) == role {
+		return true
+	}
+	for _, a := range atoms {
+		if name == string(a.ID) || name == a.URI && name != "" || strings.TrimSuffix(strings.TrimPrefix(name, "/"), ".md") == strings.TrimSuffix(a.Path, ".md") {
+			return true
+		}
+	}
+	return false
+}
+
+// underPermit says that an outcome proposes what no permit of its claim covers.
+func (j *judge) underPermit(l line) (string, error) {
+	paths := pathsOf(&l.record)
+	if len(paths) == 0 || l.claim == nil {
+		return "", nil // nothing landed; without a claim row 5 reports it
+	}
+	records, err := j.ledgerAt(j.OID, l.record.Run)
+	if err != nil {
+		return "", err
+	}
+	var held *permit
+	for i := range records {
+		r := &records[i]
+		if r.Kind == ledger.Anchor && r.Task == l.record.Task && r.DeadRun == "" && r.Seq > l.claim.Seq && r.Seq < l.record.Seq {
+			p := permitOf(r)
+			held = &p
+		}
+	}
+	law, _, err := j.orders(l)
+	switch {
+	case err != nil:
+		return "", err
+	case held == nil && law.Anchor.Mode == string(anchor.Untracked):
+		return fmt.Sprintf("proposes %s under [anchor] mode untracked, where nobody has a permit", filesOf(len(paths))), nil
+	case held == nil:
+		return j.owed(fmt.Sprintf("proposes %s without a permit", filesOf(len(paths))))
+	case text(&l.claim.Record, "refresh_of") == "" && !slices.ContainsFunc(l.claim.held, func(r ledger.Record) bool { return tokenOf(r) == text(held.Record, "token") }):
+		return "proposes under a permit that no session of it had", nil
+	case !l.record.TS.Before(held.ended):
+		return fmt.Sprintf("proposes at %s under a permit that ended at %s", l.record.TS.Format(time.RFC3339), text(held.Record, "expires_at")), nil
+	}
+	for _, p := range paths {
+		if !held.covers(p[0]) {
+			return fmt.Sprintf("proposes %s, which its permit does not cover: %s", p[0], strings.Join(words(held.Data, "allow"), ", ")), nil
+		}
+	}
+	return "", nil
+}
+
+func badToken(s string) bool {
+	_, bad := anchor.TokenProblem(s)
+	return bad
+}
+
+func hexSum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func tokenOf(session ledger.Record) string {
+	of, _ := session.Data["anchor"].(map[string]any)
+	return word(of, "token")
+}
+
+func filesOf(n int) string {
+	if n == 1 {
+		return "a file"
+	}
+	return fmt.Sprintf("%d files", n)
+}
+
+// orders are the odd.toml that the claim of l's task was made under and the
+// commit of that claim, "" where the clone has none.
+func (j *judge) orders(l line) (config.Config, repo.OID, error) {
+	c, ok, err := j.claimed(l.record.Run, l.record.Task)
+	if err != nil || !ok || len(c.Parents) == 0 {
+		return j.law, "", err
+	}
+	law, err := j.lawAfter(c.Parents[0])
+	return law, c.OID, err
+}
+
+// owed is why, where the history was anchored before this commit, "" elsewhere.
+func (j *judge) owed(why string) (string, error) {
+	before, err := j.anchoredBefore()
+	if err != nil || !before {
+		return "", err
+	}
+	return why, nil
+}
+
+// remember notes whether the history was anchored up to this commit, as far as
+// the range tells.
+func (j *judge) remember() {
+	is := slices.ContainsFunc(j.Parents, func(p repo.OID) bool { return j.anchored[p] })
+	j.anchored[j.OID] = is || slices.ContainsFunc(j.lines, func(l line) bool { return l.record.Kind == ledger.Anchor })
+}
+
+// anchoredBefore reports an anchored run before this commit, in the range or in
+// what the range stands on.
+func (j *judge) anchoredBefore() (bool, error) {
+	if slices.ContainsFunc(j.Parents, func(p repo.OID) bool { return j.anchored[p] }) {
+		return true, nil
+	}
+	for _, edge := range j.edges {
+		if is, err := j.anchoredAt(edge); err != nil {
+			return false, err
+		} else if is {
+			if in, err := j.repo.Ancestor(j.ctx, edge, j.OID); in || err != nil {
+				return in, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// anchoredAt reports whether a commit outside the range has an anchored run in
+// its ledger. The newest files are asked first: where there is any, it is there.
+func (h *history) anchoredAt(commit repo.OID) (bool, error) {
+	if is, known := h.anchored[commit]; known {
+		return is, nil
+	}
+	law, err := h.lawAfter(commit)
+	if err != nil {
+		return false, err
+	}
+	tree, mode, err := h.trees.Find(commit, law.Root+"/ledger")
+	if err != nil || mode != folder {
+		return false, err
+	}
+	files, err := h.trees.Diff(h.ctx, "", tree)
+	if err != nil {
+		return false, err
+	}
+	for _, f := range slices.Backward(files) {
+		if path.Ext(f.Path) != ".jsonl" || !strings.HasPrefix(f.NewMode, "100") {
+			continue
+		}
+		b, err := h.repo.Blob(f.New)
+		if err != nil {
+			return false, err
+		}
+		if strings.Contains(string(b), `"kind":"`+string(ledger.Anchor)+`"`) {
+			h.anchored[commit] = true
+			return true, nil
+		}
+	}
+	h.anchored[commit] = false
+	return false, nil
+}
