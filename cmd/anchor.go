@@ -7,6 +7,6 @@ func anchorVerb(env Env) *cli.Command {
 		Name:        "anchor",
 		Usage:       "bind an agent's session before its tools may write",
 		Description: "odd anchor hook install",
-		Subcommands: []*cli.Command{anchorHook(env)},
+		Subcommands: []*cli.Command{anchorGate(env), anchorHook(env)},
 	})
 }

@@ -39,6 +39,13 @@ const (
 
 // Main runs odd with args (args[0] is the program) and returns its exit code.
 func Main(env Env, args ...string) int {
+	if asHook(args) {
+		return failClosed(env, func() int { return run(env, args) })
+	}
+	return run(env, args)
+}
+
+func run(env Env, args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	line, err := arrange(app(env), args)

@@ -66,4 +66,7 @@ const (
 	CitedChanged      Code = "A_CITED_CHANGED" // a warning: lines a tension cites are not what they were
 	RenewalsOver      Code = "A_RENEWALS_OVER"
 	RenewTooLate      Code = "A_RENEW_TOO_LATE"
+
+	CommandRefused Code = "A_COMMAND"    // the gate: what no permit opens in a command line
+	GateFault      Code = "A_GATE_FAULT" // the gate could not judge, and so denies
 )

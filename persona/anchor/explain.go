@@ -111,5 +111,7 @@ func taleOfSessions() []told {
 		{Unwritable, "The call writes what no session may: records of sessions, keys, hooks and their settings, git's own files.", ".git/config", "Leave it to a person."},
 		{ToolUnknown, "The tool is not known to be one that only reads, so it is taken for one that writes, and names no path to judge.", "a tool of a server that nobody listed", "Use a known tool, or have a person list it."},
 		{CallUnread, "The call cannot be read: empty, damaged, too long, or from outside of the repository.", "a hook called without input", "Call it as the harness does; odd anchor hook check shows how."},
+		{CommandRefused, "A command line does what no permit opens, or runs odd anchor in company.", "rm -rf / or odd anchor ls; make", "Leave the refused part out; run odd anchor alone."},
+		{GateFault, "The gate could not judge the call: a fault of odd or of the machine, or no answer in time. What is not judged is denied.", "a state directory that cannot be read", "Read the reason; odd anchor verify and odd anchor hook check help."},
 	}
 }

@@ -1,0 +1,292 @@
+package anchor
+
+import (
+	"cmp"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Call is one use of a tool, before it happens, as a harness tells it.
+type Call struct {
+	Tool    string
+	Class   Class    // "" is ClassOf(Tool); only odd's own toolbox says it
+	Paths   []string // what the tool would touch: absolute, or relative to Cwd
+	Command string   // of a shell
+	Session string   // the harness's own id of the session
+	Cwd     string   // absolute
+}
+
+// Decision is the answer to a Call.
+type Decision struct {
+	Allow    bool      `json:"allow"`
+	Code     Code      `json:"code,omitempty"`     // of the first reason, "" where it is allowed
+	Reasons  []Problem `json:"reasons,omitempty"`  // why not, all of them
+	Way      string    `json:"way,omitempty"`      // the way out
+	Token    string    `json:"token,omitempty"`    // of the session whose permit it was
+	Warnings []Problem `json:"warnings,omitempty"` // of that permit
+}
+
+// Reason is the decision on one line of some 4000 bytes at most: each code with what
+// is wrong, then the way out.
+func (d Decision) Reason() string {
+	var b strings.Builder
+	for _, p := range d.Reasons {
+		b.WriteString(string(p.Code) + ": " + p.Text + "; ")
+	}
+	why := b.String()
+	if len(why) > 3000 {
+		why = why[:3000] + " …; "
+	}
+	return strings.Join(strings.Fields(okf.Visible(strings.ToValidUTF8(why+d.Way, "?"))), " ")
+}
+
+// Class is what a tool does to the world.
+type Class string
+
+// The classes. A tool of none of them is denied.
+const (
+	Reads   Class = "reads"   // looks, keeps its own lists, or talks to its user
+	Writes  Class = "writes"  // changes the files that the call names
+	Shell   Class = "shell"   // runs a command line
+	Foreign Class = "foreign" // changes something the call does not tell: another program's tool
+)
+
+// tools are the names of harnesses' tools by class, in lower case. What reads
+// the network is among the first, because what it may reach is the harness's own
+// rule, and a search writes nothing here. What starts another agent is too: that
+// agent's tools come to the gate themselves. A name that is missing is denied,
+// so a new kind of tool waits until somebody has said what it does.
+func tools(c Class) []string {
+	switch c {
+	case Reads:
+		return strings.Fields(`read view cat open_file read_file read_many_files read_text_file notebookread ls list list_dir list_directory list_files glob find_files
+			grep grep_search search search_files codebase_search lsp diagnostics todoread todowrite todo_read todo_write update_plan think exitplanmode enterplanmode
+			askuserquestion ask_user websearch webfetch web_search web_fetch task agent taskcreate taskget taskupdate tasklist taskoutput taskstop bashoutput killshell killbash
+			skill slashcommand toolsearch listmcpresourcestool readmcpresourcetool`)
+	case Writes:
+		return strings.Fields(`write edit multiedit notebookedit write_file edit_file create create_file replace replace_in_file str_replace insert append
+			patch delete delete_file remove move rename copy mkdir create_directory`)
+	case Shell:
+		return strings.Fields(`bash shell sh exec execute run command run_command execute_command run_shell_command terminal`)
+	}
+	return nil
+}
+
+// ClassOf is the class of a tool by its name in any case, "" for one nobody knows.
+func ClassOf(tool string) Class {
+	name := strings.ToLower(tool)
+	for _, c := range []Class{Reads, Writes, Shell} {
+		if slices.Contains(tools(c), name) {
+			return c
+		}
+	}
+	if strings.HasPrefix(name, "mcp__") {
+		return Foreign
+	}
+	return ""
+}
+
+// Gatekeeper is what the gate may ask. Permits and Valid are a Desk's, asked only
+// where a permit is needed.
+type Gatekeeper struct {
+	WorkTree  string                                   // absolute, without links
+	Files     fs.FS                                    // the work tree
+	Disk      fs.FS                                    // everything there is, from "/", with its links
+	Secret    []string                                 // absolute paths, without links, that no tool may even read
+	Token     string                                   // of the session, where the harness does not tell it
+	Protected func(path string) (why string, yes bool) // World.Protected
+	Permits   func(harness string) ([]Verdict, error)  // Desk.Permits
+	Valid     func(token, role string) Verdict         // Desk.HasValid
+}
+
+// Decide judges a call. It denies what it does not understand.
+func Decide(c Call, g Gatekeeper) Decision {
+	class := c.Class
+	if class == "" {
+		class = ClassOf(c.Tool)
+	}
+	switch class {
+	case Reads:
+		return g.reads(c)
+	case Writes:
+		return g.writes(c)
+	case Shell:
+		return g.shell(c)
+	case Foreign:
+		return g.unlock(c, func(p Permit) []Problem {
+			return wholeTree(p, c.Tool, "the tool does not say what it writes")
+		})
+	}
+	return deny("write with a tool odd knows, or ask a person to have this one named", Problem{
+		Code: ToolUnknown, At: "tool", Text: "nobody has said what this tool does", Found: c.Tool})
+}
+
+// reads opens a tool that only looks, but not for what signs the permits.
+func (g Gatekeeper) reads(c Call) Decision {
+	var bad []Problem
+	for _, p := range c.Paths {
+		t, err := g.resolve(c.Cwd, p)
+		if err != nil {
+			continue // it leads nowhere: there is nothing to be seen
+		}
+		if g.secret(t.abs) {
+			bad = append(bad, Problem{Code: Unwritable, At: "paths", Text: "it holds the key that signs permits, and nobody reads that", Found: p})
+		}
+	}
+	if len(bad) > 0 {
+		return deny("read something else", bad...)
+	}
+	return Decision{Allow: true}
+}
+
+// writes asks for a permit that covers every file the call names.
+func (g Gatekeeper) writes(c Call) Decision {
+	if len(c.Paths) == 0 {
+		return deny("name the file", Problem{Code: CallUnread, At: "paths", Text: "the call names no file, so nobody can say whether it may be written"})
+	}
+	rel, bad := g.targets(c)
+	if len(bad) > 0 {
+		return deny("work inside the work tree, on files that no rule protects", bad...)
+	}
+	return g.unlock(c, func(p Permit) []Problem { return covers(p, rel) })
+}
+
+// covers lists the paths that a permit leaves out.
+func covers(p Permit, paths []string) []Problem {
+	var bad []Problem
+	for _, path := range paths {
+		if why, ok := p.Covers(path); !ok {
+			bad = append(bad, why)
+		}
+	}
+	return bad
+}
+
+// wholeTree refuses, for a reason, a permit that leaves anything out.
+func wholeTree(p Permit, what, why string) []Problem {
+	all := len(p.Allow) == 0 || slices.Contains(p.Allow, "**")
+	if all && len(p.Deny) == 0 {
+		return nil
+	}
+	return []Problem{{Code: OutsidePaths, At: "paths", Found: what, Text: why + ", and the permit is not for the whole work tree"}}
+}
+
+// unlock looks for the session's permit: the one its harness's session opened,
+// else the one of the token it was started with, else the only one that holds
+// here and is nobody else's. need lists what the permit leaves out.
+func (g Gatekeeper) unlock(c Call, need func(Permit) []Problem) Decision {
+	vs, no := g.candidates(c)
+	if no != nil {
+		return *no
+	}
+	var first *Decision
+	for _, v := range vs {
+		d := opens(v, need)
+		if d.Allow {
+			return d
+		}
+		if first == nil || v.Valid && first.Code != OutsidePaths {
+			first = &d
+		}
+	}
+	return *first
+}
+
+func opens(v Verdict, need func(Permit) []Problem) Decision {
+	if !v.Valid || v.Permit == nil {
+		bad := v.Errors
+		if len(bad) == 0 {
+			bad = []Problem{{Code: Locked, At: "token", Text: "the permit does not hold"}}
+		}
+		return deny(recourse(bad[0].Code, v.Token), bad...)
+	}
+	if bad := need(*v.Permit); len(bad) > 0 {
+		d := deny("keep to the paths of the permit ("+paths(*v.Permit)+"), or bind a session for others", bad...)
+		d.Token = v.Token
+		return d
+	}
+	return Decision{Allow: true, Token: v.Token, Warnings: v.Warnings}
+}
+
+func paths(p Permit) string {
+	s := "the whole work tree"
+	if len(p.Allow) > 0 {
+		s = strings.Join(p.Allow, " ")
+	}
+	if len(p.Deny) > 0 {
+		s += " without " + strings.Join(p.Deny, " ")
+	}
+	return s
+}
+
+// candidates are the sessions whose permit could be meant; never one that
+// another session of the harness asked for.
+func (g Gatekeeper) candidates(c Call) ([]Verdict, *Decision) {
+	fault := func(err error) ([]Verdict, *Decision) {
+		d := deny("repair the state directory, or ask a person to", Problem{Code: Damaged, At: "state", Text: err.Error()})
+		return nil, &d
+	}
+	if c.Session != "" {
+		vs, err := g.Permits(c.Session)
+		if err != nil {
+			return fault(err)
+		}
+		if len(vs) > 0 {
+			return vs, nil
+		}
+	}
+	if g.Token != "" {
+		v := g.Valid(g.Token, "")
+		if v.Permit != nil && v.Permit.Harness != "" && v.Permit.Harness != c.Session {
+			d := deny(recourse(Locked, ""), Problem{Code: Locked, At: "token", Text: "the permit belongs to another session of the harness", Found: g.Token})
+			return nil, &d
+		}
+		return []Verdict{v}, nil
+	}
+	vs, err := g.Permits("")
+	if err != nil {
+		return fault(err)
+	}
+	vs = slices.DeleteFunc(vs, func(v Verdict) bool { return v.Permit != nil && v.Permit.Harness != "" })
+	live := slices.DeleteFunc(slices.Clone(vs), func(v Verdict) bool { return !v.Valid })
+	switch {
+	case len(live) == 1:
+		return live, nil
+	case len(live) > 1:
+		d := deny("set ODD_ANCHOR to the token of this session before the harness starts", Problem{
+			Code: Locked, At: "token", Text: "several sessions are bound here and the call does not say which one it is of"})
+		return nil, &d
+	case len(vs) > 0:
+		return vs, nil
+	}
+	d := deny(recourse(Locked, ""), Problem{Code: Locked, At: "token", Text: "no session is bound here"})
+	return nil, &d
+}
+
+func deny(way string, ps ...Problem) Decision {
+	return Decision{Code: ps[0].Code, Reasons: ps, Way: way}
+}
+
+// recourse is the next step after a permit did not hold.
+func recourse(c Code, token string) string {
+	if c == PermitExpired && token != "" {
+		return "run: odd anchor renew " + token + "; if that is refused: odd anchor identity ROLE"
+	}
+	return cmp.Or(wayOut(c), "run: odd anchor identity ROLE")
+}
+
+// protected lists why no tool may write a path below the work tree.
+func (g Gatekeeper) protected(rel string) []Problem {
+	var bad []Problem
+	for _, f := range irongate.Path(rel) {
+		bad = append(bad, Problem{Code: Unwritable, At: "paths", Text: f.Text, Found: rel, Want: f.Fix})
+	}
+	if why, yes := g.Protected(rel); yes {
+		bad = append(bad, Problem{Code: Unwritable, At: "paths", Text: why, Found: rel})
+	}
+	return bad
+}

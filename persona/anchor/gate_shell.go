@@ -1,0 +1,225 @@
+package anchor
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// ownVerbs are what a session may ask of odd anchor itself, bound or not: all it
+// takes to be bound and to stay so. What ends other sessions, sweeps, or touches
+// the hook is not among them.
+func ownVerbs() []string {
+	return []string{"identity", "context", "proof", "express", "verify", "renew", "explain", "ls"}
+}
+
+// shell judges a command line by its syntax tree, in this order: odd anchor alone
+// is open; what a hard finding forbids is shut whatever the permit; what is known
+// to write nothing is open; what is known to write these files needs a permit
+// that covers them; what nobody can tell needs a permit for the whole work tree,
+// unless it is the very command that the session named as its gate.
+func (g Gatekeeper) shell(c Call) Decision {
+	if strings.TrimSpace(c.Command) == "" {
+		return deny("send the command", Problem{Code: CallUnread, At: "command", Text: "the call has no command"})
+	}
+	dir, bad := g.folder(c.Cwd)
+	if len(bad) > 0 {
+		return deny("go back into the work tree", bad...)
+	}
+	if argv, _, err := irongate.SimpleInput(c.Command); err == nil {
+		if d, ok := g.own(c, argv); ok {
+			return d
+		}
+	}
+	v := irongate.Command(c.Command, irongate.CommandPolicy{Root: g.WorkTree, Dir: dir, Files: g.Files})
+	if bad = append(g.forbidden(c, v), g.hidden(c, v)...); len(bad) > 0 {
+		return deny("leave that out of the command", bad...)
+	}
+	if v.ReadOnly() {
+		return Decision{Allow: true}
+	}
+	known, bad := g.written(v)
+	if len(bad) > 0 {
+		return deny("write inside the work tree, to files that no rule protects", bad...)
+	}
+	return g.unlock(c, func(p Permit) []Problem {
+		switch {
+		case !v.Unknown:
+			return known(p)
+		case sameCommand(p.Gate, c.Command):
+			return nil
+		}
+		return wholeTree(p, c.Command, "what the command writes cannot be told: "+strings.Join(v.Reasons, ", "))
+	})
+}
+
+// folder is where a command starts, below the work tree, "" for its top.
+func (g Gatekeeper) folder(cwd string) (string, []Problem) {
+	t, err := g.resolve(cwd, cwd)
+	if err != nil {
+		return "", []Problem{{Code: CallUnread, At: "cwd", Text: err.Error(), Found: cwd}}
+	}
+	if t.abs == g.WorkTree {
+		return "", nil
+	}
+	rel, ok := strings.CutPrefix(t.abs, strings.TrimSuffix(g.WorkTree, "/")+"/")
+	if !ok {
+		return "", []Problem{{Code: OutsidePaths, At: "cwd", Text: "the command would run outside of the work tree", Found: cwd, Want: g.WorkTree}}
+	}
+	return rel, nil
+}
+
+// own judges odd anchor itself; false where it is another command.
+func (g Gatekeeper) own(c Call, argv []string) (Decision, bool) {
+	if len(argv) < 3 || argv[0] != "odd" || argv[1] != "anchor" {
+		return Decision{}, false
+	}
+	for _, word := range argv[3:] {
+		if bad := g.revealed(c.Cwd, word[strings.LastIndexAny(word, "@=")+1:]); len(bad) > 0 {
+			return deny("name another file", bad...), true
+		}
+	}
+	switch verb := argv[2]; {
+	case slices.Contains(ownVerbs(), verb), slices.Equal(argv[2:], []string{"hook", "check"}):
+		return Decision{Allow: true}, true
+	case verb == "release":
+		return g.unlock(c, func(p Permit) []Problem {
+			if slices.Contains(argv[3:], p.Token) {
+				return nil
+			}
+			return []Problem{{Code: OutsidePaths, At: "command", Text: "a session releases itself and no other", Found: strings.Join(argv[3:], " "), Want: p.Token}}
+		}), true
+	}
+	return Decision{}, false
+}
+
+// forbidden lists what no permit opens: the iron gate's hard findings, and odd
+// anchor anywhere but alone.
+func (g Gatekeeper) forbidden(c Call, v irongate.CommandVerdict) []Problem {
+	var bad []Problem
+	for _, f := range v.Findings {
+		if f.Severity == irongate.Hard {
+			bad = append(bad, Problem{Code: CommandRefused, At: "command", Text: f.Code + ", " + f.Text, Found: f.Path, Want: f.Fix})
+		}
+	}
+	for _, argv := range v.Programs {
+		if len(argv) > 0 && path.Base(argv[0]) == "odd" && slices.Contains(argv, "anchor") {
+			bad = append(bad, Problem{Code: CommandRefused, At: "command", Text: "an agent runs odd anchor alone, as one plain command, and only for its own session",
+				Found: c.Command, Want: "odd anchor " + strings.Join(ownVerbs(), "|")})
+		}
+	}
+	return bad
+}
+
+// hidden lists the files a command names that no tool may read.
+func (g Gatekeeper) hidden(c Call, v irongate.CommandVerdict) []Problem {
+	var bad []Problem
+	for _, p := range v.Reads {
+		bad = append(bad, g.revealed(g.WorkTree, strings.TrimSuffix(p, "/**"))...)
+	}
+	for _, argv := range v.Programs {
+		for _, word := range argv {
+			bad = append(bad, g.revealed(c.Cwd, word)...)
+		}
+	}
+	return slices.CompactFunc(bad, func(a, b Problem) bool { return a.Found == b.Found })
+}
+
+func (g Gatekeeper) revealed(cwd, p string) []Problem {
+	t, err := g.resolve(cwd, p)
+	if err != nil || !g.secret(t.abs) {
+		return nil
+	}
+	return []Problem{{Code: Unwritable, At: "command", Text: "it names the key that signs permits, and nobody reads that", Found: p}}
+}
+
+// written turns what a command is known to write into a question to a permit, or
+// lists what nobody may write. DIR/** is everything below DIR.
+func (g Gatekeeper) written(v irongate.CommandVerdict) (known func(Permit) []Problem, bad []Problem) {
+	var files, folders []string
+	for _, p := range v.Writes {
+		if p == "**" {
+			p = "./**"
+		}
+		dir, below := strings.CutSuffix(p, "/**")
+		if !below {
+			rel, why := g.target(g.WorkTree, p)
+			files, bad = append(files, rel), append(bad, why...)
+			continue
+		}
+		if !path.IsAbs(dir) {
+			dir = path.Join(g.WorkTree, dir)
+		}
+		rel, why := g.folder(dir)
+		if len(why) == 0 {
+			why = g.below(rel)
+		}
+		folders, bad = append(folders, rel), append(bad, why...)
+	}
+	return func(p Permit) []Problem {
+		out := covers(p, files)
+		for _, dir := range folders {
+			out = append(out, coversBelow(p, dir)...)
+		}
+		return out
+	}, bad
+}
+
+// maxBelow is how many entries of a folder are looked at.
+const maxBelow = 5000
+
+// below lists what nobody may write among everything that lies below a folder.
+func (g Gatekeeper) below(dir string) (bad []Problem) {
+	if dir != "" {
+		bad = g.protected(dir)
+	}
+	n := 0
+	err := fs.WalkDir(g.Files, cmp.Or(dir, "."), func(p string, d fs.DirEntry, err error) error {
+		switch n++; {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case n > maxBelow:
+			return fmt.Errorf("more than %d entries; name a smaller folder", maxBelow)
+		case !d.IsDir():
+			bad = append(bad, g.protected(p)...)
+		}
+		return nil
+	})
+	if err != nil {
+		bad = append(bad, Problem{Code: Unwritable, At: "command", Text: fmt.Sprintf("what lies below %q cannot be judged: %v", dir+"/", err), Found: dir})
+	}
+	return bad
+}
+
+// coversBelow asks for a permit of everything below a folder: a glob that ends in
+// ** at or above it, and none denied.
+func coversBelow(p Permit, dir string) []Problem {
+	if len(p.Allow) == 0 && len(p.Deny) == 0 {
+		return nil
+	}
+	for _, g := range p.Allow {
+		top, all := strings.CutSuffix("/"+g, "/**")
+		if all && len(p.Deny) == 0 && !strings.ContainsAny(top, `*?[\`) && strings.HasPrefix("/"+dir+"/", top+"/") {
+			return nil
+		}
+	}
+	return []Problem{{Code: OutsidePaths, At: "command", Text: fmt.Sprintf("the permit does not cover everything below %q", dir+"/"), Found: dir}}
+}
+
+// sameCommand reports whether two lines are one plain command of the same words.
+func sameCommand(gate, line string) bool {
+	want, err := irongate.Simple(gate)
+	if err != nil {
+		return false
+	}
+	got, err := irongate.Simple(line)
+	return err == nil && slices.Equal(want, got)
+}

@@ -1,0 +1,192 @@
+package anchor
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// MaxCall is the longest call that is read, in bytes. A longer one is denied.
+const MaxCall = 10 << 20
+
+// ReadHook reads what Claude Code gives its PreToolUse hook on stdin:
+//
+//	{"session_id": "…", "cwd": "/…", "hook_event_name": "PreToolUse", "tool_name": "Write",
+//	 "tool_input": {"file_path": "/…", "content": "…"}}
+//
+// Names count letter by letter, and one that stands twice is an error, so that
+// the gate never judges another value than the tool takes.
+//
+// The error is a Refusal.
+func ReadHook(b []byte) (Call, error) { return unread(readHook(b)) }
+
+func readHook(b []byte) (Call, error) {
+	o, err := readObject(b)
+	if err != nil {
+		return Call{}, err
+	}
+	var event string
+	var c Call
+	err = errors.Join(o.text("tool_name", &c.Tool), o.text("session_id", &c.Session), o.text("cwd", &c.Cwd), o.text("hook_event_name", &event))
+	switch {
+	case err != nil:
+		return Call{}, err
+	case c.Tool == "":
+		return Call{}, errors.New("the call names no tool")
+	case event != "" && event != "PreToolUse":
+		return Call{}, fmt.Errorf("it is about the event %q; the gate judges PreToolUse", event)
+	}
+	i, ok := o.top.get("tool_input")
+	if !ok || o.top.members[i].value.kind != '{' {
+		return Call{}, errors.New("tool_input is missing or no object")
+	}
+	in := object{o.b, o.top.members[i].value}
+	for _, name := range pathNames() {
+		if err := in.texts(name, &c.Paths); err != nil {
+			return Call{}, fmt.Errorf("tool_input: %w", err)
+		}
+	}
+	if ClassOf(c.Tool) == Shell {
+		for _, name := range []string{"cwd", "workdir", "working_directory", "directory"} {
+			if _, ok := in.top.get(name); ok {
+				return Call{}, fmt.Errorf("tool_input: %s would run the command elsewhere; use cd", name)
+			}
+		}
+		err = in.text("command", &c.Command)
+	}
+	return c, err
+}
+
+// pathNames are the names under which harnesses' tools say which files they mean.
+func pathNames() []string {
+	return []string{"file_path", "notebook_path", "path", "paths", "file", "files", "filename", "filepath", "target_file", "target_path",
+		"old_path", "new_path", "source", "destination"}
+}
+
+// ReadCall reads a call of any other harness:
+//
+//	{"tool": "write", "paths": ["a.md"], "command": "", "session": "…", "cwd": "/…"}
+//
+// Only tool is required; a name that is none of these is an error.
+// The error is a Refusal.
+func ReadCall(b []byte) (Call, error) { return unread(readCall(b)) }
+
+func readCall(b []byte) (Call, error) {
+	o, err := readObject(b)
+	if err != nil {
+		return Call{}, err
+	}
+	known := []string{"tool", "paths", "command", "session", "cwd"}
+	for _, m := range o.top.members {
+		if !slices.Contains(known, m.name) {
+			return Call{}, fmt.Errorf("unknown name %q; a call has tool, paths, command, session and cwd", okf.Visible(clipped(m.name)))
+		}
+	}
+	var c Call
+	err = errors.Join(o.text("tool", &c.Tool), o.texts("paths", &c.Paths), o.text("command", &c.Command), o.text("session", &c.Session), o.text("cwd", &c.Cwd))
+	if err == nil && c.Tool == "" {
+		err = errors.New("the call names no tool")
+	}
+	return c, err
+}
+
+// object is one JSON object with its members' places.
+type object struct {
+	b   []byte
+	top node
+}
+
+func readObject(b []byte) (object, error) {
+	switch {
+	case len(b) > MaxCall:
+		return object{}, fmt.Errorf("the call is longer than %d MiB", MaxCall>>20)
+	case len(bytes.TrimSpace(b)) == 0:
+		return object{}, errors.New("there is no call on stdin")
+	}
+	top, at, err := locate(b)
+	if err != nil {
+		return object{}, fmt.Errorf("stdin:%d: the call does not read: %w", 1+bytes.Count(b[:max(0, min(at, len(b)))], []byte("\n")), err)
+	}
+	if top.kind != '{' {
+		return object{}, errors.New("the call is no JSON object")
+	}
+	return object{b, top}, nil
+}
+
+// text reads a member that is a string into to, and leaves it where there is none.
+func (o object) text(name string, to *string) error {
+	i, ok := o.top.get(name)
+	if !ok {
+		return nil
+	}
+	v := o.top.members[i].value
+	if o.b[v.from] != '"' {
+		return fmt.Errorf("%s is no string", name)
+	}
+	return json.Unmarshal(o.b[v.from:v.to], to)
+}
+
+// texts appends a member that is a string or a list of them.
+func (o object) texts(name string, to *[]string) error {
+	i, ok := o.top.get(name)
+	if !ok {
+		return nil
+	}
+	v := o.top.members[i].value
+	all := []node{v}
+	if v.kind == '[' {
+		all = nil
+		for _, m := range v.members {
+			all = append(all, m.value)
+		}
+	}
+	for _, n := range all {
+		var s string
+		if o.b[n.from] != '"' {
+			return fmt.Errorf("%s holds what is no string", name)
+		}
+		if err := json.Unmarshal(o.b[n.from:n.to], &s); err != nil {
+			return err
+		}
+		*to = append(*to, s)
+	}
+	return nil
+}
+
+// Hook is the decision as Claude Code reads it from a hook that exits 0: nothing
+// for yes, so that the harness's own rules and questions still hold, and for no
+// a document with the reason, which the model sees.
+func (d Decision) Hook() []byte {
+	if d.Allow {
+		return nil
+	}
+	type output struct {
+		Event    string `json:"hookEventName"`
+		Decision string `json:"permissionDecision"`
+		Reason   string `json:"permissionDecisionReason"`
+	}
+	b, err := json.Marshal(map[string]output{"hookSpecificOutput": {"PreToolUse", "deny", d.Reason()}})
+	if err != nil {
+		panic("unreachable: " + err.Error())
+	}
+	return append(b, '\n')
+}
+
+// Unjudged denies a call that could not be judged, and says why.
+func Unjudged(err error) Decision {
+	if ps := (Refusal)(nil); errors.As(err, &ps) && len(ps) > 0 {
+		return deny(wayOut(ps[0].Code), ps...)
+	}
+	return deny(wayOut(GateFault), Problem{Code: GateFault, At: "gate", Text: okf.Visible(err.Error())})
+}
+
+func unread(c Call, err error) (Call, error) {
+	if err != nil {
+		return Call{}, Refusal{{Code: CallUnread, At: "call", Text: okf.Visible(err.Error())}}
+	}
+	return c, nil
+}
