@@ -106,7 +106,7 @@ func (l left) tell(say func(string), task string) {
 	case len(l.refused) > 0:
 		say(fmt.Sprintf("%s: what the session left in its scratch repository is dropped: %s", task, strings.ReplaceAll(l.refused.Error(), "\n", "; ")))
 	case n > 0:
-		say(fmt.Sprintf("%s: %d changed in the scratch repository and dropped; only atoms can land", task, n))
+		say(fmt.Sprintf("%s: dropped what the session changed in its scratch repository (files: %d); only atoms can land", task, n))
 	}
 }
 

@@ -169,8 +169,8 @@ func TestScratchUnfit(t *testing.T) {
 		"escape":                {`printf x > "$(printf 'a\033b')"`, UnfitName, "a\x1bb"},
 		"not utf-8":             {`printf x > "$(printf 'a\377')"`, UnfitName, "a\xff"},
 		"many":                  {"for i in 1 2 3 4 5 6; do echo x > f$i; done", UnfitCount, ""},
-		"large":                 {"truncate -s 1T big", UnfitSize, "big"},
-		"large in place":        {"truncate -s 1T a.txt", UnfitSize, "a.txt"},
+		"large":                 {": > big", UnfitSize, "big"},
+		"large in place":        {": > a.txt", UnfitSize, "a.txt"},
 		"large together":        {"head -c 600 /dev/zero > one; head -c 601 /dev/zero > two", UnfitSize, "two"},
 		"deep":                  {"d=x; for i in $(seq 210); do d=$d/x; done; mkdir -p $d; echo x > $d/f", UnfitDepth, strings.Repeat("x/", 200) + "x"},
 		"tree gone":             {"rm -rf ../tree", UnfitGone, ""},
@@ -182,11 +182,20 @@ func TestScratchUnfit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := scratch(t, r, base)
-			sh(t, s, tc.do)
-			es, err := s.Edits(context.Background(), Limits{Files: 5, Bytes: 1200, Entries: 50 + 170})
-			if name == "too many left out" {
-				es, err = s.Edits(context.Background(), Limits{Files: 5, Bytes: 1200, Entries: 50})
+			if only[tc.code] && !exact(t) {
+				t.Skip("this file system takes no two such names")
 			}
+			sh(t, s, tc.do)
+			if tc.code == UnfitSize && tc.path != "two" {
+				if err := os.Truncate(filepath.Join(s.Tree(), tc.path), 1<<40); err != nil {
+					t.Fatal(err)
+				}
+			}
+			lim := Limits{Files: 5, Bytes: 1200, Entries: 220}
+			if name == "too many left out" {
+				lim.Entries = 50
+			}
+			es, err := s.Edits(context.Background(), lim)
 			var bad Unfits
 			if !errors.As(err, &bad) {
 				t.Fatalf("got %v, %v; want %s", told(es), err, tc.code)
@@ -198,6 +207,17 @@ func TestScratchUnfit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// only are the codes that need a file system which keeps any name apart from any other.
+var only = map[string]bool{UnfitCase: true, UnfitName: true}
+
+// exact reports whether the temporary directory's file system is one.
+func exact(t testing.TB) bool {
+	dir := t.TempDir()
+	write(t, dir, "a", "", "A", "")
+	des, err := os.ReadDir(dir)
+	return err == nil && len(des) == 2
 }
 
 func TestScratchListsEverythingUnfit(t *testing.T) {

@@ -109,7 +109,7 @@ func (s *Scratch) Edits(ctx context.Context, lim Limits) (Edits, error) {
 		return out, err
 	}
 	k := &looker{ctx: ctx, objs: s.r.objs, lim: lim, base: map[string]entry{}, seen: map[string]bool{}}
-	if err := flatten(ctx, k.objs, root, "", k.base); err != nil {
+	if err := k.list(root, ""); err != nil {
 		return out, err
 	}
 	tree, err := s.open()

@@ -25,6 +25,7 @@ type looker struct {
 	base    map[string]entry // every file, link and submodule of the base
 	seen    map[string]bool  // paths of base that are still there
 	found   []found
+	folders int // of the base
 	entries int
 }
 
@@ -36,21 +37,22 @@ type found struct {
 	unfit *Unfit
 }
 
-// flatten lists every leaf of a tree by its path.
-func flatten(ctx context.Context, objs store, tree OID, at string, out map[string]entry) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// list notes every file, link and submodule of the base by its path.
+func (k *looker) list(tree OID, at string) error {
+	if err := k.ctx.Err(); err != nil {
+		return context.Cause(k.ctx)
 	}
-	es, err := readTree(objs, tree)
+	es, err := readTree(k.objs, tree)
 	if err != nil {
 		return err
 	}
 	for _, e := range es {
 		if !e.isDir() {
-			out[at+e.name] = e
+			k.base[at+e.name] = e
 			continue
 		}
-		if err := flatten(ctx, objs, e.oid, at+e.name+"/", out); err != nil {
+		k.folders++
+		if err := k.list(e.oid, at+e.name+"/"); err != nil {
 			return err
 		}
 	}
@@ -114,7 +116,7 @@ func (k *looker) one(root *os.Root, at, name string) error {
 	if p == ".git" {
 		return nil // the agent's own repository, whatever has become of it
 	}
-	if k.entries++; k.entries > k.lim.Entries+len(k.base) {
+	if k.entries++; k.entries > k.lim.Entries+len(k.base)+k.folders {
 		return Unfits{{Code: UnfitCount, Text: fmt.Sprintf("more than %d files and folders were added; leave out what is built", k.lim.Entries)}}
 	}
 	st, err := root.Lstat(name)
@@ -266,7 +268,7 @@ func blobID(b []byte, idLen int) OID {
 // openFile opens the regular file that st describes: opening never waits, as it
 // would for the other end of a pipe that took the file's place.
 func openFile(root *os.Root, name string, st fs.FileInfo) (*os.File, error) {
-	if st.Mode().Perm()&0o400 == 0 {
+	if own, ok := st.Sys().(*syscall.Stat_t); ok && own.Nlink == 1 && st.Mode().Perm()&0o400 == 0 { // else it has a name elsewhere, too
 		if err := root.Chmod(name, st.Mode().Perm()|0o600); err != nil {
 			return nil, err
 		}
