@@ -161,7 +161,17 @@ func (s *Scratch) layOut(ctx context.Context, who Signature) error {
 	}
 	_, err := g.run(ctx, call{args: []string{"-c", "checkout.workers=0", "-c", "core.hooksPath=" + os.DevNull,
 		"reset", "-q", "--hard", "--no-recurse-submodules", string(s.base)}})
+	if from := s.r.promisor(ctx); exitCode(err) > 0 && from != "" {
+		return fmt.Errorf("%w; this clone is partial and lacks files of the base: run git fetch --refetch --no-filter %s", err, from)
+	}
 	return err
+}
+
+// promisor is the remote that a partial clone gets missing objects from, "" for a whole clone.
+func (r *Repo) promisor(ctx context.Context) string {
+	out, _ := r.line(ctx, "config", "--name-only", "--get-regexp", `^remote\..*\.promisor$`)
+	name, _, _ := strings.Cut(out, "\n")
+	return strings.TrimSuffix(strings.TrimPrefix(name, "remote."), ".promisor")
 }
 
 // hardened runs git in dir without anybody's configuration, attributes, identity or home.

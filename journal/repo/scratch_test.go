@@ -253,6 +253,19 @@ func TestScratchShallowAndLinked(t *testing.T) {
 	}
 }
 
+func TestScratchOfAPartialClone(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "a", "1")
+	git(t, r.Root(), "config", "uploadpack.allowFilter", "true")
+	dir := t.TempDir() + "/c"
+	git(t, r.Root(), "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+r.Root(), dir)
+	if _, err := open(t, dir).Scratch(context.Background(), t.TempDir(), base, agent); err == nil || !strings.Contains(err.Error(), "git fetch --refetch --no-filter origin") {
+		t.Errorf("want the way out: %v", err)
+	}
+	git(t, dir, "fetch", "-q", "--refetch", "--no-filter", "origin")
+	scratch(t, open(t, dir), base)
+}
+
 func TestScratchRefusesItsOwnRepository(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t, "a", "1")

@@ -333,11 +333,12 @@ func TestAStrictSessionSeesNoMore(t *testing.T) {
 	s := &script{says: []string{says(handover(deliver.SchemaFindings), finished)}}
 	in := start(c, s)
 	in.Request.Files, in.Request.Graph, in.Request.Inputs = files, g, []string{"docs/a.md"}
+	in.Request.Desk = func(context.Context) (session.Desk, error) { return session.Desk{}, nil }
 	if _, err := Run(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
 	got := s.got[0]
-	if len(got.Inputs) > 0 || got.Role != "validator" || got.After != "execution" {
+	if len(got.Inputs) > 0 || got.Desk != nil || got.Role != "validator" || got.After != "execution" {
 		t.Errorf("got %+v", got)
 	}
 	if err := fstest.TestFS(got.Files, "docs/a.md", "tasks/outside.md", "knowledge/terms/ebb.md", "knowledge/handoffs/mine.md"); err != nil {

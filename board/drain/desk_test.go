@@ -1,0 +1,162 @@
+package drain
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// atDesk is a world whose sessions do something at their desk and then emit an atom.
+func atDesk(t *testing.T, do func(session.Desk)) *world {
+	t.Helper()
+	w := newWorld(t, paid, "t")
+	w.o.Temp = t.TempDir()
+	w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
+		d, err := r.Desk(ctx)
+		if err != nil {
+			return session.Emission{}, err
+		}
+		do(d)
+		return says(term("tide")), nil
+	}
+	return w
+}
+
+// empty wants no scratch repository left.
+func (w *world) empty() {
+	w.t.Helper()
+	if left, _ := filepath.Glob(w.o.Temp + "/*/*"); len(left) > 0 {
+		w.t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestDeskIsThePinnedBase(t *testing.T) {
+	t.Parallel()
+	var w *world
+	w = atDesk(t, func(d session.Desk) {
+		pins, err := w.repo.Refs("refs/odd/base/")
+		if err != nil || len(pins) != 1 {
+			t.Fatalf("pins %v, %v", pins, err)
+		}
+		desk, err := repo.Open(d.Tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if head, err := desk.Ref("HEAD"); err != nil || head != pins[0].New {
+			t.Errorf("the desk is at %s, %v; want %s", head, err, pins[0].New)
+		}
+		b, err := os.ReadFile(filepath.Join(d.Tree, "knowledge/tasks/t.md"))
+		if err != nil || !strings.Contains(string(b), "in_progress") {
+			t.Errorf("got %s, %v", b, err)
+		}
+	})
+	w.must()
+	w.empty()
+	if ledger := w.ledgers(); strings.Contains(ledger, "scratch") {
+		t.Errorf("a tidy desk is told:\n%s", ledger)
+	}
+}
+
+// One session has one desk, however often it is asked for.
+func TestDeskStaysOverATurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "t")
+	w.o.Temp = t.TempDir()
+	w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
+		a, err := r.Desk(ctx)
+		b, again := r.Desk(ctx)
+		if err != nil || again != nil || a != b {
+			t.Errorf("%v %v, then %v %v", a, err, b, again)
+		}
+		return says(term("tide")), nil
+	}
+	w.must()
+	w.empty()
+}
+
+func TestWhatIsLeftOnADesk(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		do   func(session.Desk)
+		want string // in the session's record
+	}{
+		"a change":  {func(d session.Desk) { os.WriteFile(d.Tree+"/a.go", []byte("package a\n"), 0o600) }, `"scratch":{"changed":1}`},
+		"no change": {func(d session.Desk) { os.Symlink("/", d.Tree+"/l"); os.Symlink("/", d.Tree+"/m") }, `"scratch":{"refused":["symlink"]}`},
+		"no desk":   {func(d session.Desk) { os.RemoveAll(d.Tree) }, `"scratch":{"refused":["tree-gone"]}`},
+		"nothing":   {func(d session.Desk) { os.RemoveAll(filepath.Dir(d.Tree)) }, `"scratch":{"refused":["tree-gone"]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := atDesk(t, tc.do)
+			r := w.must()
+			if got := w.ledgers(); !strings.Contains(got, tc.want) {
+				t.Errorf("want %s in\n%s", tc.want, got)
+			}
+			if r.Tasks[0].State != "review" || r.Tasks[0].Effects["added"] != 1 {
+				t.Errorf("the atom did not land: %+v", r.Tasks[0])
+			}
+			w.empty()
+		})
+	}
+}
+
+func TestAnInterruptedDeskIsRemoved(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	w := atDesk(t, func(d session.Desk) {
+		os.WriteFile(d.Tree+"/a.go", []byte("package a\n"), 0o600)
+		cancel()
+	})
+	if _, err := w.drain(ctx); err == nil {
+		t.Error("want the interruption")
+	}
+	w.empty()
+	if got := w.ledgers(); strings.Contains(got, "scratch") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestNoRoomForADesk(t *testing.T) {
+	t.Parallel()
+	w := atDesk(t, func(session.Desk) { t.Error("a session ran") })
+	w.o.Temp = filepath.Join(w.repo.Root(), "tmp")
+	if err := os.Mkdir(w.o.Temp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := w.repo.Ref("HEAD")
+	_, err := w.drain(t.Context())
+	after, _ := w.repo.Ref("HEAD")
+	if code(err) != "no-scratch" || before != after {
+		t.Errorf("got %v, %s to %s", err, before, after)
+	}
+}
+
+func TestCodesOfWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	l := left{refused: repo.Unfits{{Code: "symlink"}, {Code: "case-collision"}, {Code: "symlink"}}, fault: "out of time"}
+	if d := cmp.Diff([]string{"symlink", "case-collision", "unreadable"}, l.codes()); d != "" {
+		t.Error(d)
+	}
+}
+
+// ledgers is every ledger file of the board.
+func (w *world) ledgers() string {
+	w.t.Helper()
+	names, _ := filepath.Glob(w.repo.Root() + "/knowledge/ledger/*/*.jsonl")
+	var all strings.Builder
+	for _, n := range names {
+		b, err := os.ReadFile(n)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		all.Write(b)
+	}
+	return all.String()
+}
