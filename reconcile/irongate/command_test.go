@@ -377,7 +377,7 @@ func TestCommandPolicy(t *testing.T) {
 	t.Parallel()
 	p := CommandPolicy{
 		Allow:   [][]string{{"go", "test"}, {"make"}, {"bash", "scripts/ci.sh"}},
-		Root:    "/work/repo",
+		Root:    "/srv/repo",
 		Dir:     "sub",
 		Outside: []string{"/tmp"},
 	}
@@ -394,13 +394,13 @@ func TestCommandPolicy(t *testing.T) {
 		{"bash scripts/ci.sh", ""},
 		{"bash scripts/other.sh", "?"},
 		{"go test -exec ./x", "!command_runs_program"},
-		{"touch /work/repo/a.go b.go ../c.go", "+a.go +c.go +sub/b.go"},
+		{"touch /srv/repo/a.go b.go ../c.go", "+a.go +c.go +sub/b.go"},
 		{"touch ../../repo/a.go", "+a.go"},
-		{"touch ../../x", "+/work/x !command_outside"},
-		{"touch /work/repository/a", "+/work/repository/a !command_outside"},
+		{"touch ../../x", "+/srv/x !command_outside"},
+		{"touch /srv/repository/a", "+/srv/repository/a !command_outside"},
 		{"touch /tmp/x /tmp/../etc/x", "+/etc/x +/tmp/x !command_outside"},
-		{"rm -rf /work/repo", "!command_destroys"},
-		{"rm -rf /work", "!command_destroys"},
+		{"rm -rf /srv/repo", "!command_destroys"},
+		{"rm -rf /srv", "!command_destroys"},
 		{"rm -rf ..", "!command_destroys"},
 	})
 }
