@@ -78,6 +78,17 @@ func (c *charter) say(name string, rules ...Rule) {
 	}
 }
 
+// nearly is the key that a name misses by one letter, "" for none. Only keys
+// that forbid or oblige are asked: one that was misspelled would be a permission.
+func nearly(name string) string {
+	for _, key := range []string{sayAlways, sayNever, sayBlocked, sayGateCommand} {
+		if okf.Distance(name, key) == 1 {
+			return key
+		}
+	}
+	return ""
+}
+
 // sentence is text on one line, without what a reader cannot see.
 func sentence(s string) string { return strings.Join(strings.Fields(okf.Visible(s)), " ") }
 

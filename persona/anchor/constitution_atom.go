@@ -44,10 +44,8 @@ func FromAtom(a *okf.Atom, root string) (Constitution, []Problem) {
 	}
 	c.say(sayRole, Rule{path.Base(string(a.ID)), a.Line("id")})
 	c.say(sayMission, Rule{a.Description, a.Line("description")})
-	for _, key := range atomKeys() {
-		if f, ok := a.Field(key); ok {
-			c.field(a, f)
-		} else if f, ok := a.Field(strings.TrimSuffix(key, "s")); ok {
+	for _, f := range a.Fields {
+		if key := c.key(f.Key, f.Line); key != "" {
 			f.Key = key
 			c.field(a, f)
 		}
@@ -94,13 +92,16 @@ func itemLines(b []byte, line, n int) []int {
 	return at
 }
 
-// headed is the key that a heading stands for, "" for none.
-func headed(text string) string {
+// key is the one that a name or a heading at line stands for, "" for none.
+func (c *charter) key(text string, line int) string {
 	name := strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" _-\t:.", r) }), "_"))
 	for _, key := range atomKeys() {
 		if name == key || name+"s" == key || name == key+"s" {
 			return key
 		}
+	}
+	if near := nearly(name); near != "" {
+		c.fail(line, "%q is no key; did you mean %s?", text, near)
 	}
 	return ""
 }
@@ -113,7 +114,7 @@ func (c *charter) body(a *okf.Atom) {
 	slices.SortFunc(heads, func(x, y okf.Heading) int { return x.Line - y.Line })
 	lines := strings.Split(string(a.Body()), "\n")
 	for i, h := range heads {
-		key, end := headed(h.Text), a.BodyLine+len(lines)
+		key, end := c.key(h.Text, h.Line), a.BodyLine+len(lines)
 		if key == "" {
 			continue
 		}

@@ -13,8 +13,9 @@ func octaveKeys() map[string]string {
 	return map[string]string{
 		"ROLE": sayRole, "COGNITION": sayCognition, "ARCHETYPE": sayArchetypes, "ARCHETYPES": sayArchetypes, "MISSION": sayMission,
 		"MUST_ALWAYS": sayAlways, "MUST_NEVER": sayNever, "GATES": sayGates,
-		"AUTHORITY_BLOCKING": sayBlocking, "AUTHORITY.BLOCKING": sayBlocking,
-		"ESCALATION_TARGET": sayEscalation, "PATHS": sayPaths, "BLOCKED_PATHS": sayBlocked, "GATE_COMMANDS": sayGateCommand,
+		"AUTHORITY_BLOCKING": sayBlocking,
+		"ESCALATION_TARGET":  sayEscalation, "PATHS": sayPaths,
+		"BLOCKED_PATH": sayBlocked, "BLOCKED_PATHS": sayBlocked, "GATE_COMMAND": sayGateCommand, "GATE_COMMANDS": sayGateCommand,
 	}
 }
 
@@ -66,6 +67,9 @@ func (r *octaveReader) walk(entries []*octave.Entry, parent string, meta bool) {
 			name = sayBlocking
 		}
 		line, _ := r.doc.Pos(e)
+		if near := nearly(strings.ToLower(e.Key)); name == "" && near != "" {
+			r.fail(line, "%s is no key; did you mean %s?", e.Key, strings.ToUpper(near))
+		}
 		switch {
 		case e.Kind == octave.Envelope || e.Kind == octave.Section:
 			r.walk(e.Entries, e.Key, false)

@@ -98,6 +98,7 @@ func TestFromOctaveRefuses(t *testing.T) {
 		{"glob leaves", "ROLE::a\nBLOCKED_PATHS::[\"../x\"]\n", "a.oct.md:2: blocked_paths: \"../x\""},
 		{"glob absolute", "ROLE::a\nPATHS::[\n  \"src/**\",\n  \"/etc/**\"\n]\n", "a.oct.md:4: paths: \"/etc/**\""},
 		{"glob open", "ROLE::a\nBLOCKED_PATHS::[\"src/[a\"]\n", "a.oct.md:2: blocked_paths: \"src/[a\" is no glob"},
+		{"misspelled", "===X===\n§1::A\n  ROLE::a\n  MUST_NEVR::[\"x\"]\n===END===\n", "a.oct.md:4: MUST_NEVR is no key; did you mean MUST_NEVER?"},
 		{"structure", "===X===\nROLE::a\nMUST_NEVER::[\n  \"x\n===END===\n", "a.oct.md:3:"},
 		{"control", "ROLE::a\nMISSION::\"\u202ex\"\n", "a.oct.md:2:"},
 		{"too big", "ROLE::a\n" + strings.Repeat("// x\n", 1<<18), "a.oct.md:1: the file is over 1 MiB"},
@@ -242,6 +243,8 @@ func TestFromAtomRefuses(t *testing.T) {
 		{"nested", "gates: [[a]]\n", "k/roles/a.md:4: gates: the value is no text"},
 		{"null", "blocked_paths:\n", "k/roles/a.md:4: blocked_paths: the value is no text"},
 		{"glob", "blocked_paths: [a b]\n", "k/roles/a.md:4: blocked_paths: \"a b\" is no glob"},
+		{"misspelled", "must-nevr: x\n", "k/roles/a.md:4: \"must-nevr\" is no key; did you mean must_never?"},
+		{"a heading misspelled", "---\n# Blockd paths\n---\n", "k/roles/a.md:5: \"Blockd paths\" is no key; did you mean blocked_paths?"},
 		{"cognition", "cognition: [LOGOS, ETHOS]\n", "k/roles/a.md:4: a second cognition"},
 		{"archetype", "archetype: two words\n", "k/roles/a.md:4: \"two words\" is no archetype's name"},
 	} {
