@@ -13,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/surface"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // handed is the handoff of one session, not yet committed.
@@ -50,7 +51,7 @@ func (d *drain) handover(w *work, slug, title string) {
 		w.blocked("emission refused: the deliverable cannot be handed over: %v", err)
 		return
 	}
-	if clean := session.Redact(text); !bytes.Equal(clean, text) {
+	if clean := irongate.Redact(text); !bytes.Equal(clean, text) {
 		w.blocked("emission refused: the deliverable holds what looks like a credential")
 		return
 	}
@@ -116,7 +117,7 @@ func hinted(n int) string {
 }
 
 // clean is a text for the journal: visible, and without what looks like a credential.
-func clean(s string) string { return okf.Visible(string(session.Redact([]byte(s)))) }
+func clean(s string) string { return okf.Visible(string(irongate.Redact([]byte(s)))) }
 
 // tell appends an entry to the run's journal.
 func (d *drain) tell(ch repo.Changes, letter, facet, title, content string) error {

@@ -18,6 +18,7 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // Invocation is a session that no task of the board asks for. The options'
@@ -162,7 +163,7 @@ func (d *drain) unleased(t board.Task, b bound) contract.Refusals {
 
 // asked is the invocation as a task that is on no board; its id is the run's.
 func (d *drain) asked(inv Invocation) board.Task {
-	t := board.Task{ID: okf.ID(d.Run), Title: string(session.Redact([]byte(inv.Title))), Role: d.Call.WorkRole, Attempts: 1}
+	t := board.Task{ID: okf.ID(d.Run), Title: string(irongate.Redact([]byte(inv.Title))), Role: d.Call.WorkRole, Attempts: 1}
 	if !free(d.at.cfg) {
 		t.Budget = d.at.cfg.Session.MaxCost * budget.MicroUSD(max(inv.Sessions, 1))
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // work is what became of a claimed task before anything of it is committed.
@@ -44,7 +45,7 @@ type work struct {
 
 // blocked ends the work with a reason, which may hold what a session said.
 func (w *work) blocked(format string, args ...any) *work {
-	w.verdict, w.reason = board.ToBlocked, string(session.Redact(fmt.Appendf(nil, format, args...)))
+	w.verdict, w.reason = board.ToBlocked, string(irongate.Redact(fmt.Appendf(nil, format, args...)))
 	return w
 }
 
@@ -270,7 +271,7 @@ func (d *drain) judge(w *work, g *okf.Graph, p anchor.Live) {
 	}
 	in := make([]reconcile.Incoming, 0, len(w.emission.Atoms))
 	for _, a := range w.emission.Atoms {
-		if clean := session.Redact(a.Atom.Bytes()); !bytes.Equal(clean, a.Atom.Bytes()) {
+		if clean := irongate.Redact(a.Atom.Bytes()); !bytes.Equal(clean, a.Atom.Bytes()) {
 			w.blocked("emission refused: %s holds what looks like a credential", a.At)
 			return
 		}
@@ -334,7 +335,7 @@ func (d *drain) keepArtifacts(c *claim, w *work) {
 	}
 	put := func(name string, b []byte) {
 		if len(b) > 0 {
-			d.tree[path.Join(dir, name)] = session.Redact(b)
+			d.tree[path.Join(dir, name)] = irongate.Redact(b)
 		}
 	}
 	put("brief.md", w.brief.Text)

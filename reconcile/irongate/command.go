@@ -141,8 +141,8 @@ type walker struct {
 	v       CommandVerdict
 	funcs   map[string]dirs // functions of the line, with where they were made
 	seen    map[string]bool // findings and reasons given
-	depth   int // of shells
-	inside  int // of programs
+	depth   int             // of shells
+	inside  int             // of programs
 	listed  int
 	pending []string // why the program being judged is unknown
 }

@@ -102,7 +102,9 @@ func (w *walker) move(c call) {
 
 // mayBeFolder guesses for a work tree that is not at hand: a name without an
 // extension may be a folder's.
-func (w *walker) mayBeFolder(n word) bool { return w.p.Files != nil || strings.Trim(path.Ext(n.text), ".") == "" }
+func (w *walker) mayBeFolder(n word) bool {
+	return w.p.Files != nil || strings.Trim(path.Ext(n.text), ".") == ""
+}
 
 func (w *walker) copy(c call) {
 	p := c.options("tSmog", "target-directory", "suffix", "mode", "owner", "group")

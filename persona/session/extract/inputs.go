@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // The limits on reading: a file over maxFile or beyond maxFiles or maxTotal is
@@ -120,32 +122,10 @@ func (c *collector) glob(pattern string) {
 		c.skip(pattern, "matches no markdown file")
 		return
 	}
-	c.walk(root, func(q string) bool { return markdown(q) && match(parts, strings.Split(q, "/")) })
+	c.walk(root, func(q string) bool { return markdown(q) && irongate.Match(pattern, q) })
 	if len(c.found) == before {
 		c.skip(pattern, "matches no markdown file")
 	}
-}
-
-// match is path.Match part by part, where ** stands for any number of parts.
-func match(pattern, name []string) bool {
-	for len(pattern) > 0 {
-		if pattern[0] == "**" {
-			for i := range len(name) + 1 {
-				if match(pattern[1:], name[i:]) {
-					return true
-				}
-			}
-			return false
-		}
-		if len(name) == 0 {
-			return false
-		}
-		if ok, _ := path.Match(pattern[0], name[0]); !ok {
-			return false
-		}
-		pattern, name = pattern[1:], name[1:]
-	}
-	return len(name) == 0
 }
 
 func (c *collector) walk(root string, want func(string) bool) {

@@ -1,4 +1,4 @@
-package session
+package irongate
 
 import (
 	"strings"
@@ -19,6 +19,19 @@ func TestRedact(t *testing.T) {
 		{"api-key", b62, `use "sk-` + b62 + `"`},
 		{"slack-token", "1234567890-abc", "xo" + "xb-1234567890-abc"},
 		{"jwt", "c2lnbmF0dXJl", "Bearer ey" + "JhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"},
+		{"private-key", "MIGHAg", "-----BEGIN PRIVATE" + " KEY-----\nMIGHAg\nxyz\n-----END PRIVATE" + " KEY-----"},
+		{"private-key", "lQOYBF", "-----BEGIN PGP PRIVATE" + " KEY BLOCK-----\nlQOYBF\n-----END PGP PRIVATE" + " KEY BLOCK-----"},
+		{"api-key", b62, "sk-" + "proj-" + b62},
+		{"github-token", b62, "gh" + "s_" + b62},
+		{"gitlab-token", b62, "gl" + "pat-" + b62},
+		{"stripe-key", b62, "sk" + "_live_" + b62},
+		{"slack-webhook", "B0123456/" + b62, "https://hooks.slack" + ".com/services/T0123456/B0123456/" + b62},
+		{"google-key", b62[:35], "AI" + "za" + b62[:35]},
+		{"google-token", b62, "ya" + "29." + b62},
+		{"registry-token", b62, "np" + "m_" + b62},
+		{"url-password", "s3cretpass", "postgres://app:s3cret" + "pass@db.internal/x"},
+		{"secret", "hunter2hunter9", `API` + `_KEY = "hunter2hunter9"`},
+		{"secret", "p4ssw0rd!", `"password"` + `: 'p4ssw0rd!'`},
 		{"secret", b62, "CLIENT_SECRET=" + b62},
 		{"secret", b62, `"password": "` + b62 + `"`},
 		{"secret", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", "API_TOKEN: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"},
@@ -58,9 +71,50 @@ func TestRedactLeavesAlone(t *testing.T) {
 		"api_key=xxxxxxxxxxxxxxxx1111",
 		"CHANGES in v1.2.3-rc.1+build.20260101",
 		"[redacted:secret]",
+		"password = \"changeme123\"",
+		"API_KEY = \"your-api-key-1\"",
+		"password: \"${DB_PASS_1}\"",
+		"password = \"hunter\"",
+		"token = \"aaaaaaaa1\"",
+		"https://user:pass@example.org",
+		"http://host:8080/path@2",
+		"ssh://git@github.com/x/y.git",
+		"sk_test_4eC39HqLyjWDarjtT1zdp7dc",
+		"npm_config_registry",
+		"the AIza prefix",
+		"glpat-short",
 	} {
 		if got := string(Redact([]byte(text))); got != text {
 			t.Errorf("got %q, want %q untouched", got, text)
+		}
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	key := "AK" + "IAIOSFODNN7EXAMPLE"
+	other := "AK" + "IAIOSFODNN7EXAMPLF"
+	old := []byte("a\nid = " + key + "\n")
+	for _, c := range []struct {
+		name  string
+		files []File
+		want  string
+		line  int
+	}{
+		{"new", []File{{Path: "a.go", After: []byte("x\ny\nid = " + key)}}, "secret_introduced", 3},
+		{"there before", []File{{Path: "a.go", Before: old, After: append([]byte("more\n"), old...)}}, "", 0},
+		{"moved", []File{{Path: "a.go", Before: old}, {Path: "b.go", After: old}}, "", 0},
+		{"changed for another", []File{{Path: "a.go", Before: old, After: []byte("id = " + other)}}, "secret_introduced", 1},
+		{"taken out", []File{{Path: "a.go", Before: old, After: []byte("a\n")}}, "", 0},
+	} {
+		got := Secrets(c.files)
+		if codes(got) != c.want || c.line > 0 && got[0].Line != c.line {
+			t.Errorf("%s: %v, want %q in line %d", c.name, got, c.want, c.line)
+		}
+		for _, f := range got {
+			if strings.Contains(f.Error(), "IOSFODNN") {
+				t.Errorf("%s: the finding shows the credential: %v", c.name, f)
+			}
 		}
 	}
 }
