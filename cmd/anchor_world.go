@@ -61,9 +61,11 @@ func (a *anchorage) Close() error { return a.tree.Close() }
 // key is where the key that signs permits is kept.
 func (a *anchorage) key() string { return filepath.Join(a.repo.CommonDir(), "odd", "anchor.key") }
 
-// drained is where drains keep the sessions they bind themselves.
-func (a *anchorage) drained() (*anchor.Store, error) {
-	return anchor.Open(anchor.Place{Root: a.repo.CommonDir(), Dir: "odd/anchor", Key: a.key()})
+// desks are the desk of the work tree and that of the drains, which keep the
+// sessions they bind in the common git directory.
+func (a *anchorage) desks() ([]anchor.Desk, error) {
+	drained, err := anchor.Open(anchor.Place{Root: a.repo.CommonDir(), Dir: "odd/anchor", Key: a.key()})
+	return []anchor.Desk{a.desk, {Store: drained, World: a.desk.World}}, err
 }
 
 func (a *anchorage) world(ctx context.Context) anchor.World {

@@ -1,0 +1,62 @@
+package cmd
+
+import (
+	"context"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/persona/anchor"
+)
+
+func anchorGC(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "gc",
+		Usage:       "remove sessions that were never bound, and archive those whose permit is long over",
+		Description: "odd anchor gc\nodd anchor gc --max-age 48h",
+		Flags: []cli.Flag{
+			&cli.DurationFlag{Name: "max-age", Value: 24 * time.Hour, Usage: "how old a session must be, a `DURATION`"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			if c.Duration("max-age") <= 0 {
+				return usage("anchor gc: --max-age %s: want a time above zero, like 24h", c.Duration("max-age"))
+			}
+			return runAnchorGC(c.Context, env, c.Duration("max-age"), c.Bool("json"))
+		},
+	})
+}
+
+func runAnchorGC(ctx context.Context, env Env, age time.Duration, asJSON bool) error {
+	a, err := openAnchor(ctx, env)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	desks, err := a.desks()
+	if err != nil {
+		return err
+	}
+	all, rows := []anchor.Swept{}, [][]string{}
+	for _, d := range desks {
+		some, err := d.GC(age)
+		if err != nil {
+			return err
+		}
+		all = append(all, some...)
+	}
+	for _, s := range all {
+		what, why := "removed", s.Why
+		if s.Problem != nil {
+			what, why = "left", s.Problem.String()
+		}
+		rows = append(rows, []string{s.Token, s.State, what, why})
+	}
+	if asJSON {
+		return printJSON(env, all)
+	}
+	return printRows(env, rows)
+}

@@ -1,0 +1,41 @@
+package cmd
+
+import (
+	"context"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+func anchorRelease(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "release",
+		Usage:       "end a session: its permit is gone and its record archived",
+		ArgsUsage:   "TOKEN",
+		Description: "odd anchor release TOKEN --reason 'the docs are mended'",
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Value: "done", Usage: "why it ends, a `SENTENCE`"}, jsonFlag()},
+		Action: func(c *cli.Context) error {
+			token, err := oneArg(c, "TOKEN")
+			if err != nil {
+				return err
+			}
+			return runAnchorRelease(c.Context, env, token, c.String("reason"), c.Bool("json"))
+		},
+	})
+}
+
+func runAnchorRelease(ctx context.Context, env Env, token, reason string, asJSON bool) error {
+	a, err := openAnchor(ctx, env)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	done, err := a.desk.Release(token, reason)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, done)
+	}
+	return printRows(env, [][]string{{done.Token, "released", done.Role, done.ReleasedAt.UTC().Format(time.RFC3339), done.Reason}})
+}

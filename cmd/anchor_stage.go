@@ -1,0 +1,82 @@
+package cmd
+
+import (
+	"context"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/persona/anchor"
+)
+
+func anchorContext(env Env) *cli.Command {
+	return anchorStage(env, "context", "prove the constitution was read, by BIND; answers with the place of work and the next template",
+		anchor.Desk.Context)
+}
+
+func anchorProof(env Env) *cli.Command {
+	return anchorStage(env, "proof", "prove what the session means to do, by TENSIONS and COMMIT; answers with the anchor and the permit",
+		anchor.Desk.Proof)
+}
+
+func anchorExpress(env Env) *cli.Command {
+	return anchorStage(env, "express", "bind an express session by a COMMIT alone; the tensions are made from the constitution",
+		anchor.Desk.Express)
+}
+
+// anchorStage is a verb that hands a payload to a stage.
+func anchorStage(env Env, name, about string, stage func(anchor.Desk, string, []byte) anchor.Result) *cli.Command {
+	return command(&cli.Command{
+		Name:        name,
+		Usage:       about,
+		ArgsUsage:   "TOKEN [FILE|-]",
+		Description: "odd anchor " + name + " TOKEN - < payload\nodd anchor " + name + " TOKEN --payload @payload",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "payload", Usage: "the payload itself, or `@FILE`, or - for stdin, instead of the argument"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			file, inline, err := payloadSource(c)
+			if err != nil {
+				return err
+			}
+			return runAnchorStage(c.Context, env, verbOf(c), c.Args().First(), file, inline, stage, c.Bool("json"))
+		},
+	})
+}
+
+// payloadSource reads where the payload is: a file, - for stdin, or the flag itself.
+func payloadSource(c *cli.Context) (file, inline string, err error) {
+	flag, given := c.String("payload"), c.IsSet("payload")
+	switch {
+	case c.NArg() < 1 || c.NArg() > 2 || c.Args().First() == "":
+		return "", "", usage("%s: want TOKEN, and FILE or -; see odd help %s", verbOf(c), verbOf(c))
+	case given == (c.NArg() == 2):
+		return "", "", usage("%s: want the payload once: - for stdin, a file, or --payload", verbOf(c))
+	case !given:
+		return c.Args().Get(1), "", nil
+	case flag == "-":
+		return "-", "", nil
+	}
+	if name, ok := strings.CutPrefix(flag, "@"); ok {
+		return name, "", nil
+	}
+	return "", flag, nil
+}
+
+func runAnchorStage(ctx context.Context, env Env, verb, token, file, inline string, stage func(anchor.Desk, string, []byte) anchor.Result, asJSON bool) error {
+	payload := []byte(inline)
+	if file != "" {
+		b, err := readInput(env, file, anchor.MaxPayload) // one byte more is the stage's to refuse
+		if err != nil {
+			return err
+		}
+		payload = b
+	}
+	a, err := openAnchor(ctx, env)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	return printAnchor(env, verb, stage(a.desk, token, payload), asJSON)
+}

@@ -1,0 +1,86 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/anchor"
+)
+
+func anchorVerify(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "verify",
+		Usage:       "say whether a session's permit holds, and what has changed since it was bound",
+		ArgsUsage:   "[TOKEN]",
+		Description: "odd anchor verify TOKEN\nodd anchor verify\n\nWithout TOKEN every bound session is told. Exit 3 means that one does not hold.",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return usage("anchor verify: unexpected argument %q; see odd help anchor verify", c.Args().Get(1))
+			}
+			return runAnchorVerify(c.Context, env, c.Args().First(), c.Bool("json"))
+		},
+	})
+}
+
+func runAnchorVerify(ctx context.Context, env Env, token string, asJSON bool) error {
+	a, err := openAnchor(ctx, env)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	all := []anchor.Verdict{}
+	if token != "" {
+		all = append(all, a.desk.Verify(token))
+	} else {
+		held, err := a.desk.Permits("")
+		if err != nil {
+			return err
+		}
+		for _, v := range held {
+			all = append(all, a.desk.Verify(v.Token))
+		}
+	}
+	switch {
+	case asJSON && token != "":
+		err = printJSON(env, all[0])
+	case asJSON:
+		err = printJSON(env, all)
+	default:
+		err = printVerdicts(env, all)
+	}
+	var bad []string
+	for _, v := range all {
+		if !v.Valid {
+			bad = append(bad, codesOf(v.Errors)...)
+		}
+	}
+	if err != nil || len(bad) == 0 {
+		return err
+	}
+	talk(env, "anchor verify: refused [%s]", strings.Join(bad, ", "))
+	return exitCode(exitRefused)
+}
+
+func printVerdicts(env Env, all []anchor.Verdict) error {
+	var b strings.Builder
+	for _, v := range all {
+		word, what := "holds", ""
+		if !v.Valid {
+			word = "does not hold"
+		}
+		if p := v.Permit; p != nil {
+			what = fmt.Sprintf("\t%s\t%s\t%s\t%s", p.Role, p.Tier, p.Branch, p.ExpiresAt.UTC().Format(time.RFC3339))
+		}
+		fmt.Fprintf(&b, "%s\t%s%s\n", v.Token, word, what)
+		b.WriteString(problemLines(v.Errors, ""))
+		b.WriteString(problemLines(v.Warnings, ""))
+	}
+	_, err := fmt.Fprint(env.Stdout, okf.Visible(b.String()))
+	return err
+}
