@@ -70,9 +70,18 @@ func ask(parts []string, g Given) string {
 func duties(section string, g Given) []string {
 	switch section {
 	case "BIND":
+		cognition := "COGNITION is one of " + strings.Join(cognitions(), ", ") + ": your constitution says which; read it."
+		if g.Constitution.Cognition == "" {
+			cognition = "COGNITION is one of " + strings.Join(cognitions(), ", ") + ": your constitution leaves it to you."
+		}
+		names := "ARCHETYPES are names that your constitution declares."
+		if len(g.Constitution.Archetypes) == 0 {
+			names = "ARCHETYPES may be left out: your constitution declares none."
+		}
 		return []string{
 			"ROLE is " + roleName(g.Role) + ".",
-			"COGNITION and ARCHETYPES are what your constitution says they are; read it.",
+			cognition,
+			names,
 			"AUTHORITY is " + authorityForm + ".",
 		}
 	case "TENSIONS":

@@ -101,7 +101,10 @@ func (j *judge) role(role, asked string, c Constitution) {
 
 func (j *judge) cognition(cognition string, c Constitution) {
 	const at = "BIND.COGNITION"
-	want := "COGNITION:: and one of " + strings.Join(cognitions(), ", ") + ", as your constitution has it"
+	want := "COGNITION:: and one of " + strings.Join(cognitions(), ", ")
+	if c.Cognition != "" {
+		want += ", as your constitution has it"
+	}
 	switch {
 	case cognition == "":
 		j.fail(BindUnsaid, at, "", want, "BIND has no COGNITION")
