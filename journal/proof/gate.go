@@ -171,6 +171,9 @@ func (j *judge) machineMove(f *file, from, to board.State) string {
 	if j.kind != boardCommit {
 		return fmt.Sprintf("a machine's commit moves the task from %s to %s outside a run's claim, result or sweep", from, to)
 	}
+	if from == board.Review && to == board.Backlog && j.expires(string(old.ID)) {
+		return "" // whether its time was over is row 15's
+	}
 	mover := board.Sweeper
 	switch {
 	case to == board.InProgress:

@@ -127,7 +127,7 @@ func (j *judge) line(l line) {
 	switch {
 	case l.record.Run != run:
 		j.find(l.path, l.n, "is a record of %s in the file of %s", l.record.Run, run)
-	case j.kind == person || j.run != run:
+	case (j.kind == person || j.run != run) && !j.ownWord(l.record):
 		j.find(l.path, l.n, "is a record of %s that another commit than its own adds", run)
 	}
 	if l.record.Kind != ledger.Outcome {

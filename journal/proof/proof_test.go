@@ -18,6 +18,7 @@ func TestAnHonestHistoryIsClean(t *testing.T) {
 	s := begin(t, lawful(t, ""), nil)
 	s.tell()
 	s.slowly()
+	s.piped()
 	r := s.check("", s.tip())
 	if d := cmp.Diff([]string{}, found(r)); d != "" {
 		t.Error(d)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/ledger"
@@ -109,8 +110,10 @@ type story struct {
 	branch string                          // the branch steps land on
 	heads  map[string]repo.OID             // the branches, as refs only once they are checked
 
-	proposals map[string]repo.OID // the last of a task
-	override  map[string]any      // what a person declares for the next claims, nil for nothing
+	proposals map[string]repo.OID              // the last of a task
+	override  map[string]any                   // what a person declares for the next claims, nil for nothing
+	ops       map[string]pipeline.Op           // that wait, by task
+	pipes     func(*story, *run, repo.Changes) // what every run has
 }
 
 func begin(t testing.TB, toml string, tamper map[string]func(*story, *draft)) *story {
@@ -123,7 +126,7 @@ func begin(t testing.TB, toml string, tamper map[string]func(*story, *draft)) *s
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &story{TB: t, r: r, now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), tamper: tamper, branch: "main", heads: map[string]repo.OID{}, proposals: map[string]repo.OID{}}
+	s := &story{TB: t, r: r, now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), tamper: tamper, branch: "main", heads: map[string]repo.OID{}, proposals: map[string]repo.OID{}, ops: map[string]pipeline.Op{}}
 	ch := repo.Changes{"odd.toml": []byte(toml), "README.md": []byte("# Ours\n")}
 	for name, text := range map[string]string{
 		"roles/editor.md":  "---\ntype: role\ntitle: Editor\n---\n",
@@ -225,16 +228,17 @@ type run struct {
 	proposal repo.OID
 	paths    []any
 	trace    string
-	session  map[string]any  // what its session's record says besides the substrate
-	also     repo.Changes    // what its result commit holds besides
-	silent   bool            // it has no session
-	tells    []journal.Entry // what its journal has besides
+	session  map[string]any                   // what its session's record says besides the substrate
+	also     repo.Changes                     // what its result commit holds besides
+	silent   bool                             // it has no session
+	tells    []journal.Entry                  // what its journal has besides
+	pipes    func(*story, *run, repo.Changes) // records of an op, behind its outcome
 }
 
 func (s *story) newRun(task string) *run {
 	s.n++
 	id := fmt.Sprintf("run-01KJ0000000000000000%06d", s.n)
-	return &run{id: id, task: task, file: "knowledge/" + ledger.Path(id, s.now)}
+	return &run{id: id, task: task, file: "knowledge/" + ledger.Path(id, s.now), pipes: s.pipes}
 }
 
 // record appends to the run's ledger, as a draft or the branch has it.
@@ -309,6 +313,9 @@ func (s *story) result(w *run, cost int64, atoms repo.Changes) {
 	}
 	ch[taskFile(w.task)] = b
 	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Team: t.Team, Cost: cost, Trace: w.trace, Data: data})
+	if w.pipes != nil {
+		w.pipes(s, w, ch)
+	}
 	s.journal(w, ch, append([]journal.Entry{{Type: "O", Title: w.task, Content: "done"}}, w.tells...)...)
 	maps.Copy(ch, w.also)
 	s.land(s.make("result", w.task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}, {"Odd-Trace", w.trace}}}))
@@ -389,6 +396,7 @@ func (s *story) approve(w *run, verify bool) repo.OID {
 		s.Fatal(err)
 	}
 	d := draft{who: annMail, parents: []repo.OID{s.tip(), w.proposal}, tree: tree, ch: repo.Changes(files), trailers: approval(w)}
+	s.endOp(w.task, d.ch, pipeline.Merged)
 	d.ch["knowledge/index.md"] = fmt.Appendf(nil, "# Index\n\n%s\n", w.task)
 	if verify {
 		d.set("Odd-Verified", "1 atoms")
@@ -406,7 +414,9 @@ func (s *story) reject(w *run) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.land(s.make("reject", w.task, draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{taskFile(w.task): b},
+	ch := repo.Changes{taskFile(w.task): b}
+	s.endOp(w.task, ch, pipeline.Rejected)
+	s.land(s.make("reject", w.task, draft{who: annMail, parents: []repo.OID{s.tip()}, ch: ch,
 		trailers: [][2]string{{"Odd-Task", w.task}, {"Odd-Run", w.id}, {"Odd-Rejected-By", "human:" + annMail}}}))
 }
 

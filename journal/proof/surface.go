@@ -57,6 +57,9 @@ func (a *act) trespass(f *file) string {
 	case proposal:
 		return outsideProposal(f)
 	case syncCommit:
+		if strings.HasPrefix(ledgerOf(f.rel), "op-") {
+			return "" // an ending, or row 14's
+		}
 		if !isTask(f.old) || string(f.old.ID) != a.task {
 			return "a sync commit writes more than its task " + a.task
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -52,7 +53,9 @@ func (s *story) done(w *run, yes repo.OID) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.land(s.make("done", "t", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{taskFile("t"): b},
+	ch := repo.Changes{taskFile("t"): b}
+	s.endOp("t", ch, pipeline.Merged)
+	s.land(s.make("done", "t", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch,
 		trailers: [][2]string{{"Odd-Task", "t"}, {"Odd-Run", w.id}, {"Odd-Proposal", string(w.proposal)}, {"Odd-Approval", string(yes)}}}))
 }
 

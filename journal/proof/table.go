@@ -63,5 +63,11 @@ func rules() []rule {
 			Recomputed: "the old bytes begin the new ones and no file goes (a person may take out a doubled tab); a ledger file holds its own run's records, added by that run; an outcome's trace is the SHA-256 of the bytes before it and the Odd-Trace of its commits",
 			Attested:   "that branches nobody keeps were not rewritten before they were fetched",
 		}, growing},
+		{Row{
+			Invariant: 15, Name: "One ending",
+			Evidence:   "op and op_end records in every ledger of a commit; the claims and outcomes they stand between; the task's state and result; Odd-Approved-By, Odd-Rejected-By, Odd-Approval and Odd-Proposal; review_ttl and auto_apply in odd.toml",
+			Recomputed: "every op is replayed by the table of phases: each record's own id and the hash of the one before it, no phase skipped or tried too often, no clock set back, no tier lowered, what was judged unchanged behind the gate, every ref moved once between an intent and its applied, one ending and nothing after it; an op without one waits while its task is in review for what it moved its branch to, or its run's claim is open; a merge and a no are told in that person's commit, an expiry when review_ttl is over and with the task back in backlog",
+			Attested:   "that the refs moved when the records say; what the phases found",
+		}, concluded},
 	}
 }

@@ -1,0 +1,367 @@
+package proof
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// opLine is a record of an op and where it lies.
+type opLine struct {
+	ledger.Record
+	path string // in its month
+	n    int
+}
+
+// ops is every op that the ledgers of a commit tell.
+type ops struct {
+	lines    []opLine // path in the repository
+	stories  []pipeline.Story
+	problems []pipeline.Problem
+}
+
+// at is where a record lies.
+func (o ops) at(run string, seq int) (string, int) {
+	for _, l := range o.lines {
+		if l.Run == run && l.Seq == seq {
+			return l.path, l.n
+		}
+	}
+	return "", 1
+}
+
+// opsAt reads the ops of a commit.
+func (h *history) opsAt(commit repo.OID) (ops, error) {
+	var out ops
+	law, err := h.lawAfter(commit)
+	if err != nil {
+		return out, err
+	}
+	tree, mode, err := h.trees.Find(commit, law.Root+"/ledger")
+	if err != nil || mode != folder {
+		return out, err
+	}
+	all, err := h.trees.Diff(h.ctx, "", tree)
+	if err != nil {
+		return out, err
+	}
+	var records []ledger.Record
+	for _, ch := range all {
+		lines, err := h.opsIn(ch)
+		if err != nil {
+			return out, err
+		}
+		for _, l := range lines {
+			l.path = path.Join(law.Root, "ledger", ch.Path)
+			out.lines, records = append(out.lines, l), append(records, l.Record)
+		}
+	}
+	out.stories, out.problems = pipeline.ReadOps(records)
+	return out, nil
+}
+
+// opsIn are the records of ops in one ledger file, remembered by blob.
+func (h *history) opsIn(ch repo.Change) ([]opLine, error) {
+	if out, ok := h.ops[ch.New]; ok || path.Ext(ch.Path) != ".jsonl" {
+		return out, nil
+	}
+	b, err := h.bytes(ch.New, ch.NewMode)
+	if err != nil {
+		return nil, err
+	}
+	var out []opLine
+	if bytes.Contains(b, []byte(`"kind":"op`)) {
+		records, _ := ledger.Read(b) // what is wrong in it is row 14's
+		for i, r := range records {
+			if ofOp(r) {
+				out = append(out, opLine{Record: r, n: i + 1})
+			}
+		}
+	}
+	h.ops[ch.New] = out
+	return out, nil
+}
+
+func ofOp(r ledger.Record) bool { return r.Kind == ledger.Op || r.Kind == ledger.OpEnd }
+
+// waitingTask is a task file that an act changes, where it was in review before or is after.
+type waitingTask struct {
+	path     string
+	line     int
+	id       string
+	was, now board.State
+	from     string       // the run whose result it waited with
+	result   board.Result // now
+}
+
+// concluded is invariant 15: every op ends in exactly one record.
+func concluded(j *judge) error {
+	if len(j.Parents) == 0 {
+		return nil // where a history begins
+	}
+	tasks, err := j.waitingTasks()
+	if err != nil {
+		return err
+	}
+	if some, err := j.hasOps(tasks); err != nil || !some {
+		return err
+	}
+	now, err := j.opsAt(j.OID)
+	if err != nil {
+		return err
+	}
+	if err := j.unsound(now); err != nil {
+		return err
+	}
+	for _, s := range now.stories {
+		if err := j.concludes(s, now, tasks); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waitingTasks are the tasks that the act moves into review, within it, or out of it.
+func (j *judge) waitingTasks() ([]waitingTask, error) {
+	var out []waitingTask
+	for _, f := range j.files {
+		if f.rel == "" || path.Ext(f.rel) != ".md" {
+			continue
+		}
+		var side [2]board.Task
+		for i, v := range [2]struct {
+			oid  repo.OID
+			mode string
+		}{{f.Old, f.OldMode}, {f.New, f.NewMode}} {
+			b, err := j.bytes(v.oid, v.mode)
+			if err != nil {
+				return nil, err
+			}
+			if !bytes.Contains(b, []byte(board.Type)) {
+				continue
+			}
+			if a, _ := atom(f.rel, b); isTask(a) {
+				side[i], _ = board.Parse(a)
+			}
+		}
+		was, now := side[0], side[1]
+		if was.State != board.Review && now.State != board.Review {
+			continue
+		}
+		w := waitingTask{path: f.Path, line: 1, id: string(was.ID), was: was.State, now: now.State, from: was.Result.Run, result: now.Result}
+		if now.Atom != nil {
+			w.id, w.line = string(now.ID), now.Atom.Line("state")
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+// hasOps reports an act that could open, go on with or close an op: most could not,
+// and the ledgers of a long history are many.
+func (j *judge) hasOps(tasks []waitingTask) (bool, error) {
+	var runs []string
+	for _, l := range j.lines {
+		switch {
+		case ofOp(l.record):
+			return true, nil
+		case l.record.Kind == ledger.Outcome:
+			runs = append(runs, l.record.Run)
+		case l.record.Kind == ledger.Abandoned:
+			runs = append(runs, l.record.DeadRun)
+		}
+	}
+	for _, w := range tasks {
+		runs = append(runs, w.from)
+	}
+	for _, run := range runs {
+		records, err := j.ledgerAt(j.OID, run)
+		if err != nil || slices.ContainsFunc(records, ofOp) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// unsound reports what is wrong with the records and was not before the act.
+func (j *judge) unsound(now ops) error {
+	var before []pipeline.Problem
+	for _, p := range j.Parents {
+		was, err := j.opsAt(p)
+		if err != nil {
+			return err
+		}
+		before = append(before, was.problems...)
+	}
+	for _, p := range now.problems {
+		if !slices.Contains(before, p) {
+			at, n := now.at(p.Run, p.Seq)
+			j.find(at, n, "%s", p.Text)
+		}
+	}
+	return nil
+}
+
+// concludes judges one op, if the act has to do with it.
+func (j *judge) concludes(s pipeline.Story, now ops, tasks []waitingTask) error {
+	o := s.Op()
+	r := s.Told[len(s.Told)-1].Record
+	at, n := now.at(r.Run, r.Seq)
+	fresh := slices.ContainsFunc(j.lines, func(l line) bool { return l.path == at && l.n == n })
+	i := slices.IndexFunc(tasks, func(w waitingTask) bool { return w.id == o.Task })
+	var task *waitingTask
+	if i >= 0 {
+		task = &tasks[i]
+	}
+	closed := slices.ContainsFunc(j.lines, func(l line) bool {
+		return l.record.Task == o.Task && (l.record.Kind == ledger.Outcome && l.record.Run == o.Run || l.record.Kind == ledger.Abandoned && l.record.DeadRun == o.Run)
+	})
+	if !fresh && task == nil && !closed {
+		return nil
+	}
+	j.checked++
+	why, err := "", error(nil)
+	switch {
+	case fresh && o.At.Sub(j.Author.When) > skew:
+		why = fmt.Sprintf("%s is told at %s, in a commit of %s", o.ID, moment(o.At), moment(j.Author.When))
+	case o.Ended() && fresh:
+		why = j.endsFor(o, r.Run, task)
+	case o.Ended():
+	case o.Phase == pipeline.Waiting:
+		why, err = j.awaits(o, fresh, task)
+		if why != "" && !fresh && task != nil {
+			at, n = task.path, task.line
+		}
+	default:
+		why, err = j.underway(o)
+	}
+	if why != "" {
+		j.find(at, n, "%s", why)
+	}
+	return err
+}
+
+// underway says that an op without an ending is no longer anybody's: its run's
+// claim of the task is closed.
+func (j *judge) underway(o pipeline.Op) (string, error) {
+	moves, err := j.movesAt(j.OID, o.Began.AddDate(0, 0, -1))
+	if err != nil {
+		return "", err
+	}
+	open := false
+	for _, r := range moves {
+		switch {
+		case r.Task != o.Task:
+		case r.Kind == ledger.Claim && r.Run == o.Run:
+			open = true
+		case r.Kind == ledger.Outcome && r.Run == o.Run:
+			open = false
+		}
+	}
+	swept := slices.ContainsFunc(moves, func(r ledger.Record) bool {
+		return r.Kind == ledger.Abandoned && r.DeadRun == o.Run && r.Task == o.Task
+	})
+	if open && !swept {
+		return "", nil
+	}
+	return fmt.Sprintf("%s has no ending: it is in %s, and the claim of %s on %s is closed", o.ID, o.Phase, o.Run, o.Task), nil
+}
+
+// awaits says what is wrong with an op that waits for a person: its task is in
+// review, for what the op moved its branch to, and for as long as odd.toml says.
+func (j *judge) awaits(o pipeline.Op, fresh bool, task *waitingTask) (string, error) {
+	switch {
+	case task == nil && fresh:
+		return fmt.Sprintf("%s waits for a person, and its commit does not put %s in review", o.ID, o.Task), nil
+	case task == nil:
+		return "", nil
+	case task.now != board.Review:
+		return fmt.Sprintf("%s waits for a person without an ending, and its task is %s", o.ID, or(string(task.now), "gone")), nil
+	}
+	r, moved := task.result, o.Moved[0]
+	if r.Commit != moved.New || "refs/heads/"+r.Branch != moved.Ref {
+		return fmt.Sprintf("%s waits with %s on %s, its task with %s on %s", o.ID, short(moved.New), moved.Ref, or(short(r.Commit), "nothing"), or(r.Branch, "no branch")), nil
+	}
+	if !fresh {
+		return "", nil
+	}
+	ttl := o.Clocks.Phase.Sub(o.At)
+	_, then, ok, err := j.taskAt(o.Run, o.Task)
+	if err != nil || ttl == j.law.ReviewTTL || ok && ttl == then.ReviewTTL {
+		return "", err
+	}
+	return fmt.Sprintf("%s may wait %s, odd.toml says %s", o.ID, ttl.Round(time.Millisecond), j.law.ReviewTTL), nil
+}
+
+// endsFor says what is wrong with the ending of an op by whose commit records it:
+// a merge, a no and a cancellation are a person's to say, all the rest a run's.
+func (j *judge) endsFor(o pipeline.Op, writer string, task *waitingTask) string {
+	by := "human:" + j.Author.Email
+	decided := slices.Contains([]pipeline.Reason{pipeline.Merged, pipeline.Rejected, pipeline.CancelledByPerson}, o.Reason)
+	switch {
+	case decided && j.kind != person && (o.Reason != pipeline.Merged || j.kind != syncCommit):
+		return fmt.Sprintf("a machine's commit ends %s as %s; only a person does", o.ID, o.Reason)
+	case !decided && j.kind != boardCommit:
+		return fmt.Sprintf("another commit than a run's ends %s as %s", o.ID, o.Reason)
+	case decided && writer != o.ID:
+		return fmt.Sprintf("%s ends as %s in the ledger of %s; a person's word stands in a file of the op's own", o.ID, o.Reason, writer)
+	case o.Reason == pipeline.Merged:
+		if why := j.mergesOp(o, by, task); why != "" {
+			return why
+		}
+	case o.Reason == pipeline.Rejected && one(j.Commit, "Odd-Rejected-By") != by:
+		return fmt.Sprintf("%s ends as rejected, by %s in a commit by %s", o.ID, or(one(j.Commit, "Odd-Rejected-By"), "nobody"), j.Author.Email)
+	case o.Reason == pipeline.Landed && j.law.Reserved["pipeline.auto_apply"] != true:
+		return fmt.Sprintf("%s landed by itself, and odd.toml does not say auto_apply", o.ID)
+	}
+	return j.letGo(o, task)
+}
+
+// mergesOp says why a commit is no merge of what the op proposed.
+func (j *judge) mergesOp(o pipeline.Op, by string, task *waitingTask) string {
+	switch p := one(j.Commit, "Odd-Proposal"); {
+	case len(o.Moved) == 0 || p != o.Moved[0].New:
+		return fmt.Sprintf("%s ends as merged, in a commit that merges %s", o.ID, or(short(p), "nothing"))
+	case j.kind == person && one(j.Commit, "Odd-Approved-By") != by:
+		return fmt.Sprintf("%s ends as merged, by %s in a commit by %s", o.ID, or(one(j.Commit, "Odd-Approved-By"), "nobody"), j.Author.Email)
+	case task == nil || task.now != board.Done:
+		return fmt.Sprintf("%s ends as merged, and its task is not done", o.ID)
+	}
+	return ""
+}
+
+// letGo says that an op which waited has its ending, and its task waits on.
+func (j *judge) letGo(o pipeline.Op, task *waitingTask) string {
+	switch {
+	case o.From != pipeline.Waiting:
+		return ""
+	case task == nil || task.was != board.Review:
+		return fmt.Sprintf("%s ends as %s, and its commit does not take %s out of review", o.ID, o.Reason, o.Task)
+	case task.now == board.Review && (o.Reason != pipeline.Superseded || task.result.Commit == o.Moved[0].New):
+		return fmt.Sprintf("%s ends as %s, and its task still waits", o.ID, o.Reason)
+	case o.Reason == pipeline.ReviewExpired && task.now != board.Backlog:
+		return fmt.Sprintf("%s expired, and its task goes to %s; it returns to backlog", o.ID, task.now)
+	}
+	return ""
+}
+
+// expires reports a run's commit that records the expiry of an op of a task.
+func (j *judge) expires(task string) bool {
+	return slices.ContainsFunc(j.lines, func(l line) bool {
+		return l.record.Kind == ledger.OpEnd && l.record.Task == task && l.record.Run == j.run && text(&l.record, "reason") == string(pipeline.ReviewExpired)
+	})
+}
+
+// ownWord reports a record that a person's commit, or the sync on a person's
+// word, may add: the ending of an op, in that op's own file.
+func (j *judge) ownWord(r ledger.Record) bool {
+	return (j.kind == person || j.kind == syncCommit) && r.Kind == ledger.OpEnd && strings.HasPrefix(r.Run, "op-") && text(&r, "op") == r.Run
+}

@@ -1,0 +1,453 @@
+package proof
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// steps are an op's phases; until, where it is not "", is the one that errs, or
+// "land" for one that lands by itself.
+func steps(w *run, until pipeline.Phase) pipeline.Steps {
+	to := func(at, next pipeline.Phase, facts ...string) pipeline.Work {
+		return func(context.Context, pipeline.Op) (pipeline.Out, error) {
+			out := pipeline.Out{Next: next, Set: map[string]string{}}
+			for i := 0; i < len(facts); i += 2 {
+				out.Set[facts[i]] = facts[i+1]
+			}
+			if at == pipeline.Apply {
+				out.Effect = pipeline.Effect{Ref: "refs/heads/odd/review/" + w.task + ".1", New: string(w.proposal)}
+			}
+			if at == pipeline.Gate && until == "land" {
+				out.Set[pipeline.FactTier] = "SAFE_AUTO"
+			}
+			if at == pipeline.Verify && until == "land" {
+				out.Next, out.Reason, out.Effect = pipeline.Complete, pipeline.Landed, pipeline.Effect{Ref: "refs/heads/main", Old: string(w.base), New: string(w.proposal)}
+			}
+			if at == until {
+				return out, fmt.Errorf("no luck")
+			}
+			return out, nil
+		}
+	}
+	return pipeline.Steps{
+		Classify: to(pipeline.Classify, pipeline.Route), Route: to(pipeline.Route, pipeline.Generate),
+		Generate: to(pipeline.Generate, pipeline.Validate, pipeline.FactCandidate, "c1"), Validate: to(pipeline.Validate, pipeline.Gate),
+		Gate:    to(pipeline.Gate, pipeline.Approve, pipeline.FactRules, "r1", pipeline.FactTier, "APPROVAL_REQUIRED"),
+		Approve: to(pipeline.Approve, pipeline.Apply), Apply: to(pipeline.Apply, pipeline.Verify), Verify: to(pipeline.Verify, pipeline.Waiting),
+	}
+}
+
+// op makes a run's op, which waits, or ends where until errs.
+func op(until pipeline.Phase, l pipeline.Limits) func(*story, *run, repo.Changes) {
+	return func(s *story, w *run, ch repo.Changes) {
+		s.Helper()
+		at := s.now
+		world := pipeline.World{
+			Run: w.id, Now: func() time.Time { return at },
+			Until: func(ctx context.Context, _ time.Time) (context.Context, context.CancelFunc) {
+				return context.WithCancel(ctx)
+			},
+			Sink: func(r ledger.Record) error { s.record(w, ch, r); return nil },
+			Move: func(context.Context, pipeline.Effect) error { return nil },
+		}
+		o, err := pipeline.Begin("op-"+w.id[len(w.id)-2:], w.task, w.id, at, l, map[string]string{pipeline.FactBase: string(w.base)})
+		if err != nil {
+			s.Fatal(err)
+		}
+		if o, err = pipeline.Run(s.Context(), world, l, steps(w, until), o); err != nil {
+			s.Fatal(err)
+		}
+		if s.ops[w.task] = o; o.Ended() {
+			delete(s.ops, w.task)
+		}
+	}
+}
+
+// endOp writes the ending of a task's op, if one waits, in a file of its own.
+func (s *story) endOp(task string, ch repo.Changes, r pipeline.Reason) {
+	s.Helper()
+	o, ok := s.ops[task]
+	if !ok {
+		return
+	}
+	end, err := pipeline.End(o, o.ID, s.now, r, "")
+	if err != nil {
+		s.Fatal(err)
+	}
+	delete(s.ops, task)
+	rec := end.Record()
+	rec.Seq = 1
+	b, err := ledger.Append(nil, rec)
+	if err != nil {
+		s.Fatal(err)
+	}
+	ch["knowledge/"+ledger.Path(o.ID, s.now)] = b
+}
+
+// pipe tells the work on a task whose op waits.
+func pipe(s *story, task string) *run {
+	s.Helper()
+	w := s.claim(task)
+	w.pipes = op("", pipeline.Limits{})
+	s.result(w, 100_000, terms("keel"))
+	return w
+}
+
+// expire ends the op of a task as a later run does, when its time is over.
+func (s *story) expire(task string, after time.Duration) {
+	s.Helper()
+	o := s.ops[task]
+	delete(s.ops, task)
+	s.now = s.now.Add(after)
+	w := s.newRun(task)
+	end, err := pipeline.Expire(o, w.id, latest(s.now, o.Clocks.Phase))
+	if err != nil {
+		s.Fatal(err)
+	}
+	b, err := okf.Edit(s.task(task).Atom.Bytes(), okf.Set{Key: "state", Value: string(board.Backlog)}, okf.Set{Key: "result"})
+	if err != nil {
+		s.Fatal(err)
+	}
+	ch := repo.Changes{taskFile(task): b}
+	s.appendOp(w, ch, end)
+	s.land(s.make("expire", task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", task}}}))
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// appendOp appends the record of an op to a run's ledger, at the op's own moment.
+func (s *story) appendOp(w *run, ch repo.Changes, o pipeline.Op) {
+	s.Helper()
+	b, ok := ch[w.file]
+	if !ok {
+		b = s.file(w.file)
+	}
+	r := o.Record()
+	r.Seq = 1 + bytes.Count(b, []byte("\n"))
+	b, err := ledger.Append(b, r)
+	if err != nil {
+		s.Fatal(err)
+	}
+	ch[w.file] = b
+}
+
+// piped tells every way an op may end, after which its task is free again.
+func (s *story) piped() {
+	s.Helper()
+	for _, id := range []string{"p-merged", "p-rejected", "p-expired", "p-failed"} {
+		s.add(id, "budget_usd: 0.05\n")
+	}
+	s.approve(s.work("p-merged", "mast"), false)
+	s.reject(s.work("p-rejected", "boom"))
+	s.work("p-expired", "gaff")
+	s.expire("p-expired", 15*24*time.Hour)
+	w := s.claim("p-failed")
+	w.pipes = op(pipeline.Gate, pipeline.Limits{})
+	s.result(w, 1, nil)
+}
+
+func (s *story) work(task, atom string) *run {
+	s.Helper()
+	w := s.claim(task)
+	w.pipes = op("", pipeline.Limits{})
+	s.result(w, 1, terms(atom))
+	return w
+}
+
+// rewrite makes the records of ops in a draft's ledger others: change returns what
+// stands instead of each.
+func rewrite(s *story, d *draft, change func(n int, r ledger.Record) []ledger.Record) {
+	s.Helper()
+	name := ledgerIn(d)
+	all, err := ledger.Read(d.ch[name])
+	if err != nil {
+		s.Fatal(err)
+	}
+	var b []byte
+	n := 0
+	for _, r := range all {
+		out := []ledger.Record{r}
+		if ofOp(r) {
+			n++
+			out = change(n, r)
+		}
+		for _, r := range out {
+			r.Seq = 1 + bytes.Count(b, []byte("\n"))
+			if b, err = ledger.Append(b, r); err != nil {
+				s.Fatal(err)
+			}
+		}
+	}
+	d.ch[name] = b
+}
+
+// only keeps the first n records of ops.
+func only(n int) func(*story, *draft) {
+	return func(s *story, d *draft) {
+		rewrite(s, d, func(i int, r ledger.Record) []ledger.Record {
+			if i > n {
+				return nil
+			}
+			return []ledger.Record{r}
+		})
+	}
+}
+
+// saying changes the data of one record of an op.
+func saying(n int, key string, v any) func(*story, *draft) {
+	return func(s *story, d *draft) {
+		rewrite(s, d, func(i int, r ledger.Record) []ledger.Record {
+			if i == n {
+				r.Data[key] = v
+			}
+			return []ledger.Record{r}
+		})
+	}
+}
+
+// without takes the op's own file out of a draft.
+func without(s *story, d *draft) {
+	for name := range d.ch {
+		if strings.Contains(name, "/op-") {
+			delete(d.ch, name)
+		}
+	}
+}
+
+func TestEveryOpEndsOnce(t *testing.T) {
+	const at = "15 ledger/2026-03/R1.jsonl:"
+	waits := func(s *story) repo.OID { pipe(s, "t"); return "" }
+	merged := func(s *story) repo.OID { return s.approve(pipe(s, "t"), false) }
+	denied := func(s *story) repo.OID { s.reject(pipe(s, "t")); return "" }
+	late := func(s *story) repo.OID { pipe(s, "t"); s.expire("t", 15*24*time.Hour); return "" }
+	failing := func(s *story) repo.OID {
+		w := s.claim("t")
+		w.pipes = op(pipeline.Validate, pipeline.Limits{})
+		s.result(w, 1, nil)
+		return ""
+	}
+	runTampers(t, []tamper{
+		{name: "waits", tell: waits, want: []string{}},
+		{name: "merged", tell: merged, want: []string{}},
+		{name: "rejected", tell: denied, want: []string{}},
+		{name: "expired", tell: late, want: []string{}},
+		{name: "failed", tell: failing, want: []string{}},
+		{name: "no ending", at: "result t", tell: failing, do: only(4),
+			want: []string{at + "7 op-01 has no ending: it is in validate, and the claim of R1 on t is closed"}},
+		{name: "an ending that hides a phase", at: "result t", tell: failing, do: func(s *story, d *draft) {
+			rewrite(s, d, func(i int, r ledger.Record) []ledger.Record {
+				if i == 4 {
+					return nil
+				}
+				return []ledger.Record{r}
+			})
+		}, want: []string{at + "7 op-01.5 after op-01.3: a record is missing, or there twice", at + "7 op-01.5: the chain is broken, it follows # and the record before is #"}},
+		{name: "another candidate", at: "result t", tell: waits, do: saying(4, "set", map[string]any{"candidate": "c9"}),
+			want: []string{at + "7 op-01.4: its hash is #, what it says makes #"}},
+		{name: "a phase skipped", at: "result t", tell: waits, do: saying(5, "to", "approve"),
+			want: []string{at + "8 op-01.5: cannot move from validate to approve; want one of validate, repair, gate, blocked, cancelled, expired, failed_permanent",
+				at + "8 op-01.5: its hash is #, what it says makes #",
+				at + "9 op-01.6: cannot move from approve to approve; want one of apply, blocked, cancelled, expired, failed_permanent"}},
+		{name: "another proposal than its task's", at: "result t", tell: waits, do: func(s *story, d *draft) {
+			rewrite(s, d, func(int, ledger.Record) []ledger.Record { return nil })
+			w := &run{id: "run-01KJ0000000000000000000001", task: "t", file: ledgerIn(d), base: s.tip(), proposal: s.tip()}
+			op("", pipeline.Limits{})(s, w, d.ch)
+		}, want: []string{at + "14 op-01 waits with # on refs/heads/odd/review/t.1, its task with # on odd/review/t.1"}},
+		{name: "longer than odd.toml says", tell: func(s *story) repo.OID {
+			w := s.claim("t")
+			w.pipes = op("", pipeline.Limits{Wait: 1000 * time.Hour})
+			s.result(w, 1, terms("keel"))
+			return ""
+		}, want: []string{at + "14 op-01 may wait 1000h0m0s, odd.toml says 336h0m0s"}},
+		{name: "waits, and its task is blocked", tell: func(s *story) repo.OID {
+			w := s.claim("t")
+			w.pipes, w.proposal = op("", pipeline.Limits{}), s.tip()
+			s.result(w, 1, nil)
+			return ""
+		}, want: []string{at + "14 op-01 waits for a person, and its commit does not put t in review"}},
+		{name: "a merge that does not say so", at: "approve t", tell: merged, do: without,
+			want: []string{"15 tasks/t.md:5 op-01 waits for a person without an ending, and its task is done"}},
+		{name: "a no that does not say so", at: "reject t", tell: denied, do: without,
+			want: []string{"15 tasks/t.md:5 op-01 waits for a person without an ending, and its task is ready"}},
+		{name: "a person takes the task back by hand", tell: func(s *story) repo.OID {
+			pipe(s, "t")
+			d := draft{ch: repo.Changes{}}
+			swap(s, &d, taskFile("t"), "state: review", "state: backlog")
+			return s.ann("back", d.ch)
+		}, want: []string{"15 tasks/t.md:5 op-01 waits for a person without an ending, and its task is backlog"}},
+		{name: "a person takes the task away by hand", tell: func(s *story) repo.OID {
+			pipe(s, "t")
+			return s.ann("away", repo.Changes{taskFile("t"): nil})
+		}, want: []string{"15 tasks/t.md:1 op-01 waits for a person without an ending, and its task is gone"}},
+		{name: "in another's name", at: "reject t", tell: denied, do: func(s *story, d *draft) { d.set("Odd-Rejected-By", "human:"+bobMail) },
+			want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 ends as rejected, by human:bob@example.org in a commit by ann@example.org"}},
+		{name: "a no that is told as a merge", at: "reject t", tell: denied, do: func(s *story, d *draft) {
+			stories, _ := pipeline.ReadOps(s.ledgers())
+			s.ops["t"] = stories[0].Op()
+			s.endOp("t", d.ch, pipeline.Merged)
+		}, want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 ends as merged, in a commit that merges nothing"}},
+		{name: "told, and the task waits on", at: "reject t", tell: denied, do: func(s *story, d *draft) { d.ch[taskFile("t")] = s.file(taskFile("t")) },
+			want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 ends as rejected, and its commit does not take t out of review"}},
+		{name: "two endings", tell: func(s *story) repo.OID {
+			w := pipe(s, "t")
+			was := s.ops["t"]
+			s.reject(w)
+			end, err := pipeline.End(was, "op-01", s.now, pipeline.CancelledByPerson, "")
+			if err != nil {
+				s.Fatal(err)
+			}
+			name := "knowledge/ledger/2026-03/op-01.jsonl"
+			r := end.Record()
+			r.Seq = 2
+			b, err := ledger.Append(s.file(name), r)
+			if err != nil {
+				s.Fatal(err)
+			}
+			return s.ann("again", repo.Changes{name: b})
+		}, want: []string{"15 ledger/2026-03/op-01.jsonl:2 op-01.12 after op-01.12: a record is missing, or there twice",
+			"15 ledger/2026-03/op-01.jsonl:2 op-01.12: the chain is broken, it follows # and the record before is #",
+			"15 ledger/2026-03/op-01.jsonl:2 op-01.12: enter after its ending, cancelled; nothing follows an ending"}},
+		{name: "a person ends it in the run's ledger", at: "reject t", tell: denied, do: func(s *story, d *draft) {
+			without(s, d)
+			stories, _ := pipeline.ReadOps(s.ledgers())
+			o := stories[0].Op()
+			end, err := pipeline.End(o, o.Run, s.now, pipeline.Rejected, "")
+			if err != nil {
+				s.Fatal(err)
+			}
+			s.appendOp(&run{id: o.Run, file: "knowledge/ledger/2026-03/" + o.Run + ".jsonl"}, d.ch, end)
+		}, want: []string{"14 ledger/2026-03/R1.jsonl:15 is a record of R1 that another commit than its own adds",
+			"15 ledger/2026-03/R1.jsonl:15 op-01 ends as rejected in the ledger of R1; a person's word stands in a file of the op's own"}},
+		{name: "a person ends what a run has not", tell: func(s *story) repo.OID {
+			pipe(s, "t")
+			ch := repo.Changes{}
+			s.endOp("t", ch, pipeline.Superseded)
+			return s.ann("so", ch)
+		}, want: []string{"15 ledger/2026-03/op-01.jsonl:1 another commit than a run's ends op-01 as superseded"}},
+		{name: "expired too early", tell: func(s *story) repo.OID { pipe(s, "t"); s.expire("t", time.Hour); return "" },
+			want: []string{"5 ledger/2026-03/R2.jsonl:1 is dated 2026-03-16T09:04:00Z in a commit of 2026-03-02T10:06:00Z",
+				"15 ledger/2026-03/R2.jsonl:1 op-01 is told at 2026-03-16T09:04:00Z, in a commit of 2026-03-02T10:06:00Z"}},
+		{name: "expired, and not back in backlog", at: "expire t", tell: late, do: func(s *story, d *draft) {
+			swap(s, d, taskFile("t"), "state: backlog", "state: ready")
+		}, want: []string{"15 ledger/2026-03/R2.jsonl:1 op-01 expired, and its task goes to ready; it returns to backlog",
+			"3 tasks/t.md:5 a machine's commit moves the task from review to ready; only a person does, if anybody"}},
+		{name: "a run says that a person merged", at: "expire t", tell: late, do: func(s *story, d *draft) {
+			stories, _ := pipeline.ReadOps(s.ledgers())
+			end, err := pipeline.End(stories[0].Op(), "run-01KJ0000000000000000000002", s.now, pipeline.Merged, "")
+			if err != nil {
+				s.Fatal(err)
+			}
+			name := ledgerIn(d)
+			d.ch[name] = nil
+			s.appendOp(&run{file: name}, d.ch, end)
+		}, want: []string{"15 ledger/2026-03/R2.jsonl:1 a machine's commit ends op-01 as merged; only a person does",
+			"3 tasks/t.md:5 a machine's commit moves the task from review to backlog; only a person does, if anybody"}},
+		{name: "swept and left open", tell: func(s *story) repo.OID {
+			w := s.claim("t")
+			s.land(s.make("half", "t", s.half(w)))
+			s.sweep(w, 500_000)
+			return ""
+		}, want: []string{at + "4 op-01 has no ending: it is in generate, and the claim of R1 on t is closed"}},
+		{name: "goes on after it was swept", tell: func(s *story) repo.OID {
+			w := s.claim("t")
+			s.sweep(w, 500_000)
+			s.land(s.make("half", "t", s.half(w)))
+			return ""
+		}, want: []string{at + "4 op-01 has no ending: it is in generate, and the claim of R1 on t is closed"}},
+	})
+}
+
+// half is a run's commit in the middle of its op.
+func (s *story) half(w *run) draft {
+	ch := repo.Changes{}
+	op("", pipeline.Limits{})(s, w, ch)
+	d := draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}}}
+	only(3)(s, &d)
+	return d
+}
+
+// ledgers are the records of the first run, as the branch has them.
+func (s *story) ledgers() []ledger.Record {
+	s.Helper()
+	all, err := ledger.Read(s.file("knowledge/ledger/2026-03/run-01KJ0000000000000000000001.jsonl"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return all
+}
+
+// On a forge it is the sync that tells of the merge, on a person's word.
+func TestASyncEndsTheOp(t *testing.T) {
+	t.Parallel()
+	file := "knowledge/ledger/2026-03/op-01.jsonl"
+	for name, c := range map[string]struct {
+		do   func(*story, *draft)
+		want []string
+	}{
+		"as it is": {func(*story, *draft) {}, []string{}},
+		"untold":   {without, []string{"15 tasks/t.md:5 op-01 waits for a person without an ending, and its task is done"}},
+		"a no": {func(s *story, d *draft) {
+			stories, _ := pipeline.ReadOps(s.ledgers())
+			s.ops["t"] = stories[0].Op()
+			s.endOp("t", d.ch, pipeline.Rejected)
+		}, []string{"15 ledger/2026-03/op-01.jsonl:1 a machine's commit ends op-01 as rejected; only a person does"}},
+		"more than the ending": {func(s *story, d *draft) {
+			stories, _ := pipeline.ReadOps(s.ledgers())
+			r := stories[0].Told[3].Record
+			r.Run, r.Seq = "op-01", 2
+			b, err := ledger.Append(d.ch[file], r)
+			if err != nil {
+				s.Fatal(err)
+			}
+			d.ch[file] = b
+		}, []string{"14 ledger/2026-03/op-01.jsonl:2 is a record of op-01 that another commit than its own adds",
+			"15 ledger/2026-03/op-01.jsonl:2 op-01.4: its hash is #, what it says makes #",
+			"15 ledger/2026-03/R1.jsonl:7 op-01.4 after op-01.4: a record is missing, or there twice",
+			"15 ledger/2026-03/R1.jsonl:7 op-01.4: the chain is broken, it follows # and the record before is #"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := begin(t, lawful(t, team), map[string]func(*story, *draft){"done t": c.do})
+			s.pipes = op("", pipeline.Limits{})
+			s.forge(s.merged)
+			if d := cmp.Diff(c.want, found(s.check("", s.tip()))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// What lands by itself does so where odd.toml says it may.
+func TestLandingByItselfIsAllowed(t *testing.T) {
+	t.Parallel()
+	for toml, want := range map[string][]string{
+		"[pipeline]\nauto_apply = true\n": {},
+		"":                                {"15 ledger/2026-03/R1.jsonl:16 op-01 landed by itself, and odd.toml does not say auto_apply"},
+	} {
+		s := begin(t, lawful(t, toml), nil)
+		s.add("t", "")
+		w := s.claim("t")
+		w.pipes = op("land", pipeline.Limits{})
+		s.result(w, 1, terms("keel"))
+		if d := cmp.Diff(want, found(s.check("", s.tip()))); d != "" {
+			t.Error(d)
+		}
+	}
+}
