@@ -34,6 +34,38 @@
 //     descendant. The session's own edits inside its paths never lock it out.
 //  5. No stage shows what belongs to the next before it is passed.
 //
+// # The gate
+//
+// Decide judges one use of a tool before it happens. What it cannot judge it
+// denies; Unjudged is the answer to every fault.
+//
+//   - What only reads is open, the network included, since a harness has rules of
+//     its own for that; but nobody reads the key, or the folder it is in.
+//   - What writes needs a permit that covers every file the call names. Each path
+//     is followed over every link that is there, and must end in the work tree, on
+//     a plain file with one name or on nothing yet. What no session may write
+//     stays shut under every permit: git's own files, sessions, settings of hooks
+//     and agents, constitutions, records.
+//   - A command line is judged by its syntax tree (irongate.Command). Known to
+//     write nothing: open. Known to write these files: as if a tool wrote them.
+//     Otherwise it needs a permit for the whole work tree, or to be, word by word,
+//     the command that COMMIT names as its gate. A hard finding is final.
+//   - odd anchor is open to a locked session, else it could never be bound, but
+//     only alone, as one plain command, which may have a quoted here-document for
+//     its payload, and only for what a session does for itself.
+//   - A tool of another program needs a permit for the whole work tree, a tool
+//     that nobody knows stays shut.
+//
+// A permit is found by the harness's id of the session, else by the token that
+// the harness was started with, else it is the only one here that names no
+// session of a harness. One that names another never counts.
+//
+// What the gate does not promise: a program that a permit lets run is not held
+// back by it. A test that a session wrote and then runs as its gate does what the
+// system lets it do, and under a permit for the whole work tree so does any
+// program. Who runs sessions that are not trusted so far confines them as drain
+// does, in a scratch repository without the key, or narrows the paths.
+//
 // Git facts, files, the clock and chance arrive as values (World).
 package anchor
 
