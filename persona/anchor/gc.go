@@ -217,7 +217,7 @@ func (d Desk) sweep(place string, maxAge time.Duration) ([]Swept, error) {
 		at := path.Join(state.path, place, name)
 		if _, bad := TokenProblem(name); bad {
 			s.Problem = &Problem{Code: Damaged, At: at, Text: "this is not the name of a session, and is left"}
-		} else if s.Why, err = d.sweepOne(place, name, maxAge); err != nil {
+		} else if s.Why, err = d.sweepOne(state, place, name, maxAge); err != nil {
 			s.Problem = &Problem{Code: Unswept, At: at, Text: err.Error(), Want: "a person who looks at it"}
 			if errors.Is(err, errHeld) {
 				s.Problem.Code, s.Problem.Want = Locked, "the end of the other's call"
@@ -231,7 +231,14 @@ func (d Desk) sweep(place string, maxAge time.Duration) ([]Swept, error) {
 }
 
 // sweepOne removes one session if it is old, and says why.
-func (d Desk) sweepOne(place, token string, maxAge time.Duration) (why string, err error) {
+func (d Desk) sweepOne(state *dir, place, token string, maxAge time.Duration) (why string, err error) {
+	info, err := state.root.Lstat(place + "/" + token) // before a lock file made it new
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
 	h, err := d.Store.take(token, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -248,12 +255,12 @@ func (d Desk) sweepOne(place, token string, maxAge time.Duration) (why string, e
 	case h.place != place:
 		return t.sweepLeftover(place)
 	case place == pending:
-		if why = t.stale(maxAge); why == "" {
+		if why = t.stale(maxAge, info.ModTime()); why == "" {
 			return "", nil
 		}
 		return why, t.drop(pending)
 	}
-	if why = t.lapsed(maxAge); why == "" {
+	if why = t.lapsed(maxAge, info.ModTime()); why == "" {
 		return "", nil
 	}
 	_, err = t.end(why)
@@ -268,11 +275,12 @@ func (t *turn) sweepLeftover(place string) (string, error) {
 	return "bound already", t.drop(pending)
 }
 
-// stale says why a pending session is to be removed, "" if it is not.
-func (t *turn) stale(maxAge time.Duration) string {
+// stale says why a pending session is to be removed, "" if it is not. modified is
+// its directory's own time.
+func (t *turn) stale(maxAge time.Duration, modified time.Time) string {
 	now := t.World.Now
 	switch {
-	case t.at.Damaged && now.Sub(t.modified()) > maxAge:
+	case t.at.Damaged && now.Sub(modified) > maxAge:
 		return "does not read, and is old"
 	case t.at.Damaged:
 		return ""
@@ -285,24 +293,15 @@ func (t *turn) stale(maxAge time.Duration) string {
 }
 
 // lapsed says why an active session is to be archived, "" if it is not.
-func (t *turn) lapsed(maxAge time.Duration) string {
+func (t *turn) lapsed(maxAge time.Duration, modified time.Time) string {
 	now := t.World.Now
 	switch {
-	case t.at.Damaged && now.Sub(t.modified()) > maxAge:
+	case t.at.Damaged && now.Sub(modified) > maxAge:
 		return "does not read, and is old"
 	case !t.at.Damaged && now.Sub(t.found.bound.Permit.ExpiresAt) > maxAge:
 		return "expired"
 	}
 	return ""
-}
-
-// modified is the directory's own time.
-func (t *turn) modified() time.Time {
-	info, err := t.root.Stat(".")
-	if err != nil {
-		return t.World.Now
-	}
-	return info.ModTime()
 }
 
 func (t *turn) drop(place string) error {

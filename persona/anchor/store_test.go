@@ -1,0 +1,461 @@
+package anchor
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestTokenRows(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	token := s.opened(IdentityRequest{})
+	for _, row := range []struct{ name, token string }{
+		{"S1 empty", ""},
+		{"S2 absolute", "/x"},
+		{"S3 parent", ".."},
+		{"S3 two dots inside", "a..b"},
+		{"S4 slash", "a/b"},
+		{"S4 up and down", "../pending/" + token},
+		{"S5 backslash", `a\b`},
+		{"S6 129 letters", strings.Repeat("a", 129)},
+		{"S7 unicode", "oa-é"},
+		{"S7 a look-alike", "оa-1"},
+		{"dot first", ".lock"},
+		{"hyphen first", "-rf"},
+		{"a space", "oa 1"},
+		{"NUL", "oa\x00"},
+		{"line end", token + "\n"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			d := s.desk()
+			refusedAs(t, d.Context(row.token, []byte(bindEditor)), TokenFormat)
+			refusedAs(t, d.Proof(row.token, nil), TokenFormat)
+			refusedAs(t, d.Express(row.token, nil), TokenFormat)
+			refusedAs(t, d.Renew(row.token), TokenFormat)
+			if v := d.Verify(row.token); codesOf(v.Errors) != string(TokenFormat) {
+				t.Errorf("%+v", v)
+			}
+			if _, err := d.Release(row.token, ""); err == nil || !strings.Contains(err.Error(), string(TokenFormat)) {
+				t.Error(err)
+			}
+		})
+	}
+	for _, good := range []string{"a", "oa-0123456789abcdefghjkmnpqrs", "A.b_c-9", strings.Repeat("a", 128)} {
+		if p, bad := TokenProblem(good); bad {
+			t.Errorf("%s: %v", good, p)
+		}
+	}
+}
+
+func TestNewToken(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b := rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "random")
+		token, err := newToken(func(to []byte) error { copy(to, b); return nil })
+		_, bad := TokenProblem(token)
+		if err != nil || bad || len(token) != 29 || !strings.HasPrefix(token, "oa-") || strings.ContainsAny(token[3:], "iloABCu") {
+			t.Fatalf("%q %v", token, err)
+		}
+	})
+	if _, err := newToken(func([]byte) error { return os.ErrClosed }); err == nil {
+		t.Error("a token without chance")
+	}
+}
+
+func FuzzTokenProblem(f *testing.F) {
+	f.Add("oa-1")
+	f.Add("../x")
+	f.Fuzz(func(t *testing.T, s string) {
+		if _, bad := TokenProblem(s); !bad && (filepath.Base(s) != s || !filepath.IsLocal(s) || s == ".") {
+			t.Errorf("%q is no plain name", s)
+		}
+	})
+}
+
+func FuzzHandshake(f *testing.F) {
+	s := newSite(f)
+	token := s.contexted(IdentityRequest{})
+	f.Add([]byte(s.read(pending, token, handshakeFile)))
+	f.Add([]byte(`{"v":1}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := readHandshake(b, token)
+		if err != nil {
+			return
+		}
+		once, err := r.bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := readHandshake(once, token)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, once)
+		}
+		if twice, err := again.bytes(); err != nil || string(twice) != string(once) {
+			t.Errorf("%v\n%s\n%s", err, once, twice)
+		}
+		var was, is map[string]any
+		if json.Unmarshal(b, &was) != nil || json.Unmarshal(once, &is) != nil {
+			t.Fatal("no object")
+		}
+		for k := range was {
+			if _, ok := is[k]; !ok && !slices.Contains(optional(), k) {
+				t.Errorf("key %q is lost", k)
+			}
+		}
+	})
+}
+
+func FuzzAnchor(f *testing.F) {
+	s := newSite(f)
+	token := s.bound(IdentityRequest{})
+	whole := s.read(active, token, anchorFile)
+	f.Add([]byte(whole))
+	f.Add([]byte(`{"validated":true}`))
+	key, err := s.store().key(nil, "")
+	if err != nil {
+		f.Fatal(err)
+	}
+	var want map[string]any
+	if err := json.Unmarshal([]byte(whole), &want); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		a, all, p := readAnchor(b)
+		if p != nil || a.genuine(all, token, key) != nil {
+			return
+		}
+		var got map[string]any
+		if err := json.Unmarshal(b, &got); err != nil || cmp.Diff(want, got) != "" {
+			t.Errorf("another anchor passes (-want +got):\n%s", cmp.Diff(want, got))
+		}
+	})
+}
+
+// TestKeysAreTheStructs holds the lists of keys to what Handshake stores.
+func TestKeysAreTheStructs(t *testing.T) {
+	t.Parallel()
+	var want []string
+	typ := reflect.TypeFor[Handshake]()
+	for i := range typ.NumField() {
+		name, rest, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		want = append(want, name)
+		if (rest == "omitempty") != slices.Contains(optional(), name) {
+			t.Errorf("%s: optional is %v", name, rest == "omitempty")
+		}
+	}
+	got := append(needed(), optional()...)
+	slices.Sort(want)
+	slices.Sort(got)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestRecover says for every tree what it means.
+func TestRecover(t *testing.T) {
+	t.Parallel()
+	both := []string{pending, active}
+	for _, row := range []struct {
+		name string
+		in   Entries
+		want Standing
+	}{
+		{"nothing", Entries{}, Standing{}},
+		{"identity", Entries{Pending: Whole, Stage: AtIdentity}, Standing{State: pending, Stage: AtIdentity}},
+		{"context", Entries{Pending: Whole, Stage: AtContext}, Standing{State: pending, Stage: AtContext}},
+		{"killed before the promotion", Entries{Pending: Whole, Stage: AtBound}, Standing{State: pending, Stage: AtContext}},
+		{"a handshake that does not read", Entries{Pending: Broken}, Standing{State: pending, Damaged: true}},
+		{"bound", Entries{Active: Whole}, Standing{State: active, Stage: AtBound, Open: true}},
+		{"an anchor that does not read", Entries{Active: Broken}, Standing{State: active, Damaged: true}},
+		{"copied back", Entries{Active: Whole, Pending: Whole, Stage: AtContext}, Standing{State: active, Stage: AtBound, Open: true, Leftover: []string{pending}}},
+		{"an anchor that does not read does not send back", Entries{Active: Broken, Pending: Whole, Stage: AtContext}, Standing{State: active, Damaged: true, Leftover: []string{pending}}},
+		{"released", Entries{Archived: Whole}, Standing{State: "archived"}},
+		{"killed in the middle of a release", Entries{Archived: Whole, Active: Whole}, Standing{State: "archived", Leftover: []string{active}}},
+		{"released with everything left", Entries{Archived: Whole, Active: Broken, Pending: Broken}, Standing{State: "archived", Leftover: both}},
+		{"a record that does not read is the end too", Entries{Archived: Broken, Active: Whole}, Standing{State: "archived", Damaged: true, Leftover: []string{active}}},
+	} {
+		if d := cmp.Diff(row.want, Recover(row.in)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", row.name, d)
+		}
+	}
+	kept := []Kept{Absent, Broken, Whole}
+	for i := range 27 * 4 { // the whole square: only a whole anchor that nobody released may hold
+		e := Entries{kept[i%3], []Stage{"", AtIdentity, AtContext, AtBound}[i/27], kept[i/3%3], kept[i/9%3]}
+		if s := Recover(e); s.Open != (e.Active == Whole && e.Archived == Absent) || s.Open && s.Stage != AtBound {
+			t.Errorf("%+v: %+v", e, s)
+		}
+	}
+}
+
+func TestPromoteRows(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		before func(s *site, token string)
+		want   []Code // of a proof that comes later
+	}{
+		{"S15 a directory is there", func(s *site, token string) { os.MkdirAll(s.path(active, token), 0o700) }, []Code{AnchorMissing}},
+		{"S15 a full directory is there", func(s *site, token string) {
+			os.MkdirAll(s.path(active, token), 0o700)
+			s.put("{}", active, token, anchorFile)
+		}, []Code{NotValidated}},
+		{"S15 a file is there", func(s *site, token string) {
+			os.MkdirAll(s.path(active), 0o700)
+			s.put("{}", active, token)
+		}, []Code{Damaged}},
+		{"S16 no anchor.json", func(s *site, token string) {}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			token := s.contexted(IdentityRequest{})
+			if !strings.HasPrefix(row.name, "S16") {
+				s.put("{}", pending, token, anchorFile)
+			}
+			row.before(s, token)
+			state, err := s.store().open(false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer state.close()
+			own, err := state.at(pending, token)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer own.close()
+			before := s.all()
+			if err := state.promote(token, own); err == nil {
+				t.Error("promoted")
+			}
+			delete(before, ".hestai/sessions/active")
+			after := s.all()
+			delete(after, ".hestai/sessions/active")
+			if d := cmp.Diff(before, after); d != "" {
+				t.Errorf("changed:\n%s", d)
+			}
+			refusedAs(t, s.call("proof", token), row.want...)
+		})
+	}
+}
+
+func TestSweepRows(t *testing.T) {
+	t.Parallel()
+	day := 24 * time.Hour
+	for _, row := range []struct {
+		name   string
+		before func(s *site) string // the entry's name
+		later  time.Duration
+		gone   bool
+		told   Code
+	}{
+		{"S20 expired pending", func(s *site) string { return s.contexted(IdentityRequest{}) }, day, true, ""},
+		{"S20 not expired", func(s *site) string { return s.contexted(IdentityRequest{}) }, day - time.Second, false, ""},
+		{"S21 created 48 hours ago", func(s *site) string {
+			token := s.opened(IdentityRequest{})
+			s.swap(`"expires_at": "2027-01-16`, `"expires_at": "2029-01-16`, pending, token, handshakeFile)
+			return token
+		}, 2 * day, true, ""},
+		{"S22 no created_at, an old directory", func(s *site) string {
+			token := s.opened(IdentityRequest{})
+			s.swap(`"created_at"`, `"made_at"`, pending, token, handshakeFile)
+			s.age(pending, token)
+			return token
+		}, 2 * day, true, ""},
+		{"S22 no created_at, a new directory", func(s *site) string {
+			token := s.opened(IdentityRequest{})
+			s.swap(`"created_at"`, `"made_at"`, pending, token, handshakeFile)
+			s.age(pending, token)
+			return token
+		}, time.Hour, false, ""},
+		{"S23 a file", func(s *site) string {
+			s.opened(IdentityRequest{})
+			s.put("x", pending, "oa-file")
+			return "oa-file"
+		}, 2 * day, false, Unswept},
+		{"S23 a link", func(s *site) string {
+			s.opened(IdentityRequest{})
+			os.MkdirAll(filepath.Join(s.dir, "precious"), 0o700)
+			os.Symlink("../../../precious", s.path(pending, "oa-link"))
+			return "oa-link"
+		}, 2 * day, false, Unswept},
+		{"S23 no name of a session", func(s *site) string {
+			s.opened(IdentityRequest{})
+			os.Mkdir(s.path(pending, "my notes"), 0o700)
+			return "my notes"
+		}, 2 * day, false, Damaged},
+		{"an empty directory", func(s *site) string {
+			s.opened(IdentityRequest{})
+			os.Mkdir(s.path(pending, "oa-empty"), 0o700)
+			s.age(pending, "oa-empty")
+			return "oa-empty"
+		}, 2 * day, true, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			name := row.before(s)
+			s.now = s.now.Add(row.later)
+			swept, err := s.desk().GC(day)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, there := os.Lstat(s.path(pending, name))
+			i := slices.IndexFunc(swept, func(w Swept) bool { return w.Token == name })
+			if (there != nil) != row.gone {
+				t.Errorf("gone is %v, %+v", there, swept)
+			}
+			if (i >= 0) != (row.gone || row.told != "") || row.told != "" && swept[i].Problem.Code != row.told || row.gone && swept[i].Why == "" {
+				t.Errorf("told %+v", swept)
+			}
+		})
+	}
+	s := newSite(t)
+	for _, age := range []time.Duration{0, -time.Hour} {
+		if _, err := s.desk().GC(age); err == nil {
+			t.Errorf("gc with max age %s", age)
+		}
+	}
+	if swept, err := s.desk().GC(day); err != nil || len(swept) != 0 || len(s.all()) != 0 {
+		t.Errorf("gc of nothing: %v %v", swept, err)
+	}
+}
+
+// age gives a directory the site's time.
+func (s *site) age(elem ...string) {
+	s.t.Helper()
+	if err := os.Chtimes(s.path(elem...), s.now, s.now); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func TestGCEndsWhatLapsed(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	lapsed, broken := s.bound(IdentityRequest{}), s.bound(IdentityRequest{})
+	s.put("{", active, broken, anchorFile)
+	s.age(active, broken)
+	s.now = s.now.Add(24 * time.Hour)
+	held := s.bound(IdentityRequest{})
+	lock, err := s.store().take(lapsed, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	swept, err := s.desk().GC(2 * time.Hour)
+	if err != nil || len(swept) != 2 || !slices.ContainsFunc(swept, func(w Swept) bool { return w.Token == lapsed && w.Problem != nil && w.Problem.Code == Locked }) {
+		t.Errorf("while another works on one: %+v %v", swept, err)
+	}
+	lock.release()
+	if swept, err := s.desk().GC(2 * time.Hour); err != nil || len(swept) != 1 || swept[0].Why != "expired" {
+		t.Errorf("%+v %v", swept, err)
+	}
+	var a Archived
+	if err := json.Unmarshal([]byte(s.read(archive, lapsed+".json")), &a); err != nil || a.Reason != "expired" || a.Role != "editor" {
+		t.Errorf("%+v %v", a, err)
+	}
+	a = Archived{}
+	if err := json.Unmarshal([]byte(s.read(archive, broken+".json")), &a); err != nil || a.Fault == "" || a.Role != "" {
+		t.Errorf("%+v %v", a, err)
+	}
+	if v := s.desk().HasValid(held, ""); !v.Valid {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestIdentitySweeps(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	old := s.opened(IdentityRequest{})
+	s.put("x", pending, "oa-file")
+	s.now = s.now.Add(25 * time.Hour)
+	r := s.desk().Identity(IdentityRequest{Role: "editor"})
+	refusedAs(t, r)
+	if codesOf(r.Warnings) != string(Unswept) {
+		t.Errorf("%v", r.Warnings)
+	}
+	if _, err := os.Lstat(s.path(pending, old)); err == nil {
+		t.Error("the old one stays")
+	}
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	if l, err := s.desk().List(); err != nil || l != nil || len(s.all()) != 0 {
+		t.Errorf("list of nothing: %v %v", l, err)
+	}
+	released := s.bound(IdentityRequest{Topic: "one"})
+	if _, err := s.desk().Release(released, "done"); err != nil {
+		t.Fatal(err)
+	}
+	bound, broken := s.bound(IdentityRequest{By: "run-1"}), s.bound(IdentityRequest{})
+	s.put("[]", active, broken, anchorFile)
+	opened, old := s.opened(IdentityRequest{}), s.contexted(IdentityRequest{})
+	s.swap(`"expires_at": "2027-01-16`, `"expires_at": "2027-01-14`, pending, old, handshakeFile)
+	s.put("x", pending, "a file")
+	s.put("x", archive, "oa-x.json")
+	got, err := s.desk().List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, l := range got {
+		code := Code("")
+		if l.Problem != nil {
+			code = l.Problem.Code
+		}
+		lines = append(lines, strings.TrimSpace(fmt.Sprint(l.State, " ", l.Token, " ", l.Role, " ", l.Stage, " ", l.Branch, " ", l.By, " ", code)))
+	}
+	want := []string{
+		"pending a file     A_RECORD_DAMAGED",
+		"pending " + opened + " editor IDENTITY  hand",
+		"pending " + old + " editor CONTEXT fix/issue-12 hand A_TOKEN_EXPIRED",
+		"active " + bound + " editor BOUND fix/issue-12 run-1",
+		"active " + broken + "     A_RECORD_DAMAGED",
+		"archived " + released + " editor   hand",
+		"archived oa-x     A_RECORD_DAMAGED",
+	}
+	if d := cmp.Diff(want, lines); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestReleaseRows(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	if _, err := s.desk().Release(s.opened(IdentityRequest{}), ""); err == nil || !strings.Contains(err.Error(), string(Locked)) {
+		t.Errorf("pending: %v", err)
+	}
+	if _, err := s.desk().Release("oa-nobody", ""); err == nil || !strings.Contains(err.Error(), string(TokenUnknown)) {
+		t.Errorf("unknown: %v", err)
+	}
+	token := s.bound(IdentityRequest{})
+	for _, reason := range []string{"a\nb", strings.Repeat("x", 501), "a\u202eb", "\xff"} {
+		if _, err := s.desk().Release(token, reason); err == nil || !strings.Contains(err.Error(), string(Hidden)) {
+			t.Errorf("%q: %v", reason, err)
+		}
+	}
+	s.now = s.now.Add(48 * time.Hour)
+	if a, err := s.desk().Release(token, "late"); err != nil || a.Role != "editor" || a.ReleasedAt != s.now {
+		t.Errorf("expired: %+v %v", a, err)
+	}
+	forged := s.bound(IdentityRequest{})
+	s.swap(`"role": "editor"`, `"role": "admin"`, active, forged, anchorFile)
+	if a, err := s.desk().Release(forged, "odd"); err != nil || a.Role != "" || !strings.Contains(a.Fault, "hashed") {
+		t.Errorf("forged: %+v %v", a, err)
+	}
+	s.put("{", archive, forged+".json")
+	if _, err := s.desk().Release(forged, ""); err == nil || !strings.Contains(err.Error(), string(Damaged)) {
+		t.Errorf("a record that does not read: %v", err)
+	}
+	refusedAs(t, s.desk().Proof(forged, nil), Released)
+}
