@@ -50,7 +50,7 @@ func (d Desk) Release(token, reason string) (Archived, error) {
 	}
 	defer t.release()
 	switch {
-	case t.at.State == "archived" && t.at.Damaged:
+	case t.at.State != active && t.at.Damaged:
 		return Archived{}, Refusal{flaw(t.err)}
 	case t.at.State == "archived":
 		return t.past, t.tidy()

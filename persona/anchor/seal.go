@@ -73,8 +73,8 @@ func (a Anchor) genuine(all map[string]json.RawMessage, token string, key []byte
 	return nil
 }
 
-// bare is a problem's text with the way out for a record at a path.
+// damaged is the problem of a record at a path, with the way out.
 func damaged(code Code, at string, err error) Problem {
 	text := strings.TrimPrefix(err.Error(), at+": ")
-	return Problem{Code: code, At: at, Text: text + "; it stays locked: begin again with `odd anchor identity ROLE`, and remove the directory when nobody needs it as evidence"}
+	return Problem{Code: code, At: at, Text: text + "; it stays locked: `odd anchor identity ROLE` begins again, `odd anchor release TOKEN` or `odd anchor gc` puts this away"}
 }
