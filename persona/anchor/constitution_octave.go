@@ -61,15 +61,8 @@ func (r *octaveReader) walk(entries []*octave.Entry, parent string, meta bool) {
 		if !ok {
 			continue
 		}
-		in := e.Kind == octave.Envelope || e.Kind == octave.Section || e.Kind == octave.Block
-		name := r.keys[e.Key]
-		if e.Key == "BLOCKING" && parent == "AUTHORITY" {
-			name = sayBlocking
-		}
 		line, _ := r.doc.Pos(e)
-		if near := nearly(strings.ToLower(e.Key)); name == "" && near != "" {
-			r.fail(line, "%s is no key; did you mean %s?", e.Key, strings.ToUpper(near))
-		}
+		name := r.named(e, parent, line)
 		switch {
 		case e.Kind == octave.Envelope || e.Kind == octave.Section:
 			r.walk(e.Entries, e.Key, false)
@@ -77,14 +70,26 @@ func (r *octaveReader) walk(entries []*octave.Entry, parent string, meta bool) {
 			r.say("META."+name, r.rules(v, line)...)
 		case e.Key == "ESCALATION":
 			r.handed = append(r.handed, targets(r.rules(v, line))...)
-		case name == "" && in:
-			r.walk(e.Entries, e.Key, e.Key == "META")
-		case name == "" && e.Key == "AUTHORITY" && v.Kind == octave.List:
-			r.walk(v.Items, e.Key, false)
 		case name != "":
 			r.take(name, v, line)
+		case e.Kind == octave.Block:
+			r.walk(e.Entries, e.Key, e.Key == "META")
+		case e.Key == "AUTHORITY" && v.Kind == octave.List:
+			r.walk(v.Items, e.Key, false)
 		}
 	}
+}
+
+// named is what the key of an entry says, "" for what a constitution does not.
+func (r *octaveReader) named(e *octave.Entry, parent string, line int) string {
+	name := r.keys[e.Key]
+	if e.Key == "BLOCKING" && parent == "AUTHORITY" {
+		return sayBlocking
+	}
+	if near := nearly(strings.ToLower(e.Key)); name == "" && near != "" {
+		r.fail(line, "%s is no key; did you mean %s?", e.Key, strings.ToUpper(near))
+	}
+	return name
 }
 
 // take reads a value under its name.
