@@ -141,15 +141,22 @@ func (c *complaints) ends(o Op, s Step) {
 	if o.touched() != (s.To == Postmortem) && o.Phase != Waiting && s.To != Complete {
 		c.say("ends in %s as %s; postmortem is the ending, and the only one, of what may have moved a ref", o.Phase, s.To)
 	}
-	tier := cmp.Or(s.Set[FactTier], o.facts[FactTier])
-	if landed := len(o.Moved) == 2 && o.Pending == (Effect{}); s.Reason == Landed && (!landed || !landsAlone(tier)) {
-		c.say("landed by itself with %d refs moved, as %s", len(o.Moved), cmp.Or(tier, "no tier"))
+	if due, timed := s.Reason.due(o.Clocks); timed && s.At.Before(due) {
+		c.say("%s at %s, it had until %s", s.Reason, stamp(s.At), stamp(due))
 	}
+	tier := cmp.Or(s.Set[FactTier], o.facts[FactTier])
 	if s.Reason == TierBlocked && tier != "BLOCKED" {
 		c.say("blocked by its tier, which is %s", cmp.Or(tier, "not known"))
 	}
-	if due, timed := s.Reason.due(o.Clocks); timed && s.At.Before(due) {
-		c.say("%s at %s, it had until %s", s.Reason, stamp(s.At), stamp(due))
+	if s.Reason == Landed {
+		c.lands(o, tier)
+	}
+}
+
+// lands judges an op that completes without a person.
+func (c *complaints) lands(o Op, tier string) {
+	if len(o.Moved) != 2 || o.Pending != (Effect{}) || !landsAlone(tier) {
+		c.say("landed by itself with %d refs moved, as %s", len(o.Moved), cmp.Or(tier, "no tier"))
 	}
 }
 
@@ -168,8 +175,16 @@ func (c *complaints) moves(o Op, s Step) {
 		}
 		return
 	}
+	c.intends(o, s.Effect)
+	if end := o.Clocks.End(); !s.At.Before(end) {
+		c.say("an intent at %s, after %s had until %s", stamp(s.At), o.Phase, stamp(end))
+	}
+}
+
+// intends judges what is about to be moved.
+func (c *complaints) intends(o Op, e Effect) {
 	before := map[Phase]int{Verify: 1}[o.Phase] // refs that earlier phases moved
-	switch e := s.Effect; {
+	switch {
 	case o.Pending != (Effect{}):
 		c.say("a second intent before %s is answered", o.Pending.Ref)
 	case !strings.HasPrefix(e.Ref, "refs/") || e.New == "" || e.Old == e.New || len(e.Ref)+len(e.Old)+len(e.New) > maxEffect:
@@ -181,9 +196,6 @@ func (c *complaints) moves(o Op, s Step) {
 	case o.Phase == Verify && !landsAlone(o.facts[FactTier]):
 		c.say("lands by itself as %s", o.facts[FactTier])
 	}
-	if end := o.Clocks.End(); !s.At.Before(end) {
-		c.say("an intent at %s, after %s had until %s", stamp(s.At), o.Phase, stamp(end))
-	}
 }
 
 // spendable is n as far as an op can have spent it: not below zero, and in all no
@@ -193,31 +205,39 @@ func (o Op) spendable(n int64) int64 { return min(max(n, 0), 1<<53-o.Spent) }
 // judged are the facts that stay as they are behind the gate.
 var judged = []string{FactBase, FactCandidate, FactRules, FactTier}
 
-// facts judges new and changed facts: behind the gate what was judged stays, and
-// a tier only rises.
+// facts judges new and changed facts.
 func (c *complaints) facts(o Op, s Step) {
-	all := maps.Clone(o.facts)
+	all := maps.Clone(s.Set)
+	for key, was := range o.facts {
+		if _, changed := s.Set[key]; !changed {
+			if all == nil {
+				all = map[string]string{}
+			}
+			all[key] = was
+		}
+	}
 	for _, key := range slices.Sorted(maps.Keys(s.Set)) {
-		is, was := s.Set[key], o.facts[key]
-		if all == nil {
-			all = map[string]string{}
-		}
-		all[key] = is
-		if !factName(key) || is == "" || len(is) > maxFact || !utf8.ValidString(is) {
-			c.say("fact %q of %d bytes; a name of a-z and _, a text of at most %d bytes", key, len(is), maxFact)
-		}
-		if was != "" && is != was && slices.Contains(judged, key) && (o.Phase == Approve || follows(o.Phase, Approve)) {
-			c.say("fact %s changes behind the gate; what was judged is what lands", key)
-		}
-		if now := slices.Index(Tiers(), is); key == FactTier && (now < 0 || now < slices.Index(Tiers(), was)) {
-			c.say("tier %s after %s; a tier only rises", is, cmp.Or(was, "none"))
-		}
+		c.fact(o, key, s.Set[key])
 	}
 	if len(all) > maxFacts {
 		c.say("%d facts, at most %d", len(all), maxFacts)
 	}
 	if s.Mark == Enter && s.To == Approve && all[FactTier] == "BLOCKED" {
 		c.say("a BLOCKED change leaves the gate")
+	}
+}
+
+// fact judges one: behind the gate what was judged stays, and a tier only rises.
+func (c *complaints) fact(o Op, key, is string) {
+	was, behind := o.facts[key], o.Phase == Approve || follows(o.Phase, Approve)
+	if !factName(key) || is == "" || len(is) > maxFact || !utf8.ValidString(is) {
+		c.say("fact %q of %d bytes; a name of a-z and _, a text of at most %d bytes", key, len(is), maxFact)
+	}
+	if behind && was != "" && is != was && slices.Contains(judged, key) {
+		c.say("fact %s changes behind the gate; what was judged is what lands", key)
+	}
+	if now := slices.Index(Tiers(), is); key == FactTier && (now < 0 || now < slices.Index(Tiers(), was)) {
+		c.say("tier %s after %s; a tier only rises", is, cmp.Or(was, "none"))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,7 +105,7 @@ func (m *members) moment(key string) time.Time {
 		return time.Time{}
 	}
 	t, err := time.Parse(layout, s)
-	if err != nil && m.err == nil {
+	if (err != nil || stamp(t) != s) && m.err == nil {
 		m.err = fmt.Errorf("%s %q; want a moment like %s", key, s, layout)
 	}
 	return t.UTC()
@@ -162,14 +163,23 @@ func parse(r ledger.Record) (line, error) {
 		return l, fmt.Errorf("id %q; want %s. and a number from 1", id, l.op)
 	case len(m.data) > 0:
 		return l, fmt.Errorf("has the member %s, which no record of an op has", slices.Sorted(maps.Keys(m.data))[0])
-	case (r.Kind == ledger.OpEnd) != (l.Mark == Enter && l.To.Ends()):
-		return l, fmt.Errorf("is of kind %s and says %s %s", r.Kind, l.Mark, l.To)
-	case !l.At.Truncate(time.Second).Equal(r.TS):
-		return l, fmt.Errorf("at %s with ts %s", stamp(l.At), r.TS.UTC().Format(time.RFC3339))
-	case r.Cost != 0 || r.Reserved != 0 || r.Trace != "" || r.DeadRun != "" || r.Role != "" || r.Team != "":
-		return l, errors.New("has members of another kind; the money of an op is spent_micro_usd")
 	}
-	return l, nil
+	return l, l.frame(r)
+}
+
+// frame holds the members around the data to what the data says.
+func (l line) frame(r ledger.Record) error {
+	bare := r
+	bare.TS, bare.Run, bare.Seq, bare.Kind, bare.Task, bare.Data = time.Time{}, "", 0, "", "", nil
+	switch {
+	case (r.Kind == ledger.OpEnd) != (l.Mark == Enter && l.To.Ends()):
+		return fmt.Errorf("is of kind %s and says %s %s", r.Kind, l.Mark, l.To)
+	case !l.At.Truncate(time.Second).Equal(r.TS):
+		return fmt.Errorf("at %s with ts %s", stamp(l.At), r.TS.UTC().Format(time.RFC3339))
+	case !reflect.DeepEqual(bare, ledger.Record{}):
+		return errors.New("has members of another kind; the money of an op is spent_micro_usd")
+	}
+	return nil
 }
 
 // Told is one transition of a story: the op after it, and the record that tells it.

@@ -159,28 +159,42 @@ func decide(o Op, out Out, fault, interrupted error, now time.Time) Out {
 	var broke *panicked
 	var own *Stop
 	if errors.As(fault, &own) {
-		out = Out{Next: ending(o, own.Reason), Reason: own.Reason, Spent: own.Spent, Note: own.Text}
+		out, fault = Out{Next: ending(o, own.Reason), Reason: own.Reason, Spent: own.Spent, Note: own.Text}, nil
 	}
+	inTime := now.Before(o.Clocks.End())
 	switch {
 	case interrupted != nil:
 		return stop(Interrupted, interrupted.Error())
 	case errors.As(fault, &broke):
 		return stop(StepPanicked, fmt.Sprintf("%s: %s", o.Phase, broke.text))
-	case own == nil && fault != nil && now.Before(o.Clocks.End()):
+	case fault != nil && inTime:
 		return stop(StepFailed, fmt.Sprintf("%s: %v", o.Phase, fault))
-	case !now.Before(o.Clocks.End()) && !(out.Next.Ends() && (fault == nil || own != nil) && out.Effect == Effect{}):
+	case !inTime && (fault != nil || !out.Next.Ends() || out.Effect != Effect{}):
 		return late(o, stop)
 	}
-	if out.Next == o.Phase && o.Tries > o.Phase.Retries() && o.Phase.row().then != "" {
-		out.Next = o.Phase.row().then
-	}
-	if (out.Next == o.Phase && o.Phase.row().retries > 0 || out.Next == Repair && o.Phase == Validate) && o.tries(out.Next) > out.Next.Retries() {
+	out.Next = o.retried(out.Next)
+	if o.wornOut(out.Next) {
 		return stop(RetriesExhausted, fmt.Sprintf("%s: %s", out.Next, or(out.Note, "it was to be tried again")))
 	}
 	if err := o.refuses(out, now); err != nil {
 		return stop(IllegalMove, err.Error())
 	}
 	return out
+}
+
+// retried is where a move to p leads: to what comes then, where p is the op's own
+// phase and tried as often as it may be.
+func (o Op) retried(p Phase) Phase {
+	if then := p.row().then; p == o.Phase && then != "" && o.tries(p) > p.Retries() {
+		return then
+	}
+	return p
+}
+
+// wornOut reports a move that would try a phase once too often.
+func (o Op) wornOut(p Phase) bool {
+	again := p == o.Phase && p.Retries() > 0 || p == Repair && o.Phase == Validate
+	return again && o.tries(p) > p.Retries()
 }
 
 // late is the ending of an op whose time is over.

@@ -272,7 +272,28 @@ func (s *sim) consistent(t testing.TB) {
 // TestEveryReasonIsReached shows that no reason is in the list for nothing.
 func TestEveryReasonIsReached(t *testing.T) {
 	t.Parallel()
-	reached := map[Reason]Phase{ResumedTooOften: FailedPermanent, Abandoned: Cancelled, ReviewExpired: Expired, Rejected: Cancelled, Merged: Complete} // resume_test.go
+	reached := map[Reason]Phase{}
+	s := crash(t, whole(), 9)
+	for range maxResumes { // each process dies where it went on
+		s.dead, s.ticks, s.dieAt = false, 0, 3
+		s.carry(t, "run-2", whole(), nil)
+	}
+	worn, _ := s.settle(t, whole(), nil)
+	gone, _ := crash(t, whole(), 9).settle(t, whole(), func(f *Facts) { f.Held = false })
+	for _, o := range []Op{worn.Op(), gone.Op()} {
+		reached[o.Reason] = o.Phase
+	}
+	waits, err := Run(t.Context(), newSim().world("run-1"), Limits{}, whole(), began(t, dawn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []Reason{Merged, Rejected, ReviewExpired} { // the writers are a person and the sweep
+		o, err := End(waits, waits.ID, dawn.Add(DefaultWait), r, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		reached[r] = o.Phase
+	}
 	for _, h := range hows() {
 		s, _ := h.run(t)
 		if story, ok := s.story(t); ok && !story.Open() {

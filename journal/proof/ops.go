@@ -216,37 +216,46 @@ func (j *judge) concludes(s pipeline.Story, now ops, tasks []waitingTask) error 
 	r := s.Told[len(s.Told)-1].Record
 	at, n := now.at(r.Run, r.Seq)
 	fresh := slices.ContainsFunc(j.lines, func(l line) bool { return l.path == at && l.n == n })
-	i := slices.IndexFunc(tasks, func(w waitingTask) bool { return w.id == o.Task })
 	var task *waitingTask
-	if i >= 0 {
+	if i := slices.IndexFunc(tasks, func(w waitingTask) bool { return w.id == o.Task }); i >= 0 {
 		task = &tasks[i]
 	}
-	closed := slices.ContainsFunc(j.lines, func(l line) bool {
-		return l.record.Task == o.Task && (l.record.Kind == ledger.Outcome && l.record.Run == o.Run || l.record.Kind == ledger.Abandoned && l.record.DeadRun == o.Run)
-	})
-	if !fresh && task == nil && !closed {
+	if !fresh && task == nil && !j.closes(o) {
 		return nil
 	}
 	j.checked++
-	why, err := "", error(nil)
+	why, err := j.ending(o, r.Run, fresh, task)
 	switch {
-	case fresh && o.At.Sub(j.Author.When) > skew:
-		why = fmt.Sprintf("%s is told at %s, in a commit of %s", o.ID, moment(o.At), moment(j.Author.When))
-	case o.Ended() && fresh:
-		why = j.endsFor(o, r.Run, task)
-	case o.Ended():
-	case o.Phase == pipeline.Waiting:
-		why, err = j.awaits(o, fresh, task)
-		if why != "" && !fresh && task != nil {
-			at, n = task.path, task.line
-		}
-	default:
-		why, err = j.underway(o)
-	}
-	if why != "" {
+	case why != "" && !fresh && task != nil:
+		j.find(task.path, task.line, "%s", why)
+	case why != "":
 		j.find(at, n, "%s", why)
 	}
 	return err
+}
+
+// closes reports an act that closes the claim an op was begun under.
+func (j *judge) closes(o pipeline.Op) bool {
+	return slices.ContainsFunc(j.lines, func(l line) bool {
+		r := l.record
+		return r.Task == o.Task && (r.Kind == ledger.Outcome && r.Run == o.Run || r.Kind == ledger.Abandoned && r.DeadRun == o.Run)
+	})
+}
+
+// ending says what is wrong with where an op stands after the act; fresh tells
+// that its last record, in the ledger of writer, is the act's own.
+func (j *judge) ending(o pipeline.Op, writer string, fresh bool, task *waitingTask) (string, error) {
+	switch {
+	case fresh && o.At.Sub(j.Author.When) > skew:
+		return fmt.Sprintf("%s is told at %s, in a commit of %s", o.ID, moment(o.At), moment(j.Author.When)), nil
+	case o.Ended() && fresh:
+		return j.endsFor(o, writer, task), nil
+	case o.Ended():
+		return "", nil
+	case o.Phase == pipeline.Waiting:
+		return j.awaits(o, fresh, task)
+	}
+	return j.underway(o)
 }
 
 // underway says that an op without an ending is no longer anybody's: its run's

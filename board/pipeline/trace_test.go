@@ -1,0 +1,96 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func usd(n int64) string { return fmt.Sprintf("%.3f", float64(n)/1e6) }
+
+// traced is a story that took its time, and one that failed for the same task.
+func traced(t *testing.T) []Story {
+	t.Helper()
+	s := newSim()
+	steps := whole()
+	steps.Plan = func(context.Context, Op) (Out, error) {
+		s.now = s.now.Add(1500 * time.Millisecond)
+		return Out{Next: Generate, Note: "two files, tests first"}, nil
+	}
+	if _, err := Run(t.Context(), s.world("run-1"), Limits{}, steps, began(t, s.now)); err != nil {
+		t.Fatal(err)
+	}
+	o, err := Begin("op-02", "tasks/tidy", "run-2", s.now, Limits{}, map[string]string{FactSignal: "proposal p-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps.Classify = func(context.Context, Op) (Out, error) {
+		s.now = s.now.Add(time.Second)
+		return Out{}, &Stop{Reason: RuleRefused, Text: "no\u202Esuch\tpath"}
+	}
+	if _, err := Run(t.Context(), s.world("run-2"), Limits{}, steps, o); err != nil {
+		t.Fatal(err)
+	}
+	stories, problems := ReadOps(s.records(t))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return stories
+}
+
+func TestTheTreeFromSignalToCommit(t *testing.T) {
+	t.Parallel()
+	got := Render(Trace(traced(t)), usd)
+	want := strings.TrimPrefix(`
+signal proposal p-1
+└─ task tasks/tidy
+   ├─ claim run-2
+   │  └─ op op-02  1s  blocked: rule_refused
+   │     └─ classify  1s  nosuch path
+   └─ claim run-1
+      └─ op op-01  $0.020  in waiting
+         ├─ classify
+         ├─ route
+         ├─ expand
+         ├─ plan  1.5s  two files, tests first
+         ├─ generate  no fence
+         ├─ generate again  $0.018
+         ├─ validate
+         ├─ repair  $0.001
+         ├─ validate
+         ├─ gate  $0.001
+         ├─ approve
+         ├─ apply
+         │  └─ commit p1  refs/heads/odd/review/tidy.1
+         ├─ verify
+         └─ waiting
+`, "\n")
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestLinesForPeopleAndPrograms(t *testing.T) {
+	t.Parallel()
+	tidy := func(s string) string { return strings.ReplaceAll(s, "two", "[n]") }
+	stories := traced(t)
+	p := Passages(stories[1])
+	for _, c := range []struct{ got, want string }{
+		{string(p[3].Line(tidy)), `{"elapsed_ms":1500,"ended":"2026-03-02T09:00:01.500Z","note":"[n] files, tests first","op":"op-01","phase":"plan","spent_micro_usd":0,"started":"2026-03-02T09:00:00.000Z","v":1}`},
+		{string(p[len(p)-1].Line(nil)), `{"op":"op-01","phase":"waiting","started":"2026-03-02T09:00:01.500Z","v":1}`},
+		{string(Thought{At: dawn, Op: "op-01", Phase: Plan, Text: "two <files>\nfirst"}.Line(tidy)),
+			`{"at":"2026-03-02T09:00:00.000Z","op":"op-01","phase":"plan","thought":"[n] <files> first","v":1}`},
+	} {
+		want := strings.Replace(c.want, `"spent_micro_usd":0,`, "", 1) + "\n"
+		if d := cmp.Diff(want, c.got); d != "" {
+			t.Error(d)
+		}
+	}
+	if long := (Thought{Text: strings.Repeat("ü", maxThought)}).Line(nil); len(long) > maxThought+64 {
+		t.Errorf("a thought of %d bytes", len(long))
+	}
+}
