@@ -30,7 +30,7 @@ func anchorStage(env Env, name, about string, stage func(anchor.Desk, string, []
 		Name:        name,
 		Usage:       about,
 		ArgsUsage:   "TOKEN [FILE|-]",
-		Description: "odd anchor " + name + " TOKEN - < payload\nodd anchor " + name + " TOKEN --payload @payload",
+		Description: "odd anchor " + name + " TOKEN - <<'END'\nodd anchor " + name + " TOKEN --payload @payload",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "payload", Usage: "the payload itself, or `@FILE`, or - for stdin, instead of the argument"},
 			jsonFlag(),

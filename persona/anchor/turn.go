@@ -168,11 +168,11 @@ func next(s Stage, m Mode, token string) string {
 	case s == AtBound:
 		return "work inside the permit; odd anchor release " + token + " at the end"
 	case s != "" && m == Express:
-		return "odd anchor express " + token + " -  (COMMIT on standard input)"
+		return "odd anchor express " + token + " - <<'END'  (then COMMIT, then a line END)"
 	case s == AtContext:
-		return "odd anchor proof " + token + " -  (TENSIONS and COMMIT on standard input)"
+		return "odd anchor proof " + token + " - <<'END'  (then TENSIONS and COMMIT, then a line END)"
 	case s == AtIdentity:
-		return "odd anchor context " + token + " -  (BIND on standard input)"
+		return "odd anchor context " + token + " - <<'END'  (then BIND, then a line END)"
 	}
 	return "odd anchor identity ROLE"
 }
