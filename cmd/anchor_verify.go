@@ -2,13 +2,11 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
 )
 
@@ -67,20 +65,25 @@ func runAnchorVerify(ctx context.Context, env Env, token string, asJSON bool) er
 	return exitCode(exitRefused)
 }
 
+// printVerdicts prints a row for each session, and behind it one for each thing
+// that is wrong with it or has changed.
 func printVerdicts(env Env, all []anchor.Verdict) error {
-	var b strings.Builder
+	rows := [][]string{}
 	for _, v := range all {
-		word, what := "holds", ""
+		row := []string{v.Token, "holds"}
 		if !v.Valid {
-			word = "does not hold"
+			row[1] = "does not hold"
 		}
 		if p := v.Permit; p != nil {
-			what = fmt.Sprintf("\t%s\t%s\t%s\t%s", p.Role, p.Tier, p.Branch, p.ExpiresAt.UTC().Format(time.RFC3339))
+			row = append(row, p.Role, string(p.Tier), p.Branch, p.ExpiresAt.UTC().Format(time.RFC3339))
 		}
-		fmt.Fprintf(&b, "%s\t%s%s\n", v.Token, word, what)
-		b.WriteString(problemLines(v.Errors, ""))
-		b.WriteString(problemLines(v.Warnings, ""))
+		rows = append(rows, row)
+		for _, p := range v.Errors {
+			rows = append(rows, []string{v.Token, "error", p.String()})
+		}
+		for _, p := range v.Warnings {
+			rows = append(rows, []string{v.Token, "warning", p.String()})
+		}
 	}
-	_, err := fmt.Fprint(env.Stdout, okf.Visible(b.String()))
-	return err
+	return printRows(env, rows)
 }

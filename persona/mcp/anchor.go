@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 
 	"github.com/odd-cli/odd/persona/anchor"
 )
@@ -51,6 +51,8 @@ const anchorSchema = `{
   "required": ["stage", "working_dir"],
   "additionalProperties": false
 }`
+
+func stages() []string { return []string{"identity", "context", "proof", "express"} }
 
 // maxInput is the longest call that is read, in bytes.
 const maxInput = 1 << 20
@@ -98,7 +100,7 @@ func readAnchor(input json.RawMessage) (in AnchorInput, err error) {
 	}
 	opens := in.Stage == "identity"
 	switch {
-	case !strings.Contains(" identity context proof express ", " "+in.Stage+" ") || in.Stage == "":
+	case !slices.Contains(stages(), in.Stage):
 		return in, fmt.Errorf("stage %q: want identity, context, proof or express", in.Stage)
 	case in.WorkingDir == "":
 		return in, errors.New("working_dir is missing; want the work tree's absolute path")
