@@ -1,6 +1,7 @@
 package anchor
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -38,11 +39,15 @@ func (d *dir) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxRecord+1))
-	if err == nil && len(b) > maxRecord {
-		err = fmt.Errorf("%s: longer than %d bytes, which no record of odd is", path.Join(d.path, name), maxRecord)
+	var b bytes.Buffer
+	b.Grow(4096)
+	if _, err := b.ReadFrom(io.LimitReader(f, maxRecord+1)); err != nil {
+		return nil, err
 	}
-	return b, err
+	if b.Len() > maxRecord {
+		return nil, fmt.Errorf("%s: longer than %d bytes, which no record of odd is", path.Join(d.path, name), maxRecord)
+	}
+	return b.Bytes(), nil
 }
 
 // write replaces a file as a whole. At any moment the name holds the old bytes

@@ -1,6 +1,7 @@
 package anchor
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -323,6 +324,28 @@ func TestRenewRows(t *testing.T) {
 				t.Errorf("the anchor changed from\n%s\nto\n%s", before, after)
 			}
 		})
+	}
+}
+
+// TestHashIsOfCanonicalJSON holds the hash to what anyone can recompute.
+func TestHashIsOfCanonicalJSON(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.facts.Files = append(s.facts.Files, Change{XY: "R.", Path: "<é>&\u2028.md", From: "a\"b"})
+	token := s.bound(IdentityRequest{})
+	var all map[string]any
+	if err := json.Unmarshal([]byte(s.read(active, token, anchorFile)), &all); err != nil {
+		t.Fatal(err)
+	}
+	sum := all["anchor_sha256"]
+	delete(all, "anchor_sha256")
+	delete(all, "mac")
+	b, err := canonical(all)
+	if err != nil || hexSum(b) != sum {
+		t.Errorf("%v, want %v, %v", hexSum(b), sum, err)
+	}
+	if v := s.desk().HasValid(token, ""); !v.Valid {
+		t.Errorf("%+v", v)
 	}
 }
 

@@ -1,9 +1,12 @@
 package anchor
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -27,12 +30,29 @@ func (a Anchor) seal(key []byte) (Anchor, []byte, error) {
 }
 
 // sealed is the hash of an anchor's file: of all its keys, known or not, but the
-// hash and the MAC.
+// hash and the MAC. Of a file that odd wrote that is the hash of its canonical
+// JSON, for below the first keys the order is the file's.
 func sealed(all map[string]json.RawMessage) (string, error) {
-	delete(all, "anchor_sha256")
-	delete(all, "mac")
-	b, err := canonical(all)
-	return hexSum(b), err
+	var b bytes.Buffer
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		if k == "anchor_sha256" || k == "mac" {
+			continue
+		}
+		name, err := json.Marshal(k)
+		if err != nil {
+			return "", err
+		}
+		b.WriteByte(',')
+		b.Write(name)
+		b.WriteByte(':')
+		if err := json.Compact(&b, all[k]); err != nil {
+			return "", err
+		}
+	}
+	b.WriteByte('}')
+	text := b.Bytes()
+	text[0] = '{'
+	return hexSum(text), nil
 }
 
 // readAnchor reads an anchor's file in the order of a permit's check: whether it
