@@ -1,0 +1,430 @@
+package irongate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// lookalikes are letters that are drawn like a letter of ASCII, or nearly so:
+// those of Cyrillic, Greek and Armenian that Unicode's table of confusables
+// gives an ASCII letter, and a few of Latin itself. Compatibility forms
+// (full width, mathematical) are told by their normal form instead.
+var lookalikes = map[rune]rune{
+	'а': 'a', 'е': 'e', 'о': 'o', 'р': 'p', 'с': 'c', 'у': 'y', 'х': 'x', 'і': 'i', 'ј': 'j', 'ѕ': 's', 'ԁ': 'd', 'ԛ': 'q', 'ԝ': 'w', 'һ': 'h', 'ӏ': 'l', 'ѵ': 'v',
+	'А': 'A', 'В': 'B', 'Е': 'E', 'К': 'K', 'М': 'M', 'Н': 'H', 'О': 'O', 'Р': 'P', 'С': 'C', 'Т': 'T', 'У': 'Y', 'Х': 'X', 'І': 'I', 'Ј': 'J', 'Ѕ': 'S', 'Ү': 'Y', 'Ԍ': 'G', 'Ѵ': 'V', 'З': '3', 'Ӏ': 'I',
+	'Α': 'A', 'Β': 'B', 'Ε': 'E', 'Ζ': 'Z', 'Η': 'H', 'Ι': 'I', 'Κ': 'K', 'Μ': 'M', 'Ν': 'N', 'Ο': 'O', 'Ρ': 'P', 'Τ': 'T', 'Υ': 'Y', 'Χ': 'X',
+	'α': 'a', 'ι': 'i', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'υ': 'u', 'ϲ': 'c', 'ϳ': 'j',
+	'ո': 'n', 'օ': 'o', 'ս': 'u', 'հ': 'h', 'ց': 'g', 'զ': 'q', 'Օ': 'O', 'Տ': 'S', 'Լ': 'L', 'Ս': 'U',
+	'ı': 'i', 'ɑ': 'a', 'ɡ': 'g', 'ɩ': 'i', 'ʏ': 'y', 'ᴄ': 'c', 'ᴏ': 'o', 'ᴠ': 'v', 'ᴡ': 'w', 'ᴢ': 'z', 'ꜱ': 's', 'ǀ': 'l', 'ɪ': 'i', 'ɴ': 'n', 'ʀ': 'r',
+}
+
+// Name lists what is wrong with one name, be it an identifier, a key, an id or
+// a path: nothing in it may be hidden, and none of it may be drawn like a name it
+// is not. A name wholly of another script stands, unless it has several letters
+// and each is drawn like an ASCII one. Prose is no name, and free.
+func Name(name string) []Finding {
+	var out []Finding
+	bad := func(code, text, fix string) {
+		out = append(out, Finding{Code: code, Severity: Hard, How: ByBytes, Text: fmt.Sprintf("the name %+q %s", name, text), Fix: fix})
+	}
+	letters, ascii, alike := 0, 0, 0
+	var sample rune
+	for _, r := range name {
+		if !unicode.IsLetter(r) {
+			continue
+		}
+		letters++
+		switch {
+		case r < utf8.RuneSelf:
+			ascii++
+		case lookalikes[r] != 0:
+			alike++
+			sample = r
+		}
+	}
+	switch {
+	case !utf8.ValidString(name):
+		bad("name_not_utf8", "is not UTF-8", "write it in UTF-8")
+	case strings.ContainsFunc(name, unicode.IsControl):
+		bad("name_control", "holds a control character", "leave it out")
+	}
+	if strings.ContainsFunc(name, unseen) {
+		bad("name_invisible", "holds a character that cannot be seen or turns the direction of writing", "leave it out")
+	}
+	if alike > 0 && (ascii > 0 || alike == letters && letters > 1) {
+		bad("name_confusable", fmt.Sprintf("holds %U, drawn like %c", sample, lookalikes[sample]), "write the name in one alphabet")
+	}
+	if plain := norm.NFKC.String(justLetters(name)); plain != justLetters(name) {
+		bad("name_compatibility", fmt.Sprintf("is another way to write %q", plain), "write it in the plain form")
+	}
+	if r, ok := RepairName(name); ok && r != name && !strings.ContainsFunc(name, unseen) {
+		bad("name_punctuation", "holds a sign that only looks like one of ASCII", fmt.Sprintf("write %q", r))
+	}
+	return out
+}
+
+// justLetters leaves a name's letters and their marks, without the sign for
+// micro, which units are written with.
+func justLetters(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r != 'µ' && (unicode.IsLetter(r) || unicode.IsMark(r)) && !unseen(r) {
+			return r
+		}
+		return -1
+	}, name)
+}
+
+// Names judges the names that a change brings in: its paths, the identifiers of
+// its Go files, and the keys of its JSON, YAML, TOML and frontmatter. A name that
+// one of its files had before is not its doing. In files that are not prose it
+// refuses characters that turn the direction of writing anywhere, because they
+// make code read otherwise than it runs.
+func Names(files []File) []Finding {
+	old := map[string]bool{}
+	for _, f := range files {
+		if f.Before != nil {
+			old[f.Path] = true
+		}
+		for _, n := range namesIn(f.Path, f.Before) {
+			old[n.text] = true
+		}
+	}
+	var out []Finding
+	for _, f := range files {
+		if f.After == nil {
+			continue
+		}
+		names := namesIn(f.Path, f.After)
+		for _, part := range strings.Split(f.Path, "/") {
+			if !old[f.Path] {
+				names = append(names, foundName{text: part, how: ByBytes})
+			}
+		}
+		told := map[string]bool{}
+		for _, n := range names {
+			if old[n.text] || told[n.text] {
+				continue
+			}
+			told[n.text] = true
+			for _, bad := range Name(n.text) {
+				bad.Path, bad.Line, bad.How = f.Path, n.line, n.how
+				out = append(out, bad)
+			}
+		}
+		out = append(out, directions(f)...)
+	}
+	return out
+}
+
+// foundName is one name in a file.
+type foundName struct {
+	text string
+	line int
+	how  How
+}
+
+// namesIn finds the names of a file: those of a language it knows.
+func namesIn(p string, b []byte) []foundName {
+	switch strings.ToLower(path.Ext(p)) {
+	case ".go":
+		return goNames(b)
+	case ".json":
+		return jsonNames(b)
+	case ".yaml", ".yml":
+		return keyNames(b, yamlKey())
+	case ".toml":
+		return keyNames(b, tomlKey())
+	case ".md", ".markdown":
+		front, ok := frontmatter(b)
+		if !ok {
+			return nil
+		}
+		return keyNames(front, yamlKey())
+	}
+	return nil
+}
+
+func goNames(b []byte) []foundName {
+	var out []foundName
+	var s scanner.Scanner
+	fset := token.NewFileSet()
+	file := fset.AddFile("", fset.Base(), len(b))
+	s.Init(file, b, func(token.Position, string) {}, 0)
+	for {
+		pos, tok, lit := s.Scan()
+		switch tok {
+		case token.EOF:
+			return out
+		case token.IDENT:
+			out = append(out, foundName{lit, file.Line(pos), BySyntax})
+		}
+	}
+}
+
+// jsonNames reads the keys of a JSON file, as far as it parses.
+func jsonNames(b []byte) []foundName {
+	var out []foundName
+	d := json.NewDecoder(bytes.NewReader(b))
+	type level struct{ object, key bool }
+	var stack []level
+	line, at := 1, 0
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return out
+		}
+		top := len(stack) - 1
+		inKey := top >= 0 && stack[top].object && stack[top].key
+		switch t := t.(type) {
+		case json.Delim:
+			if t == '{' || t == '[' {
+				stack = append(stack, level{object: t == '{', key: true})
+				continue
+			}
+			stack = stack[:top]
+		case string:
+			if inKey {
+				end := int(d.InputOffset())
+				line, at = line+bytes.Count(b[at:end], []byte("\n")), end
+				out = append(out, foundName{t, line, BySyntax})
+				stack[top].key = false
+				continue
+			}
+		}
+		if top = len(stack) - 1; top >= 0 {
+			stack[top].key = true
+		}
+	}
+}
+
+var (
+	yamlKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[ \t]*(?:- +)*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s#:"'\[{&*!|>%@-][^#:\n]*?))[ \t]*:(?:[ \t]|$)`)
+	})
+	tomlKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[ \t]*(?:\[\[?[ \t]*([^\]\n]+?)[ \t]*\]|"([^"\n]+)"[ \t]*=|([^\s#="'\[][^#="\n]*?)[ \t]*=)`)
+	})
+)
+
+// keyNames finds keys line by line. What stands in a block of text may be taken
+// for a key too, which does no harm: prose rarely mixes alphabets in a word.
+func keyNames(b []byte, key *regexp.Regexp) []foundName {
+	var out []foundName
+	for i, line := range bytes.Split(b, []byte("\n")) {
+		m := key.FindSubmatch(bytes.TrimRight(line, "\r"))
+		if m == nil || bytes.Count(bytes.Join(m[1:], nil), []byte(" ")) > 3 {
+			continue // a sentence before a colon
+		}
+		name := string(bytes.Join(m[1:], nil))
+		out = append(out, foundName{name, i + 1, ByText})
+		if name == "id" {
+			value := strings.Trim(string(line[len(m[0]):]), " \t\r=\"'")
+			out = append(out, foundName{value, i + 1, ByText})
+		}
+	}
+	return out
+}
+
+// frontmatter returns the lines between the first --- and the next, which stand
+// one line lower in the file.
+func frontmatter(b []byte) ([]byte, bool) {
+	if !bytes.HasPrefix(b, []byte("---\n")) && !bytes.HasPrefix(b, []byte("---\r\n")) {
+		return nil, false
+	}
+	end := bytes.Index(b[3:], []byte("\n---"))
+	if end < 0 {
+		return nil, false
+	}
+	return append([]byte{'\n'}, b[bytes.IndexByte(b, '\n')+1:3+end+1]...), true
+}
+
+// prose are the extensions of files that people only read.
+var prose = []string{".md", ".markdown", ".txt", ".rst", ".adoc", ".org", ".html", ".htm", ".po", ".srt", ".csv", ".tsv"}
+
+// turns reports whether a character changes the direction of writing.
+func turns(r rune) bool {
+	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == 0x200E || r == 0x200F || r == 0x061C
+}
+
+// hides reports whether a character carries text that no one sees.
+func hides(r rune) bool { return r >= 0xE0000 && r <= 0xE0FFF }
+
+// directions finds characters that turn the direction of writing in code, and
+// text that nobody sees in any file, where there are more than before.
+func directions(f File) []Finding {
+	var out []Finding
+	count := func(is func(rune) bool) (more bool, line int) {
+		was, now := runesOf(f.Before, is), runesOf(f.After, is)
+		if len(now) <= len(was) {
+			return false, 0
+		}
+		return true, now[0]
+	}
+	if more, line := count(turns); more && !slices.Contains(prose, strings.ToLower(path.Ext(f.Path))) {
+		out = append(out, Finding{Code: "text_direction", Severity: Hard, How: ByBytes, Path: f.Path, Line: line,
+			Text: "holds a character that turns the direction of writing, so that it reads otherwise than it runs", Fix: "write the character as an escape"})
+	}
+	f.Before, f.After = flags().ReplaceAll(f.Before, nil), flags().ReplaceAll(f.After, nil)
+	if more, line := count(hides); more {
+		out = append(out, Finding{Code: "text_hidden", Severity: Hard, How: ByBytes, Path: f.Path, Line: line,
+			Text: "holds characters that carry text nobody sees", Fix: "leave them out"})
+	}
+	return out
+}
+
+// flags are emoji of flags that are written with characters nobody sees.
+var flags = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\U0001F3F4[\U000E0061-\U000E007A]{2,6}\U000E007F")
+})
+
+// runesOf returns the lines of the characters of a kind.
+func runesOf(b []byte, is func(rune) bool) []int {
+	var out []int
+	line := 1
+	for _, r := range string(b) {
+		if r == '\n' {
+			line++
+		} else if is(r) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// repairs are signs that stand for a sign of ASCII, which a name or a line of
+// code meant. "" is left out.
+var repairs = sync.OnceValue(func() map[rune]string {
+	out := map[rune]string{}
+	for from, to := range map[string]string{
+		"\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043": "-", "\u2018\u2019\u201A\u201B\u2032\u02B9\u02BC": "'", "\u201C\u201D\u201E\u201F\u2033\u2036\u00AB\u00BB": `"`,
+		"\u2026": "...", "\u00A0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200A\u202F\u205F\u3000": " ", "\u200B\u200C\u200D\u2060\uFEFF": "",
+		"\u2022": "*", "\u2023": ">", "\u25E6": "o", "\u00D7": "x", "\u00F7": "/", "\u00B7": ".", "\u2044": "/", "\u00A7": "S", "\u00B6": "P", "\u2020": "+", "\u2021": "++",
+		"\u2260": "!=", "\u2264": "<=", "\u2265": ">=", "\u2248": "~=", "\u00B1": "+/-", "\u2190": "<-", "\u2192": "->", "\u2191": "^", "\u2193": "v", "\u21D0": "<=", "\u21D2": "=>", "\u2194": "<->",
+		"\u00A9": "(c)", "\u00AE": "(r)", "\u2122": "(tm)", "\u2713\u2714": "v", "\u2717\u2718": "x", "\u00B0": "deg", "\u2030": "/1000",
+	} {
+		for _, r := range from {
+			out[r] = to
+		}
+	}
+	return out
+})
+
+// RepairName returns a name with the signs that only look like ASCII written in
+// it. ok is false where that is no safe repair: a letter of another alphabet is
+// somebody's meaning, and an empty name is none.
+func RepairName(name string) (repaired string, ok bool) {
+	repaired = repairText(name)
+	for _, r := range repaired {
+		if lookalikes[r] != 0 || unseen(r) || unicode.IsControl(r) || r == utf8.RuneError {
+			return name, false
+		}
+	}
+	return repaired, repaired != ""
+}
+
+func repairText(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if to, ok := repairs()[r]; ok {
+			b.WriteString(to)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// ErrNoRepair says that a file cannot be repaired safely; it stays as it is.
+var ErrNoRepair = errors.New("no safe repair")
+
+// Repair writes the signs of a file's code and keys in ASCII where only those
+// stand in for them, and leaves strings, comments, values and prose alone. It is
+// safe or not done: a Go file must scan without errors afterwards, and no key may
+// become one that the file has already.
+func Repair(p string, b []byte) ([]byte, error) {
+	switch strings.ToLower(path.Ext(p)) {
+	case ".go":
+		return repairGo(b)
+	case ".json", ".yaml", ".yml", ".toml", ".md", ".markdown":
+		return repairKeys(p, b)
+	}
+	return b, ErrNoRepair
+}
+
+// repairGo replaces the characters the scanner calls illegal.
+func repairGo(b []byte) ([]byte, error) {
+	at, errs := illegal(b)
+	if errs == 0 {
+		return b, nil
+	}
+	var out []byte
+	last := 0
+	for _, i := range at {
+		r, n := utf8.DecodeRune(b[i:])
+		to, ok := repairs()[r]
+		if !ok || i < last {
+			return b, ErrNoRepair
+		}
+		out = append(append(out, b[last:i]...), to...)
+		last = i + n
+	}
+	out = append(out, b[last:]...)
+	if _, errs := illegal(out); errs > 0 {
+		return b, ErrNoRepair
+	}
+	return out, nil
+}
+
+// illegal returns where Go's scanner meets a character of no token, and how many
+// errors it has in all.
+func illegal(b []byte) (at []int, errs int) {
+	var s scanner.Scanner
+	file := token.NewFileSet().AddFile("", -1, len(b))
+	s.Init(file, b, func(token.Position, string) { errs++ }, 0)
+	for {
+		pos, tok, _ := s.Scan()
+		if tok == token.EOF {
+			return at, errs
+		}
+		if tok == token.ILLEGAL {
+			at = append(at, file.Offset(pos))
+		}
+	}
+}
+
+// repairKeys replaces names one by one, each on its own line.
+func repairKeys(p string, b []byte) ([]byte, error) {
+	names := namesIn(p, b)
+	lines := bytes.SplitAfter(b, []byte("\n"))
+	has := map[string]bool{}
+	for _, n := range names {
+		has[n.text] = true
+	}
+	for _, n := range names {
+		to := repairText(n.text)
+		if to == n.text {
+			continue
+		}
+		fixed, ok := RepairName(n.text)
+		line := lines[n.line-1]
+		if !ok || has[fixed] || bytes.Count(line, []byte(n.text)) != 1 || strings.ContainsAny(fixed, "\"':#=[]{}\\\n") {
+			return b, ErrNoRepair
+		}
+		has[fixed] = true
+		lines[n.line-1] = bytes.Replace(line, []byte(n.text), []byte(fixed), 1)
+	}
+	return bytes.Join(lines, nil), nil
+}

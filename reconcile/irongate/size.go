@@ -1,0 +1,95 @@
+package irongate
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"unicode/utf8"
+)
+
+// Limits bound what one change may be, so that a person can still read it. Zero
+// is the default.
+type Limits struct {
+	Files      int // of a change; 50
+	FileBytes  int // of one file as the change leaves it; 512 KiB
+	TotalBytes int // of all files of a change; 2 MiB
+	LineBytes  int // of a line the change writes; 4 KiB
+}
+
+func (l Limits) orDefaults() Limits {
+	return Limits{
+		Files: cmp.Or(l.Files, 50), FileBytes: cmp.Or(l.FileBytes, 512<<10),
+		TotalBytes: cmp.Or(l.TotalBytes, 2<<20), LineBytes: cmp.Or(l.LineBytes, 4<<10),
+	}
+}
+
+// Size refuses a change that is too large to be read, and files that are not
+// text: bytes that nobody can read, nobody can approve. A file that only goes
+// away, or was beyond a bound before and has not grown, is no finding.
+func Size(files []File, l Limits) []Finding {
+	l = l.orDefaults()
+	var out []Finding
+	bad := func(f File, s Severity, code string, line int, text, fix string) {
+		out = append(out, Finding{Code: code, Severity: s, How: ByBytes, Path: f.Path, Line: line, Text: text, Fix: fix})
+	}
+	if len(files) > l.Files {
+		bad(File{}, Hard, "size_files", 0, fmt.Sprintf("the change writes %d files, more than %d", len(files), l.Files), "make several changes of it")
+	}
+	total := 0
+	for _, f := range files {
+		total += len(f.After)
+		if len(f.After) > l.FileBytes && len(f.After) > len(f.Before) {
+			bad(f, Hard, "size_file", 0, fmt.Sprintf("has %d bytes, more than %d", len(f.After), l.FileBytes), "split it, or keep data out of the repository")
+		}
+		if line, ok := longLine(f, l.LineBytes); ok {
+			bad(f, Soft, "size_line", line, fmt.Sprintf("has a line of more than %d bytes", l.LineBytes), "break the line, so that a person sees all of it")
+		}
+		if line, what := unreadable(f.After); what != "" {
+			if _, was := unreadable(f.Before); was != what {
+				bad(f, Hard, "size_binary", line, "is not text: it holds "+what, "write text, or ask a person to add the file")
+			}
+		}
+	}
+	if total > l.TotalBytes {
+		bad(File{}, Hard, "size_total", 0, fmt.Sprintf("the change writes %d bytes, more than %d", total, l.TotalBytes), "make several changes of it")
+	}
+	return out
+}
+
+// longLine returns the first line over the limit that the file did not have.
+func longLine(f File, limit int) (int, bool) {
+	had := map[string]bool{}
+	for _, l := range bytes.Split(f.Before, []byte("\n")) {
+		if len(l) > limit {
+			had[string(l)] = true
+		}
+	}
+	for i, l := range bytes.Split(f.After, []byte("\n")) {
+		if len(l) > limit && !had[string(l)] {
+			return i + 1, true
+		}
+	}
+	return 0, false
+}
+
+// unreadable returns the first thing in b that text does not hold, "" if it is
+// all text: a byte that is not UTF-8, or a control character other than those of
+// a line, which a terminal would obey.
+func unreadable(b []byte) (line int, what string) {
+	line = 1
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			return line, "bytes that are not UTF-8"
+		case r == '\n':
+			line++
+		case r < ' ' && r != '\t' && r != '\r' && r != '\f' || r == 0x7f || r >= 0x80 && r < 0xa0:
+			return line, "control characters"
+		case r == 0xFEFF && i > 0:
+			return line, "a byte order mark in its midst"
+		}
+		i += n
+	}
+	return 0, ""
+}
