@@ -260,24 +260,10 @@ func judges(t board.Task) []string {
 // its role, the bundle where neither says, and only its handoff for one that
 // changes nothing.
 func (d *drain) writable(t board.Task, c contract.Contract, role []string) ([]string, error) {
-	switch {
-	case !c.Mutates:
+	if !c.Mutates {
 		return []string{d.at.file("handoffs/**")}, nil
-	case len(role) == 0 && len(t.Paths) == 0:
-		return []string{d.at.file("**")}, nil
-	case len(role) == 0:
-		return t.Paths, nil
-	case len(t.Paths) == 0:
-		return role, nil
 	}
-	var out []string
-	for _, p := range t.Paths {
-		for _, r := range role {
-			if both := narrower(p, r); both != "" && !slices.Contains(out, both) {
-				out = append(out, both)
-			}
-		}
-	}
+	out := anchor.Writable(t.Paths, role, d.at.file("**"))
 	if len(out) == 0 {
 		return nil, anchor.Refusal{{Code: anchor.PathsAsked, At: "paths", Text: fmt.Sprintf("task %s writes %s, and its role %s; give the task another role, or other paths",
 			t.ID, strings.Join(t.Paths, ", "), strings.Join(role, ", "))}}
@@ -285,54 +271,48 @@ func (d *drain) writable(t board.Task, c contract.Contract, role []string) ([]st
 	return out, nil
 }
 
-// narrower is the glob that lies in the other, "" where neither plainly does.
-func narrower(a, b string) string {
-	switch {
-	case a == b, within(a, b):
-		return a
-	case within(b, a):
-		return b
-	}
-	return ""
-}
-
-// within reports that all a means lies below the folder that b is all of.
-func within(a, b string) bool {
-	dir, ok := strings.CutSuffix(b, "**")
-	return ok && !strings.ContainsAny(dir, "*?[") && strings.HasPrefix(a, dir)
-}
-
 // artifact is what the session will have made: what its contract names, where it
-// may write that, or else the first path it may write.
+// may write that, or else a file of its own name where it may write.
 func (h *handshake) artifact(c contract.Contract) string {
-	slug := board.Slug(h.task.ID)
-	names := []string{c.Artifact}
+	first := h.law.Paths[0]
+	if h.mayMake(c.Artifact) {
+		return c.Artifact
+	}
 	for _, g := range h.law.Paths {
-		parts := strings.Split(g, "/")
-		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "**" && parts[len(parts)-1] != "**" })
-		last := &parts[len(parts)-1]
-		for i, p := range parts {
-			if strings.ContainsAny(p, "*?[") {
-				parts[i] = slug
-			}
-		}
-		if ext := path.Ext(g); strings.ContainsAny(g, "*?[") && !strings.ContainsAny(ext, "*?[") {
-			*last = slug + cmp.Or(ext, ".md")
-		} else if *last == slug {
-			*last = slug + ".md"
-		}
-		names = append(names, strings.Join(parts, "/"))
-	}
-	for _, n := range names {
-		_, guarded := protected(n)
-		if info, err := fs.Stat(h.files, n); n == "" || !fs.ValidPath(n) || err == nil && !info.Mode().IsRegular() || guarded {
-			continue
-		}
-		if irongate.MatchAny(h.law.Paths, n) && !irongate.MatchAny(h.law.BlockedPath, n) && path.Ext(n) != "" {
-			return n
+		if name := filled(g, board.Slug(h.task.ID)); h.mayMake(name) {
+			return name
 		}
 	}
-	return names[len(names)-1]
+	return first // the handshake says what is wrong with it
+}
+
+// filled is a path that the glob g means: what is open in it is named slug.
+func filled(g, slug string) string {
+	parts := strings.Split(g, "/")
+	ext := path.Ext(g)
+	for i, p := range parts {
+		if strings.ContainsAny(p, "*?[") {
+			parts[i] = slug
+		}
+	}
+	if last := len(parts) - 1; parts[last] == slug {
+		if ext == "" || strings.ContainsAny(ext, "*?[") {
+			ext = ".md"
+		}
+		parts[last] += ext
+	}
+	return strings.Join(parts, "/")
+}
+
+// mayMake reports a path that may be a session's artifact: a file, or none yet,
+// that its permit will cover.
+func (h *handshake) mayMake(name string) bool {
+	if name == "" || !fs.ValidPath(name) || path.Ext(name) == "" {
+		return false
+	}
+	info, err := fs.Lstat(h.files, name)
+	_, guarded := protected(name)
+	return (err != nil || info.Mode().IsRegular()) && !guarded && irongate.MatchAny(h.law.Paths, name) && !irongate.MatchAny(h.law.BlockedPath, name)
 }
 
 // outside says what of items the permit does not let through: nothing of an

@@ -25,7 +25,8 @@
 // value and board/review may not be imported), 4 (one drain), 5 (money is
 // reserved in the claim), 6 (below the floor nothing is dispatched), 8 (no commit
 // of a drain touches governance, and a claim names the lease it is made under),
-// 9 (what a session proposes is an agent's proposal, and moves nothing).
+// 9 (what a session proposes is an agent's proposal, and moves nothing), 12 (judge
+// takes a live permit, which only a bound handshake gives).
 package drain
 
 import (

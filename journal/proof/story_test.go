@@ -111,6 +111,7 @@ type story struct {
 	heads  map[string]repo.OID             // the branches, as refs only once they are checked
 
 	proposals map[string]repo.OID              // the last of a task
+	anchored  bool                             // sessions are bound, as they are today
 	override  map[string]any                   // what a person declares for the next claims, nil for nothing
 	ops       map[string]pipeline.Op           // that wait, by task
 	pipes     func(*story, *run, repo.Changes) // what every run has
@@ -231,6 +232,7 @@ type run struct {
 	session  map[string]any                   // what its session's record says besides the substrate
 	also     repo.Changes                     // what its result commit holds besides
 	silent   bool                             // it has no session
+	permit   map[string]any                   // what its anchor record says
 	tells    []journal.Entry                  // what its journal has besides
 	pipes    func(*story, *run, repo.Changes) // records of an op, behind its outcome
 }
@@ -281,7 +283,7 @@ func (s *story) claim(task string) *run {
 	if w.lease != "" {
 		data["lease"] = w.lease
 	}
-	s.record(w, ch, ledger.Record{Kind: ledger.Claim, Team: t.Team, Reserved: reserved, Data: data})
+	s.record(w, ch, ledger.Record{Kind: ledger.Claim, Role: t.Role, Team: t.Team, Reserved: reserved, Data: data})
 	w.base = s.land(s.make("claim", task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", task}, {"Odd-Lease", w.lease}}}))
 	return w
 }
@@ -295,8 +297,14 @@ func (s *story) result(w *run, cost int64, atoms repo.Changes) {
 	}
 	ch := repo.Changes{}
 	w.trace = ledger.Trace(s.file(w.file))
+	if s.anchored {
+		s.anchor(w)
+	}
 	if !w.silent {
 		w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: cost, Data: w.said()}))
+	}
+	if s.anchored {
+		w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Anchor, Role: "editor", Data: w.permit}))
 	}
 	data := map[string]any{"verdict": "blocked"}
 	if atoms != nil {
@@ -460,7 +468,11 @@ func (s *story) refresh(old *run, atoms repo.Changes) *run {
 	w := s.newRun(old.task)
 	w.base = s.tip()
 	ch := repo.Changes{}
-	w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Claim, Team: s.task(old.task).Team, Data: map[string]any{"refresh_of": old.id}}))
+	w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Claim, Role: "editor", Team: s.task(old.task).Team, Data: map[string]any{"refresh_of": old.id}}))
+	if s.anchored {
+		s.anchor(w)
+		w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Anchor, Role: "editor", Data: w.permit}))
+	}
 	s.propose(w, atoms)
 	b, err := okf.Edit(s.task(w.task).Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": w.id, "branch": "odd/review/x.2", "commit": string(w.proposal)}})
 	if err != nil {

@@ -1,6 +1,9 @@
 package anchor
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Live is a permit that a handshake has bound and that held when it was asked
 // for. What turns an agent's work into changes takes one: Desk.Live alone makes
@@ -49,4 +52,41 @@ func (l Live) Refuses(w World, paths ...string) []Problem {
 		}
 	}
 	return no
+}
+
+// Writable are the globs of a session whose task writes task and whose role
+// writes role: where both say, those of one that plainly lie in one of the
+// other; where one does, its own; and all where neither does. It is none where
+// nothing of the task is the role's.
+func Writable(task, role []string, all string) []string {
+	switch {
+	case len(role) == 0 && len(task) == 0:
+		return []string{all}
+	case len(role) == 0:
+		return task
+	case len(task) == 0:
+		return role
+	}
+	var out []string
+	for _, t := range task {
+		for _, r := range role {
+			both := ""
+			switch {
+			case t == r, below(t, r):
+				both = t
+			case below(r, t):
+				both = r
+			}
+			if both != "" && !slices.Contains(out, both) {
+				out = append(out, both)
+			}
+		}
+	}
+	return out
+}
+
+// below reports that all that a means lies in the folder that b is all of.
+func below(a, b string) bool {
+	dir, ok := strings.CutSuffix(b, "**")
+	return ok && !strings.ContainsAny(dir, "*?[") && strings.HasPrefix(a, dir)
 }

@@ -1,0 +1,176 @@
+package proof
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/anchor"
+)
+
+// constituted holds the role and its constitution to what stood at the claim.
+func (j *judge) constituted(p permit, l line, law config.Config) (string, error) {
+	head := repo.OID(word(p.arm, "head"))
+	name := word(p.law, "path")
+	blob, err := j.blobAt(head, name)
+	if err != nil {
+		return "", err
+	}
+	if blob == "" || blob != word(p.law, "blob") {
+		return fmt.Sprintf("an anchor under %s, which was another file at its claim", or(name, "no constitution")), nil
+	}
+	b, err := j.repo.Blob(repo.OID(blob))
+	if err != nil {
+		return "", err
+	}
+	t, _, ok, err := j.taskAt(l.record.Run, l.record.Task)
+	if err != nil {
+		return "", err
+	}
+	role := l.claim.Role
+	if ok {
+		role = t.Role
+	}
+	if role == "" {
+		return p.roleless(l, name, law.Root, b)
+	}
+	files, err := j.repo.Tree(head)
+	if err != nil {
+		return "", err
+	}
+	in := anchor.Charters{Files: files, Places: law.Anchor.Constitutions, Bundle: law.Root}
+	if rel, ok := strings.CutPrefix(name, law.Root+"/"); ok {
+		if a, err := okf.Parse(rel, b); err == nil {
+			in.Atoms = []*okf.Atom{&a}
+		}
+	}
+	c, err := in.Find(p.Role)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("an anchor as %s under %s, which is not its constitution", or(p.Role, "nobody"), name), nil
+	case c.Path != name || c.SHA256 != word(p.law, "sha256"):
+		return fmt.Sprintf("an anchor under %s; the constitution of %s at its claim is %s", name, p.Role, c.Path), nil
+	case !calls(role, p.Role, in.Atoms):
+		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", p.Role, role), nil
+	}
+	return p.within(t.Paths, c, law.Root), nil
+}
+
+// within holds the paths to the task's and the role's. What a session that
+// changes nothing hands over is odd's to write.
+func (p permit) within(task []string, c anchor.Constitution, root string) string {
+	allow := words(p.Data, "allow")
+	want := anchor.Writable(task, c.Paths, root+"/**")
+	if !slices.Equal(allow, want) && !slices.Equal(allow, []string{root + "/handoffs/**"}) {
+		return fmt.Sprintf("a permit for %s; its task and its role write %s", strings.Join(allow, ", "), or(strings.Join(want, ", "), "nothing in common"))
+	}
+	for _, kept := range c.BlockedPath {
+		if !slices.Contains(words(p.Data, "deny"), kept) {
+			return fmt.Sprintf("a permit that does not deny %s", kept)
+		}
+	}
+	return ""
+}
+
+// roleless holds the anchor of a session without a work role: it goes by the role
+// of its contract, and is bound by odd.toml.
+func (p permit) roleless(l line, name, root string, b []byte) (string, error) {
+	switch want := or(text(&l.claim.Record, "contract_role"), "general"); {
+	case name != "odd.toml" || hexSum(b) != word(p.law, "sha256"):
+		return fmt.Sprintf("an anchor under %s; without a work role it is odd.toml", name), nil
+	case p.Role != want:
+		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", or(p.Role, "nobody"), want), nil
+	}
+	return p.within(nil, anchor.Constitution{}, root), nil
+}
+
+// calls reports whether a task's name for a role means this role: its id, its
+// path, its uri or its stem.
+func calls(name, role string, atoms []*okf.Atom) bool {
+	plain := func(s string) string {
+		return strings.ReplaceAll(strings.ToLower(strings.TrimSuffix(path.Base(s), ".md")), "_", "-")
+	}
+	if plain(name) == role {
+		return true
+	}
+	for _, a := range atoms {
+		if name == string(a.ID) || name == a.URI && name != "" || strings.TrimSuffix(strings.TrimPrefix(name, "/"), ".md") == strings.TrimSuffix(a.Path, ".md") {
+			return true
+		}
+	}
+	return false
+}
+
+// owed is why, where the history was anchored before this commit, "" elsewhere.
+func (j *judge) owed(why string) (string, error) {
+	before, err := j.anchoredBefore()
+	if err != nil || !before {
+		return "", err
+	}
+	return why, nil
+}
+
+// remember notes whether the history was anchored up to this commit, as far as
+// the range tells.
+func (j *judge) remember() {
+	is := slices.ContainsFunc(j.Parents, func(p repo.OID) bool { return j.anchored[p] })
+	j.anchored[j.OID] = is || slices.ContainsFunc(j.lines, func(l line) bool { return l.record.Kind == ledger.Anchor })
+}
+
+// anchoredBefore reports an anchored run before this commit, in the range or in
+// what the range stands on.
+func (j *judge) anchoredBefore() (bool, error) {
+	if slices.ContainsFunc(j.Parents, func(p repo.OID) bool { return j.anchored[p] }) {
+		return true, nil
+	}
+	for _, edge := range j.edges {
+		if is, err := j.anchoredAt(edge); err != nil {
+			return false, err
+		} else if is {
+			if in, err := j.repo.Ancestor(j.ctx, edge, j.OID); in || err != nil {
+				return in, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// anchoredAt reports whether a commit outside the range has an anchored run in
+// its ledger. The newest files are asked first: where there is any, it is there.
+func (h *history) anchoredAt(commit repo.OID) (bool, error) {
+	if is, known := h.anchored[commit]; known {
+		return is, nil
+	}
+	law, err := h.lawAfter(commit)
+	if err != nil {
+		return false, err
+	}
+	tree, mode, err := h.trees.Find(commit, law.Root+"/ledger")
+	if err != nil || mode != folder {
+		return false, err
+	}
+	files, err := h.trees.Diff(h.ctx, "", tree)
+	if err != nil {
+		return false, err
+	}
+	for _, f := range slices.Backward(files) {
+		if path.Ext(f.Path) != ".jsonl" || !strings.HasPrefix(f.NewMode, "100") {
+			continue
+		}
+		b, err := h.repo.Blob(f.New)
+		if err != nil {
+			return false, err
+		}
+		if strings.Contains(string(b), `"kind":"`+string(ledger.Anchor)+`"`) {
+			h.anchored[commit] = true
+			return true, nil
+		}
+	}
+	h.anchored[commit] = false
+	return false, nil
+}
