@@ -252,8 +252,8 @@ func (d Desk) sweepOne(state *dir, place, token string, maxAge time.Duration) (w
 	switch {
 	case t.at.State == "archived":
 		return "released before", t.tidy()
-	case h.place != place:
-		return t.sweepLeftover(place)
+	case t.at.State == active && place == pending:
+		return "bound already", t.drop(pending)
 	case place == pending:
 		if why = t.stale(maxAge, info.ModTime()); why == "" {
 			return "", nil
@@ -265,14 +265,6 @@ func (d Desk) sweepOne(state *dir, place, token string, maxAge time.Duration) (w
 	}
 	_, err = t.end(why)
 	return why, err
-}
-
-// sweepLeftover removes what lies in pending under a bound session's name.
-func (t *turn) sweepLeftover(place string) (string, error) {
-	if place != pending || t.at.State != active {
-		return "", nil
-	}
-	return "bound already", t.drop(pending)
 }
 
 // stale says why a pending session is to be removed, "" if it is not. modified is

@@ -49,10 +49,11 @@ func (s *Store) take(token string, wait bool) (*held, error) {
 	return nil, fmt.Errorf("%s: other processes move it all the time; try again", token)
 }
 
-// try locks the directory that has the token's name now. Neither answer means
-// that it went elsewhere before the lock was there.
+// try locks the directory that has the token's name now, the bound one where
+// there are two. It looks into active twice, for a session may move there between
+// two looks. Neither answer means that it went elsewhere before the lock was there.
 func (d *dir) try(token string, wait bool) (*held, error) {
-	for _, place := range []string{pending, active} {
+	for _, place := range []string{active, pending, active} {
 		at, err := d.at(place, token)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -371,6 +371,56 @@ func TestGCEndsWhatLapsed(t *testing.T) {
 	}
 }
 
+// TestLeftovers copies a handshake back to pending under a bound session's name,
+// and an anchor back to active under a released one's.
+func TestLeftovers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	token := s.bound(IdentityRequest{})
+	copyBack := func(place string) {
+		if err := os.CopyFS(s.path(place, token), os.DirFS(s.path("kept"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(s.path("kept"), os.DirFS(s.path(active, token))); err != nil {
+		t.Fatal(err)
+	}
+	copyBack(pending)
+	if v := s.desk().HasValid(token, ""); !v.Valid {
+		t.Errorf("%+v", v)
+	}
+	refusedAs(t, s.desk().Context(token, []byte(bindEditor)), Taken)
+	if swept, err := s.desk().GC(time.Hour); err != nil || len(swept) != 1 || swept[0].Why != "bound already" || swept[0].State != pending {
+		t.Errorf("%+v %v", swept, err)
+	}
+	if _, err := s.desk().Release(token, ""); err != nil {
+		t.Fatal(err)
+	}
+	copyBack(active)
+	copyBack(pending)
+	if v := s.desk().HasValid(token, ""); codesOf(v.Errors) != string(Released) {
+		t.Errorf("%+v", v)
+	}
+	refusedAs(t, s.desk().Proof(token, []byte(proofOf(first, second))), Released)
+	if swept, err := s.desk().GC(time.Hour); err != nil || len(swept) == 0 || swept[0].Why != "released before" {
+		t.Errorf("%+v %v", swept, err)
+	}
+	for _, place := range []string{active, pending} {
+		if _, err := os.Lstat(s.path(place, token)); err == nil {
+			t.Errorf("%s stays", place)
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	for _, at := range []Place{{}, {Root: "/x", Dir: ".", Key: "/k"}, {Root: "/x", Dir: "../y", Key: "/k"}, {Root: "/x", Dir: "/y", Key: "/k"}, {Root: "/x", Dir: "y"}, {Dir: "y", Key: "/k"}} {
+		if _, err := Open(at); err == nil {
+			t.Errorf("%+v opens", at)
+		}
+	}
+}
+
 func TestIdentitySweeps(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
