@@ -4,14 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/anchor"
 )
 
@@ -47,10 +42,6 @@ func anchorGate(env Env) *cli.Command {
 	})
 }
 
-// gateTime is how long a decision may take. It is less than the timeout of the
-// hook, because a harness may let a tool pass whose hook was too slow.
-const gateTime = 3 * time.Second
-
 func runAnchorGate(ctx context.Context, env Env, hook, block bool) error {
 	d, err := decideInTime(ctx, env, hook)
 	if err != nil {
@@ -82,91 +73,4 @@ func tellDecision(env Env, d anchor.Decision) error {
 		return exitCode(exitRefused)
 	}
 	return nil
-}
-
-// decideInTime judges the call on stdin, or fails when time is over: also when
-// stdin never ends, or a disk does not answer.
-func decideInTime(ctx context.Context, env Env, hook bool) (d anchor.Decision, err error) {
-	type answer struct {
-		d   anchor.Decision
-		err error
-	}
-	answers := make(chan answer, 2)
-	go func() {
-		defer func() {
-			if p := recover(); p != nil {
-				answers <- answer{err: fmt.Errorf("a fault of odd: %v", p)}
-			}
-		}()
-		d, err := decideCall(ctx, env, hook)
-		answers <- answer{d, err}
-	}()
-	if env.After != nil {
-		defer env.After(gateTime, func() { answers <- answer{err: fmt.Errorf("no decision within %v", gateTime)} })()
-	}
-	select {
-	case a := <-answers:
-		return a.d, a.err
-	case <-ctx.Done():
-		return anchor.Decision{}, ctx.Err()
-	}
-}
-
-func decideCall(ctx context.Context, env Env, hook bool) (anchor.Decision, error) {
-	b, err := io.ReadAll(io.LimitReader(env.Stdin, anchor.MaxCall+1))
-	if err != nil {
-		return anchor.Decision{}, fmt.Errorf("stdin: %w", err)
-	}
-	read := anchor.ReadCall
-	if hook {
-		read = anchor.ReadHook
-	}
-	call, err := read(b)
-	if err != nil {
-		return anchor.Decision{}, err
-	}
-	if call.Cwd == "" {
-		call.Cwd = env.Dir
-	}
-	env.Dir = call.Cwd
-	a, err := openAnchor(ctx, env)
-	if err != nil {
-		return anchor.Decision{}, err
-	}
-	defer a.Close()
-	return anchor.Decide(call, a.gatekeeper()), nil
-}
-
-// gatekeeper asks git for no more than where HEAD is.
-func (a *anchorage) gatekeeper() anchor.Gatekeeper {
-	a.desk.World.Facts = a.headFacts
-	return anchor.Gatekeeper{
-		WorkTree:  a.repo.Root(),
-		Files:     a.tree.FS(),
-		Disk:      os.DirFS("/"),
-		Secret:    []string{filepath.Join(a.repo.CommonDir(), "odd")},
-		Token:     a.env.Getenv("ODD_ANCHOR"),
-		Protected: a.desk.World.Protected,
-		Permits:   a.desk.Permits,
-		Valid:     a.desk.HasValid,
-	}
-}
-
-// headFacts are the branch and HEAD, spelled as Facts spells them.
-func (a *anchorage) headFacts() (anchor.Facts, error) {
-	branch, err := a.repo.Branch()
-	if err != nil {
-		return anchor.Facts{}, err
-	}
-	head, err := a.repo.Ref("HEAD")
-	switch {
-	case errors.Is(err, repo.ErrNoRef) && branch != "":
-		head = repo.Initial
-	case err != nil:
-		return anchor.Facts{}, err
-	}
-	if branch == "" {
-		branch = "detached[" + string(head[:min(8, len(head))]) + "]"
-	}
-	return anchor.Facts{OK: true, Head: string(head), Branch: branch}, nil
 }

@@ -34,7 +34,7 @@ type figure struct {
 	ours, yard   time.Duration
 }
 
-// TestBench measures and writes BENCHMARKS.md. It sets no limit: a stop-watch
+// TestBench measures and writes BENCHMARKS.md, all but the sections of other benches. It sets no limit: a stop-watch
 // says more about the machine than about odd, which is why each row has a
 // yardstick of its own.
 func TestBench(t *testing.T) {
@@ -67,7 +67,12 @@ func TestBench(t *testing.T) {
 	for _, r := range rows {
 		t.Logf("%s: %v, %s: %v, ratio %.2f", r.what, r.ours, r.beside, r.yard, ratio(r))
 	}
-	if err := os.WriteFile(*report, page(rows), 0o644); err != nil {
+	old, _ := os.ReadFile(*report)
+	_, sections, _ := strings.Cut(string(old), "\n## ")
+	if sections != "" {
+		sections = "\n## " + sections
+	}
+	if err := os.WriteFile(*report, append(page(rows), sections...), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -134,12 +139,7 @@ func drained(t *testing.T, n int) figure {
 			t.Fatalf("%s %v: %v\n%s", name, args, err, b)
 		}
 	}
-	odd, company := filepath.Join(dir, "odd"), filepath.Join(dir, "company")
-	build := exec.Command("go", "build", "-o", odd, "./cmd/odd")
-	build.Dir = root
-	if b, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, b)
-	}
+	odd, company := built(t, dir), filepath.Join(dir, "company")
 	run(dir, odd, "demo", company)
 	for i := range n {
 		doc := fmt.Sprintf("# Words\n\nWord %d a\n: The first thing of number %d.\n\nWord %d b\n: The second thing of number %d.\n", i, i, i, i)
@@ -157,6 +157,18 @@ func drained(t *testing.T, n int) figure {
 		}
 	})
 	return figure{fmt.Sprintf("drain %d tasks", n), fmt.Sprintf("%d git commit processes", 3*n), ours, yard}
+}
+
+// built is the path of an odd made for a bench.
+func built(t *testing.T, dir string) string {
+	t.Helper()
+	odd := filepath.Join(dir, "odd")
+	build := exec.Command("go", "build", "-o", odd, "./cmd/odd")
+	build.Dir = root
+	if b, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, b)
+	}
+	return odd
 }
 
 func write(t *testing.T, file, text string) {
