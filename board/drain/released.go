@@ -117,7 +117,7 @@ func (d *drain) bury() error {
 		switch {
 		case l.State == "pending":
 			pending = true
-		case l.State == "active" && l.Problem == nil:
+		case l.State == "active": // whether it still holds or not
 			a, err := desk.Release(l.Token, "its session died")
 			if err != nil {
 				d.note(fmt.Sprintf("the permit %s of a dead session was not released: %v", l.Token, err))

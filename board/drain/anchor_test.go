@@ -1,0 +1,131 @@
+package drain
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// held are the entries of one folder of the drains' handshakes.
+func (w *world) held(state string) []string {
+	w.t.Helper()
+	entries, err := os.ReadDir(filepath.Join(w.repo.CommonDir(), "odd", "anchor", state))
+	if err != nil && !os.IsNotExist(err) {
+		w.t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+// While a session runs it has a permit, and after it none, whatever it came to.
+func TestAPermitEndsWithItsSession(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]func() (session.Emission, error){
+		"completed": func() (session.Emission, error) { return says(term("tide")), nil },
+		"failed":    func() (session.Emission, error) { return session.Fail("tired", ""), nil },
+		"a fault":   func() (session.Emission, error) { return session.Emission{}, os.ErrClosed },
+	} {
+		w := newWorld(t, paid, "a")
+		w.answer = func(context.Context, session.Request) (session.Emission, error) {
+			if n := len(w.held("active")); n != 1 {
+				t.Errorf("%s: %d permits while it runs", name, n)
+			}
+			return answer()
+		}
+		r := w.must()
+		if a, p := w.held("active"), w.held("pending"); len(a)+len(p) > 0 {
+			t.Errorf("%s: left behind %v %v", name, a, p)
+		}
+		n := 0
+		for _, rec := range w.records(r.Run) {
+			if rec.Kind == ledger.Anchor {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s: %d anchor records", name, n)
+		}
+	}
+}
+
+// A permit whose drain was killed is released by the next one, which says so
+// once. What a kill leaves is the state as it was while the session ran.
+func TestADeadPermitIsReleased(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a", "b")
+	state, kept := filepath.Join(w.repo.CommonDir(), "odd", "anchor"), t.TempDir()
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		if len(w.held("archive")) == 0 {
+			if err := os.CopyFS(kept, os.DirFS(state)); err != nil {
+				t.Error(err)
+			}
+		}
+		return says(term("tide")), nil
+	}
+	w.o.MaxTasks = 1
+	first := w.must()
+	if err := os.RemoveAll(state); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(state, os.DirFS(kept)); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{state, filepath.Join(state, "active"), filepath.Join(state, "pending"), filepath.Join(state, "archive")} {
+		if err := os.Chmod(dir, 0o700); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+	if len(w.held("active")) != 1 {
+		t.Fatalf("not as a kill leaves it: %v", w.held("active"))
+	}
+	w.answer = func(context.Context, session.Request) (session.Emission, error) { return says(term("ebb")), nil }
+	second := w.must()
+	if n := len(w.held("active")); n != 0 {
+		t.Errorf("%d permits are left: %v", n, second.Notes)
+	}
+	var dead []ledger.Record
+	for _, r := range w.records(second.Run) {
+		if r.Kind == ledger.Anchor && r.DeadRun != "" {
+			dead = append(dead, r)
+		}
+	}
+	if len(dead) != 1 || dead[0].DeadRun != first.Run || text(dead[0].Data, "reason") != "its session died" || dead[0].Role != "shore-lead" {
+		t.Errorf("%+v", dead)
+	}
+}
+
+// A role that a person edits while a session works under it is no longer what
+// bound it, and a permit that has run out is none.
+func TestAPermitMayEndBeforeItsSession(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, toml, want string
+		meanwhile        func(*world)
+	}{
+		{"edited", "", "anchor void: knowledge/roles/shore-lead.md was changed", func(w *world) {
+			w.commit(repo.Changes{"knowledge/roles/shore-lead.md": []byte(w.read("refs/heads/main", "knowledge/roles/shore-lead.md") + "\nMore.\n")}, "edit")
+		}},
+		{"expired", "[anchor]\nttl = \"1m\"\n", "anchor expired: the permit ended at 2026-03-02T09:01:00Z", func(w *world) { w.now = w.now.Add(2 * time.Minute) }},
+	} {
+		w := newWorld(t, paid+c.toml, "a")
+		w.answer = func(context.Context, session.Request) (session.Emission, error) {
+			c.meanwhile(w)
+			return says(term("tide")), nil
+		}
+		o := w.must().Tasks[0]
+		if o.State != board.Blocked || !strings.Contains(o.Reason, c.want) && !strings.Contains(o.Reason, "A_PERMIT_EXPIRED") || o.Proposal != "" {
+			t.Errorf("%s: %+v", c.name, o)
+		}
+	}
+}
