@@ -141,6 +141,8 @@ type walker struct {
 	v       CommandVerdict
 	funcs   map[string]dirs // functions of the line, with where they were made
 	seen    map[string]bool // findings and reasons given
+	sums    map[string]bool // variables that arithmetic computes
+	set     map[string]bool // variables the line sets, and whether it tells to what
 	depth   int             // of shells
 	inside  int             // of programs
 	listed  int
@@ -148,10 +150,11 @@ type walker struct {
 }
 
 func newWalker(p CommandPolicy) *walker {
-	return &walker{p: p, funcs: map[string]dirs{}, seen: map[string]bool{}}
+	return &walker{p: p, funcs: map[string]dirs{}, seen: map[string]bool{}, sums: map[string]bool{}, set: map[string]bool{}}
 }
 
 func (w *walker) verdict() CommandVerdict {
+	w.computed()
 	slices.Sort(w.v.Reads)
 	slices.Sort(w.v.Writes)
 	w.v.Reads, w.v.Writes = slices.Compact(w.v.Reads), slices.Compact(w.v.Writes)

@@ -111,8 +111,8 @@ func (w *walker) inlineCode(c call, name string) {
 	text := false
 	operands := 0
 	for _, a := range c.argv[1:] {
-		if !strings.HasPrefix(a.text, "-") || a.text == "-" {
-			operands += btoi(a.text != "-")
+		if stdin := a.is("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"); stdin || !strings.HasPrefix(a.text, "-") {
+			operands += btoi(!stdin)
 			text = text || operands == 1 && slices.Contains(flags, strings.ToLower(a.text)) && interpreter(name) == "deno"
 			if operands > 0 {
 				break // what follows is the script's

@@ -175,6 +175,8 @@ func (w *walker) gitVerb(c call, verb string, args []word, p parsed) {
 			w.pend("git %s makes or changes a name for a commit", verb)
 		}
 	case verb == "apply" && p.has("stat", "numstat", "summary", "check") && !p.has("apply", "index"):
+	case slices.Contains([]string{"rm", "restore", "checkout"}, verb) && (p.has("pathspec-from-file") || len(p.operands) == 0 && verb != "checkout"):
+		w.pend("git %s takes its paths from elsewhere", verb)
 	case verb == "rm":
 		w.writes(c, p.has("r"), p.operands)
 	case verb == "mv":

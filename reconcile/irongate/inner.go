@@ -210,6 +210,12 @@ func (w *walker) shell(c call) {
 	if own.has("rcfile", "init-file") {
 		w.hard("command_evaluated", c.name()+" reads a file of commands first", "run the command without it")
 	}
+	if len(rest) > 0 && rest[0].is("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0") && !own.has("c") {
+		rest = nil // a name for what it reads
+	}
+	if name := deniedAs(c.name()); name == "fish" || name == "csh" || name == "tcsh" {
+		w.pend("%s reads another language than bash", name)
+	}
 	switch {
 	case own.dynamic || len(rest) > 0 && !rest[0].known && rest[0].lead == "":
 		w.hard("command_evaluated", "what "+c.name()+" runs, the line does not tell", "write the command itself")

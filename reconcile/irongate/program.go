@@ -198,10 +198,12 @@ func (w *walker) builtin(c call) {
 		for _, a := range p.operands {
 			name, _, _ := strings.Cut(a.text, "=")
 			w.variable(name, "")
+			w.sets(name, false)
 		}
 	}
 	if o, ok := p.option("v"); ok && c.name() == "printf" {
 		w.variable(o.value.text, "")
+		w.sets(o.value.text, false)
 	}
 }
 

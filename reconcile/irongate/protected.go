@@ -27,7 +27,7 @@ var surfaces = []surface{
 	{"protected_governance", "it governs what machines may do, and only a person changes it", []string{
 		"**/governance/**", "**/odd.toml", "**/pause.toml", "**/allowed_signers", "**/codeowners"}},
 	{"protected_record", "it is a record of what happened, which only odd appends to", []string{
-		"**/ledger/**/*.jsonl", "**/ledger/[0-9][0-9][0-9][0-9]-[0-9][0-9]/**", "**/proposals/*.jsonl", "**/journal/*.tsv"}},
+		"**/ledger", "**/ledger/**/*.jsonl", "**/proposals", "**/ledger/[0-9][0-9][0-9][0-9]-[0-9][0-9]/**", "**/proposals/*.jsonl", "**/journal/*.tsv"}},
 	{"protected_anchor", "it holds the handshakes and permits of sessions", []string{
 		"**/.hestai/**", "**/.hestai-state/**"}},
 	{"protected_agent", "it configures the agents and their hooks", []string{

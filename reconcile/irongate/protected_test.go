@@ -78,6 +78,7 @@ func TestProtected(t *testing.T) {
 		{".gitignore", ""},
 		{"docs/git/hooks.md", ""},
 		{"governance.md", ""},
+		{"knowledge/ledger", "protected_record"},
 		{"journal/ledger/ledger.go", ""},
 		{"journal/story.md", ""},
 		{"odd.toml.md", ""},

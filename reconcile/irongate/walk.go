@@ -1,6 +1,7 @@
 package irongate
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -117,7 +118,7 @@ func (w *walker) cmd(c syntax.Command, in dirs, from input) (ok, bad dirs) {
 		out := w.compound(c, in, from)
 		return out, out
 	}
-	w.expansions(c, in) // tests and arithmetic run nothing but what they substitute
+	w.expansions(c, in) // a test runs nothing but what it substitutes and computes
 	return in, in
 }
 
@@ -168,6 +169,10 @@ func (w *walker) compound(c syntax.Command, in dirs, from input) dirs {
 		w.expansions(c.Loop, in)
 		if it, ok := c.Loop.(*syntax.WordIter); ok {
 			w.variable(it.Name.Value, "")
+			for _, item := range it.Items {
+				v := readWord(item)
+				w.sets(it.Name.Value, v.known)
+			}
 		}
 		branch(nil, c.Do)
 	}
@@ -238,13 +243,74 @@ func (w *walker) expansions(n syntax.Node, in dirs) {
 			if n.Excl || n.Exp != nil && n.Exp.Op == syntax.OtherParamOps {
 				w.unknown("an indirect expansion may run what a variable holds")
 			}
-		case *syntax.BinaryArithm:
-			if name, ok := n.X.(*syntax.Word); ok && strings.HasSuffix(n.Op.String(), "=") {
-				w.variable(name.Lit(), "")
+			if n.Index != nil {
+				w.sum(n.Index)
+			}
+			if n.Slice != nil {
+				w.sum(n.Slice.Offset, n.Slice.Length)
+			}
+		case *syntax.ArithmExp:
+			w.sum(n.X)
+		case *syntax.ArithmCmd:
+			w.sum(n.X)
+		case *syntax.LetClause:
+			for _, x := range n.Exprs {
+				w.sum(x)
+			}
+		case *syntax.BinaryTest:
+			if op := n.Op.String(); strings.HasPrefix(op, "-") && len(op) == 3 {
+				w.sum(n)
+			}
+		case *syntax.UnaryTest:
+			if n.Op.String() == "-v" {
+				w.sum(n)
 			}
 		}
 		return true
 	})
+}
+
+// sum judges an arithmetic expression. The shell computes what a variable holds,
+// and runs the commands in that, so the text of each must be told by the line.
+func (w *walker) sum(ns ...syntax.Node) {
+	for _, n := range ns {
+		if n == nil {
+			continue
+		}
+		syntax.Walk(n, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.CmdSubst:
+				w.unknown("arithmetic computes what a command prints, and would run the commands in that")
+				return false
+			case *syntax.Word:
+				if name := n.Lit(); syntax.ValidName(name) {
+					w.sums[name] = true
+				}
+				if v := readWord(n); v.known && holdsCode(v.text) {
+					w.unknown("arithmetic would run the command in %s", v.text)
+				}
+			case *syntax.ParamExp:
+				if n.Param != nil && !n.Length {
+					w.sums[n.Param.Value] = true
+				}
+			case *syntax.BinaryArithm:
+				if name, ok := n.X.(*syntax.Word); ok && strings.HasSuffix(n.Op.String(), "=") {
+					w.variable(name.Lit(), "")
+				}
+			}
+			return true
+		})
+	}
+}
+
+// computed says which variables arithmetic computes that hold what the line does
+// not tell.
+func (w *walker) computed() {
+	for _, name := range slices.Sorted(maps.Keys(w.sums)) {
+		if told, set := w.set[name]; !told || !set {
+			w.unknown("arithmetic computes %s, and would run the commands in what it holds", name)
+		}
+	}
 }
 
 // callExpr judges a simple command: its assignments, its words and its program.
@@ -302,11 +368,15 @@ func (w *walker) cd(c call) (ok, bad dirs) {
 // assign judges a variable being set.
 func (w *walker) assign(a *syntax.Assign) {
 	if a.Name != nil {
-		value := ""
+		v := word{known: true}
 		if a.Value != nil {
-			value = readWord(a.Value).text
+			v = readWord(a.Value)
 		}
-		w.variable(a.Name.Value, value)
+		w.variable(a.Name.Value, v.text)
+		w.sets(a.Name.Value, v.known && a.Array == nil && a.Index == nil || numeric(a.Value))
+		if a.Index != nil {
+			w.sum(a.Index)
+		}
 	}
 	if a.Naked && a.Value != nil { // an argument of declare that only the shell can read
 		v := readWord(a.Value)
@@ -323,6 +393,22 @@ func (w *walker) assign(a *syntax.Assign) {
 	if v := readWord(a.Value); v.known && holdsCode(v.text) {
 		w.unknown("a variable holds the text of a command, which arithmetic would run")
 	}
+}
+
+// sets notes whether the line tells what a variable is set to.
+func (w *walker) sets(name string, told bool) {
+	was, set := w.set[name]
+	w.set[name] = told && (was || !set)
+}
+
+// numeric reports whether a word is one arithmetic expansion: its value is a
+// number, whatever it was computed from.
+func numeric(v *syntax.Word) bool {
+	if v == nil || len(v.Parts) != 1 {
+		return false
+	}
+	_, ok := v.Parts[0].(*syntax.ArithmExp)
+	return ok
 }
 
 // holdsCode reports whether text would run a command where a shell expands it.
@@ -345,6 +431,9 @@ var tame = []string{"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "GIT_TERMINAL_
 
 // variable judges a variable that is set; value is "" where it is not told.
 func (w *walker) variable(name, value string) {
+	if value == "" {
+		name, _, _ = strings.Cut(name, "[")
+	}
 	steers := slices.Contains(steering, name) || slices.ContainsFunc(steeringPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 	if steers && !slices.Contains(tame, name+"="+value) {
 		w.hard("command_environment", "the line sets "+name+", which decides what programs run", "run the command without it")

@@ -109,7 +109,7 @@ func (w *walker) mayBeFolder(n word) bool {
 func (w *walker) copy(c call) {
 	p := c.options("tSmog", "target-directory", "suffix", "mode", "owner", "group")
 	w.dynamic(c, p)
-	if c.name() == "install" && p.has("d", "directory") {
+	if program(c.name()) == "install" && p.has("d", "directory") {
 		w.write(c, p.operands...)
 		return
 	}
@@ -118,8 +118,8 @@ func (w *walker) copy(c call) {
 	if ok {
 		w.into(c, from, to, folder, p.has("r", "R", "a", "recursive", "archive"))
 	}
-	if p.has("s", "l", "symbolic-link", "link") && c.name() == "cp" {
-		w.pend("cp makes links, under which one file goes by two names")
+	if p.has("s", "l", "symbolic-link", "link", "parents") && program(c.name()) == "cp" {
+		w.pend("cp makes links, or folders that the line does not name")
 	}
 }
 
@@ -149,15 +149,15 @@ func (w *walker) link(c call) {
 func (w *walker) mode(c call) {
 	p := c.options("", "reference", "from")
 	args := p.operands
-	if c.name() == "chmod" {
-		// A mode like -w reads as a flag: what is loosened has a plus or digits.
+	given := p.has("reference") || program(c.name()) == "chmod" && p.has("r", "w", "x", "X", "s", "t") // a mode like -w
+	if program(c.name()) == "chmod" && !given {
 		for i, a := range args {
 			if i == 0 && loose(a.text) || !a.known && i == 0 {
 				w.hard("command_permission", "chmod "+a.text+" lets everyone write or lends the owner's rights", "give rights to the owner only, like chmod 755 or u+x")
 			}
 		}
 	}
-	if len(args) > 0 && !p.has("reference") {
+	if len(args) > 0 && !given {
 		args = args[1:]
 	}
 	w.dynamic(c, p)
