@@ -147,9 +147,11 @@ func fixes(ps []Problem) []string {
 		if fix == "" {
 			fix = wayOut(p.Code)
 		}
-		if section, _, ok := strings.Cut(p.At, "."); ok {
-			fix = section + ": " + fix
+		at := p.At
+		if strings.HasPrefix(at, "TENSIONS") {
+			at = "TENSIONS" // many may fail for one reason
 		}
+		fix = at + ": " + fix
 		if !slices.Contains(out, fix) {
 			out = append(out, fix)
 		}

@@ -75,8 +75,8 @@ func TestGuideMends(t *testing.T) {
 1. BIND.ROLE: the session was opened for another role; found "auditor"; expected ROLE::editor [A_BIND_ROLE_MISMATCH]
 2. BIND.AUTHORITY, line 4: the brackets of the authority are empty; found "RESPONSIBLE[]"; expected RESPONSIBLE[what you answer for], or DELEGATED[token::task] under a session that is bound [A_BIND_AUTHORITY]
 To mend it:
-- BIND: ROLE::editor
-- BIND: RESPONSIBLE[what you answer for], or DELEGATED[token::task] under a session that is bound
+- BIND.ROLE: ROLE::editor
+- BIND.AUTHORITY: RESPONSIBLE[what you answer for], or DELEGATED[token::task] under a session that is bound
 Then send the payload again; the template has its form.`
 	if d := cmp.Diff(want, guidance); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

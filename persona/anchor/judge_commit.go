@@ -71,11 +71,9 @@ func (j *proofJudge) allowed(at, p string) {
 		}
 	}
 	c := j.in.Constitution
-	switch {
-	case irongate.MatchAny(c.BlockedPath, p):
-		j.fail(CommitOutside, at, p, "none of "+strings.Join(c.BlockedPath, ", "), "the constitution blocks the path")
-	case len(c.Paths) > 0 && !irongate.MatchAny(c.Paths, p):
-		j.fail(CommitOutside, at, p, "one of "+strings.Join(c.Paths, ", "), "the role does not write the path")
+	permit := Permit{Role: c.Role, Allow: c.Paths, Deny: c.BlockedPath}
+	if bad, ok := permit.Covers(p); !ok {
+		j.fail(CommitOutside, at, p, bad.Want, "%s", bad.Text)
 	}
 }
 
