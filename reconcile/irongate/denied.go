@@ -101,6 +101,9 @@ func named(programs, name string) bool {
 // interpreter returns a program's name without its version.
 func interpreter(name string) string { return strings.TrimRight(name, "0123456789.-") }
 
+// standardInput are the names of what a program reads anyway.
+var standardInput = []string{"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
+
 // inlineCode denies an interpreter that is given its program as text, by a flag
 // or by its input.
 func (w *walker) inlineCode(c call, name string) {
@@ -108,24 +111,22 @@ func (w *walker) inlineCode(c call, name string) {
 	if !ok {
 		return
 	}
-	text := false
-	operands := 0
-	for _, a := range c.argv[1:] {
-		if stdin := a.is("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"); stdin || !strings.HasPrefix(a.text, "-") {
-			operands += btoi(!stdin)
-			text = text || operands == 1 && slices.Contains(flags, strings.ToLower(a.text)) && interpreter(name) == "deno"
-			if operands > 0 {
-				break // what follows is the script's
-			}
-			continue
-		}
-		text = text || slices.ContainsFunc(flags, func(f string) bool { return gives(a.text, f) })
-	}
 	module := len(c.argv) > 2 && c.argv[1].is("-m")
 	if module && c.argv[2].is("pip", "ensurepip", "easy_install", "pipx") {
 		w.hard("command_installer", name+" -m "+c.argv[2].text+" fetches and runs other people's code", "name the dependency in its file and let a person review it")
 	}
-	if text || operands == 0 && !module && (c.from.kind == piped || c.from.kind == here) {
+	text, script := false, module
+	for _, a := range c.argv[1:] {
+		if a.is(standardInput...) {
+			continue
+		}
+		if !strings.HasPrefix(a.text, "-") { // what follows is the script's, but for the verb of some
+			script, text = true, text || a.is("eval") && slices.Contains(flags, "eval")
+			break
+		}
+		text = text || slices.ContainsFunc(flags, func(f string) bool { return gives(a.text, f) })
+	}
+	if text || !script && (c.from.kind == piped || c.from.kind == here) {
 		w.hard("command_inline_code", name+" is given a program as text, which nobody can judge", "write the program to a file and run that")
 	}
 }
@@ -146,16 +147,30 @@ func gives(arg, flag string) bool {
 func (w *walker) destroys(c call, n word) bool {
 	bad := false
 	for _, d := range c.dirs.at {
-		if n.glob && strings.Trim(path.Base(n.text), "*.?[]!") == "" {
-			all := w.resolve(d, path.Dir(n.text))
-			bad = bad || all == "." || outside(all)
-		}
 		r := w.resolve(d, n.text)
-		above := w.p.Root != "" && strings.HasPrefix(path.Clean(w.p.Root)+"/", strings.TrimSuffix(r, "/")+"/")
-		bad = bad || n.known && (r == "." || r == ".." || r == "/" || r == "~" || strings.HasSuffix(r, "/..") || strings.TrimSuffix(r, "/") == "~" || strings.HasPrefix(r, "/") && above || strings.Count(r, "/") == 1 && r[0] == '/')
+		if n.glob && strings.Trim(path.Base(n.text), "*.?[]!") == "" {
+			r = w.resolve(d, path.Dir(n.text))
+			bad = bad || outside(r)
+		} else if !n.known {
+			continue
+		}
+		bad = bad || w.whole(r)
 	}
 	if bad {
 		w.hard("command_destroys", fmt.Sprintf("%s would take away everything in %s", c.name(), n.text), "name the files that should go")
 	}
 	return bad
+}
+
+// whole reports whether a path is the repository, a folder it lies in, the home
+// folder, the root, or a folder of the root.
+func (w *walker) whole(r string) bool {
+	r = strings.TrimSuffix(r, "/")
+	switch {
+	case r == "." || r == "" || r == ".." || r == "~" || strings.HasSuffix(r, "/.."):
+		return true
+	case !strings.HasPrefix(r, "/"):
+		return false
+	}
+	return strings.Count(r, "/") == 1 || w.p.Root != "" && strings.HasPrefix(path.Clean(w.p.Root)+"/", r+"/")
 }

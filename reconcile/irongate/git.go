@@ -78,11 +78,7 @@ func (w *walker) gitFlags(c call) (call, []word) {
 		}
 		switch {
 		case flag == "-C":
-			to := dirs{lost: !value.known}
-			for _, d := range c.dirs.at {
-				to = to.or(dirs{at: []string{w.resolve(d, value.text)}})
-			}
-			c.dirs, args = to, args[min(1, len(args)-1):]
+			c.dirs, args = w.moved(c.dirs, value), args[min(1, len(args)-1):]
 		case flag == "-c":
 			key, _, _ := strings.Cut(strings.ToLower(value.text), "=")
 			if tame := []string{"color.ui", "core.quotepath", "core.pager", "log.showsignature", "advice.detachedhead", "diff.renames"}; !value.known || !slices.Contains(tame, key) || key == "core.pager" && !value.is("core.pager=cat", "core.pager=") {
@@ -145,50 +141,68 @@ func (p parsed) hasExact(name string) bool {
 // gitVerb judges what a verb reads and writes.
 func (w *walker) gitVerb(c call, verb string, args []word, p parsed) {
 	flags, reads := gitReads[verb]
-	words, lists := gitLists[verb]
 	first := ""
 	if len(p.operands) > 0 {
 		first = p.operands[0].text
 	}
 	switch {
 	case reads:
-		for _, flag := range strings.Fields(flags) {
-			if p.has(flag) {
-				w.pend("git %s with %s writes a file or runs a program", verb, flag)
-			}
-		}
-		if flags != "" && p.dynamic {
-			w.pend("a flag of git %s is not told by the line", verb)
-		}
-		for _, o := range p.operands {
-			o.text = o.text[strings.LastIndexByte(o.text, ':')+1:]
-			if o.known && MatchAny(secretPlaces(), Fold(o.text)) {
-				w.read(c, o)
-			}
-		}
-	case lists && slices.Contains(words, first) && (first != "HEAD" || len(p.operands) == 1):
-	case verb == "branch" || verb == "tag":
-		lists := strings.Fields("list l contains no-contains merged no-merged points-at")
-		shows := append(strings.Fields("a r v all remotes verbose show-current sort format color no-color column no-column abbrev i ignore-case n"), lists...)
-		other := slices.ContainsFunc(p.options, func(o option) bool { return !slices.Contains(shows, o.name) })
-		if other || p.dynamic || len(p.operands) > 0 && !p.has(lists...) {
-			w.pend("git %s makes or changes a name for a commit", verb)
-		}
+		w.gitShows(c, verb, flags, p)
+	case slices.Contains(gitLists[verb], first) && (first != "HEAD" || len(p.operands) == 1):
 	case verb == "apply" && p.has("stat", "numstat", "summary", "check") && !p.has("apply", "index"):
-	case slices.Contains([]string{"rm", "restore", "checkout"}, verb) && (p.has("pathspec-from-file") || len(p.operands) == 0 && verb != "checkout"):
-		w.pend("git %s takes its paths from elsewhere", verb)
-	case verb == "rm":
-		w.writes(c, p.has("r"), p.operands)
-	case verb == "mv":
-		w.move(c.with(args))
-	case verb == "restore":
-		w.gitRestores(c, p.operands)
-	case verb == "checkout":
-		w.gitCheckout(c, args)
+	case verb == "branch" || verb == "tag":
+		w.gitNames(verb, p)
+	case verb == "rm" || verb == "restore" || verb == "checkout" || verb == "mv":
+		w.gitPuts(c, verb, args, p)
 	case slices.Contains([]string{"fetch", "pull", "clone", "ls-remote", "fetch-pack"}, verb) || verb == "remote" && (first == "show" || first == "update"):
 		w.network(c)
 	default:
 		w.pend("what git %s writes is not known", verb)
+	}
+}
+
+// gitShows judges a verb that reads, and what it shows of files that hold
+// credentials.
+func (w *walker) gitShows(c call, verb, flags string, p parsed) {
+	for _, flag := range strings.Fields(flags) {
+		if p.has(flag) {
+			w.pend("git %s with %s writes a file or runs a program", verb, flag)
+		}
+	}
+	if flags != "" && p.dynamic {
+		w.pend("a flag of git %s is not told by the line", verb)
+	}
+	for _, o := range p.operands {
+		o.text = o.text[strings.LastIndexByte(o.text, ':')+1:]
+		if o.known && MatchAny(secretPlaces(), Fold(o.text)) {
+			w.read(c, o)
+		}
+	}
+}
+
+// gitNames judges git branch and git tag, which list or make names.
+func (w *walker) gitNames(verb string, p parsed) {
+	lists := strings.Fields("list l contains no-contains merged no-merged points-at")
+	shows := append(strings.Fields("a r v all remotes verbose show-current sort format color no-color column no-column abbrev i ignore-case n"), lists...)
+	other := slices.ContainsFunc(p.options, func(o option) bool { return !slices.Contains(shows, o.name) })
+	if other || p.dynamic || len(p.operands) > 0 && !p.has(lists...) {
+		w.pend("git %s makes or changes a name for a commit", verb)
+	}
+}
+
+// gitPuts judges the verbs that write the files they name.
+func (w *walker) gitPuts(c call, verb string, args []word, p parsed) {
+	switch {
+	case verb == "mv":
+		w.move(c.with(args))
+	case p.has("pathspec-from-file") || len(p.operands) == 0 && verb != "checkout":
+		w.pend("git %s takes its paths from elsewhere", verb)
+	case verb == "rm":
+		w.writes(c, p.has("r"), p.operands)
+	case verb == "restore":
+		w.gitRestores(c, p.operands)
+	default:
+		w.gitCheckout(c, args)
 	}
 }
 

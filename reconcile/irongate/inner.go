@@ -104,11 +104,7 @@ func (w *walker) wrapperFlags(c call, name string, p parsed) call {
 	for _, o := range p.options {
 		switch {
 		case name == "env" && (o.name == "C" || o.name == "chdir"):
-			to := dirs{lost: !o.value.known}
-			for _, d := range c.dirs.at {
-				to = to.or(dirs{at: []string{w.resolve(d, o.value.text)}})
-			}
-			c.dirs = to
+			c.dirs = w.moved(c.dirs, o.value)
 		case name == "env" && (o.name == "S" || longest(o.name, []string{"split-string"})):
 			w.hard("command_evaluated", "env -S takes a command as text", "write the command itself")
 		case name == "time" && (o.name == "o" || longest(o.name, []string{"output"})):
@@ -210,7 +206,7 @@ func (w *walker) shell(c call) {
 	if own.has("rcfile", "init-file") {
 		w.hard("command_evaluated", c.name()+" reads a file of commands first", "run the command without it")
 	}
-	if len(rest) > 0 && rest[0].is("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0") && !own.has("c") {
+	if len(rest) > 0 && rest[0].is(standardInput...) && !own.has("c") {
 		rest = nil // a name for what it reads
 	}
 	if name := deniedAs(c.name()); name == "fish" || name == "csh" || name == "tcsh" {

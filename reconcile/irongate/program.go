@@ -171,39 +171,37 @@ func (w *walker) reader(c call, flags string) {
 	w.read(c, files...)
 }
 
+// settingBuiltins set the variables that their operands name.
+var settingBuiltins = strings.Fields("read unset mapfile readarray getopts let")
+
 // builtin judges a word of the shell that runs nothing: a name it sets may
 // steer other programs, or hold text that is run on the way.
 func (w *walker) builtin(c call) {
-	switch c.name() {
-	case "echo", ":", "true", "false", "exit", "return", "pwd", "help":
-		return
-	case "set", "shopt", "hash", "ulimit", "umask", "disown", "bg", "fg", "jobs", "wait", "shift", "times", "logout", "suspend", "caller", "dirs":
-		if c.name() == "hash" && len(c.argv) > 1 {
-			w.pend("hash can make a name stand for another program")
-		}
-		return
-	}
 	p := c.options("vdinNptuaCcOs")
-	if c.name() == "mapfile" || c.name() == "readarray" {
-		if p.has("C", "c") {
-			w.pend("%s -C runs a command", c.name())
+	switch name := c.name(); {
+	case name == "hash" && len(c.argv) > 1:
+		w.pend("hash can make a name stand for another program")
+	case (name == "mapfile" || name == "readarray") && p.has("C", "c"):
+		w.pend("%s -C runs a command", name)
+	case name == "printf":
+		if o, ok := p.option("v"); ok {
+			w.variable(o.value.text, "")
+			w.sets(o.value.text, false)
 		}
+	case name == "echo" || name == ":":
+		return // they expand nothing more
 	}
 	for _, a := range c.argv[1:] {
 		if a.known && holdsCode(a.text) && strings.Contains(a.text, "[") {
 			w.pend("%s would run the command in the index of %s", c.name(), a.text)
 		}
 	}
-	if c.name() == "read" || c.name() == "unset" || c.name() == "mapfile" || c.name() == "readarray" || c.name() == "getopts" || c.name() == "let" {
+	if slices.Contains(settingBuiltins, c.name()) {
 		for _, a := range p.operands {
 			name, _, _ := strings.Cut(a.text, "=")
 			w.variable(name, "")
 			w.sets(name, false)
 		}
-	}
-	if o, ok := p.option("v"); ok && c.name() == "printf" {
-		w.variable(o.value.text, "")
-		w.sets(o.value.text, false)
 	}
 }
 

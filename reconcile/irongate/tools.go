@@ -10,23 +10,21 @@ import (
 func (w *walker) goTool(c call) {
 	args := c.argv[1:]
 	if len(args) > 1 && args[0].is("-C") {
-		to := dirs{lost: !args[1].known}
-		for _, d := range c.dirs.at {
-			to = to.or(dirs{at: []string{w.resolve(d, args[1].text)}})
-		}
-		c.dirs, args = to, args[2:]
+		c.dirs, args = w.moved(c.dirs, args[1]), args[2:]
 	}
 	if len(args) == 0 {
 		return
 	}
 	for i, a := range args {
+		if !strings.HasPrefix(a.lead, "-") {
+			continue
+		}
 		flag, value, has := strings.Cut(strings.TrimLeft(a.text, "-"), "=")
 		switch {
-		case !strings.HasPrefix(a.lead, "-"):
 		case flag == "toolexec" || flag == "vettool" || flag == "exec":
 			w.hard("command_runs_program", "go -"+flag+" hands its work to another program", "run go without it")
-		case flag == "modfile" || flag == "mod" && (value == "mod" || !has):
-			w.pend("go -%s changes which files go writes", flag)
+		case flag == "modfile" || flag == "overlay" || flag == "mod" && (value == "mod" || !has):
+			w.pend("go -%s changes which files go reads and writes", flag)
 		case flag == "o" && has:
 			w.write(c, word{text: value, known: a.known})
 		case flag == "o" && i+1 < len(args):
@@ -36,25 +34,31 @@ func (w *walker) goTool(c call) {
 	w.goVerb(c, args[0], c.with(args).options("o", "o"))
 }
 
+// moved is where a program works that is told to go to a folder first.
+func (w *walker) moved(from dirs, folder word) dirs {
+	to := dirs{lost: from.lost || !folder.known}
+	for _, d := range from.at {
+		to = to.or(dirs{at: []string{w.resolve(d, folder.text)}})
+	}
+	return to
+}
+
 func (w *walker) goVerb(c call, verb word, p parsed) {
-	sub := ""
+	sub := word{}
 	if len(p.operands) > 0 {
-		sub = p.operands[0].text
+		sub = p.operands[0]
 	}
 	switch {
 	case verb.is("version", "help", "list", "doc", "vet", "telemetry"):
+	case verb.is("mod") && sub.is("graph", "why", "verify"):
+	case verb.is("env") && !p.has("w", "u"):
 	case verb.is("env"):
-		if p.has("w", "u") {
-			w.hard("command_environment", "go env -w changes how every go command works", "leave it out")
-		}
-	case verb.is("build"):
-		if !p.has("o") && !slices.ContainsFunc(p.operands, func(o word) bool { return strings.HasSuffix(o.text, "...") }) {
-			w.pend("go build writes a program here if the package is one")
-		}
-	case verb.is("mod") && (sub == "graph" || sub == "why" || sub == "verify"):
-	case verb.is("mod") && (sub == "tidy" || sub == "edit" || sub == "init"):
+		w.hard("command_environment", "go env -w changes how every go command works", "leave it out")
+	case verb.is("build") && p.has("o"):
+	case verb.is("build") && slices.ContainsFunc(p.operands, func(o word) bool { return strings.HasSuffix(o.text, "...") }):
+	case verb.is("mod") && sub.is("tidy", "edit", "init"):
 		w.write(c, word{text: "go.mod", known: true}, word{text: "go.sum", known: true})
-	case verb.is("mod") && sub == "vendor":
+	case verb.is("mod") && sub.is("vendor"):
 		w.writeTree(c, word{text: "vendor", known: true})
 	case verb.is("work"):
 		w.write(c, word{text: "go.work", known: true}, word{text: "go.work.sum", known: true})
@@ -161,45 +165,36 @@ func sedInPlace(lead string) (word, bool) {
 // tameSed reports whether a script is one that only edits what it prints. What
 // it does not know is not tame.
 func tameSed(s string) bool {
-	for s != "" {
+	for {
 		s = strings.TrimLeft(s, " \t\n;{}!,$0123456789+~")
 		if s == "" {
 			return true
 		}
-		switch c := s[0]; {
-		case c == '/' || c == '\\' && len(s) > 1:
-			if c == '\\' {
-				s = s[1:]
-			}
-			rest, ok := pastDelimited(s, 1)
-			if !ok {
-				return false
-			}
-			s = strings.TrimLeft(rest, "IM")
-		case c == 's' || c == 'y':
-			rest, ok := pastDelimited(s[1:], 2)
-			if !ok {
-				return false
-			}
-			s = strings.TrimLeft(rest, "gpiIM0123456789")
-			if s != "" && !strings.ContainsAny(s[:1], " \t\n;}") {
-				return false
-			}
-		case strings.IndexByte("pdDgGhHnNqQxlPz=F", c) >= 0:
-			s = s[1:]
-			if s != "" && !strings.ContainsAny(s[:1], " \t\n;}0123456789") {
-				return false
-			}
-		case c == 'a' || c == 'i' || c == 'c': // text to the end of the line
-			if strings.Contains(s, "\n") {
-				return false
-			}
-			return true
-		default:
+		if strings.ContainsRune("aic", rune(s[0])) { // text to the end of the line
+			return !strings.Contains(s, "\n")
+		}
+		rest, ok := pastSed(s)
+		if !ok {
 			return false
 		}
+		s = rest
 	}
-	return true
+}
+
+// pastSed skips one address or one command of a sed script.
+func pastSed(s string) (rest string, ok bool) {
+	ends := " \t\n;}"
+	switch c := s[0]; {
+	case c == '/' || c == '\\' && len(s) > 1:
+		rest, ok = pastDelimited(strings.TrimPrefix(s, `\`), 1)
+		return strings.TrimLeft(rest, "IM"), ok
+	case c == 's' || c == 'y':
+		rest, ok = pastDelimited(s[1:], 2)
+		rest = strings.TrimLeft(rest, "gpiIM0123456789")
+	case strings.IndexByte("pdDgGhHnNqQxlPz=F", c) >= 0:
+		rest, ok, ends = s[1:], true, ends+"0123456789"
+	}
+	return rest, ok && (rest == "" || strings.ContainsAny(rest[:1], ends))
 }
 
 // pastDelimited skips n texts that end in the delimiter s begins with.
