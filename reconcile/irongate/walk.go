@@ -237,37 +237,49 @@ func (w *walker) expansions(n syntax.Node, in dirs) {
 			w.list(n.Stmts, in, input{kind: piped})
 			return false
 		case *syntax.ParamExp:
-			if n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) && n.Param != nil {
-				w.variable(n.Param.Value, "")
-			}
-			if n.Excl || n.Exp != nil && n.Exp.Op == syntax.OtherParamOps {
-				w.unknown("an indirect expansion may run what a variable holds")
-			}
-			if n.Index != nil {
-				w.sum(n.Index)
-			}
-			if n.Slice != nil {
-				w.sum(n.Slice.Offset, n.Slice.Length)
-			}
-		case *syntax.ArithmExp:
-			w.sum(n.X)
-		case *syntax.ArithmCmd:
-			w.sum(n.X)
-		case *syntax.LetClause:
-			for _, x := range n.Exprs {
-				w.sum(x)
-			}
-		case *syntax.BinaryTest:
-			if op := n.Op.String(); strings.HasPrefix(op, "-") && len(op) == 3 {
-				w.sum(n)
-			}
-		case *syntax.UnaryTest:
-			if n.Op.String() == "-v" {
-				w.sum(n)
-			}
+			w.param(n)
+		default:
+			w.computes(n)
 		}
 		return true
 	})
+}
+
+// param judges an expansion of a variable that does more than give its value.
+func (w *walker) param(n *syntax.ParamExp) {
+	if n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) && n.Param != nil {
+		w.variable(n.Param.Value, "")
+		w.sets(n.Param.Value, false)
+	}
+	if n.Excl || n.Exp != nil && n.Exp.Op == syntax.OtherParamOps {
+		w.unknown("an indirect expansion may run what a variable holds")
+	}
+	w.sum(n.Index)
+	if n.Slice != nil {
+		w.sum(n.Slice.Offset, n.Slice.Length)
+	}
+}
+
+// computes judges a node that is, or holds, arithmetic.
+func (w *walker) computes(n syntax.Node) {
+	switch n := n.(type) {
+	case *syntax.ArithmExp:
+		w.sum(n.X)
+	case *syntax.ArithmCmd:
+		w.sum(n.X)
+	case *syntax.LetClause:
+		for _, x := range n.Exprs {
+			w.sum(x)
+		}
+	case *syntax.BinaryTest:
+		if op := n.Op.String(); strings.HasPrefix(op, "-") && len(op) == 3 {
+			w.sum(n)
+		}
+	case *syntax.UnaryTest:
+		if n.Op.String() == "-v" {
+			w.sum(n)
+		}
+	}
 }
 
 // sum judges an arithmetic expression. The shell computes what a variable holds,
