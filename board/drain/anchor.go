@@ -135,7 +135,7 @@ func denied(res anchor.Result) error {
 // drain lock, and only who holds it writes them.
 func (d *drain) anchors() (*anchor.Store, error) {
 	common := d.repo.CommonDir()
-	return anchor.Open(anchor.Place{Root: common, Dir: "odd/anchor", Key: path.Join(common, "odd/anchor.key")})
+	return anchor.Open(anchor.Place{Root: common, Dir: "odd/anchor", Key: path.Join(common, "odd/anchor.key"), Brief: true})
 }
 
 // desk is the handshake's at this moment.
