@@ -1,0 +1,38 @@
+package irongate
+
+import "fmt"
+
+// Coverage compares a change with what was asked for: each target is in it with
+// its content, and nothing else is, where the policy says what may be. A target
+// that the base holds may be deleted; that is for other rules to judge.
+func Coverage(files []File, p Policy) []Finding {
+	has := map[string]bool{}
+	for _, f := range files {
+		has[f.Path] = f.Before != nil || f.After != nil
+	}
+	var out []Finding
+	for _, t := range p.Targets {
+		if whole, named := has[t]; !named {
+			out = append(out, found("coverage_missing", ByBytes, t, 0, fmt.Sprintf("the change was to hold %q and does not", t)))
+		} else if !whole {
+			out = append(out, found("coverage_missing", ByBytes, t, 0, fmt.Sprintf("the change names %q without its content", t)))
+		}
+	}
+	for _, f := range files {
+		if len(p.Paths) > 0 && !MatchAny(p.Paths, f.Path) {
+			out = append(out, found("coverage_outside", ByBytes, f.Path, 0, fmt.Sprintf("nobody asked for a change of %q", f.Path)))
+		}
+	}
+	return out
+}
+
+// entries judges what a change says about one file before it is read.
+func entries(_ *change, d *delta) []Finding {
+	switch {
+	case d.Before == nil && d.After == nil:
+		return d.list("file_without_content", ByBytes, 0, "has no content, neither before nor after")
+	case d.Before != nil && d.After != nil && string(d.Before) == string(d.After):
+		return d.list("file_unchanged", ByBytes, 0, "is the same before and after")
+	}
+	return nil
+}

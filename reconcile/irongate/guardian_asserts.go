@@ -1,0 +1,210 @@
+package irongate
+
+import (
+	"go/ast"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// asserter walks a function of a Go test and tells each thing it asserts: the
+// condition under which it fails, or the assertion of a library it calls.
+type asserter struct {
+	from side
+	each func(condition, ast.Node)
+}
+
+// block walks statements that are run where cond holds, nil for always.
+func (a asserter) block(list []ast.Stmt, cond *condition) {
+	for _, s := range list {
+		a.stmt(s, cond)
+	}
+}
+
+func (a asserter) stmt(s ast.Stmt, cond *condition) {
+	switch s := s.(type) {
+	case *ast.IfStmt:
+		if s.Init != nil {
+			a.stmt(s.Init, cond)
+		}
+		c := a.from.condition(s.Cond)
+		if s.Init != nil {
+			c.text = a.from.text(s.Init) + "; " + c.text
+		}
+		a.exprs(s.Cond)
+		a.block(s.Body.List, &c)
+		if s.Else != nil {
+			inverse := c.inverse()
+			a.stmt(s.Else, &inverse)
+		}
+	case *ast.BlockStmt:
+		a.block(s.List, cond)
+	case *ast.ForStmt:
+		a.block(s.Body.List, cond)
+	case *ast.RangeStmt:
+		a.block(s.Body.List, cond)
+	case *ast.SwitchStmt:
+		a.block(s.Body.List, cond)
+	case *ast.TypeSwitchStmt:
+		a.block(s.Body.List, cond)
+	case *ast.SelectStmt:
+		a.block(s.Body.List, cond)
+	case *ast.CommClause:
+		a.block(s.Body, cond)
+	case *ast.LabeledStmt:
+		a.stmt(s.Stmt, cond)
+	case *ast.CaseClause:
+		var words []string
+		for _, e := range s.List {
+			words = append(words, a.from.text(e))
+		}
+		a.block(s.Body, &condition{text: "case " + strings.Join(words, ", ")})
+	case *ast.ExprStmt:
+		a.call(s.X, cond)
+	default:
+		if s != nil {
+			a.exprs(s)
+		}
+	}
+}
+
+// exprs looks for functions written inside an expression or a statement.
+func (a asserter) exprs(n ast.Node) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if f, ok := n.(*ast.FuncLit); ok {
+			a.block(f.Body.List, nil)
+			return false
+		}
+		return true
+	})
+}
+
+// call tells what one call asserts.
+func (a asserter) call(e ast.Expr, cond *condition) {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		a.exprs(e)
+		return
+	}
+	name := callee(call)
+	object, method, _ := strings.Cut(name, ".")
+	at := strings.LastIndexByte(name, '.')
+	switch {
+	case at >= 0 && failing(object, name[at+1:]):
+		c := condition{text: "fails"}
+		if cond != nil {
+			c = *cond
+		}
+		a.each(c, call)
+	case slices.Contains([]string{"assert", "require", "is", "qt", "must", "check", "expect"}, object) && method != "":
+		text, negated := positive(method)
+		a.each(condition{text + a.arguments(call), negated}, call)
+	case strings.HasPrefix(a.from.text(call), "Expect(") || strings.Contains(name, "…."):
+		a.each(condition{text: a.from.text(call)}, call)
+	case at < 0 && len(call.Args) > 1 && slices.Contains([]string{"t", "b", "tb", "ts"}, dotted(call.Args[0])):
+		a.each(condition{text: name + " is called"}, call)
+	}
+	for _, arg := range call.Args {
+		a.exprs(arg)
+	}
+}
+
+func failing(object, method string) bool {
+	return slices.Contains([]string{"Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"}, method) && !slices.Contains([]string{"fmt", "log", "slog", "errors"}, object)
+}
+
+// arguments are what an assertion is about: its first three, without the message.
+func (a asserter) arguments(call *ast.CallExpr) string {
+	var out []string
+	for i, arg := range call.Args {
+		if i < 3 {
+			out = append(out, a.from.text(arg))
+		}
+	}
+	return "(" + strings.Join(out, ", ") + ")"
+}
+
+// positive is the name of an assertion without its negation.
+func positive(method string) (name string, negated bool) {
+	method = strings.TrimSuffix(method, "f")
+	switch method {
+	case "False":
+		return "True", true
+	case "Error":
+		return "NoError", true
+	}
+	for _, no := range []string{"Not", "No"} {
+		if rest, ok := strings.CutPrefix(method, no); ok && rest != "" && method != "NoError" && method != "Nothing" {
+			return rest, true
+		}
+	}
+	return method, false
+}
+
+// asserting finds the lines of tests in other languages that assert something.
+var asserting = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:assert\b|self\.(?:assert|fail)|(?:await\s+)?expect\(|assert[.!_(]|assert_\w+|(?:with\s+)?pytest\.raises|t\.(?:is|deepEqual|true|false|throws)\(|should\b|\w+\.should[.(]|EXPECT_|ASSERT_|XCTAssert|Assert\.|debug_assert)`)
+})
+
+// scripted finds the lines of a test script that assert something.
+var scripted = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:\[[^\]]*\]\s*)?(?:!\s|exits\s|cmp|cmpenv\s|stdout\s|stderr\s|grep\s|exists\s)`)
+})
+
+// testNames find the names of tests in other languages, and what skips them.
+var (
+	testNames = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*(?:async\s+)?(?:def\s+(test\w*)|(?:it|test)\s*\(\s*["'` + "`" + `]([^"'` + "`" + `]+)|fn\s+(test\w*)|(?:public\s+)?void\s+(test\w*))`)
+	})
+	testSkips = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`@(?:pytest\.mark\.(?:skip|xfail)|unittest\.skip|Ignore|Disabled)|\b(?:it|test|describe)\.(?:skip|only|todo)\b|\bx(?:it|describe)\(|#\[ignore|pytest\.skip\(|self\.skipTest\(|^\s*skip\b`)
+	})
+)
+
+// readText gathers what a test of another language asserts, line by line.
+func (s suite) readText(d *delta, from side) {
+	re := asserting()
+	lines := from.lines()
+	if d.ext == ".txtar" {
+		re = scripted()
+		if at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "-- ") }); at >= 0 {
+			lines = lines[:at]
+		}
+	}
+	total := 0
+	for i, l := range lines {
+		if testSkips().MatchString(l) {
+			total++
+		}
+		if m := testNames().FindStringSubmatch(l); m != nil {
+			s.tests[d.dir+"/"+strings.ReplaceAll(strings.Join(m[1:], ""), "/", " ")] = tested{place: place{d.Path, i + 1}, body: d.Path + strings.Join(m[1:], "")}
+		}
+		if !re.MatchString(l) {
+			continue
+		}
+		text, negated := affirm(strings.Join(strings.Fields(l), " "))
+		key := assertion{d.dir, condition{text, negated}}
+		s.asserts[key]++
+		s.at[key] = place{d.Path, i + 1}
+	}
+	if from.here {
+		s.tests[d.dir+"/"+wholeFile(d.Path)] = tested{place: place{d.Path, 0}, body: string(from.src), skips: total}
+	}
+}
+
+// wholeFile names a whole file among tests.
+func wholeFile(p string) string { return strings.ReplaceAll(p, "/", " ") }
+
+// affirm takes the negation out of an assertion's line.
+func affirm(line string) (text string, negated bool) {
+	for _, no := range [][2]string{
+		{"assert not ", "assert "}, {"! ", ""}, {".not.", "."}, {"assertFalse", "assertTrue"}, {"assertNotEqual", "assertEqual"}, {"assertIsNotNone", "assertIsNone"},
+		{"assertNotIn(", "assertIn("}, {" != ", " == "}, {"toBe(false)", "toBe(true)"}, {"toBeFalsy(", "toBeTruthy("}, {" is not ", " is "}, {" not in ", " in "}, {"assert_ne!", "assert_eq!"}, {"notEqual(", "equal("},
+	} {
+		if strings.Contains(line, no[0]) {
+			line, negated = strings.Replace(line, no[0], no[1], 1), !negated
+		}
+	}
+	return line, negated
+}

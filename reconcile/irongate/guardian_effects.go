@@ -1,0 +1,238 @@
+package irongate
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// effect is something a Go file does to the machine or to itself.
+type effect struct {
+	code, text string
+	node       ast.Node
+}
+
+// effects judges what a Go file does more often than it did.
+func effects(c *change, d *delta) []Finding {
+	switch {
+	case (d.ext == ".s" || d.ext == ".syso") && !d.was.here && d.now.here:
+		return d.list("dynamic_code_introduced", ByText, 0, "is code that the compiler takes in without reading it")
+	case d.ext != ".go" || d.now.tree == nil:
+		return nil
+	}
+	was := counts[string]{}
+	for _, e := range effectsOf(d.was) {
+		was[e.code]++
+	}
+	var out []Finding
+	now := effectsOf(d.now)
+	seen := counts[string]{}
+	for _, e := range now {
+		if seen[e.code]++; seen[e.code] == was[e.code]+1 && !(e.code == "test_detected" && d.test) {
+			out = append(out, d.list(e.code, BySyntax, lastLine(d.now, now, e.code), e.text)...)
+		}
+	}
+	return append(out, generates(d)...)
+}
+
+// lastLine is where the last effect of a code is.
+func lastLine(s side, all []effect, code string) int {
+	line := 0
+	for _, e := range all {
+		if e.code == code {
+			line = s.line(e.node)
+		}
+	}
+	return line
+}
+
+func effectsOf(s side) []effect {
+	if s.tree == nil {
+		return nil
+	}
+	var out []effect
+	for _, im := range s.tree.Imports {
+		switch p, _ := strconv.Unquote(im.Path.Value); p {
+		case "plugin", "unsafe", "C", "runtime/cgo":
+			out = append(out, effect{"dynamic_code_introduced", fmt.Sprintf("imports %q, with which code is run that cannot be read here", p), im})
+		}
+	}
+	for _, g := range s.tree.Comments {
+		for _, c := range g.List {
+			if strings.HasPrefix(c.Text, "//go:linkname") || strings.HasPrefix(c.Text, "//go:cgo_") || strings.HasPrefix(c.Text, "//go:wasmimport") {
+				out = append(out, effect{"dynamic_code_introduced", "links a name to code that is elsewhere", c})
+			}
+		}
+	}
+	reflects := slices.Contains(importPaths(s), "reflect")
+	s.calls(s.tree, func(name string, call *ast.CallExpr) {
+		if e := callEffect(name, call, reflects); e.code != "" {
+			out = append(out, e)
+		}
+	})
+	return append(out, loadEffects(s)...)
+}
+
+func importPaths(s side) []string {
+	var out []string
+	for _, p := range s.imported() {
+		out = append(out, p)
+	}
+	return out
+}
+
+var shellNames = []string{"sh", "bash", "zsh", "dash", "ksh", "fish", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh", "busybox", "env"}
+
+// callEffect says what a call of another package's function does.
+func callEffect(name string, call *ast.CallExpr, reflects bool) effect {
+	switch name {
+	case "os/exec.Command", "os/exec.CommandContext":
+		at := btoi(name == "os/exec.CommandContext")
+		if at >= len(call.Args) {
+			return effect{}
+		}
+		program, known := literal(call.Args[at])
+		program = program[strings.LastIndexAny(program, `/\`)+1:]
+		if known && slices.Contains(shellNames, strings.ToLower(program)) {
+			return effect{"shell_exec_introduced", "runs the shell " + program, call}
+		}
+		return effect{"process_exec_introduced", "runs a program", call}
+	case "os.StartProcess", "syscall.Exec", "syscall.ForkExec", "syscall.StartProcess", "golang.org/x/sys/unix.Exec", "syscall.Syscall", "syscall.RawSyscall", "syscall.Syscall6":
+		return effect{"shell_exec_introduced", "runs a program by the system's own call", call}
+	case "syscall.Umask", "golang.org/x/sys/unix.Umask":
+		if bits, ok := octal(call.Args); ok && bits&0o22 != 0o22 {
+			return effect{"permission_loosened", "sets a mask that lets others write", call}
+		}
+	case "os.Chmod", "os.Mkdir", "os.MkdirAll", "os.OpenFile", "os.WriteFile", "syscall.Chmod", "golang.org/x/sys/unix.Chmod":
+		if bits, ok := octal(call.Args[len(call.Args)-min(1, len(call.Args)):]); ok && bits&0o6002 != 0 {
+			return effect{"permission_loosened", fmt.Sprintf("gives the rights %#o", bits), call}
+		}
+	case "testing.Testing":
+		return effect{"test_detected", "asks whether it is being tested", call}
+	case "flag.Lookup":
+		if text, _ := literal(firstOf(call.Args)); strings.HasPrefix(text, "test.") {
+			return effect{"test_detected", "asks whether it is being tested", call}
+		}
+	case "strings.HasSuffix", "strings.Contains", "path/filepath.Base":
+		if text, _ := literal(lastOf(call.Args)); text == ".test" || text == ".test.exe" {
+			return effect{"test_detected", "asks whether its program is a test's", call}
+		}
+	}
+	if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
+		switch {
+		case reflects && slices.Contains([]string{"Call", "CallSlice", "MethodByName"}, sel.Sel.Name):
+			return effect{"dynamic_code_introduced", "calls what reflection finds", call}
+		case sel.Sel.Name == "Chmod" && len(call.Args) == 1:
+			if bits, ok := octal(call.Args); ok && bits&0o6002 != 0 {
+				return effect{"permission_loosened", fmt.Sprintf("gives the rights %#o", bits), call}
+			}
+		}
+	}
+	return effect{}
+}
+
+func firstOf(list []ast.Expr) ast.Expr {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}
+
+func lastOf(list []ast.Expr) ast.Expr {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[len(list)-1]
+}
+
+// octal reads the last argument of a call as rights.
+func octal(args []ast.Expr) (bits uint64, ok bool) {
+	e := lastOf(args)
+	if c, is := e.(*ast.CallExpr); is && len(c.Args) == 1 {
+		e = c.Args[0] // os.FileMode(0o777)
+	}
+	if dotted(e) == "os.ModePerm" || dotted(e) == "fs.ModePerm" {
+		return 0o777, true
+	}
+	lit, is := e.(*ast.BasicLit)
+	if !is || lit.Kind != token.INT {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(lit.Value, 0, 32)
+	return n, err == nil
+}
+
+// loadEffects finds what a file does by being loaded: in init, and in the values
+// of its variables.
+func loadEffects(s side) []effect {
+	var out []effect
+	look := func(n ast.Node) {
+		s.calls(n, func(name string, call *ast.CallExpr) {
+			if acts(name) {
+				out = append(out, effect{"load_side_effect", "calls " + name + " when the package is loaded", call})
+			}
+		})
+	}
+	for _, d := range s.tree.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Name.Name == "init" && d.Body != nil {
+				look(d.Body)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				if v, ok := spec.(*ast.ValueSpec); ok {
+					for _, e := range v.Values {
+						if _, isFunc := e.(*ast.FuncLit); !isFunc {
+							look(e)
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// acts reports whether a function changes or asks the machine.
+func acts(name string) bool {
+	for _, p := range []string{"os/exec.", "net.", "net/http.", "syscall.", "golang.org/x/sys/", "plugin."} {
+		if strings.HasPrefix(name, p) && !slices.Contains([]string{"net/http.NewServeMux", "net.ParseIP", "net.ParseCIDR", "net.IPv4"}, name) {
+			return true
+		}
+	}
+	return slices.Contains(strings.Fields(`os.Remove os.RemoveAll os.Rename os.WriteFile os.Create os.OpenFile os.Mkdir os.MkdirAll os.Chmod os.Chown
+		os.Setenv os.Unsetenv os.Clearenv os.Exit os.Symlink os.Link os.Truncate os.StartProcess os.Chdir os.CopyFS`), name)
+}
+
+// generates judges the commands that go generate would run.
+func generates(d *delta) []Finding {
+	old := counts[string]{}
+	for _, l := range d.was.lines() {
+		if strings.HasPrefix(l, "//go:generate") {
+			old[l]++
+		}
+	}
+	var out []Finding
+	for i, l := range d.now.lines() {
+		line, ok := strings.CutPrefix(l, "//go:generate")
+		if !ok {
+			continue
+		}
+		if old[l]--; old[l] >= 0 {
+			continue
+		}
+		line = strings.TrimSpace(line)
+		v := Command(line, CommandPolicy{})
+		network := slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Code == "command_network" })
+		code := "generate_introduced"
+		if v.Refused() || network {
+			code = "generate_denied"
+		}
+		out = append(out, d.list(code, BySyntax, i+1, fmt.Sprintf("go generate would run %q", short80(line)))...)
+	}
+	return out
+}

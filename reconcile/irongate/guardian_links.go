@@ -1,0 +1,271 @@
+package irongate
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// links judges what a change takes away and still uses: imports of a file, and
+// declarations of a folder, in every file of the change and beside it.
+func links(c *change) []Finding {
+	var out []Finding
+	for _, d := range c.deltas {
+		if d.ext == ".go" {
+			out = append(out, imports(d)...)
+		} else {
+			out = append(out, importsByText(d)...)
+		}
+	}
+	return append(out, symbols(c)...)
+}
+
+// imports finds names of imports that a Go file has no more and uses still.
+func imports(d *delta) []Finding {
+	if d.now.tree == nil {
+		return nil
+	}
+	was, now := d.was.imported(), d.now.imported()
+	names := namesOf(d.now.tree)
+	var out []Finding
+	for name, from := range was {
+		if _, still := now[name]; still || names.declared[name] || name == "_" || name == "." {
+			continue
+		}
+		if line := names.qualifiers[name]; line != nil {
+			out = append(out, d.list("removed_import_still_referenced", BySyntax, d.now.line(line), fmt.Sprintf("uses %s, and %q is imported no more", name, from))...)
+		}
+	}
+	slices.SortFunc(out, func(a, b Finding) int { return a.Line - b.Line })
+	return out
+}
+
+// names are the identifiers of a Go file by what they are there for.
+type names struct {
+	top        map[string]bool       // declared for the whole package
+	declared   map[string]bool       // declared anywhere, fields aside
+	used       map[string]ast.Node   // standing alone
+	qualifiers map[string]*ast.Ident // the x of x.y
+	selected   map[string]ast.Node   // "x.y"
+}
+
+// namesOf sorts the identifiers of a file. A name that is declared anywhere in
+// it counts as declared everywhere: the guardian would rather miss a use than
+// take a variable for one.
+func namesOf(f *ast.File) names {
+	n := names{map[string]bool{}, map[string]bool{}, map[string]ast.Node{}, map[string]*ast.Ident{}, map[string]ast.Node{}}
+	for _, d := range f.Decls {
+		n.top = declare(n.top, d)
+	}
+	skip := map[*ast.Ident]bool{f.Name: true}
+	ast.Inspect(f, func(node ast.Node) bool { return n.note(node, skip) })
+	return n
+}
+
+func (n names) note(node ast.Node, skip map[*ast.Ident]bool) bool {
+	switch x := node.(type) {
+	case *ast.ImportSpec:
+		return false
+	case *ast.SelectorExpr:
+		skip[x.Sel] = true
+		if id, ok := x.X.(*ast.Ident); ok {
+			n.qualifiers[id.Name] = id
+			n.selected[id.Name+"."+x.Sel.Name] = x
+		}
+	case *ast.KeyValueExpr:
+		if id, ok := x.Key.(*ast.Ident); ok {
+			skip[id] = true // a field, mostly
+		}
+	case *ast.Field:
+		for _, id := range x.Names {
+			n.declared[id.Name], skip[id] = true, true
+		}
+	case *ast.AssignStmt:
+		for _, l := range x.Lhs {
+			if id, ok := l.(*ast.Ident); ok && x.Tok.String() == ":=" {
+				n.declared[id.Name] = true
+			}
+		}
+	case *ast.RangeStmt:
+		for _, e := range []ast.Expr{x.Key, x.Value} {
+			if id, ok := e.(*ast.Ident); ok {
+				n.declared[id.Name] = true
+			}
+		}
+	case *ast.ValueSpec:
+		for _, id := range x.Names {
+			n.declared[id.Name] = true
+		}
+	case *ast.TypeSpec:
+		n.declared[x.Name.Name] = true
+	case *ast.FuncDecl:
+		skip[x.Name] = true
+	case *ast.LabeledStmt:
+		skip[x.Label] = true
+	case *ast.Ident:
+		if !skip[x] {
+			n.used[x.Name] = x
+		}
+	}
+	return true
+}
+
+// declare adds the names that a declaration gives to a package.
+func declare(to map[string]bool, d ast.Decl) map[string]bool {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil && d.Name.Name != "init" && d.Name.Name != "main" {
+			to[d.Name.Name] = true
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				to[s.Name.Name] = true
+			case *ast.ValueSpec:
+				for _, id := range s.Names {
+					to[id.Name] = true
+				}
+			}
+		}
+	}
+	delete(to, "_")
+	return to
+}
+
+// symbols finds declarations that a folder has no more and that a file of the
+// change, or one beside it, still uses.
+func symbols(c *change) []Finding {
+	gone := c.gone()
+	if len(gone) == 0 {
+		return nil
+	}
+	var out []Finding
+	for _, d := range slices.Concat(c.deltas, c.beside) {
+		if d.now.tree == nil {
+			continue
+		}
+		n := namesOf(d.now.tree)
+		still := func(line ast.Node, name, dir string) {
+			out = append(out, d.list("symbol_removed_still_used", BySyntax, d.now.line(line), fmt.Sprintf("uses %s, which %s declares no more", name, dir))...)
+		}
+		for _, g := range gone {
+			if use := n.used[g.name]; g.dir == d.dir && use != nil && !n.declared[g.name] {
+				still(use, g.name, g.dir)
+			}
+			for as, from := range d.now.imported() {
+				if from != g.dir && !strings.HasSuffix(from, "/"+g.dir) || !ast.IsExported(g.name) {
+					continue
+				}
+				if use := n.selected[as+"."+g.name]; use != nil && !n.declared[as] {
+					still(use, as+"."+g.name, g.dir)
+				}
+			}
+		}
+	}
+	return out
+}
+
+type symbol struct{ dir, name string }
+
+// gone lists what the folders of a change declare no more. A file that goes to
+// another folder takes its names along.
+func (c *change) gone() []symbol {
+	was, now := map[symbol]bool{}, map[symbol]bool{}
+	note := func(to map[symbol]bool, dir string, s side) {
+		if s.tree == nil {
+			return
+		}
+		for _, d := range s.tree.Decls {
+			for name := range declare(map[string]bool{}, d) {
+				to[symbol{dir, name}] = true
+			}
+		}
+	}
+	for _, d := range c.deltas {
+		note(was, d.dir, d.was)
+		note(now, d.dir, d.now)
+	}
+	for _, d := range c.beside {
+		note(now, d.dir, d.now)
+	}
+	var out []symbol
+	for s := range was {
+		if !now[s] {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b symbol) int { return strings.Compare(a.dir+" "+a.name, b.dir+" "+b.name) })
+	return out
+}
+
+// bindings find the names that imports of other languages bind.
+var bindings = sync.OnceValue(func() map[string]*regexp.Regexp {
+	py := regexp.MustCompile(`^\s*(?:from\s+\S+\s+)?import\s+(.+)$`)
+	js := regexp.MustCompile(`^\s*(?:import\s+(.+?)\s+from\b|(?:const|let|var)\s+(.+?)\s*=\s*require\()`)
+	return map[string]*regexp.Regexp{".py": py, ".js": js, ".mjs": js, ".ts": js, ".tsx": js, ".jsx": js}
+})
+
+var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_$][A-Za-z0-9_$]*`) })
+
+// importsByText does for Python and JavaScript what a tree does for Go.
+func importsByText(d *delta) []Finding {
+	re := bindings()[d.ext]
+	if re == nil || d.After == nil {
+		return nil
+	}
+	gone := map[string]bool{}
+	for _, l := range d.was.lines() {
+		for _, name := range bound(re, l) {
+			gone[name] = true
+		}
+	}
+	code := d.now.lines()
+	for _, l := range code {
+		for _, name := range bound(re, l) {
+			delete(gone, name)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	var out []Finding
+	for i, l := range code {
+		l = strings.TrimSpace(l)
+		if strings.HasPrefix(l, "#") || strings.HasPrefix(l, "//") || strings.HasPrefix(l, "*") {
+			continue
+		}
+		for _, name := range identifier().FindAllString(l, -1) {
+			if gone[name] {
+				delete(gone, name)
+				out = append(out, d.list("removed_import_still_referenced", ByText, i+1, "uses "+name+", which is imported no more")...)
+			}
+		}
+	}
+	return out
+}
+
+// bound returns the names that an import line binds.
+func bound(re *regexp.Regexp, line string) []string {
+	m := re.FindStringSubmatch(line)
+	if m == nil {
+		return nil
+	}
+	var out []string
+	for _, part := range strings.FieldsFunc(strings.Join(m[1:], ""), func(r rune) bool { return strings.ContainsRune(",{}() ;", r) && r != ' ' }) {
+		words := strings.Fields(strings.ReplaceAll(part, ":", " "))
+		if len(words) == 0 || words[0] == "#" {
+			continue
+		}
+		name := words[len(words)-1]
+		if name == "*" {
+			continue
+		}
+		out = append(out, strings.Split(path.Base(name), ".")[0])
+	}
+	return out
+}

@@ -1,0 +1,189 @@
+package irongate
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// routine is a function of a language without a tree: its name, its lines
+// without comments, and where it begins.
+type routine struct {
+	lines []string
+	doc   bool
+	at    int
+}
+
+var (
+	pythonDef = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*)(?:async\s+)?def\s+(\w+)\s*\(`) })
+	braceDef  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b([A-Za-z_$][\w$]*)\s*(?:=\s*(?:async\s*)?|:\s*(?:async\s+)?function\s*)?\([^;]*\{\s*$`)
+	})
+	controls = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*\}?\s*(?:if|for|while|switch|catch|else|do|try|with|match|loop|foreach|using|lock)\b`)
+	})
+)
+
+// routines finds the functions of a file by indentation in Python, by braces
+// elsewhere.
+func routines(ext string, s side) map[string]routine {
+	switch {
+	case slices.Contains(pythonExts(), ext):
+		return indented(s.lines())
+	case slices.Contains(scriptExts(), ext), slices.Contains(otherExts(), ext), ext == ".sh":
+		return braced(s.lines())
+	}
+	return nil
+}
+
+func indented(lines []string) map[string]routine {
+	out := map[string]routine{}
+	name, depth := "", 0
+	for i, l := range lines {
+		text := strings.TrimSpace(l)
+		if m := pythonDef().FindStringSubmatch(l); m != nil {
+			name, depth = m[2], len(m[1])
+			out[name] = routine{at: i + 1}
+			continue
+		}
+		if name == "" || text == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		if len(l)-len(strings.TrimLeft(l, " \t")) <= depth {
+			if !strings.HasPrefix(text, ")") {
+				name = ""
+			}
+			continue
+		}
+		r := out[name]
+		if len(r.lines) == 0 && !r.doc && (strings.HasPrefix(text, `"""`) || strings.HasPrefix(text, `'''`)) {
+			r.doc = true
+		} else {
+			r.lines = append(r.lines, text)
+		}
+		out[name] = r
+	}
+	return out
+}
+
+func braced(lines []string) map[string]routine {
+	out := map[string]routine{}
+	name, depth, base := "", 0, 0
+	for i, l := range lines {
+		text := strings.TrimSpace(l)
+		if name == "" && strings.HasSuffix(text, "{") && !controls().MatchString(l) {
+			if m := braceDef().FindStringSubmatch(l); m != nil {
+				name, base = m[1], depth
+				out[name] = routine{at: i + 1}
+				depth += strings.Count(l, "{") - strings.Count(l, "}")
+				continue
+			}
+		}
+		depth += strings.Count(l, "{") - strings.Count(l, "}")
+		if name == "" || text == "" || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "*") || strings.HasPrefix(text, "#") {
+			continue
+		}
+		if depth <= base {
+			name = ""
+			continue
+		}
+		r := out[name]
+		r.lines = append(r.lines, text)
+		out[name] = r
+	}
+	return out
+}
+
+var (
+	emptyBody = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:pass|\.\.\.|return(?:\s+(?:None|null|nil|undefined|true|false|True|False|0|""|''|\[\]|\{\}))?;?|raise\s+NotImplemented\w*.*|throw\s+new\s+\w*Error\(.*|unimpl` + `emented!\(.*|to` + `do!\(.*|panic!\(.*|:|exit 0)$`)
+	})
+	returnBool = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^return\s+(True|False|true|false);?$`) })
+)
+
+// bodiesByText does for other languages what a tree does for Go.
+func bodiesByText(d *delta) []Finding {
+	was := routines(d.ext, d.was)
+	if len(was) == 0 || d.After == nil {
+		return nil
+	}
+	now := routines(d.ext, d.now)
+	var out []Finding
+	for _, name := range slices.Sorted(maps.Keys(was)) {
+		old := was[name]
+		r, ok := now[name]
+		if !ok {
+			continue
+		}
+		hollow := !slices.ContainsFunc(r.lines, func(l string) bool { return !emptyBody().MatchString(l) })
+		if len(old.lines) >= collapsedFrom && hollow {
+			out = append(out, d.list("function_body_collapsed", ByText, r.at, fmt.Sprintf("%s had %d lines and does nothing now", name, len(old.lines)))...)
+		}
+		if a, b := firstBool(old.lines), firstBool(r.lines); a != "" && b != "" && a != b {
+			out = append(out, d.list("return_value_flipped", ByText, r.at, name+" returns the opposite")...)
+		}
+		if old.doc && !r.doc && slices.Equal(old.lines, r.lines) {
+			out = append(out, d.list("docstring_only_delete", ByText, r.at, "the text that explained "+name+" is gone, and its body is as it was")...)
+		}
+	}
+	return out
+}
+
+func firstBool(lines []string) string {
+	for _, l := range lines {
+		if m := returnBool().FindStringSubmatch(l); m != nil {
+			return strings.ToLower(m[1])
+		}
+	}
+	return ""
+}
+
+var guardLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:\}\s*)?(?:el|else\s+)?if\s*(\(?)\s*(not\s+|!\s*)?([\w.$()\[\]]+?)\)*\s*(?::|\{|\)|;?\s*then|$)`)
+})
+
+var constantLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:\}\s*)?(?:el|else\s+)?if\s*\(?\s*(?:not\s+|!\s*)?(?:True|False|true|false|0|1)\b\s*(?:and\b|or\b|&&|\|\||\)|:|\{|;)`)
+})
+
+// conditionsByText compares the conditions of other languages line by line.
+func conditionsByText(d *delta) []Finding {
+	if d.After == nil || slices.Contains(proseExts(), d.ext) {
+		return nil
+	}
+	read := func(s side) (c counts[condition], at map[condition]int, fixed []int) {
+		c, at = counts[condition]{}, map[condition]int{}
+		for i, l := range s.lines() {
+			if !strings.Contains(l, "if") {
+				continue
+			}
+			if constantLine().MatchString(l) {
+				fixed = append(fixed, i+1)
+			} else if m := guardLine().FindStringSubmatch(l); m != nil {
+				key := condition{m[3], m[2] != ""}
+				c[key]++
+				at[key] = i + 1
+			}
+		}
+		return c, at, fixed
+	}
+	was, _, wasFixed := read(d.was)
+	now, at, fixed := read(d.now)
+	var out []Finding
+	if len(fixed) > len(wasFixed) {
+		out = append(out, d.list("guard_constant", ByText, fixed[len(fixed)-1], "a condition is decided by what is written in it")...)
+	}
+	if d.test {
+		return out
+	}
+	gone, come := was.lost(now), now.lost(was)
+	for _, c := range sortedConditions(gone) {
+		if come[c.inverse()] > 0 {
+			out = append(out, d.list("guard_boolean_inverted", ByText, at[c.inverse()], fmt.Sprintf("asks for %s and asked for %s", c.inverse(), c))...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,165 @@
+package irongate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Policy is what a person may set about the judgement of a change. It can ask
+// for more than the rules do, and never for less. Its zero value asks for no
+// more than the rules.
+type Policy struct {
+	// Paths are globs of the files that the change was asked for; a file that
+	// none means is refused. None: any file that is not protected.
+	Paths []string `json:"paths,omitempty"`
+	// Targets are paths that the change must hold, each with its content.
+	Targets []string `json:"targets,omitempty"`
+	// Protect are globs of files that no machine may write, see [Protected].
+	Protect []string `json:"protect,omitempty"`
+	// Limits bound the size of the change, zero is the default, see [Size].
+	Limits Limits `json:"limits"`
+
+	// What follows is no policy but what lies around the change; it is no part
+	// of [Verdict.RulesHash].
+
+	// Beside are files of the base that the change leaves as they are, in which
+	// what it removes may still be used. Only Path and Before count.
+	Beside []File `json:"-"`
+	// Then and Now are blob ids by path, of every file that was read or is
+	// written: at the base, and where the change would land now. See [Stale].
+	Then, Now map[string]string `json:"-"`
+}
+
+// Verdict is what all rules say about one change.
+type Verdict struct {
+	Findings  []Finding      `json:"findings,omitempty"` // in the order of the rules, then of the paths
+	Hard      int            `json:"hard"`
+	Soft      int            `json:"soft"`
+	Ways      map[string]How `json:"ways"`       // of each path: judged by its syntax tree, or by its text
+	RulesHash string         `json:"rules_hash"` // SHA-256 in hex of every rule, threshold and the policy
+}
+
+// Refused reports whether a finding sends the change back or to a person.
+func (v Verdict) Refused() bool { return v.Hard > 0 }
+
+// Judge applies every rule to a change, in a fixed order, and lists every
+// finding once. The order of files does not matter. A rule that fails is a hard
+// finding itself: what nobody has looked at does not pass.
+func Judge(files []File, p Policy) Verdict { return judge(files, p, steps()) }
+
+// step is one rule, or a family of rules, of [Judge]: for the whole change, or
+// for each file of it.
+type step struct {
+	name  string
+	whole func(*change) []Finding
+	file  func(*change, *delta) []Finding
+}
+
+func steps() []step {
+	return []step{
+		{name: "entries", file: entries},
+		{name: "paths", whole: func(c *change) []Finding { return Paths(c.paths()) }},
+		{name: "protected", file: func(c *change, d *delta) []Finding { return Protected(d.Path, c.policy.Protect) }},
+		{name: "coverage", whole: func(c *change) []Finding { return Coverage(c.files, c.policy) }},
+		{name: "stale", whole: func(c *change) []Finding { return Stale(c.files, c.policy.Then, c.policy.Now) }},
+		{name: "size", whole: func(c *change) []Finding { return Size(c.files, c.policy.Limits) }},
+		{name: "names", whole: func(c *change) []Finding { return Names(c.files) }},
+		{name: "dependencies", whole: func(c *change) []Finding { return Depend(c.files) }},
+		{name: "secrets", whole: func(c *change) []Finding { return Secrets(c.files) }},
+		{name: "parse", file: unparsed},
+		{name: "placeholders", file: func(_ *change, d *delta) []Finding { return placeholders(d) }},
+		{name: "truncation", file: func(_ *change, d *delta) []Finding { return truncated(d) }},
+		{name: "bodies", file: bodies},
+		{name: "conditions", file: conditions},
+		{name: "errors", file: swallowed},
+		{name: "links", whole: links},
+		{name: "tests", whole: tests},
+		{name: "effects", file: effects},
+		{name: "patterns", file: patterns},
+		{name: "claims", file: claims},
+		{name: "deletion", file: deletion},
+	}
+}
+
+// change is a change being judged.
+type change struct {
+	files  []File // sorted by path
+	policy Policy
+	deltas []*delta
+	beside []*delta
+	before map[string]map[string]function // of a folder, by name
+}
+
+func (c *change) paths() []string {
+	out := make([]string, len(c.files))
+	for i, f := range c.files {
+		out[i] = f.Path
+	}
+	return out
+}
+
+func judge(files []File, p Policy, rules []step) Verdict {
+	c := &change{policy: p}
+	c.files = slices.SortedStableFunc(slices.Values(files), func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	v := Verdict{Ways: map[string]How{}, RulesHash: RulesHash(p)}
+	v.add(guarded("read", "", func() []Finding { c.read(); return nil }))
+	for _, d := range c.deltas {
+		v.Ways[d.Path] = d.how()
+	}
+	for _, s := range rules {
+		if s.whole != nil {
+			v.add(guarded(s.name, "", func() []Finding { return s.whole(c) }))
+			continue
+		}
+		for _, d := range c.deltas {
+			v.add(guarded(s.name, d.Path, func() []Finding { return s.file(c, d) }))
+		}
+	}
+	v.count()
+	return v
+}
+
+// guarded runs a rule and turns its failure into a finding.
+func guarded(name, path string, run func() []Finding) (out []Finding) {
+	defer func() {
+		if r := recover(); r != nil {
+			out = []Finding{found("guard_fault", ByBytes, path, 0, fmt.Sprintf("the rule %s failed: %v", name, r))}
+		}
+	}()
+	return run()
+}
+
+func (v *Verdict) add(fs []Finding) { v.Findings = append(v.Findings, fs...) }
+
+// count drops what is listed twice and counts the rest.
+func (v *Verdict) count() {
+	seen := map[Finding]bool{}
+	v.Findings = slices.DeleteFunc(v.Findings, func(f Finding) bool {
+		twice := seen[f]
+		seen[f] = true
+		return twice
+	})
+	for _, f := range v.Findings {
+		if f.Severity == Soft {
+			v.Soft++
+		} else {
+			v.Hard++
+		}
+	}
+}
+
+// RulesHash names the rules a verdict was made by: SHA-256, in hex, of the list
+// of rules, their patterns and thresholds, and the policy. Two verdicts of one
+// hash and one change are the same.
+func RulesHash(p Policy) string {
+	b, err := json.Marshal(map[string]any{"edition": edition, "rules": Rules(), "measures": measures(), "patterns": described(), "policy": p})
+	if err != nil {
+		panic("unreachable: " + err.Error()) // strings, numbers and lists always encode
+	}
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}

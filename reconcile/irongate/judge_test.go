@@ -1,0 +1,107 @@
+package irongate
+
+import (
+	"strings"
+	"testing"
+)
+
+// listed writes a verdict's findings in one line, soft ones with a ~.
+func listed(v Verdict) string {
+	var out []string
+	for _, f := range v.Findings {
+		mark := ""
+		if f.Severity == Soft {
+			mark = "~"
+		}
+		out = append(out, mark+f.Code)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestJudgeListsAllOnce(t *testing.T) {
+	t.Parallel()
+	files := []File{
+		{Path: "b.go", Before: []byte("package b\n"), After: []byte("package b\n\nfunc f() {\n")},
+		{Path: ".git/config", After: []byte("[core]\n")},
+		{Path: "a.txt", Before: []byte("x\n"), After: []byte("x\n")},
+	}
+	want := "protected_git ~file_unchanged parse_failed"
+	for range 2 {
+		v := Judge(files, Policy{})
+		if got := listed(v); !sameFields(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if v.Hard != 2 || v.Soft != 1 || !v.Refused() {
+			t.Errorf("hard %d, soft %d", v.Hard, v.Soft)
+		}
+		if v.Ways["b.go"] != ByText || v.Ways["a.txt"] != ByText {
+			t.Errorf("ways %v", v.Ways)
+		}
+		files[0], files[2] = files[2], files[0]
+	}
+}
+
+func TestGuardFault(t *testing.T) {
+	t.Parallel()
+	bad := []step{
+		{name: "all", whole: func(*change) []Finding { panic("broken") }},
+		{name: "each", file: func(_ *change, d *delta) []Finding {
+			if d.Path == "a.txt" {
+				panic("broken too")
+			}
+			return d.list("file_unchanged", ByBytes, 0, "seen")
+		}},
+	}
+	v := judge([]File{{Path: "a.txt", After: []byte("a")}, {Path: "b.txt", After: []byte("b")}}, Policy{}, bad)
+	if got, want := listed(v), "guard_fault guard_fault ~file_unchanged"; got != want {
+		t.Fatalf("got %q, want %q", got, want)
+	}
+	if !v.Refused() || !strings.Contains(v.Findings[1].Error(), "a.txt: guard_fault: the rule each failed: broken too") {
+		t.Error(v.Findings)
+	}
+}
+
+func TestRulesHash(t *testing.T) {
+	t.Parallel()
+	plain := RulesHash(Policy{})
+	if len(plain) != 64 || plain != RulesHash(Policy{Beside: []File{{Path: "a"}}, Then: map[string]string{"a": "b"}}) {
+		t.Errorf("the hash is %q, or depends on what lies around the change", plain)
+	}
+	for _, p := range []Policy{{Paths: []string{"a"}}, {Targets: []string{"a"}}, {Protect: []string{"a"}}, {Limits: Limits{Files: 1}}} {
+		if RulesHash(p) == plain {
+			t.Errorf("%+v does not show in the hash", p)
+		}
+	}
+}
+
+func TestRulesAreWhole(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, r := range Rules() {
+		if seen[r.Code] || r.Meaning == "" || r.Severity != Hard && r.Severity != Soft {
+			t.Errorf("%+v: twice, or not whole", r)
+		}
+		seen[r.Code] = true
+	}
+}
+
+func TestCeiling(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		route, complexity string
+		want              int64
+	}{
+		{"immediate", "trivial", 750_000}, {"immediate", "complex", 4_500_000}, {"immediate", "architectural", 5_000_000},
+		{"standard", "trivial", 225_000}, {"standard", "simple", 360_000}, {"standard", "light", 450_000}, {"standard", "moderate", 675_000}, {"standard", "heavy", 900_000}, {"standard", "complex", 1_350_000},
+		{"complex", "complex", 3_600_000}, {"complex", "architectural", 5_000_000},
+		{"background", "heavy", 300_000}, {"speculative", "trivial", 50_000}, {"speculative", "simple", 60_000}, {"speculative", "complex", 225_000},
+		{"", "", 50_000}, {"standard", "huge", 225_000},
+	} {
+		if got := Ceiling(c.route, c.complexity); got != c.want {
+			t.Errorf("%s %s: %d, want %d", c.route, c.complexity, got, c.want)
+		}
+		if len(Cost(c.want, c.route, c.complexity)) != 0 || len(Cost(c.want+1, c.route, c.complexity)) != 1 || len(Cost(-1, c.route, c.complexity)) != 1 {
+			t.Errorf("%s %s: the ceiling is not where it is", c.route, c.complexity)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package irongate
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A file of at least truncatedFrom bytes keeps truncatedPercent of them.
+const (
+	truncatedFrom    = 200
+	truncatedPercent = 50
+)
+
+// truncated judges whether a file was given whole: its length, its end, and
+// what used to stand there.
+func truncated(d *delta) []Finding {
+	if d.After == nil {
+		return nil
+	}
+	var out []Finding
+	if len(d.Before) > truncatedFrom && len(d.After)*100 < len(d.Before)*truncatedPercent {
+		out = append(out, d.list("truncated_length", ByBytes, 0, fmt.Sprintf("has %d bytes and had %d", len(d.After), len(d.Before)))...)
+	}
+	for _, cut := range []func(*delta) string{beginningOnly, cutLine, tailGone, unbalanced, openFence} {
+		if text := cut(d); text != "" {
+			return append(out, d.list("truncated_end", d.how(), len(d.now.lines()), text)...)
+		}
+	}
+	return out
+}
+
+// beginningOnly tells a file that is how it was up to a point, and ends there.
+func beginningOnly(d *delta) string {
+	now, was := bytes.TrimSpace(d.After), bytes.TrimSpace(d.Before)
+	if len(now) == 0 || len(now) >= len(was) || !bytes.HasPrefix(was, now) {
+		return ""
+	}
+	lost := bytes.Count(was[len(now):], []byte("\n"))
+	if lost < 3 {
+		return ""
+	}
+	return fmt.Sprintf("is its own beginning without the last %d lines", lost)
+}
+
+// cutLine tells a last line that is the beginning of the one it was.
+func cutLine(d *delta) string {
+	if len(d.Before) == 0 || len(d.After) == 0 || bytes.HasSuffix(d.After, []byte("\n")) || !bytes.HasSuffix(d.Before, []byte("\n")) {
+		return ""
+	}
+	lines := d.now.lines()
+	last := lines[len(lines)-1]
+	if strings.TrimSpace(last) == "" {
+		return ""
+	}
+	for _, l := range d.was.lines() {
+		if strings.HasPrefix(l, last) && l != last {
+			return "ends in the middle of a line"
+		}
+	}
+	return ""
+}
+
+// tailGone tells a Go file whose last functions, two or more, are gone.
+func tailGone(d *delta) string {
+	has := map[string]bool{}
+	for _, f := range d.now.functions() {
+		has[f.name] = true
+	}
+	was := d.was.functions()
+	n := 0
+	for _, f := range slices.Backward(was) {
+		if has[f.name] {
+			break
+		}
+		n++
+	}
+	if n < 2 || n == len(was) && len(has) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("ends without the last %d of its functions", n)
+}
+
+// unbalanced tells a file of a language with braces that opens more than it
+// closes, and did not before.
+func unbalanced(d *delta) string {
+	if !slices.Contains(scriptExts(), d.ext) && !slices.Contains(otherExts(), d.ext) && d.ext != ".css" && d.ext != ".scss" && d.ext != ".proto" {
+		return ""
+	}
+	now := open(d.After)
+	if now <= 0 || d.Before != nil && open(d.Before) != 0 {
+		return ""
+	}
+	return fmt.Sprintf("opens %d brackets that it does not close", now)
+}
+
+func open(src []byte) int {
+	n := 0
+	for _, c := range src {
+		switch c {
+		case '{', '(', '[':
+			n++
+		case '}', ')', ']':
+			n--
+		}
+	}
+	return n
+}
+
+// openFence tells Markdown whose last fence is never closed.
+func openFence(d *delta) string {
+	if d.ext != ".md" && d.ext != ".markdown" {
+		return ""
+	}
+	odd := func(s side) bool {
+		n := 0
+		for _, l := range s.lines() {
+			n += btoi(strings.HasPrefix(strings.TrimSpace(l), "```"))
+		}
+		return n%2 == 1
+	}
+	if odd(d.now) && !odd(d.was) {
+		return "opens a fence that it does not close"
+	}
+	return ""
+}
