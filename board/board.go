@@ -39,6 +39,7 @@
 //	in_progress → ready, blocked                  a sweep, once the lease expired
 //	in_progress → blocked                         a person, at an emergency gate
 //	review → done, backlog, ready                 a person
+//	review → backlog                              drain, once a change waited longer than review_ttl
 //
 // Nothing else, and nothing leaves done: a new task supersedes an old one.
 // What agent code can say of a task is a Verdict, and no Verdict is done

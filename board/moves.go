@@ -18,6 +18,7 @@ const (
 	Claimer Mover = "claim"   // drain, taking a ready task
 	Session Mover = "session" // drain, for the run whose claim it is
 	Sweeper Mover = "sweep"   // drain, once a claim's lease has expired
+	Expirer Mover = "expiry"  // drain, once nobody decided about a change in time
 )
 
 // Move is one step a task may take.
@@ -40,6 +41,7 @@ var moves = []Move{
 	{Review, Done, Person},    // approve
 	{Review, Backlog, Person}, // reject
 	{Review, Ready, Person},   // reject --retry
+	{Review, Backlog, Expirer},
 }
 
 // MoveError is a step the board does not have.
@@ -139,6 +141,15 @@ func Halt(t Task, reason string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", t.ID, err)
 	}
 	return edit(t, append(released(Blocked), blocked(reason), okf.Set{Key: "result"})...)
+}
+
+// Expire returns the file of t, which waited in review until nobody could decide about it any more: back in backlog, with
+// the reason, so that only a person puts it on the board again.
+func Expire(t Task, reason string) ([]byte, error) {
+	if err := Can(Expirer, t.State, Backlog); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.ID, err)
+	}
+	return edit(t, okf.Set{Key: "state", Value: string(Backlog)}, blocked(reason), okf.Set{Key: "result"})
 }
 
 // released are the edits that end a claim.

@@ -26,8 +26,9 @@ func TestCanWalksTheWholeSquare(t *testing.T) {
 		{Ready, InProgress, Claimer}:  true,
 		{InProgress, Review, Session}: true, {InProgress, Blocked, Session}: true,
 		{InProgress, Ready, Sweeper}: true, {InProgress, Blocked, Sweeper}: true,
+		{Review, Backlog, Expirer}: true,
 	}
-	for _, by := range []Mover{Person, Claimer, Session, Sweeper} {
+	for _, by := range []Mover{Person, Claimer, Session, Sweeper, Expirer} {
 		for _, from := range States() {
 			for _, to := range append(States(), "", "archived") {
 				err := Can(by, from, to)
@@ -279,5 +280,27 @@ func TestContracted(t *testing.T) {
 		if got := task.Contracted(map[string]contract.Role{kind: contract.Observer}); got != contract.General {
 			t.Errorf("%s: the task does not win: %s", kind, got)
 		}
+	}
+}
+
+func TestExpireGoesBackWithItsReason(t *testing.T) {
+	t.Parallel()
+	src := "---\ntype: task\ntitle: T # keep\nstate: review\nresult: {run: run-1, branch: odd/review/t.1, commit: abc}\n---\n"
+	a, err := okf.Parse("tasks/t.md", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := Parse(&a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Expire(task, "nobody decided")
+	want := "---\ntype: task\ntitle: T # keep\nstate: backlog\nblocked_reason: nobody decided\n---\n"
+	if err != nil || string(b) != want {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, string(b)))
+	}
+	task.State = Ready
+	if _, err := Expire(task, "x"); err == nil {
+		t.Error("a ready task expired")
 	}
 }

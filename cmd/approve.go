@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -49,6 +50,7 @@ type approval struct {
 	name      string
 	verify    review.Verify
 	yes, json bool
+	op        *pipeline.Op // that waits with the proposal, nil for none
 }
 
 func runApprove(ctx context.Context, env Env, o approval) error {
@@ -62,6 +64,9 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	}
 	onto, err := v.bind(ctx, t, p)
 	if err != nil {
+		return err
+	}
+	if o.op, err = v.deciding(t, p); err != nil {
 		return err
 	}
 	h, err := v.human(ctx, v.card(t, p, onto), "approve "+string(t.ID), string(t.ID), o.yes)
@@ -207,6 +212,9 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p review.Proposal,
 	if err := v.reindex(ch, merged, p); err != nil {
 		return "", err
 	}
+	if err := v.conclude(ch, o.op, pipeline.Merged, "approved by "+h.By()); err != nil {
+		return "", err
+	}
 	return v.personal(ctx, []repo.OID{v.tip, repo.OID(p.Commit)}, tree, ch, approvalMessage(t, p, o, h, ""))
 }
 
@@ -216,6 +224,9 @@ func approvalMessage(t board.Task, p review.Proposal, o approval, h review.Human
 		except = append(except, string(id))
 	}
 	pairs := []string{"Odd-Task", string(t.ID), "Odd-Run", p.Run, "Odd-Proposal", p.Commit, "Odd-Trace", p.Trace, "Odd-Approved-By", h.By()}
+	if o.op != nil {
+		pairs = append(pairs, "Odd-Op", o.op.ID, "Odd-Tier", o.op.Fact(pipeline.FactTier))
+	}
 	if o.verify.All {
 		pairs = append(pairs, "Odd-Verified", fmt.Sprintf("%d atoms", len(p.Paths)-len(except)), "Odd-Except", strings.Join(except, ", "))
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -56,7 +57,15 @@ func runReject(ctx context.Context, env Env, o rejection) error {
 		return err
 	}
 	msg := trailers("reject: "+or(t.Title, string(t.ID)), o.reason, "Odd-Task", string(t.ID), "Odd-Run", t.Result.Run, "Odd-Proposal", t.Result.Commit, "Odd-Rejected-By", h.By())
-	oid, err := v.amend(ctx, repo.Changes{v.file(t.Path): b}, msg)
+	ch := repo.Changes{v.file(t.Path): b}
+	op, err := v.open(t)
+	if err == nil {
+		err = v.conclude(ch, op, pipeline.Rejected, o.reason)
+	}
+	if err != nil {
+		return err
+	}
+	oid, err := v.amend(ctx, ch, msg)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -153,7 +154,15 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 		return s, err
 	}
 	msg := trailers(fmt.Sprintf("board: %s to done", t.ID), "", "Odd-Task", string(t.ID), "Odd-Run", p.Run, "Odd-Proposal", p.Commit, "Odd-Approval", string(a.OID))
-	oid, err := v.repo.Make(ctx, []repo.OID{v.tip}, repo.Changes{v.file(t.Path): b}, v.machine(), msg)
+	ch := repo.Changes{v.file(t.Path): b}
+	op, err := v.open(t)
+	if err == nil {
+		err = v.conclude(ch, op, pipeline.Merged, "approved by "+by)
+	}
+	if err != nil {
+		return s, err
+	}
+	oid, err := v.repo.Make(ctx, []repo.OID{v.tip}, ch, v.machine(), msg)
 	if err != nil {
 		return s, err
 	}

@@ -177,8 +177,10 @@ func (d *drain) begin(ctx context.Context) error {
 	if err := d.standing(); err != nil {
 		return d.refused(err)
 	}
-	if err := d.persist(ctx, d.sweep); err != nil {
-		return err
+	for _, act := range []func(context.Context) error{d.sweep, d.expire} {
+		if err := d.persist(ctx, act); err != nil {
+			return err
+		}
 	}
 	return d.persist(ctx, d.money)
 }

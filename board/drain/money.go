@@ -127,7 +127,12 @@ func (d *drain) pause(ctx context.Context, why string) error {
 
 // commit lands changes that belong to no task on the board branch.
 func (d *drain) commit(ctx context.Context, subject, body string, ch repo.Changes) error {
-	next, err := d.make(ctx, d.at.tip, ch, message(subject, body, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", d.under}))
+	return d.commitAs(ctx, message(subject, body, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", d.under}), ch)
+}
+
+// commitAs lands changes on the board branch, with a whole message.
+func (d *drain) commitAs(ctx context.Context, msg string, ch repo.Changes) error {
+	next, err := d.make(ctx, d.at.tip, ch, msg)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,101 @@
+package drain
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// expire ends every change that waited for a person longer than its review_ttl
+// allowed: its op has its ending, its task goes back to backlog, one commit each.
+// The review branch stays as it is. Nothing is ever approved by a timer, and what
+// a person approved on its branch waits for a merge, not for a person.
+func (d *drain) expire(ctx context.Context) error {
+	waiting := slices.DeleteFunc(slices.Clone(d.at.tasks), func(t board.Task) bool { return t.State != board.Review || t.Result.Commit == "" })
+	if len(waiting) == 0 {
+		return nil // no ledger need be read
+	}
+	bundle, err := fs.Sub(d.at.files, d.at.cfg.Root)
+	if err != nil {
+		return err
+	}
+	stories, _, err := pipeline.Tell(bundle)
+	if err != nil {
+		return refuse("ledger", "%s/%v; restore the ledger from git history", d.at.cfg.Root, err)
+	}
+	for _, t := range waiting {
+		s, ok := pipeline.WaitingFor(stories, string(t.ID), t.Result.Commit)
+		if !ok || !s.Sound || d.Now().Before(s.Op().Clocks.Phase) || d.approved(t) {
+			continue
+		}
+		if err := d.expireOne(ctx, t.ID, s.Op()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expireOne commits the expiry of one op.
+func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
+	end, err := pipeline.Expire(o, d.Run, d.Now())
+	if err != nil {
+		return err
+	}
+	t := d.at.byID[id]
+	why := fmt.Sprintf("%s expired: %s", o.ID, end.Last().Note)
+	b, err := board.Expire(t, why)
+	if err != nil {
+		return err
+	}
+	kept := d.keep()
+	name, err := d.recordOp(end)
+	if err != nil {
+		d.restore(kept)
+		return err
+	}
+	msg := message(fmt.Sprintf("board: %s back to backlog", id), why,
+		[2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(id)}, [2]string{"Odd-Lease", d.under}, [2]string{"Odd-Op", o.ID})
+	if err := d.commitAs(ctx, msg, repo.Changes{d.at.file(t.Path): b, name: d.files[name]}); err != nil {
+		d.restore(kept)
+		return err
+	}
+	d.Progress(fmt.Sprintf("%s: %s, back to backlog", id, why))
+	return nil
+}
+
+// recordOp appends the last transition of an op to the run's ledger, at the op's own moment.
+func (d *drain) recordOp(o pipeline.Op) (string, error) {
+	name := d.at.file(ledger.Path(d.Run, d.started))
+	r := o.Record()
+	r.Seq = 1 + strings.Count(string(d.files[name]), "\n")
+	b, err := ledger.Append(d.files[name], r)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	d.files[name] = b
+	return name, nil
+}
+
+// approved reports that a person's empty commit that approves t's proposal is
+// upon it, on the branch that a forge will merge.
+func (d *drain) approved(t board.Task) bool {
+	for _, ref := range []string{d.line.Local(t.Result.Branch), "refs/heads/" + t.Result.Branch} {
+		tip, err := d.repo.Ref(ref)
+		if err != nil || string(tip) == t.Result.Commit {
+			continue
+		}
+		c, err := d.repo.Commit(tip)
+		if err == nil && strings.Join(c.Trailer("Odd-Proposal"), " ") == t.Result.Commit && strings.Join(c.Trailer("Odd-Approved-By"), " ") == "human:"+c.Author.Email {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,95 @@
+package pipeline
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/journal/ledger"
+)
+
+// Tell is every op that the ledgers of a bundle hold, in the order of their
+// beginnings, and what is wrong with their records. A ledger file that is damaged
+// tells what can be read of it; that it is, odd check says.
+func Tell(bundle fs.FS) ([]Story, []Problem, error) {
+	var all []ledger.Record
+	err := ledger.Walk(bundle, func(_ string, b []byte) error {
+		if !bytes.Contains(b, []byte(`"kind":"op`)) {
+			return nil
+		}
+		records, _ := ledger.Read(b)
+		all = append(all, records...)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	stories, problems := ReadOps(all)
+	slices.SortStableFunc(stories, func(a, b Story) int { return a.Op().Began.Compare(b.Op().Began) })
+	return stories, problems, nil
+}
+
+// Find is the one story whose op a person means by name: its id, or what only
+// its id begins with or ends in, the op- left out or not. The error of a name
+// that several have lists them.
+func Find(stories []Story, name string) (Story, error) {
+	var found []Story
+	bare := strings.ToUpper(strings.TrimPrefix(strings.ToLower(name), "op-"))
+	for _, s := range stories {
+		id := s.Op().ID
+		ulid := strings.ToUpper(strings.TrimPrefix(id, "op-"))
+		switch {
+		case id == name:
+			return s, nil
+		case bare != "" && (strings.HasPrefix(ulid, bare) || strings.HasSuffix(ulid, bare)):
+			found = append(found, s)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Story{}, fmt.Errorf("%s: no op has that id; odd op list --all lists them", name)
+	case 1:
+		return found[0], nil
+	}
+	ids := make([]string, len(found))
+	for i, s := range found {
+		ids[i] = s.Op().ID
+	}
+	return Story{}, fmt.Errorf("%s: could be any of %s; add a letter", name, strings.Join(ids, ", "))
+}
+
+// WaitingFor is the story of the op that waits for a person with what a task
+// proposes, whose commit is given; ok is false where none does.
+func WaitingFor(stories []Story, task, proposal string) (s Story, ok bool) {
+	for _, s := range stories {
+		o := s.Op()
+		if o.Task == task && o.Phase == Waiting && len(o.Moved) > 0 && o.Moved[0].New == proposal {
+			return s, true
+		}
+	}
+	return Story{}, false
+}
+
+// Unbound lists what of a proposal is not what the op was judged on, nil for
+// nothing: an approval of it would be of something else. branch is a short name;
+// op and tier are the proposal commit's own trailers.
+func (o Op) Unbound(commit, branch, base, op, tier string) []string {
+	var out []string
+	say := func(what, is, was string) {
+		if is != was {
+			out = append(out, fmt.Sprintf("its %s is %s, judged was %s", what, or(is, "none"), or(was, "none")))
+		}
+	}
+	var moved Effect
+	if len(o.Moved) > 0 {
+		moved = o.Moved[0]
+	}
+	say("commit", commit, moved.New)
+	say("branch", branch, strings.TrimPrefix(moved.Ref, "refs/heads/"))
+	say("base", base, o.facts[FactBase])
+	say("op", op, o.ID)
+	say("tier", tier, o.facts[FactTier])
+	return out
+}

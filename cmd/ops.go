@@ -1,0 +1,122 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// stories are the ops of the board, as all its ledgers tell them.
+func (v *view) stories() ([]pipeline.Story, error) {
+	all, _, err := pipeline.Tell(v.bundle)
+	if err != nil {
+		return nil, fmt.Errorf("%s/%w", v.cfg.Root, err)
+	}
+	return all, nil
+}
+
+// waits is the op that waits with what t proposes. Most tasks have none: an op is
+// a change to files that are no atoms.
+func (v *view) waits(t board.Task) (pipeline.Story, bool, error) {
+	if t.Result.Commit == "" {
+		return pipeline.Story{}, false, nil
+	}
+	all, err := v.stories()
+	if err != nil {
+		return pipeline.Story{}, false, err
+	}
+	s, ok := pipeline.WaitingFor(all, string(t.ID), t.Result.Commit)
+	return s, ok, nil
+}
+
+// deciding is the op that a person's word about p is the ending of, nil for none. It is refused
+// where its records do not hold, where the proposal is not what was judged, and
+// once its time is over.
+func (v *view) deciding(t board.Task, p review.Proposal) (*pipeline.Op, error) {
+	c, err := v.repo.Commit(repo.OID(p.Commit))
+	if err != nil {
+		return nil, err
+	}
+	s, ok, err := v.waits(t)
+	if err != nil {
+		return nil, err
+	}
+	named := strings.Join(c.Trailer("Odd-Op"), ", ")
+	switch {
+	case !ok && named == "":
+		return nil, nil
+	case !ok:
+		return nil, refuse("state", "approve %s: its proposal names %s, which does not wait for a person; odd op show %s tells what became of it", t.ID, named, named)
+	case !s.Sound:
+		return nil, refuse("records", "approve %s: the records of %s do not hold; odd check lists what is wrong", t.ID, s.Op().ID)
+	}
+	o := s.Op()
+	if all := o.Unbound(p.Commit, p.Branch, p.Base, named, strings.Join(c.Trailer("Odd-Tier"), ", ")); len(all) > 0 {
+		return nil, refuse("unbound", "approve %s: the proposal is not what %s was judged on: %s; reject it", t.ID, o.ID, strings.Join(all, "; "))
+	}
+	if until := o.Clocks.Phase; !v.env.Now().Before(until) {
+		return nil, refuse("expired", "approve %s: %s waited for a person until %s; odd drain takes the task back to backlog", t.ID, o.ID, until.Format("2006-01-02 15:04Z"))
+	}
+	return &o, nil
+}
+
+// conclude adds the ending of an op on a person's word to the commit of the act:
+// a file of the op's own, so that no run's is written by another.
+func (v *view) conclude(ch repo.Changes, o *pipeline.Op, r pipeline.Reason, note string) error {
+	if o == nil {
+		return nil
+	}
+	now := v.env.Now()
+	end, err := pipeline.End(*o, o.ID, now, r, note)
+	if err != nil {
+		return err
+	}
+	rec := end.Record()
+	rec.Seq = 1
+	b, err := ledger.Append(nil, rec)
+	if err != nil {
+		return err
+	}
+	ch[v.file(ledger.Path(o.ID, now))] = b
+	return nil
+}
+
+// open is the op that waits with t's proposal, however its records stand, nil
+// for none: a person's no needs no more than that it can be told.
+func (v *view) open(t board.Task) (*pipeline.Op, error) {
+	s, ok, err := v.waits(t)
+	if err != nil || !ok {
+		return nil, err
+	}
+	o := s.Op()
+	return &o, nil
+}
+
+// op is the story a person means by name.
+func (v *view) op(name string) (pipeline.Story, error) {
+	all, err := v.stories()
+	if err != nil {
+		return pipeline.Story{}, err
+	}
+	s, err := pipeline.Find(all, name)
+	if err != nil {
+		return s, usage("%v", err)
+	}
+	return s, nil
+}
+
+// opOpen is the board as a person sees it, and one of its ops.
+func opOpen(ctx context.Context, env Env, name string) (*view, pipeline.Story, error) {
+	v, err := openCurrent(ctx, env)
+	if err != nil {
+		return nil, pipeline.Story{}, err
+	}
+	s, err := v.op(name)
+	return v, s, err
+}
