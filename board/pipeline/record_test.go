@@ -225,7 +225,7 @@ func TestAnyOutcomesMakeALegalChain(t *testing.T) {
 		}
 		_, err = Run(ctx, s.world("run-1"), Limits{}, steps, o)
 		if story, ok := s.story(t); ok && err == nil && story.Open() && story.Op().Phase != Waiting {
-			rt.Fatalf("no ending and no error: %s", path(story))
+			rt.Fatalf("no ending and no error: %s", taken(story))
 		}
 		s.onSink, s.onMove, s.after = nil, nil, nil
 		s.settle(t, good, nil)

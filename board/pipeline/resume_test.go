@@ -114,7 +114,7 @@ func (s *sim) once(t *testing.T, when string) {
 		}
 	}
 	if o := story.Op(); ends != 1 && (ends != 0 || o.Phase != Waiting) {
-		t.Errorf("%s: %d endings, in %s: %s", when, ends, o.Phase, path(story))
+		t.Errorf("%s: %d endings, in %s: %s", when, ends, o.Phase, taken(story))
 	}
 	if t.Failed() {
 		t.FailNow()
@@ -223,7 +223,7 @@ func TestEndWaitExpire(t *testing.T) {
 	}
 	s.add(end.Record())
 	story, _ := s.story(t)
-	if d := cmp.Diff(long+" waiting expired (review_expired)", path(story)); d != "" {
+	if d := cmp.Diff(long+" waiting expired (review_expired)", taken(story)); d != "" {
 		t.Error(d)
 	}
 }

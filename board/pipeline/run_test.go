@@ -14,8 +14,8 @@ import (
 	"github.com/odd-cli/odd/journal/ledger"
 )
 
-// path is the way an op took, a record a word.
-func path(s Story) string {
+// taken is the way an op took, a record a word.
+func taken(s Story) string {
 	var out []string
 	for _, t := range s.Told {
 		w := string(t.Op.last.To)
@@ -235,7 +235,7 @@ func TestWhateverAPhaseDoes(t *testing.T) {
 			story, ok := s.story(t)
 			got := ""
 			if ok {
-				got = path(story)
+				got = taken(story)
 				if d := cmp.Diff(story.Op().Hash, o.Hash); d != "" && h.err == "" {
 					t.Errorf("the value is not what the records say: %s", d)
 				}

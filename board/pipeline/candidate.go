@@ -1,0 +1,148 @@
+package pipeline
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Edit is one file that a change writes or deletes, with its bytes on both sides.
+// A nil Before is a new file, a nil After a deleted one; empty is not nil. A
+// rename is one of each, and a changed mode one whose bytes are the same. It has
+// the members of the repository's own type of edit, so that either converts to
+// the other.
+type Edit struct {
+	Path             string
+	Before, After    []byte
+	OldMode, NewMode string // "100644" or "100755", "" without a file
+}
+
+// The modes of files. A change made of anything else is none.
+const (
+	modePlain = "100644"
+	modeExec  = "100755"
+	modeLink  = "120000"
+	modeRepo  = "160000"
+)
+
+// Where a candidate came from: the schema of the text that held it, or the tree
+// that a session edited.
+const (
+	FromFull = "2b.1"
+	FromDiff = "2b.1-diff"
+	FromNoop = "2b.1-noop"
+	FromTree = "tree"
+)
+
+// Candidate is one way to make a change, whichever way it was delivered.
+type Candidate struct {
+	ID        string // what the session calls it; empty from a tree
+	Files     []Edit // sorted by path; none for a noop
+	Rationale string // the session's words; data, read by no rule
+	Source    string // one of the From words
+	Reason    string // of a noop, why there is nothing to do
+}
+
+// Noop reports that the session says there is nothing to change.
+func (c Candidate) Noop() bool { return c.Source == FromNoop }
+
+// Gate is the candidate's files as the iron gate judges them.
+func (c Candidate) Gate() []irongate.File { return gateFiles(c.Files) }
+
+func gateFiles(es []Edit) []irongate.File {
+	out := make([]irongate.File, len(es))
+	for i, e := range es {
+		out[i] = irongate.File{Path: e.Path, Before: e.Before, After: e.After}
+	}
+	return out
+}
+
+// Paths lists the candidate's paths.
+func (c Candidate) Paths() []string {
+	out := make([]string, len(c.Files))
+	for i, f := range c.Files {
+		out[i] = f.Path
+	}
+	return out
+}
+
+// Fault is one reason why what a session delivered cannot be used: a code that
+// never changes its meaning, where it is, what is wrong and the way out.
+type Fault struct {
+	Code string `json:"code"`
+	At   string `json:"at"` // a line of the text and the member, or a path
+	Text string `json:"text"`
+	Fix  string `json:"fix"`
+}
+
+// Error is the fault on one line, place first.
+func (f Fault) Error() string {
+	at := f.At
+	if at != "" {
+		at += ": "
+	}
+	return fmt.Sprintf("%s%s: %s; %s", at, f.Code, f.Text, f.Fix)
+}
+
+// Unusable is every fault of the first check that found any. Nothing of what was
+// delivered is kept.
+type Unusable []Fault
+
+// Error lists the faults, one a line.
+func (u Unusable) Error() string {
+	lines := make([]string, len(u))
+	for i, f := range u {
+		lines[i] = f.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Refused is the first fault's code.
+func (u Unusable) Refused() string { return u[0].Code }
+
+// orNil is the faults as an error, nil for none.
+func (u Unusable) orNil() error {
+	if len(u) == 0 {
+		return nil
+	}
+	return u
+}
+
+// FromEdits is the candidate that a session made by editing a tree. A tree without
+// an edit is no candidate: a session that means to change nothing says so with a
+// noop.
+func FromEdits(edits []Edit) (Candidate, error) {
+	c := Candidate{Files: slices.Clone(edits), Source: FromTree}
+	u := c.settle()
+	if len(edits) == 0 {
+		u = append(u, Fault{"no_files", "", "the session's tree is as it was", "edit files, or say with 2b.1-noop why nothing is to be done"})
+	}
+	return c, u.orNil()
+}
+
+// settle sorts the files and judges them together: their paths, their modes, and
+// that each is a change.
+func (c *Candidate) settle() Unusable {
+	slices.SortFunc(c.Files, func(a, b Edit) int { return strings.Compare(a.Path, b.Path) })
+	var u Unusable
+	for _, f := range irongate.Paths(c.Paths()) {
+		u = append(u, Fault{f.Code, f.Path, f.Text, f.Fix})
+	}
+	for _, f := range c.Files {
+		for _, side := range []struct {
+			b    []byte
+			mode string
+		}{{f.Before, f.OldMode}, {f.After, f.NewMode}} {
+			if is := side.mode == modePlain || side.mode == modeExec; is != (side.b != nil) || !is && side.mode != "" {
+				u = append(u, Fault{"not_a_file", f.Path, fmt.Sprintf("mode %q does not go with its bytes", side.mode), "make the change of plain files"})
+			}
+		}
+		if f.OldMode == f.NewMode && bytes.Equal(f.Before, f.After) && (f.Before == nil) == (f.After == nil) {
+			u = append(u, Fault{"unchanged", f.Path, "is as it is at the base", "leave it out"})
+		}
+	}
+	return u
+}

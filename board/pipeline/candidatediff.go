@@ -1,0 +1,179 @@
+package pipeline
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// hunkHead is the line above a hunk.
+var hunkHead = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(?: .*)?$`)
+})
+
+// patch is a unified diff being applied to the lines of one file.
+type patch struct {
+	old   []string // with their line ends
+	done  int      // lines of old that are behind
+	out   []string
+	lines []string // of the diff
+	n     int      // the next of them
+}
+
+// applyDiff applies a unified diff of one file. Every context line and every
+// removed line is compared byte by byte at the place its hunk names; nothing is
+// searched for. A nil result is a deleted file.
+func applyDiff(path string, before []byte, diff string) ([]byte, *Fault) {
+	p := &patch{old: split(string(before)), lines: strings.Split(strings.TrimSuffix(diff, "\n"), "\n")}
+	gone, f := p.heads(path, before == nil)
+	if f != nil {
+		return nil, f
+	}
+	hunks := 0
+	for ; p.n < len(p.lines); hunks++ {
+		if f := p.hunk(); f != nil {
+			return nil, f
+		}
+	}
+	if hunks == 0 {
+		return nil, p.fault("diff_empty", "has no hunk", "write hunks that begin with @@ -a,b +c,d @@")
+	}
+	all := append(p.out, p.old[p.done:]...)
+	for i, l := range all {
+		if i+1 < len(all) && !strings.HasSuffix(l, "\n") {
+			return nil, p.fault("diff_hunk", "a line in the midst of the file has no end", "mark only the last line with \\ No newline at end of file")
+		}
+	}
+	after := []byte(strings.Join(all, ""))
+	if gone && len(after) > 0 {
+		return nil, p.fault("diff_header", "deletes the file and leaves lines of it", "remove every line, or name the file behind +++")
+	}
+	if gone {
+		return nil, nil
+	}
+	return bytes.Clone(solid(after)), nil
+}
+
+// solid is b, never nil.
+func solid(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// split cuts a text into lines that keep their ends.
+func split(s string) []string {
+	lines := strings.SplitAfter(s, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+func (p *patch) fault(code, text, fix string) *Fault {
+	return &Fault{code, fmt.Sprintf("diff line %d", min(p.n+1, len(p.lines))), text, fix}
+}
+
+// heads reads the lines above the first hunk, which must be about this file.
+func (p *patch) heads(path string, fresh bool) (gone bool, f *Fault) {
+	for ; p.n < len(p.lines) && !strings.HasPrefix(p.lines[p.n], "@@"); p.n++ {
+		l := p.lines[p.n]
+		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(l, "--- "), "+++ "), "\t")
+		switch {
+		case l == "--- /dev/null" && fresh:
+		case l == "+++ /dev/null" && !fresh:
+			gone = true
+		case strings.HasPrefix(l, "--- ") && (name == path || name == "a/"+path), strings.HasPrefix(l, "+++ ") && (name == path || name == "b/"+path):
+		case strings.HasPrefix(l, "diff --git ") && l == "diff --git a/"+path+" b/"+path, strings.HasPrefix(l, "index "):
+		default:
+			return gone, p.fault("diff_header", fmt.Sprintf("%q is no line above the hunks of %q", brief(l), path), "write --- a/PATH and +++ b/PATH of this one file")
+		}
+	}
+	return gone, nil
+}
+
+// brief is the beginning of a line.
+func brief(s string) string {
+	if len(s) > 60 {
+		return strings.ToValidUTF8(s[:60], "") + "…"
+	}
+	return s
+}
+
+// hunk applies the next one.
+func (p *patch) hunk() *Fault {
+	m := hunkHead().FindStringSubmatch(p.lines[p.n])
+	if m == nil {
+		return p.fault("diff_hunk", fmt.Sprintf("%q does not begin a hunk", brief(p.lines[p.n])), "begin hunks with @@ -a,b +c,d @@, and lines of them with a space, + or -")
+	}
+	from, olds, to, news := number(m[1], 0), number(m[2], 1), number(m[3], 0), number(m[4], 1)
+	start := from - 1
+	if olds == 0 {
+		start = from // what is only added stands behind that line
+	}
+	if start < p.done || start+olds > len(p.old) {
+		return p.fault("context_mismatch", fmt.Sprintf("the hunk is about the lines %d to %d; the file has %d, and %d are behind it", from, from+olds-1, len(p.old), p.done), "make the diff again from the whole file, hunks in its order")
+	}
+	p.out = append(p.out, p.old[p.done:start]...)
+	p.done = start
+	at := len(p.out)
+	if news == 0 {
+		at--
+	}
+	if to-1 != at {
+		return p.fault("diff_hunk", fmt.Sprintf("the hunk says that it writes from line %d, it is line %d", to, at+1), "count the lines of the hunks before it")
+	}
+	p.n++
+	return p.body(olds, news)
+}
+
+// body applies the lines of one hunk, of which there are exactly so many.
+func (p *patch) body(olds, news int) *Fault {
+	for ; olds > 0 || news > 0; p.n++ {
+		if p.n == len(p.lines) || p.lines[p.n] == "" {
+			return p.fault("diff_hunk", fmt.Sprintf("the hunk lacks %d old and %d new lines; an empty line is written as one space", olds, news), "count its lines again")
+		}
+		kind, text := p.lines[p.n][0], p.lines[p.n][1:]
+		if p.n+1 < len(p.lines) && strings.HasPrefix(p.lines[p.n+1], `\`) {
+			p.n++
+		} else {
+			text += "\n"
+		}
+		if kind == ' ' || kind == '-' {
+			if olds == 0 || p.old[p.done] != text {
+				return p.mismatch(text, olds)
+			}
+			p.done++
+			olds--
+		}
+		if kind == ' ' || kind == '+' {
+			p.out = append(p.out, text)
+			news--
+		}
+		if !strings.ContainsRune(" +-", rune(kind)) || news < 0 {
+			return p.fault("diff_hunk", fmt.Sprintf("%q is no line of this hunk", brief(p.lines[p.n])), "begin lines with a space, + or -, as many as the hunk says")
+		}
+	}
+	return nil
+}
+
+// mismatch says how a line differs from the file's.
+func (p *patch) mismatch(text string, olds int) *Fault {
+	if olds == 0 {
+		return p.fault("diff_hunk", "the hunk has more old lines than it says", "count its lines again")
+	}
+	return p.fault("context_mismatch", fmt.Sprintf("line %d of the file is %q, the diff has %q", p.done+1, brief(p.old[p.done]), brief(text)), "make the diff again; context is compared byte by byte and never searched for")
+}
+
+// number reads digits that a pattern has found, or is usual where there are none.
+func number(s string, usual int) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return usual
+	}
+	return n
+}

@@ -1,0 +1,263 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Caps of a delivered candidate. How large a change may be is the iron gate's to
+// say; these protect the reader.
+const (
+	maxCandidateBytes = 8 << 20
+	maxCandidates     = 3
+	maxCandidateFiles = 100
+	maxContent        = 4 << 20
+	maxWords          = 4000 // bytes of a rationale or a reason
+	maxName           = 200
+	maxDepth          = 10
+	maxPathBytes      = 1024
+)
+
+// Given is what a delivered candidate is held against.
+type Given struct {
+	// At is the file at a path of the base: its bytes and its mode. Nil bytes
+	// mean that there is none.
+	At func(path string) (b []byte, mode string, err error)
+	// Wrote are the paths that the session wrote in its scratch repository. A
+	// session that wrote files cannot say that there is nothing to do, nor
+	// deliver something else as text.
+	Wrote []string
+}
+
+// ParseCandidate reads one candidate object: schema_version 2b.1, 2b.1-diff or
+// 2b.1-noop. The checks come in this order, and the error, an Unusable, lists
+// every fault of the first one that finds any:
+//
+//	size, UTF-8, JSON, object      too_large json too_deep not_an_object
+//	noop                           noop_with_writes noop_with_candidates
+//	version                        missing_schema_version unknown_version
+//	top members                    unexpected_key
+//	what was written as well       two_deliveries
+//	candidates, one to three       missing_candidates no_candidates too_many_candidates
+//	members of each                missing_… wrong_type unexpected_candidate_key one_or_files
+//	paths, by their letters        path_…
+//	content against the base       stale_source context_mismatch diff_… unchanged not_a_file
+//
+// What the content is (whether it parses, is whole, holds what the file held) is
+// the iron gate's to judge.
+func ParseCandidate(b []byte, g Given) ([]Candidate, error) {
+	top, err := readJSON(b, maxCandidateBytes, maxDepth)
+	if err != nil {
+		return nil, err
+	}
+	version, said := top.member("schema_version")
+	switch version.of {
+	case FromNoop:
+		return parseNoop(top, g)
+	case FromFull, FromDiff:
+	default:
+		if !said {
+			return nil, Unusable{{"missing_schema_version", top.at, "has no schema_version", "write 2b.1, 2b.1-diff or 2b.1-noop"}}
+		}
+		return nil, Unusable{{"unknown_version", version.at, fmt.Sprintf("%v is no schema of a candidate", version.of), "write 2b.1, 2b.1-diff or 2b.1-noop"}}
+	}
+	var u Unusable
+	f := &form{v: top, u: &u, known: []string{"schema_version", "candidates", "provider_metadata"}}
+	f.rest("unexpected_key")
+	if len(u) > 0 {
+		return nil, u
+	}
+	if len(g.Wrote) > 0 {
+		return nil, Unusable{{"two_deliveries", "", fmt.Sprintf("the session wrote %s in its tree and delivered a candidate besides", strings.Join(g.Wrote, ", ")), "deliver one of the two"}}
+	}
+	list := f.list("candidates", true, maxCandidates)
+	if len(u) == 0 && len(list) == 0 {
+		u = append(u, Fault{"no_candidates", top.at, "candidates is empty", "deliver one, or a 2b.1-noop"})
+	}
+	if len(u) > 0 {
+		return nil, u
+	}
+	return parseAll(list, version.of == FromDiff, g)
+}
+
+func parseNoop(top value, g Given) ([]Candidate, error) {
+	var u Unusable
+	f := &form{v: top, u: &u, known: []string{"schema_version"}}
+	c := Candidate{Source: FromNoop, Reason: f.text("reason", true, maxWords)}
+	if m, ok := f.get("no_op", false); ok && m.of != true {
+		f.say("wrong_type", m.at, "is not true", "write true, or leave it out")
+	}
+	if m, ok := f.get("candidates", false); ok {
+		f.say("noop_with_candidates", m.at, "a noop delivers candidates", "deliver one of the two")
+	}
+	f.get("provider_metadata", false)
+	f.rest("unexpected_key")
+	if len(g.Wrote) > 0 {
+		f.say("noop_with_writes", top.at, fmt.Sprintf("says that there is nothing to do, and the session wrote %s", strings.Join(g.Wrote, ", ")), "deliver what was written, or write nothing")
+	}
+	return []Candidate{c}, u.orNil()
+}
+
+// told is one file as a candidate tells it.
+type told struct {
+	at      string
+	path    string
+	content string // or the diff
+	sum     string // of the file it was made from, for a diff
+}
+
+// parseAll reads the candidates, then holds each against the base.
+func parseAll(list []value, diffs bool, g Given) ([]Candidate, error) {
+	var u Unusable
+	out := make([]Candidate, len(list))
+	files := make([][]told, len(list))
+	for i, v := range list {
+		f := &form{v: v, u: &u}
+		if f.isObject(v) {
+			out[i], files[i] = f.candidate(diffs)
+		}
+		if out[i].ID != "" && slices.ContainsFunc(out[:i], func(c Candidate) bool { return c.ID == out[i].ID }) {
+			f.say("candidate_twice", v.at, fmt.Sprintf("the id %q stands twice", out[i].ID), "give each candidate its own")
+		}
+	}
+	if len(u) > 0 {
+		return nil, u
+	}
+	for i := range out {
+		seen := map[string]bool{}
+		for _, t := range files[i] {
+			for _, p := range irongate.Path(t.path) {
+				u = append(u, Fault{p.Code, t.at, p.Text, p.Fix})
+			}
+			if seen[t.path] {
+				u = append(u, Fault{"path_clash", t.at, fmt.Sprintf("%q stands twice", t.path), "write each file once"})
+			}
+			seen[t.path] = true
+		}
+	}
+	if len(u) > 0 {
+		return nil, u
+	}
+	for i := range out {
+		for _, t := range files[i] {
+			e, faults := t.edit(diffs, g)
+			u = append(u, faults...)
+			out[i].Files = append(out[i].Files, e)
+		}
+		if len(u) == 0 {
+			u = append(u, out[i].settle()...)
+		}
+	}
+	if len(u) > 0 {
+		return nil, u
+	}
+	return out, nil
+}
+
+// candidate reads the members of one.
+func (f *form) candidate(diffs bool) (Candidate, []told) {
+	c := Candidate{ID: f.text("candidate_id", true, maxName), Rationale: f.text("rationale", true, maxWords), Source: FromFull}
+	if diffs {
+		c.Source = FromDiff
+	}
+	var files []told
+	_, many := f.v.member("files")
+	_, one := f.v.member("file_path")
+	if many == one {
+		f.say("one_or_files", f.v.at, "has file_path and files, or neither", "write one file_path, or files with one entry for each")
+	}
+	if !many || one {
+		files = append(files, f.file(diffs))
+	}
+	if many {
+		list := f.list("files", true, maxCandidateFiles)
+		if len(list) == 0 {
+			f.say("no_files", f.v.at, "files is empty", "write at least one file")
+		}
+		for _, v := range list {
+			g := &form{v: v, u: f.u}
+			if g.isObject(v) {
+				files = append(files, g.file(diffs))
+				g.text("rationale", false, maxWords)
+				g.rest("unexpected_file_key")
+			}
+		}
+	}
+	f.rest("unexpected_candidate_key")
+	return c, files
+}
+
+// file reads one file's members. Its content may be empty, but not missing.
+func (f *form) file(diffs bool) told {
+	t := told{at: f.v.at, path: f.text("file_path", true, maxPathBytes)}
+	if m, ok := f.v.member("file_path"); ok {
+		t.at = m.at
+	}
+	if diffs {
+		t.sum = strings.ToLower(f.text("source_sha256", false, 64))
+		t.content = f.text("unified_diff", true, maxContent)
+		return t
+	}
+	m, ok := f.get("full_content", true)
+	if s, isText := m.of.(string); isText && len(s) <= maxContent {
+		t.content = s
+	} else if ok {
+		f.say("wrong_type", m.at, fmt.Sprintf("is no string of at most %d bytes", maxContent), "write the whole file as it is to be")
+	}
+	return t
+}
+
+// edit is the file held against the base.
+func (t told) edit(diffs bool, g Given) (Edit, Unusable) {
+	before, mode, err := g.At(t.path)
+	if err != nil {
+		return Edit{}, Unusable{{"base_unreadable", t.at, fmt.Sprintf("%q cannot be read at the base: %v", t.path, err), "choose another path"}}
+	}
+	e := Edit{Path: t.path, Before: before, OldMode: mode, NewMode: mode}
+	if before == nil {
+		e.OldMode, e.NewMode = "", modePlain
+	}
+	if !diffs {
+		e.After = []byte(t.content)
+		return e, nil
+	}
+	if fault := t.stale(before); fault != nil {
+		return e, Unusable{*fault}
+	}
+	after, fault := applyDiff(t.path, before, t.content)
+	if fault != nil {
+		fault.At = strings.TrimSuffix(t.at+", "+fault.At, ", ")
+		return e, Unusable{*fault}
+	}
+	if e.After = after; after == nil {
+		e.NewMode = ""
+	}
+	return e, nil
+}
+
+// shortSum is how many digits of the sum a session must give.
+const shortSum = 12
+
+// stale says that a diff was made from other bytes than those at the base.
+func (t told) stale(before []byte) *Fault {
+	if before == nil {
+		if t.sum != "" {
+			return &Fault{"stale_source", t.at, fmt.Sprintf("%q is not there at the base, and source_sha256 names bytes of it", t.path), "leave source_sha256 out for a new file"}
+		}
+		return nil
+	}
+	sum := sha256.Sum256(before)
+	want := hex.EncodeToString(sum[:])
+	switch {
+	case len(t.sum) < shortSum:
+		return &Fault{"missing_source_sha256", t.at, fmt.Sprintf("says %d digits of the SHA-256 of %q, at least %d are needed", len(t.sum), t.path, shortSum), "name the bytes the diff was made from"}
+	case !strings.HasPrefix(want, t.sum):
+		return &Fault{"stale_source", t.at, fmt.Sprintf("the diff was made from %s, %q is %s at the base", t.sum, t.path, want[:shortSum]), "make the diff again from what is there now"}
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Bounds of asking for more to read.
+const (
+	ExpansionRounds   = 2  // how often a session may ask
+	ExpansionFiles    = 5  // files it gets in a round
+	maxExpansionBytes = 32 << 10
+	maxExpansionList  = 10  // entries of a category
+	maxQueries        = 2   // search_queries, and explore_snippets
+	minQuery          = 6   // bytes of a query
+	maxQuery          = 199 // bytes of a query
+	maxReasoning      = 200 // bytes
+)
+
+// Expansion is expansion.1: what a session wants to read before it begins.
+type Expansion struct {
+	Files     []string // paths, or ends of paths
+	Packages  []string // documentation of packages, by name
+	Queries   []string // words to find files by
+	Snippets  []string // names to find files by
+	Reasoning string
+}
+
+// ParseExpansion reads expansion.1. The error is an Unusable.
+func ParseExpansion(b []byte) (Expansion, error) {
+	var e Expansion
+	top, err := readJSON(b, maxExpansionBytes, maxDepth)
+	if err != nil {
+		return e, err
+	}
+	var u Unusable
+	f := &form{v: top, u: &u}
+	if v := f.text("schema_version", true, maxName); len(u) == 0 && v != "expansion.1" {
+		f.say("unknown_version", top.at, fmt.Sprintf("%q is no schema of an expansion", v), "write expansion.1")
+	}
+	if len(u) > 0 {
+		return e, u
+	}
+	e.Files = f.texts("additional_files_needed", true, maxExpansionList, maxPathBytes)
+	e.Packages = f.texts("external_package_docs", false, maxExpansionList, maxName)
+	e.Queries = f.texts("search_queries", false, maxQueries, maxQuery)
+	e.Snippets = f.texts("explore_snippets", false, maxQueries, maxQuery)
+	e.Reasoning = f.text("reasoning", false, maxReasoning)
+	f.rest("unexpected_key")
+	for _, q := range e.Queries {
+		if len(q) < minQuery {
+			f.say("query_short", top.at, fmt.Sprintf("the query %q has %d bytes, at least %d", q, len(q), minQuery), "say what to look for")
+		}
+	}
+	return e, u.orNil()
+}
+
+// Round is what a session gets of what it asked for.
+type Round struct {
+	Files []string // at most ExpansionFiles, in the order of the asking
+	Not   []Denied // and the rest, each with the reason
+	Last  bool     // nothing more can be asked for: the rounds are used up, or nothing was found
+}
+
+// Denied is something that was asked for and is not given.
+type Denied struct{ Asked, Why string }
+
+// Resolve finds what e asks for among the files of the base, without those the
+// session has. round counts from 1. The same asking among the same files finds
+// the same: paths first, then the files whose paths hold most of a query's words.
+// A file that may hold credentials is never given.
+func (e Expansion) Resolve(files, has []string, round int) Round {
+	sorted := slices.Sorted(slices.Values(files))
+	r := &Round{}
+	give := func(asked, path string) {
+		switch {
+		case slices.Contains(has, path) || slices.Contains(r.Files, path):
+			r.deny(asked, "is there already")
+		case keepsSecrets(path):
+			r.deny(asked, "may hold credentials")
+		case len(r.Files) == ExpansionFiles:
+			r.deny(asked, fmt.Sprintf("a round gives %d files", ExpansionFiles))
+		default:
+			r.Files = append(r.Files, path)
+		}
+	}
+	for _, asked := range e.Files {
+		switch hits := endsIn(sorted, asked); len(hits) {
+		case 0:
+			r.deny(asked, "no such file at the base")
+		case 1:
+			give(asked, hits[0])
+		default:
+			r.deny(asked, "could be "+strings.Join(hits[:min(3, len(hits))], ", "))
+		}
+	}
+	for _, q := range slices.Concat(e.Queries, e.Snippets) {
+		best := byWords(sorted, q)
+		if len(best) == 0 {
+			r.deny(q, "no path holds these words")
+		}
+		for _, p := range best {
+			give(q, p)
+		}
+	}
+	for _, p := range e.Packages {
+		r.deny(p, "documentation of packages is not at hand; name a file")
+	}
+	r.Last = round >= ExpansionRounds || len(r.Files) == 0
+	if round > ExpansionRounds {
+		return Round{Not: []Denied{{"more", fmt.Sprintf("there are %d rounds", ExpansionRounds)}}, Last: true}
+	}
+	return *r
+}
+
+func (r *Round) deny(asked, why string) { r.Not = append(r.Not, Denied{asked, why}) }
+
+func keepsSecrets(path string) bool {
+	return slices.ContainsFunc(irongate.Protected(path, nil), func(f irongate.Finding) bool { return f.Code == "protected_credential" })
+}
+
+// endsIn lists the file of that path, or else those whose path ends in it.
+func endsIn(files []string, asked string) []string {
+	asked = strings.TrimPrefix(asked, "./")
+	if slices.Contains(files, asked) {
+		return []string{asked}
+	}
+	var out []string
+	for _, f := range files {
+		if strings.HasSuffix(f, "/"+asked) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// maxFound is how many files one query finds.
+const maxFound = 2
+
+// byWords lists the files whose paths hold most words of a query, at least half
+// of them, the shortest path first among equals.
+func byWords(files []string, query string) []string {
+	type hit struct {
+		path string
+		n    int
+	}
+	words := pathWords(query)
+	var hits []hit
+	for _, f := range files {
+		in := pathWords(f)
+		n := 0
+		for _, w := range words {
+			if slices.Contains(in, w) {
+				n++
+			}
+		}
+		if n > 0 && 2*n >= len(words) {
+			hits = append(hits, hit{f, n})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(b.n-a.n, len(a.path)-len(b.path)) })
+	var out []string
+	for _, h := range hits[:min(maxFound, len(hits))] {
+		out = append(out, h.path)
+	}
+	return out
+}
+
+// pathWords cuts a path or a name into lower-case words: at every character that
+// is no letter or digit, between letters and digits, and where upper case begins a
+// word: "httpTokenV2" is http, token, v, 2.
+func pathWords(s string) []string {
+	var words []string
+	var word []rune
+	end := func() {
+		if len(word) > 0 {
+			words = append(words, strings.ToLower(string(word)))
+		}
+		word = nil
+	}
+	rs := []rune(s)
+	for i, r := range rs {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			end()
+			continue
+		}
+		if i > 0 && begins(rs, i) {
+			end()
+		}
+		word = append(word, r)
+	}
+	end()
+	return words
+}
+
+// begins reports that a new word begins at i.
+func begins(rs []rune, i int) bool {
+	before, r := rs[i-1], rs[i]
+	switch {
+	case unicode.IsDigit(before) != unicode.IsDigit(r):
+		return true
+	case unicode.IsLower(before) && unicode.IsUpper(r):
+		return true
+	}
+	return unicode.IsUpper(before) && unicode.IsUpper(r) && i+1 < len(rs) && unicode.IsLower(rs[i+1])
+}

@@ -1,0 +1,177 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Caps of a plan.
+const (
+	maxPlanBytes   = 128 << 10
+	maxPlanChanges = 50
+	maxPlanList    = 50
+)
+
+// ShortAsk is the longest description, in bytes, of work on at most one file that
+// needs no plan.
+const ShortAsk = 200
+
+// ChangePlan is plan.1: what a session means to change, in which order.
+type ChangePlan struct {
+	Approach   string          `json:"approach"`
+	Complexity Complexity      `json:"complexity"`
+	Changes    []PlannedChange `json:"ordered_changes"`
+	Risks      []string        `json:"risk_factors"`
+	Tests      string          `json:"test_strategy"`
+	Notes      string          `json:"architectural_notes"`
+}
+
+// PlannedChange is one file of a plan.
+type PlannedChange struct {
+	Path        string   `json:"file_path"`
+	Type        string   `json:"change_type"` // modify, create or delete
+	Description string   `json:"description"`
+	After       []string `json:"dependencies"`    // paths of the plan that come before
+	Scope       string   `json:"estimated_scope"` // small, medium or large
+}
+
+// SkipPlan says whether a change needs no plan, and why: nothing is named to
+// change, or it is one file at most and described in a few words. A glob is not
+// one file. Where a person asks for a plan there is one.
+func SkipPlan(targets []string, description string, asked bool) (why string, skip bool) {
+	switch {
+	case asked:
+		return "", false
+	case len(targets) == 0:
+		return "no_targets", true
+	case len(targets) == 1 && !strings.ContainsAny(targets[0], "*?[") && !strings.HasSuffix(targets[0], "/") && len(description) <= ShortAsk:
+		return "one_file_short_ask", true
+	}
+	return "", false
+}
+
+// ParsePlan reads plan.1 and holds it against the globs of what its task may
+// change. A plan that is wrong is refused: a dependency that is not in it, a
+// circle, an order that is not that of its dependencies, or no file in common
+// with the task. The error is an Unusable; that there is no plan is SkipPlan's.
+func ParsePlan(b []byte, targets []string) (ChangePlan, error) {
+	var p ChangePlan
+	top, err := readJSON(b, maxPlanBytes, maxDepth)
+	if err != nil {
+		return p, err
+	}
+	var u Unusable
+	f := &form{v: top, u: &u}
+	if v := f.text("schema_version", true, maxName); len(u) == 0 && v != "plan.1" {
+		f.say("unknown_version", top.at, fmt.Sprintf("%q is no schema of a plan", v), "write plan.1")
+	}
+	if len(u) > 0 {
+		return p, u
+	}
+	p.Approach = f.text("approach", true, maxWords)
+	p.Complexity = Complexity(f.oneOf("complexity", "trivial", "moderate", "complex", "architectural"))
+	changes := f.list("ordered_changes", true, maxPlanChanges)
+	p.Risks = f.texts("risk_factors", true, maxPlanList, maxWords)
+	p.Tests = f.text("test_strategy", true, maxWords)
+	p.Notes = f.text("architectural_notes", true, maxWords)
+	f.rest("unexpected_key")
+	var at []string
+	for _, v := range changes {
+		g := &form{v: v, u: &u}
+		if g.isObject(v) {
+			p.Changes, at = append(p.Changes, g.planned()), append(at, v.at)
+		}
+	}
+	if len(changes) == 0 && len(u) == 0 {
+		f.say("plan_empty", top.at, "ordered_changes is empty", "name what is to change")
+	}
+	if len(u) > 0 {
+		return p, u
+	}
+	return p, p.wrong(at, targets).orNil()
+}
+
+func (f *form) planned() PlannedChange {
+	c := PlannedChange{
+		Path:        f.text("file_path", true, maxPathBytes),
+		Type:        f.oneOf("change_type", "modify", "create", "delete"),
+		Description: f.text("description", true, maxWords),
+		After:       f.texts("dependencies", true, maxPlanChanges, maxPathBytes),
+		Scope:       f.oneOf("estimated_scope", "small", "medium", "large"),
+	}
+	f.rest("unexpected_key")
+	return c
+}
+
+// wrong lists what makes a plan one that nobody can follow.
+func (p ChangePlan) wrong(at []string, targets []string) Unusable {
+	var u Unusable
+	say := func(i int, code, text, fix string) {
+		u = append(u, Fault{code, fmt.Sprintf("%s, %s", at[i], p.Changes[i].Path), text, fix})
+	}
+	place := map[string]int{}
+	for i, c := range p.Changes {
+		for _, f := range irongate.Path(c.Path) {
+			say(i, f.Code, f.Text, f.Fix)
+		}
+		if _, twice := place[c.Path]; twice {
+			say(i, "plan_path_twice", "stands in the plan twice", "make one entry of it")
+			continue
+		}
+		place[c.Path] = i
+	}
+	circles := p.circles(place)
+	for i, c := range p.Changes {
+		for _, d := range c.After {
+			j, known := place[d]
+			switch {
+			case !known:
+				say(i, "plan_dangling", fmt.Sprintf("depends on %q, which is not in the plan", d), "name a file of the plan, or leave the dependency out")
+			case circles[c.Path] && circles[d]:
+				say(i, "plan_cycle", fmt.Sprintf("depends on %q in a circle", d), "break the circle")
+			case j >= i:
+				say(i, "plan_order", fmt.Sprintf("depends on %q, which comes later", d), "put it behind what it depends on")
+			}
+		}
+	}
+	if !slices.ContainsFunc(p.Changes, func(c PlannedChange) bool { return irongate.MatchAny(folders(targets), c.Path) }) {
+		u = append(u, Fault{"plan_no_overlap", at[0], "changes none of the task's files: " + strings.Join(targets, ", "), "plan the change that the task asks for"})
+	}
+	return u
+}
+
+// circles are the paths on a circle of dependencies: those that can be reached
+// from themselves.
+func (p ChangePlan) circles(place map[string]int) map[string]bool {
+	on := map[string]bool{}
+	for _, c := range p.Changes {
+		seen := map[string]bool{}
+		for next := slices.Clone(c.After); len(next) > 0; {
+			d := next[0]
+			next = next[1:]
+			if j, known := place[d]; known && !seen[d] {
+				seen[d] = true
+				next = append(next, p.Changes[j].After...)
+			}
+		}
+		if seen[c.Path] {
+			on[c.Path] = true
+		}
+	}
+	return on
+}
+
+// folders are globs with those of a folder, "docs/", meaning all below it.
+func folders(globs []string) []string {
+	out := make([]string, len(globs))
+	for i, g := range globs {
+		if dir, ok := strings.CutSuffix(g, "/"); ok {
+			g = dir + "/**"
+		}
+		out[i] = g
+	}
+	return out
+}

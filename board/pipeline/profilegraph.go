@@ -1,0 +1,237 @@
+package pipeline
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+)
+
+// Graph is who imports whom among the Go packages of a repository. A package is
+// its folder, "." at the top. All files count, whatever they are built for.
+type Graph struct {
+	modules  map[string]string // folder of a go.mod → module path
+	packages map[string]*goPackage
+	problems []string
+}
+
+// goPackage is one folder of Go files.
+type goPackage struct {
+	imports, testImports map[string]bool // import paths
+	tested               bool            // it has a test file
+}
+
+// ReadGraph reads the graph of a tree: its go.mod files and the imports of its Go
+// files, and no more of them. What cannot be read is in Problems.
+func ReadGraph(f fs.FS) (*Graph, error) {
+	files := map[string][]byte{}
+	err := fs.WalkDir(f, ".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && p != "." && skipped(d.Name()):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || !graphed(p):
+			return nil
+		}
+		files[p], err = fs.ReadFile(f, p)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return BuildGraph(files), nil
+}
+
+// skipped are the folders that the go command does not enter.
+func skipped(name string) bool {
+	return name == "testdata" || name == "vendor" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
+}
+
+// graphed reports a file that says something about imports.
+func graphed(p string) bool { return path.Ext(p) == ".go" || path.Base(p) == "go.mod" }
+
+// BuildGraph is the graph of these files. Others than Go files and go.mod say
+// nothing.
+func BuildGraph(files map[string][]byte) *Graph {
+	g := &Graph{modules: map[string]string{}, packages: map[string]*goPackage{}}
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		g.add(p, files[p], true)
+	}
+	return g
+}
+
+// add reads one file. tests says whether a test file counts as a test.
+func (g *Graph) add(p string, b []byte, tests bool) {
+	dir, base := path.Split(p)
+	dir = path.Clean(dir)
+	if slices.ContainsFunc(strings.Split(dir, "/"), func(n string) bool { return n != "." && skipped(n) }) {
+		return
+	}
+	if base == "go.mod" {
+		if m := modfile.ModulePath(b); m != "" {
+			g.modules[dir] = m
+		} else {
+			g.problems = append(g.problems, p+": names no module")
+		}
+		return
+	}
+	if path.Ext(base) != ".go" {
+		return
+	}
+	pkg := g.packages[dir]
+	if pkg == nil {
+		pkg = &goPackage{imports: map[string]bool{}, testImports: map[string]bool{}}
+		g.packages[dir] = pkg
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), p, b, parser.ImportsOnly)
+	if err != nil {
+		g.problems = append(g.problems, err.Error())
+		return
+	}
+	into := pkg.imports
+	if strings.HasSuffix(base, "_test.go") {
+		into = pkg.testImports
+		pkg.tested = pkg.tested || tests
+	}
+	for _, im := range file.Imports {
+		if s, err := strconv.Unquote(im.Path.Value); err == nil {
+			into[s] = true
+		}
+	}
+}
+
+// With is g and what a change adds to it: imports are added, none is taken away,
+// because who stops importing a package was relying on it until now. A test that
+// the change brings is none: what it would vouch for came with it.
+func (g *Graph) With(edits []Edit) *Graph {
+	n := &Graph{modules: maps.Clone(g.modules), packages: map[string]*goPackage{}, problems: slices.Clone(g.problems)}
+	for dir, p := range g.packages {
+		n.packages[dir] = &goPackage{maps.Clone(p.imports), maps.Clone(p.testImports), p.tested}
+	}
+	for _, e := range edits {
+		if e.After != nil && graphed(e.Path) {
+			n.add(e.Path, e.After, false)
+		}
+	}
+	return n
+}
+
+// Problems lists what could not be read, by file: a graph with problems may lack
+// an edge.
+func (g *Graph) Problems() []string {
+	out := slices.Clone(g.problems)
+	if len(g.packages) > 0 && len(g.modules) == 0 {
+		out = append(out, "no go.mod says which module the packages are of")
+	}
+	return out
+}
+
+// Package is the package a file belongs to: the folder it lies in, if Go files lie
+// there too, and for what lies below a testdata folder the one around that.
+func (g *Graph) Package(p string) (dir string, ok bool) {
+	dir = path.Dir(p)
+	if before, _, below := strings.Cut("/"+dir+"/", "/testdata/"); below {
+		dir = path.Clean(strings.TrimPrefix(before, "/"))
+	}
+	if _, ok = g.packages[dir]; !ok && path.Ext(p) == ".go" {
+		ok = !slices.ContainsFunc(strings.Split(path.Dir(p), "/"), func(n string) bool { return n != "." && skipped(n) })
+	}
+	return dir, ok
+}
+
+// Packages are the packages of these files, sorted.
+func (g *Graph) Packages(files []string) []string {
+	in := map[string]bool{}
+	for _, f := range files {
+		if dir, ok := g.Package(f); ok {
+			in[dir] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(in))
+}
+
+// importPath is what others write to import the package in dir, "" where no
+// go.mod says.
+func (g *Graph) importPath(dir string) string {
+	for at := dir; ; at = path.Dir(at) {
+		if m, ok := g.modules[at]; ok {
+			rest := strings.TrimPrefix(strings.TrimPrefix(dir, at), "/")
+			if at == "." {
+				rest = strings.TrimPrefix(dir, ".")
+			}
+			return strings.TrimSuffix(m+"/"+rest, "/")
+		}
+		if at == "." || at == "/" {
+			return ""
+		}
+	}
+}
+
+// Dependents are the packages that need one of these, directly or through others,
+// tests left out; sorted. One of these is among them only if it needs another.
+func (g *Graph) Dependents(pkgs []string) []string {
+	found := map[string]bool{}
+	for next := slices.Clone(pkgs); len(next) > 0; next = next[1:] {
+		im := g.importPath(next[0])
+		for dir, p := range g.packages {
+			if im != "" && p.imports[im] && !found[dir] {
+				found[dir] = true
+				next = append(next, dir)
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// Affected are the packages whose tests a change of these can turn: they
+// themselves, their dependents, and those whose tests import one of all these;
+// sorted, and only packages that there are.
+func (g *Graph) Affected(pkgs []string) []string {
+	in := map[string]bool{}
+	for _, p := range slices.Concat(pkgs, g.Dependents(pkgs)) {
+		in[p] = g.packages[p] != nil
+	}
+	for p := range maps.Clone(in) {
+		for _, dir := range g.testers(p) {
+			in[dir] = true
+		}
+	}
+	maps.DeleteFunc(in, func(_ string, is bool) bool { return !is })
+	return slices.Sorted(maps.Keys(in))
+}
+
+// testers are the packages whose tests import the one in dir.
+func (g *Graph) testers(dir string) []string {
+	var out []string
+	im := g.importPath(dir)
+	for d, p := range g.packages {
+		if im != "" && p.testImports[im] {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// covered is how far tests that are there vouch for a package, in hundredths: all
+// the way with tests of its own, most of it where other tests import it.
+func (g *Graph) covered(dir string) (int, string) {
+	switch p := g.packages[dir]; {
+	case p != nil && p.tested:
+		return 100, ""
+	case len(g.testers(dir)) > 0:
+		return coveredFromAfar, fmt.Sprintf("%s is tested only by %s", dir, strings.Join(g.testers(dir), ", "))
+	}
+	return 0, dir + " has no tests"
+}
+
+// coveredFromAfar is what tests of others, or a test that is only found by its
+// name, count.
+const coveredFromAfar = 80

@@ -1,0 +1,254 @@
+package pipeline
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Complexity is how much work a change is.
+type Complexity string
+
+// The complexities, from the least.
+const (
+	Trivial       Complexity = "trivial"
+	Simple        Complexity = "simple"
+	Moderate      Complexity = "moderate"
+	Complicated   Complexity = "complex"
+	Architectural Complexity = "architectural"
+)
+
+// Complexities lists them, from the least.
+func Complexities() []Complexity {
+	return []Complexity{Trivial, Simple, Moderate, Complicated, Architectural}
+}
+
+// Words of a task that say how much work it is. Each is a phrase of whole words.
+var (
+	largeWords = []string{"new capability", "new module", "new service", "architecture", "design", "protocol", "schema", "migration", "breaking change"}
+	smallWords = []string{"typo", "comment", "docstring", "import", "rename", "whitespace", "formatting", "lint"}
+	smallFiles = []string{".md", ".txt", ".yaml", ".yml", ".json", ".gitignore"}
+)
+
+// ComplexityOf says how much work a change of these files is that is asked for in
+// these words. It decides about time and money, and never about a tier.
+func ComplexityOf(ask string, files []string) Complexity {
+	words := " " + strings.Join(pathWords(ask), " ") + " "
+	says := func(all []string) bool {
+		return slices.ContainsFunc(all, func(w string) bool { return strings.Contains(words, " "+w+" ") })
+	}
+	small := func(f string) bool {
+		base := path.Base(f)
+		return slices.Contains(smallFiles, path.Ext(base)) || strings.HasPrefix(base, "requirements")
+	}
+	switch {
+	case says(largeWords):
+		return Architectural
+	case len(files) <= 1 && (says(smallWords) || len(files) == 1 && small(files[0])):
+		return Trivial
+	case len(files) <= 1:
+		return Simple
+	case len(files) <= 3:
+		return Moderate
+	}
+	return Complicated
+}
+
+// Lane is the way a change takes: how soon, and on which budget.
+type Lane string
+
+// The lanes.
+const (
+	LaneImmediate   Lane = "immediate"
+	LaneStandard    Lane = "standard"
+	LaneComplex     Lane = "complex"
+	LaneBackground  Lane = "background"
+	LaneSpeculative Lane = "speculative"
+)
+
+// The urgencies, from the least.
+const (
+	UrgencyLow      = "low"
+	UrgencyNormal   = "normal"
+	UrgencyHigh     = "high"
+	UrgencyCritical = "critical"
+)
+
+// class is what a source of changes means for the way they take.
+type class string
+
+const (
+	waiting     class = "waiting" // a person waits for it
+	urgent      class = "urgent"  // something is broken
+	ordinary    class = "ordinary"
+	background  class = "background"
+	speculative class = "speculative"
+)
+
+// sources is every source of changes. Nothing changes it.
+var sources = map[string]class{
+	"person":                 waiting,
+	"test_failure":           urgent,
+	"runtime_health":         urgent,
+	"task":                   ordinary,
+	"contract_drift":         ordinary,
+	"github_issue":           ordinary,
+	"performance_regression": ordinary,
+	"scheduled":              ordinary,
+	"backlog":                background,
+	"code_marks":             background,
+	"doc_staleness":          background,
+	"exploration":            background,
+	"architecture":           background,
+	"repeated_failure":       ordinary,
+	"intent":                 speculative,
+}
+
+// Sources lists the sources of changes by name.
+func Sources() []string { return slices.Sorted(maps.Keys(sources)) }
+
+// Signal is what asks for a change, as far as its way depends on it.
+type Signal struct {
+	Source     string // one of Sources
+	Urgency    string // "" is normal
+	Complexity Complexity
+	Files      int
+	CrossRepo  bool
+}
+
+// laneRow is one row of the route table; the first that holds decides.
+type laneRow struct {
+	reason string
+	lane   Lane
+	holds  func(Signal, class) bool
+}
+
+// lanes is the route table. Nothing changes it.
+var lanes = []laneRow{
+	{"critical_urgency", LaneImmediate, func(s Signal, _ class) bool { return s.Urgency == UrgencyCritical }},
+	{"person_waiting", LaneImmediate, func(_ Signal, c class) bool { return c == waiting }},
+	{"high_urgency_immediate", LaneImmediate, func(s Signal, c class) bool { return s.Urgency == UrgencyHigh && c == urgent }},
+	{"cross_repo", LaneImmediate, func(s Signal, _ class) bool { return s.CrossRepo }},
+	{"speculative_source", LaneSpeculative, func(s Signal, c class) bool { return c == speculative && s.Urgency != UrgencyHigh }},
+	{"background_low_urgency", LaneBackground, func(s Signal, c class) bool { return c == background && s.Urgency == UrgencyLow }},
+	{"background_source", LaneBackground, func(s Signal, c class) bool { return c == background && !s.large() }},
+	{"complex_task", LaneComplex, func(s Signal, _ class) bool { return s.large() }},
+	{"multi_file", LaneComplex, func(s Signal, _ class) bool { return s.Files >= 3 && s.Complexity != Trivial && s.Complexity != Simple }},
+	{"standard", LaneStandard, func(Signal, class) bool { return true }},
+}
+
+func (s Signal) large() bool { return s.Complexity == Complicated || s.Complexity == Architectural }
+
+// LaneFor is the way a change takes and the row that said so. A source, an
+// urgency or a complexity that is none is an error: nothing goes a way that
+// nobody chose.
+func LaneFor(s Signal) (lane Lane, reason string, err error) {
+	c, known := sources[s.Source]
+	if s.Urgency == "" {
+		s.Urgency = UrgencyNormal
+	}
+	switch {
+	case !known:
+		return "", "", fmt.Errorf("source %q: unknown; want one of %s", s.Source, strings.Join(Sources(), ", "))
+	case !slices.Contains([]string{UrgencyLow, UrgencyNormal, UrgencyHigh, UrgencyCritical}, s.Urgency):
+		return "", "", fmt.Errorf("urgency %q: want low, normal, high or critical", s.Urgency)
+	case !slices.Contains(Complexities(), s.Complexity):
+		return "", "", fmt.Errorf("complexity %q: want one of %v", s.Complexity, Complexities())
+	}
+	for _, r := range lanes {
+		if r.holds(s, c) {
+			return r.lane, r.reason, nil
+		}
+	}
+	panic("unreachable: the last row always holds")
+}
+
+// pace is what a lane has: time for one session, and money in tenths of what an
+// ordinary change costs.
+type pace struct {
+	generate time.Duration
+	factor   int64 // hundredths
+}
+
+func (l Lane) pace() pace {
+	switch l {
+	case LaneImmediate:
+		return pace{60 * time.Second, 500}
+	case LaneStandard:
+		return pace{120 * time.Second, 150}
+	case LaneComplex:
+		return pace{180 * time.Second, 400}
+	case LaneBackground:
+		return pace{180 * time.Second, 50}
+	case LaneSpeculative:
+		return pace{180 * time.Second, 25}
+	}
+	return pace{}
+}
+
+// Times of an op by the number of its files, and what a session has on top.
+const (
+	laneGrace   = 5 * time.Second
+	opFew       = 360 * time.Second
+	opMany      = 900 * time.Second
+	manyTargets = 4
+)
+
+// Limits are the times of an op on this lane that changes so many files. A
+// session's own time, [session] timeout, is a person's word: where it is longer
+// the lane waits for it, at every try, and the op has that much more. 0 is none.
+func (l Lane) Limits(files int, session time.Duration) Limits {
+	own := l.pace().generate
+	op := opFew
+	if files >= manyTargets {
+		op = opMany
+	}
+	more := max(session-own, 0)
+	tries := time.Duration(1 + Generate.Retries() + Repair.Retries())
+	repair := span(0, Repair.row().budget)
+	return Limits{
+		Op:    op + more*tries,
+		Phase: map[Phase]time.Duration{Generate: own + more + laneGrace, Repair: max(repair, own+more+laneGrace)},
+	}
+}
+
+// What an op may spend, in micro-USD: the base times the factors of its lane and
+// of its complexity times the headroom, within the two bounds.
+const (
+	costBase     = 100_000
+	costHeadroom = 3
+	minCost      = 50_000
+	maxCost      = 5_000_000
+)
+
+// costFactor is a complexity's, in hundredths. Moderate lies between the simple
+// and the complex, and architectural above the complex: without a factor of its
+// own it would have a third of what a complex change may spend.
+func (c Complexity) costFactor() int64 {
+	switch c {
+	case Trivial:
+		return 50
+	case Simple:
+		return 80
+	case Moderate:
+		return 150
+	case Complicated:
+		return 300
+	case Architectural:
+		return 400
+	}
+	return 0
+}
+
+// CostCap is what an op on this lane may spend in all, in micro-USD; 0 for a lane
+// or a complexity that is none.
+func CostCap(l Lane, c Complexity) int64 {
+	cost := int64(costBase*costHeadroom) * l.pace().factor * c.costFactor() / 100 / 100
+	if cost == 0 {
+		return 0
+	}
+	return min(max(cost, minCost), maxCost)
+}
