@@ -12,8 +12,8 @@ import (
 
 // Bounds of asking for more to read.
 const (
-	ExpansionRounds   = 2  // how often a session may ask
-	ExpansionFiles    = 5  // files it gets in a round
+	ExpansionRounds   = 2 // how often a session may ask
+	ExpansionFiles    = 5 // files it gets in a round
 	maxExpansionBytes = 32 << 10
 	maxExpansionList  = 10  // entries of a category
 	maxQueries        = 2   // search_queries, and explore_snippets

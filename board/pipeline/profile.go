@@ -1,0 +1,304 @@
+package pipeline
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Filed is who filed the task that a change is made for, as the history of the
+// task's file proves it. What a task says of itself proves nothing.
+type Filed string
+
+// Who files tasks. Everything that is not proven a person's is judged as a
+// machine's.
+const (
+	FiledByNobody  Filed = ""        // there is no task, or it is not committed
+	FiledByMachine Filed = "machine" // a machine's commit brought the task, or changed its paths
+	FiledByPerson  Filed = "person"
+)
+
+// Evidence is what a change is judged from. All of it is read from bytes, trees
+// and history; nothing is a model's word.
+type Evidence struct {
+	Files []Edit
+	Base  []string            // every path at the base
+	Graph *Graph              // of the base; nil where there is none
+	Atoms map[string][]string // of a changed path, the atoms that name it
+	GoMod []byte              // go.mod at the top of the base
+	Filed Filed
+	Scope []string // the globs of what the task may change
+	// Unknown is what could not be found out, by what it is about. The rules that
+	// need it fail, and a rule that fails sends the change to a person.
+	Unknown []string
+}
+
+// ChangeType is what happens to a file.
+type ChangeType string
+
+// The change types. A rename is a new file with the bytes of a deleted one.
+const (
+	Created  ChangeType = "CREATE"
+	Modified ChangeType = "MODIFY"
+	Deleted  ChangeType = "DELETE"
+	Renamed  ChangeType = "RENAME"
+)
+
+// Touched is one file of a profile.
+type Touched struct {
+	Path   string     `json:"path"`
+	Change ChangeType `json:"change"`
+	From   string     `json:"from,omitempty"` // of a rename, where the bytes were
+	Mode   string     `json:"mode,omitempty"` // the new one, where it changed
+}
+
+// Profile is what a change touches. It is computed from Evidence and a Policy and
+// from nothing else.
+type Profile struct {
+	Filed        string    `json:"filed"`
+	Files        []Touched `json:"files"`
+	Unfit        []string  `json:"unfit,omitempty"`      // what is no path or no file
+	Gate         []string  `json:"gate,omitempty"`       // what judges changes
+	Governance   []string  `json:"governance,omitempty"` // what governs, records, or is run by git, forge or agents
+	Credentials  []string  `json:"credentials,omitempty"`
+	Vendored     []string  `json:"vendored,omitempty"`
+	Configured   []string  `json:"configured,omitempty"` // what configuration protects
+	Security     []string  `json:"security,omitempty"`   // security-sensitive, and no person's task names it
+	Named        []string  `json:"security_named,omitempty"`
+	Core         []string  `json:"core,omitempty"`
+	Dependency   []string  `json:"dependency,omitempty"`
+	CrossRepo    []string  `json:"cross_repo,omitempty"`
+	Executable   []string  `json:"executable,omitempty"` // becomes one
+	Packages     []string  `json:"packages,omitempty"`
+	Dependents   []string  `json:"dependents,omitempty"` // packages that need a changed one
+	Atoms        []string  `json:"atoms,omitempty"`      // of the knowledge graph, that name a changed file
+	Blast        int       `json:"blast_radius"`         // dependents and atoms
+	Confidence   int       `json:"test_confidence_pct"`  // of the part of the change that is tested least
+	Covered      string    `json:"tested"`               // "2 of 3"
+	Untested     []string  `json:"untested,omitempty"`
+	core         map[string]bool
+	graphTrouble []string
+	unknown      []string
+}
+
+// NewProfile computes the profile of a change.
+func NewProfile(f Evidence, pol Policy) Profile {
+	p := Profile{Filed: string(f.Filed), core: map[string]bool{}, unknown: slices.Clone(f.Unknown)}
+	if f.Filed == FiledByNobody {
+		p.Filed = "nobody"
+	}
+	p.Files = touched(f.Files)
+	gate := irongate.GatePackages(f.GoMod)
+	for _, e := range f.Files {
+		p.place(e, gate, pol)
+		p.sensitive(e.Path, f, pol)
+	}
+	for _, x := range irongate.Paths(Candidate{Files: f.Files}.Paths()) {
+		p.Unfit = append(p.Unfit, x.Text)
+	}
+	p.reach(f)
+	return p
+}
+
+// touched says what happens to each file. Each deleted file is the origin of one
+// new one at most.
+func touched(es []Edit) []Touched {
+	var out []Touched
+	moved := map[string]bool{}
+	for _, e := range es {
+		t := Touched{Path: e.Path, Change: Modified}
+		switch {
+		case e.Before == nil:
+			t.Change = Created
+		case e.After == nil:
+			t.Change = Deleted
+		}
+		if e.Before != nil && e.OldMode != e.NewMode {
+			t.Mode = e.NewMode
+		}
+		i := slices.IndexFunc(es, func(o Edit) bool {
+			return t.Change == Created && o.After == nil && o.Before != nil && !moved[o.Path] && bytes.Equal(o.Before, e.After)
+		})
+		if i >= 0 {
+			t.Change, t.From = Renamed, es[i].Path
+			moved[t.From] = true
+		}
+		out = append(out, t)
+	}
+	return slices.DeleteFunc(out, func(t Touched) bool { return t.Change == Deleted && moved[t.Path] })
+}
+
+// place says which of the places a path is in.
+func (p *Profile) place(e Edit, gate []string, pol Policy) {
+	for _, x := range irongate.Protected(e.Path, nil) {
+		list := map[string]*[]string{"protected_credential": &p.Credentials, "protected_dependency": &p.Vendored}[x.Code]
+		if list == nil {
+			list = &p.Governance
+		}
+		*list = append(*list, x.Text)
+	}
+	folded := irongate.Fold(e.Path)
+	within := func(list *[]string, globs []string) bool {
+		i := slices.IndexFunc(folders(globs), func(g string) bool { return irongate.Match(strings.ToLower(g), folded) })
+		if i >= 0 {
+			*list = append(*list, e.Path+" is in "+globs[i])
+		}
+		return i >= 0
+	}
+	within(&p.Gate, gate)
+	within(&p.Configured, pol.Protected)
+	p.core[e.Path] = within(&p.Core, pol.Core)
+	if dependencyFile(e.Path) {
+		p.Dependency = append(p.Dependency, e.Path)
+	}
+	switch {
+	case e.OldMode == modeRepo || e.NewMode == modeRepo:
+		p.CrossRepo = append(p.CrossRepo, e.Path+" is another repository")
+	case e.OldMode == modeLink || e.NewMode == modeLink:
+		p.Unfit = append(p.Unfit, e.Path+" is a symbolic link")
+	case e.NewMode == modeExec && e.OldMode != modeExec:
+		p.Executable = append(p.Executable, e.Path)
+	}
+}
+
+// dependencyFile reports a file that says what other people's code is used.
+func dependencyFile(p string) bool {
+	base := strings.ToLower(path.Base(p))
+	names := []string{"go.mod", "go.sum", "go.work", "go.work.sum", "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml",
+		"pnpm-workspace.yaml", "pyproject.toml", "poetry.lock", "uv.lock", "pipfile", "pipfile.lock", "setup.py", "setup.cfg", "cargo.toml", "cargo.lock",
+		"gemfile", "gemfile.lock", "composer.json", "composer.lock", "pom.xml", "build.gradle", "build.gradle.kts", "gradle.lockfile", "deno.json", "deno.lock", "flake.nix", "flake.lock", "dockerfile"}
+	return slices.Contains(names, base) || irongate.MatchAny([]string{"requirements*.txt", "constraints*.txt", "*.gemspec", "*.csproj", "dockerfile.*"}, base)
+}
+
+// reach computes how far the change goes and how well tests vouch for it.
+func (p *Profile) reach(f Evidence) {
+	g := f.Graph
+	if g == nil {
+		g = &Graph{problems: []string{"the import graph was not read"}}
+	}
+	p.graphTrouble = g.Problems()
+	g = g.With(f.Files)
+	paths := Candidate{Files: f.Files}.Paths()
+	p.Packages = g.Packages(paths)
+	p.Dependents = g.Dependents(p.Packages)
+	atoms := map[string]bool{}
+	for _, path := range paths {
+		for _, a := range f.Atoms[path] {
+			atoms[a] = true
+		}
+	}
+	p.Atoms = slices.Sorted(maps.Keys(atoms))
+	p.Blast = len(p.Dependents) + len(p.Atoms)
+	p.confidence(g, f)
+}
+
+// confidence is that of the part which is tested least, not the mean: a well
+// tested package does not make an untested one safer, and adding a file to a
+// change never makes the change look better. Only tests at the base count.
+// Documents need none, and tests are some.
+func (p *Profile) confidence(g *Graph, f Evidence) {
+	p.Confidence = 100
+	parts, good := map[string]bool{}, 0
+	for _, e := range f.Files {
+		part, pct, why := coverage(g, f.Base, e.Path)
+		if part == "" || parts[part] {
+			continue
+		}
+		parts[part] = true
+		p.Confidence = min(p.Confidence, pct)
+		if pct > 0 {
+			good++
+		}
+		if why != "" {
+			p.Untested = append(p.Untested, why)
+		}
+	}
+	p.Covered = fmt.Sprintf("%d of %d", good, len(parts))
+}
+
+// coverage is how far tests vouch for one file: its Go package, or the file itself;
+// the part is "" where no test is expected.
+func coverage(g *Graph, base []string, p string) (part string, pct int, why string) {
+	ext := strings.ToLower(path.Ext(p))
+	switch {
+	case slices.Contains([]string{".md", ".markdown", ".txt", ".rst", ".adoc", ".org", ".svg", ".png", ".jpg", ".jpeg", ".gif"}, ext) && !dependencyFile(p),
+		slices.Contains([]string{"LICENSE", "NOTICE", "AUTHORS"}, path.Base(p)), strings.Contains("/"+p, "/testdata/"):
+		return "", 100, ""
+	}
+	if dir, ok := g.Package(p); ok {
+		pct, why := g.covered(dir)
+		return "package " + dir, pct, why
+	}
+	if isTest(p) {
+		return "", 100, ""
+	}
+	stem := strings.TrimSuffix(path.Base(p), path.Ext(p))
+	if slices.ContainsFunc(base, func(b string) bool { return path.Ext(b) == path.Ext(p) && isTest(b) && testStem(b) == stem }) {
+		return p, coveredFromAfar, p + " has a test only by its name"
+	}
+	return p, 0, p + " has no test that is known"
+}
+
+// isTest reports a test by its name, as the tools of the larger languages do.
+func isTest(p string) bool { return testStem(p) != "" }
+
+// testStem is what a test's name says that it tests, "" for no test.
+func testStem(p string) string {
+	stem := strings.TrimSuffix(path.Base(p), path.Ext(p))
+	for _, end := range []string{"_test", ".test", ".spec", "_spec", "Test", "Tests"} {
+		if s, ok := strings.CutSuffix(stem, end); ok {
+			return s
+		}
+	}
+	if s, ok := strings.CutPrefix(stem, "test_"); ok {
+		return s
+	}
+	return ""
+}
+
+// AtomsNaming finds, for each of these repository paths, the atoms that name it or
+// a folder it is in: as their resource, as a source, or as a link from the bundle's
+// folder root. Their ids are sorted. A bundle says so when a change of the file
+// makes what it says false.
+func AtomsNaming(g *okf.Graph, root string, paths []string) map[string][]string {
+	out := map[string][]string{}
+	for _, a := range g.Atoms() {
+		if a.Type == "task" {
+			continue // what is to be done with a file relies on nothing in it
+		}
+		names := []string{a.Resource}
+		for _, s := range a.Sources {
+			names = append(names, s.Resource)
+		}
+		for _, p := range paths {
+			if slices.ContainsFunc(names, func(n string) bool { return names1(n, root, path.Dir(a.Path), p) }) {
+				out[p] = append(out[p], string(a.ID))
+			}
+		}
+	}
+	for _, ids := range out {
+		slices.Sort(ids)
+	}
+	return out
+}
+
+// names1 reports that a resource of an atom in dir means the path, or a folder
+// around it: from the repository's top, or relative to the atom.
+func names1(resource, root, dir, p string) bool {
+	resource, _, _ = strings.Cut(resource, "#")
+	if resource == "" || strings.Contains(resource, "://") {
+		return false
+	}
+	for _, at := range []string{path.Clean(resource), path.Join(root, dir, resource), path.Join(root, resource)} {
+		if at = strings.TrimPrefix(at, "/"); at == p || at != "." && strings.HasPrefix(p, at+"/") {
+			return true
+		}
+	}
+	return false
+}

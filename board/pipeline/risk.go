@@ -1,0 +1,292 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Tier is what a change may do by itself, one of Tiers.
+type Tier string
+
+// The tiers, from the lowest.
+const (
+	SafeAuto         Tier = "SAFE_AUTO"         // may land by itself where configuration lets it
+	NotifyApply      Tier = "NOTIFY_APPLY"      // may land after a preview that a person can stop
+	ApprovalRequired Tier = "APPROVAL_REQUIRED" // waits for a person's yes
+	NeverByMachine   Tier = "BLOCKED"           // only a person makes this change
+)
+
+func (t Tier) rank() int { return slices.Index(Tiers(), string(t)) }
+
+// Raise is the higher of two tiers. There is no way to lower one. What is no tier
+// counts as one that waits for a person.
+func (t Tier) Raise(to Tier) Tier {
+	if t.rank() < 0 {
+		t = ApprovalRequired
+	}
+	if to.rank() < 0 {
+		to = ApprovalRequired
+	}
+	if to.rank() > t.rank() {
+		return to
+	}
+	return t
+}
+
+// Hours are hours of the day in which nothing lands unseen, from the first up to
+// and without the last, over midnight where the last is the smaller. Two that are
+// the same are the whole day.
+type Hours struct {
+	From, To int            // 0 to 23
+	Zone     *time.Location // nil is UTC
+}
+
+func (h Hours) holds(now time.Time) bool {
+	zone := h.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	at := now.In(zone).Hour()
+	switch {
+	case h.From == h.To:
+		return true
+	case h.From < h.To:
+		return h.From <= at && at < h.To
+	}
+	return at >= h.From || at < h.To
+}
+
+// Policy is what configuration says about risk. Its lists add to what is built in
+// and take nothing from it. A threshold below what is built in is a stricter one
+// and stands; so does a looser one, which is a person's word in odd.toml.
+type Policy struct {
+	MinTier      Tier     // no change has a lower one; "" is none
+	Quiet        *Hours   // nil: none
+	Observe      bool     // nothing lands without a person
+	Core         []string // globs of what the rest stands on
+	Protected    []string // globs of what no machine changes
+	Security     []string // globs of what is security-sensitive besides what its words say
+	MaxFiles     int      // more need approval
+	Blast        int      // a larger blast radius needs approval
+	MachineBlast int      // and for a task that no person filed
+	Confidence   int      // a lower test confidence, in hundredths, needs approval
+}
+
+// DefaultPolicy is the policy of a repository that configures none.
+func DefaultPolicy() Policy {
+	return Policy{MaxFiles: 2, Blast: 5, MachineBlast: 3, Confidence: 75}
+}
+
+// Situation is what stands around a change when it is judged.
+type Situation struct {
+	Now       time.Time
+	Substrate string // whose session made the change, for people
+	Opaque    bool   // odd did not see what that session read and did
+	Findings  []irongate.Finding
+	Texts     [][]byte // of the base, which the change may have copied from
+}
+
+// Ruling is what one rule said of one change.
+type Ruling struct {
+	Code    string   `json:"code"`
+	Tier    Tier     `json:"tier"`
+	Meaning string   `json:"meaning"`
+	Matched bool     `json:"matched"`
+	Because []string `json:"because,omitempty"`
+	Error   string   `json:"error,omitempty"` // it could not tell
+	Way     string   `json:"way_out,omitempty"`
+}
+
+// Verdict is the tier of a change and everything that made it.
+type Verdict struct {
+	Tier    Tier     `json:"tier"`
+	Code    string   `json:"code"` // of the rule that won, or of what raised the tier
+	Because []string `json:"because,omitempty"`
+	Way     string   `json:"way_out"`
+	Rule    string   `json:"rule"` // that won on the ladder, before anything was raised
+	Ladder  []Ruling `json:"ladder"`
+	Raised  []Ruling `json:"raises"`
+	Rules   string   `json:"rules_hash"`
+	Profile Profile  `json:"profile"`
+}
+
+// Assess judges a change: the first row of the ladder that holds says the tier,
+// and what raises tiers may raise it. Every row is asked, so that the verdict
+// lists all that hold. A row that fails, for whatever reason, holds for nobody
+// and sends the change to a person.
+func Assess(e Evidence, pol Policy, at Situation) Verdict {
+	p, failed := profiled(e, pol)
+	v := Verdict{Profile: p, Rules: RulesHash(pol)}
+	for _, r := range ladder {
+		v.Ladder = append(v.Ladder, r.ask(asked{p, pol, at, e, nil}))
+	}
+	won := v.Ladder[len(v.Ladder)-1]
+	if i := slices.IndexFunc(v.Ladder, func(r Ruling) bool { return r.Matched }); i >= 0 {
+		won = v.Ladder[i]
+	}
+	for _, r := range v.Ladder {
+		if r.Error != "" {
+			failed = append(failed, r.Code+": "+r.Error)
+		}
+	}
+	v.Rule, v.Tier, v.Code, v.Because, v.Way = won.Code, SafeAuto.Raise(won.Tier), won.Code, won.Because, won.Way
+	for _, r := range raises {
+		v.raise(r.ask(asked{p, pol, at, e, failed}))
+	}
+	return v
+}
+
+// raise takes what one row that raises tiers said.
+func (v *Verdict) raise(r Ruling) {
+	if r.Error != "" {
+		r.Matched, r.Tier, r.Because = true, r.Tier.Raise(ApprovalRequired), []string{r.Error}
+	}
+	v.Raised = append(v.Raised, r)
+	if to := v.Tier.Raise(r.Tier); r.Matched && to != v.Tier {
+		v.Tier, v.Code, v.Because, v.Way = to, r.Code, r.Because, r.Way
+	}
+}
+
+// profiled is the profile, or an empty one and what went wrong.
+func profiled(e Evidence, pol Policy) (p Profile, failed []string) {
+	defer func() {
+		if r := recover(); r != nil {
+			failed = append(failed, fmt.Sprintf("profile: %v", r))
+		}
+	}()
+	return NewProfile(e, pol), nil
+}
+
+// Foresee judges what a task may change before anything is changed: each file by
+// itself, and the verdict is that of the lowest tier, which no change within the
+// task's paths can get below. BLOCKED means that no change there is one a machine
+// may make.
+func Foresee(e Evidence, pol Policy, at Situation) Verdict {
+	var least Verdict
+	for i, f := range e.Files {
+		one := e
+		one.Files = []Edit{f}
+		if v := Assess(one, pol, at); i == 0 || v.Tier.rank() < least.Tier.rank() {
+			least = v
+		}
+	}
+	if len(e.Files) == 0 {
+		return Assess(e, pol, at)
+	}
+	return least
+}
+
+// asked is what a row is asked about.
+type asked struct {
+	Profile
+	pol    Policy
+	at     Situation
+	e      Evidence
+	failed []string
+}
+
+// rule is one row of a table.
+type rule struct {
+	code    string
+	tier    Tier
+	meaning string
+	way     string
+	holds   func(asked) (because []string, err error)
+}
+
+// plainly is said by a row that holds and has nothing to add.
+func plainly() []string { return []string{""} }
+
+// ask asks one row. A panic is an error of the row.
+func (r rule) ask(a asked) (out Ruling) {
+	out = Ruling{Code: r.code, Tier: r.tier, Meaning: r.meaning, Way: r.way}
+	defer func() {
+		if p := recover(); p != nil {
+			out.Matched, out.Error = false, fmt.Sprint(p)
+		}
+	}()
+	because, err := r.holds(a)
+	if err != nil {
+		out.Error = err.Error()
+		return out
+	}
+	out.Matched = len(because) > 0
+	for _, s := range because {
+		if s != "" {
+			out.Because = append(out.Because, s)
+		}
+	}
+	if r.code == "floor_min_tier" {
+		out.Tier = a.pol.MinTier
+	}
+	return out
+}
+
+// rulesVersion changes with every change of what a row means.
+const rulesVersion = "risk.1"
+
+// RulesHash is the SHA-256, in hex, of the two tables, the words that make a path
+// sensitive, and the policy: of all that a verdict follows from besides the
+// change.
+func RulesHash(pol Policy) string {
+	var rows [][]string
+	for _, r := range slices.Concat(ladder, raises) {
+		rows = append(rows, []string{r.code, string(r.tier), r.meaning})
+	}
+	quiet := ""
+	if q := pol.Quiet; q != nil {
+		quiet = fmt.Sprintf("%d-%d %v", q.From, q.To, q.Zone)
+	}
+	pol.Quiet = nil
+	b, err := json.Marshal([]any{rulesVersion, rows, securityWords, securityStems, innocentStems, guiltyStems, tokenizers, pol, quiet})
+	if err != nil {
+		panic("unreachable: " + err.Error()) // strings and integers
+	}
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}
+
+// RiskCodes lists the codes a verdict may have: the ladder's in its order, then
+// those that raise a tier.
+func RiskCodes() []string {
+	var out []string
+	for _, r := range slices.Concat(ladder, raises) {
+		out = append(out, r.code)
+	}
+	return out
+}
+
+// ExplainRisk says what a code of a verdict means, its tier and the way out; ok is
+// false for a word that is none.
+func ExplainRisk(code string) (r Ruling, ok bool) {
+	for _, row := range slices.Concat(ladder, raises) {
+		if row.code == code {
+			return Ruling{Code: row.code, Tier: row.tier, Meaning: row.meaning, Way: row.way}, true
+		}
+	}
+	return Ruling{}, false
+}
+
+// over says that a number is larger than it may be.
+func over(n, most int, what string) []string {
+	if n <= most {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d %s, at most %d", n, what, most)}
+}
+
+// known fails where something that a row needs is not known.
+func (a asked) known() error {
+	if all := slices.Concat(a.graphTrouble, a.unknown); len(all) > 0 {
+		return errors.New(strings.Join(all, "; "))
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package pipeline
+
+import (
+	"fmt"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// ladder is the table of rules, highest tier first; the first that holds says the
+// tier. What protects the judge itself stands before everything else and asks
+// nobody who wants the change. Nothing changes the table.
+var ladder = []rule{
+	{"path_unfit", NeverByMachine, "a path is none, or what lies there is no file", "name plain files, by paths that are the same on every machine",
+		func(a asked) ([]string, error) { return a.Unfit, nil }},
+	{"touches_gate", NeverByMachine, "it changes what judges changes", "a person makes this change by hand",
+		func(a asked) ([]string, error) { return a.Gate, nil }},
+	{"touches_governance", NeverByMachine, "it changes what governs machines, what records their work, or what git, the forge or an agent runs", "a person makes this change by hand",
+		func(a asked) ([]string, error) { return a.Governance, nil }},
+	{"touches_credentials", NeverByMachine, "it changes a file that holds credentials", "a person makes this change by hand",
+		func(a asked) ([]string, error) { return a.Credentials, nil }},
+	{"touches_vendored", NeverByMachine, "it edits other people's code in place", "change the version, and let the package manager write the files",
+		func(a asked) ([]string, error) { return a.Vendored, nil }},
+	{"touches_configured", NeverByMachine, "it changes what [pipeline] protected names", "a person makes this change by hand, or takes the glob out of odd.toml",
+		func(a asked) ([]string, error) { return a.Configured, nil }},
+	{"touches_security_surface", NeverByMachine, "it changes a security-sensitive file that no person's task names", "a person files the task and names the file in its paths",
+		func(a asked) ([]string, error) { return a.Security, nil }},
+	{"machine_touches_core", NeverByMachine, "it changes what [pipeline] core names, and no person filed the task", "a person files the task",
+		func(a asked) ([]string, error) { return a.unless(a.byPerson(), a.Core), nil }},
+
+	{"security_in_scope", ApprovalRequired, "it changes a security-sensitive file that a person's task names", toPerson,
+		func(a asked) ([]string, error) { return a.Named, nil }},
+	{"crosses_repo_boundary", ApprovalRequired, "it changes which commit of another repository is used", toPerson,
+		func(a asked) ([]string, error) { return a.CrossRepo, nil }},
+	{"rename_operation", ApprovalRequired, "it moves a file", toPerson,
+		func(a asked) ([]string, error) { return a.which(Renamed), nil }},
+	{"delete_operation", ApprovalRequired, "it deletes a file", toPerson,
+		func(a asked) ([]string, error) { return a.which(Deleted), nil }},
+	{"dependency_change", ApprovalRequired, "it changes what other people's code is used", toPerson,
+		func(a asked) ([]string, error) { return a.Dependency, nil }},
+	{"core_path_structural_change", ApprovalRequired, "it adds, moves or removes a file of what [pipeline] core names", toPerson,
+		func(a asked) ([]string, error) { return a.structural(), nil }},
+	{"executable_bit", ApprovalRequired, "it makes a file executable", toPerson,
+		func(a asked) ([]string, error) { return a.Executable, nil }},
+	{"machine_blast_radius", ApprovalRequired, "more depends on it than [pipeline] machine_blast allows a task that no person filed", toPerson,
+		func(a asked) ([]string, error) {
+			return a.unless(a.byPerson(), over(a.Blast, a.pol.MachineBlast, "packages and atoms depend on it")), a.known()
+		}},
+	{"blast_radius_exceeded", ApprovalRequired, "more depends on it than [pipeline] blast allows", toPerson,
+		func(a asked) ([]string, error) {
+			return over(a.Blast, a.pol.Blast, "packages and atoms depend on it"), a.known()
+		}},
+	{"too_many_files", ApprovalRequired, "it changes more files than [pipeline] max_files allows", "make several changes of it, or a person approves it",
+		func(a asked) ([]string, error) { return over(a.count(), a.pol.MaxFiles, "files"), nil }},
+	{"low_test_confidence", ApprovalRequired, "tests that are there vouch for a part of it less than [pipeline] test_confidence asks", "write tests first, in a change of their own, or a person approves it",
+		func(a asked) ([]string, error) {
+			return a.unless(a.Confidence >= a.pol.Confidence, append([]string{fmt.Sprintf("%d %%, at least %d %%", a.Confidence, a.pol.Confidence)}, a.Untested...)), a.known()
+		}},
+
+	{"new_file_created", NotifyApply, "it adds a file", toNotice,
+		func(a asked) ([]string, error) { return a.which(Created), nil }},
+	{"multi_file_change", NotifyApply, "it changes more than one file", toNotice,
+		func(a asked) ([]string, error) { return over(a.count(), 1, "files"), nil }},
+	{"core_path_modification", NotifyApply, "it changes a file of what [pipeline] core names", toNotice,
+		func(a asked) ([]string, error) { return a.Core, nil }},
+
+	{"all_checks_passed", SafeAuto, "no rule has anything against it", "nothing stands in its way; a person still reviews it unless [pipeline] auto_apply is on",
+		func(asked) ([]string, error) { return plainly(), nil }},
+}
+
+const (
+	toPerson = "a person approves it"
+	toNotice = "a person sees it before it lands"
+)
+
+// raises is the table of what raises a tier behind the ladder; all that hold are
+// heard. Nothing changes it.
+var raises = []rule{
+	{"rule_failed", ApprovalRequired, "a rule could not be asked", "mend what it could not read, or a person approves it",
+		func(a asked) ([]string, error) { return a.failed, nil }},
+	{"similar_to_source", ApprovalRequired, "most of what it adds stands elsewhere in the repository already", "use what is there, or a person approves the copy",
+		func(a asked) ([]string, error) { return similar(a.e.Files, a.at.Texts), nil }},
+	{"autonomy_observe", ApprovalRequired, "[pipeline] autonomy is observe", "a person approves it, or sets autonomy to act",
+		func(a asked) ([]string, error) { return a.unless(!a.pol.Observe, plainly()), nil }},
+	{"opaque_substrate", ApprovalRequired, "what its session read and did was not seen", toPerson,
+		func(a asked) ([]string, error) {
+			return a.unless(!a.at.Opaque, []string{"a session of " + or(a.at.Substrate, "a substrate odd does not see into")}), nil
+		}},
+	{"finding_hard", ApprovalRequired, "the iron gate found something hard", "mend what it found, or a person approves it",
+		func(a asked) ([]string, error) { return found(a.at.Findings, true), nil }},
+	{"finding_soft", NotifyApply, "the iron gate found something soft", toNotice,
+		func(a asked) ([]string, error) { return found(a.at.Findings, false), nil }},
+	{"floor_min_tier", NotifyApply, "[pipeline] min_tier lets nothing be lower", "a person sees it, or lowers min_tier in odd.toml",
+		func(a asked) ([]string, error) {
+			return a.unless(a.pol.MinTier == "", []string{string(a.pol.MinTier)}), nil
+		}},
+	{"floor_quiet_hours", NotifyApply, "it is one of the [pipeline] quiet_hours", "wait until they are over, or a person sees it",
+		func(a asked) ([]string, error) {
+			q := a.pol.Quiet
+			if q == nil || !q.holds(a.at.Now) {
+				return nil, nil
+			}
+			return []string{fmt.Sprintf("%d-%d", q.From, q.To)}, nil
+		}},
+}
+
+// byPerson reports that a person filed the task, by its history.
+func (a asked) byPerson() bool { return a.e.Filed == FiledByPerson }
+
+// unless is because, or nothing where the condition holds.
+func (a asked) unless(not bool, because []string) []string {
+	if not {
+		return nil
+	}
+	return because
+}
+
+// which lists the files that a change does this to.
+func (a asked) which(t ChangeType) []string {
+	var out []string
+	for _, f := range a.Files {
+		if f.Change == t && f.From != "" {
+			out = append(out, f.From+" to "+f.Path)
+		} else if f.Change == t {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}
+
+// structural lists the files of the core that come, go or move.
+func (a asked) structural() []string {
+	var out []string
+	for _, f := range a.Files {
+		if f.Change != Modified && (a.core[f.Path] || a.core[f.From]) {
+			out = append(out, fmt.Sprintf("%s %s", f.Change, f.Path))
+		}
+	}
+	return out
+}
+
+// count is how many files a change writes or deletes: a rename does two.
+func (a asked) count() int { return len(a.e.Files) }
+
+// found lists findings of one severity, one that is neither with the hard ones.
+func found(all []irongate.Finding, hard bool) []string {
+	var out []string
+	for _, f := range all {
+		if (f.Severity != irongate.Soft) == hard {
+			out = append(out, f.Error())
+		}
+	}
+	return out
+}
