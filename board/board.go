@@ -13,7 +13,7 @@
 //	team: desk                   # a capability atom
 //	dependencies: [open-jetty]   # hard: done before this may start
 //	inputs: [docs/]
-//	paths: ["knowledge/**"]      # what a change may touch
+//	paths: [docs/**]             # what a change may touch; with one of atoms, no others land
 //	acceptance: [every atom names its lines]
 //	commands: [[make, test]]     # argv lists; a person wrote them, odd runs them
 //	budget_usd: 0.25
@@ -101,7 +101,7 @@ type Task struct {
 	Soft          []okf.ID
 	Acceptance    []string
 	Inputs        []string // repository paths, a folder ending in "/", or URIs
-	Paths         []string // globs of repository paths
+	Paths         []string // globs of repository paths a change may touch; one that means atoms narrows those
 	Commands      [][]string
 	Budget        budget.MicroUSD // 0: the session default
 	MaxTurns      int             // 0: the session default

@@ -256,9 +256,8 @@ func judges(t board.Task) []string {
 	return append(out, "odd check")
 }
 
-// writable are the globs a session may write: those of its task within those of
-// its role, the bundle where neither says, and only its handoff for one that
-// changes nothing.
+// writable are the globs a session may write, as anchor.Writable has them of its
+// task, its role and the bundle; one that changes nothing has only its handoff.
 func (d *drain) writable(t board.Task, c contract.Contract, role []string) ([]string, error) {
 	if !c.Mutates {
 		return []string{d.at.file("handoffs/**")}, nil

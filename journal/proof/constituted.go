@@ -37,7 +37,7 @@ func (j *judge) constituted(p permit, l line, law config.Config) (string, error)
 		role = t.Role
 	}
 	if role == "" {
-		return p.roleless(l, name, law.Root, b)
+		return p.roleless(l, name, t.Paths, law.Root, b)
 	}
 	files, err := j.repo.Tree(head)
 	if err != nil {
@@ -79,14 +79,14 @@ func (p permit) within(task []string, c anchor.Constitution, root string) string
 
 // roleless holds the anchor of a session without a work role: it goes by the role
 // of its contract, and is bound by odd.toml.
-func (p permit) roleless(l line, name, root string, b []byte) (string, error) {
+func (p permit) roleless(l line, name string, paths []string, root string, b []byte) (string, error) {
 	switch want := or(text(&l.claim.Record, "contract_role"), "general"); {
 	case name != "odd.toml" || hexSum(b) != word(p.law, "sha256"):
 		return fmt.Sprintf("an anchor under %s; without a work role it is odd.toml", name), nil
 	case p.Role != want:
 		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", or(p.Role, "nobody"), want), nil
 	}
-	return p.within(nil, anchor.Constitution{}, root), nil
+	return p.within(paths, anchor.Constitution{}, root), nil
 }
 
 // calls reports whether a task's name for a role means this role: its id, its

@@ -199,8 +199,11 @@ func TestPermitsAreProven(t *testing.T) {
 			[]string{"3 a permit for knowledge/**; its task and its role write knowledge/terms/**"}},
 		{"no paths, and so all", "", "", leash(func(p, _ map[string]any) { p["allow"] = []any{} }),
 			[]string{"3 a permit that names no path, and so every one", "4 proposes knowledge/terms/keel.md, which its permit does not cover: "}},
-		{"a path outside", "", "paths: [docs/**]\n", leash(func(p, _ map[string]any) { p["allow"] = []any{"docs/**"} }),
-			[]string{"4 proposes knowledge/terms/keel.md, which its permit does not cover: docs/**"}},
+		{"a path outside", "", "paths: [knowledge/systems/**]\n", leash(func(p, _ map[string]any) { p["allow"] = []any{"knowledge/systems/**"} }),
+			[]string{"4 proposes knowledge/terms/keel.md, which its permit does not cover: knowledge/systems/**"}},
+		{"atoms beside a change", "", "paths: [docs/**]\n", leash(func(p, _ map[string]any) { p["allow"] = []any{"docs/**", "knowledge/**"} }), nil},
+		{"atoms without its change", "", "paths: [docs/**]\n", nil,
+			[]string{"3 a permit for knowledge/**; its task and its role write docs/**, knowledge/**"}},
 		{"the ledger not denied", "", "", leash(func(p, _ map[string]any) {
 			p["deny"] = []any{"odd.toml", "knowledge/governance/**"}
 		}), []string{"3 a permit that does not deny knowledge/ledger/**"}},

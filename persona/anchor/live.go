@@ -3,6 +3,8 @@ package anchor
 import (
 	"slices"
 	"strings"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // Live is a permit that a handshake has bound and that held when it was asked
@@ -55,21 +57,41 @@ func (l Live) Refuses(w World, paths ...string) []Problem {
 }
 
 // Writable are the globs of a session whose task writes task and whose role
-// writes role: where both say, those of one that plainly lie in one of the
-// other; where one does, its own; and all where neither does. It is none where
-// nothing of the task is the role's.
+// writes role, in a repository whose atoms all means, like knowledge/**.
+//
+// Where both say, they are those of one that plainly lie in one of the other;
+// where one does, its own; and all where neither does. A task without a glob for
+// atoms leaves them as they are without it: they land beside its change. It is
+// none where nothing that the task names is the role's.
 func Writable(task, role []string, all string) []string {
-	switch {
-	case len(role) == 0 && len(task) == 0:
-		return []string{all}
-	case len(role) == 0:
-		return task
-	case len(task) == 0:
-		return role
+	atoms := []string{all}
+	if len(role) > 0 {
+		atoms = role
+	}
+	if len(task) == 0 {
+		return atoms
+	}
+	out := common(task, role)
+	if len(out) == 0 || slices.ContainsFunc(task, func(g string) bool { return meansAtom(g, all) }) {
+		return out
+	}
+	for _, g := range common(atoms, []string{all}) {
+		if !slices.Contains(out, g) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// common are the globs of each that plainly lie in one of the other, the first's
+// where there is no other.
+func common(a, b []string) []string {
+	if len(b) == 0 {
+		return slices.Clone(a)
 	}
 	var out []string
-	for _, t := range task {
-		for _, r := range role {
+	for _, t := range a {
+		for _, r := range b {
 			both := ""
 			switch {
 			case t == r, below(t, r):
@@ -89,4 +111,25 @@ func Writable(task, role []string, all string) []string {
 func below(a, b string) bool {
 	dir, ok := strings.CutSuffix(b, "**")
 	return ok && !strings.ContainsAny(dir, "*?[") && strings.HasPrefix(a, dir)
+}
+
+// meansAtom reports a glob that some Markdown file of the folder that all is all
+// of may be: knowledge/terms/**, **/*.md, but not **/*.go.
+func meansAtom(glob, all string) bool {
+	g := strings.Split(glob, "/")
+	last := g[len(g)-1]
+	tail := last[strings.LastIndexAny(last, `*?]`)+1:]
+	if !strings.HasSuffix(tail, ".md") && !strings.HasSuffix(".md", tail) {
+		return false
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSuffix(all, "**"), "/"), "/") {
+		switch {
+		case name == "" || g[0] == "**":
+			return true
+		case !irongate.Match(g[0], name) || len(g) == 1:
+			return false
+		}
+		g = g[1:]
+	}
+	return true
 }
