@@ -37,7 +37,7 @@
 // The names in [contract] are held to the tables of package contract, but for
 // profile: which profiles there are, the bundle says.
 //
-// The keys of [pipeline], and what an [[mcp]] table says besides its name, wait
+// auto_apply, validate and verify of [pipeline], and what an [[mcp]] table says besides its name, wait
 // in Reserved for the parts of odd that will read them; only their shape is
 // checked here.
 package config
@@ -75,8 +75,9 @@ type Config struct {
 	TaskLease      time.Duration // [drain] lease, default 30m
 	MaxAttempts    int           // [drain] max_attempts, default 3
 	ReviewTTL      time.Duration // [pipeline] review_ttl, default 14 days
+	Pipeline       Pipeline
 
-	// Reserved holds the other keys of [pipeline] by their dotted name, and "mcp" as a list of tables, as the TOML library reads them.
+	// Reserved holds those keys of [pipeline] by their dotted name, and "mcp" as a list of tables, as the TOML library reads them.
 	Reserved map[string]any
 }
 
@@ -138,6 +139,7 @@ func Default() Config {
 		TaskLease:   30 * time.Minute,
 		MaxAttempts: 3,
 		ReviewTTL:   14 * 24 * time.Hour,
+		Pipeline:    defaultPipeline(),
 	}
 }
 

@@ -74,6 +74,17 @@ ttl = "8h"
 auto_apply = false
 review_ttl = "3d"
 validate = [["make", "test"]]
+min_tier = "NOTIFY_APPLY"
+quiet_hours = "22-7"
+zone = "Europe/Berlin"
+autonomy = "observe"
+core = ["cmd/**", "go/"]
+protected = ["deploy/**"]
+security = ["billing/*.go"]
+max_files = 9
+blast = 0
+machine_blast = 1
+test_confidence_pct = 100
 [drain]
 max_tasks = 4
 lease = "1h30m"
@@ -98,23 +109,31 @@ name = "files"
 		Floor:   Floor{Atoms: 2, Processes: 0, Guides: 3, UnresolvedPct: 50},
 		Lease:   "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers", MaxTasks: 4, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
 		Anchor: Anchor{Mode: "full", Strictness: "default", State: ".sessions", Constitutions: []string{"agents", "lib/*/agents"}, TTL: 8 * time.Hour},
+		Pipeline: Pipeline{MinTier: "NOTIFY_APPLY", Quiet: &Quiet{22, 7}, Zone: got.Pipeline.Zone, Autonomy: "observe",
+			Core: []string{"cmd/**", "go/"}, Protected: []string{"deploy/**"}, Security: []string{"billing/*.go"}, MaxFiles: 9, Blast: 0, MachineBlast: 1, TestConfidence: 100},
 		Reserved: map[string]any{
 			"pipeline.auto_apply": false,
 			"pipeline.validate":   []any{[]any{"make", "test"}},
 			"mcp":                 []map[string]any{{"name": "files"}},
 		},
 	}
-	if d := cmp.Diff(want, got); err != nil || d != "" {
+	if d := cmp.Diff(want, got, zones); err != nil || d != "" {
 		t.Error(err, d)
 	}
+	if z := got.Pipeline.Zone.String(); z != "Europe/Berlin" {
+		t.Errorf("zone %s", z)
+	}
 }
+
+// zones compares time zones by their names.
+var zones = cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() })
 
 func TestParseFillsInDefaults(t *testing.T) {
 	t.Parallel()
 	got, err := Parse("odd.toml", []byte("[drain]\nmax_tasks = 2\n"))
 	want := Default()
 	want.MaxTasks = 2
-	if d := cmp.Diff(want, got); err != nil || d != "" {
+	if d := cmp.Diff(want, got, zones); err != nil || d != "" {
 		t.Error(err, d)
 	}
 	if got.Lease != "required" {
@@ -143,6 +162,18 @@ func TestParseRefuses(t *testing.T) {
 		{"a quoted key with a dot", "[\"drain.max_tasks\"]\nx = 1\n", `odd.toml:1: unknown key`},
 		{"a value for a table", "drain = 3\n", "odd.toml:1: drain: want a table; write [drain]"},
 		{"a table for a value", "[bundle.root]\nx = 1\n", "odd.toml:1: bundle.root: want a string"},
+		{"hours that are none", "[pipeline]\nquiet_hours = \"22\"\n", `odd.toml:2: pipeline.quiet_hours: want two hours of the day, like "22-7"`},
+		{"an hour that is none", "[pipeline]\nquiet_hours = \"22-24\"\n", `pipeline.quiet_hours: "22-24": want hours from 0 to 23`},
+		{"hours as a number", "[pipeline]\nquiet_hours = 22\n", "pipeline.quiet_hours: want two hours"},
+		{"a zone that is none", "[pipeline]\nzone = \"Mars\"\n", `odd.toml:2: pipeline.zone: "Mars": want the name of a time zone`},
+		{"the machine's zone", "[pipeline]\nzone = \"Local\"\n", "pipeline.zone: \"Local\": want the name"},
+		{"a floor nobody gets over", "[pipeline]\nmin_tier = \"BLOCKED\"\n", "odd.toml:2: pipeline.min_tier: "},
+		{"a word for a floor", "[pipeline]\nautonomy = \"free\"\n", "odd.toml:2: pipeline.autonomy: "},
+		{"a glob that climbs", "[pipeline]\ncore = [\"../x\"]\n", `odd.toml:2: pipeline.core: "../x": want paths or globs`},
+		{"a glob of stars", "[pipeline]\nprotected = [\"a**/b\"]\n", "pipeline.protected: \"a**/b\": want paths"},
+		{"a glob with an open bracket", "[pipeline]\nsecurity = [\"a/[b\"]\n", "pipeline.security: \"a/[b\": want paths"},
+		{"no file at all", "[pipeline]\nmax_files = 0\n", "pipeline.max_files: want an integer from 1"},
+		{"more than all", "[pipeline]\ntest_confidence_pct = 101\n", "pipeline.test_confidence_pct: want an integer from 0 to 100"},
 		{"a root that climbs", "[bundle]\nroot = \"../x\"\n", `odd.toml:2: bundle.root: "../x": want a folder`},
 		{"a root that climbs inside", "[bundle]\nroot = \"a/../../x\"\n", "want a folder"},
 		{"an absolute root", "[bundle]\nroot = \"/etc\"\n", "want a folder"},
@@ -295,7 +326,7 @@ func TestTemplate(t *testing.T) {
 	got, err := Parse("odd.toml", Template())
 	want := Default()
 	want.Lease = "off"
-	if d := cmp.Diff(want, got); err != nil || d != "" {
+	if d := cmp.Diff(want, got, zones); err != nil || d != "" {
 		t.Error(err, d)
 	}
 }
@@ -318,8 +349,10 @@ func TestTemplateUncommented(t *testing.T) {
 	want.Contract = Contract{Profile: "oddie@1", Surface: contract.CodeOutput, Voice: contract.VoiceNeutral, Engagement: contract.Agent,
 		Roles: map[string]contract.Role{"document": contract.Builder}}
 	want.AllowedSigners = ".github/allowed_signers"
+	want.Pipeline.MinTier, want.Pipeline.Quiet = "NOTIFY_APPLY", &Quiet{22, 7}
+	want.Pipeline.Core, want.Pipeline.Protected, want.Pipeline.Security = []string{"cmd/**"}, []string{"deploy/**"}, []string{"billing/**"}
 	want.Servers, want.Reserved = []string{"files"}, map[string]any{"mcp": []map[string]any{{"name": "files"}}}
-	if d := cmp.Diff(want, got); err != nil || d != "" {
+	if d := cmp.Diff(want, got, zones); err != nil || d != "" {
 		t.Error(err, d)
 	}
 }

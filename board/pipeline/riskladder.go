@@ -51,7 +51,7 @@ var ladder = []rule{
 		}},
 	{"too_many_files", ApprovalRequired, "it changes more files than [pipeline] max_files allows", "make several changes of it, or a person approves it",
 		func(a asked) ([]string, error) { return over(a.count(), a.pol.MaxFiles, "files"), nil }},
-	{"low_test_confidence", ApprovalRequired, "tests that are there vouch for a part of it less than [pipeline] test_confidence asks", "write tests first, in a change of their own, or a person approves it",
+	{"low_test_confidence", ApprovalRequired, "tests that are there vouch for a part of it less than [pipeline] test_confidence_pct asks", "write tests first, in a change of their own, or a person approves it",
 		func(a asked) ([]string, error) {
 			return a.unless(a.Confidence >= a.pol.Confidence, append([]string{fmt.Sprintf("%d %%, at least %d %%", a.Confidence, a.pol.Confidence)}, a.Untested...)), a.known()
 		}},

@@ -1,0 +1,102 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	_ "time/tzdata" // zones are the same on every machine
+)
+
+// Pipeline is [pipeline], as far as it is about the risk of a change. Globs are
+// repository paths; what odd protects of itself is built in, and nothing here
+// takes from it.
+type Pipeline struct {
+	MinTier        string         // "", SAFE_AUTO, NOTIFY_APPLY or APPROVAL_REQUIRED: no change has a lower tier
+	Quiet          *Quiet         // quiet_hours; nil: none
+	Zone           *time.Location // of quiet_hours, default UTC
+	Autonomy       string         // "act" (default) or "observe": then nothing lands without a person
+	Core           []string       // what the rest stands on
+	Protected      []string       // what no machine changes
+	Security       []string       // what is security-sensitive besides what its name says
+	MaxFiles       int            // default 2; more need approval
+	Blast          int            // default 5; more packages and atoms that depend on a change need approval
+	MachineBlast   int            // default 3; the same where no person filed the task
+	TestConfidence int            // default 75, percent; less needs approval
+}
+
+// Quiet are the hours from From up to and without To, both 0 to 23: over midnight
+// where To is smaller, all day where they are the same.
+type Quiet struct{ From, To int }
+
+func defaultPipeline() Pipeline {
+	return Pipeline{Zone: time.UTC, Autonomy: "act", MaxFiles: 2, Blast: 5, MachineBlast: 3, TestConfidence: 75}
+}
+
+// The words of [pipeline].
+func minTiers() []string   { return []string{"SAFE_AUTO", "NOTIFY_APPLY", "APPROVAL_REQUIRED"} }
+func autonomies() []string { return []string{"act", "observe"} }
+
+var hours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]{1,2})-([0-9]{1,2})$`) })
+
+// quietHours reads "22-7".
+func quietHours(c *Config, _ string, n node) error {
+	s, _ := n.value.(string)
+	m := hours().FindStringSubmatch(s)
+	if m == nil {
+		return errors.New(`want two hours of the day, like "22-7"`)
+	}
+	from, _ := strconv.Atoi(m[1])
+	to, _ := strconv.Atoi(m[2])
+	if from > 23 || to > 23 {
+		return fmt.Errorf(`%q: want hours from 0 to 23, like "22-7"`, s)
+	}
+	c.Pipeline.Quiet = &Quiet{from, to}
+	return nil
+}
+
+// zone reads the name of a time zone. What a machine takes for local is none:
+// two machines would judge one change differently.
+func zone(c *Config, _ string, n node) error {
+	s, err := str(n, word)
+	if err != nil {
+		return err
+	}
+	z, err := time.LoadLocation(s)
+	if err != nil || s == "Local" {
+		return fmt.Errorf(`%q: want the name of a time zone, like "UTC" or "Europe/Berlin"`, s)
+	}
+	c.Pipeline.Zone = z
+	return nil
+}
+
+// globs reads a list of globs of repository paths.
+func globs(at func(*Config) *[]string) func(*Config, string, node) error {
+	return func(c *Config, _ string, n node) error {
+		list, err := words(n, repoGlob)
+		if err == nil {
+			*at(c) = list
+		}
+		return err
+	}
+}
+
+// repoGlob accepts a path, a folder ending in "/", or a glob in which ** stands
+// alone between slashes.
+func repoGlob(s string) error {
+	clean := strings.TrimSuffix(s, "/")
+	bad := clean == "." || !fs.ValidPath(clean) || strings.ContainsAny(s, `\:`) || strings.ContainsFunc(s, control)
+	for _, name := range strings.Split(clean, "/") {
+		_, err := path.Match(name, "")
+		bad = bad || err != nil || name != "**" && strings.Contains(name, "**")
+	}
+	if bad {
+		return fmt.Errorf(`%q: want paths or globs from the top of the repository, like "cmd/**" or "docs/"`, s)
+	}
+	return ours(s)
+}
