@@ -82,13 +82,11 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	defer cancel(nil)
 	out := &capped{max: s.maxBytes(), full: func() { cancel(errTooLarge) }}
 	talk := &capped{max: maxTranscript}
-	c := s.command(ctx, desk, r)
-	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(r.Brief), out, talk
-	if err := c.Start(); err != nil {
+	err = start(ctx, program{argv: s.argv(), dir: desk.Tree, env: s.environment(desk, r), in: bytes.NewReader(r.Brief), out: out, err: talk})
+	var never *notStarted
+	if errors.As(err, &never) {
 		return session.Emission{}, fmt.Errorf("substrate exec: %w", err)
 	}
-	err = c.Wait()
-	_ = kill(c.Process) // what the program left behind in its group
 	e := s.outcome(ctx, out, err)
 	if e.Failure == session.BadExit {
 		e.Detail += talk.lastLine()
@@ -162,17 +160,10 @@ func place(ctx context.Context, r session.Request) (d session.Desk, clear func()
 	return d, clear, nil
 }
 
-// command prepares the program at the desk.
-func (s Substrate) command(ctx context.Context, d session.Desk, r session.Request) *exec.Cmd {
-	argv := s.argv()
-	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	c.Dir = d.Tree
-	c.Env = append(s.allowed(), "HOME="+d.Home, "TMPDIR="+d.Temp, "GIT_CEILING_DIRECTORIES="+filepath.Dir(d.Tree),
+// environment is what the program sees at the desk.
+func (s Substrate) environment(d session.Desk, r session.Request) []string {
+	return append(s.allowed(), "HOME="+d.Home, "TMPDIR="+d.Temp, "GIT_CEILING_DIRECTORIES="+filepath.Dir(d.Tree),
 		"ODD_RUN="+r.Run, "ODD_TASK="+r.Task)
-	c.WaitDelay = pipeWait
-	c.Cancel = func() error { return kill(c.Process) }
-	ownGroup(c)
-	return c
 }
 
 // argv takes the relative parts of Argv from Dir, because the program does not

@@ -1,0 +1,235 @@
+package pipeline
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Class is what kind of failure a check came to.
+type Class string
+
+// The classes, in the order in which they are looked for. Flake is never read
+// from an output: only a second run on the same bytes tells.
+const (
+	ClassEnv    Class = "env"    // the surroundings, not the change
+	ClassSyntax Class = "syntax" // it does not parse, or does not build
+	ClassTest   Class = "test"   // it does not do what it should
+	ClassFlake  Class = "flake"  // it failed, and on the same bytes did not
+)
+
+// What in the surroundings is wrong. What no second try can mend comes first.
+const (
+	EnvModule      = "module"      // a dependency is not there
+	EnvCommand     = "command"     // a program is not there
+	EnvPermission  = "permission"  // something may not be read or written
+	EnvPort        = "port"        // an address is taken
+	EnvInterpreter = "interpreter" // the language's own version is another
+	EnvRule        = "rule"        // a rule of the iron gate refuses, and would again
+	EnvBroken      = "broken"      // odd itself went wrong
+	EnvResource    = "resource"    // no memory, disk or file handles: may pass
+	EnvNetwork     = "network"     // may pass
+)
+
+// Failure is what failed, made small.
+type Failure struct {
+	Class   Class
+	Sub     string   // of env, one of the Env words
+	IDs     []string // all that failed, sorted: tests, places in files, or checks
+	Check   string   // the first check that failed this way
+	Excerpt string   // of its output
+}
+
+// Caps of what a failure tells.
+const (
+	maxIDs     = 5    // in a prompt and for people
+	maxAllIDs  = 1000 // in all
+	maxID      = 300  // bytes
+	maxExcerpt = 1500 // bytes
+)
+
+// Retryable reports whether trying again, changed or not, can help.
+func (f Failure) Retryable() bool {
+	return f.Class != ClassEnv || f.Sub == EnvResource || f.Sub == EnvNetwork
+}
+
+// First are the ids that are told, at most five.
+func (f Failure) First() []string { return head(f.IDs, maxIDs) }
+
+// Sig names what failed whatever the order: SHA-256, hex, of the sorted ids
+// joined with "|", a colon, and the class.
+func (f Failure) Sig() string {
+	return sum256([]byte(strings.Join(slices.Sorted(slices.Values(f.IDs)), "|") + ":" + string(f.Class)))
+}
+
+// String is one line about it.
+func (f Failure) String() string {
+	s := string(f.Class)
+	if f.Sub != "" {
+		s += " (" + f.Sub + ")"
+	}
+	s += ": " + strings.Join(f.First(), ", ")
+	if n := len(f.IDs) - maxIDs; n > 0 {
+		s += fmt.Sprintf(" and %d more", n)
+	}
+	return s
+}
+
+// PatchSig names a candidate by its bytes: SHA-256, hex, over the paths and
+// contents of its files in the order of their paths.
+func PatchSig(files []irongate.File) string {
+	var b bytes.Buffer
+	for _, f := range byPath(files) {
+		fmt.Fprintf(&b, "%d:%s", len(f.Path), f.Path)
+		if f.After == nil {
+			b.WriteString("-")
+			continue
+		}
+		fmt.Fprintf(&b, "%d:", len(f.After))
+		b.Write(f.After)
+	}
+	return sum256(b.Bytes())
+}
+
+func byPath(files []irongate.File) []irongate.File {
+	return slices.SortedStableFunc(slices.Values(files), func(a, b irongate.File) int { return strings.Compare(a.Path, b.Path) })
+}
+
+func sum256(b []byte) string {
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}
+
+// Failure is what a report that has not passed failed of; false where it has
+// passed. Of several classes it is the first in their order, with all that failed
+// that way.
+func (r Report) Failure() (Failure, bool) {
+	if r.Passed() {
+		return Failure{}, false
+	}
+	if len(r.Flaky) > 0 {
+		return Failure{Class: ClassFlake, IDs: r.Flaky, Check: r.failed().Check.Name, Excerpt: excerpt(r.failed().Output)}, true
+	}
+	all := refusals(r.Findings)
+	for _, ran := range r.Ran {
+		if !ran.Passed() {
+			all = append(all, ran.failure())
+		}
+	}
+	if len(all) == 0 {
+		return Failure{Class: ClassEnv, Sub: EnvBroken, IDs: []string{"the checks were not gone through"}}, true
+	}
+	return merge(all), true
+}
+
+// failed is the first check that did not pass.
+func (r Report) failed() Ran {
+	for _, ran := range r.Ran {
+		if !ran.Passed() {
+			return ran
+		}
+	}
+	return Ran{}
+}
+
+// merge is the worst of some failures, with the ids of all that are as bad.
+func merge(all []Failure) Failure {
+	worst := all[0]
+	for _, f := range all[1:] {
+		if f.rank() < worst.rank() {
+			worst = f
+		}
+	}
+	ids := map[string]bool{}
+	for _, f := range all {
+		if f.rank() == worst.rank() {
+			for _, id := range f.IDs {
+				ids[id] = true
+			}
+		}
+	}
+	worst.IDs = head(sorted(ids), maxAllIDs)
+	return worst
+}
+
+// rank orders failures: what cannot be mended, the surroundings, syntax, tests.
+func (f Failure) rank() int {
+	if !f.Retryable() {
+		return 0
+	}
+	return 1 + slices.Index([]Class{ClassEnv, ClassSyntax, ClassTest, ClassFlake}, f.Class)
+}
+
+// formal are the rules that a candidate breaks by its form alone: it can be
+// written again, rightly.
+var formal = []string{
+	"parse_failed", "placeholder_text", "ellipsis_line", "truncated_length", "truncated_end", "fence_wrapped",
+	"conflict_marker", "file_without_content", "coverage_missing",
+}
+
+// refusals are hard findings as failures.
+func refusals(findings []irongate.Finding) []Failure {
+	var out []Failure
+	for _, f := range findings {
+		if !hard(f) {
+			continue
+		}
+		made := Failure{Class: ClassEnv, Sub: EnvRule, IDs: []string{strings.TrimSpace(f.Code + " " + f.Path)}, Check: f.Code, Excerpt: f.Error()}
+		if slices.Contains(formal, f.Code) {
+			made.Class, made.Sub = ClassSyntax, ""
+		}
+		out = append(out, made)
+	}
+	return out
+}
+
+// failure is what one check failed of, nothing where it passed.
+func (r Ran) failure() Failure {
+	if r.Passed() {
+		return Failure{}
+	}
+	f := Failure{Check: r.Check.Name, Excerpt: excerpt(r.Output)}
+	said := read(r.Output, r.Check.Module)
+	switch {
+	case r.Fault == FaultStart:
+		f.Class, f.Sub = ClassEnv, EnvCommand
+	case r.Fault == FaultBroken, !r.Done && r.Fault == "":
+		f.Class, f.Sub = ClassEnv, EnvBroken
+	case r.Fault != "":
+		f.Class, f.IDs = ClassTest, []string{r.Check.Name + ": " + r.Fault}
+	case said.sub != "":
+		f.Class, f.Sub = ClassEnv, said.sub
+	case len(said.places) > 0:
+		f.Class, f.IDs = ClassSyntax, sorted(said.places)
+	case said.syntax:
+		f.Class = ClassSyntax
+	default:
+		f.Class, f.IDs = ClassTest, sorted(said.tests)
+	}
+	if len(f.IDs) == 0 {
+		f.IDs = []string{r.what()}
+	}
+	f.IDs = head(f.IDs, maxAllIDs)
+	return f
+}
+
+// what names a failure that names nothing itself.
+func (r Ran) what() string {
+	switch {
+	case r.Exit == 0 && r.Done:
+		return r.Check.Name + ": no tests"
+	case r.Done:
+		return fmt.Sprintf("%s: exit %d", r.Check.Name, r.Exit)
+	}
+	return r.Check.Name + ": " + or(r.Fault, "not run")
+}
+
+func head(list []string, n int) []string { return list[:min(n, len(list))] }
+
+func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

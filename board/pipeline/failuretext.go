@@ -1,0 +1,265 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// said is what the output of a check says.
+type said struct {
+	sub    string          // what is wrong with the surroundings, one of the Env words
+	places map[string]bool // that do not build: "FILE: what"
+	syntax bool            // something does not parse, nobody says where
+	tests  map[string]bool // that failed
+	open   map[string]bool // of the package whose name comes behind them
+}
+
+// pattern is one way in which outputs say something.
+type pattern struct {
+	sub string
+	re  *regexp.Regexp
+}
+
+// surroundings are the ways in which outputs speak of the surroundings, most
+// telling first. Each asks for the words of an operating system or a tool, so that
+// a test that merely mentions them does not match.
+var surroundings = sync.OnceValue(func() []pattern {
+	return []pattern{
+		{EnvInterpreter, regexp.MustCompile(`requires go >?=? ?[0-9.]+ \(running go|bad interpreter: |requires-python|Unsupported class file major version|requires a different Python: `)},
+		{EnvModule, regexp.MustCompile(`(?:no required module provides package|cannot find module providing package|missing go\.sum entry for module providing package) ([^\s;:]+)|module lookup disabled by GOPROXY=off|ModuleNotFoundError: No module named|Cannot find module '[^.']|cannot query module due to -mod=vendor`)},
+		{EnvCommand, regexp.MustCompile(`executable file not found in \$PATH|(?m:^\S*sh: (?:line )?(?:\d+: )?\S+: (?:command )?not found$)|(?m:^make(?:\[\d+\])?: \S+: No such file or directory$)|(?m:^env: .*: No such file or directory$)`)},
+		{EnvPermission, regexp.MustCompile(`(?m)\b(?:open|openat|mkdir|mkdirat|fork/exec|unlink|unlinkat|remove|rename|chmod|chown|stat|lstat|read|write|create|listen \w+|symlink|link) \S+: (?:bind: )?permission denied$|\bbind: permission denied$|EACCES: permission denied|PermissionError: \[Errno 13\]`)},
+		{EnvPort, regexp.MustCompile(`bind: address already in use|EADDRINUSE|OSError: \[Errno (?:98|48)\]`)},
+		{EnvResource, regexp.MustCompile(`(?m)no space left on device|cannot allocate memory|: too many open files$|runtime: out of memory|^signal: killed|: signal: killed$`)},
+		{EnvNetwork, regexp.MustCompile(`dial tcp[^\n]*(?:i/o timeout|no such host|connection refused|network is unreachable)|TLS handshake timeout|Temporary failure in name resolution`)},
+	}
+})
+
+// shapes of lines.
+var lineShapes = sync.OnceValue(func() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{
+		"place":  regexp.MustCompile(`^(?:vet: )?((?:[A-Za-z]:)?[^\s:]+\.[A-Za-z]+):\d+(?::\d+)?: (?:(?:fatal )?error: )?(.+)$`),
+		"fail":   regexp.MustCompile(`^\s*--- FAIL: (\S+) \([0-9.]+s\)$`),
+		"pass":   regexp.MustCompile(`^\s*--- (?:PASS|SKIP): (\S+) \([0-9.]+s\)$`),
+		"failed": regexp.MustCompile(`^FAIL\t(\S+)(?:\s|$)`),
+		"ok":     regexp.MustCompile(`^(?:ok  |\?   )\t(\S+)\t`),
+		"hung":   regexp.MustCompile(`^\t\t(\S+) \([0-9.hms]+\)$`),
+		"py":     regexp.MustCompile(`^(?:FAILED|ERROR) (\S+?::\S+|\S+\.py)(?: - .*)?$`),
+		"pysum":  regexp.MustCompile(`\b(\d+) (passed|failed|errors?|skipped)\b`),
+		"cycle":  regexp.MustCompile(`^\s+imports (\S+).*: import cycle not allowed`),
+		"nostd":  regexp.MustCompile(`: package (\S+) is not in std\b`),
+		"syntax": regexp.MustCompile(`^\s*(?:E\s+)?(?:SyntaxError|IndentationError|TabError): |^error(?:\[E\d+\]|: )|: error TS\d+: |^go: errors parsing go\.mod`),
+		"own":    regexp.MustCompile(`no required module provides package ([^\s;:]+)`),
+	}
+})
+
+// read finds in an output what failed. own is the path of the module that is
+// judged: a package missing from it is the change's own fault.
+func read(output []byte, own string) said {
+	text := string(plain(output))
+	s := said{places: map[string]bool{}, tests: map[string]bool{}, open: map[string]bool{}}
+	for _, p := range surroundings() {
+		if m := p.re.FindAllStringSubmatch(text, -1); m != nil && !(p.sub == EnvModule && allOwn(m, own)) {
+			s.sub = p.sub
+			break
+		}
+	}
+	lines := strings.Split(text, "\n")
+	panicked := ""
+	for _, line := range lines {
+		if strings.HasPrefix(line, "panic: ") {
+			panicked = line
+		}
+		s.line(strings.TrimSuffix(line, "\r"), panicked)
+		if lineShapes()["failed"].MatchString(line) {
+			panicked = ""
+		}
+	}
+	s.close("")
+	return s
+}
+
+// allOwn reports that only packages of the module own are said to be missing.
+func allOwn(matches [][]string, own string) bool {
+	for _, m := range matches {
+		if own == "" || len(m) < 2 || m[1] != own && !strings.HasPrefix(m[1], own+"/") {
+			return false
+		}
+	}
+	return true
+}
+
+// line reads one line.
+func (s *said) line(line, panicked string) {
+	is := func(shape string) string {
+		if m := lineShapes()[shape].FindStringSubmatch(line); len(m) > 1 {
+			return m[1]
+		} else if m != nil {
+			return line
+		}
+		return ""
+	}
+	switch {
+	case is("fail") != "":
+		s.open[is("fail")] = true
+	case is("failed") != "":
+		s.packageFailed(line, is("failed"), panicked)
+	case is("ok") != "":
+		s.close(is("ok"))
+	case is("py") != "":
+		s.tests[cut(is("py"))] = true
+	case is("hung") != "" && strings.HasPrefix(panicked, "panic: test timed out"):
+		s.open[is("hung")] = true
+	case is("cycle") != "":
+		s.places[cut("import cycle through "+is("cycle"))] = true
+	case is("syntax") != "":
+		s.syntax = true
+	case is("place") != "":
+		m := lineShapes()["place"].FindStringSubmatch(line)
+		s.places[cut(m[1]+": "+m[2])] = true
+	}
+}
+
+// packageFailed closes a package that failed.
+func (s *said) packageFailed(line, pkg, panicked string) {
+	built := !strings.HasSuffix(line, "[build failed]") && !strings.HasSuffix(line, "[setup failed]")
+	if len(s.open) == 0 && built {
+		id := pkg
+		if panicked != "" {
+			id += ": " + panicked
+		}
+		s.tests[cut(id)] = true
+	}
+	if !built {
+		s.syntax = true
+	}
+	s.close(pkg)
+}
+
+// close gives the tests that failed the name of their package. A test that
+// failed because of a part of it is left out: the part is there.
+func (s *said) close(pkg string) {
+	for name := range s.open {
+		part := false
+		for other := range s.open {
+			part = part || strings.HasPrefix(other, name+"/")
+		}
+		if part {
+			continue
+		}
+		if pkg != "" {
+			name = pkg + "." + name
+		}
+		s.tests[cut(name)] = true
+	}
+	clear(s.open)
+}
+
+func cut(s string) string { return clip(s, maxID, nil) }
+
+// event is a line of go test -json.
+type event struct {
+	Action, Package, Test, Output string
+}
+
+// plain is an output as go test writes it: the events of go test -json become the
+// lines they carry, everything else stays.
+func plain(output []byte) []byte {
+	if !bytes.Contains(output, []byte(`"Action":`)) {
+		return output
+	}
+	var out bytes.Buffer
+	for line := range bytes.Lines(output) {
+		var e event
+		if json.Unmarshal(line, &e) != nil || e.Action == "" {
+			out.Write(line)
+			continue
+		}
+		out.WriteString(e.Output)
+	}
+	return out.Bytes()
+}
+
+// excerpt is the beginning of what an output says of its failure.
+func excerpt(output []byte) string {
+	text := string(plain(output))
+	at := len(text)
+	for _, mark := range []string{"--- FAIL", "panic: ", "\n# ", "FAILED ", "error", "Error"} {
+		if i := strings.Index(text, mark); i >= 0 {
+			at = min(at, i)
+		}
+	}
+	if at == len(text) {
+		at = 0
+	}
+	at = strings.LastIndexByte(text[:at], '\n') + 1
+	text = text[at:]
+	if len(text) > maxExcerpt {
+		text = text[:maxExcerpt]
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// tally is how many tests an output speaks of.
+type tally struct {
+	ran, failed int
+	unit        string // tests, or packages where tests are not told apart
+	known       bool
+}
+
+// tallied counts what an output says was run. Tests are counted where it names
+// those that passed too, else packages; a package without tests is none.
+func tallied(output []byte) tally {
+	text := string(plain(output))
+	tests, pkgs := tally{unit: "tests"}, tally{unit: "packages"}
+	passed := 0
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		shape := lineShapes()
+		switch {
+		case shape["pass"].MatchString(line):
+			passed++
+			tests.ran++
+		case shape["fail"].MatchString(line):
+			tests.ran++
+			tests.failed++
+		case shape["failed"].MatchString(line):
+			pkgs.ran, pkgs.failed, pkgs.known = pkgs.ran+1, pkgs.failed+1, true
+		case shape["ok"].MatchString(line):
+			pkgs.known = true
+			if !strings.HasSuffix(line, "[no test files]") && !strings.HasSuffix(line, "[no tests to run]") {
+				pkgs.ran++
+			}
+		case strings.Contains(line, "no tests ran"):
+			pkgs.known = true
+		case strings.HasPrefix(line, "=") || strings.Contains(line, " in "):
+			pytest(line, &tests, &passed)
+		}
+	}
+	if passed > 0 || tests.known {
+		tests.known = true
+		return tests
+	}
+	return pkgs
+}
+
+// pytest reads the last line of pytest: "2 failed, 3 passed in 0.12s".
+func pytest(line string, t *tally, passed *int) {
+	for _, m := range lineShapes()["pysum"].FindAllStringSubmatch(line, -1) {
+		n := 0
+		for _, d := range m[1] {
+			n = min(n*10+int(d-'0'), 1<<20)
+		}
+		if m[2] == "skipped" {
+			continue
+		}
+		t.ran, t.known = t.ran+n, true
+		*passed += n
+		if m[2] != "passed" {
+			t.failed += n
+		}
+	}
+}

@@ -1,0 +1,284 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Check is one command that judges a tree. It says nothing about where it runs:
+// always in a tree of its own, never in the user's.
+type Check struct {
+	Name    string // for people
+	Argv    []string
+	Dir     string // below the tree, with slashes; "" is its top
+	Timeout time.Duration
+	Why     string // who asks for it, and what for
+	Tests   bool   // it is expected to run tests: none is a failure
+	Module  string // path of the Go module it judges, "" for none
+}
+
+// Project is what a tree is and what a person has set about it, as far as its
+// checks depend on that.
+type Project struct {
+	// Files is the tree to be checked, as it would land.
+	Files fs.FS
+	// Commands are the project's own, [pipeline] validate or verify; Accept are
+	// the task's. Both are a person's words.
+	Commands, Accept [][]string
+	// Allow are further beginnings of argv that a person allows.
+	Allow [][]string
+	// Importers says of each folder of Go files which folders import it, their
+	// tests included; nil when nobody knows, and then all of a module is checked.
+	Importers map[string][]string
+	// Timeout bounds one command; 0 is DefaultCheck.
+	Timeout time.Duration
+}
+
+// DefaultCheck is how long one command may take without configuration.
+const DefaultCheck = 60 * time.Second
+
+// Checks is what a change is checked with, in this order: what Go says of the
+// packages it touches, where the tree has a go.mod and the project no commands;
+// the project's commands; what the task asks for. A command that the iron gate
+// denies whoever asks for it is not among them but in the findings, and a change
+// with such a finding does not pass.
+//
+// The checks judge the change with programs that the change itself may hold: its
+// tests, a script, a Makefile. That is told by a soft finding. Their processes
+// are bounded, and kept apart by no more than that: odd has no sandbox of its own
+// and does not keep them from the network or the user's files.
+func Checks(files []irongate.File, p Project) ([]Check, []irongate.Finding) {
+	var checks []Check
+	var findings []irongate.Finding
+	timeout := cmp.Or(p.Timeout, DefaultCheck)
+	if len(p.Commands) == 0 && p.Files != nil {
+		checks = goChecks(files, p)
+	}
+	tested := p.Files != nil && hasTests(p.Files)
+	for _, from := range []struct {
+		argvs    [][]string
+		why      string
+		expected bool
+	}{{p.Commands, "the project asks for it", tested}, {p.Accept, "the task asks for it", true}} {
+		for _, argv := range from.argvs {
+			c := Check{Name: strings.Join(argv, " "), Argv: argv, Why: from.why, Tests: from.expected && runsTests(argv)}
+			c.Name = clip(c.Name, 80, nil)
+			bad := denied(c, p.Allow)
+			findings = append(append(findings, bad...), edited(c, files)...)
+			if len(bad) == 0 {
+				checks = append(checks, c)
+			}
+		}
+	}
+	for i := range checks {
+		checks[i].Timeout = timeout
+	}
+	return checks, findings
+}
+
+// denied is why a command may not run although a person asks for it.
+func denied(c Check, allow [][]string) []irongate.Finding {
+	if len(c.Argv) == 0 || c.Argv[0] == "" {
+		return []irongate.Finding{{Code: "check_empty", Severity: irongate.Hard, How: irongate.ByText, Text: "a command without a program (" + c.Why + ")", Fix: `write it as a list, ["make", "test"]`}}
+	}
+	v := irongate.Argv(c.Argv, irongate.CommandPolicy{Allow: append(slices.Clone(allow), c.Argv)})
+	return slices.DeleteFunc(v.Findings, func(f irongate.Finding) bool { return f.Severity != irongate.Hard })
+}
+
+// edited tells that the change brings the program that is to judge it.
+func edited(c Check, files []irongate.File) []irongate.Finding {
+	names := []string{}
+	for i, a := range c.Argv {
+		if i == 0 && !strings.Contains(a, "/") {
+			if a == "make" || a == "gmake" {
+				names = append(names, "Makefile", "makefile", "GNUmakefile")
+			}
+			continue
+		}
+		names = append(names, path.Clean(a))
+	}
+	var out []irongate.Finding
+	for _, f := range files {
+		if slices.Contains(names, f.Path) {
+			out = append(out, irongate.Finding{Code: "check_edited", Severity: irongate.Soft, How: irongate.ByBytes, Path: f.Path,
+				Text: "the change edits what " + c.Name + " runs to judge it", Fix: "look at it first: a check that the change wrote proves little"})
+		}
+	}
+	return out
+}
+
+// runsTests reports a command that is known to run tests by its first words.
+func runsTests(argv []string) bool {
+	words := slices.Clone(argv)
+	if len(words) > 2 && strings.HasPrefix(path.Base(words[0]), "python") && words[1] == "-m" {
+		words = words[2:]
+	}
+	if len(words) == 0 {
+		return false
+	}
+	name := path.Base(words[0])
+	return name == "pytest" || name == "go" && len(words) > 1 && words[1] == "test"
+}
+
+// hasTests reports a tree with a file of tests in it.
+func hasTests(tree fs.FS) bool {
+	found := false
+	err := fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && d.Name() == ".git" {
+			return fs.SkipDir
+		}
+		found = found || !d.IsDir() && isTestFile(d.Name())
+		if found {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found || err != nil // a tree that cannot be read is expected to have some
+}
+
+func isTestFile(base string) bool {
+	return strings.HasSuffix(base, "_test.go") || strings.HasSuffix(base, "_test.py") || strings.HasPrefix(base, "test_") && strings.HasSuffix(base, ".py")
+}
+
+// Ran is a check that was run, or was to be. The zero Ran has not passed.
+type Ran struct {
+	Check  Check
+	Done   bool   // it ended by itself, with Exit
+	Exit   int    // 0 is well
+	Fault  string // why it did not end by itself: one of the Fault words
+	Detail string // more of it, for people
+	Output []byte // both streams as they came, without secrets and cut in the middle
+	Took   time.Duration
+}
+
+// Why a check did not end by itself.
+const (
+	FaultTimeout   = "timeout"
+	FaultCancelled = "cancelled"
+	FaultStart     = "not-started" // there is no such program, or it may not be run
+	FaultBroken    = "broken"      // odd itself went wrong
+)
+
+// Passed reports that a check ended well, and ran tests where it was expected to.
+func (r Ran) Passed() bool {
+	return r.Done && r.Exit == 0 && r.Fault == "" && (!r.Check.Tests || !r.noTests())
+}
+
+func (r Ran) noTests() bool { t := tallied(r.Output); return t.known && t.ran == 0 }
+
+// String is one line about it.
+func (r Ran) String() string {
+	switch {
+	case r.Fault != "":
+		return strings.TrimSuffix(fmt.Sprintf("%s: %s %s", r.Check.Name, r.Fault, r.Detail), " ")
+	case !r.Done:
+		return r.Check.Name + ": not run"
+	case r.Exit != 0:
+		return fmt.Sprintf("%s: exit %d", r.Check.Name, r.Exit)
+	case r.noTests() && r.Check.Tests:
+		return r.Check.Name + ": it ran no test, and some were expected"
+	case r.noTests():
+		return r.Check.Name + ": well; it ran no test, and none was expected"
+	}
+	return r.Check.Name + ": well"
+}
+
+// Report is what the checks of a tree came to. The zero Report has not passed.
+type Report struct {
+	Want     []Check // what was to be run
+	Ran      []Ran   // what was, in order; behind a failure that makes the rest pointless nothing is
+	Findings []irongate.Finding
+	Flaky    []string // ids of tests that failed, and on the same bytes did not when run again
+	Runs     int      // how often the checks were run: 1, or 2 with a second try
+	Done     bool     // the checks were gone through
+}
+
+// Passed reports that nothing speaks against the tree: every check ran and
+// passed at the first try, and no finding is hard.
+func (r Report) Passed() bool {
+	if !r.Done || len(r.Ran) != len(r.Want) || len(r.Flaky) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(r.Ran, func(r Ran) bool { return !r.Passed() }) && !slices.ContainsFunc(r.Findings, hard)
+}
+
+func hard(f irongate.Finding) bool { return f.Severity == irongate.Hard }
+
+// String is the report for people, one line a check.
+func (r Report) String() string {
+	var b strings.Builder
+	for _, f := range r.Findings {
+		fmt.Fprintln(&b, f.Error())
+	}
+	for _, ran := range r.Ran {
+		fmt.Fprintln(&b, ran.String())
+	}
+	if n := len(r.Want) - len(r.Ran); n > 0 {
+		fmt.Fprintf(&b, "%d more checks were not run\n", n)
+	}
+	if len(r.Want) == 0 {
+		fmt.Fprintln(&b, "there was no check to run; set [pipeline] validate")
+	}
+	if len(r.Flaky) > 0 {
+		fmt.Fprintf(&b, "failed once and not again: %s\n", strings.Join(head(r.Flaky, maxIDs), ", "))
+	}
+	return b.String()
+}
+
+// Examine runs the checks one after the other with run, which must bound each.
+// Whatever run does, a panic too, is that check's failure. Behind a failure of
+// syntax or of the surroundings the rest is not run: it would say the same. With
+// again, checks that failed as tests do are run once more on the same bytes, and
+// when all of them then pass the report is flaky, which is still no pass.
+func Examine(ctx context.Context, checks []Check, findings []irongate.Finding, again bool, run func(context.Context, Check) Ran) Report {
+	r := Report{Want: checks, Findings: findings, Runs: 1}
+	if slices.ContainsFunc(findings, hard) {
+		r.Done = true
+		return r
+	}
+	for _, c := range checks {
+		ran := examine(ctx, c, run)
+		r.Ran = append(r.Ran, ran)
+		if f := ran.failure(); f.Class == ClassSyntax || f.Class == ClassEnv || ran.Fault == FaultCancelled {
+			break
+		}
+	}
+	r.Done = true
+	if f, failed := r.Failure(); again && failed && f.Class == ClassTest && ctx.Err() == nil {
+		r.Runs++
+		r.Flaky = secondTry(ctx, r, f, run)
+	}
+	return r
+}
+
+// secondTry are the ids of f when every check that failed passes now.
+func secondTry(ctx context.Context, r Report, f Failure, run func(context.Context, Check) Ran) []string {
+	for _, ran := range r.Ran {
+		if !ran.Passed() && !examine(ctx, ran.Check, run).Passed() {
+			return nil
+		}
+	}
+	return f.IDs
+}
+
+// examine runs one check and lets nothing escape.
+func examine(ctx context.Context, c Check, run func(context.Context, Check) Ran) Ran {
+	var ran Ran
+	_, err := guarded(func() (Out, error) { ran = run(ctx, c); return Out{}, nil })
+	if err != nil {
+		ran = Ran{Fault: FaultBroken, Detail: err.Error()}
+	}
+	ran.Check = c
+	return ran
+}

@@ -1,0 +1,66 @@
+package exec
+
+import (
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// Environment is all that a check sees of the environment: PATH, LANG, LC_ALL,
+// the names that a person lists, and what odd sets.
+//
+//   - HOME and TMPDIR are the desk's, and git looks for no repository above its
+//     tree. ODD_RUN says that a machine is at work.
+//   - go reads the module cache and uses the build cache of the user, because a
+//     check that compiles the standard library first is none; it fetches nothing
+//     (GOPROXY=off, GOTOOLCHAIN=local), reads no settings of the user (GOENV=off),
+//     and stamps no version (GOFLAGS=-buildvcs=false). A dependency that is not
+//     there is a failure of the surroundings: fetch it first, or list GOPROXY.
+//
+// A name that is listed and set has the user's value, whatever odd would set; the
+// desk's and those that lead git elsewhere cannot be listed.
+func Environment(environ, names []string, d session.Desk, run string) []string {
+	user := map[string]string{}
+	for _, kv := range environ {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			user[name] = value
+		}
+	}
+	cache := cacheHome(user)
+	gopath := first(user["GOPATH"], user["HOME"]+"/go")
+	set := map[string]string{
+		"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOENV": "off", "GOFLAGS": "-buildvcs=false", "GOPATH": gopath,
+		"GOMODCACHE": first(user["GOMODCACHE"], path.Join(strings.Split(gopath, ":")[0], "pkg/mod")),
+		"GOCACHE":    first(user["GOCACHE"], path.Join(cache, "go-build")),
+	}
+	for _, name := range append([]string{"PATH", "LANG", "LC_ALL"}, names...) {
+		if value, there := user[name]; there && !private(name) {
+			set[name] = value
+		}
+	}
+	set["HOME"], set["TMPDIR"], set["GIT_CEILING_DIRECTORIES"], set["ODD_RUN"] = d.Home, d.Temp, path.Dir(d.Tree), run
+	var out []string
+	for name, value := range set {
+		out = append(out, name+"="+value)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// cacheHome is where the user's caches are.
+func cacheHome(user map[string]string) string {
+	if runtime.GOOS == "darwin" {
+		return user["HOME"] + "/Library/Caches"
+	}
+	return first(user["XDG_CACHE_HOME"], user["HOME"]+"/.cache")
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
