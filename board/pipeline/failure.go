@@ -81,9 +81,9 @@ func (f Failure) String() string {
 	return s
 }
 
-// PatchSig names a candidate by its bytes: SHA-256, hex, over the paths and
+// PatchSig names a candidate by its bytes: SHA-256, hex, over the paths, modes and
 // contents of its files in the order of their paths.
-func PatchSig(files []irongate.File) string {
+func PatchSig(files []Edit) string {
 	var b bytes.Buffer
 	for _, f := range byPath(files) {
 		fmt.Fprintf(&b, "%d:%s", len(f.Path), f.Path)
@@ -91,14 +91,14 @@ func PatchSig(files []irongate.File) string {
 			b.WriteString("-")
 			continue
 		}
-		fmt.Fprintf(&b, "%d:", len(f.After))
+		fmt.Fprintf(&b, "%s%d:", f.NewMode, len(f.After))
 		b.Write(f.After)
 	}
 	return sum256(b.Bytes())
 }
 
-func byPath(files []irongate.File) []irongate.File {
-	return slices.SortedStableFunc(slices.Values(files), func(a, b irongate.File) int { return strings.Compare(a.Path, b.Path) })
+func byPath(files []Edit) []Edit {
+	return slices.SortedStableFunc(slices.Values(files), func(a, b Edit) int { return strings.Compare(a.Path, b.Path) })
 }
 
 func sum256(b []byte) string {
@@ -199,6 +199,8 @@ func (r Ran) failure() Failure {
 	switch {
 	case r.Fault == FaultStart:
 		f.Class, f.Sub = ClassEnv, EnvCommand
+	case r.Fault == FaultKilled:
+		f.Class, f.Sub = ClassEnv, EnvResource
 	case r.Fault == FaultBroken, !r.Done && r.Fault == "":
 		f.Class, f.Sub = ClassEnv, EnvBroken
 	case r.Fault != "":

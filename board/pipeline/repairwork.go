@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // Repairer does the work of the phase repair: one iteration at every entry of
@@ -18,14 +16,14 @@ type Repairer struct {
 	Limits RepairLimits
 	Now    func() time.Time
 	// Files is the candidate that failed, all of it, and Tree its tree.
-	Files []irongate.File
+	Files []Edit
 	Tree  string
 	// Generate makes another candidate from what failed. An error that is a Stop
 	// ends the op for its own reason.
 	Generate func(context.Context, RepairAsk) (RepairAnswer, error)
 	// Run lays a candidate out in a tree of its own and examines it there, with a
 	// second try if again. An error is one of the place, not of the candidate.
-	Run func(ctx context.Context, files []irongate.File, again bool) (Report, error)
+	Run func(ctx context.Context, files []Edit, again bool) (Report, error)
 
 	last  *Failure // of Files, when this process has seen it
 	spent int64
@@ -35,13 +33,13 @@ type Repairer struct {
 // RepairAsk is what a repair is made from.
 type RepairAsk struct {
 	Iteration int
-	Files     []irongate.File // the candidate that failed; the answer holds each of them
+	Files     []Edit // the candidate that failed; the answer holds each of them
 	Failure   Failure
 }
 
 // RepairAnswer is another candidate.
 type RepairAnswer struct {
-	Files []irongate.File
+	Files []Edit
 	Tree  string // of the base with the files, for the fact candidate
 	Spent int64  // micro-USD
 }
@@ -166,7 +164,7 @@ func kindOf(err error) string {
 }
 
 // unusable says why an answer is no candidate for the batch that failed.
-func unusable(was []irongate.File, a RepairAnswer) string {
+func unusable(was []Edit, a RepairAnswer) string {
 	given := map[string]bool{}
 	for _, f := range a.Files {
 		if given[f.Path] {
@@ -187,21 +185,21 @@ func unusable(was []irongate.File, a RepairAnswer) string {
 
 // changed counts the lines, added and removed, and the files in which two
 // candidates differ.
-func changed(was, is []irongate.File) (lines, files int) {
-	before := map[string][]byte{}
+func changed(was, is []Edit) (lines, files int) {
+	before := map[string]Edit{}
 	for _, f := range was {
-		before[f.Path] = f.After
+		before[f.Path] = f
 	}
 	for _, f := range is {
 		old, known := before[f.Path]
 		if !known {
-			old = f.Before
+			old = Edit{After: f.Before, NewMode: f.OldMode}
 		}
-		if bytes.Equal(old, f.After) && (old == nil) == (f.After == nil) {
+		if bytes.Equal(old.After, f.After) && (old.After == nil) == (f.After == nil) && old.NewMode == f.NewMode {
 			continue
 		}
 		files++
-		lines += differing(old, f.After)
+		lines += differing(old.After, f.After)
 	}
 	return lines, files
 }

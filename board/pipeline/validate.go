@@ -35,9 +35,9 @@ type Project struct {
 	Commands, Accept [][]string
 	// Allow are further beginnings of argv that a person allows.
 	Allow [][]string
-	// Importers says of each folder of Go files which folders import it, their
-	// tests included; nil when nobody knows, and then all of a module is checked.
-	Importers map[string][]string
+	// Graph is who imports whom with the change in it; nil when nobody knows, and
+	// then all of a module is checked.
+	Graph *Graph
 	// Timeout bounds one command; 0 is DefaultCheck.
 	Timeout time.Duration
 }
@@ -55,14 +55,14 @@ const DefaultCheck = 60 * time.Second
 // tests, a script, a Makefile. That is told by a soft finding. Their processes
 // are bounded, and kept apart by no more than that: odd has no sandbox of its own
 // and does not keep them from the network or the user's files.
-func Checks(files []irongate.File, p Project) ([]Check, []irongate.Finding) {
+func Checks(files []Edit, p Project) ([]Check, []irongate.Finding) {
 	var checks []Check
 	var findings []irongate.Finding
 	timeout := cmp.Or(p.Timeout, DefaultCheck)
 	if len(p.Commands) == 0 && p.Files != nil {
 		checks = goChecks(files, p)
 	}
-	tested := p.Files != nil && hasTests(p.Files)
+	tested := p.Files != nil && treeHas(p.Files, ".", isTestFile)
 	for _, from := range []struct {
 		argvs    [][]string
 		why      string
@@ -94,7 +94,7 @@ func denied(c Check, allow [][]string) []irongate.Finding {
 }
 
 // edited tells that the change brings the program that is to judge it.
-func edited(c Check, files []irongate.File) []irongate.Finding {
+func edited(c Check, files []Edit) []irongate.Finding {
 	names := []string{}
 	for i, a := range c.Argv {
 		if i == 0 && !strings.Contains(a, "/") {
@@ -128,27 +128,9 @@ func runsTests(argv []string) bool {
 	return name == "pytest" || name == "go" && len(words) > 1 && words[1] == "test"
 }
 
-// hasTests reports a tree with a file of tests in it.
-func hasTests(tree fs.FS) bool {
-	found := false
-	err := fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && d.Name() == ".git" {
-			return fs.SkipDir
-		}
-		found = found || !d.IsDir() && isTestFile(d.Name())
-		if found {
-			return fs.SkipAll
-		}
-		return nil
-	})
-	return found || err != nil // a tree that cannot be read is expected to have some
-}
-
+// isTestFile reports the name of a file of tests.
 func isTestFile(base string) bool {
-	return strings.HasSuffix(base, "_test.go") || strings.HasSuffix(base, "_test.py") || strings.HasPrefix(base, "test_") && strings.HasSuffix(base, ".py")
+	return isGoTest(base) || strings.HasSuffix(base, "_test.py") || strings.HasPrefix(base, "test_") && strings.HasSuffix(base, ".py")
 }
 
 // Ran is a check that was run, or was to be. The zero Ran has not passed.
@@ -167,6 +149,7 @@ const (
 	FaultTimeout   = "timeout"
 	FaultCancelled = "cancelled"
 	FaultStart     = "not-started" // there is no such program, or it may not be run
+	FaultKilled    = "killed"      // by a signal that is not odd's
 	FaultBroken    = "broken"      // odd itself went wrong
 )
 

@@ -8,112 +8,105 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
-
-	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // maxPackages is how many packages are named one by one; more are all of them.
 const maxPackages = 200
 
-// goChecks are go build, go vet and go test of the packages that a change
-// touches, in every module of the tree that it reaches.
-func goChecks(files []irongate.File, p Project) []Check {
-	whole := map[string]bool{}              // modules to be checked in full
-	touched := map[string]map[string]bool{} // of each other module, its folders
-	note := func(mod, dir string) {
-		if touched[mod] == nil {
-			touched[mod] = map[string]bool{}
-		}
-		touched[mod][dir] = true
-	}
-	for _, f := range files {
-		mod, ok := moduleOf(p.Files, path.Dir(f.Path))
-		if base := path.Base(f.Path); base == "go.mod" || base == "go.sum" || base == "go.work" || p.Importers == nil && strings.HasSuffix(base, ".go") {
-			whole[mod] = ok
-			continue
-		}
-		if dir, found := packageOf(p.Files, mod, path.Dir(f.Path)); ok && found {
-			note(mod, dir)
-		}
-		if ok && strings.HasSuffix(f.Path, ".go") {
-			note(mod, path.Dir(f.Path)) // gone itself, perhaps; who imports it is not
-		}
-	}
-	for mod, dirs := range touched {
-		for dir := range closure(dirs, p.Importers) {
-			if in, ok := moduleOf(p.Files, dir); ok && in == mod {
-				dirs[dir] = true
-			} else if ok {
-				whole[in] = true // another module of the same workspace
-			}
-		}
-	}
-	return goCommands(p.Files, whole, touched)
+// goScope is what Go is asked about: of each module, by its folder, the packages,
+// or all of it where that is true.
+type goScope struct {
+	tree     fs.FS
+	whole    map[string]bool
+	packages map[string]map[string]bool
 }
 
-func goCommands(tree fs.FS, whole map[string]bool, touched map[string]map[string]bool) []Check {
-	mods := map[string]bool{}
-	for mod, ok := range whole {
-		mods[mod] = ok
-	}
-	for mod := range touched {
-		mods[mod] = true
-	}
-	var out []Check
-	for _, mod := range sorted(mods) {
-		if !mods[mod] {
+// goChecks are go build, go vet and go test of the packages that a change can
+// turn, in every module of the tree that it reaches.
+func goChecks(files []Edit, p Project) []Check {
+	s := goScope{p.Files, map[string]bool{}, map[string]map[string]bool{}}
+	var changed []string
+	for _, f := range files {
+		mod, inside := moduleOf(p.Files, path.Dir(f.Path))
+		if !inside {
 			continue
 		}
-		patterns, why := []string{"./..."}, "the whole module, for what builds it changed, or who imports what is not known"
-		if !whole[mod] {
-			patterns, why = packages(tree, mod, touched[mod]), "the packages that the change touches, and who imports them"
+		if s.packages[mod] == nil {
+			s.packages[mod] = map[string]bool{}
 		}
+		if slices.Contains([]string{"go.mod", "go.sum", "go.work", "modules.txt"}, path.Base(f.Path)) {
+			s.whole[mod] = true
+		}
+		if dir, ok := packageOf(p, mod, f.Path); ok {
+			changed = append(changed, dir)
+		}
+	}
+	for mod := range s.packages {
+		s.whole[mod] = s.whole[mod] || p.Graph == nil || len(p.Graph.Problems()) > 0
+	}
+	if p.Graph != nil {
+		for _, dir := range p.Graph.Affected(changed) {
+			s.add(dir)
+		}
+	}
+	return s.checks()
+}
+
+// add takes in a package, if it is still there.
+func (s goScope) add(dir string) {
+	mod, inside := moduleOf(s.tree, dir)
+	if !inside || !hasGo(s.tree, dir) {
+		return
+	}
+	if s.packages[mod] == nil {
+		s.packages[mod] = map[string]bool{}
+	}
+	s.packages[mod][dir] = true
+}
+
+func (s goScope) checks() []Check {
+	var out []Check
+	mods := map[string]bool{}
+	for mod := range s.packages {
+		mods[mod] = true
+	}
+	for _, mod := range sorted(mods) {
+		patterns, why := s.patterns(mod)
 		if len(patterns) == 0 {
 			continue
 		}
-		name := modulePath(tree, mod)
+		name, where := modulePath(s.tree, mod), strings.TrimPrefix(mod, ".")
 		add := func(tests bool, words ...string) {
-			c := Check{Name: strings.Join(words[:2], " "), Argv: append(words, patterns...), Dir: strings.TrimPrefix(mod, "."), Why: why, Tests: tests, Module: name}
-			if mod != "." {
-				c.Name += " in " + mod
+			c := Check{Name: strings.Join(words[:2], " "), Argv: append(words, patterns...), Dir: where, Why: why, Tests: tests, Module: name}
+			if where != "" {
+				c.Name += " in " + where
 			}
 			out = append(out, c)
 		}
 		add(false, "go", "build", "-o", "/dev/null")
 		add(false, "go", "vet")
-		add(anyTests(tree, mod, patterns), "go", "test")
+		add(anyTests(s.tree, mod, patterns), "go", "test")
 	}
 	return out
 }
 
-// closure is dirs and all that import them, however far away.
-func closure(dirs map[string]bool, importers map[string][]string) map[string]bool {
-	seen := map[string]bool{}
-	todo := sorted(dirs)
-	for len(todo) > 0 {
-		dir := todo[0]
-		todo = todo[1:]
-		if seen[dir] {
-			continue
+// patterns are a module's packages as go is told them, and why these.
+func (s goScope) patterns(mod string) ([]string, string) {
+	all, why := []string{"./..."}, "all packages: the change touches what builds the module, or who imports whom is not known"
+	if s.whole[mod] {
+		if !treeHas(s.tree, mod, func(name string) bool { return strings.HasSuffix(name, ".go") }) {
+			return nil, ""
 		}
-		seen[dir] = true
-		todo = append(todo, importers[dir]...)
+		return all, why
 	}
-	return seen
-}
-
-// packages are patterns for go of the folders of a module that have Go files.
-func packages(tree fs.FS, mod string, dirs map[string]bool) []string {
 	var out []string
-	for _, dir := range sorted(dirs) {
-		if hasGo(tree, dir) && !ignored(mod, dir) {
-			out = append(out, strings.TrimSuffix("./"+within(mod, dir), "/."))
-		}
+	for _, dir := range sorted(s.packages[mod]) {
+		out = append(out, strings.TrimSuffix("./"+within(mod, dir), "/."))
 	}
 	if len(out) > maxPackages {
-		return []string{"./..."}
+		return all, "all packages: the change can turn most of them"
 	}
-	return out
+	return out, "the packages that the change touches, and those that import them"
 }
 
 // within is a folder as seen from its module, "." for the module's own.
@@ -127,7 +120,7 @@ func within(mod, dir string) string {
 // moduleOf is the folder of the go.mod that a folder belongs to.
 func moduleOf(tree fs.FS, dir string) (string, bool) {
 	for {
-		if isFile(tree, path.Join(dir, "go.mod")) {
+		if info, err := fs.Stat(tree, path.Join(dir, "go.mod")); err == nil && info.Mode().IsRegular() {
 			return dir, true
 		}
 		if dir == "." || dir == "/" {
@@ -137,52 +130,63 @@ func moduleOf(tree fs.FS, dir string) (string, bool) {
 	}
 }
 
-// packageOf is the nearest folder with Go files, from dir up to its module: a
-// file beside them, or below in testdata, may be what they embed or read.
-func packageOf(tree fs.FS, mod, dir string) (string, bool) {
-	for {
-		if hasGo(tree, dir) && !ignored(mod, dir) {
+// packageOf is the package a file belongs to, or the nearest one above it in its
+// module: what lies below a package may be what it embeds or reads.
+func packageOf(p Project, mod, file string) (string, bool) {
+	if p.Graph != nil {
+		if dir, ok := p.Graph.Package(file); ok {
+			return dir, true
+		}
+	}
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		if hasGo(p.Files, dir) {
 			return dir, true
 		}
 		if dir == mod || dir == "." || dir == "/" {
 			return "", false
 		}
-		dir = path.Dir(dir)
 	}
-}
-
-// ignored reports a folder that go does not look into.
-func ignored(mod, dir string) bool {
-	rel := within(mod, dir)
-	if rel == "." {
-		return false
-	}
-	return slices.ContainsFunc(strings.Split(rel, "/"), func(part string) bool {
-		return part == "testdata" || part == "vendor" || strings.HasPrefix(part, "_") || strings.HasPrefix(part, ".")
-	})
 }
 
 func hasGo(tree fs.FS, dir string) bool {
-	return anyFile(tree, dir, func(name string) bool { return strings.HasSuffix(name, ".go") })
-}
-
-func anyFile(tree fs.FS, dir string, match func(string) bool) bool {
-	entries, err := fs.ReadDir(tree, dir)
-	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Type().IsRegular() && match(e.Name()) })
+	return folderHas(tree, dir, func(name string) bool { return strings.HasSuffix(name, ".go") })
 }
 
 // anyTests reports tests in what the patterns name.
 func anyTests(tree fs.FS, mod string, patterns []string) bool {
-	for _, p := range patterns {
+	return slices.ContainsFunc(patterns, func(p string) bool {
 		if p == "./..." {
-			sub, err := fs.Sub(tree, mod)
-			return err != nil || hasTests(sub)
+			return treeHas(tree, mod, isGoTest)
 		}
-		if anyFile(tree, path.Join(mod, p), func(name string) bool { return strings.HasSuffix(name, "_test.go") }) {
-			return true
+		return folderHas(tree, path.Join(mod, p), isGoTest)
+	})
+}
+
+func isGoTest(name string) bool { return strings.HasSuffix(name, "_test.go") }
+
+// folderHas reports a regular file in a folder whose name matches.
+func folderHas(tree fs.FS, dir string, match func(string) bool) bool {
+	entries, err := fs.ReadDir(tree, dir)
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Type().IsRegular() && match(e.Name()) })
+}
+
+// treeHas reports one in a folder or below. A tree that cannot be read is expected
+// to have it. Folders that are never looked into do not count.
+func treeHas(tree fs.FS, root string, match func(string) bool) bool {
+	found := false
+	err := fs.WalkDir(tree, root, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && p != root && skipped(d.Name()):
+			return fs.SkipDir
+		case d.Type().IsRegular() && match(d.Name()):
+			found = true
+			return fs.SkipAll
 		}
-	}
-	return false
+		return nil
+	})
+	return found || err != nil
 }
 
 // modulePath is the path a go.mod declares, "" where it cannot be told.
@@ -192,9 +196,4 @@ func modulePath(tree fs.FS, mod string) string {
 		return ""
 	}
 	return modfile.ModulePath(b)
-}
-
-func isFile(tree fs.FS, name string) bool {
-	info, err := fs.Stat(tree, name)
-	return err == nil && info.Mode().IsRegular()
 }

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // What is measured of a tree.
@@ -54,7 +52,7 @@ func (b Breach) Error() string { return b.Text }
 // Compare holds a change against its base. What the project does not measure on
 // both sides cannot be held; what the base measures and the change does not any
 // more is a breach. code are the measures of the functions of the files that
-// change, see [Complexity], on both sides.
+// change, see [CodeMeasures], on both sides.
 func Compare(base, is []Measure, t Thresholds) []Breach {
 	d := DefaultThresholds()
 	t = Thresholds{cmp.Or(t.PassRate, d.PassRate), cmp.Or(t.Coverage, d.Coverage), cmp.Or(t.Complexity, d.Complexity), cmp.Or(t.Lint, d.Lint)}
@@ -198,11 +196,11 @@ func printed(text string) []Measure {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if m := metric().FindStringSubmatch(line); m != nil {
-			out = append(out, Measure{m[1], m[2], number(m[3])})
+			out = append(out, Measure{m[1], m[2], figure(m[3])})
 			continue
 		}
 		if m := covered().FindStringSubmatch(line); m != nil {
-			out = append(out, Measure{MeasureCoverage, m[1] + m[2], number(m[3])})
+			out = append(out, Measure{MeasureCoverage, m[1] + m[2], figure(m[3])})
 			if m[1]+m[2] == "" {
 				loose = len(out) - 1
 			}
@@ -216,7 +214,7 @@ func printed(text string) []Measure {
 	return out
 }
 
-func number(s string) float64 {
+func figure(s string) float64 {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
 		return 0 // the pattern lets through digits and dots alone
@@ -229,7 +227,7 @@ func number(s string) float64 {
 // not hold against its base. base is the report of the same checks at the base,
 // nil where nobody ran them: then only what the change itself is measured by
 // counts. Nothing comes back for a tree that may land.
-func Verified(report Report, base *Report, files []irongate.File, t Thresholds) []Breach {
+func Verified(report Report, base *Report, files []Edit, t Thresholds) []Breach {
 	var out []Breach
 	if f, failed := report.Failure(); failed {
 		out = append(out, Breach{Text: f.String()})
@@ -241,7 +239,7 @@ func Verified(report Report, base *Report, files []irongate.File, t Thresholds) 
 	} else {
 		is = slices.DeleteFunc(is, func(m Measure) bool { return m.Name == MeasureLint })
 	}
-	then, now, err := Complexity(files)
+	then, now, err := CodeMeasures(files)
 	if err != nil {
 		out = append(out, Breach{Measure: Measure{Name: MeasureComplexity}, Text: err.Error()})
 	}

@@ -6,16 +6,14 @@ import (
 	"go/parser"
 	"go/token"
 	"strings"
-
-	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
-// Complexity measures the functions of the Go files that a change edits, at its
+// CodeMeasures measures the functions of the Go files that a change edits, at its
 // base and with it: of each the cyclomatic complexity, 1 and one more for every
 // if, for, case that is not the default, && and ||. Functions inside count to the
 // one around them. Files that do not parse at the base are left out there; one
 // that does not parse any more is an error.
-func Complexity(files []irongate.File) (base, is []Measure, err error) {
+func CodeMeasures(files []Edit) (base, is []Measure, err error) {
 	for _, f := range byPath(files) {
 		if !strings.HasSuffix(f.Path, ".go") {
 			continue
