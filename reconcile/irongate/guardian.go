@@ -14,6 +14,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"go.yaml.in/yaml/v4"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // The semantic guardian compares what a file does after a change with what it
@@ -27,6 +28,7 @@ type delta struct {
 	dir, ext string
 	test     bool // it holds tests
 	was, now side
+	moved    moved
 }
 
 // side is one state of a file.
@@ -44,12 +46,46 @@ func (c *change) read() {
 	for _, f := range c.files {
 		c.deltas = append(c.deltas, newDelta(f))
 	}
+	c.move()
 	for _, f := range c.policy.Beside {
 		f.After = f.Before
 		if path.Ext(f.Path) == ".go" {
 			c.beside = append(c.beside, newDelta(f))
 		}
 	}
+}
+
+// moved is what a file has given to other files of its change.
+type moved struct{ lines, bytes int }
+
+// move finds what each file gave to the others: lines that it has less often
+// than before, and that another has more often.
+func (c *change) move() {
+	lost := make([]counts[string], len(c.deltas))
+	gained := counts[string]{}
+	for i, d := range c.deltas {
+		was, now := d.was.counted(), d.now.counted()
+		lost[i] = was.lost(now)
+		for l, n := range now.lost(was) {
+			gained[l] += n
+		}
+	}
+	for i, d := range c.deltas {
+		for l, n := range lost[i] {
+			n = min(n, gained[l])
+			d.moved.lines += n
+			d.moved.bytes += n * (len(l) + 1)
+		}
+	}
+}
+
+// counted counts the lines of a side.
+func (s side) counted() counts[string] {
+	out := counts[string]{}
+	for _, l := range s.lines() {
+		out[l]++
+	}
+	return out
 }
 
 func newDelta(f File) *delta {
@@ -97,6 +133,8 @@ func parseSide(ext string, src []byte) side {
 	case ".go":
 		s.fset = token.NewFileSet()
 		s.tree, s.err = parser.ParseFile(s.fset, "", src, parser.ParseComments|parser.SkipObjectResolution|parser.AllErrors)
+	case ".sh", ".bash":
+		_, s.err = syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(src), "")
 	case ".json", ".toml", ".yaml", ".yml", ".md", ".markdown":
 		s.err = parseData(ext, src)
 	}

@@ -91,15 +91,15 @@ func (a asserter) call(e ast.Expr, cond *condition) {
 	object, method, _ := strings.Cut(name, ".")
 	at := strings.LastIndexByte(name, '.')
 	switch {
+	case slices.Contains([]string{"assert", "require", "is", "qt", "must", "check", "expect"}, object) && method != "":
+		text, negated := positive(method)
+		a.each(condition{text + a.arguments(call), negated}, call)
 	case at >= 0 && failing(object, name[at+1:]):
 		c := condition{text: "fails"}
 		if cond != nil {
 			c = *cond
 		}
 		a.each(c, call)
-	case slices.Contains([]string{"assert", "require", "is", "qt", "must", "check", "expect"}, object) && method != "":
-		text, negated := positive(method)
-		a.each(condition{text + a.arguments(call), negated}, call)
 	case strings.HasPrefix(a.from.text(call), "Expect(") || strings.Contains(name, "…."):
 		a.each(condition{text: a.from.text(call)}, call)
 	case at < 0 && len(call.Args) > 1 && slices.Contains([]string{"t", "b", "tb", "ts"}, dotted(call.Args[0])):

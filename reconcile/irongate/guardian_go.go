@@ -1,8 +1,11 @@
 package irongate
 
 import (
+	"cmp"
+	"fmt"
 	"go/ast"
 	"go/token"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -254,14 +257,63 @@ func (s side) calls(n ast.Node, each func(name string, call *ast.CallExpr)) {
 	})
 }
 
-// literal is the text of a string literal, ok false for anything else.
-func literal(e ast.Expr) (string, bool) {
-	lit, ok := e.(*ast.BasicLit)
-	if !ok || lit.Kind != token.STRING {
-		return "", false
+// literal is the text of a string literal, or of several that are joined; ok is
+// false for anything else.
+func literal(e ast.Expr) (text string, ok bool) {
+	switch x := e.(type) {
+	case *ast.BasicLit:
+		if x.Kind != token.STRING {
+			return "", false
+		}
+		text, err := strconv.Unquote(x.Value)
+		return text, err == nil
+	case *ast.ParenExpr:
+		return literal(x.X)
+	case *ast.BinaryExpr:
+		left, known := literal(x.X)
+		right, also := literal(x.Y)
+		return left + right, known && also && x.Op == token.ADD
 	}
-	text, err := strconv.Unquote(lit.Value)
-	return text, err == nil
+	return "", false
+}
+
+// joined lists the strings that a Go file puts together from literals.
+func (s side) joined() map[string]ast.Node {
+	out := map[string]ast.Node{}
+	if s.tree == nil {
+		return out
+	}
+	ast.Inspect(s.tree, func(n ast.Node) bool {
+		x, ok := n.(*ast.BinaryExpr)
+		if !ok || x.Op != token.ADD {
+			return true
+		}
+		text, known := literal(x)
+		if known {
+			out[text] = x
+		}
+		return !known
+	})
+	return out
+}
+
+// joinedSecrets finds credentials that a Go file writes in pieces.
+func joinedSecrets(_ *change, d *delta) []Finding {
+	if d.ext != ".go" {
+		return nil
+	}
+	was := d.was.joined()
+	var out []Finding
+	for text, at := range d.now.joined() {
+		if _, had := was[text]; had {
+			continue
+		}
+		for _, s := range secrets([]byte(text)) {
+			out = append(out, d.list("secret_introduced", BySyntax, d.now.line(at), fmt.Sprintf("puts together what looks like a credential (%s)", s.kind))...)
+		}
+	}
+	slices.SortFunc(out, func(a, b Finding) int { return cmp.Or(a.Line-b.Line, strings.Compare(a.Text, b.Text)) })
+	return out
 }
 
 // constant reports whether an expression is a value that needs no work: a

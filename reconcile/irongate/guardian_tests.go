@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // assertion is one thing that a test asserts: what, and whether it is negated.
@@ -96,8 +98,9 @@ func (s suite) read(d *delta, from side) {
 
 func isTestName(name string) bool {
 	for _, kind := range []string{"Test", "Fuzz", "Example", "Benchmark"} {
-		if strings.HasPrefix(name, kind) && name != "TestMain" {
-			return true
+		if rest, ok := strings.CutPrefix(name, kind); ok && name != "TestMain" {
+			first, _ := utf8.DecodeRuneInString(rest)
+			return !unicode.IsLower(first)
 		}
 	}
 	return false

@@ -80,7 +80,7 @@ func (p pattern) matches(line string) bool {
 
 // more returns a line that matches, new if one is, where more lines match than
 // before.
-func (d *delta) more(p pattern, old map[string]int) (line int, ok bool) {
+func (d *delta) more(p pattern, old counts[string]) (line int, ok bool) {
 	n := 0
 	seen := map[string]int{}
 	for i, l := range d.now.lines() {
@@ -103,15 +103,6 @@ func (d *delta) more(p pattern, old map[string]int) (line int, ok bool) {
 	return line, n > 0
 }
 
-// lineCounts counts the lines a file had.
-func (d *delta) lineCounts() map[string]int {
-	out := map[string]int{}
-	for _, l := range d.was.lines() {
-		out[l]++
-	}
-	return out
-}
-
 // patterns judges what lines say, in every language but Go where a tree says it
 // better, and addresses and shells in all.
 func patterns(_ *change, d *delta) []Finding {
@@ -119,7 +110,7 @@ func patterns(_ *change, d *delta) []Finding {
 		return nil
 	}
 	var out []Finding
-	old := d.lineCounts()
+	old := d.was.counted()
 	for _, p := range textPatterns() {
 		if !p.reads(d.ext) && !(len(p.exts) == 0 && p.code == "shell_exec_introduced") {
 			continue
@@ -181,14 +172,11 @@ const (
 	deletionLines   = 12
 )
 
-// deletion judges how much of a file goes. A file that is elsewhere in the
-// change as it was has moved and not gone.
-func deletion(c *change, d *delta) []Finding {
+// deletion judges how much of a file goes. What is elsewhere in the change now has
+// moved and not gone.
+func deletion(_ *change, d *delta) []Finding {
 	was, now := len(d.was.lines()), len(d.now.lines())
-	if was-now < deletionLines || (was-now)*100 <= was*deletionPercent {
-		return nil
-	}
-	if d.After == nil && slices.ContainsFunc(c.files, func(f File) bool { return f.Before == nil && string(f.After) == string(d.Before) }) {
+	if lost := was - now - d.moved.lines; lost < deletionLines || lost*100 <= was*deletionPercent {
 		return nil
 	}
 	return d.list("large_deletion", ByBytes, 0, fmt.Sprintf("has %d lines and had %d", now, was))
@@ -210,7 +198,7 @@ func claims(_ *change, d *delta) []Finding {
 	if d.After == nil || !slices.Contains([]string{".md", ".markdown", ".txt", ".yaml", ".yml", ".toml", ".json", ".jsonl", ""}, d.ext) {
 		return nil
 	}
-	old := d.lineCounts()
+	old := d.was.counted()
 	for _, p := range claimPatterns() {
 		if line, ok := d.more(p, old); ok {
 			return d.list("self_signed", ByText, line, p.text)

@@ -60,12 +60,12 @@ var (
 // placeholders judges lines that stand for content the change was to bring. A
 // line that was there before is not the change's doing; text in quotes is no
 // comment and passes.
-func placeholders(d *delta) []Finding {
+func placeholders(_ *change, d *delta) []Finding {
 	if d.After == nil {
 		return nil
 	}
 	var out []Finding
-	old := d.lineCounts()
+	old := d.was.counted()
 	p := placeholderPatterns()[btoi(slices.Contains(proseExts(), d.ext))]
 	seen := counts[string]{}
 	fenced := false

@@ -29,7 +29,7 @@ func Rules() []Rule {
 // found makes a finding of a rule of this list. A code that is not in it is a
 // mistake of the rule, not of the change.
 func found(code string, how How, path string, line int, text string) Finding {
-	for _, list := range [][]Rule{changeRules(), guardRules(), testRules()} {
+	for _, list := range [][]Rule{changeRules(), guardRules(), testRules(), inputRules()} {
 		for _, r := range list {
 			if r.Code == code {
 				return Finding{Code: code, Severity: r.Severity, How: how, Path: path, Line: line, Text: text, Fix: r.Fix}

@@ -32,7 +32,7 @@ func inputRules() []Rule {
 		{"dependency_script", Hard, "a package manager runs a script by itself", ""},
 		{"dependency_tool", Hard, "a tool that the go command runs is chosen", ""},
 		{"dependency_sum", Hard, "a version has another checksum than before", ""},
-		{"secret_introduced", Hard, "a credential comes in", ""},
+		{"secret_introduced", Hard, "a credential comes in", "read it from the environment or a secret store, and revoke it if it is real"},
 	}
 	for _, r := range letterRules {
 		out = append(out, Rule{r.code, Hard, "a path " + r.text, r.fix})

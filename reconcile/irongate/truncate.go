@@ -15,16 +15,16 @@ const (
 
 // truncated judges whether a file was given whole: its length, its end, and
 // what used to stand there.
-func truncated(d *delta) []Finding {
+func truncated(c *change, d *delta) []Finding {
 	if d.After == nil {
 		return nil
 	}
 	var out []Finding
-	if len(d.Before) > truncatedFrom && len(d.After)*100 < len(d.Before)*truncatedPercent {
+	if len(d.Before) > truncatedFrom && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
 		out = append(out, d.list("truncated_length", ByBytes, 0, fmt.Sprintf("has %d bytes and had %d", len(d.After), len(d.Before)))...)
 	}
-	for _, cut := range []func(*delta) string{beginningOnly, cutLine, tailGone, unbalanced, openFence} {
-		if text := cut(d); text != "" {
+	for _, cut := range []func(*change, *delta) string{beginningOnly, cutLine, tailGone, unbalanced, openFence} {
+		if text := cut(c, d); text != "" {
 			return append(out, d.list("truncated_end", d.how(), len(d.now.lines()), text)...)
 		}
 	}
@@ -32,12 +32,12 @@ func truncated(d *delta) []Finding {
 }
 
 // beginningOnly tells a file that is how it was up to a point, and ends there.
-func beginningOnly(d *delta) string {
+func beginningOnly(_ *change, d *delta) string {
 	now, was := bytes.TrimSpace(d.After), bytes.TrimSpace(d.Before)
 	if len(now) == 0 || len(now) >= len(was) || !bytes.HasPrefix(was, now) {
 		return ""
 	}
-	lost := bytes.Count(was[len(now):], []byte("\n"))
+	lost := bytes.Count(was[len(now):], []byte("\n")) - d.moved.lines
 	if lost < 3 {
 		return ""
 	}
@@ -45,7 +45,7 @@ func beginningOnly(d *delta) string {
 }
 
 // cutLine tells a last line that is the beginning of the one it was.
-func cutLine(d *delta) string {
+func cutLine(_ *change, d *delta) string {
 	if len(d.Before) == 0 || len(d.After) == 0 || bytes.HasSuffix(d.After, []byte("\n")) || !bytes.HasSuffix(d.Before, []byte("\n")) {
 		return ""
 	}
@@ -63,12 +63,16 @@ func cutLine(d *delta) string {
 }
 
 // tailGone tells a Go file whose last functions, two or more, are gone.
-func tailGone(d *delta) string {
+func tailGone(c *change, d *delta) string {
 	has := map[string]bool{}
-	for _, f := range d.now.functions() {
-		has[f.name] = true
+	for _, o := range c.deltas {
+		if o.dir == d.dir {
+			for _, f := range o.now.functions() {
+				has[f.name] = true
+			}
+		}
 	}
-	was := d.was.functions()
+	was, left := d.was.functions(), len(d.now.functions())
 	n := 0
 	for _, f := range slices.Backward(was) {
 		if has[f.name] {
@@ -76,7 +80,7 @@ func tailGone(d *delta) string {
 		}
 		n++
 	}
-	if n < 2 || n == len(was) && len(has) > 0 {
+	if n < 2 || n == len(was) && left > 0 {
 		return ""
 	}
 	return fmt.Sprintf("ends without the last %d of its functions", n)
@@ -84,7 +88,7 @@ func tailGone(d *delta) string {
 
 // unbalanced tells a file of a language with braces that opens more than it
 // closes, and did not before.
-func unbalanced(d *delta) string {
+func unbalanced(_ *change, d *delta) string {
 	if !slices.Contains(scriptExts(), d.ext) && !slices.Contains(otherExts(), d.ext) && d.ext != ".css" && d.ext != ".scss" && d.ext != ".proto" {
 		return ""
 	}
@@ -109,7 +113,7 @@ func open(src []byte) int {
 }
 
 // openFence tells Markdown whose last fence is never closed.
-func openFence(d *delta) string {
+func openFence(_ *change, d *delta) string {
 	if d.ext != ".md" && d.ext != ".markdown" {
 		return ""
 	}
