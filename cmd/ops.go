@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/odd-cli/odd/board"
@@ -119,4 +120,23 @@ func opOpen(ctx context.Context, env Env, name string) (*view, pipeline.Story, e
 	}
 	s, err := v.op(name)
 	return v, s, err
+}
+
+// kept is a file that the run of an op keeps of it, ok is false where it is not
+// here any more: artifacts of runs may be pruned.
+func (v *view) kept(o pipeline.Op, name string) (b []byte, ok bool) {
+	oid, err := v.repo.Ref("refs/odd/run/" + o.Run)
+	if err != nil {
+		return nil, false
+	}
+	tree, err := v.repo.Tree(oid)
+	if err != nil {
+		return nil, false
+	}
+	names, err := fs.Glob(tree, "*/"+o.ID+"/"+name)
+	if err != nil || len(names) != 1 {
+		return nil, false
+	}
+	b, err = fs.ReadFile(tree, names[0])
+	return b, err == nil
 }

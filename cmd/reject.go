@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
@@ -30,21 +31,27 @@ func reject(env Env) *cli.Command {
 			if c.String("reason") == "" {
 				return usage("reject: say why with --reason; the next attempt reads it")
 			}
-			return runReject(c.Context, env, rejection{name, c.String("reason"), c.Bool("retry"), c.Bool("yes"), c.Bool("json")})
+			return runReject(c.Context, env, name, rejection{c.String("reason"), c.Bool("retry"), c.Bool("yes"), c.Bool("json"), pipeline.Rejected})
 		},
 	})
 }
 
 type rejection struct {
-	name, reason     string
+	reason           string
 	retry, yes, json bool
+	ends             pipeline.Reason // of an op that waits with the task
 }
 
-func runReject(ctx context.Context, env Env, o rejection) error {
-	v, t, err := openTask(ctx, env, o.name, true)
+func runReject(ctx context.Context, env Env, name string, o rejection) error {
+	v, t, err := openTask(ctx, env, name, true)
 	if err != nil {
 		return err
 	}
+	return v.reject(ctx, t, o)
+}
+
+// reject turns down what t proposes, and ends the op that waits with it.
+func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
 	if err := review.Rejectable(t); err != nil {
 		return err
 	}
@@ -52,7 +59,7 @@ func runReject(ctx context.Context, env Env, o rejection) error {
 	if err != nil {
 		return err
 	}
-	b, err := review.Reject(t, o.reason, o.retry, h, env.Now())
+	b, err := review.Reject(t, o.reason, o.retry, h, v.env.Now())
 	if err != nil {
 		return err
 	}
@@ -60,7 +67,7 @@ func runReject(ctx context.Context, env Env, o rejection) error {
 	ch := repo.Changes{v.file(t.Path): b}
 	op, err := v.open(t)
 	if err == nil {
-		err = v.conclude(ch, op, pipeline.Rejected, o.reason)
+		err = v.conclude(ch, op, o.ends, o.reason)
 	}
 	if err != nil {
 		return err
@@ -74,7 +81,7 @@ func runReject(ctx context.Context, env Env, o rejection) error {
 		state = "ready"
 	}
 	if o.json {
-		return printJSON(env, map[string]string{"task": string(t.ID), "state": state, "by": h.By(), "commit": string(oid)})
+		return printJSON(v.env, map[string]string{"task": string(t.ID), "state": state, "by": h.By(), "commit": string(oid)})
 	}
-	return printRows(env, [][]string{{string(t.ID), state, h.By(), short(oid)}})
+	return printRows(v.env, [][]string{{string(t.ID), state, h.By(), short(oid)}})
 }

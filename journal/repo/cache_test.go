@@ -34,3 +34,16 @@ func TestCacheKeepsAFew(t *testing.T) {
 		}
 	}
 }
+
+func TestLiveIsWholeOrGone(t *testing.T) {
+	t.Parallel()
+	r, err := Init(context.Background(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []string{"", "one\n", "two\n", "", ""} {
+		if err := r.Show([]byte(b)); err != nil || string(r.Live()) != b {
+			t.Errorf("Live = %q, %v, want %q", r.Live(), err, b)
+		}
+	}
+}

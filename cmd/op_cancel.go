@@ -1,0 +1,56 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/pipeline"
+)
+
+func opCancel(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "cancel",
+		Usage:       "call a change off; its task goes back to backlog with the reason. Only a person can",
+		ArgsUsage:   "OP",
+		Description: `odd op cancel 7QK2ZP --reason "we keep the old format"`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "reason", Usage: "why, in one `TEXT`"},
+			&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			name, err := oneArg(c, "an op")
+			if err != nil {
+				return err
+			}
+			if c.String("reason") == "" {
+				return usage("op cancel: say why with --reason; the next attempt reads it")
+			}
+			return runOpCancel(c.Context, env, name, rejection{reason: c.String("reason"), yes: c.Bool("yes"), json: c.Bool("json"), ends: pipeline.CancelledByPerson})
+		},
+	})
+}
+
+func runOpCancel(ctx context.Context, env Env, name string, o rejection) error {
+	v, err := openBoard(ctx, env, true)
+	if err != nil {
+		return err
+	}
+	s, err := v.op(name)
+	if err != nil {
+		return err
+	}
+	op := s.Op()
+	switch {
+	case op.Ended():
+		return refuse("state", "op cancel %s: it ended already, as %s: %s", op.ID, op.Phase, op.Reason)
+	case op.Phase != pipeline.Waiting:
+		return refuse("state", "op cancel %s: %s is at work on it; stop that drain, which ends it, or pause the board with odd pause", op.ID, op.Run)
+	}
+	t, err := v.task(op.Task)
+	if err != nil {
+		return err
+	}
+	return v.reject(ctx, t, o)
+}

@@ -1,0 +1,64 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+func opDiff(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "diff",
+		Usage:       "print the patch of a change against its base, also of one that failed",
+		ArgsUsage:   "OP",
+		Description: "odd op diff 7QK2ZP",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			name, err := oneArg(c, "an op")
+			if err != nil {
+				return err
+			}
+			return runOpDiff(c.Context, env, name, c.Bool("json"))
+		},
+	})
+}
+
+func runOpDiff(ctx context.Context, env Env, name string, asJSON bool) error {
+	v, s, err := opOpen(ctx, env, name)
+	if err != nil {
+		return err
+	}
+	o := s.Op()
+	b, err := v.patchOf(ctx, o, env.color() && !asJSON)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, map[string]string{"op": o.ID, "base": o.Fact(pipeline.FactBase), "candidate": o.Fact(pipeline.FactCandidate), "patch": string(b)})
+	}
+	_, err = env.Stdout.Write(b)
+	return err
+}
+
+// patchOf is what an op would have changed: its commit against its base, or where
+// it made none what the run kept of its candidate.
+func (v *view) patchOf(ctx context.Context, o pipeline.Op, color bool) ([]byte, error) {
+	base, made := repo.OID(o.Fact(pipeline.FactBase)), repo.OID(o.Fact(pipeline.FactCandidate))
+	if len(o.Moved) > 0 {
+		made = repo.OID(o.Moved[0].New)
+	}
+	if made == "" {
+		return nil, refuse("no-candidate", "op diff %s: it ended before there was a candidate; odd op show %s tells why", o.ID, o.ID)
+	}
+	b, err := v.repo.Patch(ctx, base, made, color)
+	if err == nil {
+		return b, nil
+	}
+	if kept, ok := v.kept(o, "op.patch"); ok {
+		return kept, nil
+	}
+	return nil, refuse("artifacts", "op diff %s: its candidate %s is not in this clone any more, and %s keeps nothing of it", o.ID, short(made), o.Run)
+}

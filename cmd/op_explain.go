@@ -1,0 +1,103 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+func opExplain(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "explain",
+		Usage:       "say what a code of the pipeline means and the way out; without one, list them",
+		ArgsUsage:   "[CODE]",
+		Description: "odd op explain stale_base\nodd op explain",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 {
+				return runOpCodes(env, c.Bool("json"))
+			}
+			code, err := oneArg(c, "CODE")
+			if err != nil {
+				return err
+			}
+			return runOpExplain(env, code, c.Bool("json"))
+		},
+	})
+}
+
+// opCode is one code a person may meet in a record, a finding or a verdict.
+type opCode struct {
+	Code  string `json:"code"`
+	Kind  string `json:"kind"` // ending, tier, risk, rule
+	Means string `json:"means"`
+	Fix   string `json:"fix,omitempty"`
+}
+
+// opCodes lists every code: the reasons of endings, the tiers, the risk ladder,
+// the rules of the iron gate.
+func opCodes() []opCode {
+	var out []opCode
+	for _, r := range pipeline.Reasons() {
+		var ends []string
+		for _, e := range r.Ends() {
+			ends = append(ends, string(e))
+		}
+		out = append(out, opCode{Code: string(r), Kind: "ending", Means: pipeline.Explain(r) + " (an op ends as " + strings.Join(ends, " or ") + ")"})
+	}
+	for _, tier := range pipeline.Tiers() {
+		out = append(out, opCode{Code: tier, Kind: "tier", Means: tierMeans(tier)})
+	}
+	for _, r := range irongate.Rules() {
+		out = append(out, opCode{Code: r.Code, Kind: "rule", Means: fmt.Sprintf("%s (%s)", r.Meaning, r.Severity), Fix: r.Fix})
+	}
+	return out
+}
+
+// tierMeans says what a tier lets happen.
+func tierMeans(tier string) string {
+	return map[string]string{
+		"SAFE_AUTO":         "nothing speaks against it; it waits for a person, unless odd.toml says auto_apply",
+		"NOTIFY_APPLY":      "a person is shown it first; with auto_apply it lands after a preview on a terminal that nobody cancels",
+		"APPROVAL_REQUIRED": "it waits until a person approves it, whatever odd.toml says",
+		"BLOCKED":           "no machine may make this change; a person makes it by hand, or files a task whose paths name it",
+	}[tier]
+}
+
+func runOpCodes(env Env, asJSON bool) error {
+	if asJSON {
+		return printJSON(env, opCodes())
+	}
+	rows := [][]string{}
+	for _, c := range opCodes() {
+		rows = append(rows, []string{c.Code, c.Kind, c.Means})
+	}
+	return printRows(env, rows)
+}
+
+func runOpExplain(env Env, code string, asJSON bool) error {
+	all := opCodes()
+	found := slices.DeleteFunc(slices.Clone(all), func(c opCode) bool { return !strings.EqualFold(c.Code, code) })
+	if len(found) == 0 {
+		near := slices.MinFunc(all, func(a, b opCode) int {
+			return okf.Distance(strings.ToLower(code), strings.ToLower(a.Code)) - okf.Distance(strings.ToLower(code), strings.ToLower(b.Code))
+		})
+		return usage("op explain: unknown code %q; did you mean %s?", code, near.Code)
+	}
+	if asJSON {
+		return printJSON(env, found)
+	}
+	for _, c := range found {
+		fmt.Fprintf(env.Stdout, "%s (%s)\n  %s\n", c.Code, c.Kind, c.Means)
+		if c.Fix != "" {
+			fmt.Fprintf(env.Stdout, "  the way out: %s\n", c.Fix)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/pipeline"
+)
+
+func opList(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "list",
+		Usage:       "list changes: what waits for a person first, then what is under way",
+		Description: "odd op list\nodd op list --all",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "ended ones too, the latest first"}, jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return runOpList(c.Context, env, c.Bool("all"), c.Bool("json"))
+		},
+	})
+}
+
+// opRow is an op as --json lists it.
+type opRow struct {
+	Op      string          `json:"op"`
+	Task    string          `json:"task"`
+	Run     string          `json:"run"`
+	Phase   pipeline.Phase  `json:"phase"` // or its ending
+	Reason  pipeline.Reason `json:"reason,omitempty"`
+	Tier    string          `json:"tier,omitempty"`
+	Began   string          `json:"began"`
+	At      string          `json:"at"`              // of its last record
+	Until   string          `json:"until,omitempty"` // the deadline that counts
+	Elapsed int64           `json:"elapsed_ms"`      // from its beginning to that record
+	Spent   int64           `json:"spent_micro_usd"`
+}
+
+func opRowOf(o pipeline.Op) opRow {
+	r := opRow{
+		Op: o.ID, Task: o.Task, Run: o.Run, Phase: o.Phase, Reason: o.Reason, Tier: o.Fact(pipeline.FactTier), Spent: o.Spent,
+		Began: stamp(o.Began), At: stamp(o.At), Elapsed: o.At.Sub(o.Began).Milliseconds(),
+	}
+	if !o.Ended() {
+		r.Until = stamp(o.Clocks.End())
+	}
+	return r
+}
+
+// state is the phase, and behind an ending its reason.
+func (r opRow) state() string {
+	if r.Reason == "" {
+		return string(r.Phase)
+	}
+	return string(r.Phase) + ": " + string(r.Reason)
+}
+
+func runOpList(ctx context.Context, env Env, all, asJSON bool) error {
+	v, err := openCurrent(ctx, env)
+	if err != nil {
+		return err
+	}
+	stories, err := v.stories()
+	if err != nil {
+		return err
+	}
+	list, rows := []opRow{}, [][]string{}
+	for _, s := range pending(stories, all) {
+		r := opRowOf(s.Op())
+		list = append(list, r)
+		rows = append(rows, []string{r.Op, r.state(), r.Tier, r.Task, "$" + budget.MicroUSD(r.Spent).String(), r.Began})
+	}
+	if asJSON {
+		return printJSON(env, list)
+	}
+	if len(list) == 0 && len(stories) > 0 {
+		talk(env, "op list: nothing waits or runs; --all lists the %s that ended", many(len(stories), "op"))
+	}
+	return printRows(env, rows)
+}
+
+// pending are the stories as a person asks for them: what waits for one, the
+// longest first; what is under way; and with all what has ended, the latest first.
+func pending(stories []pipeline.Story, all bool) []pipeline.Story {
+	rank := func(o pipeline.Op) int {
+		switch {
+		case o.Phase == pipeline.Waiting:
+			return 0
+		case !o.Ended():
+			return 1
+		}
+		return 2
+	}
+	out := slices.DeleteFunc(slices.Clone(stories), func(s pipeline.Story) bool { return !all && !s.Open() })
+	slices.SortStableFunc(out, func(x, y pipeline.Story) int {
+		a, b := x.Op(), y.Op()
+		if n := cmp.Compare(rank(a), rank(b)); n != 0 || rank(a) < 2 {
+			return cmp.Or(n, a.Began.Compare(b.Began))
+		}
+		return b.At.Compare(a.At)
+	})
+	return out
+}
+
+// stamp writes a moment as a person reads it, "" for none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,104 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+func opRetry(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "retry",
+		Usage:       "put the task of an ended change on the board again; the next attempt reads how it ended. Only a person can",
+		ArgsUsage:   "OP",
+		Description: "odd op retry 7QK2ZP",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"}, jsonFlag()},
+		Action: func(c *cli.Context) error {
+			name, err := oneArg(c, "an op")
+			if err != nil {
+				return err
+			}
+			return runOpRetry(c.Context, env, name, c.Bool("yes"), c.Bool("json"))
+		},
+	})
+}
+
+func runOpRetry(ctx context.Context, env Env, name string, yes, asJSON bool) error {
+	v, err := openBoard(ctx, env, true)
+	if err != nil {
+		return err
+	}
+	s, err := v.op(name)
+	if err != nil {
+		return err
+	}
+	o := s.Op()
+	if err := v.retryable(o); err != nil {
+		return err
+	}
+	t, err := v.task(o.Task)
+	if err != nil {
+		return err
+	}
+	if err := review.Readyable(t); err != nil {
+		return err
+	}
+	h, err := v.human(ctx, asksFor(t, v.cfg.Contract.Roles), "op retry "+o.ID, string(t.ID), yes)
+	if err != nil {
+		return err
+	}
+	b, err := review.Again(t, ending(o), h)
+	if err != nil {
+		return err
+	}
+	msg := trailers(fmt.Sprintf("board: %s is ready again", t.ID), "", "Odd-Task", string(t.ID), "Odd-Op", o.ID, "Odd-Ready-By", h.By())
+	oid, err := v.amend(ctx, repo.Changes{v.file(t.Path): b}, msg)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, map[string]string{"op": o.ID, "task": string(t.ID), "state": string(board.Ready), "by": h.By(), "commit": string(oid)})
+	}
+	return printRows(env, [][]string{{string(t.ID), string(board.Ready), h.By(), short(oid)}})
+}
+
+// retryable refuses an op that has no ending to learn from, or whose task went on.
+func (v *view) retryable(o pipeline.Op) error {
+	switch {
+	case o.Phase == pipeline.Waiting:
+		return refuse("state", "op retry %s: it waits for a person; odd reject %s --retry turns it down and tries again", o.ID, o.Task)
+	case !o.Ended():
+		return refuse("state", "op retry %s: %s is at work on it, in %s", o.ID, o.Run, o.Phase)
+	case o.Phase == pipeline.Complete:
+		return refuse("state", "op retry %s: it is complete, %s; add a new task", o.ID, o.Reason)
+	}
+	stories, err := v.stories()
+	if err != nil {
+		return err
+	}
+	for _, s := range stories {
+		if later := s.Op(); later.Task == o.Task && later.Began.After(o.Began) {
+			return refuse("state", "op retry %s: %s was made for %s after it; retry that one", o.ID, later.ID, o.Task)
+		}
+	}
+	return nil
+}
+
+// ending is what the next attempt is told of an op. A person's own no is among
+// the task's rejections already.
+func ending(o pipeline.Op) string {
+	if o.Reason == pipeline.Rejected || o.Reason == pipeline.CancelledByPerson {
+		return ""
+	}
+	text := fmt.Sprintf("%s ended as %s, %s: %s", o.ID, o.Phase, o.Reason, pipeline.Explain(o.Reason))
+	if note := o.Last().Note; note != "" {
+		text += ". " + note
+	}
+	return text
+}

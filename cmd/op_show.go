@@ -1,0 +1,111 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/pipeline"
+)
+
+func opShow(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "show",
+		Usage:       "show one change: where it is, why, what was judged, what it took",
+		ArgsUsage:   "OP",
+		Description: "odd op show 7QK2ZP",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			name, err := oneArg(c, "an op")
+			if err != nil {
+				return err
+			}
+			return runOpShow(c.Context, env, name, c.Bool("json"))
+		},
+	})
+}
+
+// opShown is an op as --json shows it.
+type opShown struct {
+	opRow
+	Facts  map[string]string `json:"facts"`
+	Sound  bool              `json:"sound"` // its records hold
+	Means  string            `json:"means,omitempty"`
+	Note   string            `json:"note,omitempty"`
+	Branch string            `json:"branch,omitempty"`
+	Commit string            `json:"commit,omitempty"`
+	Phases []opPhase         `json:"phases"`
+}
+
+type opPhase struct {
+	Phase   pipeline.Phase `json:"phase"`
+	Started string         `json:"started"`
+	Elapsed int64          `json:"elapsed_ms"`
+	Spent   int64          `json:"spent_micro_usd,omitempty"`
+	Note    string         `json:"note,omitempty"`
+}
+
+func shown(s pipeline.Story) opShown {
+	o := s.Op()
+	out := opShown{opRow: opRowOf(o), Facts: o.Facts(), Sound: s.Sound, Means: pipeline.Explain(o.Reason), Phases: []opPhase{}}
+	if o.Ended() {
+		out.Note = o.Last().Note
+	}
+	if len(o.Moved) > 0 {
+		out.Branch, out.Commit = strings.TrimPrefix(o.Moved[0].Ref, "refs/heads/"), o.Moved[0].New
+	}
+	for _, p := range pipeline.Passages(s) {
+		out.Phases = append(out.Phases, opPhase{p.Phase, stamp(p.Started), p.Elapsed().Milliseconds(), p.Spent, p.Note})
+	}
+	return out
+}
+
+func runOpShow(ctx context.Context, env Env, name string, asJSON bool) error {
+	_, s, err := opOpen(ctx, env, name)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, shown(s))
+	}
+	_, err = io.WriteString(env.Stdout, shown(s).card())
+	return err
+}
+
+// card is the op on one screen.
+func (s opShown) card() string {
+	b := &strings.Builder{}
+	line := func(key, format string, args ...any) {
+		if text := cell(fmt.Sprintf(format, args...)); text != "" {
+			fmt.Fprintf(b, "%-10s%s\n", key, text)
+		}
+	}
+	line("op", "%s", s.Op)
+	line("task", "%s", s.Task)
+	line("is", "%s", s.state())
+	line("because", "%s", s.Note)
+	line("means", "%s", s.Means)
+	line("tier", "%s", s.Tier)
+	line("began", "%s by %s", s.Began, s.Run)
+	line("until", "%s", s.Until)
+	line("spent", "$%s", budget.MicroUSD(s.Spent))
+	line("base", "%s", s.Facts[pipeline.FactBase])
+	line("candidate", "%s", s.Facts[pipeline.FactCandidate])
+	line("rules", "%s", s.Facts[pipeline.FactRules])
+	if s.Commit != "" {
+		line("commit", "%s on %s", s.Commit, s.Branch)
+	}
+	if !s.Sound {
+		line("records", "do not hold; odd check lists what is wrong")
+	}
+	for i, p := range s.Phases {
+		took := (time.Duration(p.Elapsed) * time.Millisecond).String()
+		line([]string{"phases", ""}[min(i, 1)], "%-9s %8s  %s", p.Phase, took, p.Note)
+	}
+	return b.String()
+}

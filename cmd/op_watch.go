@@ -1,0 +1,146 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/pipeline"
+)
+
+// watchWait is how long odd op watch waits between two looks.
+const watchWait = 500 * time.Millisecond
+
+func opWatch(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "watch",
+		Usage:       "show what this clone's drain is at work on, until it is done: a line an op, live in a terminal",
+		Description: "odd op watch\nodd op watch --once",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "once", Usage: "look once"},
+			&cli.BoolFlag{Name: "follow", Usage: "go on when nothing runs any more"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			if c.Bool("once") && c.Bool("follow") {
+				return usage("op watch: --once looks once, --follow never ends; choose one")
+			}
+			return runOpWatch(c.Context, env, watch{once: c.Bool("once"), follow: c.Bool("follow"), json: c.Bool("json")})
+		},
+	})
+}
+
+// watch is a look at what runs, over and over.
+type watch struct {
+	once, follow, json bool
+
+	told  map[string]string // what was last printed of each op, where lines are not rewritten
+	drawn int               // lines on the terminal as they stand
+}
+
+func runOpWatch(ctx context.Context, env Env, w watch) error {
+	at, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	w.told = map[string]string{}
+	for {
+		now := env.Now()
+		beats := slices.DeleteFunc(pipeline.Beats(at.repo.Live()), func(b pipeline.Beat) bool { return !b.Alive(now) })
+		if err := w.print(env, beats, now); err != nil {
+			return err
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case w.once, len(beats) == 0 && !w.follow:
+			return w.end(ctx, env)
+		}
+		env.Sleep(watchWait)
+	}
+}
+
+// print shows the ops that are at work: on a terminal over the lines of the look
+// before, elsewhere a line whenever one is in another phase.
+func (w *watch) print(env Env, beats []pipeline.Beat, now time.Time) error {
+	live := env.Terminal && env.Getenv("TERM") != "dumb" && !w.json
+	var b strings.Builder
+	if live && w.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA\x1b[J", w.drawn)
+	}
+	w.drawn = len(beats)
+	for _, beat := range beats {
+		phase := string(beat.Phase)
+		if beat.Tries > 1 {
+			phase = fmt.Sprintf("%s, try %d", phase, beat.Tries)
+		}
+		if !live && w.told[beat.Op] == phase {
+			continue
+		}
+		w.told[beat.Op] = phase
+		b.WriteString(w.line(env, watchRow{beat.Op, beat.Task, phase, int64(now.Sub(beat.Began).Round(time.Second) / time.Second), beat.Spent, beat.Run}))
+	}
+	_, err := env.Stdout.Write([]byte(b.String()))
+	return err
+}
+
+// watchRow is an op at one moment, as --json tells it, a line each.
+type watchRow struct {
+	Op      string `json:"op"`
+	Task    string `json:"task"`
+	Phase   string `json:"phase"` // or its ending and the reason
+	Elapsed int64  `json:"elapsed_s"`
+	Spent   int64  `json:"spent_micro_usd"`
+	Run     string `json:"run"`
+}
+
+func (w *watch) line(env Env, r watchRow) string {
+	if w.json {
+		b, err := json.Marshal(r)
+		if err != nil {
+			panic("unreachable: " + err.Error()) // texts and integers
+		}
+		return string(b) + "\n"
+	}
+	cells := []string{r.Op, cell(r.Phase), fmt.Sprintf("%ds", r.Elapsed), "$" + budget.MicroUSD(r.Spent).String(), cell(r.Task)}
+	if env.Terminal {
+		return fmt.Sprintf("%-29s  %-16s  %6s  %8s  %s\n", cells[0], cells[1], cells[2], cells[3], cells[4])
+	}
+	return strings.Join(cells, "\t") + "\n"
+}
+
+// end tells what became of the ops that were seen at work.
+func (w *watch) end(ctx context.Context, env Env) error {
+	if len(w.told) == 0 {
+		talk(env, "op watch: no drain of this clone is at work on a change")
+	}
+	if len(w.told) == 0 || w.once {
+		return nil
+	}
+	v, err := openCurrent(ctx, env)
+	if err != nil {
+		return err
+	}
+	stories, err := v.stories()
+	if err != nil {
+		return err
+	}
+	for _, s := range stories {
+		if o := s.Op(); w.told[o.ID] != "" {
+			r := opRowOf(o)
+			if _, err := fmt.Fprint(env.Stdout, w.line(env, watchRow{o.ID, o.Task, r.state(), r.Elapsed / 1000, o.Spent, o.Run})); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package repo
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/google/renameio/v2"
+)
+
+// Live is what a run of this clone that is at work shows of itself, nil for
+// nothing. It is disposable: a run that was killed leaves it behind, and its reader
+// looks at the moments it names.
+func (r *Repo) Live() []byte {
+	b, err := os.ReadFile(r.oddDir("live.jsonl"))
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// Show keeps b, whole, for Live: $GIT_COMMON_DIR/odd/live.jsonl, written aside and
+// renamed. Nothing to show takes the file away. Only who holds the drain lock calls it.
+func (r *Repo) Show(b []byte) error {
+	if len(b) == 0 {
+		if err := os.Remove(r.oddDir("live.jsonl")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	if err := os.MkdirAll(r.oddDir(), 0o777); err != nil {
+		return err
+	}
+	return renameio.WriteFile(r.oddDir("live.jsonl"), b, 0o600)
+}
