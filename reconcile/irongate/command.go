@@ -143,6 +143,7 @@ type walker struct {
 	seen    map[string]bool // findings and reasons given
 	sums    map[string]bool // variables that arithmetic computes
 	set     map[string]bool // variables the line sets, and whether it tells to what
+	gitIn   []string        // folders below the top that git works in
 	depth   int             // of shells
 	inside  int             // of programs
 	listed  int
@@ -155,6 +156,7 @@ func newWalker(p CommandPolicy) *walker {
 
 func (w *walker) verdict() CommandVerdict {
 	w.computed()
+	w.gitMade()
 	slices.Sort(w.v.Reads)
 	slices.Sort(w.v.Writes)
 	w.v.Reads, w.v.Writes = slices.Compact(w.v.Reads), slices.Compact(w.v.Writes)

@@ -60,7 +60,7 @@ func TestCommandReads(t *testing.T) {
 		{"rg -n foo --glob '*.go'", ""},
 		{"git log --oneline -5", ""},
 		{"git diff HEAD~1 -- a.go", ""},
-		{"git -C sub status", ""},
+		{"git -C sub status", "?"}, // sub may be a repository of its own
 		{"git --no-pager blame a.go", ""},
 		{"git branch -a", ""},
 		{"git stash list", ""},
@@ -77,7 +77,7 @@ func TestCommandReads(t *testing.T) {
 		{"awk -F: '{print $1}' a.txt", ""},
 		{"awk '$1 == 2 || $2 >= 3 {print}' a.txt", ""},
 		{"go vet ./... && go list -m all", ""},
-		{"go build ./...", ""},
+		{"go build -o /dev/null ./...", ""},
 		{"for f in *.go; do wc -l \"$f\"; done", ""},
 		{"if [ -f a ]; then cat a; else echo none; fi", ""},
 		{"x=$(git rev-parse HEAD); echo $x", ""},
@@ -141,7 +141,7 @@ func TestCommandWrites(t *testing.T) {
 		{"(cd docs && touch a); touch b", "+b +docs/a"},
 		{"cd docs && touch a; touch b", "+b +docs/a +docs/b"},
 		{"env -C docs touch a", "+docs/a"},
-		{"git -C docs rm a.md", "+docs/a.md"},
+		{"git -C docs rm a.md", "+docs/a.md ?"}, // and so may docs
 		{"bash -c 'cd docs && touch a'", "+docs/a"},
 		{"sh <<'EOF'\ntouch a\nEOF", "+a"},
 		{"bash <<< 'touch a'", "+a"},
@@ -167,7 +167,7 @@ func TestCommandWrites(t *testing.T) {
 		{`t"ou"ch 'a'\ b`, "+a b"},
 		{"\\rm a", "+a"},
 		{"ls > /dev/null", ""},
-		{"touch $PWD/a \"${PWD}/b\"", "+a +b"},
+		{"touch \"$PWD/a\" \"${PWD}/b\"", "+a +b"},
 	})
 }
 

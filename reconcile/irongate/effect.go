@@ -92,6 +92,9 @@ func (w *walker) writes(c call, tree bool, names []word) {
 			w.pend("%s writes to %s, and the line does not tell what that is", c.name(), n.text)
 			continue
 		}
+		if w.climbs(c.dirs, n.text) && !outside(w.resolve(c.dirs.at[0], n.text)) {
+			w.pend("%s writes to %s, and a .. behind a link does not lead back", c.name(), n.text)
+		}
 		if c.dirs.lost && !strings.HasPrefix(n.text, "/") {
 			w.pend("%s writes to %s in a folder that the line does not tell", c.name(), n.text)
 		}
@@ -99,6 +102,36 @@ func (w *walker) writes(c call, tree bool, names []word) {
 			w.wrote(c, w.resolve(d, n.text), tree)
 		}
 	}
+}
+
+// climbs reports whether a name leads up from a symbolic link: the system goes to
+// the folder above what the link leads to, not above the link.
+func (w *walker) climbs(from dirs, name string) bool {
+	if !strings.Contains("/"+name+"/", "/../") {
+		return false
+	}
+	if strings.HasPrefix(name, "/") || w.p.Files == nil {
+		return strings.HasPrefix(name, "/") || strings.Contains(strings.TrimLeft(name, "./"), "/../")
+	}
+	return slices.ContainsFunc(from.at, func(at string) bool {
+		for _, part := range strings.Split(name, "/") {
+			if part == ".." && w.linked(at) {
+				return true
+			}
+			at = path.Join(at, part)
+		}
+		return false
+	})
+}
+
+// linked reports whether a folder of the work tree is reached over a symbolic link.
+func (w *walker) linked(dir string) bool {
+	for at := dir; w.p.Files != nil && !outside(at) && at != "."; at = path.Dir(at) {
+		if info, err := fs.Lstat(w.p.Files, at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // harmless are the devices that keep nothing.
@@ -134,10 +167,8 @@ func (w *walker) wroteInside(c call, r string, tree bool) {
 		}
 		return
 	}
-	for at := r; at != "." && at != "/"; at = path.Dir(at) {
-		if info, err := fs.Lstat(w.p.Files, at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			w.unknown("%s is a symbolic link", at)
-		}
+	if w.linked(r) {
+		w.unknown("%s is reached over a symbolic link", r)
 	}
 	if info, err := fs.Lstat(w.p.Files, r); err != nil || !info.IsDir() {
 		w.v.Writes = append(w.v.Writes, r)

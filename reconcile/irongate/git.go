@@ -2,6 +2,8 @@ package irongate
 
 import (
 	"fmt"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 )
@@ -10,8 +12,8 @@ import (
 // after all.
 var gitReads = map[string]string{
 	"log": "output ext-diff", "diff": "output ext-diff", "show": "output ext-diff", "diff-tree": "output ext-diff", "diff-index": "output ext-diff", "diff-files": "output ext-diff",
-	"whatchanged": "output ext-diff", "range-diff": "output ext-diff", "status": "", "blame": "", "annotate": "", "grep": "O open-files-in-pager", "ls-files": "", "ls-tree": "",
-	"rev-parse": "", "rev-list": "", "cat-file": "textconv filters", "describe": "", "shortlog": "", "name-rev": "", "merge-base": "", "for-each-ref": "", "show-ref": "", "show-branch": "",
+	"whatchanged": "output ext-diff", "range-diff": "output ext-diff", "status": "", "blame": "output", "annotate": "output", "grep": "O open-files-in-pager", "ls-files": "", "ls-tree": "",
+	"rev-parse": "", "rev-list": "output", "cat-file": "textconv filters", "describe": "", "shortlog": "output", "name-rev": "", "merge-base": "", "for-each-ref": "", "show-ref": "", "show-branch": "",
 	"cherry": "", "count-objects": "", "fsck": "lost-found", "check-ignore": "", "check-attr": "", "check-ref-format": "", "var": "", "version": "", "help": "w web", "hash-object": "w",
 	"verify-commit": "", "verify-tag": "", "stripspace": "", "interpret-trailers": "in-place trailer-command", "patch-id": "", "merge-tree": "",
 }
@@ -20,7 +22,7 @@ var gitReads = map[string]string{
 // with none where "" is among them.
 var gitLists = map[string][]string{
 	"stash": {"list", "show"}, "remote": {"", "get-url"}, "reflog": {"", "show", "exists"}, "worktree": {"list"}, "submodule": {"", "status", "summary"},
-	"notes": {"", "list", "show"}, "bisect": {"log", "view", "visualize"}, "sparse-checkout": {"list"}, "lfs": {"ls-files", "status"}, "bundle": {"verify", "list-heads"}, "symbolic-ref": {"HEAD"},
+	"notes": {"", "list", "show"}, "bisect": {"log"}, "sparse-checkout": {"list"}, "lfs": {"ls-files", "status"}, "bundle": {"verify", "list-heads"}, "symbolic-ref": {"HEAD"},
 }
 
 // gitDenials are git's verbs that no machine runs, with the words or flags that
@@ -50,6 +52,7 @@ func (w *walker) git(c call) {
 	if len(args) == 0 {
 		return
 	}
+	w.gitWorks(c.dirs)
 	verb := args[0]
 	if !verb.known {
 		w.hard("command_dynamic", "which verb of git "+verb.text+" is, the line does not tell", "write the verb")
@@ -65,6 +68,46 @@ func (w *walker) git(c call) {
 	}
 	w.gitDenied(verb.text, p)
 	w.gitVerb(c, verb.text, args, p)
+}
+
+// gitWorks looks at the folders git is to work in. Below the top, one that looks
+// like a repository is one, and git runs what its config says.
+func (w *walker) gitWorks(in dirs) {
+	if in.lost {
+		w.pend("git works in a folder that the line does not tell")
+	}
+	for _, d := range in.at {
+		switch {
+		case outside(d):
+			w.pend("git works in another repository, %s", d)
+			continue
+		case w.p.Files == nil && d != ".":
+			w.pend("git works in %s, and the work tree is not at hand to see whether that is a repository of its own", d)
+		}
+		if d != "." {
+			w.gitIn = append(w.gitIn, d)
+		}
+		for ; d != "." && w.p.Files != nil; d = path.Dir(d) {
+			_, head := fs.Lstat(w.p.Files, path.Join(d, "HEAD"))
+			if _, own := fs.Lstat(w.p.Files, path.Join(d, ".git")); head == nil || own == nil {
+				w.pend("git works in %s, which may be a repository with settings of its own", d)
+				break
+			}
+		}
+	}
+}
+
+// gitMade says that the line may itself make a repository of a folder that git
+// works in.
+func (w *walker) gitMade() {
+	for _, d := range w.gitIn {
+		for _, r := range w.v.Writes {
+			at := strings.TrimSuffix(r, "/**")
+			if strings.HasPrefix(d+"/", at+"/") || path.Base(Fold(at)) == "head" {
+				w.unknown("git works in %s, and the line writes what could make a repository of it", d)
+			}
+		}
+	}
 }
 
 // gitFlags judges the flags before git's verb.
@@ -85,11 +128,11 @@ func (w *walker) gitFlags(c call) (call, []word) {
 				w.hard("command_git_config", "git -c "+value.text+" changes what git runs", "run git with the repository's own settings")
 			}
 			args = args[min(1, len(args)-1):]
-		case slices.Contains([]string{"--git-dir", "--work-tree", "--exec-path", "--config-env", "--namespace", "--super-prefix", "--attr-source"}, flag):
+		case slices.Contains([]string{"--git-dir", "--work-tree", "--exec-path", "--config-env", "--namespace", "--super-prefix", "--attr-source", "--bare"}, flag):
 			if flag != "--exec-path" || has {
 				w.hard("command_git_config", "git "+flag+" makes git work on another repository", "run git as it is in this repository")
 			}
-			if !has && flag != "--exec-path" {
+			if !has && flag != "--exec-path" && flag != "--bare" {
 				args = args[min(1, len(args)-1):]
 			}
 		}
@@ -149,7 +192,8 @@ func (w *walker) gitVerb(c call, verb string, args []word, p parsed) {
 	case reads:
 		w.gitShows(c, verb, flags, p)
 	case slices.Contains(gitLists[verb], first) && (first != "HEAD" || len(p.operands) == 1):
-	case verb == "apply" && p.has("stat", "numstat", "summary", "check") && !p.has("apply", "index"):
+		w.gitShows(c, verb, "output ext-diff", p)
+	case verb == "apply" && p.has("stat", "numstat", "summary", "check") && !p.has("apply", "index", "3way", "reject", "build-fake-ancestor"):
 	case verb == "branch" || verb == "tag":
 		w.gitNames(verb, p)
 	case verb == "rm" || verb == "restore" || verb == "checkout" || verb == "mv":

@@ -1,6 +1,8 @@
 package irongate
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -13,7 +15,7 @@ type wrapper struct {
 }
 
 var wrappers = map[string]wrapper{
-	"env":        {"uCS", []string{"unset", "chdir", "split-string"}, 0},
+	"env":        {"uCSa", []string{"unset", "chdir", "split-string", "argv0"}, 0},
 	"nice":       {"n", []string{"adjustment"}, 0},
 	"nohup":      {"", nil, 0},
 	"time":       {"fo", []string{"format", "output"}, 0},
@@ -32,7 +34,7 @@ var wrappers = map[string]wrapper{
 	"unbuffer":   {"", nil, 0},
 	"caffeinate": {"tw", nil, 0},
 	"chronic":    {"", nil, 0},
-	"xargs":      {"adEILnPs", []string{"arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace", "process-slot-var"}, 0},
+	"xargs":      {"adEILnPs", []string{"arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"}, 0},
 	"flock":      {"wE", []string{"timeout", "wait", "conflict-exit-code"}, 1},
 	"watch":      {"ndt", []string{"interval"}, 0},
 	"strace":     {"eopPsua", nil, 0},
@@ -74,7 +76,10 @@ func (w *walker) wrapped(c call, name string, wrap wrapper) {
 		w.variable(variable, value)
 		rest = rest[1:]
 	}
-	if wrap.operands > len(rest) {
+	switch {
+	case name == "strace" || name == "ltrace" || name == "busybox" && p.has("install"):
+		w.pend("%s does more than it is told here", name)
+	case wrap.operands > len(rest):
 		return
 	}
 	if name == "flock" {
@@ -149,31 +154,28 @@ func takesNext(flag string, wrap wrapper) bool {
 // fromInput is the argv of a program that xargs runs: what it reads from its
 // input takes the place of the mark, or stands at the end.
 func (w *walker) fromInput(p parsed, rest []word) []word {
-	mark := ""
-	if o, ok := p.option("I", "i", "replace"); ok {
-		mark = o.value.text
-		if mark == "" {
-			mark = "{}"
-		}
+	if p.has("i", "e", "l") {
+		w.pend("how much of its words xargs takes for itself, its flag does not tell; use -I, -E or -L")
 	}
-	return filled(rest, mark)
+	o, ok := p.option("I", "replace")
+	switch {
+	case !ok:
+		return append(slices.Clone(rest), word{text: "…"})
+	case o.value.text == "":
+		return filled(rest, "{}", "")
+	}
+	return filled(rest, o.value.text, "")
 }
 
-// filled marks the words that another program's output fills in.
-func filled(argv []word, mark string) []word {
+// filled marks the words that another program's output fills in, which begins
+// with lead.
+func filled(argv []word, mark, lead string) []word {
 	var out []word
 	for _, a := range argv {
-		if at := strings.Index(a.text, mark); mark != "" && at >= 0 {
-			lead := a.text[:at]
-			if at == 0 {
-				lead = "./" // a file's name, not a flag
-			}
-			a = word{text: a.text, lead: lead}
+		if at := strings.Index(a.text, mark); at >= 0 {
+			a = word{text: a.text, lead: cmp.Or(a.text[:at], lead)}
 		}
 		out = append(out, a)
-	}
-	if mark == "" {
-		out = append(out, word{text: "…", lead: "./"})
 	}
 	return out
 }

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // call judges one program being run: first what is denied, then what it runs in
@@ -87,7 +89,7 @@ func known(name string) bool {
 
 // builtins of the shell that write nothing and run nothing. A name they set is
 // judged apart.
-var builtins = strings.Fields(`: true false echo printf test [ pwd exit return break continue shift set shopt read unset wait times umask ulimit getopts hash type jobs bg fg local
+var builtins = strings.Fields(`: true false echo printf test [ pwd exit return break continue shift set shopt read unset wait times umask ulimit getopts hash type bg fg
 	mapfile readarray logout suspend caller disown help dirs let`)
 
 // readers are the programs that write nothing, with the flags that make them
@@ -98,8 +100,8 @@ var readers = map[string]string{
 	"basename": "", "dirname": "", "realpath": "", "readlink": "", "date": "-s --set", "printenv": "", "which": "", "whoami": "", "id": "", "uname": "", "groups": "", "logname": "", "arch": "",
 	"nproc": "", "uptime": "", "sleep": "", "seq": "", "expr": "", "tac": "", "rev": "", "nl": "", "fold": "", "fmt": "", "column": "", "paste": "", "join": "", "od": "", "hexdump": "",
 	"strings": "", "md5sum": "", "sha1sum": "", "sha224sum": "", "sha256sum": "", "sha384sum": "", "sha512sum": "", "b2sum": "", "cksum": "", "shasum": "", "md5": "", "base64": "-o --output", "base32": "", "jq": "",
-	"tree": "-o --output", "less": "-o -O -k --log-file --LOG-FILE --lesskey-file", "cal": "", "factor": "", "numfmt": "", "tsort": "", "ps": "", "free": "", "locale": "", "tty": "", "look": "", "cloc": "--out --report-file", "tokei": "",
-	"yq": "-i --inplace -s --split-exp", "iconv": "-o --output", "getconf": "", "hostname": "-F --file -b", "zcat": "", "zgrep": "", "pgrep": "", "lsof": "", "bat": "--pager", "exa": "", "eza": "", "staticcheck": "",
+	"tree": "-o -R --output", "cal": "", "factor": "", "numfmt": "", "tsort": "", "ps": "", "free": "", "locale": "", "tty": "", "look": "", "tokei": "",
+	"yq": "-i --inplace -s --split-exp --split-exp-file", "iconv": "-o --output", "getconf": "", "hostname": "-F --file -b", "zcat": "", "zgrep": "", "pgrep": "", "lsof": "", "exa": "", "eza": "", "staticcheck": "",
 }
 
 // valued are the letters of a reader that take a value, so that a value is not
@@ -172,21 +174,27 @@ func (w *walker) reader(c call, flags string) {
 }
 
 // settingBuiltins set the variables that their operands name.
-var settingBuiltins = strings.Fields("read unset mapfile readarray getopts let")
+var settingBuiltins = strings.Fields("read unset mapfile readarray getopts let wait")
 
 // builtin judges a word of the shell that runs nothing: a name it sets may
 // steer other programs, or hold text that is run on the way.
 func (w *walker) builtin(c call) {
 	p := c.options("vdinNptuaCcOs")
+	told := !slices.ContainsFunc(c.argv[1:], func(a word) bool { return !a.known })
 	switch name := c.name(); {
+	case name == "set" || name == "shopt":
+		w.settings(c)
+	case name == "test" || name == "[":
+		w.tests(c, told)
 	case name == "hash" && len(c.argv) > 1:
 		w.pend("hash can make a name stand for another program")
 	case (name == "mapfile" || name == "readarray") && p.has("C", "c"):
 		w.pend("%s -C runs a command", name)
 	case name == "printf":
 		if o, ok := p.option("v"); ok {
-			w.variable(o.value.text, "")
-			w.sets(o.value.text, false)
+			w.names(c, o.value)
+		} else if c.argv[min(1, len(c.argv)-1)].splits {
+			w.pend("printf is given words that the line does not tell; quote the expansion")
 		}
 	case name == "echo" || name == ":":
 		return // they expand nothing more
@@ -197,10 +205,59 @@ func (w *walker) builtin(c call) {
 		}
 	}
 	if slices.Contains(settingBuiltins, c.name()) {
-		for _, a := range p.operands {
-			name, _, _ := strings.Cut(a.text, "=")
+		w.names(c, c.argv[1:]...)
+	}
+}
+
+// tests judges test and [, which with -v compute the index of a variable: it must
+// not come out of an expansion.
+func (w *walker) tests(c call, told bool) {
+	for _, a := range c.argv[1:] {
+		name := strings.Trim(a.text, "${}")
+		switch {
+		case !told && a.is("-v"), a.splits && !syntax.ValidName(name) && name != "?" && name != "#":
+			w.pend("%s may be told to look at a variable whose name runs a command; quote the expansion", c.name())
+		case a.splits && syntax.ValidName(name):
+			w.sums[name] = true
+		}
+	}
+}
+
+// names judges variables that a word of the shell sets. A value of a flag is
+// judged as a name too: which flags have one, the words do not agree on.
+func (w *walker) names(c call, names ...word) {
+	for _, a := range names {
+		if !a.known {
+			w.pend("%s sets %s, and the line does not tell what that is", c.name(), a.text)
+			continue
+		}
+		name, _, _ := strings.Cut(a.text, "=")
+		for ; strings.HasPrefix(a.text, "-") && name != ""; name = name[1:] { // a name may stand close to its letter
 			w.variable(name, "")
-			w.sets(name, false)
+		}
+		w.variable(name, "")
+		w.sets(name, false)
+	}
+}
+
+// tameSettings are settings of the shell that do not change what a line means.
+var tameSettings = strings.Fields("errexit nounset pipefail noglob noclobber xtrace verbose noexec globstar nullglob dotglob failglob nocaseglob nocasematch inherit_errexit")
+
+// settings judges set and shopt: some settings make other text of the line run
+// than its syntax tree shows.
+func (w *walker) settings(c call) {
+	for _, a := range c.argv[1:] {
+		switch {
+		case a.is("--", "-") && c.name() == "set":
+			return
+		case !a.known:
+			w.pend("%s is given words that the line does not tell", c.name())
+		case strings.HasPrefix(a.text, "-") || strings.HasPrefix(a.text, "+"):
+			if letters := "euxvfCno"; c.name() == "set" && strings.Trim(a.text[1:], letters) != "" || c.name() == "shopt" && strings.Trim(a.text[1:], "supqo") != "" {
+				w.pend("%s %s changes how the shell reads the line", c.name(), a.text)
+			}
+		case !slices.Contains(tameSettings, a.text):
+			w.pend("%s %s changes how the shell reads the line", c.name(), a.text)
 		}
 	}
 }

@@ -38,7 +38,8 @@ func (w *walker) goTool(c call) {
 func (w *walker) moved(from dirs, folder word) dirs {
 	to := dirs{lost: from.lost || !folder.known}
 	for _, d := range from.at {
-		to = to.or(dirs{at: []string{w.resolve(d, folder.text)}})
+		at := w.resolve(d, folder.text)
+		to = to.or(dirs{at: []string{at}, lost: w.linked(at) || w.climbs(from, folder.text)})
 	}
 	return to
 }
@@ -55,17 +56,22 @@ func (w *walker) goVerb(c call, verb word, p parsed) {
 	case verb.is("env"):
 		w.hard("command_environment", "go env -w changes how every go command works", "leave it out")
 	case verb.is("build") && p.has("o"):
-	case verb.is("build") && slices.ContainsFunc(p.operands, func(o word) bool { return strings.HasSuffix(o.text, "...") }):
 	case verb.is("mod") && sub.is("tidy", "edit", "init"):
 		w.write(c, word{text: "go.mod", known: true}, word{text: "go.sum", known: true})
 	case verb.is("mod") && sub.is("vendor"):
 		w.writeTree(c, word{text: "vendor", known: true})
 	case verb.is("work"):
 		w.write(c, word{text: "go.work", known: true}, word{text: "go.work.sum", known: true})
+	case verb.is("build"):
+		w.pend("go build leaves a program where a pattern means one; go vet looks, go build -o /dev/null compiles")
 	default:
 		w.pend("what go %s writes is not known", verb.text)
 	}
 }
+
+// findTests are find's tests that take one word, whatever it is.
+var findTests = strings.Fields(`-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -newer -anewer -cnewer -samefile -type -xtype
+	-size -mtime -mmin -ctime -cmin -atime -amin -user -group -uid -gid -perm -maxdepth -mindepth -inum -links -printf`)
 
 // findTool judges find: where it starts, what it runs and what it removes.
 func (w *walker) findTool(c call) {
@@ -75,6 +81,9 @@ func (w *walker) findTool(c call) {
 	}
 	var starts []word
 	for len(args) > 0 && !strings.HasPrefix(args[0].lead, "-") && !args[0].is("(", "!") {
+		if !args[0].known && (args[0].splits || args[0].lead == "") {
+			w.pend("find is given words that the line does not tell")
+		}
 		starts = append(starts, args[0])
 		args = args[1:]
 	}
@@ -84,8 +93,8 @@ func (w *walker) findTool(c call) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
-		case !a.known && a.lead == "":
-			if i == 0 || !strings.HasPrefix(args[i-1].lead, "-") {
+		case !a.known && (a.splits || a.lead == ""):
+			if a.splits || a.glob || i == 0 || !args[i-1].is(findTests...) {
 				w.pend("find is given words that the line does not tell")
 			}
 		case a.is("-delete"):
@@ -100,7 +109,7 @@ func (w *walker) findTool(c call) {
 				end++
 			}
 			if end > i+1 {
-				w.call(c.with(filled(args[i+1:end], "{}")))
+				w.call(c.with(filled(args[i+1:end], "{}", "./")))
 			}
 			i = end
 		}

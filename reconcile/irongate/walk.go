@@ -110,6 +110,7 @@ func (w *walker) cmd(c syntax.Command, in dirs, from input) (ok, bad dirs) {
 		return in, in
 	case *syntax.DeclClause:
 		for _, a := range c.Args {
+			w.declared(a)
 			w.assign(a)
 			w.expansions(a, in)
 		}
@@ -173,6 +174,9 @@ func (w *walker) compound(c syntax.Command, in dirs, from input) dirs {
 				v := readWord(item)
 				w.sets(it.Name.Value, v.known)
 			}
+		}
+		if it, ok := c.Loop.(*syntax.CStyleLoop); ok {
+			w.sum(it.Init, it.Cond, it.Post)
 		}
 		branch(nil, c.Do)
 	}
@@ -320,7 +324,7 @@ func (w *walker) sum(ns ...syntax.Node) {
 func (w *walker) computed() {
 	for _, name := range slices.Sorted(maps.Keys(w.sums)) {
 		if told, set := w.set[name]; !told || !set {
-			w.unknown("arithmetic computes %s, and would run the commands in what it holds", name)
+			w.unknown("arithmetic or a test computes %s, and would run the commands in what it holds; quote it in a test", name)
 		}
 	}
 }
@@ -370,11 +374,22 @@ func (w *walker) cd(c call) (ok, bad dirs) {
 		w.unknown("cd goes where the line does not tell")
 		return dirs{at: c.dirs.at, lost: true}, c.dirs
 	}
-	to := dirs{}
-	for _, d := range c.dirs.at {
-		to = to.or(dirs{at: []string{w.resolve(d, args[0].text)}})
+	return w.moved(c.dirs, args[0]), c.dirs
+}
+
+// declared judges a flag of a declaration that makes a variable more than text.
+func (w *walker) declared(a *syntax.Assign) {
+	if !a.Naked || a.Value == nil {
+		return
 	}
-	return to, c.dirs
+	flags := readWord(a.Value).lead
+	switch {
+	case flags == "" || flags[0] != '-':
+	case strings.Contains(flags, "n"):
+		w.hard("command_environment", "the line gives a variable a second name", "use the variable's own name")
+	case strings.Contains(flags, "i"):
+		w.unknown("a declaration computes what a variable is set to, and would run the commands in that")
+	}
 }
 
 // assign judges a variable being set.
@@ -386,8 +401,11 @@ func (w *walker) assign(a *syntax.Assign) {
 		}
 		w.variable(a.Name.Value, v.text)
 		w.sets(a.Name.Value, v.known && a.Array == nil && a.Index == nil || numeric(a.Value))
-		if a.Index != nil {
-			w.sum(a.Index)
+		w.sum(a.Index)
+		if a.Array != nil {
+			for _, e := range a.Array.Elems {
+				w.sum(e.Index)
+			}
 		}
 	}
 	if a.Naked && a.Value != nil { // an argument of declare that only the shell can read
@@ -432,14 +450,15 @@ var steering = []string{
 	"PATH", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS4", "CDPATH", "HOME", "PWD", "OLDPWD", "SHELL", "PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER",
 	"LESSOPEN", "LESSCLOSE", "NODE_OPTIONS", "NODE_PATH", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "PERL5OPT", "PERL5LIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS",
 	"GOFLAGS", "GOROOT", "GOTOOLDIR", "GOPROXY", "GONOSUMDB", "GONOSUMCHECK", "GOINSECURE", "GOSUMDB", "GOENV", "GOTOOLCHAIN", "CC", "CXX", "AR", "RUSTC", "RUSTC_WRAPPER", "MAKEFLAGS", "MAKEFILES", "GZIP", "TAR_OPTIONS",
-	"RIPGREP_CONFIG_PATH", "ODD_TTY", "TERMINFO",
+	"RIPGREP_CONFIG_PATH", "ODD_TTY", "TERMINFO", "BASH_ALIASES", "BASH_CMDS", "BASH_LOADABLES_PATH", "GOCACHEPROG", "GOAUTH", "GOVCS", "GOWORK", "PKG_CONFIG", "FC", "GCCGO",
+	"GCONV_PATH", "LOCPATH", "NLSPATH", "GLIBC_TUNABLES", "AWKPATH", "AWKLIBPATH", "LESS", "LESSKEYIN", "LESSKEY_CONTENT",
 }
 
 // steeringPrefixes begin the names of more such variables.
-var steeringPrefixes = []string{"LD_", "DYLD_", "GIT_", "SSH_", "BASH_FUNC_", "NPM_CONFIG_", "npm_config_", "PIP_"}
+var steeringPrefixes = []string{"LD_", "DYLD_", "GIT_", "SSH_", "BASH_FUNC_", "NPM_CONFIG_", "npm_config_", "PIP_", "XDG_", "CGO_", "BAT_"}
 
 // tame are settings of such variables that only make programs do less.
-var tame = []string{"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_EDITOR=true", "GOPROXY=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=readonly", "GOFLAGS=-mod=vendor"}
+var tame = []string{"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_EDITOR=true", "GOPROXY=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=readonly", "GOFLAGS=-mod=vendor", "GOWORK=off", "CGO_ENABLED=0", "CGO_ENABLED=1"}
 
 // variable judges a variable that is set; value is "" where it is not told.
 func (w *walker) variable(name, value string) {

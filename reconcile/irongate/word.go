@@ -1,6 +1,7 @@
 package irongate
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -12,6 +13,8 @@ type word struct {
 	known bool   // the shell puts nothing in its place
 	glob  bool   // a pattern for the names of files; known is false then
 	lead  string // the literal text it begins with
+
+	splits bool // the shell may make several words of it
 }
 
 // is reports whether a word is known to be one of these.
@@ -35,8 +38,12 @@ func readWord(w *syntax.Word) word {
 		if out.known && known {
 			out.lead += s
 		}
+		if lit, ok := part.(*syntax.Lit); ok && out.known && glob && !strings.Contains(lit.Value, `\`) {
+			out.lead += lit.Value[:strings.IndexAny(lit.Value, "*?[")]
+		}
 		out.known = out.known && known
 		out.glob = out.glob || glob
+		out.splits = out.splits || several(part)
 	}
 	out.text = text.String()
 	if !out.known {
@@ -46,6 +53,22 @@ func readWord(w *syntax.Word) word {
 		}
 	}
 	return out
+}
+
+// several reports whether a shell may make more than one word of a part.
+func several(part syntax.WordPart) bool {
+	switch part := part.(type) {
+	case *syntax.ParamExp:
+		return part.Param == nil || part.Param.Value != "HOME"
+	case *syntax.CmdSubst:
+		return true
+	case *syntax.DblQuoted:
+		return slices.ContainsFunc(part.Parts, func(p syntax.WordPart) bool {
+			e, ok := p.(*syntax.ParamExp)
+			return ok && (e.Param == nil || e.Param.Value == "@" || e.Index != nil || e.Excl)
+		})
+	}
+	return false
 }
 
 func readPart(part syntax.WordPart, first bool) (text string, known, glob bool) {
@@ -160,9 +183,10 @@ func (c call) options(takes string, long ...string) parsed {
 	args := c.argv[1:]
 	for i := 0; i < len(args); i++ {
 		a := args[i]
+		out.dynamic = out.dynamic || a.splits
 		switch {
 		case !a.known && !strings.HasPrefix(a.lead, "-"):
-			out.dynamic = out.dynamic || a.lead == "" && !a.glob
+			out.dynamic = out.dynamic || a.lead == ""
 			out.operands = append(out.operands, a)
 		case !a.known:
 			out.dynamic = true
