@@ -13,7 +13,7 @@ func anchorGC(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "gc",
 		Usage:       "remove sessions that were never bound, and archive those whose permit is long over",
-		Description: "odd anchor gc\nodd anchor gc --max-age 48h",
+		Description: "odd anchor gc\nodd anchor gc --max-age 48h\n\nWhat is archived is kept for thirty days, or for --max-age where that is longer.",
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "max-age", Value: 24 * time.Hour, Usage: "how old a session must be, a `DURATION`"},
 			jsonFlag(),

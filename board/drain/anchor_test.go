@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/session"
 )
 
@@ -127,5 +129,40 @@ func TestAPermitMayEndBeforeItsSession(t *testing.T) {
 		if o.State != board.Blocked || !strings.Contains(o.Reason, c.want) && !strings.Contains(o.Reason, "A_PERMIT_EXPIRED") || o.Proposal != "" {
 			t.Errorf("%s: %+v", c.name, o)
 		}
+	}
+}
+
+// What a drain's permits left is forgotten a month later, and a handshake that a
+// killed one never bound is dropped by the next.
+func TestOldPermitsAreForgotten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a", "b", "c")
+	w.o.MaxTasks = 1
+	w.answer = func(context.Context, session.Request) (session.Emission, error) { return says(term("tide")), nil }
+	w.must()
+	first := w.held("archive")
+	w.now = w.now.Add(29 * 24 * time.Hour)
+	w.answer = func(context.Context, session.Request) (session.Emission, error) { return says(term("ebb")), nil }
+	w.must()
+	if n := len(w.held("archive")); len(first) != 1 || n != 2 {
+		t.Fatalf("%v, and later %d", first, n)
+	}
+	d, err := open(t.Context(), w.repo, w.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	desk, err := d.anchorage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	desk.World.Constitution = func(string) (anchor.Constitution, error) { return anchor.Constitution{Role: "shore-lead", Path: "odd.toml", SHA256: sum(nil)}, nil }
+	if res := desk.Identity(anchor.IdentityRequest{Role: "shore-lead", By: "a killed run"}); !res.Success {
+		t.Fatal(res.Errors)
+	}
+	w.now = w.now.Add(2 * 24 * time.Hour)
+	w.answer = func(context.Context, session.Request) (session.Emission, error) { return says(term("neap")), nil }
+	notes := w.must().Notes
+	if p, a := w.held("pending"), w.held("archive"); len(p) != 0 || len(a) != 2 || slices.Contains(a, first[0]) {
+		t.Errorf("pending %v, archive %v: %v", p, a, notes)
 	}
 }

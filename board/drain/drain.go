@@ -378,7 +378,7 @@ func (d *drain) one(ctx context.Context, t board.Task) error {
 	return d.settle(ctx, c, w)
 }
 
-// finish prunes and lets git tidy up.
+// finish prunes, forgets old permits and lets git tidy up.
 func (d *drain) finish(ctx context.Context) error {
 	var err error
 	if d.report.Spent, err = d.spent(""); err != nil {
@@ -389,6 +389,9 @@ func (d *drain) finish(ctx context.Context) error {
 		return nil
 	}
 	if _, err := d.repo.PruneRuns(ctx, d.Now().Add(-artifactAge)); err != nil {
+		return err
+	}
+	if err := d.forget(); err != nil {
 		return err
 	}
 	return d.repo.Maintain(ctx)

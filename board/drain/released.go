@@ -102,13 +102,11 @@ func (d *drain) releaseDead(ch repo.Changes) error {
 
 // bury releases what is active, and drops what was never bound.
 func (d *drain) bury() error {
-	store, err := d.anchors()
+	desk, err := d.anchorage()
 	if err != nil {
 		return err
 	}
-	h := &handshake{d: d, store: store, head: d.at.tip, files: d.at.files, law: anchor.Constitution{Path: "odd.toml"}}
-	desk := h.desk()
-	all, err := desk.List()
+	all, err := desk.Unreleased()
 	if err != nil {
 		return fmt.Errorf("the permits of earlier drains: %w", err)
 	}
@@ -129,6 +127,32 @@ func (d *drain) bury() error {
 	}
 	if pending {
 		_, err = desk.GC(time.Nanosecond)
+	}
+	return err
+}
+
+// anchorage is where this clone's drains bind, for what concerns no one session.
+func (d *drain) anchorage() (anchor.Desk, error) {
+	store, err := d.anchors()
+	if err != nil {
+		return anchor.Desk{}, err
+	}
+	h := &handshake{d: d, store: store, head: d.at.tip, files: d.at.files, law: anchor.Constitution{Path: "odd.toml"}}
+	return h.desk(), nil
+}
+
+// forget drops what a month has passed over of the permits there were; the
+// ledger has them for good.
+func (d *drain) forget() error {
+	desk, err := d.anchorage()
+	if err != nil {
+		return err
+	}
+	swept, err := desk.GC(24 * time.Hour)
+	for _, s := range swept {
+		if s.Problem != nil {
+			d.note(s.Problem.String())
+		}
 	}
 	return err
 }

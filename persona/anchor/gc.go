@@ -27,7 +27,12 @@ type Listed struct {
 // List tells everything in the state directory, pending before active before
 // archived, each by token. What does not read is listed with its problem, and so
 // is a pending session that is over and an active one whose permit does not hold.
-func (d Desk) List() ([]Listed, error) {
+func (d Desk) List() ([]Listed, error) { return d.list(pending, active, archive) }
+
+// Unreleased is List without what is archived.
+func (d Desk) Unreleased() ([]Listed, error) { return d.list(pending, active) }
+
+func (d Desk) list(places ...string) ([]Listed, error) {
 	state, err := d.Store.open(false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -38,7 +43,7 @@ func (d Desk) List() ([]Listed, error) {
 	defer state.close()
 	var out []Listed
 	c := d.check()
-	for _, place := range []string{pending, active, archive} {
+	for _, place := range places {
 		names, err := state.in(place)
 		if err != nil {
 			return nil, err
@@ -148,10 +153,10 @@ type Swept struct {
 
 // GC removes pending sessions older than maxAge or past their end, active ones
 // whose permit ended, or that do not read and are older, longer than maxAge ago
-// (they are archived first), and what is left of released ones. The age is
-// created_at's, else the directory's own time. What is no session's directory is
-// left and told, and so is one that another process works on. maxAge must be
-// positive.
+// (they are archived first), what is left of released ones, and records that were
+// archived thirty days ago, or maxAge where that is longer. The age is what the
+// record says, else the entry's own time. What is no session's is left and told,
+// and so is one that another process works on. maxAge must be positive.
 func (d Desk) GC(maxAge time.Duration) ([]Swept, error) {
 	if maxAge <= 0 {
 		return nil, fmt.Errorf("max age %s: must be more than nothing", maxAge)
@@ -161,10 +166,71 @@ func (d Desk) GC(maxAge time.Duration) ([]Swept, error) {
 		return gone, err
 	}
 	ended, err := d.sweep(active, maxAge)
-	if err != nil {
-		return append(gone, ended...), err
+	if gone = append(gone, ended...); err != nil {
+		return gone, err
 	}
-	return append(gone, ended...), d.sweepDrafts(maxAge)
+	past, err := d.sweepPast(max(maxAge, keepPast))
+	if gone = append(gone, past...); err != nil {
+		return gone, err
+	}
+	return gone, d.sweepDrafts(maxAge)
+}
+
+// keepPast is how long the record of a released session is kept. No permit lasts
+// nearly as long, so that none is told from one that never was too early.
+const keepPast = 30 * 24 * time.Hour
+
+// sweepPast removes records of released sessions that are older than maxAge, of
+// which nothing else is left: while a directory is, the record is what locks it.
+func (d Desk) sweepPast(maxAge time.Duration) ([]Swept, error) {
+	state, err := d.Store.open(false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer state.close()
+	names, err := state.in(archive)
+	if err != nil {
+		return nil, err
+	}
+	var out []Swept
+	for _, name := range names {
+		s := Swept{Token: strings.TrimSuffix(name, ".json"), State: "archived"}
+		at := path.Join(state.path, archive, name)
+		if _, bad := TokenProblem(s.Token); bad || s.Token == name {
+			s.Problem = &Problem{Code: Damaged, At: at, Text: "this is not the record of a session, and is left"}
+		} else if s.Why, err = d.sweepRecord(state, s.Token, maxAge); err != nil {
+			s.Problem = &Problem{Code: Unswept, At: at, Text: err.Error(), Want: "a person who looks at it"}
+		}
+		if s.Why != "" || s.Problem != nil {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// sweepRecord removes one record if it is old, and says why.
+func (d Desk) sweepRecord(state *dir, token string, maxAge time.Duration) (string, error) {
+	for _, place := range []string{pending, active} {
+		if there, err := state.has(place + "/" + token); there || err != nil {
+			return "", err
+		}
+	}
+	name := archive + "/" + token + ".json"
+	info, err := state.root.Lstat(name)
+	if err != nil {
+		return "", err
+	}
+	at := info.ModTime()
+	if a, err := state.readPast(token); err == nil {
+		at = a.ReleasedAt
+	}
+	if d.World.Now.Sub(at) <= maxAge {
+		return "", nil
+	}
+	return "released long ago", state.root.Remove(name)
 }
 
 // sweepDrafts removes what never became whole, if it is old. Nobody but its

@@ -371,6 +371,57 @@ func TestGCEndsWhatLapsed(t *testing.T) {
 	}
 }
 
+// The record of a released session is kept for a month, and longer while
+// anything else is left of it.
+func TestGCForgetsWhatEndedLongAgo(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	early, broken := s.bound(IdentityRequest{}), s.bound(IdentityRequest{})
+	for _, token := range []string{early, broken} {
+		if _, err := s.desk().Release(token, "over"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.put("{", archive, broken+".json")
+	s.age(archive, broken+".json")
+	s.put("mine", archive, "note")
+	s.now = s.now.Add(20 * 24 * time.Hour)
+	late := s.bound(IdentityRequest{})
+	if _, err := s.desk().Release(late, "over"); err != nil {
+		t.Fatal(err)
+	}
+	whys := func(age time.Duration) map[string]string {
+		swept, err := s.desk().GC(age)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]string{}
+		for _, w := range swept {
+			if out[w.Token] = w.Why; w.Problem != nil {
+				out[w.Token] = string(w.Problem.Code)
+			}
+		}
+		return out
+	}
+	note := map[string]string{"note": string(Damaged)}
+	if d := cmp.Diff(note, whys(time.Hour)); d != "" {
+		t.Errorf("within the month: %s", d)
+	}
+	s.now = s.now.Add(11 * 24 * time.Hour)
+	if d := cmp.Diff(note, whys(40*24*time.Hour)); d != "" {
+		t.Errorf("asked to keep for longer: %s", d)
+	}
+	if d := cmp.Diff(map[string]string{"note": string(Damaged), early: "released long ago", broken: "released long ago"}, whys(time.Hour)); d != "" {
+		t.Error(d)
+	}
+	if _, err := os.Lstat(s.path(archive, late+".json")); err != nil {
+		t.Error(err)
+	}
+	if v := s.desk().HasValid(early, ""); v.Valid {
+		t.Error("what is forgotten holds")
+	}
+}
+
 // TestLeftovers copies a handshake back to pending under a bound session's name,
 // and an anchor back to active under a released one's.
 func TestLeftovers(t *testing.T) {
