@@ -129,3 +129,20 @@ func FuzzRedact(f *testing.F) {
 		}
 	})
 }
+
+// TestHintsHideNothing holds that looking for a shape's words first changes
+// nothing: what the pattern alone finds is found.
+func TestHintsHideNothing(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"paſſword = 'q9Zr4Tt8wX2c'", "PASSWORD: \"q9Zr4Tt8wX2c\"", "Api-Key => 'q9Zr4Tt8wX2c99zz'", "MY_KEY=q9Zr4Tt8wX2c99zz", "authKey = q9Zr4Tt8wX2c99zzQ1",
+		"x access_key: q9Zr4Tt8wX2c99zzQ1", "privateKey='q9Zr4Tt8wX2c'", "credential = q9Zr4Tt8wX2c99zzQ1", "passphrase: q9Zr4Tt8wX2c99zzQ1",
+	} {
+		for _, s := range shapes() {
+			m := s.re.FindSubmatch([]byte(text))
+			if m != nil && (s.ok == nil || s.ok(m[len(m)-1])) && len(s.matches([]byte(text))) == 0 {
+				t.Errorf("%s: the words of %s hide it", text, s.kind)
+			}
+		}
+	}
+}
