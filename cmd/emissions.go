@@ -72,7 +72,7 @@ func parseEmission(name string, b []byte) ([]reconcile.Incoming, []okf.Problem, 
 		return nil, ps, nil
 	case e.Outcome != session.Completed:
 		return nil, nil, refuse("incomplete", "%s: %s; only a completed emission is merged", name, declared(e))
-	case e.HasChange:
+	case e.Change != nil:
 		return nil, nil, refuse("change", "%s: the emission has a change to files that are no atoms; odd reconcile takes atoms only", name)
 	}
 	var in []reconcile.Incoming

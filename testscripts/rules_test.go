@@ -177,7 +177,7 @@ func TestErrorsNameTheThing(t *testing.T) {
 var areas = strings.Fields(`harness readme
 	init demo check status sync log context
 	persona compile search get related expand why backlinks graph index canon
-	task drain review approve reject reconcile
+	task drain change review approve reject reconcile
 	journal handoff invoke observe audit
 	gate lease proposals decay decide pause resume
 	anchor octave op mcp hook version completion help flags input proof`)

@@ -324,6 +324,11 @@ func (h *handshake) outside(d *drain, p anchor.Live, items []reconcile.Item) str
 	for i, it := range items {
 		paths[i] = d.at.file(it.Path)
 	}
+	return h.refuses(d, p, paths)
+}
+
+// refuses says which of paths the permit does not let through, "" for none.
+func (h *handshake) refuses(d *drain, p anchor.Live, paths []string) string {
 	var w anchor.World
 	if h != nil {
 		w = h.world()

@@ -187,6 +187,21 @@ func (d *drain) astray(t board.Task, items []reconcile.Item) string {
 	return ""
 }
 
+// offScope says which path the lease does not hold for a task, "" for none.
+func (d *drain) offScope(t board.Task, paths []string) string {
+	s, err := d.slow(d.at)
+	if !d.required() || err != nil {
+		return ""
+	}
+	l := gate.Lease{Scope: gate.Scope{Paths: s.File.Lease.Scope.Paths}}
+	for _, p := range paths {
+		if ok, why := l.Covers(t.Kind, t.Role, nil, string(t.ID), []string{p}); !ok {
+			return why
+		}
+	}
+	return ""
+}
+
 // unmade says why a stance does not make an atom, "" where it does. Execution
 // makes all that is in scope. The stances of exploration make what asks and
 // names, decisions and artifacts only as drafts; evaluation reports and makes

@@ -33,6 +33,9 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 	if t.Role != "" {
 		in.Persona = w.persona.Markdown(d.at.graph, false)
 	}
+	if d.changes(t) {
+		in.Change = d.asks(c, req.Files)
+	}
 	if c.reserved > 0 {
 		in.Limits.CostUSD = c.reserved.String()
 	}

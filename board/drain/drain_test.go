@@ -272,8 +272,8 @@ func TestBlocked(t *testing.T) {
 			return session.Emission{Outcome: session.HandoffInsufficient}, nil
 		}, "", "handoff_insufficient"},
 		"a change": {func(context.Context, session.Request) (session.Emission, error) {
-			return session.Emission{Outcome: session.Completed, HasChange: true}, nil
-		}, "", "change-unsupported"},
+			return session.Emission{Outcome: session.Completed, Change: &session.Change{Text: []byte("{}"), Line: 1}}, nil
+		}, "", "change-not-asked"},
 		"one bad atom of two": {func(context.Context, session.Request) (session.Emission, error) {
 			return says(term("x"), term("x")), nil
 		}, "", "emission refused"},

@@ -64,7 +64,7 @@ func (d *drain) handover(w *work, slug, title string) {
 		w.blocked("emission refused: the deliverable cannot be handed over: %v", err)
 		return
 	}
-	world := d.claims(w.bound.built, d.writes(w.items), m.Journal)
+	world := d.claims(w.bound.built, w.writes(d), m.Journal)
 	world.Tells = nil // the entry comes with the result
 	dead := handoff.Check(h.Handoff, world)
 	if d.given != nil {

@@ -52,7 +52,7 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 	if w.verdict != board.ToReview {
 		return Outcome{}, refuse("emission", "review --refresh %s: %s; reject the task", t.ID, w.reason)
 	}
-	if n := counts(w.items); len(d.writes(w.items)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
+	if n := counts(w.items); len(w.writes(d)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
 		return Outcome{}, refuse("emission", "review --refresh %s: nothing of it can land on today's board, %d in conflict and %d guarded; reject the task", t.ID, n[reconcile.Conflict], n[reconcile.Guarded])
 	}
 	if err := d.settle(ctx, c, w); err != nil {

@@ -40,20 +40,14 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 		w.void(why)
 	}
 	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: counts(w.items), Session: d.spoken(w)}
-	kept := d.keep()
-	if err := d.account(c, w); err != nil {
+	kept, err := d.recount(c, w)
+	if err != nil {
 		return err
 	}
-	ledgerFile := d.at.file(ledger.Path(d.Run, d.started))
-	out.Trace = ledger.Trace(d.files[ledgerFile])
-	var refs []repo.RefUpdate
-	if w.verdict == board.ToReview {
-		u, err := d.propose(ctx, c, w, out.Trace)
-		if err != nil {
-			return err
-		}
-		refs = append(refs, u)
-		out.State, out.Branch, out.Proposal = board.Review, strings.TrimPrefix(u.Name, "refs/heads/"), u.New
+	out.Trace = ledger.Trace(d.files[d.at.file(ledger.Path(d.Run, d.started))])
+	refs, err := d.proposed(ctx, c, w, &out)
+	if err != nil {
+		return err
 	}
 	d.keepArtifacts(c, w)
 	art, err := d.store(ctx)
@@ -97,19 +91,12 @@ func counts(items []reconcile.Item) map[reconcile.Effect]int {
 // account writes the session, the permit it worked under and what reconcile did
 // into the run's ledger.
 func (d *drain) account(c *claim, w *work) error {
+	sessions := w.told
 	if w.ran {
-		e := w.emission
-		data := map[string]any{"substrate": d.at.cfg.Session.Substrate, "turns": e.Usage.Turns, "outcome": string(e.Outcome), "brief": okf.BlobID(w.brief.Text)}
-		if e.Usage.Model != "" {
-			data["model"] = e.Usage.Model
-		}
-		if e.Failure != "" {
-			data["failure"] = clean(e.Failure)
-		}
-		w.left.record(data)
-		d.underContract(data, w)
-		w.anchor.named(data)
-		if _, err := d.record(ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(w.cost), Data: data}); err != nil {
+		sessions = append(slices.Clip(sessions), d.sessionRecord(c, w))
+	}
+	for _, r := range sessions {
+		if _, err := d.record(r); err != nil {
 			return err
 		}
 	}
@@ -117,7 +104,7 @@ func (d *drain) account(c *claim, w *work) error {
 		return err
 	}
 	if len(w.items) == 0 {
-		return nil
+		return w.change.tell()
 	}
 	n := map[string]any{}
 	for k, v := range counts(w.items) {
@@ -133,13 +120,37 @@ func (d *drain) account(c *claim, w *work) error {
 	if len(held) > 0 {
 		data["held"] = held
 	}
-	_, err := d.record(ledger.Record{Kind: ledger.Reconcile, Task: string(c.task.ID), Data: data})
-	return err
+	if _, err := d.record(ledger.Record{Kind: ledger.Reconcile, Task: string(c.task.ID), Data: data}); err != nil {
+		return err
+	}
+	return w.change.tell()
 }
 
 // kept reports an effect that keeps an atom out of the proposal, for a person to see.
 func kept(e reconcile.Effect) bool {
 	return e == reconcile.Guarded || e == reconcile.Conflict || e == reconcile.Duplicate
+}
+
+// proposed is the ref of the task's proposal, which out then names: of a change
+// the one that apply made. One that did not pass verify is kept where nobody is
+// asked about it.
+func (d *drain) proposed(ctx context.Context, c *claim, w *work, out *Outcome) ([]repo.RefUpdate, error) {
+	var u repo.RefUpdate
+	var err error
+	switch ch := w.change; {
+	case ch != nil && ch.sealed != nil:
+		u = ch.sealed.effect
+	case w.verdict != board.ToReview:
+		return nil, nil
+	default:
+		if u, err = d.propose(ctx, c, w, out.Trace); err != nil {
+			return nil, err
+		}
+	}
+	if w.verdict == board.ToReview {
+		out.State, out.Branch, out.Proposal = board.Review, strings.TrimPrefix(u.Name, "refs/heads/"), u.New
+	}
+	return []repo.RefUpdate{u}, nil
 }
 
 // propose makes the proposal commit and names the branch it will wait on.
@@ -148,8 +159,16 @@ func (d *drain) propose(ctx context.Context, c *claim, w *work, trace string) (r
 	if title == "" {
 		title = string(c.task.ID)
 	}
-	msg := message("propose: "+title, summary(w.items), [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", trace})
-	oid, err := d.make(ctx, c.base, d.writes(w.items), msg)
+	trailers := [][2]string{{"Odd-Run", d.Run}, {"Odd-Task", string(c.task.ID)}, {"Odd-Lease", c.under}, {"Odd-Trace", trace}}
+	body := w.change.summary() + summary(w.items)
+	var oid repo.OID
+	var err error
+	if ch := w.change; ch != nil && len(ch.candidate.Files) > 0 {
+		trailers = append(trailers, [2]string{"Odd-Op", ch.op.ID}, [2]string{"Odd-Tier", ch.tier})
+		oid, err = d.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, d.agent(), message("propose: "+title, ch.summary()+summary(w.items), trailers...))
+	} else {
+		oid, err = d.make(ctx, c.base, w.writes(d), message("propose: "+title, body, trailers...))
+	}
 	if err != nil {
 		return repo.RefUpdate{}, err
 	}
@@ -263,6 +282,9 @@ func (d *drain) lost(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate, 
 func (d *drain) retold(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate, kept map[string][]byte) (landing, error) {
 	out.Branch, out.Proposal = "", ""
 	d.restore(maps.Clone(kept))
+	if ch := w.change; ch != nil && ch.sealed != nil {
+		ch.rescind(out.Reason)
+	}
 	if err := d.account(c, w); err != nil {
 		return landing{}, err
 	}
@@ -316,6 +338,9 @@ func (d *drain) result(c *claim, w *work, out Outcome, refs []repo.RefUpdate) (l
 	if err != nil {
 		return l, err
 	}
+	if err := w.change.tellLater(); err != nil {
+		return l, err
+	}
 	l.changes[name] = d.files[name]
 	if err := d.tell(l.changes, "O", "", resultTitle(out), resultContent(c, w, out)); err != nil {
 		return l, err
@@ -357,6 +382,10 @@ func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) 
 		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {
 			paths = append(paths, map[string]any{"path": d.at.file(it.Path), "base": it.Prior, "result": okf.BlobID(it.Bytes)})
 		}
+	}
+	if ch := w.change; ch != nil && ch.landed() {
+		paths = append(paths, ch.paths()...)
+		data["op"] = ch.op.ID
 	}
 	if len(paths) > 0 {
 		data["paths"] = paths

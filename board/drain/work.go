@@ -13,7 +13,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
-	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona"
 	"github.com/odd-cli/odd/persona/anchor"
@@ -36,9 +36,13 @@ type work struct {
 	handed   *handed          // nil: nothing is handed over
 	left     left             // in the session's scratch repository
 	items    []reconcile.Item
+	change   *change // nil where the task asks for no change of files
 	cost     budget.MicroUSD
-	ran      bool   // a session started, so it costs
-	dir      string // of the run's tree; "" is the task's
+	paid     budget.MicroUSD // of that, for sessions before the last
+	turned   int             // turns of those
+	told     []ledger.Record // those sessions
+	ran      bool            // a session started, so it costs
+	dir      string          // of the run's tree; "" is the task's
 
 	refreshed bool // judged again without a session: the task stays in review
 }
@@ -85,17 +89,26 @@ func (d *drain) work(ctx context.Context, c *claim) *work {
 		return w
 	}
 	c.anchor = w.anchor
-	d.session(ctx, c, w, req)
-	if w.verdict == board.ToReview {
-		d.judge(w, req.Graph, w.anchor.permit())
+	if d.changes(c.task) {
+		d.pipe(ctx, c, w, req)
+	} else {
+		d.session(ctx, c, w, req)
+		d.weigh(w, c.task, req.Graph)
 	}
-	if why := d.astray(c.task, w.items); why != "" && w.verdict == board.ToReview {
-		w.void("emission refused: " + why)
-	}
-	if w.verdict == board.ToReview {
+	if w.verdict == board.ToReview && !w.change.landed() {
 		d.handover(w, board.Slug(c.task.ID), "")
 	}
 	return w
+}
+
+// weigh judges what a session emitted, where it came to something.
+func (d *drain) weigh(w *work, t board.Task, g *okf.Graph) {
+	if w.verdict == board.ToReview {
+		d.judge(w, g, w.anchor.permit())
+	}
+	if why := d.astray(t, w.items); why != "" && w.verdict == board.ToReview {
+		w.void("emission refused: " + why)
+	}
 }
 
 // embody compiles the persona of a work role, and says why it may not work.
@@ -223,14 +236,16 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply, Prove: w.anchor.prover()})
 	w.anchor.heard()
 	w.left = desk.clear(ctx)
-	w.left.tell(d.Progress, req.Task)
+	if w.change == nil {
+		w.left.tell(d.Progress, req.Task)
+	}
 	if err != nil {
 		w.blocked("session: %v", err)
 		return
 	}
 	w.emission = w.result.Emission
 	if u := w.emission.Usage; u.CostKnown {
-		w.cost = budget.MicroUSD(u.Cost)
+		w.cost = w.paid + budget.MicroUSD(u.Cost)
 	}
 	switch e := w.emission; {
 	case ctx.Err() != nil && c.task.Path == "":
@@ -247,8 +262,8 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 		w.blocked("%s", lacking(w))
 	case e.Outcome != session.Completed:
 		w.blocked("session ended: %s", join(string(e.Outcome), e.Detail))
-	case e.HasChange:
-		w.blocked("change-unsupported: the session proposed a change to files that are not atoms; only atoms can land")
+	case e.Change != nil && w.change == nil:
+		w.blocked("change-not-asked: the session proposed a change to files, and the task names none; a person sets its paths, globs outside of %s", d.at.cfg.Root)
 	}
 }
 
@@ -310,17 +325,6 @@ func (d *drain) terms() reconcile.Options {
 		limit = okf.Inferred
 	}
 	return reconcile.Options{Cap: limit, By: d.By, Now: d.Now().UTC(), MaxAtoms: d.at.cfg.Session.MaxAtoms}
-}
-
-// writes is what a proposal commits: exactly the bytes reconcile returned.
-func (d *drain) writes(items []reconcile.Item) repo.Changes {
-	ch := repo.Changes{}
-	for _, it := range items {
-		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {
-			ch[d.at.file(it.Path)] = it.Bytes
-		}
-	}
-	return ch
 }
 
 // artifactDir is where a run's tree keeps what belongs to a task.

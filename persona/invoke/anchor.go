@@ -20,6 +20,9 @@ type Answered struct {
 // Anchored is b with what the session is bound by, or must prove first.
 func (b Brief) Anchored(text string) Brief { return b.with("anchor", text, capAnchor) }
 
+// Again is b with what was wrong with what its session made of it, for the next one.
+func (b Brief) Again(text string) Brief { return b.with("again", text, capWrong) }
+
 // proven holds a try to the handshake: done with its emission, or back for the
 // next try, unless the session is bound and may be judged.
 //

@@ -81,6 +81,7 @@ type Input struct {
 	Handoffs  []handoff.Handoff
 	Artifacts []File // what is judged or mended, as files
 	Inputs    []File
+	Change    *Asked   // the change of files that the task asks for; nil for none
 	Before    []string // the task's last rejections and block in this mode, newest first
 }
 
@@ -144,6 +145,8 @@ const (
 	capAgain    = 4 << 10
 	capDialogue = 32 << 10
 	capAnchor   = 24 << 10
+	capWrong    = 24 << 10
+	capChange   = 16 << 10
 )
 
 // Compose makes the brief the contract allows. It is the only way to one: a
@@ -175,6 +178,7 @@ func build(in Input) Brief {
 	if see.inputs {
 		b.addFiles("inputs", in.Inputs, capInputs)
 	}
+	b.addChange(in.Change)
 	b.add("before", before(in.Before), capBefore)
 	b.addForm(t)
 	return b.printed()

@@ -16,7 +16,7 @@ import (
 func (r *run) broken(e session.Emission) (name, detail string) {
 	c := r.Contract
 	switch d := e.Deliverable; {
-	case !c.Mutates && e.HasChange:
+	case !c.Mutates && e.Change != nil:
 		return ReadOnly, fmt.Sprintf("a %s changes nothing; it emitted a change", c.Role)
 	case !c.Mutates && len(e.Atoms) > 0:
 		return ReadOnly, fmt.Sprintf("a %s changes nothing; it emitted %d atoms", c.Role, len(e.Atoms))

@@ -34,7 +34,7 @@ const maxRounds = 50
 type Session struct {
 	Contract  contract.Contract
 	Brief     Brief
-	Request   session.Request // its Brief, Role, After and Try are set by Run
+	Request   session.Request // its Brief, Role and After are set by Run; its Try is how many calls came before
 	Substrate session.Substrate
 	Prove     func([]session.Payload) Answered                       // takes an answer's octave blocks to the anchor; nil: the session is bound, or never will be
 	Tries     int                                                    // how often an over-long emission is sent back; 0 is twice, negative never
@@ -84,7 +84,7 @@ func Run(ctx context.Context, s Session) (Result, error) {
 			continue
 		}
 		if end = r.cleaned(end); end.Outcome != session.Completed {
-			end.Atoms, end.Deliverable = nil, nil
+			end.Atoms, end.Deliverable, end.Change = nil, nil, nil
 		}
 		end.Usage, end.Proposals = r.budget.usage, r.proposed
 		end.Raw, end.Transcript = e.Raw, r.transcript(e)
@@ -171,7 +171,7 @@ func (r *run) try(ctx context.Context) (session.Emission, error) {
 	}
 	r.briefs = append(r.briefs, r.brief)
 	q := r.Request
-	q.Brief, q.Try = r.brief.Text, len(r.briefs)
+	q.Brief, q.Try = r.brief.Text, r.Request.Try+len(r.briefs)
 	r.budget.bound(&q)
 	e, err := session.Run(ctx, r.Substrate, q)
 	r.budget.spend(e.Usage)

@@ -121,9 +121,11 @@ func (p *parser) block(b block) {
 	case "json":
 		p.object(b)
 	case "change":
-		p.e.HasChange = true
+		if p.once("a change", b.line) {
+			p.e.Change = &Change{Text: b.text, Line: b.line}
+		}
 	case "octave":
-		late := len(p.e.Atoms) > 0 || p.e.HasChange || p.e.Deliverable != nil
+		late := len(p.e.Atoms) > 0 || p.e.Change != nil || p.e.Deliverable != nil
 		p.e.Payloads = append(p.e.Payloads, Payload{Text: b.text, Line: b.line, Late: late})
 	}
 }

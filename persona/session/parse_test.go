@@ -61,8 +61,8 @@ func TestParseWhole(t *testing.T) {
 		t.Errorf("got deliverable %+v, want a plan", e.Deliverable)
 	}
 	roundTrip(t, e)
-	if e.Outcome != Completed || e.Handoff != "to the desk" || e.HasChange {
-		t.Errorf("got outcome %q, handoff %q, change %v", e.Outcome, e.Handoff, e.HasChange)
+	if e.Outcome != Completed || e.Handoff != "to the desk" || e.Change != nil {
+		t.Errorf("got outcome %q, handoff %q, change %v", e.Outcome, e.Handoff, e.Change)
 	}
 }
 
@@ -228,8 +228,8 @@ func TestParseChangeAndNesting(t *testing.T) {
 	t.Parallel()
 	nested := "---\ntype: process\nid: p\n---\n\n" + fence3 + "sh\nmake\n" + fence3 + "\n"
 	e, bad := Parse([]byte("````atom\n" + nested + "````\n" + fence3 + "change\n--- a\n+++ b\n" + fence3 + "\r\n" + done))
-	if len(bad) > 0 || len(e.Atoms) != 1 || !e.HasChange {
-		t.Fatalf("got %d atoms, change %v, problems %v", len(e.Atoms), e.HasChange, bad)
+	if len(bad) > 0 || len(e.Atoms) != 1 || e.Change == nil || e.Change.Line == 0 {
+		t.Fatalf("got %d atoms, change %v, problems %v", len(e.Atoms), e.Change, bad)
 	}
 	if got := string(e.Atoms[0].Atom.Bytes()); got != nested {
 		t.Errorf("got content %q, want %q", got, nested)
@@ -283,7 +283,7 @@ func roundTrip(t *testing.T, e Emission) {
 		for _, a := range e.Atoms {
 			atoms = append(atoms, a.Base, a.Atom.Path, string(a.Atom.ID), string(a.Atom.Bytes()))
 		}
-		e.Atoms, e.HasChange = nil, false
+		e.Atoms, e.Change = nil, nil
 		return atoms, e
 	}
 	wantAtoms, want := plain(e)

@@ -56,7 +56,8 @@
 //     problem, never skipped, because skipping would lose what the agent said.
 //     Usage, handoff, finish and the deliverable stand once: two deliverables
 //     are a problem, of one schema or of two.
-//   - change: proposed edits to files that are not atoms. It is only noted.
+//   - change: proposed edits to files that are not atoms, as one JSON object that
+//     package pipeline reads; here it is kept as it stands. It stands once.
 //   - octave: a payload of the anchor, who the session is (BIND) or what it means
 //     to do (TENSIONS and COMMIT), for a session that must prove it before what it
 //     emits counts. Package anchor reads it; elsewhere it means nothing.
@@ -150,10 +151,16 @@ type Payload struct {
 	Late bool
 }
 
+// Change is one change block: proposed edits to files that are not atoms.
+type Change struct {
+	Text []byte
+	Line int // of its fence
+}
+
 // Emission is everything a session hands back.
 type Emission struct {
 	Atoms       []Atom
-	HasChange   bool // a change was emitted; refused by name until the pipeline exists
+	Change      *Change // nil when none was emitted
 	Notes       []Note
 	Handoff     string
 	Says        []deliver.Say        // odd.say.1, in order

@@ -16,7 +16,8 @@ type Limits struct {
 	LineBytes  int // of a line the change writes; 4 KiB
 }
 
-func (l Limits) orDefaults() Limits {
+// Filled is l with its defaults.
+func (l Limits) Filled() Limits {
 	return Limits{
 		Files: cmp.Or(l.Files, 50), FileBytes: cmp.Or(l.FileBytes, 512<<10),
 		TotalBytes: cmp.Or(l.TotalBytes, 2<<20), LineBytes: cmp.Or(l.LineBytes, 4<<10),
@@ -27,7 +28,7 @@ func (l Limits) orDefaults() Limits {
 // text: bytes that nobody can read, nobody can approve. A file that only goes
 // away, or was beyond a bound before and has not grown, is no finding.
 func Size(files []File, l Limits) []Finding {
-	l = l.orDefaults()
+	l = l.Filled()
 	var out []Finding
 	bad := func(f File, s Severity, code string, line int, text, fix string) {
 		out = append(out, Finding{Code: code, Severity: s, How: ByBytes, Path: f.Path, Line: line, Text: text, Fix: fix})

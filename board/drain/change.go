@@ -1,0 +1,252 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// change is the op of a claimed task whose session may change files: how it goes
+// through the pipeline here.
+//
+// What the op records is kept in order and written into the run's ledger with the
+// task's result; that commit and the review branch move in one transaction. So a
+// process that dies before it leaves no op, no branch and a claim that is swept;
+// one that dies after it leaves all of them; and there is nothing between the two.
+// The records that name the proposal's commit stand behind the outcome, whose
+// trace is in that commit.
+type change struct {
+	d   *drain
+	c   *claim
+	w   *work
+	req session.Request
+
+	op      pipeline.Op     // as last recorded
+	records []ledger.Record // before the outcome
+	later   []ledger.Record // behind it
+
+	sessions  int
+	wrong     string // what the next session is told of the last one's work
+	candidate pipeline.Candidate
+	files     []repo.FileEdit // the candidate's and the atoms', as they are committed
+	draft     repo.OID        // a commit of them on the base that no ref names
+	verdict   irongate.Verdict
+	tier      string
+	sealed    *seal
+	why       string // what it ended for, as long as it is
+}
+
+// seal is what apply made: from there on the ledger has the op's records, and a
+// commit their trace.
+type seal struct {
+	at     pipeline.Op       // as apply was entered
+	kept   map[string][]byte // the run's files before its sessions were told of
+	trace  string
+	effect repo.RefUpdate
+}
+
+// changes reports a task that asks for files to be changed: a person gave it
+// globs of which one means more than the bundle.
+func (d *drain) changes(t board.Task) bool {
+	return slices.ContainsFunc(t.Paths, func(g string) bool { return !d.inBundle(g) })
+}
+
+// inBundle reports a path, or a glob of paths, that lies in the bundle.
+func (d *drain) inBundle(name string) bool {
+	root := d.at.cfg.Root
+	return name == root || strings.HasPrefix(name, root+"/")
+}
+
+// pipe takes the claimed task through the pipeline, up to where it waits for a
+// person or has its ending; w has what became of it.
+func (d *drain) pipe(ctx context.Context, c *claim, w *work, req session.Request) {
+	ch := &change{d: d, c: c, w: w, req: req}
+	w.change = ch
+	l := ch.limits()
+	id, err := d.opID()
+	if err == nil {
+		ch.op, err = pipeline.Begin(id, string(c.task.ID), d.Run, d.Now(), l, map[string]string{pipeline.FactBase: string(c.base), pipeline.FactSignal: signal(c.task)})
+	}
+	if err == nil {
+		d.Progress(fmt.Sprintf("%s: %s", c.task.ID, ch.op.ID))
+		ch.op, err = pipeline.Run(ctx, ch.world(), l, ch.steps(), ch.op)
+	}
+	if err != nil {
+		w.void(fmt.Sprintf("change: %v", err))
+		return
+	}
+	ch.ended(ctx)
+}
+
+// signal is who or what asked for the task.
+func signal(t board.Task) string {
+	if t.Atom != nil && t.Atom.Generated.By != "" {
+		return clean(t.Atom.Generated.By)
+	}
+	return "the board"
+}
+
+// opID is a fresh op's.
+func (d *drain) opID() (string, error) {
+	id, err := ulid.New(ulid.Timestamp(d.Now()), chance(d.Random))
+	return "op-" + id.String(), err
+}
+
+// chance reads the drain's source of it.
+type chance func([]byte) error
+
+// Read fills b.
+func (c chance) Read(b []byte) (int, error) {
+	if c == nil {
+		return 0, io.ErrUnexpectedEOF
+	}
+	return len(b), c(b)
+}
+
+// limits are those of the op: sessions may take what a session may, and all of it
+// what the claim has left.
+func (ch *change) limits() pipeline.Limits {
+	most := ch.req.Timeout + readTime
+	return pipeline.Limits{
+		Op:    max(ch.c.lease.Sub(ch.d.Now()), time.Second),
+		Phase: map[pipeline.Phase]time.Duration{pipeline.Expand: most, pipeline.Plan: most, pipeline.Generate: most, pipeline.Repair: most, pipeline.Verify: most, pipeline.Validate: most},
+		Wait:  ch.d.at.cfg.ReviewTTL,
+	}
+}
+
+// world is what the op lives in. Its refs move with the task's result and not
+// before, so that to move one here is to keep what will be moved.
+func (ch *change) world() pipeline.World {
+	return pipeline.World{
+		Run: ch.d.Run, Now: ch.d.Now, Sink: ch.sink,
+		Until: func(ctx context.Context, t time.Time) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, t.Sub(ch.d.Now()))
+		},
+		Move: func(context.Context, pipeline.Effect) error { return nil },
+		Tip:  func(context.Context, string) (string, error) { return "", errors.New("refs move with the result") },
+		Tidy: func(s string) string { return string(irongate.Redact([]byte(s))) },
+	}
+}
+
+func (ch *change) steps() pipeline.Steps {
+	return pipeline.Steps{
+		Classify: ch.classify, Route: ch.route, Generate: ch.generate, Validate: ch.validate,
+		Gate: ch.gate, Approve: ch.approve, Apply: ch.apply, Verify: ch.verify,
+	}
+}
+
+// sink keeps a record for the result's commit.
+func (ch *change) sink(r ledger.Record) error {
+	if ch.sealed == nil {
+		ch.records = append(ch.records, r)
+	} else {
+		ch.later = append(ch.later, r)
+	}
+	if to, _ := r.Data["to"].(string); r.Data["mark"] == string(pipeline.Enter) {
+		ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, to))
+	}
+	return nil
+}
+
+// ended puts into the work what the op came to.
+func (ch *change) ended(ctx context.Context) {
+	o, w := ch.op, ch.w
+	switch {
+	case o.Phase == pipeline.Waiting, o.Phase == pipeline.Complete:
+	case ctx.Err() != nil:
+		w.void(fmt.Sprintf("interrupted; odd task ready %s puts it back", ch.c.task.ID))
+	case w.verdict != board.ToBlocked:
+		w.void(fmt.Sprintf("%s: %s", o.Reason, or(ch.why, or(o.Last().Note, pipeline.Explain(o.Reason)))))
+	}
+}
+
+// stop ends the op for a reason, in words that the task keeps whole.
+func (ch *change) stop(r pipeline.Reason, spent int64, format string, args ...any) (pipeline.Out, error) {
+	ch.why = fmt.Sprintf(format, args...)
+	return pipeline.Out{}, &pipeline.Stop{Reason: r, Text: ch.why, Spent: spent}
+}
+
+// landed reports a change that is proposed.
+func (ch *change) landed() bool {
+	return ch != nil && ch.sealed != nil && ch.op.Phase == pipeline.Waiting
+}
+
+// rescind ends an op that was to wait after all, because what it was made under
+// has ended meanwhile. Its records are again those before apply moved anything.
+func (ch *change) rescind(why string) {
+	o := ch.sealed.at
+	end, err := pipeline.End(o, ch.d.Run, ch.d.Now(), pipeline.Abandoned, string(irongate.Redact([]byte(why))))
+	if err != nil {
+		panic("unreachable: " + err.Error()) // an op in apply can be abandoned at any moment
+	}
+	ch.op, ch.records, ch.later, ch.sealed = end, append(ch.records, end.Record()), nil, nil
+}
+
+// tell writes the records that stand before the outcome into the run's ledger.
+func (ch *change) tell() error {
+	if ch == nil {
+		return nil
+	}
+	return ch.d.append(ch.records)
+}
+
+// tellLater writes those that stand behind it.
+func (ch *change) tellLater() error {
+	if ch == nil || ch.sealed == nil {
+		return nil
+	}
+	return ch.d.append(ch.later)
+}
+
+// append puts records into the run's ledger as they stand.
+func (d *drain) append(records []ledger.Record) error {
+	name := d.at.file(ledger.Path(d.Run, d.started))
+	for _, r := range records {
+		b := d.files[name]
+		r.Run, r.Seq = d.Run, 1+strings.Count(string(b), "\n")
+		b, err := ledger.Append(b, r)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		d.files[name] = b
+	}
+	return nil
+}
+
+// recount writes the sessions and what came of them into the ledger, unless apply
+// has; kept is the ledger without them. An op that waits for a person and may not
+// any more is taken back.
+func (d *drain) recount(c *claim, w *work) (kept map[string][]byte, err error) {
+	if ch := w.change; ch != nil && ch.sealed != nil {
+		if w.verdict == board.ToReview || ch.op.Phase != pipeline.Waiting {
+			return ch.sealed.kept, nil
+		}
+		d.restore(maps.Clone(ch.sealed.kept))
+		ch.rescind(w.reason)
+	}
+	kept = d.keep()
+	return kept, d.account(c, w)
+}
+
+// keepSession keeps what a session of the op said, before another one follows.
+func (ch *change) keepSession(phase pipeline.Phase) {
+	dir := ch.w.dir
+	ch.w.dir = path.Join(artifactDir(ch.c.task), fmt.Sprintf("%s.%d", phase, ch.sessions))
+	ch.d.keepArtifacts(ch.c, ch.w)
+	ch.w.dir = dir
+}

@@ -1,0 +1,48 @@
+package drain
+
+import (
+	"fmt"
+	"io/fs"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/invoke"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// asks is what the brief says of the change that a task asks for.
+func (d *drain) asks(c *claim, base fs.FS) *invoke.Asked {
+	l := irongate.Limits{}.Filled()
+	return &invoke.Asked{
+		Paths: c.task.Paths, Root: d.at.cfg.Root, Base: string(c.base), Commands: c.task.Commands, Files: d.meant(c.task.Paths, base),
+		Limits: fmt.Sprintf("It may hold %d files of %d bytes each, %d bytes in all.", l.Files, l.FileBytes, l.TotalBytes),
+	}
+}
+
+// meant are the files of the base that globs mean, in order of path; large ones,
+// and those behind the first of them, are pointers.
+func (d *drain) meant(globs []string, base fs.FS) []invoke.File {
+	var out []invoke.File
+	_ = fs.WalkDir(base, ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil
+		case len(out) == maxInputs:
+			return fs.SkipAll
+		case e.IsDir() && name == d.at.cfg.Root:
+			return fs.SkipDir
+		case !e.Type().IsRegular() || !irongate.MatchAny(globs, name):
+			return nil
+		}
+		b, err := fs.ReadFile(base, name)
+		if err != nil {
+			return nil
+		}
+		f := invoke.File{Path: name, Blob: okf.BlobID(b)}
+		if len(b) <= maxInputText {
+			f.Text = b
+		}
+		out = append(out, f)
+		return nil
+	})
+	return out
+}

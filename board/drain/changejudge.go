@@ -1,0 +1,185 @@
+package drain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/reconcile"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// judged is what the iron gate says of a candidate.
+func (ch *change) judged(c pipeline.Candidate) irongate.Verdict {
+	return irongate.Judge(c.Gate(), ch.policy())
+}
+
+// policy is what the task and the repository ask of a change besides the rules.
+func (ch *change) policy() irongate.Policy {
+	mod, _, _ := ch.at("go.mod")
+	return irongate.Policy{Paths: ch.c.task.Paths, Protect: irongate.GatePackages(mod)}
+}
+
+// validate judges the candidate: the iron gate's rules, and what the session's
+// permit and the commitment lease let it write.
+func (ch *change) validate(context.Context, pipeline.Op) (pipeline.Out, error) {
+	ch.verdict = ch.judged(ch.candidate)
+	if no := ch.refusals(); len(no) > 0 {
+		return ch.stop(pipeline.RuleRefused, 0, "%s", strings.Join(no, "; "))
+	}
+	return pipeline.Out{Next: pipeline.Gate, Note: fmt.Sprintf("%d findings, none of them hard", ch.verdict.Soft)}, nil
+}
+
+// refusals are all that speaks against the candidate's landing anywhere.
+func (ch *change) refusals() []string {
+	var no []string
+	for _, f := range ch.verdict.Findings {
+		if f.Severity == irongate.Hard {
+			no = append(no, f.Error())
+		}
+	}
+	paths := ch.candidate.Paths()
+	if why := ch.w.anchor.refuses(ch.d, ch.w.anchor.permit(), paths); why != "" {
+		no = append(no, why)
+	}
+	if why := ch.d.offScope(ch.c.task, paths); why != "" {
+		no = append(no, why)
+	}
+	return no
+}
+
+// gate settles the tier.
+func (ch *change) gate(context.Context, pipeline.Op) (pipeline.Out, error) {
+	if ch.d.handover(ch.w, board.Slug(ch.c.task.ID), ""); ch.w.verdict == board.ToBlocked {
+		return ch.stop(pipeline.RuleRefused, 0, "%s", ch.w.reason)
+	}
+	v := ch.verdict
+	ch.tier = "APPROVAL_REQUIRED"
+	return pipeline.Out{Next: pipeline.Approve, Set: map[string]string{
+		pipeline.FactRules: v.RulesHash, pipeline.FactTier: ch.tier, "findings": fmt.Sprintf("%d hard, %d soft", v.Hard, v.Soft),
+	}}, nil
+}
+
+// approve asks nobody: a person approves what lies on the review branch.
+func (ch *change) approve(context.Context, pipeline.Op) (pipeline.Out, error) {
+	return pipeline.Out{Next: pipeline.Apply, Note: "a person approves it on its review branch"}, nil
+}
+
+// apply commits the proposal: the candidate and the session's atoms, in one commit
+// on the base, with the trace of all that the ledger tells of it so far. Nothing
+// is released or told before it stands that nothing moved under it.
+func (ch *change) apply(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
+	d, c, w := ch.d, ch.c, ch.w
+	if moved, err := ch.moved(ctx); err != nil {
+		return pipeline.Out{}, err
+	} else if len(moved) > 0 {
+		return ch.stop(pipeline.StaleBase, 0, "stale: %s moved on %s since its base; odd task ready %s makes the change again on what is there now", strings.Join(moved, ", "), or(d.target(), d.line.Name()), c.task.ID)
+	}
+	if why := w.alarm(); why != "" {
+		return ch.stop(pipeline.Abandoned, 0, "emergency: %s", why)
+	}
+	if why := d.lapsed(c, d.at); why != "" {
+		return ch.stop(pipeline.Abandoned, 0, "%s", why)
+	}
+	w.anchor.release(released(w))
+	s := &seal{at: op, kept: d.keep()}
+	if err := d.account(c, w); err != nil {
+		d.restore(s.kept)
+		return pipeline.Out{}, err
+	}
+	s.trace = ledger.Trace(d.files[d.at.file(ledger.Path(d.Run, d.started))])
+	var err error
+	if s.effect, err = d.propose(ctx, c, w, s.trace); err != nil {
+		d.restore(s.kept)
+		return pipeline.Out{}, err
+	}
+	ch.sealed = s
+	return pipeline.Out{Next: pipeline.Verify, Effect: pipeline.Effect{Ref: s.effect.Name, Old: string(s.effect.Old), New: string(s.effect.New)}}, nil
+}
+
+// moved lists the files the change writes that are others now, where it would
+// land, than those it was made from.
+func (ch *change) moved(ctx context.Context) ([]string, error) {
+	tip, err := ch.d.ground(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	at := ch.d.repo.Reader()
+	for _, f := range ch.files {
+		then, mode, err := at.Find(ch.c.base, f.Path)
+		if err != nil {
+			return nil, err
+		}
+		now, isNow, err := at.Find(tip, f.Path)
+		if err != nil {
+			return nil, err
+		}
+		if now != then || mode != isNow {
+			out = append(out, f.Path)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// ground is the commit that a proposal would land on now.
+func (d *drain) ground(ctx context.Context) (repo.OID, error) {
+	tip, err := d.line.Latest(ctx)
+	if err != nil || d.target() == "" {
+		return tip, err
+	}
+	return d.repo.Ref(d.line.Local(d.target()))
+}
+
+// verify holds the commit that would land to what was judged.
+func (ch *change) verify(_ context.Context, op pipeline.Op) (pipeline.Out, error) {
+	tree, err := ch.d.repo.TreeOID(ch.sealed.effect.New, "")
+	if err != nil {
+		return pipeline.Out{}, err
+	}
+	if string(tree) != op.Fact(pipeline.FactCandidate) {
+		return ch.stop(pipeline.VerifyFailed, 0, "the commit that would land has another tree than the candidate that was judged; this is a fault of odd's")
+	}
+	return pipeline.Out{Next: pipeline.Waiting}, nil
+}
+
+// summary is the proposal's message body: one line a file, as for atoms.
+func (ch *change) summary() string {
+	if ch == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, f := range ch.candidate.Files {
+		word := "changed"
+		switch {
+		case f.Before == nil:
+			word = "created"
+		case f.After == nil:
+			word = "deleted"
+		}
+		fmt.Fprintf(&b, "%-9s %s\n", word, f.Path)
+	}
+	return b.String()
+}
+
+// writes is all that a proposal would hold, by repository path; nil is deleted.
+func (w *work) writes(d *drain) repo.Changes {
+	out := repo.Changes{}
+	for _, it := range w.items {
+		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {
+			out[d.at.file(it.Path)] = it.Bytes
+		}
+	}
+	if w.change != nil {
+		for _, f := range w.change.candidate.Files {
+			out[f.Path] = f.After
+		}
+	}
+	return out
+}

@@ -1,0 +1,238 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile"
+)
+
+func (ch *change) classify(context.Context, pipeline.Op) (pipeline.Out, error) {
+	return pipeline.Out{Next: pipeline.Route}, nil
+}
+
+func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
+	return pipeline.Out{Next: pipeline.Generate}, nil
+}
+
+// generate runs a session and takes its candidate. What cannot be used is sent
+// back once with everything that is wrong with it.
+func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
+	spent, ok := ch.session(ctx, op.Phase)
+	if !ok {
+		return ch.unmade(spent)
+	}
+	c, err := ch.delivered()
+	if err == nil && c.Noop() {
+		return pipeline.Out{Next: pipeline.Complete, Reason: pipeline.Noop, Spent: spent, Note: c.Reason}, nil
+	}
+	if err == nil {
+		err = ch.take(ctx, c)
+	}
+	var no pipeline.Unusable
+	switch {
+	case err == nil:
+	case !errors.As(err, &no):
+		return pipeline.Out{Spent: spent}, err
+	case op.Tries > pipeline.Generate.Retries() || ch.exhausted() != "":
+		return ch.stop(pipeline.CandidateUnusable, spent, "%s", strings.Join(append(strings.Split(err.Error(), "\n"), spare(ch.exhausted())...), "; "))
+	default:
+		ch.wrong = "What you delivered cannot be used. Deliver the whole again:\n" + err.Error()
+		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: err.Error()}, nil
+	}
+	tree, err := ch.d.repo.TreeOID(ch.draft, "")
+	return pipeline.Out{Next: pipeline.Validate, Spent: spent, Set: map[string]string{pipeline.FactCandidate: string(tree), "files": fmt.Sprint(len(c.Files))}}, err
+}
+
+// spare is s as a list, of nothing where it is empty.
+func spare(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+// exhausted says why there may be no further session, "" while there may.
+func (ch *change) exhausted() string {
+	switch most, used := ch.req.MaxTurns, ch.turns(); {
+	case most > 0 && used >= most:
+		return "no turn is left for another try; raise max_turns"
+	case ch.req.MaxCost > 0 && int64(ch.w.cost) >= ch.req.MaxCost:
+		return "no money is left for another try"
+	}
+	return ""
+}
+
+// turns is how many the sessions have taken.
+func (ch *change) turns() int { return ch.w.turned + ch.w.emission.Usage.Turns }
+
+// session runs the next session of the op, on what the earlier ones have left of
+// the task's turns and money, and judges the atoms it emits. Not ok means that the
+// work is blocked and says why.
+func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
+	d, w := ch.d, ch.w
+	if ch.sessions > 0 {
+		ch.keepSession(phase)
+		w.told = append(w.told, d.sessionRecord(ch.c, w))
+		w.turned, w.paid = ch.turns(), w.cost
+		w.brief = w.brief.Again(ch.wrong)
+	}
+	ch.sessions++
+	asked := w.emission.Proposals
+	w.verdict, w.reason, w.emission, w.items, w.handed = board.ToReview, "", session.Emission{}, nil, nil
+	req := ch.req
+	req.Try = ch.sessions - 1
+	if req.MaxTurns > 0 {
+		req.MaxTurns -= w.turned
+	}
+	if req.MaxCost > 0 {
+		req.MaxCost -= int64(w.paid)
+	}
+	d.session(ctx, ch.c, w, req)
+	w.emission.Proposals = append(asked, w.emission.Proposals...)
+	d.weigh(w, ch.c.task, req.Graph)
+	return int64(w.cost - w.paid), w.verdict == board.ToReview
+}
+
+// unmade ends an op whose session came to nothing.
+func (ch *change) unmade(spent int64) (pipeline.Out, error) {
+	switch {
+	case ch.c.died != "":
+		return ch.stop(pipeline.Abandoned, spent, "%s", ch.w.reason)
+	case strings.HasPrefix(ch.w.reason, "emission refused: "):
+		return ch.stop(pipeline.RuleRefused, spent, "%s", ch.w.reason)
+	}
+	return ch.stop(pipeline.StepFailed, spent, "%s", ch.w.reason)
+}
+
+// delivered is the candidate that the session said, or made by editing its tree.
+func (ch *change) delivered() (pipeline.Candidate, error) {
+	left, said := ch.w.left, ch.w.emission.Change
+	if left.fault != "" {
+		return pipeline.Candidate{}, fmt.Errorf("the session's tree could not be read: %s", left.fault)
+	}
+	var no pipeline.Unusable
+	for _, u := range left.refused {
+		no = append(no, pipeline.Fault{Code: u.Code, At: u.Path, Text: u.Text, Fix: "leave it out of your tree"})
+	}
+	if len(no) > 0 {
+		return pipeline.Candidate{}, no
+	}
+	var edits []pipeline.Edit
+	given := pipeline.Given{At: ch.at}
+	for _, f := range left.edits.Files {
+		edits, given.Wrote = append(edits, pipeline.Edit(f)), append(given.Wrote, f.Path)
+	}
+	switch {
+	case said != nil:
+		list, err := pipeline.ParseCandidate(said.Text, given)
+		if err != nil {
+			return pipeline.Candidate{}, err
+		}
+		return ch.best(list), nil
+	case len(edits) > 0:
+		return pipeline.FromEdits(edits)
+	}
+	return pipeline.Candidate{}, pipeline.Unusable{{Code: "nothing_delivered", At: session.Source, Text: "the task asks for a change of files, and there is none",
+		Fix: "edit files in your tree, or write one ```change block; where nothing is to be done, one of schema 2b.1-noop that says why"}}
+}
+
+// at is the file at a path of the base.
+func (ch *change) at(name string) ([]byte, string, error) { return fileAt(ch.d.repo, ch.c.base, name) }
+
+func fileAt(r *repo.Repo, commit repo.OID, name string) ([]byte, string, error) {
+	oid, mode, err := r.Reader().Find(commit, name)
+	if err != nil || oid == "" {
+		return nil, "", err
+	}
+	if !strings.HasPrefix(mode, "100") {
+		return nil, "", fmt.Errorf("is no file there, its mode is %s", mode)
+	}
+	b, err := r.Blob(oid)
+	if b == nil && err == nil {
+		b = []byte{}
+	}
+	return b, mode, err
+}
+
+// best is the first candidate that the iron gate has nothing hard against, or
+// else the first.
+func (ch *change) best(list []pipeline.Candidate) pipeline.Candidate {
+	for _, c := range list {
+		if c.Noop() || !ch.judged(c).Refused() {
+			return c
+		}
+	}
+	return list[0]
+}
+
+// take makes the candidate the op's: with the session's atoms as a commit on the
+// base that no ref names.
+func (ch *change) take(ctx context.Context, c pipeline.Candidate) error {
+	var no pipeline.Unusable
+	ch.candidate, ch.files = c, nil
+	for _, e := range c.Files {
+		if ch.d.inBundle(e.Path) {
+			no = append(no, pipeline.Fault{Code: "in_bundle", At: e.Path, Text: "lies in the bundle, which changes by atoms alone", Fix: "emit it as an ```atom block"})
+		}
+		ch.files = append(ch.files, repo.FileEdit(e))
+	}
+	if len(no) > 0 {
+		return no
+	}
+	for _, it := range ch.w.items {
+		if it.Effect != reconcile.Added && it.Effect != reconcile.Updated {
+			continue
+		}
+		name := ch.d.at.file(it.Path)
+		before, mode, err := ch.at(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		e := repo.FileEdit{Path: name, Before: before, OldMode: mode, After: it.Bytes, NewMode: or(mode, "100644")}
+		ch.files = append(ch.files, e)
+	}
+	var err error
+	ch.draft, err = ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, ch.files, ch.d.agent(), "candidate of "+ch.op.ID+"\n")
+	return err
+}
+
+// paths are the files of a proposal as an outcome records them.
+func (ch *change) paths() []any {
+	var out []any
+	for _, f := range ch.candidate.Files {
+		p := map[string]any{"path": f.Path, "base": "", "result": ""}
+		if f.Before != nil {
+			p["base"] = okf.BlobID(f.Before)
+		}
+		if f.After != nil {
+			p["result"] = okf.BlobID(f.After)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// sessionRecord is the last session of w as the ledger has it.
+func (d *drain) sessionRecord(c *claim, w *work) ledger.Record {
+	e := w.emission
+	data := map[string]any{"substrate": d.at.cfg.Session.Substrate, "turns": e.Usage.Turns, "outcome": string(e.Outcome), "brief": okf.BlobID(w.brief.Text)}
+	if e.Usage.Model != "" {
+		data["model"] = e.Usage.Model
+	}
+	if e.Failure != "" {
+		data["failure"] = clean(e.Failure)
+	}
+	w.left.record(data)
+	d.underContract(data, w)
+	w.anchor.named(data)
+	return ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(w.cost - w.paid), Data: data}
+}

@@ -1,0 +1,48 @@
+package invoke
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Asked is a change of files that a task asks for.
+type Asked struct {
+	Paths    []string   // globs of the files that may change, repository-relative
+	Root     string     // the bundle's folder, which changes by atoms alone
+	Base     string     // the commit the change is made on
+	Commands [][]string // what will be run on the result
+	Limits   string     // how large it may be, in words
+	Files    []File     // those of the base that the globs mean
+}
+
+// The forms in which a change is delivered; package pipeline reads them.
+const formChange = "Deliver the change in one of two ways, never in both:\n\n" +
+	"- Edit the files of your working tree, where you have one: it is a checkout of the base, and what differs from it is\n  the change. Nothing you commit there counts.\n" +
+	"- Or write one fenced block, the word change, that holds one JSON object. Content is the whole file, as it is to be:\n\n" +
+	"```change\n{\"schema_version\": \"2b.1\", \"candidates\": [{\"candidate_id\": \"c1\", \"rationale\": \"why so\",\n  \"files\": [{\"file_path\": \"docs/a.md\", \"full_content\": \"…\"}, {\"file_path\": \"docs/b.md\", \"full_content\": \"…\"}]}]}\n```\n\n" +
+	"Instead of whole files, exact unified diffs; source_sha256 is the first twelve digits of the SHA-256 of the bytes the\ndiff was made from, and left out for a new file:\n\n" +
+	"```change\n{\"schema_version\": \"2b.1-diff\", \"candidates\": [{\"candidate_id\": \"c1\", \"rationale\": \"why so\",\n  \"file_path\": \"docs/a.md\", \"source_sha256\": \"0123456789ab\", \"unified_diff\": \"@@ -1,1 +1,1 @@\\n-old\\n+new\\n\"}]}\n```\n\n" +
+	"Where nothing is to be changed, say why:\n\n" +
+	"```change\n{\"schema_version\": \"2b.1-noop\", \"reason\": \"the page says it already\"}\n```\n"
+
+// addChange appends the parts about the change that the task asks for.
+func (b *Brief) addChange(a *Asked) {
+	if a == nil {
+		return
+	}
+	var s strings.Builder
+	fmt.Fprintf(&s, "This task asks for a change of files that are no atoms. You may create, change and delete files that these globs mean,\nand no others; nothing below %s/, which changes by atoms alone:\n\n", a.Root)
+	for _, g := range a.Paths {
+		fmt.Fprintf(&s, "- %s\n", oneLine(g))
+	}
+	fmt.Fprintf(&s, "\nThe base is commit %s. %s\n", a.Base, a.Limits)
+	if len(a.Commands) > 0 {
+		s.WriteString("\nThese are run on the result and must pass:\n\n")
+		for _, argv := range a.Commands {
+			fmt.Fprintf(&s, "- %q\n", argv)
+		}
+	}
+	s.WriteString("\n" + formChange)
+	b.add("change", s.String(), capChange)
+	b.addFiles("files", a.Files, capInputs)
+}
