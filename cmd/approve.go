@@ -215,10 +215,10 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p review.Proposal,
 	if err := v.conclude(ch, o.op, pipeline.Merged, "approved by "+h.By()); err != nil {
 		return "", err
 	}
-	return v.personal(ctx, []repo.OID{v.tip, repo.OID(p.Commit)}, tree, ch, approvalMessage(t, p, o, h, ""))
+	return v.personal(ctx, []repo.OID{v.tip, repo.OID(p.Commit)}, tree, ch, approvalMessage(t, p, o, h, "", len(p.Atoms(v.cfg.Root))))
 }
 
-func approvalMessage(t board.Task, p review.Proposal, o approval, h review.Human, note string) string {
+func approvalMessage(t board.Task, p review.Proposal, o approval, h review.Human, note string, atoms int) string {
 	var except []string
 	for _, id := range o.verify.Except {
 		except = append(except, string(id))
@@ -228,7 +228,7 @@ func approvalMessage(t board.Task, p review.Proposal, o approval, h review.Human
 		pairs = append(pairs, "Odd-Op", o.op.ID, "Odd-Tier", o.op.Fact(pipeline.FactTier))
 	}
 	if o.verify.All {
-		pairs = append(pairs, "Odd-Verified", fmt.Sprintf("%d atoms", len(p.Paths)-len(except)), "Odd-Except", strings.Join(except, ", "))
+		pairs = append(pairs, "Odd-Verified", fmt.Sprintf("%d atoms", atoms-len(except)), "Odd-Except", strings.Join(except, ", "))
 	}
 	return trailers("approve: "+or(t.Title, string(t.ID)), note, pairs...)
 }
@@ -236,7 +236,7 @@ func approvalMessage(t board.Task, p review.Proposal, o approval, h review.Human
 // atomsOf reads the proposal's atoms from the merged tree.
 func (v *view) atomsOf(merged fs.FS, p review.Proposal) review.Files {
 	out := review.Files{}
-	for _, w := range p.Paths {
+	for _, w := range p.Atoms(v.cfg.Root) {
 		if b, err := fs.ReadFile(merged, w.Path); err == nil {
 			out[w.Path] = b
 		}
@@ -273,7 +273,7 @@ func (v *view) approveForTarget(ctx context.Context, t board.Task, p review.Prop
 		return "", err
 	}
 	note := fmt.Sprintf("The files are the proposal's own; merging this branch into %s lands them.", target)
-	oid, err := v.sign(ctx, []repo.OID{repo.OID(p.Commit)}, tree, nil, approvalMessage(t, p, o, h, note))
+	oid, err := v.sign(ctx, []repo.OID{repo.OID(p.Commit)}, tree, nil, approvalMessage(t, p, o, h, note, 0))
 	if err != nil {
 		return "", err
 	}

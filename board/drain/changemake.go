@@ -140,6 +140,8 @@ func (ch *change) delivered() (pipeline.Candidate, error) {
 		return ch.best(list), nil
 	case len(edits) > 0:
 		return pipeline.FromEdits(edits)
+	case len(ch.w.emission.Atoms) > 0:
+		return pipeline.Candidate{Source: pipeline.FromNoop, Reason: "the session emitted atoms and no change of files"}, nil
 	}
 	return pipeline.Candidate{}, pipeline.Unusable{{Code: "nothing_delivered", At: session.Source, Text: "the task asks for a change of files, and there is none",
 		Fix: "edit files in your tree, or write one ```change block; where nothing is to be done, one of schema 2b.1-noop that says why"}}

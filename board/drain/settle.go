@@ -160,14 +160,13 @@ func (d *drain) propose(ctx context.Context, c *claim, w *work, trace string) (r
 		title = string(c.task.ID)
 	}
 	trailers := [][2]string{{"Odd-Run", d.Run}, {"Odd-Task", string(c.task.ID)}, {"Odd-Lease", c.under}, {"Odd-Trace", trace}}
-	body := w.change.summary() + summary(w.items)
 	var oid repo.OID
 	var err error
-	if ch := w.change; ch != nil && len(ch.candidate.Files) > 0 {
+	if ch := w.change; ch != nil && len(ch.files) > 0 {
 		trailers = append(trailers, [2]string{"Odd-Op", ch.op.ID}, [2]string{"Odd-Tier", ch.tier})
-		oid, err = d.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, d.agent(), message("propose: "+title, ch.summary()+summary(w.items), trailers...))
+		oid, err = d.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, d.agent(), message("propose: "+title, ch.summary()+listed(w.items), trailers...))
 	} else {
-		oid, err = d.make(ctx, c.base, w.writes(d), message("propose: "+title, body, trailers...))
+		oid, err = d.make(ctx, c.base, w.writes(d), message("propose: "+title, summary(w.items), trailers...))
 	}
 	if err != nil {
 		return repo.RefUpdate{}, err
@@ -194,8 +193,13 @@ func (d *drain) propose(ctx context.Context, c *claim, w *work, trace string) (r
 	return repo.RefUpdate{Name: fmt.Sprint("refs/heads/", stem, n), New: oid}, nil
 }
 
-// summary is the proposal's message body: one line an atom that was written or kept back.
+// summary is the proposal's message body.
 func summary(items []reconcile.Item) string {
+	return or(strings.TrimRight(listed(items), "\n"), "Nothing new: every atom is as it was.")
+}
+
+// listed is one line an atom that was written or kept back.
+func listed(items []reconcile.Item) string {
 	var b strings.Builder
 	for _, it := range items {
 		if it.Effect == reconcile.Unchanged {
@@ -207,10 +211,7 @@ func summary(items []reconcile.Item) string {
 		}
 		b.WriteByte('\n')
 	}
-	if b.Len() == 0 {
-		return "Nothing new: every atom is as it was."
-	}
-	return strings.TrimRight(b.String(), "\n")
+	return b.String()
 }
 
 // store writes the run's artifacts as a bare tree under refs/odd/run/RUN.

@@ -184,6 +184,12 @@ func (p *Proposal) outcome(r ledger.Record) bool {
 	return r.Data["verdict"] == "review" && p.Commit != ""
 }
 
+// Atoms are the paths of p that lie in the bundle, whose folder is root; the
+// others are files that the work's op changed.
+func (p Proposal) Atoms(root string) []Path {
+	return slices.DeleteFunc(slices.Clone(p.Paths), func(w Path) bool { return !strings.HasPrefix(w.Path, root+"/") })
+}
+
 // MadeBy compares a commit's own changes with what p records. all says that every
 // recorded path is among them, from its recorded base to its recorded result;
 // others are the paths that p does not record. The bytes decide: a commit that
