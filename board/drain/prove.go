@@ -16,7 +16,8 @@ import (
 const maxProofs = 8
 
 // told is the brief's part about the anchor: what binds the session, or what it
-// must prove before its work counts.
+// must prove next before its work counts, and nothing of what comes after that.
+// An answer may hold more than it was asked for.
 func (h *handshake) told() string {
 	switch {
 	case h == nil:
@@ -25,9 +26,14 @@ func (h *handshake) told() string {
 		return h.permitted()
 	}
 	var b strings.Builder
-	b.WriteString("Before anything you emit counts you prove who you are. Begin your answer with two octave blocks: first BIND, then\nTENSIONS and COMMIT. Your work may follow below them in the same answer, or come when you are asked again.\n\n")
-	b.WriteString(h.form("BIND", anchor.AtContext))
+	if !h.bind {
+		b.WriteString("Before anything you emit counts you prove who you are. Begin your answer with an octave block that is BIND. What comes\nafter it you are told when it holds.\n\n")
+		b.WriteString(h.form("BIND", anchor.AtContext))
+		fmt.Fprintf(&b, "Your constitution, %s:\n\n%s\n", h.law.Path, h.opens.ConstitutionExcerpt)
+		return b.String()
+	}
 	b.WriteString(h.form("TENSIONS and COMMIT", anchor.AtBound))
+	b.WriteString("Your work may follow below that block in the same answer, or come when you are asked again.\n\n")
 	fmt.Fprintf(&b, "Where you stand, as odd sees it:\n\n%s\n", anchor.ArmText(h.arm()))
 	fmt.Fprintf(&b, "Your constitution, %s:\n\n%s\n", h.law.Path, h.opens.ConstitutionExcerpt)
 	b.WriteString(h.bounds())
@@ -107,7 +113,7 @@ func (h *handshake) prove(ps []session.Payload) invoke.Answered {
 			return h.again(late, "BIND", res)
 		}
 		if h.bind = true; len(ps) == 1 && !bytes.Contains(ps[0].Text, []byte("COMMIT")) {
-			return invoke.Answered{Say: late + "Your BIND holds. Now send TENSIONS and COMMIT, as one octave block.\n\n" + h.told()}
+			return invoke.Answered{Say: late + "Your BIND holds. Now begin your answer with one octave block of TENSIONS and COMMIT.\n\n" + h.told()}
 		}
 	}
 	res := h.desk().Proof(h.token, payload(ps, len(ps)-1))
