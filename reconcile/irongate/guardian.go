@@ -37,8 +37,10 @@ type side struct {
 	here bool  // the file is there
 	err  error // why it does not parse, for a known language
 	// tree is the syntax of a Go file, as much of it as parses.
-	tree *ast.File
-	fset *token.FileSet
+	tree    *ast.File
+	fset    *token.FileSet
+	imports map[string]string // names of its imports, with their paths
+	read    *int              // bytes that were read of it, see text
 }
 
 // read parses every file of the change once.
@@ -133,6 +135,7 @@ func parseSide(ext string, src []byte) side {
 	case ".go":
 		s.fset = token.NewFileSet()
 		s.tree, s.err = parser.ParseFile(s.fset, "", src, parser.ParseComments|parser.SkipObjectResolution|parser.AllErrors)
+		s.imports, s.read = importsOf(s.tree), new(int)
 	case ".sh", ".bash":
 		_, s.err = syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(src), "")
 	case ".json", ".toml", ".yaml", ".yml", ".md", ".markdown":

@@ -78,7 +78,7 @@ func effectsOf(s side) []effect {
 
 func importPaths(s side) []string {
 	var out []string
-	for _, p := range s.imported() {
+	for _, p := range s.imports {
 		out = append(out, p)
 	}
 	return out

@@ -26,13 +26,22 @@ func (s side) line(n ast.Node) int {
 }
 
 // text is a node as it is written, with every space and line break as one space.
+// Nodes inside nodes are read again and again: a file that makes that take many
+// times its own length is refused, by the panic that the guard turns into a
+// finding.
 func (s side) text(n ast.Node) string {
 	from, to := s.fset.Position(n.Pos()).Offset, s.fset.Position(n.End()).Offset
 	if from < 0 || to > len(s.src) || from > to {
 		return ""
 	}
+	if *s.read += to - from; *s.read > maxReread*(len(s.src)+1<<10) {
+		panic("its expressions stand too deep in one another to be read")
+	}
 	return strings.Join(strings.Fields(string(s.src[from:to])), " ")
 }
+
+// maxReread is how many times its own length a file may take to read.
+const maxReread = 200
 
 // functions lists the functions of a side. Of several that may bear one name,
 // init and _, each has its number.
@@ -180,33 +189,43 @@ func callee(e ast.Expr) string {
 	return dotted(call.Fun)
 }
 
-// dotted writes a chain of names, "" for anything else.
-func dotted(e ast.Expr) string {
+// dotted writes a chain of names. Where it begins with something else, or is
+// longer than any name is, its beginning is "…"; "" is no chain.
+func dotted(e ast.Expr) string { return chain(e, maxChain) }
+
+const maxChain = 32
+
+func chain(e ast.Expr, depth int) string {
 	switch x := e.(type) {
 	case *ast.Ident:
 		return x.Name
 	case *ast.ParenExpr:
-		return dotted(x.X)
-	case *ast.IndexExpr:
-		return dotted(x.X)
-	case *ast.SelectorExpr:
-		if left := dotted(x.X); left != "" {
-			return left + "." + x.Sel.Name
+		if depth > 0 {
+			return chain(x.X, depth-1)
 		}
-		return "…." + x.Sel.Name
+	case *ast.IndexExpr:
+		if depth > 0 {
+			return chain(x.X, depth-1)
+		}
+	case *ast.SelectorExpr:
+		left := ""
+		if depth > 0 {
+			left = chain(x.X, depth-1)
+		}
+		return cmp.Or(left, "…") + "." + x.Sel.Name
 	}
 	return ""
 }
 
-// imported maps the names of a file's imports to their paths. The name of an
+// importsOf maps the names of a file's imports to their paths. The name of an
 // import without one is guessed as people do: the last part of the path that is
 // no version.
-func (s side) imported() map[string]string {
+func importsOf(f *ast.File) map[string]string {
 	out := map[string]string{}
-	if s.tree == nil {
+	if f == nil {
 		return out
 	}
-	for _, im := range s.tree.Imports {
+	for _, im := range f.Imports {
 		p, err := strconv.Unquote(im.Path.Value)
 		if err != nil {
 			continue
@@ -240,7 +259,7 @@ func (s side) calls(n ast.Node, each func(name string, call *ast.CallExpr)) {
 	if n == nil || s.tree == nil {
 		return
 	}
-	imports := s.imported()
+	imports := s.imports
 	ast.Inspect(n, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
@@ -270,11 +289,58 @@ func literal(e ast.Expr) (text string, ok bool) {
 	case *ast.ParenExpr:
 		return literal(x.X)
 	case *ast.BinaryExpr:
-		left, known := literal(x.X)
-		right, also := literal(x.Y)
-		return left + right, known && also && x.Op == token.ADD
+		runs := joinedRuns(x, nil)
+		if len(runs) == 1 && runs[0].whole {
+			return runs[0].text, true
+		}
 	}
 	return "", false
+}
+
+// run is a string that an expression puts together from literals next to one
+// another; whole says that it is the expression.
+type run struct {
+	text  string
+	whole bool
+}
+
+// joinedRuns takes a chain of additions apart, from its right end to its left,
+// and notes in seen what it has passed.
+func joinedRuns(x *ast.BinaryExpr, seen map[ast.Node]bool) []run {
+	var operands []ast.Expr
+	var e ast.Expr = x
+	for {
+		sum, ok := e.(*ast.BinaryExpr)
+		if !ok || sum.Op != token.ADD {
+			break
+		}
+		if seen != nil {
+			seen[sum] = true
+		}
+		operands = append(operands, sum.Y)
+		e = sum.X
+	}
+	operands = append(operands, e)
+	var out []run
+	var b strings.Builder
+	known := 0
+	for _, o := range slices.Backward(operands) {
+		if lit, ok := o.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if text, err := strconv.Unquote(lit.Value); err == nil {
+				b.WriteString(text)
+				known++
+				continue
+			}
+		}
+		if b.Len() > 0 {
+			out = append(out, run{text: b.String()})
+			b.Reset()
+		}
+	}
+	if b.Len() > 0 {
+		out = append(out, run{b.String(), known == len(operands)})
+	}
+	return out
 }
 
 // joined lists the strings that a Go file puts together from literals.
@@ -283,16 +349,14 @@ func (s side) joined() map[string]ast.Node {
 	if s.tree == nil {
 		return out
 	}
+	seen := map[ast.Node]bool{}
 	ast.Inspect(s.tree, func(n ast.Node) bool {
-		x, ok := n.(*ast.BinaryExpr)
-		if !ok || x.Op != token.ADD {
-			return true
+		if x, ok := n.(*ast.BinaryExpr); ok && x.Op == token.ADD && !seen[x] {
+			for _, r := range joinedRuns(x, seen) {
+				out[r.text] = x
+			}
 		}
-		text, known := literal(x)
-		if known {
-			out[text] = x
-		}
-		return !known
+		return true
 	})
 	return out
 }

@@ -29,7 +29,7 @@ func imports(d *delta) []Finding {
 	if d.now.tree == nil {
 		return nil
 	}
-	was, now := d.was.imported(), d.now.imported()
+	was, now := d.was.imports, d.now.imports
 	names := namesOf(d.now.tree)
 	var out []Finding
 	for name, from := range was {
@@ -157,7 +157,7 @@ func symbols(c *change) []Finding {
 			if use := n.used[g.name]; g.dir == d.dir && use != nil && !n.declared[g.name] {
 				still(use, g.name, g.dir)
 			}
-			for as, from := range d.now.imported() {
+			for as, from := range d.now.imports {
 				if from != g.dir && !strings.HasSuffix(from, "/"+g.dir) || !ast.IsExported(g.name) {
 					continue
 				}

@@ -136,15 +136,29 @@ func guarded(name, path string, run func() []Finding) (out []Finding) {
 
 func (v *Verdict) add(fs []Finding) { v.Findings = append(v.Findings, fs...) }
 
-// count drops what is listed twice and counts the rest.
+// maxAlike is how many findings of one rule in one file are listed. More would
+// tell a person nothing more.
+const maxAlike = 50
+
+// count drops what is listed twice, cuts short what is listed endlessly, and
+// counts the rest.
 func (v *Verdict) count() {
 	seen := map[Finding]bool{}
+	alike := map[[2]string]int{}
 	v.Findings = slices.DeleteFunc(v.Findings, func(f Finding) bool {
-		twice := seen[f]
+		if seen[f] {
+			return true
+		}
 		seen[f] = true
-		return twice
+		alike[[2]string{f.Code, f.Path}]++
+		return alike[[2]string{f.Code, f.Path}] > maxAlike
 	})
-	for _, f := range v.Findings {
+	told := map[[2]string]int{}
+	for i, f := range v.Findings {
+		key := [2]string{f.Code, f.Path}
+		if told[key]++; told[key] == maxAlike && alike[key] > maxAlike {
+			v.Findings[i].Text += fmt.Sprintf(" (and %d more of its kind in this file)", alike[key]-maxAlike)
+		}
 		if f.Severity == Soft {
 			v.Soft++
 		} else {

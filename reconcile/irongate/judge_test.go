@@ -105,3 +105,34 @@ func TestCeiling(t *testing.T) {
 		}
 	}
 }
+
+func TestJudgeCutsShort(t *testing.T) {
+	t.Parallel()
+	v := Judge([]File{{Path: "a.js", After: []byte(strings.Repeat("// ...\n", 1000))}}, Policy{})
+	if v.Hard != maxAlike || !strings.Contains(v.Findings[maxAlike-1].Text, "and 950 more") {
+		t.Errorf("%d findings, the last %v", v.Hard, v.Findings[len(v.Findings)-1])
+	}
+}
+
+// TestJudgeIsLinear gives Judge files that are made to be slow to read: what is
+// nested, chained or repeated as often as half a megabyte holds.
+func TestJudgeIsLinear(t *testing.T) {
+	t.Parallel()
+	const most = 400 << 10
+	many := func(s string) string { return strings.Repeat(s, most/len(s)) }
+	for name, src := range map[string]string{
+		"if":       "package a\n\nfunc f() {\n" + strings.Repeat("if func() bool {\n", 9000) + "}",
+		"chain":    "package a\n\nvar x = a" + many(".b") + "()\n",
+		"sum":      "package a\n\nvar x = y" + many(" + \"a\"") + "\n",
+		"not":      "package a\n\nfunc f() {\n\tif " + strings.Repeat("!", 90000) + "x {\n\t}\n}\n",
+		"calls":    "package a\n\nfunc f() {\n\tx" + many(".y()") + "\n}\n",
+		"and":      "package a\n\nfunc f() {\n\tif x" + many(" && x") + " {\n\t}\n}\n",
+		"vars":     "package a\n\nimport \"os\"\n\n" + many("var _ = os.Args\n"),
+		"brackets": "package a\n\nvar x = " + strings.Repeat("[]int{", 9000),
+	} {
+		v := Judge([]File{{Path: "a.go", Before: []byte("package a\n"), After: []byte(src)}, {Path: "a_test.go", Before: []byte(src), After: []byte("package a\n")}}, Policy{})
+		if len(v.RulesHash) != 64 {
+			t.Error(name)
+		}
+	}
+}
