@@ -69,6 +69,9 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if o.op, err = v.deciding(t, p); err != nil {
 		return err
 	}
+	if onto.change, err = v.judgement(t); err != nil {
+		return err
+	}
 	h, err := v.human(ctx, v.card(t, p, onto), "approve "+string(t.ID), string(t.ID), o.yes)
 	if err != nil {
 		return err
@@ -96,8 +99,9 @@ func (v *view) afterApproval() string {
 
 // onto is where a proposal would land and what moved there since.
 type onto struct {
-	tip  repo.OID
-	read []string // inputs of the task that changed since the session read them
+	tip    repo.OID
+	read   []string // inputs of the task that changed since the session read them
+	change *judged  // what the op that waits with it was judged on; nil for none
 }
 
 // bind refuses a proposal that is not, byte for byte, what the run recorded and

@@ -54,6 +54,10 @@ func opCodes() []opCode {
 	for _, tier := range pipeline.Tiers() {
 		out = append(out, opCode{Code: tier, Kind: "tier", Means: tierMeans(tier)})
 	}
+	for _, code := range pipeline.RiskCodes() {
+		r, _ := pipeline.ExplainRisk(code)
+		out = append(out, opCode{Code: code, Kind: "risk", Means: fmt.Sprintf("%s (%s)", r.Meaning, r.Tier), Fix: r.Way})
+	}
 	for _, r := range irongate.Rules() {
 		out = append(out, opCode{Code: r.Code, Kind: "rule", Means: fmt.Sprintf("%s (%s)", r.Meaning, r.Severity), Fix: r.Fix})
 	}

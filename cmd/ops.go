@@ -140,3 +140,22 @@ func (v *view) kept(o pipeline.Op, name string) (b []byte, ok bool) {
 	b, err = fs.ReadFile(tree, names[0])
 	return b, err == nil
 }
+
+// countOps counts the changes that wait or are at work.
+func (v *view) countOps(s *boardStatus) error {
+	stories, err := v.stories()
+	if err != nil {
+		return err
+	}
+	for _, o := range stories {
+		if o.Op().Phase == pipeline.Waiting {
+			s.Waiting++
+		}
+	}
+	for _, b := range pipeline.Beats(v.repo.Live()) {
+		if b.Alive(v.env.Now()) {
+			s.AtWork++
+		}
+	}
+	return nil
+}

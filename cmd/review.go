@@ -26,6 +26,7 @@ func reviewVerb(env Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "refresh", Usage: "judge the same emission again on today's base, without running an agent"},
 			&cli.BoolFlag{Name: "stat", Usage: "the summary only"},
+			&cli.BoolFlag{Name: "pr", Usage: "open a pull request with the evidence, where the remote is on GitHub and gh is there; else print what it would be"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -33,12 +34,16 @@ func reviewVerb(env Env) *cli.Command {
 			case c.NArg() > 1:
 				_, err := oneArg(c, "a task, or none for the queue")
 				return err
-			case c.NArg() == 0 && c.Bool("refresh"):
-				return usage("review: --refresh wants the task to judge again")
+			case c.Bool("refresh") && c.Bool("pr"):
+				return usage("review: --refresh judges again, --pr shows what was judged; choose one")
+			case c.NArg() == 0 && (c.Bool("refresh") || c.Bool("pr")):
+				return usage("review: --refresh and --pr want the task they are about")
 			case c.NArg() == 0:
 				return runQueue(c.Context, env, c.Bool("json"))
 			case c.Bool("refresh"):
 				return runRefresh(c.Context, env, c.Args().First(), c.Bool("json"))
+			case c.Bool("pr"):
+				return runReviewPR(c.Context, env, c.Args().First(), c.Bool("json"))
 			}
 			return runReview(c.Context, env, c.Args().First(), c.Bool("stat"), c.Bool("json"))
 		},
@@ -80,12 +85,19 @@ func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) err
 		return err
 	}
 	at, bound := v.bind(ctx, t, p)
+	if at.change, err = v.judgement(t); err != nil {
+		return err
+	}
+	if bound == nil {
+		_, bound = v.deciding(t, p)
+	}
 	if asJSON {
 		return printJSON(env, struct {
 			review.Proposal
-			Read  []string `json:"read_and_moved,omitempty"`
-			Bound string   `json:"not_approvable,omitempty"`
-		}{p, at.read, text(bound)})
+			Change *judged  `json:"change,omitempty"`
+			Read   []string `json:"read_and_moved,omitempty"`
+			Bound  string   `json:"not_approvable,omitempty"`
+		}{p, at.change, at.read, text(bound)})
 	}
 	if _, err := io.WriteString(env.Stdout, v.card(t, p, at)); err != nil {
 		return err
@@ -133,6 +145,9 @@ func (v *view) card(t board.Task, p review.Proposal, at onto) string {
 	}
 	for i, h := range p.Held {
 		line([]string{"held back", ""}[min(i, 1)], "%s %s: %s", h.Effect, h.ID, h.Reason)
+	}
+	for _, l := range at.change.lines() {
+		line(l[0], "%s", l[1])
 	}
 	line("moved", "%s", strings.Join(at.read, ", "))
 	line("persona", "%s, %s session, %d turn%s", p.Role, or(p.Substrate, "no"), p.Turns, plural(int(p.Turns)))

@@ -36,6 +36,8 @@ type boardStatus struct {
 	Tasks    map[board.State]int `json:"tasks"`
 	Review   []string            `json:"review,omitempty"`
 	Running  []string            `json:"in_progress,omitempty"`
+	Waiting  int                 `json:"ops_waiting,omitempty"` // changes that wait for a person
+	AtWork   int                 `json:"ops_running,omitempty"` // changes that a drain of this clone is at work on
 	Month    string              `json:"month"`
 	Spent    budget.MicroUSD     `json:"spent_micro_usd"`
 	Hard     budget.MicroUSD     `json:"hard_stop_micro_usd,omitempty"`
@@ -74,6 +76,9 @@ func (v *view) status(ctx context.Context) (boardStatus, error) {
 	}
 	if b, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
 		s.Paused = board.PauseReason(b)
+	}
+	if err := v.countOps(&s); err != nil {
+		return s, err
 	}
 	spend, err := ledger.Sum(v.bundle)
 	if err != nil {
@@ -128,6 +133,9 @@ func (s boardStatus) page() string {
 	}
 	for _, id := range s.Review {
 		line("review", "%s", id)
+	}
+	if s.Waiting+s.AtWork > 0 {
+		line("changes", "%d waiting for a person, %d at work; odd op list", s.Waiting, s.AtWork)
 	}
 	spent := "$" + s.Spent.String()
 	if s.Hard > 0 {

@@ -1,0 +1,71 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Dossier is what a run keeps of an op for the person who decides about it,
+// beside its records and in the same words: why the change was made as it is,
+// what was found, what the checks said. It is data that a session's words are
+// part of; no rule reads it.
+type Dossier struct {
+	Op        string             `json:"op"`
+	Rationale string             `json:"rationale,omitempty"` // the session's words
+	Source    string             `json:"source,omitempty"`    // one of the From words
+	Tier      string             `json:"tier,omitempty"`
+	Because   []string           `json:"because,omitempty"` // of the tier, a line each
+	Findings  []irongate.Finding `json:"findings,omitempty"`
+	Checks    []Checked          `json:"checks,omitempty"`
+}
+
+// Checked is one check of the candidate, or of the commit that would land.
+type Checked struct {
+	Phase  Phase  `json:"phase"`
+	Says   string `json:"says"` // a line
+	Passed bool   `json:"passed"`
+	Output string `json:"output,omitempty"` // the end of it, capped
+}
+
+// maxOutput is how much of a check's output a dossier keeps, in bytes.
+const maxOutput = 2048
+
+// Checked are the checks of a report as a dossier keeps them.
+func (r Report) Checked(in Phase) []Checked {
+	var out []Checked
+	for _, ran := range r.Ran {
+		b := ran.Output
+		if ran.Passed() {
+			b = nil
+		}
+		if len(b) > maxOutput {
+			b = append([]byte("…"), b[len(b)-maxOutput:]...)
+		}
+		out = append(out, Checked{Phase: in, Says: ran.String(), Passed: ran.Passed(), Output: string(bytes.ToValidUTF8(b, nil))})
+	}
+	return out
+}
+
+// Files are the files that a run keeps of an op, by name: op.json is the dossier,
+// op.jsonl the op's log, op.patch its candidate against its base. They still hold
+// what a session wrote: who keeps them takes secrets out.
+func (d Dossier) Files(s Story, thoughts []Thought, patch []byte) map[string][]byte {
+	b, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		panic("unreachable: " + err.Error()) // texts
+	}
+	out := map[string][]byte{"op.json": append(b, '\n'), "op.jsonl": Log(s, thoughts, nil)}
+	if len(patch) > 0 {
+		out["op.patch"] = patch
+	}
+	return out
+}
+
+// ReadDossier reads the op.json of a run.
+func ReadDossier(b []byte) (Dossier, error) {
+	var d Dossier
+	err := json.Unmarshal(b, &d)
+	return d, err
+}

@@ -1,0 +1,93 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// judged is what a person is shown of the op that waits with a proposal.
+type judged struct {
+	Op        string             `json:"op"`
+	Tier      string             `json:"tier"`
+	Because   []string           `json:"because,omitempty"`
+	Until     string             `json:"until"` // it expires
+	Rationale string             `json:"rationale,omitempty"`
+	Findings  []irongate.Finding `json:"findings,omitempty"`
+	Checks    []pipeline.Checked `json:"checks,omitempty"`
+	Lost      bool               `json:"dossier_lost,omitempty"` // what the run kept is not in this clone
+}
+
+// judgement is what the op that waits with t's proposal was judged on, nil where
+// the proposal holds atoms alone.
+func (v *view) judgement(t board.Task) (*judged, error) {
+	s, ok, err := v.waits(t)
+	if err != nil || !ok {
+		return nil, err
+	}
+	o := s.Op()
+	j := &judged{Op: o.ID, Tier: o.Fact(pipeline.FactTier), Until: stamp(o.Clocks.Phase)}
+	b, ok := v.kept(o, "op.json")
+	d, err := pipeline.ReadDossier(b)
+	if !ok || err != nil || d.Op != o.ID {
+		j.Lost = true
+		return j, nil
+	}
+	j.Rationale, j.Because, j.Findings, j.Checks = d.Rationale, d.Because, d.Findings, d.Checks
+	return j, nil
+}
+
+// most is how many lines of one kind the card shows.
+const most = 12
+
+// lines are the card's about it.
+func (j *judged) lines() (out [][2]string) {
+	if j == nil {
+		return nil
+	}
+	list := func(key string, all []string) {
+		for i, text := range all[:min(most, len(all))] {
+			out = append(out, [2]string{[]string{key, ""}[min(i, 1)], text})
+		}
+		if n := len(all) - most; n > 0 {
+			out = append(out, [2]string{"", fmt.Sprintf("… and %d more; odd review --json lists all", n)})
+		}
+	}
+	out = [][2]string{{"op", j.Op + ", expires " + j.Until}, {"tier", j.Tier}}
+	list("because", j.Because)
+	list("reasoning", paragraph(j.Rationale))
+	var findings, checks []string
+	for _, f := range j.Findings {
+		findings = append(findings, string(f.Severity)+" "+f.Error())
+	}
+	for _, c := range j.Checks {
+		checks = append(checks, string(c.Phase)+": "+c.Says)
+		if c.Output != "" {
+			checks = append(checks, strings.Split(strings.TrimSpace(c.Output), "\n")...)
+		}
+	}
+	list("finding", findings)
+	list("check", checks)
+	if j.Lost {
+		out = append(out, [2]string{"reasoning", "what the run kept of it is not in this clone; git fetch origin 'refs/odd/run/*:refs/odd/run/*'"})
+	}
+	return out
+}
+
+// paragraph is a text in lines of a readable length.
+func paragraph(s string) (out []string) {
+	line := ""
+	for _, w := range strings.Fields(s) {
+		if len(line)+len(w) > 96 && line != "" {
+			out, line = append(out, line), ""
+		}
+		line = strings.TrimSpace(line + " " + w)
+	}
+	if line != "" {
+		out = append(out, line)
+	}
+	return out
+}
