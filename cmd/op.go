@@ -6,10 +6,10 @@ func opVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "op",
 		Usage:       "look after the changes that go through the pipeline: what waits, why, and what it would do",
-		Description: "odd op list\nodd op show 7QK2ZP\nodd op watch",
+		Description: "odd op list\nodd op show 7QK2ZP\nodd op watch\nodd op classify cmd/main.go",
 		Subcommands: []*cli.Command{
 			opList(env), opShow(env), opDiff(env), opTrace(env), opWatch(env),
-			opCancel(env), opRetry(env), opExplain(env),
+			opCancel(env), opRetry(env), opExplain(env), opClassify(env),
 		},
 	})
 }

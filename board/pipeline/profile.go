@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -27,13 +29,14 @@ const (
 // Evidence is what a change is judged from. All of it is read from bytes, trees
 // and history; nothing is a model's word.
 type Evidence struct {
-	Files []Edit
-	Base  []string            // every path at the base
-	Graph *Graph              // of the base; nil where there is none
-	Atoms map[string][]string // of a changed path, the atoms that name it
-	GoMod []byte              // go.mod at the top of the base
-	Filed Filed
-	Scope []string // the globs of what the task may change
+	Files  []Edit
+	Base   []string            // every path at the base
+	Graph  *Graph              // of the base; nil where it was not read, and then rules fail
+	Bundle string              // the folder of the bundle, whose files are no change's to make
+	Atoms  map[string][]string // of a changed path, the atoms that name it
+	GoMod  []byte              // go.mod at the top of the base
+	Filed  Filed
+	Scope  []string // the globs of what the task may change
 	// Unknown is what could not be found out, by what it is about. The rules that
 	// need it fail, and a rule that fails sends the change to a person.
 	Unknown []string
@@ -67,6 +70,7 @@ type Profile struct {
 	Gate         []string  `json:"gate,omitempty"`       // what judges changes
 	Governance   []string  `json:"governance,omitempty"` // what governs, records, or is run by git, forge or agents
 	Credentials  []string  `json:"credentials,omitempty"`
+	Bundled      []string  `json:"bundle,omitempty"` // of the bundle, where only atoms go, another way
 	Vendored     []string  `json:"vendored,omitempty"`
 	Configured   []string  `json:"configured,omitempty"` // what configuration protects
 	Security     []string  `json:"security,omitempty"`   // security-sensitive, and no person's task names it
@@ -97,6 +101,9 @@ func NewProfile(f Evidence, pol Policy) Profile {
 	gate := irongate.GatePackages(f.GoMod)
 	for _, e := range f.Files {
 		p.place(e, gate, pol)
+		if root := irongate.Fold(f.Bundle); f.Bundle != "" && strings.HasPrefix(irongate.Fold(e.Path)+"/", root+"/") {
+			p.Bundled = append(p.Bundled, e.Path)
+		}
 		p.sensitive(e.Path, f, pol)
 	}
 	for _, x := range irongate.Paths(Candidate{Files: f.Files}.Paths()) {
@@ -174,6 +181,57 @@ func dependencyFile(p string) bool {
 		"pnpm-workspace.yaml", "pyproject.toml", "poetry.lock", "uv.lock", "pipfile", "pipfile.lock", "setup.py", "setup.cfg", "cargo.toml", "cargo.lock",
 		"gemfile", "gemfile.lock", "composer.json", "composer.lock", "pom.xml", "build.gradle", "build.gradle.kts", "gradle.lockfile", "deno.json", "deno.lock", "flake.nix", "flake.lock", "dockerfile"}
 	return slices.Contains(names, base) || irongate.MatchAny([]string{"requirements*.txt", "constraints*.txt", "*.gemspec", "*.csproj", "dockerfile.*"}, base)
+}
+
+// Base is what a profile needs of the tree that a change is made on.
+type Base struct {
+	Paths []string // of every file, sorted
+	Graph *Graph
+	GoMod []byte // at the top
+}
+
+// ReadBase reads a tree: the paths of all its files, and the bytes of those that
+// say who imports whom.
+func ReadBase(f fs.FS) (Base, error) {
+	var b Base
+	err := fs.WalkDir(f, ".", func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			b.Paths = append(b.Paths, p)
+		}
+		return err
+	})
+	if err != nil {
+		return b, err
+	}
+	if b.Graph, err = ReadGraph(f); err != nil {
+		return b, err
+	}
+	b.GoMod, err = fs.ReadFile(f, "go.mod")
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return b, err
+}
+
+// TaskVersion is a task's file as one commit left it, where that differs from all
+// the commit's parents.
+type TaskVersion struct {
+	Machine bool // a machine made the commit
+	Brought bool // no parent has the file
+	Scoped  bool // its paths are other than in every parent
+}
+
+// FiledBy says who filed a task, from every commit that made something else of
+// its file. It is a person only if the file's history is known and no machine's
+// commit brought it or changed its paths.
+func FiledBy(history []TaskVersion) Filed {
+	if len(history) == 0 || !slices.ContainsFunc(history, func(v TaskVersion) bool { return v.Brought }) {
+		return FiledByNobody
+	}
+	if slices.ContainsFunc(history, func(v TaskVersion) bool { return v.Machine && (v.Brought || v.Scoped) }) {
+		return FiledByMachine
+	}
+	return FiledByPerson
 }
 
 // reach computes how far the change goes and how well tests vouch for it.

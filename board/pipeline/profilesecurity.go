@@ -23,7 +23,7 @@ var (
 // securityWord is the first word of a path that makes it security-sensitive, "" for
 // none. A token is none beside a word that says what other kind of token it is.
 func securityWord(p string) string {
-	words := pathWords(p)
+	words := slices.Compact(pathWords(strings.TrimSuffix(p, ".go")))
 	for i, w := range words {
 		begins := func(stems []string) bool {
 			return slices.ContainsFunc(stems, func(s string) bool { return strings.HasPrefix(w, s) })

@@ -109,6 +109,7 @@ type Ruling struct {
 type Verdict struct {
 	Tier    Tier     `json:"tier"`
 	Code    string   `json:"code"` // of the rule that won, or of what raised the tier
+	Meaning string   `json:"meaning"`
 	Because []string `json:"because,omitempty"`
 	Way     string   `json:"way_out"`
 	Rule    string   `json:"rule"` // that won on the ladder, before anything was raised
@@ -121,23 +122,29 @@ type Verdict struct {
 // Assess judges a change: the first row of the ladder that holds says the tier,
 // and what raises tiers may raise it. Every row is asked, so that the verdict
 // lists all that hold. A row that fails, for whatever reason, holds for nobody
-// and sends the change to a person.
+// and sends the change to a person. The last row holds where no other does.
 func Assess(e Evidence, pol Policy, at Situation) Verdict {
 	p, failed := profiled(e, pol)
 	v := Verdict{Profile: p, Rules: RulesHash(pol)}
-	for _, r := range ladder {
+	won := -1
+	for i, r := range ladder {
 		v.Ladder = append(v.Ladder, r.ask(asked{p, pol, at, e, nil}))
-	}
-	won := v.Ladder[len(v.Ladder)-1]
-	if i := slices.IndexFunc(v.Ladder, func(r Ruling) bool { return r.Matched }); i >= 0 {
-		won = v.Ladder[i]
+		last := &v.Ladder[i]
+		last.Matched = last.Matched && (won < 0 || r.tier != SafeAuto)
+		if last.Matched && won < 0 {
+			won = i
+		}
 	}
 	for _, r := range v.Ladder {
 		if r.Error != "" {
 			failed = append(failed, r.Code+": "+r.Error)
 		}
 	}
-	v.Rule, v.Tier, v.Code, v.Because, v.Way = won.Code, SafeAuto.Raise(won.Tier), won.Code, won.Because, won.Way
+	v.Tier = SafeAuto
+	if won >= 0 {
+		v.raiseTo(v.Ladder[won])
+	}
+	v.Rule = v.Code
 	for _, r := range raises {
 		v.raise(r.ask(asked{p, pol, at, e, failed}))
 	}
@@ -151,8 +158,20 @@ func (v *Verdict) raise(r Ruling) {
 	}
 	v.Raised = append(v.Raised, r)
 	if to := v.Tier.Raise(r.Tier); r.Matched && to != v.Tier {
-		v.Tier, v.Code, v.Because, v.Way = to, r.Code, r.Because, r.Way
+		v.raiseTo(r)
 	}
+}
+
+func (v *Verdict) raiseTo(r Ruling) {
+	v.Tier, v.Code, v.Meaning, v.Because, v.Way = v.Tier.Raise(r.Tier), r.Code, r.Meaning, r.Because, r.Way
+}
+
+// Text says in one line why the tier is what it is.
+func (v Verdict) Text() string {
+	if len(v.Because) == 0 {
+		return v.Meaning
+	}
+	return v.Meaning + ": " + strings.Join(v.Because, "; ")
 }
 
 // profiled is the profile, or an empty one and what went wrong.
@@ -224,7 +243,7 @@ func (r rule) ask(a asked) (out Ruling) {
 			out.Because = append(out.Because, s)
 		}
 	}
-	if r.code == "floor_min_tier" {
+	if r.code == "floor_min_tier" && a.pol.MinTier != "" {
 		out.Tier = a.pol.MinTier
 	}
 	return out

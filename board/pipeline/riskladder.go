@@ -16,6 +16,8 @@ var ladder = []rule{
 		func(a asked) ([]string, error) { return a.Gate, nil }},
 	{"touches_governance", NeverByMachine, "it changes what governs machines, what records their work, or what git, the forge or an agent runs", "a person makes this change by hand",
 		func(a asked) ([]string, error) { return a.Governance, nil }},
+	{"touches_bundle", NeverByMachine, "it changes files of the bundle past reconcile", "emit atoms; they are merged under the cap",
+		func(a asked) ([]string, error) { return a.Bundled, nil }},
 	{"touches_credentials", NeverByMachine, "it changes a file that holds credentials", "a person makes this change by hand",
 		func(a asked) ([]string, error) { return a.Credentials, nil }},
 	{"touches_vendored", NeverByMachine, "it edits other people's code in place", "change the version, and let the package manager write the files",

@@ -47,6 +47,28 @@ func (r *Repo) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error] {
 	}
 }
 
+// PathLog is Log from the beginning for one path: the commits that made something
+// else of it than one of their parents has, those on branches that were merged
+// later among them.
+func (r *Repo) PathLog(ctx context.Context, to OID, path string) iter.Seq2[Commit, error] {
+	return func(yield func(Commit, error) bool) {
+		if err := to.check(); err != nil {
+			yield(Commit{}, err)
+			return
+		}
+		args := []string{"rev-list", "--topo-order", "--full-history", string(to), "--", ":(top,literal)" + path}
+		for oid, err := range r.lines(ctx, args) {
+			var c Commit
+			if err == nil {
+				c, err = r.Commit(OID(oid))
+			}
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // lines yields git's output line by line as it comes, and ends git when the loop does.
 func (r *Repo) lines(ctx context.Context, args []string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {

@@ -1,0 +1,194 @@
+package drain
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Policy is what odd.toml says about the risk of a change.
+func Policy(c config.Config) pipeline.Policy {
+	p := c.Pipeline
+	pol := pipeline.Policy{
+		MinTier: pipeline.Tier(p.MinTier), Observe: p.Autonomy == "observe", Core: p.Core, Protected: p.Protected, Security: p.Security,
+		MaxFiles: p.MaxFiles, Blast: p.Blast, MachineBlast: p.MachineBlast, Confidence: p.TestConfidence,
+	}
+	if p.Quiet != nil {
+		pol.Quiet = &pipeline.Hours{From: p.Quiet.From, To: p.Quiet.To, Zone: p.Zone}
+	}
+	return pol
+}
+
+// Opaque reports a substrate whose sessions read and do what odd does not see.
+// Only odd's own is not one.
+func Opaque(substrate string) bool { return substrate != "extract" }
+
+// Evidence is what the change of these files on base is judged from. The bundle,
+// whose folder is root, is as its board has it.
+func Evidence(r *repo.Repo, base repo.OID, edits []pipeline.Edit, root string, bundle *okf.Graph) (pipeline.Evidence, error) {
+	files, err := r.Tree(base)
+	if err != nil {
+		return pipeline.Evidence{}, err
+	}
+	b, err := pipeline.ReadBase(files)
+	if err != nil {
+		return pipeline.Evidence{}, err
+	}
+	paths := pipeline.Candidate{Files: edits}.Paths()
+	return pipeline.Evidence{
+		Files: edits, Base: b.Paths, Graph: b.Graph, GoMod: b.GoMod, Bundle: root, Atoms: pipeline.AtomsNaming(bundle, root, paths),
+	}, nil
+}
+
+// For is the evidence of a change that a task asks for: who filed it, and what it
+// may change.
+func For(ctx context.Context, r *repo.Repo, tip repo.OID, e pipeline.Evidence, t board.Task) (pipeline.Evidence, error) {
+	var err error
+	e.Scope = t.Paths
+	e.Filed, err = filed(ctx, r, tip, path.Join(e.Bundle, t.Path))
+	return e, err
+}
+
+// filed tells from the history of a task's file who filed the task. A clone that
+// does not have all of the history proves nothing.
+func filed(ctx context.Context, r *repo.Repo, tip repo.OID, file string) (pipeline.Filed, error) {
+	if r.Shallow() {
+		return pipeline.FiledByNobody, nil
+	}
+	var history []pipeline.TaskVersion
+	for c, err := range r.PathLog(ctx, tip, file) {
+		if err != nil {
+			return "", err
+		}
+		v, is, err := version(r, c, file)
+		if err != nil {
+			return "", fmt.Errorf("%s at %s: %w", file, c.OID, err)
+		}
+		if is {
+			history = append(history, v)
+		}
+	}
+	return pipeline.FiledBy(history), nil
+}
+
+// version is what a commit made of a task's file; is reports that it did.
+func version(r *repo.Repo, c repo.Commit, file string) (v pipeline.TaskVersion, is bool, err error) {
+	own, err := bytesAt(r, c.OID, file)
+	if err != nil || own == nil {
+		return v, false, err
+	}
+	v = pipeline.TaskVersion{Brought: true, Scoped: true}
+	for _, p := range c.Parents {
+		before, err := bytesAt(r, p, file)
+		if err != nil {
+			return v, false, err
+		}
+		if before != nil {
+			v.Brought = false
+			v.Scoped = v.Scoped && !slices.Equal(scope(file, own), scope(file, before))
+		}
+		if bytes.Equal(own, before) && before != nil {
+			return v, false, nil
+		}
+	}
+	v.Machine, err = byMachine(r, c)
+	return v, true, err
+}
+
+// scope are the paths of a task's file. One that cannot be read has none.
+func scope(file string, b []byte) []string {
+	a, err := okf.Parse(file, b)
+	if err != nil {
+		return nil
+	}
+	return a.List("paths")
+}
+
+// byMachine reports that a machine made a commit: by its address under the rules
+// before or after it, or because it is a run's and no person's decision.
+func byMachine(r *repo.Repo, c repo.Commit) (bool, error) {
+	if len(c.Trailer("Odd-Run")) > 0 && len(c.Trailer("Odd-Approved-By"))+len(c.Trailer("Odd-Rejected-By")) == 0 {
+		return true, nil
+	}
+	for _, oid := range append(slices.Clone(c.Parents), c.OID) {
+		b, err := bytesAt(r, oid, "odd.toml")
+		if err != nil {
+			return false, err
+		}
+		law, err := config.Parse("odd.toml", b)
+		if err != nil {
+			law = config.Default()
+		}
+		if strings.EqualFold(c.Author.Email, law.AgentEmail) || strings.EqualFold(c.Committer.Email, law.AgentEmail) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// bytesAt is a file of a commit, nil where it has none.
+func bytesAt(r *repo.Repo, oid repo.OID, file string) ([]byte, error) {
+	f, err := r.Tree(oid)
+	if err != nil {
+		return nil, err
+	}
+	b, err := fs.ReadFile(f, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if b == nil && err == nil {
+		b = []byte{}
+	}
+	return b, err
+}
+
+// maxText is the largest file, in bytes, that a change is held against.
+const maxText = 256 << 10
+
+// Around are the files of the base that a change of these could be a copy of:
+// those beside them, of the same kind, that it does not change.
+func Around(r *repo.Repo, base repo.OID, paths, edits []string) ([][]byte, error) {
+	f, err := r.Tree(base)
+	if err != nil {
+		return nil, err
+	}
+	kind := func(p string) string { return path.Dir(p) + "/*" + path.Ext(p) }
+	near := map[string]bool{}
+	for _, p := range edits {
+		near[kind(p)] = true
+	}
+	var out [][]byte
+	for _, p := range paths {
+		if !near[kind(p)] || slices.Contains(edits, p) {
+			continue
+		}
+		st, err := fs.Stat(f, p)
+		if err != nil || !st.Mode().IsRegular() || st.Size() > maxText {
+			continue
+		}
+		b, err := fs.ReadFile(f, p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// Findings are what the iron gate says of the files of a change.
+func Findings(edits []pipeline.Edit) []irongate.Finding {
+	files := pipeline.Candidate{Files: edits}.Gate()
+	return slices.Concat(irongate.Names(files), irongate.Size(files, irongate.Limits{}), irongate.Depend(files), irongate.Secrets(files))
+}

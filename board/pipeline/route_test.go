@@ -1,0 +1,115 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Every row of the route table is taken by some change, in the table's order.
+func TestLaneFor(t *testing.T) {
+	t.Parallel()
+	at := map[string]bool{}
+	for _, c := range []struct {
+		s            Signal
+		lane, reason string
+	}{
+		{Signal{"intent", "critical", Complicated, 9, true}, "immediate", "critical_urgency"},
+		{Signal{"person", "low", Architectural, 9, false}, "immediate", "person_waiting"},
+		{Signal{"test_failure", "high", Simple, 1, false}, "immediate", "high_urgency_immediate"},
+		{Signal{"test_failure", "", Simple, 1, false}, "standard", "standard"},
+		{Signal{"backlog", "low", Simple, 1, true}, "immediate", "cross_repo"},
+		{Signal{"intent", "normal", Complicated, 9, false}, "speculative", "speculative_source"},
+		{Signal{"intent", "high", Complicated, 9, false}, "complex", "complex_task"},
+		{Signal{"backlog", "low", Architectural, 9, false}, "background", "background_low_urgency"},
+		{Signal{"backlog", "high", Simple, 1, false}, "background", "background_source"},
+		{Signal{"backlog", "", Architectural, 1, false}, "complex", "complex_task"},
+		{Signal{"task", "", Moderate, 3, false}, "complex", "multi_file"},
+		{Signal{"task", "", Moderate, 2, false}, "standard", "standard"},
+		{Signal{"task", "", Simple, 9, false}, "standard", "standard"},
+	} {
+		lane, reason, err := LaneFor(c.s)
+		if err != nil || string(lane) != c.lane || reason != c.reason {
+			t.Errorf("%+v: %s by %s, %v", c.s, lane, reason, err)
+		}
+		at[reason] = true
+	}
+	for _, r := range lanes {
+		if !at[r.reason] {
+			t.Errorf("%s: no change takes this row", r.reason)
+		}
+	}
+	for want, s := range map[string]Signal{
+		`source "rumour"`: {Source: "rumour", Complexity: Simple}, `urgency "now"`: {Source: "task", Urgency: "now", Complexity: Simple}, `complexity "light"`: {Source: "task", Complexity: "light"},
+	} {
+		if _, _, err := LaneFor(s); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	for _, name := range Sources() {
+		if _, _, err := LaneFor(Signal{Source: name, Complexity: Simple}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestComplexityOf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		ask, files string
+		want       Complexity
+	}{
+		{"a database migration", "a.go", Architectural}, {"a breaking change", "a.go b.go", Architectural}, {"redesigned twice", "a.go b.go", Moderate},
+		{"fix a typo", "a.go", Trivial}, {"important", "a.go", Simple}, {"say it better", "README.md", Trivial}, {"pin it", "requirements-dev.txt", Trivial},
+		{"", "", Simple}, {"fix a typo", "a.go b.go", Moderate}, {"", "a b c", Moderate}, {"", "a b c d", Complicated},
+	} {
+		if got := ComplexityOf(c.ask, strings.Fields(c.files)); got != c.want {
+			t.Errorf("%q of %q: %s, want %s", c.ask, c.files, got, c.want)
+		}
+	}
+}
+
+// The caps, in cents of a cent, for every lane and complexity.
+func TestCostCap(t *testing.T) {
+	t.Parallel()
+	var got []string
+	for _, l := range []Lane{LaneImmediate, LaneStandard, LaneComplex, LaneBackground, LaneSpeculative} {
+		row := string(l)
+		for _, c := range Complexities() {
+			row += fmt.Sprintf(" %.3f", float64(CostCap(l, c))/1e6)
+		}
+		got = append(got, row)
+	}
+	want := []string{
+		"immediate 0.750 1.200 2.250 4.500 5.000",
+		"standard 0.225 0.360 0.675 1.350 1.800",
+		"complex 0.600 0.960 1.800 3.600 4.800",
+		"background 0.075 0.120 0.225 0.450 0.600",
+		"speculative 0.050 0.060 0.113 0.225 0.300",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if CostCap("nowhere", Simple) != 0 || CostCap(LaneStandard, "light") != 0 {
+		t.Error("a lane or a complexity that is none may spend")
+	}
+}
+
+func TestLaneLimits(t *testing.T) {
+	t.Parallel()
+	few := LaneImmediate.Limits(3, 0)
+	if few.Op != 360*time.Second || few.Phase[Generate] != 65*time.Second || few.Phase[Repair] != 2*time.Minute {
+		t.Errorf("%+v", few)
+	}
+	if l := LaneStandard.Limits(4, time.Minute); l.Op != 900*time.Second || l.Phase[Generate] != 125*time.Second {
+		t.Errorf("%+v", l)
+	}
+	// A session that a person gives ten minutes has them at every try.
+	l := LaneStandard.Limits(1, 10*time.Minute)
+	if l.Phase[Generate] != 605*time.Second || l.Phase[Repair] != 605*time.Second || l.Op != 360*time.Second+7*480*time.Second {
+		t.Errorf("%+v", l)
+	}
+}

@@ -1,0 +1,203 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// change is what differs between a commit and the work tree, of the paths a
+// person named; or the files that a task's paths allow to differ.
+type change struct {
+	*view
+	o        classifyOptions
+	base     repo.OID
+	reader   *repo.Reader
+	task     *board.Task
+	edits    []pipeline.Edit
+	foreseen bool
+}
+
+func openChange(ctx context.Context, env Env, o classifyOptions) (*change, error) {
+	v, err := openBoard(ctx, env, false)
+	if err != nil {
+		return nil, err
+	}
+	c := &change{view: v, o: o, reader: v.repo.Reader()}
+	if c.base, err = v.repo.Resolve(ctx, o.base); err != nil {
+		return nil, err
+	}
+	if v.repo.Root() == "" {
+		return nil, refuse("no-work-tree", "%s is bare; classify a change in a clone with a work tree", env.Dir)
+	}
+	if o.task != "" {
+		t, err := v.task(o.task)
+		if err != nil {
+			return nil, err
+		}
+		c.task = &t
+	}
+	if c.foreseen = c.task != nil && len(o.paths) == 0; c.foreseen {
+		return c, c.foresee()
+	}
+	return c, c.look(ctx)
+}
+
+// where says which paths were looked at.
+func (c *change) where() string {
+	if c.foreseen {
+		return ": the task has no paths; set them with odd task edit"
+	}
+	return " below " + or(strings.Join(c.o.paths, ", "), "the top")
+}
+
+func (c *change) paths() []string { return pipeline.Candidate{Files: c.edits}.Paths() }
+
+// foresee takes every file of the base that the task's paths mean as one that is
+// changed, and a path without a file as one that is added.
+func (c *change) foresee() error {
+	files, err := c.repo.Tree(c.base)
+	if err != nil {
+		return err
+	}
+	met := map[string]bool{}
+	err = fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		for _, g := range c.task.Paths {
+			if irongate.Match(g, p) {
+				met[g] = true
+				c.edits = append(c.edits, pipeline.Edit{Path: p, Before: []byte{}, After: []byte{}, OldMode: "100644", NewMode: "100644"})
+				break
+			}
+		}
+		return nil
+	})
+	for _, g := range c.task.Paths {
+		if !met[g] && !strings.ContainsAny(g, "*?[") {
+			c.edits = append(c.edits, pipeline.Edit{Path: g, After: []byte{}, NewMode: "100644"})
+		}
+	}
+	return err
+}
+
+// look reads what differs. A path that a person named and that does not differ is
+// judged as if it did.
+func (c *change) look(ctx context.Context) error {
+	var named []string
+	for _, p := range c.o.paths {
+		rel, err := filepath.Rel(c.repo.Root(), c.env.path(p))
+		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return usage("op classify: %s lies outside of %s", p, c.repo.Root())
+		}
+		named = append(named, filepath.ToSlash(rel))
+	}
+	paths, err := c.repo.Dirty(ctx, slices.DeleteFunc(slices.Clone(named), func(p string) bool { return p == "." })...)
+	if err != nil {
+		return err
+	}
+	head, err := c.repo.Resolve(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	between, err := c.repo.Diff(ctx, c.base, head)
+	if err != nil {
+		return err
+	}
+	for _, d := range between {
+		if len(named) == 0 || slices.ContainsFunc(named, func(n string) bool { return n == "." || n == d.Path || strings.HasPrefix(d.Path, n+"/") }) {
+			paths = append(paths, d.Path)
+		}
+	}
+	for _, n := range named {
+		if st, err := os.Lstat(filepath.Join(c.repo.Root(), filepath.FromSlash(n))); err != nil || !st.IsDir() {
+			paths = append(paths, n)
+		}
+	}
+	slices.Sort(paths)
+	for _, p := range slices.Compact(paths) {
+		if err := c.add(p, slices.Contains(named, p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add reads one path on both sides.
+func (c *change) add(p string, named bool) error {
+	e := pipeline.Edit{Path: p}
+	oid, mode, err := c.reader.Find(c.base, p)
+	if err != nil {
+		return err
+	}
+	switch mode {
+	case "", "040000", "40000":
+	case "160000":
+		e.OldMode, e.Before = mode, []byte(oid)
+	default:
+		if e.Before, err = c.repo.Blob(oid); err != nil {
+			return err
+		}
+		e.OldMode = mode
+		if e.Before == nil {
+			e.Before = []byte{}
+		}
+	}
+	if e.After, e.NewMode, err = c.present(p); err != nil {
+		return err
+	}
+	same := e.OldMode == e.NewMode && string(e.Before) == string(e.After)
+	switch {
+	case same && !named:
+		return nil
+	case same && e.OldMode == "":
+		talk(c.env, "%s is nowhere; judged as if it were added", p)
+		e.After, e.NewMode = []byte{}, "100644"
+	case same:
+		talk(c.env, "%s is as it is at %s; judged as if it changed", p, c.o.base)
+	}
+	c.edits = append(c.edits, e)
+	return nil
+}
+
+// present is what lies at a path of the work tree.
+func (c *change) present(p string) (b []byte, mode string, err error) {
+	at := filepath.Join(c.repo.Root(), filepath.FromSlash(p))
+	st, err := os.Lstat(at)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, "", nil
+	case err != nil:
+		return nil, "", err
+	case st.Mode()&fs.ModeSymlink != 0:
+		to, err := os.Readlink(at)
+		return []byte(to), "120000", err
+	case st.IsDir():
+		head, err := repo.Open(at)
+		if err != nil || head.Root() == c.repo.Root() {
+			return nil, "", nil // a folder is no file
+		}
+		oid, err := head.Ref("HEAD")
+		return []byte(oid), "160000", err
+	case !st.Mode().IsRegular():
+		return []byte{}, "120000", nil // a device or a socket is no file either
+	}
+	b, err = os.ReadFile(at)
+	if b == nil {
+		b = []byte{}
+	}
+	if mode = "100644"; st.Mode()&0o111 != 0 {
+		mode = "100755"
+	}
+	return b, mode, err
+}

@@ -1,0 +1,147 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/pipeline"
+)
+
+func opClassify(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "classify",
+		Usage:       "tell the tier of a change, and what every rule says of it",
+		ArgsUsage:   "[PATH…]",
+		Description: "odd op classify\nodd op classify board/ cmd/main.go\nodd op classify --base main --task fix-tides\nodd op classify --task fix-tides",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "task", Usage: "for `TASK`: who filed it counts, and its paths where no PATH is given"},
+			&cli.StringFlag{Name: "base", Value: "HEAD", Usage: "the change since `REV`"},
+			&cli.StringFlag{Name: "substrate", Usage: "made by a session of `NAME` (default: the one of [session])"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			return runOpClassify(c.Context, env, classifyOptions{
+				paths: c.Args().Slice(), task: c.String("task"), base: c.String("base"), substrate: c.String("substrate"), json: c.Bool("json"),
+			})
+		},
+	})
+}
+
+type classifyOptions struct {
+	paths                 []string
+	task, base, substrate string
+	json                  bool
+}
+
+// classified is a verdict with what it would mean for the work, as --json prints it.
+type classified struct {
+	pipeline.Verdict
+	Complexity pipeline.Complexity `json:"complexity"`
+	Lane       pipeline.Lane       `json:"lane"`
+	LaneReason string              `json:"lane_reason"`
+	CostCap    int64               `json:"cost_cap_micro_usd"`
+	Foreseen   bool                `json:"foreseen"` // from a task's paths, before there is a change
+}
+
+func runOpClassify(ctx context.Context, env Env, o classifyOptions) error {
+	c, err := openChange(ctx, env, o)
+	if err != nil {
+		return err
+	}
+	if len(c.edits) == 0 {
+		return none(env, o.json, []any{}, "nothing differs from %s%s", o.base, c.where())
+	}
+	v, err := c.classify(ctx)
+	if err != nil {
+		return err
+	}
+	var refused error
+	if v.Tier == pipeline.NeverByMachine {
+		refused = refuse(v.Code, "op classify: %s, %s; %s", v.Tier, v.Text(), v.Way)
+	}
+	if o.json {
+		if err := printJSON(env, v); err != nil || refused == nil {
+			return err
+		}
+		return told{refused}
+	}
+	if err := printRows(env, v.rows(env.Terminal)); err != nil {
+		return err
+	}
+	return refused
+}
+
+// classify judges the change, or what the task's paths allow.
+func (c *change) classify(ctx context.Context) (classified, error) {
+	e, err := drain.Evidence(c.repo, c.base, c.edits, c.cfg.Root, c.graph)
+	if err != nil {
+		return classified{}, err
+	}
+	at := pipeline.Situation{Now: c.env.Now(), Substrate: or(c.o.substrate, c.cfg.Session.Substrate)}
+	at.Opaque = drain.Opaque(at.Substrate)
+	signal := pipeline.Signal{Source: "person", Files: len(c.edits)}
+	ask := ""
+	if c.task != nil {
+		if e, err = drain.For(ctx, c.repo, c.tip, e, *c.task); err != nil {
+			return classified{}, err
+		}
+		signal.Source, ask = "task", c.task.Title
+	}
+	out := classified{Foreseen: c.foreseen}
+	if c.foreseen {
+		out.Verdict = pipeline.Foresee(e, drain.Policy(c.cfg), at)
+	} else {
+		at.Findings = drain.Findings(c.edits)
+		if at.Texts, err = drain.Around(c.repo, c.base, e.Base, c.paths()); err != nil {
+			return classified{}, err
+		}
+		out.Verdict = pipeline.Assess(e, drain.Policy(c.cfg), at)
+	}
+	signal.Complexity = pipeline.ComplexityOf(ask, c.paths())
+	signal.CrossRepo = len(out.Profile.CrossRepo) > 0
+	out.Complexity = signal.Complexity
+	if out.Lane, out.LaneReason, err = pipeline.LaneFor(signal); err != nil {
+		return classified{}, err
+	}
+	out.CostCap = pipeline.CostCap(out.Lane, out.Complexity)
+	return out, nil
+}
+
+// rows are the profile, every rule and the verdict. A person sees of the rules
+// those that say something.
+func (v classified) rows(short bool) [][]string {
+	p := v.Profile
+	rows := [][]string{{"profile", "filed by", p.Filed}}
+	for _, f := range p.Files {
+		what := f.Path
+		if f.From != "" {
+			what = f.From + " to " + f.Path
+		}
+		rows = append(rows, []string{"profile", string(f.Change), what})
+	}
+	rows = append(rows,
+		[]string{"profile", "packages", strings.Join(p.Packages, ", ")},
+		[]string{"profile", "blast radius", fmt.Sprintf("%d: %s, %s", p.Blast, many(len(p.Dependents), "package"), many(len(p.Atoms), "atom"))},
+		[]string{"profile", "test confidence", fmt.Sprintf("%d %%, %s tested", p.Confidence, p.Covered)},
+		[]string{"profile", "work", fmt.Sprintf("%s, %s lane (%s), at most $%s and %s a session", v.Complexity, v.Lane, v.LaneReason,
+			budget.MicroUSD(v.CostCap), v.Lane.Limits(len(p.Files), 0).Phase[pipeline.Generate].Round(time.Second))})
+	for i, list := range [][]pipeline.Ruling{v.Ladder, v.Raised} {
+		for _, r := range list {
+			said := map[bool]string{true: "yes", false: "no"}[r.Matched]
+			if r.Error != "" {
+				said = "failed"
+			}
+			if short && said == "no" {
+				continue
+			}
+			rows = append(rows, []string{[]string{"rule", "raise"}[i], r.Code, string(r.Tier), said, or(r.Error, strings.Join(r.Because, "; "))})
+		}
+	}
+	return append(rows, []string{"verdict", string(v.Tier), v.Code, v.Text(), v.Way})
+}
