@@ -97,11 +97,11 @@ func (c *change) classify(ctx context.Context) (classified, error) {
 	if c.foreseen {
 		out.Verdict = pipeline.Foresee(e, drain.Policy(c.cfg), at)
 	} else {
-		at.Findings = drain.Findings(c.edits)
-		if at.Texts, err = drain.Around(c.repo, c.base, e.Base, c.paths()); err != nil {
+		beside, err := drain.Around(c.repo, c.base, e)
+		if err != nil {
 			return classified{}, err
 		}
-		out.Verdict = pipeline.Assess(e, drain.Policy(c.cfg), at)
+		out.Verdict = pipeline.Assess(e, drain.Policy(c.cfg), drain.Judged(e, drain.Policy(c.cfg), beside, at))
 	}
 	signal.Complexity = pipeline.ComplexityOf(ask, c.paths())
 	signal.CrossRepo = len(out.Profile.CrossRepo) > 0

@@ -157,21 +157,22 @@ func bytesAt(r *repo.Repo, oid repo.OID, file string) ([]byte, error) {
 // maxText is the largest file, in bytes, that a change is held against.
 const maxText = 256 << 10
 
-// Around are the files of the base that a change of these could be a copy of:
-// those beside them, of the same kind, that it does not change.
-func Around(r *repo.Repo, base repo.OID, paths, edits []string) ([][]byte, error) {
+// Around are the files of the base that a change of these could be a copy of, or
+// could leave with nothing to call: those beside them, of the same kind, that it
+// does not change.
+func Around(r *repo.Repo, base repo.OID, e pipeline.Evidence) ([]irongate.File, error) {
 	f, err := r.Tree(base)
 	if err != nil {
 		return nil, err
 	}
 	kind := func(p string) string { return path.Dir(p) + "/*" + path.Ext(p) }
-	near := map[string]bool{}
-	for _, p := range edits {
-		near[kind(p)] = true
+	near, edited := map[string]bool{}, map[string]bool{}
+	for _, d := range e.Files {
+		near[kind(d.Path)], edited[d.Path] = true, true
 	}
-	var out [][]byte
-	for _, p := range paths {
-		if !near[kind(p)] || slices.Contains(edits, p) {
+	var out []irongate.File
+	for _, p := range e.Base {
+		if !near[kind(p)] || edited[p] {
 			continue
 		}
 		st, err := fs.Stat(f, p)
@@ -182,13 +183,22 @@ func Around(r *repo.Repo, base repo.OID, paths, edits []string) ([][]byte, error
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, b)
+		out = append(out, irongate.File{Path: p, Before: b, After: b})
 	}
 	return out, nil
 }
 
-// Findings are what the iron gate says of the files of a change.
-func Findings(edits []pipeline.Edit) []irongate.Finding {
-	files := pipeline.Candidate{Files: edits}.Gate()
-	return slices.Concat(irongate.Names(files), irongate.Size(files, irongate.Limits{}), irongate.Depend(files), irongate.Secrets(files))
+// Judged is what stands around a change once its bytes are there: what the iron
+// gate says of them, and what they may have been copied from. A file that is only
+// said to change has nothing to be judged.
+func Judged(e pipeline.Evidence, pol pipeline.Policy, beside []irongate.File, at pipeline.Situation) pipeline.Situation {
+	protect := slices.Concat(irongate.GatePackages(e.GoMod), pol.Protected)
+	changed := slices.DeleteFunc(slices.Clone(e.Files), func(d pipeline.Edit) bool {
+		return d.Before != nil && d.After != nil && d.OldMode == d.NewMode && bytes.Equal(d.Before, d.After)
+	})
+	at.Findings = irongate.Judge(pipeline.Candidate{Files: changed}.Gate(), irongate.Policy{Paths: e.Scope, Protect: protect, Beside: beside}).Findings
+	for _, f := range beside {
+		at.Texts = append(at.Texts, f.Before)
+	}
+	return at
 }

@@ -135,11 +135,7 @@ func Assess(e Evidence, pol Policy, at Situation) Verdict {
 			won = i
 		}
 	}
-	for _, r := range v.Ladder {
-		if r.Error != "" {
-			failed = append(failed, r.Code+": "+r.Error)
-		}
-	}
+	failed = append(failed, v.failures()...)
 	v.Tier = SafeAuto
 	if won >= 0 {
 		v.raiseTo(v.Ladder[won])
@@ -149,6 +145,22 @@ func Assess(e Evidence, pol Policy, at Situation) Verdict {
 		v.raise(r.ask(asked{p, pol, at, e, failed}))
 	}
 	return v
+}
+
+// failures are the errors of the ladder's rows, each with all rows that had it.
+func (v Verdict) failures() []string {
+	var errs []string
+	rows := map[string][]string{}
+	for _, r := range v.Ladder {
+		if r.Error != "" && rows[r.Error] == nil {
+			errs = append(errs, r.Error)
+		}
+		rows[r.Error] = append(rows[r.Error], r.Code)
+	}
+	for i, e := range errs {
+		errs[i] = strings.Join(rows[e], ", ") + ": " + e
+	}
+	return errs
 }
 
 // raise takes what one row that raises tiers said.
