@@ -12,9 +12,13 @@ import (
 type said struct {
 	sub    string          // what is wrong with the surroundings, one of the Env words
 	places map[string]bool // that do not build: "FILE: what"
-	syntax bool            // something does not parse, nobody says where
+	syntax bool            // something does not parse or build, nobody says where
 	tests  map[string]bool // that failed
-	open   map[string]bool // of the package whose name comes behind them
+
+	open     map[string]bool // tests of the package whose name comes behind them
+	panicked string          // the line with which the package died
+	talks    bool            // go test: tests may print what looks like a place
+	built    bool            // within what the compiler says
 }
 
 // pattern is one way in which outputs say something.
@@ -41,18 +45,18 @@ var surroundings = sync.OnceValue(func() []pattern {
 // shapes of lines.
 var lineShapes = sync.OnceValue(func() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
-		"place":  regexp.MustCompile(`^(?:vet: )?((?:[A-Za-z]:)?[^\s:]+\.[A-Za-z]+):\d+(?::\d+)?: (?:(?:fatal )?error: )?(.+)$`),
-		"fail":   regexp.MustCompile(`^\s*--- FAIL: (\S+) \([0-9.]+s\)$`),
-		"pass":   regexp.MustCompile(`^\s*--- (?:PASS|SKIP): (\S+) \([0-9.]+s\)$`),
-		"failed": regexp.MustCompile(`^FAIL\t(\S+)(?:\s|$)`),
-		"ok":     regexp.MustCompile(`^(?:ok  |\?   )\t(\S+)\t`),
-		"hung":   regexp.MustCompile(`^\t\t(\S+) \([0-9.hms]+\)$`),
-		"py":     regexp.MustCompile(`^(?:FAILED|ERROR) (\S+?::\S+|\S+\.py)(?: - .*)?$`),
-		"pysum":  regexp.MustCompile(`\b(\d+) (passed|failed|errors?|skipped)\b`),
-		"cycle":  regexp.MustCompile(`^\s+imports (\S+).*: import cycle not allowed`),
-		"nostd":  regexp.MustCompile(`: package (\S+) is not in std\b`),
-		"syntax": regexp.MustCompile(`^\s*(?:E\s+)?(?:SyntaxError|IndentationError|TabError): |^error(?:\[E\d+\]|: )|: error TS\d+: |^go: errors parsing go\.mod`),
-		"own":    regexp.MustCompile(`no required module provides package ([^\s;:]+)`),
+		"place":   regexp.MustCompile(`^(?:vet: )?((?:[A-Za-z]:)?[^\s:]+\.(?:go|mod|work)):\d+(?::\d+)?: (.+)$`),
+		"error":   regexp.MustCompile(`^((?:[A-Za-z]:)?[^\s:]+\.[A-Za-z]{1,5}):\d+(?::\d+)?: (?:fatal )?error: (.+)$`),
+		"go test": regexp.MustCompile(`(?m)^(?:--- FAIL: |FAIL\t|ok  \t|PASS$)`),
+		"fail":    regexp.MustCompile(`^\s*--- FAIL: (\S+) \([0-9.]+s\)$`),
+		"pass":    regexp.MustCompile(`^\s*--- (?:PASS|SKIP): (\S+) \([0-9.]+s\)$`),
+		"failed":  regexp.MustCompile(`^FAIL\t(\S+)(?:\s|$)`),
+		"ok":      regexp.MustCompile(`^(?:ok  |\?   )\t(\S+)\t`),
+		"hung":    regexp.MustCompile(`^\t\t(\S+) \([0-9.hms]+\)$`),
+		"py":      regexp.MustCompile(`^(?:FAILED|ERROR) (\S+?::.+?|\S+\.py)(?: - .*)?$`),
+		"pysum":   regexp.MustCompile(`\b(\d+) (passed|failed|errors?|skipped)\b`),
+		"cycle":   regexp.MustCompile(`^\s+imports (\S+).*: import cycle not allowed`),
+		"syntax":  regexp.MustCompile(`^\s*(?:E\s+)?(?:SyntaxError|IndentationError|TabError): |^error(?:\[E\d+\]|: )|: error TS\d+: |^go: errors parsing go\.mod`),
 	}
 })
 
@@ -67,16 +71,9 @@ func read(output []byte, own string) said {
 			break
 		}
 	}
-	lines := strings.Split(text, "\n")
-	panicked := ""
-	for _, line := range lines {
-		if strings.HasPrefix(line, "panic: ") {
-			panicked = line
-		}
-		s.line(strings.TrimSuffix(line, "\r"), panicked)
-		if lineShapes()["failed"].MatchString(line) {
-			panicked = ""
-		}
+	s.talks = lineShapes()["go test"].MatchString(text)
+	for line := range strings.Lines(text) {
+		s.line(strings.TrimRight(line, "\r\n"))
 	}
 	s.close("")
 	return s
@@ -93,48 +90,59 @@ func allOwn(matches [][]string, own string) bool {
 }
 
 // line reads one line.
-func (s *said) line(line, panicked string) {
+func (s *said) line(line string) {
 	is := func(shape string) string {
-		if m := lineShapes()[shape].FindStringSubmatch(line); len(m) > 1 {
+		m := lineShapes()[shape].FindStringSubmatch(line)
+		if len(m) > 1 {
 			return m[1]
-		} else if m != nil {
-			return line
 		}
-		return ""
+		return strings.Join(m, "")
 	}
 	switch {
+	case strings.HasPrefix(line, "# "):
+		s.built = true
+	case strings.HasPrefix(line, "panic: "):
+		s.panicked = line
 	case is("fail") != "":
-		s.open[is("fail")] = true
+		s.open[is("fail")], s.built = true, false
 	case is("failed") != "":
-		s.packageFailed(line, is("failed"), panicked)
+		s.packageFailed(line, is("failed"))
 	case is("ok") != "":
 		s.close(is("ok"))
 	case is("py") != "":
 		s.tests[cut(is("py"))] = true
-	case is("hung") != "" && strings.HasPrefix(panicked, "panic: test timed out"):
+	case is("hung") != "" && strings.HasPrefix(s.panicked, "panic: test timed out"):
 		s.open[is("hung")] = true
 	case is("cycle") != "":
 		s.places[cut("import cycle through "+is("cycle"))] = true
 	case is("syntax") != "":
 		s.syntax = true
-	case is("place") != "":
-		m := lineShapes()["place"].FindStringSubmatch(line)
-		s.places[cut(m[1]+": "+m[2])] = true
+	case s.built || !s.talks:
+		s.place(line)
+	}
+}
+
+// place reads a line of a compiler: of Go's tools any, of others what they call
+// an error.
+func (s *said) place(line string) {
+	for _, shape := range []string{"place", "error"} {
+		if m := lineShapes()[shape].FindStringSubmatch(line); m != nil {
+			s.places[cut(m[1]+": "+m[2])] = true
+			return
+		}
 	}
 }
 
 // packageFailed closes a package that failed.
-func (s *said) packageFailed(line, pkg, panicked string) {
+func (s *said) packageFailed(line, pkg string) {
 	built := !strings.HasSuffix(line, "[build failed]") && !strings.HasSuffix(line, "[setup failed]")
-	if len(s.open) == 0 && built {
-		id := pkg
-		if panicked != "" {
-			id += ": " + panicked
-		}
-		s.tests[cut(id)] = true
-	}
-	if !built {
+	switch {
+	case !built:
 		s.syntax = true
+	case len(s.open) == 0 && s.panicked != "":
+		s.tests[cut(pkg+": "+s.panicked)] = true
+	case len(s.open) == 0:
+		s.tests[pkg] = true
 	}
 	s.close(pkg)
 }
@@ -142,12 +150,14 @@ func (s *said) packageFailed(line, pkg, panicked string) {
 // close gives the tests that failed the name of their package. A test that
 // failed because of a part of it is left out: the part is there.
 func (s *said) close(pkg string) {
+	whole := map[string]bool{} // tests of which a part is there
 	for name := range s.open {
-		part := false
-		for other := range s.open {
-			part = part || strings.HasPrefix(other, name+"/")
+		for i := strings.LastIndexByte(name, '/'); i > 0 && !whole[name[:i]]; i = strings.LastIndexByte(name[:i], '/') {
+			whole[name[:i]] = true
 		}
-		if part {
+	}
+	for name := range s.open {
+		if whole[name] {
 			continue
 		}
 		if pkg != "" {
@@ -156,6 +166,7 @@ func (s *said) close(pkg string) {
 		s.tests[cut(name)] = true
 	}
 	clear(s.open)
+	s.panicked, s.built = "", false
 }
 
 func cut(s string) string { return clip(s, maxID, nil) }

@@ -57,6 +57,24 @@
 //  4. What is judged is what lands: base, candidate, rules and tier are frozen when
 //     the gate is left, and a tier is never lowered.
 //  5. No moment comes from the machine's clock; a clock that goes back stands still.
+//  6. A check passes when it ran to its end, well, and ran tests where it was to:
+//     a fault, a timeout, a panic and a check that was left out are failures, and
+//     so is one that passed only at the second try.
+//
+// # Checks and repair
+//
+// Validate and verify run commands on a tree of the change's own: what [Checks]
+// chooses, [Examine] runs and a [Report] keeps. [Report.Failure] reads from the
+// outputs which class of failure it is: the surroundings first, then what does not
+// build, then tests; a flake only when a second run on the same bytes shows one.
+//
+// Repair is one iteration at every entry of its phase ([Repairer]): the first runs
+// the checks again, later ones make another candidate for the whole batch. Each is
+// a fact of the op, so its record keeps it, and what stops the repair is a function
+// of those facts and one table of limits ([RepairLoop], [DefaultRepair]).
+//
+// Verify holds the tree that would land against its base ([Verified]): all checks,
+// and the numbers the project measures, by [DefaultThresholds].
 package pipeline
 
 import (

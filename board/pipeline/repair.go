@@ -18,18 +18,18 @@ type RepairLimits struct {
 	Runs       int           // of the checks, second tries included
 	Streak     int           // iterations without progress, one after the other
 	Retries    map[Class]int // further tries after the first failure of a class
-	Again      int           // runs on the same bytes to tell a flake, 0 or 1
+	NoAgain    bool          // checks that failed are not run again to tell a flake
 }
 
 // DefaultRepair is the table of limits.
 func DefaultRepair() RepairLimits {
 	return RepairLimits{
-		Iterations: 5, Timebox: 120 * time.Second, Left: 10 * time.Second, Lines: 150, Files: 3, Runs: 8, Streak: 2, Again: 1,
+		Iterations: 5, Timebox: 120 * time.Second, Left: 10 * time.Second, Lines: 150, Files: 3, Runs: 8, Streak: 2,
 		Retries: map[Class]int{ClassSyntax: 2, ClassTest: 3, ClassFlake: 2, ClassEnv: 1},
 	}
 }
 
-// within is l where it asks for less than the table, else the table. A class that
+// table is l where it asks for less than the table, else the table. A class that
 // l does not name keeps its own number; Left may only grow.
 func (l RepairLimits) table() RepairLimits {
 	t := DefaultRepair()
@@ -38,6 +38,7 @@ func (l RepairLimits) table() RepairLimits {
 	t.Left = max(l.Left, t.Left)
 	t.Lines, t.Files = lower(l.Lines, t.Lines), lower(l.Files, t.Files)
 	t.Runs, t.Streak = lower(l.Runs, t.Runs), lower(l.Streak, t.Streak)
+	t.NoAgain = l.NoAgain
 	for class, n := range l.Retries {
 		if was, known := t.Retries[class]; known {
 			t.Retries[class] = min(max(n, 0), was)
@@ -140,10 +141,6 @@ type RepairLoop struct {
 // phase, or the op, ends.
 func (r RepairLoop) Next(now, end time.Time) StopReason {
 	t := r.Limits.table()
-	runs := 0
-	for _, it := range r.Done {
-		runs += it.Runs
-	}
 	switch {
 	case end.Sub(now) < t.Left:
 		return StopDeadline
@@ -151,10 +148,25 @@ func (r RepairLoop) Next(now, end time.Time) StopReason {
 		return StopTimebox
 	case len(r.Done) >= t.Iterations:
 		return StopIterations
-	case runs >= t.Runs:
+	case r.runs() >= t.Runs:
 		return StopRuns
 	}
 	return ""
+}
+
+// runs is how often the checks were run so far.
+func (r RepairLoop) runs() int {
+	n := 0
+	for _, it := range r.Done {
+		n += it.Runs
+	}
+	return n
+}
+
+// again reports that an iteration may run checks that failed a second time.
+func (r RepairLoop) again() bool {
+	t := r.Limits.table()
+	return !t.NoAgain && r.runs()+1 < t.Runs
 }
 
 // Sized says why a repair that changes so much may not be tried. batch is how many
@@ -191,16 +203,16 @@ func (r RepairLoop) After(it Iteration, f *Failure) Iteration {
 // stops looks for a reason to stop, in their order.
 func (r RepairLoop) stops(it Iteration, f Failure) StopReason {
 	t := r.Limits.table()
-	streak, same := 0, 1
-	for _, was := range r.Done {
+	streak, same := 0, 0
+	for i, was := range append(r.Done[:len(r.Done):len(r.Done)], it) {
+		switch {
+		case was.Outcome != NoProgress:
+			streak = 0
+		case i == 0 || !was.Retest: // nothing new was tried otherwise
+			streak++
+		}
 		if was.Class == it.Class {
 			same++
-		}
-	}
-	for _, was := range append(r.Done[:len(r.Done):len(r.Done)], it) {
-		streak++
-		if was.Outcome != NoProgress {
-			streak = 0
 		}
 	}
 	switch {
@@ -217,20 +229,20 @@ func (r RepairLoop) stops(it Iteration, f Failure) StopReason {
 }
 
 // progress compares with the last failure: the first is progress, and fewer ids
-// are, and a failure of tests behind one that was not. So is the first failure
-// behind a flake: it is no longer luck.
+// are, and a failure of tests behind one of another class. The same failure of the
+// same bytes is what it was.
 func (r RepairLoop) progress(it Iteration) bool {
-	var last *Iteration
-	for i := range r.Done {
-		if r.Done[i].Class != "" {
-			last = &r.Done[i]
+	last, found := Iteration{}, false
+	for _, was := range r.Done {
+		if was.Class != "" {
+			last, found = was, true
 		}
 	}
 	switch {
-	case last == nil, it.Class == ClassTest && last.Class != ClassTest:
+	case !found, it.Class == ClassTest && last.Class != ClassTest:
 		return true
-	case it.Retest && it.Failure == last.Failure:
-		return last.Outcome == Progress // nothing new was tried, so nothing is worse
+	case it.Patch == last.Patch && it.Failure == last.Failure:
+		return last.Outcome == Progress
 	}
 	return it.Class == last.Class && it.Failing < last.Failing
 }

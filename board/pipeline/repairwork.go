@@ -15,7 +15,11 @@ import (
 type Repairer struct {
 	Limits RepairLimits
 	Now    func() time.Time
-	// Files is the candidate that failed, all of it, and Tree its tree.
+	// Until ends a context at a moment, as that of World; nil: nothing ends when
+	// the timebox does, and only the next iteration is not begun.
+	Until func(context.Context, time.Time) (context.Context, context.CancelFunc)
+	// Files is the candidate that failed, all of it, and Tree its tree: in a
+	// process that goes on with an op, that of the fact candidate.
 	Files []Edit
 	Tree  string
 	// Generate makes another candidate from what failed. An error that is a Stop
@@ -56,20 +60,34 @@ func (r *Repairer) Work(ctx context.Context, op Op) (Out, error) {
 	if stop := loop.Next(r.Now(), end); stop != "" {
 		return r.stopped(stop, nil), nil
 	}
-	it := Iteration{N: len(done) + 1, At: moment(r.Now()), Retest: loop.retests(r.last), Files: 0}
-	it, err = r.iterate(ctx, loop, it)
+	it := Iteration{N: len(done) + 1, At: moment(r.Now()), Retest: loop.retests(r.last)}
+	within, cancel := r.timebox(ctx, loop, it)
+	defer cancel()
+	it, err = r.iterate(within, loop, it)
+	it.Took = max(r.Now().Sub(it.At), 0)
+	if ctx.Err() == nil && within.Err() != nil {
+		it.Stop, it.Outcome, err = StopTimebox, Stopped, nil
+	}
 	var own *Stop
 	switch {
 	case ctx.Err() != nil:
 		return Out{Spent: r.spent}, ctx.Err()
 	case errors.As(err, &own):
-		return Out{Next: ending(op, own.Reason), Reason: own.Reason, Set: it.Facts(), Spent: r.spent + own.Spent, Note: own.Text}, nil
+		return Out{Next: ending(op, own.Reason), Reason: own.Reason, Set: it.Facts(), Spent: r.spent + max(own.Spent, 0), Note: own.Text}, nil
 	case err != nil:
-		return Out{}, err
+		return Out{Spent: r.spent}, err
 	}
-	it.Took = r.Now().Sub(it.At)
 	loop.Done = append(done[:len(done):len(done)], it)
 	return r.follow(loop, it, end), nil
+}
+
+// timebox is ctx, ended when the timebox of the whole repair is over.
+func (r *Repairer) timebox(ctx context.Context, loop RepairLoop, it Iteration) (context.Context, context.CancelFunc) {
+	if r.Until == nil {
+		return ctx, func() {}
+	}
+	began := append(loop.Done, it)[0].At
+	return r.Until(ctx, began.Add(loop.Limits.table().Timebox))
 }
 
 // follow is where an iteration leads.
@@ -110,7 +128,7 @@ func (r *Repairer) iterate(ctx context.Context, loop RepairLoop, it Iteration) (
 		}
 	}
 	it.Patch = short16(PatchSig(r.Files))
-	report, err := r.Run(ctx, r.Files, loop.Limits.Again >= 0 && it.Runs+1 < loop.Limits.table().Runs)
+	report, err := r.Run(ctx, r.Files, loop.again())
 	if err != nil {
 		r.said = err.Error()
 		it.Stop, it.Outcome = StopSandbox.of(kindOf(err)), Stopped

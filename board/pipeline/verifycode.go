@@ -23,7 +23,7 @@ func CodeMeasures(files []Edit) (base, is []Measure, err error) {
 		}
 		now, err := functions(f.Path, f.After)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", f.Path, err)
+			return nil, nil, err
 		}
 		is = append(is, now...)
 	}
@@ -36,7 +36,7 @@ func functions(name string, src []byte) ([]Measure, error) {
 		return nil, nil
 	}
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(fset, name, src, parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
 	}

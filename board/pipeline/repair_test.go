@@ -1,0 +1,423 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// saying is a report as its checks would make it: "" passes, else a class and what
+// failed, "test:a,b" or "env:disk".
+func saying(class string) Report {
+	class, ids, _ := strings.Cut(class, ":")
+	r := Report{Want: []Check{{Name: "check"}}, Done: true, Runs: 1}
+	ran := Ran{Check: r.Want[0], Done: true, Exit: 1}
+	var out strings.Builder
+	for _, id := range strings.Split(ids, ",") {
+		switch class {
+		case "test", "flake":
+			fmt.Fprintf(&out, "--- FAIL: %s (0.00s)\n", id)
+		case "syntax":
+			fmt.Fprintf(&out, "a.go:1:1: %s\n", id)
+		case "env":
+			out.WriteString(map[string]string{"disk": "write /x: no space left on device\n", "module": "no required module provides package x.org/y; to add it:\n"}[id])
+		}
+	}
+	switch class {
+	case "":
+		ran.Exit = 0
+	case "test":
+		out.WriteString("FAIL\tm\t0.00s\n")
+	case "flake":
+		r.Flaky, r.Runs = []string{ids}, 2
+	}
+	ran.Output = []byte(out.String())
+	r.Ran = []Ran{ran}
+	return r
+}
+
+// turn is one iteration of a script: what is generated, what the checks say of it.
+type turn struct {
+	text string        // content of a.go; "" is what the checks are run on again
+	says string        // see saying
+	took time.Duration // of the run
+	do   func(*RepairAnswer) error
+	run  error
+}
+
+// play is a Repairer that follows a script and says what it was asked for.
+func play(s *sim, script []turn) (*Repairer, *[]string) {
+	var asked []string
+	next := func() turn {
+		if len(script) == 0 {
+			panic("the script is over")
+		}
+		return script[0]
+	}
+	r := &Repairer{Now: func() time.Time { return s.now }, Files: []Edit{{Path: "a.go", Before: []byte("0"), After: []byte("1"), OldMode: modePlain, NewMode: modePlain}}}
+	r.Generate = func(_ context.Context, ask RepairAsk) (RepairAnswer, error) {
+		asked = append(asked, fmt.Sprintf("%d %s", ask.Iteration, ask.Failure))
+		a := RepairAnswer{Tree: "t" + next().text, Spent: 10, Files: []Edit{{Path: "a.go", Before: []byte("0"), After: []byte(next().text), OldMode: modePlain, NewMode: modePlain}}}
+		if next().do != nil {
+			return a, next().do(&a)
+		}
+		return a, nil
+	}
+	r.Run = func(_ context.Context, files []Edit, again bool) (Report, error) {
+		t := next()
+		if t.text != "" && t.text != string(files[0].After) {
+			panic("the checks ran on " + string(files[0].After))
+		}
+		script = script[1:]
+		s.now = s.now.Add(t.took)
+		rep := saying(t.says)
+		if again && strings.HasPrefix(t.says, "test") {
+			rep.Runs = 2
+		}
+		return rep, t.run
+	}
+	return r, &asked
+}
+
+// repaired runs a whole op whose repair follows the script.
+func repaired(t testing.TB, l Limits, rl RepairLimits, script []turn) (Story, []Iteration, []string) {
+	t.Helper()
+	s := newSim()
+	r, asked := play(s, script)
+	r.Limits = rl
+	steps := whole()
+	steps.Repair = r.Work
+	o, err := Begin("op-01", "tasks/tidy", "run-1", s.now, l, map[string]string{FactBase: "b0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), s.world("run-1"), l, steps, o); err != nil {
+		t.Fatal(err)
+	}
+	story, _ := s.story(t)
+	its, err := Iterations(story.Op())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return story, its, *asked
+}
+
+// TestEveryStop reaches each reason to stop through a whole op.
+func TestEveryStop(t *testing.T) {
+	t.Parallel()
+	test := func(text, ids string) turn { return turn{text: text, says: "test:" + ids} }
+	short := Limits{Phase: map[Phase]time.Duration{Repair: 5 * time.Second}}
+	stop := &Stop{Reason: CostCapExceeded, Text: "3 of 3 cents", Spent: 5}
+	tests := []struct {
+		name   string
+		l      Limits
+		rl     RepairLimits
+		script []turn
+		want   string // reason of the op and its note's beginning
+		its    int
+	}{
+		{name: "deadline_budget_exhausted", l: short, want: "repair_stopped deadline_budget_exhausted"},
+		{name: "timebox_exhausted", script: []turn{{says: "test:a,b", took: 70 * time.Second}, {text: "2", says: "test:a", took: 70 * time.Second}},
+			want: "repair_stopped timebox_exhausted; test: m.a", its: 2},
+		{name: "max_iterations_exhausted", rl: RepairLimits{NoAgain: true}, script: []turn{{says: "syntax:a,b"}, {text: "2", says: "syntax:a"}, test("3", "a,b,c"), test("4", "a,b"), test("5", "a")},
+			want: "repair_stopped max_iterations_exhausted; test: m.a", its: 5},
+		{name: "max_validation_runs_exhausted", rl: RepairLimits{Runs: 3}, script: []turn{{says: "test:a,b,c"}, test("2", "a,b")},
+			want: "repair_stopped max_validation_runs_exhausted; test: m.a, m.b", its: 2},
+		{name: "generate_error", script: []turn{{says: "test:a"}, {do: func(*RepairAnswer) error { return fmt.Errorf("asking: %w", context.DeadlineExceeded) }}},
+			want: "repair_stopped generate_error:timeout: asking: context deadline exceeded", its: 2},
+		{name: "generate_error for its own reason", script: []turn{{says: "test:a"}, {do: func(*RepairAnswer) error { return stop }}},
+			want: "cost_cap_exceeded 3 of 3 cents", its: 2},
+		{name: "empty_candidates", script: []turn{{says: "test:a"}, {do: func(a *RepairAnswer) error { a.Files = nil; return nil }}},
+			want: "repair_stopped empty_candidates; test: m.a", its: 2},
+		{name: "diff_expansion_rejected", script: []turn{{says: "test:a"}, {text: strings.Repeat("x\n", 150)}},
+			want: "repair_stopped diff_expansion_rejected: it changes 151 lines in 1 files", its: 2},
+		{name: "diff_files_rejected", script: []turn{{says: "test:a"}, {text: "2", do: func(a *RepairAnswer) error {
+			for _, p := range []string{"b.go", "c.go", "d.go"} {
+				a.Files = append(a.Files, Edit{Path: p, After: []byte("n"), NewMode: modePlain})
+			}
+			return nil
+		}}}, want: "repair_stopped diff_files_rejected: it changes 5 lines in 4 files", its: 2},
+		{name: "candidate_unusable, a file is missing", script: []turn{{says: "test:a"}, {text: "2", do: func(a *RepairAnswer) error { a.Files[0].Path = "b.go"; return nil }}},
+			want: "repair_stopped candidate_unusable: a.go is not in it; a repair gives every file of the batch, changed or not", its: 2},
+		{name: "candidate_unusable, twice the same", script: []turn{{says: "test:a"}, {text: "2", do: func(a *RepairAnswer) error { a.Files = append(a.Files, a.Files[0]); return nil }}},
+			want: "repair_stopped candidate_unusable: a.go is in it twice", its: 2},
+		{name: "candidate_unusable, no tree", script: []turn{{says: "test:a"}, {text: "2", do: func(a *RepairAnswer) error { a.Tree = ""; return nil }}},
+			want: "repair_stopped candidate_unusable: it has no tree", its: 2},
+		{name: "sandbox_infra_error", script: []turn{{run: errors.New("no room")}}, want: "repair_stopped sandbox_infra_error:error: no room", its: 1},
+		{name: "non_retryable_env", script: []turn{{says: "test:a"}, {text: "2", says: "env:module"}},
+			want: "repair_stopped non_retryable_env:module; env (module): check: exit 1", its: 2},
+		{name: "oscillation_detected", script: []turn{test("", "a"), test("2", "b"), test("1", "a")},
+			want: "repair_stopped oscillation_detected; test: m.a", its: 3},
+		{name: "no_progress_streak", script: []turn{test("", "a"), test("2", "b"), test("3", "c")},
+			want: "repair_stopped no_progress_streak; test: m.c", its: 3},
+		{name: "class_retries_exhausted, syntax", script: []turn{{says: "syntax:a,b,c,d"}, {text: "2", says: "syntax:a,b,c"}, {text: "3", says: "syntax:a,b"}},
+			want: "repair_stopped class_retries_exhausted:syntax; syntax: a.go: a, a.go: b", its: 3},
+		{name: "class_retries_exhausted, test", rl: RepairLimits{NoAgain: true}, script: []turn{test("", "a,b,c,d"), test("2", "a,b,c"), test("3", "a,b"), test("4", "a")},
+			want: "repair_stopped class_retries_exhausted:test; test: m.a", its: 4},
+		{name: "class_retries_exhausted, env", script: []turn{{says: "env:disk"}, {says: "env:disk"}},
+			want: "repair_stopped class_retries_exhausted:env; env (resource): check: exit 1", its: 2},
+		{name: "class_retries_exhausted, flake", script: []turn{{says: "flake:a"}, {says: "flake:b"}, {says: "flake:a"}},
+			want: "repair_stopped class_retries_exhausted:flake; flake: a", its: 3},
+	}
+	reached := map[StopReason]bool{}
+	for _, tt := range tests {
+		story, its, _ := repaired(t, tt.l, tt.rl, tt.script)
+		o := story.Op()
+		if got := string(o.Reason) + " " + o.Last().Note; got != tt.want || o.Phase != FailedPermanent {
+			t.Errorf("%s: %s %s\nwant %s", tt.name, o.Phase, got, tt.want)
+		}
+		if len(its) != tt.its {
+			t.Errorf("%s: %d iterations, want %d: %v", tt.name, len(its), tt.its, its)
+		}
+		code, _, _ := strings.Cut(tt.name, ",")
+		code, _, _ = strings.Cut(code, " ")
+		reached[StopReason(code)] = true
+	}
+	for _, code := range StopReasons() {
+		if !reached[code] {
+			t.Errorf("nothing stops for %s", code)
+		}
+	}
+}
+
+// TestRepairs are repairs that end well.
+func TestRepairs(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		script []turn
+		path   string
+		asked  []string
+		tree   string
+	}{
+		{"a flake: the same bytes pass at the second look", []turn{{}}, "repair validate gate", nil, "c1"},
+		{"a flake that is seen", []turn{{says: "flake:a"}, {}}, "repair repair validate gate", nil, "c1"},
+		{"the second iteration", []turn{{says: "test:a,b"}, {text: "2"}}, "repair repair validate gate", []string{"2 test: m.a, m.b"}, "t2"},
+		{"from syntax to tests to well", []turn{{says: "syntax:a"}, {text: "2", says: "test:a,b,c"}, {text: "3", says: "test:c"}, {text: "4"}},
+			"repair repair repair repair validate gate", []string{"2 syntax: a.go: a", "3 test: m.a, m.b, m.c", "4 test: m.c"}, "t4"},
+		{"a disk that was full for a moment", []turn{{says: "env:disk"}, {says: "test:a"}, {text: "3"}},
+			"repair repair repair validate gate", []string{"3 test: m.a"}, "t3"},
+		{"one step without progress", []turn{{says: "test:a"}, {text: "2", says: "test:a,b"}, {text: "3", says: "test:a"}, {text: "4"}},
+			"repair repair repair repair validate gate", []string{"2 test: m.a", "3 test: m.a, m.b", "4 test: m.a"}, "t4"},
+	}
+	for _, tt := range tests {
+		story, its, asked := repaired(t, Limits{}, RepairLimits{}, tt.script)
+		if got := taken(story); !strings.Contains(got, " validate "+tt.path+" ") {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.path)
+		}
+		if d := cmp.Diff(tt.asked, asked); d != "" || len(its) != len(tt.script) || its[len(its)-1].Outcome != Converged {
+			t.Errorf("%s: asked (-want +got)\n%s%v", tt.name, d, its)
+		}
+		if got := story.Op().Fact(FactCandidate); got != tt.tree {
+			t.Errorf("%s: the candidate is %s, want %s", tt.name, got, tt.tree)
+		}
+	}
+}
+
+// TestRepairGoesOn: a process that resumes knows the iterations before it, and
+// looks at the candidate again before it generates another.
+func TestRepairGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newSim()
+	first, _ := play(s, []turn{{says: "test:a,b"}, {text: "2", says: "test:b"}})
+	op := Op{ID: "op-01", Phase: Repair, Clocks: Clocks{Phase: s.now.Add(time.Minute), Op: s.now.Add(time.Hour)}, facts: map[string]string{}}
+	step := func(r *Repairer) Out {
+		t.Helper()
+		out, err := r.Work(t.Context(), op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(op.facts, out.Set)
+		return out
+	}
+	if a, b := step(first), step(first); a.Next != Repair || b.Next != Repair || op.Fact(FactCandidate) != "t2" {
+		t.Fatalf("%+v, %+v", a, b)
+	}
+	second, asked := play(s, []turn{{says: "test:b"}, {text: "4"}})
+	second.Files[0].After, second.Tree = []byte("2"), "t2"
+	if a, b := step(second), step(second); a.Next != Repair || b.Next != Validate {
+		t.Fatalf("%+v, %+v", a, b)
+	}
+	if d := cmp.Diff([]string{"4 test: m.b"}, *asked); d != "" {
+		t.Error(d)
+	}
+	its, err := Iterations(op)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, it := range its {
+		got = append(got, it.String())
+	}
+	want := []string{"iteration 1: progress, 2 failing (test)", "iteration 2: progress, 1 failing (test)", "iteration 3: progress, 1 failing (test)", "iteration 4: converged"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestRepairTimebox: what runs when the timebox ends is ended, and that is the reason.
+func TestRepairTimebox(t *testing.T) {
+	t.Parallel()
+	s := newSim()
+	r, _ := play(s, []turn{{says: "test:a"}})
+	var until time.Time
+	r.Until = func(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
+		until = at
+		ctx, cancel := context.WithCancelCause(ctx)
+		cancel(context.DeadlineExceeded)
+		return ctx, func() {}
+	}
+	op := Op{ID: "op-01", Phase: Repair, Clocks: Clocks{Phase: s.now.Add(time.Hour), Op: s.now.Add(time.Hour)}}
+	out, err := r.Work(t.Context(), op)
+	if err != nil || out.Reason != RepairStopped || !strings.HasPrefix(out.Note, string(StopTimebox)) || !until.Equal(s.now.Add(120*time.Second)) {
+		t.Errorf("%+v, %v, until %s", out, err, until)
+	}
+}
+
+// TestRepairLimits: configuration asks for less, never for more.
+func TestRepairLimits(t *testing.T) {
+	t.Parallel()
+	d := DefaultRepair()
+	if diff := cmp.Diff(d, RepairLimits{}.table()); diff != "" {
+		t.Error(diff)
+	}
+	more := RepairLimits{Iterations: 99, Timebox: time.Hour, Left: time.Second, Lines: 9999, Files: 99, Runs: 99, Streak: 99, Retries: map[Class]int{ClassTest: 99, "none": 9}}
+	if diff := cmp.Diff(d, more.table()); diff != "" {
+		t.Error(diff)
+	}
+	less := RepairLimits{Iterations: 1, Timebox: time.Second, Left: time.Minute, Lines: 1, Files: 1, Runs: 1, Streak: 1, NoAgain: true,
+		Retries: map[Class]int{ClassTest: 0, ClassSyntax: -1, ClassFlake: 1, ClassEnv: 1}}
+	want := less
+	want.Retries = map[Class]int{ClassTest: 0, ClassSyntax: 0, ClassFlake: 1, ClassEnv: 1}
+	if diff := cmp.Diff(want, less.table()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestIterationRecord: what a record keeps is read back, and fits.
+func TestIterationRecord(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		it := Iteration{
+			N: rapid.IntRange(1, 5).Draw(rt, "n"), At: moment(dawn), Retest: rapid.Bool().Draw(rt, "retest"),
+			Class: rapid.SampledFrom([]Class{"", ClassEnv, ClassSyntax, ClassTest, ClassFlake}).Draw(rt, "class"),
+			Lines: rapid.IntRange(0, 99_999).Draw(rt, "lines"), Files: rapid.IntRange(0, 999).Draw(rt, "files"), Runs: rapid.IntRange(0, 2).Draw(rt, "runs"),
+			Took: time.Duration(rapid.IntRange(0, 120_000).Draw(rt, "ms")) * time.Millisecond, Outcome: Stopped,
+			Stop: rapid.SampledFrom(append(StopReasons(), "", StopEnv.of(EnvInterpreter), StopClass.of("syntax"), StopGenerate.of(string(CostCapExceeded)))).Draw(rt, "stop"),
+			Patch: sum256([]byte("p"))[:16],
+		}
+		if it.Class != "" {
+			it.Failing, it.Failure = rapid.IntRange(1, maxAllIDs).Draw(rt, "ids"), sum256([]byte("f"))[:16]
+		}
+		facts := map[string]string{}
+		for n := range it.N {
+			before := it
+			before.N = n + 1
+			maps.Copy(facts, before.Facts())
+		}
+		for k, v := range facts {
+			if !factName(k) || len(v) > maxFact {
+				rt.Fatalf("%s of %d bytes", k, len(v))
+			}
+		}
+		got, err := Iterations(Op{facts: facts})
+		if err != nil || len(got) != it.N {
+			rt.Fatalf("%d, %v", len(got), err)
+		}
+		if d := cmp.Diff(it, got[it.N-1]); d != "" {
+			rt.Fatal(d)
+		}
+	})
+	for _, bad := range []string{"x", "repair.iter.v2 n=1", "repair.iter.v1 n=1", "repair.iter.v1 n=2 outcome=progress", "repair.iter.v1 n=one outcome=progress", "repair.iter.v1 n=1 mood=good outcome=progress", "repair.iter.v1 n=1 outcome=progress lines=-1"} {
+		if _, err := Iterations(Op{ID: "op-01", facts: map[string]string{"repair_one": bad}}); err == nil || !strings.Contains(err.Error(), "op-01: fact repair_one: ") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// TestRepairAlwaysEnds: whatever is generated and whatever the checks do, a
+// repair ends within its limits, and never passes on a fault.
+func TestRepairAlwaysEnds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		s := newSim()
+		limits := DefaultRepair()
+		passed, entries, runs := false, 0, 0
+		r := &Repairer{Now: func() time.Time { return s.now }, Files: []Edit{{Path: "a.go", After: []byte("1"), NewMode: modePlain}}}
+		r.Generate = func(context.Context, RepairAsk) (RepairAnswer, error) {
+			s.now = s.now.Add(time.Duration(rapid.IntRange(0, 70).Draw(rt, "generating")) * time.Second)
+			a := RepairAnswer{Tree: "t", Spent: 1, Files: []Edit{{Path: "a.go", After: []byte(rapid.SampledFrom([]string{"1", "2", "3", "4", strings.Repeat("x\n", 200)}).Draw(rt, "text")), NewMode: modePlain}}}
+			switch rapid.IntRange(0, 30).Draw(rt, "generated") {
+			case 0:
+				return RepairAnswer{}, errors.New("no")
+			case 1:
+				panic("generate")
+			case 2:
+				return a, &Stop{Reason: CostCapExceeded, Text: "no"}
+			case 3:
+				a.Files = nil
+			}
+			return a, nil
+		}
+		r.Run = func(context.Context, []Edit, bool) (Report, error) {
+			runs++
+			passed = false
+			s.now = s.now.Add(time.Duration(rapid.IntRange(0, 40).Draw(rt, "running")) * time.Second)
+			says := rapid.SampledFrom([]string{"test:a", "test:a,b", "test:a,b,c", "test:b", "syntax:a", "syntax:a,b", "env:disk", "env:module", "flake:a", ""}).Draw(rt, "says")
+			switch rapid.IntRange(0, 30).Draw(rt, "ran") {
+			case 0:
+				return Report{}, errors.New("no room")
+			case 1:
+				panic("run")
+			case 2:
+				return Report{}, nil // nobody went through the checks
+			}
+			passed = says == ""
+			return saying(says), nil
+		}
+		steps := whole()
+		steps.Repair = func(ctx context.Context, o Op) (Out, error) {
+			entries++
+			out, err := r.Work(ctx, o)
+			if out.Next == Validate && (err != nil || !passed) {
+				rt.Fatalf("it passed: %+v, %v", out, err)
+			}
+			return out, err
+		}
+		steps.Validate = func(context.Context, Op) (Out, error) {
+			return Out{Next: rapid.SampledFrom([]Phase{Repair, Gate, Repair}).Draw(rt, "validated")}, nil
+		}
+		steps.Generate = setting(Validate, FactCandidate, "c1")
+		o, err := Run(t.Context(), s.world("run-1"), Limits{}, steps, began(t, s.now))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if !o.Ended() && o.Phase != Waiting || entries > limits.Iterations+1 || runs > limits.Runs {
+			rt.Fatalf("%s after %d entries and %d runs", o.Phase, entries, runs)
+		}
+		its, err := Iterations(o)
+		if err != nil || len(its) > limits.Iterations || slices.ContainsFunc(its, func(it Iteration) bool { return it.Outcome == "" }) {
+			rt.Fatalf("%v, %v", its, err)
+		}
+	})
+}
+
+// FuzzIterations: no fact of a record breaks the reader.
+func FuzzIterations(f *testing.F) {
+	f.Add(Iteration{N: 1, At: dawn, Class: ClassTest, Failing: 2, Failure: "f", Patch: "p", Outcome: Progress}.Facts()["repair_one"])
+	f.Add("repair.iter.v1 n=1 n=2 at=99999999999999999 outcome=x stop=")
+	f.Fuzz(func(t *testing.T, text string) {
+		its, err := Iterations(Op{ID: "op-01", facts: map[string]string{"repair_one": text}})
+		if err == nil && text != "" && (len(its) != 1 || its[0].N != 1) {
+			t.Fatalf("%v", its)
+		}
+	})
+}

@@ -1,0 +1,252 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+func tree(files ...string) fstest.MapFS {
+	m := fstest.MapFS{}
+	for i := 0; i < len(files); i += 2 {
+		m[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
+	}
+	return m
+}
+
+func edits(paths ...string) []Edit {
+	var out []Edit
+	for _, p := range paths {
+		out = append(out, Edit{Path: p, Before: []byte("x"), After: []byte("y")})
+	}
+	return out
+}
+
+// repository is a tree of three modules: one of its own, one below it, one without Go.
+func repository() fstest.MapFS {
+	return tree(
+		"go.mod", "module example.com/m\n", "main.go", "package main\nimport _ \"example.com/m/b\"\n",
+		"a/a.go", "package a\n", "a/a_test.go", "package a\n", "a/testdata/in.txt", "", "a/pages/index.html", "",
+		"b/b.go", "package b\nimport _ \"example.com/m/a\"\n",
+		"c/c.go", "package c\n", "c/c_test.go", "package c_test\nimport _ \"example.com/m/a\"\n",
+		"d/d.go", "package d\n", "README.md", "",
+		"tool/go.mod", "module example.com/m/tool\n", "tool/t.go", "package main\nimport _ \"example.com/m/d\"\n", "tool/x/x.go", "package x\n",
+		"docs/go.mod", "module example.com/docs\n", "docs/a.md", "",
+		"vendor/v/v.go", "package v\n", ".ci/ci.go", "package ci\n", "test_x.py", "",
+	)
+}
+
+func TestGoChecks(t *testing.T) {
+	t.Parallel()
+	graph, err := ReadGraph(repository())
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := func(pkgs string) []string {
+		return []string{"go build -o /dev/null " + pkgs, "go vet " + pkgs, "go test " + pkgs}
+	}
+	in := func(dir, pkgs string) []string {
+		c := commands(pkgs)
+		return []string{dir + ": " + c[0], dir + ": " + c[1], dir + ": " + c[2]}
+	}
+	tests := []struct {
+		name    string
+		paths   []string
+		graph   *Graph
+		gone    []string
+		want    []string
+		noTests bool
+	}{
+		{name: "who imports it, and whose tests do", paths: []string{"a/a.go"}, graph: graph, want: commands(". ./a ./b ./c")},
+		{name: "test data", paths: []string{"a/testdata/in.txt"}, graph: graph, want: commands(". ./a ./b ./c")},
+		{name: "what a package may embed", paths: []string{"a/pages/index.html"}, graph: graph, want: commands(". ./a ./b ./c")},
+		{name: "the top", paths: []string{"main.go"}, graph: graph, want: commands("."), noTests: true},
+		{name: "a text at the top belongs to the package there", paths: []string{"README.md"}, graph: graph, want: commands("."), noTests: true},
+		{name: "go.mod", paths: []string{"go.mod"}, graph: graph, want: commands("./...")},
+		{name: "nobody knows who imports it", paths: []string{"a/a.go"}, want: commands("./...")},
+		{name: "a module below", paths: []string{"tool/x/x.go"}, graph: graph, want: in("tool", "./x"), noTests: true},
+		{name: "two modules", paths: []string{"tool/t.go", "c/c.go"}, graph: graph, want: append(commands("./c"), in("tool", ".")...)},
+		{name: "another module imports it", paths: []string{"d/d.go"}, graph: graph, want: append(commands("./d"), in("tool", ".")...), noTests: true},
+		{name: "a package that is gone", paths: []string{"a/a.go", "a/a_test.go"}, gone: []string{"a/a.go", "a/a_test.go"}, graph: graph, want: commands(". ./b ./c")},
+		{name: "no Go there", paths: []string{"docs/a.md"}, graph: graph},
+		{name: "no Go there, by go.mod", paths: []string{"docs/go.mod"}, graph: graph},
+	}
+	for _, tt := range tests {
+		files := repository()
+		for _, p := range tt.gone {
+			delete(files, p)
+		}
+		checks, findings := Checks(edits(tt.paths...), Project{Files: files, Graph: tt.graph})
+		var got []string
+		tested := false
+		for _, c := range checks {
+			line := strings.Join(c.Argv, " ")
+			if c.Dir != "" {
+				line = c.Dir + ": " + line
+			}
+			got = append(got, line)
+			tested = tested || c.Tests
+			if c.Timeout != DefaultCheck || c.Why == "" || c.Name == "" || !strings.HasPrefix(c.Module, "example.com/") {
+				t.Errorf("%s: %+v", tt.name, c)
+			}
+		}
+		if d := cmp.Diff(tt.want, got); d != "" || len(findings) > 0 {
+			t.Errorf("%s: (-want +got)\n%s%v", tt.name, d, findings)
+		}
+		if tested == tt.noTests && len(checks) > 0 {
+			t.Errorf("%s: expects tests: %t", tt.name, tested)
+		}
+	}
+	wide := tree("go.mod", "module m\n")
+	var paths []string
+	for i := range maxPackages + 1 {
+		p := fmt.Sprintf("p%d/p.go", i)
+		wide[p] = &fstest.MapFile{Data: []byte("package p\n")}
+		paths = append(paths, p)
+	}
+	g, err := ReadGraph(wide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if checks, _ := Checks(edits(paths...), Project{Files: wide, Graph: g}); len(checks) != 3 || checks[1].Argv[2] != "./..." {
+		t.Errorf("many packages: %v", checks)
+	}
+}
+
+func TestConfiguredChecks(t *testing.T) {
+	t.Parallel()
+	p := Project{Files: repository(), Timeout: time.Second,
+		Commands: [][]string{{"make", "test"}, {"git", "push"}, {"./scripts/check.sh", "-v"}, {"go", "test", "./..."}, {}, {"sh", "-c", "git push"}},
+		Accept:   [][]string{{"python3", "-m", "pytest", "tests/test_new.py"}, {"go", "vet", "./a"}},
+	}
+	checks, findings := Checks(edits("Makefile", "scripts/check.sh", "a/a.go", "tests/test_new.py"), p)
+	var got []string
+	for _, c := range checks {
+		got = append(got, fmt.Sprintf("%s; %s; tests %t; %s", c.Name, c.Why, c.Tests, c.Timeout))
+	}
+	want := []string{
+		"make test; the project asks for it; tests false; 1s",
+		"./scripts/check.sh -v; the project asks for it; tests false; 1s",
+		"go test ./...; the project asks for it; tests true; 1s",
+		"python3 -m pytest tests/test_new.py; the task asks for it; tests true; 1s",
+		"go vet ./a; the task asks for it; tests false; 1s",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	codes := map[string]int{}
+	for _, f := range findings {
+		codes[string(f.Severity)+" "+f.Code+" "+f.Path]++
+	}
+	for _, want := range []string{"soft check_edited Makefile", "soft check_edited scripts/check.sh", "soft check_edited tests/test_new.py", "hard check_empty "} {
+		if codes[want] != 1 {
+			t.Errorf("%q is found %d times: %v", want, codes[want], codes)
+		}
+	}
+	hards := 0
+	for _, f := range findings {
+		if hard(f) {
+			hards++
+		}
+	}
+	if hards < 3 {
+		t.Errorf("two pushes and nothing at all are %d hard findings", hards)
+	}
+	none, findings := Checks(edits("README.md"), Project{Files: tree("README.md", "")})
+	if len(none) != 0 || len(findings) != 0 {
+		t.Errorf("%v, %v", none, findings)
+	}
+	_, findings = Checks(edits("a.go"), Project{Commands: [][]string{{"go", "test"}}})
+	if len(findings) != 0 {
+		t.Errorf("no tree: %v", findings)
+	}
+}
+
+func TestExamine(t *testing.T) {
+	t.Parallel()
+	checks := func(names string) []Check {
+		var out []Check
+		for _, n := range strings.Fields(names) {
+			out = append(out, Check{Name: n})
+		}
+		return out
+	}
+	// A check's name is what it does, one word a run.
+	tests := []struct {
+		name, checks, ran string
+		again             bool
+		passed            bool
+		flaky             string
+		runs              int
+	}{
+		{name: "well", checks: "ok ok", ran: "ok ok", passed: true, runs: 1},
+		{name: "nothing to run", passed: true, runs: 1},
+		{name: "a test that fails does not stop the rest", checks: "test ok", ran: "test ok", runs: 1},
+		{name: "what does not build does", checks: "ok build ok", ran: "ok build", runs: 1},
+		{name: "so do the surroundings", checks: "port ok", ran: "port", runs: 1},
+		{name: "a panic is a failure", checks: "panic ok", ran: "panic", runs: 1},
+		{name: "too slow is a failure", checks: "slow ok", ran: "slow ok", runs: 1},
+		{name: "cancelled stops", checks: "cancelled ok", ran: "cancelled", runs: 1},
+		{name: "another try", checks: "flaky ok test", ran: "flaky ok test flaky test", again: true, runs: 2},
+		{name: "a flake is no pass", checks: "flaky ok", ran: "flaky ok flaky", again: true, flaky: "flaky: exit 1", runs: 2},
+		{name: "nobody tries again", checks: "flaky", ran: "flaky", runs: 1},
+		{name: "what does not build is not tried again", checks: "build", ran: "build", again: true, runs: 1},
+	}
+	for _, tt := range tests {
+		var ran []string
+		r := Examine(t.Context(), checks(tt.checks), nil, tt.again, func(_ context.Context, c Check) Ran {
+			ran = append(ran, c.Name)
+			well := Ran{Done: true}
+			switch c.Name {
+			case "test", "build", "port":
+				return Ran{Done: true, Exit: 1, Output: output(t, map[string]string{"test": "tests", "build": "build", "port": "port"}[c.Name])}
+			case "flaky":
+				if n := strings.Count(strings.Join(ran, " "), "flaky"); n == 1 {
+					return Ran{Done: true, Exit: 1}
+				}
+			case "panic":
+				panic("at the check")
+			case "slow":
+				return Ran{Fault: FaultTimeout}
+			case "cancelled":
+				return Ran{Fault: FaultCancelled}
+			}
+			return well
+		})
+		if strings.Join(ran, " ") != tt.ran || r.Passed() != tt.passed || strings.Join(r.Flaky, " ") != tt.flaky || r.Runs != tt.runs || !r.Done {
+			t.Errorf("%s: ran %q, passed %t, flaky %q, %d runs", tt.name, ran, r.Passed(), r.Flaky, r.Runs)
+		}
+		if _, failed := r.Failure(); failed == tt.passed {
+			t.Errorf("%s: passed and failed are both %t", tt.name, failed)
+		}
+	}
+	refused := Examine(t.Context(), checks("ok"), []irongate.Finding{{Code: "parse_failed", Severity: irongate.Hard}}, true, func(context.Context, Check) Ran {
+		t.Error("a candidate with a hard finding is run")
+		return Ran{}
+	})
+	if refused.Passed() || !strings.Contains(refused.String(), "1 more checks were not run") {
+		t.Error(refused)
+	}
+}
+
+func TestReportWords(t *testing.T) {
+	t.Parallel()
+	r := Report{Want: make([]Check, 5), Done: true, Flaky: []string{"m.A"}, Ran: []Ran{
+		{Check: Check{Name: "a"}, Done: true, Exit: 2}, {Check: Check{Name: "b"}, Fault: FaultTimeout, Detail: "stopped"}, {Check: Check{Name: "c"}},
+		{Check: Check{Name: "d", Tests: true}, Done: true, Output: output(t, "nothing")},
+	}}
+	want := "a: exit 2\nb: timeout stopped\nc: not run\nd: it ran no test, and some were expected\n1 more checks were not run\nfailed once and not again: m.A\n"
+	if d := cmp.Diff(want, r.String()); d != "" {
+		t.Error(d)
+	}
+	if got := (Report{Done: true}).String(); !strings.Contains(got, "there was no check to run") {
+		t.Error(got)
+	}
+}
