@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -77,9 +78,10 @@ func (a *anchorage) world(ctx context.Context) anchor.World {
 		Facts:        func() (anchor.Facts, error) { return a.facts(ctx) },
 		Descends:     func(head, from string) (bool, error) { return a.repo.Descends(ctx, head, from) },
 		Constitution: a.constitution,
+		Committed:    a.committed,
 		Protected:    a.protector(),
 		Phase:        func() (string, string) { return anchor.Phase(a.tree.FS()) },
-		Changed:      func(path string) (start, end int) { return a.changed(ctx, path) },
+		Changed:      a.changed,
 		TTL:          a.cfg.Anchor.TTL,
 	}
 }
@@ -95,26 +97,47 @@ func (a *anchorage) facts(ctx context.Context) (anchor.Facts, error) {
 	return out, err
 }
 
-// changed compares a file with the one of its name in HEAD; where there is none
-// no lines are known.
-func (a *anchorage) changed(ctx context.Context, path string) (start, end int) {
-	head, err := a.repo.Resolve(ctx, "HEAD")
-	if err != nil {
-		return 0, 0
-	}
-	tree, err := a.repo.Tree(head)
-	if err != nil {
-		return 0, 0
-	}
-	old, err := fs.ReadFile(tree, path)
-	if err != nil {
-		return 0, 0
-	}
-	now, err := a.tree.ReadFile(filepath.FromSlash(path))
+// changed are the lines of a file that are not HEAD's; where HEAD has no such
+// file none are known.
+func (a *anchorage) changed(path string) (start, end int) {
+	old, now, err := a.versions(path)
 	if err != nil {
 		return 0, 0
 	}
 	return anchor.ChangedLines(old, now)
+}
+
+// committed says whether HEAD holds a file as it stands. What git may do to the
+// ends of lines when it writes a file out is no difference.
+func (a *anchorage) committed(path string) (why string, ok bool) {
+	old, now, err := a.versions(path)
+	lines := func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")) }
+	switch {
+	case errors.Is(err, repo.ErrNoRef):
+		return "nothing is committed here yet", false
+	case errors.Is(err, fs.ErrNotExist):
+		return "it is not committed", false
+	case err != nil:
+		return "whether it is committed cannot be told: " + err.Error(), false
+	}
+	return "it was changed since it was committed", bytes.Equal(lines(old), lines(now))
+}
+
+// versions are a file's bytes in HEAD and in the work tree.
+func (a *anchorage) versions(path string) (old, now []byte, err error) {
+	head, err := a.repo.Ref("HEAD")
+	if err != nil {
+		return nil, nil, err
+	}
+	tree, err := a.repo.Tree(head)
+	if err != nil {
+		return nil, nil, err
+	}
+	if old, err = fs.ReadFile(tree, path); err != nil {
+		return nil, nil, err
+	}
+	now, err = a.tree.ReadFile(filepath.FromSlash(path))
+	return old, now, err
 }
 
 // constitution reads the bundle only where no agent file speaks for the role.

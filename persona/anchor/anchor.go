@@ -32,7 +32,10 @@
 //  4. A permit holds while its constitution, branch, role and time hold, and is
 //     signed with a key that no work tool may read or write. HEAD may move to a
 //     descendant. The session's own edits inside its paths never lock it out.
-//  5. No stage shows what belongs to the next before it is passed.
+//  5. A session is bound only to a constitution as HEAD holds it. Under a permit
+//     for some paths nothing is committed, so no session widens its own rights by
+//     writing a role and binding again as that.
+//  6. No stage shows what belongs to the next before it is passed.
 //
 // # The gate
 //
@@ -306,6 +309,7 @@ type World struct {
 	Facts        func() (Facts, error)                    // git's status, read when asked; the gate's may leave out Files
 	Descends     func(head, from string) (bool, error)    // whether head has from among its ancestors
 	Constitution func(role string) (Constitution, error)  // finds and reads a role's; an error that is a Refusal says its codes
+	Committed    func(path string) (why string, ok bool)  // whether HEAD holds a file as it is; nil where Files are a commit's own
 	Protected    func(path string) (why string, yes bool) // what no session may write
 	Phase        func() (phase string, problem string)    // from the project's own context file
 	Changed      func(path string) (start, end int)       // the first and last changed line of a file, 0 where it is not known; may be nil

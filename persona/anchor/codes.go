@@ -38,6 +38,7 @@ const (
 	ConstMissing Code = "A_CONSTITUTION_MISSING"
 	ConstBroken  Code = "A_CONSTITUTION_BROKEN"
 	ConstPoor    Code = "A_CONSTITUTION_POOR"
+	ConstLoose   Code = "A_CONSTITUTION_UNCOMMITTED" // what a session wrote itself binds no session
 	ModeUnknown  Code = "A_MODE"
 	Persist      Code = "A_PERSIST"
 	Taken        Code = "A_ALREADY_BOUND"

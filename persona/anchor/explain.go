@@ -77,6 +77,8 @@ func taleOfSessions() []told {
 		{ModeUnknown, "The mode is not one there is, or the session is of another one.", "--mode turbo", "Use full, express, lite or untracked."},
 		{ConstMissing, "There is no constitution for the role: no agent file and no role atom.", "a role that nobody wrote", "Write ROLE.oct.md where agents live, or an atom of type role."},
 		{ConstBroken, "The constitution is there and cannot be trusted: damaged, over 1 MiB, a link, or not what its record of integrity says.", "an agent file changed after it was recorded", "Mend or restore the file; a session never falls back to another."},
+		{ConstLoose, "The constitution is not what HEAD holds: nobody committed it, or it was changed since. A session could have written it for itself.", "a role atom that a session made, to bind again as that role",
+			"A person commits it, or puts it back with git restore."},
 		{ConstPoor, "An express session needs more rules than the constitution has.", "a role without one rule of what it must never do", "Open the session with --mode full."},
 		{StrictnessUnknown, "The strictness is not one there is, or is lower than the mode allows.", "--strictness harsh", "Use quick, default or deep."},
 		{PathsAsked, "The paths asked for are no globs, or lie outside of those of the constitution.", "--paths '../**'", "Ask for globs inside the constitution's paths; they only narrow them."},

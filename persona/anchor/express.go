@@ -125,7 +125,7 @@ func (e *express) findPlaces() {
 			return
 		}
 		if lines, ok := e.lines(f.Path); ok && f.Path != e.c.Path {
-			p := place{f.Path, f.XY, 1, lines}
+			p := place{f.Path, f.state(), 1, lines}
 			if e.changed != nil {
 				if from, to := e.changed(f.Path); from > 0 && from <= to && to <= lines {
 					p.start, p.end = from, to
@@ -151,6 +151,14 @@ func (e *express) lines(name string) (int, bool) {
 	}
 	n := lineCount(b)
 	return n, n > 0
+}
+
+// state is git's two letters, in a word where they are none.
+func (c Change) state() string {
+	if c.XY == "??" {
+		return "untracked"
+	}
+	return c.XY
 }
 
 // add makes a tension of a candidate, unless its place is taken.
@@ -180,7 +188,7 @@ func (e *express) place(r Rule) (place, bool) {
 	}
 	for _, f := range e.arm.Files {
 		if f.Path == p.path {
-			p.state = f.XY
+			p.state = f.state()
 		}
 	}
 	taken := e.deep && slices.Contains(e.used, p)

@@ -57,11 +57,11 @@ func TestTensions(t *testing.T) {
 		changed func(string) (int, int)
 		want    string
 	}{
-		{"M4 the changed files first", dirty, Deep, hunk, `[UNTESTED_BERTH]⇌CTX:new.txt:1[??]→TRIGGER[Write the test for a berth before the berth]
+		{"M4 the changed files first", dirty, Deep, hunk, `[UNTESTED_BERTH]⇌CTX:new.txt:1[untracked]→TRIGGER[Write the test for a berth before the berth]
 [SILENT_FAILURE]⇌CTX:quay/berth.go:2-3[RM]→TRIGGER[stop and ask HARBOUR_MASTER]
 [UNTESTED_BERTHS]⇌CTX:agents/harbour-lead.oct.md:24[clean]→TRIGGER[stop and ask HARBOUR_MASTER]
 `},
-		{"M4 nothing knows the lines", dirty, Default, nil, `[UNTESTED_BERTH]⇌CTX:new.txt:1[??]→TRIGGER[Write the test for a berth before the berth]
+		{"M4 nothing knows the lines", dirty, Default, nil, `[UNTESTED_BERTH]⇌CTX:new.txt:1[untracked]→TRIGGER[Write the test for a berth before the berth]
 [SILENT_FAILURE]⇌CTX:quay/berth.go:1-3[RM]→TRIGGER[stop and ask HARBOUR_MASTER]
 `},
 		{"M4 a clean tree, each with lines of its own", NewArm(Facts{}, "", "", "", ""), Deep, nil, `[UNTESTED_BERTH]⇌CTX:agents/harbour-lead.oct.md:46[clean]→TRIGGER[Write the test for a berth before the berth]

@@ -69,7 +69,7 @@ func tools(c Class) []string {
 			skill slashcommand toolsearch listmcpresourcestool readmcpresourcetool`)
 	case Writes:
 		return strings.Fields(`write edit multiedit notebookedit write_file edit_file create create_file replace replace_in_file str_replace insert append
-			patch delete delete_file remove move rename copy mkdir create_directory`)
+			delete delete_file remove move rename copy mkdir create_directory`)
 	case Shell:
 		return strings.Fields(`bash shell sh exec execute run command run_command execute_command run_shell_command terminal`)
 	}
@@ -147,6 +147,9 @@ func (g Gatekeeper) reads(c Call) Decision {
 func (g Gatekeeper) writes(c Call) Decision {
 	if len(c.Paths) == 0 {
 		return deny("name the file", Problem{Code: CallUnread, At: "paths", Text: "the call names no file, so nobody can say whether it may be written"})
+	}
+	if slices.Contains([]string{"move", "rename", "copy"}, strings.ToLower(c.Tool)) && len(c.Paths) < 2 {
+		return deny("name both files", Problem{Code: CallUnread, At: "paths", Text: "the call names one file, and the tool works on two"})
 	}
 	rel, bad := g.targets(c)
 	if len(bad) > 0 {

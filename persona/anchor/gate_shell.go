@@ -52,8 +52,8 @@ func (g Gatekeeper) shell(c Call) Decision {
 		switch {
 		case !v.Unknown:
 			return known(p)
-		case sameCommand(p.Gate, c.Command):
-			return nil
+		case dir == "" && sameCommand(p.Gate, c.Command):
+			return nil // below the top it would obey files there, such as a Makefile of the session's own
 		}
 		return wholeTree(p, c.Command, "what the command writes cannot be told: "+strings.Join(v.Reasons, ", "))
 	})
@@ -81,11 +81,17 @@ func (g Gatekeeper) own(c Call, argv []string) (Decision, bool) {
 		return Decision{}, false
 	}
 	for _, word := range argv[3:] {
-		if bad := g.revealed(c.Cwd, word[strings.LastIndexAny(word, "@=")+1:]); len(bad) > 0 {
+		if bad := g.readable(c.Cwd, word[strings.LastIndexAny(word, "@=")+1:]); len(bad) > 0 {
 			return deny("name another file", bad...), true
+		}
+		if strings.HasPrefix(word, "-C") {
+			return Decision{}, false // another work tree's sessions
 		}
 	}
 	switch verb := argv[2]; {
+	case verb == "renew" && !g.renews(c, argv[3:]):
+		return deny("renew your own session, or begin one: odd anchor identity ROLE", Problem{
+			Code: OutsidePaths, At: "command", Text: "a session renews its own permit and no other", Found: strings.Join(argv[3:], " ")}), true
 	case slices.Contains(ownVerbs(), verb), slices.Equal(argv[2:], []string{"hook", "check"}):
 		return Decision{Allow: true}, true
 	case verb == "release":
@@ -97,6 +103,37 @@ func (g Gatekeeper) own(c Call, argv []string) (Decision, bool) {
 		}), true
 	}
 	return Decision{}, false
+}
+
+// renews reports whether a renewal is of no other session than the caller's. A
+// permit that does not hold any more may still be renewed by who had it.
+func (g Gatekeeper) renews(c Call, words []string) bool {
+	for _, w := range words {
+		if g.Token != "" && strings.HasPrefix(w, "oa-") && w != g.Token {
+			return false
+		}
+		if _, bad := TokenProblem(w); bad {
+			continue
+		}
+		if p := g.Valid(w, "").Permit; p != nil && p.Harness != "" && p.Harness != c.Session {
+			return false
+		}
+	}
+	return true
+}
+
+// readable says why a file may not be handed to odd anchor, which tells of it
+// what does not read.
+func (g Gatekeeper) readable(cwd, p string) []Problem {
+	if bad := g.revealed(cwd, p); len(bad) > 0 {
+		return bad
+	}
+	for _, f := range irongate.Protected(p, nil) {
+		if f.Code == "protected_credential" {
+			return []Problem{{Code: Unwritable, At: "command", Text: f.Text, Found: p}}
+		}
+	}
+	return nil
 }
 
 // forbidden lists what no permit opens: the iron gate's hard findings, and odd
@@ -133,10 +170,33 @@ func (g Gatekeeper) hidden(c Call, v irongate.CommandVerdict) []Problem {
 
 func (g Gatekeeper) revealed(cwd, p string) []Problem {
 	t, err := g.resolve(cwd, p)
-	if err != nil || !g.secret(t.abs) {
+	if (err != nil || !g.secret(t.abs)) && !g.reaches(cwd, p) {
 		return nil
 	}
 	return []Problem{{Code: Unwritable, At: "command", Text: "it names the key that signs permits, and nobody reads that", Found: p}}
+}
+
+// reaches reports whether a shell's pattern means a secret place, a folder outside
+// of the work tree's files on the way to it, or what is below it.
+func (g Gatekeeper) reaches(cwd, glob string) bool {
+	if !strings.ContainsAny(glob, "*?[") {
+		return false
+	}
+	if !path.IsAbs(glob) {
+		glob = path.Join(cwd, glob)
+	}
+	names, top := strings.Split(path.Clean(glob), "/"), strings.Count(g.WorkTree, "/")+1
+	return slices.ContainsFunc(g.Secret, func(secret string) bool {
+		for i, want := range strings.Split(secret, "/") {
+			if i == len(names) {
+				return i > top
+			}
+			if ok, err := path.Match(names[i], want); !ok || err != nil || strings.HasPrefix(want, ".") && !strings.HasPrefix(names[i], ".") && !strings.HasPrefix(names[i], "[") {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // written turns what a command is known to write into a question to a permit, or

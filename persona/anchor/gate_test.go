@@ -149,6 +149,13 @@ func TestGateOpensItselfAlone(t *testing.T) {
 		"odd anchor gc":                                      CommandRefused,
 		"odd anchor gate":                                    CommandRefused,
 		"odd anchor release oa-1":                            Locked,
+		"odd anchor identity editor -C ../elsewhere":         CommandRefused,
+		"odd anchor ls -C../elsewhere":                       CommandRefused,
+		"odd anchor context oa-1 .env":                       Unwritable,
+		"odd anchor context oa-1 --payload=@deploy/key.pem":  Unwritable,
+		"cat .git/od?/drain.lock":                            Unwritable,
+		"cat .g*/o*/drain*":                                  Unwritable,
+		"grep -r x .gi[t]":                                   Unwritable,
 		"odd anchor context oa-1 - <<END\n$(touch x)\nEND":   CommandRefused,
 		"odd anchor context oa-1 @.git/odd/anchor.key":       Unwritable,
 		"odd anchor context oa-1 --file=.git/odd/anchor.key": Unwritable,
@@ -230,6 +237,13 @@ func TestGateShellUnderAPermit(t *testing.T) {
 		d.want(c.line, bash(c.line), c.narrow)
 		whole.want(c.line+" (whole tree)", bash(c.line), c.whole)
 	}
+	below := bash("make check")
+	below.Cwd = filepath.Join(d.WorkTree, "docs")
+	d.want("the gate's command under a Makefile of the session's own", below, OutsidePaths)
+	d.want("patterns of plain files", bash("cat docs/*.md *"), "")
+	d.want("a move that names one file", Call{Tool: "move", Paths: []string{"docs/a.md"}}, CallUnread)
+	d.want("a move that names two", Call{Tool: "move", Paths: []string{"docs/a.md", "cmd/a.md"}}, OutsidePaths)
+	d.want("a patch names its files in its text", Call{Tool: "patch", Paths: []string{"docs/a.md"}}, ToolUnknown)
 	whole.want("another program's tool", Call{Tool: "mcp__x__y"}, "")
 	outside := bash("touch x")
 	outside.Cwd = filepath.Dir(d.WorkTree)
@@ -261,6 +275,15 @@ func TestGateWhosePermit(t *testing.T) {
 	d.Token = ""
 	d.bind("oa-4", "h1", "cmd/**")
 	d.want("two of one harness", Call{Tool: "Write", Paths: []string{"cmd/main.go"}, Session: "h1"}, "")
+
+	renew := func(token, session string) Call {
+		return Call{Tool: "Bash", Command: "odd anchor renew " + token, Session: session}
+	}
+	d.want("a renewal of its own", renew("oa-1", "h1"), "")
+	d.want("a renewal of another's", renew("oa-1", "h2"), OutsidePaths)
+	d.want("a renewal of nobody's", renew("oa-2", "h2"), "")
+	d.Token = "oa-3"
+	d.want("a renewal of nobody's, where another is its own", renew("oa-2", "h2"), OutsidePaths)
 
 	d = newDesktop(t)
 	d.active = []Verdict{{Token: "oa-5", Errors: []Problem{{Code: PermitExpired, Text: "over"}}}}

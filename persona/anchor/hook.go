@@ -45,10 +45,8 @@ func readHook(b []byte) (Call, error) {
 		return Call{}, errors.New("tool_input is missing or no object")
 	}
 	in := object{o.b, o.top.members[i].value}
-	for _, name := range pathNames() {
-		if err := in.texts(name, &c.Paths); err != nil {
-			return Call{}, fmt.Errorf("tool_input: %w", err)
-		}
+	if err := in.paths(&c.Paths); err != nil {
+		return Call{}, fmt.Errorf("tool_input: %w", err)
 	}
 	if ClassOf(c.Tool) == Shell {
 		for _, name := range []string{"cwd", "workdir", "working_directory", "directory"} {
@@ -153,6 +151,22 @@ func (o object) texts(name string, to *[]string) error {
 			return err
 		}
 		*to = append(*to, s)
+	}
+	return nil
+}
+
+// paths appends every file that the object names, in whatever it holds: a list of
+// edits may have a file each.
+func (o object) paths(to *[]string) error {
+	for _, m := range o.top.members {
+		in := object{o.b, m.value}
+		if slices.Contains(pathNames(), m.name) && !(in.top.kind == '[' && len(in.top.members) > 0 && in.top.members[0].value.kind == '{') {
+			if err := o.texts(m.name, to); err != nil {
+				return err
+			}
+		} else if err := in.paths(to); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -22,6 +22,8 @@ func TestReadHook(t *testing.T) {
 		{"shell", `{"tool_name":"Bash","tool_input":{"command":"ls \"a\"","description":"list"}}`, Call{Tool: "Bash", Command: `ls "a"`}},
 		{"two names", `{"tool_name":"Edit","tool_input":{"file_path":"/a","path":"/b"}}`, Call{Tool: "Edit", Paths: []string{"/a", "/b"}}},
 		{"a list", `{"tool_name":"mcp__f__write","tool_input":{"paths":["/a","/b"],"file":"/c"}}`, Call{Tool: "mcp__f__write", Paths: []string{"/a", "/b", "/c"}}},
+		{"a file for each edit", `{"tool_name":"MultiEdit","tool_input":{"file_path":"/a","edits":[{"file_path":"/b","new_string":"x"},{"files":[{"path":"/c"}]}]}}`,
+			Call{Tool: "MultiEdit", Paths: []string{"/a", "/b", "/c"}}},
 		{"letters count", `{"tool_name":"Write","Tool_Name":"Read","tool_input":{"file_path":"/a","FILE_PATH":"/b"}}`, Call{Tool: "Write", Paths: []string{"/a"}}},
 		{"an escaped name", `{"tool\u005fname":"Write","tool_input":{"file\u005fpath":"/a"}}`, Call{Tool: "Write", Paths: []string{"/a"}}},
 	} {

@@ -35,7 +35,7 @@ func (d Desk) Identity(q IdentityRequest) Result {
 		ps = append(ps, unconstituted(q.Role, err)...)
 	default:
 		_, more := narrowed(c, q.Paths)
-		ps = append(ps, more...)
+		ps = append(append(ps, more...), d.World.loose(c, q)...)
 	}
 	if q.Parent != "" && !d.holds(q.Parent) {
 		ps = append(ps, Problem{Code: BindParent, At: "parent", Text: "no session of that token is bound", Found: clipped(q.Parent), Want: "the token of a session that is bound now"})
@@ -100,6 +100,20 @@ func unconstituted(role string, err error) []Problem {
 		code = ConstMissing
 	}
 	return []Problem{{Code: code, At: "constitution", Text: "the constitution of " + role + " does not read: " + err.Error()}}
+}
+
+// loose says that a constitution is not HEAD's. To read it, under untracked, does
+// no harm.
+func (w World) loose(c Constitution, q IdentityRequest) []Problem {
+	if w.Committed == nil || q.Mode == Untracked {
+		return nil
+	}
+	why, ok := w.Committed(c.Path)
+	if ok {
+		return nil
+	}
+	return []Problem{{Code: ConstLoose, At: "constitution", Text: "the constitution of " + c.Role + " binds no session: " + why, Found: c.Path,
+		Want: "the file as HEAD has it: a person commits it, or puts it back with git restore"}}
 }
 
 // holds reports whether a token's permit holds now.
