@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -43,6 +44,7 @@ func opWatch(env Env) *cli.Command {
 type watch struct {
 	once, follow, json bool
 
+	last  []pipeline.Beat   // as read, alive or not
 	told  map[string]string // what was last printed of each op, where lines are not rewritten
 	drawn int               // lines on the terminal as they stand
 }
@@ -55,7 +57,11 @@ func runOpWatch(ctx context.Context, env Env, w watch) error {
 	w.told = map[string]string{}
 	for {
 		now := env.Now()
-		beats := slices.DeleteFunc(pipeline.Beats(at.repo.Live()), func(b pipeline.Beat) bool { return !b.Alive(now) })
+		all := pipeline.Beats(at.repo.Live())
+		if len(all) > 0 {
+			w.last = slices.Clone(all)
+		}
+		beats := slices.DeleteFunc(all, func(b pipeline.Beat) bool { return !b.Alive(now) })
 		if err := w.print(env, beats, now); err != nil {
 			return err
 		}
@@ -134,12 +140,17 @@ func (w *watch) end(ctx context.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	rows := map[string]watchRow{}
+	for _, b := range w.last { // not committed yet, perhaps
+		rows[b.Op] = watchRow{b.Op, b.Task, string(b.Phase), int64(b.At.Sub(b.Began) / time.Second), b.Spent, b.Run}
+	}
 	for _, s := range stories {
-		if o := s.Op(); w.told[o.ID] != "" {
-			r := opRowOf(o)
-			if _, err := fmt.Fprint(env.Stdout, w.line(env, watchRow{o.ID, o.Task, r.state(), r.Elapsed / 1000, o.Spent, o.Run})); err != nil {
-				return err
-			}
+		o := s.Op()
+		rows[o.ID] = watchRow{o.ID, o.Task, opRowOf(o).state(), int64(o.At.Sub(o.Began) / time.Second), o.Spent, o.Run}
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.told)) {
+		if _, err := fmt.Fprint(env.Stdout, w.line(env, rows[id])); err != nil {
+			return err
 		}
 	}
 	return nil

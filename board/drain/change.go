@@ -40,6 +40,8 @@ type change struct {
 	records []ledger.Record // before the outcome
 	later   []ledger.Record // behind it
 
+	thoughts []pipeline.Thought // for people
+
 	sessions  int
 	wrong     string // what the next session is told of the last one's work
 	candidate pipeline.Candidate
@@ -160,6 +162,7 @@ func (ch *change) sink(r ledger.Record) error {
 	if to, _ := r.Data["to"].(string); r.Data["mark"] == string(pipeline.Enter) {
 		ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, to))
 	}
+	ch.show()
 	return nil
 }
 

@@ -31,6 +31,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 		return ch.unmade(spent)
 	}
 	c, err := ch.delivered()
+	ch.thinks(op.Phase, or(c.Rationale, c.Reason))
 	if err == nil && c.Noop() {
 		return pipeline.Out{Next: pipeline.Complete, Reason: pipeline.Noop, Spent: spent, Note: c.Reason}, nil
 	}

@@ -35,6 +35,7 @@ const (
 func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 	stopped := ctx.Err()
 	ctx = context.WithoutCancel(ctx)
+	defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
 	d.heed(c, w)
 	if why := d.lapsed(c, d.at); why != "" && w.lands() {
 		w.void(why)
@@ -50,6 +51,9 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 		return err
 	}
 	d.keepArtifacts(c, w)
+	if err := w.change.keep(ctx); err != nil {
+		return err
+	}
 	art, err := d.store(ctx)
 	if err != nil {
 		return err

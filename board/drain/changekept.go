@@ -1,0 +1,60 @@
+package drain
+
+import (
+	"context"
+	"path"
+	"slices"
+
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// thinks keeps what somebody had in mind, for people to follow.
+func (ch *change) thinks(in pipeline.Phase, text string) {
+	if text == "" {
+		return
+	}
+	ch.thoughts = append(ch.thoughts, pipeline.Thought{At: ch.d.Now(), Op: ch.op.ID, Phase: in, Text: text})
+	ch.show()
+}
+
+// show lets others see what this run is at work on. It is for their eyes alone,
+// so that one that cannot be shown is worked on all the same.
+func (ch *change) show() {
+	tidy := func(s string) string { return string(irongate.Redact([]byte(s))) }
+	_ = ch.d.repo.Show(pipeline.Live(ch.told(), ch.thoughts, tidy))
+}
+
+// told are the op's records so far.
+func (ch *change) told() []ledger.Record { return slices.Concat(ch.records, ch.later) }
+
+// keep adds to the run's tree what a person needs who decides about the op, or
+// looks for what became of it.
+func (ch *change) keep(ctx context.Context) error {
+	if ch == nil {
+		return nil
+	}
+	stories, _ := pipeline.ReadOps(ch.told())
+	if len(stories) == 0 {
+		return nil
+	}
+	var patch []byte
+	if ch.draft != "" {
+		var err error
+		if patch, err = ch.d.repo.Patch(ctx, ch.c.base, ch.draft, false); err != nil {
+			return err
+		}
+	}
+	for name, b := range ch.dossier().Files(stories[0], ch.thoughts, patch) {
+		ch.d.tree[path.Join(artifactDir(ch.c.task), ch.op.ID, name)] = irongate.Redact(b)
+	}
+	return nil
+}
+
+// dossier is what was judged, and how.
+func (ch *change) dossier() pipeline.Dossier {
+	return pipeline.Dossier{
+		Op: ch.op.ID, Rationale: ch.candidate.Rationale, Source: ch.candidate.Source, Tier: ch.tier, Findings: ch.verdict.Findings,
+	}
+}
