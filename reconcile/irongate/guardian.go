@@ -10,6 +10,7 @@ import (
 	"go/token"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -111,15 +112,13 @@ func isTest(p string) bool {
 	case ext == ".txtar" || base == "conftest.py":
 		return true
 	}
-	if strings.HasPrefix(stem, "test_") || strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") || strings.HasSuffix(stem, "_spec") {
+	if strings.HasPrefix(stem, "test_") || anyName([]string{"_test", ".test", ".spec", "_spec"}, func(end string) bool { return strings.HasSuffix(stem, end) }) {
 		return true
 	}
-	for _, dir := range strings.Split(strings.ToLower(path.Dir(p)), "/") {
-		if dir == "tests" || dir == "__tests__" || dir == "spec" || dir == "test" {
-			return ext != ".md" && ext != ".txt" && ext != ""
-		}
-	}
-	return false
+	prose := ext == ".md" || ext == ".txt" || ext == ""
+	return !prose && anyName(strings.Split(strings.ToLower(path.Dir(p)), "/"), func(dir string) bool {
+		return slices.Contains([]string{"tests", "__tests__", "spec", "test"}, dir)
+	})
 }
 
 // maxBrackets is how deep brackets may stand in one another in data.

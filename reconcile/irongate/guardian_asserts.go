@@ -38,20 +38,6 @@ func (a asserter) stmt(s ast.Stmt, cond *condition) {
 			inverse := c.inverse()
 			a.stmt(s.Else, &inverse)
 		}
-	case *ast.BlockStmt:
-		a.block(s.List, cond)
-	case *ast.ForStmt:
-		a.block(s.Body.List, cond)
-	case *ast.RangeStmt:
-		a.block(s.Body.List, cond)
-	case *ast.SwitchStmt:
-		a.block(s.Body.List, cond)
-	case *ast.TypeSwitchStmt:
-		a.block(s.Body.List, cond)
-	case *ast.SelectStmt:
-		a.block(s.Body.List, cond)
-	case *ast.CommClause:
-		a.block(s.Body, cond)
 	case *ast.LabeledStmt:
 		a.stmt(s.Stmt, cond)
 	case *ast.CaseClause:
@@ -63,10 +49,33 @@ func (a asserter) stmt(s ast.Stmt, cond *condition) {
 	case *ast.ExprStmt:
 		a.call(s.X, cond)
 	default:
-		if s != nil {
+		if list, ok := inner(s); ok {
+			a.block(list, cond)
+		} else if s != nil {
 			a.exprs(s)
 		}
 	}
+}
+
+// inner are the statements inside one that holds no condition of its own.
+func inner(s ast.Stmt) (list []ast.Stmt, ok bool) {
+	switch s := s.(type) {
+	case *ast.BlockStmt:
+		return s.List, true
+	case *ast.ForStmt:
+		return s.Body.List, true
+	case *ast.RangeStmt:
+		return s.Body.List, true
+	case *ast.SwitchStmt:
+		return s.Body.List, true
+	case *ast.TypeSwitchStmt:
+		return s.Body.List, true
+	case *ast.SelectStmt:
+		return s.Body.List, true
+	case *ast.CommClause:
+		return s.Body, true
+	}
+	return nil, false
 }
 
 // exprs looks for functions written inside an expression or a statement.

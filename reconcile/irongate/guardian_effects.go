@@ -88,6 +88,19 @@ var shellNames = []string{"sh", "bash", "zsh", "dash", "ksh", "fish", "cmd", "cm
 
 // callEffect says what a call of another package's function does.
 func callEffect(name string, call *ast.CallExpr, reflects bool) effect {
+	for _, look := range []func(string, *ast.CallExpr) effect{programEffect, rightsEffect, testEffect} {
+		if e := look(name, call); e.code != "" {
+			return e
+		}
+	}
+	if sel, ok := call.Fun.(*ast.SelectorExpr); ok && reflects && slices.Contains([]string{"Call", "CallSlice", "MethodByName"}, sel.Sel.Name) {
+		return effect{"dynamic_code_introduced", "calls what reflection finds", call}
+	}
+	return effect{}
+}
+
+// programEffect knows the calls that run programs.
+func programEffect(name string, call *ast.CallExpr) effect {
 	switch name {
 	case "os/exec.Command", "os/exec.CommandContext":
 		at := btoi(name == "os/exec.CommandContext")
@@ -102,33 +115,40 @@ func callEffect(name string, call *ast.CallExpr, reflects bool) effect {
 		return effect{"process_exec_introduced", "runs a program", call}
 	case "os.StartProcess", "syscall.Exec", "syscall.ForkExec", "syscall.StartProcess", "golang.org/x/sys/unix.Exec", "syscall.Syscall", "syscall.RawSyscall", "syscall.Syscall6":
 		return effect{"shell_exec_introduced", "runs a program by the system's own call", call}
-	case "syscall.Umask", "golang.org/x/sys/unix.Umask":
-		if bits, ok := octal(call.Args); ok && bits&0o22 != 0o22 {
+	}
+	return effect{}
+}
+
+// rightsEffect knows the calls that give rights: of the bits, those by which
+// others may write and those that lend an id are loose.
+func rightsEffect(name string, call *ast.CallExpr) effect {
+	bits, ok := octal(call.Args)
+	switch {
+	case !ok:
+	case name == "syscall.Umask" || name == "golang.org/x/sys/unix.Umask":
+		if bits&0o22 != 0o22 {
 			return effect{"permission_loosened", "sets a mask that lets others write", call}
 		}
-	case "os.Chmod", "os.Mkdir", "os.MkdirAll", "os.OpenFile", "os.WriteFile", "syscall.Chmod", "golang.org/x/sys/unix.Chmod":
-		if bits, ok := octal(call.Args[len(call.Args)-min(1, len(call.Args)):]); ok && bits&0o6002 != 0 {
+	case slices.Contains([]string{"os.Chmod", "os.Mkdir", "os.MkdirAll", "os.OpenFile", "os.WriteFile", "syscall.Chmod", "golang.org/x/sys/unix.Chmod"}, name) || strings.HasSuffix(name, ".Chmod"):
+		if bits&0o6002 != 0 {
 			return effect{"permission_loosened", fmt.Sprintf("gives the rights %#o", bits), call}
 		}
+	}
+	return effect{}
+}
+
+// testEffect knows the calls by which code asks whether it is being tested.
+func testEffect(name string, call *ast.CallExpr) effect {
+	switch name {
 	case "testing.Testing":
 		return effect{"test_detected", "asks whether it is being tested", call}
 	case "flag.Lookup":
 		if text, _ := literal(firstOf(call.Args)); strings.HasPrefix(text, "test.") {
 			return effect{"test_detected", "asks whether it is being tested", call}
 		}
-	case "strings.HasSuffix", "strings.Contains", "path/filepath.Base":
+	case "strings.HasSuffix", "strings.Contains":
 		if text, _ := literal(lastOf(call.Args)); text == ".test" || text == ".test.exe" {
 			return effect{"test_detected", "asks whether its program is a test's", call}
-		}
-	}
-	if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
-		switch {
-		case reflects && slices.Contains([]string{"Call", "CallSlice", "MethodByName"}, sel.Sel.Name):
-			return effect{"dynamic_code_introduced", "calls what reflection finds", call}
-		case sel.Sel.Name == "Chmod" && len(call.Args) == 1:
-			if bits, ok := octal(call.Args); ok && bits&0o6002 != 0 {
-				return effect{"permission_loosened", fmt.Sprintf("gives the rights %#o", bits), call}
-			}
 		}
 	}
 	return effect{}

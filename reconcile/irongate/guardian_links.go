@@ -80,6 +80,23 @@ func (n names) note(node ast.Node, skip map[*ast.Ident]bool) bool {
 		if id, ok := x.Key.(*ast.Ident); ok {
 			skip[id] = true // a field, mostly
 		}
+	case *ast.FuncDecl:
+		skip[x.Name] = true
+	case *ast.LabeledStmt:
+		skip[x.Label] = true
+	case *ast.Ident:
+		if !skip[x] {
+			n.used[x.Name] = x
+		}
+	default:
+		n.local(node, skip)
+	}
+	return true
+}
+
+// local notes the names that a node declares.
+func (n names) local(node ast.Node, skip map[*ast.Ident]bool) {
+	switch x := node.(type) {
 	case *ast.Field:
 		for _, id := range x.Names {
 			n.declared[id.Name], skip[id] = true, true
@@ -102,16 +119,7 @@ func (n names) note(node ast.Node, skip map[*ast.Ident]bool) bool {
 		}
 	case *ast.TypeSpec:
 		n.declared[x.Name.Name] = true
-	case *ast.FuncDecl:
-		skip[x.Name] = true
-	case *ast.LabeledStmt:
-		skip[x.Label] = true
-	case *ast.Ident:
-		if !skip[x] {
-			n.used[x.Name] = x
-		}
 	}
-	return true
 }
 
 // declare adds the names that a declaration gives to a package.
@@ -154,7 +162,7 @@ func symbols(c *change) []Finding {
 			out = append(out, d.list("symbol_removed_still_used", BySyntax, d.now.line(line), fmt.Sprintf("uses %s, which %s declares no more", name, dir))...)
 		}
 		for _, g := range gone {
-			if use := n.used[g.name]; g.dir == d.dir && use != nil && !n.declared[g.name] {
+			if use := n.used[g.name]; g.dir == d.dir && use != nil && !n.declared[g.name] && d.now.imports[g.name] == "" {
 				still(use, g.name, g.dir)
 			}
 			for as, from := range d.now.imports {

@@ -238,7 +238,23 @@ func decided(e ast.Expr) bool {
 		_, left := x.X.(*ast.BasicLit)
 		_, right := x.Y.(*ast.BasicLit)
 		l, r := dotted(x.X), dotted(x.Y)
-		return left && right || l != "" && l == r && !strings.Contains(l, "….")
+		return left && right || l != "" && l == r && steady(x.X) && steady(x.Y)
+	}
+	return false
+}
+
+// steady reports whether an expression is a name, or one after the other, and
+// not so long that dotted cuts it: no call, no index.
+func steady(e ast.Expr) bool {
+	for range maxChain {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return true
+		case *ast.SelectorExpr:
+			e = x.X
+		default:
+			return false
+		}
 	}
 	return false
 }

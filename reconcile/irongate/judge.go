@@ -10,8 +10,8 @@ import (
 )
 
 // Policy is what a person may set about the judgement of a change. It can ask
-// for more than the rules do, and never for less. Its zero value asks for no
-// more than the rules.
+// for more than the rules do, and never for less; only the size of a change a
+// person may set either way. Its zero value asks for no more than the rules.
 type Policy struct {
 	// Paths are globs of the files that the change was asked for; a file that
 	// none means is refused. None: any file that is not protected.
@@ -171,6 +171,7 @@ func (v *Verdict) count() {
 // of rules, their patterns and thresholds, and the policy. Two verdicts of one
 // hash and one change are the same.
 func RulesHash(p Policy) string {
+	p.Limits = p.Limits.Filled()
 	b, err := json.Marshal(map[string]any{"edition": edition, "rules": Rules(), "measures": measures(), "patterns": described(), "policy": p})
 	if err != nil {
 		panic("unreachable: " + err.Error()) // strings, numbers and lists always encode

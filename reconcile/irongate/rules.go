@@ -98,7 +98,9 @@ func testRules() []Rule {
 
 // measures are the thresholds that rules have.
 func measures() map[string]int64 {
+	l := Limits{}.Filled()
 	return map[string]int64{
+		"size_files": int64(l.Files), "size_file": int64(l.FileBytes), "size_total": int64(l.TotalBytes), "size_line": int64(l.LineBytes),
 		"truncated_from_bytes": truncatedFrom, "truncated_percent": truncatedPercent,
 		"deletion_percent": deletionPercent, "deletion_lines": deletionLines, "collapsed_statements": collapsedFrom,
 		"cost_base": costBase, "cost_room": costRoom, "cost_floor": costFloor, "cost_ceiling": costCeiling,
