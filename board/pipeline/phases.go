@@ -43,6 +43,15 @@
 //	failed_permanent  it could not be made; no ref was moved
 //	postmortem        it went wrong after a ref was, or may have been, moved
 //
+// # Tiers
+//
+// Assess makes a Profile of a change, from bytes, trees and history alone, and asks
+// every row of the ladder, highest tier first; the first that holds says the tier.
+// What protects the judge itself stands first, whoever asks. Behind the ladder,
+// floors, quiet hours, findings and rows that failed may raise the tier. Nothing
+// lowers one, and adding a file to a change never does: what counts is its worst
+// part. ExplainRisk says what a code means.
+//
 // # Promises
 //
 //  1. An op that was recorded ends in exactly one record, whatever a step does

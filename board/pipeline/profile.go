@@ -335,7 +335,7 @@ func AtomsNaming(g *okf.Graph, root string, paths []string) map[string][]string 
 			names = append(names, s.Resource)
 		}
 		for _, p := range paths {
-			if slices.ContainsFunc(names, func(n string) bool { return names1(n, root, path.Dir(a.Path), p) }) {
+			if slices.ContainsFunc(names, func(n string) bool { return means(n, root, path.Dir(a.Path), p) }) {
 				out[p] = append(out[p], string(a.ID))
 			}
 		}
@@ -346,9 +346,9 @@ func AtomsNaming(g *okf.Graph, root string, paths []string) map[string][]string 
 	return out
 }
 
-// names1 reports that a resource of an atom in dir means the path, or a folder
+// means reports that a resource of an atom in dir means the path, or a folder
 // around it: from the repository's top, or relative to the atom.
-func names1(resource, root, dir, p string) bool {
+func means(resource, root, dir, p string) bool {
 	resource, _, _ = strings.Cut(resource, "#")
 	if resource == "" || strings.Contains(resource, "://") {
 		return false

@@ -112,14 +112,16 @@ func (g *Graph) add(p string, b []byte, tests bool) {
 // because who stops importing a package was relying on it until now. A test that
 // the change brings is none: what it would vouch for came with it.
 func (g *Graph) With(edits []Edit) *Graph {
+	edits = slices.DeleteFunc(slices.Clone(edits), func(e Edit) bool { return len(e.After) == 0 || !graphed(e.Path) })
+	if len(edits) == 0 {
+		return g
+	}
 	n := &Graph{modules: maps.Clone(g.modules), packages: map[string]*goPackage{}, problems: slices.Clone(g.problems)}
 	for dir, p := range g.packages {
 		n.packages[dir] = &goPackage{maps.Clone(p.imports), maps.Clone(p.testImports), p.tested}
 	}
 	for _, e := range edits {
-		if e.After != nil && graphed(e.Path) {
-			n.add(e.Path, e.After, false)
-		}
+		n.add(e.Path, e.After, false)
 	}
 	return n
 }

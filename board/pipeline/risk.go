@@ -208,6 +208,9 @@ func Foresee(e Evidence, pol Policy, at Situation) Verdict {
 		if v := Assess(one, pol, at); i == 0 || v.Tier.rank() < least.Tier.rank() {
 			least = v
 		}
+		if least.Tier == SafeAuto {
+			break
+		}
 	}
 	if len(e.Files) == 0 {
 		return Assess(e, pol, at)
