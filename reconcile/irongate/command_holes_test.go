@@ -22,6 +22,7 @@ func TestCommandIsNotFooled(t *testing.T) {
 		// The shell computes indices, and runs the commands in them.
 		"declare -i x=" + encoded, "declare -i x; x=" + encoded, "typeset -xi x", `test -v "` + encoded + `"`, `[ -v "` + encoded + `" ]`, "x=" + encoded + "; [ $x ]", "test $(cat a)",
 		`printf -v "` + encoded + `" x`, `read "` + encoded + `"`, `a=(1); unset "` + encoded + `"`, "x=" + encoded + "; for ((x;0;)); do :; done", "x=" + encoded + "; b=([x]=1)",
+		"RANDOM=" + encoded, "OPTIND=" + encoded + "; getopts a b -a", "read HISTCMD", "for EPOCHSECONDS in $(cat a); do :; done",
 		`wait -p "` + encoded + `"`, "printf $x y",
 		// The shell reads the rest of the line in another way.
 		"set -k", "set -o history -H", "set -$x", "shopt -s expand_aliases", "set -o keyword",
@@ -57,6 +58,7 @@ func TestCommandStaysUsable(t *testing.T) {
 		{`[ -f "$x" ] && cat "$x"`, ""},
 		{"i=0; while [ $i -lt 3 ]; do i=$((i+1)); done", ""},
 		{"[ $? -eq 0 ] && echo ok", ""},
+		{"OPTIND=1; RANDOM=7; echo $RANDOM", ""},
 		{"set -euo pipefail; ls", ""},
 		{"shopt -s globstar nullglob; ls docs/**", ""},
 		{"cat *.md | sort | uniq -c", ""},

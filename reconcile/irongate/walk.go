@@ -429,7 +429,13 @@ func (w *walker) assign(a *syntax.Assign) {
 func (w *walker) sets(name string, told bool) {
 	was, set := w.set[name]
 	w.set[name] = told && (was || !set)
+	if slices.Contains(integers, name) {
+		w.sums[name] = true
+	}
 }
+
+// integers are the shell's own variables whose value it computes when they are set.
+var integers = strings.Fields("RANDOM SRANDOM SECONDS LINENO OPTIND HISTCMD EPOCHSECONDS BASHPID BASH_SUBSHELL PPID UID EUID")
 
 // numeric reports whether a word is one arithmetic expansion: its value is a
 // number, whatever it was computed from.
