@@ -81,7 +81,7 @@ func (h Handshake) sound(token string) error {
 		return fmt.Errorf("mode %q has no session", h.Mode)
 	case !slices.Contains(strictnesses(), h.Strictness):
 		return fmt.Errorf("strictness %q is none", h.Strictness)
-	case h.Role == "" || h.ConstSHA256 == "" || h.Nonce == "" || h.CreatedAt.IsZero() || h.ExpiresAt.IsZero():
+	case h.lacks():
 		return fmt.Errorf("role, constitution_sha256, nonce, created_at or expires_at is empty")
 	case late && (h.Bind == nil || h.Arm == nil):
 		return fmt.Errorf("stage %s without bind or server_arm", h.Stage)
@@ -89,6 +89,11 @@ func (h Handshake) sound(token string) error {
 		return fmt.Errorf("retries below none")
 	}
 	return nil
+}
+
+// lacks reports a handshake without what every one has.
+func (h Handshake) lacks() bool {
+	return h.Role == "" || h.ConstSHA256 == "" || h.Nonce == "" || h.CreatedAt.IsZero() || h.ExpiresAt.IsZero()
 }
 
 func tracked() []Mode            { return []Mode{Full, Express, Lite} }

@@ -85,10 +85,14 @@ func (w *walker) wrapped(c call, name string, wrap wrapper) {
 	if name == "flock" {
 		w.write(c, rest[0])
 	}
-	rest = rest[wrap.operands:]
+	if rest = rest[wrap.operands:]; len(rest) > 0 {
+		w.handed(c, name, p, rest)
+	}
+}
+
+// handed judges the argv that a wrapper called name with the options p hands on.
+func (w *walker) handed(c call, name string, p parsed, rest []word) {
 	switch {
-	case len(rest) == 0:
-		return
 	case name == "command" && p.has("v", "V"):
 		return
 	case name == "watch" || name == "parallel":

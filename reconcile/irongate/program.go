@@ -191,21 +191,31 @@ func (w *walker) builtin(c call) {
 	case (name == "mapfile" || name == "readarray") && p.has("C", "c"):
 		w.pend("%s -C runs a command", name)
 	case name == "printf":
-		if o, ok := p.option("v"); ok {
-			w.names(c, o.value)
-		} else if c.argv[min(1, len(c.argv)-1)].splits {
-			w.pend("printf is given words that the line does not tell; quote the expansion")
-		}
+		w.printf(c, p)
 	case name == "echo" || name == ":":
 		return // they expand nothing more
 	}
+	w.indexes(c)
+	if slices.Contains(settingBuiltins, c.name()) {
+		w.names(c, c.argv[1:]...)
+	}
+}
+
+// printf judges printf, which with -v sets a name.
+func (w *walker) printf(c call, p parsed) {
+	if o, ok := p.option("v"); ok {
+		w.names(c, o.value)
+	} else if c.argv[min(1, len(c.argv)-1)].splits {
+		w.pend("printf is given words that the line does not tell; quote the expansion")
+	}
+}
+
+// indexes judges the indexes of names, which the shell computes.
+func (w *walker) indexes(c call) {
 	for _, a := range c.argv[1:] {
 		if a.known && holdsCode(a.text) && strings.Contains(a.text, "[") {
 			w.pend("%s would run the command in the index of %s", c.name(), a.text)
 		}
-	}
-	if slices.Contains(settingBuiltins, c.name()) {
-		w.names(c, c.argv[1:]...)
 	}
 }
 

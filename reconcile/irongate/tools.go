@@ -16,22 +16,26 @@ func (w *walker) goTool(c call) {
 		return
 	}
 	for i, a := range args {
-		if !strings.HasPrefix(a.lead, "-") {
-			continue
-		}
-		flag, value, has := strings.Cut(strings.TrimLeft(a.text, "-"), "=")
-		switch {
-		case flag == "toolexec" || flag == "vettool" || flag == "exec":
-			w.hard("command_runs_program", "go -"+flag+" hands its work to another program", "run go without it")
-		case flag == "modfile" || flag == "overlay" || flag == "mod" && (value == "mod" || !has):
-			w.pend("go -%s changes which files go reads and writes", flag)
-		case flag == "o" && has:
-			w.write(c, word{text: value, known: a.known})
-		case flag == "o" && i+1 < len(args):
-			w.write(c, args[i+1])
+		if strings.HasPrefix(a.lead, "-") {
+			w.goFlag(c, a, args[i+1:])
 		}
 	}
 	w.goVerb(c, args[0], c.with(args).options("o", "o"))
+}
+
+// goFlag judges one flag of the go command, before the words that follow it.
+func (w *walker) goFlag(c call, a word, rest []word) {
+	flag, value, has := strings.Cut(strings.TrimLeft(a.text, "-"), "=")
+	switch {
+	case flag == "toolexec" || flag == "vettool" || flag == "exec":
+		w.hard("command_runs_program", "go -"+flag+" hands its work to another program", "run go without it")
+	case flag == "modfile" || flag == "overlay" || flag == "mod" && (value == "mod" || !has):
+		w.pend("go -%s changes which files go reads and writes", flag)
+	case flag == "o" && has:
+		w.write(c, word{text: value, known: a.known})
+	case flag == "o" && len(rest) > 0:
+		w.write(c, rest[0])
+	}
 }
 
 // moved is where a program works that is told to go to a folder first.
@@ -79,21 +83,29 @@ func (w *walker) findTool(c call) {
 	for len(args) > 0 && args[0].is("-H", "-L", "-P") {
 		args = args[1:]
 	}
-	var starts []word
-	for len(args) > 0 && !strings.HasPrefix(args[0].lead, "-") && !args[0].is("(", "!") {
-		if !args[0].known && (args[0].splits || args[0].lead == "") {
+	n := 0
+	for n < len(args) && !strings.HasPrefix(args[n].lead, "-") && !args[n].is("(", "!") {
+		if args[n].untold() {
 			w.pend("find is given words that the line does not tell")
 		}
-		starts = append(starts, args[0])
-		args = args[1:]
+		n++
 	}
-	if len(starts) == 0 {
+	starts := args[:n:n]
+	if n == 0 {
 		starts = []word{{text: ".", known: true}}
 	}
+	w.findActs(c, starts, args[n:])
+}
+
+// untold reports a word that may be several, or a flag, for all the line tells.
+func (a word) untold() bool { return !a.known && (a.splits || a.lead == "") }
+
+// findActs judges what find looks for and what it does about it.
+func (w *walker) findActs(c call, starts, args []word) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
-		case !a.known && (a.splits || a.lead == ""):
+		case a.untold():
 			if a.splits || a.glob || i == 0 || !args[i-1].is(findTests...) {
 				w.pend("find is given words that the line does not tell")
 			}
@@ -104,16 +116,22 @@ func (w *walker) findTool(c call) {
 			i++
 			w.write(c, args[i])
 		case a.is("-exec", "-execdir", "-ok", "-okdir"):
-			end := i + 1
-			for end < len(args) && !args[end].is(";") && (!args[end].is("+") || !args[end-1].is("{}")) {
-				end++
-			}
-			if end > i+1 {
-				w.call(c.with(filled(args[i+1:end], "{}", "./")))
-			}
-			i = end
+			i += 1 + w.findRuns(c, args[i+1:])
 		}
 	}
+}
+
+// findRuns judges the command that find runs for what it found, and returns how
+// many words of args it is.
+func (w *walker) findRuns(c call, args []word) int {
+	end := 0
+	for end < len(args) && !args[end].is(";") && (!args[end].is("+") || end == 0 || !args[end-1].is("{}")) {
+		end++
+	}
+	if end > 0 {
+		w.call(c.with(filled(args[:end], "{}", "./")))
+	}
+	return end
 }
 
 // sed judges sed: in place it writes its files, and a script of its own may
