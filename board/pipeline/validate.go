@@ -33,8 +33,6 @@ type Project struct {
 	// Commands are the project's own, [pipeline] validate or verify; Accept are
 	// the task's. Both are a person's words.
 	Commands, Accept [][]string
-	// Allow are further beginnings of argv that a person allows.
-	Allow [][]string
 	// Graph is who imports whom with the change in it; nil when nobody knows, and
 	// then all of a module is checked.
 	Graph *Graph
@@ -71,7 +69,7 @@ func Checks(files []Edit, p Project) ([]Check, []irongate.Finding) {
 		for _, argv := range from.argvs {
 			c := Check{Name: strings.Join(argv, " "), Argv: argv, Why: from.why, Tests: from.expected && runsTests(argv)}
 			c.Name = clip(c.Name, 80, nil)
-			bad := denied(c, p.Allow)
+			bad := denied(c)
 			findings = append(append(findings, bad...), edited(c, files)...)
 			if len(bad) == 0 {
 				checks = append(checks, c)
@@ -85,11 +83,11 @@ func Checks(files []Edit, p Project) ([]Check, []irongate.Finding) {
 }
 
 // denied is why a command may not run although a person asks for it.
-func denied(c Check, allow [][]string) []irongate.Finding {
+func denied(c Check) []irongate.Finding {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return []irongate.Finding{{Code: "check_empty", Severity: irongate.Hard, How: irongate.ByText, Text: "a command without a program (" + c.Why + ")", Fix: `write it as a list, ["make", "test"]`}}
 	}
-	v := irongate.Argv(c.Argv, irongate.CommandPolicy{Allow: append(slices.Clone(allow), c.Argv)})
+	v := irongate.Argv(c.Argv, irongate.CommandPolicy{Allow: [][]string{c.Argv}})
 	return slices.DeleteFunc(v.Findings, func(f irongate.Finding) bool { return f.Severity != irongate.Hard })
 }
 
