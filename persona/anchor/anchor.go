@@ -43,7 +43,9 @@
 // denies; Unjudged is the answer to every fault.
 //
 //   - What only reads is open, the network included, since a harness has rules of
-//     its own for that; but nobody reads the key, or the folder it is in.
+//     its own for that; but no call names the key, or the folder it is in, by its
+//     letters or by a pattern. A search of the whole work tree may come across it:
+//     to use it takes a write to the sessions, which stay shut.
 //   - What writes needs a permit that covers every file the call names. Each path
 //     is followed over every link that is there, and must end in the work tree, on
 //     a plain file with one name or on nothing yet. What no session may write
