@@ -74,6 +74,9 @@ type logFilter struct {
 }
 
 func (f logFilter) takes(e event) bool {
+	if e.Kind == string(ledger.Op) && f.run == "" {
+		return false // the steps of an op are told with its run; its ending is told always
+	}
 	return (f.task == "" || e.Task == string(f.task)) &&
 		(f.run == "" || strings.HasSuffix(e.Run, f.run)) &&
 		(f.month == "" || ledger.Month(e.At) == f.month)
@@ -116,7 +119,7 @@ func total(events []event) string {
 		if e.Kind == string(ledger.Outcome) || e.Kind == string(ledger.Abandoned) {
 			cost += budget.MicroUSD(e.Cost)
 		}
-		if e.Run != "" && e.Commit == "" {
+		if e.Run != "" && e.Commit == "" && !strings.HasPrefix(e.Run, "op-") {
 			runs[e.Run] = true
 		}
 		if e.Task != "" {

@@ -37,8 +37,11 @@ type event struct {
 
 // who is the person, or the end of the run's id, which odd log --run takes.
 func (e event) who() string {
-	if e.Person != "" {
+	switch {
+	case e.Person != "":
 		return e.Person
+	case strings.HasPrefix(e.Run, "op-"): // a person's word, in a file of the op's own
+		return "op " + e.Run[max(0, len(e.Run)-6):]
 	}
 	return "run " + e.Run[max(0, len(e.Run)-6):]
 }
@@ -85,7 +88,8 @@ type step struct {
 	at  int
 }
 
-// acts are people's commits on the board, and the agent's by run, oldest first.
+// acts are people's commits on the board, and by run, or op, those that could have
+// brought its records, oldest first.
 func (v *view) acts(ctx context.Context) (acts []event, runs map[string][]step, err error) {
 	runs = map[string][]step{}
 	at := math.MaxInt
@@ -94,6 +98,9 @@ func (v *view) acts(ctx context.Context) (acts []event, runs map[string][]step, 
 			return nil, nil, err
 		}
 		at--
+		for _, op := range c.Trailer("Odd-Op") { // whose ending has a file of its own
+			runs[op] = append(runs[op], step{c.OID, at})
+		}
 		if e, ok := v.act(c); ok {
 			e.step = at
 			acts = append(acts, e)

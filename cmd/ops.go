@@ -99,6 +99,14 @@ func (v *view) open(t board.Task) (*pipeline.Op, error) {
 	return &o, nil
 }
 
+// idOf is the id of an op, "" for none.
+func idOf(o *pipeline.Op) string {
+	if o == nil {
+		return ""
+	}
+	return o.ID
+}
+
 // op is the story a person means by name.
 func (v *view) op(name string) (pipeline.Story, error) {
 	all, err := v.stories()

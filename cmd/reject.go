@@ -63,7 +63,6 @@ func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
 	if err != nil {
 		return err
 	}
-	msg := trailers("reject: "+or(t.Title, string(t.ID)), o.reason, "Odd-Task", string(t.ID), "Odd-Run", t.Result.Run, "Odd-Proposal", t.Result.Commit, "Odd-Rejected-By", h.By())
 	ch := repo.Changes{v.file(t.Path): b}
 	op, err := v.open(t)
 	if err == nil {
@@ -72,6 +71,7 @@ func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
 	if err != nil {
 		return err
 	}
+	msg := trailers("reject: "+or(t.Title, string(t.ID)), o.reason, "Odd-Task", string(t.ID), "Odd-Run", t.Result.Run, "Odd-Proposal", t.Result.Commit, "Odd-Op", idOf(op), "Odd-Rejected-By", h.By())
 	oid, err := v.amend(ctx, ch, msg)
 	if err != nil {
 		return err

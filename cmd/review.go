@@ -67,7 +67,7 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 			continue
 		}
 		list = append(list, p)
-		rows = append(rows, []string{string(t.ID), effects(p.Counts), "$" + budget.MicroUSD(p.Cost).String(), p.Branch, t.Title})
+		rows = append(rows, []string{string(t.ID), proposes(p, v.cfg.Root), "$" + budget.MicroUSD(p.Cost).String(), p.Branch, t.Title})
 	}
 	if asJSON {
 		return printJSON(env, list)
@@ -135,7 +135,7 @@ func (v *view) card(t board.Task, p review.Proposal, at onto) string {
 		}
 	}
 	line("task", "%s  %s", t.ID, t.Title)
-	line("proposes", "%s", effects(p.Counts))
+	line("proposes", "%s", proposes(p, v.cfg.Root))
 	sizes := v.sizes(p)
 	for i, s := range sizes[:min(biggest, len(sizes))] {
 		line([]string{"biggest", ""}[min(i, 1)], "%s", s)
@@ -215,6 +215,19 @@ func (v *view) sizes(p review.Proposal) []string {
 		out[i] = fmt.Sprintf("%s (%s, %d bytes)", f.path, f.kind, f.size)
 	}
 	return out
+}
+
+// proposes is what a proposal holds, in counts: atoms by effect, then other files.
+func proposes(p review.Proposal, root string) string {
+	n := len(p.Paths) - len(p.Atoms(root))
+	if n == 0 {
+		return effects(p.Counts)
+	}
+	files := many(n, "file") + " changed"
+	if len(p.Counts) > 0 {
+		return effects(p.Counts) + ", " + files
+	}
+	return files
 }
 
 // effects is "3 added, 1 updated".

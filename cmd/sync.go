@@ -153,7 +153,6 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 	if err != nil {
 		return s, err
 	}
-	msg := trailers(fmt.Sprintf("board: %s to done", t.ID), "", "Odd-Task", string(t.ID), "Odd-Run", p.Run, "Odd-Proposal", p.Commit, "Odd-Approval", string(a.OID))
 	ch := repo.Changes{v.file(t.Path): b}
 	op, err := v.open(t)
 	if err == nil {
@@ -162,6 +161,7 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 	if err != nil {
 		return s, err
 	}
+	msg := trailers(fmt.Sprintf("board: %s to done", t.ID), "", "Odd-Task", string(t.ID), "Odd-Run", p.Run, "Odd-Proposal", p.Commit, "Odd-Op", idOf(op), "Odd-Approval", string(a.OID))
 	oid, err := v.repo.Make(ctx, []repo.OID{v.tip}, ch, v.machine(), msg)
 	if err != nil {
 		return s, err
