@@ -66,7 +66,7 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if err != nil {
 		return err
 	}
-	if o.op, err = v.deciding(t, p); err != nil {
+	if o.op, err = v.deciding(ctx, t, p, onto); err != nil {
 		return err
 	}
 	if onto.change, err = v.judgement(t); err != nil {
@@ -138,7 +138,7 @@ func (v *view) bind(ctx context.Context, t board.Task, p review.Proposal) (onto,
 		changed = append(changed, c.Path)
 	}
 	if moved := review.Bound(p, now, then, changed); len(moved) > 0 {
-		return at, review.Unbound(t.ID, moved)
+		return at, review.Unbound(t.ID, moved, v.wayOut(p))
 	}
 	at.read, err = v.readSince(ctx, t, p, at.tip)
 	return at, err
@@ -157,7 +157,7 @@ func (v *view) basis(ctx context.Context, p review.Proposal, tip repo.OID) error
 	if in, err := v.repo.Ancestor(ctx, c.Parents[0], tip); err != nil || in {
 		return err
 	}
-	return refuse("moved", "%s: its base %s is not in the branch it would be merged into, whose history was rewritten; run odd review --refresh %s, or reject it", p.Task, short(repo.OID(p.Base)), p.Task)
+	return refuse("moved", "%s: its base %s is not in the branch it would be merged into, whose history was rewritten; %s", p.Task, short(repo.OID(p.Base)), v.wayOut(p))
 }
 
 // branchHolds refuses a review branch that carries anything but the recorded proposal.

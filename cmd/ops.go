@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // stories are the ops of the board, as all its ledgers tell them.
@@ -39,7 +41,7 @@ func (v *view) waits(t board.Task) (pipeline.Story, bool, error) {
 // deciding is the op that a person's word about p is the ending of, nil for none. It is refused
 // where its records do not hold, where the proposal is not what was judged, and
 // once its time is over.
-func (v *view) deciding(t board.Task, p review.Proposal) (*pipeline.Op, error) {
+func (v *view) deciding(ctx context.Context, t board.Task, p review.Proposal, at onto) (*pipeline.Op, error) {
 	c, err := v.repo.Commit(repo.OID(p.Commit))
 	if err != nil {
 		return nil, err
@@ -64,7 +66,38 @@ func (v *view) deciding(t board.Task, p review.Proposal) (*pipeline.Op, error) {
 	if until := o.Clocks.Phase; !v.env.Now().Before(until) {
 		return nil, refuse("expired", "approve %s: %s waited for a person until %s; odd drain takes the task back to backlog", t.ID, o.ID, until.Format("2006-01-02 15:04Z"))
 	}
-	return &o, nil
+	return &o, v.holds(ctx, t, p, o, at)
+}
+
+// holds refuses a proposal that is not the tree that was judged, was judged by
+// other rules than hold now, or does not pass them any more on what is there now.
+func (v *view) holds(ctx context.Context, t board.Task, p review.Proposal, o pipeline.Op, at onto) error {
+	tree, err := v.repo.TreeOID(repo.OID(p.Commit), "")
+	if err != nil {
+		return err
+	}
+	if is := o.Fact(pipeline.FactCandidate); is != string(tree) {
+		return refuse("unbound", "approve %s: its files are tree %s, %s was judged on %s; reject it", t.ID, short(tree), o.ID, short(repo.OID(is)))
+	}
+	if rules := irongate.RulesHash(drain.GatePolicy(v.repo, repo.OID(p.Base), t, v.cfg)); rules != o.Fact(pipeline.FactRules) {
+		return refuse("rules", "approve %s: %s was judged by other rules than hold now (%s, now %s): the task's paths, odd.toml or odd itself changed; %s",
+			t.ID, o.ID, short(repo.OID(o.Fact(pipeline.FactRules))), short(repo.OID(rules)), v.wayOut(p))
+	}
+	_, why, err := drain.Rejudge(ctx, v.repo, drain.Landing{
+		Task: t, Cfg: v.cfg, Bundle: v.graph, Base: repo.OID(p.Base), Tip: at.tip, Board: v.tip, Proposal: repo.OID(p.Commit), Now: v.env.Now(),
+	}, o.Fact(pipeline.FactTier))
+	if err == nil && len(why) > 0 {
+		return refuse("moved", "approve %s: on what is there now it would be refused: %s; %s", t.ID, strings.Join(why, "; "), v.wayOut(p))
+	}
+	return err
+}
+
+// wayOut is what a person does with a proposal that cannot land as it is.
+func (v *view) wayOut(p review.Proposal) string {
+	if c, err := v.repo.Commit(repo.OID(p.Commit)); err == nil && len(c.Trailer("Odd-Op")) > 0 {
+		return fmt.Sprintf("odd reject %s --retry makes the change again on what is there now", p.Task)
+	}
+	return fmt.Sprintf("run odd review --refresh %s, or reject it", p.Task)
 }
 
 // conclude adds the ending of an op on a person's word to the commit of the act:

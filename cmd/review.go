@@ -89,7 +89,7 @@ func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) err
 		return err
 	}
 	if bound == nil {
-		_, bound = v.deciding(t, p)
+		_, bound = v.deciding(ctx, t, p, at)
 	}
 	if asJSON {
 		return printJSON(env, struct {

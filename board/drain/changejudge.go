@@ -21,8 +21,7 @@ func (ch *change) judged(c pipeline.Candidate) irongate.Verdict {
 
 // policy is what the task and the repository ask of a change besides the rules.
 func (ch *change) policy() irongate.Policy {
-	mod, _, _ := ch.at("go.mod")
-	return irongate.Policy{Paths: ch.c.task.Paths, Protect: irongate.GatePackages(mod)}
+	return GatePolicy(ch.d.repo, ch.c.base, ch.c.task, ch.d.at.cfg)
 }
 
 // validate judges the candidate: the iron gate's rules, and what the session's

@@ -45,6 +45,9 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 	if t.State != board.Review {
 		return Outcome{}, refuse("state", "review --refresh %s: task is in %s, want review", t.ID, t.State)
 	}
+	if p, err := r.Commit(repo.OID(t.Result.Commit)); err == nil && len(p.Trailer("Odd-Op")) > 0 {
+		return Outcome{}, refuse("change", "review --refresh %s: its proposal changes files, and of such only what was judged lands; odd reject %s --retry makes it again on what is there now", t.ID, t.ID)
+	}
 	c, w, err := d.again(ctx, t)
 	if err != nil {
 		return Outcome{}, err

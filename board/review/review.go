@@ -237,12 +237,12 @@ func Bound(p Proposal, blob, result func(path string) string, changed []string) 
 	return out
 }
 
-// Unbound is the refusal for what Bound found.
-func Unbound(t okf.ID, moved []Moved) error {
+// Unbound is the refusal for what Bound found; way is the way out.
+func Unbound(t okf.ID, moved []Moved, way string) error {
 	lines := make([]string, len(moved))
 	for i, m := range moved {
 		lines[i] = fmt.Sprintf("%s %s", m.Path, m.What)
 	}
 	slices.Sort(lines)
-	return refuse("moved", "approve %s: %s; run odd review --refresh %s, or reject it", t, strings.Join(lines, "; "), t)
+	return refuse("moved", "approve %s: %s; %s", t, strings.Join(lines, "; "), way)
 }

@@ -1,0 +1,112 @@
+package drain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// GatePolicy is what the iron gate holds a change of files to that a task asks
+// for, on base. Its hash is part of what an approval is bound to.
+func GatePolicy(r *repo.Repo, base repo.OID, t board.Task, cfg config.Config) irongate.Policy {
+	mod, _, _ := fileAt(r, base, "go.mod") // one that is no file protects what is protected without one
+	return irongate.Policy{Paths: t.Paths, Protect: slices.Concat(irongate.GatePackages(mod), cfg.Pipeline.Protected)}
+}
+
+// Landing is a proposed change of files and where it would land.
+type Landing struct {
+	Task     board.Task
+	Cfg      config.Config
+	Bundle   *okf.Graph
+	Base     repo.OID // it was made on
+	Tip      repo.OID // it would land on
+	Board    repo.OID // the tip of the board, for who filed the task
+	Proposal repo.OID
+	Now      time.Time
+}
+
+// Rejudge judges a proposed change once more, on what is there now. moved are the
+// files outside of the bundle that others changed since its base; where there are
+// none nothing is judged again, and why is "". Otherwise why says what speaks
+// against the change now and did not, or what tier it has now; a tier only rises.
+func Rejudge(ctx context.Context, r *repo.Repo, l Landing, tier string) (moved, why []string, err error) {
+	outside := func(c repo.Change) bool { return !strings.HasPrefix(c.Path, l.Cfg.Root+"/") }
+	since, err := r.Diff(ctx, l.Base, l.Tip)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range since {
+		if outside(c) {
+			moved = append(moved, c.Path)
+		}
+	}
+	if len(moved) == 0 {
+		return nil, nil, nil
+	}
+	edits, err := l.edits(ctx, r, outside)
+	if err != nil {
+		return moved, nil, err
+	}
+	e, beside, err := l.evidence(ctx, r, edits)
+	if err != nil {
+		return moved, nil, err
+	}
+	rules := GatePolicy(r, l.Tip, l.Task, l.Cfg)
+	rules.Beside = beside
+	for _, f := range irongate.Judge(pipeline.Candidate{Files: edits}.Gate(), rules).Findings {
+		if f.Severity == irongate.Hard {
+			why = append(why, f.Error())
+		}
+	}
+	pol, at := Policy(l.Cfg), pipeline.Situation{Now: l.Now, Substrate: l.Cfg.Session.Substrate, Opaque: Opaque(l.Cfg.Session.Substrate)}
+	v := pipeline.Assess(e, pol, Judged(e, pol, beside, at))
+	if now := v.Tier.Raise(pipeline.Tier(tier)); string(now) != tier {
+		why = append(why, fmt.Sprintf("its tier is %s now, it was %s: %s", now, tier, v.Text()))
+	}
+	return moved, why, nil
+}
+
+// edits are the files of the proposal against what is there now.
+func (l Landing) edits(ctx context.Context, r *repo.Repo, outside func(repo.Change) bool) ([]pipeline.Edit, error) {
+	made, err := r.Diff(ctx, l.Base, l.Proposal)
+	if err != nil {
+		return nil, err
+	}
+	var out []pipeline.Edit
+	for _, c := range made {
+		if !outside(c) {
+			continue
+		}
+		e := pipeline.Edit{Path: c.Path}
+		if e.Before, e.OldMode, err = fileAt(r, l.Tip, c.Path); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Path, err)
+		}
+		if e.After, e.NewMode, err = fileAt(r, l.Proposal, c.Path); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Path, err)
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// evidence is what the change is judged from on what is there now, and the files
+// beside it.
+func (l Landing) evidence(ctx context.Context, r *repo.Repo, edits []pipeline.Edit) (e pipeline.Evidence, beside []irongate.File, err error) {
+	if e, err = Evidence(r, l.Tip, edits, l.Cfg.Root, l.Bundle); err != nil {
+		return e, nil, err
+	}
+	if e, err = For(ctx, r, l.Board, e, l.Task); err != nil {
+		return e, nil, err
+	}
+	beside, err = Around(r, l.Tip, e)
+	return e, beside, err
+}
