@@ -37,9 +37,8 @@
 // The names in [contract] are held to the tables of package contract, but for
 // profile: which profiles there are, the bundle says.
 //
-// auto_apply, validate and verify of [pipeline], and what an [[mcp]] table says besides its name, wait
-// in Reserved for the parts of odd that will read them; only their shape is
-// checked here.
+// What an [[mcp]] table says besides its name waits in Reserved for the parts of
+// odd that will read it; only its shape is checked here.
 package config
 
 import (
@@ -77,7 +76,7 @@ type Config struct {
 	ReviewTTL      time.Duration // [pipeline] review_ttl, default 14 days
 	Pipeline       Pipeline
 
-	// Reserved holds those keys of [pipeline] by their dotted name, and "mcp" as a list of tables, as the TOML library reads them.
+	// Reserved holds "mcp" as a list of tables, as the TOML library reads them.
 	Reserved map[string]any
 }
 

@@ -74,6 +74,9 @@ ttl = "8h"
 auto_apply = false
 review_ttl = "3d"
 validate = [["make", "test"]]
+verify = [["make", "all"], ["./x"]]
+check_timeout = "5m"
+check_env = ["GOFLAGS"]
 min_tier = "NOTIFY_APPLY"
 quiet_hours = "22-7"
 zone = "Europe/Berlin"
@@ -110,10 +113,9 @@ name = "files"
 		Lease:   "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers", MaxTasks: 4, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
 		Anchor: Anchor{Mode: "full", Strictness: "default", State: ".sessions", Constitutions: []string{"agents", "lib/*/agents"}, TTL: 8 * time.Hour},
 		Pipeline: Pipeline{MinTier: "NOTIFY_APPLY", Quiet: &Quiet{22, 7}, Zone: got.Pipeline.Zone, Autonomy: "observe",
-			Core: []string{"cmd/**", "go/"}, Protected: []string{"deploy/**"}, Security: []string{"billing/*.go"}, MaxFiles: 9, Blast: 0, MachineBlast: 1, TestConfidence: 100},
+			Core: []string{"cmd/**", "go/"}, Protected: []string{"deploy/**"}, Security: []string{"billing/*.go"}, MaxFiles: 9, Blast: 0, MachineBlast: 1, TestConfidence: 100,
+			Validate: [][]string{{"make", "test"}}, Verify: [][]string{{"make", "all"}, {"./x"}}, CheckTimeout: 5 * time.Minute, CheckEnv: []string{"GOFLAGS"}},
 		Reserved: map[string]any{
-			"pipeline.auto_apply": false,
-			"pipeline.validate":   []any{[]any{"make", "test"}},
 			"mcp":                 []map[string]any{{"name": "files"}},
 		},
 	}
@@ -172,6 +174,9 @@ func TestParseRefuses(t *testing.T) {
 		{"a glob that climbs", "[pipeline]\ncore = [\"../x\"]\n", `odd.toml:2: pipeline.core: "../x": want paths or globs`},
 		{"a glob of stars", "[pipeline]\nprotected = [\"a**/b\"]\n", "pipeline.protected: \"a**/b\": want paths"},
 		{"a glob with an open bracket", "[pipeline]\nsecurity = [\"a/[b\"]\n", "pipeline.security: \"a/[b\": want paths"},
+		{"a check for a shell", "[pipeline]\nvalidate = [\"make test\"]\n", "odd.toml:2: pipeline.validate: command 1: is a string; write the command as a list"},
+		{"a check of no words", "[pipeline]\nverify = [[]]\n", "pipeline.verify: command 1: names no command"},
+		{"checks as a word", "[pipeline]\nverify = \"make\"\n", "pipeline.verify: want a list of commands"},
 		{"no file at all", "[pipeline]\nmax_files = 0\n", "pipeline.max_files: want an integer from 1"},
 		{"more than all", "[pipeline]\ntest_confidence_pct = 101\n", "pipeline.test_confidence_pct: want an integer from 0 to 100"},
 		{"a root that climbs", "[bundle]\nroot = \"../x\"\n", `odd.toml:2: bundle.root: "../x": want a folder`},
@@ -349,6 +354,7 @@ func TestTemplateUncommented(t *testing.T) {
 	want.Contract = Contract{Profile: "oddie@1", Surface: contract.CodeOutput, Voice: contract.VoiceNeutral, Engagement: contract.Agent,
 		Roles: map[string]contract.Role{"document": contract.Builder}}
 	want.AllowedSigners = ".github/allowed_signers"
+	want.Pipeline.Validate, want.Pipeline.Verify, want.Pipeline.CheckEnv = [][]string{{"make", "test"}}, [][]string{{"make", "all"}}, []string{"GOFLAGS"}
 	want.Pipeline.MinTier, want.Pipeline.Quiet = "NOTIFY_APPLY", &Quiet{22, 7}
 	want.Pipeline.Core, want.Pipeline.Protected, want.Pipeline.Security = []string{"cmd/**"}, []string{"deploy/**"}, []string{"billing/**"}
 	want.Servers, want.Reserved = []string{"files"}, map[string]any{"mcp": []map[string]any{{"name": "files"}}}

@@ -13,7 +13,7 @@ import (
 	_ "time/tzdata" // zones are the same on every machine
 )
 
-// Pipeline is [pipeline], as far as it is about the risk of a change. Globs are
+// Pipeline is [pipeline], but for review_ttl. Globs are
 // repository paths; what odd protects of itself is built in, and nothing here
 // takes from it.
 type Pipeline struct {
@@ -28,6 +28,11 @@ type Pipeline struct {
 	Blast          int            // default 5; more packages and atoms that depend on a change need approval
 	MachineBlast   int            // default 3; the same where no person filed the task
 	TestConfidence int            // default 75, percent; less needs approval
+	AutoApply      bool           // a change of a low tier may land by itself
+	Validate       [][]string     // the commands a candidate must pass in a tree of its own; none: what its language offers
+	Verify         [][]string     // those of the commit that would land; none: Validate's
+	CheckTimeout   time.Duration  // of one of them, default 1m
+	CheckEnv       []string       // names of the environment that they see besides the usual
 }
 
 // Quiet are the hours from From up to and without To, both 0 to 23: over midnight
@@ -35,7 +40,7 @@ type Pipeline struct {
 type Quiet struct{ From, To int }
 
 func defaultPipeline() Pipeline {
-	return Pipeline{Zone: time.UTC, Autonomy: "act", MaxFiles: 2, Blast: 5, MachineBlast: 3, TestConfidence: 75}
+	return Pipeline{Zone: time.UTC, Autonomy: "act", MaxFiles: 2, Blast: 5, MachineBlast: 3, TestConfidence: 75, CheckTimeout: time.Minute}
 }
 
 // The words of [pipeline].

@@ -196,6 +196,37 @@ func argv(n node) ([]string, error) {
 	return out, err
 }
 
+// argvs reads a list of commands, each a list of words.
+func argvs(at func(*Config) *[][]string) func(*Config, string, node) error {
+	return func(c *Config, _ string, n node) error {
+		list, ok := n.value.([]any)
+		if !ok {
+			return errors.New(`want a list of commands, like [["make", "test"]]`)
+		}
+		out := make([][]string, 0, len(list))
+		for i, v := range list {
+			words, err := argv(node{value: v})
+			if err != nil {
+				return fmt.Errorf("command %d: %w", i+1, err)
+			}
+			out = append(out, words)
+		}
+		*at(c) = out
+		return nil
+	}
+}
+
+// list reads a list of strings that each pass check.
+func list(at func(*Config) *[]string, check func(string) error) func(*Config, string, node) error {
+	return func(c *Config, _ string, n node) error {
+		out, err := words(n, check)
+		if err == nil {
+			*at(c) = out
+		}
+		return err
+	}
+}
+
 // The checks of strings and reserved values.
 
 func word(s string) error {
@@ -258,15 +289,6 @@ func repoFile(s string) error {
 		return fmt.Errorf(`%q: want a file below the top of the repository, like ".github/allowed_signers", without ".."`, s)
 	}
 	return ours(s)
-}
-
-func isBool(n node) error { _, err := boolean(n); return err }
-
-func isList(n node) error {
-	if _, ok := n.value.([]any); !ok {
-		return errors.New("want a list")
-	}
-	return nil
 }
 
 func isTables(n node) error {

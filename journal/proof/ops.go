@@ -328,7 +328,7 @@ func (j *judge) endsFor(o pipeline.Op, writer string, task *waitingTask) string 
 		}
 	case o.Reason == pipeline.Rejected && one(j.Commit, "Odd-Rejected-By") != by:
 		return fmt.Sprintf("%s ends as rejected, by %s in a commit by %s", o.ID, or(one(j.Commit, "Odd-Rejected-By"), "nobody"), j.Author.Email)
-	case o.Reason == pipeline.Landed && j.law.Reserved["pipeline.auto_apply"] != true:
+	case o.Reason == pipeline.Landed && !j.law.Pipeline.AutoApply:
 		return fmt.Sprintf("%s landed by itself, and odd.toml does not say auto_apply", o.ID)
 	}
 	return j.letGo(o, task)
