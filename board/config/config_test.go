@@ -116,7 +116,7 @@ name = "files"
 			Core: []string{"cmd/**", "go/"}, Protected: []string{"deploy/**"}, Security: []string{"billing/*.go"}, MaxFiles: 9, Blast: 0, MachineBlast: 1, TestConfidence: 100,
 			Validate: [][]string{{"make", "test"}}, Verify: [][]string{{"make", "all"}, {"./x"}}, CheckTimeout: 5 * time.Minute, CheckEnv: []string{"GOFLAGS"}},
 		Reserved: map[string]any{
-			"mcp":                 []map[string]any{{"name": "files"}},
+			"mcp": []map[string]any{{"name": "files"}},
 		},
 	}
 	if d := cmp.Diff(want, got, zones); err != nil || d != "" {

@@ -43,12 +43,16 @@ type change struct {
 	thoughts []pipeline.Thought // for people
 
 	sessions  int
+	phase     pipeline.Phase // of the last of them
 	wrong     string // what the next session is told of the last one's work
 	candidate pipeline.Candidate
 	files     []repo.FileEdit // the candidate's and the atoms', as they are committed
 	draft     repo.OID        // a commit of them on the base that no ref names
 	verdict   irongate.Verdict
 	tier      string
+	report    pipeline.Report // of its checks
+	repairer  *pipeline.Repairer
+	mending   bool // the next session begins with the candidate there is
 	sealed    *seal
 	why       string // what it ended for, as long as it is
 }
@@ -123,7 +127,9 @@ func (c chance) Read(b []byte) (int, error) {
 // limits are those of the op: sessions may take what a session may, and all of it
 // what the claim has left.
 func (ch *change) limits() pipeline.Limits {
-	most := ch.req.Timeout + readTime
+	cfg := ch.d.at.cfg.Pipeline
+	checks := cfg.CheckTimeout * time.Duration(4+len(cfg.Validate)+len(cfg.Verify)+len(ch.c.task.Commands))
+	most := ch.req.Timeout + readTime + 2*checks
 	return pipeline.Limits{
 		Op:    max(ch.c.lease.Sub(ch.d.Now()), time.Second),
 		Phase: map[pipeline.Phase]time.Duration{pipeline.Expand: most, pipeline.Plan: most, pipeline.Generate: most, pipeline.Repair: most, pipeline.Verify: most, pipeline.Validate: most},
@@ -147,7 +153,7 @@ func (ch *change) world() pipeline.World {
 
 func (ch *change) steps() pipeline.Steps {
 	return pipeline.Steps{
-		Classify: ch.classify, Route: ch.route, Generate: ch.generate, Validate: ch.validate,
+		Classify: ch.classify, Route: ch.route, Generate: ch.generate, Validate: ch.validate, Repair: ch.repair,
 		Gate: ch.gate, Approve: ch.approve, Apply: ch.apply, Verify: ch.verify,
 	}
 }
@@ -247,9 +253,9 @@ func (d *drain) recount(c *claim, w *work) (kept map[string][]byte, err error) {
 }
 
 // keepSession keeps what a session of the op said, before another one follows.
-func (ch *change) keepSession(phase pipeline.Phase) {
+func (ch *change) keepSession() {
 	dir := ch.w.dir
-	ch.w.dir = path.Join(artifactDir(ch.c.task), fmt.Sprintf("%s.%d", phase, ch.sessions))
+	ch.w.dir = path.Join(artifactDir(ch.c.task), fmt.Sprintf("%s.%d", ch.phase, ch.sessions))
 	ch.d.keepArtifacts(ch.c, ch.w)
 	ch.w.dir = dir
 }

@@ -24,34 +24,6 @@ func (ch *change) policy() irongate.Policy {
 	return GatePolicy(ch.d.repo, ch.c.base, ch.c.task, ch.d.at.cfg)
 }
 
-// validate judges the candidate: the iron gate's rules, and what the session's
-// permit and the commitment lease let it write.
-func (ch *change) validate(context.Context, pipeline.Op) (pipeline.Out, error) {
-	ch.verdict = ch.judged(ch.candidate)
-	if no := ch.refusals(); len(no) > 0 {
-		return ch.stop(pipeline.RuleRefused, 0, "%s", strings.Join(no, "; "))
-	}
-	return pipeline.Out{Next: pipeline.Gate, Note: fmt.Sprintf("%d findings, none of them hard", ch.verdict.Soft)}, nil
-}
-
-// refusals are all that speaks against the candidate's landing anywhere.
-func (ch *change) refusals() []string {
-	var no []string
-	for _, f := range ch.verdict.Findings {
-		if f.Severity == irongate.Hard {
-			no = append(no, f.Error())
-		}
-	}
-	paths := ch.candidate.Paths()
-	if why := ch.w.anchor.refuses(ch.d, ch.w.anchor.permit(), paths); why != "" {
-		no = append(no, why)
-	}
-	if why := ch.d.offScope(ch.c.task, paths); why != "" {
-		no = append(no, why)
-	}
-	return no
-}
-
 // gate settles the tier.
 func (ch *change) gate(context.Context, pipeline.Op) (pipeline.Out, error) {
 	if ch.d.handover(ch.w, board.Slug(ch.c.task.ID), ""); ch.w.verdict == board.ToBlocked {
@@ -134,18 +106,6 @@ func (d *drain) ground(ctx context.Context) (repo.OID, error) {
 		return tip, err
 	}
 	return d.repo.Ref(d.line.Local(d.target()))
-}
-
-// verify holds the commit that would land to what was judged.
-func (ch *change) verify(_ context.Context, op pipeline.Op) (pipeline.Out, error) {
-	tree, err := ch.d.repo.TreeOID(ch.sealed.effect.New, "")
-	if err != nil {
-		return pipeline.Out{}, err
-	}
-	if string(tree) != op.Fact(pipeline.FactCandidate) {
-		return ch.stop(pipeline.VerifyFailed, 0, "the commit that would land has another tree than the candidate that was judged; this is a fault of odd's")
-	}
-	return pipeline.Out{Next: pipeline.Waiting}, nil
 }
 
 // summary is the proposal's message body: one line a file, as for atoms.

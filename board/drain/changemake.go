@@ -1,9 +1,12 @@
 package drain
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/board"
@@ -81,12 +84,12 @@ func (ch *change) turns() int { return ch.w.turned + ch.w.emission.Usage.Turns }
 func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
 	d, w := ch.d, ch.w
 	if ch.sessions > 0 {
-		ch.keepSession(phase)
+		ch.keepSession()
 		w.told = append(w.told, d.sessionRecord(ch.c, w))
 		w.turned, w.paid = ch.turns(), w.cost
 		w.brief = w.brief.Again(ch.wrong)
 	}
-	ch.sessions++
+	ch.sessions, ch.phase = ch.sessions+1, phase
 	asked := w.emission.Proposals
 	w.verdict, w.reason, w.emission, w.items, w.handed = board.ToReview, "", session.Emission{}, nil, nil
 	req := ch.req
@@ -127,10 +130,13 @@ func (ch *change) delivered() (pipeline.Candidate, error) {
 	if len(no) > 0 {
 		return pipeline.Candidate{}, no
 	}
-	var edits []pipeline.Edit
 	given := pipeline.Given{At: ch.at}
 	for _, f := range left.edits.Files {
-		edits, given.Wrote = append(edits, pipeline.Edit(f)), append(given.Wrote, f.Path)
+		given.Wrote = append(given.Wrote, f.Path)
+	}
+	edits, err := ch.edits()
+	if err != nil {
+		return pipeline.Candidate{}, err
 	}
 	switch {
 	case said != nil:
@@ -139,13 +145,54 @@ func (ch *change) delivered() (pipeline.Candidate, error) {
 			return pipeline.Candidate{}, err
 		}
 		return ch.best(list), nil
-	case len(edits) > 0:
+	case len(given.Wrote) > 0:
 		return pipeline.FromEdits(edits)
 	case len(ch.w.emission.Atoms) > 0:
 		return pipeline.Candidate{Source: pipeline.FromNoop, Reason: "the session emitted atoms and no change of files"}, nil
 	}
 	return pipeline.Candidate{}, pipeline.Unusable{{Code: "nothing_delivered", At: session.Source, Text: "the task asks for a change of files, and there is none",
 		Fix: "edit files in your tree, or write one ```change block; where nothing is to be done, one of schema 2b.1-noop that says why"}}
+}
+
+// edits are what the session made of its tree, against the base: on top of the
+// candidate before, where its tree began with that.
+func (ch *change) edits() ([]pipeline.Edit, error) {
+	byPath := map[string]pipeline.Edit{}
+	if ch.mending {
+		for _, e := range ch.candidate.Files {
+			byPath[e.Path] = e
+		}
+	}
+	for _, f := range ch.w.left.edits.Files {
+		e := pipeline.Edit(f)
+		var err error
+		if e.Before, e.OldMode, err = ch.at(f.Path); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Path, err)
+		}
+		byPath[f.Path] = e
+	}
+	var out []pipeline.Edit
+	for _, name := range slices.Sorted(maps.Keys(byPath)) {
+		e := byPath[name]
+		if (e.Before == nil) == (e.After == nil) && bytes.Equal(e.Before, e.After) && e.OldMode == e.NewMode {
+			continue
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// laid is the commit that a session's tree begins with: the base, or the candidate
+// it is to mend.
+func (ch *change) laid(ctx context.Context) (repo.OID, error) {
+	if ch == nil || !ch.mending {
+		return "", nil
+	}
+	var files []repo.FileEdit
+	for _, e := range ch.candidate.Files {
+		files = append(files, repo.FileEdit(e))
+	}
+	return ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, files, ch.d.agent(), "what "+ch.op.ID+" made\n")
 }
 
 // at is the file at a path of the base.

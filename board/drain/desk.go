@@ -17,13 +17,18 @@ import (
 type desk struct {
 	d    *drain
 	base repo.OID
+	of   *change // whose candidate it may begin with
 	s    *repo.Scratch
 }
 
 // place is session.Request's Desk.
 func (k *desk) place(ctx context.Context) (session.Desk, error) {
 	if k.s == nil {
-		s, err := k.d.repo.Scratch(ctx, k.d.Temp, k.base, k.d.agent())
+		base, err := k.of.laid(ctx)
+		if err != nil {
+			return session.Desk{}, err
+		}
+		s, err := k.d.repo.Scratch(ctx, k.d.Temp, repo.OID(or(string(base), string(k.base))), k.d.agent())
 		if err != nil {
 			return session.Desk{}, err
 		}

@@ -229,7 +229,7 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	w.ran = true
 	w.cost = c.each() // until the session says what it cost
 	d.Progress(fmt.Sprintf("%s: %s session as %s", req.Task, d.at.cfg.Session.Substrate, or(c.task.Role, string(w.bound.Role))))
-	desk := &desk{d: d, base: c.base}
+	desk := &desk{d: d, base: c.base, of: w.change}
 	if d.Temp != "" && d.given == nil {
 		req.Desk = desk.place
 	}
