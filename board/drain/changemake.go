@@ -108,10 +108,13 @@ func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int6
 
 // unmade ends an op whose session came to nothing.
 func (ch *change) unmade(spent int64) (pipeline.Out, error) {
+	if ch.mending && ch.c.died == "" {
+		ch.w.void(fmt.Sprintf("%s; the session that was to mend it: %s", strings.TrimSpace(strings.ReplaceAll(ch.report.String(), "\n", "; ")), ch.w.reason))
+	}
 	switch {
 	case ch.c.died != "":
 		return ch.stop(pipeline.Abandoned, spent, "%s", ch.w.reason)
-	case strings.HasPrefix(ch.w.reason, "emission refused: "):
+	case strings.Contains(ch.w.reason, "emission refused: "):
 		return ch.stop(pipeline.RuleRefused, spent, "%s", ch.w.reason)
 	}
 	return ch.stop(pipeline.StepFailed, spent, "%s", ch.w.reason)
