@@ -8,7 +8,7 @@ func opVerb(env Env) *cli.Command {
 		Usage:       "look after the changes that go through the pipeline: what waits, why, and what it would do",
 		Description: "odd op list\nodd op show 7QK2ZP\nodd op watch\nodd op classify cmd/main.go",
 		Subcommands: []*cli.Command{
-			opList(env), opShow(env), opDiff(env), opTrace(env), opWatch(env),
+			opList(env), opShow(env), opDiff(env), opTrace(env), opPrompt(env), opWatch(env),
 			opCancel(env), opRetry(env), opExplain(env), opClassify(env),
 		},
 	})
