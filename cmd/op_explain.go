@@ -56,7 +56,7 @@ func opCodes() []opCode {
 	}
 	for _, code := range pipeline.RiskCodes() {
 		r, _ := pipeline.ExplainRisk(code)
-		out = append(out, opCode{Code: code, Kind: "risk", Means: fmt.Sprintf("%s (%s)", r.Meaning, r.Tier), Fix: r.Way})
+		out = append(out, opCode{Code: code, Kind: "risk", Means: strings.TrimSuffix(fmt.Sprintf("%s (%s)", r.Meaning, r.Tier), " ()"), Fix: r.Way})
 	}
 	for _, r := range irongate.Rules() {
 		out = append(out, opCode{Code: r.Code, Kind: "rule", Means: fmt.Sprintf("%s (%s)", r.Meaning, r.Severity), Fix: r.Fix})

@@ -72,8 +72,16 @@ func runOpList(ctx context.Context, env Env, all, asJSON bool) error {
 	}
 	list, rows := []opRow{}, [][]string{}
 	for _, s := range pending(stories, all) {
-		r := opRowOf(s.Op())
-		list = append(list, r)
+		list = append(list, opRowOf(s.Op()))
+	}
+	for _, b := range v.beats(stories) { // behind what waits
+		at := slices.IndexFunc(list, func(r opRow) bool { return r.Phase != pipeline.Waiting })
+		if at < 0 {
+			at = len(list)
+		}
+		list = slices.Insert(list, at, liveRow(b))
+	}
+	for _, r := range list {
 		rows = append(rows, []string{r.Op, r.state(), r.Tier, r.Task, "$" + budget.MicroUSD(r.Spent).String(), r.Began})
 	}
 	if asJSON {
@@ -83,6 +91,13 @@ func runOpList(ctx context.Context, env Env, all, asJSON bool) error {
 		talk(env, "op list: nothing waits or runs; --all lists the %s that ended", many(len(stories), "op"))
 	}
 	return printRows(env, rows)
+}
+
+// liveRow is an op that is at work, as its run shows it.
+func liveRow(b pipeline.Beat) opRow {
+	return opRow{
+		Op: b.Op, Task: b.Task, Run: b.Run, Phase: b.Phase, Spent: b.Spent, Began: stamp(b.Began), At: stamp(b.At), Until: stamp(b.Until), Elapsed: b.At.Sub(b.Began).Milliseconds(),
+	}
 }
 
 // pending are the stories as a person asks for them: what waits for one, the

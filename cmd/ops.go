@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/board"
@@ -147,10 +148,24 @@ func (v *view) op(name string) (pipeline.Story, error) {
 		return pipeline.Story{}, err
 	}
 	s, err := pipeline.Find(all, name)
-	if err != nil {
-		return s, usage("%v", err)
+	if err == nil {
+		return s, nil
 	}
-	return s, nil
+	var ids []string
+	for _, b := range v.beats(all) {
+		ids = append(ids, b.Op)
+	}
+	if id, live := pipeline.Match(ids, name); live == nil {
+		return s, refuse("at-work", "%s: a drain of this clone is at work on it, and nothing of it is committed yet; odd op watch shows it, Ctrl-C in that drain's terminal ends it", id)
+	}
+	return s, usage("%v", err)
+}
+
+// beats are what a drain of this clone is at work on and no ledger tells yet.
+func (v *view) beats(stories []pipeline.Story) []pipeline.Beat {
+	return slices.DeleteFunc(pipeline.Beats(v.repo.Live()), func(b pipeline.Beat) bool {
+		return !b.Alive(v.env.Now()) || slices.ContainsFunc(stories, func(s pipeline.Story) bool { return s.Op().ID == b.Op })
+	})
 }
 
 // opOpen is the board as a person sees it, and one of its ops.
@@ -193,10 +208,6 @@ func (v *view) countOps(s *boardStatus) error {
 			s.Waiting++
 		}
 	}
-	for _, b := range pipeline.Beats(v.repo.Live()) {
-		if b.Alive(v.env.Now()) {
-			s.AtWork++
-		}
-	}
+	s.AtWork = len(v.beats(stories))
 	return nil
 }

@@ -31,33 +31,41 @@ func Tell(bundle fs.FS) ([]Story, []Problem, error) {
 	return stories, problems, nil
 }
 
-// Find is the one story whose op a person means by name: its id, or what only
-// its id begins with or ends in, the op- left out or not. The error of a name
-// that several have lists them.
+// Find is the one story whose op a person means by name, see [Match].
 func Find(stories []Story, name string) (Story, error) {
-	var found []Story
+	ids := make([]string, len(stories))
+	for i, s := range stories {
+		ids[i] = s.Op().ID
+	}
+	id, err := Match(ids, name)
+	if err != nil {
+		return Story{}, err
+	}
+	return stories[slices.Index(ids, id)], nil
+}
+
+// Match is the one op that a person means by name: its id, or what only its id
+// begins with or ends in, the op- left out or not. The error of a name that several
+// have lists them.
+func Match(ids []string, name string) (string, error) {
+	var found []string
 	bare := strings.ToUpper(strings.TrimPrefix(strings.ToLower(name), "op-"))
-	for _, s := range stories {
-		id := s.Op().ID
+	for _, id := range ids {
 		ulid := strings.ToUpper(strings.TrimPrefix(id, "op-"))
 		switch {
 		case id == name:
-			return s, nil
+			return id, nil
 		case bare != "" && (strings.HasPrefix(ulid, bare) || strings.HasSuffix(ulid, bare)):
-			found = append(found, s)
+			found = append(found, id)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return Story{}, fmt.Errorf("%s: no op has that id; odd op list --all lists them", name)
+		return "", fmt.Errorf("%s: no op has that id; odd op list --all lists them", name)
 	case 1:
 		return found[0], nil
 	}
-	ids := make([]string, len(found))
-	for i, s := range found {
-		ids[i] = s.Op().ID
-	}
-	return Story{}, fmt.Errorf("%s: could be any of %s; add a letter", name, strings.Join(ids, ", "))
+	return "", fmt.Errorf("%s: could be any of %s; add a letter", name, strings.Join(found, ", "))
 }
 
 // WaitingFor is the story of the op that waits for a person with what a task
