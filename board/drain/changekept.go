@@ -56,5 +56,6 @@ func (ch *change) keep(ctx context.Context) error {
 func (ch *change) dossier() pipeline.Dossier {
 	return pipeline.Dossier{
 		Op: ch.op.ID, Rationale: ch.candidate.Rationale, Source: ch.candidate.Source, Tier: ch.tier, Findings: ch.verdict.Findings,
+		Checks: ch.report.Checked(pipeline.Validate),
 	}
 }
