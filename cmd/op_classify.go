@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/budget"
-	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/risk"
 )
 
 func opClassify(env Env) *cli.Command {
@@ -79,29 +79,29 @@ func runOpClassify(ctx context.Context, env Env, o classifyOptions) error {
 
 // classify judges the change, or what the task's paths allow.
 func (c *change) classify(ctx context.Context) (classified, error) {
-	e, err := drain.Evidence(c.repo, c.base, c.edits, c.cfg.Root, c.graph)
+	e, err := risk.Evidence(c.repo, c.base, c.edits, c.cfg.Root, c.graph)
 	if err != nil {
 		return classified{}, err
 	}
 	at := pipeline.Situation{Now: c.env.Now(), Substrate: or(c.o.substrate, c.cfg.Session.Substrate)}
-	at.Opaque = drain.Opaque(at.Substrate)
+	at.Opaque = risk.Opaque(at.Substrate)
 	signal := pipeline.Signal{Source: "person", Files: len(c.edits)}
 	ask := ""
 	if c.task != nil {
-		if e, err = drain.For(ctx, c.repo, c.tip, e, *c.task); err != nil {
+		if e, err = risk.For(ctx, c.repo, c.tip, e, *c.task); err != nil {
 			return classified{}, err
 		}
 		signal.Source, ask = "task", c.task.Title
 	}
 	out := classified{Foreseen: c.foreseen}
 	if c.foreseen {
-		out.Verdict = pipeline.Foresee(e, drain.Policy(c.cfg), at)
+		out.Verdict = pipeline.Foresee(e, risk.Policy(c.cfg), at)
 	} else {
-		beside, err := drain.Around(c.repo, c.base, e)
+		beside, err := risk.Around(c.repo, c.base, e)
 		if err != nil {
 			return classified{}, err
 		}
-		out.Verdict = pipeline.Assess(e, drain.Policy(c.cfg), drain.Judged(e, drain.Policy(c.cfg), beside, at))
+		out.Verdict = pipeline.Assess(e, risk.Policy(c.cfg), risk.Judged(e, risk.Policy(c.cfg), beside, at))
 	}
 	signal.Complexity = pipeline.ComplexityOf(ask, c.paths())
 	signal.CrossRepo = len(out.Profile.CrossRepo) > 0

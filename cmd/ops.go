@@ -11,9 +11,9 @@ import (
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // stories are the ops of the board, as all its ledgers tell them.
@@ -80,7 +80,7 @@ func (v *view) holds(ctx context.Context, t board.Task, p review.Proposal, o pip
 	if is := o.Fact(pipeline.FactCandidate); is != string(tree) {
 		return refuse("unbound", "approve %s: its files are tree %s, %s was judged on %s; reject it", t.ID, short(tree), o.ID, short(repo.OID(is)))
 	}
-	if rules := irongate.RulesHash(drain.GatePolicy(v.repo, repo.OID(p.Base), t, v.cfg)); rules != o.Fact(pipeline.FactRules) {
+	if rules := risk.Rules(v.repo, repo.OID(p.Base), t, v.cfg); rules != o.Fact(pipeline.FactRules) {
 		return refuse("rules", "approve %s: %s was judged by other rules than hold now (%s, now %s): the task's paths, odd.toml or odd itself changed; %s",
 			t.ID, o.ID, short(repo.OID(o.Fact(pipeline.FactRules))), short(repo.OID(rules)), v.wayOut(p))
 	}

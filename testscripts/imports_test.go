@@ -45,6 +45,7 @@ var below = map[string][]string{
 	"board/gate":         {},
 	"board/budget":       {},
 	"board/pipeline":     {"okf", "reconcile/irongate", "journal/ledger", "journal/memory"},
+	"board/risk":         {"board", "board/config", "board/pipeline", "journal/repo", "okf", "reconcile/irongate"},
 	"board/review":       {"board", "okf", "reconcile", "journal", "journal/ledger"},
 	"board/drain":        {"*", "!board/review", "!journal/proof"},
 	"knowledge":          {},

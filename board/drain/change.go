@@ -15,6 +15,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
@@ -44,11 +45,13 @@ type change struct {
 
 	sessions  int
 	phase     pipeline.Phase // of the last of them
-	wrong     string // what the next session is told of the last one's work
+	wrong     string         // what the next session is told of the last one's work
 	candidate pipeline.Candidate
 	files     []repo.FileEdit // the candidate's and the atoms', as they are committed
 	draft     repo.OID        // a commit of them on the base that no ref names
 	verdict   irongate.Verdict
+	ground    *risk.Ground
+	risk      pipeline.Verdict
 	tier      string
 	report    pipeline.Report // of its checks
 	repairer  *pipeline.Repairer

@@ -19,7 +19,7 @@ import (
 // Every other hard finding sends the change back, or ends it.
 func forPerson(f irongate.Finding) bool {
 	return slices.Contains([]string{
-		"removed_import_still_referenced", "symbol_removed_still_used", "function_body_collapsed", "guard_constant", "permission_loosened",
+		"function_body_collapsed", "guard_constant", "permission_loosened",
 		"shell_exec_introduced", "dynamic_code_introduced", "generate_denied", "load_side_effect",
 		"test_assertion_inverted", "test_assertion_weakened", "test_removed", "test_skipped", "test_main_bypass", "test_detected", "guard_fault",
 	}, f.Code)
@@ -48,7 +48,7 @@ func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, er
 	case f.Sub == pipeline.EnvRule:
 		return ch.stop(pipeline.RuleRefused, 0, "%s", strings.Join(hardOf(ch.report.Findings), "; "))
 	case !f.Retryable():
-		return ch.stop(pipeline.ValidationFailed, 0, "%s", ch.report.String())
+		return ch.stop(pipeline.ValidationFailed, 0, "%s", strings.Join(failures(ch.report), "; "))
 	}
 	return pipeline.Out{Next: pipeline.Repair, Note: f.String()}, nil
 }
@@ -59,6 +59,17 @@ func hardOf(all []irongate.Finding) []string {
 	for _, f := range all {
 		if f.Severity == irongate.Hard {
 			out = append(out, f.Error())
+		}
+	}
+	return out
+}
+
+// failures are what a report says against its tree, a line each.
+func failures(r pipeline.Report) []string {
+	out := hardOf(r.Findings)
+	for _, ran := range r.Ran {
+		if !ran.Passed() {
+			out = append(out, ran.String())
 		}
 	}
 	return out

@@ -8,32 +8,101 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/reconcile"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
-// judged is what the iron gate says of a candidate.
+// judged is what the iron gate says of a candidate. Where that cannot be asked,
+// nothing passes.
 func (ch *change) judged(c pipeline.Candidate) irongate.Verdict {
-	return irongate.Judge(c.Gate(), ch.policy())
+	v, err := ch.ground.Gate(c.Files)
+	if err != nil {
+		f := irongate.Finding{Code: "guard_fault", Severity: irongate.Hard, How: irongate.ByBytes, Text: err.Error(), Fix: "mend what could not be read"}
+		return irongate.Verdict{Findings: []irongate.Finding{f}, Hard: 1}
+	}
+	return v
 }
 
-// policy is what the task and the repository ask of a change besides the rules.
-func (ch *change) policy() irongate.Policy {
-	return GatePolicy(ch.d.repo, ch.c.base, ch.c.task, ch.d.at.cfg)
+// classify looks at what the task's paths allow before anything is spent: where no
+// change in them is one that a machine may make, none is tried.
+func (ch *change) classify(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
+	d := ch.d
+	var err error
+	if ch.ground, err = risk.Survey(ctx, d.repo, ch.c.base, d.at.tip, d.at.cfg, ch.c.task); err != nil {
+		return pipeline.Out{}, err
+	}
+	v := ch.ground.Foresee(op.Entered, d.at.cfg.Session.Substrate)
+	if v.Tier == pipeline.NeverByMachine {
+		return ch.never(v), nil
+	}
+	return pipeline.Out{Next: pipeline.Route, Note: "at least " + risk.Says(v)}, nil
+}
+
+// never ends an op that is for people alone.
+func (ch *change) never(v pipeline.Verdict) pipeline.Out {
+	ch.why = risk.Says(v)
+	return pipeline.Out{Next: pipeline.Blocked, Reason: pipeline.TierBlocked, Set: map[string]string{pipeline.FactTier: string(v.Tier)}, Note: ch.why}
+}
+
+// route settles on which budget the change is made. Its time and its money are
+// those that a person has set for a session; the lane is told.
+func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
+	t := ch.c.task
+	complexity := pipeline.ComplexityOf(t.Title, t.Paths)
+	lane, why, err := pipeline.LaneFor(pipeline.Signal{Source: "task", Urgency: urgency(t.Priority), Complexity: complexity, Files: len(t.Paths)})
+	if err != nil {
+		return pipeline.Out{}, err
+	}
+	if most := pipeline.CostCap(lane, complexity); ch.req.MaxCost > 0 && t.Budget == 0 {
+		ch.req.MaxCost = min(ch.req.MaxCost, most)
+	}
+	return pipeline.Out{Next: pipeline.Generate, Set: map[string]string{"lane": string(lane), "complexity": string(complexity)}, Note: why}, nil
+}
+
+// urgency is what a task's priority means for the way its change takes.
+func urgency(priority string) string {
+	switch priority {
+	case "p0":
+		return pipeline.UrgencyCritical
+	case "p1":
+		return pipeline.UrgencyHigh
+	case "p3":
+		return pipeline.UrgencyLow
+	}
+	return pipeline.UrgencyNormal
 }
 
 // gate settles the tier.
-func (ch *change) gate(context.Context, pipeline.Op) (pipeline.Out, error) {
+func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) {
 	if ch.d.handover(ch.w, board.Slug(ch.c.task.ID), ""); ch.w.verdict == board.ToBlocked {
 		return ch.stop(pipeline.RuleRefused, 0, "%s", ch.w.reason)
 	}
-	v := ch.verdict
-	ch.tier = "APPROVAL_REQUIRED"
+	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, ch.d.at.cfg.Session.Substrate)
+	if err != nil {
+		return pipeline.Out{}, err
+	}
+	if ch.tier = string(j.Risk.Tier); j.Risk.Tier == pipeline.NeverByMachine {
+		return ch.never(j.Risk), nil
+	}
+	ch.verdict, ch.risk = j.Gate, j.Risk
 	return pipeline.Out{Next: pipeline.Approve, Set: map[string]string{
-		pipeline.FactRules: v.RulesHash, pipeline.FactTier: ch.tier, "findings": fmt.Sprintf("%d hard, %d soft", v.Hard, v.Soft),
-	}}, nil
+		pipeline.FactRules: j.Rules, pipeline.FactTier: ch.tier, "findings": fmt.Sprintf("%d hard, %d soft", j.Gate.Hard, j.Gate.Soft), "because": j.Risk.Code,
+		"validation": fmt.Sprintf("%d of %d checks passed", passed(ch.report), len(ch.report.Want)),
+	}, Note: risk.Says(j.Risk)}, nil
+}
+
+// passed counts the checks that a report has as passed.
+func passed(r pipeline.Report) int {
+	n := 0
+	for _, ran := range r.Ran {
+		if ran.Passed() {
+			n++
+		}
+	}
+	return n
 }
 
 // approve asks nobody: a person approves what lies on the review branch.

@@ -18,14 +18,6 @@ import (
 	"github.com/odd-cli/odd/reconcile"
 )
 
-func (ch *change) classify(context.Context, pipeline.Op) (pipeline.Out, error) {
-	return pipeline.Out{Next: pipeline.Route}, nil
-}
-
-func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
-	return pipeline.Out{Next: pipeline.Generate}, nil
-}
-
 // generate runs a session and takes its candidate. What cannot be used is sent
 // back once with everything that is wrong with it.
 func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
@@ -109,7 +101,7 @@ func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int6
 // unmade ends an op whose session came to nothing.
 func (ch *change) unmade(spent int64) (pipeline.Out, error) {
 	if ch.mending && ch.c.died == "" {
-		ch.w.void(fmt.Sprintf("%s; the session that was to mend it: %s", strings.TrimSpace(strings.ReplaceAll(ch.report.String(), "\n", "; ")), ch.w.reason))
+		ch.w.void(fmt.Sprintf("%s; the session that was to mend it: %s", strings.Join(failures(ch.report), "; "), ch.w.reason))
 	}
 	switch {
 	case ch.c.died != "":

@@ -3,24 +3,17 @@ package drain
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
-
-// GatePolicy is what the iron gate holds a change of files to that a task asks
-// for, on base. Its hash is part of what an approval is bound to.
-func GatePolicy(r *repo.Repo, base repo.OID, t board.Task, cfg config.Config) irongate.Policy {
-	mod, _, _ := fileAt(r, base, "go.mod") // one that is no file protects what is protected without one
-	return irongate.Policy{Paths: t.Paths, Protect: slices.Concat(irongate.GatePackages(mod), cfg.Pipeline.Protected)}
-}
 
 // Landing is a proposed change of files and where it would land.
 type Landing struct {
@@ -60,15 +53,15 @@ func Rejudge(ctx context.Context, r *repo.Repo, l Landing, tier string) (moved, 
 	if err != nil {
 		return moved, nil, err
 	}
-	rules := GatePolicy(r, l.Tip, l.Task, l.Cfg)
+	rules := risk.GatePolicy(r, l.Tip, l.Task, l.Cfg)
 	rules.Beside = beside
-	for _, f := range irongate.Judge(pipeline.Candidate{Files: edits}.Gate(), rules).Findings {
+	for _, f := range refusing(irongate.Judge(pipeline.Candidate{Files: edits}.Gate(), rules).Findings) {
 		if f.Severity == irongate.Hard {
 			why = append(why, f.Error())
 		}
 	}
-	pol, at := Policy(l.Cfg), pipeline.Situation{Now: l.Now, Substrate: l.Cfg.Session.Substrate, Opaque: Opaque(l.Cfg.Session.Substrate)}
-	v := pipeline.Assess(e, pol, Judged(e, pol, beside, at))
+	pol, at := risk.Policy(l.Cfg), pipeline.Situation{Now: l.Now, Substrate: l.Cfg.Session.Substrate, Opaque: risk.Opaque(l.Cfg.Session.Substrate)}
+	v := pipeline.Assess(e, pol, risk.Judged(e, pol, beside, at))
 	if now := v.Tier.Raise(pipeline.Tier(tier)); string(now) != tier {
 		why = append(why, fmt.Sprintf("its tier is %s now, it was %s: %s", now, tier, v.Text()))
 	}
@@ -101,12 +94,12 @@ func (l Landing) edits(ctx context.Context, r *repo.Repo, outside func(repo.Chan
 // evidence is what the change is judged from on what is there now, and the files
 // beside it.
 func (l Landing) evidence(ctx context.Context, r *repo.Repo, edits []pipeline.Edit) (e pipeline.Evidence, beside []irongate.File, err error) {
-	if e, err = Evidence(r, l.Tip, edits, l.Cfg.Root, l.Bundle); err != nil {
+	if e, err = risk.Evidence(r, l.Tip, edits, l.Cfg.Root, l.Bundle); err != nil {
 		return e, nil, err
 	}
-	if e, err = For(ctx, r, l.Board, e, l.Task); err != nil {
+	if e, err = risk.For(ctx, r, l.Board, e, l.Task); err != nil {
 		return e, nil, err
 	}
-	beside, err = Around(r, l.Tip, e)
+	beside, err = risk.Around(r, l.Tip, e)
 	return e, beside, err
 }

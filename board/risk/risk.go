@@ -1,4 +1,10 @@
-package drain
+// Package risk reads what the change of an op is judged on, from a repository: who
+// filed its task, what depends on what it touches, what lies beside it. The rules
+// are those of packages pipeline and irongate; nothing is decided here.
+//
+// The same history and the same bytes give the same judgement, so that whoever
+// runs odd check can make it again.
+package risk
 
 import (
 	"bytes"

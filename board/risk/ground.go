@@ -1,0 +1,166 @@
+package risk
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Ground is what the changes of one op are judged on: its base, its board as the
+// claim's commit has it, and its task. Whoever has that history has the same
+// ground, and makes the same of the same bytes.
+type Ground struct {
+	r     *repo.Repo
+	base  repo.OID
+	law   config.Config
+	graph *okf.Graph
+	all   pipeline.Evidence // without files
+}
+
+// Survey reads the ground of a change that t asks for: base is the commit the
+// change is made on, claim the board's with the claim, whose odd.toml is law.
+func Survey(ctx context.Context, r *repo.Repo, base, claim repo.OID, law config.Config, t board.Task) (*Ground, error) {
+	g := &Ground{r: r, base: base, law: law}
+	files, err := r.Tree(claim)
+	if err != nil {
+		return nil, err
+	}
+	bundle, err := fs.Sub(files, law.Root)
+	if err != nil {
+		return nil, err
+	}
+	if g.graph, _, err = okf.Load(bundle); err != nil {
+		return nil, err
+	}
+	if g.all, err = Evidence(r, base, nil, law.Root, g.graph); err != nil {
+		return nil, err
+	}
+	g.all, err = For(ctx, r, claim, g.all, t)
+	return g, err
+}
+
+// with is the evidence of a change of these files.
+func (g *Ground) with(files []pipeline.Edit) pipeline.Evidence {
+	e := g.all
+	e.Files = files
+	e.Atoms = pipeline.AtomsNaming(g.graph, g.law.Root, pipeline.Candidate{Files: files}.Paths())
+	return e
+}
+
+// Judgement is what the rules make of one change.
+type Judgement struct {
+	Gate  irongate.Verdict // of its bytes
+	Risk  pipeline.Verdict // of what it touches, the gate's findings heard
+	Rules string           // SHA-256, hex, of both tables of rules and both policies
+}
+
+// Gate is what the iron gate says of a change.
+func (g *Ground) Gate(files []pipeline.Edit) (irongate.Verdict, error) {
+	beside, err := Around(g.r, g.base, g.with(files))
+	if err != nil {
+		return irongate.Verdict{}, err
+	}
+	return g.gate(files, beside), nil
+}
+
+func (g *Ground) gate(files []pipeline.Edit, beside []irongate.File) irongate.Verdict {
+	p := gatePolicy(g.all.GoMod, g.all.Scope, g.law)
+	p.Beside = beside
+	return irongate.Judge(pipeline.Candidate{Files: files}.Gate(), p)
+}
+
+// gatePolicy is what a task with this scope and odd.toml ask of a change besides
+// the gate's own rules.
+func gatePolicy(mod []byte, scope []string, law config.Config) irongate.Policy {
+	return irongate.Policy{Paths: scope, Protect: slices.Concat(irongate.GatePackages(mod), law.Pipeline.Protected)}
+}
+
+// GatePolicy is what the iron gate holds a change of files to that a task asks
+// for, on base.
+func GatePolicy(r *repo.Repo, base repo.OID, t board.Task, law config.Config) irongate.Policy {
+	mod, err := bytesAt(r, base, "go.mod")
+	if err != nil {
+		mod = nil // one that is no file protects what is protected without one
+	}
+	return gatePolicy(mod, t.Paths, law)
+}
+
+// Rules is the hash of all that a change of the task on base is judged by; an
+// approval is bound to it.
+func Rules(r *repo.Repo, base repo.OID, t board.Task, law config.Config) string {
+	return rules(irongate.RulesHash(GatePolicy(r, base, t, law)), pipeline.RulesHash(Policy(law)))
+}
+
+func rules(gate, risk string) string {
+	sum := sha256.Sum256([]byte(gate + "\n" + risk + "\n"))
+	return hex.EncodeToString(sum[:])
+}
+
+// Judge is the whole judgement of a change at a moment, made by a session of a
+// substrate.
+func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string) (Judgement, error) {
+	e := g.with(files)
+	beside, err := Around(g.r, g.base, e)
+	if err != nil {
+		return Judgement{}, err
+	}
+	j := Judgement{Gate: g.gate(files, beside)}
+	at := pipeline.Situation{Now: now, Substrate: substrate, Opaque: Opaque(substrate), Findings: j.Gate.Findings}
+	for _, f := range beside {
+		at.Texts = append(at.Texts, f.Before)
+	}
+	j.Risk = pipeline.Assess(e, Policy(g.law), at)
+	j.Rules = rules(j.Gate.RulesHash, j.Risk.Rules)
+	return j, nil
+}
+
+// Foresee judges what the task's paths allow, before there is a change: each file
+// of the base outside the bundle that they mean, and each that they name and that
+// is not there. No change within them can have a lower tier.
+func (g *Ground) Foresee(now time.Time, substrate string) pipeline.Verdict {
+	e := g.with(Meant(g.all.Base, g.all.Scope, g.law.Root))
+	return pipeline.Foresee(e, Policy(g.law), pipeline.Situation{Now: now, Substrate: substrate, Opaque: Opaque(substrate)})
+}
+
+// Meant are the files that globs mean among those of a base, as if each were
+// changed, and what they name without a sign of a glob, as if it were added. What
+// lies in the bundle, whose folder is root, is left out.
+func Meant(base, globs []string, root string) []pipeline.Edit {
+	var out []pipeline.Edit
+	met := map[string]bool{}
+	for _, p := range base {
+		i := slices.IndexFunc(globs, func(g string) bool { return irongate.Match(g, p) })
+		if i < 0 || strings.HasPrefix(p, root+"/") {
+			continue
+		}
+		met[globs[i]] = true
+		out = append(out, pipeline.Edit{Path: p, Before: []byte{}, After: []byte{}, OldMode: "100644", NewMode: "100644"})
+	}
+	for _, g := range globs {
+		if !met[g] && !strings.ContainsAny(g, "*?[") && !strings.HasPrefix(g, root+"/") {
+			out = append(out, pipeline.Edit{Path: g, After: []byte{}, NewMode: "100644"})
+		}
+	}
+	return out
+}
+
+// Says is a verdict in a line: its tier, the rule, why and the way out.
+func Says(v pipeline.Verdict) string {
+	s := fmt.Sprintf("%s, %s", v.Tier, v.Code)
+	if len(v.Because) > 0 {
+		s += ": " + strings.Join(v.Because, "; ")
+	}
+	return s + "; " + v.Way
+}
