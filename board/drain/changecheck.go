@@ -8,27 +8,12 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
-
-// forPerson are the hard findings about which a person may be of another mind:
-// what a change does to code and to tests, which the person sees at the review.
-// Every other hard finding sends the change back, or ends it.
-func forPerson(f irongate.Finding) bool {
-	return slices.Contains([]string{
-		"function_body_collapsed", "guard_constant", "permission_loosened",
-		"shell_exec_introduced", "dynamic_code_introduced", "generate_denied", "load_side_effect",
-		"test_assertion_inverted", "test_assertion_weakened", "test_removed", "test_skipped", "test_main_bypass", "test_detected", "guard_fault",
-	}, f.Code)
-}
-
-// refusing are the findings that no person is asked about.
-func refusing(all []irongate.Finding) []irongate.Finding {
-	return slices.DeleteFunc(slices.Clone(all), forPerson)
-}
 
 // validate holds the candidate to the iron gate, to the session's permit and the
 // commitment lease, and to the project's commands in a tree of its own.
@@ -38,7 +23,7 @@ func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, er
 		return ch.stop(pipeline.RuleRefused, 0, "%s", strings.Join(append(hardOf(ch.verdict.Findings), no...), "; "))
 	}
 	var err error
-	if ch.report, err = ch.examine(ctx, ch.draft, ch.candidate.Files, ch.d.at.cfg.Pipeline.Validate, refusing(ch.verdict.Findings), false); err != nil {
+	if ch.report, err = ch.examine(ctx, ch.draft, ch.candidate.Files, ch.d.at.cfg.Pipeline.Validate, risk.Refusing(ch.verdict.Findings), false); err != nil {
 		return pipeline.Out{}, err
 	}
 	f, failed := ch.report.Failure()
@@ -144,7 +129,7 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 			Generate: ch.mend,
 			Run: func(ctx context.Context, files []pipeline.Edit, again bool) (pipeline.Report, error) {
 				findings := ch.judged(ch.candidate).Findings
-				r, err := ch.examine(ctx, ch.draft, files, ch.d.at.cfg.Pipeline.Validate, refusing(findings), again)
+				r, err := ch.examine(ctx, ch.draft, files, ch.d.at.cfg.Pipeline.Validate, risk.Refusing(findings), again)
 				ch.report = r
 				return r, err
 			},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +51,7 @@ func steps(w *run, until pipeline.Phase) pipeline.Steps {
 }
 
 // op makes a run's op, which waits, or ends where until errs.
-func op(until pipeline.Phase, l pipeline.Limits) func(*story, *run, repo.Changes) {
+func op(until pipeline.Phase, l pipeline.Limits, facts ...map[string]string) func(*story, *run, repo.Changes) {
 	return func(s *story, w *run, ch repo.Changes) {
 		s.Helper()
 		at := s.now
@@ -62,17 +63,37 @@ func op(until pipeline.Phase, l pipeline.Limits) func(*story, *run, repo.Changes
 			Sink: func(r ledger.Record) error { s.record(w, ch, r); return nil },
 			Move: func(context.Context, pipeline.Effect) error { return nil },
 		}
-		o, err := pipeline.Begin("op-"+w.id[len(w.id)-2:], w.task, w.id, at, l, map[string]string{pipeline.FactBase: string(w.base)})
+		o, err := pipeline.Begin(or(w.op, "op-"+w.id[len(w.id)-2:]), w.task, w.id, at, l, map[string]string{pipeline.FactBase: string(w.base)})
 		if err != nil {
 			s.Fatal(err)
 		}
-		if o, err = pipeline.Run(s.Context(), world, l, steps(w, until), o); err != nil {
+		if o, err = pipeline.Run(s.Context(), world, l, saidIn(steps(w, until), facts), o); err != nil {
 			s.Fatal(err)
 		}
 		if s.ops[w.task] = o; o.Ended() {
 			delete(s.ops, w.task)
 		}
 	}
+}
+
+// saidIn are steps whose gate says other facts than theirs.
+func saidIn(st pipeline.Steps, facts []map[string]string) pipeline.Steps {
+	gate, generate := st.Gate, st.Generate
+	put := func(w pipeline.Work, keys ...string) pipeline.Work {
+		return func(ctx context.Context, o pipeline.Op) (pipeline.Out, error) {
+			out, err := w(ctx, o)
+			for _, f := range facts {
+				for k, v := range f {
+					if len(keys) == 0 || slices.Contains(keys, k) {
+						out.Set[k] = v
+					}
+				}
+			}
+			return out, err
+		}
+	}
+	st.Gate, st.Generate = put(gate), put(generate, pipeline.FactCandidate)
+	return st
 }
 
 // endOp writes the ending of a task's op, if one waits, in a file of its own.

@@ -235,6 +235,7 @@ type run struct {
 	permit   map[string]any                   // what its anchor record says
 	tells    []journal.Entry                  // what its journal has besides
 	pipes    func(*story, *run, repo.Changes) // records of an op, behind its outcome
+	op, tier string                           // of a change of files
 }
 
 func (s *story) newRun(task string) *run {
@@ -313,6 +314,9 @@ func (s *story) result(w *run, cost int64, atoms repo.Changes) {
 		if len(w.paths) > 0 {
 			data["paths"] = w.paths
 		}
+		if w.op != "" {
+			data["op"] = w.op
+		}
 	}
 	t := s.task(w.task)
 	b, err := board.Finish(t, w.id, verdict, board.Result{Run: w.id, Branch: "odd/review/" + w.task + ".1", Commit: string(w.proposal), Reason: reason})
@@ -367,7 +371,11 @@ func (s *story) propose(w *run, atoms repo.Changes) {
 		}
 		w.paths = append(w.paths, map[string]any{"path": name, "base": base, "result": okf.BlobID(atoms[name])})
 	}
-	w.proposal = s.make("proposal", w.task, draft{who: agentMail, parents: []repo.OID{w.base}, ch: atoms, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}, {"Odd-Trace", w.trace}}})
+	trailers := [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}, {"Odd-Trace", w.trace}}
+	if w.op != "" {
+		trailers = append(trailers, [2]string{"Odd-Op", w.op}, [2]string{"Odd-Tier", w.tier})
+	}
+	w.proposal = s.make("proposal", w.task, draft{who: agentMail, parents: []repo.OID{w.base}, ch: atoms, trailers: trailers})
 	s.proposals[w.task] = w.proposal
 }
 
@@ -395,7 +403,7 @@ func (s *story) approve(w *run, verify bool) repo.OID {
 	atoms := review.Files{}
 	for _, p := range w.paths {
 		name := p.(map[string]any)["path"].(string)
-		if b := s.at(tree, name); b != nil {
+		if b := s.at(tree, name); b != nil && strings.HasPrefix(name, "knowledge/") {
 			atoms[name] = b
 		}
 	}

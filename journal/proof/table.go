@@ -58,6 +58,12 @@ func rules() []rule {
 			Attested:   "what the proof said: its payload and anchor hashes; the moments a run wrote down; that a run without an anchor, where none before it had one, is from before there were any",
 		}, permitted},
 		{Row{
+			Invariant: 13, Name: "Iron gate",
+			Evidence:   "the paths, modes and bytes of every proposal with Odd-Op, at its base and as it is; the op's records: base, candidate, rules, tier, findings; the task, odd.toml and board at its claim; the history of the task's file",
+			Recomputed: "a proposal of files that are no atoms names an op of its own run and task, whose base, tree, commit and tier are its own; no file is outside the task's paths, of another mode than a file's, or one that no machine writes; by the same rules the same bytes have no hard finding that refuses, as many findings as recorded, and no higher tier",
+			Attested:   "that the checks ran and passed; verdicts by rules that odd or odd.toml no longer has; a proposal that a forge rebased, but for its paths",
+		}, changed},
+		{Row{
 			Invariant: 14, Name: "Append-only",
 			Evidence:   "ledger/**.jsonl, journal/*.tsv, proposals/*.jsonl and governance/*.jsonl in every commit, against each parent",
 			Recomputed: "the old bytes begin the new ones and no file goes (a person may take out a doubled tab); a ledger file holds its own run's records, added by that run; an outcome's trace is the SHA-256 of the bytes before it and the Odd-Trace of its commits",

@@ -1,0 +1,244 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/risk"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// changed is invariant 13: a change of files lands by an op whose verdict its bytes
+// bear out.
+func changed(j *judge) error {
+	if j.kind == boardCommit {
+		return j.opsNamed()
+	}
+	files := j.changedFiles()
+	if j.kind != proposal || len(files) == 0 && one(j.Commit, "Odd-Op") == "" {
+		return nil
+	}
+	j.checked++
+	if one(j.Commit, "Odd-Op") == "" {
+		j.find(files[0].Path, 1, "a proposal changes a file that is no atom, and names no op")
+		return nil
+	}
+	j.byPlace(files)
+	r, err := j.outcome()
+	if err != nil {
+		return err
+	}
+	if r.Record == nil {
+		return nil // row 2 tells of a proposal that no ledger records
+	}
+	exact := text(r.Record, "proposal") == string(j.OID) // else the same proposal, rebased by a forge
+	s, found, err := j.story(one(j.Commit, "Odd-Op"))
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		j.find(j.anyPath(), 1, "a proposal by %s, which no ledger of its run tells of", one(j.Commit, "Odd-Op"))
+		return nil
+	}
+	if why := j.bindsTo(s.Op(), r.Record, exact); why != "" {
+		j.find(j.anyPath(), 1, "%s", why)
+		return nil
+	}
+	return j.rejudged(s, files, exact)
+}
+
+// changedFiles are the files outside the bundle.
+func (j *judge) changedFiles() []*file {
+	return slices.DeleteFunc(slices.Clone(j.files), func(f *file) bool { return f.rel != "" })
+}
+
+// byPlace reports what no op may change, whatever it was judged by.
+func (j *judge) byPlace(files []*file) {
+	for _, f := range files {
+		plain := func(mode string) bool { return mode == "" || mode == "100644" || mode == "100755" }
+		if !plain(f.OldMode) || !plain(f.NewMode) {
+			j.find(f.Path, 1, "an op makes a file of mode %s out of one of mode %s", or(f.NewMode, "none"), or(f.OldMode, "none"))
+		}
+		for _, p := range irongate.Protected(f.Path, j.law.Pipeline.Protected) {
+			j.find(f.Path, 1, "an op changes what no machine may: %s", p.Text)
+		}
+	}
+}
+
+// story is the op as the ledger of the act's run tells it, here or on a branch.
+func (j *judge) story(id string) (pipeline.Story, bool, error) {
+	for _, at := range append([]repo.OID{j.to}, j.tips...) {
+		records, err := j.ledgerAt(at, j.run)
+		if err != nil {
+			return pipeline.Story{}, false, err
+		}
+		stories, _ := pipeline.ReadOps(records) // what is wrong in them is row 15's
+		if i := slices.IndexFunc(stories, func(s pipeline.Story) bool { return s.Op().ID == id }); i >= 0 {
+			return stories[i], true, nil
+		}
+	}
+	return pipeline.Story{}, false, nil
+}
+
+// bindsTo says in what the proposal is not the one that the op was judged on.
+func (j *judge) bindsTo(o pipeline.Op, r *ledger.Record, exact bool) string {
+	base := ""
+	if len(j.Parents) > 0 {
+		base = string(j.Parents[0])
+	}
+	moved := pipeline.Effect{}
+	if len(o.Moved) > 0 {
+		moved = o.Moved[0]
+	}
+	for _, c := range []struct {
+		what, is, was string
+		always        bool
+	}{
+		{"task", j.task, o.Task, true},
+		{"run", j.run, o.Run, true},
+		{"op in the outcome", text(r, "op"), o.ID, true},
+		{"tier", one(j.Commit, "Odd-Tier"), o.Fact(pipeline.FactTier), true},
+		{"commit", string(j.OID), moved.New, false},
+		{"base", base, o.Fact(pipeline.FactBase), false},
+		{"tree", string(j.Tree), o.Fact(pipeline.FactCandidate), false},
+	} {
+		if c.is != c.was && (exact || c.always) {
+			return fmt.Sprintf("the %s of the proposal is %s, %s was judged on %s", c.what, or(shortHash(c.is), "none"), o.ID, or(shortHash(c.was), "none"))
+		}
+	}
+	if slices.Index(pipeline.Tiers(), o.Fact(pipeline.FactTier)) < 0 || o.Fact(pipeline.FactTier) == string(pipeline.NeverByMachine) {
+		return fmt.Sprintf("%s is proposed with the tier %s", o.ID, or(o.Fact(pipeline.FactTier), "none"))
+	}
+	return ""
+}
+
+// shortHash shortens what is as long as a hash.
+func shortHash(s string) string {
+	if len(s) >= 40 {
+		return short(s)
+	}
+	return s
+}
+
+// rejudged makes the judgement again from the bytes: who may see that history comes
+// to the same verdict by the same rules. By other rules only the task's own paths
+// are asked.
+func (j *judge) rejudged(s pipeline.Story, files []*file, exact bool) error {
+	o := s.Op()
+	t, law, ok, err := j.taskAt(o.Run, o.Task)
+	if err != nil || !ok {
+		return err // row 2 and 5 tell of a claim that is not there
+	}
+	for _, f := range files {
+		if !irongate.MatchAny(t.Paths, f.Path) {
+			j.find(f.Path, 1, "is outside of the paths that %s had when it was claimed", o.Task)
+		}
+	}
+	c, ok, err := j.claimed(o.Run, o.Task)
+	if err != nil || !ok || !exact || len(j.Parents) != 1 {
+		return err
+	}
+	edits, err := j.edits(files)
+	if err != nil {
+		return err
+	}
+	return j.again(s, t, law, c.OID, edits)
+}
+
+// again compares the recorded verdict with the one that comes out now.
+func (j *judge) again(s pipeline.Story, t board.Task, law config.Config, claim repo.OID, edits []pipeline.Edit) error {
+	o := s.Op()
+	ground, err := risk.Survey(j.ctx, j.repo, j.Parents[0], claim, law, t)
+	if err != nil {
+		return err
+	}
+	v, err := ground.Judge(edits, gateAt(s), law.Session.Substrate)
+	if err != nil || v.Rules != o.Fact(pipeline.FactRules) {
+		return err // the rules have changed since, and what they said then is attested
+	}
+	for _, f := range risk.Refusing(v.Gate.Findings) {
+		if f.Severity == irongate.Hard {
+			j.find(or(f.Path, j.anyPath()), f.Line, "%s let pass what its rules refuse: %s", o.ID, f.Code)
+		}
+	}
+	tiers := pipeline.Tiers()
+	if slices.Index(tiers, string(v.Risk.Tier)) > slices.Index(tiers, o.Fact(pipeline.FactTier)) {
+		j.find(j.anyPath(), 1, "%s recorded the tier %s; by the same rules its bytes make it %s, %s", o.ID, o.Fact(pipeline.FactTier), v.Risk.Tier, v.Risk.Code)
+	}
+	if is := fmt.Sprintf("%d hard, %d soft", v.Gate.Hard, v.Gate.Soft); is != o.Fact("findings") {
+		j.find(j.anyPath(), 1, "%s recorded %s findings; by the same rules there are %s", o.ID, or(o.Fact("findings"), "no"), is)
+	}
+	return nil
+}
+
+// gateAt is the moment at which the op came to its gate for the last time.
+func gateAt(s pipeline.Story) (at time.Time) {
+	for _, t := range s.Told {
+		if last := t.Op.Last(); last.Mark == pipeline.Enter && last.To == pipeline.Gate {
+			at = last.At
+		}
+	}
+	return at
+}
+
+// edits are the act's files with their bytes.
+func (j *judge) edits(files []*file) ([]pipeline.Edit, error) {
+	var out []pipeline.Edit
+	for _, f := range files {
+		e := pipeline.Edit{Path: f.Path, OldMode: f.OldMode, NewMode: f.NewMode}
+		for _, side := range []struct {
+			oid  repo.OID
+			mode string
+			to   *[]byte
+		}{{f.Old, f.OldMode, &e.Before}, {f.New, f.NewMode, &e.After}} {
+			if side.oid == "" {
+				continue
+			}
+			b, err := j.bytes(side.oid, side.mode)
+			if err != nil {
+				return nil, err
+			}
+			*side.to = append([]byte{}, b...)
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// opsNamed holds the outcomes of a board commit to their ops: one that proposes a
+// file that is no atom names the op that waits with it.
+func (j *judge) opsNamed() error {
+	for _, l := range j.lines {
+		if l.record.Kind != ledger.Outcome {
+			continue
+		}
+		i := slices.IndexFunc(pathsOf(&l.record), func(p [3]string) bool { return !strings.HasPrefix(p[0], j.root) })
+		id := text(&l.record, "op")
+		if i < 0 && id == "" {
+			continue
+		}
+		j.checked++
+		records, err := j.ledgerAt(j.OID, l.record.Run)
+		if err != nil {
+			return err
+		}
+		stories, _ := pipeline.ReadOps(records)
+		at := slices.IndexFunc(stories, func(s pipeline.Story) bool { return s.Op().ID == id && s.Op().Task == l.record.Task })
+		switch {
+		case id == "":
+			j.find(l.path, l.n, "an outcome proposes %s, which is no atom, and names no op", pathsOf(&l.record)[i][0])
+		case at < 0:
+			j.find(l.path, l.n, "an outcome of %s, of which its ledger tells nothing", id)
+		case len(stories[at].Op().Moved) == 0 || stories[at].Op().Moved[0].New != text(&l.record, "proposal"):
+			j.find(l.path, l.n, "an outcome of %s, which moved nothing to %s", id, or(short(text(&l.record, "proposal")), "nothing"))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/risk"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// ofFiles works on task c, which asks for a change below docs, as a drain does:
+// say makes some facts of its op others than they are.
+func ofFiles(s *story, files repo.Changes, say map[string]string) *run {
+	s.Helper()
+	if s.file(taskFile("c")) == nil {
+		s.add("c", "paths: [docs/**]\nbudget_usd: 0.05\n")
+	}
+	w := s.claim("c")
+	law, err := config.Parse("odd.toml", s.file("odd.toml"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	ground, err := risk.Survey(context.Background(), s.r, w.base, w.base, law, s.task("c"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	var edits []pipeline.Edit
+	for _, name := range sorted(files) {
+		if strings.HasPrefix(name, "knowledge/") {
+			continue
+		}
+		e := pipeline.Edit{Path: name, Before: s.at(w.base, name), After: files[name], NewMode: "100644"}
+		if e.Before != nil {
+			e.OldMode = "100644"
+		}
+		edits = append(edits, e)
+	}
+	v, err := ground.Judge(edits, s.now, law.Session.Substrate)
+	if err != nil {
+		s.Fatal(err)
+	}
+	facts := map[string]string{pipeline.FactRules: v.Rules, pipeline.FactTier: string(v.Risk.Tier), "findings": fmt.Sprintf("%d hard, %d soft", v.Gate.Hard, v.Gate.Soft)}
+	maps.Copy(facts, say)
+	w.op, w.tier = "op-C"+w.id[len(w.id)-2:], facts[pipeline.FactTier]
+	w.pipes = func(s *story, w *run, ch repo.Changes) {
+		tree, err := s.r.TreeOID(w.proposal, "")
+		if err != nil {
+			s.Fatal(err)
+		}
+		now := map[string]string{pipeline.FactCandidate: string(tree)}
+		maps.Copy(now, facts)
+		op("", pipeline.Limits{}, now)(s, w, ch)
+	}
+	s.result(w, 1, files)
+	return w
+}
+
+// doc is a small change of a document.
+func doc() repo.Changes { return repo.Changes{"docs/a.md": []byte("# A\n\nOne line.\n")} }
+
+func TestAChangeOfFilesIsProven(t *testing.T) {
+	t.Parallel()
+	merged := func(files repo.Changes, say map[string]string) func(*story) repo.OID {
+		return func(s *story) repo.OID { return s.approve(ofFiles(s, files, say), false) }
+	}
+	also := func(name, text string) func(*story, *draft) {
+		return func(_ *story, d *draft) { d.ch = repo.Changes{"docs/a.md": d.ch["docs/a.md"], name: []byte(text)} }
+	}
+	trailer := func(name, value string) func(*story, *draft) {
+		return func(_ *story, d *draft) { d.set(name, value) }
+	}
+	outcome := func(change func(*ledger.Record)) func(*story, *draft) {
+		return func(s *story, d *draft) {
+			relay(s, d, func(r *ledger.Record) {
+				if r.Kind == ledger.Outcome {
+					change(r)
+				}
+			})
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		files repo.Changes
+		say   map[string]string
+		at    string
+		do    func(*story, *draft)
+		want  string // of a finding of row 13; "" is none at all
+	}{
+		{name: "nothing is wrong", files: doc()},
+		{name: "beside an atom", files: repo.Changes{"docs/a.md": []byte("# A\n"), "knowledge/terms/keel.md": terms("keel")["knowledge/terms/keel.md"]}},
+		{name: "no op is named", files: doc(), at: "proposal c", do: trailer("Odd-Op", ""), want: "names no op"},
+		{name: "an op that is not there", files: doc(), at: "proposal c", do: trailer("Odd-Op", "op-XX"), want: "which no ledger of its run tells of"},
+		{name: "another tier in the commit", files: doc(), at: "proposal c", do: trailer("Odd-Tier", "SAFE_AUTO"), want: "the tier of the proposal is SAFE_AUTO"},
+		{name: "a tier that is too low", files: doc(), say: map[string]string{pipeline.FactTier: "SAFE_AUTO"}, want: "recorded the tier SAFE_AUTO; by the same rules its bytes make it APPROVAL_REQUIRED"},
+		{name: "findings that were not told", files: repo.Changes{"docs/a.md": []byte("# A\n\n" + strings.Repeat("long ", 1000) + "\n")},
+			say: map[string]string{"findings": "0 hard, 0 soft"}, want: "recorded 0 hard, 0 soft findings; by the same rules there are 0 hard, 1 soft"},
+		{name: "no word of findings", files: doc(), say: map[string]string{"findings": "none"}, want: "recorded none findings"},
+		{name: "another tree", files: doc(), say: map[string]string{pipeline.FactCandidate: strings.Repeat("a", 40)}, want: "the tree of the proposal is"},
+		{name: "another base", files: doc(), say: map[string]string{pipeline.FactBase: strings.Repeat("b", 40)}, want: "the base of the proposal is"},
+		{name: "what the gate refuses", files: repo.Changes{"docs/a.md": []byte("key: AKIA" + "IOSFODNN7EXAMPLQ\n")}, want: "let pass what its rules refuse: secret_introduced"},
+		{name: "a file besides", files: doc(), at: "proposal c", do: also("src/b.md", "# B\n"), want: "is outside of the paths that c had"},
+		{name: "outside of the task's paths", files: repo.Changes{"src/a.md": []byte("# A\n")}, want: "is outside of the paths that c had"},
+		{name: "odd.toml", files: repo.Changes{"odd.toml": []byte(law + "\n")}, want: "an op changes what no machine may"},
+		{name: "who may sign", files: repo.Changes{"docs/allowed_signers": []byte("x\n")}, want: "an op changes what no machine may"},
+		{name: "a workflow", files: repo.Changes{".github/workflows/a.yml": []byte("on: push\n")}, want: "an op changes what no machine may"},
+		{name: "an outcome that names no op", files: doc(), at: "result c", do: outcome(func(r *ledger.Record) { delete(r.Data, "op") }), want: "names no op"},
+		{name: "an outcome of another op", files: doc(), at: "result c", do: outcome(func(r *ledger.Record) { r.Data["op"] = "op-XX" }), want: "of which its ledger tells nothing"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			hooks := map[string]func(*story, *draft){}
+			if c.at != "" {
+				hooks[c.at] = c.do
+			}
+			s := begin(t, lawful(t, ""), hooks)
+			got := found(s.check("", merged(c.files, c.say)(s)))
+			if c.want == "" && len(got) > 0 {
+				t.Errorf("found %q", got)
+			}
+			hit := false
+			for _, f := range got {
+				hit = hit || strings.HasPrefix(f, "13 ") && strings.Contains(f, c.want)
+			}
+			if c.want != "" && !hit {
+				t.Errorf("want a finding of row 13 with %q, found\n%s", c.want, strings.Join(got, "\n"))
+			}
+		})
+	}
+}
