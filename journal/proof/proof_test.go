@@ -19,6 +19,7 @@ func TestAnHonestHistoryIsClean(t *testing.T) {
 	s.tell()
 	s.slowly()
 	s.piped()
+	s.approve(ofFiles(s, doc(), nil), false)
 	r := s.check("", s.tip())
 	if d := cmp.Diff([]string{}, found(r)); d != "" {
 		t.Error(d)

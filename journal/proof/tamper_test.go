@@ -165,7 +165,8 @@ func TestTheWriteSurfaceIsProven(t *testing.T) {
 		{name: "odd.toml", at: "proposal t", tell: proposed,
 			do: func(s *story, d *draft) { d.ch["odd.toml"] = []byte("[governance]\nlease = \"off\"\n") },
 			want: []string{"2 odd.toml:1 a proposal writes a file that is no atom of the bundle",
-				"2 odd.toml:1 is in the proposal and not in the record of R1"}},
+				"2 odd.toml:1 is in the proposal and not in the record of R1",
+				"13 odd.toml:1 a proposal changes a file that is no atom, and names no op"}},
 		{name: "canon", at: "proposal t", tell: proposed,
 			do: func(s *story, d *draft) {
 				swap(s, d, "knowledge/canon/truth.md", "title: Truth", "title: Lies\nconfidence: inferred")
