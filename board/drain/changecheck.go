@@ -137,7 +137,7 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	}
 	out, err := ch.repairer.Work(ctx, op)
 	if out.Next == pipeline.FailedPermanent {
-		ch.why = "repair stopped: " + out.Note
+		ch.why = strings.Join(append([]string{out.Note}, failures(ch.report)...), "; ")
 	}
 	return out, err
 }
