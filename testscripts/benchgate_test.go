@@ -42,7 +42,9 @@ func TestBenchGate(t *testing.T) {
 	first, _, _ := strings.Cut(run("", odd, "anchor", "identity", "editor", "--mode", "express"), "\n")
 	run("COMMIT:\n  ARTIFACT::docs/a.md\n  GATE::odd check\n", odd, "anchor", "express", strings.TrimPrefix(first, "IDENTITY "), "-")
 
-	call := func(tool, input string) string { return fmt.Sprintf(`{"tool_name": %q, "tool_input": %s}`, tool, input) }
+	call := func(tool, input string) string {
+		return fmt.Sprintf(`{"tool_name": %q, "tool_input": %s}`, tool, input)
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "\n## The tool gate\n\nWall time of one process from start to answer, %d runs of each, in turns with `true`.\n\n", gateRuns)
 	fmt.Fprintf(&b, "| odd anchor gate --hook claude | median ms | slowest ms | `true`: median ms | slowest ms |\n| --- | ---: | ---: | ---: | ---: |\n")

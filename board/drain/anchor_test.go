@@ -155,7 +155,9 @@ func TestOldPermitsAreForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk.World.Constitution = func(string) (anchor.Constitution, error) { return anchor.Constitution{Role: "shore-lead", Path: "odd.toml", SHA256: sum(nil)}, nil }
+	desk.World.Constitution = func(string) (anchor.Constitution, error) {
+		return anchor.Constitution{Role: "shore-lead", Path: "odd.toml", SHA256: sum(nil)}, nil
+	}
 	if res := desk.Identity(anchor.IdentityRequest{Role: "shore-lead", By: "a killed run"}); !res.Success {
 		t.Fatal(res.Errors)
 	}
