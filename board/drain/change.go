@@ -46,6 +46,7 @@ type change struct {
 	sessions  int
 	phase     pipeline.Phase // of the last of them
 	wrong     string         // what the next session is told of the last one's work
+	unusable  string         // why that could not be used, in the phase of generate
 	candidate pipeline.Candidate
 	files     []repo.FileEdit // the candidate's and the atoms', as they are committed
 	draft     repo.OID        // a commit of them on the base that no ref names

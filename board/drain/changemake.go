@@ -41,7 +41,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	case op.Tries > pipeline.Generate.Retries() || ch.exhausted() != "":
 		return ch.stop(pipeline.CandidateUnusable, spent, "%s", strings.Join(append(strings.Split(err.Error(), "\n"), spare(ch.exhausted())...), "; "))
 	default:
-		ch.wrong = "What you delivered cannot be used. Deliver the whole again:\n" + err.Error()
+		ch.wrong, ch.unusable = "What you delivered cannot be used. Deliver the whole again:\n"+err.Error(), err.Error()
 		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: err.Error()}, nil
 	}
 	tree, err := ch.d.repo.TreeOID(ch.draft, "")
@@ -100,8 +100,12 @@ func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int6
 
 // unmade ends an op whose session came to nothing.
 func (ch *change) unmade(spent int64) (pipeline.Out, error) {
-	if ch.mending && ch.c.died == "" {
-		ch.w.void(fmt.Sprintf("%s; the session that was to mend it: %s", strings.Join(failures(ch.report), "; "), ch.w.reason))
+	first := ch.unusable
+	if ch.mending {
+		first = ch.report.String()
+	}
+	if ch.sessions > 1 && ch.c.died == "" {
+		ch.w.void(fmt.Sprintf("%s; the session that was to mend it: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(first), "\n", "; "), "; "), ch.w.reason))
 	}
 	switch {
 	case ch.c.died != "":
@@ -145,7 +149,11 @@ func (ch *change) delivered() (pipeline.Candidate, error) {
 	case len(ch.w.emission.Atoms) > 0:
 		return pipeline.Candidate{Source: pipeline.FromNoop, Reason: "the session emitted atoms and no change of files"}, nil
 	}
-	return pipeline.Candidate{}, pipeline.Unusable{{Code: "nothing_delivered", At: session.Source, Text: "the task asks for a change of files, and there is none",
+	text := "the task asks for a change of files, and there is none"
+	if ch.mending {
+		text = "the change was left as it was, and as it was it failed"
+	}
+	return pipeline.Candidate{}, pipeline.Unusable{{Code: "nothing_delivered", At: session.Source, Text: text,
 		Fix: "edit files in your tree, or write one ```change block; where nothing is to be done, one of schema 2b.1-noop that says why"}}
 }
 
@@ -230,7 +238,11 @@ func (ch *change) take(ctx context.Context, c pipeline.Candidate) error {
 		}
 		ch.files = append(ch.files, repo.FileEdit(e))
 	}
-	if len(no) > 0 {
+	misplaced, err := ch.misplaced(c)
+	if err != nil {
+		return err
+	}
+	if no = append(no, misplaced...); len(no) > 0 {
 		return no
 	}
 	for _, it := range ch.w.items {
@@ -245,7 +257,6 @@ func (ch *change) take(ctx context.Context, c pipeline.Candidate) error {
 		e := repo.FileEdit{Path: name, Before: before, OldMode: mode, After: it.Bytes, NewMode: or(mode, "100644")}
 		ch.files = append(ch.files, e)
 	}
-	var err error
 	ch.draft, err = ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, ch.files, ch.d.agent(), "candidate of "+ch.op.ID+"\n")
 	return err
 }

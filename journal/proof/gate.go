@@ -147,18 +147,29 @@ func (j *judge) waited(t board.Task, p string) (*ledger.Record, string, error) {
 	return nil, fmt.Sprintf("done with proposal %s, which no outcome of %s records", short(p), t.Result.Run), nil
 }
 
-// brought compares what the approval merged with what was recorded. With --verify
-// the person's own entry changes the bytes of an atom, which must still be there.
+// brought compares what the approval merged with what was recorded: bytes, modes,
+// and no file outside of the bundle besides. With --verify the person's own entry
+// changes the bytes of an atom, which must still be there.
 func (j *judge) brought(r *ledger.Record) (string, error) {
 	for _, p := range pathsOf(r) {
-		have, err := j.blobAt(j.OID, p[0])
+		have, mode, err := j.trees.Find(j.OID, p[0])
+		if err != nil {
+			return "", err
+		}
+		_, said, err := j.trees.Find(repo.OID(text(r, "proposal")), p[0])
 		if err != nil {
 			return "", err
 		}
 		verified := len(j.Trailer("Odd-Verified")) > 0 && have != "" && p[2] != "" && strings.HasPrefix(p[0], j.root)
-		if have != p[2] && !verified {
-			return fmt.Sprintf("the approval brings %s as %s, recorded was %s", p[0], or(short(have), "nothing"), short(p[2])), nil
+		switch {
+		case string(have) != p[2] && !verified:
+			return fmt.Sprintf("the approval brings %s as %s, recorded was %s", p[0], or(short(string(have)), "nothing"), short(p[2])), nil
+		case mode != said:
+			return fmt.Sprintf("the approval brings %s with mode %s, its proposal has %s", p[0], mode, or(said, "none")), nil
 		}
+	}
+	if i := slices.IndexFunc(j.files, func(f *file) bool { return f.rel == "" }); i >= 0 {
+		return fmt.Sprintf("the approval changes %s itself, which its proposal does not", j.files[i].Path), nil
 	}
 	return "", nil
 }

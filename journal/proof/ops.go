@@ -341,6 +341,9 @@ func (j *judge) mergesOp(o pipeline.Op, by string, task *waitingTask) string {
 		return fmt.Sprintf("%s ends as merged, in a commit that merges %s", o.ID, or(short(p), "nothing"))
 	case j.kind == person && one(j.Commit, "Odd-Approved-By") != by:
 		return fmt.Sprintf("%s ends as merged, by %s in a commit by %s", o.ID, or(one(j.Commit, "Odd-Approved-By"), "nobody"), j.Author.Email)
+	case j.kind == person && (one(j.Commit, "Odd-Op") != o.ID || one(j.Commit, "Odd-Tier") != o.Fact(pipeline.FactTier)):
+		return fmt.Sprintf("%s ends as merged with tier %s, in a commit that says it merges %s with tier %s",
+			o.ID, o.Fact(pipeline.FactTier), or(one(j.Commit, "Odd-Op"), "no op"), or(one(j.Commit, "Odd-Tier"), "none"))
 	case task == nil || task.now != board.Done:
 		return fmt.Sprintf("%s ends as merged, and its task is not done", o.ID)
 	}

@@ -305,6 +305,10 @@ func TestEveryOpEndsOnce(t *testing.T) {
 		}, want: []string{at + "14 op-01 waits for a person, and its commit does not put t in review"}},
 		{name: "a merge that does not say so", at: "approve t", tell: merged, do: without,
 			want: []string{"15 tasks/t.md:5 op-01 waits for a person without an ending, and its task is done"}},
+		{name: "a merge of another tier", at: "approve t", tell: merged, do: func(_ *story, d *draft) { d.set("Odd-Tier", "SAFE_AUTO") },
+			want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 ends as merged with tier APPROVAL_REQUIRED, in a commit that says it merges op-01 with tier SAFE_AUTO"}},
+		{name: "a merge that names no op", at: "approve t", tell: merged, do: func(_ *story, d *draft) { d.set("Odd-Op", "") },
+			want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 ends as merged with tier APPROVAL_REQUIRED, in a commit that says it merges no op with tier APPROVAL_REQUIRED"}},
 		{name: "a no that does not say so", at: "reject t", tell: denied, do: without,
 			want: []string{"15 tasks/t.md:5 op-01 waits for a person without an ending, and its task is ready"}},
 		{name: "a person takes the task back by hand", tell: func(s *story) repo.OID {

@@ -412,6 +412,10 @@ func (s *story) approve(w *run, verify bool) repo.OID {
 		s.Fatal(err)
 	}
 	d := draft{who: annMail, parents: []repo.OID{s.tip(), w.proposal}, tree: tree, ch: repo.Changes(files), trailers: approval(w)}
+	if o, ok := s.ops[w.task]; ok {
+		d.set("Odd-Op", o.ID)
+		d.set("Odd-Tier", o.Fact(pipeline.FactTier))
+	}
 	s.endOp(w.task, d.ch, pipeline.Merged)
 	d.ch["knowledge/index.md"] = fmt.Appendf(nil, "# Index\n\n%s\n", w.task)
 	if verify {

@@ -365,6 +365,9 @@ func TestTheHumanGateIsProven(t *testing.T) {
 		{name: "approved with other bytes", at: "approve t", tell: approved,
 			do:   func(s *story, d *draft) { d.ch["knowledge/terms/keel.md"] = []byte("---\ntype: term\n---\n") },
 			want: []string{"3 tasks/t.md:5 the approval brings knowledge/terms/keel.md as #, recorded was #"}},
+		{name: "approved with a file besides", at: "approve t", tell: approved,
+			do:   func(s *story, d *draft) { d.ch["tool/run.sh"] = []byte("x\n") },
+			want: []string{"3 tasks/t.md:5 the approval changes tool/run.sh itself, which its proposal does not"}},
 		{name: "approved of an older proposal", tell: func(s *story) repo.OID {
 			w := work(s, "t")
 			s.refresh(w, terms("keel", "stem"))

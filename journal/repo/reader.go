@@ -102,3 +102,24 @@ func (x *Reader) Find(at OID, path string) (oid OID, mode string, err error) {
 	}
 	return e.oid, e.mode, nil
 }
+
+// Names lists what a directory of a commit or tree holds, "" for its top; nothing
+// where there is no directory.
+func (x *Reader) Names(at OID, dir string) ([]string, error) {
+	oid, err := x.root(at)
+	if err == nil && dir != "" {
+		var mode string
+		if oid, mode, err = x.Find(at, dir); mode != modeDir {
+			return nil, err
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	es, err := x.read(oid)
+	var out []string
+	for _, e := range es {
+		out = append(out, e.name)
+	}
+	return out, err
+}

@@ -1,0 +1,66 @@
+package drain
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// misplaced lists the files that a candidate adds where the base has no room for
+// them: below a file, and under the name that another has where neither case nor
+// the composition of letters counts, as on a Mac. There Knowledge/terms/x.md would
+// be an atom.
+func (ch *change) misplaced(c pipeline.Candidate) (no pipeline.Unusable, err error) {
+	at := ch.d.repo.Reader()
+	for _, e := range c.Files {
+		if e.Before != nil || e.After == nil {
+			continue
+		}
+		why, err := ch.taken(at, e.Path)
+		if err != nil {
+			return nil, err
+		}
+		if why != "" {
+			no = append(no, pipeline.Fault{Code: "path_taken", At: e.Path, Text: why, Fix: "choose another path"})
+		}
+	}
+	return no, nil
+}
+
+// taken says what of the base is in the way of a new file, "" for nothing.
+func (ch *change) taken(at *repo.Reader, name string) (string, error) {
+	dir := ""
+	for part := range strings.SplitSeq(name, "/") {
+		here := path.Join(dir, part)
+		oid, mode, err := at.Find(ch.c.base, here)
+		if err != nil {
+			return "", err
+		}
+		if oid == "" {
+			return ch.like(at, dir, part)
+		}
+		if here != name && !strings.HasPrefix(mode, "4") {
+			return fmt.Sprintf("lies below %q, which is a file", here), nil
+		}
+		dir = here
+	}
+	return "", nil
+}
+
+// like names what a folder of the base has under a name that is part but for case.
+func (ch *change) like(at *repo.Reader, dir, part string) (string, error) {
+	names, err := at.Names(ch.c.base, dir)
+	if err != nil {
+		return "", err
+	}
+	for _, n := range names {
+		if other := path.Join(dir, n); n != part && irongate.Fold(n) == irongate.Fold(part) {
+			return fmt.Sprintf("has the name of %q where case does not count", other), nil
+		}
+	}
+	return "", nil
+}
