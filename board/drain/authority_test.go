@@ -399,7 +399,7 @@ func TestAnEmergencyGateStopsARunningDrain(t *testing.T) {
 // decayed is proposed once, and both are in history.
 func TestAPersonCommitsWhileALeaseDecays(t *testing.T) {
 	t.Parallel()
-	for n := 1; n <= 16; n++ {
+	for _, n := range []int{1, 2, 3, 4, 6, 9, 12, 16} {
 		w := governed(t, nil, "a")
 		w.now = begin.Add(71 * time.Hour)
 		calls := 0

@@ -496,7 +496,7 @@ func TestAClaimWaitsForThePersonsGit(t *testing.T) {
 // the drain ends well and both are in history.
 func TestAPersonCommitsAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	for n := 1; n <= 12; n++ {
+	for _, n := range []int{1, 2, 3, 4, 6, 9, 12} {
 		w := newWorld(t, paid, "a")
 		w.commit(repo.Changes{"knowledge/tasks/dead.md": []byte("---\ntype: task\nid: dead\nstate: in_progress\nkind: extract\nrole: shore-lead\nattempts: 1\nclaimed_by: run-x\nlease_expires: 2026-03-01T00:00:00Z\n---\n")}, "a dead claim")
 		calls := 0
