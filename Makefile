@@ -6,13 +6,16 @@ ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 DIR         ?= $(shell mktemp -d)
 FUZZTIME    ?= 20s
 
-.PHONY: demo test bench lint fuzz install build
+.PHONY: demo test torture bench lint fuzz install build
 
 demo: build
 	@./bin/odd demo $(DIR) && echo 'This odd is $(CURDIR)/bin/odd; type export PATH="$(CURDIR)/bin:$$PATH" first.' >&2
 
 test:
 	go vet ./... && go test ./...
+
+torture:
+	go test -count=1 -timeout 60m -run 'TestKilledChange' -v ./testscripts -kills 500
 
 bench:
 	go test -tags bench -count=1 -timeout 60m -run '^TestBench' -v ./testscripts
