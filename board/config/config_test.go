@@ -77,6 +77,8 @@ validate = [["make", "test"]]
 verify = [["make", "all"], ["./x"]]
 check_timeout = "5m"
 check_env = ["GOFLAGS"]
+expand = "auto"
+plan = "always"
 min_tier = "NOTIFY_APPLY"
 quiet_hours = "22-7"
 zone = "Europe/Berlin"
@@ -114,7 +116,7 @@ name = "files"
 		Anchor: Anchor{Mode: "full", Strictness: "default", State: ".sessions", Constitutions: []string{"agents", "lib/*/agents"}, TTL: 8 * time.Hour},
 		Pipeline: Pipeline{MinTier: "NOTIFY_APPLY", Quiet: &Quiet{22, 7}, Zone: got.Pipeline.Zone, Autonomy: "observe",
 			Core: []string{"cmd/**", "go/"}, Protected: []string{"deploy/**"}, Security: []string{"billing/*.go"}, MaxFiles: 9, Blast: 0, MachineBlast: 1, TestConfidence: 100,
-			Validate: [][]string{{"make", "test"}}, Verify: [][]string{{"make", "all"}, {"./x"}}, CheckTimeout: 5 * time.Minute, CheckEnv: []string{"GOFLAGS"}},
+			Validate: [][]string{{"make", "test"}}, Verify: [][]string{{"make", "all"}, {"./x"}}, CheckTimeout: 5 * time.Minute, CheckEnv: []string{"GOFLAGS"}, Expand: "auto", Plan: "always"},
 		Reserved: map[string]any{
 			"mcp": []map[string]any{{"name": "files"}},
 		},

@@ -75,6 +75,8 @@ var keys = []key{
 	{"pipeline.test_confidence_pct", whole(func(c *Config) *int { return &c.Pipeline.TestConfidence }, 0, 100)},
 	{"pipeline.validate", argvs(func(c *Config) *[][]string { return &c.Pipeline.Validate })},
 	{"pipeline.verify", argvs(func(c *Config) *[][]string { return &c.Pipeline.Verify })},
+	{"pipeline.expand", listed(func(c *Config) *string { return &c.Pipeline.Expand }, asks)},
+	{"pipeline.plan", listed(func(c *Config) *string { return &c.Pipeline.Plan }, plans)},
 	{"pipeline.check_timeout", duration(func(c *Config) *time.Duration { return &c.Pipeline.CheckTimeout }, time.Second, time.Hour)},
 	{"pipeline.check_env", list(func(c *Config) *[]string { return &c.Pipeline.CheckEnv }, envName)},
 	{"drain.max_tasks", whole(func(c *Config) *int { return &c.MaxTasks }, 1, 1000)},

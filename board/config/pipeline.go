@@ -28,7 +28,9 @@ type Pipeline struct {
 	Blast          int            // default 5; more packages and atoms that depend on a change need approval
 	MachineBlast   int            // default 3; the same where no person filed the task
 	TestConfidence int            // default 75, percent; less needs approval
-	AutoApply      bool           // a change of a low tier may land by itself
+	Expand         string         // "off" (default) or "auto": a session says first what it wants to read, for work that is not small
+	Plan           string         // "off" (default), "auto": a session plans what is more than one file, or "always"
+	AutoApply      bool           // a change of a tier below APPROVAL_REQUIRED may land by itself; no substrate of today gets one
 	Validate       [][]string     // the commands a candidate must pass in a tree of its own; none: what its language offers
 	Verify         [][]string     // those of the commit that would land; none: Validate's
 	CheckTimeout   time.Duration  // of one of them, default 1m
@@ -40,12 +42,14 @@ type Pipeline struct {
 type Quiet struct{ From, To int }
 
 func defaultPipeline() Pipeline {
-	return Pipeline{Zone: time.UTC, Autonomy: "act", MaxFiles: 2, Blast: 5, MachineBlast: 3, TestConfidence: 75, CheckTimeout: time.Minute}
+	return Pipeline{Zone: time.UTC, Autonomy: "act", MaxFiles: 2, Blast: 5, MachineBlast: 3, TestConfidence: 75, CheckTimeout: time.Minute, Expand: "off", Plan: "off"}
 }
 
 // The words of [pipeline].
 func minTiers() []string   { return []string{"SAFE_AUTO", "NOTIFY_APPLY", "APPROVAL_REQUIRED"} }
 func autonomies() []string { return []string{"act", "observe"} }
+func asks() []string       { return []string{"off", "auto"} }
+func plans() []string      { return []string{"off", "auto", "always"} }
 
 var hours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]{1,2})-([0-9]{1,2})$`) })
 

@@ -18,6 +18,7 @@ import (
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
@@ -44,6 +45,12 @@ type change struct {
 	thoughts []pipeline.Thought // for people
 
 	sessions  int
+	works     int // of them, those that were not asked for a step before
+	brief     invoke.Brief
+	plan      string         // that is carried out
+	read      []invoke.File  // that sessions asked for
+	unread    string         // what they asked for and were not given
+	rounds    int            // of asking
 	phase     pipeline.Phase // of the last of them
 	wrong     string         // what the next session is told of the last one's work
 	unusable  string         // why that could not be used, in the phase of generate
@@ -85,7 +92,7 @@ func (d *drain) inBundle(name string) bool {
 // pipe takes the claimed task through the pipeline, up to where it waits for a
 // person or has its ending; w has what became of it.
 func (d *drain) pipe(ctx context.Context, c *claim, w *work, req session.Request) {
-	ch := &change{d: d, c: c, w: w, req: req}
+	ch := &change{d: d, c: c, w: w, req: req, brief: w.brief}
 	w.change = ch
 	l := ch.limits()
 	id, err := d.opID()
@@ -157,7 +164,7 @@ func (ch *change) world() pipeline.World {
 
 func (ch *change) steps() pipeline.Steps {
 	return pipeline.Steps{
-		Classify: ch.classify, Route: ch.route, Generate: ch.generate, Validate: ch.validate, Repair: ch.repair,
+		Classify: ch.classify, Route: ch.route, Expand: ch.expand, Plan: ch.planned, Generate: ch.generate, Validate: ch.validate, Repair: ch.repair,
 		Gate: ch.gate, Approve: ch.approve, Apply: ch.apply, Verify: ch.verify,
 	}
 }

@@ -59,7 +59,14 @@ func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 	if most := pipeline.CostCap(lane, complexity); ch.req.MaxCost > 0 && t.Budget == 0 {
 		ch.req.MaxCost = min(ch.req.MaxCost, most)
 	}
-	return pipeline.Out{Next: pipeline.Generate, Set: map[string]string{"lane": string(lane), "complexity": string(complexity)}, Note: why}, nil
+	next := pipeline.Generate
+	switch {
+	case ch.expands(complexity):
+		next = pipeline.Expand
+	case ch.plans():
+		next = pipeline.Plan
+	}
+	return pipeline.Out{Next: next, Set: map[string]string{"lane": string(lane), "complexity": string(complexity)}, Note: why}, nil
 }
 
 // urgency is what a task's priority means for the way its change takes.

@@ -79,13 +79,17 @@ func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int6
 		ch.keepSession()
 		w.told = append(w.told, d.sessionRecord(ch.c, w))
 		w.turned, w.paid = ch.turns(), w.cost
-		w.brief = w.brief.Again(ch.wrong)
 	}
+	w.brief = ch.briefed(phase)
 	ch.sessions, ch.phase = ch.sessions+1, phase
 	asked := w.emission.Proposals
 	w.verdict, w.reason, w.emission, w.items, w.handed = board.ToReview, "", session.Emission{}, nil, nil
 	req := ch.req
-	req.Try = ch.sessions - 1
+	req.Step = map[pipeline.Phase]string{pipeline.Plan: session.StepPlan, pipeline.Expand: session.StepExpand}[phase]
+	if req.Step == "" {
+		req.Try = ch.works
+		ch.works++
+	}
 	if req.MaxTurns > 0 {
 		req.MaxTurns -= w.turned
 	}
@@ -94,7 +98,9 @@ func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int6
 	}
 	d.session(ctx, ch.c, w, req)
 	w.emission.Proposals = append(asked, w.emission.Proposals...)
-	d.weigh(w, ch.c.task, req.Graph)
+	if req.Step == "" {
+		d.weigh(w, ch.c.task, req.Graph)
+	}
 	return int64(w.cost - w.paid), w.verdict == board.ToReview
 }
 

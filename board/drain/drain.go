@@ -16,6 +16,11 @@
 // emitted is dropped. A session's own proposals go with its result; one of
 // severity emergency ends the drain, whatever odd.toml says of leases.
 //
+// A task that asks for files to be changed goes through package pipeline between
+// claim and proposal: judged by its paths before a session costs anything, by its
+// bytes and in a tree of its own behind it. Its proposal holds the files and the
+// session's atoms in one commit; the op's records come with the result.
+//
 // Proposal, result and the run's artifacts (refs/odd/run/RUN) move in one
 // transaction. A claim whose drain died is swept by a later one when its lease
 // has expired, and its reservation is charged in full.
@@ -26,7 +31,8 @@
 // reserved in the claim), 6 (below the floor nothing is dispatched), 8 (no commit
 // of a drain touches governance, and a claim names the lease it is made under),
 // 9 (what a session proposes is an agent's proposal, and moves nothing), 12 (judge
-// takes a live permit, which only a bound handshake gives).
+// takes a live permit, which only a bound handshake gives), 13 (of a change only the
+// commit is proposed whose bytes were judged).
 package drain
 
 import (

@@ -3,6 +3,8 @@ package invoke
 import (
 	"fmt"
 	"strings"
+
+	"github.com/odd-cli/odd/persona/session"
 )
 
 // Asked is a change of files that a task asks for.
@@ -45,4 +47,31 @@ func (b *Brief) addChange(a *Asked) {
 	s.WriteString("\n" + formChange)
 	b.add("change", s.String(), capChange)
 	b.addFiles("files", a.Files, capInputs)
+}
+
+const (
+	formPlan = "Do not change anything yet. Say what you mean to change, in the order in which it is to be made; what is made on\n" +
+		"something else names it under dependencies, and stands behind it. Answer with one fenced block, the word plan, and then\nthe block that ends your answer; nothing else of it is kept:\n\n" +
+		"```plan\n{\"schema_version\": \"plan.1\", \"approach\": \"…\", \"complexity\": \"moderate\", \"ordered_changes\": [\n" +
+		"  {\"file_path\": \"docs/a.md\", \"change_type\": \"modify\", \"description\": \"…\", \"dependencies\": [], \"estimated_scope\": \"small\"}],\n" +
+		" \"risk_factors\": [], \"test_strategy\": \"…\", \"architectural_notes\": \"…\"}\n```\n\n" +
+		"complexity is trivial, moderate, complex or architectural; change_type is modify, create or delete; estimated_scope is\nsmall, medium or large.\n"
+	formExpansion = "Do not change anything yet. Say which files you want to read before you begin; leave the lists empty where you need\n" +
+		"none. Answer with one fenced block, the word expansion, and then the block that ends your answer; nothing else of it is kept:\n\n" +
+		"```expansion\n{\"schema_version\": \"expansion.1\", \"additional_files_needed\": [\"docs/a.md\"], \"search_queries\": [], \"reasoning\": \"…\"}\n```\n"
+)
+
+// Step is b for a session that is asked for a step before the work: the plan of a
+// change, or what it wants to read.
+func (b Brief) Step(step string) Brief {
+	return b.with("step", map[string]string{session.StepPlan: formPlan, session.StepExpand: formExpansion}[step], capChange)
+}
+
+// Planned is b with the plan that is to be carried out.
+func (b Brief) Planned(plan string) Brief { return b.with("plan", plan, capPlan) }
+
+// Reading is b with files that its session asked for, and what it was not given.
+func (b Brief) Reading(list []File, not string) Brief {
+	text, _ := files(list, capInputs)
+	return b.with("read", text+not, capInputs)
 }

@@ -147,6 +147,7 @@ const (
 	capAnchor   = 24 << 10
 	capWrong    = 24 << 10
 	capChange   = 16 << 10
+	capPlan     = 64 << 10
 )
 
 // Compose makes the brief the contract allows. It is the only way to one: a

@@ -109,7 +109,7 @@ func (p *parser) problem(line int, message, hint string) {
 
 func (p *parser) block(b block) {
 	switch b.word {
-	case "atom", "json", "change", "octave":
+	case "atom", "json", "change", "octave", "plan", "expansion":
 		if b.open {
 			p.problem(b.line, "the "+b.word+" block is not closed", "end it with a line of as many backticks")
 			return
@@ -123,6 +123,14 @@ func (p *parser) block(b block) {
 	case "change":
 		if p.once("a change", b.line) {
 			p.e.Change = &Change{Text: b.text, Line: b.line}
+		}
+	case "plan":
+		if p.once("a plan", b.line) {
+			p.e.Plan = &Change{Text: b.text, Line: b.line}
+		}
+	case "expansion":
+		if p.once("an expansion", b.line) {
+			p.e.Expansion = &Change{Text: b.text, Line: b.line}
 		}
 	case "octave":
 		late := len(p.e.Atoms) > 0 || p.e.Change != nil || p.e.Deliverable != nil

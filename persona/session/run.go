@@ -37,7 +37,7 @@ func judge(ctx context.Context, e Emission, r Request) Emission {
 	case r.MaxAtoms > 0 && len(e.Atoms) > r.MaxAtoms:
 		return e.fail(TooMany, fmt.Sprintf("%d atoms, at most %d", len(e.Atoms), r.MaxAtoms))
 	case e.Outcome != Completed:
-		e.Atoms, e.Deliverable, e.Change = nil, nil, nil
+		e.Atoms, e.Deliverable, e.Change, e.Plan, e.Expansion = nil, nil, nil, nil, nil
 	}
 	return e
 }

@@ -58,6 +58,8 @@
 //     are a problem, of one schema or of two.
 //   - change: proposed edits to files that are not atoms, as one JSON object that
 //     package pipeline reads; here it is kept as it stands. It stands once.
+//   - plan, expansion: what a session that was asked to plan a change means to do,
+//     or what it wants to read first. They stand once and are kept as they stand.
 //   - octave: a payload of the anchor, who the session is (BIND) or what it means
 //     to do (TENSIONS and COMMIT), for a session that must prove it before what it
 //     emits counts. Package anchor reads it; elsewhere it means nothing.
@@ -151,7 +153,8 @@ type Payload struct {
 	Late bool
 }
 
-// Change is one change block: proposed edits to files that are not atoms.
+// Change is one change block, proposed edits to files that are not atoms, or one
+// of those that lead to it.
 type Change struct {
 	Text []byte
 	Line int // of its fence
@@ -161,6 +164,8 @@ type Change struct {
 type Emission struct {
 	Atoms       []Atom
 	Change      *Change // nil when none was emitted
+	Plan        *Change // as Change
+	Expansion   *Change // as Change
 	Notes       []Note
 	Handoff     string
 	Says        []deliver.Say        // odd.say.1, in order
@@ -186,6 +191,7 @@ type Request struct {
 	Role       string // the contract's role, "" without a contract
 	After      string // the mode its handoff came from, "" for none
 	Member     int    // which of a fan-out's sessions this is, from 1; 0 outside one
+	Step       string // what of a change it is asked for: StepPlan, StepExpand; "" is its work
 	Try        int    // which call of one session this is, from 1: sent back, or one turn of a dialogue further
 	Brief      []byte
 	Inputs     []string                            // paths and globs of the task, repository-relative
@@ -202,6 +208,12 @@ type Request struct {
 	Turn       func() error // called before every turn; an error ends the session with outcome failed
 	Progress   func(string)
 }
+
+// What a session may be asked for before the work itself.
+const (
+	StepExpand = "expand" // which files it wants to read
+	StepPlan   = "plan"   // what it means to change, in which order
+)
 
 // Desk is where a session that runs a program may write: three absolute
 // directories that are gone after it. Tree is a repository of its own with the

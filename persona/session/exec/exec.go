@@ -15,7 +15,8 @@
 //     Git looks for no repository above it. Where the session has no desk, as a
 //     validator's has none, the working directory is empty.
 //   - PATH, LANG and the names in Env; HOME and TMPDIR, which are the desk's; ODD_RUN and ODD_TASK, by which a person's verbs know that they are
-//     inside a session. Nothing else of the environment.
+//     inside a session, and ODD_STEP, plan or expand, where it is asked for that
+//     before its work. Nothing else of the environment.
 //
 // What holds:
 //
@@ -162,8 +163,12 @@ func place(ctx context.Context, r session.Request) (d session.Desk, clear func()
 
 // environment is what the program sees at the desk.
 func (s Substrate) environment(d session.Desk, r session.Request) []string {
-	return append(s.allowed(), "HOME="+d.Home, "TMPDIR="+d.Temp, "GIT_CEILING_DIRECTORIES="+filepath.Dir(d.Tree),
+	env := append(s.allowed(), "HOME="+d.Home, "TMPDIR="+d.Temp, "GIT_CEILING_DIRECTORIES="+filepath.Dir(d.Tree),
 		"ODD_RUN="+r.Run, "ODD_TASK="+r.Task)
+	if r.Step != "" {
+		env = append(env, "ODD_STEP="+r.Step)
+	}
+	return env
 }
 
 // argv takes the relative parts of Argv from Dir, because the program does not
@@ -195,7 +200,7 @@ func (s Substrate) allowed() []string {
 // at the desk; none is let through.
 func private(name string) bool {
 	switch name {
-	case "HOME", "TMPDIR", "ODD_RUN", "ODD_TASK", "GIT_CEILING_DIRECTORIES", "GIT_DIR", "GIT_WORK_TREE",
+	case "HOME", "TMPDIR", "ODD_RUN", "ODD_TASK", "ODD_STEP", "GIT_CEILING_DIRECTORIES", "GIT_DIR", "GIT_WORK_TREE",
 		"GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES":
 		return true
 	}

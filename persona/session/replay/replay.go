@@ -33,6 +33,9 @@
 //	                         validator-after-resolution.md looks again
 //	ROLE.md                  explorer.md, planner.md …; general.md without a contract
 //
+// A session that is asked to plan a change, or what to read for it, has that word
+// behind a dot: slack-water.plan.md, slack-water.expand.md.
+//
 // A member of a fan-out has its number after a dot, from the second on, and a
 // further call of one session, sent back or answered, after a dash:
 // explorer.2.md is the second explorer, validator-2.md what a validator said
@@ -112,6 +115,9 @@ func names(r session.Request) []string {
 		stems = append([]string{task}, stems...)
 	}
 	for i := range stems {
+		if r.Step != "" {
+			stems[i] += "." + r.Step
+		}
 		if r.Member > 1 {
 			stems[i] += fmt.Sprintf(".%d", r.Member)
 		}

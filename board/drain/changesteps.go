@@ -1,0 +1,171 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/invoke"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// briefed is the brief of the next session: the work's own, with what the steps
+// before it came to, the step it is asked for, and what was wrong with the last.
+func (ch *change) briefed(phase pipeline.Phase) invoke.Brief {
+	b := ch.brief
+	if len(ch.read)+len(ch.unread) > 0 {
+		b = b.Reading(ch.read, ch.unread)
+	}
+	if ch.plan != "" {
+		b = b.Planned(ch.plan)
+	}
+	switch phase {
+	case pipeline.Expand:
+		return b.Step(session.StepExpand)
+	case pipeline.Plan:
+		return b.Step(session.StepPlan)
+	}
+	if ch.wrong != "" {
+		b = b.Again(ch.wrong)
+	}
+	return b
+}
+
+// expands reports work for which a session first says what it wants to read.
+func (ch *change) expands(c pipeline.Complexity) bool {
+	small := c == pipeline.Trivial || c == pipeline.Simple
+	return ch.d.at.cfg.Pipeline.Expand == "auto" && !small && ch.asked()
+}
+
+// plans reports work that is planned first.
+func (ch *change) plans() bool {
+	how := ch.d.at.cfg.Pipeline.Plan
+	_, skip := pipeline.SkipPlan(ch.c.task.Paths, body(ch.c.task), how == "always")
+	return how != "off" && !skip && ch.asked()
+}
+
+// asked reports a substrate that can be asked anything at all.
+func (ch *change) asked() bool { return ch.d.at.cfg.Session.Substrate != "extract" }
+
+// expand asks for files to read, at most twice. What cannot be read as an answer
+// ends the asking, and the work goes on with what it has.
+func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
+	next := pipeline.Generate
+	if ch.plans() {
+		next = pipeline.Plan
+	}
+	ch.rounds++
+	spent, note, err := ch.ask(ctx, op.Phase)
+	said := ch.w.emission.Expansion
+	switch {
+	case err != nil:
+		return pipeline.Out{}, err
+	case note != "" || said == nil:
+		return pipeline.Out{Next: next, Spent: spent, Note: or(note, "it asked for nothing")}, nil
+	}
+	want, err := pipeline.ParseExpansion(said.Text)
+	if err != nil {
+		return pipeline.Out{Next: next, Spent: spent, Note: err.Error()}, nil
+	}
+	ch.thinks(op.Phase, want.Reasoning)
+	files := ch.req.Files
+	r := want.Resolve(paths(files), ch.has(), ch.rounds)
+	for _, name := range r.Files {
+		if b, err := fs.ReadFile(files, name); err == nil {
+			f := invoke.File{Path: name, Blob: okf.BlobID(b)}
+			if len(b) <= maxInputText {
+				f.Text = b
+			}
+			ch.read = append(ch.read, f)
+		}
+	}
+	for _, n := range r.Not {
+		ch.unread += fmt.Sprintf("\nNot given: %s: %s\n", n.Asked, n.Why)
+	}
+	out := pipeline.Out{Next: next, Spent: spent, Note: fmt.Sprintf("%d files to read", len(r.Files))}
+	if !r.Last && op.Tries <= pipeline.Expand.Retries() && ch.exhausted() == "" {
+		out.Next = pipeline.Expand
+	}
+	return out, nil
+}
+
+// has are the files that the brief carries already.
+func (ch *change) has() []string {
+	var out []string
+	for _, f := range slices.Concat(ch.d.meant(ch.c.task.Paths, ch.req.Files), ch.read) {
+		if f.Text != nil {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}
+
+// paths are all files of a tree.
+func paths(files fs.FS) []string {
+	var out []string
+	_ = fs.WalkDir(files, ".", func(p string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			out = append(out, p)
+		}
+		return nil
+	})
+	return out
+}
+
+// planned asks for a plan. One that is missing, or is none, is told, and the work
+// goes on without; one that nobody can follow ends the op.
+func (ch *change) planned(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
+	spent, note, err := ch.ask(ctx, op.Phase)
+	said := ch.w.emission.Plan
+	switch {
+	case err != nil:
+		return pipeline.Out{}, err
+	case note != "" || said == nil:
+		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: or(note, "there is no plan")}, nil
+	}
+	plan, err := pipeline.ParsePlan(said.Text, ch.c.task.Paths)
+	var no pipeline.Unusable
+	wrong := errors.As(err, &no) && slices.ContainsFunc(no, func(f pipeline.Fault) bool {
+		return strings.HasPrefix(f.Code, "plan_") || strings.HasPrefix(f.Code, "path_")
+	})
+	switch {
+	case wrong:
+		return ch.stop(pipeline.PlanWrong, spent, "%s", oneLine(err.Error()))
+	case err != nil:
+		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: "there is no plan: " + err.Error()}, nil
+	}
+	ch.plan = string(said.Text)
+	ch.thinks(op.Phase, plan.Approach)
+	return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: fmt.Sprintf("%d changes, %s", len(plan.Changes), plan.Complexity), Set: map[string]string{"planned": fmt.Sprint(len(plan.Changes))}}, nil
+}
+
+// ask runs a session for a step before the work. One that comes to nothing is
+// told by its note, and is no reason not to begin; only what ends the claim, or
+// leaves nothing to work with, is.
+func (ch *change) ask(ctx context.Context, phase pipeline.Phase) (spent int64, note string, err error) {
+	spent, ok := ch.session(ctx, phase)
+	w := ch.w
+	switch why := ch.exhausted(); {
+	case ctx.Err() != nil:
+		return spent, "", ctx.Err()
+	case !ok && ch.c.died != "":
+		_, err := ch.unmade(spent)
+		return spent, "", err
+	case why != "":
+		_, err := ch.stop(pipeline.CostCapExceeded, spent, "the %s took all there was: %s", phase, why)
+		return spent, "", err
+	case !ok:
+		note = w.reason
+		w.verdict, w.reason = board.ToReview, ""
+	}
+	if n := len(w.emission.Atoms) + len(w.left.edits.Files); n > 0 || w.emission.Change != nil {
+		ch.d.Progress(fmt.Sprintf("%s: what the session did besides the %s is dropped", ch.c.task.ID, phase))
+	}
+	return spent, note, nil
+}
