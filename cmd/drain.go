@@ -113,7 +113,7 @@ func printReport(env Env, r drain.Report) error {
 		for k, v := range t.Effects {
 			n[string(k)] = v
 		}
-		rows = append(rows, []string{string(t.Task), or(string(t.State), "lost"), effects(n), "$" + t.Cost.String(), or(t.Branch, t.Reason)})
+		rows = append(rows, []string{string(t.Task), or(string(t.State), "lost"), holds(n, t.Files), "$" + t.Cost.String(), or(t.Branch, t.Reason)})
 	}
 	return printRows(env, rows)
 }

@@ -219,15 +219,19 @@ func (v *view) sizes(p review.Proposal) []string {
 
 // proposes is what a proposal holds, in counts: atoms by effect, then other files.
 func proposes(p review.Proposal, root string) string {
-	n := len(p.Paths) - len(p.Atoms(root))
-	if n == 0 {
-		return effects(p.Counts)
+	return holds(p.Counts, len(p.Paths)-len(p.Atoms(root)))
+}
+
+// holds is "3 added, 1 updated, 2 files changed".
+func holds(atoms map[string]int, files int) string {
+	if files == 0 {
+		return effects(atoms)
 	}
-	files := many(n, "file") + " changed"
-	if len(p.Counts) > 0 {
-		return effects(p.Counts) + ", " + files
+	changed := many(files, "file") + " changed"
+	if len(atoms) > 0 {
+		return effects(atoms) + ", " + changed
 	}
-	return files
+	return changed
 }
 
 // effects is "3 added, 1 updated".

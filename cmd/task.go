@@ -2,7 +2,9 @@ package cmd
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -27,6 +29,8 @@ func taskFlags() []cli.Flag {
 		&cli.StringFlag{Name: "priority", Usage: "p0, p1, p2 or p3"},
 		&cli.StringFlag{Name: "team", Usage: "the capability `ID` whose budget pays"},
 		&cli.StringSliceFlag{Name: "input", Usage: "a `PATH` the session reads; repeatable"},
+		&cli.StringSliceFlag{Name: "path", Usage: "a `GLOB` of files its session may change; repeatable"},
+		&cli.StringSliceFlag{Name: "command", Usage: "a `COMMAND` that must pass for a change to land, as words or a JSON list; repeatable"},
 		&cli.StringSliceFlag{Name: "accept", Usage: "an acceptance `SENTENCE`; repeatable"},
 		&cli.StringSliceFlag{Name: "depends", Usage: "a task `ID` that must be done first; repeatable"},
 		&cli.StringFlag{Name: "budget-usd", Usage: "the most a session may cost, in `USD`"},
@@ -43,8 +47,30 @@ func taskFlags() []cli.Flag {
 	}
 }
 
+// commands are the commands of a task as argument lists. No shell reads them, so
+// that what only a shell would understand is refused rather than taken for a word.
+func commands(c *cli.Context) ([][]string, error) {
+	var out [][]string
+	for _, s := range c.StringSlice("command") {
+		argv := strings.Fields(s)
+		if strings.HasPrefix(s, "[") {
+			argv = nil
+			if err := json.Unmarshal([]byte(s), &argv); err != nil {
+				return nil, usage("--command %s: %v; want a JSON list of words", s, err)
+			}
+		} else if strings.ContainsAny(s, "\"'`$|&;<>\\") {
+			return nil, usage(`--command %s: no shell runs it; write its words as a JSON list, like ["sh", "check.sh"]`, s)
+		}
+		if len(argv) == 0 {
+			return nil, usage("--command: is empty; name a program")
+		}
+		out = append(out, argv)
+	}
+	return out, nil
+}
+
 // taskSets are the frontmatter edits the given flags mean.
-func taskSets(c *cli.Context) []okf.Set {
+func taskSets(c *cli.Context) ([]okf.Set, error) {
 	var sets []okf.Set
 	for _, f := range []struct{ flag, key string }{{"title", "title"}, {"kind", "kind"}, {"role", "role"}, {"priority", "priority"}, {"team", "team"}, {"budget-usd", "budget_usd"},
 		{"contract-role", "contract_role"}, {"persona", "persona"}, {"surface", "surface"}, {"engagement", "engagement"}, {"voice", "voice"}, {"artifact", "artifact"}} {
@@ -52,7 +78,7 @@ func taskSets(c *cli.Context) []okf.Set {
 			sets = append(sets, okf.Set{Key: f.key, Value: c.String(f.flag)})
 		}
 	}
-	for _, f := range []struct{ flag, key string }{{"input", "inputs"}, {"accept", "acceptance"}, {"depends", "dependencies"}, {"handoff", "handoff"}} {
+	for _, f := range []struct{ flag, key string }{{"input", "inputs"}, {"path", "paths"}, {"accept", "acceptance"}, {"depends", "dependencies"}, {"handoff", "handoff"}} {
 		if c.IsSet(f.flag) {
 			sets = append(sets, okf.Set{Key: f.key, Value: c.StringSlice(f.flag)})
 		}
@@ -60,7 +86,11 @@ func taskSets(c *cli.Context) []okf.Set {
 	if c.IsSet("max-turns") {
 		sets = append(sets, okf.Set{Key: "max_turns", Value: c.Int("max-turns")})
 	}
-	return sets
+	if !c.IsSet("command") {
+		return sets, nil
+	}
+	list, err := commands(c)
+	return append(sets, okf.Set{Key: "commands", Value: list}), err
 }
 
 // apply lands what build makes, or with noCommit writes and stages it, and

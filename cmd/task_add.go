@@ -37,11 +37,14 @@ func taskAdd(env Env) *cli.Command {
 func filing(c *cli.Context, title string) (board.Filing, error) {
 	f := board.Filing{
 		ID: okf.ID(c.String("id")), Title: title, Kind: c.String("kind"), Priority: c.String("priority"), Role: c.String("role"), Team: c.String("team"),
-		Dependencies: c.StringSlice("depends"), Acceptance: c.StringSlice("accept"), Inputs: c.StringSlice("input"), MaxTurns: c.Int("max-turns"),
+		Dependencies: c.StringSlice("depends"), Acceptance: c.StringSlice("accept"), Inputs: c.StringSlice("input"), Paths: c.StringSlice("path"), MaxTurns: c.Int("max-turns"),
 		ContractRole: c.String("contract-role"), Persona: c.String("persona"), Surface: c.String("surface"), Engagement: c.String("engagement"),
 		Voice: c.String("voice"), Handoffs: c.StringSlice("handoff"), Artifact: c.String("artifact"),
 	}
 	var err error
+	if f.Commands, err = commands(c); err != nil {
+		return f, err
+	}
 	if s := c.String("budget-usd"); s != "" {
 		if f.Budget, err = budget.Parse(s); err != nil {
 			return f, usage("task add: --budget-usd: %v", err)

@@ -23,9 +23,14 @@ func taskEdit(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			sets := taskSets(c)
-			if len(sets) == 0 {
+			sets, err := taskSets(c)
+			switch {
+			case err != nil:
+				return err
+			case len(sets) == 0:
 				return usage("task edit: nothing to change; see odd help task edit")
+			case c.IsSet("command") && env.Getenv("ODD_RUN") != "":
+				return refuse("not-a-person", "task edit %s: only a person says what odd runs; leave --command out", name)
 			}
 			return runTaskEdit(c.Context, env, name, sets, c.Bool("no-commit"), c.Bool("json"))
 		},

@@ -54,6 +54,10 @@ func asksFor(t board.Task, roles map[string]contract.Role) string {
 	say("artifact", t.Artifact)
 	say("works from", strings.Join(t.Handoffs, ", "))
 	say("reads", strings.Join(t.Inputs, ", "))
+	say("may change", strings.Join(t.Paths, ", "))
+	for _, argv := range t.Commands {
+		say("runs", strings.Join(argv, " "))
+	}
 	if t.Budget > 0 {
 		say("may cost", "$"+t.Budget.String())
 	}

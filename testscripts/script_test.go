@@ -165,7 +165,7 @@ func setup(e *testscript.Env) error {
 		return err
 	}
 	e.Vars = append(e.Vars,
-		"HOME="+home,
+		"HOME="+home, "GOCACHE="+goCache(),
 		"XDG_CONFIG_HOME="+filepath.Join(home, "config"),
 		"GIT_CONFIG_GLOBAL="+config,
 		"GIT_CONFIG_NOSYSTEM=1",
@@ -302,4 +302,17 @@ func state(ts *testscript.TestScript, neg bool, args []string) {
 		fmt.Fprintf(&b, "%s\n%s\n", strings.Join(look, " "), ts.ReadFile("stdout"))
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
+}
+
+// goCache is go's build cache of whoever runs the tests: a home of a script's own
+// has none, and go would compile its library for every script.
+func goCache() string {
+	if dir := os.Getenv("GOCACHE"); dir != "" {
+		return dir
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "go-build")
 }

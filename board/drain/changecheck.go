@@ -29,7 +29,7 @@ func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, er
 	f, failed := ch.report.Failure()
 	switch {
 	case !failed:
-		return pipeline.Out{Next: pipeline.Gate, Note: ch.report.String()}, nil
+		return pipeline.Out{Next: pipeline.Gate, Note: inLine(ch.report)}, nil
 	case f.Sub == pipeline.EnvRule:
 		return ch.stop(pipeline.RuleRefused, 0, "%s", strings.Join(hardOf(ch.report.Findings), "; "))
 	case !f.Retryable():
@@ -59,6 +59,9 @@ func failures(r pipeline.Report) []string {
 	}
 	return out
 }
+
+// inLine is a report on one line.
+func inLine(r pipeline.Report) string { return oneLine(r.String()) }
 
 // unpermitted is what the session's permit and the lease do not let the candidate
 // write.
@@ -204,7 +207,7 @@ func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		}
 		return ch.stop(pipeline.VerifyFailed, 0, "%s", strings.Join(lines, "; "))
 	}
-	return pipeline.Out{Next: pipeline.Waiting, Note: report.String()}, nil
+	return pipeline.Out{Next: pipeline.Waiting, Note: inLine(report)}, nil
 }
 
 // measured is what the same checks say of the base, nil where the project

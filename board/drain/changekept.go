@@ -55,7 +55,7 @@ func (ch *change) keep(ctx context.Context) error {
 // dossier is what was judged, and how.
 func (ch *change) dossier() pipeline.Dossier {
 	return pipeline.Dossier{
-		Op: ch.op.ID, Rationale: ch.candidate.Rationale, Source: ch.candidate.Source, Tier: ch.tier, Findings: ch.verdict.Findings,
+		Op: ch.op.ID, Rationale: ch.candidate.Rationale, Source: ch.candidate.Source, Tier: ch.tier, Because: ch.risk.Reasons(), Findings: ch.verdict.Findings,
 		Checks: ch.report.Checked(pipeline.Validate),
 	}
 }

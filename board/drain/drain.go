@@ -102,6 +102,7 @@ type Outcome struct {
 	Branch   string                   `json:"branch,omitempty"`
 	Proposal repo.OID                 `json:"proposal,omitempty"`
 	Effects  map[reconcile.Effect]int `json:"effects,omitempty"`
+	Files    int                      `json:"files,omitempty"` // of a proposed change, besides the atoms
 	Cost     budget.MicroUSD          `json:"cost_micro_usd"`
 	Trace    string                   `json:"trace"`
 	Session  *Spoken                  `json:"session,omitempty"` // under a contract other than general's

@@ -70,7 +70,7 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 		}
 		if why := d.lapsed(c, d.at); why != "" && w.lands() {
 			w.void(why)
-			out.State, out.Reason, out.Effects = board.Blocked, why, nil
+			out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
 			return d.retold(c, w, &out, art, kept)
 		}
 		return d.result(c, w, out, refs)
@@ -153,6 +153,9 @@ func (d *drain) proposed(ctx context.Context, c *claim, w *work, out *Outcome) (
 	}
 	if w.verdict == board.ToReview {
 		out.State, out.Branch, out.Proposal = board.Review, strings.TrimPrefix(u.Name, "refs/heads/"), u.New
+		if w.change != nil {
+			out.Files = len(w.change.candidate.Files)
+		}
 	}
 	return []repo.RefUpdate{u}, nil
 }
@@ -285,7 +288,7 @@ func (d *drain) lost(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate, 
 // retold is a result whose proposal is not published after all: the ledger
 // begins again where it was before the session.
 func (d *drain) retold(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate, kept map[string][]byte) (landing, error) {
-	out.Branch, out.Proposal = "", ""
+	out.Branch, out.Proposal, out.Files = "", "", 0
 	d.restore(maps.Clone(kept))
 	if ch := w.change; ch != nil && ch.sealed != nil {
 		ch.rescind(out.Reason)
@@ -409,6 +412,13 @@ func resultContent(c *claim, w *work, out Outcome) string {
 	parts := []string{fmt.Sprintf("attempt %d as %s", c.task.Attempts, c.task.Role)}
 	for _, e := range slices.Sorted(maps.Keys(out.Effects)) {
 		parts = append(parts, fmt.Sprintf("%d %s", out.Effects[e], e))
+	}
+	switch out.Files {
+	case 0:
+	case 1:
+		parts = append(parts, "1 file changed")
+	default:
+		parts = append(parts, fmt.Sprintf("%d files changed", out.Files))
 	}
 	if out.Branch != "" {
 		parts = append(parts, "waits on "+out.Branch)

@@ -186,6 +186,23 @@ func (v Verdict) Text() string {
 	return v.Meaning + ": " + strings.Join(v.Because, "; ")
 }
 
+// Reasons are the rules that made the tier and those that speak for it, a line
+// each: the code, and what it met.
+func (v Verdict) Reasons() []string {
+	var out []string
+	for _, r := range slices.Concat(v.Ladder, v.Raised) {
+		if !r.Matched && r.Error == "" {
+			continue
+		}
+		met := strings.Join(r.Because, "; ")
+		if r.Error != "" {
+			met = r.Error
+		}
+		out = append(out, strings.TrimSuffix(fmt.Sprintf("%s (%s): %s", r.Code, r.Tier, met), ": "))
+	}
+	return out
+}
+
 // profiled is the profile, or an empty one and what went wrong.
 func profiled(e Evidence, pol Policy) (p Profile, failed []string) {
 	defer func() {

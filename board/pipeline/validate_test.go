@@ -36,7 +36,7 @@ func repository() fstest.MapFS {
 		"a/a.go", "package a\n", "a/a_test.go", "package a\n", "a/testdata/in.txt", "", "a/pages/index.html", "",
 		"b/b.go", "package b\nimport _ \"example.com/m/a\"\n",
 		"c/c.go", "package c\n", "c/c_test.go", "package c_test\nimport _ \"example.com/m/a\"\n",
-		"d/d.go", "package d\n", "README.md", "",
+		"d/d.go", "package d\n", "README.md", "", "e/e_test.go", "package e_test\n",
 		"tool/go.mod", "module example.com/m/tool\n", "tool/t.go", "package main\nimport _ \"example.com/m/d\"\n", "tool/x/x.go", "package x\n",
 		"docs/go.mod", "module example.com/docs\n", "docs/a.md", "",
 		"vendor/v/v.go", "package v\n", ".ci/ci.go", "package ci\n", "test_x.py", "",
@@ -65,6 +65,8 @@ func TestGoChecks(t *testing.T) {
 		noTests bool
 	}{
 		{name: "who imports it, and whose tests do", paths: []string{"a/a.go"}, graph: graph, want: commands(". ./a ./b ./c")},
+		{name: "tests alone, which go build refuses", paths: []string{"e/e_test.go"}, graph: graph, want: []string{"go vet ./e", "go test ./e"}},
+		{name: "tests alone and more", paths: []string{"c/c.go", "e/e_test.go"}, graph: graph, want: []string{"go build -o /dev/null ./c", "go vet ./c ./e", "go test ./c ./e"}},
 		{name: "test data", paths: []string{"a/testdata/in.txt"}, graph: graph, want: commands(". ./a ./b ./c")},
 		{name: "what a package may embed", paths: []string{"a/pages/index.html"}, graph: graph, want: commands(". ./a ./b ./c")},
 		{name: "the top", paths: []string{"main.go"}, graph: graph, want: commands("."), noTests: true},

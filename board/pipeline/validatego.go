@@ -76,16 +76,18 @@ func (s goScope) checks() []Check {
 			continue
 		}
 		name, where := modulePath(s.tree, mod), strings.TrimPrefix(mod, ".")
-		add := func(tests bool, words ...string) {
+		add := func(tests bool, patterns []string, words ...string) {
 			c := Check{Name: strings.Join(words[:2], " "), Argv: append(words, patterns...), Dir: where, Why: why, Tests: tests, Module: name}
 			if where != "" {
 				c.Name += " in " + where
 			}
 			out = append(out, c)
 		}
-		add(false, "go", "build", "-o", "/dev/null")
-		add(false, "go", "vet")
-		add(anyTests(s.tree, mod, patterns), "go", "test")
+		if build := s.built(mod, patterns); len(build) > 0 {
+			add(false, build, "go", "build", "-o", "/dev/null")
+		}
+		add(false, patterns, "go", "vet")
+		add(anyTests(s.tree, mod, patterns), patterns, "go", "test")
 	}
 	return out
 }
@@ -107,6 +109,14 @@ func (s goScope) patterns(mod string) ([]string, string) {
 		return all, "all packages: the change can turn most of them"
 	}
 	return out, "the packages that the change touches, and those that import them"
+}
+
+// built are the patterns without the packages that are tests alone: go build
+// refuses one of those by name.
+func (s goScope) built(mod string, patterns []string) []string {
+	return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
+		return p != "./..." && !folderHas(s.tree, path.Join(mod, p), func(name string) bool { return strings.HasSuffix(name, ".go") && !isGoTest(name) })
+	})
 }
 
 // within is a folder as seen from its module, "." for the module's own.

@@ -19,6 +19,16 @@ import (
 // TestMain gives every test, and every git it starts, a home of its own.
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
+		// What a test starts to kill has that test's home, and could not remove its own.
+		if parent := os.Getenv("ODD_TEST_SCRATCH"); parent != "" {
+			return scratchInChild(os.Getenv("ODD_TEST_MOVE"), parent, os.Getenv("ODD_TEST_BASE"))
+		}
+		if os.Getenv("ODD_TEST_APPLY") != "" {
+			return applyInChild(os.Getenv("ODD_TEST_MOVE"))
+		}
+		if dir := os.Getenv("ODD_TEST_MOVE"); dir != "" {
+			return moveInChild(dir)
+		}
 		home, err := os.MkdirTemp("", "odd-repo-home")
 		if err != nil {
 			panic(err)
@@ -36,15 +46,6 @@ func TestMain(m *testing.M) {
 		conf := "[user]\n\tname = Ann\n\temail = ann@example.org\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n"
 		if err := os.WriteFile(filepath.Join(home, "gitconfig"), []byte(conf), 0o644); err != nil {
 			panic(err)
-		}
-		if parent := os.Getenv("ODD_TEST_SCRATCH"); parent != "" {
-			return scratchInChild(os.Getenv("ODD_TEST_MOVE"), parent, os.Getenv("ODD_TEST_BASE"))
-		}
-		if os.Getenv("ODD_TEST_APPLY") != "" {
-			return applyInChild(os.Getenv("ODD_TEST_MOVE"))
-		}
-		if dir := os.Getenv("ODD_TEST_MOVE"); dir != "" {
-			return moveInChild(dir)
 		}
 		return m.Run()
 	}())
