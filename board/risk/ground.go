@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -27,12 +28,14 @@ type Ground struct {
 	law   config.Config
 	graph *okf.Graph
 	all   pipeline.Evidence // without files
+
+	accept [][]string // the task's own commands
 }
 
 // Survey reads the ground of a change that t asks for: base is the commit the
 // change is made on, claim the board's with the claim, whose odd.toml is law.
 func Survey(ctx context.Context, r *repo.Repo, base, claim repo.OID, law config.Config, t board.Task) (*Ground, error) {
-	g := &Ground{r: r, base: base, law: law}
+	g := &Ground{r: r, base: base, law: law, accept: t.Commands}
 	files, err := r.Tree(claim)
 	if err != nil {
 		return nil, err
@@ -76,15 +79,37 @@ func (g *Ground) Gate(files []pipeline.Edit) (irongate.Verdict, error) {
 }
 
 func (g *Ground) gate(files []pipeline.Edit, beside []irongate.File) irongate.Verdict {
-	p := gatePolicy(g.all.GoMod, g.all.Scope, g.law)
+	p := gatePolicy(g.all.GoMod, g.all.Scope, g.accept, g.law)
 	p.Beside = beside
 	return irongate.Judge(pipeline.Candidate{Files: files}.Gate(), p)
 }
 
 // gatePolicy is what a task with this scope and odd.toml ask of a change besides
-// the gate's own rules.
-func gatePolicy(mod []byte, scope []string, law config.Config) irongate.Policy {
-	return irongate.Policy{Paths: scope, Protect: slices.Concat(irongate.GatePackages(mod), law.Pipeline.Protected)}
+// the gate's own rules. The programs of the repository that are to judge a change
+// are protected from it.
+func gatePolicy(mod []byte, scope []string, accept [][]string, law config.Config) irongate.Policy {
+	judges := programs(slices.Concat(law.Pipeline.Validate, law.Pipeline.Verify, accept))
+	return irongate.Policy{Paths: scope, Protect: slices.Concat(irongate.GatePackages(mod), law.Pipeline.Protected, judges)}
+}
+
+// programs are the files that commands run: a first word with a slash, or the
+// script that a shell or an interpreter is given first.
+func programs(commands [][]string) []string {
+	var out []string
+	for _, argv := range commands {
+		if len(argv) == 0 {
+			continue
+		}
+		p := argv[0]
+		if len(argv) > 1 && slices.Contains([]string{"sh", "bash", "dash", "zsh", "python", "python3", "node", "ruby", "perl"}, p) {
+			p = "./" + argv[1]
+		}
+		if name := path.Clean(p); strings.Contains(p, "/") && !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "-") {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // GatePolicy is what the iron gate holds a change of files to that a task asks
@@ -94,7 +119,7 @@ func GatePolicy(r *repo.Repo, base repo.OID, t board.Task, law config.Config) ir
 	if err != nil {
 		mod = nil // one that is no file protects what is protected without one
 	}
-	return gatePolicy(mod, t.Paths, law)
+	return gatePolicy(mod, t.Paths, t.Commands, law)
 }
 
 // Rules is the hash of all that a change of the task on base is judged by; an
