@@ -317,3 +317,29 @@ func TestParsePayloads(t *testing.T) {
 		t.Errorf("not closed: %v", bad)
 	}
 }
+
+// A change and the blocks that lead to one are kept as they stand, each once.
+func TestParseChangeAndItsSteps(t *testing.T) {
+	t.Parallel()
+	block := func(word, text string) string { return fence3 + word + "\n" + text + fence3 + "\n" }
+	e, bad := Parse([]byte(block("expansion", "{\"e\": 1}\n") + block("plan", "not JSON\n") + block("change", "{\"c\": 1}\n") + done))
+	if len(bad) > 0 {
+		t.Fatal(bad)
+	}
+	want := []Change{{[]byte("{\"e\": 1}\n"), 1}, {[]byte("not JSON\n"), 4}, {[]byte("{\"c\": 1}\n"), 7}}
+	if d := cmp.Diff(want, []Change{*e.Expansion, *e.Plan, *e.Change}); d != "" {
+		t.Error(d)
+	}
+	for _, word := range []string{"expansion", "plan", "change"} {
+		if _, bad := Parse([]byte(block(word, "1\n") + block(word, "2\n") + done)); len(bad) != 1 || bad[0].Line != 4 || !strings.Contains(bad[0].Message, "stands twice, first on line 1") {
+			t.Errorf("two of %s: %v", word, bad)
+		}
+		if _, bad := Parse([]byte(done + fence3 + word + "\nopen\n")); len(bad) != 1 || !strings.Contains(bad[0].Message, "is not closed") {
+			t.Errorf("an open %s: %v", word, bad)
+		}
+	}
+	failed := judge(t.Context(), Emission{Outcome: Refused, Change: e.Change, Plan: e.Plan, Expansion: e.Expansion}, Request{})
+	if failed.Change != nil || failed.Plan != nil || failed.Expansion != nil {
+		t.Error("a session that refused keeps its change")
+	}
+}
