@@ -66,7 +66,7 @@ func TestScratchIsTheBase(t *testing.T) {
 	for name, init := range map[string][]string{"sha1": nil, "sha256": {"--object-format=sha256"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, base := freshAs(t, init, "a.txt", "one\r\ntwo\n$Id$\n", ".gitattributes", "* text=auto ident\n*.bin filter=evil\n", "x.bin", "\x00\r\n", "d/run", "#!/bin/sh\n")
+			r, _ := freshAs(t, init, "a.txt", "one\r\ntwo\n$Id$\n", ".gitattributes", "* text=auto ident\n*.bin filter=evil\n", "x.bin", "\x00\r\n", "d/run", "#!/bin/sh\n")
 			git(t, r.Root(), "config", "core.autocrlf", "true")
 			git(t, r.Root(), "config", "filter.evil.smudge", "touch /tmp/smudged; cat")
 			if err := os.Chmod(r.Root()+"/d/run", 0o755); err != nil {
@@ -74,7 +74,7 @@ func TestScratchIsTheBase(t *testing.T) {
 			}
 			git(t, r.Root(), "add", "-A")
 			git(t, r.Root(), "commit", "-qm", "run")
-			base = OID(git(t, r.Root(), "rev-parse", "HEAD"))
+			base := OID(git(t, r.Root(), "rev-parse", "HEAD"))
 			s := scratch(t, r, base)
 			eq(t, "nothing done", told(must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))), []string{})
 			eq(t, "status", git(t, s.Tree(), "status", "--porcelain"), "")
@@ -100,12 +100,12 @@ func TestScratchIsTheBase(t *testing.T) {
 
 func TestScratchEdits(t *testing.T) {
 	t.Parallel()
-	r, base := fresh(t, "a.txt", "one\n", "gone.txt", "x\n", "dir/b.txt", "b\n", "becomes", "a file\n", "tool", "#!\n", "empty", "",
+	r, _ := fresh(t, "a.txt", "one\n", "gone.txt", "x\n", "dir/b.txt", "b\n", "becomes", "a file\n", "tool", "#!\n", "empty", "",
 		".gitignore", "build/\n*.log\n", ":odd", "x")
 	write(t, r.Root(), "kept.log", "tracked though ignored\n")
 	git(t, r.Root(), "add", "-f", "kept.log")
 	git(t, r.Root(), "commit", "-qm", "a log")
-	base = OID(git(t, r.Root(), "rev-parse", "HEAD"))
+	base := OID(git(t, r.Root(), "rev-parse", "HEAD"))
 	s := scratch(t, r, base)
 	sh(t, s, `echo two >> a.txt; rm gone.txt; rm -r dir; echo now a file > dir; rm becomes; mkdir -p becomes/deep; echo in > becomes/deep/f
 chmod +x tool; echo more >> kept.log; echo log > new.log; mkdir build; echo o > build/o; ln -s /etc/passwd build/link; mkfifo build/pipe; git init -q build/dep
