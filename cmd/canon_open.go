@@ -10,11 +10,11 @@ import (
 	"github.com/odd-cli/odd/okf/canon"
 )
 
-// openCanon reads the source as canon: every markdown file of the folder, atom or
+// readCanon reads the source as canon: every markdown file of the folder, atom or
 // not. The bundle that it returns has a place and no atoms.
-func (s source) openCanon(ctx context.Context, env Env) (*canon.Library, bundle, error) {
+func (s source) readCanon(ctx context.Context, env Env) (*canon.Library, bundle, error) {
 	if s.rev != "" {
-		return s.openCommittedCanon(ctx, env)
+		return s.committedCanon(ctx, env)
 	}
 	root, prefix, err := bundleDir(env, s.dir)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s source) openCanon(ctx context.Context, env Env) (*canon.Library, bundle,
 	return l, bundle{root: root, prefix: prefix}, err
 }
 
-func (s source) openCommittedCanon(ctx context.Context, env Env) (*canon.Library, bundle, error) {
+func (s source) committedCanon(ctx context.Context, env Env) (*canon.Library, bundle, error) {
 	r, _, files, err := s.commit(ctx, env)
 	if err != nil {
 		return nil, bundle{}, err

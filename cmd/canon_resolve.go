@@ -31,7 +31,7 @@ func canonResolve(env Env) *cli.Command {
 }
 
 func runCanonResolve(ctx context.Context, env Env, ref string, o canonOptions) error {
-	l, _, err := o.src.openCanon(ctx, env)
+	l, _, err := o.src.readCanon(ctx, env)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 func runCheckCanon(ctx context.Context, env Env, o checkOptions) error {
-	l, b, err := o.src.openCanon(ctx, env)
+	l, b, err := o.src.readCanon(ctx, env)
 	if err != nil {
 		return err
 	}
