@@ -17,7 +17,7 @@ import (
 )
 
 // row is one attack, or one honest change, of testdata/attack. It is a change of
-// files, a command line, or an operation's cost.
+// files or a command line.
 //
 //   - block: a hard finding, with these codes among all.
 //   - pass: no hard finding, and these soft codes exactly.
@@ -39,8 +39,6 @@ type row struct {
 	Targets, Paths, Protect []string
 	Beside                  []rowFile
 	Then, Now               map[string]string
-	Spent                   int64
-	Route, Complexity       string
 
 	file string
 }
@@ -91,11 +89,8 @@ func (r row) change() (files []File, p Policy) {
 
 // findings judges a row.
 func (r row) findings() []Finding {
-	switch {
-	case r.Command != "":
+	if r.Command != "" {
 		return Command(strings.Repeat(r.Command, max(r.Repeat, 1)), CommandPolicy{}).Findings
-	case r.Spent != 0:
-		return Cost(r.Spent, r.Route, r.Complexity)
 	}
 	files, p := r.change()
 	return Judge(files, p).Findings

@@ -84,17 +84,6 @@ func FuzzSteps(f *testing.F) {
 	})
 }
 
-// FuzzCost holds that a ceiling lies within its bounds and is kept.
-func FuzzCost(f *testing.F) {
-	f.Add(int64(1), "standard", "simple")
-	f.Fuzz(func(t *testing.T, spent int64, route, complexity string) {
-		most := Ceiling(route, complexity)
-		if most < costFloor || most > costCeiling || (len(Cost(spent, route, complexity)) == 0) != (spent >= 0 && spent <= most) {
-			t.Fatal(most)
-		}
-	})
-}
-
 // bulk is an honest change of so many bytes, half of it Go and half text.
 func bulk(size int) []File {
 	var code, was, text strings.Builder

@@ -85,27 +85,6 @@ func TestRulesAreWhole(t *testing.T) {
 	}
 }
 
-func TestCeiling(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		route, complexity string
-		want              int64
-	}{
-		{"immediate", "trivial", 750_000}, {"immediate", "complex", 4_500_000}, {"immediate", "architectural", 5_000_000},
-		{"standard", "trivial", 225_000}, {"standard", "simple", 360_000}, {"standard", "light", 450_000}, {"standard", "moderate", 675_000}, {"standard", "heavy", 900_000}, {"standard", "complex", 1_350_000},
-		{"complex", "complex", 3_600_000}, {"complex", "architectural", 5_000_000},
-		{"background", "heavy", 300_000}, {"speculative", "trivial", 50_000}, {"speculative", "simple", 60_000}, {"speculative", "complex", 225_000},
-		{"", "", 50_000}, {"standard", "huge", 225_000},
-	} {
-		if got := Ceiling(c.route, c.complexity); got != c.want {
-			t.Errorf("%s %s: %d, want %d", c.route, c.complexity, got, c.want)
-		}
-		if len(Cost(c.want, c.route, c.complexity)) != 0 || len(Cost(c.want+1, c.route, c.complexity)) != 1 || len(Cost(-1, c.route, c.complexity)) != 1 {
-			t.Errorf("%s %s: the ceiling is not where it is", c.route, c.complexity)
-		}
-	}
-}
-
 func TestJudgeCutsShort(t *testing.T) {
 	t.Parallel()
 	v := Judge([]File{{Path: "a.js", After: []byte(strings.Repeat("// ...\n", 1000))}}, Policy{})

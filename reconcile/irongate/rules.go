@@ -48,7 +48,6 @@ func changeRules() []Rule {
 		{"coverage_outside", Hard, "a file that nobody asked for is in the change", "leave it out, or have a person add it to the task's paths"},
 		{"stale_written", Hard, "a file that the change writes has moved since", "make the change again from the new base"},
 		{"stale_read", Soft, "a file that the change was made from has moved since", "judge the change again on the new base"},
-		{"cost_ceiling", Hard, "an operation would cost more than its kind may", "let a person raise the limit, or make the task smaller"},
 		{"parse_failed", Hard, "a file of a known language does not parse", "write the whole file so that it parses"},
 		{"parse_failed_before", Soft, "a file did not parse before the change either, and is judged by its text", "repair the file first, in a change of its own"},
 		{"placeholder_text", Hard, "words stand where content should", "write out the whole content"},
@@ -103,8 +102,6 @@ func measures() map[string]int64 {
 		"size_files": int64(l.Files), "size_file": int64(l.FileBytes), "size_total": int64(l.TotalBytes), "size_line": int64(l.LineBytes),
 		"truncated_from_bytes": truncatedFrom, "truncated_percent": truncatedPercent,
 		"deletion_percent": deletionPercent, "deletion_lines": deletionLines, "collapsed_statements": collapsedFrom,
-		"cost_base": costBase, "cost_room": costRoom, "cost_floor": costFloor, "cost_ceiling": costCeiling,
-		"cost_architectural": complexityFactors()["architectural"], "cost_moderate": complexityFactors()["moderate"],
 		"path_bytes": maxPath, "name_bytes": maxName, "command_depth": maxNesting, "command_bytes": maxCommand,
 	}
 }
