@@ -69,6 +69,21 @@ type line struct {
 	before []ledger.Record // the sessions its task has in the file before it
 }
 
+// lineByLine has every ledger line of the act looked at; what look says of one
+// is a finding there.
+func (j *judge) lineByLine(look func(line) (why string, err error)) error {
+	for _, l := range j.lines {
+		why, err := look(l)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			j.find(l.path, l.n, "%s", why)
+		}
+	}
+	return nil
+}
+
 // open is a claim that no outcome has closed yet.
 type open struct {
 	ledger.Record

@@ -23,23 +23,16 @@ const grace = 5 * time.Second
 // leased judges the claims and the results of an act by the lease they name, as
 // it stood before the act.
 func (j *judge) leased() error {
-	for _, l := range j.lines {
-		why, err := "", error(nil)
+	return j.lineByLine(func(l line) (string, error) {
 		switch l.record.Kind {
 		case ledger.Claim:
 			j.checked++
-			why, err = j.claimedUnder(l.record)
+			return j.claimedUnder(l.record)
 		case ledger.Outcome:
-			why, err = j.outlived(l)
+			return j.outlived(l)
 		}
-		if err != nil {
-			return err
-		}
-		if why != "" {
-			j.find(l.path, l.n, "%s", why)
-		}
-	}
-	return nil
+		return "", nil
+	})
 }
 
 // claimedUnder says what is wrong with the lease that a claim was made under.

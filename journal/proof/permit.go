@@ -25,28 +25,20 @@ func permitted(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
 	}
-	for _, l := range j.lines {
-		var why string
-		var err error
+	return j.lineByLine(func(l line) (string, error) {
 		switch l.record.Kind {
 		case ledger.Session:
-			why, err = j.worked(l)
+			j.checked++
+			return j.worked(l)
 		case ledger.Anchor:
-			why, err = j.released(l)
+			j.checked++
+			return j.released(l)
 		case ledger.Outcome:
-			why, err = j.underPermit(l)
-		default:
-			continue
+			j.checked++
+			return j.underPermit(l)
 		}
-		j.checked++
-		if err != nil {
-			return err
-		}
-		if why != "" {
-			j.find(l.path, l.n, "%s", why)
-		}
-	}
-	return nil
+		return "", nil
+	})
 }
 
 // permit is what an anchor's record says.

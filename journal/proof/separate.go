@@ -15,26 +15,17 @@ func separate(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
 	}
-	for _, l := range j.lines {
-		var why string
-		var err error
+	return j.lineByLine(func(l line) (string, error) {
 		switch l.record.Kind {
 		case ledger.Session:
-			why, err = j.contracted(l)
+			j.checked++
+			return j.contracted(l)
 		case ledger.Outcome:
-			why, err = j.changedBy(l)
-		default:
-			continue
+			j.checked++
+			return j.changedBy(l)
 		}
-		j.checked++
-		if err != nil {
-			return err
-		}
-		if why != "" {
-			j.find(l.path, l.n, "%s", why)
-		}
-	}
-	return nil
+		return "", nil
+	})
 }
 
 // contracted says what is wrong with the contract of one session.

@@ -20,21 +20,18 @@ func passed(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
 	}
-	for _, l := range j.lines {
-		why, err := "", error(nil)
+	err := j.lineByLine(func(l line) (string, error) {
 		switch l.record.Kind {
 		case ledger.Session:
 			j.checked++
-			why, err = j.received(boundBy(l.record))
+			return j.received(boundBy(l.record))
 		case ledger.Claim, ledger.Outcome, ledger.Abandoned:
-			why, err = j.journaled(l)
+			return j.journaled(l)
 		}
-		if err != nil {
-			return err
-		}
-		if why != "" {
-			j.find(l.path, l.n, "%s", why)
-		}
+		return "", nil
+	})
+	if err != nil {
+		return err
 	}
 	switch j.kind {
 	case boardCommit:
