@@ -138,13 +138,3 @@ func older(a, b string) int {
 	}
 	return strings.Compare(a, b)
 }
-
-// Select is the first of Order(eligible).
-func Select(ts []Task, now time.Time) (Task, bool) {
-	all := ByID(ts)
-	ready := slices.DeleteFunc(slices.Clone(ts), func(t Task) bool { return Eligible(t, all, now) != "" })
-	if len(ready) == 0 {
-		return Task{}, false
-	}
-	return Order(ready, all)[0], true
-}

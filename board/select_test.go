@@ -111,19 +111,6 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-func TestSelect(t *testing.T) {
-	t.Parallel()
-	urgent := in(Blocked, ready("urgent"))
-	urgent.Priority = "p0"
-	got, ok := Select([]Task{ready("b"), urgent, ready("a")}, nine)
-	if !ok || got.ID != "a" {
-		t.Errorf("got %s, %v, want a", got.ID, ok)
-	}
-	if got, ok := Select([]Task{urgent}, nine); ok {
-		t.Errorf("got %s from a board without ready tasks", got.ID)
-	}
-}
-
 // The order does not depend on the order tasks come in.
 func TestOrderIsTotal(t *testing.T) {
 	t.Parallel()

@@ -187,16 +187,6 @@ func TestDerivedIDs(t *testing.T) {
 	}
 }
 
-func TestByAgent(t *testing.T) {
-	t.Parallel()
-	for _, src := range append(Sources(), "", "x") {
-		p, err := ByAgent(Proposal{Source: src})
-		if mine := src == "" || src == TaskAgent; mine != (err == nil) || mine && p.Source != TaskAgent {
-			t.Errorf("%q: %v, %v", src, p.Source, err)
-		}
-	}
-}
-
 func TestAppendDisposition(t *testing.T) {
 	t.Parallel()
 	file := propose(t, proposal("P-1", "a"), proposal("P-2", "b"))

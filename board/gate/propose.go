@@ -14,16 +14,6 @@ import (
 // MaxPerDrain is how many proposals one drain may append.
 const MaxPerDrain = 10
 
-// ByAgent is what an agent proposes, as a proposal of source task_agent. An agent
-// that names another source is refused: nobody speaks for the sensors or a person.
-func ByAgent(p Proposal) (Proposal, error) {
-	if p.Source != "" && p.Source != TaskAgent {
-		return p, fmt.Errorf("source %q is not an agent's to use; leave it out or say %s", p.Source, TaskAgent)
-	}
-	p.Source = TaskAgent
-	return p, nil
-}
-
 // AppendProposal returns the writer's file with p as its last line, and false
 // where an open proposal of the same key exists, in b or in the file. Control
 // characters are taken out of the reason; one over 500 bytes is cut at a

@@ -32,18 +32,6 @@ type Altered struct {
 	From string // of a rename the old one
 }
 
-// FactsIn is Facts of the repository that dir is in; outside of any they are not OK, and that is no error.
-func FactsIn(ctx context.Context, dir string, leave ...string) (Facts, error) {
-	r, err := Open(dir)
-	if errors.Is(err, ErrNotRepo) {
-		return Facts{}, nil
-	}
-	if err != nil {
-		return Facts{}, err
-	}
-	return r.Facts(ctx, leave...)
-}
-
 // Facts asks git once. Directories and files named in leave (repository-relative) are left out. What the person's
 // configuration says of renames, untracked files and monitors does not change the answer, no lock is taken, and no
 // program that a repository or one of its submodules names as its monitor runs.
