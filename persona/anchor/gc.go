@@ -183,6 +183,21 @@ const keepPast = 30 * 24 * time.Hour
 // sweepPast removes records of released sessions that are older than maxAge, of
 // which nothing else is left: while a directory is, the record is what locks it.
 func (d Desk) sweepPast(maxAge time.Duration) ([]Swept, error) {
+	return d.look(archive, func(state *dir, name, at string) Swept {
+		s := Swept{Token: strings.TrimSuffix(name, ".json"), State: "archived"}
+		var err error
+		if _, bad := TokenProblem(s.Token); bad || s.Token == name {
+			s.Problem = &Problem{Code: Damaged, At: at, Text: "this is not the record of a session, and is left"}
+		} else if s.Why, err = d.sweepRecord(state, s.Token, maxAge); err != nil {
+			s.Problem = &Problem{Code: Unswept, At: at, Text: err.Error(), Want: "a person who looks at it"}
+		}
+		return s
+	})
+}
+
+// look has every entry of a place looked at, and returns those that were removed
+// or have a problem. Without a state directory there are none.
+func (d Desk) look(place string, one func(state *dir, name, at string) Swept) ([]Swept, error) {
 	state, err := d.Store.open(false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -191,20 +206,13 @@ func (d Desk) sweepPast(maxAge time.Duration) ([]Swept, error) {
 		return nil, err
 	}
 	defer state.close()
-	names, err := state.in(archive)
+	names, err := state.in(place)
 	if err != nil {
 		return nil, err
 	}
 	var out []Swept
 	for _, name := range names {
-		s := Swept{Token: strings.TrimSuffix(name, ".json"), State: "archived"}
-		at := path.Join(state.path, archive, name)
-		if _, bad := TokenProblem(s.Token); bad || s.Token == name {
-			s.Problem = &Problem{Code: Damaged, At: at, Text: "this is not the record of a session, and is left"}
-		} else if s.Why, err = d.sweepRecord(state, s.Token, maxAge); err != nil {
-			s.Problem = &Problem{Code: Unswept, At: at, Text: err.Error(), Want: "a person who looks at it"}
-		}
-		if s.Why != "" || s.Problem != nil {
+		if s := one(state, name, path.Join(state.path, place, name)); s.Why != "" || s.Problem != nil {
 			out = append(out, s)
 		}
 	}
@@ -265,22 +273,9 @@ func (d Desk) sweepDrafts(maxAge time.Duration) error {
 
 // sweep is GC of one place.
 func (d Desk) sweep(place string, maxAge time.Duration) ([]Swept, error) {
-	state, err := d.Store.open(false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer state.close()
-	names, err := state.in(place)
-	if err != nil {
-		return nil, err
-	}
-	var out []Swept
-	for _, name := range names {
+	return d.look(place, func(state *dir, name, at string) Swept {
 		s := Swept{Token: name, State: place}
-		at := path.Join(state.path, place, name)
+		var err error
 		if _, bad := TokenProblem(name); bad {
 			s.Problem = &Problem{Code: Damaged, At: at, Text: "this is not the name of a session, and is left"}
 		} else if s.Why, err = d.sweepOne(state, place, name, maxAge); err != nil {
@@ -289,11 +284,8 @@ func (d Desk) sweep(place string, maxAge time.Duration) ([]Swept, error) {
 				s.Problem.Code, s.Problem.Want = Locked, "the end of the other's call"
 			}
 		}
-		if s.Why != "" || s.Problem != nil {
-			out = append(out, s)
-		}
-	}
-	return out, nil
+		return s
+	})
 }
 
 // sweepOne removes one session if it is old, and says why.
