@@ -2,12 +2,10 @@ package cmd
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
 )
 
@@ -47,10 +45,11 @@ func runAnchorCodes(env Env, asJSON bool) error {
 func runAnchorExplain(env Env, code string, asJSON bool) error {
 	text, ok := anchor.Explain(anchor.Code(strings.ToUpper(code)))
 	if !ok {
-		near := slices.MinFunc(anchor.Codes(), func(a, b anchor.Code) int {
-			return okf.Distance(code, string(a)) - okf.Distance(code, string(b))
-		})
-		return usage("anchor explain: unknown code %q; did you mean %s?", code, near)
+		var known []string
+		for _, c := range anchor.Codes() {
+			known = append(known, string(c))
+		}
+		return unknownCode("anchor explain", code, known)
 	}
 	if asJSON {
 		return printJSON(env, map[string]string{"code": strings.ToUpper(code), "text": text})

@@ -67,8 +67,8 @@ func opCodes() []opCode {
 // tierMeans says what a tier lets happen.
 func tierMeans(tier string) string {
 	return map[string]string{
-		"SAFE_AUTO":         "nothing speaks against it; it waits for a person, unless odd.toml says auto_apply",
-		"NOTIFY_APPLY":      "a person is shown it first; with auto_apply it lands after a preview on a terminal that nobody cancels",
+		"SAFE_AUTO":         "nothing speaks against it; it waits for a person, as every change does",
+		"NOTIFY_APPLY":      "there is something to look at; it waits for a person, as every change does",
 		"APPROVAL_REQUIRED": "it waits until a person approves it, whatever odd.toml says",
 		"BLOCKED":           "no machine may make this change; a person makes it by hand, or files a task whose paths name it",
 	}[tier]
@@ -85,14 +85,26 @@ func runOpCodes(env Env, asJSON bool) error {
 	return printRows(env, rows)
 }
 
+// unknownCode is a usage error that names the nearest code there is, or where all
+// of them are listed.
+func unknownCode(verb, code string, known []string) error {
+	away := func(c string) int { return okf.Distance(strings.ToLower(code), strings.ToLower(c)) }
+	near := slices.MinFunc(known, func(a, b string) int { return away(a) - away(b) })
+	if away(near) < okf.Far {
+		return usage("%s: unknown code %q; did you mean %s?", verb, code, near)
+	}
+	return usage("%s: unknown code %q; odd %s without one lists them", verb, code, verb)
+}
+
 func runOpExplain(env Env, code string, asJSON bool) error {
 	all := opCodes()
 	found := slices.DeleteFunc(slices.Clone(all), func(c opCode) bool { return !strings.EqualFold(c.Code, code) })
 	if len(found) == 0 {
-		near := slices.MinFunc(all, func(a, b opCode) int {
-			return okf.Distance(strings.ToLower(code), strings.ToLower(a.Code)) - okf.Distance(strings.ToLower(code), strings.ToLower(b.Code))
-		})
-		return usage("op explain: unknown code %q; did you mean %s?", code, near.Code)
+		var known []string
+		for _, c := range all {
+			known = append(known, c.Code)
+		}
+		return unknownCode("op explain", code, known)
 	}
 	if asJSON {
 		return printJSON(env, found)

@@ -65,7 +65,7 @@ var ladder = []rule{
 	{"core_path_modification", NotifyApply, "it changes a file of what [pipeline] core names", toNotice,
 		func(a asked) ([]string, error) { return a.Core, nil }},
 
-	{"all_checks_passed", SafeAuto, "no rule has anything against it", "nothing stands in its way; a person still reviews it unless [pipeline] auto_apply is on",
+	{"all_checks_passed", SafeAuto, "no rule has anything against it", "nothing stands in its way; a person reviews it",
 		func(asked) ([]string, error) { return plainly(), nil }},
 }
 
