@@ -170,7 +170,7 @@ func TestTheLeaseDiesMidTask(t *testing.T) {
 				w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
 					c.change(w)
 					if turns == 2 {
-						if e, ok := r.BeginTurn(ctx); !ok {
+						if e, ok := r.BeginTurn(ctx, session.Usage{}); !ok {
 							return e, nil
 						}
 						t.Error("another turn was allowed")
@@ -201,7 +201,7 @@ func TestTheLastTaskOfALease(t *testing.T) {
 		if r.Task == "b" && r.MaxCost != 70_000 {
 			t.Errorf("the second session may cost %d, and 70000 are left", r.MaxCost)
 		}
-		if e, ok := r.BeginTurn(ctx); !ok {
+		if e, ok := r.BeginTurn(ctx, session.Usage{}); !ok {
 			return e, nil
 		}
 		e := says(term("tide"))
@@ -380,7 +380,7 @@ func TestAnEmergencyGateStopsARunningDrain(t *testing.T) {
 			"knowledge/pause.toml": board.PauseFile("emergency", "human:ann@example.org", w.now),
 			"knowledge/tasks/a.md": []byte(strings.Replace(held, "state: in_progress", "state: blocked", 1)),
 		}, "gate: emergency")
-		said = r.Turn()
+		said = r.Turn(session.Usage{})
 		return says(term("tide")), nil
 	}
 	r := w.must()

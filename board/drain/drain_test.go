@@ -53,7 +53,7 @@ type world struct {
 
 // Run is the substrate of every world.
 func (w *world) Run(ctx context.Context, r session.Request) (session.Emission, error) {
-	if e, ok := r.BeginTurn(ctx); !ok {
+	if e, ok := r.BeginTurn(ctx, session.Usage{}); !ok {
 		return e, nil
 	}
 	return w.answer(ctx, r)
@@ -324,7 +324,7 @@ func TestTheBoardMovesOn(t *testing.T) {
 			return says(term("x")), nil
 		}
 		w.commit(repo.Changes{"knowledge/pause.toml": board.PauseFile("enough", "human:ann@example.org", w.now)}, "pause")
-		if e, ok := r.BeginTurn(ctx); !ok {
+		if e, ok := r.BeginTurn(ctx, session.Usage{}); !ok {
 			return e, nil
 		}
 		return says(term("y")), nil
@@ -344,7 +344,7 @@ func TestTheLeaseExpiresMidSession(t *testing.T) {
 	w := newWorld(t, paid, "a")
 	w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
 		w.now = w.now.Add(time.Hour)
-		if e, ok := r.BeginTurn(ctx); !ok {
+		if e, ok := r.BeginTurn(ctx, session.Usage{}); !ok {
 			return e, nil
 		}
 		return says(term("x")), nil

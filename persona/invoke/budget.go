@@ -19,12 +19,12 @@ func (b *budget) bound(q *session.Request) {
 		q.MaxCost = b.cost - b.usage.Cost
 	}
 	ask := q.Turn
-	q.Turn = func() error {
+	q.Turn = func(spent session.Usage) error {
 		b.begun++
 		if ask == nil {
 			return nil
 		}
-		return ask()
+		return ask(b.usage.Plus(spent))
 	}
 }
 
@@ -34,12 +34,7 @@ func (b *budget) used() int { return max(b.begun, b.usage.Turns) }
 
 // spend adds a try's usage. One unknown cost makes the sum unknown.
 func (b *budget) spend(u session.Usage) {
-	b.usage.Turns += u.Turns
-	b.usage.Cost += u.Cost
-	b.usage.CostKnown = b.usage.CostKnown && u.CostKnown
-	if u.Model != "" {
-		b.usage.Model = u.Model
-	}
+	b.usage = b.usage.Plus(u)
 }
 
 // exhausted says why there may be no further try, "" while there may. A cost

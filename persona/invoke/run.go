@@ -64,7 +64,7 @@ func Run(ctx context.Context, s Session) (Result, error) {
 		defer cancel()
 	}
 	r := &run{Session: s, brief: s.Brief, budget: budget{turns: s.Request.MaxTurns, cost: s.Request.MaxCost}}
-	r.budget.usage.CostKnown = true
+	r.budget.usage.CostKnown, r.seen = true, true
 	if r.Tries == 0 {
 		r.Tries = 2
 	}
@@ -88,6 +88,7 @@ func Run(ctx context.Context, s Session) (Result, error) {
 		}
 		end.Usage, end.Proposals = r.budget.usage, r.proposed
 		end.Raw, end.Transcript = e.Raw, r.transcript(e)
+		end.Thread, end.Seen, end.Calls = e.Thread, r.seen, r.calls
 		return Result{Emission: end, Verdict: r.verdict, Briefs: r.briefs}, nil
 	}
 }
@@ -130,6 +131,8 @@ type run struct {
 	proposed []session.Proposal
 	earlier  [][]byte // Raw and transcript of every try but the last
 	last     session.Emission
+	seen     bool           // every try was
+	calls    []session.Call // of all tries
 	dialogue strings.Builder
 	rounds   int
 	bound    bool // by Prove
@@ -172,10 +175,11 @@ func (r *run) try(ctx context.Context) (session.Emission, error) {
 	r.briefs = append(r.briefs, r.brief)
 	q := r.Request
 	q.Brief, q.Try = r.brief.Text, r.Request.Try+len(r.briefs)
+	q.Thread, q.Contract = or(r.last.Thread, q.Thread), r.Contract
 	r.budget.bound(&q)
 	e, err := session.Run(ctx, r.Substrate, q)
 	r.budget.spend(e.Usage)
-	r.last = e
+	r.last, r.seen, r.calls = e, r.seen && e.Seen, append(r.calls, e.Calls...)
 	for _, p := range e.Proposals { // whatever becomes of the rest
 		if !slices.Contains(r.proposed, p) {
 			r.proposed = append(r.proposed, p)

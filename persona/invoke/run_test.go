@@ -26,7 +26,7 @@ type script struct {
 
 func (s *script) Run(ctx context.Context, r session.Request) (session.Emission, error) {
 	s.got = append(s.got, r)
-	if e, ok := r.BeginTurn(ctx); !ok {
+	if e, ok := r.BeginTurn(ctx, session.Usage{}); !ok {
 		return e, nil
 	}
 	if len(s.got) > len(s.says) {
@@ -157,7 +157,7 @@ func TestOneBudget(t *testing.T) {
 	s := &script{says: []string{long, long, long}, cost: 4}
 	in := start(c, s)
 	asked := 0
-	in.Request.MaxTurns, in.Request.MaxCost, in.Request.Turn = 9, 100, func() error { asked++; return nil }
+	in.Request.MaxTurns, in.Request.MaxCost, in.Request.Turn = 9, 100, func(session.Usage) error { asked++; return nil }
 	if _, err := Run(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func (e Emission) fail(name, detail string) Emission {
 		name, detail = e.Failure, e.Detail
 	}
 	return Emission{Payloads: e.Payloads, Proposals: e.Proposals, Usage: e.Usage, Raw: e.Raw, Transcript: e.Transcript,
-		Outcome: Failed, Failure: name, Detail: detail}
+		Thread: e.Thread, Seen: e.Seen, Calls: e.Calls, Outcome: Failed, Failure: name, Class: e.Class, Detail: detail}
 }
 
 // Fail is an emission that failed under one of the names above.
@@ -68,35 +68,52 @@ func Interruption(ctx context.Context) string {
 	return Cancelled
 }
 
-// BeginTurn asks leave for one more turn. ok false means the session is over
-// and e says why.
-func (r Request) BeginTurn(ctx context.Context) (e Emission, ok bool) {
+// BeginTurn asks leave for one more turn of a session that cost spent so far. ok
+// false means the session is over and e says why.
+func (r Request) BeginTurn(ctx context.Context, spent Usage) (e Emission, ok bool) {
 	if why := Interruption(ctx); why != "" {
 		return Fail(why, ""), false
 	}
 	if r.Turn == nil {
 		return Emission{}, true
 	}
-	if err := r.Turn(); err != nil {
+	err := r.Turn(spent)
+	var over *overBudget
+	switch {
+	case errors.As(err, &over):
+		return Fail(OverBudget, err.Error()), false
+	case err != nil:
 		return Fail(TurnRefused, err.Error()), false
 	}
 	return Emission{}, true
 }
 
-// boundTurns counts turns against MaxTurns before it asks the caller's Turn.
-func boundTurns(ctx context.Context, r Request) func() error {
+// overBudget refuses a turn for money.
+type overBudget struct{ spent, most int64 }
+
+// Error implements error.
+func (o *overBudget) Error() string {
+	return fmt.Sprintf("$%d.%06d is spent of at most $%d.%06d; raise max_usd or the task's budget_usd, or split the task", o.spent/1e6, o.spent%1e6, o.most/1e6, o.most%1e6)
+}
+
+// boundTurns counts turns against MaxTurns and what they cost against MaxCost
+// before it asks the caller's Turn. The first turn is free to begin.
+func boundTurns(ctx context.Context, r Request) func(Usage) error {
 	n := 0
-	return func() error {
+	return func(spent Usage) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if n++; r.MaxTurns > 0 && n > r.MaxTurns {
 			return fmt.Errorf("turn %d: at most %d turns; raise max_turns or split the task", n, r.MaxTurns)
 		}
+		if r.MaxCost > 0 && spent.Cost >= r.MaxCost {
+			return &overBudget{spent.Cost, r.MaxCost}
+		}
 		if r.Turn == nil {
 			return nil
 		}
-		return r.Turn()
+		return r.Turn(spent)
 	}
 }
 

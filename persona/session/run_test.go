@@ -19,12 +19,26 @@ func (f fake) Run(ctx context.Context, r Request) (Emission, error) { return f(c
 func turns(n int) fake {
 	return func(ctx context.Context, r Request) (Emission, error) {
 		for range n {
-			if e, ok := r.BeginTurn(ctx); !ok {
+			if e, ok := r.BeginTurn(ctx, Usage{}); !ok {
 				return e, nil
 			}
 		}
 		return Emission{Outcome: Completed, Atoms: make([]Atom, 2), Raw: []byte("said")}, nil
 	}
+}
+
+// spends is a session of n turns that cost each.
+func spends(n int, each int64) Substrate {
+	return fake(func(ctx context.Context, r Request) (Emission, error) {
+		var u Usage
+		for range n {
+			if e, ok := r.BeginTurn(ctx, u); !ok {
+				return e, nil
+			}
+			u = u.Plus(Usage{Turns: 1, Cost: each})
+		}
+		return Emission{Outcome: Completed}, nil
+	})
 }
 
 func TestRunLimits(t *testing.T) {
@@ -33,7 +47,7 @@ func TestRunLimits(t *testing.T) {
 		<-ctx.Done()
 		return Emission{Outcome: Completed, Atoms: make([]Atom, 1), Raw: []byte("half"), Usage: Usage{Turns: 1}}, nil
 	})
-	no := func() error { return errors.New("budget: hard stop") }
+	no := func(Usage) error { return errors.New("budget: hard stop") }
 	tests := []struct {
 		name             string
 		s                Substrate
@@ -45,6 +59,8 @@ func TestRunLimits(t *testing.T) {
 		{"no limits", turns(9), Request{}, Completed, "", ""},
 		{"turns", turns(3), Request{MaxTurns: 2}, Failed, TurnRefused, "at most 2 turns"},
 		{"budget", turns(1), Request{Turn: no}, Failed, TurnRefused, "hard stop"},
+		{"money", spends(3, 40), Request{MaxCost: 80}, Failed, OverBudget, "$0.000080 is spent of at most $0.000080"},
+		{"money left", spends(3, 40), Request{MaxCost: 81}, Completed, "", ""},
 		{"atoms", turns(1), Request{MaxAtoms: 1}, Failed, TooMany, "2 atoms, at most 1"},
 		{"time", sleeper, Request{Timeout: time.Millisecond}, Failed, Timeout, ""},
 		{"refused", fake(func(context.Context, Request) (Emission, error) {

@@ -85,6 +85,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
@@ -127,6 +128,8 @@ const (
 	TurnRefused = "turn refused" // Request.Turn said no; Detail has its reason
 	NoInputs    = "no inputs"    // the task names nothing that can be read
 	BadExit     = "exit"         // the program ended with a fault and declared nothing
+	OverBudget  = "over budget"  // the next turn could pass Request.MaxCost
+	Transport   = "transport"    // the agent or its model could not be reached or went on no further; Class says how
 )
 
 // Usage is what a session cost. CostKnown false means: charge the reserved maximum.
@@ -135,7 +138,40 @@ type Usage struct {
 	Cost      int64 // micro-USD
 	CostKnown bool
 	Model     string
+	Tokens    Tokens
 }
+
+// Tokens are the units a model's answers were billed in; all zero where nobody said.
+type Tokens struct{ Input, Output, CacheRead, CacheWrite int64 }
+
+// Plus is the sum of what two parts of a session cost: its model is the later
+// one's, and one unknown cost makes the sum unknown.
+func (u Usage) Plus(v Usage) Usage {
+	u.Turns, u.Cost, u.CostKnown = u.Turns+v.Turns, u.Cost+v.Cost, u.CostKnown && v.CostKnown
+	u.Tokens = Tokens{u.Tokens.Input + v.Tokens.Input, u.Tokens.Output + v.Tokens.Output,
+		u.Tokens.CacheRead + v.Tokens.CacheRead, u.Tokens.CacheWrite + v.Tokens.CacheWrite}
+	if v.Model != "" {
+		u.Model = v.Model
+	}
+	return u
+}
+
+// Class is why a transport failed, for who decides whether another may take over.
+// The content of an answer is never the transport's fault.
+type Class string
+
+// The classes, in the words of the failover table. Content covers whatever an
+// agent said or did not say, and a limit of odd's own.
+const (
+	Content            Class = "content"
+	RateLimited        Class = "rate_limited"
+	TimedOut           Class = "timeout"
+	ServerError        Class = "server_error"
+	ConnectionError    Class = "connection_error"
+	ContextOverflow    Class = "context_overflow"
+	TransientTransport Class = "transient_transport"
+	Permanent          Class = "permanent" // a key that is refused, a model that is not there, a program that cannot start
+)
 
 // Note is one observation in the journal's sense: Type is the DOLCHEO
 // letter and Facet its facet, as "O" and "open".
@@ -175,11 +211,67 @@ type Emission struct {
 	Usage       Usage
 	Outcome     Outcome
 	Failure     string // name of the failure, e.g. "timeout", "malformed", "exit"
+	Class       Class  // of a failure; "" is Content
 	Detail      string
+	Thread      string   // the substrate's own name of this conversation, by which it goes on; "" cannot
+	Seen        bool     // every act of the session went through odd, so that Calls is all it did
+	Calls       []Call   // the acts odd saw, in order
 	Missing     []string // what an insufficient handoff should have held; never empty then
 	Raw         []byte   // what the substrate said, for the run tree (capped, not yet redacted)
 	Transcript  []byte
 }
+
+// Call is one act of a session that odd saw: a tool it called. Key is the
+// SHA-256, in hex, of its arguments as compact JSON with sorted keys.
+type Call struct {
+	Round  int // of the conversation, from 1
+	Tool   string
+	Key    string
+	Path   string // the file it was about, "" for none
+	Status string // CallOK, CallDenied, CallFailed, CallTimeout or CallCancelled
+	Code   string // of a denial or failure, "" else
+	Bytes  int    // of what it answered
+	Millis int64
+}
+
+// How a call ended.
+const (
+	CallOK        = "success"
+	CallDenied    = "policy_denied"
+	CallFailed    = "exec_error"
+	CallTimeout   = "timeout"
+	CallCancelled = "cancelled"
+)
+
+// Act is what an agent asks to do outside its own head.
+type Act struct {
+	Kind ActKind
+	Path string   // Write, Delete: relative to the desk's Tree, with slashes, as asked
+	Argv []string // Execute: the words of the command
+	Host string   // Fetch: the host's name
+	Tool string   // External: mcp_SERVER_TOOL
+}
+
+// ActKind is a kind of act.
+type ActKind string
+
+// The kinds. Reading on the desk is no act: what lies there may be read.
+const (
+	Write    ActKind = "write"
+	Delete   ActKind = "delete"
+	Execute  ActKind = "execute"
+	Fetch    ActKind = "fetch"
+	External ActKind = "external"
+)
+
+// Denied is an act that a rule refused.
+type Denied struct{ Code, Text string }
+
+// Error implements error.
+func (d *Denied) Error() string { return d.Text + " [" + d.Code + "]" }
+
+// Refused is the rule's code.
+func (d *Denied) Refused() string { return d.Code }
 
 // Request is all a substrate gets. A program outside odd gets the brief, the
 // run's and task's ids and the desk, no more; Inputs, Files and Graph are for substrates that
@@ -205,7 +297,11 @@ type Request struct {
 	MaxCost    int64 // micro-USD
 	Timeout    time.Duration
 	MaxAtoms   int
-	Turn       func() error // called before every turn; an error ends the session with outcome failed
+	Contract   contract.Contract                                          // the zero value without one
+	Thread     string                                                     // the conversation to go on with, as its last Emission named it; "" begins one
+	Allow      func(Act) error                                            // asked before every act odd sees; a *Denied says why not. nil allows none
+	Ask        func(ctx context.Context, question string) (string, error) // asks a person; nil: nobody is there, or the contract lets nobody be asked
+	Turn       func(spent Usage) error                                    // called before every turn with what the session cost so far; an error ends it with outcome failed
 	Progress   func(string)
 }
 
@@ -220,10 +316,18 @@ const (
 // base checked out, Home and Temp are empty at first.
 type Desk struct{ Tree, Home, Temp string }
 
+// Permits asks leave for an act. Without anybody to ask it is denied.
+func (r Request) Permits(a Act) error {
+	if r.Allow == nil {
+		return &Denied{Code: "no-permit", Text: string(a.Kind) + ": the session has no permit"}
+	}
+	return r.Allow(a)
+}
+
 // Substrate runs a session. Run returns an error only for a fault of odd's own
 // or of its configuration; a failing agent is an Emission with a Failure. Run
-// obeys ctx at once, calls BeginTurn before every turn, and leaves
-// Usage.CostKnown false unless it was told the cost.
+// obeys ctx at once, calls BeginTurn before every turn with what the session
+// cost so far, and leaves Usage.CostKnown false unless it was told the cost.
 type Substrate interface {
 	Run(ctx context.Context, r Request) (Emission, error)
 }

@@ -71,7 +71,7 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	if len(s.Argv) == 0 {
 		return session.Emission{}, errors.New("substrate exec: no argv; set [substrate.exec] argv in odd.toml")
 	}
-	if e, ok := r.BeginTurn(ctx); !ok {
+	if e, ok := r.BeginTurn(ctx, session.Usage{}); !ok {
 		return e, nil
 	}
 	desk, clear, err := place(ctx, r)

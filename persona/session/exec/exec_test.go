@@ -259,7 +259,7 @@ func TestLeftoversAreKilled(t *testing.T) {
 func TestTurnRefusedStartsNothing(t *testing.T) {
 	t.Parallel()
 	s := Substrate{Argv: []string{"./nowhere"}}
-	e, err := s.Run(t.Context(), session.Request{Turn: func() error { return errors.New("stop") }})
+	e, err := s.Run(t.Context(), session.Request{Turn: func(session.Usage) error { return errors.New("stop") }})
 	if err != nil || e.Failure != session.TurnRefused {
 		t.Errorf("got %q, %v; want %q", e.Failure, err, session.TurnRefused)
 	}

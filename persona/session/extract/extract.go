@@ -80,7 +80,7 @@ type Substrate struct{}
 
 // Run reads r.Inputs from r.Files in one turn, at no cost.
 func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, error) {
-	if e, ok := r.BeginTurn(ctx); !ok {
+	if e, ok := r.BeginTurn(ctx, session.Usage{}); !ok {
 		return e, nil
 	}
 	free := session.Usage{Turns: 1, CostKnown: true, Model: "extract"}

@@ -107,7 +107,7 @@ func TestCancelledAndRefused(t *testing.T) {
 		t.Errorf("got %q, %v", e.Failure, err)
 	}
 	r := request("a.md", "# A\n")
-	r.Turn = func() error { return errors.New("over budget") }
+	r.Turn = func(session.Usage) error { return errors.New("over budget") }
 	if e := drive(t, r); e.Failure != session.TurnRefused {
 		t.Errorf("got %q", e.Failure)
 	}

@@ -73,8 +73,9 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 		return session.Emission{}, fmt.Errorf("substrate replay: %w; name a recording in [substrate.replay] file", err)
 	}
 	e := session.Read(text)
-	for range e.Usage.Turns {
-		if stop, ok := r.BeginTurn(ctx); !ok {
+	for n := range int64(e.Usage.Turns) { // the cost is told as if every turn had had its share
+		spent := session.Usage{Turns: int(n), Cost: e.Usage.Cost / int64(e.Usage.Turns) * n, CostKnown: e.Usage.CostKnown}
+		if stop, ok := r.BeginTurn(ctx, spent); !ok {
 			return stop, nil
 		}
 	}

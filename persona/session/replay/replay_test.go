@@ -24,7 +24,7 @@ func files(text string) fs.FS {
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	r := session.Request{Turn: func() error { asked++; return nil }}
+	r := session.Request{Turn: func(session.Usage) error { asked++; return nil }}
 	e, err := Substrate{files(recording), "sessions/one.md"}.Run(t.Context(), r)
 	if err != nil || e.Outcome != session.Completed || len(e.Atoms) != 1 {
 		t.Fatalf("got %s with %d atoms, %v", e.Outcome, len(e.Atoms), err)
@@ -50,7 +50,7 @@ func TestReplayFailures(t *testing.T) {
 		{"malformed", "```atom\n```\n", session.Request{}, session.Malformed},
 		{"silent", "nothing\n", session.Request{}, session.Silent},
 		{"second turn refused", recording, session.Request{MaxTurns: 1}, session.TurnRefused},
-		{"budget", recording, session.Request{Turn: func() error { return errors.New("stop") }}, session.TurnRefused},
+		{"budget", recording, session.Request{Turn: func(session.Usage) error { return errors.New("stop") }}, session.TurnRefused},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
