@@ -33,7 +33,7 @@ type Pipeline struct {
 	AutoApply      bool           // a change of a tier below APPROVAL_REQUIRED may land by itself; no substrate of today gets one
 	Validate       [][]string     // the commands a candidate must pass in a tree of its own; none: what its language offers
 	Verify         [][]string     // those of the commit that would land; none: Validate's
-	CheckTimeout   time.Duration  // of one of them, default 1m
+	CheckTimeout   time.Duration  // of one of them, default 5m
 	CheckEnv       []string       // names of the environment that they see besides the usual
 }
 
@@ -42,7 +42,7 @@ type Pipeline struct {
 type Quiet struct{ From, To int }
 
 func defaultPipeline() Pipeline {
-	return Pipeline{Zone: time.UTC, Autonomy: "act", MaxFiles: 2, Blast: 5, MachineBlast: 3, TestConfidence: 75, CheckTimeout: time.Minute, Expand: "off", Plan: "off"}
+	return Pipeline{Zone: time.UTC, Autonomy: "act", MaxFiles: 2, Blast: 5, MachineBlast: 3, TestConfidence: 75, CheckTimeout: 5 * time.Minute, Expand: "off", Plan: "off"}
 }
 
 // The words of [pipeline].

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/build"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -89,7 +91,7 @@ func (ch *change) examine(ctx context.Context, commit repo.OID, files []pipeline
 	if err != nil {
 		return pipeline.Report{}, err
 	}
-	checks, more := pipeline.Checks(files, pipeline.Project{Files: tree, Commands: commands, Accept: ch.c.task.Commands, Graph: graph, Timeout: d.at.cfg.Pipeline.CheckTimeout})
+	checks, more := pipeline.Checks(files, pipeline.Project{Files: tree, Commands: commands, Accept: ch.c.task.Commands, Graph: graph, Build: native(d.at.cfg.Pipeline.CheckEnv), Timeout: d.at.cfg.Pipeline.CheckTimeout})
 	findings = append(slices.Clip(findings), more...)
 	if len(checks) == 0 {
 		return pipeline.Examine(ctx, nil, findings, false, nil), nil
@@ -97,7 +99,7 @@ func (ch *change) examine(ctx context.Context, commit repo.OID, files []pipeline
 	if d.Temp == "" {
 		return pipeline.Report{}, errors.New("there is no place for the tree in which a change is checked")
 	}
-	s, err := d.repo.Scratch(ctx, d.Temp, commit, d.agent())
+	s, err := d.repo.Bench(ctx, d.Temp, commit, d.agent())
 	if err != nil {
 		return pipeline.Report{}, err
 	}
@@ -111,6 +113,15 @@ func (ch *change) examine(ctx context.Context, commit repo.OID, files []pipeline
 	return pipeline.Examine(ctx, checks, findings, again, func(ctx context.Context, c pipeline.Check) pipeline.Ran {
 		return d.check(ctx, c, desk.Tree, env)
 	}), nil
+}
+
+// native is what go builds for in a check: this machine, unless a person lets it
+// see settings of go's that may say otherwise.
+func native(env []string) *build.Context {
+	if slices.ContainsFunc(env, func(name string) bool { return strings.HasPrefix(name, "GO") }) {
+		return nil
+	}
+	return &build.Context{GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, Compiler: build.Default.Compiler, ReleaseTags: build.Default.ReleaseTags, ToolTags: build.Default.ToolTags}
 }
 
 // check runs one check.
@@ -127,8 +138,12 @@ func (d *drain) check(ctx context.Context, c pipeline.Check, tree string, env []
 // and asks the same substrate for another one, with what failed in its brief.
 func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	if ch.repairer == nil {
+		var late *pipeline.Failure
+		if f, failed := ch.report.Failure(); failed && f.Late {
+			late = &f
+		}
 		ch.repairer = &pipeline.Repairer{
-			Now: ch.d.Now, Files: ch.candidate.Files, Tree: op.Fact(pipeline.FactCandidate),
+			Now: ch.d.Now, Files: ch.candidate.Files, Tree: op.Fact(pipeline.FactCandidate), Late: late,
 			Generate: ch.mend,
 			Run: func(ctx context.Context, files []pipeline.Edit, again bool) (pipeline.Report, error) {
 				findings := ch.judged(ch.candidate).Findings

@@ -54,8 +54,14 @@ func (ch *change) keep(ctx context.Context) error {
 
 // dossier is what was judged, and how.
 func (ch *change) dossier() pipeline.Dossier {
+	findings := slices.Clone(ch.verdict.Findings)
+	for _, f := range ch.report.Findings { // what is to be said of the checks themselves
+		if !slices.Contains(findings, f) {
+			findings = append(findings, f)
+		}
+	}
 	return pipeline.Dossier{
-		Op: ch.op.ID, Rationale: ch.candidate.Rationale, Source: ch.candidate.Source, Tier: ch.tier, Because: ch.risk.Reasons(), Findings: ch.verdict.Findings,
+		Op: ch.op.ID, Rationale: ch.candidate.Rationale, Source: ch.candidate.Source, Tier: ch.tier, Because: ch.risk.Reasons(), Findings: findings,
 		Checks: ch.report.Checked(pipeline.Validate),
 	}
 }

@@ -44,6 +44,7 @@ type Failure struct {
 	IDs     []string // all that failed, sorted: tests, places in files, or checks
 	Check   string   // the first check that failed this way
 	Excerpt string   // of its output
+	Late    bool     // a check was stopped when its time was over
 }
 
 // Caps of what a failure tells.
@@ -155,6 +156,7 @@ func merge(all []Failure) Failure {
 		}
 	}
 	worst.IDs = head(sorted(ids), maxAllIDs)
+	worst.Late = slices.ContainsFunc(all, func(f Failure) bool { return f.Late })
 	return worst
 }
 
@@ -204,7 +206,7 @@ func (r Ran) failure() Failure {
 	case r.Fault == FaultBroken, !r.Done && r.Fault == "":
 		f.Class, f.Sub = ClassEnv, EnvBroken
 	case r.Fault != "":
-		f.Class, f.IDs = ClassTest, []string{r.Check.Name + ": " + r.Fault}
+		f.Class, f.Late, f.IDs = ClassTest, r.Fault == FaultTimeout, []string{r.Check.Name + ": " + r.Fault}
 	case said.sub != "":
 		f.Class, f.Sub = ClassEnv, said.sub
 	case len(said.places) > 0:

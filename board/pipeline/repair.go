@@ -129,7 +129,8 @@ type Iteration struct {
 // a value; what follows from it is a function of it and of what is given.
 //
 // The first iteration runs the checks again on the candidate that failed, which
-// tells a flake from a failure; so does one behind a flake or a failure of the
+// tells a flake from a failure, unless a check was stopped when its time was over;
+// so does one behind a flake or a failure of the
 // surroundings, and the first one of another process. Every other one generates.
 // An iteration is about the whole batch: what it generates holds all its files.
 type RepairLoop struct {

@@ -22,6 +22,9 @@ type Repairer struct {
 	// process that goes on with an op, that of the fact candidate.
 	Files []Edit
 	Tree  string
+	// Late is what Files failed of where a check was stopped when its time was over:
+	// it is not run again to tell a flake, which would take as long. nil otherwise.
+	Late *Failure
 	// Generate makes another candidate from what failed. An error that is a Stop
 	// ends the op for its own reason.
 	Generate func(context.Context, RepairAsk) (RepairAnswer, error)
@@ -54,6 +57,9 @@ func (r *Repairer) Work(ctx context.Context, op Op) (Out, error) {
 	done, err := Iterations(op)
 	if err != nil {
 		return Out{}, err
+	}
+	if len(done) == 0 {
+		r.last = r.Late
 	}
 	loop := RepairLoop{Limits: r.Limits, Done: done}
 	end := op.Clocks.End()

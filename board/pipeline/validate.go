@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"go/build"
 	"io/fs"
 	"path"
 	"slices"
@@ -36,12 +37,15 @@ type Project struct {
 	// Graph is who imports whom with the change in it; nil when nobody knows, and
 	// then all of a module is checked.
 	Graph *Graph
+	// Build is what go builds for where the commands run; nil when nobody knows, and
+	// then every Go file counts.
+	Build *build.Context
 	// Timeout bounds one command; 0 is DefaultCheck.
 	Timeout time.Duration
 }
 
 // DefaultCheck is how long one command may take without configuration.
-const DefaultCheck = 60 * time.Second
+const DefaultCheck = 5 * time.Minute
 
 // Checks is what a change is checked with, in this order: what Go says of the
 // packages it touches, where the tree has a go.mod and the project no commands;
@@ -58,7 +62,7 @@ func Checks(files []Edit, p Project) ([]Check, []irongate.Finding) {
 	var findings []irongate.Finding
 	timeout := cmp.Or(p.Timeout, DefaultCheck)
 	if len(p.Commands) == 0 && p.Files != nil {
-		checks = goChecks(files, p)
+		checks, findings = goChecks(files, p)
 	}
 	tested := p.Files != nil && treeHas(p.Files, ".", isTestFile)
 	for _, from := range []struct {
@@ -161,6 +165,8 @@ func (r Ran) noTests() bool { t := tallied(r.Output); return t.known && t.ran ==
 // String is one line about it.
 func (r Ran) String() string {
 	switch {
+	case r.Fault == FaultTimeout && r.Check.Timeout > 0:
+		return fmt.Sprintf("%s: %s: it was stopped after %s; raise check_timeout in [pipeline]", r.Check.Name, r.Fault, r.Check.Timeout)
 	case r.Fault != "":
 		return strings.TrimSuffix(fmt.Sprintf("%s: %s %s", r.Check.Name, r.Fault, r.Detail), " ")
 	case !r.Done:
@@ -221,7 +227,8 @@ func (r Report) String() string {
 // Whatever run does, a panic too, is that check's failure. Behind a failure of
 // syntax or of the surroundings the rest is not run: it would say the same. With
 // again, checks that failed as tests do are run once more on the same bytes, and
-// when all of them then pass the report is flaky, which is still no pass.
+// when all of them then pass the report is flaky, which is still no pass. One that
+// was stopped when its time was over is not: it would take as long again.
 func Examine(ctx context.Context, checks []Check, findings []irongate.Finding, again bool, run func(context.Context, Check) Ran) Report {
 	r := Report{Want: checks, Findings: findings, Runs: 1}
 	if slices.ContainsFunc(findings, hard) {
@@ -236,7 +243,7 @@ func Examine(ctx context.Context, checks []Check, findings []irongate.Finding, a
 		}
 	}
 	r.Done = true
-	if f, failed := r.Failure(); again && failed && f.Class == ClassTest && ctx.Err() == nil {
+	if f, failed := r.Failure(); again && failed && f.Class == ClassTest && !f.Late && ctx.Err() == nil {
 		r.Runs++
 		r.Flaky = secondTry(ctx, r, f, run)
 	}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"go/build"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -85,7 +86,7 @@ func TestGoChecks(t *testing.T) {
 		for _, p := range tt.gone {
 			delete(files, p)
 		}
-		checks, findings := Checks(edits(tt.paths...), Project{Files: files, Graph: tt.graph})
+		checks, findings := Checks(edits(tt.paths...), Project{Files: files, Graph: tt.graph, Build: plan9()})
 		var got []string
 		tested := false
 		for _, c := range checks {
@@ -119,6 +120,50 @@ func TestGoChecks(t *testing.T) {
 	}
 	if checks, _ := Checks(edits(paths...), Project{Files: wide, Graph: g}); len(checks) != 3 || checks[1].Argv[2] != "./..." {
 		t.Errorf("many packages: %v", checks)
+	}
+}
+
+// plan9 is a machine that nobody runs these tests on.
+func plan9() *build.Context {
+	return &build.Context{GOOS: "plan9", GOARCH: "arm", Compiler: "gc", ReleaseTags: []string{"go1.1"}}
+}
+
+// Go refuses a package by name that has no file for the build: it is left out, and
+// that is said. Where it is not known what go builds for, go is asked.
+func TestPackagesForOtherBuilds(t *testing.T) {
+	t.Parallel()
+	files := tree("go.mod", "module m\n", "w/a_windows.go", "package w\n", "w/b.go", "//go:build linux && !plan9\n\npackage w\n",
+		"x/x_windows.go", "package x\n", "x/x_test.go", "package x\n", "c/c.go", "//go:build cgo\n\npackage c\n", "n/n.go", "//go:build !cgo && go1.90\n\npackage n\n",
+		"bad/b.go", "//go:build (\n\npackage bad\n", "only/o.go", "//go:build ignore\n\npackage main\n")
+	graph, err := ReadGraph(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := edits("w/b.go", "x/x_windows.go", "c/c.go", "n/n.go", "bad/b.go")
+	for _, tt := range []struct {
+		build     *build.Context
+		files     []Edit
+		want, not string
+	}{
+		{plan9(), change, "go build -o /dev/null ./bad ./c ./n; go vet ./bad ./c ./n ./x; go test ./bad ./c ./n ./x", "w"},
+		{nil, change, "go build -o /dev/null ./bad ./c ./n ./w ./x; go vet ./bad ./c ./n ./w ./x; go test ./bad ./c ./n ./w ./x", ""},
+		{plan9(), edits("w/b.go", "only/o.go"), "", "only w"},
+		{plan9(), edits("w/b.go", "go.mod"), "go build -o /dev/null ./...; go vet ./...; go test ./...", ""},
+	} {
+		checks, findings := Checks(tt.files, Project{Files: files, Graph: graph, Build: tt.build})
+		var got, not []string
+		for _, c := range checks {
+			got = append(got, strings.Join(c.Argv, " "))
+		}
+		for _, f := range findings {
+			if f.Code != "check_skipped" || f.Severity != irongate.Soft {
+				t.Error(f)
+			}
+			not = append(not, f.Path)
+		}
+		if strings.Join(got, "; ") != tt.want || strings.Join(not, " ") != tt.not {
+			t.Errorf("%q, without %q; want %q, without %q", got, not, tt.want, tt.not)
+		}
 	}
 }
 
@@ -195,6 +240,7 @@ func TestExamine(t *testing.T) {
 		{name: "so do the surroundings", checks: "port ok", ran: "port", runs: 1},
 		{name: "a panic is a failure", checks: "panic ok", ran: "panic", runs: 1},
 		{name: "too slow is a failure", checks: "slow ok", ran: "slow ok", runs: 1},
+		{name: "and would be again", checks: "slow test", ran: "slow test", again: true, runs: 1},
 		{name: "cancelled stops", checks: "cancelled ok", ran: "cancelled", runs: 1},
 		{name: "another try", checks: "flaky ok test", ran: "flaky ok test flaky test", again: true, runs: 2},
 		{name: "a flake is no pass", checks: "flaky ok", ran: "flaky ok flaky", again: true, flaky: "flaky: exit 1", runs: 2},
@@ -241,10 +287,10 @@ func TestExamine(t *testing.T) {
 func TestReportWords(t *testing.T) {
 	t.Parallel()
 	r := Report{Want: make([]Check, 5), Done: true, Flaky: []string{"m.A"}, Ran: []Ran{
-		{Check: Check{Name: "a"}, Done: true, Exit: 2}, {Check: Check{Name: "b"}, Fault: FaultTimeout, Detail: "stopped"}, {Check: Check{Name: "c"}},
+		{Check: Check{Name: "a"}, Done: true, Exit: 2}, {Check: Check{Name: "b", Timeout: time.Minute}, Fault: FaultTimeout, Detail: "stopped"}, {Check: Check{Name: "c"}},
 		{Check: Check{Name: "d", Tests: true}, Done: true, Output: output(t, "nothing")},
 	}}
-	want := "a: exit 2\nb: timeout stopped\nc: not run\nd: it ran no test, and some were expected\n1 more checks were not run\nfailed once and not again: m.A\n"
+	want := "a: exit 2\nb: timeout: it was stopped after 1m0s; raise check_timeout in [pipeline]\nc: not run\nd: it ran no test, and some were expected\n1 more checks were not run\nfailed once and not again: m.A\n"
 	if d := cmp.Diff(want, r.String()); d != "" {
 		t.Error(d)
 	}

@@ -2,12 +2,17 @@ package pipeline
 
 import (
 	"cmp"
+	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // maxPackages is how many packages are named one by one; more are all of them.
@@ -17,14 +22,16 @@ const maxPackages = 200
 // or all of it where that is true.
 type goScope struct {
 	tree     fs.FS
+	built    func(dir, name string) bool // a file that these commands look at
 	whole    map[string]bool
 	packages map[string]map[string]bool
 }
 
 // goChecks are go build, go vet and go test of the packages that a change can
-// turn, in every module of the tree that it reaches.
-func goChecks(files []Edit, p Project) []Check {
-	s := goScope{p.Files, map[string]bool{}, map[string]map[string]bool{}}
+// turn, in every module of the tree that it reaches. A package that has no file for
+// this build is left out, because go refuses one by name, and that is told.
+func goChecks(files []Edit, p Project) ([]Check, []irongate.Finding) {
+	s := goScope{p.Files, p.built, map[string]bool{}, map[string]map[string]bool{}}
 	var changed []string
 	for _, f := range files {
 		mod, inside := moduleOf(p.Files, path.Dir(f.Path))
@@ -49,7 +56,8 @@ func goChecks(files []Edit, p Project) []Check {
 			s.add(dir)
 		}
 	}
-	return s.checks()
+	skipped := s.unbuilt()
+	return s.checks(), skipped
 }
 
 // add takes in a package, if it is still there.
@@ -62,6 +70,27 @@ func (s goScope) add(dir string) {
 		s.packages[mod] = map[string]bool{}
 	}
 	s.packages[mod][dir] = true
+}
+
+// unbuilt takes out the packages without a file for this build, a soft finding
+// each. Where all of a module is checked go passes over them by itself.
+func (s goScope) unbuilt() (out []irongate.Finding) {
+	for _, mod := range slices.Sorted(maps.Keys(s.packages)) {
+		for _, dir := range sorted(s.packages[mod]) {
+			if s.whole[mod] || s.has(dir, isGo) {
+				continue
+			}
+			delete(s.packages[mod], dir)
+			out = append(out, irongate.Finding{Code: "check_skipped", Severity: irongate.Soft, How: irongate.ByBytes, Path: dir,
+				Text: "no file of it is for this build, so nothing here compiles or tests it", Fix: "check it where its build constraints hold"})
+		}
+	}
+	return out
+}
+
+// has reports a file of a package that is for this build and whose name matches.
+func (s goScope) has(dir string, match func(string) bool) bool {
+	return folderHas(s.tree, dir, func(name string) bool { return match(name) && s.built(dir, name) })
 }
 
 func (s goScope) checks() []Check {
@@ -83,11 +112,11 @@ func (s goScope) checks() []Check {
 			}
 			out = append(out, c)
 		}
-		if build := s.built(mod, patterns); len(build) > 0 {
+		if build := s.buildable(mod, patterns); len(build) > 0 {
 			add(false, build, "go", "build", "-o", "/dev/null")
 		}
 		add(false, patterns, "go", "vet")
-		add(anyTests(s.tree, mod, patterns), patterns, "go", "test")
+		add(s.tested(mod, patterns), patterns, "go", "test")
 	}
 	return out
 }
@@ -96,7 +125,7 @@ func (s goScope) checks() []Check {
 func (s goScope) patterns(mod string) ([]string, string) {
 	all, why := []string{"./..."}, "all packages: the change touches what builds the module, or who imports whom is not known"
 	if s.whole[mod] {
-		if !treeHas(s.tree, mod, func(name string) bool { return strings.HasSuffix(name, ".go") }) {
+		if !treeHas(s.tree, mod, isGo) {
 			return nil, ""
 		}
 		return all, why
@@ -111,11 +140,11 @@ func (s goScope) patterns(mod string) ([]string, string) {
 	return out, "the packages that the change touches, and those that import them"
 }
 
-// built are the patterns without the packages that are tests alone: go build
+// buildable are the patterns without the packages that are tests alone: go build
 // refuses one of those by name.
-func (s goScope) built(mod string, patterns []string) []string {
+func (s goScope) buildable(mod string, patterns []string) []string {
 	return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
-		return p != "./..." && !folderHas(s.tree, path.Join(mod, p), func(name string) bool { return strings.HasSuffix(name, ".go") && !isGoTest(name) })
+		return p != "./..." && !s.has(path.Join(mod, p), func(name string) bool { return isGo(name) && !isGoTest(name) })
 	})
 }
 
@@ -159,20 +188,46 @@ func packageOf(p Project, mod, file string) (string, bool) {
 }
 
 func hasGo(tree fs.FS, dir string) bool {
-	return folderHas(tree, dir, func(name string) bool { return strings.HasSuffix(name, ".go") })
+	return folderHas(tree, dir, isGo)
 }
 
-// anyTests reports tests in what the patterns name.
-func anyTests(tree fs.FS, mod string, patterns []string) bool {
+// tested reports tests in what the patterns name.
+func (s goScope) tested(mod string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if p == "./..." {
-			return treeHas(tree, mod, isGoTest)
+			return treeHas(s.tree, mod, isGoTest)
 		}
-		return folderHas(tree, path.Join(mod, p), isGoTest)
+		return s.has(path.Join(mod, p), isGoTest)
 	})
 }
 
+func isGo(name string) bool { return strings.HasSuffix(name, ".go") }
+
 func isGoTest(name string) bool { return strings.HasSuffix(name, "_test.go") }
+
+// built reports a Go file that may be for what the commands build for. Which tags
+// hold is go's to say: whether there is a C compiler and which version go has are
+// taken both ways, and only a file that neither way counts is none.
+func (p Project) built(dir, name string) bool {
+	if p.Build == nil {
+		return true
+	}
+	c := *p.Build
+	c.JoinPath = path.Join
+	c.OpenFile = func(name string) (io.ReadCloser, error) { return p.Files.Open(name) }
+	var later []string
+	for n := range 100 {
+		later = append(later, fmt.Sprintf("go1.%d", n))
+	}
+	for _, c.CgoEnabled = range []bool{true, false} {
+		for _, c.ReleaseTags = range [][]string{p.Build.ReleaseTags, later} {
+			if is, err := c.MatchFile(dir, name); is || err != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // folderHas reports a regular file in a folder whose name matches.
 func folderHas(tree fs.FS, dir string, match func(string) bool) bool {

@@ -2,6 +2,8 @@ package repo
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -51,6 +53,18 @@ func (s *Scratch) Temp() string { return filepath.Join(s.dir, "temp") }
 // Scratch makes a scratch repository at a commit, below parent, which must lie
 // outside the repository. who is the identity an agent may commit there under.
 func (r *Repo) Scratch(ctx context.Context, parent string, base OID, who Signature) (*Scratch, error) {
+	return r.scratch(ctx, parent, base, who, r.claimScratch)
+}
+
+// Bench is a Scratch in which a commit is checked. It is always at the same place,
+// scratch-bench- and a name for the repository, because compilers tell what they
+// have built by where it lay: what one check compiled the next one finds. Where
+// another process works at that place it is a Scratch like any other.
+func (r *Repo) Bench(ctx context.Context, parent string, commit OID, who Signature) (*Scratch, error) {
+	return r.scratch(ctx, parent, commit, who, r.claimBench)
+}
+
+func (r *Repo) scratch(ctx context.Context, parent string, base OID, who Signature, claim func(home string) (*Scratch, error)) (*Scratch, error) {
 	if err := errors.Join(base.check(), who.check()); err != nil {
 		return nil, fmt.Errorf("scratch repository: %w", err)
 	}
@@ -58,7 +72,7 @@ func (r *Repo) Scratch(ctx context.Context, parent string, base OID, who Signatu
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.claimScratch(home)
+	s, err := claim(home)
 	if err != nil {
 		return nil, fmt.Errorf("scratch repository: %w", err)
 	}
@@ -113,27 +127,47 @@ func private(dir string) error {
 // claimScratch makes an empty scratch directory with a lock nobody else holds.
 func (r *Repo) claimScratch(home string) (*Scratch, error) {
 	for {
-		dir := filepath.Join(home, fmt.Sprintf("%s%d-%s", scratchName, os.Getpid(), newNonce()))
-		lock := flock.New(dir+lockSuffix, flock.SetPermissions(0o600))
-		got, err := lock.TryLock()
-		if err != nil {
-			return nil, err
+		s, err := r.claimAt(filepath.Join(home, fmt.Sprintf("%s%d-%s", scratchName, os.Getpid(), newNonce())))
+		if s != nil || err != nil {
+			return s, err
 		}
-		if !got || !inPlace(lock) { // swept between its making and its locking
-			lock.Unlock()
-			continue
-		}
-		s := &Scratch{r: r, dir: dir, lock: lock}
-		for _, d := range []string{dir, s.Tree(), s.Home(), s.Temp()} {
-			if err := os.Mkdir(d, 0o700); err != nil {
-				return nil, errors.Join(err, s.Close())
-			}
-		}
-		if s.made, err = os.Lstat(s.Tree()); err != nil {
+	}
+}
+
+// claimBench makes the repository's own one, or where somebody holds that any other.
+func (r *Repo) claimBench(home string) (*Scratch, error) {
+	name := sha256.Sum256([]byte(r.common))
+	s, err := r.claimAt(filepath.Join(home, scratchName+"bench-"+hex.EncodeToString(name[:6])))
+	if s != nil || err != nil {
+		return s, err
+	}
+	return r.claimScratch(home)
+}
+
+// claimAt makes the empty scratch directory dir, nil where somebody else holds its
+// lock, or swept it between its making and its locking.
+func (r *Repo) claimAt(dir string) (*Scratch, error) {
+	lock := flock.New(dir+lockSuffix, flock.SetPermissions(0o600))
+	got, err := lock.TryLock()
+	if err != nil {
+		return nil, err
+	}
+	if !got || !inPlace(lock) {
+		return nil, lock.Unlock()
+	}
+	s := &Scratch{r: r, dir: dir, lock: lock}
+	if err := removeAll(dir); err != nil { // of a process that was killed
+		return nil, errors.Join(err, lock.Unlock())
+	}
+	for _, d := range []string{dir, s.Tree(), s.Home(), s.Temp()} {
+		if err := os.Mkdir(d, 0o700); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		return s, nil
 	}
+	if s.made, err = os.Lstat(s.Tree()); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 // inPlace reports whether a lock that is held is still the file of its name.

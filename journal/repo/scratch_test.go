@@ -470,3 +470,46 @@ func scratchInChild(repo, parent, base string) int {
 	io.Copy(io.Discard, os.Stdin)
 	return 0
 }
+
+// A bench is at one place a repository, whoever was killed there; who finds it
+// taken works elsewhere, and nothing of either is left.
+func TestBench(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "a.txt", "one\n")
+	other, _ := fresh(t, "a.txt", "one\n")
+	parent := t.TempDir()
+	bench := func(r *Repo) *Scratch {
+		t.Helper()
+		return must[*Scratch](t)(r.Bench(context.Background(), parent, base, agent))
+	}
+	first := bench(r)
+	if second := bench(r); second.dir == first.dir {
+		t.Error("two at one place")
+	} else if err := second.Close(); err != nil {
+		t.Error(err)
+	}
+	place := first.dir
+	if err := errors.Join(first.Close(), os.MkdirAll(place+"/tree/old", 0o700), os.WriteFile(place+lockSuffix, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	third := bench(r)
+	eq(t, "the same place", third.dir, place)
+	if _, err := os.Stat(third.Tree() + "/old"); err == nil {
+		t.Error("what a killed process left is still there")
+	}
+	if s := must[*Scratch](t)(other.Bench(context.Background(), parent, must[OID](t)(other.Ref("refs/heads/main")), agent)); s.dir == place {
+		t.Error("another repository's place")
+	} else if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if n, err := SweepScratch(parent); n != 0 || err != nil {
+		t.Errorf("swept %d that live, %v", n, err)
+	}
+	third.lock.Unlock() // as a kill does
+	if n, err := SweepScratch(parent); n != 1 || err != nil {
+		t.Errorf("swept %d, %v", n, err)
+	}
+	if left, _ := filepath.Glob(parent + "/odd-*/*"); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
