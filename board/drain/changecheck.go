@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
@@ -25,7 +24,7 @@ func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, er
 		return ch.stop(pipeline.RuleRefused, 0, "%s", strings.Join(append(hardOf(ch.verdict.Findings), no...), "; "))
 	}
 	var err error
-	if ch.report, err = ch.examine(ctx, ch.draft, ch.candidate.Files, ch.d.at.cfg.Pipeline.Validate, risk.Refusing(ch.verdict.Findings), false); err != nil {
+	if ch.report, err = ch.examine(ctx, ch.draft, ch.candidate.Files, ch.d.at.cfg.Pipeline.Validate, ch.ground.Refusing(ch.verdict.Findings), false); err != nil {
 		return pipeline.Out{}, err
 	}
 	f, failed := ch.report.Failure()
@@ -147,7 +146,7 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 			Generate: ch.mend,
 			Run: func(ctx context.Context, files []pipeline.Edit, again bool) (pipeline.Report, error) {
 				findings := ch.judged(ch.candidate).Findings
-				r, err := ch.examine(ctx, ch.draft, files, ch.d.at.cfg.Pipeline.Validate, risk.Refusing(findings), again)
+				r, err := ch.examine(ctx, ch.draft, files, ch.d.at.cfg.Pipeline.Validate, ch.ground.Refusing(findings), again)
 				ch.report = r
 				return r, err
 			},

@@ -55,7 +55,7 @@ func Rejudge(ctx context.Context, r *repo.Repo, l Landing, tier string) (moved, 
 	}
 	rules := risk.GatePolicy(r, l.Tip, l.Task, l.Cfg)
 	rules.Beside = beside
-	for _, f := range risk.Refusing(irongate.Judge(pipeline.Candidate{Files: edits}.Gate(), rules).Findings) {
+	for _, f := range risk.Refusing(irongate.Judge(pipeline.Candidate{Files: edits}.Gate(), rules).Findings, e.Filed, e.Scope) {
 		if f.Severity == irongate.Hard {
 			why = append(why, f.Error())
 		}

@@ -3,21 +3,31 @@ package risk
 import (
 	"slices"
 
+	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // forPerson are the hard findings about which a person may be of another mind:
-// what a change does to code and to tests, which the person sees at the review.
-// Every other hard finding sends the change back, or ends it.
+// what a change does to code, which the person sees at the review.
 func forPerson(f irongate.Finding) bool {
 	return slices.Contains([]string{
 		"function_body_collapsed", "guard_constant", "permission_loosened",
-		"shell_exec_introduced", "dynamic_code_introduced", "generate_denied", "load_side_effect",
-		"test_assertion_inverted", "test_assertion_weakened", "test_removed", "test_skipped", "test_main_bypass", "test_detected", "guard_fault",
+		"shell_exec_introduced", "dynamic_code_introduced", "generate_denied", "load_side_effect", "guard_fault",
 	}, f.Code)
 }
 
-// Refusing are the findings that no person is asked about, soft ones among them.
-func Refusing(all []irongate.Finding) []irongate.Finding {
-	return slices.DeleteFunc(slices.Clone(all), forPerson)
+// Refusing are the findings that no person is asked about, soft ones among them:
+// they send the change back, or end it. A test that vouches for less than it did
+// is one, unless a person filed the task and named that very file in its paths;
+// then a person sees it at the review.
+func Refusing(all []irongate.Finding, filed pipeline.Filed, scope []string) []irongate.Finding {
+	return slices.DeleteFunc(slices.Clone(all), func(f irongate.Finding) bool {
+		asked := filed == pipeline.FiledByPerson && slices.Contains(scope, f.Path)
+		return forPerson(f) || asked && pipeline.WeakensTests(f.Code)
+	})
+}
+
+// Refusing are the findings of a change on this ground that no person is asked about.
+func (g *Ground) Refusing(all []irongate.Finding) []irongate.Finding {
+	return Refusing(all, g.all.Filed, g.all.Scope)
 }

@@ -163,7 +163,7 @@ func (j *judge) again(s pipeline.Story, t board.Task, law config.Config, claim r
 	if err != nil || v.Rules != o.Fact(pipeline.FactRules) {
 		return err // the rules have changed since, and what they said then is attested
 	}
-	for _, f := range risk.Refusing(v.Gate.Findings) {
+	for _, f := range ground.Refusing(v.Gate.Findings) {
 		if f.Severity == irongate.Hard {
 			j.find(or(f.Path, j.anyPath()), f.Line, "%s let pass what its rules refuse: %s", o.ID, f.Code)
 		}

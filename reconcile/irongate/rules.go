@@ -85,12 +85,12 @@ func guardRules() []Rule {
 
 func testRules() []Rule {
 	return []Rule{
-		{"test_assertion_inverted", Hard, "a test asserts the opposite of what it did", "change the code, not the test"},
-		{"test_assertion_weakened", Hard, "something that a test asserted is asserted no more", "keep the assertion, or let a person decide that it goes"},
-		{"test_removed", Hard, "a test is gone", "keep the test, or let a person decide that it goes"},
-		{"test_skipped", Hard, "a test is not run any more", "let the test run"},
-		{"test_main_bypass", Hard, "the tests of a package end before they have run", "end with what running the tests returned"},
-		{"test_detected", Hard, "code asks whether it is being tested", "behave in a test as anywhere"},
+		{"test_assertion_inverted", Hard, "a test asserts the opposite of what it did", "change the code, not the test; a person who wants that files the task and names the file in its paths"},
+		{"test_assertion_weakened", Hard, "something that a test asserted is asserted no more", "keep the assertion; a person who wants that files the task and names the file in its paths"},
+		{"test_removed", Hard, "a test is gone", "keep the test; a person who wants that files the task and names the file in its paths"},
+		{"test_skipped", Hard, "a test is not run any more", "let the test run; a person who wants that files the task and names the file in its paths"},
+		{"test_main_bypass", Hard, "the tests of a package end before they have run", "end with what running the tests returned; a person who wants that files the task and names the file in its paths"},
+		{"test_detected", Hard, "code asks whether it is being tested", "behave in a test as anywhere; a person who wants that files the task and names the file in its paths"},
 		{"expectation_changed", Soft, "what a test expects is changed by hand", "say why in the reason of the change"},
 	}
 }

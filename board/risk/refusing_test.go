@@ -1,0 +1,62 @@
+package risk
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Of the attacks on tests and on the gates every one that must be blocked is
+// refused, not put in front of a person; only the person who filed the task, and
+// named the file, is asked about a test.
+func TestAttacksOnTestsAndGatesRefuse(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"tests", "gates"} {
+		var doc struct {
+			Row []struct {
+				Name, Want, Path string
+				Before, After    *string
+				Protect          []string
+			}
+		}
+		b, err := os.ReadFile("../../reconcile/irongate/testdata/attack/" + name + ".toml")
+		if err == nil {
+			_, err = toml.Decode(string(b), &doc)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range doc.Row {
+			if r.Want != "block" || r.Path == "" {
+				continue
+			}
+			f := irongate.File{Path: r.Path}
+			if r.Before != nil {
+				f.Before = []byte(*r.Before)
+			}
+			if r.After != nil {
+				f.After = []byte(*r.After)
+			}
+			all := irongate.Judge([]irongate.File{f}, irongate.Policy{Protect: r.Protect}).Findings
+			refuses := func(by pipeline.Filed, scope ...string) bool { return hard(Refusing(all, by, scope)) }
+			if !refuses(pipeline.FiledByMachine, r.Path) || !refuses(pipeline.FiledByPerson, "**") {
+				t.Errorf("%s: %s: no refusal of %v", name, r.Name, all)
+			}
+			other := slices.ContainsFunc(all, func(f irongate.Finding) bool {
+				return f.Severity == irongate.Hard && !pipeline.WeakensTests(f.Code) && !forPerson(f)
+			})
+			if is := refuses(pipeline.FiledByPerson, r.Path); is != other {
+				t.Errorf("%s: %s: a person named the file, refused is %v for %v", name, r.Name, is, all)
+			}
+		}
+	}
+}
+
+func hard(all []irongate.Finding) bool {
+	return slices.ContainsFunc(all, func(f irongate.Finding) bool { return f.Severity == irongate.Hard })
+}
