@@ -14,6 +14,7 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/served"
 )
 
 // readFlags are the flags of every verb that only reads the bundle.
@@ -102,22 +103,11 @@ func edgeFlag(usage string) cli.Flag {
 
 // edgeKinds reads the values of --edge; none means all.
 func edgeKinds(c *cli.Context) ([]okf.EdgeKind, error) {
-	var known []string
-	var out []okf.EdgeKind
-	for _, k := range append(okf.EdgeKinds(), okf.Link) {
-		known = append(known, string(k))
+	kinds, err := served.Kinds(c.StringSlice("edge"))
+	if err != nil {
+		return nil, usage("%s: --edge: %v", verbOf(c), err)
 	}
-	for _, name := range c.StringSlice("edge") {
-		name = strings.ReplaceAll(strings.TrimSpace(name), "-", "_")
-		if name == "owns" {
-			return nil, usage("%s: there is no edge owns; a process names its owner: --edge owner", verbOf(c))
-		}
-		if !strings.Contains(" "+strings.Join(known, " ")+" ", " "+name+" ") || name == "" {
-			return nil, usage("%s: unknown edge %q; want one of %s", verbOf(c), name, strings.Join(known, " "))
-		}
-		out = append(out, okf.EdgeKind(name))
-	}
-	return out, nil
+	return kinds, nil
 }
 
 // completeAtoms completes an argument with the ids of the bundle in the current
@@ -213,30 +203,9 @@ func (b bundle) shown(env Env, file string) string {
 	return full
 }
 
-// atomLine is an atom as lists show it.
-type atomLine struct {
-	ID          okf.ID   `json:"id"`
-	Path        string   `json:"path"` // below the bundle's root
-	Type        string   `json:"type"`
-	Title       string   `json:"title,omitempty"`
-	Description string   `json:"description,omitempty"`
-	Confidence  string   `json:"confidence"`
-	Tier        okf.Tier `json:"tier"`
-	Status      string   `json:"status,omitempty"`
-	URI         string   `json:"uri,omitempty"`
-	Blob        string   `json:"blob"`
-}
-
-func lineOf(a *okf.Atom) atomLine {
-	return atomLine{
-		ID: a.ID, Path: a.Path, Type: a.Type, Title: okf.Visible(a.Title), Description: okf.Visible(a.Description), Confidence: a.Confidence().String(),
-		Tier: a.Tier(), Status: a.Status, URI: a.URI, Blob: a.Blob,
-	}
-}
-
 // cells are the id, type and title of an atom, as far as they can be seen.
-func cells(a *okf.Atom) []string {
-	return []string{okf.Visible(string(a.ID)), okf.Visible(a.Type), okf.Visible(a.Title)}
+func cells(f served.Fact) []string {
+	return []string{okf.Visible(string(f.ID)), okf.Visible(f.Type), okf.Visible(f.Title)}
 }
 
 // arrow is a hop seen from one of its ends, and the other end.

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/served"
 )
 
 func backlinks(env Env) *cli.Command {
@@ -31,7 +32,7 @@ type backlinkJSON struct {
 	Kind okf.EdgeKind `json:"kind"`
 	Line int          `json:"line"`
 	Text string       `json:"text"`
-	Atom atomLine     `json:"atom"`
+	Atom served.Fact  `json:"atom"`
 }
 
 func runBacklinks(ctx context.Context, env Env, name string, src source, asJSON bool) error {
@@ -46,7 +47,7 @@ func runBacklinks(ctx context.Context, env Env, name string, src source, asJSON 
 	if asJSON {
 		list := []backlinkJSON{}
 		for _, l := range links {
-			list = append(list, backlinkJSON{l.Kind, l.Line, okf.Visible(l.Text), lineOf(b.graph.ByID(l.From))})
+			list = append(list, backlinkJSON{l.Kind, l.Line, okf.Visible(l.Text), served.FactOf(b.graph.ByID(l.From))})
 		}
 		return printJSON(env, list)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/served"
 )
 
 func canonVerb(env Env) *cli.Command {
@@ -37,7 +38,7 @@ type canonOptions struct {
 
 // canonJSON is one document: in_force stands in its place today.
 type canonJSON struct {
-	atomLine
+	served.Fact
 	InForce    []okf.ID        `json:"in_force,omitempty"`
 	Circular   string          `json:"circular,omitempty"`
 	References []okf.Reference `json:"references,omitempty"`
@@ -83,7 +84,7 @@ func (b bundle) printCanon(env Env, docs []*okf.Atom, o canonOptions) error {
 	list := []canonJSON{}
 	var rows [][]string
 	for _, a := range docs {
-		j := canonJSON{atomLine: lineOf(a), References: b.graph.References(a.ID)}
+		j := canonJSON{Fact: served.FactOf(a), References: b.graph.References(a.ID)}
 		state := "in force"
 		if r, err := b.graph.Resolve(string(a.ID)); err != nil {
 			j.Circular, state = err.Error(), "circular"

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/served"
 )
 
 func expand(env Env) *cli.Command {
@@ -46,28 +47,15 @@ type expandOptions struct {
 	kinds          []okf.EdgeKind
 }
 
-// stepJSON is one atom that was reached, and the path to it.
-type stepJSON struct {
-	Depth int       `json:"depth"`
-	Atom  atomLine  `json:"atom"`
-	Path  []okf.Hop `json:"path"`
-}
-
 func runExpand(ctx context.Context, env Env, name string, o expandOptions) error {
 	b, a, err := readAtom(ctx, env, o.src, name)
 	if err != nil {
 		return err
 	}
-	depth := o.depth
-	if depth == 0 {
-		depth = -1
-	}
-	list := []stepJSON{}
+	list := served.Expand(b.graph, a.ID, o.depth, o.directed, o.kinds...)
 	var rows [][]string
-	for _, s := range b.graph.Expand(a.ID, depth, o.directed, o.kinds...) {
-		to := b.graph.ByID(s.ID)
-		list = append(list, stepJSON{s.Depth, lineOf(to), s.Path})
-		rows = append(rows, append(append([]string{strconv.Itoa(s.Depth)}, cells(to)...), trail(a.ID, s.Path)))
+	for _, s := range list {
+		rows = append(rows, append(append([]string{strconv.Itoa(s.Depth)}, cells(s.Atom)...), trail(a.ID, s.Path)))
 	}
 	if len(list) == 0 {
 		return none(env, o.json, list, "nothing can be reached from %s", a.ID)

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/served"
 )
 
 func get(env Env) *cli.Command {
@@ -41,7 +42,7 @@ func runGet(ctx context.Context, env Env, name string, o getOptions) error {
 		return fmt.Errorf("%s: changed while it was read; try again", b.place(env, a.Path, 0))
 	}
 	if o.json {
-		return printJSON(env, wholeAtom(b.graph, a))
+		return printJSON(env, served.WholeOf(b.graph, a))
 	}
 	text := a.Bytes()
 	if o.body {
@@ -52,39 +53,6 @@ func runGet(ctx context.Context, env Env, name string, o getOptions) error {
 	}
 	_, err = env.Stdout.Write(text)
 	return err
-}
-
-// atomJSON is everything about one atom. Fields holds every key as written;
-// confidence and tier are what count.
-type atomJSON struct {
-	atomLine
-	Tags      []string       `json:"tags,omitempty"`
-	Claimed   string         `json:"claimed_confidence,omitempty"`
-	Generated *okf.Stamp     `json:"generated,omitempty"`
-	Verified  []okf.Stamp    `json:"verified,omitempty"`
-	Sources   []okf.Source   `json:"sources,omitempty"`
-	Fields    map[string]any `json:"fields"`
-	Out       []okf.Hop      `json:"out"`
-	In        []okf.Hop      `json:"in"`
-	Dangling  []okf.Dangling `json:"dangling,omitempty"`
-	Headings  []okf.Heading  `json:"headings,omitempty"`
-	BodyLine  int            `json:"body_line"`
-	Body      string         `json:"body"`
-}
-
-func wholeAtom(g *okf.Graph, a *okf.Atom) atomJSON {
-	j := atomJSON{
-		atomLine: lineOf(a), Tags: a.Tags, Claimed: a.Claimed.String(), Verified: a.Verified, Sources: a.Sources,
-		Fields: map[string]any{}, Out: orEmpty(g.Out(a.ID)), In: orEmpty(g.In(a.ID)), Dangling: g.Dangling(a.ID),
-		Headings: a.Headings(), BodyLine: a.BodyLine, Body: okf.Visible(string(a.Body())),
-	}
-	if a.Generated != (okf.Stamp{}) {
-		j.Generated = &a.Generated
-	}
-	for _, f := range a.Fields {
-		j.Fields[f.Key] = f.Value
-	}
-	return j
 }
 
 // orEmpty is a list that JSON shows as [] and not as null.

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/served"
 )
 
 func related(env Env) *cli.Command {
@@ -30,26 +31,16 @@ func related(env Env) *cli.Command {
 	})
 }
 
-// relatedJSON is one edge: direction is out or in, atom the far end.
-type relatedJSON struct {
-	Direction string       `json:"direction"`
-	Kind      okf.EdgeKind `json:"kind"`
-	Line      int          `json:"line,omitempty"`
-	Atom      atomLine     `json:"atom"`
-}
-
 func runRelated(ctx context.Context, env Env, name string, src source, kinds []okf.EdgeKind, asJSON bool) error {
 	b, a, err := readAtom(ctx, env, src, name)
 	if err != nil {
 		return err
 	}
-	list := []relatedJSON{}
+	list := served.Related(b.graph, a.ID, kinds...)
 	var rows [][]string
-	for _, h := range b.graph.Related(a.ID, kinds...) {
-		way, far := arrow(h, a.ID)
-		to := b.graph.ByID(far)
-		list = append(list, relatedJSON{map[string]string{"->": "out", "<-": "in"}[way], h.Kind, h.Line, lineOf(to)})
-		rows = append(rows, append([]string{way, string(h.Kind)}, cells(to)...))
+	for _, e := range list {
+		way := map[string]string{"out": "->", "in": "<-"}[e.Direction]
+		rows = append(rows, append([]string{way, string(e.Kind)}, cells(e.Atom)...))
 	}
 	b.tellDangling(env, a)
 	if len(list) == 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/served"
 )
 
 func search(env Env) *cli.Command {
@@ -45,12 +46,12 @@ func runSearch(ctx context.Context, env Env, query string, o searchOptions) erro
 	if err != nil {
 		return err
 	}
-	hits, more := b.search(query, o)
+	hits, total := served.Search(b.graph, query, o.typ, o.limit)
 	if len(hits) == 0 {
-		return none(env, o.json, []okf.Hit{}, "no atom of %d has %q%s", len(b.graph.Atoms()), query, b.instead(query))
+		return none(env, o.json, []served.Found{}, "no atom of %d has %q%s", len(b.graph.Atoms()), query, b.instead(query))
 	}
 	if o.json {
-		return printJSON(env, b.hitsJSON(hits))
+		return printJSON(env, hits)
 	}
 	if env.Terminal {
 		for _, h := range hits {
@@ -61,37 +62,10 @@ func runSearch(ctx context.Context, env Env, query string, o searchOptions) erro
 	} else if err := printRows(env, b.hitRows(env, hits)); err != nil {
 		return err
 	}
-	if more > 0 {
+	if more := total - len(hits); more > 0 {
 		talk(env, "%d more; --limit 0 prints all", more)
 	}
 	return nil
-}
-
-// search is the hits to print, and how many more there are.
-func (b bundle) search(query string, o searchOptions) (hits []okf.Hit, more int) {
-	var keep func(*okf.Atom) bool
-	if o.typ != "" {
-		keep = func(a *okf.Atom) bool { return strings.EqualFold(a.Type, o.typ) }
-	}
-	hits, total := b.graph.SearchWhere(query, keep, o.limit)
-	return hits, total - len(hits)
-}
-
-// hitJSON is an atom that was found; score is only good for comparing the hits
-// of one search.
-type hitJSON struct {
-	atomLine
-	Score float64 `json:"score"`
-	Line  int     `json:"line,omitempty"`
-	Text  string  `json:"text,omitempty"`
-}
-
-func (b bundle) hitsJSON(hits []okf.Hit) []hitJSON {
-	var out []hitJSON
-	for _, h := range hits {
-		out = append(out, hitJSON{lineOf(b.graph.ByID(h.ID)), h.Score, h.Line, okf.Visible(h.Text)})
-	}
-	return out
 }
 
 // instead offers a query that may have been meant.
@@ -102,7 +76,7 @@ func (b bundle) instead(query string) string {
 	return ""
 }
 
-func (b bundle) hitRows(env Env, hits []okf.Hit) [][]string {
+func (b bundle) hitRows(env Env, hits []served.Found) [][]string {
 	var rows [][]string
 	for _, h := range hits {
 		rows = append(rows, []string{okf.Visible(string(h.ID)), okf.Visible(h.Type), okf.Visible(h.Title), b.place(env, h.Path, h.Line), okf.Visible(h.Text)})
@@ -111,7 +85,7 @@ func (b bundle) hitRows(env Env, hits []okf.Hit) [][]string {
 }
 
 // hitText is a hit for a person: what it is, then where and the line itself.
-func (b bundle) hitText(env Env, h okf.Hit) string {
+func (b bundle) hitText(env Env, h served.Found) string {
 	bold, faint, plain := "", "", ""
 	if env.color() {
 		bold, faint, plain = "\x1b[1m", "\x1b[2m", "\x1b[0m"

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/served"
 )
 
 func why(env Env) *cli.Command {
@@ -29,13 +30,6 @@ func why(env Env) *cli.Command {
 	})
 }
 
-// whyJSON is one hop as it is written, between the atoms of the way.
-type whyJSON struct {
-	okf.Hop
-	Near atomLine `json:"near"`
-	Far  atomLine `json:"far"`
-}
-
 func runWhy(ctx context.Context, env Env, names [2]string, src source, kinds []okf.EdgeKind, asJSON bool) error {
 	b, from, err := readAtom(ctx, env, src, names[0])
 	if err != nil {
@@ -45,25 +39,20 @@ func runWhy(ctx context.Context, env Env, names [2]string, src source, kinds []o
 	if err != nil {
 		return err
 	}
-	path := b.graph.Why(from.ID, to.ID, kinds...)
+	list := served.Why(b.graph, from.ID, to.ID, kinds...)
 	switch {
 	case from == to:
-		return none(env, asJSON, []whyJSON{}, "%s is one atom by both names", from.ID)
-	case path == nil:
-		return none(env, asJSON, []whyJSON{}, "nothing joins %s and %s", from.ID, to.ID)
+		return none(env, asJSON, []served.Way{}, "%s is one atom by both names", from.ID)
+	case list == nil:
+		return none(env, asJSON, []served.Way{}, "nothing joins %s and %s", from.ID, to.ID)
 	}
-	list := []whyJSON{}
 	var rows [][]string
-	at := from.ID
-	for _, h := range path {
-		way, far := arrow(h, at)
-		edge := "-" + string(h.Kind) + "->"
-		if way == "<-" {
-			edge = "<-" + string(h.Kind) + "-"
+	for _, w := range list {
+		edge := "-" + string(w.Kind) + "->"
+		if w.From == w.Far.ID {
+			edge = "<-" + string(w.Kind) + "-"
 		}
-		rows = append(rows, []string{okf.Visible(string(at)), edge, okf.Visible(string(far)), b.place(env, b.graph.ByID(h.From).Path, h.Line)})
-		list = append(list, whyJSON{h, lineOf(b.graph.ByID(at)), lineOf(b.graph.ByID(far))})
-		at = far
+		rows = append(rows, []string{okf.Visible(string(w.Near.ID)), edge, okf.Visible(string(w.Far.ID)), b.place(env, b.graph.ByID(w.From).Path, w.Line)})
 	}
 	if asJSON {
 		return printJSON(env, list)
