@@ -213,11 +213,12 @@ type Emission struct {
 	Failure     string // name of the failure, e.g. "timeout", "malformed", "exit"
 	Class       Class  // of a failure; "" is Content
 	Detail      string
-	Thread      string   // the substrate's own name of this conversation, by which it goes on; "" cannot
-	Seen        bool     // every act of the session went through odd, so that Calls is all it did
-	Calls       []Call   // the acts odd saw, in order
-	Missing     []string // what an insufficient handoff should have held; never empty then
-	Raw         []byte   // what the substrate said, for the run tree (capped, not yet redacted)
+	Thread      string       // the substrate's own name of this conversation, by which it goes on; "" cannot
+	Seen        bool         // every act of the session went through odd, so that Calls is all it did
+	Calls       []Call       // the acts odd saw, in order
+	Exploration *Exploration // what Calls come to as reading up; nil where they were not seen
+	Missing     []string     // what an insufficient handoff should have held; never empty then
+	Raw         []byte       // what the substrate said, for the run tree (capped, not yet redacted)
 	Transcript  []byte
 }
 
@@ -298,6 +299,10 @@ type Request struct {
 	Timeout    time.Duration
 	MaxAtoms   int
 	Contract   contract.Contract                                          // the zero value without one
+	Complexity string                                                     // of the change it is asked for, as package pipeline has it; "" asks for none, or nobody said
+	Given      []string                                                   // repository paths of the files whose text is in the brief
+	Explored   []Call                                                     // what earlier sessions of the same work looked at
+	History    *History                                                   // of the repository up to the base; nil: it may not be asked
 	Thread     string                                                     // the conversation to go on with, as its last Emission named it; "" begins one
 	Allow      func(Act) error                                            // asked before every act odd sees; a *Denied says why not. nil allows none
 	Ask        func(ctx context.Context, question string) (string, error) // asks a person; nil: nobody is there, or the contract lets nobody be asked
@@ -315,6 +320,15 @@ const (
 // directories that are gone after it. Tree is a repository of its own with the
 // base checked out, Home and Temp are empty at first.
 type Desk struct{ Tree, Home, Temp string }
+
+// History answers questions about the commits behind the pinned base, as text. A
+// path is one of the repository, "" all of it; most bounds commits or lines. An
+// error is about the question and may be shown.
+type History struct {
+	Log   func(ctx context.Context, path string, most int) (string, error)
+	Diff  func(ctx context.Context, from, to, path string) (string, error) // of two commits; "" is the base, and before it for from
+	Blame func(ctx context.Context, path string, first, last int) (string, error)
+}
 
 // Permits asks leave for an act. Without anybody to ask it is denied.
 func (r Request) Permits(a Act) error {

@@ -1,0 +1,259 @@
+package toolbox
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// kind is what an argument may be.
+type kind string
+
+const (
+	isText  kind = "string"
+	isInt   kind = "integer"
+	isWords kind = "array" // of strings
+	isAny   kind = "object"
+)
+
+// param is one argument of a tool. The tool's schema and the check of what a model
+// gives are made of the same list.
+type param struct {
+	name  string
+	kind  kind
+	must  bool
+	about string
+	most  int      // bytes of a text or object, value of an integer, words of a list; 0: the kind's own
+	oneOf []string // of a text
+}
+
+// The most of each kind, where its param is silent.
+const (
+	mostText  = 4 << 10
+	mostWords = 64
+	mostArgs  = 2 << 20 // bytes of all arguments of a call
+)
+
+func (p param) bound() int {
+	switch {
+	case p.most > 0:
+		return p.most
+	case p.kind == isWords:
+		return mostWords
+	}
+	return mostText
+}
+
+// schemaFor is the JSON Schema of the params: an object that has nothing beside them.
+func schemaFor(params []param) json.RawMessage {
+	props, must := map[string]any{}, []string{}
+	for _, p := range params {
+		v := map[string]any{"type": string(p.kind), "description": p.about}
+		switch p.kind {
+		case isWords:
+			v["items"] = map[string]any{"type": "string"}
+			v["maxItems"] = p.bound()
+		case isInt:
+			v["minimum"], v["maximum"] = 0, p.bound()
+		}
+		if len(p.oneOf) > 0 {
+			v["enum"] = p.oneOf
+		}
+		props[p.name] = v
+		if p.must {
+			must = append(must, p.name)
+		}
+	}
+	out, err := json.Marshal(map[string]any{"type": "object", "properties": props, "required": must, "additionalProperties": false})
+	if err != nil {
+		panic("unreachable: " + err.Error()) // texts and numbers only
+	}
+	return out
+}
+
+// args are the checked arguments of a call.
+type args struct {
+	texts map[string]string
+	ints  map[string]int
+	words map[string][]string
+	raw   map[string]json.RawMessage
+	given map[string]bool
+}
+
+func (a args) text(name string) string { return a.texts[name] }
+
+// num is an integer argument, or def where it was not given.
+func (a args) num(name string, def int) int {
+	if !a.given[name] {
+		return def
+	}
+	return a.ints[name]
+}
+
+// readArgs reads the arguments of a call. The error names the field.
+func readArgs(raw json.RawMessage, params []param) (args, error) {
+	a := args{texts: map[string]string{}, ints: map[string]int{}, words: map[string][]string{}, raw: map[string]json.RawMessage{}, given: map[string]bool{}}
+	fields, err := members(raw)
+	if err != nil {
+		return a, err
+	}
+	for name, v := range fields {
+		i := slices.IndexFunc(params, func(p param) bool { return p.name == name })
+		if i < 0 {
+			return a, fmt.Errorf("%q is no argument; the arguments are %s", clip(name, 64), names(params))
+		}
+		if err := a.take(params[i], v); err != nil {
+			return a, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for _, p := range params {
+		if p.must && !a.given[p.name] {
+			return a, fmt.Errorf("%s: is missing; %s", p.name, p.about)
+		}
+	}
+	return a, nil
+}
+
+func names(params []param) string {
+	var out []string
+	for _, p := range params {
+		out = append(out, p.name)
+	}
+	if out == nil {
+		return "none"
+	}
+	return strings.Join(out, ", ")
+}
+
+// take reads one argument as its param has it. A null is one that was not given.
+func (a args) take(p param, v json.RawMessage) error {
+	if string(v) == "null" {
+		return nil
+	}
+	a.given[p.name] = true
+	switch p.kind {
+	case isText:
+		return a.takeText(p, v)
+	case isInt:
+		var n int
+		if json.Unmarshal(v, &n) != nil || n < 0 || n > p.bound() {
+			return fmt.Errorf("want an integer from 0 to %d", p.bound())
+		}
+		a.ints[p.name] = n
+	case isWords:
+		return a.takeWords(p, v)
+	case isAny:
+		if v[0] != '{' || len(v) > p.bound() {
+			return fmt.Errorf("want an object of at most %d bytes", p.bound())
+		}
+		a.raw[p.name] = v
+	}
+	return nil
+}
+
+func (a args) takeText(p param, v json.RawMessage) error {
+	var s string
+	switch {
+	case json.Unmarshal(v, &s) != nil:
+		return errors.New("want a text")
+	case len(s) > p.bound():
+		return fmt.Errorf("is %d bytes, at most %d", len(s), p.bound())
+	case len(p.oneOf) > 0 && !slices.Contains(p.oneOf, s):
+		return fmt.Errorf("want one of %s", strings.Join(p.oneOf, ", "))
+	case p.must && s == "" && p.most == 0:
+		return fmt.Errorf("is empty; %s", p.about)
+	}
+	a.texts[p.name] = s
+	return nil
+}
+
+func (a args) takeWords(p param, v json.RawMessage) error {
+	var list []*string
+	if json.Unmarshal(v, &list) != nil || len(list) > p.bound() {
+		return fmt.Errorf("want a list of at most %d texts", p.bound())
+	}
+	for i, s := range list {
+		if s == nil || len(*s) > mostText || strings.ContainsRune(*s, 0) {
+			return fmt.Errorf("element %d: want a text of at most %d bytes", i, mostText)
+		}
+		a.words[p.name] = append(a.words[p.name], *s)
+	}
+	return nil
+}
+
+// members are the members of an object, each once. No arguments at all are none.
+func members(raw json.RawMessage) (map[string]json.RawMessage, error) {
+	raw = bytes.TrimSpace(raw)
+	switch {
+	case len(raw) == 0:
+		return nil, nil
+	case len(raw) > mostArgs:
+		return nil, fmt.Errorf("arguments: are %d bytes, at most %d", len(raw), mostArgs)
+	case !utf8.Valid(raw) || !json.Valid(raw):
+		return nil, errors.New("arguments: are not JSON")
+	case raw[0] != '{':
+		return nil, errors.New("arguments: want one JSON object")
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	out := map[string]json.RawMessage{}
+	for d.More() {
+		k, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		name, _ := k.(string)
+		if _, twice := out[name]; twice {
+			return nil, fmt.Errorf("%s: stands twice", clip(name, 64))
+		}
+		var v json.RawMessage
+		if err := d.Decode(&v); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		out[name] = v
+	}
+	return out, nil
+}
+
+// keyFor is the SHA-256, in hex, of arguments as compact JSON with sorted keys, of
+// the bytes as they stand where they are no JSON.
+func keyFor(raw json.RawMessage) string {
+	canonical := []byte(raw)
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if len(raw) <= mostArgs && d.Decode(&v) == nil {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if e.Encode(v) == nil {
+			canonical = bytes.TrimSpace(b.Bytes())
+		}
+	}
+	return hash(canonical)
+}
+
+func hash(b []byte) string {
+	s := sha256.Sum256(b)
+	return hex.EncodeToString(s[:])
+}
+
+// clip is s, or its first n bytes and a sign that there is more.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}

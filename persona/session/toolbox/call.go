@@ -1,0 +1,203 @@
+package toolbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// entry is a tool of the box: how it is told of, checked, allowed and done.
+type entry struct {
+	Tool
+	params []param
+	kind   session.ActKind      // what a person must have allowed; "" for none
+	path   string               // the argument that names a path, "" for none
+	grant  string               // the contract's name of what it needs, "" for the session's own
+	lone   bool                 // it runs beside no other that does
+	argv   func(*call) []string // of a tool that runs a command
+	do     func(context.Context, *call) (string, error)
+}
+
+// call is one call on its way down the ladder and to its answer.
+type call struct {
+	entry
+	b     *Box
+	given json.RawMessage
+	args  args
+	bad   error  // what is wrong with the arguments
+	at    string // the path, "" for none or the top
+	known bool
+	same  int // how often in a row it was made, this time included
+}
+
+// failure is a call that was let through and came to nothing.
+type failure struct{ code, text string }
+
+// Error implements error.
+func (f *failure) Error() string { return f.text }
+
+func failf(code, format string, args ...any) error {
+	return &failure{code, fmt.Sprintf(format, args...)}
+}
+
+// Call answers one call of the round. It is never an error: what a rule denies and
+// what fails is told in the answer. A panic of a tool is its failure.
+func (b *Box) Call(ctx context.Context, round int, name string, given json.RawMessage) Answer {
+	c := b.begin(name, given)
+	rec := session.Call{Round: round, Tool: clip(shown(name), 64), Key: keyFor(given), Path: clip(c.at, 1024)}
+	began := b.now()
+	text, rec, err := b.answered(ctx, c, rec)
+	rec.Millis = b.now().Sub(began).Milliseconds()
+	head := rec.Tool + " answered"
+	if err != nil {
+		text = err.Error()
+		head = fmt.Sprintf("%s was not done [%s]", rec.Tool, rec.Code)
+	}
+	a := Answer{Text: answer(head, text, b.o.Limits.Output), Failed: err != nil, Code: rec.Code}
+	rec.Bytes = len(a.Text)
+	b.mu.Lock()
+	b.calls = append(b.calls, rec)
+	b.mu.Unlock()
+	return a
+}
+
+// begin reads a call and counts it.
+func (b *Box) begin(name string, given json.RawMessage) *call {
+	e, known := b.tools[name]
+	c := &call{entry: e, b: b, given: given, known: known}
+	if known {
+		c.args, c.bad = readArgs(given, e.params)
+		if e.Run != nil {
+			_, c.bad = members(given)
+		}
+		c.at = c.args.text(e.path)
+	}
+	this := name + " " + keyFor(given)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.last != this {
+		b.last, b.same = this, 0
+	}
+	b.same++
+	if c.same = b.same; c.same >= hopeless {
+		e := session.Fail(Degenerate, fmt.Sprintf("%s was called %d times in a row with the same arguments", clip(shown(name), 64), c.same))
+		b.over = &e
+	}
+	return c
+}
+
+// answered takes the call down the ladder and does it.
+func (b *Box) answered(ctx context.Context, c *call, rec session.Call) (text string, _ session.Call, err error) {
+	select {
+	case b.slots <- struct{}{}:
+		defer func() { <-b.slots }()
+	case <-ctx.Done():
+		rec.Status, rec.Code = session.CallCancelled, "cancelled"
+		return "", rec, errors.New("the session ended first")
+	}
+	if c.Mutates || c.lone {
+		b.changes.Lock()
+		defer b.changes.Unlock()
+	}
+	if code, why := c.denied(); code != "" {
+		rec.Status, rec.Code = session.CallDenied, code
+		return "", rec, errors.New(why)
+	}
+	in, cancel := context.WithTimeout(ctx, b.o.Limits.Timeout)
+	defer cancel()
+	text, err = c.done(in)
+	rec.Status, rec.Code = ended(ctx, in, err)
+	switch {
+	case rec.Status == session.CallTimeout:
+		err = fmt.Errorf("it was not done within %s", b.o.Limits.Timeout)
+	case rec.Status == session.CallCancelled:
+		err = errors.New("the session ended first")
+	}
+	return text, rec, err
+}
+
+// done does what was let through. A fault of the tool stays its own.
+func (c *call) done(ctx context.Context) (text string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			text, err = "", failf("fault", "the tool broke: %v", p)
+		}
+	}()
+	return c.do(ctx, c)
+}
+
+// ended is how a call ended that a rule let through.
+func ended(ctx, in context.Context, err error) (status, code string) {
+	var f *failure
+	var no *session.Denied
+	switch {
+	case err == nil:
+		return session.CallOK, ""
+	case ctx.Err() != nil:
+		return session.CallCancelled, "cancelled"
+	case in.Err() != nil:
+		return session.CallTimeout, "timeout"
+	case errors.As(err, &no):
+		return session.CallDenied, no.Code
+	case errors.As(err, &f):
+		return session.CallFailed, f.code
+	}
+	return session.CallFailed, "failed"
+}
+
+// now is the time, or the request's where nobody has a clock.
+func (b *Box) now() time.Time {
+	if b.o.Now == nil {
+		return b.o.Request.Now
+	}
+	return b.o.Now()
+}
+
+// exploration is what the session has read up so far.
+func (b *Box) exploration() session.Exploration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return session.Explore(slices.Concat(b.o.Request.Explored, b.calls), b.o.Request.Given)
+}
+
+// offers reports a tool that the request and its contract leave room for.
+func (b *Box) offers(e entry) bool {
+	if e.Name == "" || e.do == nil {
+		return false
+	}
+	return b.grants(e)
+}
+
+// grants reports a tool that the contract lists, if there is one.
+func (b *Box) grants(e entry) bool {
+	k := b.o.Request.Contract
+	if k.Role == "" || e.grant == "" {
+		return true
+	}
+	for _, t := range k.Tools {
+		if t.Name == e.grant {
+			return t.In
+		}
+	}
+	return false
+}
+
+// all is every tool there is.
+func (b *Box) all() []entry {
+	return slices.Concat(readers(), drafts(), b.extras())
+}
+
+// extras are the tools of servers.
+func (b *Box) extras() []entry {
+	var out []entry
+	for _, t := range b.o.Extra {
+		run := t.Run
+		out = append(out, entry{Tool: t, kind: session.External, do: func(ctx context.Context, c *call) (string, error) { return run(ctx, c.given) }})
+	}
+	return out
+}

@@ -1,0 +1,215 @@
+package toolbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// outsideTree is the code of what is not in the tree.
+const outsideTree = "path_outside_repo"
+
+// tree is where the session reads and writes: its desk, or the pinned base alone,
+// which nobody can write. The zero value holds nothing.
+type tree struct {
+	root  *os.Root // nil without a desk
+	files fs.FS
+	desk  session.Desk
+}
+
+// openTree opens the session's desk, or its base where it has none.
+func openTree(ctx context.Context, r session.Request) (tree, error) {
+	if r.Desk == nil {
+		return tree{files: r.Files}, nil
+	}
+	d, err := r.Desk(ctx)
+	if err != nil {
+		return tree{}, err
+	}
+	root, err := os.OpenRoot(d.Tree)
+	if err != nil {
+		return tree{}, fmt.Errorf("the session's desk: %w", err)
+	}
+	return tree{root: root, files: r.Files, desk: d}, nil
+}
+
+func (t tree) close() error {
+	if t.root == nil {
+		return nil
+	}
+	return t.root.Close()
+}
+
+// badPath says why a path is none of the tree by its letters alone, "" for none.
+func badPath(p string) string {
+	var whys []string
+	for _, f := range irongate.Path(p) {
+		whys = append(whys, f.Text+"; "+f.Fix)
+	}
+	if len(whys) == 0 && inGit(p) {
+		return "what lies in .git is git's own"
+	}
+	return strings.Join(whys, "\n")
+}
+
+// inGit reports a path with a .git in it, however it is spelled.
+func inGit(p string) bool {
+	for _, name := range strings.Split(irongate.Fold(p), "/") {
+		if name == ".git" || strings.HasPrefix(name, "git~") {
+			return true
+		}
+	}
+	return false
+}
+
+// contains walks to a path and says why it is not one of the tree's: a symbolic
+// link stands in the way, or something that is no folder. What is not there yet is
+// contained.
+func (t tree) contains(p string) error {
+	if t.root == nil {
+		return nil
+	}
+	dir, err := t.folder(path.Dir(p))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	info, err := dir.Lstat(path.Base(p))
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return failf(outsideTree, "%s is a symbolic link, which is not followed", p)
+	}
+	return nil
+}
+
+// folder opens a folder of the desk, name by name, and follows no link: each is
+// opened and then compared with what stands under its name, so that one that is
+// put in its place in between is found. The caller closes it.
+func (t tree) folder(p string) (*os.Root, error) {
+	at, err := t.root.OpenRoot(".")
+	if err != nil || p == "." || p == "" {
+		return at, err
+	}
+	for _, name := range strings.Split(p, "/") {
+		next, err := step(at, name)
+		at.Close()
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at, nil
+}
+
+// step opens the folder name of at, which must be one and no link.
+func step(at *os.Root, name string) (*os.Root, error) {
+	is, err := at.Lstat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case is.Mode()&fs.ModeSymlink != 0:
+		return nil, failf(outsideTree, "%s is a symbolic link, which is not followed", name)
+	case !is.IsDir():
+		return nil, failf("not_a_folder", "%s is no folder", name)
+	}
+	next, err := at.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := next.Stat(".")
+	if err == nil && !os.SameFile(is, opened) {
+		err = failf(outsideTree, "%s was changed while it was opened", name)
+	}
+	if err != nil {
+		next.Close()
+		return nil, err
+	}
+	return next, nil
+}
+
+// load reads a regular file of at most limit bytes. Its mode says whether it may be run.
+func (t tree) load(p string, limit int) ([]byte, fs.FileMode, error) {
+	if t.root == nil {
+		return loadFrom(t.files, p, limit)
+	}
+	dir, err := t.folder(path.Dir(p))
+	if err != nil {
+		return nil, 0, missing(p, err)
+	}
+	defer dir.Close()
+	name := path.Base(p)
+	is, err := dir.Lstat(name)
+	if err != nil {
+		return nil, 0, missing(p, err)
+	}
+	if !is.Mode().IsRegular() {
+		return nil, 0, failf("not_a_file", "%s is no regular file", p)
+	}
+	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, missing(p, err)
+	}
+	defer f.Close()
+	opened, err := f.Stat()
+	if err != nil || !os.SameFile(is, opened) {
+		return nil, 0, failf(outsideTree, "%s was changed while it was opened", p)
+	}
+	b, err := limited(f, p, limit)
+	return b, is.Mode(), err
+}
+
+// loadFrom is load without a desk.
+func loadFrom(files fs.FS, p string, limit int) ([]byte, fs.FileMode, error) {
+	if files == nil {
+		return nil, 0, failf("missing", "this session has no files")
+	}
+	is, err := fs.Lstat(files, p)
+	if err != nil {
+		return nil, 0, missing(p, err)
+	}
+	if !is.Mode().IsRegular() {
+		return nil, 0, failf("not_a_file", "%s is no regular file", p)
+	}
+	f, err := files.Open(p)
+	if err != nil {
+		return nil, 0, missing(p, err)
+	}
+	defer f.Close()
+	b, err := limited(f, p, limit)
+	return b, is.Mode(), err
+}
+
+func limited(r io.Reader, p string, limit int) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
+	if err == nil && len(b) > limit {
+		err = failf("too_large", "%s is over %d bytes", p, limit)
+	}
+	return b, err
+}
+
+// missing tells what is not there without telling where the desk is.
+func missing(p string, err error) error {
+	var f *failure
+	switch {
+	case errors.As(err, &f):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return failf("missing", "%s is not there", p)
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return failf("unreadable", "%s: %v", p, pe.Err)
+	}
+	return failf("unreadable", "%s cannot be read", p)
+}
