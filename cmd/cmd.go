@@ -25,6 +25,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/session/cage"
 )
 
 // The exit codes.
@@ -39,6 +40,9 @@ const (
 
 // Main runs odd with args (args[0] is the program) and returns its exit code.
 func Main(env Env, args ...string) int {
+	if len(args) > 1 && args[1] == cage.Verb {
+		return cage.Keep()
+	}
 	if asHook(args) {
 		return failClosed(env, func() int { return run(env, args) })
 	}

@@ -180,7 +180,7 @@ var outside = map[string][]string{
 	"log.Fatal":     {},
 	"log.Printf":    {},
 	"http.Get":      {},
-	"exec.LookPath": {"journal/repo", "persona/session/exec"},
+	"exec.LookPath": {"journal/repo", "persona/session/cage"},
 }
 
 func TestTheWorldEntersInCmd(t *testing.T) {

@@ -49,7 +49,7 @@ func (e Emission) fail(name, detail string) Emission {
 		name, detail = e.Failure, e.Detail
 	}
 	return Emission{Payloads: e.Payloads, Proposals: e.Proposals, Usage: e.Usage, Raw: e.Raw, Transcript: e.Transcript,
-		Thread: e.Thread, Seen: e.Seen, Calls: e.Calls, Exploration: e.Exploration, Outcome: Failed, Failure: name, Class: e.Class, Detail: detail}
+		Sandbox: e.Sandbox, Thread: e.Thread, Seen: e.Seen, Calls: e.Calls, Exploration: e.Exploration, Outcome: Failed, Failure: name, Class: e.Class, Detail: detail}
 }
 
 // Fail is an emission that failed under one of the names above.

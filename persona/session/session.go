@@ -127,6 +127,7 @@ const (
 	TooMany     = "too many atoms"
 	TurnRefused = "turn refused" // Request.Turn said no; Detail has its reason
 	NoInputs    = "no inputs"    // the task names nothing that can be read
+	DiskFull    = "disk-full"    // the program wrote more than the desk may hold
 	BadExit     = "exit"         // the program ended with a fault and declared nothing
 	OverBudget  = "over budget"  // the next turn could pass Request.MaxCost
 	Transport   = "transport"    // the agent or its model could not be reached or went on no further; Class says how
@@ -220,6 +221,7 @@ type Emission struct {
 	Missing     []string     // what an insufficient handoff should have held; never empty then
 	Raw         []byte       // what the substrate said, for the run tree (capped, not yet redacted)
 	Transcript  []byte
+	Sandbox     string // what held the program that ran, as package cage says it; "" where none ran
 }
 
 // Call is one act of a session that odd saw: a tool it called. Key is the
@@ -318,8 +320,12 @@ const (
 
 // Desk is where a session that runs a program may write: three absolute
 // directories that are gone after it. Tree is a repository of its own with the
-// base checked out, Home and Temp are empty at first.
-type Desk struct{ Tree, Home, Temp string }
+// base checked out, Home and Temp are empty at first. Read are places outside
+// that Tree needs to be read: where it borrows its objects.
+type Desk struct {
+	Tree, Home, Temp string
+	Read             []string
+}
 
 // History answers questions about the commits behind the pinned base, as text. A
 // path is one of the repository, "" all of it; most bounds commits or lines. An

@@ -20,10 +20,9 @@
 //
 // What holds:
 //
-//  1. It runs in a process group of its own, and the group is killed when the
-//     time is up, the drain is interrupted or the output is too large. A child
-//     that moves to another group can outlive the session, but cannot hold it:
-//     odd waits for pipes no longer than a moment.
+//  1. It is held by its Cage, and ends with all it started when the time is up,
+//     the drain is interrupted or the output is too large. One that fills its
+//     desk failed ("disk-full").
 //  2. The declared outcome decides. A program that exits with a fault and
 //     declared nothing failed ("exit"), and Detail has the last line it said on
 //     standard error, without credentials and with all of it in sight; one that
@@ -39,22 +38,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/cage"
 )
 
 // DefaultMaxBytes bounds standard output where the configuration does not.
 const DefaultMaxBytes = 4 << 20
 
-const (
-	maxTranscript = 256 << 10
-	pipeWait      = 300 * time.Millisecond // after the program's end, for pipes others hold open
-)
+const maxTranscript = 256 << 10
 
 // Substrate runs one program a session.
 type Substrate struct {
@@ -64,6 +59,8 @@ type Substrate struct {
 	Environ  []string // the environment of odd itself, "NAME=value"
 	Free     bool     // the configuration says that a run costs no money
 	MaxBytes int      // of standard output; 0 is DefaultMaxBytes
+	Cage     cage.Cage
+	Network  cage.Network // what the program reaches
 }
 
 // Run runs the program once, as one turn. An Argv that cannot be started is an error.
@@ -83,16 +80,19 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	defer cancel(nil)
 	out := &capped{max: s.maxBytes(), full: func() { cancel(errTooLarge) }}
 	talk := &capped{max: maxTranscript}
-	err = start(ctx, program{argv: s.argv(), dir: desk.Tree, env: s.environment(desk, r), in: bytes.NewReader(r.Brief), out: out, err: talk})
-	var never *notStarted
-	if errors.As(err, &never) {
+	argv, scripts := s.argv()
+	held, err := s.Cage.Run(ctx, cage.Program{Argv: argv, Dir: desk.Tree, Env: s.environment(desk, r), Stdin: bytes.NewReader(r.Brief),
+		Stdout: out, Stderr: talk, Desk: desk, Network: s.Network, Read: scripts})
+	var never *cage.NotStarted
+	var unheld *cage.Unheld
+	if errors.As(err, &unheld) || errors.As(err, &never) && ctx.Err() == nil {
 		return session.Emission{}, fmt.Errorf("substrate exec: %w", err)
 	}
 	e := s.outcome(ctx, out, err)
 	if e.Failure == session.BadExit {
 		e.Detail += talk.lastLine()
 	}
-	e.Transcript = talk.text()
+	e.Transcript, e.Sandbox = talk.text(), held.String()
 	return e, nil
 }
 
@@ -103,11 +103,14 @@ var errTooLarge = errors.New(session.TooLarge)
 func (s Substrate) outcome(ctx context.Context, out *capped, err error) session.Emission {
 	said := out.b.Bytes()
 	e := session.Read(said)
+	var full *cage.Full
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLarge):
 		e = session.Fail(session.TooLarge, fmt.Sprintf("standard output is over %d bytes; raise max_bytes or say less", out.max))
 	case session.Interruption(ctx) != "":
 		e = session.Fail(session.Interruption(ctx), "")
+	case errors.As(err, &full):
+		e = session.Fail(session.DiskFull, err.Error())
 	case e.Failure == session.Silent && fault(err) != "":
 		e = session.Fail(session.BadExit, fault(err)+" and no declared outcome")
 	case fault(err) != "":
@@ -121,14 +124,9 @@ func (s Substrate) outcome(ctx context.Context, out *capped, err error) session.
 	return e
 }
 
-// fault is how the program ended when it did not end well. A program that left
-// its pipes open to others ended well.
+// fault is how the program ended when it did not end well.
 func fault(err error) string {
-	var exit *exec.ExitError
-	switch {
-	case errors.As(err, &exit):
-		return exit.String()
-	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+	if err == nil {
 		return ""
 	}
 	return err.Error()
@@ -172,16 +170,21 @@ func (s Substrate) environment(d session.Desk, r session.Request) []string {
 }
 
 // argv takes the relative parts of Argv from Dir, because the program does not
-// start there.
-func (s Substrate) argv() []string {
-	argv := slices.Clone(s.Argv)
+// start there. scripts are those parts, which it must read, with the folders they
+// lie in; but for Dir itself, which holds more than programs.
+func (s Substrate) argv() (argv, scripts []string) {
+	argv = slices.Clone(s.Argv)
 	for i, a := range argv {
 		if strings.HasPrefix(a, "./") || strings.HasPrefix(a, "../") ||
 			i == 0 && strings.Contains(a, "/") && !filepath.IsAbs(a) {
 			argv[i] = filepath.Join(s.Dir, a)
+			scripts = append(scripts, argv[i])
+			if dir := filepath.Dir(argv[i]); dir != filepath.Clean(s.Dir) && filepath.IsLocal(a) {
+				scripts = append(scripts, dir)
+			}
 		}
 	}
-	return argv
+	return argv, scripts
 }
 
 // allowed is the part of Environ the program may see, in Environ's order.

@@ -292,8 +292,12 @@ func TestArgvIsTakenFromDir(t *testing.T) {
 	t.Parallel()
 	s := Substrate{Dir: "/repo", Argv: []string{"tools/run", "./a", "../b", "c/d", "/e", "--f=./g"}}
 	want := []string{"/repo/tools/run", "/repo/a", "/b", "c/d", "/e", "--f=./g"}
-	if d := cmp.Diff(want, s.argv()); d != "" {
+	argv, scripts := s.argv()
+	if d := cmp.Diff(want, argv); d != "" {
 		t.Errorf("argv (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff([]string{"/repo/tools/run", "/repo/tools", "/repo/a", "/b"}, scripts); d != "" {
+		t.Errorf("scripts (-want +got):\n%s", d)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/cage"
 )
 
 func check(t *testing.T, args ...string) Command {
@@ -52,6 +53,7 @@ func TestRunEnds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got := Run(tt.ctx, tt.c)
+		got.Held = cage.Held{}
 		if len(got.Output) == 0 {
 			got.Output = nil
 		}

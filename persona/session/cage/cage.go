@@ -1,0 +1,206 @@
+// Package cage starts every program that odd runs for a session: agents, the
+// checks of a change, servers and tools. It is the only place that does, so what
+// it holds is held for all of them.
+//
+//	p, err := c.Start(ctx, cage.Program{Argv: argv, Dir: desk.Tree, Env: env, Desk: desk, Network: cage.Allow})
+//	fmt.Fprintln(p.Stdin, "hello")
+//	io.Copy(out, p.Stdout)
+//	err = p.Wait()
+//
+// # What holds everywhere
+//
+//   - argv is never seen by a shell, and the environment is exactly Env.
+//   - A program is the leader of a session and a process group of its own: it has
+//     no terminal, so it cannot answer for a person at /dev/tty.
+//   - It ends with its context, and its group ends with it.
+//
+// # What holds on Linux
+//
+// odd starts itself once more, under a hidden verb, as the keeper of one program.
+// The keeper stands between odd and the program, and it is not confined itself:
+//
+//		odd ── keeper ── program ── …
+//		      (reaper)   (Landlock, seccomp, rlimits)
+//
+//	 1. Nothing is left behind. The keeper is the reaper of all that descends from
+//	    it: a child that daemonises, by setsid and a double fork, becomes the
+//	    keeper's child. When the program ends, when odd says so or when odd itself
+//	    dies, whichever way, the keeper kills every descendant until there is none.
+//	 2. Files (Landlock). Below Desk, and in what Write names, everything; elsewhere nothing can be
+//	    written but /dev/null and its like. Read are the system's folders, the
+//	    folders of PATH with their libraries, what Desk borrows and what Read names. Nothing
+//	    else can be opened: not the user's home, not the repository, not odd's own
+//	    files in the git directory.
+//	 3. Processes. From Landlock's third year on (ABI 6) no signal reaches a process outside; memory,
+//	    environment and open files of other processes are out of reach with any ABI.
+//	 4. Network. Under [None] the kernel makes no socket but a unix one (seccomp), and
+//	    Landlock refuses TCP besides from ABI 4 on. A unix socket with a path can be
+//	    reached by whoever finds it: only its file's permissions stand before it, up to ABI 8;
+//	    abstract ones outside are out of reach from ABI 6 on.
+//	 5. Limits. rlimits bound each process: the size of a file, processor time, open files,
+//	    memory and processes where they are set; no core is written. The size of
+//	    the whole desk is no rlimit: odd adds it up now and then, and ends the
+//	    program that is over it. Between two looks a program can write more than that.
+//
+// # What does not hold
+//
+// A program can still ask for the attributes of any path (stat), see the list of
+// processes, and use up the machine's processors within its limits. On other systems than Linux only the first
+// list holds. [Cage.Try] says what this machine really does, by trying it.
+package cage
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// Verb is the hidden verb under which odd is its own keeper: whoever is started
+// with it as first argument calls [Keep] and exits with what that returns.
+const Verb = "__keep"
+
+// Enforce says what is done where the kernel cannot hold what is asked for.
+type Enforce string
+
+// The ways. The zero value is BestEffort.
+const (
+	BestEffort Enforce = "best-effort" // hold what can be held, and record what is not
+	Require    Enforce = "require"     // start nothing that is not held; the refusal is an *Unheld
+	Off        Enforce = "off"         // no Landlock, seccomp and rlimits; what is left behind still ends
+)
+
+// Network says what a program reaches.
+type Network string
+
+// The networks. The zero value is None.
+const (
+	None  Network = "none"
+	Allow Network = "allow"
+)
+
+// Cage holds programs. The zero Cage holds them by their process group only, as
+// [Off] does on a system that is not Linux. A Cage is a value and is not changed
+// by use; programs may be started from it at once.
+type Cage struct {
+	// Self is the argv by which odd's own executable becomes a keeper:
+	// ["odd", Verb]. Without it there is none. A test binary that sets it must
+	// answer to it in its TestMain, or it runs its tests again instead.
+	Self    []string
+	Enforce Enforce
+	Limits  Limits
+	Read    []string // what every program may read besides, absolute; files or folders
+	Write   []string // what every program may write besides, absolute
+	// Hidden are places that no folder of PATH, and nothing in Read, Write or a
+	// Program opens, nor a folder that holds one of them: secrets.
+	Hidden []string
+	// Home is the user's own home. A folder that holds it, or is it, is not
+	// opened by a PATH that names it.
+	Home string
+	// Tick calls f every d until stop is called, for the size of the desk; nil: it
+	// is measured once, when the program has ended.
+	Tick func(d time.Duration, f func()) (stop func())
+}
+
+// Limits bound a program. Zero is no limit.
+type Limits struct {
+	File      int64         // bytes of one file
+	Desk      int64         // bytes of the desk's three directories together
+	CPU       time.Duration // of one process, in whole seconds
+	Memory    int64         // bytes of data of one process (RLIMIT_DATA)
+	Files     int           // open at once, of one process
+	Processes int           // of the user as a whole, those outside included
+}
+
+// DefaultLimits are those of a configuration that says nothing.
+func DefaultLimits() Limits {
+	return Limits{File: 1 << 30, Desk: 4 << 30, CPU: time.Hour, Files: 4096}
+}
+
+// Program is one program to be started.
+type Program struct {
+	Argv []string // the first is a path, or a name that is looked up on odd's PATH; a path with a slash that is not absolute is taken from Dir
+	Dir  string   // where it starts; absolute
+	Env  []string // all of its environment, "NAME=value"
+	// Stdin is what it reads. nil is an empty input for Run, and a pipe for Start.
+	Stdin io.Reader
+	// Stdout and Stderr take what it writes. nil drops it; for Start a nil Stdout is a pipe.
+	Stdout, Stderr io.Writer
+	Desk           session.Desk // where it may write; fields may be empty
+	Network        Network
+	Read, Write    []string // more places, as in Cage
+}
+
+// Held is what the kernel really holds of one program.
+type Held struct {
+	Landlock int      `json:"landlock"`          // its ABI, 0: no file is protected
+	Network  Network  `json:"network"`           // Allow where it is not held
+	Sockets  bool     `json:"sockets"`           // the kernel makes no internet socket (seccomp)
+	Signals  bool     `json:"signals"`           // no signal reaches a process outside
+	Reaper   bool     `json:"reaper"`            // what daemonises ends too
+	Limits   bool     `json:"limits"`            // rlimits are set
+	Missing  []string `json:"missing,omitempty"` // what was asked for and is not held
+}
+
+// String is Held in a few words, as the ledger keeps it: "landlock:7 net:none
+// reaper limits", and "none" where nothing is held.
+func (h Held) String() string {
+	var words []string
+	if h.Landlock > 0 {
+		words = append(words, "landlock:"+itoa(h.Landlock))
+	}
+	if h.Network == None {
+		words = append(words, "net:none")
+	}
+	if h.Reaper {
+		words = append(words, "reaper")
+	}
+	if h.Limits {
+		words = append(words, "limits")
+	}
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, " ")
+}
+
+// Unheld is the refusal to start a program that cannot be held as Require demands.
+type Unheld struct{ Missing []string }
+
+func (u *Unheld) Error() string {
+	return "this machine cannot hold a program as [sandbox] asks: " + strings.Join(u.Missing, "; ") +
+		`; run it where the kernel can, or set [sandbox] enforce = "best-effort"`
+}
+
+// Refused implements cmd's refusals.
+func (u *Unheld) Refused() string { return "sandbox-unavailable" }
+
+// NotStarted is the error of a program that did not begin.
+type NotStarted struct{ Err error }
+
+func (n *NotStarted) Error() string { return n.Err.Error() }
+
+// Unwrap is the reason.
+func (n *NotStarted) Unwrap() error { return n.Err }
+
+// Exit is the error of a program that ended otherwise than well.
+type Exit struct {
+	Code   int    // the exit code, -1 when a signal ended it
+	Signal string // "killed", "" when no signal did
+}
+
+// Error is as os/exec says it: "exit status 3", "signal: killed".
+func (e *Exit) Error() string {
+	if e.Signal != "" {
+		return "signal: " + e.Signal
+	}
+	return "exit status " + itoa(e.Code)
+}
+
+// Full is the error of a program that was ended because its desk was full.
+type Full struct{ Size, Limit int64 }
+
+func (f *Full) Error() string {
+	return "the desk holds " + itoa(f.Size) + " bytes, at most " + itoa(f.Limit) + "; raise [sandbox] desk_mb or write less"
+}

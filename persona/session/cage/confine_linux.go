@@ -1,0 +1,176 @@
+package cage
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"syscall"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+)
+
+// confine takes rights from this thread, for good, and says what it could not
+// take. The error is one that leaves it unclear what is held.
+func (k *keeper) confine() error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("no_new_privs: %w", err)
+	}
+	if err := dropCapabilities(); err != nil {
+		return fmt.Errorf("capabilities: %w", err)
+	}
+	k.bound()
+	if err := k.landlock(); err != nil {
+		return fmt.Errorf("landlock: %w", err)
+	}
+	if k.Network == Allow {
+		return nil
+	}
+	switch err := closeSockets(); {
+	case err == nil:
+		k.held.Sockets, k.held.Network = true, None
+	case k.held.Network == None:
+		k.held.Missing = append(k.held.Missing, "network: only TCP is closed: "+err.Error())
+	default:
+		k.held.Network = Allow
+		k.held.Missing = append(k.held.Missing, "network: it cannot be closed: "+err.Error())
+	}
+	return nil
+}
+
+// dropCapabilities makes root a user like others; with no_new_privs no program
+// that is started from here gets them back.
+func dropCapabilities() error {
+	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	return unix.Capset(&hdr, &none[0])
+}
+
+// bound sets the rlimits, never above those odd has itself.
+func (k *keeper) bound() {
+	k.held.Limits = true
+	for _, l := range []struct {
+		name string
+		what int
+		max  int64
+		off  bool
+	}{
+		{"core", unix.RLIMIT_CORE, 0, false},
+		{"the size of a file", unix.RLIMIT_FSIZE, k.Limits.File, k.Limits.File <= 0},
+		{"processor time", unix.RLIMIT_CPU, int64(k.Limits.CPU.Seconds()), k.Limits.CPU <= 0},
+		{"memory", unix.RLIMIT_DATA, k.Limits.Memory, k.Limits.Memory <= 0},
+		{"open files", unix.RLIMIT_NOFILE, int64(k.Limits.Files), k.Limits.Files <= 0},
+		{"processes", unix.RLIMIT_NPROC, int64(k.Limits.Processes), k.Limits.Processes <= 0},
+	} {
+		if l.off {
+			continue
+		}
+		var now syscall.Rlimit
+		err := syscall.Getrlimit(l.what, &now)
+		if err == nil {
+			max := min(uint64(l.max), now.Max)
+			err = syscall.Setrlimit(l.what, &syscall.Rlimit{Cur: max, Max: max})
+		}
+		if err != nil {
+			k.held.Limits = false
+			k.held.Missing = append(k.held.Missing, "limit on "+l.name+": "+err.Error())
+		}
+	}
+}
+
+// What a file may allow; the rest of the rights are a folder's.
+const ofFiles = ll.AccessFSExecute | ll.AccessFSWriteFile | ll.AccessFSReadFile | ll.AccessFSTruncate | ll.AccessFSIoctlDev | ll.AccessFSResolveUnix
+
+const (
+	toRead   = ll.AccessFSExecute | ll.AccessFSReadFile | ll.AccessFSReadDir
+	toDevice = ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSTruncate
+	// toWrite is everything but to make devices and to command them.
+	toWrite = 1<<17 - 1 - ll.AccessFSMakeBlock - ll.AccessFSMakeChar - ll.AccessFSIoctlDev
+)
+
+// known are the rights over files that an ABI knows.
+func known(abi int) uint64 {
+	switch {
+	case abi >= 9:
+		return 1<<17 - 1
+	case abi >= 5:
+		return 1<<16 - 1
+	case abi >= 3:
+		return 1<<15 - 1
+	case abi == 2:
+		return 1<<14 - 1
+	}
+	return 1<<13 - 1
+}
+
+// landlock confines this thread to the places of the spec.
+func (k *keeper) landlock() error {
+	abi, err := ll.LandlockGetABIVersion()
+	if err != nil || abi < 1 {
+		k.held.Missing = append(k.held.Missing, "files: this kernel has no Landlock, or it is not enabled")
+		return nil
+	}
+	attr := ll.RulesetAttr{HandledAccessFS: known(abi)}
+	if k.Network != Allow && abi >= 4 {
+		attr.HandledAccessNet = ll.AccessNetBindTCP | ll.AccessNetConnectTCP
+		if abi >= 10 {
+			attr.HandledAccessNet |= ll.AccessNetBindUDP | ll.AccessNetConnectSendUDP
+		}
+		k.held.Network = None
+	}
+	if abi >= 6 {
+		attr.Scoped = ll.ScopeAbstractUnixSocket | ll.ScopeSignal
+		k.held.Signals = true
+	}
+	set, err := ll.LandlockCreateRuleset(&attr, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(set)
+	for rights, places := range map[uint64][]string{toRead: k.Read, toWrite: k.Write, toDevice: k.Devices} {
+		for _, at := range places {
+			if err := open(set, at, rights&attr.HandledAccessFS); err != nil {
+				return fmt.Errorf("%s: %w", at, err)
+			}
+		}
+	}
+	if err := ll.LandlockRestrictSelf(set, 0); err != nil {
+		return err
+	}
+	k.held.Landlock = abi
+	if abi < 3 {
+		k.held.Missing = append(k.held.Missing, "files: this kernel lets them be cut to nothing anywhere (truncate, Landlock ABI 3)")
+	}
+	return nil
+}
+
+// open adds a rule for a place. One that is not there needs none.
+func open(set int, at string, rights uint64) error {
+	fd, err := unix.Open(at, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOTDIR) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		rights &= ofFiles
+	}
+	return ll.LandlockAddPathBeneathRule(set, &ll.PathBeneathAttr{AllowedAccess: rights, ParentFd: fd}, 0)
+}
+
+// closeSockets lets this thread make no socket but unix and netlink ones, and no
+// ring by which the kernel would make one for it. A call by another door, of
+// another architecture, ends the program.
+func closeSockets() error {
+	arch := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
+	if arch == 0 {
+		return errors.New("no seccomp filter for " + runtime.GOARCH)
+	}
+	return seccomp(socketFilter(arch))
+}

@@ -1,0 +1,241 @@
+package cage
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	groupWait  = 300 * time.Millisecond // after the end of a program without a keeper, for pipes others hold open
+	keeperWait = 5 * time.Second        // for a keeper to end everything
+	deskEvery  = time.Second            // between two looks at the size of a desk
+)
+
+// Process is a program that was started.
+type Process struct {
+	Stdin  io.WriteCloser // nil where Program.Stdin was set
+	Stdout io.ReadCloser  // nil where Program.Stdout was set; it can be read to its end after Wait too
+	Held   Held
+
+	cmd    *exec.Cmd
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	desk   []string
+	limit  int64
+	unlook func()
+	report *json.Decoder
+	close  []io.Closer // odd's ends of the pipes to the keeper
+	once   sync.Once
+	err    error
+}
+
+// Run runs a program to its end, or to that of ctx. The error is that of Start or of Wait.
+func (c Cage) Run(ctx context.Context, p Program) (Held, error) {
+	if p.Stdin == nil {
+		p.Stdin = strings.NewReader("")
+	}
+	if p.Stdout == nil {
+		p.Stdout = io.Discard
+	}
+	q, err := c.Start(ctx, p)
+	if err != nil {
+		return Held{}, err
+	}
+	return q.Held, q.Wait()
+}
+
+// Start starts a program, which ends at the latest with ctx. The error is a
+// *NotStarted or an *Unheld. Whoever starts a program waits for it.
+func (c Cage) Start(ctx context.Context, p Program) (*Process, error) {
+	path, err := lookUp(p)
+	if err != nil {
+		return nil, &NotStarted{err}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, &NotStarted{err}
+	}
+	if missing := c.keeperless(p); len(missing) > 0 {
+		return nil, &Unheld{missing}
+	}
+	q := &Process{unlook: func() {}, limit: c.Limits.Desk}
+	for _, d := range []string{p.Desk.Tree, p.Desk.Home, p.Desk.Temp} {
+		if d != "" {
+			q.desk = append(q.desk, d)
+		}
+	}
+	q.ctx, q.cancel = context.WithCancelCause(ctx)
+	if c.kept() {
+		err = q.keep(c, p, path)
+	} else {
+		err = q.group(c, p, path)
+	}
+	if err != nil {
+		q.release()
+		return nil, err
+	}
+	q.watch(c)
+	return q, nil
+}
+
+// lookUp is the absolute path of a program.
+func lookUp(p Program) (string, error) {
+	switch {
+	case len(p.Argv) == 0 || p.Argv[0] == "":
+		return "", errors.New("no argv: which program?")
+	case !filepath.IsAbs(p.Dir):
+		return "", errors.New("a program starts in an absolute directory, not in \"" + p.Dir + "\"")
+	case strings.Contains(p.Argv[0], "/") && !filepath.IsAbs(p.Argv[0]):
+		return filepath.Join(p.Dir, p.Argv[0]), nil
+	}
+	path, err := exec.LookPath(p.Argv[0])
+	if err == nil && !filepath.IsAbs(path) {
+		path, err = filepath.Abs(path)
+	}
+	return path, err
+}
+
+// group starts a program that only its process group holds.
+func (q *Process) group(c Cage, p Program, path string) error {
+	q.cmd = exec.CommandContext(q.ctx, path, p.Argv[1:]...)
+	q.cmd.Args[0], q.cmd.Dir, q.cmd.WaitDelay = p.Argv[0], p.Dir, groupWait
+	q.cmd.Env = append([]string{}, p.Env...) // nil would be all of odd's own
+	q.cmd.Cancel = func() error { return killGroup(q.cmd.Process) }
+	q.Held = Held{Network: Allow, Missing: c.unkept(p)}
+	return q.begin(p)
+}
+
+// begin connects the program's streams and starts cmd.
+func (q *Process) begin(p Program) (err error) {
+	ownSession(q.cmd)
+	q.cmd.Stdin, q.cmd.Stdout, q.cmd.Stderr = p.Stdin, p.Stdout, p.Stderr
+	if p.Stdin == nil {
+		if q.Stdin, err = q.cmd.StdinPipe(); err != nil {
+			return &NotStarted{err}
+		}
+	}
+	if p.Stdout == nil {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return &NotStarted{err}
+		}
+		defer w.Close()
+		q.Stdout, q.cmd.Stdout = r, w
+	}
+	if err := q.cmd.Start(); err != nil {
+		if q.Stdout != nil {
+			q.Stdout.Close()
+		}
+		return &NotStarted{err}
+	}
+	return nil
+}
+
+// Kill ends the program and all it started. Wait tells when they are gone.
+func (q *Process) Kill() { q.cancel(errKilled) }
+
+var errKilled = errors.New("ended by odd")
+
+// Wait waits until the program and what it started are gone; it may be called
+// more than once. The error is nil for a program that ended well, an *Exit for
+// one that did not, a *Full for one that was ended because of its desk, and
+// where ctx or Kill ended it the context's cause.
+func (q *Process) Wait() error {
+	q.once.Do(func() { q.err = q.wait() })
+	return q.err
+}
+
+func (q *Process) wait() error {
+	err := q.cmd.Wait()
+	_ = killGroup(q.cmd.Process) // what the program left behind in its group
+	cause := context.Cause(q.ctx)
+	var last report
+	told := q.report != nil && q.report.Decode(&last) == nil
+	q.release()
+	switch full := q.full(); {
+	case cause != nil:
+		return cause
+	case full != nil:
+		return full
+	case q.report != nil && !told:
+		return &Exit{Code: -1, Signal: "killed, with its keeper"}
+	case told && (last.Code != 0 || last.Signal != ""):
+		return &Exit{Code: last.Code, Signal: last.Signal}
+	case told:
+		return nil
+	}
+	return exitOf(err)
+}
+
+// exitOf is how a program without a keeper ended. One that left its pipes open
+// to others ended well.
+func exitOf(err error) error {
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.ExitCode() < 0:
+		return &Exit{Code: -1, Signal: strings.TrimPrefix(exit.String(), "signal: ")}
+	case errors.As(err, &exit):
+		return &Exit{Code: exit.ExitCode()}
+	case errors.Is(err, exec.ErrWaitDelay):
+		return nil
+	}
+	return err
+}
+
+// watch looks at the desk now and then.
+func (q *Process) watch(c Cage) {
+	if c.Tick == nil || q.limit == 0 || c.Enforce == Off {
+		return
+	}
+	q.unlook = c.Tick(deskEvery, func() {
+		if err := q.full(); err != nil {
+			q.cancel(err)
+		}
+	})
+}
+
+// full is the *Full of a desk that holds too much, else nil.
+func (q *Process) full() error {
+	if q.limit == 0 {
+		return nil
+	}
+	if n := size(q.desk, q.limit); n > q.limit {
+		return &Full{Size: n, Limit: q.limit}
+	}
+	return nil
+}
+
+// size adds up the files below some directories, and stops once it is past enough.
+// What cannot be read counts nothing, and no symbolic link is followed.
+func size(dirs []string, enough int64) (n int64) {
+	for _, d := range dirs {
+		_ = filepath.WalkDir(d, func(_ string, e os.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return nil
+			}
+			if st, err := e.Info(); err == nil {
+				n += occupied(st)
+			}
+			if n > enough {
+				return filepath.SkipAll
+			}
+			return nil
+		})
+	}
+	return n
+}
+
+func (q *Process) release() {
+	q.unlook()
+	q.cancel(nil)
+	for _, c := range q.close {
+		c.Close()
+	}
+}

@@ -1,0 +1,145 @@
+package cage
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// spec is what odd tells a keeper: one line of JSON on its descriptor 3. When
+// that is closed the keeper ends everything.
+type spec struct {
+	Path    string   `json:"path"`
+	Argv    []string `json:"argv"`
+	Dir     string   `json:"dir"`
+	Env     []string `json:"env"`
+	Enforce Enforce  `json:"enforce"`
+	Network Network  `json:"network"`
+	Limits  Limits   `json:"limits"`
+	Read    []string `json:"read"`
+	Write   []string `json:"write"`
+	Devices []string `json:"devices"`
+}
+
+// report is what a keeper tells odd, a line of JSON each on its descriptor 4:
+// first whether the program began, then how it ended.
+type report struct {
+	Held    Held     `json:"held"`
+	Pid     int      `json:"pid,omitempty"`
+	Fault   string   `json:"fault,omitempty"`   // it did not begin
+	Missing []string `json:"missing,omitempty"` // it did not begin, because this is not held
+	Ended   bool     `json:"ended,omitempty"`
+	Code    int      `json:"code"`
+	Signal  string   `json:"signal,omitempty"`
+	Left    int      `json:"left,omitempty"` // processes it left behind, which were ended
+}
+
+// systemPlaces are the folders that programs of any kind need to read: the
+// system's own, none of which holds what is a user's. That /etc has some files
+// for root only is the system's to keep.
+func systemPlaces() []string {
+	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/snap",
+		"/proc", "/sys", "/run/current-system", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf",
+		"/var/lib/alternatives", "/dev/random", "/dev/urandom"}
+}
+
+// devices can be written by anybody, and keep nothing.
+func devices() []string { return []string{"/dev/null", "/dev/zero", "/dev/full"} }
+
+// besideBin are the folders next to a folder of programs in which those keep what
+// they need. Not "share" and "etc": there users keep credentials.
+func besideBin() []string {
+	return []string{"lib", "lib64", "libexec", "versions", "include", "plugins", "pkg"}
+}
+
+// places are what a program may read and what it may write: absolute paths,
+// without those that do not exist, since they cannot be opened. path is the
+// program's executable.
+func (c Cage) places(p Program, path string) (read, write []string) {
+	for _, w := range slices.Concat([]string{p.Desk.Tree, p.Desk.Home, p.Desk.Temp}, c.Write, p.Write) {
+		if w = resolved(w); w != "" && !c.hides(w) {
+			write = append(write, w)
+		}
+	}
+	read = systemPlaces()
+	for _, r := range slices.Concat(p.Desk.Read, c.Read, p.Read) {
+		if r = resolved(r); r != "" && !c.hides(r) {
+			read = append(read, r)
+		}
+	}
+	programs := []string{filepath.Dir(path), filepath.Dir(resolved(path))}
+	for _, kv := range p.Env {
+		switch name, value, _ := strings.Cut(kv, "="); name {
+		case "PATH":
+			programs = append(programs, filepath.SplitList(value)...)
+		case "GOROOT", "GOMODCACHE":
+			programs = append(programs, value)
+		}
+	}
+	for _, dir := range programs {
+		read = append(read, c.toolchain(dir)...)
+	}
+	slices.Sort(read)
+	return slices.Compact(read), write
+}
+
+// toolchain is a folder of programs and what they need beside it. A folder that
+// holds the user's home or a secret is none, nor is a relative one.
+func (c Cage) toolchain(dir string) []string {
+	var out []string
+	add := func(at string) {
+		if at = resolved(at); at != "" && !c.hides(at) && !holds(at, resolved(c.Home)) {
+			out = append(out, at)
+		}
+	}
+	if !filepath.IsAbs(dir) {
+		return nil
+	}
+	add(dir)
+	if base := filepath.Base(dir); base == "bin" || base == "sbin" || base == "shims" {
+		for _, d := range besideBin() {
+			add(filepath.Join(filepath.Dir(dir), d))
+		}
+	}
+	return out
+}
+
+// hides reports a path that is, lies in or holds one of the hidden places.
+func (c Cage) hides(at string) bool {
+	return slices.ContainsFunc(c.Hidden, func(h string) bool {
+		h = either(resolved(h), filepath.Clean(h))
+		return holds(at, h) || holds(h, at)
+	})
+}
+
+// holds reports that at is dir or lies in it; an empty path lies nowhere.
+func holds(dir, at string) bool {
+	if at == "" || dir == "" {
+		return false
+	}
+	rel, err := filepath.Rel(dir, at)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// resolved is an absolute path without symbolic links, "" for one that is not
+// absolute or leads nowhere.
+func resolved(at string) string {
+	if !filepath.IsAbs(at) {
+		return ""
+	}
+	at, err := filepath.EvalSymlinks(at)
+	if err != nil {
+		return ""
+	}
+	return at
+}
+
+func either(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func itoa[N int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
