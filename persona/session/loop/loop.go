@@ -13,7 +13,8 @@
 //     price table's prices.
 //  2. Cost is counted in micro-USD and rounded up, once for each exchange. Where the
 //     provider tells it, that is the cost. A model without a price makes the cost
-//     unknown, which is charged as all that was reserved, unless it is free.
+//     unknown, which is charged as all that was reserved, unless it is free; so does
+//     an answer of which nobody said how many tokens it took, and one that broke off.
 //  3. A conversation that grows too large is made smaller by code, the same way
 //     each time: its beginning and its end stay, and what was between is told by
 //     which tools were called on which files.
@@ -105,11 +106,13 @@ type Reply struct {
 }
 
 // Fault is a transport that failed. After is how long the provider asked to be left
-// alone, 0 where it did not say.
+// alone, 0 where it did not say. Charged says that the question was put and not
+// turned down, so that it may cost what nobody will tell.
 type Fault struct {
-	Class  session.Class
-	After  time.Duration
-	Detail string
+	Class   session.Class
+	After   time.Duration
+	Detail  string
+	Charged bool
 }
 
 // Error implements error.

@@ -1,6 +1,10 @@
 package loop
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/odd-cli/odd/persona/session"
+)
 
 // million tokens is what a price is for.
 const million = 1_000_000
@@ -28,7 +32,7 @@ func (t *talk) cost(r Reply) (int64, bool) {
 		return 0, true
 	case r.CostKnown:
 		return max(r.Cost, 0), r.Cost >= 0
-	case priced:
+	case priced && r.Tokens != (session.Tokens{}):
 		n := r.Tokens
 		return up(n.Input*p.Input + n.Output*p.Output + n.CacheRead*p.CacheRead + n.CacheWrite*p.CacheWrite), true
 	}

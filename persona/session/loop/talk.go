@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -50,6 +51,7 @@ func (t *talk) turn(ctx context.Context) (e session.Emission, over bool, err err
 	reply, err := t.m.Answer(ctx, x)
 	t.usage.Turns++
 	if err != nil {
+		t.owe(err)
 		e, err = fault(ctx, err)
 		return e, true, err
 	}
@@ -90,6 +92,14 @@ func (t *talk) charge(r Reply) {
 	cost, known := t.cost(r)
 	t.usage.Cost += cost
 	t.usage.CostKnown = t.usage.CostKnown && known
+}
+
+// owe notes an answer that broke off.
+func (t *talk) owe(err error) {
+	var f *Fault
+	if !t.o.Free && (!errors.As(err, &f) || f.Charged) {
+		t.usage.CostKnown = false
+	}
 }
 
 // end is the emission with what the conversation came to.
