@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
@@ -50,7 +51,8 @@ type approval struct {
 	name      string
 	verify    review.Verify
 	yes, json bool
-	op        *pipeline.Op // that waits with the proposal, nil for none
+	op        *pipeline.Op  // that waits with the proposal, nil for none
+	checked   drain.Checked // on what is there now
 }
 
 func runApprove(ctx context.Context, env Env, o approval) error {
@@ -72,6 +74,10 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if onto.change, err = v.judgement(t); err != nil {
 		return err
 	}
+	if o.checked, err = v.checked(ctx, t, p, o.op, onto); err != nil {
+		return err
+	}
+	onto.change.merged(o.checked)
 	h, err := v.human(ctx, v.card(t, p, onto), "approve "+string(t.ID), string(t.ID), o.yes)
 	if err != nil {
 		return err
@@ -85,7 +91,12 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 		return err
 	}
 	if o.json {
-		return printJSON(env, map[string]string{"task": string(t.ID), "by": h.By(), "commit": string(oid)})
+		return printJSON(env, struct {
+			Task   string   `json:"task"`
+			By     string   `json:"by"`
+			Commit string   `json:"commit"`
+			Checks []string `json:"checks,omitempty"` // that were run on the merged tree
+		}{string(t.ID), h.By(), string(oid), o.checked.Ran})
 	}
 	return printRows(env, [][]string{{string(t.ID), v.afterApproval(), h.By(), short(oid)}})
 }
@@ -204,6 +215,9 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p review.Proposal,
 	if err != nil {
 		return "", fmt.Errorf("approve %s: %w: %s", t.ID, err, strings.Join(conflicts, ", "))
 	}
+	if is := o.checked.Tree; is != "" && is != tree {
+		return "", refuse("moved", "approve %s: the merge makes %s, %s was checked; nothing was done, run the command again", t.ID, short(tree), short(is))
+	}
 	merged, err := v.repo.Tree(tree)
 	if err != nil {
 		return "", err
@@ -216,7 +230,7 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p review.Proposal,
 	if err := v.reindex(ch, merged, p); err != nil {
 		return "", err
 	}
-	if err := v.conclude(ch, o.op, pipeline.Merged, "approved by "+h.By()); err != nil {
+	if err := v.conclude(ch, o.op, pipeline.Merged, strings.Join(append([]string{"approved by " + h.By()}, o.checked.Ran...), "; ")); err != nil {
 		return "", err
 	}
 	return v.personal(ctx, []repo.OID{v.tip, repo.OID(p.Commit)}, tree, ch, approvalMessage(t, p, o, h, "", len(p.Atoms(v.cfg.Root))))

@@ -84,13 +84,41 @@ func (v *view) holds(ctx context.Context, t board.Task, p review.Proposal, o pip
 		return refuse("rules", "approve %s: %s was judged by other rules than hold now (%s, now %s): the task's paths, odd.toml or odd itself changed; %s",
 			t.ID, o.ID, short(repo.OID(o.Fact(pipeline.FactRules))), short(repo.OID(rules)), v.wayOut(p))
 	}
-	_, why, err := drain.Rejudge(ctx, v.repo, drain.Landing{
-		Task: t, Cfg: v.cfg, Bundle: v.graph, Base: repo.OID(p.Base), Tip: at.tip, Board: v.tip, Proposal: repo.OID(p.Commit), Now: v.env.Now(),
-	}, o.Fact(pipeline.FactTier))
+	why, err := drain.Rejudge(ctx, v.repo, v.landing(t, p, at), o.Fact(pipeline.FactTier))
 	if err == nil && len(why) > 0 {
 		return refuse("moved", "approve %s: on what is there now it would be refused: %s; %s", t.ID, strings.Join(why, "; "), v.wayOut(p))
 	}
 	return err
+}
+
+// landing is what p would land as.
+func (v *view) landing(t board.Task, p review.Proposal, at onto) drain.Landing {
+	return drain.Landing{
+		Task: t, Cfg: v.cfg, Bundle: v.graph, Base: repo.OID(p.Base), Tip: at.tip, Board: v.tip, Proposal: repo.OID(p.Commit), Now: v.env.Now(),
+	}
+}
+
+// checked is what the checks say of the tree that the approval of p would make.
+// A tree that does not pass them is refused, whoever wants it.
+func (v *view) checked(ctx context.Context, t board.Task, p review.Proposal, o *pipeline.Op, at onto) (drain.Checked, error) {
+	if o == nil {
+		return drain.Checked{}, nil
+	}
+	who, err := v.repo.Identity(ctx)
+	if err != nil {
+		return drain.Checked{}, err
+	}
+	act := "approve " + string(t.ID)
+	if err := review.Allowed(act, review.Person{Name: who.Name, Email: who.Email}, v.workspace.place()); err != nil {
+		return drain.Checked{}, err // before minutes are spent
+	}
+	pr := newProgress(v.env)
+	defer pr.done()
+	c, err := drain.Check(ctx, v.repo, v.landing(t, p, at), drain.Bench{Temp: v.env.Temp, Environ: v.env.Environ, Run: o.ID, Now: v.env.Now, Say: pr.line})
+	if err == nil && c.Why != "" {
+		return c, refuse(string(pipeline.VerifyFailed), "%s: merged with what is there now it fails: %s; %s", act, c.Why, v.wayOut(p))
+	}
+	return c, err
 }
 
 // wayOut is what a person does with a proposal that cannot land as it is.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
@@ -38,6 +39,13 @@ func (v *view) judgement(t board.Task) (*judged, error) {
 	}
 	j.Rationale, j.Because, j.Findings, j.Checks = d.Rationale, d.Because, d.Findings, d.Checks
 	return j, nil
+}
+
+// merged adds what the checks said of it on what is there now.
+func (j *judged) merged(c drain.Checked) {
+	for _, line := range c.Ran {
+		j.Checks = append(j.Checks, pipeline.Checked{Phase: "merged", Says: line, Passed: true})
+	}
 }
 
 // most is how many lines of one kind the card shows.

@@ -4,15 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/build"
-	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -23,8 +18,10 @@ func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, er
 	if no := ch.unpermitted(); len(no) > 0 {
 		return ch.stop(pipeline.RuleRefused, 0, "%s", strings.Join(append(hardOf(ch.verdict.Findings), no...), "; "))
 	}
+	t := ch.trial(ch.draft, ch.d.at.cfg.Pipeline.Validate)
+	t.findings = ch.ground.Refusing(ch.verdict.Findings)
 	var err error
-	if ch.report, err = ch.examine(ctx, ch.draft, ch.candidate.Files, ch.d.at.cfg.Pipeline.Validate, ch.ground.Refusing(ch.verdict.Findings), false); err != nil {
+	if ch.report, err = ch.d.bench().examine(ctx, ch.d.repo, t); err != nil {
 		return pipeline.Out{}, err
 	}
 	f, failed := ch.report.Failure()
@@ -78,59 +75,9 @@ func (ch *change) unpermitted() []string {
 	return no
 }
 
-// examine runs the checks of a commit in a scratch repository of it. Where there
-// is no check, none is made.
-func (ch *change) examine(ctx context.Context, commit repo.OID, files []pipeline.Edit, commands [][]string, findings []irongate.Finding, again bool) (pipeline.Report, error) {
-	d := ch.d
-	tree, err := d.repo.Tree(commit)
-	if err != nil {
-		return pipeline.Report{}, err
-	}
-	graph, err := pipeline.ReadGraph(tree)
-	if err != nil {
-		return pipeline.Report{}, err
-	}
-	checks, more := pipeline.Checks(files, pipeline.Project{Files: tree, Commands: commands, Accept: ch.c.task.Commands, Graph: graph, Build: native(d.at.cfg.Pipeline.CheckEnv), Timeout: d.at.cfg.Pipeline.CheckTimeout})
-	findings = append(slices.Clip(findings), more...)
-	if len(checks) == 0 {
-		return pipeline.Examine(ctx, nil, findings, false, nil), nil
-	}
-	if d.Temp == "" {
-		return pipeline.Report{}, errors.New("there is no place for the tree in which a change is checked")
-	}
-	s, err := d.repo.Bench(ctx, d.Temp, commit, d.agent())
-	if err != nil {
-		return pipeline.Report{}, err
-	}
-	defer func() {
-		if err := s.Close(); err != nil {
-			d.note(err.Error())
-		}
-	}()
-	desk := session.Desk{Tree: s.Tree(), Home: s.Home(), Temp: s.Temp()}
-	env := exec.Environment(d.Environ, d.at.cfg.Pipeline.CheckEnv, desk, d.Run)
-	return pipeline.Examine(ctx, checks, findings, again, func(ctx context.Context, c pipeline.Check) pipeline.Ran {
-		return d.check(ctx, c, desk.Tree, env)
-	}), nil
-}
-
-// native is what go builds for in a check: this machine, unless a person lets it
-// see settings of go's that may say otherwise.
-func native(env []string) *build.Context {
-	if slices.ContainsFunc(env, func(name string) bool { return strings.HasPrefix(name, "GO") }) {
-		return nil
-	}
-	return &build.Context{GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, Compiler: build.Default.Compiler, ReleaseTags: build.Default.ReleaseTags, ToolTags: build.Default.ToolTags}
-}
-
-// check runs one check.
-func (d *drain) check(ctx context.Context, c pipeline.Check, tree string, env []string) pipeline.Ran {
-	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
-	defer cancel()
-	d.Progress(fmt.Sprintf("checking: %s", c.Name))
-	began := d.Now()
-	r := exec.Run(ctx, exec.Command{Argv: c.Argv, Tree: tree, Dir: c.Dir, Env: env})
-	return pipeline.Ran{Check: c, Done: r.Done, Exit: r.Exit, Fault: r.Fault, Detail: r.Detail, Output: r.Output, Took: d.Now().Sub(began)}
+// trial is a commit of the change to be checked.
+func (ch *change) trial(commit repo.OID, commands [][]string) trial {
+	return trial{commit: commit, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, commands: commands}
 }
 
 // repair does one iteration of a repair: it begins with the candidate that failed
@@ -145,8 +92,9 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 			Now: ch.d.Now, Files: ch.candidate.Files, Tree: op.Fact(pipeline.FactCandidate), Late: late,
 			Generate: ch.mend,
 			Run: func(ctx context.Context, files []pipeline.Edit, again bool) (pipeline.Report, error) {
-				findings := ch.judged(ch.candidate).Findings
-				r, err := ch.examine(ctx, ch.draft, files, ch.d.at.cfg.Pipeline.Validate, ch.ground.Refusing(findings), again)
+				t := ch.trial(ch.draft, ch.d.at.cfg.Pipeline.Validate)
+				t.files, t.findings, t.again = files, ch.ground.Refusing(ch.judged(ch.candidate).Findings), again
+				r, err := ch.d.bench().examine(ctx, ch.d.repo, t)
 				ch.report = r
 				return r, err
 			},
@@ -202,36 +150,12 @@ func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	if string(tree) != op.Fact(pipeline.FactCandidate) {
 		return ch.stop(pipeline.VerifyFailed, 0, "the commit that would land has another tree than the candidate that was judged; this is a fault of odd's")
 	}
-	commands := d.at.cfg.Pipeline.Verify
-	if commands == nil {
-		commands = d.at.cfg.Pipeline.Validate
-	}
-	report, err := ch.examine(ctx, commit, ch.candidate.Files, commands, nil, false)
+	report, bad, err := d.bench().hold(ctx, d.repo, ch.trial(commit, verifies(d.at.cfg.Pipeline)), ch.c.base)
 	if err != nil {
 		return pipeline.Out{}, err
 	}
-	base, err := ch.measured(ctx, report, commands)
-	if err != nil {
-		return pipeline.Out{}, err
-	}
-	if bad := pipeline.Verified(report, base, ch.candidate.Files, pipeline.Thresholds{}); len(bad) > 0 {
-		var lines []string
-		for _, b := range bad {
-			lines = append(lines, b.Error())
-		}
-		return ch.stop(pipeline.VerifyFailed, 0, "%s", strings.Join(lines, "; "))
+	if len(bad) > 0 {
+		return ch.stop(pipeline.VerifyFailed, 0, "%s", breaches(bad))
 	}
 	return pipeline.Out{Next: pipeline.Waiting, Note: inLine(report)}, nil
-}
-
-// measured is what the same checks say of the base, nil where the project
-// measures nothing that could be worse than there.
-func (ch *change) measured(ctx context.Context, is pipeline.Report, commands [][]string) (*pipeline.Report, error) {
-	if !slices.ContainsFunc(pipeline.Measured(is.Ran), func(m pipeline.Measure) bool {
-		return m.Name == pipeline.MeasureCoverage || m.Name == pipeline.MeasureLint
-	}) {
-		return nil, nil
-	}
-	r, err := ch.examine(ctx, ch.c.base, ch.candidate.Files, commands, nil, false)
-	return &r, err
 }

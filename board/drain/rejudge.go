@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,31 +28,36 @@ type Landing struct {
 	Now      time.Time
 }
 
-// Rejudge judges a proposed change once more, on what is there now. moved are the
-// files outside of the bundle that others changed since its base; where there are
-// none nothing is judged again, and why is "". Otherwise why says what speaks
-// against the change now and did not, or what tier it has now; a tier only rises.
-func Rejudge(ctx context.Context, r *repo.Repo, l Landing, tier string) (moved, why []string, err error) {
-	outside := func(c repo.Change) bool { return !strings.HasPrefix(c.Path, l.Cfg.Root+"/") }
+// outside reports a change of a file that is no atom's.
+func (l Landing) outside(c repo.Change) bool { return !strings.HasPrefix(c.Path, l.Cfg.Root+"/") }
+
+// moved are the files outside of the bundle that others changed since the base.
+func (l Landing) moved(ctx context.Context, r *repo.Repo) (out []string, err error) {
 	since, err := r.Diff(ctx, l.Base, l.Tip)
-	if err != nil {
-		return nil, nil, err
-	}
 	for _, c := range since {
-		if outside(c) {
-			moved = append(moved, c.Path)
+		if l.outside(c) {
+			out = append(out, c.Path)
 		}
 	}
-	if len(moved) == 0 {
-		return nil, nil, nil
+	return out, err
+}
+
+// Rejudge judges a proposed change once more, on what is there now. Where nobody
+// changed a file outside of the bundle since its base nothing is judged again.
+// Otherwise why says what speaks against the change now and did not, or what tier
+// it has now; a tier only rises.
+func Rejudge(ctx context.Context, r *repo.Repo, l Landing, tier string) (why []string, err error) {
+	moved, err := l.moved(ctx, r)
+	if err != nil || len(moved) == 0 {
+		return nil, err
 	}
-	edits, err := l.edits(ctx, r, outside)
+	edits, err := l.edits(ctx, r)
 	if err != nil {
-		return moved, nil, err
+		return nil, err
 	}
 	e, beside, err := l.evidence(ctx, r, edits)
 	if err != nil {
-		return moved, nil, err
+		return nil, err
 	}
 	rules := risk.GatePolicy(r, l.Tip, l.Task, l.Cfg)
 	rules.Beside = beside
@@ -65,18 +71,18 @@ func Rejudge(ctx context.Context, r *repo.Repo, l Landing, tier string) (moved, 
 	if now := v.Tier.Raise(pipeline.Tier(tier)); string(now) != tier {
 		why = append(why, fmt.Sprintf("its tier is %s now, it was %s: %s", now, tier, v.Text()))
 	}
-	return moved, why, nil
+	return why, nil
 }
 
 // edits are the files of the proposal against what is there now.
-func (l Landing) edits(ctx context.Context, r *repo.Repo, outside func(repo.Change) bool) ([]pipeline.Edit, error) {
+func (l Landing) edits(ctx context.Context, r *repo.Repo) ([]pipeline.Edit, error) {
 	made, err := r.Diff(ctx, l.Base, l.Proposal)
 	if err != nil {
 		return nil, err
 	}
 	var out []pipeline.Edit
 	for _, c := range made {
-		if !outside(c) {
+		if !l.outside(c) {
 			continue
 		}
 		e := pipeline.Edit{Path: c.Path}
@@ -102,4 +108,72 @@ func (l Landing) evidence(ctx context.Context, r *repo.Repo, edits []pipeline.Ed
 	}
 	beside, err = risk.Around(r, l.Tip, e)
 	return e, beside, err
+}
+
+// Checked is what the checks say of a change on what is there now.
+type Checked struct {
+	Tree repo.OID // that was checked, whole; "" where nothing was run
+	Ran  []string // a line a check
+	Why  string   // what speaks against that tree, "" for nothing
+}
+
+// Check runs the checks of a proposed change, those of its candidate and those of
+// the commit that would land, on exactly the tree that its merge would make now.
+//
+// The rule: nothing is run where nobody changed a file outside of the bundle since
+// the change's base, because that tree was checked, but for atoms; nor where all
+// that is run is what go offers, the change and what others did meanwhile are Go
+// files alone, and no package needs one of both, so that go would say what it said.
+// A command of the project's or of the task's may read any file: it is always run.
+func Check(ctx context.Context, r *repo.Repo, l Landing, b Bench) (Checked, error) {
+	moved, err := l.moved(ctx, r)
+	if err != nil || len(moved) == 0 {
+		return Checked{}, err
+	}
+	edits, err := l.edits(ctx, r)
+	if err != nil {
+		return Checked{}, err
+	}
+	tree, _, err := r.MergeTree(ctx, l.Tip, l.Proposal)
+	if err != nil {
+		return Checked{}, err
+	}
+	law := l.Cfg.Pipeline
+	if len(law.Validate)+len(law.Verify)+len(l.Task.Commands) == 0 {
+		if apart, err := apart(r, tree, edits, moved); apart || err != nil {
+			return Checked{}, err
+		}
+	}
+	who := repo.Signature{Name: l.Cfg.AgentName, Email: l.Cfg.AgentEmail, When: l.Now}
+	commit, err := r.MakeOn(ctx, []repo.OID{l.Tip}, tree, nil, who, "what a merge of "+string(l.Proposal)+" would make\n")
+	if err != nil {
+		return Checked{}, err
+	}
+	out := Checked{Tree: tree}
+	lists := slices.CompactFunc([][][]string{law.Validate, verifies(law)}, func(a, b [][]string) bool { return slices.EqualFunc(a, b, slices.Equal[[]string]) })
+	for _, commands := range lists {
+		report, bad, err := b.hold(ctx, r, trial{commit: commit, task: l.Task, cfg: l.Cfg, files: edits, commands: commands}, l.Tip)
+		if err != nil {
+			return out, err
+		}
+		out.Ran = append(out.Ran, strings.Split(strings.TrimSpace(report.String()), "\n")...)
+		if out.Why = breaches(bad); out.Why != "" {
+			return out, nil
+		}
+	}
+	return out, nil
+}
+
+// apart reports a change and files that others changed of which neither can turn
+// what go says of the other, in a tree that has both.
+func apart(r *repo.Repo, tree repo.OID, edits []pipeline.Edit, moved []string) (bool, error) {
+	files, err := r.Tree(tree)
+	if err != nil {
+		return false, err
+	}
+	graph, err := pipeline.ReadGraph(files)
+	if err != nil {
+		return false, err
+	}
+	return graph.Apart(pipeline.Candidate{Files: edits}.Paths(), moved), nil
 }

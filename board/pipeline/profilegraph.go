@@ -210,6 +210,23 @@ func (g *Graph) Affected(pkgs []string) []string {
 	return slices.Sorted(maps.Keys(in))
 }
 
+// Apart reports two lots of changed files of which neither can turn what go says of
+// the packages that the other touches: no package needs, by imports or by those of
+// its tests, one of both. Only Go files of packages that are there are ever apart;
+// what a test may read besides, nobody knows.
+func (g *Graph) Apart(ours, theirs []string) bool {
+	var turned [2][]string
+	for i, files := range [2][]string{ours, theirs} {
+		for _, f := range files {
+			if dir, ok := g.Package(f); path.Ext(f) != ".go" || !ok || g.packages[dir] == nil || dir != path.Dir(f) {
+				return false
+			}
+		}
+		turned[i] = g.Affected(g.Packages(files))
+	}
+	return len(g.Problems()) == 0 && !slices.ContainsFunc(turned[0], func(dir string) bool { return slices.Contains(turned[1], dir) })
+}
+
 // testers are the packages whose tests import the one in dir.
 func (g *Graph) testers(dir string) []string {
 	var out []string

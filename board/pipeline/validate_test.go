@@ -123,6 +123,44 @@ func TestGoChecks(t *testing.T) {
 	}
 }
 
+// Two changes are apart where go would say of neither what it did not say before.
+func TestApart(t *testing.T) {
+	t.Parallel()
+	graph, err := ReadGraph(repository())
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := repository()
+	broken["x/x.go"] = &fstest.MapFile{Data: []byte("no go")}
+	bad, err := ReadGraph(broken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		g            *Graph
+		ours, theirs string
+		want         bool
+	}{
+		{graph, "b/b.go", "d/d.go", true},
+		{graph, "a/a.go", "d/d.go e/e_test.go", true},
+		{graph, "a/a.go", "b/b.go", false},      // they import it
+		{graph, "b/b.go", "a/a.go", false},      // it imports them
+		{graph, "a/a.go", "c/c.go", false},      // their tests import it
+		{graph, "a/a.go", "a/a_test.go", false}, // one package
+		{graph, "b/b.go", "c/c.go", true},       // one needs what the other's tests need, and that is as it was
+		{graph, "d/d.go", "tool/t.go", false},   // another module that imports it
+		{graph, "b/b.go", "README.md", false},   // a test may read it
+		{graph, "b/b.go", "go.mod", false},      // all of the module
+		{graph, "b/b.go", "gone/g.go", false},   // a package that is not there
+		{graph, "a/testdata/in.txt", "d/d.go", false},
+		{bad, "b/b.go", "d/d.go", false},
+	} {
+		if got := tt.g.Apart(strings.Fields(tt.ours), strings.Fields(tt.theirs)); got != tt.want {
+			t.Errorf("%s and %s: apart %t", tt.ours, tt.theirs, got)
+		}
+	}
+}
+
 // plan9 is a machine that nobody runs these tests on.
 func plan9() *build.Context {
 	return &build.Context{GOOS: "plan9", GOARCH: "arm", Compiler: "gc", ReleaseTags: []string{"go1.1"}}

@@ -1,0 +1,139 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"go/build"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Bench is where commits are checked, and what their checks may know.
+type Bench struct {
+	Temp    string           // where scratch repositories are made, outside the repository; "" makes none
+	Environ []string         // odd's own environment, of which checks see what odd.toml names
+	Run     string           // who asks: ODD_RUN of the checks
+	Now     func() time.Time // the clock
+	Say     func(string)     // one line of talk
+}
+
+// bench is that of a drain.
+func (d *drain) bench() Bench {
+	return Bench{Temp: d.Temp, Environ: d.Environ, Run: d.Run, Now: d.Now, Say: d.Progress}
+}
+
+// trial is a commit that is checked, and by what.
+type trial struct {
+	commit   repo.OID
+	task     board.Task
+	cfg      config.Config
+	files    []pipeline.Edit // the change in it
+	commands [][]string      // the project's
+	findings []irongate.Finding
+	again    bool // checks that failed are run once more, to tell a flake
+}
+
+// examine runs the checks of a commit in a scratch repository of it. Where there
+// is no check, none is made.
+func (b Bench) examine(ctx context.Context, r *repo.Repo, t trial) (pipeline.Report, error) {
+	tree, err := r.Tree(t.commit)
+	if err != nil {
+		return pipeline.Report{}, err
+	}
+	graph, err := pipeline.ReadGraph(tree)
+	if err != nil {
+		return pipeline.Report{}, err
+	}
+	law := t.cfg.Pipeline
+	checks, more := pipeline.Checks(t.files, pipeline.Project{
+		Files: tree, Commands: t.commands, Accept: t.task.Commands, Graph: graph, Build: native(law.CheckEnv), Timeout: law.CheckTimeout,
+	})
+	findings := append(slices.Clip(t.findings), more...)
+	if len(checks) == 0 {
+		return pipeline.Examine(ctx, nil, findings, false, nil), nil
+	}
+	if b.Temp == "" {
+		return pipeline.Report{}, errors.New("there is no place for the tree in which a change is checked")
+	}
+	s, err := r.Bench(ctx, b.Temp, t.commit, repo.Signature{Name: t.cfg.AgentName, Email: t.cfg.AgentEmail, When: b.Now()})
+	if err != nil {
+		return pipeline.Report{}, err
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			b.Say(err.Error())
+		}
+	}()
+	desk := session.Desk{Tree: s.Tree(), Home: s.Home(), Temp: s.Temp()}
+	env := exec.Environment(b.Environ, law.CheckEnv, desk, b.Run)
+	return pipeline.Examine(ctx, checks, findings, t.again, func(ctx context.Context, c pipeline.Check) pipeline.Ran {
+		return b.check(ctx, c, desk.Tree, env)
+	}), nil
+}
+
+// check runs one check.
+func (b Bench) check(ctx context.Context, c pipeline.Check, tree string, env []string) pipeline.Ran {
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	b.Say("checking: " + c.Name)
+	began := b.Now()
+	r := exec.Run(ctx, exec.Command{Argv: c.Argv, Tree: tree, Dir: c.Dir, Env: env})
+	return pipeline.Ran{Check: c, Done: r.Done, Exit: r.Exit, Fault: r.Fault, Detail: r.Detail, Output: r.Output, Took: b.Now().Sub(began)}
+}
+
+// hold is what speaks against a commit that would land: its checks, and what they
+// measure against base.
+func (b Bench) hold(ctx context.Context, r *repo.Repo, t trial, base repo.OID) (pipeline.Report, []pipeline.Breach, error) {
+	is, err := b.examine(ctx, r, t)
+	if err != nil {
+		return is, nil, err
+	}
+	var was *pipeline.Report
+	if slices.ContainsFunc(pipeline.Measured(is.Ran), func(m pipeline.Measure) bool {
+		return m.Name == pipeline.MeasureCoverage || m.Name == pipeline.MeasureLint
+	}) { // else the project measures nothing that could be worse than there
+		t.commit = base
+		at, err := b.examine(ctx, r, t)
+		if err != nil {
+			return is, nil, err
+		}
+		was = &at
+	}
+	return is, pipeline.Verified(is, was, t.files, pipeline.Thresholds{}), nil
+}
+
+// breaches are what speaks against a commit, on one line.
+func breaches(all []pipeline.Breach) string {
+	var lines []string
+	for _, b := range all {
+		lines = append(lines, b.Error())
+	}
+	return strings.Join(lines, "; ")
+}
+
+// verifies are the project's commands for a commit that would land.
+func verifies(law config.Pipeline) [][]string {
+	if law.Verify == nil {
+		return law.Validate
+	}
+	return law.Verify
+}
+
+// native is what go builds for in a check: this machine, unless a person lets it
+// see settings of go's that may say otherwise.
+func native(env []string) *build.Context {
+	if slices.ContainsFunc(env, func(name string) bool { return strings.HasPrefix(name, "GO") }) {
+		return nil
+	}
+	return &build.Context{GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, Compiler: build.Default.Compiler, ReleaseTags: build.Default.ReleaseTags, ToolTags: build.Default.ToolTags}
+}
