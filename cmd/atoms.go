@@ -86,15 +86,20 @@ func (s source) committedRoot(env Env, r *repo.Repo, files fs.FS) (string, error
 		}
 		return filepath.ToSlash(rel), nil
 	}
+	cfg, err := committedConfig(files, s.rev)
+	return cfg.Root, err
+}
+
+// committedConfig is the odd.toml of a commit.
+func committedConfig(files fs.FS, rev string) (config.Config, error) {
 	b, err := fs.ReadFile(files, "odd.toml")
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", refuse("no-config", "odd.toml: not in commit %s; name the bundle's folder with --bundle", s.rev)
+		return config.Config{}, refuse("no-config", "odd.toml: not in commit %s; name a later one, or the bundle's folder with --bundle", rev)
 	}
 	if err != nil {
-		return "", err
+		return config.Config{}, err
 	}
-	cfg, err := config.Parse("odd.toml", b)
-	return cfg.Root, err
+	return config.Parse("odd.toml", b)
 }
 
 func edgeFlag(usage string) cli.Flag {

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona"
 )
@@ -54,23 +52,16 @@ func runCompilePersona(ctx context.Context, env Env, role string, o personaOptio
 	if !strings.Contains(" md json mermaid ", " "+o.format+" ") {
 		return usage("compile-persona: unknown format %q; want md, json or mermaid", o.format)
 	}
-	src, err := readPersonaSource(ctx, env, o)
+	src, err := readSource(ctx, env, source{dir: o.dir, rev: o.at})
 	if err != nil {
 		return err
 	}
 	if n := len(src.problems); n > 0 {
 		talk(env, "%d findings while loading; odd check lists them", n)
 	}
-	p, err := persona.Compile(src.graph, role)
-	if errors.Is(err, okf.ErrNotFound) || errors.Is(err, okf.ErrAmbiguous) {
-		return refuse("no-such-role", "%v", err)
-	}
+	p, err := src.compile(role)
 	if err != nil {
 		return err
-	}
-	p.Commit = src.commit
-	if short := p.Below(src.floor); len(short) > 0 {
-		return belowFloor(p, short)
 	}
 	return printPersona(env, p, src.graph, o)
 }
@@ -112,59 +103,44 @@ type personaSource struct {
 	commit   string
 }
 
-func readPersonaSource(ctx context.Context, env Env, o personaOptions) (personaSource, error) {
-	if o.at != "" {
-		return readPersonaCommit(ctx, env, o.at)
-	}
-	b, err := openBundle(ctx, env, o.dir)
+// readSource reads everything, the floor too, from one place.
+func readSource(ctx context.Context, env Env, src source) (personaSource, error) {
+	b, err := src.open(ctx, env)
 	if err != nil {
 		return personaSource{}, err
 	}
-	top, cfg, err := findConfig(env.Dir)
-	if err != nil {
-		return personaSource{}, err
+	out := personaSource{graph: b.graph, problems: b.problems, floor: persona.DefaultFloor()}
+	if src.rev == "" {
+		top, cfg, err := findConfig(env.Dir)
+		if top != "" && src.dir == "" {
+			out.floor = personaFloor(cfg)
+		}
+		return out, err
 	}
-	src := personaSource{graph: b.graph, problems: b.problems, floor: persona.DefaultFloor()}
-	if top != "" && o.dir == "" {
-		src.floor = personaFloor(cfg)
+	_, commit, files, err := src.commit(ctx, env)
+	if err != nil || src.dir != "" {
+		return out, err
 	}
-	return src, nil
+	out.commit = string(commit)
+	cfg, err := committedConfig(files, src.rev)
+	out.floor = personaFloor(cfg)
+	return out, err
 }
 
-// readPersonaCommit reads everything, the floor too, from one commit.
-func readPersonaCommit(ctx context.Context, env Env, rev string) (personaSource, error) {
-	r, err := repo.Open(env.Dir)
-	if err != nil {
-		return personaSource{}, err
-	}
-	oid, err := r.Resolve(ctx, rev)
-	if err != nil {
-		return personaSource{}, err
-	}
-	files, err := r.Tree(oid)
-	if err != nil {
-		return personaSource{}, err
-	}
-	b, err := fs.ReadFile(files, "odd.toml")
-	if errors.Is(err, fs.ErrNotExist) {
-		return personaSource{}, refuse("no-config", "odd.toml: not in commit %s; name a later one", rev)
+// compile compiles a role of the bundle, and refuses below the floor.
+func (src personaSource) compile(role string) (persona.Persona, error) {
+	p, err := persona.Compile(src.graph, role)
+	if errors.Is(err, okf.ErrNotFound) || errors.Is(err, okf.ErrAmbiguous) {
+		return p, refuse("no-such-role", "%v", err)
 	}
 	if err != nil {
-		return personaSource{}, err
+		return p, err
 	}
-	cfg, err := config.Parse("odd.toml", b)
-	if err != nil {
-		return personaSource{}, err
+	p.Commit = src.commit
+	if short := p.Below(src.floor); len(short) > 0 {
+		return p, belowFloor(p, short)
 	}
-	sub, err := fs.Sub(files, cfg.Root)
-	if err != nil {
-		return personaSource{}, err
-	}
-	g, ps, err := okf.Load(sub)
-	if err != nil {
-		return personaSource{}, fmt.Errorf("%s at %s: %w", cfg.Root, rev, err)
-	}
-	return personaSource{graph: g, problems: ps, floor: personaFloor(cfg), commit: string(oid)}, nil
+	return p, nil
 }
 
 // personaFloor is [persona.floor].

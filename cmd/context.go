@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -30,19 +31,7 @@ func runContext(ctx context.Context, env Env, name string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	var id okf.ID
-	if name != "" {
-		t, err := v.task(name)
-		if err != nil {
-			return err
-		}
-		id = t.ID
-	}
-	m, err := v.memory(ctx)
-	if err != nil {
-		return err
-	}
-	c, err := m.Context(id)
+	c, err := v.remembered(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -51,4 +40,21 @@ func runContext(ctx context.Context, env Env, name string, asJSON bool) error {
 	}
 	_, err = io.WriteString(env.Stdout, c.Markdown())
 	return err
+}
+
+// remembered is what to read before asking, about a task or "" for none.
+func (v *view) remembered(ctx context.Context, name string) (drain.Context, error) {
+	var id okf.ID
+	if name != "" {
+		t, err := v.task(name)
+		if err != nil {
+			return drain.Context{}, err
+		}
+		id = t.ID
+	}
+	m, err := v.memory(ctx)
+	if err != nil {
+		return drain.Context{}, err
+	}
+	return m.Context(id)
 }

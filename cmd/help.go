@@ -21,7 +21,7 @@ func verbs(env Env) []group {
 		}},
 		{"knowledge", []*cli.Command{
 			check(env), get(env), search(env), related(env), expand(env), why(env), backlinks(env), graph(env), index(env), canonVerb(env),
-			compilePersona(env), personaVerb(env), reconcileVerb(env), octaveVerb(env),
+			compilePersona(env), personaVerb(env), reconcileVerb(env), octaveVerb(env), mcpVerb(env),
 		}},
 		{"work", []*cli.Command{
 			task(env), drainVerb(env), invokeVerb(env), handoffVerb(env), auditVerb(env), reviewVerb(env), approve(env), reject(env), opVerb(env), pause(env), resume(env), anchorVerb(env),

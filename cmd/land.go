@@ -20,8 +20,21 @@ const (
 // lands it. When somebody else was first it looks at the board again and builds
 // anew, so that writers at the same time lose nothing and double nothing.
 func (w *workspace) write(ctx context.Context, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
+	return w.writeBy(ctx, (*view).sign, build)
+}
+
+// commit makes a commit of changes on a tree, in somebody's name.
+type commit func(v *view, ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error)
+
+// byMachine commits in the agent's name.
+func (v *view) byMachine(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error) {
+	return v.repo.MakeOn(ctx, parents, tree, ch, v.machine(), msg)
+}
+
+// writeBy is write in the name of whoever the commit is by.
+func (w *workspace) writeBy(ctx context.Context, by commit, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
 	for try := 0; ; try++ {
-		oid, err := w.writeOnce(ctx, build)
+		oid, err := w.writeOnce(ctx, by, build)
 		if err == nil || try == landTries || !(errors.Is(err, repo.ErrMoved) || errors.Is(err, repo.ErrBusy)) {
 			return oid, err
 		}
@@ -35,7 +48,7 @@ func (w *workspace) write(ctx context.Context, build func(*view) (repo.Changes, 
 	}
 }
 
-func (w *workspace) writeOnce(ctx context.Context, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
+func (w *workspace) writeOnce(ctx context.Context, by commit, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
 	v, err := w.view(ctx, true)
 	if err != nil {
 		return "", err
@@ -48,7 +61,7 @@ func (w *workspace) writeOnce(ctx context.Context, build func(*view) (repo.Chang
 	if err != nil {
 		return "", err
 	}
-	oid, err := v.sign(ctx, []repo.OID{v.tip}, tree, ch, msg)
+	oid, err := by(v, ctx, []repo.OID{v.tip}, tree, ch, msg)
 	if err != nil {
 		return "", err
 	}

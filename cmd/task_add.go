@@ -70,14 +70,17 @@ func runTaskAdd(ctx context.Context, env Env, f board.Filing, noCommit, asJSON b
 	if err != nil {
 		return usage("%v", err)
 	}
-	build := func(v *view) (repo.Changes, string, error) {
-		if b, err := v.graph.Find(string(a.ID)); err == nil && (b.ID == a.ID || b.Path == a.Path) {
-			return nil, "", refuse("exists", "task add %s: %s has that id; choose another with --id", a.ID, v.file(b.Path))
-		}
-		if _, err := fs.Stat(v.bundle, a.Path); !errors.Is(err, fs.ErrNotExist) {
-			return nil, "", refuse("exists", "task add %s: %s is there and cannot be read as an atom; odd check says why, or choose another --id", a.ID, v.file(a.Path))
-		}
-		return repo.Changes{v.file(a.Path): a.Bytes()}, trailers("board: add "+string(a.ID), "", "Odd-Task", string(a.ID)), nil
-	}
+	build := func(v *view) (repo.Changes, string, error) { return v.adds("task add", a, "") }
 	return w.apply(ctx, build, noCommit, asJSON, string(a.ID), string(board.Backlog))
+}
+
+// adds are the changes that file a new task, and their message.
+func (v *view) adds(verb string, a okf.Atom, why string) (repo.Changes, string, error) {
+	if b, err := v.graph.Find(string(a.ID)); err == nil && (b.ID == a.ID || b.Path == a.Path) {
+		return nil, "", refuse("exists", "%s %s: %s has that id; choose another with --id", verb, a.ID, v.file(b.Path))
+	}
+	if _, err := fs.Stat(v.bundle, a.Path); !errors.Is(err, fs.ErrNotExist) {
+		return nil, "", refuse("exists", "%s %s: %s is there and cannot be read as an atom; odd check says why, or choose another --id", verb, a.ID, v.file(a.Path))
+	}
+	return repo.Changes{v.file(a.Path): a.Bytes()}, trailers("board: add "+string(a.ID), why, "Odd-Task", string(a.ID)), nil
 }

@@ -45,19 +45,8 @@ func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bo
 	if state != "" && !slices.Contains(board.States(), state) {
 		return usage("task list: unknown state %q; one of %s", state, stateNames())
 	}
-	list, rows := []taskRow{}, [][]string{}
-	for _, t := range board.Order(v.tasks, board.ByID(v.tasks)) {
-		if state != "" && t.State != state || state == "" && !all && t.State == board.Done {
-			continue
-		}
-		r := taskRow{t.ID, t.State, t.Priority, t.Kind, t.Role, t.Title, ""}
-		if t.State == board.Ready {
-			r.Waits = string(board.Eligible(t, board.ByID(v.tasks), env.Now()))
-		}
-		if t.State == board.Blocked {
-			r.Waits = t.BlockedReason
-		}
-		list = append(list, r)
+	list, rows := v.listed(state, all), [][]string{}
+	for _, r := range list {
 		rows = append(rows, []string{string(r.ID), string(r.State), r.Priority, r.Role, r.Title, r.Waits})
 	}
 	for _, p := range v.unread {
@@ -67,6 +56,26 @@ func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bo
 		return printJSON(env, list)
 	}
 	return printRows(env, rows)
+}
+
+// listed are the tasks in the order drain would take them: those in state, or
+// where that is "" all, done ones only if asked for.
+func (v *view) listed(state board.State, all bool) []taskRow {
+	list, byID := []taskRow{}, board.ByID(v.tasks)
+	for _, t := range board.Order(v.tasks, byID) {
+		if state != "" && t.State != state || state == "" && !all && t.State == board.Done {
+			continue
+		}
+		r := taskRow{t.ID, t.State, t.Priority, t.Kind, t.Role, t.Title, ""}
+		if t.State == board.Ready {
+			r.Waits = string(board.Eligible(t, byID, v.env.Now()))
+		}
+		if t.State == board.Blocked {
+			r.Waits = t.BlockedReason
+		}
+		list = append(list, r)
+	}
+	return list
 }
 
 func stateNames() string {

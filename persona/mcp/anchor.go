@@ -1,6 +1,3 @@
-// Package mcp has odd's tools for agents that speak the Model Context Protocol:
-// what a tool is called, the schema of its input, and the one function that
-// answers a call. A server registers them; this package knows no transport.
 package mcp
 
 import (

@@ -1,0 +1,138 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// atomScheme begins the uri of every atom's resource: odd://atom/ID, the id with
+// its slashes, other signs escaped.
+const atomScheme = "odd://atom/"
+
+// markdown is the MIME type of an atom.
+const markdown = "text/markdown"
+
+// pageResources is how many atoms, or prompts, a list shows at once.
+const pageResources = 100
+
+// URI is the resource of an atom.
+func URI(id okf.ID) string {
+	parts := strings.Split(string(id), "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	return atomScheme + strings.Join(parts, "/")
+}
+
+func (w World) addResources(s *sdk.Server) {
+	s.AddResourceTemplate(&sdk.ResourceTemplate{
+		Name: "atom", Title: "An atom of the bundle", URITemplate: atomScheme + "{+id}", MIMEType: markdown,
+		Description: "One atom as it stands: the block of its keys, then its text. Its _meta tells path, blob, confidence and trust tier.",
+	}, func(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		return w.readAtom(ctx, r.Params.URI)
+	})
+}
+
+// lists answers what a bundle that people edit cannot register beforehand: the
+// lists of resources and of prompts, and a prompt itself.
+func (w World) lists(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		switch p := req.GetParams().(type) {
+		case *sdk.ListResourcesParams:
+			if p == nil {
+				p = &sdk.ListResourcesParams{}
+			}
+			return w.listAtoms(ctx, p.Cursor)
+		case *sdk.ListPromptsParams:
+			if p == nil {
+				p = &sdk.ListPromptsParams{}
+			}
+			return w.listPrompts(ctx, p.Cursor)
+		case *sdk.GetPromptParams:
+			return w.prompt(ctx, p)
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// after is where a list that is sorted by id goes on: behind the last id that
+// was told, whatever has come or gone since.
+func after[T any](list []T, cursor string, id func(T) string) ([]T, error) {
+	if cursor == "" {
+		return list, nil
+	}
+	last, err := url.PathUnescape(cursor)
+	if err != nil {
+		return nil, wrong(errCursor)
+	}
+	i, exact := slices.BinarySearchFunc(list, last, func(e T, last string) int { return strings.Compare(id(e), last) })
+	if exact {
+		i++
+	}
+	return list[i:], nil
+}
+
+func (w World) listAtoms(ctx context.Context, cursor string) (*sdk.ListResourcesResult, error) {
+	g, err := w.Graph(ctx)
+	if err != nil {
+		return nil, wrong(err)
+	}
+	list := slices.SortedFunc(slices.Values(g.Atoms()), func(a, b *okf.Atom) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	list, err = after(list, cursor, func(a *okf.Atom) string { return string(a.ID) })
+	if err != nil {
+		return nil, err
+	}
+	out := &sdk.ListResourcesResult{Cacheable: private(), Resources: []*sdk.Resource{}}
+	for _, a := range list[:min(pageResources, len(list))] {
+		r := &sdk.Resource{URI: URI(a.ID), MIMEType: markdown, Meta: meta(a)}
+		r.Name, _ = clean(string(a.ID), false)
+		r.Title, _ = clean(a.Title, true)
+		r.Description, _ = clean(a.Description, true)
+		out.Resources = append(out.Resources, r)
+	}
+	if len(list) > pageResources {
+		out.NextCursor = url.PathEscape(string(list[pageResources-1].ID))
+	}
+	return out, nil
+}
+
+// meta is what goes with every atom.
+func meta(a *okf.Atom) sdk.Meta {
+	m := sdk.Meta{"odd/path": a.Path, "odd/blob": a.Blob, "odd/type": a.Type, "odd/confidence": a.Confidence().String(), "odd/tier": string(a.Tier())}
+	for k, v := range m {
+		m[k], _ = clean(v.(string), false)
+	}
+	return m
+}
+
+func (w World) readAtom(ctx context.Context, uri string) (*sdk.ReadResourceResult, error) {
+	id, err := url.PathUnescape(strings.TrimPrefix(uri, atomScheme))
+	if err != nil {
+		return nil, wrong(errors.New("uri: " + err.Error()))
+	}
+	g, err := w.Graph(ctx)
+	if err != nil {
+		return nil, wrong(err)
+	}
+	a, err := g.Find(id)
+	if err != nil {
+		return nil, &jsonrpc.Error{Code: sdk.CodeResourceNotFound, Message: "uri: " + told(err)}
+	}
+	if len(a.Bytes()) == 0 {
+		return nil, wrong(errors.New("uri: the file changed while it was read; try again"))
+	}
+	text, hits := clean(string(a.Bytes()), true)
+	m := meta(a)
+	if len(hits) > 0 {
+		m["odd/marked"] = hits
+	}
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: markdown, Text: text, Meta: m}}}, nil
+}

@@ -1,0 +1,146 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxLine is the longest message a client may send, in bytes.
+const maxLine = 4 << 20
+
+// Stdio is the transport over a pair of streams, a message a line. A line that is
+// no JSON object, or is too long, is answered by an error of the protocol and
+// skipped: one bad line does not end the session. When in ends, the calls that
+// were read are answered first.
+func Stdio(in io.Reader, out io.Writer) sdk.Transport {
+	p := &pipe{out: out, open: map[string]bool{}}
+	p.idle = sync.NewCond(&p.mu)
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(p.feed(bufio.NewReaderSize(in, 64<<10), w)) }()
+	return &sdk.IOTransport{Reader: r, Writer: p, MaxLineLength: maxLine + 1}
+}
+
+// pipe is the client's side of the streams, whose lines come and go whole.
+type pipe struct {
+	mu   sync.Mutex
+	out  io.Writer
+	open map[string]bool // ids of calls that were read and not answered
+	idle *sync.Cond      // told when open shrinks
+	shut bool
+}
+
+// envelope is what tells calls and their answers apart.
+type envelope struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		RequestID json.RawMessage `json:"requestId"`
+	} `json:"params"`
+}
+
+// feed hands the lines that are messages on to w, until in ends and every call
+// is answered.
+func (p *pipe) feed(in *bufio.Reader, w io.Writer) error {
+	for {
+		line, long, err := readLine(in)
+		switch {
+		case long:
+			p.fault("the line is longer than 4 MiB")
+		case len(bytes.TrimSpace(line)) == 0:
+		case !p.take(line):
+			p.fault("the line is no JSON object")
+		default:
+			if _, err := w.Write(append(bytes.TrimRight(line, "\r\n"), '\n')); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			p.drain()
+			return err
+		}
+	}
+}
+
+// readLine reads one line; of one that is too long nothing is kept.
+func readLine(in *bufio.Reader) (line []byte, long bool, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxLine; long {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, long, err
+		}
+	}
+}
+
+// take notes a call that wants an answer; false is a line that is no message.
+func (p *pipe) take(line []byte) bool {
+	var e envelope
+	if line = bytes.TrimSpace(line); len(line) == 0 || line[0] != '{' || !json.Valid(line) {
+		return false
+	}
+	if json.Unmarshal(line, &e) != nil {
+		return true // params of another shape: the protocol answers
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case e.Method == "notifications/cancelled":
+		delete(p.open, string(e.Params.RequestID)) // which need not be answered
+	case e.Method != "" && len(e.ID) > 0:
+		p.open[string(e.ID)] = true
+	}
+	return true
+}
+
+// fault answers a line that could not be read.
+func (p *pipe) fault(why string) {
+	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": -32700, "message": why}})
+	if err != nil {
+		panic("unreachable: " + err.Error())
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, _ = p.out.Write(append(b, '\n')) // a client that reads no more is gone, which the next answer finds
+}
+
+// drain waits until every call is answered, or nobody reads answers any more.
+func (p *pipe) drain() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.open) > 0 && !p.shut {
+		p.idle.Wait()
+	}
+}
+
+// Write sends one message of the server.
+func (p *pipe) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, err := p.out.Write(b)
+	var e envelope
+	if json.Unmarshal(b, &e) == nil && e.Method == "" {
+		delete(p.open, string(e.ID))
+	}
+	p.shut = p.shut || err != nil
+	p.idle.Broadcast()
+	return n, err
+}
+
+// Close ends the waiting for answers; the stream is its owner's.
+func (p *pipe) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shut = true
+	p.idle.Broadcast()
+	return nil
+}
