@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
@@ -60,6 +61,14 @@ func Read(text []byte) Emission {
 	return e
 }
 
+// Emits reports a text with a block that Parse does not take for prose.
+func Emits(text []byte) bool {
+	return slices.ContainsFunc(blocks(text), func(b block) bool { return slices.Contains(words(), b.word) })
+}
+
+// words are those of the blocks that are not prose.
+func words() []string { return []string{"atom", "json", "change", "octave", "plan", "expansion"} }
+
 // blocks cuts text at its fences. Blocks do not nest: inside one, a fence that
 // cannot close it is content.
 func blocks(text []byte) []block {
@@ -108,12 +117,9 @@ func (p *parser) problem(line int, message, hint string) {
 }
 
 func (p *parser) block(b block) {
-	switch b.word {
-	case "atom", "json", "change", "octave", "plan", "expansion":
-		if b.open {
-			p.problem(b.line, "the "+b.word+" block is not closed", "end it with a line of as many backticks")
-			return
-		}
+	if b.open && slices.Contains(words(), b.word) {
+		p.problem(b.line, "the "+b.word+" block is not closed", "end it with a line of as many backticks")
+		return
 	}
 	switch b.word {
 	case "atom":

@@ -1,13 +1,18 @@
 package loop
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/odd-cli/odd/persona/session"
 )
 
-// million tokens is what a price is for.
-const million = 1_000_000
+const (
+	million   = 1_000_000
+	mostToken = 1 << 30 // of one answer; more is no count
+	perToken  = 3       // bytes of text; prose has more, dense code hardly fewer
+)
 
 // priceOf is the price of a model: of its whole name, or else of the longest
 // beginning that ends before a sign which sets a version off.
@@ -26,18 +31,54 @@ func priceOf(prices map[string]Price, model string) (Price, bool) {
 }
 
 // cost is what an answer cost in micro-USD, rounded up, and whether anybody knows.
-func (t *talk) cost(r Reply) (int64, bool) {
-	switch p, priced := priceOf(t.o.Prices, r.Model); {
+// An answer of a model without a price has that of the model that was asked.
+func (t *talk) cost(r Reply, n session.Tokens) (int64, bool) {
+	p, priced := priceOf(t.o.Prices, cmp.Or(r.Model, t.o.Model))
+	if !priced {
+		p, priced = priceOf(t.o.Prices, t.o.Model)
+	}
+	switch {
 	case t.o.Free:
 		return 0, true
-	case r.CostKnown:
-		return max(r.Cost, 0), r.Cost >= 0
-	case priced && r.Tokens != (session.Tokens{}):
-		n := r.Tokens
+	case r.CostKnown && r.Cost >= 0:
+		return r.Cost, true
+	case priced && n != (session.Tokens{}):
 		return up(n.Input*p.Input + n.Output*p.Output + n.CacheRead*p.CacheRead + n.CacheWrite*p.CacheWrite), true
 	}
 	return 0, false
 }
 
+// dearest is the most that the next answer is expected to cost: the longest there
+// may be, and a question of the size it has. 0 where nobody knows a price.
+func (t *talk) dearest() int64 {
+	p, priced := priceOf(t.o.Prices, cmp.Or(t.usage.Model, t.o.Model))
+	if !priced {
+		p, priced = priceOf(t.o.Prices, t.o.Model)
+	}
+	if t.o.Free || !priced {
+		return 0
+	}
+	return up(t.estimate()*max(p.Input, p.CacheWrite) + int64(t.o.MaxTokens)*p.Output)
+}
+
+// estimate is how many tokens the conversation has: as many as the last answer
+// told, and what came since by its bytes.
+func (t *talk) estimate() int64 {
+	if size := t.size(); t.known > 0 && size >= t.sized {
+		return t.known + tokens(size-t.sized)
+	}
+	return tokens(t.size())
+}
+
+func tokens(bytes int) int64 { return int64((bytes + perToken - 1) / perToken) }
+
+// clamped are counts that a count can be.
+func clamped(n session.Tokens) session.Tokens {
+	in := func(v int64) int64 { return min(max(v, 0), mostToken) }
+	return session.Tokens{Input: in(n.Input), Output: in(n.Output), CacheRead: in(n.CacheRead), CacheWrite: in(n.CacheWrite)}
+}
+
 // up is micro-USD of millionths, rounded up.
 func up(millionths int64) int64 { return (millionths + million - 1) / million }
+
+func dollars(micro int64) string { return fmt.Sprintf("$%d.%06d", micro/million, micro%million) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/persona/session"
@@ -19,7 +20,11 @@ type talk struct {
 	r        session.Request
 	o        Options
 	usage    session.Usage
-	messages []Message
+	brief    string
+	messages []Message // the first is the brief, with what was dropped
+	dropped  []string  // a line for each call that is no longer in messages
+	known    int64     // tokens of the conversation up to sized, as the last answer told
+	sized    int       // bytes of the conversation that known is for
 	round    int
 	reminded bool
 	heard    strings.Builder
@@ -30,8 +35,9 @@ const system = `You work inside odd, through its tools. The brief says what you 
 
 func newTalk(m Model, box *toolbox.Box, r session.Request, o Options) *talk {
 	o.System, o.MaxTokens, o.ContextBytes = cmp.Or(o.System, system), cmp.Or(o.MaxTokens, DefaultMaxTokens), cmp.Or(o.ContextBytes, DefaultContextBytes)
-	t := &talk{m: m, box: box, r: r, o: o, messages: []Message{{Role: User, Text: string(r.Brief)}}}
-	t.usage.CostKnown = true
+	t := &talk{m: m, box: box, r: r, o: o, brief: string(r.Brief)}
+	t.messages = []Message{{Role: User, Text: t.brief}}
+	t.usage = session.Usage{CostKnown: true, Model: o.Model}
 	if t.r.Progress == nil {
 		t.r.Progress = func(string) {}
 	}
@@ -40,14 +46,13 @@ func newTalk(m Model, box *toolbox.Box, r session.Request, o Options) *talk {
 
 // turn holds one exchange and makes the calls it asks for.
 func (t *talk) turn(ctx context.Context) (e session.Emission, over bool, err error) {
-	if most := cmp.Or(t.r.MaxTurns, DefaultRounds); t.round >= most {
-		return session.Fail(session.TurnRefused, fmt.Sprintf("turn %d: at most %d turns; raise max_turns or split the task", t.round+1, most)), true, nil
-	}
-	if e, ok := t.r.BeginTurn(ctx, t.usage); !ok {
+	t.compact()
+	if e, ok := t.leave(ctx); !ok {
 		return e, true, nil
 	}
 	t.round++
-	x := Exchange{System: t.o.System, Messages: t.messages, Tools: t.box.Tools(), MaxTokens: t.o.MaxTokens, Progress: t.r.Progress}
+	x := Exchange{System: t.o.System, Messages: slices.Clone(t.messages), Tools: t.box.Tools(), MaxTokens: t.o.MaxTokens, Progress: t.r.Progress}
+	size := t.size()
 	reply, err := t.m.Answer(ctx, x)
 	t.usage.Turns++
 	if err != nil {
@@ -55,43 +60,83 @@ func (t *talk) turn(ctx context.Context) (e session.Emission, over bool, err err
 		e, err = fault(ctx, err)
 		return e, true, err
 	}
-	t.charge(reply)
-	t.heard.WriteString(reply.Message.Text + "\n")
+	t.charge(reply, size)
 	reply.Message.Role = Assistant
 	t.messages = append(t.messages, reply.Message)
-	if len(reply.Message.Calls) == 0 {
-		return t.silent()
+	fmt.Fprintf(&t.heard, "%s\n", reply.Message.Text)
+	switch {
+	case session.Interruption(ctx) != "":
+		return session.Fail(session.Interruption(ctx), ""), true, nil
+	case reply.Stop == StopRefusal:
+		return session.Emission{Outcome: session.Refused, Detail: "the model declined to answer"}, true, nil
 	}
-	back := Message{Role: User}
+	return t.heed(ctx, reply)
+}
+
+// leave asks for one more turn: of what bounds the session, and of what the turn
+// could cost.
+func (t *talk) leave(ctx context.Context) (session.Emission, bool) {
+	if most := cmp.Or(t.r.MaxTurns, DefaultRounds); t.round >= most {
+		return session.Fail(session.TurnRefused, fmt.Sprintf("turn %d: at most %d turns; raise max_turns or split the task", t.round+1, most)), false
+	}
+	if next := t.dearest(); t.r.MaxCost > 0 && t.usage.Cost+next > t.r.MaxCost {
+		return session.Fail(session.OverBudget, fmt.Sprintf("%s is spent and the next turn could cost %s, of at most %s; raise max_usd or the task's budget_usd, lower max_tokens, or split the task",
+			dollars(t.usage.Cost), dollars(next), dollars(t.r.MaxCost))), false
+	}
+	return t.r.BeginTurn(ctx, t.usage)
+}
+
+// heed makes the calls of an answer and takes what its text emits.
+func (t *talk) heed(ctx context.Context, reply Reply) (session.Emission, bool, error) {
+	said := t.box.Text(reply.Message.Text)
+	back := Message{Role: User, Text: said.Text}
 	for _, c := range reply.Message.Calls {
+		t.r.Progress(fmt.Sprintf("round %d: %s", t.round, toolbox.Shown(c.Name)))
 		a := t.box.Call(ctx, t.round, c.Name, c.Args)
 		back.Results = append(back.Results, ToolResult{ID: c.ID, Text: a.Text, Failed: a.Failed})
 	}
-	t.messages = append(t.messages, back)
-	if e, done := t.box.Emission(t.usage); done {
-		return e, true, nil
-	}
-	return e, false, nil
-}
-
-// silent is an answer that asks for nothing.
-func (t *talk) silent() (session.Emission, bool, error) {
 	e, done := t.box.Emission(t.usage)
-	if done || t.reminded {
+	switch {
+	case done:
 		return e, true, nil
+	case len(reply.Message.Calls) > 0:
+	case said.Failed && t.reminded:
+		return session.Fail(session.Malformed, said.Text), true, nil
+	case t.reminded, speaks(e):
+		return e, true, nil
+	default:
+		t.reminded = true
+		back.Text = strings.TrimSpace(said.Text + "\n\n" + reminder(reply.Stop))
 	}
-	t.reminded = true
-	t.messages = append(t.messages, Message{Role: User, Text: "You ended without an outcome. Call finish, or go on."})
+	t.messages = append(t.messages, back)
 	return e, false, nil
 }
 
-// charge adds what an answer cost.
-func (t *talk) charge(r Reply) {
-	t.usage.Tokens = session.Usage{}.Plus(session.Usage{Tokens: t.usage.Tokens}).Plus(session.Usage{Tokens: r.Tokens}).Tokens
-	t.usage.Model = cmp.Or(r.Model, t.usage.Model)
-	cost, known := t.cost(r)
-	t.usage.Cost += cost
-	t.usage.CostKnown = t.usage.CostKnown && known
+// speaks reports an emission without an outcome that is whole all the same: a turn
+// of a dialogue, or a proof of who the session is.
+func speaks(e session.Emission) bool {
+	if len(e.Payloads) > 0 {
+		return true
+	}
+	n := len(e.Says)
+	return n > 0 && (e.Says[n-1].Marker == session.Yielding || e.Says[n-1].Marker == session.Holding)
+}
+
+// reminder is told once to who ends without an outcome.
+func reminder(why Stop) string {
+	if why == StopLength {
+		return "Your answer was cut because it was too long. Go on in smaller steps, with your tools, and end with finish."
+	}
+	return "You declared no outcome, and without one nothing you did counts. Go on with your tools, or call finish."
+}
+
+// charge adds what an answer cost. size is that of the question in bytes.
+func (t *talk) charge(r Reply, size int) {
+	n := clamped(r.Tokens)
+	u := session.Usage{Tokens: n, Model: r.Model}
+	u.Cost, u.CostKnown = t.cost(r, n)
+	t.usage = t.usage.Plus(u)
+	t.known, t.sized = n.Input+n.CacheRead+n.CacheWrite, size
 }
 
 // owe notes an answer that broke off.

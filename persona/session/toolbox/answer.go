@@ -51,3 +51,7 @@ func cut(text string, n int) string {
 	}
 	return text[:head] + fmt.Sprintf(about, tail-head) + text[tail:]
 }
+
+// Shown is a word of a model's as it may be told: short, without credentials, and
+// without what nobody can see.
+func Shown(s string) string { return clip(shown(s), 200) }

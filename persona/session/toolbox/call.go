@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/odd-cli/odd/persona/session"
@@ -14,19 +15,22 @@ import (
 // entry is a tool of the box: how it is told of, checked, allowed and done.
 type entry struct {
 	Tool
-	params []param
-	kind   session.ActKind      // what a person must have allowed; "" for none
-	path   string               // the argument that names a path, "" for none
-	grant  string               // the contract's name of what it needs, "" for the session's own
-	lone   bool                 // it runs beside no other that does
-	argv   func(*call) []string // of a tool that runs a command
-	do     func(context.Context, *call) (string, error)
+	params  []param
+	kind    session.ActKind      // what a permit must let it do; "" for none
+	path    string               // the argument that names a path, "" for none
+	grant   string               // the contract's name of what it needs, "" for the session's own
+	lone    bool                 // it runs beside no other that does, nor beside one that changes something
+	patient bool                 // it may take as long as the session
+	argv    func(*call) []string // of a tool that runs a command
+	make    func(*call) block    // of a tool that hands something over
+	do      func(context.Context, *call) (string, error)
 }
 
 // call is one call on its way down the ladder and to its answer.
 type call struct {
 	entry
 	b     *Box
+	asked string // the name that was called
 	given json.RawMessage
 	args  args
 	bad   error  // what is wrong with the arguments
@@ -69,7 +73,7 @@ func (b *Box) Call(ctx context.Context, round int, name string, given json.RawMe
 // begin reads a call and counts it.
 func (b *Box) begin(name string, given json.RawMessage) *call {
 	e, known := b.tools[name]
-	c := &call{entry: e, b: b, given: given, known: known}
+	c := &call{entry: e, b: b, asked: name, given: given, known: known}
 	if known {
 		c.args, c.bad = readArgs(given, e.params)
 		if e.Run != nil {
@@ -108,7 +112,10 @@ func (b *Box) answered(ctx context.Context, c *call, rec session.Call) (text str
 		rec.Status, rec.Code = session.CallDenied, code
 		return "", rec, errors.New(why)
 	}
-	in, cancel := context.WithTimeout(ctx, b.o.Limits.Timeout)
+	in, cancel := ctx, context.CancelFunc(func() {})
+	if !c.patient {
+		in, cancel = context.WithTimeout(ctx, b.o.Limits.Timeout)
+	}
 	defer cancel()
 	text, err = c.done(in)
 	rec.Status, rec.Code = ended(ctx, in, err)
@@ -165,14 +172,6 @@ func (b *Box) exploration() session.Exploration {
 	return session.Explore(slices.Concat(b.o.Request.Explored, b.calls), b.o.Request.Given)
 }
 
-// offers reports a tool that the request and its contract leave room for.
-func (b *Box) offers(e entry) bool {
-	if e.Name == "" || e.do == nil {
-		return false
-	}
-	return b.grants(e)
-}
-
 // grants reports a tool that the contract lists, if there is one.
 func (b *Box) grants(e entry) bool {
 	k := b.o.Request.Contract
@@ -187,17 +186,37 @@ func (b *Box) grants(e entry) bool {
 	return false
 }
 
-// all is every tool there is.
+// all is every tool that this session has something for.
 func (b *Box) all() []entry {
-	return slices.Concat(readers(), drafts(), b.extras())
+	r := b.o.Request
+	out := drafts()
+	add := func(have bool, more []entry) {
+		if have {
+			out = append(out, more...)
+		}
+	}
+	add(r.Step == "", worked())
+	add(b.tree.root != nil || b.tree.files != nil, readers())
+	add(b.tree.root != nil && r.Step == "", writers())
+	add(r.History != nil, historians())
+	add(r.Graph != nil, librarians())
+	add(len(b.o.Commands) > 0 && b.runs(), runners(b)[:1])
+	add(len(b.o.Checks) > 0 && b.runs(), runners(b)[1:])
+	add(len(b.o.Hosts) > 0, fetchers(b))
+	add(b.mute() == "", askers())
+	return append(out, b.extras()...)
 }
 
-// extras are the tools of servers.
+// runs reports a session that may start programs at all.
+func (b *Box) runs() bool { return b.o.Runner != nil && b.tree.root != nil }
+
+// extras are the tools of servers, by their own names alone.
 func (b *Box) extras() []entry {
 	var out []entry
 	for _, t := range b.o.Extra {
-		run := t.Run
-		out = append(out, entry{Tool: t, kind: session.External, do: func(ctx context.Context, c *call) (string, error) { return run(ctx, c.given) }})
+		if run := t.Run; run != nil && strings.HasPrefix(t.Name, "mcp_") {
+			out = append(out, entry{Tool: t, kind: session.External, do: func(ctx context.Context, c *call) (string, error) { return run(ctx, c.given) }})
+		}
 	}
 	return out
 }

@@ -26,35 +26,33 @@ func (k block) String() string {
 // mostEmitted bounds one emitted block.
 const mostEmitted = 1 << 20
 
-// drafts are the tools that hand something over.
+// worked are the tools that hand over what a session was asked for, which one that
+// is asked for a step before it has no use for.
+func worked() []entry {
+	return []entry{
+		emit("emit_atom", "emit_atom", "Hands over one atom of the knowledge base: a whole Markdown file with frontmatter.", atomBlock,
+			param{name: "text", kind: isText, must: true, most: mostEmitted, about: "the whole file, frontmatter and body"},
+			param{name: "path", kind: isText, about: "where it stands below the bundle's root; not needed where the file has an id"},
+			param{name: "base", kind: isText, most: 64, about: "the blob id of the atom it changes; left out for a new one"}),
+		emit("emit_change", "emit_change", "Hands over a change of files that are no atoms, as one object of schema 2b.1, or 2b.1-noop where nothing is to be done. "+
+			"It is not needed where the files were edited with edit_file and write_file: those edits are the change.", changeBlock,
+			param{name: "change", kind: isAny, must: true, most: mostEmitted, about: "the object"}),
+	}
+}
+
+// drafts are those of every session.
 func drafts() []entry {
 	return []entry{
-		{Tool: Tool{Name: "emit_atom", Description: "Hands over one atom of the knowledge base: a whole Markdown file with frontmatter."}, grant: "emit_atom", lone: true,
-			do: emits(atomBlock), params: []param{
-				{name: "text", kind: isText, must: true, most: mostEmitted, about: "the whole file, frontmatter and body"},
-				{name: "path", kind: isText, about: "where it stands below the bundle's root; not needed where the file has an id"},
-				{name: "base", kind: isText, most: 64, about: "the blob id of the atom it changes; left out for a new one"},
-			}},
-		{Tool: Tool{Name: "emit_change", Description: "Hands over a change of files that are no atoms, as one object of schema 2b.1, or 2b.1-noop where nothing is to be done. Not needed where the files were edited with edit_file and write_file: those edits are the change."},
-			grant: "emit_change", lone: true, do: emits(changeBlock), params: []param{
-				{name: "change", kind: isAny, must: true, most: mostEmitted, about: "the object"},
-			}},
-		{Tool: Tool{Name: "emit_json", Description: "Hands over notes, something said, a handoff, a proposal or the deliverable: one object with its schema."}, lone: true,
-			do: emits(jsonBlock), params: []param{
-				{name: "object", kind: isAny, must: true, most: mostEmitted, about: "the object, with its schema, as the brief's part emission has it"},
-			}},
-		{Tool: Tool{Name: "emit_text", Description: "Hands over a plan, an expansion or an octave payload, where the brief asks for one."}, lone: true,
-			do: emits(textBlock), params: []param{
-				{name: "word", kind: isText, must: true, oneOf: []string{"plan", "expansion", "octave"}, about: "which of them"},
-				{name: "text", kind: isText, must: true, most: mostEmitted, about: "its text"},
-			}},
-		{Tool: Tool{Name: "finish", Description: "Ends the session with its outcome. Nothing counts without it."}, lone: true,
-			do: emits(finishBlock), params: []param{
-				{name: "outcome", kind: isText, must: true, oneOf: []string{"completed", "failed", "handoff_insufficient", "refused"}, about: "how the work ended"},
-				{name: "failure", kind: isText, most: 200, about: "a short name, of the outcome failed"},
-				{name: "detail", kind: isText, about: "why, in a few sentences"},
-				{name: "missing", kind: isWords, most: 100, about: "what the handoff should have held, of the outcome handoff_insufficient"},
-			}},
+		emit("emit_json", "", "Hands over notes, something said, a handoff, a proposal or the deliverable: one object with its schema.", jsonBlock,
+			param{name: "object", kind: isAny, must: true, most: mostEmitted, about: "the object, with its schema, as the brief's part emission has it"}),
+		emit("emit_text", "", "Hands over a plan, an expansion or an octave payload, where the brief asks for one.", textBlock,
+			param{name: "word", kind: isText, must: true, oneOf: []string{"plan", "expansion", "octave"}, about: "which of them"},
+			param{name: "text", kind: isText, must: true, most: mostEmitted, about: "its text"}),
+		emit("finish", "", "Ends the session with its outcome. Nothing counts without it.", finishBlock,
+			param{name: "outcome", kind: isText, must: true, oneOf: []string{"completed", "failed", "handoff_insufficient", "refused"}, about: "how the work ended"},
+			param{name: "failure", kind: isText, most: 200, about: "a short name, of the outcome failed"},
+			param{name: "detail", kind: isText, about: "why, in a few sentences"},
+			param{name: "missing", kind: isWords, most: 100, about: "what the handoff should have held, of the outcome handoff_insufficient"}),
 	}
 }
 
@@ -99,29 +97,49 @@ func indented(raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// emits makes a tool of how its block is made. A block that package session does
-// not read, together with those before it, is not taken.
-func emits(make func(*call) block) func(context.Context, *call) (string, error) {
-	return func(_ context.Context, c *call) (string, error) {
-		b, text := c.b, make(c).String()
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if b.done {
-			return "", failf("finished", "the session has declared its outcome")
-		}
-		e, bad := session.Parse([]byte(emitted(append(b.blocks[:len(b.blocks):len(b.blocks)], text))))
-		if len(bad) > 0 {
-			var lines []string
-			for _, p := range bad {
-				lines = append(lines, strings.TrimSuffix(p.Message+"; "+p.Hint, "; "))
-			}
-			return "", failf("bad_emission", "%s", strings.Join(lines, "\n"))
-		}
-		b.blocks = append(b.blocks, text)
-		b.done = e.Failure != session.Silent
-		return "taken", nil
-	}
+// emit is a tool that hands a block over. One that package session does not read,
+// together with those before it, is not taken.
+func emit(name, grant, about string, make func(*call) block, params ...param) entry {
+	return entry{Tool: Tool{Name: name, Description: about}, grant: grant, lone: true, make: make, params: params,
+		do: func(_ context.Context, c *call) (string, error) { return "taken", c.b.take(make(c).String()) }}
 }
+
+// take adds blocks to what was emitted, or says what speaks against it.
+func (b *Box) take(text string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.done {
+		return failf("finished", "the session has declared its outcome")
+	}
+	_, done, err := b.with(text)
+	if err != nil {
+		return err
+	}
+	b.blocks, b.done = append(b.blocks, text), done
+	return nil
+}
+
+// with is what was emitted and text, read together as if it ended there; done says
+// that it does.
+func (b *Box) with(text string) (e session.Emission, done bool, err error) {
+	all := emitted(append(b.blocks[:len(b.blocks):len(b.blocks)], text))
+	e, bad := session.Parse([]byte(all))
+	if done = e.Failure != session.Silent; len(bad) == 0 && !done {
+		e, bad = session.Parse([]byte(emitted([]string{all, ending})))
+		e.Outcome = ""
+	}
+	if len(bad) == 0 {
+		return e, done, nil
+	}
+	var lines []string
+	for _, p := range bad {
+		lines = append(lines, strings.TrimSuffix(p.Message+"; "+p.Hint, "; "))
+	}
+	return e, false, failf("bad_emission", "%s", strings.Join(lines, "\n"))
+}
+
+// ending is an outcome for what has none yet, so that it is read whole.
+const ending = "```json\n{\"schema\": \"" + session.SchemaFinish + "\", \"outcome\": \"completed\"}\n```\n"
 
 func emitted(blocks []string) string { return strings.Join(blocks, "\n") }
 
@@ -143,8 +161,53 @@ func (b *Box) Emission(u session.Usage) (e session.Emission, finished bool) {
 }
 
 // Text takes what a model says in fenced blocks, as package session reads them,
-// beside what it handed over with tools. What cannot be read is not taken, and the
-// answer tells why; a text without a block is no emission and is nothing to it.
-func (b *Box) Text(round int, text string) Answer {
-	return Answer{}
+// beside what it handed over with tools. It goes by the same rules: what they
+// refuse or cannot read is not taken, and the answer tells why. A text without a
+// block is no emission, and its answer is empty.
+func (b *Box) Text(text string) Answer {
+	if !session.Emits([]byte(text)) {
+		return Answer{}
+	}
+	code, why := b.unready(text)
+	if code == "" {
+		err := b.take(text)
+		if err == nil {
+			return Answer{Text: answer("what you emitted was taken", "", b.o.Limits.Output)}
+		}
+		code, why = "bad_emission", err.Error()
+	}
+	return Answer{Text: answer("what you emitted was not taken ["+code+"]", why, b.o.Limits.Output), Failed: true, Code: code}
+}
+
+// unready says which rule speaks against emitting text now: a change that was not
+// explored enough, or one that says there is nothing to do beside files that were
+// written. code is "" for none.
+func (b *Box) unready(text string) (code, why string) {
+	b.mu.Lock()
+	e, _, err := b.with(text)
+	wrote, ran := len(b.wrote) > 0, b.ran
+	b.mu.Unlock()
+	if err != nil {
+		return "", "" // take tells
+	}
+	idle := e.Change != nil && noop(e.Change.Text)
+	changes := wrote || e.Change != nil && !idle || ran && b.o.Request.Complexity != "" && !idle
+	switch {
+	case idle && wrote:
+		return "noop_with_writes", "it says that there is nothing to do, and files were written; hand over what was written, or delete it again"
+	case changes && (e.Change != nil || e.Outcome == session.Completed):
+		if short := b.exploration().Shortfall(b.o.Request.Complexity); short != "" {
+			return "exploration_insufficient", short
+		}
+	}
+	return "", ""
+}
+
+// noop reports a change that says there is nothing to do, in either of its forms.
+func noop(text []byte) bool {
+	var v struct {
+		Version string `json:"schema_version"`
+		Noop    bool   `json:"no_op"`
+	}
+	return json.Unmarshal(text, &v) == nil && (v.Noop || v.Version == "2b.1-noop")
 }

@@ -3,7 +3,9 @@ package toolbox
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile/irongate"
@@ -46,14 +48,23 @@ func ladder() []rung {
 	}
 	return []rung{
 		deny("degenerate_loop", "is the third or later of equal ones in a row", looping),
-		deny("read_only_contract", "changes something under a contract that only reads", readOnly),
+		deny("read_only_contract", "would change something under a contract that only reads", readOnly),
+		deny("ask_not_allowed", "asks a person where the contract lets nobody be asked, or nobody is there", (*call).intrusive),
 		deny("unknown_tool", "names a tool that this session does not have", unknown),
 		deny("bad_arguments", "has arguments that are not the tool's", (*call).malformed),
 		deny("path_outside_repo", "names a path that is not one of the tree, or lies behind a symbolic link or in .git", (*call).outside),
 		deny("protected_path", "writes what no machine writes", (*call).guarded),
-		let("reads", "reads, asks nobody and changes nothing", func(c *call) (string, bool) { return "", c.kind == "" }),
-		let("permitted", "does what the session's permit and rules allow", (*call).permitted),
-		deny("no_permit", "does what nothing above lets through", (*call).refused),
+		deny("too_large", "writes or hands over more than may be", (*call).oversized),
+		deny("must_read_first", "changes a file that is there and was not read, or has changed since", (*call).blind),
+		deny("noop_with_writes", "says that there is nothing to do, after files were written", (*call).idle),
+		deny("exploration_insufficient", "hands over a change before enough was explored", (*call).early),
+		deny("command_not_allowed", "runs a command that nobody listed, or that the iron gate forbids", (*call).uncalled),
+		deny("host_not_allowed", "asks a host that nobody listed", (*call).strange),
+		deny("rate_limited", "asks the web more often than may be in a minute", (*call).hasty),
+		deny("no_permit", "does what the session's permit does not allow", (*call).refused),
+		let("harmless", "reads, hands over what is judged later, or asks", func(c *call) (string, bool) { return "", c.kind == "" && !c.Mutates }),
+		let("permitted", "does what the session's permit allows", func(c *call) (string, bool) { return "", c.kind != "" }),
+		deny("not_allowed", "nothing above lets through", func(*call) (string, bool) { return "no rule lets it through", true }),
 	}
 }
 
@@ -67,7 +78,7 @@ func (c *call) denied() (code, why string) {
 			return r.Code, why
 		}
 	}
-	return "no_permit", "no rule lets it through"
+	panic("unreachable: the last rule holds for everything")
 }
 
 func looping(c *call) (string, bool) {
@@ -86,9 +97,23 @@ func (b *Box) toolNames() []string {
 	return out
 }
 
+// readOnly holds for what changes something, whether or not the session has it.
 func readOnly(c *call) (string, bool) {
 	k := c.b.o.Request.Contract
-	return fmt.Sprintf("the contract of %s changes nothing", k.Role), c.Mutates && k.Role != "" && !k.Mutates
+	if k.Role == "" || k.Mutates || !c.b.mutates(c.asked) {
+		return "", false
+	}
+	return fmt.Sprintf("the contract of %s changes nothing", k.Role), true
+}
+
+// mutates reports the name of a tool that changes something.
+func (b *Box) mutates(name string) bool {
+	for _, e := range slices.Concat(writers(), runners(b), worked()) {
+		if e.Name == name {
+			return true
+		}
+	}
+	return b.tools[name].Mutates
 }
 
 func (c *call) malformed() (string, bool) {
@@ -125,27 +150,97 @@ func (c *call) guarded() (string, bool) {
 	return strings.Join(whys, "\n"), len(whys) > 0
 }
 
-// act is the call as the session's permit is asked for it.
-func (c *call) act() session.Act {
+// oversized holds for a text or an object that is longer than a file may be.
+func (c *call) oversized() (string, bool) {
+	for _, p := range c.params {
+		n := max(len(c.args.texts[p.name]), len(c.args.raw[p.name]))
+		if most := c.b.o.Limits.FileBytes; n > most && p.most > mostText {
+			return fmt.Sprintf("%s: is %d bytes, at most %d", p.name, n, most), true
+		}
+	}
+	return "", false
+}
+
+// blind holds for a change of a file that the session does not know as it is.
+func (c *call) blind() (string, bool) {
+	if c.kind != session.Write && c.kind != session.Delete {
+		return "", false
+	}
+	why := c.unread()
+	return why, why != ""
+}
+
+// idle and early hold for what is handed over too soon, or against what was done.
+func (c *call) idle() (string, bool)  { return c.unready("noop_with_writes") }
+func (c *call) early() (string, bool) { return c.unready("exploration_insufficient") }
+
+func (c *call) unready(code string) (string, bool) {
+	if c.make == nil {
+		return "", false
+	}
+	is, why := c.b.unready(c.make(c).String())
+	return why, is == code
+}
+
+func (c *call) uncalled() (string, bool) {
+	if c.kind != session.Execute {
+		return "", false
+	}
+	why := c.unlisted()
+	return why, why != ""
+}
+
+func (c *call) strange() (string, bool) {
+	if c.kind != session.Fetch {
+		return "", false
+	}
+	why := c.foreign()
+	return why, why != ""
+}
+
+// hasty counts what is asked of the web in a minute, or in the session where nobody
+// has a clock.
+func (c *call) hasty() (string, bool) {
+	if c.kind != session.Fetch {
+		return "", false
+	}
+	b, now := c.b, c.b.now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fetched = slices.DeleteFunc(b.fetched, func(t time.Time) bool { return now.Sub(t) >= time.Minute })
+	if most := b.o.Limits.Fetches; len(b.fetched) >= most {
+		return fmt.Sprintf("%d pages were asked for within a minute; go on with something else first", most), true
+	}
+	b.fetched = append(b.fetched, now)
+	return "", false
+}
+
+func (c *call) intrusive() (string, bool) {
+	if c.asked != "ask_human" {
+		return "", false
+	}
+	why := c.b.mute()
+	return why, why != ""
+}
+
+// refused asks the session's permit.
+func (c *call) refused() (string, bool) {
+	if c.kind == "" {
+		return "", false
+	}
 	a := session.Act{Kind: c.kind}
 	switch c.kind {
 	case session.Write, session.Delete:
 		a.Path = c.at
 	case session.Execute:
 		a.Argv = c.argv(c)
+	case session.Fetch:
+		a.Host = c.host()
 	case session.External:
 		a.Tool = c.Name
 	}
-	return a
-}
-
-// permitted asks the session's permit.
-func (c *call) permitted() (string, bool) { return "", c.b.o.Request.Permits(c.act()) == nil }
-
-// refused is the end of the ladder, and holds for everything.
-func (c *call) refused() (string, bool) {
-	if err := c.b.o.Request.Permits(c.act()); err != nil {
+	if err := c.b.o.Request.Permits(a); err != nil {
 		return err.Error(), true
 	}
-	return "no rule lets it through", true
+	return "", false
 }

@@ -1,34 +1,74 @@
 package toolbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
+	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// The most that is listed.
+const (
+	mostListed  = 1000 // names
+	mostMatches = 200  // lines
+	mostLine    = 240  // bytes of one
 )
 
 // readers are the tools that look at the tree.
 func readers() []entry {
+	one := func(about string) param { return param{name: "path", kind: isText, must: true, about: about} }
+	some := param{name: "path", kind: isText, about: "the folder to look in, from the top of the repository; all of it without one"}
+	tool := func(name, about string, do func(context.Context, *call) (string, error), params ...param) entry {
+		return entry{Tool: Tool{Name: name, Description: about}, path: "path", grant: "fetch", do: do, params: params}
+	}
 	return []entry{
-		{Tool: Tool{Name: "read_file", Description: "Reads a text file of the repository, with line numbers. It must have been read before it can be edited, overwritten or deleted."},
-			path: "path", grant: "fetch", do: readFile, params: []param{
-				{name: "path", kind: isText, must: true, about: "the file, from the top of the repository"},
-				{name: "first", kind: isInt, most: 1 << 30, about: "the first line, from 1"},
-				{name: "last", kind: isInt, most: 1 << 30, about: "the last line"},
-			}},
+		tool("read_file", "Reads a text file of the repository, with line numbers. A file must have been read before it can be edited, overwritten or deleted.", readFile,
+			one("the file, from the top of the repository"),
+			param{name: "first", kind: isInt, most: 1 << 30, about: "the first line, from 1"},
+			param{name: "last", kind: isInt, most: 1 << 30, about: "the last line"}),
+		tool("list_dir", "Lists what is in a folder: folders end in a slash, files are told with their size.", listDir, some),
+		tool("glob_files", "Lists the files whose path a glob means; ** stands for any number of folders.", globFiles,
+			param{name: "glob", kind: isText, must: true, about: "a glob from the top of the repository, like cmd/**/*.go"}),
+		tool("search_code", "Finds lines that hold a text, or match a regular expression (RE2), in the files of the repository.", searchCode,
+			param{name: "query", kind: isText, must: true, about: "what to look for"},
+			param{name: "how", kind: isText, oneOf: []string{"text", "regexp"}, about: "text, which is what is meant without it, or regexp"},
+			some, param{name: "glob", kind: isText, about: "only in files that it means"}),
+		tool("list_symbols", "Lists what a source file declares. Go is parsed; other languages are read by text patterns, and the answer says so.", listSymbols,
+			one("the source file")),
+		tool("get_callers", "Lists where a function, method or type is used. Go is parsed; other languages are read by text patterns, and the answer says so.", getCallers,
+			param{name: "symbol", kind: isText, must: true, about: "its name, without package or receiver"}, some),
 	}
 }
 
-// readFile shows lines of a file and remembers that it was read as it is now.
-func readFile(_ context.Context, c *call) (string, error) {
-	b, _, err := c.b.tree.load(c.at, c.b.o.Limits.FileBytes)
+// top is a path argument, the top of the tree where it was not given.
+func (c *call) top() string { return cmp.Or(c.at, ".") }
+
+// text reads a file that must be text.
+func (c *call) text(p string) (string, error) {
+	b, _, err := c.b.tree.load(p, c.b.o.Limits.FileBytes)
 	if err != nil {
 		return "", err
 	}
-	if !utf8.Valid(b) || strings.ContainsRune(string(b), 0) {
-		return "", failf("not_text", "%s is not text (%d bytes)", c.at, len(b))
+	if !isPlain(b) {
+		return "", failf("not_text", "%s is not text (%d bytes)", p, len(b))
 	}
-	lines := strings.SplitAfter(string(b), "\n")
+	return string(b), nil
+}
+
+func isPlain(b []byte) bool { return utf8.Valid(b) && !strings.ContainsRune(string(b), 0) }
+
+// readFile shows lines of a file and remembers that it was read as it is now.
+func readFile(_ context.Context, c *call) (string, error) {
+	s, err := c.text(c.at)
+	if err != nil {
+		return "", err
+	}
+	lines := strings.SplitAfter(s, "\n")
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
@@ -41,8 +81,149 @@ func readFile(_ context.Context, c *call) (string, error) {
 	for i := first; i <= last; i++ {
 		fmt.Fprintf(&out, "%d\t%s", i, lines[i-1])
 	}
-	c.b.mu.Lock()
-	c.b.read[c.at] = hash(b)
-	c.b.mu.Unlock()
+	c.b.knows(c.at, []byte(s))
 	return out.String(), nil
+}
+
+// knows notes what the session knows of a file.
+func (b *Box) knows(p string, content []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.read[p] = hash(content)
+}
+
+func listDir(_ context.Context, c *call) (string, error) {
+	entries, err := c.b.tree.list(c.top())
+	if err != nil {
+		return "", missing(c.top(), err)
+	}
+	var out []string
+	for _, e := range entries {
+		if inGit(e.Name()) {
+			continue
+		}
+		line := e.Name()
+		switch info, err := e.Info(); {
+		case e.IsDir():
+			line += "/"
+		case err == nil && e.Type().IsRegular():
+			line += fmt.Sprintf("  %d bytes", info.Size())
+		case e.Type()&fs.ModeSymlink != 0:
+			line += "  symbolic link, not followed"
+		default:
+			line += "  no regular file"
+		}
+		out = append(out, line)
+	}
+	return listed(out, "the folder is empty"), nil
+}
+
+// list are the entries of a folder, by name.
+func (t tree) list(p string) ([]fs.DirEntry, error) {
+	switch {
+	case t.root == nil && t.files == nil:
+		return nil, failf("missing", "this session has no files")
+	case t.root == nil:
+		return fs.ReadDir(t.files, p)
+	}
+	dir, err := t.folder(p)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return entriesIn(dir)
+}
+
+// listed is a list, cut where it is too long.
+func listed(lines []string, none string) string {
+	if len(lines) == 0 {
+		return none
+	}
+	if n := len(lines); n > mostListed {
+		lines = append(lines[:mostListed:mostListed], fmt.Sprintf("and %d more", n-mostListed))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// globbed is the glob argument, checked; "" means every file.
+func (c *call) globbed() (string, error) {
+	g := c.args.text("glob")
+	if g == "" {
+		return "", nil
+	}
+	if err := irongate.BadGlob(g); err != nil {
+		return "", failf("bad_arguments", "glob: %v", err)
+	}
+	return g, nil
+}
+
+func globFiles(ctx context.Context, c *call) (string, error) {
+	g, err := c.globbed()
+	if err != nil {
+		return "", err
+	}
+	var out []string
+	full, err := c.b.tree.walk(ctx, ".", func(f file) bool {
+		if irongate.Match(g, f.path) {
+			out = append(out, f.path)
+		}
+		return true
+	})
+	return listed(out, "no file is meant by it") + beyond(full), err
+}
+
+// beyond says that not every file was looked at.
+func beyond(full bool) string {
+	if full {
+		return fmt.Sprintf("\nonly the first %d files were looked at", mostFiles)
+	}
+	return ""
+}
+
+func searchCode(ctx context.Context, c *call) (string, error) {
+	g, err := c.globbed()
+	if err != nil {
+		return "", err
+	}
+	query := c.args.text("query")
+	if c.args.text("how") != "regexp" {
+		query = regexp.QuoteMeta(query)
+	}
+	re, err := regexp.Compile(query)
+	if err != nil {
+		return "", failf("bad_arguments", "query: %v", err)
+	}
+	var out []string
+	skipped, more := 0, 0
+	full, err := c.b.tree.walk(ctx, c.top(), func(f file) bool {
+		if g != "" && !irongate.Match(g, f.path) {
+			return true
+		}
+		b, err := f.load(c.b.o.Limits.FileBytes)
+		if err != nil || !isPlain(b) {
+			skipped++
+			return true
+		}
+		if !re.Match(b) {
+			return true
+		}
+		for i, l := range strings.Split(string(b), "\n") {
+			switch {
+			case !re.MatchString(l):
+			case len(out) < mostMatches:
+				out = append(out, fmt.Sprintf("%s:%d: %s", f.path, i+1, clip(strings.TrimSpace(l), mostLine)))
+			default:
+				more++
+			}
+		}
+		return true
+	})
+	text := listed(out, "no line matches")
+	if more > 0 {
+		text += fmt.Sprintf("\nand %d more lines", more)
+	}
+	if skipped > 0 {
+		text += fmt.Sprintf("\nnot looked into, too large or no text: %d files", skipped)
+	}
+	return text + beyond(full), err
 }

@@ -112,6 +112,7 @@ type Box struct {
 	o     Options
 	tools map[string]entry
 	tree  tree
+	web   *web
 	slots chan struct{}
 
 	mu      sync.Mutex
@@ -119,6 +120,7 @@ type Box struct {
 	calls   []session.Call
 	read    map[string]string // path → SHA-256 of what the session knows of it; "" of all of a missing file
 	wrote   map[string]bool
+	ran     bool     // a command was started
 	blocks  []string // emitted, as a text emission has them
 	done    bool     // finish was called
 	last    string   // the last call, tool and key
@@ -131,13 +133,16 @@ type Box struct {
 // The error is a fault of odd's own; ctx bounds only the making.
 func New(ctx context.Context, o Options) (*Box, error) {
 	o.Limits = o.Limits.filled()
-	b := &Box{o: o, read: map[string]string{}, wrote: map[string]bool{}, slots: make(chan struct{}, atOnce), tools: map[string]entry{}}
+	b := &Box{o: o, read: map[string]string{}, wrote: map[string]bool{}, web: newWeb(o.Hosts), slots: make(chan struct{}, atOnce), tools: map[string]entry{}}
 	var err error
 	if b.tree, err = openTree(ctx, o.Request); err != nil {
 		return nil, err
 	}
 	for _, e := range b.all() {
-		if _, taken := b.tools[e.Name]; !taken && b.offers(e) {
+		if e.Schema == nil {
+			e.Schema = schemaFor(e.params)
+		}
+		if _, taken := b.tools[e.Name]; !taken && b.grants(e) {
 			b.tools[e.Name] = e
 		}
 	}

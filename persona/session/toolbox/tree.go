@@ -148,7 +148,11 @@ func (t tree) load(p string, limit int) ([]byte, fs.FileMode, error) {
 		return nil, 0, missing(p, err)
 	}
 	defer dir.Close()
-	name := path.Base(p)
+	return loadIn(dir, path.Base(p), p, limit)
+}
+
+// loadIn is load of a name in an opened folder; p is its path, for messages.
+func loadIn(dir *os.Root, name, p string, limit int) ([]byte, fs.FileMode, error) {
 	is, err := dir.Lstat(name)
 	if err != nil {
 		return nil, 0, missing(p, err)

@@ -1,0 +1,209 @@
+package toolbox
+
+import (
+	"context"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// byText is what an answer says that no parser of the language has looked at.
+const byText = "found by text patterns, not by a parser of the language: some may be missing, some may be none"
+
+// declares matches a line that declares something, in most languages.
+var declares = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:(?:export|default|public|private|protected|static|abstract|final|async|pub(?:\([^)]*\))?|unsafe|extern|inline|const)\s+)*` +
+		`(?:def|class|func|function|fn|struct|enum|trait|impl|interface|type|module|namespace|record|object|sub|proc)\s+[A-Za-z_$][\w$]*|^[A-Za-z_]\w*\s*\(\)\s*\{|^#{1,6} \S`)
+})
+
+// listSymbols lists the declarations of a file.
+func listSymbols(_ context.Context, c *call) (string, error) {
+	s, err := c.text(c.at)
+	if err != nil {
+		return "", err
+	}
+	if path.Ext(c.at) == ".go" {
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, c.at, s, parser.SkipObjectResolution)
+		if err == nil {
+			return "parsed as Go, package " + f.Name.Name + "\n" + listed(goSymbols(fset, f), "it declares nothing"), nil
+		}
+		return textSymbols(s, "it does not parse as Go ("+clip(err.Error(), 200)+"); "), nil
+	}
+	return textSymbols(s, ""), nil
+}
+
+func textSymbols(s, why string) string {
+	var out []string
+	for i, l := range strings.Split(s, "\n") {
+		if declares().MatchString(l) {
+			out = append(out, fmt.Sprintf("%d\t%s", i+1, clip(strings.TrimSpace(l), mostLine)))
+		}
+	}
+	return why + byText + "\n" + listed(out, "nothing that looks like a declaration")
+}
+
+// goSymbols are the declarations of a Go file with the lines they span.
+func goSymbols(fset *token.FileSet, f *ast.File) []string {
+	var out []string
+	say := func(n ast.Node, format string, args ...any) {
+		out = append(out, fmt.Sprintf("%d-%d\t", fset.Position(n.Pos()).Line, fset.Position(n.End()).Line)+fmt.Sprintf(format, args...))
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			say(d, "func %s%s", receiver(d), d.Name.Name)
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch s := spec.(type) {
+				case *ast.TypeSpec:
+					say(s, "type %s %s", s.Name.Name, shape(s.Type))
+				case *ast.ValueSpec:
+					for _, n := range s.Names {
+						say(s, "%s %s", d.Tok, n.Name)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// receiver is "(T) " of a method.
+func receiver(d *ast.FuncDecl) string {
+	if d.Recv == nil || len(d.Recv.List) == 0 {
+		return ""
+	}
+	t := d.Recv.List[0].Type
+	star := ""
+	if s, ok := t.(*ast.StarExpr); ok {
+		star, t = "*", s.X
+	}
+	switch x := t.(type) {
+	case *ast.IndexExpr:
+		t = x.X
+	case *ast.IndexListExpr:
+		t = x.X
+	}
+	if id, ok := t.(*ast.Ident); ok {
+		return "(" + star + id.Name + ") "
+	}
+	return "() "
+}
+
+// shape is what kind of type an expression is.
+func shape(e ast.Expr) string {
+	switch e.(type) {
+	case *ast.StructType:
+		return "struct"
+	case *ast.InterfaceType:
+		return "interface"
+	case *ast.FuncType:
+		return "func"
+	case *ast.MapType:
+		return "map"
+	}
+	return ""
+}
+
+// sources are the files whose text is looked through for callers.
+var sources = []string{".c", ".cc", ".cpp", ".cs", ".ex", ".exs", ".h", ".hpp", ".java", ".jl", ".js", ".jsx", ".kt", ".lua", ".m", ".mjs", ".php",
+	".pl", ".py", ".r", ".rb", ".rs", ".scala", ".sh", ".swift", ".ts", ".tsx", ".vue", ".zig"}
+
+// getCallers lists the uses of a name.
+func getCallers(ctx context.Context, c *call) (string, error) {
+	name := c.args.text("symbol")
+	if i := strings.LastIndexAny(name, ".:#"); i >= 0 {
+		name = name[i+1:]
+	}
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r != '_' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		return "", failf("bad_arguments", "symbol: want one name, like ParseArgs")
+	}
+	called := regexp.MustCompile(`(?:^|[^\w$])` + regexp.QuoteMeta(name) + `\s*[(<{]`)
+	var parsed, texts []string
+	full, err := c.b.tree.walk(ctx, c.top(), func(f file) bool {
+		isGo := path.Ext(f.path) == ".go"
+		if !isGo && !slices.Contains(sources, path.Ext(f.path)) {
+			return true
+		}
+		b, err := f.load(c.b.o.Limits.FileBytes)
+		if err != nil || !strings.Contains(string(b), name) {
+			return true
+		}
+		if isGo {
+			if found, ok := goUses(f.path, b, name); ok {
+				parsed = append(parsed, found...)
+				return true
+			}
+		}
+		for i, l := range strings.Split(string(b), "\n") {
+			if called.MatchString(l) {
+				texts = append(texts, fmt.Sprintf("%s:%d: %s", f.path, i+1, clip(strings.TrimSpace(l), mostLine)))
+			}
+		}
+		return true
+	})
+	out := "parsed as Go, by name alone: another thing of the same name is listed too\n" + listed(parsed, "no use in Go")
+	if len(texts) > 0 {
+		out += "\n\n" + byText + "\n" + listed(texts, "")
+	}
+	return out + beyond(full), err
+}
+
+// goUses are the uses of a name in a Go file, with the function each stands in.
+func goUses(p string, b []byte, name string) (out []string, ok bool) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, p, b, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, false
+	}
+	for _, d := range f.Decls {
+		in := "at the top"
+		own := map[*ast.Ident]bool{}
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			in, own[d.Name] = "in "+receiver(d)+d.Name.Name, true
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				if t, ok := s.(*ast.TypeSpec); ok {
+					own[t.Name] = true
+				}
+			}
+		}
+		out = append(out, usesIn(fset, d, own, p, in, name)...)
+	}
+	return out, true
+}
+
+// usesIn are the uses of a name in one declaration, each called or named.
+func usesIn(fset *token.FileSet, d ast.Decl, own map[*ast.Ident]bool, p, in, name string) (out []string) {
+	calls := map[*ast.Ident]bool{}
+	ast.Inspect(d, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			switch fun := n.Fun.(type) {
+			case *ast.Ident:
+				calls[fun] = true
+			case *ast.SelectorExpr:
+				calls[fun.Sel] = true
+			}
+		case *ast.Ident:
+			if n.Name == name && !own[n] {
+				how := "named"
+				if calls[n] {
+					how = "called"
+				}
+				out = append(out, fmt.Sprintf("%s:%d: %s %s", p, fset.Position(n.Pos()).Line, how, in))
+			}
+		}
+		return true
+	})
+	return out
+}

@@ -1,0 +1,230 @@
+package toolbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// writers are the tools that change files on the desk.
+func writers() []entry {
+	p := param{name: "path", kind: isText, must: true, about: "the file, from the top of the repository"}
+	tool := func(name, about, grant string, kind session.ActKind, do func(context.Context, *call) (string, error), params ...param) entry {
+		return entry{Tool: Tool{Name: name, Description: about, Mutates: true}, kind: kind, path: "path", grant: grant, do: do, params: append([]param{p}, params...)}
+	}
+	return []entry{
+		tool("edit_file", "Replaces one piece of a file that was read. The old text must stand in it exactly once.", "edit", session.Write, editFile,
+			param{name: "old", kind: isText, must: true, most: mostEmitted, about: "the text to be replaced, with enough around it to stand there once"},
+			param{name: "new", kind: isText, must: true, most: mostEmitted, about: "what stands there instead"}),
+		tool("write_file", "Writes a whole file: a new one, or one that was read.", "write", session.Write, writeFile,
+			param{name: "text", kind: isText, must: true, most: mostEmitted, about: "all of it"}),
+		tool("delete_file", "Deletes a file that was read.", "write", session.Delete, deleteFile),
+	}
+}
+
+// unread says why the session does not know the file as it is now, "" where it
+// does or where there is none.
+func (c *call) unread() string {
+	b, _, err := c.b.tree.load(c.at, mostHeld)
+	var f *failure
+	switch {
+	case errors.As(err, &f) && f.code == "missing":
+		return ""
+	case err != nil:
+		return err.Error()
+	}
+	c.b.mu.Lock()
+	known, read := c.b.read[c.at]
+	c.b.mu.Unlock()
+	switch {
+	case known == hash(b), c.b.given(c.at, b):
+		return ""
+	case read:
+		return c.at + " has changed since it was read; read it again"
+	}
+	return c.at + " is there and was not read; read it first"
+}
+
+// mostHeld bounds a file that is compared or put back.
+const mostHeld = 64 << 20
+
+// given reports a file whose text is in the brief as it still is.
+func (b *Box) given(p string, content []byte) bool {
+	for _, g := range b.o.Request.Given {
+		if g == p && b.tree.files != nil {
+			base, _, err := loadFrom(b.tree.files, p, mostHeld)
+			return err == nil && hash(base) == hash(content)
+		}
+	}
+	return false
+}
+
+func editFile(_ context.Context, c *call) (string, error) {
+	s, err := c.text(c.at)
+	if err != nil {
+		return "", err
+	}
+	was, now := c.args.text("old"), c.args.text("new")
+	switch n := strings.Count(s, was); {
+	case was == "" || was == now:
+		return "", failf("bad_arguments", "old: want a text that differs from new")
+	case n != 1:
+		return "", failf("not_once", "old: stands in %s %d times, want once; %s", c.at, n, map[bool]string{true: "read the file again", false: "give more of what is around it"}[n == 0])
+	}
+	return c.put([]byte(strings.Replace(s, was, now, 1)))
+}
+
+func writeFile(_ context.Context, c *call) (string, error) { return c.put([]byte(c.args.text("text"))) }
+
+// put writes a file, reads it again, and puts back what was there where it differs.
+func (c *call) put(after []byte) (string, error) {
+	if len(after) > c.b.o.Limits.FileBytes {
+		return "", failf("too_large", "%s would be %d bytes, at most %d", c.at, len(after), c.b.o.Limits.FileBytes)
+	}
+	t := c.b.tree
+	before, mode, err := t.load(c.at, mostHeld)
+	var f *failure
+	if errors.As(err, &f) && f.code == "missing" {
+		before, mode = nil, 0o644
+	} else if err != nil {
+		return "", err
+	}
+	if err := t.store(c.at, after, mode); err != nil {
+		return "", missing(c.at, err)
+	}
+	if err := c.confirm(before, after, mode); err != nil {
+		return "", err
+	}
+	c.b.knows(c.at, after)
+	c.b.touched(c.at)
+	return fmt.Sprintf("%s: %d bytes before, %d after, sha256 %s%s", c.at, len(before), len(after), hash(after), c.warnings(before, after)), nil
+}
+
+// confirm reads what was written again. before is nil for a new file.
+func (c *call) confirm(before, after []byte, mode fs.FileMode) error {
+	is, _, err := c.b.tree.load(c.at, mostHeld)
+	if err == nil && hash(is) == hash(after) {
+		return nil
+	}
+	var back error
+	if before == nil {
+		back = c.b.tree.remove(c.at)
+	} else {
+		back = c.b.tree.store(c.at, before, mode)
+	}
+	if back != nil {
+		return failf("not_written", "%s is not as it was written, and what was there could not be put back: %v", c.at, missing(c.at, back))
+	}
+	return failf("not_written", "%s was not as it was written, and is again as it was", c.at)
+}
+
+// touched notes that the session changed a file.
+func (b *Box) touched(p string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wrote[p] = true
+}
+
+// warnings are what the iron gate will have against the file. It judges the whole
+// change later, and bindingly.
+func (c *call) warnings(before, after []byte) string {
+	v := irongate.Judge([]irongate.File{{Path: c.at, Before: before, After: after}}, irongate.Policy{Protect: c.b.o.Protect})
+	var out strings.Builder
+	for i, f := range v.Findings {
+		if i == 10 {
+			fmt.Fprintf(&out, "\nand %d more", len(v.Findings)-i)
+			break
+		}
+		fmt.Fprintf(&out, "\nwarning: %s; %s [%s, %s]", f.Error(), f.Fix, f.Code, f.Severity)
+	}
+	return out.String()
+}
+
+func deleteFile(_ context.Context, c *call) (string, error) {
+	t := c.b.tree
+	before, mode, err := t.load(c.at, mostHeld)
+	if err != nil {
+		return "", err
+	}
+	if !mode.IsRegular() {
+		return "", failf("not_a_file", "%s is no regular file", c.at)
+	}
+	if err := t.remove(c.at); err != nil {
+		return "", missing(c.at, err)
+	}
+	var f *failure
+	if _, _, err := t.load(c.at, mostHeld); !errors.As(err, &f) || f.code != "missing" {
+		return "", failf("not_deleted", "%s is still there", c.at)
+	}
+	c.b.touched(c.at)
+	return fmt.Sprintf("%s: deleted, %d bytes, sha256 was %s", c.at, len(before), hash(before)), nil
+}
+
+// remove takes a regular file away.
+func (t tree) remove(p string) error {
+	dir, err := t.folder(path.Dir(p))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if is, err := dir.Lstat(path.Base(p)); err != nil || !is.Mode().IsRegular() {
+		return errors.Join(err, failf("not_a_file", "%s is no regular file", p))
+	}
+	return dir.Remove(path.Base(p))
+}
+
+// store writes a file beside its place and moves it there, so that a link to
+// another file is never written through, and nobody sees half of it.
+func (t tree) store(p string, b []byte, mode fs.FileMode) error {
+	dir, err := t.made(path.Dir(p))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	name := path.Base(p)
+	if is, err := dir.Lstat(name); err == nil && !is.Mode().IsRegular() {
+		return failf("not_a_file", "%s is no regular file", p)
+	}
+	beside := ".odd-writes-" + hash([]byte(p))[:16]
+	f, err := dir.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NONBLOCK, mode.Perm()|0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = dir.Rename(beside, name)
+	}
+	if err != nil {
+		_ = dir.Remove(beside)
+	}
+	return err
+}
+
+// made opens a folder and makes what of it is not there.
+func (t tree) made(p string) (*os.Root, error) {
+	at, err := t.root.OpenRoot(".")
+	if err != nil || p == "." {
+		return at, err
+	}
+	for _, name := range strings.Split(p, "/") {
+		if err := at.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			at.Close()
+			return nil, err
+		}
+		next, err := step(at, name)
+		at.Close()
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at, nil
+}
