@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -53,6 +54,7 @@ type approval struct {
 	yes, json bool
 	op        *pipeline.Op  // that waits with the proposal, nil for none
 	checked   drain.Checked // on what is there now
+	landed    *pipeline.Op  // that landed it by itself, nil for none
 }
 
 func runApprove(ctx context.Context, env Env, o approval) error {
@@ -71,7 +73,8 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if o.op, err = v.deciding(ctx, t, p, onto); err != nil {
 		return err
 	}
-	if onto.change, err = v.judgement(t); err != nil {
+	o.landed = onto.landed
+	if onto.change, err = v.judgement(t, onto.landed); err != nil {
 		return err
 	}
 	if o.checked, err = v.checked(ctx, t, p, o.op, onto); err != nil {
@@ -111,8 +114,9 @@ func (v *view) afterApproval() string {
 // onto is where a proposal would land and what moved there since.
 type onto struct {
 	tip    repo.OID
-	read   []string // inputs of the task that changed since the session read them
-	change *judged  // what the op that waits with it was judged on; nil for none
+	read   []string     // inputs of the task that changed since the session read them
+	change *judged      // what the op that waits with it was judged on; nil for none
+	landed *pipeline.Op // that landed it by itself; nil for none
 }
 
 // bind refuses a proposal that is not, byte for byte, what the run recorded and
@@ -133,6 +137,9 @@ func (v *view) bind(ctx context.Context, t board.Task, p review.Proposal) (onto,
 	if err != nil {
 		return at, err
 	}
+	if at.landed, err = v.landedBy(ctx, t); err != nil {
+		return at, err
+	}
 	then, err := v.blobs(repo.OID(p.Commit))
 	if err != nil {
 		return at, refuse("branch", "%s: the proposal %s is not in this clone; git fetch it, or reject the task", t.ID, short(repo.OID(p.Commit)))
@@ -147,6 +154,9 @@ func (v *view) bind(ctx context.Context, t board.Task, p review.Proposal) (onto,
 	var changed []string
 	for _, c := range changes {
 		changed = append(changed, c.Path)
+	}
+	if at.landed != nil {
+		now = then // it is there; what people made of it since is theirs
 	}
 	if moved := review.Bound(p, now, then, changed); len(moved) > 0 {
 		return at, review.Unbound(t.ID, moved, v.wayOut(p))
@@ -242,8 +252,8 @@ func approvalMessage(t board.Task, p review.Proposal, o approval, h review.Human
 		except = append(except, string(id))
 	}
 	pairs := []string{"Odd-Task", string(t.ID), "Odd-Run", p.Run, "Odd-Proposal", p.Commit, "Odd-Trace", p.Trace, "Odd-Approved-By", h.By()}
-	if o.op != nil {
-		pairs = append(pairs, "Odd-Op", o.op.ID, "Odd-Tier", o.op.Fact(pipeline.FactTier))
+	if by := cmp.Or(o.op, o.landed); by != nil {
+		pairs = append(pairs, "Odd-Op", by.ID, "Odd-Tier", by.Fact(pipeline.FactTier))
 	}
 	if o.verify.All {
 		pairs = append(pairs, "Odd-Verified", fmt.Sprintf("%d atoms", atoms-len(except)), "Odd-Except", strings.Join(except, ", "))

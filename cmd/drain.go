@@ -60,6 +60,10 @@ func runDrain(ctx context.Context, env Env, o drain.Options, dry, asJSON bool) e
 		}
 		return printPlan(env, plan, asJSON)
 	}
+	o.Preview = func(ctx context.Context, c drain.Preview) (string, error) {
+		p.done()
+		return w.preview(ctx, c)
+	}
 	report, err := drain.Run(ctx, w.repo, o)
 	p.done()
 	if err := w.summary(report); err != nil {
@@ -113,9 +117,17 @@ func printReport(env Env, r drain.Report) error {
 		for k, v := range t.Effects {
 			n[string(k)] = v
 		}
-		rows = append(rows, []string{string(t.Task), or(string(t.State), "lost"), holds(n, t.Files), "$" + t.Cost.String(), or(t.Branch, t.Reason)})
+		rows = append(rows, []string{string(t.Task), or(string(t.State), "lost"), holds(n, t.Files), "$" + t.Cost.String(), waitsOn(t)})
 	}
 	return printRows(env, rows)
+}
+
+// waitsOn is where a task waits, or why it does not.
+func waitsOn(t drain.Outcome) string {
+	if t.Landed != "" {
+		return t.Branch + ", landed on " + t.Landed
+	}
+	return or(t.Branch, t.Reason)
 }
 
 func printPlan(env Env, p drain.Plan, asJSON bool) error {
@@ -165,7 +177,7 @@ func (w *workspace) summary(r drain.Report) error {
 	} else {
 		b.WriteString("| task | state | spent | waits on |\n|---|---|---|---|\n")
 		for _, t := range r.Tasks {
-			fmt.Fprintf(&b, "| %s | %s | $%s | %s |\n", t.Task, or(string(t.State), "lost"), t.Cost, strings.NewReplacer("|", `\|`, "\n", " ").Replace(or(t.Branch, t.Reason)))
+			fmt.Fprintf(&b, "| %s | %s | $%s | %s |\n", t.Task, or(string(t.State), "lost"), t.Cost, strings.NewReplacer("|", `\|`, "\n", " ").Replace(waitsOn(t)))
 		}
 		b.WriteString("\n```mermaid\nflowchart LR\n")
 		for i, t := range r.Tasks {

@@ -35,7 +35,7 @@ func opExplain(env Env) *cli.Command {
 // opCode is one code a person may meet in a record, a finding or a verdict.
 type opCode struct {
 	Code  string `json:"code"`
-	Kind  string `json:"kind"` // ending, tier, risk, rule
+	Kind  string `json:"kind"` // ending, held, tier, risk, rule
 	Means string `json:"means"`
 	Fix   string `json:"fix,omitempty"`
 }
@@ -50,6 +50,9 @@ func opCodes() []opCode {
 			ends = append(ends, string(e))
 		}
 		out = append(out, opCode{Code: string(r), Kind: "ending", Means: pipeline.Explain(r) + " (an op ends as " + strings.Join(ends, " or ") + ")"})
+	}
+	for _, h := range pipeline.Helds() {
+		out = append(out, opCode{Code: string(h), Kind: "held", Means: pipeline.ExplainHeld(h) + "; a change that might have landed by itself waits for a person", Fix: "odd review shows it, and odd approve lands it"})
 	}
 	for _, tier := range pipeline.Tiers() {
 		out = append(out, opCode{Code: tier, Kind: "tier", Means: tierMeans(tier)})
@@ -67,8 +70,8 @@ func opCodes() []opCode {
 // tierMeans says what a tier lets happen.
 func tierMeans(tier string) string {
 	return map[string]string{
-		"SAFE_AUTO":         "nothing speaks against it; it waits for a person, as every change does",
-		"NOTIFY_APPLY":      "there is something to look at; it waits for a person, as every change does",
+		"SAFE_AUTO":         "nothing speaks against it; with [pipeline] auto_apply it lands when its checks are through, and its task waits for a person",
+		"NOTIFY_APPLY":      "there is something to look at; with [pipeline] auto_apply a person at the terminal sees it and may let it land, and its task waits for a person",
 		"APPROVAL_REQUIRED": "it waits until a person approves it, whatever odd.toml says",
 		"BLOCKED":           "no machine may make this change; a person makes it by hand, or files a task whose paths name it",
 	}[tier]

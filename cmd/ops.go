@@ -55,6 +55,8 @@ func (v *view) deciding(ctx context.Context, t board.Task, p review.Proposal, at
 	switch {
 	case !ok && named == "":
 		return nil, nil
+	case !ok && at.landed != nil:
+		return nil, v.landedAs(t, p, at.landed, named, strings.Join(c.Trailer("Odd-Tier"), ", "))
 	case !ok:
 		return nil, refuse("state", "approve %s: its proposal names %s, which does not wait for a person; odd op show %s tells what became of it", t.ID, named, named)
 	case !s.Sound:
@@ -68,6 +70,14 @@ func (v *view) deciding(ctx context.Context, t board.Task, p review.Proposal, at
 		return nil, refuse("expired", "approve %s: %s waited for a person until %s; odd drain takes the task back to backlog", t.ID, o.ID, until.Format("2006-01-02 15:04Z"))
 	}
 	return &o, v.holds(ctx, t, p, o, at)
+}
+
+// landedAs refuses a proposal that is not the one its op landed.
+func (v *view) landedAs(t board.Task, p review.Proposal, o *pipeline.Op, named, tier string) error {
+	if all := o.Unbound(p.Commit, p.Branch, p.Base, named, tier); len(all) > 0 {
+		return refuse("unbound", "approve %s: the proposal is not what %s landed: %s; reject it", t.ID, o.ID, strings.Join(all, "; "))
+	}
+	return nil
 }
 
 // holds refuses a proposal that is not the tree that was judged, was judged by
@@ -84,7 +94,9 @@ func (v *view) holds(ctx context.Context, t board.Task, p review.Proposal, o pip
 		return refuse("rules", "approve %s: %s was judged by other rules than hold now (%s, now %s): the task's paths, odd.toml or odd itself changed; %s",
 			t.ID, o.ID, short(repo.OID(o.Fact(pipeline.FactRules))), short(repo.OID(rules)), v.wayOut(p))
 	}
-	why, err := drain.Rejudge(ctx, v.repo, v.landing(t, p, at), o.Fact(pipeline.FactTier))
+	l := v.landing(t, p, at)
+	l.Seen = o.Fact(pipeline.FactSeen) == "yes"
+	why, err := drain.Rejudge(ctx, v.repo, l, o.Fact(pipeline.FactTier))
 	if err == nil && len(why) > 0 {
 		return refuse("moved", "approve %s: on what is there now it would be refused: %s; %s", t.ID, strings.Join(why, "; "), v.wayOut(p))
 	}

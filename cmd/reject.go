@@ -76,6 +76,9 @@ func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
 	if err != nil {
 		return err
 	}
+	if landed, err := v.landedBy(ctx, t); err == nil && landed != nil {
+		talk(v.env, "%s: its change landed by itself and stays: %s", t.ID, landedOn(*landed))
+	}
 	state := "backlog"
 	if o.retry {
 		state = "ready"

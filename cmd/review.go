@@ -85,7 +85,7 @@ func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) err
 		return err
 	}
 	at, bound := v.bind(ctx, t, p)
-	if at.change, err = v.judgement(t); err != nil {
+	if at.change, err = v.judgement(t, at.landed); err != nil {
 		return err
 	}
 	if bound == nil {

@@ -15,22 +15,32 @@ type judged struct {
 	Op        string             `json:"op"`
 	Tier      string             `json:"tier"`
 	Because   []string           `json:"because,omitempty"`
-	Until     string             `json:"until"` // it expires
+	Until     string             `json:"until,omitempty"`  // it expires
+	Landed    string             `json:"landed,omitempty"` // by itself: where, and how it goes again
+	Held      string             `json:"held,omitempty"`   // why it did not land by itself, a code
 	Rationale string             `json:"rationale,omitempty"`
 	Findings  []irongate.Finding `json:"findings,omitempty"`
 	Checks    []pipeline.Checked `json:"checks,omitempty"`
 	Lost      bool               `json:"dossier_lost,omitempty"` // what the run kept is not in this clone
 }
 
-// judgement is what the op that waits with t's proposal was judged on, nil where
+// judgement is what the op that waits with, or landed,  t's proposal was judged on, nil where
 // the proposal holds atoms alone.
-func (v *view) judgement(t board.Task) (*judged, error) {
+func (v *view) judgement(t board.Task, landed *pipeline.Op) (*judged, error) {
 	s, ok, err := v.waits(t)
-	if err != nil || !ok {
+	if err != nil || !ok && landed == nil {
 		return nil, err
 	}
-	o := s.Op()
-	j := &judged{Op: o.ID, Tier: o.Fact(pipeline.FactTier), Until: stamp(o.Clocks.Phase)}
+	var o pipeline.Op
+	j := &judged{}
+	if ok {
+		o = s.Op()
+		j.Until, j.Held = stamp(o.Clocks.Phase), o.Fact(pipeline.FactHeld)
+	} else {
+		o = *landed
+		j.Landed = landedOn(o)
+	}
+	j.Op, j.Tier = o.ID, o.Fact(pipeline.FactTier)
 	b, ok := v.kept(o, "op.json")
 	d, err := pipeline.ReadDossier(b)
 	if !ok || err != nil || d.Op != o.ID {
@@ -65,6 +75,12 @@ func (j *judged) lines() (out [][2]string) {
 		}
 	}
 	out = [][2]string{{"op", j.Op + ", expires " + j.Until}, {"tier", j.Tier}}
+	if j.Landed != "" {
+		out = [][2]string{{"op", j.Op}, {"tier", j.Tier}, {"landed", "by itself as " + j.Landed}}
+	}
+	if j.Held != "" {
+		out = append(out, [2]string{"held", j.Held + ": " + pipeline.ExplainHeld(pipeline.Held(j.Held))})
+	}
 	list("because", j.Because)
 	list("reasoning", paragraph(j.Rationale))
 	var findings, checks []string

@@ -35,7 +35,7 @@ func runReviewPR(ctx context.Context, env Env, name string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if at.change, err = v.judgement(t); err != nil {
+	if at.change, err = v.judgement(t, at.landed); err != nil {
 		return err
 	}
 	pr, why, err := v.pullRequest(ctx, t, p, at)

@@ -145,7 +145,7 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 		s.Note = fmt.Sprintf("approval %s by %s %s; import the key, or reject the task", short(a.OID), a.Author.Email, why)
 		return s, err
 	}
-	if s.Note, err = v.merged(ctx, p, a, target, tip); err != nil || s.Note != "" {
+	if s.Note, err = v.merged(ctx, t, p, a, target, tip); err != nil || s.Note != "" {
 		return s, err
 	}
 	by := "human:" + a.Author.Email
@@ -210,7 +210,10 @@ func (v *view) approves(c repo.Commit, p review.Proposal) bool {
 // merged says what is missing until the target holds exactly what was approved,
 // "" when nothing is. Neither a merge nor a squash may bring a path that was not
 // reviewed; a squash or a rebase is known by the bytes it changed.
-func (v *view) merged(ctx context.Context, p review.Proposal, a repo.Commit, target string, tip repo.OID) (string, error) {
+func (v *view) merged(ctx context.Context, t board.Task, p review.Proposal, a repo.Commit, target string, tip repo.OID) (string, error) {
+	if o, err := v.landedBy(ctx, t); err != nil || o != nil {
+		return "", err // the target held it before it was approved
+	}
 	in, err := v.repo.Ancestor(ctx, a.OID, tip)
 	if err != nil {
 		return "", err

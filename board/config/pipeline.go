@@ -30,7 +30,7 @@ type Pipeline struct {
 	TestConfidence int            // default 75, percent; less needs approval
 	Expand         string         // "off" (default) or "auto": a session says first what it wants to read, for work that is not small
 	Plan           string         // "off" (default), "auto": a session plans what is more than one file, or "always"
-	AutoApply      bool           // a change of a tier below APPROVAL_REQUIRED may land by itself; no substrate of today gets one
+	AutoApply      bool           // a change of a tier below APPROVAL_REQUIRED may land on the target by itself
 	Validate       [][]string     // the commands a candidate must pass in a tree of its own; none: what its language offers
 	Verify         [][]string     // those of the commit that would land; none: Validate's
 	CheckTimeout   time.Duration  // of one of them, default 5m

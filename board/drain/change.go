@@ -66,6 +66,12 @@ type change struct {
 	mending   bool // the next session begins with the candidate there is
 	sealed    *seal
 	why       string // what it ended for, as long as it is
+
+	unseen  bool // a session of it did what odd did not see
+	alone   bool // it may land by itself
+	held    pipeline.Held
+	heldFor string // in words, "" for those of the code
+	refused error  // why the target did not take it
 }
 
 // seal is what apply made: from there on the ledger has the op's records, and a
@@ -75,6 +81,9 @@ type seal struct {
 	kept   map[string][]byte // the run's files before its sessions were told of
 	trace  string
 	effect repo.RefUpdate
+
+	verified pipeline.Op // as verify was through, before it landed
+	told     int         // records behind the outcome until then
 }
 
 // changes reports a task that asks for files to be changed: a person gave it
@@ -201,9 +210,10 @@ func (ch *change) stop(r pipeline.Reason, spent int64, format string, args ...an
 	return pipeline.Out{}, &pipeline.Stop{Reason: r, Text: ch.why, Spent: spent}
 }
 
-// landed reports a change that is proposed.
-func (ch *change) landed() bool {
-	return ch != nil && ch.sealed != nil && ch.op.Phase == pipeline.Waiting
+// proposed reports a change that is on its review branch, whether it waits there
+// or landed by itself.
+func (ch *change) proposed() bool {
+	return ch != nil && ch.sealed != nil && (ch.op.Phase == pipeline.Waiting || ch.landsAlone())
 }
 
 // rescind ends an op that was to wait after all, because what it was made under
@@ -253,7 +263,7 @@ func (d *drain) append(records []ledger.Record) error {
 // any more is taken back.
 func (d *drain) recount(c *claim, w *work) (kept map[string][]byte, err error) {
 	if ch := w.change; ch != nil && ch.sealed != nil {
-		if w.verdict == board.ToReview || ch.op.Phase != pipeline.Waiting {
+		if w.verdict == board.ToReview || !ch.proposed() {
 			return ch.sealed.kept, nil
 		}
 		d.restore(maps.Clone(ch.sealed.kept))

@@ -157,5 +157,5 @@ func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	if len(bad) > 0 {
 		return ch.stop(pipeline.VerifyFailed, 0, "%s", breaches(bad))
 	}
-	return pipeline.Out{Next: pipeline.Waiting, Note: inLine(report)}, nil
+	return ch.verified(ctx, op, inLine(report)), nil
 }

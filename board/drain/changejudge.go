@@ -87,7 +87,7 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 	if ch.d.handover(ch.w, board.Slug(ch.c.task.ID), ""); ch.w.verdict == board.ToBlocked {
 		return ch.stop(pipeline.RuleRefused, 0, "%s", ch.w.reason)
 	}
-	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, ch.d.at.cfg.Session.Substrate)
+	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, ch.d.at.cfg.Session.Substrate, !ch.unseen)
 	if err != nil {
 		return pipeline.Out{}, err
 	}
@@ -95,10 +95,14 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 		return ch.never(j.Risk), nil
 	}
 	ch.verdict, ch.risk = j.Gate, j.Risk
-	return pipeline.Out{Next: pipeline.Approve, Set: map[string]string{
+	set := map[string]string{
 		pipeline.FactRules: j.Rules, pipeline.FactTier: ch.tier, "findings": fmt.Sprintf("%d hard, %d soft", j.Gate.Hard, j.Gate.Soft), "because": j.Risk.Code,
 		"validation": fmt.Sprintf("%d of %d checks passed", passed(ch.report), len(ch.report.Want)),
-	}, Note: risk.Says(j.Risk)}, nil
+	}
+	if !ch.unseen {
+		set[pipeline.FactSeen] = "yes"
+	}
+	return pipeline.Out{Next: pipeline.Approve, Set: set, Note: risk.Says(j.Risk)}, nil
 }
 
 // passed counts the checks that a report has as passed.
@@ -110,11 +114,6 @@ func passed(r pipeline.Report) int {
 		}
 	}
 	return n
-}
-
-// approve asks nobody: a person approves what lies on the review branch.
-func (ch *change) approve(context.Context, pipeline.Op) (pipeline.Out, error) {
-	return pipeline.Out{Next: pipeline.Apply, Note: "a person approves it on its review branch"}, nil
 }
 
 // apply commits the proposal: the candidate and the session's atoms, in one commit

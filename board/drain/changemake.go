@@ -97,6 +97,7 @@ func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int6
 		req.MaxCost -= int64(w.paid)
 	}
 	d.session(ctx, ch.c, w, req)
+	ch.unseen = ch.unseen || !w.emission.Seen
 	w.emission.Proposals = append(asked, w.emission.Proposals...)
 	if req.Step == "" {
 		d.weigh(w, ch.c.task, req.Graph)

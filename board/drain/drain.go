@@ -19,7 +19,8 @@
 // A task that asks for files to be changed goes through package pipeline between
 // claim and proposal: judged by its paths before a session costs anything, by its
 // bytes and in a tree of its own behind it. Its proposal holds the files and the
-// session's atoms in one commit; the op's records come with the result.
+// session's atoms in one commit; the op's records come with the result. Where
+// auto_apply is on and its tier is low it may land on the target with that result.
 //
 // Proposal, result and the run's artifacts (refs/odd/run/RUN) move in one
 // transaction. A claim whose drain died is swept by a later one when its lease
@@ -74,6 +75,11 @@ type Options struct {
 	// Substrate makes the session's substrate; nil means what odd.toml names.
 	Substrate func(config.Config, fs.FS) (session.Substrate, error)
 
+	// Preview shows a change of the tier NOTIFY_APPLY that would land by itself to
+	// the person at the terminal; by is who let it land, human:ADDRESS, "" for no.
+	// nil: nobody is there, and it waits.
+	Preview func(context.Context, Preview) (by string, err error)
+
 	// Call is what the caller asks of the session's contract besides its task,
 	// Handoffs among it by name; it wins over the task and odd.toml.
 	Call     contract.Call
@@ -102,7 +108,8 @@ type Outcome struct {
 	Branch   string                   `json:"branch,omitempty"`
 	Proposal repo.OID                 `json:"proposal,omitempty"`
 	Effects  map[reconcile.Effect]int `json:"effects,omitempty"`
-	Files    int                      `json:"files,omitempty"` // of a proposed change, besides the atoms
+	Files    int                      `json:"files,omitempty"`  // of a proposed change, besides the atoms
+	Landed   string                   `json:"landed,omitempty"` // the branch that the change landed on by itself
 	Cost     budget.MicroUSD          `json:"cost_micro_usd"`
 	Trace    string                   `json:"trace"`
 	Session  *Spoken                  `json:"session,omitempty"` // under a contract other than general's

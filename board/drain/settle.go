@@ -73,14 +73,22 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 			out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
 			return d.retold(c, w, &out, art, kept)
 		}
-		return d.result(c, w, out, refs)
+		onto, moves, err := w.change.settles(ctx, &out, refs)
+		if err != nil {
+			return landing{}, err
+		}
+		l, err := d.result(c, w, out, moves)
+		if l.onto = onto; out.Landed != "" {
+			l.alone = w.change
+		}
+		return l, err
 	})
 	if err != nil {
 		d.restore(kept)
 		return err
 	}
 	d.report.Tasks = append(d.report.Tasks, out)
-	d.Progress(fmt.Sprintf("%s: %s", c.task.ID, join(string(out.State), out.Reason)))
+	d.Progress(fmt.Sprintf("%s: %s", c.task.ID, join(string(out.State), or(out.Reason, out.landing()))))
 	return stopped
 }
 
@@ -237,6 +245,8 @@ type landing struct {
 	changes repo.Changes
 	refs    []repo.RefUpdate
 	message string
+	onto    repo.OID // the commit it is made on, "" for the board's tip
+	alone   *change  // that lands with it by itself, nil for none
 }
 
 // land writes a result by compare-and-swap. Each try begins with the ledger and
@@ -260,7 +270,7 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 		if err != nil {
 			return err
 		}
-		next, err := d.make(ctx, tip, l.changes, l.message)
+		next, err := d.make(ctx, repo.OID(or(string(l.onto), string(tip))), l.changes, l.message)
 		if err != nil {
 			return err
 		}
@@ -269,6 +279,9 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 			c.pin.New = ""
 			d.at, err = look(ctx, d.repo, next, d.at, d.Load)
 			return err
+		}
+		if d.refusesLanding(ctx, l, next, err) {
+			continue // without the landing
 		}
 		if !d.tryAgain(err, try) {
 			return fmt.Errorf("%s: the result could not be written, the claim will be swept when its lease expires: %w", c.task.ID, err)
@@ -319,6 +332,27 @@ func (d *drain) tryAgain(err error, try int) bool {
 		return true
 	}
 	return false
+}
+
+// refusesLanding reports a result that did not land with a change which was to land
+// by itself. What was pushed in spite of the error is left as it is.
+func (d *drain) refusesLanding(ctx context.Context, l landing, next repo.OID, err error) bool {
+	if l.alone == nil || errors.Is(err, repo.ErrBusy) || errors.Is(err, repo.ErrMoved) {
+		return false // another try looks again where the target is
+	}
+	if at, look := d.line.Latest(ctx); look != nil || at == next {
+		return false
+	}
+	l.alone.refused = err
+	return true
+}
+
+// landing says where a change landed by itself, "" for nowhere.
+func (o Outcome) landing() string {
+	if o.Landed == "" {
+		return ""
+	}
+	return "landed on " + o.Landed + " by itself, and waits for its approval"
 }
 
 func resultSubject(out Outcome) string {
@@ -391,7 +425,7 @@ func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) 
 			paths = append(paths, map[string]any{"path": d.at.file(it.Path), "base": it.Prior, "result": okf.BlobID(it.Bytes)})
 		}
 	}
-	if ch := w.change; ch != nil && ch.landed() {
+	if ch := w.change; ch.proposed() {
 		paths = append(paths, ch.paths()...)
 		data["op"] = ch.op.ID
 	}
@@ -422,6 +456,9 @@ func resultContent(c *claim, w *work, out Outcome) string {
 	}
 	if out.Branch != "" {
 		parts = append(parts, "waits on "+out.Branch)
+	}
+	if s := out.landing(); s != "" {
+		parts = append(parts, s)
 	}
 	if out.Reason != "" {
 		parts = append(parts, out.Reason)

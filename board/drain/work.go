@@ -95,7 +95,7 @@ func (d *drain) work(ctx context.Context, c *claim) *work {
 		d.session(ctx, c, w, req)
 		d.weigh(w, c.task, req.Graph)
 	}
-	if w.verdict == board.ToReview && !w.change.landed() {
+	if w.verdict == board.ToReview && !w.change.proposed() {
 		d.handover(w, board.Slug(c.task.ID), "")
 	}
 	return w

@@ -80,6 +80,18 @@ func WaitingFor(stories []Story, task, proposal string) (s Story, ok bool) {
 	return Story{}, false
 }
 
+// LandedWith is the story of the op that landed by itself what a task proposes,
+// whose commit is given; ok is false where none did.
+func LandedWith(stories []Story, task, proposal string) (s Story, ok bool) {
+	for _, s := range stories {
+		o := s.Op()
+		if o.Task == task && o.Reason == Landed && len(o.Moved) == 2 && o.Moved[1].New == proposal {
+			return s, true
+		}
+	}
+	return Story{}, false
+}
+
 // Unbound lists what of a proposal is not what the op was judged on, nil for
 // nothing: an approval of it would be of something else. branch is a short name;
 // op and tier are the proposal commit's own trailers.

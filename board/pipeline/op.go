@@ -16,6 +16,9 @@ const (
 	FactRules     = "rules"     // hash of the rules that judged it
 	FactTier      = "tier"      // what they made of it, one of Tiers
 	FactSignal    = "signal"    // what asked for the op, in words or an id
+	FactSeen      = "seen"      // "yes" where odd saw every act of the sessions that made the candidate
+	FactPreviewed = "previewed" // who saw a NOTIFY_APPLY change on a terminal and let it land, human:ADDRESS
+	FactHeld      = "held"      // why it waits though it might have landed by itself, one of Helds
 )
 
 // Caps of what an op carries.

@@ -19,12 +19,10 @@ const (
 
 	CancelledByPerson Reason = "cancelled_by_person"
 	Rejected          Reason = "rejected"
-	PreviewDeclined   Reason = "preview_declined"
 	Interrupted       Reason = "interrupted"
 	Abandoned         Reason = "abandoned"
 	Superseded        Reason = "superseded"
 	StaleBase         Reason = "stale_base"
-	HumanActive       Reason = "human_active"
 
 	ReviewExpired Reason = "review_expired"
 	PhaseDeadline Reason = "phase_deadline"
@@ -76,12 +74,10 @@ var reasons = []reasonRow{
 	{TierBlocked, blocked, nil, "the risk ladder makes it BLOCKED: it touches what only a person may change"},
 	{CancelledByPerson, calledBack, nil, "a person called it off; odd op retry begins another"},
 	{Rejected, cancelled, []Phase{Waiting}, "a person turned the proposal down; the reason is part of the task's next brief"},
-	{PreviewDeclined, cancelled, []Phase{Approve}, "a person saw the preview on the terminal and declined it"},
 	{Interrupted, calledBack, nil, "the run was told to stop before the op was through"},
 	{Abandoned, calledBack, nil, "the run died and the task's claim is no longer its own, so nobody goes on with it"},
 	{Superseded, cancelled, nil, "another op took its place, made on a newer base or under newer rules"},
 	{StaleBase, cancelled, nil, "a file it writes moved since its base; odd op retry makes the change again on what is there now"},
-	{HumanActive, cancelled, nil, "a person is at work on a file it writes; retry it when they are done"},
 	{ReviewExpired, []Phase{Expired}, []Phase{Waiting}, "nobody decided within [pipeline] review_ttl; the task went back to backlog"},
 	{PhaseDeadline, outOfTime, nil, "a phase took longer than its budget"},
 	{OpDeadline, outOfTime, nil, "the op took longer than it may in all"},

@@ -219,7 +219,7 @@ func TestAnyOutcomesMakeALegalChain(t *testing.T) {
 				steps.set(p, wild(rt, s, odd, good.of(p), cancel))
 			}
 		}
-		o, err := Begin("op-01", "tasks/tidy", "run-1", s.now, Limits{}, map[string]string{FactBase: "b0"})
+		o, err := Begin("op-01", "tasks/tidy", "run-1", s.now, Limits{}, map[string]string{FactBase: "t0"})
 		if err != nil {
 			rt.Fatal(err)
 		}

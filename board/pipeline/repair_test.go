@@ -95,7 +95,7 @@ func repaired(t testing.TB, l Limits, rl RepairLimits, script []turn) (Story, []
 	r.Limits = rl
 	steps := whole()
 	steps.Repair = r.Work
-	o, err := Begin("op-01", "tasks/tidy", "run-1", s.now, l, map[string]string{FactBase: "b0"})
+	o, err := Begin("op-01", "tasks/tidy", "run-1", s.now, l, map[string]string{FactBase: "t0"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -163,10 +163,11 @@ func (d *driver) again(why string) error {
 	return d.put(Step{Mark: Resumed, To: d.op.Phase, At: now, Clocks: d.limits.resume(d.op.Clocks, d.op.Phase, now), Note: why})
 }
 
-// Wait is the op as it waits for a person, from verify; by is the run that says so.
-func Wait(o Op, by string, now time.Time, l Limits) (Op, error) {
+// Wait is the op as it waits for a person, from verify; by is the run that says
+// so, h why it did not land by itself.
+func Wait(o Op, by string, now time.Time, l Limits, h Held, note string) (Op, error) {
 	now = o.not(now)
-	return o.Advance(Step{Mark: Enter, To: Waiting, By: by, At: now, Clocks: l.enter(o.Clocks, Waiting, now)})
+	return o.Advance(Step{Mark: Enter, To: Waiting, By: by, At: now, Clocks: l.enter(o.Clocks, Waiting, now), Set: map[string]string{FactHeld: string(h)}, Note: Note(note, nil)})
 }
 
 // End is the op with its ending, the one that the reason has where the op is: for

@@ -144,7 +144,7 @@ func TestResumeDecides(t *testing.T) {
 		return 0
 	}
 	waiting := at(whereIs("verify", 1))
-	o, err := Wait(waiting.Op(), "run-1", dawn, Limits{})
+	o, err := Wait(waiting.Op(), "run-1", dawn, Limits{}, HeldMoved, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestEndWaitExpire(t *testing.T) {
 	if _, err := End(end, "run-3", dawn, Merged, ""); err == nil || !strings.Contains(err.Error(), "nothing follows an ending") {
 		t.Errorf("a second ending: %v", err)
 	}
-	if _, err := Wait(end, "run-3", dawn, Limits{}); err == nil {
+	if _, err := Wait(end, "run-3", dawn, Limits{}, HeldMoved, ""); err == nil {
 		t.Error("waits after its ending")
 	}
 	s.add(end.Record())

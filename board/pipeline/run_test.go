@@ -76,7 +76,7 @@ func hows() []how {
 	to := func(p Phase) string { return long[:strings.LastIndex(long+" ", " "+string(p)+" ")+1+len(p)] }
 	var all []how
 	for p, rs := range map[Phase][]Reason{
-		Classify: {TierBlocked}, Gate: {RuleRefused}, Approve: {PreviewDeclined, CancelledByPerson}, Apply: {StaleBase, HumanActive},
+		Classify: {TierBlocked}, Gate: {RuleRefused}, Approve: {CancelledByPerson}, Apply: {StaleBase},
 		Plan: {PlanWrong, Superseded}, Generate: {CostCapExceeded}, Repair: {RepairStopped, CandidateUnusable}, Validate: {ValidationFailed}, Verify: {VerifyFailed},
 	} {
 		for _, r := range rs {
@@ -130,6 +130,21 @@ func hows() []how {
 		{name: "a tier lowered behind the gate", steps: failsIn(Approve, sets(Apply, FactTier, "SAFE_AUTO")), want: to(Approve) + " failed_permanent (illegal_move)"},
 		{name: "no candidate", steps: failsIn(Generate, sets(Validate)), want: "classify route expand plan generate failed_permanent (illegal_move)"},
 		{name: "lands as APPROVAL_REQUIRED", steps: failsIn(Verify, returns(Out{Next: Complete, Reason: Landed, Effect: Effect{Ref: target, Old: "t0", New: "p1"}}, nil)), want: long + " postmortem (illegal_move)"},
+		{name: "lands what was not verified", steps: func(*sim, context.CancelFunc) Steps {
+			s := landing()
+			s.Verify = returns(Out{Next: Complete, Reason: Landed, Effect: Effect{Ref: target, Old: "t0", New: "p2"}}, nil)(nil, nil)
+			return s
+		}, want: long + " postmortem (illegal_move)"},
+		{name: "lands as NOTIFY_APPLY", steps: func(*sim, context.CancelFunc) Steps {
+			s := landing()
+			s.Gate = setting(Approve, FactRules, "r1", FactTier, "NOTIFY_APPLY", FactPreviewed, "human:ann@example.org")
+			return s
+		}, want: long + " intent applied complete (landed)"},
+		{name: "lands as NOTIFY_APPLY unseen", steps: func(*sim, context.CancelFunc) Steps {
+			s := landing()
+			s.Gate = setting(Approve, FactRules, "r1", FactTier, "NOTIFY_APPLY")
+			return s
+		}, want: long + " postmortem (illegal_move)"},
 		{name: "applies twice", steps: func(*sim, context.CancelFunc) Steps {
 			s := landing()
 			s.Verify = returns(Out{Next: Complete, Reason: Landed, Effect: Effect{Ref: branch, Old: "p1", New: "p2"}}, nil)(nil, nil)
@@ -213,7 +228,7 @@ func (h how) run(t *testing.T) (*sim, Op) {
 	if h.steps != nil {
 		steps = h.steps(s, cancel)
 	}
-	o, err := Begin("op-01", "tasks/tidy", "run-1", s.now, h.l, map[string]string{FactBase: "b0"})
+	o, err := Begin("op-01", "tasks/tidy", "run-1", s.now, h.l, map[string]string{FactBase: "t0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +344,7 @@ func TestClocks(t *testing.T) {
 		s.now = s.now.Add(119 * time.Second)
 		return Out{Next: Validate}, nil
 	}
-	o, err := Begin("op-01", "tasks/tidy", "run-1", s.now, Limits{Op: time.Minute}, map[string]string{FactBase: "b0"})
+	o, err := Begin("op-01", "tasks/tidy", "run-1", s.now, Limits{Op: time.Minute}, map[string]string{FactBase: "t0"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -211,7 +211,7 @@ func straight() Steps {
 
 func began(t testing.TB, now time.Time) Op {
 	t.Helper()
-	o, err := Begin("op-01", "tasks/tidy", "run-1", now, Limits{}, map[string]string{FactBase: "b0", FactSignal: "proposal p-1"})
+	o, err := Begin("op-01", "tasks/tidy", "run-1", now, Limits{}, map[string]string{FactBase: "t0", FactSignal: "proposal p-1"})
 	if err != nil {
 		t.Fatal(err)
 	}

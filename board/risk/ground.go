@@ -133,16 +133,16 @@ func rules(gate, risk string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Judge is the whole judgement of a change at a moment, made by a session of a
-// substrate.
-func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string) (Judgement, error) {
+// Judge is the whole judgement of a change at a moment, made by sessions of a
+// substrate of which odd has seen every act, or has not.
+func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, seen bool) (Judgement, error) {
 	e := g.with(files)
 	beside, err := Around(g.r, g.base, e)
 	if err != nil {
 		return Judgement{}, err
 	}
 	j := Judgement{Gate: g.gate(files, beside)}
-	at := pipeline.Situation{Now: now, Substrate: substrate, Opaque: Opaque(substrate), Findings: j.Gate.Findings}
+	at := pipeline.Situation{Now: now, Substrate: substrate, Opaque: !seen, Findings: j.Gate.Findings}
 	for _, f := range beside {
 		at.Texts = append(at.Texts, f.Before)
 	}

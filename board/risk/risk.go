@@ -37,9 +37,12 @@ func Policy(c config.Config) pipeline.Policy {
 	return pol
 }
 
-// Opaque reports a substrate whose sessions read and do what odd does not see.
-// Only odd's own is not one.
-func Opaque(substrate string) bool { return substrate != "extract" }
+// Opaque reports a substrate of whose sessions odd does not see every act, before
+// there is one: what a session says of itself then counts. Odd sees its own, and
+// those whose every tool is odd's.
+func Opaque(substrate string) bool {
+	return !slices.Contains([]string{"extract", "anthropic", "openai"}, substrate)
+}
 
 // Evidence is what the change of these files on base is judged from. The bundle,
 // whose folder is root, is as its board has it.

@@ -159,7 +159,10 @@ func (j *judge) again(s pipeline.Story, t board.Task, law config.Config, claim r
 	if err != nil {
 		return err
 	}
-	v, err := ground.Judge(edits, gateAt(s), law.Session.Substrate)
+	v, err := ground.Judge(edits, gateAt(s), law.Session.Substrate, o.Fact(pipeline.FactSeen) == "yes")
+	if err == nil {
+		j.lowEnough(o, v.Risk)
+	}
 	if err != nil || v.Rules != o.Fact(pipeline.FactRules) {
 		return err // the rules have changed since, and what they said then is attested
 	}

@@ -41,12 +41,16 @@ func ofFiles(s *story, files repo.Changes, say map[string]string) *run {
 		}
 		edits = append(edits, e)
 	}
-	v, err := ground.Judge(edits, s.now, law.Session.Substrate)
+	v, err := ground.Judge(edits, s.now, law.Session.Substrate, say[pipeline.FactSeen] == "yes")
 	if err != nil {
 		s.Fatal(err)
 	}
+	until := pipeline.Phase(say["until"])
+	w.alone = until == "land" || say["forged"] != ""
 	facts := map[string]string{pipeline.FactRules: v.Rules, pipeline.FactTier: string(v.Risk.Tier), "findings": fmt.Sprintf("%d hard, %d soft", v.Gate.Hard, v.Gate.Soft)}
 	maps.Copy(facts, say)
+	delete(facts, "until")
+	delete(facts, "forged")
 	w.op, w.tier = "op-C"+w.id[len(w.id)-2:], facts[pipeline.FactTier]
 	w.pipes = func(s *story, w *run, ch repo.Changes) {
 		tree, err := s.r.TreeOID(w.proposal, "")
@@ -55,7 +59,7 @@ func ofFiles(s *story, files repo.Changes, say map[string]string) *run {
 		}
 		now := map[string]string{pipeline.FactCandidate: string(tree)}
 		maps.Copy(now, facts)
-		op("", pipeline.Limits{}, now)(s, w, ch)
+		op(until, pipeline.Limits{}, now)(s, w, ch)
 	}
 	s.result(w, 1, files)
 	return w

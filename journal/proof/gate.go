@@ -151,6 +151,14 @@ func (j *judge) waited(t board.Task, p string) (*ledger.Record, string, error) {
 // and no file outside of the bundle besides. With --verify the person's own entry
 // changes the bytes of an atom, which must still be there.
 func (j *judge) brought(r *ledger.Record) (string, error) {
+	if before, err := j.bringsNothing(text(r, "proposal")); err != nil {
+		return "", err
+	} else if before {
+		if name := j.besideBoard(); name != "" {
+			return fmt.Sprintf("the approval changes %s, and its proposal had landed before", name), nil
+		}
+		return "", nil
+	}
 	for _, p := range pathsOf(r) {
 		have, mode, err := j.trees.Find(j.OID, p[0])
 		if err != nil {
@@ -271,6 +279,14 @@ func (j *judge) landedBytes(c repo.Commit, r *ledger.Record) (string, error) {
 	if in || err != nil {
 		return "", err
 	}
+	if p, err := j.repo.Commit(c.Parents[0]); err == nil {
+		if in, err = j.repo.Ancestor(j.ctx, p.OID, j.OID); err == nil && in {
+			in, err = j.alone(p)
+		}
+		if in || err != nil {
+			return "", err
+		}
+	}
 	paths := pathsOf(r)
 	for _, p := range paths {
 		have, err := j.blobAt(j.OID, p[0])
@@ -353,6 +369,9 @@ func (j *judge) landed(own, recorded bool) error {
 		return nil // what was built on it is outside the range
 	}
 	if waits, err := j.waits(j.OID); waits || err != nil {
+		return err
+	}
+	if alone, err := j.landedAlone(); alone || err != nil {
 		return err
 	}
 	j.found = append(j.found, Finding{3, j.OID, j.anyPath(), 1, "a proposal that landed without a person: nobody merged it and nobody approved it"})

@@ -248,6 +248,8 @@ func (j *judge) ending(o pipeline.Op, writer string, fresh bool, task *waitingTa
 	switch {
 	case fresh && o.At.Sub(j.Author.When) > skew:
 		return fmt.Sprintf("%s is told at %s, in a commit of %s", o.ID, moment(o.At), moment(j.Author.When)), nil
+	case o.Ended() && fresh && o.Reason == pipeline.Landed && j.kind == boardCommit:
+		return j.landsBy(o, task)
 	case o.Ended() && fresh:
 		return j.endsFor(o, writer, task), nil
 	case o.Ended():
@@ -328,8 +330,6 @@ func (j *judge) endsFor(o pipeline.Op, writer string, task *waitingTask) string 
 		}
 	case o.Reason == pipeline.Rejected && one(j.Commit, "Odd-Rejected-By") != by:
 		return fmt.Sprintf("%s ends as rejected, by %s in a commit by %s", o.ID, or(one(j.Commit, "Odd-Rejected-By"), "nobody"), j.Author.Email)
-	case o.Reason == pipeline.Landed && !j.law.Pipeline.AutoApply:
-		return fmt.Sprintf("%s landed by itself, and odd.toml does not say auto_apply", o.ID)
 	}
 	return j.letGo(o, task)
 }

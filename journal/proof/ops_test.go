@@ -458,21 +458,3 @@ func TestASyncEndsTheOp(t *testing.T) {
 		})
 	}
 }
-
-// What lands by itself does so where odd.toml says it may.
-func TestLandingByItselfIsAllowed(t *testing.T) {
-	t.Parallel()
-	for toml, want := range map[string][]string{
-		"[pipeline]\nauto_apply = true\n": {},
-		"":                                {"15 ledger/2026-03/R1.jsonl:16 op-01 landed by itself, and odd.toml does not say auto_apply"},
-	} {
-		s := begin(t, lawful(t, toml), nil)
-		s.add("t", "")
-		w := s.claim("t")
-		w.pipes = op("land", pipeline.Limits{})
-		s.result(w, 1, terms("keel"))
-		if d := cmp.Diff(want, found(s.check("", s.tip()))); d != "" {
-			t.Error(d)
-		}
-	}
-}

@@ -236,6 +236,7 @@ type run struct {
 	tells    []journal.Entry                  // what its journal has besides
 	pipes    func(*story, *run, repo.Changes) // records of an op, behind its outcome
 	op, tier string                           // of a change of files
+	alone    bool                             // it lands with its result
 }
 
 func (s *story) newRun(task string) *run {
@@ -330,7 +331,11 @@ func (s *story) result(w *run, cost int64, atoms repo.Changes) {
 	}
 	s.journal(w, ch, append([]journal.Entry{{Type: "O", Title: w.task, Content: "done"}}, w.tells...)...)
 	maps.Copy(ch, w.also)
-	s.land(s.make("result", w.task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}, {"Odd-Trace", w.trace}}}))
+	onto := s.tip()
+	if w.alone {
+		onto = w.proposal
+	}
+	s.land(s.make("result", w.task, draft{who: agentMail, parents: []repo.OID{onto}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}, {"Odd-Trace", w.trace}}}))
 }
 
 // said is the data of the run's session record.

@@ -18,7 +18,7 @@ func rules() []rule {
 		{Row{
 			Invariant: 3, Name: "Human gate",
 			Evidence:   "a task's state before and after; parents, author and trailers of the commit that says done; the recorded proposal; the approval Odd-Approval names",
-			Recomputed: "with require_signed every decision of a person is signed by a key that allowed_signers gives its author; done comes from review, in a person's merge of the recorded proposal or on an empty commit by a person upon it that has landed; a machine makes only its own moves; a proposal lands only under a person's commit",
+			Recomputed: "with require_signed every decision of a person is signed by a key that allowed_signers gives its author; done comes from review, in a person's merge of the recorded proposal or on an empty commit by a person upon it that has landed; a machine makes only its own moves; a proposal lands only under a person's commit, or by an op that says so",
 			Attested:   "that the person read what they approved, and typed the confirmation; whose a signature is, without allowed_signers",
 		}, gated},
 		{Row{
@@ -60,7 +60,7 @@ func rules() []rule {
 		{Row{
 			Invariant: 13, Name: "Iron gate",
 			Evidence:   "the paths, modes and bytes of every proposal with Odd-Op, at its base and as it is; the op's records: base, candidate, rules, tier, findings; the task, odd.toml and board at its claim; the history of the task's file",
-			Recomputed: "a proposal of files that are no atoms names an op of its own run and task, whose base, tree, commit and tier are its own; no file is outside the task's paths, of another mode than a file's, or one that no machine writes; by the same rules the same bytes have no hard finding that refuses, as many findings as recorded, and no higher tier",
+			Recomputed: "a proposal of files that are no atoms names an op of its own run and task, whose base, tree, commit and tier are its own; no file is outside the task's paths, of another mode than a file's, or one that no machine writes; by the same rules the same bytes have no hard finding that refuses, as many findings as recorded, and no higher tier; what landed by itself has no atom, and a tier that may by the rules there are",
 			Attested:   "that the checks ran and passed; verdicts by rules that odd or odd.toml no longer has; a proposal that a forge rebased, but for its paths",
 		}, changed},
 		{Row{
@@ -72,8 +72,8 @@ func rules() []rule {
 		{Row{
 			Invariant: 15, Name: "One ending",
 			Evidence:   "op and op_end records in every ledger of a commit; the claims and outcomes they stand between; the task's state and result; Odd-Approved-By, Odd-Rejected-By, Odd-Approval and Odd-Proposal; review_ttl and auto_apply in odd.toml",
-			Recomputed: "every op is replayed by the table of phases: each record's own id and the hash of the one before it, no phase skipped or tried too often, no clock set back, no tier lowered, what was judged unchanged behind the gate, every ref moved once between an intent and its applied, one ending and nothing after it; an op without one waits while its task is in review for what it moved its branch to, or its run's claim is open; a merge and a no are told in that person's commit, an expiry when review_ttl is over and with the task back in backlog",
-			Attested:   "that the refs moved when the records say; what the phases found",
+			Recomputed: "every op is replayed by the table of phases: each record's own id and the hash of the one before it, no phase skipped or tried too often, no clock set back, no tier lowered, what was judged unchanged behind the gate, every ref moved once between an intent and its applied, one ending and nothing after it; an op without one waits while its task is in review for what it moved its branch to, or its run's claim is open; what lands by itself does so where odd.toml says auto_apply, on the branch it names, NOTIFY_APPLY only after a person saw it, and its task goes to review; a merge and a no are told in that person's commit, an expiry when review_ttl is over and with the task back in backlog",
+			Attested:   "that the refs moved when the records say; what the phases found; who saw a preview",
 		}, concluded},
 	}
 }

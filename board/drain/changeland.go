@@ -1,0 +1,196 @@
+package drain
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// # What lands by itself
+//
+// Where odd.toml says auto_apply, a change of a tier that may lands on the target
+// when verify is through: its proposal's commit, on the base it was made and
+// verified on, by compare-and-swap in the transaction of the task's result. The
+// task goes to review all the same. Whatever speaks against the landing makes the
+// change wait for a person like every other, and the op's fact FactHeld says why.
+
+// Preview is a change of the tier NOTIFY_APPLY that would land by itself.
+type Preview struct {
+	Task    okf.ID
+	Op      string
+	Target  string // the branch it would land on
+	Because []string
+	Diff    []byte // redacted
+}
+
+// activeFor is how long a file that was saved counts as one that a person is at
+// work on.
+const activeFor = 180 * time.Second
+
+// previewSpare is what a person at a preview leaves of the phase's time.
+const previewSpare = time.Minute
+
+// approve asks nobody: a person approves what lies on the review branch. What may
+// land by itself a person may be shown first.
+func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
+	out := pipeline.Out{Next: pipeline.Apply, Note: "a person approves it on its review branch"}
+	if !ch.d.at.cfg.Pipeline.AutoApply || !pipeline.MayLand(ch.tier) {
+		return out, nil
+	}
+	ch.alone = true
+	switch {
+	case len(ch.files) > len(ch.candidate.Files):
+		ch.hold(pipeline.HeldAtoms, "")
+	case ch.tier == string(pipeline.NotifyApply):
+		by, err := ch.shown(ctx, op)
+		if err != nil || by == "" {
+			return out, err
+		}
+		out.Set = map[string]string{pipeline.FactPreviewed: by}
+	}
+	if ch.alone {
+		out.Note = "it lands by itself, and a person approves its task"
+	}
+	return out, nil
+}
+
+// shown puts the change in front of the person at the terminal; by is who let it
+// land. It never waits for longer than the phase has.
+func (ch *change) shown(ctx context.Context, op pipeline.Op) (by string, err error) {
+	if ch.d.Preview == nil {
+		ch.hold(pipeline.HeldUnseen, "")
+		return "", nil
+	}
+	patch, err := ch.d.repo.Patch(ctx, ch.c.base, ch.draft, false)
+	if err != nil {
+		return "", err
+	}
+	ask, cancel := context.WithTimeout(ctx, op.Clocks.End().Sub(ch.d.Now())-previewSpare)
+	defer cancel()
+	by, err = ch.d.Preview(ask, Preview{Task: ch.c.task.ID, Op: op.ID, Target: ch.d.lands().name, Because: ch.risk.Reasons(), Diff: irongate.Redact(patch)})
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
+		ch.hold(pipeline.HeldUnseen, err.Error())
+		return "", nil
+	case by == "":
+		ch.hold(pipeline.HeldDeclined, "")
+	}
+	return by, nil
+}
+
+// hold makes a change wait that might have landed by itself.
+func (ch *change) hold(h pipeline.Held, why string) {
+	ch.alone, ch.held, ch.heldFor = false, h, why
+	ch.d.Progress(fmt.Sprintf("%s: waits for a person, %s: %s", ch.c.task.ID, h, or(why, pipeline.ExplainHeld(h))))
+}
+
+// landingPlace is the branch that changes land on.
+type landingPlace struct{ name, ref string }
+
+func (d *drain) lands() landingPlace {
+	if t := d.target(); t != "" {
+		return landingPlace{t, "refs/heads/" + t}
+	}
+	return landingPlace{d.line.Name(), d.line.Ref}
+}
+
+// verified is where a change goes whose commit passed its checks.
+func (ch *change) verified(ctx context.Context, op pipeline.Op, note string) pipeline.Out {
+	if ch.alone {
+		if h, why := ch.hindered(ctx); h != "" {
+			ch.hold(h, why)
+		}
+	}
+	if !ch.alone {
+		out := pipeline.Out{Next: pipeline.Waiting, Note: note}
+		if ch.held != "" {
+			out.Set = map[string]string{pipeline.FactHeld: string(ch.held)}
+			out.Note = strings.TrimSuffix(ch.heldFor+"; "+note, "; ")
+		}
+		return out
+	}
+	ch.sealed.verified, ch.sealed.told = op, len(ch.later)
+	return pipeline.Out{
+		Next: pipeline.Complete, Reason: pipeline.Landed, Note: note,
+		Effect: pipeline.Effect{Ref: ch.d.lands().ref, Old: string(ch.c.base), New: string(ch.sealed.effect.New)},
+	}
+}
+
+// hindered says what keeps a change from landing by itself now: the target is not
+// where it was verified on, or a person is at work there. Where that cannot be
+// told, it does not land.
+func (ch *change) hindered(ctx context.Context) (h pipeline.Held, why string) {
+	if err := ch.d.paused(); err != nil {
+		return pipeline.HeldRefused, err.Error()
+	}
+	tip, err := ch.d.ground(ctx)
+	switch {
+	case err != nil:
+		return pipeline.HeldMoved, err.Error()
+	case tip != ch.c.base:
+		return pipeline.HeldMoved, fmt.Sprintf("%s was at %.10s and is at %.10s", ch.d.lands().name, ch.c.base, tip)
+	}
+	signs, err := ch.d.repo.Active(ctx, ch.d.lands().ref, ch.candidate.Paths(), ch.d.Now().Add(-activeFor))
+	if err != nil {
+		return pipeline.HeldActive, err.Error()
+	}
+	if len(signs) > 0 {
+		return pipeline.HeldActive, strings.Join(signs, "; ")
+	}
+	return "", ""
+}
+
+// landsAlone reports a change whose op says that it lands with the result.
+func (ch *change) landsAlone() bool {
+	return ch != nil && ch.sealed != nil && ch.op.Reason == pipeline.Landed
+}
+
+// settles looks once more, as the result is made, whether the change can land:
+// where not, it waits after all, and what the run keeps says so. refs are those
+// of the result, the artifacts' last; they come back with the target's.
+func (ch *change) settles(ctx context.Context, out *Outcome, refs []repo.RefUpdate) (onto repo.OID, _ []repo.RefUpdate, err error) {
+	out.Landed = ""
+	if !ch.landsAlone() {
+		return "", refs, nil
+	}
+	h, why := ch.hindered(ctx)
+	if ch.refused != nil {
+		h, why = pipeline.HeldRefused, ch.refused.Error()
+	}
+	if h != "" {
+		refs, err = ch.unland(ctx, h, why, refs)
+		return "", refs, err
+	}
+	out.Landed = ch.d.lands().name
+	if ch.d.target() == "" {
+		return ch.sealed.effect.New, refs, nil
+	}
+	target := repo.RefUpdate{Name: ch.d.lands().ref, Old: ch.c.base, New: ch.sealed.effect.New}
+	return "", append([]repo.RefUpdate{target}, refs...), nil
+}
+
+// unland makes a change wait whose op had it landed: none of it is recorded yet.
+func (ch *change) unland(ctx context.Context, h pipeline.Held, why string, refs []repo.RefUpdate) ([]repo.RefUpdate, error) {
+	ch.hold(h, why)
+	s, d := ch.sealed, ch.d
+	tidy := string(irongate.Redact([]byte(why)))
+	wait, err := pipeline.Wait(s.verified, d.Run, s.verified.At, ch.limits(), h, tidy)
+	if err != nil {
+		panic("unreachable: " + err.Error()) // an op in verify can wait at the moment it came there
+	}
+	ch.op, ch.later = wait, append(ch.later[:s.told:s.told], wait.Record())
+	if err := ch.keep(ctx); err != nil {
+		return nil, err
+	}
+	art, err := d.store(ctx)
+	refs[len(refs)-1] = art
+	return refs, err
+}

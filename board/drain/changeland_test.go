@@ -1,0 +1,119 @@
+package drain
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// landsAlone is a world whose sessions are seen, with a file that was written long
+// ago, and a change of it that may land by itself.
+func landsAlone(t *testing.T, toml, text string) *world {
+	t.Helper()
+	w := newWorld(t, paid+"[pipeline]\nauto_apply = true\n"+toml, forDocs)
+	w.commit(repo.Changes{"docs/a.md": []byte("# A\n")}, "the docs")
+	w.aged()
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		e := delivers(1, text)
+		e.Seen = true
+		return e, nil
+	}
+	return w
+}
+
+// aged lets the files of the work tree be from before anybody looks.
+func (w *world) aged() {
+	w.t.Helper()
+	p := filepath.Join(w.repo.Root(), "docs", "a.md")
+	if err := os.Chtimes(p, w.now.Add(-time.Hour), w.now.Add(-time.Hour)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestLandsByItself(t *testing.T) {
+	t.Parallel()
+	notify := "min_tier = \"NOTIFY_APPLY\"\n"
+	yes := func(context.Context, Preview) (string, error) { return "human:ann@example.org", nil }
+	for name, c := range map[string]struct {
+		toml   string
+		set    func(*world)
+		held   pipeline.Held // "" for landed
+		waits  bool          // for no reason of its own
+		landed bool
+	}{
+		"SAFE_AUTO":            {landed: true},
+		"NOTIFY_APPLY, seen":   {toml: notify, set: func(w *world) { w.o.Preview = yes }, landed: true},
+		"NOTIFY_APPLY, unseen": {toml: notify, held: pipeline.HeldUnseen},
+		"NOTIFY_APPLY, declined": {toml: notify, held: pipeline.HeldDeclined, set: func(w *world) {
+			w.o.Preview = func(_ context.Context, p Preview) (string, error) {
+				if !strings.Contains(string(p.Diff), "+# B") || p.Target != "main" || p.Task != "a" {
+					w.t.Errorf("%+v", p)
+				}
+				return "", nil
+			}
+		}},
+		"APPROVAL_REQUIRED": {toml: "min_tier = \"APPROVAL_REQUIRED\"\n", waits: true},
+		"a session that odd does not see into": {waits: true, set: func(w *world) {
+			w.answer = func(context.Context, session.Request) (session.Emission, error) { return delivers(1, "# B\n"), nil }
+		}},
+		"atoms beside it": {held: pipeline.HeldAtoms, set: func(w *world) {
+			w.answer = func(context.Context, session.Request) (session.Emission, error) {
+				e := delivers(1, "# B\n")
+				e.Seen, e.Atoms = true, []session.Atom{term("x")}
+				return e, nil
+			}
+		}},
+		"the target moved": {held: pipeline.HeldMoved, set: func(w *world) {
+			answer := w.answer
+			w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
+				w.commit(repo.Changes{"docs/other.md": []byte("# O\n")}, "a person's")
+				return answer(ctx, r)
+			}
+		}},
+		"a person edits it": {held: pipeline.HeldActive, set: func(w *world) {
+			if err := os.WriteFile(filepath.Join(w.repo.Root(), "docs", "a.md"), []byte("# Mine\n"), 0o644); err != nil {
+				w.t.Fatal(err)
+			}
+		}},
+		"a person saved it": {held: pipeline.HeldActive, set: func(w *world) { w.now = begin.Add(-time.Hour + 2*time.Minute) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := landsAlone(t, c.toml, "# B\n")
+			if c.set != nil {
+				c.set(w)
+			}
+			r := w.must()
+			if len(r.Tasks) != 1 || r.Tasks[0].State != board.Review || (r.Tasks[0].Landed == "main") != c.landed {
+				t.Fatalf("%+v", r.Tasks)
+			}
+			stories, _ := w.ops()
+			o := stories[0].Op()
+			if c.landed != (o.Reason == pipeline.Landed) || o.Fact(pipeline.FactHeld) != string(c.held) || !c.landed && o.Phase != pipeline.Waiting {
+				t.Errorf("%s %s, held %q", o.Phase, o.Reason, o.Fact(pipeline.FactHeld))
+			}
+			tip, err := w.repo.Ref("refs/heads/main")
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, err := w.repo.Ancestor(t.Context(), r.Tasks[0].Proposal, tip)
+			if err != nil || in != c.landed {
+				t.Errorf("the target has the proposal: %v, %v", in, err)
+			}
+			if c.landed {
+				b, err := os.ReadFile(filepath.Join(w.repo.Root(), "docs", "a.md"))
+				if dirty, bad := w.repo.Dirty(t.Context()); err != nil || string(b) != "# B\n" || bad != nil || len(dirty) > 0 {
+					t.Errorf("the checkout: %q, %v, %v, %v", b, err, dirty, bad)
+				}
+			}
+		})
+	}
+}

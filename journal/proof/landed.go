@@ -1,0 +1,84 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// landedAlone reports a proposal that its op landed on the target without a person, by
+// records that hold. Whether it might is rows 13's and 15's to say.
+func (j *judge) landedAlone() (bool, error) { return j.alone(j.Commit) }
+
+// alone is landedAlone of any proposal of the act's run and task.
+func (j *judge) alone(p repo.Commit) (bool, error) {
+	id := one(p, "Odd-Op")
+	if id == "" {
+		return false, nil
+	}
+	s, ok, err := j.story(id)
+	if err != nil || !ok || !s.Sound {
+		return false, err
+	}
+	o := s.Op()
+	return o.Reason == pipeline.Landed && o.Task == j.task && len(o.Moved) == 2 && o.Moved[1].New == string(p.OID), nil
+}
+
+// landsBy says what is wrong with an op that the act records as landed without a
+// person: odd.toml lets it, it moved the branch that odd.toml names, the board
+// holds it where that is the board, and its task is in review with it.
+func (j *judge) landsBy(o pipeline.Op, task *waitingTask) (string, error) {
+	if !j.law.Pipeline.AutoApply {
+		return fmt.Sprintf("%s landed by itself, and odd.toml does not say auto_apply", o.ID), nil
+	}
+	moved := o.Moved[1]
+	target := or(j.law.Target, j.law.Branch)
+	switch {
+	case target != "" && moved.Ref != "refs/heads/"+target:
+		return fmt.Sprintf("%s landed by itself on %s; changes land on %s", o.ID, moved.Ref, target), nil
+	case task == nil || task.now != board.Review || task.result.Commit != moved.New:
+		return fmt.Sprintf("%s landed by itself, and its commit does not put %s in review with it", o.ID, o.Task), nil
+	case target != or(j.law.Branch, target):
+		return "", nil // the target is another branch than the board
+	}
+	in, err := j.repo.Ancestor(j.ctx, repo.OID(moved.New), j.OID)
+	if err == nil && !in {
+		return fmt.Sprintf("%s landed %s by itself, which the board does not hold", o.ID, short(moved.New)), nil
+	}
+	return "", err
+}
+
+// lowEnough reports what an op that landed by itself might not land: an atom, and
+// bytes that are of a higher tier by the rules there are now, where those it was
+// judged by are no more.
+func (j *judge) lowEnough(o pipeline.Op, now pipeline.Verdict) {
+	if o.Reason != pipeline.Landed {
+		return
+	}
+	if i := slices.IndexFunc(j.files, func(f *file) bool { return f.rel != "" }); i >= 0 {
+		j.find(j.files[i].Path, 1, "%s landed an atom by itself; what agents know becomes known by an approval alone", o.ID)
+	}
+	if !pipeline.MayLand(string(now.Tier)) {
+		j.find(j.anyPath(), 1, "%s landed by itself as %s; by the rules there are its bytes make it %s, %s", o.ID, o.Fact(pipeline.FactTier), now.Tier, now.Code)
+	}
+}
+
+// bringsNothing reports an approval of a proposal that its first parent holds: it
+// decides about what had landed before.
+func (j *judge) bringsNothing(proposal string) (bool, error) {
+	return j.repo.Ancestor(j.ctx, repo.OID(proposal), j.Parents[0])
+}
+
+// besideBoard is a file outside of the bundle that the act changes against its
+// first parent, "" for none.
+func (j *judge) besideBoard() string {
+	i := slices.IndexFunc(j.sides[0], func(ch repo.Change) bool { return !strings.HasPrefix(ch.Path, j.root) })
+	if i < 0 {
+		return ""
+	}
+	return j.sides[0][i].Path
+}

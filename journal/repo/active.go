@@ -1,0 +1,84 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Active lists the signs that a person is at work on one of the paths in a
+// checkout of ref, a line each, sorted: it has staged, unstaged or untracked edits,
+// an editor has it open, or it was written after since. A moment ahead of the clock
+// is after it too. A checkout that cannot be looked at is an error.
+func (r *Repo) Active(ctx context.Context, ref string, paths []string, since time.Time) ([]string, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	all, err := r.workTrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, w := range all {
+		if w.head != ref || w.missing && !w.locked {
+			continue
+		}
+		signs, err := r.activeIn(ctx, w, paths, since)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, signs...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+func (r *Repo) activeIn(ctx context.Context, w workTree, paths []string, since time.Time) (out []string, err error) {
+	args := []string{"status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignored=matching", "--"}
+	for _, p := range paths {
+		args = append(args, ":(top,literal)"+p)
+	}
+	dirty, err := r.git.run(ctx, call{args: args, dir: w.root, read: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range fields(dirty) {
+		if len(f) > 3 {
+			out = append(out, f[3:]+" is edited and not committed")
+		}
+	}
+	for _, p := range paths {
+		full := filepath.Join(w.root, filepath.FromSlash(p))
+		switch st, err := os.Lstat(full); {
+		case err == nil && st.ModTime().After(since):
+			out = append(out, fmt.Sprintf("%s was written at %s", p, st.ModTime().UTC().Format("15:04:05Z")))
+		case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+			return nil, err
+		}
+		names, err := os.ReadDir(filepath.Dir(full))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			return nil, err
+		}
+		for _, n := range names {
+			if editorKeeps(filepath.Base(full), n.Name()) {
+				out = append(out, fmt.Sprintf("%s is open in an editor, which keeps %s", p, n.Name()))
+			}
+		}
+	}
+	return out, nil
+}
+
+// editorKeeps reports a file that an editor keeps beside one that it has open: the
+// swap files of vi, the locks and autosaves of Emacs, the locks of office programs.
+func editorKeeps(file, name string) bool {
+	swap, isSwap := strings.CutPrefix(name, "."+file+".")
+	return isSwap && (len(swap) == 3 && strings.HasPrefix(swap, "sw") || swap == "kate-swp") ||
+		slices.Contains([]string{".#" + file, "#" + file + "#", ".~lock." + file + "#", "~$" + file}, name)
+}
