@@ -24,7 +24,7 @@ func verbs(env Env) []group {
 			compilePersona(env), personaVerb(env), reconcileVerb(env), octaveVerb(env), mcpVerb(env),
 		}},
 		{"work", []*cli.Command{
-			task(env), drainVerb(env), invokeVerb(env), handoffVerb(env), auditVerb(env), reviewVerb(env), approve(env), reject(env), opVerb(env), pause(env), resume(env), anchorVerb(env),
+			task(env), drainVerb(env), invokeVerb(env), observeVerb(env), handoffVerb(env), auditVerb(env), reviewVerb(env), approve(env), reject(env), opVerb(env), pause(env), resume(env), anchorVerb(env),
 		}},
 		{"slow loop", []*cli.Command{
 			leaseVerb(env), gateVerb(env), proposalsVerb(env), decayVerb(env), decide(env), contextVerb(env),

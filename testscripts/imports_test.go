@@ -33,6 +33,7 @@ var below = map[string][]string{
 	"persona/deliver":             {},
 	"persona/contract":            {"persona", "persona/deliver", "okf"},
 	"persona/handoff":             {"persona/contract", "persona/deliver", "okf"},
+	"persona/stream":              {},
 	"persona/surface":             {"persona/contract", "persona/deliver"},
 	"persona/octave":              {},
 	"persona/anchor":              {"persona/octave", "okf", "reconcile/irongate"},

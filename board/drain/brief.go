@@ -28,6 +28,7 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Body: body(t), Acceptance: t.Acceptance},
 		Inputs: inputs(req.Files, t.Inputs), Before: d.before(t, w.bound.Mode),
 		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: artifacts(w.bound, req.Files, d.at.cfg.Root),
+		Watching: d.Watch != nil,
 	}
 	in.Context, in.Memory = d.context(w)
 	if t.Role != "" {

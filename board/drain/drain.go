@@ -52,6 +52,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
 )
@@ -87,6 +88,7 @@ type Options struct {
 	Invoked  bool                                                   // a person asked for this one session: what its contract refuses is told to them, and blocks nothing
 	Person   string                                                 // who asks for an override, "human:ann@example.org"
 	Reply    func(ctx context.Context, said string) (string, error) // a person's turn; nil: nobody is there
+	Watch    *invoke.Watch                                          // the stream that an observer's session watches; nil: none
 }
 
 // Report is what one drain did.

@@ -233,7 +233,7 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	if d.Temp != "" && d.given == nil {
 		req.Desk = desk.place
 	}
-	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply, Prove: w.anchor.prover()})
+	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply, Watch: d.Watch, Prove: w.anchor.prover()})
 	w.anchor.heard()
 	w.left = desk.clear(ctx)
 	if w.change == nil {
@@ -249,7 +249,7 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	}
 	switch e := w.emission; {
 	case ctx.Err() != nil && c.task.Path == "":
-		w.blocked("interrupted")
+		w.blocked("cancelled: interrupted")
 	case c.died != "":
 		w.void(c.died)
 	case ctx.Err() != nil:

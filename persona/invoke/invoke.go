@@ -17,6 +17,7 @@
 //	anchor     who the session is bound as and what it may write, or what it must prove first
 //	again      why an emission was sent back
 //	dialogue   what was said so far and what a person answered
+//	events     a batch of the stream that is watched, and what was said of its channel
 //	emission   the form of an answer
 //
 // A part's fence is longer than any run of backticks inside it, and so is the
@@ -82,6 +83,7 @@ type Input struct {
 	Artifacts []File // what is judged or mended, as files
 	Inputs    []File
 	Change    *Asked   // the change of files that the task asks for; nil for none
+	Watching  bool     // it watches a stream, whose events its later briefs have
 	Before    []string // the task's last rejections and block in this mode, newest first
 }
 
@@ -165,7 +167,11 @@ func build(in Input) Brief {
 	t := terms(in.Contract)
 	b := Brief{title: fmt.Sprintf("%s, attempt %d of run %s", oneLine(okf.Visible(in.Task.ID)), in.Attempt, oneLine(okf.Visible(in.Run)))}
 	profiles := profiles(in)
-	b.add("contract", orders(t, profiles, in.Limits, in.Role)+override(in.Contract), capContract)
+	told := orders(t, profiles, in.Limits, in.Role) + override(in.Contract)
+	if in.Watching {
+		told += orderWatch
+	}
+	b.add("contract", told, capContract)
 	b.addProfiles(profiles)
 	b.add("persona", string(in.Persona), capPersona, Ref{Path: in.Role})
 	b.add("canon", canon(in.Canon), capCanon, in.Canon...)

@@ -17,6 +17,8 @@ import (
 // The failures that a contract adds to those of package session. What a surface
 // fails keeps the surface's name.
 const (
+	Unread           = "unread"            // the stream that is watched could not be read on
+	Untold           = "untold"            // what was said of it could not be told
 	TooLong          = "too-long"          // over the surface's cap after every try
 	Yielded          = "yielded"           // asked a question that nobody answers; Detail is the question
 	ReadOnly         = "read-only"         // atoms or a change from a role that changes nothing
@@ -39,6 +41,7 @@ type Session struct {
 	Prove     func([]session.Payload) Answered                       // takes an answer's octave blocks to the anchor; nil: the session is bound, or never will be
 	Tries     int                                                    // how often an over-long emission is sent back; 0 is twice, negative never
 	Reply     func(ctx context.Context, said string) (string, error) // a person's turn under the engagement assistant; nil ends the session as Yielded
+	Watch     *Watch                                                 // the stream that is watched; nil: none
 }
 
 // Result is what a session came to. Emission is cleaned by the surface, its
@@ -68,8 +71,17 @@ func Run(ctx context.Context, s Session) (Result, error) {
 	if r.Tries == 0 {
 		r.Tries = 2
 	}
+	if r.Watch != nil && (r.Contract.Mutates || r.Contract.Strict) {
+		return Result{}, fmt.Errorf("a session as %s watches nothing: only one that may read and changes nothing does", r.Contract.Role)
+	}
 	if err := r.shield(); err != nil {
 		return Result{}, err
+	}
+	if r.Watch != nil {
+		if end, over := r.listen(ctx); over {
+			end.Usage = r.budget.usage
+			return Result{Emission: end}, nil
+		}
 	}
 	for {
 		e, err := r.try(ctx)
@@ -79,6 +91,9 @@ func Run(ctx context.Context, s Session) (Result, error) {
 		end, done, bound := r.proven(e)
 		if bound {
 			end, done = r.judge(ctx, e)
+		}
+		if bound && done && r.Watch != nil {
+			end, done = r.heard(ctx, r.cleaned(end))
 		}
 		if !done {
 			continue
@@ -135,7 +150,8 @@ type run struct {
 	calls    []session.Call // of all tries
 	dialogue strings.Builder
 	rounds   int
-	bound    bool // by Prove
+	bound    bool     // by Prove
+	watch    *watched // nil before the first batch
 }
 
 // shield narrows what a strict contract's substrate can reach. A checkout would
@@ -198,8 +214,14 @@ func (r *run) judge(ctx context.Context, e session.Emission) (end session.Emissi
 		return e, true
 	}
 	c := r.Contract
-	if c.Surface.MaxEmissions > 0 { // of the whole dialogue
+	switch {
+	case r.Watch != nil: // which counts by channel
+		c.Surface.MaxEmissions = 0
+	case c.Surface.MaxEmissions > 0: // of the whole dialogue
 		c.Surface.MaxEmissions -= len(r.said)
+	}
+	if r.quiet(e) {
+		c.Deliverable, c.Surface.Structured = "", false
 	}
 	out, v := surface.Judge(c, surface.Output{Says: e.Says, Deliverable: e.Deliverable})
 	r.verdict = v
@@ -314,13 +336,16 @@ func said(e session.Emission) []byte {
 // earlier one of that name.
 func (b Brief) with(name, text string, limit int) Brief {
 	next := Brief{title: b.title}
-	for _, p := range b.Manifest {
+	for _, p := range b.without(name).Manifest {
 		if p.Name == "emission" {
 			next.add(name, text, limit)
 		}
-		if p.Name != name {
-			next.Manifest = append(next.Manifest, p)
-		}
+		next.Manifest = append(next.Manifest, p)
 	}
 	return next.printed()
+}
+
+// without is b without the part of that name.
+func (b Brief) without(name string) Brief {
+	return Brief{title: b.title, Manifest: slices.DeleteFunc(slices.Clone(b.Manifest), func(p Part) bool { return p.Name == name })}
 }

@@ -1,0 +1,105 @@
+package cmd
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// feed is where a stream comes from: a file, stdin or a program.
+type feed struct {
+	file string // "-" is stdin
+	argv []string
+}
+
+// feedNamed reads --source. A program is named by the word cmd before it and
+// read as plain words: what a shell would expand, pipe or redirect is refused.
+func feedNamed(s string) (feed, error) {
+	line, program := strings.CutPrefix(s, "cmd ")
+	switch {
+	case strings.TrimSpace(s) == "":
+		return feed{}, usage("observe: --source is needed: a file, - for stdin, or 'cmd PROGRAM ARGUMENTS'")
+	case !program:
+		return feed{file: s}, nil
+	}
+	argv, err := irongate.Simple(strings.TrimSpace(line))
+	if err != nil {
+		return feed{}, usage("observe: --source cmd: %v; put what needs a shell into a script and name that", err)
+	}
+	return feed{argv: argv}, nil
+}
+
+func (s feed) name() string {
+	if s.argv != nil {
+		return s.argv[0]
+	}
+	return s.file
+}
+
+// waits reports a source that is there whole and can be read at leisure.
+func (s feed) waits() bool { return s.argv == nil && s.file != "-" }
+
+// after is the clock by which a batch goes out before it is full, nil for a
+// source whose end is near.
+func (s feed) after(env Env) func(time.Duration, func()) func() {
+	if s.waits() {
+		return nil
+	}
+	return env.After
+}
+
+// opened is a source that can be begun once.
+type opened struct {
+	io.Closer
+	begin func(context.Context) io.Reader
+}
+
+// prepare opens a file. A program is started when the session wants its first event.
+func (s feed) prepare(env Env) (opened, error) {
+	switch {
+	case s.argv != nil:
+		var closers closing
+		return opened{&closers, func(ctx context.Context) io.Reader {
+			c := exec.Command{Argv: s.argv, Tree: env.Dir, Env: s.environ(env), Network: cage.Allow}
+			r := exec.Pipe(ctx, c)
+			closers.of = r
+			return r
+		}}, nil
+	case s.file == "-":
+		return opened{io.NopCloser(nil), func(context.Context) io.Reader { return env.Stdin }}, nil
+	}
+	f, err := os.Open(env.path(s.file))
+	if err != nil {
+		return opened{}, err
+	}
+	if st, err := f.Stat(); err == nil && st.IsDir() {
+		f.Close()
+		return opened{}, usage("observe: --source %s is a folder; name a file", s.file)
+	}
+	return opened{f, func(context.Context) io.Reader { return f }}, nil
+}
+
+// environ is what a program sees of the environment: it is the person's own, and
+// needs no key to be read from.
+func (s feed) environ(env Env) []string {
+	home := env.Getenv("HOME")
+	return exec.Environment(env.Environ, []string{"TERM", "TZ"}, session.Desk{Tree: env.Dir, Home: home, Temp: env.Temp}, "")
+}
+
+// closing closes what is opened later.
+type closing struct{ of io.Closer }
+
+// Close closes it, where it was opened.
+func (c *closing) Close() error {
+	if c.of == nil {
+		return nil
+	}
+	return c.of.Close()
+}

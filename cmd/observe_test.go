@@ -1,0 +1,86 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/odd-cli/odd/persona/invoke"
+)
+
+func TestFeedNamed(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"events.jsonl": "file events.jsonl", "-": "file -", "my file": "file my file", "cmd tail -f 'a b'": "argv tail|-f|a b", "cmdline": "file cmdline",
+		"": "is needed", "cmd ": "no command", "cmd cat $HOME": "$NAME", "cmd a | b": "|", "cmd a > b": ">", "cmd a; b": "second", "cmd a *": "pattern", "cmd `a`": "$(…)", "cmd X=1 a": "assignment",
+	} {
+		f, err := feedNamed(in)
+		got := "file " + f.file
+		if f.argv != nil {
+			got = "argv " + strings.Join(f.argv, "|")
+		}
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want && (err == nil || !strings.Contains(got, want)) {
+			t.Errorf("%q: %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestPolicyFor(t *testing.T) {
+	t.Parallel()
+	if p, err := policyFor(feed{file: "x"}, ""); err != nil || p.String() != "queue=1024" {
+		t.Errorf("a file: %v, %v", p, err)
+	}
+	if _, err := policyFor(feed{file: "-"}, ""); err == nil {
+		t.Error("a live source has no policy of its own")
+	}
+	if _, err := policyFor(feed{file: "x"}, "none"); err == nil {
+		t.Error("no such policy")
+	}
+}
+
+// TestTellerStalled: a reader that has stopped holds the session and not its end.
+func TestTellerStalled(t *testing.T) {
+	t.Parallel()
+	r, w := io.Pipe()
+	defer r.Close()
+	var talk bytes.Buffer
+	env := Env{Stdout: w, Stderr: &talk, Getenv: func(string) string { return "" }, After: func(_ time.Duration, f func()) func() {
+		f()
+		return func() {}
+	}}
+	tell := newTeller(env, false, newProgress(env))
+	ctx, cancel := context.WithCancel(t.Context())
+	told := make(chan error)
+	go func() { told <- tell.heard(ctx, invoke.Remark{Channel: "a", Texts: []string{"x"}}) }()
+	select {
+	case err := <-told:
+		t.Fatalf("nobody reads, and it was told: %v", err)
+	default:
+	}
+	cancel()
+	if err := <-told; !errors.Is(err, context.Canceled) || !tell.left || tell.emitted != 0 {
+		t.Errorf("got %v, %+v", err, tell)
+	}
+}
+
+func TestTellerReaderLeft(t *testing.T) {
+	t.Parallel()
+	r, w := io.Pipe()
+	r.CloseWithError(syscall.EPIPE)
+	env := Env{Stdout: w, Stderr: io.Discard, Getenv: func(string) string { return "" }}
+	tell := newTeller(env, true, newProgress(env))
+	if err := tell.heard(t.Context(), invoke.Remark{Channel: "a", Texts: []string{"x"}}); !errors.Is(err, io.EOF) || !tell.left {
+		t.Errorf("got %v", err)
+	}
+	if err := tell.heard(t.Context(), invoke.Remark{Channel: "a", Muted: 2}); err != nil || tell.muted != 2 {
+		t.Errorf("got %v, %d muted", err, tell.muted)
+	}
+}
