@@ -27,6 +27,7 @@ type Env struct {
 	TTY            func() (io.ReadWriteCloser, error) // the terminal itself, for typed confirmations
 	Terminal       bool                               // stdout is a terminal: align, and colour unless NO_COLOR
 	Live           bool                               // stderr is a terminal: a live progress line
+	Width          int                                // columns of the terminal that stdout is; 0 where nobody knows
 }
 
 // OS is the real world. It trades memory for time, since odd runs for a moment
@@ -39,12 +40,17 @@ func OS() Env {
 	if err != nil {
 		dir = "."
 	}
+	wide, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		wide = 0
+	}
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Dir: dir, Temp: os.TempDir(), Now: time.Now, Sleep: time.Sleep, After: after, Entropy: rand.Reader, Getenv: os.Getenv, Environ: os.Environ(),
 		TTY:      func() (io.ReadWriteCloser, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) },
 		Terminal: term.IsTerminal(int(os.Stdout.Fd())),
 		Live:     term.IsTerminal(int(os.Stderr.Fd())),
+		Width:    wide,
 	}
 }
 
@@ -62,6 +68,14 @@ func (e Env) slow(what string) (done func()) {
 		return func() {}
 	}
 	return e.After(patience, func() { talk(e, "%s …", what) })
+}
+
+// columns are those of the terminal, as many as most have where it does not say.
+func (e Env) columns() int {
+	if e.Width > 0 {
+		return e.Width
+	}
+	return 80
 }
 
 // path makes a path a person typed absolute, against Dir.

@@ -46,7 +46,8 @@ type classified struct {
 	Lane       pipeline.Lane       `json:"lane"`
 	LaneReason string              `json:"lane_reason"`
 	CostCap    int64               `json:"cost_cap_micro_usd"`
-	Foreseen   bool                `json:"foreseen"` // from a task's paths, before there is a change
+	Foreseen   bool                `json:"foreseen"`              // from a task's paths, before there is a change
+	Meant      int                 `json:"files_meant,omitempty"` // by those paths; the verdict is of the mildest of them
 }
 
 func runOpClassify(ctx context.Context, env Env, o classifyOptions) error {
@@ -95,7 +96,7 @@ func (c *change) classify(ctx context.Context) (classified, error) {
 	}
 	out := classified{Foreseen: c.foreseen}
 	if c.foreseen {
-		out.Verdict = pipeline.Foresee(e, risk.Policy(c.cfg), at)
+		out.Verdict, out.Meant = pipeline.Foresee(e, risk.Policy(c.cfg), at), len(c.edits)
 	} else {
 		beside, err := risk.Around(c.repo, c.base, e)
 		if err != nil {
@@ -118,6 +119,9 @@ func (c *change) classify(ctx context.Context) (classified, error) {
 func (v classified) rows(short bool) [][]string {
 	p := v.Profile
 	rows := [][]string{{"profile", "filed by", p.Filed}}
+	if v.Foreseen {
+		rows = append(rows, []string{"profile", "foreseen", fmt.Sprintf("at least this: it is the mildest of %s that the task's paths mean, and a change of others, or of more than one, can be judged higher", many(v.Meant, "file"))})
+	}
 	for _, f := range p.Files {
 		what := f.Path
 		if f.From != "" {

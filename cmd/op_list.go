@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -61,6 +62,24 @@ func (r opRow) state() string {
 	return string(r.Phase) + ": " + string(r.Reason)
 }
 
+// roomy is how many columns a terminal has at least on which ids and moments are
+// written whole.
+const roomy = 120
+
+// cells are the row as it is printed. On a narrow terminal an op is named by the end
+// of its id, which every verb takes for the whole.
+func (r opRow) cells(env Env) []string {
+	id, began := r.Op, r.Began
+	if env.Terminal && env.columns() < roomy {
+		id = shortOp(id)
+		began = strings.Replace(began[min(5, len(began)):max(5, len(began)-4)], "T", " ", 1)
+	}
+	return []string{id, r.state(), r.Tier, r.Task, "$" + budget.MicroUSD(r.Spent).String(), began}
+}
+
+// shortOp is the end of an op's id.
+func shortOp(id string) string { return id[max(0, len(id)-8):] }
+
 func runOpList(ctx context.Context, env Env, all, asJSON bool) error {
 	v, err := openCurrent(ctx, env)
 	if err != nil {
@@ -82,7 +101,7 @@ func runOpList(ctx context.Context, env Env, all, asJSON bool) error {
 		list = slices.Insert(list, at, liveRow(b))
 	}
 	for _, r := range list {
-		rows = append(rows, []string{r.Op, r.state(), r.Tier, r.Task, "$" + budget.MicroUSD(r.Spent).String(), r.Began})
+		rows = append(rows, r.cells(env))
 	}
 	if asJSON {
 		return printJSON(env, list)
@@ -90,7 +109,7 @@ func runOpList(ctx context.Context, env Env, all, asJSON bool) error {
 	if len(list) == 0 && len(stories) > 0 {
 		talk(env, "op list: nothing waits or runs; --all lists the %s that ended", many(len(stories), "op"))
 	}
-	return printRows(env, rows)
+	return printFitted(env, rows)
 }
 
 // liveRow is an op that is at work, as its run shows it.

@@ -89,11 +89,11 @@ func (w *watch) print(env Env, beats []pipeline.Beat, now time.Time) error {
 		if beat.Tries > 1 {
 			phase = fmt.Sprintf("%s, try %d", phase, beat.Tries)
 		}
-		if !live && w.told[beat.Op] == phase {
+		if !live && w.told[beat.Op] == phase+beat.Doing {
 			continue
 		}
-		w.told[beat.Op] = phase
-		b.WriteString(w.line(env, watchRow{beat.Op, beat.Task, phase, int64(now.Sub(beat.Began).Round(time.Second) / time.Second), beat.Spent, beat.Run}))
+		w.told[beat.Op] = phase + beat.Doing
+		b.WriteString(w.line(env, watchRow{beat.Op, beat.Task, phase, beat.Doing, int64(now.Sub(beat.Began).Round(time.Second) / time.Second), beat.Spent, beat.Run}))
 	}
 	_, err := env.Stdout.Write([]byte(b.String()))
 	return err
@@ -104,6 +104,7 @@ type watchRow struct {
 	Op      string `json:"op"`
 	Task    string `json:"task"`
 	Phase   string `json:"phase"` // or its ending and the reason
+	Doing   string `json:"doing,omitempty"`
 	Elapsed int64  `json:"elapsed_s"`
 	Spent   int64  `json:"spent_micro_usd"`
 	Run     string `json:"run"`
@@ -117,11 +118,15 @@ func (w *watch) line(env Env, r watchRow) string {
 		}
 		return string(b) + "\n"
 	}
-	cells := []string{r.Op, cell(r.Phase), fmt.Sprintf("%ds", r.Elapsed), "$" + budget.MicroUSD(r.Spent).String(), cell(r.Task)}
-	if env.Terminal {
-		return fmt.Sprintf("%-29s  %-16s  %6s  %8s  %s\n", cells[0], cells[1], cells[2], cells[3], cells[4])
+	phase := cell(r.Phase)
+	if r.Doing != "" {
+		phase += ", " + cell(r.Doing)
 	}
-	return strings.Join(cells, "\t") + "\n"
+	elapsed, spent := fmt.Sprintf("%ds", r.Elapsed), "$"+budget.MicroUSD(r.Spent).String()
+	if env.Terminal { // one that wrapped could not be drawn over
+		return clipped(fmt.Sprintf("%-8s  %6s  %8s  %s: %s", shortOp(r.Op), elapsed, spent, cell(r.Task), phase), env.columns()) + "\n"
+	}
+	return strings.Join([]string{r.Op, phase, elapsed, spent, cell(r.Task)}, "\t") + "\n"
 }
 
 // end tells what became of the ops that were seen at work.
@@ -142,11 +147,11 @@ func (w *watch) end(ctx context.Context, env Env) error {
 	}
 	rows := map[string]watchRow{}
 	for _, b := range w.last { // not committed yet, perhaps
-		rows[b.Op] = watchRow{b.Op, b.Task, string(b.Phase), int64(b.At.Sub(b.Began) / time.Second), b.Spent, b.Run}
+		rows[b.Op] = watchRow{b.Op, b.Task, string(b.Phase), "", int64(b.At.Sub(b.Began) / time.Second), b.Spent, b.Run}
 	}
 	for _, s := range stories {
 		o := s.Op()
-		rows[o.ID] = watchRow{o.ID, o.Task, opRowOf(o).state(), int64(o.At.Sub(o.Began) / time.Second), o.Spent, o.Run}
+		rows[o.ID] = watchRow{o.ID, o.Task, opRowOf(o).state(), "", int64(o.At.Sub(o.Began) / time.Second), o.Spent, o.Run}
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.told)) {
 		if _, err := fmt.Fprint(env.Stdout, w.line(env, rows[id])); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-const beatOf = `{"at":"2027-01-15T08:00:00.000Z","began":"2027-01-15T08:00:00.000Z","op":"op-1","phase":"PHASE","run":"run-1","spent_micro_usd":1000,"task":"tidy","tries":1,"until":"2027-01-15T08:05:00.000Z","v":1}` + "\n"
+const beatOf = `{"at":"2027-01-15T08:00:00.000Z","began":"2027-01-15T08:00:00.000Z","op":"op-1","phase":"PHASE","run":"run-1","spent_micro_usd":1000,"task":"tidy","tries":1,"until":"2027-01-15T08:05:00.000Z","doing":"DOING","v":1}` + "\n"
 
 // A terminal has each op on one line that is drawn over; a pipe has a line
 // whenever an op is in another phase. Both end when nothing is at work.
@@ -20,8 +20,8 @@ func TestWatchEndsWithTheWork(t *testing.T) {
 		terminal bool
 		want     []string
 	}{
-		{"pipe", false, []string{"op-1\tplan\t0s\t$0.001\ttidy\n", "op-1\tgenerate\t2s\t$0.001\ttidy\n"}},
-		{"terminal", true, []string{"op-1", "plan", "\x1b[1A\x1b[J", "plan", "1s", "\x1b[1A\x1b[J", "generate", "2s", "\x1b[1A\x1b[J"}},
+		{"pipe", false, []string{"op-1\tplan\t0s\t$0.001\ttidy\n", "op-1\tvalidate, checking: go vet\t2s\t$0.001\ttidy\n"}},
+		{"terminal", true, []string{"op-1", "tidy: plan\n", "\x1b[1A\x1b[J", "1s", "tidy: plan\n", "\x1b[1A\x1b[J", "2s", "tidy: validate, …\n", "\x1b[1A\x1b[J"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -33,9 +33,10 @@ func TestWatchEndsWithTheWork(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			looks, now := []string{"plan", "plan", "generate", ""}, env.Now()
+			looks, now := []string{"plan", "plan", "validate", ""}, env.Now()
 			show := func(phase string) {
 				b := strings.ReplaceAll(beatOf, "PHASE", phase)
+				b = strings.ReplaceAll(b, "DOING", map[string]string{"validate": "checking: go vet"}[phase])
 				if phase == "" {
 					b = ""
 				}
@@ -43,7 +44,7 @@ func TestWatchEndsWithTheWork(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			env.Terminal = c.terminal
+			env.Terminal, env.Width = c.terminal, 45
 			env.Now = func() time.Time { return now }
 			env.Sleep = func(time.Duration) { looks, now = looks[1:], now.Add(time.Second); show(looks[0]) }
 			out.Reset()

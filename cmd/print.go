@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -47,6 +48,35 @@ func printRows(env Env, rows [][]string) error {
 		}
 	}
 	return w.Flush()
+}
+
+// printFitted is printRows where a line that does not fit the terminal loses its
+// tail. A pipe has all of it.
+func printFitted(env Env, rows [][]string) error {
+	if !env.Terminal {
+		return printRows(env, rows)
+	}
+	out, wide := env.Stdout, env
+	var b bytes.Buffer
+	wide.Stdout = &b
+	if err := printRows(wide, rows); err != nil {
+		return err
+	}
+	for line := range strings.Lines(b.String()) {
+		if _, err := fmt.Fprintln(out, clipped(strings.TrimSuffix(line, "\n"), env.columns())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clipped is s in at most n characters, the last of them an ellipsis where there
+// were more.
+func clipped(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
 }
 
 // talk writes one line of talk to stderr, without hidden characters.

@@ -35,6 +35,31 @@ func TestPrintsPlainText(t *testing.T) {
 	}
 }
 
+// A list of ops keeps to the terminal's columns; a pipe has every cell whole.
+func TestOpRowsFit(t *testing.T) {
+	t.Parallel()
+	r := opRow{Op: "op-01M80VBZ1QHJD7M9HAV8Q46V9F", Phase: "waiting", Tier: "APPROVAL_REQUIRED", Task: "a-task-with-long-name", Began: "2026-03-02T09:00:00Z"}
+	for _, c := range []struct {
+		terminal bool
+		width    int
+		want     string
+	}{
+		{true, 0, "V8Q46V9F  waiting  APPROVAL_REQUIRED  a-task-with-long-name  $0.00  03-02 09:00"},
+		{true, 40, "V8Q46V9F  waiting  APPROVAL_REQUIRED  a…"},
+		{true, 200, "op-01M80VBZ1QHJD7M9HAV8Q46V9F  waiting  APPROVAL_REQUIRED  a-task-with-long-name  $0.00  2026-03-02T09:00:00Z"},
+		{false, 40, "op-01M80VBZ1QHJD7M9HAV8Q46V9F\twaiting\tAPPROVAL_REQUIRED\ta-task-with-long-name\t$0.00\t2026-03-02T09:00:00Z"},
+	} {
+		env, out, _ := quiet()
+		env.Terminal, env.Width = c.terminal, c.width
+		if err := printFitted(env, [][]string{r.cells(env)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSuffix(out.String(), "\n"); got != c.want {
+			t.Errorf("%d columns: %q, want %q", c.width, got, c.want)
+		}
+	}
+}
+
 // A title cannot bring a trailer of its own, nor a second subject line.
 func TestTrailersKeepTheSubjectOneLine(t *testing.T) {
 	t.Parallel()

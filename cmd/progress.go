@@ -25,10 +25,7 @@ func (p *progress) line(s string) {
 		talk(p.env, "%s", s)
 		return
 	}
-	r := []rune(cell(s))
-	if len(r) > liveWidth {
-		r = append(r[:liveWidth-1], '…')
-	}
+	r := []rune(clipped(cell(s), liveWidth))
 	fmt.Fprintf(p.env.Stderr, "\r%s%s", string(r), strings.Repeat(" ", max(0, p.wide-len(r))))
 	p.wide = len(r)
 }

@@ -65,6 +65,8 @@ type change struct {
 	repairer  *pipeline.Repairer
 	mending   bool // the next session begins with the candidate there is
 	sealed    *seal
+	entered   string // the phase it is in
+	doing     string // within it, for people
 	why       string // what it ended for, as long as it is
 
 	unseen  bool // a session of it did what odd did not see
@@ -186,6 +188,7 @@ func (ch *change) sink(r ledger.Record) error {
 		ch.later = append(ch.later, r)
 	}
 	if to, _ := r.Data["to"].(string); r.Data["mark"] == string(pipeline.Enter) {
+		ch.entered, ch.doing = to, ""
 		ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, to))
 	}
 	ch.show()

@@ -21,7 +21,7 @@ func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, er
 	t := ch.trial(ch.draft, ch.d.at.cfg.Pipeline.Validate)
 	t.findings = ch.ground.Refusing(ch.verdict.Findings)
 	var err error
-	if ch.report, err = ch.d.bench().examine(ctx, ch.d.repo, t); err != nil {
+	if ch.report, err = ch.bench().examine(ctx, ch.d.repo, t); err != nil {
 		return pipeline.Out{}, err
 	}
 	f, failed := ch.report.Failure()
@@ -75,6 +75,17 @@ func (ch *change) unpermitted() []string {
 	return no
 }
 
+// bench is the drain's, where it is said for whom and in which phase it is used.
+func (ch *change) bench() Bench {
+	b := ch.d.bench()
+	b.Say = func(s string) {
+		ch.doing = s
+		ch.show()
+		ch.d.Progress(fmt.Sprintf("%s: %s, %s", ch.c.task.ID, ch.entered, s))
+	}
+	return b
+}
+
 // trial is a commit of the change to be checked.
 func (ch *change) trial(commit repo.OID, commands [][]string) trial {
 	return trial{commit: commit, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, commands: commands}
@@ -94,7 +105,7 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 			Run: func(ctx context.Context, files []pipeline.Edit, again bool) (pipeline.Report, error) {
 				t := ch.trial(ch.draft, ch.d.at.cfg.Pipeline.Validate)
 				t.files, t.findings, t.again = files, ch.ground.Refusing(ch.judged(ch.candidate).Findings), again
-				r, err := ch.d.bench().examine(ctx, ch.d.repo, t)
+				r, err := ch.bench().examine(ctx, ch.d.repo, t)
 				ch.report = r
 				return r, err
 			},
@@ -150,7 +161,7 @@ func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	if string(tree) != op.Fact(pipeline.FactCandidate) {
 		return ch.stop(pipeline.VerifyFailed, 0, "the commit that would land has another tree than the candidate that was judged; this is a fault of odd's")
 	}
-	report, bad, err := d.bench().hold(ctx, d.repo, ch.trial(commit, verifies(d.at.cfg.Pipeline)), ch.c.base)
+	report, bad, err := ch.bench().hold(ctx, d.repo, ch.trial(commit, verifies(d.at.cfg.Pipeline)), ch.c.base)
 	if err != nil {
 		return pipeline.Out{}, err
 	}

@@ -23,7 +23,7 @@ func (ch *change) thinks(in pipeline.Phase, text string) {
 // so that one that cannot be shown is worked on all the same.
 func (ch *change) show() {
 	tidy := func(s string) string { return string(irongate.Redact([]byte(s))) }
-	_ = ch.d.repo.Show(pipeline.Live(ch.told(), ch.thoughts, tidy))
+	_ = ch.d.repo.Show(pipeline.Live(ch.told(), ch.thoughts, ch.doing, tidy))
 }
 
 // told are the op's records so far.

@@ -20,6 +20,7 @@ type Beat struct {
 	Until time.Time // the deadline that counts, zero after an ending: a beat past it is of nobody
 	Tries int       // of the phase
 	Spent int64     // micro-USD in all
+	Doing string    // within the phase, a few words of people's own; "" for nothing in particular
 }
 
 // Alive reports that somebody is at work on the op at now.
@@ -31,6 +32,7 @@ func (b Beat) Alive(now time.Time) bool {
 type beatLine struct {
 	At    string `json:"at"`
 	Began string `json:"began"`
+	Doing string `json:"doing,omitempty"`
 	Op    string `json:"op"`
 	Phase string `json:"phase"`
 	Run   string `json:"run"`
@@ -61,13 +63,20 @@ func Log(s Story, thoughts []Thought, tidy func(string) string) []byte {
 // a Beat, keys sorted, and then its Log:
 //
 //	{"at":"…","began":"…","op":"op-01J…","phase":"generate","run":"run-01J…","spent_micro_usd":0,"task":"tidy","tries":1,"until":"…","v":1}
-func Live(records []ledger.Record, thoughts []Thought, tidy func(string) string) []byte {
+//
+// doing is what the one op that has no ending yet is at within its phase, "" for nothing.
+func Live(records []ledger.Record, thoughts []Thought, doing string, tidy func(string) string) []byte {
 	var b bytes.Buffer
 	stories, _ := ReadOps(records)
 	for _, s := range stories {
 		o := s.Op()
 		l := beatLine{
 			At: stamp(o.At), Began: stamp(o.Began), Op: o.ID, Phase: string(o.Phase), Run: o.last.By, Spent: o.Spent, Task: o.Task, Tries: o.Tries, Until: stamp(o.Clocks.End()), V: 1,
+		}
+		if !o.Ended() && doing != "" {
+			if l.Doing = doing; tidy != nil {
+				l.Doing = tidy(doing)
+			}
 		}
 		line, err := json.Marshal(l)
 		if err != nil {
@@ -88,7 +97,7 @@ func Beats(b []byte) []Beat {
 		if json.Unmarshal(line, &l) != nil || l.V != 1 || l.Run == "" || l.Op == "" {
 			continue
 		}
-		beat := Beat{Run: l.Run, Op: l.Op, Task: l.Task, Phase: Phase(l.Phase), Tries: l.Tries, Spent: l.Spent}
+		beat := Beat{Run: l.Run, Op: l.Op, Task: l.Task, Phase: Phase(l.Phase), Tries: l.Tries, Spent: l.Spent, Doing: l.Doing}
 		beat.At, _ = time.Parse(layout, l.At)
 		beat.Began, _ = time.Parse(layout, l.Began)
 		beat.Until, _ = time.Parse(layout, l.Until)

@@ -16,14 +16,14 @@ func TestARunAtWorkIsSeen(t *testing.T) {
 	steps := straightToWaiting()
 	generate := steps.Generate
 	steps.Generate = func(ctx context.Context, o Op) (Out, error) {
-		live = Live(s.records(t), []Thought{{At: s.now, Op: o.ID, Phase: Generate, Text: "the secret is out"}, {Op: "op-other", Text: "no"}}, func(s string) string { return strings.ReplaceAll(s, "secret", "…") })
+		live = Live(s.records(t), []Thought{{At: s.now, Op: o.ID, Phase: Generate, Text: "the secret is out"}, {Op: "op-other", Text: "no"}}, "reading a secret", func(s string) string { return strings.ReplaceAll(s, "secret", "…") })
 		return generate(ctx, o)
 	}
 	if _, err := Run(t.Context(), s.world("run-1"), Limits{}, steps, began(t, s.now)); err != nil {
 		t.Fatal(err)
 	}
 	beats := Beats(live)
-	want := []Beat{{Run: "run-1", Op: "op-01", Task: "tasks/tidy", Phase: Generate, Began: dawn, At: dawn, Until: dawn.Add(3 * time.Minute), Tries: 1}}
+	want := []Beat{{Run: "run-1", Op: "op-01", Task: "tasks/tidy", Phase: Generate, Began: dawn, At: dawn, Until: dawn.Add(3 * time.Minute), Tries: 1, Doing: "reading a …"}}
 	if d := cmp.Diff(want, beats); d != "" {
 		t.Fatal(d)
 	}
@@ -33,7 +33,7 @@ func TestARunAtWorkIsSeen(t *testing.T) {
 	if text := string(live); strings.Contains(text, "secret") || strings.Contains(text, "no\"") || !strings.Contains(text, `"thought":"the … is out"`) {
 		t.Error(text)
 	}
-	for _, b := range Beats(Live(s.records(t), nil, nil)) {
+	for _, b := range Beats(Live(s.records(t), nil, "", nil)) {
 		if b.Alive(dawn) {
 			t.Errorf("what waits for a person is at work: %+v", b)
 		}
