@@ -114,6 +114,9 @@ func (w *work) alarm() string {
 
 // heed ends the work of a session that proposed an emergency, and with it the drain.
 func (d *drain) heed(c *claim, w *work) {
+	if w.tampered {
+		d.stop = refuse("tampered-repository", "%s: %s", or(string(c.task.ID), "odd invoke"), c.died)
+	}
 	why := w.alarm()
 	if why == "" {
 		return

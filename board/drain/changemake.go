@@ -115,6 +115,8 @@ func (ch *change) unmade(spent int64) (pipeline.Out, error) {
 		ch.w.void(fmt.Sprintf("%s; the session that was to mend it: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(first), "\n", "; "), "; "), ch.w.reason))
 	}
 	switch {
+	case ch.w.tampered:
+		return ch.stop(pipeline.RuleRefused, spent, "%s", ch.w.reason)
 	case ch.c.died != "":
 		return ch.stop(pipeline.Abandoned, spent, "%s", ch.w.reason)
 	case strings.Contains(ch.w.reason, "emission refused: "):

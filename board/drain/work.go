@@ -35,6 +35,8 @@ type work struct {
 	emission session.Emission // the result's, and what became of it
 	handed   *handed          // nil: nothing is handed over
 	left     left             // in the session's scratch repository
+	tampered bool             // the repository was changed while the session ran
+	patch    []byte           // what it left, where that is dropped for it
 	items    []reconcile.Item
 	change   *change // nil where the task asks for no change of files
 	cost     budget.MicroUSD
@@ -233,13 +235,26 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	if d.Temp != "" && d.given == nil {
 		req.Desk = desk.place
 	}
+	was, blind := d.repo.Footing()
+	if blind != nil {
+		w.blocked("session: the git directory cannot be read: %v", blind)
+		return
+	}
 	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply, Watch: d.Watch, Prove: w.anchor.prover()})
 	w.anchor.heard()
 	w.left = desk.clear(ctx)
+	if why := d.tampered(req.Task, was); why != "" {
+		c.died, w.tampered = why, true
+		d.salvage(context.WithoutCancel(ctx), c, w)
+	}
 	if w.change == nil {
 		w.left.tell(d.Progress, req.Task)
 	}
-	if err != nil {
+	switch {
+	case err != nil && w.tampered:
+		w.void(c.died)
+		return
+	case err != nil:
 		w.blocked("session: %v", err)
 		return
 	}
@@ -343,6 +358,7 @@ func (d *drain) keepArtifacts(c *claim, w *work) {
 		}
 	}
 	put("brief.md", w.brief.Text)
+	put("left.patch", w.patch)
 	if m, err := json.MarshalIndent(w.brief.Manifest, "", "  "); err == nil && len(w.brief.Manifest) > 0 {
 		put("brief.json", append(m, '\n'))
 	}

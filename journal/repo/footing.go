@@ -1,0 +1,161 @@
+package repo
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Footing is how the repository stands for whoever works in it, read from its files
+// in a few milliseconds and without git.
+type Footing struct {
+	// ground is what makes git run a program, read objects from elsewhere or see
+	// files as others than they are: configuration, hooks, info/, alternates.
+	ground map[string]string
+	// stand is where people stand: HEAD and refs. refs/odd is not among it, nor the
+	// index, which every git status writes.
+	stand map[string]string
+}
+
+// Footing reads it.
+func (r *Repo) Footing() (Footing, error) {
+	f := Footing{map[string]string{}, map[string]string{}}
+	err := firstOf(
+		f.config(r.common, "config"), f.config(r.common, "config.worktree"), f.config(r.gitDir, "config.worktree"),
+		f.below(f.ground, r.common, "hooks"), f.below(f.ground, r.common, "info"), f.below(f.ground, r.common, "objects/info"),
+		f.file(f.stand, r.gitDir, "HEAD"), f.mark(r.common, "packed-refs"), f.below(f.stand, r.common, "refs"), f.below(f.stand, r.common, "reftable"),
+	)
+	return f, err
+}
+
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Since lists what is another now than it was in was, by its name in the git
+// directory: of the ground that nobody moves by working, and of where people stand.
+func (f Footing) Since(was Footing) (ground, stand []string) {
+	return moved(was.ground, f.ground), moved(was.stand, f.stand)
+}
+
+func moved(a, b map[string]string) []string {
+	names := maps.Clone(a)
+	maps.Copy(names, b)
+	maps.DeleteFunc(names, func(name, _ string) bool { return a[name] == b[name] })
+	return slices.Sorted(maps.Keys(names))
+}
+
+// file takes in one file by its mode and its bytes; one that is missing is nothing.
+func (f Footing) file(into map[string]string, dir, name string) error {
+	at := filepath.Join(dir, filepath.FromSlash(name))
+	st, err := os.Lstat(at)
+	if missing(err) {
+		return nil
+	}
+	if err == nil && st.Mode()&fs.ModeSymlink != 0 {
+		var to string
+		to, err = os.Readlink(at)
+		into[name] = "link " + to
+	}
+	if err != nil || !st.Mode().IsRegular() {
+		return err
+	}
+	b, err := os.ReadFile(at)
+	into[name] = fmt.Sprintf("%v %x", st.Mode().Perm()&0o111 != 0, sha256.Sum256(b))
+	if missing(err) { // renamed over in the meantime, as git does
+		delete(into, name)
+		return nil
+	}
+	return err
+}
+
+// mark takes in one file that may be large by its size and its time.
+func (f Footing) mark(dir, name string) error {
+	st, err := os.Lstat(filepath.Join(dir, name))
+	if missing(err) {
+		return nil
+	}
+	if err == nil {
+		f.stand[name] = fmt.Sprint(st.Size(), st.ModTime().UnixNano())
+	}
+	return err
+}
+
+// below takes in the files below a folder but for those that nobody heeds: samples
+// of hooks, what git keeps beside its objects for speed, a lock that is gone in a
+// moment, what odd itself keeps.
+func (f Footing) below(into map[string]string, dir, name string) error {
+	return filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(name)), func(p string, e fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, p)
+		rel = filepath.ToSlash(rel)
+		switch {
+		case missing(err):
+			return nil
+		case err != nil:
+			return err
+		case rel == "refs/odd", rel == "objects/info/commit-graphs":
+			return fs.SkipDir
+		case e.IsDir(), strings.HasSuffix(rel, ".sample"), strings.HasSuffix(rel, ".lock"), slices.Contains(unheeded, rel):
+			return nil
+		}
+		return f.file(into, dir, rel)
+	})
+}
+
+var unheeded = []string{"objects/info/packs", "objects/info/commit-graph", "info/refs", "info/sparse-checkout"} // the last is of the work tree alone
+
+// config takes in a file of configuration, but for what git and editors note there
+// when a person branches or pushes: which branch follows which.
+func (f Footing) config(dir, name string) error {
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if missing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f.ground[name] = fmt.Sprintf("%x", sha256.Sum256([]byte(unfollowed(string(b)))))
+	return nil
+}
+
+// follows is a line of a [branch "…"] section that only says what a branch follows.
+// A remote is one by name: what has a colon or a slash could be a program to run.
+var follows = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:remote\s*=\s*[\w.-]+|merge\s*=\s*refs/heads/[^"\\#;]+|rebase\s*=\s*\w+|(?:vscode|gk|github)-[\w-]+\s*=\s*[^"\\#;]+)\s*$`)
+})
+
+// unfollowed is configuration without what its branches follow.
+func unfollowed(text string) string {
+	var out []string
+	branch, head := false, ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if t := strings.TrimSpace(line); strings.HasPrefix(t, "[") {
+			branch, head = strings.HasPrefix(t, "[branch \"") && strings.HasSuffix(t, "\"]"), line
+			if branch {
+				continue
+			}
+		} else if branch && (t == "" || follows().MatchString(line)) {
+			continue
+		} else if branch { // a line of another kind says whose it is
+			line = head + line
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}

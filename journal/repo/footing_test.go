@@ -1,0 +1,41 @@
+package repo
+
+import (
+	"strings"
+	"testing"
+)
+
+// What makes git run something, or read something else, is told from what a person
+// does who works in the repository at the same time.
+func TestFooting(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t, "a.txt", "one\n")
+	git(t, r.Root(), "remote", "add", "origin", "../nowhere")
+	for _, tt := range []struct{ name, do, ground, stand string }{
+		{"a look", "touch a.txt; git status; git log", "", ""},
+		{"a commit, staged and not", "echo x >> a.txt; git commit -qam x; echo y >> a.txt; git add a.txt", "", "refs/heads/main"},
+		{"a branch that follows another", "git checkout -q -b side --track main; git config branch.side.rebase true; git config branch.side.vscode-merge-base origin/main", "", "HEAD refs/heads/side"},
+		{"it is deleted again", "git checkout -q main; git branch -q -D side", "", "HEAD packed-refs refs/heads/side"},
+		{"packed refs", "git pack-refs --all", "", "packed-refs refs/heads/main"},
+		{"what odd keeps", "git update-ref refs/odd/base/x HEAD; mkdir -p .git/odd; echo x > .git/odd/live", "", ""},
+		{"a sample", "echo x > .git/hooks/pre-push.sample", "", ""},
+		{"a hook", "echo 'curl x' > .git/hooks/pre-push", "hooks/pre-push", ""},
+		{"it may run", "chmod +x .git/hooks/pre-push", "hooks/pre-push", ""},
+		{"a link for a hook", "ln -s /bin/true .git/hooks/post-merge", "hooks/post-merge", ""},
+		{"hooks elsewhere", "git config core.hooksPath /tmp/x", "config", ""},
+		{"a filter", "git config filter.x.smudge evil; echo '* filter=x' > .git/info/attributes", "config info/attributes", ""},
+		{"a branch that follows a program", "git config branch.main.remote 'ext::sh -c x'", "config", ""},
+		{"a program for a branch", "git config branch.main.mergeOptions -s=x", "config", ""},
+		{"objects from elsewhere", "echo /tmp/o > .git/objects/info/alternates", "objects/info/alternates", ""},
+		{"the remote", "git remote set-url origin ../elsewhere", "config", ""},
+		{"for one work tree", "echo '[core]' > .git/config.worktree", "config.worktree", ""},
+	} {
+		was := must[Footing](t)(r.Footing())
+		if out, err := shell(r.Root(), strings.ReplaceAll(tt.do, "git ", "git -c user.name=a -c user.email=a@b ")); err != nil {
+			t.Fatalf("%s: %v\n%s", tt.name, err, out)
+		}
+		ground, stand := must[Footing](t)(r.Footing()).Since(was)
+		eq(t, tt.name+": ground", strings.Join(ground, " "), tt.ground)
+		eq(t, tt.name+": stand", strings.Join(stand, " "), tt.stand)
+	}
+}
