@@ -41,8 +41,9 @@ var below = map[string][]string{
 	"persona/session/*":           {"persona/session", "persona/session/cage", "persona/contract", "persona/deliver", "okf", "reconcile/irongate"},
 	"persona/session/toolbox":     {"persona/session", "persona/session/exec", "persona/session/cage", "persona", "persona/contract", "okf", "okf/served", "reconcile/irongate"},
 	"persona/session/loop":        {"persona/session", "persona/session/toolbox", "persona/contract", "okf", "reconcile/irongate"},
-	"persona/session/anthropic":   {"persona/session", "persona/session/toolbox", "persona/session/loop"},
-	"persona/session/openai":      {"persona/session", "persona/session/toolbox", "persona/session/loop"},
+	"persona/session/endpoint":    {"persona/session", "persona/session/loop", "okf", "reconcile/irongate"},
+	"persona/session/anthropic":   {"persona/session", "persona/session/toolbox", "persona/session/loop", "persona/session/endpoint"},
+	"persona/session/openai":      {"persona/session", "persona/session/toolbox", "persona/session/loop", "persona/session/endpoint"},
 	"persona/session/claude":      {"persona/session", "persona/session/exec", "persona/session/cage", "persona/session/servers", "reconcile/irongate"},
 	"persona/session/acp":         {"persona/session", "persona/session/exec", "persona/session/cage", "persona/session/servers", "persona/session/toolbox", "reconcile/irongate"},
 	"persona/session/servers":     {"persona/session", "persona/session/exec", "persona/session/cage", "persona/session/toolbox", "reconcile/irongate"},
@@ -70,7 +71,9 @@ var only = map[string][]string{
 	"github.com/rogpeppe/go-internal/testscript": {},
 	"pgregory.net/rapid":                         {},
 	"testing":                                    {"okf/okftest", "persona/session/sessiontest"},
-	"net/http":                                   {"persona/session/anthropic", "persona/session/openai", "persona/session/servers", "persona/session/toolbox", "persona/mcp"},
+	"net/http":                                   {"persona/session/endpoint", "persona/session/modeltest", "persona/session/servers", "persona/session/toolbox", "persona/mcp"},
+	"github.com/anthropics/anthropic-sdk-go":     {"persona/session/anthropic"},
+	"github.com/sashabaranov/go-openai":          {"persona/session/openai"},
 }
 
 // row finds the table's row for a package.

@@ -61,6 +61,7 @@ type Config struct {
 	HasBudget     bool // [budget] monthly_usd is set
 	Session       Session
 	Substrates    map[string]Substrate // [substrate.NAME]
+	Prices        map[string]Price     // [prices."MODEL"]
 	Contract      Contract
 	Servers       []string // the names of the [[mcp]] tables, in their order
 	Floor         Floor
@@ -98,6 +99,8 @@ type Substrate struct {
 	Env      []string // names passed through
 	Free     bool     // costs no money
 	MaxBytes int      // of output; 0: the substrate's own limit
+
+	API
 }
 
 // Contract is [contract]: what a session's contract takes where neither its

@@ -43,6 +43,24 @@ var keys = []key{
 	{"substrate.*.env", substrate(func(s *Substrate, n node) (err error) { s.Env, err = words(n, envName); return })},
 	{"substrate.*.free", substrate(func(s *Substrate, n node) (err error) { s.Free, err = boolean(n); return })},
 	{"substrate.*.max_bytes", substrate(func(s *Substrate, n node) (err error) { s.MaxBytes, err = integer(n, 1, 1<<30); return })},
+	{"substrate.*.model", substrate(func(s *Substrate, n node) (err error) { s.Model, err = str(n, word); return })},
+	{"substrate.*.base_url", substrate(func(s *Substrate, n node) (err error) { s.BaseURL, err = address(n); return })},
+	{"substrate.*.key_env", substrate(func(s *Substrate, n node) (err error) { s.KeyEnv, err = str(n, keyEnv); return })},
+	{"substrate.*.max_tokens", substrate(func(s *Substrate, n node) (err error) { s.MaxTokens, err = integer(n, 256, 1_000_000); return })},
+	{"substrate.*.max_tokens_key", substrate(func(s *Substrate, n node) (err error) {
+		s.MaxTokensKey, err = str(n, oneOf("max_tokens", "max_completion_tokens"))
+		return
+	})},
+	{"substrate.*.thinking", substrate(func(s *Substrate, n node) (err error) {
+		s.Thinking, err = str(n, oneOf("adaptive", "disabled"))
+		return
+	})},
+	{"substrate.*.context_bytes", substrate(func(s *Substrate, n node) (err error) { s.ContextBytes, err = integer(n, 16_384, 1<<26); return })},
+	{"substrate.*.answer_timeout", substrate(func(s *Substrate, n node) (err error) { s.AnswerTimeout, err = spanOf(n, time.Second, day); return })},
+	{"prices.*.input_usd", price(func(p *Price) *budget.MicroUSD { return &p.Input })},
+	{"prices.*.output_usd", price(func(p *Price) *budget.MicroUSD { return &p.Output })},
+	{"prices.*.cache_read_usd", price(func(p *Price) *budget.MicroUSD { return &p.CacheRead })},
+	{"prices.*.cache_write_usd", price(func(p *Price) *budget.MicroUSD { p.CacheWrites = true; return &p.CacheWrite })},
 	{"contract.profile", text(func(c *Config) *string { return &c.Contract.Profile }, word)},
 	{"contract.surface", named(func(c *Config) *contract.Surface { return &c.Contract.Surface }, contract.SurfaceNames)},
 	{"contract.voice", named(func(c *Config) *contract.Voice { return &c.Contract.Voice }, contract.VoiceNames)},

@@ -72,6 +72,7 @@ func (p *parser) cross(root node) {
 	if b.HardStop > 0 && b.HardStop < b.Monthly {
 		p.fail(line("budget", "hard_stop_usd"), "budget.hard_stop_usd: %v is below monthly_usd %v; the hard stop is the outer limit", b.HardStop, b.Monthly)
 	}
+	p.priced(root)
 	p.anchored(max(line("anchor", "state"), line("bundle", "root")))
 	name := p.c.Session.Substrate
 	if at := line("session", "substrate"); at > 0 && !slices.Contains(known, name) && line("substrate", name) == 0 {

@@ -69,15 +69,20 @@ func money(at func(*Config) *budget.MicroUSD) func(*Config, string, node) error 
 
 func duration(at func(*Config) *time.Duration, low, high time.Duration) func(*Config, string, node) error {
 	return func(c *Config, _ string, n node) error {
-		v, err := span(n)
-		if err == nil && (v < low || v > high) {
-			err = fmt.Errorf("want a duration from %s to %s", short(low), short(high))
-		}
+		v, err := spanOf(n, low, high)
 		if err == nil {
 			*at(c) = v
 		}
 		return err
 	}
+}
+
+func spanOf(n node, low, high time.Duration) (time.Duration, error) {
+	v, err := span(n)
+	if err == nil && (v < low || v > high) {
+		err = fmt.Errorf("want a duration from %s to %s", short(low), short(high))
+	}
+	return v, err
 }
 
 // reserved keeps a value for a part of odd that is still to come.

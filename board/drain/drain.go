@@ -379,6 +379,9 @@ func (d *drain) denied(t board.Task) error {
 	for _, err := range d.charter(t) {
 		return err
 	}
+	if err := Equipped(d.at.cfg, d.Environ); err != nil {
+		return err
+	}
 	return d.afford(t)
 }
 

@@ -204,6 +204,9 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 	if err != nil {
 		return nil, err
 	}
+	if err := Equipped(d.at.cfg, d.Environ); err != nil {
+		return nil, err
+	}
 	if err := d.afford(t); err != nil {
 		return nil, err
 	}

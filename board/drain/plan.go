@@ -178,6 +178,7 @@ func (d *drain) step(t board.Task) Step {
 	if s.Contract = b.Role; err != nil {
 		s.deny(refuse("contract", "would be blocked: contract: %s", told(err)))
 	}
+	s.deny(Equipped(d.at.cfg, d.Environ))
 	s.deny(d.afford(t))
 	s.Run = s.Reason == ""
 	return s

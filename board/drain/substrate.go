@@ -12,6 +12,7 @@ import (
 	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/persona/session/extract"
 	"github.com/odd-cli/odd/persona/session/replay"
+	"github.com/odd-cli/odd/persona/session/toolbox"
 )
 
 // substrate is the one odd.toml names; files is the board's commit, where a
@@ -32,7 +33,10 @@ func Substrate(cfg config.Config, files fs.FS, dir string, environ []string) (se
 	case "exec":
 		return exec.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: environ, Free: s.Free, MaxBytes: s.MaxBytes}, nil
 	}
-	return nil, refuse("substrate", "odd.toml: [session] substrate %q is not one of %s", cfg.Session.Substrate, strings.Join([]string{"extract", "replay", "exec"}, ", "))
+	if s := api(cfg, environ, toolbox.Options{}); s != nil {
+		return s, Equipped(cfg, environ)
+	}
+	return nil, refuse("substrate", "odd.toml: [session] substrate %q is not one of %s", cfg.Session.Substrate, strings.Join([]string{"extract", "replay", "exec", "anthropic", "openai"}, ", "))
 }
 
 // Speechless refuses a session of role on a configuration whose substrate only

@@ -1,0 +1,110 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board/budget"
+)
+
+// API is what [substrate.anthropic] and [substrate.openai] say of their server.
+type API struct {
+	Model         string        // goes before [session] model; "": that
+	BaseURL       string        // https, or http on this machine; "": the provider's own
+	KeyEnv        string        // the name of the variable that holds the key; "": the provider's own
+	MaxTokens     int           // of an answer; 0: the substrate's own limit
+	MaxTokensKey  string        // max_tokens or max_completion_tokens; "": what the server's name suggests
+	Thinking      string        // adaptive or disabled; "": the model's own default
+	ContextBytes  int           // of a conversation; 0: the substrate's own limit
+	AnswerTimeout time.Duration // of one answer; 0: the session's
+}
+
+// Price is [prices."MODEL"]: what a model costs for a million tokens of each kind.
+type Price struct {
+	Input, Output budget.MicroUSD
+	CacheRead     budget.MicroUSD // default Input, because no cache costs more than doing without
+	CacheWrite    budget.MicroUSD
+	CacheWrites   bool // cache_write_usd is given
+}
+
+// highestPrice keeps what an answer costs far below what an integer holds.
+const highestPrice = 5_000_000_000
+
+// price makes a setter of [prices."MODEL"] from one of its members.
+func price(at func(*Price) *budget.MicroUSD) func(*Config, string, node) error {
+	return func(c *Config, model string, n node) error {
+		if err := word(model); err != nil {
+			return fmt.Errorf("the name of a model: %w", err)
+		}
+		m, err := amount(n)
+		switch {
+		case err != nil:
+			return err
+		case m < 0 || m > highestPrice:
+			return errors.New("want what a million tokens cost, from 0 to 5000 dollars")
+		}
+		p := c.Prices[model]
+		*at(&p) = m
+		if c.Prices == nil {
+			c.Prices = map[string]Price{}
+		}
+		c.Prices[model] = p
+		return nil
+	}
+}
+
+// priced holds each price to what a cost is counted from. A model without one is
+// charged as all that was reserved, so that half a price may not stand for it.
+func (p *parser) priced(root node) {
+	for model, c := range p.c.Prices {
+		at := lineOf(root, []string{"prices", model})
+		for _, k := range []string{"input_usd", "output_usd"} {
+			if lineOf(root, []string{"prices", model, k}) == 0 {
+				p.fail(at, "prices.%q: has no %s; write both input_usd and output_usd, for a million tokens, or leave the model out", model, k)
+			}
+		}
+		if lineOf(root, []string{"prices", model, "cache_read_usd"}) == 0 {
+			c.CacheRead = c.Input
+			p.c.Prices[model] = c
+		}
+	}
+}
+
+// address reads the address of an API: https, or on this machine http, because a
+// key goes there.
+func address(n node) (string, error) {
+	s, err := str(n, word)
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Host == "" || u.Opaque != "" || u.Hostname() == "":
+		return "", errors.New(`want the address of an API, like "https://api.example.org/v1"`)
+	case u.User != nil:
+		return "", errors.New("holds a name or a password; the key is in the environment, under the name in key_env")
+	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
+		return "", errors.New("want an address without ? and #")
+	case u.Scheme == "http" && !loopback(u.Hostname()), u.Scheme != "http" && u.Scheme != "https":
+		return "", errors.New("want https, or http on this machine alone (127.0.0.1, ::1, localhost): what is said there, and the key, would be open on the way")
+	}
+	return strings.TrimRight(s, "/"), nil
+}
+
+// loopback reports a host that is this machine.
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback() || host == "localhost"
+}
+
+// keyEnv is the name of one variable.
+func keyEnv(s string) error {
+	if envName(s) != nil {
+		return errors.New(`want the name of the environment variable that holds the key, like "ANTHROPIC_API_KEY", never the key`)
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package endpoint
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/loop"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Problem is a failure as an API told it.
+type Problem struct {
+	Status int    // of HTTP; 0 is that of the last answer's header
+	Kind   string // the API's own word, as rate_limit_error
+	Text   string // what it said
+	Err    error  // what broke, where nothing was said
+}
+
+// Fault is a problem as package loop takes it.
+func (l *Line) Fault(p Problem) *loop.Fault {
+	if p.Status == 0 {
+		p.Status = l.last.status
+	}
+	return &loop.Fault{After: l.last.after, Class: p.class(), Detail: l.Tell(p.detail()), Charged: l.put.Load() && l.last.status < 300}
+}
+
+// class is the class of a problem.
+func (p Problem) class() session.Class {
+	if c, known := kinds(p.Kind); known && !(c == session.Permanent && full.MatchString(p.Text)) {
+		return c
+	}
+	switch s := p.Status; {
+	case s >= 400 && s < 500 && s != 429 && (s == 413 || full.MatchString(p.Kind+" "+p.Text)):
+		return session.ContextOverflow
+	case s == 429:
+		return session.RateLimited
+	case s == 408, s == 504:
+		return session.TimedOut
+	case s == 409, s == 425:
+		return session.TransientTransport
+	case s >= 500:
+		return session.ServerError
+	case s >= 300:
+		return session.Permanent
+	}
+	return broken(p.Err, p.Status != 0)
+}
+
+// kinds are the words of APIs that say more than a status, or that come where the
+// status was good already: in the middle of a streamed answer.
+func kinds(word string) (session.Class, bool) {
+	switch word {
+	case "rate_limit_error", "rate_limit_exceeded":
+		return session.RateLimited, true
+	case "overloaded_error", "api_error", "server_error", "internal_error", "internal_server_error":
+		return session.ServerError, true
+	case "timeout_error":
+		return session.TimedOut, true
+	case "request_too_large", "context_length_exceeded", "exceed_context_size_error":
+		return session.ContextOverflow, true
+	case "insufficient_quota", "billing_error", "authentication_error", "permission_error", "not_found_error", "invalid_request_error", "model_not_found", "invalid_api_key":
+		return session.Permanent, true
+	}
+	return "", false
+}
+
+// full are the ways servers say that a conversation no longer fits their model.
+var full = regexp.MustCompile(`(?i)context[ _-]?(?:length|window|size|limit)|prompt is too long|input is too long|too many (?:input |prompt )?tokens|maximum (?:context|prompt|input|model) |exceeds? the (?:available|maximum) context`)
+
+// broken is the class of a line that broke; answered says that the server had begun
+// to answer.
+func broken(err error, answered bool) session.Class {
+	var cert *tls.CertificateVerificationError
+	var wait net.Error
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &wait) && wait.Timeout():
+		return session.TimedOut
+	case errors.As(err, &cert):
+		return session.Permanent
+	case errors.Is(err, errTooMuch):
+		return session.ServerError
+	case answered:
+		return session.TransientTransport
+	}
+	return session.ConnectionError
+}
+
+// detail is a problem in one line.
+func (p Problem) detail() string {
+	var parts []string
+	if p.Status >= 300 {
+		parts = append(parts, strings.TrimSpace("HTTP "+strconv.Itoa(p.Status)+" "+http.StatusText(p.Status)))
+	}
+	if p.Kind != "" {
+		parts = append(parts, p.Kind)
+	}
+	switch {
+	case p.Text != "":
+		parts = append(parts, p.Text)
+	case p.Err != nil:
+		parts = append(parts, p.Err.Error())
+	}
+	return strings.Join(parts, ": ")
+}
+
+// maxDetail is how much of what a server says is told.
+const maxDetail = 400
+
+// Tell is a text of a server as it may be shown: on one line, cut, with every
+// character in sight, without the key and without what looks like one.
+func (l *Line) Tell(s string) string {
+	if l.o.Secret != "" {
+		s = strings.ReplaceAll(s, l.o.Secret, "[redacted:key]")
+	}
+	s = okf.Visible(strings.Join(strings.Fields(string(irongate.Redact([]byte(s)))), " "))
+	if len(s) <= maxDetail {
+		return s
+	}
+	n := maxDetail
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + " …"
+}
+
+// retryAfter is how long a server asks to be left alone: in milliseconds, seconds,
+// or until a moment of its own clock.
+func retryAfter(h http.Header) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+		return patience(ms * float64(time.Millisecond))
+	}
+	text := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(text, 64); err == nil {
+		return patience(s * float64(time.Second))
+	}
+	until, err := http.ParseTime(text)
+	now, err2 := http.ParseTime(h.Get("Date"))
+	if err != nil || err2 != nil {
+		return 0
+	}
+	return patience(float64(until.Sub(now)))
+}
+
+// patience is d in nanoseconds, from nothing to a day.
+func patience(d float64) time.Duration {
+	if !(d > 0) {
+		return 0
+	}
+	return time.Duration(min(d, float64(24*time.Hour)))
+}

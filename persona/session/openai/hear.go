@@ -1,0 +1,134 @@
+package openai
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	sdk "github.com/sashabaranov/go-openai"
+
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/loop"
+)
+
+// answer is an answer as it comes.
+type answer struct {
+	text, refusal strings.Builder
+	calls         []*call
+	finish        sdk.FinishReason
+	model         string
+	tokens        session.Tokens
+}
+
+// call is a tool call as it comes.
+type call struct {
+	index    int // the server's number, -1 without one
+	id, name string
+	args     strings.Builder
+}
+
+// hear takes one piece. Of several answers to one question only the first counts.
+func (a *answer) hear(c sdk.ChatCompletionStreamResponse, progress func(string)) {
+	a.model = cmp.Or(c.Model, a.model)
+	if c.Usage != nil {
+		a.tokens = tokens(*c.Usage)
+	}
+	for _, choice := range c.Choices {
+		if choice.Index != 0 {
+			continue
+		}
+		if choice.Delta.Content != "" {
+			progress(choice.Delta.Content)
+			a.text.WriteString(choice.Delta.Content)
+		}
+		a.refusal.WriteString(choice.Delta.Refusal)
+		for _, d := range choice.Delta.ToolCalls {
+			a.piece(d)
+		}
+		if f := choice.Delta.FunctionCall; f != nil {
+			a.piece(sdk.ToolCall{Function: *f})
+		}
+		if choice.FinishReason != "" && choice.FinishReason != sdk.FinishReasonNull {
+			a.finish = choice.FinishReason
+		}
+	}
+}
+
+// piece takes one piece of a call.
+func (a *answer) piece(d sdk.ToolCall) {
+	c := a.of(d)
+	if c == nil {
+		c = &call{index: -1}
+		if d.Index != nil {
+			c.index = *d.Index
+		}
+		a.calls = append(a.calls, c)
+	}
+	c.id, c.name = cmp.Or(c.id, d.ID), cmp.Or(c.name, d.Function.Name)
+	c.args.WriteString(d.Function.Arguments)
+}
+
+// of is the call that a piece belongs to, nil for the first piece of another.
+func (a *answer) of(d sdk.ToolCall) *call {
+	for i := len(a.calls) - 1; i >= 0; i-- {
+		c := a.calls[i]
+		switch {
+		case d.Index != nil && c.index != *d.Index:
+			continue
+		case d.ID != "" && c.id != "" && d.ID != c.id:
+			if d.Index != nil {
+				return nil // a server that gives every call the same number
+			}
+			continue
+		case d.ID == "" && d.Function.Name != "" && c.name != "" && json.Valid([]byte(c.args.String())):
+			return nil
+		case d.Index == nil && d.ID != "" && c.id == "":
+			return nil
+		}
+		return c
+	}
+	return nil
+}
+
+// reply is the answer as package loop takes it: to the model that was asked, at
+// the end of a conversation of so many messages.
+func (a *answer) reply(asked string, length int) loop.Reply {
+	r := loop.Reply{Message: loop.Message{Role: loop.Assistant, Text: a.text.String()}, Stop: a.stop(), Model: cmp.Or(a.model, asked), Tokens: a.tokens}
+	if a.refusal.Len() > 0 {
+		r.Message.Text = strings.TrimPrefix(r.Message.Text+"\n"+a.refusal.String(), "\n")
+	}
+	taken := map[string]bool{}
+	for i, c := range a.calls {
+		if c.id == "" || taken[c.id] {
+			c.id = fmt.Sprintf("odd_%d_%d", length, i+1)
+		}
+		taken[c.id] = true
+		r.Message.Calls = append(r.Message.Calls, loop.ToolCall{ID: c.id, Name: c.name, Args: json.RawMessage(cmp.Or(c.args.String(), "{}"))})
+	}
+	return r
+}
+
+// tokens are what an answer is billed for; what the cache gave is part of the
+// prompt's.
+func tokens(u sdk.Usage) session.Tokens {
+	t := session.Tokens{Input: int64(max(u.PromptTokens, 0)), Output: int64(max(u.CompletionTokens, 0))}
+	if d := u.PromptTokensDetails; d != nil {
+		t.CacheRead = min(int64(max(d.CachedTokens, 0)), t.Input)
+		t.Input -= t.CacheRead
+	}
+	return t
+}
+
+// stop is why an answer ended.
+func (a *answer) stop() loop.Stop {
+	switch {
+	case a.finish == sdk.FinishReasonContentFilter, a.refusal.Len() > 0:
+		return loop.StopRefusal
+	case a.finish == sdk.FinishReasonLength, a.finish == "max_tokens":
+		return loop.StopLength
+	case len(a.calls) > 0:
+		return loop.StopTools
+	}
+	return loop.StopEnd
+}
