@@ -77,6 +77,7 @@ func tools(c Class) []string {
 }
 
 // ClassOf is the class of a tool by its name in any case, "" for one nobody knows.
+// The tools of odd's own MCP server are known by their exact names only.
 func ClassOf(tool string) Class {
 	name := strings.ToLower(tool)
 	for _, c := range []Class{Reads, Writes, Shell} {
@@ -84,10 +85,22 @@ func ClassOf(tool string) Class {
 			return c
 		}
 	}
-	if strings.HasPrefix(name, "mcp__") {
+	switch {
+	case slices.Contains(ownTools(), tool):
+		return Reads
+	case strings.HasPrefix(name, "mcp__"):
 		return Foreign
 	}
 	return ""
+}
+
+// ownTools are the tools of odd's own MCP server that a session needs to be
+// bound at all, or that only read: an agent that has nothing but MCP could not be
+// bound otherwise. They are named letter by letter, as a harness spells them
+// whose settings call the server odd; task_propose is not among them.
+func ownTools() []string {
+	return strings.Fields(`mcp__odd__anchor mcp__odd__search mcp__odd__get mcp__odd__related mcp__odd__expand mcp__odd__why
+		mcp__odd__compile_persona mcp__odd__context mcp__odd__board_list`)
 }
 
 // Gatekeeper is what the gate may ask. Permits and Valid are a Desk's, asked only

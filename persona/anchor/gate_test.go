@@ -307,3 +307,23 @@ func TestGateTellsEveryReason(t *testing.T) {
 		t.Errorf("a path of a megabyte: allow %v, %d bytes of reason", got.Allow, len(got.Reason()))
 	}
 }
+
+// odd's own MCP tools are open by their exact names, so that an agent without a
+// shell can be bound. What looks like one is another program's.
+func TestGateOpensOddsOwnTools(t *testing.T) {
+	t.Parallel()
+	d := newDesktop(t)
+	for _, tool := range []string{"anchor", "search", "get", "related", "expand", "why", "compile_persona", "context", "board_list"} {
+		d.want("own "+tool, Call{Tool: "mcp__odd__" + tool}, "")
+	}
+	d.want("a secret as a file", Call{Tool: "mcp__odd__get", Paths: []string{".git/odd/anchor.key"}}, Unwritable)
+	for _, tool := range []string{
+		"mcp__odd__task_propose", "mcp__Odd__anchor", "MCP__odd__anchor", "mcp__odd__Anchor", "mcp__odd__anchor2", "mcp__odd___anchor", "mcp__odd__anchor__x", "mcp__odd__anchor ",
+		"mcp__odd2__anchor", "mcp__plugin_odd__anchor", "mcp__plugin_x_odd__anchor", "mcp__evil__mcp__odd__anchor", "mcp__odd__\u200banchor", "mcp__\u043edd__anchor", "mcp__odd__", "mcp__anchor", "mcp__odd_anchor",
+	} {
+		d.want("a look-alike "+tool, Call{Tool: tool}, Locked)
+	}
+	for _, tool := range []string{"odd__anchor", "anchor", " mcp__odd__anchor", "mcp_odd_anchor"} {
+		d.want("no tool of MCP "+tool, Call{Tool: tool}, ToolUnknown)
+	}
+}
