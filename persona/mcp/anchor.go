@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/odd-cli/odd/persona/anchor"
 )
@@ -76,9 +77,23 @@ func Anchor(open func(workingDir string) (anchor.Desk, func() error, error)) Too
 			if r.Errors == nil {
 				r.Errors = []anchor.Problem{}
 			}
+			r.NextStep = asCall(r.NextStep)
 			return r, done()
 		},
 	}
+}
+
+// asCall is the next step as one who has this tool and no shell takes it. What is
+// no command that the tool stands for stays as it is.
+func asCall(step string) string {
+	words := strings.Fields(step)
+	if len(words) < 4 || words[0] != "odd" || words[1] != "anchor" || !slices.Contains(stages(), words[2]) {
+		return step
+	}
+	if words[2] == "identity" {
+		return "call anchor again: stage identity, role " + words[3]
+	}
+	return "call anchor again: stage " + words[2] + ", token " + words[3] + ", and as payload the template, filled in"
 }
 
 // readAnchor reads a call strictly: what it does not know, and what its stage

@@ -60,6 +60,9 @@ func TestAnchorBinds(t *testing.T) {
 	if !r.Success || r.Token == "" || r.ConstitutionExcerpt != "Be true." || !strings.Contains(r.Template, "BIND:") {
 		t.Fatalf("identity: %+v", r)
 	}
+	if r.NextStep != "call anchor again: stage context, token "+r.Token+", and as payload the template, filled in" {
+		t.Errorf("next: %s", r.NextStep)
+	}
 	bind := "BIND:\n  ROLE::editor\n  COGNITION::LOGOS\n  AUTHORITY::\"RESPONSIBLE[the docs]\"\n"
 	token := r.Token
 	if r = call(t, tool, AnchorInput{Stage: "context", WorkingDir: "/here", Token: token, Payload: "talk"}); r.Success || len(r.Errors) == 0 || r.Guidance == "" {

@@ -25,7 +25,8 @@ const (
 // can read it and do better.
 func answer(t spec, out any, err error) (*sdk.CallToolResult, error) {
 	if err != nil {
-		return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: t.name + ": " + told(err)}}}, nil
+		text := t.name + ": " + strings.TrimPrefix(told(err), t.name+": ")
+		return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 	}
 	doc, err := document(out, !t.governing)
 	if err != nil {
@@ -101,7 +102,10 @@ func (w washing) value(key string, v any) any {
 // text cleans one string. A name is not marked in its letters, because it must
 // lead back to what it names.
 func (w washing) text(key, s string) string {
-	s, hits := clean(namedSecret(key, s), w.mark && !isName(key))
+	if w.mark {
+		s = namedSecret(key, s) // not where odd's own token stands, which is to be sent back
+	}
+	s, hits := clean(s, w.mark && !isName(key))
 	w.note(hits)
 	if limit := map[bool]int{true: 2 * maxBody, false: maxText}[isText(key)]; len(s) > limit {
 		w.cut[key] = true
