@@ -76,6 +76,7 @@ type Config struct {
 	MaxAttempts    int           // [drain] max_attempts, default 3
 	ReviewTTL      time.Duration // [pipeline] review_ttl, default 14 days
 	Pipeline       Pipeline
+	Toolbox        Toolbox
 
 	// Reserved holds "mcp" as a list of tables, as the TOML library reads them.
 	Reserved map[string]any
@@ -142,6 +143,7 @@ func Default() Config {
 		MaxAttempts: 3,
 		ReviewTTL:   14 * 24 * time.Hour,
 		Pipeline:    defaultPipeline(),
+		Toolbox:     Toolbox{Timeout: 30 * time.Second},
 	}
 }
 

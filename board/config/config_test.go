@@ -90,6 +90,10 @@ max_files = 9
 blast = 0
 machine_blast = 1
 test_confidence_pct = 100
+[toolbox]
+run = [["go", "vet"]]
+web_hosts = ["docs.example"]
+tool_timeout = "5s"
 [drain]
 max_tasks = 4
 lease = "1h30m"
@@ -112,7 +116,8 @@ name = "files"
 			Roles: map[string]contract.Role{"fix": contract.Resolver, "audit": contract.Observer}},
 		Servers: []string{"files"},
 		Floor:   Floor{Atoms: 2, Processes: 0, Guides: 3, UnresolvedPct: 50},
-		Lease:   "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers", MaxTasks: 4, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
+		Lease:   "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers", Toolbox: Toolbox{Run: [][]string{{"go", "vet"}}, Hosts: []string{"docs.example"}, Timeout: 5 * time.Second},
+		MaxTasks: 4, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
 		Anchor: Anchor{Mode: "full", Strictness: "default", State: ".sessions", Constitutions: []string{"agents", "lib/*/agents"}, TTL: 8 * time.Hour},
 		Pipeline: Pipeline{MinTier: "NOTIFY_APPLY", Quiet: &Quiet{22, 7}, Zone: got.Pipeline.Zone, Autonomy: "observe",
 			Core: []string{"cmd/**", "go/"}, Protected: []string{"deploy/**"}, Security: []string{"billing/*.go"}, MaxFiles: 9, Blast: 0, MachineBlast: 1, TestConfidence: 100,
@@ -355,6 +360,7 @@ func TestTemplateUncommented(t *testing.T) {
 	want.Substrates = map[string]Substrate{"exec": {Argv: []string{"my-agent", "--quiet"}, Env: []string{"MY_AGENT_KEY"}, MaxBytes: 1 << 20}}
 	want.Contract = Contract{Profile: "oddie@1", Surface: contract.CodeOutput, Voice: contract.VoiceNeutral, Engagement: contract.Agent,
 		Roles: map[string]contract.Role{"document": contract.Builder}}
+	want.Toolbox.Run, want.Toolbox.Hosts = [][]string{{"go", "test"}, {"gofmt", "-l"}}, []string{"pkg.go.dev"}
 	want.AllowedSigners = ".github/allowed_signers"
 	want.Pipeline.Validate, want.Pipeline.Verify, want.Pipeline.CheckEnv = [][]string{{"make", "test"}}, [][]string{{"make", "all"}}, []string{"GOFLAGS"}
 	want.Pipeline.MinTier, want.Pipeline.Quiet = "NOTIFY_APPLY", &Quiet{22, 7}

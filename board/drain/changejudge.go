@@ -52,6 +52,7 @@ func (ch *change) never(v pipeline.Verdict) pipeline.Out {
 func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 	t := ch.c.task
 	complexity := pipeline.ComplexityOf(t.Title, t.Paths)
+	ch.req.Complexity = string(complexity)
 	lane, why, err := pipeline.LaneFor(pipeline.Signal{Source: "task", Urgency: urgency(t.Priority), Complexity: complexity, Files: len(t.Paths)})
 	if err != nil {
 		return pipeline.Out{}, err

@@ -83,6 +83,7 @@ func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int6
 	w.brief = ch.briefed(phase)
 	ch.sessions, ch.phase = ch.sessions+1, phase
 	asked := w.emission.Proposals
+	ch.req.Explored = append(ch.req.Explored, w.emission.Calls...)
 	w.verdict, w.reason, w.emission, w.items, w.handed = board.ToReview, "", session.Emission{}, nil, nil
 	req := ch.req
 	req.Step = map[pipeline.Phase]string{pipeline.Plan: session.StepPlan, pipeline.Expand: session.StepExpand}[phase]
@@ -296,6 +297,7 @@ func (d *drain) sessionRecord(c *claim, w *work) ledger.Record {
 	if e.Failure != "" {
 		data["failure"] = clean(e.Failure)
 	}
+	tellActs(data, e)
 	w.left.record(data)
 	d.underContract(data, w)
 	w.anchor.named(data)

@@ -232,9 +232,7 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	w.cost = c.each() // until the session says what it cost
 	d.Progress(fmt.Sprintf("%s: %s session as %s", req.Task, d.at.cfg.Session.Substrate, or(c.task.Role, string(w.bound.Role))))
 	desk := &desk{d: d, base: c.base, of: w.change}
-	if d.Temp != "" && d.given == nil {
-		req.Desk = desk.place
-	}
+	d.equip(c, w, &req, desk)
 	was, blind := d.repo.Footing()
 	if blind != nil {
 		w.blocked("session: the git directory cannot be read: %v", blind)
@@ -375,6 +373,7 @@ func (d *drain) keepArtifacts(c *claim, w *work) {
 	}
 	put("emission.md", w.emission.Raw)
 	put("transcript.txt", w.emission.Transcript)
+	put("calls.jsonl", acts(w.emission.Calls))
 	for _, it := range w.items {
 		if kept(it.Effect) {
 			put("kept/"+it.Path, it.Bytes)

@@ -103,7 +103,7 @@ func Run(ctx context.Context, s Session) (Result, error) {
 		}
 		end.Usage, end.Proposals = r.budget.usage, r.proposed
 		end.Raw, end.Transcript = e.Raw, r.transcript(e)
-		end.Thread, end.Seen, end.Calls = e.Thread, r.seen, r.calls
+		end.Thread, end.Seen, end.Calls, end.Exploration = e.Thread, r.seen, r.calls, e.Exploration
 		return Result{Emission: end, Verdict: r.verdict, Briefs: r.briefs}, nil
 	}
 }
@@ -165,7 +165,7 @@ func (r *run) shield() error {
 	if !r.Contract.Strict {
 		return nil
 	}
-	q.Inputs, q.Desk = nil, nil
+	q.Inputs, q.Desk, q.History, q.Explored, q.Given, q.Checks, q.Ask = nil, nil, nil, nil, nil, nil, nil
 	if q.Files == nil {
 		q.Graph = nil
 		return nil
@@ -192,6 +192,7 @@ func (r *run) try(ctx context.Context) (session.Emission, error) {
 	q := r.Request
 	q.Brief, q.Try = r.brief.Text, r.Request.Try+len(r.briefs)
 	q.Thread, q.Contract = or(r.last.Thread, q.Thread), r.Contract
+	q.Explored = append(slices.Clip(q.Explored), r.calls...)
 	r.budget.bound(&q)
 	e, err := session.Run(ctx, r.Substrate, q)
 	r.budget.spend(e.Usage)

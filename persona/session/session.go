@@ -305,6 +305,7 @@ type Request struct {
 	Given      []string                                                   // repository paths of the files whose text is in the brief
 	Explored   []Call                                                     // what earlier sessions of the same work looked at
 	History    *History                                                   // of the repository up to the base; nil: it may not be asked
+	Checks     [][]string                                                 // the commands that will judge the work; the session may run them too
 	Thread     string                                                     // the conversation to go on with, as its last Emission named it; "" begins one
 	Allow      func(Act) error                                            // asked before every act odd sees; a *Denied says why not. nil allows none
 	Ask        func(ctx context.Context, question string) (string, error) // asks a person; nil: nobody is there, or the contract lets nobody be asked

@@ -133,6 +133,9 @@ type Box struct {
 // The error is a fault of odd's own; ctx bounds only the making.
 func New(ctx context.Context, o Options) (*Box, error) {
 	o.Limits = o.Limits.filled()
+	for _, argv := range o.Request.Checks {
+		o.Checks = append(o.Checks[:len(o.Checks):len(o.Checks)], Check{strings.Join(argv, " "), argv})
+	}
 	b := &Box{o: o, read: map[string]string{}, wrote: map[string]bool{}, web: newWeb(o.Hosts), slots: make(chan struct{}, atOnce), tools: map[string]entry{}}
 	var err error
 	if b.tree, err = openTree(ctx, o.Request); err != nil {

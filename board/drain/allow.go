@@ -1,0 +1,106 @@
+package drain
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board/risk"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// allows is who a session asks before it acts. Each kind of act has its rules, all
+// of which must hold, and an act of no kind has none: it is denied.
+//
+//	write, delete  the contract changes things, the task asks for files, the path is
+//	               in the task's scope, out of the bundle, not protected, and the
+//	               session's live permit covers it
+//	execute        the contract changes things; a person listed how the command begins,
+//	               or it is a check of the task; and the iron gate has nothing hard against it
+//	fetch          a person listed the host
+//	external       the contract grants the server
+func (d *drain) allows(c *claim, w *work, desk func() session.Desk) func(session.Act) error {
+	policy := risk.GatePolicy(d.repo, c.base, c.task, d.at.cfg)
+	return func(a session.Act) error {
+		k := w.bound.Contract
+		if changes := a.Kind == session.Write || a.Kind == session.Delete || a.Kind == session.Execute; changes && k.Role != "" && !k.Mutates {
+			return deny("read_only_contract", "the contract of %s changes nothing", k.Role)
+		}
+		switch a.Kind {
+		case session.Write, session.Delete:
+			return d.allowsPath(w, policy, a.Path)
+		case session.Execute:
+			return d.allowsCommand(c, policy, desk(), a.Argv)
+		case session.Fetch:
+			if slices.Contains(d.at.cfg.Toolbox.Hosts, a.Host) {
+				return nil
+			}
+			return deny("host_not_allowed", "%q is not listed; a person adds it to [toolbox] web_hosts", a.Host)
+		case session.External:
+			return allowsTool(w, d.at.cfg.Servers, a.Tool)
+		}
+		return deny("no_permit", "%q is no act that may be allowed", a.Kind)
+	}
+}
+
+func deny(code, format string, args ...any) error {
+	return &session.Denied{Code: code, Text: fmt.Sprintf(format, args...)}
+}
+
+// allowsPath holds a path to everything that a change of it would be held to.
+func (d *drain) allowsPath(w *work, p irongate.Policy, name string) error {
+	var no []string
+	for _, f := range append(irongate.Path(name), irongate.Protected(name, p.Protect)...) {
+		no = append(no, f.Text+"; "+f.Fix)
+	}
+	switch {
+	case len(no) > 0:
+		return deny("protected_path", "%s", strings.Join(no, "\n"))
+	case w.change == nil:
+		return deny("change_not_asked", "the task names no files that may be changed; a person sets its paths")
+	case d.inBundle(name):
+		return deny("in_bundle", "%s lies in the bundle, which changes by atoms alone; emit it as one", name)
+	case len(p.Paths) > 0 && !irongate.MatchAny(p.Paths, name):
+		return deny("outside_scope", "%s is none of what the task names: %s", name, strings.Join(p.Paths, ", "))
+	}
+	if why := w.anchor.refuses(d, w.anchor.permit(), []string{name}); why != "" {
+		return deny("no_permit", "%s", why)
+	}
+	return nil
+}
+
+// allowsCommand holds a command to what a person listed, and to the iron gate.
+func (d *drain) allowsCommand(c *claim, p irongate.Policy, at session.Desk, argv []string) error {
+	listed := slices.Concat(d.at.cfg.Toolbox.Run, d.checks(c))
+	begins := func(l []string) bool {
+		return len(l) > 0 && len(argv) >= len(l) && slices.Equal(l, argv[:len(l)])
+	}
+	if at.Tree == "" || !slices.ContainsFunc(listed, begins) {
+		return deny("command_not_allowed", "%q is not listed; a person adds it to [toolbox] run", strings.Join(argv, " "))
+	}
+	v := irongate.Argv(argv, irongate.CommandPolicy{Allow: listed, Protect: p.Protect, Root: at.Tree, Outside: []string{at.Temp, at.Home}, Files: os.DirFS(at.Tree)})
+	var no []string
+	for _, f := range v.Findings {
+		if f.Severity == irongate.Hard {
+			no = append(no, f.Text+"; "+f.Fix)
+		}
+	}
+	if len(no) > 0 {
+		return deny("command_not_allowed", "%s", strings.Join(no, "\n"))
+	}
+	return nil
+}
+
+// allowsTool holds the tool of a server, mcp_SERVER_TOOL, to the contract's servers;
+// without a contract to those of odd.toml.
+func allowsTool(w *work, servers []string, tool string) error {
+	if w.bound.Contract.Role != "" {
+		servers = w.bound.Contract.Servers
+	}
+	if slices.ContainsFunc(servers, func(s string) bool { return strings.HasPrefix(tool, "mcp_"+s+"_") }) {
+		return nil
+	}
+	return deny("server_not_granted", "%s is of no server that the session is granted", tool)
+}

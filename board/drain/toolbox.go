@@ -1,0 +1,200 @@
+package drain
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/invoke"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/persona/session/toolbox"
+)
+
+// equip gives a session's request what it may look at and do beyond its brief.
+// What its contract may not see, package invoke takes away again.
+func (d *drain) equip(c *claim, w *work, req *session.Request, k *desk) {
+	if d.Temp != "" && d.given == nil {
+		req.Desk = k.place
+	}
+	req.Allow = d.allows(c, w, k.where)
+	req.Given = inlined(w.brief.Text, append(d.meant(c.task.Paths, req.Files), inputs(req.Files, req.Inputs)...))
+	if d.given == nil {
+		req.History, req.Checks = history(d.repo, c.base), d.checks(c)
+	}
+	if k := w.bound.Contract; d.Reply != nil && !k.Strict && (k.Role == "" || k.Engagement == contract.Assistant) {
+		req.Ask = d.Reply
+	}
+}
+
+// where is the desk as far as it was made.
+func (k *desk) where() session.Desk {
+	if k.s == nil {
+		return session.Desk{}
+	}
+	return session.Desk{Tree: k.s.Tree(), Home: k.s.Home(), Temp: k.s.Temp()}
+}
+
+// checks are the commands that will judge what a session of c makes.
+func (d *drain) checks(c *claim) [][]string {
+	return slices.Concat(c.task.Commands, d.at.cfg.Pipeline.Validate)
+}
+
+// Toolbox is what odd.toml lets the tools do that odd gives to models. What a
+// session may do of it, its request says.
+func Toolbox(c config.Config, o Options) toolbox.Options {
+	t := c.Toolbox
+	return toolbox.Options{
+		Limits: toolbox.Limits{Timeout: t.Timeout}, Commands: t.Run, Hosts: t.Hosts, Now: o.Now,
+		Runner: func(ctx context.Context, argv []string, at session.Desk) exec.Result {
+			return exec.Run(ctx, exec.Command{Argv: argv, Tree: at.Tree, Desk: at, Env: exec.Environment(o.Environ, c.Pipeline.CheckEnv, at, o.Run)})
+		},
+	}
+}
+
+// inlined are the paths of files whose whole text stands in the brief.
+func inlined(brief []byte, list []invoke.File) []string {
+	var out []string
+	for _, f := range list {
+		text := strings.TrimSpace(okf.Visible(string(f.Text)))
+		if text != "" && utf8.Valid(f.Text) && !slices.Contains(out, f.Path) && bytes.Contains(brief, []byte(text)) {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}
+
+// mostCalls bounds what is kept of the acts of one session, in lines.
+const mostCalls = 2000
+
+// acts are the acts of a session that odd saw as JSON Lines, and the last line says
+// how many more there were.
+func acts(calls []session.Call) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	for i, c := range calls {
+		if i == mostCalls {
+			fmt.Fprintf(&b, "{\"more\":%d}\n", len(calls)-i)
+			break
+		}
+		_ = e.Encode(actLine{c.Round, c.Tool, c.Key, c.Path, c.Status, c.Code, c.Bytes, c.Millis}) // a buffer takes everything
+	}
+	return b.Bytes()
+}
+
+// actLine is one act in the run's tree. Its names do not change.
+type actLine struct {
+	Round  int    `json:"round"`
+	Tool   string `json:"tool"`
+	Key    string `json:"arguments_sha256"`
+	Path   string `json:"path,omitempty"`
+	Status string `json:"status"`
+	Code   string `json:"code,omitempty"`
+	Bytes  int    `json:"output_bytes"`
+	Millis int64  `json:"duration_ms"`
+}
+
+// tellActs puts into a session's ledger data what odd saw it do.
+func tellActs(data map[string]any, e session.Emission) {
+	if e.Seen {
+		data["seen"] = true
+	}
+	n := map[string]any{}
+	for _, c := range e.Calls {
+		was, _ := n[c.Status].(int)
+		n[c.Status] = was + 1
+	}
+	if len(n) > 0 {
+		data["calls"] = n
+	}
+	if x := e.Exploration; x != nil {
+		var categories []any
+		for _, c := range x.Categories {
+			categories = append(categories, c)
+		}
+		data["exploration"] = map[string]any{"score_milli": x.Milli, "categories": categories, "unique": x.Unique}
+	}
+}
+
+// The most that a session is told of the past in one answer.
+const mostLog = 200
+
+// history answers about the commits up to base.
+func history(r *repo.Repo, base repo.OID) *session.History {
+	return &session.History{
+		Log: func(ctx context.Context, path string, most int) (string, error) {
+			return logged(ctx, r, base, path, min(most, mostLog))
+		},
+		Diff: func(ctx context.Context, from, to, path string) (string, error) {
+			b, err := ancestor(ctx, r, base, to)
+			if err != nil {
+				return "", err
+			}
+			a, err := before(ctx, r, b, from)
+			if err != nil {
+				return "", err
+			}
+			out, err := r.Patch(ctx, a, b, false, slices.DeleteFunc([]string{path}, func(p string) bool { return p == "" })...)
+			return string(out), err
+		},
+		Blame: func(ctx context.Context, path string, first, last int) (string, error) {
+			out, err := r.Blame(ctx, base, path, first, last)
+			return string(out), err
+		},
+	}
+}
+
+// logged is a line for each commit that leads to base.
+func logged(ctx context.Context, r *repo.Repo, base repo.OID, path string, most int) (string, error) {
+	commits := r.Log(ctx, "", base)
+	if path != "" {
+		commits = r.PathLog(ctx, base, path)
+	}
+	var out []string
+	for c, err := range commits {
+		if err != nil {
+			return "", err
+		}
+		title, _, _ := strings.Cut(c.Message, "\n")
+		out = append(out, fmt.Sprintf("%s %s %s: %s", c.OID[:12], c.Author.When.UTC().Format("2006-01-02"), c.Author.Name, title))
+		if len(out) == most {
+			break
+		}
+	}
+	return strings.Join(out, "\n"), nil
+}
+
+// ancestor is the commit that id names, which must lead to base; "" is base.
+func ancestor(ctx context.Context, r *repo.Repo, base repo.OID, id string) (repo.OID, error) {
+	if id == "" {
+		return base, nil
+	}
+	oid, err := r.Resolve(ctx, id)
+	if err == nil {
+		var leads bool
+		if leads, err = r.Ancestor(ctx, oid, base); err == nil && leads {
+			return oid, nil
+		}
+	}
+	return "", fmt.Errorf("%s: is no commit that leads to the base", id)
+}
+
+// before is the commit that id names, or the one before to; "" is before the first.
+func before(ctx context.Context, r *repo.Repo, to repo.OID, id string) (repo.OID, error) {
+	if id != "" {
+		return ancestor(ctx, r, to, id)
+	}
+	c, err := r.Commit(to)
+	if err != nil || len(c.Parents) == 0 {
+		return "", err
+	}
+	return c.Parents[0], nil
+}

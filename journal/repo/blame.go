@@ -1,0 +1,23 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+)
+
+// Blame tells of the lines first to last of the file at path, as commit has it, by
+// which commit, whom and when each was written, one a line and as git prints it. No
+// setting of the user or of the work tree changes it.
+func (r *Repo) Blame(ctx context.Context, commit OID, path string, first, last int) ([]byte, error) {
+	if err := commit.check(); err != nil {
+		return nil, err
+	}
+	oid, mode, err := r.Reader().Find(commit, path)
+	if err != nil {
+		return nil, err
+	}
+	if oid == "" || len(mode) == 0 || mode[0] != '1' {
+		return nil, fmt.Errorf("%s: is no file of %s", path, commit)
+	}
+	return r.read(ctx, "-c", "blame.ignoreRevsFile=", "blame", "--no-textconv", "--date=short", "--no-progress", "-L", fmt.Sprintf("%d,%d", max(first, 1), max(last, 1)), string(commit), "--", path)
+}
