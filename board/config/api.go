@@ -32,7 +32,7 @@ type Price struct {
 }
 
 // highestPrice keeps what an answer costs far below what an integer holds.
-const highestPrice = 5_000_000_000
+const highestPrice = 2_000_000_000
 
 // price makes a setter of [prices."MODEL"] from one of its members.
 func price(at func(*Price) *budget.MicroUSD) func(*Config, string, node) error {
@@ -45,7 +45,7 @@ func price(at func(*Price) *budget.MicroUSD) func(*Config, string, node) error {
 		case err != nil:
 			return err
 		case m < 0 || m > highestPrice:
-			return errors.New("want what a million tokens cost, from 0 to 5000 dollars")
+			return errors.New("want what a million tokens cost, from 0 to 2000 dollars")
 		}
 		p := c.Prices[model]
 		*at(&p) = m

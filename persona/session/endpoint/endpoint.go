@@ -65,7 +65,7 @@ type Line struct {
 	o      Options
 	client *http.Client
 	last   heard
-	put    atomic.Bool // the last request was written whole
+	put    atomic.Bool // the last request had a connection, so that it may have been read
 }
 
 // heard is how the last request was answered, by its header.
@@ -117,7 +117,7 @@ func Variable(environ []string, name string) string {
 func (l *Line) Do(r *http.Request) (*http.Response, error) {
 	l.last = heard{}
 	l.put.Store(false)
-	trace := &httptrace.ClientTrace{WroteRequest: func(w httptrace.WroteRequestInfo) { l.put.Store(w.Err == nil) }}
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { l.put.Store(true) }}
 	res, err := l.client.Do(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
 	if err != nil {
 		return nil, err

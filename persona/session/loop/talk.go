@@ -51,9 +51,11 @@ func (t *talk) turn(ctx context.Context) (e session.Emission, over bool, err err
 		return e, true, nil
 	}
 	t.round++
-	x := Exchange{System: t.o.System, Messages: slices.Clone(t.messages), Tools: t.box.Tools(), MaxTokens: t.o.MaxTokens, Progress: t.r.Progress}
+	said := &lines{tell: t.r.Progress}
+	x := Exchange{System: t.o.System, Messages: slices.Clone(t.messages), Tools: t.box.Tools(), MaxTokens: t.o.MaxTokens, Progress: said.hear}
 	size := t.size()
 	reply, err := t.m.Answer(ctx, x)
+	said.flush()
 	t.usage.Turns++
 	if err != nil {
 		t.owe(err)

@@ -34,6 +34,7 @@ type Model struct {
 	mu      sync.Mutex
 	answers []txtar.File
 	heard   []Request
+	each    func(Request)
 }
 
 // Request is one request as it came.
@@ -53,11 +54,21 @@ func (m *Model) Heard() []Request {
 	return slices.Clone(m.heard)
 }
 
+// Each calls f for every request from now on, before it is answered.
+func (m *Model) Each(f func(Request)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.each = f
+}
+
 // next notes a request and takes the answer to it.
 func (m *Model) next(r *http.Request, body []byte) txtar.File {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.heard = append(m.heard, Request{r.URL.Path, r.Header.Clone(), body})
+	if m.each != nil {
+		m.each(m.heard[len(m.heard)-1])
+	}
 	if n := len(m.heard); n <= len(m.answers) {
 		return m.answers[n-1]
 	}

@@ -160,11 +160,11 @@ func problem(ctx context.Context, err error) endpoint.Problem {
 	switch {
 	case ctx.Err() != nil:
 		return endpoint.Problem{Err: context.Cause(ctx)}
+	case errors.As(err, &other): // which may wrap an empty one of the other kind
+		return endpoint.Problem{Status: other.HTTPStatusCode, Text: said(other.Body)}
 	case errors.As(err, &api):
 		kind, _ := api.Code.(string)
 		return endpoint.Problem{Status: api.HTTPStatusCode, Kind: cmp.Or(kind, api.Type), Text: api.Message}
-	case errors.As(err, &other):
-		return endpoint.Problem{Status: other.HTTPStatusCode, Text: said(other.Body)}
 	case errors.Is(err, sdk.ErrReasoningToolsRequireResponses), errors.Is(err, sdk.ErrChatCompletionInvalidModel):
 		return endpoint.Problem{Kind: "model_not_found", Err: err}
 	}
