@@ -98,7 +98,7 @@ func (v *view) holds(ctx context.Context, t board.Task, p review.Proposal, o pip
 	l.Seen = o.Fact(pipeline.FactSeen) == "yes"
 	why, err := drain.Rejudge(ctx, v.repo, l, o.Fact(pipeline.FactTier))
 	if err == nil && len(why) > 0 {
-		return refuse("moved", "approve %s: on what is there now it would be refused: %s; %s", t.ID, strings.Join(why, "; "), v.wayOut(p))
+		return refuse("moved", "approve %s: on what is there now it would be refused: %s; %s", t.ID, strings.Join(why, "; "), v.makeAgain(p))
 	}
 	return err
 }
@@ -128,17 +128,31 @@ func (v *view) checked(ctx context.Context, t board.Task, p review.Proposal, o *
 	defer pr.done()
 	c, err := drain.Check(ctx, v.repo, v.landing(t, p, at), drain.Bench{Temp: v.env.Temp, Environ: v.env.Environ, Run: o.ID, Now: v.env.Now, Say: pr.line})
 	if err == nil && c.Why != "" {
-		return c, refuse(string(pipeline.VerifyFailed), "%s: merged with what is there now it fails: %s; %s", act, c.Why, v.wayOut(p))
+		return c, refuse(string(pipeline.VerifyFailed), "%s: merged with what is there now it fails: %s; %s", act, c.Why, v.makeAgain(p))
 	}
 	return c, err
 }
 
-// wayOut is what a person does with a proposal that cannot land as it is.
+// wayOut is what a person does with a proposal that cannot land as it was judged.
 func (v *view) wayOut(p review.Proposal) string {
-	if c, err := v.repo.Commit(repo.OID(p.Commit)); err == nil && len(c.Trailer("Odd-Op")) > 0 {
-		return fmt.Sprintf("odd reject %s --retry makes the change again on what is there now", p.Task)
+	if !v.changes(p) {
+		return fmt.Sprintf("run odd review --refresh %s, or reject it", p.Task)
 	}
-	return fmt.Sprintf("run odd review --refresh %s, or reject it", p.Task)
+	return fmt.Sprintf("odd review --refresh %s judges the same change again on what is there now, odd reject %s --retry makes it again", p.Task, p.Task)
+}
+
+// makeAgain is what they do with one that would not pass there either.
+func (v *view) makeAgain(p review.Proposal) string {
+	if !v.changes(p) {
+		return v.wayOut(p)
+	}
+	return fmt.Sprintf("odd reject %s --retry makes the change again on what is there now", p.Task)
+}
+
+// changes reports a proposal of other files than atoms.
+func (v *view) changes(p review.Proposal) bool {
+	c, err := v.repo.Commit(repo.OID(p.Commit))
+	return err == nil && len(c.Trailer("Odd-Op")) > 0
 }
 
 // conclude adds the ending of an op on a person's word to the commit of the act:

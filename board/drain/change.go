@@ -69,8 +69,9 @@ type change struct {
 	doing     string // within it, for people
 	why       string // what it ended for, as long as it is
 
-	unseen  bool // a session of it did what odd did not see
-	alone   bool // it may land by itself
+	remade  *remade // what it judges again, without a session; nil for a change that is made
+	unseen  bool    // a session of it did what odd did not see
+	alone   bool    // it may land by itself
 	held    pipeline.Held
 	heldFor string // in words, "" for those of the code
 	refused error  // why the target did not take it
@@ -103,7 +104,12 @@ func (d *drain) inBundle(name string) bool {
 // pipe takes the claimed task through the pipeline, up to where it waits for a
 // person or has its ending; w has what became of it.
 func (d *drain) pipe(ctx context.Context, c *claim, w *work, req session.Request) {
-	ch := &change{d: d, c: c, w: w, req: req, brief: w.brief}
+	d.through(ctx, &change{d: d, c: c, w: w, req: req, brief: w.brief})
+}
+
+// through takes a change from its first phase to its last.
+func (d *drain) through(ctx context.Context, ch *change) {
+	c, w := ch.c, ch.w
 	w.change = ch
 	l := ch.limits()
 	id, err := d.opID()
@@ -243,7 +249,10 @@ func (ch *change) tellLater() error {
 	if ch == nil || ch.sealed == nil {
 		return nil
 	}
-	return ch.d.append(ch.later)
+	if err := ch.d.append(ch.later); err != nil {
+		return err
+	}
+	return ch.superseded()
 }
 
 // append puts records into the run's ledger as they stand.

@@ -30,7 +30,7 @@ func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, er
 		return pipeline.Out{Next: pipeline.Gate, Note: inLine(ch.report)}, nil
 	case f.Sub == pipeline.EnvRule:
 		return ch.stop(pipeline.RuleRefused, 0, "%s", strings.Join(hardOf(ch.report.Findings), "; "))
-	case !f.Retryable():
+	case !f.Retryable(), ch.remade != nil: // nobody is there to mend it
 		return ch.stop(pipeline.ValidationFailed, 0, "%s", strings.Join(failures(ch.report), "; "))
 	}
 	return pipeline.Out{Next: pipeline.Repair, Note: f.String()}, nil

@@ -62,6 +62,7 @@ func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 	}
 	next := pipeline.Generate
 	switch {
+	case ch.remade != nil: // what it is made from was read and planned before
 	case ch.expands(complexity):
 		next = pipeline.Expand
 	case ch.plans():
@@ -85,7 +86,10 @@ func urgency(priority string) string {
 
 // gate settles the tier.
 func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) {
-	if ch.d.handover(ch.w, board.Slug(ch.c.task.ID), ""); ch.w.verdict == board.ToBlocked {
+	if ch.remade == nil { // else what was handed over with the change was handed over
+		ch.d.handover(ch.w, board.Slug(ch.c.task.ID), "")
+	}
+	if ch.w.verdict == board.ToBlocked {
 		return ch.stop(pipeline.RuleRefused, 0, "%s", ch.w.reason)
 	}
 	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, ch.d.at.cfg.Session.Substrate, !ch.unseen)

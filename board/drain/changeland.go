@@ -40,7 +40,7 @@ const previewSpare = time.Minute
 // land by itself a person may be shown first.
 func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	out := pipeline.Out{Next: pipeline.Apply, Note: "a person approves it on its review branch"}
-	if !ch.d.at.cfg.Pipeline.AutoApply || !pipeline.MayLand(ch.tier) {
+	if !ch.d.at.cfg.Pipeline.AutoApply || !pipeline.MayLand(ch.tier) || ch.remade != nil {
 		return out, nil
 	}
 	ch.alone = true

@@ -21,6 +21,9 @@ import (
 // generate runs a session and takes its candidate. What cannot be used is sent
 // back once with everything that is wrong with it.
 func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
+	if ch.remade != nil {
+		return ch.retake(ctx)
+	}
 	spent, ok := ch.session(ctx, op.Phase)
 	if !ok {
 		return ch.unmade(spent)

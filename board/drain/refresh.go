@@ -22,8 +22,9 @@ import (
 )
 
 // Refresh judges the emission of a task in review again, under today's base and
-// rules, and puts the result on a review branch of its own. No agent runs and
-// nothing is spent. The task stays in review; an emission that today's rules
+// rules, and puts the result on a review branch of its own: of a change of files
+// what its op made, in another op that takes its place. No agent runs and nothing is
+// spent. The task stays in review; an emission that today's rules
 // refuse is a *Refusal and changes nothing.
 func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 	d, err := open(ctx, r, o)
@@ -45,9 +46,6 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 	if t.State != board.Review {
 		return Outcome{}, refuse("state", "review --refresh %s: task is in %s, want review", t.ID, t.State)
 	}
-	if p, err := r.Commit(repo.OID(t.Result.Commit)); err == nil && len(p.Trailer("Odd-Op")) > 0 {
-		return Outcome{}, refuse("change", "review --refresh %s: its proposal changes files, and of such only what was judged lands; odd reject %s --retry makes it again on what is there now", t.ID, t.ID)
-	}
 	c, w, err := d.again(ctx, t)
 	if err != nil {
 		return Outcome{}, err
@@ -55,7 +53,7 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 	if w.verdict != board.ToReview {
 		return Outcome{}, refuse("emission", "review --refresh %s: %s; reject the task", t.ID, w.reason)
 	}
-	if n := counts(w.items); len(w.writes(d)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
+	if n := counts(w.items); w.change == nil && len(w.writes(d)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
 		return Outcome{}, refuse("emission", "review --refresh %s: nothing of it can land on today's board, %d in conflict and %d guarded; reject the task", t.ID, n[reconcile.Conflict], n[reconcile.Guarded])
 	}
 	if err := d.settle(ctx, c, w); err != nil {
@@ -72,6 +70,10 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 		return nil, nil, err
 	}
 	kept, err := d.kept(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := d.remake(ctx, t, c.base, kept)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -119,9 +121,12 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 		return nil, nil, refuse("anchor", "review --refresh %s: %s", t.ID, oneLine(err.Error()))
 	}
 	c.anchor = w.anchor
+	defer func() { w.anchor.release(released(w)) }()
 	d.judge(w, g, w.anchor.permit())
 	w.anchor.heard()
-	w.anchor.release(released(w))
+	if w.verdict == board.ToReview && m != nil {
+		return c, w, d.pipeAgain(ctx, c, w, m)
+	}
 	return c, w, nil
 }
 

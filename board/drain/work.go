@@ -260,13 +260,18 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	if u := w.emission.Usage; u.CostKnown {
 		w.cost = w.paid + budget.MicroUSD(u.Cost)
 	}
+	d.heard(ctx, c, w)
+}
+
+// heard is the verdict that follows from what a session said.
+func (d *drain) heard(ctx context.Context, c *claim, w *work) {
 	switch e := w.emission; {
 	case ctx.Err() != nil && c.task.Path == "":
 		w.blocked("cancelled: interrupted")
 	case c.died != "":
 		w.void(c.died)
 	case ctx.Err() != nil:
-		w.blocked("interrupted; odd task ready %s puts it back", req.Task)
+		w.blocked("interrupted; odd task ready %s puts it back", c.task.ID)
 	case e.Failure == invoke.Yielded:
 		w.blocked("yielded, and waits for an answer: %s", e.Detail)
 	case e.Outcome == session.Failed:

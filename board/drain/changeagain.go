@@ -1,0 +1,150 @@
+package drain
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// remade is a change that waits for a person and is judged again: what its op made,
+// for another op that takes its place. No session runs for that one; it goes through
+// every phase with the candidate there is, and never lands by itself.
+type remade struct {
+	old       pipeline.Op
+	candidate pipeline.Candidate
+}
+
+// remake reads what t's proposal changes besides atoms, on base, nil where that is
+// nothing. kept are the artifacts of its run. A file that others changed since is
+// theirs: what was made from another one has to be made again.
+func (d *drain) remake(ctx context.Context, t board.Task, base repo.OID, kept fs.FS) (*remade, error) {
+	p, err := d.repo.Commit(repo.OID(t.Result.Commit))
+	if err != nil || len(p.Trailer("Odd-Op")) == 0 || len(p.Parents) != 1 {
+		return nil, nil // a proposal of atoms needs no more than its emission
+	}
+	m := &remade{}
+	if m.old, err = d.waitsWith(t); err != nil {
+		return nil, err
+	}
+	edits, moved, err := d.upon(ctx, p, base)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(moved) > 0:
+		return nil, refuse("moved", "review --refresh %s: %s changed since the change was made from it; odd reject %s --retry makes it again on what is there now", t.ID, strings.Join(moved, ", "), t.ID)
+	case len(edits) == 0:
+		return nil, refuse("emission", "review --refresh %s: all it changes is there by now; reject the task", t.ID)
+	}
+	if m.candidate, err = pipeline.FromEdits(edits); err != nil {
+		return nil, refuse("emission", "review --refresh %s: %s; reject the task", t.ID, oneLine(err.Error()))
+	}
+	if b, err := fs.ReadFile(kept, m.old.ID+"/op.json"); err == nil {
+		if was, err := pipeline.ReadDossier(b); err == nil {
+			m.candidate.Rationale, m.candidate.Source = was.Rationale, was.Source
+		}
+	}
+	return m, nil
+}
+
+// waitsWith is the op that waits with t's proposal.
+func (d *drain) waitsWith(t board.Task) (pipeline.Op, error) {
+	bundle, err := fs.Sub(d.at.files, d.at.cfg.Root)
+	if err != nil {
+		return pipeline.Op{}, err
+	}
+	stories, _, err := pipeline.Tell(bundle)
+	if err != nil {
+		return pipeline.Op{}, refuse("ledger", "%s/%v; restore the ledger from git history", d.at.cfg.Root, err)
+	}
+	s, ok := pipeline.WaitingFor(stories, string(t.ID), t.Result.Commit)
+	switch {
+	case !ok || !s.Sound:
+		return pipeline.Op{}, refuse("records", "review --refresh %s: the records of the op that made it do not hold; odd check lists what is wrong, odd reject %s ends it", t.ID, t.ID)
+	case !d.Now().Before(s.Op().Clocks.Phase):
+		return pipeline.Op{}, refuse("expired", "review --refresh %s: %s waited until %s; odd drain takes the task back to backlog", t.ID, s.Op().ID, s.Op().Clocks.Phase.Format("2006-01-02 15:04Z"))
+	case d.approved(t):
+		return pipeline.Op{}, refuse("state", "review --refresh %s: it is approved and waits for its merge", t.ID)
+	}
+	return s.Op(), nil
+}
+
+// upon are the files of a proposal as edits of base, without those that base has
+// already, and those that are others there than the proposal was made from.
+func (d *drain) upon(ctx context.Context, p repo.Commit, base repo.OID) (edits []pipeline.Edit, moved []string, err error) {
+	made, err := d.repo.Diff(ctx, p.Parents[0], p.OID)
+	if err != nil {
+		return nil, nil, err
+	}
+	at := d.repo.Reader()
+	for _, c := range made {
+		if d.inBundle(c.Path) {
+			continue
+		}
+		now, mode, err := at.Find(base, c.Path)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case now == c.New && (now == "" || mode == c.NewMode):
+			continue
+		case now != c.Old || now != "" && mode != c.OldMode:
+			moved = append(moved, c.Path)
+			continue
+		}
+		e := pipeline.Edit{Path: c.Path}
+		if e.Before, e.OldMode, err = fileAt(d.repo, base, c.Path); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", c.Path, err)
+		}
+		if e.After, e.NewMode, err = fileAt(d.repo, p.OID, c.Path); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", c.Path, err)
+		}
+		edits = append(edits, e)
+	}
+	slices.Sort(moved)
+	return edits, moved, nil
+}
+
+// pipeAgain takes a change that waits through the pipeline again. Where it does not
+// come out at a person, the refusal says why, and nothing is written.
+func (d *drain) pipeAgain(ctx context.Context, c *claim, w *work, m *remade) error {
+	defer func() {
+		if w.change == nil || w.change.op.Phase != pipeline.Waiting {
+			_ = d.repo.Show(nil)
+		}
+	}()
+	d.through(ctx, &change{d: d, c: c, w: w, remade: m, unseen: m.old.Fact(pipeline.FactSeen) != "yes"})
+	if ch := w.change; ch.op.Phase != pipeline.Waiting {
+		return refuse(or(string(ch.op.Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %s --retry makes the change again", c.task.ID, w.reason, c.task.ID)
+	}
+	return nil
+}
+
+// retake takes the candidate there is.
+func (ch *change) retake(ctx context.Context) (pipeline.Out, error) {
+	c := ch.remade.candidate
+	if err := ch.take(ctx, c); err != nil {
+		return ch.stop(pipeline.CandidateUnusable, 0, "%s", oneLine(err.Error()))
+	}
+	tree, err := ch.d.repo.TreeOID(ch.draft, "")
+	set := map[string]string{pipeline.FactCandidate: string(tree), "files": fmt.Sprint(len(c.Files)), "again": ch.remade.old.ID}
+	return pipeline.Out{Next: pipeline.Validate, Set: set, Note: "what " + ch.remade.old.ID + " made"}, err
+}
+
+// superseded ends the op whose place this one takes.
+func (ch *change) superseded() error {
+	if ch.remade == nil {
+		return nil
+	}
+	end, err := pipeline.End(ch.remade.old, ch.d.Run, ch.d.Now(), pipeline.Superseded, "judged again as "+ch.op.ID)
+	if err != nil {
+		return err
+	}
+	_, err = ch.d.recordOp(end)
+	return err
+}
