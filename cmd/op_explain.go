@@ -35,9 +35,16 @@ func opExplain(env Env) *cli.Command {
 // opCode is one code a person may meet in a record, a finding or a verdict.
 type opCode struct {
 	Code  string `json:"code"`
-	Kind  string `json:"kind"` // ending, held, tier, risk, rule
+	Kind  string `json:"kind"` // ending, held, repair, check, delivery, tier, risk, rule
 	Means string `json:"means"`
 	Fix   string `json:"fix,omitempty"`
+}
+
+// is reports that a code which was met is this one: without regard to case, to what
+// it was behind a colon, and to the name at the end of one that ends in _.
+func (c opCode) is(code string) bool {
+	code, _, _ = strings.Cut(strings.ToLower(code), ":")
+	return code == strings.ToLower(c.Code) || strings.HasSuffix(c.Code, "_") && strings.HasPrefix(code, c.Code)
 }
 
 // opCodes lists every code: the reasons of endings, the tiers, the risk ladder,
@@ -53,6 +60,15 @@ func opCodes() []opCode {
 	}
 	for _, h := range pipeline.Helds() {
 		out = append(out, opCode{Code: string(h), Kind: "held", Means: pipeline.ExplainHeld(h) + "; a change that might have landed by itself waits for a person", Fix: "odd review shows it, and odd approve lands it"})
+	}
+	for _, s := range pipeline.Stops() {
+		out = append(out, opCode{Code: s.Code, Kind: "repair", Means: s.Text + " (why a repair stopped; its op ends as repair_stopped)"})
+	}
+	for _, f := range pipeline.CheckFindings() {
+		out = append(out, opCode{Code: f.Code, Kind: "check", Means: f.Text})
+	}
+	for _, f := range pipeline.Faults() {
+		out = append(out, opCode{Code: f.Code, Kind: "delivery", Means: f.Text, Fix: "the session is told and delivers again; where it cannot, odd op retry begins another"})
 	}
 	for _, tier := range pipeline.Tiers() {
 		out = append(out, opCode{Code: tier, Kind: "tier", Means: tierMeans(tier)})
@@ -101,7 +117,7 @@ func unknownCode(verb, code string, known []string) error {
 
 func runOpExplain(env Env, code string, asJSON bool) error {
 	all := opCodes()
-	found := slices.DeleteFunc(slices.Clone(all), func(c opCode) bool { return !strings.EqualFold(c.Code, code) })
+	found := slices.DeleteFunc(slices.Clone(all), func(c opCode) bool { return !c.is(code) })
 	if len(found) == 0 {
 		var known []string
 		for _, c := range all {

@@ -89,6 +89,7 @@ type Session struct {
 	MaxTurns  int             // default 20
 	MaxCost   budget.MicroUSD // [session] max_usd, default 0.50
 	Timeout   time.Duration   // default 10m
+	Timed     bool            // [session] timeout is set: a change's sessions have it, whatever their lane's time
 	Cap       string          // "inferred" (default) or "asserted"
 	MaxAtoms  int             // default 200
 }

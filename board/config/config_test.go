@@ -107,7 +107,7 @@ name = "files"
 		Budget: budget.Envelope{Monthly: 20_100_000, HardStop: 25_000_000, AlertPct: 90,
 			Teams: map[string]budget.MicroUSD{"docs": 100_000, "capabilities/ops": 1_000_000_000}},
 		HasBudget: true,
-		Session:   Session{Substrate: "mine", Model: "m-1", MaxTurns: 7, MaxCost: 1, Timeout: 90 * time.Second, Cap: "asserted", MaxAtoms: 9},
+		Session:   Session{Substrate: "mine", Model: "m-1", MaxTurns: 7, MaxCost: 1, Timeout: 90 * time.Second, Timed: true, Cap: "asserted", MaxAtoms: 9},
 		Substrates: map[string]Substrate{
 			"mine":   {Argv: []string{"agent", "--x", ""}, Env: []string{"AGENT_KEY"}, Free: true, MaxBytes: 4096},
 			"replay": {File: "session.json"},
@@ -361,6 +361,7 @@ func TestTemplateUncommented(t *testing.T) {
 	want.Contract = Contract{Profile: "oddie@1", Surface: contract.CodeOutput, Voice: contract.VoiceNeutral, Engagement: contract.Agent,
 		Roles: map[string]contract.Role{"document": contract.Builder}}
 	want.Toolbox.Run, want.Toolbox.Hosts = [][]string{{"go", "test"}, {"gofmt", "-l"}}, []string{"pkg.go.dev"}
+	want.Session.Timed = true
 	want.AllowedSigners = ".github/allowed_signers"
 	want.Pipeline.Validate, want.Pipeline.Verify, want.Pipeline.CheckEnv = [][]string{{"make", "test"}}, [][]string{{"make", "all"}}, []string{"GOFLAGS"}
 	want.Pipeline.MinTier, want.Pipeline.Quiet = "NOTIFY_APPLY", &Quiet{22, 7}

@@ -35,7 +35,7 @@ var keys = []key{
 	{"session.model", text(func(c *Config) *string { return &c.Session.Model }, word)},
 	{"session.max_turns", whole(func(c *Config) *int { return &c.Session.MaxTurns }, 1, 1000)},
 	{"session.max_usd", money(func(c *Config) *budget.MicroUSD { return &c.Session.MaxCost })},
-	{"session.timeout", duration(func(c *Config) *time.Duration { return &c.Session.Timeout }, time.Second, day)},
+	{"session.timeout", duration(func(c *Config) *time.Duration { c.Session.Timed = true; return &c.Session.Timeout }, time.Second, day)},
 	{"session.cap", text(func(c *Config) *string { return &c.Session.Cap }, oneOf("inferred", "asserted"))},
 	{"session.max_atoms", whole(func(c *Config) *int { return &c.Session.MaxAtoms }, 1, 10_000)},
 	{"substrate.*.argv", substrate(func(s *Substrate, n node) (err error) { s.Argv, err = argv(n); return })},

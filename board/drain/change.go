@@ -152,16 +152,29 @@ func (c chance) Read(b []byte) (int, error) {
 	return len(b), c(b)
 }
 
-// limits are those of the op: sessions may take what a session may, and all of it
-// what the claim has left.
+// limits are those of the op: a session has the time of its lane, or what odd.toml
+// gives a session where it says so, checks have what they may take besides, and all
+// of it has no more than the claim has left.
 func (ch *change) limits() pipeline.Limits {
 	cfg := ch.d.at.cfg.Pipeline
 	checks := cfg.CheckTimeout * time.Duration(4+len(cfg.Validate)+len(cfg.Verify)+len(ch.c.task.Commands))
-	most := ch.req.Timeout + readTime + 2*checks
+	var own time.Duration
+	if ch.d.at.cfg.Session.Timed {
+		own = ch.req.Timeout
+	}
+	lane, _, _, err := ch.lane()
+	if err != nil {
+		lane = pipeline.LaneStandard // route says what is wrong
+	}
+	l := lane.Limits(len(ch.c.task.Paths), own)
+	one := l.Phase[pipeline.Generate]
 	return pipeline.Limits{
-		Op:    max(ch.c.lease.Sub(ch.d.Now()), time.Second),
-		Phase: map[pipeline.Phase]time.Duration{pipeline.Expand: most, pipeline.Plan: most, pipeline.Generate: most, pipeline.Repair: most, pipeline.Verify: most, pipeline.Validate: most},
-		Wait:  ch.d.at.cfg.ReviewTTL,
+		Op: min(max(ch.c.lease.Sub(ch.d.Now()), time.Second), l.Op+3*one+2*checks),
+		Phase: map[pipeline.Phase]time.Duration{
+			pipeline.Expand: one, pipeline.Plan: one, pipeline.Generate: one, pipeline.Repair: l.Phase[pipeline.Repair] + readTime + 2*checks,
+			pipeline.Validate: readTime + 2*checks, pipeline.Verify: readTime + 2*checks,
+		},
+		Wait: ch.d.at.cfg.ReviewTTL,
 	}
 }
 

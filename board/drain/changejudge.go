@@ -47,13 +47,20 @@ func (ch *change) never(v pipeline.Verdict) pipeline.Out {
 	return pipeline.Out{Next: pipeline.Blocked, Reason: pipeline.TierBlocked, Set: map[string]string{pipeline.FactTier: string(v.Tier)}, Note: ch.why}
 }
 
-// route settles on which budget the change is made. Its time and its money are
-// those that a person has set for a session; the lane is told.
+// lane is the way the task's change takes, and the row that says so.
+func (ch *change) lane() (lane pipeline.Lane, why string, complexity pipeline.Complexity, err error) {
+	t := ch.c.task
+	complexity = pipeline.ComplexityOf(t.Title, t.Paths)
+	lane, why, err = pipeline.LaneFor(pipeline.Signal{Source: "task", Urgency: urgency(t.Priority), Complexity: complexity, Files: len(t.Paths)})
+	return lane, why, complexity, err
+}
+
+// route settles on which budget the change is made: the time and the money of its
+// lane, and where a person has set those of a session, these.
 func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 	t := ch.c.task
-	complexity := pipeline.ComplexityOf(t.Title, t.Paths)
+	lane, why, complexity, err := ch.lane()
 	ch.req.Complexity = string(complexity)
-	lane, why, err := pipeline.LaneFor(pipeline.Signal{Source: "task", Urgency: urgency(t.Priority), Complexity: complexity, Files: len(t.Paths)})
 	if err != nil {
 		return pipeline.Out{}, err
 	}

@@ -117,3 +117,42 @@ func TestLandsByItself(t *testing.T) {
 		})
 	}
 }
+
+// A session has the time of its lane, and where odd.toml says so its own; the op of
+// one that takes longer ends for the phase's deadline, and its task says so.
+func TestLanesEndSessions(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		toml, task string
+		takes      time.Duration
+		late       bool
+	}{
+		"in time":                     {"", "", 119 * time.Second, false},
+		"too long for the lane":       {"", "", 126 * time.Second, true},
+		"critical work is sooner":     {"", "|priority: p0", 66 * time.Second, true},
+		"a person gave it longer":     {"timeout = \"5m\"\n", "", 4 * time.Minute, false},
+		"longer than the person gave": {"timeout = \"5m\"\n", "", 6 * time.Minute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, paid, "a paths: [src/**]"+c.task)
+			law := strings.Replace(w.read("refs/heads/main", "odd.toml"), "[session]\n", "[session]\n"+c.toml, 1)
+			w.commit(repo.Changes{"odd.toml": []byte(law)}, "law")
+			w.answer = func(context.Context, session.Request) (session.Emission, error) {
+				w.now = w.now.Add(c.takes)
+				e := delivers(1, "A\n")
+				e.Change.Text = []byte(strings.Replace(string(e.Change.Text), "docs/a.md", "src/a.txt", 1))
+				return e, nil
+			}
+			r := w.must()
+			stories, _ := w.ops()
+			o := stories[0].Op()
+			if late := o.Reason == pipeline.PhaseDeadline && o.Phase == pipeline.Expired; late != c.late {
+				t.Errorf("%s %s in lane %s: %+v", o.Phase, o.Reason, o.Fact("lane"), r.Tasks)
+			}
+			if c.late && !strings.Contains(r.Tasks[0].Reason, "phase_deadline: generate had until") {
+				t.Error(r.Tasks[0].Reason)
+			}
+		})
+	}
+}

@@ -25,7 +25,10 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 		return ch.retake(ctx)
 	}
 	spent, ok := ch.session(ctx, op.Phase)
-	if !ok {
+	switch {
+	case late(ctx):
+		return pipeline.Out{Spent: spent}, ctx.Err()
+	case !ok:
 		return ch.unmade(spent)
 	}
 	c, err := ch.delivered()
@@ -102,12 +105,18 @@ func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int6
 	}
 	d.session(ctx, ch.c, w, req)
 	ch.unseen = ch.unseen || !w.emission.Seen
+	if late(ctx) {
+		w.verdict, w.reason = board.ToReview, "" // the op's ending says why
+	}
 	w.emission.Proposals = append(asked, w.emission.Proposals...)
 	if req.Step == "" {
 		d.weigh(w, ch.c.task, req.Graph)
 	}
 	return int64(w.cost - w.paid), w.verdict == board.ToReview
 }
+
+// late reports a phase whose time is over; its op ends for that.
+func late(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
 
 // unmade ends an op whose session came to nothing.
 func (ch *change) unmade(spent int64) (pipeline.Out, error) {

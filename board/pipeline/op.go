@@ -24,7 +24,7 @@ const (
 // Caps of what an op carries.
 const (
 	maxNote    = 400 // bytes
-	maxFact    = 200 // bytes
+	maxFact    = 256 // bytes
 	maxFacts   = 24
 	maxEffect  = 1024 // bytes
 	maxResumes = 3

@@ -79,7 +79,7 @@ var reasons = []reasonRow{
 	{Superseded, cancelled, nil, "another op took its place, made on a newer base or under newer rules"},
 	{StaleBase, cancelled, nil, "a file it writes moved since its base; odd op retry makes the change again on what is there now"},
 	{ReviewExpired, []Phase{Expired}, []Phase{Waiting}, "nobody decided within [pipeline] review_ttl; the task went back to backlog"},
-	{PhaseDeadline, outOfTime, nil, "a phase took longer than its budget"},
+	{PhaseDeadline, outOfTime, nil, "a phase took longer than its budget: a session's is that of its lane, or [session] timeout where odd.toml says it; a check's is [pipeline] check_timeout"},
 	{OpDeadline, outOfTime, nil, "the op took longer than it may in all"},
 	{StepFailed, gaveUp, nil, "a phase ended with an error, which the record's note quotes"},
 	{StepPanicked, gaveUp, nil, "a phase stopped by a fault of odd itself; please report it with the record's note"},
