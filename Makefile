@@ -6,7 +6,7 @@ ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 DIR         ?= $(shell mktemp -d)
 FUZZTIME    ?= 20s
 
-.PHONY: demo test torture bench lint fuzz install build
+.PHONY: demo test torture bench lint fuzz interop install build
 
 demo: build
 	@./bin/odd demo $(DIR) && echo 'This odd is $(CURDIR)/bin/odd; type export PATH="$(CURDIR)/bin:$$PATH" first.' >&2
@@ -26,6 +26,10 @@ lint:
 
 fuzz:
 	@.ci/fuzz $(FUZZTIME)
+
+# Real clients and servers from npm; not part of make test.
+interop: build
+	@for s in testscripts/interop/*.sh; do echo "== $$s"; sh $$s bin/odd || exit 1; done
 
 install:
 	go install -trimpath ./cmd/odd

@@ -58,6 +58,7 @@ func runMCP(ctx context.Context, env Env, o mcpOptions) error {
 	if err != nil {
 		return err
 	}
+	go k.warm(ctx)
 	s := mcp.New(k.world())
 	if o.http >= 0 {
 		return serveHTTP(ctx, env, s, o)

@@ -69,25 +69,47 @@ func (k *knowing) world() mcp.World {
 func (k *knowing) read(ctx context.Context) (personaSource, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	stamp := k.src.rev
-	if stamp == "" {
-		root, _, err := bundleDir(k.env, k.src.dir)
+	if k.stamp != "" {
+		if now, err := k.stampNow(); err != nil || now == k.stamp {
+			return k.last, err
+		}
+	}
+	// Beside the reading: what changes meanwhile is younger than its beginning, and gives no stamp.
+	stamp, start := make(chan string, 1), k.env.Now()
+	go func() {
+		s, err := k.stampAt(start)
 		if err != nil {
-			return personaSource{}, err
+			s = "" // the reading tells
 		}
-		if stamp, err = stamped(root, k.env.Now()); err != nil {
-			return personaSource{}, err
-		}
-	}
-	if stamp != "" && stamp == k.stamp {
-		return k.last, nil
-	}
+		stamp <- s
+	}()
 	s, err := readSource(ctx, k.env, k.src)
+	k.last, k.stamp = s, <-stamp
 	if err != nil {
-		return s, err
+		k.stamp = ""
 	}
-	k.last, k.stamp = s, stamp
-	return s, nil
+	return s, err
+}
+
+func (k *knowing) stampNow() (string, error) { return k.stampAt(k.env.Now()) }
+
+// stampAt is what the bundle's files looked like, or the commit that is served.
+func (k *knowing) stampAt(now time.Time) (string, error) {
+	if k.src.rev != "" {
+		return k.src.rev, nil
+	}
+	root, _, err := bundleDir(k.env, k.src.dir)
+	if err != nil {
+		return "", err
+	}
+	return stamped(root, now)
+}
+
+// warm reads the bundle before the first question, while the client says hello.
+func (k *knowing) warm(ctx context.Context) {
+	if s, err := k.read(ctx); err == nil {
+		s.graph.Search("odd", 1)
+	}
 }
 
 // settled is how long a file must have been left alone before its time of change
