@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 func jsonFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print JSON"} }
@@ -79,9 +80,10 @@ func clipped(s string, n int) string {
 	return s
 }
 
-// talk writes one line of talk to stderr, without hidden characters.
+// talk writes one line of talk to stderr, without hidden characters and without
+// what has the shape of a credential.
 func talk(env Env, format string, args ...any) {
-	fmt.Fprintln(env.Stderr, okf.Visible(fmt.Sprintf("odd: "+format, args...)))
+	fmt.Fprintln(env.Stderr, irongate.RedactText(okf.Visible(fmt.Sprintf("odd: "+format, args...))))
 }
 
 // oneArg is the single argument of a verb that takes exactly one, called want in its usage.

@@ -3,6 +3,8 @@ package cmd
 import (
 	"fmt"
 	"strings"
+
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // progress tells what is going on: one line that is rewritten on a terminal,
@@ -25,7 +27,7 @@ func (p *progress) line(s string) {
 		talk(p.env, "%s", s)
 		return
 	}
-	r := []rune(clipped(cell(s), liveWidth))
+	r := []rune(clipped(irongate.RedactText(cell(s)), liveWidth))
 	fmt.Fprintf(p.env.Stderr, "\r%s%s", string(r), strings.Repeat(" ", max(0, p.wide-len(r))))
 	p.wide = len(r)
 }

@@ -48,7 +48,7 @@ var below = map[string][]string{
 	"persona/session/acp":         {"persona/session", "persona/session/exec", "persona/session/cage", "persona/session/servers", "persona/session/toolbox", "reconcile/irongate"},
 	"persona/session/servers":     {"persona/session", "persona/session/exec", "persona/session/cage", "persona/session/toolbox", "reconcile/irongate"},
 	"persona/session/sessiontest": {"persona/session"},
-	"persona/invoke":              {"persona", "persona/*", "okf", "journal", "journal/ledger"},
+	"persona/invoke":              {"persona", "persona/*", "okf", "journal", "journal/ledger", "reconcile/irongate"},
 	"persona/audit":               {"persona/contract", "persona/deliver", "persona/handoff", "persona/invoke", "okf"},
 	"persona/mcp":                 {"okf", "okf/served", "persona", "persona/anchor", "board", "reconcile/irongate"},
 	"board":                       {"okf", "board/budget", "persona/contract"},

@@ -202,9 +202,9 @@ func reparse(t board.Task, b []byte) (board.Task, error) {
 // message is a commit message with its trailers. An empty trailer value is left out.
 // The subject is one line, so that no title can bring a trailer of its own.
 func message(subject, body string, trailers ...[2]string) string {
-	s := strings.Join(strings.Fields(okf.Visible(subject)), " ") + "\n"
+	s := strings.Join(strings.Fields(clean(subject)), " ") + "\n"
 	if body != "" {
-		s += "\n" + okf.Visible(body) + "\n"
+		s += "\n" + clean(body) + "\n"
 	}
 	s += "\n"
 	for _, t := range trailers {

@@ -425,6 +425,7 @@ func (d *drain) record(r ledger.Record) (string, error) {
 	name := d.at.file(ledger.Path(d.Run, d.started))
 	b := d.files[name]
 	r.Run, r.TS = d.Run, d.Now().UTC()
+	r.Data, _ = scrubbed(r.Data).(map[string]any)
 	r.Seq = 1 + strings.Count(string(b), "\n")
 	b, err := ledger.Append(b, r)
 	if err != nil {

@@ -23,7 +23,8 @@
 // A part's fence is longer than any run of backticks inside it, and so is the
 // fence each text has inside its part: no text of the repository or of an
 // earlier agent can end its own part and begin another, or speak as another
-// file; characters a reader cannot see are taken out. Each part has a cap in bytes,
+// file; characters a reader cannot see and what has the shape of a credential are
+// taken out. Each part has a cap in bytes,
 // and a part that is cut says so at its end and in the manifest. The manifest
 // names every part by the blob id of its text, and the documents it was made
 // of by uri and blob, so that the ledger can hold a run to what it was told.
@@ -64,6 +65,7 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // Input is all that is at hand for a brief; Compose takes what the contract allows.
@@ -208,9 +210,10 @@ func (b *Brief) addFiles(name string, list []File, limit int) {
 	b.lost(name, cut)
 }
 
-// add appends a part, cut to limit bytes; one without text is left out.
+// add appends a part, without credentials and cut to limit bytes; one without
+// text is left out.
 func (b *Brief) add(name, text string, limit int, from ...Ref) {
-	text = strings.TrimSpace(okf.Visible(strings.ToValidUTF8(text, "\uFFFD")))
+	text = strings.TrimSpace(irongate.RedactText(okf.Visible(strings.ToValidUTF8(text, "\uFFFD"))))
 	if text == "" {
 		return
 	}

@@ -104,7 +104,7 @@ func Run(ctx context.Context, s Session) (Result, error) {
 		end.Usage, end.Proposals = r.budget.usage, r.proposed
 		end.Raw, end.Transcript = e.Raw, r.transcript(e)
 		end.Thread, end.Seen, end.Calls, end.Exploration = e.Thread, r.seen, r.calls, e.Exploration
-		return Result{Emission: end, Verdict: r.verdict, Briefs: r.briefs}, nil
+		return Result{Emission: scrub(end), Verdict: r.verdict, Briefs: r.briefs}, nil
 	}
 }
 

@@ -105,6 +105,7 @@ func (r *run) heard(ctx context.Context, e session.Emission) (end session.Emissi
 	if e.Outcome != session.Completed {
 		return e, true
 	}
+	e = scrub(e)
 	w := r.watch
 	m := Remark{Channel: w.events.Channel, Usage: r.budget.usage}
 	m.First, m.Last = w.events.Lines()

@@ -110,7 +110,7 @@ func measures() map[string]int64 {
 func described() []string {
 	var out []string
 	for _, s := range shapes() {
-		out = append(out, s.kind+" "+s.re.String())
+		out = append(out, s.kind+" "+s.rule())
 	}
 	for _, s := range surfaces {
 		out = append(out, s.code+" "+strings.Join(s.globs, " "))

@@ -3,7 +3,6 @@ package irongate
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,11 +13,21 @@ import (
 // one, is the credential; the rest of the match stays.
 type shape struct {
 	kind string
-	// hints are words in lower case, one of which is in every text that the
-	// pattern matches: looking for them first is many times faster.
+	// hints are words in lower case, with | between them, one of which is in every
+	// text that the pattern matches: looking for them first is many times faster.
 	hints string
 	re    *regexp.Regexp
 	ok    func(value []byte) bool // a last look; nil accepts
+	// at is instead of a pattern: where the credential is that a hint at i leads to.
+	at func(b, low []byte, i int) (lo, hi int, ok bool)
+}
+
+// rule is the shape as the hash of all rules has it.
+func (s shape) rule() string {
+	if s.re == nil {
+		return s.hints + " assigned.1 " + strings.Join(quotedNames(), "|")
+	}
+	return s.re.String()
 }
 
 // shapes are the forms of credentials that odd knows, the only list there is,
@@ -26,67 +35,177 @@ type shape struct {
 // the ones their issuers publish.
 var shapes = sync.OnceValue(func() []shape {
 	return []shape{
-		{"private-key", "private", regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), nil},
-		{"aws-key", "akia asia", regexp.MustCompile(`\b((?:AKIA|ASIA)[0-9A-Z]{16})\b`), nil},
-		{"github-token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{22,})`), nil},
-		{"gitlab-token", "glpat- glptt- gldt- glrt- glcbt-", regexp.MustCompile(`\b(gl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{20,})`), mixed},
-		{"anthropic-key", "sk-ant-", regexp.MustCompile(`\b(sk-ant-[A-Za-z0-9_-]{16,})`), nil},
-		{"api-key", "sk-", regexp.MustCompile(`(?:^|[^A-Za-z0-9_-])(sk-[A-Za-z0-9_-]{20,})`), mixed},
-		{"stripe-key", "k_live_", regexp.MustCompile(`\b([sr]k_live_[A-Za-z0-9]{16,})`), nil},
-		{"slack-token", "xox xapp-", regexp.MustCompile(`\b(xox[abeprs]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,})`), nil},
-		{"slack-webhook", "hooks.slack.com", regexp.MustCompile(`\bhooks\.slack\.com/services/(T[A-Za-z0-9]{6,}/B[A-Za-z0-9]{6,}/[A-Za-z0-9]{16,})`), nil},
-		{"google-key", "aiza", regexp.MustCompile(`\b(AIza[A-Za-z0-9_-]{35})`), nil},
-		{"google-token", "ya29. gocspx-", regexp.MustCompile(`\b(ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})`), nil},
-		{"registry-token", "npm_ pypi- hf_ dop_v1_", regexp.MustCompile(`\b(npm_[A-Za-z0-9]{36}|pypi-AgE[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{64})`), nil},
-		{"jwt", "eyj", regexp.MustCompile(`\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})`), nil},
-		{"url-password", "://", regexp.MustCompile(`\b[a-z][a-z0-9+.-]{1,15}://[^\s/:@"'<>{}$%\[\]]{1,64}:([^\s/:@"'<>{}$%\[\]]{8,128})@`), mixed},
-		{"secret", "secret passw passphrase token credential api access private auth", regexp.MustCompile(`(?i)\b[a-z0-9_.-]*(?:secret|passw(?:or)?d|passphrase|token|credential|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key)[a-z0-9_]*["']?\s*(?::=|=>|[:=])\s*["']?([A-Za-z0-9+/_=.~-]{16,})`), dense},
-		{"secret", "secret passw token api private", regexp.MustCompile(`(?i)\b[a-z0-9_.-]*(?:api[_-]?key|secret[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key|client[_-]?secret|passw(?:or)?d)["']?\s*(?::=|=>|[:=])\s*["']([^\s"'<>{}$%\[\]]{8,})["']`), quotedSecret},
-		{"secret", "_key", regexp.MustCompile(`\b[A-Z][A-Z0-9_]*_KEY["']?\s*[:=]\s*["']?([A-Za-z0-9+/_=.~-]{16,})`), denseNotID},
+		{"private-key", "-----begin", regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), nil, nil},
+		{"aws-key", "akia|asia|abia|acca", regexp.MustCompile(`\b((?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16})\b`), nil, nil},
+		{"github-token", "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_", regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{22,})`), nil, nil},
+		{"gitlab-token", "glpat-|glptt-|gldt-|glrt-|glcbt-", regexp.MustCompile(`\b(gl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{20,})`), mixed, nil},
+		{"anthropic-key", "sk-ant-", regexp.MustCompile(`\b(sk-ant-[A-Za-z0-9_-]{16,})`), nil, nil},
+		{"api-key", "sk-", regexp.MustCompile(`(?:^|[^A-Za-z0-9_-])(sk-[A-Za-z0-9_-]{20,})`), mixed, nil},
+		{"stripe-key", "k_live_", regexp.MustCompile(`\b([sr]k_live_[A-Za-z0-9]{16,})`), nil, nil},
+		{"slack-token", "xox|xapp-", regexp.MustCompile(`\b(xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,})`), nil, nil},
+		{"slack-webhook", "hooks.slack.com", regexp.MustCompile(`\bhooks\.slack\.com/services/(T[A-Za-z0-9]{6,}/B[A-Za-z0-9]{6,}/[A-Za-z0-9]{16,})`), nil, nil},
+		{"webhook-secret", "whsec_", regexp.MustCompile(`\b(whsec_[A-Za-z0-9+/=]{24,})`), nil, nil},
+		{"google-key", "aiza", regexp.MustCompile(`\b(AIza[A-Za-z0-9_-]{35})`), nil, nil},
+		{"google-token", "ya29.|gocspx-", regexp.MustCompile(`\b(ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})`), nil, nil},
+		{"registry-token", "npm_|pypi-|hf_|dop_v1_|dckr_pat_|rubygems_", regexp.MustCompile(`\b(npm_[A-Za-z0-9]{36}|pypi-AgE[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{64}|dckr_pat_[A-Za-z0-9_-]{20,}|rubygems_[a-f0-9]{40,})`), nil, nil},
+		{"service-token", "sg.|hvs.|lin_api_|gsk_|dapi|shp|age-secret-key-1", regexp.MustCompile(`\b(SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|hvs\.[A-Za-z0-9_-]{24,}|lin_api_[A-Za-z0-9]{32,}|gsk_[A-Za-z0-9]{40,}|dapi[a-f0-9]{32}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|AGE-SECRET-KEY-1[0-9A-Z]{50,})`), nil, nil},
+		{"bot-token", ":aa", regexp.MustCompile(`\b([0-9]{8,10}:AA[A-Za-z0-9_-]{32,})`), nil, nil},
+		{"jwt", "eyj", regexp.MustCompile(`\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})`), nil, nil},
+		{"azure-key", "accountkey|sharedaccesskey", regexp.MustCompile(`(?i)\b(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})`), nil, nil},
+		{"azure-signature", "sig=", regexp.MustCompile(`[?&;]sig=([A-Za-z0-9%/+_-]{40,}(?:=|%3D)?)`), mixed, nil},
+		{"aws-secret", "aws", regexp.MustCompile(`(?i)\baws[a-z0-9_. -]{0,24}(?:secret|private)[a-z0-9_. -]{0,24}\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)`), random, nil},
+		{"authorization", "authorization", regexp.MustCompile(`(?i)\b(?:proxy-)?authorization\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([A-Za-z0-9+/_=.~-]{12,})`), opaque, nil},
+		{"bearer-token", "bearer", regexp.MustCompile(`(?i)\bbearer\s+([A-Za-z0-9+/_=.~-]{20,})`), random, nil},
+		{"login-password", "login |--user| -u", regexp.MustCompile(`(?i)\b(?:login[ \t]+\S+[ \t]+password[ \t]+|curl\b[^\n]{0,200}?[ \t](?:-u|--user)[ =]["']?[^\s:"'<>{}$]{1,64}:)([^\s"'<>{}$]{8,})`), mixed, nil},
+		{"url-password", "://", regexp.MustCompile(`\b[a-z][a-z0-9+.-]{1,15}://[^\s/:@"'<>{}$%\[\]]{1,64}:([^\s/:@"'<>{}$%\[\]]{8,128})@`), mixed, nil},
+		{kind: "secret", hints: strings.Join(assignWords(), "|"), at: assigned},
 	}
 })
 
 // Redact replaces credential shapes by "[redacted:KIND]" before anything is
-// written. It knows shapes, not secrets: a password that looks like a word
-// stays. Redact(Redact(b)) is Redact(b).
+// written or sent. It knows shapes, not secrets: a password that looks like a
+// word stays. Redact(Redact(b)) is Redact(b). It takes time in proportion to
+// the text, and text without a telling word next to none.
 func Redact(b []byte) []byte {
-	for _, s := range shapes() {
-		b = s.redact(b)
+	low := folded(b)
+	hits := hinted(low)
+	for i, s := range shapes() {
+		if len(hits[i]) == 0 {
+			continue
+		}
+		if found := s.matches(b, low, hits[i]); len(found) > 0 {
+			b = s.redact(b, found)
+			low = folded(b)
+			hits = hinted(low)
+		}
 	}
 	return b
 }
 
-func (s shape) redact(b []byte) []byte {
+// RedactText is Redact of a string.
+func RedactText(s string) string { return string(Redact([]byte(s))) }
+
+func (s shape) redact(b []byte, found [][2]int) []byte {
 	var out []byte
 	last := 0
-	for _, m := range s.matches(b) {
+	for _, m := range found {
 		out = append(out, b[last:m[0]]...)
 		out = append(out, "[redacted:"+s.kind+"]"...)
 		last = m[1]
 	}
-	if last == 0 {
-		return b
-	}
 	return append(out, b[last:]...)
 }
 
-// matches returns where credentials of the shape begin and end.
-func (s shape) matches(b []byte) [][2]int {
-	var out [][2]int
-	lower := bytes.ReplaceAll(bytes.ToLower(b), []byte("ſ"), []byte("s")) // which a pattern takes for an s too
-	if !slices.ContainsFunc(strings.Fields(s.hints), func(h string) bool { return bytes.Contains(lower, []byte(h)) }) {
-		return nil
-	}
-	for _, m := range s.re.FindAllSubmatchIndex(b, -1) {
-		lo, hi := m[0], m[1]
-		if len(m) > 2 {
-			lo, hi = m[2], m[3]
+// folded is b with its ASCII letters in lower case, each byte where it was.
+func folded(b []byte) []byte {
+	low := bytes.Clone(b)
+	for i, c := range low {
+		if c >= 'A' && c <= 'Z' {
+			low[i] = c + 'a' - 'A'
 		}
-		if s.ok == nil || s.ok(b[lo:hi]) {
-			out = append(out, [2]int{lo, hi})
+	}
+	return low
+}
+
+// starts lists the hints by their first two bytes.
+var starts = sync.OnceValue(func() map[uint16][]start {
+	out := map[uint16][]start{}
+	for i, s := range shapes() {
+		for h := range strings.SplitSeq(s.hints, "|") {
+			key := uint16(h[0])<<8 | uint16(h[1])
+			out[key] = append(out[key], start{i, []byte(h)})
 		}
 	}
 	return out
+})
+
+type start struct {
+	shape int
+	hint  []byte
+}
+
+// first says for two bytes whether a hint starts with them.
+var first = sync.OnceValue(func() *[1 << 16]bool {
+	var out [1 << 16]bool
+	for key := range starts() {
+		out[key] = true
+	}
+	return &out
+})
+
+// hinted lists by shape where a hint of it stands, in order: one walk for all shapes.
+func hinted(low []byte) [][]int {
+	hits := make([][]int, len(shapes()))
+	table := first()
+	for i := 0; i+1 < len(low); i++ {
+		key := uint16(low[i])<<8 | uint16(low[i+1])
+		if !table[key] {
+			continue
+		}
+		for _, s := range starts()[key] {
+			if bytes.HasPrefix(low[i:], s.hint) {
+				hits[s.shape] = append(hits[s.shape], i)
+			}
+		}
+	}
+	return hits
+}
+
+// matches returns where credentials of the shape begin and end. low is b folded,
+// and hits are where its hints stand.
+func (s shape) matches(b, low []byte, hits []int) [][2]int {
+	var out [][2]int
+	if s.at != nil {
+		last := 0
+		for _, i := range hits {
+			if lo, hi, ok := s.at(b, low, i); ok && lo >= last {
+				out = append(out, [2]int{lo, hi})
+				last = hi
+			}
+		}
+		return out
+	}
+	for _, w := range s.windows(low, hits) {
+		for _, m := range s.re.FindAllSubmatchIndex(b[w[0]:w[1]], -1) {
+			lo, hi := m[0], m[1]
+			if len(m) > 2 {
+				lo, hi = m[2], m[3]
+			}
+			if lo, hi = lo+w[0], hi+w[0]; s.ok == nil || s.ok(b[lo:hi]) {
+				out = append(out, [2]int{lo, hi})
+			}
+		}
+	}
+	return out
+}
+
+// windows are where the shape may be: the lines with a hint and the line behind
+// each, because a value may stand below its name. A key's block may be of any length.
+func (s shape) windows(low []byte, hits []int) [][2]int {
+	if s.kind == "private-key" && len(hits) > 0 {
+		return [][2]int{{hits[0], len(low)}}
+	}
+	var out [][2]int
+	for _, i := range hits {
+		if n := len(out) - 1; n >= 0 && lineEnd(low, i) <= out[n][1] {
+			continue
+		}
+		w := [2]int{1 + bytes.LastIndexByte(low[:i], '\n'), lineEnd(low, lineEnd(low, i))}
+		if n := len(out) - 1; n >= 0 && w[0] < out[n][1] {
+			out[n][1] = w[1]
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// lineEnd is behind the line that holds i.
+func lineEnd(b []byte, i int) int {
+	if n := bytes.IndexByte(b[i:], '\n'); n >= 0 {
+		return i + n + 1
+	}
+	return len(b)
 }
 
 // secret is one credential in a text.
@@ -100,12 +219,14 @@ type secret struct {
 func secrets(b []byte) []secret {
 	var out []secret
 	b = slices.Clone(b)
-	for _, s := range shapes() {
-		for _, m := range s.matches(b) {
+	low := folded(b)
+	hits := hinted(low)
+	for i, s := range shapes() {
+		for _, m := range s.matches(b, low, hits[i]) {
 			out = append(out, secret{s.kind, string(b[m[0]:m[1]]), 1 + bytes.Count(b[:m[0]], []byte("\n"))})
-			for i := m[0]; i < m[1]; i++ {
-				if b[i] != '\n' {
-					b[i] = ' '
+			for at := m[0]; at < m[1]; at++ {
+				if b[at] != '\n' {
+					b[at], low[at] = ' ', ' '
 				}
 			}
 		}
@@ -133,52 +254,4 @@ func Secrets(files []File) []Finding {
 		}
 	}
 	return out
-}
-
-// mixed wants a digit and a letter: prose with hyphens has no digit.
-func mixed(v []byte) bool {
-	return bytes.ContainsAny(v, "0123456789") && bytes.ContainsFunc(v, letter)
-}
-
-func letter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
-
-// dense wants a value too random to be words: digits among letters and at least
-// three bits of Shannon entropy a byte, which a hex digest reaches and a
-// placeholder such as xxxx-1111 does not. A path is words.
-func dense(v []byte) bool {
-	return mixed(v) && entropy(v) >= 3 && bytes.Count(v, []byte("/")) < 2
-}
-
-// quotedSecret takes what stands in quotes behind a telling name, unless it says
-// itself that it is a placeholder, or is not random enough for more than one.
-func quotedSecret(v []byte) bool {
-	return mixed(v) && entropy(v) >= 2.5 && !placeholder().Match(v)
-}
-
-var placeholder = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)example|placeholder|changeme|change-me|change_me|dummy|fake|redacted|your[_-]|xxxx|test|sample|env\.|os\.|secrets\.|^/|://`)
-})
-
-// denseNotID is dense, but lets pass what has the shape of a blob id or a ULID,
-// because a name that only ends in KEY often holds one.
-func denseNotID(v []byte) bool { return dense(v) && !idShape().Match(v) }
-
-var idShape = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-7][0-9A-HJKMNP-TV-Z]{25})$`)
-})
-
-// entropy is the Shannon entropy of v in bits a byte.
-func entropy(v []byte) float64 {
-	var n [256]int
-	for _, c := range v {
-		n[c]++
-	}
-	h := 0.0
-	for _, k := range n {
-		if k > 0 {
-			p := float64(k) / float64(len(v))
-			h -= p * math.Log2(p)
-		}
-	}
-	return h
 }

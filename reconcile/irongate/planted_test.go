@@ -1,0 +1,116 @@
+package irongate
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// pieces reads a table of testdata: rows of tab-separated pieces, put together
+// here, so that no scanner takes the file for a leak.
+func pieces(t testing.TB, name string) [][]string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]string
+	for line := range strings.Lines(string(b)) {
+		if line = strings.TrimSuffix(line, "\n"); line != "" && line[0] != '#' {
+			out = append(out, strings.Split(line, "\t"))
+		}
+	}
+	return out
+}
+
+// TestPlanted: what stands between the columns is gone, alone and in the middle
+// of a text, and what stands around it is not.
+func TestPlanted(t *testing.T) {
+	t.Parallel()
+	rows := pieces(t, "testdata/planted.tsv")
+	if len(rows) < 40 {
+		t.Errorf("%d rows", len(rows))
+	}
+	var all strings.Builder
+	var gone []string
+	for _, r := range rows {
+		kind, lead, value, tail := r[0], r[1], strings.ReplaceAll(r[2], "|", ""), ""
+		if len(r) > 3 {
+			tail = r[3]
+		}
+		lead = strings.ReplaceAll(lead, "|", "")
+		text := lead + value + tail
+		got := RedactText("before\n" + text + "\nafter")
+		if strings.Contains(got, value) || !strings.Contains(got, "[redacted:"+kind+"]") || !strings.HasPrefix(got, "before\n") || !strings.HasSuffix(got, "\nafter") {
+			t.Errorf("%q: got %q, want it gone as %s", text, got, kind)
+		}
+		if quoted := RedactText(fmt.Sprintf("{\"a\": %q, \"b\": 1}", text)); strings.Contains(quoted, value) {
+			t.Errorf("%q: in JSON it stays: %s", text, quoted)
+		}
+		fmt.Fprintf(&all, "%s\n\n", text)
+		gone = append(gone, value)
+	}
+	together := RedactText(all.String())
+	for _, v := range gone {
+		if strings.Contains(together, v) {
+			t.Errorf("beside others %q stays", v)
+		}
+	}
+	if twice := RedactText(together); twice != together {
+		t.Error("not idempotent")
+	}
+}
+
+func TestCleanLines(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile("testdata/clean.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(b)) {
+		n++
+		if got := RedactText(line); got != line {
+			t.Errorf("%q became %q", line, got)
+		}
+	}
+	if got := RedactText(string(b)); got != string(b) || n < 40 {
+		t.Errorf("%d lines; together they do not survive", n)
+	}
+}
+
+// TestRedactIsLinear: no text takes more than its size is worth.
+func TestRedactIsLinear(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("measures")
+	}
+	const size = 1 << 20
+	for name, line := range map[string]string{
+		"prose": "The quick brown fox jumps over the lazy dog, and nobody asks why it should.\n",
+		"words": "a token, the secret of a password; authorization and bearer of https://example.org/aws\n",
+	} {
+		b := []byte(strings.Repeat(line, size/len(line)))
+		begin := time.Now()
+		Redact(b)
+		t.Logf("%s: %s for %d bytes", name, time.Since(begin), len(b))
+	}
+}
+
+func BenchmarkRedact(b *testing.B) {
+	for name, line := range map[string]string{
+		"prose": "The quick brown fox jumps over the lazy dog, and nobody asks why it should.\n",
+		"code":  "\tif err := s.Read(ctx, r.Token); err != nil { return fmt.Errorf(\"%s: %w\", name, err) }\n",
+		"mixed": strings.Repeat("The quick brown fox jumps over the lazy dog.\n", 40) + "see https://example.org/a for the token of the aws account\n",
+	} {
+		text := []byte(strings.Repeat(line, (1<<20)/len(line)))
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				Redact(text)
+			}
+		})
+	}
+}
