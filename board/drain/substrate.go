@@ -18,12 +18,17 @@ import (
 // substrate is the one odd.toml names; files is the board's commit, where a
 // recording lies.
 func (d *drain) substrate(cfg config.Config, files fs.FS) (session.Substrate, error) {
-	return Substrate(cfg, files, d.repo.Root(), d.Environ)
+	return pick(cfg, files, d.repo.Root(), d.Environ, Toolbox(cfg, d.Options))
 }
 
 // Substrate is the one that a configuration names. A recording lies in files; a
 // command runs in dir, with what the configuration passes on of environ.
 func Substrate(cfg config.Config, files fs.FS, dir string, environ []string) (session.Substrate, error) {
+	return pick(cfg, files, dir, environ, Toolbox(cfg, Options{Environ: environ}))
+}
+
+// pick is Substrate with what the tools may do that odd gives to models.
+func pick(cfg config.Config, files fs.FS, dir string, environ []string, tools toolbox.Options) (session.Substrate, error) {
 	s := cfg.Substrates[cfg.Session.Substrate]
 	switch cfg.Session.Substrate {
 	case "extract":
@@ -33,7 +38,7 @@ func Substrate(cfg config.Config, files fs.FS, dir string, environ []string) (se
 	case "exec":
 		return exec.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: environ, Free: s.Free, MaxBytes: s.MaxBytes}, nil
 	}
-	if s := api(cfg, environ, toolbox.Options{}); s != nil {
+	if s := api(cfg, environ, tools); s != nil {
 		return s, Equipped(cfg, environ)
 	}
 	return nil, refuse("substrate", "odd.toml: [session] substrate %q is not one of %s", cfg.Session.Substrate, strings.Join([]string{"extract", "replay", "exec", "anthropic", "openai"}, ", "))
