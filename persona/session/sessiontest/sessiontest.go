@@ -9,26 +9,131 @@
 package sessiontest
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/odd-cli/odd/persona/session"
 )
 
-// Script is what the agent behind a substrate does in a case. The maker makes an
-// agent of its own kind that does it: a recording, a program, a server.
+// Script is what the agent behind a substrate does in a case.
 type Script struct {
-	Says    string // the last thing it says: a text emission as package session reads it
-	Turns   int    // exchanges before and with it, where the substrate has several; 1 is one
-	Hangs   bool   // it never answers
-	Cost    int64  // micro-USD it tells; negative: it tells none
-	Resumes bool   // the request names a thread, and it must be gone on with
+	Says  string // the last thing it says: a text emission as package session reads it, without odd.usage.1
+	Hangs bool   // it never answers
+	Cost  int64  // micro-USD that the session tells it cost; negative: nobody tells
 }
 
-// Maker makes a substrate whose agent does what the script says. It may skip a case
-// that the substrate cannot have.
+// Maker makes a substrate whose agent does what the script says: a recording, a
+// program, a server. It may skip a case that the substrate cannot have.
 type Maker func(t *testing.T, s Script) session.Substrate
 
-// Table runs every case.
-func Table(t *testing.T, make Maker) {
+// finish is an emission that declares an outcome, and more of the object.
+func finish(outcome, more string) string {
+	return "Done.\n\n```json\n{\"schema\": \"odd.finish.1\", \"outcome\": \"" + outcome + "\"" + more + "}\n```\n"
+}
+
+// patience is how long a case lets an agent hang before it ends it.
+const patience = 50 * time.Millisecond
+
+// outcomes are the cases that differ in what is said and what it comes to.
+func outcomes() []struct {
+	name, says, failure string
+	outcome             session.Outcome
+} {
+	return []struct {
+		name, says, failure string
+		outcome             session.Outcome
+	}{
+		{"completed", finish("completed", ""), "", session.Completed},
+		{"refused", finish("refused", ""), "", session.Refused},
+		{"failed by its own word", finish("failed", `, "failure": "no tide"`), "no tide", session.Failed},
+		{"insufficient", finish("handoff_insufficient", `, "missing": ["the hour"]`), "", session.HandoffInsufficient},
+		{"silent", "I think I am done.\n", session.Silent, session.Failed},
+		{"malformed", "```json\n{\"schema\": \"odd.finish.1\"\n```\n", session.Malformed, session.Failed},
+		{"two outcomes", finish("completed", "") + finish("refused", ""), session.Malformed, session.Failed},
+	}
+}
+
+// Table runs every case, each with a substrate of its own.
+func Table(t *testing.T, of Maker) {
 	t.Helper()
+	for _, c := range outcomes() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			e := run(t, t.Context(), of(t, Script{Says: c.says}), session.Request{})
+			if e.Outcome != c.outcome || e.Failure != c.failure || e.Usage.Turns < 1 {
+				t.Errorf("%s %q after %d turns (%s); want %s %q", e.Outcome, e.Failure, e.Usage.Turns, e.Detail, c.outcome, c.failure)
+			}
+			if (e.Outcome == session.HandoffInsufficient) != (len(e.Missing) > 0) {
+				t.Errorf("missing %q", e.Missing)
+			}
+		})
+	}
+	t.Run("cost", func(t *testing.T) { t.Parallel(); costs(t, of) })
+	t.Run("turns", func(t *testing.T) { t.Parallel(); turns(t, of) })
+	t.Run("ends", func(t *testing.T) { t.Parallel(); ends(t, of) })
+}
+
+// run runs a session as odd does.
+func run(t *testing.T, ctx context.Context, s session.Substrate, r session.Request) session.Emission {
+	t.Helper()
+	r.Run, r.Task, r.Brief = "run-1", "tasks/tide", []byte("# Brief\n")
+	e, err := session.Run(ctx, s, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// costs holds a cost to what was told.
+func costs(t *testing.T, of Maker) {
+	e := run(t, t.Context(), of(t, Script{Says: finish("completed", ""), Cost: 12_345}), session.Request{})
+	if !e.Usage.CostKnown || e.Usage.Cost != 12_345 {
+		t.Errorf("told 12345, got %+v", e.Usage)
+	}
+	e = run(t, t.Context(), of(t, Script{Says: finish("completed", ""), Cost: -1}), session.Request{})
+	if e.Usage.CostKnown {
+		t.Errorf("nobody told it, got %+v", e.Usage)
+	}
+}
+
+// turns holds a substrate to the leave it asks for.
+func turns(t *testing.T, of Maker) {
+	asked := 0
+	e := run(t, t.Context(), of(t, Script{Says: finish("completed", "")}), session.Request{Turn: func(u session.Usage) error {
+		if asked == 0 && (u.Turns != 0 || u.Cost != 0) {
+			t.Errorf("before the first turn it cost %+v", u)
+		}
+		asked++
+		return nil
+	}})
+	if asked != e.Usage.Turns || asked == 0 {
+		t.Errorf("asked %d times for %d turns", asked, e.Usage.Turns)
+	}
+	e = run(t, t.Context(), of(t, Script{Says: finish("completed", "")}), session.Request{Turn: func(session.Usage) error { return errors.New("the board was paused") }})
+	if e.Failure != session.TurnRefused || !strings.Contains(e.Detail, "paused") || e.Outcome != session.Failed {
+		t.Errorf("%s %q: %s", e.Outcome, e.Failure, e.Detail)
+	}
+	if e.Usage.Turns > 0 {
+		t.Errorf("%d turns were taken that nobody allowed", e.Usage.Turns)
+	}
+}
+
+// ends holds a substrate to the end of its time, and to being called off.
+func ends(t *testing.T, of Maker) {
+	e := run(t, t.Context(), of(t, Script{Hangs: true}), session.Request{Timeout: patience})
+	if e.Failure != session.Timeout || e.Outcome != session.Failed {
+		t.Errorf("out of time: %s %q: %s", e.Outcome, e.Failure, e.Detail)
+	}
+	over, done := context.WithTimeout(t.Context(), patience)
+	defer done()
+	ctx, off := context.WithCancel(t.Context())
+	defer off()
+	context.AfterFunc(over, off)
+	e = run(t, ctx, of(t, Script{Hangs: true}), session.Request{})
+	if e.Failure != session.Cancelled || e.Usage.CostKnown && e.Usage.Cost > 0 {
+		t.Errorf("called off: %s %q: %+v", e.Outcome, e.Failure, e.Usage)
+	}
 }
