@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"github.com/odd-cli/odd/persona/session/sessiontest"
 	"github.com/odd-cli/odd/persona/session/toolbox"
 )
+
+var update = flag.Bool("update", false, "write the golden")
 
 // fake is a model that gives its replies in turn, the last again and again.
 type fake struct {
@@ -59,7 +62,9 @@ func TestSubstrate(t *testing.T) {
 	})
 }
 
-func says(text string) Reply { return Reply{Message: Message{Text: text}, Stop: StopEnd, Model: "acme-1"} }
+func says(text string) Reply {
+	return Reply{Message: Message{Text: text}, Stop: StopEnd, Model: "acme-1"}
+}
 
 // calls is a reply of calls: a name and its arguments, in turn.
 func calls(words ...string) Reply {
@@ -205,7 +210,7 @@ func TestCompact(t *testing.T) {
 		}
 	}
 	golden := filepath.Join("testdata", "compact.md")
-	if os.Getenv("UPDATE_GOLDEN") != "" {
+	if *update {
 		if err := os.WriteFile(golden, []byte(x[0].Text), 0o644); err != nil {
 			t.Fatal(err)
 		}
