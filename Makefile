@@ -11,7 +11,7 @@ FUZZTIME    ?= 20s
 demo: build
 	@./bin/odd demo $(DIR) && echo 'This odd is $(CURDIR)/bin/odd; type export PATH="$(CURDIR)/bin:$$PATH" first.' >&2
 
-test: export ODD_TEST_TMP ?= $(shell .ci/tmp)
+test: export TMPDIR ?= $(shell .ci/tmp)
 test:
 	go vet ./... && go test ./...
 

@@ -23,9 +23,6 @@ import (
 
 // TestMain gives git a home without anybody's configuration.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv("ODD_TEST_TMP"); dir != "" { // given by make test: a disk in memory
-		os.Setenv("TMPDIR", dir)
-	}
 	home, err := os.MkdirTemp("", "odd-drain-")
 	if err != nil {
 		panic(err)

@@ -27,9 +27,6 @@ import (
 // TestMain gives the tests, and every git they start, a home of their own.
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
-		if dir := os.Getenv("ODD_TEST_TMP"); dir != "" { // given by make test: a disk in memory
-			os.Setenv("TMPDIR", dir)
-		}
 		home, err := os.MkdirTemp("", "odd-proof-home")
 		if err != nil {
 			panic(err)

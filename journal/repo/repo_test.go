@@ -29,9 +29,6 @@ func TestMain(m *testing.M) {
 		if dir := os.Getenv("ODD_TEST_MOVE"); dir != "" {
 			return moveInChild(dir)
 		}
-		if dir := os.Getenv("ODD_TEST_TMP"); dir != "" { // given by make test: a disk in memory
-			os.Setenv("TMPDIR", dir)
-		}
 		home, err := os.MkdirTemp("", "odd-repo-home")
 		if err != nil {
 			panic(err)

@@ -137,7 +137,7 @@ func (g Gatekeeper) follow(p string) (target, error) {
 		case err != nil:
 			return target{}, fmt.Errorf("/%s: %w", here, reason(err))
 		}
-		if links++; links > maxLinks || strings.HasPrefix(here, "proc/") || strings.HasPrefix(here, "dev/") {
+		if links++; links > maxLinks || magic(here) {
 			return target{}, fmt.Errorf("/%s: a link that leads somewhere else for every program, or in a circle", here)
 		}
 		to, err := fs.ReadLink(g.Disk, here)
@@ -163,4 +163,10 @@ func reason(err error) error {
 		return e.Err
 	}
 	return err
+}
+
+// magic reports a place whose links the kernel makes up for each program that
+// follows them. /dev/shm is a folder as others are, in memory.
+func magic(here string) bool {
+	return strings.HasPrefix(here, "proc/") || strings.HasPrefix(here, "dev/") && !strings.HasPrefix(here, "dev/shm/")
 }

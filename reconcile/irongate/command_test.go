@@ -250,6 +250,8 @@ func TestCommandDenied(t *testing.T) {
 		{"mkfs.ext4 x", "? !command_device"},
 		{"dd if=/dev/zero of=/dev/sda", "!command_device"},
 		{"echo x > /dev/sda", "!command_device"},
+		{"echo x > /dev/shm/x", "+/dev/shm/x !command_outside"},
+		{"echo x > /DEV/shm/x", "!command_device"},
 		{"echo x > /DEV/sda", "!command_device"},
 		{":(){ :|:& };:", "!command_redefines !command_fork_bomb ~command_background"},
 		{"b() { b | b & }; b", "!command_fork_bomb ~command_background"},

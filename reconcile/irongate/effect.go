@@ -142,7 +142,7 @@ func (w *walker) wrote(c call, r string, tree bool) {
 	case slices.Contains(harmless, r) || strings.HasPrefix(r, "/dev/fd/"):
 	case strings.HasPrefix(r, "/dev/tcp/") || strings.HasPrefix(r, "/dev/udp/"):
 		w.network(c)
-	case strings.HasPrefix(Fold(r), "/dev/"):
+	case strings.HasPrefix(Fold(r), "/dev/") && !strings.HasPrefix(r, "/dev/shm/"): // which is a folder in memory
 		w.hard("command_device", fmt.Sprintf("%s writes to the device %s", c.name(), r), "write to a file of the repository")
 	case outside(r):
 		w.v.Writes = append(w.v.Writes, r)
