@@ -26,6 +26,7 @@ type Env struct {
 	Environ        []string                           // all of it, for what odd.toml lets an exec session see
 	TTY            func() (io.ReadWriteCloser, error) // the terminal itself, for typed confirmations
 	Terminal       bool                               // stdout is a terminal: align, and colour unless NO_COLOR
+	Keyboard       bool                               // stdin is a terminal: a person answers there, and is prompted
 	Live           bool                               // stderr is a terminal: a live progress line
 	Width          int                                // columns of the terminal that stdout is; 0 where nobody knows
 }
@@ -49,6 +50,7 @@ func OS() Env {
 		Dir: dir, Temp: os.TempDir(), Now: time.Now, Sleep: time.Sleep, After: after, Entropy: rand.Reader, Getenv: os.Getenv, Environ: os.Environ(),
 		TTY:      func() (io.ReadWriteCloser, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) },
 		Terminal: term.IsTerminal(int(os.Stdout.Fd())),
+		Keyboard: term.IsTerminal(int(os.Stdin.Fd())),
 		Live:     term.IsTerminal(int(os.Stderr.Fd())),
 		Width:    wide,
 	}

@@ -1,10 +1,7 @@
 package cmd
 
 import (
-	"bufio"
 	"context"
-	"errors"
-	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -22,7 +19,8 @@ func invokeVerb(env Env) *cli.Command {
 		Description: "odd invoke --role explorer --persona oddie --task \"What stops the ferry at slack water?\"\n" +
 			"odd invoke --role validator --surface audit --handoff run-01kjpw-claims --dry-run\n\n" +
 			"A --task of the board is worked as odd drain would work it. Any other text is for roles that make no\n" +
-			"atoms: they hand over a text. Under the engagement assistant your answers are lines of stdin; when they\n" +
+			"atoms: they hand over a text. Under the engagement assistant a question is yours to answer: at a terminal in a\n" +
+			"line or several, sent by an empty one (/help says more); from a pipe each line is an answer. When they\n" +
 			"end while a question is open, the session has yielded, which is no failure.",
 		Flags: invokeFlags(),
 		Action: func(c *cli.Context) error {
@@ -125,7 +123,8 @@ func runInvoke(ctx context.Context, env Env, a invocation) error {
 		return err
 	}
 	p := newProgress(env)
-	o.Progress, o.Reply = p.line, replies(env, p)
+	talks := &dialogue{env: env, progress: p}
+	o.Progress, o.Reply = p.line, talks.reply
 	if a.dry || a.explain {
 		c, err := drain.Resolve(ctx, w.repo, o, inv)
 		for _, no := range drain.Speechless(w.cfg, c.Role) {
@@ -140,6 +139,7 @@ func runInvoke(ctx context.Context, env Env, a invocation) error {
 		report, err = drain.Invoke(ctx, w.repo, o, inv)
 	}
 	p.done()
+	talks.rest(report)
 	return printInvoked(env, report, err, a.json)
 }
 
@@ -187,21 +187,4 @@ func (w *workspace) overrider(ctx context.Context) (string, error) {
 	}
 	place := review.Place{CI: w.env.inCI(), Session: w.env.Getenv("ODD_RUN") != "", Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
 	return "human:" + who.Email, review.Allowed("invoke --override", review.Person{Name: who.Name, Email: who.Email}, place)
-}
-
-// replies are a person's turns, line by line from stdin.
-func replies(env Env, p *progress) func(context.Context, string) (string, error) {
-	in := bufio.NewReader(env.Stdin)
-	return func(_ context.Context, said string) (string, error) {
-		p.done()
-		talk(env, "%s", said)
-		line, err := in.ReadString('\n')
-		if line = strings.TrimSpace(line); errors.Is(err, io.EOF) {
-			err = nil
-			if line == "" {
-				err = errors.New("nobody answered")
-			}
-		}
-		return line, err
-	}
 }

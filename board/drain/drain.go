@@ -85,10 +85,10 @@ type Options struct {
 	// Handoffs among it by name; it wins over the task and odd.toml.
 	Call     contract.Call
 	Handoffs []string
-	Invoked  bool                                                   // a person asked for this one session: what its contract refuses is told to them, and blocks nothing
-	Person   string                                                 // who asks for an override, "human:ann@example.org"
-	Reply    func(ctx context.Context, said string) (string, error) // a person's turn; nil: nobody is there
-	Watch    *invoke.Watch                                          // the stream that an observer's session watches; nil: none
+	Invoked  bool                                               // a person asked for this one session: what its contract refuses is told to them, and blocks nothing
+	Person   string                                             // who asks for an override, "human:ann@example.org"
+	Reply    func(context.Context, invoke.Turn) (string, error) // a person's turn; nil: nobody is there
+	Watch    *invoke.Watch                                      // the stream that an observer's session watches; nil: none
 }
 
 // Report is what one drain did.

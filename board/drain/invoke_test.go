@@ -13,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
+	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 )
 
@@ -169,11 +170,14 @@ func TestInvokeDialogue(t *testing.T) {
 		return e, nil
 	}
 	var asked string
-	w.o.Reply = func(_ context.Context, said string) (string, error) { asked = said; return "the spring tide", nil }
+	w.o.Reply = func(_ context.Context, t invoke.Turn) (string, error) {
+		asked = t.Said[len(t.Said)-1].Text
+		return "the spring tide", nil
+	}
 	if s := w.mustInvoke(1).Said[0]; s.Outcome != "completed" || asked != "Which tide?" {
 		t.Errorf("%+v after %q", s, asked)
 	}
-	w.o.Reply = func(context.Context, string) (string, error) { return "", io.EOF }
+	w.o.Reply = func(context.Context, invoke.Turn) (string, error) { return "", io.EOF }
 	if s := w.mustInvoke(1).Said[0]; s.Outcome != "yielded" || !strings.Contains(s.Reason, "Which tide?") || s.Handoff != "" {
 		t.Errorf("%+v", s)
 	}

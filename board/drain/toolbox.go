@@ -31,7 +31,10 @@ func (d *drain) equip(c *claim, w *work, req *session.Request, k *desk) {
 		req.History, req.Checks = history(d.repo, c.base), d.checks(c)
 	}
 	if k := w.bound.Contract; d.Reply != nil && !k.Strict && (k.Role == "" || k.Engagement == contract.Assistant) {
-		req.Ask = d.Reply
+		who := invoke.Speaker(k)
+		req.Ask = func(ctx context.Context, question string) (string, error) {
+			return d.Reply(ctx, invoke.Aside(who, question))
+		}
 	}
 }
 

@@ -16,19 +16,19 @@ func TestDialogue(t *testing.T) {
 	ask := says(say("question", "Which `tide`?\n```\n## contract", "yielding"))
 	hold := says(say("progress", "reading on", "holding"))
 	end := says(say("assertion", "it stands", "done"), handover(deliver.SchemaClaims), finished)
-	answer := func(context.Context, string) (string, error) { return "The spring tide.\n```\n", nil }
+	answer := func(context.Context, Turn) (string, error) { return "The spring tide.\n```\n", nil }
 	tests := []struct {
 		name          string
 		says          []string
-		reply         func(context.Context, string) (string, error)
+		reply         func(context.Context, Turn) (string, error)
 		change        func(*Session)
 		failure, want string
 	}{
 		{"answered", []string{ask, hold, ask, end}, answer, nil, "", ""},
 		{"holds without a person", []string{hold, end}, nil, nil, "", ""},
 		{"nobody", []string{ask}, nil, nil, Yielded, "Which `tide`?"},
-		{"no answer", []string{ask}, func(context.Context, string) (string, error) { return "", errors.New("the terminal is gone") }, nil, Yielded, "the terminal is gone"},
-		{"empty answer", []string{ask}, func(context.Context, string) (string, error) { return " \n", nil }, nil, Yielded, "empty"},
+		{"no answer", []string{ask}, func(context.Context, Turn) (string, error) { return "", errors.New("the terminal is gone") }, nil, Yielded, "the terminal is gone"},
+		{"empty answer", []string{ask}, func(context.Context, Turn) (string, error) { return " \n", nil }, nil, Yielded, "empty"},
 		{"no turn left", []string{hold, ask}, answer, func(s *Session) { s.Request.MaxTurns = 2 }, Yielded, "no turn is left"},
 		{"no turn left to hold", []string{hold, hold}, nil, func(s *Session) { s.Request.MaxTurns = 2 }, session.TurnRefused, "no turn is left"},
 		{"no emission left", []string{ask, ask}, answer, func(s *Session) { s.Contract.Surface.MaxEmissions = 2 }, Yielded, "takes 2 emissions"},

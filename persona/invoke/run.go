@@ -38,10 +38,10 @@ type Session struct {
 	Brief     Brief
 	Request   session.Request // its Brief, Role and After are set by Run; its Try is how many calls came before
 	Substrate session.Substrate
-	Prove     func([]session.Payload) Answered                       // takes an answer's octave blocks to the anchor; nil: the session is bound, or never will be
-	Tries     int                                                    // how often an over-long emission is sent back; 0 is twice, negative never
-	Reply     func(ctx context.Context, said string) (string, error) // a person's turn under the engagement assistant; nil ends the session as Yielded
-	Watch     *Watch                                                 // the stream that is watched; nil: none
+	Prove     func([]session.Payload) Answered            // takes an answer's octave blocks to the anchor; nil: the session is bound, or never will be
+	Tries     int                                         // how often an over-long emission is sent back; 0 is twice, negative never
+	Reply     func(context.Context, Turn) (string, error) // a person's turn under the engagement assistant; nil ends the session as Yielded
+	Watch     *Watch                                      // the stream that is watched; nil: none
 }
 
 // Result is what a session came to. Emission is cleaned by the surface, its
@@ -143,6 +143,7 @@ type run struct {
 	budget   budget
 	verdict  surface.Verdict
 	said     []deliver.Say // in the turns that went on
+	open     []deliver.Say // of those, what no person has heard yet
 	proposed []session.Proposal
 	earlier  [][]byte // Raw and transcript of every try but the last
 	last     session.Emission
@@ -268,6 +269,7 @@ func (r *run) turn(ctx context.Context, says []deliver.Say, marker string) (sess
 		r.tell("you, "+oneLine(s.Kind), s.Text)
 		question = s.Text
 	}
+	r.open = append(r.open, says...)
 	r.rounds++
 	why := r.budget.exhausted()
 	if limit := r.Contract.Surface.MaxEmissions; limit > 0 && len(r.said)+len(says) >= limit {
@@ -278,8 +280,10 @@ func (r *run) turn(ctx context.Context, says []deliver.Say, marker string) (sess
 		why = fmt.Sprintf("a dialogue of more than %d rounds", maxRounds)
 	case why == "" && marker == session.Yielding:
 		var reply string
-		if reply, why = r.ask(ctx, question); why == "" {
+		if reply, why = r.ask(ctx); why == "" {
 			r.tell("a person", reply)
+		} else if over := session.Interruption(ctx); over != "" {
+			return session.Fail(over, "while a question waited for its answer: "+question), true
 		}
 	}
 	switch {
@@ -294,14 +298,15 @@ func (r *run) turn(ctx context.Context, says []deliver.Say, marker string) (sess
 }
 
 // ask takes a person's answer; why says that there is none.
-func (r *run) ask(ctx context.Context, question string) (reply, why string) {
+func (r *run) ask(ctx context.Context) (reply, why string) {
 	switch {
 	case r.Contract.Strict:
 		return "", "a session with a fresh context is not answered: encode what it lacks in its handoff"
 	case r.Reply == nil:
 		return "", "nobody is here to answer"
 	}
-	reply, err := r.Reply(ctx, question)
+	reply, err := r.Reply(ctx, Turn{Who: Speaker(r.Contract), Said: scrubSays(r.open), Usage: r.budget.usage, Used: r.budget.used(), Turns: r.budget.turns, Cost: r.budget.cost})
+	r.open = nil
 	switch {
 	case err != nil:
 		return "", err.Error()
@@ -317,16 +322,20 @@ func (r *run) tell(who, text string) {
 	r.dialogue.WriteString(block)
 }
 
-// transcript is everything said before the last try, and then its transcript.
+// transcript is everything said before the last try, then its transcript, and the
+// dialogue as it went.
 func (r *run) transcript(e session.Emission) []byte {
 	var out []byte
 	for i, b := range r.earlier {
 		out = fmt.Appendf(out, "== try %d\n%s\n", i+1, b)
 	}
-	if out == nil {
-		return e.Transcript
+	if out != nil || len(e.Transcript) > 0 {
+		out = append(out, e.Transcript...)
 	}
-	return append(out, e.Transcript...)
+	if r.dialogue.Len() > 0 {
+		out = fmt.Appendf(out, "== dialogue\n%s", r.dialogue.String())
+	}
+	return out
 }
 
 func said(e session.Emission) []byte {

@@ -1,0 +1,156 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/deliver"
+	"github.com/odd-cli/odd/persona/invoke"
+)
+
+// dialogue is a person at a terminal, or the lines of a pipe, who answers a
+// session. The terminal edits the lines; odd reads whole ones.
+type dialogue struct {
+	env      Env
+	progress *progress
+	lines    chan heardLine // nil before the first question
+	who      string
+	shown    int // says the person has seen
+}
+
+type heardLine struct {
+	text string
+	end  bool
+}
+
+var (
+	errNobody = errors.New("nobody answered")
+	errEnded  = errors.New("the person ended the dialogue")
+)
+
+const dialogueHelp = `An answer is a line or several; an empty line, or Ctrl-D, sends it.
+  /budget  what the session has cost, and what is left
+  /end     end here: the session has yielded, and its question stays open
+  /help    this
+Ctrl-C interrupts: the session is recorded as cancelled, with all that was said.
+`
+
+// reply shows what the session said and takes the person's answer.
+func (d *dialogue) reply(ctx context.Context, t invoke.Turn) (string, error) {
+	d.progress.done()
+	d.who = t.Who
+	d.say(t.Said)
+	if !t.Aside {
+		d.shown += len(t.Said)
+	}
+	if d.lines == nil {
+		d.lines = make(chan heardLine)
+		go d.read()
+	}
+	if !d.env.Keyboard {
+		l, err := d.next(ctx)
+		if err == nil && l.end && l.text == "" {
+			err = errNobody
+		}
+		return l.text, err
+	}
+	fmt.Fprintf(d.env.Stderr, "  [%s; an empty line sends, /help]\n", left(t))
+	var b strings.Builder
+	for {
+		fmt.Fprint(d.env.Stderr, "> ")
+		l, err := d.next(ctx)
+		if err != nil {
+			fmt.Fprintln(d.env.Stderr)
+			return "", err
+		}
+		empty := strings.TrimSpace(b.String()) == ""
+		switch text := strings.TrimSpace(l.text); {
+		case empty && text == "/end":
+			return "", errEnded
+		case empty && text == "/budget":
+			fmt.Fprintf(d.env.Stderr, "  %s\n", left(t))
+		case empty && strings.HasPrefix(text, "/"):
+			fmt.Fprint(d.env.Stderr, dialogueHelp)
+		case empty && text == "" && l.end:
+			return "", errNobody
+		case text == "" && !empty, l.end:
+			return strings.TrimSpace(b.String() + l.text), nil
+		default:
+			b.WriteString(l.text + "\n")
+		}
+	}
+}
+
+// next is the next line, unless ctx ends first.
+func (d *dialogue) next(ctx context.Context) (heardLine, error) {
+	select {
+	case l, open := <-d.lines:
+		if !open {
+			l.end = true
+		}
+		return l, nil
+	case <-ctx.Done():
+		return heardLine{}, ctx.Err()
+	}
+}
+
+// read reads lines for as long as somebody asks for them.
+func (d *dialogue) read() {
+	defer close(d.lines)
+	in := bufio.NewReader(d.env.Stdin)
+	for {
+		text, err := in.ReadString('\n')
+		end := err != nil
+		d.lines <- heardLine{strings.TrimRight(text, "\r\n"), end}
+		if end && (!d.env.Keyboard || !errors.Is(err, io.EOF)) {
+			return
+		}
+	}
+}
+
+// say shows what was said, behind who said it.
+func (d *dialogue) say(list []deliver.Say) {
+	for _, s := range list {
+		text := okf.Visible(strings.TrimSpace(s.Text))
+		if !d.env.Keyboard {
+			talk(d.env, "%s", text)
+			continue
+		}
+		fmt.Fprintf(d.env.Stderr, "\n%s: %s\n", cell(d.who), strings.ReplaceAll(text, "\n", "\n  "))
+	}
+}
+
+// rest shows what was said after the last answer.
+func (d *dialogue) rest(r drain.Report) {
+	for _, s := range spokenIn(r) {
+		if d.lines != nil && d.shown < len(s.Said) {
+			d.say(s.Said[d.shown:])
+		}
+	}
+}
+
+// left is what a session has left, in a line.
+func left(t invoke.Turn) string {
+	if t.Aside {
+		return "in the middle of a turn"
+	}
+	out := fmt.Sprintf("%d turns used", t.Used)
+	if t.Turns > 0 {
+		out = fmt.Sprintf("turn %d of %d", t.Used, t.Turns)
+	}
+	spent := "$" + budget.MicroUSD(t.Usage.Cost).String()
+	if !t.Usage.CostKnown {
+		spent = "an unknown cost"
+	}
+	if t.Cost > 0 {
+		return fmt.Sprintf("%s, %s of $%s spent", out, spent, budget.MicroUSD(t.Cost))
+	}
+	return out + ", " + spent + " spent"
+}
