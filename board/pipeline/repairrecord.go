@@ -34,9 +34,10 @@ func (it Iteration) Facts() map[string]string {
 	if it.Retest {
 		words = append(words, "retest=1")
 	}
-	words = append(words, "outcome="+string(it.Outcome))
-	if it.Stop != "" {
+	if it.Stop != "" { // which is an outcome
 		words = append(words, "stop="+string(it.Stop))
+	} else {
+		words = append(words, "outcome="+string(it.Outcome))
 	}
 	name := iterationFacts[min(max(it.N, 1), len(iterationFacts))-1]
 	return map[string]string{name: clip(strings.Join(words, " "), maxFact, nil)}
@@ -74,6 +75,9 @@ func parseIteration(text string) (Iteration, error) {
 		if err := it.set(key, value); err != nil {
 			return it, err
 		}
+	}
+	if it.Stop != "" {
+		it.Outcome = Stopped
 	}
 	if it.N < 1 || it.Outcome == "" {
 		return it, fmt.Errorf("an iteration has a number and an outcome")
