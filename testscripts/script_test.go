@@ -24,6 +24,8 @@
 //	capture NAME        put the last stdout, trimmed, into $NAME
 //	show N FILE CMD …   exits N CMD …, and add both to FILE as a terminal shows them, object ids as …
 //	edit OLD NEW FILE…  replace the first OLD in each file, as a person's editor would
+//	model NAME FILE     start a model's API that answers from a recording, as package
+//	                    modeltest reads it; its address is in $NAME
 //	state FILE          write refs, index and edits of the repository here to FILE, which lies outside it
 //
 // State before and after, compared, is how a script shows that nothing was
@@ -42,6 +44,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,6 +59,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/odd-cli/odd/cmd"
+	"github.com/odd-cli/odd/persona/session/modeltest"
 )
 
 var update = flag.Bool("update", false, "rewrite the files that scripts compare with")
@@ -123,6 +127,7 @@ func TestScript(t *testing.T) {
 			"show":    show,
 			"edit":    edit,
 			"state":   state,
+			"model":   model,
 		},
 	})
 }
@@ -164,8 +169,12 @@ func setup(e *testscript.Env) error {
 	if err := os.WriteFile(config, fmt.Appendf(nil, gitConfig, excludes), 0o600); err != nil {
 		return err
 	}
+	recordings, err := filepath.Abs(filepath.Join("..", "persona", "session"))
+	if err != nil {
+		return err
+	}
 	e.Vars = append(e.Vars,
-		"HOME="+home, "GOCACHE="+goCache(),
+		"HOME="+home, "GOCACHE="+goCache(), "RECORDINGS="+recordings,
 		"XDG_CONFIG_HOME="+filepath.Join(home, "config"),
 		"GIT_CONFIG_GLOBAL="+config,
 		"GIT_CONFIG_NOSYSTEM=1",
@@ -245,6 +254,17 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: capture NAME")
 	}
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+func model(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: model NAME FILE")
+	}
+	b, err := os.ReadFile(ts.MkAbs(args[1]))
+	ts.Check(err)
+	srv := httptest.NewServer(modeltest.Read(b))
+	ts.Defer(srv.Close)
+	ts.Setenv(args[0], srv.URL)
 }
 
 // oid is an object id, short or whole, or a hash.

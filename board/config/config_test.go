@@ -46,6 +46,22 @@ argv = ["agent", "--x", ""]
 env = ["AGENT_KEY"]
 free = true
 max_bytes = 4096
+model = "m-2"
+base_url = "http://127.0.0.1:8080/v1/"
+key_env = "MINE_KEY"
+max_tokens = 4096
+max_tokens_key = "max_completion_tokens"
+thinking = "adaptive"
+context_bytes = 65536
+answer_timeout = "2m"
+[prices."m-2.5"]
+input_usd = 0.075
+output_usd = "15"
+[prices.m-3]
+input_usd = 3
+output_usd = 15
+cache_read_usd = 0.30
+cache_write_usd = 3.75
 [substrate.replay]
 file = "session.json"
 [contract]
@@ -108,8 +124,13 @@ name = "files"
 			Teams: map[string]budget.MicroUSD{"docs": 100_000, "capabilities/ops": 1_000_000_000}},
 		HasBudget: true,
 		Session:   Session{Substrate: "mine", Model: "m-1", MaxTurns: 7, MaxCost: 1, Timeout: 90 * time.Second, Timed: true, Cap: "asserted", MaxAtoms: 9},
+		Prices: map[string]Price{
+			"m-2.5": {Input: 75_000, Output: 15_000_000, CacheRead: 75_000},
+			"m-3":   {Input: 3_000_000, Output: 15_000_000, CacheRead: 300_000, CacheWrite: 3_750_000, CacheWrites: true},
+		},
 		Substrates: map[string]Substrate{
-			"mine":   {Argv: []string{"agent", "--x", ""}, Env: []string{"AGENT_KEY"}, Free: true, MaxBytes: 4096},
+			"mine": {Argv: []string{"agent", "--x", ""}, Env: []string{"AGENT_KEY"}, Free: true, MaxBytes: 4096, API: API{Model: "m-2", BaseURL: "http://127.0.0.1:8080/v1", KeyEnv: "MINE_KEY",
+				MaxTokens: 4096, MaxTokensKey: "max_completion_tokens", Thinking: "adaptive", ContextBytes: 65536, AnswerTimeout: 2 * time.Minute}},
 			"replay": {File: "session.json"},
 		},
 		Contract: Contract{Profile: "oddie@2", Surface: contract.CodeOutput, Voice: contract.VoiceStrict, Engagement: contract.Agent,
@@ -227,6 +248,21 @@ func TestParseRefuses(t *testing.T) {
 		{"a value for a variable's name", "[substrate.x]\nenv = [\"A=b\"]\n", "want names of environment variables"},
 		{"a substrate's name", "[substrate.\"A b\"]\nfree = true\n", "the name of a substrate"},
 		{"a substrate from nowhere", "[session]\nsubstrate = \"extrakt\"\n", "odd.toml:2: session.substrate: there is no [substrate.extrakt]"},
+		{"an address that is open on the way", "[substrate.openai]\nbase_url = \"http://example.org/v1\"\n", "odd.toml:2: substrate.openai.base_url: want https, or http on this machine alone"},
+		{"an address that only looks near", "[substrate.openai]\nbase_url = \"http://127.0.0.1.example.org/v1\"\n", "want https"},
+		{"an address on the local network", "[substrate.openai]\nbase_url = \"http://192.168.1.2:11434/v1\"\n", "want https"},
+		{"an address with a name in it", "[substrate.openai]\nbase_url = \"https://me@example.org/v1\"\n", "holds a name or a password"},
+		{"an address with a question", "[substrate.openai]\nbase_url = \"https://example.org/v1?key=x\"\n", "without ? and #"},
+		{"no address", "[substrate.openai]\nbase_url = \"localhost:8080\"\n", "want the address of an API"},
+		{"another scheme", "[substrate.openai]\nbase_url = \"file://localhost/x\"\n", "want https"},
+		{"a key for its name", "[substrate.anthropic]\nkey_env = \"my key\"\n", "never the key"},
+		{"too few tokens", "[substrate.anthropic]\nmax_tokens = 1\n", "want an integer from 256"},
+		{"a way of thinking", "[substrate.anthropic]\nthinking = \"hard\"\n", `want "adaptive" or "disabled"`},
+		{"half a price", "[prices.m]\ninput_usd = 1\n", "odd.toml:1: prices.\"m\": has no output_usd"},
+		{"a price for a thousand", "[prices.m]\ninput_usd = 1\noutput_usd = 2001\n", "odd.toml:3: prices.m.output_usd: want what a million tokens cost"},
+		{"a price below nothing", "[prices.m]\ninput_usd = -1\noutput_usd = 1\n", "odd.toml:2: prices.m.input_usd:"},
+		{"a price finer than it is counted", "[prices.m]\ninput_usd = 0.0000001\noutput_usd = 1\n", "odd.toml:2: prices.m.input_usd:"},
+		{"a price with a typing error", "[prices.m]\ninput = 1\noutput_usd = 1\n", "unknown key \"prices.m.input\""},
 		{"a surface with a typing error", "[contract]\nsurface = \"code_outputs\"\n", `odd.toml:2: contract.surface: "code_outputs" is not known; did you mean "code-output"?`},
 		{"a voice from nowhere", "[contract]\nvoice = \"booming\"\n", "want one of persona, neutral, strict"},
 		{"an engagement with a typing error", "[contract]\nengagement = \"agnet\"\n", `did you mean "agent"?`},
@@ -358,6 +394,9 @@ func TestTemplateUncommented(t *testing.T) {
 	want.Lease, want.HasBudget, want.Branch, want.Target, want.Remote, want.Session.Model = "off", true, "main", "main", "origin", "name-of-a-model"
 	want.Budget = budget.Envelope{Monthly: 20_000_000, HardStop: 25_000_000, AlertPct: 80, Teams: map[string]budget.MicroUSD{"docs": 5_000_000}}
 	want.Substrates = map[string]Substrate{"exec": {Argv: []string{"my-agent", "--quiet"}, Env: []string{"MY_AGENT_KEY"}, MaxBytes: 1 << 20}}
+	want.Substrates["anthropic"] = Substrate{API: API{KeyEnv: "ANTHROPIC_API_KEY", MaxTokens: 8192, ContextBytes: 131_072, AnswerTimeout: 5 * time.Minute}}
+	want.Substrates["openai"] = Substrate{API: API{BaseURL: "http://127.0.0.1:11434/v1", MaxTokensKey: "max_tokens"}, Free: true}
+	want.Prices = map[string]Price{"name-of-a-model": {CacheWrites: true}}
 	want.Contract = Contract{Profile: "oddie@1", Surface: contract.CodeOutput, Voice: contract.VoiceNeutral, Engagement: contract.Agent,
 		Roles: map[string]contract.Role{"document": contract.Builder}}
 	want.Toolbox.Run, want.Toolbox.Hosts = [][]string{{"go", "test"}, {"gofmt", "-l"}}, []string{"pkg.go.dev"}

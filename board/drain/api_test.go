@@ -1,0 +1,49 @@
+package drain
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/odd-cli/odd/board/config"
+)
+
+// What a substrate lacks is said before anything is claimed, all of it, under the
+// code of the first.
+func TestEquipped(t *testing.T) {
+	t.Parallel()
+	has := []string{"ANTHROPIC_API_KEY=x", "OPENAI_API_KEY=x", "MINE=x", "EMPTY="}
+	for _, c := range []struct {
+		name, file string
+		environ    []string
+		code       string
+		says       []string
+	}{
+		{"a reader of documents", "[session]\nsubstrate = \"extract\"", nil, "", nil},
+		{"anthropic", "[session]\nsubstrate = \"anthropic\"\nmodel = \"m\"", has, "", nil},
+		{"its own model", "[session]\nsubstrate = \"anthropic\"\n[substrate.anthropic]\nmodel = \"m\"", has, "", nil},
+		{"nothing", "[session]\nsubstrate = \"anthropic\"", nil, "no-model", []string{"no model is named", "ANTHROPIC_API_KEY is not set"}},
+		{"an empty key", "[session]\nsubstrate = \"anthropic\"\nmodel = \"m\"\n[substrate.anthropic]\nkey_env = \"EMPTY\"", has, "no-key", []string{"EMPTY is not set"}},
+		{"another key", "[session]\nsubstrate = \"anthropic\"\nmodel = \"m\"\n[substrate.anthropic]\nkey_env = \"MINE\"", has[2:], "", nil},
+		{"no price of the cache", "[session]\nsubstrate = \"anthropic\"\nmodel = \"m\"\n[prices.m]\ninput_usd = 1\noutput_usd = 2", has, "no-price", []string{"no cache_write_usd"}},
+		{"openai", "[session]\nsubstrate = \"openai\"\nmodel = \"m\"", has, "", nil},
+		{"openai without a key", "[session]\nsubstrate = \"openai\"\nmodel = \"m\"", nil, "no-key", []string{"OPENAI_API_KEY is not set"}},
+		{"a server without a key", "[session]\nsubstrate = \"openai\"\nmodel = \"m\"\n[substrate.openai]\nbase_url = \"http://[::1]:8080/v1\"", nil, "", nil},
+		{"a server with one", "[session]\nsubstrate = \"openai\"\nmodel = \"m\"\n[substrate.openai]\nbase_url = \"https://llm.example/v1\"\nkey_env = \"MINE\"", nil, "no-key", []string{"MINE is not set", "[substrate.openai] key_env"}},
+	} {
+		cfg, err := config.Parse("odd.toml", []byte(c.file))
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		err = Equipped(cfg, c.environ)
+		var no *Refusal
+		if errors.As(err, &no) != (c.code != "") || no != nil && no.Code != c.code {
+			t.Errorf("%s: got %v, want code %q", c.name, err, c.code)
+		}
+		for _, s := range c.says {
+			if no != nil && !strings.Contains(no.Text, s) {
+				t.Errorf("%s: %q does not say %q", c.name, no.Text, s)
+			}
+		}
+	}
+}
