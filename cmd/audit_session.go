@@ -149,7 +149,7 @@ func (a *auditing) recordsOnly(ctx context.Context, c repo.Commit) (bool, error)
 
 // rehearse runs the session without a lock, a claim or a record.
 func (a *auditing) rehearse(ctx context.Context, env Env) (drain.Spoken, error) {
-	sub, err := drain.Substrate(a.cfg, a.base, a.repo.Root(), env.Environ)
+	sub, err := a.substrate(env)
 	if err != nil {
 		return drain.Spoken{}, err
 	}
@@ -164,6 +164,15 @@ func (a *auditing) rehearse(ctx context.Context, env Env) (drain.Spoken, error) 
 	}
 	res, err := invoke.Run(ctx, invoke.Session{Contract: a.contract, Brief: invoke.Compose(in), Request: req, Substrate: sub})
 	return drain.Spoke(a.contract, res), err
+}
+
+// substrate is the one that odd.toml names where the change begins.
+func (a *auditing) substrate(env Env) (session.Substrate, error) {
+	held, err := drain.Caged(env.Cage, a.cfg.Sandbox, a.repo.CommonDir())
+	if err != nil {
+		return nil, err
+	}
+	return drain.Substrate(a.cfg, a.base, a.repo.Root(), env.Environ, held)
 }
 
 // given is what the session works on.
@@ -190,7 +199,7 @@ func (a *auditing) invoke(ctx context.Context, env Env, o auditOptions) (drain.S
 		if cfg.Session.Substrate != a.cfg.Session.Substrate || drain.Free(cfg) != drain.Free(a.cfg) {
 			return nil, refuse("config-moved", "the board's odd.toml names another substrate than the change begins with (%s, %s); audit from a later commit", cfg.Session.Substrate, a.cfg.Session.Substrate)
 		}
-		return drain.Substrate(a.cfg, a.base, a.repo.Root(), env.Environ)
+		return a.substrate(env)
 	}
 	p := newProgress(env)
 	opts.Progress = p.line

@@ -40,8 +40,8 @@ const (
 
 // Main runs odd with args (args[0] is the program) and returns its exit code.
 func Main(env Env, args ...string) int {
-	if len(args) > 1 && args[1] == cage.Verb {
-		return cage.Keep()
+	if code, ours := cage.Main(args); ours {
+		return code
 	}
 	if asHook(args) {
 		return failClosed(env, func() int { return run(env, args) })

@@ -107,7 +107,7 @@ func (w *workspace) drainOptions() (drain.Options, error) {
 	load := func(tree repo.OID, bundle fs.FS) (*okf.Graph, []okf.Problem, error) {
 		return loadTree(w.env, w.repo, tree, bundle)
 	}
-	return drain.Options{Branch: branch, Load: load, Run: "run-" + id.String(), By: "odd/" + version(), Now: w.env.Now, Wait: w.env.Sleep, Environ: w.env.Environ, Random: w.env.random, Temp: w.env.Temp}, nil
+	return drain.Options{Branch: branch, Load: load, Run: "run-" + id.String(), By: "odd/" + version(), Now: w.env.Now, Wait: w.env.Sleep, Environ: w.env.Environ, Random: w.env.random, Cage: w.env.Cage, Temp: w.env.Temp}, nil
 }
 
 func printReport(env Env, r drain.Report) error {

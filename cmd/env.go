@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/odd-cli/odd/persona/session/cage"
 )
 
 // Env is the whole outside of odd: everything a command may see or touch
@@ -23,6 +25,7 @@ type Env struct {
 	After          func(time.Duration, func()) (stop func()) // calls later unless stopped
 	Entropy        io.Reader                                 // for run ids
 	Getenv         func(string) string
+	Cage           cage.Cage                          // by what programs are held
 	Environ        []string                           // all of it, for what odd.toml lets an exec session see
 	TTY            func() (io.ReadWriteCloser, error) // the terminal itself, for typed confirmations
 	Terminal       bool                               // stdout is a terminal: align, and colour unless NO_COLOR
@@ -45,7 +48,9 @@ func OS() Env {
 	if err != nil {
 		wide = 0
 	}
+	home, _ := os.UserHomeDir()
 	return Env{
+		Cage:  cage.Cage{Self: []string{"odd", cage.Verb}, Home: home, Tick: every},
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Dir: dir, Temp: os.TempDir(), Now: time.Now, Sleep: time.Sleep, After: after, Entropy: rand.Reader, Getenv: os.Getenv, Environ: os.Environ(),
 		TTY:      func() (io.ReadWriteCloser, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) },
@@ -59,6 +64,22 @@ func OS() Env {
 func after(d time.Duration, f func()) (stop func()) {
 	t := time.AfterFunc(d, f)
 	return func() { t.Stop() }
+}
+
+// every calls f every d until stop is called.
+func every(d time.Duration, f func()) (stop func()) {
+	t, over := time.NewTicker(d), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-t.C:
+				f()
+			case <-over:
+				return
+			}
+		}
+	}()
+	return func() { t.Stop(); close(over) }
 }
 
 // patience is how long odd works before it says at what.

@@ -126,7 +126,7 @@ func (v *view) checked(ctx context.Context, t board.Task, p review.Proposal, o *
 	}
 	pr := newProgress(v.env)
 	defer pr.done()
-	c, err := drain.Check(ctx, v.repo, v.landing(t, p, at), drain.Bench{Temp: v.env.Temp, Environ: v.env.Environ, Run: o.ID, Now: v.env.Now, Say: pr.line})
+	c, err := drain.Check(ctx, v.repo, v.landing(t, p, at), drain.Bench{Temp: v.env.Temp, Cage: v.env.Cage, Environ: v.env.Environ, Run: o.ID, Now: v.env.Now, Say: pr.line})
 	if err == nil && c.Why != "" {
 		return c, refuse(string(pipeline.VerifyFailed), "%s: merged with what is there now it fails: %s; %s", act, c.Why, v.makeAgain(p))
 	}

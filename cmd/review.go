@@ -151,6 +151,9 @@ func (v *view) card(t board.Task, p review.Proposal, at onto) string {
 	}
 	line("moved", "%s", strings.Join(at.read, ", "))
 	line("persona", "%s, %s session, %d turn%s", p.Role, or(p.Substrate, "no"), p.Turns, plural(int(p.Turns)))
+	if p.Sandbox != "" {
+		line("sandbox", "%s", p.Sandbox)
+	}
 	for _, l := range sessionLines(p.Contract) {
 		line(l[0], "%s", l[1])
 	}

@@ -17,11 +17,17 @@ func statusVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "status",
 		Usage:       "show the board on one screen: what runs, what waits, what it cost",
-		Description: "odd status",
-		Flags:       []cli.Flag{jsonFlag()},
+		Description: "odd status\nodd status --sandbox",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "sandbox", Usage: "tell instead what this machine keeps the programs of sessions from, by trying it"},
+			jsonFlag(),
+		},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
 				return err
+			}
+			if c.Bool("sandbox") {
+				return runSandbox(c.Context, env, c.Bool("json"))
 			}
 			return runStatus(c.Context, env, c.Bool("json"))
 		},

@@ -77,6 +77,7 @@ type Config struct {
 	ReviewTTL      time.Duration // [pipeline] review_ttl, default 14 days
 	Pipeline       Pipeline
 	Toolbox        Toolbox
+	Sandbox        Sandbox
 
 	// Reserved holds "mcp" as a list of tables, as the TOML library reads them.
 	Reserved map[string]any
@@ -145,6 +146,7 @@ func Default() Config {
 		ReviewTTL:   14 * 24 * time.Hour,
 		Pipeline:    defaultPipeline(),
 		Toolbox:     Toolbox{Timeout: 30 * time.Second},
+		Sandbox:     defaultSandbox(),
 	}
 }
 

@@ -114,6 +114,18 @@ tool_timeout = "5s"
 max_tasks = 4
 lease = "1h30m"
 max_attempts = 5
+[sandbox]
+enforce = "require"
+network = "none"
+check_network = "allow"
+read = ["/srv/tools", "~/.cache/x"]
+write = ["/srv/cache"]
+file_mb = 1
+disk_mb = 2
+memory_mb = 3
+cpu = "4s"
+open_files = 5
+processes = 6
 [[mcp]]
 name = "files"
 `))
@@ -143,6 +155,8 @@ name = "files"
 		Pipeline: Pipeline{MinTier: "NOTIFY_APPLY", Quiet: &Quiet{22, 7}, Zone: got.Pipeline.Zone, Autonomy: "observe",
 			Core: []string{"cmd/**", "go/"}, Protected: []string{"deploy/**"}, Security: []string{"billing/*.go"}, MaxFiles: 9, Blast: 0, MachineBlast: 1, TestConfidence: 100,
 			Validate: [][]string{{"make", "test"}}, Verify: [][]string{{"make", "all"}, {"./x"}}, CheckTimeout: 5 * time.Minute, CheckEnv: []string{"GOFLAGS"}, Expand: "auto", Plan: "always"},
+		Sandbox: Sandbox{Enforce: "require", Network: "none", CheckNetwork: "allow", Read: []string{"/srv/tools", "~/.cache/x"}, Write: []string{"/srv/cache"},
+			FileMB: 1, DiskMB: 2, MemoryMB: 3, CPU: 4 * time.Second, OpenFiles: 5, Processes: 6},
 		Reserved: map[string]any{
 			"mcp": []map[string]any{{"name": "files"}},
 		},
@@ -280,6 +294,12 @@ func TestParseRefuses(t *testing.T) {
 		{"a constitution that is no glob", "[anchor]\nconstitutions = [\"a[\"]\n", "want folders below the top of the repository"},
 		{"no constitutions", "[anchor]\nconstitutions = []\n", "names no folder"},
 		{"constitutions as text", "[anchor]\nconstitutions = \"a\"\n", "want a list of strings"},
+		{"a sandbox with a typing error", "[sandbox]\nenforce = \"requir\"\n", `odd.toml:2: sandbox.enforce: "requir" is not known; did you mean "require"?`},
+		{"a network from nowhere", "[sandbox]\nnetwork = \"internet\"\n", "sandbox.network: \"internet\" is not known; want one of allow, none"},
+		{"a place that is relative", "[sandbox]\nread = [\"x\"]\n", `odd.toml:2: sandbox.read: "x": want files or folders of this machine`},
+		{"a place that climbs", "[sandbox]\nread = [\"~/../x\"]\n", "sandbox.read: \"~/../x\": want files"},
+		{"all there is", "[sandbox]\nwrite = [\"/\"]\n", "sandbox.write: \"/\": want files"},
+		{"all of a home", "[sandbox]\nread = [\"~/\"]\n", "sandbox.read: \"~/\": want files"},
 		{"a permit of a second", "[anchor]\nttl = \"1s\"\n", "want a duration from 1m to 1d"},
 		{"an mcp server without a name", "[[mcp]]\ncommand = \"x\"\n", "a server without a name"},
 		{"an mcp server twice", "[[mcp]]\nname = \"x\"\n[[mcp]]\nname = \"x\"\n", `server "x" stands twice`},
@@ -405,6 +425,7 @@ func TestTemplateUncommented(t *testing.T) {
 	want.Pipeline.Validate, want.Pipeline.Verify, want.Pipeline.CheckEnv = [][]string{{"make", "test"}}, [][]string{{"make", "all"}}, []string{"GOFLAGS"}
 	want.Pipeline.MinTier, want.Pipeline.Quiet = "NOTIFY_APPLY", &Quiet{22, 7}
 	want.Pipeline.Core, want.Pipeline.Protected, want.Pipeline.Security = []string{"cmd/**"}, []string{"deploy/**"}, []string{"billing/**"}
+	want.Sandbox.Read, want.Sandbox.Write = []string{"~/.local/share/tool"}, []string{"/srv/cache"}
 	want.Servers, want.Reserved = []string{"files"}, map[string]any{"mcp": []map[string]any{{"name": "files"}}}
 	if d := cmp.Diff(want, got, zones); err != nil || d != "" {
 		t.Error(err, d)

@@ -103,6 +103,17 @@ var keys = []key{
 	{"drain.max_tasks", whole(func(c *Config) *int { return &c.MaxTasks }, 1, 1000)},
 	{"drain.lease", duration(func(c *Config) *time.Duration { return &c.TaskLease }, time.Second, day)},
 	{"drain.max_attempts", whole(func(c *Config) *int { return &c.MaxAttempts }, 1, 100)},
+	{"sandbox.enforce", listed(func(c *Config) *string { return &c.Sandbox.Enforce }, enforcements)},
+	{"sandbox.network", listed(func(c *Config) *string { return &c.Sandbox.Network }, networks)},
+	{"sandbox.check_network", listed(func(c *Config) *string { return &c.Sandbox.CheckNetwork }, networks)},
+	{"sandbox.read", list(func(c *Config) *[]string { return &c.Sandbox.Read }, place)},
+	{"sandbox.write", list(func(c *Config) *[]string { return &c.Sandbox.Write }, place)},
+	{"sandbox.file_mb", whole(func(c *Config) *int { return &c.Sandbox.FileMB }, 0, 1<<20)},
+	{"sandbox.disk_mb", whole(func(c *Config) *int { return &c.Sandbox.DiskMB }, 0, 1<<20)},
+	{"sandbox.memory_mb", whole(func(c *Config) *int { return &c.Sandbox.MemoryMB }, 0, 1<<20)},
+	{"sandbox.cpu", duration(func(c *Config) *time.Duration { return &c.Sandbox.CPU }, 0, day)},
+	{"sandbox.open_files", whole(func(c *Config) *int { return &c.Sandbox.OpenFiles }, 0, 1<<20)},
+	{"sandbox.processes", whole(func(c *Config) *int { return &c.Sandbox.Processes }, 0, 1<<20)},
 	{"mcp", servers},
 }
 

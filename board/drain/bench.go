@@ -13,7 +13,7 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
@@ -22,6 +22,7 @@ import (
 type Bench struct {
 	Temp    string           // where scratch repositories are made, outside the repository; "" makes none
 	Environ []string         // odd's own environment, of which checks see what odd.toml names
+	Cage    cage.Cage        // by what odd can hold checks
 	Run     string           // who asks: ODD_RUN of the checks
 	Now     func() time.Time // the clock
 	Say     func(string)     // one line of talk
@@ -29,7 +30,7 @@ type Bench struct {
 
 // bench is that of a drain.
 func (d *drain) bench() Bench {
-	return Bench{Temp: d.Temp, Environ: d.Environ, Run: d.Run, Now: d.Now, Say: d.Progress}
+	return Bench{Temp: d.Temp, Environ: d.Environ, Cage: d.Cage, Run: d.Run, Now: d.Now, Say: d.Progress}
 }
 
 // trial is a commit that is checked, and by what.
@@ -74,20 +75,41 @@ func (b Bench) examine(ctx context.Context, r *repo.Repo, t trial) (pipeline.Rep
 			b.Say(err.Error())
 		}
 	}()
-	desk := session.Desk{Tree: s.Tree(), Home: s.Home(), Temp: s.Temp()}
-	env := exec.Environment(b.Environ, law.CheckEnv, desk, b.Run)
+	as, err := b.held(r, t.cfg, s)
+	if err != nil {
+		return pipeline.Report{}, err
+	}
 	return pipeline.Examine(ctx, checks, findings, t.again, func(ctx context.Context, c pipeline.Check) pipeline.Ran {
-		return b.check(ctx, c, desk.Tree, env)
+		return b.check(ctx, c, as)
 	}), nil
 }
 
+// held is a command at a desk, held as a configuration says, that is not yet said.
+func (b Bench) held(r *repo.Repo, cfg config.Config, s *repo.Scratch) (exec.Command, error) {
+	desk, err := laidOut(s)
+	if err != nil {
+		return exec.Command{}, err
+	}
+	held, err := Caged(b.Cage, cfg.Sandbox, r.CommonDir())
+	if err != nil {
+		return exec.Command{}, err
+	}
+	dir, err := goCache(r, held)
+	if err != nil {
+		return exec.Command{}, err
+	}
+	env, write := exec.Cached(exec.Environment(b.Environ, cfg.Pipeline.CheckEnv, desk, b.Run), cfg.Pipeline.CheckEnv, dir)
+	return exec.Command{Tree: desk.Tree, Desk: desk, Env: env, Write: write, Cage: held, Network: cage.Network(cfg.Sandbox.CheckNetwork)}, nil
+}
+
 // check runs one check.
-func (b Bench) check(ctx context.Context, c pipeline.Check, tree string, env []string) pipeline.Ran {
+func (b Bench) check(ctx context.Context, c pipeline.Check, as exec.Command) pipeline.Ran {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	b.Say("checking: " + c.Name)
 	began := b.Now()
-	r := exec.Run(ctx, exec.Command{Argv: c.Argv, Tree: tree, Dir: c.Dir, Env: env})
+	as.Argv, as.Dir = c.Argv, c.Dir
+	r := exec.Run(ctx, as)
 	return pipeline.Ran{Check: c, Done: r.Done, Exit: r.Exit, Fault: r.Fault, Detail: r.Detail, Output: r.Output, Took: b.Now().Sub(began)}
 }
 
@@ -132,7 +154,9 @@ func verifies(law config.Pipeline) [][]string {
 // native is what go builds for in a check: this machine, unless a person lets it
 // see settings of go's that may say otherwise.
 func native(env []string) *build.Context {
-	if slices.ContainsFunc(env, func(name string) bool { return strings.HasPrefix(name, "GO") }) {
+	if slices.ContainsFunc(env, func(name string) bool {
+		return strings.HasPrefix(name, "GO") && name != "GOCACHE" && name != "GOMODCACHE"
+	}) {
 		return nil
 	}
 	return &build.Context{GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, Compiler: build.Default.Compiler, ReleaseTags: build.Default.ReleaseTags, ToolTags: build.Default.ToolTags}

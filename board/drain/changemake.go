@@ -310,6 +310,9 @@ func (d *drain) sessionRecord(c *claim, w *work) ledger.Record {
 		data["failure"] = clean(e.Failure)
 	}
 	tellActs(data, e)
+	if e.Sandbox != "" {
+		data["sandbox"] = e.Sandbox
+	}
 	w.left.record(data)
 	d.underContract(data, w)
 	w.anchor.named(data)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/cage"
 )
 
 // desk is the scratch repository of one session, made when its substrate asks
@@ -34,7 +35,13 @@ func (k *desk) place(ctx context.Context) (session.Desk, error) {
 		}
 		k.s = s
 	}
-	return session.Desk{Tree: k.s.Tree(), Home: k.s.Home(), Temp: k.s.Temp()}, nil
+	return laidOut(k.s)
+}
+
+// laidOut is a scratch repository as a desk.
+func laidOut(s *repo.Scratch) (session.Desk, error) {
+	from, err := s.Borrows()
+	return session.Desk{Tree: s.Tree(), Home: s.Home(), Temp: s.Temp(), Read: from}, err
 }
 
 // left is what a session left on its desk: a change of the base, or why it is
@@ -131,5 +138,9 @@ func (d *drain) desks() error {
 	if _, err := d.repo.ScratchRoom(d.Temp); err != nil {
 		return refuse("no-scratch", "%v", err)
 	}
-	return nil
+	held, err := d.caged(d.at.cfg.Sandbox)
+	if err != nil {
+		return err
+	}
+	return held.Demand(context.Background(), d.Temp, cage.Network(d.at.cfg.Sandbox.Network))
 }

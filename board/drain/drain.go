@@ -54,6 +54,7 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/reconcile"
 )
 
@@ -69,6 +70,7 @@ type Options struct {
 	Wait     func(time.Duration) // lets a person's own git command finish; nil does not wait
 	Random   func([]byte) error  // chance, for the tokens and the key of anchors
 	Environ  []string            // odd's own environment, from which exec passes on what odd.toml names
+	Cage     cage.Cage           // by what odd can hold programs; the zero Cage holds them by their process group only
 	Temp     string              // where scratch repositories are made, outside the repository; "" makes none
 
 	// Load loads the board's bundle; nil reads its files.

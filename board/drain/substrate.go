@@ -9,6 +9,7 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/persona/session/extract"
 	"github.com/odd-cli/odd/persona/session/replay"
@@ -18,17 +19,22 @@ import (
 // substrate is the one odd.toml names; files is the board's commit, where a
 // recording lies.
 func (d *drain) substrate(cfg config.Config, files fs.FS) (session.Substrate, error) {
-	return pick(cfg, files, d.repo.Root(), d.Environ, Toolbox(cfg, d.Options))
+	held, err := d.caged(cfg.Sandbox)
+	if err != nil {
+		return nil, err
+	}
+	return pick(cfg, files, d.repo.Root(), d.Environ, held, Toolbox(cfg, d.Options, held))
 }
 
 // Substrate is the one that a configuration names. A recording lies in files; a
-// command runs in dir, with what the configuration passes on of environ.
-func Substrate(cfg config.Config, files fs.FS, dir string, environ []string) (session.Substrate, error) {
-	return pick(cfg, files, dir, environ, Toolbox(cfg, Options{Environ: environ}))
+// command runs in dir, with what the configuration passes on of environ, and is
+// held as Caged says.
+func Substrate(cfg config.Config, files fs.FS, dir string, environ []string, held cage.Cage) (session.Substrate, error) {
+	return pick(cfg, files, dir, environ, held, Toolbox(cfg, Options{Environ: environ}, held))
 }
 
 // pick is Substrate with what the tools may do that odd gives to models.
-func pick(cfg config.Config, files fs.FS, dir string, environ []string, tools toolbox.Options) (session.Substrate, error) {
+func pick(cfg config.Config, files fs.FS, dir string, environ []string, held cage.Cage, tools toolbox.Options) (session.Substrate, error) {
 	s := cfg.Substrates[cfg.Session.Substrate]
 	switch cfg.Session.Substrate {
 	case "extract":
@@ -36,7 +42,7 @@ func pick(cfg config.Config, files fs.FS, dir string, environ []string, tools to
 	case "replay":
 		return replay.Substrate{Files: files, File: s.File}, nil
 	case "exec":
-		return exec.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: environ, Free: s.Free, MaxBytes: s.MaxBytes}, nil
+		return exec.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: environ, Free: s.Free, MaxBytes: s.MaxBytes, Cage: held, Network: cage.Network(cfg.Sandbox.Network)}, nil
 	}
 	if s := api(cfg, environ, tools); s != nil {
 		return s, Equipped(cfg, environ)

@@ -15,6 +15,7 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/persona/session/toolbox"
 )
@@ -43,7 +44,8 @@ func (k *desk) where() session.Desk {
 	if k.s == nil {
 		return session.Desk{}
 	}
-	return session.Desk{Tree: k.s.Tree(), Home: k.s.Home(), Temp: k.s.Temp()}
+	d, _ := laidOut(k.s) // what it borrows from was read when it was made
+	return d
 }
 
 // checks are the commands that will judge what a session of c makes.
@@ -52,13 +54,13 @@ func (d *drain) checks(c *claim) [][]string {
 }
 
 // Toolbox is what odd.toml lets the tools do that odd gives to models. What a
-// session may do of it, its request says.
-func Toolbox(c config.Config, o Options) toolbox.Options {
+// session may do of it, its request says. What it runs is held as a check is.
+func Toolbox(c config.Config, o Options, held cage.Cage) toolbox.Options {
 	t := c.Toolbox
 	return toolbox.Options{
 		Limits: toolbox.Limits{Timeout: t.Timeout}, Commands: t.Run, Hosts: t.Hosts, Now: o.Now,
 		Runner: func(ctx context.Context, argv []string, at session.Desk) exec.Result {
-			return exec.Run(ctx, exec.Command{Argv: argv, Tree: at.Tree, Desk: at, Env: exec.Environment(o.Environ, c.Pipeline.CheckEnv, at, o.Run)})
+			return exec.Run(ctx, exec.Command{Argv: argv, Tree: at.Tree, Desk: at, Cage: held, Network: cage.Network(c.Sandbox.CheckNetwork), Env: exec.Environment(o.Environ, c.Pipeline.CheckEnv, at, o.Run)})
 		},
 	}
 }

@@ -26,6 +26,7 @@ type Proposal struct {
 	Held      []Held         `json:"held,omitempty"`
 	Substrate string         `json:"substrate,omitempty"`
 	Turns     int64          `json:"turns"`
+	Sandbox   string         `json:"sandbox,omitempty"`  // what held the program that ran, "" where none did
 	Contract  *Contract      `json:"contract,omitempty"` // nil where no session stands in the records
 }
 
@@ -77,6 +78,7 @@ func Read(t board.Task, run string, records []ledger.Record) (Proposal, error) {
 		case ledger.Session:
 			p.Substrate, _ = r.Data["substrate"].(string)
 			p.Turns, _ = r.Data["turns"].(int64)
+			p.Sandbox, _ = r.Data["sandbox"].(string)
 		case ledger.Reconcile:
 			p.reconciled(r.Data)
 		case ledger.Outcome:

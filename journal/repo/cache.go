@@ -43,6 +43,16 @@ func (r *Repo) Keep(name string, b []byte) error {
 	return dropOldest(dir, cacheFiles)
 }
 
+// Room is a directory below $GIT_COMMON_DIR/odd for what somebody else keeps, made
+// if it is missing and the user's alone. Like the cache it is always safe to delete.
+func (r *Repo) Room(name string) (string, error) {
+	if name == "" || strings.ContainsAny(name, "/\\") || name[0] == '.' {
+		return "", fmt.Errorf("room %q: not a plain name", name)
+	}
+	dir := r.oddDir(name)
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
 func dropOldest(dir string, keep int) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -46,6 +47,17 @@ func (s *Scratch) Tree() string { return filepath.Join(s.dir, "tree") }
 
 // Home is a home directory for whoever works there, empty at first.
 func (s *Scratch) Home() string { return filepath.Join(s.dir, "home") }
+
+// Borrows are the directories outside that its repository reads objects from.
+func (s *Scratch) Borrows() ([]string, error) {
+	dirs, err := s.r.objectDirs()
+	for i, dir := range dirs {
+		if path, no := strconv.Unquote(dir); no == nil {
+			dirs[i] = path
+		}
+	}
+	return dirs, err
+}
 
 // Temp is where temporary files may go.
 func (s *Scratch) Temp() string { return filepath.Join(s.dir, "temp") }

@@ -57,9 +57,21 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 )
 
-// Verb is the hidden verb under which odd is its own keeper: whoever is started
-// with it as first argument calls [Keep] and exits with what that returns.
+// Verb is the hidden verb under which odd is its own keeper: every main that may
+// be started with it asks [Main] before anything else.
 const Verb = "__keep"
+
+// Main is the hidden verb. ours says that args ask for it, and code is what to
+// exit with once it returns; it sees nothing of the environment.
+func Main(args []string) (code int, ours bool) {
+	if len(args) < 2 || args[1] != Verb {
+		return 0, false
+	}
+	if len(args) > 2 {
+		return attempt(args[2:]), true
+	}
+	return keep(), true
+}
 
 // Enforce says what is done where the kernel cannot hold what is asked for.
 type Enforce string
@@ -92,8 +104,8 @@ type Cage struct {
 	Limits  Limits
 	Read    []string // what every program may read besides, absolute; files or folders
 	Write   []string // what every program may write besides, absolute
-	// Hidden are places that no folder of PATH, and nothing in Read, Write or a
-	// Program opens, nor a folder that holds one of them: secrets.
+	// Hidden are secrets: nothing in PATH, Read, Write or a Program's Read opens
+	// one, what lies in one, or a folder that holds one.
 	Hidden []string
 	// Home is the user's own home. A folder that holds it, or is it, is not
 	// opened by a PATH that names it.
@@ -129,7 +141,10 @@ type Program struct {
 	Stdout, Stderr io.Writer
 	Desk           session.Desk // where it may write; fields may be empty
 	Network        Network
-	Read, Write    []string // more places, as in Cage
+	Read           []string // more places, as in Cage
+	Write          []string // more places, whatever Hidden says: only odd's own code names them
+
+	path string // the executable, where it is not found by Argv
 }
 
 // Held is what the kernel really holds of one program.

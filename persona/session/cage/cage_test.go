@@ -17,8 +17,8 @@ import (
 
 // TestMain lets the test binary be the keeper of what the tests start.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == Verb {
-		os.Exit(Keep())
+	if code, ours := Main(os.Args); ours {
+		os.Exit(code)
 	}
 	os.Exit(m.Run())
 }

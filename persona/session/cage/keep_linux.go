@@ -77,9 +77,8 @@ func (q *Process) begun(r report, err error) error {
 	return err
 }
 
-// Keep is the hidden verb: it keeps the program that its descriptor 3 names, and
-// returns its own exit code. It sees nothing of the environment.
-func Keep() int {
+// keep keeps the program that its descriptor 3 names, and returns its own exit code.
+func keep() int {
 	unix.CloseOnExec(3)
 	unix.CloseOnExec(4)
 	in, out := os.NewFile(3, "spec"), os.NewFile(4, "report")

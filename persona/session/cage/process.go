@@ -30,6 +30,7 @@ type Process struct {
 	cancel context.CancelCauseFunc
 	desk   []string
 	limit  int64
+	left   int // processes that were ended after it
 	unlook func()
 	report *json.Decoder
 	close  []io.Closer // odd's ends of the pipes to the keeper
@@ -88,6 +89,8 @@ func (c Cage) Start(ctx context.Context, p Program) (*Process, error) {
 // lookUp is the absolute path of a program.
 func lookUp(p Program) (string, error) {
 	switch {
+	case p.path != "":
+		return p.path, nil
 	case len(p.Argv) == 0 || p.Argv[0] == "":
 		return "", errors.New("no argv: which program?")
 	case !filepath.IsAbs(p.Dir):
@@ -158,6 +161,7 @@ func (q *Process) wait() error {
 	cause := context.Cause(q.ctx)
 	var last report
 	told := q.report != nil && q.report.Decode(&last) == nil
+	q.left = last.Left
 	q.release()
 	switch full := q.full(); {
 	case cause != nil:

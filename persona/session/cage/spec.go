@@ -57,7 +57,12 @@ func besideBin() []string {
 // without those that do not exist, since they cannot be opened. path is the
 // program's executable.
 func (c Cage) places(p Program, path string) (read, write []string) {
-	for _, w := range slices.Concat([]string{p.Desk.Tree, p.Desk.Home, p.Desk.Temp}, c.Write, p.Write) {
+	for _, w := range slices.Concat([]string{p.Desk.Tree, p.Desk.Home, p.Desk.Temp}, p.Write) {
+		if w = resolved(w); w != "" {
+			write = append(write, w)
+		}
+	}
+	for _, w := range c.Write {
 		if w = resolved(w); w != "" && !c.hides(w) {
 			write = append(write, w)
 		}
@@ -104,6 +109,9 @@ func (c Cage) toolchain(dir string) []string {
 	}
 	return out
 }
+
+// Opens reports a place by which a program would reach something Hidden.
+func (c Cage) Opens(at string) bool { return c.hides(either(resolved(at), filepath.Clean(at))) }
 
 // hides reports a path that is, lies in or holds one of the hidden places.
 func (c Cage) hides(at string) bool {

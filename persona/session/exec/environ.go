@@ -14,8 +14,8 @@ import (
 //
 //   - HOME and TMPDIR are the desk's, and git looks for no repository above its
 //     tree. ODD_RUN says that a machine is at work.
-//   - go reads the module cache and uses the build cache of the user, because a
-//     check that compiles the standard library first is none; it fetches nothing
+//   - go reads the module cache and uses the build cache of the user, but for
+//     [Cached], because a check that compiles the standard library first is none; it fetches nothing
 //     (GOPROXY=off, GOTOOLCHAIN=local), reads no settings of the user (GOENV=off),
 //     and stamps no version (GOFLAGS=-buildvcs=false). A dependency that is not
 //     there is a failure of the surroundings: fetch it first, or list GOPROXY.
@@ -42,12 +42,30 @@ func Environment(environ, names []string, d session.Desk, run string) []string {
 		}
 	}
 	set["HOME"], set["TMPDIR"], set["GIT_CEILING_DIRECTORIES"], set["ODD_RUN"] = d.Home, d.Temp, path.Dir(d.Tree), run
-	var out []string
+	var env []string
 	for name, value := range set {
-		out = append(out, name+"="+value)
+		env = append(env, name+"="+value)
 	}
-	slices.Sort(out)
-	return out
+	slices.Sort(env)
+	return env
+}
+
+// Cached is an environment in which go keeps what it builds in dir, where a later
+// check finds it: a hostile check could leave something for the next one, but
+// nothing for the user. Where a person lists GOCACHE in names, or dir is "", it is
+// the user's own as before. write is that place, all that a check may write
+// besides its desk.
+func Cached(env, names []string, dir string) (out, write []string) {
+	for _, kv := range env {
+		if name, value, _ := strings.Cut(kv, "="); name == "GOCACHE" {
+			if dir != "" && !slices.Contains(names, name) {
+				value, kv = dir, name+"="+dir
+			}
+			write = append(write, value)
+		}
+		out = append(out, kv)
+	}
+	return out, write
 }
 
 // cacheHome is where the user's caches are.

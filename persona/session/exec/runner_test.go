@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -179,10 +180,17 @@ func TestEnvironment(t *testing.T) {
 		"GIT_CEILING_DIRECTORIES=/s", "GOCACHE=/u/b", "GOENV=off", "GOFLAGS=-buildvcs=false", "GOMODCACHE=/u/g/pkg/mod", "GOPATH=/u/g:/u/h",
 		"GOPROXY=off", "GOTOOLCHAIN=local", "HOME=/s/home", "LANG=C", "ODD_RUN=run-1", "PATH=/bin", "TMPDIR=/s/temp",
 	}
-	if diff := cmp.Diff(want, Environment(user, nil, d, "run-1")); diff != "" {
+	got := Environment(user, nil, d, "run-1")
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	got := Environment(user, []string{"GOFLAGS", "HOME", "GIT_DIR", "TMPDIR", "ABSENT"}, d, "run-1")
+	if env, write := Cached(got, nil, "/odd/b"); !slices.Equal(write, []string{"/odd/b"}) || !slices.Contains(env, "GOCACHE=/odd/b") || len(env) != len(got) {
+		t.Errorf("odd's own cache: %q %q", write, env)
+	}
+	if env, write := Cached(got, []string{"GOCACHE"}, "/odd/b"); !slices.Equal(write, []string{"/u/b"}) || !slices.Equal(env, got) {
+		t.Errorf("a listed cache: %q %q", write, env)
+	}
+	got = Environment(user, []string{"GOFLAGS", "HOME", "GIT_DIR", "TMPDIR", "ABSENT"}, d, "run-1")
 	want[3] = "GOFLAGS=-race"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("listed: %s", diff)
@@ -200,7 +208,8 @@ func TestEnvironment(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(tree, "go.mod"), []byte("module m\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := Run(t.Context(), Command{Argv: []string{"go", "env", "GOPROXY", "GOFLAGS"}, Tree: tree, Env: Environment(os.Environ(), nil, session.Desk{Tree: tree, Home: t.TempDir(), Temp: t.TempDir()}, "r")})
+	env := Environment(os.Environ(), nil, session.Desk{Tree: tree, Home: t.TempDir(), Temp: t.TempDir()}, "r")
+	r := Run(t.Context(), Command{Argv: []string{"go", "env", "GOPROXY", "GOFLAGS"}, Tree: tree, Env: env})
 	if string(r.Output) != "off\n-buildvcs=false\n" {
 		t.Errorf("go sees %+v", r)
 	}

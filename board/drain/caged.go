@@ -1,0 +1,68 @@
+package drain
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/session/cage"
+)
+
+// secrets are what no program reads that odd starts, below the user's home:
+// credentials by the names under which everybody keeps them.
+func secrets() []string {
+	return []string{".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".git-credentials", ".npmrc", ".pypirc", ".password-store", ".pgpass",
+		".config/gh", ".config/hub", ".config/glab-cli", ".config/gcloud", ".config/git/credentials", ".config/op", ".cargo/credentials", ".cargo/credentials.toml",
+		".local/share/keyrings", ".mozilla", ".config/google-chrome", ".config/chromium", ".terraform.d/credentials.tfrc.json", ".vault-token"}
+}
+
+// Caged is how a configuration holds programs: from is what odd can hold them by,
+// common the git directory whose part that is odd's own nothing opens. A place in
+// [sandbox] read or write that opens a secret is refused.
+func Caged(from cage.Cage, s config.Sandbox, common string) (cage.Cage, error) {
+	c := from
+	c.Enforce = cage.Enforce(s.Enforce)
+	c.Limits = cage.Limits{File: int64(s.FileMB) << 20, Desk: int64(s.DiskMB) << 20, Memory: int64(s.MemoryMB) << 20, CPU: s.CPU, Files: s.OpenFiles, Processes: s.Processes}
+	c.Hidden = []string{filepath.Join(common, "odd")}
+	if c.Home != "" {
+		for _, at := range secrets() {
+			c.Hidden = append(c.Hidden, filepath.Join(c.Home, at))
+		}
+	}
+	for _, list := range []struct {
+		key  string
+		from []string
+		to   *[]string
+	}{{"read", s.Read, &c.Read}, {"write", s.Write, &c.Write}} {
+		for _, at := range list.from {
+			if rest, ok := strings.CutPrefix(at, "~/"); ok {
+				if c.Home == "" {
+					continue
+				}
+				at = filepath.Join(c.Home, rest)
+			}
+			if c.Opens(at) {
+				return cage.Cage{}, refuse("sandbox-secret", "odd.toml: [sandbox] %s names %s, which is, holds or lies in a place of secrets (%s among them); name what the programs need and no more",
+					list.key, at, strings.Join([]string{"~/.ssh", "~/.aws", filepath.Join(common, "odd")}, ", "))
+			}
+			*list.to = append(*list.to, at)
+		}
+	}
+	return c, nil
+}
+
+// caged is Caged for this drain.
+func (d *drain) caged(s config.Sandbox) (cage.Cage, error) {
+	return Caged(d.Cage, s, d.repo.CommonDir())
+}
+
+// goCache is where checks that are held keep what go has built, from one check to
+// the next: not the user's own cache, in which a check could leave something
+// for the user's builds. Where nothing holds them it is "", the user's own.
+func goCache(r *repo.Repo, c cage.Cage) (string, error) {
+	if len(c.Self) == 0 {
+		return "", nil
+	}
+	return r.Room("go-build")
+}

@@ -1,0 +1,78 @@
+package cmd
+
+import (
+	"context"
+	"runtime"
+	"strings"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/persona/session/cage"
+)
+
+// sandboxStatus is what odd status --sandbox --json prints: what the configuration
+// asks for, and what this machine was seen to do.
+type sandboxStatus struct {
+	System       string       `json:"system"`
+	Enforce      string       `json:"enforce"`
+	Network      string       `json:"network"`
+	CheckNetwork string       `json:"check_network"`
+	Read         []string     `json:"read,omitempty"`
+	Write        []string     `json:"write,omitempty"`
+	Held         cage.Held    `json:"held"`
+	Trials       []cage.Trial `json:"trials"`
+	Fault        string       `json:"fault,omitempty"` // why nothing could be tried
+	Sessions     string       `json:"sessions"`        // "start" or "refused"
+}
+
+// runSandbox tells what the kernel holds of a program, by starting one that tries.
+func runSandbox(ctx context.Context, env Env, asJSON bool) error {
+	v, err := openCurrent(ctx, env)
+	if err != nil {
+		return err
+	}
+	held, err := drain.Caged(env.Cage, v.cfg.Sandbox, v.repo.CommonDir())
+	if err != nil {
+		return err
+	}
+	s := triedSandbox(v.cfg.Sandbox)
+	tried, err := held.Try(ctx, env.Temp)
+	if err != nil {
+		s.Fault = err.Error()
+	}
+	s.Held, s.Trials = tried.Held, tried.Trials
+	if held.Enforce == cage.Require && held.Demand(ctx, env.Temp, cage.None) != nil {
+		s.Sessions = "refused"
+	}
+	if asJSON {
+		return printJSON(env, s)
+	}
+	return printRows(env, s.rows())
+}
+
+func triedSandbox(c config.Sandbox) sandboxStatus {
+	return sandboxStatus{System: runtime.GOOS + "/" + runtime.GOARCH, Enforce: c.Enforce, Network: c.Network, CheckNetwork: c.CheckNetwork, Read: c.Read, Write: c.Write, Sessions: "start"}
+}
+
+// rows are what, whether it is held, and what the kernel said.
+func (s sandboxStatus) rows() [][]string {
+	rows := [][]string{
+		{"system", s.System, s.Held.String()},
+		{"enforce", s.Enforce, "sessions " + s.Sessions},
+		{"network", s.Network, "of agents; of checks: " + s.CheckNetwork},
+	}
+	if s.Fault != "" {
+		rows = append(rows, []string{"tried", "nothing", s.Fault})
+	}
+	for _, t := range s.Trials {
+		word := "OPEN"
+		if t.Held {
+			word = "held"
+		}
+		rows = append(rows, []string{t.What, word, t.Detail})
+	}
+	if len(s.Held.Missing) > 0 {
+		rows = append(rows, []string{"missing", strings.Join(s.Held.Missing, "; "), ""})
+	}
+	return rows
+}

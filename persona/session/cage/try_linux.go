@@ -1,0 +1,72 @@
+package cage
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// attempt is the program that [Cage.Try] starts: it tries what a program must not
+// do, says what came of it, and leaves a daemon behind that sleeps until it is ended.
+func attempt(args []string) int {
+	switch args[0] {
+	case "nothing":
+		return 0
+	case "daemon":
+		for {
+			_ = unix.Pause()
+		}
+	}
+	trials := append(tryFiles(args[0]), tryMore()...)
+	_, _ = syscall.ForkExec("/proc/self/exe", []string{os.Args[0], Verb, "daemon"}, &syscall.ProcAttr{Files: []uintptr{}, Sys: &syscall.SysProcAttr{Setsid: true}})
+	if json.NewEncoder(os.NewFile(1, "out")).Encode(trials) != nil {
+		return 1
+	}
+	return 0
+}
+
+// tryMore are the trials on the network, on processes and on rights.
+func tryMore() []Trial {
+	var out []Trial
+	for _, s := range []struct {
+		what        string
+		kind, proto int
+	}{{"make a TCP socket", unix.SOCK_STREAM, 0}, {"make an MPTCP socket", unix.SOCK_STREAM, unix.IPPROTO_MPTCP}, {"make a UDP socket", unix.SOCK_DGRAM, 0}} {
+		out = append(out, connect(s.what, s.kind, s.proto))
+	}
+	keeper := os.Getppid()
+	_, environ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", keeper))
+	_, tty := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	out = append(out,
+		denied("signal another process", unix.Kill(keeper, 0)),
+		denied("trace another process", unix.PtraceSeize(keeper)),
+		denied("read the environment of another process", environ))
+	if t := denied("open the terminal", tty); tty != nil {
+		t.Held = true // whatever the reason
+		out = append(out, t)
+	} else {
+		out = append(out, t)
+	}
+	var core unix.Rlimit
+	err := unix.Getrlimit(unix.RLIMIT_CORE, &core)
+	out = append(out, Trial{"write a core", err == nil && core.Max == 0, fmt.Sprintf("at most %d bytes", core.Max)})
+	nnp, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)
+	return append(out, Trial{"gain rights by a setuid program", err == nil && nnp == 1, fmt.Sprintf("no_new_privs is %d", nnp)})
+}
+
+// connect tries to reach a port of this machine at which nobody listens.
+func connect(what string, kind, proto int) Trial {
+	fd, err := unix.Socket(unix.AF_INET, kind|unix.SOCK_CLOEXEC, proto)
+	if err != nil {
+		return denied(what, err)
+	}
+	defer unix.Close(fd)
+	err = unix.Connect(fd, &unix.SockaddrInet4{Port: 1, Addr: [4]byte{127, 0, 0, 1}})
+	if err == unix.ECONNREFUSED {
+		err = nil
+	}
+	return denied(what, err)
+}
