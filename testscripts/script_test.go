@@ -15,7 +15,8 @@
 //	exits 3 odd approve T-9
 //	stderr 'task is in ready, want review'
 //
-// Besides testscript's own commands there are
+// Besides testscript's own commands, and the condition [landlock] for a machine
+// that can hold a program in the kernel, there are
 //
 //	exits N CMD ARG…    run CMD and require exit code N
 //	[!] git ARG…        run git
@@ -38,6 +39,7 @@
 package testscripts
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"flag"
@@ -59,6 +61,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/odd-cli/odd/cmd"
+	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/modeltest"
 )
 
@@ -118,6 +121,7 @@ func TestScript(t *testing.T) {
 		Setup:              setup,
 		UpdateScripts:      *update,
 		RequireUniqueNames: true,
+		Condition:          condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
 			"git":     git,
@@ -130,6 +134,16 @@ func TestScript(t *testing.T) {
 			"model":   model,
 		},
 	})
+}
+
+// condition is [landlock]: this machine holds a program as [sandbox] enforce =
+// "require" asks.
+func condition(name string) (bool, error) {
+	if name != "landlock" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	c := cage.Cage{Self: []string{"odd", cage.Verb}, Enforce: cage.Require}
+	return c.Demand(context.Background(), os.TempDir(), cage.None) == nil, nil
 }
 
 // gitConfig is the git of the person in every script, Ann. Nothing of the

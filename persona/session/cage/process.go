@@ -195,7 +195,7 @@ func exitOf(err error) error {
 
 // watch looks at the desk now and then.
 func (q *Process) watch(c Cage) {
-	if c.Tick == nil || q.limit == 0 || c.Enforce == Off {
+	if c.Tick == nil || q.limit == 0 {
 		return
 	}
 	q.unlook = c.Tick(deskEvery, func() {

@@ -1,6 +1,7 @@
 package cage
 
 import (
+	"os"
 	"runtime"
 	"slices"
 	"testing"
@@ -33,5 +34,19 @@ func TestTry(t *testing.T) {
 	}
 	if without.Held.String() != "reaper" || !without.Held.Reaper {
 		t.Errorf("%s", without.Held)
+	}
+}
+
+// BenchmarkStart is the price of being held: the difference of the two.
+func BenchmarkStart(b *testing.B) {
+	for _, name := range []string{"group", "held"} {
+		b.Run(name, func(b *testing.B) {
+			c, p := cages()[name], Program{Argv: []string{"true"}, Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH")}}
+			for b.Loop() {
+				if _, err := c.Run(b.Context(), p); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
