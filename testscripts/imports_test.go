@@ -46,7 +46,7 @@ var below = map[string][]string{
 	"persona/session/openai":      {"persona/session", "persona/session/toolbox", "persona/session/loop", "persona/session/endpoint"},
 	"persona/session/claude":      {"persona/session", "persona/session/exec", "persona/session/cage", "persona/session/servers", "reconcile/irongate"},
 	"persona/session/acp":         {"persona/session", "persona/session/exec", "persona/session/cage", "persona/session/servers", "persona/session/toolbox", "reconcile/irongate"},
-	"persona/session/servers":     {"persona/session", "persona/session/exec", "persona/session/cage", "persona/session/toolbox", "reconcile/irongate"},
+	"persona/session/servers":     {"persona/session", "persona/session/exec", "persona/session/cage", "persona/session/toolbox", "persona/contract", "okf", "reconcile/irongate"},
 	"persona/session/sessiontest": {"persona/session"},
 	"persona/invoke":              {"persona", "persona/*", "okf", "journal", "journal/ledger", "reconcile/irongate"},
 	"persona/audit":               {"persona/contract", "persona/deliver", "persona/handoff", "persona/invoke", "okf"},

@@ -1,0 +1,102 @@
+package servers
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/session/cage"
+)
+
+// Spec is one server as a person configured it. It holds names of variables and
+// never their values.
+type Spec struct {
+	Name       string        // lower-case letters, digits and "-", at most [MaxName]
+	Argv       []string      // of a server that speaks on its stdin and stdout; nil where URL is set
+	URL        string        // of a server that speaks HTTP; "" where Argv is set
+	TokenEnv   string        // the variable that holds the bearer token for URL; "" for none
+	Env        []string      // variables that the process of Argv sees besides those of every program
+	Network    cage.Network  // what the process of Argv reaches
+	Tools      []string      // the server's own names of the tools that may be used; ["*"] is every tool
+	Reads      []string      // of those, the ones that a person says change nothing
+	TrustHints bool          // the server is believed where it says that a tool changes nothing
+	Required   bool          // no session that is granted the server begins without it
+	Start      time.Duration // to start and list its tools; 0 is DefaultStart
+	Timeout    time.Duration // of one call; 0 is DefaultTimeout
+	MaxBytes   int           // of one message of the server; 0 is DefaultMaxBytes
+}
+
+// The defaults and bounds of a Spec.
+const (
+	DefaultStart    = 15 * time.Second
+	DefaultTimeout  = 30 * time.Second
+	DefaultMaxBytes = 1 << 20
+	MaxName         = 24
+)
+
+// Every is the entry of Spec.Tools that means all tools.
+const Every = "*"
+
+// Allows reports a tool, by the server's own name, that a person lets be used.
+func (s Spec) Allows(tool string) bool {
+	return slices.Contains(s.Tools, tool) || slices.Contains(s.Tools, Every)
+}
+
+// Listed reports a tool, by odd's name of it, that a person lets be used, and
+// whether a person says that it changes nothing.
+func (s Spec) Listed(name string) (listed, reads bool) {
+	is := func(tool string) bool { return ToolName(s.Name, tool) == name }
+	own := strings.HasPrefix(name, prefix(s.Name))
+	return own && slices.Contains(s.Tools, Every) || slices.ContainsFunc(s.Tools, is), slices.ContainsFunc(s.Reads, is)
+}
+
+// Values are the variables of the spec that are set, as "NAME=value".
+func (s Spec) Values(environ []string) []string {
+	var out []string
+	for _, kv := range environ {
+		if name, _, ok := strings.Cut(kv, "="); ok && slices.Contains(s.Env, name) {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// For are those of the configured servers that a contract grants, in their order.
+// Without a contract there is none.
+func For(all []Spec, k contract.Contract) []Spec {
+	var out []Spec
+	for _, s := range all {
+		if k.Role != "" && slices.Contains(k.Servers, s.Name) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// mostName is how long a tool's name may be, as every model's API takes it.
+const mostName = 64
+
+func prefix(server string) string { return "mcp_" + server + "_" }
+
+// ToolName is odd's name of a server's tool, mcp_SERVER_TOOL: of lower-case letters,
+// digits, - and _, at most 64 bytes. What is no such character becomes "_", and of a
+// name that is too long the end gives way to eight digits of its SHA-256.
+func ToolName(server, tool string) string {
+	name := prefix(server) + strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return '_'
+	}, tool)
+	if len(name) <= mostName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(tool))
+	return name[:mostName-9] + "_" + hex.EncodeToString(sum[:4])
+}

@@ -1,0 +1,55 @@
+package servers
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/odd-cli/odd/persona/contract"
+)
+
+func FuzzToolName(f *testing.F) {
+	for _, s := range []string{"", "read_file", "Read File", "\u200bliste\u0301", strings.Repeat("é", 99), "a/../b", "\xff"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, tool string) {
+		name := ToolName("files", tool)
+		bad := func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
+		}
+		if len(name) > mostName || !strings.HasPrefix(name, "mcp_files_") || strings.ContainsFunc(name, bad) || name != ToolName("files", tool) {
+			t.Errorf("%q is %q", tool, name)
+		}
+	})
+}
+
+func TestSpec(t *testing.T) {
+	t.Parallel()
+	if a, b := ToolName("files", strings.Repeat("x", 99)), ToolName("files", strings.Repeat("x", 98)); a == b {
+		t.Errorf("two long names are one: %s", a)
+	}
+	s := Spec{Name: "files", Tools: []string{"Read File", "write"}, Reads: []string{"Read File"}, Env: []string{"LEDGER"}}
+	for name, want := range map[string][2]bool{
+		"mcp_files_read_file": {true, true}, "mcp_files_write": {true, false}, "mcp_files_drop": {false, false}, "mcp_other_write": {false, false},
+	} {
+		if listed, reads := s.Listed(name); listed != want[0] || reads != want[1] {
+			t.Errorf("%s: %v %v, want %v", name, listed, reads, want)
+		}
+	}
+	all := Spec{Name: "sea", Tools: []string{Every}}
+	if listed, reads := all.Listed("mcp_sea_level"); !listed || reads || !all.Allows("level") || s.Allows("drop") {
+		t.Error("every tool is not every tool, or a list is")
+	}
+	if listed, _ := all.Listed("mcp_seashore"); listed {
+		t.Error("a tool of another server is listed")
+	}
+	if got := s.Values([]string{"HOME=/", "LEDGER=a=b", "LEDGERS=c"}); !slices.Equal(got, []string{"LEDGER=a=b"}) {
+		t.Errorf("values %q", got)
+	}
+	if got := For([]Spec{s, all}, contract.Contract{Role: contract.Builder, Servers: []string{"sea"}}); len(got) != 1 || got[0].Name != "sea" {
+		t.Errorf("granted %v", got)
+	}
+	if got := For([]Spec{s, all}, contract.Contract{Servers: []string{"sea"}}); got != nil {
+		t.Errorf("granted without a contract: %v", got)
+	}
+}
