@@ -100,8 +100,8 @@ func (a *answer) reply(asked string, length int) loop.Reply {
 	}
 	taken := map[string]bool{}
 	for i, c := range a.calls {
-		if c.id == "" || taken[c.id] {
-			c.id = fmt.Sprintf("odd_%d_%d", length, i+1)
+		for n := i + 1; c.id == "" || taken[c.id]; n++ {
+			c.id = fmt.Sprintf("odd_%d_%d", length, n)
 		}
 		taken[c.id] = true
 		r.Message.Calls = append(r.Message.Calls, loop.ToolCall{ID: c.id, Name: c.name, Args: json.RawMessage(cmp.Or(c.args.String(), "{}"))})

@@ -36,7 +36,7 @@ func messages(m loop.Message) []sdk.ChatCompletionMessage {
 	if m.Role == loop.Assistant {
 		out := sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleAssistant, Content: m.Text}
 		for _, c := range m.Calls {
-			out.ToolCalls = append(out.ToolCalls, sdk.ToolCall{ID: c.ID, Type: sdk.ToolTypeFunction, Function: sdk.FunctionCall{Name: c.Name, Arguments: object(c.Args)}})
+			out.ToolCalls = append(out.ToolCalls, sdk.ToolCall{ID: c.ID, Type: sdk.ToolTypeFunction, Function: sdk.FunctionCall{Name: cmp.Or(c.Name, "unnamed"), Arguments: object(c.Args)}})
 		}
 		if len(out.ToolCalls) == 0 {
 			out.Content = cmp.Or(out.Content, nothing)
