@@ -25,6 +25,7 @@ func anchorGate(env Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "hook", Usage: "read and answer as the hook of `HARNESS`: claude"},
 			&cli.BoolFlag{Name: "block", Usage: "with --hook, say no by exit 2"},
+			&cli.StringFlag{Name: "ask", Usage: "with --hook, ask the odd that holds this session and listens at `SOCKET`"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
@@ -36,23 +37,31 @@ func anchorGate(env Env) *cli.Command {
 				return usage("anchor gate: --hook %q: want claude", hook)
 			case block && hook == "":
 				return usage("anchor gate: --block says how --hook answers; give both")
+			case c.IsSet("ask") && (hook == "" || c.String("ask") == ""):
+				return usage("anchor gate: --ask names a socket, for --hook; give both")
 			}
-			return runAnchorGate(c.Context, env, hook != "", block)
+			return runAnchorGate(c.Context, env, gating{hook: hook != "", block: block, ask: c.String("ask")})
 		},
 	})
 }
 
-func runAnchorGate(ctx context.Context, env Env, hook, block bool) error {
-	d, err := decideInTime(ctx, env, hook)
+// gating is how the gate is asked, and answers.
+type gating struct {
+	hook, block bool
+	ask         string // a socket: who decides instead
+}
+
+func runAnchorGate(ctx context.Context, env Env, g gating) error {
+	d, err := decideInTime(ctx, env, g)
 	if err != nil {
 		d = anchor.Unjudged(err)
 	}
 	switch {
-	case !hook:
+	case !g.hook:
 		return tellDecision(env, d)
 	case d.Allow:
 		return nil
-	case block || err != nil:
+	case g.block || err != nil:
 		return errors.New(d.Reason())
 	}
 	if _, err := env.Stdout.Write(d.Hook()); err != nil {

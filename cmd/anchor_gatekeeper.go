@@ -13,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
+	"github.com/odd-cli/odd/persona/session/claude"
 )
 
 // gateTime is how long a decision may take. It is less than the timeout of the
@@ -21,7 +22,7 @@ const gateTime = 3 * time.Second
 
 // decideInTime judges the call on stdin, or fails when time is over: also when
 // stdin never ends, or a disk does not answer.
-func decideInTime(ctx context.Context, env Env, hook bool) (d anchor.Decision, err error) {
+func decideInTime(ctx context.Context, env Env, g gating) (d anchor.Decision, err error) {
 	type answer struct {
 		d   anchor.Decision
 		err error
@@ -33,7 +34,7 @@ func decideInTime(ctx context.Context, env Env, hook bool) (d anchor.Decision, e
 				answers <- answer{err: fmt.Errorf("a fault of odd: %v", p)}
 			}
 		}()
-		d, err := decideCall(ctx, env, hook)
+		d, err := decideCall(ctx, env, g)
 		answers <- answer{d, err}
 	}()
 	if env.After != nil {
@@ -47,13 +48,16 @@ func decideInTime(ctx context.Context, env Env, hook bool) (d anchor.Decision, e
 	}
 }
 
-func decideCall(ctx context.Context, env Env, hook bool) (anchor.Decision, error) {
+func decideCall(ctx context.Context, env Env, g gating) (anchor.Decision, error) {
 	b, err := io.ReadAll(io.LimitReader(env.Stdin, anchor.MaxCall+1))
 	if err != nil {
 		return anchor.Decision{}, fmt.Errorf("stdin: %w", err)
 	}
+	if g.ask != "" {
+		return askSession(ctx, g.ask, b)
+	}
 	read := anchor.ReadCall
-	if hook {
+	if g.hook {
 		read = anchor.ReadHook
 	}
 	call, err := read(b)
@@ -70,6 +74,16 @@ func decideCall(ctx context.Context, env Env, hook bool) (anchor.Decision, error
 	}
 	defer a.Close()
 	return anchor.Decide(call, a.gatekeeper()), nil
+}
+
+// askSession has the odd that holds the session decide: what it allows is allowed.
+func askSession(ctx context.Context, socket string, call []byte) (anchor.Decision, error) {
+	a, err := claude.Ask(ctx, socket, call)
+	if err != nil || a.Allow {
+		return anchor.Decision{Allow: err == nil}, err
+	}
+	code := anchor.Code(a.Code)
+	return anchor.Decision{Code: code, Reasons: []anchor.Problem{{Code: code, At: "tool", Text: a.Text}}, Way: "work within what the session may do, and say in the emission what it could not"}, nil
 }
 
 // gatekeeper asks git for no more than where HEAD is, and reads no bundle for the

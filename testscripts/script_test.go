@@ -61,6 +61,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/odd-cli/odd/cmd"
+	"github.com/odd-cli/odd/persona/session/agenttest"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/modeltest"
 )
@@ -81,7 +82,7 @@ const ttyFD = 3
 const begin = "2026-03-02T09:00:00Z"
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"odd": oddMain})
+	testscript.Main(m, map[string]func(){"odd": oddMain, "claude": claudeMain})
 }
 
 // oddMain is odd with the script's clock and entropy.
@@ -99,6 +100,11 @@ func oddMain() {
 		}
 	}
 	os.Exit(cmd.Main(env, os.Args...))
+}
+
+// claudeMain plays the Claude Code command line from recordings.
+func claudeMain() {
+	os.Exit(agenttest.Claude(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }
 
 // entropy is the same for the nth odd of a script, and another for each n. The

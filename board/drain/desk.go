@@ -132,7 +132,7 @@ func (d *drain) desks() error {
 	if _, err := repo.SweepScratch(d.Temp); err != nil {
 		d.note(err.Error())
 	}
-	if d.at.cfg.Session.Substrate != "exec" || d.given != nil {
+	if !slices.Contains([]string{"exec", "claude", "acp"}, d.at.cfg.Session.Substrate) || d.given != nil {
 		return nil
 	}
 	if _, err := d.repo.ScratchRoom(d.Temp); err != nil {

@@ -1,0 +1,212 @@
+package claude
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/exec"
+)
+
+// The files that odd writes for the program.
+const (
+	settingsFile = "settings.json"
+	serversFile  = "mcp.json"
+	socketFile   = "gate"
+)
+
+// open makes ready what every invocation needs: the desk, the gate and the files.
+func (s Substrate) open(ctx context.Context, r session.Request) (*talk, error) {
+	if len(s.Argv) == 0 {
+		s.Argv = []string{"claude"}
+	}
+	if s.Odd == "" {
+		var err error
+		if s.Odd, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	}
+	t := &talk{s: s, r: r, thread: r.Thread, kept: r.Desk != nil}
+	t.s.Argv, t.read = exec.Words(s.Argv, s.Dir)
+	var err error
+	if t.desk, t.clear, err = exec.Place(ctx, r); err != nil {
+		return nil, err
+	}
+	if err := t.furnish(); err != nil {
+		t.close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// furnish makes the gate and the files beside the desk.
+func (t *talk) furnish() (err error) {
+	if t.dir, err = os.MkdirTemp(filepath.Dir(t.desk.Tree), "odd-"); err != nil {
+		return err
+	}
+	if t.gate, err = listen(filepath.Join(t.dir, socketFile), judge{desk: t.desk, permits: t.r.Permits, own: t.ownTools()}); err != nil {
+		return err
+	}
+	for name, v := range map[string]any{settingsFile: t.settings(), serversFile: map[string]any{"mcpServers": t.servers()}} {
+		b, err := json.MarshalIndent(v, "", "  ")
+		if err == nil {
+			err = os.WriteFile(filepath.Join(t.dir, name), append(b, '\n'), 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *talk) close() {
+	if t.gate != nil {
+		t.gate.close()
+	}
+	if t.dir != "" {
+		os.RemoveAll(t.dir)
+	}
+	t.clear()
+}
+
+// argv is one invocation's, with what is left after spent; no says that nothing is.
+func (t *talk) argv(spent session.Usage) (argv []string, no *session.Emission) {
+	argv = append(slices.Clone(t.s.Argv), "-p", "--output-format", "stream-json", "--verbose", "--input-format", "text")
+	if t.thread == "" {
+		t.thread = uuid(t.r)
+		argv = append(argv, "--session-id", t.thread)
+	} else {
+		argv = append(argv, "--resume="+t.thread)
+	}
+	if most := t.r.MaxTurns; most > 0 {
+		left := most - spent.Turns
+		if left <= 0 {
+			e := session.Fail(session.TurnRefused, fmt.Sprintf("all of at most %d turns are used; raise max_turns or split the task", most))
+			return nil, &e
+		}
+		argv = append(argv, "--max-turns", strconv.Itoa(left))
+	}
+	if most := t.r.MaxCost; most > 0 && !t.s.Free {
+		left := max(most-spent.Cost, 1)
+		argv = append(argv, "--max-budget-usd", fmt.Sprintf("%d.%06d", left/1e6, left%1e6))
+	}
+	if t.s.Model != "" {
+		argv = append(argv, "--model", t.s.Model)
+	}
+	tools, allowed := t.tools()
+	return append(argv, "--permission-mode", "dontAsk",
+		"--tools", strings.Join(tools, ","), "--allowedTools", strings.Join(allowed, ","), "--disallowedTools", strings.Join(refused(tools), ","),
+		"--settings", filepath.Join(t.dir, settingsFile), "--setting-sources", "",
+		"--mcp-config", filepath.Join(t.dir, serversFile), "--strict-mcp-config", "--disable-slash-commands"), nil
+}
+
+// tools are the program's own that the session has, and what of them and of the
+// servers runs without being asked for.
+func (t *talk) tools() (tools, allowed []string) {
+	tools = []string{"Read", "Grep", "Glob"}
+	if c := t.r.Contract; c.Role == "" || c.Mutates {
+		tools = append(tools, "Edit", "Write")
+		allowed = slices.Clone(tools)
+		if len(t.s.Commands) > 0 {
+			tools = append(tools, "Bash")
+		}
+		for _, c := range t.s.Commands {
+			if line := strings.Join(c, " "); !strings.ContainsAny(line, "(),:*\"'\\") {
+				allowed = append(allowed, "Bash("+line+")", "Bash("+line+":*)")
+			}
+		}
+	} else {
+		allowed = slices.Clone(tools)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.servers())) {
+		allowed = append(allowed, "mcp__"+name)
+	}
+	return tools, allowed
+}
+
+// refused are the tools of the program that a session does not have, by name, for
+// versions that have more than they are asked for.
+func refused(tools []string) []string {
+	all := strings.Fields("Bash Edit MultiEdit NotebookEdit Write WebFetch WebSearch Task Agent Workflow Skill SlashCommand ExitPlanMode EnterPlanMode " +
+		"EnterWorktree ExitWorktree AskUserQuestion CronCreate CronDelete CronList RemoteTrigger Monitor SendMessage PowerShell")
+	return slices.DeleteFunc(all, func(name string) bool { return slices.Contains(tools, name) })
+}
+
+// settings have nothing but the hook, and keep nothing that the session does not need.
+func (t *talk) settings() map[string]any {
+	type object = map[string]any
+	command := quoted(t.s.Odd) + " anchor gate --hook claude --ask " + quoted(t.gate.socket)
+	hook := object{"type": "command", "command": command, "timeout": hookSeconds, "onFailure": "block"}
+	return object{
+		"hooks":                      object{"PreToolUse": []any{object{"matcher": "*", "hooks": []any{hook}}}},
+		"permissions":                object{"defaultMode": "dontAsk", "disableBypassPermissionsMode": "disable"},
+		"includeCoAuthoredBy":        false,
+		"autoMemoryEnabled":          false,
+		"enableAllProjectMcpServers": false,
+	}
+}
+
+// hookSeconds is how long the program waits for its hook; odd's own answers sooner.
+const hookSeconds = 5
+
+// ownServer is the name under which the bundle of the desk is served.
+const ownServer = "odd"
+
+// ownTools are those of the bundle's server that change nothing.
+func (t *talk) ownTools() []string {
+	var out []string
+	for _, name := range strings.Fields("search get related expand why compile_persona context board_list") {
+		out = append(out, "mcp__"+ownServer+"__"+name)
+	}
+	return out
+}
+
+// servers are the contract's, and the bundle as the desk has it.
+func (t *talk) servers() map[string]any {
+	out := map[string]any{}
+	for _, s := range t.s.Servers {
+		if len(s.Argv) > 0 {
+			out[s.Name] = map[string]any{"type": "stdio", "command": s.Argv[0], "args": s.Argv[1:], "env": s.Env}
+		} else {
+			out[s.Name] = map[string]any{"type": "http", "url": s.URL}
+		}
+	}
+	if t.s.Odd != "" && t.r.Graph != nil {
+		out[ownServer] = map[string]any{"type": "stdio", "command": t.s.Odd, "args": []string{"-C", t.desk.Tree, "mcp"}}
+	}
+	return out
+}
+
+// environment is all that the program sees of one: it is told to speak to nobody but
+// its model.
+func (t *talk) environment() []string {
+	return append(exec.Surroundings(t.s.Environ, t.s.Env, t.desk, t.r),
+		"DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
+}
+
+// readable are the places beside the desk that the program needs.
+func (t *talk) readable() []string {
+	out := append(slices.Clip(t.read), t.dir)
+	if t.s.Odd != "" {
+		out = append(out, t.s.Odd)
+	}
+	return out
+}
+
+// quoted is a word as every shell takes it whole.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// uuid names a conversation by what the session is, so that two are never one.
+func uuid(r session.Request) string {
+	s := sha256.Sum256(fmt.Appendf(nil, "odd conversation\x00%s\x00%s\x00%s\x00%d\x00%d\x00%s", r.Run, r.Task, r.Role, r.Member, r.Try, r.Step))
+	s[6], s[8] = s[6]&0x0f|0x80, s[8]&0x3f|0x80 // RFC 9562: a form of our own
+	return fmt.Sprintf("%x-%x-%x-%x-%x", s[:4], s[4:6], s[6:8], s[8:10], s[10:16])
+}

@@ -1,0 +1,184 @@
+package claude
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// call is what a hook tells of one use of a tool, before it happens.
+type call struct {
+	tool, id, cwd string
+	input         map[string]json.RawMessage // names count letter by letter
+}
+
+// readCall reads a PreToolUse hook's standard input. What was read of a bad one is
+// returned too.
+func readCall(b []byte) (c call, err error) {
+	var top map[string]json.RawMessage
+	if len(b) > maxCall {
+		return c, fmt.Errorf("the call is longer than %d MiB", maxCall>>20)
+	}
+	if err := json.Unmarshal(b, &top); err != nil {
+		return c, fmt.Errorf("the call does not read: %w", err)
+	}
+	var event string
+	for name, to := range map[string]*string{"tool_name": &c.tool, "tool_use_id": &c.id, "cwd": &c.cwd, "hook_event_name": &event} {
+		if raw, ok := top[name]; ok && json.Unmarshal(raw, to) != nil {
+			err = errors.Join(err, fmt.Errorf("%s is no string", name))
+		}
+	}
+	switch {
+	case err != nil:
+		return c, err
+	case c.tool == "":
+		return c, errors.New("the call names no tool")
+	case event != "" && event != "PreToolUse":
+		return c, fmt.Errorf("it is about the event %q; the gate judges PreToolUse", event)
+	}
+	if err := json.Unmarshal(top["tool_input"], &c.input); err != nil || c.input == nil {
+		return c, errors.New("tool_input is missing or no object")
+	}
+	return c, nil
+}
+
+// text is a member of the input that is a string, "" where there is none.
+func (c call) text(name string) (s string, err error) {
+	if raw, ok := c.input[name]; ok && json.Unmarshal(raw, &s) != nil {
+		err = fmt.Errorf("tool_input: %s is no string", name)
+	}
+	return s, err
+}
+
+// judge decides about calls.
+type judge struct {
+	desk    session.Desk
+	permits func(session.Act) error
+	own     []string // names of tools of odd's own that change nothing
+}
+
+// allows is nil where a call may happen. A tool that nobody knows may not.
+func (j judge) allows(c call) error {
+	switch {
+	case slices.Contains([]string{"Read", "Grep", "Glob", "LS", "NotebookRead"}, c.tool):
+		return j.reads(c)
+	case slices.Contains([]string{"Edit", "Write", "MultiEdit", "NotebookEdit"}, c.tool):
+		return j.writes(c)
+	case slices.Contains([]string{"TodoWrite", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "ToolSearch"}, c.tool), slices.Contains(j.own, c.tool):
+		return nil
+	case c.tool == "Bash":
+		return j.executes(c)
+	case c.tool == "WebFetch":
+		return &session.Denied{Code: "host_not_allowed", Text: "the web is asked by no tool of this program"}
+	}
+	if name, ok := strings.CutPrefix(c.tool, "mcp__"); ok {
+		return j.permits(session.Act{Kind: session.External, Tool: "mcp_" + strings.Replace(name, "__", "_", 1)})
+	}
+	return &session.Denied{Code: "unknown_tool", Text: fmt.Sprintf("nobody has said what the tool %q does", c.tool)}
+}
+
+// writes asks for the one file that the call names.
+func (j judge) writes(c call) error {
+	var names []string
+	for _, name := range []string{"file_path", "notebook_path"} {
+		s, err := c.text(name)
+		if err != nil {
+			return err
+		}
+		if s != "" {
+			names = append(names, s)
+		}
+	}
+	if len(names) != 1 {
+		return &session.Denied{Code: "bad_arguments", Text: "the call does not name one file"}
+	}
+	rel, err := exec.Within(j.desk.Tree, j.from(c), names[0])
+	if err != nil {
+		return err
+	}
+	return j.permits(session.Act{Kind: session.Write, Path: rel})
+}
+
+// from is the folder relative names start in.
+func (j judge) from(c call) string {
+	if filepath.IsAbs(c.cwd) {
+		return c.cwd
+	}
+	return j.desk.Tree
+}
+
+// executes takes a command that is one of plain words, the same in every shell, and
+// runs where the desk is.
+func (j judge) executes(c call) error {
+	line, err := c.text("command")
+	if err != nil {
+		return err
+	}
+	argv, err := irongate.Simple(line)
+	if err != nil {
+		return &session.Denied{Code: "command_not_allowed", Text: fmt.Sprintf("%v; write one command of plain words", err)}
+	}
+	if raw, ok := c.input["run_in_background"]; ok && string(raw) != "false" {
+		return &session.Denied{Code: "command_not_allowed", Text: "a command runs in the foreground"}
+	}
+	if raw, ok := c.input["dangerouslyDisableSandbox"]; ok && string(raw) != "false" {
+		return &session.Denied{Code: "command_not_allowed", Text: "the sandbox stays"}
+	}
+	return j.permits(session.Act{Kind: session.Execute, Argv: argv})
+}
+
+// reads lets the program look at its desk, wherever the links lead, and at nothing else.
+func (j judge) reads(c call) error {
+	for _, name := range []string{"file_path", "notebook_path", "path", "pattern"} {
+		if name == "pattern" && c.tool != "Glob" {
+			continue
+		}
+		s, err := c.text(name)
+		if err != nil {
+			return err
+		}
+		if name == "pattern" {
+			if s, _, _ = strings.Cut(s, "*"); !filepath.IsAbs(s) && !strings.Contains(s, "..") {
+				continue
+			}
+		}
+		if s != "" && !j.onDesk(j.from(c), s) {
+			return &session.Denied{Code: "path_outside_repo", Text: fmt.Sprintf("%q lies outside of the desk, and only what is on it is read", s)}
+		}
+	}
+	return nil
+}
+
+// onDesk reports a path that ends on the desk when its links are followed. One that
+// leads nowhere shows nothing.
+func (j judge) onDesk(from, name string) bool {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(from, name)
+	}
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		real = filepath.Clean(name)
+	}
+	for _, top := range []string{j.desk.Tree, j.desk.Home, j.desk.Temp} {
+		for _, at := range []string{top, followed(top)} {
+			if rel, err := filepath.Rel(at, real); at != "" && err == nil && filepath.IsLocal(rel) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func followed(at string) string {
+	if real, err := filepath.EvalSymlinks(at); err == nil {
+		return real
+	}
+	return at
+}

@@ -1,0 +1,72 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// Within is the path of a file below a tree that an agent wants to write, relative and
+// with slashes. from is the folder a relative name starts in, absolute. A *session.Denied
+// says why it is none: it lies outside, behind a symbolic link or in what no machine
+// writes, or is there and no plain file. The file need not be there.
+func Within(tree, from, name string) (string, error) {
+	rel, ok := below(tree, from, name)
+	if !ok {
+		return "", outside("%q is no path of a file below the tree", name)
+	}
+	if found := append(irongate.Path(rel), irongate.Protected(rel, nil)...); len(found) > 0 {
+		return "", &session.Denied{Code: "protected_path", Text: found[0].Text + "; " + found[0].Fix}
+	}
+	root, err := os.OpenRoot(tree)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	parts := strings.Split(rel, "/")
+	for i := range parts {
+		at := filepath.Join(parts[:i+1]...)
+		st, err := root.Lstat(at)
+		switch last := i == len(parts)-1; {
+		case errors.Is(err, fs.ErrNotExist):
+			return rel, nil
+		case err != nil:
+			return "", outside("%q: %v", name, err)
+		case last && !st.Mode().IsRegular(), !last && !st.IsDir():
+			return "", outside("%q: %s is a link, or no plain file in plain folders", name, filepath.ToSlash(at))
+		}
+	}
+	return rel, nil
+}
+
+func outside(format string, args ...any) error {
+	return &session.Denied{Code: "path_outside_repo", Text: fmt.Sprintf(format, args...)}
+}
+
+// below takes a name by its letters: the tree by either of its own names, if there
+// is a symbolic link on the way to it.
+func below(tree, from, name string) (rel string, ok bool) {
+	if name == "" || !utf8.ValidString(name) || strings.ContainsRune(name, 0) || strings.HasPrefix(name, "~") {
+		return "", false
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(from, name)
+	}
+	real, err := filepath.EvalSymlinks(tree)
+	if err != nil {
+		return "", false
+	}
+	for _, top := range []string{tree, real} {
+		if rel, err := filepath.Rel(top, name); err == nil && rel != "." && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel), true
+		}
+	}
+	return "", false
+}
