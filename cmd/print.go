@@ -24,10 +24,10 @@ func printJSON(env Env, v any) error {
 }
 
 // cell is s on one line of a terminal: a tab or line break becomes a space, and
-// what nobody can see is left out, because titles and reasons come from files and
-// agents, and a terminal obeys escapes.
+// what nobody can see, or what has the shape of a credential, is left out, because
+// titles and reasons come from files and agents, and a terminal obeys escapes.
 func cell(s string) string {
-	return okf.Visible(strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace(s))
+	return irongate.RedactText(okf.Visible(strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace(s)))
 }
 
 // printRows prints rows of cells: aligned for a person, tab-separated for a pipe.

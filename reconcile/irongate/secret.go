@@ -52,7 +52,7 @@ var shapes = sync.OnceValue(func() []shape {
 		{"bot-token", ":aa", regexp.MustCompile(`\b([0-9]{8,10}:AA[A-Za-z0-9_-]{32,})`), nil, nil},
 		{"jwt", "eyj", regexp.MustCompile(`\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})`), nil, nil},
 		{"azure-key", "accountkey|sharedaccesskey", regexp.MustCompile(`(?i)\b(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})`), nil, nil},
-		{"azure-signature", "sig=", regexp.MustCompile(`[?&;]sig=([A-Za-z0-9%/+_-]{40,}(?:=|%3D)?)`), mixed, nil},
+		{"azure-signature", "sig=", regexp.MustCompile(`(?:[?&;]|\\u0026)sig=([A-Za-z0-9%/+_-]{40,}(?:=|%3D)?)`), mixed, nil},
 		{"aws-secret", "aws", regexp.MustCompile(`(?i)\baws[a-z0-9_. -]{0,24}(?:secret|private)[a-z0-9_. -]{0,24}\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)`), random, nil},
 		{"authorization", "authorization", regexp.MustCompile(`(?i)\b(?:proxy-)?authorization\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([A-Za-z0-9+/_=.~-]{12,})`), opaque, nil},
 		{"bearer-token", "bearer", regexp.MustCompile(`(?i)\bbearer\s+([A-Za-z0-9+/_=.~-]{20,})`), random, nil},
@@ -67,19 +67,61 @@ var shapes = sync.OnceValue(func() []shape {
 // word stays. Redact(Redact(b)) is Redact(b). It takes time in proportion to
 // the text, and text without a telling word next to none.
 func Redact(b []byte) []byte {
-	low := folded(b)
-	hits := hinted(low)
+	if plain := unescaped(b); plain != nil {
+		b = redact(b, plain)
+	}
+	return redact(b, nil)
+}
+
+// redact looks for credentials in seen, which is b with the same bytes at the
+// same places but where an escape is blank; nil is b.
+func redact(b, seen []byte) []byte {
+	look := func() ([]byte, []byte, [][]int) {
+		text := seen
+		if text == nil {
+			text = b
+		}
+		low := folded(text)
+		return text, low, hinted(low)
+	}
+	text, low, hits := look()
 	for i, s := range shapes() {
+		if hits == nil {
+			break
+		}
 		if len(hits[i]) == 0 {
 			continue
 		}
-		if found := s.matches(b, low, hits[i]); len(found) > 0 {
+		if found := s.matches(text, low, hits[i]); len(found) > 0 {
 			b = s.redact(b, found)
-			low = folded(b)
-			hits = hinted(low)
+			if seen != nil {
+				seen = s.redact(seen, found)
+			}
+			text, low, hits = look()
 		}
 	}
 	return b
+}
+
+// unescaped is b with the escapes of line breaks and tabs blank, because in JSON
+// the letter of an escape would be the start of the word behind it; nil where b
+// has none.
+func unescaped(b []byte) []byte {
+	var out []byte
+	for i := 0; i+1 < len(b); i++ {
+		n := bytes.IndexByte(b[i:len(b)-1], '\\')
+		if n < 0 {
+			break
+		}
+		if i += n; b[i+1] == 'n' || b[i+1] == 'r' || b[i+1] == 't' {
+			if out == nil {
+				out = bytes.Clone(b)
+			}
+			out[i], out[i+1] = ' ', ' '
+			i++
+		}
+	}
+	return out
 }
 
 // RedactText is Redact of a string.
@@ -133,9 +175,10 @@ var first = sync.OnceValue(func() *[1 << 16]bool {
 	return &out
 })
 
-// hinted lists by shape where a hint of it stands, in order: one walk for all shapes.
+// hinted lists by shape where a hint of it stands, in order: one walk for all
+// shapes; nil where there is none.
 func hinted(low []byte) [][]int {
-	hits := make([][]int, len(shapes()))
+	var hits [][]int
 	table := first()
 	for i := 0; i+1 < len(low); i++ {
 		key := uint16(low[i])<<8 | uint16(low[i+1])
@@ -144,6 +187,9 @@ func hinted(low []byte) [][]int {
 		}
 		for _, s := range starts()[key] {
 			if bytes.HasPrefix(low[i:], s.hint) {
+				if hits == nil {
+					hits = make([][]int, len(shapes()))
+				}
 				hits[s.shape] = append(hits[s.shape], i)
 			}
 		}
@@ -221,6 +267,9 @@ func secrets(b []byte) []secret {
 	b = slices.Clone(b)
 	low := folded(b)
 	hits := hinted(low)
+	if hits == nil {
+		return nil
+	}
 	for i, s := range shapes() {
 		for _, m := range s.matches(b, low, hits[i]) {
 			out = append(out, secret{s.kind, string(b[m[0]:m[1]]), 1 + bytes.Count(b[:m[0]], []byte("\n"))})
