@@ -48,6 +48,14 @@ func await(pid int) syscall.WaitStatus {
 // child, so one wait comes back.
 func endAll() (n int) {
 	for {
+		got, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		if err == syscall.ECHILD {
+			return n
+		}
+		if got > 0 {
+			n++
+			continue
+		}
 		all, ok := descendants(os.Getpid())
 		for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
 			for _, pid := range all {
