@@ -48,7 +48,7 @@ func (d *drain) spoken(w *work) *Spoken {
 	if c.Role == "" || c.Role == contract.General {
 		return nil
 	}
-	s := &Spoken{Role: c.Role, Mode: c.Mode, Outcome: w.outcome(), Reason: w.reason, Deliverable: w.emission.Deliverable,
+	s := &Spoken{Role: c.Role, Mode: c.Mode, Outcome: w.outcome(), Reason: w.reason, Deliverable: shown(w.emission.Deliverable),
 		Said: w.emission.Says, Hints: w.result.Verdict.Hints, Cost: w.cost}
 	if w.handed != nil {
 		s.Handoff = d.at.file(w.handed.Path)

@@ -4,8 +4,21 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
+
+// shown is a deliverable as a report shows it, refused or not: without credentials.
+func shown(d *deliver.Deliverable) *deliver.Deliverable {
+	if d == nil {
+		return nil
+	}
+	out := d.Clone()
+	for _, t := range out.Texts() {
+		*t.S = irongate.RedactText(*t.S)
+	}
+	return &out
+}
 
 // scrubbed is what a record holds without credentials in its texts.
 func scrubbed(v any) any {

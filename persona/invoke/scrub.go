@@ -7,8 +7,9 @@ import (
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
-// scrub is e without credentials in anything that is told of it. Atoms and
-// changes stay as they are: one with a credential in it is refused, not mended.
+// scrub is e without credentials in anything that is told of it. Atoms, changes
+// and the deliverable stay as they are: one with a credential in it is refused,
+// not mended.
 func scrub(e session.Emission) session.Emission {
 	text := func(s *string) { *s = irongate.RedactText(*s) }
 	e.Notes, e.Says, e.Proposals, e.Missing = slices.Clone(e.Notes), slices.Clone(e.Says), slices.Clone(e.Proposals), slices.Clone(e.Missing)
@@ -24,13 +25,6 @@ func scrub(e session.Emission) session.Emission {
 	}
 	for i := range e.Missing {
 		text(&e.Missing[i])
-	}
-	if e.Deliverable != nil {
-		d := e.Deliverable.Clone()
-		for _, t := range d.Texts() {
-			text(t.S)
-		}
-		e.Deliverable = &d
 	}
 	text(&e.Handoff)
 	text(&e.Failure)
