@@ -45,7 +45,7 @@ type opRow struct {
 
 func opRowOf(o pipeline.Op) opRow {
 	r := opRow{
-		Op: o.ID, Task: o.Task, Run: o.Run, Phase: o.Phase, Reason: o.Reason, Tier: o.Fact(pipeline.FactTier), Spent: o.Spent,
+		Op: o.ID, Task: o.Task, Run: cmp.Or(o.Fact(pipeline.FactDied), o.Run), Phase: o.Phase, Reason: o.Reason, Tier: o.Fact(pipeline.FactTier), Spent: o.Spent,
 		Began: stamp(o.Began), At: stamp(o.At), Elapsed: o.At.Sub(o.Began).Milliseconds(),
 	}
 	if !o.Ended() {

@@ -2,12 +2,14 @@ package testscripts
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +106,32 @@ func (k *killed) sound(when string) {
 	}
 }
 
+// told holds the ops that claims announced to what odd lists of them: all are
+// there, the one that waits and, of each run that died, one that was abandoned.
+func (k *killed) told(when string) {
+	k.Helper()
+	var ops []struct{ Op, Run, Phase, Reason string }
+	if err := json.Unmarshal([]byte(k.must("odd", "op", "list", "--all", "--json")), &ops); err != nil {
+		k.Fatalf("%s: %v", when, err)
+	}
+	claims := strings.Split(strings.TrimSpace(k.must("git", "grep", "-h", "-e", `"kind":"claim"`, "--and", "-e", `"op":"op-`, "HEAD", "--", "knowledge/ledger")), "\n")
+	if len(claims) != len(ops) || len(claims) > 2 {
+		k.Fatalf("%s: %d claims and the ops %v", when, len(claims), ops)
+	}
+	for _, o := range ops {
+		claim := claims[slices.IndexFunc(claims, func(c string) bool { return strings.Contains(c, `"run":"`+o.Run+`"`) })]
+		if !strings.Contains(claim, `"op":"`+o.Op+`"`) || o.Phase != "waiting" && o.Reason != "abandoned" {
+			k.Fatalf("%s: %+v, and the claim\n%s", when, o, claim)
+		}
+	}
+	if last := ops[len(ops)-1]; last.Reason == "abandoned" {
+		k.must("odd", "op", "show", last.Op)
+		if trace := k.must("odd", "op", "trace", last.Op); !strings.Contains(trace, "abandoned") {
+			k.Fatalf("%s: %s", when, trace)
+		}
+	}
+}
+
 // TestKilledChange kills the process of a drain at random instants while it takes
 // a change of many files through the pipeline.
 func TestKilledChange(t *testing.T) {
@@ -134,6 +162,7 @@ func TestKilledChange(t *testing.T) {
 			t.Fatalf("%s: the next drain left the task as\n%s", when, state)
 		}
 		k.sound(when + ", drained again")
+		k.told(when)
 		os.RemoveAll(filepath.Dir(k.dir))
 	}
 }

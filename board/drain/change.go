@@ -112,7 +112,10 @@ func (d *drain) through(ctx context.Context, ch *change) {
 	c, w := ch.c, ch.w
 	w.change = ch
 	l := ch.limits()
-	id, err := d.opID()
+	id, err := c.op, error(nil)
+	if id == "" { // judged again, under no claim
+		id, err = d.opID()
+	}
 	if err == nil {
 		ch.op, err = pipeline.Begin(id, string(c.task.ID), d.Run, d.Now(), l, map[string]string{pipeline.FactBase: string(c.base), pipeline.FactSignal: signal(c.task)})
 	}
@@ -250,12 +253,7 @@ func (ch *change) rescind(why string) {
 }
 
 // tell writes the records that stand before the outcome into the run's ledger.
-func (ch *change) tell() error {
-	if ch == nil {
-		return nil
-	}
-	return ch.d.append(ch.records)
-}
+func (ch *change) tell() error { return ch.d.append(ch.records) }
 
 // tellLater writes those that stand behind it.
 func (ch *change) tellLater() error {

@@ -27,6 +27,8 @@ type claim struct {
 	base     repo.OID   // what the session reads and the proposal is made on
 	under    string     // the commitment lease it is made under, "" where none is required
 	kind     string     // of work, as the lease's stance sees it
+	op       string     // that it announces, "" where the task asks for no change of files
+	ended    bool       // another run has ended that op
 	died     string     // why the lease, or the session's permit, took it back while its session ran
 	anchor   *handshake // of its one session; nil outside a task's
 	pin      repo.RefUpdate
@@ -86,6 +88,12 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
 	kept := d.keep()
 	ch := repo.Changes{d.at.file(t.Path): b}
 	data := map[string]any{"attempt": c.task.Attempts, "lease_expires": c.lease.Format(time.RFC3339), "base": string(c.base), "blob": c.task.Blob}
+	if d.changes(c.task) {
+		if c.op, err = d.opID(); err != nil {
+			return nil, err
+		}
+		data["op"] = c.op
+	}
 	if o, err := d.overrides(ch); err != nil {
 		return nil, err
 	} else if o != nil {

@@ -116,7 +116,7 @@ func (d *drain) account(c *claim, w *work) error {
 		return err
 	}
 	if len(w.items) == 0 {
-		return w.change.tell()
+		return d.tellOp(c, w)
 	}
 	n := map[string]any{}
 	for k, v := range counts(w.items) {
@@ -135,7 +135,7 @@ func (d *drain) account(c *claim, w *work) error {
 	if _, err := d.record(ledger.Record{Kind: ledger.Reconcile, Task: string(c.task.ID), Data: data}); err != nil {
 		return err
 	}
-	return w.change.tell()
+	return d.tellOp(c, w)
 }
 
 // kept reports an effect that keeps an atom out of the proposal, for a person to see.
@@ -295,6 +295,13 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 func (d *drain) lost(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate, kept map[string][]byte) (landing, error) {
 	out.State, out.Reason = "", "claim lost: the task was changed while the session ran"
 	w.handed = nil
+	if c.op != "" {
+		s, err := d.story(c.op)
+		if err != nil {
+			return landing{}, err
+		}
+		c.ended = s.Told != nil
+	}
 	return d.retold(c, w, out, artifacts, kept)
 }
 

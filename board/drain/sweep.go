@@ -13,8 +13,9 @@ import (
 
 // sweep takes back what dead drains held: a task whose lease has expired is
 // ready again (or blocked, after too many attempts), and every reservation that
-// outlived its lease is charged in full, in this run's own ledger file, and the
-// permits of dead sessions of this clone are released.
+// outlived its lease is charged in full, and the op its claim announced ended, in
+// this run's own ledger file, and the permits of dead sessions of this clone are
+// released.
 func (d *drain) sweep(ctx context.Context) error {
 	if err := d.unpinDead(ctx); err != nil {
 		return err
@@ -43,8 +44,13 @@ func (d *drain) sweep(ctx context.Context) error {
 			d.restore(kept)
 			return err
 		}
+		claim := d.claimed(c)
+		if err := d.opDied(ctx, claim); err != nil {
+			d.restore(kept)
+			return err
+		}
 		ch[name] = d.files[name]
-		if err := d.overrideDied(ch, d.claimed(c)); err != nil {
+		if err := d.overrideDied(ch, claim); err != nil {
 			d.restore(kept)
 			return err
 		}

@@ -15,6 +15,7 @@ const (
 	FactCandidate = "candidate" // the candidate's tree
 	FactRules     = "rules"     // hash of the rules that judged it
 	FactTier      = "tier"      // what they made of it, one of Tiers
+	FactDied      = "died"      // the run that died with the op, of one that another run ends for it
 	FactSignal    = "signal"    // what asked for the op, in words or an id
 	FactSeen      = "seen"      // "yes" where odd saw every act of the sessions that made the candidate
 	FactPreviewed = "previewed" // who saw a NOTIFY_APPLY change on a terminal and let it land, human:ADDRESS

@@ -126,7 +126,7 @@ func concluded(j *judge) error {
 			return err
 		}
 	}
-	return nil
+	return j.announcements(now)
 }
 
 // waitingTasks are the tasks that the act moves into review, within it, or out of it.
@@ -184,7 +184,7 @@ func (j *judge) hasOps(tasks []waitingTask) (bool, error) {
 	}
 	for _, run := range runs {
 		records, err := j.ledgerAt(j.OID, run)
-		if err != nil || slices.ContainsFunc(records, ofOp) {
+		if err != nil || slices.ContainsFunc(records, ofOp) || slices.ContainsFunc(records, announces) {
 			return err == nil, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -397,6 +398,79 @@ func TestEveryOpEndsOnce(t *testing.T) {
 			return ""
 		}, want: []string{at + "4 op-01 has no ending: it is in generate, and the claim of R1 on t is closed"}},
 	})
+}
+
+// TestAnnouncedOps: a claim that announces an op is closed with its one ending, or
+// with the op waiting, whoever closes it.
+func TestAnnouncedOps(t *testing.T) {
+	claim := func(s *story) *run {
+		s.announced = "op-01"
+		return s.claim("t")
+	}
+	died := func(ends bool) func(*story) repo.OID {
+		return func(s *story) repo.OID {
+			w := claim(s)
+			s.tamper["sweep t"] = also(s.tamper["sweep t"], func(s *story, d *draft) { s.opOfDead(w, d, ends) })
+			s.sweep(w, 500_000)
+			return ""
+		}
+	}
+	const swept = "15 ledger/2026-03/R2.jsonl:"
+	runTampers(t, []tamper{
+		{name: "waits", tell: func(s *story) repo.OID {
+			w := claim(s)
+			w.pipes = op("", pipeline.Limits{})
+			s.result(w, 1, terms("keel"))
+			return ""
+		}, want: []string{}},
+		{name: "ended for the dead", tell: died(true), want: []string{}},
+		{name: "begun for the dead and left open", tell: died(false),
+			want: []string{swept + "2 op-01 has no ending: it is in classify, and the claim of R2 on t is closed"}},
+		{name: "swept, and not a word of it", tell: func(s *story) repo.OID { s.sweep(claim(s), 500_000); return "" },
+			want: []string{swept + "1 the claim of R1 on t announced op-01, and is closed with no record of how that op ended"}},
+		{name: "a result without a word of it", tell: func(s *story) repo.OID { s.result(claim(s), 1, nil); return "" },
+			want: []string{"15 ledger/2026-03/R1.jsonl:3 the claim of R1 on t announced op-01, and is closed with no record of how that op ended"}},
+		{name: "another op instead", tell: func(s *story) repo.OID {
+			w := claim(s)
+			w.op, w.pipes = "op-02", op("", pipeline.Limits{})
+			s.result(w, 1, terms("keel"))
+			return ""
+		}, want: []string{"15 ledger/2026-03/R1.jsonl:3 the claim of R1 on t announced op-01, and is closed with no record of how that op ended",
+			"15 ledger/2026-03/R1.jsonl:4 op-02 is begun for the claim of R1 on t, which announced op-01"}},
+		{name: "for a claim that announced none", tell: func(s *story) repo.OID {
+			w := s.claim("t")
+			s.tamper["sweep t"] = func(s *story, d *draft) { s.opOfDead(w, d, true) }
+			s.sweep(w, 500_000)
+			return ""
+		}, want: []string{swept + "2 op-01 is begun for the claim of R1 on t, which announced none"}},
+	})
+}
+
+// also is one tampering and then another.
+func also(a, b func(*story, *draft)) func(*story, *draft) {
+	return func(s *story, d *draft) {
+		if b(s, d); a != nil {
+			a(s, d)
+		}
+	}
+}
+
+// opOfDead adds to a sweep the op that the dead run announced, and its ending.
+func (s *story) opOfDead(dead *run, d *draft, ends bool) {
+	s.Helper()
+	file := ledgerIn(d)
+	w := &run{id: strings.TrimSuffix(path.Base(file), ".jsonl"), file: file}
+	o, err := pipeline.Begin("op-01", dead.task, w.id, s.now, pipeline.Limits{}, map[string]string{pipeline.FactDied: dead.id})
+	if err != nil {
+		s.Fatal(err)
+	}
+	if s.appendOp(w, d.ch, o); !ends {
+		return
+	}
+	if o, err = pipeline.End(o, w.id, s.now, pipeline.Abandoned, ""); err != nil {
+		s.Fatal(err)
+	}
+	s.appendOp(w, d.ch, o)
 }
 
 // half is a run's commit in the middle of its op.

@@ -111,6 +111,7 @@ type story struct {
 	heads  map[string]repo.OID             // the branches, as refs only once they are checked
 
 	proposals map[string]repo.OID              // the last of a task
+	announced string                           // the op that the next claims announce, "" for none
 	anchored  bool                             // sessions are bound, as they are today
 	override  map[string]any                   // what a person declares for the next claims, nil for nothing
 	ops       map[string]pipeline.Op           // that wait, by task
@@ -280,6 +281,9 @@ func (s *story) claim(task string) *run {
 		data["override"] = s.override
 		s.journal(w, ch, journal.Entry{Type: "D", Title: "override: " + strings.Join(words(s.override, "modes"), ", ") + " collapsed"})
 		w.tells = append(w.tells, journal.Entry{Type: "O", Title: "override ended: " + strings.Join(words(s.override, "modes"), ", ")})
+	}
+	if s.announced != "" {
+		data["op"] = s.announced
 	}
 	w.lease = s.lease()
 	if w.lease != "" {

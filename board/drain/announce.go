@@ -1,0 +1,91 @@
+package drain
+
+import (
+	"context"
+	"io/fs"
+
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// # What a claim announces
+//
+// The records of an op land with the task's result, all in one commit, so that a
+// process that dies before it leaves none of them. But its claim, which lands before
+// anything is done, has the op's id (data.op), and whoever closes the claim writes
+// how that op ended: the run itself, or the one that takes back what it held. So of
+// every op that was ever meant, history says how it ended, and that it did once.
+
+// begun is an op that a claim announced and no ledger tells of: all that is known of
+// it is its base, and the run that died with it, "" for none.
+func (d *drain) begun(id, task, base, dead string) (pipeline.Story, error) {
+	facts := map[string]string{}
+	for k, v := range map[string]string{pipeline.FactBase: base, pipeline.FactDied: dead} {
+		if v != "" {
+			facts[k] = v
+		}
+	}
+	o, err := pipeline.Begin(id, task, d.Run, d.Now(), pipeline.Limits{}, facts)
+	return pipeline.Story{Told: []pipeline.Told{{Op: o, Record: o.Record()}}, Sound: true}, err
+}
+
+// opDied ends the op that the claim of a dead run announced, in this run's own
+// ledger. Older claims announce none.
+func (d *drain) opDied(ctx context.Context, claim ledger.Record) error {
+	id := text(claim.Data, "op")
+	if id == "" {
+		return nil
+	}
+	story, err := d.story(id)
+	if err == nil && story.Told == nil {
+		if story, err = d.begun(id, claim.Task, text(claim.Data, "base"), claim.Run); err == nil {
+			err = d.append([]ledger.Record{story.Told[0].Record})
+		}
+	}
+	if err != nil {
+		return err
+	}
+	w := pipeline.World{Run: d.Run, Now: d.Now, Sink: func(r ledger.Record) error { return d.append([]ledger.Record{r}) }}
+	_, err = pipeline.Carry(ctx, w, pipeline.Limits{}, pipeline.Steps{}, story, pipeline.Resume(story, pipeline.Facts{Now: d.Now()}))
+	return err
+}
+
+// story is what the board's ledgers tell of an op; nothing is told of one that they
+// do not know.
+func (d *drain) story(id string) (pipeline.Story, error) {
+	bundle, err := fs.Sub(d.at.files, d.at.cfg.Root)
+	if err != nil {
+		return pipeline.Story{}, err
+	}
+	stories, _, err := pipeline.Tell(bundle)
+	for _, s := range stories {
+		if s.Op().ID == id {
+			return s, err
+		}
+	}
+	return pipeline.Story{}, err
+}
+
+// tellOp writes what the op of a claim came to until its outcome. One that was
+// announced and not begun, because the work ended before, is abandoned here; one
+// that another run has ended, as of a dead run, has no word to add.
+func (d *drain) tellOp(c *claim, w *work) error {
+	switch {
+	case c.ended:
+		return nil
+	case w.change != nil && len(w.change.records) > 0:
+		return w.change.tell()
+	case c.op == "":
+		return nil
+	}
+	s, err := d.begun(c.op, string(c.task.ID), string(c.base), "")
+	if err != nil {
+		return err
+	}
+	end, err := pipeline.End(s.Op(), d.Run, d.Now(), pipeline.Abandoned, string(irongate.Redact([]byte(w.reason))))
+	if err != nil {
+		return err
+	}
+	return d.append([]ledger.Record{s.Told[0].Record, end.Record()})
+}

@@ -1,0 +1,80 @@
+package proof
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/ledger"
+)
+
+// announces reports a claim that says which op it will be worked on by: that of a
+// task which asks for a change of files. Claims of older programs announce none.
+func announces(r ledger.Record) bool { return r.Kind == ledger.Claim && text(&r, "op") != "" }
+
+// announced are the ops that the claims of a run announced for a task, as the
+// ledgers of the act have them.
+func (j *judge) announced(run, task string) ([]string, error) {
+	records, err := j.ledgerAt(j.OID, run)
+	var out []string
+	for _, r := range records {
+		if r.Task == task && announces(r) {
+			out = append(out, text(&r, "op"))
+		}
+	}
+	return out, err
+}
+
+// announcements holds the claims that the act closes to what they announced: the op
+// is told, of the claim's task. And it holds an op that the act begins to the claim
+// it is begun under, or was, where that announced one.
+func (j *judge) announcements(now ops) error {
+	tasks := map[string]string{}
+	for _, s := range now.stories {
+		tasks[s.Op().ID] = s.Op().Task
+	}
+	for _, l := range j.lines {
+		var err error
+		switch r := l.record; {
+		case r.Kind == ledger.Outcome:
+			err = j.fulfilled(l, r.Run, tasks)
+		case r.Kind == ledger.Abandoned:
+			err = j.fulfilled(l, r.DeadRun, tasks)
+		case ofOp(r) && text(&r, "id") == text(&r, "op")+".1":
+			err = j.meant(l)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fulfilled reports what the claim of a run, which the record closes, announced and
+// no ledger tells of. How a told op ends is judged with the op.
+func (j *judge) fulfilled(l line, run string, tasks map[string]string) error {
+	ids, err := j.announced(run, l.record.Task)
+	for _, id := range ids {
+		j.checked++
+		if is, told := tasks[id]; !told {
+			j.find(l.path, l.n, "the claim of %s on %s announced %s, and is closed with no record of how that op ended", run, l.record.Task, id)
+		} else if is != l.record.Task {
+			j.find(l.path, l.n, "the claim of %s on %s announced %s, which is of %s", run, l.record.Task, id, is)
+		}
+	}
+	return err
+}
+
+// meant reports an op that is begun under a claim which announced another; one that
+// a run begins for a dead one must be what that announced.
+func (j *judge) meant(l line) error {
+	r := l.record
+	set, _ := r.Data["set"].(map[string]any)
+	died, _ := set[pipeline.FactDied].(string)
+	run := or(died, r.Run)
+	ids, err := j.announced(run, r.Task)
+	if op := text(&r, "op"); (len(ids) > 0 || died != "") && !slices.Contains(ids, op) {
+		j.find(l.path, l.n, "%s is begun for the claim of %s on %s, which announced %s", op, run, r.Task, or(strings.Join(ids, ", "), "none"))
+	}
+	return err
+}
