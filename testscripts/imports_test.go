@@ -74,6 +74,7 @@ var only = map[string][]string{
 	"testing":                                    {"okf/okftest", "persona/session/sessiontest"},
 	"net/http":                                   {"persona/session/endpoint", "persona/session/modeltest", "persona/session/servers", "persona/session/toolbox", "persona/mcp"},
 	"github.com/anthropics/anthropic-sdk-go":     {"persona/session/anthropic"},
+	"github.com/coder/acp-go-sdk":                {"persona/session/acp", "persona/session/agenttest"},
 	"github.com/sashabaranov/go-openai":          {"persona/session/openai"},
 }
 

@@ -82,7 +82,7 @@ const ttyFD = 3
 const begin = "2026-03-02T09:00:00Z"
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"odd": oddMain, "claude": claudeMain})
+	testscript.Main(m, map[string]func(){"odd": oddMain, "claude": claudeMain, "acp-agent": acpMain})
 }
 
 // oddMain is odd with the script's clock and entropy.
@@ -101,6 +101,9 @@ func oddMain() {
 	}
 	os.Exit(cmd.Main(env, os.Args...))
 }
+
+// acpMain plays an agent of the Agent Client Protocol.
+func acpMain() { os.Exit(agenttest.ACP(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // claudeMain plays the Claude Code command line from recordings.
 func claudeMain() {

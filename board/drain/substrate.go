@@ -10,6 +10,7 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/acp"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/claude"
 	"github.com/odd-cli/odd/persona/session/exec"
@@ -47,11 +48,13 @@ func pick(cfg config.Config, files fs.FS, dir string, environ []string, held cag
 		return exec.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: environ, Free: s.Free, MaxBytes: s.MaxBytes, Cage: held, Network: cage.Network(cfg.Sandbox.Network)}, nil
 	case "claude":
 		return claude.Substrate{Argv: s.Argv, Dir: dir, Model: cmp.Or(s.Model, cfg.Session.Model), Env: s.Env, Environ: environ, Free: s.Free, Commands: cfg.Toolbox.Run, Cage: held, Network: cage.Network(cfg.Sandbox.Network)}, nil
+	case "acp":
+		return acp.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: environ, Free: s.Free, MaxBytes: s.MaxBytes, Cage: held, Network: cage.Network(cfg.Sandbox.Network), Commands: cage.Network(cfg.Sandbox.CheckNetwork)}, nil
 	}
 	if s := api(cfg, environ, tools); s != nil {
 		return s, Equipped(cfg, environ)
 	}
-	return nil, refuse("substrate", "odd.toml: [session] substrate %q is not one of %s", cfg.Session.Substrate, strings.Join([]string{"extract", "replay", "exec", "claude", "anthropic", "openai"}, ", "))
+	return nil, refuse("substrate", "odd.toml: [session] substrate %q is not one of %s", cfg.Session.Substrate, strings.Join([]string{"extract", "replay", "exec", "claude", "acp", "anthropic", "openai"}, ", "))
 }
 
 // Speechless refuses a session of role on a configuration whose substrate only

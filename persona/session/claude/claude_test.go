@@ -19,6 +19,7 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/agenttest"
+	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/persona/session/sessiontest"
 )
 
@@ -336,6 +337,6 @@ func FuzzStream(f *testing.F) {
 			t.Errorf("%+v", u)
 		}
 		_, _ = readCall(b)
-		_, _ = microUSD(b)
+		_, _ = exec.MicroUSD(b)
 	})
 }

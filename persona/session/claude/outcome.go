@@ -2,19 +2,14 @@ package claude
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
-	"regexp"
 	"strconv"
 	"strings"
 
-	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/exec"
-	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // outcome is what an invocation came to; err is how the program ended.
@@ -47,7 +42,7 @@ func (s *stream) crashed(err error, said *exec.Talk) session.Emission {
 		how = err.Error()
 	}
 	text := how + said.LastLine()
-	class := classOf(text)
+	class := exec.ClassOf(text)
 	if s.limit != "" {
 		class, text = session.RateLimited, s.limit+"; "+text
 	}
@@ -55,7 +50,7 @@ func (s *stream) crashed(err error, said *exec.Talk) session.Emission {
 }
 
 func broken(c session.Class, detail string) session.Emission {
-	e := session.Fail(session.Transport, shown(detail))
+	e := session.Fail(session.Transport, exec.Shown(detail))
 	e.Class = c
 	return e
 }
@@ -83,67 +78,9 @@ func (s *stream) judged() session.Emission {
 func (s *stream) class(said string) session.Class {
 	status, err := strconv.Atoi(strings.Trim(string(s.result.Status), `"`))
 	if err != nil {
-		return classOf(said)
+		return exec.ClassOf(said)
 	}
-	return ofStatus(status, said)
-}
-
-func ofStatus(status int, said string) session.Class {
-	switch {
-	case status == 413, status >= 400 && status < 500 && long().MatchString(said):
-		return session.ContextOverflow
-	case status == 429:
-		return session.RateLimited
-	case status == 408, status == 504:
-		return session.TimedOut
-	case status == 409, status == 425:
-		return session.TransientTransport
-	case status >= 500:
-		return session.ServerError
-	}
-	return session.Permanent
-}
-
-func long() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)prompt is too long|context (?:length|window|limit)|too many tokens`)
-}
-
-// classOf is the class of a failure by its words alone.
-func classOf(said string) session.Class {
-	if m := regexp.MustCompile(`API Error: (\d{3})\b`).FindStringSubmatch(said); m != nil {
-		status, _ := strconv.Atoi(m[1])
-		return ofStatus(status, said)
-	}
-	for _, w := range []struct {
-		class session.Class
-		words string
-	}{
-		{session.ContextOverflow, `prompt is too long|context (?:length|window|limit)`},
-		{session.Permanent, `not logged in|/login|invalid api key|authentication|credit balance|unknown option|no conversation found|issue with the selected model`},
-		{session.RateLimited, `rate limit|usage limit|hit your limit|limit reached`},
-		{session.ConnectionError, `connection error|unable to connect|ECONNREFUSED|ENOTFOUND|ECONNRESET|fetch failed`},
-		{session.TimedOut, `timed out|timeout`},
-		{session.ServerError, `overloaded|internal server error`},
-	} {
-		if regexp.MustCompile(`(?i)` + w.words).MatchString(said) {
-			return w.class
-		}
-	}
-	return session.TransientTransport
-}
-
-// maxDetail is how much of what a program says a failure tells.
-const maxDetail = 400
-
-// shown is a text of the program as it may be told: on one line, cut, in sight and
-// without credentials.
-func shown(s string) string {
-	s = okf.Visible(strings.Join(strings.Fields(strings.ToValidUTF8(string(irongate.Redact([]byte(s))), "?")), " "))
-	r := []rune(s)
-	if len(r) > maxDetail {
-		return string(r[:maxDetail]) + " …"
-	}
-	return s
+	return exec.ClassOfStatus(status, said)
 }
 
 // usage is what the invocation cost, as far as it was told.
@@ -156,35 +93,10 @@ func (s *stream) usage(sub Substrate) session.Usage {
 		if raw == nil {
 			raw = r.OldCost
 		}
-		u.Cost, u.CostKnown = microUSD(raw)
+		u.Cost, u.CostKnown = exec.MicroUSD(raw)
 	}
 	if sub.Free {
 		u.Cost, u.CostKnown = 0, true
 	}
 	return u
-}
-
-// microUSD reads a JSON number of dollars, exactly, and rounds it up to the
-// micro-dollar. ok is false for what is no amount that one session can cost.
-func microUSD(raw json.RawMessage) (n int64, ok bool) {
-	var lit json.Number
-	if len(raw) == 0 || len(raw) > 64 || raw[0] == '"' || json.Unmarshal(raw, &lit) != nil || lit == "" {
-		return 0, false
-	}
-	switch f, err := strconv.ParseFloat(string(lit), 64); {
-	case err != nil || f < 0 || f > 1e6:
-		return 0, false
-	case f < 1e-30: // nothing, or what no API bills
-		return 0, true
-	}
-	v, good := new(big.Rat).SetString(string(lit))
-	if !good {
-		return 0, false
-	}
-	v.Mul(v, big.NewRat(1_000_000, 1))
-	q, rest := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
-	if rest.Sign() > 0 {
-		q.Add(q, big.NewInt(1))
-	}
-	return q.Int64(), true
 }

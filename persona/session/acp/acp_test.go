@@ -1,0 +1,282 @@
+//go:build unix
+
+package acp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/agenttest"
+	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/persona/session/sessiontest"
+)
+
+const done = "```json\n{\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}\n```\n"
+
+// with is a substrate with an agent in this process.
+func with(a *agenttest.Agent) Substrate {
+	return Substrate{Environ: []string{"PATH=" + os.Getenv("PATH"), "KEY=secret"}, dial: func(context.Context) (*line, error) {
+		toAgent, in := io.Pipe()
+		out, fromAgent := io.Pipe()
+		hang := func() { toAgent.Close(); in.Close(); out.Close(); fromAgent.Close() }
+		gone := make(chan struct{})
+		go func() { a.Serve(toAgent, fromAgent, hang); close(gone) }()
+		return &line{in: in, out: out, said: exec.NewTalk(), end: func() (string, error) { hang(); <-gone; return "", nil }}, nil
+	}}
+}
+
+// desk is a desk with a file on it, and a request that works there.
+func desk(t *testing.T, allow func(session.Act) error) (session.Desk, session.Request) {
+	t.Helper()
+	top := t.TempDir()
+	d := session.Desk{Tree: filepath.Join(top, "tree"), Home: filepath.Join(top, "home"), Temp: filepath.Join(top, "temp")}
+	for _, dir := range []string{d.Tree, d.Home, d.Temp, filepath.Join(d.Tree, ".git"), filepath.Join(d.Tree, "grüße")} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"a.txt": "one\ntwo\nthree\n", ".git/config": "[core]\n", "grüße/ö.txt": "hallo\n", "../secret": "s"} {
+		if err := os.WriteFile(filepath.Join(d.Tree, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../secret", filepath.Join(d.Tree, "out")); err != nil {
+		t.Fatal(err)
+	}
+	return d, session.Request{Run: "run-1", Task: "t1", Brief: []byte("do it\n"), Allow: allow, Desk: func(context.Context) (session.Desk, error) { return d, nil }}
+}
+
+func run(t *testing.T, s Substrate, r session.Request) session.Emission {
+	t.Helper()
+	e, err := session.Run(t.Context(), s, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func yes(session.Act) error { return nil }
+
+// TestTable: the rules that every substrate keeps.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	sessiontest.Table(t, func(_ *testing.T, c sessiontest.Script) session.Substrate {
+		turn := []agenttest.Step{{Say: c.Says}}
+		if c.Cost > 0 {
+			turn = append(turn, agenttest.Step{Cost: float64(c.Cost) / 1e6})
+		}
+		if c.Hangs {
+			turn = []agenttest.Step{{Deaf: true}}
+		}
+		return with(&agenttest.Agent{Turns: [][]agenttest.Step{turn, turn}})
+	})
+}
+
+// TestAsked: what the agent asks for is judged, done and recorded.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	d, r := desk(t, func(a session.Act) error {
+		if a.Path == "no.txt" || a.Kind == session.Execute && a.Argv[0] == "rm" || a.Kind == session.Fetch && a.Host != "pkg.go.dev" {
+			return &session.Denied{Code: "outside_scope", Text: "nobody asked for it"}
+		}
+		return nil
+	})
+	steps := []struct {
+		step agenttest.Step
+		want string
+	}{
+		{agenttest.Step{Read: "$TREE/a.txt"}, `read: "one\ntwo\nthree\n" done`},
+		{agenttest.Step{Read: "$TREE/a.txt", Line: 2, Limit: 1}, `read: "two\n" done`},
+		{agenttest.Step{Read: "$TREE/a.txt", Line: 9, Limit: 1}, `read: "" done`},
+		{agenttest.Step{Read: "$TREE/grüße/ö.txt"}, `read: "hallo\n" done`},
+		{agenttest.Step{Read: "$TREE/out"}, `read: "" {`},
+		{agenttest.Step{Read: "$TREE/../secret"}, `read: "" {`},
+		{agenttest.Step{Read: "$TREE/.GIT/config"}, `read: "" {`},
+		{agenttest.Step{Read: "a.txt"}, `read: "" {`},
+		{agenttest.Step{Read: "$TREE/grüße"}, `read: "" {`},
+		{agenttest.Step{Write: "$TREE/neu/ü.txt", Content: "ü"}, `write: done`},
+		{agenttest.Step{Write: "$TREE/no.txt", Content: "x"}, `write: {`},
+		{agenttest.Step{Write: "$TREE/out", Content: "x"}, `write: {`},
+		{agenttest.Step{Write: "$TREE/../secret", Content: "x"}, `write: {`},
+		{agenttest.Step{Write: "$TREE/.git/config", Content: "x"}, `write: {`},
+		{agenttest.Step{Write: "$TREE/.git/hooks/pre-commit", Content: "x"}, `write: {`},
+		{agenttest.Step{Run: []string{"sh", "-c", "echo out; echo ${KEY-none}; exit 3"}}, `run: 3  "out\nnone\n" cut false done done done`},
+		{agenttest.Step{Run: []string{"cat a.txt"}}, `run: 0  "one\ntwo\nthree\n" cut false done done done`},
+		{agenttest.Step{Run: []string{"cat a.txt && rm a.txt"}}, `run: {`},
+		{agenttest.Step{Run: []string{"rm", "a.txt"}}, `run: {`},
+		{agenttest.Step{Start: []string{"sh", "-c", "echo begun; read x < /dev/zero"}}, `run: -1 killed`},
+		{agenttest.Step{Run: []string{"no-such-program"}}, `run: 127`},
+		{agenttest.Step{Ask: "edit", Path: "$TREE/a.txt"}, `ask edit a.txt: once done`},
+		{agenttest.Step{Ask: "edit", Path: "$TREE/a.txt", Always: true}, `ask edit a.txt: cancelled done`},
+		{agenttest.Step{Ask: "edit"}, `ask edit .: no done`},
+		{agenttest.Step{Ask: "edit", Path: "$TREE/a.txt", Input: map[string]any{"file_path": "$TREE/no.txt"}}, `ask edit a.txt: no done`},
+		{agenttest.Step{Ask: "delete", Path: "$TREE/out"}, `ask delete out: no done`},
+		{agenttest.Step{Ask: "move", Path: "$TREE/a.txt"}, `ask move a.txt: no done`},
+		{agenttest.Step{Ask: "move", Path: "$TREE/a.txt", Input: map[string]any{"new_path": "b.txt"}}, `ask move a.txt: once done`},
+		{agenttest.Step{Ask: "read", Path: "/etc/passwd"}, `ask read passwd: no done`},
+		{agenttest.Step{Ask: "search", Path: "$TREE"}, `ask search tree: once done`},
+		{agenttest.Step{Ask: "execute", Input: map[string]any{"command": "go test ./..."}}, `ask execute .: once done`},
+		{agenttest.Step{Ask: "execute", Input: map[string]any{"command": []string{"rm", "-r", "x"}}}, `ask execute .: no done`},
+		{agenttest.Step{Ask: "execute", Input: map[string]any{"command": "ls", "cwd": "/"}}, `ask execute .: no done`},
+		{agenttest.Step{Ask: "execute"}, `ask execute .: no done`},
+		{agenttest.Step{Ask: "fetch", Input: map[string]any{"url": "https://pkg.go.dev/x"}}, `ask fetch .: once done`},
+		{agenttest.Step{Ask: "fetch", Input: map[string]any{"url": "http://10.0.0.1/"}}, `ask fetch .: no done`},
+		{agenttest.Step{Ask: "fetch", Input: map[string]any{"url": "file:///etc/passwd"}}, `ask fetch .: no done`},
+		{agenttest.Step{Ask: "switch_mode"}, `ask switch_mode .: no done`},
+		{agenttest.Step{Ask: "other", Input: map[string]any{"x": 1}}, `ask other .: no done`},
+	}
+	var turn []agenttest.Step
+	want := []string{"hello read true write true terminal true", "new with 0 servers", "prompt do it"}
+	for _, s := range steps {
+		turn, want = append(turn, s.step), append(want, s.want)
+	}
+	a := &agenttest.Agent{Turns: [][]agenttest.Step{append(turn, agenttest.Step{Say: "Done.\n" + done})}}
+	e := run(t, with(a), r)
+	got := a.Heard()
+	for i, w := range want {
+		if i >= len(got) || !strings.HasPrefix(got[i], w) {
+			t.Errorf("%d: %q, want %q", i, got[min(i, len(got)-1)], w)
+		}
+	}
+	if e.Outcome != session.Completed || e.Seen || len(e.Calls) != len(steps) || e.Usage.CostKnown || e.Usage.Tokens.Input != 7 {
+		t.Errorf("%s %s, %d calls, %+v", e.Outcome, e.Detail, len(e.Calls), e.Usage)
+	}
+	for name, text := range map[string]string{"a.txt": "one\ntwo\nthree\n", "neu/ü.txt": "ü", ".git/config": "[core]\n", "../secret": "s"} {
+		if b, err := os.ReadFile(filepath.Join(d.Tree, name)); string(b) != text {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+	}
+	if len(e.Calls) > 14 && (e.Calls[12].Code != "path_outside_repo" || e.Calls[13].Code != "protected_path" || e.Calls[9].Path != "neu/ü.txt") {
+		t.Errorf("%+v", e.Calls[9:14])
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	say := func(s string) agenttest.Step { return agenttest.Step{Say: s} }
+	for _, tt := range []struct {
+		name    string
+		steps   []agenttest.Step
+		outcome session.Outcome
+		failure string
+		class   session.Class
+		cost    int64
+	}{
+		{"in pieces", []agenttest.Step{say("```js"), say("on\n{\"schema\": \"odd.finish.1\", \"outcome\""), say(": \"completed\"}\n```")}, session.Completed, "", "", -1},
+		{"another message begins a line", []agenttest.Step{say("I look."), {Ask: "think"}, say(done)}, session.Completed, "", "", -1},
+		{"a cost", []agenttest.Step{{Cost: 0.01}, say(done), {Cost: 0.0123451}}, session.Completed, "", "", 12346},
+		{"over the cost", []agenttest.Step{{Cost: 2}, {Hang: true}}, session.Failed, session.OverBudget, "", 2_000_000},
+		{"too much", []agenttest.Step{say(strings.Repeat("x", 5000)), {Hang: true}}, session.Failed, session.TooLarge, "", -1},
+		{"lines that are no message", []agenttest.Step{{Raw: "hello\n{\"jsonrpc\"\n{}\n[1]\n"}, say(done)}, session.Completed, "", "", -1},
+		{"an unknown update", []agenttest.Step{{Raw: `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s-1","update":{"sessionUpdate":"news"}}}` + "\n"}, say(done)}, session.Completed, "", "", -1},
+		{"a line without end", []agenttest.Step{{Raw: strings.Repeat("x", 11<<20)}, {Hang: true}}, session.Failed, session.Transport, session.TransientTransport, -1},
+		{"refusal", []agenttest.Step{{Stop: "refusal"}}, session.Refused, "", "", -1},
+		{"cut off", []agenttest.Step{say("so"), {Stop: "max_tokens"}}, session.Failed, session.Transport, session.ContextOverflow, -1},
+		{"requests", []agenttest.Step{{Stop: "max_turn_requests"}}, session.Failed, session.TurnRefused, "", -1},
+		{"cancelled by itself", []agenttest.Step{{Stop: "cancelled"}}, session.Failed, session.Transport, session.TransientTransport, -1},
+		{"goes away", []agenttest.Step{say(done), {Leave: true}, {Hang: true}}, session.Failed, session.Transport, session.TransientTransport, -1},
+		{"rate limited", []agenttest.Step{{Fail: -32603, Content: "API Error: 429 rate limit"}}, session.Failed, session.Transport, session.RateLimited, -1},
+		{"logged out", []agenttest.Step{{Fail: -32000, Content: "Authentication required"}}, session.Failed, session.Transport, session.Permanent, -1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := with(&agenttest.Agent{Turns: [][]agenttest.Step{tt.steps}})
+			s.MaxBytes = 4000
+			_, r := desk(t, yes)
+			r.MaxCost = 1_000_000
+			e := run(t, s, r)
+			if e.Outcome != tt.outcome || e.Failure != tt.failure || e.Class != tt.class {
+				t.Errorf("%s %q class %q: %s", e.Outcome, e.Failure, e.Class, e.Detail)
+			}
+			if e.Usage.CostKnown != (tt.cost >= 0) || e.Usage.Cost != max(tt.cost, 0) {
+				t.Errorf("%+v", e.Usage)
+			}
+		})
+	}
+}
+
+// TestHello: an agent that never says hello, one that wants a login, and one that is not there.
+func TestHello(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	_, r := desk(t, yes)
+	r.Turn = func(session.Usage) error { stop(); return nil }
+	if e, err := session.Run(ctx, with(&agenttest.Agent{Mute: true}), r); err != nil || e.Failure != session.Cancelled {
+		t.Errorf("%+v, %v", e, err)
+	}
+	r.Turn = nil
+	if e := run(t, with(&agenttest.Agent{Login: true}), r); e.Failure != session.Transport || e.Class != session.Permanent || !strings.Contains(e.Detail, "[substrate.acp] env") {
+		t.Errorf("%+v", e)
+	}
+	if e := run(t, Substrate{Argv: []string{"no-such-program"}}, r); e.Failure != session.Transport || e.Class != session.Permanent {
+		t.Errorf("%+v", e)
+	}
+	if _, err := (Substrate{}).Run(t.Context(), r); err == nil {
+		t.Error("an agent without a command is no fault")
+	}
+}
+
+// TestAgain: a silent turn is asked for once more; a conversation goes on where the agent
+// can, and what it repeats is not heard again.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	for _, loads := range []bool{true, false} {
+		a := &agenttest.Agent{Loads: loads, Turns: [][]agenttest.Step{{{Say: "hm"}}, {{Say: done}}}}
+		_, r := desk(t, yes)
+		r.Thread = "s-1"
+		asked := 0
+		r.Turn = func(session.Usage) error { asked++; return nil }
+		s := with(a)
+		s.Servers = []Server{{Name: "files", Argv: []string{"npx", "files"}, Env: map[string]string{"A": "b"}}, {Name: "web", URL: "http://127.0.0.1:1/"}}
+		e := run(t, s, r)
+		opened, thread := "new with 1 servers", ""
+		if loads {
+			opened, thread = "load s-1", "s-1"
+		}
+		want := []string{"hello read true write true terminal true", opened, "prompt do it", "prompt Your answer held no block that odd reads, so nothing of it counts yet. If the work is done, answer now with your emission: its blocks as the brief describes them, and at the end"}
+		if d := cmp.Diff(want, a.Heard()); d != "" || e.Outcome != session.Completed || e.Usage.Turns != 2 || asked != 2 || e.Thread != thread {
+			t.Errorf("loads %v: %s\n%+v", loads, d, e)
+		}
+	}
+}
+
+// TestCancel: an agent is told before it is ended.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	a := &agenttest.Agent{Turns: [][]agenttest.Step{{{Say: "I begin.\n"}, {Hang: true}}}}
+	_, r := desk(t, yes)
+	r.Progress = func(string) { stop() }
+	e, err := session.Run(ctx, with(a), r)
+	if err != nil || e.Failure != session.Cancelled || e.Usage.CostKnown {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if got := strings.Join(a.Heard(), "\n"); !strings.HasSuffix(got, "\ncancel") {
+		t.Errorf("it heard %s", got)
+	}
+}
+
+// FuzzClient: whatever stands on the line, the session ends.
+func FuzzClient(f *testing.F) {
+	f.Add([]byte("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":1}}\n{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"sessionId\":\"s\"}}\n"))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"options":[],"toolCall":{"rawInput":[1]}}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s := Substrate{dial: func(context.Context) (*line, error) {
+			return &line{in: io.Discard, out: strings.NewReader(string(b)), said: exec.NewTalk(), end: func() (string, error) { return "", nil }}, nil
+		}}
+		e, err := session.Run(t.Context(), s, session.Request{})
+		if err != nil || e.Outcome == session.Completed {
+			t.Errorf("%+v, %v", e, err)
+		}
+		_, _ = argvOf(string(b), nil)
+		_ = fmt.Sprint(lines(string(b), &e.Usage.Turns, &e.Usage.Turns))
+	})
+}

@@ -1,0 +1,224 @@
+package acp
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"sync"
+
+	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// client is what the agent talks to. The protocol's library calls it from many
+// goroutines at once.
+type client struct {
+	s    Substrate
+	r    session.Request
+	desk session.Desk
+
+	mu     sync.Mutex
+	cancel context.CancelCauseFunc // of the turn under way; nil between turns
+	text   bytes.Buffer            // the agent's words in this turn
+	shown  int                     // of text: told as progress
+	apart  bool                    // the next words are of another message
+	calls  map[sdk.ToolCallId]sdk.ToolCallUpdate
+	acts   []session.Call
+	notes  []byte
+	cost   *sdk.Cost
+	tokens session.Tokens
+	turns  int
+
+	terminals map[string]*terminal
+	opened    int
+	acting    sync.Mutex // acts are judged and done one at a time
+}
+
+func newClient(s Substrate, r session.Request, desk session.Desk) *client {
+	return &client{s: s, r: r, desk: desk, calls: map[sdk.ToolCallId]sdk.ToolCallUpdate{}, terminals: map[string]*terminal{}}
+}
+
+// listen begins a turn: from now on the agent's words count. What a conversation that
+// is gone on with repeats before does not.
+func (c *client) listen(cancel context.CancelCauseFunc) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cancel, c.shown, c.apart = cancel, 0, false
+	c.text.Reset()
+	c.turns++
+}
+
+// said are the words of the turn.
+func (c *client) said() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return bytes.Clone(c.text.Bytes())
+}
+
+// maxNotes bounds the transcript.
+const maxNotes = 256 << 10
+
+// told is what the agent did, and what of it was noted.
+func (c *client) told() ([]session.Call, []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.acts, bytes.Clone(c.notes)
+}
+
+// spent adds the tokens of a turn.
+func (c *client) spent(u *sdk.Usage) {
+	if u == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tokens.Input += int64(u.InputTokens)
+	c.tokens.Output += int64(u.OutputTokens)
+	if u.CachedReadTokens != nil {
+		c.tokens.CacheRead += int64(*u.CachedReadTokens)
+	}
+	if u.CachedWriteTokens != nil {
+		c.tokens.CacheWrite += int64(*u.CachedWriteTokens)
+	}
+}
+
+// usage is what the agent told of the session's cost.
+func (c *client) usage() session.Usage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	u := session.Usage{Tokens: c.tokens}
+	if c.cost != nil && c.cost.Currency == "USD" {
+		u.Cost, u.CostKnown = exec.MicroUSD(json.RawMessage(strconv.FormatFloat(c.cost.Amount, 'f', -1, 64)))
+	}
+	return u
+}
+
+// SessionUpdate implements the protocol's client: it listens.
+func (c *client) SessionUpdate(_ context.Context, n sdk.SessionNotification) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	u := n.Update
+	switch {
+	case u.UsageUpdate != nil && u.UsageUpdate.Cost != nil:
+		c.bill(u.UsageUpdate.Cost)
+	case c.cancel == nil:
+	case u.AgentMessageChunk != nil && u.AgentMessageChunk.Content.Text != nil:
+		c.hear(u.AgentMessageChunk.Content.Text.Text)
+	case u.ToolCall != nil:
+		t := u.ToolCall
+		c.merge(sdk.ToolCallUpdate{ToolCallId: t.ToolCallId, Kind: &t.Kind, Title: &t.Title, Locations: t.Locations, RawInput: t.RawInput, Content: t.Content})
+		c.note(t.Title)
+	case u.ToolCallUpdate != nil:
+		t := u.ToolCallUpdate
+		c.merge(sdk.ToolCallUpdate{ToolCallId: t.ToolCallId, Kind: t.Kind, Title: t.Title, Locations: t.Locations, RawInput: t.RawInput, Content: t.Content})
+	}
+	return nil
+}
+
+// bill keeps a cost, and ends the turn where it is over what may be spent.
+func (c *client) bill(cost *sdk.Cost) {
+	c.cost = cost
+	spent, ok := exec.MicroUSD(json.RawMessage(strconv.FormatFloat(cost.Amount, 'f', -1, 64)))
+	if cost.Currency == "USD" && ok && c.r.MaxCost > 0 && spent > c.r.MaxCost && !c.s.Free && c.cancel != nil {
+		c.cancel(errOverBudget)
+	}
+}
+
+// hear keeps words. A new message begins on a line of its own.
+func (c *client) hear(text string) {
+	if b := c.text.Bytes(); c.apart && len(b) > 0 && b[len(b)-1] != '\n' {
+		c.text.WriteByte('\n')
+	}
+	c.apart = false
+	if c.text.Len()+len(text) > c.s.maxBytes() {
+		c.cancel(errTooLarge)
+		return
+	}
+	c.text.WriteString(text)
+	for {
+		line, _, whole := strings.Cut(string(c.text.Bytes()[c.shown:]), "\n")
+		if !whole {
+			return
+		}
+		c.shown += len(line) + 1
+		c.progress(line)
+	}
+}
+
+// mostCalls bounds what is remembered of an agent's own calls.
+const mostCalls = 10_000
+
+// merge keeps what is known of a call; what comes later counts.
+func (c *client) merge(u sdk.ToolCallUpdate) {
+	c.apart = true
+	if len(c.calls) >= mostCalls {
+		clear(c.calls)
+	}
+	c.calls[u.ToolCallId] = merged(c.calls[u.ToolCallId], u)
+}
+
+func merged(old, u sdk.ToolCallUpdate) sdk.ToolCallUpdate {
+	old.ToolCallId = u.ToolCallId
+	if u.Kind != nil && *u.Kind != "" {
+		old.Kind = u.Kind
+	}
+	if u.Title != nil {
+		old.Title = u.Title
+	}
+	if u.Locations != nil {
+		old.Locations = u.Locations
+	}
+	if u.RawInput != nil {
+		old.RawInput = u.RawInput
+	}
+	if u.Content != nil {
+		old.Content = u.Content
+	}
+	return old
+}
+
+// progress tells one line. The lock is held.
+func (c *client) progress(line string) {
+	line = okf.Visible(string(irongate.Redact([]byte(strings.ToValidUTF8(line, "?")))))
+	if c.r.Progress != nil && strings.TrimSpace(line) != "" {
+		c.r.Progress(line)
+	}
+}
+
+// note tells one line and keeps it. The lock is held.
+func (c *client) note(text string) {
+	text = exec.Shown(text)
+	c.progress(text)
+	if len(c.notes)+len(text) < maxNotes {
+		c.notes = append(append(c.notes, text...), '\n')
+	}
+}
+
+// act records one act that went through odd, and how it ended.
+func (c *client) act(tool, path string, args any, err error) {
+	b, _ := json.Marshal(args)
+	sum := sha256.Sum256(b)
+	a := session.Call{Round: 1, Tool: tool, Path: path, Key: hex.EncodeToString(sum[:]), Status: session.CallOK}
+	if code := codeOf(err); code != "" {
+		a.Status, a.Code = session.CallDenied, code
+	} else if err != nil {
+		a.Status, a.Code = session.CallFailed, "exec_error"
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a.Round = max(c.turns, 1)
+	if err != nil {
+		c.note(strings.TrimSpace(tool+" "+path) + ": not done: " + err.Error())
+	}
+	if len(c.acts) < mostCalls {
+		c.acts = append(c.acts, a)
+	}
+}

@@ -1,0 +1,201 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+
+	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// RequestPermission implements the protocol's client: yes is once, and so is no.
+func (c *client) RequestPermission(_ context.Context, p sdk.RequestPermissionRequest) (sdk.RequestPermissionResponse, error) {
+	c.acting.Lock()
+	defer c.acting.Unlock()
+	c.mu.Lock()
+	u := merged(c.calls[p.ToolCall.ToolCallId], p.ToolCall)
+	c.mu.Unlock()
+	err := c.judge(u)
+	path := ""
+	if len(u.Locations) > 0 {
+		path = c.short(u.Locations[0].Path)
+	}
+	kind := sdk.ToolKindOther
+	if u.Kind != nil {
+		kind = *u.Kind
+	}
+	want := sdk.PermissionOptionKindAllowOnce
+	if err != nil {
+		want = sdk.PermissionOptionKindRejectOnce
+	}
+	i := slices.IndexFunc(p.Options, func(o sdk.PermissionOption) bool { return o.Kind == want })
+	if err == nil && i < 0 {
+		err = &session.Denied{Code: "not_once", Text: "the agent asks for more than one act at once, and is let no more than that"}
+		i = slices.IndexFunc(p.Options, func(o sdk.PermissionOption) bool { return o.Kind == sdk.PermissionOptionKindRejectOnce })
+	}
+	c.act(exec.Shown(string(kind)), path, u.RawInput, err)
+	if i < 0 {
+		return sdk.RequestPermissionResponse{Outcome: sdk.RequestPermissionOutcome{Cancelled: &sdk.RequestPermissionOutcomeCancelled{Outcome: "cancelled"}}}, nil
+	}
+	return sdk.RequestPermissionResponse{Outcome: sdk.RequestPermissionOutcome{Selected: &sdk.RequestPermissionOutcomeSelected{Outcome: "selected", OptionId: p.Options[i].OptionId}}}, nil
+}
+
+// judge says whether a call may be done: each act that it stands for must be allowed,
+// and it must say which those are.
+func (c *client) judge(u sdk.ToolCallUpdate) error {
+	var kind sdk.ToolKind
+	if u.Kind != nil {
+		kind = *u.Kind
+	}
+	in, _ := u.RawInput.(map[string]any)
+	switch kind {
+	case sdk.ToolKindThink:
+		return nil
+	case sdk.ToolKindRead, sdk.ToolKindSearch:
+		for _, name := range c.paths(u, in) {
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(c.desk.Tree, name)
+			}
+			if followed(filepath.Clean(name)) == followed(c.desk.Tree) {
+				continue // all of the tree
+			}
+			if _, err := c.inTree(followed(name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case sdk.ToolKindEdit, sdk.ToolKindDelete, sdk.ToolKindMove:
+		return c.changes(kind, c.paths(u, in))
+	case sdk.ToolKindExecute:
+		return c.executes(in)
+	case sdk.ToolKindFetch:
+		return c.fetches(in)
+	}
+	return &session.Denied{Code: "unknown_tool", Text: fmt.Sprintf("nobody has said what a call of the kind %q does", kind)}
+}
+
+// paths are all that a call names, wherever it names them.
+func (c *client) paths(u sdk.ToolCallUpdate, in map[string]any) []string {
+	var out []string
+	for _, l := range u.Locations {
+		out = append(out, l.Path)
+	}
+	for _, part := range u.Content {
+		if part.Diff != nil {
+			out = append(out, part.Diff.Path)
+		}
+	}
+	for _, name := range []string{"file_path", "filePath", "absolute_path", "notebook_path", "path", "abs_path", "file", "filename", "target_file", "old_path", "new_path", "source", "destination"} {
+		if s, ok := in[name].(string); ok && s != "" {
+			out = append(out, s)
+		}
+	}
+	for _, name := range []string{"paths", "files"} {
+		list, _ := in[name].([]any)
+		for _, v := range list {
+			if s, ok := v.(string); ok {
+				out = append(out, s)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// changes asks for every file of a call.
+func (c *client) changes(kind sdk.ToolKind, names []string) error {
+	if len(names) == 0 || kind == sdk.ToolKindMove && len(names) < 2 {
+		return &session.Denied{Code: "bad_arguments", Text: "the call does not name the files that it changes"}
+	}
+	for _, name := range names {
+		rel, err := exec.Within(c.desk.Tree, c.desk.Tree, name)
+		if err != nil {
+			return err
+		}
+		kinds := map[sdk.ToolKind][]session.ActKind{sdk.ToolKindEdit: {session.Write}, sdk.ToolKindDelete: {session.Delete}, sdk.ToolKindMove: {session.Write, session.Delete}}
+		for _, k := range kinds[kind] {
+			if err := c.r.Permits(session.Act{Kind: k, Path: rel}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// executes reads the command of a call: a line of plain words, or a list of them.
+func (c *client) executes(in map[string]any) error {
+	for _, name := range []string{"cwd", "workdir", "directory", "dir_path"} {
+		if s, ok := in[name].(string); ok && s != "" && !c.isTree(s) {
+			return &session.Denied{Code: "command_not_allowed", Text: "a command runs at the top of the tree"}
+		}
+	}
+	argv, err := argvOf(in["command"], in["args"])
+	if err != nil {
+		return err
+	}
+	return c.r.Permits(session.Act{Kind: session.Execute, Argv: argv})
+}
+
+func (c *client) isTree(name string) bool {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(c.desk.Tree, name)
+	}
+	return followed(filepath.Clean(name)) == followed(c.desk.Tree)
+}
+
+// argvOf are the words of a command. One that is a line must be plain.
+func argvOf(command, args any) ([]string, error) {
+	bad := &session.Denied{Code: "bad_arguments", Text: "the call does not name a command as words"}
+	words := func(v any) (out []string, ok bool) {
+		list, ok := v.([]any)
+		for _, w := range list {
+			s, is := w.(string)
+			out, ok = append(out, s), ok && is
+		}
+		return out, ok
+	}
+	line, isLine := command.(string)
+	more, hasMore := words(args)
+	switch {
+	case args != nil && !hasMore:
+		return nil, bad
+	case isLine && len(more) > 0:
+		return append([]string{line}, more...), nil
+	case isLine:
+		argv, err := irongate.Simple(line)
+		if err != nil {
+			return nil, &session.Denied{Code: "command_not_allowed", Text: fmt.Sprintf("%v; name one command of plain words", err)}
+		}
+		return argv, nil
+	}
+	argv, ok := words(command)
+	if !ok || len(argv) == 0 || argv[0] == "" || args != nil {
+		return nil, bad
+	}
+	return argv, nil
+}
+
+func (c *client) fetches(in map[string]any) error {
+	s, _ := in["url"].(string)
+	u, err := url.Parse(s)
+	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return &session.Denied{Code: "bad_arguments", Text: "the call does not name one address of the web"}
+	}
+	return c.r.Permits(session.Act{Kind: session.Fetch, Host: u.Hostname()})
+}
+
+// shape is any value as JSON has it, for values that another made.
+func shape(v any) (out any) {
+	b, err := json.Marshal(v)
+	if err == nil {
+		_ = json.Unmarshal(b, &out)
+	}
+	return out
+}

@@ -1,0 +1,158 @@
+package acp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/exec"
+)
+
+// needsLogin is the protocol's code of an agent that wants its user to log in first.
+const needsLogin = -32000
+
+// open says hello and opens a session, or goes on with one. no is why there is none.
+func (t *talk) open(ctx context.Context) (no *session.Emission) {
+	fail := func(what string, err error) *session.Emission {
+		e := failed(what, err)
+		return &e
+	}
+	hello, err := t.conn.Initialize(ctx, sdk.InitializeRequest{
+		ProtocolVersion:    sdk.ProtocolVersionNumber,
+		ClientInfo:         &sdk.Implementation{Name: "odd", Version: "1"},
+		ClientCapabilities: sdk.ClientCapabilities{Fs: sdk.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true}, Terminal: true},
+	})
+	if err != nil {
+		return fail("initialize", err)
+	}
+	if hello.ProtocolVersion != sdk.ProtocolVersionNumber {
+		e := broken(session.Permanent, fmt.Sprintf("the agent speaks version %d of the protocol, and odd speaks %d", hello.ProtocolVersion, sdk.ProtocolVersionNumber))
+		return &e
+	}
+	t.loads = hello.AgentCapabilities.LoadSession
+	servers := t.servers(hello.AgentCapabilities.McpCapabilities.Http)
+	if t.loads && t.r.Thread != "" {
+		t.id = sdk.SessionId(t.r.Thread)
+		if _, err := t.conn.LoadSession(ctx, sdk.LoadSessionRequest{SessionId: t.id, Cwd: t.desk.Tree, McpServers: servers}); err == nil {
+			return nil
+		}
+	}
+	opened, err := t.conn.NewSession(ctx, sdk.NewSessionRequest{Cwd: t.desk.Tree, McpServers: servers})
+	if err != nil {
+		return fail("session/new", err)
+	}
+	t.id = opened.SessionId
+	return nil
+}
+
+// servers are those of the contract that the agent can reach.
+func (t *talk) servers(http bool) []sdk.McpServer {
+	out := []sdk.McpServer{}
+	for _, s := range t.s.Servers {
+		switch {
+		case len(s.Argv) > 0:
+			env := []sdk.EnvVariable{}
+			for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+				env = append(env, sdk.EnvVariable{Name: name, Value: s.Env[name]})
+			}
+			out = append(out, sdk.McpServer{Stdio: &sdk.McpServerStdio{Name: s.Name, Command: s.Argv[0], Args: append([]string{}, s.Argv[1:]...), Env: env}})
+		case http:
+			out = append(out, sdk.McpServer{Http: &sdk.McpServerHttpInline{Name: s.Name, Type: "http", Url: s.URL, Headers: []sdk.HttpHeader{}}})
+		}
+	}
+	return out
+}
+
+// turn sends one prompt and waits for its end. When ctx ends, or odd has heard
+// enough, the agent is told, and given a moment.
+func (t *talk) turn(ctx context.Context, prompt string) session.Emission {
+	t.turns++
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	t.client.listen(cancel)
+	type answer struct {
+		r   sdk.PromptResponse
+		err error
+	}
+	end, over := context.WithCancel(context.WithoutCancel(ctx))
+	defer over()
+	answers := make(chan answer, 1)
+	go func() {
+		r, err := t.conn.Prompt(end, sdk.PromptRequest{SessionId: t.id, Prompt: []sdk.ContentBlock{sdk.TextBlock(prompt)}})
+		answers <- answer{r, err}
+	}()
+	select {
+	case a := <-answers:
+		if context.Cause(ctx) == nil {
+			return t.outcome(a.r, a.err)
+		}
+	case <-ctx.Done():
+		wait, done := context.WithTimeout(end, grace)
+		defer done()
+		go t.conn.Cancel(wait, sdk.CancelNotification{SessionId: t.id})
+		select {
+		case <-answers:
+		case <-wait.Done():
+		}
+	}
+	return t.cut(ctx)
+}
+
+// cut is a turn that odd ended.
+func (t *talk) cut(ctx context.Context) session.Emission {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errTooLarge):
+		return session.Fail(session.TooLarge, fmt.Sprintf("the agent said more than %d bytes in a turn; raise max_bytes or say less", t.s.maxBytes()))
+	case errors.Is(cause, errOverBudget):
+		return session.Fail(session.OverBudget, "the agent told of a cost over what may be spent; raise max_usd or the task's budget_usd, or split the task")
+	}
+	return session.Fail(session.Interruption(ctx), "")
+}
+
+// outcome is what a turn came to that the agent ended.
+func (t *talk) outcome(r sdk.PromptResponse, err error) session.Emission {
+	if err != nil {
+		return failed("session/prompt", err)
+	}
+	t.client.spent(r.Usage)
+	said := t.client.said()
+	switch r.StopReason {
+	case sdk.StopReasonMaxTurnRequests:
+		return session.Fail(session.TurnRefused, "the agent used up its own requests in one turn; split the task")
+	case sdk.StopReasonRefusal:
+		return session.Emission{Outcome: session.Refused, Detail: "the agent refused to go on", Raw: said}
+	case sdk.StopReasonCancelled:
+		return broken(session.TransientTransport, "the agent cancelled the turn, and nobody asked it to")
+	case sdk.StopReasonMaxTokens:
+		if e := session.Read(said); e.Outcome != session.Failed {
+			return e
+		}
+		return broken(session.ContextOverflow, "the answer was cut off at the model's limit of tokens")
+	}
+	return session.Read(said)
+}
+
+// failed is a request of odd's that came to nothing.
+func failed(what string, err error) session.Emission {
+	var no *sdk.RequestError
+	if errors.As(err, &no) && no.Code == needsLogin {
+		return broken(session.Permanent, what+": the agent wants a login first; name what it needs of your environment in [substrate.acp] env: "+err.Error())
+	}
+	class := exec.ClassOf(err.Error())
+	if errors.As(err, &no) && no.Code == -32601 {
+		class = session.Permanent
+	}
+	return broken(class, what+": "+err.Error())
+}
+
+func (s Substrate) maxBytes() int {
+	if s.MaxBytes > 0 {
+		return s.MaxBytes
+	}
+	return exec.DefaultMaxBytes
+}

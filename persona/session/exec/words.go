@@ -1,0 +1,98 @@
+package exec
+
+import (
+	"encoding/json"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// ClassOfStatus is the class of a failure that an API's HTTP status names; said is what
+// it said.
+func ClassOfStatus(status int, said string) session.Class {
+	switch {
+	case status == 413, status >= 400 && status < 500 && long().MatchString(said):
+		return session.ContextOverflow
+	case status == 429:
+		return session.RateLimited
+	case status == 408, status == 504:
+		return session.TimedOut
+	case status == 409, status == 425:
+		return session.TransientTransport
+	case status >= 500:
+		return session.ServerError
+	}
+	return session.Permanent
+}
+
+func long() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)prompt is too long|context (?:length|window|limit)|too many tokens`)
+}
+
+// ClassOf is the class of an agent program's failure by its words alone.
+func ClassOf(said string) session.Class {
+	if m := regexp.MustCompile(`API Error: (\d{3})\b`).FindStringSubmatch(said); m != nil {
+		status, _ := strconv.Atoi(m[1])
+		return ClassOfStatus(status, said)
+	}
+	for _, w := range []struct {
+		class session.Class
+		words string
+	}{
+		{session.ContextOverflow, `prompt is too long|context (?:length|window|limit)`},
+		{session.Permanent, `not logged in|/login|invalid api key|authentication|credit balance|unknown option|no conversation found|issue with the selected model`},
+		{session.RateLimited, `rate limit|usage limit|hit your limit|limit reached`},
+		{session.ConnectionError, `connection error|unable to connect|ECONNREFUSED|ENOTFOUND|ECONNRESET|fetch failed`},
+		{session.TimedOut, `timed out|timeout`},
+		{session.ServerError, `overloaded|internal server error`},
+	} {
+		if regexp.MustCompile(`(?i)` + w.words).MatchString(said) {
+			return w.class
+		}
+	}
+	return session.TransientTransport
+}
+
+// maxDetail is how much of what a program says a failure tells.
+const maxDetail = 400
+
+// Shown is a text of the program as it may be told: on one line, cut, in sight and
+// without credentials.
+func Shown(s string) string {
+	s = okf.Visible(strings.Join(strings.Fields(strings.ToValidUTF8(string(irongate.Redact([]byte(s))), "?")), " "))
+	r := []rune(s)
+	if len(r) > maxDetail {
+		return string(r[:maxDetail]) + " …"
+	}
+	return s
+}
+
+// MicroUSD reads a JSON number of dollars, exactly, and rounds it up to the
+// micro-dollar. ok is false for what is no amount that one session can cost.
+func MicroUSD(raw json.RawMessage) (n int64, ok bool) {
+	var lit json.Number
+	if len(raw) == 0 || len(raw) > 64 || raw[0] == '"' || json.Unmarshal(raw, &lit) != nil || lit == "" {
+		return 0, false
+	}
+	switch f, err := strconv.ParseFloat(string(lit), 64); {
+	case err != nil || f < 0 || f > 1e6:
+		return 0, false
+	case f < 1e-30: // nothing, or what no API bills
+		return 0, true
+	}
+	v, good := new(big.Rat).SetString(string(lit))
+	if !good {
+		return 0, false
+	}
+	v.Mul(v, big.NewRat(1_000_000, 1))
+	q, rest := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
+	if rest.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	return q.Int64(), true
+}
