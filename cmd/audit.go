@@ -147,7 +147,7 @@ func (a *auditing) judge(ctx context.Context, env Env, o auditOptions) (drain.Sp
 	if !o.dry {
 		return a.invoke(ctx, env, o)
 	}
-	if !drain.Free(a.cfg) {
+	if !a.cfg.Free() {
 		return drain.Spoken{}, refuse("unrecorded-money", "audit --no-record: substrate %q can cost money, and nothing would say how much; leave --no-record out", a.cfg.Session.Substrate)
 	}
 	return a.rehearse(ctx, env)

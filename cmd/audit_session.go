@@ -196,7 +196,7 @@ func (a *auditing) invoke(ctx context.Context, env Env, o auditOptions) (drain.S
 	}
 	opts.Call, opts.Invoked, a.run = a.call(o), true, opts.Run
 	opts.Substrate = func(cfg config.Config, _ fs.FS) (session.Substrate, error) {
-		if cfg.Session.Substrate != a.cfg.Session.Substrate || drain.Free(cfg) != drain.Free(a.cfg) {
+		if cfg.Session.Substrate != a.cfg.Session.Substrate || cfg.Free() != a.cfg.Free() {
 			return nil, refuse("config-moved", "the board's odd.toml names another substrate than the change begins with (%s, %s); audit from a later commit", cfg.Session.Substrate, a.cfg.Session.Substrate)
 		}
 		return a.substrate(env)

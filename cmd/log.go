@@ -23,6 +23,7 @@ func logVerb(env Env) *cli.Command {
 			&cli.StringFlag{Name: "task", Usage: "only what is about `TASK`"},
 			&cli.StringFlag{Name: "run", Usage: "only the run whose id is, or ends in, `RUN`"},
 			&cli.StringFlag{Name: "month", Usage: "only `YYYY-MM` (UTC)"},
+			&cli.BoolFlag{Name: "spend", Usage: "what was spent: a line a run, task, substrate and model, with its tokens"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -32,6 +33,9 @@ func logVerb(env Env) *cli.Command {
 			f := logFilter{task: okf.ID(c.String("task")), run: c.String("run"), month: c.String("month")}
 			if _, err := time.Parse("2006-01", f.month); f.month != "" && err != nil {
 				return usage("log: --month %s: want YYYY-MM", f.month)
+			}
+			if c.Bool("spend") {
+				return runLogSpend(c.Context, env, f, c.Bool("json"))
 			}
 			return runLog(c.Context, env, f, c.Bool("json"))
 		},

@@ -17,9 +17,10 @@ func statusVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "status",
 		Usage:       "show the board on one screen: what runs, what waits, what it cost",
-		Description: "odd status\nodd status --sandbox",
+		Description: "odd status\nodd status --budget\nodd status --sandbox",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "sandbox", Usage: "tell instead what this machine keeps the programs of sessions from, by trying it"},
+			&cli.BoolFlag{Name: "budget", Usage: "the month's envelopes: what they have, what is spent, reserved and left"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -28,6 +29,9 @@ func statusVerb(env Env) *cli.Command {
 			}
 			if c.Bool("sandbox") {
 				return runSandbox(c.Context, env, c.Bool("json"))
+			}
+			if c.Bool("budget") {
+				return runStatusBudget(c.Context, env, c.Bool("json"))
 			}
 			return runStatus(c.Context, env, c.Bool("json"))
 		},

@@ -8,13 +8,23 @@
 //	spent + want   0.00 … 15.99   16.00 … 25.00   25.01 …
 //	level          OK             Alert           Stop
 //
-// Without a hard stop of its own the month is the hard stop. Money is integer
+// Without a hard stop of its own the month is the hard stop.
+//
+// Teams are apportioned parts of the month: what one has is nobody else's, and
+// whoever has none shares what is apportioned to nobody:
+//
+//	monthly 20.00, teams docs 5.00 and news 3.00
+//	docs 5.00   news 3.00   everybody else 12.00 together
+//
+// Money is integer
 // micro-USD throughout; no amount is ever a float, because a sum of a month's
 // floats is not the sum of its receipts. Whatever cannot be decided (a negative
 // amount, an overflow) is Stop.
 //
 // Invariant 5: Decide never answers OK or Alert for a spent + want past the
-// hard stop, and more spending never lowers the level.
+// hard stop, and more spending never lowers the level. And while the teams come
+// to no more than the month, what one of them has not spent it can still reserve,
+// whatever the others did.
 package budget
 
 import (
@@ -32,7 +42,7 @@ type Envelope struct {
 // Level is the answer. The levels are ordered: the larger, the worse.
 type Level uint8
 
-// The levels. Stop means: spend nothing, write pause.toml.
+// The levels. Stop means: spend nothing. The tenant's means besides: write pause.toml.
 const (
 	OK Level = iota + 1
 	Alert
@@ -55,10 +65,7 @@ func (l Level) String() string {
 // nothing, is Stop only when spent itself is past the hard stop; Alert is told
 // for it too.
 func Decide(e Envelope, spent, want MicroUSD) Level {
-	hard := e.HardStop
-	if hard == 0 {
-		hard = e.Monthly
-	}
+	hard := e.Stop()
 	sum, ok := add(spent, want)
 	switch {
 	case !ok || sum > hard || want > 0 && e.Monthly <= 0:
@@ -69,12 +76,44 @@ func Decide(e Envelope, spent, want MicroUSD) Level {
 	return OK
 }
 
-// DecideTeam asks the same of a team's envelope: spent is what that team spent
-// this month and holds reserved. A team without an envelope of its own is OK,
-// for the tenant's envelope still holds it. Callers take the worse of Decide
-// and DecideTeam.
-func DecideTeam(e Envelope, team string, spent, want MicroUSD) Level {
-	limit, ok := e.Teams[team]
+// Stop is what may be spent and reserved in a month at most.
+func (e Envelope) Stop() MicroUSD {
+	if e.HardStop > 0 {
+		return e.HardStop
+	}
+	return e.Monthly
+}
+
+// Share names the part of the month that team spends from: its own where it has
+// one, else "", which is what is apportioned to nobody.
+func (e Envelope) Share(team string) string {
+	if _, own := e.Teams[team]; own {
+		return team
+	}
+	return ""
+}
+
+// Part is how much a share has. ok is false where nothing is apportioned: then
+// the month is everybody's and "" has no limit of its own. Teams that come to
+// more than the month leave nothing.
+func (e Envelope) Part(share string) (limit MicroUSD, ok bool) {
+	if limit, ok = e.Teams[share]; ok || len(e.Teams) == 0 {
+		return limit, ok
+	}
+	var all MicroUSD
+	for _, m := range e.Teams {
+		if all, ok = add(all, m); !ok {
+			return 0, true
+		}
+	}
+	return max(e.Monthly-all, 0), true
+}
+
+// DecideShare asks the same of a share: spent is what everybody of that share
+// spent this month and holds reserved. Without teams it is OK, for the tenant's
+// envelope holds it. Callers take the worse of Decide and DecideShare.
+func DecideShare(e Envelope, share string, spent, want MicroUSD) Level {
+	limit, ok := e.Part(share)
 	if !ok {
 		return OK
 	}

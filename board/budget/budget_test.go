@@ -47,7 +47,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func TestDecideTeam(t *testing.T) {
+func TestDecideShare(t *testing.T) {
 	t.Parallel()
 	e := Envelope{Monthly: 100 * usd, AlertPct: 50, Teams: map[string]MicroUSD{"docs": 4 * usd, "none": 0}}
 	for _, c := range []struct {
@@ -60,12 +60,21 @@ func TestDecideTeam(t *testing.T) {
 		{"docs", 3 * usd, usd + 1, Stop},
 		{"none", 0, 1, Stop},
 		{"none", 0, 0, OK},
-		{"unlisted", 99 * usd, usd, OK},
-		{"", 99 * usd, usd, OK},
+		{"unlisted", 40 * usd, usd, OK},
+		{"unlisted", 95 * usd, usd, Alert},
+		{"unlisted", 95 * usd, usd + 1, Stop},
+		{"", 96 * usd, 1, Stop},
 	} {
-		if got := DecideTeam(e, c.team, c.spent, c.want); got != c.level {
-			t.Errorf("DecideTeam(%q, %v, %v) = %v, want %v", c.team, c.spent, c.want, got, c.level)
+		if got := DecideShare(e, e.Share(c.team), c.spent, c.want); got != c.level {
+			t.Errorf("DecideShare(%q, %v, %v) = %v, want %v", c.team, c.spent, c.want, got, c.level)
 		}
+	}
+	if got := DecideShare(Envelope{Monthly: usd}, "", 99*usd, usd); got != OK {
+		t.Errorf("without teams the month is everybody's: %v, want OK", got)
+	}
+	over := Envelope{Monthly: usd, Teams: map[string]MicroUSD{"a": math.MaxInt64, "b": 1}}
+	if got := DecideShare(over, "", 0, 1); got != Stop {
+		t.Errorf("teams past the month leave %v to others, want Stop", got)
 	}
 }
 

@@ -32,7 +32,7 @@ hard_stop_usd = "25"
 alert_at_pct = 90
 [budget.teams]
 docs = 0.1
-"capabilities/ops" = 1_000
+"capabilities/ops" = 1_0
 [session]
 substrate = "mine"
 model = "m-1"
@@ -133,7 +133,7 @@ name = "files"
 		Root: "docs/knowledge", Branch: "odd/board", Target: "main", Remote: "origin",
 		AgentName: "Robo", AgentEmail: "robo@example.org", Tenant: "press",
 		Budget: budget.Envelope{Monthly: 20_100_000, HardStop: 25_000_000, AlertPct: 90,
-			Teams: map[string]budget.MicroUSD{"docs": 100_000, "capabilities/ops": 1_000_000_000}},
+			Teams: map[string]budget.MicroUSD{"docs": 100_000, "capabilities/ops": 10_000_000}},
 		HasBudget: true,
 		Session:   Session{Substrate: "mine", Model: "m-1", MaxTurns: 7, MaxCost: 1, Timeout: 90 * time.Second, Timed: true, Cap: "asserted", MaxAtoms: 9},
 		Prices: map[string]Price{
@@ -242,6 +242,7 @@ func TestParseRefuses(t *testing.T) {
 		{"money with an exponent", "[budget]\nmonthly_usd = 1e3\n", "is not an amount of dollars"},
 		{"money that is true", "[budget]\nmonthly_usd = true\n", "want an amount of dollars"},
 		{"infinite money", "[budget]\nmonthly_usd = inf\n", "want an amount of dollars"},
+		{"teams past the month", "[budget]\nmonthly_usd = 5\n[budget.teams]\nnews = 3\ndocs = 2.000001\n", "odd.toml:3: budget.teams: together they have more than monthly_usd 5.00"},
 		{"a hard stop inside the month", "[budget]\nmonthly_usd = 5\nhard_stop_usd = 4\n", "odd.toml:3: budget.hard_stop_usd: 4.00 is below monthly_usd 5.00"},
 		{"a budget without a month", "[budget]\nalert_at_pct = 50\n", "odd.toml:1: budget: has no monthly_usd"},
 		{"a percentage past 100", "[budget]\nmonthly_usd = 1\nalert_at_pct = 101\n", "want an integer from 0 to 100"},

@@ -72,11 +72,23 @@ func (p *parser) cross(root node) {
 	if b.HardStop > 0 && b.HardStop < b.Monthly {
 		p.fail(line("budget", "hard_stop_usd"), "budget.hard_stop_usd: %v is below monthly_usd %v; the hard stop is the outer limit", b.HardStop, b.Monthly)
 	}
+	p.apportioned(line("budget", "teams"))
 	p.priced(root)
 	p.anchored(max(line("anchor", "state"), line("bundle", "root")))
 	name := p.c.Session.Substrate
 	if at := line("session", "substrate"); at > 0 && !slices.Contains(known, name) && line("substrate", name) == 0 {
 		p.fail(at, "session.substrate: there is no [substrate.%s]; known without a section are %s", name, strings.Join(known, ", "))
+	}
+}
+
+// apportioned holds the teams to the month: what they have is reserved for them.
+func (p *parser) apportioned(line int) {
+	left := p.c.Budget.Monthly
+	for _, m := range p.c.Budget.Teams {
+		if left -= m; left < 0 {
+			p.fail(line, "budget.teams: together they have more than monthly_usd %v; a team's money is nobody else's, so give them less or raise the month", p.c.Budget.Monthly)
+			return
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -282,7 +283,7 @@ func (d *drain) revoked(c *claim, s *snapshot) string {
 
 // lives is asked before every turn of a session: whether the lease of its claim
 // still holds on the board as it is at tip.
-func (d *drain) lives(ctx context.Context, c *claim, tip repo.OID) error {
+func (d *drain) lives(ctx context.Context, c *claim, tip repo.OID, cost budget.MicroUSD) error {
 	s := d.at
 	if tip != s.tip {
 		var err error
@@ -293,7 +294,7 @@ func (d *drain) lives(ctx context.Context, c *claim, tip repo.OID) error {
 	if c.died = d.lapsed(c, s); c.died != "" {
 		return errors.New(c.died)
 	}
-	return nil
+	return d.solvent(c, s, cost)
 }
 
 // uncommitted refuses governance that is not the committed one.

@@ -309,6 +309,9 @@ func (d *drain) sessionRecord(c *claim, w *work) ledger.Record {
 	if e.Failure != "" {
 		data["failure"] = clean(e.Failure)
 	}
+	if t := tokens(e.Usage.Tokens); t != nil {
+		data["tokens"] = t
+	}
 	tellActs(data, e)
 	if e.Sandbox != "" {
 		data["sandbox"] = e.Sandbox
@@ -317,4 +320,18 @@ func (d *drain) sessionRecord(c *claim, w *work) ledger.Record {
 	d.underContract(data, w)
 	w.anchor.named(data)
 	return ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(w.cost - w.paid), Data: data}
+}
+
+// tokens is what was billed, nil where nobody said.
+func tokens(t session.Tokens) map[string]any {
+	n := map[string]any{}
+	for key, v := range map[string]int64{"input": t.Input, "output": t.Output, "cache_read": t.CacheRead, "cache_write": t.CacheWrite} {
+		if v > 0 {
+			n[key] = v
+		}
+	}
+	if len(n) == 0 {
+		return nil
+	}
+	return n
 }

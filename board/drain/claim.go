@@ -107,6 +107,9 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
 			data["contract_role"] = string(b.Role)
 		}
 	}
+	if err := d.alert(data, t.Team, c.reserved); err != nil {
+		return nil, err
+	}
 	r := ledger.Record{Kind: ledger.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved), Data: data}
 	msg := message(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)}, [2]string{"Odd-Lease", c.under})
 	return c, d.stake(ctx, c, kept, r, ch, msg)

@@ -41,6 +41,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,6 +138,7 @@ type drain struct {
 	uncommitted bool              // the work tree has other governance files than the board
 	under       string            // id of the commitment lease that what comes next is done under; "" where none is required
 	dead        []anchor.Archived // permits of dead sessions that this run released, until its ledger has told of them
+	broke       string            // how the month was past its hard stop while a session ran; "" it was not
 	stop        error             // what a session brought up that ends the drain after its task
 }
 
@@ -171,6 +173,9 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 		}
 		tried[t.ID] = true
 		if err := d.one(ctx, t); err != nil {
+			return d.report, err
+		}
+		if err := d.reckon(ctx); err != nil {
 			return d.report, err
 		}
 		if d.over() {
@@ -273,6 +278,13 @@ func more(paths []string) string {
 func (d *drain) note(s string) {
 	d.report.Notes = append(d.report.Notes, s)
 	d.Progress(s)
+}
+
+// noteOnce is note, of what this run has not told yet.
+func (d *drain) noteOnce(s string) {
+	if !slices.Contains(d.report.Notes, s) {
+		d.note(s)
+	}
 }
 
 // refresh looks at the board as it is now and refuses what no drain may start on.
@@ -402,7 +414,7 @@ func (d *drain) one(ctx context.Context, t board.Task) error {
 // finish prunes, forgets old permits and lets git tidy up.
 func (d *drain) finish(ctx context.Context) error {
 	var err error
-	if d.report.Spent, err = d.spent(""); err != nil {
+	if d.report.Spent, err = d.spent(); err != nil {
 		return err
 	}
 	d.report.Level = budget.Decide(d.at.cfg.Budget, d.report.Spent, 0).String()

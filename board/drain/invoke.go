@@ -118,6 +118,9 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 	if err := d.conclude(ctx, c, done); err != nil {
 		return d.report, err
 	}
+	if err := d.reckon(ctx); err != nil {
+		return d.report, err
+	}
 	return d.report, d.ends(ctx)
 }
 
@@ -164,7 +167,7 @@ func (d *drain) unleased(t board.Task, b bound) contract.Refusals {
 // asked is the invocation as a task that is on no board; its id is the run's.
 func (d *drain) asked(inv Invocation) board.Task {
 	t := board.Task{ID: okf.ID(d.Run), Title: string(irongate.Redact([]byte(inv.Title))), Role: d.Call.WorkRole, Attempts: 1}
-	if !free(d.at.cfg) {
+	if !d.at.cfg.Free() {
 		t.Budget = d.at.cfg.Session.MaxCost * budget.MicroUSD(max(inv.Sessions, 1))
 	}
 	return t
@@ -238,6 +241,9 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 		return nil, err
 	} else if o != nil {
 		data["override"] = o
+	}
+	if err := d.alert(data, "", c.reserved); err != nil {
+		return nil, err
 	}
 	r := ledger.Record{Kind: ledger.Claim, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data}
 	msg := message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under})
@@ -355,6 +361,9 @@ func (d *drain) ended(c *claim, done []*work, trace string, art repo.RefUpdate) 
 	data := map[string]any{"verdict": verdict, "artifacts": string(art.New)}
 	if why != "" {
 		data["reason"] = why
+	}
+	if err := d.charged(data, c, cost); err != nil {
+		return l, err
 	}
 	name, err := d.record(ledger.Record{Kind: ledger.Outcome, Task: d.Run, Role: c.task.Role, Cost: int64(cost), Trace: trace, Data: data})
 	if err != nil {

@@ -1,33 +1,26 @@
 package drain
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
-	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 )
-
-// free reports whether the configured substrate cannot cost money: the embedded
-// ones cannot, another only where odd.toml says so.
-func free(cfg config.Config) bool {
-	switch cfg.Session.Substrate {
-	case "extract", "replay":
-		return true
-	}
-	return cfg.Substrates[cfg.Session.Substrate].Free
-}
 
 // reserve is the most a session for t may cost: what it asks for, and no more
 // than the lease has left.
 func (d *drain) reserve(t board.Task) budget.MicroUSD {
 	want := d.at.cfg.Session.MaxCost
 	switch {
-	case free(d.at.cfg):
+	case d.at.cfg.Free():
 		return 0
 	case t.Budget > 0:
 		want = t.Budget
@@ -42,71 +35,228 @@ func (d *drain) reserve(t board.Task) budget.MicroUSD {
 	return want
 }
 
-// spent is what counts against this month: closed spending and open reservations.
-func (d *drain) spent(team string) (budget.MicroUSD, error) {
-	m := ledger.Month(d.Now())
-	n, err := d.at.spend.In(m)
-	if team != "" {
-		n, err = d.at.spend.TeamIn(m, team)
+// The envelopes that are no team's, as alerts and tables name them.
+const (
+	Tenant        = "tenant"
+	Unapportioned = "unapportioned"
+)
+
+// Purse is one envelope in one month.
+type Purse struct {
+	Name     string          `json:"envelope"` // Tenant, a team's id, or Unapportioned
+	Month    string          `json:"month"`
+	Limit    budget.MicroUSD `json:"limit_micro_usd"`
+	Stop     budget.MicroUSD `json:"stop_micro_usd"`     // nothing is reserved past it
+	Spent    budget.MicroUSD `json:"spent_micro_usd"`    // closed
+	Reserved budget.MicroUSD `json:"reserved_micro_usd"` // by open claims
+	Left     budget.MicroUSD `json:"left_micro_usd"`     // up to Stop, below 0 past it
+	Level    string          `json:"level"`
+	share    string
+	level    budget.Level
+}
+
+// Purses are the envelopes of a month as the ledger has it: the tenant's, each
+// team's by name, and what no team has where there are teams.
+func Purses(e budget.Envelope, s ledger.Spend, month string) ([]Purse, error) {
+	all, err := purse(e, s, month, "", true)
+	out := []Purse{all}
+	for _, team := range slices.Sorted(maps.Keys(e.Teams)) {
+		if err == nil {
+			var p Purse
+			p, err = purse(e, s, month, team, false)
+			out = append(out, p)
+		}
+	}
+	if _, apportioned := e.Part(""); apportioned && err == nil {
+		var p Purse
+		p, err = purse(e, s, month, "", false)
+		out = append(out, p)
+	}
+	return out, err
+}
+
+// purse is one of them: the tenant's (all), or that of a share.
+func purse(e budget.Envelope, s ledger.Spend, month, share string, all bool) (Purse, error) {
+	p := Purse{Name: Tenant, Month: month, Limit: e.Monthly, Stop: e.Stop(), share: share}
+	in, err := s.In(month)
+	counts := func(ledger.Record) bool { return true }
+	if !all {
+		counts = func(r ledger.Record) bool { return e.Share(r.Team) == share }
+		p.Name = or(share, Unapportioned)
+		p.Limit, _ = e.Part(share)
+		p.Stop = p.Limit
+		if in, err = s.TeamIn(month, share); share == "" {
+			in, err = s.ApartIn(month, func(team string) bool { return e.Share(team) != "" })
+		}
 	}
 	if err != nil {
-		return 0, refuse("ledger", "%s: %v; the ledger's sums cannot be true, restore it from git history", m, err)
+		return p, err
 	}
-	return budget.MicroUSD(n), nil
+	held, err := s.Reserved(counts)
+	p.Spent, p.Reserved, p.Left = budget.MicroUSD(in-held), budget.MicroUSD(held), p.Stop-budget.MicroUSD(in)
+	if p.level = budget.Decide(e, p.sum(), 0); !all {
+		p.level = budget.DecideShare(e, share, p.sum(), 0)
+	}
+	p.Level = p.level.String()
+	return p, err
+}
+
+// sum is what counts against the envelope.
+func (p Purse) sum() budget.MicroUSD { return p.Spent + p.Reserved }
+
+// purses are those that the team of a task spends from, on the board as s has it.
+func (d *drain) purses(s *snapshot, team string) ([]Purse, error) {
+	m, e := ledger.Month(d.Now()), s.cfg.Budget
+	all, err := purse(e, s.spend, m, "", true)
+	out := []Purse{all}
+	if _, apportioned := e.Part(e.Share(team)); apportioned && err == nil {
+		var p Purse
+		p, err = purse(e, s.spend, m, e.Share(team), false)
+		out = append(out, p)
+	}
+	if err != nil {
+		return nil, refuse("ledger", "%s: %v; the ledger's sums cannot be true, restore it from git history", m, err)
+	}
+	return out, nil
+}
+
+// spent is what counts against this month: closed spending and open reservations.
+func (d *drain) spent() (budget.MicroUSD, error) {
+	p, err := d.purses(d.at, "")
+	if err != nil {
+		return 0, err
+	}
+	return p[0].sum(), nil
 }
 
 // afford says why t's reservation does not fit under the envelopes.
 func (d *drain) afford(t board.Task) error {
 	cfg := d.at.cfg
-	if !free(cfg) && !cfg.HasBudget {
-		return refuse("no-budget", "odd.toml: substrate %q can cost money and [budget] monthly_usd is not set; set it, or mark the substrate free = true", cfg.Session.Substrate)
+	if !cfg.Free() && !cfg.HasBudget {
+		return refuse("no-budget", "odd.toml: substrate %q can cost money and [budget] monthly_usd is not set; set it, or mark the substrate free = true", cfg.Costly())
 	}
 	want := d.reserve(t)
-	if want == 0 && !free(cfg) {
+	if want == 0 && !cfg.Free() {
 		return refuse("no-budget", "task %s: nothing says what a session may cost; set [session] max_usd or the task's budget_usd", t.ID)
 	}
-	spent, err := d.spent("")
+	all, err := d.purses(d.at, t.Team)
 	if err != nil {
 		return err
 	}
-	if budget.Decide(cfg.Budget, spent, want) == budget.Stop {
-		return refuse("budget", "task %s: reserving $%s on top of $%s spent or reserved passes this month's hard stop of $%s; raise [budget] or wait", t.ID, want, spent, hardStop(cfg))
+	if spent := all[0].sum(); budget.Decide(cfg.Budget, spent, want) == budget.Stop {
+		return refuse("budget", "task %s: reserving $%s on top of $%s spent or reserved passes this month's hard stop of $%s; raise [budget] or wait", t.ID, want, spent, cfg.Budget.Stop())
 	}
-	team, err := d.spent(t.Team)
-	if err != nil {
-		return err
-	}
-	if t.Team != "" && budget.DecideTeam(cfg.Budget, t.Team, team, want) == budget.Stop {
-		return refuse("budget-team", "task %s: reserving $%s on top of $%s passes team %s's monthly $%s; raise [budget.teams] or wait", t.ID, want, team, t.Team, cfg.Budget.Teams[t.Team])
-	}
-	return nil
-}
-
-func hardStop(cfg config.Config) budget.MicroUSD {
-	if cfg.Budget.HardStop > 0 {
-		return cfg.Budget.HardStop
-	}
-	return cfg.Budget.Monthly
-}
-
-// money stops the board for good when the month is past its hard stop: it
-// commits pause.toml, so that every later drain halts until a person resumes.
-func (d *drain) money(ctx context.Context) error {
-	spent, err := d.spent("")
-	if err != nil {
-		return err
-	}
-	switch budget.Decide(d.at.cfg.Budget, spent, 0) {
-	case budget.Alert:
-		d.note(fmt.Sprintf("budget: $%s of $%s is spent or reserved this month", spent, d.at.cfg.Budget.Monthly))
-	case budget.Stop:
-		why := fmt.Sprintf("$%s is spent or reserved this month, past the hard stop of $%s", spent, hardStop(d.at.cfg))
-		if err := d.pause(ctx, why); err != nil {
-			return err
+	for _, p := range all[1:] {
+		if budget.DecideShare(cfg.Budget, p.share, p.sum(), want) == budget.Stop {
+			return refuse("budget-team", "task %s: reserving $%s on top of $%s passes %s $%s; raise [budget.teams] or wait", t.ID, want, p.sum(), p.whose(), p.Limit)
 		}
-		return refuse("budget", "%s; the board is paused until a person runs odd resume", why)
 	}
 	return nil
+}
+
+// whose says in words whose monthly money it is.
+func (p Purse) whose() string {
+	switch p.Name {
+	case Tenant:
+		return "the month's"
+	case Unapportioned:
+		return "what no team has of the month,"
+	}
+	return "team " + p.Name + "'s monthly"
+}
+
+// solvent says why the money ends a session of c which has cost so much so far:
+// the envelopes as s has them, where another drain may have spent since. What it
+// cost above its reservation counts already.
+func (d *drain) solvent(c *claim, s *snapshot, cost budget.MicroUSD) error {
+	all, err := d.purses(s, c.task.Team)
+	if err != nil {
+		return err
+	}
+	over := max(cost-c.each(), 0)
+	if sum := all[0].sum() + over; budget.Decide(s.cfg.Budget, sum, 0) == budget.Stop {
+		d.broke = past(sum, s)
+		return errors.New("budget: " + d.broke)
+	}
+	for _, p := range all[1:] {
+		if sum := p.sum() + over; budget.DecideShare(s.cfg.Budget, p.share, sum, 0) == budget.Stop {
+			return fmt.Errorf("budget: $%s is spent or reserved this month, past %s $%s", sum, p.whose(), p.Limit)
+		}
+	}
+	return nil
+}
+
+// alert puts into a claim's or an outcome's data the envelopes whose alert is due
+// with so much more than the board has, and tells of them: once a month each.
+func (d *drain) alert(data map[string]any, team string, more budget.MicroUSD) error {
+	all, err := d.purses(d.at, team)
+	if err != nil {
+		return err
+	}
+	var due []any
+	for _, p := range all {
+		sum := p.sum() + more
+		level := budget.DecideShare(d.at.cfg.Budget, p.share, sum, 0)
+		if p.Name == Tenant {
+			level = budget.Decide(d.at.cfg.Budget, sum, 0)
+		}
+		if level == budget.OK || d.at.spend.Alerted(p.Month, p.Name) {
+			continue
+		}
+		due = append(due, p.Name)
+		d.noteOnce(fmt.Sprintf("budget: $%s of %s $%s is spent or reserved", sum, p.whose(), p.Limit))
+	}
+	if due != nil {
+		data["alert"] = due
+	}
+	return nil
+}
+
+// charged is alert for an outcome, and what its sessions cost above what was
+// reserved for them: that is charged as it is.
+func (d *drain) charged(data map[string]any, c *claim, cost budget.MicroUSD) error {
+	if over := cost - c.reserved; over > 0 {
+		data["over_micro_usd"] = int64(over)
+		d.noteOnce(fmt.Sprintf("%s: cost $%s, which is $%s above its reservation; all of it counts", c.task.ID, cost, over))
+	}
+	return d.alert(data, c.task.Team, cost-c.reserved)
+}
+
+// past says that a sum is past the hard stop of a board.
+func past(sum budget.MicroUSD, s *snapshot) string {
+	return fmt.Sprintf("$%s is spent or reserved this month, past the hard stop of $%s", sum, s.cfg.Budget.Stop())
+}
+
+// money stops the board for good when the month is past its hard stop, or was
+// while a session ran: it commits pause.toml, so that every later drain halts until a person resumes.
+func (d *drain) money(ctx context.Context) error {
+	spent, err := d.spent()
+	why := d.broke
+	switch {
+	case err != nil:
+		return err
+	case budget.Decide(d.at.cfg.Budget, spent, 0) == budget.Stop:
+		why = past(spent, d.at)
+	case why == "":
+		return nil
+	}
+	if err := d.pause(ctx, why); err != nil {
+		return err
+	}
+	return refuse("budget", "%s; the board is paused until a person runs odd resume", why)
+}
+
+// reckon is money after a session: what it came to stands, and the drain ends.
+func (d *drain) reckon(ctx context.Context) error {
+	if d.paused() != nil {
+		return nil
+	}
+	err := d.persist(context.WithoutCancel(ctx), d.money)
+	var no *Refusal
+	if errors.As(err, &no) {
+		d.stop, err = cmp.Or(d.stop, err), nil
+	}
+	return err
 }
 
 // pause commits the pause sentinel.

@@ -100,9 +100,9 @@ func (d *drain) stops(p *Plan) error {
 	} else {
 		p.stop(alarmed(s.Facts.OpenEmergency))
 	}
-	spent, err := d.spent("")
+	spent, err := d.spent()
 	if err == nil && budget.Decide(d.at.cfg.Budget, spent, 0) == budget.Stop {
-		err = refuse("budget", "$%s is spent or reserved this month, past the hard stop of $%s; raise [budget] or wait", spent, hardStop(d.at.cfg))
+		err = refuse("budget", "$%s is spent or reserved this month, past the hard stop of $%s; raise [budget] or wait", spent, d.at.cfg.Budget.Stop())
 	}
 	if !p.stop(err) {
 		return err

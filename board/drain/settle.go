@@ -380,9 +380,12 @@ func (d *drain) result(c *claim, w *work, out Outcome, refs []repo.RefUpdate) (l
 		}
 		l.changes[d.at.file(c.task.Path)] = b
 	}
+	data := d.outcomeData(c, w, out, refs[len(refs)-1].New)
+	if err := d.charged(data, c, out.Cost); err != nil {
+		return l, err
+	}
 	name, err := d.record(ledger.Record{
-		Kind: ledger.Outcome, Task: string(c.task.ID), Role: c.task.Role, Team: c.task.Team, Cost: int64(out.Cost), Trace: out.Trace,
-		Data: d.outcomeData(c, w, out, refs[len(refs)-1].New),
+		Kind: ledger.Outcome, Task: string(c.task.ID), Role: c.task.Role, Team: c.task.Team, Cost: int64(out.Cost), Trace: out.Trace, Data: data,
 	})
 	if err != nil {
 		return l, err

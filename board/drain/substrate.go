@@ -76,6 +76,3 @@ func (d *drain) spawnable(t board.Task) (bound, error) {
 	}
 	return b, err
 }
-
-// Free reports a configuration whose sessions cost no money.
-func Free(cfg config.Config) bool { return free(cfg) }

@@ -161,7 +161,7 @@ func (d *drain) request(ctx context.Context, c *claim, w *work) (session.Request
 		Run: d.Run, Task: string(t.ID), Inputs: t.Inputs, Files: files, Graph: g, BundleRoot: cfg.Root,
 		By: d.By, Now: d.Now().UTC(), MaxTurns: turns(t, cfg.Session.MaxTurns), MaxCost: int64(c.each()),
 		Timeout: min(cfg.Session.Timeout, cfg.TaskLease, max(c.lease.Sub(d.Now()), time.Second)), MaxAtoms: cfg.Session.MaxAtoms,
-		Turn: func(session.Usage) error { return d.turn(ctx, c) }, Progress: func(s string) { d.Progress(string(t.ID) + ": " + s) },
+		Turn: func(u session.Usage) error { return d.turn(ctx, c, w.paid+budget.MicroUSD(u.Cost)) }, Progress: func(s string) { d.Progress(string(t.ID) + ": " + s) },
 	}
 	if d.given != nil {
 		req.Files = d.given.Files
@@ -178,8 +178,9 @@ func turns(t board.Task, session int) int {
 }
 
 // turn is asked before every turn of a session: lease and permit must live, the board
-// must not be paused, and the task must still be ours.
-func (d *drain) turn(ctx context.Context, c *claim) error {
+// must not be paused, the task must still be ours, and the money that it cost so
+// far must not have passed an envelope, wherever else it was spent meanwhile.
+func (d *drain) turn(ctx context.Context, c *claim, cost budget.MicroUSD) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -198,8 +199,11 @@ func (d *drain) turn(ctx context.Context, c *claim) error {
 		}
 	}
 	tip, err := d.line.Latest(ctx)
-	if err != nil || tip == d.at.tip {
+	switch {
+	case err != nil:
 		return err
+	case tip == d.at.tip:
+		return d.solvent(c, d.at, cost)
 	}
 	files, err := d.repo.Tree(tip)
 	if err != nil {
@@ -213,7 +217,7 @@ func (d *drain) turn(ctx context.Context, c *claim) error {
 			return errors.New("the claim is lost: the task was changed while the session ran")
 		}
 	}
-	return d.lives(ctx, c, tip)
+	return d.lives(ctx, c, tip, cost)
 }
 
 // session runs the substrate and reads its outcome. The verdict comes from what

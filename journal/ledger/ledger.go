@@ -17,12 +17,15 @@
 //	           reserved_micro_usd; data attempt, lease_expires, base, lease (the id
 //	           of the commitment lease it is made under, where one is required),
 //	           override (by, modes, reason, risks), contract_role where a person
-//	           asks for another than the task does. Sessions that no task asks for are claimed
+//	           asks for another than the task does, alert (the envelopes of which a
+//	           month's share was reached for the first time: "tenant", "unapportioned",
+//	           or a team). Sessions that no task asks for are claimed
 //	           together under the run's own id as task; data lease_expires, base,
 //	           sessions (how many share the reservation), contract_role, mode, artifact,
 //	           asked (in words)
 //	session    one bounded run of an agent. Members task, cost_micro_usd; data
-//	           substrate, model, turns, outcome, failure, brief, and contract (hash,
+//	           substrate, model, turns, tokens (input, output, cache_read, cache_write),
+//	           outcome, failure, class (of a failed transport), brief, and contract (hash,
 //	           role, mode, surface, engagement, voice, persona, artifact, tainted,
 //	           override, handoffs with their path and blob), deliverable (its schema),
 //	           handoff (the file it is written to), scratch (what it left in its
@@ -49,7 +52,8 @@
 //	           in the trailers of the task's proposal and result commits); data
 //	           verdict (review, blocked, or lost when the claim was no longer
 //	           this run's; completed, yielded, failed, handoff_insufficient or
-//	           refused where no task asked), reason, artifacts, and of the proposal its commit,
+//	           refused where no task asked), reason, artifacts, alert as a claim's,
+//	           over_micro_usd (what it cost above its reservation), and of the proposal its commit,
 //	           branch, base and paths (each with its base and result blob)
 //	abandoned  a dead run's task, swept by this run; closes that run's claim of it.
 //	           Members task, dead_run, team, cost_micro_usd (= its reservation)

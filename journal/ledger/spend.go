@@ -19,6 +19,8 @@ type Spend struct {
 	Team  map[string]map[string]int64 // month → team → micro-USD
 	Open  []Record                    // unclosed claims without their Data, by run and seq
 	Last  time.Time                   // the latest ts of any record
+
+	Alerts map[string]map[string]bool // month → envelopes whose alert was told
 }
 
 // In is what counts against a month's budget: its closed spending and every
@@ -31,6 +33,23 @@ func (s Spend) In(month string) (int64, error) {
 func (s Spend) TeamIn(month, team string) (int64, error) {
 	return s.with(s.Team[month][team], func(r Record) bool { return r.Team == team })
 }
+
+// ApartIn is In for the records of no team for which own is true.
+func (s Spend) ApartIn(month string, own func(team string) bool) (int64, error) {
+	total := s.Month[month]
+	for team, n := range s.Team[month] {
+		if own(team) {
+			total -= n // of which total is the sum
+		}
+	}
+	return s.with(total, func(r Record) bool { return !own(r.Team) })
+}
+
+// Reserved is what the open claims for which counts is true hold, in micro-USD.
+func (s Spend) Reserved(counts func(Record) bool) (int64, error) { return s.with(0, counts) }
+
+// Alerted reports that the alert of an envelope was told in that month.
+func (s Spend) Alerted(month, envelope string) bool { return s.Alerts[month][envelope] }
 
 func (s Spend) with(total int64, counts func(Record) bool) (int64, error) {
 	var err error
@@ -53,6 +72,7 @@ type FileSum struct {
 	Open      []Record                    // claims nothing in this file closes
 	Abandoned []Record                    // what this file closes in others
 	Last      time.Time                   // the latest ts in the file
+	Alerts    map[string][]string         // month → envelopes whose alert the file tells
 }
 
 // claimed names a claim by the run that made it and its task.
@@ -71,6 +91,7 @@ func SumFile(b []byte) (FileSum, error) {
 	s := FileSum{Team: map[string]map[string]int64{}}
 	for i, r := range recs {
 		s.Last = later(s.Last, r.TS)
+		s.alerts(r)
 		switch r.Kind {
 		case Claim:
 			r.Data = nil
@@ -89,6 +110,22 @@ func SumFile(b []byte) (FileSum, error) {
 		}
 	}
 	return s, nil
+}
+
+// alerts keeps the alerts that a claim or an outcome tells.
+func (s *FileSum) alerts(r Record) {
+	told, _ := r.Data["alert"].([]any)
+	if len(told) == 0 || r.Kind != Claim && r.Kind != Outcome {
+		return
+	}
+	if s.Alerts == nil {
+		s.Alerts = map[string][]string{}
+	}
+	for _, v := range told {
+		if name, ok := v.(string); ok {
+			s.Alerts[Month(r.TS)] = append(s.Alerts[Month(r.TS)], name)
+		}
+	}
 }
 
 // close drops the run's open claims of r's task and lets r have their team.
@@ -110,6 +147,7 @@ func Combine(files ...FileSum) (Spend, error) {
 	out := Spend{Month: map[string]int64{}, Team: map[string]map[string]int64{}}
 	for _, s := range files {
 		out.Last = later(out.Last, s.Last)
+		out.alerted(s.Alerts)
 		for month, teams := range s.Team {
 			if err := out.add(month, teams); err != nil {
 				return Spend{}, fmt.Errorf("%s: %w", month, err)
@@ -118,6 +156,20 @@ func Combine(files ...FileSum) (Spend, error) {
 	}
 	out.Open = open(files)
 	return out, nil
+}
+
+func (s *Spend) alerted(alerts map[string][]string) {
+	for month, names := range alerts {
+		if s.Alerts == nil {
+			s.Alerts = map[string]map[string]bool{}
+		}
+		if s.Alerts[month] == nil {
+			s.Alerts[month] = map[string]bool{}
+		}
+		for _, name := range names {
+			s.Alerts[month][name] = true
+		}
+	}
 }
 
 func later(a, b time.Time) time.Time {

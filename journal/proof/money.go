@@ -8,7 +8,6 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
-	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/ledger"
 )
 
@@ -34,7 +33,7 @@ func budgeted(j *judge) error {
 // purse is the money of one act.
 type purse struct {
 	*judge
-	sums map[[2]string]sum             // after the act, by month and team
+	sums map[[2]string]sum             // after the act, by month and share
 	open map[[2]string][]ledger.Record // before it, by run and task; nil until asked
 }
 
@@ -96,14 +95,23 @@ func closed(l line) string {
 	switch {
 	case c == nil:
 		return "an outcome without an open claim of " + r.Task
-	case r.Cost > c.Reserved:
-		return fmt.Sprintf("the outcome costs $%s, reserved were $%s", usd(r.Cost), usd(c.Reserved))
+	case r.Cost > c.Reserved && over(r) != r.Cost-c.Reserved:
+		return fmt.Sprintf("the outcome costs $%s, reserved were $%s, and it does not tell of as much above", usd(r.Cost), usd(c.Reserved))
+	case r.Cost <= c.Reserved && over(r) != 0:
+		return fmt.Sprintf("the outcome tells of $%s above its reservation, and costs $%s of $%s", usd(over(r)), usd(r.Cost), usd(c.Reserved))
 	case r.Cost < c.sessions:
 		return fmt.Sprintf("the outcome costs $%s, its sessions $%s", usd(r.Cost), usd(c.sessions))
 	case r.Team != c.Team:
 		return fmt.Sprintf("the outcome is paid by team %q, the claim was team %q's", r.Team, c.Team)
 	}
 	return ""
+}
+
+// over is what an outcome tells that it cost above its reservation: a session
+// may end one call late, and what that cost is true all the same.
+func over(r ledger.Record) int64 {
+	n, _ := r.Data["over_micro_usd"].(int64)
+	return n
 }
 
 func usd(n int64) string { return budget.MicroUSD(n).String() }
@@ -156,41 +164,59 @@ func (m *purse) claimed(l line) (string, error) {
 		return why, nil
 	}
 	want := budget.MicroUSD(r.Reserved)
-	all, err := m.after(ledger.Month(r.TS), "")
+	all, err := m.after(ledger.Month(r.TS))
 	if err != nil {
 		return "the ledger cannot be summed: " + err.Error(), nil
 	}
 	if budget.Decide(m.law.Budget, all-want, want) == budget.Stop {
-		return fmt.Sprintf("reserves $%s on top of $%s, past the hard stop of $%s", want, all-want, hardStop(m.law)), nil
+		return fmt.Sprintf("reserves $%s on top of $%s, past the hard stop of $%s", want, all-want, m.law.Budget.Stop()), nil
 	}
-	if r.Team == "" {
+	share := m.law.Budget.Share(r.Team)
+	part, ok := m.law.Budget.Part(share)
+	if !ok {
 		return "", nil
 	}
-	team, err := m.after(ledger.Month(r.TS), r.Team)
+	own, err := m.shareAfter(ledger.Month(r.TS), share)
 	if err != nil {
-		return "the team's ledger cannot be summed: " + err.Error(), nil
+		return "the share's ledger cannot be summed: " + err.Error(), nil
 	}
-	if budget.DecideTeam(m.law.Budget, r.Team, team-want, want) == budget.Stop {
-		return fmt.Sprintf("reserves $%s on top of $%s, past team %s's $%s", want, team-want, r.Team, m.law.Budget.Teams[r.Team]), nil
+	if budget.DecideShare(m.law.Budget, share, own-want, want) == budget.Stop {
+		return fmt.Sprintf("reserves $%s on top of $%s, past %s $%s", want, own-want, whose(share), part), nil
 	}
 	return "", nil
 }
 
+func whose(share string) string {
+	if share == "" {
+		return "what no team has,"
+	}
+	return "team " + share + "'s"
+}
+
 // after is what counts against a month once the act is done: spending and open
-// reservations, of one team or of all ("").
-func (m *purse) after(month, team string) (budget.MicroUSD, error) {
-	k := [2]string{month, team}
+// reservations of all.
+func (m *purse) after(month string) (budget.MicroUSD, error) {
+	return m.summed([2]string{month, "*"}, func(s ledger.Spend) (int64, error) { return s.In(month) })
+}
+
+// shareAfter is after of one team with an envelope, or of all without ("").
+func (m *purse) shareAfter(month, share string) (budget.MicroUSD, error) {
+	return m.summed([2]string{month, share}, func(s ledger.Spend) (int64, error) {
+		if share != "" {
+			return s.TeamIn(month, share)
+		}
+		return s.ApartIn(month, func(team string) bool { return m.law.Budget.Share(team) != "" })
+	})
+}
+
+func (m *purse) summed(k [2]string, of func(ledger.Spend) (int64, error)) (budget.MicroUSD, error) {
 	if s, ok := m.sums[k]; ok {
 		return s.micro, s.err
 	}
-	spent, err := m.spend.at(m.ctx, m.OID, m.laws[m.OID].Root)
 	var n int64
-	switch {
-	case err != nil:
-	case team == "":
-		n, err = spent.In(month)
-	default:
-		n, err = spent.TeamIn(month, team)
+	spent, err := m.spend.at(m.ctx, m.OID, m.laws[m.OID].Root)
+	if err == nil {
+		n, err = of(spent)
 	}
 	m.sums[k] = sum{budget.MicroUSD(n), err}
 	return budget.MicroUSD(n), err
@@ -217,7 +243,7 @@ func (m *purse) enough(r ledger.Record, left budget.MicroUSD) string {
 		if budget.MicroUSD(r.Reserved) >= left {
 			return ""
 		}
-		if !free(m.law) && (n < 1 || r.Reserved/n < int64(each)) {
+		if !m.law.Free() && (n < 1 || r.Reserved/n < int64(each)) {
 			return fmt.Sprintf("reserves $%s for %d sessions, each may cost $%s", usd(r.Reserved), n, each)
 		}
 		return ""
@@ -235,7 +261,7 @@ func (m *purse) enough(r ledger.Record, left budget.MicroUSD) string {
 		}
 		want := m.law.Session.MaxCost
 		switch {
-		case free(m.law):
+		case m.law.Free():
 			want = 0
 		case t.Budget > 0:
 			want = t.Budget
@@ -245,21 +271,4 @@ func (m *purse) enough(r ledger.Record, left budget.MicroUSD) string {
 		}
 	}
 	return ""
-}
-
-// free reports whether the configured substrate cannot cost money: the embedded
-// ones cannot, another only where odd.toml says so.
-func free(law config.Config) bool {
-	switch law.Session.Substrate {
-	case "extract", "replay":
-		return true
-	}
-	return law.Substrates[law.Session.Substrate].Free
-}
-
-func hardStop(law config.Config) budget.MicroUSD {
-	if law.Budget.HardStop > 0 {
-		return law.Budget.HardStop
-	}
-	return law.Budget.Monthly
 }

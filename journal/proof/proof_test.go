@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 func TestAnHonestHistoryIsClean(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawful(t, ""), nil)
+	s.ann("a larger month", repo.Changes{"odd.toml": bytes.Replace([]byte(law), []byte("1.20"), []byte("1.80"), 1)})
 	s.tell()
 	s.slowly()
 	s.piped()

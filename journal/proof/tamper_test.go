@@ -417,6 +417,19 @@ func TestTheBudgetIsProven(t *testing.T) {
 			s.claim("v")
 			return ""
 		}, want: []string{"5 ledger/2026-03/R3.jsonl:1 reserves $0.05 on top of $0.60, past team docs's $0.60"}},
+		{name: "past what no team has", tell: func(s *story) repo.OID {
+			s.ann("law", repo.Changes{"odd.toml": bytes.Replace([]byte(law), []byte("0.60"), []byte("0.71"), 1)})
+			s.add("u", "")
+			s.claim("u")
+			return ""
+		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 reserves $0.50 on top of $0.00, past what no team has, $0.49"}},
+		{name: "cost above the reservation that is told", at: "result t", tell: two, do: func(s *story, d *draft) {
+			relay(s, d, func(r *ledger.Record) {
+				if r.Kind == ledger.Outcome {
+					r.Data["over_micro_usd"] = int64(3)
+				}
+			})
+		}, want: []string{"5 ledger/2026-03/R1.jsonl:3 the outcome tells of $0.000003 above its reservation, and costs $0.10 of $0.50"}},
 		{name: "a hard stop that was lowered since", tell: func(s *story) repo.OID {
 			s.claim("t")
 			s.add("u", "")
@@ -427,7 +440,7 @@ func TestTheBudgetIsProven(t *testing.T) {
 		{name: "cost above the reservation", tell: func(s *story) repo.OID {
 			s.result(s.claim("t"), 500_001, terms("keel"))
 			return ""
-		}, want: []string{"5 ledger/2026-03/R1.jsonl:3 the outcome costs $0.500001, reserved were $0.50"}},
+		}, want: []string{"5 ledger/2026-03/R1.jsonl:3 the outcome costs $0.500001, reserved were $0.50, and it does not tell of as much above"}},
 		{name: "an outcome cheaper than its sessions", at: "result t", tell: two,
 			do: func(s *story, d *draft) {
 				relay(s, d, func(r *ledger.Record) {

@@ -1,0 +1,83 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/journal/ledger"
+)
+
+// spending is what odd log --spend --json prints.
+type spending struct {
+	Receipts []ledger.Receipt `json:"receipts"`
+	Total    budget.MicroUSD  `json:"total_micro_usd"`
+	Reserved budget.MicroUSD  `json:"reserved_micro_usd"` // by claims that are open, whatever their month
+}
+
+// runLogSpend itemises what closed claims cost, a line a run, task, substrate and model.
+func runLogSpend(ctx context.Context, env Env, f logFilter, asJSON bool) error {
+	v, err := openCurrent(ctx, env)
+	if err != nil {
+		return err
+	}
+	if a, err := v.graph.Find(string(f.task)); f.task != "" && err == nil {
+		f.task = a.ID
+	}
+	s, err := v.spending(f)
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return printJSON(env, s)
+	case len(s.Receipts) == 0:
+		talk(env, "log: nothing was spent; $%s is reserved", s.Reserved)
+		return nil
+	}
+	if err := printRows(env, s.rows(env.Terminal)); err != nil {
+		return err
+	}
+	talk(env, "$%s spent, $%s reserved by open claims", s.Total, s.Reserved)
+	return nil
+}
+
+func (v *view) spending(f logFilter) (spending, error) {
+	s := spending{Receipts: []ledger.Receipt{}}
+	all, err := ledger.Receipts(v.bundle, f.month)
+	if err != nil {
+		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
+	}
+	for _, r := range all {
+		if (f.task == "" || r.Task == string(f.task)) && strings.HasSuffix(r.Run, f.run) {
+			s.Receipts = append(s.Receipts, r)
+			s.Total += budget.MicroUSD(r.Cost)
+		}
+	}
+	sum, err := ledger.Sum(v.bundle)
+	if err != nil {
+		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
+	}
+	held, err := sum.Reserved(func(r ledger.Record) bool {
+		return (f.task == "" || r.Task == string(f.task)) && strings.HasSuffix(r.Run, f.run)
+	})
+	s.Reserved = budget.MicroUSD(held)
+	return s, err
+}
+
+// rows are the receipts; tokens are input, output, and read from and written to a cache.
+func (s spending) rows(heading bool) [][]string {
+	var rows [][]string
+	if heading {
+		rows = [][]string{{"month", "run", "task", "team", "substrate", "model", "in", "out", "read", "written", "spent"}}
+	}
+	for _, r := range s.Receipts {
+		row := []string{r.Month, r.Run, r.Task, or(r.Team, "-"), or(r.Substrate, "-"), or(r.Model, "-")}
+		for _, n := range []int64{r.Input, r.Output, r.CacheRead, r.CacheWrite} {
+			row = append(row, strconv.FormatInt(n, 10))
+		}
+		rows = append(rows, append(row, "$"+budget.MicroUSD(r.Cost).String()))
+	}
+	return rows
+}

@@ -1,0 +1,114 @@
+package ledger
+
+import (
+	"cmp"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Receipt is what one run paid in one month for one task to one model: the
+// sessions of a claim that was closed in that month, in micro-USD.
+type Receipt struct {
+	Month      string `json:"month"`
+	Run        string `json:"run"`
+	Task       string `json:"task"`
+	Team       string `json:"team,omitempty"`
+	Substrate  string `json:"substrate,omitempty"` // "" where no session told of the cost: a claim that was swept
+	Model      string `json:"model,omitempty"`
+	Sessions   int    `json:"sessions"`
+	Input      int64  `json:"input_tokens"`
+	Output     int64  `json:"output_tokens"`
+	CacheRead  int64  `json:"cache_read_tokens"`
+	CacheWrite int64  `json:"cache_write_tokens"`
+	Cost       int64  `json:"cost_micro_usd"`
+}
+
+// Receipts itemises a month's closed spending, "" for every month's, by month,
+// run, task, substrate and model. Their costs add up to Spend.Month of it, to the
+// micro-dollar: what a closing record charges above its sessions has a receipt
+// of its own. Errors are Sum's.
+func Receipts(f fs.FS, month string) ([]Receipt, error) {
+	var out []Receipt
+	err := Walk(f, func(_ string, b []byte) error {
+		recs, err := Read(b)
+		if err != nil {
+			return err
+		}
+		out = append(out, receipts(recs)...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out = slices.DeleteFunc(out, func(r Receipt) bool { return month != "" && r.Month != month })
+	return added(out), nil
+}
+
+// receipts are those of the claims that one file's records close.
+func receipts(recs []Record) []Receipt {
+	var out []Receipt
+	sessions, team := map[claimed][]Record{}, map[claimed]string{}
+	for _, r := range recs {
+		k := claimed{r.Run, r.Task}
+		switch r.Kind {
+		case Claim:
+			team[k], sessions[k] = r.Team, nil
+			continue
+		case Session:
+			sessions[k] = append(sessions[k], r)
+			continue
+		case Abandoned:
+			k.run = r.DeadRun
+		case Outcome:
+		default:
+			continue
+		}
+		rest := Receipt{Month: Month(r.TS), Run: k.run, Task: k.task, Team: cmp.Or(r.Team, team[k]), Cost: r.Cost}
+		for _, s := range sessions[k] {
+			one := rest
+			one.told(s)
+			rest.Cost -= s.Cost
+			out = append(out, one)
+		}
+		if rest.Cost != 0 || len(sessions[k]) == 0 {
+			out = append(out, rest)
+		}
+		delete(sessions, k)
+	}
+	return out
+}
+
+// told takes what a session's record says.
+func (r *Receipt) told(s Record) {
+	r.Cost, r.Sessions = s.Cost, 1
+	r.Substrate, _ = s.Data["substrate"].(string)
+	r.Model, _ = s.Data["model"].(string)
+	n, _ := s.Data["tokens"].(map[string]any)
+	for key, to := range map[string]*int64{"input": &r.Input, "output": &r.Output, "cache_read": &r.CacheRead, "cache_write": &r.CacheWrite} {
+		*to, _ = n[key].(int64)
+	}
+}
+
+// added puts the receipts of one run, task, substrate and model into one.
+func added(all []Receipt) []Receipt {
+	key := func(r Receipt) Receipt {
+		return Receipt{Month: r.Month, Run: r.Run, Task: r.Task, Team: r.Team, Substrate: r.Substrate, Model: r.Model}
+	}
+	sums := map[Receipt]Receipt{}
+	for _, r := range all {
+		k := key(r)
+		s, ok := sums[k]
+		if !ok {
+			s = k
+		}
+		s.Sessions += r.Sessions
+		s.Input, s.Output, s.CacheRead, s.CacheWrite, s.Cost = s.Input+r.Input, s.Output+r.Output, s.CacheRead+r.CacheRead, s.CacheWrite+r.CacheWrite, s.Cost+r.Cost
+		sums[k] = s
+	}
+	return slices.SortedFunc(maps.Values(sums), func(a, b Receipt) int {
+		return cmp.Or(strings.Compare(a.Month, b.Month), strings.Compare(a.Run, b.Run), strings.Compare(a.Task, b.Task),
+			strings.Compare(a.Substrate, b.Substrate), strings.Compare(a.Model, b.Model), strings.Compare(a.Team, b.Team))
+	})
+}
