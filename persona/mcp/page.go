@@ -14,6 +14,9 @@ type place struct {
 	At int    `json:"n"`
 }
 
+// maxPlace is behind the end of everything that is listed.
+const maxPlace = 1 << 30
+
 // errCursor is a cursor that another question gave, or none did.
 var errCursor = errors.New("cursor: is not from this question; leave it out to begin anew")
 
@@ -30,7 +33,7 @@ func offset(cursor string, question ...string) (int, error) {
 	}
 	var p place
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || json.Unmarshal(b, &p) != nil || p.At < 0 || p.Of != digest(question) {
+	if err != nil || json.Unmarshal(b, &p) != nil || p.At < 0 || p.At > maxPlace || p.Of != digest(question) {
 		return 0, errCursor
 	}
 	return p.At, nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -234,6 +235,7 @@ func TestArgumentErrorsNameTheField(t *testing.T) {
 		{"search", m{"query": " "}, []string{"query: want words"}},
 		{"search", m{"query": strings.Repeat("x", 2000)}, []string{"query: maxLength"}},
 		{"search", m{"query": "tides", "cursor": "nonsense"}, []string{"cursor: "}},
+		{"search", m{"query": "tides", "cursor": cursorAt(math.MaxInt, "search", "tides", "")}, []string{"cursor: "}},
 		{"search", nil, []string{"query: is missing"}},
 		{"get", m{"atom": 7}, []string{"atom: "}},
 		{"get", m{"Atom": "editor"}, []string{"Atom: no such field; did you mean atom?", "atom: is missing"}},

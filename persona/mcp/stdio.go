@@ -8,6 +8,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -15,11 +16,11 @@ import (
 const maxLine = 4 << 20
 
 // Stdio is the transport over a pair of streams, a message a line. A line that is
-// no JSON object, or is too long, is answered by an error of the protocol and
+// no message, or is too long, is answered by an error of the protocol and
 // skipped: one bad line does not end the session. When in ends, the calls that
 // were read are answered first.
 func Stdio(in io.Reader, out io.Writer) sdk.Transport {
-	p := &pipe{out: out, open: map[string]bool{}}
+	p := &pipe{out: out, open: map[jsonrpc.ID]bool{}}
 	p.idle = sync.NewCond(&p.mu)
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(p.feed(bufio.NewReaderSize(in, 64<<10), w)) }()
@@ -30,18 +31,14 @@ func Stdio(in io.Reader, out io.Writer) sdk.Transport {
 type pipe struct {
 	mu   sync.Mutex
 	out  io.Writer
-	open map[string]bool // ids of calls that were read and not answered
-	idle *sync.Cond      // told when open shrinks
+	open map[jsonrpc.ID]bool // calls that were read and not answered
+	idle *sync.Cond          // told when open shrinks
 	shut bool
 }
 
-// envelope is what tells calls and their answers apart.
-type envelope struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params struct {
-		RequestID json.RawMessage `json:"requestId"`
-	} `json:"params"`
+// cancelled is what a client that gives a call up says of it.
+type cancelled struct {
+	RequestID any `json:"requestId"`
 }
 
 // feed hands the lines that are messages on to w, until in ends and every call
@@ -51,10 +48,12 @@ func (p *pipe) feed(in *bufio.Reader, w io.Writer) error {
 		line, long, err := readLine(in)
 		switch {
 		case long:
-			p.fault("the line is longer than 4 MiB")
+			p.fault(jsonrpc.CodeParseError, "the line is longer than 4 MiB")
 		case len(bytes.TrimSpace(line)) == 0:
+		case bytes.TrimSpace(line)[0] != '{' || !json.Valid(line):
+			p.fault(jsonrpc.CodeParseError, "the line is no JSON object")
 		case !p.take(line):
-			p.fault("the line is no JSON object")
+			p.fault(jsonrpc.CodeInvalidRequest, "the line is no message of JSON-RPC 2.0")
 		default:
 			if _, err := w.Write(append(bytes.TrimRight(line, "\r\n"), '\n')); err != nil {
 				return err
@@ -82,29 +81,34 @@ func readLine(in *bufio.Reader) (line []byte, long bool, err error) {
 	}
 }
 
-// take notes a call that wants an answer; false is a line that is no message.
+// take notes a call that wants an answer; false is a line that is no message. It
+// is read as the server will read it, so that both mean the same call.
 func (p *pipe) take(line []byte) bool {
-	var e envelope
-	if line = bytes.TrimSpace(line); len(line) == 0 || line[0] != '{' || !json.Valid(line) {
+	m, err := jsonrpc.DecodeMessage(bytes.TrimSpace(line))
+	if err != nil {
 		return false
 	}
-	if json.Unmarshal(line, &e) != nil {
-		return true // params of another shape: the protocol answers
+	r, ok := m.(*jsonrpc.Request)
+	if !ok {
+		return true
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	var gone cancelled
 	switch {
-	case e.Method == "notifications/cancelled":
-		delete(p.open, string(e.Params.RequestID)) // which need not be answered
-	case e.Method != "" && len(e.ID) > 0:
-		p.open[string(e.ID)] = true
+	case r.ID.IsValid():
+		p.open[r.ID] = true
+	case r.Method == "notifications/cancelled" && json.Unmarshal(r.Params, &gone) == nil:
+		if id, err := jsonrpc.MakeID(gone.RequestID); err == nil {
+			delete(p.open, id) // which need not be answered
+		}
 	}
 	return true
 }
 
 // fault answers a line that could not be read.
-func (p *pipe) fault(why string) {
-	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": -32700, "message": why}})
+func (p *pipe) fault(code int, why string) {
+	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": why}})
 	if err != nil {
 		panic("unreachable: " + err.Error())
 	}
@@ -127,9 +131,10 @@ func (p *pipe) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n, err := p.out.Write(b)
-	var e envelope
-	if json.Unmarshal(b, &e) == nil && e.Method == "" {
-		delete(p.open, string(e.ID))
+	if m, err := jsonrpc.DecodeMessage(bytes.TrimSpace(b)); err == nil {
+		if r, ok := m.(*jsonrpc.Response); ok {
+			delete(p.open, r.ID)
+		}
 	}
 	p.shut = p.shut || err != nil
 	p.idle.Broadcast()

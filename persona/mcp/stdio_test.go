@@ -24,7 +24,7 @@ func answered(t *testing.T, w World, lines ...string) map[string]string {
 	}
 	byID := map[string]string{}
 	for line := range strings.Lines(out.String()) {
-		var e envelope
+		var e struct{ ID json.RawMessage }
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatalf("%v in %q", err, line)
 		}
@@ -54,6 +54,26 @@ func TestStdioSurvivesBadLines(t *testing.T) {
 	}
 	if len(got) != 6 {
 		t.Errorf("%d answers: %v", len(got), got)
+	}
+}
+
+// Whatever a call's id looks like, its end is known; what only looks like a message
+// is answered and skipped.
+func TestStdioOddMessages(t *testing.T) {
+	t.Parallel()
+	got := answered(t, world(t),
+		`{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","ID":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":2.0,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":3e0,"method":"ping"}`, `{"jsonrpc":"2.0","id":"\u0061","method":"ping"}`, `{"jsonrpc":"2.0","id":9,"id":4,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":5,"Method":"ping"}`, `{"jsonrpc":"1.0","id":6,"method":"ping"}`, `{"id":6,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":true,"method":"ping"}`, `{"jsonrpc":"2.0","id":[6],"method":"ping"}`, `{"jsonrpc":"2.0","id":6,"method":6}`, `{"jsonrpc":"2.0"}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}`, `{"jsonrpc":"2.0","id":7,"method":"ping"}`)
+	for _, id := range []string{"0", "2", "3", `"a"`, "4", "7"} {
+		if !strings.Contains(got[id], `"result"`) {
+			t.Errorf("id %s: %q", id, got[id])
+		}
+	}
+	if n := strings.Count(got["null"], "-32600"); n != 6 || len(got) != 7 {
+		t.Errorf("%d were refused of %v", n, got)
 	}
 }
 
