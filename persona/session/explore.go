@@ -41,7 +41,7 @@ const mostWeight = 15_000
 //
 // over different calls, two being the same where tool and arguments are. A call
 // that failed adds its weight and no category, and where none was answered the
-// score is 0.
+// score is 0. One that was denied or never made looked at nothing.
 func Explore(calls []Call, given []string) Exploration {
 	type key struct{ tool, args string }
 	weighed, answered := map[key]bool{}, map[key]bool{}
@@ -69,6 +69,9 @@ func Explore(calls []Call, given []string) Exploration {
 		count(key{"read_file", "preloaded:" + p}, true)
 	}
 	for _, c := range calls {
+		if c.Status == CallDenied || c.Status == CallCancelled {
+			continue
+		}
 		count(key{c.Tool, c.Key}, c.Status == CallOK)
 	}
 	slices.Sort(e.Categories)

@@ -7,13 +7,16 @@ import (
 )
 
 // looked are calls from words: a tool, # and a number where the arguments differ,
-// ! in front where it failed.
+// ! in front where it failed and ? where it was denied.
 func looked(words string) (calls []Call) {
 	for _, w := range strings.Fields(words) {
 		c := Call{Status: CallOK}
 		w, failed := strings.CutPrefix(w, "!")
 		if failed {
 			c.Status = CallFailed
+		}
+		if w, failed = strings.CutPrefix(w, "?"); failed {
+			c.Status = CallDenied
 		}
 		c.Tool, c.Key, _ = strings.Cut(w, "#")
 		calls = append(calls, c)
@@ -44,6 +47,7 @@ func TestExplore(t *testing.T) {
 		{"one failed search", "!search_code", "", 0, 0, 0, "simple", false},
 		{"a failed search and a read", "!search_code read_file", "", 2_500, 1, 1, "simple", false},
 		{"failed, then answered", "!search_code search_code read_file", "", 3_750, 2, 2, "simple", false},
+		{"denied ones", "?git_blame ?git_log#1 ?get_callers read_file", "", 1_000, 1, 1, "simple", false},
 		{"one file twice", "read_file#1 read_file#1 read_file#2", "", 2_000, 1, 2, "simple", false},
 		{"what explores nothing", "read_file get_callers edit_file run", "", 5_250, 2, 2, "simple", true},
 		{"files in the brief", "get_callers", "a b", 6_750, 2, 3, "simple", true},

@@ -124,6 +124,17 @@ func unescaped(b []byte) []byte {
 	return out
 }
 
+// RedactLines is Redact of a text of which single lines will be shown: one that
+// goes over several lines leaves as many.
+func RedactLines(b []byte) []byte {
+	for _, s := range secrets(b) {
+		if n := strings.Count(s.value, "\n"); n > 0 {
+			b = bytes.ReplaceAll(b, []byte(s.value), []byte("[redacted:"+s.kind+"]"+strings.Repeat("\n", n)))
+		}
+	}
+	return Redact(b)
+}
+
 // RedactText is Redact of a string.
 func RedactText(s string) string { return string(Redact([]byte(s))) }
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/persona/session"
@@ -185,13 +187,14 @@ func (b *Box) Text(text string) Answer {
 func (b *Box) unready(text string) (code, why string) {
 	b.mu.Lock()
 	e, _, err := b.with(text)
-	wrote, ran := len(b.wrote) > 0, b.ran
+	ran := b.ran
 	b.mu.Unlock()
 	if err != nil {
 		return "", "" // take tells
 	}
+	wrote := b.altered()
 	idle := e.Change != nil && noop(e.Change.Text)
-	changes := wrote || e.Change != nil && !idle || ran && b.o.Request.Complexity != "" && !idle
+	changes := wrote || !idle && b.before() || e.Change != nil && !idle || ran && b.o.Request.Complexity != "" && !idle
 	switch {
 	case idle && wrote:
 		return "noop_with_writes", "it says that there is nothing to do, and files were written; hand over what was written, or delete it again"
@@ -201,6 +204,29 @@ func (b *Box) unready(text string) (code, why string) {
 		}
 	}
 	return "", ""
+}
+
+// altered reports that a file which the session wrote is not as it was at the base.
+func (b *Box) altered() bool {
+	b.mu.Lock()
+	list := slices.Sorted(maps.Keys(b.wrote))
+	b.mu.Unlock()
+	for _, p := range list {
+		is, _, err := b.tree.load(p, mostHeld)
+		was, _, gone := loadFrom(b.tree.files, p, mostHeld)
+		if (err == nil) != (gone == nil) || !bytes.Equal(is, was) {
+			return true
+		}
+	}
+	return false
+}
+
+// before reports that an earlier session of the same work wrote to the desk, which
+// this one hands over with what it did itself.
+func (b *Box) before() bool {
+	return slices.ContainsFunc(b.o.Request.Explored, func(c session.Call) bool {
+		return c.Status == session.CallOK && slices.ContainsFunc(writers(), func(e entry) bool { return e.Name == c.Tool })
+	})
 }
 
 // noop reports a change that says there is nothing to do, in either of its forms.

@@ -48,6 +48,7 @@ func ladder() []rung {
 	}
 	return []rung{
 		deny("degenerate_loop", "is the third or later of equal ones in a row", looping),
+		deny("finished", "comes after the session declared its outcome", late),
 		deny("read_only_contract", "would change something under a contract that only reads", readOnly),
 		deny("ask_not_allowed", "asks a person where the contract lets nobody be asked, or nobody is there", (*call).intrusive),
 		deny("unknown_tool", "names a tool that this session does not have", unknown),
@@ -83,6 +84,13 @@ func (c *call) denied() (code, why string) {
 
 func looping(c *call) (string, bool) {
 	return fmt.Sprintf("this is call %d in a row with the same arguments, and the answer stays the same; do something else, or finish. The session ends at call %d", c.same, hopeless), c.same >= repeated
+}
+
+// late holds for every call behind the outcome: what was judged there is all there is.
+func late(c *call) (string, bool) {
+	c.b.mu.Lock()
+	defer c.b.mu.Unlock()
+	return "the session has declared its outcome, and nothing comes after it", c.b.done
 }
 
 func unknown(c *call) (string, bool) {

@@ -26,6 +26,7 @@ func TestLadder(t *testing.T) {
 		calls  []string // tool and arguments, in turn; the last is judged
 	}{
 		{"degenerate_loop", nil, []string{"list_dir", `{}`, "list_dir", `{ }`, "list_dir", `{}`}},
+		{"finished", nil, append([]string{"finish", `{"outcome":"completed"}`}, write...)},
 		{"read_only_contract", readOnly, write},
 		{"read_only_contract", readOnly, []string{"emit_atom", `{"text":"x"}`}},
 		{"ask_not_allowed", func(o *Options) { o.Request.Ask = nil }, []string{"ask_human", `{"question":"when?"}`}},
@@ -46,6 +47,9 @@ func TestLadder(t *testing.T) {
 		{"noop_with_writes", nil, append(write[:2:2], "emit_change", noopChange)},
 		{"exploration_insufficient", func(o *Options) { o.Request.Complexity = "simple" }, []string{"emit_change", tideChange}},
 		{"exploration_insufficient", func(o *Options) { o.Request.Complexity = "" }, append(write[:2:2], "finish", `{"outcome":"completed"}`)},
+		{"exploration_insufficient", func(o *Options) {
+			o.Request.Complexity, o.Request.Explored = "", []session.Call{{Tool: "write_file", Status: session.CallOK}}
+		}, []string{"finish", `{"outcome":"completed"}`}},
 		{"command_not_allowed", nil, []string{"run", `{"argv":["go","build"]}`}},
 		{"command_not_allowed", func(o *Options) { o.Commands = [][]string{{"git"}} }, []string{"run", `{"argv":["git","push"]}`}},
 		{"host_not_allowed", nil, []string{"web_fetch", `{"url":"https://docs.example.org/"}`}},
@@ -84,6 +88,16 @@ func TestLadder(t *testing.T) {
 	if last := Rules()[len(Rules())-1]; last.Lets {
 		t.Error("the ladder does not end in deny")
 	}
+}
+
+// TestTakenBack lets a session say that there is nothing to do after it has deleted
+// again what it wrote.
+func TestTakenBack(t *testing.T) {
+	t.Parallel()
+	b, _ := open(t, nil)
+	does(t, b, "write_file", `{"path":"new.txt","text":"x"}`)
+	does(t, b, "delete_file", `{"path":"new.txt"}`)
+	does(t, b, "emit_change", `{"change":{"schema_version":"2b.1-noop","reason":"none"}}`)
 }
 
 func TestDegenerateLoopEndsTheSession(t *testing.T) {
