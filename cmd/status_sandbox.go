@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"strings"
@@ -21,6 +22,7 @@ type sandboxStatus struct {
 	Write        []string     `json:"write,omitempty"`
 	Held         cage.Held    `json:"held"`
 	Trials       []cage.Trial `json:"trials"`
+	Loopback     string       `json:"loopback"`        // "own", or why a program gets none
 	Fault        string       `json:"fault,omitempty"` // why nothing could be tried
 	Sessions     string       `json:"sessions"`        // "start" or "refused"
 }
@@ -40,8 +42,8 @@ func runSandbox(ctx context.Context, env Env, asJSON bool) error {
 	if err != nil {
 		s.Fault = err.Error()
 	}
-	s.Held, s.Trials = tried.Held, tried.Trials
-	if held.Enforce == cage.Require && held.Demand(ctx, env.Temp, cage.None) != nil {
+	s.Held, s.Trials, s.Loopback = tried.Held, tried.Trials, cmp.Or(s.Fault, tried.Loopback, "own")
+	if drain.Demand(ctx, held, env.Temp, v.cfg.Sandbox) != nil {
 		s.Sessions = "refused"
 	}
 	if asJSON {
@@ -54,6 +56,14 @@ func triedSandbox(c config.Sandbox) sandboxStatus {
 	return sandboxStatus{System: runtime.GOOS + "/" + runtime.GOARCH, Enforce: c.Enforce, Network: c.Network, CheckNetwork: c.CheckNetwork, Read: c.Read, Write: c.Write, Sessions: "start"}
 }
 
+// loopback tells what a program reaches on loopback.
+func (s sandboxStatus) loopback() []string {
+	if s.Loopback != "own" {
+		return []string{"loopback", "not own", s.Loopback}
+	}
+	return []string{"loopback", "own", "a program reaches what it serves itself, and nobody else"}
+}
+
 // rows are what, whether it is held, and what the kernel said.
 func (s sandboxStatus) rows() [][]string {
 	rows := [][]string{
@@ -63,6 +73,8 @@ func (s sandboxStatus) rows() [][]string {
 	}
 	if s.Fault != "" {
 		rows = append(rows, []string{"tried", "nothing", s.Fault})
+	} else {
+		rows = append(rows, s.loopback())
 	}
 	for _, t := range s.Trials {
 		word := "OPEN"

@@ -296,7 +296,7 @@ func TestParseRefuses(t *testing.T) {
 		{"no constitutions", "[anchor]\nconstitutions = []\n", "names no folder"},
 		{"constitutions as text", "[anchor]\nconstitutions = \"a\"\n", "want a list of strings"},
 		{"a sandbox with a typing error", "[sandbox]\nenforce = \"requir\"\n", `odd.toml:2: sandbox.enforce: "requir" is not known; did you mean "require"?`},
-		{"a network from nowhere", "[sandbox]\nnetwork = \"internet\"\n", "sandbox.network: \"internet\" is not known; want one of allow, none"},
+		{"a network from nowhere", "[sandbox]\nnetwork = \"internet\"\n", "sandbox.network: \"internet\" is not known; want one of allow, loopback, none"},
 		{"a place that is relative", "[sandbox]\nread = [\"x\"]\n", `odd.toml:2: sandbox.read: "x": want files or folders of this machine`},
 		{"a place that climbs", "[sandbox]\nread = [\"~/../x\"]\n", "sandbox.read: \"~/../x\": want files"},
 		{"all there is", "[sandbox]\nwrite = [\"/\"]\n", "sandbox.write: \"/\": want files"},

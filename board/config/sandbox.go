@@ -12,8 +12,8 @@ import (
 // words are those of package cage; a limit of 0 is none.
 type Sandbox struct {
 	Enforce      string        // require, best-effort (default) or off
-	Network      string        // of agents: allow (default) or none
-	CheckNetwork string        // of checks and of commands an agent asks odd to run: allow or none (default)
+	Network      string        // of agents: allow (default), loopback or none
+	CheckNetwork string        // of checks and of commands an agent asks odd to run: allow, loopback (default) or none
 	Read         []string      // more that they may read: absolute, or below the user's home with "~/"
 	Write        []string      // more that they may write, as Read
 	FileMB       int           // one file, default 1024
@@ -25,11 +25,11 @@ type Sandbox struct {
 }
 
 func defaultSandbox() Sandbox {
-	return Sandbox{Enforce: "best-effort", Network: "allow", CheckNetwork: "none", FileMB: 1024, DiskMB: 4096, CPU: time.Hour, OpenFiles: 4096}
+	return Sandbox{Enforce: "best-effort", Network: "allow", CheckNetwork: "loopback", FileMB: 1024, DiskMB: 4096, CPU: time.Hour, OpenFiles: 4096}
 }
 
 func enforcements() []string { return []string{"require", "best-effort", "off"} }
-func networks() []string     { return []string{"allow", "none"} }
+func networks() []string     { return []string{"allow", "loopback", "none"} }
 
 // place holds a file or folder of the machine to a form that means one thing.
 func place(s string) error {

@@ -1,7 +1,9 @@
 package drain
 
 import (
+	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/board/config"
@@ -50,6 +52,18 @@ func Caged(from cage.Cage, s config.Sandbox, common string) (cage.Cage, error) {
 		}
 	}
 	return c, nil
+}
+
+// Demand is the refusal of a configuration that demands more than this machine
+// gives: of what agents run on, and of what their checks run on. It starts a
+// program on each to see.
+func Demand(ctx context.Context, held cage.Cage, temp string, s config.Sandbox) error {
+	for _, n := range slices.Compact([]string{s.Network, s.CheckNetwork}) {
+		if err := held.Demand(ctx, temp, cage.Network(n)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // caged is Caged for this drain.

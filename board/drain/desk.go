@@ -10,7 +10,6 @@ import (
 
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/persona/session/cage"
 )
 
 // desk is the scratch repository of one session, made when its substrate asks
@@ -142,5 +141,5 @@ func (d *drain) desks() error {
 	if err != nil {
 		return err
 	}
-	return held.Demand(context.Background(), d.Temp, cage.Network(d.at.cfg.Sandbox.Network))
+	return Demand(context.Background(), held, d.Temp, d.at.cfg.Sandbox)
 }

@@ -34,7 +34,13 @@
 //	 3. Processes. From Landlock's third year on (ABI 6) no signal reaches a process outside; memory,
 //	    environment and open files of other processes are out of reach with any ABI.
 //	 4. Network. Under [None] the kernel makes no socket but a unix one (seccomp), and
-//	    Landlock refuses TCP besides from ABI 4 on. A unix socket with a path can be
+//	    Landlock refuses TCP besides from ABI 4 on. Under [Loopback] the keeper is
+//	    in a network of its own (a user and a network namespace), in which there is
+//	    nothing but lo: the program reaches its own servers, and nobody else's, on
+//	    this machine neither; the kernel makes it unix and internet sockets and no
+//	    others. It has no right over that network, nor any other user's number: in
+//	    the namespace its user is the same, and all others are "nobody". Where the
+//	    kernel refuses such a namespace the program gets what [None] gives. A unix socket with a path can be
 //	    reached by whoever finds it: only its file's permissions stand before it, up to ABI 8;
 //	    abstract ones outside are out of reach from ABI 6 on.
 //	 5. Limits. rlimits bound each process: the size of a file, processor time, open files,
@@ -88,8 +94,19 @@ type Network string
 
 // The networks. The zero value is None.
 const (
-	None  Network = "none"
-	Allow Network = "allow"
+	None     Network = "none"
+	Loopback Network = "loopback" // of its own: what it serves itself
+	Allow    Network = "allow"
+)
+
+// Feature is one of those of the kernel by which programs are held.
+type Feature string
+
+// The features that a kernel may lack.
+const (
+	Landlock   Feature = "landlock"
+	Seccomp    Feature = "seccomp"
+	Namespaces Feature = "namespaces" // of a user, for Loopback
 )
 
 // Cage holds programs. The zero Cage holds them by their process group only, as
@@ -110,6 +127,9 @@ type Cage struct {
 	// Home is the user's own home. A folder that holds it, or is it, is not
 	// opened by a PATH that names it.
 	Home string
+	// Without are features that the kernel is taken not to have, to see what is
+	// done there; a tool for tests.
+	Without []Feature
 	// Tick calls f every d until stop is called, for the size of the desk; nil: it
 	// is measured once, when the program has ended.
 	Tick func(d time.Duration, f func()) (stop func())
@@ -151,7 +171,7 @@ type Program struct {
 type Held struct {
 	Landlock int      `json:"landlock"`          // its ABI, 0: no file is protected
 	Network  Network  `json:"network"`           // Allow where it is not held
-	Sockets  bool     `json:"sockets"`           // the kernel makes no internet socket (seccomp)
+	Sockets  bool     `json:"sockets"`           // the kernel makes only the sockets that Network is of (seccomp)
 	Signals  bool     `json:"signals"`           // no signal reaches a process outside
 	Reaper   bool     `json:"reaper"`            // what daemonises ends too
 	Limits   bool     `json:"limits"`            // rlimits are set
@@ -165,8 +185,8 @@ func (h Held) String() string {
 	if h.Landlock > 0 {
 		words = append(words, "landlock:"+itoa(h.Landlock))
 	}
-	if h.Network == None {
-		words = append(words, "net:none")
+	if h.Network == None || h.Network == Loopback {
+		words = append(words, "net:"+string(h.Network))
 	}
 	if h.Reaper {
 		words = append(words, "reaper")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"syscall"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -16,6 +17,9 @@ func (k *keeper) confine() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no_new_privs: %w", err)
 	}
+	if k.Network == Loopback {
+		k.raise()
+	}
 	if err := dropCapabilities(); err != nil {
 		return fmt.Errorf("capabilities: %w", err)
 	}
@@ -26,9 +30,20 @@ func (k *keeper) confine() error {
 	if k.Network == Allow {
 		return nil
 	}
-	switch err := closeSockets(); {
+	families := []uint32{unix.AF_UNIX, unix.AF_NETLINK}
+	if k.Network == Loopback {
+		families = append(families, unix.AF_INET, unix.AF_INET6)
+	}
+	err := errLacking
+	if !slices.Contains(k.Without, Seccomp) {
+		err = closeSockets(families...)
+	}
+	switch {
 	case err == nil:
-		k.held.Sockets, k.held.Network = true, None
+		k.held.Sockets, k.held.Network = true, k.Network
+	case k.Network == Loopback:
+		k.held.Network = Loopback
+		k.held.Missing = append(k.held.Missing, "network: sockets of other kinds than the internet's are open: "+err.Error())
 	case k.held.Network == None:
 		k.held.Missing = append(k.held.Missing, "network: only TCP is closed: "+err.Error())
 	default:
@@ -106,12 +121,12 @@ func known(abi int) uint64 {
 // landlock confines this thread to the places of the spec.
 func (k *keeper) landlock() error {
 	abi, err := ll.LandlockGetABIVersion()
-	if err != nil || abi < 1 {
+	if err != nil || abi < 1 || slices.Contains(k.Without, Landlock) {
 		k.held.Missing = append(k.held.Missing, "files: this kernel has no Landlock, or it is not enabled")
 		return nil
 	}
 	attr := ll.RulesetAttr{HandledAccessFS: known(abi)}
-	if k.Network != Allow && abi >= 4 {
+	if k.Network == None && abi >= 4 {
 		attr.HandledAccessNet = ll.AccessNetBindTCP | ll.AccessNetConnectTCP
 		if abi >= 10 {
 			attr.HandledAccessNet |= ll.AccessNetBindUDP | ll.AccessNetConnectSendUDP
@@ -164,13 +179,13 @@ func open(set int, at string, rights uint64) error {
 	return ll.LandlockAddPathBeneathRule(set, &ll.PathBeneathAttr{AllowedAccess: rights, ParentFd: fd}, 0)
 }
 
-// closeSockets lets this thread make no socket but unix and netlink ones, and no
+// closeSockets lets this thread make only sockets of some families, and no
 // ring by which the kernel would make one for it. A call by another door, of
 // another architecture, ends the program.
-func closeSockets() error {
+func closeSockets(families ...uint32) error {
 	arch := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 	if arch == 0 {
 		return errors.New("no seccomp filter for " + runtime.GOARCH)
 	}
-	return seccomp(socketFilter(arch))
+	return seccomp(socketFilter(arch, families))
 }

@@ -10,7 +10,12 @@ import (
 
 // ownSession starts c as the leader of a session, and so of a process group,
 // that has no terminal.
-func ownSession(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+func ownSession(c *exec.Cmd) {
+	if c.SysProcAttr == nil {
+		c.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	c.SysProcAttr.Setsid = true
+}
 
 // killGroup ends the whole group p leads. A group that is gone is no error.
 func killGroup(p *os.Process) error {

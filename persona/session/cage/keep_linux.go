@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -19,8 +21,32 @@ const selfExe = "/proc/self/exe"
 
 func (c Cage) kept() bool { return len(c.Self) > 0 }
 
-// keep starts a keeper, and by it the program.
+// keep starts a keeper, and by it the program. Where the kernel gives it no network
+// of its own it is told so.
 func (q *Process) keep(c Cage, p Program, path string) error {
+	read, write := c.places(p, path)
+	s := spec{Path: path, Argv: p.Argv, Dir: p.Dir, Env: p.Env, Enforce: c.Enforce, Network: p.Network, Limits: c.Limits, Without: c.Without, Read: read, Write: write, Devices: devices()}
+	if c.Enforce == Off || p.Network != Loopback {
+		return q.keepAs(c, p, s, nil)
+	}
+	err := error(&noKeeper{errLacking})
+	if !slices.Contains(c.Without, Namespaces) {
+		err = q.keepAs(c, p, s, apart())
+	}
+	if no := (*noKeeper)(nil); errors.As(err, &no) {
+		s.Joined = no.Error()
+		err = q.keepAs(c, p, s, nil)
+	}
+	return err
+}
+
+var errLacking = errors.New("the kernel has no such thing")
+
+// noKeeper is a keeper that the kernel did not start.
+type noKeeper struct{ error }
+
+// keepAs starts a keeper with some attributes.
+func (q *Process) keepAs(c Cage, p Program, s spec, as *syscall.SysProcAttr) error {
 	toRead, to, err := os.Pipe()
 	if err != nil {
 		return &NotStarted{err}
@@ -32,18 +58,20 @@ func (q *Process) keep(c Cage, p Program, path string) error {
 		return &NotStarted{err}
 	}
 	defer fromWrite.Close()
-	q.close, q.report = append(q.close, to, from), json.NewDecoder(from)
+	q.report = json.NewDecoder(from)
 	q.cmd = exec.CommandContext(q.ctx, selfExe)
 	q.cmd.Args, q.cmd.Dir, q.cmd.Env = c.Self, "/", []string{}
 	q.cmd.ExtraFiles = []*os.File{toRead, fromWrite}
 	q.cmd.WaitDelay = keeperWait
 	q.cmd.Cancel = to.Close // the keeper ends everything, then itself
+	q.cmd.SysProcAttr = as
 	if err := q.begin(p); err != nil {
-		return err
+		to.Close()
+		from.Close()
+		return &NotStarted{&noKeeper{err}}
 	}
+	q.close = append(q.close, to, from)
 	fromWrite.Close()
-	read, write := c.places(p, path)
-	s := spec{Path: path, Argv: p.Argv, Dir: p.Dir, Env: p.Env, Enforce: c.Enforce, Network: p.Network, Limits: c.Limits, Read: read, Write: write, Devices: devices()}
 	var first report
 	err = json.NewEncoder(to).Encode(s)
 	if err == nil {
@@ -79,8 +107,9 @@ func (q *Process) begun(r report, err error) error {
 
 // keep keeps the program that its descriptor 3 names, and returns its own exit code.
 func keep() int {
-	unix.CloseOnExec(3)
-	unix.CloseOnExec(4)
+	if !closeOnExec() {
+		return 2
+	}
 	in, out := os.NewFile(3, "spec"), os.NewFile(4, "report")
 	r := bufio.NewReader(in)
 	line, err := r.ReadBytes('\n')
@@ -167,6 +196,22 @@ func (k *keeper) start() (int, error) {
 		return 0, fmt.Errorf("%s: %w", k.Path, err)
 	}
 	return pid, nil
+}
+
+// closeOnExec closes for the program all that this process has open but its
+// streams: also what odd itself was given by whoever started it, a shell's lock or
+// a terminal's file, which odd knows nothing of.
+func closeOnExec() bool {
+	if unix.CloseRange(3, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC) == nil {
+		return true
+	}
+	open, err := os.ReadDir("/proc/self/fd") // a kernel before 5.11
+	for _, e := range open {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return err == nil
 }
 
 // unstream lets go of the program's streams: their other ends must see that the

@@ -18,8 +18,8 @@ const (
 
 const x32 = 0x40000000 // calls of amd64's other door begin here
 
-// socketFilter is a program for the kernel that refuses sockets.
-func socketFilter(arch uint32) []unix.SockFilter {
+// socketFilter is a program for the kernel that refuses sockets but those of some families.
+func socketFilter(arch uint32, families []uint32) []unix.SockFilter {
 	load := func(at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
 	}
@@ -27,20 +27,22 @@ func socketFilter(arch uint32) []unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_JMP | how | unix.BPF_K, Jt: yes, Jf: no, K: k}
 	}
 	answer := func(k uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k} }
-	return []unix.SockFilter{
+	filter := []unix.SockFilter{
 		load(atArch),
 		jump(unix.BPF_JEQ, arch, 1, 0),
 		answer(unix.SECCOMP_RET_KILL_PROCESS),
 		load(atCall),
-		jump(unix.BPF_JGE, x32, 6, 0),
-		jump(unix.BPF_JEQ, unix.SYS_IO_URING_SETUP, 5, 0),
-		jump(unix.BPF_JEQ, unix.SYS_SOCKET, 0, 3),
-		load(atArg0),
-		jump(unix.BPF_JEQ, unix.AF_UNIX, 1, 0),
-		jump(unix.BPF_JEQ, unix.AF_NETLINK, 0, 1),
+		jump(unix.BPF_JGE, x32, 3, 0),
+		jump(unix.BPF_JEQ, unix.SYS_IO_URING_SETUP, 2, 0),
+		jump(unix.BPF_JEQ, unix.SYS_SOCKET, 2, 0),
 		answer(unix.SECCOMP_RET_ALLOW),
 		answer(unix.SECCOMP_RET_ERRNO | uint32(syscall.EACCES)),
+		load(atArg0),
 	}
+	for _, f := range families {
+		filter = append(filter, jump(unix.BPF_JEQ, f, 0, 1), answer(unix.SECCOMP_RET_ALLOW))
+	}
+	return append(filter, answer(unix.SECCOMP_RET_ERRNO|uint32(syscall.EACCES)))
 }
 
 // seccomp filters the calls of this thread, for good.

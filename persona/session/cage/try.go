@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/odd-cli/odd/persona/session"
 )
@@ -24,6 +25,9 @@ type Trial struct {
 type Tried struct {
 	Held   Held    `json:"held"`
 	Trials []Trial `json:"trials"`
+	// Loopback is how a program held with a network of its own reached a server of
+	// its own: "" it did, else what was in the way.
+	Loopback string `json:"loopback,omitempty"`
 }
 
 // Missing are the trials that went through.
@@ -37,8 +41,8 @@ func (t Tried) Missing() (what []string) {
 }
 
 // Try starts odd itself as a program, with no network and best effort, and lets
-// it try what a program must not do. It works in a directory of its own below
-// temp. The error says that nothing could be tried.
+// it try what a program must not do; then with a network of its own, and lets it
+// try that. It works in a directory of its own below temp. The error says that nothing could be tried.
 func (c Cage) Try(ctx context.Context, temp string) (Tried, error) {
 	if len(c.Self) == 0 {
 		return Tried{}, errors.New("there is no keeper to hold a program")
@@ -61,14 +65,22 @@ func (c Cage) Try(ctx context.Context, temp string) (Tried, error) {
 	if c.Enforce == Require {
 		c.Enforce = BestEffort // tell what is missing instead of refusing
 	}
-	var out bytes.Buffer
-	held, left, err := c.attempt(ctx, Program{Argv: append(append([]string{}, c.Self...), outside), path: self, Dir: d.Tree, Desk: d, Read: []string{self}, Stdout: &out})
+	p := Program{Argv: append(append([]string{}, c.Self...), outside), path: self, Dir: d.Tree, Desk: d, Read: []string{self}}
+	t, left, err := c.attempt(ctx, p)
 	if err != nil {
 		return Tried{}, err
 	}
-	t := Tried{Held: held}
-	if err := json.Unmarshal(out.Bytes(), &t.Trials); err != nil {
-		return Tried{}, fmt.Errorf("the program that tried said %q: %w", out.Bytes(), err)
+	p.Argv, p.Network = append(append([]string{}, c.Self...), "loopback"), Loopback
+	own, _, err := c.attempt(ctx, p)
+	if err != nil {
+		return Tried{}, err
+	}
+	t.Loopback, t.Trials = own.Loopback, append(t.Trials, own.Trials...)
+	switch own.Held.Network {
+	case None:
+		t.Loopback = strings.Join(own.Held.Missing, "; ")
+	case Allow:
+		t.Loopback = "it is this machine's, since nothing closes the network"
 	}
 	detail := "it outlived the program"
 	if left > 0 {
@@ -78,14 +90,22 @@ func (c Cage) Try(ctx context.Context, temp string) (Tried, error) {
 	return t, nil
 }
 
-func (c Cage) attempt(ctx context.Context, p Program) (Held, int, error) {
-	p.Stdin = bytes.NewReader(nil)
+// attempt is what a program that tries says, and how many processes it left behind.
+func (c Cage) attempt(ctx context.Context, p Program) (t Tried, left int, err error) {
+	var out bytes.Buffer
+	p.Stdin, p.Stdout = bytes.NewReader(nil), &out
 	q, err := c.Start(ctx, p)
 	if err != nil {
-		return Held{}, 0, err
+		return t, 0, err
 	}
-	err = q.Wait()
-	return q.Held, q.left, err
+	if err := q.Wait(); err != nil {
+		return t, 0, err
+	}
+	if err := json.Unmarshal(out.Bytes(), &t); err != nil {
+		return t, 0, fmt.Errorf("the program that tried said %q: %w", out.Bytes(), err)
+	}
+	t.Held = q.Held
+	return t, q.left, nil
 }
 
 // Demand is the *Unheld of a cage whose Enforce is Require where this machine
