@@ -81,6 +81,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"io/fs"
 	"time"
 
@@ -253,6 +254,18 @@ type Act struct {
 	Argv []string // Execute: the words of the command
 	Host string   // Fetch: the host's name
 	Tool string   // External: mcp_SERVER_TOOL
+	Read bool     // External: it is known to change nothing
+}
+
+// Tool is one tool as a model is told of it. Its name is of lower-case letters,
+// digits, - and _, at most 64, as every API takes it.
+type Tool struct {
+	Name        string
+	Description string
+	Schema      json.RawMessage // of the arguments: a JSON Schema of type object
+	Mutates     bool            // it changes something outside the conversation
+	Timeout     time.Duration   // of one call; 0 is that of every tool
+	Run         func(ctx context.Context, args json.RawMessage) (string, error)
 }
 
 // ActKind is a kind of act.
@@ -305,6 +318,7 @@ type Request struct {
 	Given      []string                                                   // repository paths of the files whose text is in the brief
 	Explored   []Call                                                     // what earlier sessions of the same work looked at
 	History    *History                                                   // of the repository up to the base; nil: it may not be asked
+	Extra      []Tool                                                     // of servers outside, named mcp_SERVER_TOOL; a fresh context has none
 	Checks     [][]string                                                 // the commands that will judge the work; the session may run them too
 	Thread     string                                                     // the conversation to go on with, as its last Emission named it; "" begins one
 	Allow      func(Act) error                                            // asked before every act odd sees; a *Denied says why not. nil allows none

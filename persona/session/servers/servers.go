@@ -2,8 +2,163 @@
 // starts them, holds them to what they may do, and gives their tools to whoever
 // runs the session.
 //
-// A server is a stranger's program. Nothing that it says is believed: its tools
-// are named by odd, their descriptions and schemas are data of a bounded size,
-// and every tool counts as one that changes something unless a person says
-// otherwise.
+//	set := servers.Open(ctx, servers.Options{Specs: servers.For(specs, contract), …})
+//	defer set.Close()
+//	request.Extra = set.Tools()
+//
+// A server is a stranger's program, and nothing that it says is believed.
+//
+// # Promises
+//
+//  1. A program is started by package cage alone, with a folder of its own, and
+//     sees no more of the environment than a check does and what its Spec lists.
+//  2. Over HTTP nothing is dialled but the URL. An answer that points elsewhere is
+//     a failure, because the token would go there too.
+//  3. The tools are listed once. What the list was is kept as its SHA-256, and a
+//     server that says later that it has changed is told of and not asked again.
+//  4. A tool that a Spec does not allow is none. A name is made by [ToolName], and of
+//     two tools with one name there is neither. A schema is read keyword by keyword,
+//     and one that is none, refers to itself or hides signs costs its tool.
+//  5. Descriptions are shortened, without what nobody can see and without
+//     credentials, and marked where they read like an instruction.
+//  6. Every tool counts as one that changes something, unless a person says
+//     otherwise, or the server does and a person said to believe it.
+//  7. Arguments are held to the schema before they are sent. One that looks like a
+//     credential, or that holds more than [MaxArguments], is refused.
+//  8. What a server asks of its client, to ask a model, a person or for folders, is
+//     refused by name.
+//  9. A server that is slow, breaks, lies or never ends costs itself: it is ended,
+//     its calls fail under one code, and the session goes on.
+//
+// # Codes of a server that is lost
+//
+//	sandbox-unavailable  it cannot be held as [sandbox] demands
+//	start-failed         it could not be started, or not be dialled
+//	start-timeout        it was not ready in time
+//	no-token             the variable with its token is not set
+//	handshake            it does not speak the protocol
+//	bad-list             its list of tools cannot be read, or has too many
+//	changed-list         its list of tools is not the one that a person pinned
+//	garbage              too much of what it says is no message
+//	too-large            one of its messages is over the limit
+//	flood                it sends far more than it is asked for
+//	crashed              it ended, or hung up
+//	hung                 it left too many calls in a row unanswered
 package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/cage"
+)
+
+// Options are what the servers of one session stand on.
+type Options struct {
+	Specs   []Spec
+	Environ []string  // odd's own
+	Run     string    // of the drain, which a program sees as ODD_RUN
+	Version string    // of odd, as a server is told
+	Cage    cage.Cage // how programs are held
+	// Desk makes the folder of a server's program. nil: there is none to be had, and
+	// no program is started.
+	Desk func(context.Context, Spec) (session.Desk, error)
+	// Dial takes the place of starting and dialling, for tests; nil does both.
+	Dial func(context.Context, Spec) (sdk.Transport, error)
+}
+
+// Set is the servers of one session. It is safe for concurrent use.
+type Set struct {
+	cancel  context.CancelFunc
+	servers []*server
+}
+
+// Open starts the servers, at once, and lists their tools. It returns when each is
+// ready or lost. They end with ctx, and with Close.
+func Open(ctx context.Context, o Options) *Set {
+	ctx, cancel := context.WithCancel(ctx)
+	s := &Set{cancel: cancel}
+	var all sync.WaitGroup
+	for _, spec := range o.Specs {
+		one := &server{spec: spec.filled(), o: o}
+		s.servers = append(s.servers, one)
+		all.Go(func() { one.open(ctx) })
+	}
+	all.Wait()
+	return s
+}
+
+// Tools are the tools of all servers, by name.
+func (s *Set) Tools() []session.Tool {
+	var out []session.Tool
+	for _, one := range s.servers {
+		out = append(out, one.tools...)
+	}
+	slices.SortFunc(out, func(a, b session.Tool) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Use is what became of one server.
+type Use struct {
+	Name   string   `json:"name"`
+	Says   string   `json:"says,omitempty"` // what it calls itself
+	Tools  []string `json:"tools"`          // odd's names of what it gives to the session
+	Hash   string   `json:"list_sha256,omitempty"`
+	Calls  int      `json:"calls"`
+	Failed int      `json:"failed"`
+	Code   string   `json:"code,omitempty"` // why it is lost, "" where it is not
+	Detail string   `json:"detail,omitempty"`
+	Held   string   `json:"held,omitempty"`  // what holds its program, as package cage says it
+	Notes  []string `json:"notes,omitempty"` // tools that were left out, a list that changed, what was asked of odd
+}
+
+// Uses tells of each server, in the order of the specs.
+func (s *Set) Uses() []Use {
+	var out []Use
+	for _, one := range s.servers {
+		out = append(out, one.use())
+	}
+	return out
+}
+
+// Lost is the error of servers that are required and lost, nil where there is none.
+func (s *Set) Lost() error {
+	var lost []string
+	for _, one := range s.servers {
+		if u := one.use(); one.spec.Required && u.Code != "" {
+			lost = append(lost, fmt.Sprintf("%s: %s [%s]", u.Name, u.Detail, u.Code))
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	return errors.New("a required MCP server is lost: " + strings.Join(lost, "; "))
+}
+
+// Missing says for a brief which servers the session has to do without, "" for none.
+func (s *Set) Missing() string {
+	var b strings.Builder
+	for _, one := range s.servers {
+		if u := one.use(); u.Code != "" {
+			fmt.Fprintf(&b, "- %s: its tools, %s…, are not there [%s]\n", u.Name, prefix(u.Name), u.Code)
+		}
+	}
+	return b.String()
+}
+
+// Close ends the servers and waits until their programs are gone.
+func (s *Set) Close() {
+	var all sync.WaitGroup
+	for _, one := range s.servers {
+		all.Go(one.close)
+	}
+	all.Wait()
+	s.cancel()
+}

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -20,6 +21,9 @@ type Spec struct {
 	TokenEnv   string        // the variable that holds the bearer token for URL; "" for none
 	Env        []string      // variables that the process of Argv sees besides those of every program
 	Network    cage.Network  // what the process of Argv reaches
+	Read       []string      // files and folders that the process of Argv may read besides; absolute
+	Tree       bool          // the process of Argv starts in the session's tree, which it may read, and not in its own folder
+	Pin        string        // the SHA-256 that its list of tools must have; "" takes any
 	Tools      []string      // the server's own names of the tools that may be used; ["*"] is every tool
 	Reads      []string      // of those, the ones that a person says change nothing
 	TrustHints bool          // the server is believed where it says that a tool changes nothing
@@ -36,6 +40,12 @@ const (
 	DefaultMaxBytes = 1 << 20
 	MaxName         = 24
 )
+
+// filled is s with its defaults.
+func (s Spec) filled() Spec {
+	s.Start, s.Timeout, s.MaxBytes = cmp.Or(s.Start, DefaultStart), cmp.Or(s.Timeout, DefaultTimeout), cmp.Or(s.MaxBytes, DefaultMaxBytes)
+	return s
+}
 
 // Every is the entry of Spec.Tools that means all tools.
 const Every = "*"

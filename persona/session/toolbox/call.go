@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,19 +115,22 @@ func (b *Box) answered(ctx context.Context, c *call, rec session.Call) (text str
 	}
 	in, cancel := ctx, context.CancelFunc(func() {})
 	if !c.patient {
-		in, cancel = context.WithTimeout(ctx, b.o.Limits.Timeout)
+		in, cancel = context.WithTimeout(ctx, c.time())
 	}
 	defer cancel()
 	text, err = c.done(in)
 	rec.Status, rec.Code = ended(ctx, in, err)
 	switch {
-	case rec.Status == session.CallTimeout:
-		err = fmt.Errorf("it was not done within %s", b.o.Limits.Timeout)
+	case in.Err() != nil && rec.Status == session.CallTimeout:
+		err = fmt.Errorf("it was not done within %s", c.time())
 	case rec.Status == session.CallCancelled:
 		err = errors.New("the session ended first")
 	}
 	return text, rec, err
 }
+
+// time is how long the call may take.
+func (c *call) time() time.Duration { return cmp.Or(c.Timeout, c.b.o.Limits.Timeout) }
 
 // done does what was let through. A fault of the tool stays its own.
 func (c *call) done(ctx context.Context) (text string, err error) {
@@ -142,6 +146,7 @@ func (c *call) done(ctx context.Context) (text string, err error) {
 func ended(ctx, in context.Context, err error) (status, code string) {
 	var f *failure
 	var no *session.Denied
+	var coded interface{ Code() string }
 	switch {
 	case err == nil:
 		return session.CallOK, ""
@@ -153,6 +158,10 @@ func ended(ctx, in context.Context, err error) (status, code string) {
 		return session.CallDenied, no.Code
 	case errors.As(err, &f):
 		return session.CallFailed, f.code
+	case errors.As(err, &coded):
+		return session.CallFailed, coded.Code()
+	case errors.Is(err, context.DeadlineExceeded): // a server's own, which has its own time
+		return session.CallTimeout, "timeout"
 	}
 	return session.CallFailed, "failed"
 }

@@ -245,7 +245,7 @@ func (c *call) refused() (string, bool) {
 	case session.Fetch:
 		a.Host = c.host()
 	case session.External:
-		a.Tool = c.Name
+		a.Tool, a.Read = c.Name, !c.Mutates
 	}
 	if err := c.b.o.Request.Permits(a); err != nil {
 		return err.Error(), true

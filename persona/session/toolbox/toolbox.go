@@ -39,7 +39,6 @@ package toolbox
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -49,15 +48,8 @@ import (
 	"github.com/odd-cli/odd/persona/session/exec"
 )
 
-// Tool is one tool as a model is told of it. Its name is of lower-case letters,
-// digits, - and _, at most 64, as every API takes it.
-type Tool struct {
-	Name        string
-	Description string
-	Schema      json.RawMessage // of the arguments: a JSON Schema of type object
-	Mutates     bool            // it changes something outside the conversation
-	Run         func(ctx context.Context, args json.RawMessage) (string, error)
-}
+// Tool is one tool as a model is told of it.
+type Tool = session.Tool
 
 // Answer is what a model is told about a call: fenced as data, capped, marked and
 // without credentials. Code is that of a refusal or failure, "" where it was done.
@@ -102,7 +94,7 @@ type Options struct {
 	Checks   []Check                                                               // what run_tests may run
 	Hosts    []string                                                              // exact names that web_fetch may ask; none: it is off
 	Protect  []string                                                              // globs of files that are not written, beside those irongate knows
-	Extra    []Tool                                                                // of MCP servers, named mcp_SERVER_TOOL
+	Extra    []Tool                                                                // of MCP servers, named mcp_SERVER_TOOL, besides the request's
 	Runner   func(ctx context.Context, argv []string, at session.Desk) exec.Result // nil: no program is started
 	Now      func() time.Time                                                      // nil: no time is measured
 }
@@ -133,6 +125,7 @@ type Box struct {
 // The error is a fault of odd's own; ctx bounds only the making.
 func New(ctx context.Context, o Options) (*Box, error) {
 	o.Limits = o.Limits.filled()
+	o.Extra = slices.Concat(o.Extra, o.Request.Extra)
 	for _, argv := range o.Request.Checks {
 		o.Checks = append(o.Checks[:len(o.Checks):len(o.Checks)], Check{strings.Join(argv, " "), argv})
 	}

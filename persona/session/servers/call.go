@@ -1,0 +1,211 @@
+package servers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// MaxArguments bounds the arguments of one call, in bytes: enough to ask something,
+// too little to carry a repository away.
+const MaxArguments = 64 << 10
+
+// mostBlocks bounds the parts of one answer.
+const mostBlocks = 256
+
+// call asks the server for one thing.
+func (s *server) call(ctx context.Context, tool string, check checker, given json.RawMessage) (string, error) {
+	if err := s.lost(); err != nil {
+		return "", err
+	}
+	args, err := arguments(given, check)
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	s.calls++
+	cs := s.client
+	s.mu.Unlock()
+	in, cancel := context.WithTimeout(ctx, s.spec.Timeout)
+	defer cancel()
+	res, err := asked(in, cs, &sdk.CallToolParams{Name: tool, Arguments: args})
+	text, err := s.answered(ctx, in, res, err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.failed++
+	}
+	return text, err
+}
+
+// asked is CallTool, which returns when ctx ends whatever the server does.
+func asked(ctx context.Context, cs *sdk.ClientSession, p *sdk.CallToolParams) (*sdk.CallToolResult, error) {
+	if cs == nil {
+		return nil, sdk.ErrConnectionClosed
+	}
+	type answer struct {
+		res *sdk.CallToolResult
+		err error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		res, err := cs.CallTool(ctx, p)
+		done <- answer{res, err}
+	}()
+	select {
+	case a := <-done:
+		return a.res, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// answered is what came of a call.
+func (s *server) answered(ctx, in context.Context, res *sdk.CallToolResult, err error) (string, error) {
+	var wire *jsonrpc.Error
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil && in.Err() != nil:
+		return "", s.silent()
+	case errors.As(err, &wire):
+		s.spoke()
+		return "", &fault{"server_error", "the server refused the call: " + s.clean(wire.Message, 4000)}
+	case err != nil:
+		return "", s.gone(err)
+	}
+	s.spoke()
+	text := s.content(res)
+	if res.IsError {
+		return "", &fault{"tool_error", text}
+	}
+	return text, nil
+}
+
+func (s *server) spoke() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hung = 0
+}
+
+// silent is a call that was not answered in time. The last of several loses the server.
+func (s *server) silent() error {
+	s.mu.Lock()
+	s.hung++
+	over := s.hung >= mostHung
+	s.mu.Unlock()
+	if over {
+		s.lose("hung", fmt.Sprintf("%d calls in a row were not answered within %s", mostHung, s.spec.Timeout))
+		s.close()
+	}
+	return fmt.Errorf("the server %s did not answer within %s: %w", s.spec.Name, s.spec.Timeout, context.DeadlineExceeded)
+}
+
+// gone loses a server whose line broke.
+func (s *server) gone(err error) error {
+	s.fail(s.broken(err, "crashed"), "crashed")
+	s.close()
+	return s.lost()
+}
+
+// arguments are what is sent: held to the schema, and without credentials.
+func arguments(given json.RawMessage, check checker) (map[string]any, error) {
+	given = bytes.TrimSpace(given)
+	if len(given) == 0 {
+		given = json.RawMessage("{}")
+	}
+	args := map[string]any{}
+	switch {
+	case len(given) > MaxArguments:
+		return nil, &session.Denied{Code: "arguments_too_large", Text: fmt.Sprintf("the arguments are %d bytes, at most %d may be sent to a server", len(given), MaxArguments)}
+	case json.Unmarshal(given, &args) != nil:
+		return nil, &session.Denied{Code: "bad_arguments", Text: "the arguments are no JSON object"}
+	}
+	if telling(args) {
+		return nil, &session.Denied{Code: "secret_in_arguments", Text: "the arguments hold what looks like a credential, which is sent to no server"}
+	}
+	if err := check.Validate(args); err != nil {
+		return nil, &session.Denied{Code: "bad_arguments", Text: "the arguments are not the tool's: " + clip(err.Error(), 1000)}
+	}
+	return args, nil
+}
+
+// telling reports arguments that hold a credential, in one text or across a name
+// and its value.
+func telling(args map[string]any) bool {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	return e.Encode(args) != nil || irongate.RedactText(b.String()) != b.String() || holds(args)
+}
+
+// holds looks at each text by itself, as it is and not as JSON writes it.
+func holds(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return irongate.RedactText(v) != v
+	case []any:
+		return slices.ContainsFunc(v, holds)
+	case map[string]any:
+		for name, one := range v {
+			if holds(name) || holds(one) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// content is an answer as text. What is no text is told of and left out.
+func (s *server) content(res *sdk.CallToolResult) string {
+	var out []string
+	spoken := false
+	for i, c := range res.Content {
+		if i == mostBlocks {
+			out = append(out, fmt.Sprintf("[%d more parts are left out]", len(res.Content)-i))
+			break
+		}
+		if t, ok := c.(*sdk.TextContent); ok && strings.TrimSpace(t.Text) != "" {
+			spoken = true
+		}
+		out = append(out, part(c))
+	}
+	if b, err := json.Marshal(res.StructuredContent); err == nil && res.StructuredContent != nil && !spoken {
+		out = append(out, string(b))
+	}
+	return s.clean(strings.Join(out, "\n"), s.spec.MaxBytes)
+}
+
+// part is one part of an answer.
+func part(c sdk.Content) string {
+	switch c := c.(type) {
+	case *sdk.TextContent:
+		return c.Text
+	case *sdk.ImageContent:
+		return fmt.Sprintf("[an image (%s, %d bytes) is left out]", c.MIMEType, len(c.Data))
+	case *sdk.AudioContent:
+		return fmt.Sprintf("[a sound (%s, %d bytes) is left out]", c.MIMEType, len(c.Data))
+	case *sdk.ResourceLink:
+		return fmt.Sprintf("[a link: %s %s]", c.URI, c.Name)
+	case *sdk.EmbeddedResource:
+		switch r := c.Resource; {
+		case r == nil:
+			return "[an empty resource]"
+		case len(r.Blob) > 0:
+			return fmt.Sprintf("[the resource %s (%s, %d bytes) is left out]", r.URI, r.MIMEType, len(r.Blob))
+		default:
+			return fmt.Sprintf("[the resource %s]\n%s", r.URI, r.Text)
+		}
+	}
+	return "[a part of a kind that odd does not know is left out]"
+}

@@ -1,0 +1,191 @@
+package servers
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/persona/session/exec"
+)
+
+// What a program may say besides its messages, and how many messages.
+const (
+	mostGarbage = 200    // lines that are none: a greeting, a log
+	mostSaid    = 20_000 // messages of a session
+	mostTalk    = 4 << 10
+)
+
+// link is the line to a program: messages on its streams, one a line. What is no
+// message is dropped, as far as that goes.
+type link struct {
+	max int
+	in  io.Writer
+
+	mu    sync.Mutex
+	fault error
+	talk  []byte // the end of its standard error
+	exit  func() error
+}
+
+// transport reads messages from out, which a program writes, and writes them to in.
+func (l *link) transport(out io.Reader, in io.WriteCloser) sdk.Transport {
+	r, w := io.Pipe()
+	go func() {
+		err := l.feed(bufio.NewReaderSize(out, 64<<10), w)
+		l.broke(err)
+		w.CloseWithError(io.EOF)
+		_, _ = io.Copy(io.Discard, out) // so that it can end
+	}()
+	return &sdk.IOTransport{Reader: r, Writer: in, MaxLineLength: l.max + 2}
+}
+
+// feed hands on the lines that are messages. The error is why it ends.
+func (l *link) feed(in *bufio.Reader, w io.Writer) error {
+	garbage, said := 0, 0
+	for {
+		line, err := l.line(in)
+		if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 {
+			if trimmed[0] == '{' && json.Valid(trimmed) {
+				said++
+				if _, err := w.Write(append(trimmed, '\n')); err != nil {
+					return err
+				}
+			} else {
+				garbage++
+			}
+		}
+		switch {
+		case garbage > mostGarbage:
+			return faultf("garbage", "it said %d lines that are no message; its log belongs on standard error", garbage)
+		case said > mostSaid:
+			return faultf("flood", "it sent more than %d messages", mostSaid)
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// line reads one line of at most max bytes.
+func (l *link) line(in *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		if len(line)+len(part) > l.max {
+			return nil, faultf("too-large", "it sent a message of more than %d bytes; raise max_bytes if that is right", l.max)
+		}
+		line = append(line, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// broke keeps the first reason why the line is dead.
+func (l *link) broke(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fault == nil {
+		l.fault = err
+	}
+}
+
+// why is the reason why the line is dead, nil where it is not.
+func (l *link) why() error {
+	l.mu.Lock()
+	err, exit := l.fault, l.exit
+	l.mu.Unlock()
+	var f *fault
+	if err == nil || errors.As(err, &f) {
+		return err
+	}
+	if exit != nil {
+		if end := exit(); end != nil {
+			return faultf("crashed", "it ended: %v", end)
+		}
+	}
+	return &fault{"crashed", "it ended"}
+}
+
+// Write keeps the end of what the program says on standard error.
+func (l *link) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.talk = append(l.talk, b...)
+	if over := len(l.talk) - mostTalk; over > 0 {
+		l.talk = append([]byte{}, l.talk[over:]...)
+	}
+	return len(b), nil
+}
+
+// lastWords are the last line of a program's standard error, for a detail.
+func (s *server) lastWords() string {
+	l := s.linked()
+	if l == nil {
+		return ""
+	}
+	l.mu.Lock()
+	lines := bytes.Split(bytes.TrimSpace(l.talk), []byte("\n"))
+	l.mu.Unlock()
+	if last := string(bytes.TrimSpace(lines[len(lines)-1])); last != "" {
+		return ": " + last
+	}
+	return ""
+}
+
+// dial starts the program of a spec, or prepares the way to its URL.
+func (s *server) dial(ctx context.Context) (sdk.Transport, error) {
+	switch {
+	case s.o.Dial != nil:
+		return s.o.Dial(ctx, s.spec)
+	case s.spec.URL != "":
+		return s.web()
+	case s.o.Desk == nil:
+		return nil, faultf("start-failed", "the session has no folder for its program")
+	}
+	desk, err := s.o.Desk(ctx, s.spec)
+	if err != nil {
+		return nil, err
+	}
+	l := &link{max: s.spec.MaxBytes}
+	env := exec.Environment(s.o.Environ, s.spec.Env, desk, s.o.Run)
+	p, err := s.o.Cage.Start(ctx, cage.Program{Argv: s.spec.Argv, Dir: desk.Tree, Env: env, Stderr: l, Desk: desk, Network: s.spec.Network, Read: s.spec.Read})
+	var unheld *cage.Unheld
+	switch {
+	case errors.As(err, &unheld):
+		return nil, &fault{"sandbox-unavailable", err.Error()}
+	case err != nil:
+		return nil, faultf("start-failed", "%s: %v", s.spec.Argv[0], err)
+	}
+	l.exit = func() error { return s.end(p) }
+	s.mu.Lock()
+	s.link, s.held = l, p.Held.String()
+	s.ends = append(s.ends, func() { _ = s.end(p) })
+	s.mu.Unlock()
+	return l.transport(p.Stdout, p.Stdin), nil
+}
+
+// end waits a moment for a program whose input has ended, and then ends it.
+func (s *server) end(p *cage.Process) error {
+	_ = p.Stdin.Close() // again, where nobody came to talk
+	bye, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	stop := context.AfterFunc(bye, p.Kill)
+	defer stop()
+	return p.Wait()
+}
+
+// mask notes the values that the server is given.
+func (s *server) mask() {
+	for _, kv := range append(s.spec.Values(s.o.Environ), variable(s.o.Environ, s.spec.TokenEnv)) {
+		name, value, _ := bytes.Cut([]byte(kv), []byte("="))
+		if len(value) >= 8 {
+			s.masks = append(s.masks, mask{string(value), string(name)})
+		}
+	}
+}
