@@ -15,9 +15,12 @@
 //     provider tells it, that is the cost. A model without a price makes the cost
 //     unknown, which is charged as all that was reserved, unless it is free; so does
 //     an answer of which nobody said how many tokens it took, and one that broke off.
+//     Of those two the most they may have cost counts as spent, while there is a price.
 //  3. A conversation that grows too large is made smaller by code, the same way
 //     each time: its beginning and its end stay, and what was between is told by
 //     which tools were called on which files.
+//     One answer asks for at most 256 calls, and what they answer fills at most half
+//     of the room.
 //  4. A tool call that cannot be read is answered like any other. An answer without
 //     a call and without an outcome is reminded once, and then ends the session
 //     with no declared outcome.

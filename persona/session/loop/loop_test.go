@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -139,6 +140,8 @@ func TestEnds(t *testing.T) {
 		"a fault":            {fake{err: &Fault{Class: session.RateLimited, Detail: "slow down"}}, session.Request{}, Options{}, session.Transport, session.RateLimited, 1},
 		"too dear to begin":  {fake{replies: []Reply{calls(done...)}}, session.Request{MaxCost: 10}, Options{Model: "acme-1", Prices: acme}, session.OverBudget, "", 0},
 		"too dear to go on":  {fake{replies: []Reply{counted(calls("list_dir", `{}`), 1000, 500), calls(done...)}}, session.Request{MaxCost: 15_000}, Options{Model: "acme-1", Prices: acme, MaxTokens: 500}, session.OverBudget, "", 1},
+		"nobody counts":      {fake{replies: alternate(40)}, session.Request{MaxCost: 100_000, MaxTurns: 40}, Options{Model: "acme-1", Prices: acme, MaxTokens: 1000}, session.OverBudget, "", 4},
+		"a flood of calls":   {fake{replies: []Reply{calls(slices.Repeat(done, mostCalls+1)...)}}, session.Request{}, Options{}, session.Malformed, "", 1},
 		"free is never dear": {fake{replies: []Reply{calls(done...)}}, session.Request{MaxCost: 1}, Options{Model: "acme-1", Prices: acme, Free: true}, "", "", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,6 +179,7 @@ func TestCost(t *testing.T) {
 		"of who was asked":   {Reply{Model: "renamed", Tokens: session.Tokens{Input: 1}}, Options{Prices: acme, Model: "acme"}, 3, true},
 		"nobody counted":     {Reply{Model: "acme"}, Options{Prices: acme}, 0, false},
 		"told":               {Reply{Model: "acme", Cost: 7, CostKnown: true}, Options{Prices: acme}, 7, true},
+		"told beyond all":    {Reply{Model: "acme", Cost: 1<<63 - 1, CostKnown: true}, Options{Prices: acme}, mostCost, true},
 		"told below nothing": {Reply{Model: "x", Cost: -7, CostKnown: true}, Options{}, 0, false},
 		"free":               {Reply{Model: "x"}, Options{Free: true}, 0, true},
 		"below nothing":      {Reply{Model: "acme", Tokens: session.Tokens{Input: -5, Output: 1}}, Options{Prices: acme}, 15, true},
@@ -184,6 +188,20 @@ func TestCost(t *testing.T) {
 		if cost, known := talk.cost(c.r, clamped(c.r.Tokens)); cost != c.cost || known != c.known {
 			t.Errorf("%s: %d, %v; want %d, %v", name, cost, known, c.cost, c.known)
 		}
+	}
+}
+
+// TestFullRound answers every call of one answer, and makes those there is room for.
+func TestFullRound(t *testing.T) {
+	t.Parallel()
+	m := &fake{replies: []Reply{calls(slices.Repeat([]string{"read_file", `{"path":"a.txt"}`, "list_dir", `{}`}, 100)...), calls(done...)}}
+	e := hold(t, m, session.Request{}, Options{ContextBytes: 20_000})
+	back := m.got[1].Messages[2]
+	if size := weight(back); len(back.Results) != 200 || size > 50_000 || len(e.Calls) < 5 || len(e.Calls) > 20 || !strings.Contains(back.Results[199].Text, "no_room") {
+		t.Errorf("%d results of %d bytes, %d calls", len(back.Results), size, len(e.Calls))
+	}
+	if e.Outcome != session.Completed {
+		t.Errorf("%+v", e)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 const (
 	million   = 1_000_000
 	mostToken = 1 << 30 // of one answer; more is no count
+	mostCost  = 1 << 50 // micro-USD of one answer; more is no cost
 	perToken  = 3       // bytes of text; prose has more, dense code hardly fewer
 )
 
@@ -41,7 +42,7 @@ func (t *talk) cost(r Reply, n session.Tokens) (int64, bool) {
 	case t.o.Free:
 		return 0, true
 	case r.CostKnown && r.Cost >= 0:
-		return r.Cost, true
+		return min(r.Cost, mostCost), true
 	case priced && n != (session.Tokens{}):
 		return up(n.Input*p.Input + n.Output*p.Output + n.CacheRead*p.CacheRead + n.CacheWrite*p.CacheWrite), true
 	}

@@ -53,16 +53,16 @@ func (t *talk) turn(ctx context.Context) (e session.Emission, over bool, err err
 	t.round++
 	said := &lines{tell: t.r.Progress}
 	x := Exchange{System: t.o.System, Messages: slices.Clone(t.messages), Tools: t.box.Tools(), MaxTokens: t.o.MaxTokens, Progress: said.hear}
-	size := t.size()
+	size, most := t.size(), t.dearest()
 	reply, err := t.m.Answer(ctx, x)
 	said.flush()
 	t.usage.Turns++
 	if err != nil {
-		t.owe(err)
+		t.owe(err, most)
 		e, err = fault(ctx, err)
 		return e, true, err
 	}
-	t.charge(reply, size)
+	t.charge(reply, size, most)
 	reply.Message.Role = Assistant
 	t.messages = append(t.messages, reply.Message)
 	fmt.Fprintf(&t.heard, "%s\n", reply.Message.Text)
@@ -90,13 +90,11 @@ func (t *talk) leave(ctx context.Context) (session.Emission, bool) {
 
 // heed makes the calls of an answer and takes what its text emits.
 func (t *talk) heed(ctx context.Context, reply Reply) (session.Emission, bool, error) {
-	said := t.box.Text(reply.Message.Text)
-	back := Message{Role: User, Text: said.Text}
-	for _, c := range reply.Message.Calls {
-		t.r.Progress(fmt.Sprintf("round %d: %s", t.round, toolbox.Shown(c.Name)))
-		a := t.box.Call(ctx, t.round, c.Name, c.Args)
-		back.Results = append(back.Results, ToolResult{ID: c.ID, Text: a.Text, Failed: a.Failed})
+	if n := len(reply.Message.Calls); n > mostCalls {
+		return session.Fail(session.Malformed, fmt.Sprintf("one answer asked for %d calls, at most %d", n, mostCalls)), true, nil
 	}
+	said := t.box.Text(reply.Message.Text)
+	back := Message{Role: User, Text: said.Text, Results: t.results(ctx, reply.Message.Calls)}
 	e, done := t.box.Emission(t.usage)
 	switch {
 	case done:
@@ -112,6 +110,27 @@ func (t *talk) heed(ctx context.Context, reply Reply) (session.Emission, bool, e
 	}
 	t.messages = append(t.messages, back)
 	return e, false, nil
+}
+
+// mostCalls is how many calls one answer may ask for.
+const mostCalls = 256
+
+// results makes the calls of one answer, in turn. All of them are answered, as every
+// API wants it; but what comes back in one question has half of the conversation's
+// room, and a call for which nothing is left is not made.
+func (t *talk) results(ctx context.Context, calls []ToolCall) []ToolResult {
+	var out []ToolResult
+	for n, size := 0, 0; n < len(calls); n++ {
+		c := calls[n]
+		a := toolbox.Answer{Text: "odd: was not done [no_room]. The calls before it in this answer filled the room there is; ask again, for fewer at once.", Failed: true}
+		if size < t.o.ContextBytes/2 {
+			t.r.Progress(fmt.Sprintf("round %d: %s", t.round, toolbox.Shown(c.Name)))
+			a = t.box.Call(ctx, t.round, c.Name, c.Args)
+		}
+		size += len(a.Text)
+		out = append(out, ToolResult{ID: c.ID, Text: a.Text, Failed: a.Failed})
+	}
+	return out
 }
 
 // speaks reports an emission without an outcome that is whole all the same: a turn
@@ -132,20 +151,24 @@ func reminder(why Stop) string {
 	return "You declared no outcome, and without one nothing you did counts. Go on with your tools, or call finish."
 }
 
-// charge adds what an answer cost. size is that of the question in bytes.
-func (t *talk) charge(r Reply, size int) {
+// charge adds what an answer cost. size is that of the question in bytes; most is what
+// it may have cost, which counts against the session's money where nobody tells.
+func (t *talk) charge(r Reply, size int, most int64) {
 	n := clamped(r.Tokens)
 	u := session.Usage{Tokens: n, Model: r.Model}
-	u.Cost, u.CostKnown = t.cost(r, n)
+	if u.Cost, u.CostKnown = t.cost(r, n); !u.CostKnown {
+		u.Cost = most
+	}
 	t.usage = t.usage.Plus(u)
 	t.known, t.sized = n.Input+n.CacheRead+n.CacheWrite, size
 }
 
-// owe notes an answer that broke off.
-func (t *talk) owe(err error) {
+// owe notes an answer that broke off, and that it may have cost most.
+func (t *talk) owe(err error, most int64) {
 	var f *Fault
 	if !t.o.Free && (!errors.As(err, &f) || f.Charged) {
 		t.usage.CostKnown = false
+		t.usage.Cost += most
 	}
 }
 

@@ -120,6 +120,10 @@ func (s Substrate) model() *model {
 // bytes are bounded anyhow.
 const emptyLines = 1 << 20
 
+// mostCalls ends an answer whose pieces name ever more calls, each of which would be
+// looked for among all the others.
+const mostCalls = 4096
+
 // model answers exchanges.
 type model struct {
 	s    Substrate
@@ -145,7 +149,9 @@ func (m *model) Answer(ctx context.Context, x loop.Exchange) (loop.Reply, error)
 		if err != nil {
 			return loop.Reply{}, m.line.Fault(problem(ctx, err))
 		}
-		a.hear(chunk, x.Progress)
+		if a.hear(chunk, x.Progress); len(a.calls) > mostCalls {
+			return loop.Reply{}, m.line.Fault(endpoint.Problem{Kind: "server_error", Text: fmt.Sprintf("the answer asks for more than %d calls", mostCalls)})
+		}
 	}
 	if a.finish == "" {
 		return loop.Reply{}, m.line.Fault(endpoint.Problem{Err: errors.New("the answer broke off before its end")})

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -300,5 +302,23 @@ func TestRecordingsHoldNoSecret(t *testing.T) {
 		if err != nil || !bytes.Equal(irongate.Redact(b), b) || bytes.Contains(b, []byte(key)) {
 			t.Errorf("%s: %v, or it holds a credential", f, err)
 		}
+	}
+}
+
+// TestFlood ends an answer that names ever more calls.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for i := range mostCalls + 1 {
+			fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":%d,\"function\":{\"name\":\"x\"}}]}}]}\n\n", i)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	s := Substrate{Model: "acme-mini", BaseURL: srv.URL}
+	_, err := s.model().Answer(t.Context(), exchange(func(string) {}))
+	var f *loop.Fault
+	if !errors.As(err, &f) || f.Class != session.ServerError || !f.Charged || !strings.Contains(f.Detail, "more than 4096 calls") {
+		t.Errorf("%v", err)
 	}
 }
