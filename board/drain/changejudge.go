@@ -11,6 +11,7 @@ import (
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
@@ -99,7 +100,8 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 	if ch.w.verdict == board.ToBlocked {
 		return ch.stop(pipeline.RuleRefused, 0, "%s", ch.w.reason)
 	}
-	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, ch.d.at.cfg.Session.Substrate, !ch.unseen)
+	unread := ch.shortfall()
+	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, ch.d.at.cfg.Session.Substrate, !ch.unseen, unread)
 	if err != nil {
 		return pipeline.Out{}, err
 	}
@@ -114,7 +116,33 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 	if !ch.unseen {
 		set[pipeline.FactSeen] = "yes"
 	}
+	if unread != "" {
+		set[pipeline.FactUnread] = unread
+	}
 	return pipeline.Out{Next: pipeline.Approve, Set: set, Note: risk.Says(j.Risk)}, nil
+}
+
+// mostUnread bounds what an op says of what its session did not look at, in bytes.
+const mostUnread = 200
+
+// shortfall is what the session that made the candidate should have looked at besides:
+// for the change it made, which may be a larger one than its task promised, and
+// never for less than that. What odd did not see it cannot say anything of; the
+// ladder has a rule of its own for that.
+func (ch *change) shortfall() string {
+	if ch.remade != nil {
+		return ch.remade.old.Fact(pipeline.FactUnread)
+	}
+	if ch.unseen {
+		return ""
+	}
+	var x session.Exploration
+	if e := ch.w.emission.Exploration; e != nil {
+		x = *e
+	}
+	made := pipeline.ComplexityOf(ch.c.task.Title, ch.candidate.Paths())
+	why, _, _ := strings.Cut(x.Shortfall(string(made.Of(pipeline.Complexity(ch.req.Complexity)))), ". ")
+	return why[:min(len(why), mostUnread)]
 }
 
 // passed counts the checks that a report has as passed.

@@ -18,6 +18,7 @@ const (
 	FactDied      = "died"      // the run that died with the op, of one that another run ends for it
 	FactSignal    = "signal"    // what asked for the op, in words or an id
 	FactSeen      = "seen"      // "yes" where odd saw every act of the sessions that made the candidate
+	FactUnread    = "unread"    // what is missing where its seen session looked at too little for the change it made
 	FactPreviewed = "previewed" // who saw a NOTIFY_APPLY change on a terminal and let it land, human:ADDRESS
 	FactHeld      = "held"      // why it waits though it might have landed by itself, one of Helds
 )

@@ -90,6 +90,7 @@ type Situation struct {
 	Now       time.Time
 	Substrate string // whose session made the change, for people
 	Opaque    bool   // odd did not see what that session read and did
+	Unread    string // what it should have looked at besides for a change like this, "" for nothing
 	Findings  []irongate.Finding
 	Texts     [][]byte // of the base, which the change may have copied from
 }

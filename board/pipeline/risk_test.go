@@ -103,12 +103,13 @@ func cases() map[string]asks {
 		"rule_failed":                 ask(modify("docs/x.md"), func(a *asks) { a.e.Unknown = []string{"the atoms were not read"} }),
 		"similar_to_source": ask([]Edit{{"docs/x.md", []byte("zero()\n"), []byte("zero()\n" + lines), modePlain, modePlain}},
 			func(a *asks) { a.at.Texts = [][]byte{[]byte("// it\n  " + lines)} }),
-		"autonomy_observe":  ask(modify("docs/x.md"), set(func(p *Policy) { p.Observe = true })),
-		"opaque_substrate":  ask(modify("docs/x.md"), func(a *asks) { a.at.Opaque, a.at.Substrate = true, "exec" }),
-		"finding_hard":      ask(modify("docs/x.md"), func(a *asks) { a.at.Findings = []irongate.Finding{{Code: "x", Severity: irongate.Hard}} }),
-		"finding_soft":      ask(modify("docs/x.md"), func(a *asks) { a.at.Findings = []irongate.Finding{{Code: "x", Severity: irongate.Soft}} }),
-		"floor_min_tier":    ask(modify("docs/x.md"), set(func(p *Policy) { p.MinTier = NotifyApply })),
-		"floor_quiet_hours": ask(modify("docs/x.md"), set(func(p *Policy) { p.Quiet = &Hours{From: 9, To: 10} })),
+		"autonomy_observe":         ask(modify("docs/x.md"), set(func(p *Policy) { p.Observe = true })),
+		"opaque_substrate":         ask(modify("docs/x.md"), func(a *asks) { a.at.Opaque, a.at.Substrate = true, "exec" }),
+		"exploration_insufficient": ask(modify("docs/x.md"), func(a *asks) { a.at.Unread = "it read one file" }),
+		"finding_hard":             ask(modify("docs/x.md"), func(a *asks) { a.at.Findings = []irongate.Finding{{Code: "x", Severity: irongate.Hard}} }),
+		"finding_soft":             ask(modify("docs/x.md"), func(a *asks) { a.at.Findings = []irongate.Finding{{Code: "x", Severity: irongate.Soft}} }),
+		"floor_min_tier":           ask(modify("docs/x.md"), set(func(p *Policy) { p.MinTier = NotifyApply })),
+		"floor_quiet_hours":        ask(modify("docs/x.md"), set(func(p *Policy) { p.Quiet = &Hours{From: 9, To: 10} })),
 	}
 }
 

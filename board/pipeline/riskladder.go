@@ -87,6 +87,8 @@ var raises = []rule{
 		func(a asked) ([]string, error) {
 			return a.unless(!a.at.Opaque, []string{"a session of " + or(a.at.Substrate, "a substrate odd does not see into")}), nil
 		}},
+	{"exploration_insufficient", ApprovalRequired, "its session looked at too little before it made a change like this", "a person approves it, or odd reject TASK --retry makes it again",
+		func(a asked) ([]string, error) { return a.unless(a.at.Unread == "", []string{a.at.Unread}), nil }},
 	{"finding_hard", ApprovalRequired, "the iron gate found something hard", "mend what it found, or a person approves it",
 		func(a asked) ([]string, error) { return found(a.at.Findings, true), nil }},
 	{"finding_soft", NotifyApply, "the iron gate found something soft", toNotice,

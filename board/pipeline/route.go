@@ -34,7 +34,8 @@ var (
 )
 
 // ComplexityOf says how much work a change of these files is that is asked for in
-// these words. It decides about time and money, and never about a tier.
+// these words. It decides about time and money, and about how much a session must
+// have looked at; it never lowers a tier.
 func ComplexityOf(ask string, files []string) Complexity {
 	words := " " + strings.Join(pathWords(ask), " ") + " "
 	says := func(all []string) bool {
@@ -55,6 +56,14 @@ func ComplexityOf(ask string, files []string) Complexity {
 		return Moderate
 	}
 	return Complicated
+}
+
+// Of is the larger of two complexities; one that is none counts as the least.
+func (c Complexity) Of(other Complexity) Complexity {
+	if all := Complexities(); slices.Index(all, other) > slices.Index(all, c) {
+		return other
+	}
+	return c
 }
 
 // Lane is the way a change takes: how soon, and on which budget.

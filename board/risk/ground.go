@@ -135,14 +135,14 @@ func rules(gate, risk string) string {
 
 // Judge is the whole judgement of a change at a moment, made by sessions of a
 // substrate of which odd has seen every act, or has not.
-func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, seen bool) (Judgement, error) {
+func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, seen bool, unread string) (Judgement, error) {
 	e := g.with(files)
 	beside, err := Around(g.r, g.base, e)
 	if err != nil {
 		return Judgement{}, err
 	}
 	j := Judgement{Gate: g.gate(files, beside)}
-	at := pipeline.Situation{Now: now, Substrate: substrate, Opaque: !seen, Findings: j.Gate.Findings}
+	at := pipeline.Situation{Now: now, Substrate: substrate, Opaque: !seen, Unread: unread, Findings: j.Gate.Findings}
 	for _, f := range beside {
 		at.Texts = append(at.Texts, f.Before)
 	}

@@ -159,7 +159,7 @@ func (j *judge) again(s pipeline.Story, t board.Task, law config.Config, claim r
 	if err != nil {
 		return err
 	}
-	v, err := ground.Judge(edits, gateAt(s), law.Session.Substrate, o.Fact(pipeline.FactSeen) == "yes")
+	v, err := ground.Judge(edits, gateAt(s), law.Session.Substrate, o.Fact(pipeline.FactSeen) == "yes", o.Fact(pipeline.FactUnread))
 	if err == nil {
 		j.lowEnough(o, v.Risk)
 	}

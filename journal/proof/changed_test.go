@@ -41,7 +41,7 @@ func ofFiles(s *story, files repo.Changes, say map[string]string) *run {
 		}
 		edits = append(edits, e)
 	}
-	v, err := ground.Judge(edits, s.now, law.Session.Substrate, say[pipeline.FactSeen] == "yes")
+	v, err := ground.Judge(edits, s.now, law.Session.Substrate, say[pipeline.FactSeen] == "yes", say[pipeline.FactUnread])
 	if err != nil {
 		s.Fatal(err)
 	}
