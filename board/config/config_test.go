@@ -415,6 +415,8 @@ func TestTemplateUncommented(t *testing.T) {
 	want.Lease, want.HasBudget, want.Branch, want.Target, want.Remote, want.Session.Model = "off", true, "main", "main", "origin", "name-of-a-model"
 	want.Budget = budget.Envelope{Monthly: 20_000_000, HardStop: 25_000_000, AlertPct: 80, Teams: map[string]budget.MicroUSD{"docs": 5_000_000}}
 	want.Substrates = map[string]Substrate{"exec": {Argv: []string{"my-agent", "--quiet"}, Env: []string{"MY_AGENT_KEY"}, MaxBytes: 1 << 20}}
+	want.Substrates["claude"] = Substrate{Argv: []string{"claude"}, Env: []string{"ANTHROPIC_API_KEY"}}
+	want.Substrates["acp"] = Substrate{Argv: []string{"gemini", "--acp"}, Env: []string{"GEMINI_API_KEY"}}
 	want.Substrates["anthropic"] = Substrate{API: API{KeyEnv: "ANTHROPIC_API_KEY", MaxTokens: 8192, ContextBytes: 131_072, AnswerTimeout: 5 * time.Minute}}
 	want.Substrates["openai"] = Substrate{API: API{BaseURL: "http://127.0.0.1:11434/v1", MaxTokensKey: "max_tokens"}, Free: true}
 	want.Prices = map[string]Price{"name-of-a-model": {CacheWrites: true}}

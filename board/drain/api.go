@@ -54,6 +54,9 @@ func keyOf(cfg config.Config) string {
 // is claimed or spent: nil where it lacks nothing. A server at an address that
 // odd.toml names may need no key; where it names a variable, that must hold one.
 func Equipped(cfg config.Config, environ []string) error {
+	if cfg.Session.Substrate == "acp" && len(cfg.Substrates["acp"].Argv) == 0 {
+		return refuse("no-agent", "odd.toml: substrate \"acp\": no agent is named; set [substrate.acp] argv, like [\"gemini\", \"--acp\"]")
+	}
 	key := keyOf(cfg)
 	if key == "" {
 		return nil

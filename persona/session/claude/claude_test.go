@@ -223,6 +223,7 @@ func TestOutcomes(t *testing.T) {
 		cost       int64 // -1: not told
 	}{
 		{"done", says(done), "", "", 12346},
+		{"floating", strings.Replace(says(done), "0.0123454", "0.055000000000000004", 1), "", "", 55000},
 		{"unknown lines", "no json\n{\"type\": \"news\"}\n\n" + says(done), "", "", 12346},
 		{"no end of line", strings.TrimSpace(says(done)), "", "", 12346},
 		{"malformed", says("```atom\n```\n" + done), session.Malformed, "", 12346},

@@ -73,7 +73,8 @@ func Shown(s string) string {
 }
 
 // MicroUSD reads a JSON number of dollars, exactly, and rounds it up to the
-// micro-dollar. ok is false for what is no amount that one session can cost.
+// micro-dollar. What is beyond the twelfth decimal comes from adding floating-point
+// numbers, and is nobody's price. ok is false for what is no amount that one session can cost.
 func MicroUSD(raw json.RawMessage) (n int64, ok bool) {
 	var lit json.Number
 	if len(raw) == 0 || len(raw) > 64 || raw[0] == '"' || json.Unmarshal(raw, &lit) != nil || lit == "" {
@@ -87,6 +88,9 @@ func MicroUSD(raw json.RawMessage) (n int64, ok bool) {
 	}
 	v, good := new(big.Rat).SetString(string(lit))
 	if !good {
+		return 0, false
+	}
+	if v, good = new(big.Rat).SetString(v.FloatString(12)); !good {
 		return 0, false
 	}
 	v.Mul(v, big.NewRat(1_000_000, 1))
