@@ -9,6 +9,7 @@ import (
 
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session/toolbox"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -35,7 +36,7 @@ func opExplain(env Env) *cli.Command {
 // opCode is one code a person may meet in a record, a finding or a verdict.
 type opCode struct {
 	Code  string `json:"code"`
-	Kind  string `json:"kind"` // ending, held, repair, check, delivery, tier, risk, rule
+	Kind  string `json:"kind"` // ending, held, repair, check, delivery, tier, risk, tool, rule
 	Means string `json:"means"`
 	Fix   string `json:"fix,omitempty"`
 }
@@ -48,7 +49,7 @@ func (c opCode) is(code string) bool {
 }
 
 // opCodes lists every code: the reasons of endings, the tiers, the risk ladder,
-// the rules of the iron gate.
+// the refusals of the toolbox, the rules of the iron gate.
 func opCodes() []opCode {
 	var out []opCode
 	for _, r := range pipeline.Reasons() {
@@ -76,6 +77,11 @@ func opCodes() []opCode {
 	for _, code := range pipeline.RiskCodes() {
 		r, _ := pipeline.ExplainRisk(code)
 		out = append(out, opCode{Code: code, Kind: "risk", Means: strings.TrimSuffix(fmt.Sprintf("%s (%s)", r.Meaning, r.Tier), " ()"), Fix: r.Way})
+	}
+	for _, r := range toolbox.Rules() {
+		if !r.Lets {
+			out = append(out, opCode{Code: r.Code, Kind: "tool", Means: "a tool call of a session was refused: it " + r.When, Fix: "the session is told and goes on; ask for less, or let odd.toml or the task allow it"})
+		}
 	}
 	for _, r := range irongate.Rules() {
 		out = append(out, opCode{Code: r.Code, Kind: "rule", Means: fmt.Sprintf("%s (%s)", r.Meaning, r.Severity), Fix: r.Fix})

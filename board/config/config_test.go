@@ -92,6 +92,7 @@ review_ttl = "3d"
 validate = [["make", "test"]]
 verify = [["make", "all"], ["./x"]]
 check_timeout = "5m"
+repair_timebox = "10m"
 check_env = ["GOFLAGS"]
 expand = "auto"
 plan = "always"
@@ -154,7 +155,7 @@ name = "files"
 		Anchor: Anchor{Mode: "full", Strictness: "default", State: ".sessions", Constitutions: []string{"agents", "lib/*/agents"}, TTL: 8 * time.Hour},
 		Pipeline: Pipeline{MinTier: "NOTIFY_APPLY", Quiet: &Quiet{22, 7}, Zone: got.Pipeline.Zone, Autonomy: "observe",
 			Core: []string{"cmd/**", "go/"}, Protected: []string{"deploy/**"}, Security: []string{"billing/*.go"}, MaxFiles: 9, Blast: 0, MachineBlast: 1, TestConfidence: 100,
-			Validate: [][]string{{"make", "test"}}, Verify: [][]string{{"make", "all"}, {"./x"}}, CheckTimeout: 5 * time.Minute, CheckEnv: []string{"GOFLAGS"}, Expand: "auto", Plan: "always"},
+			Validate: [][]string{{"make", "test"}}, Verify: [][]string{{"make", "all"}, {"./x"}}, CheckTimeout: 5 * time.Minute, RepairTimebox: 10 * time.Minute, CheckEnv: []string{"GOFLAGS"}, Expand: "auto", Plan: "always"},
 		Sandbox: Sandbox{Enforce: "require", Network: "none", CheckNetwork: "allow", Read: []string{"/srv/tools", "~/.cache/x"}, Write: []string{"/srv/cache"},
 			FileMB: 1, DiskMB: 2, MemoryMB: 3, CPU: 4 * time.Second, OpenFiles: 5, Processes: 6},
 		Reserved: map[string]any{

@@ -96,6 +96,7 @@ var keys = []key{
 	{"pipeline.expand", listed(func(c *Config) *string { return &c.Pipeline.Expand }, asks)},
 	{"pipeline.plan", listed(func(c *Config) *string { return &c.Pipeline.Plan }, plans)},
 	{"pipeline.check_timeout", duration(func(c *Config) *time.Duration { return &c.Pipeline.CheckTimeout }, time.Second, time.Hour)},
+	{"pipeline.repair_timebox", duration(func(c *Config) *time.Duration { return &c.Pipeline.RepairTimebox }, time.Second, time.Hour)},
 	{"pipeline.check_env", list(func(c *Config) *[]string { return &c.Pipeline.CheckEnv }, envName)},
 	{"toolbox.run", argvs(func(c *Config) *[][]string { return &c.Toolbox.Run })},
 	{"toolbox.web_hosts", list(func(c *Config) *[]string { return &c.Toolbox.Hosts }, host)},

@@ -100,7 +100,8 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 			late = &f
 		}
 		ch.repairer = &pipeline.Repairer{
-			Now: ch.d.Now, Files: ch.candidate.Files, Tree: op.Fact(pipeline.FactCandidate), Late: late,
+			Limits: pipeline.RepairLimits{Timebox: ch.d.at.cfg.Pipeline.RepairTimebox},
+			Now:    ch.d.Now, Files: ch.candidate.Files, Tree: op.Fact(pipeline.FactCandidate), Late: late,
 			Generate: ch.mend,
 			Run: func(ctx context.Context, files []pipeline.Edit, again bool) (pipeline.Report, error) {
 				t := ch.trial(ch.draft, ch.d.at.cfg.Pipeline.Validate)

@@ -55,11 +55,6 @@ func AppendDecision(b []byte, d Decision) ([]byte, Decision, error) {
 	return out, all[len(all)-1], nil
 }
 
-// Due are the decisions in force with a revisit trigger that has come.
-func Due(all []Decision, now time.Time, done func(task string) bool) []Decision {
-	return slices.DeleteFunc(InForce(all), func(d Decision) bool { return d.Due(now, done) == "" })
-}
-
 // mayDecide says why a gate does not let the decision be made, "" where it does:
 // framing only with what locks the frame, evaluation only what supersedes.
 func mayDecide(g Gate, act string, d Decision) string {

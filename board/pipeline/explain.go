@@ -7,7 +7,7 @@ type Meaning struct{ Code, Text string }
 func Stops() []Meaning {
 	return []Meaning{
 		{string(StopDeadline), "less time was left than a repair needs"},
-		{string(StopTimebox), "the whole repair took as long as it may"},
+		{string(StopTimebox), "the whole repair took as long as [pipeline] repair_timebox lets it; raise that where the checks alone take so long"},
 		{string(StopIterations), "it was repaired as often as it may be"},
 		{string(StopRuns), "its checks were run as often as they may be"},
 		{string(StopGenerate), "the session that was to mend it came to nothing; what of stands behind the colon"},

@@ -8,7 +8,8 @@ import (
 )
 
 // RepairLimits bound the repair of one op. Zero members are those of
-// DefaultRepair; configuration may lower them and not raise them.
+// DefaultRepair; configuration may lower them and, but for the timebox, not raise
+// them: how long a project's checks take, it knows best.
 type RepairLimits struct {
 	Iterations int           // in all
 	Timebox    time.Duration // from the first iteration on
@@ -30,11 +31,13 @@ func DefaultRepair() RepairLimits {
 }
 
 // table is l where it asks for less than the table, else the table. A class that
-// l does not name keeps its own number; Left may only grow.
+// l does not name keeps its own number; Left may only grow. Timebox is what l says.
 func (l RepairLimits) table() RepairLimits {
 	t := DefaultRepair()
 	t.Iterations = lower(l.Iterations, t.Iterations)
-	t.Timebox = lower(l.Timebox, t.Timebox)
+	if l.Timebox > 0 {
+		t.Timebox = l.Timebox
+	}
 	t.Left = max(l.Left, t.Left)
 	t.Lines, t.Files = lower(l.Lines, t.Lines), lower(l.Files, t.Files)
 	t.Runs, t.Streak = lower(l.Runs, t.Runs), lower(l.Streak, t.Streak)

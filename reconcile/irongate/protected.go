@@ -88,7 +88,11 @@ func Protected(p string, extra []string) []Finding {
 	}
 	for _, g := range extra {
 		if Match(foldGlob(g), folded) {
-			out = append(out, protected("protected_config", p, fmt.Sprintf("the configuration protects %s", g)))
+			why := fmt.Sprintf("[pipeline] protected in odd.toml names %s", g)
+			if slices.Contains(gatePackages, g) {
+				why = fmt.Sprintf("%s is odd's own gate", g)
+			}
+			out = append(out, protected("protected_config", p, why))
 		}
 	}
 	return out
