@@ -3,6 +3,7 @@ package toolbox
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/okf/served"
@@ -27,10 +28,15 @@ func librarians() []entry {
 	}
 }
 
-// told is a value as a model reads it.
+// told is a value as a model reads it, with <, > and & as they are, so that what is
+// no text to be shown is seen for what it is.
 func told(v any) (string, error) {
-	b, err := json.MarshalIndent(v, "", " ")
-	return string(b), err
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	err := e.Encode(v)
+	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
 func search(_ context.Context, c *call) (string, error) {
