@@ -364,21 +364,30 @@ func (d *drain) next(tried map[okf.ID]bool) (board.Task, bool, error) {
 		}
 		return t, err == nil, err
 	}
-	var broke error
+	var broke error // the last refusal, which is told as what this run ends with, or else before it goes on
+	tell := func() {
+		if broke != nil {
+			d.Progress(broke.Error())
+		}
+	}
 	for _, t := range board.Order(d.at.tasks, d.at.byID) {
 		if tried[t.ID] || board.Eligible(t, d.at.byID, d.Now()) != "" {
 			continue
 		}
 		why := d.denied(t)
 		if why == nil {
+			tell()
 			return t, true, nil
 		}
+		if broke != nil && broke.Error() != why.Error() {
+			tell()
+		}
 		broke = why
-		d.Progress(why.Error())
 	}
 	if len(tried) == 0 && broke != nil {
 		return board.Task{}, false, broke // something is ready and all of it was refused
 	}
+	tell()
 	return board.Task{}, false, nil
 }
 
