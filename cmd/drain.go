@@ -142,7 +142,7 @@ func printPlan(env Env, p drain.Plan, asJSON bool) error {
 			if s.Run {
 				verdict = "run"
 			}
-			rows = append(rows, []string{string(s.Task), string(s.State), verdict, s.Role, "$" + s.Reserved.String(), s.Reason})
+			rows = append(rows, []string{string(s.Task), string(s.State), verdict, s.Role, "$" + s.Reserved.String(), or(s.Reason, takes(s))})
 		}
 		if err := printRows(env, rows); err != nil {
 			return err
@@ -157,8 +157,16 @@ func printPlan(env Env, p drain.Plan, asJSON bool) error {
 	return nil
 }
 
+// takes says which substrate takes a task, where that is not simply the usual one.
+func takes(s drain.Step) string {
+	if s.Why == "" {
+		return ""
+	}
+	return s.Substrate + " (" + s.Why + ")"
+}
+
 func stopCode(code string) int {
-	if code == "paused" || code == "locked" {
+	if code == "paused" || code == "locked" || code == "queue-only" {
 		return exitBusy
 	}
 	return exitRefused

@@ -10,6 +10,8 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/failover"
 	"github.com/odd-cli/odd/journal/ledger"
 )
 
@@ -55,6 +57,7 @@ type boardStatus struct {
 	Dirty    []string            `json:"dirty,omitempty"`
 	Problems int                 `json:"unreadable_files"`
 	Slow     slowStatus          `json:"slow_loop"`
+	Failover *failover.Health    `json:"failover,omitempty"` // of a chain that is not ready
 }
 
 func runStatus(ctx context.Context, env Env, asJSON bool) error {
@@ -113,6 +116,13 @@ func (v *view) status(ctx context.Context) (boardStatus, error) {
 			s.Problems++
 		}
 	}
+	h, err := drain.Health(v.cfg, v.bundle, v.env.Now())
+	if err != nil {
+		return s, err
+	}
+	if h.State != failover.Ready {
+		s.Failover = &h
+	}
 	if s.Dirty, err = v.repo.Dirty(ctx, v.cfg.Root, "odd.toml"); err != nil {
 		return s, err
 	}
@@ -152,6 +162,9 @@ func (s boardStatus) page() string {
 		spent += " of $" + s.Hard.String()
 	}
 	line("spent", "%s in %s, %s", spent, s.Month, s.Level)
+	if h := s.Failover; h != nil {
+		line("failover", "%s: %s", h.State, h.Why())
+	}
 	if len(s.Dirty) > 0 {
 		line("dirty", "%d uncommitted, first %s; drain waits for a commit", len(s.Dirty), s.Dirty[0])
 	}

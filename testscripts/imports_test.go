@@ -56,6 +56,7 @@ var below = map[string][]string{
 	"board/config":                {"board", "board/budget", "persona/contract"},
 	"board/gate":                  {},
 	"board/budget":                {},
+	"board/failover":              {"journal/ledger", "persona/session"},
 	"board/pipeline":              {"okf", "reconcile/irongate", "journal/ledger", "journal/memory"},
 	"board/risk":                  {"board", "board/config", "board/pipeline", "journal/repo", "okf", "reconcile/irongate"},
 	"board/review":                {"board", "okf", "reconcile", "journal", "journal/ledger"},

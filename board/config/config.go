@@ -61,6 +61,7 @@ type Config struct {
 	HasBudget     bool // [budget] monthly_usd is set
 	Session       Session
 	Substrates    map[string]Substrate // [substrate.NAME]
+	Routes        map[string]Route     // [route.LANE]
 	Prices        map[string]Price     // [prices."MODEL"]
 	Contract      Contract
 	Servers       []string // the names of the [[mcp]] tables, in their order
@@ -87,6 +88,7 @@ type Config struct {
 type Session struct {
 	Substrate string // default "extract"
 	Model     string
+	Fallback  []string        // substrates that take over where a transport fails, in order
 	MaxTurns  int             // default 20
 	MaxCost   budget.MicroUSD // [session] max_usd, default 0.50
 	Timeout   time.Duration   // default 10m

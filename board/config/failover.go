@@ -1,22 +1,136 @@
 package config
 
-import "slices"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Route is [route.LANE]: what takes the tasks of a lane.
+type Route struct {
+	Substrate string // "": the usual one
+	Model     string // "": that substrate's own
+}
+
+// lanes are the ways a task may take, as package pipeline has them.
+func lanes() []string {
+	return []string{"immediate", "standard", "complex", "background", "speculative"}
+}
+
+// route makes a setter of [route.LANE] from one of its members.
+func route(at func(*Route) *string, check func(string) error) func(*Config, string, node) error {
+	return func(c *Config, lane string, n node) error {
+		if !slices.Contains(lanes(), lane) {
+			return fmt.Errorf("%q is no lane; want one of %s", lane, strings.Join(lanes(), ", "))
+		}
+		s, err := str(n, check)
+		if err != nil {
+			return err
+		}
+		r := c.Routes[lane]
+		*at(&r) = s
+		if c.Routes == nil {
+			c.Routes = map[string]Route{}
+		}
+		c.Routes[lane] = r
+		return nil
+	}
+}
+
+// Using is the configuration of a session on the substrate that is named. A
+// model's name means nothing to another substrate, so that [session] model stays
+// with the usual one; a model that is given goes before all others.
+func (c Config) Using(name, model string) Config {
+	if name != c.Session.Substrate {
+		c.Session.Substrate, c.Session.Model = name, ""
+	}
+	if model == "" {
+		return c
+	}
+	c.Session.Model = model
+	c.Substrates = maps.Clone(c.Substrates)
+	if c.Substrates == nil {
+		c.Substrates = map[string]Substrate{}
+	}
+	s := c.Substrates[name]
+	s.Model = model
+	c.Substrates[name] = s
+	return c
+}
+
+// Chain are the configurations that a task of a lane may have its sessions on, in
+// order: its route's or the usual one, then the fallbacks.
+func (c Config) Chain(lane string) []Config {
+	r := c.Routes[lane]
+	if r.Substrate == "" {
+		r.Substrate = c.Session.Substrate
+	}
+	out := []Config{c.Using(r.Substrate, r.Model)}
+	for _, name := range c.Session.Fallback {
+		if name != r.Substrate {
+			out = append(out, c.Using(name, ""))
+		}
+	}
+	return out
+}
 
 // Usable are the substrates that a session of this configuration may be of, each
 // once: the usual one first.
-func (c Config) Usable() []string { return []string{c.Session.Substrate} }
+func (c Config) Usable() []string {
+	all := append([]string{c.Session.Substrate}, c.Session.Fallback...)
+	for _, lane := range lanes() {
+		if r := c.Routes[lane]; r.Substrate != "" {
+			all = append(all, r.Substrate)
+		}
+	}
+	var out []string
+	for _, name := range all {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
 
 // Costly names a substrate that can cost money, "" where none can: the embedded
-// ones cannot, another only where odd.toml says so.
+// ones cannot, another only where odd.toml says so. One that may take over costs
+// as much as one that is in use.
 func (c Config) Costly() string {
-	i := slices.IndexFunc(c.Usable(), func(name string) bool {
-		return name != "extract" && name != "replay" && !c.Substrates[name].Free
-	})
-	if i < 0 {
-		return ""
+	for _, name := range c.Usable() {
+		if !c.FreeOf(name) {
+			return name
+		}
 	}
-	return c.Usable()[i]
+	return ""
+}
+
+// FreeOf reports a substrate that costs no money.
+func (c Config) FreeOf(name string) bool {
+	return name == "extract" || name == "replay" || c.Substrates[name].Free
 }
 
 // Free reports that no session can cost money, whatever substrate takes it.
 func (c Config) Free() bool { return c.Costly() == "" }
+
+// named holds every substrate that odd.toml names to those there are.
+func (p *parser) named(root node) {
+	is := func(at int, key, name string) {
+		if at > 0 && !slices.Contains(known, name) && lineOf(root, []string{"substrate", name}) == 0 {
+			p.fail(at, "%s: there is no [substrate.%s]; known without a section are %s", key, name, strings.Join(known, ", "))
+		}
+	}
+	is(lineOf(root, []string{"session", "substrate"}), "session.substrate", p.c.Session.Substrate)
+	at := lineOf(root, []string{"session", "fallback"})
+	for i, name := range p.c.Session.Fallback {
+		is(at, "session.fallback", name)
+		if name == p.c.Session.Substrate || slices.Contains(p.c.Session.Fallback[:i], name) {
+			p.fail(at, "session.fallback: %q stands there already, as the substrate or before; name each once", name)
+		}
+	}
+	for _, lane := range lanes() {
+		if r := p.c.Routes[lane]; r.Substrate != "" {
+			is(lineOf(root, []string{"route", lane, "substrate"}), "route."+lane+".substrate", r.Substrate)
+		}
+	}
+}

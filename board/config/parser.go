@@ -75,10 +75,7 @@ func (p *parser) cross(root node) {
 	p.apportioned(line("budget", "teams"))
 	p.priced(root)
 	p.anchored(max(line("anchor", "state"), line("bundle", "root")))
-	name := p.c.Session.Substrate
-	if at := line("session", "substrate"); at > 0 && !slices.Contains(known, name) && line("substrate", name) == 0 {
-		p.fail(at, "session.substrate: there is no [substrate.%s]; known without a section are %s", name, strings.Join(known, ", "))
-	}
+	p.named(root)
 }
 
 // apportioned holds the teams to the month: what they have is reserved for them.

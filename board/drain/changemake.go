@@ -302,12 +302,19 @@ func (ch *change) paths() []any {
 // sessionRecord is the last session of w as the ledger has it.
 func (d *drain) sessionRecord(c *claim, w *work) ledger.Record {
 	e := w.emission
-	data := map[string]any{"substrate": d.at.cfg.Session.Substrate, "turns": e.Usage.Turns, "outcome": string(e.Outcome), "brief": okf.BlobID(w.brief.Text)}
+	name, turns := d.at.cfg.Session.Substrate, e.Usage.Turns
+	if p := w.leg; p.name != "" {
+		name, turns, e.Usage = p.name, p.e.Usage.Turns, p.e.Usage
+	}
+	data := map[string]any{"substrate": name, "turns": turns, "outcome": string(e.Outcome), "brief": okf.BlobID(w.brief.Text)}
 	if e.Usage.Model != "" {
 		data["model"] = e.Usage.Model
 	}
 	if e.Failure != "" {
 		data["failure"] = clean(e.Failure)
+	}
+	if e.Class != "" {
+		data["class"] = string(e.Class)
 	}
 	if t := tokens(e.Usage.Tokens); t != nil {
 		data["tokens"] = t
@@ -319,7 +326,7 @@ func (d *drain) sessionRecord(c *claim, w *work) ledger.Record {
 	w.left.record(data)
 	d.underContract(data, w)
 	w.anchor.named(data)
-	return ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(w.cost - w.paid), Data: data}
+	return ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(w.cost - w.paid - w.relayed), Data: data}
 }
 
 // tokens is what was billed, nil where nobody said.

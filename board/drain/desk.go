@@ -43,6 +43,17 @@ func laidOut(s *repo.Scratch) (session.Desk, error) {
 	return session.Desk{Tree: s.Tree(), Home: s.Home(), Temp: s.Temp(), Read: from}, err
 }
 
+// fresh takes what was done on the desk away, so that whoever takes over begins
+// at the base.
+func (k *desk) fresh() error {
+	if k.s == nil {
+		return nil
+	}
+	err := k.s.Close()
+	k.s = nil
+	return err
+}
+
 // left is what a session left on its desk: a change of the base, or why it is
 // none. The zero value is a session without a desk, or with a tidy one.
 type left struct {
@@ -131,7 +142,8 @@ func (d *drain) desks() error {
 	if _, err := repo.SweepScratch(d.Temp); err != nil {
 		d.note(err.Error())
 	}
-	if !slices.Contains([]string{"exec", "claude", "acp"}, d.at.cfg.Session.Substrate) || d.given != nil {
+	runs := func(name string) bool { return slices.Contains([]string{"exec", "claude", "acp"}, name) }
+	if !slices.ContainsFunc(d.at.cfg.Usable(), runs) || d.given != nil {
 		return nil
 	}
 	if _, err := d.repo.ScratchRoom(d.Temp); err != nil {

@@ -48,6 +48,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/failover"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -138,6 +139,7 @@ type drain struct {
 	uncommitted bool              // the work tree has other governance files than the board
 	under       string            // id of the commitment lease that what comes next is done under; "" where none is required
 	dead        []anchor.Archived // permits of dead sessions that this run released, until its ledger has told of them
+	met         []failover.Try    // sessions of the task at hand, which the ledger has not told yet
 	broke       string            // how the month was past its hard stop while a session ran; "" it was not
 	stop        error             // what a session brought up that ends the drain after its task
 }
@@ -402,10 +404,24 @@ func (d *drain) denied(t board.Task) error {
 	for _, err := range d.charter(t) {
 		return err
 	}
-	if err := Equipped(d.at.cfg, d.Environ); err != nil {
+	if err := d.equipped(t); err != nil {
+		return err
+	}
+	if err := d.reachable(t); err != nil {
 		return err
 	}
 	return d.afford(t)
+}
+
+// equipped refuses t where anything of its chain lacks what it needs to begin:
+// one that takes over is no time to find out.
+func (d *drain) equipped(t board.Task) error {
+	for _, cfg := range d.chain(t) {
+		if err := Equipped(cfg, d.Environ); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // one takes a single task from claim to result.
@@ -416,8 +432,11 @@ func (d *drain) one(ctx context.Context, t board.Task) error {
 	}
 	defer c.unpin(ctx)
 	d.Progress(fmt.Sprintf("%s: claimed, attempt %d", t.ID, c.task.Attempts))
+	d.met = nil
 	w := d.work(ctx, c)
-	return d.settle(ctx, c, w)
+	err = d.settle(ctx, c, w)
+	d.met = nil // its ledger has told
+	return err
 }
 
 // finish prunes, forgets old permits and lets git tidy up.

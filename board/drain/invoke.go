@@ -207,7 +207,10 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 	if err != nil {
 		return nil, err
 	}
-	if err := Equipped(d.at.cfg, d.Environ); err != nil {
+	if err := d.equipped(t); err != nil {
+		return nil, err
+	}
+	if err := d.reachable(t); err != nil {
 		return nil, err
 	}
 	if err := d.afford(t); err != nil {

@@ -35,6 +35,9 @@ type Step struct {
 	Role     string          `json:"role,omitempty"`
 	Contract contract.Role   `json:"contract_role,omitempty"` // who the session would be, as far as it gets
 	Reserved budget.MicroUSD `json:"reserved_micro_usd"`
+
+	Substrate string `json:"substrate,omitempty"` // that would take it
+	Why       string `json:"why,omitempty"`       // where that is not simply the usual one
 }
 
 // Explain decides everything a drain would decide and writes nothing.
@@ -171,6 +174,7 @@ func (d *drain) step(t board.Task) Step {
 	for _, err := range d.charter(t) {
 		s.deny(err)
 	}
+	s.Substrate, s.Why = d.picked(t)
 	if why := d.embody(&work{}, t.Role); why != "" {
 		s.deny(refuse("floor", "would be blocked: %s", why))
 	}
@@ -178,7 +182,8 @@ func (d *drain) step(t board.Task) Step {
 	if s.Contract = b.Role; err != nil {
 		s.deny(refuse("contract", "would be blocked: contract: %s", told(err)))
 	}
-	s.deny(Equipped(d.at.cfg, d.Environ))
+	s.deny(d.equipped(t))
+	s.deny(d.reachable(t))
 	s.deny(d.afford(t))
 	s.Run = s.Reason == ""
 	return s
@@ -186,10 +191,10 @@ func (d *drain) step(t board.Task) Step {
 
 // deny adds one reason against a task; nil adds none.
 func (s *Step) deny(err error) {
-	var no *Refusal
-	if !errors.As(err, &no) {
+	var p Plan
+	if !p.stop(err) || len(p.Stops) == 0 {
 		return
 	}
-	s.Refusals = append(s.Refusals, Stop{no.Code, no.Text})
-	s.Reason = strings.TrimPrefix(s.Reason+"; "+no.Text, "; ")
+	s.Refusals = append(s.Refusals, p.Stops...)
+	s.Reason = strings.TrimPrefix(s.Reason+"; "+p.Stops[0].Text, "; ")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/failover"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -31,7 +32,8 @@ type snapshot struct {
 	byID     map[okf.ID]board.Task
 	sums     map[string]ledger.FileSum // by path below the bundle
 	spend    ledger.Spend
-	slow     *SlowLoop // nil until somebody asks
+	slow     *SlowLoop      // nil until somebody asks
+	tries    []failover.Try // the same
 }
 
 // Loader loads the bundle of a tree, from a cache or from its files.

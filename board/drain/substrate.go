@@ -71,8 +71,10 @@ func Speechless(cfg config.Config, role contract.Role) contract.Refusals {
 // spawnable is resolve, and what speaks against the substrate.
 func (d *drain) spawnable(t board.Task) (bound, error) {
 	b, err := d.resolve(t)
-	if no := Speechless(d.at.cfg, b.Role); err == nil && len(no) > 0 {
-		err = no
+	for _, cfg := range d.chain(t) {
+		if no := Speechless(cfg, b.Role); err == nil && len(no) > 0 {
+			err = no
+		}
 	}
 	return b, err
 }

@@ -42,7 +42,9 @@ type work struct {
 	cost     budget.MicroUSD
 	paid     budget.MicroUSD // of that, for sessions before the last
 	turned   int             // turns of those
-	told     []ledger.Record // those sessions
+	told     []ledger.Record // those sessions, and the legs of the last one that failed
+	leg      part            // the last leg of the last session
+	relayed  budget.MicroUSD // what the others of it cost
 	ran      bool            // a session started, so it costs
 	dir      string          // of the run's tree; "" is the task's
 
@@ -223,19 +225,19 @@ func (d *drain) turn(ctx context.Context, c *claim, cost budget.MicroUSD) error 
 // session runs the substrate and reads its outcome. The verdict comes from what
 // the session declared, never from an exit code.
 func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Request) {
-	pick := d.Substrate
-	if pick == nil {
-		pick = d.substrate
-	}
-	sub, err := pick(d.at.cfg, d.at.files)
-	if err != nil {
+	desk := &desk{d: d, base: c.base, of: w.change}
+	sub, why, err := d.relay(c.task, desk)
+	switch {
+	case err != nil:
 		w.blocked("substrate: %v", err)
 		return
+	case why != "":
+		w.blocked("substrate: %s; odd task ready %s puts it back", why, c.task.ID)
+		return
 	}
-	w.ran = true
+	w.ran, w.leg, w.relayed = true, part{name: sub.name()}, 0
 	w.cost = c.each() // until the session says what it cost
-	d.Progress(fmt.Sprintf("%s: %s session as %s", req.Task, d.at.cfg.Session.Substrate, or(c.task.Role, string(w.bound.Role))))
-	desk := &desk{d: d, base: c.base, of: w.change}
+	d.Progress(fmt.Sprintf("%s: %s session as %s", req.Task, sub.name(), or(c.task.Role, string(w.bound.Role))))
 	d.equip(c, w, &req, desk)
 	was, blind := d.repo.Footing()
 	if blind != nil {
@@ -264,6 +266,7 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	if u := w.emission.Usage; u.CostKnown {
 		w.cost = w.paid + budget.MicroUSD(u.Cost)
 	}
+	d.relayed(c, w, sub)
 	d.heard(ctx, c, w)
 }
 

@@ -25,7 +25,7 @@
 //	           asked (in words)
 //	session    one bounded run of an agent. Members task, cost_micro_usd; data
 //	           substrate, model, turns, tokens (input, output, cache_read, cache_write),
-//	           outcome, failure, class (of a failed transport), brief, and contract (hash,
+//	           outcome, failure, class and detail (of a failed transport), brief, and contract (hash,
 //	           role, mode, surface, engagement, voice, persona, artifact, tainted,
 //	           override, handoffs with their path and blob), deliverable (its schema),
 //	           handoff (the file it is written to), scratch (what it left in its

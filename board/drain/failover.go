@@ -1,0 +1,307 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/failover"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// laneOf is the lane of a task: that of its change, and for one without a change
+// that of as much work in words, in the background where it is of no urgency.
+func (d *drain) laneOf(t board.Task) pipeline.Lane {
+	s := pipeline.Signal{Source: "task", Urgency: urgency(t.Priority), Complexity: pipeline.ComplexityOf(t.Title, t.Paths), Files: len(t.Paths)}
+	if !d.changes(t) && s.Urgency == pipeline.UrgencyLow {
+		s.Source = "backlog"
+	}
+	lane, _, err := pipeline.LaneFor(s)
+	if err != nil {
+		return pipeline.LaneStandard // its signal is made of known words
+	}
+	return lane
+}
+
+// chain are the configurations that a session for t may have, in order.
+func (d *drain) chain(t board.Task) []config.Config { return d.at.cfg.Chain(string(d.laneOf(t))) }
+
+// names are the substrates of a chain.
+func names(chain []config.Config) []string {
+	var out []string
+	for _, c := range chain {
+		out = append(out, c.Session.Substrate)
+	}
+	return out
+}
+
+// health is that of t's chain: by the ledger of the board, and by what this run
+// has met and not recorded yet.
+func (d *drain) health(t board.Task) (failover.Health, error) {
+	chain := names(d.chain(t))
+	if len(chain) == 1 {
+		return failover.Check(chain, nil, d.Now()), nil
+	}
+	if d.at.tries == nil {
+		bundle, err := fs.Sub(d.at.files, d.at.cfg.Root)
+		if err != nil {
+			return failover.Health{}, err
+		}
+		if d.at.tries, err = tries(bundle, d.Now()); err != nil {
+			return failover.Health{}, err
+		}
+	}
+	return failover.Check(chain, slices.Concat(d.at.tries, d.met), d.Now()), nil
+}
+
+// tries are the sessions that the ledger of a bundle has of late.
+func tries(bundle fs.FS, now time.Time) ([]failover.Try, error) {
+	recs, err := recordsSince(bundle, now)
+	return append([]failover.Try{}, failover.Tries(recs)...), err
+}
+
+// Health is that of the usual chain of a board, as a task of no particular lane
+// meets it.
+func Health(cfg config.Config, bundle fs.FS, now time.Time) (failover.Health, error) {
+	chain := names(cfg.Chain(string(pipeline.LaneStandard)))
+	if len(chain) == 1 {
+		return failover.Check(chain, nil, now), nil
+	}
+	all, err := tries(bundle, now)
+	return failover.Check(chain, all, now), err
+}
+
+// reachable refuses t while nothing of its chain may be tried.
+func (d *drain) reachable(t board.Task) error {
+	h, err := d.health(t)
+	if err != nil || h.State != failover.Queue {
+		return err
+	}
+	return busy("queue-only", "task %s: %s; odd drain probes again from %s", t.ID, h.Why(), h.Next.UTC().Format(time.RFC3339))
+}
+
+// picked is what takes t now, and why it is not simply the usual one.
+func (d *drain) picked(t board.Task) (name, why string) {
+	h, err := d.health(t)
+	switch {
+	case err != nil:
+		return "", err.Error()
+	case len(h.Use) == 0:
+		return "", h.Why()
+	}
+	lane := d.laneOf(t)
+	if _, routed := d.at.cfg.Routes[string(lane)]; routed {
+		why = "lane " + string(lane)
+	}
+	return h.Use[0], strings.Trim(why+"; "+h.Why(), "; ")
+}
+
+// leg is one substrate that may take a session.
+type leg struct {
+	cfg config.Config
+	sub session.Substrate
+}
+
+// part is what a leg came to over all the calls of one session.
+type part struct {
+	name  string
+	e     session.Emission // its last call's; Usage is the sum
+	ended time.Time
+}
+
+// relay is the substrate of one session: the first leg of a chain that may be
+// tried and, where its transport fails, the next, within what is left of the same
+// request. What a session says is never a reason to ask another.
+type relay struct {
+	d     *drain
+	task  string
+	desk  *desk
+	legs  []leg // the first is at work
+	parts []part
+}
+
+// relay makes the substrate of a session for t; why says that none may be tried.
+func (d *drain) relay(t board.Task, k *desk) (r *relay, why string, err error) {
+	h, err := d.health(t)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(h.Use) == 0 {
+		return nil, h.Why(), nil
+	}
+	pick := d.Substrate
+	if pick == nil {
+		pick = d.substrate
+	}
+	r = &relay{d: d, task: string(t.ID), desk: k}
+	for _, cfg := range d.chain(t) {
+		if !slices.Contains(h.Use, cfg.Session.Substrate) {
+			continue
+		}
+		sub, err := pick(cfg, d.at.files)
+		if err != nil {
+			return nil, "", err
+		}
+		r.legs = append(r.legs, leg{cfg, sub})
+	}
+	r.begin()
+	return r, "", nil
+}
+
+func (r *relay) name() string { return r.legs[0].cfg.Session.Substrate }
+
+// begin opens the part of the leg at work.
+func (r *relay) begin() {
+	r.parts = append(r.parts, part{name: r.name(), e: session.Emission{Usage: session.Usage{CostKnown: true}}})
+}
+
+// Run implements session.Substrate.
+func (r *relay) Run(ctx context.Context, q session.Request) (session.Emission, error) {
+	all := session.Emission{Usage: session.Usage{CostKnown: true}, Seen: true}
+	for {
+		e, err := r.one(ctx, q, all.Usage)
+		if err != nil {
+			return session.Emission{}, err
+		}
+		all = joined(all, e)
+		if !r.falls(ctx, e, q, all.Usage) {
+			return all, nil
+		}
+		if err := r.desk.fresh(); err != nil {
+			return session.Emission{}, err
+		}
+		q.Thread = "" // it was the other's
+		r.begin()
+		r.d.noteOnce(fmt.Sprintf("%s: %s takes over: %s", r.task, r.name(), all.Detail))
+	}
+}
+
+// one is a call of the leg at work, on what is left after before.
+func (r *relay) one(ctx context.Context, q session.Request, before session.Usage) (session.Emission, error) {
+	if q.MaxTurns > 0 {
+		q.MaxTurns -= before.Turns
+	}
+	if q.MaxCost > 0 && before.CostKnown {
+		q.MaxCost -= before.Cost
+	}
+	begun := 0
+	if ask := q.Turn; ask != nil {
+		q.Turn = func(u session.Usage) error {
+			err := ask(before.Plus(u))
+			if err == nil {
+				begun++
+			}
+			return err
+		}
+	}
+	e, err := r.legs[0].sub.Run(ctx, q)
+	if e.Failure == session.TurnRefused || e.Failure == session.OverBudget {
+		e.Usage.CostKnown = e.Usage.CostKnown || begun == 0 // it never began
+	}
+	var never *cage.NotStarted
+	if errors.As(err, &never) && r.d.at.cfg.Session.Fallback != nil {
+		e, err = session.Fail(session.Transport, err.Error()), nil
+		e.Class, e.Usage.CostKnown = session.Permanent, true // a program that never ran
+	}
+	p := &r.parts[len(r.parts)-1]
+	used := p.e.Usage.Plus(e.Usage)
+	p.e, p.ended = e, r.d.Now()
+	p.e.Usage = used
+	if err == nil {
+		r.d.met = append(r.d.met, failover.Judge(p.name, string(e.Outcome), e.Failure, e.Class, p.ended))
+	}
+	if failed(e) && len(r.parts)+len(r.legs) > 2 {
+		e.Detail = p.name + ": " + e.Detail
+	}
+	return e, err
+}
+
+// failed reports a transport that failed, by a class that is its own.
+func failed(e session.Emission) bool {
+	return e.Outcome == session.Failed && e.Failure == session.Transport && e.Class != "" && e.Class != session.Content
+}
+
+// falls reports that another leg takes over, and makes it the first. An unknown
+// cost counts as all that was reserved, which leaves the legs that cost nothing.
+func (r *relay) falls(ctx context.Context, e session.Emission, q session.Request, used session.Usage) bool {
+	if !failed(e) || ctx.Err() != nil || q.MaxTurns > 0 && used.Turns >= q.MaxTurns {
+		return false
+	}
+	if q.MaxCost > 0 && used.Cost >= q.MaxCost {
+		return false // no turn would be begun
+	}
+	for i, l := range r.legs[1:] {
+		if used.CostKnown || q.MaxCost == 0 || l.cfg.FreeOf(l.cfg.Session.Substrate) {
+			r.legs = r.legs[1+i:]
+			return true
+		}
+	}
+	return false
+}
+
+// joined is a session over two transports: what the later one said, what both
+// cost, did and proposed, and why each failed.
+func joined(a, b session.Emission) session.Emission {
+	if failed(a) && b.Outcome == session.Failed {
+		b.Detail = a.Detail + "; " + b.Detail
+	}
+	b.Seen = a.Seen && (b.Seen || b.Usage.Turns == 0 && len(b.Calls) == 0 && failed(b))
+	b.Usage, b.Calls = a.Usage.Plus(b.Usage), append(slices.Clip(a.Calls), b.Calls...)
+	b.Proposals = append(slices.Clip(a.Proposals), b.Proposals...)
+	if len(a.Transcript) > 0 {
+		b.Transcript = fmt.Appendf(slices.Clip(a.Transcript), "\n== another took over: %s\n%s", a.Detail, b.Transcript)
+	}
+	return b
+}
+
+// relayed puts the legs that failed into w as sessions of their own, each with
+// what it cost: of a cost that nobody knows, the first who did not tell has it.
+func (d *drain) relayed(c *claim, w *work, r *relay) {
+	left := w.cost - w.paid
+	silent := -1
+	for i, p := range r.parts {
+		if p.e.Usage.CostKnown {
+			left -= budget.MicroUSD(p.e.Usage.Cost)
+		} else if silent < 0 {
+			silent = i
+		}
+	}
+	w.leg = r.parts[len(r.parts)-1]
+	for i, p := range r.parts[:len(r.parts)-1] {
+		cost := budget.MicroUSD(p.e.Usage.Cost)
+		if !p.e.Usage.CostKnown {
+			cost = 0
+		}
+		if i == silent {
+			cost = max(left, 0)
+		}
+		shared := d.sessionRecord(c, w).Data
+		data := map[string]any{"substrate": p.name, "turns": p.e.Usage.Turns, "outcome": string(p.e.Outcome), "failure": p.e.Failure,
+			"class": string(p.e.Class), "detail": clean(string(irongate.Redact([]byte(oneLine(p.e.Detail)))))}
+		for _, key := range []string{"brief", "contract"} {
+			if v, ok := shared[key]; ok {
+				data[key] = v
+			}
+		}
+		if p.e.Usage.Model != "" {
+			data["model"] = p.e.Usage.Model
+		}
+		if t := tokens(p.e.Usage.Tokens); t != nil {
+			data["tokens"] = t
+		}
+		w.told = append(w.told, ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(cost), Data: maps.Clone(data)})
+		w.relayed += cost
+	}
+}

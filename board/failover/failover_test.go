@@ -1,0 +1,130 @@
+package failover
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+func after(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
+
+func TestPenalty(t *testing.T) {
+	t.Parallel()
+	for class, want := range map[session.Class][5]int{
+		session.RateLimited: {15, 30, 60, 120, 120}, session.TimedOut: {45, 90, 180, 300, 300}, session.ServerError: {60, 120, 240, 480, 600},
+		session.ConnectionError: {120, 240, 480, 900, 900}, session.TransientTransport: {5, 10, 20, 30, 30}, session.Permanent: {900, 900, 900, 900, 900},
+		session.Content: {}, session.ContextOverflow: {}, "": {}, "no such class": {},
+	} {
+		for i, s := range want {
+			if got := Penalty(class, i+1); got != time.Duration(s)*time.Second {
+				t.Errorf("%s, %d in a row: %v, want %ds", class, i+1, got, s)
+			}
+		}
+	}
+	if got := Penalty(session.RateLimited, 1<<40); got != 2*time.Minute {
+		t.Errorf("very often: %v", got)
+	}
+}
+
+// story are the tries of a, b and c in a short form: seconds, substrate, class or "ok".
+type step struct {
+	at    int
+	name  string
+	class session.Class
+}
+
+const ok = session.Class("ok")
+
+func tries(steps []step) []Try {
+	var out []Try
+	for _, s := range steps {
+		t := Judge(s.name, "failed", session.Transport, s.class, after(s.at))
+		if s.class == ok {
+			t = Judge(s.name, "completed", "", "", after(s.at))
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func TestStates(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		steps []step
+		now   int
+		state State
+		use   string
+	}{
+		"nothing happened":            {nil, 0, Ready, "ab"},
+		"one failure":                 {[]step{{0, "a", session.RateLimited}}, 14, Active, "b"},
+		"its time is up":              {[]step{{0, "a", session.RateLimited}}, 15, Active, "ab"},
+		"a probe fails":               {[]step{{0, "a", session.RateLimited}, {20, "a", session.RateLimited}}, 49, Active, "b"},
+		"a probe is good":             {[]step{{0, "a", session.RateLimited}, {20, "a", ok}}, 20, Degraded, "ab"},
+		"three are, too soon":         {[]step{{0, "a", session.RateLimited}, {20, "a", ok}, {30, "a", ok}, {64, "a", ok}}, 64, Degraded, "ab"},
+		"three are":                   {[]step{{0, "a", session.RateLimited}, {20, "a", ok}, {30, "a", ok}, {65, "a", ok}}, 65, Ready, "ab"},
+		"a degraded one fails":        {[]step{{0, "a", session.RateLimited}, {20, "a", ok}, {30, "a", session.ServerError}}, 149, Active, "b"},
+		"ready, the count begins new": {[]step{{0, "a", session.RateLimited}, {20, "a", ok}, {30, "a", ok}, {65, "a", ok}, {70, "a", session.RateLimited}}, 85, Active, "ab"},
+		"the fallback is broken":      {[]step{{0, "a", session.ServerError}, {0, "b", session.Permanent}}, 59, Queue, ""},
+		"then the primary is probed":  {[]step{{0, "a", session.ServerError}, {0, "b", session.Permanent}}, 60, Active, "a"},
+		"the fallback alone is":       {[]step{{0, "b", session.Permanent}}, 1, Ready, "a"},
+		"content":                     {[]step{{0, "a", session.Content}}, 0, Ready, "ab"},
+		"a context too small":         {[]step{{0, "a", session.ContextOverflow}}, 0, Ready, "ab"},
+		"another substrate's":         {[]step{{0, "z", session.Permanent}}, 0, Ready, "ab"},
+		"the future":                  {[]step{{9, "a", session.Permanent}}, 8, Ready, "ab"},
+	} {
+		h := Check([]string{"a", "b"}, tries(c.steps), after(c.now))
+		use := ""
+		for _, u := range h.Use {
+			use += u
+		}
+		if h.State != c.state || use != c.use || (h.State == Queue) == h.Next.IsZero() || (h.State == Ready) != (h.Why() == "") {
+			t.Errorf("%s: %s, use %q, next %v, %q; want %s, use %q", name, h.State, use, h.Next, h.Why(), c.state, c.use)
+		}
+	}
+	if h := Check([]string{"a"}, tries([]step{{0, "a", session.Permanent}}), noon); h.State != Ready {
+		t.Errorf("a chain of one: %s", h.State)
+	}
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	for failure, good := range map[string]bool{
+		"": true, "stuck": true, session.Malformed: true, session.Silent: true, session.BadExit: true,
+		session.Timeout: false, session.Cancelled: false, session.TurnRefused: false, session.OverBudget: false, session.Transport: false,
+	} {
+		if got := Judge("a", "failed", failure, "", noon); got.Good != good || got.Class != "" {
+			t.Errorf("%q: %+v, want good %v and no class", failure, got, good)
+		}
+	}
+}
+
+// Records of any order give the same health, and nothing is claimed exactly
+// where nothing may be tried.
+func TestOrderIsNothing(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var recs []ledger.Record
+		for i := range rapid.IntRange(0, 12).Draw(t, "n") {
+			data := map[string]any{"substrate": rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "who"), "outcome": "completed"}
+			if class := rapid.SampledFrom([]string{"", "permanent", "rate_limited", "content"}).Draw(t, "class"); class != "" {
+				data["outcome"], data["failure"], data["class"] = "failed", session.Transport, class
+			}
+			recs = append(recs, ledger.Record{Kind: ledger.Session, Run: "r", Seq: i, TS: after(rapid.IntRange(0, 300).Draw(t, "at")), Data: data})
+		}
+		now := after(rapid.IntRange(0, 2000).Draw(t, "now"))
+		one := Check([]string{"a", "b", "c"}, Tries(recs), now)
+		two := Check([]string{"a", "b", "c"}, Tries(rapid.Permutation(recs).Draw(t, "order")), now)
+		if one.State != two.State || len(one.Use) != len(two.Use) || (one.State == Queue) != (len(one.Use) == 0) {
+			t.Fatalf("%+v\n%+v", one, two)
+		}
+		if one.State == Queue && Check([]string{"a", "b", "c"}, Tries(recs), one.Next).State == Queue {
+			t.Fatal("nothing may be tried when the next probe is due")
+		}
+	})
+}
