@@ -131,6 +131,13 @@ func (p *parser) notes(b block) error {
 	return nil
 }
 
+// The most that an agent may tell of one session, so that no sum over many of them
+// is beyond what an integer holds.
+const (
+	mostTurns = 1_000_000
+	mostCost  = 1_000_000_000_000 // micro-USD
+)
+
 func (p *parser) usage(b block) error {
 	var v usage
 	if err := decode(b.text, &v); err != nil {
@@ -138,6 +145,9 @@ func (p *parser) usage(b block) error {
 	}
 	if v.Turns < 0 || v.Cost != nil && *v.Cost < 0 {
 		return errors.New("turns and cost_micro_usd are not negative")
+	}
+	if v.Turns > mostTurns || v.Cost != nil && *v.Cost > mostCost {
+		return fmt.Errorf("turns are at most %d, and cost_micro_usd %d: more is no session's", mostTurns, int64(mostCost))
 	}
 	if !p.once(SchemaUsage, b.line) {
 		return nil

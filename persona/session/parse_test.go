@@ -130,6 +130,8 @@ func TestParseProblems(t *testing.T) {
 		{"completed with a failure", jsonBlock(`{"schema":"odd.finish.1","outcome":"completed","failure":"x"}`), "with a failure", 0},
 		{"two outcomes", done + done, "stands twice", 4},
 		{"two usages", jsonBlock(`{"schema":"odd.usage.1"}`) + jsonBlock(`{"schema":"odd.usage.1"}`), "stands twice", 4},
+		{"a cost beyond all", jsonBlock(`{"schema":"odd.usage.1","cost_micro_usd":9223372036854775807}`), "more is no session's", 0},
+		{"turns beyond all", jsonBlock(`{"schema":"odd.usage.1","turns":9223372036854775807}`), "more is no session's", 0},
 		{"negative cost", jsonBlock(`{"schema":"odd.usage.1","cost_micro_usd":-1}`), "not negative", 0},
 		{"two deliverables", jsonBlock(plan) + jsonBlock(synthesis), "a second deliverable, odd.synthesis.1; the first is odd.plan.1 on line 1", 4},
 		{"one deliverable twice", jsonBlock(plan) + jsonBlock(plan), "a second deliverable, odd.plan.1", 4},

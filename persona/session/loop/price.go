@@ -11,7 +11,7 @@ import (
 const (
 	million   = 1_000_000
 	mostToken = 1 << 30 // of one answer; more is no count
-	mostCost  = 1 << 50 // micro-USD of one answer; more is no cost
+	mostCost  = 1e12    // micro-USD of one answer; more is no cost
 	perToken  = 3       // bytes of text; prose has more, dense code hardly fewer
 )
 

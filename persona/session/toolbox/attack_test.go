@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session"
 )
 
 // TestNothingOutside tries ways out of the tree, and into .git.
@@ -163,6 +164,10 @@ func TestFaults(t *testing.T) {
 	}
 	if a := b.Call(t.Context(), 1, "mcp_sea_storm", nil); !a.Failed || a.Code != "fault" && a.Code != "timeout" {
 		t.Errorf("broken: %+v", a)
+	}
+	b.o.Request.Allow = func(session.Act) error { panic("wrecked") }
+	if a := b.Call(t.Context(), 1, "mcp_sea_level", json.RawMessage(`{"n":1}`)); a.Code != "fault" {
+		t.Errorf("a judge that breaks: %+v", a)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // The bounds of one fetch.
@@ -90,6 +91,9 @@ func fetchers(b *Box) []entry {
 func (c *call) foreign() string {
 	if _, err := c.b.web.target(c.args.text("url")); err != nil {
 		return err.Error()
+	}
+	if u := c.args.text("url"); irongate.RedactText(u) != u {
+		return "url: holds what looks like a credential, which is sent to no host"
 	}
 	return ""
 }

@@ -69,8 +69,14 @@ func ladder() []rung {
 	}
 }
 
-// denied takes the call down the ladder. code is "" where it is let through.
+// denied takes the call down the ladder. code is "" where it is let through; a rung
+// that breaks lets nothing through.
 func (c *call) denied() (code, why string) {
+	defer func() {
+		if p := recover(); p != nil {
+			code, why = "fault", fmt.Sprintf("whether it may be done could not be judged: %v", p)
+		}
+	}()
 	for _, r := range ladder() {
 		if why, yes := r.holds(c); yes {
 			if r.Lets {

@@ -55,6 +55,7 @@ func TestLadder(t *testing.T) {
 		{"host_not_allowed", nil, []string{"web_fetch", `{"url":"https://docs.example.org/"}`}},
 		{"host_not_allowed", nil, []string{"web_fetch", `{"url":"http://docs.example/"}`}},
 		{"host_not_allowed", nil, []string{"web_fetch", `{"url":"https://docs.example@evil.example/"}`}},
+		{"host_not_allowed", nil, []string{"web_fetch", `{"url":"https://docs.example/?k=AKIA` + `ABCDEFGHIJKLMNOP"}`}},
 		{"rate_limited", func(o *Options) { o.Limits.Fetches = 1; o.Request.Allow = nil }, []string{"web_fetch", `{"url":"https://docs.example/1"}`, "web_fetch", `{"url":"https://docs.example/2"}`}},
 		{"no_permit", func(o *Options) { o.Request.Allow = nil }, write},
 		{"no_permit", func(o *Options) { o.Request.Allow = nil }, []string{"mcp_sea_level", `{}`}},
