@@ -23,10 +23,15 @@ func landsAlone(t *testing.T, toml, text string) *world {
 	w.aged()
 	w.answer = func(context.Context, session.Request) (session.Emission, error) {
 		e := delivers(1, text)
-		e.Seen = true
+		e.Seen, e.Exploration = true, looked()
 		return e, nil
 	}
 	return w
+}
+
+// looked is enough for any change.
+func looked() *session.Exploration {
+	return &session.Exploration{Milli: 1_000_000, Categories: []string{"call_graph", "comprehension", "discovery", "history", "structure"}, Unique: 99}
 }
 
 // aged lets the files of the work tree be from before anybody looks.
@@ -67,7 +72,7 @@ func TestLandsByItself(t *testing.T) {
 		"atoms beside it": {held: pipeline.HeldAtoms, set: func(w *world) {
 			w.answer = func(context.Context, session.Request) (session.Emission, error) {
 				e := delivers(1, "# B\n")
-				e.Seen, e.Atoms = true, []session.Atom{term("x")}
+				e.Seen, e.Exploration, e.Atoms = true, looked(), []session.Atom{term("x")}
 				return e, nil
 			}
 		}},
