@@ -110,6 +110,7 @@ var keys = []key{
 	{"sandbox.enforce", listed(func(c *Config) *string { return &c.Sandbox.Enforce }, enforcements)},
 	{"sandbox.network", listed(func(c *Config) *string { return &c.Sandbox.Network }, networks)},
 	{"sandbox.check_network", listed(func(c *Config) *string { return &c.Sandbox.CheckNetwork }, networks)},
+	{"sandbox.unix_sockets", flag(func(c *Config) *bool { return &c.Sandbox.UnixSockets })},
 	{"sandbox.read", list(func(c *Config) *[]string { return &c.Sandbox.Read }, place)},
 	{"sandbox.write", list(func(c *Config) *[]string { return &c.Sandbox.Write }, place)},
 	{"sandbox.file_mb", whole(func(c *Config) *int { return &c.Sandbox.FileMB }, 0, 1<<20)},

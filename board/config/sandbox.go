@@ -14,6 +14,7 @@ type Sandbox struct {
 	Enforce      string        // require, best-effort (default) or off
 	Network      string        // of agents: allow (default), loopback or none
 	CheckNetwork string        // of checks and of commands an agent asks odd to run: allow, loopback (default) or none
+	UnixSockets  bool          // programs reach any unix socket by its path, default no
 	Read         []string      // more that they may read: absolute, or below the user's home with "~/"
 	Write        []string      // more that they may write, as Read
 	FileMB       int           // one file, default 1024
@@ -21,11 +22,11 @@ type Sandbox struct {
 	MemoryMB     int           // one process, default 0
 	CPU          time.Duration // processor time of one process, default 1h
 	OpenFiles    int           // of one process, default 4096
-	Processes    int           // of the user as a whole, default 0
+	Processes    int           // of the user as a whole, default 8192, which stops a program that multiplies
 }
 
 func defaultSandbox() Sandbox {
-	return Sandbox{Enforce: "best-effort", Network: "allow", CheckNetwork: "loopback", FileMB: 1024, DiskMB: 4096, CPU: time.Hour, OpenFiles: 4096}
+	return Sandbox{Enforce: "best-effort", Network: "allow", CheckNetwork: "loopback", FileMB: 1024, DiskMB: 4096, CPU: time.Hour, OpenFiles: 4096, Processes: 8192}
 }
 
 func enforcements() []string { return []string{"require", "best-effort", "off"} }

@@ -24,6 +24,7 @@ func secrets() []string {
 // [sandbox] read or write that opens a secret is refused.
 func Caged(from cage.Cage, s config.Sandbox, common string) (cage.Cage, error) {
 	c := from
+	c.AnySockets = s.UnixSockets
 	c.Enforce = cage.Enforce(s.Enforce)
 	c.Limits = cage.Limits{File: int64(s.FileMB) << 20, Desk: int64(s.DiskMB) << 20, Memory: int64(s.MemoryMB) << 20, CPU: s.CPU, Files: s.OpenFiles, Processes: s.Processes}
 	c.Hidden = []string{filepath.Join(common, "odd")}

@@ -16,7 +16,7 @@ func apart() *syscall.SysProcAttr {
 	one := func(id int) []syscall.SysProcIDMap {
 		return []syscall.SysProcIDMap{{ContainerID: id, HostID: id, Size: 1}}
 	}
-	return &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNET, UidMappings: one(os.Geteuid()), GidMappings: one(os.Getegid()), AmbientCaps: []uintptr{unix.CAP_NET_ADMIN}}
+	return &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWIPC, UidMappings: one(os.Geteuid()), GidMappings: one(os.Getegid()), AmbientCaps: []uintptr{unix.CAP_NET_ADMIN}}
 }
 
 // raise makes the keeper's own network usable, while it still may; where it has

@@ -40,9 +40,13 @@
 //	    this machine neither; the kernel makes it unix and internet sockets and no
 //	    others. It has no right over that network, nor any other user's number: in
 //	    the namespace its user is the same, and all others are "nobody". Where the
-//	    kernel refuses such a namespace the program gets what [None] gives. A unix socket with a path can be
-//	    reached by whoever finds it: only its file's permissions stand before it, up to ABI 8;
-//	    abstract ones outside are out of reach from ABI 6 on.
+//	    kernel refuses such a namespace the program gets what [None] gives.
+//	    Unix sockets that have a path, as the desktop's bus, a docker daemon and an
+//	    agent of keys have, would each let a program act outside. From ABI 9 on
+//	    Landlock leaves those of the desk only; before, the kernel makes a program
+//	    no unix socket but a pair (seccomp), unless OwnSockets or AnySockets say so.
+//	    Abstract ones outside are out of reach from ABI 6 on, and from Loopback.
+//	    A keyring and io_uring are no program's (seccomp).
 //	 5. Limits. rlimits bound each process: the size of a file, processor time, open files,
 //	    memory and processes where they are set; no core is written. The size of
 //	    the whole desk is no rlimit: odd adds it up now and then, and ends the
@@ -130,6 +134,10 @@ type Cage struct {
 	// Without are features that the kernel is taken not to have, to see what is
 	// done there; a tool for tests.
 	Without []Feature
+	// AnySockets lets programs reach every unix socket that they find by its path:
+	// the desktop's bus, a docker daemon, an agent of keys. By any of these a
+	// program can have something done outside.
+	AnySockets bool
 	// Tick calls f every d until stop is called, for the size of the desk; nil: it
 	// is measured once, when the program has ended.
 	Tick func(d time.Duration, f func()) (stop func())
@@ -161,6 +169,7 @@ type Program struct {
 	Stdout, Stderr io.Writer
 	Desk           session.Desk // where it may write; fields may be empty
 	Network        Network
+	OwnSockets     bool     // it reaches a unix socket at its desk, though the kernel may not tell that from others, see Held.Unix
 	Read           []string // more places, as in Cage
 	Write          []string // more places, whatever Hidden says: only odd's own code names them
 
@@ -172,6 +181,7 @@ type Held struct {
 	Landlock int      `json:"landlock"`          // its ABI, 0: no file is protected
 	Network  Network  `json:"network"`           // Allow where it is not held
 	Sockets  bool     `json:"sockets"`           // the kernel makes only the sockets that Network is of (seccomp)
+	Unix     bool     `json:"unix"`              // no unix socket outside the desk is reached by its path
 	Signals  bool     `json:"signals"`           // no signal reaches a process outside
 	Reaper   bool     `json:"reaper"`            // what daemonises ends too
 	Limits   bool     `json:"limits"`            // rlimits are set
@@ -179,7 +189,7 @@ type Held struct {
 }
 
 // String is Held in a few words, as the ledger keeps it: "landlock:7 net:none
-// reaper limits", and "none" where nothing is held.
+// sockets reaper limits", and "none" where nothing is held.
 func (h Held) String() string {
 	var words []string
 	if h.Landlock > 0 {
@@ -187,6 +197,9 @@ func (h Held) String() string {
 	}
 	if h.Network == None || h.Network == Loopback {
 		words = append(words, "net:"+string(h.Network))
+	}
+	if h.Unix {
+		words = append(words, "sockets")
 	}
 	if h.Reaper {
 		words = append(words, "reaper")

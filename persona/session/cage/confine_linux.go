@@ -3,7 +3,6 @@ package cage
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"syscall"
 
@@ -27,30 +26,48 @@ func (k *keeper) confine() error {
 	if err := k.landlock(); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
-	if k.Network == Allow {
-		return nil
+	k.filter()
+	return nil
+}
+
+// filter closes calls: those that make sockets, and others by which a program
+// would act outside its places.
+func (k *keeper) filter() {
+	f := filter{others: k.Network == Allow}
+	switch k.Network {
+	case None:
+		f.families = []uint32{unix.AF_NETLINK}
+	case Loopback:
+		f.families = []uint32{unix.AF_NETLINK, unix.AF_INET, unix.AF_INET6}
 	}
-	families := []uint32{unix.AF_UNIX, unix.AF_NETLINK}
-	if k.Network == Loopback {
-		families = append(families, unix.AF_INET, unix.AF_INET6)
+	shut := !k.Any && !k.Own && !k.held.Unix
+	if shut == f.others { // AF_UNIX is one of the families iff it is closed under Allow, or open under the others
+		f.families = append(f.families, unix.AF_UNIX)
 	}
+	f.pairs = shut
 	err := errLacking
 	if !slices.Contains(k.Without, Seccomp) {
-		err = closeSockets(families...)
+		err = f.close()
+	}
+	if err == nil {
+		k.held.Sockets, k.held.Network, k.held.Unix = k.Network != Allow, k.Network, k.held.Unix || shut
+		return
+	}
+	missing := func(what string) { k.held.Missing = append(k.held.Missing, what+": "+err.Error()) }
+	if shut {
+		missing("unix sockets outside can be reached by their path")
 	}
 	switch {
-	case err == nil:
-		k.held.Sockets, k.held.Network = true, k.Network
+	case k.Network == Allow:
 	case k.Network == Loopback:
 		k.held.Network = Loopback
-		k.held.Missing = append(k.held.Missing, "network: sockets of other kinds than the internet's are open: "+err.Error())
+		missing("network: sockets of other kinds than the internet's are open")
 	case k.held.Network == None:
-		k.held.Missing = append(k.held.Missing, "network: only TCP is closed: "+err.Error())
+		missing("network: only TCP is closed")
 	default:
 		k.held.Network = Allow
-		k.held.Missing = append(k.held.Missing, "network: it cannot be closed: "+err.Error())
+		missing("network: it cannot be closed")
 	}
-	return nil
 }
 
 // dropCapabilities makes root a user like others; with no_new_privs no program
@@ -133,6 +150,13 @@ func (k *keeper) landlock() error {
 		}
 		k.held.Network = None
 	}
+	switch {
+	case abi < 9:
+	case k.Any:
+		attr.HandledAccessFS &^= ll.AccessFSResolveUnix
+	default:
+		k.held.Unix = true
+	}
 	if abi >= 6 {
 		attr.Scoped = ll.ScopeAbstractUnixSocket | ll.ScopeSignal
 		k.held.Signals = true
@@ -177,15 +201,4 @@ func open(set int, at string, rights uint64) error {
 		rights &= ofFiles
 	}
 	return ll.LandlockAddPathBeneathRule(set, &ll.PathBeneathAttr{AllowedAccess: rights, ParentFd: fd}, 0)
-}
-
-// closeSockets lets this thread make only sockets of some families, and no
-// ring by which the kernel would make one for it. A call by another door, of
-// another architecture, ends the program.
-func closeSockets(families ...uint32) error {
-	arch := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
-	if arch == 0 {
-		return errors.New("no seccomp filter for " + runtime.GOARCH)
-	}
-	return seccomp(socketFilter(arch, families))
 }

@@ -25,7 +25,7 @@ func (c Cage) kept() bool { return len(c.Self) > 0 }
 // of its own it is told so.
 func (q *Process) keep(c Cage, p Program, path string) error {
 	read, write := c.places(p, path)
-	s := spec{Path: path, Argv: p.Argv, Dir: p.Dir, Env: p.Env, Enforce: c.Enforce, Network: p.Network, Limits: c.Limits, Without: c.Without, Read: read, Write: write, Devices: devices()}
+	s := spec{Path: path, Argv: p.Argv, Dir: p.Dir, Env: p.Env, Enforce: c.Enforce, Network: p.Network, Own: p.OwnSockets, Any: c.AnySockets, Limits: c.Limits, Without: c.Without, Read: read, Write: write, Devices: devices()}
 	if c.Enforce == Off || p.Network != Loopback {
 		return q.keepAs(c, p, s, nil)
 	}

@@ -157,7 +157,9 @@ func (q *Process) Wait() error {
 
 func (q *Process) wait() error {
 	err := q.cmd.Wait()
-	_ = killGroup(q.cmd.Process) // what the program left behind in its group
+	if q.report == nil {
+		_ = killGroup(q.cmd.Process) // what the program left behind in its group
+	}
 	cause := context.Cause(q.ctx)
 	var last report
 	told := q.report != nil && q.report.Decode(&last) == nil
@@ -216,15 +218,20 @@ func (q *Process) full() error {
 	return nil
 }
 
+// perFile is what a file or folder counts besides its content: disks run out of
+// them too.
+const perFile = 1 << 10
+
 // size adds up the files below some directories, and stops once it is past enough.
 // What cannot be read counts nothing, and no symbolic link is followed.
 func size(dirs []string, enough int64) (n int64) {
 	for _, d := range dirs {
 		_ = filepath.WalkDir(d, func(_ string, e os.DirEntry, err error) error {
-			if err != nil || !e.Type().IsRegular() {
+			if err != nil {
 				return nil
 			}
-			if st, err := e.Info(); err == nil {
+			n += perFile
+			if st, err := e.Info(); err == nil && e.Type().IsRegular() {
 				n += occupied(st)
 			}
 			if n > enough {

@@ -1,6 +1,7 @@
 package cage
 
 import (
+	"errors"
 	"runtime"
 	"syscall"
 	"unsafe"
@@ -14,12 +15,41 @@ const (
 	atCall = 0
 	atArch = 4
 	atArg0 = 16
+	atArg1 = 24
 )
+
+const ofType = 0xf // the bits of a socket's type that are no flags
 
 const x32 = 0x40000000 // calls of amd64's other door begin here
 
-// socketFilter is a program for the kernel that refuses sockets but those of some families.
-func socketFilter(arch uint32, families []uint32) []unix.SockFilter {
+// filter says which sockets a thread may make. families are those it may, or where
+// others is set those it may not.
+type filter struct {
+	families []uint32
+	others   bool
+	// pairs closes pairs but those that stay with each other: a datagram socket of
+	// a pair still sends to any path.
+	pairs bool
+}
+
+// close filters this thread, for good. A call by another door, of another
+// architecture, ends the program.
+func (f filter) close() error {
+	arch := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
+	if arch == 0 {
+		return errors.New("no seccomp filter for " + runtime.GOARCH)
+	}
+	return seccomp(f.program(arch))
+}
+
+// closedCalls are never a program's: a ring by which the kernel would make the
+// sockets that are closed, and the keys that odd's own session holds.
+func closedCalls() []uint32 {
+	return []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL}
+}
+
+// program is the filter for the kernel.
+func (f filter) program(arch uint32) []unix.SockFilter {
 	load := func(at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
 	}
@@ -27,22 +57,31 @@ func socketFilter(arch uint32, families []uint32) []unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_JMP | how | unix.BPF_K, Jt: yes, Jf: no, K: k}
 	}
 	answer := func(k uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k} }
-	filter := []unix.SockFilter{
+	yes, no := answer(unix.SECCOMP_RET_ALLOW), answer(unix.SECCOMP_RET_ERRNO|uint32(syscall.EACCES))
+	out := []unix.SockFilter{
 		load(atArch),
 		jump(unix.BPF_JEQ, arch, 1, 0),
 		answer(unix.SECCOMP_RET_KILL_PROCESS),
 		load(atCall),
-		jump(unix.BPF_JGE, x32, 3, 0),
-		jump(unix.BPF_JEQ, unix.SYS_IO_URING_SETUP, 2, 0),
-		jump(unix.BPF_JEQ, unix.SYS_SOCKET, 2, 0),
-		answer(unix.SECCOMP_RET_ALLOW),
-		answer(unix.SECCOMP_RET_ERRNO | uint32(syscall.EACCES)),
-		load(atArg0),
+		jump(unix.BPF_JGE, x32, 0, 1),
+		no,
 	}
-	for _, f := range families {
-		filter = append(filter, jump(unix.BPF_JEQ, f, 0, 1), answer(unix.SECCOMP_RET_ALLOW))
+	for _, call := range closedCalls() {
+		out = append(out, jump(unix.BPF_JEQ, call, 0, 1), no)
 	}
-	return append(filter, answer(unix.SECCOMP_RET_ERRNO|uint32(syscall.EACCES)))
+	if f.pairs {
+		out = append(out, jump(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, 0, 6), load(atArg1), unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: ofType},
+			jump(unix.BPF_JEQ, unix.SOCK_STREAM, 2, 0), jump(unix.BPF_JEQ, unix.SOCK_SEQPACKET, 1, 0), no, yes)
+	}
+	out = append(out, jump(unix.BPF_JEQ, unix.SYS_SOCKET, 1, 0), yes, load(atArg0))
+	listed, rest := yes, no
+	if f.others {
+		listed, rest = no, yes
+	}
+	for _, family := range f.families {
+		out = append(out, jump(unix.BPF_JEQ, family, 0, 1), listed)
+	}
+	return append(out, rest)
 }
 
 // seccomp filters the calls of this thread, for good.

@@ -16,6 +16,8 @@ type spec struct {
 	Env     []string  `json:"env"`
 	Enforce Enforce   `json:"enforce"`
 	Network Network   `json:"network"`
+	Own     bool      `json:"own,omitempty"`     // OwnSockets
+	Any     bool      `json:"any,omitempty"`     // AnySockets
 	Joined  string    `json:"joined,omitempty"`  // why the keeper is not in a network of its own, though Network wants it
 	Without []Feature `json:"without,omitempty"` // features not to be used
 	Limits  Limits    `json:"limits"`

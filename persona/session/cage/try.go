@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,6 +65,9 @@ func (c Cage) Try(ctx context.Context, temp string) (Tried, error) {
 	}
 	if c.Enforce == Require {
 		c.Enforce = BestEffort // tell what is missing instead of refusing
+	}
+	if l, err := net.Listen("unix", outside+".sock"); err == nil { // else its path is too long, and that is not tried
+		defer l.Close()
 	}
 	p := Program{Argv: append(append([]string{}, c.Self...), outside), path: self, Dir: d.Tree, Desk: d, Read: []string{self}}
 	t, left, err := c.attempt(ctx, p)

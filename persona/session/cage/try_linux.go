@@ -25,7 +25,7 @@ func attempt(args []string) int {
 	if args[0] == "loopback" {
 		t = tryLoopback()
 	} else {
-		t.Trials = append(tryFiles(args[0]), tryMore()...)
+		t.Trials = append(append(tryFiles(args[0]), tryMore()...), tryPath(args[0]+".sock")...)
 		_, _ = syscall.ForkExec("/proc/self/exe", []string{os.Args[0], Verb, "daemon"}, &syscall.ProcAttr{Files: []uintptr{}, Sys: &syscall.SysProcAttr{Setsid: true}})
 	}
 	if json.NewEncoder(os.NewFile(1, "out")).Encode(t) != nil {
@@ -75,6 +75,27 @@ func connect(what string, kind, proto int) Trial {
 		err = nil
 	}
 	return denied(what, err)
+}
+
+// tryPath are the trials on a unix socket outside, where odd could make one.
+func tryPath(at string) []Trial {
+	to := &unix.SockaddrUnix{Name: at}
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		defer unix.Close(fd)
+		err = unix.Connect(fd, to)
+	}
+	pair, no := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if no == nil {
+		defer unix.Close(pair[0])
+		defer unix.Close(pair[1])
+		no = unix.Sendto(pair[0], []byte("x"), 0, to)
+	}
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	_, keys := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, true)
+	return []Trial{denied("connect to a unix socket outside", err), denied("send to a unix socket outside", no), denied("open a keyring", keys)}
 }
 
 // tryLoopback reaches a server of its own, and tries to reach more.

@@ -146,7 +146,7 @@ func (t *talk) invoke(ctx context.Context, brief []byte, spent session.Usage) (s
 	defer cancel(nil)
 	out := &stream{t: t, full: func() { cancel(errTooLarge) }}
 	said := exec.NewTalk()
-	held, err := t.s.Cage.Run(ctx, cage.Program{Argv: argv, Dir: t.desk.Tree, Env: t.environment(), Stdin: bytes.NewReader(brief), Stdout: out, Stderr: said,
+	held, err := t.s.Cage.Run(ctx, cage.Program{OwnSockets: true, Argv: argv, Dir: t.desk.Tree, Env: t.environment(), Stdin: bytes.NewReader(brief), Stdout: out, Stderr: said,
 		Desk: t.desk, Network: t.s.Network, Read: t.readable(), Write: []string{t.gate.socket}})
 	out.end()
 	var unheld *cage.Unheld
