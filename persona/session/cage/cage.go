@@ -54,6 +54,16 @@
 //
 // # What does not hold
 //
+//   - A file that is open and has no name any more, and a folder that odd may not
+//     read, are not seen when the desk's size is added up: only the limit on a file
+//     and on how many are open bound them.
+//   - A keeper that is killed from outside, by the user or for want of memory, ends
+//     the program's own group only, and not what has daemonised.
+//   - What checks share, as their cache of builds, a check of one change can poison
+//     for the checks of the next; nothing of the user's builds comes from there.
+//   - SysV shared memory of the user's other programs is in reach but under
+//     Loopback; with OwnSockets on a kernel before ABI 9, so are unix sockets.
+//
 // A program can still ask for the attributes of any path (stat), see the list of
 // processes, and use up the machine's processors within its limits. On other systems than Linux only the first
 // list holds. [Cage.Try] says what this machine really does, by trying it.
@@ -155,7 +165,7 @@ type Limits struct {
 
 // DefaultLimits are those of a configuration that says nothing.
 func DefaultLimits() Limits {
-	return Limits{File: 1 << 30, Desk: 4 << 30, CPU: time.Hour, Files: 4096}
+	return Limits{File: 1 << 30, Desk: 4 << 30, CPU: time.Hour, Files: 4096, Processes: 8192}
 }
 
 // Program is one program to be started.

@@ -83,7 +83,7 @@ func (q *Process) keepAs(c Cage, p Program, s spec, as *syscall.SysProcAttr) err
 // begun reads the first report.
 func (q *Process) begun(r report, err error) error {
 	if err == nil && r.Fault == "" && len(r.Missing) == 0 {
-		q.Held = r.Held
+		q.Held, q.program = r.Held, r.Pid
 		return nil
 	}
 	why := context.Cause(q.ctx)

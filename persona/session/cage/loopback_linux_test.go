@@ -3,6 +3,7 @@ package cage
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -111,5 +112,42 @@ func TestNoLoopback(t *testing.T) {
 	}
 	if err := c.Demand(t.Context(), t.TempDir(), Loopback); !errors.As(err, &no) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestKeeperKilled: without its keeper a program ends too.
+func TestKeeperKilled(t *testing.T) {
+	t.Parallel()
+	q, err := held().Start(t.Context(), sh(desk(t), "echo up; exec sleep 600"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.Stdout.Read(make([]byte, 3)); err != nil {
+		t.Fatal(err)
+	}
+	q.cmd.Process.Kill()
+	if err := q.Wait(); said(err) != "signal: killed, with its keeper" {
+		t.Error(err)
+	}
+	if _, err := io.Copy(io.Discard, q.Stdout); err != nil { // ends when the program is gone
+		t.Error(err)
+	}
+}
+
+// TestSize counts files that hold nothing too.
+func TestSize(t *testing.T) {
+	t.Parallel()
+	d := desk(t)
+	for i := range 20 {
+		if err := os.WriteFile(filepath.Join(d.Tree, strconv.Itoa(i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := size([]string{d.Tree}, 1<<30); n < 20*perFile {
+		t.Errorf("%d bytes in 20 files", n)
+	}
+	_, err := Cage{Limits: Limits{Desk: 10 * perFile}}.Run(t.Context(), sh(d, "exit 0"))
+	if full := (*Full)(nil); !errors.As(err, &full) {
+		t.Error(err)
 	}
 }

@@ -25,17 +25,18 @@ type Process struct {
 	Stdout io.ReadCloser  // nil where Program.Stdout was set; it can be read to its end after Wait too
 	Held   Held
 
-	cmd    *exec.Cmd
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	desk   []string
-	limit  int64
-	left   int // processes that were ended after it
-	unlook func()
-	report *json.Decoder
-	close  []io.Closer // odd's ends of the pipes to the keeper
-	once   sync.Once
-	err    error
+	cmd     *exec.Cmd
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	desk    []string
+	limit   int64
+	program int // its process id, known of a kept one
+	left    int // processes that were ended after it
+	unlook  func()
+	report  *json.Decoder
+	close   []io.Closer // odd's ends of the pipes to the keeper
+	once    sync.Once
+	err     error
 }
 
 // Run runs a program to its end, or to that of ctx. The error is that of Start or of Wait.
@@ -163,6 +164,9 @@ func (q *Process) wait() error {
 	cause := context.Cause(q.ctx)
 	var last report
 	told := q.report != nil && q.report.Decode(&last) == nil
+	if q.report != nil && !told {
+		q.orphan()
+	}
 	q.left = last.Left
 	q.release()
 	switch full := q.full(); {
@@ -178,6 +182,13 @@ func (q *Process) wait() error {
 		return nil
 	}
 	return exitOf(err)
+}
+
+// orphan ends the group of a program whose keeper did not.
+func (q *Process) orphan() {
+	if q.program > 0 {
+		_ = killGroup(&os.Process{Pid: q.program})
+	}
 }
 
 // exitOf is how a program without a keeper ended. One that left its pipes open
