@@ -90,7 +90,7 @@ func (a *auditing) resolve(env Env, o auditOptions) error {
 	}
 	call := a.call(o)
 	call.Handoffs = []contract.Handoff{a.claims.Handoff}
-	c, no := contract.Resolve(call, contract.World{Roster: contract.LoadRoster(a.rules.Graph), Servers: a.cfg.Servers})
+	c, no := contract.Resolve(call, contract.World{Roster: contract.LoadRoster(a.rules.Graph), Servers: a.cfg.ServerNames()})
 	if no = slices.Concat(no, drain.Speechless(a.cfg, contract.Validator), a.unjudged()); len(no) > 0 {
 		for i, one := range no {
 			if one.Code == "unknown-persona" || one.Code == "unknown-version" {

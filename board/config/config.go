@@ -36,9 +36,6 @@
 //
 // The names in [contract] are held to the tables of package contract, but for
 // profile: which profiles there are, the bundle says.
-//
-// What an [[mcp]] table says besides its name waits in Reserved for the parts of
-// odd that will read it; only its shape is checked here.
 package config
 
 import (
@@ -64,7 +61,7 @@ type Config struct {
 	Routes        map[string]Route     // [route.LANE]
 	Prices        map[string]Price     // [prices."MODEL"]
 	Contract      Contract
-	Servers       []string // the names of the [[mcp]] tables, in their order
+	Servers       []Server // the [[mcp]] tables, in their order
 	Floor         Floor
 	Lease         string // [governance] lease: "off" or "required" (the default when the key is absent)
 	RequireSigned bool
@@ -79,9 +76,6 @@ type Config struct {
 	Pipeline       Pipeline
 	Toolbox        Toolbox
 	Sandbox        Sandbox
-
-	// Reserved holds "mcp" as a list of tables, as the TOML library reads them.
-	Reserved map[string]any
 }
 
 // Session is [session].

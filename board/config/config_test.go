@@ -129,6 +129,24 @@ open_files = 5
 processes = 6
 [[mcp]]
 name = "files"
+argv = ["node", "x.js"]
+tools = ["*"]
+[[mcp]]
+name = "sea"
+url = "http://127.0.0.1:9/mcp"
+token_env = "SEA_KEY"
+when = "task-relevant"
+kinds = ["fix"]
+tags = ["tides"]
+roles = ["Builder"]
+tools = ["level"]
+reads = ["level"]
+trust_hints = true
+required = true
+start_timeout = "2s"
+timeout = "3s"
+max_bytes = 4096
+pin_sha256 = "`+strings.Repeat("a1", 32)+`"
 `))
 	want := Config{
 		Root: "docs/knowledge", Branch: "odd/board", Target: "main", Remote: "origin",
@@ -148,9 +166,13 @@ name = "files"
 		},
 		Contract: Contract{Profile: "oddie@2", Surface: contract.CodeOutput, Voice: contract.VoiceStrict, Engagement: contract.Agent,
 			Roles: map[string]contract.Role{"fix": contract.Resolver, "audit": contract.Observer}},
-		Servers: []string{"files"},
-		Floor:   Floor{Atoms: 2, Processes: 0, Guides: 3, UnresolvedPct: 50},
-		Lease:   "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers", Toolbox: Toolbox{Run: [][]string{{"go", "vet"}}, Hosts: []string{"docs.example"}, Timeout: 5 * time.Second},
+		Servers: []Server{
+			{Name: "files", Argv: []string{"node", "x.js"}, When: Operational, Tools: []string{"*"}, Network: "none", Start: 15 * time.Second, Timeout: 30 * time.Second, MaxBytes: 1 << 20},
+			{Name: "sea", URL: "http://127.0.0.1:9/mcp", TokenEnv: "SEA_KEY", When: TaskRelevant, Kinds: []string{"fix"}, Tags: []string{"tides"}, Roles: []contract.Role{contract.Builder}, Tools: []string{"level"},
+				Reads: []string{"level"}, TrustHints: true, Required: true, Start: 2 * time.Second, Timeout: 3 * time.Second, MaxBytes: 4096, Network: "none", Pin: strings.Repeat("a1", 32)},
+		},
+		Floor: Floor{Atoms: 2, Processes: 0, Guides: 3, UnresolvedPct: 50},
+		Lease: "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers", Toolbox: Toolbox{Run: [][]string{{"go", "vet"}}, Hosts: []string{"docs.example"}, Timeout: 5 * time.Second},
 		MaxTasks: 4, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
 		Anchor: Anchor{Mode: "full", Strictness: "default", State: ".sessions", Constitutions: []string{"agents", "lib/*/agents"}, TTL: 8 * time.Hour},
 		Pipeline: Pipeline{MinTier: "NOTIFY_APPLY", Quiet: &Quiet{22, 7}, Zone: got.Pipeline.Zone, Autonomy: "observe",
@@ -158,9 +180,6 @@ name = "files"
 			Validate: [][]string{{"make", "test"}}, Verify: [][]string{{"make", "all"}, {"./x"}}, CheckTimeout: 5 * time.Minute, RepairTimebox: 10 * time.Minute, CheckEnv: []string{"GOFLAGS"}, Expand: "auto", Plan: "always"},
 		Sandbox: Sandbox{Enforce: "require", Network: "none", CheckNetwork: "allow", Read: []string{"/srv/tools", "~/.cache/x"}, Write: []string{"/srv/cache"},
 			FileMB: 1, DiskMB: 2, MemoryMB: 3, CPU: 4 * time.Second, OpenFiles: 5, Processes: 6},
-		Reserved: map[string]any{
-			"mcp": []map[string]any{{"name": "files"}},
-		},
 	}
 	if d := cmp.Diff(want, got, zones); err != nil || d != "" {
 		t.Error(err, d)
@@ -430,7 +449,8 @@ func TestTemplateUncommented(t *testing.T) {
 	want.Pipeline.MinTier, want.Pipeline.Quiet = "NOTIFY_APPLY", &Quiet{22, 7}
 	want.Pipeline.Core, want.Pipeline.Protected, want.Pipeline.Security = []string{"cmd/**"}, []string{"deploy/**"}, []string{"billing/**"}
 	want.Sandbox.Read, want.Sandbox.Write = []string{"~/.local/share/tool"}, []string{"/srv/cache"}
-	want.Servers, want.Reserved = []string{"files"}, map[string]any{"mcp": []map[string]any{{"name": "files"}}}
+	want.Servers = []Server{{Name: "files", Argv: []string{"node", "/srv/mcp/files.js", "."}, Env: []string{"FILES_KEY"}, When: Operational, Roles: []contract.Role{contract.Builder, contract.Explorer},
+		Tools: []string{"read_file", "list"}, Reads: []string{"read_file"}, Network: "none", Read: []string{"/srv/mcp"}, Start: 15 * time.Second, Timeout: 30 * time.Second, MaxBytes: 1 << 20}}
 	if d := cmp.Diff(want, got, zones); err != nil || d != "" {
 		t.Error(err, d)
 	}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -43,24 +42,5 @@ func roleOfKind(c *Config, kind string, n node) error {
 		c.Contract.Roles = map[string]contract.Role{}
 	}
 	c.Contract.Roles[kind] = role
-	return nil
-}
-
-// servers reads the names of the [[mcp]] tables and reserves the rest.
-func servers(c *Config, part string, n node) error {
-	if err := reserved(isTables)(c, part, n); err != nil {
-		return err
-	}
-	tables, _ := n.value.([]map[string]any)
-	for _, t := range tables {
-		name, _ := t["name"].(string)
-		switch {
-		case word(name) != nil:
-			return errors.New("a server without a name; write name = \"files\" in each [[mcp]] table")
-		case slices.Contains(c.Servers, name):
-			return fmt.Errorf("server %q stands twice; give each its own name", name)
-		}
-		c.Servers = append(c.Servers, name)
-	}
 	return nil
 }

@@ -18,7 +18,7 @@ type key struct {
 	set  func(c *Config, part string, n node) error
 }
 
-// keys is every key of odd.toml, in the order of the template.
+// keys is every key of odd.toml but those of [[mcp]], in the order of the template.
 var keys = []key{
 	{"bundle.root", folder(func(c *Config) *string { return &c.Root }, bundleRoot)},
 	{"board.branch", text(func(c *Config) *string { return &c.Branch }, branchName)},
@@ -119,8 +119,10 @@ var keys = []key{
 	{"sandbox.cpu", duration(func(c *Config) *time.Duration { return &c.Sandbox.CPU }, 0, day)},
 	{"sandbox.open_files", whole(func(c *Config) *int { return &c.Sandbox.OpenFiles }, 0, 1<<20)},
 	{"sandbox.processes", whole(func(c *Config) *int { return &c.Sandbox.Processes }, 0, 1<<20)},
-	{"mcp", servers},
 }
+
+// allKeys are keys and those of the [[mcp]] tables.
+func allKeys() []key { return append(slices.Clone(keys), serverKeys()...) }
 
 // known are the substrates odd is made for: they need no section of their own.
 var known = []string{"extract", "replay", "exec", "claude", "acp", "anthropic", "openai"}
@@ -141,7 +143,7 @@ func matches(pattern string, path []string) (all, prefix bool) {
 
 // find returns the key path names and whether it names a table above keys.
 func find(path []string) (k key, isKey, isTable bool) {
-	for _, k := range keys {
+	for _, k := range allKeys() {
 		all, prefix := matches(k.name, path)
 		if all {
 			return k, true, false
@@ -175,7 +177,7 @@ func suggest(path []string) string {
 // names are the keys and the tables above them.
 func names() []string {
 	var out []string
-	for _, k := range keys {
+	for _, k := range allKeys() {
 		for i, r := range k.name + "." {
 			if r == '.' && !slices.Contains(out, k.name[:i]) {
 				out = append(out, k.name[:i])

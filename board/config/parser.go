@@ -26,6 +26,8 @@ func (p *parser) table(n node, path []string) {
 		name := strings.Join(at, ".")
 		k, isKey, isTable := find(at)
 		switch {
+		case name == "mcp" && len(path) == 0:
+			p.servers(child)
 		case isKey:
 			p.value(k, at, child)
 		case isTable && child.table:
@@ -41,7 +43,7 @@ func (p *parser) table(n node, path []string) {
 func (p *parser) value(k key, path []string, n node) {
 	name := strings.Join(path, ".")
 	p.values++
-	if secret(n.value) {
+	if n.secret() {
 		p.fail(n.line, "%s: looks like a credential; name an environment variable instead, and revoke the key if it was ever committed", name)
 		return
 	}
@@ -112,6 +114,9 @@ var credential = regexp.MustCompile(`(?:\b|_)(?:` +
 	`eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.` + // JSON web tokens
 	`)|-----BEGIN [A-Z ]*PRIVATE KEY|://[^/\s:@]+:[^/\s:@]+@|` +
 	`(?i:(?:api[-_]?key|access[-_]?token|auth[-_]?token|password|passwd|secret)=[^$\s]{8,}|\bbearer\s+[^$\s]{12,})`)
+
+// secret looks for a credential in a value and, of a table, in all of it.
+func (n node) secret() bool { return secret(n.value) || slices.ContainsFunc(n.children, node.secret) }
 
 // secret looks for a credential in a value and everything below it.
 func secret(v any) bool {

@@ -56,7 +56,7 @@ type node struct {
 	line     int
 	value    any    // as the TOML library reads it; nil for a table
 	literal  string // of a number
-	children []node // of a table
+	children []node // of a table; the tables of an array of them
 	table    bool
 }
 
@@ -106,20 +106,35 @@ func one(b []byte, md *toml.MetaData, prim toml.Primitive) (node, error) {
 		return node{}, fmt.Errorf("a value has no position: %w", err)
 	}
 	n := node{line: max(pe.Position.Line, 1), value: l.value}
-	if _, ok := l.value.(map[string]any); ok {
-		var below map[string]toml.Primitive
-		if err := md.PrimitiveDecode(prim, &below); err != nil {
-			return node{}, err
-		}
+	switch _, is := l.value.(map[string]any); {
+	case is:
+		return table(b, md, prim)
+	case areTables(l.value):
 		var err error
-		n.value, n.table = nil, true
-		n.children, err = children(b, md, below)
+		n.children, err = items(b, md, prim)
 		return n, err
 	}
 	if start := pe.Position.Start; start >= 0 && start < len(b) {
 		n.literal = number(l.value, b[start:])
 	}
 	return n, nil
+}
+
+// table is a node of a table.
+func table(b []byte, md *toml.MetaData, prim toml.Primitive) (node, error) {
+	var l located
+	var pe toml.ParseError
+	if err := md.PrimitiveDecode(prim, &l); !errors.As(err, &pe) {
+		return node{}, fmt.Errorf("a table has no position: %w", err)
+	}
+	var below map[string]toml.Primitive
+	if err := md.PrimitiveDecode(prim, &below); err != nil {
+		return node{}, err
+	}
+	var err error
+	n := node{line: max(pe.Position.Line, 1), table: true}
+	n.children, err = children(b, md, below)
+	return n, err
 }
 
 // figure is a TOML decimal number; assigned is one behind its key, which is

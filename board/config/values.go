@@ -85,20 +85,6 @@ func spanOf(n node, low, high time.Duration) (time.Duration, error) {
 	return v, err
 }
 
-// reserved keeps a value for a part of odd that is still to come.
-func reserved(check func(node) error) func(*Config, string, node) error {
-	return func(c *Config, part string, n node) error {
-		if err := check(n); err != nil {
-			return err
-		}
-		if c.Reserved == nil {
-			c.Reserved = map[string]any{}
-		}
-		c.Reserved[part] = n.value
-		return nil
-	}
-}
-
 // The readers of values.
 
 func str(n node, check func(string) error) (string, error) {
@@ -232,7 +218,7 @@ func list(at func(*Config) *[]string, check func(string) error) func(*Config, st
 	}
 }
 
-// The checks of strings and reserved values.
+// The checks of strings.
 
 func word(s string) error {
 	if s == "" || strings.ContainsFunc(s, control) {
@@ -294,11 +280,4 @@ func repoFile(s string) error {
 		return fmt.Errorf(`%q: want a file below the top of the repository, like ".github/allowed_signers", without ".."`, s)
 	}
 	return ours(s)
-}
-
-func isTables(n node) error {
-	if _, ok := n.value.([]map[string]any); !ok {
-		return errors.New("want tables: write [[mcp]] above each server")
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -20,7 +21,8 @@ import (
 //	execute        the contract changes things; a person listed how the command begins,
 //	               or it is a check of the task; and the iron gate has nothing hard against it
 //	fetch          a person listed the host
-//	external       the contract grants the server
+//	external       the contract grants the server, a person listed the tool, and it is
+//	               known to change nothing, or the contract changes things and the permit lives
 func (d *drain) allows(c *claim, w *work, desk func() session.Desk) func(session.Act) error {
 	policy := risk.GatePolicy(d.repo, c.base, c.task, d.at.cfg)
 	return func(a session.Act) error {
@@ -39,7 +41,7 @@ func (d *drain) allows(c *claim, w *work, desk func() session.Desk) func(session
 			}
 			return deny("host_not_allowed", "%q is not listed; a person adds it to [toolbox] web_hosts", a.Host)
 		case session.External:
-			return allowsTool(w, d.at.cfg.Servers, a.Tool)
+			return d.allowsTool(w, a)
 		}
 		return deny("no_permit", "%q is no act that may be allowed", a.Kind)
 	}
@@ -93,14 +95,25 @@ func (d *drain) allowsCommand(c *claim, p irongate.Policy, at session.Desk, argv
 	return nil
 }
 
-// allowsTool holds the tool of a server, mcp_SERVER_TOOL, to the contract's servers;
-// without a contract to those of odd.toml.
-func allowsTool(w *work, servers []string, tool string) error {
-	if w.bound.Contract.Role != "" {
-		servers = w.bound.Contract.Servers
-	}
-	if slices.ContainsFunc(servers, func(s string) bool { return strings.HasPrefix(tool, "mcp_"+s+"_") }) {
+// allowsTool holds the tool of a server, mcp_SERVER_TOOL, to what a person listed of
+// the servers that the contract grants. It counts as one that changes something
+// unless a person says otherwise, or who asks knows it by a hint that is trusted.
+func (d *drain) allowsTool(w *work, a session.Act) error {
+	k := w.bound.Contract
+	for _, s := range servers.For(Specs(d.at.cfg, d.Cage.Home), k) {
+		listed, reads := s.Listed(a.Tool)
+		switch {
+		case !listed:
+			continue
+		case reads, a.Read && s.TrustHints:
+			return nil
+		case !k.Mutates:
+			return deny("read_only_contract", "the contract of %s changes nothing, and nobody said that %s does not; a person adds the tool to [[mcp]] reads", k.Role, a.Tool)
+		}
+		if why := w.anchor.refuses(d, w.anchor.permit(), nil); why != "" {
+			return deny("no_permit", "%s", why)
+		}
 		return nil
 	}
-	return deny("server_not_granted", "%s is of no server that the session is granted", tool)
+	return deny("server_not_granted", "%s is no tool that a person listed, of a server that the session is granted", a.Tool)
 }

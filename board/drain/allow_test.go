@@ -13,11 +13,17 @@ import (
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
+// as is the work of a role that is granted both servers.
+func as(role contract.Role, mutates bool) *work {
+	return &work{bound: bound{Contract: contract.Contract{Role: role, Mutates: mutates, Servers: []string{"sea", "shore"}}}}
+}
+
 // TestAllow breaks each rule that stands before an act, the permit's last.
 func TestAllow(t *testing.T) {
 	t.Parallel()
 	cfg := config.Default()
-	cfg.Toolbox.Run, cfg.Servers = [][]string{{"go", "test"}, {"git"}}, []string{"sea"}
+	cfg.Toolbox.Run = [][]string{{"go", "test"}, {"git"}}
+	cfg.Servers = []config.Server{{Name: "sea", Tools: []string{"level", "raise"}, Reads: []string{"level"}}, {Name: "shore", Tools: []string{"*"}, TrustHints: true}}
 	d := &drain{at: &snapshot{cfg: cfg}}
 	c := &claim{task: board.Task{Commands: [][]string{{"make", "check"}}}}
 	policy := irongate.Policy{Paths: []string{"cmd/**", "knowledge/**"}, Protect: []string{"cmd/gate.go"}}
@@ -40,9 +46,16 @@ func TestAllow(t *testing.T) {
 		{"without a desk", "command_not_allowed", d.allowsCommand(c, policy, session.Desk{}, []string{"go", "test"})},
 		{"listed", "", d.allowsCommand(c, policy, at, []string{"go", "test", "./..."})},
 		{"the task's own check", "", d.allowsCommand(c, policy, at, []string{"make", "check"})},
-		{"a server of odd.toml", "", allowsTool(&work{}, cfg.Servers, "mcp_sea_level")},
-		{"no server", "server_not_granted", allowsTool(&work{}, cfg.Servers, "mcp_seashore")},
-		{"a server that the contract leaves out", "server_not_granted", allowsTool(&work{bound: bound{Contract: contract.Contract{Role: contract.Builder}}}, cfg.Servers, "mcp_sea_level")},
+		{"a tool that reads", "", d.allowsTool(as(contract.Explorer, false), session.Act{Tool: "mcp_sea_level"})},
+		{"a tool that may change things, of who may not", "read_only_contract", d.allowsTool(as(contract.Explorer, false), session.Act{Tool: "mcp_sea_raise"})},
+		{"a hint that nobody trusts", "read_only_contract", d.allowsTool(as(contract.Explorer, false), session.Act{Tool: "mcp_sea_raise", Read: true})},
+		{"a hint that is trusted", "", d.allowsTool(as(contract.Explorer, false), session.Act{Tool: "mcp_shore_walk", Read: true})},
+		{"a tool that changes things, without a permit", "no_permit", d.allowsTool(as(contract.Builder, true), session.Act{Tool: "mcp_sea_raise"})},
+		{"a tool that nobody listed", "server_not_granted", d.allowsTool(as(contract.Builder, true), session.Act{Tool: "mcp_sea_drain"})},
+		{"no server", "server_not_granted", d.allowsTool(as(contract.Builder, true), session.Act{Tool: "mcp_seashore"})},
+		{"a server that the contract leaves out", "server_not_granted", d.allowsTool(&work{bound: bound{Contract: contract.Contract{Role: contract.Builder}}}, session.Act{Tool: "mcp_sea_level"})},
+		{"who judges", "server_not_granted", d.allowsTool(as(contract.Validator, false), session.Act{Tool: "mcp_sea_level"})},
+		{"no contract", "server_not_granted", d.allowsTool(&work{}, session.Act{Tool: "mcp_sea_level"})},
 	} {
 		var no *session.Denied
 		if code := ""; errors.As(tt.err, &no) {

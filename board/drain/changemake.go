@@ -320,6 +320,9 @@ func (d *drain) sessionRecord(c *claim, w *work) ledger.Record {
 		data["tokens"] = t
 	}
 	tellActs(data, e)
+	if len(w.served) > 0 {
+		data["servers"] = w.served
+	}
 	if e.Sandbox != "" {
 		data["sandbox"] = e.Sandbox
 	}

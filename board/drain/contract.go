@@ -66,7 +66,7 @@ func (d *drain) resolve(t board.Task) (bound, error) {
 		b.handoffs, c.Handoffs = []handoff.Handoff{d.given.Claims}, []contract.Handoff{d.given.Claims.Handoff}
 	}
 	c.Artifact = d.artifact(cmp.Or(c.Artifact, artifactOf(b.handoffs)))
-	resolved, more := contract.Resolve(c, contract.World{Roster: d.roster(), Servers: d.at.cfg.Servers, Busy: d.busy(t)})
+	resolved, more := contract.Resolve(c, contract.World{Roster: d.roster(), Servers: d.at.cfg.ServerNames(), Granted: Granted(d.at.cfg, t), Busy: d.busy(t)})
 	b.Contract = resolved
 	no = append(no, more...)
 	if t.Path == "" && resolved.Mutates {

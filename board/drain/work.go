@@ -45,6 +45,7 @@ type work struct {
 	told     []ledger.Record // those sessions, and the legs of the last one that failed
 	leg      part            // the last leg of the last session
 	relayed  budget.MicroUSD // what the others of it cost
+	served   []any           // what became of the session's servers, for the ledger
 	ran      bool            // a session started, so it costs
 	dir      string          // of the run's tree; "" is the task's
 
@@ -235,16 +236,23 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 		w.blocked("substrate: %s; odd task ready %s puts it back", why, c.task.ID)
 		return
 	}
-	w.ran, w.leg, w.relayed = true, part{name: sub.name()}, 0
-	w.cost = c.each() // until the session says what it cost
-	d.Progress(fmt.Sprintf("%s: %s session as %s", req.Task, sub.name(), or(c.task.Role, string(w.bound.Role))))
 	d.equip(c, w, &req, desk)
 	was, blind := d.repo.Footing()
 	if blind != nil {
 		w.blocked("session: the git directory cannot be read: %v", blind)
 		return
 	}
+	served, why := d.serve(ctx, c, w, &req, sub)
+	defer served.end(w)
+	if why != "" {
+		w.blocked("mcp: %s", why)
+		return
+	}
+	w.ran, w.leg, w.relayed = true, part{name: sub.name()}, 0
+	w.cost = c.each() // until the session says what it cost
+	d.Progress(fmt.Sprintf("%s: %s session as %s", req.Task, sub.name(), or(c.task.Role, string(w.bound.Role))))
 	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply, Watch: d.Watch, Prove: w.anchor.prover()})
+	served.end(w)
 	w.anchor.heard()
 	w.left = desk.clear(ctx)
 	if why := d.tampered(req.Task, was); why != "" {

@@ -62,6 +62,35 @@ func (s *Scratch) Borrows() ([]string, error) {
 // Temp is where temporary files may go.
 func (s *Scratch) Temp() string { return filepath.Join(s.dir, "temp") }
 
+// Room makes a directory beside the work tree, with an empty tree, home and temp of
+// its own, for a program that is not to share those of the session. Close removes
+// it too.
+func (s *Scratch) Room(name string) (string, error) {
+	if name == "" || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
+		return "", fmt.Errorf("room %q: not a plain name", name)
+	}
+	dir := filepath.Join(s.dir, name)
+	for _, d := range []string{dir, filepath.Join(dir, "tree"), filepath.Join(dir, "home"), filepath.Join(dir, "temp")} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+}
+
+// Hollow is a Scratch whose tree is empty and no repository: a place for programs.
+func (r *Repo) Hollow(parent string) (*Scratch, error) {
+	home, err := r.ScratchRoom(parent)
+	if err != nil {
+		return nil, err
+	}
+	s, err := r.claimScratch(home)
+	if err != nil {
+		return nil, fmt.Errorf("scratch directory: %w", err)
+	}
+	return s, nil
+}
+
 // Scratch makes a scratch repository at a commit, below parent, which must lie
 // outside the repository. who is the identity an agent may commit there under.
 func (r *Repo) Scratch(ctx context.Context, parent string, base OID, who Signature) (*Scratch, error) {

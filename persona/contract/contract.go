@@ -138,7 +138,15 @@ type Busy struct {
 type World struct {
 	Roster  Roster
 	Servers []string // MCP servers that are configured; "odd" is built in
+	Granted []Grant  // of those, what the configuration gives to this work without being asked
 	Busy    []Busy
+}
+
+// Grant is a server that is given to some roles; without any, to every one. A
+// session with a fresh context and one that validates are given none.
+type Grant struct {
+	Server string
+	Roles  []Role
 }
 
 // Contract is a resolved session. It is data: the brief prints it, the ledger

@@ -146,7 +146,8 @@ func builtin(name string) bool { return fold(name) == "odd" }
 
 // servers adds up the always-on and the asked-for MCP servers. The first are
 // never stripped: a persona that cannot have what it needs to be itself is
-// refused, and not run as somebody else.
+// refused, and not run as somebody else. What the configuration gives to the work
+// comes on top.
 func (r *resolver) servers() {
 	var listed []string
 	for _, p := range append([]*Profile{r.out.Persona}, r.out.Participants...) {
@@ -173,6 +174,11 @@ func (r *resolver) servers() {
 			r.refuse("server-not-configured", "add [[mcp]] with its name to odd.toml, or leave it out", "server %s is not configured", s)
 		default:
 			r.serve(s)
+		}
+	}
+	for _, g := range r.world.Granted {
+		if (len(g.Roles) == 0 || slices.Contains(g.Roles, r.out.Role)) && !r.out.Strict && r.out.Role != Validator {
+			r.serve(g.Server)
 		}
 	}
 	slices.Sort(r.out.Servers)

@@ -117,6 +117,19 @@ func TestResolveAudit(t *testing.T) {
 	}
 }
 
+// TestGranted: what the configuration gives goes to its roles, and to none with a
+// fresh context.
+func TestGranted(t *testing.T) {
+	t.Parallel()
+	w := World{Servers: []string{"files", "sea"}, Granted: []Grant{{Server: "sea"}, {"files", []Role{Explorer}}}}
+	for role, want := range map[Role][]string{Explorer: {"files", "sea"}, General: {"sea"}, Validator: nil} {
+		c, _ := Resolve(Call{Role: role, Artifact: "a.md"}, w)
+		if !slices.Equal(c.Servers, want) {
+			t.Errorf("%s: %q, want %q", role, c.Servers, want)
+		}
+	}
+}
+
 // TestRefusals breaks one rule a row.
 func TestRefusals(t *testing.T) {
 	t.Parallel()

@@ -20,6 +20,11 @@ type Answered struct {
 // Anchored is b with what the session is bound by, or must prove first.
 func (b Brief) Anchored(text string) Brief { return b.with("anchor", text, capAnchor) }
 
+// Lacking is b with the servers whose tools its session has to do without.
+func (b Brief) Lacking(text string) Brief {
+	return b.with("missing-tools", "Go on without the tools of these servers. What the task asks and cannot be done without them, say in what you hand over.\n\n"+text, capWrong)
+}
+
 // Again is b with what was wrong with what its session made of it, for the next one.
 func (b Brief) Again(text string) Brief { return b.with("again", text, capWrong) }
 

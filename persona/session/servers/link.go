@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -153,8 +154,12 @@ func (s *server) dial(ctx context.Context) (sdk.Transport, error) {
 		return nil, err
 	}
 	l := &link{max: s.spec.MaxBytes}
-	env := exec.Environment(s.o.Environ, s.spec.Env, desk, s.o.Run)
-	p, err := s.o.Cage.Start(ctx, cage.Program{Argv: s.spec.Argv, Dir: desk.Tree, Env: env, Stderr: l, Desk: desk, Network: s.spec.Network, Read: s.spec.Read})
+	at, read := desk, s.spec.Read
+	if s.spec.Tree {
+		at.Tree, read = s.o.Tree.Tree, slices.Concat(read, []string{s.o.Tree.Tree}, s.o.Tree.Read)
+	}
+	env := exec.Environment(s.o.Environ, s.spec.Env, at, s.o.Run)
+	p, err := s.o.Cage.Start(ctx, cage.Program{Argv: s.spec.Argv, Dir: at.Tree, Env: env, Stderr: l, Desk: desk, Network: s.spec.Network, Read: read})
 	var unheld *cage.Unheld
 	switch {
 	case errors.As(err, &unheld):

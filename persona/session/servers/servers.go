@@ -70,6 +70,7 @@ type Options struct {
 	// Desk makes the folder of a server's program. nil: there is none to be had, and
 	// no program is started.
 	Desk func(context.Context, Spec) (session.Desk, error)
+	Tree session.Desk // the session's own, for a Spec with Tree: it may be read
 	// Dial takes the place of starting and dialling, for tests; nil does both.
 	Dial func(context.Context, Spec) (sdk.Transport, error)
 }

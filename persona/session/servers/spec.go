@@ -15,22 +15,23 @@ import (
 // Spec is one server as a person configured it. It holds names of variables and
 // never their values.
 type Spec struct {
-	Name       string        // lower-case letters, digits and "-", at most [MaxName]
-	Argv       []string      // of a server that speaks on its stdin and stdout; nil where URL is set
-	URL        string        // of a server that speaks HTTP; "" where Argv is set
-	TokenEnv   string        // the variable that holds the bearer token for URL; "" for none
-	Env        []string      // variables that the process of Argv sees besides those of every program
-	Network    cage.Network  // what the process of Argv reaches
-	Read       []string      // files and folders that the process of Argv may read besides; absolute
-	Tree       bool          // the process of Argv starts in the session's tree, which it may read, and not in its own folder
-	Pin        string        // the SHA-256 that its list of tools must have; "" takes any
-	Tools      []string      // the server's own names of the tools that may be used; ["*"] is every tool
-	Reads      []string      // of those, the ones that a person says change nothing
-	TrustHints bool          // the server is believed where it says that a tool changes nothing
-	Required   bool          // no session that is granted the server begins without it
-	Start      time.Duration // to start and list its tools; 0 is DefaultStart
-	Timeout    time.Duration // of one call; 0 is DefaultTimeout
-	MaxBytes   int           // of one message of the server; 0 is DefaultMaxBytes
+	Name       string          // lower-case letters, digits and "-", at most [MaxName]
+	Argv       []string        // of a server that speaks on its stdin and stdout; nil where URL is set
+	URL        string          // of a server that speaks HTTP; "" where Argv is set
+	TokenEnv   string          // the variable that holds the bearer token for URL; "" for none
+	Env        []string        // variables that the process of Argv sees besides those of every program
+	Network    cage.Network    // what the process of Argv reaches
+	Read       []string        // files and folders that the process of Argv may read besides; absolute
+	Tree       bool            // the process of Argv starts in the session's tree, which it may read, and not in its own folder
+	Pin        string          // the SHA-256 that its list of tools must have; "" takes any
+	Tools      []string        // the server's own names of the tools that may be used; ["*"] is every tool
+	Reads      []string        // of those, the ones that a person says change nothing
+	TrustHints bool            // the server is believed where it says that a tool changes nothing
+	Roles      []contract.Role // that may use it; none: every role but those with a fresh context
+	Required   bool            // no session that is granted the server begins without it
+	Start      time.Duration   // to start and list its tools; 0 is DefaultStart
+	Timeout    time.Duration   // of one call; 0 is DefaultTimeout
+	MaxBytes   int             // of one message of the server; 0 is DefaultMaxBytes
 }
 
 // The defaults and bounds of a Spec.
@@ -75,15 +76,24 @@ func (s Spec) Values(environ []string) []string {
 }
 
 // For are those of the configured servers that a contract grants, in their order.
-// Without a contract there is none.
+// Without a contract there is none, nor for who judges or has a fresh context.
 func For(all []Spec, k contract.Contract) []Spec {
+	if k.Role == "" || k.Role == contract.Validator || k.Strict {
+		return nil
+	}
 	var out []Spec
 	for _, s := range all {
-		if k.Role != "" && slices.Contains(k.Servers, s.Name) {
+		if slices.ContainsFunc(k.Servers, func(name string) bool { return same(name, s.Name) }) && (len(s.Roles) == 0 || slices.Contains(s.Roles, k.Role)) {
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// same compares names as contracts do: case, "_" and "-" do not count.
+func same(a, b string) bool {
+	fold := func(s string) string { return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s)) }
+	return fold(a) == fold(b)
 }
 
 // mostName is how long a tool's name may be, as every model's API takes it.

@@ -49,6 +49,12 @@ func TestSpec(t *testing.T) {
 	if got := For([]Spec{s, all}, contract.Contract{Role: contract.Builder, Servers: []string{"sea"}}); len(got) != 1 || got[0].Name != "sea" {
 		t.Errorf("granted %v", got)
 	}
+	for _, k := range []contract.Contract{{Role: contract.Validator}, {Role: contract.Builder, Strict: true}, {Role: contract.Observer}} {
+		all.Roles, k.Servers = []contract.Role{contract.Builder, contract.Validator}, []string{"sea"}
+		if got := For([]Spec{all}, k); got != nil {
+			t.Errorf("granted to %s: %v", k.Role, got)
+		}
+	}
 	if got := For([]Spec{s, all}, contract.Contract{Servers: []string{"sea"}}); got != nil {
 		t.Errorf("granted without a contract: %v", got)
 	}

@@ -1,0 +1,270 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/persona/contract"
+)
+
+// Server is one [[mcp]]: a server of the Model Context Protocol whose tools a
+// session may be given.
+type Server struct {
+	Name       string          // lower-case letters, digits and "-", at most 24
+	Argv       []string        // the command of one that speaks on its streams; nil: URL
+	URL        string          // of one that speaks HTTP: https, or http on this machine
+	TokenEnv   string          // the variable that holds the token for URL
+	Env        []string        // names of variables that the command sees
+	When       string          // operational (default): always; task_relevant: where Kinds or Tags fit a task, or a call asks
+	Kinds      []string        // of tasks
+	Tags       []string        // of tasks
+	Roles      []contract.Role // that may use it; none: every role but those with a fresh context
+	Tools      []string        // that may be used, by the server's own names; "*" is every
+	Reads      []string        // of those, what a person says changes nothing
+	TrustHints bool            // the server is believed where it says so itself
+	Required   bool            // no session that is granted it begins without it
+	Start      time.Duration   // start_timeout, default 15s
+	Timeout    time.Duration   // of one call, default 30s
+	MaxBytes   int             // of one message, default 1 MiB
+	Network    string          // of the command: none (default) or allow
+	Read       []string        // what the command may read besides, as [sandbox] read
+	Tree       bool            // the command starts in the session's tree, which it may read
+	Pin        string          // pin_sha256, what its list of tools must be
+}
+
+// The words of [[mcp]] when.
+const (
+	Operational  = "operational"
+	TaskRelevant = "task_relevant"
+)
+
+func whens() []string { return []string{Operational, TaskRelevant} }
+
+const mostServerName = 24
+
+// serverKeys are the keys of an [[mcp]] table.
+func serverKeys() []key {
+	return []key{
+		{"mcp.name", server(func(s *Server, n node) (err error) { s.Name, err = str(n, serverName); return })},
+		{"mcp.argv", server(func(s *Server, n node) (err error) { s.Argv, err = argv(n); return })},
+		{"mcp.url", server(func(s *Server, n node) (err error) { s.URL, err = address(n); return })},
+		{"mcp.token_env", server(func(s *Server, n node) (err error) { s.TokenEnv, err = str(n, keyEnv); return })},
+		{"mcp.env", server(func(s *Server, n node) (err error) { s.Env, err = words(n, envName); return })},
+		{"mcp.when", server(func(s *Server, n node) (err error) { s.When, err = nameOf(n, whens()); return })},
+		{"mcp.kinds", server(func(s *Server, n node) (err error) { s.Kinds, err = words(n, taskKind); return })},
+		{"mcp.tags", server(func(s *Server, n node) (err error) { s.Tags, err = words(n, word); return })},
+		{"mcp.roles", server(serverRoles)},
+		{"mcp.tools", server(func(s *Server, n node) (err error) { s.Tools, err = words(n, word); return })},
+		{"mcp.reads", server(func(s *Server, n node) (err error) { s.Reads, err = words(n, word); return })},
+		{"mcp.trust_hints", server(func(s *Server, n node) (err error) { s.TrustHints, err = boolean(n); return })},
+		{"mcp.required", server(func(s *Server, n node) (err error) { s.Required, err = boolean(n); return })},
+		{"mcp.start_timeout", server(func(s *Server, n node) (err error) { s.Start, err = spanOf(n, time.Second, 5*time.Minute); return })},
+		{"mcp.timeout", server(func(s *Server, n node) (err error) { s.Timeout, err = spanOf(n, time.Second, time.Hour); return })},
+		{"mcp.max_bytes", server(func(s *Server, n node) (err error) { s.MaxBytes, err = integer(n, 4096, 1<<26); return })},
+		{"mcp.network", server(func(s *Server, n node) (err error) { s.Network, err = nameOf(n, networks()); return })},
+		{"mcp.read", server(func(s *Server, n node) (err error) { s.Read, err = words(n, place); return })},
+		{"mcp.tree", server(func(s *Server, n node) (err error) { s.Tree, err = boolean(n); return })},
+		{"mcp.pin_sha256", server(func(s *Server, n node) (err error) { s.Pin, err = str(n, digest); return })},
+	}
+}
+
+// server makes a setter of the [[mcp]] table that is being read.
+func server(set func(*Server, node) error) func(*Config, string, node) error {
+	return func(c *Config, _ string, n node) error {
+		if len(c.Servers) == 0 {
+			return errors.New("write [[mcp]] above each server")
+		}
+		return set(&c.Servers[len(c.Servers)-1], n)
+	}
+}
+
+func serverName(s string) error {
+	bad := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }
+	switch {
+	case s == "" || len(s) > mostServerName || strings.ContainsFunc(s, bad) || s[0] == '-':
+		return fmt.Errorf("%q: want at most %d lower-case letters, digits and -", s, mostServerName)
+	case s == "odd":
+		return errors.New(`"odd" is odd itself, whose tools every session has; take another name`)
+	}
+	return nil
+}
+
+func taskKind(s string) error {
+	_, err := contract.Named(s, board.Kinds())
+	return err
+}
+
+func serverRoles(s *Server, n node) error {
+	list, err := words(n, word)
+	if err != nil {
+		return err
+	}
+	for _, name := range list {
+		role, err := contract.Named(name, contract.RoleNames())
+		if err != nil {
+			return err
+		}
+		if role == contract.Validator {
+			return errors.New("a validator judges by what it is given, and has no server")
+		}
+		s.Roles = append(s.Roles, role)
+	}
+	return nil
+}
+
+var sha = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+func digest(s string) error {
+	if !sha.MatchString(s) {
+		return errors.New("want the list_sha256 that odd mcp servers --check prints")
+	}
+	return nil
+}
+
+// servers reads the [[mcp]] tables.
+func (p *parser) servers(n node) {
+	if !areTables(n.value) {
+		p.fail(n.line, "mcp: want tables: write [[mcp]] above each server")
+		return
+	}
+	for _, one := range n.children {
+		p.values++
+		p.c.Servers = append(p.c.Servers, Server{When: Operational, Network: "none", Start: 15 * time.Second, Timeout: 30 * time.Second, MaxBytes: 1 << 20})
+		p.table(one, []string{"mcp"})
+		before := p.c.Servers[:len(p.c.Servers)-1]
+		p.whole(p.c.Servers[len(before)], one, before)
+	}
+}
+
+// whole checks what one key of a server says against another.
+func (p *parser) whole(s Server, n node, before []Server) {
+	has := func(key string) int { return lineOf(n, []string{key}) }
+	no := func(line int, format string, args ...any) {
+		if line == 0 {
+			line = n.line
+		}
+		p.fail(line, "mcp: "+format, args...)
+	}
+	if has("name") == 0 {
+		no(0, `a server without a name; write name = "files" in each [[mcp]] table`)
+	}
+	if s.Name != "" && slices.ContainsFunc(before, func(b Server) bool { return b.Name == s.Name }) {
+		no(has("name"), "server %q stands twice; give each its own name", s.Name)
+	}
+	switch {
+	case has("argv") == 0 && has("url") == 0:
+		no(0, "server %q: write argv, the command that starts it, or url, where it is", s.Name)
+	case has("argv") > 0 && has("url") > 0:
+		no(has("url"), "server %q: has both argv and url; write one", s.Name)
+	}
+	wrong := func(of, with string, keys ...string) {
+		for _, k := range keys {
+			if has(of) > 0 && has(with) == 0 && has(k) > 0 {
+				no(has(k), "server %q: %s is for a server with %s", s.Name, k, with)
+			}
+		}
+	}
+	wrong("url", "argv", "env", "network", "read", "tree")
+	wrong("argv", "url", "token_env")
+	if has("tools") == 0 {
+		no(0, `server %q: write tools, the names of those that may be used, or tools = ["*"] for every one`, s.Name)
+	}
+	for _, r := range s.Reads {
+		if !slices.Contains(s.Tools, r) && !slices.Contains(s.Tools, "*") && has("tools") > 0 {
+			no(has("reads"), "server %q: reads names %q, which tools does not", s.Name, r)
+		}
+	}
+	for _, k := range []string{"kinds", "tags"} {
+		if has(k) > 0 && s.When == Operational {
+			no(has(k), `server %q: %s says for which tasks; write when = "task_relevant" with it`, s.Name, k)
+		}
+	}
+}
+
+// areTables reports an array of tables, however it is written.
+func areTables(v any) bool {
+	switch v := v.(type) {
+	case []map[string]any:
+		return true
+	case []any:
+		return len(v) > 0 && !slices.ContainsFunc(v, func(one any) bool { _, is := one.(map[string]any); return !is })
+	}
+	return false
+}
+
+// ServerNames are the names of the [[mcp]] tables, in their order.
+func (c Config) ServerNames() []string {
+	var out []string
+	for _, s := range c.Servers {
+		out = append(out, s.Name)
+	}
+	return out
+}
+
+// beginning is a line that begins a table of [[mcp]].
+var beginning = regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t]*(?:mcp|"mcp"|'mcp')[ \t]*\]\]`)
+
+// items are the tables of an array of tables, each at its line. The TOML library
+// knows one place for all tables of an array, so each is read by itself where the
+// file can be cut at their headers; else all stand at the line of the first.
+func items(b []byte, md *toml.MetaData, prim toml.Primitive) ([]node, error) {
+	var list []toml.Primitive
+	if err := md.PrimitiveDecode(prim, &list); err != nil {
+		return nil, err
+	}
+	cuts := beginning.FindAllIndex(b, -1)
+	var out []node
+	for i, one := range list {
+		if n, ok := alone(b, cuts, i, len(list)); ok {
+			out = append(out, n)
+			continue
+		}
+		n, err := table(b, md, one)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// alone is the i-th of n tables, read from its part of the file.
+func alone(b []byte, cuts [][]int, i, n int) (node, bool) {
+	if len(cuts) != n {
+		return node{}, false
+	}
+	end := len(b)
+	if i+1 < n {
+		end = cuts[i+1][0]
+	}
+	part := b[cuts[i][0]:end]
+	var top struct {
+		MCP []toml.Primitive `toml:"mcp"`
+	}
+	md, err := toml.Decode(string(part), &top)
+	if err != nil || len(top.MCP) != 1 {
+		return node{}, false
+	}
+	one, err := table(part, &md, top.MCP[0])
+	if err != nil {
+		return node{}, false
+	}
+	return one.moved(strings.Count(string(b[:cuts[i][0]]), "\n")), true
+}
+
+// moved is n with everything in it some lines further down.
+func (n node) moved(lines int) node {
+	n.line += lines
+	n.children = slices.Clone(n.children)
+	for i, c := range n.children {
+		n.children[i] = c.moved(lines)
+	}
+	return n
+}

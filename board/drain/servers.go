@@ -1,0 +1,159 @@
+package drain
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/persona/session/servers"
+)
+
+// Specs are the [[mcp]] tables as sessions start them; home is the user's, which
+// "~/" means, "" for none.
+func Specs(cfg config.Config, home string) []servers.Spec {
+	var out []servers.Spec
+	for _, s := range cfg.Servers {
+		one := servers.Spec{Name: s.Name, Argv: s.Argv, URL: s.URL, TokenEnv: s.TokenEnv, Env: s.Env, Network: cage.Network(s.Network), Tree: s.Tree,
+			Tools: s.Tools, Reads: s.Reads, TrustHints: s.TrustHints, Roles: s.Roles, Required: s.Required, Start: s.Start, Timeout: s.Timeout, MaxBytes: s.MaxBytes, Pin: s.Pin}
+		for _, at := range s.Read {
+			if rest, ok := strings.CutPrefix(at, "~/"); ok {
+				if home == "" {
+					continue
+				}
+				at = filepath.Join(home, rest)
+			}
+			one.Read = append(one.Read, at)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// Granted are the servers that odd.toml gives to t without being asked: the
+// operational ones, and of the others those whose kinds or tags are t's.
+func Granted(cfg config.Config, t board.Task) []contract.Grant {
+	var out []contract.Grant
+	for _, s := range cfg.Servers {
+		if s.When == config.Operational || Relevant(s, t) {
+			out = append(out, contract.Grant{Server: s.Name, Roles: s.Roles})
+		}
+	}
+	return out
+}
+
+// Relevant reports a server that is for tasks like t. What is on no board is no task.
+func Relevant(s config.Server, t board.Task) bool {
+	if t.Path == "" {
+		return false
+	}
+	tagged := t.Atom != nil && slices.ContainsFunc(t.Atom.Tags, func(tag string) bool { return slices.Contains(s.Tags, tag) })
+	return tagged || slices.Contains(s.Kinds, t.Kind)
+}
+
+// served are the servers of one session and the folder in which their programs run,
+// apart from the session's own desk. The zero value has none.
+type served struct {
+	d   *drain
+	set *servers.Set
+	at  *repo.Scratch
+}
+
+// serve starts the servers of a session that works with odd's tools, and tells the
+// session what it has to do without. why is why there can be no session.
+func (d *drain) serve(ctx context.Context, c *claim, w *work, req *session.Request, r *relay) (s *served, why string) {
+	s = &served{d: d}
+	specs := servers.For(Specs(d.at.cfg, d.Cage.Home), w.bound.Contract)
+	if len(specs) == 0 || !r.tooled() {
+		return s, ""
+	}
+	held, err := d.caged(d.at.cfg.Sandbox)
+	if err != nil {
+		return s, err.Error()
+	}
+	o := servers.Options{Specs: specs, Environ: d.Environ, Run: d.Run, Version: d.By, Cage: held}
+	if req.Desk != nil {
+		if s.at, o.Tree, err = d.apart(ctx, c, w, specs); err != nil {
+			return s, err.Error()
+		}
+		o.Desk = func(_ context.Context, one servers.Spec) (session.Desk, error) { return room(s.at, "mcp-"+one.Name) }
+	}
+	s.set = servers.Open(ctx, o)
+	if lost := s.set.Missing(); lost != "" {
+		w.brief = w.brief.Lacking(lost)
+		d.note(req.Task + ": goes on without all of its MCP servers: " + oneLine(lost))
+	}
+	if err := s.set.Lost(); err != nil {
+		return s, err.Error()
+	}
+	req.Extra = s.set.Tools()
+	return s, ""
+}
+
+// apart is where the programs of servers run. Where one of them may look at the
+// session's tree, that is laid out there as the session finds it.
+func (d *drain) apart(ctx context.Context, c *claim, w *work, specs []servers.Spec) (*repo.Scratch, session.Desk, error) {
+	if !slices.ContainsFunc(specs, func(s servers.Spec) bool { return s.Tree }) {
+		s, err := d.repo.Hollow(d.Temp)
+		return s, session.Desk{}, err
+	}
+	k := &desk{d: d, base: c.base, of: w.change}
+	at, err := k.place(ctx)
+	return k.s, at, err
+}
+
+// room is a folder of its own for one program.
+func room(s *repo.Scratch, name string) (session.Desk, error) {
+	dir, err := s.Room(name)
+	return session.Desk{Tree: filepath.Join(dir, "tree"), Home: filepath.Join(dir, "home"), Temp: filepath.Join(dir, "temp")}, err
+}
+
+// end ends the servers and keeps what became of them, once.
+func (s *served) end(w *work) {
+	if s.set != nil {
+		s.set.Close()
+		w.served = uses(s.set)
+	}
+	if s.at != nil {
+		if err := s.at.Close(); err != nil {
+			s.d.note(err.Error())
+		}
+	}
+	*s = served{d: s.d}
+}
+
+// tooled reports a chain in which a session may work with odd's own tools.
+func (r *relay) tooled() bool {
+	return slices.ContainsFunc(r.legs, func(l leg) bool {
+		return l.cfg.Session.Substrate == "anthropic" || l.cfg.Session.Substrate == "openai"
+	})
+}
+
+// uses are what became of a session's servers as its ledger data has it. Its names
+// do not change.
+func uses(set *servers.Set) []any {
+	var out []any
+	for _, u := range set.Uses() {
+		one := map[string]any{"name": u.Name, "tools": len(u.Tools), "calls": u.Calls, "failed": u.Failed}
+		for key, s := range map[string]string{"says": u.Says, "list_sha256": u.Hash, "code": u.Code, "detail": u.Detail, "held": u.Held} {
+			if s != "" {
+				one[key] = clean(s)
+			}
+		}
+		var notes []any
+		for _, n := range u.Notes {
+			notes = append(notes, clean(n))
+		}
+		if notes != nil {
+			one["notes"] = notes
+		}
+		out = append(out, one)
+	}
+	return out
+}
