@@ -24,7 +24,7 @@ import (
 type seen struct{}
 
 func (seen) Run(context.Context, session.Request) (session.Emission, error) {
-	return session.Emission{Outcome: session.Completed, Seen: true, Usage: session.Usage{Turns: 1, CostKnown: true}, Change: &session.Change{Line: 1,
+	return session.Emission{Outcome: session.Completed, Seen: true, Exploration: &session.Exploration{Milli: 1_000_000, Categories: []string{"call_graph", "comprehension", "discovery", "history", "structure"}, Unique: 99}, Usage: session.Usage{Turns: 1, CostKnown: true}, Change: &session.Change{Line: 1,
 		Text: []byte(`{"schema_version": "2b.1", "candidates": [{"candidate_id": "c", "rationale": "r", "file_path": "docs/a.md", "full_content": "# B\n"}]}`)}}, nil
 }
 
