@@ -96,6 +96,7 @@ func (s opShown) card() string {
 	line("spent", "$%s", budget.MicroUSD(s.Spent))
 	line("base", "%s", s.Facts[pipeline.FactBase])
 	line("candidate", "%s", s.Facts[pipeline.FactCandidate])
+	line("sandbox", "%s", s.Facts[pipeline.FactSandbox])
 	line("rules", "%s", s.Facts[pipeline.FactRules])
 	if s.Commit != "" {
 		line("commit", "%s on %s", s.Commit, s.Branch)

@@ -27,13 +27,21 @@ func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, er
 	f, failed := ch.report.Failure()
 	switch {
 	case !failed:
-		return pipeline.Out{Next: pipeline.Gate, Note: inLine(ch.report)}, nil
+		return pipeline.Out{Next: pipeline.Gate, Set: heldBy(ch.report), Note: inLine(ch.report)}, nil
 	case f.Sub == pipeline.EnvRule:
 		return ch.stop(pipeline.RuleRefused, 0, "%s", strings.Join(hardOf(ch.report.Findings), "; "))
 	case !f.Retryable(), ch.remade != nil: // nobody is there to mend it
 		return ch.stop(pipeline.ValidationFailed, 0, "%s", strings.Join(failures(ch.report), "; "))
 	}
-	return pipeline.Out{Next: pipeline.Repair, Note: f.String()}, nil
+	return pipeline.Out{Next: pipeline.Repair, Set: heldBy(ch.report), Note: f.String()}, nil
+}
+
+// heldBy is the fact that says what the kernel held of a report's checks.
+func heldBy(r pipeline.Report) map[string]string {
+	if r.Held() == "" {
+		return nil
+	}
+	return map[string]string{pipeline.FactSandbox: r.Held()}
 }
 
 // hardOf are the hard findings, a line each.

@@ -18,11 +18,16 @@ import (
 	"github.com/odd-cli/odd/knowledge"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/reconcile"
 )
 
-// TestMain gives git a home without anybody's configuration.
+// TestMain gives git a home without anybody's configuration, and lets the test
+// binary be a keeper.
 func TestMain(m *testing.M) {
+	if code, ours := cage.Main(os.Args); ours {
+		os.Exit(code)
+	}
 	home, err := os.MkdirTemp("", "odd-drain-")
 	if err != nil {
 		panic(err)

@@ -26,7 +26,8 @@ type Checked struct {
 	Phase  Phase  `json:"phase"`
 	Says   string `json:"says"` // a line
 	Passed bool   `json:"passed"`
-	Output string `json:"output,omitempty"` // the end of it, capped
+	Held   string `json:"sandbox,omitempty"` // what the kernel held of it
+	Output string `json:"output,omitempty"`  // the end of it, capped
 }
 
 // maxOutput is how much of a check's output a dossier keeps, in bytes.
@@ -43,7 +44,7 @@ func (r Report) Checked(in Phase) []Checked {
 		if len(b) > maxOutput {
 			b = append([]byte("…"), b[len(b)-maxOutput:]...)
 		}
-		out = append(out, Checked{Phase: in, Says: ran.String(), Passed: ran.Passed(), Output: string(bytes.ToValidUTF8(b, nil))})
+		out = append(out, Checked{Phase: in, Says: ran.String(), Passed: ran.Passed(), Held: ran.Held, Output: string(bytes.ToValidUTF8(b, nil))})
 	}
 	return out
 }

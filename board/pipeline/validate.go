@@ -143,6 +143,7 @@ type Ran struct {
 	Fault  string // why it did not end by itself: one of the Fault words
 	Detail string // more of it, for people
 	Output []byte // both streams as they came, without secrets and cut in the middle
+	Held   string // what the kernel held of it, in a few words
 	Took   time.Duration
 }
 
@@ -189,6 +190,17 @@ type Report struct {
 	Flaky    []string // ids of tests that failed, and on the same bytes did not when run again
 	Runs     int      // how often the checks were run: 1, or 2 with a second try
 	Done     bool     // the checks were gone through
+}
+
+// Held is what the kernel held of the checks, each kind once; "" where none was run.
+func (r Report) Held() string {
+	var all []string
+	for _, ran := range r.Ran {
+		if ran.Held != "" && !slices.Contains(all, ran.Held) {
+			all = append(all, ran.Held)
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // Passed reports that nothing speaks against the tree: every check ran and
