@@ -13,7 +13,7 @@ demo: build
 
 test: export TMPDIR ?= $(shell .ci/tmp)
 test:
-	go vet ./... && go test ./...
+	go vet ./... && go test -vet=off -ldflags='-s -w' ./...
 
 torture:
 	go test -count=1 -timeout 60m -run 'TestKilledChange' -v ./testscripts -kills 500
