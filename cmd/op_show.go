@@ -97,6 +97,7 @@ func (s opShown) card() string {
 	line("base", "%s", s.Facts[pipeline.FactBase])
 	line("candidate", "%s", s.Facts[pipeline.FactCandidate])
 	line("sandbox", "%s", s.Facts[pipeline.FactSandbox])
+	line("mended", "%s", s.Facts[pipeline.FactMended])
 	line("rules", "%s", s.Facts[pipeline.FactRules])
 	if s.Commit != "" {
 		line("commit", "%s on %s", s.Commit, s.Branch)

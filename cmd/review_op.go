@@ -18,6 +18,7 @@ type judged struct {
 	Until     string             `json:"until,omitempty"`  // it expires
 	Landed    string             `json:"landed,omitempty"` // by itself: where, and how it goes again
 	Held      string             `json:"held,omitempty"`   // why it did not land by itself, a code
+	Mended    string             `json:"mended,omitempty"` // what odd wrote otherwise in its names
 	Rationale string             `json:"rationale,omitempty"`
 	Findings  []irongate.Finding `json:"findings,omitempty"`
 	Checks    []pipeline.Checked `json:"checks,omitempty"`
@@ -40,7 +41,7 @@ func (v *view) judgement(t board.Task, landed *pipeline.Op) (*judged, error) {
 		o = *landed
 		j.Landed = landedOn(o)
 	}
-	j.Op, j.Tier = o.ID, o.Fact(pipeline.FactTier)
+	j.Op, j.Tier, j.Mended = o.ID, o.Fact(pipeline.FactTier), o.Fact(pipeline.FactMended)
 	b, ok := v.kept(o, "op.json")
 	d, err := pipeline.ReadDossier(b)
 	if !ok || err != nil || d.Op != o.ID {
@@ -80,6 +81,9 @@ func (j *judged) lines() (out [][2]string) {
 	}
 	if j.Held != "" {
 		out = append(out, [2]string{"held", j.Held + ": " + pipeline.ExplainHeld(pipeline.Held(j.Held))})
+	}
+	if j.Mended != "" {
+		out = append(out, [2]string{"mended", j.Mended})
 	}
 	list("because", j.Because)
 	list("reasoning", paragraph(j.Rationale))

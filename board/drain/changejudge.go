@@ -119,6 +119,9 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 	if unread != "" {
 		set[pipeline.FactUnread] = unread
 	}
+	if mended := ch.mended(); mended != "" {
+		set[pipeline.FactMended] = mended
+	}
 	return pipeline.Out{Next: pipeline.Approve, Set: set, Note: risk.Says(j.Risk)}, nil
 }
 
@@ -143,6 +146,15 @@ func (ch *change) shortfall() string {
 	made := pipeline.ComplexityOf(ch.c.task.Title, ch.candidate.Paths())
 	why, _, _ := strings.Cut(x.Shortfall(string(made.Of(pipeline.Complexity(ch.req.Complexity)))), ". ")
 	return why[:min(len(why), mostUnread)]
+}
+
+// mended is what was written otherwise in the names of the candidate's files, be
+// it by the op before.
+func (ch *change) mended() string {
+	if ch.remade != nil {
+		return ch.remade.old.Fact(pipeline.FactMended)
+	}
+	return ch.candidate.Mended
 }
 
 // passed counts the checks that a report has as passed.

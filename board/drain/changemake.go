@@ -138,7 +138,8 @@ func (ch *change) unmade(spent int64) (pipeline.Out, error) {
 	return ch.stop(pipeline.StepFailed, spent, "%s", ch.w.reason)
 }
 
-// delivered is the candidate that the session said, or made by editing its tree.
+// delivered is the candidate that the session said, or made by editing its tree,
+// with what can safely be mended in its names.
 func (ch *change) delivered() (pipeline.Candidate, error) {
 	left, said := ch.w.left, ch.w.emission.Change
 	if left.fault != "" {
@@ -165,9 +166,13 @@ func (ch *change) delivered() (pipeline.Candidate, error) {
 		if err != nil {
 			return pipeline.Candidate{}, err
 		}
+		for i, c := range list {
+			list[i] = c.Mend()
+		}
 		return ch.best(list), nil
 	case len(given.Wrote) > 0:
-		return pipeline.FromEdits(edits)
+		c, err := pipeline.FromEdits(edits)
+		return c.Mend(), err
 	case len(ch.w.emission.Atoms) > 0:
 		return pipeline.Candidate{Source: pipeline.FromNoop, Reason: "the session emitted atoms and no change of files"}, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -44,10 +45,52 @@ type Candidate struct {
 	Rationale string // the session's words; data, read by no rule
 	Source    string // one of the From words
 	Reason    string // of a noop, why there is nothing to do
+	Mended    string // what Mend wrote in its files' names instead, for people; "" for nothing
 }
 
 // Noop reports that the session says there is nothing to change.
 func (c Candidate) Noop() bool { return c.Source == FromNoop }
+
+// Mend is the candidate with the names of its files as they were meant, so far as
+// irongate.Mend can tell; what it is judged by, and lands as, are these bytes. A
+// file that would be what it was at the base is no change: then nothing is mended.
+func (c Candidate) Mend() Candidate {
+	files, did := irongate.Mend(c.Gate())
+	if len(did) == 0 {
+		return c
+	}
+	was := c
+	c.Files = slices.Clone(c.Files)
+	for i, f := range files {
+		e := &c.Files[i]
+		if e.After = f.After; (e.Before == nil) == (e.After == nil) && bytes.Equal(e.Before, e.After) && e.OldMode == e.NewMode {
+			return was
+		}
+	}
+	c.Mended = mended(did)
+	return c
+}
+
+// mended is a line about each sign or name that was written otherwise, as far as
+// they fit a fact: "FILE: FROM is TO, N times". It holds no control character.
+func mended(did []irongate.Mended) string {
+	out := ""
+	for i, m := range did {
+		line := irongate.RedactText(fmt.Sprintf("%s: %+q is %+q", okf.Visible(m.Path), m.From, m.To))
+		if m.Count > 1 {
+			line += fmt.Sprintf(", %d times", m.Count)
+		}
+		if i > 0 {
+			line = "; " + line
+		}
+		left := fmt.Sprintf("; and %d more", len(did)-i)
+		if len(out)+len(line)+len(left) > maxFact {
+			return strings.TrimPrefix(out+left, "; and ")
+		}
+		out += line
+	}
+	return out
+}
 
 // Gate is the candidate's files as the iron gate judges them.
 func (c Candidate) Gate() []irongate.File { return gateFiles(c.Files) }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -275,4 +276,37 @@ func FuzzApplyDiff(f *testing.F) {
 			t.Fatalf("a change without a hunk: %q", got)
 		}
 	})
+}
+
+// What is mended is what is judged; a letter of another alphabet is nobody's to guess.
+func TestCandidateMend(t *testing.T) {
+	t.Parallel()
+	quotes, cyrillic := []byte("package a\n\nconst s = \u201cx\u201d // \u201cx\u201d\n"), []byte("package a\n\nconst p\u0430ss = \u201cx\u201d\n")
+	was := []Edit{{Path: "a.go", After: quotes, NewMode: modePlain}, {Path: "b.go", After: cyrillic, NewMode: modePlain}}
+	c := Candidate{Files: was}.Mend()
+	if got := string(c.Files[0].After); got != "package a\n\nconst s = \"x\" // \u201cx\u201d\n" {
+		t.Errorf("a.go is %q", got)
+	}
+	if !bytes.Equal(c.Files[1].After, cyrillic) || !bytes.Equal(was[0].After, quotes) {
+		t.Errorf("b.go is %q, and a.go of the candidate before %q", c.Files[1].After, was[0].After)
+	}
+	if want := `a.go: "\u201c" is "\""; a.go: "\u201d" is "\""`; c.Mended != want {
+		t.Errorf("told as %s, want %s", c.Mended, want)
+	}
+	if again := c.Mend(); again.Mended != c.Mended {
+		t.Errorf("mended again: %s", again.Mended)
+	}
+	same := Candidate{Files: []Edit{{Path: "a.go", Before: c.Files[0].After, OldMode: modePlain, After: quotes, NewMode: modePlain}}}.Mend()
+	if same.Mended != "" || !bytes.Equal(same.Files[0].After, quotes) {
+		t.Errorf("a change was mended to none: %s", same.Mended)
+	}
+	var many bytes.Buffer
+	many.WriteString("ghp_" + strings.Repeat("aB3", 12) + "\u2011x: 1\n")
+	for i := range 30 {
+		fmt.Fprintf(&many, "key\u2011%d: 1\n", i)
+	}
+	told := Candidate{Files: []Edit{{Path: "a.yml", After: many.Bytes(), NewMode: modePlain}}}.Mend().Mended
+	if len(told) > maxFact || !strings.Contains(told, " more") || strings.Contains(told, "aB3aB3") {
+		t.Errorf("told as %s", told)
+	}
 }

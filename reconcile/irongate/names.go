@@ -3,7 +3,6 @@ package irongate
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"go/scanner"
 	"go/token"
@@ -93,15 +92,7 @@ func justLetters(name string) string {
 // refuses characters that turn the direction of writing anywhere, because they
 // make code read otherwise than it runs.
 func Names(files []File) []Finding {
-	old := map[string]bool{}
-	for _, f := range files {
-		if f.Before != nil {
-			old[f.Path] = true
-		}
-		for _, n := range namesIn(f.Path, f.Before) {
-			old[n.text] = true
-		}
-	}
+	old := namesBefore(files)
 	var out []Finding
 	for _, f := range files {
 		if f.After == nil {
@@ -127,6 +118,20 @@ func Names(files []File) []Finding {
 		out = append(out, directions(f)...)
 	}
 	return out
+}
+
+// namesBefore are the names that the files of a change had, and their paths.
+func namesBefore(files []File) map[string]bool {
+	old := map[string]bool{}
+	for _, f := range files {
+		if f.Before != nil {
+			old[f.Path] = true
+		}
+		for _, n := range namesIn(f.Path, f.Before) {
+			old[n.text] = true
+		}
+	}
+	return old
 }
 
 // foundName is one name in a file.
@@ -157,6 +162,8 @@ func namesIn(p string, b []byte) []foundName {
 	return nil
 }
 
+// goNames finds the identifiers of a Go file, and the characters of no token: what
+// was typed in place of a sign of the language.
 func goNames(b []byte) []foundName {
 	var out []foundName
 	var s scanner.Scanner
@@ -168,7 +175,7 @@ func goNames(b []byte) []foundName {
 		switch tok {
 		case token.EOF:
 			return out
-		case token.IDENT:
+		case token.IDENT, token.ILLEGAL:
 			out = append(out, foundName{lit, file.Line(pos), BySyntax})
 		}
 	}
@@ -302,129 +309,4 @@ func runesOf(b []byte, is func(rune) bool) []int {
 		}
 	}
 	return out
-}
-
-// repairs are signs that stand for a sign of ASCII, which a name or a line of
-// code meant. "" is left out.
-var repairs = sync.OnceValue(func() map[rune]string {
-	out := map[rune]string{}
-	for from, to := range map[string]string{
-		"\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043": "-", "\u2018\u2019\u201A\u201B\u2032\u02B9\u02BC": "'", "\u201C\u201D\u201E\u201F\u2033\u2036\u00AB\u00BB": `"`,
-		"\u2026": "...", "\u00A0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200A\u202F\u205F\u3000": " ", "\u200B\u200C\u200D\u2060\uFEFF": "",
-		"\u2022": "*", "\u2023": ">", "\u25E6": "o", "\u00D7": "x", "\u00F7": "/", "\u00B7": ".", "\u2044": "/", "\u00A7": "S", "\u00B6": "P", "\u2020": "+", "\u2021": "++",
-		"\u2260": "!=", "\u2264": "<=", "\u2265": ">=", "\u2248": "~=", "\u00B1": "+/-", "\u2190": "<-", "\u2192": "->", "\u2191": "^", "\u2193": "v", "\u21D0": "<=", "\u21D2": "=>", "\u2194": "<->",
-		"\u00A9": "(c)", "\u00AE": "(r)", "\u2122": "(tm)", "\u2713\u2714": "v", "\u2717\u2718": "x", "\u00B0": "deg", "\u2030": "/1000",
-	} {
-		for _, r := range from {
-			out[r] = to
-		}
-	}
-	return out
-})
-
-// RepairName returns a name with the signs that only look like ASCII written in
-// it. ok is false where that is no safe repair: a letter of another alphabet is
-// somebody's meaning, and an empty name is none.
-func RepairName(name string) (repaired string, ok bool) {
-	repaired = repairText(name)
-	for _, r := range repaired {
-		if lookalikes[r] != 0 || unseen(r) || unicode.IsControl(r) || r == utf8.RuneError {
-			return name, false
-		}
-	}
-	return repaired, repaired != ""
-}
-
-func repairText(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if to, ok := repairs()[r]; ok {
-			b.WriteString(to)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// ErrNoRepair says that a file cannot be repaired safely; it stays as it is.
-var ErrNoRepair = errors.New("no safe repair")
-
-// Repair writes the signs of a file's code and keys in ASCII where only those
-// stand in for them, and leaves strings, comments, values and prose alone. It is
-// safe or not done: a Go file must scan without errors afterwards, and no key may
-// become one that the file has already.
-func Repair(p string, b []byte) ([]byte, error) {
-	switch strings.ToLower(path.Ext(p)) {
-	case ".go":
-		return repairGo(b)
-	case ".json", ".yaml", ".yml", ".toml", ".md", ".markdown":
-		return repairKeys(p, b)
-	}
-	return b, ErrNoRepair
-}
-
-// repairGo replaces the characters the scanner calls illegal.
-func repairGo(b []byte) ([]byte, error) {
-	at, errs := illegal(b)
-	if errs == 0 {
-		return b, nil
-	}
-	var out []byte
-	last := 0
-	for _, i := range at {
-		r, n := utf8.DecodeRune(b[i:])
-		to, ok := repairs()[r]
-		if !ok || i < last {
-			return b, ErrNoRepair
-		}
-		out = append(append(out, b[last:i]...), to...)
-		last = i + n
-	}
-	out = append(out, b[last:]...)
-	if _, errs := illegal(out); errs > 0 {
-		return b, ErrNoRepair
-	}
-	return out, nil
-}
-
-// illegal returns where Go's scanner meets a character of no token, and how many
-// errors it has in all.
-func illegal(b []byte) (at []int, errs int) {
-	var s scanner.Scanner
-	file := token.NewFileSet().AddFile("", -1, len(b))
-	s.Init(file, b, func(token.Position, string) { errs++ }, 0)
-	for {
-		pos, tok, _ := s.Scan()
-		if tok == token.EOF {
-			return at, errs
-		}
-		if tok == token.ILLEGAL {
-			at = append(at, file.Offset(pos))
-		}
-	}
-}
-
-// repairKeys replaces names one by one, each on its own line.
-func repairKeys(p string, b []byte) ([]byte, error) {
-	names := namesIn(p, b)
-	lines := bytes.SplitAfter(b, []byte("\n"))
-	has := map[string]bool{}
-	for _, n := range names {
-		has[n.text] = true
-	}
-	for _, n := range names {
-		to := repairText(n.text)
-		if to == n.text {
-			continue
-		}
-		fixed, ok := RepairName(n.text)
-		line := lines[n.line-1]
-		if !ok || has[fixed] || bytes.Count(line, []byte(n.text)) != 1 || strings.ContainsAny(fixed, "\"':#=[]{}\\\n") {
-			return b, ErrNoRepair
-		}
-		has[fixed] = true
-		lines[n.line-1] = bytes.Replace(line, []byte(n.text), []byte(fixed), 1)
-	}
-	return bytes.Join(lines, nil), nil
 }
