@@ -282,7 +282,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a number in a command", "[substrate.x]\nargv = [\"a\", 1]\n", "not 1 in it"},
 		{"a value for a variable's name", "[substrate.x]\nenv = [\"A=b\"]\n", "want names of environment variables"},
 		{"a substrate's name", "[substrate.\"A b\"]\nfree = true\n", "the name of a substrate"},
-		{"a substrate from nowhere", "[session]\nsubstrate = \"extrakt\"\n", "odd.toml:2: session.substrate: there is no [substrate.extrakt]"},
+		{"a substrate from nowhere", "[session]\nsubstrate = \"extrakt\"\n", "odd.toml:2: session.substrate: there is no [substrate.extrakt]; known without a section are extract, replay, exec, claude, acp, anthropic, openai; did you mean \"extract\"?"},
 		{"an address that is open on the way", "[substrate.openai]\nbase_url = \"http://example.org/v1\"\n", "odd.toml:2: substrate.openai.base_url: want https, or http on this machine alone"},
 		{"an address that only looks near", "[substrate.openai]\nbase_url = \"http://127.0.0.1.example.org/v1\"\n", "want https"},
 		{"an address on the local network", "[substrate.openai]\nbase_url = \"http://192.168.1.2:11434/v1\"\n", "want https"},
@@ -297,7 +297,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a price for a thousand", "[prices.m]\ninput_usd = 1\noutput_usd = 2001\n", "odd.toml:3: prices.m.output_usd: want what a million tokens cost"},
 		{"a price below nothing", "[prices.m]\ninput_usd = -1\noutput_usd = 1\n", "odd.toml:2: prices.m.input_usd:"},
 		{"a price finer than it is counted", "[prices.m]\ninput_usd = 0.0000001\noutput_usd = 1\n", "odd.toml:2: prices.m.input_usd:"},
-		{"a price with a typing error", "[prices.m]\ninput = 1\noutput_usd = 1\n", "unknown key \"prices.m.input\""},
+		{"a price with a typing error", "[prices.m]\ninput = 1\noutput_usd = 1\n", `odd.toml:2: unknown key "prices.m.input"; did you mean "prices.m.input_usd"?`},
 		{"a surface with a typing error", "[contract]\nsurface = \"code_outputs\"\n", `odd.toml:2: contract.surface: "code_outputs" is not known; did you mean "code-output"?`},
 		{"a voice from nowhere", "[contract]\nvoice = \"booming\"\n", "want one of persona, neutral, strict"},
 		{"an engagement with a typing error", "[contract]\nengagement = \"agnet\"\n", `did you mean "agent"?`},
@@ -425,7 +425,7 @@ func TestTemplateUncommented(t *testing.T) {
 	t.Parallel()
 	var live []string
 	for _, line := range strings.Split(string(Template()), "\n") {
-		if commented := regexp.MustCompile(`^# (\[|[a-z_]+ = )`); commented.MatchString(line) {
+		if commented := regexp.MustCompile(`^# (\[|[a-z_0-9]+ = )`); commented.MatchString(line) {
 			line = strings.TrimPrefix(line, "# ")
 		}
 		live = append(live, line)
@@ -439,6 +439,12 @@ func TestTemplateUncommented(t *testing.T) {
 	want.Substrates["acp"] = Substrate{Argv: []string{"gemini", "--acp"}, Env: []string{"GEMINI_API_KEY"}}
 	want.Substrates["anthropic"] = Substrate{API: API{KeyEnv: "ANTHROPIC_API_KEY", MaxTokens: 8192, ContextBytes: 131_072, AnswerTimeout: 5 * time.Minute}}
 	want.Substrates["openai"] = Substrate{API: API{BaseURL: "http://127.0.0.1:11434/v1", MaxTokensKey: "max_tokens"}, Free: true}
+	anthropic, openai := want.Substrates["anthropic"], want.Substrates["openai"]
+	anthropic.Thinking, openai.Model = "adaptive", "name-of-a-model"
+	want.Substrates["anthropic"], want.Substrates["openai"] = anthropic, openai
+	want.Substrates["replay"] = Substrate{File: "testdata/session.md"}
+	want.Session.Fallback = []string{"claude", "openai"}
+	want.Routes = map[string]Route{"background": {Substrate: "openai", Model: "name-of-a-model"}}
 	want.Prices = map[string]Price{"name-of-a-model": {CacheWrites: true}}
 	want.Contract = Contract{Profile: "oddie@1", Surface: contract.CodeOutput, Voice: contract.VoiceNeutral, Engagement: contract.Agent,
 		Roles: map[string]contract.Role{"document": contract.Builder}}
@@ -450,9 +456,37 @@ func TestTemplateUncommented(t *testing.T) {
 	want.Pipeline.Core, want.Pipeline.Protected, want.Pipeline.Security = []string{"cmd/**"}, []string{"deploy/**"}, []string{"billing/**"}
 	want.Sandbox.Read, want.Sandbox.Write = []string{"~/.local/share/tool"}, []string{"/srv/cache"}
 	want.Servers = []Server{{Name: "files", Argv: []string{"node", "/srv/mcp/files.js", "."}, Env: []string{"FILES_KEY"}, When: Operational, Roles: []contract.Role{contract.Builder, contract.Explorer},
-		Tools: []string{"read_file", "list"}, Reads: []string{"read_file"}, Network: "none", Read: []string{"/srv/mcp"}, Start: 15 * time.Second, Timeout: 30 * time.Second, MaxBytes: 1 << 20}}
+		Tools: []string{"read_file", "list"}, Reads: []string{"read_file"}, Network: "none", Read: []string{"/srv/mcp"}, Start: 15 * time.Second, Timeout: 30 * time.Second, MaxBytes: 1 << 20},
+		{Name: "tracker", URL: "https://mcp.example.org/v1", TokenEnv: "TRACKER_TOKEN", Tools: []string{"*"}, When: TaskRelevant, Kinds: []string{"document"}, Tags: []string{"tracker"},
+			Pin: strings.Repeat("0", 64), Network: "none", Start: 15 * time.Second, Timeout: 30 * time.Second, MaxBytes: 1 << 20}}
 	if d := cmp.Diff(want, got, zones); err != nil || d != "" {
 		t.Error(err, d)
+	}
+}
+
+// Whatever odd.toml may say, the template says how.
+func TestTemplateShowsEveryKey(t *testing.T) {
+	t.Parallel()
+	shown := map[string]bool{}
+	var table string
+	for _, line := range strings.Split(string(Template()), "\n") {
+		line = strings.TrimPrefix(line, "# ")
+		if head := regexp.MustCompile(`^\[+([^\]]+)\]`).FindStringSubmatch(line); head != nil {
+			table = head[1]
+		}
+		if set := regexp.MustCompile(`^([a-z_0-9]+) = `).FindStringSubmatch(line); set != nil {
+			shown[strings.ReplaceAll(table, `"`, "")+"."+set[1]] = true
+		}
+	}
+	for _, k := range allKeys() {
+		found := false
+		for name := range shown {
+			all, _ := matches(k.name, strings.Split(name, "."))
+			found = found || all
+		}
+		if !found {
+			t.Errorf("the template does not show %s", k.name)
+		}
 	}
 }
 

@@ -117,7 +117,7 @@ func (c Config) Free() bool { return c.Costly() == "" }
 func (p *parser) named(root node) {
 	is := func(at int, key, name string) {
 		if at > 0 && !slices.Contains(known, name) && lineOf(root, []string{"substrate", name}) == 0 {
-			p.fail(at, "%s: there is no [substrate.%s]; known without a section are %s", key, name, strings.Join(known, ", "))
+			p.fail(at, "%s: there is no [substrate.%s]; known without a section are %s%s", key, name, strings.Join(known, ", "), meant(name, known))
 		}
 	}
 	is(lineOf(root, []string{"session", "substrate"}), "session.substrate", p.c.Session.Substrate)
@@ -133,4 +133,19 @@ func (p *parser) named(root node) {
 			is(lineOf(root, []string{"route", lane, "substrate"}), "route."+lane+".substrate", r.Substrate)
 		}
 	}
+}
+
+// meant is the clause that names who was meant by a name with at most two typing
+// errors; "" where nobody is as near.
+func meant(name string, among []string) string {
+	best, least := "", 3
+	for _, one := range among {
+		if d := distance(name, one); d < min(least, len(one)) {
+			best, least = one, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", best)
 }

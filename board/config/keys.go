@@ -167,6 +167,9 @@ func suggest(path []string) string {
 		if len(parts) > 1 && parts[len(parts)-1] == last {
 			d = min(d, 1)
 		}
+		if strings.HasPrefix(fill(parts, path), full+"_") {
+			d = min(d, 3)
+		}
 		if d < least && d < len(full)/2+1 {
 			best, least = fill(parts, path), d
 		}

@@ -145,6 +145,10 @@ func (p *parser) servers(n node) {
 
 // whole checks what one key of a server says against another.
 func (p *parser) whole(s Server, n node, before []Server) {
+	who := fmt.Sprintf("server %q", s.Name)
+	if s.Name == "" {
+		who = "this server"
+	}
 	has := func(key string) int { return lineOf(n, []string{key}) }
 	no := func(line int, format string, args ...any) {
 		if line == 0 {
@@ -156,34 +160,34 @@ func (p *parser) whole(s Server, n node, before []Server) {
 		no(0, `a server without a name; write name = "files" in each [[mcp]] table`)
 	}
 	if s.Name != "" && slices.ContainsFunc(before, func(b Server) bool { return b.Name == s.Name }) {
-		no(has("name"), "server %q stands twice; give each its own name", s.Name)
+		no(has("name"), "%s stands twice; give each its own name", who)
 	}
 	switch {
 	case has("argv") == 0 && has("url") == 0:
-		no(0, "server %q: write argv, the command that starts it, or url, where it is", s.Name)
+		no(0, "%s: write argv, the command that starts it, or url, where it is", who)
 	case has("argv") > 0 && has("url") > 0:
-		no(has("url"), "server %q: has both argv and url; write one", s.Name)
+		no(has("url"), "%s: has both argv and url; write one", who)
 	}
 	wrong := func(of, with string, keys ...string) {
 		for _, k := range keys {
 			if has(of) > 0 && has(with) == 0 && has(k) > 0 {
-				no(has(k), "server %q: %s is for a server with %s", s.Name, k, with)
+				no(has(k), "%s: %s is for a server with %s", who, k, with)
 			}
 		}
 	}
 	wrong("url", "argv", "env", "network", "read", "tree")
 	wrong("argv", "url", "token_env")
 	if has("tools") == 0 {
-		no(0, `server %q: write tools, the names of those that may be used, or tools = ["*"] for every one`, s.Name)
+		no(0, `%s: write tools, the names of those that may be used, or tools = ["*"] for every one`, who)
 	}
 	for _, r := range s.Reads {
 		if !slices.Contains(s.Tools, r) && !slices.Contains(s.Tools, "*") && has("tools") > 0 {
-			no(has("reads"), "server %q: reads names %q, which tools does not", s.Name, r)
+			no(has("reads"), "%s: reads names %q, which tools does not", who, r)
 		}
 	}
 	for _, k := range []string{"kinds", "tags"} {
 		if has(k) > 0 && s.When == Operational {
-			no(has(k), `server %q: %s says for which tasks; write when = "task_relevant" with it`, s.Name, k)
+			no(has(k), `%s: %s says for which tasks; write when = "task_relevant" with it`, who, k)
 		}
 	}
 }
