@@ -1,7 +1,6 @@
 package drain
 
 import (
-	"context"
 	"io/fs"
 
 	"github.com/odd-cli/odd/board/pipeline"
@@ -32,7 +31,7 @@ func (d *drain) begun(id, task, base, dead string) (pipeline.Story, error) {
 
 // opDied ends the op that the claim of a dead run announced, in this run's own
 // ledger. Older claims announce none.
-func (d *drain) opDied(ctx context.Context, claim ledger.Record) error {
+func (d *drain) opDied(claim ledger.Record) error {
 	id := text(claim.Data, "op")
 	if id == "" {
 		return nil
@@ -46,9 +45,11 @@ func (d *drain) opDied(ctx context.Context, claim ledger.Record) error {
 	if err != nil {
 		return err
 	}
-	w := pipeline.World{Run: d.Run, Now: d.Now, Sink: func(r ledger.Record) error { return d.append([]ledger.Record{r}) }}
-	_, err = pipeline.Carry(ctx, w, pipeline.Limits{}, pipeline.Steps{}, story, pipeline.Resume(story, pipeline.Facts{Now: d.Now()}))
-	return err
+	end, ok, err := pipeline.Abandon(story, d.Run, d.Now(), "the run that worked on it died, and its claim went on")
+	if !ok {
+		return err
+	}
+	return d.append([]ledger.Record{end.Record()})
 }
 
 // story is what the board's ledgers tell of an op; nothing is told of one that they

@@ -45,7 +45,7 @@ func (d *drain) sweep(ctx context.Context) error {
 			return err
 		}
 		claim := d.claimed(c)
-		if err := d.opDied(ctx, claim); err != nil {
+		if err := d.opDied(claim); err != nil {
 			d.restore(kept)
 			return err
 		}

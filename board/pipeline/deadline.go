@@ -18,11 +18,10 @@ const (
 
 // Which clock gave a phase its time.
 const (
-	ClockPhase   = "phase"   // the phase's own budget
-	ClockOp      = "op"      // the op ends before that budget would
-	ClockFresh   = "fresh"   // repair's own budget, for which the op's clock was moved
-	ClockResumed = "resumed" // a process died; the phase has its budget again
-	ClockReview  = "review"  // a person has this long
+	ClockPhase  = "phase"  // the phase's own budget
+	ClockOp     = "op"     // the op ends before that budget would
+	ClockFresh  = "fresh"  // repair's own budget, for which the op's clock was moved
+	ClockReview = "review" // a person has this long
 )
 
 // Clocks are the two deadlines an op runs under, and which of them counts.
@@ -72,31 +71,22 @@ func (l Limits) enter(was Clocks, p Phase, now time.Time) Clocks {
 	case p == Waiting:
 		c.By = ClockReview
 	case p == Repair:
-		c = l.renew(c, p, ClockFresh)
+		c = l.renew(c)
 	case c.Op.Before(c.Phase):
 		c.By = ClockOp
 	}
 	return c
 }
 
-// resume are the clocks of an op whose process died in phase p.
-func (l Limits) resume(was Clocks, p Phase, now time.Time) Clocks {
-	c := l.renew(Clocks{Phase: now.Add(l.budget(p)), Op: was.Op}, p, ClockResumed)
-	c.By = ClockResumed
-	return c
-}
-
-// renew moves the op's clock, never back, so that p and what must follow it have
-// their budgets.
-func (l Limits) renew(c Clocks, p Phase, by string) Clocks {
+// renew moves the op's clock, never back, so that repair and what must follow it
+// have their budgets.
+func (l Limits) renew(c Clocks) Clocks {
 	end := c.Phase
 	for _, after := range []Phase{Validate, Gate, Approve, Apply, Verify} {
-		if p == Repair || follows(after, p) {
-			end = end.Add(l.budget(after))
-		}
+		end = end.Add(l.budget(after))
 	}
 	if c.Op.Before(end) {
-		c.Op, c.By = end, by
+		c.Op, c.By = end, ClockFresh
 	}
 	return c
 }

@@ -33,11 +33,6 @@ func (o Op) wrong(s Step) []error {
 		c.enters(o, s)
 	case s.Mark == Intent || s.Mark == Applied:
 		c.moves(o, s)
-	case s.Mark == Resumed:
-		if o.Resumes >= maxResumes || s.To != o.Phase || o.Phase == Waiting {
-			c.say("resumed in %s, %d times before; an op is resumed in its own phase, at most %d times", o.Phase, o.Resumes, maxResumes)
-		}
-		c.clocks(o, s)
 	default:
 		c.say("%q is no mark", s.Mark)
 	}

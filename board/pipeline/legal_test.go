@@ -65,7 +65,6 @@ func TestWhatAStepMayNotBe(t *testing.T) {
 		{"late for its time", gate, end(gate, Expired, PhaseDeadline), "it had until"},
 		{"a tier of its own", gate, end(gate, Blocked, TierBlocked), "blocked by its tier, which is not known"},
 		{"landed and did not", verify, end(verify, Complete, Landed), "landed by itself with 1 refs moved"},
-		{"resumed elsewhere", gate, but(enter(gate, Approve), func(s *Step) { s.Mark = Resumed }), "an op is resumed in its own phase"},
 		{"no mark", gate, but(enter(gate, Approve), func(s *Step) { s.Mark = "leap" }), `"leap" is no mark`},
 		{"a long note", gate, but(enter(gate, Approve), func(s *Step) { s.Note = strings.Repeat("n", maxNote+1) }), "a note of 401 bytes"},
 		{"a fact without a name", gate, but(enter(gate, Approve), func(s *Step) { s.Set = map[string]string{"A b": "x"} }), `fact "A b"`},

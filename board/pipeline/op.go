@@ -27,11 +27,10 @@ const (
 
 // Caps of what an op carries.
 const (
-	maxNote    = 400 // bytes
-	maxFact    = 256 // bytes
-	maxFacts   = 24
-	maxEffect  = 1024 // bytes
-	maxResumes = 3
+	maxNote   = 400 // bytes
+	maxFact   = 256 // bytes
+	maxFacts  = 24
+	maxEffect = 1024 // bytes
 )
 
 // Tiers lists the risk tiers from the lowest.
@@ -52,7 +51,6 @@ const (
 	Enter   Mark = "enter"   // another phase, or the same tried again, or an ending
 	Intent  Mark = "intent"  // a ref is about to be moved
 	Applied Mark = "applied" // it has been
-	Resumed Mark = "resumed" // another process goes on where one died
 )
 
 // Step is one transition of an op: what a record keeps.
@@ -83,7 +81,6 @@ type Op struct {
 
 	Tries   int // of this phase, from 1
 	Repairs int // entries into repair
-	Resumes int
 	Clocks  Clocks
 	Spent   int64    // micro-USD in all
 	Pending Effect   // of an Intent that nothing answers yet
@@ -150,8 +147,6 @@ func (o Op) fold(s Step) Op {
 		n.Pending = s.Effect
 	case Applied:
 		n.Pending, n.Moved = Effect{}, append(slices.Clip(o.Moved), s.Effect)
-	case Resumed:
-		n.Resumes++
 	}
 	if o.N == 0 {
 		n.Run, n.Began = s.By, s.At
@@ -170,7 +165,7 @@ func (o Op) sum() string {
 	all := o.last.data()
 	maps.Copy(all, map[string]any{
 		"op": o.ID, "task": o.Task, "run": o.Run, "n": o.N, "is": string(o.Phase), "came_from": string(o.From),
-		"began": stamp(o.Began), "entered": stamp(o.Entered), "tries": o.Tries, "repairs": o.Repairs, "resumes": o.Resumes,
+		"began": stamp(o.Began), "entered": stamp(o.Entered), "tries": o.Tries, "repairs": o.Repairs,
 		"spent_in_all": o.Spent, "pending": o.Pending.data(), "moved": moved, "facts": o.facts, "prev": o.Prev, "by": o.last.By,
 	})
 	b, err := json.Marshal(all)

@@ -57,10 +57,10 @@
 //  1. An op that was recorded ends in exactly one record, whatever a step does
 //     (invariant 15): returns an error, asks for an illegal move, panics, ends its
 //     goroutine, takes too long, or is cancelled. A process that dies leaves a
-//     story that Resume carries on or ends.
+//     story that another one ends with Abandon; nothing is carried on.
 //  2. A ref moves between two records, intent and applied, and each ref at most
 //     once an op. Where the second record cannot be written, the ref is moved back.
-//     After a crash the ref itself says which of the two happened.
+//     An op that is abandoned between the two is a postmortem: the ref says what happened.
 //  3. Every transition is a record with its own id and the hash of the one before
 //     it. ReadOps replays them through the same function that made them.
 //  4. What is judged is what lands: base, candidate, rules and tier are frozen when

@@ -32,7 +32,6 @@ const (
 	StepPanicked      Reason = "step_panicked"
 	IllegalMove       Reason = "illegal_move"
 	RetriesExhausted  Reason = "retries_exhausted"
-	ResumedTooOften   Reason = "resumed_too_often"
 	SinkFailed        Reason = "sink_failed"
 	PlanWrong         Reason = "plan_wrong"
 	CandidateUnusable Reason = "candidate_unusable"
@@ -85,7 +84,6 @@ var reasons = []reasonRow{
 	{StepPanicked, gaveUp, nil, "a phase stopped by a fault of odd itself; please report it with the record's note"},
 	{IllegalMove, gaveUp, nil, "a phase asked for a step that the table of phases does not allow; please report it with the record's note"},
 	{RetriesExhausted, failed, nil, "a phase was tried as often as it may be"},
-	{ResumedTooOften, gaveUp, nil, "process after process died while it was at work"},
 	{SinkFailed, gaveUp, nil, "a record could not be written, so nothing further was done"},
 	{PlanWrong, failed, []Phase{Plan}, "the plan has a cycle, names none of the task's files, or is not in the order of its own dependencies"},
 	{CandidateUnusable, failed, []Phase{Generate, Repair}, "what the session delivered is no candidate; the record's note says what is wrong with it"},

@@ -17,7 +17,7 @@ import (
 // for its ending. Who keeps the file gives it its seq. Its data:
 //
 //	op, id            the op, and this record: the op and its number from 1, "op-01J….3"
-//	mark, to          enter, intent, applied or resumed; the phase or ending
+//	mark, to          enter, intent or applied; the phase or ending
 //	at                the moment, to the millisecond; ts is the same, to the second
 //	until, op_until   the deadlines of the phase and of the op, and
 //	clock             which of them counts

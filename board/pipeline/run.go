@@ -67,13 +67,13 @@ type driver struct {
 }
 
 // errUnsettled says that a ref may have been moved and no record says so: the op
-// is left as it is, and Resume decides from the ref.
-var errUnsettled = errors.New("a ref may have moved and the record of it could not be written; the next run settles it")
+// is left as it is, and whoever ends it makes it a postmortem.
+var errUnsettled = errors.New("a ref may have moved and the record of it could not be written; the next run ends the op as a postmortem, and a person looks at the ref")
 
 // Run takes an op that Begin has just made to its ending, or to Waiting, and
 // returns it as the records have it. The error is of the sink alone: the op is
 // then ended in the value, and in the records if they could still be written; or
-// it is open, and the next process must Resume it.
+// it is open, and the next process must Abandon it.
 func Run(ctx context.Context, w World, l Limits, s Steps, op Op) (Op, error) {
 	d := &driver{World: w, limits: l, steps: s}
 	if err := w.Sink(op.Record()); err != nil {
@@ -95,9 +95,6 @@ func (d *driver) run(ctx context.Context) (Op, error) {
 
 // turn is the work of one phase and what follows from it.
 func (d *driver) turn(ctx context.Context) error {
-	if d.op.Pending != (Effect{}) {
-		return d.move(ctx)
-	}
 	if ctx.Err() != nil {
 		return d.end(ending(d.op, Interrupted), Interrupted, Out{Note: ctx.Err().Error()})
 	}

@@ -288,16 +288,8 @@ func (s *sim) consistent(t testing.TB) {
 func TestEveryReasonIsReached(t *testing.T) {
 	t.Parallel()
 	reached := map[Reason]Phase{}
-	s := crash(t, whole(), 9)
-	for range maxResumes { // each process dies where it went on
-		s.dead, s.ticks, s.dieAt = false, 0, 3
-		s.carry(t, "run-2", whole(), nil)
-	}
-	worn, _ := s.settle(t, whole(), nil)
-	gone, _ := crash(t, whole(), 9).settle(t, whole(), func(f *Facts) { f.Held = false })
-	for _, o := range []Op{worn.Op(), gone.Op()} {
-		reached[o.Reason] = o.Phase
-	}
+	gone := crash(t, whole(), 9).abandon(t).Op()
+	reached[gone.Reason] = gone.Phase
 	waits, err := Run(t.Context(), newSim().world("run-1"), Limits{}, whole(), began(t, dawn))
 	if err != nil {
 		t.Fatal(err)

@@ -153,8 +153,6 @@ func (r Record) tellOp(usd func(int64) string) string {
 	case mark == "intent" || mark == "applied":
 		verb := map[string]string{"intent": " is about to move ", "applied": " moved "}[mark]
 		s = op + verb + r.say("ref")
-	case mark == "resumed":
-		s = "went on with " + op + " in " + to
 	}
 	return s + money(", spending ", spent, usd)
 }

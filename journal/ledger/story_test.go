@@ -47,7 +47,6 @@ func TestTell(t *testing.T) {
 		{Record{Kind: Op, Data: map[string]any{"op": "op-1", "mark": "enter", "to": "gate", "spent_micro_usd": int64(20_000)}}, "op-1 entered gate, spending $0.02"},
 		{Record{Kind: Op, Data: map[string]any{"op": "op-1", "mark": "intent", "to": "apply", "ref": "refs/heads/r"}}, "op-1 is about to move refs/heads/r"},
 		{Record{Kind: Op, Data: map[string]any{"op": "op-1", "mark": "applied", "to": "apply", "ref": "refs/heads/r"}}, "op-1 moved refs/heads/r"},
-		{Record{Kind: Op, Data: map[string]any{"op": "op-1", "mark": "resumed", "to": "gate"}}, "went on with op-1 in gate"},
 		{Record{Kind: OpEnd, Data: map[string]any{"op": "op-1", "mark": "enter", "to": "complete", "reason": "merged"}}, "ended op-1 as complete: merged"},
 		{Record{Kind: OpEnd}, "ended an op as nothing said: no reason given"},
 		{Record{Kind: "promotion"}, "recorded promotion"},
