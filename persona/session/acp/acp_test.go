@@ -76,7 +76,7 @@ func TestTable(t *testing.T) {
 		if c.Hangs {
 			turn = []agenttest.Step{{Deaf: true}}
 		}
-		return with(&agenttest.Agent{Turns: [][]agenttest.Step{turn, turn}})
+		return with(&agenttest.Agent{Turns: [][]agenttest.Step{turn, turn, turn, turn}})
 	})
 }
 

@@ -1,7 +1,8 @@
 // Package sessiontest is the table of what every substrate keeps, whatever it
 // talks to: bounded turns, leave asked before every turn, an end at once when time
-// is up or the work is called off, a named failure for what cannot be read, a cost
-// that nobody told left unknown, and an outcome that is the declared one.
+// is up or the work is called off, another try in the conversation it named, a
+// named failure for what cannot be read, a cost that nobody told left unknown, and
+// an outcome that is the declared one.
 //
 // A substrate passes it with a Maker of its own test:
 //
@@ -74,6 +75,7 @@ func Table(t *testing.T, of Maker) {
 	t.Run("cost", func(t *testing.T) { t.Parallel(); costs(t, of) })
 	t.Run("turns", func(t *testing.T) { t.Parallel(); turns(t, of) })
 	t.Run("ends", func(t *testing.T) { t.Parallel(); ends(t, of) })
+	t.Run("resume", func(t *testing.T) { t.Parallel(); resume(t, of) })
 }
 
 // run runs a session as odd does.
@@ -118,6 +120,27 @@ func turns(t *testing.T, of Maker) {
 	}
 	if e.Usage.Turns > 0 {
 		t.Errorf("%d turns were taken that nobody allowed", e.Usage.Turns)
+	}
+}
+
+// resume takes a session one try further: in the conversation it named, where it
+// has any, and from its brief alone where it has none. What a conversation cost
+// before is not told again.
+func resume(t *testing.T, of Maker) {
+	s := of(t, Script{Says: finish("completed", ""), Cost: 12_345})
+	first := run(t, t.Context(), s, session.Request{Try: 1})
+	again := run(t, t.Context(), s, session.Request{Try: 2, Thread: first.Thread})
+	if again.Outcome != session.Completed || again.Thread != first.Thread {
+		t.Errorf("%s %q (%s) in %q; want completed in %q", again.Outcome, again.Failure, again.Detail, again.Thread, first.Thread)
+	}
+	if !again.Usage.CostKnown || again.Usage.Cost != 12_345 || again.Usage.Turns != first.Usage.Turns {
+		t.Errorf("cost %+v, and %+v before", again.Usage, first.Usage)
+	}
+	if first.Thread != "" {
+		return
+	}
+	if e := run(t, t.Context(), s, session.Request{Try: 2, Thread: "another's"}); e.Outcome != session.Completed {
+		t.Errorf("with a thread of another substrate: %s %q: %s", e.Outcome, e.Failure, e.Detail)
 	}
 }
 
