@@ -18,6 +18,7 @@ func mcpVerb(env Env) *cli.Command {
 			"Over HTTP it serves this machine only, to who sends Authorization: Bearer TOKEN; the line on stderr\n" +
 			"names the url and the file the token is in. It only reads, unless --session, or the environment's\n" +
 			"ODD_ANCHOR, names a session whose permit holds: then task_propose files tasks in backlog.",
+		Subcommands: []*cli.Command{mcpServers(env)},
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "at", Usage: "serve the bundle as committed in `REV`, not the files"},
 			&cli.StringFlag{Name: "bundle", Usage: bundleHelp},

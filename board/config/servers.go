@@ -162,6 +162,13 @@ func (p *parser) whole(s Server, n node, before []Server) {
 	if s.Name != "" && slices.ContainsFunc(before, func(b Server) bool { return b.Name == s.Name }) {
 		no(has("name"), "%s stands twice; give each its own name", who)
 	}
+	reached(who, has, no)
+	lent(s, who, has, no)
+}
+
+// reached checks how a server is reached: by argv or by url, and by nothing that is
+// for the other.
+func reached(who string, has func(string) int, no func(int, string, ...any)) {
 	switch {
 	case has("argv") == 0 && has("url") == 0:
 		no(0, "%s: write argv, the command that starts it, or url, where it is", who)
@@ -177,6 +184,10 @@ func (p *parser) whole(s Server, n node, before []Server) {
 	}
 	wrong("url", "argv", "env", "network", "read", "tree")
 	wrong("argv", "url", "token_env")
+}
+
+// lent checks which of a server's tools are lent, and for what.
+func lent(s Server, who string, has func(string) int, no func(int, string, ...any)) {
 	if has("tools") == 0 {
 		no(0, `%s: write tools, the names of those that may be used, or tools = ["*"] for every one`, who)
 	}

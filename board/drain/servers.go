@@ -157,3 +157,25 @@ func uses(set *servers.Set) []any {
 	}
 	return out
 }
+
+// Trial starts servers of a repository as a session of its configuration has them,
+// with a tree laid out at base, and ends them with the function it returns. The
+// error is about the place where they run.
+func Trial(ctx context.Context, r *repo.Repo, o Options, cfg config.Config, base repo.OID, specs []servers.Spec) (*servers.Set, func(), error) {
+	held, err := Caged(o.Cage, cfg.Sandbox, r.CommonDir())
+	if err != nil {
+		return nil, nil, err
+	}
+	at, err := r.Scratch(ctx, o.Temp, base, repo.Signature{Name: cfg.AgentName, Email: cfg.AgentEmail, When: o.Now()})
+	if err != nil {
+		return nil, nil, err
+	}
+	tree, err := laidOut(at)
+	if err != nil {
+		_ = at.Close()
+		return nil, nil, err
+	}
+	set := servers.Open(ctx, servers.Options{Specs: specs, Environ: o.Environ, Run: o.Run, Version: o.By, Cage: held, Tree: tree,
+		Desk: func(_ context.Context, s servers.Spec) (session.Desk, error) { return room(at, "mcp-"+s.Name) }})
+	return set, func() { set.Close(); _ = at.Close() }, nil
+}

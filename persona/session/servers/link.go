@@ -26,10 +26,11 @@ const (
 // link is the line to a program: messages on its streams, one a line. What is no
 // message is dropped, as far as that goes.
 type link struct {
-	max int
-	in  io.Writer
+	max  int
+	over chan struct{} // closed when the program says no more
 
 	mu    sync.Mutex
+	deaf  bool // it takes no more
 	fault error
 	talk  []byte // the end of its standard error
 	exit  func() error
@@ -41,10 +42,28 @@ func (l *link) transport(out io.Reader, in io.WriteCloser) sdk.Transport {
 	go func() {
 		err := l.feed(bufio.NewReaderSize(out, 64<<10), w)
 		l.broke(err)
+		close(l.over)
 		w.CloseWithError(io.EOF)
 		_, _ = io.Copy(io.Discard, out) // so that it can end
 	}()
-	return &sdk.IOTransport{Reader: r, Writer: in, MaxLineLength: l.max + 2}
+	return &sdk.IOTransport{Reader: r, Writer: input{in, l}, MaxLineLength: l.max + 2}
+}
+
+// input is the program's, which may hang up on it.
+type input struct {
+	io.WriteCloser
+	l *link
+}
+
+// Write implements io.Writer.
+func (i input) Write(b []byte) (int, error) {
+	n, err := i.WriteCloser.Write(b)
+	if err != nil {
+		i.l.mu.Lock()
+		i.l.deaf = true
+		i.l.mu.Unlock()
+	}
+	return n, err
 }
 
 // feed hands on the lines that are messages. The error is why it ends.
@@ -96,8 +115,20 @@ func (l *link) broke(err error) {
 	}
 }
 
-// why is the reason why the line is dead, nil where it is not.
+// why is the reason why the line is dead, nil where it is not. A program that takes
+// no more is given a moment to end.
 func (l *link) why() error {
+	l.mu.Lock()
+	deaf := l.deaf
+	l.mu.Unlock()
+	if deaf {
+		bye, cancel := context.WithTimeout(context.Background(), farewell)
+		defer cancel()
+		select {
+		case <-l.over:
+		case <-bye.Done():
+		}
+	}
 	l.mu.Lock()
 	err, exit := l.fault, l.exit
 	l.mu.Unlock()
@@ -153,7 +184,7 @@ func (s *server) dial(ctx context.Context) (sdk.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &link{max: s.spec.MaxBytes}
+	l := &link{max: s.spec.MaxBytes, over: make(chan struct{})}
 	at, read := desk, s.spec.Read
 	if s.spec.Tree {
 		at.Tree, read = s.o.Tree.Tree, slices.Concat(read, []string{s.o.Tree.Tree}, s.o.Tree.Read)

@@ -24,7 +24,7 @@ const protocol = "2025-11-25"
 const (
 	mostHung  = 2  // calls in a row without an answer
 	mostNotes = 32 // of one server
-	farewell  = time.Second
+	farewell  = 500 * time.Millisecond
 )
 
 // codeRefused is the protocol's code for an error that is the client's own.

@@ -33,10 +33,10 @@
 // # Codes of a server that is lost
 //
 //	sandbox-unavailable  it cannot be held as [sandbox] demands
-//	start-failed         it could not be started, or not be dialled
+//	start-failed         it could not be started
 //	start-timeout        it was not ready in time
 //	no-token             the variable with its token is not set
-//	handshake            it does not speak the protocol
+//	handshake            it does not answer, or not in the protocol
 //	bad-list             its list of tools cannot be read, or has too many
 //	changed-list         its list of tools is not the one that a person pinned
 //	garbage              too much of what it says is no message

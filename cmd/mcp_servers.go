@@ -1,0 +1,190 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/servers"
+)
+
+func mcpServers(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "servers",
+		Usage:     "list the MCP servers that odd.toml lends to sessions, or try them",
+		ArgsUsage: "[SERVER]",
+		Description: "odd mcp servers\nodd mcp servers --check\nodd mcp servers files --call mcp_files_read_file --args '{\"path\": \"README.md\"}'\n\n" +
+			"--check starts each one as a session would, lists the tools under the names that odd gives them,\n" +
+			"and says what is left out and why; exit code 1 where one is lost.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "check", Usage: "start them and list their tools"},
+			&cli.StringFlag{Name: "call", Usage: "start them and call `TOOL`, by odd's name of it"},
+			&cli.StringFlag{Name: "args", Value: "{}", Usage: "the arguments of --call, a `JSON` object"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			switch {
+			case c.NArg() > 1:
+				return usage("mcp servers: unexpected argument %q; see odd help mcp servers", c.Args().Get(1))
+			case c.IsSet("args") && !c.IsSet("call"):
+				return usage("mcp servers: --args is for --call")
+			}
+			return runServers(c.Context, env, serversOptions{only: c.Args().First(), check: c.Bool("check"), call: c.String("call"), args: c.String("args"), json: c.Bool("json")})
+		},
+	})
+}
+
+type serversOptions struct {
+	only, call, args string
+	check, json      bool
+}
+
+func runServers(ctx context.Context, env Env, o serversOptions) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	w.cfg.Servers = slices.DeleteFunc(slices.Clone(w.cfg.Servers), func(s config.Server) bool { return o.only != "" && s.Name != o.only })
+	switch {
+	case o.only != "" && len(w.cfg.Servers) == 0:
+		return fmt.Errorf("mcp servers: odd.toml has no [[mcp]] of the name %q", o.only)
+	case o.check || o.call != "":
+		return tryServers(ctx, w, o)
+	case o.json:
+		return printJSON(env, orEmpty(listServers(w.cfg)))
+	}
+	var rows [][]string
+	for _, s := range listServers(w.cfg) {
+		rows = append(rows, []string{s.Name, s.At, s.When, s.Roles, strings.Join(s.Tools, " ")})
+	}
+	return printRows(env, rows)
+}
+
+// listedServer is what odd mcp servers --json prints of each.
+type listedServer struct {
+	Name     string   `json:"name"`
+	At       string   `json:"at"`   // its command or its address
+	When     string   `json:"when"` // operational, or for which tasks
+	Roles    string   `json:"roles"`
+	Tools    []string `json:"tools"`
+	Required bool     `json:"required"`
+}
+
+func listServers(cfg config.Config) []listedServer {
+	var out []listedServer
+	for _, s := range cfg.Servers {
+		one := listedServer{s.Name, or(s.URL, strings.Join(s.Argv, " ")), s.When, "all but validator", s.Tools, s.Required}
+		if len(s.Roles) > 0 {
+			one.Roles = words(s.Roles)
+		}
+		if s.When == config.TaskRelevant {
+			one.When = strings.Join(slices.Concat([]string{s.When}, s.Kinds, tagged(s.Tags)), " ")
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func words(roles []contract.Role) string {
+	var out []string
+	for _, r := range roles {
+		out = append(out, string(r))
+	}
+	return strings.Join(out, " ")
+}
+
+func tagged(tags []string) []string {
+	var out []string
+	for _, t := range tags {
+		out = append(out, "#"+t)
+	}
+	return out
+}
+
+// tryServers starts servers, and lists or calls their tools.
+func tryServers(ctx context.Context, w *workspace, o serversOptions) error {
+	base, err := w.drainOptions()
+	if err != nil {
+		return err
+	}
+	head, err := w.repo.Resolve(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	set, end, err := drain.Trial(ctx, w.repo, base, w.cfg, head, drain.Specs(w.cfg, w.env.Cage.Home))
+	if err != nil {
+		return err
+	}
+	defer end()
+	if o.call != "" {
+		return callTool(ctx, w.env, set, o)
+	}
+	uses := set.Uses()
+	if o.json {
+		err = printJSON(w.env, orEmpty(uses))
+	} else {
+		err = printRows(w.env, tried(w.env, uses, set.Tools()))
+	}
+	if err == nil && slices.ContainsFunc(uses, func(u servers.Use) bool { return u.Code != "" }) {
+		err = exitCode(exitFault)
+	}
+	return err
+}
+
+// tried is a row for each tool, and one for each server that is lost.
+func tried(env Env, uses []servers.Use, tools []session.Tool) [][]string {
+	var rows [][]string
+	for _, u := range uses {
+		if u.Code != "" {
+			rows = append(rows, []string{u.Name, "-", "lost", u.Detail + " [" + u.Code + "]"})
+		}
+		for _, t := range tools {
+			if slices.Contains(u.Tools, t.Name) {
+				does := "reads"
+				if t.Mutates {
+					does = "changes"
+				}
+				rows = append(rows, []string{u.Name, t.Name, does, u.Held})
+			}
+		}
+		for _, n := range u.Notes {
+			talk(env, "mcp servers: %s: %s", u.Name, n)
+		}
+		if u.Hash != "" {
+			talk(env, "mcp servers: %s says it is %q; %s; list_sha256 %s", u.Name, u.Says, count(len(u.Tools), "tool"), u.Hash)
+		}
+	}
+	return rows
+}
+
+func callTool(ctx context.Context, env Env, set *servers.Set, o serversOptions) error {
+	tools := set.Tools()
+	i := slices.IndexFunc(tools, func(t session.Tool) bool { return t.Name == o.call })
+	if i < 0 {
+		for _, u := range set.Uses() {
+			if u.Code != "" {
+				talk(env, "mcp servers: %s is lost: %s [%s]", u.Name, u.Detail, u.Code)
+			}
+		}
+		return fmt.Errorf("mcp servers: no server gives the tool %q; odd mcp servers --check lists them", o.call)
+	}
+	text, err := tools[i].Run(ctx, json.RawMessage(o.args))
+	var no *session.Denied
+	switch {
+	case errors.As(err, &no):
+		return &session.Denied{Code: no.Code, Text: "mcp servers: " + o.call + ": " + no.Text}
+	case err != nil:
+		return fmt.Errorf("mcp servers: %s: %w", o.call, err)
+	}
+	_, err = fmt.Fprintln(env.Stdout, text)
+	return err
+}
