@@ -70,8 +70,13 @@ type served struct {
 func (d *drain) serve(ctx context.Context, c *claim, w *work, req *session.Request, r *relay) (s *served, why string) {
 	s = &served{d: d}
 	specs := servers.For(Specs(d.at.cfg, d.Cage.Home), w.bound.Contract)
-	if len(specs) == 0 || !r.tooled() {
-		return s, ""
+	lost, why := r.unhanded(specs)
+	if lost != "" {
+		w.brief = w.brief.Lacking(lost)
+		d.note(req.Task + ": its agent is not handed all of its MCP servers: " + oneLine(lost))
+	}
+	if why != "" || len(specs) == 0 || !r.tooled() {
+		return s, why
 	}
 	held, err := d.caged(d.at.cfg.Sandbox)
 	if err != nil {
@@ -133,6 +138,29 @@ func (r *relay) tooled() bool {
 	return slices.ContainsFunc(r.legs, func(l leg) bool {
 		return l.cfg.Session.Substrate == "anthropic" || l.cfg.Session.Substrate == "openai"
 	})
+}
+
+// unhanded tells which of a session's servers its agent, which starts them itself,
+// has to do without; why is that of one that a session must not begin without.
+func (r *relay) unhanded(specs []servers.Spec) (lost, why string) {
+	var told []string
+	for i, l := range r.legs {
+		name := l.cfg.Session.Substrate
+		if name != "claude" && name != "acp" {
+			continue
+		}
+		a := servers.Agent{Env: l.cfg.Substrates[name].Env, Network: cage.Network(l.cfg.Sandbox.Network)}
+		for _, s := range specs {
+			_, kept := servers.Handed([]servers.Spec{s}, a)
+			switch {
+			case len(kept) > 0 && s.Required:
+				return "", name + " is not handed " + kept[0]
+			case i == 0:
+				told = append(told, kept...)
+			}
+		}
+	}
+	return strings.Join(told, "\n"), ""
 }
 
 // uses are what became of a session's servers as its ledger data has it. Its names

@@ -36,7 +36,9 @@ func Substrate(cfg config.Config, files fs.FS, dir string, environ []string, hel
 	return pick(cfg, files, dir, environ, held, Toolbox(cfg, Options{Environ: environ}, held))
 }
 
-// pick is Substrate with what the tools may do that odd gives to models.
+// pick is Substrate with what the tools may do that odd gives to models. An agent
+// that starts its servers itself is handed none that reads more than the agent does,
+// so that whose home "~/" means is no matter.
 func pick(cfg config.Config, files fs.FS, dir string, environ []string, held cage.Cage, tools toolbox.Options) (session.Substrate, error) {
 	s := cfg.Substrates[cfg.Session.Substrate]
 	switch cfg.Session.Substrate {
@@ -47,9 +49,9 @@ func pick(cfg config.Config, files fs.FS, dir string, environ []string, held cag
 	case "exec":
 		return exec.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: environ, Free: s.Free, MaxBytes: s.MaxBytes, Cage: held, Network: cage.Network(cfg.Sandbox.Network)}, nil
 	case "claude":
-		return claude.Substrate{Argv: s.Argv, Dir: dir, Model: cmp.Or(s.Model, cfg.Session.Model), Env: s.Env, Environ: environ, Free: s.Free, Commands: cfg.Toolbox.Run, Cage: held, Network: cage.Network(cfg.Sandbox.Network)}, nil
+		return claude.Substrate{Argv: s.Argv, Dir: dir, Model: cmp.Or(s.Model, cfg.Session.Model), Env: s.Env, Environ: environ, Free: s.Free, Commands: cfg.Toolbox.Run, Servers: Specs(cfg, "/"), Cage: held, Network: cage.Network(cfg.Sandbox.Network)}, nil
 	case "acp":
-		return acp.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: environ, Free: s.Free, MaxBytes: s.MaxBytes, Cage: held, Network: cage.Network(cfg.Sandbox.Network), Commands: cage.Network(cfg.Sandbox.CheckNetwork)}, nil
+		return acp.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: environ, Free: s.Free, MaxBytes: s.MaxBytes, Servers: Specs(cfg, "/"), Cage: held, Network: cage.Network(cfg.Sandbox.Network), Commands: cage.Network(cfg.Sandbox.CheckNetwork)}, nil
 	}
 	if s := api(cfg, environ, tools); s != nil {
 		return s, Equipped(cfg, environ)

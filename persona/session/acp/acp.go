@@ -25,7 +25,9 @@
 //	terminal/create             Request.Allow for its words; it runs in the cage, with the
 //	                            environment of a check and not the agent's
 //
-// A kind of call that nobody knows, and one that does not say what it touches, is denied.
+// A kind of call that nobody knows, and one that does not say what it touches, is
+// denied; but one of the kind other that is titled mcp__SERVER__TOOL, of a server that
+// odd handed over, is asked of Request.Allow.
 //
 // # Promises
 //
@@ -53,30 +55,23 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/persona/session/servers"
 )
 
 // Substrate runs one agent a session.
 type Substrate struct {
 	Argv     []string
-	Dir      string       // absolute; where relative parts of Argv start: the repository's root
-	Env      []string     // names the agent may see besides PATH and LANG
-	Environ  []string     // the environment of odd itself, "NAME=value"
-	Free     bool         // the configuration says that it costs no money
-	MaxBytes int          // of what the agent says in a turn; 0 is exec.DefaultMaxBytes
-	Servers  []Server     // that its contract grants
-	Cage     cage.Cage    // how it and its terminals are held
-	Network  cage.Network // what the agent reaches
-	Commands cage.Network // what its terminals reach
+	Dir      string         // absolute; where relative parts of Argv start: the repository's root
+	Env      []string       // names the agent may see besides PATH and LANG
+	Environ  []string       // the environment of odd itself, "NAME=value"
+	Free     bool           // the configuration says that it costs no money
+	MaxBytes int            // of what the agent says in a turn; 0 is exec.DefaultMaxBytes
+	Servers  []servers.Spec // that a person configured; a session is handed those its contract grants and servers.Handed lets it have
+	Cage     cage.Cage      // how it and its terminals are held
+	Network  cage.Network   // what the agent reaches
+	Commands cage.Network   // what its terminals reach
 
 	dial func(context.Context) (*line, error) // tests: an agent in this process
-}
-
-// Server is one MCP server that the agent starts, or speaks to.
-type Server struct {
-	Name string
-	Argv []string // of one on standard input and output
-	Env  map[string]string
-	URL  string // of one over HTTP, where Argv is empty
 }
 
 // line is a started agent. end ends it and says how it ended.

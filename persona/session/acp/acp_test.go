@@ -13,9 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/agenttest"
+	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/persona/session/sessiontest"
 )
 
@@ -235,7 +238,8 @@ func TestAgain(t *testing.T) {
 		asked := 0
 		r.Turn = func(session.Usage) error { asked++; return nil }
 		s := with(a)
-		s.Servers = []Server{{Name: "files", Argv: []string{"npx", "files"}, Env: map[string]string{"A": "b"}}, {Name: "web", URL: "http://127.0.0.1:1/"}}
+		r.Contract = contract.Contract{Role: contract.Builder, Servers: []string{"files", "web"}}
+		s.Servers = []servers.Spec{{Name: "files", Argv: []string{"npx", "files"}, Network: cage.Allow}, {Name: "web", URL: "http://127.0.0.1:1/"}, {Name: "more", Argv: []string{"npx", "more"}, Network: cage.Allow}}
 		e := run(t, s, r)
 		opened, thread := "new with 1 servers", ""
 		if loads {
@@ -279,4 +283,36 @@ func FuzzClient(f *testing.F) {
 		_, _ = argvOf(string(b), nil)
 		_ = fmt.Sprint(lines(string(b), &e.Usage.Turns, &e.Usage.Turns))
 	})
+}
+
+// TestServers: a call of a server's tool is asked about by odd's name of it, if its
+// title names it and a person listed it, and is denied otherwise.
+func TestServers(t *testing.T) {
+	t.Parallel()
+	var steps []agenttest.Step
+	titles := []string{"mcp__sea__level", "mcp__sea__drain", "mcp__sea__dump", "mcp__air__level", "mcp__land__level", "read the sea", "mcp__sea__level and more"}
+	for _, title := range titles {
+		steps = append(steps, agenttest.Step{Ask: "other", Title: title})
+	}
+	a := &agenttest.Agent{Turns: [][]agenttest.Step{append(steps, agenttest.Step{Say: done})}}
+	var asked []session.Act
+	_, r := desk(t, func(act session.Act) error {
+		if asked = append(asked, act); act.Tool == "mcp_sea_drain" {
+			return &session.Denied{Code: "read_only_contract", Text: "no"}
+		}
+		return nil
+	})
+	r.Contract = contract.Contract{Role: contract.Builder, Servers: []string{"sea", "air"}}
+	s := with(a)
+	s.Servers = []servers.Spec{{Name: "sea", Argv: []string{"sea"}, Network: cage.Allow, Tools: []string{"level", "drain"}},
+		{Name: "air", URL: "http://127.0.0.1:1/", Pin: "00", Tools: []string{servers.Every}}, {Name: "land", Argv: []string{"land"}, Network: cage.Allow, Tools: []string{servers.Every}}}
+	run(t, s, r)
+	want := []session.Act{{Kind: session.External, Tool: "mcp_sea_level"}, {Kind: session.External, Tool: "mcp_sea_drain"}}
+	if d := cmp.Diff(want, asked); d != "" {
+		t.Error(d)
+	}
+	said := strings.Join(a.Heard(), "\n")
+	if strings.Count(said, ": once done") != 1 || strings.Count(said, ": no done") != len(titles)-1 {
+		t.Error(said)
+	}
 }

@@ -15,15 +15,17 @@ import (
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // client is what the agent talks to. The protocol's library calls it from many
 // goroutines at once.
 type client struct {
-	s    Substrate
-	r    session.Request
-	desk session.Desk
+	s       Substrate
+	r       session.Request
+	desk    session.Desk
+	servers []servers.Spec // that the agent is handed
 
 	mu     sync.Mutex
 	cancel context.CancelCauseFunc // of the turn under way; nil between turns
@@ -43,7 +45,8 @@ type client struct {
 }
 
 func newClient(s Substrate, r session.Request, desk session.Desk) *client {
-	return &client{s: s, r: r, desk: desk, calls: map[sdk.ToolCallId]sdk.ToolCallUpdate{}, terminals: map[string]*terminal{}}
+	handed, _ := servers.Handed(servers.For(s.Servers, r.Contract), servers.Agent{Env: s.Env, Network: s.Network})
+	return &client{s: s, r: r, desk: desk, servers: handed, calls: map[sdk.ToolCallId]sdk.ToolCallUpdate{}, terminals: map[string]*terminal{}}
 }
 
 // listen begins a turn: from now on the agent's words count. What a conversation that

@@ -12,6 +12,7 @@ import (
 
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -77,6 +78,13 @@ func (c *client) judge(u sdk.ToolCallUpdate) error {
 		return c.executes(in)
 	case sdk.ToolKindFetch:
 		return c.fetches(in)
+	case sdk.ToolKindOther, "":
+		if u.Title == nil {
+			break
+		}
+		if tool, ok := servers.Called(c.servers, *u.Title); ok {
+			return c.r.Permits(session.Act{Kind: session.External, Tool: tool})
+		}
 	}
 	return &session.Denied{Code: "unknown_tool", Text: fmt.Sprintf("nobody has said what a call of the kind %q does", kind)}
 }

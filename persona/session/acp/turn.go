@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"strings"
 
 	sdk "github.com/coder/acp-go-sdk"
 
@@ -53,16 +52,21 @@ func (t *talk) open(ctx context.Context) (no *session.Emission) {
 // servers are those of the contract that the agent can reach.
 func (t *talk) servers(http bool) []sdk.McpServer {
 	out := []sdk.McpServer{}
-	for _, s := range t.s.Servers {
+	for _, s := range t.client.servers {
 		switch {
 		case len(s.Argv) > 0:
 			env := []sdk.EnvVariable{}
-			for _, name := range slices.Sorted(maps.Keys(s.Env)) {
-				env = append(env, sdk.EnvVariable{Name: name, Value: s.Env[name]})
+			for _, kv := range s.Values(t.s.Environ) {
+				name, v, _ := strings.Cut(kv, "=")
+				env = append(env, sdk.EnvVariable{Name: name, Value: v})
 			}
 			out = append(out, sdk.McpServer{Stdio: &sdk.McpServerStdio{Name: s.Name, Command: s.Argv[0], Args: append([]string{}, s.Argv[1:]...), Env: env}})
 		case http:
-			out = append(out, sdk.McpServer{Http: &sdk.McpServerHttpInline{Name: s.Name, Type: "http", Url: s.URL, Headers: []sdk.HttpHeader{}}})
+			headers := []sdk.HttpHeader{}
+			if token := s.Token(t.s.Environ); token != "" {
+				headers = append(headers, sdk.HttpHeader{Name: "Authorization", Value: "Bearer " + token})
+			}
+			out = append(out, sdk.McpServer{Http: &sdk.McpServerHttpInline{Name: s.Name, Type: "http", Url: s.URL, Headers: headers}})
 		}
 	}
 	return out

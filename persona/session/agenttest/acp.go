@@ -3,6 +3,7 @@ package agenttest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,6 +34,7 @@ type Step struct {
 	Deaf    bool           `json:"deaf,omitempty"`   // until the line is gone, whatever is said
 	Leave   bool           `json:"leave,omitempty"`  // goes away
 	Fail    int            `json:"fail,omitempty"`   // the turn fails with this code
+	Title   string         `json:"title,omitempty"`  // of Ask's call
 	Always  bool           `json:"always,omitempty"` // Ask offers allow_always alone
 	Path    string         `json:"path,omitempty"`
 	Content string         `json:"content,omitempty"`
@@ -231,7 +233,7 @@ func (a *Agent) ask(ctx context.Context, id sdk.ToolCallId, s Step) error {
 	if s.Input != nil {
 		opts = append(opts, sdk.WithStartRawInput(s.Input))
 	}
-	if err := a.update(ctx, sdk.StartToolCall(id, "call "+s.Ask, opts...)); err != nil {
+	if err := a.update(ctx, sdk.StartToolCall(id, cmp.Or(s.Title, "call "+s.Ask), opts...)); err != nil {
 		return err
 	}
 	options := []sdk.PermissionOption{{Kind: sdk.PermissionOptionKindAllowAlways, Name: "always", OptionId: "always"}}

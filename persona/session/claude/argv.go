@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/persona/session/servers"
 )
 
 // The files that odd writes for the program.
@@ -35,6 +35,7 @@ func (s Substrate) open(ctx context.Context, r session.Request) (*talk, error) {
 		}
 	}
 	t := &talk{s: s, r: r, thread: r.Thread, kept: r.Desk != nil}
+	t.handed, _ = servers.Handed(servers.For(s.Servers, r.Contract), servers.Agent{Env: s.Env, Network: s.Network})
 	t.s.Argv, t.read = exec.Words(s.Argv, s.Dir)
 	var err error
 	if t.desk, t.clear, err = exec.Place(ctx, r); err != nil {
@@ -52,7 +53,7 @@ func (t *talk) furnish() (err error) {
 	if t.dir, err = os.MkdirTemp(filepath.Dir(t.desk.Tree), "odd-"); err != nil {
 		return err
 	}
-	if t.gate, err = listen(filepath.Join(t.dir, socketFile), judge{desk: t.desk, permits: t.r.Permits, own: t.ownTools()}); err != nil {
+	if t.gate, err = listen(filepath.Join(t.dir, socketFile), judge{desk: t.desk, permits: t.r.Permits, own: t.ownTools(), servers: t.handed}); err != nil {
 		return err
 	}
 	for name, v := range map[string]any{settingsFile: t.settings(), serversFile: map[string]any{"mcpServers": t.servers()}} {
@@ -126,8 +127,11 @@ func (t *talk) tools() (tools, allowed []string) {
 	} else {
 		allowed = slices.Clone(tools)
 	}
-	for _, name := range slices.Sorted(maps.Keys(t.servers())) {
-		allowed = append(allowed, "mcp__"+name)
+	for _, s := range t.handed {
+		allowed = append(allowed, s.Callable()...)
+	}
+	if _, own := t.servers()[ownServer]; own {
+		allowed = append(allowed, "mcp__"+ownServer)
 	}
 	return tools, allowed
 }
@@ -172,12 +176,19 @@ func (t *talk) ownTools() []string {
 // servers are the contract's, and the bundle as the desk has it.
 func (t *talk) servers() map[string]any {
 	out := map[string]any{}
-	for _, s := range t.s.Servers {
+	for _, s := range t.handed {
+		one := map[string]any{"type": "http", "url": s.URL}
 		if len(s.Argv) > 0 {
-			out[s.Name] = map[string]any{"type": "stdio", "command": s.Argv[0], "args": s.Argv[1:], "env": s.Env}
-		} else {
-			out[s.Name] = map[string]any{"type": "http", "url": s.URL}
+			env := map[string]string{}
+			for _, kv := range s.Values(t.s.Environ) {
+				name, v, _ := strings.Cut(kv, "=")
+				env[name] = v
+			}
+			one = map[string]any{"type": "stdio", "command": s.Argv[0], "args": append([]string{}, s.Argv[1:]...), "env": env}
+		} else if token := s.Token(t.s.Environ); token != "" {
+			one["headers"] = map[string]string{"Authorization": "Bearer " + token}
 		}
+		out[s.Name] = one
 	}
 	if t.s.Odd != "" && t.r.Graph != nil {
 		out[ownServer] = map[string]any{"type": "stdio", "command": t.s.Odd, "args": []string{"-C", t.desk.Tree, "mcp"}}

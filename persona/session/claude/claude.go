@@ -57,30 +57,22 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/persona/session/servers"
 )
 
 // Substrate runs the program.
 type Substrate struct {
-	Argv     []string     // how it is started; empty is ["claude"]
-	Dir      string       // absolute; where relative parts of Argv start: the repository's root
-	Model    string       // "" is the program's own choice
-	Env      []string     // names it may see besides PATH and LANG
-	Environ  []string     // the environment of odd itself, "NAME=value"
-	Free     bool         // the configuration says that it costs no money
-	Commands [][]string   // beginnings of the commands it may run; none: it has no shell
-	Odd      string       // odd's own executable, absolute, for the hook and as a server of the bundle; "" is the one that runs
-	Servers  []Server     // that its contract grants
-	Cage     cage.Cage    // how it is held
-	Network  cage.Network // what it reaches; without a network it reaches no model
-}
-
-// Server is one MCP server that the program starts, or speaks to.
-type Server struct {
-	Name  string
-	Argv  []string // of one on standard input and output
-	Env   map[string]string
-	URL   string // of one over HTTP, where Argv is empty
-	Tools []string
+	Argv     []string       // how it is started; empty is ["claude"]
+	Dir      string         // absolute; where relative parts of Argv start: the repository's root
+	Model    string         // "" is the program's own choice
+	Env      []string       // names it may see besides PATH and LANG
+	Environ  []string       // the environment of odd itself, "NAME=value"
+	Free     bool           // the configuration says that it costs no money
+	Commands [][]string     // beginnings of the commands it may run; none: it has no shell
+	Odd      string         // odd's own executable, absolute, for the hook and as a server of the bundle; "" is the one that runs
+	Servers  []servers.Spec // that a person configured; a session is handed those its contract grants and servers.Handed lets it have
+	Cage     cage.Cage      // how it is held
+	Network  cage.Network   // what it reaches; without a network it reaches no model
 }
 
 // maxLine bounds one line of the program's output.
@@ -127,6 +119,7 @@ type talk struct {
 	desk   session.Desk
 	dir    string // odd's own, beside the desk
 	gate   *gate
+	handed []servers.Spec
 	thread string
 	read   []string // of the command itself
 	kept   bool     // the desk outlives the session, and the conversation with it

@@ -19,7 +19,9 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/agenttest"
+	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/persona/session/sessiontest"
 )
 
@@ -119,13 +121,15 @@ func TestGiven(t *testing.T) {
 		name     string
 		role     contract.Contract
 		commands [][]string
-		servers  []Server
+		servers  []servers.Spec
 		turns    []string
 	}{
 		{name: "reader", role: contract.Contract{Role: contract.Validator}, turns: []string{says(done)}},
-		{name: "builder", role: contract.Contract{Role: contract.Builder, Mutates: true}, commands: [][]string{{"go", "test"}},
-			servers: []Server{{Name: "files", Argv: []string{"npx", "files"}, Env: map[string]string{"A": "b"}}, {Name: "web", URL: "http://127.0.0.1:1/mcp"}},
-			turns:   []string{says("I edited all of it."), says(done)}},
+		{name: "builder", role: contract.Contract{Role: contract.Builder, Mutates: true, Servers: []string{"files", "web", "pinned"}}, commands: [][]string{{"go", "test"}},
+			servers: []servers.Spec{{Name: "files", Argv: []string{"npx", "files"}, Env: []string{"KEY"}, Network: cage.Allow, Tools: []string{"read", "Dump.all"}},
+				{Name: "web", URL: "http://127.0.0.1:1/mcp", TokenEnv: "KEY", Tools: []string{servers.Every}}, {Name: "pinned", URL: "http://127.0.0.1:1/mcp", Pin: "00"},
+				{Name: "not-granted", URL: "http://127.0.0.1:1/mcp"}},
+			turns: []string{says("I edited all of it."), says(done)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -62,6 +63,7 @@ type judge struct {
 	desk    session.Desk
 	permits func(session.Act) error
 	own     []string // names of tools of odd's own that change nothing
+	servers []servers.Spec
 }
 
 // allows is nil where a call may happen. A tool that nobody knows may not.
@@ -78,8 +80,11 @@ func (j judge) allows(c call) error {
 	case c.tool == "WebFetch":
 		return &session.Denied{Code: "host_not_allowed", Text: "the web is asked by no tool of this program"}
 	}
-	if name, ok := strings.CutPrefix(c.tool, "mcp__"); ok {
-		return j.permits(session.Act{Kind: session.External, Tool: "mcp_" + strings.Replace(name, "__", "_", 1)})
+	if tool, ok := servers.Called(j.servers, c.tool); ok {
+		return j.permits(session.Act{Kind: session.External, Tool: tool})
+	}
+	if strings.HasPrefix(c.tool, "mcp__") {
+		return &session.Denied{Code: "server_not_granted", Text: fmt.Sprintf("%q is no tool that a person listed, of a server that the session is granted", c.tool)}
 	}
 	return &session.Denied{Code: "unknown_tool", Text: fmt.Sprintf("nobody has said what the tool %q does", c.tool)}
 }
