@@ -9,6 +9,7 @@ import (
 
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/persona/session/toolbox"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
@@ -82,6 +83,13 @@ func opCodes() []opCode {
 		if !r.Lets {
 			out = append(out, opCode{Code: r.Code, Kind: "tool", Means: "a tool call of a session was refused: it " + r.When, Fix: "the session is told and goes on; ask for less, or let odd.toml or the task allow it"})
 		}
+	}
+	for _, c := range servers.Codes() {
+		what, fix := "a call of an MCP server's tool came to nothing: ", "the session is told and goes on"
+		if c.Lost {
+			what, fix = "an MCP server of odd.toml is lost: ", "odd mcp servers --check starts it and tells more"
+		}
+		out = append(out, opCode{Code: c.Code, Kind: "mcp", Means: what + c.Means, Fix: fix})
 	}
 	for _, r := range irongate.Rules() {
 		out = append(out, opCode{Code: r.Code, Kind: "rule", Means: fmt.Sprintf("%s (%s)", r.Meaning, r.Severity), Fix: r.Fix})

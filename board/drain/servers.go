@@ -2,6 +2,7 @@ package drain
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -75,8 +76,13 @@ func (d *drain) serve(ctx context.Context, c *claim, w *work, req *session.Reque
 		w.brief = w.brief.Lacking(lost)
 		d.note(req.Task + ": its agent is not handed all of its MCP servers: " + oneLine(lost))
 	}
-	if why != "" || len(specs) == 0 || !r.tooled() {
+	switch {
+	case why != "" || len(specs) == 0:
 		return s, why
+	case !r.tooled() && !r.handing():
+		return s, d.unlent(req.Task, specs, r.name())
+	case !r.tooled():
+		return s, ""
 	}
 	held, err := d.caged(d.at.cfg.Sandbox)
 	if err != nil {
@@ -99,6 +105,23 @@ func (d *drain) serve(ctx context.Context, c *claim, w *work, req *session.Reque
 	}
 	req.Extra = s.set.Tools()
 	return s, ""
+}
+
+// unlent is why there can be no session where a substrate that takes no servers
+// would have to do without one that is required. Without the others it goes on.
+func (d *drain) unlent(task string, specs []servers.Spec, substrate string) (why string) {
+	var without, must []string
+	for _, s := range specs {
+		without = append(without, s.Name)
+		if s.Required {
+			must = append(must, s.Name)
+		}
+	}
+	if len(must) > 0 {
+		return fmt.Sprintf("a required MCP server cannot be lent: %s; the substrate %s takes none from odd", strings.Join(must, ", "), substrate)
+	}
+	d.noteOnce(fmt.Sprintf("%s: the substrate %s takes no MCP server from odd; it goes on without %s", task, substrate, strings.Join(without, ", ")))
+	return ""
 }
 
 // apart is where the programs of servers run. Where one of them may look at the
@@ -137,6 +160,13 @@ func (s *served) end(w *work) {
 func (r *relay) tooled() bool {
 	return slices.ContainsFunc(r.legs, func(l leg) bool {
 		return l.cfg.Session.Substrate == "anthropic" || l.cfg.Session.Substrate == "openai"
+	})
+}
+
+// handing reports a chain in which an agent starts its servers itself.
+func (r *relay) handing() bool {
+	return slices.ContainsFunc(r.legs, func(l leg) bool {
+		return l.cfg.Session.Substrate == "claude" || l.cfg.Session.Substrate == "acp"
 	})
 }
 

@@ -30,20 +30,7 @@
 //  9. A server that is slow, breaks, lies or never ends costs itself: it is ended,
 //     its calls fail under one code, and the session goes on.
 //
-// # Codes of a server that is lost
-//
-//	sandbox-unavailable  it cannot be held as [sandbox] demands
-//	start-failed         it could not be started
-//	start-timeout        it was not ready in time
-//	no-token             the variable with its token is not set
-//	handshake            it does not answer, or not in the protocol
-//	bad-list             its list of tools cannot be read, or has too many
-//	changed-list         its list of tools is not the one that a person pinned
-//	garbage              too much of what it says is no message
-//	too-large            one of its messages is over the limit
-//	flood                it sends far more than it is asked for
-//	crashed              it ended, or hung up
-//	hung                 it left too many calls in a row unanswered
+// Why a server is lost, and why a call comes to nothing, has a word each: see [Codes].
 package servers
 
 import (

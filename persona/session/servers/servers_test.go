@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -233,6 +235,29 @@ func TestAnswers(t *testing.T) {
 	u := set.Uses()[0]
 	if !slices.ContainsFunc(u.Notes, func(n string) bool { return strings.Contains(n, "has changed") }) || slices.Contains(u.Tools, "mcp_kind_later") || u.Failed != 2 {
 		t.Errorf("%+v", u)
+	}
+}
+
+// TestCodes: every word that is met is one of the list.
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, c := range Codes() {
+		if known[c.Code] || c.Means == "" {
+			t.Errorf("%+v", c)
+		}
+		known[c.Code] = true
+	}
+	for _, name := range []string{"server.go", "link.go", "web.go", "list.go", "call.go"} {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?:fault(?:f\(|\{)|s\.lose\(|s\.broken\(err, |Code: )"([a-z_-]+)"`).FindAllStringSubmatch(string(b), -1) {
+			if !known[m[1]] && m[1] != "bad_arguments" {
+				t.Errorf("%s: %s is in no list", name, m[1])
+			}
+		}
 	}
 }
 
