@@ -54,8 +54,14 @@ func keyOf(cfg config.Config) string {
 // is claimed or spent: nil where it lacks nothing. A server at an address that
 // odd.toml names may need no key; where it names a variable, that must hold one.
 func Equipped(cfg config.Config, environ []string) error {
-	if cfg.Session.Substrate == "acp" && len(cfg.Substrates["acp"].Argv) == 0 {
-		return refuse("no-agent", "odd.toml: substrate \"acp\": no agent is named; set [substrate.acp] argv, like [\"gemini\", \"--acp\"]")
+	name, s := cfg.Session.Substrate, cfg.Substrates[cfg.Session.Substrate]
+	switch {
+	case name == "acp" && len(s.Argv) == 0:
+		return refuse("no-agent", `odd.toml: substrate "acp": no agent is named; set [substrate.acp] argv, like ["gemini", "--acp"]`)
+	case name == "exec" && len(s.Argv) == 0:
+		return refuse("no-agent", `odd.toml: substrate "exec": no program is named; set [substrate.exec] argv, the command that reads the brief and prints the emission`)
+	case name == "replay" && s.File == "":
+		return refuse("no-recording", `odd.toml: substrate "replay": no recording is named; set [substrate.replay] file, a file or folder of the repository`)
 	}
 	key := keyOf(cfg)
 	if key == "" {
@@ -64,7 +70,6 @@ func Equipped(cfg config.Config, environ []string) error {
 	var code string
 	var lacks []string
 	lack := func(c, text string) { code, lacks = cmp.Or(code, c), append(lacks, text) }
-	name, s := cfg.Session.Substrate, cfg.Substrates[cfg.Session.Substrate]
 	model := cmp.Or(s.Model, cfg.Session.Model)
 	if model == "" {
 		lack("no-model", "no model is named; set [substrate."+name+"] model or [session] model")

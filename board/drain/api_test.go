@@ -20,6 +20,10 @@ func TestEquipped(t *testing.T) {
 		says       []string
 	}{
 		{"a reader of documents", "[session]\nsubstrate = \"extract\"", nil, "", nil},
+		{"a program without a name", "[session]\nsubstrate = \"exec\"", nil, "no-agent", []string{"set [substrate.exec] argv"}},
+		{"a program with one", "[session]\nsubstrate = \"exec\"\n[substrate.exec]\nargv = [\"a\"]", nil, "", nil},
+		{"an agent without a name", "[session]\nsubstrate = \"acp\"", nil, "no-agent", []string{"set [substrate.acp] argv"}},
+		{"a recording without a file", "[session]\nsubstrate = \"replay\"", nil, "no-recording", []string{"set [substrate.replay] file"}},
 		{"anthropic", "[session]\nsubstrate = \"anthropic\"\nmodel = \"m\"", has, "", nil},
 		{"its own model", "[session]\nsubstrate = \"anthropic\"\n[substrate.anthropic]\nmodel = \"m\"", has, "", nil},
 		{"nothing", "[session]\nsubstrate = \"anthropic\"", nil, "no-model", []string{"no model is named", "ANTHROPIC_API_KEY is not set"}},

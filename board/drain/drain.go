@@ -404,13 +404,25 @@ func (d *drain) denied(t board.Task) error {
 	for _, err := range d.charter(t) {
 		return err
 	}
-	if err := d.equipped(t); err != nil {
+	if err := also(d.equipped(t), funded(d.at.cfg)); err != nil {
 		return err
 	}
 	if err := d.reachable(t); err != nil {
 		return err
 	}
 	return d.afford(t)
+}
+
+// also is what both refuse, under the code of the first.
+func also(first, second error) error {
+	var a, b *Refusal
+	if errors.As(first, &a) && errors.As(second, &b) {
+		return refuse(a.Code, "%s; %s", a.Text, b.Text)
+	}
+	if first != nil {
+		return first
+	}
+	return second
 }
 
 // equipped refuses t where anything of its chain lacks what it needs to begin:

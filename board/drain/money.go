@@ -11,6 +11,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -129,11 +130,19 @@ func (d *drain) spent() (budget.MicroUSD, error) {
 	return p[0].sum(), nil
 }
 
+// funded refuses a configuration that can cost money and has none.
+func funded(cfg config.Config) error {
+	if cfg.Free() || cfg.HasBudget {
+		return nil
+	}
+	return refuse("no-budget", "odd.toml: substrate %q can cost money and [budget] monthly_usd is not set; set it, or mark the substrate free = true", cfg.Costly())
+}
+
 // afford says why t's reservation does not fit under the envelopes.
 func (d *drain) afford(t board.Task) error {
 	cfg := d.at.cfg
-	if !cfg.Free() && !cfg.HasBudget {
-		return refuse("no-budget", "odd.toml: substrate %q can cost money and [budget] monthly_usd is not set; set it, or mark the substrate free = true", cfg.Costly())
+	if err := funded(cfg); err != nil {
+		return err
 	}
 	want := d.reserve(t)
 	if want == 0 && !cfg.Free() {

@@ -40,6 +40,9 @@ func Substrate(cfg config.Config, files fs.FS, dir string, environ []string, hel
 // that starts its servers itself is handed none that reads more than the agent does,
 // so that whose home "~/" means is no matter.
 func pick(cfg config.Config, files fs.FS, dir string, environ []string, held cage.Cage, tools toolbox.Options) (session.Substrate, error) {
+	if err := Equipped(cfg, environ); err != nil {
+		return nil, err
+	}
 	s := cfg.Substrates[cfg.Session.Substrate]
 	switch cfg.Session.Substrate {
 	case "extract":
@@ -54,7 +57,7 @@ func pick(cfg config.Config, files fs.FS, dir string, environ []string, held cag
 		return acp.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: environ, Free: s.Free, MaxBytes: s.MaxBytes, Servers: Specs(cfg, "/"), Cage: held, Network: cage.Network(cfg.Sandbox.Network), Commands: cage.Network(cfg.Sandbox.CheckNetwork)}, nil
 	}
 	if s := api(cfg, environ, tools); s != nil {
-		return s, Equipped(cfg, environ)
+		return s, nil
 	}
 	return nil, refuse("substrate", "odd.toml: [session] substrate %q is not one of %s", cfg.Session.Substrate, strings.Join([]string{"extract", "replay", "exec", "claude", "acp", "anthropic", "openai"}, ", "))
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/reconcile"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
@@ -267,6 +268,9 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 		w.void(c.died)
 		return
 	case err != nil:
+		if unbegun(err) {
+			w.cost = w.paid
+		}
 		w.blocked("session: %v", err)
 		return
 	}
@@ -276,6 +280,11 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	}
 	d.relayed(c, w, sub)
 	d.heard(ctx, c, w)
+}
+
+// unbegun reports a program that never ran, and cost nothing.
+func unbegun(err error) bool {
+	return errors.As(err, new(*cage.NotStarted)) || errors.As(err, new(*cage.Unheld))
 }
 
 // heard is the verdict that follows from what a session said.

@@ -114,7 +114,7 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	}
 	if err != nil {
 		e := broken(session.Permanent, "the agent cannot be started: "+err.Error()+"; install it, or set [substrate.acp] argv in odd.toml")
-		e.Usage.Turns = 1
+		e.Usage = session.Usage{Turns: 1, CostKnown: true} // nothing ran
 		return e, nil
 	}
 	t := &talk{s: s, r: r, desk: desk, line: l, client: newClient(s, r, desk)}

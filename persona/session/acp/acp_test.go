@@ -219,7 +219,10 @@ func TestHello(t *testing.T) {
 	if e := run(t, with(&agenttest.Agent{Login: true}), r); e.Failure != session.Transport || e.Class != session.Permanent || !strings.Contains(e.Detail, "[substrate.acp] env") {
 		t.Errorf("%+v", e)
 	}
-	if e := run(t, Substrate{Argv: []string{"no-such-program"}}, r); e.Failure != session.Transport || e.Class != session.Permanent {
+	if e := run(t, Substrate{Argv: []string{"no-such-program"}}, r); e.Failure != session.Transport || e.Class != session.Permanent || !e.Usage.CostKnown || e.Usage.Cost != 0 {
+		t.Errorf("%+v", e)
+	}
+	if e := run(t, Substrate{Argv: []string{"true"}}, r); e.Failure != session.Transport || !strings.Contains(e.Detail, "ended before it answered") {
 		t.Errorf("%+v", e)
 	}
 	if _, err := (Substrate{}).Run(t.Context(), r); err == nil {

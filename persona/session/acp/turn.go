@@ -145,13 +145,31 @@ func (t *talk) outcome(r sdk.PromptResponse, err error) session.Emission {
 func failed(what string, err error) session.Emission {
 	var no *sdk.RequestError
 	if errors.As(err, &no) && no.Code == needsLogin {
-		return broken(session.Permanent, what+": the agent wants a login first; name what it needs of your environment in [substrate.acp] env: "+err.Error())
+		return broken(session.Permanent, what+": the agent wants a login first; name what it needs of your environment in [substrate.acp] env: "+told(err))
 	}
 	class := exec.ClassOf(err.Error())
 	if errors.As(err, &no) && no.Code == -32601 {
 		class = session.Permanent
 	}
-	return broken(class, what+": "+err.Error())
+	return broken(class, what+": "+told(err))
+}
+
+// told is what went wrong, in the agent's words. The library answers for an agent
+// that is gone, as the protocol's internal error.
+func told(err error) string {
+	var no *sdk.RequestError
+	if !errors.As(err, &no) {
+		return err.Error()
+	}
+	data, _ := no.Data.(map[string]any)
+	detail, _ := data["error"].(string)
+	switch {
+	case strings.HasPrefix(detail, "peer disconnected"), strings.HasSuffix(detail, "broken pipe"):
+		return "the agent ended before it answered; is [substrate.acp] argv a command that speaks the Agent Client Protocol?"
+	case data == nil && no.Data == nil:
+		return fmt.Sprintf("%s (%d)", no.Message, no.Code)
+	}
+	return err.Error()
 }
 
 func (s Substrate) maxBytes() int {

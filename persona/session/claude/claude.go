@@ -153,7 +153,11 @@ func (t *talk) invoke(ctx context.Context, brief []byte, spent session.Usage) (s
 	if t.kept && out.result != nil {
 		t.thread = out.thread(t.thread)
 	}
-	return t.signed(e, spent.Plus(out.usage(t.s))), nil
+	used := out.usage(t.s)
+	if errors.As(err, new(*cage.NotStarted)) {
+		used.CostKnown = true // nothing ran
+	}
+	return t.signed(e, spent.Plus(used)), nil
 }
 
 // signed is e with what is known of the whole session.

@@ -262,7 +262,7 @@ func TestNeverStarts(t *testing.T) {
 	t.Parallel()
 	s, r, _ := recorded(t)
 	s.Argv = []string{"no-such-program"}
-	if e := run(t, s, r); e.Failure != session.Transport || e.Class != session.Permanent || e.Usage.CostKnown {
+	if e := run(t, s, r); e.Failure != session.Transport || e.Class != session.Permanent || !e.Usage.CostKnown || e.Usage.Cost != 0 {
 		t.Errorf("%+v", e)
 	}
 }
