@@ -26,6 +26,7 @@ import (
 
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // The exit codes.
@@ -228,7 +229,7 @@ func (t told) Unwrap() error { return t.error }
 // errorJSON is an error as --json tells it.
 func errorJSON(err error) map[string]any {
 	code, reason := status(err)
-	return map[string]any{"code": code, "reason": reason, "message": err.Error()}
+	return map[string]any{"code": code, "reason": reason, "message": irongate.RedactText(err.Error())}
 }
 
 // version is the module's own, from the build info: no ldflags.

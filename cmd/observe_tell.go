@@ -51,7 +51,7 @@ func (t *teller) heard(ctx context.Context, m invoke.Remark) error {
 	t.muted += m.Muted
 	var b strings.Builder
 	for _, text := range m.Texts {
-		b.WriteString(t.line(sayRow{m.Channel, m.First, m.Last, string(irongate.Redact([]byte(text)))}))
+		b.WriteString(t.line(sayRow{irongate.RedactText(m.Channel), m.First, m.Last, string(irongate.Redact([]byte(text)))}))
 	}
 	if b.Len() == 0 {
 		return nil

@@ -84,7 +84,7 @@ func (p pull) argv(body string) []string {
 // pullRequest is what is to be opened, and why it cannot be, "" where it can.
 func (v *view) pullRequest(ctx context.Context, t board.Task, p review.Proposal, at onto) (pr pull, why string, err error) {
 	base, elsewhere := v.target()
-	pr = pull{Remote: or(v.cfg.Remote, "origin"), Base: base, Branch: p.Branch, Commit: p.Commit, Title: oneLine("odd: " + or(t.Title, string(t.ID))), gh: v.env.program("gh")}
+	pr = pull{Remote: or(v.cfg.Remote, "origin"), Base: base, Branch: p.Branch, Commit: p.Commit, Title: irongate.RedactText(oneLine("odd: " + or(t.Title, string(t.ID)))), gh: v.env.program("gh")}
 	pr.Body = string(irongate.Redact([]byte(prText(t, p, v.card(t, p, at), base, elsewhere))))
 	url, err := v.repo.Config(ctx, "remote."+pr.Remote+".url")
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // generate runs a session and takes its candidate. What cannot be used is sent
@@ -263,7 +264,7 @@ func (ch *change) take(ctx context.Context, c pipeline.Candidate) error {
 		if ch.d.inBundle(e.Path) {
 			no = append(no, pipeline.Fault{Code: "in_bundle", At: e.Path, Text: "lies in the bundle, which changes by atoms alone", Fix: "emit it as an ```atom block"})
 		}
-		ch.files = append(ch.files, repo.FileEdit(e))
+		ch.files = append(ch.files, repo.FileEdit(withoutSecrets(e)))
 	}
 	misplaced, err := ch.misplaced(c)
 	if err != nil {
@@ -286,6 +287,16 @@ func (ch *change) take(ctx context.Context, c pipeline.Candidate) error {
 	}
 	ch.draft, err = ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, ch.files, ch.d.agent(), "candidate of "+ch.op.ID+"\n")
 	return err
+}
+
+// withoutSecrets is an edit as the repository may hold it. One that brings a credential in is
+// refused when it is judged, as it was delivered; but its object would stay, and be
+// shown, so that it is written without.
+func withoutSecrets(e pipeline.Edit) pipeline.Edit {
+	if len(irongate.Secrets([]irongate.File{{Path: e.Path, Before: e.Before, After: e.After}})) > 0 {
+		e.After = irongate.Redact(e.After)
+	}
+	return e
 }
 
 // paths are the files of a proposal as an outcome records them.

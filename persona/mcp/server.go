@@ -21,6 +21,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -106,8 +107,33 @@ func New(w World) *sdk.Server {
 	w.addReads(s)
 	w.addWork(s)
 	w.addResources(s)
-	s.AddReceivingMiddleware(w.lists)
+	s.AddReceivingMiddleware(w.lists, washed)
 	return s
+}
+
+// washed cleans the errors that the SDK makes of a client's own words.
+func washed(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		out, err := next(ctx, method, req)
+		var e *jsonrpc.Error
+		if errors.As(err, &e) {
+			return nil, cleanFault(e)
+		}
+		return out, err
+	}
+}
+
+// cleanFault is an error of the protocol as it may be told.
+func cleanFault(e *jsonrpc.Error) *jsonrpc.Error {
+	out := &jsonrpc.Error{Code: e.Code}
+	out.Message, _ = clean(e.Message, false)
+	if len(e.Data) > 0 {
+		var v any
+		if json.Unmarshal(e.Data, &v) == nil {
+			out.Data, _ = document(v, false)
+		}
+	}
+	return out
 }
 
 // private is the scope of every answer: what a bundle says now is its own users'.

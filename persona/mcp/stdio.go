@@ -130,15 +130,26 @@ func (p *pipe) drain() {
 func (p *pipe) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n, err := p.out.Write(b)
-	if m, err := jsonrpc.DecodeMessage(bytes.TrimSpace(b)); err == nil {
-		if r, ok := m.(*jsonrpc.Response); ok {
-			delete(p.open, r.ID)
+	told := b
+	m, err := jsonrpc.DecodeMessage(bytes.TrimSpace(b))
+	r, answer := m.(*jsonrpc.Response)
+	var e *jsonrpc.Error
+	if answer = answer && err == nil; answer && errors.As(r.Error, &e) {
+		r.Error = cleanFault(e) // it quotes a method that there is not, before any middleware sees it
+		if line, err := jsonrpc.EncodeMessage(r); err == nil {
+			told = append(line, '\n')
 		}
+	}
+	_, err = p.out.Write(told)
+	if answer {
+		delete(p.open, r.ID)
 	}
 	p.shut = p.shut || err != nil
 	p.idle.Broadcast()
-	return n, err
+	if err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // Close ends the waiting for answers; the stream is its owner's.
