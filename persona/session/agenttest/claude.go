@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,7 +158,7 @@ func (c *claude) play() (int, error) {
 func (c *claude) do(s step) (code int, over bool, err error) {
 	switch s.Do {
 	case "hang":
-		select {}
+		hang()
 	case "exit":
 		fmt.Fprintln(c.talk, s.Say)
 		return s.Code, true, nil
@@ -232,4 +233,14 @@ func act(s step) error {
 		return os.WriteFile(name, bytes.Replace(b, []byte(s.Input["old_string"]), []byte(s.Input["new_string"]), 1), 0o644)
 	}
 	return nil
+}
+
+// hang reads what nobody ever writes. An empty select would not do: a program in
+// which nothing can happen any more is ended as a deadlock.
+func hang() {
+	r, w, err := os.Pipe()
+	if err == nil {
+		_, _ = r.Read(make([]byte, 1))
+	}
+	runtime.KeepAlive(w)
 }

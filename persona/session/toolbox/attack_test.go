@@ -169,6 +169,7 @@ func TestFaults(t *testing.T) {
 	if a := b.Call(t.Context(), 1, "mcp_sea_level", json.RawMessage(`{"n":1}`)); a.Code != "fault" {
 		t.Errorf("a judge that breaks: %+v", a)
 	}
+	b.o.Request.Allow = func(session.Act) error { return nil }
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if a := b.Call(ctx, 1, "mcp_sea_level", nil); a.Code != "cancelled" {
