@@ -22,7 +22,7 @@ func drainVerb(env Env) *cli.Command {
 		Usage:       "work ready tasks, one at a time, up to a review",
 		Description: "odd drain\nodd drain --max-tasks 5\nodd drain --dry-run",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "max-tasks", Usage: "take at most `N` tasks (default: [drain] max_tasks)"},
+			&cli.IntFlag{Name: "max-tasks", DefaultText: "[drain] max_tasks", Usage: "take at most `N` tasks"},
 			&cli.StringFlag{Name: "task", Usage: "take only this `TASK`"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "explain every decision and write nothing"},
 			jsonFlag(),

@@ -60,7 +60,7 @@ func invokeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "artifact", Usage: "the path, id or uri of `WHAT` is worked on (default: the handoff's)"},
 		&cli.StringSliceFlag{Name: "tool", Usage: "a `TOOL` by name; repeatable (default: all the role may have)"},
 		&cli.StringSliceFlag{Name: "mcp", Usage: "a task-relevant MCP `SERVER` by name; repeatable"},
-		&cli.IntFlag{Name: "fan-out", Usage: "run `N` sessions on the one input, kept apart"},
+		&cli.IntFlag{Name: "fan-out", DefaultText: "1", Usage: "run `N` sessions on the one input, kept apart"},
 		&cli.StringFlag{Name: "override", Usage: "collapse `MODES`, with commas, for this one session; a person's to say, with --reason and --risk"},
 		&cli.StringFlag{Name: "reason", Usage: "why the override is needed, specifically"},
 		&cli.StringSliceFlag{Name: "risk", Usage: "a `RISK` of the override you acknowledge; repeatable"},

@@ -18,7 +18,7 @@ func logVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "log",
 		Usage:       "tell what happened: runs from the ledger, people's acts from git",
-		Description: "odd log --month 2026-03\nodd log --task read-the-handbook",
+		Description: "odd log --month 2026-03\nodd log --task read-the-handbook\nodd log --spend",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "task", Usage: "only what is about `TASK`"},
 			&cli.StringFlag{Name: "run", Usage: "only the run whose id is, or ends in, `RUN`"},

@@ -29,6 +29,9 @@ func statusVerb(env Env) *cli.Command {
 			if err := noArgs(c); err != nil {
 				return err
 			}
+			if c.Bool("sandbox") && c.Bool("budget") {
+				return usage("status: --sandbox and --budget are two questions; ask one at a time")
+			}
 			if c.Bool("sandbox") {
 				return runSandbox(c.Context, env, c.Bool("json"))
 			}

@@ -34,7 +34,7 @@ func taskFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "accept", Usage: "an acceptance `SENTENCE`; repeatable"},
 		&cli.StringSliceFlag{Name: "depends", Usage: "a task `ID` that must be done first; repeatable"},
 		&cli.StringFlag{Name: "budget-usd", Usage: "the most a session may cost, in `USD`"},
-		&cli.IntFlag{Name: "max-turns", Usage: "the most `TURNS` a session may take"},
+		&cli.IntFlag{Name: "max-turns", DefaultText: "[session] max_turns", Usage: "the most `TURNS` a session may take"},
 		&cli.StringFlag{Name: "contract-role", Usage: "explorer, planner, builder, validator, resolver, observer or general (default: by its kind)"},
 		&cli.StringFlag{Name: "persona", Usage: "the `PROFILE` the session speaks as, oddie or oddie@2"},
 		&cli.StringFlag{Name: "surface", Usage: "where its output goes: `SURFACE` such as code-output, audit"},
