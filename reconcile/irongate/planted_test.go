@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // pieces reads a table of testdata: rows of tab-separated pieces, put together
@@ -77,6 +78,45 @@ func TestCleanLines(t *testing.T) {
 	}
 	if got := RedactText(string(b)); got != string(b) || n < 40 {
 		t.Errorf("%d lines; together they do not survive", n)
+	}
+}
+
+// TestRedactIsLinear holds the promise for texts that are all telling words: eight
+// times as much takes nowhere near 64 times as long.
+func TestRedactIsLinear(t *testing.T) {
+	took := func(line string, size int) time.Duration {
+		b, best := []byte(strings.Repeat(line, size/len(line))), time.Hour
+		for range 3 {
+			began := time.Now()
+			Redact(b)
+			best = min(best, time.Since(began))
+		}
+		return best
+	}
+	for _, line := range []string{
+		"aws bearer authorization login url :// token sk- secret\n", "aws secret bearer authorization: curl -u login a password http://x:y token= ",
+		"token_", "token=", "token=a1B2c3 ", "token=\"", "aws.", "curl -u", "a://", "aws\\nbearer\\ntoken\\nsk-\\n", "-----BEGIN ",
+	} {
+		small, large := took(line, 16<<10), took(line, 128<<10)
+		if large > 32*small {
+			t.Errorf("%q: 16 KiB take %v, 128 KiB %v", line, small, large)
+		}
+		t.Logf("%q: %v, %v", line, small, large)
+	}
+}
+
+// TestRedactBelowAName: a telling word in the line above takes nothing from a name
+// with its value in the line below.
+func TestRedactBelowAName(t *testing.T) {
+	t.Parallel()
+	for _, r := range pieces(t, "testdata/planted.tsv") {
+		if r[0] != "aws-secret" {
+			continue
+		}
+		value := strings.ReplaceAll(r[2], "|", "")
+		if got := RedactText("the aws account\naws_secret_access_key =\n" + value + "\n"); strings.Contains(got, value) {
+			t.Errorf("%q stays", got)
+		}
 	}
 }
 

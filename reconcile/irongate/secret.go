@@ -243,11 +243,13 @@ func (s shape) windows(low []byte, hits []int) [][2]int {
 		return [][2]int{{hits[0], len(low)}}
 	}
 	var out [][2]int
+	own := 0 // behind the line of the last hit: a line is looked at once, however many stand in it
 	for _, i := range hits {
-		if n := len(out) - 1; n >= 0 && lineEnd(low, i) <= out[n][1] {
+		if i < own {
 			continue
 		}
-		w := [2]int{1 + bytes.LastIndexByte(low[:i], '\n'), lineEnd(low, lineEnd(low, i))}
+		own = lineEnd(low, i)
+		w := [2]int{1 + bytes.LastIndexByte(low[:i], '\n'), lineEnd(low, own)}
 		if n := len(out) - 1; n >= 0 && w[0] < out[n][1] {
 			out[n][1] = w[1]
 			continue

@@ -77,11 +77,15 @@ func quotedNames() []string {
 		"private_key", "private-key", "privatekey", "client_secret", "client-secret", "clientsecret", "password", "passwd"}
 }
 
+// How far a name goes on behind its telling word, and how much of a value tells what
+// it is, in bytes: without an end to them a long line would take the square of its time.
+const longName, longValue = 64, 256
+
 // assigned reads NAME=value, "name": "value" and their like, in code, settings
 // and JSON in JSON, from a telling word of the name on.
 func assigned(b, low []byte, i int) (lo, hi int, ok bool) {
 	end := i + 1
-	for end < len(low) && nameByte(low[end]) {
+	for end < len(low) && end <= i+longName && nameByte(low[end]) {
 		end++
 	}
 	at := openQuote(b, end)
@@ -93,20 +97,23 @@ func assigned(b, low []byte, i int) (lo, hi int, ok bool) {
 	at = space(b, at+n)
 	lo = openQuote(b, at)
 	quoted := lo > at
-	for hi = lo; hi < len(b) && plainByte(b[hi]); hi++ {
+	for hi = lo; hi < len(b) && hi <= lo+longValue && plainByte(b[hi]); hi++ {
 	}
 	value := b[lo:hi]
 	if low[i] == '_' { // a name that only ends in KEY, in capitals
 		return lo, hi, end == i+len("_key") && inCapitals(b[:end]) && len(value) >= 16 && denseNotID(value)
 	}
 	if len(value) >= 16 && dense(value) {
+		for hi < len(b) && plainByte(b[hi]) { // a longer one is judged by its head and goes whole
+			hi++
+		}
 		return lo, hi, true
 	}
 	name := bytes.TrimRight(low[:end], "_")
 	if !quoted || !slices.ContainsFunc(quotedNames(), func(n string) bool { return bytes.HasSuffix(name, []byte(n)) }) {
 		return 0, 0, false
 	}
-	for hi = lo; hi < len(b) && quotedByte(b[hi]); hi++ {
+	for hi = lo; hi < len(b) && hi <= lo+longValue && quotedByte(b[hi]); hi++ {
 	}
 	closed := hi < len(b) && (b[hi] == '"' || b[hi] == '\'' || b[hi] == '\\')
 	return lo, hi, closed && hi-lo >= 8 && quotedSecret(b[lo:hi])
