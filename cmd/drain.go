@@ -66,6 +66,9 @@ func runDrain(ctx context.Context, env Env, o drain.Options, dry, asJSON bool) e
 	}
 	report, err := drain.Run(ctx, w.repo, o)
 	p.done()
+	if err == nil && len(report.Tasks) == 0 && len(report.Swept) == 0 {
+		talk(env, "drain: nothing is ready; odd task list --state backlog shows what waits for a person to ask for it")
+	}
 	if err := w.summary(report); err != nil {
 		talk(env, "%v", err)
 	}

@@ -241,6 +241,24 @@ func TestHardStopPauses(t *testing.T) {
 	}
 }
 
+// Without a budget only what costs money stops: what was spent under an earlier
+// one is no reason to hold what is free.
+func TestSpentWithoutABudget(t *testing.T) {
+	t.Parallel()
+	spent := repo.Changes{"knowledge/ledger/2026-03/run-old.jsonl": []byte(`{"cost_micro_usd":5,"kind":"outcome","run":"run-old","seq":1,"task":"x","ts":"2026-03-02T08:00:00Z","v":1}` + "\n")}
+	for toml, want := range map[string]string{"\n[substrate.exec]\nfree = true\n": "", "": "no-budget"} {
+		w := newWorld(t, toml, "a")
+		w.commit(spent, "an earlier run")
+		w.answer = func(context.Context, session.Request) (session.Emission, error) { return says(term("tide")), nil }
+		if _, err := w.drain(context.Background()); (err != nil) != (want != "") || err != nil && code(err) != want {
+			t.Errorf("%q: %v; want %q", toml, err, want)
+		}
+		if p := w.read("refs/heads/main", "knowledge/pause.toml"); p != "" {
+			t.Errorf("%q: paused: %s", toml, p)
+		}
+	}
+}
+
 func TestTeamEnvelope(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, paid+"[budget.teams]\nnobody = 0.05\n", "a")

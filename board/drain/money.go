@@ -182,6 +182,9 @@ func (d *drain) solvent(c *claim, s *snapshot, cost budget.MicroUSD) error {
 	if err != nil {
 		return err
 	}
+	if !s.cfg.HasBudget && s.cfg.Free() {
+		return nil
+	}
 	over := max(cost-c.each(), 0)
 	if sum := all[0].sum() + over; budget.Decide(s.cfg.Budget, sum, 0) == budget.Stop {
 		d.broke = past(sum, s)
@@ -244,6 +247,8 @@ func (d *drain) money(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
+	case !d.at.cfg.HasBudget: // what a budget was once spent on is no reason to stop what is free
+		return funded(d.at.cfg)
 	case budget.Decide(d.at.cfg.Budget, spent, 0) == budget.Stop:
 		why = past(spent, d.at)
 	case why == "":
