@@ -246,8 +246,10 @@ func TestHardStopPauses(t *testing.T) {
 func TestSpentWithoutABudget(t *testing.T) {
 	t.Parallel()
 	spent := repo.Changes{"knowledge/ledger/2026-03/run-old.jsonl": []byte(`{"cost_micro_usd":5,"kind":"outcome","run":"run-old","seq":1,"task":"x","ts":"2026-03-02T08:00:00Z","v":1}` + "\n")}
-	for toml, want := range map[string]string{"\n[substrate.exec]\nfree = true\n": "", "": "no-budget"} {
-		w := newWorld(t, toml, "a")
+	for free, want := range map[string]string{"free = true\n": "", "": "no-budget"} {
+		w := newWorld(t, "", "a")
+		toml := strings.Replace(w.read("refs/heads/main", "odd.toml"), "[governance]", free+"[governance]", 1)
+		spent["odd.toml"] = []byte(toml)
 		w.commit(spent, "an earlier run")
 		w.answer = func(context.Context, session.Request) (session.Emission, error) { return says(term("tide")), nil }
 		if _, err := w.drain(context.Background()); (err != nil) != (want != "") || err != nil && code(err) != want {

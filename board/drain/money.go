@@ -148,6 +148,9 @@ func (d *drain) afford(t board.Task) error {
 	if want == 0 && !cfg.Free() {
 		return refuse("no-budget", "task %s: nothing says what a session may cost; set [session] max_usd or the task's budget_usd", t.ID)
 	}
+	if !cfg.HasBudget {
+		return nil
+	}
 	all, err := d.purses(d.at, t.Team)
 	if err != nil {
 		return err

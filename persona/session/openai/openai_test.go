@@ -152,8 +152,9 @@ func TestRequestVaries(t *testing.T) {
 	} {
 		m := Substrate{Model: "acme-mini", BaseURL: c.base, MaxTokensKey: c.key}.model()
 		r := m.request(exchange(nil))
-		if (r.MaxCompletionTokens == 512) != c.completion || (r.MaxTokens == 512) == c.completion {
-			t.Errorf("%+v: %d, %d", c, r.MaxTokens, r.MaxCompletionTokens)
+		body, err := json.Marshal(r)
+		if err != nil || strings.Contains(string(body), `"max_completion_tokens":512`) != c.completion || strings.Contains(string(body), `"max_tokens":512`) == c.completion {
+			t.Errorf("%+v: %s %v", c, body, err)
 		}
 	}
 	s, m := serve(t, "no_usage")

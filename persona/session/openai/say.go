@@ -16,6 +16,7 @@ func (m *model) request(x loop.Exchange) sdk.ChatCompletionRequest {
 	case m.s.MaxTokensKey == MaxCompletionTokens, m.s.MaxTokensKey == "" && Hosted(m.s.BaseURL):
 		r.MaxCompletionTokens = x.MaxTokens
 	default:
+		//lint:ignore SA1019 servers that only follow the API know no other name
 		r.MaxTokens = x.MaxTokens
 	}
 	if x.System != "" {

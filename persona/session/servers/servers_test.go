@@ -195,10 +195,12 @@ func TestAnswers(t *testing.T) {
 			return nil, &jsonrpc.Error{Code: -32000, Message: "no such tide"}
 		},
 		"sampling": func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			//lint:ignore SA1019 servers of today still ask
 			_, err := r.Session.CreateMessage(ctx, &sdk.CreateMessageParams{MaxTokens: 5})
 			return text(fmt.Sprint(err)), nil
 		},
 		"roots": func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			//lint:ignore SA1019 servers of today still ask
 			_, err := r.Session.ListRoots(ctx, nil)
 			return text(fmt.Sprint(err)), nil
 		},
