@@ -22,7 +22,7 @@ type held struct {
 
 // release gives the lock back. The kernel does so too when a process dies.
 func (h *held) release() {
-	h.lock.Close()
+	unlock(h.lock)
 	h.close()
 	h.state.close()
 }
@@ -72,7 +72,7 @@ func (d *dir) try(token string, wait bool) (*held, error) {
 		}
 		now, err := d.where(at, token)
 		if now == "" {
-			lock.Close()
+			unlock(lock)
 			at.close()
 			return nil, err
 		}
@@ -132,4 +132,11 @@ func (d *dir) flock(wait bool) (*os.File, error) {
 		return nil, fmt.Errorf("%s/%s: %w", d.path, lockFile, err)
 	}
 	return f, nil
+}
+
+// unlock lets go of a lock at once, whoever else has the file: a program that is
+// being started at this moment has it until it begins.
+func unlock(f *os.File) error {
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+	return f.Close()
 }
