@@ -53,7 +53,8 @@ func Main(env Env, args ...string) int {
 func run(env Env, args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	line, err := arrange(app(env), args)
+	a := app(env)
+	line, err := arrange(a, args)
 	if err != nil {
 		return fail(env, err, false)
 	}
@@ -63,7 +64,10 @@ func run(env Env, args []string) int {
 			return fail(env, usage("-C %s: no such directory", dir), line.json)
 		}
 	}
-	err = app(env).RunContext(ctx, line.args)
+	if len(line.dirs) > 0 {
+		a = app(env)
+	}
+	err = a.RunContext(ctx, line.args)
 	if ctx.Err() != nil && err != nil {
 		err = ctx.Err()
 	}
@@ -72,6 +76,7 @@ func run(env Env, args []string) int {
 
 // app is the whole command tree, in help order.
 func app(env Env) *cli.App {
+	groups := verbs(env)
 	a := &cli.App{
 		Name:                 "odd",
 		Usage:                "plain files, git history: an agent can propose, only a person approves",
@@ -85,7 +90,7 @@ func app(env Env) *cli.App {
 		DisableSliceFlagSeparator: true,
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              onUsage,
-		CustomAppHelpTemplate:     helpPage(verbs(env)),
+		CustomAppHelpTemplate:     helpPage(groups),
 		Flags:                     []cli.Flag{&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"}},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
@@ -94,7 +99,7 @@ func app(env Env) *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 	}
-	for _, g := range verbs(env) {
+	for _, g := range groups {
 		a.Commands = append(a.Commands, g.verbs...)
 	}
 	return a

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -89,14 +90,14 @@ func (o convertOptions) print(env Env, d diary, b []byte) error {
 }
 
 // dated is the date in front of a file's name.
-var dated = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-`)
+var dated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-`) })
 
 // name is the new file's: the day of the first entry, else of the file, and its slug.
 func (o convertOptions) name(entries []journal.Entry) (string, error) {
 	stem, _, _ := strings.Cut(filepath.Base(o.file), ".")
 	day, ok := journal.FirstDay(entries)
 	said := o.date
-	if m := dated.FindStringSubmatch(stem); m != nil {
+	if m := dated().FindStringSubmatch(stem); m != nil {
 		stem = strings.TrimPrefix(stem, m[0])
 		if !ok {
 			said = or(said, m[1])

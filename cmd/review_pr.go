@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
@@ -102,11 +103,13 @@ func (v *view) pullRequest(ctx context.Context, t board.Task, p review.Proposal,
 	return pr, why, nil
 }
 
-var githubURL = regexp.MustCompile(`^(?:https://(?:[^/@]+@)?github\.com/|ssh://git@github\.com(?::22)?/|git@github\.com:)([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+?)(?:\.git)?/?$`)
+var githubURL = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:https://(?:[^/@]+@)?github\.com/|ssh://git@github\.com(?::22)?/|git@github\.com:)([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+?)(?:\.git)?/?$`)
+})
 
 // onGitHub is the owner/name of a remote on GitHub, "" for any other.
 func onGitHub(url string) string {
-	if m := githubURL.FindStringSubmatch(url); m != nil {
+	if m := githubURL().FindStringSubmatch(url); m != nil {
 		return m[1]
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -22,13 +23,13 @@ type Name struct {
 // String is "journal/2026-03-02-ann.tsv#3".
 func (n Name) String() string { return n.File + "#" + strconv.Itoa(n.Line) }
 
-var entryName = regexp.MustCompile(`^(.+?)(?:\.tsv)?[#:](\d{1,9})$`)
+var entryName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?)(?:\.tsv)?[#:](\d{1,9})$`) })
 
 // ParseName reads an entry's name as people type it: the file may lack its
 // folder and its ending, or have the bundle's folder in front, and a colon may
 // stand for the #. The error says what a name looks like.
 func ParseName(s string) (Name, error) {
-	m := entryName.FindStringSubmatch(strings.TrimSpace(s))
+	m := entryName().FindStringSubmatch(strings.TrimSpace(s))
 	if m == nil {
 		return Name{}, fmt.Errorf("%q names no entry; write FILE:LINE, like journal/2026-03-02-ann.tsv:3", s)
 	}
@@ -208,7 +209,7 @@ func (b *Book) Opens() []Noted {
 
 func comparePriority(a, b string) int {
 	bands := func(s string) []int {
-		if !priority.MatchString(s) {
+		if !priority().MatchString(s) {
 			return []int{1 << 30}
 		}
 		var out []int
@@ -241,14 +242,14 @@ type Pole struct {
 }
 
 // pinned is a reference with a blob id, docs/a.md@0123456789ab.
-var pinned = regexp.MustCompile(`^(.+)@([0-9a-f]{12,40})$`)
+var pinned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)@([0-9a-f]{12,40})$`) })
 
 // Poles are the sides of a tension.
 func (e Entry) Poles() []Pole {
 	var out []Pole
 	for _, s := range e.list("between") {
 		p := Pole{Ref: s}
-		if m := pinned.FindStringSubmatch(s); m != nil {
+		if m := pinned().FindStringSubmatch(s); m != nil {
 			p = Pole{m[1], m[2]}
 		}
 		out = append(out, p)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -127,7 +128,7 @@ func (p *canonParser) identity(s section) (Type, bool) {
 		p.bad(line, "letter %q; want one capital, like P", t.Letter)
 	case t.Name == "" || strings.ContainsFunc(t.Name, unicode.IsControl):
 		p.bad(line, "type %s has no name; add the row Name", t.Letter)
-	case t.Facet != "" && !fieldName.MatchString(t.Facet):
+	case t.Facet != "" && !fieldName().MatchString(t.Facet):
 		p.bad(line, "facet %q; want one word in lower case", t.Facet)
 	default:
 		return t, true
@@ -135,7 +136,7 @@ func (p *canonParser) identity(s section) (Type, bool) {
 	return t, false
 }
 
-var fieldName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+var fieldName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]*$`) })
 
 // fields reads the first column of a schema. What is no name of a field is a problem.
 func (p *canonParser) fields(s section) []string {
@@ -145,7 +146,7 @@ func (p *canonParser) fields(s section) []string {
 		name := nameOf(r.cells[0])
 		switch {
 		case name == "type" || name == "facet":
-		case !fieldName.MatchString(name) || name == closes:
+		case !fieldName().MatchString(name) || name == closes:
 			p.bad(r.n, "field %q; want a name in lower case that is not odd's own", bare(r.cells[0]))
 		case slices.Contains(out, name):
 			p.bad(r.n, "field %s is there twice", name)
@@ -268,13 +269,27 @@ func at(cells []string, i int) string {
 // The forms of a check that odd decides. They are matched whole: "body is ≥10
 // words and kind" is not the first of them.
 var (
-	formWords   = regexp.MustCompile("(?i)^`?([a-z][a-z0-9_ -]*?)`?(?: column| field)? (?:is non-empty and |is |has |contains )?(?:≥ ?|>= ?|at least )([0-9]{1,3}) words$")
-	formFilled  = regexp.MustCompile("(?i)^`?([a-z][a-z0-9_ -]*?)`?(?: column| field)? is (?:non-empty|nonempty|not empty|present)$")
-	formOneOf   = regexp.MustCompile("(?i)^`?([a-z][a-z0-9_ -]*?)`?(?: column| field)? (contains|has|is) (?:at least )?(?:one|any) of:? (.+)$")
-	formNoneOf  = regexp.MustCompile("(?i)^`?([a-z][a-z0-9_ -]*?)`?(?: column| field)? (?:contains|has) none of:? (.+)$")
-	formLacks   = regexp.MustCompile(`(?i)^([a-z][a-z0-9_ -]*?)(?: column| field)? does not contain [a-z ]*\(([^()]+)\)$`)
-	formMatches = regexp.MustCompile("(?i)^`?([a-z][a-z0-9_ -]*?)`?(?: column| field)? (?:is non-empty and )?matches `([^`]+)`$")
-	formRefs    = regexp.MustCompile("(?i)^`?([a-z][a-z0-9_ -]*?)`?(?: column| field)? (?:references|names|lists) (?:≥ ?|>= ?|at least )([0-9]{1,2})(?: distinct)?(?: [a-z/]+)?$")
+	formWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?i)^`?([a-z][a-z0-9_ -]*?)`?(?: column| field)? (?:is non-empty and |is |has |contains )?(?:≥ ?|>= ?|at least )([0-9]{1,3}) words$")
+	})
+	formFilled = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?i)^`?([a-z][a-z0-9_ -]*?)`?(?: column| field)? is (?:non-empty|nonempty|not empty|present)$")
+	})
+	formOneOf = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?i)^`?([a-z][a-z0-9_ -]*?)`?(?: column| field)? (contains|has|is) (?:at least )?(?:one|any) of:? (.+)$")
+	})
+	formNoneOf = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?i)^`?([a-z][a-z0-9_ -]*?)`?(?: column| field)? (?:contains|has) none of:? (.+)$")
+	})
+	formLacks = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^([a-z][a-z0-9_ -]*?)(?: column| field)? does not contain [a-z ]*\(([^()]+)\)$`)
+	})
+	formMatches = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?i)^`?([a-z][a-z0-9_ -]*?)`?(?: column| field)? (?:is non-empty and )?matches `([^`]+)`$")
+	})
+	formRefs = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?i)^`?([a-z][a-z0-9_ -]*?)`?(?: column| field)? (?:references|names|lists) (?:≥ ?|>= ?|at least )([0-9]{1,2})(?: distinct)?(?: [a-z/]+)?$")
+	})
 )
 
 // formOf is the rule a check spells, nil when it is of none of these forms:
@@ -283,33 +298,33 @@ var (
 // "X references ≥N". The error is for a form that cannot be meant.
 func formOf(check string) (rule, error) {
 	check = strings.TrimSuffix(strings.TrimSpace(check), ".")
-	if m := formWords.FindStringSubmatch(check); m != nil {
+	if m := formWords().FindStringSubmatch(check); m != nil {
 		n, err := strconv.Atoi(m[2])
 		return atLeast{nameOf(m[1]), n}, err
 	}
-	if m := formFilled.FindStringSubmatch(check); m != nil {
+	if m := formFilled().FindStringSubmatch(check); m != nil {
 		return atLeast{nameOf(m[1]), 1}, nil
 	}
-	if m := formOneOf.FindStringSubmatch(check); m != nil {
+	if m := formOneOf().FindStringSubmatch(check); m != nil {
 		field, any := nameOf(m[1]), wordList(m[3])
 		if strings.EqualFold(m[2], "is") {
 			return matches{field, exactly(any)}, nil
 		}
 		return oneOf{[]string{field}, any}, nil
 	}
-	for _, re := range []*regexp.Regexp{formNoneOf, formLacks} {
+	for _, re := range []*regexp.Regexp{formNoneOf(), formLacks()} {
 		if m := re.FindStringSubmatch(check); m != nil {
 			return noneOf{nameOf(m[1]), wordList(m[2])}, nil
 		}
 	}
-	if m := formMatches.FindStringSubmatch(check); m != nil {
+	if m := formMatches().FindStringSubmatch(check); m != nil {
 		re, err := regexp.Compile(`^(?:` + m[2] + `)$`)
 		if err != nil {
 			return nil, fmt.Errorf("%q is no regular expression", m[2])
 		}
 		return matches{nameOf(m[1]), re}, nil
 	}
-	if m := formRefs.FindStringSubmatch(check); m != nil {
+	if m := formRefs().FindStringSubmatch(check); m != nil {
 		n, err := strconv.Atoi(m[2])
 		return refs{nameOf(m[1]), n}, err
 	}

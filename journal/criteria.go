@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -168,14 +169,14 @@ func anchored(e Entry) string {
 	if len(poles) == 0 {
 		return "no between"
 	}
-	i := slices.IndexFunc(poles, func(p string) bool { return !strings.ContainsAny(p, "/#@") && !fileName.MatchString(p) })
+	i := slices.IndexFunc(poles, func(p string) bool { return !strings.ContainsAny(p, "/#@") && !fileName().MatchString(p) })
 	if i < 0 {
 		return ""
 	}
 	return fmt.Sprintf("between: %q is a label, not a path, a uri or an entry", poles[i])
 }
 
-var fileName = regexp.MustCompile(`\.[a-z]{1,5}(:\d+)?$`)
+var fileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.[a-z]{1,5}(:\d+)?$`) })
 
 // closure asks a tension's status to be settled, or to say what would settle it.
 func closure(e Entry) string {

@@ -3,6 +3,7 @@ package journal
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // The field every type has: the entries this one closes, by their names, with
@@ -11,7 +12,7 @@ const closes = "closes"
 
 // bar is what may begin a field behind a text: a bar with any number of
 // backslashes before it, and a name.
-var bar = regexp.MustCompile(` (\\*)\| ([a-z][a-z0-9_]*):`)
+var bar = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` (\\*)\| ([a-z][a-z0-9_]*):`) })
 
 // Compose is a text with the fields behind it, as the content of a row has
 // them. Spaces around the text and the values do not survive, nor do empty fields.
@@ -27,7 +28,7 @@ func Compose(text string, fields []Field) string {
 }
 
 // escape protects every bar that would be read as the beginning of a field.
-func escape(s string) string { return bar.ReplaceAllString(s, ` \$1| $2:`) }
+func escape(s string) string { return bar().ReplaceAllString(s, ` \$1| $2:`) }
 
 // decompose is the inverse of Compose, for fields that r knows. A bar before
 // any other name is text.
@@ -42,7 +43,7 @@ func (r Registry) decompose(content string) (text string, fields []Field) {
 		}
 		fields = append(fields, Field{name, strings.TrimSpace(piece)})
 	}
-	for _, m := range bar.FindAllStringSubmatchIndex(content, -1) {
+	for _, m := range bar().FindAllStringSubmatchIndex(content, -1) {
 		word := content[m[4]:m[5]]
 		if m[3] > m[2] || !r.hasField(word) {
 			continue
@@ -56,7 +57,7 @@ func (r Registry) decompose(content string) (text string, fields []Field) {
 
 // unescape takes one backslash from every bar that escape gave one.
 func unescape(s string) string {
-	return bar.ReplaceAllStringFunc(s, func(m string) string { return strings.Replace(m, ` \`, " ", 1) })
+	return bar().ReplaceAllStringFunc(s, func(m string) string { return strings.Replace(m, ` \`, " ", 1) })
 }
 
 // Get is the value of a field, "" when the entry has none.

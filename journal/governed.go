@@ -73,7 +73,7 @@ func handoffCriteria() []Criterion {
 func openCriteria() []Criterion {
 	return []Criterion{
 		substance(),
-		{"Priority assigned", "priority matches `P\\d+(\\.\\d+)*`", "P1 is next", matches{"priority", priority}},
+		{"Priority assigned", "priority matches `P\\d+(\\.\\d+)*`", "P1 is next", matches{"priority", priority()}},
 		says("Closure path", "Body names what would close it", "how does it close?", []string{"body"},
 			"closes", "close", "closed", "until", "once", "settled", "resolved", "decision", "decides", "handoff", "done"),
 		{"Specificity", "Title is concrete, ≥3 words", "what exactly is unresolved?", atLeast{"title", 3}},

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -103,7 +104,7 @@ func kindOf(keys map[string]any, before ledgerKind) ledgerKind {
 }
 
 // lineID is learn-20260129-0001.
-var lineID = regexp.MustCompile(`^(dec|learn)-\d{8}-\d{4}$`)
+var lineID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(dec|learn)-\d{8}-\d{4}$`) })
 
 // drift reports how a line differs from what its ledger's lines have.
 func (r *lineReader) drift(l line, kind ledgerKind, ids map[string]int) {
@@ -117,7 +118,7 @@ func (r *lineReader) drift(l line, kind ledgerKind, ids map[string]int) {
 	}
 	if v, ok := l.keys["id"]; ok {
 		id, _ := v.(string)
-		if !lineID.MatchString(id) {
+		if !lineID().MatchString(id) {
 			r.bad(l.n, "id %q; want %s-YYYYMMDD-NNNN", flatValue(v), kind.prefix)
 		} else if other, twice := ids[id]; twice {
 			r.bad(l.n, "id %s is that of line %d too", id, other)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -53,13 +54,13 @@ func (s shape) String() string {
 }
 
 // fileNames is YYYY-MM-DD-slug.tsv.
-var fileNames = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-[A-Za-z0-9._-]+\.tsv$`)
+var fileNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-[A-Za-z0-9._-]+\.tsv$`) })
 
 // DateOf is the day a journal file is of, by its name. A name that is not
 // YYYY-MM-DD-slug.tsv, or has no such day in it, is an error.
 func DateOf(name string) (time.Time, error) {
 	base := path.Base(name)
-	m := fileNames.FindStringSubmatch(base)
+	m := fileNames().FindStringSubmatch(base)
 	if m == nil {
 		return time.Time{}, fmt.Errorf("file name %q; want YYYY-MM-DD-slug.tsv", base)
 	}
@@ -117,7 +118,7 @@ func (r Registry) Check(e Entry) error {
 			bad("%s %q; want %s", name, v, strings.Join(known, ", "))
 		}
 	}
-	if p := e.Get("priority"); slices.Contains(own, "priority") && !priority.MatchString(p) {
+	if p := e.Get("priority"); slices.Contains(own, "priority") && !priority().MatchString(p) {
 		bad("%s needs a priority, like P1 or P2.1%s", t.Name, unlike(p))
 	}
 	if strings.TrimSpace(e.Title) == "" || strings.TrimSpace(e.Content) == "" {

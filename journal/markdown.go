@@ -3,6 +3,7 @@ package journal
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // mdLine is one line of a markdown document.
@@ -21,7 +22,7 @@ type section struct {
 	lines []mdLine
 }
 
-var heading = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$`)
+var heading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$`) })
 
 // lines splits a document, the first line of which is number first.
 func mdLines(doc string, first int) []mdLine {
@@ -57,13 +58,13 @@ func fenceMark(text string) string {
 func sections(lines []mdLine) []section {
 	var out []section
 	for i, l := range lines {
-		m := heading.FindStringSubmatch(l.text)
+		m := heading().FindStringSubmatch(l.text)
 		if m == nil || l.code {
 			continue
 		}
 		s := section{level: len(m[1]), line: l.n, title: m[2]}
 		for _, below := range lines[i+1:] {
-			if m := heading.FindStringSubmatch(below.text); m != nil && !below.code && len(m[1]) <= s.level {
+			if m := heading().FindStringSubmatch(below.text); m != nil && !below.code && len(m[1]) <= s.level {
 				break
 			}
 			s.lines = append(s.lines, below)
@@ -79,7 +80,7 @@ type tableRow struct {
 	cells []string
 }
 
-var ruler = regexp.MustCompile(`^[\s|:-]*-[\s|:-]*$`)
+var ruler = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\s|:-]*-[\s|:-]*$`) })
 
 // table is the first table among the lines: its header and its rows.
 func table(lines []mdLine) (head tableRow, rows []tableRow) {
@@ -91,7 +92,7 @@ func table(lines []mdLine) (head tableRow, rows []tableRow) {
 			}
 			continue
 		}
-		if ruler.MatchString(t) {
+		if ruler().MatchString(t) {
 			continue
 		}
 		r := tableRow{l.n, tableCells(t)}

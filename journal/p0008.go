@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v4"
@@ -33,7 +34,7 @@ func LintReview(doc []byte, at Evidence) []Problem {
 	lines := mdLines(body, first)
 	l.order(sections(lines))
 	for _, ln := range mdLines(string(doc), 1) {
-		if m := overspelt.FindString(ln.text); m != "" {
+		if m := overspelt().FindString(ln.text); m != "" {
 			l.bad(ln.n, "%q: the letter is in the name already; write %s", m, m[:strings.IndexByte(m, '+')])
 		}
 	}
@@ -53,7 +54,7 @@ func (l *reviewLint) bad(line int, format string, args ...any) {
 }
 
 // commitID is an object id in a text: hexadecimal, and with a digit, so that no word is one.
-var commitID = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`)
+var commitID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9a-f]{7,40}\b`) })
 
 // frontmatter checks the block at the top, and returns the rest and its first line.
 func (l *reviewLint) frontmatter(doc string) (body string, first int) {
@@ -78,7 +79,7 @@ func (l *reviewLint) frontmatter(doc string) (body string, first int) {
 		l.bad(1, "date %q; want YYYY-MM-DD", keys["date"])
 	}
 	reviews := keys["reviews"]
-	for _, id := range commitID.FindAllString(reviews, -1) {
+	for _, id := range commitID().FindAllString(reviews, -1) {
 		if strings.ContainsAny(id, "0123456789") {
 			l.commit = id
 		}
@@ -156,25 +157,29 @@ func (l *reviewLint) order(all []section) {
 
 // A verdict is in capitals; anyVerdict is what was meant for one where none is.
 var (
-	verdicts   = regexp.MustCompile(`\b(?:NOT SAFE(?: TO MERGE)?|(?:UN)?SAFE TO MERGE)\b`)
-	anyVerdict = regexp.MustCompile(`(?i)\b(?:not safe(?: to merge)?|(?:un)?safe to merge)\b`)
+	verdicts = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b(?:NOT SAFE(?: TO MERGE)?|(?:UN)?SAFE TO MERGE)\b`)
+	})
+	anyVerdict = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(?:not safe(?: to merge)?|(?:un)?safe to merge)\b`)
+	})
 )
 
 // verdict asks for one of the two verdicts, in these letters, and a reason.
 func (l *reviewLint) verdict(s section) {
 	text := flat(s.lines)
 	said := map[string]bool{}
-	for _, v := range verdicts.FindAllString(text, -1) {
+	for _, v := range verdicts().FindAllString(text, -1) {
 		said[v] = true
 	}
-	if v := anyVerdict.FindString(text); len(said) == 0 && v != "" {
+	if v := anyVerdict().FindString(text); len(said) == 0 && v != "" {
 		said[v] = true
 	}
 	if len(said) != 1 || !said["SAFE TO MERGE"] && !said["NOT SAFE"] {
 		l.bad(s.line, "the verdict is exactly SAFE TO MERGE or NOT SAFE, and only one of them%s", quoteKeys(said))
 	}
 	why := 0
-	for _, w := range words(verdicts.ReplaceAllString(text, "")) {
+	for _, w := range words(verdicts().ReplaceAllString(text, "")) {
 		if strings.ContainsFunc(w, func(r rune) bool { return r >= 'a' && r <= 'z' }) {
 			why++
 		}
@@ -196,7 +201,7 @@ func quoteKeys(m map[string]bool) string {
 	return ", not " + strings.Join(out, " and ")
 }
 
-var outcome = regexp.MustCompile(`\b(?:PASS|FAIL)\b`)
+var outcome = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:PASS|FAIL)\b`) })
 
 func (l *reviewLint) observations(s section) {
 	items := itemsOf(s.lines)
@@ -205,9 +210,9 @@ func (l *reviewLint) observations(s section) {
 	}
 	for _, it := range items {
 		text := flat(it)
-		said := outcome.FindAllString(it[0].text, -1)
+		said := outcome().FindAllString(it[0].text, -1)
 		if len(said) == 0 {
-			said = outcome.FindAllString(text, -1)
+			said = outcome().FindAllString(text, -1)
 		}
 		slices.Sort(said)
 		if len(slices.Compact(said)) != 1 {
@@ -219,15 +224,19 @@ func (l *reviewLint) observations(s section) {
 
 // The two ways places are written: docs/a.md:12-14, and `docs/a.md` lines 12–14.
 var (
-	placeColon = regexp.MustCompile(`([A-Za-z0-9_./-]*[A-Za-z0-9_-]\.?[A-Za-z0-9_]+):([0-9]{1,7})(?:[-–]([0-9]{1,7}))?\b`)
-	placeLines = regexp.MustCompile("`([^`\\s]+)`,? lines? ([0-9]{1,7})(?: ?[-–] ?([0-9]{1,7}))?")
+	placeColon = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([A-Za-z0-9_./-]*[A-Za-z0-9_-]\.?[A-Za-z0-9_]+):([0-9]{1,7})(?:[-–]([0-9]{1,7}))?\b`)
+	})
+	placeLines = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("`([^`\\s]+)`,? lines? ([0-9]{1,7})(?: ?[-–] ?([0-9]{1,7}))?")
+	})
 )
 
 // evidence asks for at least one place, and looks all of them up.
 func (l *reviewLint) evidence(it []mdLine) {
 	places := 0
 	for _, ln := range it {
-		for _, re := range []*regexp.Regexp{placeColon, placeLines} {
+		for _, re := range []*regexp.Regexp{placeColon(), placeLines()} {
 			for _, m := range re.FindAllStringSubmatch(ln.text, -1) {
 				if !strings.ContainsAny(m[1], "./") && !l.stood(m[1]) {
 					continue // 10:30 and note:2 are no files, Makefile:2 may be one
@@ -279,12 +288,12 @@ func (l *reviewLint) file(name string) lookedUp {
 	return f
 }
 
-var horizon = regexp.MustCompile(`(?i)\bpermanent\b|\bv\+1 revisit candidate\b`)
+var horizon = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bpermanent\b|\bv\+1 revisit candidate\b`) })
 
 func (l *reviewLint) constraints(s section) {
 	for _, it := range itemsOf(s.lines) {
 		said := map[string]bool{}
-		for _, w := range horizon.FindAllString(flat(it), -1) {
+		for _, w := range horizon().FindAllString(flat(it), -1) {
 			said[strings.ToLower(w)] = true
 		}
 		if len(said) != 1 {
@@ -294,12 +303,12 @@ func (l *reviewLint) constraints(s section) {
 }
 
 // number is how an open question begins: 1. or #1: or NIT-1:
-var number = regexp.MustCompile(`^#?([A-Za-z]+-?)?([0-9]+)\s*[.):—–-]`)
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#?([A-Za-z]+-?)?([0-9]+)\s*[.):—–-]`) })
 
 func (l *reviewLint) opens(s section) {
 	first := map[string]int{}
 	for _, it := range itemsOf(s.lines) {
-		m := number.FindStringSubmatch(label(it[0].text))
+		m := number().FindStringSubmatch(label(it[0].text))
 		if m == nil {
 			l.bad(it[0].n, "an open question without a number; others must be able to name it")
 			continue
@@ -314,14 +323,14 @@ func (l *reviewLint) opens(s section) {
 }
 
 // tag is the type in front of an item, as in **[O-open P1] …
-var tag = regexp.MustCompile(`^\[[^\]]*\]\s*`)
+var tag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[[^\]]*\]\s*`) })
 
 // label is the first line of an item without the markup in front of it. A
 // number of a list stays: it is the item's.
 func label(text string) string {
 	text = strings.TrimLeft(text, "#>*-+_ \t")
 	if strings.HasPrefix(strings.TrimSpace(text), "[") {
-		text = strings.TrimLeft(tag.ReplaceAllString(strings.TrimSpace(text), ""), "*_ ")
+		text = strings.TrimLeft(tag().ReplaceAllString(strings.TrimSpace(text), ""), "*_ ")
 	}
 	return text
 }
@@ -339,29 +348,31 @@ func flat(lines []mdLine) string {
 
 // The ways the items of a section begin.
 var (
-	startHeading   = regexp.MustCompile(`^#{3,6} `)
-	startBold      = regexp.MustCompile(`^\*\*`)
-	startItem      = regexp.MustCompile(`^(?:[-*+]|\d{1,4}[.)]) `)
-	startParagraph = regexp.MustCompile(`^\S`)
+	startHeading   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#{3,6} `) })
+	startBold      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\*\*`) })
+	startItem      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[-*+]|\d{1,4}[.)]) `) })
+	startParagraph = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\S`) })
 )
 
-var nothing = regexp.MustCompile(`(?i)^(?:[-*] *)?[_*(]*(?:none|nothing|n/a|-|–|—)\b?[^a-z]*$`)
+var nothing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:[-*] *)?[_*(]*(?:none|nothing|n/a|-|–|—)\b?[^a-z]*$`)
+})
 
 // itemsOf splits a section into its items: the sub-headings it has, or the bold
 // beginnings of paragraphs, or list items, or paragraphs. "None." is no item.
 func itemsOf(lines []mdLine) [][]mdLine {
 	var kept []mdLine
 	for _, l := range lines {
-		if t := strings.TrimSpace(l.text); t != "---" && !(nothing.MatchString(t) && !l.code) {
+		if t := strings.TrimSpace(l.text); t != "---" && !(nothing().MatchString(t) && !l.code) {
 			kept = append(kept, l)
 		}
 	}
-	for _, re := range []*regexp.Regexp{startHeading, startBold, startItem, startParagraph} {
+	for _, re := range []*regexp.Regexp{startHeading(), startBold(), startItem(), startParagraph()} {
 		var out [][]mdLine
 		blank := true
 		for _, l := range kept {
 			switch {
-			case !l.code && re.MatchString(l.text) && (re != startParagraph || blank):
+			case !l.code && re.MatchString(l.text) && (re != startParagraph() || blank):
 				out = append(out, []mdLine{l})
 			case len(out) > 0:
 				out[len(out)-1] = append(out[len(out)-1], l)

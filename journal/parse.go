@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -237,7 +238,7 @@ func (p *parser) headless(r row) (Entry, bool) {
 }
 
 // overspelt is the set's name with a letter added that it already has.
-var overspelt = regexp.MustCompile(`(?i)\bDOLCHEOT?\+[A-Z]\b`)
+var overspelt = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bDOLCHEOT?\+[A-Z]\b`) })
 
 // check reports what is wrong with an entry that could be read.
 func (p *parser) check(e Entry) {
@@ -252,7 +253,7 @@ func (p *parser) check(e Entry) {
 	}
 	p.quality(e)
 	for _, f := range e.More {
-		if f.Name == "priority" && !priority.MatchString(f.Value) {
+		if f.Name == "priority" && !priority().MatchString(f.Value) {
 			p.bad(e.Line, false, "priority %q is not like P1 or P2.1", f.Value)
 		}
 	}
@@ -269,7 +270,7 @@ func (e Entry) misspelt() []string {
 		texts = append(texts, f.Value)
 	}
 	for _, s := range texts {
-		if m := overspelt.FindString(s); m != "" {
+		if m := overspelt().FindString(s); m != "" {
 			say := fmt.Sprintf("%q: the letter is in the name already; write %s", m, m[:strings.IndexByte(m, '+')])
 			if !slices.Contains(out, say) {
 				out = append(out, say)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Type is one type of entry.
@@ -161,16 +162,18 @@ func (r Registry) Letters() string {
 }
 
 // inline is a type as it is tagged in prose: [D], O-open, O-open P2.1.
-var inline = regexp.MustCompile(`^\[?([^\s\[\]-]+)(?:-(\w+))?(?:\s+(P\d+(?:\.\d+)*))?\]?$`)
+var inline = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\[?([^\s\[\]-]+)(?:-(\w+))?(?:\s+(P\d+(?:\.\d+)*))?\]?$`)
+})
 
 // priority is the band of an open question: P1 is next, P1.2 the second of those.
-var priority = regexp.MustCompile(`^P\d+(\.\d+)*$`)
+var priority = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^P\d+(\.\d+)*$`) })
 
 // normalise brings the spellings of a type in the wild to (letter, facet): an
 // O named "Open" or "Observation (Open)" is an open one, and a tag is its parts.
 func (e *Entry) normalise(r Registry) {
 	e.Type, e.TypeName, e.Facet = strings.TrimSpace(e.Type), strings.TrimSpace(e.TypeName), strings.TrimSpace(e.Facet)
-	if m := inline.FindStringSubmatch(e.Type); m != nil {
+	if m := inline().FindStringSubmatch(e.Type); m != nil {
 		e.Type = m[1]
 		if e.Facet == "" {
 			e.Facet = m[2]

@@ -66,7 +66,7 @@ func admitOne(g *okf.Graph, inc Incoming, o Options) (cand, []okf.Problem) {
 		c.id = okf.ID(path.Base(string(c.id)))
 	}
 	dir := folder(inc.Atom.Type)
-	if !slug.MatchString(string(c.id)) {
+	if !slug().MatchString(string(c.id)) {
 		ps = append(ps, problem(inc.At, "odd-id", "id %q is no slug; use a-z, 0-9 and -, at most 120", c.id))
 	} else if dir == "" {
 		ps = append(ps, problem(inc.At, "odd-type", "%s: type %q has no letter to name a folder with", c.id, inc.Atom.Type))

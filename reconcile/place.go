@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -13,7 +14,7 @@ import (
 )
 
 // slug is the grammar of an id that odd creates; longer ones make bad file names.
-var slug = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,119}$`)
+var slug = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,119}$`) })
 
 // folders of the bundle that an agent's atom may not be in.
 var folders = []string{"canon", "personas", "handoffs", "journal", "ledger", "proposals", "governance"}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/okf"
 )
@@ -13,7 +14,7 @@ import (
 const relatedHeading = "# Related"
 
 // mirrored is one line of that section.
-var mirrored = regexp.MustCompile(`^\* \[.*\]\((?:/.*\.md|</.*\.md>)\)$`)
+var mirrored = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\* \[.*\]\((?:/.*\.md|</.*\.md>)\)$`) })
 
 // cutRelated splits a body before its last section when that is odd's own: the
 // heading and nothing but mirrored links. related starts with the blank lines
@@ -29,7 +30,7 @@ func cutRelated(body string) (own, related string) {
 			}
 			return own, body[len(own):]
 		}
-		if l != "" && !mirrored.MatchString(l) {
+		if l != "" && !mirrored().MatchString(l) {
 			break
 		}
 	}

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"sync"
 )
 
 // The lines SetLease looks for. A table's header ends the table before it.
 var (
-	header   = regexp.MustCompile(`(?m)^[ \t]*\[[^\n]*$`)
-	governs  = regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*governance[ \t]*\][^\n]*(\n|\z)`)
-	leaseKey = regexp.MustCompile(`(?m)^([ \t]*lease[ \t]*=[ \t]*)(?:"[^"\n]*"|'[^'\n]*')`)
+	header   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*\[[^\n]*$`) })
+	governs  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*governance[ \t]*\][^\n]*(\n|\z)`) })
+	leaseKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^([ \t]*lease[ \t]*=[ \t]*)(?:"[^"\n]*"|'[^'\n]*')`)
+	})
 )
 
 // SetLease returns odd.toml b with [governance] lease set to value, "off" or
@@ -32,7 +35,7 @@ func SetLease(file string, b []byte, value string) ([]byte, error) {
 }
 
 func setLease(b []byte, quoted string) []byte {
-	at := governs.FindIndex(b)
+	at := governs().FindIndex(b)
 	if at == nil {
 		out := bytes.Clone(b)
 		if len(out) > 0 && out[len(out)-1] != '\n' {
@@ -41,12 +44,12 @@ func setLease(b []byte, quoted string) []byte {
 		return append(out, "\n[governance]\nlease = "+quoted+"\n"...)
 	}
 	end := len(b)
-	if next := header.FindIndex(b[at[1]:]); next != nil {
+	if next := header().FindIndex(b[at[1]:]); next != nil {
 		end = at[1] + next[0]
 	}
 	table := b[at[1]:end]
-	if leaseKey.Match(table) {
-		table = leaseKey.ReplaceAll(table, []byte("${1}"+quoted))
+	if leaseKey().Match(table) {
+		table = leaseKey().ReplaceAll(table, []byte("${1}"+quoted))
 	} else {
 		table = append([]byte("lease = "+quoted+"\n"), table...)
 	}

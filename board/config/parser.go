@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // parser collects a Config and everything wrong with it.
@@ -106,14 +107,16 @@ func lineOf(n node, path []string) int {
 // credential knows the shapes in which the big issuers hand out keys, private
 // key blocks, web tokens, passwords in addresses and keys given to a flag. It is
 // a net for accidents, not a proof of their absence.
-var credential = regexp.MustCompile(`(?:\b|_)(?:` +
-	`sk-[A-Za-z0-9_-]{16,}|` + // Anthropic, OpenAI and those who copy them
-	`gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|` + // forges
-	`(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}|` + // clouds
-	`xox[abeoprs]-[A-Za-z0-9-]{10,}|hf_[A-Za-z0-9]{20,}|gsk_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,}|` +
-	`eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.` + // JSON web tokens
-	`)|-----BEGIN [A-Z ]*PRIVATE KEY|://[^/\s:@]+:[^/\s:@]+@|` +
-	`(?i:(?:api[-_]?key|access[-_]?token|auth[-_]?token|password|passwd|secret)=[^$\s]{8,}|\bbearer\s+[^$\s]{12,})`)
+var credential = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\b|_)(?:` +
+		`sk-[A-Za-z0-9_-]{16,}|` + // Anthropic, OpenAI and those who copy them
+		`gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|` + // forges
+		`(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}|` + // clouds
+		`xox[abeoprs]-[A-Za-z0-9-]{10,}|hf_[A-Za-z0-9]{20,}|gsk_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,}|` +
+		`eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.` + // JSON web tokens
+		`)|-----BEGIN [A-Z ]*PRIVATE KEY|://[^/\s:@]+:[^/\s:@]+@|` +
+		`(?i:(?:api[-_]?key|access[-_]?token|auth[-_]?token|password|passwd|secret)=[^$\s]{8,}|\bbearer\s+[^$\s]{12,})`)
+})
 
 // secret looks for a credential in a value and, of a table, in all of it.
 func (n node) secret() bool { return secret(n.value) || slices.ContainsFunc(n.children, node.secret) }
@@ -122,7 +125,7 @@ func (n node) secret() bool { return secret(n.value) || slices.ContainsFunc(n.ch
 func secret(v any) bool {
 	switch v := v.(type) {
 	case string:
-		return credential.MatchString(v)
+		return credential().MatchString(v)
 	case []any:
 		return slices.ContainsFunc(v, secret)
 	case []map[string]any:

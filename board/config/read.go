@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 )
@@ -140,8 +141,8 @@ func table(b []byte, md *toml.MetaData, prim toml.Primitive) (node, error) {
 // figure is a TOML decimal number; assigned is one behind its key, which is
 // where the library places a value of an inline table.
 var (
-	figure   = regexp.MustCompile(`^[+-]?[0-9][0-9_.]*(?:[eE][+-]?[0-9_]+)?`)
-	assigned = regexp.MustCompile(`^[^=\n]*=[ \t]*`)
+	figure   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?[0-9][0-9_.]*(?:[eE][+-]?[0-9_]+)?`) })
+	assigned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^=\n]*=[ \t]*`) })
 )
 
 // number is the text a number was written as, without underscores and the sign
@@ -151,7 +152,7 @@ func number(v any, at []byte) string {
 	case int64:
 		return strconv.FormatInt(v, 10)
 	case float64:
-		for _, text := range [][]byte{figure.Find(at), figure.Find(at[len(assigned.Find(at)):])} {
+		for _, text := range [][]byte{figure().Find(at), figure().Find(at[len(assigned().Find(at)):])} {
 			s := strings.TrimPrefix(strings.ReplaceAll(string(text), "_", ""), "+")
 			if again, err := strconv.ParseFloat(s, 64); err == nil && again == v {
 				return s

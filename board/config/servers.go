@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/BurntSushi/toml"
@@ -119,10 +120,10 @@ func serverRoles(s *Server, n node) error {
 	return nil
 }
 
-var sha = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var sha = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}$`) })
 
 func digest(s string) error {
-	if !sha.MatchString(s) {
+	if !sha().MatchString(s) {
 		return errors.New("want the list_sha256 that odd mcp servers --check prints")
 	}
 	return nil
@@ -224,7 +225,7 @@ func (c Config) ServerNames() []string {
 }
 
 // beginning is a line that begins a table of [[mcp]].
-var beginning = regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t]*(?:mcp|"mcp"|'mcp')[ \t]*\]\]`)
+var beginning = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t]*(?:mcp|"mcp"|'mcp')[ \t]*\]\]`) })
 
 // items are the tables of an array of tables, each at its line. The TOML library
 // knows one place for all tables of an array, so each is read by itself where the
@@ -234,7 +235,7 @@ func items(b []byte, md *toml.MetaData, prim toml.Primitive) ([]node, error) {
 	if err := md.PrimitiveDecode(prim, &list); err != nil {
 		return nil, err
 	}
-	cuts := beginning.FindAllIndex(b, -1)
+	cuts := beginning().FindAllIndex(b, -1)
 	var out []node
 	for i, one := range list {
 		if n, ok := alone(b, cuts, i, len(list)); ok {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
@@ -30,14 +31,16 @@ func (d *drain) remarks(ch repo.Changes, c *claim, w *work) {
 // itself writes of transitions and overrides, and finds again by it, is marked as
 // the session's, so that no note can pass for one.
 func quoted(s string) string {
-	if own.MatchString(strings.TrimSpace(okf.Visible(s))) {
+	if own().MatchString(strings.TrimSpace(okf.Visible(s))) {
 		return "noted: " + s
 	}
 	return s
 }
 
 // own is how those begin.
-var own = regexp.MustCompile(`^(?i:exploration|planning|execution|validation|resolution)\s*→|^(?i:override|override ended):|^(?:REVERSION|SKIP|CLARIFICATION|INSUFFICIENT):`)
+var own = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?i:exploration|planning|execution|validation|resolution)\s*→|^(?i:override|override ended):|^(?:REVERSION|SKIP|CLARIFICATION|INSUFFICIENT):`)
+})
 
 // types are the types of journal entry that the board's canon has.
 func (s *snapshot) types() journal.Registry {

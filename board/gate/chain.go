@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -100,8 +101,8 @@ func ReadChain(b []byte) (Chain, error) {
 }
 
 var (
-	leaseID = regexp.MustCompile(`^L-[0-9]{4,9}$`)
-	hexSum  = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	leaseID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^L-[0-9]{4,9}$`) })
+	hexSum  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}$`) })
 )
 
 // follows says what keeps r from being the chain's next row.
@@ -158,7 +159,7 @@ func (r Row) check() error {
 		return fmt.Errorf("by %q; only a person passes a gate, human:ADDRESS", r.By)
 	case r.Reason == "" || !oneLine(r.Reason):
 		return fmt.Errorf("reason %q is not one line of text", r.Reason)
-	case r.Lease == "" && r.LeaseSum != "", r.Lease != "" && !hexSum.MatchString(r.LeaseSum):
+	case r.Lease == "" && r.LeaseSum != "", r.Lease != "" && !hexSum().MatchString(r.LeaseSum):
 		return errors.New("lease_sha256 is not the lease's SHA-256")
 	}
 	return r.checkProposals()

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -24,7 +25,7 @@ type Decision struct {
 }
 
 // dateLike is what means a day, and must then be one.
-var dateLike = regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}$`)
+var dateLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}$`) })
 
 // sayDecision is the way out of a decision that says too little.
 const sayDecision = "--rationale, --tradeoffs and --confidence say it"
@@ -39,7 +40,7 @@ func AppendDecision(b []byte, d Decision) ([]byte, Decision, error) {
 	}
 	d.ID, d.TS = fmt.Sprintf("D-%04d", len(before)+1), d.TS.UTC().Truncate(time.Second)
 	for _, s := range d.Revisit {
-		if _, err := time.Parse(time.DateOnly, s); dateLike.MatchString(s) && err != nil {
+		if _, err := time.Parse(time.DateOnly, s); dateLike().MatchString(s) && err != nil {
 			return nil, Decision{}, fmt.Errorf("%s: revisit trigger %q is no day; write 2026-07-01", d.ID, s)
 		}
 	}

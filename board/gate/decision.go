@@ -6,12 +6,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
 var (
 	decisionNames = []string{"id", "ts", "decision", "rationale", "tradeoffs", "confidence", "revisit_triggers", "supersedes", "by", "act"}
-	taskDone      = regexp.MustCompile(`^task (\S+) done$`)
+	taskDone      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^task (\S+) done$`) })
 )
 
 // maxDecision is the most a text of a decision may be, in bytes.
@@ -57,7 +58,7 @@ func (d Decision) check() error {
 	if who, ok := strings.CutPrefix(d.By, "human:"); !ok || checkText("by", who, maxKey) != nil {
 		errs = append(errs, fmt.Errorf("by %q is not a person; want human:ADDRESS", d.By))
 	}
-	if !gateID.MatchString(d.Act) {
+	if !gateID().MatchString(d.Act) {
 		errs = append(errs, fmt.Errorf("act %q is no gate row; want G-0001", d.Act))
 	}
 	return errors.Join(errs...)
@@ -77,7 +78,7 @@ func InForce(ds []Decision) []Decision {
 // that is. Other words come when a person says so. "" is none.
 func (d Decision) Due(now time.Time, done func(task string) bool) string {
 	for _, r := range d.Revisit {
-		if m := taskDone.FindStringSubmatch(r); m != nil {
+		if m := taskDone().FindStringSubmatch(r); m != nil {
 			if done != nil && done(m[1]) {
 				return r
 			}

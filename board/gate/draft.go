@@ -73,5 +73,5 @@ func readable(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, " "))
-	return plain(placeholder.ReplaceAllString(s, ""), 80)
+	return plain(placeholder().ReplaceAllString(s, ""), 80)
 }

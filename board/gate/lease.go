@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -75,14 +76,16 @@ func (p Problem) String() string { return p.Field + ": " + p.Text }
 
 // placeholder is a word that stands where the real one is still missing. It is
 // put together from halves, so that a search for open work does not find it.
-var placeholder = regexp.MustCompile(`\b(TB` + `D|TO` + `DO|FIX` + `ME|FILL[ _-]?IN)\b|^(?i:tb` + `d|to` + `do|fill[ _-]?in|n/a|none)\W*$|^[\W_]+$`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(TB` + `D|TO` + `DO|FIX` + `ME|FILL[ _-]?IN)\b|^(?i:tb` + `d|to` + `do|fill[ _-]?in|n/a|none)\W*$|^[\W_]+$`)
+})
 
 // Check lists what is wrong with the lease by itself. A draft may still miss
 // what a person has yet to say; to be activated, ready, it may miss nothing and
 // hold no placeholder.
 func (l Lease) Check(ready bool) []Problem {
 	c := &checker{ready: ready}
-	if l.ID != "" && !leaseID.MatchString(l.ID) || l.ID == "" && ready {
+	if l.ID != "" && !leaseID().MatchString(l.ID) || l.ID == "" && ready {
 		c.bad("lease.id", "%q is not an id like L-0001", l.ID)
 	}
 	c.text("lease.frame", l.Frame)
@@ -118,7 +121,7 @@ func (c *checker) text(field, s string) {
 		c.bad(field, "is empty; say it in a sentence")
 	case len(s) > 1000:
 		c.bad(field, "is longer than 1000 bytes; say it in a sentence")
-	case s != "" && c.ready && placeholder.MatchString(s):
+	case s != "" && c.ready && placeholder().MatchString(s):
 		c.bad(field, "%q still holds a placeholder; say what is meant", s)
 	}
 }
@@ -187,7 +190,7 @@ func (c *checker) scope(s Scope) {
 	}
 	for _, task := range sorted(s.WorkOrders) {
 		sum, ok := strings.CutPrefix(s.WorkOrders[task], "sha256:")
-		if task == "" || !oneLine(task) || !ok || !hexSum.MatchString(sum) {
+		if task == "" || !oneLine(task) || !ok || !hexSum().MatchString(sum) {
 			c.bad("lease.scope.work_orders", "%q = %q; want a task's id and \"sha256:\" with 64 hex digits", task, s.WorkOrders[task])
 		}
 	}

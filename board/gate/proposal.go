@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -79,8 +80,8 @@ func Compare(a, b Proposal) int {
 var (
 	proposalNames    = []string{"t", "id", "ts", "source", "severity", "gate", "reason", "lease", "task", "run", "key"}
 	dispositionNames = []string{"t", "id", "ts", "by", "decision", "act", "reason"}
-	proposalID       = regexp.MustCompile(`^P-[0-9A-Za-z]{1,40}$`)
-	gateID           = regexp.MustCompile(`^G-[0-9]{4,9}$`)
+	proposalID       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^P-[0-9A-Za-z]{1,40}$`) })
+	gateID           = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^G-[0-9]{4,9}$`) })
 )
 
 // check holds a proposal to the rules of its line.
@@ -98,7 +99,7 @@ func (p Proposal) check() error {
 }
 
 func checkID(id string) error {
-	if !proposalID.MatchString(id) {
+	if !proposalID().MatchString(id) {
 		return fmt.Errorf("id %q is not of the form P-01J…", id)
 	}
 	return nil
@@ -149,7 +150,7 @@ func (d Disposition) check() error {
 		errs = append(errs, fmt.Errorf("by %q is not a person; want human:ADDRESS", d.By))
 	}
 	switch {
-	case d.Act != "" && !gateID.MatchString(d.Act):
+	case d.Act != "" && !gateID().MatchString(d.Act):
 		errs = append(errs, fmt.Errorf("act %q is no gate row; want G-0001", d.Act))
 	case d.Act == "" && d.Decision == Accepted:
 		errs = append(errs, errors.New("accepted without the gate that acts on it; name its row, G-0001"))

@@ -138,7 +138,7 @@ func (c *charter) constitution(file []byte) (Constitution, []Problem) {
 	switch {
 	case out.Role == "":
 		c.fail(0, "the file says no role; write ROLE::NAME")
-	case !roleForm.MatchString(out.Role):
+	case !roleForm().MatchString(out.Role):
 		c.fail(c.said[sayRole][0].Line, "%q is no role's name; it is letters, digits, - and _, and begins with a letter", c.said[sayRole][0].Text)
 	}
 	if len(c.problems) > 0 {

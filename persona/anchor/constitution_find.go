@@ -26,7 +26,7 @@ type Charters struct {
 // with ConstMissing and the roles there are where nothing speaks for the role.
 func (c Charters) Find(role string) (Constitution, error) {
 	want := roleName(role)
-	if !roleForm.MatchString(want) {
+	if !roleForm().MatchString(want) {
 		return Constitution{}, Refusal{{Code: ConstMissing, At: "role", Text: "that is no role's name", Found: okf.Visible(role),
 			Want: "letters, digits, - and _, beginning with a letter"}}
 	}

@@ -363,7 +363,7 @@ func judgeConstitution(t *testing.T, c Constitution, problems []Problem) {
 		}
 		return
 	}
-	if !roleForm.MatchString(c.Role) || len(c.SHA256) != 64 {
+	if !roleForm().MatchString(c.Role) || len(c.SHA256) != 64 {
 		t.Errorf("%+v", c)
 	}
 	for _, rules := range [][]Rule{c.MustAlways, c.MustNever, c.Gates, c.Blocking} {

@@ -56,7 +56,7 @@ func (d Desk) Identity(q IdentityRequest) Result {
 // emptied.
 func (q IdentityRequest) sane() (IdentityRequest, []Problem) {
 	var ps []Problem
-	if name := roleName(q.Role); !roleForm.MatchString(name) {
+	if name := roleName(q.Role); !roleForm().MatchString(name) {
 		ps = append(ps, Problem{Code: RoleName, At: "role", Text: "this is no name of a role", Found: clipped(q.Role), Want: "lower-case letters, digits and hyphens"})
 		q.Role = ""
 	} else {

@@ -5,12 +5,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/okf"
 )
 
 // roleForm is what a role is called.
-var roleForm = regexp.MustCompile(`^[a-z][a-z0-9-]{0,127}$`)
+var roleForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,127}$`) })
 
 // cognitions are the three there are.
 func cognitions() []string { return []string{"ETHOS", "LOGOS", "PATHOS"} }
@@ -90,7 +91,7 @@ func (j *judge) role(role, asked string, c Constitution) {
 	case role == "":
 		j.fail(BindRole, at, "", "ROLE::"+asked, "BIND has no ROLE")
 	case !j.clean(at, role):
-	case !roleForm.MatchString(role):
+	case !roleForm().MatchString(role):
 		j.fail(BindRole, at, role, "ROLE::"+asked, "the role is not a name of letters, digits and hyphens")
 	case role != asked:
 		j.fail(BindMismatch, at, role, "ROLE::"+asked, "the session was opened for another role")

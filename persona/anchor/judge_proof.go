@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
@@ -102,7 +103,7 @@ func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(
 
 // ruleID is how a constraint cites its constitution: by line, or by the number
 // of a clause of its conduct.
-var ruleID = regexp.MustCompile(`@(L?|C-)(\d{1,6})$`)
+var ruleID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`@(L?|C-)(\d{1,6})$`) })
 
 // rule refuses a citation of a rule that the constitution does not have.
 func (j *proofJudge) rule(at, constraint string) {
@@ -113,7 +114,7 @@ func (j *proofJudge) rule(at, constraint string) {
 	c := j.in.Constitution
 	clauses := len(c.MustAlways) + len(c.MustNever) + len(c.Gates)
 	want := fmt.Sprintf("@L and a line of the constitution (1 to %d), or @C- and the number of one of its %d clauses", c.Lines, clauses)
-	m := ruleID.FindStringSubmatch(constraint)
+	m := ruleID().FindStringSubmatch(constraint)
 	if m == nil {
 		j.fail(TenRule, at, constraint, want, "what stands behind the @ is not a rule's place")
 		return

@@ -160,7 +160,7 @@ func quoted(text string) string {
 	for _, bullet := range []string{"- ", "* "} {
 		text = strings.TrimLeft(strings.TrimPrefix(text, bullet), " ")
 	}
-	label := tensionOrdinal.FindString(text)
+	label := tensionOrdinal().FindString(text)
 	body := text[len(label):]
 	switch {
 	case strings.HasPrefix(body, `"`):

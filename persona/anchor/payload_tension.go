@@ -51,13 +51,13 @@ func (s *part) tension(e *octave.Entry, place int) (t Tension, meant, ok bool) {
 
 // meant is the text of an entry that was meant as a tension, its ordinal in front.
 func (s *part) meant(e *octave.Entry) (text string, meant bool) {
-	label := tensionOrdinal.FindString(e.Key + "::")
+	label := tensionOrdinal().FindString(e.Key + "::")
 	switch e.Kind {
 	case octave.Pair, octave.Item:
 		if text = e.Value.Text; e.Value.Kind == octave.List {
 			text = e.Value.Raw
 		}
-		if label != "" && tensionOrdinal.MatchString(text) {
+		if label != "" && tensionOrdinal().MatchString(text) {
 			label = ""
 		}
 		mine := label != "" || e.Key == "" || homes()[strings.ToUpper(e.Key)] == "" && looksLike(text)

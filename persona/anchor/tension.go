@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A tension on its line:
@@ -18,10 +19,10 @@ import (
 // last balanced group before op2. String writes the first form of each.
 
 // tensionOrdinal is the label a tension may begin with.
-var tensionOrdinal = regexp.MustCompile(`^L(\d{1,6})\s*::\s*`)
+var tensionOrdinal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^L(\d{1,6})\s*::\s*`) })
 
 // citedLines is what stands behind the colon of a CTX: 12, or 12-20.
-var citedLines = regexp.MustCompile(`^(\d{1,9})(?:-(\d{1,9}))?$`)
+var citedLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,9})(?:-(\d{1,9}))?$`) })
 
 // String is the tension on one line, without its tensionOrdinal.
 func (t Tension) String() string {
@@ -56,7 +57,7 @@ func (s *tensionScanner) fail(code Code, found, want, format string, args ...any
 func scanTension(line string) (Tension, *Problem) {
 	t := Tension{GeneratedBy: "agent"}
 	s := &tensionScanner{rest: strings.TrimSpace(line)}
-	if m := tensionOrdinal.FindStringSubmatch(s.rest); m != nil {
+	if m := tensionOrdinal().FindStringSubmatch(s.rest); m != nil {
 		t.N, _ = strconv.Atoi(m[1])
 		s.rest = s.rest[len(m[0]):]
 	}
@@ -188,7 +189,7 @@ func (s *tensionScanner) place(p string) (path string, start, end int) {
 		return p, 0, 0
 	}
 	want := path + ":10-20, lines counted from 1"
-	m := citedLines.FindStringSubmatch(cite)
+	m := citedLines().FindStringSubmatch(cite)
 	if m == nil {
 		s.fail(CtxRange, p, want, "what stands behind the colon is not a line or a range of lines")
 		return path, 0, 0
@@ -223,7 +224,7 @@ func balanced(s string) int {
 // looksLike reports a line that was meant as a tension.
 func looksLike(line string) bool {
 	line = strings.TrimSpace(line)
-	if tensionOrdinal.MatchString(line) {
+	if tensionOrdinal().MatchString(line) {
 		return true
 	}
 	for _, mark := range []string{"⇌", "<->", "CTX:", "TRIGGER"} {

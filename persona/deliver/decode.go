@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -239,7 +240,7 @@ func (r *reader) printable(v node, at string) {
 }
 
 // id is what a finding may be called.
-var id = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var id = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // ids names the findings that have no name, and refuses what two of a kind share.
 func (r *reader) ids(root node, d *Deliverable) {
@@ -247,7 +248,7 @@ func (r *reader) ids(root node, d *Deliverable) {
 	take := func(at, name, twice string) {
 		switch {
 		case name == "":
-		case !id.MatchString(name):
+		case !id().MatchString(name):
 			r.problem(root.part(at), at, "%q is no id: letters, digits, '.', '_' and '-'", name)
 		case taken[name]:
 			r.problem(root.part(at), at, twice, name)

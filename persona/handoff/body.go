@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/okf"
 )
@@ -141,7 +142,7 @@ func within(lines []line, heads []okf.Heading, from, to int) []string {
 	return out
 }
 
-var bullet = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,9}[.)])(?:\s+(.*))?$`)
+var bullet = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:[-*+]|\d{1,9}[.)])(?:\s+(.*))?$`) })
 
 // items reads list items, and paragraphs outside a list as one item each. A
 // paragraph that ends in a colon only introduces what follows.
@@ -150,7 +151,7 @@ func items(texts []string) []string {
 	fresh := true // what follows begins an item
 	for _, s := range texts {
 		text := strings.TrimSpace(s)
-		m := bullet.FindStringSubmatch(s)
+		m := bullet().FindStringSubmatch(s)
 		switch {
 		case text == "":
 			fresh = true

@@ -139,7 +139,7 @@ func (c *checker) journal() {
 func (c *checker) artifact() {
 	a := c.h.Artifact
 	early := c.h.From == contract.Exploration || c.h.From == contract.Planning
-	if a == "" || early && !isHex.MatchString(a) && !hexes.MatchString(a) && !scheme.MatchString(a) {
+	if a == "" || early && !isHex().MatchString(a) && !hexes().MatchString(a) && !scheme().MatchString(a) {
 		return
 	}
 	c.reference("artifact", a)
@@ -148,12 +148,12 @@ func (c *checker) artifact() {
 // reference checks one path, id, uri, commit or range of commits.
 func (c *checker) reference(key, s string) {
 	p := placeOf(s)
-	ends := hexes.FindStringSubmatch(s)
+	ends := hexes().FindStringSubmatch(s)
 	switch {
 	case ends != nil:
 		c.commit(key, ends[1])
 		c.commit(key, ends[2])
-	case scheme.MatchString(s):
+	case scheme().MatchString(s):
 		if c.w.Ref == nil {
 			return
 		}
@@ -163,7 +163,7 @@ func (c *checker) reference(key, s string) {
 	case c.w.Path != nil && c.w.Path(p.path):
 		c.line(key, s, p)
 	case c.w.Ref != nil && c.w.Ref(s) == nil:
-	case isHex.MatchString(s):
+	case isHex().MatchString(s):
 		c.commit(key, s)
 	case c.w.Path != nil || c.w.Ref != nil:
 		c.dead(key, s, "no such file or id")

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // place is a cited file, with the lines cited of it: 0 for none.
@@ -13,22 +14,26 @@ type place struct {
 }
 
 var (
-	located = regexp.MustCompile(`^(.+?):(\d+)(?:-(\d+))?$`)
-	isHex   = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
-	hexes   = regexp.MustCompile(`^([0-9a-f]{7,40})\.{2,3}([0-9a-f]{7,40})$`)
-	scheme  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://\S+$`)
-	uris    = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s<>"')\]}]+`)
+	located = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?):(\d+)(?:-(\d+))?$`) })
+	isHex   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{7,40}$`) })
+	hexes   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9a-f]{7,40})\.{2,3}([0-9a-f]{7,40})$`) })
+	scheme  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://\S+$`) })
+	uris    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s<>"')\]}]+`) })
 
-	named   = regexp.MustCompile("(?i)\\b(?:commits?|sha)[:\\s]+`?([0-9a-f]{7,40})\\b")
-	whole   = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
-	ranges  = regexp.MustCompile(`\b([0-9a-f]{7,40})\.{2,3}([0-9a-f]{7,40})\b`)
-	object  = regexp.MustCompile("(?i)\\b(?:blob|tree)s?[:\\s]+`?$")
-	inProse = regexp.MustCompile(`[\pL\pN_.][\pL\pN_./@+-]*\.[A-Za-z][A-Za-z0-9]*:\d+(?:-\d+)?\b`)
+	named = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?i)\\b(?:commits?|sha)[:\\s]+`?([0-9a-f]{7,40})\\b")
+	})
+	whole   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9a-f]{40}\b`) })
+	ranges  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b([0-9a-f]{7,40})\.{2,3}([0-9a-f]{7,40})\b`) })
+	object  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?i)\\b(?:blob|tree)s?[:\\s]+`?$") })
+	inProse = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[\pL\pN_.][\pL\pN_./@+-]*\.[A-Za-z][A-Za-z0-9]*:\d+(?:-\d+)?\b`)
+	})
 )
 
 // placeOf cuts "path:3-7" into its parts.
 func placeOf(s string) place {
-	m := located.FindStringSubmatch(s)
+	m := located().FindStringSubmatch(s)
 	if m == nil {
 		return place{path: s}
 	}
@@ -53,14 +58,14 @@ func number(s string) int {
 // range, or in full. A full id after the word blob or tree is none.
 func commits(text string) []string {
 	var out []string
-	for _, m := range named.FindAllStringSubmatch(text, -1) {
+	for _, m := range named().FindAllStringSubmatch(text, -1) {
 		out = append(out, m[1])
 	}
-	for _, m := range ranges.FindAllStringSubmatch(text, -1) {
+	for _, m := range ranges().FindAllStringSubmatch(text, -1) {
 		out = append(out, m[1], m[2])
 	}
-	for _, at := range whole.FindAllStringIndex(text, -1) {
-		if !object.MatchString(text[:at[0]]) {
+	for _, at := range whole().FindAllStringIndex(text, -1) {
+		if !object().MatchString(text[:at[0]]) {
 			out = append(out, text[at[0]:at[1]])
 		}
 	}
@@ -69,9 +74,11 @@ func commits(text string) []string {
 
 // places are the lines of files that a text names, "a/b.md:3". An address of
 // the web is none.
-func places(text string) []string { return inProse.FindAllString(uris.ReplaceAllString(text, " "), -1) }
+func places(text string) []string {
+	return inProse().FindAllString(uris().ReplaceAllString(text, " "), -1)
+}
 
 // token reports whether s is one reference and no prose.
 func token(s string) bool {
-	return s != "" && !strings.ContainsAny(s, " \t\n") && (strings.ContainsAny(s, "/.:") || isHex.MatchString(s))
+	return s != "" && !strings.ContainsAny(s, " \t\n") && (strings.ContainsAny(s, "/.:") || isHex().MatchString(s))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/persona/deliver"
 )
@@ -79,11 +80,11 @@ func acceptsAll(d deliver.Deliverable) bool {
 }
 
 // runs is the name of a run's journal file.
-var runs = regexp.MustCompile(`(?i)(?:^|[-/])(run-[0-9a-z]{26})\.tsv$`)
+var runs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(?:^|[-/])(run-[0-9a-z]{26})\.tsv$`) })
 
 // RunOf is the run whose journal file this is, in lower case, "" for a person's.
 func RunOf(journal string) string {
-	m := runs.FindStringSubmatch(journal)
+	m := runs().FindStringSubmatch(journal)
 	if m == nil {
 		return ""
 	}

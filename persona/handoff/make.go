@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
@@ -34,12 +35,12 @@ type Said struct {
 	Of   int      // how many sources there are
 }
 
-var unslug = regexp.MustCompile(`[^a-z0-9]+`)
+var unslug = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9]+`) })
 
 // Slug is s as part of a file name: lower case letters, digits and single
 // hyphens, at most 60 bytes.
 func Slug(s string) string {
-	s = strings.Trim(unslug.ReplaceAllString(strings.ToLower(s), "-"), "-")
+	s = strings.Trim(unslug().ReplaceAllString(strings.ToLower(s), "-"), "-")
 	return strings.TrimRight(s[:min(len(s), 60)], "-")
 }
 

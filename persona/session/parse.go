@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/okf"
 )
@@ -180,7 +181,7 @@ func attributes(info string) (file, base string, err error) {
 	for _, f := range strings.Fields(info)[1:] {
 		k, v, ok := strings.Cut(f, "=")
 		switch {
-		case ok && k == "base" && base == "" && blobID.MatchString(v):
+		case ok && k == "base" && base == "" && blobID().MatchString(v):
 			base = v
 		case ok && k == "base":
 			return "", "", fmt.Errorf("base %q is not one blob id", v)
@@ -196,7 +197,7 @@ func attributes(info string) (file, base string, err error) {
 }
 
 // blobID is a git blob id, SHA-1 or SHA-256.
-var blobID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var blobID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`) })
 
 // conceptPath accepts the relative path of a concept file (OKF v0.2 §1: index.md
 // and log.md are not concepts).

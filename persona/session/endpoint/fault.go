@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -36,11 +37,11 @@ func (l *Line) Fault(p Problem) *loop.Fault {
 
 // class is the class of a problem.
 func (p Problem) class() session.Class {
-	if c, known := kinds(p.Kind); known && !(c == session.Permanent && full.MatchString(p.Text)) {
+	if c, known := kinds(p.Kind); known && !(c == session.Permanent && full().MatchString(p.Text)) {
 		return c
 	}
 	switch s := p.Status; {
-	case s >= 400 && s < 500 && s != 429 && (s == 413 || full.MatchString(p.Kind+" "+p.Text)):
+	case s >= 400 && s < 500 && s != 429 && (s == 413 || full().MatchString(p.Kind+" "+p.Text)):
 		return session.ContextOverflow
 	case s == 429:
 		return session.RateLimited
@@ -75,7 +76,9 @@ func kinds(word string) (session.Class, bool) {
 }
 
 // full are the ways servers say that a conversation no longer fits their model.
-var full = regexp.MustCompile(`(?i)context[ _-]?(?:length|window|size|limit)|prompt is too long|input is too long|too many (?:input |prompt )?tokens|maximum (?:context|prompt|input|model) |exceeds? the (?:available|maximum) context`)
+var full = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)context[ _-]?(?:length|window|size|limit)|prompt is too long|input is too long|too many (?:input |prompt )?tokens|maximum (?:context|prompt|input|model) |exceeds? the (?:available|maximum) context`)
+})
 
 // broken is the class of a line that broke; answered says that the server had begun
 // to answer.
