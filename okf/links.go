@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unsafe"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/util"
@@ -50,13 +51,21 @@ func (a *Atom) readLinks() {
 	}
 }
 
-// findLinks parses the body, unless nothing in it can be a link: an inline link
-// has "](" and a link by reference needs a definition, which has "]:".
+// findLinks reads the links of the body: by scanLinks where that is enough.
 func findLinks(a *Atom) []Linked {
 	body := a.Body()
-	if !bytes.Contains(body, []byte("](")) && !bytes.Contains(body, []byte("]:")) {
+	if !mayLink(body) {
 		return nil
 	}
+	if out, ok := scanLinks(a.Path, textOf(body), a.BodyLine, nil); ok {
+		return out
+	}
+	return parseLinks(a, body)
+}
+
+// parseLinks reads the links of the body with the markdown parser. It is the
+// oracle for scanLinks.
+func parseLinks(a *Atom, body []byte) []Linked {
 	var out []Linked
 	var at []int
 	each(body, func(n ast.Node, piece []byte, start int) {
@@ -177,3 +186,6 @@ func unique(seen map[string]int, s string) string {
 	}
 	return unique(seen, s+"-"+strconv.Itoa(n))
 }
+
+// textOf is b as text, without a copy: b must not change any more.
+func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -100,7 +100,7 @@ func containers(line []byte) int {
 }
 
 // marker is the length of the quote mark, bullet or number that s begins with.
-func marker(s []byte) int {
+func marker[T string | []byte](s T) int {
 	digits := 0
 	for digits < len(s) && s[digits] >= '0' && s[digits] <= '9' {
 		digits++
@@ -110,8 +110,8 @@ func marker(s []byte) int {
 		return 0
 	case s[0] == '>':
 		return 1
-	case digits > 0 && (s[digits] == '.' || s[digits] == ')'), digits == 0 && bytes.IndexByte([]byte("*-+"), s[0]) >= 0:
-		if digits+1 == len(s) || bytes.IndexByte([]byte(" \t\r\n"), s[digits+1]) >= 0 {
+	case digits > 0 && (s[digits] == '.' || s[digits] == ')'), digits == 0 && strings.IndexByte("*-+", s[0]) >= 0:
+		if digits+1 == len(s) || strings.IndexByte(" \t\r\n", s[digits+1]) >= 0 {
 			return digits + 1
 		}
 	}

@@ -32,7 +32,7 @@ const headerLen = len(cacheMagic) + 8 + 4
 
 // parserSources are the files whose change may change what a file is read as.
 //
-//go:embed atom.go parse.go scan.go decode.go links.go record.go reserved.go snapshot.go
+//go:embed atom.go parse.go scan.go decode.go links.go linkscan.go record.go reserved.go snapshot.go
 var parserSources embed.FS
 
 // parserVersion tells one parser's reading from another's: a hash of this
