@@ -280,6 +280,9 @@ func (c *checkout) finish(ctx context.Context) error {
 // refresh notes the new files' stat data in the scratch index, so that the person's next git status need not read
 // them. Nothing depends on it, so its failure is no error.
 func (c *checkout) refresh(ctx context.Context) {
+	if c.restat() {
+		return
+	}
 	var paths strings.Builder
 	for _, ch := range c.changes {
 		if ch.NewMode != "" && ch.NewMode != modeRepo {

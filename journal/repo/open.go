@@ -40,6 +40,7 @@ func Open(dir string) (*Repo, error) {
 		at = r.gitDir
 	}
 	r.git = newRunner(at, os.Environ())
+	r.updates = &updates{run: r.git}
 	r.openStore()
 	return r, nil
 }
@@ -158,7 +159,7 @@ func (r *Repo) openStore() {
 		r.objs, r.refs = slow, refs{run: r.git}
 		return
 	}
-	r.objs, r.refs = &packStore{st: st, slow: slow}, refs{st: st}
+	r.objs, r.refs = &packStore{st: st, slow: slow, dir: filepath.Join(r.common, "objects")}, refs{st: st}
 }
 
 // shared reports whether core.sharedRepository is set.

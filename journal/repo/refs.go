@@ -1,12 +1,10 @@
 package repo
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -141,7 +139,7 @@ func (r *Repo) Update(ctx context.Context, us ...RefUpdate) error {
 	if err != nil || len(us) == 0 {
 		return err
 	}
-	return r.refError(r.transact(ctx, in), us)
+	return r.refError(r.updates.transact(ctx, in), us)
 }
 
 // transaction is the first part of update-ref -z --stdin's input, up to the locks.
@@ -163,39 +161,6 @@ func transaction(us []RefUpdate) (string, error) {
 	}
 	b.WriteString("prepare\x00")
 	return b.String(), nil
-}
-
-// transact runs one transaction in two breaths: "commit" is sent only after git has said that it holds every lock.
-// If odd dies before that, git sees the end of its input and aborts; if it dies later, the lock files prove to
-// Recover that the refs may still move. Either way no ref moves behind a recovery's back.
-func (r *Repo) transact(ctx context.Context, in string) error {
-	c := call{args: []string{"update-ref", "-z", "--stdin"}}
-	cmd := r.git.command(ctx, c)
-	var errs strings.Builder
-	cmd.Stderr = &errs
-	to, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	from, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return r.git.explain(ctx, c, err, nil, "")
-	}
-	_, err = io.WriteString(to, in)
-	for sc := bufio.NewScanner(from); err == nil && sc.Scan(); {
-		if sc.Text() == "prepare: ok" {
-			_, err = io.WriteString(to, "commit\x00")
-			to.Close()
-		}
-	}
-	to.Close()
-	if werr := cmd.Wait(); werr != nil {
-		return r.git.explain(ctx, c, werr, nil, errs.String())
-	}
-	return err
 }
 
 // check refuses a malformed update.

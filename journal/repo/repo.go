@@ -95,14 +95,15 @@ var (
 // Repo is one repository and the work tree it was opened from. Methods may be
 // called from several goroutines.
 type Repo struct {
-	root   string // top of the work tree, "" when bare
-	gitDir string // this work tree's own git directory
-	common string // the directory all work trees share
-	prefix string
-	git    *runner
-	objs   store
-	refs   refs
-	step   func(string) error // tests stop a Move between two steps with it; nil otherwise
+	root    string // top of the work tree, "" when bare
+	gitDir  string // this work tree's own git directory
+	common  string // the directory all work trees share
+	prefix  string
+	git     *runner
+	objs    store
+	refs    refs
+	updates *updates
+	step    func(string) error // tests stop a Move between two steps with it; nil otherwise
 }
 
 // Root is the top of the work tree, absolute and free of symbolic links; "" in a bare repository.

@@ -54,6 +54,7 @@ type packStore struct {
 	mu   sync.Mutex
 	st   *filesystem.Storage
 	slow *gitStore
+	dir  string // where loose objects lie
 }
 
 func (p *packStore) get(oid OID) (string, []byte, error) {
@@ -102,23 +103,18 @@ func (p *packStore) size(oid OID) (int64, error) {
 	return n, nil
 }
 
+// put writes a loose object, unless it is there already: then its time is set to
+// now, as git does, so that no gc that runs meanwhile takes it for forgotten.
 func (p *packStore) put(kind string, data []byte) (OID, error) {
 	typ, err := plumbing.ParseObjectType(kind)
 	if err != nil {
 		return "", err
 	}
-	o := &plumbing.MemoryObject{}
-	o.SetType(typ)
-	if _, err := o.Write(data); err != nil {
-		return "", err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	h, err := p.st.SetEncodedObject(o)
-	if err != nil {
+	oid := OID(plumbing.ComputeHash(typ, data).String())
+	if err := writeLoose(p.dir, oid, kind, data); err != nil {
 		return "", fmt.Errorf("write %s object: %w", kind, err)
 	}
-	return OID(h.String()), nil
+	return oid, nil
 }
 
 // gitStore reads through one long-lived `git cat-file --batch`, started at the

@@ -2,8 +2,11 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -16,8 +19,28 @@ type workTree struct {
 	missing bool   // its directory is gone
 }
 
+// onlyTree is the checkout of a repository that has no linked ones, read without
+// git; not ok where it takes git to tell.
+func (r *Repo) onlyTree() (w workTree, ok bool) {
+	if r.root == "" || r.gitDir != r.common || r.refs.st == nil {
+		return w, false
+	}
+	if linked, err := os.ReadDir(filepath.Join(r.common, "worktrees")); len(linked) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return w, false
+	}
+	cfg, err := r.refs.st.Config()
+	if err != nil || cfg.Core.IsBare {
+		return w, false
+	}
+	head, err := r.refs.branch()
+	return workTree{root: r.root, gitDir: r.common, head: head}, err == nil
+}
+
 // workTrees lists every checkout; bare repositories are none.
 func (r *Repo) workTrees(ctx context.Context) ([]workTree, error) {
+	if w, ok := r.onlyTree(); ok {
+		return []workTree{w}, nil
+	}
 	out, err := r.listTrees(ctx)
 	if err != nil {
 		return nil, err

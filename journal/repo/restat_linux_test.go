@@ -1,0 +1,62 @@
+package repo
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// After a Move the index holds the stat data of the files it placed, without git's
+// help, and is left to git where the file is not the one that git wrote.
+func TestRestat(t *testing.T) {
+	r, base := fresh(t, "a.md", "a\n", "deep/b.md", "b\n", "c.md", "c\n")
+	git(t, r.root, "update-index", "--index-version", "3")
+	next := must[OID](t)(r.Make(t.Context(), []OID{base}, changes("a.md", "a2\n", "deep/b.md", "b2\n", "new/d.md", "d\n"), agent, "x"))
+	if err := r.Move(t.Context(), RefUpdate{Name: "refs/heads/main", Old: base, New: next}); err != nil {
+		t.Fatal(err)
+	}
+	index := must[[]byte](t)(os.ReadFile(filepath.Join(r.gitDir, "index")))
+	eq(t, "sound", soundIndex(index), true)
+	seen := 0
+	_, ok := eachEntry(index, func(name string, e []byte) bool {
+		var st syscall.Stat_t
+		if err := syscall.Lstat(filepath.Join(r.root, name), &st); err != nil {
+			t.Fatal(err)
+		}
+		eq(t, name+" ctime", binary.BigEndian.Uint32(e[4:]), uint32(st.Ctim.Nsec))
+		seen++
+		return true
+	})
+	eq(t, "whole", ok, true)
+	eq(t, "entries", seen, 4)
+
+	c := &checkout{r: r, m: marker{Root: r.root, GitDir: r.gitDir}, scratch: r.gitDir}
+	c.changes = must[[]Change](t)(r.Diff(t.Context(), base, next))
+	eq(t, "as it was written", c.restat(), true)
+	write(t, r.root, "a.md", "by hand\n")
+	eq(t, "with another file in its place", c.restat(), false)
+	eq(t, "unchanged", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.gitDir, "index")))) == string(index), true)
+	eq(t, "status", strings.Fields(git(t, r.root, "status", "--porcelain"))[1], "a.md")
+}
+
+// FuzzIndex holds the reader of an index to its bounds.
+func FuzzIndex(f *testing.F) {
+	f.Add([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x01" + strings.Repeat("\x00", 60) + "\x00\x04a.md\x00\x00\x00\x00\x00\x00" + strings.Repeat("s", 20)))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) < 12+20 {
+			return
+		}
+		end, ok := eachEntry(b, func(name string, e []byte) bool {
+			if len(e) != entryFixed || strings.Contains(name, "\x00") {
+				t.Fatalf("%q %d", name, len(e))
+			}
+			return true
+		})
+		if ok && end > len(b)-20 {
+			t.Fatalf("entries end at %d of %d", end, len(b))
+		}
+	})
+}

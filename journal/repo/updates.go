@@ -1,0 +1,118 @@
+package repo
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// updates runs transactions on refs by a `git update-ref --stdin` that lives on a
+// moment for the next one. It needs no Close: between two transactions it holds
+// nothing, and it leaves at the end of its input, so with odd.
+type updates struct {
+	mu   sync.Mutex
+	run  *runner
+	proc *updateRef
+}
+
+// updateRef is one running process.
+type updateRef struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+	said *strings.Builder // its complaints; to be read when it has ended
+}
+
+// updatesLive is how long one process is used: it stamps every line of a reflog
+// with the time at which it first looked at the clock.
+const updatesLive = time.Second
+
+// errEnded is a process that ended instead of answering.
+var errEnded = errors.New("git update-ref ended")
+
+// transact runs one transaction in two breaths: "commit" is sent only after git has said that it holds every lock.
+// If odd dies before that, git sees the end of its input and aborts; if it dies later, the lock files prove to
+// Recover that the refs may still move. Either way no ref moves behind a recovery's back.
+func (u *updates) transact(ctx context.Context, in string) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	p, err := u.start()
+	if err != nil {
+		return u.run.explain(ctx, call{args: updateArgs}, err, nil, "")
+	}
+	defer context.AfterFunc(ctx, p.kill)()
+	err = p.say(in, "prepare: ok")
+	if err == nil {
+		err = p.say("commit\x00", "commit: ok")
+	}
+	if err == nil {
+		return nil
+	}
+	u.proc = nil
+	p.in.Close()
+	if werr := p.cmd.Wait(); werr != nil {
+		err = werr
+	}
+	return u.run.explain(ctx, call{args: updateArgs}, err, nil, p.said.String())
+}
+
+var updateArgs = []string{"update-ref", "-z", "--stdin"}
+
+// start is the process that runs, or another where it is too old.
+func (u *updates) start() (*updateRef, error) {
+	if u.proc != nil {
+		return u.proc, nil
+	}
+	p := &updateRef{cmd: u.run.command(context.Background(), call{args: updateArgs}), said: &strings.Builder{}}
+	p.cmd.Stderr = p.said
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	p.out = bufio.NewReader(out)
+	u.proc = p
+	time.AfterFunc(updatesLive, func() { u.drop(p) })
+	return p, nil
+}
+
+// say writes commands and reads answers up to the one that is wanted.
+func (p *updateRef) say(in, want string) error {
+	if _, err := io.WriteString(p.in, in); err != nil {
+		return err
+	}
+	for {
+		line, err := p.out.ReadString('\n')
+		switch {
+		case err != nil:
+			return errEnded
+		case strings.TrimSuffix(line, "\n") == want:
+			return nil
+		}
+	}
+}
+
+// drop ends p when its time is up, after the transaction it is at.
+func (u *updates) drop(p *updateRef) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.proc == p {
+		u.proc = nil
+		p.in.Close()
+		_ = p.cmd.Wait() // nothing is on its way
+	}
+}
+
+// kill ends it and whatever hook it runs.
+func (p *updateRef) kill() { syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
