@@ -39,7 +39,7 @@ func Tasks(g *okf.Graph) ([]Task, []okf.Problem) {
 		}
 		resolve(g, t.Dependencies)
 		resolve(g, t.Soft)
-		if a, err := g.Find(t.Team); t.Team != "" && err == nil && a.Type == "capability" {
+		if a := g.Target(t.Team, ""); a != nil && a.Type == "capability" {
 			t.Team = string(a.ID)
 		}
 		tasks = append(tasks, t)
@@ -59,7 +59,7 @@ func ByID(ts []Task) map[okf.ID]Task {
 
 func resolve(g *okf.Graph, ids []okf.ID) {
 	for i, id := range ids {
-		if a, err := g.Find(string(id)); err == nil {
+		if a := g.Target(string(id), ""); a != nil {
 			ids[i] = a.ID
 		}
 	}

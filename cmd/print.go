@@ -1,9 +1,12 @@
 package cmd
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -32,23 +35,28 @@ func cell(s string) string {
 
 // printRows prints rows of cells: aligned for a person, tab-separated for a pipe.
 func printRows(env Env, rows [][]string) error {
-	w := tabwriter.NewWriter(env.Stdout, 0, 8, 2, ' ', 0)
+	out := bufio.NewWriterSize(env.Stdout, 1<<16)
+	var w interface {
+		io.Writer
+		Flush() error
+	} = out
+	if env.Terminal {
+		w = tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	}
 	for _, r := range rows {
 		cells := make([]string, len(r))
 		for i, c := range r {
 			cells[i] = cell(c)
 		}
-		if !env.Terminal {
-			if _, err := fmt.Fprintln(env.Stdout, strings.Join(cells, "\t")); err != nil {
-				return err
-			}
-			continue
+		line := strings.Join(cells, "\t")
+		if env.Terminal {
+			line = strings.TrimRight(line, "\t")
 		}
-		if _, err := fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t")); err != nil {
+		if _, err := io.WriteString(w, line+"\n"); err != nil {
 			return err
 		}
 	}
-	return w.Flush()
+	return errors.Join(w.Flush(), out.Flush())
 }
 
 // printFitted is printRows where a line that does not fit the terminal loses its
