@@ -25,7 +25,9 @@ func check(env Env) *cli.Command {
 			"it means any error or warning, odd's own among them. Notes never fail.\n" +
 			"--canon holds canon to its own rules instead: every file with a uri or in a folder named\n" +
 			"canon, its required keys and what it refers to; exit 1 means an error.\n" +
-			"--range and --all judge history instead, by the invariants; exit 1 means a finding.",
+			"--range and --all judge history instead, by the invariants; exit 1 means a finding. How\n" +
+			"much each judged, and what git can only attest, goes to stderr; --explain and --json tell\n" +
+			"what each reads and recomputes too.",
 		Flags: append(formatFlags(),
 			&cli.BoolFlag{Name: "strict", Usage: "take warnings for errors, and fail on any"},
 			&cli.BoolFlag{Name: "canon", Usage: "check canon documents: required keys, references, supersession"},
@@ -34,6 +36,8 @@ func check(env Env) *cli.Command {
 			&cli.StringFlag{Name: "now", Usage: "check what is stale at `TIME`, as 2026-03-02T09:00:00Z"},
 			&cli.StringFlag{Name: "range", Usage: "re-prove the invariants over the commits of `A..B` instead"},
 			&cli.BoolFlag{Name: "all", Usage: "re-prove them over the board's whole history"},
+			&cli.BoolFlag{Name: "quiet", Usage: "of history: print findings alone"},
+			&cli.BoolFlag{Name: "explain", Usage: "of history: tell what each invariant read and recomputed"},
 		),
 		Action: func(c *cli.Context) error {
 			if spec := c.String("range"); spec != "" || c.Bool("all") {
@@ -63,6 +67,11 @@ func readCheck(c *cli.Context, env Env) (checkOptions, error) {
 	o := checkOptions{src: source{dir: c.Args().First(), rev: c.String("at")}, strict: c.Bool("strict"), notes: c.Bool("notes"), now: env.Now()}
 	if c.NArg() > 1 {
 		return o, usage("check: unexpected argument %q; see odd help check", c.Args().Get(1))
+	}
+	for _, flag := range []string{"quiet", "explain"} {
+		if c.Bool(flag) {
+			return o, usage("check: --%s is about history; give it with --range or --all", flag)
+		}
 	}
 	for _, flag := range []string{"notes", "now"} {
 		if c.Bool("canon") && c.IsSet(flag) {

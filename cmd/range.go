@@ -18,7 +18,7 @@ func checkHistory(c *cli.Context, env Env, spec string) error {
 	if err := noArgs(c); err != nil {
 		return err
 	}
-	for _, flag := range []string{"strict", "notes", "now", "canon", "sarif", "github"} {
+	for _, flag := range []string{"strict", "notes", "now", "canon", "at"} {
 		if c.IsSet(flag) {
 			return usage("check: --%s is about a bundle, not about history; leave it out with --range and --all", flag)
 		}
@@ -33,7 +33,12 @@ func checkHistory(c *cli.Context, env Env, spec string) error {
 		}
 		spec = "0.." + to
 	}
-	return runRange(c.Context, env, spec, c.Bool("json"))
+	format, err := formatOf(c)
+	if err != nil {
+		return err
+	}
+	how := historyReport{format: format, quiet: c.Bool("quiet"), explain: c.Bool("explain")}
+	return runRange(c.Context, env, spec, how)
 }
 
 // boardEnd is where all of history ends: the board branch, into which a target
@@ -49,18 +54,18 @@ func boardEnd(env Env) (string, error) {
 // tellEvery is how many commits pass between two words of progress: about half a second.
 const tellEvery = 500
 
-// runRange re-proves the invariants over the commits of spec, A..B. The rows of
-// the proof go to stderr, the findings to stdout.
-func runRange(ctx context.Context, env Env, spec string, asJSON bool) error {
-	r, err := repo.Open(env.Dir)
-	if errors.Is(err, repo.ErrNotRepo) {
-		return refuse("no-repository", "%s: not a git repository; --range reads its history", env.Dir)
-	}
+// historyReport is how a check of history is told.
+type historyReport struct {
+	format         string
+	quiet, explain bool // findings alone; every row in full
+}
+
+// runRange re-proves the invariants over the commits of spec, A..B. What was judged
+// and what stays attested goes to stderr, unless quiet, the findings to stdout.
+func runRange(ctx context.Context, env Env, spec string, how historyReport) error {
+	r, err := historyHere(env)
 	if err != nil {
 		return err
-	}
-	if r.Shallow() {
-		return refuse("shallow", "this clone is shallow, so its history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
 	}
 	from, to, err := ends(ctx, r, spec)
 	if err != nil {
@@ -76,15 +81,31 @@ func runRange(ctx context.Context, env Env, spec string, asJSON bool) error {
 	if err != nil {
 		return fmt.Errorf("check %s: %w", spec, err)
 	}
-	if asJSON {
+	if how.format == asJSON {
 		err = printJSON(env, report)
 	} else {
-		err = printProof(env, report)
+		err = printProof(env, report, how.format)
+		if !how.quiet {
+			tellProof(env, report, how.explain)
+		}
 	}
 	if err == nil && len(report.Findings) > 0 {
 		err = exitCode(exitFault)
 	}
 	return err
+}
+
+// historyHere opens the repository whose history is to be judged, and refuses where
+// there is none, or not all of it.
+func historyHere(env Env) (*repo.Repo, error) {
+	r, err := repo.Open(env.Dir)
+	if errors.Is(err, repo.ErrNotRepo) {
+		return nil, refuse("no-repository", "%s: not a git repository; --range reads its history", env.Dir)
+	}
+	if err == nil && r.Shallow() {
+		return nil, refuse("shallow", "this clone is shallow, so its history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
+	}
+	return r, err
 }
 
 // ends resolves the two ends of A..B. A missing B is HEAD. An A of zeros, which
@@ -105,18 +126,51 @@ func ends(ctx context.Context, r *repo.Repo, spec string) (from, to repo.OID, er
 	return from, to, nil
 }
 
-func printProof(env Env, report proof.Report) error {
-	found := map[int]int{}
+// printProof prints the findings, one line each, or as code scanning and forges read them.
+func printProof(env Env, report proof.Report, format string) error {
+	if format != asText {
+		var found []located
+		for _, f := range report.Findings {
+			at := located{rule: proof.RuleOf(f.Invariant), severity: okf.Error, file: f.Path, line: f.Line, text: f.Text() + " (commit " + string(f.Commit) + ")"}
+			found = append(found, at)
+		}
+		return printFound(env, format, proofRules(), found)
+	}
 	for _, f := range report.Findings {
-		found[f.Invariant]++
 		line := strings.ReplaceAll(okf.Visible(f.String()), "\n", " ")
 		if _, err := fmt.Fprintln(env.Stdout, line); err != nil {
 			return err
 		}
 	}
-	talk(env, "%s", many(report.Commits, "commit"))
-	for _, row := range report.Rows {
-		talk(env, "%2d %-21s %5d judged, %s", row.Invariant, row.Name, row.Checked, many(found[row.Invariant], "finding"))
-	}
 	return nil
+}
+
+// proofRules are the invariants as the rules of a report.
+func proofRules() []ruled {
+	var out []ruled
+	for _, r := range proof.Table() {
+		out = append(out, ruled{r.Rule(), fmt.Sprintf("%d %s: %s", r.Invariant, r.Name, r.Recomputed), okf.Error})
+	}
+	return out
+}
+
+// tellProof says for each invariant how much of the range was judged by it and what is
+// only attested; explained, also what was read and recomputed.
+func tellProof(env Env, report proof.Report, explain bool) {
+	found := map[int]int{}
+	for _, f := range report.Findings {
+		found[f.Invariant]++
+	}
+	talk(env, "%s, %s of machines, %s", many(report.Commits, "commit"), many(report.Machines, "commit"), many(len(report.Findings), "finding"))
+	for _, row := range report.Rows {
+		brief, _, more := strings.Cut(row.Attested, ";")
+		if more && !explain {
+			brief += ", …"
+		}
+		talk(env, "%2d %-21s %5d %s judged, %s; attested only: %s", row.Invariant, row.Name, row.Checked, row.Unit, many(found[row.Invariant], "finding"), map[bool]string{false: brief, true: row.Attested}[explain])
+		if explain {
+			talk(env, "   read: %s", row.Evidence)
+			talk(env, "   recomputed: %s", row.Recomputed)
+		}
+	}
 }

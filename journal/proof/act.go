@@ -67,6 +67,7 @@ type line struct {
 	trace  string          // SHA-256 of the bytes before it
 	claim  *open           // the claim its task has in the file at that point; nil: none
 	before []ledger.Record // the sessions its task has in the file before it
+	holds  []string        // of a claim: the other tasks that its file holds claims of at that point
 }
 
 // lineByLine has every ledger line of the act looked at; what look says of one
@@ -286,6 +287,9 @@ func lines(name string, b []byte, records []ledger.Record, before int) []line {
 			if c, ok := claims[r.Task]; ok {
 				now := *c
 				l.claim = &now
+			}
+			if r.Kind == ledger.Claim {
+				l.holds = heldBy(claims, r.Task)
 			}
 			if r.Kind == ledger.Outcome {
 				l.trace = hex.EncodeToString(sum.Sum(nil))

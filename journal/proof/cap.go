@@ -23,8 +23,8 @@ func capped(j *judge) error {
 		}
 		j.checked++
 		was := okf.Unset
-		if f.old != nil && (isTask(f.old) || j.kind == mergeCommit) {
-			was = rung(f.old) // a board commit leaves a person's task as trusted as it was
+		if f.old != nil && (isTask(f.old) || j.kind == mergeCommit || len(humans(f.old)) > 0) {
+			was = rung(f.old) // a board commit leaves a person's task as trusted as it was, and what is verified is row 16's
 		}
 		if now := rung(f.new); now > limit && now > was {
 			j.find(f.Path, f.new.Line("confidence"), "a machine's commit makes the atom %s, above the cap %s", standing(f.new), limit)

@@ -374,7 +374,7 @@ func (j *judge) landed(own, recorded bool) error {
 	if alone, err := j.landedAlone(); alone || err != nil {
 		return err
 	}
-	j.found = append(j.found, Finding{3, j.OID, j.anyPath(), 1, "a proposal that landed without a person: nobody merged it and nobody approved it"})
+	j.found = append(j.found, Finding{Invariant: 3, Commit: j.OID, Path: j.anyPath(), Line: 1, Message: "a proposal that landed without a person: nobody merged it and nobody approved it"})
 	return nil
 }
 

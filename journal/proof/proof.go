@@ -56,8 +56,16 @@ type Row struct {
 	Evidence   string `json:"evidence"`   // what is read
 	Recomputed string `json:"recomputed"` // what is derived from it and compared
 	Attested   string `json:"attested"`   // what git cannot show
+	Way        string `json:"way"`        // out of a finding
+	Unit       string `json:"unit"`       // what Checked counts
 	Checked    int    `json:"checked"`    // things judged; 0 in Table
 }
+
+// Rule is the row's name in reports that go by rules: "odd-invariant-03".
+func (r Row) Rule() string { return RuleOf(r.Invariant) }
+
+// RuleOf is the name of an invariant's rule.
+func RuleOf(invariant int) string { return fmt.Sprintf("odd-invariant-%02d", invariant) }
 
 // Finding is one thing in history that an invariant does not allow.
 type Finding struct {
@@ -66,11 +74,20 @@ type Finding struct {
 	Path      string   `json:"path"` // in the repository
 	Line      int      `json:"line"` // 1-based
 	Message   string   `json:"message"`
+	Way       string   `json:"way"` // out of it
 }
 
-// String is "path:line: message [invariant N, commit]".
+// String is "path:line: message; way [invariant N, commit]".
 func (f Finding) String() string {
-	return fmt.Sprintf("%s:%d: %s [invariant %d, %s]", f.Path, f.Line, f.Message, f.Invariant, short(string(f.Commit)))
+	return fmt.Sprintf("%s:%d: %s [invariant %d, %s]", f.Path, f.Line, f.Text(), f.Invariant, short(string(f.Commit)))
+}
+
+// Text is what is wrong and the way out of it.
+func (f Finding) Text() string {
+	if f.Way == "" {
+		return f.Message
+	}
+	return f.Message + "; " + f.Way
 }
 
 func short(oid string) string { return oid[:min(10, len(oid))] }
@@ -78,6 +95,7 @@ func short(oid string) string { return oid[:min(10, len(oid))] }
 // Report is what a check found.
 type Report struct {
 	Commits  int       `json:"commits"`
+	Machines int       `json:"machines"` // commits of them that a machine made
 	Rows     []Row     `json:"rows"`
 	Findings []Finding `json:"findings"`
 }
@@ -109,7 +127,7 @@ type judge struct {
 
 // find records a finding; a line below 1 is the file as a whole.
 func (j *judge) find(path string, line int, format string, args ...any) {
-	j.found = append(j.found, Finding{j.invariant, j.OID, path, max(line, 1), fmt.Sprintf(format, args...)})
+	j.found = append(j.found, Finding{Invariant: j.invariant, Commit: j.OID, Path: path, Line: max(line, 1), Message: fmt.Sprintf(format, args...)})
 }
 
 // Check judges the commits reachable from to and not from from; "" is the whole
@@ -136,6 +154,9 @@ func CheckTelling(ctx context.Context, r *repo.Repo, from, to repo.OID, tell fun
 			return out, fmt.Errorf("%s: %w", short(string(c.OID)), err)
 		}
 		out.Findings = append(out.Findings, found...)
+		if a.kind != person {
+			out.Machines++
+		}
 		tell(n+1, len(h.commits))
 	}
 	out.Commits = len(h.commits)
@@ -143,6 +164,16 @@ func CheckTelling(ctx context.Context, r *repo.Repo, from, to repo.OID, tell fun
 		out.Rows = append(out.Rows, r.Row)
 	}
 	return out, nil
+}
+
+// wayOut is what the row of an invariant says to do about a finding.
+func wayOut(rs []rule, invariant int) string {
+	for _, r := range rs {
+		if r.Invariant == invariant {
+			return r.Way
+		}
+	}
+	return ""
 }
 
 // judged puts the act in front of every rule, and counts what each was asked.
@@ -154,7 +185,10 @@ func (a *act) judged(h *history, rs []rule) ([]Finding, error) {
 			return nil, err
 		}
 		rs[i].Checked += j.checked
-		found = append(found, j.found...)
+		for _, f := range j.found {
+			f.Way = wayOut(rs, f.Invariant)
+			found = append(found, f)
+		}
 	}
 	slices.SortStableFunc(found, func(x, y Finding) int {
 		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Invariant, y.Invariant))

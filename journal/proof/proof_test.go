@@ -59,7 +59,7 @@ func BenchmarkCheck(b *testing.B) {
 func TestARangeIsJudgedOnItsGround(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawful(t, ""), map[string]func(*story, *draft){
-		"claim t":  func(s *story, d *draft) { swap(s, d, taskFile("t"), "role: editor", "role: owner") },
+		"claim t":  func(s *story, d *draft) { swap(s, d, taskFile("t"), "title: T t", "title: U t") },
 		"result t": func(s *story, d *draft) { d.ch["README.md"] = []byte("# Mine\n") },
 	})
 	s.add("t", "")
@@ -69,7 +69,7 @@ func TestARangeIsJudgedOnItsGround(t *testing.T) {
 	s.result(w, 1, terms("keel"))
 	proposed := s.tip()
 	s.approve(w, true)
-	claim := "2 tasks/t.md:1 a machine's commit changes the task's key role"
+	claim := "2 tasks/t.md:1 a machine's commit changes the task's key title"
 	result := "2 README.md:1 a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml"
 	for _, c := range []struct {
 		name     string
@@ -127,7 +127,7 @@ func TestTableSaysWhatEachRowReads(t *testing.T) {
 	t.Parallel()
 	last := 0
 	for _, r := range Table() {
-		if r.Invariant <= last || r.Name == "" || r.Evidence == "" || r.Recomputed == "" || r.Attested == "" || r.Checked != 0 {
+		if r.Invariant <= last || r.Name == "" || r.Evidence == "" || r.Recomputed == "" || r.Attested == "" || r.Way == "" || r.Unit == "" || r.Checked != 0 {
 			t.Errorf("row %+v is not whole, or not in order", r)
 		}
 		last = r.Invariant
@@ -136,8 +136,8 @@ func TestTableSaysWhatEachRowReads(t *testing.T) {
 
 func TestAFindingIsALine(t *testing.T) {
 	t.Parallel()
-	f := Finding{3, "1f0c2ab9d4e5", "knowledge/tasks/t.md", 4, "done without an approval"}
-	if got, want := f.String(), "knowledge/tasks/t.md:4: done without an approval [invariant 3, 1f0c2ab9d4]"; got != want {
+	f := Finding{3, "1f0c2ab9d4e5", "knowledge/tasks/t.md", 4, "done without an approval", "odd approve it"}
+	if got, want := f.String(), "knowledge/tasks/t.md:4: done without an approval; odd approve it [invariant 3, 1f0c2ab9d4]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -146,7 +146,7 @@ func TestAFindingIsALine(t *testing.T) {
 // a range may wait.
 func TestADetachedFreeBoard(t *testing.T) {
 	t.Parallel()
-	s := begin(t, "[session]\nsubstrate = \"extract\"\n[governance]\nlease = \"off\"\n", map[string]func(*story, *draft){
+	s := begin(t, "[session]\nsubstrate = \"extract\"\n[persona.floor]\natoms = 0\nprocesses = 0\nguides = 0\n[governance]\nlease = \"off\"\n", map[string]func(*story, *draft){
 		"claim t": func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.Reserved = 0 }) },
 	})
 	s.branch = "elsewhere"

@@ -74,6 +74,10 @@ substrate = "exec"
 max_usd = "0.50"
 [substrate.exec]
 argv = ["agent"]
+[persona.floor]
+atoms = 0
+processes = 0
+guides = 0
 [governance]
 lease = "off"
 `

@@ -1,0 +1,129 @@
+package proof
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// real is invariant 7: a persona is made of edges that are there. What a machine's
+// atoms say of edges is held to what reconcile lets through, and what a session was
+// told of its role, as far as the clone keeps its brief, to what its claim holds.
+func real(j *judge) error {
+	if len(j.Parents) == 0 {
+		return nil // where a history begins
+	}
+	if j.kind != person {
+		j.linked()
+	}
+	return j.lineByLine(func(l line) (string, error) {
+		if l.record.Kind != ledger.Session {
+			return "", nil
+		}
+		return j.toldOf(l)
+	})
+}
+
+// linked reports edges that no atom may have: owns, which would have a role own
+// what names another owner, and those that leave the bundle.
+func (j *judge) linked() {
+	for _, f := range j.files {
+		if f.new == nil || f.rel == "" {
+			continue
+		}
+		j.checked++
+		if _, is := f.new.Field("owns"); is {
+			j.find(f.Path, f.new.Line("owns"), `a machine's commit says "owns", which is no edge; a process names its owner`)
+		}
+		for _, e := range f.new.Edges {
+			if leavesBundle(f.rel, e.Target) && (f.old == nil || !slices.ContainsFunc(f.old.Edges, func(o okf.Edge) bool { return o.Target == e.Target })) {
+				j.find(f.Path, e.Line, "a machine's commit has an edge %s to %s, which is outside the bundle", e.Kind, e.Target)
+			}
+		}
+	}
+}
+
+// leavesBundle reports a target that is a path above the bundle.
+func leavesBundle(from, target string) bool {
+	if strings.HasPrefix(target, "/") || !strings.HasPrefix(target, ".") {
+		return strings.HasPrefix(path.Clean(strings.TrimPrefix(target, "/")), "../")
+	}
+	return strings.HasPrefix(path.Join(path.Dir(from), target), "../")
+}
+
+// toldOf says that the brief of a session tells of another persona than its claim's
+// bundle makes.
+func (j *judge) toldOf(l line) (string, error) {
+	id := text(&l.record, "brief")
+	run, err := j.repo.Ref("refs/odd/run/" + l.record.Run)
+	if err != nil || id == "" {
+		return "", nil // pruned, or never fetched: attested
+	}
+	role, claim, law, err := j.embodiedAt(l)
+	if role == "" || err != nil {
+		return "", err
+	}
+	kept, err := j.trees.Diff(j.ctx, "", run)
+	if err != nil {
+		return "", err
+	}
+	j.checked++
+	if !slices.ContainsFunc(kept, func(c repo.Change) bool { return string(c.New) == id }) {
+		return fmt.Sprintf("a session whose brief %s is not among what its run keeps", short(id)), nil
+	}
+	b, err := j.repo.Blob(repo.OID(id))
+	if err != nil {
+		return "", err
+	}
+	said, ok := part(string(b), "persona")
+	if !ok {
+		return "", nil // its contract has no room for one
+	}
+	p, g, err := j.compiled(claim, law.Root, role)
+	if err != nil {
+		return "", nil // row 6 reports a role that is not there
+	}
+	want := strings.TrimSpace(irongate.RedactText(okf.Visible(strings.ToValidUTF8(string(p.Markdown(g, false)), "\uFFFD")))) + "\n"
+	if head, _, cut := strings.Cut(said, "\n[cut here: "); said == want || cut && strings.HasPrefix(want, head) {
+		return "", nil
+	}
+	return fmt.Sprintf("a session that was told of another persona than %s was at its claim: %s", role, differing(said, want)), nil
+}
+
+// part is one part of a brief, by its name.
+func part(brief, name string) (string, bool) {
+	for {
+		_, rest, ok := strings.Cut(brief, "\n## ")
+		if !ok {
+			return "", false
+		}
+		title, rest, _ := strings.Cut(rest, "\n\n")
+		opening, rest, _ := strings.Cut(rest, "\n")
+		fence := strings.TrimSuffix(opening, "text")
+		text, after, ok := strings.Cut(rest, "\n"+fence+"\n")
+		if !ok || fence == "" {
+			return "", false
+		}
+		if title == name {
+			return text + "\n", true
+		}
+		brief = "\n" + after
+	}
+}
+
+// differing is the first line of said that want does not have.
+func differing(said, want string) string {
+	lines := strings.Split(want, "\n")
+	for l := range strings.SplitSeq(said, "\n") {
+		if !slices.Contains(lines, l) {
+			return l
+		}
+	}
+	return "it leaves out what was there"
+}

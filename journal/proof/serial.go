@@ -1,0 +1,132 @@
+package proof
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// serialized is invariant 4: one drain at a time, which claims one thing at a time.
+//
+// A run that was killed leaves its claim open, and the next may begin: what tells
+// two drains that ran at once is a run that goes on after another has claimed.
+func serialized(j *judge) error {
+	if j.kind != boardCommit || len(j.Parents) == 0 {
+		return nil
+	}
+	for _, l := range j.lines {
+		if l.record.Kind != ledger.Claim {
+			continue
+		}
+		j.checked++
+		if len(l.holds) > 0 {
+			j.find(l.path, l.n, "%s claims %s while it holds %s", j.run, l.record.Task, strings.Join(l.holds, ", "))
+		}
+	}
+	for _, f := range j.files {
+		if ledgerOf(f.rel) != j.run || f.Old == "" || f.New == "" {
+			continue
+		}
+		j.checked++
+		by, err := j.overtaken(f.Path)
+		if err != nil || by.OID == "" {
+			return err
+		}
+		if dead, err := j.takenForDead(); dead || err != nil {
+			return err
+		}
+		j.find(f.Path, j.firstLine(f.Path), "%s goes on after %s claimed in %s; two drains ran at once", j.run, one(by, "Odd-Run"), short(string(by.OID)))
+	}
+	return nil
+}
+
+// overtaken is a claim of another run between this act and what its run wrote
+// before it in the ledger file name, along the line of the board; zero for none.
+func (j *judge) overtaken(name string) (repo.Commit, error) {
+	at := j.Parents[0]
+	for {
+		c, err := j.repo.Commit(at)
+		if err != nil || len(c.Parents) == 0 {
+			return repo.Commit{}, err
+		}
+		now, err := j.blobAt(at, name)
+		if err != nil {
+			return repo.Commit{}, err
+		}
+		if was, err := j.blobAt(c.Parents[0], name); was != now || err != nil {
+			return repo.Commit{}, err
+		}
+		if other := one(c, "Odd-Run"); other != "" && other != j.run && len(c.Parents) == 1 && !decides(c) {
+			if is, err := j.newClaim(c, other); is || err != nil {
+				return c, err
+			}
+		}
+		at = c.Parents[0]
+	}
+}
+
+// decides reports a commit with a person's word on a run's proposal.
+func decides(c repo.Commit) bool {
+	return len(c.Trailer("Odd-Approved-By"))+len(c.Trailer("Odd-Rejected-By")) > 0
+}
+
+// newClaim reports a commit that adds a claim to a run's ledger. Work that is judged
+// again runs nothing, and is none.
+func (j *judge) newClaim(c repo.Commit, run string) (bool, error) {
+	claims := func(at repo.OID) (n int, err error) {
+		records, err := j.ledgerAt(at, run)
+		for _, r := range records {
+			if r.Kind == ledger.Claim && text(&r, "refresh_of") == "" {
+				n++
+			}
+		}
+		return n, err
+	}
+	now, err := claims(c.OID)
+	if err != nil || now == 0 {
+		return false, err
+	}
+	was, err := claims(c.Parents[0])
+	return now > was, err
+}
+
+// takenForDead reports an act that only tells what became of a claim which another
+// run has taken back: its drain was slow, and nothing of it lands.
+func (j *judge) takenForDead() (bool, error) {
+	var since time.Time
+	for _, l := range j.lines {
+		if l.record.Kind == ledger.Claim || l.record.Kind == ledger.Outcome && text(&l.record, "verdict") == string(board.Review) {
+			return false, nil
+		}
+		if l.claim != nil {
+			since = l.claim.TS
+		}
+	}
+	moves, err := j.movesAt(j.Parents[0], since)
+	return slices.ContainsFunc(moves, func(r ledger.Record) bool { return r.Kind == ledger.Abandoned && r.DeadRun == j.run }), err
+}
+
+// firstLine is the first line that the act adds to a ledger file.
+func (j *judge) firstLine(name string) int {
+	for _, l := range j.lines {
+		if l.path == name {
+			return l.n
+		}
+	}
+	return 1
+}
+
+// heldBy are the tasks of open claims but one, for a message.
+func heldBy(tasks map[string]*open, but string) []string {
+	var out []string
+	for _, name := range sorted(tasks) {
+		if name != but {
+			out = append(out, name)
+		}
+	}
+	return out
+}

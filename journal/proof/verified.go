@@ -1,0 +1,29 @@
+package proof
+
+import "slices"
+
+// unchanged is invariant 16: what a person verified, no machine changes.
+func unchanged(j *judge) error {
+	if j.kind == person || len(j.Parents) == 0 {
+		return nil
+	}
+	for _, f := range j.files {
+		if f.Old == "" || f.old == nil {
+			continue
+		}
+		j.checked++
+		by := humans(f.old)
+		if len(by) == 0 || f.New == f.Old && f.NewMode == f.OldMode {
+			continue
+		}
+		if isTask(f.old) && otherKeys(f, slices.Concat(runKeys, syncKeys)) == "" {
+			continue // where it stands on the board is no part of what was verified
+		}
+		what := "changes"
+		if f.New == "" {
+			what = "deletes"
+		}
+		j.find(f.Path, 1, "a machine's commit %s what %s verified", what, by[0])
+	}
+	return nil
+}
