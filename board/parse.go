@@ -29,10 +29,7 @@ func Parse(a *okf.Atom) (Task, error) {
 func Tasks(g *okf.Graph) ([]Task, []okf.Problem) {
 	var tasks []Task
 	var problems []okf.Problem
-	for _, a := range g.Atoms() {
-		if a.Type != Type {
-			continue
-		}
+	for _, a := range g.OfType(func(typ string) bool { return typ == Type }) {
 		t, bad := parse(a)
 		if problems = append(problems, bad...); len(bad) > 0 {
 			continue

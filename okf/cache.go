@@ -3,7 +3,6 @@ package okf
 import (
 	"errors"
 	"io/fs"
-	"strings"
 	"sync"
 	"time"
 )
@@ -31,24 +30,43 @@ var ErrCache = errors.New("not a usable cache")
 // will do: nothing changed, or so little that reading those files again costs
 // less than a new cache. now is the present time.
 func LoadCached(f fs.FS, cache []byte, now time.Time) (g *Graph, problems []Problem, fresh []byte, err error) {
+	opened := make(chan *snapshot, 1)
+	go func() {
+		old, _ := openCache(cache, f)
+		opened <- old
+	}()
 	l, err := listFiles(f)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	stats := statFiles(f, l.files)
-	old, _ := openCache(cache)
-	at, gone := old.match(l.files, stats)
+	old := <-opened
+	todo, gone := old.compare(l.files, stats)
 	found := make([]reading, len(l.files))
-	slab := make([]Atom, len(l.files))
-	todo := old.take(f, at, found, slab)
-	readAll(f, l.files, todo, found, slab)
-	if old == nil || worthwhile(len(todo)+gone, len(l.files)) {
-		fresh = encode(found, stats, l.problems, now)
+	readAll(f, l.files, todo, found, make([]Atom, len(l.files)))
+	switch {
+	case old == nil:
+		g = assemble(found)
+	case worthwhile(len(todo)+len(gone), len(l.files)):
+		g, _ = relaid(old.rows, differ(found, todo, gone))
+	default:
+		g, problems = newGraph(old.rows, nil).change(differ(found, todo, gone))
+		return g, inOrder(problems, l.problems), nil, nil
 	}
-	g, problems = assemble(found, slab)
-	problems = append(problems, l.problems...)
-	sortProblems(problems)
-	return g, problems, fresh, nil
+	return g, inOrder(g.problems, l.problems), encode(g.rows, stats, l.problems, now), nil
+}
+
+// differ is what is different from a cache, by path: the files that were read,
+// and those that are gone.
+func differ(found []reading, todo []int, gone []string) map[string]reading {
+	out := make(map[string]reading, len(todo)+len(gone))
+	for _, i := range todo {
+		out[found[i].path] = found[i]
+	}
+	for _, file := range gone {
+		out[file] = reading{path: file, gone: true}
+	}
+	return out
 }
 
 // worthwhile reports whether so many changed files of all are worth a new
@@ -60,48 +78,11 @@ func worthwhile(changed, all int) bool { return changed*256 > all }
 // commit's tree. f is that bundle; the atoms' bytes are read from it when
 // somebody asks for them. The error wraps ErrCache.
 func Decode(cache []byte, f fs.FS) (*Graph, []Problem, error) {
-	old, err := openCache(cache)
+	old, err := openCache(cache, f)
 	if err != nil {
 		return nil, nil, err
 	}
-	found := make([]reading, len(old.entries))
-	slab := make([]Atom, len(old.entries))
-	at := make([]int, len(old.entries))
-	for i := range at {
-		at[i] = i
-	}
-	if left := old.take(f, at, found, slab); len(left) > 0 {
-		return nil, nil, ErrCache
-	}
-	g, ps := assemble(found, slab)
-	ps = append(ps, old.problems...)
-	sortProblems(ps)
-	return g, ps, nil
-}
-
-// take decodes entry at[i] into found[i], atoms into slab, and returns the
-// places that are left: those whose entry is -1 or is not what encode wrote.
-// Atoms read their bytes from f.
-func (s *snapshot) take(f fs.FS, at []int, found []reading, slab []Atom) (left []int) {
-	originals := make([]original, len(at))
-	batches(len(at), func(from, to int) {
-		var ar arena
-		for i := from; i < to; i++ {
-			if at[i] < 0 {
-				continue
-			}
-			originals[i].f = f
-			if !s.reading(at[i], &found[i], &slab[i], &originals[i], &ar) {
-				at[i] = -1
-			}
-		}
-	})
-	for i, j := range at {
-		if j < 0 {
-			left = append(left, i)
-		}
-	}
-	return left
+	return newGraph(old.rows, nil), inOrder(old.rows.problems, old.walk), nil
 }
 
 // original is the file that an atom from a cache was once read from.
@@ -155,30 +136,29 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// match finds the cache's entry for each file, -1 where it must be read, and
-// counts the entries whose file is gone. Both lists are in order of path.
-func (s *snapshot) match(files []string, stats []stat) (at []int, gone int) {
-	at = make([]int, len(files))
-	if s == nil {
-		for i := range at {
-			at[i] = -1
-		}
-		return at, 0
+// compare lists the files that must be read, by their number, and the paths
+// that are gone. Both lists of files are in order of path.
+func (s *snapshot) compare(files []string, stats []stat) (todo []int, gone []string) {
+	j, n := 0, 0
+	if s != nil {
+		n = s.rows.len()
 	}
-	j := 0
 	for i, file := range files {
-		for j < len(s.entries) && strings.Compare(s.entries[j].path, file) < 0 {
+		for j < n && s.rows.path(int32(j)) < file {
+			gone = append(gone, s.rows.path(int32(j)))
 			j++
-			gone++
 		}
-		at[i] = -1
-		if j == len(s.entries) || s.entries[j].path != file {
+		if j == n || s.rows.path(int32(j)) != file {
+			todo = append(todo, i)
 			continue
 		}
-		if e := s.entries[j]; e.stat == stats[i] && e.mtime != 0 && time.Duration(s.taken-e.mtime) > racy {
-			at[i] = j
+		if st := s.stat(j); st != stats[i] || st.mtime == 0 || time.Duration(s.taken-st.mtime) <= racy {
+			todo = append(todo, i)
 		}
 		j++
 	}
-	return at, gone + len(s.entries) - j
+	for ; j < n; j++ {
+		gone = append(gone, s.rows.path(int32(j)))
+	}
+	return todo, gone
 }

@@ -38,11 +38,11 @@ func (g *Graph) Subgraph(v View) Drawing {
 		d.OmittedAtoms = len(picked) - v.Limit
 		picked = picked[:v.Limit]
 	}
-	slices.Sort(picked)
+	g.inOrder(picked)
 	in := make(map[int32]bool, len(picked))
 	for _, i := range picked {
 		in[i] = true
-		d.Atoms = append(d.Atoms, g.atoms[i])
+		d.Atoms = append(d.Atoms, g.at(i))
 	}
 	var es []edge
 	for _, i := range picked {
@@ -59,7 +59,7 @@ func (g *Graph) Subgraph(v View) Drawing {
 // pick lists the atoms of a view, the most important first.
 func (g *Graph) pick(v View) []int32 {
 	if v.Focus != "" {
-		i, ok := g.names.byID[v.Focus]
+		i, ok := g.byID(v.Focus)
 		if !ok {
 			return nil
 		}
@@ -70,15 +70,26 @@ func (g *Graph) pick(v View) []int32 {
 		})
 		return out
 	}
-	out := make([]int32, len(g.atoms))
-	for i := range out {
-		out[i] = int32(i)
+	var out []int32
+	for i := range g.places() {
+		if g.here(i) {
+			out = append(out, i)
+		}
 	}
+	g.inOrder(out)
 	if v.Limit > 0 && len(out) > v.Limit {
-		edges := func(i int32) int32 { return g.out[i+1] - g.out[i] + g.inFrom[i+1] - g.inFrom[i] }
-		slices.SortStableFunc(out, func(a, b int32) int { return cmp.Compare(edges(b), edges(a)) })
+		edges := make(map[int32]int, len(out))
+		for _, i := range out {
+			edges[i] = len(g.outOf(i)) + len(g.inTo(i))
+		}
+		slices.SortStableFunc(out, func(a, b int32) int { return cmp.Compare(edges[b], edges[a]) })
 	}
 	return out
+}
+
+// inOrder sorts rows by path.
+func (g *Graph) inOrder(list []int32) {
+	slices.SortFunc(list, func(a, b int32) int { return strings.Compare(g.pathAt(a), g.pathAt(b)) })
 }
 
 // FitMermaid drops edges until mermaid draws the picture: it refuses more than

@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // ErrNotFound is what Find wraps when nothing has the name.
@@ -20,20 +19,25 @@ var ErrAmbiguous = errors.New("ambiguous name")
 // a uri, or an unambiguous stem (the last path element). It wraps ErrNotFound,
 // with the nearest names, or ErrAmbiguous, with the candidates.
 func (g *Graph) Find(name string) (*Atom, error) {
-	if i, ok := g.names.find(name, ""); ok {
-		return g.atoms[i], nil
+	if i, ok := g.find(name, ""); ok {
+		return g.at(i), nil
 	}
-	if _, ambiguous := g.names.unresolved(name); ambiguous {
-		return nil, fmt.Errorf("%s: %w; say %s", name, ErrAmbiguous, either(g.names.withStem(name)))
+	if _, ambiguous := g.unresolved(name); ambiguous {
+		return nil, fmt.Errorf("%s: %w; say %s", name, ErrAmbiguous, either(g.withStem(name)))
 	}
-	if near := g.names.near(name); len(near) > 0 {
+	if near := g.near(name); len(near) > 0 {
 		return nil, fmt.Errorf("%s: %w; did you mean %s?", name, ErrNotFound, either(near))
 	}
 	return nil, fmt.Errorf("%s: %w", name, ErrNotFound)
 }
 
 // Broken reports whether a file is at the bundle path and gave no atom.
-func (g *Graph) Broken(file string) bool { return g.names.broken[file] }
+func (g *Graph) Broken(file string) bool {
+	_, ok := g.first(g.files, g.now.named().files, strings.TrimSuffix(file, ".md"), func(i int32) bool {
+		return g.breaks(i) && g.pathAt(i) == file
+	})
+	return ok
+}
 
 // either is "a", "a or b", "a, b or c", and tells how many more there are
 // beyond eight.
@@ -49,163 +53,118 @@ func either(ids []string) string {
 	return strings.Join(ids[:last], ", ") + " or " + ids[last]
 }
 
-// names resolves what atoms are called. Its numbers are places in atoms.
-type names struct {
-	atoms  []*Atom // by path
-	byID   map[ID]int32
-	byPath map[string]int32 // path without ".md", where the id is another
-	byURI  map[string]int32
-	broken map[string]bool // paths that are there and gave no atom
-	torn   map[string]bool // their stems
-	twice  []DuplicateURI
-	ours   map[string]bool // authorities of the bundle's own uris
-	stems  func() map[string]int32
-}
-
 // manyAtoms marks a stem that several atoms have.
 const manyAtoms = -1
 
-// fill makes the index of atoms, which are in order of path. The later of two
-// with one id is left out, and its file counts as broken.
-func (n *names) fill(atoms []*Atom, broken []string) {
-	n.atoms = make([]*Atom, 0, len(atoms))
-	n.byID = make(map[ID]int32, len(atoms))
-	n.byPath, n.byURI, n.ours = map[string]int32{}, map[string]int32{}, map[string]bool{}
-	n.broken, n.torn = make(map[string]bool, len(broken)), make(map[string]bool, len(broken))
-	for _, file := range broken {
-		n.breaks(file)
-	}
-	for _, a := range atoms {
-		n.add(a)
-	}
-	n.stems = sync.OnceValue(n.readStems)
-}
-
-func (n *names) add(a *Atom) {
-	key, i := strings.TrimSuffix(a.Path, ".md"), int32(len(n.atoms))
-	before := len(n.byID)
-	if first, taken := n.byID[a.ID]; taken {
-		i = first
-	}
-	n.byID[a.ID] = i
-	if len(n.byID) == before {
-		n.breaks(a.Path)
-		return
-	}
-	n.atoms = append(n.atoms, a)
-	if key != string(a.ID) {
-		n.byPath[key] = i
-	}
-	if a.URI == "" {
-		return
-	}
-	if first, taken := n.byURI[a.URI]; taken {
-		n.twice = append(n.twice, DuplicateURI{a.URI, n.atoms[first], a})
-		return
-	}
-	n.byURI[a.URI] = i
-	if own := Authority(a.URI); own != "" {
-		n.ours[own] = true
-	}
-}
-
-// breaks notes a file that is there and gave no atom.
-func (n *names) breaks(file string) {
-	n.broken[file] = true
-	n.torn[strings.TrimSuffix(path.Base(file), ".md")] = true
-}
-
-// order is the places in order of id.
-func (n *names) order() []int32 {
-	out := make([]int32, len(n.atoms))
-	for i := range out {
-		out[i] = int32(i)
-	}
-	byID := func(a, b int32) int { return cmp.Compare(n.atoms[a].ID, n.atoms[b].ID) }
-	if !slices.IsSortedFunc(out, byID) {
-		slices.SortFunc(out, byID)
-	}
-	return out
-}
-
-// readStems maps the last element of every id and path.
-func (n *names) readStems() map[string]int32 {
-	out := make(map[string]int32, len(n.atoms))
-	add := func(stem string, i int32) {
-		if had, ok := out[stem]; ok && had != i {
-			i = manyAtoms
-		}
-		out[stem] = i
-	}
-	for i, a := range n.atoms {
-		for _, s := range stemsOf(a) {
-			add(s, int32(i))
+// first is the first row by path that is called name and is one, among those
+// of a table and those that changed.
+func (g *Graph) first(t table, changed map[string][]int32, name string, is func(i int32) bool) (int32, bool) {
+	from, to := t.bucket(hashOf(name))
+	best := int32(-1)
+	for k := from; k < to && best < 0; k++ {
+		if i := int32(t.rows.at(k)); i >= 0 && int(i) < g.rows.len() && !g.now.over(i) && is(i) {
+			best = i
 		}
 	}
-	return out
+	for _, i := range changed[name] {
+		if is(i) && (best < 0 || g.pathAt(i) < g.pathAt(best)) {
+			best = i
+		}
+	}
+	return best, best >= 0
 }
 
-// stemsOf is the last element of the path without ".md" and, where it differs,
-// that of the id.
-func stemsOf(a *Atom) []string {
-	file, id := strings.TrimSuffix(path.Base(a.Path), ".md"), path.Base(string(a.ID))
-	if file == id {
-		return []string{file}
+// byID finds the atom with exactly this id.
+func (g *Graph) byID(id ID) (int32, bool) {
+	return g.first(g.ids, g.now.named().ids, string(id), func(i int32) bool { return g.here(i) && g.idAt(i) == id })
+}
+
+// stem is the row of the one atom that has a stem, manyAtoms where several have.
+func (g *Graph) stem(stem string) (i int32, ok bool) {
+	has := func(i int32) bool { return g.here(i) && slices.Contains(g.stemsAt(i), stem) }
+	changed := g.now.named().stems
+	i, ok = g.first(g.stems, changed, stem, has)
+	if !ok {
+		return 0, false
 	}
-	return []string{file, id}
+	if _, more := g.first(g.stems, changed, stem, func(j int32) bool { return j != i && has(j) }); more {
+		return manyAtoms, true
+	}
+	return i, true
+}
+
+func (g *Graph) stemsAt(i int32) []string {
+	if g.now.over(i) {
+		if a := g.now.atoms[i]; a != nil {
+			return stemsOf(a.Path, string(a.ID))
+		}
+		return stemsOf(g.pathAt(i), "")
+	}
+	return g.stemsOf(i)
+}
+
+// breaks reports a file that is there and gave no atom.
+func (g *Graph) breaks(i int32) bool {
+	return !g.here(i) && !g.now.left(i) && !reserved(g.pathAt(i))
 }
 
 // find resolves a name as Find does. A path that begins with "./" or "../" is
 // taken from the atom at from.
-func (n *names) find(name, from string) (int32, bool) {
-	if i, ok := n.byID[ID(name)]; ok {
+func (g *Graph) find(name, from string) (int32, bool) {
+	if i, ok := g.byID(ID(name)); ok {
 		return i, true
 	}
 	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
-		return n.file(path.Join(path.Dir(from), name))
+		return g.file(path.Join(path.Dir(from), name))
 	}
-	if i, ok := n.file(strings.TrimPrefix(name, "/")); ok {
+	if i, ok := g.file(strings.TrimPrefix(name, "/")); ok {
 		return i, true
 	}
-	if i, ok := n.uri(name); ok {
+	if i, ok := g.uri(name); ok {
 		return i, true
 	}
 	stem := strings.TrimSuffix(name, ".md")
 	if stem == "" || strings.Contains(stem, "/") {
 		return 0, false
 	}
-	i, ok := n.stems()[stem]
+	i, ok := g.stem(stem)
 	return i, ok && i != manyAtoms
 }
 
 // file finds the atom of a bundle path, with or without ".md".
-func (n *names) file(p string) (int32, bool) {
+func (g *Graph) file(p string) (int32, bool) {
 	key := strings.TrimSuffix(p, ".md")
-	if i, ok := n.byPath[key]; ok {
-		return i, true
-	}
-	i, ok := n.byID[ID(key)]
-	return i, ok && strings.TrimSuffix(n.atoms[i].Path, ".md") == key
+	return g.first(g.files, g.now.named().files, key, func(i int32) bool {
+		return g.here(i) && strings.TrimSuffix(g.pathAt(i), ".md") == key
+	})
 }
 
 // unresolved tells why a name that find does not resolve does not: its file is
 // there and is no atom, or several atoms have it for a stem.
-func (n *names) unresolved(name string) (broken, ambiguous bool) {
+func (g *Graph) unresolved(name string) (broken, ambiguous bool) {
 	key := strings.TrimSuffix(name, ".md")
-	if !strings.Contains(key, "/") && n.stems()[key] == manyAtoms {
-		return false, true
+	if !strings.Contains(key, "/") {
+		if i, ok := g.stem(key); ok && i == manyAtoms {
+			return false, true
+		}
 	}
 	file := strings.TrimPrefix(key, "/")
-	return n.broken[file+".md"] || n.torn[file], false
+	if g.Broken(file + ".md") {
+		return true, false
+	}
+	_, torn := g.first(g.stems, g.now.named().stems, file, func(i int32) bool {
+		return g.breaks(i) && stemsOf(g.pathAt(i), "")[0] == file
+	})
+	return torn, false
 }
 
 // withStem lists the ids of the atoms that have a stem, in order.
-func (n *names) withStem(name string) []string {
+func (g *Graph) withStem(name string) []string {
 	stem := strings.TrimSuffix(name, ".md")
 	var out []string
-	for _, a := range n.atoms {
-		if slices.Contains(stemsOf(a), stem) {
-			out = append(out, string(a.ID))
+	for i := range g.places() {
+		if g.here(i) && slices.Contains(g.stemsAt(i), stem) {
+			out = append(out, string(g.idAt(i)))
 		}
 	}
 	slices.Sort(out)
@@ -214,7 +173,7 @@ func (n *names) withStem(name string) []string {
 
 // near lists up to three ids close to name: by edit distance of the id or its
 // stem, and then those whose stem holds name.
-func (n *names) near(name string) []string {
+func (g *Graph) near(name string) []string {
 	const most = 3
 	want := strings.ToLower(strings.TrimSuffix(strings.Trim(name, "/"), ".md"))
 	stem := path.Base(want)
@@ -223,15 +182,18 @@ func (n *names) near(name string) []string {
 		away, whole int
 	}
 	var found []match
-	for _, a := range n.atoms {
-		id := strings.ToLower(string(a.ID))
+	for i := range g.places() {
+		if !g.here(i) {
+			continue
+		}
+		id := strings.ToLower(string(g.idAt(i)))
 		whole := Distance(want, id)
 		away := min(whole, Distance(stem, path.Base(id)))
 		if away == Far && len(want) >= 3 && strings.Contains(path.Base(id), want) {
 			away = Far - 1
 		}
 		if away < Far {
-			found = append(found, match{string(a.ID), away, whole})
+			found = append(found, match{string(g.idAt(i)), away, whole})
 		}
 	}
 	slices.SortFunc(found, func(a, b match) int {

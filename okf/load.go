@@ -37,10 +37,8 @@ func Load(f fs.FS) (*Graph, []Problem, error) {
 		todo[i] = i
 	}
 	readAll(f, l.files, todo, found, slab)
-	g, ps := assemble(found, slab)
-	ps = append(ps, l.problems...)
-	sortProblems(ps)
-	return g, ps, nil
+	g := assemble(found)
+	return g, inOrder(g.problems, l.problems), nil
 }
 
 // reading is what one file turned out to be: an atom, or problems, or neither
@@ -49,6 +47,7 @@ type reading struct {
 	path     string
 	atom     *Atom
 	problems []Problem
+	gone     bool // the file is not there any more
 }
 
 // manyReader is a file system that reads many files in one go: a git tree. It
@@ -156,36 +155,23 @@ func unreadable(err error) *Problem {
 	return bad(1, codeUnreadable, fmt.Sprintf("cannot be read: %v", err), "check its permissions")
 }
 
-// assemble links the atoms that were read. Two files with one id are both
-// reported, each with the other's place; the first by path keeps the id. The
-// graph keeps atoms, which is as long as found; the atom of a reading may
-// stand at the reading's place there.
-func assemble(found []reading, atoms []Atom) (*Graph, []Problem) {
-	first := make(map[ID]int, len(found))
-	var broken []string
-	var ps []Problem
-	kept := 0
-	for _, r := range found {
-		ps = append(ps, r.problems...)
-		if r.atom == nil {
-			if !reserved(r.path) {
-				broken = append(broken, r.path)
-			}
+// assemble links the atoms that were read, in order of path. Two files with one
+// id are both reported, each with the other's place; the first by path keeps it.
+// The graph's problems are those of the files.
+func assemble(found []reading) *Graph {
+	r := newRows(found)
+	for i := range int32(r.len()) {
+		if r.state[i] != rowTwin {
 			continue
 		}
-		if i, taken := first[r.atom.ID]; taken {
-			ps = append(ps, duplicate(&atoms[i], r.atom), duplicate(r.atom, &atoms[i]))
-			broken = append(broken, r.path)
-			continue
+		g := Graph{rows: r}
+		if first, ok := g.byID(r.id(i)); ok {
+			a, b := r.atom(first), r.atom(i)
+			r.problems = append(r.problems, duplicate(a, b), duplicate(b, a))
 		}
-		first[r.atom.ID] = kept
-		if r.atom != &atoms[kept] {
-			atoms[kept] = *r.atom
-		}
-		kept++
 	}
-	clear(atoms[kept:])
-	return newGraph(atoms[:kept], broken), ps
+	sortProblems(r.problems)
+	return newGraph(r, nil)
 }
 
 func duplicate(a, other *Atom) Problem {
@@ -282,6 +268,13 @@ func batches(n int, do func(from, to int)) {
 		})
 	}
 	wg.Wait()
+}
+
+// inOrder is two lists of problems in one.
+func inOrder(a, b []Problem) []Problem {
+	ps := slices.Concat(a, b)
+	sortProblems(ps)
+	return ps
 }
 
 // sortProblems orders by path, line, code and message.

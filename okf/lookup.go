@@ -5,16 +5,16 @@ import "strings"
 // ByID returns the atom with exactly this id, nil when there is none. Unlike
 // Find it makes no suggestions, so that many misses cost nothing.
 func (g *Graph) ByID(id ID) *Atom {
-	if i, ok := g.names.byID[id]; ok {
-		return g.atoms[i]
+	if i, ok := g.byID(id); ok {
+		return g.at(i)
 	}
 	return nil
 }
 
 // ByPath returns the atom at exactly this bundle path, nil when there is none.
 func (g *Graph) ByPath(path string) *Atom {
-	if i, ok := g.names.file(path); ok && strings.HasSuffix(path, ".md") {
-		return g.atoms[i]
+	if i, ok := g.file(path); ok && strings.HasSuffix(path, ".md") {
+		return g.at(i)
 	}
 	return nil
 }
@@ -23,8 +23,8 @@ func (g *Graph) ByPath(path string) *Atom {
 // an id, a bundle path, a path from there, a uri or an unambiguous stem. It is
 // nil when the edge leads nowhere.
 func (g *Graph) Target(name, from string) *Atom {
-	if i, ok := g.names.find(name, from); ok {
-		return g.atoms[i]
+	if i, ok := g.find(name, from); ok {
+		return g.at(i)
 	}
 	return nil
 }

@@ -46,21 +46,27 @@ type posting struct {
 // postings is what Search looks words up in: one row a word, in order of atom.
 type postings struct {
 	rows   map[string][]posting
-	length []int32 // words in each body
+	length []int32 // words in each body, by row
+	atoms  int
 	mean   float64
 	sorted func() []string // the words
 }
 
 // newPostings reads every atom, on as many goroutines as there are processors.
-func newPostings(atoms []*Atom) *postings {
-	p := &postings{length: make([]int32, len(atoms))}
+// An atom's number is its row.
+func newPostings(g *Graph) *postings {
+	g.all()
+	n := int(g.places())
+	p := &postings{length: make([]int32, n), atoms: g.Len()}
 	shards := make([]*shard, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	for k := range shards {
 		wg.Go(func() {
 			shards[k] = &shard{index: map[string]int{}, length: p.length}
-			for i := k * len(atoms) / len(shards); i < (k+1)*len(atoms)/len(shards); i++ {
-				shards[k].read(int32(i), atoms[i])
+			for i := int32(k * n / len(shards)); i < int32((k+1)*n/len(shards)); i++ {
+				if g.here(i) {
+					shards[k].read(i, g.at(i))
+				}
 			}
 		})
 	}
@@ -75,7 +81,7 @@ func newPostings(atoms []*Atom) *postings {
 	for _, n := range p.length {
 		total += float64(n)
 	}
-	p.mean = max(1, total/float64(max(1, len(atoms))))
+	p.mean = max(1, total/float64(max(1, p.atoms)))
 	p.sorted = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(p.rows)) })
 	return p
 }
@@ -92,7 +98,7 @@ func (s *shard) read(i int32, a *Atom) {
 		words(text, func(w string) { s.at(w, i).fields += weight })
 	}
 	field(weighTitle, a.Title)
-	for _, n := range stemsOf(a) {
+	for _, n := range stemsOf(a.Path, string(a.ID)) {
 		field(weighName, n)
 	}
 	for _, t := range a.Tags {
@@ -223,7 +229,7 @@ func (p *postings) score(terms []term) (sum []float64, found []int32) {
 // weight is BM25 of one word in one atom, where n atoms have the word. The body
 // is measured against the mean body; the short fields are short for everybody.
 func (p *postings) weight(q posting, n int) float64 {
-	all := float64(len(p.length))
+	all := float64(p.atoms)
 	idf := math.Log(1 + (all-float64(n)+0.5)/(float64(n)+0.5))
 	long := 1 - bm25B + bm25B*float64(p.length[q.atom])/p.mean
 	tf := float64(q.fields) + float64(q.body)/long

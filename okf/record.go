@@ -40,12 +40,10 @@ func (e *encoder) word(s string) {
 	e.raw(s)
 }
 
-func (e *encoder) problems(ps []Problem, withPath bool) {
+func (e *encoder) problems(ps []Problem) {
 	e.count(len(ps))
 	for _, p := range ps {
-		if withPath {
-			e.text(p.Path)
-		}
+		e.text(p.Path)
 		e.text(p.Code)
 		e.text(string(p.Severity))
 		e.count(p.Line)
@@ -54,14 +52,23 @@ func (e *encoder) problems(ps []Problem, withPath bool) {
 	}
 }
 
-func (e *encoder) record(r *reading) {
-	e.problems(r.problems, false)
-	a := r.atom
-	if a == nil {
-		e.kind(0)
-		return
+func (e *encoder) dangling(d Dangling) {
+	e.text(string(d.Kind))
+	e.text(d.Target)
+	e.count(d.Line)
+	e.flag(d.Broken)
+	e.flag(d.Ambiguous)
+}
+
+func (e *encoder) flag(v bool) {
+	k := byte(kindFalse)
+	if v {
+		k = kindTrue
 	}
-	e.kind(1)
+	e.kind(k)
+}
+
+func (e *encoder) atom(a *Atom) {
 	e.text(a.Blob)
 	e.count(a.body)
 	e.count(a.BodyLine)
@@ -85,11 +92,7 @@ func (e *encoder) record(r *reading) {
 func (e *encoder) value(v any) {
 	switch v := v.(type) {
 	case bool:
-		k := byte(kindFalse)
-		if v {
-			k = kindTrue
-		}
-		e.kind(k)
+		e.flag(v)
 	case int:
 		e.kind(kindInt)
 		e.int(int64(v))
@@ -122,7 +125,7 @@ func (e *encoder) value(v any) {
 type decoder struct {
 	s     string
 	at    int
-	words []any
+	words *common
 	arena *arena
 	depth int
 	bad   bool
@@ -182,8 +185,8 @@ func (d *decoder) some() int {
 func (d *decoder) text() string {
 	n := d.uint()
 	if n&1 == 1 {
-		if i := n >> 1; i < uint64(len(d.words)) {
-			return d.words[i].(string)
+		if n>>1 < uint64(d.words.len()) {
+			return d.words.word(int(n >> 1))
 		}
 		d.fail()
 		return ""
@@ -201,13 +204,17 @@ func (d *decoder) take(n uint64) string {
 	return s
 }
 
-func (d *decoder) problems(path string) []Problem {
+func (d *decoder) dangling(from ID) Dangling {
+	return Dangling{
+		From: from, Kind: EdgeKind(d.text()), Target: d.text(), Line: d.count(),
+		Broken: d.byte() == kindTrue, Ambiguous: d.byte() == kindTrue,
+	}
+}
+
+func (d *decoder) problems() []Problem {
 	var out []Problem
 	for range d.some() {
-		p := Problem{Path: path}
-		if path == "" {
-			p.Path = d.text()
-		}
+		p := Problem{Path: d.text()}
 		p.Code, p.Severity, p.Line = d.text(), Severity(d.text()), d.count()
 		p.Message, p.Hint = d.text(), d.text()
 		out = append(out, p)
@@ -217,15 +224,15 @@ func (d *decoder) problems(path string) []Problem {
 
 func (d *decoder) atom(a *Atom) {
 	a.Blob, a.body, a.BodyLine = d.text(), d.count(), d.count()
-	a.Fields = carve(&d.arena.fields, d.some())
+	a.Fields = carve(&d.arena.fields, d.some(), d.arena.least)
 	for i := range a.Fields {
 		f := &a.Fields[i]
 		f.Key, f.Line = d.text(), d.count()
 		f.Value = d.value()
 	}
-	a.links = &carve(&d.arena.links, 1)[0]
+	a.links = &carve(&d.arena.links, 1, d.arena.least)[0]
 	if n := d.some(); n > 0 {
-		*a.links = carve(&d.arena.linked, n)
+		*a.links = carve(&d.arena.linked, n, d.arena.least)
 	}
 	for i := range *a.links {
 		l := &(*a.links)[i]
@@ -267,8 +274,8 @@ func (d *decoder) boxed() any {
 	if n&1 == 0 {
 		return d.take(n >> 1)
 	}
-	if i := n >> 1; i < uint64(len(d.words)) {
-		return d.words[i]
+	if n>>1 < uint64(d.words.len()) {
+		return d.words.boxes()[n>>1]
 	}
 	d.fail()
 	return nil

@@ -38,12 +38,12 @@ func (g *Graph) SearchWhere(query string, keep func(*Atom) bool, limit int) (hit
 	p := g.postings()
 	terms := p.terms(query)
 	scores, found := p.score(terms)
-	named, isName := g.names.find(strings.TrimSpace(query), "")
+	named, isName := g.find(strings.TrimSpace(query), "")
 	if isName && scores[named] == 0 {
 		found = append(found, named)
 	}
 	if keep != nil {
-		found = slices.DeleteFunc(found, func(i int32) bool { return !keep(g.atoms[i]) })
+		found = slices.DeleteFunc(found, func(i int32) bool { return !keep(g.at(i)) })
 	}
 	first := func(i int32) int {
 		if isName && i == named {
@@ -52,7 +52,7 @@ func (g *Graph) SearchWhere(query string, keep func(*Atom) bool, limit int) (hit
 		return 1
 	}
 	best := top(found, limit, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(scores[b], scores[a]), cmp.Compare(g.atoms[a].ID, g.atoms[b].ID))
+		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(scores[b], scores[a]), cmp.Compare(g.idAt(a), g.idAt(b)))
 	})
 	for _, i := range best {
 		hits = append(hits, g.hit(i, scores[i], terms))
@@ -84,7 +84,7 @@ func top(list []int32, n int, order func(a, b int32) int) []int32 {
 }
 
 func (g *Graph) hit(i int32, score float64, terms []term) Hit {
-	a := g.atoms[i]
+	a := g.at(i)
 	h := Hit{ID: a.ID, Path: a.Path, Type: a.Type, Title: a.Title, Score: math.Round(score*1000) / 1000}
 	h.Line, h.Text = a.snippet(terms)
 	return h

@@ -5,9 +5,12 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"hash/fnv"
+	"io/fs"
 	"maps"
 	"runtime/debug"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,28 +19,27 @@ import (
 //	8 bytes  cacheMagic
 //	8 bytes  parserVersion, little endian
 //	4 bytes  CRC-32C of all that follows
-//	varints  the moment it was made, in Unix nanoseconds
-//	         the words: texts that occur often, by number
-//	         the problems of the walk
-//	         the entries: path, size, time, length of the record
-//	         the records: one a file, in the order of the entries
+//	         the sections: the length of each, four bytes, and then each
 //
-// A record holds the problems of the file and, if it is an atom, its fields
-// and links; everything else about an atom follows from its fields. Records
-// stand alone, so that they are decoded side by side, and only where needed.
-const cacheMagic = "odd okf\x01"
+// The sections are the columns of the rows as they stand in memory, so that to
+// open a cache is to read it once for its checksum, and one record an atom: its
+// fields and links, from which everything else about it follows. Records stand
+// alone and are decoded when somebody asks for their atom. How a bundle is read
+// depends on no setting, so that a cache has no version of one.
+const cacheMagic = "odd okf\x02"
 
 // headerLen is the length of a cache before what its checksum covers.
 const headerLen = len(cacheMagic) + 8 + 4
 
-// parserSources are the files whose change may change what a file is read as.
+// parserSources are the files whose change may change what a file is read as,
+// or how that is laid out.
 //
-//go:embed atom.go parse.go scan.go decode.go links.go linkscan.go record.go reserved.go snapshot.go
+//go:embed atom.go parse.go scan.go decode.go links.go linkscan.go markdown.go link.go record.go reserved.go rows.go snapshot.go table.go uri.go find.go
 var parserSources embed.FS
 
 // parserVersion tells one parser's reading from another's: a hash of this
 // package's sources and of the versions of the libraries it was built with.
-func parserVersion() uint64 {
+var parserVersion = sync.OnceValue(func() uint64 {
 	h := fnv.New64a()
 	names, err := parserSources.ReadDir(".")
 	if err != nil {
@@ -56,68 +58,110 @@ func parserVersion() uint64 {
 		}
 	}
 	return h.Sum64()
-}
+})
 
-// snapshot is an opened cache.
+// snapshot is a cache, opened or about to be written.
 type snapshot struct {
-	taken    int64
-	words    []any // texts, boxed once
-	problems []Problem
-	entries  []cacheEntry
-	records  string
+	rows     *rows
+	mentions table
+	said     []byte // the moment it was made, the authorities, the problems of the files and of the walk
+	stats    []byte // size and time of each row's file, eight bytes each
+	wordAt   ints   // where each word begins
+	wordText []byte
+	recordAt ints // where each row's record begins
+	records  []byte
+
+	taken int64
+	walk  []Problem
 }
 
-type cacheEntry struct {
-	path string
-	stat
-	from, to int // the record, in records
-}
-
-// encode writes the cache of a walk. The same readings make the same bytes.
-func encode(found []reading, stats []stat, problems []Problem, now time.Time) []byte {
-	words := frequent(found)
-	e := encoder{index: make(map[string]uint64, len(words))}
-	for i, w := range words {
-		e.index[w] = uint64(i)
+// sections are the parts of a cache in their order.
+func (s *snapshot) sections() []*[]byte {
+	c := &s.rows.columns
+	out := []*[]byte{
+		&s.said, &s.stats, (*[]byte)(&s.wordAt), &s.wordText, (*[]byte)(&s.recordAt), &s.records,
+		&c.names, (*[]byte)(&c.begin), (*[]byte)(&c.cut), &c.state, &c.types, (*[]byte)(&c.typeAt), (*[]byte)(&c.typeRow),
+		(*[]byte)(&c.out), (*[]byte)(&c.outTo), (*[]byte)(&c.outHow), (*[]byte)(&c.in), (*[]byte)(&c.inFrom), (*[]byte)(&c.inHow),
+		(*[]byte)(&c.looseAt), &c.loose,
 	}
-	records := make([][]byte, len(found))
-	batches(len(found), func(from, to int) {
-		e := encoder{index: e.index}
+	for _, t := range []*table{&c.ids, &c.files, &c.stems, &c.uris, &s.mentions} {
+		out = append(out, (*[]byte)(&t.starts), (*[]byte)(&t.rows))
+	}
+	return out
+}
+
+// encode writes the cache of rows. The same rows make the same bytes. stats are
+// of their files; walk are the problems that are no file's.
+func encode(r *rows, stats []stat, walk []Problem, now time.Time) []byte {
+	r.all()
+	s := &snapshot{rows: r, mentions: r.mentions()}
+	e := encoder{}
+	e.int(now.UnixNano())
+	e.count(len(r.own))
+	for _, a := range sortedKeys(r.own) {
+		e.text(a)
+	}
+	e.problems(r.problems)
+	e.problems(walk)
+	s.said = e.b
+	for _, st := range stats {
+		s.stats = binary.LittleEndian.AppendUint64(s.stats, uint64(st.size))
+		s.stats = binary.LittleEndian.AppendUint64(s.stats, uint64(st.mtime))
+	}
+	s.write()
+	parts := s.sections()
+	out := append([]byte(cacheMagic), make([]byte, headerLen-len(cacheMagic))...)
+	binary.LittleEndian.PutUint64(out[len(cacheMagic):], parserVersion())
+	size := len(out) + 4*len(parts)
+	for _, p := range parts {
+		size += len(*p)
+		out = binary.LittleEndian.AppendUint32(out, uint32(len(*p)))
+	}
+	out = slices.Grow(out, size-len(out))
+	for _, p := range parts {
+		out = append(out, *p...)
+	}
+	binary.LittleEndian.PutUint32(out[headerLen-4:], checksum(out[headerLen:]))
+	return out
+}
+
+// write makes the words and the records.
+func (s *snapshot) write() {
+	n := s.rows.len()
+	list := s.rows.frequent()
+	index := make(map[string]uint64, len(list))
+	s.wordAt, s.recordAt = s.wordAt.add(0), s.recordAt.add(0)
+	for i, w := range list {
+		index[w] = uint64(i)
+		s.wordText = append(s.wordText, w...)
+		s.wordAt = s.wordAt.add(uint32(len(s.wordText)))
+	}
+	records := make([][]byte, n)
+	batches(n, func(from, to int) {
+		e := encoder{index: index}
 		for i := from; i < to; i++ {
 			before := len(e.b)
-			e.record(&found[i])
+			if s.rows.state[i] != rowNone {
+				e.atom(s.rows.atom(int32(i)))
+			}
 			records[i] = e.b[before:]
 		}
 	})
-	e.index = nil
-	e.int(now.UnixNano())
-	e.count(len(words))
-	for _, w := range words {
-		e.text(w)
+	s.records = slices.Concat(records...)
+	end := uint32(0)
+	for _, b := range records {
+		end += uint32(len(b))
+		s.recordAt = s.recordAt.add(end)
 	}
-	e.problems(problems, true)
-	e.count(len(found))
-	for i := range found {
-		e.text(found[i].path)
-		e.int(stats[i].size)
-		e.int(stats[i].mtime)
-		e.count(len(records[i]))
-	}
-	out := append([]byte(cacheMagic), make([]byte, headerLen-len(cacheMagic))...)
-	binary.LittleEndian.PutUint64(out[len(cacheMagic):], parserVersion())
-	out = append(out, e.b...)
-	out = slices.Concat(out, slices.Concat(records...))
-	binary.LittleEndian.PutUint32(out[headerLen-4:], checksum(out[headerLen:]))
-	return out
 }
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 // frequent lists the short texts that occur at least three times, sorted.
-func frequent(found []reading) []string {
+func (r *rows) frequent() []string {
 	n := tally{}
-	for i := range found {
-		a := found[i].atom
+	for i := range r.atoms {
+		a := r.atoms[i].Load()
 		if a == nil {
 			continue
 		}
@@ -132,7 +176,7 @@ func frequent(found []reading) []string {
 		}
 	}
 	maps.DeleteFunc(n, func(_ string, times int) bool { return times < 3 })
-	return slices.Sorted(maps.Keys(n))
+	return sortedKeys(n)
 }
 
 // tally counts texts.
@@ -160,51 +204,115 @@ func (n tally) value(v any) {
 	}
 }
 
-// openCache checks a cache and reads all but its records.
-func openCache(cache []byte) (*snapshot, error) {
+// openCache checks a cache and lays its columns out as rows, whose atoms read
+// their bytes from f. The cache belongs to the rows from then on.
+func openCache(cache []byte, f fs.FS) (*snapshot, error) {
 	if len(cache) < headerLen || string(cache[:len(cacheMagic)]) != cacheMagic ||
 		binary.LittleEndian.Uint64(cache[len(cacheMagic):]) != parserVersion() ||
 		binary.LittleEndian.Uint32(cache[headerLen-4:]) != checksum(cache[headerLen:]) {
 		return nil, ErrCache
 	}
-	d := decoder{s: string(cache[headerLen:])}
-	s := &snapshot{taken: d.int()}
-	words := make([]any, d.some())
-	for i := range words {
-		words[i] = d.text()
-	}
-	s.words, s.problems = words, d.problems("")
-	s.entries = make([]cacheEntry, d.some())
-	at := 0
-	for i := range s.entries {
-		e := &s.entries[i]
-		e.path, e.size, e.mtime, e.from = d.text(), d.int(), d.int(), at
-		at += d.count()
-		e.to = at
-	}
-	if s.records = d.s[min(d.at, len(d.s)):]; d.bad || at != len(s.records) {
+	s := &snapshot{rows: &rows{own: map[string]bool{}}}
+	if !s.cut(cache[headerLen:]) {
 		return nil, ErrCache
 	}
+	d := decoder{s: view(s.said)}
+	s.taken = d.int()
+	for range d.some() {
+		s.rows.own[d.text()] = true
+	}
+	r := s.rows
+	r.problems, s.walk = d.problems(), d.problems()
+	n := r.len()
+	if d.bad || d.at != len(d.s) || r.begin.len() != n+1 || r.cut.len() != n || s.recordAt.len() != n+1 || len(s.stats) != 16*n {
+		return nil, ErrCache
+	}
+	r.atoms = make([]atomic.Pointer[Atom], n)
+	w := &common{at: s.wordAt, text: s.wordText}
+	w.boxes = sync.OnceValue(w.box)
+	r.decode = func(i int32, ar *arena) *Atom { return s.atom(f, i, w, ar) }
+	r.mentions = func() table { return s.mentions }
 	return s, nil
 }
 
-// reading decodes the record of entry i into r, an atom into a, which reads its
-// bytes from o. It reports whether the record is one that encode wrote.
-func (s *snapshot) reading(i int, r *reading, a *Atom, o *original, ar *arena) bool {
-	e := &s.entries[i]
-	d := decoder{s: s.records[e.from:e.to], words: s.words, arena: ar}
-	*r = reading{path: e.path, problems: d.problems(e.path)}
-	if d.byte() == 1 {
-		*a = Atom{Path: e.path, disk: o}
-		d.atom(a)
-		r.atom = a
+// cut finds the sections.
+func (s *snapshot) cut(b []byte) bool {
+	parts := s.sections()
+	if len(b) < 4*len(parts) {
+		return false
 	}
-	return !d.bad && d.at == len(d.s)
+	lengths, b := ints(b[:4*len(parts)]), b[4*len(parts):]
+	for i, p := range parts {
+		n := int(lengths.at(i))
+		if n > len(b) {
+			return false
+		}
+		*p, b = b[:n:n], b[n:]
+	}
+	return len(b) == 0
+}
+
+// stat is the size and time that the file of a row had.
+func (s *snapshot) stat(i int) stat {
+	b := s.stats[16*i:]
+	return stat{int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:]))}
+}
+
+// atom is the atom of a row, from its record. A record that no encoder wrote
+// is as good as none: the file is read again.
+func (s *snapshot) atom(f fs.FS, i int32, w *common, ar *arena) *Atom {
+	file := s.rows.path(i)
+	from, to := s.recordAt.span(int(i), len(s.records))
+	d := decoder{s: view(s.records[from:to]), words: w, arena: ar}
+	a := &carve(&ar.atoms, 1, ar.least)[0]
+	*a = Atom{Path: file, disk: &carve(&ar.disks, 1, ar.least)[0]}
+	a.disk.f = f
+	if d.atom(a); !d.bad && d.at == len(d.s) {
+		return a
+	}
+	if f != nil {
+		if r := read(f, file, new(Atom)); r.atom != nil {
+			return r.atom
+		}
+	}
+	return &Atom{Path: file, ID: s.rows.id(i)}
+}
+
+// common are the texts that occur often, by number.
+type common struct {
+	at    ints
+	text  []byte
+	boxes func() []any
+}
+
+// len is how many there are; none where there are no words at all.
+func (w *common) len() int {
+	if w == nil {
+		return 0
+	}
+	return max(0, w.at.len()-1)
+}
+
+func (w *common) word(i int) string {
+	from, to := w.at.span(i, len(w.text))
+	return view(w.text[from:to])
+}
+
+// box makes values of the words, once for all.
+func (w *common) box() []any {
+	out := make([]any, w.len())
+	for i := range out {
+		out[i] = w.word(i)
+	}
+	return out
 }
 
 // arena hands out short slices of long ones, for atoms that live and die
-// together.
+// together; least is how many are made at once.
 type arena struct {
+	least  int
+	atoms  []Atom
+	disks  []original
 	fields []Field
 	linked []Linked
 	links  [][]Linked
@@ -212,9 +320,9 @@ type arena struct {
 
 // carve cuts n elements off the front of *from, and makes it anew when it is
 // too short.
-func carve[T any](from *[]T, n int) []T {
+func carve[T any](from *[]T, n, least int) []T {
 	if len(*from) < n {
-		*from = make([]T, max(n, 256))
+		*from = make([]T, max(n, least))
 	}
 	out := (*from)[:n:n]
 	*from = (*from)[n:]

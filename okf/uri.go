@@ -25,7 +25,7 @@ type Resolution struct {
 // nothing. The error wraps ErrNotFound, ErrAmbiguous, ErrExternal or
 // ErrCircular, which names the circle.
 func (g *Graph) Resolve(ref string) (Resolution, error) {
-	if _, ok := g.names.find(ref, ""); !ok && g.External(ref) {
+	if _, ok := g.find(ref, ""); !ok && g.External(ref) {
 		return Resolution{}, fmt.Errorf("%s: %w; no atom here has a uri of %s", ref, ErrExternal, Authority(ref))
 	}
 	a, err := g.Find(ref)
@@ -101,15 +101,16 @@ type Reference struct {
 // References returns what an atom's derives_from, complements, supersedes and
 // superseded_by name, in that order. Each may be a list, or one text with commas.
 func (g *Graph) References(id ID) []Reference {
-	i, ok := g.names.byID[id]
+	i, ok := g.byID(id)
 	if !ok {
 		return nil
 	}
+	a := g.at(i)
 	var out []Reference
 	for _, key := range []string{"derives_from", "complements", string(Supersedes), string(SupersededBy)} {
-		f, _ := g.atoms[i].Field(key)
+		f, _ := a.Field(key)
 		for _, ref := range refs(f.Value) {
-			out = append(out, g.reference(g.atoms[i], Reference{Key: key, Text: ref, Line: f.Line}))
+			out = append(out, g.reference(a, Reference{Key: key, Text: ref, Line: f.Line}))
 		}
 	}
 	return out
@@ -124,10 +125,10 @@ func refs(v any) []string {
 }
 
 func (g *Graph) reference(a *Atom, r Reference) Reference {
-	to, ok := g.names.find(r.Text, a.Path)
+	to, ok := g.find(r.Text, a.Path)
 	switch {
 	case ok:
-		r.State, r.To = RefFound, g.atoms[to].ID
+		r.State, r.To = RefFound, g.idAt(to)
 	case prose(r.Text):
 		r.State = RefProse
 	case g.External(r.Text):
@@ -179,24 +180,31 @@ func Authority(uri string) string {
 
 // uri finds the atom that carries a uri; a fragment of the reference is not
 // part of it, unless an atom says so.
-func (n *names) uri(ref string) (int32, bool) {
-	if len(n.byURI) == 0 || scheme(ref) == "" {
+func (g *Graph) uri(ref string) (int32, bool) {
+	if len(g.own) == 0 || scheme(ref) == "" {
 		return 0, false
 	}
-	if i, ok := n.byURI[ref]; ok {
+	if i, ok := g.withURI(ref); ok {
 		return i, true
 	}
 	bare, _, cut := strings.Cut(ref, "#")
-	i, ok := n.byURI[bare]
-	return i, ok && cut
+	if !cut {
+		return 0, false
+	}
+	return g.withURI(bare)
 }
 
-// own reports a uri of an authority that some atom of the bundle has a uri of.
-func (n *names) own(ref string) bool { return n.ours[Authority(ref)] }
+// withURI finds the first atom by path that has exactly this uri.
+func (g *Graph) withURI(uri string) (int32, bool) {
+	return g.first(g.uris, g.now.named().uris, uri, func(i int32) bool { return g.here(i) && g.at(i).URI == uri })
+}
+
+// ours reports a uri of an authority that some atom of the bundle has a uri of.
+func (g *Graph) ours(ref string) bool { return g.own[Authority(ref)] }
 
 // External reports whether name is a uri of an authority that no atom of the
 // bundle has a uri of: somebody else's, and never dead.
-func (g *Graph) External(name string) bool { return scheme(name) != "" && !g.names.own(name) }
+func (g *Graph) External(name string) bool { return scheme(name) != "" && !g.ours(name) }
 
 // DuplicateURI is one uri that two atoms claim; First keeps it.
 type DuplicateURI struct {
@@ -205,7 +213,32 @@ type DuplicateURI struct {
 }
 
 // DuplicateURIs lists the uris that several atoms claim, in order of path.
-func (g *Graph) DuplicateURIs() []DuplicateURI { return g.names.twice }
+func (g *Graph) DuplicateURIs() []DuplicateURI {
+	var with []*Atom
+	for k := range g.uris.rows.len() {
+		if i := int32(g.uris.rows.at(k)); g.kept(i) && !g.now.over(i) {
+			with = append(with, g.atom(i))
+		}
+	}
+	if g.now != nil {
+		for _, a := range g.now.atoms {
+			if a != nil && a.URI != "" {
+				with = append(with, a)
+			}
+		}
+	}
+	slices.SortFunc(with, func(a, b *Atom) int { return strings.Compare(a.Path, b.Path) })
+	first := map[string]*Atom{}
+	var out []DuplicateURI
+	for _, a := range with {
+		if b, taken := first[a.URI]; taken {
+			out = append(out, DuplicateURI{a.URI, b, a})
+		} else {
+			first[a.URI] = a
+		}
+	}
+	return out
+}
 
 // prose reports a reference that is words, or a pattern, and not a name.
 func prose(ref string) bool {

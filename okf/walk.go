@@ -19,7 +19,7 @@ type Step struct {
 // the id at the far end. Where no kind is given, a link to or from an atom that
 // a typed edge joins already is left out: it only says so in the text.
 func (g *Graph) Related(id ID, kinds ...EdgeKind) []Hop {
-	i, ok := g.names.byID[id]
+	i, ok := g.byID(id)
 	if !ok {
 		return nil
 	}
@@ -49,14 +49,14 @@ func withoutMirrors(es []edge) []edge {
 // once, by the first of its shortest paths. Edges are walked both ways unless
 // directed. A negative depth has no end.
 func (g *Graph) Expand(id ID, depth int, directed bool, kinds ...EdgeKind) []Step {
-	i, ok := g.names.byID[id]
+	i, ok := g.byID(id)
 	if !ok {
 		return nil
 	}
 	var out []Step
 	g.walk(i, depth, directed, kinds, func(to int32, path func() []Hop) bool {
 		p := path()
-		out = append(out, Step{ID: g.atoms[to].ID, Depth: len(p), Path: p})
+		out = append(out, Step{ID: g.idAt(to), Depth: len(p), Path: p})
 		return true
 	})
 	return out
@@ -66,8 +66,8 @@ func (g *Graph) Expand(id ID, depth int, directed bool, kinds ...EdgeKind) []Ste
 // edge, or all, walked both ways; the first in Expand's order where there are
 // several. It is nil where nothing joins them, and where they are one.
 func (g *Graph) Why(from, to ID, kinds ...EdgeKind) []Hop {
-	i, ok := g.names.byID[from]
-	want, also := g.names.byID[to]
+	i, ok := g.byID(from)
+	want, also := g.byID(to)
 	if !ok || !also {
 		return nil
 	}
@@ -92,8 +92,9 @@ type Backlink struct {
 func (g *Graph) Backlinks(id ID) []Backlink {
 	var out []Backlink
 	for _, h := range g.In(id) {
-		from := g.atoms[g.names.byID[h.From]]
-		out = append(out, Backlink{Hop: h, Path: from.Path, Text: lineOf(from.Bytes(), h.Line)})
+		if from := g.ByID(h.From); from != nil {
+			out = append(out, Backlink{Hop: h, Path: from.Path, Text: lineOf(from.Bytes(), h.Line)})
+		}
 	}
 	return out
 }
@@ -156,7 +157,7 @@ func (e edge) other(i int32) int32 {
 func (g *Graph) around(i int32, directed bool, kinds []EdgeKind) []edge {
 	es := slices.Clone(g.outOf(i))
 	if !directed {
-		es = append(es, g.into(i)...)
+		es = append(es, g.inTo(i)...)
 	}
 	es = slices.DeleteFunc(es, func(e edge) bool {
 		return e.from == e.to || len(kinds) > 0 && !slices.Contains(kinds, kindOf(e.kind))
@@ -169,7 +170,7 @@ func (g *Graph) around(i int32, directed bool, kinds []EdgeKind) []edge {
 	}
 	slices.SortStableFunc(es, func(a, b edge) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(arrives(a), arrives(b)),
-			cmp.Compare(g.atoms[a.other(i)].ID, g.atoms[b.other(i)].ID))
+			cmp.Compare(g.idAt(a.other(i)), g.idAt(b.other(i))))
 	})
 	return es
 }

@@ -149,7 +149,7 @@ func TestWalkProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := anyGraph(t)
-		start := g.atoms[0].ID
+		start := g.Atoms()[0].ID
 		steps := g.Expand(start, -1, false)
 		seen := map[ID]bool{start: true}
 		last := 1
@@ -172,7 +172,7 @@ func TestWalkProperties(t *testing.T) {
 				t.Fatalf("Why %s is %v, want %d hops", s.ID, why, s.Depth)
 			}
 		}
-		for _, a := range g.atoms {
+		for _, a := range g.Atoms() {
 			if !seen[a.ID] && g.Why(start, a.ID) != nil {
 				t.Fatalf("%s is joined and was not reached", a.ID)
 			}
@@ -200,7 +200,7 @@ func TestInIsOutBackwards(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := anyGraph(t)
 		var out, in []string
-		for _, a := range g.atoms {
+		for _, a := range g.Atoms() {
 			out = append(out, showHops(g.Out(a.ID))...)
 			in = append(in, showHops(g.In(a.ID))...)
 		}

@@ -20,10 +20,7 @@ func find(g *okf.Graph, name string) (*okf.Atom, error) {
 	}
 	var roles []string
 	var same []*okf.Atom
-	for _, b := range g.Atoms() {
-		if kind(b) != "role" {
-			continue
-		}
+	for _, b := range g.OfType(func(typ string) bool { return plainKind(typ) == "role" }) {
 		roles = append(roles, string(b.ID))
 		if path.Base(string(b.ID)) == name {
 			same = append(same, b)
@@ -44,7 +41,9 @@ func find(g *okf.Graph, name string) (*okf.Atom, error) {
 }
 
 // kind is an atom's type as the tables of this package spell it.
-func kind(a *okf.Atom) string { return strings.ToLower(strings.TrimSpace(a.Type)) }
+func kind(a *okf.Atom) string { return plainKind(a.Type) }
+
+func plainKind(typ string) string { return strings.ToLower(strings.TrimSpace(typ)) }
 
 // walk is one compilation: what was reached, and by which path. It looks at the
 // role's neighbourhood only, however large the graph.
@@ -69,9 +68,7 @@ func newWalk(g *okf.Graph, role *okf.Atom) *walk {
 func (w *walk) atom(id okf.ID) *okf.Atom {
 	a, met := w.byID[id]
 	if !met {
-		if found, err := w.g.Find(string(id)); err == nil && found.ID == id {
-			a = found
-		}
+		a = w.g.ByID(id)
 		w.byID[id] = a
 	}
 	return a

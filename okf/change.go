@@ -1,0 +1,270 @@
+package okf
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// changes are the files that are not as the rows have them. A row whose file
+// changed keeps its number; a new file has a row after the others.
+type changes struct {
+	files    map[string]reading // all that is different, by path
+	paths    []string           // of the new rows
+	atoms    map[int32]*Atom    // of the changed and new rows: nil where there is none
+	gone     map[int32]bool     // rows whose file is not there any more
+	names    calledNow
+	leads    map[int32]leads  // of every row that was followed anew
+	arrivals map[int32][]edge // their edges, by where they lead
+}
+
+// calledNow is what tables are for changed rows.
+type calledNow struct{ ids, files, stems, uris map[string][]int32 }
+
+// over reports whether a row is not as it was.
+func (c *changes) over(i int32) bool {
+	if c == nil {
+		return false
+	}
+	_, ok := c.atoms[i]
+	return ok
+}
+
+func (c *changes) left(i int32) bool { return c != nil && c.gone[i] }
+
+func (c *changes) named() calledNow {
+	if c == nil {
+		return calledNow{}
+	}
+	return c.names
+}
+
+// manyChanged is how many changed files, or atoms that mention what came or
+// went, make a graph be laid out anew: a sixteenth of it, and some.
+func (g *Graph) manyChanged() int { return 256 + g.rows.len()/16 }
+
+// change is the graph with files that are different now, or gone, by path, and
+// the problems of all its files.
+//
+// It follows anew the edges of those files and of all atoms that mention what
+// came or went. Where that is much, or where a change makes another file get or
+// lose an id or the authority of a uri, the whole bundle is laid out anew.
+func (g *Graph) change(files map[string]reading) (*Graph, []Problem) {
+	if len(files) == 0 && g.now == nil {
+		return g, slices.Clone(g.problems)
+	}
+	all := files
+	if g.now != nil {
+		all = maps.Clone(g.now.files)
+		maps.Copy(all, files)
+	}
+	next := newGraph(g.rows, &changes{files: all, atoms: map[int32]*Atom{}, gone: map[int32]bool{}, leads: map[int32]leads{}, arrivals: map[int32][]edge{}})
+	if len(all) > g.manyChanged() || !next.place() {
+		return relaid(g.rows, all)
+	}
+	again, ok := next.affected()
+	if !ok {
+		return relaid(g.rows, all)
+	}
+	for i := range again {
+		l := leads{}
+		if next.here(i) {
+			l = next.follow(i)
+		}
+		next.now.leads[i] = l
+		for _, e := range l.edges {
+			next.now.arrivals[e.to] = append(next.now.arrivals[e.to], e)
+		}
+	}
+	return next, next.fileProblems()
+}
+
+// fileProblems are the problems of the files as they are now, in order.
+func (g *Graph) fileProblems() []Problem {
+	out := make([]Problem, 0, len(g.problems))
+	for _, p := range g.problems {
+		if _, changed := g.now.files[p.Path]; !changed {
+			out = append(out, p)
+		}
+	}
+	for _, r := range g.now.files {
+		out = append(out, r.problems...)
+	}
+	sortProblems(out)
+	return out
+}
+
+// place gives every changed file its row and names. It reports false where more
+// than those files is concerned: an id that somebody else has or had, or an
+// authority that may come or go.
+func (g *Graph) place() bool {
+	c, n := g.now, g.rows.len()
+	c.names = calledNow{map[string][]int32{}, map[string][]int32{}, map[string][]int32{}, map[string][]int32{}}
+	add := func(m map[string][]int32, name string, i int32) { m[name] = append(m[name], i) }
+	for _, file := range sortedKeys(c.files) {
+		r := c.files[file]
+		i, there := g.row(file)
+		switch {
+		case there && (g.state[i] == rowTwin || g.hasTwin(i)):
+			return false
+		case !there && r.gone:
+			continue
+		case !there:
+			i = int32(n + len(c.paths))
+			c.paths = append(c.paths, file)
+		}
+		before := ""
+		if there && g.kept(i) {
+			before = g.atom(i).URI
+		}
+		c.atoms[i] = r.atom
+		if r.gone {
+			c.gone[i] = true
+		}
+		add(c.names.files, strings.TrimSuffix(file, ".md"), i)
+		id, uri := "", ""
+		if r.atom != nil {
+			id, uri = string(r.atom.ID), r.atom.URI
+			add(c.names.ids, id, i)
+		}
+		if uri != before {
+			return false
+		}
+		if uri != "" {
+			add(c.names.uris, uri, i)
+		}
+		for _, s := range stemsOf(file, id) {
+			add(c.names.stems, s, i)
+		}
+	}
+	return !g.sharesID()
+}
+
+// row is the row of exactly this path, changed or not.
+func (r *rows) row(file string) (int32, bool) {
+	from, to := r.files.bucket(hashOf(strings.TrimSuffix(file, ".md")))
+	for k := from; k < to; k++ {
+		if i := int32(r.files.rows.at(k)); i >= 0 && int(i) < r.len() && r.path(i) == file {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// hasTwin reports whether a later row has this row's id.
+func (r *rows) hasTwin(i int32) bool {
+	if !r.kept(i) {
+		return false
+	}
+	id := r.id(i)
+	from, to := r.ids.bucket(hashOf(string(id)))
+	for k := from; k < to; k++ {
+		if j := int32(r.ids.rows.at(k)); j != i && j >= 0 && int(j) < r.len() && r.id(j) == id {
+			return true
+		}
+	}
+	return false
+}
+
+// sharesID reports whether a changed atom has the id of another one.
+func (g *Graph) sharesID() bool {
+	for i, a := range g.now.atoms {
+		if a == nil {
+			continue
+		}
+		if _, other := g.first(g.ids, g.now.names.ids, string(a.ID), func(j int32) bool { return j != i && g.here(j) && g.idAt(j) == a.ID }); other {
+			return true
+		}
+	}
+	return false
+}
+
+// affected are the rows to follow anew: the changed ones, and those that
+// mention what came or went. It reports false where they are too many.
+func (g *Graph) affected() (map[int32]bool, bool) {
+	again := map[int32]bool{}
+	names := map[uint32]bool{}
+	for i, a := range g.now.atoms {
+		again[i] = true
+		old := int(i) < g.rows.len()
+		wasKept := old && g.kept(i)
+		if old && wasKept == (a != nil) && !g.now.gone[i] && (a == nil || g.id(i) == a.ID) {
+			continue
+		}
+		names[spelt(g.pathAt(i), "")] = true
+		if a != nil {
+			names[spelt(string(a.ID), "")], names[spelt(a.URI, "")] = true, true
+		}
+		if wasKept {
+			names[spelt(string(g.id(i)), "")], names[spelt(g.atom(i).URI, "")] = true, true
+		}
+	}
+	if len(names) == 0 {
+		return again, true
+	}
+	t := g.mentions()
+	for h := range names {
+		from, to := t.bucket(h)
+		for k := from; k < to; k++ {
+			if i := int32(t.rows.at(k)); g.kept(i) {
+				again[i] = true
+			}
+		}
+	}
+	return again, len(again) <= g.manyChanged()
+}
+
+// readMentions makes the table of what the atoms of rows mention.
+func (r *rows) readMentions() table {
+	r.all()
+	found := make([][]called, r.len())
+	parallel(len(found), func(i int) {
+		if !r.kept(int32(i)) {
+			return
+		}
+		for h := range mentions(r.atom(int32(i))) {
+			found[i] = append(found[i], called{h, uint32(i)})
+		}
+	})
+	return newTable(slices.Concat(found...))
+}
+
+// relaid is the graph of rows with other files in the place of some, laid out
+// anew.
+func relaid(r *rows, files map[string]reading) (*Graph, []Problem) {
+	g := assemble(r.readings(files))
+	return g, slices.Clone(g.problems)
+}
+
+// readings is what was read to make rows, with other files in the place of some.
+func (r *rows) readings(files map[string]reading) []reading {
+	r.all()
+	of := map[string][]Problem{}
+	for _, p := range r.problems {
+		if p.Code != codeDuplicateID {
+			of[p.Path] = append(of[p.Path], p)
+		}
+	}
+	found := make([]reading, 0, r.len()+len(files))
+	for i := range int32(r.len()) {
+		file := r.path(i)
+		if _, changed := files[file]; changed {
+			continue
+		}
+		out := reading{path: file, problems: of[file]}
+		if r.state[i] != rowNone {
+			out.atom = r.atom(i)
+		}
+		found = append(found, out)
+	}
+	for _, out := range files {
+		if !out.gone {
+			found = append(found, out)
+		}
+	}
+	slices.SortFunc(found, func(a, b reading) int { return strings.Compare(a.path, b.path) })
+	return found
+}
+
+// sortedKeys are the keys of m in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,198 @@
+package okf
+
+import (
+	"cmp"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+)
+
+// leads is what one atom's edges come to.
+type leads struct {
+	edges []edge
+	loose []Dangling
+}
+
+// follow resolves the edges and links of atom i.
+func (g *Graph) follow(i int32) leads {
+	a := g.at(i)
+	l := leads{edges: make([]edge, 0, len(a.Edges))}
+	for _, e := range a.Edges {
+		g.followEdge(i, e, &l)
+	}
+	g.followKeys(i, &l)
+	for _, b := range a.Links() {
+		g.followLink(i, b, &l)
+	}
+	l.edges = once(l.edges)
+	slices.SortStableFunc(l.loose, func(a, b Dangling) int { return cmp.Compare(a.Line, b.Line) })
+	return l
+}
+
+// once drops the edges that say again what an earlier one says, and puts the
+// rest into canonical order of kind; edges of a kind stay as written.
+func once(es []edge) []edge {
+	byKind := func(a, b edge) int { return int(a.kind) - int(b.kind) }
+	if !slices.IsSortedFunc(es, byKind) {
+		slices.SortStableFunc(es, byKind)
+	}
+	if len(es) > 16 {
+		return onceOfMany(es)
+	}
+	kept := es[:0]
+	for _, e := range es {
+		if !slices.ContainsFunc(kept, func(k edge) bool { return covers(k, e) }) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// onceOfMany compares neighbours after sorting, not each with each.
+func onceOfMany(es []edge) []edge {
+	order := make([]int, len(es))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(es[i].to, es[j].to), cmp.Compare(i, j)) })
+	order = slices.CompactFunc(order, func(i, before int) bool { return covers(es[before], es[i]) })
+	slices.Sort(order)
+	kept := make([]edge, 0, len(order))
+	for _, i := range order {
+		kept = append(kept, es[i])
+	}
+	return kept
+}
+
+// covers reports whether e, which is not of an earlier kind than k, adds nothing.
+func covers(k, e edge) bool { return k.to == e.to && (k.kind == e.kind || e.kind == linkRank) }
+
+// followEdge resolves one typed edge. A supersession may name several, with
+// commas, or say in words what has no file; neither is a dead end.
+func (g *Graph) followEdge(from int32, e Edge, l *leads) {
+	kind := edgeRank(e.Kind)
+	if to, ok := g.find(e.Target, g.pathAt(from)); ok {
+		l.edges = append(l.edges, edge{from: from, to: to, line: int32(e.Line), kind: int8(kind)})
+		return
+	}
+	if e.Kind == Supersedes || e.Kind == SupersededBy {
+		if parts := SplitList(e.Target); len(parts) > 1 {
+			for _, p := range parts {
+				g.followEdge(from, Edge{Kind: e.Kind, Target: p, Line: e.Line}, l)
+			}
+			return
+		}
+		if prose(e.Target) {
+			return
+		}
+	}
+	if g.External(e.Target) {
+		return
+	}
+	l.loose = append(l.loose, g.misses(from, e.Kind, e.Target, e.Line))
+}
+
+// followKeys makes links of what an atom derives from and complements, and of
+// the sources that are atoms (OKF v0.2 §5.1). Such a key may hold anything, so
+// what it does not lead to is not missed.
+func (g *Graph) followKeys(from int32, l *leads) {
+	a := g.at(from)
+	link := func(to int32, line int) {
+		if to != from {
+			l.edges = append(l.edges, edge{from: from, to: to, line: int32(line), kind: linkRank})
+		}
+	}
+	for _, f := range a.Fields {
+		if f.Key != "derives_from" && f.Key != "complements" {
+			continue
+		}
+		for _, ref := range refs(f.Value) {
+			if to, ok := g.find(ref, a.Path); ok {
+				link(to, f.Line)
+			}
+		}
+	}
+	for _, s := range a.Sources {
+		if target, _ := resolveURL(a.Path, s.Resource); strings.HasSuffix(target, ".md") {
+			if to, ok := g.file(target); ok {
+				link(to, a.Line("sources"))
+			}
+		}
+	}
+}
+
+func (g *Graph) followLink(from int32, b Linked, l *leads) {
+	to, ok := int32(0), false
+	if b.Target == "" {
+		to, ok = g.uri(b.URL)
+	} else {
+		to, ok = g.file(b.Target)
+	}
+	switch {
+	case ok && to != from:
+		l.edges = append(l.edges, edge{from: from, to: to, line: int32(b.Line), kind: linkRank})
+	case ok:
+	case b.Target == "" && g.ours(b.URL):
+		l.loose = append(l.loose, g.misses(from, Link, b.URL, b.Line))
+	case b.Target != "" && concept(b.Target):
+		l.loose = append(l.loose, g.misses(from, Link, b.Target, b.Line))
+	}
+}
+
+func (g *Graph) misses(from int32, kind EdgeKind, target string, line int) Dangling {
+	broken, ambiguous := g.unresolved(target)
+	return Dangling{From: g.idAt(from), Kind: kind, Target: target, Line: line, Broken: broken, Ambiguous: ambiguous}
+}
+
+// concept reports whether file may be an atom: a markdown file that is not
+// reserved.
+func concept(file string) bool { return strings.HasSuffix(file, ".md") && !reserved(file) }
+
+// mentions yields the hash of everything an atom refers to, as spelt gives it:
+// what find, file, uri and unresolved are asked about when its edges and links
+// are followed.
+func mentions(a *Atom) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for _, e := range a.Edges {
+			names := []string{e.Target}
+			if e.Kind == Supersedes || e.Kind == SupersededBy {
+				names = append(names, SplitList(e.Target)...)
+			}
+			for _, n := range names {
+				yield(spelt(n, a.Path))
+			}
+		}
+		for _, f := range a.Fields {
+			if f.Key != "derives_from" && f.Key != "complements" {
+				continue
+			}
+			for _, ref := range refs(f.Value) {
+				yield(spelt(ref, a.Path))
+			}
+		}
+		for _, s := range a.Sources {
+			target, _ := resolveURL(a.Path, s.Resource)
+			yield(spelt(target, ""))
+		}
+		for _, l := range a.Links() {
+			yield(spelt(cmp.Or(l.Target, l.URL), ""))
+		}
+	}
+}
+
+// spelt is the hash of the last element of a name that the atom at from uses,
+// without what follows "#" and without ".md": whatever a name leads to has the
+// same for one of its own names, so that only the atoms that mention it have to
+// be followed anew when it comes or goes.
+func spelt(name, from string) uint32 {
+	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
+		name = path.Join(path.Dir(from), name)
+	}
+	name, _, _ = strings.Cut(name, "#")
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	for strings.HasSuffix(name, ".md") {
+		name = strings.TrimSuffix(name, ".md")
+	}
+	return hashOf(name)
+}

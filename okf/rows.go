@@ -1,0 +1,346 @@
+package okf
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// rows are a bundle as it was read as a whole: one row a file, in order of
+// path. They never change. Everything but the atoms lies in columns, which a
+// cache holds as they are, so that opening one costs little more than reading
+// it; atoms are made when somebody asks for them.
+type rows struct {
+	columns
+	problems []Problem // of the files, in order
+	atoms    []atomic.Pointer[Atom]
+	decode   func(i int32, ar *arena) *Atom // makes the atom of a row; nil where all are made
+	mentions func() table                   // the rows by what they refer to
+	own      map[string]bool                // authorities of the bundle's own uris
+}
+
+// columns are what a row is, is called and leads to.
+type columns struct {
+	names []byte // of each row its path and, where that is not the path without ".md", its id
+	begin ints   // where a row's names begin; one more than there are rows
+	cut   ints   // how long its path is
+	state []byte // rowNone, rowKept or rowTwin
+
+	ids, files, stems, uris table
+
+	types   []byte // the types, as texts
+	typeAt  ints   // where the rows of each type begin
+	typeRow ints   // kept rows, in order of path
+
+	out, outTo, outHow ints   // how is the line, shifted by four, and the kind
+	in, inFrom, inHow  ints   // in order of kind, then of the near end's id
+	looseAt            ints   // where the dangling edges of a row begin
+	loose              []byte // as encoder writes them
+}
+
+// The states of a row.
+const (
+	rowNone = iota // the file gave no atom
+	rowKept
+	rowTwin // an earlier row has its id, so the graph does not know it
+)
+
+// newRows lays out what was read, in order of path.
+func newRows(found []reading) *rows {
+	r := &rows{atoms: make([]atomic.Pointer[Atom], len(found))}
+	for i := range found {
+		r.atoms[i].Store(found[i].atom)
+		r.problems = append(r.problems, found[i].problems...)
+	}
+	r.call(found)
+	r.sort(found)
+	r.connect()
+	r.mentions = sync.OnceValue(r.readMentions)
+	return r
+}
+
+func (r *rows) len() int { return len(r.state) }
+
+// call fills the columns of names.
+func (r *rows) call(found []reading) {
+	r.begin, r.cut, r.state = newInts(len(found)+1), newInts(len(found)), make([]byte, len(found))
+	ids, files, stems := make([]called, 0, len(found)), make([]called, len(found)), make([]called, 0, len(found))
+	var uris []called
+	for i := range found {
+		file, a := found[i].path, found[i].atom
+		key := strings.TrimSuffix(file, ".md")
+		files[i] = called{hashOf(key), uint32(i)}
+		r.names = append(r.names, file...)
+		if a != nil {
+			r.state[i] = rowKept
+			id := files[i]
+			if string(a.ID) != key {
+				r.names = append(r.names, a.ID...)
+				id.hash = hashOf(string(a.ID))
+			}
+			ids = append(ids, id)
+			if a.URI != "" {
+				uris = append(uris, called{hashOf(a.URI), uint32(i)})
+			}
+		}
+		r.cut.set(i, uint32(len(file)))
+		r.begin.set(i+1, uint32(len(r.names)))
+		for _, s := range r.stemsOf(int32(i)) {
+			stems = append(stems, called{hashOf(s), uint32(i)})
+		}
+	}
+	r.ids, r.files, r.stems, r.uris = newTable(ids), newTable(files), newTable(stems), newTable(uris)
+	r.twins()
+	r.readOwn()
+}
+
+// twins finds the rows whose id an earlier one has.
+func (r *rows) twins() {
+	var kept []int32
+	for b := range r.ids.starts.len() - 1 {
+		from, to := r.ids.starts.span(b, r.ids.rows.len())
+		kept = kept[:0]
+		for k := from; k < to; k++ {
+			i := int32(r.ids.rows.at(k))
+			if slices.ContainsFunc(kept, func(j int32) bool { return r.id(j) == r.id(i) }) {
+				r.state[i] = rowTwin
+				continue
+			}
+			kept = append(kept, i)
+		}
+	}
+}
+
+// readOwn collects the authorities of the bundle's own uris.
+func (r *rows) readOwn() {
+	r.own = map[string]bool{}
+	for k := range r.uris.rows.len() {
+		i := int32(r.uris.rows.at(k))
+		if !r.kept(i) {
+			continue
+		}
+		if own := Authority(r.atom(i).URI); own != "" {
+			r.own[own] = true
+		}
+	}
+}
+
+// sort fills the column of types, in order of name.
+func (r *rows) sort(found []reading) {
+	count := map[string]int{}
+	for i := range found {
+		if r.kept(int32(i)) {
+			count[found[i].atom.Type]++
+		}
+	}
+	byType := make(map[string][]uint32, len(count))
+	for i := range found {
+		if !r.kept(int32(i)) {
+			continue
+		}
+		typ := found[i].atom.Type
+		if byType[typ] == nil {
+			byType[typ] = make([]uint32, 0, count[typ])
+		}
+		byType[typ] = append(byType[typ], uint32(i))
+	}
+	r.typeAt = r.typeAt.add(0)
+	var e encoder
+	for _, typ := range sortedKeys(byType) {
+		e.text(typ)
+		for _, i := range byType[typ] {
+			r.typeRow = r.typeRow.add(i)
+		}
+		r.typeAt = r.typeAt.add(uint32(r.typeRow.len()))
+	}
+	r.types = e.b
+}
+
+// connect follows every edge and link, and lays them out in both directions.
+func (r *rows) connect() {
+	g := &Graph{rows: r}
+	found := make([]leads, r.len())
+	parallel(len(found), func(i int) {
+		if r.kept(int32(i)) {
+			found[i] = g.follow(int32(i))
+		}
+	})
+	r.out, r.looseAt = newInts(len(found)+1), newInts(len(found)+1)
+	edges := 0
+	for i := range found {
+		edges += len(found[i].edges)
+		r.out.set(i+1, uint32(edges))
+	}
+	r.outTo, r.outHow = newInts(edges), newInts(edges)
+	var e encoder
+	for i := range found {
+		at := int(r.out.at(i))
+		for k, to := range found[i].edges {
+			r.outTo.set(at+k, uint32(to.to))
+			r.outHow.set(at+k, to.how())
+		}
+		for _, d := range found[i].loose {
+			e.dangling(d)
+		}
+		r.looseAt.set(i+1, uint32(len(e.b)))
+	}
+	r.loose = e.b
+	r.arrive()
+}
+
+// arrive lays the edges out by where they lead, by a counting sort.
+func (r *rows) arrive() {
+	r.in, r.inFrom, r.inHow = newInts(r.len()+1), newInts(r.outTo.len()), newInts(r.outTo.len())
+	for k := range r.outTo.len() {
+		to := int(r.outTo.at(k)) + 1
+		r.in.set(to, r.in.at(to)+1)
+	}
+	r.in.sum()
+	next := slices.Clone(r.in)
+	for i := range r.len() {
+		for k := int(r.out.at(i)); k < int(r.out.at(i+1)); k++ {
+			to := int(r.outTo.at(k))
+			at := int(next.at(to))
+			r.inFrom.set(at, uint32(i))
+			r.inHow.set(at, r.outHow.at(k))
+			next.set(to, uint32(at+1))
+		}
+	}
+	parallel(r.len(), func(i int) {
+		es := r.into(int32(i), nil)
+		if slices.IsSortedFunc(es, r.arrival) {
+			return
+		}
+		slices.SortStableFunc(es, r.arrival)
+		for k, e := range es {
+			r.inFrom.set(int(r.in.at(i))+k, uint32(e.from))
+			r.inHow.set(int(r.in.at(i))+k, e.how())
+		}
+	})
+}
+
+// arrival is the order of edges that arrive at one row.
+func (r *rows) arrival(a, b edge) int {
+	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(r.id(a.from), r.id(b.from)))
+}
+
+func (e edge) how() uint32 { return uint32(e.line)<<4 | uint32(e.kind) }
+
+// leaving appends the edges that leave a row.
+func (r *rows) leaving(i int32, es []edge) []edge {
+	from, to := r.out.span(int(i), r.outTo.len())
+	for k := from; k < to; k++ {
+		how := r.outHow.at(k)
+		if e := (edge{from: i, to: int32(r.outTo.at(k)), line: int32(how >> 4), kind: int8(how & 15)}); r.kept(e.to) {
+			es = append(es, e)
+		}
+	}
+	return es
+}
+
+// into appends the edges that arrive at a row.
+func (r *rows) into(i int32, es []edge) []edge {
+	from, to := r.in.span(int(i), r.inFrom.len())
+	es = slices.Grow(es, to-from)
+	for k := from; k < to; k++ {
+		how := r.inHow.at(k)
+		if e := (edge{from: int32(r.inFrom.at(k)), to: i, line: int32(how >> 4), kind: int8(how & 15)}); r.kept(e.from) {
+			es = append(es, e)
+		}
+	}
+	return es
+}
+
+// dangling are the edges of a row that lead nowhere.
+func (r *rows) dangling(i int32) []Dangling {
+	from, to := r.looseAt.span(int(i), len(r.loose))
+	if from == to {
+		return nil
+	}
+	var out []Dangling
+	for d := (decoder{s: view(r.loose[from:to])}); d.at < len(d.s); {
+		out = append(out, d.dangling(r.id(i)))
+	}
+	return out
+}
+
+func (r *rows) kept(i int32) bool { return uint(i) < uint(len(r.state)) && r.state[i] == rowKept }
+
+// name is the bytes of a row's path, and of its id where it has one of its own.
+func (r *rows) name(i int32) (file, id string) {
+	from, to := r.begin.span(int(i), len(r.names))
+	all := view(r.names[from:to])
+	cut := min(int(r.cut.at(int(i))), len(all))
+	return all[:cut], all[cut:]
+}
+
+func (r *rows) path(i int32) string {
+	file, _ := r.name(i)
+	return file
+}
+
+func (r *rows) id(i int32) ID {
+	file, id := r.name(i)
+	if id == "" {
+		id = strings.TrimSuffix(file, ".md")
+	}
+	return ID(id)
+}
+
+// stemsOf is the last element of a row's path without ".md" and, where it
+// differs, that of its id.
+func (r *rows) stemsOf(i int32) []string {
+	file, id := r.name(i)
+	return stemsOf(file, id)
+}
+
+// stemsOf is the last element of a path without ".md" and, where it differs,
+// that of an id; "" is none of its own.
+func stemsOf(file, id string) []string {
+	stem := strings.TrimSuffix(path.Base(file), ".md")
+	if id == "" {
+		return []string{stem}
+	}
+	if last := path.Base(id); last != stem {
+		return []string{stem, last}
+	}
+	return []string{stem}
+}
+
+// atom is the atom of a row, made if need be: the same one for everybody.
+func (r *rows) atom(i int32) *Atom {
+	if a := r.atoms[i].Load(); a != nil || r.decode == nil {
+		return a
+	}
+	return r.keep(i, r.decode(i, &arena{least: 1}))
+}
+
+// keep lets the first atom that is made of a row be its only one.
+func (r *rows) keep(i int32, a *Atom) *Atom {
+	if !r.atoms[i].CompareAndSwap(nil, a) {
+		return r.atoms[i].Load()
+	}
+	return a
+}
+
+// all makes the atoms of every row that has one, side by side.
+func (r *rows) all() {
+	if r.decode == nil {
+		return
+	}
+	batches(r.len(), func(from, to int) {
+		ar := arena{least: 256}
+		for i := int32(from); i < int32(to); i++ {
+			if r.state[i] != rowNone && r.atoms[i].Load() == nil {
+				r.keep(i, r.decode(i, &ar))
+			}
+		}
+	})
+}
+
+// view is b as text. Whoever calls it never changes b again.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

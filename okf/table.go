@@ -1,0 +1,89 @@
+package okf
+
+import "encoding/binary"
+
+// ints is a column of numbers below 2^32, four bytes each, little endian: as
+// good in memory as in a cache. A number that is not there is 0, so that no
+// cache, whatever it says, can lead out of its own bytes.
+type ints []byte
+
+func newInts(n int) ints { return make(ints, 4*n) }
+
+func (c ints) len() int { return len(c) / 4 }
+
+func (c ints) at(i int) uint32 {
+	if uint(i) >= uint(len(c)/4) {
+		return 0
+	}
+	return binary.LittleEndian.Uint32(c[4*i:])
+}
+
+func (c ints) set(i int, v uint32) { binary.LittleEndian.PutUint32(c[4*i:], v) }
+
+func (c ints) add(v uint32) ints { return binary.LittleEndian.AppendUint32(c, v) }
+
+// sum turns counts, each one place late, into where the counted begin.
+func (c ints) sum() {
+	var before uint32
+	for i := range c.len() {
+		before += c.at(i)
+		c.set(i, before)
+	}
+}
+
+// span is the i-th run between neighbouring numbers, none of it beyond most.
+func (c ints) span(i, most int) (from, to int) {
+	from, to = int(c.at(i)), int(c.at(i+1))
+	to = min(to, most)
+	return min(from, to), to
+}
+
+// table finds rows by the hash of what they are called. Buckets lie side by
+// side, rows[starts[b]:starts[b+1]], each in order of row; a bucket may hold
+// rows of other names, so that its reader compares.
+type table struct{ starts, rows ints }
+
+// called is one name of a row, hashed.
+type called struct{ hash, row uint32 }
+
+// newTable lays names out by a counting sort. Names are in order of row.
+func newTable(names []called) table {
+	buckets := 1
+	for buckets < len(names) {
+		buckets *= 2
+	}
+	t := table{newInts(buckets + 1), newInts(len(names))}
+	for _, n := range names {
+		b := int(n.hash)&(buckets-1) + 1
+		t.starts.set(b, t.starts.at(b)+1)
+	}
+	t.starts.sum()
+	next := append(ints(nil), t.starts...)
+	for _, n := range names {
+		b := int(n.hash) & (buckets - 1)
+		at := next.at(b)
+		t.rows.set(int(at), n.row)
+		next.set(b, at+1)
+	}
+	return t
+}
+
+// bucket is where the rows with a hash lie.
+func (t table) bucket(hash uint32) (from, to int) {
+	buckets := t.starts.len() - 1
+	if buckets < 1 {
+		return 0, 0
+	}
+	return t.starts.span(int(hash)&(buckets-1), t.rows.len())
+}
+
+// hashOf is FNV-1a, its high half folded into the low one: the same in every
+// process, as a cache needs it. Whoever makes names collide makes them slow to
+// find and nothing else.
+func hashOf(s string) uint32 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return uint32(h ^ h>>32)
+}
