@@ -18,8 +18,9 @@ test:
 torture:
 	go test -count=1 -timeout 60m -run 'TestKilledChange' -v ./testscripts -kills 500
 
+# BENCH=Peers measures one part; BENCHFLAGS="-atoms 10000" keeps bundles small.
 bench:
-	go test -tags bench -count=1 -timeout 60m -run '^TestBench' -v ./testscripts
+	go test -tags bench -count=1 -timeout 120m -run '^TestBench$(BENCH)' -v ./testscripts/bench $(BENCHFLAGS)
 
 lint:
 	@.ci/lint $(STATICCHECK) $(ACTIONLINT)

@@ -1,0 +1,155 @@
+//go:build bench
+
+package bench
+
+import (
+	"fmt"
+	"strings"
+)
+
+// target is a promise about speed: the value measured must not be above the
+// limit. Nothing fails when it is; the page says by how much and why.
+type target struct {
+	what  string
+	unit  string // what the limit counts: "×", "ms", "MB", "bytes"
+	limit float64
+	value func(p *page) (v float64, which string, ok bool)
+}
+
+// whys says why a target is missed, by what it promises. A reason is written
+// here when a figure was looked into, never before.
+var whys = map[string]string{}
+
+const (
+	targetAtoms = 100_000
+	targetTasks = 10_000
+)
+
+// targets are the promises, at 100,000 atoms and 10,000 tasks on two cores.
+var targets = []target{
+	{"load without cache, over a parallel read", "×", 1.6, ratioOf(func(p *page) *section { return p.load }, "load, no cache", "read every file")},
+	{"load with cache and hand-edit check, over list and lstat", "×", 1.5, ratioOf(func(p *page) *section { return p.load }, "load, cache and hand edits", "list and lstat every file")},
+	{"load from a commit", "ms", 50, func(p *page) (float64, string, bool) {
+		v, ok := p.load.ms("load, a commit's tree", targetAtoms)
+		return v, "", ok
+	}},
+	{"compile-persona, over start and load", "×", 1.2, overLoad("odd compile-persona")},
+	{"get, over start and load", "×", 1.2, overLoad("odd get")},
+	{"related, over start and load", "×", 1.2, overLoad("odd related")},
+	{"task list, over start and load", "×", 1.2, overLoad("odd task list")},
+	{"search, beyond start and load, postings cached", "ms", 60, func(p *page) (float64, string, bool) {
+		v, ok := p.commands.ms("odd search", targetAtoms)
+		return v - p.startAndLoad(targetAtoms), "", ok
+	}},
+	{"10,000 tasks: the slowest read, warm", "ms", 50, worst("", wall)},
+	{"10,000 tasks: the slowest read, no cache", "ms", 300, worst(", no cache", wall)},
+	{"10,000 tasks: create, with its commit", "ms", 60, onBoard("odd task add, with its commit")},
+	{"10,000 tasks: change one, as a claim does, with its commit", "ms", 60, onBoard("odd task edit, with its commit")},
+	{"10,000 tasks: peak memory of any read", "MB", 60, func(p *page) (float64, string, bool) {
+		mb := func(f figure) float64 { return f.MB }
+		a, nameA, _ := worst("", mb)(p)
+		b, nameB, ok := worst(", no cache", mb)(p)
+		if a > b {
+			return a, nameA, ok
+		}
+		return b, nameB, ok
+	}},
+	{"reconcile of 10,000 atoms, over writing their files", "×", 2, func(p *page) (float64, string, bool) {
+		return ratio(p.reconcile, "odd reconcile", "write as many files", targetTasks)
+	}},
+	{"drain, over its bare commits", "×", 1.5, func(p *page) (float64, string, bool) {
+		return ratio(p.drain, "odd drain", fmt.Sprintf("%d git commit -- path", perTask*drainBatch), drainBatch)
+	}},
+	{"peak memory beyond its text, no cache, an atom", "bytes", 1024, func(p *page) (float64, string, bool) {
+		f, text := p.load.find("load, no cache", targetAtoms), p.load.find("bytes of text", targetAtoms)
+		if f == nil || text == nil {
+			return 0, "", false
+		}
+		return (f.MB*1e6 - text.Value) / targetAtoms, "", true
+	}},
+	{"start-up of odd version", "ms", 15, startOf("odd version")},
+	{"start-up of the anchor gate", "ms", 15, startOf("gate: a read, open")},
+}
+
+func ratio(s *section, name, beside string, n int) (float64, string, bool) {
+	a, okA := s.ms(name, n)
+	b, okB := s.ms(beside, n)
+	if !okA || !okB {
+		return 0, "", false
+	}
+	cpu := s.find(name, n).CPU / max(s.find(beside, n).CPU, 1e-9)
+	return a / b, fmt.Sprintf("%.2f × in CPU time", cpu), true
+}
+
+func ratioOf(of func(*page) *section, name, beside string) func(*page) (float64, string, bool) {
+	return func(p *page) (float64, string, bool) { return ratio(of(p), name, beside, targetAtoms) }
+}
+
+func overLoad(name string) func(*page) (float64, string, bool) {
+	return func(p *page) (float64, string, bool) {
+		v, ok := p.commands.ms(name, targetAtoms)
+		return v / max(p.startAndLoad(targetAtoms), 1e-9), "", ok
+	}
+}
+
+func onBoard(name string) func(*page) (float64, string, bool) {
+	return func(p *page) (float64, string, bool) {
+		v, ok := p.tasks.ms(name, targetTasks)
+		return v, "", ok
+	}
+}
+
+// worst is the largest value among the reads of a board, and whose it is.
+func worst(suffix string, get func(figure) float64) func(*page) (float64, string, bool) {
+	return func(p *page) (v float64, which string, ok bool) {
+		for _, j := range (company{}).reads() {
+			if f := p.tasks.find(j.name+suffix, targetTasks); f != nil && get(*f) > v {
+				v, which, ok = get(*f), j.name, true
+			}
+		}
+		return v, which, ok
+	}
+}
+
+func startOf(name string) func(*page) (float64, string, bool) {
+	return func(p *page) (float64, string, bool) {
+		v, ok := p.start.ms(name, 0)
+		return v, "", ok
+	}
+}
+
+// targets shows every promise beside what was measured.
+func (p *page) targets() {
+	p.say("## Targets")
+	p.say("At 100,000 atoms and 10,000 tasks on two cores.")
+	var rows [][]string
+	for _, g := range targets {
+		v, which, ok := g.value(p)
+		said, met := "—", "not measured"
+		if ok {
+			said = amount(v, g.unit)
+			met = "met"
+			if v > g.limit {
+				met = strings.TrimSuffix(fmt.Sprintf("**missed by %s** %s", amount(missed(v, g), "%"), whys[g.what]), " ")
+			}
+			if which != "" {
+				said += " (" + which + ")"
+			}
+		}
+		rows = append(rows, []string{g.what, "≤ " + amount(g.limit, g.unit), said, met})
+	}
+	p.table([]string{"target", "limit", "measured", ""}, rows)
+}
+
+// missed is by how many per cent of the limit a value is above it.
+func missed(v float64, g target) float64 { return 100 * (v - g.limit) / g.limit }
+
+func amount(v float64, unit string) string {
+	switch unit {
+	case "×":
+		return fmt.Sprintf("%.2f ×", v)
+	case "%":
+		return fmt.Sprintf("%.0f %%", v)
+	}
+	return number(v) + " " + unit
+}
