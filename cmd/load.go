@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
-	"os"
 
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/disk"
 )
 
 // worthKeeping is the least number of atoms a cache is kept for: below it,
@@ -33,11 +33,11 @@ func loadTree(env Env, r *repo.Repo, tree repo.OID, bundle fs.FS) (*okf.Graph, [
 func loadDir(env Env, r *repo.Repo, root string) (*okf.Graph, []okf.Problem, error) {
 	defer env.slow("loading " + root)()
 	if r == nil {
-		return okf.Load(os.DirFS(root))
+		return okf.Load(disk.Dir(root))
 	}
 	sum := sha256.Sum256([]byte(root))
 	name := "dir-" + hex.EncodeToString(sum[:8])
-	g, ps, fresh, err := okf.LoadCached(os.DirFS(root), r.Cached(name), env.Now())
+	g, ps, fresh, err := okf.LoadCached(disk.Dir(root), r.Cached(name), env.Now())
 	return g, ps, keep(r, name, g, fresh, err)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/disk"
 	"github.com/odd-cli/odd/reconcile"
 )
 
@@ -76,7 +76,7 @@ func runReconcile(ctx context.Context, env Env, o reconcileOptions) error {
 	if err != nil {
 		return err
 	}
-	g, _, err := okf.Load(os.DirFS(filepath.Join(w.repo.Root(), filepath.FromSlash(w.cfg.Root))))
+	g, _, err := okf.Load(disk.Dir(filepath.Join(w.repo.Root(), filepath.FromSlash(w.cfg.Root))))
 	if errors.Is(err, fs.ErrNotExist) {
 		return refuse("no-bundle", "%s: no such folder; run odd init", w.cfg.Root)
 	}

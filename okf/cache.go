@@ -112,11 +112,24 @@ type stat struct {
 	mtime int64 // Unix nanoseconds, 0 where there is none
 }
 
+// manyStater is a file system that looks at many files in one go. It hands the
+// size and the time of change, in Unix nanoseconds, of each regular file to fn,
+// with its place in names.
+type manyStater interface {
+	StatMany(names []string, fn func(i int, size, mtime int64))
+}
+
 // statFiles looks at files. One that cannot be looked at has no time, so that
 // it is read, and reported if need be; neither have the files of a git tree,
 // whose time is their commit's.
 func statFiles(f fs.FS, files []string) []stat {
 	out := make([]stat, len(files))
+	if m, ok := f.(manyStater); ok {
+		batches(len(files), func(from, to int) {
+			m.StatMany(files[from:to], func(i int, size, mtime int64) { out[from+i] = stat{size, mtime} })
+		})
+		return out
+	}
 	if _, ok := f.(manyReader); ok {
 		return out
 	}

@@ -23,8 +23,8 @@ import (
 // of path. The error is for an f that cannot be walked at all.
 //
 // Files are read by GOMAXPROCS goroutines at once: f must allow it, as
-// os.DirFS does. An f with a method ReadMany, as a git tree has, is read
-// through that.
+// os.DirFS does. An f with a method ReadMany, as a git tree and disk.FS have, is
+// read through that.
 func Load(f fs.FS) (*Graph, []Problem, error) {
 	l, err := listFiles(f)
 	if err != nil {
@@ -50,8 +50,9 @@ type reading struct {
 	gone     bool // the file is not there any more
 }
 
-// manyReader is a file system that reads many files in one go: a git tree. It
-// hands the files to fn in the order of names, and fn owns data.
+// manyReader is a file system that reads many files in one go: a git tree, a
+// folder of the machine. It hands the files to fn in the order of names, and fn
+// owns data. Its error is about the first file that fn did not get.
 type manyReader interface {
 	ReadMany(names []string, fn func(name string, data []byte) error) error
 }
@@ -75,25 +76,32 @@ func readAll(f fs.FS, files []string, todo []int, found []reading, slab []Atom) 
 	wg.Wait()
 }
 
-// readPart reads part in one go. What the stream did not bring is read alone,
-// so that the error is one file's.
+// readPart reads part in as few goes as it takes. The file that a stream breaks
+// off at is read alone, so that the error is that file's; so are all, once two
+// streams in a row bring nothing.
 func readPart(f fs.FS, m manyReader, files []string, part []int, found []reading, slab []Atom) {
 	names := make([]string, len(part))
 	for k, i := range part {
 		names[k] = files[i]
 	}
-	done := 0
-	err := m.ReadMany(names, func(name string, data []byte) error {
-		i := part[done]
-		found[i] = interpret(name, data, &slab[i])
-		done++
-		return nil
-	})
-	if err == nil {
-		return
-	}
-	for _, i := range part[done:] {
-		found[i] = read(f, files[i], &slab[i])
+	for idle := 0; len(part) > 0; idle++ {
+		done, err := 0, error(nil)
+		if idle < 2 {
+			err = m.ReadMany(names, func(name string, data []byte) error {
+				i := part[done]
+				found[i] = interpret(name, data, &slab[i])
+				done++
+				return nil
+			})
+		}
+		if done > 0 {
+			idle = 0
+		}
+		if done < len(part) && (err != nil || idle >= 2) {
+			found[part[done]] = read(f, names[done], &slab[part[done]])
+			done++
+		}
+		names, part = names[done:], part[done:]
 	}
 }
 

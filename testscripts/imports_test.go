@@ -20,6 +20,7 @@ var below = map[string][]string{
 	"cmd":                         {"*"},
 	"okf":                         {},
 	"okf/okftest":                 {"okf"},
+	"okf/disk":                    {"okf"},
 	"okf/canon":                   {"okf"},
 	"okf/served":                  {"okf"},
 	"journal":                     {},

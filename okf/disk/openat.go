@@ -1,0 +1,142 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// nofollow opens a file itself, not what a link leads to, and waits for nobody.
+const nofollow = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
+
+// folder is an open folder.
+type folder struct {
+	h  *os.File
+	fd int
+}
+
+func openFolder(root *os.Root, dir string) (folder, error) {
+	h, err := root.Open(dir)
+	if err != nil {
+		return folder{}, err
+	}
+	return folder{h, int(h.Fd())}, nil
+}
+
+// Close ends the use of the folder.
+func (d folder) Close() { d.h.Close() }
+
+// open opens a folder, or a regular file that no link leads to.
+func open(root *os.Root, name string) (*os.File, error) {
+	if name == "." {
+		return root.Open(name)
+	}
+	d, err := openFolder(root, path.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	fd, err := d.openat(path.Base(name))
+	if err != nil {
+		return nil, err
+	}
+	var st unix.Stat_t
+	if err = again(func() error { return unix.Fstat(fd, &st) }); err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG && st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		err = errSpecial
+	}
+	if err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	return handle(root, fd, name), nil
+}
+
+// handle is a file by its whole name, which what a folder lists is described by.
+func handle(root *os.Root, fd int, name string) *os.File {
+	return os.NewFile(uintptr(fd), filepath.Join(root.Name(), filepath.FromSlash(name)))
+}
+
+// list lists a folder in order of name. What a root opened looks at every file
+// it lists; a second handle of the folder does not.
+func list(root *os.Root, dir string) ([]fs.DirEntry, error) {
+	d, err := openFolder(root, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	fd, err := unix.Openat(d.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	h := handle(root, fd, dir)
+	defer h.Close()
+	entries, err := h.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+func (d folder) openat(base string) (fd int, err error) {
+	err = again(func() error {
+		fd, err = unix.Openat(d.fd, base, nofollow, 0)
+		return err
+	})
+	return fd, err
+}
+
+// read reads a file of the folder into room of s.
+func (d folder) read(base string, s *slab) ([]byte, error) {
+	fd, err := d.openat(base)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := again(func() error { return unix.Fstat(fd, &st) }); err != nil {
+		return nil, err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil, errSpecial
+	}
+	if tooBig(st.Size) {
+		return nil, unix.EFBIG
+	}
+	b := s.room(int(st.Size))
+	for at := 0; at < len(b); {
+		n, err := unix.Read(fd, b[at:])
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return nil, err
+		}
+		if n == 0 && err == nil {
+			return b[:at], nil // it was cut short meanwhile
+		}
+		at += max(n, 0)
+	}
+	return b, nil
+}
+
+// stat looks at a file of the folder; what is no regular file is not ok.
+func (d folder) stat(base string) (size, mtime int64, ok bool) {
+	var st unix.Stat_t
+	err := again(func() error { return unix.Fstatat(d.fd, base, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return 0, 0, false
+	}
+	return st.Size, unix.TimespecToNsec(st.Mtim), true
+}
+
+// again calls do until no signal breaks it off.
+func again(do func() error) error {
+	for {
+		if err := do(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
