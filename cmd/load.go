@@ -21,6 +21,7 @@ func loadTree(env Env, r *repo.Repo, tree repo.OID, bundle fs.FS) (*okf.Graph, [
 	name := "tree-" + string(tree)
 	if b := r.Cached(name); b != nil {
 		if g, ps, err := okf.Decode(b, bundle); err == nil {
+			g.KeepWords(r)
 			return g, ps, nil
 		}
 	}
@@ -44,8 +45,12 @@ func loadDir(env Env, r *repo.Repo, root string) (*okf.Graph, []okf.Problem, err
 // keep stores a fresh cache. That it could not be stored is nobody's error: the
 // cache is disposable and the disk may be read-only.
 func keep(r *repo.Repo, name string, g *okf.Graph, fresh []byte, err error) error {
-	if err == nil && fresh != nil && len(g.Atoms()) >= worthKeeping {
+	if err != nil || g.Len() < worthKeeping {
+		return err
+	}
+	g.KeepWords(r)
+	if fresh != nil {
 		_ = r.Keep(name, fresh)
 	}
-	return err
+	return nil
 }

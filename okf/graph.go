@@ -24,7 +24,8 @@ type Graph struct {
 	*rows
 	now      *changes // what is different from rows; nil for nothing
 	atomList func() []*Atom
-	postings func() *postings // read at the first search
+	words    func() *index // read at the first search
+	store    Store         // where words are kept, nil for nowhere
 }
 
 // edge is a hop between two rows.
@@ -72,7 +73,7 @@ func NewGraph(atoms []Atom) *Graph {
 func newGraph(r *rows, now *changes) *Graph {
 	g := &Graph{rows: r, now: now}
 	g.atomList = sync.OnceValue(g.listAtoms)
-	g.postings = sync.OnceValue(func() *postings { return newPostings(g) })
+	g.words = sync.OnceValue(g.readIndex)
 	return g
 }
 

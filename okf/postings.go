@@ -1,7 +1,7 @@
 package okf
 
 import (
-	"maps"
+	"encoding/binary"
 	"math"
 	"runtime"
 	"slices"
@@ -21,81 +21,62 @@ const (
 	weighType    = 1
 )
 
-// The constants of BM25: how fast repetition stops counting, and how much a
-// long body is held against an atom. They are the usual ones.
-const (
-	bm25K = 1.2
-	bm25B = 0.75
-)
+// unread is the length of an atom whose text was not to be had.
+const unread = math.MaxUint32
 
-// prefixFactor is what a word counts that only begins as the query's does, and
-// prefixLeast the letters that takes.
-const (
-	prefixFactor = 0.5
-	prefixLeast  = 3
-)
-
-// posting is a word in an atom: its weight in the short fields, and how often
-// the body has it.
-type posting struct {
-	atom   int32
-	fields float32
-	body   int32
-}
-
-// postings is what Search looks words up in: one row a word, in order of atom.
-type postings struct {
-	rows   map[string][]posting
-	length []int32 // words in each body, by row
-	atoms  int
-	mean   float64
-	sorted func() []string // the words
-}
-
-// newPostings reads every atom, on as many goroutines as there are processors.
-// An atom's number is its row.
-func newPostings(g *Graph) *postings {
-	g.all()
-	n := int(g.places())
-	p := &postings{length: make([]int32, n), atoms: g.Len()}
-	shards := make([]*shard, runtime.GOMAXPROCS(0))
+// readWords reads every atom of some rows, on as many goroutines as there are
+// processors, and lays out what words they have. at is the atom of the i-th of
+// n rows, nil where there is none. An atom whose file is another by now is
+// unread, and its words are missing.
+func readWords(n int, at func(i int) *Atom) *lexicon {
+	shards := make([]*shard, min(n, runtime.GOMAXPROCS(0)))
+	l := &lexicon{length: newInts(n)}
 	var wg sync.WaitGroup
 	for k := range shards {
 		wg.Go(func() {
-			shards[k] = &shard{index: map[string]int{}, length: p.length}
-			for i := int32(k * n / len(shards)); i < int32((k+1)*n/len(shards)); i++ {
-				if g.here(i) {
-					shards[k].read(i, g.at(i))
+			s := &shard{index: map[string]int32{}, length: l.length}
+			for i := k * n / len(shards); i < (k+1)*n/len(shards); i++ {
+				switch a := at(i); {
+				case a == nil:
+				case a.disk != nil && a.Bytes() == nil:
+					l.length.set(i, unread)
+				default:
+					s.read(i, a)
 				}
 			}
+			shards[k] = s
 		})
 	}
 	wg.Wait()
-	p.rows = make(map[string][]posting, len(shards[0].index))
 	for _, s := range shards {
-		for w, n := range s.index {
-			p.rows[w] = append(p.rows[w], s.rows[n]...)
-		}
+		l.atoms += s.atoms
+		l.total += s.total
 	}
-	total := 0.0
-	for _, n := range p.length {
-		total += float64(n)
-	}
-	p.mean = max(1, total/float64(max(1, p.atoms)))
-	p.sorted = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(p.rows)) })
-	return p
+	l.lay(shards)
+	return l
 }
 
-// shard is the rows of some atoms that follow each other.
+// shard is the words of some rows that follow each other.
 type shard struct {
-	index  map[string]int
-	rows   [][]posting
-	length []int32 // shared; each shard writes its own atoms
+	index   map[string]int32
+	rows    []shardRow
+	touched []int32 // words of the atom that is being read
+	length  ints    // words of each body; each shard writes its own rows
+	atoms   int
+	total   int // words of all bodies
 }
 
-func (s *shard) read(i int32, a *Atom) {
-	field := func(weight float32, text string) {
-		words(text, func(w string) { s.at(w, i).fields += weight })
+// shardRow is one word: where it is, as a lexicon has it but for the distance
+// to the first row, and what it is worth in the atom that is being read.
+type shardRow struct {
+	first, last  int
+	b            []byte
+	fields, body uint32
+}
+
+func (s *shard) read(i int, a *Atom) {
+	field := func(weight uint32, text string) {
+		words(text, func(w string) { s.row(w).fields += weight })
 	}
 	field(weighTitle, a.Title)
 	for _, n := range stemsOf(a.Path, string(a.ID)) {
@@ -106,132 +87,78 @@ func (s *shard) read(i int32, a *Atom) {
 	}
 	field(weighSummary, a.Description)
 	field(weighType, a.Type)
+	n := 0
 	eachLine(a, func(_ int, line string, heading bool) {
 		if heading {
 			field(weighHeading, line)
 		}
 		words(line, func(w string) {
-			s.at(w, i).body++
-			s.length[i]++
+			s.row(w).body++
+			n++
 		})
 	})
+	s.length.set(i, uint32(n))
+	s.total += n
+	s.atoms++
+	s.flush(i)
 }
 
-// at is the posting of w in the atom that is being read.
-func (s *shard) at(w string, i int32) *posting {
+// row is where a word of the atom that is being read is counted.
+func (s *shard) row(w string) *shardRow {
 	n, ok := s.index[w]
 	if !ok {
-		n = len(s.rows)
+		n = int32(len(s.rows))
 		s.index[strings.Clone(w)] = n
-		s.rows = append(s.rows, nil)
+		s.rows = append(s.rows, shardRow{})
 	}
-	row := s.rows[n]
-	if len(row) == 0 || row[len(row)-1].atom != i {
-		row = append(row, posting{atom: i})
-		s.rows[n] = row
+	r := &s.rows[n]
+	if r.fields == 0 && r.body == 0 {
+		s.touched = append(s.touched, n)
 	}
-	return &row[len(row)-1]
+	return r
 }
 
-// term is one word of a query: the words of the bundle it stands for.
-type term struct {
-	words  []string
-	factor float64
-}
-
-// terms are the distinct words of a query, in order. The words a question is
-// put with are left out where others remain.
-func (p *postings) terms(query string) []term {
-	var asked, told []string
-	words(query, func(w string) {
-		switch {
-		case slices.Contains(asked, w) || slices.Contains(told, w):
-		case filler(w):
-			told = append(told, w)
-		default:
-			asked = append(asked, w)
+// flush writes what was counted in row i.
+func (s *shard) flush(i int) {
+	for _, n := range s.touched {
+		r := &s.rows[n]
+		if r.b == nil {
+			r.first = i
+		} else {
+			r.b = binary.AppendUvarint(r.b, uint64(i-r.last))
 		}
-	})
-	if asked == nil {
-		asked = told
+		r.b = binary.AppendUvarint(r.b, uint64(r.fields))
+		r.b = binary.AppendUvarint(r.b, uint64(r.body))
+		r.last, r.fields, r.body = i, 0, 0
 	}
-	var out []term
-	for _, w := range asked {
-		out = append(out, p.term(w))
-	}
-	return out
+	s.touched = s.touched[:0]
 }
 
-// filler reports English words that say nothing about what a query is after.
-func filler(w string) bool {
-	const all = " a an and are as at be by can do does for from has have how i in is it its many me my of on or our that the their there these they this to use was we what when where which who whose why will with you your "
-	return strings.Contains(all, " "+w+" ")
-}
-
-// term is what a word of a query stands for: itself, or, where no atom has it,
-// the words that begin with it or with all but its ending.
-func (p *postings) term(w string) term {
-	if _, ok := p.rows[w]; ok {
-		return term{words: []string{w}, factor: 1}
-	}
-	const ending = 3 // letters of -ed, -er, -ing
-	rs := []rune(w)
-	for cut := 0; cut <= ending && len(rs)-cut >= prefixLeast+min(cut, 1); cut++ {
-		if all := p.beginning(string(rs[:len(rs)-cut])); len(all) > 0 {
-			return term{words: all, factor: prefixFactor}
+// lay puts the words of all shards in order, and their rows behind each other.
+func (l *lexicon) lay(shards []*shard) {
+	var all []string
+	for _, s := range shards {
+		for w := range s.index {
+			all = append(all, w)
 		}
 	}
-	return term{words: []string{w}, factor: 1}
-}
-
-// beginning lists the words that begin with w.
-func (p *postings) beginning(w string) []string {
-	all := p.sorted()
-	from, _ := slices.BinarySearch(all, w)
-	to := from
-	for to < len(all) && strings.HasPrefix(all[to], w) {
-		to++
-	}
-	return all[from:to]
-}
-
-// score is the score of every atom, and the atoms that have a word of the query.
-func (p *postings) score(terms []term) (sum []float64, found []int32) {
-	sum = make([]float64, len(p.length))
-	hits := make([]int32, len(p.length)) // terms the atom has
-	best := make([]float64, len(p.length))
-	for _, t := range terms {
-		var has []int32
-		for _, w := range t.words {
-			row := p.rows[w]
-			for _, q := range row {
-				if best[q.atom] == 0 {
-					has = append(has, q.atom)
-				}
-				best[q.atom] = max(best[q.atom], t.factor*p.weight(q, len(row)))
+	slices.Sort(all)
+	all = slices.Compact(all)
+	l.wordAt, l.rowAt = newInts(len(all)+1), newInts(len(all)+1)
+	for k, w := range all {
+		before := -1
+		for _, s := range shards {
+			n, ok := s.index[w]
+			if !ok {
+				continue
 			}
+			r := &s.rows[n]
+			l.rows = binary.AppendUvarint(l.rows, uint64(r.first-before))
+			l.rows = append(l.rows, r.b...)
+			before = r.last
 		}
-		for _, i := range has {
-			if hits[i] == 0 {
-				found = append(found, i)
-			}
-			hits[i]++
-			sum[i] += best[i]
-			best[i] = 0
-		}
+		l.words = append(l.words, w...)
+		l.wordAt.set(k+1, uint32(len(l.words)))
+		l.rowAt.set(k+1, uint32(len(l.rows)))
 	}
-	for _, i := range found {
-		sum[i] *= float64(hits[i]) / float64(len(terms))
-	}
-	return sum, found
-}
-
-// weight is BM25 of one word in one atom, where n atoms have the word. The body
-// is measured against the mean body; the short fields are short for everybody.
-func (p *postings) weight(q posting, n int) float64 {
-	all := float64(p.atoms)
-	idf := math.Log(1 + (all-float64(n)+0.5)/(float64(n)+0.5))
-	long := 1 - bm25B + bm25B*float64(p.length[q.atom])/p.mean
-	tf := float64(q.fields) + float64(q.body)/long
-	return idf * tf * (bm25K + 1) / (tf + bm25K)
 }

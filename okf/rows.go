@@ -21,6 +21,7 @@ type rows struct {
 	decode   func(i int32, ar *arena) *Atom // makes the atom of a row; nil where all are made
 	mentions func() table                   // the rows by what they refer to
 	own      map[string]bool                // authorities of the bundle's own uris
+	mark     string                         // of the cache that was opened or made, markLen bytes; "" for none
 }
 
 // columns are what a row is, is called and leads to.

@@ -2,6 +2,7 @@ package okf
 
 import (
 	"cmp"
+	"encoding/hex"
 	"math"
 	"slices"
 	"strings"
@@ -35,9 +36,9 @@ func (g *Graph) Search(query string, limit int) []Hit {
 // SearchWhere is Search among the atoms that keep says, all when it is nil. It
 // also tells how many there are without the limit.
 func (g *Graph) SearchWhere(query string, keep func(*Atom) bool, limit int) (hits []Hit, total int) {
-	p := g.postings()
-	terms := p.terms(query)
-	scores, found := p.score(terms)
+	x := g.words()
+	terms := x.terms(query)
+	scores, found := x.score(int(g.places()), terms)
 	named, isName := g.find(strings.TrimSpace(query), "")
 	if isName && scores[named] == 0 {
 		found = append(found, named)
@@ -93,12 +94,12 @@ func (g *Graph) hit(i int32, score float64, terms []term) Hit {
 // Spell is the query with each word that no atom has in place of the nearest
 // word that one has; "" where there is none to offer.
 func (g *Graph) Spell(query string) string {
-	p := g.postings()
+	x := g.words()
 	var out []string
 	changed := false
 	words(query, func(w string) {
-		if _, ok := p.rows[w]; !ok {
-			if near := p.nearest(w); near != "" {
+		if !x.has(w) {
+			if near := x.nearest(w); near != "" {
 				w, changed = near, true
 			}
 		}
@@ -110,14 +111,40 @@ func (g *Graph) Spell(query string) string {
 	return strings.Join(out, " ")
 }
 
-// nearest is the word most like w, the first of them in order, "" when none is.
-// A slip of the pen seldom changes the first letter.
-func (p *postings) nearest(w string) string {
-	best, away := "", 2+len(w)/4
-	for _, s := range p.sorted() {
-		if d := Distance(w, s); d < away && s[0] == w[0] {
-			best, away = s, d
+// Store keeps bytes under a plain name for another process; what it gives back
+// may be missing, old or damaged.
+type Store interface {
+	Cached(name string) []byte
+	Keep(name string, b []byte) error
+}
+
+// KeepWords makes searches look words up in what an earlier search of the same
+// bundle kept in s, and keep there what they had to read. It is for a graph that
+// a cache was opened or made for, and nothing for any other; call it before the
+// first search. That nothing could be kept is nobody's error.
+func (g *Graph) KeepWords(s Store) { g.store = s }
+
+// readIndex is the words of the graph, from the store where they are there.
+func (g *Graph) readIndex() *index {
+	name := "words-" + hex.EncodeToString([]byte(g.mark))
+	store := g.store
+	if g.mark == "" {
+		store = nil
+	}
+	if store != nil {
+		if l := openLexicon(store.Cached(name), g.mark, g.rows.len()); l != nil {
+			return newIndex(g, l)
 		}
 	}
-	return best
+	g.all()
+	l := readWords(g.rows.len(), func(i int) *Atom {
+		if !g.kept(int32(i)) {
+			return nil
+		}
+		return g.atom(int32(i))
+	})
+	if store != nil {
+		_ = store.Keep(name, l.encode(g.mark))
+	}
+	return newIndex(g, l)
 }

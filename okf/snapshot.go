@@ -1,6 +1,7 @@
 package okf
 
 import (
+	"crypto/sha256"
 	"embed"
 	"encoding/binary"
 	"hash/crc32"
@@ -34,7 +35,7 @@ const headerLen = len(cacheMagic) + 8 + 4
 // parserSources are the files whose change may change what a file is read as,
 // or how that is laid out.
 //
-//go:embed atom.go parse.go scan.go decode.go links.go linkscan.go markdown.go link.go record.go reserved.go rows.go snapshot.go table.go uri.go find.go
+//go:embed atom.go parse.go scan.go decode.go links.go linkscan.go markdown.go link.go record.go reserved.go rows.go snapshot.go table.go uri.go find.go words.go snippet.go postings.go lexicon.go
 var parserSources embed.FS
 
 // parserVersion tells one parser's reading from another's: a hash of this
@@ -110,17 +111,9 @@ func encode(r *rows, stats []stat, walk []Problem, now time.Time) []byte {
 	}
 	s.write()
 	parts := s.sections()
-	out := append([]byte(cacheMagic), make([]byte, headerLen-len(cacheMagic))...)
-	binary.LittleEndian.PutUint64(out[len(cacheMagic):], parserVersion())
-	size := len(out) + 4*len(parts)
-	for _, p := range parts {
-		size += len(*p)
-		out = binary.LittleEndian.AppendUint32(out, uint32(len(*p)))
-	}
-	out = slices.Grow(out, size-len(out))
-	for _, p := range parts {
-		out = append(out, *p...)
-	}
+	s.mark(parts)
+	out := binary.LittleEndian.AppendUint64([]byte(cacheMagic), parserVersion())
+	out = appendSections(append(out, 0, 0, 0, 0), parts)
 	binary.LittleEndian.PutUint32(out[headerLen-4:], checksum(out[headerLen:]))
 	return out
 }
@@ -213,7 +206,7 @@ func openCache(cache []byte, f fs.FS) (*snapshot, error) {
 		return nil, ErrCache
 	}
 	s := &snapshot{rows: &rows{own: map[string]bool{}}}
-	if !s.cut(cache[headerLen:]) {
+	if !cutSections(cache[headerLen:], s.sections()) {
 		return nil, ErrCache
 	}
 	d := decoder{s: view(s.said)}
@@ -223,6 +216,7 @@ func openCache(cache []byte, f fs.FS) (*snapshot, error) {
 	}
 	r := s.rows
 	r.problems, s.walk = d.problems(), d.problems()
+	r.mark = d.take(markLen)
 	n := r.len()
 	if d.bad || d.at != len(d.s) || r.begin.len() != n+1 || r.cut.len() != n || s.recordAt.len() != n+1 || len(s.stats) != 16*n {
 		return nil, ErrCache
@@ -235,21 +229,17 @@ func openCache(cache []byte, f fs.FS) (*snapshot, error) {
 	return s, nil
 }
 
-// cut finds the sections.
-func (s *snapshot) cut(b []byte) bool {
-	parts := s.sections()
-	if len(b) < 4*len(parts) {
-		return false
+// markLen is the length of a mark.
+const markLen = 16
+
+// mark gives the rows the mark of what they are laid out as.
+func (s *snapshot) mark(parts []*[]byte) {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write(*p)
 	}
-	lengths, b := ints(b[:4*len(parts)]), b[4*len(parts):]
-	for i, p := range parts {
-		n := int(lengths.at(i))
-		if n > len(b) {
-			return false
-		}
-		*p, b = b[:n:n], b[n:]
-	}
-	return len(b) == 0
+	s.rows.mark = string(h.Sum(nil)[:markLen])
+	s.said = append(s.said, s.rows.mark...)
 }
 
 // stat is the size and time that the file of a row had.

@@ -1,0 +1,146 @@
+package okf
+
+import (
+	"encoding/binary"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// lexicon is what Search looks words up in: the words of some rows in order, and
+// for each the rows that have it. It is laid out as it is kept, so that opening
+// one costs reading it once.
+type lexicon struct {
+	length ints   // words in the body of each row
+	wordAt ints   // where each word begins in words; one more than there are words
+	words  []byte // in order
+	rowAt  ints   // where the rows of each word begin in rows
+	rows   []byte // varints: distance from the row before, weight in the fields, times in the body
+	atoms  int    // rows that have an atom
+	total  int    // words of all bodies
+}
+
+// posting is a word in an atom: its weight in the short fields, and how often
+// the body has it.
+type posting struct {
+	row          int32
+	fields, body uint32
+}
+
+// len is the number of words.
+func (l *lexicon) len() int { return max(0, l.wordAt.len()-1) }
+
+// word is the k-th word in order.
+func (l *lexicon) word(k int) string {
+	from, to := l.wordAt.span(k, len(l.words))
+	return view(l.words[from:to])
+}
+
+// place is where w is among the words, or would be.
+func (l *lexicon) place(w string) (k int, ok bool) {
+	return sort.Find(l.len(), func(k int) int { return strings.Compare(w, l.word(k)) })
+}
+
+// beginning is the run of words that begin with w.
+func (l *lexicon) beginning(w string) (from, to int) {
+	from, _ = l.place(w)
+	to = from + sort.Search(l.len()-from, func(k int) bool { return !strings.HasPrefix(l.word(from+k), w) })
+	return from, to
+}
+
+// each calls visit with every posting of the k-th word, in order of row, until
+// it says no. It leaves no row that the lexicon does not have.
+func (l *lexicon) each(k int, visit func(posting) bool) {
+	from, to := l.rowAt.span(k, len(l.rows))
+	row := int64(-1)
+	for b := l.rows[from:to]; len(b) > 0; {
+		var p [3]uint64
+		for i := range p {
+			v, n := binary.Uvarint(b)
+			if n <= 0 {
+				return
+			}
+			p[i], b = v, b[n:]
+		}
+		if row += int64(min(p[0], uint64(l.length.len()))); row < 0 || row >= int64(l.length.len()) {
+			return
+		}
+		if !visit(posting{int32(row), uint32(p[1]), uint32(p[2])}) {
+			return
+		}
+	}
+}
+
+// A kept lexicon is
+//
+//	8 bytes   lexiconMagic
+//	8 bytes   parserVersion, little endian
+//	16 bytes  the mark of the rows it was read from
+//	4 bytes   CRC-32C of all that follows
+//	          the sections: the length of each, four bytes, and then each
+const (
+	lexiconMagic  = "odd wrd\x01"
+	lexiconHeader = len(lexiconMagic) + 8 + markLen + 4
+)
+
+func (l *lexicon) sections(counts *ints) []*[]byte {
+	return []*[]byte{(*[]byte)(counts), (*[]byte)(&l.length), (*[]byte)(&l.wordAt), &l.words, (*[]byte)(&l.rowAt), &l.rows}
+}
+
+// encode writes the lexicon of the rows that bear a mark.
+func (l *lexicon) encode(mark string) []byte {
+	counts := ints{}.add(uint32(l.atoms)).add(uint32(l.total))
+	out := binary.LittleEndian.AppendUint64([]byte(lexiconMagic), parserVersion())
+	out = append(out, mark...)
+	out = append(out, 0, 0, 0, 0)
+	out = appendSections(out, l.sections(&counts))
+	binary.LittleEndian.PutUint32(out[lexiconHeader-4:], checksum(out[lexiconHeader:]))
+	return out
+}
+
+// openLexicon reads what encode wrote; nil for anything else, and for the words
+// of other rows. n is how many rows there are.
+func openLexicon(b []byte, mark string, n int) *lexicon {
+	if len(b) < lexiconHeader || string(b[:8]) != lexiconMagic || binary.LittleEndian.Uint64(b[8:]) != parserVersion() ||
+		string(b[16:16+markLen]) != mark || binary.LittleEndian.Uint32(b[lexiconHeader-4:]) != checksum(b[lexiconHeader:]) {
+		return nil
+	}
+	var counts ints
+	l := &lexicon{}
+	if !cutSections(b[lexiconHeader:], l.sections(&counts)) || counts.len() != 2 || l.length.len() != n || l.wordAt.len() != l.rowAt.len() {
+		return nil
+	}
+	l.atoms, l.total = int(counts.at(0)), int(counts.at(1))
+	return l
+}
+
+// appendSections writes the length of each section, and then each.
+func appendSections(out []byte, parts []*[]byte) []byte {
+	size := 4 * len(parts)
+	for _, p := range parts {
+		size += len(*p)
+	}
+	out = slices.Grow(out, size)
+	for _, p := range parts {
+		out = binary.LittleEndian.AppendUint32(out, uint32(len(*p)))
+	}
+	for _, p := range parts {
+		out = append(out, *p...)
+	}
+	return out
+}
+
+// cutSections points each section at its part of b, which must be all of it.
+func cutSections(b []byte, parts []*[]byte) bool {
+	lengths := ints(b)
+	at := 4 * len(parts)
+	for i, p := range parts {
+		n := int(lengths.at(i))
+		if at > len(b) || n > len(b)-at {
+			return false
+		}
+		*p = b[at : at+n : at+n]
+		at += n
+	}
+	return at == len(b)
+}
