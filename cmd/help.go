@@ -30,7 +30,7 @@ func verbs(env Env) []group {
 			leaseVerb(env), gateVerb(env), proposalsVerb(env), decayVerb(env), decide(env), contextVerb(env),
 		}},
 		{"record", []*cli.Command{
-			journalVerb(env), logVerb(env),
+			journalVerb(env), logVerb(env), hookVerb(env),
 		}},
 		{"shell", []*cli.Command{completion(env), versionVerb(env)}},
 	}

@@ -72,11 +72,11 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 		return err
 	}
 	p := newProgress(env)
-	report, err := proof.CheckTelling(ctx, r, from, to, func(done, all int) {
+	report, err := proof.CheckScope(ctx, r, proof.Scope{From: from, To: to, Tell: func(done, all int) {
 		if done%tellEvery == 0 {
 			p.line(fmt.Sprintf("%d of %s", done, many(all, "commit")))
 		}
-	})
+	}})
 	p.done()
 	if err != nil {
 		return fmt.Errorf("check %s: %w", spec, err)

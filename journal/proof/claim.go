@@ -26,23 +26,47 @@ func (h *history) claimLaw(a *act) (config.Config, error) {
 // claimed is the commit with the run's claim of the task: of the range, or else of
 // the branches or before it. ok is false where the clone has none.
 func (h *history) claimed(run, task string) (c repo.Commit, ok bool, err error) {
-	for range 2 {
-		for _, k := range [][2]string{{run, task}, {run, ""}} {
-			for _, c := range h.acts[k] {
-				has, err := h.claims(c.OID, run, task)
-				if has || err != nil {
-					return c, has, err
-				}
+	k := [2]string{run, task}
+	if c, ok = h.claimers[k]; ok {
+		return c, ok, nil
+	}
+	if c, ok, err = h.claimer(run, task); ok {
+		h.claimers[k] = c
+	}
+	return c, ok, err
+}
+
+func (h *history) claimer(run, task string) (repo.Commit, bool, error) {
+	for _, k := range [][2]string{{run, task}, {run, ""}} {
+		for _, c := range h.acts[k] {
+			if first, err := h.begins(c, run, task); first || err != nil {
+				return c, first, err
 			}
 		}
-		if h.indexed {
-			break
-		}
-		if err := h.index(); err != nil {
+	}
+	for {
+		c, more, err := h.older()
+		if err != nil || !more {
 			return c, false, err
 		}
+		if t := one(c, "Odd-Task"); one(c, "Odd-Run") != run || t != task && t != "" {
+			continue
+		}
+		if first, err := h.begins(c, run, task); first || err != nil {
+			return c, first, err
+		}
 	}
-	return c, false, nil
+}
+
+// begins reports that a commit holds the run's claim of the task, and its first
+// parent does not.
+func (h *history) begins(c repo.Commit, run, task string) (bool, error) {
+	has, err := h.claims(c.OID, run, task)
+	if !has || err != nil || len(c.Parents) == 0 {
+		return has, err
+	}
+	had, err := h.claims(c.Parents[0], run, task)
+	return !had, err
 }
 
 // claims reports whether a commit holds the run's claim of the task.
@@ -58,30 +82,52 @@ func (h *history) note(c repo.Commit) {
 	}
 }
 
-// index notes, once, the commits outside the range: those before its end, then
-// those of the branches, the oldest first.
-func (h *history) index() error {
-	h.indexed = true
-	seen := map[repo.OID]bool{}
-	for _, c := range h.commits {
-		seen[c.OID] = true
-	}
-	for _, tip := range append([]repo.OID{h.to}, h.tips...) {
-		if seen[tip] && tip != h.to {
-			continue
+// older is the next commit outside the range, the newest first: those of the branches,
+// and those that the range stands on. It is noted. What a range is asked about lies a
+// session's time before it, so that the cost of looking is not that of all history.
+func (h *history) older() (c repo.Commit, more bool, err error) {
+	if !h.indexed {
+		h.indexed = true
+		h.seen = map[repo.OID]bool{}
+		for _, c := range h.commits {
+			h.seen[c.OID] = true
 		}
-		var all []repo.Commit
-		for c, err := range h.repo.Log(h.ctx, "", tip) {
-			if err != nil {
-				return err
-			}
-			if !seen[c.OID] {
-				seen[c.OID], all = true, append(all, c)
+		for _, oid := range append(slices.Clone(h.edges), h.tips...) {
+			if err := h.queue(oid); err != nil {
+				return c, false, err
 			}
 		}
-		for _, c := range slices.Backward(all) {
-			h.note(c)
+		if len(h.commits) == 0 {
+			if err := h.queue(h.to); err != nil {
+				return c, false, err
+			}
 		}
 	}
+	if len(h.before) == 0 {
+		return c, false, nil
+	}
+	last := len(h.before) - 1
+	c, h.before = h.before[last], h.before[:last]
+	for _, p := range c.Parents {
+		if err := h.queue(p); err != nil {
+			return c, false, err
+		}
+	}
+	h.note(c)
+	return c, true, h.ctx.Err()
+}
+
+// queue keeps a commit for older, by its moment.
+func (h *history) queue(oid repo.OID) error {
+	if h.seen[oid] {
+		return nil
+	}
+	h.seen[oid] = true
+	c, err := h.repo.Commit(oid)
+	if err != nil {
+		return err
+	}
+	i, _ := slices.BinarySearchFunc(h.before, c, func(a, b repo.Commit) int { return a.Committer.When.Compare(b.Committer.When) })
+	h.before = slices.Insert(h.before, i, c)
 	return nil
 }

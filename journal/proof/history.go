@@ -30,7 +30,10 @@ type history struct {
 	tips     []repo.OID        // the board and the branch reviews merge into, as far as they are known
 	runs     map[string][]told
 	acts     map[[2]string][]repo.Commit // by run and task, the oldest first
-	indexed  bool                        // acts knows what lies outside the range too
+	claimers map[[2]string]repo.Commit   // by run and task: the commit that claimed it
+	indexed  bool                        // older was asked
+	seen     map[repo.OID]bool           // by older, and the range
+	before   []repo.Commit               // what older gives next, the last first
 	spend    spending
 	ruled    map[repo.OID]bool            // an odd.toml stands there, or stood before it
 	slows    map[repo.OID]*slow           // by the tree of governance/
@@ -45,7 +48,8 @@ type history struct {
 
 // read walks the range and settles, for every commit, the odd.toml in force
 // after it and whose commit it is.
-func read(ctx context.Context, r *repo.Repo, from, to repo.OID) (*history, error) {
+func read(ctx context.Context, r *repo.Repo, s Scope) (*history, error) {
+	from, to := s.From, s.To
 	if r.Shallow() {
 		return nil, errors.New("this clone is shallow, so history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
 	}
@@ -55,7 +59,7 @@ func read(ctx context.Context, r *repo.Repo, from, to repo.OID) (*history, error
 		machines: map[repo.OID]bool{}, children: map[repo.OID][]repo.Commit{}, spine: map[repo.OID]bool{},
 		runs: map[string][]told{}, acts: map[[2]string][]repo.Commit{}, spend: newSpending(r, trees),
 		ruled: map[repo.OID]bool{}, slows: map[repo.OID]*slow{}, buffers: map[repo.OID]buffer{}, moves: map[repo.OID][]ledger.Record{}, signers: map[repo.OID][]byte{},
-		anchored: map[repo.OID]bool{}, ops: map[repo.OID][]opLine{}, floors: map[string]footing{},
+		anchored: map[repo.OID]bool{}, ops: map[repo.OID][]opLine{}, floors: map[string]footing{}, claimers: map[[2]string]repo.Commit{},
 	}
 	for c, err := range r.Log(ctx, from, to) {
 		if err != nil {
@@ -78,7 +82,7 @@ func read(ctx context.Context, r *repo.Repo, from, to repo.OID) (*history, error
 			return nil, err
 		}
 	}
-	h.tips = h.branches()
+	h.tips = h.branches(s.Refs)
 	return h, nil
 }
 
@@ -101,8 +105,9 @@ func (h *history) outside() []repo.OID {
 }
 
 // branches are the tips of the board branch and of the target that the last odd.toml
-// names; without names the branch that HEAD is on is both.
-func (h *history) branches() []repo.OID {
+// names; without names the branch that HEAD is on is both. Refs that are about to
+// move are taken where they will be.
+func (h *history) branches(moving map[string]repo.OID) []repo.OID {
 	law := h.laws[h.to]
 	board := law.Branch
 	if board == "" {
@@ -111,7 +116,9 @@ func (h *history) branches() []repo.OID {
 	var out []repo.OID
 	for _, name := range []string{board, law.Target} {
 		for _, prefix := range []string{"refs/heads/", "refs/remotes/" + law.Remote + "/"} {
-			if oid, err := h.repo.Ref(prefix + name); name != "" && err == nil {
+			if oid, moves := moving[prefix+name]; moves {
+				out = append(out, oid)
+			} else if oid, err := h.repo.Ref(prefix + name); name != "" && err == nil {
 				out = append(out, oid)
 			}
 		}

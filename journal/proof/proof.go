@@ -130,16 +130,26 @@ func (j *judge) find(path string, line int, format string, args ...any) {
 	j.found = append(j.found, Finding{Invariant: j.invariant, Commit: j.OID, Path: path, Line: max(line, 1), Message: fmt.Sprintf(format, args...)})
 }
 
+// Scope is what a check is about.
+type Scope struct {
+	From, To repo.OID            // the commits reachable from To and not from From; "" is the whole history of To
+	Refs     map[string]repo.OID // where refs, by their full names, are about to be; the others are where they are
+	Tell     func(done, all int) // after each commit, how many of all are done; nil tells nobody
+}
+
 // Check judges the commits reachable from to and not from from; "" is the whole
 // history of to. The error is a fault of reading, not a finding.
 func Check(ctx context.Context, r *repo.Repo, from, to repo.OID) (Report, error) {
-	return CheckTelling(ctx, r, from, to, func(int, int) {})
+	return CheckScope(ctx, r, Scope{From: from, To: to})
 }
 
-// CheckTelling is Check that tells after each commit how many of all are done.
-func CheckTelling(ctx context.Context, r *repo.Repo, from, to repo.OID, tell func(done, all int)) (Report, error) {
+// CheckScope is Check of more than two ends.
+func CheckScope(ctx context.Context, r *repo.Repo, s Scope) (Report, error) {
 	out := Report{Findings: []Finding{}}
-	h, err := read(ctx, r, from, to)
+	if s.Tell == nil {
+		s.Tell = func(int, int) {}
+	}
+	h, err := read(ctx, r, s)
 	if err != nil {
 		return out, err
 	}
@@ -157,7 +167,7 @@ func CheckTelling(ctx context.Context, r *repo.Repo, from, to repo.OID, tell fun
 		if a.kind != person {
 			out.Machines++
 		}
-		tell(n+1, len(h.commits))
+		s.Tell(n+1, len(h.commits))
 	}
 	out.Commits = len(h.commits)
 	for _, r := range rs {

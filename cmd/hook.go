@@ -1,0 +1,178 @@
+package cmd
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+func hookVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "hook",
+		Usage:       "have git ask odd check before a push is let in, or out",
+		Description: "odd -C /srv/ours.git hook install\nodd hook install --dry-run\nodd hook uninstall",
+		Subcommands: []*cli.Command{hookInstall(env), hookUninstall(env), hookRun(env)},
+	})
+}
+
+// The hooks that odd puts into a repository: a bare one receives, a working clone sends.
+const (
+	preReceive = "pre-receive"
+	prePush    = "pre-push"
+)
+
+// hookMark is the line by which odd knows a hook of its own.
+const hookMark = "# odd hook: written by odd hook install, taken out by odd hook uninstall"
+
+// hookScript is the hook's text. It fails closed: without odd nothing passes.
+func hookScript(name string) []byte {
+	return []byte("#!/bin/sh\n" + hookMark + "\n" +
+		"command -v odd >/dev/null 2>&1 || {\n" +
+		"  echo \"odd: not found on this PATH, so nothing passes: $PATH\" >&2\n" +
+		"  echo \"odd: install it there, or take this hook out: odd hook uninstall\" >&2\n" +
+		"  exit 1\n}\n" +
+		"exec odd hook run " + name + "\n")
+}
+
+// gitHook is where a repository's hook is.
+type gitHook struct{ name, path string }
+
+// hookHere is the hook that fits the repository at env.Dir. Where core.hooksPath leads
+// out of it the hook would be other repositories' too, and is refused.
+func hookHere(env Env, c *cli.Context) (gitHook, error) {
+	if err := noArgs(c); err != nil {
+		return gitHook{}, err
+	}
+	r, err := repo.Open(env.Dir)
+	if err != nil {
+		return gitHook{}, err
+	}
+	h := gitHook{name: prePush}
+	if r.Root() == "" {
+		h.name = preReceive
+	}
+	dir, err := r.HooksDir(c.Context)
+	if err != nil {
+		return h, err
+	}
+	h.path = filepath.Join(dir, h.name)
+	for _, home := range []string{r.CommonDir(), r.Root()} {
+		if rel, err := filepath.Rel(home, h.path); home != "" && err == nil && filepath.IsLocal(rel) {
+			return h, nil
+		}
+	}
+	return h, refuse("hooks-path", "core.hooksPath leads to %s, outside of this repository; call odd hook run %s from the hook there, with its standard input", dir, h.name)
+}
+
+// read is what the hook holds, nil where there is none, and whether odd wrote it.
+func (h gitHook) read() (b []byte, ours bool, err error) {
+	st, err := os.Lstat(h.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	case !st.Mode().IsRegular():
+		return []byte{}, false, nil // a link or a folder: somebody else's
+	}
+	b, err = os.ReadFile(h.path)
+	return b, bytes.Contains(b, []byte(hookMark+"\n")), err
+}
+
+// foreign refuses to touch a hook that odd did not write, and says how to have both.
+func (h gitHook) foreign() error {
+	return refuse("hook-foreign", "%s: another hook is there, and stays as it is; have it call odd hook run %s with its standard input, or move it away first", h.path, h.name)
+}
+
+func hookInstall(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "install",
+		Usage: "put the hook in: pre-receive into a bare repository, pre-push into a clone",
+		Description: "odd -C /srv/ours.git hook install\n\n" +
+			"Every branch of a push is judged by odd check, of its new commits alone. Deleting or\n" +
+			"rewriting the board branch or the target is refused. Without odd on the hook's PATH\n" +
+			"nothing passes. A hook that is there already is never overwritten, exit 3.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "print the hook and where it would go, and write nothing"}, jsonFlag()},
+		Action: func(c *cli.Context) error {
+			h, err := hookHere(env, c)
+			if err != nil {
+				return err
+			}
+			was, ours, err := h.read()
+			if err != nil {
+				return err
+			}
+			if was != nil && !ours {
+				return h.foreign()
+			}
+			now := hookScript(h.name)
+			if c.Bool("dry-run") {
+				talk(env, "would write %s", h.path)
+				_, err := env.Stdout.Write(now)
+				return err
+			}
+			return h.put(env, c, was, now)
+		},
+	})
+}
+
+func hookUninstall(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "uninstall",
+		Usage:       "take the hook out that odd put in",
+		Description: "odd -C /srv/ours.git hook uninstall\n\nOne that odd did not write stays, exit 3.",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			h, err := hookHere(env, c)
+			if err != nil {
+				return err
+			}
+			was, ours, err := h.read()
+			if err != nil {
+				return err
+			}
+			if was != nil && !ours {
+				return h.foreign()
+			}
+			return h.put(env, c, was, nil)
+		},
+	})
+}
+
+// put writes the hook, or removes it for nil, and says what there is now.
+func (h gitHook) put(env Env, c *cli.Context, was, now []byte) error {
+	if err := byAgent(env, verbOf(c)); err != nil {
+		return err
+	}
+	var err error
+	switch changed := !bytes.Equal(was, now); {
+	case changed && now == nil:
+		err = os.Remove(h.path)
+	case changed:
+		if err = os.MkdirAll(filepath.Dir(h.path), 0o755); err == nil {
+			err = renameio.WriteFile(h.path, now, 0o755)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	state := "installed"
+	if now == nil {
+		state = "absent"
+	}
+	if now != nil && !onPath(env, "odd") {
+		talk(env, "odd is not on this PATH; the hook lets nothing pass until it is on that of whoever runs it")
+	}
+	if c.Bool("json") {
+		return printJSON(env, map[string]any{"hook": h.name, "path": h.path, "state": state, "changed": !bytes.Equal(was, now)})
+	}
+	return printRows(env, [][]string{{h.name, strings.TrimSpace(h.path), state}})
+}

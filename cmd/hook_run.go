@@ -1,0 +1,240 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+func hookRun(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "run",
+		Usage:     "judge a push, as the hook does: its refs come on standard input",
+		ArgsUsage: "pre-receive|pre-push",
+		Description: "odd hook run pre-receive < refs\n\n" +
+			"For a hook of your own that has more to do. A line for each ref, as git gives the hook;\n" +
+			"exit 1 means a finding, or that it could not be judged: nothing of the push may pass.",
+		Action: func(c *cli.Context) error {
+			name, err := oneArg(c, "pre-receive or pre-push")
+			if err != nil {
+				return err
+			}
+			if name != preReceive && name != prePush {
+				return usage("hook run: %q; want pre-receive or pre-push", name)
+			}
+			return runHook(c.Context, env, name)
+		},
+	})
+}
+
+// moved is one ref of a push; an empty id is none.
+type moved struct {
+	ref      string
+	old, new repo.OID
+}
+
+func runHook(ctx context.Context, env Env, name string) error {
+	refs, err := pushedRefs(env.Stdin, name)
+	if err != nil {
+		return err
+	}
+	r, err := repo.OpenReceiving(env.Dir)
+	if err != nil {
+		return err
+	}
+	p := push{ctx: ctx, env: env, repo: r, moving: map[string]repo.OID{}, receiving: name == preReceive}
+	for _, m := range refs {
+		if m.new != "" {
+			p.moving[m.ref] = m.new
+		}
+	}
+	if p.kept, err = p.keptBranches(); err != nil {
+		return err
+	}
+	bad := false
+	for _, m := range refs {
+		fine, err := p.judge(m)
+		if err != nil {
+			return fmt.Errorf("%s: not judged, so it does not pass: %w", m.ref, err)
+		}
+		bad = bad || !fine
+	}
+	if bad {
+		return exitCode(exitFault)
+	}
+	return nil
+}
+
+// pushedRefs reads the lines that git gives a hook: "old new ref" to pre-receive,
+// "ref new remote-ref old" to pre-push.
+func pushedRefs(in io.Reader, name string) ([]moved, error) {
+	var out []moved
+	lines := bufio.NewScanner(in)
+	for n := 1; lines.Scan(); n++ {
+		f := strings.Fields(lines.Text())
+		var m moved
+		switch {
+		case name == preReceive && len(f) == 3:
+			m = moved{f[2], repo.OID(f[0]), repo.OID(f[1])}
+		case name == prePush && len(f) == 4:
+			m = moved{f[2], repo.OID(f[3]), repo.OID(f[1])}
+		default:
+			return nil, usage("hook run %s: line %d of standard input is %q; want what git gives that hook", name, n, lines.Text())
+		}
+		for _, oid := range []*repo.OID{&m.old, &m.new} {
+			if strings.Trim(string(*oid), "0") == "" {
+				*oid = ""
+			}
+		}
+		out = append(out, m)
+	}
+	return out, lines.Err()
+}
+
+// push is a push before it is let through.
+type push struct {
+	ctx       context.Context
+	env       Env
+	repo      *repo.Repo
+	moving    map[string]repo.OID
+	kept      []string // full names of the board branch and the target, as the repository has them before the push
+	receiving bool
+}
+
+// keptBranches are the board branch and the target by the odd.toml that stands where
+// the push goes, so that no push names others for itself.
+func (p push) keptBranches() ([]string, error) {
+	head, err := p.repo.Branch()
+	if err != nil || head == "" {
+		return nil, err
+	}
+	law := config.Default()
+	if tip, err := p.repo.Ref("refs/heads/" + head); err == nil {
+		oid, mode, err := p.repo.Reader().Find(tip, "odd.toml")
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(mode, "100") {
+			b, err := p.repo.Blob(oid)
+			if err != nil {
+				return nil, err
+			}
+			if law, err = config.Parse("odd.toml", b); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out := []string{"refs/heads/" + or(law.Branch, head)}
+	if t := "refs/heads/" + or(law.Target, or(law.Branch, head)); t != out[0] {
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// judge reports whether one ref may move. What is no branch carries no history of the
+// board, and may.
+func (p push) judge(m moved) (bool, error) {
+	if !strings.HasPrefix(m.ref, "refs/heads/") {
+		return true, nil
+	}
+	kept := slices.Contains(p.kept, m.ref)
+	if m.new == "" {
+		if kept {
+			talk(p.env, "%s: the branch of the board is not deleted; what it proved would be gone [kept-branch]", m.ref)
+		}
+		return !kept, nil
+	}
+	from, on, err := p.ground(m)
+	if err != nil {
+		return false, err
+	}
+	if kept && !on {
+		talk(p.env, "%s: the branch of the board is not rewritten; what only grows would shrink. Push what is built on %s [kept-branch]", m.ref, m.old)
+		return false, nil
+	}
+	report, err := proof.CheckScope(p.ctx, p.repo, proof.Scope{From: from, To: m.new, Refs: p.moving})
+	if err != nil {
+		return false, err
+	}
+	for _, f := range report.Findings {
+		talk(p.env, "%s", strings.ReplaceAll(f.String(), "\n", " "))
+	}
+	if n := len(report.Findings); n > 0 {
+		talk(p.env, "%s: %s in %s; nothing of this push passes", m.ref, many(n, "finding"), many(report.Commits, "new commit"))
+	}
+	return len(report.Findings) == 0, nil
+}
+
+// ground is what is there before the push: where the ref was, or else where its
+// history leaves that of the board; on tells that a ref goes on from where it was.
+func (p push) ground(m moved) (from repo.OID, on bool, err error) {
+	if m.old != "" {
+		if _, known := p.repo.Commit(m.old); known == nil {
+			if on, err = p.repo.Ancestor(p.ctx, m.old, m.new); on || err != nil {
+				return m.old, on, err
+			}
+		}
+	}
+	for _, name := range p.kept {
+		known, err := p.known(name)
+		if err != nil {
+			return "", false, err
+		}
+		for _, at := range known {
+			if from, err = p.nearer(from, at, m.new); err != nil {
+				return "", false, err
+			}
+		}
+	}
+	return from, m.old == "", nil
+}
+
+// nearer is the later of from and where the history of to leaves that of at.
+func (p push) nearer(from, at, to repo.OID) (repo.OID, error) {
+	base, err := p.repo.MergeBase(p.ctx, at, to)
+	switch {
+	case err != nil || base == "":
+		return from, err
+	case from == "":
+		return base, nil
+	}
+	if newer, err := p.repo.Ancestor(p.ctx, from, base); err != nil || !newer {
+		return from, err
+	}
+	return base, nil
+}
+
+// known are the places of a kept branch that the other side has: where it is, and for
+// what comes with it in this push where it will be. A clone knows them as it fetched
+// them last.
+func (p push) known(name string) ([]repo.OID, error) {
+	var out []repo.OID
+	if p.receiving {
+		if oid, err := p.repo.Ref(name); err == nil {
+			out = append(out, oid)
+		}
+	} else {
+		refs, err := p.repo.Refs("refs/remotes/")
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range refs {
+			if strings.HasSuffix(u.Name, "/"+strings.TrimPrefix(name, "refs/heads/")) {
+				out = append(out, u.New)
+			}
+		}
+	}
+	if oid, ok := p.moving[name]; ok && out != nil {
+		out = append(out, oid)
+	}
+	return out, nil
+}
