@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/persona"
 )
 
 // told is what a child prints: the time of its one call, and counts.
@@ -27,7 +26,7 @@ type told struct {
 
 // children are the calls that a fresh process of this test times. Each makes
 // ready and returns the call, which returns what it counted.
-var children = map[string]func(args []string) (func() (map[string]float64, error), error){
+var children = map[string]func(args []string) (call, error){
 	"load":    childLoad,
 	"keep":    childKeep,
 	"warm":    childWarm,
@@ -66,8 +65,11 @@ func child(name string, args []string) int {
 	var say told
 	if err == nil {
 		cpu, begin := cpuTime(), time.Now()
-		say.Counts, err = call()
-		say.Wall, say.CPU = time.Since(begin), cpuTime()-cpu
+		var found counts
+		found, err = call()
+		if say.Wall, say.CPU = time.Since(begin), cpuTime()-cpu; err == nil {
+			say.Counts = found()
+		}
 	}
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(say)
@@ -87,34 +89,50 @@ func cpuTime() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-func atoms(g *okf.Graph) map[string]float64 {
-	return map[string]float64{"atoms": float64(len(g.Atoms()))}
+// counts says what a call found. It is asked for when the clock has stopped: a
+// loaded graph makes its atoms when somebody wants them.
+type counts func() map[string]float64
+
+// call is what a child times.
+type call func() (counts, error)
+
+// atoms counts them if args end in "count"; a child whose memory is measured
+// does not.
+func atoms(g *okf.Graph, args []string) counts {
+	if args[len(args)-1] != "count" {
+		return func() map[string]float64 { return nil }
+	}
+	return counted("atoms", func() float64 { return float64(len(g.Atoms())) })
+}
+
+func counted(what string, n func() float64) counts {
+	return func() map[string]float64 { return map[string]float64{what: n()} }
 }
 
 // childLoad loads the bundle of args[0] without a cache.
-func childLoad(args []string) (func() (map[string]float64, error), error) {
-	return func() (map[string]float64, error) {
+func childLoad(args []string) (call, error) {
+	return func() (counts, error) {
 		g, _, err := okf.Load(os.DirFS(args[0]))
-		return atoms(g), err
+		return atoms(g, args), err
 	}, nil
 }
 
 // childKeep loads the bundle of args[0] and keeps its cache in args[1]: a cache
 // is good for one build, so odd's own is none to a child.
-func childKeep(args []string) (func() (map[string]float64, error), error) {
-	return func() (map[string]float64, error) {
+func childKeep(args []string) (call, error) {
+	return func() (counts, error) {
 		g, _, fresh, err := okf.LoadCached(os.DirFS(args[0]), nil, time.Now())
 		if err != nil {
 			return nil, err
 		}
-		return atoms(g), os.WriteFile(args[1], fresh, 0o644)
+		return atoms(g, args), os.WriteFile(args[1], fresh, 0o644)
 	}, nil
 }
 
 // childWarm loads the bundle of args[0] with the cache of args[1], and looks
 // for hand edits, as a person's commands do.
-func childWarm(args []string) (func() (map[string]float64, error), error) {
-	return func() (map[string]float64, error) {
+func childWarm(args []string) (call, error) {
+	return func() (counts, error) {
 		b, err := os.ReadFile(args[1])
 		if err != nil {
 			return nil, err
@@ -123,25 +141,25 @@ func childWarm(args []string) (func() (map[string]float64, error), error) {
 		if err == nil && fresh != nil {
 			err = fmt.Errorf("%s: not the cache of %s", args[1], args[0])
 		}
-		return atoms(g), err
+		return atoms(g, args), err
 	}, nil
 }
 
 // childTree loads the bundle of args[0] from the cache of args[1], which is
 // that of a commit's tree.
-func childTree(args []string) (func() (map[string]float64, error), error) {
-	return func() (map[string]float64, error) {
+func childTree(args []string) (call, error) {
+	return func() (counts, error) {
 		b, err := os.ReadFile(args[1])
 		if err != nil {
 			return nil, err
 		}
 		g, _, err := okf.Decode(b, os.DirFS(args[0]))
-		return atoms(g), err
+		return atoms(g, args), err
 	}, nil
 }
 
 // childRead reads the files below args[0], listed before, by two workers.
-func childRead(args []string) (func() (map[string]float64, error), error) {
+func childRead(args []string) (call, error) {
 	var files []string
 	err := filepath.WalkDir(args[0], func(p string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -149,21 +167,21 @@ func childRead(args []string) (func() (map[string]float64, error), error) {
 		}
 		return err
 	})
-	return func() (map[string]float64, error) {
+	return func() (counts, error) {
 		var sum atomic.Int64
 		err := each(len(files), func(i int) error {
 			b, err := os.ReadFile(files[i])
 			sum.Add(int64(len(b)))
 			return err
 		})
-		return map[string]float64{"files": float64(len(files)), "bytes": float64(sum.Load())}, err
+		return counted("bytes", func() float64 { return float64(sum.Load()) }), err
 	}, err
 }
 
 // childStat lists the folders below args[0] and asks for every file, by two
 // workers, a folder each.
-func childStat(args []string) (func() (map[string]float64, error), error) {
-	return func() (map[string]float64, error) {
+func childStat(args []string) (call, error) {
+	return func() (counts, error) {
 		var seen atomic.Int64
 		folders := []string{args[0]}
 		for len(folders) > 0 {
@@ -177,7 +195,7 @@ func childStat(args []string) (func() (map[string]float64, error), error) {
 			}
 			folders = slices.Concat(below...)
 		}
-		return map[string]float64{"files": float64(seen.Load())}, nil
+		return counted("files", func() float64 { return float64(seen.Load()) }), nil
 	}, nil
 }
 
@@ -198,7 +216,7 @@ func statFolder(dir string, seen *atomic.Int64) (below []string, err error) {
 }
 
 // childWrite writes the corpus of args[1] atoms below args[0], from memory.
-func childWrite(args []string) (func() (map[string]float64, error), error) {
+func childWrite(args []string) (call, error) {
 	type file struct {
 		path string
 		text []byte
@@ -210,41 +228,10 @@ func childWrite(args []string) (func() (map[string]float64, error), error) {
 			return nil, err
 		}
 	}
-	return func() (map[string]float64, error) {
+	return func() (counts, error) {
 		err := each(len(files), func(i int) error { return os.WriteFile(files[i].path, files[i].text, 0o644) })
-		return map[string]float64{"files": float64(len(files))}, err
+		return counted("files", func() float64 { return float64(len(files)) }), err
 	}, nil
-}
-
-// childQueries loads the bundle of args[0] and times questions asked of the
-// loaded graph: about role args[1], about atom args[2], for word args[3].
-func childQueries(args []string) (func() (map[string]float64, error), error) {
-	g, _, err := okf.Load(os.DirFS(args[0]))
-	return func() (map[string]float64, error) {
-		out := map[string]float64{}
-		var err error
-		out["search, first"] = micros(1, func() { g.Search(args[3], 10) })
-		out["search, a rare word"] = micros(20, func() { g.Search(args[3], 10) })
-		out["get"] = micros(200, func() { _, err = g.Find(args[2]) })
-		out["related"] = micros(200, func() { g.Related(okf.ID(args[2])) })
-		out["compile-persona"] = micros(50, func() {
-			if _, e := persona.Compile(g, args[1]); e != nil {
-				err = e
-			}
-		})
-		return out, err
-	}, err
-}
-
-// micros is the least time of k calls, in microseconds.
-func micros(k int, f func()) float64 {
-	least := time.Duration(1 << 62)
-	for range k {
-		begin := time.Now()
-		f()
-		least = min(least, time.Since(begin))
-	}
-	return float64(least) / float64(time.Microsecond)
 }
 
 // each calls f for 0 to n-1, by two workers, and returns their first errors.

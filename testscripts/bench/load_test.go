@@ -13,16 +13,18 @@ func TestBenchLoad(t *testing.T) {
 	s := begin()
 	for _, n := range sizes() {
 		c := bundleOf(t, n)
-		all := float64(n + c.board.N)
 		cold, read := inChild("load, no cache", "load", c.bundle()), inChild("read every file", "read", c.bundle())
 		s.turns(t, n, times(n), cold, read)
-		if got := cold.run(t).counts["atoms"]; got != all {
-			t.Fatalf("loaded %v atoms, want %v", got, all)
-		}
 		s.note("bytes of text", n, read.run(t).counts["bytes"])
 
 		cache, size := c.kept(t)
 		s.note("bytes of cache", n, size)
+		for _, args := range [][]string{{"load", c.bundle()}, {"warm", c.bundle(), cache}, {"tree", c.bundle(), cache}} {
+			got := inChild("", args[0], append(args[1:], "count")...).run(t).counts["atoms"]
+			if want := float64(n + c.board.N); got != want {
+				t.Fatalf("%s: %v atoms, want %v", args[0], got, want)
+			}
+		}
 		s.turns(t, n, times(n),
 			inChild("load, cache and hand edits", "warm", c.bundle(), cache),
 			inChild("list and lstat every file", "stat", c.bundle()))

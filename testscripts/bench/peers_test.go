@@ -34,7 +34,6 @@ type tool struct {
 	install    func(cache string) (bin string, err error)
 	version    []string
 	env        []string
-	slow       bool // takes seconds a command: measured once or twice
 	fill       func(t *testing.T, bin, dir string, n int)
 	jobs       func(bin, dir string, n int) map[string]ask
 }
@@ -59,7 +58,7 @@ func TestBenchPeers(t *testing.T) {
 			p.fill(t, p.bin, dir, n)
 			jobs := p.jobs(p.bin, dir, n)
 			for _, name := range slices.Sorted(maps.Keys(jobs)) {
-				ready = append(ready, s.peerJob(p.tool, name, dir, n, jobs[name]))
+				ready = append(ready, peerJob(p.tool, name, dir, n, jobs[name]))
 			}
 		}
 		settle()
@@ -144,7 +143,7 @@ func ask1(bin string, args, env []string) (string, error) {
 }
 
 // peerJob is a job whose sample has an out only when it failed: the reason.
-func (s *section) peerJob(p tool, name, dir string, n int, a ask) job {
+func peerJob(p tool, name, dir string, n int, a ask) job {
 	made := 0
 	return job{p.name + ": " + name, func(t *testing.T) sample {
 		made++

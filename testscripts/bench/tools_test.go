@@ -5,10 +5,8 @@ package bench
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/odd-cli/odd/okf/okftest"
@@ -17,65 +15,6 @@ import (
 // tools are odd and the peers that the table measures.
 func tools() []tool {
 	return []tool{oddTool(), backlog(), taskMaster(), openSpec(), taskwarrior(), ripgrep(), gitGrep()}
-}
-
-func npm(pkg, version, bin string) func(string) (string, error) {
-	return func(cache string) (string, error) {
-		dir := filepath.Join(cache, "npm", strings.NewReplacer("@", "_", "/", "_").Replace(pkg+"@"+version))
-		file := filepath.Join(dir, "node_modules", ".bin", bin)
-		if _, err := os.Stat(file); err == nil {
-			return file, nil
-		}
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return "", err
-		}
-		return file, quiet(dir, nil, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", ".", pkg+"@"+version)
-	}
-}
-
-func debian(pkg, bin string) func(string) (string, error) {
-	return func(cache string) (string, error) {
-		dir := filepath.Join(cache, "deb")
-		file := filepath.Join(dir, "root", "usr", "bin", bin)
-		if _, err := os.Stat(file); err == nil {
-			return file, nil
-		}
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return "", err
-		}
-		if err := quiet(dir, nil, "apt-get", "download", pkg); err != nil {
-			return "", err
-		}
-		debs, err := filepath.Glob(filepath.Join(dir, pkg+"_*.deb"))
-		if err != nil || len(debs) == 0 {
-			return "", fmt.Errorf("apt-get download %s left no package", pkg)
-		}
-		return file, quiet(dir, nil, "dpkg", "-x", debs[len(debs)-1], "root")
-	}
-}
-
-func goInstall(module, bin string) func(string) (string, error) {
-	return func(cache string) (string, error) {
-		dir := filepath.Join(cache, "bin")
-		file := filepath.Join(dir, bin)
-		if _, err := os.Stat(file); err == nil {
-			return file, nil
-		}
-		return file, quiet(os.TempDir(), []string{"GOBIN=" + dir, "GOFLAGS=", "CGO_ENABLED=0"}, "go", "install", module)
-	}
-}
-
-// quiet runs a command in the developer's own environment, and says the last
-// line of what it said when it fails.
-func quiet(dir string, env []string, argv ...string) error {
-	c := exec.Command(argv[0], argv[1:]...)
-	c.Dir, c.Env = dir, append(os.Environ(), env...)
-	b, err := c.CombinedOutput()
-	if err != nil {
-		lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-		return fmt.Errorf("%s: %v: %s", strings.Join(argv, " "), err, strings.TrimSpace(lines[len(lines)-1]))
-	}
-	return nil
 }
 
 // fresh stands for a title that no item has yet.
@@ -121,7 +60,7 @@ func oddTool() tool {
 
 func backlog() tool {
 	return tool{
-		name: "Backlog.md", from: "npm backlog.md@1.52.0", version: []string{"--version"}, slow: true,
+		name: "Backlog.md", from: "npm backlog.md@1.52.0", version: []string{"--version"},
 		install: npm("backlog.md", "1.52.0", "backlog"),
 		fill: func(t *testing.T, bin, dir string, n int) {
 			sh(t, dir, "", "git", "init", "-q", "-b", "main")
@@ -150,7 +89,7 @@ func backlog() tool {
 
 func taskMaster() tool {
 	return tool{
-		name: "Task Master", from: "npm task-master-ai@0.43.1", version: []string{"--version"}, slow: true,
+		name: "Task Master", from: "npm task-master-ai@0.43.1", version: []string{"--version"},
 		install: npm("task-master-ai", "0.43.1", "task-master"),
 		fill: func(t *testing.T, bin, dir string, n int) {
 			list := []map[string]any{}
@@ -182,7 +121,7 @@ func taskMaster() tool {
 
 func openSpec() tool {
 	return tool{
-		name: "OpenSpec", from: "npm @fission-ai/openspec@1.13.2", version: []string{"--version"}, slow: true,
+		name: "OpenSpec", from: "npm @fission-ai/openspec@1.13.2", version: []string{"--version"},
 		env: []string{"OPENSPEC_TELEMETRY=0", "DO_NOT_TRACK=1"}, install: npm("@fission-ai/openspec", "1.13.2", "openspec"),
 		fill: func(t *testing.T, bin, dir string, n int) {
 			sh(t, dir, "", "git", "init", "-q", "-b", "main")
@@ -254,15 +193,3 @@ func gitGrep() tool {
 }
 
 func fillFiles(t *testing.T, _, dir string, n int) { oddTool().fill(t, "", dir, n) }
-
-// unmeasured are peers that the Go module proxy may or may not hand out.
-func unmeasured() []tool {
-	var all []tool
-	for _, p := range [][2]string{
-		{"git-bug", "github.com/git-bug/git-bug@v0.10.1"}, {"kanban-md", "github.com/antopolskiy/kanban-md@latest"},
-		{"td", "github.com/marcus/td@latest"}, {"taskmd", "github.com/driangle/taskmd@latest"}, {"zk", "github.com/zk-org/zk@latest"},
-	} {
-		all = append(all, tool{name: p[0], from: "Go proxy " + p[1], install: goInstall(p[1], p[0])})
-	}
-	return all
-}
