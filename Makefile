@@ -5,6 +5,8 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 DIR         ?= $(shell mktemp -d)
 FUZZTIME    ?= 20s
+TORTURETIME ?= 5m
+SEED        ?= 1
 
 .PHONY: demo test torture bench lint fuzz interop install build
 
@@ -16,7 +18,7 @@ test:
 	go vet ./... && go test -vet=off -ldflags='-s -w' ./...
 
 torture:
-	go test -count=1 -timeout 60m -run 'TestKilledChange' -v ./testscripts -kills 500
+	go test -count=1 -timeout 90m -run '^TestTorture$$' -v ./testscripts -for $(TORTURETIME) -seed $(SEED)
 
 # BENCH=Peers measures one part; BENCHFLAGS="-atoms 10000" keeps bundles small.
 bench:

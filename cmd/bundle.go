@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
@@ -102,6 +103,8 @@ type workspace struct {
 	env  Env
 	repo *repo.Repo
 	cfg  config.Config
+
+	confirmed time.Time // when a person confirmed the act, zero where none was asked for
 }
 
 // openWorkspace opens the repository env.Dir is in, finishes what a killed odd
@@ -132,6 +135,7 @@ func openWorkspace(ctx context.Context, env Env) (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Patience(cfg.RemoteTime)
 	return &workspace{env: env, repo: r, cfg: cfg}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"time"
 
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -15,6 +16,9 @@ func (v *view) sign(ctx context.Context, parents []repo.OID, tree repo.OID, ch r
 	if err != nil {
 		return "", err
 	}
+	if err := v.prompt(oid); err != nil {
+		return "", err
+	}
 	why, err := v.unsigned(ctx, oid)
 	if err != nil {
 		return "", err
@@ -23,6 +27,24 @@ func (v *view) sign(ctx context.Context, parents []repo.OID, tree repo.OID, ch r
 		return "", refuse("signature", "your commit %s; set commit.gpgsign and a key, nothing was done", why)
 	}
 	return oid, nil
+}
+
+// promptly is how long after its confirmation an act has to be committed: what it
+// tells is dated then, and history is read by that. A commit may be an hour from
+// what it tells.
+const promptly = 45 * time.Minute
+
+// prompt refuses a commit that was made long after its act was confirmed: a hook
+// took that long, or the machine slept.
+func (v *view) prompt(oid repo.OID) error {
+	c, err := v.repo.Commit(oid)
+	if err != nil || v.confirmed.IsZero() {
+		return err
+	}
+	if took := c.Author.When.Sub(v.confirmed).Abs(); took > promptly {
+		return refuse("slow", "it took %s from the confirmation to the commit; nothing is done, run the command again", took.Round(time.Second))
+	}
+	return nil
 }
 
 // unsigned says what a commit lacks of the signature that the board's odd.toml

@@ -289,7 +289,9 @@ func (w *workspace) human(ctx context.Context, about, act, want string, signed b
 	if _, err := io.WriteString(tty, about); err != nil {
 		return review.Human{}, refuse("unconfirmed", "%s: the terminal cannot be written: %v", act, err)
 	}
-	return review.Confirm(tty, act, want, p, at)
+	h, err := review.Confirm(tty, act, want, p, at)
+	w.confirmed = w.env.Now()
+	return h, err
 }
 
 // place is where the person is, as far as it can be told.

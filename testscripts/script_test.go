@@ -71,8 +71,9 @@ var update = flag.Bool("update", false, "rewrite the files that scripts compare 
 // The variables that carry a script's clock and its place for entropy into the
 // odd it starts. Only this test binary reads them.
 const (
-	varNow  = "ODD_TEST_NOW"
-	varSeed = "ODD_TEST_SEED"
+	varNow    = "ODD_TEST_NOW"    // a moment, or @FILE that holds one and is read at every look
+	varSeed   = "ODD_TEST_SEED"   // the file that counts the odds of a script
+	varAnswer = "ODD_TEST_ANSWER" // what a person types where there is no terminal; "" is nobody
 )
 
 // ttyFD is where testscript leaves the terminal of ttyin.
@@ -88,19 +89,43 @@ func TestMain(m *testing.M) {
 // oddMain is odd with the script's clock and entropy.
 func oddMain() {
 	env := cmd.OS()
-	now, err := time.Parse(time.RFC3339, os.Getenv(varNow))
-	if err != nil {
-		now, _ = time.Parse(time.RFC3339, begin)
-	}
-	env.Now = func() time.Time { return now }
+	env.Now = clockOf(os.Getenv(varNow))
 	env.Entropy = entropy(os.Getenv(varSeed))
-	if !term.IsTerminal(ttyFD) {
+	if answer := os.Getenv(varAnswer); answer != "" {
+		env.TTY = func() (io.ReadWriteCloser, error) { return typist{strings.NewReader(answer + "\n")}, nil }
+	} else if !term.IsTerminal(ttyFD) {
 		env.TTY = func() (io.ReadWriteCloser, error) {
 			return nil, &os.PathError{Op: "open", Path: "/dev/tty", Err: syscall.ENXIO}
 		}
 	}
 	os.Exit(cmd.Main(env, os.Args...))
 }
+
+// clockOf is the clock that varNow asks for; begin where it asks for none.
+func clockOf(at string) func() time.Time {
+	name, moves := strings.CutPrefix(at, "@")
+	read := func() time.Time {
+		if b, err := os.ReadFile(name); moves && err == nil {
+			at = strings.TrimSpace(string(b))
+		}
+		now, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			now, _ = time.Parse(time.RFC3339, begin)
+		}
+		return now
+	}
+	if moves {
+		return read
+	}
+	now := read()
+	return func() time.Time { return now }
+}
+
+// typist is a person at a terminal who types one answer and reads what comes.
+type typist struct{ io.Reader }
+
+func (typist) Write(b []byte) (int, error) { return len(b), nil }
+func (typist) Close() error                { return nil }
 
 // acpMain plays an agent of the Agent Client Protocol.
 func acpMain() { os.Exit(agenttest.ACP(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

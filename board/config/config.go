@@ -70,6 +70,7 @@ type Config struct {
 	AllowedSigners string
 	Anchor         Anchor
 	MaxTasks       int           // [drain] max_tasks, default 1
+	RemoteTime     time.Duration // [board] remote_timeout, default 5m
 	TaskLease      time.Duration // [drain] lease, default 30m
 	MaxAttempts    int           // [drain] max_attempts, default 3
 	ReviewTTL      time.Duration // [pipeline] review_ttl, default 14 days
@@ -137,6 +138,7 @@ func Default() Config {
 		Lease:       "required",
 		Anchor:      defaultAnchor(),
 		MaxTasks:    1,
+		RemoteTime:  5 * time.Minute,
 		TaskLease:   30 * time.Minute,
 		MaxAttempts: 3,
 		ReviewTTL:   14 * 24 * time.Hour,

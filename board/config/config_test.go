@@ -21,6 +21,7 @@ bundle.root = "docs/knowledge/"
 branch = "odd/board"
 target = "main"
 remote = "origin"
+remote_timeout = "45s"
 [agent]
 name = "Robo"
 email = "robo@example.org"
@@ -173,7 +174,7 @@ pin_sha256 = "`+strings.Repeat("a1", 32)+`"
 		},
 		Floor: Floor{Atoms: 2, Processes: 0, Guides: 3, UnresolvedPct: 50},
 		Lease: "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers", Toolbox: Toolbox{Run: [][]string{{"go", "vet"}}, Hosts: []string{"docs.example"}, Timeout: 5 * time.Second},
-		MaxTasks: 4, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
+		MaxTasks: 4, RemoteTime: 45 * time.Second, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
 		Anchor: Anchor{Mode: "full", Strictness: "default", State: ".sessions", Constitutions: []string{"agents", "lib/*/agents"}, TTL: 8 * time.Hour},
 		Pipeline: Pipeline{MinTier: "NOTIFY_APPLY", Quiet: &Quiet{22, 7}, Zone: got.Pipeline.Zone, Autonomy: "observe",
 			Core: []string{"cmd/**", "go/"}, Protected: []string{"deploy/**"}, Security: []string{"billing/*.go"}, MaxFiles: 9, Blast: 0, MachineBlast: 1, TestConfidence: 100,

@@ -24,6 +24,7 @@ var keys = []key{
 	{"board.branch", text(func(c *Config) *string { return &c.Branch }, branchName)},
 	{"board.target", text(func(c *Config) *string { return &c.Target }, branchName)},
 	{"board.remote", text(func(c *Config) *string { return &c.Remote }, remoteName)},
+	{"board.remote_timeout", duration(func(c *Config) *time.Duration { return &c.RemoteTime }, time.Second, day)},
 	{"agent.name", text(func(c *Config) *string { return &c.AgentName }, identity)},
 	{"agent.email", text(func(c *Config) *string { return &c.AgentEmail }, identity)},
 	{"tenant.id", text(func(c *Config) *string { return &c.Tenant }, slug)},

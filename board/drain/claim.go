@@ -74,6 +74,9 @@ func raced(err error) error {
 }
 
 func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
+	if err := d.at.clock(d.Now()); err != nil {
+		return nil, err
+	}
 	c := &claim{lease: d.until(d.at.cfg.TaskLease), reserved: d.reserve(t), under: d.under, kind: t.Kind, repo: d.repo}
 	b, err := board.Claim(t, d.Run, c.lease)
 	if err != nil {
@@ -182,7 +185,11 @@ func (d *drain) make(ctx context.Context, parent repo.OID, ch repo.Changes, msg 
 			return "", fmt.Errorf("%s: a drain does not write governance; this is a fault of odd's, nothing was committed", name)
 		}
 	}
-	return d.repo.Make(ctx, []repo.OID{parent}, ch, d.agent(), msg)
+	who := d.agent()
+	if ch[d.at.file(ledger.Path(d.Run, d.started))] != nil && !d.wrote.IsZero() {
+		who.When = d.wrote // the machine may have slept since
+	}
+	return d.repo.Make(ctx, []repo.OID{parent}, ch, who, msg)
 }
 
 // agent is the identity machine commits carry.

@@ -134,6 +134,7 @@ type drain struct {
 	report   Report
 	shared   *repo.RemoteLock  // nil without a remote
 	files    map[string][]byte // the run's ledger and journal as last committed, by repository path
+	wrote    time.Time         // when its last record was made
 	tree     repo.Changes      // the run's artifacts so far
 
 	uncommitted bool              // the work tree has other governance files than the board
@@ -485,6 +486,6 @@ func (d *drain) record(r ledger.Record) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	d.files[name] = b
+	d.files[name], d.wrote = b, r.TS
 	return name, nil
 }

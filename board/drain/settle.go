@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -22,6 +23,10 @@ const (
 	busyWait  = 100 * time.Millisecond
 	busyTries = 100
 )
+
+// stuckTries is how often it waits again for another odd that stands still while it
+// moves refs; each time takes as long as all of busyTries.
+const stuckTries = 2
 
 // fetchWait and fetchTries are how long it waits for a remote that does not answer.
 const (
@@ -68,9 +73,12 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 		if now, ok := d.at.byID[c.task.ID]; !ok || now.Blob != c.task.Blob {
 			return d.lost(c, w, &out, art, kept)
 		}
-		if why := d.lapsed(c, d.at); why != "" && w.lands() {
+		if why := or(d.lapsed(c, d.at), d.stood(c)); why != "" && w.lands() {
 			w.void(why)
 			out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
+			return d.retold(c, w, &out, art, kept)
+		}
+		if d.stood(c) != "" && !w.refreshed {
 			return d.retold(c, w, &out, art, kept)
 		}
 		onto, moves, err := w.change.settles(ctx, &out, refs)
@@ -90,6 +98,34 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 	d.report.Tasks = append(d.report.Tasks, out)
 	d.Progress(fmt.Sprintf("%s: %s", c.task.ID, join(string(out.State), or(out.Reason, out.landing()))))
 	return stopped
+}
+
+// stillness is the oldest that what a result tells may be when it is committed:
+// history is read by the moments of its records, and they may be an hour from
+// their commit's.
+const stillness = 45 * time.Minute
+
+// stood says how long what the run has to tell has waited for its commit, "" for
+// the moment that is usual: the machine slept.
+func (d *drain) stood(c *claim) string {
+	name := d.at.file(ledger.Path(d.Run, d.started))
+	was, _ := fs.ReadFile(d.at.files, name) // there is none before the first claim
+	if len(was) >= len(d.files[name]) {
+		return ""
+	}
+	waiting, err := ledger.Read(d.files[name][len(was):])
+	if err != nil {
+		return ""
+	}
+	waiting = slices.DeleteFunc(waiting, func(r ledger.Record) bool { return r.Kind == ledger.Op || r.Kind == ledger.OpEnd }) // dated when they happened
+	if len(waiting) == 0 {
+		return ""
+	}
+	still := d.Now().Sub(waiting[0].TS)
+	if still < stillness {
+		return ""
+	}
+	return fmt.Sprintf("the machine stood still for %s before the result was written; odd task ready %s puts it back", still.Round(time.Second), c.task.ID)
 }
 
 func counts(items []reconcile.Item) map[reconcile.Effect]int {
@@ -274,8 +310,12 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 		if err != nil {
 			return err
 		}
-		err = d.line.Land(ctx, tip, next, append(slices.Clip(l.refs), d.release(c)...)...)
+		pins := d.release(c)
+		err = d.line.Land(ctx, tip, next, append(slices.Clip(l.refs), pins...)...)
 		if err == nil {
+			if len(pins) == 0 { // over a remote it is no part of the transaction, and the next claim makes it anew
+				c.unpin(ctx)
+			}
 			c.pin.New = ""
 			d.at, err = look(ctx, d.repo, next, d.at, d.Load)
 			return err
@@ -334,6 +374,8 @@ func (d *drain) tryAgain(err error, try int) bool {
 	switch {
 	case errors.Is(err, repo.ErrMoved):
 		return try < raceTries
+	case errors.Is(err, repo.ErrStuck):
+		return try < stuckTries
 	case errors.Is(err, repo.ErrBusy) && d.Wait != nil && try < busyTries:
 		d.Wait(busyWait)
 		return true

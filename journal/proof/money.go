@@ -53,7 +53,11 @@ const (
 // line says what is wrong with one new record.
 func (m *purse) line(l line) (string, error) {
 	r := l.record
-	if d := r.TS.Sub(m.Author.When).Abs(); d > skew {
+	late := r.TS.Sub(m.Author.When)
+	if phase := r.Kind == ledger.Op || r.Kind == ledger.OpEnd; phase && late < 0 && l.claim != nil && !r.TS.Before(l.claim.TS) {
+		late = 0 // it happened while the claim was worked on, however long that took, and costs nothing
+	}
+	if late.Abs() > skew {
 		return fmt.Sprintf("is dated %s in a commit of %s", moment(r.TS), moment(m.Author.When)), nil
 	}
 	switch r.Kind {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
@@ -118,10 +119,19 @@ func (j *judge) worked(l line) (string, error) {
 		return "a session that was read before it was bound", nil
 	case p.released.Before(read):
 		return "a session whose permit was released before it was read", nil
-	case !read.Before(p.ended):
+	case !read.Before(p.ended) && !j.dropped(l):
 		return "a session that was read after its permit had ended", nil
 	}
 	return "", nil
+}
+
+// dropped reports a session whose task the same act blocks: what it came to was
+// read and went nowhere.
+func (j *judge) dropped(l line) bool {
+	return slices.ContainsFunc(j.lines, func(o line) bool {
+		r := o.record
+		return r.Kind == ledger.Outcome && r.Run == l.record.Run && r.Task == l.record.Task && text(&r, "verdict") == string(board.Blocked)
+	})
 }
 
 // released says what is wrong with one anchor record.

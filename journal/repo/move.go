@@ -81,7 +81,7 @@ func (r *Repo) waitLock(ctx context.Context, name string, patience time.Duration
 	defer cancel()
 	if _, err := f.TryLockContext(wait, 10*time.Millisecond); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			return nil, fmt.Errorf("%s: %w", f.Path(), ErrBusy)
+			return nil, fmt.Errorf("%s: %w, and in %s %w; see whether one is stopped or hangs", f.Path(), ErrBusy, patience, ErrStuck)
 		}
 		return nil, fmt.Errorf("%s: %w", f.Path(), err)
 	}

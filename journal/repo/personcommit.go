@@ -80,6 +80,20 @@ type desk struct {
 // root is the work tree; its last segment is the name git knows it by.
 func (d *desk) root() string { return filepath.Join(d.dir, filepath.Base(d.dir)) }
 
+// tidyDesks is sweepDesks where nobody is at a commit. What it cannot remove is
+// the next PersonCommit's to tell.
+func (r *Repo) tidyDesks() {
+	if dirs, _ := filepath.Glob(r.oddDir("tmp", "commit-*")); len(dirs) == 0 {
+		return
+	}
+	lock, err := r.tryLock("commit.lock")
+	if err != nil {
+		return
+	}
+	defer lock.Unlock()
+	_ = r.sweepDesks()
+}
+
 // sweepDesks removes what killed commits left. The commit lock must be held.
 func (r *Repo) sweepDesks() error {
 	dirs, err := filepath.Glob(r.oddDir("tmp", "commit-*"))

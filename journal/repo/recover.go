@@ -10,11 +10,12 @@ import (
 
 // Recover finishes what a killed Move left: it removes only locks its markers
 // prove ours, completes the checkouts and returns one line per kept file it
-// would not overwrite. It is cheap when there is nothing to do; every command calls it.
+// would not overwrite. It takes away the work tree of a killed PersonCommit, too. It is cheap when there is nothing to do; every command calls it.
 //
 // A ref that did not move means the Move never happened, and its locks go. While another odd is moving, Recover waits
 // a second, then leaves it to that one. ErrBusy: another git holds the index.lock of a checkout that is still to be completed.
 func (r *Repo) Recover(ctx context.Context) ([]string, error) {
+	r.tidyDesks()
 	if ms, err := r.markers(); err != nil || len(ms) == 0 {
 		return nil, err
 	}

@@ -1,10 +1,12 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // checkRemote refuses what git would take for an option.
@@ -13,6 +15,18 @@ func checkRemote(remote string) error {
 		return fmt.Errorf("remote %q: not a name or a URL", remote)
 	}
 	return nil
+}
+
+// RemoteTime is how long one exchange with a remote may take where nobody has set another time.
+const RemoteTime = 5 * time.Minute
+
+// Patience sets how long one exchange with a remote may take before it is called off; 0 is RemoteTime.
+func (r *Repo) Patience(d time.Duration) { r.patience = d }
+
+// answering bounds one exchange with a remote: one that hangs would hold the drain lock, and a person, for good.
+func (r *Repo) answering(ctx context.Context, remote string) (context.Context, context.CancelFunc) {
+	d := cmp.Or(r.patience, RemoteTime)
+	return context.WithTimeoutCause(ctx, d, fmt.Errorf("%s did not answer within %s; try again, or raise [board] remote_timeout", remote, d))
 }
 
 // Fetch updates refs/remotes/REMOTE/* (or what the refspecs say) and returns nothing else. It deletes nothing, takes
@@ -24,6 +38,8 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) err
 	if len(refspecs) == 0 {
 		refspecs = []string{"+refs/heads/*:refs/remotes/" + remote + "/*"}
 	}
+	ctx, cancel := r.answering(ctx, remote)
+	defer cancel()
 	args := []string{"-c", "maintenance.auto=false", "fetch", "-q", "--no-tags", "--no-prune", "--no-write-fetch-head",
 		"--no-recurse-submodules", "--", remote}
 	_, err := r.git.run(ctx, call{args: append(args, refspecs...), self: true})
@@ -35,6 +51,8 @@ func (r *Repo) RemoteRef(ctx context.Context, remote, name string) (OID, error) 
 	if err := errors.Join(checkRemote(remote), checkRef(name)); err != nil {
 		return "", err
 	}
+	ctx, cancel := r.answering(ctx, remote)
+	defer cancel()
 	out, err := r.git.run(ctx, call{args: []string{"ls-remote", "-q", "--", remote, name}, read: true, self: true})
 	if err != nil {
 		return "", err
@@ -56,6 +74,8 @@ func (r *Repo) Push(ctx context.Context, remote string, us ...RefUpdate) error {
 	if err := checkRemote(remote); err != nil || len(us) == 0 {
 		return err
 	}
+	ctx, cancel := r.answering(ctx, remote)
+	defer cancel()
 	args := []string{"push", "--porcelain", "--no-verify", "--no-recurse-submodules"}
 	if len(us) > 1 {
 		args = append(args, "--atomic")

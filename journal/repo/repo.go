@@ -87,6 +87,7 @@ var (
 	ErrNoRef    = errors.New("no such ref")
 	ErrMoved    = errors.New("the ref moved meanwhile")      // a compare-and-swap lost
 	ErrBusy     = errors.New("another odd holds the lock")   // drain.lock or index.lock
+	ErrStuck    = errors.New("it has not let go of it")      // with ErrBusy: it was waited for already, for seconds
 	ErrInTheWay = errors.New("a file is in the way")         // a checkout would lose bytes; the error text names path and way out
 	ErrRejected = errors.New("the remote rejected the push") // non-fast-forward or stale lease
 	ErrConflict = errors.New("merge conflict")
@@ -104,6 +105,8 @@ type Repo struct {
 	refs    refs
 	updates *updates
 	step    func(string) error // tests stop a Move between two steps with it; nil otherwise
+
+	patience time.Duration // of one exchange with a remote; 0 is RemoteTime
 }
 
 // Root is the top of the work tree, absolute and free of symbolic links; "" in a bare repository.
