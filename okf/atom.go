@@ -23,9 +23,11 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // ID is the permanent name of an atom: its explicit id key, or else the bundle
@@ -296,11 +298,17 @@ func ValidID(s string) bool {
 
 // BlobID is the git blob id of b, the version of a file everywhere in odd.
 func BlobID(b []byte) string {
-	h := sha1.New()
-	h.Write(append(strconv.AppendInt([]byte("blob "), int64(len(b)), 10), 0))
+	h := hashes.Get().(hash.Hash)
+	defer hashes.Put(h)
+	h.Reset()
+	var room [2 * sha1.Size]byte
+	h.Write(append(strconv.AppendInt(append(room[:0], "blob "...), int64(len(b)), 10), 0))
 	h.Write(b)
-	return hex.EncodeToString(h.Sum(nil))
+	return string(hex.AppendEncode(room[:0], h.Sum(nil)))
 }
+
+// hashes are kept from one BlobID to the next: a load asks for one a file.
+var hashes = sync.Pool{New: func() any { return sha1.New() }}
 
 func text(v any) string {
 	switch v := v.(type) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/disk"
 	"github.com/odd-cli/odd/okf/okftest"
 )
 
@@ -62,7 +63,7 @@ func BenchmarkEdit(b *testing.B) {
 }
 
 func BenchmarkLoad(b *testing.B) {
-	f := os.DirFS(benchDir(b))
+	f := disk.Dir(benchDir(b))
 	for b.Loop() {
 		g, ps, err := okf.Load(f)
 		if err != nil || len(ps) > 0 || len(g.Atoms()) != benchSize(b) {
@@ -74,7 +75,7 @@ func BenchmarkLoad(b *testing.B) {
 // BenchmarkLoadCached is a load when nothing changed: one list, one lstat a
 // file, no reads.
 func BenchmarkLoadCached(b *testing.B) {
-	f, now := os.DirFS(benchDir(b)), time.Now().Add(time.Hour)
+	f, now := disk.Dir(benchDir(b)), time.Now().Add(time.Hour)
 	_, _, cache, err := okf.LoadCached(f, nil, now)
 	if err != nil {
 		b.Fatal(err)

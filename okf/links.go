@@ -137,12 +137,24 @@ func resolveURL(file, to string) (target, fragment string) {
 	if rooted {
 		target = path.Clean(abs)
 	} else {
-		target = path.Join(path.Dir(file), to)
+		target = beside(path.Dir(file), to)
 	}
 	if !fs.ValidPath(target) {
 		return "", fragment
 	}
 	return target, fragment
+}
+
+// beside is path.Join(dir, to), without making a text where to climbs to the
+// root and goes on from there.
+func beside(dir, to string) string {
+	for dir != "." && strings.HasPrefix(to, "../") && !strings.Contains(dir, "..") {
+		dir, to = path.Dir(dir), to[len("../"):]
+	}
+	if dir == "." && to != "" && to[0] != '/' {
+		return path.Clean(to)
+	}
+	return path.Join(dir, to)
 }
 
 // scheme is the URI scheme s begins with, "" when it has none.

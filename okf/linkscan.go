@@ -27,6 +27,9 @@ func scanLinks(file, body string, line int, out []Linked) (links []Linked, ok bo
 		return out, false
 	}
 	s := linkScanner{file: file, out: out, line: line}
+	if n := strings.Count(body, "]("); out == nil && n > 0 {
+		s.out = make([]Linked, 0, n)
+	}
 	for body != "" {
 		var text string
 		text, body, _ = strings.Cut(body, "\n")

@@ -49,6 +49,7 @@ const (
 )
 
 // Parse reads one concept file. The error is a Problem with file as its path.
+// The atom's texts are parts of b, which must not change any more.
 //
 // The block must open on the first byte with a line "---" and close with the
 // next line "---" in column 0 (blanks after the dashes are allowed), hold one
@@ -84,7 +85,7 @@ func parseBlock(file string, b []byte) (Atom, *Problem) {
 	if p != nil {
 		return Atom{}, p
 	}
-	fields, ok := scan(string(b[blk.start:blk.end]))
+	fields, ok := scan(textOf(b[blk.start:blk.end]))
 	if !ok {
 		if fields, p = strict(b, blk); p != nil {
 			return Atom{}, p

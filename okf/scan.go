@@ -365,17 +365,27 @@ func resolve(t string) (any, bool) {
 	return t, true
 }
 
+// numeric marks the bytes that a number in any spelling may have.
+var numeric = func() (t [256]bool) {
+	for _, c := range "0123456789abcdefABCDEFxXoO_.+-:iInN" {
+		t[c] = true
+	}
+	return t
+}()
+
 // number reads a decimal integer or fraction. A text that only starts like a
 // number must hold a byte that no number can.
 func number(t string) (any, bool) {
-	if strings.IndexFunc(t, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEFxXoO_.+-:iInN", r) }) >= 0 {
+	for i := range len(t) {
+		if !numeric[t[i]] {
+			return t, true
+		}
+	}
+	if date(t) {
 		return t, true
 	}
 	d := strings.TrimPrefix(t, "-")
 	whole, frac, dot := strings.Cut(d, ".")
-	if date(t) {
-		return t, true
-	}
 	if !digits(whole) || len(whole) > 1 && whole[0] == '0' || len(whole) > 15 || dot && (!digits(frac) || len(frac) > 15) {
 		return nil, false
 	}
