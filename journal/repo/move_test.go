@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gofrs/flock"
 )
 
 // board is a repository a person works in: one file of every state git knows beside the path that moves.
@@ -429,5 +432,29 @@ func TestRecoverUnreadableMarker(t *testing.T) {
 	_, err := r.Recover(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "sync/x.json") || !strings.Contains(err.Error(), "remove the file") {
 		t.Error(err)
+	}
+}
+
+// A work tree that a killed PersonCommit left is gone after the next command, and not while one is at work.
+func TestRecoverTakesDesksAway(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r, base := board(t)
+	desk := r.oddDir("tmp", "commit-x", "commit-x")
+	git(t, r.Root(), "worktree", "add", "-q", "--no-checkout", "--detach", desk, string(base))
+	lock := must[*flock.Flock](t)(r.tryLock("commit.lock"))
+	must[[]string](t)(r.Recover(ctx))
+	if _, err := os.Stat(desk); err != nil {
+		t.Errorf("a desk in use was taken away: %v", err)
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	must[[]string](t)(r.Recover(ctx))
+	if out := git(t, r.Root(), "worktree", "list"); strings.Contains(out, "commit-x") {
+		t.Errorf("git still lists it\n%s", out)
+	}
+	if _, err := os.Stat(r.oddDir("tmp", "commit-x")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the desk is still there: %v", err)
 	}
 }

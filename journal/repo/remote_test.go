@@ -3,7 +3,9 @@ package repo
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -143,5 +145,40 @@ func TestPruneRuns(t *testing.T) {
 	eq(t, "left", len(must[[]RefUpdate](t)(r.Refs(runRefs))), 2)
 	if err := r.Maintain(ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+// A push whose answer is lost has arrived all the same: the remote is asked.
+func TestLandArrived(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	a, _, base, bare := clones(t)
+	next := claim(t, a, base)
+	write(t, bare, "hooks/post-receive", "#!/bin/sh\nkill -9 $PPID\n")
+	if err := os.Chmod(filepath.Join(bare, "hooks/post-receive"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Push(ctx, "origin", RefUpdate{"refs/heads/lost", "", base}); err == nil {
+		t.Fatal("the answer was not lost")
+	}
+	l := &Line{Repo: a, Ref: "refs/heads/main", Remote: "origin"}
+	if err := l.Land(ctx, base, next); err != nil {
+		t.Errorf("it arrived: %v", err)
+	}
+	eq(t, "the local branch follows", must[OID](t)(a.Ref("refs/heads/main")), next)
+}
+
+// A remote that hangs is called off, by what it is and how to wait longer.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	a, _, base, bare := clones(t)
+	write(t, bare, "hooks/pre-receive", "#!/bin/sh\nexec sleep 1000\n")
+	if err := os.Chmod(filepath.Join(bare, "hooks/pre-receive"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	a.Patience(time.Second)
+	err := a.Push(context.Background(), "origin", RefUpdate{"refs/heads/new", "", base})
+	if err == nil || !strings.Contains(err.Error(), "origin did not answer within 1s; try again, or raise [board] remote_timeout") {
+		t.Errorf("a push that hangs: %v", err)
 	}
 }
