@@ -21,12 +21,19 @@ func ofFiles(s *story, files repo.Changes, say map[string]string) *run {
 	if s.file(taskFile("c")) == nil {
 		s.add("c", "paths: [docs/**]\nbudget_usd: 0.05\n")
 	}
-	w := s.claim("c")
+	return ofFilesOn(s, "c", files, say)
+}
+
+// ofFilesOn is ofFiles on a task of another name.
+func ofFilesOn(s *story, task string, files repo.Changes, say map[string]string) *run {
+	s.Helper()
+	w := s.claim(task)
+	w.allow = []any{"docs/**", "knowledge/**"}
 	law, err := config.Parse("odd.toml", s.file("odd.toml"))
 	if err != nil {
 		s.Fatal(err)
 	}
-	ground, err := risk.Survey(context.Background(), s.r, w.base, w.base, law, s.task("c"))
+	ground, err := risk.Survey(context.Background(), s.r, w.base, w.base, law, s.task(task))
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -132,7 +132,7 @@ func (j *judge) anchoredBefore() (bool, error) {
 		if is, err := j.anchoredAt(edge); err != nil {
 			return false, err
 		} else if is {
-			if in, err := j.repo.Ancestor(j.ctx, edge, j.OID); in || err != nil {
+			if in, err := j.ancestor(edge, j.OID); in || err != nil {
 				return in, err
 			}
 		}

@@ -275,12 +275,12 @@ func (j *judge) approval(c repo.Commit, p string) (why string, err error) {
 // landedBytes says why the board does not hold what the approval is of: it is no
 // ancestor, the recorded bytes are not there, and no person's commit brought them.
 func (j *judge) landedBytes(c repo.Commit, r *ledger.Record) (string, error) {
-	in, err := j.repo.Ancestor(j.ctx, c.OID, j.OID)
+	in, err := j.ancestor(c.OID, j.OID)
 	if in || err != nil {
 		return "", err
 	}
 	if p, err := j.repo.Commit(c.Parents[0]); err == nil {
-		if in, err = j.repo.Ancestor(j.ctx, p.OID, j.OID); err == nil && in {
+		if in, err = j.ancestor(p.OID, j.OID); err == nil && in {
 			in, err = j.alone(p)
 		}
 		if in || err != nil {

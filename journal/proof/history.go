@@ -21,7 +21,8 @@ type history struct {
 	repo     *repo.Repo
 	trees    *repo.Reader
 	to       repo.OID
-	commits  []repo.Commit // parents before children
+	commits  []repo.Commit    // parents before children
+	place    map[repo.OID]int // of each in commits
 	laws     map[repo.OID]config.Config
 	parsed   map[repo.OID]config.Config // odd.toml by its blob
 	machines map[repo.OID]bool
@@ -38,6 +39,7 @@ type history struct {
 	ruled    map[repo.OID]bool            // an odd.toml stands there, or stood before it
 	slows    map[repo.OID]*slow           // by the tree of governance/
 	buffers  map[repo.OID]buffer          // by the tree of proposals/
+	ledgers  map[repo.OID][]ledger.Record // by ledger file, as it reads
 	moves    map[repo.OID][]ledger.Record // by ledger file: its claims and what closed them
 	signers  map[repo.OID][]byte          // by blob: who may sign
 	anchored map[repo.OID]bool            // an anchored run is in its ledger, or in an earlier one's
@@ -55,10 +57,10 @@ func read(ctx context.Context, r *repo.Repo, s Scope) (*history, error) {
 	}
 	trees := r.Reader()
 	h := &history{
-		ctx: ctx, repo: r, trees: trees, to: to, laws: map[repo.OID]config.Config{}, parsed: map[repo.OID]config.Config{},
+		ctx: ctx, repo: r, trees: trees, to: to, place: map[repo.OID]int{}, laws: map[repo.OID]config.Config{}, parsed: map[repo.OID]config.Config{},
 		machines: map[repo.OID]bool{}, children: map[repo.OID][]repo.Commit{}, spine: map[repo.OID]bool{},
 		runs: map[string][]told{}, acts: map[[2]string][]repo.Commit{}, spend: newSpending(r, trees),
-		ruled: map[repo.OID]bool{}, slows: map[repo.OID]*slow{}, buffers: map[repo.OID]buffer{}, moves: map[repo.OID][]ledger.Record{}, signers: map[repo.OID][]byte{},
+		ruled: map[repo.OID]bool{}, slows: map[repo.OID]*slow{}, buffers: map[repo.OID]buffer{}, moves: map[repo.OID][]ledger.Record{}, ledgers: map[repo.OID][]ledger.Record{}, signers: map[repo.OID][]byte{},
 		anchored: map[repo.OID]bool{}, ops: map[repo.OID][]opLine{}, floors: map[string]footing{}, claimers: map[[2]string]repo.Commit{},
 	}
 	for c, err := range r.Log(ctx, from, to) {
@@ -76,6 +78,9 @@ func read(ctx context.Context, r *repo.Repo, s Scope) (*history, error) {
 	h.spine[to] = true
 	slices.Reverse(h.commits)
 	h.edges = h.outside()
+	for n, c := range h.commits {
+		h.place[c.OID] = n
+	}
 	for _, c := range h.commits {
 		h.note(c)
 		if err := h.settle(c); err != nil {
@@ -134,11 +139,36 @@ func (h *history) waits(p repo.OID) (bool, error) {
 		return p == last.OID || string(p) == one(last, "Odd-Proposal"), nil
 	}
 	for _, tip := range h.tips {
-		if in, err := h.repo.Ancestor(h.ctx, p, tip); in || err != nil {
+		if in, err := h.ancestor(p, tip); in || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// ancestor reports whether a is an ancestor of b, or is b: within the range from what
+// was read of it, elsewhere by asking git. What the range stands on holds nothing of it.
+func (h *history) ancestor(a, b repo.OID) (bool, error) {
+	from, in := h.place[a]
+	at, known := h.place[b]
+	if !in || !known {
+		return h.repo.Ancestor(h.ctx, a, b)
+	}
+	seen := map[int]bool{}
+	for todo := []int{at}; len(todo) > 0; {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if n == from {
+			return true, nil
+		}
+		for _, p := range h.commits[n].Parents {
+			if i, ok := h.place[p]; ok && i >= from && !seen[i] {
+				seen[i] = true
+				todo = append(todo, i)
+			}
+		}
+	}
+	return false, nil
 }
 
 // settle learns the law after c and whether a machine made c.
@@ -292,8 +322,14 @@ func (h *history) ledgerAt(commit repo.OID, run string) ([]ledger.Record, error)
 			return nil, err
 		}
 		if strings.HasPrefix(mode, "100") {
+			if records, ok := h.ledgers[blob]; ok {
+				return records, nil
+			}
 			b, err := h.repo.Blob(blob)
 			records, _ := ledger.Read(b) // what is wrong in it is row 14's
+			if err == nil {
+				h.ledgers[blob] = slices.Clip(records)
+			}
 			return records, err
 		}
 	}

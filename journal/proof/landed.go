@@ -45,7 +45,7 @@ func (j *judge) landsBy(o pipeline.Op, task *waitingTask) (string, error) {
 	case target != or(j.law.Branch, target):
 		return "", nil // the target is another branch than the board
 	}
-	in, err := j.repo.Ancestor(j.ctx, repo.OID(moved.New), j.OID)
+	in, err := j.ancestor(repo.OID(moved.New), j.OID)
 	if err == nil && !in {
 		return fmt.Sprintf("%s landed %s by itself, which the board does not hold", o.ID, short(moved.New)), nil
 	}
@@ -70,7 +70,7 @@ func (j *judge) lowEnough(o pipeline.Op, now pipeline.Verdict) {
 // bringsNothing reports an approval of a proposal that its first parent holds: it
 // decides about what had landed before.
 func (j *judge) bringsNothing(proposal string) (bool, error) {
-	return j.repo.Ancestor(j.ctx, repo.OID(proposal), j.Parents[0])
+	return j.ancestor(repo.OID(proposal), j.Parents[0])
 }
 
 // besideBoard is a file outside of the bundle that the act changes against its

@@ -208,7 +208,7 @@ func (p permit) asOrdered(l line, law config.Config) string {
 func (j *judge) stood(p permit, l line, base repo.OID) (string, error) {
 	head := repo.OID(word(p.arm, "head"))
 	if text(&l.claim.Record, "refresh_of") != "" {
-		if in, err := j.repo.Ancestor(j.ctx, head, j.OID); err != nil || !in {
+		if in, err := j.ancestor(head, j.OID); err != nil || !in {
 			return fmt.Sprintf("an anchor at %s, which is not before it", or(short(string(head)), "no commit")), nil
 		}
 	} else if head != base {

@@ -24,6 +24,9 @@ func (s *story) anchor(w *run) {
 	facts := anchor.Facts{OK: true, Head: string(w.base), Branch: "main"}
 	arm := anchor.NewArm(facts, "", w.task, anchor.FocusTopic, sum)
 	token := fmt.Sprintf("oa-%026d", s.n)
+	if w.allow == nil {
+		w.allow = []any{"knowledge/**"}
+	}
 	bound, now := s.now.Format(time.RFC3339), s.now.Format(time.RFC3339)
 	if w.session == nil {
 		w.session = map[string]any{}
@@ -35,7 +38,7 @@ func (s *story) anchor(w *run) {
 		"expires_at": s.now.Add(time.Hour).Format(time.RFC3339), "context_hash": arm.Hash, "payload_sha256": strings.Repeat("b", 64), "anchor_sha256": strings.Repeat("a", 64),
 		"arm":          map[string]any{"head": string(w.base), "branch": "main", "focus": w.task, "focus_source": anchor.FocusTopic},
 		"constitution": map[string]any{"path": file, "blob": okf.BlobID(b), "sha256": sum},
-		"allow":        []any{"knowledge/**"}, "artifact": "knowledge/" + w.task + ".md", "gate": "odd check",
+		"allow":        w.allow, "artifact": "knowledge/" + w.task + ".md", "gate": "odd check",
 		"deny": []any{"odd.toml", "knowledge/governance/**", "knowledge/ledger/**", "knowledge/journal/**", "knowledge/proposals/**", "knowledge/pause.toml"},
 	}
 }

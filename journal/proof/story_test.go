@@ -110,6 +110,8 @@ type story struct {
 	r      *repo.Repo
 	now    time.Time
 	n      int
+	made   int                             // commits
+	base   int                             // runs of the history that this one is a fork of
 	tamper map[string]func(*story, *draft) // by step and task, "claim tidy"
 	branch string                          // the branch steps land on
 	heads  map[string]repo.OID             // the branches, as refs only once they are checked
@@ -171,6 +173,7 @@ func (s *story) make(step, task string, d draft) repo.OID {
 	if err != nil {
 		s.Fatalf("%s %s: %v", step, task, err)
 	}
+	s.made++
 	return oid
 }
 
@@ -238,6 +241,7 @@ type run struct {
 	also     repo.Changes                     // what its result commit holds besides
 	silent   bool                             // it has no session
 	permit   map[string]any                   // what its anchor record says
+	allow    []any                            // what its permit lets it write, nil for the bundle
 	tells    []journal.Entry                  // what its journal has besides
 	pipes    func(*story, *run, repo.Changes) // records of an op, behind its outcome
 	op, tier string                           // of a change of files

@@ -168,6 +168,8 @@ func outsideProposal(f *file) string {
 		return "a proposal deletes an atom"
 	case f.new == nil:
 		return "a proposal holds no atom here: " + f.why()
+	case f.Old == "" && f.new.ExplicitID && path.Base(string(f.new.ID))+".md" != path.Base(f.rel):
+		return "a proposal writes " + string(f.new.ID) + " where no atom of that id lands"
 	case governs(f.new) || governs(f.old):
 		return "a proposal writes a " + f.new.Type + ", which only a person does"
 	case isTask(f.old):
