@@ -29,6 +29,9 @@ func (r *Repo) answering(ctx context.Context, remote string) (context.Context, c
 	return context.WithTimeoutCause(ctx, d, fmt.Errorf("%s did not answer within %s; try again, or raise [board] remote_timeout", remote, d))
 }
 
+// fetchRaces is how often a fetch that met another one of the same clone at a ref begins again.
+const fetchRaces = 5
+
 // Fetch updates refs/remotes/REMOTE/* (or what the refspecs say) and returns nothing else. It deletes nothing, takes
 // no tags along and leaves FETCH_HEAD alone.
 func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) error {
@@ -42,7 +45,11 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) err
 	defer cancel()
 	args := []string{"-c", "maintenance.auto=false", "fetch", "-q", "--no-tags", "--no-prune", "--no-write-fetch-head",
 		"--no-recurse-submodules", "--", remote}
-	_, err := r.git.run(ctx, call{args: append(args, refspecs...), self: true})
+	args = append(args, refspecs...)
+	_, err := r.git.run(ctx, call{args: args, self: true})
+	for try := 0; try < fetchRaces && err != nil && strings.Contains(err.Error(), "cannot lock ref"); try++ {
+		_, err = r.git.run(ctx, call{args: args, self: true}) // another fetch of this clone was faster, and has brought the ref along
+	}
 	return err
 }
 

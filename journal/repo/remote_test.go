@@ -182,3 +182,27 @@ func TestPatience(t *testing.T) {
 		t.Errorf("a push that hangs: %v", err)
 	}
 }
+
+// Two fetches of one clone at a time meet at the same ref, and both have it.
+func TestFetchRace(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	a, b, at, _ := clones(t)
+	for n := range 5 {
+		next := must[OID](t)(a.Make(ctx, []OID{at}, changes("k/task.md", strings.Repeat("x", n+2)), agent, "m"))
+		if err := a.Push(ctx, "origin", RefUpdate{"refs/heads/main", at, next}); err != nil {
+			t.Fatal(err)
+		}
+		errs := make(chan error)
+		for range 4 {
+			go func() { errs <- b.Fetch(ctx, "origin") }()
+		}
+		for range 4 {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+		at = next
+		eq(t, "fetched", must[OID](t)(b.Ref("refs/remotes/origin/main")), next)
+	}
+}
