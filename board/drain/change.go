@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -271,8 +272,8 @@ func (d *drain) append(records []ledger.Record) error {
 	name := d.at.file(ledger.Path(d.Run, d.started))
 	for _, r := range records {
 		b := d.files[name]
-		r.Run, r.Seq = d.Run, 1+strings.Count(string(b), "\n")
-		b, err := ledger.Append(b, r)
+		r.Run, r.Seq = d.Run, 1+bytes.Count(b, []byte("\n"))
+		b, err := d.book.Append(b, r)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

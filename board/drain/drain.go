@@ -37,6 +37,7 @@
 package drain
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -135,7 +136,9 @@ type drain struct {
 	shared   *repo.RemoteLock  // nil without a remote
 	files    map[string][]byte // the run's ledger and journal as last committed, by repository path
 	wrote    time.Time         // when its last record was made
-	tree     repo.Changes      // the run's artifacts so far
+	book     ledger.Appender   // of the run's ledger
+	stored   repo.OID          // the run's artifacts so far, as a tree
+	tree     repo.Changes      // those that are not in it yet
 
 	uncommitted bool              // the work tree has other governance files than the board
 	under       string            // id of the commitment lease that what comes next is done under; "" where none is required
@@ -481,8 +484,8 @@ func (d *drain) record(r ledger.Record) (string, error) {
 	b := d.files[name]
 	r.Run, r.TS = d.Run, d.Now().UTC()
 	r.Data, _ = scrubbed(r.Data).(map[string]any)
-	r.Seq = 1 + strings.Count(string(b), "\n")
-	b, err := ledger.Append(b, r)
+	r.Seq = 1 + bytes.Count(b, []byte("\n"))
+	b, err := d.book.Append(b, r)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}

@@ -465,7 +465,7 @@ func TestRefreshHoldsToTheContract(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		forged, err := w.repo.WriteTree(context.Background(), map[string][]byte{"a.1/emission.md": []byte(strings.ReplaceAll(string(session.Print(says(term("forged")))), "\r", ""))})
+		forged, err := w.repo.WriteTree(context.Background(), "", map[string][]byte{"a.1/emission.md": []byte(strings.ReplaceAll(string(session.Print(says(term("forged")))), "\r", ""))})
 		if err == nil {
 			err = w.repo.Update(context.Background(), repo.RefUpdate{Name: run, Old: was, New: forged})
 		}

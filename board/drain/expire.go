@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -75,8 +76,8 @@ func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
 func (d *drain) recordOp(o pipeline.Op) (string, error) {
 	name := d.at.file(ledger.Path(d.Run, d.started))
 	r := o.Record()
-	r.Seq = 1 + strings.Count(string(d.files[name]), "\n")
-	b, err := ledger.Append(d.files[name], r)
+	r.Seq = 1 + bytes.Count(d.files[name], []byte("\n"))
+	b, err := d.book.Append(d.files[name], r)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}

@@ -223,25 +223,27 @@ func (d *drain) propose(ctx context.Context, c *claim, w *work, trace string) (r
 		return repo.RefUpdate{}, err
 	}
 	stem := "odd/review/" + board.Slug(c.task.ID) + "."
-	taken := map[string]bool{}
-	prefixes := []string{"refs/heads/"}
-	if d.line.Remote != "" {
-		prefixes = append(prefixes, d.line.Local(""))
-	}
-	for _, prefix := range prefixes {
-		refs, err := d.repo.Refs(prefix + stem)
+	n := c.task.Attempts
+	for {
+		taken, err := d.taken(fmt.Sprint(stem, n))
 		if err != nil {
 			return repo.RefUpdate{}, err
 		}
-		for _, r := range refs {
-			taken[strings.TrimPrefix(r.Name, prefix)] = true
+		if !taken {
+			return repo.RefUpdate{Name: fmt.Sprint("refs/heads/", stem, n), New: oid}, nil
 		}
-	}
-	n := c.task.Attempts
-	for taken[fmt.Sprint(stem, n)] {
 		n++
 	}
-	return repo.RefUpdate{Name: fmt.Sprint("refs/heads/", stem, n), New: oid}, nil
+}
+
+// taken reports a branch that is here, or on the remote.
+func (d *drain) taken(branch string) (bool, error) {
+	for _, name := range []string{"refs/heads/" + branch, d.line.Local(branch)} {
+		if _, err := d.repo.Ref(name); !errors.Is(err, repo.ErrNoRef) {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // summary is the proposal's message body.
@@ -272,8 +274,11 @@ func (d *drain) store(ctx context.Context) (repo.RefUpdate, error) {
 	if u.Old, err = d.repo.Ref(u.Name); err != nil && !errors.Is(err, repo.ErrNoRef) {
 		return u, err
 	}
-	u.New, err = d.repo.WriteTree(ctx, d.tree)
-	return u, err
+	if u.New, err = d.repo.WriteTree(ctx, d.stored, d.tree); err != nil {
+		return u, err
+	}
+	d.stored, d.tree = u.New, repo.Changes{}
+	return u, nil
 }
 
 // landing is a result commit to be made: what it changes, what moves with it, what it says.

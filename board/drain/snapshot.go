@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,10 @@ type snapshot struct {
 	tasks    []board.Task
 	unread   []okf.Problem // task atoms that cannot be read
 	byID     map[okf.ID]board.Task
+	toml     []byte                    // odd.toml, of which cfg was read
 	sums     map[string]ledger.FileSum // by path below the bundle
+	grows    string                    // the ledger file that was read last, which is the one that grows
+	grown    ledger.Grown              // its sum
 	spend    ledger.Spend
 	slow     *SlowLoop      // nil until somebody asks
 	tries    []failover.Try // the same
@@ -57,7 +61,9 @@ func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot, loa
 	if err != nil {
 		return nil, fmt.Errorf("odd.toml: %w", err)
 	}
-	if s.cfg, err = config.Parse("odd.toml", b); err != nil {
+	if s.toml = b; before != nil && bytes.Equal(b, before.toml) {
+		s.cfg = before.cfg
+	} else if s.cfg, err = config.Parse("odd.toml", b); err != nil {
 		return nil, err
 	}
 	if before == nil || before.cfg.Root != s.cfg.Root {
@@ -111,12 +117,17 @@ func (s *snapshot) load(r *repo.Repo, load Loader) error {
 // sum reads one ledger file. A file that cannot be read stops the drain: money fails closed.
 func (s *snapshot) sum(root fs.FS, name string) error {
 	b, err := fs.ReadFile(root, name)
+	var g ledger.Grown
+	if s.grows == name {
+		g = s.grown
+	}
 	if err == nil {
-		s.sums[name], err = ledger.SumFile(b)
+		g, err = g.Grow(b)
 	}
 	if err != nil {
 		return refuse("ledger", "%s: %v; restore the file from git history, spend cannot be known without it", path.Join(s.cfg.Root, name), err)
 	}
+	s.sums[name], s.grows, s.grown = g.Sum, name, g
 	return nil
 }
 
@@ -130,7 +141,7 @@ func (s *snapshot) catchUp(ctx context.Context, r *repo.Repo, before *snapshot) 
 	if err != nil {
 		return err
 	}
-	s.sums = maps.Clone(before.sums)
+	s.sums, s.grows, s.grown = maps.Clone(before.sums), before.grows, before.grown
 	changed := map[string]bool{}
 	for _, c := range changes {
 		name, ok := strings.CutPrefix(c.Path, s.cfg.Root+"/")

@@ -134,12 +134,9 @@ func (t *Torn) Error() string {
 // there leaves f as it is, byte for byte; a different record under that (run, seq) is an error, and so are a second
 // run in one file, a seq below the last, a negative amount and a file Read refuses. f itself is never changed.
 func Append(f []byte, r Record) ([]byte, error) {
-	if !slices.Contains(Kinds(), r.Kind) {
-		return nil, fmt.Errorf("record %d of %s: kind %q is not in the list", r.Seq, r.Run, r.Kind)
-	}
-	line, err := encode(r)
+	line, err := encodeListed(r)
 	if err != nil {
-		return nil, fmt.Errorf("record %d of %s: %w", r.Seq, r.Run, err)
+		return nil, err
 	}
 	recs, err := Read(f)
 	if err != nil {
@@ -161,6 +158,18 @@ func Append(f []byte, r Record) ([]byte, error) {
 		return nil, fmt.Errorf("record %d of %s: comes after record %d; number records upwards", r.Seq, r.Run, recs[n-1].Seq)
 	}
 	return append(append(make([]byte, 0, len(f)+len(line)), f...), line...), nil
+}
+
+// encodeListed is encode of a record whose kind is in the list.
+func encodeListed(r Record) ([]byte, error) {
+	if !slices.Contains(Kinds(), r.Kind) {
+		return nil, fmt.Errorf("record %d of %s: kind %q is not in the list", r.Seq, r.Run, r.Kind)
+	}
+	line, err := encode(r)
+	if err != nil {
+		return nil, fmt.Errorf("record %d of %s: %w", r.Seq, r.Run, err)
+	}
+	return line, nil
 }
 
 // Read returns the records of one file in order. A torn last line returns the records before it and a *Torn; a line

@@ -88,7 +88,11 @@ func SumFile(b []byte) (FileSum, error) {
 	if err != nil {
 		return FileSum{}, err
 	}
-	s := FileSum{Team: map[string]map[string]int64{}}
+	return sumOf(FileSum{Team: map[string]map[string]int64{}}, recs, 0)
+}
+
+// sumOf is s with the records that follow its first n.
+func sumOf(s FileSum, recs []Record, n int) (FileSum, error) {
 	for i, r := range recs {
 		s.Last = later(s.Last, r.TS)
 		s.alerts(r)
@@ -106,7 +110,7 @@ func SumFile(b []byte) (FileSum, error) {
 			continue
 		}
 		if err := put(s.Team, Month(r.TS), r.Team, r.Cost); err != nil {
-			return FileSum{}, fmt.Errorf("line %d: %w", i+1, err)
+			return FileSum{}, fmt.Errorf("line %d: %w", n+i+1, err)
 		}
 	}
 	return s, nil

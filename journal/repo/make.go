@@ -36,9 +36,9 @@ func (r *Repo) Make(ctx context.Context, parents []OID, ch Changes, who Signatur
 	return r.objs.put("commit", printCommit(tree, parents, who, message))
 }
 
-// WriteTree stores files as a bare tree object (for refs/odd/run/RUN).
-func (r *Repo) WriteTree(ctx context.Context, files Changes) (OID, error) {
-	return r.apply(ctx, "", files)
+// WriteTree stores what the tree at base ("" = the empty one) holds and files as a bare tree object (for refs/odd/run/RUN).
+func (r *Repo) WriteTree(ctx context.Context, base OID, files Changes) (OID, error) {
+	return r.apply(ctx, base, files)
 }
 
 // WriteBlob stores one blob and returns its id, the version of the file that holds it.

@@ -159,7 +159,7 @@ func (r *Repo) openStore() {
 		r.objs, r.refs = slow, refs{run: r.git}
 		return
 	}
-	r.objs, r.refs = &packStore{st: st, slow: slow, dir: filepath.Join(r.common, "objects")}, refs{st: st}
+	r.objs, r.refs = &packStore{st: st, slow: slow, dir: filepath.Join(r.common, "objects")}, refs{st: st, packed: &packed{dir: r.common}}
 }
 
 // shared reports whether core.sharedRepository is set.

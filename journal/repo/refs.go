@@ -13,14 +13,18 @@ import (
 
 // refs reads refs without moving them: in process, or by asking git where st is nil.
 type refs struct {
-	st  *filesystem.Storage
-	run *runner
+	st     *filesystem.Storage
+	run    *runner
+	packed *packed
 }
 
 // ref resolves a full name and follows symbolic refs; ErrNoRef when it is absent.
 func (g refs) ref(name string) (OID, error) {
 	if g.st == nil {
 		return g.ask(name)
+	}
+	if oid, err := g.packed.ref(name); oid != "" || err != nil {
+		return oid, err
 	}
 	for range 5 { // git follows five symbolic refs, no more
 		ref, err := g.st.Reference(plumbing.ReferenceName(name))

@@ -1,0 +1,130 @@
+package ledger
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// story is a run's records: claims, some of them closed, in two months and teams, with alerts.
+func story(n int) []Record {
+	at := time.Date(2026, 7, 31, 23, 0, 0, 0, time.UTC)
+	var rs []Record
+	for i := range n {
+		r := Record{TS: at.Add(time.Duration(i) * 10 * time.Minute), Run: "run-a", Seq: 1 + i, Kind: Claim, Task: fmt.Sprint("t", i/3), Team: fmt.Sprint("team-", i%2), Reserved: 7}
+		switch i % 3 {
+		case 1:
+			r.Kind, r.Cost, r.Data = Outcome, 5, map[string]any{"alert": []any{"tenant"}}
+		case 2:
+			r.Kind, r.DeadRun, r.Cost = Abandoned, "run-b", 3
+		}
+		rs = append(rs, r)
+	}
+	return rs
+}
+
+// Whatever file comes after whatever other one, the sum is that of SumFile.
+func TestGrowIsSumFile(t *testing.T) {
+	var files [][]byte
+	var f []byte
+	for _, r := range story(20) {
+		f = must(t)(Append(f, r))
+		files = append(files, f)
+	}
+	two := must(t)(Append(nil, Record{TS: time.Unix(0, 0), Run: "run-c", Seq: 4, Kind: Refused}))
+	files = append(files, nil, two, bytes.ReplaceAll(f, []byte("team-1"), []byte("team-2")))
+	chance := rand.New(rand.NewPCG(1, 2))
+	var g Grown
+	for range 500 {
+		b := files[chance.IntN(len(files))]
+		was := g.Sum.clone()
+		next, err := g.Grow(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(was, g.Sum.clone()); diff != "" {
+			t.Fatalf("Grow changed what it grew from: %s", diff)
+		}
+		want, err := SumFile(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want.clone(), next.Sum.clone()); diff != "" {
+			t.Fatalf("%d bytes: %s", len(b), diff)
+		}
+		g = next
+	}
+}
+
+// A line that repeats a record, that is torn or whose money overflows is an error
+// however much of the file was known before.
+func TestGrowRefuses(t *testing.T) {
+	var f []byte
+	for _, r := range story(6) {
+		f = must(t)(Append(f, r))
+	}
+	g, err := Grown{}.Grow(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, more := range map[string]string{
+		"torn":     `{"kind":"claim"`,
+		"repeated": string(f[:bytes.IndexByte(f, '\n')+1]),
+		"too much": `{"cost_micro_usd":9223372036854775807,"kind":"outcome","run":"run-a","seq":9,"task":"t1","team":"team-0","ts":"2026-07-31T23:10:00Z","v":1}` + "\n",
+	} {
+		b := append(bytes.Clone(f), more...)
+		_, want := SumFile(b)
+		_, err := g.Grow(b)
+		if want == nil || err == nil || err.Error() != want.Error() {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+}
+
+// An Appender returns what Append would, also for a file it did not return itself.
+func TestAppenderIsAppend(t *testing.T) {
+	rs := story(8)
+	var a Appender
+	var f []byte
+	for i, r := range rs {
+		want := must(t)(Append(f, r))
+		got, err := a.Append(f, r)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("record %d: %v\n%s", i, err, got)
+		}
+		f = got
+	}
+	short := f[:bytes.IndexByte(f, '\n')+1]
+	for name, c := range map[string]struct {
+		f []byte
+		r Record
+	}{
+		"a file put back":     {short, rs[1]},
+		"the record again":    {f, rs[7]},
+		"another under it":    {f, Record{TS: rs[7].TS, Run: "run-a", Seq: 8, Kind: Refused}},
+		"another run":         {f, Record{TS: rs[7].TS, Run: "run-b", Seq: 9, Kind: Refused}},
+		"a kind of nobody":    {f, Record{TS: rs[7].TS, Run: "run-a", Seq: 9, Kind: "party"}},
+		"a file that is torn": {f[:len(f)-1], Record{TS: rs[7].TS, Run: "run-a", Seq: 9, Kind: Refused}},
+	} {
+		b := a
+		got, err := b.Append(c.f, c.r)
+		want, wantErr := Append(c.f, c.r)
+		if !bytes.Equal(got, want) || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+			t.Errorf("%s: %v, want %v", name, err, wantErr)
+		}
+	}
+}
+
+func must(t *testing.T) func([]byte, error) []byte {
+	return func(b []byte, err error) []byte {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+}

@@ -1,0 +1,99 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// packed reads refs that all work trees share, and remembers packed-refs while that
+// file is the same: a name that is nowhere would else cost a reading of all of them.
+type packed struct {
+	dir string // the common git directory
+	mu  sync.Mutex
+	at  os.FileInfo // as read last, nil for no file
+	all map[string]OID
+}
+
+// ref is the id a ref holds; "" and no error where git's own rules are needed to
+// tell: a symbolic ref, a name of one work tree. The loose file is looked at
+// first: git pack-refs takes it away only when the ref is packed.
+func (p *packed) ref(name string) (OID, error) {
+	if !sharedRef(name) || checkRef(name) != nil {
+		return "", nil
+	}
+	b, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
+	switch {
+	case err == nil:
+		if oid := OID(strings.TrimSpace(string(b))); oid.ok() {
+			return oid, nil
+		}
+		return "", nil
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, syscall.EISDIR):
+		return "", nil
+	}
+	all, err := p.read()
+	if err != nil {
+		return "", err
+	}
+	if oid := all[name]; oid != "" {
+		return oid, nil
+	}
+	return "", fmt.Errorf("%s: %w", name, ErrNoRef)
+}
+
+// sharedRef reports a name that is no work tree's own.
+func sharedRef(name string) bool {
+	for _, prefix := range []string{"refs/heads/", "refs/odd/", "refs/remotes/", "refs/tags/"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// read is what packed-refs holds. git writes that file aside and renames it.
+func (p *packed) read() (map[string]OID, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f, err := os.Open(filepath.Join(p.dir, "packed-refs"))
+	if errors.Is(err, fs.ErrNotExist) {
+		p.at, p.all = nil, nil
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	now, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if p.at != nil && os.SameFile(p.at, now) && p.at.Size() == now.Size() && p.at.ModTime().Equal(now.ModTime()) {
+		return p.all, nil
+	}
+	b, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	p.at, p.all = now, parsePacked(string(b))
+	return p.all, nil
+}
+
+// parsePacked reads "OID NAME" lines; "#" begins a header, "^" what a tag points at.
+func parsePacked(text string) map[string]OID {
+	all := map[string]OID{}
+	for line := range strings.Lines(text) {
+		oid, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if ok && OID(oid).ok() {
+			all[strings.Clone(name)] = OID(strings.Clone(oid))
+		}
+	}
+	return all
+}
