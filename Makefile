@@ -8,7 +8,7 @@ FUZZTIME    ?= 20s
 TORTURETIME ?= 5m
 SEED        ?= 1
 
-.PHONY: demo test torture bench lint fuzz interop install build
+.PHONY: demo test torture soak bench lint fuzz interop install build
 
 demo: build
 	@./bin/odd demo $(DIR) && echo 'This odd is $(CURDIR)/bin/odd; type export PATH="$(CURDIR)/bin:$$PATH" first.' >&2
@@ -19,6 +19,11 @@ test:
 
 torture:
 	go test -count=1 -timeout 90m -run '^TestTorture$$' -v ./testscripts -for $(TORTURETIME) -seed $(SEED)
+
+# One line of CSV per hundred tasks: seconds, peak memory, size of .git.
+SOAK ?= 2000
+soak:
+	go test -count=1 -timeout 120m -run '^TestSoak$$' -v ./testscripts -tasks $(SOAK)
 
 # BENCH=Peers measures one part; BENCHFLAGS="-atoms 10000" keeps bundles small.
 bench:
