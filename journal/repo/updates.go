@@ -42,24 +42,39 @@ var errEnded = errors.New("git update-ref ended")
 func (u *updates) transact(ctx context.Context, in string) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	again := u.proc != nil
+	asked, err := u.once(ctx, in)
+	if again && !asked && errors.Is(err, errEnded) && ctx.Err() == nil {
+		_, err = u.once(ctx, in) // the process that lived on had died of something else
+	}
+	return err
+}
+
+// once runs one transaction; asked is false where git never said that it could be
+// committed. An error that is errEnded is all that is known: git did not complain.
+func (u *updates) once(ctx context.Context, in string) (asked bool, err error) {
 	p, err := u.start()
 	if err != nil {
-		return u.run.explain(ctx, call{args: updateArgs}, err, nil, "")
+		return false, u.run.explain(ctx, call{args: updateArgs}, err, nil, "")
 	}
-	defer context.AfterFunc(ctx, p.kill)()
-	err = p.say(in, "prepare: ok")
-	if err == nil {
+	stop := context.AfterFunc(ctx, p.kill)
+	if err = p.say(in, "prepare: ok"); err == nil {
+		asked = true
 		err = p.say("commit\x00", "commit: ok")
 	}
-	if err == nil {
-		return nil
+	if stop() && err == nil {
+		return true, nil
 	}
 	u.proc = nil
 	p.in.Close()
-	if werr := p.cmd.Wait(); werr != nil {
+	werr := p.cmd.Wait()
+	switch {
+	case err == nil:
+		return true, nil // it was killed when all was done
+	case p.said.Len() > 0 && werr != nil, ctx.Err() != nil:
 		err = werr
 	}
-	return u.run.explain(ctx, call{args: updateArgs}, err, nil, p.said.String())
+	return asked, u.run.explain(ctx, call{args: updateArgs}, err, nil, p.said.String())
 }
 
 var updateArgs = []string{"update-ref", "-z", "--stdin"}
@@ -90,7 +105,7 @@ func (u *updates) start() (*updateRef, error) {
 // say writes commands and reads answers up to the one that is wanted.
 func (p *updateRef) say(in, want string) error {
 	if _, err := io.WriteString(p.in, in); err != nil {
-		return err
+		return errEnded
 	}
 	for {
 		line, err := p.out.ReadString('\n')
