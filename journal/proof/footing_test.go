@@ -109,7 +109,7 @@ func (s *story) told(w *run, change func(string) string) {
 		s.Fatal(err)
 	}
 	brief := []byte("# Brief\n\n## contract\n\n```text\nDo.\n```\n\n## persona\n\n```text\n" + change(strings.TrimSpace(string(p.Markdown(g, false)))) + "\n```\n\n## task\n\n```text\nT\n```\n")
-	tree, err := s.r.WriteTree(s.Context(), repo.Changes{w.task + ".1/brief.md": brief})
+	tree, err := s.r.WriteTree(s.Context(), "", repo.Changes{w.task + ".1/brief.md": brief})
 	if err == nil {
 		err = s.r.Update(s.Context(), repo.RefUpdate{Name: "refs/odd/run/" + w.id, New: tree})
 	}
