@@ -110,7 +110,7 @@ func (f Footing) below(into map[string]string, dir, name string) error {
 			return err
 		case rel == "refs/odd", rel == "objects/info/commit-graphs":
 			return fs.SkipDir
-		case e.IsDir(), strings.HasSuffix(rel, ".sample"), strings.HasSuffix(rel, ".lock"), slices.Contains(unheeded, rel):
+		case e.IsDir(), strings.HasSuffix(rel, ".sample"), strings.HasSuffix(rel, ".lock"), slices.Contains(unheeded, rel), unheededYet(rel):
 			return nil
 		}
 		return f.file(into, dir, rel)
@@ -118,6 +118,13 @@ func (f Footing) below(into map[string]string, dir, name string) error {
 }
 
 var unheeded = []string{"objects/info/packs", "objects/info/commit-graph", "info/refs", "info/sparse-checkout"} // the last is of the work tree alone
+
+// unheededYet reports what git writes one of unheeded into before it renames it, as
+// the gc does that a drain before this one has left to itself: info/refs_gWjHPk.
+func unheededYet(rel string) bool {
+	at := strings.LastIndexByte(rel, '_')
+	return at > 0 && len(rel)-at == 7 && slices.Contains(unheeded[:3], rel[:at])
+}
 
 // config takes in a file of configuration, but for what git and editors note there
 // when a person branches or pushes: which branch follows which.

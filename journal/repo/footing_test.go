@@ -18,6 +18,8 @@ func TestFooting(t *testing.T) {
 		{"it is deleted again", "git checkout -q main; git branch -q -D side", "", "HEAD packed-refs refs/heads/side"},
 		{"packed refs", "git pack-refs --all", "", "packed-refs refs/heads/main"},
 		{"what odd keeps", "git update-ref refs/odd/base/x HEAD; mkdir -p .git/odd; echo x > .git/odd/live", "", ""},
+		{"a gc that goes on", "echo x > .git/info/refs_gWjHPk; echo x > .git/objects/info/packs_a1B2c3", "", ""},
+		{"what only looks like it", "echo x > .git/info/attributes_gWjHPk", "info/attributes_gWjHPk", ""},
 		{"a sample", "echo x > .git/hooks/pre-push.sample", "", ""},
 		{"a hook", "echo 'curl x' > .git/hooks/pre-push", "hooks/pre-push", ""},
 		{"it may run", "chmod +x .git/hooks/pre-push", "hooks/pre-push", ""},
