@@ -18,6 +18,14 @@ var soakTasks = flag.Int("tasks", 9, "how many tasks the soak drains; make soak 
 // soakRun is how many tasks one drain of a long soak takes.
 const soakRun = 100
 
+// soak is one repository and its clock.
+type soak struct {
+	*testing.T
+	dir string // of the repository
+	env []string
+	now time.Time
+}
+
 // TestSoak drains many tasks of one repository, a bounded run after the other, and
 // prints after each run, as CSV, what it took, its peak memory and the size of
 // .git. In the end history proves itself, every task waits for its review once, the
@@ -60,9 +68,18 @@ func TestSoak(t *testing.T) {
 
 // newSoak is the demo's company with n ready tasks, each with a recorded session
 // that emits a term and costs a sum of its own.
-func newSoak(t *testing.T, n int) *killed {
-	k := newKilled(t)
-	k.must("git", "rm", "-q", "knowledge/tasks/many.md", "agent/many.md")
+func newSoak(t *testing.T, n int) *soak {
+	home := t.TempDir()
+	k := &soak{T: t, dir: home, env: []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "TMPDIR=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1", varSeed + "=" + filepath.Join(home, "seed")}}
+	var err error
+	if k.now, err = time.Parse(time.RFC3339, begin); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), fmt.Appendf(nil, gitConfig, filepath.Join(home, "none")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	k.must("odd", "demo", "shop")
+	k.dir = filepath.Join(home, "shop")
 	files := map[string]string{"odd.toml": "session = {substrate = \"replay\", max_usd = 0.01}\nsubstrate.replay = {file = \"agent\", free = false}\ngovernance.lease = \"off\"\nbudget.monthly_usd = 1000\n"}
 	for _, name := range strings.Fields(k.must("git", "ls-files", "knowledge/tasks")) {
 		k.must("git", "rm", "-q", name)
@@ -90,26 +107,41 @@ func newSoak(t *testing.T, n int) *killed {
 func cost(i int) int64 { return 100 + int64(i%7) }
 
 // measured runs a program and returns what it printed and its peak memory in KiB.
-func (k *killed) measured(argv ...string) (out string, rss int64) {
+func (k *soak) measured(argv ...string) (out string, rss int64) {
+	k.Helper()
+	out, errs, p := k.run(argv...)
+	if !p.Success() {
+		k.Fatalf("%s: %v\n%s", strings.Join(argv, " "), p, errs)
+	}
+	return out, peak(p)
+}
+
+// run runs a program in the repository at its clock.
+func (k *soak) run(argv ...string) (out, errs string, end *os.ProcessState) {
 	k.Helper()
 	c := exec.CommandContext(k.Context(), argv[0], argv[1:]...)
 	at := k.now.Format(time.RFC3339)
 	c.Dir, c.Env = k.dir, append(append(os.Environ(), k.env...), varNow+"="+at, "GIT_AUTHOR_DATE="+at, "GIT_COMMITTER_DATE="+at)
-	var errs strings.Builder
-	c.Stderr = &errs
-	b, err := c.Output()
-	if err != nil {
-		k.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, errs.String())
+	var stdout, stderr strings.Builder
+	c.Stdout, c.Stderr = &stdout, &stderr
+	err := c.Run()
+	if c.ProcessState == nil {
+		k.Fatalf("%s: %v", argv[0], err)
 	}
-	return string(b), peak(c.ProcessState)
+	return stdout.String(), stderr.String(), c.ProcessState
+}
+
+// must is run of what succeeds.
+func (k *soak) must(argv ...string) string {
+	k.Helper()
+	out, _ := k.measured(argv...)
+	return out
 }
 
 // soaked is what holds of a repository in which n tasks were drained for so much.
-func (k *killed) soaked(n int, spent int64) {
+func (k *soak) soaked(n int, spent int64) {
 	k.Helper()
-	if out, err := k.run(k.Context(), "odd", "check", "--all"); err != nil {
-		k.Fatalf("odd check --all: %v\n%s", err, out)
-	}
+	k.must("odd", "check", "--all")
 	if out := k.must("git", "fsck", "--strict", "--no-dangling", "--no-progress"); out != "" {
 		k.Fatalf("git fsck: %s", out)
 	}
