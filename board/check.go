@@ -18,10 +18,15 @@ import (
 // line, code.
 func CheckTasks(g *okf.Graph) []okf.Problem {
 	tasks, problems := Tasks(g)
+	for _, a := range g.Atoms() {
+		if a.Type == Type && !onBoard(a.Path) {
+			problems = append(problems, problem(a, "path", okf.Warn, "a task outside "+Folder+"/ is not on the board", "move it into "+Folder+"/"))
+		}
+	}
 	all := ByID(tasks)
-	round := circles{all: all}
+	round, known := circles{all: all}, names{g, map[string]string{}}
 	for _, t := range tasks {
-		problems = append(problems, t.references(g, all)...)
+		problems = append(problems, t.references(known, all)...)
 		if loop := round.from(t.ID); loop != nil {
 			problems = append(problems, problem(all[okf.ID(loop[0])].Atom, "dependencies", okf.Error,
 				"dependencies run in a circle: "+strings.Join(loop, " → "), "remove one of them, or make it a soft one"))
@@ -39,7 +44,7 @@ func CheckTasks(g *okf.Graph) []okf.Problem {
 func CheckTeams(g *okf.Graph, teams map[string]budget.MicroUSD) []okf.Problem {
 	var out []okf.Problem
 	for _, name := range slices.Sorted(maps.Keys(teams)) {
-		wrong, hint := named(g, name, "capability"), "name a capability atom by its id"
+		wrong, hint := (names{g: g}).named(name, "capability"), "name a capability atom by its id"
 		if a, err := g.Find(name); wrong == "" && err == nil && string(a.ID) != name {
 			wrong, hint = fmt.Sprintf("%q is not an id", name), fmt.Sprintf("write %q", a.ID)
 		}
@@ -51,18 +56,18 @@ func CheckTeams(g *okf.Graph, teams map[string]budget.MicroUSD) []okf.Problem {
 }
 
 // references checks what a task names in the rest of the bundle.
-func (t Task) references(g *okf.Graph, all map[okf.ID]Task) []okf.Problem {
+func (t Task) references(g names, all map[okf.ID]Task) []okf.Problem {
 	var out []okf.Problem
 	add := func(key string, s okf.Severity, message, hint string) {
 		out = append(out, problem(t.Atom, key, s, message, hint))
 	}
 	if t.Role == "" {
 		add("role", okf.Warn, "no role; drain cannot compile a persona for it", "name a role atom")
-	} else if wrong := named(g, t.Role, "role"); wrong != "" {
+	} else if wrong := g.named(t.Role, "role"); wrong != "" {
 		add("role", okf.Error, wrong, "name a role atom")
 	}
 	if t.Team != "" {
-		if wrong := named(g, t.Team, "capability"); wrong != "" {
+		if wrong := g.named(t.Team, "capability"); wrong != "" {
 			add("team", okf.Error, wrong, "a team is a capability atom")
 		}
 	}
@@ -85,14 +90,28 @@ func (t Task) references(g *okf.Graph, all map[okf.ID]Task) []okf.Problem {
 	return out
 }
 
+// names answers what is wrong with a reference. Many tasks may name one atom that
+// is not there, and to tell what it could have meant takes a look at every id.
+type names struct {
+	g    *okf.Graph
+	told map[string]string
+}
+
 // named says what is wrong with a reference to an atom of a type; "" for nothing.
-func named(g *okf.Graph, name, typ string) string {
-	a, err := g.Find(name)
-	switch {
-	case err != nil:
-		return fmt.Sprintf("unknown %s: %v", typ, err)
-	case a.Type != typ:
-		return fmt.Sprintf("%q is a %s, not a %s", name, a.Type, typ)
+func (n names) named(name, typ string) string {
+	if a := n.g.Target(name, ""); a != nil {
+		if a.Type != typ {
+			return fmt.Sprintf("%q is a %s, not a %s", name, a.Type, typ)
+		}
+		return ""
 	}
-	return ""
+	wrong, ok := n.told[name]
+	if !ok {
+		_, err := n.g.Find(name)
+		wrong = fmt.Sprint(err)
+		if n.told != nil {
+			n.told[name] = wrong
+		}
+	}
+	return fmt.Sprintf("unknown %s: %s", typ, wrong)
 }

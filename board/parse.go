@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/odd-cli/odd/board/budget"
@@ -24,24 +25,30 @@ func Parse(a *okf.Atom) (Task, error) {
 	return t, nil
 }
 
-// Tasks reads every task atom of g in id order, with the problems of those that cannot be read. Dependencies and
+// Tasks reads every task atom of g below Folder in id order, with the problems of those that cannot be read. Dependencies and
 // teams that name an atom by path or stem are resolved to its id, because ids are what budgets and boards are kept by.
 func Tasks(g *okf.Graph) ([]Task, []okf.Problem) {
 	var tasks []Task
 	var problems []okf.Problem
 	for _, a := range g.OfType(func(typ string) bool { return typ == Type }) {
+		if !onBoard(a.Path) {
+			continue
+		}
 		t, bad := parse(a)
 		if problems = append(problems, bad...); len(bad) > 0 {
 			continue
 		}
-		resolve(g, t.Dependencies)
-		resolve(g, t.Soft)
 		if a := g.Target(t.Team, ""); a != nil && a.Type == "capability" {
 			t.Team = string(a.ID)
 		}
 		tasks = append(tasks, t)
 	}
 	slices.SortFunc(tasks, func(a, b Task) int { return cmp.Compare(a.ID, b.ID) })
+	r := resolver{g: g, stems: sync.OnceValue(func() map[string]okf.ID { return stems(tasks) })}
+	for _, t := range tasks {
+		r.resolve(t.Dependencies)
+		r.resolve(t.Soft)
+	}
 	return tasks, problems
 }
 
@@ -54,12 +61,38 @@ func ByID(ts []Task) map[okf.ID]Task {
 	return all
 }
 
-func resolve(g *okf.Graph, ids []okf.ID) {
+// resolver finds the task that a dependency means: by any name that is a task's
+// in the bundle, or else by a stem that one task alone has, whatever else has it.
+// So a board that was loaded alone has the dependencies it has in its bundle.
+type resolver struct {
+	g     *okf.Graph
+	stems func() map[string]okf.ID
+}
+
+func (r resolver) resolve(ids []okf.ID) {
 	for i, id := range ids {
-		if a := g.Target(string(id), ""); a != nil {
+		if a := r.g.Target(string(id), ""); a != nil && a.Type == Type && onBoard(a.Path) {
 			ids[i] = a.ID
+		} else if one := r.stems()[strings.TrimSuffix(string(id), ".md")]; one != "" {
+			ids[i] = one
 		}
 	}
+}
+
+// stems are the last elements of the tasks' ids and paths, "" for one that
+// several tasks have.
+func stems(ts []Task) map[string]okf.ID {
+	out := make(map[string]okf.ID, len(ts))
+	for _, t := range ts {
+		for _, stem := range []string{path.Base(string(t.ID)), strings.TrimSuffix(path.Base(t.Path), ".md")} {
+			if had, ok := out[stem]; ok && had != t.ID {
+				out[stem] = ""
+				continue
+			}
+			out[stem] = t.ID
+		}
+	}
+	return out
 }
 
 // reader reads the keys of one task and collects what is wrong with them.

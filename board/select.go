@@ -89,15 +89,29 @@ func (c *circles) from(id okf.ID) []string {
 // creation come after those with one. ts itself is not changed.
 func Order(ts []Task, all map[okf.ID]Task) []Task {
 	freed := unblocks(all)
-	out := slices.Clone(ts)
-	slices.SortFunc(out, func(a, b Task) int {
+	type rank struct {
+		at    int // in ts
+		freed int
+		made  time.Time // zero where Created is no moment
+	}
+	ranks := make([]rank, len(ts))
+	for i, t := range ts {
+		made, _ := time.Parse(time.RFC3339, t.Created)
+		ranks[i] = rank{i, freed[t.ID], made}
+	}
+	slices.SortFunc(ranks, func(x, y rank) int {
+		a, b := &ts[x.at], &ts[y.at]
 		return cmp.Or(
 			strings.Compare(a.Priority, b.Priority),
-			cmp.Compare(freed[b.ID], freed[a.ID]),
-			older(a.Created, b.Created),
+			cmp.Compare(y.freed, x.freed),
+			older(x.made, y.made, a.Created, b.Created),
 			cmp.Compare(a.ID, b.ID),
 		)
 	})
+	out := make([]Task, len(ts))
+	for i, r := range ranks {
+		out[i] = ts[r.at]
+	}
 	return out
 }
 
@@ -123,17 +137,15 @@ func unblocks(all map[okf.ID]Task) map[okf.ID]int {
 	return freed
 }
 
-// older compares two moments as written. What is no RFC 3339 moment comes last,
-// by its text, so that the order stays total.
-func older(a, b string) int {
-	at, aErr := time.Parse(time.RFC3339, a)
-	bt, bErr := time.Parse(time.RFC3339, b)
+// older compares two moments. What is none comes last, by its text, so that the
+// order stays total.
+func older(at, bt time.Time, a, b string) int {
 	switch {
-	case aErr == nil && bErr == nil:
+	case !at.IsZero() && !bt.IsZero():
 		return at.Compare(bt)
-	case aErr == nil:
+	case !at.IsZero():
 		return -1
-	case bErr == nil:
+	case !bt.IsZero():
 		return 1
 	}
 	return strings.Compare(a, b)

@@ -105,6 +105,7 @@ type workspace struct {
 	cfg  config.Config
 
 	confirmed time.Time // when a person confirmed the act, zero where none was asked for
+	tasksOnly bool      // its views need no other atoms than tasks
 }
 
 // openWorkspace opens the repository env.Dir is in, finishes what a killed odd

@@ -98,7 +98,7 @@ func (v *view) lease(s drain.SlowLoop) leaseJSON {
 }
 
 func runLeaseShow(ctx context.Context, env Env, asJSON bool) error {
-	v, err := openCurrent(ctx, env)
+	v, err := openTasks(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func howLong(d time.Duration) string {
 
 // runLeaseCheck judges the lease as the work tree has it.
 func runLeaseCheck(ctx context.Context, env Env, asJSON bool) error {
-	v, err := openCurrent(ctx, env)
+	v, err := openTasks(ctx, env)
 	if err != nil {
 		return err
 	}

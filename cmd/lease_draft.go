@@ -30,7 +30,7 @@ func leaseDraft(env Env) *cli.Command {
 }
 
 func runLeaseDraft(ctx context.Context, env Env, asJSON bool) error {
-	v, err := openCurrent(ctx, env)
+	v, err := openTasks(ctx, env)
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,14 @@
 package cmd
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
+	"strings"
+	"time"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/okf/disk"
@@ -18,27 +22,85 @@ const worthKeeping = 500
 // needs no walk and can never be stale.
 func loadTree(env Env, r *repo.Repo, tree repo.OID, bundle fs.FS) (*okf.Graph, []okf.Problem, error) {
 	defer env.slow("loading the board")()
-	name := "tree-" + string(tree)
-	if b := r.Cached(name); b != nil {
-		if g, ps, err := okf.Decode(b, bundle); err == nil {
-			g.KeepWords(r)
+	return committed{r: r, kind: "tree-", files: bundle}.load(tree, env.Now())
+}
+
+// loadTasks is loadTree for the tasks alone; tree is that of their folder, "" for none.
+func loadTasks(env Env, r *repo.Repo, tree repo.OID, bundle fs.FS) (*okf.Graph, []okf.Problem, error) {
+	defer env.slow("loading the board")()
+	return committed{r: r, kind: "tasks-", under: board.Folder + "/", files: board.Only(bundle)}.load(tree, env.Now())
+}
+
+// committed is a bundle of a commit, or a folder of one.
+type committed struct {
+	r     *repo.Repo
+	kind  string // the caches' names begin so
+	under string // the folder, with a slash behind, "" for all
+	files fs.FS
+}
+
+func (c committed) load(tree repo.OID, now time.Time) (*okf.Graph, []okf.Problem, error) {
+	name := c.kind + string(tree)
+	if b := c.r.Cached(name); b != nil {
+		if g, ps, err := okf.Decode(b, c.files); err == nil {
+			g.KeepWords(c.r)
 			return g, ps, nil
 		}
 	}
-	g, ps, fresh, err := okf.LoadCached(bundle, nil, env.Now())
-	return g, ps, keep(r, name, g, fresh, err)
+	if g, ps, ok := c.near(tree); ok {
+		return g, ps, nil
+	}
+	g, ps, fresh, err := okf.LoadCached(c.files, nil, now)
+	return g, ps, keep(c.r, name, g, fresh, err)
+}
+
+// fewChanges is up to how many files a commit's cache may differ from another
+// commit and be of use for it: reading so many anew costs less than a new cache
+// of ten thousand.
+const fewChanges = 256
+
+// near loads from the latest cache of another tree what both have, and reads the
+// files that differ. The trees tell which those are.
+func (c committed) near(tree repo.OID) (*okf.Graph, []okf.Problem, bool) {
+	names := c.r.CachedNames(c.kind)
+	if len(names) == 0 || tree == "" {
+		return nil, nil, false
+	}
+	diff, err := c.r.Diff(context.Background(), repo.OID(strings.TrimPrefix(names[0], c.kind)), tree)
+	if err != nil || len(diff) > fewChanges {
+		return nil, nil, false
+	}
+	g, ps, err := okf.Decode(c.r.Cached(names[0]), c.files)
+	if err != nil {
+		return nil, nil, false
+	}
+	changed := make(map[string]bool, len(diff))
+	for _, ch := range diff {
+		changed[c.under+ch.Path] = true
+	}
+	g, ps = okf.Reload(c.files, g, ps, changed)
+	return g, ps, true
 }
 
 // loadDir loads the bundle in a folder of the work tree. Files whose size and
 // time are as they were are not read.
 func loadDir(env Env, r *repo.Repo, root string) (*okf.Graph, []okf.Problem, error) {
+	return loadFiles(env, r, root, "dir-", disk.Dir(root))
+}
+
+// loadTasksDir is loadDir for the tasks alone.
+func loadTasksDir(env Env, r *repo.Repo, root string) (*okf.Graph, []okf.Problem, error) {
+	return loadFiles(env, r, root, "todo-", board.Only(disk.Dir(root)))
+}
+
+func loadFiles(env Env, r *repo.Repo, root, kind string, files fs.FS) (*okf.Graph, []okf.Problem, error) {
 	defer env.slow("loading " + root)()
 	if r == nil {
-		return okf.Load(disk.Dir(root))
+		return okf.Load(files)
 	}
 	sum := sha256.Sum256([]byte(root))
-	name := "dir-" + hex.EncodeToString(sum[:8])
-	g, ps, fresh, err := okf.LoadCached(disk.Dir(root), r.Cached(name), env.Now())
+	name := kind + hex.EncodeToString(sum[:8])
+	g, ps, fresh, err := okf.LoadCached(files, r.Cached(name), env.Now())
 	return g, ps, keep(r, name, g, fresh, err)
 }
 

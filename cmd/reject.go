@@ -43,7 +43,7 @@ type rejection struct {
 }
 
 func runReject(ctx context.Context, env Env, name string, o rejection) error {
-	v, t, err := openTask(ctx, env, name, true)
+	v, t, err := openTaskOnly(ctx, env, name, true)
 	if err != nil {
 		return err
 	}

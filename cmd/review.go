@@ -52,7 +52,12 @@ func reviewVerb(env Env) *cli.Command {
 
 // runQueue lists the tasks in review.
 func runQueue(ctx context.Context, env Env, asJSON bool) error {
-	v, err := openBoard(ctx, env, false)
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	w.tasksOnly = true
+	v, err := w.view(ctx, false)
 	if err != nil {
 		return err
 	}

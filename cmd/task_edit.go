@@ -42,6 +42,7 @@ func runTaskEdit(ctx context.Context, env Env, name string, sets []okf.Set, noCo
 	if err != nil {
 		return err
 	}
+	w.tasksOnly = true
 	var id, state string
 	build := func(v *view) (repo.Changes, string, error) {
 		t, err := v.task(name)

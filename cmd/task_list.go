@@ -38,7 +38,7 @@ type taskRow struct {
 }
 
 func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bool) error {
-	v, err := openCurrent(ctx, env)
+	v, err := openTasks(ctx, env)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func asksFor(t board.Task, roles map[string]contract.Role) string {
 }
 
 func runTaskReady(ctx context.Context, env Env, name string, yes, asJSON bool) error {
-	v, t, err := openTask(ctx, env, name, true)
+	v, t, err := openTaskOnly(ctx, env, name, true)
 	if err != nil {
 		return err
 	}

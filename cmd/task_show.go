@@ -27,7 +27,7 @@ func taskShow(env Env) *cli.Command {
 }
 
 func runTaskShow(ctx context.Context, env Env, name string, asJSON bool) error {
-	v, err := openCurrent(ctx, env)
+	v, err := openTasks(ctx, env)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type view struct {
 	tip      repo.OID
 	files    fs.FS // the whole commit
 	bundle   fs.FS
-	graph    *okf.Graph
+	graph    *okf.Graph // with workspace.tasksOnly that of the tasks alone
 	problems []okf.Problem
 	tasks    []board.Task
 	unread   []okf.Problem
@@ -39,6 +39,21 @@ func openBoard(ctx context.Context, env Env, fetch bool) (*view, error) {
 		return nil, err
 	}
 	return w.view(ctx, fetch)
+}
+
+// openTaskOnly is openTask for verbs that look at no other atoms than tasks.
+func openTaskOnly(ctx context.Context, env Env, name string, fetch bool) (*view, board.Task, error) {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return nil, board.Task{}, err
+	}
+	w.tasksOnly = true
+	v, err := w.view(ctx, fetch)
+	if err != nil {
+		return nil, board.Task{}, err
+	}
+	t, err := v.task(name)
+	return v, t, err
 }
 
 // openTask is openBoard with one of its tasks.
@@ -57,6 +72,17 @@ func openCurrent(ctx context.Context, env Env) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
+	return w.current(ctx)
+}
+
+// openTasks is openCurrent for verbs that look at tasks alone: what else the bundle
+// holds costs them nothing.
+func openTasks(ctx context.Context, env Env) (*view, error) {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	w.tasksOnly = true
 	return w.current(ctx)
 }
 
@@ -96,16 +122,28 @@ func (v *view) read() error {
 	if err := v.rules(); err != nil {
 		return err
 	}
-	tree, err := v.repo.TreeOID(v.tip, v.cfg.Root)
-	if err != nil {
-		return err
-	}
-	g, ps, err := loadTree(v.env, v.repo, tree, v.bundle)
+	g, ps, err := v.load(v.tasksOnly)
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", v.cfg.Root, v.line.Name(), err)
 	}
 	v.take(g, ps)
 	return nil
+}
+
+// load loads the committed bundle, or its tasks alone.
+func (v *view) load(tasksOnly bool) (*okf.Graph, []okf.Problem, error) {
+	dir := v.cfg.Root
+	if tasksOnly {
+		dir = v.file(board.Folder)
+	}
+	tree, err := v.repo.TreeOID(v.tip, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if tasksOnly {
+		return loadTasks(v.env, v.repo, tree, v.bundle)
+	}
+	return loadTree(v.env, v.repo, tree, v.bundle)
 }
 
 func (v *view) take(g *okf.Graph, ps []okf.Problem) {
@@ -157,7 +195,11 @@ func (v *view) readFiles() error {
 	}
 	root := filepath.Join(v.repo.Root(), filepath.FromSlash(v.cfg.Root))
 	v.bundle = os.DirFS(root)
-	g, ps, err := loadDir(v.env, v.repo, root)
+	load := loadDir
+	if v.tasksOnly {
+		load = loadTasksDir
+	}
+	g, ps, err := load(v.env, v.repo, root)
 	if err != nil {
 		return fmt.Errorf("%s: %w", v.cfg.Root, err)
 	}
@@ -171,6 +213,13 @@ func (v *view) file(name string) string { return path.Join(v.cfg.Root, name) }
 // task finds a task by any of its names.
 func (v *view) task(name string) (board.Task, error) {
 	a, err := v.graph.Find(name)
+	if err != nil && v.tasksOnly {
+		if g, _, whole := v.load(false); whole == nil { // to say what it is instead
+			if a := g.Target(name, ""); a != nil {
+				return board.Task{}, usage("%s is a %s, not a task", a.ID, a.Type)
+			}
+		}
+	}
 	if err != nil {
 		return board.Task{}, fmt.Errorf("task %s: %w", name, err)
 	}
@@ -183,6 +232,9 @@ func (v *view) task(name string) (board.Task, error) {
 		if p.Path == a.Path {
 			return board.Task{}, p
 		}
+	}
+	if a.Type == board.Type {
+		return board.Task{}, usage("%s: %s is not on the board; move it into %s/", a.ID, v.file(a.Path), v.file(board.Folder))
 	}
 	return board.Task{}, usage("%s is a %s, not a task", a.ID, a.Type)
 }

@@ -27,6 +27,19 @@ func (r *Repo) Cached(name string) []byte {
 	return b
 }
 
+// CachedNames are the names below which something is kept that begin with a
+// prefix, the latest kept first.
+func (r *Repo) CachedNames(prefix string) []string {
+	files, _ := kept(r.oddDir("cache")) // none where it cannot be read
+	var out []string
+	for _, f := range files {
+		if strings.HasPrefix(f.name, prefix) {
+			out = append(out, f.name)
+		}
+	}
+	return out
+}
+
 // Keep stores b under name below $GIT_COMMON_DIR/odd/cache, written aside and
 // renamed, and drops the oldest files beyond the few that are worth keeping.
 func (r *Repo) Keep(name string, b []byte) error {
@@ -53,27 +66,38 @@ func (r *Repo) Room(name string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-func dropOldest(dir string, keep int) error {
+// keptFile is a file of the cache.
+type keptFile struct {
+	name string
+	at   time.Time
+}
+
+// kept lists a folder of the cache, the latest first.
+func kept(dir string) ([]keptFile, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	type file struct {
-		name string
-		at   time.Time
-	}
-	var files []file
+	var files []keptFile
 	for _, e := range entries {
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		files = append(files, file{e.Name(), info.ModTime()})
+		files = append(files, keptFile{e.Name(), info.ModTime()})
 	}
-	slices.SortFunc(files, func(a, b file) int { return b.at.Compare(a.at) })
+	slices.SortFunc(files, func(a, b keptFile) int { return b.at.Compare(a.at) })
+	return files, nil
+}
+
+func dropOldest(dir string, keep int) error {
+	files, err := kept(dir)
+	if err != nil {
+		return err
+	}
 	for _, f := range files[min(keep, len(files)):] {
 		if err := os.Remove(filepath.Join(dir, f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
