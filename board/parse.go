@@ -28,9 +28,10 @@ func Parse(a *okf.Atom) (Task, error) {
 // Tasks reads every task atom of g below Folder in id order, with the problems of those that cannot be read. Dependencies and
 // teams that name an atom by path or stem are resolved to its id, because ids are what budgets and boards are kept by.
 func Tasks(g *okf.Graph) ([]Task, []okf.Problem) {
-	var tasks []Task
 	var problems []okf.Problem
-	for _, a := range g.OfType(func(typ string) bool { return typ == Type }) {
+	atoms := g.OfType(func(typ string) bool { return typ == Type })
+	tasks := make([]Task, 0, len(atoms))
+	for _, a := range atoms {
 		if !onBoard(a.Path) {
 			continue
 		}
@@ -122,8 +123,8 @@ func parse(a *okf.Atom) (Task, []okf.Problem) {
 		Dependencies: r.ids("dependencies"), Soft: r.ids("soft_dependencies"),
 		Acceptance: r.list("acceptance"), Inputs: r.inputs(), Paths: r.globs(), Commands: r.commands(),
 		Budget: r.money("budget_usd"), MaxTurns: r.integer("max_turns", 1),
-		ContractRole: nameIn(r, "contract_role", contract.RoleNames()), Persona: r.text("persona"), Surface: nameIn(r, "surface", contract.SurfaceNames()),
-		Engagement: nameIn(r, "engagement", contract.EngagementNames()), Voice: nameIn(r, "voice", contract.VoiceNames()),
+		ContractRole: nameIn(r, "contract_role", contract.RoleNames), Persona: r.text("persona"), Surface: nameIn(r, "surface", contract.SurfaceNames),
+		Engagement: nameIn(r, "engagement", contract.EngagementNames), Voice: nameIn(r, "voice", contract.VoiceNames),
 		Handoffs: r.list("handoff"), Artifact: r.text("artifact"),
 		ClaimedBy: r.text("claimed_by"), LeaseExpires: r.moment("lease_expires"), Attempts: r.integer("attempts", 0),
 		BlockedReason: r.text("blocked_reason"), Rejected: r.rejected(), Result: r.result(), Created: a.Generated.At,
@@ -213,13 +214,13 @@ func (r *reader) text(key string) string {
 	return strings.TrimSpace(r.a.Text(key))
 }
 
-// nameIn reads one of a list of names.
-func nameIn[T ~string](r *reader, key string, all []T) T {
+// nameIn reads one of a list of names, which is made for a task that has the key.
+func nameIn[T ~string](r *reader, key string, all func() []T) T {
 	s := r.text(key)
 	if s == "" {
 		return ""
 	}
-	name, err := contract.Named(s, all)
+	name, err := contract.Named(s, all())
 	if err != nil {
 		r.bad(key, key+" "+err.Error(), "")
 	}

@@ -30,7 +30,10 @@ func printJSON(env Env, v any) error {
 // what nobody can see, or what has the shape of a credential, is left out, because
 // titles and reasons come from files and agents, and a terminal obeys escapes.
 func cell(s string) string {
-	return irongate.RedactText(okf.Visible(strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace(s)))
+	if strings.ContainsAny(s, "\t\n\r") {
+		s = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace(s)
+	}
+	return irongate.RedactText(okf.Visible(s))
 }
 
 // printRows prints rows of cells: aligned for a person, tab-separated for a pipe.
