@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/okf"
-	okfdisk "github.com/odd-cli/odd/okf/disk"
+	"github.com/odd-cli/odd/okf/disk"
 )
 
 // told is what a child prints: the time of its one call, and counts.
@@ -103,7 +103,7 @@ func atoms(g *okf.Graph, args []string) counts {
 	if args[len(args)-1] != "count" {
 		return func() map[string]float64 { return nil }
 	}
-	return counted("atoms", func() float64 { return float64(len(g.Atoms())) })
+	return counted("atoms", func() float64 { return float64(g.Len()) })
 }
 
 func counted(what string, n func() float64) counts {
@@ -113,7 +113,7 @@ func counted(what string, n func() float64) counts {
 // childLoad loads the bundle of args[0] without a cache.
 func childLoad(args []string) (call, error) {
 	return func() (counts, error) {
-		g, _, err := okf.Load(okfdisk.Dir(args[0]))
+		g, _, err := okf.Load(disk.Dir(args[0]))
 		return atoms(g, args), err
 	}, nil
 }
@@ -122,7 +122,7 @@ func childLoad(args []string) (call, error) {
 // is good for one build, so odd's own is none to a child.
 func childKeep(args []string) (call, error) {
 	return func() (counts, error) {
-		g, _, fresh, err := okf.LoadCached(okfdisk.Dir(args[0]), nil, time.Now())
+		g, _, fresh, err := okf.LoadCached(disk.Dir(args[0]), nil, time.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +138,7 @@ func childWarm(args []string) (call, error) {
 		if err != nil {
 			return nil, err
 		}
-		g, _, fresh, err := okf.LoadCached(okfdisk.Dir(args[0]), b, time.Now())
+		g, _, fresh, err := okf.LoadCached(disk.Dir(args[0]), b, time.Now())
 		if err == nil && fresh != nil {
 			err = fmt.Errorf("%s: not the cache of %s", args[1], args[0])
 		}
@@ -154,7 +154,7 @@ func childTree(args []string) (call, error) {
 		if err != nil {
 			return nil, err
 		}
-		g, _, err := okf.Decode(b, okfdisk.Dir(args[0]))
+		g, _, err := okf.Decode(b, disk.Dir(args[0]))
 		return atoms(g, args), err
 	}, nil
 }

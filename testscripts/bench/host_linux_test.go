@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// disk names the file system that repositories are made on.
-func disk() string {
+// filesystem names the file system that repositories are made on.
+func filesystem() string {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(work, &s); err != nil {
 		return "unknown file system"

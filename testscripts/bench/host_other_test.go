@@ -2,6 +2,6 @@
 
 package bench
 
-func disk() string { return "unknown file system" }
+func filesystem() string { return "unknown file system" }
 
 func load() float64 { return 0 }

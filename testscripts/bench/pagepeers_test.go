@@ -29,24 +29,24 @@ func (p *page) beside() {
 func (p *page) peerTable(names []string, n int) {
 	head := []string{"job"}
 	for _, name := range names {
-		head = append(head, name+" "+p.peers.Words["version: "+name])
+		if name != "odd" {
+			name += " " + p.peers.Words["version: "+name]
+		}
+		head = append(head, name)
 	}
 	var rows [][]string
 	var bars []bar
 	for _, j := range append(slices.Clone(peerJobs), "create, with a commit") {
-		row, best, bestName := []string{j}, 0.0, ""
+		row := []string{j}
 		for i, name := range names {
 			row = append(row, p.peerCell(name, j, n))
 			if ms, ok := p.peers.ms(name+": "+j, n); ok {
 				bars = append(bars, bar{j, name, ms, i})
-				if name != "odd" && (best == 0 || ms < best) {
-					best, bestName = ms, name
-				}
 			}
 		}
-		rows = append(rows, append(row, p.ahead(j, n, best, bestName)))
+		rows = append(rows, append(row, p.ahead(names, j, n)))
 	}
-	p.table(append(head, "odd beside the fastest other"), rows)
+	p.table(append(head, "odd beside the others"), rows)
 	p.picture(fmt.Sprintf("peers-%d", n), barPlot{fmt.Sprintf("The same jobs on %s items", number(float64(n))), "ms, logarithmic", bars}, "odd and its peers at the same jobs")
 }
 
@@ -60,27 +60,37 @@ func (p *page) peerCell(name, j string, n int) string {
 	return ""
 }
 
-// ahead says by how much odd is ahead, or behind and why.
-func (p *page) ahead(j string, n int, best float64, name string) string {
-	ms, ok := p.peers.ms("odd: "+j, n)
-	switch {
-	case !ok || best == 0:
-		return ""
-	case ms <= best:
-		return fmt.Sprintf("%.1f × faster than %s", best/ms, name)
+// ahead says that odd is the fastest and by how much, or which tools are
+// faster, by how much and why.
+func (p *page) ahead(names []string, j string, n int) string {
+	ours, ok := p.peers.ms("odd: "+j, n)
+	next, nextName, faster := 0.0, "", []string(nil)
+	for _, name := range names {
+		ms, has := p.peers.ms(name+": "+j, n)
+		if !has || name == "odd" {
+			continue
+		}
+		if next == 0 || ms < next {
+			next, nextName = ms, name
+		}
+		if ms < ours {
+			faster = append(faster, fmt.Sprintf("**%s is %.1f × as fast**: %s", name, ours/ms, behind[name]))
+		}
 	}
-	return fmt.Sprintf("**%.1f × slower than %s**: %s", ms/best, name, behind[j+" "+name])
+	switch {
+	case !ok || next == 0:
+		return ""
+	case faster == nil:
+		return fmt.Sprintf("the fastest, %.1f × as fast as %s", next/ours, nextName)
+	}
+	return strings.Join(faster, "; ")
 }
 
-// behind says why odd is slower at a job than a tool.
+// behind says what a tool that is faster at a job does less.
 var behind = map[string]string{
-	"search ripgrep":         "it prints lines as it meets them; odd ranks atoms, and shows what each is",
-	"search git grep":        "it prints lines as it meets them; odd ranks atoms, and shows what each is",
-	"create taskwarrior":     "it appends a line to one file; odd checks the board and writes a file that git can merge",
-	"show taskwarrior":       "one file of its own format, read at once; odd looks for hand edits of every file",
-	"list all taskwarrior":   "one file of its own format, read at once; odd looks for hand edits of every file",
-	"list ready taskwarrior": "one file of its own format, read at once; odd looks for hand edits of every file",
-	"search taskwarrior":     "one file of its own format, read at once; odd looks for hand edits of every file",
+	"ripgrep":     "a floor, it prints lines as it meets them; odd ranks atoms and shows what each is",
+	"git grep":    "a floor, it prints lines as it meets them; odd ranks atoms and shows what each is",
+	"taskwarrior": "it keeps one file in a format of its own, out of git; odd asks every file for hand edits, and two people's changes merge",
 }
 
 // peerNotes lists what was not measured, and why.

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/okf"
-	okfdisk "github.com/odd-cli/odd/okf/disk"
+	"github.com/odd-cli/odd/okf/disk"
 	"github.com/odd-cli/odd/persona"
 )
 
 // childQueries loads the bundle of args[0] and times questions asked of the
 // loaded graph: about role args[1], about atom args[2], for word args[3].
 func childQueries(args []string) (call, error) {
-	g, _, err := okf.Load(okfdisk.Dir(args[0]))
+	g, _, err := okf.Load(disk.Dir(args[0]))
 	return func() (counts, error) {
 		out := map[string]float64{}
 		var err error

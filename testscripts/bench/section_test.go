@@ -40,7 +40,7 @@ type section struct {
 func begin() *section {
 	return &section{
 		Commit: describe("describe", "--always", "--dirty", "--exclude=*"), Date: describe("log", "-1", "--format=%cs"),
-		Machine: machine(), Disk: disk(), Load: load(), Words: map[string]string{},
+		Machine: machine(), Disk: filesystem(), Load: load(), Words: map[string]string{},
 	}
 }
 
