@@ -47,7 +47,10 @@ func (c committed) load(tree repo.OID, now time.Time) (*okf.Graph, []okf.Problem
 			return g, ps, nil
 		}
 	}
-	if g, ps, ok := c.near(tree); ok {
+	if g, ps, changed := c.near(tree); g != nil {
+		if changed > fewChanges && g.Len() >= worthKeeping {
+			_ = c.r.Keep(name, okf.Encode(g, ps, now))
+		}
 		return g, ps, nil
 	}
 	g, ps, fresh, err := okf.LoadCached(c.files, nil, now)
@@ -55,31 +58,35 @@ func (c committed) load(tree repo.OID, now time.Time) (*okf.Graph, []okf.Problem
 }
 
 // fewChanges is up to how many files a commit's cache may differ from another
-// commit and be of use for it: reading so many anew costs less than a new cache
-// of ten thousand.
-const fewChanges = 256
+// commit and do for it as it is: reading so many anew costs less than a new
+// cache of ten thousand. Up to mostChanges, it is where a new cache starts from.
+const fewChanges, mostChanges = 256, 2048
 
 // near loads from the latest cache of another tree what both have, and reads the
-// files that differ. The trees tell which those are.
-func (c committed) near(tree repo.OID) (*okf.Graph, []okf.Problem, bool) {
-	names := c.r.CachedNames(c.kind)
-	if len(names) == 0 || tree == "" {
-		return nil, nil, false
+// files that differ, which the trees tell. The graph is nil where no cached tree
+// is as near as mostChanges; changed is in how many files they differ.
+func (c committed) near(tree repo.OID) (g *okf.Graph, ps []okf.Problem, changed int) {
+	if tree == "" {
+		return nil, nil, 0
 	}
-	diff, err := c.r.Diff(context.Background(), repo.OID(strings.TrimPrefix(names[0], c.kind)), tree)
-	if err != nil || len(diff) > fewChanges {
-		return nil, nil, false
+	for _, name := range c.r.CachedNames(c.kind) {
+		diff, err := c.r.Diff(context.Background(), repo.OID(strings.TrimPrefix(name, c.kind)), tree)
+		if err != nil || len(diff) > mostChanges {
+			continue // its tree may be gone by now
+		}
+		g, ps, err := okf.Decode(c.r.Cached(name), c.files)
+		if err != nil {
+			continue
+		}
+		paths := make(map[string]bool, len(diff))
+		for _, ch := range diff {
+			paths[c.under+ch.Path] = true
+		}
+		g, ps = okf.Reload(c.files, g, ps, paths)
+		g.KeepWords(c.r)
+		return g, ps, len(diff)
 	}
-	g, ps, err := okf.Decode(c.r.Cached(names[0]), c.files)
-	if err != nil {
-		return nil, nil, false
-	}
-	changed := make(map[string]bool, len(diff))
-	for _, ch := range diff {
-		changed[c.under+ch.Path] = true
-	}
-	g, ps = okf.Reload(c.files, g, ps, changed)
-	return g, ps, true
+	return nil, nil, 0
 }
 
 // loadDir loads the bundle in a folder of the work tree. Files whose size and

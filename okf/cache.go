@@ -3,6 +3,8 @@ package okf
 import (
 	"errors"
 	"io/fs"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -68,6 +70,20 @@ func differ(found []reading, todo []int, gone []string) map[string]reading {
 	}
 	return out
 }
+
+// Encode is the cache for Decode of a bundle that was loaded without a cache or
+// with the cache of another tree. problems are those of the load, now is the
+// present time.
+func Encode(g *Graph, problems []Problem, now time.Time) []byte {
+	if g.now != nil {
+		g, _ = relaid(g.rows, g.now.files)
+	}
+	walk := slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return !ofWalk(p) })
+	return encode(g.rows, make([]stat, g.rows.len()), walk, now)
+}
+
+// ofWalk reports a problem that is no file's that was read.
+func ofWalk(p Problem) bool { return p.Code == codeSymlink || !strings.HasSuffix(p.Path, ".md") }
 
 // worthwhile reports whether so many changed files of all are worth a new
 // cache. Writing one costs about as much as reading one file in 250 again.

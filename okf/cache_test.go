@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -266,7 +267,7 @@ func TestCacheIsDisposable(t *testing.T) {
 	f := old()
 	_, _, cache := cached(t, f, nil, noon())
 	damaged := map[string][]byte{"empty": {}, "text": []byte("hello"), "cut": cache[:len(cache)-1], "longer": append(bytes.Clone(cache), 0), "header": cache[:headerLen]}
-	for _, at := range []int{0, len(cacheMagic), headerLen - 1, headerLen, len(cache) / 2, len(cache) - 1} {
+	for _, at := range []int{0, len(cacheMagic), headerLen - 1, headerLen, headerLen + 200} {
 		b := bytes.Clone(cache)
 		b[at] ^= 0x10
 		damaged[fmt.Sprint("byte ", at)] = b
@@ -282,6 +283,50 @@ func TestCacheIsDisposable(t *testing.T) {
 	if _, _, _, err := LoadCached(bundle(nil), cache, noon()); err != nil {
 		t.Error(err)
 	}
+}
+
+// A cache is refused wherever it is cut off and whichever bit of it is wrong.
+func TestDamagedCache(t *testing.T) {
+	t.Parallel()
+	f := fstest.MapFS{"a.md": {Data: []byte(atomOf("A")), Mode: 0o644}, "b.md": {Data: []byte("x"), Mode: 0o644}}
+	_, _, cache := cached(t, f, nil, noon())
+	for n := range cache {
+		if _, err := openCache(cache[:n], f); !errors.Is(err, ErrCache) {
+			t.Fatalf("cut off after %d bytes of %d: %v", n, len(cache), err)
+		}
+	}
+	s, err := openCache(bytes.Clone(cache), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, records := newGraph(s.rows, nil).Atoms()[0].Fields, len(cache)-len(s.records)
+	for bit := range 8 * len(cache) {
+		cache[bit/8] ^= 1 << (bit % 8)
+		s, err := openCache(cache, f)
+		switch {
+		case bit/8 < records:
+			if !errors.Is(err, ErrCache) {
+				t.Fatalf("bit %d of byte %d: %v", bit%8, bit/8, err)
+			}
+		case err != nil || !slices.EqualFunc(want, newGraph(s.rows, nil).Atoms()[0].Fields, func(a, b Field) bool { return a == b }):
+			t.Fatalf("bit %d of byte %d, in a record: %v, not the file's atom", bit%8, bit/8, err)
+		}
+		cache[bit/8] ^= 1 << (bit % 8)
+	}
+}
+
+// A record that no encoder wrote, in a cache whose checksum is right, makes its
+// file be read.
+func TestCacheWithAWrongRecord(t *testing.T) {
+	t.Parallel()
+	f := old()
+	want, wantPs, cache := cached(t, f, nil, noon())
+	s, err := openCache(cache, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(s.records)
+	same(t, want, newGraph(s.rows, nil), wantPs, inOrder(s.rows.problems, s.walk))
 }
 
 func TestCacheValues(t *testing.T) {
@@ -308,9 +353,11 @@ func TestCacheValues(t *testing.T) {
 }
 
 // Bytes that pass the checksum and were never written by encode are refused or
-// read as something, and never panic.
+// read as something, and never panic, whatever the graph is asked.
 func FuzzDecode(f *testing.F) {
-	_, _, cache, err := LoadCached(old(), nil, noon())
+	small := old()
+	delete(small.MapFS, "big.md")
+	_, _, cache, err := LoadCached(small, nil, noon())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -320,12 +367,40 @@ func FuzzDecode(f *testing.F) {
 		b := append([]byte(cacheMagic), make([]byte, 12)...)
 		binary.LittleEndian.PutUint64(b[len(cacheMagic):], parserVersion())
 		b = append(b, payload...)
+		if s := (&snapshot{rows: &rows{}}); cutSections(payload, s.sections()) {
+			payload = payload[:len(payload)-len(s.records)]
+		}
 		binary.LittleEndian.PutUint32(b[headerLen-4:], checksum(payload))
-		if g, _, err := Decode(b, fstest.MapFS{}); (g == nil) != (err != nil) {
+		g, ps, err := Decode(b, fstest.MapFS{})
+		if (g == nil) != (err != nil) {
 			t.Fatal(g, err)
+		}
+		if g != nil {
+			askAll(g)
+			g, _ = Reload(small, g, ps, map[string]bool{"b.md": true, "d0/a0.md": true, "new.md": true})
+			askAll(g)
 		}
 		if _, _, _, err := LoadCached(fstest.MapFS{}, b, noon()); err != nil {
 			t.Fatal(err)
 		}
 	})
+}
+
+// askAll puts every kind of question to a graph.
+func askAll(g *Graph) {
+	for _, a := range g.Atoms() {
+		g.In(a.ID)
+		g.Dangling(a.ID)
+		g.Expand(a.ID, 3, false)
+		g.Backlinks(a.ID)
+	}
+	g.OfType(func(string) bool { return true })
+	g.DuplicateURIs()
+	Check(g, noon())
+	g.Search("number", 3)
+	for _, name := range []string{"same", "b.md", "d0/a0", "nobody", "x://y"} {
+		_, _ = g.Find(name)
+		g.Broken(name)
+		g.ByPath(name)
+	}
 }

@@ -3,6 +3,7 @@ package okf
 import (
 	"errors"
 	"io/fs"
+	"path"
 	"strings"
 )
 
@@ -14,9 +15,8 @@ func Reload(f fs.FS, g *Graph, prior []Problem, changed map[string]bool) (*Graph
 	files := map[string]reading{}
 	var walk []Problem
 	for _, p := range prior {
-		outside := p.Code == codeSymlink || !strings.HasSuffix(p.Path, ".md")
 		switch {
-		case outside && !changed[p.Path]:
+		case ofWalk(p) && !changed[p.Path]:
 			walk = append(walk, p)
 		case p.Code == codeUnreadable:
 			files[p.Path] = reading{}
@@ -39,17 +39,18 @@ func Reload(f fs.FS, g *Graph, prior []Problem, changed map[string]bool) (*Graph
 func readAgain(f fs.FS, file string) (reading, []Problem) {
 	gone := reading{path: file, gone: true}
 	hidden := strings.HasPrefix(file, ".") || strings.Contains(file, "/.")
-	if hidden || !strings.HasSuffix(file, ".md") {
+	atom := strings.HasSuffix(file, ".md")
+	if hidden || !atom && path.Ext(file) != "" {
 		return gone, nil
 	}
 	info, err := fs.Lstat(f, file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return gone, nil
-	case err == nil && info.IsDir():
-		return gone, nil
-	case err == nil && !info.Mode().IsRegular():
+	case err == nil && !info.IsDir() && !info.Mode().IsRegular():
 		return gone, []Problem{special(file)}
+	case err == nil && info.IsDir(), !atom:
+		return gone, nil
 	}
 	return read(f, file, new(Atom)), nil
 }

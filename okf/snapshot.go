@@ -19,15 +19,17 @@ import (
 //
 //	8 bytes  cacheMagic
 //	8 bytes  parserVersion, little endian
-//	4 bytes  CRC-32C of all that follows
+//	4 bytes  CRC-32C of all that follows but the records
 //	         the sections: the length of each, four bytes, and then each
+//	         the records, the last section
 //
 // The sections are the columns of the rows as they stand in memory, so that to
-// open a cache is to read it once for its checksum, and one record an atom: its
-// fields and links, from which everything else about it follows. Records stand
-// alone and are decoded when somebody asks for their atom. How a bundle is read
-// depends on no setting, so that a cache has no version of one.
-const cacheMagic = "odd okf\x02"
+// open a cache is to read them once for their checksum, and one record an atom:
+// its fields and links, from which everything else about it follows. Records
+// stand alone, each with a CRC-32C before it, and are looked at when somebody
+// asks for their atom. How a bundle is read depends on no setting, so that a
+// cache has no version of one.
+const cacheMagic = "odd okf\x03"
 
 // headerLen is the length of a cache before what its checksum covers.
 const headerLen = len(cacheMagic) + 8 + 4
@@ -80,7 +82,7 @@ type snapshot struct {
 func (s *snapshot) sections() []*[]byte {
 	c := &s.rows.columns
 	out := []*[]byte{
-		&s.said, &s.stats, (*[]byte)(&s.wordAt), &s.wordText, (*[]byte)(&s.recordAt), &s.records,
+		&s.said, &s.stats, (*[]byte)(&s.wordAt), &s.wordText, (*[]byte)(&s.recordAt),
 		&c.names, (*[]byte)(&c.begin), (*[]byte)(&c.cut), &c.state, &c.types, (*[]byte)(&c.typeAt), (*[]byte)(&c.typeRow),
 		(*[]byte)(&c.out), (*[]byte)(&c.outTo), (*[]byte)(&c.outHow), (*[]byte)(&c.in), (*[]byte)(&c.inFrom), (*[]byte)(&c.inHow),
 		(*[]byte)(&c.looseAt), &c.loose,
@@ -88,7 +90,7 @@ func (s *snapshot) sections() []*[]byte {
 	for _, t := range []*table{&c.ids, &c.files, &c.stems, &c.uris, &s.mentions} {
 		out = append(out, (*[]byte)(&t.starts), (*[]byte)(&t.rows))
 	}
-	return out
+	return append(out, &s.records)
 }
 
 // encode writes the cache of rows. The same rows make the same bytes. stats are
@@ -114,7 +116,7 @@ func encode(r *rows, stats []stat, walk []Problem, now time.Time) []byte {
 	s.mark(parts)
 	out := binary.LittleEndian.AppendUint64([]byte(cacheMagic), parserVersion())
 	out = appendSections(append(out, 0, 0, 0, 0), parts)
-	binary.LittleEndian.PutUint32(out[headerLen-4:], checksum(out[headerLen:]))
+	binary.LittleEndian.PutUint32(out[headerLen-4:], checksum(out[headerLen:len(out)-len(s.records)]))
 	return out
 }
 
@@ -135,7 +137,9 @@ func (s *snapshot) write() {
 		for i := from; i < to; i++ {
 			before := len(e.b)
 			if s.rows.state[i] != rowNone {
+				e.b = append(e.b, 0, 0, 0, 0)
 				e.atom(s.rows.atom(int32(i)))
+				binary.LittleEndian.PutUint32(e.b[before:], checksum(e.b[before+4:]))
 			}
 			records[i] = e.b[before:]
 		}
@@ -148,7 +152,9 @@ func (s *snapshot) write() {
 	}
 }
 
-func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
 // frequent lists the short texts that occur at least three times, sorted.
 func (r *rows) frequent() []string {
@@ -201,12 +207,11 @@ func (n tally) value(v any) {
 // their bytes from f. The cache belongs to the rows from then on.
 func openCache(cache []byte, f fs.FS) (*snapshot, error) {
 	if len(cache) < headerLen || string(cache[:len(cacheMagic)]) != cacheMagic ||
-		binary.LittleEndian.Uint64(cache[len(cacheMagic):]) != parserVersion() ||
-		binary.LittleEndian.Uint32(cache[headerLen-4:]) != checksum(cache[headerLen:]) {
+		binary.LittleEndian.Uint64(cache[len(cacheMagic):]) != parserVersion() {
 		return nil, ErrCache
 	}
 	s := &snapshot{rows: &rows{own: map[string]bool{}}}
-	if !cutSections(cache[headerLen:], s.sections()) {
+	if !cutSections(cache[headerLen:], s.sections()) || binary.LittleEndian.Uint32(cache[headerLen-4:]) != checksum(cache[headerLen:len(cache)-len(s.records)]) {
 		return nil, ErrCache
 	}
 	d := decoder{s: view(s.said)}
@@ -248,12 +253,14 @@ func (s *snapshot) stat(i int) stat {
 	return stat{int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:]))}
 }
 
-// atom is the atom of a row, from its record. A record that no encoder wrote
-// is as good as none: the file is read again.
+// atom is the atom of a row, from its record. A record that is damaged, or that
+// no encoder wrote, is as good as none: the file is read again.
 func (s *snapshot) atom(f fs.FS, i int32, w *common, ar *arena) *Atom {
 	file := s.rows.path(i)
 	from, to := s.recordAt.span(int(i), len(s.records))
-	d := decoder{s: view(s.records[from:to]), words: w, arena: ar}
+	record := ints(s.records[from:to])
+	whole := len(record) >= 4 && record.at(0) == checksum(record[4:])
+	d := decoder{s: view(record[min(4, len(record)):]), words: w, arena: ar, bad: !whole}
 	a := &carve(&ar.atoms, 1, ar.least)[0]
 	*a = Atom{Path: file, disk: &carve(&ar.disks, 1, ar.least)[0]}
 	a.disk.f = f

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,11 +18,21 @@ import (
 // a work tree or two and what they were a moment ago.
 const cacheFiles = 8
 
-// Cached returns the bytes last kept under name, nil when there are none. What
-// it returns is disposable: it may be missing, old or damaged, and its reader checks.
+// abandoned is how old a file that is being written aside may be; its writer
+// is dead by then.
+const abandoned = 10 * time.Minute
+
+// Cached returns the bytes last kept under name, nil when there are none, or
+// when they were kept under another name. What it returns is disposable: it may
+// be missing, old or damaged, and its reader checks. Nobody writes to it: it may
+// be the file itself, which stays as it is because no odd writes in place.
 func (r *Repo) Cached(name string) []byte {
-	b, err := os.ReadFile(r.oddDir("cache", name))
+	b, err := readMapped(r.oddDir("cache", name))
 	if err != nil {
+		return nil
+	}
+	b, ok := bytes.CutPrefix(b, []byte(name+"\n"))
+	if !ok {
 		return nil
 	}
 	return b
@@ -30,27 +41,31 @@ func (r *Repo) Cached(name string) []byte {
 // CachedNames are the names below which something is kept that begin with a
 // prefix, the latest kept first.
 func (r *Repo) CachedNames(prefix string) []string {
-	files, _ := kept(r.oddDir("cache")) // none where it cannot be read
-	var out []string
+	files, err := cacheDir(r.oddDir("cache"))
+	if err != nil {
+		return nil
+	}
+	var names []string
 	for _, f := range files {
-		if strings.HasPrefix(f.name, prefix) {
-			out = append(out, f.name)
+		if strings.HasPrefix(f.name, prefix) && f.name[0] != '.' {
+			names = append(names, f.name)
 		}
 	}
-	return out
+	return names
 }
 
-// Keep stores b under name below $GIT_COMMON_DIR/odd/cache, written aside and
-// renamed, and drops the oldest files beyond the few that are worth keeping.
+// Keep stores b under name below $GIT_COMMON_DIR/odd/cache, with the name,
+// written aside and renamed, and drops the oldest files beyond the few that are
+// worth keeping, and what dead writers left.
 func (r *Repo) Keep(name string, b []byte) error {
-	if name == "" || strings.ContainsAny(name, "/\\") || name[0] == '.' {
+	if name == "" || strings.ContainsAny(name, "/\\\n") || name[0] == '.' {
 		return fmt.Errorf("cache file %q: not a plain name", name)
 	}
 	dir := r.oddDir("cache")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+	if err := renameio.WriteFile(filepath.Join(dir, name), slices.Concat([]byte(name+"\n"), b), 0o644); err != nil {
 		return err
 	}
 	return dropOldest(dir, cacheFiles)
@@ -66,19 +81,18 @@ func (r *Repo) Room(name string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// keptFile is a file of the cache.
-type keptFile struct {
+type cacheFile struct {
 	name string
 	at   time.Time
 }
 
-// kept lists a folder of the cache, the latest first.
-func kept(dir string) ([]keptFile, error) {
+// cacheDir lists the files of the cache, the newest first.
+func cacheDir(dir string) ([]cacheFile, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	var files []keptFile
+	var files []cacheFile
 	for _, e := range entries {
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
@@ -87,18 +101,31 @@ func kept(dir string) ([]keptFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, keptFile{e.Name(), info.ModTime()})
+		files = append(files, cacheFile{e.Name(), info.ModTime()})
 	}
-	slices.SortFunc(files, func(a, b keptFile) int { return b.at.Compare(a.at) })
+	slices.SortStableFunc(files, func(a, b cacheFile) int { return b.at.Compare(a.at) })
 	return files, nil
 }
 
+// dropOldest leaves the newest files, and of those that are being written aside
+// the ones that are younger than abandoned beside the newest file.
 func dropOldest(dir string, keep int) error {
-	files, err := kept(dir)
+	files, err := cacheDir(dir)
 	if err != nil {
 		return err
 	}
-	for _, f := range files[min(keep, len(files)):] {
+	kept := 0
+	for _, f := range files {
+		aside := f.name[0] == '.'
+		if aside && files[0].at.Sub(f.at) < abandoned {
+			continue
+		}
+		if !aside {
+			kept++
+		}
+		if !aside && kept <= keep {
+			continue
+		}
 		if err := os.Remove(filepath.Join(dir, f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -1,10 +1,14 @@
 package repo
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"sync"
 	"testing"
+	"time"
 )
 
 func TestCacheKeepsAFew(t *testing.T) {
@@ -33,6 +37,86 @@ func TestCacheKeepsAFew(t *testing.T) {
 			t.Errorf("Keep(%q) took it", bad)
 		}
 	}
+}
+
+// What one tree's cache says is of no use under another tree's name.
+func TestCacheKnowsItsName(t *testing.T) {
+	t.Parallel()
+	r, err := Init(context.Background(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Keep("tree-a", []byte("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(r.oddDir("cache", "tree-a"), r.oddDir("cache", "tree-b")); err != nil {
+		t.Fatal(err)
+	}
+	if b := r.Cached("tree-b"); b != nil {
+		t.Errorf("Cached(tree-b) = %q", b)
+	}
+	if got := r.CachedNames("tree-"); !slices.Equal(got, []string{"tree-b"}) || r.CachedNames("dir-") != nil {
+		t.Errorf("CachedNames = %q", got)
+	}
+}
+
+// A writer that was killed leaves a file aside: nobody reads it, and the next
+// one to write takes it away, unless it may still be at work.
+func TestCacheAfterAKilledWriter(t *testing.T) {
+	t.Parallel()
+	r, err := Init(context.Background(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Keep("f", []byte("first")); err != nil {
+		t.Fatal(err)
+	}
+	dead, busy := r.oddDir("cache", ".f123"), r.oddDir("cache", ".f456")
+	for _, file := range []string{dead, busy} {
+		if err := os.WriteFile(file, []byte("f\nsec"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := time.Now().Add(-abandoned - time.Hour)
+	if err := os.Chtimes(dead, long, long); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.CachedNames(""); !slices.Equal(got, []string{"f"}) || string(r.Cached("f")) != "first" {
+		t.Errorf("CachedNames = %q, Cached = %q", got, r.Cached("f"))
+	}
+	if err := r.Keep("f", []byte("second")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dead); !os.IsNotExist(err) {
+		t.Error("what a dead writer left is still there")
+	}
+	if _, err := os.Stat(busy); err != nil {
+		t.Error("a writer lost its file")
+	}
+}
+
+// Many may write one name at once; a reader finds what one of them wrote.
+func TestCacheShared(t *testing.T) {
+	t.Parallel()
+	r, err := Init(context.Background(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for range 5 {
+				if err := r.Keep("f", bytes.Repeat([]byte{'a' + byte(i)}, 100_000)); err != nil {
+					t.Error(err)
+				}
+				b := r.Cached("f")
+				if len(b) != 100_000 || bytes.Count(b, b[:1]) != len(b) {
+					t.Errorf("%d bytes that nobody wrote", len(b))
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestLiveIsWholeOrGone(t *testing.T) {
