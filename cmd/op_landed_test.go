@@ -46,7 +46,7 @@ type shop struct {
 func newShop(t *testing.T, toml string) *shop {
 	t.Helper()
 	s := &shop{T: t}
-	now := time.Now().UTC().Add(time.Hour).Truncate(time.Second) // nobody has saved a file within three minutes of it
+	now := time.Now().UTC().Add(10 * time.Minute).Truncate(time.Second) // nobody has saved a file within three minutes of it
 	s.env = Env{Dir: t.TempDir(), Temp: t.TempDir(), Now: func() time.Time { return now }, Sleep: func(time.Duration) {}, Entropy: rand.Reader, Getenv: func(string) string { return "" }, Stderr: &s.err}
 	r, err := repo.Init(t.Context(), s.env.Dir)
 	if err != nil {
