@@ -191,12 +191,19 @@ func (g *Graph) affected() (map[int32]bool, bool) {
 		if old && wasKept == (a != nil) && !g.now.gone[i] && (a == nil || g.id(i) == a.ID) {
 			continue
 		}
-		names[spelt(g.pathAt(i), "")] = true
+		note := func(file, id, uri string) {
+			for _, name := range append(stemsOf(file, id), file, id, uri) {
+				if name != "" {
+					names[spelt(name, "")] = true
+				}
+			}
+		}
+		note(g.pathAt(i), "", "")
 		if a != nil {
-			names[spelt(string(a.ID), "")], names[spelt(a.URI, "")] = true, true
+			note(a.Path, string(a.ID), a.URI)
 		}
 		if wasKept {
-			names[spelt(string(g.id(i)), "")], names[spelt(g.atom(i).URI, "")] = true, true
+			note(g.pathAt(i), string(g.id(i)), g.atom(i).URI)
 		}
 	}
 	if len(names) == 0 {

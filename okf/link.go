@@ -172,8 +172,9 @@ func mentions(a *Atom) iter.Seq[uint32] {
 			}
 		}
 		for _, s := range a.Sources {
-			target, _ := resolveURL(a.Path, s.Resource)
-			yield(spelt(target, ""))
+			if target, _ := resolveURL(a.Path, s.Resource); strings.HasSuffix(target, ".md") {
+				yield(spelt(target, ""))
+			}
 		}
 		for _, l := range a.Links() {
 			yield(spelt(cmp.Or(l.Target, l.URL), ""))
@@ -181,16 +182,15 @@ func mentions(a *Atom) iter.Seq[uint32] {
 	}
 }
 
-// spelt is the hash of the last element of a name that the atom at from uses,
-// without what follows "#" and without ".md": whatever a name leads to has the
-// same for one of its own names, so that only the atoms that mention it have to
-// be followed anew when it comes or goes.
+// spelt is the hash of a name that the atom at from uses, without what follows
+// "#" and without ".md" and a slash before it: whatever a name leads to has an
+// id, a path, a uri or a stem with the same, so that only the atoms that mention
+// it have to be followed anew when it comes or goes.
 func spelt(name, from string) uint32 {
 	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
 		name = path.Join(path.Dir(from), name)
 	}
-	name, _, _ = strings.Cut(name, "#")
-	name = name[strings.LastIndexByte(name, '/')+1:]
+	name, _, _ = strings.Cut(strings.TrimLeft(name, "/"), "#")
 	for strings.HasSuffix(name, ".md") {
 		name = strings.TrimSuffix(name, ".md")
 	}
