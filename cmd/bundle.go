@@ -104,7 +104,7 @@ type workspace struct {
 	repo *repo.Repo
 	cfg  config.Config
 
-	confirmed time.Time // when a person confirmed the act, zero where none was asked for
+	decided   time.Time // the first moment that a person's act tells of itself, zero for none
 	tasksOnly bool      // its views need no other atoms than tasks
 }
 

@@ -121,7 +121,11 @@ func (v *view) plan(ctx context.Context, o gateOptions) (*plan, error) {
 }
 
 // now is the moment of a record: UTC, to the second.
-func (w *workspace) now() time.Time { return w.env.Now().UTC().Truncate(time.Second) }
+func (w *workspace) now() time.Time {
+	now := w.env.Now().UTC().Truncate(time.Second)
+	w.decides(now)
+	return now
+}
 
 // act completes what the person asked for with what the board says.
 func (p *plan) act(ctx context.Context) error {

@@ -29,20 +29,26 @@ func (v *view) sign(ctx context.Context, parents []repo.OID, tree repo.OID, ch r
 	return oid, nil
 }
 
-// promptly is how long after its confirmation an act has to be committed: what it
-// tells is dated then, and history is read by that. A commit may be an hour from
-// what it tells.
+// promptly is how long after the first moment it tells of an act has to be
+// committed: history is read by that, and a commit may be an hour from it.
 const promptly = 45 * time.Minute
 
-// prompt refuses a commit that was made long after its act was confirmed: a hook
-// took that long, or the machine slept.
+// decides notes that an act tells of the moment now.
+func (w *workspace) decides(now time.Time) {
+	if w.decided.IsZero() {
+		w.decided = now
+	}
+}
+
+// prompt refuses a commit that was made long after what it tells of: the person
+// was asked for that long, a hook took it, or the machine slept.
 func (v *view) prompt(oid repo.OID) error {
 	c, err := v.repo.Commit(oid)
-	if err != nil || v.confirmed.IsZero() {
+	if err != nil || v.decided.IsZero() {
 		return err
 	}
-	if took := c.Author.When.Sub(v.confirmed).Abs(); took > promptly {
-		return refuse("slow", "it took %s from the confirmation to the commit; nothing is done, run the command again", took.Round(time.Second))
+	if took := c.Author.When.Sub(v.decided).Abs(); took > promptly {
+		return refuse("slow", "it took %s from the decision to its commit; nothing is done, run the command again", took.Round(time.Second))
 	}
 	return nil
 }

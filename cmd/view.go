@@ -342,7 +342,7 @@ func (w *workspace) human(ctx context.Context, about, act, want string, signed b
 		return review.Human{}, refuse("unconfirmed", "%s: the terminal cannot be written: %v", act, err)
 	}
 	h, err := review.Confirm(tty, act, want, p, at)
-	w.confirmed = w.env.Now()
+	w.decides(w.env.Now())
 	return h, err
 }
 

@@ -74,9 +74,6 @@ func raced(err error) error {
 }
 
 func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
-	if err := d.at.clock(d.Now()); err != nil {
-		return nil, err
-	}
 	c := &claim{lease: d.until(d.at.cfg.TaskLease), reserved: d.reserve(t), under: d.under, kind: t.Kind, repo: d.repo}
 	b, err := board.Claim(t, d.Run, c.lease)
 	if err != nil {

@@ -44,6 +44,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/odd-cli/odd/board"
@@ -244,6 +245,7 @@ func open(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
+	o.Now = onward(o.Now)
 	d := &drain{Options: o, repo: r, started: o.Now().UTC(), slug: strings.ToLower(o.Run)}
 	d.report = Report{Run: o.Run, Tasks: []Outcome{}}
 	d.files, d.tree = map[string][]byte{}, repo.Changes{}
@@ -272,6 +274,21 @@ func open(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	}
 	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: s.cfg.Remote, Note: d.note}
 	return d, nil
+}
+
+// onward is a clock that does not go back while a run lasts, whatever becomes of
+// the machine's: what is told later did not happen earlier.
+func onward(now func() time.Time) func() time.Time {
+	var mu sync.Mutex
+	var last time.Time
+	return func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		if t := now(); t.After(last) {
+			last = t
+		}
+		return last
+	}
 }
 
 func more(paths []string) string {

@@ -539,3 +539,19 @@ func TestAPersonCommitsAtAnyMoment(t *testing.T) {
 		}
 	}
 }
+
+// A drain's clock goes on, or stands, and never goes back.
+func TestOnward(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	now := onward(func() time.Time { return at })
+	first := now()
+	at = at.Add(-time.Hour)
+	if got := now(); !got.Equal(first) {
+		t.Errorf("after the machine's clock was set back: %s, want %s", got, first)
+	}
+	at = first.Add(time.Minute)
+	if got := now(); !got.Equal(at) {
+		t.Errorf("after it was set right: %s, want %s", got, at)
+	}
+}

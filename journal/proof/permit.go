@@ -125,12 +125,13 @@ func (j *judge) worked(l line) (string, error) {
 	return "", nil
 }
 
-// dropped reports a session whose task the same act blocks: what it came to was
-// read and went nowhere.
+// dropped reports a session whose task the same act blocks, or lost: what it came
+// to was read and went nowhere.
 func (j *judge) dropped(l line) bool {
 	return slices.ContainsFunc(j.lines, func(o line) bool {
 		r := o.record
-		return r.Kind == ledger.Outcome && r.Run == l.record.Run && r.Task == l.record.Task && text(&r, "verdict") == string(board.Blocked)
+		return r.Kind == ledger.Outcome && r.Run == l.record.Run && r.Task == l.record.Task &&
+			slices.Contains([]string{string(board.Blocked), "lost"}, text(&r, "verdict"))
 	})
 }
 

@@ -281,3 +281,18 @@ func TestNoRunForgetsItsAnchor(t *testing.T) {
 		}
 	}
 }
+
+// What was read too late is no fault where it went nowhere.
+func TestDropped(t *testing.T) {
+	t.Parallel()
+	session := line{record: ledger.Record{Kind: ledger.Session, Run: "r", Task: "t"}}
+	for _, c := range []struct {
+		run, task, verdict string
+		want               bool
+	}{{"r", "t", "blocked", true}, {"r", "t", "lost", true}, {"r", "t", "review", false}, {"r", "u", "blocked", false}, {"s", "t", "lost", false}} {
+		j := &judge{act: &act{lines: []line{session, {record: ledger.Record{Kind: ledger.Outcome, Run: c.run, Task: c.task, Data: map[string]any{"verdict": c.verdict}}}}}}
+		if got := j.dropped(session); got != c.want {
+			t.Errorf("beside %+v: %v", c, got)
+		}
+	}
+}
