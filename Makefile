@@ -18,7 +18,7 @@ test:
 	go vet ./... && go test -vet=off -ldflags='-s -w' ./...
 
 torture:
-	go test -count=1 -timeout 90m -run '^TestTorture$$' -v ./testscripts -for $(TORTURETIME) -seed $(SEED)
+	go test -count=1 -timeout 90m -run '^Test(Torture|Faults)$$' -v ./testscripts -for $(TORTURETIME) -seed $(SEED) -faults 40
 
 # One line of CSV per hundred tasks: seconds, peak memory, size of .git.
 SOAK ?= 2000

@@ -218,12 +218,21 @@ func fail(env Env, err error, asJSON bool) int {
 	if code == exitRefused || code == exitBusy {
 		tag = " [" + reason + "]"
 	}
-	talk(env, "%s%s", strings.TrimRight(err.Error(), "\n"), tag)
+	talk(env, "%s%s%s", strings.TrimRight(err.Error(), "\n"), tag, wayOut(err))
 	var t told
 	if asJSON && !errors.As(err, &t) {
 		_ = printJSON(env, map[string]any{"error": errorJSON(err)})
 	}
 	return code
+}
+
+// wayOut is what a person does about a disk that is full or fails; nothing where
+// the error says so itself, or has another cause.
+func wayOut(err error) string {
+	if !repo.Faulty(err) {
+		return ""
+	}
+	return "; no file is half written: see to the disk (df -h, df -i), then run the command again"
 }
 
 // told is an error that stands in the JSON on stdout already: stdout is one document.

@@ -83,7 +83,7 @@ const ttyFD = 3
 const begin = "2026-03-02T09:00:00Z"
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"odd": oddMain, "claude": claudeMain, "acp-agent": acpMain})
+	testscript.Main(m, map[string]func(){"odd": oddMain, "claude": claudeMain, "acp-agent": acpMain, "asked": askedMain})
 }
 
 // oddMain is odd with the script's clock and entropy.

@@ -467,8 +467,14 @@ func (d *drain) one(ctx context.Context, t board.Task) error {
 	d.Progress(fmt.Sprintf("%s: claimed, attempt %d", t.ID, c.task.Attempts))
 	d.met = nil
 	w := d.work(ctx, c)
-	err = d.settle(ctx, c, w)
+	if err = w.fault; err == nil {
+		err = d.settle(ctx, c, w)
+	}
 	d.met = nil // its ledger has told
+	if repo.Faulty(err) || w.fault != nil {
+		return fmt.Errorf("%s: the result could not be written, a drain takes the task up again once the claim's lease is over at %s: %w",
+			t.ID, c.lease.UTC().Format(time.RFC3339), err)
+	}
 	return err
 }
 

@@ -328,6 +328,9 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 		if d.refusesLanding(ctx, l, next, err) {
 			continue // without the landing
 		}
+		if repo.Faulty(err) {
+			return err
+		}
 		if !d.tryAgain(err, try) {
 			return fmt.Errorf("%s: the result could not be written, the claim will be swept when its lease expires: %w", c.task.ID, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona"
 	"github.com/odd-cli/odd/persona/anchor"
@@ -49,12 +50,19 @@ type work struct {
 	served   []any           // what became of the session's servers, for the ledger
 	ran      bool            // a session started, so it costs
 	dir      string          // of the run's tree; "" is the task's
+	fault    error           // of the disk: there is no result, and the claim is swept
 
 	refreshed bool // judged again without a session: the task stays in review
 }
 
-// blocked ends the work with a reason, which may hold what a session said.
+// blocked ends the work with a reason, which may hold what a session said. Where
+// the disk is the reason, nothing is wrong with the task.
 func (w *work) blocked(format string, args ...any) *work {
+	for _, a := range args {
+		if err, ok := a.(error); ok && repo.Faulty(err) {
+			w.fault = err
+		}
+	}
 	w.verdict, w.reason = board.ToBlocked, string(irongate.Redact(fmt.Appendf(nil, format, args...)))
 	return w
 }
@@ -70,6 +78,9 @@ func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.
 	w.bound = b
 	if w.anchor, err = d.shake(c.task, b.Contract, anchor.Mode(d.at.cfg.Anchor.Mode)); err != nil {
 		w.blocked("anchor: %s", oneLine(err.Error()))
+		if no := (anchor.Refusal)(nil); errors.As(err, &no) && no.Refused() == string(anchor.Persist) {
+			w.fault = errors.New("anchor: " + oneLine(err.Error()))
+		}
 		return req, false
 	}
 	if req, err = d.request(ctx, c, w); err != nil {

@@ -69,7 +69,7 @@ func (c *checkout) stage(ctx context.Context) error {
 		dir:  filepath.Join(c.scratch, "tree"),
 		env:  append(c.indexEnv(), "GIT_WORK_TREE="+filepath.Join(c.scratch, "tree")),
 	})
-	if exitCode(err) < 0 {
+	if exitCode(err) < 0 || Faulty(err) {
 		return err
 	}
 	return fmt.Errorf("%s: %w: the index does not take the change: %s; commit or unstage it first", c.m.Root, ErrInTheWay, gitSays(err))
@@ -156,8 +156,8 @@ func (c *checkout) place(ctx context.Context) (kept []string, err error) {
 	for _, one := range []func(Change, state) (string, error){c.placeDeleted, c.placeWritten} {
 		for i, ch := range c.changes {
 			why, err := one(ch, states[i])
-			if errors.Is(err, errStopped) {
-				return nil, err
+			if errors.Is(err, errStopped) || Faulty(err) {
+				return nil, err // the marker stays, and Recover goes on
 			}
 			if err != nil {
 				why += ": " + err.Error()

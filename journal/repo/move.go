@@ -162,11 +162,12 @@ func (c *checkout) complete(ctx context.Context) (kept []string, err error) {
 	return kept, c.forget(kept)
 }
 
-// sweepSync removes scratch directories of Moves that were killed. The sync lock must be held. One that a git which
+// sweepSync removes scratch directories and half-written markers of Moves that were killed. The sync lock must be held. One that a git which
 // outlived its odd still writes to is left to the next sweep.
 func (r *Repo) sweepSync() {
 	names, _ := filepath.Glob(r.oddDir("tmp", "sync-*")) // the pattern is well-formed
-	for _, n := range names {
+	drafts, _ := filepath.Glob(r.oddDir("sync", ".*"))   // of markers
+	for _, n := range append(names, drafts...) {
 		os.RemoveAll(n)
 	}
 }

@@ -141,6 +141,9 @@ func (d *desk) commit(ctx context.Context, parents []OID, want OID, message stri
 	args := append(hooks, "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 		"commit", "-q", "--allow-empty", "--cleanup=verbatim", "-F", "-")
 	_, err = d.r.git.run(ctx, call{args: args, dir: d.root(), self: true, stdin: strings.NewReader(strings.TrimRight(message, "\n") + "\n")})
+	if Faulty(err) {
+		return "", err
+	}
 	if err != nil {
 		return "", fmt.Errorf("the commit was refused, by a hook or by signing, and nothing is changed: %w", err)
 	}

@@ -38,11 +38,11 @@ func (r *Repo) recoverFirst(ctx context.Context) error {
 
 // recover handles every marker. tell says whether the lines reach a person now.
 func (r *Repo) recover(ctx context.Context, tell bool) (lines []string, err error) {
+	r.sweepSync()
 	ms, err := r.markers()
-	if err != nil || len(ms) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	r.sweepSync()
 	for _, m := range ms {
 		if len(m.Kept) > 0 && !tell {
 			continue
