@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +52,9 @@ func runInit(ctx context.Context, env Env, dir string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	if err := foreignAttributes(ctx, env, r); err != nil {
+		return err
+	}
 	if asJSON {
 		return printJSON(env, map[string]any{"root": r.Root(), "wrote": wrote, "git_init": made})
 	}
@@ -95,22 +99,46 @@ func freeNames(r *repo.Repo) error {
 	return nil
 }
 
+// foreignAttributes says which lines a .gitattributes lacks that was there before,
+// without which two clones that add to one file conflict.
+func foreignAttributes(ctx context.Context, env Env, r *repo.Repo) error {
+	root := bundleRoot(r)
+	for _, pattern := range []string{"journal/*.tsv", "**/index.md"} {
+		line := path.Join(root, pattern) + " merge=union"
+		union, err := r.MergesByUnion(ctx, strings.NewReplacer("**", "terms", "*", "a").Replace(path.Join(root, pattern)))
+		if err != nil {
+			return err
+		}
+		if !union {
+			talk(env, ".gitattributes: add the line %q: without it two clones that both add there conflict when they are merged", line)
+		}
+	}
+	return nil
+}
+
+// bundleRoot is where the bundle is, or will be.
+func bundleRoot(r *repo.Repo) string {
+	if b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml")); err == nil {
+		if cfg, err := config.Parse("odd.toml", b); err == nil {
+			return cfg.Root
+		}
+	}
+	return config.Default().Root
+}
+
 // starterFiles is what init lays out. Where odd.toml is there already its
 // bundle root is taken; a bundle that has files is left alone.
 func starterFiles(r *repo.Repo) repo.Changes {
 	ch := repo.Changes{"odd.toml": config.Template()}
-	root := config.Default().Root
-	if b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml")); err == nil {
-		if cfg, err := config.Parse("odd.toml", b); err == nil {
-			root = cfg.Root
-		}
-	}
+	root := bundleRoot(r)
 	entries, err := os.ReadDir(filepath.Join(r.Root(), filepath.FromSlash(root)))
 	own := err == nil && len(entries) > 0
 	for _, f := range knowledge.Starter() {
 		name, ok := strings.CutPrefix(f.Path, "knowledge/")
 		switch {
 		case !ok && path.Base(f.Path) == prTemplate && hasTemplate(r):
+		case f.Path == ".gitattributes":
+			ch[f.Path] = bytes.ReplaceAll(f.Data, []byte("\nknowledge/"), []byte("\n"+path.Clean(root)+"/"))
 		case !ok:
 			ch[f.Path] = f.Data
 		case !own:

@@ -88,6 +88,9 @@ func parseBlock(file string, b []byte) (Atom, *Problem) {
 	fields, ok := scan(textOf(b[blk.start:blk.end]))
 	if !ok {
 		if fields, p = strict(b, blk); p != nil {
+			if c := Conflict(b); c != nil {
+				p = c
+			}
 			return Atom{}, p
 		}
 	}

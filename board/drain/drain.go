@@ -265,6 +265,8 @@ func open(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	}
 	if dirty, err := r.Dirty(ctx, s.cfg.Root, "odd.toml"); err != nil {
 		return nil, err
+	} else if half := r.Unmerged(ctx); len(half) > 0 {
+		return nil, refuse("unmerged", "%s: a merge is not finished%s; mend the conflict, git add it and git commit, or git merge --abort", half[0], more(half))
 	} else if len(dirty) > 0 {
 		return nil, refuse("dirty", "%s: uncommitted edit%s; commit or stash it, drain reads what is committed", dirty[0], more(dirty))
 	}
@@ -459,6 +461,10 @@ func (d *drain) equipped(t board.Task) error {
 
 // one takes a single task from claim to result.
 func (d *drain) one(ctx context.Context, t board.Task) error {
+	if p := okf.Conflict(t.Atom.Bytes()); p != nil {
+		p.Path = d.at.file(t.Path)
+		return refuse("unmerged", "%v", p)
+	}
 	c, err := d.claim(ctx, t)
 	if err != nil || c == nil {
 		return err // lost races end as busy; a nil claim is a task somebody else took

@@ -97,9 +97,24 @@ func (j *judge) prefix(was, is repo.Change) error {
 		if fixed, _, err := journal.Fix(old); err == nil && bytes.HasPrefix(b, fixed) {
 			return nil
 		}
+		if len(j.Parents) > 1 && keepsRows(old, b) {
+			return nil // git's union of both sides, as .gitattributes asks for
+		}
 	}
 	j.find(is.Path, firstDifference(old, b), "was rewritten; it only grows")
 	return nil
+}
+
+// keepsRows reports whether b has every line of old, in order, others among them
+// or not. Whether a line was the last, and open, does not matter.
+func keepsRows(old, b []byte) bool {
+	left := bytes.Split(bytes.TrimSuffix(old, []byte("\n")), []byte("\n"))
+	for row := range bytes.SplitSeq(b, []byte("\n")) {
+		if len(left) > 0 && bytes.Equal(row, left[0]) {
+			left = left[1:]
+		}
+	}
+	return len(left) == 0
 }
 
 // firstDifference is the line on which b stops being old.

@@ -72,6 +72,9 @@ func (c *checkout) stage(ctx context.Context) error {
 	if exitCode(err) < 0 || Faulty(err) {
 		return err
 	}
+	if half := c.r.Unmerged(ctx); len(half) > 0 {
+		return fmt.Errorf("%s: %w: a merge is not finished; mend the conflict, git add it and git commit, or git merge --abort", filepath.Join(c.m.Root, half[0]), ErrInTheWay)
+	}
 	return fmt.Errorf("%s: %w: the index does not take the change: %s; commit or unstage it first", c.m.Root, ErrInTheWay, gitSays(err))
 }
 

@@ -42,6 +42,26 @@ func (r *Repo) Dirty(ctx context.Context, paths ...string) ([]string, error) {
 	return slices.Compact(dirty), nil
 }
 
+// Unmerged lists the paths that a merge has left in conflict, sorted, from the
+// work tree's top. None where git cannot tell.
+func (r *Repo) Unmerged(ctx context.Context) []string {
+	if r.root == "" {
+		return nil
+	}
+	out, err := r.read(ctx, "diff", "--name-only", "--diff-filter=U", "-z")
+	if err != nil || len(out) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}
+
+// MergesByUnion reports whether git keeps the lines of both sides where two
+// versions of a path differ: what .gitattributes says of it.
+func (r *Repo) MergesByUnion(ctx context.Context, p string) (bool, error) {
+	out, err := r.read(ctx, "check-attr", "-z", "merge", "--", p)
+	return strings.HasSuffix(strings.TrimSuffix(string(out), "\x00"), "\x00union"), err
+}
+
 // Shallow reports a shallow clone.
 func (r *Repo) Shallow() bool {
 	st, err := os.Stat(filepath.Join(r.common, "shallow"))
