@@ -359,16 +359,16 @@ func (h *handshake) lapsed(s *snapshot) string {
 
 // release ends the permit, if there is one. It is called at the end of every
 // session; what it cannot do is swept by the next drain.
-func (h *handshake) release(reason string) {
+func (h *handshake) release(reason string) error {
 	if h == nil || h.left != nil || h.live.Anchor().Token == "" {
-		return
+		return nil
 	}
 	left, err := h.desk().Release(h.token, reason)
 	if err != nil {
-		h.d.note("the session's permit was not released, and the next drain will: " + err.Error())
-		return
+		return fmt.Errorf("the session's permit was not released, and the next drain will: %w", err)
 	}
 	h.left = &left
+	return nil
 }
 
 // sum is the hash constitutions go by.

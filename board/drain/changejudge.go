@@ -184,7 +184,9 @@ func (ch *change) apply(ctx context.Context, op pipeline.Op) (pipeline.Out, erro
 	if why := d.lapsed(c, d.at); why != "" {
 		return ch.stop(pipeline.Abandoned, 0, "%s", why)
 	}
-	w.anchor.release(released(w))
+	if w.unbind(); w.fault != nil {
+		return pipeline.Out{}, w.fault
+	}
 	s := &seal{at: op, kept: d.keep()}
 	if err := d.account(c, w); err != nil {
 		d.restore(s.kept)

@@ -262,7 +262,7 @@ func (d *drain) speak(ctx context.Context, c *claim, n int) *work {
 			return w.blocked("%s", why)
 		}
 	}
-	defer func() { w.anchor.release(released(w)) }()
+	defer w.unbind()
 	req, ok := d.prepare(ctx, c, w, d.resolve)
 	if !ok {
 		return w

@@ -121,7 +121,7 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 		return nil, nil, refuse("anchor", "review --refresh %s: %s", t.ID, oneLine(err.Error()))
 	}
 	c.anchor = w.anchor
-	defer func() { w.anchor.release(released(w)) }()
+	defer w.unbind()
 	d.judge(w, g, w.anchor.permit())
 	w.anchor.heard()
 	if w.verdict == board.ToReview && m != nil {

@@ -90,6 +90,15 @@ func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.
 	return req, true
 }
 
+// unbind ends the session's permit, if it still has one. Where the disk does not
+// let it, the ledger would lack the permit, so nothing may land either.
+func (w *work) unbind() {
+	if err := w.anchor.release(released(w)); err != nil {
+		w.anchor.d.note(err.Error())
+		w.fault = errors.New(oneLine(err.Error()))
+	}
+}
+
 // lands reports work that would come to a review, or hand something over, by itself.
 func (w *work) lands() bool { return w.verdict == board.ToReview && !w.refreshed }
 
@@ -100,7 +109,7 @@ func (d *drain) work(ctx context.Context, c *claim) *work {
 	if why := d.embody(w, c.task.Role); why != "" {
 		return w.blocked("%s", why)
 	}
-	defer func() { w.anchor.release(released(w)) }()
+	defer w.unbind()
 	req, ok := d.prepare(ctx, c, w, d.spawnable)
 	if !ok {
 		return w

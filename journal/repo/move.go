@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -19,7 +20,7 @@ import (
 // The order of steps, for every work tree concerned: marker, index.lock, new
 // index and files made aside, pre-check; then the refs, in one transaction; then
 // files, index, lock and marker. An error means that no ref moved: ErrMoved,
-// ErrInTheWay (each path named), ErrBusy. What still goes wrong after the refs
+// ErrInTheWay (each path named), ErrBusy; unless the disk fails while git writes the refs, and once more. What still goes wrong after the refs
 // moved is finished or told by Recover.
 func (r *Repo) Move(ctx context.Context, us ...RefUpdate) error {
 	if _, err := transaction(us); err != nil || len(us) == 0 {
@@ -38,15 +39,47 @@ func (r *Repo) Move(ctx context.Context, us ...RefUpdate) error {
 		return err
 	}
 	if len(cs) == 0 {
-		return r.Update(ctx, us...)
+		_, err := r.updateAll(ctx, us)
+		return err
 	}
 	if err := r.prepare(ctx, cs); err != nil {
 		return giveBack(cs, err)
 	}
-	if err := r.Update(ctx, us...); err != nil && !r.allAt(us) {
+	moved, err := r.updateAll(ctx, us)
+	switch {
+	case err == nil:
+		return r.complete(context.WithoutCancel(ctx), cs)
+	case !moved:
 		return giveBack(cs, err)
 	}
-	return r.complete(context.WithoutCancel(ctx), cs)
+	for _, c := range cs { // those whose ref did move are brought along all the same
+		if now, _ := r.refs.ref(c.m.Ref); now != c.m.New {
+			err = errors.Join(err, c.undo())
+		} else if cerr := r.complete(context.WithoutCancel(ctx), []*checkout{c}); cerr != nil {
+			err = errors.Join(err, cerr)
+		}
+	}
+	return err
+}
+
+// updateAll is Update, and where the disk failed while git was writing the refs,
+// once more for those that are left: a transaction of git is whole only if nothing
+// fails after its locks are taken. moved tells, of an error, that some moved.
+func (r *Repo) updateAll(ctx context.Context, us []RefUpdate) (moved bool, err error) {
+	if err = r.Update(ctx, us...); err == nil {
+		return true, nil
+	}
+	left := slices.DeleteFunc(slices.Clone(us), func(u RefUpdate) bool { return r.allAt([]RefUpdate{u}) })
+	switch {
+	case len(left) == 0:
+		return true, nil // whatever update-ref's end looked like
+	case len(left) == len(us):
+		return false, err
+	}
+	if r.Update(context.WithoutCancel(ctx), left...) == nil {
+		return true, nil
+	}
+	return true, err
 }
 
 // errStopped is what a test's step returns to play a process that was killed there.
@@ -162,8 +195,8 @@ func (c *checkout) complete(ctx context.Context) (kept []string, err error) {
 	return kept, c.forget(kept)
 }
 
-// sweepSync removes scratch directories and half-written markers of Moves that were killed. The sync lock must be held. One that a git which
-// outlived its odd still writes to is left to the next sweep.
+// sweepSync removes scratch directories and half-written markers of Moves that were killed. The sync lock must be held.
+// One that a git which outlived its odd still writes to is left to the next sweep.
 func (r *Repo) sweepSync() {
 	names, _ := filepath.Glob(r.oddDir("tmp", "sync-*")) // the pattern is well-formed
 	drafts, _ := filepath.Glob(r.oddDir("sync", ".*"))   // of markers

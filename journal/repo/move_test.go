@@ -106,7 +106,7 @@ func TestMoveInTheWay(t *testing.T) {
 			git(t, d, "add", "z")
 			git(t, d, "commit", "-q", "-m", "main")
 			tryGit(d, "merge", "side")
-		}, "commit or unstage it first"},
+		}, "z: a file is in the way: a merge is not finished"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
