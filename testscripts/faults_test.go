@@ -173,7 +173,7 @@ func (d *disk) swept(when string, f fault) {
 	d.Helper()
 	drafts := "none" // git does not always remove what it could not write, and prunes it later
 	if f.full {
-		drafts = "*/tmp_obj*"
+		drafts = "*/tmp_obj_???????*" // odd's own
 	}
 	d.must("odd", "task", "add", "Coil the ropes", "--role", "shore-lead")
 	left := d.must("find", ".git", "../tmp", "-mindepth", "1", "(", "-name", "*.lock", "-not", "-path", ".git/odd/*.lock", "-o", "-path", ".git/odd/tmp/*", "-o", "-path", ".git/odd/sync/*",
@@ -195,6 +195,7 @@ func (d *disk) blow(f fault) (hit, failed bool) {
 	if f.hit == "" {
 		return false, false
 	}
+	d.sound(when)
 	var exit *exec.ExitError
 	switch {
 	case err == nil && !d.isDone():
@@ -206,7 +207,6 @@ func (d *disk) blow(f fault) (hit, failed bool) {
 			d.Errorf("%s: it does not say what to do\n%s", when, out)
 		}
 	}
-	d.sound(when)
 	if !d.isDone() {
 		d.now = d.now.Add(time.Hour)
 		if out, err := d.command(d.argv...).CombinedOutput(); err != nil || !d.isDone() {

@@ -461,9 +461,11 @@ func (d *drain) equipped(t board.Task) error {
 
 // one takes a single task from claim to result.
 func (d *drain) one(ctx context.Context, t board.Task) error {
-	if p := okf.Conflict(t.Atom.Bytes()); p != nil {
-		p.Path = d.at.file(t.Path)
-		return refuse("unmerged", "%v", p)
+	if t.Atom != nil {
+		if p := okf.Conflict(t.Atom.Bytes()); p != nil {
+			p.Path = d.at.file(t.Path)
+			return refuse("unmerged", "%v", p)
+		}
 	}
 	c, err := d.claim(ctx, t)
 	if err != nil || c == nil {

@@ -47,7 +47,7 @@ func (r *Repo) Move(ctx context.Context, us ...RefUpdate) error {
 	}
 	moved, err := r.updateAll(ctx, us)
 	switch {
-	case err == nil:
+	case err == nil || r.allAt(us): // whatever update-ref's end looked like
 		return r.complete(context.WithoutCancel(ctx), cs)
 	case !moved:
 		return giveBack(cs, err)
@@ -66,13 +66,13 @@ func (r *Repo) Move(ctx context.Context, us ...RefUpdate) error {
 // once more for those that are left: a transaction of git is whole only if nothing
 // fails after its locks are taken. moved tells, of an error, that some moved.
 func (r *Repo) updateAll(ctx context.Context, us []RefUpdate) (moved bool, err error) {
-	if err = r.Update(ctx, us...); err == nil {
-		return true, nil
+	if err = r.Update(ctx, us...); !Faulty(err) {
+		return false, err
 	}
 	left := slices.DeleteFunc(slices.Clone(us), func(u RefUpdate) bool { return r.allAt([]RefUpdate{u}) })
 	switch {
 	case len(left) == 0:
-		return true, nil // whatever update-ref's end looked like
+		return true, nil
 	case len(left) == len(us):
 		return false, err
 	}

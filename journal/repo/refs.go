@@ -185,7 +185,7 @@ func (u RefUpdate) check() error {
 
 // refError tells a lost compare-and-swap from other trouble by looking at the refs themselves, not at git's words.
 func (r *Repo) refError(err error, us []RefUpdate) error {
-	if err == nil || exitCode(err) < 0 {
+	if err == nil || exitCode(err) < 0 || Faulty(err) { // a ref that moved may be git's own doing, before the disk failed
 		return err
 	}
 	for _, u := range us {
