@@ -135,6 +135,7 @@ func jumps(month string) func(*world) {
 				to = moment(month + "-01T00:00:00Z").Add(time.Duration(w.rnd.IntN(100)) * time.Second)
 			}
 			w.set(to)
+			w.struck++ // a lease that is over by the clock is swept, whoever lives
 			if to.After(latest) {
 				latest = to
 			}
