@@ -3,6 +3,7 @@ package okf
 import (
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -16,37 +17,151 @@ const maxScanned = 64
 // scalars. Anything else, right or wrong, is not ok and is left to decode;
 // what scan accepts, decode reads as the very same fields.
 func scan(block string) (fields []Field, ok bool) {
-	if !scannable(block) {
+	s := scanners.Get().(*scanner)
+	defer scanners.Put(s)
+	if !s.scan(block) {
 		return nil, false
 	}
-	s := scanner{rest: block, n: 1}
-	s.next()
-	fields = make([]Field, 0, min(strings.Count(block, "\n"), maxScanned))
-	for s.more {
-		key, rest, ok := splitKey(s.text)
-		if s.indent != 0 || !ok || has(fields, key) || len(fields) == maxScanned {
-			return nil, false
-		}
-		f := Field{Key: key, Line: s.n}
-		s.next()
-		if f.Value, ok = s.value(rest, 0); !ok {
-			return nil, false
-		}
-		if w, isText := f.Value.(string); isText && (key == "type" || key == "id") && yaml11Bool(w) {
-			return nil, false
-		}
-		fields = append(fields, f)
-	}
-	return fields, true
+	return s.fields(), true
 }
 
-func has(fields []Field, key string) bool {
-	for i := range fields {
-		if fields[i].Key == key {
+// scanners are kept from one block to the next, with the room of their nodes.
+var scanners = sync.Pool{New: func() any { return new(scanner) }}
+
+// node is one piece of a scanned block. Nodes follow each other as they are
+// written: a key, and then its value; a list or mapping, and then what it holds.
+type node struct {
+	text string // a text, a number as it is written, a key
+	at   int32  // of a list or mapping, behind its last node; of a field, its line
+	kind byte   // what its value is in a record, or one of those below
+}
+
+// The kinds of node that are no values.
+const (
+	kindField = kindMap + 1 + iota // a top-level key
+	kindKey                        // a key of a mapping
+)
+
+// scan lays the block out as nodes, which hold until the next scan.
+func (s *scanner) scan(block string) bool {
+	if !scannable(block) {
+		return false
+	}
+	s.rest, s.n, s.nodes, s.heads = block, 1, s.nodes[:0], s.heads[:0]
+	s.next()
+	for s.more {
+		key, rest, ok := splitKey(s.text)
+		if s.indent != 0 || !ok || s.has(key) || len(s.heads) == maxScanned {
+			return false
+		}
+		at := int32(len(s.nodes))
+		s.heads = append(s.heads, at)
+		s.nodes = append(s.nodes, node{key, int32(s.n), kindField})
+		s.next()
+		if !s.value(rest, 0) {
+			return false
+		}
+		if v := s.nodes[at+1]; v.kind == kindText && (key == "type" || key == "id") && yaml11Bool(v.text) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *scanner) has(key string) bool {
+	for _, at := range s.heads {
+		if s.nodes[at].text == key {
 			return true
 		}
 	}
 	return false
+}
+
+// push adds a scalar. It is always ok.
+func (s *scanner) push(kind byte, text string) bool {
+	s.nodes = append(s.nodes, node{text: text, kind: kind})
+	return true
+}
+
+// open begins a list or mapping and returns its place; close ends it.
+func (s *scanner) open(kind byte) int {
+	s.push(kind, "")
+	return len(s.nodes) - 1
+}
+
+func (s *scanner) close(at int) bool {
+	s.nodes[at].at = int32(len(s.nodes))
+	return true
+}
+
+// key adds a key to the mapping that was opened at from, unless it is there, or
+// so many are that looking for it is not cheap.
+func (s *scanner) key(from int, key string) bool {
+	n := 0
+	for i := from + 1; i < len(s.nodes); i = s.after(i + 1) {
+		if n++; n == maxScanned || s.nodes[i].text == key {
+			return false
+		}
+	}
+	return s.push(kindKey, key)
+}
+
+// after is the place behind the value at i.
+func (s *scanner) after(i int) int {
+	if k := s.nodes[i].kind; k == kindList || k == kindMap {
+		return int(s.nodes[i].at)
+	}
+	return i + 1
+}
+
+// size is how many values stand side by side in nodes[from:to].
+func (s *scanner) size(from, to int) int {
+	n := 0
+	for i := from; i < to; i = s.after(i) {
+		n++
+	}
+	return n
+}
+
+// fields makes fields of the nodes.
+func (s *scanner) fields() []Field {
+	out := make([]Field, len(s.heads))
+	for i, at := range s.heads {
+		out[i] = Field{Key: s.nodes[at].text, Value: s.made(int(at) + 1), Line: int(s.nodes[at].at)}
+	}
+	return out
+}
+
+// made makes the value at i. Numbers were found to be some before.
+func (s *scanner) made(i int) any {
+	n := s.nodes[i]
+	switch n.kind {
+	case kindFalse:
+		return false
+	case kindTrue:
+		return true
+	case kindInt:
+		v, _ := strconv.Atoi(n.text)
+		return v
+	case kindFloat:
+		v, _ := strconv.ParseFloat(n.text, 64)
+		return v
+	case kindText:
+		return n.text
+	case kindList:
+		out := make([]any, 0, s.size(i+1, int(n.at)))
+		for j := i + 1; j < int(n.at); j = s.after(j) {
+			out = append(out, s.made(j))
+		}
+		return out
+	case kindMap:
+		out := make(map[string]any, s.size(i+1, int(n.at))/2)
+		for j := i + 1; j < int(n.at); j = s.after(j + 1) {
+			out[s.nodes[j].text] = s.made(j + 1)
+		}
+		return out
+	}
+	return nil
 }
 
 // scannable refuses blocks with tabs, control characters, and the characters
@@ -78,6 +193,9 @@ type scanner struct {
 	indent int
 	n      int
 	more   bool
+
+	nodes []node
+	heads []int32 // where the fields begin
 }
 
 // next moves to the next line that is not blank and not a comment.
@@ -125,99 +243,99 @@ func wordByte(c byte) bool {
 }
 
 // value reads what follows "key:" in column 0; the scanner is on the next line.
-func (s *scanner) value(rest string, indent int) (any, bool) {
+func (s *scanner) value(rest string, indent int) bool {
 	if rest != "" {
 		if s.more && s.indent > indent {
-			return nil, false // continued on the next line
+			return false // continued on the next line
 		}
-		return inline(rest)
+		return s.inline(rest)
 	}
 	switch {
 	case !s.more:
-		return nil, true
+		return s.push(kindNil, "")
 	case s.text[0] == '-':
 		return s.sequence()
 	case s.indent > indent:
 		return s.mapping(s.indent, "")
 	}
-	return nil, true
+	return s.push(kindNil, "")
 }
 
 // sequence reads "- item" lines of one indent.
-func (s *scanner) sequence() (any, bool) {
-	indent, out := s.indent, []any{}
+func (s *scanner) sequence() bool {
+	indent, at, ok := s.indent, s.open(kindList), false
 	for s.more && s.indent == indent && strings.HasPrefix(s.text, "- ") {
 		rest := strings.TrimLeft(s.text[2:], " ")
 		col := indent + len(s.text) - len(rest)
-		var v any
-		var ok bool
 		if _, _, isMap := splitKey(rest); isMap {
-			v, ok = s.mapping(col, rest)
+			ok = s.mapping(col, rest)
 		} else {
 			s.next()
-			if s.more && s.indent > indent {
-				return nil, false
-			}
-			v, ok = inline(rest)
+			ok = (!s.more || s.indent <= indent) && s.inline(rest)
 		}
 		if !ok {
-			return nil, false
+			return false
 		}
-		out = append(out, v)
 	}
-	if len(out) == 0 || s.more && s.indent >= indent && (indent > 0 || s.indent > 0 || s.text[0] == '-') {
-		return nil, false
+	if !ok || s.more && s.indent >= indent && (indent > 0 || s.indent > 0 || s.text[0] == '-') {
+		return false
 	}
-	return out, true
+	return s.close(at)
 }
 
 // mapping reads "key: scalar" lines of one indent; first, if any, is the entry
 // that stands behind a dash.
-func (s *scanner) mapping(indent int, first string) (any, bool) {
-	out := map[string]any{}
+func (s *scanner) mapping(indent int, first string) bool {
+	at := s.open(kindMap)
 	for t := first; t != "" || s.more && s.indent == indent; t = "" {
 		if t == "" {
 			t = s.text
 		}
 		key, rest, ok := splitKey(t)
-		if _, twice := out[key]; !ok || twice {
-			return nil, false
+		if !ok || !s.key(at, key) {
+			return false
 		}
 		s.next()
 		if s.more && (s.indent > indent || rest == "" && s.text[0] == '-') {
-			return nil, false // nested deeper, or continued
+			return false // nested deeper, or continued
 		}
-		if out[key], ok = inline(rest); !ok {
-			return nil, false
+		if !s.inline(rest) {
+			return false
 		}
 	}
 	// A line between two levels belongs to neither.
 	if s.more && s.indent > 0 && s.text[0] != '-' {
-		return nil, false
+		return false
 	}
-	return out, true
+	return s.close(at)
 }
 
 // inline reads a scalar or a flow collection that ends on its line.
-func inline(t string) (any, bool) {
+func (s *scanner) inline(t string) bool {
 	if t == "" {
-		return nil, true
+		return s.push(kindNil, "")
 	}
 	switch t[0] {
 	case '"', '\'':
-		v, rest, ok := quoted(t)
-		return v, ok && onlyComment(rest)
+		rest, ok := s.quoted(t)
+		return ok && onlyComment(rest)
 	case '[', '{':
-		v, rest, ok := flow(t, 0)
-		return v, ok && onlyComment(rest)
+		rest, ok := s.flow(t, 0)
+		return ok && onlyComment(rest)
 	}
 	if i := strings.Index(t, " #"); i >= 0 {
 		t = strings.TrimRight(t[:i], " ")
 	}
+	return s.plain(t)
+}
+
+// plain reads a plain scalar.
+func (s *scanner) plain(t string) bool {
 	if !plainStart(t) || strings.Contains(t, ": ") || t[len(t)-1] == ':' {
-		return nil, false
+		return false
 	}
-	return resolve(t)
+	kind, ok := resolve(t)
+	return ok && s.push(kind, t)
 }
 
 // onlyComment reports whether nothing but a comment follows a closed value.
@@ -235,134 +353,104 @@ func plainStart(t string) bool {
 	return wordByte(c) && (c != '-' || len(t) > 1 && wordByte(t[1])) || c >= utf8.RuneSelf || strings.IndexByte("/.~($+^;=", c) >= 0
 }
 
-// quoted reads a quoted scalar without escapes, ” aside.
-func quoted(t string) (v any, rest string, ok bool) {
+// quoted reads a quoted scalar without escapes, a doubled quote aside.
+func (s *scanner) quoted(t string) (rest string, ok bool) {
+	text, rest, ok := quoted(t)
+	return rest, ok && s.push(kindText, text)
+}
+
+func quoted(t string) (text, rest string, ok bool) {
 	q := t[0]
 	for i := 1; i < len(t); i++ {
 		switch {
 		case t[i] == '\\' && q == '"':
-			return nil, "", false
+			return "", "", false
 		case t[i] != q:
 		case q == '\'' && i+1 < len(t) && t[i+1] == q:
 			i++
 		default:
-			s := t[1:i]
+			text := t[1:i]
 			if q == '\'' {
-				s = strings.ReplaceAll(s, "''", "'")
+				text = strings.ReplaceAll(text, "''", "'")
 			}
-			return s, t[i+1:], true
+			return text, t[i+1:], true
 		}
 	}
-	return nil, "", false
+	return "", "", false
 }
 
 // flow reads [a, b] and {a: b}, nested at most three deep.
-func flow(t string, depth int) (v any, rest string, ok bool) {
+func (s *scanner) flow(t string, depth int) (rest string, ok bool) {
 	if depth == 3 {
-		return nil, "", false
+		return "", false
 	}
-	if t[0] == '[' {
-		return flowList(t[1:], depth)
+	kind, end := byte(kindList), byte(']')
+	if t[0] == '{' {
+		kind, end = kindMap, '}'
 	}
-	return flowMap(t[1:], depth)
-}
-
-func flowList(t string, depth int) (any, string, bool) {
-	out := []any{}
-	t = strings.TrimLeft(t, " ")
-	if t != "" && t[0] == ']' {
-		return out, t[1:], true
+	at := s.open(kind)
+	t = strings.TrimLeft(t[1:], " ")
+	if t != "" && t[0] == end {
+		return t[1:], s.close(at)
 	}
 	for {
-		v, rest, ok := flowItem(t, depth)
-		if !ok {
-			return nil, "", false
+		if kind == kindMap {
+			var key string
+			if key, t, ok = splitKey(t); !ok || t == "" || !s.key(at, key) {
+				return "", false
+			}
 		}
-		out = append(out, v)
-		t = strings.TrimLeft(rest, " ")
-		if t == "" {
-			return nil, "", false
+		if t, ok = s.flowItem(t, depth); !ok {
+			return "", false
 		}
-		if t[0] == ']' {
-			return out, t[1:], true
-		}
-		if t[0] != ',' {
-			return nil, "", false
-		}
-		t = strings.TrimLeft(t[1:], " ")
-	}
-}
-
-func flowMap(t string, depth int) (any, string, bool) {
-	out := map[string]any{}
-	t = strings.TrimLeft(t, " ")
-	if t != "" && t[0] == '}' {
-		return out, t[1:], true
-	}
-	for {
-		key, rest, ok := splitKey(t)
-		if _, twice := out[key]; !ok || twice || rest == "" {
-			return nil, "", false
-		}
-		v, rest, ok := flowItem(rest, depth)
-		if !ok {
-			return nil, "", false
-		}
-		out[key] = v
-		t = strings.TrimLeft(rest, " ")
-		if t == "" {
-			return nil, "", false
-		}
-		if t[0] == '}' {
-			return out, t[1:], true
-		}
-		if t[0] != ',' {
-			return nil, "", false
+		t = strings.TrimLeft(t, " ")
+		switch {
+		case t == "":
+			return "", false
+		case t[0] == end:
+			return t[1:], s.close(at)
+		case t[0] != ',':
+			return "", false
 		}
 		t = strings.TrimLeft(t[1:], " ")
 	}
 }
 
 // flowItem reads one value up to the comma or bracket that ends it.
-func flowItem(t string, depth int) (v any, rest string, ok bool) {
+func (s *scanner) flowItem(t string, depth int) (rest string, ok bool) {
 	if t == "" {
-		return nil, "", false
+		return "", false
 	}
 	switch t[0] {
 	case '"', '\'':
-		return quoted(t)
+		return s.quoted(t)
 	case '[', '{':
-		return flow(t, depth+1)
+		return s.flow(t, depth+1)
 	}
 	i := strings.IndexAny(t, ",[]{}#?")
 	if i < 0 || t[i] == '[' || t[i] == '{' || t[i] == '#' || t[i] == '?' {
-		return nil, "", false
+		return "", false
 	}
-	s := strings.TrimRight(t[:i], " ")
-	if !plainStart(s) || strings.Contains(s, ": ") || s[len(s)-1] == ':' {
-		return nil, "", false
-	}
-	v, ok = resolve(s)
-	return v, t[i:], ok
+	return t[i:], s.plain(strings.TrimRight(t[:i], " "))
 }
 
 // resolve types a plain scalar. Numbers in any but the commonest spelling are
 // not ok.
-func resolve(t string) (any, bool) {
+func resolve(t string) (kind byte, ok bool) {
 	switch c := t[0]; {
 	case c >= '0' && c <= '9', c == '-', c == '+', c == '.':
 		return number(t)
 	case c == 't' || c == 'T' || c == 'f' || c == 'F' || c == 'n' || c == 'N' || c == '~':
 		switch t {
 		case "true", "True", "TRUE":
-			return true, true
+			return kindTrue, true
 		case "false", "False", "FALSE":
-			return false, true
+			return kindFalse, true
 		case "null", "Null", "NULL", "~":
-			return nil, true
+			return kindNil, true
 		}
 	}
-	return t, true
+	return kindText, true
 }
 
 // numeric marks the bytes that a number in any spelling may have.
@@ -375,26 +463,25 @@ var numeric = func() (t [256]bool) {
 
 // number reads a decimal integer or fraction. A text that only starts like a
 // number must hold a byte that no number can.
-func number(t string) (any, bool) {
+func number(t string) (kind byte, ok bool) {
 	for i := range len(t) {
 		if !numeric[t[i]] {
-			return t, true
+			return kindText, true
 		}
 	}
 	if date(t) {
-		return t, true
+		return kindText, true
 	}
 	d := strings.TrimPrefix(t, "-")
 	whole, frac, dot := strings.Cut(d, ".")
 	if !digits(whole) || len(whole) > 1 && whole[0] == '0' || len(whole) > 15 || dot && (!digits(frac) || len(frac) > 15) {
-		return nil, false
+		return kindNil, false
 	}
 	if dot {
 		v, err := strconv.ParseFloat(t, 64)
-		return v, err == nil && v != 0
+		return kindFloat, err == nil && v != 0
 	}
-	v, err := strconv.Atoi(t)
-	return v, err == nil && t != "-0"
+	return kindInt, t != "-0"
 }
 
 // date reports a plain YYYY-MM-DD, which stays text.

@@ -273,8 +273,8 @@ func plainSafe(s string) bool {
 	if strings.IndexByte("0123456789+-.", s[0]) >= 0 {
 		return date(s) || strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEFxXoO_.+-:iInN", r) })
 	}
-	v, ok := resolve(s)
-	return ok && v == any(s)
+	kind, ok := resolve(s)
+	return ok && kind == kindText
 }
 
 // printable reports whether a plain or single-quoted scalar can hold s.
