@@ -45,7 +45,7 @@ func LoadCached(f fs.FS, cache []byte, now time.Time) (g *Graph, problems []Prob
 	old := <-opened
 	todo, gone := old.compare(l.files, stats)
 	found := make([]reading, len(l.files))
-	readAll(f, l.files, todo, found, make([]Atom, len(l.files)))
+	readAll(f, l.files, todo, found, make([]lean, len(l.files)))
 	switch {
 	case old == nil:
 		g = assemble(found)

@@ -69,7 +69,7 @@ func (g *Graph) change(files map[string]reading) (*Graph, []Problem) {
 	for i := range again {
 		l := leads{}
 		if next.here(i) {
-			l = next.follow(i)
+			l = next.follow(i, matterOf(next.at(i)), nil)
 		}
 		next.now.leads[i] = l
 		for _, e := range l.edges {
@@ -115,9 +115,10 @@ func (g *Graph) place() bool {
 		}
 		before := ""
 		if there && g.kept(i) {
-			before = g.atom(i).URI
+			before = g.uriOf(i)
 		}
-		c.atoms[i] = r.atom
+		c.atoms[i] = r.make()
+		c.files[file] = r
 		if r.gone {
 			c.gone[i] = true
 		}
@@ -203,7 +204,7 @@ func (g *Graph) affected() (map[int32]bool, bool) {
 			note(a.Path, string(a.ID), a.URI)
 		}
 		if wasKept {
-			note(g.pathAt(i), string(g.id(i)), g.atom(i).URI)
+			note(g.pathAt(i), string(g.id(i)), g.uriOf(i))
 		}
 	}
 	if len(names) == 0 {
@@ -223,13 +224,12 @@ func (g *Graph) affected() (map[int32]bool, bool) {
 
 // readMentions makes the table of what the atoms of rows mention.
 func (r *rows) readMentions() table {
-	r.all()
+	if r.leaves == nil {
+		r.all()
+	}
 	found := make([][]called, r.len())
-	parallel(len(found), func(i int) {
-		if !r.kept(int32(i)) {
-			return
-		}
-		for h := range mentions(r.atom(int32(i))) {
+	r.each(func(i int32, w *workbench) {
+		for h := range w.matter(r, i, nil).mentions() {
 			found[i] = append(found[i], called{h, uint32(i)})
 		}
 	})
@@ -245,7 +245,9 @@ func relaid(r *rows, files map[string]reading) (*Graph, []Problem) {
 
 // readings is what was read to make rows, with other files in the place of some.
 func (r *rows) readings(files map[string]reading) []reading {
-	r.all()
+	if r.leaves == nil {
+		r.all()
+	}
 	of := map[string][]Problem{}
 	for _, p := range r.problems {
 		if p.Code != codeDuplicateID {
@@ -260,7 +262,7 @@ func (r *rows) readings(files map[string]reading) []reading {
 		}
 		out := reading{path: file, problems: of[file]}
 		if r.state[i] != rowNone {
-			out.atom = r.atom(i)
+			out.atom, out.lean = r.whole(i)
 		}
 		found = append(found, out)
 	}
@@ -271,6 +273,21 @@ func (r *rows) readings(files map[string]reading) []reading {
 	}
 	slices.SortFunc(found, func(a, b reading) int { return strings.Compare(a.path, b.path) })
 	return found
+}
+
+// whole is the atom of a row, and the leaf it can be made of, one of which there
+// is.
+func (r *rows) whole(i int32) (*Atom, *lean) {
+	a := r.atoms[i].Load()
+	if r.leaves == nil || r.leaves[i].text == "" {
+		return a, nil
+	}
+	l, reader := new(lean), leanReaders.Get().(*leanReader)
+	defer leanReaders.Put(reader)
+	if !reader.read(r.path(i), bytesOf(r.leaves[i].text), l) {
+		return r.atom(i), nil
+	}
+	return a, l
 }
 
 // sortedKeys are the keys of m in order.

@@ -2,7 +2,6 @@ package okf
 
 import (
 	"cmp"
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -14,15 +13,18 @@ type leads struct {
 	loose []Dangling
 }
 
-// follow resolves the edges and links of atom i.
-func (g *Graph) follow(i int32) leads {
-	a := g.at(i)
-	l := leads{edges: make([]edge, 0, len(a.Edges))}
-	for _, e := range a.Edges {
-		g.followEdge(i, e, &l)
+// follow resolves the edges and links of the atom in row i, into the room of es.
+func (g *Graph) follow(i int32, m matter, es []edge) leads {
+	l := leads{edges: es}
+	for _, r := range m.refs {
+		switch r.rank {
+		case refRank, sourceRank:
+			g.followKey(i, m.file, r, &l)
+		default:
+			g.followEdge(i, m.file, r, &l)
+		}
 	}
-	g.followKeys(i, &l)
-	for _, b := range a.Links() {
+	for _, b := range m.links {
 		g.followLink(i, b, &l)
 	}
 	l.edges = once(l.edges)
@@ -70,55 +72,41 @@ func covers(k, e edge) bool { return k.to == e.to && (k.kind == e.kind || e.kind
 
 // followEdge resolves one typed edge. A supersession may name several, with
 // commas, or say in words what has no file; neither is a dead end.
-func (g *Graph) followEdge(from int32, e Edge, l *leads) {
-	kind := edgeRank(e.Kind)
-	if to, ok := g.find(e.Target, g.pathAt(from)); ok {
-		l.edges = append(l.edges, edge{from: from, to: to, line: int32(e.Line), kind: int8(kind)})
+func (g *Graph) followEdge(from int32, file string, r ref, l *leads) {
+	if to, ok := g.find(r.text, file); ok {
+		l.edges = append(l.edges, edge{from: from, to: to, line: r.line, kind: r.rank})
 		return
 	}
-	if e.Kind == Supersedes || e.Kind == SupersededBy {
-		if parts := SplitList(e.Target); len(parts) > 1 {
+	kind := kindOf(r.rank)
+	if kind == Supersedes || kind == SupersededBy {
+		if parts := SplitList(r.text); len(parts) > 1 {
 			for _, p := range parts {
-				g.followEdge(from, Edge{Kind: e.Kind, Target: p, Line: e.Line}, l)
+				g.followEdge(from, file, ref{p, r.line, r.rank}, l)
 			}
 			return
 		}
-		if prose(e.Target) {
+		if prose(r.text) {
 			return
 		}
 	}
-	if g.External(e.Target) {
+	if g.External(r.text) {
 		return
 	}
-	l.loose = append(l.loose, g.misses(from, e.Kind, e.Target, e.Line))
+	l.loose = append(l.loose, g.misses(from, kind, r.text, int(r.line)))
 }
 
-// followKeys makes links of what an atom derives from and complements, and of
-// the sources that are atoms (OKF v0.2 §5.1). Such a key may hold anything, so
-// what it does not lead to is not missed.
-func (g *Graph) followKeys(from int32, l *leads) {
-	a := g.at(from)
-	link := func(to int32, line int) {
-		if to != from {
-			l.edges = append(l.edges, edge{from: from, to: to, line: int32(line), kind: linkRank})
-		}
+// followKey makes a link of what an atom derives from or complements, and of a
+// source that is an atom (OKF v0.2 §5.1). Such a key may hold anything, so what
+// it does not lead to is not missed.
+func (g *Graph) followKey(from int32, file string, r ref, l *leads) {
+	to, ok := int32(0), false
+	if r.rank == refRank {
+		to, ok = g.find(r.text, file)
+	} else if target, _ := resolveURL(file, r.text); strings.HasSuffix(target, ".md") {
+		to, ok = g.file(target)
 	}
-	for _, f := range a.Fields {
-		if f.Key != "derives_from" && f.Key != "complements" {
-			continue
-		}
-		for _, ref := range refs(f.Value) {
-			if to, ok := g.find(ref, a.Path); ok {
-				link(to, f.Line)
-			}
-		}
-	}
-	for _, s := range a.Sources {
-		if target, _ := resolveURL(a.Path, s.Resource); strings.HasSuffix(target, ".md") {
-			if to, ok := g.file(target); ok {
-				link(to, a.Line("sources"))
-			}
-		}
+	if ok && to != from {
+		l.edges = append(l.edges, edge{from: from, to: to, line: r.line, kind: linkRank})
 	}
 }
 
@@ -148,39 +136,6 @@ func (g *Graph) misses(from int32, kind EdgeKind, target string, line int) Dangl
 // concept reports whether file may be an atom: a markdown file that is not
 // reserved.
 func concept(file string) bool { return strings.HasSuffix(file, ".md") && !reserved(file) }
-
-// mentions yields the hash of everything an atom refers to, as spelt gives it:
-// what find, file, uri and unresolved are asked about when its edges and links
-// are followed.
-func mentions(a *Atom) iter.Seq[uint32] {
-	return func(yield func(uint32) bool) {
-		for _, e := range a.Edges {
-			names := []string{e.Target}
-			if e.Kind == Supersedes || e.Kind == SupersededBy {
-				names = append(names, SplitList(e.Target)...)
-			}
-			for _, n := range names {
-				yield(spelt(n, a.Path))
-			}
-		}
-		for _, f := range a.Fields {
-			if f.Key != "derives_from" && f.Key != "complements" {
-				continue
-			}
-			for _, ref := range refs(f.Value) {
-				yield(spelt(ref, a.Path))
-			}
-		}
-		for _, s := range a.Sources {
-			if target, _ := resolveURL(a.Path, s.Resource); strings.HasSuffix(target, ".md") {
-				yield(spelt(target, ""))
-			}
-		}
-		for _, l := range a.Links() {
-			yield(spelt(cmp.Or(l.Target, l.URL), ""))
-		}
-	}
-}
 
 // spelt is the hash of a name that the atom at from uses, without what follows
 // "#" and without ".md" and a slash before it: whatever a name leads to has an

@@ -54,7 +54,7 @@ func (a *Atom) readLinks() {
 // findLinks reads the links of the body: by scanLinks where that is enough.
 func findLinks(a *Atom) []Linked {
 	body := a.Body()
-	if !mayLink(body) {
+	if !mayLink(textOf(body)) {
 		return nil
 	}
 	if out, ok := scanLinks(a.Path, textOf(body), a.BodyLine, nil); ok {
@@ -198,6 +198,9 @@ func unique(seen map[string]int, s string) string {
 	}
 	return unique(seen, s+"-"+strconv.Itoa(n))
 }
+
+// bytesOf is s as bytes, without a copy, which nobody may change.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // textOf is b as text, without a copy: b must not change any more.
 func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

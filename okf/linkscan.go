@@ -1,7 +1,6 @@
 package okf
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/yuin/goldmark/util"
@@ -290,6 +289,6 @@ func entities(url string) string {
 
 // mayLink reports a body that can have a link: an inline link has "](" and a
 // link by reference needs a definition, which has "]:".
-func mayLink(body []byte) bool {
-	return bytes.Contains(body, []byte("](")) || bytes.Contains(body, []byte("]:"))
+func mayLink(body string) bool {
+	return strings.Contains(body, "](") || strings.Contains(body, "]:")
 }

@@ -31,7 +31,7 @@ func Load(f fs.FS) (*Graph, []Problem, error) {
 		return nil, nil, err
 	}
 	found := make([]reading, len(l.files))
-	slab := make([]Atom, len(l.files))
+	slab := make([]lean, len(l.files))
 	todo := make([]int, len(l.files))
 	for i := range todo {
 		todo[i] = i
@@ -46,8 +46,34 @@ func Load(f fs.FS) (*Graph, []Problem, error) {
 type reading struct {
 	path     string
 	atom     *Atom
+	lean     *lean // what an atom can be made of; where atom is nil too, there is none
 	problems []Problem
 	gone     bool // the file is not there any more
+}
+
+// is reports whether the file is an atom.
+func (r *reading) is() bool { return r.atom != nil || r.lean != nil }
+
+// said is the id, type and uri of the atom.
+func (r *reading) said() (id ID, typ, uri string) {
+	switch {
+	case r.atom != nil:
+		return r.atom.ID, r.atom.Type, r.atom.URI
+	case r.lean != nil:
+		return r.lean.id, r.lean.typ, r.lean.uri
+	}
+	return "", "", ""
+}
+
+// make makes the atom.
+func (r *reading) make() *Atom {
+	if r.atom == nil && r.lean != nil {
+		if a, p := parse(r.path, bytesOf(r.lean.text)); p == nil {
+			a.readLinks()
+			r.atom = &a
+		}
+	}
+	return r.atom
 }
 
 // manyReader is a file system that reads many files in one go: a git tree, a
@@ -57,9 +83,9 @@ type manyReader interface {
 	ReadMany(names []string, fn func(name string, data []byte) error) error
 }
 
-// readAll reads the files numbered todo into their places in found, atoms into
+// readAll reads the files numbered todo into their places in found, leaves into
 // their places in slab.
-func readAll(f fs.FS, files []string, todo []int, found []reading, slab []Atom) {
+func readAll(f fs.FS, files []string, todo []int, found []reading, slab []lean) {
 	m, ok := f.(manyReader)
 	if !ok {
 		parallel(len(todo), func(k int) {
@@ -79,7 +105,7 @@ func readAll(f fs.FS, files []string, todo []int, found []reading, slab []Atom) 
 // readPart reads part in as few goes as it takes. The file that a stream breaks
 // off at is read alone, so that the error is that file's; so are all, once two
 // streams in a row bring nothing.
-func readPart(f fs.FS, m manyReader, files []string, part []int, found []reading, slab []Atom) {
+func readPart(f fs.FS, m manyReader, files []string, part []int, found []reading, slab []lean) {
 	names := make([]string, len(part))
 	for k, i := range part {
 		names[k] = files[i]
@@ -105,31 +131,38 @@ func readPart(f fs.FS, m manyReader, files []string, part []int, found []reading
 	}
 }
 
-// read reads one file, an atom into a.
-func read(f fs.FS, file string, a *Atom) reading {
+// read reads one file, a leaf into l.
+func read(f fs.FS, file string, l *lean) reading {
 	b, p := readFile(f, file)
 	if p != nil {
 		p.Path = file
 		return reading{path: file, problems: []Problem{*p}}
 	}
-	return interpret(file, b, a)
+	return interpret(file, b, l)
 }
 
-// interpret is what the bytes of a file say, an atom into a.
-func interpret(file string, b []byte, a *Atom) reading {
+// interpret is what the bytes of a file say, a leaf into l.
+func interpret(file string, b []byte, l *lean) reading {
 	r := reading{path: file}
 	if reserved(file) {
 		r.problems = checkReserved(file, b)
 		return r
 	}
-	var p *Problem
-	if *a, p = parse(file, b); p != nil {
+	reader := leanReaders.Get().(*leanReader)
+	ok := reader.read(file, b, l)
+	leanReaders.Put(reader)
+	if ok {
+		r.lean = l
+		return r
+	}
+	a, p := parse(file, b)
+	if p != nil {
 		p.Path = file
 		r.problems = []Problem{*p}
 		return r
 	}
 	a.readLinks()
-	r.atom = a
+	r.atom = &a
 	return r
 }
 

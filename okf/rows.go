@@ -18,6 +18,7 @@ type rows struct {
 	columns
 	problems []Problem // of the files, in order
 	atoms    []atomic.Pointer[Atom]
+	leaves   []leaf                         // what the atoms are made of; nil for rows from a cache
 	decode   func(i int32, ar *arena) *Atom // makes the atom of a row; nil where all are made
 	mentions func() table                   // the rows by what they refer to
 	own      map[string]bool                // authorities of the bundle's own uris
@@ -52,14 +53,18 @@ const (
 
 // newRows lays out what was read, in order of path.
 func newRows(found []reading) *rows {
-	r := &rows{atoms: make([]atomic.Pointer[Atom], len(found))}
+	r := &rows{atoms: make([]atomic.Pointer[Atom], len(found)), leaves: make([]leaf, len(found))}
+	r.decode = r.ripen
 	for i := range found {
 		r.atoms[i].Store(found[i].atom)
+		if l := found[i].lean; l != nil {
+			r.leaves[i] = l.leaf
+		}
 		r.problems = append(r.problems, found[i].problems...)
 	}
 	r.call(found)
 	r.sort(found)
-	r.connect()
+	r.connect(found)
 	r.mentions = sync.OnceValue(r.readMentions)
 	return r
 }
@@ -72,20 +77,21 @@ func (r *rows) call(found []reading) {
 	ids, files, stems := make([]called, 0, len(found)), make([]called, len(found)), make([]called, 0, len(found))
 	var uris []called
 	for i := range found {
-		file, a := found[i].path, found[i].atom
+		file := found[i].path
 		key := strings.TrimSuffix(file, ".md")
 		files[i] = called{hashOf(key), uint32(i)}
 		r.names = append(r.names, file...)
-		if a != nil {
+		if found[i].is() {
 			r.state[i] = rowKept
-			id := files[i]
-			if string(a.ID) != key {
-				r.names = append(r.names, a.ID...)
-				id.hash = hashOf(string(a.ID))
+			own := files[i]
+			id, _, uri := found[i].said()
+			if string(id) != key {
+				r.names = append(r.names, id...)
+				own.hash = hashOf(string(id))
 			}
-			ids = append(ids, id)
-			if a.URI != "" {
-				uris = append(uris, called{hashOf(a.URI), uint32(i)})
+			ids = append(ids, own)
+			if uri != "" {
+				uris = append(uris, called{hashOf(uri), uint32(i)})
 			}
 		}
 		r.cut.set(i, uint32(len(file)))
@@ -124,7 +130,7 @@ func (r *rows) readOwn() {
 		if !r.kept(i) {
 			continue
 		}
-		if own := Authority(r.atom(i).URI); own != "" {
+		if own := Authority(r.uriOf(i)); own != "" {
 			r.own[own] = true
 		}
 	}
@@ -135,7 +141,8 @@ func (r *rows) sort(found []reading) {
 	count := map[string]int{}
 	for i := range found {
 		if r.kept(int32(i)) {
-			count[found[i].atom.Type]++
+			_, typ, _ := found[i].said()
+			count[typ]++
 		}
 	}
 	byType := make(map[string][]uint32, len(count))
@@ -143,7 +150,7 @@ func (r *rows) sort(found []reading) {
 		if !r.kept(int32(i)) {
 			continue
 		}
-		typ := found[i].atom.Type
+		_, typ, _ := found[i].said()
 		if byType[typ] == nil {
 			byType[typ] = make([]uint32, 0, count[typ])
 		}
@@ -161,14 +168,15 @@ func (r *rows) sort(found []reading) {
 	r.types = e.b
 }
 
-// connect follows every edge and link, and lays them out in both directions.
-func (r *rows) connect() {
+// connect follows every edge and link of what was read, and lays them out in
+// both directions.
+func (r *rows) connect(read []reading) {
 	g := &Graph{rows: r}
 	found := make([]leads, r.len())
-	parallel(len(found), func(i int) {
-		if r.kept(int32(i)) {
-			found[i] = g.follow(int32(i))
-		}
+	r.each(func(i int32, w *workbench) {
+		m := w.matter(r, i, read[i].lean)
+		es := carve(&w.edges, len(m.refs)+len(m.links), 1024)
+		found[i] = g.follow(i, m, es[:0])
 	})
 	r.out, r.looseAt = newInts(len(found)+1), newInts(len(found)+1)
 	edges := 0
@@ -318,6 +326,28 @@ func (r *rows) atom(i int32) *Atom {
 		return a
 	}
 	return r.keep(i, r.decode(i, &arena{least: 1}))
+}
+
+// uriOf is the uri of a row's atom.
+func (r *rows) uriOf(i int32) string {
+	if r.leaves != nil && r.leaves[i].text != "" {
+		return r.leaves[i].uri
+	}
+	return r.atom(i).URI
+}
+
+// each calls do for every kept row, side by side.
+func (r *rows) each(do func(i int32, w *workbench)) {
+	benches := sync.Pool{New: func() any { return new(workbench) }}
+	batches(r.len(), func(from, to int) {
+		w := benches.Get().(*workbench)
+		defer benches.Put(w)
+		for i := int32(from); i < int32(to); i++ {
+			if r.kept(i) {
+				do(i, w)
+			}
+		}
+	})
 }
 
 // keep lets the first atom that is made of a row be its only one.

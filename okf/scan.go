@@ -31,7 +31,7 @@ var scanners = sync.Pool{New: func() any { return new(scanner) }}
 // node is one piece of a scanned block. Nodes follow each other as they are
 // written: a key, and then its value; a list or mapping, and then what it holds.
 type node struct {
-	text string // a text, a number as it is written, a key
+	text string // a text, a number as it is written, a key; "" for no value
 	at   int32  // of a list or mapping, behind its last node; of a field, its line
 	kind byte   // what its value is in a record, or one of those below
 }
@@ -335,6 +335,9 @@ func (s *scanner) plain(t string) bool {
 		return false
 	}
 	kind, ok := resolve(t)
+	if kind == kindNil {
+		t = ""
+	}
 	return ok && s.push(kind, t)
 }
 
