@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -126,5 +127,26 @@ func must(t *testing.T) func([]byte, error) []byte {
 			t.Fatal(err)
 		}
 		return b
+	}
+}
+
+// A Reader reads what Read reads, whatever it read before.
+func TestReaderIsRead(t *testing.T) {
+	t.Parallel()
+	var whole []byte
+	for _, r := range story(30) {
+		line, err := encodeListed(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole = append(whole, line...)
+	}
+	var m Reader
+	for _, b := range [][]byte{whole, whole[:len(whole)/2], slices.Concat(whole, whole), []byte("{}\n"), nil, whole} {
+		want, wantErr := Read(b)
+		got, err := m.Read(b)
+		if d := cmp.Diff(want, got); d != "" || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+			t.Errorf("%v, want %v: %s", err, wantErr, d)
+		}
 	}
 }

@@ -84,11 +84,7 @@ type claimed struct{ run, task string }
 // later than the abandoned record that names it stays open: whoever was thought
 // dead has claimed again.
 func SumFile(b []byte) (FileSum, error) {
-	recs, err := Read(b)
-	if err != nil {
-		return FileSum{}, err
-	}
-	return sumOf(FileSum{Team: map[string]map[string]int64{}}, recs, 0)
+	return new(Reader).SumFile(b)
 }
 
 // sumOf is s with the records that follow its first n.

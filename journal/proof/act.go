@@ -265,7 +265,7 @@ func (h *history) appended(a *act) error {
 		if !grown {
 			continue // rewritten: row 14 says so, and its lines are not new
 		}
-		records, err := ledger.Read(now)
+		records, err := h.spend.lines.Read(now)
 		if bad := len(records) + 1; err != nil && bad > before {
 			f.broken, f.brokenAt = err, bad
 		}

@@ -326,7 +326,7 @@ func (h *history) ledgerAt(commit repo.OID, run string) ([]ledger.Record, error)
 				return records, nil
 			}
 			b, err := h.repo.Blob(blob)
-			records, _ := ledger.Read(b) // what is wrong in it is row 14's
+			records, _ := h.spend.lines.Read(b) // what is wrong in it is row 14's
 			if err == nil {
 				h.ledgers[blob] = slices.Clip(records)
 			}

@@ -314,7 +314,7 @@ func (h *history) movesIn(ch repo.Change) ([]ledger.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	records, _ := ledger.Read(b) // what is wrong in it is row 14's
+	records, _ := h.spend.lines.Read(b) // what is wrong in it is row 14's
 	out := slices.DeleteFunc(records, func(r ledger.Record) bool {
 		return r.Kind != ledger.Claim && r.Kind != ledger.Outcome && r.Kind != ledger.Abandoned
 	})

@@ -79,7 +79,7 @@ func (h *history) opsIn(ch repo.Change) ([]opLine, error) {
 	}
 	var out []opLine
 	if bytes.Contains(b, []byte(`"kind":"op`)) {
-		records, _ := ledger.Read(b) // what is wrong in it is row 14's
+		records, _ := h.spend.lines.Read(b) // what is wrong in it is row 14's
 		for i, r := range records {
 			if ofOp(r) {
 				out = append(out, opLine{Record: r, n: i + 1})

@@ -18,13 +18,14 @@ import (
 type spending struct {
 	repo   *repo.Repo
 	trees  *repo.Reader
+	lines  *ledger.Reader
 	files  map[repo.OID]ledger.FileSum
 	months map[repo.OID]ledger.FileSum
 	sums   map[repo.OID]ledger.Spend // by the ledger's tree
 }
 
 func newSpending(r *repo.Repo, trees *repo.Reader) spending {
-	return spending{r, trees, map[repo.OID]ledger.FileSum{}, map[repo.OID]ledger.FileSum{}, map[repo.OID]ledger.Spend{}}
+	return spending{r, trees, &ledger.Reader{}, map[repo.OID]ledger.FileSum{}, map[repo.OID]ledger.FileSum{}, map[repo.OID]ledger.Spend{}}
 }
 
 // at is what the ledgers of a commit say was spent and reserved.
@@ -101,7 +102,7 @@ func (s spending) file(oid repo.OID) (ledger.FileSum, error) {
 	if err != nil {
 		return ledger.FileSum{}, err
 	}
-	f, err := ledger.SumFile(b)
+	f, err := s.lines.SumFile(b)
 	if err == nil {
 		s.files[oid] = f
 	}
