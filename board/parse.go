@@ -39,18 +39,50 @@ func Tasks(g *okf.Graph) ([]Task, []okf.Problem) {
 		if problems = append(problems, bad...); len(bad) > 0 {
 			continue
 		}
-		if a := g.Target(t.Team, ""); a != nil && a.Type == "capability" {
-			t.Team = string(a.ID)
-		}
 		tasks = append(tasks, t)
 	}
 	slices.SortFunc(tasks, func(a, b Task) int { return cmp.Compare(a.ID, b.ID) })
 	r := resolver{g: g, stems: sync.OnceValue(func() map[string]okf.ID { return stems(tasks) })}
-	for _, t := range tasks {
-		r.resolve(t.Dependencies)
-		r.resolve(t.Soft)
+	for i := range tasks {
+		r.task(&tasks[i])
 	}
 	return tasks, problems
+}
+
+// IsTask reports whether an atom is a task on the board, readable or not.
+func IsTask(a *okf.Atom) bool { return a.Type == Type && onBoard(a.Path) }
+
+// ReadTask is the one of Tasks(g) that a is, without reading the others where
+// its names can be told without them. The error is the first of its problems.
+func ReadTask(g *okf.Graph, a *okf.Atom) (Task, error) {
+	t, err := Parse(a)
+	if err != nil {
+		return Task{}, err
+	}
+	resolver{g: g, stems: sync.OnceValue(func() map[string]okf.ID {
+		all, _ := Tasks(g)
+		return stems(all)
+	})}.task(&t)
+	return t, nil
+}
+
+// Behind are t and every task it depends on, near and far, by id: all that
+// Eligible looks at of Tasks(g) to judge t.
+func Behind(g *okf.Graph, t Task) map[okf.ID]Task {
+	all := map[okf.ID]Task{t.ID: t}
+	for todo := t.Dependencies; len(todo) > 0; {
+		id := todo[0]
+		todo = todo[1:]
+		a := g.ByID(id)
+		if _, had := all[id]; had || a == nil || !IsTask(a) {
+			continue
+		}
+		if dep, err := ReadTask(g, a); err == nil {
+			all[id] = dep
+			todo = append(slices.Clip(todo), dep.Dependencies...)
+		}
+	}
+	return all
 }
 
 // ByID indexes tasks by their id.
@@ -70,9 +102,20 @@ type resolver struct {
 	stems func() map[string]okf.ID
 }
 
+// task resolves the names in t.
+func (r resolver) task(t *Task) {
+	if t.Team != "" {
+		if a := r.g.Target(t.Team, ""); a != nil && a.Type == "capability" {
+			t.Team = string(a.ID)
+		}
+	}
+	r.resolve(t.Dependencies)
+	r.resolve(t.Soft)
+}
+
 func (r resolver) resolve(ids []okf.ID) {
 	for i, id := range ids {
-		if a := r.g.Target(string(id), ""); a != nil && a.Type == Type && onBoard(a.Path) {
+		if a := r.g.Target(string(id), ""); a != nil && IsTask(a) {
 			ids[i] = a.ID
 		} else if one := r.stems()[strings.TrimSuffix(string(id), ".md")]; one != "" {
 			ids[i] = one

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -185,5 +186,47 @@ func TestParseWantsAVisibleName(t *testing.T) {
 		if _, err := Parse(&a); !errors.As(err, &p) || p.Code != "odd-task-path" {
 			t.Errorf("%q: %v", name, err)
 		}
+	}
+}
+
+// A task that is read alone is what it is among all, and waits for what it waits
+// for there: its names mean the same, by id, path, title of a file or stem.
+func TestReadTaskIsOneOfTasks(t *testing.T) {
+	t.Parallel()
+	task := func(keys string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("---\ntype: task\nstate: ready\nkind: extract\n" + keys + "---\n")}
+	}
+	g, _, err := okf.Load(fstest.MapFS{
+		"desk.md":          {Data: []byte("---\ntype: capability\nid: the-desk\n---\n")},
+		"sea/tern.md":      {Data: []byte("---\ntype: term\n---\n")}, // the stem of a task, too
+		"tasks/gull.md":    task("team: desk\ndependencies: [tern, tasks/auk.md]\nsoft_dependencies: [tasks/tern]\n"),
+		"tasks/tern.md":    task("dependencies: [gull]\n"),
+		"tasks/auk.md":     task("id: razorbill\ndependencies: [puffin, sea/tern, none]\n"),
+		"tasks/puffin.md":  task("dependencies: []\n"),
+		"tasks/broken.md":  task("priority: high\n"),
+		"tasks/waiting.md": task("dependencies: [broken]\n"),
+		"elsewhere.md":     task(""),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, bad := Tasks(g)
+	if len(tasks) != 5 || len(bad) != 1 {
+		t.Fatalf("%d tasks, %v", len(tasks), bad)
+	}
+	for _, want := range tasks {
+		got, err := ReadTask(g, want.Atom)
+		if d := cmp.Diff(want, got, cmpopts.IgnoreFields(Task{}, "Atom")); d != "" || err != nil || got.Atom != want.Atom {
+			t.Errorf("%s: %v %s", want.ID, err, d)
+		}
+		if all, near := Eligible(want, ByID(tasks), nine), Eligible(got, Behind(g, got), nine); all != near {
+			t.Errorf("%s waits for %q, among all for %q", want.ID, near, all)
+		}
+	}
+	if _, err := ReadTask(g, g.ByPath("tasks/broken.md")); err != bad[0] {
+		t.Errorf("broken: %v, among all %v", err, bad[0])
+	}
+	if IsTask(g.ByPath("elsewhere.md")) || IsTask(g.ByPath("desk.md")) || !IsTask(g.ByPath("tasks/gull.md")) {
+		t.Error("IsTask")
 	}
 }

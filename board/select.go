@@ -96,7 +96,10 @@ func Order(ts []Task, all map[okf.ID]Task) []Task {
 	}
 	ranks := make([]rank, len(ts))
 	for i, t := range ts {
-		made, _ := time.Parse(time.RFC3339, t.Created)
+		var made time.Time
+		if t.Created != "" {
+			made, _ = time.Parse(time.RFC3339, t.Created)
+		}
 		ranks[i] = rank{i, freed[t.ID], made}
 	}
 	slices.SortFunc(ranks, func(x, y rank) int {

@@ -58,7 +58,7 @@ func (v *view) draft(s drain.SlowLoop) gate.File {
 		return f
 	}
 	p := gate.Plan{ID: c.NextLease(), Paths: v.touched()}
-	for _, t := range board.Order(v.tasks, board.ByID(v.tasks)) {
+	for _, t := range board.Order(v.tasks(), board.ByID(v.tasks())) {
 		if t.State == board.Ready {
 			p.Ready = append(p.Ready, gate.Work{ID: string(t.ID), Title: t.Title, Kind: t.Kind})
 		}
@@ -74,7 +74,7 @@ func (v *view) draft(s drain.SlowLoop) gate.File {
 // that no lease may hold is left out.
 func (v *view) touched() []string {
 	out := []string{v.cfg.Root + "/**"}
-	for _, t := range v.tasks {
+	for _, t := range v.tasks() {
 		for _, p := range t.Paths {
 			if folder, ok := strings.CutSuffix(p, "/"); ok {
 				p = folder + "/**"

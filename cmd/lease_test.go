@@ -7,6 +7,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/okf"
 )
 
 func TestSpan(t *testing.T) {
@@ -39,11 +40,11 @@ func TestHowLong(t *testing.T) {
 func TestTheNextHumanAct(t *testing.T) {
 	t.Parallel()
 	with := func(states ...board.State) *view {
-		v := &view{}
+		var tasks []board.Task
 		for _, s := range states {
-			v.tasks = append(v.tasks, board.Task{State: s})
+			tasks = append(tasks, board.Task{State: s})
 		}
-		return v
+		return &view{list: listOf(tasks)}
 	}
 	var high, low drain.SlowLoop
 	high.Buffer.Proposals = []gate.Proposal{{ID: "P-1", Severity: gate.High, Reason: "look"}}
@@ -83,14 +84,19 @@ func TestThePrefilledDraftNeedsNoEdit(t *testing.T) {
 	v := &view{workspace: &workspace{}}
 	v.cfg.Root = "knowledge"
 	v.env.Now = func() time.Time { return time.Date(2026, 3, 2, 9, 0, 0, 1, time.UTC) }
-	v.tasks = []board.Task{
+	v.list = listOf([]board.Task{
 		{ID: "a", Title: "TBD", State: board.Ready, Kind: "extract", Paths: []string{"src/**", "odd.toml", ".github/**", "/abs", "a\\b", "[", "../x", "knowledge/terms/**"}},
 		{ID: "b", Title: "Two\tlines\nand \u202eworse", State: board.Ready, Kind: "no-such-kind", Paths: []string{"src/**", ""}},
 		{ID: "c", State: board.Backlog, Paths: []string{"docs/"}},
-	}
+	})
 	l := v.draft(drain.SlowLoop{}).Lease
 	l.ActivatedAt = v.now()
 	for _, p := range l.Check(true) {
 		t.Errorf("%s", p)
 	}
+}
+
+// listOf are tasks as a view has them.
+func listOf(tasks []board.Task) func() ([]board.Task, []okf.Problem) {
+	return func() ([]board.Task, []okf.Problem) { return tasks, nil }
 }

@@ -81,7 +81,7 @@ func (r opRow) cells(env Env) []string {
 func shortOp(id string) string { return id[max(0, len(id)-8):] }
 
 func runOpList(ctx context.Context, env Env, all, asJSON bool) error {
-	v, err := openTasks(ctx, env)
+	v, err := openFiles(ctx, env)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func runOpTrace(ctx context.Context, env Env, name string, asJSON bool) error {
 
 // filed notes who filed the op's task, and when.
 func (v *view) filed(tree []pipeline.Node, o pipeline.Op) {
-	for _, t := range v.tasks {
+	for _, t := range v.tasks() {
 		if t.ID != okf.ID(o.Task) || len(tree) == 0 || len(tree[0].Below) == 0 || t.Atom == nil || t.Atom.Generated.By == "" {
 			continue
 		}

@@ -137,7 +137,7 @@ func (w *watch) end(ctx context.Context, env Env) error {
 	if len(w.told) == 0 || w.once {
 		return nil
 	}
-	v, err := openTasks(ctx, env)
+	v, err := openFiles(ctx, env)
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func (j proposalJSON) became() string {
 
 // openProposals reads the proposals of the board as a person sees it.
 func openProposals(ctx context.Context, env Env) (*view, gate.Buffer, error) {
-	v, err := openTasks(ctx, env)
+	v, err := openFiles(ctx, env)
 	if err != nil {
 		return nil, gate.Buffer{}, err
 	}

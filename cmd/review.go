@@ -62,7 +62,7 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 		return err
 	}
 	list, rows := []review.Proposal{}, [][]string{}
-	for _, t := range v.tasks {
+	for _, t := range v.tasks() {
 		if t.State != board.Review {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 // runStatusBudget prints the envelopes of this month: what they have, what is
 // spent, what is reserved and what is left up to where nothing more is reserved.
 func runStatusBudget(ctx context.Context, env Env, asJSON bool) error {
-	v, err := openTasks(ctx, env)
+	v, err := openFiles(ctx, env)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (v *view) syncTarget(ctx context.Context, target string) ([]synced, error) 
 		return nil, err
 	}
 	out := []synced{}
-	for _, t := range v.tasks {
+	for _, t := range v.tasks() {
 		if t.State != board.Review {
 			continue
 		}

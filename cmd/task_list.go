@@ -49,7 +49,7 @@ func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bo
 	for _, r := range list {
 		rows = append(rows, []string{string(r.ID), string(r.State), r.Priority, r.Role, r.Title, r.Waits})
 	}
-	for _, p := range v.unread {
+	for _, p := range v.unread() {
 		talk(env, "%v", p)
 	}
 	if asJSON {
@@ -61,8 +61,8 @@ func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bo
 // listed are the tasks in the order drain would take them: those in state, or
 // where that is "" all, done ones only if asked for.
 func (v *view) listed(state board.State, all bool) []taskRow {
-	list, byID := []taskRow{}, board.ByID(v.tasks)
-	for _, t := range board.Order(v.tasks, byID) {
+	list, byID := []taskRow{}, board.ByID(v.tasks())
+	for _, t := range board.Order(v.tasks(), byID) {
 		if state != "" && t.State != state || state == "" && !all && t.State == board.Done {
 			continue
 		}

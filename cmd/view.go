@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
@@ -28,8 +29,19 @@ type view struct {
 	bundle   fs.FS
 	graph    *okf.Graph // with workspace.tasksOnly that of the tasks alone
 	problems []okf.Problem
-	tasks    []board.Task
-	unread   []okf.Problem
+	list     func() ([]board.Task, []okf.Problem) // tasks and unread, made when one is asked for
+}
+
+// tasks are the tasks on the board in id order.
+func (v *view) tasks() []board.Task {
+	ts, _ := v.list()
+	return ts
+}
+
+// unread are the problems of the tasks that cannot be read.
+func (v *view) unread() []okf.Problem {
+	_, ps := v.list()
+	return ps
 }
 
 // openBoard is the board of the repository env.Dir is in, as committed.
@@ -84,6 +96,29 @@ func openTasks(ctx context.Context, env Env) (*view, error) {
 	}
 	w.tasksOnly = true
 	return w.current(ctx)
+}
+
+// openFiles is openCurrent for verbs that look at no atom, not even a task: its
+// graph is nil, and it has no tasks.
+func openFiles(ctx context.Context, env Env) (*view, error) {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	v, checkedOut, err := w.seen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.rules(); err != nil {
+		return nil, err
+	}
+	if checkedOut {
+		v.bundle = os.DirFS(v.onDisk())
+	}
+	if _, err := fs.Stat(v.bundle, "."); err != nil {
+		return nil, fmt.Errorf("%s: %w", v.cfg.Root, err)
+	}
+	return v, nil
 }
 
 // view reads the board branch. With fetch it starts from the remote's tip, as
@@ -148,7 +183,7 @@ func (v *view) load(tasksOnly bool) (*okf.Graph, []okf.Problem, error) {
 
 func (v *view) take(g *okf.Graph, ps []okf.Problem) {
 	v.graph, v.problems = g, ps
-	v.tasks, v.unread = board.Tasks(g)
+	v.list = sync.OnceValues(func() ([]board.Task, []okf.Problem) { return board.Tasks(g) })
 }
 
 // rules reads the committed odd.toml, and finds the bundle by it.
@@ -174,18 +209,29 @@ func (v *view) rules() error {
 // current is the board as a person sees it: the work tree where the board is
 // checked out, so that hand edits show, and the committed board elsewhere.
 func (w *workspace) current(ctx context.Context) (*view, error) {
-	v, err := w.stand(ctx, false)
+	v, checkedOut, err := w.seen(ctx)
 	if err != nil {
 		return nil, err
 	}
-	head, err := w.repo.Branch()
-	if err != nil {
-		return nil, err
-	}
-	if head != v.line.Name() || w.repo.Root() == "" {
+	if !checkedOut {
 		return v, v.read()
 	}
 	return v, v.readFiles()
+}
+
+// seen is a view before any file of it is read, and whether a person sees the
+// work tree in it.
+func (w *workspace) seen(ctx context.Context) (v *view, checkedOut bool, err error) {
+	if v, err = w.stand(ctx, false); err != nil {
+		return nil, false, err
+	}
+	head, err := w.repo.Branch()
+	return v, head == v.line.Name() && w.repo.Root() != "", err
+}
+
+// onDisk is where the bundle lies in the work tree.
+func (v *view) onDisk() string {
+	return filepath.Join(v.repo.Root(), filepath.FromSlash(v.cfg.Root))
 }
 
 // readFiles reads the board from the work tree.
@@ -193,7 +239,7 @@ func (v *view) readFiles() error {
 	if err := v.rules(); err != nil {
 		return err
 	}
-	root := filepath.Join(v.repo.Root(), filepath.FromSlash(v.cfg.Root))
+	root := v.onDisk()
 	v.bundle = os.DirFS(root)
 	load := loadDir
 	if v.tasksOnly {
@@ -223,15 +269,8 @@ func (v *view) task(name string) (board.Task, error) {
 	if err != nil {
 		return board.Task{}, fmt.Errorf("task %s: %w", name, err)
 	}
-	for _, t := range v.tasks {
-		if t.ID == a.ID {
-			return t, nil
-		}
-	}
-	for _, p := range v.unread {
-		if p.Path == a.Path {
-			return board.Task{}, p
-		}
+	if board.IsTask(a) {
+		return board.ReadTask(v.graph, a)
 	}
 	if a.Type == board.Type {
 		return board.Task{}, usage("%s: %s is not on the board; move it into %s/", a.ID, v.file(a.Path), v.file(board.Folder))
