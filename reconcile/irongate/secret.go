@@ -136,7 +136,34 @@ func RedactLines(b []byte) []byte {
 }
 
 // RedactText is Redact of a string.
-func RedactText(s string) string { return string(Redact([]byte(s))) }
+func RedactText(s string) string {
+	if !telling(s) {
+		return s
+	}
+	return string(Redact([]byte(s)))
+}
+
+// telling reports whether a hint of any shape stands in s, or may once an escape
+// in it is read. Most texts that are shown, such as the cells of a table, have
+// none, and it copies nothing to say so.
+func telling(s string) bool {
+	table := first()
+	for i := 0; i+1 < len(s); i++ {
+		if s[i] == '\\' {
+			return true
+		}
+		key := uint16(lower(s[i]))<<8 | uint16(lower(s[i+1]))
+		if !table[key] {
+			continue
+		}
+		for _, h := range starts()[key] {
+			if n := len(h.hint); len(s)-i >= n && strings.EqualFold(s[i:i+n], string(h.hint)) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 func (s shape) redact(b []byte, found [][2]int) []byte {
 	var out []byte
@@ -153,11 +180,17 @@ func (s shape) redact(b []byte, found [][2]int) []byte {
 func folded(b []byte) []byte {
 	low := bytes.Clone(b)
 	for i, c := range low {
-		if c >= 'A' && c <= 'Z' {
-			low[i] = c + 'a' - 'A'
-		}
+		low[i] = lower(c)
 	}
 	return low
+}
+
+// lower is an ASCII letter in lower case, and any other byte as it is.
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
 }
 
 // starts lists the hints by their first two bytes.

@@ -127,6 +127,9 @@ func FuzzRedact(f *testing.F) {
 		if twice := string(Redact([]byte(once))); twice != once {
 			t.Errorf("not idempotent: %q, then %q", once, twice)
 		}
+		if text := RedactText(s); text != once {
+			t.Errorf("as a text %q, as bytes %q", text, once)
+		}
 	})
 }
 
