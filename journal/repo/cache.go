@@ -16,7 +16,7 @@ import (
 
 // cacheFiles is how many files the cache keeps: enough for the board, a target,
 // a work tree or two and what they were a moment ago.
-const cacheFiles = 8
+const cacheFiles = 16
 
 // abandoned is how old a file that is being written aside may be; its writer
 // is dead by then.
