@@ -17,7 +17,7 @@ import (
 // typed edge to the same atom only mirrors it, and one from an atom to itself
 // is none.
 //
-// A graph from a cache makes an atom when somebody asks for it, so that a
+// A graph that was loaded makes an atom when somebody asks for it, so that a
 // question costs what it touches. Atoms makes them all: to look for atoms of a
 // type, or to look one up, use OfType and ByID.
 type Graph struct {
