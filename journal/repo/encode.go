@@ -50,9 +50,8 @@ func parseTree(b []byte, idLen int) ([]entry, error) {
 	return out, nil
 }
 
-// printTree is the inverse of parseTree, entries in git's order (a directory sorts as if its name ended in a slash).
-func printTree(es []entry) ([]byte, error) {
-	es = slices.Clone(es)
+// sortEntries puts entries into git's order: a directory sorts as if its name ended in a slash.
+func sortEntries(es []entry) {
 	key := func(e entry) string {
 		if e.isDir() {
 			return e.name + "/"
@@ -60,6 +59,10 @@ func printTree(es []entry) ([]byte, error) {
 		return e.name
 	}
 	slices.SortFunc(es, func(a, b entry) int { return cmp.Compare(key(a), key(b)) })
+}
+
+// printTree is the inverse of parseTree, of entries in git's order.
+func printTree(es []entry) ([]byte, error) {
 	var buf bytes.Buffer
 	for _, e := range es {
 		id, err := hex.DecodeString(string(e.oid))

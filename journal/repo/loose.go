@@ -5,9 +5,12 @@ import (
 	"compress/zlib"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -51,7 +54,7 @@ var deflaters = sync.Pool{New: func() any {
 }}
 
 // deflate writes header and bytes of an object in git's loose format.
-func deflate(f *os.File, kind string, data []byte) error {
+func deflate(f io.Writer, kind string, data []byte) error {
 	w := bufio.NewWriterSize(f, 1<<15)
 	z := deflaters.Get().(*zlib.Writer)
 	defer deflaters.Put(z)
@@ -61,4 +64,60 @@ func deflate(f *os.File, kind string, data []byte) error {
 		_, err = z.Write(data)
 	}
 	return errors.Join(err, z.Close(), w.Flush())
+}
+
+// largeLoose is the size in bytes from which a loose object is left to go-git.
+const largeLoose = 1 << 26
+
+// errNotLoose says that an object must be looked for elsewhere.
+var errNotLoose = errors.New("not a loose object that can be read here")
+
+// readLoose reads an object below objects. go-git can too, but remembers each in a
+// cache that a long drain fills with directories it never asks for again.
+func readLoose(objects string, oid OID) (kind string, data []byte, err error) {
+	f, err := os.Open(filepath.Join(objects, string(oid[:2]), string(oid[2:])))
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close()
+	return inflate(f)
+}
+
+// inflate reads an object in git's loose format.
+func inflate(f io.Reader) (kind string, data []byte, err error) {
+	z, err := inflater(f)
+	if err != nil {
+		return "", nil, err
+	}
+	defer inflaters.Put(z)
+	r := bufio.NewReader(z)
+	head, err := r.ReadSlice(0)
+	if err != nil {
+		return "", nil, err
+	}
+	kind, digits, _ := strings.Cut(strings.TrimSuffix(string(head), "\x00"), " ")
+	size, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil || size >= largeLoose {
+		return "", nil, errNotLoose
+	}
+	data = make([]byte, size)
+	if _, err := io.ReadFull(r, data); err != nil {
+		return "", nil, err
+	}
+	if _, err := r.ReadByte(); err != io.EOF { // the checksum holds, and nothing is left
+		return "", nil, errNotLoose
+	}
+	return kind, data, nil
+}
+
+// inflaters are idle zlib readers.
+var inflaters sync.Pool
+
+// inflater is a zlib reader of r.
+func inflater(r io.Reader) (io.ReadCloser, error) {
+	z, ok := inflaters.Get().(io.ReadCloser)
+	if !ok {
+		return zlib.NewReader(r)
+	}
+	return z, z.(zlib.Resetter).Reset(r, nil)
 }

@@ -113,7 +113,7 @@ func (r *Repo) applyDir(ctx context.Context, base OID, dir string, ch Changes, m
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	es, err := readTree(r.objs, base)
+	es, err := r.readTree(base)
 	if err != nil {
 		return "", err
 	}
@@ -135,11 +135,21 @@ func (r *Repo) applyDir(ctx context.Context, base OID, dir string, ch Changes, m
 	if len(byName) == 0 {
 		return "", nil
 	}
-	b, err := printTree(slices.Collect(maps.Values(byName)))
+	return r.putTree(slices.Collect(maps.Values(byName)))
+}
+
+// putTree writes a directory, in git's order, and remembers it.
+func (r *Repo) putTree(es []entry) (OID, error) {
+	sortEntries(es)
+	b, err := printTree(es)
 	if err != nil {
 		return "", err
 	}
-	return r.objs.put("tree", b)
+	oid, err := r.objs.put("tree", b)
+	if err == nil {
+		r.recent.keep(oid, es)
+	}
+	return oid, err
 }
 
 // split parts the changes of one directory into its own files and, per sub-directory, the rest.

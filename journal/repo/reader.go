@@ -33,7 +33,7 @@ func (x *Reader) read(oid OID) ([]entry, error) {
 	es, ok := x.old[oid]
 	if !ok {
 		var err error
-		if es, err = readTree(x.r.objs, oid); err != nil {
+		if es, err = x.r.readTree(oid); err != nil {
 			return nil, err
 		}
 	}

@@ -104,6 +104,7 @@ type Repo struct {
 	objs    store
 	refs    refs
 	updates *updates
+	recent  recent
 	step    func(string) error // tests stop a Move between two steps with it; nil otherwise
 
 	patience time.Duration // of one exchange with a remote; 0 is RemoteTime

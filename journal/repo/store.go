@@ -62,6 +62,9 @@ func (p *packStore) get(oid OID) (string, []byte, error) {
 		return "", nil, err
 	}
 	if len(oid) == 40 {
+		if kind, data, err := readLoose(p.dir, oid); err == nil {
+			return kind, data, nil
+		}
 		if kind, data, err := p.read(plumbing.NewHash(string(oid))); err == nil {
 			return kind, data, nil
 		}

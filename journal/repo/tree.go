@@ -13,10 +13,9 @@ import (
 	"time"
 )
 
-// snapshot is what trees of one commit share: the store, the trees read so far, the time files carry.
+// snapshot is what trees of one commit share: the repository, the trees read so far by name, the time files carry.
 type snapshot struct {
-	objs  store
-	run   *runner
+	r     *Repo
 	when  time.Time
 	mu    sync.Mutex
 	trees map[OID][]entry
@@ -40,7 +39,7 @@ func (r *Repo) Tree(oid OID) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	return TreeFS{&snapshot{objs: r.objs, run: r.git, when: when, trees: map[OID][]entry{}}, root}, nil
+	return TreeFS{&snapshot{r: r, when: when, trees: map[OID][]entry{}}, root}, nil
 }
 
 // rootTree is the tree of a commit (with its time), or the tree itself; "" is the empty tree.
@@ -89,11 +88,14 @@ func (s *snapshot) read(oid OID) ([]entry, error) {
 	if ok {
 		return es, nil
 	}
-	es, err := readTree(s.objs, oid)
+	es, err := s.r.readTree(oid)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(es, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	if byName := func(a, b entry) int { return strings.Compare(a.name, b.name) }; !slices.IsSortedFunc(es, byName) {
+		es = slices.Clone(es)
+		slices.SortFunc(es, byName)
+	}
 	s.mu.Lock()
 	s.trees[oid] = es
 	s.mu.Unlock()
@@ -167,7 +169,7 @@ func (t TreeFS) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, b, err := t.snap.objs.get(e.oid)
+	_, b, err := t.snap.r.objs.get(e.oid)
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
@@ -189,12 +191,12 @@ func (t TreeFS) ReadMany(names []string, fn func(name string, data []byte) error
 		oids[i] = e.oid
 	}
 	if len(oids) > fewFiles {
-		b := newBatch(t.snap.run)
+		b := newBatch(t.snap.r.git)
 		defer b.stop()
 		return b.each(oids, func(i int, _ string, data []byte) error { return fn(names[i], data) })
 	}
 	for i, o := range oids {
-		_, b, err := t.snap.objs.get(o)
+		_, b, err := t.snap.r.objs.get(o)
 		if err != nil {
 			return &fs.PathError{Op: "read", Path: names[i], Err: err}
 		}
@@ -266,7 +268,7 @@ func (s *snapshot) info(e entry) (treeInfo, error) {
 		return in, nil
 	}
 	var err error
-	in.size, err = s.objs.size(e.oid)
+	in.size, err = s.r.objs.size(e.oid)
 	return in, err
 }
 
@@ -337,7 +339,7 @@ func (r *Repo) TreeOID(commit OID, dir string) (OID, error) {
 	if err != nil || dir == "" {
 		return root, err
 	}
-	e, err := TreeFS{&snapshot{objs: r.objs, trees: map[OID][]entry{}}, root}.find("find", dir)
+	e, err := TreeFS{&snapshot{r: r, trees: map[OID][]entry{}}, root}.find("find", dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !e.isDir() {
 		return "", nil
 	}
