@@ -27,12 +27,26 @@ func Parse(a *okf.Atom) (Task, error) {
 
 // Tasks reads every task atom of g below Folder in id order, with the problems of those that cannot be read. Dependencies and
 // teams that name an atom by path or stem are resolved to its id, because ids are what budgets and boards are kept by.
-func Tasks(g *okf.Graph) ([]Task, []okf.Problem) {
+func Tasks(g *okf.Graph) ([]Task, []okf.Problem) { return TasksAfter(g, nil) }
+
+// TasksAfter is Tasks, where before is what it was of the bundle a moment ago: what is the same atom still, and names no
+// other that could have another id now, is not read again.
+func TasksAfter(g *okf.Graph, before []Task) ([]Task, []okf.Problem) {
+	known := make(map[*okf.Atom]*Task, len(before))
+	for i, t := range before {
+		if t.Team == "" && len(t.Dependencies)+len(t.Soft) == 0 {
+			known[t.Atom] = &before[i]
+		}
+	}
 	var problems []okf.Problem
 	atoms := g.OfType(func(typ string) bool { return typ == Type })
 	tasks := make([]Task, 0, len(atoms))
 	for _, a := range atoms {
 		if !onBoard(a.Path) {
+			continue
+		}
+		if t := known[a]; t != nil {
+			tasks = append(tasks, *t)
 			continue
 		}
 		t, bad := parse(a)

@@ -74,7 +74,11 @@ func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot, loa
 	if err != nil {
 		return nil, err
 	}
-	s.tasks, s.unread = board.Tasks(s.graph)
+	var known []board.Task
+	if before != nil {
+		known = before.tasks
+	}
+	s.tasks, s.unread = board.TasksAfter(s.graph, known)
 	s.byID = board.ByID(s.tasks)
 	if s.spend, err = ledger.Combine(slices.Collect(maps.Values(s.sums))...); err != nil {
 		return nil, refuse("ledger", "%s: %v; restore the ledger from git history", s.file("ledger"), err)
