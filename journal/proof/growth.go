@@ -97,21 +97,51 @@ func (j *judge) prefix(was, is repo.Change) error {
 		if fixed, _, err := journal.Fix(old); err == nil && bytes.HasPrefix(b, fixed) {
 			return nil
 		}
-		if len(j.Parents) > 1 && keepsRows(old, b) {
-			return nil // git's union of both sides, as .gitattributes asks for
+		if union, err := j.union(old, b, is.Path); union || err != nil {
+			return err
 		}
 	}
 	j.find(is.Path, firstDifference(old, b), "was rewritten; it only grows")
 	return nil
 }
 
-// keepsRows reports whether b has every line of old, in order, others among them
-// or not. Whether a line was the last, and open, does not matter.
-func keepsRows(old, b []byte) bool {
+// union reports git's union of the parents' rows, as .gitattributes asks for.
+func (j *judge) union(old, b []byte, name string) (bool, error) {
+	if len(j.Parents) < 2 {
+		return false, nil
+	}
+	theirs := map[string]bool{}
+	for _, p := range j.Parents {
+		oid, err := j.blobAt(p, name)
+		if err != nil {
+			return false, err
+		}
+		if oid == "" {
+			continue
+		}
+		rows, err := j.repo.Blob(repo.OID(oid))
+		if err != nil {
+			return false, err
+		}
+		for row := range bytes.SplitSeq(rows, []byte("\n")) {
+			theirs[string(row)] = true
+		}
+	}
+	return keepsRows(old, b, theirs), nil
+}
+
+// keepsRows reports whether b has every line of old, in order, and among them
+// none but theirs. Whether a line was the last, and open, does not matter.
+func keepsRows(old, b []byte, theirs map[string]bool) bool {
 	left := bytes.Split(bytes.TrimSuffix(old, []byte("\n")), []byte("\n"))
 	for row := range bytes.SplitSeq(b, []byte("\n")) {
-		if len(left) > 0 && bytes.Equal(row, left[0]) {
+		switch {
+		case len(left) == 0:
+			return true
+		case bytes.Equal(row, left[0]):
 			left = left[1:]
+		case !theirs[string(row)]:
+			return false
 		}
 	}
 	return len(left) == 0
