@@ -98,7 +98,8 @@ func hookInstall(env Env) *cli.Command {
 		Usage: "put the hook in: pre-receive into a bare repository, pre-push into a clone",
 		Description: "odd -C /srv/ours.git hook install\n\n" +
 			"Every branch of a push is judged by odd check, of its new commits alone. Deleting or\n" +
-			"rewriting the board branch or the target is refused. Without odd on the hook's PATH\n" +
+			"rewriting the board branch or the target is refused, as are refs/replace/ and, by a\n" +
+			"server, refs/remotes/; its HEAD has to be on a branch. Without odd on the hook's PATH\n" +
 			"nothing passes. A hook that is there already is never overwritten, exit 3.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "print the hook and where it would go, and write nothing"}, jsonFlag()},
 		Action: func(c *cli.Context) error {

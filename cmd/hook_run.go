@@ -114,7 +114,10 @@ type push struct {
 // the push goes, so that no push names others for itself.
 func (p push) keptBranches() ([]string, error) {
 	head, err := p.repo.Branch()
-	if err != nil || head == "" {
+	if err != nil {
+		return nil, err
+	}
+	if err := p.grounded(head); err != nil || head == "" {
 		return nil, err
 	}
 	law := config.Default()
@@ -140,11 +143,27 @@ func (p push) keptBranches() ([]string, error) {
 	return out, nil
 }
 
+// grounded refuses to judge for a server whose HEAD is on no branch, nor on one that
+// comes with this push: its odd.toml would not be found, and with it what to keep.
+func (p push) grounded(head string) error {
+	if !p.receiving {
+		return nil
+	}
+	name := "refs/heads/" + head
+	if _, comes := p.moving[name]; head != "" && comes {
+		return nil
+	}
+	if _, err := p.repo.Ref(name); head == "" || err != nil {
+		return refuse("no-head", "HEAD of the repository that receives is on no branch there, so the board is not known; there, run git symbolic-ref HEAD refs/heads/BRANCH with the branch that holds odd.toml (now: %s)", or(head, "none"))
+	}
+	return nil
+}
+
 // judge reports whether one ref may move. What is no branch carries no history of the
-// board, and may.
+// board, and may, unless it changes what a history reads as.
 func (p push) judge(m moved) (bool, error) {
 	if !strings.HasPrefix(m.ref, "refs/heads/") {
-		return true, nil
+		return p.harmless(m), nil
 	}
 	kept := slices.Contains(p.kept, m.ref)
 	if m.new == "" {
@@ -172,6 +191,23 @@ func (p push) judge(m moved) (bool, error) {
 		talk(p.env, "%s: %s in %s; nothing of this push passes", m.ref, many(n, "finding"), many(report.Commits, "new commit"))
 	}
 	return len(report.Findings) == 0, nil
+}
+
+// harmless refuses, of refs that are no branches, those by which git or odd would see
+// another history than was judged: replacements of objects, and where a server says
+// that another one stands. To take such a ref away is let through.
+func (p push) harmless(m moved) bool {
+	switch {
+	case m.new == "":
+		return true
+	case strings.HasPrefix(m.ref, "refs/replace/"):
+		talk(p.env, "%s: history is not replaced by another; push a commit that says what changed [replaced]", m.ref)
+	case p.receiving && strings.HasPrefix(m.ref, "refs/remotes/"):
+		talk(p.env, "%s: where another repository stands is not pushed; push the branch itself, to refs/heads/ [foreign-ref]", m.ref)
+	default:
+		return true
+	}
+	return false
 }
 
 // ground is what is there before the push: where the ref was, or else where its

@@ -197,7 +197,7 @@ func (h *history) settle(c repo.Commit) error {
 		before = append(before, own)
 	}
 	for _, law := range before {
-		if strings.EqualFold(c.Author.Email, law.AgentEmail) || strings.EqualFold(c.Committer.Email, law.AgentEmail) {
+		if isAgent(c.Author, law) || isAgent(c.Committer, law) {
 			h.machines[c.OID] = true
 		}
 	}
@@ -205,6 +205,11 @@ func (h *history) settle(c repo.Commit) error {
 		h.machines[c.OID] = true
 	}
 	return nil
+}
+
+// isAgent reports the agent's address, however it is written.
+func isAgent(who repo.Signature, law config.Config) bool {
+	return strings.EqualFold(strings.TrimSpace(who.Email), law.AgentEmail)
 }
 
 // rule learns whether an odd.toml stands in c, or stood before it.

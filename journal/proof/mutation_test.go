@@ -348,6 +348,50 @@ func mutations() []tamper {
 				return []ledger.Record{r}
 			})
 		}, failing, "15 ledger/M/N1.jsonl:9"),
+		// Who says that they are whom, what is no file, and what a merge hides.
+		byPerson("a person's commit in the agent's hands", func(s *story, d *draft) { d.ch["docs/sly.md"], d.committer = []byte("# Sly\n"), agentMail }, "2 docs/sly.md:1"),
+		byPerson("a person with a run's trailers", func(s *story, d *draft) {
+			d.ch["docs/sly.md"], d.trailers = []byte("# Sly\n"), [][2]string{{"Odd-Run", "run-01KJ0000000000000000999999"}, {"Odd-Task", "t"}}
+		}, "2 docs/sly.md:1", "2 docs/sly.md:1", "13 docs/sly.md:1"),
+		byMachine("the agent with a person's trailers", func(s *story, d *draft) {
+			d.ch["docs/sly.md"], d.trailers = []byte("# Sly\n"), [][2]string{{"Odd-Approved-By", "human:" + annMail}}
+		}, "2 docs/sly.md:1"),
+		byMachine("git's attributes by the agent", func(s *story, d *draft) { d.ch[".gitattributes"] = []byte("* -diff\n") }, "2 .gitattributes:1"),
+		byMachine("odd.toml by the agent", func(s *story, d *draft) {
+			swap(s, d, "odd.toml", "[budget]", "[agent]\nemail = \"nobody@localhost\"\n[budget]")
+			d.parents = []repo.OID{s.land(s.make("law", "", *d))}
+			d.ch = terms("keelson")
+		}, "2 odd.toml:1"),
+		{name: "a link where an atom was", tell: links("120000", "../../odd.toml"), want: []string{"2 terms/keelson.md:1"}},
+		{name: "another repository where an atom was", tell: links("160000", ""), want: []string{"2 terms/keelson.md:1"}},
+		{name: "a merge of a person's that smuggles an agent's edit", tell: func(s *story) repo.OID {
+			side := s.make("side", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{"docs/sly.md": []byte("# Sly\n")}})
+			return s.land(s.make("merge", "", draft{who: annMail, parents: []repo.OID{s.tip(), side}, ch: repo.Changes{"docs/sly.md": []byte("# Sly\n")}}))
+		}, want: []string{"2 docs/sly.md:1"}},
+		mutate("another run's record in a result", "result t", func(s *story, d *draft) {
+			name := ledgerIn(d)
+			own := fmt.Appendf(nil, `"run":"run-01KJ0000000000000000%06d"`, s.n)
+			at := bytes.LastIndex(d.ch[name], own)
+			d.ch[name] = append(bytes.Clone(d.ch[name][:at]), bytes.Replace(d.ch[name][at:], own, []byte(`"run":"run-01KJ0000000000000000000001"`), 1)...)
+		}, blockedly, "14 ledger/M/N1.jsonl:4"),
+		mutate("another run's name on a result", "result t", func(s *story, d *draft) { d.set("Odd-Run", "run-01KJ0000000000000000000001") }, blockedly,
+			"2 journal/N1.tsv:1", "2 journal/N1.tsv:1", "2 ledger/M/N1.jsonl:1", "14 ledger/M/N1.jsonl:2", "14 ledger/M/N1.jsonl:3", "14 ledger/M/N1.jsonl:4", "2 tasks/t.md:1", "3 tasks/t.md:5"),
+	}
+}
+
+// links makes an agent's proposal whose tree names another thing than a file's bytes.
+func links(mode, text string) func(*story) repo.OID {
+	return func(s *story) repo.OID {
+		w := s.claim("t")
+		w.trace = ledger.Trace(s.file(w.file))
+		oid := string(w.base)
+		if mode == "120000" {
+			oid = strings.TrimSpace(s.git(text, "hash-object", "-w", "--stdin"))
+		}
+		s.git("", "read-tree", string(w.base))
+		s.git("", "update-index", "--add", "--cacheinfo", mode+","+oid+","+atKeelson)
+		tree := repo.OID(strings.TrimSpace(s.git("", "write-tree")))
+		return s.make("link", "", draft{who: agentMail, parents: []repo.OID{w.base}, tree: tree, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}, {"Odd-Trace", w.trace}}})
 	}
 }
 
@@ -409,5 +453,25 @@ func TestMutations(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a person may is no finding: a task is theirs to take away and to copy; that a
+// file doubles an id is told by a check of the files.
+func TestAPersonMay(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), nil)
+	s.add("t", "team: docs\n")
+	base := s.tip()
+	for name, ch := range map[string]repo.Changes{
+		"delete a task":        {taskFile("t"): nil},
+		"file its id anew":     {taskFile("other"): s.file(taskFile("t"))},
+		"change odd.toml":      {"odd.toml": []byte(lawful(t, "[agent]\nemail = \"robo@example.org\"\n"))},
+		"change the attribute": {".gitattributes": []byte("* -diff\n")},
+	} {
+		f := s.fork(t, nil)
+		if d := cmp.Diff([]string{}, f.mutated(base, f.ann(name, ch))); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -84,12 +85,13 @@ lease = "off"
 
 // draft is a commit before it is made: what a tamper may change.
 type draft struct {
-	who      string // address
-	parents  []repo.OID
-	tree     repo.OID // "" for the first parent's
-	ch       repo.Changes
-	message  string
-	trailers [][2]string
+	who       string // address
+	committer string // address, "" for the author's
+	parents   []repo.OID
+	tree      repo.OID // "" for the first parent's
+	ch        repo.Changes
+	message   string
+	trailers  [][2]string
 }
 
 // set replaces or takes away a trailer.
@@ -174,7 +176,23 @@ func (s *story) make(step, task string, d draft) repo.OID {
 		s.Fatalf("%s %s: %v", step, task, err)
 	}
 	s.made++
+	if d.committer != "" {
+		b := strings.Replace(s.git("", "cat-file", "commit", string(oid)), "committer "+name+" <"+d.who+">", "committer "+name+" <"+d.committer+">", 1)
+		oid = repo.OID(strings.TrimSpace(s.git(b, "hash-object", "-t", "commit", "-w", "--stdin")))
+	}
 	return oid
+}
+
+// git has git itself make what odd never would, and returns what it says.
+func (s *story) git(stdin string, args ...string) string {
+	s.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Stdin = s.r.Root(), strings.NewReader(stdin)
+	out, err := cmd.Output()
+	if err != nil {
+		s.Fatalf("git %s: %v", args, err)
+	}
+	return string(out)
 }
 
 // land moves the branch.

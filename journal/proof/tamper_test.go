@@ -441,6 +441,13 @@ func TestTheBudgetIsProven(t *testing.T) {
 			s.result(s.claim("t"), 500_001, terms("keel"))
 			return ""
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:3 the outcome costs $0.500001, reserved were $0.50, and it does not tell of as much above"}},
+		{name: "cost above the reservation, in the month after it", tell: func(s *story) repo.OID {
+			s.now = time.Date(2026, 3, 31, 23, 50, 0, 0, time.UTC)
+			w := s.claim("t")
+			s.now = s.now.Add(15 * time.Minute)
+			s.result(w, 500_001, terms("keel"))
+			return ""
+		}, want: []string{"5 ledger/2026-03/R1.jsonl:3 the outcome costs $0.500001, reserved were $0.50, and it does not tell of as much above"}},
 		{name: "an outcome cheaper than its sessions", at: "result t", tell: two,
 			do: func(s *story, d *draft) {
 				relay(s, d, func(r *ledger.Record) {

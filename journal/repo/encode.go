@@ -96,19 +96,31 @@ func parseCommit(oid OID, b []byte) (Commit, error) {
 }
 
 // header reads one header line of a commit; a continuation line starts with a space.
+// What git never writes is read as git reads it: of doubled lines the first counts,
+// and a parent only before the author.
 func (c *Commit) header(line string) (err error) {
 	key, val, _ := strings.Cut(line, " ")
 	switch key {
 	case "tree":
-		c.Tree = OID(val)
+		c.Tree = cmp.Or(c.Tree, OID(val))
 	case "parent":
-		c.Parents = append(c.Parents, OID(val))
+		if c.Author == (Signature{}) {
+			c.Parents = append(c.Parents, OID(val))
+		}
 	case "author":
-		c.Author, err = parseSignature(val)
+		err = c.Author.first(val)
 	case "committer":
-		c.Committer, err = parseSignature(val)
+		err = c.Committer.first(val)
 	case "gpgsig", "gpgsig-sha256":
 		c.Signed = true
+	}
+	return err
+}
+
+// first reads an identity unless there is one already.
+func (s *Signature) first(val string) (err error) {
+	if *s == (Signature{}) {
+		*s, err = parseSignature(val)
 	}
 	return err
 }

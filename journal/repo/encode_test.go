@@ -64,3 +64,14 @@ func TestTrailer(t *testing.T) {
 		eq(t, msg, Commit{Message: msg}.Trailer("Odd-Run"), want)
 	}
 }
+
+// What git never writes is read as git reads it, or a commit would be another's here.
+func TestDoubledHeaders(t *testing.T) {
+	c, err := parseCommit("x", []byte("tree a\nparent b\nauthor A <a@x> 1 +0000\nparent c\nauthor B <b@x> 2 +0000\ncommitter C <c@x> 3 +0000\ncommitter D <d@x> 4 +0000\ntree e\n\nm\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Tree != "a" || len(c.Parents) != 1 || c.Author.Email != "a@x" || c.Committer.Email != "c@x" {
+		t.Errorf("%+v", c)
+	}
+}

@@ -67,6 +67,9 @@ var (
 		"GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_NO_VERIFY", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"}
 )
 
+// noGrafts names a file that cannot be, so that a commit's parents are those it says.
+const noGrafts = "GIT_GRAFT_FILE=" + os.DevNull + "/none"
+
 // newRunner keeps of the environment only the names listed above.
 func newRunner(dir string, environ []string) *runner {
 	return &runner{
@@ -102,7 +105,7 @@ func (g *runner) command(ctx context.Context, c call) *exec.Cmd {
 	}
 	cmd.Env = append(cmd.Env, g.base...)
 	if c.read {
-		cmd.Env = append(cmd.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1")
+		cmd.Env = append(cmd.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", noGrafts)
 	}
 	if c.self {
 		cmd.Env = append(cmd.Env, g.self...)
