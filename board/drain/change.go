@@ -197,9 +197,22 @@ func (ch *change) world() pipeline.World {
 }
 
 func (ch *change) steps() pipeline.Steps {
+	w := ch.onDisk
 	return pipeline.Steps{
-		Classify: ch.classify, Route: ch.route, Expand: ch.expand, Plan: ch.planned, Generate: ch.generate, Validate: ch.validate, Repair: ch.repair,
-		Gate: ch.gate, Approve: ch.approve, Apply: ch.apply, Verify: ch.verify,
+		Classify: w(ch.classify), Route: w(ch.route), Expand: w(ch.expand), Plan: w(ch.planned), Generate: w(ch.generate), Validate: w(ch.validate), Repair: w(ch.repair),
+		Gate: w(ch.gate), Approve: w(ch.approve), Apply: w(ch.apply), Verify: w(ch.verify),
+	}
+}
+
+// onDisk is work that the disk may break off: then nothing is wrong with the task,
+// and neither it nor the op comes to an ending for that.
+func (ch *change) onDisk(work pipeline.Work) pipeline.Work {
+	return func(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
+		out, err := work(ctx, op)
+		if own := (*pipeline.Stop)(nil); !errors.As(err, &own) && repo.Faulty(err) {
+			ch.w.fault = err
+		}
+		return out, err
 	}
 }
 

@@ -50,6 +50,9 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
+	if w.fault != nil {
+		return Outcome{}, fmt.Errorf("review --refresh %s: nothing was written: %w", t.ID, w.fault)
+	}
 	if w.verdict != board.ToReview {
 		return Outcome{}, refuse("emission", "review --refresh %s: %s; reject the task", t.ID, w.reason)
 	}

@@ -117,7 +117,7 @@ func pushed(remote, out string, err error, us []RefUpdate) error {
 		case lost != "":
 			moved = fmt.Errorf("%s %s: %w: %s", remote, u.Name, ErrRejected, lost)
 		case bad != "":
-			refused = fmt.Errorf("%s %s: %s", remote, u.Name, bad)
+			refused = fmt.Errorf("%s %s: %s%s", remote, u.Name, bad, farWayOut(bad))
 		}
 	}
 	switch {
@@ -144,6 +144,14 @@ func verdict(u RefUpdate, line string, fine bool) (lost, bad string) {
 		return "", why
 	}
 	return "", ""
+}
+
+// farWayOut is what a person does about a remote that wants the push and cannot keep it; nothing for any other.
+func farWayOut(why string) string {
+	if !strings.Contains(why, "(unpacker error)") && !strings.Contains(why, "(unable to migrate objects") {
+		return ""
+	}
+	return ": the remote could not store it, see to its disk, then run the command again"
 }
 
 // isRace tells a lease that did not hold, or a lock another push had at that moment, from a remote that never takes the push
