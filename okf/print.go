@@ -6,11 +6,12 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
-// keyOrder lists the keys that odd knows in the order of a canonical file:
+// keyOrder ranks the keys that odd knows in the order of a canonical file:
 // what the atom is, a task's place and limits, the edges, and who says so.
-func keyOrder() []string {
+var keyOrder = sync.OnceValue(func() map[string]int {
 	keys := []string{
 		"type", "id", "uri", "title", "description", "resource", "tags", "status", "stale_after",
 		"state", "kind", "priority", "role", "team", "dependencies", "soft_dependencies", "acceptance", "inputs", "paths",
@@ -20,8 +21,12 @@ func keyOrder() []string {
 	for _, k := range EdgeKinds() {
 		keys = append(keys, string(k))
 	}
-	return append(keys, "sources", "generated", "verified")
-}
+	order := map[string]int{}
+	for i, k := range append(keys, "sources", "generated", "verified") {
+		order[k] = i
+	}
+	return order
+})
 
 // New prints a new file in canonical form and parses it: known keys in fixed
 // order, then the rest as given, a blank line, the body and one newline at the
@@ -29,7 +34,7 @@ func keyOrder() []string {
 // what a Set's may. Two fields of one key, and fields that Parse refuses, are
 // errors.
 func New(path string, fields []Field, body string) (Atom, error) {
-	var kept []Field
+	kept := make([]Field, 0, len(fields))
 	for _, f := range fields {
 		v, err := canonical(f.Value)
 		if err != nil {
@@ -39,11 +44,12 @@ func New(path string, fields []Field, body string) (Atom, error) {
 			kept = append(kept, Field{Key: f.Key, Value: v})
 		}
 	}
+	kept = ordered(kept)
 	a, err := Parse(path, printed(kept, []byte(body)))
 	if err != nil {
 		return Atom{}, err
 	}
-	for i, f := range ordered(kept) {
+	for i, f := range kept {
 		if !reflect.DeepEqual(f.Value, a.Fields[i].Value) {
 			return Atom{}, fmt.Errorf("%s: %s: %v does not survive being written", path, f.Key, f.Value)
 		}
@@ -55,35 +61,41 @@ func New(path string, fields []Field, body string) (Atom, error) {
 // write them. Comments, quoting and line endings of the file a came from are
 // not kept; to change a file somebody wrote, use Edit. Print(Parse(b)) is b
 // for a file that New made.
-func Print(a Atom) []byte { return printed(a.Fields, a.Body()) }
+func Print(a Atom) []byte { return printed(ordered(a.Fields), a.Body()) }
 
+// printed is a file of fields that are in order.
 func printed(fields []Field, body []byte) []byte {
 	var out bytes.Buffer
 	out.WriteString("---\n")
-	for _, f := range ordered(fields) {
+	for _, f := range fields {
 		for _, line := range entry(f.Key, f.Value, look{}) {
 			out.WriteString(line)
 			out.WriteByte('\n')
 		}
 	}
 	out.WriteString("---\n")
+	out.Write(CanonicalBody(body))
+	return out.Bytes()
+}
+
+// CanonicalBody is a body as New and Print write it below the block: LF line
+// ends, a blank line before and one newline at the end; nothing for an empty one.
+func CanonicalBody(body []byte) []byte {
 	for bytes.Contains(body, []byte("\r\n")) { // a CR before the CR, too
 		body = bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n"))
 	}
 	body = bytes.Trim(body, "\r\n")
-	if len(body) > 0 {
-		out.WriteByte('\n')
-		out.Write(body)
-		out.WriteByte('\n')
+	if len(body) == 0 {
+		return nil
 	}
-	return out.Bytes()
+	return slices.Concat([]byte("\n"), body, []byte("\n"))
 }
 
 // ordered puts known keys first, in keyOrder.
 func ordered(fields []Field) []Field {
 	keys := keyOrder()
 	rank := func(f Field) int {
-		if i := slices.Index(keys, f.Key); i >= 0 {
+		if i, known := keys[f.Key]; known {
 			return i
 		}
 		return len(keys)

@@ -21,6 +21,9 @@ func Visible(s string) string {
 
 // hidden reports whether r has no place in text that is shown or served.
 func hidden(r rune) bool {
+	if ' ' <= r && r < 0x7f {
+		return false
+	}
 	for _, span := range [...][2]rune{
 		{0, 0x08}, {0x0b, 0x1f}, {0x7f, 0x9f}, // C0 but tab and newline, DEL, C1
 		{0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c}, {0x180e, 0x180e}, // soft hyphen, joiner, Arabic mark, vowel separator

@@ -14,6 +14,8 @@ type cand struct {
 	id    okf.ID
 	path  string // the prior's, or where a new atom lands
 	prior *okf.Atom
+	title string // its titleKey
+	bare  string // its bareKey
 }
 
 // admit checks, caps and matches the emission, and sorts it by id. Every bad
@@ -23,18 +25,22 @@ func admit(g *okf.Graph, in []Incoming, o Options) ([]cand, []okf.Problem) {
 	if o.MaxAtoms > 0 && len(in) > o.MaxAtoms {
 		bad = append(bad, problem("emission", "odd-atoms", "%d atoms, at most %d are taken", len(in), o.MaxAtoms))
 	}
-	var out []cand
-	for _, inc := range in {
+	out, whys := make([]cand, len(in)), make([][]okf.Problem, len(in))
+	parallel(len(in), func(i int) {
+		inc := in[i]
 		if inc.At == "" {
 			inc.At = inc.Atom.Path
 		}
-		c, ps := admitOne(g, inc, o)
-		if len(ps) > 0 {
-			bad = append(bad, ps...)
-			continue
+		out[i], whys[i] = admitOne(g, inc, o)
+	})
+	good := 0
+	for i, ps := range whys {
+		if bad = append(bad, ps...); len(ps) == 0 {
+			out[good] = out[i]
+			good++
 		}
-		out = append(out, c)
 	}
+	out = out[:good]
 	slices.SortStableFunc(out, func(a, b cand) int { return strings.Compare(string(a.id), string(b.id)) })
 	return out, append(bad, doubled(out)...)
 }
@@ -72,6 +78,7 @@ func admitOne(g *okf.Graph, inc Incoming, o Options) (cand, []okf.Problem) {
 		ps = append(ps, problem(inc.At, "odd-type", "%s: type %q has no letter to name a folder with", c.id, inc.Atom.Type))
 	}
 	c.path = dir + "/" + string(c.id) + ".md"
+	c.title, c.bare = titleKey(&c.Atom), bareKey(c.Atom.Type, c.id)
 	return c, append(ps, astray(c)...)
 }
 

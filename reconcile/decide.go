@@ -44,7 +44,7 @@ func sameType(c cand) bool { return foldType(c.prior.Type) == foldType(c.Atom.Ty
 // are the same thing the first by id is the one that lands.
 func (m *merger) place(c cand) {
 	it := Item{Effect: Added, ID: c.id, Path: c.path}
-	switch same, taken, stem := m.names.same(c.Atom.Type, c.id, &c.Atom), m.names.path[strings.ToLower(c.path)], m.names.stem[string(c.id)]; {
+	switch same, taken, stem := m.names.same(c), m.names.path[strings.ToLower(c.path)], m.names.stem[string(c.id)]; {
 	case !m.o.Person && m.personal(c) != "":
 		it.Effect, it.Reason = Guarded, m.personal(c)
 	case same != nil:
@@ -65,7 +65,7 @@ func (m *merger) place(c cand) {
 	a := c.Atom
 	a.ID, a.Path = c.id, c.path
 	m.adds[c.id], m.addsAt[c.path] = &a, &a
-	m.names.identify(&a)
+	m.names.identify(c.title, c.bare, &a)
 	first(m.names.path, strings.ToLower(c.path), &a)
 }
 
@@ -90,23 +90,34 @@ func declares(tags []string) bool {
 	return slices.ContainsFunc(tags, func(t string) bool { return strings.EqualFold(strings.TrimSpace(okf.Visible(t)), "encoding-type") })
 }
 
-// decide appends the item of c, with its bytes.
-func (m *merger) decide(c cand) error {
+// decideAll appends an item a candidate, in their order. By now m is only read.
+func (m *merger) decideAll(cands []cand) error {
+	items, errs := make([]Item, len(cands)), make([]error, len(cands))
+	parallel(len(cands), func(i int) { items[i], errs[i] = m.decide(cands[i]) })
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	m.items = append(m.items, items...)
+	return nil
+}
+
+// decide is the item of c, with its bytes.
+func (m *merger) decide(c cand) (Item, error) {
 	if c.prior == nil {
 		it := m.fate[c.id]
 		b, err := m.fresh(c)
 		if err != nil {
-			return &Malformed{Problems: []okf.Problem{problem(c.At, "odd-unprintable", "%s: %v", c.id, err)}}
+			return it, &Malformed{Problems: []okf.Problem{problem(c.At, "odd-unprintable", "%s: %v", c.id, err)}}
 		}
 		it.Bytes = b
-		m.items = append(m.items, it)
-		return nil
+		return it, nil
 	}
 	it := Item{ID: c.id, Path: c.path, Prior: c.prior.Blob}
 	if !sameType(c) {
 		it.Effect, it.Reason = Conflict, fmt.Sprintf("is a %s, the emission says %s", c.prior.Type, c.Atom.Type)
-		m.items = append(m.items, it)
-		return nil
+		return it, nil
 	}
 	wanted, err := m.update(c)
 	switch {
@@ -118,8 +129,7 @@ func (m *merger) decide(c cand) error {
 		it.Effect, it.Reason = m.allow(c)
 		it.Bytes = wanted
 	}
-	m.items = append(m.items, it)
-	return nil
+	return it, nil
 }
 
 // allow decides an update that would change something.
@@ -163,14 +173,18 @@ func (m *merger) outOfForce(a *okf.Atom) string {
 
 // fresh prints a new atom at its place, with its edges mirrored.
 func (m *merger) fresh(c cand) ([]byte, error) {
+	body := lf(string(c.Atom.Body()))
+	mirrored := m.mirror(c.path, body, c.Atom.Edges)
+	if id, _ := c.Atom.Field("id"); !m.o.Person && id.Value == string(c.id) && mirrored == body {
+		return c.Atom.Bytes(), nil // which Cap printed and parsed, with this id
+	}
 	fields := []okf.Field{{Key: "id", Value: string(c.id)}}
 	for _, f := range c.Atom.Fields {
 		if f.Key != "id" {
 			fields = append(fields, f)
 		}
 	}
-	body := lf(string(c.Atom.Body()))
-	a, err := okf.New(c.path, fields, m.mirror(c.path, body, c.Atom.Edges))
+	a, err := okf.New(c.path, fields, mirrored)
 	if err != nil {
 		return nil, err
 	}

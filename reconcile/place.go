@@ -94,7 +94,7 @@ func index(g *okf.Graph, cands []cand, titles map[okf.ID]string) names {
 	for _, c := range cands {
 		if c.prior == nil {
 			n.path[strings.ToLower(c.path)], n.stem[string(c.id)] = nil, nil
-			n.title[titleKey(&c.Atom)], n.bare[bareKey(c.Atom.Type, c.id)] = nil, nil
+			n.title[c.title], n.bare[c.bare] = nil, nil
 			n.types[foldType(c.Atom.Type)] = true
 		}
 	}
@@ -110,17 +110,17 @@ func index(g *okf.Graph, cands []cand, titles map[okf.ID]string) names {
 		first(n.path, strings.ToLower(a.Path), a)
 		first(n.stem, path.Base(string(a.ID)), a)
 		first(n.stem, strings.TrimSuffix(path.Base(a.Path), ".md"), a)
-		n.identify(a)
+		if n.types[foldType(a.Type)] {
+			n.identify(titleKey(a), bareKey(a.Type, a.ID), a)
+		}
 	}
 	return n
 }
 
 // identify notes what makes a the same thing as a candidate.
-func (n names) identify(a *okf.Atom) {
-	if n.types[foldType(a.Type)] {
-		first(n.title, titleKey(a), a)
-		first(n.bare, bareKey(a.Type, a.ID), a)
-	}
+func (n names) identify(title, bare string, a *okf.Atom) {
+	first(n.title, title, a)
+	first(n.bare, bare, a)
 }
 
 // first gives a wanted key to the earliest atom: they come in path order, candidates by id.
@@ -130,12 +130,12 @@ func first(m map[string]*okf.Atom, k string, a *okf.Atom) {
 	}
 }
 
-// same returns the atom that a is a second copy of, nil when there is none.
-func (n names) same(t string, id okf.ID, a *okf.Atom) *okf.Atom {
-	if k := titleKey(a); k != "" && n.title[k] != nil {
-		return n.title[k]
+// same returns the atom that c is a second copy of, nil when there is none.
+func (n names) same(c cand) *okf.Atom {
+	if c.title != "" && n.title[c.title] != nil {
+		return n.title[c.title]
 	}
-	return n.bare[bareKey(t, id)]
+	return n.bare[c.bare]
 }
 
 func foldType(t string) string { return strings.ToLower(strings.TrimSpace(t)) }

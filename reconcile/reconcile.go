@@ -147,10 +147,8 @@ func Merge(g *okf.Graph, in []Incoming, o Options) ([]Item, error) {
 			m.place(c)
 		}
 	}
-	for _, c := range cands {
-		if err := m.decide(c); err != nil {
-			return nil, err
-		}
+	if err := m.decideAll(cands); err != nil {
+		return nil, err
 	}
 	if o.FullScan {
 		m.orphans(cands)

@@ -40,11 +40,17 @@ func cutRelated(body string) (own, related string) {
 // mirror appends a link to body, which stands at path at, for every edge whose
 // target is there and not linked yet.
 func (m *merger) mirror(at, body string, edges []okf.Edge) string {
-	linked := linkedFrom(at, body)
+	var linked map[string]bool // of what body links to, once an edge asks
 	var items strings.Builder
 	for _, e := range edges {
 		a := m.target(e.Target, at)
-		if a == nil || linked[a.Path] {
+		if a == nil {
+			continue
+		}
+		if linked == nil {
+			linked = linkedFrom(at, body)
+		}
+		if linked[a.Path] {
 			continue
 		}
 		linked[a.Path] = true
@@ -76,13 +82,16 @@ func linkedFrom(at, body string) map[string]bool {
 	return out
 }
 
+// escaped is the text of a link with what markdown would read in it.
+var escaped = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "`", "\\`")
+
 // link is the list item of one atom.
 func link(a *okf.Atom) string {
 	title := strings.Join(strings.Fields(okf.Visible(a.Title)), " ")
 	if title == "" {
 		title = string(a.ID)
 	}
-	title = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "`", "\\`").Replace(title)
+	title = escaped.Replace(title)
 	target := "/" + a.Path
 	if strings.ContainsAny(target, " ()") {
 		target = "<" + target + ">"
