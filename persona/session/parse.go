@@ -71,22 +71,26 @@ func Emits(text []byte) bool {
 func words() []string { return []string{"atom", "json", "change", "octave", "plan", "expansion"} }
 
 // blocks cuts text at its fences. Blocks do not nest: inside one, a fence that
-// cannot close it is content.
+// cannot close it is content. Their texts are parts of text.
 func blocks(text []byte) []block {
 	var out []block
 	var cur *block
 	var ticks int
-	for n, l := range bytes.SplitAfter(text, []byte("\n")) {
+	var n, from, at int // lines so far, where the block's text starts, where the line ends
+	for l := range bytes.Lines(text) {
+		n++
+		at += len(l)
 		k, info := fence(l)
 		switch {
 		case cur == nil && k > 0:
 			word, _, _ := strings.Cut(info, " ")
-			cur, ticks = &block{word: word, info: info, line: n + 1, open: true}, k
+			cur, ticks = &block{word: word, info: info, line: n, open: true}, k
+			from = at
 		case cur != nil && k >= ticks && info == "":
 			cur.open = false
 			out, cur = append(out, *cur), nil
 		case cur != nil:
-			cur.text = append(cur.text, l...)
+			cur.text = text[from:at:at]
 		}
 	}
 	if cur != nil {
