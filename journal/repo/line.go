@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -85,7 +86,7 @@ func (l *Line) Latest(ctx context.Context) (OID, error) {
 func (l *Line) Land(ctx context.Context, old, next OID, also ...RefUpdate) error {
 	first := RefUpdate{Name: l.Ref, Old: old, New: next}
 	if l.Remote == "" {
-		return l.Repo.Move(ctx, append([]RefUpdate{first}, also...)...)
+		return l.Repo.Move(ctx, append(slices.Clip(also), first)...) // the branch last: where a disk dies among them, nothing is told of that is not there
 	}
 	var shared, private []RefUpdate
 	for _, u := range also {
