@@ -30,6 +30,7 @@ var deeds = []deed{
 	{name: "release", before: editing + opened + bound + "odd anchor proof $(cat ../token) ../proof\n", argv: shell("exec odd anchor release $(cat ../token)"), done: "! odd anchor ls | grep -q active"},
 	{name: "change", before: changing, argv: []string{"odd", "drain"}, done: "grep -q '^state: review' knowledge/tasks/tide-names.md && git for-each-ref refs/heads/odd/review | grep -q names"},
 	{name: "merge", before: changing + "odd drain\n", argv: []string{"odd", "approve", "tide-names"}, answer: "tide-names", done: "git cat-file -e HEAD:tool/name.go && odd op list --all | grep -q 'complete: merged'"},
+	{name: "invoke", before: exploring, argv: []string{"odd", "invoke", "--role", "explorer", "--task", "What does a renter need?"}, done: "ls knowledge/handoffs/run-*"},
 	{name: "sync", before: hub, argv: []string{"odd", "sync"}, done: "git cat-file -e HEAD:docs/more.md && test -f docs/more.md"},
 	{name: "share", before: hub, argv: []string{"odd", "task", "add", "Count the crates", "--role", "shore-lead"}, done: "git --git-dir=../hub.git cat-file -e main:knowledge/tasks/count-the-crates.md"},
 	{name: "init", before: "rm -rf .[a-z]* *", argv: []string{"odd", "init"}, done: "test -z \"$(odd init)\" && test -f .gitattributes && test -f odd.toml", heal: "odd init && git add -A && { git diff --cached --quiet || git commit -qm begin; }"},
@@ -58,7 +59,9 @@ const (
 	replayed = "session = {substrate = \"replay\"}\nsubstrate.replay.file = \"agent\"\ngovernance.lease = \"off\"\npipeline.validate = [[\"test\", \"-f\", \"tool/name.go\"]]\n"
 	aChange  = "```change\n{\"schema_version\": \"2b.1\", \"candidates\": [{\"candidate_id\": \"c1\", \"rationale\": \"names\", \"files\": [" +
 		"{\"file_path\": \"tool/name.go\", \"full_content\": \"package tool\\n\"}]}]}\n```\n\n```json\n{\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}\n```\n"
-	hub = "sed -i 's/^# remote = .*/remote = \"origin\"/' odd.toml && git commit -qam shared\ngit clone -q --bare . ../hub.git\n" +
+	exploring = "cat >odd.toml <<'END'\n" + replayed + "END\nmkdir agent && cat >agent/explorer.md <<'END'\n" + explored + "END\ngit add -A && git commit -qm 'an explorer'\n"
+	explored  = "```json\n{\"schema\": \"odd.synthesis.1\", \"possibilities\": [\"a term\"], \"tensions\": [\"short cards\"], \"unknowns\": [\"who reads it\"], \"frames\": [\"a danger\"]}\n```\n\n```json\n{\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}\n```\n"
+	hub       = "sed -i 's/^# remote = .*/remote = \"origin\"/' odd.toml && git commit -qam shared\ngit clone -q --bare . ../hub.git\n" +
 		"git remote add origin file://$(cd .. && pwd)/hub.git && git fetch -q origin && git branch -q -u origin/main\n" +
 		"git clone -q file://$(cd .. && pwd)/hub.git ../there && cd ../there && echo more >docs/more.md && git add -A && git commit -qm more && git push -q origin HEAD:main\n"
 )

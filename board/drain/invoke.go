@@ -110,6 +110,9 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 	var done []*work
 	for n := range c.sessions {
 		w := d.speak(ctx, c, n+1)
+		if w.fault != nil {
+			return d.report, fmt.Errorf("the result could not be written, a drain ends the claim once its lease is over at %s: %w", c.lease.UTC().Format(time.RFC3339), w.fault)
+		}
 		done = append(done, w)
 		if d.heed(c, w); d.stop != nil {
 			break
