@@ -167,7 +167,11 @@ func tellProof(env Env, report proof.Report, explain bool) {
 		if more && !explain {
 			brief += ", …"
 		}
-		talk(env, "%2d %-21s %5d %s judged, %s; attested only: %s", row.Invariant, row.Name, row.Checked, row.Unit, many(found[row.Invariant], "finding"), map[bool]string{false: brief, true: row.Attested}[explain])
+		if explain {
+			brief = row.Attested
+		}
+		talk(env, "%2d %-21s %s judged: %d; %s", row.Invariant, row.Name, row.Unit, row.Checked, many(found[row.Invariant], "finding"))
+		talk(env, "   attested only: %s", brief)
 		if explain {
 			talk(env, "   read: %s", row.Evidence)
 			talk(env, "   recomputed: %s", row.Recomputed)
