@@ -333,12 +333,25 @@ func (h *history) ledgerAt(commit repo.OID, run string) ([]ledger.Record, error)
 			b, err := h.repo.Blob(blob)
 			records, _ := h.spend.lines.Read(b) // what is wrong in it is row 14's
 			if err == nil {
-				h.ledgers[blob] = slices.Clip(records)
+				remember(h.ledgers, blob, slices.Clip(records))
 			}
 			return records, err
 		}
 	}
 	return nil, nil
+}
+
+// remembered is how many states of ledger files are kept as they read: more than
+// runs write side by side, and few enough that a long history takes no more
+// memory than a short one.
+const remembered = 256
+
+// remember keeps what a blob reads as, and forgets the others when they are many.
+func remember[T any](m map[repo.OID]T, blob repo.OID, v T) {
+	if len(m) >= remembered {
+		clear(m)
+	}
+	m[blob] = v
 }
 
 // blobAt is the blob of a path in a commit, "" where it has none.

@@ -318,7 +318,7 @@ func (h *history) movesIn(ch repo.Change) ([]ledger.Record, error) {
 	out := slices.DeleteFunc(records, func(r ledger.Record) bool {
 		return r.Kind != ledger.Claim && r.Kind != ledger.Outcome && r.Kind != ledger.Abandoned
 	})
-	h.moves[ch.New] = out
+	remember(h.moves, ch.New, out)
 	return out, nil
 }
 

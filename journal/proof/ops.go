@@ -86,7 +86,7 @@ func (h *history) opsIn(ch repo.Change) ([]opLine, error) {
 			}
 		}
 	}
-	h.ops[ch.New] = out
+	remember(h.ops, ch.New, out)
 	return out, nil
 }
 
