@@ -47,7 +47,7 @@ func runHook(ctx context.Context, env Env, name string) error {
 	if err != nil {
 		return err
 	}
-	r, err := repo.OpenReceiving(env.Dir)
+	r, err := repo.OpenReceiving(env.Dir, env.Getenv("GIT_QUARANTINE_PATH"))
 	if err != nil {
 		return err
 	}

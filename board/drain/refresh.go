@@ -120,7 +120,11 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 		mode = anchor.Express // no session is there to prove anything
 	}
 	under.Mutates = under.Mutates || under.Role == ""
-	if w.anchor, err = d.shake(t, under, mode); err != nil {
+	w.anchor, err = d.shake(t, under, mode)
+	if unkept(err) {
+		return nil, nil, fmt.Errorf("review --refresh %s: %s", t.ID, oneLine(err.Error()))
+	}
+	if err != nil {
 		return nil, nil, refuse("anchor", "review --refresh %s: %s", t.ID, oneLine(err.Error()))
 	}
 	c.anchor = w.anchor

@@ -78,7 +78,7 @@ func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.
 	w.bound = b
 	if w.anchor, err = d.shake(c.task, b.Contract, anchor.Mode(d.at.cfg.Anchor.Mode)); err != nil {
 		w.blocked("anchor: %s", oneLine(err.Error()))
-		if no := (anchor.Refusal)(nil); errors.As(err, &no) && no.Refused() == string(anchor.Persist) {
+		if unkept(err) {
 			w.fault = errors.New("anchor: " + oneLine(err.Error()))
 		}
 		return req, false
@@ -88,6 +88,12 @@ func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.
 		return req, false
 	}
 	return req, true
+}
+
+// unkept reports a handshake that broke off because the disk kept nothing of it.
+func unkept(err error) bool {
+	no := (anchor.Refusal)(nil)
+	return errors.As(err, &no) && no.Refused() == string(anchor.Persist)
 }
 
 // unbind ends the session's permit, if it still has one. Where the disk does not

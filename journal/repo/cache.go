@@ -27,7 +27,7 @@ const abandoned = 10 * time.Minute
 // be missing, old or damaged, and its reader checks. Nobody writes to it: it may
 // be the file itself, which stays as it is because no odd writes in place.
 func (r *Repo) Cached(name string) []byte {
-	b, err := readMapped(r.oddDir("cache", name))
+	b, err := r.mapped.read(r.oddDir("cache", name))
 	if err != nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 var diskFaults = []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS, syscall.EIO}
 
 // gitCannotWrite is how git says that it could not write, where it does not say why.
-var gitCannotWrite = []string{"couldn't write ", "couldn't set ", "unable to create directory ", "unable to write ", "write error"}
+var gitCannotWrite = []string{"couldn't write ", "couldn't set ", "failed to write new configuration file", "unable to create directory ", "unable to write ", "write error"}
 
 // Faulty reports an error that is the disk's fault, odd's own or git's: with room,
 // or another disk, the same thing goes well. Git tells by the text of strerror(3), or

@@ -22,6 +22,7 @@ func TestFaulty(t *testing.T) {
 		{&gitError{verb: "commit", stderr: "fatal: could not write to 'x': No space left on device"}, true},
 		{&gitError{verb: "commit", stderr: "fatal: write error: Disk quota exceeded"}, true},
 		{&gitError{verb: "commit", stderr: "fatal: couldn't write '.git/HEAD.lock'"}, true},
+		{&gitError{verb: "config", stderr: "error: failed to write new configuration file .git/config.lock"}, true},
 		{errors.New("couldn't write"), false},
 		{&gitError{verb: "commit", stderr: "error: gpg failed to sign the data\nfatal: failed to write commit object"}, false},
 		{&gitError{verb: "update-ref", stderr: "fatal: Unable to create 'x': File exists"}, false},

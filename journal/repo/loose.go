@@ -12,7 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // writeLoose writes an object below objects as git does: packed at the level git
@@ -22,8 +23,7 @@ import (
 func writeLoose(objects string, oid OID, kind string, data []byte) error {
 	dir := filepath.Join(objects, string(oid[:2]))
 	name := filepath.Join(dir, string(oid[2:]))
-	now := time.Now()
-	if err := os.Chtimes(name, now, now); err == nil {
+	if err := unix.Utimes(name, nil); err == nil { // it is as new as one that is written now
 		return nil
 	}
 	temp := filepath.Join(dir, "tmp_obj_"+newNonce())
@@ -111,7 +111,7 @@ func inflate(f io.Reader) (kind string, data []byte, err error) {
 }
 
 // inflaters are idle zlib readers.
-var inflaters sync.Pool
+var inflaters = sync.Pool{}
 
 // inflater is a zlib reader of r.
 func inflater(r io.Reader) (io.ReadCloser, error) {

@@ -4,5 +4,8 @@ package repo
 
 import "os"
 
-// readMapped is a file's bytes.
-func readMapped(file string) ([]byte, error) { return os.ReadFile(file) }
+// mappings maps nothing where there is no mmap.
+type mappings struct{}
+
+// read is a file's bytes.
+func (*mappings) read(file string) ([]byte, error) { return os.ReadFile(file) }

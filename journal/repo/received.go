@@ -3,19 +3,17 @@ package repo
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 )
 
 // OpenReceiving is Open for a hook of git's that judges what is being pushed: where
-// git has put the pushed objects in quarantine, which the environment names, they are
-// read too. They are read by git itself, for nothing else knows where they are, and
+// git has put the pushed objects in quarantine, a directory that GIT_QUARANTINE_PATH
+// names, they are read too; "" is none. They are read by git itself, for nothing else knows where they are, and
 // what git writes meanwhile lands beside them. A quarantine outside the repository's
 // own objects is an error.
-func OpenReceiving(dir string) (*Repo, error) {
+func OpenReceiving(dir, at string) (*Repo, error) {
 	r, err := Open(dir)
-	at := os.Getenv("GIT_QUARANTINE_PATH")
 	if err != nil || at == "" {
 		return r, err
 	}

@@ -105,6 +105,7 @@ type Repo struct {
 	refs    refs
 	updates *updates
 	recent  recent
+	mapped  mappings
 	step    func(string) error // tests stop a Move between two steps with it; nil otherwise
 
 	patience time.Duration // of one exchange with a remote; 0 is RemoteTime

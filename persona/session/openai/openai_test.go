@@ -294,7 +294,7 @@ func TestSessionNeedsAModel(t *testing.T) {
 // A recording is a file of this repository.
 func TestRecordingsHoldNoSecret(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/*")
+	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) < 20 {
 		t.Fatal(files, err)
 	}
