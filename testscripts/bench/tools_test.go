@@ -43,7 +43,7 @@ func oddTool() tool {
 			sh(t, dir, "", "git", "init", "-q", "-b", "main")
 			sh(t, dir, "", "git", "add", "-A")
 			sh(t, dir, "", "git", "commit", "-qm", "begin")
-			sh(t, dir, "", "git", "gc", "-q")
+			sh(t, dir, "", "git", "gc", "-q", "--force")
 		},
 		jobs: func(bin, dir string, n int) map[string]ask {
 			return map[string]ask{
