@@ -72,24 +72,26 @@ func hookHere(env Env, c *cli.Context) (gitHook, error) {
 	return h, refuse("hooks-path", "core.hooksPath leads to %s, outside of this repository; call odd hook run %s from the hook there, with its standard input", dir, h.name)
 }
 
-// read is what the hook holds, nil where there is none, and whether odd wrote it.
-func (h gitHook) read() (b []byte, ours bool, err error) {
+// own is what odd's hook holds, nil where there is none. One that odd did not
+// write is refused, and told how to have both.
+func (h gitHook) own() ([]byte, error) {
 	st, err := os.Lstat(h.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, false, nil
+		return nil, nil
 	case err != nil:
-		return nil, false, err
-	case !st.Mode().IsRegular():
-		return []byte{}, false, nil // a link or a folder: somebody else's
+		return nil, err
 	}
-	b, err = os.ReadFile(h.path)
-	return b, bytes.Contains(b, []byte(hookMark+"\n")), err
-}
-
-// foreign refuses to touch a hook that odd did not write, and says how to have both.
-func (h gitHook) foreign() error {
-	return refuse("hook-foreign", "%s: another hook is there, and stays as it is; have it call odd hook run %s with its standard input, or move it away first", h.path, h.name)
+	var b []byte
+	if st.Mode().IsRegular() { // a link or a folder is somebody else's
+		if b, err = os.ReadFile(h.path); err != nil {
+			return nil, err
+		}
+	}
+	if !bytes.Contains(b, []byte(hookMark+"\n")) {
+		return nil, refuse("hook-foreign", "%s: another hook is there, and stays as it is; have it call odd hook run %s with its standard input, or move it away first", h.path, h.name)
+	}
+	return b, nil
 }
 
 func hookInstall(env Env) *cli.Command {
@@ -107,12 +109,9 @@ func hookInstall(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			was, ours, err := h.read()
+			was, err := h.own()
 			if err != nil {
 				return err
-			}
-			if was != nil && !ours {
-				return h.foreign()
 			}
 			now := hookScript(h.name)
 			if c.Bool("dry-run") {
@@ -136,12 +135,9 @@ func hookUninstall(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			was, ours, err := h.read()
+			was, err := h.own()
 			if err != nil {
 				return err
-			}
-			if was != nil && !ours {
-				return h.foreign()
 			}
 			return h.put(env, c, was, nil)
 		},

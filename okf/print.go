@@ -74,13 +74,13 @@ func printed(fields []Field, body []byte) []byte {
 		}
 	}
 	out.WriteString("---\n")
-	out.Write(CanonicalBody(body))
+	out.Write(canonicalBody(body))
 	return out.Bytes()
 }
 
-// CanonicalBody is a body as New and Print write it below the block: LF line
+// canonicalBody is a body as New and Print write it below the block: LF line
 // ends, a blank line before and one newline at the end; nothing for an empty one.
-func CanonicalBody(body []byte) []byte {
+func canonicalBody(body []byte) []byte {
 	for bytes.Contains(body, []byte("\r\n")) { // a CR before the CR, too
 		body = bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n"))
 	}
