@@ -1,0 +1,97 @@
+package drain
+
+import (
+	"errors"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/okf"
+)
+
+// next is the first task of the total order that may run and was not tried, or
+// the one that was asked for.
+func (d *drain) next(tried map[okf.ID]bool) (board.Task, bool, error) {
+	if err := d.standing(); err != nil {
+		return board.Task{}, false, err
+	}
+	if d.Task != "" {
+		t, err := d.at.task(d.Task)
+		if err != nil {
+			return t, false, err
+		}
+		if why := d.denied(t); why != nil {
+			return t, false, why
+		}
+		if d.Invoked {
+			err = d.bindable(t)
+		}
+		return t, err == nil, err
+	}
+	var broke error // the last refusal, which is told as what this run ends with, or else before it goes on
+	tell := func() {
+		if broke != nil {
+			d.Progress(broke.Error())
+		}
+	}
+	for _, t := range board.Order(d.at.tasks, d.at.byID) {
+		if tried[t.ID] || board.Eligible(t, d.at.byID, d.Now()) != "" {
+			continue
+		}
+		why := d.denied(t)
+		if why == nil {
+			tell()
+			return t, true, nil
+		}
+		if broke != nil && broke.Error() != why.Error() {
+			tell()
+		}
+		broke = why
+	}
+	if len(tried) == 0 && broke != nil {
+		return board.Task{}, false, broke // something is ready and all of it was refused
+	}
+	tell()
+	return board.Task{}, false, nil
+}
+
+// denied says why t may not be drained now: the board, the lease, the budget.
+func (d *drain) denied(t board.Task) error {
+	if why := board.Eligible(t, d.at.byID, d.Now()); why != "" {
+		return refuse("task", "task %s: %s", t.ID, why)
+	}
+	if err := d.standing(); err != nil {
+		return err
+	}
+	for _, err := range d.charter(t) {
+		return err
+	}
+	if err := also(d.equipped(t), funded(d.at.cfg)); err != nil {
+		return err
+	}
+	if err := d.reachable(t); err != nil {
+		return err
+	}
+	return d.afford(t)
+}
+
+// also is what both refuse, under the code of the first.
+func also(first, second error) error {
+	var a, b *Refusal
+	if errors.As(first, &a) && errors.As(second, &b) {
+		return refuse(a.Code, "%s; %s", a.Text, b.Text)
+	}
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+// equipped refuses t where anything of its chain lacks what it needs to begin:
+// one that takes over is no time to find out.
+func (d *drain) equipped(t board.Task) error {
+	for _, cfg := range d.chain(t) {
+		if err := Equipped(cfg, d.Environ); err != nil {
+			return err
+		}
+	}
+	return nil
+}
