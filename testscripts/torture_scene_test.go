@@ -14,6 +14,7 @@ var scenes = map[string]func(*world){
 	"gated":    gated,
 	"anchored": anchored,
 	"shared":   shared,
+	"landing":  landing,
 }
 
 // tortureGit is a git that has the clock of its world.

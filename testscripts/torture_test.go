@@ -36,6 +36,7 @@ type tally struct{ blows, hits, recovered, failed, lost int }
 type torture struct {
 	*testing.T
 	dir    string
+	models string
 	scenes map[string]string
 	paces  map[string]pace
 	rows   map[string]*tally
@@ -44,7 +45,8 @@ type torture struct {
 func TestTorture(t *testing.T) {
 	t.Parallel()
 	tt := &torture{T: t, dir: t.TempDir(), scenes: map[string]string{}, paces: map[string]pace{}, rows: map[string]*tally{}}
-	all := slices.Concat(localBlows, gateBlows, anchorBlows, shareBlows, crowds)
+	tt.models = models(t, tt.dir)
+	all := slices.Concat(localBlows, gateBlows, anchorBlows, landBlows, shareBlows, crowds)
 	limit, began := *blowsFlag, time.Now()
 	if limit == 0 && *forFlag == 0 && *onlyFlag == "" {
 		all = slices.DeleteFunc(all, func(b blow) bool { return !slices.Contains(short, b.name) })
@@ -79,7 +81,7 @@ func (t *torture) one(i int, b blow) {
 		t.rows[b.name+"\t"+kind] = row
 	}
 	row.blows++
-	root := &world{TB: t, rnd: rnd, now: moment(begin)}
+	root := &world{TB: t, models: t.models, rnd: rnd, now: moment(begin)}
 	var w *world
 	defer func() {
 		if w != nil {

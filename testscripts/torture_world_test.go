@@ -21,6 +21,7 @@ import (
 type world struct {
 	testing.TB
 	home   string
+	models string // the address of a model that answers for any world
 	rnd    *rand.Rand
 	now    time.Time
 	lost   int      // reservations that were charged for nothing that ended
@@ -168,7 +169,7 @@ func (w *world) copied(scene, home string) *world {
 	if out, err := exec.Command("cp", "-a", scene, home).CombinedOutput(); err != nil {
 		w.Fatalf("%v\n%s", err, out)
 	}
-	c := &world{TB: w.TB, home: home, rnd: w.rnd}
+	c := &world{TB: w.TB, home: home, models: w.models, rnd: w.rnd}
 	now, err := time.Parse(time.RFC3339, strings.TrimSpace(c.read("now")))
 	if err != nil {
 		w.Fatal(err)
