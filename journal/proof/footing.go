@@ -1,11 +1,9 @@
 package proof
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/board/config"
@@ -29,16 +27,12 @@ func floored(j *judge) error {
 			return "", err
 		}
 		j.checked++
-		if kept, err := j.stands(role, claim, law); kept || err != nil {
-			return "", err
-		}
 		p, _, err := j.compiled(claim, law.Root, role)
 		if err != nil {
 			return fmt.Sprintf("a session as %s, whom its claim does not know: %v", role, err), nil
 		}
 		short := p.Below(floorOf(law))
 		if len(short) == 0 {
-			j.remembers(role, claim, law, p)
 			return "", nil
 		}
 		why := make([]string, len(short))
@@ -75,15 +69,7 @@ func (j *judge) embodiedAt(l line) (role string, claim repo.OID, law config.Conf
 
 // compiled is the persona of a role as a commit's bundle has it.
 func (h *history) compiled(commit repo.OID, root, role string) (persona.Persona, *okf.Graph, error) {
-	files, err := h.repo.Tree(commit)
-	if err != nil {
-		return persona.Persona{}, nil, err
-	}
-	bundle, err := fs.Sub(files, root)
-	if err != nil {
-		return persona.Persona{}, nil, err
-	}
-	g, _, err := okf.Load(bundle)
+	g, err := h.bundleAt(commit, root)
 	if err != nil {
 		return persona.Persona{}, nil, err
 	}
@@ -92,70 +78,62 @@ func (h *history) compiled(commit repo.OID, root, role string) (persona.Persona,
 	return p, g, err
 }
 
-// footing is a persona that met its floor: the bundle it was compiled from, and by
-// what its atoms are called.
-type footing struct {
-	bundle repo.OID
-	names  [][]byte
+// bundle is a bundle that was read, by its tree.
+type bundle struct {
+	tree     repo.OID
+	graph    *okf.Graph
+	problems []okf.Problem
 }
 
-// remembers keeps a persona that met the floor, so that a bundle in which nothing
-// has to do with it need not be read again.
-func (j *judge) remembers(role string, claim repo.OID, law config.Config, p persona.Persona) {
-	tree, _, err := j.trees.Find(claim, law.Root)
+// muchChanged is from how many changed atoms on a bundle is read as a whole.
+const muchChanged = 256
+
+// bundleAt is the graph of a commit's bundle. It is made of the one that was asked
+// for last, of which two claims that follow each other share all but a few atoms.
+func (h *history) bundleAt(commit repo.OID, root string) (*okf.Graph, error) {
+	top, err := h.repo.Tree(commit)
 	if err != nil {
-		return
+		return nil, err
 	}
-	names := map[string]bool{}
-	for _, it := range append([]persona.Item{p.Role}, p.Items...) {
-		names[stem(it.ID)], names[stem(it.Path)] = true, true
+	files, err := fs.Sub(top, root)
+	if err != nil {
+		return nil, err
 	}
-	f := footing{bundle: tree}
-	for _, n := range sorted(names) {
-		f.names = append(f.names, []byte(n))
+	tree, _, err := h.trees.Find(commit, root)
+	if err != nil {
+		return nil, err
 	}
-	j.floors[floorKey(role, law)] = f
+	b := bundle{tree: tree}
+	changed, near, err := h.sinceLast(tree)
+	switch {
+	case err != nil:
+		return nil, err
+	case near:
+		b.graph, b.problems = okf.Reload(files, h.bundle.graph, h.bundle.problems, changed)
+	default:
+		if b.graph, b.problems, err = okf.Load(files); err != nil {
+			return nil, err
+		}
+	}
+	h.bundle = b
+	return b.graph, nil
 }
 
-func floorKey(role string, law config.Config) string { return fmt.Sprint(role, law.Floor) }
-
-func stem(name string) string { return strings.ToLower(strings.TrimSuffix(path.Base(name), ".md")) }
-
-// stands reports a persona that met its floor at an earlier claim, and nothing that
-// changed since has its atoms' names in it or for a name. What only gives work,
-// tasks and handoffs, no persona rests on.
-func (j *judge) stands(role string, claim repo.OID, law config.Config) (bool, error) {
-	f, ok := j.floors[floorKey(role, law)]
-	if !ok {
-		return false, nil
+// sinceLast are the files of atoms in which the bundle of a tree differs from the one
+// that was read last; near is false where there is none, or they are many.
+func (h *history) sinceLast(tree repo.OID) (changed map[string]bool, near bool, err error) {
+	if h.bundle.graph == nil {
+		return nil, false, nil
 	}
-	tree, _, err := j.trees.Find(claim, law.Root)
+	all, err := h.trees.Diff(h.ctx, h.bundle.tree, tree)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
-	changes, err := j.trees.Diff(j.ctx, f.bundle, tree)
-	if err != nil {
-		return false, err
-	}
-	for _, ch := range changes {
-		if path.Ext(ch.Path) != ".md" {
-			continue
-		}
-		about := func(b []byte) bool {
-			return slices.ContainsFunc(f.names, func(n []byte) bool { return bytes.Contains(b, n) })
-		}
-		if slices.ContainsFunc(f.names, func(n []byte) bool { return stem(ch.Path) == string(n) }) {
-			return false, nil
-		}
-		if top, _, _ := strings.Cut(ch.Path, "/"); top == "tasks" || top == "handoffs" {
-			continue
-		}
-		b, err := j.bytes(ch.New, ch.NewMode)
-		if err != nil || about(bytes.ToLower(b)) {
-			return false, err
+	changed = map[string]bool{}
+	for _, ch := range all {
+		if path.Ext(ch.Path) == ".md" {
+			changed[ch.Path] = true
 		}
 	}
-	f.bundle = tree
-	j.floors[floorKey(role, law)] = f
-	return true, nil
+	return changed, len(changed) < muchChanged, nil
 }

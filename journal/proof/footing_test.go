@@ -1,6 +1,10 @@
 package proof
 
 import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +87,8 @@ func TestTheFloorIsProven(t *testing.T) {
 			[]string{below + "atoms 0, want 2; processes 0, want 1; guides 0, want 1"}},
 		"its policy is superseded": {repo.Changes{"knowledge/policies/newer.md": []byte("---\ntype: policy\ntitle: N\nsupersedes: house-style\n---\n")},
 			[]string{below + "atoms 1, want 2; guides 0, want 1"}},
+		"another takes its policy's name": {repo.Changes{"knowledge/systems/house-style.md": []byte("---\ntype: system\ntitle: H\n---\n")},
+			[]string{below + "atoms 1, want 2; guides 0, want 1; unresolved 1 of 2, want at most 20 %"}},
 		"edges to nothing": {repo.Changes{"knowledge/roles/editor.md": []byte("---\ntype: role\ntitle: Editor\nuses: [gone, lost]\n---\n")},
 			[]string{below + "unresolved 2 of 4, want at most 20 %"}},
 	} {
@@ -99,11 +105,44 @@ func TestTheFloorIsProven(t *testing.T) {
 	}
 }
 
+// TestBundlesFollowEachOther reads the bundles of a history there and back, each made
+// of the one before it, and holds them to those that are read by themselves.
+func TestBundlesFollowEachOther(t *testing.T) {
+	t.Parallel()
+	s := begin(t, rested(t), nil)
+	many := repo.Changes{}
+	for i := range muchChanged + 10 {
+		maps.Copy(many, terms(fmt.Sprintf("t%03d", i)))
+	}
+	steps := []repo.OID{s.ann("foot", footed())}
+	for _, ch := range []repo.Changes{
+		terms("boom"),
+		{"knowledge/systems/house-style.md": []byte("---\ntype: system\ntitle: H\n---\n")},
+		{"knowledge/processes/print.md": []byte("---\ntype: [\n")},
+		{"knowledge/processes/print.md": footed()["knowledge/processes/print.md"], "knowledge/systems/house-style.md": nil},
+		{"knowledge/tasks/print.md": []byte("---\ntype: process\nid: print\nowner: editor\n---\n"), "README.md": nil},
+		many,
+		{"knowledge/tasks/print.md": nil, "knowledge/terms/t001.md": nil},
+	} {
+		steps = append(steps, s.ann("step", ch))
+	}
+	back := slices.Clone(steps)
+	slices.Reverse(back)
+	h := &history{ctx: t.Context(), repo: s.r, trees: s.r.Reader()}
+	for _, at := range slices.Concat(steps, back, steps[:1], steps[6:]) {
+		p, g, err := h.compiled(at, "knowledge", "editor")
+		want, whole, bad := (&history{ctx: t.Context(), repo: s.r, trees: s.r.Reader()}).compiled(at, "knowledge", "editor")
+		if err != nil || bad != nil || !bytes.Equal(p.Markdown(g, true), want.Markdown(whole, true)) || g.Len() != whole.Len() {
+			t.Fatalf("%s: %v, %v\n%s", at, err, bad, cmp.Diff(string(want.Markdown(whole, true)), string(p.Markdown(g, true))))
+		}
+	}
+}
+
 // told keeps a brief among what a run keeps, with the persona of its claim, and
 // names it in the run's session.
 func (s *story) told(w *run, change func(string) string) {
 	s.Helper()
-	h := &history{repo: s.r}
+	h := &history{ctx: s.Context(), repo: s.r, trees: s.r.Reader()}
 	p, g, err := h.compiled(w.base, "knowledge", "editor")
 	if err != nil {
 		s.Fatal(err)

@@ -45,7 +45,7 @@ type history struct {
 	anchored map[repo.OID]bool            // an anchored run is in its ledger, or in an earlier one's
 	edges    []repo.OID                   // what the range stands on
 	ops      map[repo.OID][]opLine        // by ledger file: the records of ops in it
-	floors   map[string]footing           // by role and floor: the persona that met it last
+	bundle   bundle                       // that was read last
 }
 
 // read walks the range and settles, for every commit, the odd.toml in force
@@ -61,7 +61,7 @@ func read(ctx context.Context, r *repo.Repo, s Scope) (*history, error) {
 		machines: map[repo.OID]bool{}, children: map[repo.OID][]repo.Commit{}, spine: map[repo.OID]bool{},
 		runs: map[string][]told{}, acts: map[[2]string][]repo.Commit{}, spend: newSpending(r, trees),
 		ruled: map[repo.OID]bool{}, slows: map[repo.OID]*slow{}, buffers: map[repo.OID]buffer{}, moves: map[repo.OID][]ledger.Record{}, ledgers: map[repo.OID][]ledger.Record{}, signers: map[repo.OID][]byte{},
-		anchored: map[repo.OID]bool{}, ops: map[repo.OID][]opLine{}, floors: map[string]footing{}, claimers: map[[2]string]repo.Commit{},
+		anchored: map[repo.OID]bool{}, ops: map[repo.OID][]opLine{}, claimers: map[[2]string]repo.Commit{},
 	}
 	for c, err := range r.Log(ctx, from, to) {
 		if err != nil {

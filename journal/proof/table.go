@@ -43,7 +43,7 @@ func rules() []rule {
 			Way:        "send what came of it back with odd reject, and give the role what it lacks",
 			Evidence:   "every session record; the role of its claim; the bundle and [persona.floor] at that claim",
 			Recomputed: "the role is compiled from the bundle of the claim's commit, and is in force and not below any rule of the floor",
-			Attested:   "that a session without a work role needed none; an atom that came to share a name after the floor was met and before the next of its atoms changed",
+			Attested:   "that a session without a work role needed none",
 		}, floored},
 		{Row{
 			Invariant: 7, Name: "Real edges only", Unit: "atoms and briefs",
