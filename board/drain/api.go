@@ -63,10 +63,15 @@ func Equipped(cfg config.Config, environ []string) error {
 	case name == "replay" && s.File == "":
 		return refuse("no-recording", `odd.toml: substrate "replay": no recording is named; set [substrate.replay] file, a file or folder of the repository`)
 	}
-	key := keyOf(cfg)
-	if key == "" {
+	if keyOf(cfg) == "" {
 		return nil
 	}
+	return callable(cfg, environ)
+}
+
+// callable is Equipped for a substrate that calls a model through its API.
+func callable(cfg config.Config, environ []string) error {
+	name, s, key := cfg.Session.Substrate, cfg.Substrates[cfg.Session.Substrate], keyOf(cfg)
 	var code string
 	var lacks []string
 	lack := func(c, text string) { code, lacks = cmp.Or(code, c), append(lacks, text) }

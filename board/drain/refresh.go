@@ -80,35 +80,16 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	emission, err := fs.ReadFile(kept, "emission.md")
+	w, under, err := d.said(t, kept)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the kept emission of %s: %w", t.Result.Run, err)
+		return nil, nil, err
 	}
-	w := &work{verdict: board.ToReview, emission: session.Read(emission), bound: d.boundBefore(t), refreshed: true}
-	var under contract.Contract // of a run of before there were contracts there is none
-	if b, err := fs.ReadFile(kept, "contract.json"); err == nil {
-		if err := json.Unmarshal(b, &under); err != nil {
-			return nil, nil, fmt.Errorf("the kept contract of %s: %w", t.Result.Run, err)
-		}
-		d.tree[path.Join(artifactDir(t), "contract.json")] = b // for who judges it after this
-	}
-	w.emission = invoke.Hold(under, d.at.cfg.Root, w.emission)
 	if w.emission.Outcome != session.Completed {
 		return c, w.blocked("the kept emission does not read: %s", join(w.emission.Failure, w.emission.Detail)), nil
 	}
-	g := d.at.graph
-	if d.target() != "" {
-		files, err := d.repo.Tree(c.base)
-		if err != nil {
-			return nil, nil, err
-		}
-		root, err := fs.Sub(files, d.at.cfg.Root)
-		if err != nil {
-			return nil, nil, err
-		}
-		if g, _, err = okf.Load(root); err != nil {
-			return nil, nil, err
-		}
+	g, err := d.standsOn(c.base)
+	if err != nil {
+		return nil, nil, err
 	}
 	_, err = d.record(ledger.Record{Kind: ledger.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team,
 		Data: map[string]any{"attempt": t.Attempts, "base": string(c.base), "blob": t.Blob, "refresh_of": t.Result.Run}})
@@ -135,6 +116,41 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 		return c, w, d.pipeAgain(ctx, c, w, m)
 	}
 	return c, w, nil
+}
+
+// said is what t's last run kept: its emission, held to the contract it was made
+// under. A run of before there were contracts has an empty one.
+func (d *drain) said(t board.Task, kept fs.FS) (w *work, under contract.Contract, err error) {
+	emission, err := fs.ReadFile(kept, "emission.md")
+	if err != nil {
+		return nil, under, fmt.Errorf("the kept emission of %s: %w", t.Result.Run, err)
+	}
+	if b, err := fs.ReadFile(kept, "contract.json"); err == nil {
+		if err := json.Unmarshal(b, &under); err != nil {
+			return nil, under, fmt.Errorf("the kept contract of %s: %w", t.Result.Run, err)
+		}
+		d.tree[path.Join(artifactDir(t), "contract.json")] = b // for who judges it after this
+	}
+	held := invoke.Hold(under, d.at.cfg.Root, session.Read(emission))
+	return &work{verdict: board.ToReview, emission: held, bound: d.boundBefore(t), refreshed: true}, under, nil
+}
+
+// standsOn is the graph that a proposal on base is judged in: the board's, or the
+// target's where they are two branches.
+func (d *drain) standsOn(base repo.OID) (*okf.Graph, error) {
+	if d.target() == "" {
+		return d.at.graph, nil
+	}
+	files, err := d.repo.Tree(base)
+	if err != nil {
+		return nil, err
+	}
+	root, err := fs.Sub(files, d.at.cfg.Root)
+	if err != nil {
+		return nil, err
+	}
+	g, _, err := okf.Load(root)
+	return g, err
 }
 
 // boundBefore is what of the contract of t's session bears on judging it again: the

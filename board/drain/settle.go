@@ -52,35 +52,40 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 			return err
 		}
 	}
-	err = d.land(ctx, c, func() (landing, error) {
-		if now, ok := d.at.byID[c.task.ID]; !ok || now.Blob != c.task.Blob {
-			return d.lost(c, w, &out, art, kept)
-		}
-		if why := or(d.lapsed(c, d.at), d.stood(c)); why != "" && w.lands() {
-			w.void(why)
-			out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
-			return d.retold(c, w, &out, art, kept)
-		}
-		if d.stood(c) != "" && !w.refreshed {
-			return d.retold(c, w, &out, art, kept)
-		}
-		onto, moves, err := w.change.settles(ctx, &out, refs)
-		if err != nil {
-			return landing{}, err
-		}
-		l, err := d.result(c, w, out, moves)
-		if l.onto = onto; out.Landed != "" {
-			l.alone = w.change
-		}
-		return l, err
-	})
-	if err != nil {
+	if err := d.land(ctx, c, func() (landing, error) { return d.becomes(ctx, c, w, &out, refs, kept) }); err != nil {
 		d.restore(kept)
 		return err
 	}
 	d.report.Tasks = append(d.report.Tasks, out)
 	d.Progress(fmt.Sprintf("%s: %s", c.task.ID, join(string(out.State), or(out.Reason, out.landing()))))
 	return stopped
+}
+
+// becomes is the result of a claim on the board as it is now: what the session
+// came to, or why not. The last of refs keeps its artifacts; kept is the ledger
+// before the session was written into it.
+func (d *drain) becomes(ctx context.Context, c *claim, w *work, out *Outcome, refs []repo.RefUpdate, kept map[string][]byte) (landing, error) {
+	artifacts := refs[len(refs)-1]
+	if now, ok := d.at.byID[c.task.ID]; !ok || now.Blob != c.task.Blob {
+		return d.lost(c, w, out, artifacts, kept)
+	}
+	if why := or(d.lapsed(c, d.at), d.stood(c)); why != "" && w.lands() {
+		w.void(why)
+		out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
+		return d.retold(c, w, out, artifacts, kept)
+	}
+	if d.stood(c) != "" && !w.refreshed {
+		return d.retold(c, w, out, artifacts, kept)
+	}
+	onto, moves, err := w.change.settles(ctx, out, refs)
+	if err != nil {
+		return landing{}, err
+	}
+	l, err := d.result(c, w, *out, moves)
+	if l.onto = onto; out.Landed != "" {
+		l.alone = w.change
+	}
+	return l, err
 }
 
 // stillness is the oldest that what a result tells may be when it is committed:
