@@ -61,6 +61,11 @@ func (d *dialogue) reply(ctx context.Context, t invoke.Turn) (string, error) {
 		}
 		return l.text, err
 	}
+	return d.typed(ctx, t)
+}
+
+// typed asks at a keyboard, as dialogueHelp says.
+func (d *dialogue) typed(ctx context.Context, t invoke.Turn) (string, error) {
 	fmt.Fprintf(d.env.Stderr, "  [%s; an empty line sends, /help]\n", left(t))
 	var b strings.Builder
 	for {

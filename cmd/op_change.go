@@ -94,13 +94,9 @@ func (c *change) foresee() error {
 // look reads what differs. A path that a person named and that does not differ is
 // judged as if it did.
 func (c *change) look(ctx context.Context) error {
-	var named []string
-	for _, p := range c.o.paths {
-		rel, err := filepath.Rel(c.repo.Root(), c.env.path(p))
-		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return usage("op classify: %s lies outside of %s", p, c.repo.Root())
-		}
-		named = append(named, filepath.ToSlash(rel))
+	named, err := c.named()
+	if err != nil {
+		return err
 	}
 	paths, err := c.repo.Dirty(ctx, slices.DeleteFunc(slices.Clone(named), func(p string) bool { return p == "." })...)
 	if err != nil {
@@ -131,6 +127,18 @@ func (c *change) look(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// named are the paths that a person named, below the repository's root.
+func (c *change) named() (paths []string, err error) {
+	for _, p := range c.o.paths {
+		rel, err := filepath.Rel(c.repo.Root(), c.env.path(p))
+		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return nil, usage("op classify: %s lies outside of %s", p, c.repo.Root())
+		}
+		paths = append(paths, filepath.ToSlash(rel))
+	}
+	return paths, nil
 }
 
 // add reads one path on both sides.

@@ -84,10 +84,7 @@ const longName, longValue = 64, 256
 // assigned reads NAME=value, "name": "value" and their like, in code, settings
 // and JSON in JSON, from a telling word of the name on.
 func assigned(b, low []byte, i int) (lo, hi int, ok bool) {
-	end := i + 1
-	for end < len(low) && end <= i+longName && nameByte(low[end]) {
-		end++
-	}
+	end := while(low, i+1, i+longName, nameByte)
 	at := openQuote(b, end)
 	at = space(b, at)
 	n := separator(b[at:])
@@ -97,26 +94,29 @@ func assigned(b, low []byte, i int) (lo, hi int, ok bool) {
 	at = space(b, at+n)
 	lo = openQuote(b, at)
 	quoted := lo > at
-	for hi = lo; hi < len(b) && hi <= lo+longValue && plainByte(b[hi]); hi++ {
-	}
+	hi = while(b, lo, lo+longValue, plainByte)
 	value := b[lo:hi]
 	if low[i] == '_' { // a name that only ends in KEY, in capitals
 		return lo, hi, end == i+len("_key") && inCapitals(b[:end]) && len(value) >= 16 && denseNotID(value)
 	}
 	if len(value) >= 16 && dense(value) {
-		for hi < len(b) && plainByte(b[hi]) { // a longer one is judged by its head and goes whole
-			hi++
-		}
-		return lo, hi, true
+		return lo, while(b, hi, len(b), plainByte), true // a longer one is judged by its head and goes whole
 	}
 	name := bytes.TrimRight(low[:end], "_")
 	if !quoted || !slices.ContainsFunc(quotedNames(), func(n string) bool { return bytes.HasSuffix(name, []byte(n)) }) {
 		return 0, 0, false
 	}
-	for hi = lo; hi < len(b) && hi <= lo+longValue && quotedByte(b[hi]); hi++ {
-	}
+	hi = while(b, lo, lo+longValue, quotedByte)
 	closed := hi < len(b) && (b[hi] == '"' || b[hi] == '\'' || b[hi] == '\\')
 	return lo, hi, closed && hi-lo >= 8 && quotedSecret(b[lo:hi])
+}
+
+// while is behind the bytes from i to most that are of a kind.
+func while(b []byte, i, most int, of func(byte) bool) int {
+	for i < len(b) && i <= most && of(b[i]) {
+		i++
+	}
+	return i
 }
 
 func nameByte(c byte) bool {
