@@ -15,7 +15,7 @@ func (r *Repo) Diff(ctx context.Context, a, b OID) ([]Change, error) {
 // differ collects the changes below two trees.
 type differ struct {
 	ctx  context.Context
-	read func(OID) ([]entry, error)
+	read func(OID) (listing, error)
 	out  []Change
 }
 
@@ -27,15 +27,15 @@ func (d *differ) dir(at string, a, b OID) error {
 	if err := d.ctx.Err(); err != nil {
 		return err
 	}
-	ea, err := d.read(a)
+	la, err := d.read(a)
 	if err != nil {
 		return err
 	}
-	eb, err := d.read(b)
+	lb, err := d.read(b)
 	if err != nil {
 		return err
 	}
-	ea, eb = trim(ea, eb)
+	ea, eb := differing(la, lb)
 	old := make(map[string]entry, len(ea))
 	for _, e := range ea {
 		old[e.name] = e
@@ -57,15 +57,32 @@ func (d *differ) dir(at string, a, b OID) error {
 	return nil
 }
 
-// trim drops what two directories share at their beginning and at their end.
-func trim(a, b []entry) (_, _ []entry) {
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		a, b = a[1:], b[1:]
+// differing are the entries of two directories without what both share at their
+// beginning, at their end, and, where both are in order, between.
+func differing(a, b listing) (ea, eb []entry) {
+	i, j, endA, endB := 0, 0, a.len(), b.len()
+	for endA > 0 && endB > 0 && a.bytes(endA-1) == b.bytes(endB-1) {
+		endA, endB = endA-1, endB-1
 	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
+	for i < endA && j < endB {
+		switch {
+		case a.bytes(i) == b.bytes(j):
+			i, j = i+1, j+1
+			continue
+		case !a.sorted || !b.sorted:
+			return append(ea, a.entries(i, endA)...), append(eb, b.entries(j, endB)...)
+		}
+		c := keyOf(a.named(i)).compare(keyOf(b.named(j)))
+		if c <= 0 {
+			ea = append(ea, a.entry(i))
+			i++
+		}
+		if c >= 0 {
+			eb = append(eb, b.entry(j))
+			j++
+		}
 	}
-	return a, b
+	return append(ea, a.entries(i, endA)...), append(eb, b.entries(j, endB)...)
 }
 
 // pair compares one name on both sides; a zero entry is none.

@@ -3,77 +3,14 @@ package repo
 import (
 	"bytes"
 	"cmp"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// Trees and commits are decoded here rather than by go-git because its ids hold
+// Trees (in listing.go) and commits are decoded here rather than by go-git because its ids hold
 // twenty bytes, and a SHA-256 repository's need thirty-two.
-
-// Modes of tree entries.
-const (
-	modeFile = "100644"
-	modeExec = "100755"
-	modeLink = "120000"
-	modeDir  = "40000"
-	modeRepo = "160000" // a gitlink: the commit of a submodule
-)
-
-// entry is one line of a tree object.
-type entry struct {
-	mode string
-	name string
-	oid  OID
-}
-
-func (e entry) isDir() bool { return e.mode == modeDir }
-
-// parseTree reads a tree object whose ids have idLen bytes.
-func parseTree(b []byte, idLen int) ([]entry, error) {
-	var out []entry
-	for len(b) > 0 {
-		sp := bytes.IndexByte(b, ' ')
-		nul := bytes.IndexByte(b, 0)
-		if sp < 0 || nul < sp || len(b) < nul+1+idLen {
-			return nil, errors.New("malformed tree object")
-		}
-		id := b[nul+1 : nul+1+idLen]
-		mode := strings.TrimLeft(string(b[:sp]), "0")
-		out = append(out, entry{mode: mode, name: string(b[sp+1 : nul]), oid: OID(hex.EncodeToString(id))})
-		b = b[nul+1+idLen:]
-	}
-	return out, nil
-}
-
-// sortEntries puts entries into git's order: a directory sorts as if its name ended in a slash.
-func sortEntries(es []entry) {
-	key := func(e entry) string {
-		if e.isDir() {
-			return e.name + "/"
-		}
-		return e.name
-	}
-	slices.SortFunc(es, func(a, b entry) int { return cmp.Compare(key(a), key(b)) })
-}
-
-// printTree is the inverse of parseTree, of entries in git's order.
-func printTree(es []entry) ([]byte, error) {
-	var buf bytes.Buffer
-	for _, e := range es {
-		id, err := hex.DecodeString(string(e.oid))
-		if err != nil {
-			return nil, e.oid.check()
-		}
-		buf.WriteString(e.mode + " " + e.name + "\x00")
-		buf.Write(id)
-	}
-	return buf.Bytes(), nil
-}
 
 // parseCommit reads a commit object. Headers odd has no use for (encoding, …) are skipped.
 func parseCommit(oid OID, b []byte) (Commit, error) {

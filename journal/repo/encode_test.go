@@ -5,29 +5,6 @@ import (
 	"time"
 )
 
-func FuzzTree(f *testing.F) {
-	f.Add([]byte("100644 a\x0012345678901234567890"), 20)
-	f.Add([]byte("40000 d\x0012345678901234567890120000 l\x0012345678901234567890"), 20)
-	f.Add([]byte("100644 \x00"), 32)
-	f.Fuzz(func(t *testing.T, b []byte, idLen int) {
-		if idLen != 20 && idLen != 32 {
-			return
-		}
-		es, err := parseTree(b, idLen)
-		if err != nil {
-			return
-		}
-		out, err := printTree(es)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := parseTree(out, idLen)
-		if err != nil || len(again) != len(es) {
-			t.Errorf("%d entries became %d: %v", len(es), len(again), err)
-		}
-	})
-}
-
 func FuzzCommit(f *testing.F) {
 	f.Add([]byte("tree x\nparent y\nauthor A <a@b> 1 +0100\ncommitter A <a@b> 1 -0000\ngpgsig -----\n more\n\nm\n\nOdd-Run: r\n"))
 	f.Add([]byte("author >< 99999999999999999999 +99999\n\n"))

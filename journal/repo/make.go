@@ -113,41 +113,55 @@ func (r *Repo) applyDir(ctx context.Context, base OID, dir string, ch Changes, m
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	es, err := r.readTree(base)
+	was, err := r.readTree(base)
 	if err != nil {
 		return "", err
 	}
-	byName := make(map[string]entry, len(es))
-	for _, e := range es {
-		byName[e.name] = e
-	}
+	f := folder{r: r, was: was, dir: dir, edits: make(map[string]entry, len(ch))}
 	here, below := split(ch)
 	for _, name := range slices.Sorted(maps.Keys(below)) {
-		if err := r.applyBelow(ctx, byName, here, dir, name, below[name], modes); err != nil {
+		if err := f.applyBelow(ctx, here, name, below[name], modes); err != nil {
 			return "", err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(here)) {
-		if err := r.applyFile(byName, dir, name, here[name], modes[dir+name]); err != nil {
+		if err := f.applyFile(name, here[name], modes[dir+name]); err != nil {
 			return "", err
 		}
 	}
-	if len(byName) == 0 {
-		return "", nil
-	}
-	return r.putTree(slices.Collect(maps.Values(byName)))
+	return f.put()
 }
 
-// putTree writes a directory, in git's order, and remembers it.
-func (r *Repo) putTree(es []entry) (OID, error) {
-	sortEntries(es)
-	b, err := printTree(es)
+// folder is one directory of a tree that is made, dir its path with a slash behind.
+type folder struct {
+	r     *Repo
+	was   listing
+	dir   string
+	edits map[string]entry // what listing.with takes
+}
+
+// has is the entry of a name before any edit.
+func (f folder) has(name string) (entry, bool) {
+	i := f.was.find(name)
+	if i < 0 {
+		return entry{}, false
+	}
+	return f.was.entry(i), true
+}
+
+// put writes the directory and remembers it; "" when nothing is left of it.
+func (f folder) put() (OID, error) {
+	b, err := f.was.with(f.edits)
+	if err != nil || len(b) == 0 {
+		return "", err
+	}
+	oid, err := f.r.objs.put("tree", b)
 	if err != nil {
 		return "", err
 	}
-	oid, err := r.objs.put("tree", b)
+	l, err := parseTree(string(b), len(oid)/2)
 	if err == nil {
-		r.recent.keep(oid, es)
+		f.r.recent.keep(oid, l)
 	}
 	return oid, err
 }
@@ -170,55 +184,58 @@ func split(ch Changes) (here Changes, below map[string]Changes) {
 }
 
 // applyBelow applies changes to the sub-directory name. A file in its place must be deleted by the same change.
-func (r *Repo) applyBelow(ctx context.Context, byName map[string]entry, here Changes, dir, name string, ch Changes, modes map[string]string) error {
-	e, ok := byName[name]
+func (f folder) applyBelow(ctx context.Context, here Changes, name string, ch Changes, modes map[string]string) error {
+	e, ok := f.has(name)
 	if ok && !e.isDir() {
 		if !slices.ContainsFunc(slices.Collect(maps.Values(ch)), func(b []byte) bool { return b != nil }) {
 			return nil // only deletions, and nothing is there
 		}
 		if b, gone := here[name]; !gone || b != nil {
-			return fmt.Errorf("%s%s: is a file; delete it in the same change to make a folder of it", dir, name)
+			return fmt.Errorf("%s%s: is a file; delete it in the same change to make a folder of it", f.dir, name)
 		}
 		e.oid = ""
 	}
 	if here[name] == nil {
 		delete(here, name) // its deletion, if any, is done: the folder replaces it
 	}
-	sub, err := r.applyDir(ctx, e.oid, dir+name+"/", ch, modes)
+	sub, err := f.r.applyDir(ctx, e.oid, f.dir+name+"/", ch, modes)
 	if err != nil {
 		return err
 	}
-	delete(byName, name)
+	f.edits[name] = entry{}
 	if sub != "" {
-		byName[name] = entry{mode: modeDir, name: name, oid: sub}
+		f.edits[name] = entry{mode: modeDir, name: name, oid: sub}
 	}
 	return nil
 }
 
 // applyFile writes or deletes one file of a directory; as is the mode it gets, "" for its own or an ordinary file's.
-func (r *Repo) applyFile(byName map[string]entry, dir, name string, b []byte, as string) error {
-	e, ok := byName[name]
+func (f folder) applyFile(name string, b []byte, as string) error {
+	e, ok := f.has(name)
+	if below, edited := f.edits[name]; edited {
+		e, ok = below, below.mode != ""
+	}
 	if b == nil {
 		if ok && e.isDir() {
-			return fmt.Errorf("%s%s: is a folder; delete its files one by one", dir, name)
+			return fmt.Errorf("%s%s: is a folder; delete its files one by one", f.dir, name)
 		}
-		delete(byName, name)
+		f.edits[name] = entry{}
 		return nil
 	}
 	mode := modeFile
 	if ok {
 		if !fileMode(e.mode).IsRegular() {
-			return fmt.Errorf("%s%s: is a folder, a symbolic link or a submodule; delete it first", dir, name)
+			return fmt.Errorf("%s%s: is a folder, a symbolic link or a submodule; delete it first", f.dir, name)
 		}
 		mode = e.mode
 	}
 	if as != "" {
 		mode = as
 	}
-	oid, err := r.objs.put("blob", b)
+	oid, err := f.r.objs.put("blob", b)
 	if err != nil {
-		return fmt.Errorf("%s%s: %w", dir, name, err)
+		return fmt.Errorf("%s%s: %w", f.dir, name, err)
 	}
-	byName[name] = entry{mode: mode, name: name, oid: oid}
+	f.edits[name] = entry{mode: mode, name: name, oid: oid}
 	return nil
 }

@@ -8,41 +8,41 @@ import (
 )
 
 // Reader compares many trees of one history. It remembers directories it has
-// parsed, of which two commits that follow each other share all but a few. It is
+// read, of which two commits that follow each other share all but a few. It is
 // for one goroutine.
 type Reader struct {
 	r         *Repo
-	young     map[OID][]entry
-	old       map[OID][]entry
+	young     map[OID]listing
+	old       map[OID]listing
 	remembers int         // entries in young
 	roots     map[OID]OID // of commits
 }
 
 // readerEntries is how many directory entries a Reader keeps before it forgets
-// the older half: some fifty megabytes.
+// the older half: some twenty-five megabytes.
 const readerEntries = 250_000
 
 // Reader makes a Reader of the repository's objects.
-func (r *Repo) Reader() *Reader { return &Reader{r: r, young: map[OID][]entry{}, roots: map[OID]OID{}} }
+func (r *Repo) Reader() *Reader { return &Reader{r: r, young: map[OID]listing{}, roots: map[OID]OID{}} }
 
 // read is readTree, remembered.
-func (x *Reader) read(oid OID) ([]entry, error) {
-	if es, ok := x.young[oid]; ok {
-		return es, nil
+func (x *Reader) read(oid OID) (listing, error) {
+	if l, ok := x.young[oid]; ok {
+		return l, nil
 	}
-	es, ok := x.old[oid]
+	l, ok := x.old[oid]
 	if !ok {
 		var err error
-		if es, err = x.r.readTree(oid); err != nil {
-			return nil, err
+		if l, err = x.r.readTree(oid); err != nil {
+			return listing{}, err
 		}
 	}
 	if x.remembers > readerEntries {
-		x.old, x.young, x.remembers = x.young, map[OID][]entry{}, 0
+		x.old, x.young, x.remembers = x.young, map[OID]listing{}, 0
 	}
-	x.young[oid] = es
-	x.remembers += 1 + len(es)
-	return es, nil
+	x.young[oid] = l
+	x.remembers += 1 + l.len()
+	return l, nil
 }
 
 // root is the tree of a commit, or the tree itself.
@@ -50,7 +50,10 @@ func (x *Reader) root(oid OID) (OID, error) {
 	if t, ok := x.roots[oid]; ok {
 		return t, nil
 	}
-	if x.young[oid] != nil || x.old[oid] != nil {
+	if _, ok := x.young[oid]; ok {
+		return oid, nil
+	}
+	if _, ok := x.old[oid]; ok {
 		return oid, nil
 	}
 	t, _, err := x.r.rootTree(oid)
@@ -90,15 +93,15 @@ func (x *Reader) Find(at OID, path string) (oid OID, mode string, err error) {
 		if !e.isDir() {
 			return "", "", nil
 		}
-		es, err := x.read(e.oid)
+		l, err := x.read(e.oid)
 		if err != nil {
 			return "", "", err
 		}
-		i := slices.IndexFunc(es, func(e entry) bool { return e.name == seg })
+		i := l.find(seg)
 		if i < 0 {
 			return "", "", nil
 		}
-		e = es[i]
+		e = l.entry(i)
 	}
 	return e.oid, e.mode, nil
 }
@@ -116,10 +119,10 @@ func (x *Reader) Names(at OID, dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	es, err := x.read(oid)
+	l, err := x.read(oid)
 	var out []string
-	for _, e := range es {
-		out = append(out, e.name)
+	for i := range l.len() {
+		out = append(out, l.named(i).name)
 	}
 	return out, err
 }

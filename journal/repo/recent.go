@@ -2,60 +2,59 @@ package repo
 
 import "sync"
 
-// recent remembers the directories that were read or written last, parsed. A
+// recent remembers the directories that were read or written last, as they are. A
 // commit upon another shares all but a few with it, and who makes one, moves a
 // ref to it and looks at it reads those few again and again. What an object id
-// names never changes, so nothing here can be out of date. Nobody changes the
-// entries they are given. It is safe for concurrent use.
+// names never changes, so nothing here can be out of date. It is safe for concurrent use.
 type recent struct {
 	mu         sync.Mutex
-	young, old map[OID][]entry
+	young, old map[OID]listing
 	remembers  int // entries in young
 }
 
 // recentEntries is how many directory entries are kept before the older half is
-// forgotten: some six megabytes.
-const recentEntries = 20_000
+// forgotten: some four megabytes.
+const recentEntries = 40_000
 
 // get is what keep was told of a tree.
-func (m *recent) get(oid OID) ([]entry, bool) {
+func (m *recent) get(oid OID) (listing, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if es, ok := m.young[oid]; ok {
-		return es, true
+	if l, ok := m.young[oid]; ok {
+		return l, true
 	}
-	es, ok := m.old[oid]
+	l, ok := m.old[oid]
 	if ok {
-		m.keepLocked(oid, es)
+		m.keepLocked(oid, l)
 	}
-	return es, ok
+	return l, ok
 }
 
 // keep remembers a tree's entries, in git's order.
-func (m *recent) keep(oid OID, es []entry) {
+func (m *recent) keep(oid OID, l listing) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.keepLocked(oid, es)
+	m.keepLocked(oid, l)
 }
 
-func (m *recent) keepLocked(oid OID, es []entry) {
+func (m *recent) keepLocked(oid OID, l listing) {
 	if m.young == nil || m.remembers > recentEntries {
-		m.old, m.young, m.remembers = m.young, map[OID][]entry{}, 0
+		m.old, m.young, m.remembers = m.young, map[OID]listing{}, 0
 	}
 	if _, ok := m.young[oid]; !ok {
-		m.remembers += 1 + len(es)
+		m.remembers += 1 + l.len()
 	}
-	m.young[oid] = es
+	m.young[oid] = l
 }
 
 // readTree is the entries of one tree object, remembered; nobody may change them.
-func (r *Repo) readTree(oid OID) ([]entry, error) {
-	if es, ok := r.recent.get(oid); ok {
-		return es, nil
+func (r *Repo) readTree(oid OID) (listing, error) {
+	if l, ok := r.recent.get(oid); ok {
+		return l, nil
 	}
-	es, err := readTree(r.objs, oid)
+	l, err := readTree(r.objs, oid)
 	if err == nil && oid != "" {
-		r.recent.keep(oid, es)
+		r.recent.keep(oid, l)
 	}
-	return es, err
+	return l, err
 }

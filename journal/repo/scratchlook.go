@@ -42,11 +42,12 @@ func (k *looker) list(tree OID, at string) error {
 	if err := k.ctx.Err(); err != nil {
 		return context.Cause(k.ctx)
 	}
-	es, err := readTree(k.objs, tree)
+	l, err := readTree(k.objs, tree)
 	if err != nil {
 		return err
 	}
-	for _, e := range es {
+	for i := range l.len() {
+		e := l.entry(i)
 		if !e.isDir() {
 			k.base[at+e.name] = e
 			continue

@@ -18,7 +18,7 @@ type snapshot struct {
 	r     *Repo
 	when  time.Time
 	mu    sync.Mutex
-	trees map[OID][]entry
+	trees map[OID]listing
 }
 
 // TreeFS is one directory of a commit as a file system: fs.ReadDirFS, fs.ReadFileFS, fs.StatFS, fs.SubFS, and
@@ -39,7 +39,7 @@ func (r *Repo) Tree(oid OID) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	return TreeFS{&snapshot{r: r, when: when, trees: map[OID][]entry{}}, root}, nil
+	return TreeFS{&snapshot{r: r, when: when, trees: map[OID]listing{}}, root}, nil
 }
 
 // rootTree is the tree of a commit (with its time), or the tree itself; "" is the empty tree.
@@ -62,44 +62,40 @@ func (r *Repo) rootTree(oid OID) (OID, time.Time, error) {
 }
 
 // readTree reads one tree object; the empty id is the empty tree.
-func readTree(objs store, oid OID) ([]entry, error) {
+func readTree(objs store, oid OID) (listing, error) {
 	if oid == "" {
-		return nil, nil
+		return listing{sorted: true}, nil
 	}
 	kind, data, err := objs.get(oid)
 	if err != nil {
-		return nil, err
+		return listing{}, err
 	}
 	if kind != "tree" {
-		return nil, fmt.Errorf("%s: is a %s, want a tree", oid, kind)
+		return listing{}, fmt.Errorf("%s: is a %s, want a tree", oid, kind)
 	}
-	es, err := parseTree(data, len(oid)/2)
+	l, err := parseTree(string(data), len(oid)/2)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", oid, err)
+		return listing{}, fmt.Errorf("%s: %w", oid, err)
 	}
-	return es, nil
+	return l, nil
 }
 
 // read is readTree, remembered.
-func (s *snapshot) read(oid OID) ([]entry, error) {
+func (s *snapshot) read(oid OID) (listing, error) {
 	s.mu.Lock()
-	es, ok := s.trees[oid]
+	l, ok := s.trees[oid]
 	s.mu.Unlock()
 	if ok {
-		return es, nil
+		return l, nil
 	}
-	es, err := s.r.readTree(oid)
+	l, err := s.r.readTree(oid)
 	if err != nil {
-		return nil, err
-	}
-	if byName := func(a, b entry) int { return strings.Compare(a.name, b.name) }; !slices.IsSortedFunc(es, byName) {
-		es = slices.Clone(es)
-		slices.SortFunc(es, byName)
+		return listing{}, err
 	}
 	s.mu.Lock()
-	s.trees[oid] = es
+	s.trees[oid] = l
 	s.mu.Unlock()
-	return es, nil
+	return l, nil
 }
 
 // find walks to name; op is for the error.
@@ -115,15 +111,15 @@ func (t TreeFS) find(op, name string) (entry, error) {
 		if !e.isDir() {
 			return entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 		}
-		es, err := t.snap.read(e.oid)
+		l, err := t.snap.read(e.oid)
 		if err != nil {
 			return entry{}, &fs.PathError{Op: op, Path: name, Err: err}
 		}
-		i, ok := slices.BinarySearchFunc(es, seg, func(e entry, s string) int { return strings.Compare(e.name, s) })
-		if !ok {
+		i := l.find(seg)
+		if i < 0 {
 			return entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 		}
-		e = es[i]
+		e = l.entry(i)
 	}
 	return e, nil
 }
@@ -216,9 +212,13 @@ func (t TreeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if !e.isDir() {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errors.New("not a directory")}
 	}
-	es, err := t.snap.read(e.oid)
+	l, err := t.snap.read(e.oid)
 	if err != nil {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: err}
+	}
+	es := l.entries(0, l.len())
+	if byName := func(a, b entry) int { return strings.Compare(a.name, b.name) }; !slices.IsSortedFunc(es, byName) {
+		slices.SortFunc(es, byName)
 	}
 	out := make([]fs.DirEntry, len(es))
 	for i, e := range es {
@@ -339,7 +339,7 @@ func (r *Repo) TreeOID(commit OID, dir string) (OID, error) {
 	if err != nil || dir == "" {
 		return root, err
 	}
-	e, err := TreeFS{&snapshot{r: r, trees: map[OID][]entry{}}, root}.find("find", dir)
+	e, err := TreeFS{&snapshot{r: r, trees: map[OID]listing{}}, root}.find("find", dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !e.isDir() {
 		return "", nil
 	}

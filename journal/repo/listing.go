@@ -1,0 +1,245 @@
+package repo
+
+import (
+	"cmp"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Modes of tree entries.
+const (
+	modeFile = "100644"
+	modeExec = "100755"
+	modeLink = "120000"
+	modeDir  = "40000"
+	modeRepo = "160000" // a gitlink: the commit of a submodule
+)
+
+// entry is one line of a tree object.
+type entry struct {
+	mode string
+	name string
+	oid  OID
+}
+
+func (e entry) isDir() bool { return e.mode == modeDir }
+
+// listing is a directory as its tree object tells it. The object's bytes stay as
+// they are and an entry is made when it is asked for: of a folder of ten thousand
+// files a commit changes one. The zero listing is an empty directory. Nothing of
+// a listing ever changes.
+type listing struct {
+	raw    string
+	starts []uint32 // where each entry begins
+	idLen  int      // bytes of an id
+	sorted bool     // in git's order, as everything git writes
+}
+
+// maxTree bounds the bytes of one tree object.
+const maxTree = 1 << 31
+
+// parseTree reads a tree object whose ids have idLen bytes.
+func parseTree(raw string, idLen int) (listing, error) {
+	if len(raw) > maxTree {
+		return listing{}, errors.New("a tree object of more than two gigabytes")
+	}
+	l := listing{raw: raw, idLen: idLen, sorted: true, starts: make([]uint32, 0, len(raw)/(idLen+20)+1)}
+	var last key
+	for at := 0; at < len(raw); {
+		sp := strings.IndexByte(raw[at:], ' ')
+		if sp < 0 {
+			return listing{}, errMalformed
+		}
+		nul := strings.IndexByte(raw[at+sp:], 0)
+		if nul < 0 || len(raw)-at-sp-nul-1 < idLen {
+			return listing{}, errMalformed
+		}
+		k := key{raw[at+sp+1 : at+sp+nul], strings.TrimLeft(raw[at:at+sp], "0") == modeDir}
+		l.sorted = l.sorted && (len(l.starts) == 0 || last.before(k))
+		l.starts, last = append(l.starts, uint32(at)), k
+		at += sp + nul + 1 + idLen
+	}
+	return l, nil
+}
+
+var errMalformed = errors.New("malformed tree object")
+
+func (l listing) len() int { return len(l.starts) }
+
+// bytes are those of one entry.
+func (l listing) bytes(i int) string {
+	if i+1 < len(l.starts) {
+		return l.raw[l.starts[i]:l.starts[i+1]]
+	}
+	return l.raw[l.starts[i]:]
+}
+
+// named is an entry without its id, which costs more than the rest.
+func (l listing) named(i int) entry {
+	b := l.bytes(i)
+	mode, name, _ := strings.Cut(b[:len(b)-l.idLen-1], " ")
+	return entry{mode: strings.TrimLeft(mode, "0"), name: name}
+}
+
+func (l listing) entry(i int) entry {
+	e, b := l.named(i), l.bytes(i)
+	e.oid = OID(hex.EncodeToString([]byte(b[len(b)-l.idLen:])))
+	return e
+}
+
+// entries are some, in their order.
+func (l listing) entries(from, to int) []entry {
+	out := make([]entry, 0, max(0, to-from))
+	for i := from; i < to; i++ {
+		out = append(out, l.entry(i))
+	}
+	return out
+}
+
+// key is what git sorts a directory by: a folder's name as if it ended in a slash.
+type key struct {
+	name  string
+	isDir bool
+}
+
+func keyOf(e entry) key { return key{e.name, e.isDir()} }
+
+func (k key) compare(o key) int {
+	n := min(len(k.name), len(o.name))
+	if c := strings.Compare(k.name[:n], o.name[:n]); c != 0 {
+		return c
+	}
+	return cmp.Compare(k.after(n), o.after(n))
+}
+
+func (k key) before(o key) bool { return k.compare(o) < 0 }
+
+// after is the byte at n, the end of a name or before it.
+func (k key) after(n int) byte {
+	switch {
+	case n < len(k.name):
+		return k.name[n]
+	case k.isDir:
+		return '/'
+	}
+	return 0
+}
+
+// place is where a key is or would be in a sorted listing.
+func (l listing) place(k key) (at int, found bool) {
+	lo, hi := 0, l.len()
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if keyOf(l.named(mid)).before(k) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, lo < l.len() && keyOf(l.named(lo)) == k
+}
+
+// find is the index of a name, -1 when the directory lacks it.
+func (l listing) find(name string) int {
+	if !l.sorted {
+		for i := range l.len() {
+			if l.named(i).name == name {
+				return i
+			}
+		}
+		return -1
+	}
+	for _, isDir := range []bool{false, true} {
+		if i, ok := l.place(key{name, isDir}); ok {
+			return i
+		}
+	}
+	return -1
+}
+
+// cut is one place where a new listing differs from an old one.
+type cut struct {
+	at   int   // index of the entry that goes or that the new one stands before
+	put  entry // new here, unless its mode is ""
+	drop bool
+}
+
+// with is the tree object of the directory after edits: of each name its new
+// entry, one of no mode for none.
+func (l listing) with(edits map[string]entry) ([]byte, error) {
+	if !l.sorted {
+		return l.inOrder().with(edits)
+	}
+	var cuts []cut
+	size := len(l.raw)
+	for name, e := range edits {
+		for _, isDir := range []bool{false, true} {
+			if i, ok := l.place(key{name, isDir}); ok {
+				cuts = append(cuts, cut{at: i, drop: true})
+			}
+		}
+		if e.mode != "" {
+			i, _ := l.place(keyOf(e))
+			cuts = append(cuts, cut{at: i, put: e})
+			size += len(e.mode) + len(e.name) + 2 + l.idLen
+		}
+	}
+	slices.SortFunc(cuts, func(a, b cut) int {
+		byDrop := 0 // what is new stands before what goes
+		if a.drop != b.drop {
+			byDrop = map[bool]int{true: 1, false: -1}[a.drop]
+		}
+		return cmp.Or(cmp.Compare(a.at, b.at), byDrop, keyOf(a.put).compare(keyOf(b.put)))
+	})
+	out, from := make([]byte, 0, size), 0
+	for _, c := range cuts {
+		out = append(out, l.between(from, c.at)...)
+		if from = c.at; c.drop {
+			from++
+			continue
+		}
+		var err error
+		if out, err = appendEntry(out, c.put); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, l.between(from, l.len())...), nil
+}
+
+// between are the bytes of some entries.
+func (l listing) between(from, to int) string {
+	switch {
+	case from >= l.len():
+		return ""
+	case to >= l.len():
+		return l.raw[l.starts[from]:]
+	}
+	return l.raw[l.starts[from]:l.starts[to]]
+}
+
+// inOrder is the listing as git would have written it.
+func (l listing) inOrder() listing {
+	order := make([]int, l.len())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return keyOf(l.named(a)).compare(keyOf(l.named(b))) })
+	var raw strings.Builder
+	starts := make([]uint32, len(order))
+	for n, i := range order {
+		starts[n] = uint32(raw.Len())
+		raw.WriteString(l.bytes(i))
+	}
+	return listing{raw: raw.String(), starts: starts, idLen: l.idLen, sorted: true}
+}
+
+// appendEntry is the inverse of listing.entry.
+func appendEntry(b []byte, e entry) ([]byte, error) {
+	if !e.oid.ok() {
+		return nil, e.oid.check()
+	}
+	b = append(append(append(b, e.mode...), ' '), e.name...)
+	return hex.AppendDecode(append(b, 0), []byte(e.oid))
+}
