@@ -20,6 +20,9 @@ type shape struct {
 	ok    func(value []byte) bool // a last look; nil accepts
 	// at is instead of a pattern: where the credential is that a hint at i leads to.
 	at func(b, low []byte, i int) (lo, hi int, ok bool)
+	// rest is how many bytes every match has from its hint on, the hint's own with
+	// them, where the hint is so short that many names have it; 0 is not said.
+	rest int
 }
 
 // rule is the shape as the hash of all rules has it.
@@ -35,29 +38,29 @@ func (s shape) rule() string {
 // the ones their issuers publish.
 var shapes = sync.OnceValue(func() []shape {
 	return []shape{
-		{"private-key", "-----begin", regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), nil, nil},
-		{"aws-key", "akia|asia|abia|acca", regexp.MustCompile(`\b((?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16})\b`), nil, nil},
-		{"github-token", "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_", regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{22,})`), nil, nil},
-		{"gitlab-token", "glpat-|glptt-|gldt-|glrt-|glcbt-", regexp.MustCompile(`\b(gl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{20,})`), mixed, nil},
-		{"anthropic-key", "sk-ant-", regexp.MustCompile(`\b(sk-ant-[A-Za-z0-9_-]{16,})`), nil, nil},
-		{"api-key", "sk-", regexp.MustCompile(`(?:^|[^A-Za-z0-9_-])(sk-[A-Za-z0-9_-]{20,})`), mixed, nil},
-		{"stripe-key", "k_live_", regexp.MustCompile(`\b([sr]k_live_[A-Za-z0-9]{16,})`), nil, nil},
-		{"slack-token", "xox|xapp-", regexp.MustCompile(`\b(xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,})`), nil, nil},
-		{"slack-webhook", "hooks.slack.com", regexp.MustCompile(`\bhooks\.slack\.com/services/(T[A-Za-z0-9]{6,}/B[A-Za-z0-9]{6,}/[A-Za-z0-9]{16,})`), nil, nil},
-		{"webhook-secret", "whsec_", regexp.MustCompile(`\b(whsec_[A-Za-z0-9+/=]{24,})`), nil, nil},
-		{"google-key", "aiza", regexp.MustCompile(`\b(AIza[A-Za-z0-9_-]{35})`), nil, nil},
-		{"google-token", "ya29.|gocspx-", regexp.MustCompile(`\b(ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})`), nil, nil},
-		{"registry-token", "npm_|pypi-|hf_|dop_v1_|dckr_pat_|rubygems_", regexp.MustCompile(`\b(npm_[A-Za-z0-9]{36}|pypi-AgE[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{64}|dckr_pat_[A-Za-z0-9_-]{20,}|rubygems_[a-f0-9]{40,})`), nil, nil},
-		{"service-token", "sg.|hvs.|lin_api_|gsk_|dapi|shp|age-secret-key-1", regexp.MustCompile(`\b(SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|hvs\.[A-Za-z0-9_-]{24,}|lin_api_[A-Za-z0-9]{32,}|gsk_[A-Za-z0-9]{40,}|dapi[a-f0-9]{32}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|AGE-SECRET-KEY-1[0-9A-Z]{50,})`), nil, nil},
-		{"bot-token", ":aa", regexp.MustCompile(`\b([0-9]{8,10}:AA[A-Za-z0-9_-]{32,})`), nil, nil},
-		{"jwt", "eyj", regexp.MustCompile(`\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})`), nil, nil},
-		{"azure-key", "accountkey|sharedaccesskey", regexp.MustCompile(`(?i)\b(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})`), nil, nil},
-		{"azure-signature", "sig=", regexp.MustCompile(`(?:[?&;]|\\u0026)sig=([A-Za-z0-9%/+_-]{40,}(?:=|%3D)?)`), mixed, nil},
-		{"aws-secret", "aws", regexp.MustCompile(`(?i)\baws[a-z0-9_. -]{0,24}(?:secret|private)[a-z0-9_. -]{0,24}\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)`), random, nil},
-		{"authorization", "authorization", regexp.MustCompile(`(?i)\b(?:proxy-)?authorization\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([A-Za-z0-9+/_=.~-]{12,})`), opaque, nil},
-		{"bearer-token", "bearer", regexp.MustCompile(`(?i)\bbearer\s+([A-Za-z0-9+/_=.~-]{20,})`), random, nil},
-		{"login-password", "login |--user| -u", regexp.MustCompile(`(?i)\b(?:login[ \t]+\S+[ \t]+password[ \t]+|curl\b[^\n]{0,200}?[ \t](?:-u|--user)[ =]["']?[^\s:"'<>{}$]{1,64}:)([^\s"'<>{}$]{8,})`), mixed, nil},
-		{"url-password", "://", regexp.MustCompile(`\b[a-z][a-z0-9+.-]{1,15}://[^\s/:@"'<>{}$%\[\]]{1,64}:([^\s/:@"'<>{}$%\[\]]{8,128})@`), mixed, nil},
+		{"private-key", "-----begin", regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), nil, nil, 0},
+		{"aws-key", "akia|asia|abia|acca", regexp.MustCompile(`\b((?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16})\b`), nil, nil, 0},
+		{"github-token", "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_", regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{22,})`), nil, nil, 0},
+		{"gitlab-token", "glpat-|glptt-|gldt-|glrt-|glcbt-", regexp.MustCompile(`\b(gl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{20,})`), mixed, nil, 0},
+		{"anthropic-key", "sk-ant-", regexp.MustCompile(`\b(sk-ant-[A-Za-z0-9_-]{16,})`), nil, nil, 0},
+		{"api-key", "sk-", regexp.MustCompile(`(?:^|[^A-Za-z0-9_-])(sk-[A-Za-z0-9_-]{20,})`), mixed, nil, len("sk-") + 20},
+		{"stripe-key", "k_live_", regexp.MustCompile(`\b([sr]k_live_[A-Za-z0-9]{16,})`), nil, nil, 0},
+		{"slack-token", "xox|xapp-", regexp.MustCompile(`\b(xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,})`), nil, nil, 0},
+		{"slack-webhook", "hooks.slack.com", regexp.MustCompile(`\bhooks\.slack\.com/services/(T[A-Za-z0-9]{6,}/B[A-Za-z0-9]{6,}/[A-Za-z0-9]{16,})`), nil, nil, 0},
+		{"webhook-secret", "whsec_", regexp.MustCompile(`\b(whsec_[A-Za-z0-9+/=]{24,})`), nil, nil, 0},
+		{"google-key", "aiza", regexp.MustCompile(`\b(AIza[A-Za-z0-9_-]{35})`), nil, nil, 0},
+		{"google-token", "ya29.|gocspx-", regexp.MustCompile(`\b(ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})`), nil, nil, 0},
+		{"registry-token", "npm_|pypi-|hf_|dop_v1_|dckr_pat_|rubygems_", regexp.MustCompile(`\b(npm_[A-Za-z0-9]{36}|pypi-AgE[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{64}|dckr_pat_[A-Za-z0-9_-]{20,}|rubygems_[a-f0-9]{40,})`), nil, nil, 0},
+		{"service-token", "sg.|hvs.|lin_api_|gsk_|dapi|shp|age-secret-key-1", regexp.MustCompile(`\b(SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|hvs\.[A-Za-z0-9_-]{24,}|lin_api_[A-Za-z0-9]{32,}|gsk_[A-Za-z0-9]{40,}|dapi[a-f0-9]{32}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|AGE-SECRET-KEY-1[0-9A-Z]{50,})`), nil, nil, 0},
+		{"bot-token", ":aa", regexp.MustCompile(`\b([0-9]{8,10}:AA[A-Za-z0-9_-]{32,})`), nil, nil, 0},
+		{"jwt", "eyj", regexp.MustCompile(`\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})`), nil, nil, 0},
+		{"azure-key", "accountkey|sharedaccesskey", regexp.MustCompile(`(?i)\b(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})`), nil, nil, 0},
+		{"azure-signature", "sig=", regexp.MustCompile(`(?:[?&;]|\\u0026)sig=([A-Za-z0-9%/+_-]{40,}(?:=|%3D)?)`), mixed, nil, 0},
+		{"aws-secret", "aws", regexp.MustCompile(`(?i)\baws[a-z0-9_. -]{0,24}(?:secret|private)[a-z0-9_. -]{0,24}\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)`), random, nil, 0},
+		{"authorization", "authorization", regexp.MustCompile(`(?i)\b(?:proxy-)?authorization\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([A-Za-z0-9+/_=.~-]{12,})`), opaque, nil, 0},
+		{"bearer-token", "bearer", regexp.MustCompile(`(?i)\bbearer\s+([A-Za-z0-9+/_=.~-]{20,})`), random, nil, 0},
+		{"login-password", "login |--user| -u", regexp.MustCompile(`(?i)\b(?:login[ \t]+\S+[ \t]+password[ \t]+|curl\b[^\n]{0,200}?[ \t](?:-u|--user)[ =]["']?[^\s:"'<>{}$]{1,64}:)([^\s"'<>{}$]{8,})`), mixed, nil, 0},
+		{"url-password", "://", regexp.MustCompile(`\b[a-z][a-z0-9+.-]{1,15}://[^\s/:@"'<>{}$%\[\]]{1,64}:([^\s/:@"'<>{}$%\[\]]{8,128})@`), mixed, nil, 0},
 		{kind: "secret", hints: strings.Join(assignWords(), "|"), at: assigned},
 	}
 })
@@ -143,9 +146,10 @@ func RedactText(s string) string {
 	return string(Redact([]byte(s)))
 }
 
-// telling reports whether a hint of any shape stands in s, or may once an escape
-// in it is read. Most texts that are shown, such as the cells of a table, have
-// none, and it copies nothing to say so.
+// telling reports whether a hint of any shape stands in s, with as much behind it
+// as its shape has, or may once an escape in it is read. Most texts that are shown,
+// such as the cells of a table, have none, and it copies nothing to say so: task-12
+// holds the hint of an API key and is no more than a name.
 func telling(s string) bool {
 	table := first()
 	for i := 0; i+1 < len(s); i++ {
@@ -157,7 +161,7 @@ func telling(s string) bool {
 			continue
 		}
 		for _, h := range starts()[key] {
-			if n := len(h.hint); len(s)-i >= n && strings.EqualFold(s[i:i+n], string(h.hint)) {
+			if n := len(h.hint); len(s)-i >= max(n, h.rest) && strings.EqualFold(s[i:i+n], string(h.hint)) {
 				return true
 			}
 		}
@@ -199,7 +203,7 @@ var starts = sync.OnceValue(func() map[uint16][]start {
 	for i, s := range shapes() {
 		for h := range strings.SplitSeq(s.hints, "|") {
 			key := uint16(h[0])<<8 | uint16(h[1])
-			out[key] = append(out[key], start{i, []byte(h)})
+			out[key] = append(out[key], start{i, []byte(h), s.rest})
 		}
 	}
 	return out
@@ -208,6 +212,7 @@ var starts = sync.OnceValue(func() map[uint16][]start {
 type start struct {
 	shape int
 	hint  []byte
+	rest  int
 }
 
 // first says for two bytes whether a hint starts with them.

@@ -133,6 +133,19 @@ func FuzzRedact(f *testing.F) {
 	})
 }
 
+// TestShortestKey holds that a text is not too short for a credential that is all of it.
+func TestShortestKey(t *testing.T) {
+	t.Parallel()
+	key := "sk-" + "Zx81Qw90Er72Ty63Ui54"
+	for text, want := range map[string]string{
+		key: "[redacted:api-key]", "ta" + key: "ta" + key, "use " + key: "use [redacted:api-key]", key[:len(key)-1]: key[:len(key)-1], `\u0022` + key: `\u0022` + key,
+	} {
+		if got := RedactText(text); got != want || string(Redact([]byte(text))) != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // TestHintsHideNothing holds that looking for a shape's words first changes
 // nothing: what the pattern alone finds is found.
 func TestHintsHideNothing(t *testing.T) {
