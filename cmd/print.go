@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -30,14 +32,31 @@ func printJSON(env Env, v any) error {
 // what nobody can see, or what has the shape of a credential, is left out, because
 // titles and reasons come from files and agents, and a terminal obeys escapes.
 func cell(s string) string {
+	if printable(s) {
+		return irongate.RedactText(s)
+	}
 	if strings.ContainsAny(s, "\t\n\r") {
 		s = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace(s)
 	}
 	return irongate.RedactText(okf.Visible(s))
 }
 
+// printable reports a text of ASCII alone without control characters, as most are.
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
 // printRows prints rows of cells: aligned for a person, tab-separated for a pipe.
-func printRows(env Env, rows [][]string) error {
+func printRows(env Env, rows [][]string) error { return printEach(env, slices.Values(rows)) }
+
+// printEach is printRows of rows that are made one after the other; a row is not
+// looked at again once the next is asked for.
+func printEach(env Env, rows iter.Seq[[]string]) error {
 	out := bufio.NewWriterSize(env.Stdout, 1<<16)
 	var w interface {
 		io.Writer
@@ -46,16 +65,26 @@ func printRows(env Env, rows [][]string) error {
 	if env.Terminal {
 		w = tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	}
-	for _, r := range rows {
-		cells := make([]string, len(r))
+	var line []byte
+	var above, shown []string // the row before, and what its cells became: neighbours have much in common
+	for r := range rows {
+		line = line[:0]
 		for i, c := range r {
-			cells[i] = cell(c)
+			if i == len(above) {
+				above, shown = append(above, c), append(shown, cell(c))
+			} else if above[i] != c {
+				above[i], shown[i] = c, cell(c)
+			}
+			if i > 0 {
+				line = append(line, '\t')
+			}
+			line = append(line, shown[i]...)
 		}
-		line := strings.Join(cells, "\t")
 		if env.Terminal {
-			line = strings.TrimRight(line, "\t")
+			line = bytes.TrimRight(line, "\t")
 		}
-		if _, err := io.WriteString(w, line+"\n"); err != nil {
+		line = append(line, '\n')
+		if _, err := w.Write(line); err != nil {
 			return err
 		}
 	}

@@ -35,6 +35,19 @@ func TestPrintsPlainText(t *testing.T) {
 	}
 }
 
+// A row shows its own cells, whatever stood above it.
+func TestRowsAreTheirOwn(t *testing.T) {
+	t.Parallel()
+	env, out, _ := quiet()
+	rows := [][]string{{"a", "x"}, {"a", "y", "z"}, {"b"}, {}, {"b", "y\t"}, {"\u202eb", "y\t", "z", ""}}
+	if err := printRows(env, rows); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "a\tx\na\ty\tz\nb\n\nb\ty \nb\ty \tz\t\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A list of ops keeps to the terminal's columns; a pipe has every cell whole.
 func TestOpRowsFit(t *testing.T) {
 	t.Parallel()
