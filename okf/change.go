@@ -229,9 +229,7 @@ func (r *rows) readMentions() table {
 	}
 	found := make([][]called, r.len())
 	r.each(func(i int32, w *workbench) {
-		for h := range w.matter(r, i, nil).mentions() {
-			found[i] = append(found[i], called{h, uint32(i)})
-		}
+		found[i] = w.matter(r, i, nil).mentioned(i, nil)
 	})
 	return newTable(slices.Concat(found...))
 }

@@ -2,7 +2,6 @@ package okf
 
 import (
 	"cmp"
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -196,24 +195,31 @@ type workbench struct {
 // atom if it can. It holds until w is used again. known are the references of
 // the leaf, where somebody has them.
 func (w *workbench) matter(r *rows, i int32, known *lean) matter {
+	m, _ := w.look(r, i, known)
+	return m
+}
+
+// look is matter that tells whether it was read from a leaf. Where nobody knew
+// its references, the scanner holds its block until w is used again.
+func (w *workbench) look(r *rows, i int32, known *lean) (m matter, scanned bool) {
 	if a := r.atoms[i].Load(); a != nil || r.leaves == nil || r.leaves[i].text == "" {
-		return matterOf(r.atom(i))
+		return matterOf(r.atom(i)), false
 	}
-	m, ok := matter{file: r.path(i)}, true
-	if m.links, ok = w.linksOf(m.file, &r.leaves[i]); !ok {
-		return matterOf(r.atom(i))
+	m.file = r.path(i)
+	if m.links, scanned = w.linksOf(m.file, &r.leaves[i]); !scanned {
+		return matterOf(r.atom(i)), false
 	}
 	if known != nil {
 		m.refs = known.refs
-		return m
+		return m, true
 	}
 	w.refs = w.refs[:0]
 	l, ok := w.lean(m.file, bytesOf(r.leaves[i].text), &w.refs)
 	if !ok {
-		return matterOf(r.atom(i))
+		return matterOf(r.atom(i)), false
 	}
 	m.refs = l.refs
-	return m
+	return m, true
 }
 
 // linksOf reads the links of a leaf's body. It is not ok where the markdown
@@ -239,29 +245,29 @@ func (r *rows) ripen(i int32, ar *arena) *Atom {
 	return a
 }
 
-// mentions yields the hash of everything an atom refers to, as spelt gives it:
-// what find, file, uri and unresolved are asked about when its edges and links
+// mentioned appends the hash of everything that row i refers to, as spelt gives
+// it: what find, file, uri and unresolved are asked about when its edges and links
 // are followed.
-func (m matter) mentions() iter.Seq[uint32] {
-	return func(yield func(uint32) bool) {
-		for _, r := range m.refs {
-			if r.rank == sourceRank {
-				if target, _ := resolveURL(m.file, r.text); strings.HasSuffix(target, ".md") {
-					yield(spelt(target, ""))
-				}
-				continue
+func (m matter) mentioned(i int32, out []called) []called {
+	add := func(name, from string) { out = append(out, called{spelt(name, from), uint32(i)}) }
+	for _, r := range m.refs {
+		if r.rank == sourceRank {
+			if target, _ := resolveURL(m.file, r.text); strings.HasSuffix(target, ".md") {
+				add(target, "")
 			}
-			yield(spelt(r.text, m.file))
-			if k := kindOf(r.rank); k == Supersedes || k == SupersededBy {
-				for _, n := range SplitList(r.text) {
-					yield(spelt(n, m.file))
-				}
-			}
+			continue
 		}
-		for _, l := range m.links {
-			yield(spelt(cmp.Or(l.Target, l.URL), ""))
+		add(r.text, m.file)
+		if k := kindOf(r.rank); k == Supersedes || k == SupersededBy {
+			for _, n := range SplitList(r.text) {
+				add(n, m.file)
+			}
 		}
 	}
+	for _, l := range m.links {
+		add(cmp.Or(l.Target, l.URL), "")
+	}
+	return out
 }
 
 // leanReader reads files as leaves where it can, for one goroutine at a time.

@@ -295,16 +295,25 @@ func parallel(n int, do func(i int)) {
 	})
 }
 
+// batchSize is so many that the counter of batches is not what they wait for.
+const batchSize = 64
+
 // batches calls do for runs of neighbours that make up [0, n), on as many
 // goroutines as there are processors.
 func batches(n int, do func(from, to int)) {
-	const size = 64 // so many that their counter is not what they wait for
+	workers(n, func() func(from, to int) { return do })
+}
+
+// workers is batches where each goroutine has something of its own: begin makes
+// it, and returns what to call for the runs. All but the last have batchSize.
+func workers(n int, begin func() func(from, to int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (n+size-1)/size) {
+	for range min(runtime.GOMAXPROCS(0), (n+batchSize-1)/batchSize) {
 		wg.Go(func() {
-			for from := int(next.Add(size)) - size; from < n; from = int(next.Add(size)) - size {
-				do(from, min(from+size, n))
+			do := begin()
+			for from := int(next.Add(batchSize)) - batchSize; from < n; from = int(next.Add(batchSize)) - batchSize {
+				do(from, min(from+batchSize, n))
 			}
 		})
 	}

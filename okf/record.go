@@ -19,25 +19,50 @@ const (
 	kindMap
 )
 
+// encoder writes values behind each other. With a vocabulary it writes a draft:
+// b is the piece that was begun last then.
 type encoder struct {
 	b     []byte
-	index map[string]uint64
+	known *vocabulary
+	cut   []byte // the pieces before
 }
 
 func (e *encoder) int(v int64)   { e.b = binary.AppendVarint(e.b, v) }
 func (e *encoder) count(n int)   { e.b = binary.AppendUvarint(e.b, uint64(n)) }
 func (e *encoder) kind(k byte)   { e.b = append(e.b, k) }
-func (e *encoder) raw(s string)  { e.b = append(e.b, s...) }
-func (e *encoder) text(s string) { e.word(s) }
+func (e *encoder) text(s string) { e.often(s, 1) }
 
-// word writes the number of a frequent text, or a text.
-func (e *encoder) word(s string) {
-	if i, ok := e.index[s]; ok {
-		e.b = binary.AppendUvarint(e.b, i<<1|1)
+// often writes a text that counts so many times in a draft.
+func (e *encoder) often(s string, times uint32) {
+	if e.known == nil || len(s) > wordMax {
+		e.numbered(s, 0)
+		return
+	}
+	e.piece(pieceShort + e.known.note(s, times))
+}
+
+// numbered writes the word that is one less than the number, or the text for 0.
+func (e *encoder) numbered(s string, word uint32) {
+	if word > 0 {
+		e.b = binary.AppendUvarint(e.b, uint64(word-1)<<1|1)
 		return
 	}
 	e.b = binary.AppendUvarint(e.b, uint64(len(s))<<1)
-	e.raw(s)
+	e.b = append(e.b, s...)
+}
+
+// whole writes the text that a record begins with.
+func (e *encoder) whole(s string) {
+	e.b = append(e.b, s...)
+	e.piece(pieceText)
+}
+
+// piece ends a piece of a draft.
+func (e *encoder) piece(what int) {
+	e.cut = binary.AppendUvarint(e.cut, uint64(len(e.b)))
+	e.cut = append(e.cut, e.b...)
+	e.cut = binary.AppendUvarint(e.cut, uint64(what))
+	e.b = e.b[:0]
 }
 
 func (e *encoder) problems(ps []Problem) {
@@ -68,23 +93,27 @@ func (e *encoder) flag(v bool) {
 	e.kind(k)
 }
 
+// atom drafts the record of an atom.
 func (e *encoder) atom(a *Atom) {
-	e.text(a.Blob)
+	e.whole(a.Blob)
 	e.count(a.body)
 	e.count(a.BodyLine)
 	e.count(len(a.Fields))
 	for _, f := range a.Fields {
-		e.word(f.Key)
+		e.text(f.Key)
 		e.count(f.Line)
 		e.value(f.Value)
 	}
-	links := a.Links()
+	e.links(a.Links())
+}
+
+func (e *encoder) links(links []Linked) {
 	e.count(len(links))
 	for _, l := range links {
 		e.text(l.Target)
 		e.text(l.URL)
 		e.text(l.Text)
-		e.text(l.Fragment)
+		e.often(l.Fragment, 0)
 		e.count(l.Line)
 	}
 }
@@ -101,7 +130,7 @@ func (e *encoder) value(v any) {
 		e.b = binary.LittleEndian.AppendUint64(e.b, math.Float64bits(v))
 	case string:
 		e.kind(kindText)
-		e.word(v)
+		e.text(v)
 	case []any:
 		e.kind(kindList)
 		e.count(len(v))
@@ -112,7 +141,7 @@ func (e *encoder) value(v any) {
 		e.kind(kindMap)
 		e.count(len(v))
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			e.word(k)
+			e.text(k)
 			e.value(v[k])
 		}
 	default:

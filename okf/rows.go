@@ -338,13 +338,13 @@ func (r *rows) uriOf(i int32) string {
 
 // each calls do for every kept row, side by side.
 func (r *rows) each(do func(i int32, w *workbench)) {
-	benches := sync.Pool{New: func() any { return new(workbench) }}
-	batches(r.len(), func(from, to int) {
-		w := benches.Get().(*workbench)
-		defer benches.Put(w)
-		for i := int32(from); i < int32(to); i++ {
-			if r.kept(i) {
-				do(i, w)
+	workers(r.len(), func() func(from, to int) {
+		w := new(workbench)
+		return func(from, to int) {
+			for i := int32(from); i < int32(to); i++ {
+				if r.kept(i) {
+					do(i, w)
+				}
 			}
 		}
 	})

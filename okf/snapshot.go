@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 	"hash/fnv"
 	"io/fs"
-	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -37,7 +36,7 @@ const headerLen = len(cacheMagic) + 8 + 4
 // parserSources are the files whose change may change what a file is read as,
 // or how that is laid out.
 //
-//go:embed atom.go leaf.go load.go parse.go scalar.go scan.go decode.go links.go linkscan.go markdown.go link.go record.go reserved.go rows.go snapshot.go table.go uri.go find.go words.go snippet.go postings.go lexicon.go
+//go:embed atom.go leaf.go load.go parse.go scalar.go scan.go decode.go draft.go links.go linkscan.go markdown.go link.go record.go reserved.go rows.go snapshot.go table.go uri.go find.go vocabulary.go words.go snippet.go postings.go lexicon.go
 var parserSources embed.FS
 
 // parserVersion tells one parser's reading from another's: a hash of this
@@ -96,8 +95,7 @@ func (s *snapshot) sections() []*[]byte {
 // encode writes the cache of rows. The same rows make the same bytes. stats are
 // of their files; walk are the problems that are no file's.
 func encode(r *rows, stats []stat, walk []Problem, now time.Time) []byte {
-	r.all()
-	s := &snapshot{rows: r, mentions: r.mentions()}
+	s := &snapshot{rows: r}
 	e := encoder{}
 	e.int(now.UnixNano())
 	e.count(len(r.own))
@@ -120,88 +118,35 @@ func encode(r *rows, stats []stat, walk []Problem, now time.Time) []byte {
 	return out
 }
 
-// write makes the words and the records.
+// write makes the words and the records, and how the rows refer to each other.
 func (s *snapshot) write() {
-	n := s.rows.len()
-	list := s.rows.frequent()
-	index := make(map[string]uint64, len(list))
+	drafts, of := s.rows.drafted()
+	lists := make([][]called, len(drafts))
+	for i := range drafts {
+		lists[i] = drafts[i].mentions
+	}
+	s.mentions = newTable(slices.Concat(lists...))
+	all, words := agree(of)
 	s.wordAt, s.recordAt = s.wordAt.add(0), s.recordAt.add(0)
-	for i, w := range list {
-		index[w] = uint64(i)
+	for _, w := range words {
 		s.wordText = append(s.wordText, w...)
 		s.wordAt = s.wordAt.add(uint32(len(s.wordText)))
 	}
-	records := make([][]byte, n)
-	batches(n, func(from, to int) {
-		e := encoder{index: index}
-		for i := from; i < to; i++ {
-			before := len(e.b)
-			if s.rows.state[i] != rowNone {
-				e.b = append(e.b, 0, 0, 0, 0)
-				e.atom(s.rows.atom(int32(i)))
-				binary.LittleEndian.PutUint32(e.b[before:], checksum(e.b[before+4:]))
-			}
-			records[i] = e.b[before:]
-		}
-	})
+	records, ends := make([][]byte, len(drafts)), make([]ints, len(drafts))
+	parallel(len(drafts), func(i int) { records[i], ends[i] = drafts[i].records(all) })
 	s.records = slices.Concat(records...)
-	end := uint32(0)
-	for _, b := range records {
-		end += uint32(len(b))
-		s.recordAt = s.recordAt.add(end)
+	before := uint32(0)
+	for i, list := range ends {
+		for k := range list.len() {
+			s.recordAt = s.recordAt.add(before + list.at(k))
+		}
+		before += uint32(len(records[i]))
 	}
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
-
-// frequent lists the short texts that occur at least three times, sorted.
-func (r *rows) frequent() []string {
-	n := tally{}
-	for i := range r.atoms {
-		a := r.atoms[i].Load()
-		if a == nil {
-			continue
-		}
-		for _, f := range a.Fields {
-			n.text(f.Key)
-			n.value(f.Value)
-		}
-		for _, l := range a.Links() {
-			n.text(l.Target)
-			n.text(l.URL)
-			n.text(l.Text)
-		}
-	}
-	maps.DeleteFunc(n, func(_ string, times int) bool { return times < 3 })
-	return sortedKeys(n)
-}
-
-// tally counts texts.
-type tally map[string]int
-
-func (n tally) text(s string) {
-	if len(s) <= 64 {
-		n[s]++
-	}
-}
-
-func (n tally) value(v any) {
-	switch v := v.(type) {
-	case string:
-		n.text(v)
-	case []any:
-		for _, e := range v {
-			n.value(e)
-		}
-	case map[string]any:
-		for k, e := range v {
-			n.text(k)
-			n.value(e)
-		}
-	}
-}
 
 // openCache checks a cache and lays its columns out as rows, whose atoms read
 // their bytes from f. The cache belongs to the rows from then on.
