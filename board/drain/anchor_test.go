@@ -61,50 +61,80 @@ func TestAPermitEndsWithItsSession(t *testing.T) {
 	}
 }
 
-// A permit whose drain was killed is released by the next one, which says so
-// once. What a kill leaves is the state as it was while the session ran.
+// A permit whose drain was killed is released by the next one, or by a refresh,
+// which says so once. What a kill leaves is the state as it was while the session
+// ran.
 func TestADeadPermitIsReleased(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, paid, "a", "b")
-	state, kept := filepath.Join(w.repo.CommonDir(), "odd", "anchor"), t.TempDir()
-	w.answer = func(context.Context, session.Request) (session.Emission, error) {
-		if len(w.held("archive")) == 0 {
-			if err := os.CopyFS(kept, os.DirFS(state)); err != nil {
-				t.Error(err)
+	for name, next := range map[string]func(*world, string) error{
+		"drain": func(w *world, run string) error {
+			o := w.o
+			o.Run = run
+			_, err := Run(context.Background(), w.repo, o)
+			return err
+		},
+		"refresh": func(w *world, run string) error {
+			o := w.o
+			o.Run, o.Task = run, "a"
+			_, err := Refresh(context.Background(), w.repo, o)
+			return err
+		},
+	} {
+		w := newWorld(t, paid, "a", "b")
+		w.answer = func(context.Context, session.Request) (session.Emission, error) {
+			e := says(term("tide"))
+			e.Raw = session.Print(e)
+			return e, nil
+		}
+		first := w.killed()
+		const run = "run-01KJPWD6M0E8497ANGJ5R0NA99"
+		if err := next(w, run); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if n := len(w.held("active")); n != 0 {
+			t.Errorf("%s: %d permits are left", name, n)
+		}
+		var dead []ledger.Record
+		for _, r := range w.records(run) {
+			if r.Kind == ledger.Anchor && r.DeadRun != "" {
+				dead = append(dead, r)
 			}
 		}
-		return says(term("tide")), nil
+		if len(dead) != 1 || dead[0].DeadRun != first || text(dead[0].Data, "reason") != "its session died" || dead[0].Role != "shore-lead" {
+			t.Errorf("%s: %+v", name, dead)
+		}
+	}
+}
+
+// killed drains one task, leaves its permit as if the drain had been killed while
+// the session ran, and returns the run.
+func (w *world) killed() string {
+	w.t.Helper()
+	state, kept := filepath.Join(w.repo.CommonDir(), "odd", "anchor"), w.t.TempDir()
+	answer := w.answer
+	w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
+		if err := os.CopyFS(kept, os.DirFS(state)); err != nil {
+			return session.Emission{}, err
+		}
+		return answer(ctx, r)
 	}
 	w.o.MaxTasks = 1
-	first := w.must()
-	if err := os.RemoveAll(state); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(state, os.DirFS(kept)); err != nil {
-		t.Fatal(err)
+	run := w.must().Run
+	w.answer = answer
+	for _, err := range []error{os.RemoveAll(state), os.CopyFS(state, os.DirFS(kept))} {
+		if err != nil {
+			w.t.Fatal(err)
+		}
 	}
 	for _, dir := range []string{state, filepath.Join(state, "active"), filepath.Join(state, "pending"), filepath.Join(state, "archive")} {
 		if err := os.Chmod(dir, 0o700); err != nil && !os.IsNotExist(err) {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 	}
 	if len(w.held("active")) != 1 {
-		t.Fatalf("not as a kill leaves it: %v", w.held("active"))
+		w.t.Fatalf("not as a kill leaves it: %v", w.held("active"))
 	}
-	w.answer = func(context.Context, session.Request) (session.Emission, error) { return says(term("ebb")), nil }
-	second := w.must()
-	if n := len(w.held("active")); n != 0 {
-		t.Errorf("%d permits are left: %v", n, second.Notes)
-	}
-	var dead []ledger.Record
-	for _, r := range w.records(second.Run) {
-		if r.Kind == ledger.Anchor && r.DeadRun != "" {
-			dead = append(dead, r)
-		}
-	}
-	if len(dead) != 1 || dead[0].DeadRun != first.Run || text(dead[0].Data, "reason") != "its session died" || dead[0].Role != "shore-lead" {
-		t.Errorf("%+v", dead)
-	}
+	return run
 }
 
 // A role that a person edits while a session works under it is no longer what

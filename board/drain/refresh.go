@@ -59,6 +59,9 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 	if n := counts(w.items); w.change == nil && len(w.writes(d)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
 		return Outcome{}, refuse("emission", "review --refresh %s: nothing of it can land on today's board, %d in conflict and %d guarded; reject the task", t.ID, n[reconcile.Conflict], n[reconcile.Guarded])
 	}
+	if err := d.releaseDead(repo.Changes{}); err != nil { // its own ledger file tells of them
+		return Outcome{}, err
+	}
 	if err := d.settle(ctx, c, w); err != nil {
 		return Outcome{}, err
 	}
