@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Footing is how the repository stands for whoever works in it, read from its files
@@ -26,12 +27,19 @@ type Footing struct {
 }
 
 // Footing reads it.
-func (r *Repo) Footing() (Footing, error) {
+func (r *Repo) Footing() (Footing, error) { return r.footing(time.Now()) }
+
+// footing is Footing at a moment.
+func (r *Repo) footing(now time.Time) (Footing, error) {
 	f := Footing{map[string]string{}, map[string]string{}}
+	ground := func(dir, name string) error { return f.file(f.ground, dir, name) }
+	stand := func(dir, name string) error { return r.stood.file(f, dir, name) }
+	r.stood.begin(now)
+	defer r.stood.end()
 	err := firstOf(
 		f.config(r.common, "config"), f.config(r.common, "config.worktree"), f.config(r.gitDir, "config.worktree"),
-		f.below(f.ground, r.common, "hooks"), f.below(f.ground, r.common, "info"), f.below(f.ground, r.common, "objects/info"),
-		f.file(f.stand, r.gitDir, "HEAD"), f.mark(r.common, "packed-refs"), f.below(f.stand, r.common, "refs"), f.below(f.stand, r.common, "reftable"),
+		below(r.common, "hooks", ground), below(r.common, "info", ground), below(r.common, "objects/info", ground),
+		stand(r.gitDir, "HEAD"), f.mark(r.common, "packed-refs"), below(r.common, "refs", stand), below(r.common, "reftable", stand),
 	)
 	return f, err
 }
@@ -96,13 +104,12 @@ func (f Footing) mark(dir, name string) error {
 	return err
 }
 
-// below takes in the files below a folder but for those that nobody heeds: samples
-// of hooks, what git keeps beside its objects for speed, a lock that is gone in a
-// moment, what odd itself keeps.
-func (f Footing) below(into map[string]string, dir, name string) error {
+// below hands the files below a folder to take, but for those that nobody heeds:
+// samples of hooks, what git keeps beside its objects for speed, a lock that is gone
+// in a moment, what odd itself keeps.
+func below(dir, name string, take func(dir, name string) error) error {
 	return filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(name)), func(p string, e fs.DirEntry, err error) error {
-		rel, _ := filepath.Rel(dir, p)
-		rel = filepath.ToSlash(rel)
+		rel := filepath.ToSlash(strings.TrimPrefix(p, filepath.Clean(dir)+string(filepath.Separator)))
 		switch {
 		case missing(err):
 			return nil
@@ -113,7 +120,7 @@ func (f Footing) below(into map[string]string, dir, name string) error {
 		case e.IsDir(), strings.HasSuffix(rel, ".sample"), strings.HasSuffix(rel, ".lock"), slices.Contains(unheeded, rel), unheededYet(rel):
 			return nil
 		}
-		return f.file(into, dir, rel)
+		return take(dir, rel)
 	})
 }
 

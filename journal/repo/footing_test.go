@@ -1,8 +1,11 @@
 package repo
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What makes git run something, or read something else, is told from what a person
@@ -39,5 +42,48 @@ func TestFooting(t *testing.T) {
 		ground, stand := must[Footing](t)(r.Footing()).Since(was)
 		eq(t, tt.name+": ground", strings.Join(ground, " "), tt.ground)
 		eq(t, tt.name+": stand", strings.Join(stand, " "), tt.stand)
+	}
+}
+
+// A ref is read again only when its file is another than it was, and a write shows
+// that is as long as what was there and puts the file's times back.
+func TestFootingReadsWhatChanged(t *testing.T) {
+	t.Parallel()
+	r, tip := fresh(t, "a.txt", "one\n")
+	const name = "refs/heads/side"
+	git(t, r.Root(), "branch", "side")
+	later := time.Now().Add(time.Hour)
+	first := must[Footing](t)(r.footing(later))
+	had, ok := r.stood.files[name]
+	if !ok || had.is != first.stand[name] {
+		t.Fatalf("what is remembered of %s is %v", name, had)
+	}
+	had.is = "remembered"
+	r.stood.files[name] = had
+	eq(t, "as it was", must[Footing](t)(r.footing(later)).stand[name], "remembered")
+
+	file := filepath.Join(r.CommonDir(), name)
+	st := must[os.FileInfo](t)(os.Stat(file))
+	for now := had.was; now == had.was; now, _ = stampOf(file) { // until the clock of files has moved on
+		if err := os.WriteFile(file, []byte(strings.Repeat("0", len(tip))+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, st.ModTime(), st.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, stand := must[Footing](t)(r.footing(later)).Since(first); strings.Join(stand, " ") != name {
+		t.Errorf("%q moved, want %s", stand, name)
+	}
+
+	git(t, r.Root(), "branch", "-D", "side")
+	must[Footing](t)(r.footing(later))
+	if had, ok := r.stood.files[name]; ok {
+		t.Errorf("%v is remembered of a ref that is gone", had)
+	}
+	young := stamp{}
+	young.ctim.Sec = 7
+	if young.settled(time.Unix(7, int64(stampAge))) || !young.settled(time.Unix(7, int64(stampAge)+1)) {
+		t.Error("a stamp is to be trusted when it is older than stampAge, and no sooner")
 	}
 }

@@ -106,6 +106,7 @@ type Repo struct {
 	updates *updates
 	recent  recent
 	mapped  mappings
+	stood   stood
 	step    func(string) error // tests stop a Move between two steps with it; nil otherwise
 
 	patience time.Duration // of one exchange with a remote; 0 is RemoteTime
