@@ -81,7 +81,7 @@ func (r *Repo) MakeEdits(ctx context.Context, parents []OID, files []FileEdit, w
 	if err != nil {
 		return "", err
 	}
-	return r.objs.put("commit", printCommit(tree, parents, who, message))
+	return r.objs.put("commit", printCommit(tree, parents, who.String(), who.String(), message))
 }
 
 // check refuses an edit whose modes do not go with its bytes.

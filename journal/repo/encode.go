@@ -105,14 +105,15 @@ func (s Signature) check() error {
 	return nil
 }
 
-// printCommit is the bytes of an unsigned commit object; the message gets its final newline.
-func printCommit(tree OID, parents []OID, who Signature, message string) []byte {
+// printCommit is the bytes of an unsigned commit object, author and committer as
+// Signature.String has them; the message gets its final newline.
+func printCommit(tree OID, parents []OID, author, committer, message string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "tree %s\n", tree)
 	for _, p := range parents {
 		fmt.Fprintf(&b, "parent %s\n", p)
 	}
-	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s\n", who, who, strings.TrimRight(message, "\n"))
+	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s\n", author, committer, strings.TrimRight(message, "\n"))
 	return []byte(b.String())
 }
 

@@ -20,7 +20,7 @@ func FuzzCommit(f *testing.F) {
 func TestCommitRoundTrip(t *testing.T) {
 	t.Parallel()
 	who := Signature{"Zoë", "z@example.org", time.Unix(1_700_000_000, 0).In(time.FixedZone("", -5400))}
-	c, err := parseCommit("id", printCommit("t", []OID{"a", "b"}, who, "subject\n\nbody\n\n"))
+	c, err := parseCommit("id", printCommit("t", []OID{"a", "b"}, who.String(), who.String(), "subject\n\nbody\n\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func (r *Repo) Make(ctx context.Context, parents []OID, ch Changes, who Signatur
 	if err != nil {
 		return "", err
 	}
-	return r.objs.put("commit", printCommit(tree, parents, who, message))
+	return r.objs.put("commit", printCommit(tree, parents, who.String(), who.String(), message))
 }
 
 // WriteTree stores what the tree at base ("" = the empty one) holds and files as a bare tree object (for refs/odd/run/RUN).

@@ -15,5 +15,5 @@ func (r *Repo) MakeOn(ctx context.Context, parents []OID, tree OID, ch Changes, 
 	if err != nil {
 		return "", err
 	}
-	return r.objs.put("commit", printCommit(tree, parents, who, message))
+	return r.objs.put("commit", printCommit(tree, parents, who.String(), who.String(), message))
 }

@@ -14,8 +14,8 @@ import (
 
 // PersonCommit makes a commit by the person with real `git commit`: their
 // identity, signing, pre-commit and commit-msg hooks, in a temporary worktree.
-// Where no hook is in place and nothing signs, git commit-tree makes the same
-// commit without one, in the time of two short processes.
+// Where no hook is in place and nothing signs, the same commit is made without
+// one, by what a single short process tells.
 //
 // The tree is tree with the changes applied; parents[0] is the base, parents[1:]
 // are recorded as merge parents. No ref of the person moves.
@@ -41,10 +41,8 @@ func (r *Repo) PersonCommit(ctx context.Context, parents []OID, tree OID, ch Cha
 	if err != nil {
 		return "", err
 	}
-	if plain, err := r.plain(ctx); err != nil {
-		return "", err
-	} else if plain && r.noDesks() {
-		return r.plainCommit(ctx, parents, want, message)
+	if s, err := r.settings(ctx); err == nil && r.plain(s) && r.noDesks() {
+		return r.plainCommit(s, parents, want, message)
 	}
 	return r.deskCommit(ctx, parents, want, message)
 }

@@ -1,10 +1,10 @@
 package repo
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -12,59 +12,67 @@ import (
 var commitHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-index-change", "reference-transaction"}
 
 // plain reports whether nothing of the person's but their name takes part in a
-// commit: no hook is in place and nothing signs. Then git commit-tree makes the
-// object that git commit would, without a work tree. Whatever is not understood
-// for sure is not plain.
-func (r *Repo) plain(ctx context.Context) (bool, error) {
-	out, err := r.git.run(ctx, call{args: []string{"config", "-z", "--list"}, read: true, self: true})
-	if err != nil {
-		return false, err
-	}
-	hooks := filepath.Join(r.common, "hooks")
-	for _, f := range fields(out) {
-		key, value, _ := strings.Cut(f, "\n")
-		switch {
-		case key == "commit.gpgsign" && !isFalse(value):
-			return false, nil
-		case strings.HasPrefix(key, "hook."): // hooks that newer gits read from their configuration
-			return false, nil
-		case key == "core.hookspath":
-			hooks = value
+// commit: no hook is in place and nothing signs. Then the object that git commit
+// would make is made here, without a work tree. Whatever is not understood for
+// sure is not plain.
+func (r *Repo) plain(s *settings) bool {
+	for key := range s.values {
+		if strings.HasPrefix(key, "hook.") { // hooks that newer gits read from their configuration
+			return false
 		}
 	}
-	if strings.HasPrefix(hooks, "~") || strings.HasPrefix(hooks, "%") || !filepath.IsAbs(hooks) && r.root == "" {
-		return false, nil
+	utf8 := !s.bare["i18n.commitencoding"]
+	for _, v := range s.values["i18n.commitencoding"] {
+		utf8 = utf8 && (strings.EqualFold(v, "utf-8") || strings.EqualFold(v, "utf8"))
 	}
-	if !filepath.IsAbs(hooks) {
-		hooks = filepath.Join(r.root, hooks)
+	return s.told() && s.off("commit.gpgsign") && utf8 && s.named(r, "AUTHOR") && s.named(r, "COMMITTER") && r.noHook(s, commitHooks...)
+}
+
+// noHook reports that none of the named hooks is in place, for sure.
+func (r *Repo) noHook(s *settings, names ...string) bool {
+	dirs := slices.Clone(s.values["core.hookspath"])
+	switch {
+	case s.bare["core.hookspath"]:
+		return false
+	case len(dirs) == 0:
+		dirs = []string{filepath.Join(r.common, "hooks")}
 	}
-	for _, name := range commitHooks {
-		if _, err := os.Stat(filepath.Join(hooks, name)); !missing(err) {
-			return false, nil
+	for _, dir := range dirs {
+		if strings.HasPrefix(dir, "~") || strings.HasPrefix(dir, "%") || !filepath.IsAbs(dir) && r.root == "" {
+			return false
+		}
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(r.root, dir)
+		}
+		for _, name := range names {
+			if _, err := os.Stat(filepath.Join(dir, name)); !missing(err) {
+				return false
+			}
 		}
 	}
-	return true, nil
+	return true
 }
 
-// isFalse reports a value that git reads as no. A key without a value is a yes,
-// which --list shows as it shows an empty one.
-func isFalse(value string) bool {
-	switch strings.ToLower(value) {
-	case "false", "no", "off", "0":
-		return true
-	}
-	return false
-}
-
-// plainCommit makes the commit object of a person without hooks or signing.
-func (r *Repo) plainCommit(ctx context.Context, parents []OID, tree OID, message string) (OID, error) {
-	args := []string{"commit-tree", string(tree), "-F", "-"}
+// plainCommit makes the commit object of a person without hooks or signing, as
+// git commit-tree does: a parent counts once.
+func (r *Repo) plainCommit(s *settings, parents []OID, tree OID, message string) (OID, error) {
+	var distinct []OID
 	for _, p := range parents {
-		args = append(args, "-p", string(p))
+		if _, err := r.Commit(p); err != nil {
+			return "", err
+		}
+		if !slices.Contains(distinct, p) {
+			distinct = append(distinct, p)
+		}
 	}
-	out, err := r.git.run(ctx, call{args: args, self: true, stdin: strings.NewReader(strings.TrimRight(message, "\n") + "\n")})
-	if err != nil {
-		return "", fmt.Errorf("the commit was refused, and nothing is changed: %w", err)
+	for _, line := range []string{s.author, s.committer} {
+		who, err := parseSignature(line)
+		if err == nil {
+			err = who.check()
+		}
+		if err != nil {
+			return "", fmt.Errorf("the commit was refused, and nothing is changed: %w", err)
+		}
 	}
-	return OID(strings.TrimSpace(string(out))), nil
+	return r.objs.put("commit", printCommit(tree, distinct, s.author, s.committer, message))
 }

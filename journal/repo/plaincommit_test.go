@@ -15,7 +15,7 @@ func TestPlainCommitIsTheSame(t *testing.T) {
 	theirs := claim(t, r, base)
 	want := must[OID](t)(r.apply(ctx, must[Commit](t)(r.Commit(theirs)).Tree, changes("k/task.md", "state: done\n")))
 	const msg = "approve\n\n# kept\n\nOdd-Task: t\n\n"
-	a := must[Commit](t)(r.Commit(must[OID](t)(r.plainCommit(ctx, []OID{base, theirs}, want, msg))))
+	a := must[Commit](t)(r.Commit(must[OID](t)(r.plainCommit(must[*settings](t)(r.settings(ctx)), []OID{base, theirs}, want, msg))))
 	b := must[Commit](t)(r.Commit(must[OID](t)(r.deskCommit(ctx, []OID{base, theirs}, want, msg))))
 	a.OID, b.OID = "", ""
 	a.Author.When, a.Committer.When = b.Author.When, b.Committer.When
@@ -46,6 +46,9 @@ func TestPlain(t *testing.T) {
 		"another hook":          {[]func(testing.TB, *Repo){hooksAt(".git/hooks", "pre-push")}, true},
 		"hooks elsewhere":       {[]func(testing.TB, *Repo){hooksAt("tools", "post-commit"), set("core.hooksPath", "tools")}, false},
 		"no hooks elsewhere":    {[]func(testing.TB, *Repo){hooksAt(".git/hooks", "pre-commit"), set("core.hooksPath", "tools")}, true},
+		"another encoding":      {[]func(testing.TB, *Repo){set("i18n.commitEncoding", "latin1")}, false},
+		"UTF-8 said":            {[]func(testing.TB, *Repo){set("i18n.commitEncoding", "UTF-8")}, true},
+		"signing in two values": {[]func(testing.TB, *Repo){set("alias.x", "a\ncommit.gpgsign=false"), set("commit.gpgSign", "1")}, false},
 		"hooks who knows where": {[]func(testing.TB, *Repo){set("core.hooksPath", "~/hooks")}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +58,7 @@ func TestPlain(t *testing.T) {
 			for _, with := range tc.with {
 				with(t, r)
 			}
-			eq(t, "plain", must[bool](t)(r.plain(context.Background())), tc.want)
+			eq(t, "plain", r.plain(must[*settings](t)(r.settings(context.Background()))), tc.want)
 		})
 	}
 }

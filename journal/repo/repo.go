@@ -107,6 +107,7 @@ type Repo struct {
 	recent  recent
 	mapped  mappings
 	stood   stood
+	recall  recall
 	step    func(string) error // tests stop a Move between two steps with it; nil otherwise
 
 	patience time.Duration // of one exchange with a remote; 0 is RemoteTime

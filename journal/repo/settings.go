@@ -1,0 +1,206 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// settings are what the person's git says of itself: its configuration, and the
+// lines with which it would sign a commit now. Keys are in git's spelling, whose
+// section and last part are in lower case.
+//
+// A value that goes on over several lines is told as one value and lines that may
+// look like other keys. Whoever asks heeds every value of a key, so that such a
+// line can add a doubt and take none away.
+type settings struct {
+	values            map[string][]string
+	bare              map[string]bool // keys without a value, which means yes
+	author, committer string          // "Name <email> 1700000000 +0100", "" where git has none
+}
+
+// recall keeps settings for the steps of one command.
+type recall struct {
+	mu   sync.Mutex
+	last *settings
+	sign string // of the files they came from
+}
+
+// settingsLive is how long settings are not asked for again while the files that
+// odd knows of are as they were. It is shorter than a person is between a change
+// of another file and the next command.
+const settingsLive = time.Second
+
+// settings asks git, or remembers.
+func (r *Repo) settings(ctx context.Context) (*settings, error) {
+	r.recall.mu.Lock()
+	defer r.recall.mu.Unlock()
+	sign := r.configSign()
+	if r.recall.last != nil && r.recall.sign == sign {
+		return r.recall.last, nil
+	}
+	out, err := r.git.run(ctx, call{args: []string{"var", "-l"}, read: true, self: true})
+	if err != nil {
+		return nil, err
+	}
+	s := parseSettings(string(out))
+	r.recall.last, r.recall.sign = s, sign
+	time.AfterFunc(settingsLive, func() { r.forget(s) })
+	return s, nil
+}
+
+func (r *Repo) forget(s *settings) {
+	r.recall.mu.Lock()
+	defer r.recall.mu.Unlock()
+	if r.recall.last == s {
+		r.recall.last = nil
+	}
+}
+
+// configSign changes when one of the usual files of configuration does.
+func (r *Repo) configSign() string {
+	home, _ := r.git.baseVar("HOME")
+	files := []string{filepath.Join(r.common, "config"), filepath.Join(r.gitDir, "config.worktree"), filepath.Join(home, ".gitconfig"), filepath.Join(r.git.configHome(), "git", "config")}
+	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
+		if f, ok := r.git.baseVar(name); ok {
+			files = append(files, f)
+		}
+	}
+	var b strings.Builder
+	for _, f := range files {
+		if st, err := os.Stat(f); err == nil {
+			fmt.Fprintln(&b, st.Size(), st.ModTime().UnixNano())
+			if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+				fmt.Fprintln(&b, sys.Ino)
+			}
+		} else {
+			b.WriteString("-\n")
+		}
+	}
+	return b.String()
+}
+
+// baseVar is a variable of every git's environment.
+func (g *runner) baseVar(name string) (string, bool) {
+	for _, kv := range g.base {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// configHome is where a person's configuration lies by XDG's rule.
+func (g *runner) configHome() string {
+	if dir, _ := g.baseVar("XDG_CONFIG_HOME"); dir != "" {
+		return dir
+	}
+	home, _ := g.baseVar("HOME")
+	return filepath.Join(home, ".config")
+}
+
+// parseSettings reads what git var -l prints: the configuration, then git's own variables.
+func parseSettings(text string) *settings {
+	s := &settings{values: map[string][]string{}, bare: map[string]bool{}}
+	for line := range strings.Lines(text) {
+		key, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+		switch {
+		case !ok:
+			s.bare[key] = true
+		case key == "GIT_AUTHOR_IDENT":
+			s.author = value
+		case key == "GIT_COMMITTER_IDENT":
+			s.committer = value
+		default:
+			s.values[key] = append(s.values[key], value)
+		}
+	}
+	return s
+}
+
+// told reports whether the list holds the configuration: every repository sets this key.
+func (s *settings) told() bool { return len(s.values["core.repositoryformatversion"]) > 0 }
+
+// off reports that a key is unset, or that every value of it is git's no.
+func (s *settings) off(key string) bool {
+	for _, v := range s.values[key] {
+		if !isFalse(v) {
+			return false
+		}
+	}
+	return !s.bare[key]
+}
+
+// set reports that a key has any value.
+func (s *settings) set(key string) bool { return s.bare[key] || len(s.values[key]) > 0 }
+
+// isFalse reports a value that git reads as no.
+func isFalse(value string) bool {
+	switch strings.ToLower(value) {
+	case "false", "no", "off", "0":
+		return true
+	}
+	return false
+}
+
+// named reports whether a line of who (AUTHOR or COMMITTER) is what the person
+// set, and not git's guess from their login and the name of the host.
+func (s *settings) named(r *Repo, who string) bool {
+	for _, part := range []string{"name", "email"} {
+		ok := false
+		for _, key := range []string{strings.ToLower(who) + "." + part, "user." + part} {
+			if vs := s.values[key]; len(vs) > 0 { // of several the last counts
+				ok = ok || vs[len(vs)-1] != ""
+			}
+		}
+		for _, kv := range r.git.self {
+			v, is := strings.CutPrefix(kv, "GIT_"+who+"_"+strings.ToUpper(part)+"=")
+			ok = ok || is && v != ""
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Identity is the person's own user.name and user.email, as their git would sign a commit; When is git's idea of now.
+// git's guess from the host name is not accepted: the error names what to set.
+func (r *Repo) Identity(ctx context.Context) (Signature, error) {
+	s, err := r.settings(ctx)
+	if err == nil && s.named(r, "AUTHOR") {
+		if who, err := parseSignature(s.author); err == nil && who.check() == nil {
+			return who, nil
+		}
+	}
+	return r.strictIdentity(ctx)
+}
+
+// strictIdentity asks git for the line alone, with all that it refuses.
+func (r *Repo) strictIdentity(ctx context.Context) (Signature, error) {
+	out, err := r.git.run(ctx, call{
+		args: []string{"-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT"}, read: true, self: true})
+	if err != nil && exitCode(err) < 0 {
+		return Signature{}, err
+	}
+	s, perr := parseSignature(strings.TrimSpace(string(out)))
+	if err != nil || perr != nil || s.Name == "" || s.Email == "" {
+		return Signature{}, errors.New(`git identity: not set; run git config user.name "Your Name" and git config user.email you@example.org`)
+	}
+	return s, nil
+}
+
+// Config reads one git config value, "" when unset. Of a key with several values it is the last.
+func (r *Repo) Config(ctx context.Context, key string) (string, error) {
+	out, err := r.read(ctx, "config", "-z", "--get", key)
+	if exitCode(err) == 1 {
+		return "", nil
+	}
+	return strings.TrimSuffix(string(out), "\x00"), err
+}

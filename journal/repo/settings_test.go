@@ -1,0 +1,52 @@
+package repo
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseSettings(t *testing.T) {
+	t.Parallel()
+	s := parseSettings("core.repositoryformatversion=0\nalias.x=!f() {\ncommit.gpgsign=off\n}\ncommit.gpgsign\nuser.name=A = B\nGIT_COMMITTER_IDENT=C <c@x> 1 +0000\nGIT_AUTHOR_IDENT=A = B <a@x> 2 -0130\nGIT_EDITOR=vi\n")
+	eq(t, "told", s.told(), true)
+	eq(t, "name", s.values["user.name"], []string{"A = B"})
+	eq(t, "author", s.author, "A = B <a@x> 2 -0130")
+	eq(t, "committer", s.committer, "C <c@x> 1 +0000")
+	eq(t, "a key without a value is a yes", s.off("commit.gpgsign"), false)
+	eq(t, "a no", parseSettings("a.b=No\na.b=0\n").off("a.b"), true)
+	eq(t, "a no and a yes", parseSettings("a.b=No\na.b=1\n").off("a.b"), false)
+	eq(t, "without its configuration", parseSettings("GIT_AUTHOR_IDENT=A <a@x> 2 +0000\n").told(), false)
+}
+
+// What is remembered for the steps of a command is not what was before a change,
+// and a name that git guesses is nobody's.
+func TestIdentityIsTheOneThatIsSet(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t)
+	ask := func() string {
+		who, err := r.Identity(t.Context())
+		if err != nil {
+			return err.Error()
+		}
+		return who.Name + " <" + who.Email + ">"
+	}
+	git(t, r.Root(), "config", "user.name", "Ann Other")
+	git(t, r.Root(), "config", "user.email", "ann@example.org")
+	eq(t, "set", ask(), "Ann Other <ann@example.org>")
+	git(t, r.Root(), "config", "author.name", "Bob <Other>")
+	eq(t, "set for authors", ask(), "Bob Other <ann@example.org>")
+	git(t, r.Root(), "config", "author.name", "...")
+	eq(t, "nothing but crud", strings.Contains(ask(), "not set"), true)
+	git(t, r.Root(), "config", "--unset", "author.name")
+	git(t, r.Root(), "config", "user.email", "")
+	eq(t, "empty", strings.Contains(ask(), "not set"), true)
+
+	r.git.self = append(r.git.self, "GIT_AUTHOR_EMAIL=eve@example.org", "GIT_AUTHOR_DATE=1700000000 +0230")
+	r.recall.last = nil
+	eq(t, "from the environment", ask(), "Ann Other <eve@example.org>")
+	who, err := r.Identity(t.Context())
+	eq(t, "its date", who.String(), "Ann Other <eve@example.org> 1700000000 +0230")
+	eq(t, "error", err, nil)
+	s := must[*settings](t)(r.settings(t.Context()))
+	eq(t, "a committer whom git guesses", r.plain(s), false)
+}
