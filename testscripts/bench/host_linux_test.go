@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 )
 
 // filesystem names the file system that repositories are made on.
@@ -21,9 +22,22 @@ func filesystem() string {
 	return fmt.Sprintf("file system %#x", s.Type)
 }
 
-// load is the load average of the last minute.
-func load() (avg float64) {
-	b, _ := os.ReadFile("/proc/loadavg")
-	fmt.Sscan(string(b), &avg)
-	return avg
+// busy is how many processors are at work, over one second in which the bench
+// itself does nothing.
+func busy() float64 {
+	was := spent()
+	time.Sleep(time.Second)
+	return (spent() - was) / ticks
+}
+
+// ticks are how many /proc/stat counts in a second of one processor: USER_HZ,
+// which is 100 on every machine Go runs on.
+const ticks = 100
+
+// spent is the processor time of all that ran since the machine began, in ticks.
+func spent() (n float64) {
+	b, _ := os.ReadFile("/proc/stat")
+	var user, nice, system int64
+	fmt.Sscanf(string(b), "cpu %d %d %d", &user, &nice, &system)
+	return float64(user + nice + system)
 }

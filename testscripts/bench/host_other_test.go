@@ -4,4 +4,4 @@ package bench
 
 func filesystem() string { return "unknown file system" }
 
-func load() float64 { return 0 }
+func busy() float64 { return 0 }

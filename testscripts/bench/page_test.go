@@ -48,13 +48,16 @@ func (p *page) head() {
 		if len(s.Figures) == 0 {
 			continue
 		}
-		busy := ""
-		if s.Load > 1 {
-			busy = fmt.Sprintf("**%.1f when it began: others were at work, times are too long**", s.Load)
+		others := "nothing else ran"
+		switch {
+		case s.Busy == nil:
+			others = "nobody looked"
+		case *s.Busy > 0.2:
+			others = fmt.Sprintf("**%.1f processors were at work before it began, times are too long**", *s.Busy)
 		}
-		rows = append(rows, []string{name, s.Commit, s.Date, s.Machine, s.Disk, busy})
+		rows = append(rows, []string{name, s.Commit, s.Date, s.Machine, s.Disk, others})
 	}
-	p.table([]string{"part", "commit", "its date", "machine", "files on", "load average"}, rows)
+	p.table([]string{"part", "commit", "its date", "machine", "files on", "beside it"}, rows)
 }
 
 // table writes a table; cells that look like numbers stand at the right.

@@ -31,16 +31,17 @@ type section struct {
 	Date    string            `json:"date"`
 	Machine string            `json:"machine"`
 	Disk    string            `json:"disk"`
-	Load    float64           `json:"load"` // load average when it began; above the cores the machine was busy
+	Busy    *float64          `json:"busy"` // processors at work before it began, null where nobody looked
 	Words   map[string]string `json:"words,omitempty"`
 	Figures []figure          `json:"figures"`
 }
 
 // begin starts a section.
 func begin() *section {
+	others := busy()
 	return &section{
-		Commit: describe("describe", "--always", "--dirty", "--exclude=*"), Date: describe("log", "-1", "--format=%cs"),
-		Machine: machine(), Disk: filesystem(), Load: load(), Words: map[string]string{},
+		Commit: measured(), Date: describe("log", "-1", "--format=%cs"),
+		Machine: machine(), Disk: filesystem(), Busy: &others, Words: map[string]string{},
 	}
 }
 
@@ -90,6 +91,16 @@ func (s *section) ms(name string, n int) (float64, bool) {
 		return f.MS, true
 	}
 	return 0, false
+}
+
+// measured names the commit that is measured, with a mark where anything but what
+// measuring writes is not committed.
+func measured() string {
+	commit := describe("rev-parse", "--short", "HEAD")
+	if describe("status", "--porcelain", "--", ".", ":!BENCHMARKS.md", ":!testscripts/bench/figures", ":!testscripts/bench/plots") != "" {
+		commit += "-dirty"
+	}
+	return commit
 }
 
 func describe(args ...string) string {
