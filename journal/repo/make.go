@@ -161,7 +161,7 @@ func (f folder) put() (OID, error) {
 	}
 	l, err := parseTree(string(b), len(oid)/2)
 	if err == nil {
-		f.r.recent.keep(oid, l)
+		f.r.recent.put(oid, l, 1+l.len())
 	}
 	return oid, err
 }

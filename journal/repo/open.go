@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-billy/v5"
@@ -19,7 +20,7 @@ import (
 
 // Open finds the repository that dir is in, walking up. ErrNotRepo when there is none.
 //
-// Objects and refs are read in process by go-git. A repository go-git does not
+// Objects are read in process, refs by go-git. A repository go-git does not
 // understand (sparse checkout with its own config, partial clone, SHA-256,
 // reftable) is read through git itself: slower, never wrong. The environment is
 // read here once.
@@ -61,7 +62,7 @@ func Init(ctx context.Context, dir string) (*Repo, error) {
 // discover finds the git directory of abs or of its nearest parent that has one.
 func discover(abs string) (*Repo, error) {
 	for at := abs; ; at = filepath.Dir(at) {
-		r := &Repo{root: at}
+		r := &Repo{root: at, recent: kept[OID, listing]{most: recentEntries}}
 		switch gd, err := gitDirOf(at); {
 		case err != nil:
 			return nil, err
@@ -145,7 +146,7 @@ func (r *Repo) findCommon() error {
 	return nil
 }
 
-// openStore picks the reader: go-git, or git when go-git declines the repository.
+// openStore picks the reader: ours, or git when go-git declines the repository.
 // git.Open is asked only for its verdict on the repository's format and extensions.
 // A repository shared by several users is written by git too, which knows its file modes.
 func (r *Repo) openStore() {
@@ -159,7 +160,26 @@ func (r *Repo) openStore() {
 		r.objs, r.refs = slow, refs{run: r.git}
 		return
 	}
-	r.objs, r.refs = &packStore{st: st, slow: slow, dir: filepath.Join(r.common, "objects")}, refs{st: st, packed: &packed{dir: r.common}}
+	r.objs = &packStore{newPacks(objectDirs(filepath.Join(r.common, "objects")), &r.mapped), slow}
+	r.refs = refs{st: st, packed: &packed{dir: r.common}}
+}
+
+// objectDirs is a directory of objects and those it borrows from, each once.
+func objectDirs(dir string) []string {
+	out := []string{dir}
+	for i := 0; i < len(out); i++ {
+		b, _ := os.ReadFile(filepath.Join(out[i], "info", "alternates"))
+		for name := range strings.Lines(string(b)) {
+			name, comment := strings.TrimSuffix(name, "\n"), strings.HasPrefix(name, "#")
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(out[i], name)
+			}
+			if name = filepath.Clean(name); !comment && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 // shared reports whether core.sharedRepository is set.

@@ -8,52 +8,60 @@ import (
 )
 
 // Reader compares many trees of one history. It remembers directories it has
-// read, of which two commits that follow each other share all but a few. It is
-// for one goroutine.
+// read, of which two commits that follow each other share all but a few, and
+// blobs. It is for one goroutine.
 type Reader struct {
-	r         *Repo
-	young     map[OID]listing
-	old       map[OID]listing
-	remembers int         // entries in young
-	roots     map[OID]OID // of commits
+	r     *Repo
+	trees kept[OID, listing]
+	blobs kept[OID, []byte]
+	roots map[OID]OID // of commits
 }
 
-// readerEntries is how many directory entries a Reader keeps before it forgets
-// the older half: some twenty-five megabytes.
-const readerEntries = 250_000
+// How many directory entries and bytes of blobs a Reader keeps before it forgets the
+// older half: some ten megabytes of each.
+const (
+	readerEntries = 100_000
+	readerBytes   = 8 << 20
+)
 
 // Reader makes a Reader of the repository's objects.
-func (r *Repo) Reader() *Reader { return &Reader{r: r, young: map[OID]listing{}, roots: map[OID]OID{}} }
+func (r *Repo) Reader() *Reader {
+	return &Reader{r: r, trees: kept[OID, listing]{most: readerEntries}, blobs: kept[OID, []byte]{most: readerBytes}, roots: map[OID]OID{}}
+}
 
 // read is readTree, remembered.
 func (x *Reader) read(oid OID) (listing, error) {
-	if l, ok := x.young[oid]; ok {
+	if l, ok := x.trees.get(oid); ok {
 		return l, nil
 	}
-	l, ok := x.old[oid]
-	if !ok {
-		var err error
-		if l, err = x.r.readTree(oid); err != nil {
-			return listing{}, err
-		}
+	l, err := x.r.readTree(oid)
+	if err == nil {
+		x.trees.put(oid, l, 1+l.len())
 	}
-	if x.remembers > readerEntries {
-		x.old, x.young, x.remembers = x.young, map[OID]listing{}, 0
-	}
-	x.young[oid] = l
-	x.remembers += 1 + l.len()
-	return l, nil
+	return l, err
 }
+
+// Blob is Repo.Blob, remembered; nobody may change its bytes.
+func (x *Reader) Blob(oid OID) ([]byte, error) {
+	if b, ok := x.blobs.get(oid); ok {
+		return b, nil
+	}
+	b, err := x.r.Blob(oid)
+	if err == nil && len(b) <= readerBytes/4 {
+		x.blobs.put(oid, b, 128+len(b))
+	}
+	return b, err
+}
+
+// Learn tells the tree of a commit that the caller has read.
+func (x *Reader) Learn(c Commit) { x.roots[c.OID] = c.Tree }
 
 // root is the tree of a commit, or the tree itself.
 func (x *Reader) root(oid OID) (OID, error) {
 	if t, ok := x.roots[oid]; ok {
 		return t, nil
 	}
-	if _, ok := x.young[oid]; ok {
-		return oid, nil
-	}
-	if _, ok := x.old[oid]; ok {
+	if _, ok := x.trees.get(oid); ok {
 		return oid, nil
 	}
 	t, _, err := x.r.rootTree(oid)

@@ -59,7 +59,7 @@ func TestReaderForgets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.remembers = readerEntries + 1
+		x.trees.weight = readerEntries + 1
 		got, err := x.Diff(t.Context(), at, next)
 		if d := cmp.Diff(want, got); err != nil || d != "" || len(want) < 2 {
 			t.Fatal(i, err, d)

@@ -104,7 +104,7 @@ type Repo struct {
 	objs    store
 	refs    refs
 	updates *updates
-	recent  recent
+	recent  kept[OID, listing]
 	mapped  mappings
 	stood   stood
 	recall  recall

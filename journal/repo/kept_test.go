@@ -39,13 +39,13 @@ func TestRecentIsWhatIsWritten(t *testing.T) {
 }
 
 // Directories that are asked for stay; those that nobody asks for are forgotten.
-func TestRecentForgets(t *testing.T) {
+func TestKeptForgets(t *testing.T) {
 	t.Parallel()
-	var m recent
+	m := kept[OID, listing]{most: recentEntries}
 	l := listing{starts: make([]uint32, recentEntries/4)}
 	var left []string
 	for _, oid := range strings.Split("abcdefghijklmnop", "") {
-		m.keep(OID(oid), l)
+		m.put(OID(oid), l, 1+l.len())
 		m.get("a")
 	}
 	for _, oid := range strings.Split("abcdefghijklmnop", "") {
