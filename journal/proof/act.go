@@ -224,7 +224,7 @@ func (h *history) bytes(oid repo.OID, mode string) ([]byte, error) {
 	if !strings.HasPrefix(mode, "100") {
 		return nil, nil
 	}
-	return h.repo.Blob(oid)
+	return h.trees.Blob(oid)
 }
 
 // atomOf reads a blob as an atom; nil for one that is none.
@@ -320,7 +320,7 @@ func lines(name string, b []byte, records []ledger.Record, before int) []line {
 func (h *history) kept(b []byte, olds []repo.OID) (lines int, grown bool, err error) {
 	grown = len(olds) == 0
 	for _, oid := range olds {
-		old, err := h.repo.Blob(oid)
+		old, err := h.trees.Blob(oid)
 		if err != nil {
 			return 0, false, err
 		}

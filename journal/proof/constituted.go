@@ -24,7 +24,7 @@ func (j *judge) constituted(p permit, l line, law config.Config) (string, error)
 	if blob == "" || blob != word(p.law, "blob") {
 		return fmt.Sprintf("an anchor under %s, which was another file at its claim", or(name, "no constitution")), nil
 	}
-	b, err := j.repo.Blob(repo.OID(blob))
+	b, err := j.trees.Blob(repo.OID(blob))
 	if err != nil {
 		return "", err
 	}
@@ -162,7 +162,7 @@ func (h *history) anchoredAt(commit repo.OID) (bool, error) {
 		if path.Ext(f.Path) != ".jsonl" || !strings.HasPrefix(f.NewMode, "100") {
 			continue
 		}
-		b, err := h.repo.Blob(f.New)
+		b, err := h.trees.Blob(f.New)
 		if err != nil {
 			return false, err
 		}

@@ -58,7 +58,7 @@ func (j *judge) move(f *file) (string, error) {
 // another parent, or from the path the task had before.
 func (j *judge) wasDone(f *file) (bool, error) {
 	for _, oid := range j.olds(f) {
-		b, err := j.repo.Blob(oid)
+		b, err := j.trees.Blob(oid)
 		if err != nil {
 			return false, err
 		}

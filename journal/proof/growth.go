@@ -119,7 +119,7 @@ func (j *judge) union(old, b []byte, name string) (bool, error) {
 		if oid == "" {
 			continue
 		}
-		rows, err := j.repo.Blob(repo.OID(oid))
+		rows, err := j.trees.Blob(repo.OID(oid))
 		if err != nil {
 			return false, err
 		}

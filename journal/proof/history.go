@@ -68,6 +68,7 @@ func read(ctx context.Context, r *repo.Repo, s Scope) (*history, error) {
 			return nil, err
 		}
 		h.commits = append(h.commits, c)
+		trees.Learn(c)
 		for _, p := range c.Parents {
 			h.children[p] = append(h.children[p], c)
 		}
@@ -249,7 +250,7 @@ func (h *history) lawOf(oid repo.OID, before config.Config) (config.Config, erro
 	if law, ok := h.parsed[blob]; ok {
 		return law, nil
 	}
-	b, err := h.repo.Blob(blob)
+	b, err := h.trees.Blob(blob)
 	if err != nil {
 		return before, err
 	}
@@ -330,7 +331,7 @@ func (h *history) ledgerAt(commit repo.OID, run string) ([]ledger.Record, error)
 			if records, ok := h.ledgers[blob]; ok {
 				return records, nil
 			}
-			b, err := h.repo.Blob(blob)
+			b, err := h.trees.Blob(blob)
 			records, _ := h.spend.lines.Read(b) // what is wrong in it is row 14's
 			if err == nil {
 				remember(h.ledgers, blob, slices.Clip(records))

@@ -86,7 +86,7 @@ func (j *judge) proposed(f *file) error {
 		return nil
 	}
 	for _, oid := range j.olds(f) {
-		old, err := j.repo.Blob(oid)
+		old, err := j.trees.Blob(oid)
 		if err != nil {
 			return err
 		}

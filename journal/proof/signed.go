@@ -31,7 +31,7 @@ func (h *history) unsigned(c repo.Commit, law config.Config, at repo.OID) (strin
 		return fmt.Sprintf("has %s to be signed by, which is not there", law.AllowedSigners), nil
 	}
 	if _, ok := h.signers[blob]; !ok {
-		if h.signers[blob], err = h.repo.Blob(blob); err != nil {
+		if h.signers[blob], err = h.trees.Blob(blob); err != nil {
 			return "", err
 		}
 	}

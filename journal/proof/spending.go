@@ -98,7 +98,7 @@ func (s spending) file(oid repo.OID) (ledger.FileSum, error) {
 	if f, ok := s.files[oid]; ok {
 		return f, nil
 	}
-	b, err := s.repo.Blob(oid)
+	b, err := s.trees.Blob(oid)
 	if err != nil {
 		return ledger.FileSum{}, err
 	}

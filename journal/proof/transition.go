@@ -120,7 +120,7 @@ func (j *judge) encoded(at repo.OID, name, want string) (encoded, bool, error) {
 	if err != nil || !strings.HasPrefix(mode, "100") || want != "" && want != string(blob) {
 		return h, false, err
 	}
-	b, err := j.repo.Blob(blob)
+	b, err := j.trees.Blob(blob)
 	if err != nil {
 		return h, false, err
 	}
