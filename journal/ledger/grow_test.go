@@ -141,12 +141,39 @@ func TestReaderIsRead(t *testing.T) {
 		}
 		whole = append(whole, line...)
 	}
+	other := bytes.Replace(whole, []byte(`"seq":9,`), []byte(`"seq":99,`), 1)
+	states := [][]byte{whole, whole[:len(whole)/2], slices.Concat(whole, whole), []byte("{}\n"), nil, whole, other, whole[1:]}
+	for at := 0; at <= len(whole); at += 41 { // torn, but for the last
+		states = append(states, whole[:at], whole[:at+bytes.IndexByte(whole[at:], '\n')+1], other[:at])
+	}
 	var m Reader
-	for _, b := range [][]byte{whole, whole[:len(whole)/2], slices.Concat(whole, whole), []byte("{}\n"), nil, whole} {
+	given := map[int][]Record{}
+	for i, b := range append(states, states...) {
 		want, wantErr := Read(b)
 		got, err := m.Read(b)
+		given[i] = got
 		if d := cmp.Diff(want, got); d != "" || fmt.Sprint(err) != fmt.Sprint(wantErr) {
-			t.Errorf("%v, want %v: %s", err, wantErr, d)
+			t.Fatalf("%d: %v, want %v: %s", i, err, wantErr, d)
+		}
+		if got, want := m.Trace(b), Trace(b); got != want {
+			t.Fatalf("%d: trace %s, want %s", i, got, want)
+		}
+		sum, err := m.SumFile(b)
+		wantSum, wantErr := SumFile(b)
+		if d := cmp.Diff(wantSum, sum); d != "" || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+			t.Fatalf("%d: %v, want %v: %s", i, err, wantErr, d)
+		}
+	}
+	for i, b := range append(states, states...) { // what was given stays as it was
+		if want, _ := Read(b); cmp.Diff(want, given[i]) != "" {
+			t.Errorf("%d: %s", i, cmp.Diff(want, given[i]))
+		}
+	}
+	for i := range 3 { // it forgets
+		m.size = readerBytes + 1
+		b := fmt.Appendf(nil, "%s", bytes.ReplaceAll(whole, []byte("run-"), fmt.Appendf(nil, "run-%d", i)))
+		if recs, err := m.Read(b); err != nil || len(recs) == 0 || len(m.files) != 1 {
+			t.Errorf("%v: %d records, %d files", err, len(recs), len(m.files))
 		}
 	}
 }

@@ -175,65 +175,7 @@ func encodeListed(r Record) ([]byte, error) {
 // Read returns the records of one file in order. A torn last line returns the records before it and a *Torn; a line
 // that is no record of this version, or that repeats a (run, seq), returns the records before it and an error that
 // begins with its number. An empty file has no records.
-func Read(b []byte) ([]Record, error) { return readLines(b, decode) }
-
-// Reader is Read and SumFile for the one program that reads many states of the
-// same files: it decodes a line once. What its records point to is shared by
-// all that were read from one line. Its zero value is ready; it is not for
-// several goroutines at once.
-type Reader struct{ known map[string]Record }
-
-// Read is the function of that name.
-func (m *Reader) Read(b []byte) ([]Record, error) { return readLines(b, m.decode) }
-
-// SumFile is the function of that name.
-func (m *Reader) SumFile(b []byte) (FileSum, error) {
-	recs, err := m.Read(b)
-	if err != nil {
-		return FileSum{}, err
-	}
-	return sumOf(FileSum{Team: map[string]map[string]int64{}}, recs, 0)
-}
-
-func (m *Reader) decode(line []byte) (Record, error) {
-	if r, ok := m.known[string(line)]; ok {
-		return r, nil
-	}
-	r, err := decode(line)
-	if err == nil {
-		if m.known == nil {
-			m.known = map[string]Record{}
-		}
-		m.known[string(line)] = r
-	}
-	return r, err
-}
-
-// readLines is Read with a decoder of lines.
-func readLines(b []byte, decode func([]byte) (Record, error)) ([]Record, error) {
-	type key struct {
-		run string
-		seq int
-	}
-	var recs []Record
-	seen := map[key]int{}
-	for n := 1; len(b) > 0; n++ {
-		line, rest, whole := bytes.Cut(b, []byte("\n"))
-		if !whole {
-			return recs, &Torn{Line: n}
-		}
-		r, err := decode(line)
-		if err != nil {
-			return recs, fmt.Errorf("line %d: %w", n, err)
-		}
-		k := key{r.Run, r.Seq}
-		if first, again := seen[k]; again {
-			return recs, fmt.Errorf("line %d: record %d of %s again, first on line %d; restore the file from git", n, r.Seq, r.Run, first)
-		}
-		seen[k], recs, b = n, append(recs, r), rest
-	}
-	return recs, nil
-}
+func Read(b []byte) ([]Record, error) { return new(told).read(b) }
 
 // Trace is the hex SHA-256 of the bytes before an outcome line.
 func Trace(prefix []byte) string {

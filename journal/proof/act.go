@@ -2,8 +2,6 @@ package proof
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"math"
 	"path"
@@ -269,18 +267,18 @@ func (h *history) appended(a *act) error {
 		if bad := len(records) + 1; err != nil && bad > before {
 			f.broken, f.brokenAt = err, bad
 		}
-		a.lines = append(a.lines, lines(f.Path, now, records, before)...)
+		a.lines = append(a.lines, h.linesOf(f.Path, now, records, before)...)
 	}
 	return nil
 }
 
-// lines are the records of a file behind the first ones, each with the trace
+// linesOf are the records of a file behind the first ones, each with the trace
 // and the open claim at its place.
-func lines(name string, b []byte, records []ledger.Record, before int) []line {
+func (h *history) linesOf(name string, b []byte, records []ledger.Record, before int) []line {
 	var out []line
 	claims := map[string]*open{}
 	sessions := map[string][]ledger.Record{}
-	sum := sha256.New()
+	at := 0 // where the record's line begins
 	for i, r := range records {
 		if i >= before {
 			l := line{path: name, n: i + 1, record: r, before: slices.Clip(sessions[r.Task])}
@@ -292,7 +290,7 @@ func lines(name string, b []byte, records []ledger.Record, before int) []line {
 				l.holds = heldBy(claims, r.Task)
 			}
 			if r.Kind == ledger.Outcome {
-				l.trace = hex.EncodeToString(sum.Sum(nil))
+				l.trace = h.spend.lines.Trace(b[:at])
 			}
 			out = append(out, l)
 		}
@@ -308,9 +306,7 @@ func lines(name string, b []byte, records []ledger.Record, before int) []line {
 		if r.Kind == ledger.Session {
 			sessions[r.Task] = append(sessions[r.Task], r)
 		}
-		end := bytes.IndexByte(b, '\n') + 1
-		sum.Write(b[:end])
-		b = b[end:]
+		at += bytes.IndexByte(b[at:], '\n') + 1
 	}
 	return out
 }

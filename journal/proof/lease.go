@@ -315,9 +315,12 @@ func (h *history) movesIn(ch repo.Change) ([]ledger.Record, error) {
 		return nil, err
 	}
 	records, _ := h.spend.lines.Read(b) // what is wrong in it is row 14's
-	out := slices.DeleteFunc(records, func(r ledger.Record) bool {
-		return r.Kind != ledger.Claim && r.Kind != ledger.Outcome && r.Kind != ledger.Abandoned
-	})
+	var out []ledger.Record
+	for _, r := range records {
+		if r.Kind == ledger.Claim || r.Kind == ledger.Outcome || r.Kind == ledger.Abandoned {
+			out = append(out, r)
+		}
+	}
 	remember(h.moves, ch.New, out)
 	return out, nil
 }
