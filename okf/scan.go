@@ -13,8 +13,8 @@ const maxScanned = 64
 
 // scan reads the common shape of frontmatter without the YAML parser, which
 // costs thirty times as much: keys in column 0 with a scalar, a flow list or
-// flow mapping on one line, a block list of those, or a block mapping of
-// scalars. Anything else, right or wrong, is not ok and is left to decode;
+// flow mapping on one line, a block list of those, a block mapping of scalars,
+// or a folded or literal text of plain lines. Anything else, right or wrong, is not ok and is left to decode;
 // what scan accepts, decode reads as the very same fields.
 func scan(block string) (fields []Field, ok bool) {
 	s := scanners.Get().(*scanner)
@@ -57,8 +57,7 @@ func (s *scanner) scan(block string) bool {
 		at := int32(len(s.nodes))
 		s.heads = append(s.heads, at)
 		s.nodes = append(s.nodes, node{key, int32(s.n), kindField})
-		s.next()
-		if !s.value(rest, 0) {
+		if !s.field(rest) {
 			return false
 		}
 		if v := s.nodes[at+1]; v.kind == kindText && (key == "type" || key == "id") && yaml11Bool(v.text) {
@@ -195,7 +194,8 @@ type scanner struct {
 	more   bool
 
 	nodes []node
-	heads []int32 // where the fields begin
+	heads []int32  // where the fields begin
+	lines []string // of the paragraph that was read last
 }
 
 // next moves to the next line that is not blank and not a comment.
@@ -242,23 +242,63 @@ func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// value reads what follows "key:" in column 0; the scanner is on the next line.
-func (s *scanner) value(rest string, indent int) bool {
-	if rest != "" {
-		if s.more && s.indent > indent {
-			return false // continued on the next line
-		}
-		return s.inline(rest)
+// field reads what follows "key:" in column 0, and moves behind it.
+func (s *scanner) field(rest string) bool {
+	switch rest {
+	case ">", ">-":
+		return s.paragraph(" ", rest == ">-")
+	case "|", "|-":
+		return s.paragraph("\n", rest == "|-")
 	}
+	s.next()
 	switch {
+	case rest != "":
+		// More indent would continue the value.
+		return (!s.more || s.indent == 0) && s.inline(rest)
 	case !s.more:
 		return s.push(kindNil, "")
 	case s.text[0] == '-':
 		return s.sequence()
-	case s.indent > indent:
+	case s.indent > 0:
 		return s.mapping(s.indent, "")
 	}
 	return s.push(kindNil, "")
+}
+
+// paragraph reads a text of several lines, which are joined by between: all of
+// one indent, with no blank line before the last of them. strip is without the
+// line break at the end.
+func (s *scanner) paragraph(between string, strip bool) bool {
+	indent, blank := 0, false
+	s.lines = s.lines[:0]
+	for s.rest != "" {
+		line, rest, ended := strings.Cut(s.rest, "\n")
+		if line != "" && line[0] != ' ' {
+			break
+		}
+		text := strings.TrimLeft(line, " ")
+		if len(s.lines) == 0 {
+			indent = len(line) - len(text)
+		}
+		switch {
+		case line == "":
+			blank = true
+		case blank, text == "", !ended, len(line)-len(text) != indent, text[len(text)-1] == '\r':
+			return false
+		default:
+			s.lines = append(s.lines, text)
+		}
+		s.rest, s.n = rest, s.n+1
+	}
+	s.next()
+	if len(s.lines) == 0 || s.more && s.indent > 0 {
+		return false
+	}
+	text := strings.Join(s.lines, between)
+	if !strip {
+		text += "\n"
+	}
+	return s.push(kindText, text)
 }
 
 // sequence reads "- item" lines of one indent.
@@ -323,15 +363,39 @@ func (s *scanner) inline(t string) bool {
 		rest, ok := s.flow(t, 0)
 		return ok && onlyComment(rest)
 	}
-	if i := strings.Index(t, " #"); i >= 0 {
-		t = strings.TrimRight(t[:i], " ")
+	return s.plain(withoutComment(t))
+}
+
+// withoutComment cuts a plain scalar off where a comment begins.
+func withoutComment(t string) string {
+	for from := 0; ; {
+		at := strings.IndexByte(t[from:], '#')
+		switch from += at; {
+		case at < 0:
+			return t
+		case from > 0 && t[from-1] == ' ':
+			return strings.TrimRight(t[:from], " ")
+		}
+		from++
 	}
-	return s.plain(t)
+}
+
+// keyLike reports a plain scalar that may be a key with its value.
+func keyLike(t string) bool {
+	for from := 0; ; from++ {
+		at := strings.IndexByte(t[from:], ':')
+		switch from += at; {
+		case at < 0:
+			return false
+		case from+1 == len(t) || t[from+1] == ' ':
+			return true
+		}
+	}
 }
 
 // plain reads a plain scalar.
 func (s *scanner) plain(t string) bool {
-	if !plainStart(t) || strings.Contains(t, ": ") || t[len(t)-1] == ':' {
+	if !plainStart(t) || keyLike(t) {
 		return false
 	}
 	kind, ok := resolve(t)

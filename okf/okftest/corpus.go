@@ -15,8 +15,7 @@ import (
 
 // Corpus is a bundle of N atoms as they grow in years: texts of some 700 bytes
 // with a long tail, words and link targets drawn by Zipf's law (so a few atoms
-// are hubs that thousands point at), and one block in forty in YAML that only
-// a full parser reads.
+// are hubs that thousands point at), and one block in forty with a folded text.
 //
 //	dept-0007/role-700.md                one role, systems, policies, an artifact
 //	dept-0007/processes/process-713.md   what the role owns
