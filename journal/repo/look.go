@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -199,14 +201,27 @@ func (c *checkout) writable(path string) bool {
 // the ids of a change: 64 hex digits on one side or both mean SHA-256.
 func hashFile(p string, st fs.FileInfo, idLen int) (OID, error) {
 	var b []byte
-	var err error
-	if st.Mode()&fs.ModeSymlink != 0 {
-		var to string
-		to, err = os.Readlink(p)
+	switch {
+	case st.Mode()&fs.ModeSymlink != 0:
+		to, err := os.Readlink(p)
+		if err != nil {
+			return "", err
+		}
 		b = []byte(to)
-	} else if st.Mode().IsRegular() {
-		b, err = os.ReadFile(p)
-	} else {
+	case st.Mode().IsRegular():
+		buf := hashed.Get().(*bytes.Buffer)
+		defer hashed.Put(buf)
+		buf.Reset()
+		f, err := os.Open(p)
+		if err == nil {
+			_, err = buf.ReadFrom(f)
+			f.Close()
+		}
+		if err != nil {
+			return "", err
+		}
+		b = buf.Bytes()
+	default:
 		return "", nil // a socket, a pipe: nobody's old bytes
 	}
 	var h hash.Hash = sha1.New()
@@ -215,5 +230,8 @@ func hashFile(p string, st fs.FileInfo, idLen int) (OID, error) {
 	}
 	fmt.Fprintf(h, "blob %d\x00", len(b))
 	h.Write(b)
-	return OID(hex.EncodeToString(h.Sum(nil))), err
+	return OID(hex.EncodeToString(h.Sum(nil))), nil
 }
+
+// hashed are idle buffers of files whose ids were asked for.
+var hashed = sync.Pool{New: func() any { return new(bytes.Buffer) }}

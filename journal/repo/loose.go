@@ -53,9 +53,14 @@ var deflaters = sync.Pool{New: func() any {
 	return z
 }}
 
+// looseWriters are idle buffers of what is written to loose objects.
+var looseWriters = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 1<<15) }}
+
 // deflate writes header and bytes of an object in git's loose format.
 func deflate(f io.Writer, kind string, data []byte) error {
-	w := bufio.NewWriterSize(f, 1<<15)
+	w := looseWriters.Get().(*bufio.Writer)
+	defer looseWriters.Put(w)
+	w.Reset(f)
 	z := deflaters.Get().(*zlib.Writer)
 	defer deflaters.Put(z)
 	z.Reset(w)

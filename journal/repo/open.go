@@ -160,7 +160,7 @@ func (r *Repo) openStore() {
 		r.objs, r.refs = slow, refs{run: r.git}
 		return
 	}
-	r.objs = &packStore{newPacks(objectDirs(filepath.Join(r.common, "objects")), &r.mapped), slow}
+	r.objs = &packStore{packs: newPacks(objectDirs(filepath.Join(r.common, "objects")), &r.mapped), slow: slow, last: kept[OID, object]{most: lastBytes}}
 	r.refs = refs{st: st, packed: &packed{dir: r.common}}
 }
 

@@ -50,11 +50,27 @@ func (o OID) check() error {
 type packStore struct {
 	packs *packs
 	slow  *gitStore
+	last  kept[OID, object]
 }
+
+// object is a whole object; nobody may change its bytes.
+type object struct {
+	kind string
+	data []byte
+}
+
+// lastBytes is how much is remembered of the objects that were written last, before
+// the older half of it is forgotten: who commits a file reads it again when they look
+// at the commit, and of a ledger that grows that is more each time. One that is longer
+// than half of it is not remembered.
+const lastBytes = 1 << 19
 
 func (p *packStore) get(oid OID) (string, []byte, error) {
 	if err := oid.check(); err != nil {
 		return "", nil, err
+	}
+	if o, ok := p.last.get(oid); ok {
+		return o.kind, append([]byte{}, o.data...), nil
 	}
 	if len(oid) == 40 {
 		for _, read := range []func(OID) (string, []byte, error){p.packs.get, p.loose, p.again} {
@@ -113,6 +129,9 @@ func (p *packStore) put(kind string, data []byte) (OID, error) {
 	oid := OID(plumbing.ComputeHash(typ, data).String())
 	if err := writeLoose(p.packs.dirs[0], oid, kind, data); err != nil {
 		return "", fmt.Errorf("write %s object: %w", kind, err)
+	}
+	if kind != "tree" && len(data) <= lastBytes/2 { // trees are remembered as listings
+		p.last.put(oid, object{kind, bytes.Clone(data)}, 128+len(data))
 	}
 	return oid, nil
 }
