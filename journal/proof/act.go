@@ -93,7 +93,7 @@ type open struct {
 
 // act reads what a commit introduces.
 func (h *history) act(c repo.Commit) (*act, error) {
-	a := &act{Commit: c, run: one(c, "Odd-Run"), task: one(c, "Odd-Task"), root: h.laws[c.OID].Root + "/", law: h.laws[c.OID]}
+	a := &act{Commit: c, run: one(c, "Odd-Run"), task: one(c, "Odd-Task"), root: h.laws[c.OID].Root + "/", law: *h.laws[c.OID]}
 	parents := c.Parents
 	if len(parents) == 0 {
 		parents = []repo.OID{""}

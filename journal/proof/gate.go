@@ -383,7 +383,8 @@ func (j *judge) taken(p repo.Commit, own bool) bool {
 	seen := map[repo.OID]bool{p.OID: true}
 	for todo := []repo.Commit{p}; len(todo) > 0; todo = todo[1:] {
 		on := todo[0].OID
-		for _, c := range j.children[on] {
+		for _, n := range j.children[on] {
+			c := j.commits[n]
 			strict := own && j.spine[on] && c.Parents[0] == on
 			switch {
 			case j.machines[c.OID]:

@@ -152,7 +152,7 @@ func (j *judge) turns(r gate.Row) (string, error) {
 	if err == nil && bytes.Equal(set, b) {
 		return "", nil
 	}
-	was, now := j.law, j.laws[j.OID]
+	was, now := j.law, *j.laws[j.OID]
 	was.Lease = now.Lease
 	if err != nil && reflect.DeepEqual(was, now) {
 		return "", nil // edited by hand, where odd could not

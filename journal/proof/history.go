@@ -23,12 +23,13 @@ type history struct {
 	to       repo.OID
 	commits  []repo.Commit    // parents before children
 	place    map[repo.OID]int // of each in commits
-	laws     map[repo.OID]config.Config
-	parsed   map[repo.OID]config.Config // odd.toml by its blob
+	laws     map[repo.OID]*config.Config
+	parsed   map[repo.OID]*config.Config // odd.toml by its blob
+	unruled  *config.Config              // where no odd.toml ever stood
 	machines map[repo.OID]bool
-	children map[repo.OID][]repo.Commit
-	spine    map[repo.OID]bool // the first-parent line of to
-	tips     []repo.OID        // the board and the branch reviews merge into, as far as they are known
+	children map[repo.OID][]int // by their places in commits
+	spine    map[repo.OID]bool  // the first-parent line of to
+	tips     []repo.OID         // the board and the branch reviews merge into, as far as they are known
 	runs     map[string][]told
 	acts     map[[2]string][]repo.Commit // by run and task, the oldest first
 	claimers map[[2]string]repo.Commit   // by run and task: the commit that claimed it
@@ -36,16 +37,16 @@ type history struct {
 	seen     map[repo.OID]bool           // by older, and the range
 	before   []repo.Commit               // what older gives next, the last first
 	spend    spending
-	ruled    map[repo.OID]bool            // an odd.toml stands there, or stood before it
-	slows    map[repo.OID]*slow           // by the tree of governance/
-	buffers  map[repo.OID]buffer          // by the tree of proposals/
-	ledgers  map[repo.OID][]ledger.Record // by ledger file, as it reads
-	moves    map[repo.OID][]ledger.Record // by ledger file: its claims and what closed them
-	signers  map[repo.OID][]byte          // by blob: who may sign
-	anchored map[repo.OID]bool            // an anchored run is in its ledger, or in an earlier one's
-	edges    []repo.OID                   // what the range stands on
-	ops      map[repo.OID][]opLine        // by ledger file: the records of ops in it
-	bundle   bundle                       // that was read last
+	ruled    map[repo.OID]bool        // an odd.toml stands there, or stood before it
+	slows    *recall[*slow]           // by the tree of governance/
+	buffers  *recall[buffer]          // by the tree of proposals/
+	ledgers  *recall[[]ledger.Record] // by ledger file, as it reads
+	moves    *recall[[]ledger.Record] // by ledger file: its claims and what closed them
+	signers  map[repo.OID][]byte      // by blob: who may sign
+	anchored map[repo.OID]bool        // an anchored run is in its ledger, or in an earlier one's
+	edges    []repo.OID               // what the range stands on
+	ops      *recall[[]opLine]        // by ledger file: the records of ops in it
+	bundle   bundle                   // that was read last
 }
 
 // read walks the range and settles, for every commit, the odd.toml in force
@@ -55,13 +56,13 @@ func read(ctx context.Context, r *repo.Repo, s Scope) (*history, error) {
 	if r.Shallow() {
 		return nil, errors.New("this clone is shallow, so history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
 	}
-	trees := r.Reader()
+	trees, unruled := r.Reader(), config.Default()
 	h := &history{
-		ctx: ctx, repo: r, trees: trees, to: to, place: map[repo.OID]int{}, laws: map[repo.OID]config.Config{}, parsed: map[repo.OID]config.Config{},
-		machines: map[repo.OID]bool{}, children: map[repo.OID][]repo.Commit{}, spine: map[repo.OID]bool{},
+		ctx: ctx, repo: r, trees: trees, to: to, place: map[repo.OID]int{}, laws: map[repo.OID]*config.Config{}, parsed: map[repo.OID]*config.Config{}, unruled: &unruled,
+		machines: map[repo.OID]bool{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
 		runs: map[string][]told{}, acts: map[[2]string][]repo.Commit{}, spend: newSpending(r, trees),
-		ruled: map[repo.OID]bool{}, slows: map[repo.OID]*slow{}, buffers: map[repo.OID]buffer{}, moves: map[repo.OID][]ledger.Record{}, ledgers: map[repo.OID][]ledger.Record{}, signers: map[repo.OID][]byte{},
-		anchored: map[repo.OID]bool{}, ops: map[repo.OID][]opLine{}, claimers: map[[2]string]repo.Commit{},
+		ruled: map[repo.OID]bool{}, slows: recalling[*slow](fewTrees), buffers: recalling[buffer](fewTrees), moves: recalling[[]ledger.Record](manyFiles), ledgers: recalling[[]ledger.Record](someLedgers), signers: map[repo.OID][]byte{},
+		anchored: map[repo.OID]bool{}, ops: recalling[[]opLine](manyFiles), claimers: map[[2]string]repo.Commit{},
 	}
 	for c, err := range r.Log(ctx, from, to) {
 		if err != nil {
@@ -69,9 +70,6 @@ func read(ctx context.Context, r *repo.Repo, s Scope) (*history, error) {
 		}
 		h.commits = append(h.commits, c)
 		trees.Learn(c)
-		for _, p := range c.Parents {
-			h.children[p] = append(h.children[p], c)
-		}
 		if (c.OID == to || h.spine[c.OID]) && len(c.Parents) > 0 {
 			h.spine[c.Parents[0]] = true
 		}
@@ -81,6 +79,9 @@ func read(ctx context.Context, r *repo.Repo, s Scope) (*history, error) {
 	h.edges = h.outside()
 	for n, c := range h.commits {
 		h.place[c.OID] = n
+		for _, p := range c.Parents {
+			h.children[p] = append(h.children[p], n)
+		}
 	}
 	for _, c := range h.commits {
 		h.note(c)
@@ -115,6 +116,9 @@ func (h *history) outside() []repo.OID {
 // move are taken where they will be.
 func (h *history) branches(moving map[string]repo.OID) []repo.OID {
 	law := h.laws[h.to]
+	if law == nil {
+		law = &config.Config{} // of an empty range nothing was read
+	}
 	board := law.Branch
 	if board == "" {
 		board, _ = h.repo.Branch()
@@ -174,15 +178,15 @@ func (h *history) ancestor(a, b repo.OID) (bool, error) {
 
 // settle learns the law after c and whether a machine made c.
 func (h *history) settle(c repo.Commit) error {
-	var before []config.Config
+	var before []*config.Config
 	for _, p := range c.Parents {
-		law, err := h.lawAfter(p)
+		law, err := h.lawAt(p)
 		if err != nil {
 			return err
 		}
 		before = append(before, law)
 	}
-	fallback := config.Default()
+	fallback := h.unruled
 	if len(before) > 0 {
 		fallback = before[0]
 	}
@@ -209,7 +213,7 @@ func (h *history) settle(c repo.Commit) error {
 }
 
 // isAgent reports the agent's address, however it is written.
-func isAgent(who repo.Signature, law config.Config) bool {
+func isAgent(who repo.Signature, law *config.Config) bool {
 	return strings.EqualFold(strings.TrimSpace(who.Email), law.AgentEmail)
 }
 
@@ -230,10 +234,16 @@ func (h *history) rule(c repo.Commit) error {
 
 // lawAfter is the odd.toml in force after a commit, of the range or at its edge.
 func (h *history) lawAfter(oid repo.OID) (config.Config, error) {
+	law, err := h.lawAt(oid)
+	return *law, err
+}
+
+// lawAt is lawAfter, one for all commits that have it.
+func (h *history) lawAt(oid repo.OID) (*config.Config, error) {
 	if law, ok := h.laws[oid]; ok {
 		return law, nil
 	}
-	law, err := h.lawOf(oid, config.Default())
+	law, err := h.lawOf(oid, h.unruled)
 	if err == nil {
 		h.laws[oid] = law
 	}
@@ -242,7 +252,7 @@ func (h *history) lawAfter(oid repo.OID) (config.Config, error) {
 
 // lawOf reads odd.toml in a commit. Where it is missing or does not read, the
 // law before it stays in force: taking the rules away must not change who is who.
-func (h *history) lawOf(oid repo.OID, before config.Config) (config.Config, error) {
+func (h *history) lawOf(oid repo.OID, before *config.Config) (*config.Config, error) {
 	blob, mode, err := h.trees.Find(oid, "odd.toml")
 	if err != nil || !strings.HasPrefix(mode, "100") {
 		return before, err
@@ -258,8 +268,8 @@ func (h *history) lawOf(oid repo.OID, before config.Config) (config.Config, erro
 	if err != nil {
 		return before, nil
 	}
-	h.parsed[blob] = law
-	return law, nil
+	h.parsed[blob] = &law
+	return &law, nil
 }
 
 // one is the value of a trailer that stands exactly once, "" otherwise.
@@ -328,31 +338,18 @@ func (h *history) ledgerAt(commit repo.OID, run string) ([]ledger.Record, error)
 			return nil, err
 		}
 		if strings.HasPrefix(mode, "100") {
-			if records, ok := h.ledgers[blob]; ok {
+			if records, ok := h.ledgers.get(blob); ok {
 				return records, nil
 			}
 			b, err := h.trees.Blob(blob)
 			records, _ := h.spend.lines.Read(b) // what is wrong in it is row 14's
 			if err == nil {
-				remember(h.ledgers, blob, slices.Clip(records))
+				h.ledgers.put(blob, records)
 			}
 			return records, err
 		}
 	}
 	return nil, nil
-}
-
-// remembered is how many states of ledger files are kept as they read: more than
-// runs write side by side, and few enough that a long history takes no more
-// memory than a short one.
-const remembered = 256
-
-// remember keeps what a blob reads as, and forgets the others when they are many.
-func remember[T any](m map[repo.OID]T, blob repo.OID, v T) {
-	if len(m) >= remembered {
-		clear(m)
-	}
-	m[blob] = v
 }
 
 // blobAt is the blob of a path in a commit, "" where it has none.

@@ -307,7 +307,7 @@ func (h *history) movesAt(commit repo.OID, since time.Time) ([]ledger.Record, er
 
 // movesIn are those of one ledger file, remembered by blob.
 func (h *history) movesIn(ch repo.Change) ([]ledger.Record, error) {
-	if out, ok := h.moves[ch.New]; ok || path.Ext(ch.Path) != ".jsonl" {
+	if out, ok := h.moves.get(ch.New); ok || path.Ext(ch.Path) != ".jsonl" {
 		return out, nil
 	}
 	b, err := h.bytes(ch.New, ch.NewMode)
@@ -318,10 +318,11 @@ func (h *history) movesIn(ch repo.Change) ([]ledger.Record, error) {
 	var out []ledger.Record
 	for _, r := range records {
 		if r.Kind == ledger.Claim || r.Kind == ledger.Outcome || r.Kind == ledger.Abandoned {
+			r.Data = map[string]any{"lease": r.Data["lease"]} // that is all that is asked of them
 			out = append(out, r)
 		}
 	}
-	remember(h.moves, ch.New, out)
+	h.moves.put(ch.New, out)
 	return out, nil
 }
 

@@ -70,7 +70,7 @@ func (h *history) opsAt(commit repo.OID) (ops, error) {
 
 // opsIn are the records of ops in one ledger file, remembered by blob.
 func (h *history) opsIn(ch repo.Change) ([]opLine, error) {
-	if out, ok := h.ops[ch.New]; ok || path.Ext(ch.Path) != ".jsonl" {
+	if out, ok := h.ops.get(ch.New); ok || path.Ext(ch.Path) != ".jsonl" {
 		return out, nil
 	}
 	b, err := h.bytes(ch.New, ch.NewMode)
@@ -86,7 +86,7 @@ func (h *history) opsIn(ch repo.Change) ([]opLine, error) {
 			}
 		}
 	}
-	remember(h.ops, ch.New, out)
+	h.ops.put(ch.New, out)
 	return out, nil
 }
 

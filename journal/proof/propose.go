@@ -27,7 +27,7 @@ func (h *history) bufferAt(commit repo.OID) (buffer, error) {
 	if err != nil || mode != folder {
 		return buffer{}, err
 	}
-	if b, ok := h.buffers[tree]; ok {
+	if b, ok := h.buffers.get(tree); ok {
 		return b, nil
 	}
 	all, err := h.trees.Diff(h.ctx, "", tree)
@@ -47,7 +47,7 @@ func (h *history) bufferAt(commit repo.OID) (buffer, error) {
 			out.fault = fmt.Errorf("proposals/%s: %w", ch.Path, err)
 		}
 	}
-	h.buffers[tree] = out
+	h.buffers.put(tree, out)
 	return out, nil
 }
 

@@ -33,7 +33,7 @@ func (h *history) slowAt(commit repo.OID) (*slow, error) {
 	if err != nil || mode != folder {
 		return &slow{}, err
 	}
-	if s, ok := h.slows[tree]; ok {
+	if s, ok := h.slows.get(tree); ok {
 		return s, nil
 	}
 	s := &slow{tree: tree, files: map[string]repo.OID{}, faults: map[string]error{}}
@@ -50,7 +50,7 @@ func (h *history) slowAt(commit repo.OID) (*slow, error) {
 		}
 		s.read(name, b)
 	}
-	h.slows[tree] = s
+	h.slows.put(tree, s)
 	return s, nil
 }
 
@@ -312,7 +312,7 @@ func (j *judge) switched() (from, to string, err error) {
 	if len(j.Parents) == 2 {
 		tree, _, err := j.repo.MergeTree(j.ctx, j.Parents[0], j.Parents[1])
 		if err == nil {
-			law, err := j.lawOf(tree, j.law)
+			law, err := j.lawOf(tree, &j.law)
 			if err != nil || law.Lease == is {
 				return "", "", err
 			}

@@ -19,13 +19,13 @@ type spending struct {
 	repo   *repo.Repo
 	trees  *repo.Reader
 	lines  *ledger.Reader
-	files  map[repo.OID]ledger.FileSum
-	months map[repo.OID]ledger.FileSum
-	sums   map[repo.OID]ledger.Spend // by the ledger's tree
+	files  *recall[ledger.FileSum]
+	months *recall[ledger.FileSum]
+	sums   *recall[ledger.Spend] // by the ledger's tree
 }
 
 func newSpending(r *repo.Repo, trees *repo.Reader) spending {
-	return spending{r, trees, &ledger.Reader{}, map[repo.OID]ledger.FileSum{}, map[repo.OID]ledger.FileSum{}, map[repo.OID]ledger.Spend{}}
+	return spending{r, trees, &ledger.Reader{}, recalling[ledger.FileSum](manyFiles), recalling[ledger.FileSum](someLedgers), recalling[ledger.Spend](fewTrees)}
 }
 
 // at is what the ledgers of a commit say was spent and reserved.
@@ -35,7 +35,7 @@ func (s spending) at(ctx context.Context, commit repo.OID, root string) (ledger.
 	if err != nil || mode != folder {
 		return ledger.Spend{}, err
 	}
-	if sum, ok := s.sums[tree]; ok {
+	if sum, ok := s.sums.get(tree); ok {
 		return sum, nil
 	}
 	files, err := s.repo.Tree(tree)
@@ -63,14 +63,14 @@ func (s spending) at(ctx context.Context, commit repo.OID, root string) (ledger.
 	}
 	sum, err := ledger.Combine(months...)
 	if err == nil {
-		s.sums[tree] = sum
+		s.sums.put(tree, sum)
 	}
 	return sum, err
 }
 
 // month adds the files of one month into the sum of one file that held them all.
 func (s spending) month(ctx context.Context, tree repo.OID) (ledger.FileSum, error) {
-	if sum, ok := s.months[tree]; ok {
+	if sum, ok := s.months.get(tree); ok {
 		return sum, nil
 	}
 	files, err := s.trees.Diff(ctx, "", tree)
@@ -90,12 +90,12 @@ func (s spending) month(ctx context.Context, tree repo.OID) (ledger.FileSum, err
 			return out, fmt.Errorf("%s: %w", c.Path, err)
 		}
 	}
-	s.months[tree] = out
+	s.months.put(tree, out)
 	return out, nil
 }
 
 func (s spending) file(oid repo.OID) (ledger.FileSum, error) {
-	if f, ok := s.files[oid]; ok {
+	if f, ok := s.files.get(oid); ok {
 		return f, nil
 	}
 	b, err := s.trees.Blob(oid)
@@ -104,7 +104,7 @@ func (s spending) file(oid repo.OID) (ledger.FileSum, error) {
 	}
 	f, err := s.lines.SumFile(b)
 	if err == nil {
-		s.files[oid] = f
+		s.files.put(oid, f)
 	}
 	return f, err
 }
