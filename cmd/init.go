@@ -48,7 +48,7 @@ func runInit(ctx context.Context, env Env, dir string, asJSON bool) error {
 	if err := freeNames(r); err != nil {
 		return err
 	}
-	wrote, err := lay(r, starterFiles(r))
+	wrote, err := lay(r, starterFiles(ctx, r))
 	if err != nil {
 		return err
 	}
@@ -127,12 +127,11 @@ func bundleRoot(r *repo.Repo) string {
 }
 
 // starterFiles is what init lays out. Where odd.toml is there already its
-// bundle root is taken; a bundle that has files is left alone.
-func starterFiles(r *repo.Repo) repo.Changes {
+// bundle root is taken; a bundle of somebody's is left alone.
+func starterFiles(ctx context.Context, r *repo.Repo) repo.Changes {
 	ch := repo.Changes{"odd.toml": config.Template()}
 	root := bundleRoot(r)
-	entries, err := os.ReadDir(filepath.Join(r.Root(), filepath.FromSlash(root)))
-	own := err == nil && len(entries) > 0
+	own := ownBundle(ctx, r, root)
 	for _, f := range knowledge.Starter() {
 		name, ok := strings.CutPrefix(f.Path, "knowledge/")
 		switch {
@@ -146,6 +145,39 @@ func starterFiles(r *repo.Repo) repo.Changes {
 		}
 	}
 	return ch
+}
+
+// ownBundle reports a bundle at root that is more than what an init laid out which
+// did not come to its end: it is committed, or has a file of somebody's.
+func ownBundle(ctx context.Context, r *repo.Repo, root string) bool {
+	if head, err := r.Resolve(ctx, "HEAD"); err == nil {
+		if files, err := r.Tree(head); err == nil {
+			if _, err := fs.Stat(files, path.Clean(root)); err == nil {
+				return true
+			}
+		}
+	}
+	ours := map[string][]byte{}
+	for _, f := range knowledge.Starter() {
+		ours[f.Path] = f.Data
+	}
+	dir := os.DirFS(filepath.Join(r.Root(), filepath.FromSlash(root)))
+	err := fs.WalkDir(dir, ".", func(p string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil || e.IsDir():
+			return err
+		case strings.HasPrefix(e.Name(), "."): // no atom; a kill leaves such drafts
+			return nil
+		case !e.Type().IsRegular():
+			return fs.ErrExist
+		}
+		b, err := fs.ReadFile(dir, p)
+		if err != nil || !bytes.Equal(b, ours["knowledge/"+p]) {
+			return fs.ErrExist
+		}
+		return nil
+	})
+	return err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
 // prTemplate is the file a forge opens a pull request with.
