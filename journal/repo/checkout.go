@@ -19,12 +19,15 @@ import (
 // work tree's index.lock is held and before the ref moves: git's own two-tree
 // merge carries every staged, intent-to-add, removed and sparse entry over, its
 // filters write the bytes, and a full disk shows while nothing has happened.
+// Where a few entries are all that changes and no filter is in sight, odd does
+// the same by itself (stageHere).
 // Afterwards files and index are only renamed into place.
 type checkout struct {
 	r       *Repo
 	m       marker
 	changes []Change // the paths New changes
 	scratch string   // holds "index", "tree/" and "lock"
+	made    []byte   // the new index, where it was made without git
 }
 
 func (r *Repo) newCheckout(ctx context.Context, m marker) (*checkout, error) {
@@ -57,6 +60,9 @@ func (c *checkout) lock() error {
 
 // stage makes the new index and the new files in the scratch directory.
 func (c *checkout) stage(ctx context.Context) error {
+	if done, err := c.stageHere(ctx); done || err != nil {
+		return err
+	}
 	if err := copyFile(filepath.Join(c.m.GitDir, "index"), c.index()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

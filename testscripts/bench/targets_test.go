@@ -21,10 +21,10 @@ type target struct {
 var whys = map[string]string{
 	"load without cache, over a parallel read":                   "every block and every link is scanned, and the bundle is laid out in columns, after the read",
 	"10,000 tasks: the slowest read, warm":                       "a list makes an atom and a task of every file before it prints a line of each",
-	"10,000 tasks: create, with its commit":                      "it starts five git processes; git's own commit of one path, in the table below, takes most of the limit",
-	"10,000 tasks: change one, as a claim does, with its commit": "it starts five git processes; git's own commit of one path, in the table below, takes most of the limit",
+	"10,000 tasks: create, with its commit":                      "it starts two git processes, and writes the folder of tasks and the index anew; git's own commit of one path, in the table below, takes most of the limit",
+	"10,000 tasks: change one, as a claim does, with its commit": "it starts two git processes, and writes the folder of tasks and the index anew; git's own commit of one path, in the table below, takes most of the limit",
 	"reconcile of 10,000 atoms, over writing their files":        "each atom is judged, printed and read again, and each file is written aside, synced and renamed",
-	"drain, over its bare commits":                               "two git processes a task bring the checkout along, and every commit writes the folder of tasks anew",
+	"drain, over its bare commits":                               "every commit writes the folder of tasks and the index anew, and a process of git moves the refs",
 }
 
 const (

@@ -1,0 +1,329 @@
+package repo
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/binary"
+	"encoding/hex"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// The format of an index is that of gitformat-index, versions 2 and 3, with ids of
+// twenty bytes.
+
+// soundIndex reports an index whose entries can be read here and whose checksum holds.
+func soundIndex(b []byte) bool {
+	if len(b) < 12+sha1.Size || string(b[:4]) != "DIRC" {
+		return false
+	}
+	if v := binary.BigEndian.Uint32(b[4:]); v != 2 && v != 3 {
+		return false
+	}
+	sum := sha1.Sum(b[:len(b)-sha1.Size])
+	return bytes.Equal(sum[:], b[len(b)-sha1.Size:])
+}
+
+// entryFixed is the length of an entry's fixed part: ten numbers of stat, an id, flags.
+const entryFixed = 10*4 + sha1.Size + 2
+
+// Bits of an entry's flags, and of the two bytes that follow when it is extended.
+const (
+	flagValid    = 0x8000 // git update-index --assume-unchanged
+	flagExtended = 0x4000
+	flagStage    = 0x3000
+	flagName     = 0x0fff
+	moreSkip     = 0x4000 // outside a sparse checkout
+)
+
+// eachEntry calls visit with every entry's name and bytes, until it says no,
+// and returns where the entries end.
+func eachEntry(b []byte, visit func(name, e []byte) bool) (end int, ok bool) {
+	at, last := 12, len(b)-sha1.Size
+	for range binary.BigEndian.Uint32(b[8:]) {
+		head := entryFixed
+		if at+head+2 > last {
+			return at, false
+		}
+		if entryFlags(b[at:])&flagExtended != 0 {
+			head += 2
+		}
+		n := bytes.IndexByte(b[at+head:last], 0)
+		if n < 0 {
+			return at, false
+		}
+		size := (head + n + 8) &^ 7 // one to eight NULs fill it up
+		if at+size > last || !visit(b[at+head:at+head+n], b[at:at+size]) {
+			return at, false
+		}
+		at += size
+	}
+	return at, true
+}
+
+func entryFlags(e []byte) uint16 { return binary.BigEndian.Uint16(e[entryFixed-2:]) }
+
+// indexEdit makes an index that follows a commit, as git read-tree -m does with
+// two trees, where that is nothing but entries put in, replaced and left out.
+type indexEdit struct {
+	changes []Change            // by path
+	trees   func(string) treeID // of a folder, "" for the top
+	written uint32              // the second in which the old index was written
+
+	left    []Change        // changes whose place among the entries is still to come
+	parents map[string]bool // folders that changed paths lie in
+	out     []byte          // the new index so far
+	count   uint32          // its entries
+	put     map[string]int  // where in out an entry begins whose file must be written
+	racy    []int           // where entries begin that might hide an edit
+	grown   map[string]int  // by how many entries each folder grew
+}
+
+// treeID is a folder's tree before and after; "" where there is none.
+type treeID struct{ old, new OID }
+
+// follow makes out of the index b, all but its checksum. It is false for whatever
+// takes git to do right: entries in conflict or out of a sparse checkout, a changed
+// path that was staged as something else, a file and a folder of one name,
+// attributes, extensions with a mind of their own.
+func (x *indexEdit) follow(b []byte) bool {
+	if !soundIndex(b) {
+		return false
+	}
+	x.put, x.grown, x.parents, x.left = map[string]int{}, map[string]int{}, map[string]bool{}, x.changes
+	for _, ch := range x.changes {
+		if path.Base(ch.Path) == attributesFile || len(ch.Path) >= flagName {
+			return false
+		}
+		for dir := path.Dir(ch.Path); dir != "."; dir = path.Dir(dir) {
+			x.parents[dir] = true
+		}
+	}
+	x.out = append(make([]byte, 0, len(b)+4096), b[:12]...)
+	end, ok := eachEntry(b, x.entry)
+	if !ok || !x.before("") {
+		return false
+	}
+	binary.BigEndian.PutUint32(x.out[8:], x.count)
+	return x.extensions(b[end : len(b)-sha1.Size])
+}
+
+const attributesFile = ".gitattributes"
+
+// seal adds the checksum.
+func seal(index []byte) []byte {
+	sum := sha1.Sum(index)
+	return append(index, sum[:]...)
+}
+
+// entry takes over one entry of the old index, or what becomes of it.
+func (x *indexEdit) entry(name, e []byte) bool {
+	flags := entryFlags(e)
+	extended := flags&flagExtended != 0
+	below := func(ch Change) bool {
+		return len(name) > len(ch.Path) && name[len(ch.Path)] == '/' && string(name[:len(ch.Path)]) == ch.Path
+	}
+	switch {
+	case flags&flagStage != 0, extended && binary.BigEndian.Uint16(e[entryFixed:])&moreSkip != 0:
+		return false
+	case bytes.HasSuffix(name, []byte(attributesFile)), x.parents[string(name)], slices.ContainsFunc(x.changes, below):
+		return false
+	case len(x.left) > 0 && x.left[0].Path <= string(name):
+		return x.changed(string(name), e, extended || flags&flagValid != 0)
+	}
+	x.keep(e)
+	return true
+}
+
+// changed is entry where paths are changed before it, or its own; a person has
+// told git something special of it.
+func (x *indexEdit) changed(name string, e []byte, special bool) bool {
+	if !x.before(name) {
+		return false
+	}
+	if len(x.left) == 0 || x.left[0].Path != name {
+		x.keep(e)
+		return true
+	}
+	ch := x.left[0]
+	x.left = x.left[1:]
+	switch {
+	case special:
+		return false
+	case ch.NewMode != "" && isEntry(e, ch.New, ch.NewMode):
+		x.keep(e)
+		return true
+	case ch.OldMode == "" || !isEntry(e, ch.Old, ch.OldMode):
+		return false
+	case ch.NewMode == "":
+		x.grow(name, -1)
+		return true
+	}
+	x.add(ch)
+	return true
+}
+
+// before puts in the paths that sort before an entry, "" being after all of them.
+func (x *indexEdit) before(name string) bool {
+	for len(x.left) > 0 && (name == "" || x.left[0].Path < name) {
+		ch := x.left[0]
+		x.left = x.left[1:]
+		switch {
+		case ch.NewMode == "": // it was left out before
+			continue
+		case ch.OldMode != "": // somebody staged its deletion
+			return false
+		}
+		x.add(ch)
+		x.grow(ch.Path, 1)
+	}
+	return true
+}
+
+// keep takes an entry as it is, and notes one that might hide an edit.
+func (x *indexEdit) keep(e []byte) {
+	if binary.BigEndian.Uint32(e[8:]) >= x.written {
+		x.racy = append(x.racy, len(x.out))
+	}
+	x.out = append(x.out, e...)
+	x.count++
+}
+
+// add writes an entry whose numbers of stat are not known yet.
+func (x *indexEdit) add(ch Change) {
+	x.put[ch.Path] = len(x.out)
+	var e [entryFixed]byte
+	mode, _ := strconv.ParseUint(ch.NewMode, 8, 32)
+	binary.BigEndian.PutUint32(e[24:], uint32(mode))
+	hex.Decode(e[40:], []byte(ch.New))
+	binary.BigEndian.PutUint16(e[entryFixed-2:], uint16(len(ch.Path)))
+	x.out = append(append(x.out, e[:]...), ch.Path...)
+	x.out = append(x.out, make([]byte, 8-(entryFixed+len(ch.Path))%8)...)
+	x.count++
+}
+
+// isEntry reports an entry of this id and mode.
+func isEntry(e []byte, oid OID, mode string) bool {
+	m, err := strconv.ParseUint(mode, 8, 32)
+	return err == nil && binary.BigEndian.Uint32(e[24:]) == uint32(m) && hex.EncodeToString(e[40:40+sha1.Size]) == string(oid)
+}
+
+// grow counts an entry of every folder that a path lies in.
+func (x *indexEdit) grow(p string, by int) {
+	x.grown[""] += by
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		x.grown[dir] += by
+	}
+}
+
+// extensions takes over what follows the entries: the cached trees and nothing else.
+func (x *indexEdit) extensions(b []byte) bool {
+	for len(b) > 0 {
+		if len(b) < 8 || string(b[:4]) != "TREE" {
+			return false
+		}
+		size := int(binary.BigEndian.Uint32(b[4:]))
+		if size > len(b)-8 {
+			return false
+		}
+		head := len(x.out)
+		x.out = append(x.out, b[:8]...)
+		rest, ok := x.cachedTree(b[8:8+size], "")
+		if !ok || len(rest) > 0 {
+			return false
+		}
+		binary.BigEndian.PutUint32(x.out[head+4:], uint32(len(x.out)-head-8))
+		b = b[8+size:]
+	}
+	return true
+}
+
+// cachedTree takes over the tree of one folder and of those below it. A tree that
+// was the old commit's is the new one's; one that a change was staged in is unknown
+// as before.
+func (x *indexEdit) cachedTree(b []byte, at string) (rest []byte, ok bool) {
+	nul := bytes.IndexByte(b, 0)
+	line := bytes.IndexByte(b[max(nul, 0):], '\n')
+	if nul < 0 || line < 0 {
+		return nil, false
+	}
+	name, numbers := string(b[:nul]), string(b[nul+1:nul+line])
+	b = b[nul+line+1:]
+	entries, below, ok := strings.Cut(numbers, " ")
+	count, err := strconv.Atoi(entries)
+	subs, err2 := strconv.Atoi(below)
+	if !ok || err != nil || err2 != nil || subs < 0 || strings.Contains(name, "/") || (at == "") != (name == "") {
+		return nil, false
+	}
+	var id []byte
+	if count >= 0 {
+		if len(b) < sha1.Size {
+			return nil, false
+		}
+		id, b = b[:sha1.Size], b[sha1.Size:]
+	}
+	dir := strings.TrimSuffix(at, "/")
+	count, id = x.nowAt(dir, count, id)
+	if count < -1 {
+		return nil, false
+	}
+	x.out = append(append(x.out, name...), 0)
+	x.out = append(strconv.AppendInt(append(strconv.AppendInt(x.out, int64(count), 10), ' '), int64(subs), 10), '\n')
+	x.out = append(x.out, id...)
+	for range subs {
+		n := bytes.IndexByte(b, 0)
+		if n <= 0 {
+			return nil, false
+		}
+		if b, ok = x.cachedTree(b, at+string(b[:n])+"/"); !ok {
+			return nil, false
+		}
+	}
+	return b, true
+}
+
+// nowAt is what becomes of a folder's count of entries, -1 for unknown, and id. The
+// count is -2 for a folder that came or went: git knows what to make of the list.
+func (x *indexEdit) nowAt(dir string, count int, id []byte) (int, []byte) {
+	if dir != "" && !x.parents[dir] {
+		return count, id
+	}
+	t := x.trees(dir)
+	switch {
+	case t.old == "" || t.new == "":
+		return -2, nil
+	case count < 0 || hex.EncodeToString(id) != string(t.old) || x.reshaped(dir):
+		return -1, nil
+	}
+	now, err := hex.DecodeString(string(t.new))
+	if err != nil || len(now) != sha1.Size {
+		return -2, nil
+	}
+	return count + x.grown[dir], now
+}
+
+// reshaped reports that a folder below dir came or went, so that dir's list of
+// folders is not what its tree says.
+func (x *indexEdit) reshaped(dir string) bool {
+	for p := range x.parents {
+		if dir == "" || strings.HasPrefix(p, dir+"/") {
+			if t := x.trees(p); t.old == "" || t.new == "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// setStat notes of an entry the file that was written for it.
+func setStat(e []byte, st *syscall.Stat_t) {
+	for i, n := range []uint32{uint32(st.Ctim.Sec), uint32(st.Ctim.Nsec), uint32(st.Mtim.Sec), uint32(st.Mtim.Nsec), uint32(st.Dev), uint32(st.Ino)} {
+		binary.BigEndian.PutUint32(e[4*i:], n)
+	}
+	for i, n := range []uint32{st.Uid, st.Gid, uint32(st.Size)} {
+		binary.BigEndian.PutUint32(e[28+4*i:], n)
+	}
+}

@@ -1,0 +1,201 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// fewEntries is up to how many changed paths odd brings along without git, whose
+// start costs less than one of many thousand.
+const fewEntries = 64
+
+// stageHere is stage without git, for a few ordinary files of a plain index; not
+// done, and nothing changed, for anything else.
+func (c *checkout) stageHere(ctx context.Context) (done bool, err error) {
+	if len(c.changes) > fewEntries || slices.ContainsFunc(c.changes, extraordinary) || !c.unfiltered(ctx) {
+		return false, nil
+	}
+	at := filepath.Join(c.m.GitDir, "index")
+	st, err := os.Stat(at)
+	if err != nil {
+		return false, nil
+	}
+	b, err := os.ReadFile(at)
+	if err != nil {
+		return false, nil
+	}
+	x := &indexEdit{changes: c.changes, trees: c.treeIDs(), written: uint32(st.ModTime().Unix())}
+	if !x.follow(b) {
+		return false, nil
+	}
+	for _, ch := range c.changes {
+		if entry, ok := x.put[ch.Path]; ok {
+			if err := c.write(ch, x.out[entry:]); err != nil {
+				return false, fmt.Errorf("%s: %w", ch.Path, err)
+			}
+		}
+	}
+	if err := c.smudge(x); err != nil {
+		return false, err
+	}
+	c.made = seal(x.out)
+	return true, os.WriteFile(c.index(), c.made, 0o666)
+}
+
+// extraordinary reports a change of anything but plain files, or of one that some
+// file system takes for git's own.
+func extraordinary(ch Change) bool {
+	for _, mode := range []string{ch.OldMode, ch.NewMode} {
+		if mode != "" && mode != modeFile && mode != modeExec {
+			return true
+		}
+	}
+	low := strings.ToLower("/" + ch.Path)
+	return len(ch.Old) > 40 || len(ch.New) > 40 || checkPath(ch.Path) != nil ||
+		strings.Contains(low, "/.git") || strings.Contains(low, "git~") || strings.ContainsAny(low, `\:`)
+}
+
+// unfiltered reports, for sure, that git would write the bytes of a blob as they
+// are, tell nobody of a new index, and keep it as it keeps this one.
+func (c *checkout) unfiltered(ctx context.Context) bool {
+	r := c.r
+	if _, own := r.objs.(*packStore); !own || c.m.GitDir != r.gitDir {
+		return false
+	}
+	s, err := r.settings(ctx)
+	if err != nil || !s.told() || !r.noHook(s, "post-index-change") {
+		return false
+	}
+	for _, key := range []string{"core.autocrlf", "core.sparsecheckout", "core.splitindex", "core.ignorecase"} {
+		if !s.off(key) {
+			return false
+		}
+	}
+	for _, key := range []string{"core.attributesfile", "core.worktree", "core.fsync", "core.fsyncmethod"} {
+		if s.set(key) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(r.attributeFiles(s), func(p string) bool { _, err := os.Stat(p); return !missing(err) }) && r.noReplacement()
+}
+
+// attributeFiles are the files outside the commit that may say how git writes
+// files. Gits before 2.41 do not tell where the system's is: it lies beside their
+// system configuration.
+func (r *Repo) attributeFiles(s *settings) []string {
+	files := append(slices.Clone(s.values["GIT_ATTR_SYSTEM"]), s.values["GIT_ATTR_GLOBAL"]...)
+	files = append(files, filepath.Join(r.common, "info", "attributes"), filepath.Join(r.git.configHome(), "git", "attributes"), "/etc/gitattributes")
+	if git, err := exec.LookPath("git"); err == nil {
+		files = append(files, filepath.Join(filepath.Dir(git), "..", "etc", "gitattributes"))
+		if git, err = filepath.EvalSymlinks(git); err == nil {
+			files = append(files, filepath.Join(filepath.Dir(git), "..", "etc", "gitattributes"))
+		}
+	}
+	return files
+}
+
+// noReplacement reports that git reads every object as itself: no refs/replace.
+func (r *Repo) noReplacement() bool {
+	if loose, err := os.ReadDir(filepath.Join(r.common, "refs", "replace")); len(loose) > 0 || err != nil && !missing(err) {
+		return false
+	}
+	all, err := r.refs.packed.read()
+	for name := range all {
+		if strings.HasPrefix(name, "refs/replace/") {
+			return false
+		}
+	}
+	return err == nil
+}
+
+// treeIDs finds the trees of folders in the two commits.
+func (c *checkout) treeIDs() func(string) treeID {
+	x := c.r.Reader()
+	return func(dir string) treeID {
+		var ids [2]OID
+		for i, at := range []OID{c.m.Old, c.m.New} {
+			oid, err := x.root(at)
+			mode := modeDir
+			if err == nil && dir != "" {
+				oid, mode, err = x.Find(at, dir)
+			}
+			if err == nil && mode == modeDir {
+				ids[i] = oid
+			}
+		}
+		return treeID{ids[0], ids[1]}
+	}
+}
+
+// write writes the new file of a change, and what it is into its entry.
+func (c *checkout) write(ch Change, entry []byte) error {
+	b, err := c.r.Blob(ch.New)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(c.scratch, "tree", filepath.FromSlash(ch.Path))
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
+	perm := os.FileMode(0o666)
+	if ch.NewMode == modeExec {
+		perm = 0o777
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	var st syscall.Stat_t
+	if err := syscall.Lstat(file, &st); err != nil {
+		return err
+	}
+	setStat(entry, &st)
+	return nil
+}
+
+// smudge is git's own care when it writes an index anew: an entry of the second in
+// which the old index was written may hide an edit of that second, which only
+// the file's bytes tell. A size of nothing makes git look at them.
+func (c *checkout) smudge(x *indexEdit) error {
+	for _, at := range x.racy {
+		e := x.out[at:]
+		num := func(i int) uint32 { return binary.BigEndian.Uint32(e[4*i:]) }
+		head := entryFixed
+		if entryFlags(e)&flagExtended != 0 {
+			head += 2
+		}
+		file := filepath.Join(c.m.Root, string(e[head:head+bytes.IndexByte(e[head:], 0)]))
+		st, err := os.Lstat(file)
+		if missing(err) || errors.Is(err, syscall.ENOTDIR) || err == nil && (num(6)&0o170000 == 0o160000 || st.IsDir()) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if uint32(st.Size()) != num(9) || uint32(st.ModTime().Unix()) != num(2) || uint32(st.ModTime().Nanosecond()) != num(3) {
+			continue // git sees that it is another
+		}
+		id, err := hashFile(file, st, 40)
+		if err != nil {
+			return err
+		}
+		if string(id) != hex.EncodeToString(e[40:60]) {
+			binary.BigEndian.PutUint32(e[36:], 0)
+		}
+	}
+	return nil
+}

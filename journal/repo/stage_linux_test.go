@@ -1,0 +1,194 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// following is a checkout on its way, its lock not taken.
+func following(t testing.TB, r *Repo, old, next OID) *checkout {
+	t.Helper()
+	c := must[*checkout](t)(r.newCheckout(t.Context(), marker{Ref: "refs/heads/main", Old: old, New: next, Root: r.root, GitDir: r.gitDir}))
+	if err := os.MkdirAll(filepath.Join(c.scratch, "tree"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// told is what the scratch index and the new files say: entries, the tree git
+// makes of them by what the index remembers of trees and by the entries alone.
+func (c *checkout) told(t testing.TB) string {
+	t.Helper()
+	at := func(index string) []string { return []string{"GIT_DIR=" + c.m.GitDir, "GIT_INDEX_FILE=" + index} }
+	run := func(index, in string, args ...string) string {
+		out, err := c.r.git.run(t.Context(), call{args: args, dir: c.m.GitDir, env: at(index), stdin: strings.NewReader(in)})
+		if err != nil {
+			return err.Error()
+		}
+		return string(out)
+	}
+	entries := run(c.index(), "", "ls-files", "-s", "-z")
+	cached, plain := run(c.index(), "", "write-tree"), c.index()+".plain"
+	run(plain, entries, "update-index", "-z", "--index-info")
+	eq(t, "tree by what is remembered", cached, run(plain, "", "write-tree"))
+	text := entries
+	for _, ch := range c.changes {
+		if p := c.staged(ch.Path); p != "" {
+			st := must[os.FileInfo](t)(os.Stat(p))
+			text += fmt.Sprintln(ch.Path, st.Mode(), string(must[[]byte](t)(os.ReadFile(p))))
+		}
+	}
+	return text
+}
+
+// Whatever odd stages without git is what git stages, and what git refuses odd leaves to it.
+func TestStageHereIsWhatGitStages(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(3, 4))
+	paths := []string{"a", "a.b", "d/a", "d/b", "d/e/c", "d/e/f", "d-", "z/z"}
+	draw := func(p float64) Changes {
+		ch := Changes{}
+		for _, name := range paths {
+			if rnd.Float64() < p {
+				ch[name] = fmt.Appendf(nil, "%s %d\n", name, rnd.IntN(2))
+			}
+		}
+		return ch
+	}
+	here, refused := 0, 0
+	for range 24 {
+		r, first := fresh(t, "keep", "1\n")
+		old := must[OID](t)(r.Make(t.Context(), []OID{first}, draw(0.7), agent, "old"))
+		git(t, r.root, "reset", "-q", "--hard", string(old))
+		edits := draw(0.4)
+		for _, name := range paths {
+			if rnd.IntN(5) == 0 {
+				edits[name] = nil
+			}
+		}
+		next := must[OID](t)(r.Make(t.Context(), []OID{old}, edits, agent, "next"))
+		for p := range draw(0.15) {
+			write(t, r.root, p, fmt.Sprintln(p, rnd.IntN(3)))
+			git(t, r.root, "add", p)
+		}
+		write(t, r.root, "keep", "2\n")
+		git(t, r.root, "add", "keep")
+
+		mine, theirs := following(t, r, old, next), following(t, r, old, next)
+		done, err := mine.stageHere(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		git(t, r.root, "config", "core.fsync", "none") // now it is git's
+		err = theirs.stage(t.Context())
+		switch {
+		case err != nil && done:
+			t.Fatalf("done, and git says %v", err)
+		case err != nil:
+			refused++
+		case done:
+			here++
+			eq(t, "staged", mine.told(t), theirs.told(t))
+		}
+	}
+	if here < 8 || refused < 2 {
+		t.Errorf("%d of 24 are staged here, git refused %d", here, refused)
+	}
+}
+
+// Where anything else than the bytes of a commit decides, git stages.
+func TestStageHereLeavesToGit(t *testing.T) {
+	t.Parallel()
+	set := func(args ...string) func(t testing.TB, r *Repo) {
+		return func(t testing.TB, r *Repo) { git(t, r.Root(), args...) }
+	}
+	files := func(pairs ...string) func(t testing.TB, r *Repo) {
+		return func(t testing.TB, r *Repo) { write(t, r.Root(), pairs...) }
+	}
+	for name, do := range map[string]func(t testing.TB, r *Repo){
+		"":                        func(testing.TB, *Repo) {},
+		"line ends":               set("config", "core.autocrlf", "input"),
+		"attributes named":        set("config", "core.attributesFile", "x"),
+		"attributes of the clone": files(".git/info/attributes", "*.md text\n"),
+		"attributes in the index": func(t testing.TB, r *Repo) {
+			write(t, r.Root(), "k/.gitattributes", "* text\n")
+			git(t, r.Root(), "add", "k")
+		},
+		"a hook":                     func(t testing.TB, r *Repo) { hook(t, r.Root()+"/.git/hooks", "post-index-change", "exit 0\n") },
+		"hooks elsewhere":            func(t testing.TB, r *Repo) { set("config", "core.hooksPath", "~/hooks")(t, r) },
+		"sparse":                     set("sparse-checkout", "set", "--no-cone", "/*"),
+		"out of a sparse checkout":   set("update-index", "--skip-worktree", "other"),
+		"assumed unchanged":          set("update-index", "--assume-unchanged", "k/task.md"),
+		"split":                      set("update-index", "--split-index"),
+		"untracked files remembered": set("update-index", "--force-untracked-cache"),
+		"another format":             set("update-index", "--index-version", "4"),
+		"to be added": func(t testing.TB, r *Repo) {
+			write(t, r.Root(), "k/new/n.md", "x")
+			git(t, r.Root(), "add", "-N", "k/new/n.md")
+		},
+		"a file where a folder goes": func(t testing.TB, r *Repo) { write(t, r.Root(), "k/new", "x"); git(t, r.Root(), "add", "k/new") },
+		"a folder where a file goes": func(t testing.TB, r *Repo) { write(t, r.Root(), "k/new/n.md/x", "x"); git(t, r.Root(), "add", "k/new") },
+		"staged": func(t testing.TB, r *Repo) {
+			write(t, r.Root(), "k/task.md", "x")
+			git(t, r.Root(), "add", "k/task.md")
+		},
+		"its deletion staged": set("rm", "-q", "--cached", "k/task.md"),
+		"an object replaced":  set("replace", "HEAD:other", "HEAD:k/task.md"),
+		"a damaged index": func(t testing.TB, r *Repo) {
+			p := filepath.Join(r.Root(), ".git/index")
+			b := must[[]byte](t)(os.ReadFile(p))
+			b[20] ^= 1
+			if err := os.WriteFile(p, b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, base := fresh(t, "k/task.md", "state: ready\n", "k/old.md", "old\n", "other", "1\n")
+			do(t, r)
+			c := following(t, r, base, claim(t, r, base))
+			done, err := c.stageHere(t.Context())
+			eq(t, "error", err, nil)
+			eq(t, "done", done, name == "")
+			left, _ := os.ReadDir(filepath.Join(c.scratch, "tree"))
+			eq(t, "wrote", len(left) > 0, done)
+		})
+	}
+}
+
+// An edit in the second in which the index was written shows after the index is written again.
+func TestStageHereHidesNoEdit(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "k/task.md", "state: ready\n", "k/old.md", "old\n", "edited", "1\n", "same", "1\n")
+	then := time.Unix(1_700_000_000, 0)
+	for _, p := range []string{"edited", "same"} {
+		if err := os.Chtimes(filepath.Join(r.Root(), p), then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(t, r.Root(), "config", "core.trustctime", "false")
+	git(t, r.Root(), "update-index", "-q", "--really-refresh")
+	write(t, r.Root(), "edited", "2\n")
+	for _, p := range []string{"edited", ".git/index"} {
+		if err := os.Chtimes(filepath.Join(r.Root(), p), then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eq(t, "before", git(t, r.Root(), "diff", "--name-only"), "edited")
+	c := following(t, r, base, claim(t, r, base))
+	done, err := c.stageHere(t.Context())
+	eq(t, "error", err, nil)
+	eq(t, "done", done, true)
+	if err := r.Move(t.Context(), RefUpdate{"refs/heads/main", base, c.m.New}); err != nil && !errors.Is(err, ErrInTheWay) {
+		t.Fatal(err)
+	}
+	eq(t, "after", git(t, r.Root(), "diff", "--name-only"), "edited")
+	eq(t, "stat data", git(t, r.Root(), "diff-files", "--name-only", "same"), "")
+}
