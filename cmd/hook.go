@@ -101,8 +101,11 @@ func hookInstall(env Env) *cli.Command {
 		Description: "odd -C /srv/ours.git hook install\n\n" +
 			"Every branch of a push is judged by odd check, of its new commits alone. Deleting or\n" +
 			"rewriting the board branch or the target is refused, as are refs/replace/ and, by a\n" +
-			"server, refs/remotes/; its HEAD has to be on a branch. Without odd on the hook's PATH\n" +
-			"nothing passes. A hook that is there already is never overwritten, exit 3.",
+			"server, refs/remotes/; its HEAD has to be on a branch. Where [board] names no branch,\n" +
+			"the board is the default branch of the side that receives: a clone takes its remotes' from\n" +
+			"refs/remotes/NAME/HEAD (git remote set-head NAME --auto), and where it knows\n" +
+			"none, the branch checked out. Without odd on the hook's PATH nothing passes. A hook that is there\n" +
+			"already is never overwritten, exit 3.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "print the hook and where it would go, and write nothing"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			h, err := hookHere(env, c)

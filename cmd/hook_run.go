@@ -3,6 +3,7 @@ package cmd
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -113,6 +114,35 @@ type push struct {
 // keptBranches are the board branch and the target by the odd.toml that stands where
 // the push goes, so that no push names others for itself.
 func (p push) keptBranches() ([]string, error) {
+	defaults, err := p.defaults()
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, d := range defaults {
+		law, err := p.law(d.New)
+		if err != nil {
+			return nil, err
+		}
+		board := or(law.Branch, strings.TrimPrefix(d.Name, "refs/heads/"))
+		for _, name := range []string{board, or(law.Target, board)} {
+			if name = "refs/heads/" + name; !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out, nil
+}
+
+// defaults are the branches whose odd.toml is asked, and which is the board where that
+// names none: a server's is the one its HEAD is on. A clone may have any checked out,
+// so that its remotes' are asked; where it knows none, the one checked out.
+func (p push) defaults() ([]repo.RefUpdate, error) {
+	if !p.receiving {
+		if all, err := p.repo.Defaults(p.ctx); len(all) > 0 || err != nil {
+			return all, err
+		}
+	}
 	head, err := p.repo.Branch()
 	if err != nil {
 		return nil, err
@@ -120,27 +150,24 @@ func (p push) keptBranches() ([]string, error) {
 	if err := p.grounded(head); err != nil || head == "" {
 		return nil, err
 	}
-	law := config.Default()
-	if tip, err := p.repo.Ref("refs/heads/" + head); err == nil {
-		oid, mode, err := p.repo.Reader().Find(tip, "odd.toml")
-		if err != nil {
-			return nil, err
-		}
-		if strings.HasPrefix(mode, "100") {
-			b, err := p.repo.Blob(oid)
-			if err != nil {
-				return nil, err
-			}
-			if law, err = config.Parse("odd.toml", b); err != nil {
-				return nil, err
-			}
-		}
+	at, err := p.repo.Ref("refs/heads/" + head)
+	if errors.Is(err, repo.ErrNoRef) {
+		err = nil // it comes with this push
 	}
-	out := []string{"refs/heads/" + or(law.Branch, head)}
-	if t := "refs/heads/" + or(law.Target, or(law.Branch, head)); t != out[0] {
-		out = append(out, t)
+	return []repo.RefUpdate{{Name: "refs/heads/" + head, New: at}}, err
+}
+
+// law is the odd.toml of a commit, or what holds without one.
+func (p push) law(at repo.OID) (config.Config, error) {
+	oid, mode, err := p.repo.Reader().Find(at, "odd.toml")
+	if err != nil || !strings.HasPrefix(mode, "100") {
+		return config.Default(), err
 	}
-	return out, nil
+	b, err := p.repo.Blob(oid)
+	if err != nil {
+		return config.Default(), err
+	}
+	return config.Parse("odd.toml", b)
 }
 
 // grounded refuses to judge for a server whose HEAD is on no branch, nor on one that

@@ -120,6 +120,27 @@ func (r *Repo) Refs(prefix string) ([]RefUpdate, error) {
 	return us, nil
 }
 
+// Defaults are the branches that remotes check out first, as this clone was told when it
+// was made: each by its full name here, refs/heads/main, and where it was on the remote.
+func (r *Repo) Defaults(ctx context.Context) ([]RefUpdate, error) {
+	out, err := r.read(ctx, "for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/remotes")
+	if err != nil {
+		return nil, err
+	}
+	var us []RefUpdate
+	for l := range strings.Lines(string(out)) {
+		f := strings.Fields(l)
+		if len(f) != 3 { // no symbolic ref
+			continue
+		}
+		remote, is := strings.CutSuffix(f[1], "HEAD")
+		if name, own := strings.CutPrefix(f[2], remote); is && own {
+			us = append(us, RefUpdate{Name: "refs/heads/" + name, New: OID(f[0])})
+		}
+	}
+	return us, nil
+}
+
 // Resolve turns any revision a person may type into a commit id. ErrNoCommit when the
 // repository has none yet, ErrNoRef when the revision names nothing.
 func (r *Repo) Resolve(ctx context.Context, rev string) (OID, error) {
