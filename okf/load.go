@@ -237,46 +237,75 @@ type listing struct {
 
 // listFiles walks f, the folders of one depth at a time and in parallel.
 func listFiles(f fs.FS) (listing, error) {
-	var out listing
 	if _, err := fs.ReadDir(f, "."); err != nil {
-		return out, err
+		return listing{}, err
 	}
-	for dirs := []string{"."}; len(dirs) > 0; {
-		found := make([]listing, len(dirs))
-		below := make([][]string, len(dirs))
-		parallel(len(dirs), func(i int) { found[i], below[i] = listDir(f, dirs[i]) })
-		for _, l := range found {
-			out.files = append(out.files, l.files...)
-			out.problems = append(out.problems, l.problems...)
+	var out listing
+	root := &listed{dir: "."}
+	for level := []*listed{root}; len(level) > 0; {
+		parallel(len(level), func(i int) { level[i].read(f) })
+		var next []*listed
+		for _, d := range level {
+			out.problems = append(out.problems, d.problems...)
+			next = append(next, d.below...)
+			out.files = slices.Grow(out.files, len(d.files))[:len(out.files)+len(d.files)]
 		}
-		dirs = slices.Concat(below...)
+		level = next
 	}
-	slices.Sort(out.files)
+	root.collect(out.files[:0])
 	return out, nil
 }
 
-func listDir(f fs.FS, dir string) (l listing, below []string) {
-	entries, err := fs.ReadDir(f, dir)
+// listed is one folder of a walk.
+type listed struct {
+	dir      string
+	files    []string
+	below    []*listed
+	problems []Problem
+}
+
+// read lists the folder, its files and folders in order of name.
+func (d *listed) read(f fs.FS) {
+	entries, err := fs.ReadDir(f, d.dir)
 	if err != nil {
 		p := unreadable(err)
-		p.Path = dir
-		l.problems = append(l.problems, *p)
+		p.Path = d.dir
+		d.problems = append(d.problems, *p)
+	}
+	at := ""
+	if d.dir != "." {
+		at = d.dir + "/"
 	}
 	for _, e := range entries {
-		file := path.Join(dir, e.Name())
+		name := e.Name()
+		md := strings.HasSuffix(name, ".md")
 		switch {
-		case e.Name()[0] == '.':
+		case name[0] == '.':
 		case e.IsDir():
-			below = append(below, file)
+			d.below = append(d.below, &listed{dir: at + name})
 		case e.Type().IsRegular():
-			if strings.HasSuffix(file, ".md") {
-				l.files = append(l.files, file)
+			if md {
+				d.files = append(d.files, at+name)
 			}
-		case strings.HasSuffix(file, ".md") || path.Ext(file) == "":
-			l.problems = append(l.problems, special(file))
+		case md || path.Ext(name) == "":
+			d.problems = append(d.problems, special(at+name))
 		}
 	}
-	return l, below
+	slices.Sort(d.files)
+	slices.SortFunc(d.below, func(a, b *listed) int { return strings.Compare(a.dir+"/", b.dir+"/") })
+}
+
+// collect appends the files of the folder and of those below it in order of
+// path, in which a folder stands where its name with a slash does.
+func (d *listed) collect(out []string) []string {
+	files := d.files
+	for _, b := range d.below {
+		n, _ := slices.BinarySearch(files, b.dir+"/")
+		out = append(out, files[:n]...)
+		files = files[n:]
+		out = b.collect(out)
+	}
+	return append(out, files...)
 }
 
 func special(file string) Problem {

@@ -5,12 +5,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pgregory.net/rapid"
 )
 
 // bundle is a file system of texts.
@@ -241,4 +244,29 @@ func TestLoadMany(t *testing.T) {
 		}
 		same(t, want, g, wantPs, ps)
 	}
+}
+
+// Files are found in order of path, however the names of folders and files lie
+// between each other.
+func TestListFilesInOrder(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		f, want := fstest.MapFS{}, []string{}
+		name := rapid.SampledFrom([]string{"a", "a-", "a.b", "a0", "a b", "é", "b"})
+		for range rapid.IntRange(0, 30).Draw(t, "files") {
+			file := name.Draw(t, "name") + ".md"
+			for range rapid.IntRange(0, 3).Draw(t, "depth") {
+				file = name.Draw(t, "folder") + "/" + file
+			}
+			f[file] = &fstest.MapFile{Mode: 0o644}
+		}
+		for file := range f {
+			want = append(want, file)
+		}
+		slices.Sort(want)
+		l, err := listFiles(f)
+		if err != nil || !slices.Equal(want, l.files) || len(l.problems) > 0 {
+			t.Fatalf("%v, %v\nwant %q\n got %q", err, l.problems, want, l.files)
+		}
+	})
 }

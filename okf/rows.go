@@ -63,8 +63,10 @@ func newRows(found []reading) *rows {
 		r.problems = append(r.problems, found[i].problems...)
 	}
 	r.call(found)
-	r.sort(found)
+	var wg sync.WaitGroup
+	wg.Go(func() { r.sort(found) })
 	r.connect(found)
+	wg.Wait()
 	r.mentions = sync.OnceValue(r.readMentions)
 	return r
 }
@@ -76,6 +78,11 @@ func (r *rows) call(found []reading) {
 	r.begin, r.cut, r.state = newInts(len(found)+1), newInts(len(found)), make([]byte, len(found))
 	ids, files, stems := make([]called, 0, len(found)), make([]called, len(found)), make([]called, 0, len(found))
 	var uris []called
+	names := 0
+	for i := range found {
+		names += len(found[i].path)
+	}
+	r.names = make([]byte, 0, names)
 	for i := range found {
 		file := found[i].path
 		key := strings.TrimSuffix(file, ".md")
@@ -100,7 +107,11 @@ func (r *rows) call(found []reading) {
 			stems = append(stems, called{hashOf(s), uint32(i)})
 		}
 	}
-	r.ids, r.files, r.stems, r.uris = newTable(ids), newTable(files), newTable(stems), newTable(uris)
+	var wg sync.WaitGroup
+	wg.Go(func() { r.files = newTable(files) })
+	wg.Go(func() { r.stems = newTable(stems) })
+	r.ids, r.uris = newTable(ids), newTable(uris)
+	wg.Wait()
 	r.twins()
 	r.readOwn()
 }
@@ -219,15 +230,19 @@ func (r *rows) arrive() {
 			next.set(to, uint32(at+1))
 		}
 	}
-	parallel(r.len(), func(i int) {
-		es := r.into(int32(i), nil)
-		if slices.IsSortedFunc(es, r.arrival) {
-			return
-		}
-		slices.SortStableFunc(es, r.arrival)
-		for k, e := range es {
-			r.inFrom.set(int(r.in.at(i))+k, uint32(e.from))
-			r.inHow.set(int(r.in.at(i))+k, e.how())
+	workers(r.len(), func() func(from, to int) {
+		var es []edge
+		return func(from, to int) {
+			for i := from; i < to; i++ {
+				if es = r.into(int32(i), es[:0]); slices.IsSortedFunc(es, r.arrival) {
+					continue
+				}
+				slices.SortStableFunc(es, r.arrival)
+				for k, e := range es {
+					r.inFrom.set(int(r.in.at(i))+k, uint32(e.from))
+					r.inHow.set(int(r.in.at(i))+k, e.how())
+				}
+			}
 		}
 	})
 }
