@@ -1,8 +1,6 @@
 package drain
 
 import (
-	"io/fs"
-
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/reconcile/irongate"
@@ -55,11 +53,7 @@ func (d *drain) opDied(claim ledger.Record) error {
 // story is what the board's ledgers tell of an op; nothing is told of one that they
 // do not know.
 func (d *drain) story(id string) (pipeline.Story, error) {
-	bundle, err := fs.Sub(d.at.files, d.at.cfg.Root)
-	if err != nil {
-		return pipeline.Story{}, err
-	}
-	stories, _, err := pipeline.Tell(bundle)
+	stories, err := d.at.stories(func(op, _ string) bool { return op == id })
 	for _, s := range stories {
 		if s.Op().ID == id {
 			return s, err

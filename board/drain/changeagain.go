@@ -54,11 +54,7 @@ func (d *drain) remake(ctx context.Context, t board.Task, base repo.OID, kept fs
 
 // waitsWith is the op that waits with t's proposal.
 func (d *drain) waitsWith(t board.Task) (pipeline.Op, error) {
-	bundle, err := fs.Sub(d.at.files, d.at.cfg.Root)
-	if err != nil {
-		return pipeline.Op{}, err
-	}
-	stories, _, err := pipeline.Tell(bundle)
+	stories, err := d.at.stories(func(_, task string) bool { return task == string(t.ID) })
 	if err != nil {
 		return pipeline.Op{}, refuse("ledger", "%s/%v; restore the ledger from git history", d.at.cfg.Root, err)
 	}

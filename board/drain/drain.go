@@ -166,6 +166,7 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 		return d.report, err
 	}
 	defer unlock()
+	defer d.keepSums()
 	if err := d.begin(ctx); err != nil {
 		return d.report, err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -21,16 +20,16 @@ import (
 // a person approved on its branch waits for a merge, not for a person.
 func (d *drain) expire(ctx context.Context) error {
 	waiting := slices.DeleteFunc(slices.Clone(d.at.tasks), func(t board.Task) bool { return t.State != board.Review || t.Result.Commit == "" })
-	if len(waiting) == 0 {
-		return nil // no ledger need be read
+	waits := map[string]bool{}
+	for _, t := range waiting {
+		waits[string(t.ID)] = true
 	}
-	bundle, err := fs.Sub(d.at.files, d.at.cfg.Root)
-	if err != nil {
-		return err
-	}
-	stories, _, err := pipeline.Tell(bundle)
+	stories, err := d.at.stories(func(_, task string) bool { return waits[task] })
 	if err != nil {
 		return refuse("ledger", "%s/%v; restore the ledger from git history", d.at.cfg.Root, err)
+	}
+	if len(stories) == 0 {
+		return nil
 	}
 	for _, t := range waiting {
 		s, ok := pipeline.WaitingFor(stories, string(t.ID), t.Result.Commit)

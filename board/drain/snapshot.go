@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,11 +30,12 @@ type snapshot struct {
 	tasks    []board.Task
 	unread   []okf.Problem // task atoms that cannot be read
 	byID     map[okf.ID]board.Task
-	toml     []byte                    // odd.toml, of which cfg was read
-	sums     map[string]ledger.FileSum // by path below the bundle
-	grows    string                    // the ledger file that was read last, which is the one that grows
-	grown    ledger.Grown              // its sum
+	toml     []byte            // odd.toml, of which cfg was read
+	sums     map[string]summed // of the ledger, by path below the bundle
+	grows    string            // the ledger file that was read last, which is the one that grows
+	grown    ledger.Grown      // its sum
 	spend    ledger.Spend
+	read     int            // how many ledger files had to be read for it
 	slow     *SlowLoop      // nil until somebody asks
 	tries    []failover.Try // the same
 }
@@ -80,7 +80,7 @@ func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot, loa
 	}
 	s.tasks, s.unread = board.TasksAfter(s.graph, known)
 	s.byID = board.ByID(s.tasks)
-	if s.spend, err = ledger.Combine(slices.Collect(maps.Values(s.sums))...); err != nil {
+	if s.spend, err = combine(s.sums); err != nil {
 		return nil, refuse("ledger", "%s: %v; restore the ledger from git history", s.file("ledger"), err)
 	}
 	return s, nil
@@ -105,21 +105,11 @@ func (s *snapshot) load(r *repo.Repo, load Loader) error {
 	if s.graph, s.problems, err = load(tree, root); err != nil {
 		return err
 	}
-	s.sums = map[string]ledger.FileSum{}
-	names, err := fs.Glob(root, "ledger/*/*.jsonl")
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := s.sum(root, name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.sumAll(r, root)
 }
 
-// sum reads one ledger file. A file that cannot be read stops the drain: money fails closed.
-func (s *snapshot) sum(root fs.FS, name string) error {
+// sum reads one ledger file, of this blob. A file that cannot be read stops the drain: money fails closed.
+func (s *snapshot) sum(root fs.FS, name string, blob repo.OID) error {
 	b, err := fs.ReadFile(root, name)
 	var g ledger.Grown
 	if s.grows == name {
@@ -131,7 +121,8 @@ func (s *snapshot) sum(root fs.FS, name string) error {
 	if err != nil {
 		return refuse("ledger", "%s: %v; restore the file from git history, spend cannot be known without it", path.Join(s.cfg.Root, name), err)
 	}
-	s.sums[name], s.grows, s.grown = g.Sum, name, g
+	s.sums[name], s.grows, s.grown = summed{blob, g.Sum}, name, g
+	s.read++
 	return nil
 }
 
@@ -145,7 +136,7 @@ func (s *snapshot) catchUp(ctx context.Context, r *repo.Repo, before *snapshot) 
 	if err != nil {
 		return err
 	}
-	s.sums, s.grows, s.grown = maps.Clone(before.sums), before.grows, before.grown
+	s.sums, s.grows, s.grown, s.read = maps.Clone(before.sums), before.grows, before.grown, before.read
 	changed := map[string]bool{}
 	for _, c := range changes {
 		name, ok := strings.CutPrefix(c.Path, s.cfg.Root+"/")
@@ -154,7 +145,7 @@ func (s *snapshot) catchUp(ctx context.Context, r *repo.Repo, before *snapshot) 
 		case strings.HasPrefix(name, "ledger/") && strings.HasSuffix(name, ".jsonl"):
 			delete(s.sums, name)
 			if c.New != "" {
-				if err := s.sum(root, name); err != nil {
+				if err := s.sum(root, name, c.New); err != nil {
 					return err
 				}
 			}

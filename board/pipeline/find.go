@@ -16,19 +16,44 @@ import (
 func Tell(bundle fs.FS) ([]Story, []Problem, error) {
 	var all []ledger.Record
 	err := ledger.Walk(bundle, func(_ string, b []byte) error {
-		if !bytes.Contains(b, []byte(`"kind":"op`)) {
-			return nil
-		}
-		records, _ := ledger.Read(b)
-		all = append(all, records...)
+		all = append(all, opRecords(b)...)
 		return nil
 	})
 	if err != nil {
 		return nil, nil, err
 	}
+	stories, problems := inOrder(all)
+	return stories, problems, nil
+}
+
+// TellIn is Tell for the ops that only these files of the bundle tell of, by path.
+func TellIn(bundle fs.FS, files []string) ([]Story, error) {
+	var all []ledger.Record
+	for _, name := range slices.Sorted(slices.Values(files)) {
+		b, err := fs.ReadFile(bundle, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, opRecords(b)...)
+	}
+	stories, _ := inOrder(all)
+	return stories, nil
+}
+
+// opRecords are the records of a ledger file that tells of an op, none of another.
+func opRecords(b []byte) []ledger.Record {
+	if !bytes.Contains(b, []byte(`"kind":"op`)) {
+		return nil
+	}
+	records, _ := ledger.Read(b)
+	return records
+}
+
+// inOrder is ReadOps in the order of the ops' beginnings.
+func inOrder(all []ledger.Record) ([]Story, []Problem) {
 	stories, problems := ReadOps(all)
 	slices.SortStableFunc(stories, func(a, b Story) int { return a.Op().Began.Compare(b.Op().Began) })
-	return stories, problems, nil
+	return stories, problems
 }
 
 // Find is the one story whose op a person means by name, see [Match].

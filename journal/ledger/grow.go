@@ -96,6 +96,7 @@ func (s FileSum) clone() FileSum {
 		teams[month] = maps.Clone(of)
 	}
 	s.Team = teams
+	s.Ops = maps.Clone(s.Ops)
 	if s.Alerts != nil {
 		alerts := make(map[string][]string, len(s.Alerts))
 		for month, names := range s.Alerts {

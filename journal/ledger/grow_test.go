@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -175,5 +176,37 @@ func TestReaderIsRead(t *testing.T) {
 		if recs, err := m.Read(b); err != nil || len(recs) == 0 || len(m.files) != 1 {
 			t.Errorf("%v: %d records, %d files", err, len(recs), len(m.files))
 		}
+	}
+}
+
+// A sum is the same after it was kept as JSON, and tells of the ops of its file and
+// of no data of records.
+func TestASumCanBeKept(t *testing.T) {
+	t.Parallel()
+	var f []byte
+	for _, r := range story(20) {
+		f = must(t)(Append(f, r))
+	}
+	end := Record{TS: time.Unix(0, 0).UTC(), Run: "run-a", Seq: 90, Kind: Abandoned, Task: "t9", DeadRun: "run-z", Data: map[string]any{"n": int64(1)}}
+	op := func(seq int, k Kind, id, task string) Record {
+		return Record{TS: time.Unix(0, 0), Run: "run-a", Seq: seq, Kind: k, Task: task, Data: map[string]any{"op": id}}
+	}
+	for _, r := range []Record{end, op(91, Op, "op-1", ""), op(92, Op, "op-1", "t1"), op(93, OpEnd, "op-1", "t2"), op(94, OpEnd, "op-2", "t2")} {
+		f = must(t)(Append(f, r))
+	}
+	sum, err := SumFile(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"op-1": "t1", "op-2": "t2"}, sum.Ops); diff != "" {
+		t.Error(diff)
+	}
+	text, err := json.Marshal(sum)
+	var back FileSum
+	if err == nil {
+		err = json.Unmarshal(text, &back)
+	}
+	if diff := cmp.Diff(sum, back); err != nil || diff != "" {
+		t.Error(err, diff)
 	}
 }

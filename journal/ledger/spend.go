@@ -70,9 +70,10 @@ func (s Spend) with(total int64, counts func(Record) bool) (int64, error) {
 type FileSum struct {
 	Team      map[string]map[string]int64 // month → team ("" for none) → micro-USD closed here
 	Open      []Record                    // claims nothing in this file closes
-	Abandoned []Record                    // what this file closes in others
+	Abandoned []Record                    // what this file closes in others, without their Data
 	Last      time.Time                   // the latest ts in the file
 	Alerts    map[string][]string         // month → envelopes whose alert the file tells
+	Ops       map[string]string           // of the ops that the file tells of, the id → a task it tells of it
 }
 
 // claimed names a claim by the run that made it and its task.
@@ -101,7 +102,12 @@ func sumOf(s FileSum, recs []Record, n int) (FileSum, error) {
 			s.close(&r, r.Run)
 		case Abandoned:
 			s.close(&r, r.DeadRun)
-			s.Abandoned = append(s.Abandoned, r)
+			told := r
+			told.Data = nil
+			s.Abandoned = append(s.Abandoned, told)
+		case Op, OpEnd:
+			s.tells(r)
+			continue
 		default:
 			continue
 		}
@@ -126,6 +132,18 @@ func (s *FileSum) alerts(r Record) {
 			s.Alerts[Month(r.TS)] = append(s.Alerts[Month(r.TS)], name)
 		}
 	}
+}
+
+// tells notes the op that a record is about.
+func (s *FileSum) tells(r Record) {
+	id, _ := r.Data["op"].(string)
+	if s.Ops[id] != "" {
+		return
+	}
+	if s.Ops == nil {
+		s.Ops = map[string]string{}
+	}
+	s.Ops[id] = r.Task
 }
 
 // close drops the run's open claims of r's task and lets r have their team.
