@@ -71,13 +71,14 @@ func deflate(f io.Writer, kind string, data []byte) error {
 	return errors.Join(err, z.Close(), w.Flush())
 }
 
-// largeLoose is the size in bytes from which a loose object is left to git.
+// largeLoose is the size in bytes from which a loose object is left to go-git.
 const largeLoose = 1 << 26
 
 // errNotLoose says that an object must be looked for elsewhere.
 var errNotLoose = errors.New("not a loose object that can be read here")
 
-// readLoose reads an object below objects.
+// readLoose reads an object below objects. go-git can too, but remembers each in a
+// cache that a long drain fills with directories it never asks for again.
 func readLoose(objects string, oid OID) (kind string, data []byte, err error) {
 	f, err := os.Open(filepath.Join(objects, string(oid[:2]), string(oid[2:])))
 	if err != nil {
@@ -97,9 +98,14 @@ func inflate(f io.Reader) (kind string, data []byte, err error) {
 	r := buffered.Get().(*bufio.Reader)
 	defer buffered.Put(r)
 	r.Reset(z)
-	kind, size, err := looseHead(r)
+	head, err := r.ReadSlice(0)
 	if err != nil {
 		return "", nil, err
+	}
+	kind, digits, _ := strings.Cut(strings.TrimSuffix(string(head), "\x00"), " ")
+	size, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil || size >= largeLoose {
+		return "", nil, errNotLoose
 	}
 	data = make([]byte, size)
 	if _, err := io.ReadFull(r, data); err != nil {
@@ -109,36 +115,6 @@ func inflate(f io.Reader) (kind string, data []byte, err error) {
 		return "", nil, errNotLoose
 	}
 	return kind, data, nil
-}
-
-// looseHead reads what a loose object begins with: "blob 12" and a zero byte.
-func looseHead(r *bufio.Reader) (kind string, size int64, err error) {
-	head, err := r.ReadSlice(0)
-	if err != nil {
-		return "", 0, err
-	}
-	kind, digits, _ := strings.Cut(strings.TrimSuffix(string(head), "\x00"), " ")
-	n, err := strconv.ParseUint(digits, 10, 63)
-	if err != nil || n >= largeLoose {
-		return "", 0, errNotLoose
-	}
-	return kind, int64(n), nil
-}
-
-// sizeLoose is the size of an object below objects, in bytes.
-func sizeLoose(objects string, oid OID) (int64, error) {
-	f, err := os.Open(filepath.Join(objects, string(oid[:2]), string(oid[2:])))
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	z, err := inflater(f)
-	if err != nil {
-		return 0, err
-	}
-	defer inflaters.Put(z)
-	_, n, err := looseHead(bufio.NewReader(z))
-	return n, err
 }
 
 // inflaters are idle zlib readers, buffered are idle readers of what they read or unpack.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/go-git/go-billy/v5"
@@ -20,7 +19,7 @@ import (
 
 // Open finds the repository that dir is in, walking up. ErrNotRepo when there is none.
 //
-// Objects are read in process, refs by go-git. A repository go-git does not
+// Objects and refs are read in process by go-git. A repository go-git does not
 // understand (sparse checkout with its own config, partial clone, SHA-256,
 // reftable) is read through git itself: slower, never wrong. The environment is
 // read here once.
@@ -146,7 +145,12 @@ func (r *Repo) findCommon() error {
 	return nil
 }
 
-// openStore picks the reader: ours, or git when go-git declines the repository.
+// packedBytes is how much go-git keeps of the packed objects that others are deltas
+// of: enough for the newest state of a ledger and of the large directories, and a
+// twelfth of what it keeps by itself.
+const packedBytes = 8 * cache.MiByte
+
+// openStore picks the reader: go-git, or git when go-git declines the repository.
 // git.Open is asked only for its verdict on the repository's format and extensions.
 // A repository shared by several users is written by git too, which knows its file modes.
 func (r *Repo) openStore() {
@@ -154,32 +158,14 @@ func (r *Repo) openStore() {
 	if r.common != r.gitDir {
 		dot = dotgit.NewRepositoryFilesystem(dot, osfs.New(r.common))
 	}
-	st := filesystem.NewStorageWithOptions(dot, cache.NewObjectLRUDefault(), filesystem.Options{KeepDescriptors: true})
+	st := filesystem.NewStorageWithOptions(dot, cache.NewObjectLRU(packedBytes), filesystem.Options{KeepDescriptors: true})
 	slow := &gitStore{run: r.git, batch: newBatch(r.git)}
 	if _, err := gogit.Open(st, nil); err != nil || shared(st) {
 		r.objs, r.refs = slow, refs{run: r.git}
 		return
 	}
-	r.objs = &packStore{packs: newPacks(objectDirs(filepath.Join(r.common, "objects")), &r.mapped), slow: slow, last: kept[OID, object]{most: lastBytes}}
+	r.objs = &packStore{st: st, slow: slow, dir: filepath.Join(r.common, "objects"), last: kept[OID, object]{most: lastBytes}}
 	r.refs = refs{st: st, packed: &packed{dir: r.common}}
-}
-
-// objectDirs is a directory of objects and those it borrows from, each once.
-func objectDirs(dir string) []string {
-	out := []string{dir}
-	for i := 0; i < len(out); i++ {
-		b, _ := os.ReadFile(filepath.Join(out[i], "info", "alternates"))
-		for name := range strings.Lines(string(b)) {
-			name, comment := strings.TrimSuffix(name, "\n"), strings.HasPrefix(name, "#")
-			if !filepath.IsAbs(name) {
-				name = filepath.Join(out[i], name)
-			}
-			if name = filepath.Clean(name); !comment && !slices.Contains(out, name) {
-				out = append(out, name)
-			}
-		}
-	}
-	return out
 }
 
 // shared reports whether core.sharedRepository is set.

@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
 // store reads and writes git objects. kind is "blob", "tree", "commit" or "tag".
@@ -44,13 +47,15 @@ func (o OID) check() error {
 	return fmt.Errorf("%q: not an object id (40 or 64 hex digits)", string(o))
 }
 
-// packStore reads packs and loose objects in process, and writes loose ones. What it
-// does not find, or cannot read, is looked for once more after a new look at the
-// packs, then asked of git.
+// packStore is go-git's object storage. It is not safe for concurrent use by
+// itself, and keeps an index of the packs it saw: an object that is missing is
+// looked for once more after a new look at the packs, then asked of git.
 type packStore struct {
-	packs *packs
-	slow  *gitStore
-	last  kept[OID, object]
+	mu   sync.Mutex
+	st   *filesystem.Storage
+	slow *gitStore
+	dir  string // where loose objects lie
+	last kept[OID, object]
 }
 
 // object is a whole object; nobody may change its bytes.
@@ -73,50 +78,48 @@ func (p *packStore) get(oid OID) (string, []byte, error) {
 		return o.kind, append([]byte{}, o.data...), nil
 	}
 	if len(oid) == 40 {
-		for _, read := range []func(OID) (string, []byte, error){p.packs.get, p.loose, p.again} {
-			if kind, data, err := read(oid); err == nil {
-				return kind, data, nil
-			}
+		if kind, data, err := readLoose(p.dir, oid); err == nil {
+			return kind, data, nil
+		}
+		if kind, data, err := p.read(plumbing.NewHash(string(oid))); err == nil {
+			return kind, data, nil
 		}
 	}
 	return p.slow.get(oid)
 }
 
-// loose reads a loose object.
-func (p *packStore) loose(oid OID) (kind string, data []byte, err error) {
-	for _, dir := range p.packs.dirs {
-		if kind, data, err = readLoose(dir, oid); err == nil {
-			break
+// read gets one object in process, with a second try after a repack.
+func (p *packStore) read(h plumbing.Hash) (kind string, data []byte, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o, err := p.st.EncodedObject(plumbing.AnyObject, h)
+	if err != nil {
+		p.st.Reindex()
+		if o, err = p.st.EncodedObject(plumbing.AnyObject, h); err != nil {
+			return "", nil, err
 		}
 	}
-	return kind, data, err
-}
-
-// again looks at the packs anew, and reads one of their objects.
-func (p *packStore) again(oid OID) (kind string, data []byte, err error) {
-	p.packs.look()
-	return p.packs.get(oid)
+	rd, err := o.Reader()
+	if err != nil {
+		return "", nil, err
+	}
+	defer rd.Close()
+	data = make([]byte, o.Size())
+	_, err = io.ReadFull(rd, data)
+	return o.Type().String(), data, err
 }
 
 func (p *packStore) size(oid OID) (int64, error) {
 	if err := oid.check(); err != nil {
 		return 0, err
 	}
-	if len(oid) == 40 {
-		if n, err := p.packs.size(oid); err == nil {
-			return n, nil
-		}
-		for _, dir := range p.packs.dirs {
-			if n, err := sizeLoose(dir, oid); err == nil {
-				return n, nil
-			}
-		}
-		p.packs.look()
-		if n, err := p.packs.size(oid); err == nil {
-			return n, nil
-		}
+	p.mu.Lock()
+	n, err := p.st.EncodedObjectSize(plumbing.NewHash(string(oid)))
+	p.mu.Unlock()
+	if err != nil || len(oid) != 40 {
+		return p.slow.size(oid)
 	}
-	return p.slow.size(oid)
+	return n, nil
 }
 
 // put writes a loose object, unless it is there already: then its time is set to
@@ -127,7 +130,7 @@ func (p *packStore) put(kind string, data []byte) (OID, error) {
 		return "", err
 	}
 	oid := OID(plumbing.ComputeHash(typ, data).String())
-	if err := writeLoose(p.packs.dirs[0], oid, kind, data); err != nil {
+	if err := writeLoose(p.dir, oid, kind, data); err != nil {
 		return "", fmt.Errorf("write %s object: %w", kind, err)
 	}
 	if kind != "tree" && len(data) <= lastBytes/2 { // trees are remembered as listings
