@@ -27,7 +27,8 @@ func check(env Env) *cli.Command {
 			"canon, its required keys and what it refers to; exit 1 means an error.\n" +
 			"--range and --all judge history instead, by the invariants; exit 1 means a finding. How\n" +
 			"much each judged, and what git can only attest, goes to stderr; --explain and --json tell\n" +
-			"what each reads and recomputes too.",
+			"what each reads and recomputes too.\n\n" +
+			checkShapes,
 		Flags: append(formatFlags(),
 			&cli.BoolFlag{Name: "strict", Usage: "take warnings for errors, and fail on any"},
 			&cli.BoolFlag{Name: "canon", Usage: "check canon documents: required keys, references, supersession"},
@@ -54,6 +55,19 @@ func check(env Env) *cli.Command {
 		},
 	})
 }
+
+// checkShapes tells what --json prints, a list of keys a line.
+const checkShapes = "--json prints one object, its lists never null:\n" +
+	"  of a bundle   status conformant atoms errors warnings notes findings\n" +
+	"    findings    code severity path line message hint\n" +
+	"  of --canon    status scanned documents errors warnings references findings\n" +
+	"    references  found external placeholder prose dead allowed\n" +
+	"    findings    rule_id severity location occurrence message\n" +
+	"    location    path line\n" +
+	"  of history    commits machines rows findings\n" +
+	"    rows        invariant name evidence recomputed attested way unit checked\n" +
+	"    findings    invariant commit path line message way\n" +
+	"Status is OK or FINDINGS, as the exit code has it; a hint or a way is what to do."
 
 type checkOptions struct {
 	src           source
