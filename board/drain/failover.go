@@ -68,7 +68,7 @@ func (d *drain) health(t board.Task) (failover.Health, error) {
 
 // tries are the sessions that the ledger of a bundle has of late.
 func tries(bundle fs.FS, now time.Time) ([]failover.Try, error) {
-	recs, err := recordsSince(bundle, now)
+	recs, err := recordsSince(bundle, now, nil)
 	return append([]failover.Try{}, failover.Tries(recs)...), err
 }
 

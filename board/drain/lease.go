@@ -29,6 +29,15 @@ type SlowLoop struct {
 // or proposals that cannot be read are an error, because what was used and what
 // is open cannot be known then.
 func LookSlow(bundle fs.FS, tasks []board.Task, committed bool, now time.Time) (SlowLoop, error) {
+	return lookSlow(bundle, tasks, committed, now, nil)
+}
+
+// lastOf is the last moment that a ledger file tells of, by its path below the
+// bundle; not ok where it is not known without reading it.
+type lastOf func(name string) (last time.Time, ok bool)
+
+// lookSlow is LookSlow for who knows when ledger files ended, nil for nobody.
+func lookSlow(bundle fs.FS, tasks []board.Task, committed bool, now time.Time, last lastOf) (SlowLoop, error) {
 	var s SlowLoop
 	var err error
 	for _, f := range []struct {
@@ -49,7 +58,7 @@ func LookSlow(bundle fs.FS, tasks []board.Task, committed bool, now time.Time) (
 		s.Facts.Sum = gate.Sum(s.LeaseFile)
 	}
 	s.Facts.OpenEmergency = s.Buffer.Emergency()
-	return s, s.count(bundle)
+	return s, s.count(bundle, last)
 }
 
 // governing is a governing file's bytes, nil where there is none. A symbolic link
@@ -101,8 +110,8 @@ func doneBy(tasks []board.Task) func(string) bool {
 }
 
 // count fills in what the ledger says was used: since the lease began to count,
-// and since the last emergency.
-func (s *SlowLoop) count(bundle fs.FS) error {
+// and since the last emergency. A file that ended before either tells nothing of it.
+func (s *SlowLoop) count(bundle fs.FS, last lastOf) error {
 	began, emergency := s.marks()
 	from := began
 	if !emergency.IsZero() && (emergency.Before(from) || from.IsZero()) {
@@ -111,7 +120,14 @@ func (s *SlowLoop) count(bundle fs.FS) error {
 	if from.IsZero() {
 		return nil // no lease and no emergency: nothing counts against anything
 	}
-	recs, err := recordsSince(bundle, from)
+	over := func(name string) bool {
+		if last == nil || began.IsZero() {
+			return false
+		}
+		at, ok := last(name)
+		return ok && at.Before(from)
+	}
+	recs, err := recordsSince(bundle, from, over)
 	if err != nil {
 		return err
 	}
@@ -146,15 +162,16 @@ func (s *SlowLoop) marks() (began, emergency time.Time) {
 }
 
 // recordsSince are the ledger's records of the files that may hold one at or
-// after from. A run's file lies in the month it began in, and no run lasts one.
-func recordsSince(bundle fs.FS, from time.Time) ([]ledger.Record, error) {
+// after from, but for those that are left out; nil leaves out none. A run's file lies
+// in the month it began in, and no run lasts one.
+func recordsSince(bundle fs.FS, from time.Time, out func(name string) bool) ([]ledger.Record, error) {
 	names, err := fs.Glob(bundle, "ledger/*/*.jsonl")
 	if err != nil {
 		return nil, err
 	}
-	var out []ledger.Record
+	var all []ledger.Record
 	for _, name := range names {
-		if !from.IsZero() && path.Base(path.Dir(name)) < ledger.Month(from.AddDate(0, 0, -31)) {
+		if !from.IsZero() && path.Base(path.Dir(name)) < ledger.Month(from.AddDate(0, 0, -31)) || out != nil && out(name) {
 			continue
 		}
 		b, err := fs.ReadFile(bundle, name)
@@ -165,9 +182,9 @@ func recordsSince(bundle fs.FS, from time.Time) ([]ledger.Record, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		out = append(out, rs...)
+		all = append(all, rs...)
 	}
-	return out, nil
+	return all, nil
 }
 
 // usage adds up what was done under one lease.

@@ -62,14 +62,30 @@ func TestWhatALeaseHasUsed(t *testing.T) {
 		{TS: at, Gate: gate.EvaluationGate, Act: "renew", Lease: "L-0001"},
 		{TS: at.Add(150 * time.Second), Gate: gate.Emergency, Act: "suspend", Lease: "L-0001"},
 	}
-	if err := s.count(bundle); err != nil {
-		t.Fatal(err)
+	last := func(name string) (time.Time, bool) { // as a drain knows it, which reads no file that ended before
+		sum, err := ledger.SumFile(bundle[name].Data)
+		return sum.Last, err == nil
 	}
-	if s.Facts.UsedTasks != 3 || s.Facts.Spent != 7+3+100+100 || s.Drained != 3 {
-		t.Errorf("used %d tasks, %d micro-USD; %d since the emergency, want 3, 210, 3", s.Facts.UsedTasks, s.Facts.Spent, s.Drained)
+	for _, last := range []lastOf{nil, last} {
+		s.Facts.UsedTasks, s.Facts.Spent, s.Drained = 0, 0, 0
+		if err := s.count(bundle, last); err != nil {
+			t.Fatal(err)
+		}
+		if s.Facts.UsedTasks != 3 || s.Facts.Spent != 7+3+100+100 || s.Drained != 3 {
+			t.Errorf("used %d tasks, %d micro-USD; %d since the emergency, want 3, 210, 3", s.Facts.UsedTasks, s.Facts.Spent, s.Drained)
+		}
 	}
 	bundle["ledger/2026-03/run-9.jsonl"] = &fstest.MapFile{Data: []byte(`{"v":1`)}
-	if err := s.count(bundle); err == nil || !strings.Contains(err.Error(), "ledger/2026-03/run-9.jsonl: line 1: torn") {
+	ends := map[string]time.Time{"ledger/2026-03/run-9.jsonl": at.Add(-time.Second)}
+	known := func(name string) (time.Time, bool) { end, ok := ends[name]; return end, ok }
+	if err := s.count(bundle, known); err != nil {
+		t.Errorf("a file that ended before the lease began to count was read: %v", err)
+	}
+	ends["ledger/2026-03/run-9.jsonl"] = at
+	if err := s.count(bundle, known); err == nil {
+		t.Error("a file that ended when the lease began to count was not read")
+	}
+	if err := s.count(bundle, nil); err == nil || !strings.Contains(err.Error(), "ledger/2026-03/run-9.jsonl: line 1: torn") {
 		t.Errorf("a torn ledger: %v; what was used cannot be known", err)
 	}
 }

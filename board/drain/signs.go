@@ -43,7 +43,7 @@ func (m *Memory) recall() error {
 		return nil
 	}
 	from := m.Slow.Facts.Now.UTC().AddDate(0, -months, 0)
-	recs, err := recordsSince(m.Bundle, from)
+	recs, err := recordsSince(m.Bundle, from, nil)
 	if err != nil {
 		return refuse("ledger", "%s/%v; restore the file from git history, what was done cannot be known without it", m.Root, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/ledger"
@@ -103,6 +104,12 @@ func combine(sums map[string]summed) (ledger.Spend, error) {
 		files = append(files, s.Sum)
 	}
 	return ledger.Combine(files...)
+}
+
+// ledgerEnd is the last moment that a ledger file tells of.
+func (s *snapshot) ledgerEnd(name string) (time.Time, bool) {
+	f, ok := s.sums[name]
+	return f.Sum.Last, ok
 }
 
 // stories are what the board's ledgers tell of the ops for which about is true, of
