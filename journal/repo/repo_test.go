@@ -413,6 +413,40 @@ func TestWriteAndStage(t *testing.T) {
 	eq(t, "staged", git(t, r.Root(), "diff", "--cached", "--name-status"), "D\ta/b.md\nA\tn/m/o.md")
 }
 
+// Many files are written as one is: whole, in the order of their paths up to the
+// first that fails, with nothing left beside them.
+func TestWriteManyStopsAtTheFirstError(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t, "d/005", "old", "d/100", "old", "e", "old")
+	if err := os.Mkdir(filepath.Join(r.Root(), "d", "299"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	name := func(i int) string { return fmt.Sprintf("d/%03d", i) }
+	ch := Changes{"e": nil}
+	for i := range 400 {
+		ch[name(i)] = fmt.Append(nil, i)
+	}
+	ch[name(100)] = nil
+	ch["d/100/x"] = []byte("a folder in the place of a file")
+	err := r.Write(ch)
+	if err == nil || !strings.HasPrefix(err.Error(), "d/299: is not a regular file") {
+		t.Fatalf("%v, want that d/299 is a folder", err)
+	}
+	for i := range 400 {
+		want := ""
+		if i < 299 && i != 100 {
+			want = fmt.Sprint(i)
+		}
+		if b, err := os.ReadFile(filepath.Join(r.Root(), name(i))); string(b) != want {
+			t.Errorf("%s holds %q, want %q: %v", name(i), b, want, err)
+		}
+	}
+	eq(t, "below", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "d/100/x")))), "a folder in the place of a file")
+	eq(t, "after it", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "e")))), "old")
+	left, _ := filepath.Glob(filepath.Join(r.Root(), "d", ".*"))
+	eq(t, "left aside", len(left), 0)
+}
+
 func TestLockDrain(t *testing.T) {
 	t.Parallel()
 	r, _ := fresh(t)

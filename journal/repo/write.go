@@ -1,0 +1,179 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"sync"
+)
+
+// Write writes files of the work tree, each whole or not at all, in the order of their paths, and stops at the first
+// error. It is confined to the work tree: a path that leaves it, or a symbolic link at its end, is refused. Deleting
+// what is not there is no error; directories left empty go.
+//
+// A file is written and synced aside and then renamed. Disks sync many files in
+// little more than the time of one, so runs of them are written aside by several
+// goroutines; the renames keep the order.
+func (r *Repo) Write(ch Changes) error {
+	if r.root == "" {
+		return errBare
+	}
+	if err := ch.check(); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(r.root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	paths := slices.Sorted(maps.Keys(ch))
+	for len(paths) > 0 {
+		p, n := paths[0], 1
+		if ch[p] == nil {
+			if err := remove(root, p); err != nil {
+				return fmt.Errorf("%s: %w", p, err)
+			}
+		} else {
+			for n < min(len(paths), runSize) && ch[paths[n]] != nil {
+				n++
+			}
+			if err := writeRun(root, paths[:n], ch); err != nil {
+				return err
+			}
+		}
+		paths = paths[n:]
+	}
+	return nil
+}
+
+// runSize is how many files are written aside before the first of them is renamed,
+// and runWorkers how many goroutines do it. More of either makes no disk faster
+// that was tried.
+const runSize, runWorkers = 256, 8
+
+// remove deletes a file and the folders it leaves empty.
+func remove(root *os.Root, p string) error {
+	st, err := root.Lstat(p)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !st.Mode().IsRegular():
+		return errNotFile
+	}
+	if err := root.Remove(p); err != nil {
+		return err
+	}
+	prune(root, path.Dir(p))
+	return nil
+}
+
+var errNotFile = errors.New("is not a regular file; odd does not write through links or over folders")
+
+// prune removes dir and its parents while they are empty.
+func prune(root *os.Root, dir string) {
+	for dir != "." && root.Remove(dir) == nil {
+		dir = path.Dir(dir)
+	}
+}
+
+// aside is a file written beside its place.
+type aside struct {
+	dir  *os.Root // the folder of both
+	temp string   // its name there, "" when it could not be written
+	err  error
+}
+
+// writeRun writes files aside and renames them, up to the first that fails.
+func writeRun(root *os.Root, paths []string, ch Changes) error {
+	dirs := map[string]*os.Root{}
+	defer func() {
+		for _, d := range dirs {
+			d.Close()
+		}
+	}()
+	files := make([]aside, len(paths))
+	for i, p := range paths {
+		dir := path.Dir(p)
+		if dirs[dir] == nil {
+			d, err := writeDir(root, dir)
+			if err != nil {
+				files[i].err = err
+				files = files[:i+1]
+				break
+			}
+			dirs[dir] = d
+		}
+		files[i].dir = dirs[dir]
+	}
+	var wg sync.WaitGroup
+	for w := range min(runWorkers, len(files)) {
+		wg.Go(func() {
+			for i := w; i < len(files); i += runWorkers {
+				if f := &files[i]; f.dir != nil {
+					f.temp, f.err = writeAside(f.dir, path.Base(paths[i]), ch[paths[i]])
+				}
+			}
+		})
+	}
+	wg.Wait()
+	var failed error
+	for i, f := range files {
+		if failed == nil && f.err == nil {
+			f.err = f.dir.Rename(f.temp, path.Base(paths[i]))
+		}
+		if failed == nil && f.err != nil {
+			failed = fmt.Errorf("%s: %w", paths[i], f.err)
+		}
+		if failed != nil && f.temp != "" {
+			f.dir.Remove(f.temp)
+		}
+	}
+	return failed
+}
+
+// writeDir is a folder of the work tree, which is made where it is missing.
+func writeDir(root *os.Root, dir string) (*os.Root, error) {
+	d, err := root.OpenRoot(dir)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return d, err
+	}
+	if err := root.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	return root.OpenRoot(dir)
+}
+
+// writeAside writes the file that is to be called name under another name, with
+// the permissions of the one that is there.
+func writeAside(dir *os.Root, name string, b []byte) (temp string, err error) {
+	perm, chmod := fs.FileMode(0o666), false
+	switch st, err := dir.Lstat(name); {
+	case err == nil && !st.Mode().IsRegular():
+		return "", errNotFile
+	case err == nil:
+		perm, chmod = st.Mode().Perm(), true
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	temp = ".odd-" + newNonce()
+	f, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return "", err
+	}
+	if chmod { // the umask had its say
+		err = f.Chmod(perm)
+	}
+	if err == nil {
+		_, err = f.Write(b)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return temp, errors.Join(err, f.Close())
+}
