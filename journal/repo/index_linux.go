@@ -69,9 +69,10 @@ func entryFlags(e []byte) uint16 { return binary.BigEndian.Uint16(e[entryFixed-2
 // indexEdit makes an index that follows a commit, as git read-tree -m does with
 // two trees, where that is nothing but entries put in, replaced and left out.
 type indexEdit struct {
-	changes []Change            // by path
-	trees   func(string) treeID // of a folder, "" for the top
-	written uint32              // the second in which the old index was written
+	changes []Change             // by path
+	trees   func(string) treeID  // of a folder, "" for the top
+	plain   func(id []byte) bool // of a blob of attributes: they change no byte of a file that is written
+	written uint32               // the second in which the old index was written
 
 	left    []Change        // changes whose place among the entries is still to come
 	parents map[string]bool // folders that changed paths lie in
@@ -88,7 +89,7 @@ type treeID struct{ old, new OID }
 // follow makes out of the index b, all but its checksum. It is false for whatever
 // takes git to do right: entries in conflict or out of a sparse checkout, a changed
 // path that was staged as something else, a file and a folder of one name,
-// attributes, extensions with a mind of their own.
+// attributes that convert, extensions with a mind of their own.
 func (x *indexEdit) follow(b []byte) bool {
 	if !soundIndex(b) {
 		return false
@@ -129,7 +130,7 @@ func (x *indexEdit) entry(name, e []byte) bool {
 	switch {
 	case flags&flagStage != 0, extended && binary.BigEndian.Uint16(e[entryFixed:])&moreSkip != 0:
 		return false
-	case bytes.HasSuffix(name, []byte(attributesFile)), x.parents[string(name)], slices.ContainsFunc(x.changes, below):
+	case bytes.HasSuffix(name, []byte(attributesFile)) && !x.plain(e[40:40+sha1.Size]), x.parents[string(name)], slices.ContainsFunc(x.changes, below):
 		return false
 	case len(x.left) > 0 && x.left[0].Path <= string(name):
 		return x.changed(string(name), e, extended || flags&flagValid != 0)

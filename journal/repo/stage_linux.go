@@ -34,7 +34,7 @@ func (c *checkout) stageHere(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, nil
 	}
-	x := &indexEdit{changes: c.changes, trees: c.treeIDs(), written: uint32(st.ModTime().Unix())}
+	x := &indexEdit{changes: c.changes, trees: c.treeIDs(), plain: c.r.convertsNothing, written: uint32(st.ModTime().Unix())}
 	if !x.follow(b) {
 		return false, nil
 	}
@@ -81,7 +81,7 @@ func (c *checkout) unfiltered(ctx context.Context) bool {
 			return false
 		}
 	}
-	for _, key := range []string{"core.attributesfile", "core.worktree", "core.fsync", "core.fsyncmethod"} {
+	for _, key := range []string{"core.attributesfile", "core.eol", "core.worktree", "core.fsync", "core.fsyncmethod"} {
 		if s.set(key) {
 			return false
 		}
@@ -103,6 +103,36 @@ func (r *Repo) attributeFiles(s *settings) []string {
 	}
 	return files
 }
+
+// convertsNothing reports that a blob holds attributes under which git writes the
+// bytes of every file as they are, where line ends are nobody's setting: no filter,
+// encoding or expansion, and no line ends but LF. What is not understood for sure is no.
+func (r *Repo) convertsNothing(id []byte) bool {
+	b, err := r.Blob(OID(hex.EncodeToString(id)))
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		if len(f) == 0 || f[0][0] == '#' {
+			continue
+		}
+		if f[0][0] == '"' || strings.HasPrefix(f[0], "[attr]") {
+			return false
+		}
+		for _, a := range f[1:] {
+			name, value, _ := strings.Cut(strings.TrimLeft(a, "-!"), "=")
+			if !convertless[name] && !strings.HasPrefix(name, "linguist-") && (name != "eol" || value != "lf") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// convertless are attributes that change no byte of a file that is checked out.
+var convertless = map[string]bool{"text": true, "merge": true, "diff": true, "delta": true, "binary": true, "whitespace": true,
+	"conflict-marker-size": true, "export-ignore": true, "export-subst": true}
 
 // noReplacement reports that git reads every object as itself: no refs/replace.
 func (r *Repo) noReplacement() bool {
