@@ -114,18 +114,29 @@ func openLexicon(b []byte, mark string, n int) *lexicon {
 	return l
 }
 
-// appendSections writes the length of each section, and then each.
-func appendSections(out []byte, parts []*[]byte) []byte {
-	size := 4 * len(parts)
+// appendSections writes the length of each section, and then each. The last one
+// goes on with rest.
+func appendSections(out []byte, parts []*[]byte, rest ...[]byte) []byte {
+	size, more := 4*len(parts), 0
 	for _, p := range parts {
 		size += len(*p)
 	}
-	out = slices.Grow(out, size)
-	for _, p := range parts {
-		out = binary.LittleEndian.AppendUint32(out, uint32(len(*p)))
+	for _, b := range rest {
+		more += len(b)
+	}
+	out = slices.Grow(out, size+more)
+	for i, p := range parts {
+		n := len(*p)
+		if i == len(parts)-1 {
+			n += more
+		}
+		out = binary.LittleEndian.AppendUint32(out, uint32(n))
 	}
 	for _, p := range parts {
 		out = append(out, *p...)
+	}
+	for _, b := range rest {
+		out = append(out, b...)
 	}
 	return out
 }

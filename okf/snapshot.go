@@ -109,17 +109,18 @@ func encode(r *rows, stats []stat, walk []Problem, now time.Time) []byte {
 		s.stats = binary.LittleEndian.AppendUint64(s.stats, uint64(st.size))
 		s.stats = binary.LittleEndian.AppendUint64(s.stats, uint64(st.mtime))
 	}
-	s.write()
+	records, size := s.write()
 	parts := s.sections()
-	s.mark(parts)
+	s.mark(parts, records)
 	out := binary.LittleEndian.AppendUint64([]byte(cacheMagic), parserVersion())
-	out = appendSections(append(out, 0, 0, 0, 0), parts)
-	binary.LittleEndian.PutUint32(out[headerLen-4:], checksum(out[headerLen:len(out)-len(s.records)]))
+	out = appendSections(append(out, 0, 0, 0, 0), parts, records...)
+	binary.LittleEndian.PutUint32(out[headerLen-4:], checksum(out[headerLen:len(out)-size]))
 	return out
 }
 
-// write makes the words and the records, and how the rows refer to each other.
-func (s *snapshot) write() {
+// write makes the words, how the rows refer to each other, and the records, in
+// pieces that follow each other and have so many bytes.
+func (s *snapshot) write() (records [][]byte, size int) {
 	drafts, of := s.rows.drafted()
 	lists := make([][]called, len(drafts))
 	for i := range drafts {
@@ -132,16 +133,19 @@ func (s *snapshot) write() {
 		s.wordText = append(s.wordText, w...)
 		s.wordAt = s.wordAt.add(uint32(len(s.wordText)))
 	}
-	records, ends := make([][]byte, len(drafts)), make([]ints, len(drafts))
-	parallel(len(drafts), func(i int) { records[i], ends[i] = drafts[i].records(all) })
-	s.records = slices.Concat(records...)
-	before := uint32(0)
+	ends := make([]ints, len(drafts))
+	records = make([][]byte, len(drafts))
+	parallel(len(drafts), func(i int) {
+		records[i], ends[i] = drafts[i].records(all)
+		drafts[i] = draft{} // a large bundle's drafts and records need not be there at once
+	})
 	for i, list := range ends {
 		for k := range list.len() {
-			s.recordAt = s.recordAt.add(before + list.at(k))
+			s.recordAt = s.recordAt.add(uint32(size) + list.at(k))
 		}
-		before += uint32(len(records[i]))
+		size += len(records[i])
 	}
+	return records, size
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -183,10 +187,13 @@ func openCache(cache []byte, f fs.FS) (*snapshot, error) {
 const markLen = 16
 
 // mark gives the rows the mark of what they are laid out as.
-func (s *snapshot) mark(parts []*[]byte) {
+func (s *snapshot) mark(parts []*[]byte, records [][]byte) {
 	h := sha256.New()
 	for _, p := range parts {
 		h.Write(*p)
+	}
+	for _, b := range records {
+		h.Write(b)
 	}
 	s.rows.mark = string(h.Sum(nil)[:markLen])
 	s.said = append(s.said, s.rows.mark...)

@@ -65,10 +65,26 @@ func (r *Repo) Keep(name string, b []byte) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(filepath.Join(dir, name), slices.Concat([]byte(name+"\n"), b), 0o644); err != nil {
+	if err := replaceFile(filepath.Join(dir, name), []byte(name+"\n"), b); err != nil {
 		return err
 	}
 	return dropOldest(dir, cacheFiles)
+}
+
+// replaceFile puts a file of some parts in place at once, without joining them
+// in memory: a cache may be half as large as its bundle.
+func replaceFile(file string, parts ...[]byte) error {
+	t, err := renameio.NewPendingFile(file, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+	if err != nil {
+		return err
+	}
+	defer t.Cleanup()
+	for _, b := range parts {
+		if _, err := t.Write(b); err != nil {
+			return err
+		}
+	}
+	return t.CloseAtomicallyReplace()
 }
 
 // Room is a directory below $GIT_COMMON_DIR/odd for what somebody else keeps, made
