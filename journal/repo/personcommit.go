@@ -41,7 +41,7 @@ func (r *Repo) PersonCommit(ctx context.Context, parents []OID, tree OID, ch Cha
 	if err != nil {
 		return "", err
 	}
-	if s, err := r.settings(ctx); err == nil && r.plain(s) && r.noDesks() {
+	if s, err := r.asked(ctx); err == nil && r.plain(s) && r.noDesks() {
 		return r.plainCommit(s, parents, want, message)
 	}
 	return r.deskCommit(ctx, parents, want, message)

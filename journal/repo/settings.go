@@ -37,14 +37,24 @@ type recall struct {
 // of another file and the next command.
 const settingsLive = time.Second
 
-// settings asks git, or remembers.
+// settings asks git, or remembers. The lines may be as old as that: who signs with
+// them asks anew.
 func (r *Repo) settings(ctx context.Context) (*settings, error) {
+	r.recall.mu.Lock()
+	s := r.recall.last
+	fits := s != nil && r.recall.sign == r.configSign()
+	r.recall.mu.Unlock()
+	if fits {
+		return s, nil
+	}
+	return r.asked(ctx)
+}
+
+// asked are the settings as git tells them now.
+func (r *Repo) asked(ctx context.Context) (*settings, error) {
 	r.recall.mu.Lock()
 	defer r.recall.mu.Unlock()
 	sign := r.configSign()
-	if r.recall.last != nil && r.recall.sign == sign {
-		return r.recall.last, nil
-	}
 	out, err := r.git.run(ctx, call{args: []string{"var", "-l"}, read: true, self: true})
 	if err != nil {
 		return nil, err
@@ -173,7 +183,7 @@ func (s *settings) named(r *Repo, who string) bool {
 // Identity is the person's own user.name and user.email, as their git would sign a commit; When is git's idea of now.
 // git's guess from the host name is not accepted: the error names what to set.
 func (r *Repo) Identity(ctx context.Context) (Signature, error) {
-	s, err := r.settings(ctx)
+	s, err := r.asked(ctx)
 	if err == nil && s.named(r, "AUTHOR") {
 		if who, err := parseSignature(s.author); err == nil && who.check() == nil {
 			return who, nil

@@ -1,6 +1,8 @@
 package repo
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -42,11 +44,27 @@ func TestIdentityIsTheOneThatIsSet(t *testing.T) {
 	eq(t, "empty", strings.Contains(ask(), "not set"), true)
 
 	r.git.self = append(r.git.self, "GIT_AUTHOR_EMAIL=eve@example.org", "GIT_AUTHOR_DATE=1700000000 +0230")
-	r.recall.last = nil
 	eq(t, "from the environment", ask(), "Ann Other <eve@example.org>")
 	who, err := r.Identity(t.Context())
 	eq(t, "its date", who.String(), "Ann Other <eve@example.org> 1700000000 +0230")
 	eq(t, "error", err, nil)
 	s := must[*settings](t)(r.settings(t.Context()))
 	eq(t, "a committer whom git guesses", r.plain(s), false)
+}
+
+// A commit bears the moment at which it is made, however short a time ago git was
+// asked who makes it: the machine may have slept since.
+func TestACommitIsOfNow(t *testing.T) {
+	t.Parallel()
+	r, base := board(t)
+	before := r.git.self
+	for _, at := range []int64{1_700_000_000, 1_700_010_000} {
+		now := fmt.Sprintf("DATE=%d +0000", at)
+		r.git.self = append(slices.Clip(before), "GIT_AUTHOR_"+now, "GIT_COMMITTER_"+now)
+		tree := must[Commit](t)(r.Commit(base)).Tree
+		oid := must[OID](t)(r.PersonCommit(t.Context(), []OID{base}, tree, changes("k/task.md", now), "decided\n"))
+		c := must[Commit](t)(r.Commit(oid))
+		eq(t, "author", c.Author.When.Unix(), at)
+		eq(t, "committer", c.Committer.When.Unix(), at)
+	}
 }
