@@ -84,7 +84,7 @@ func checkOf(text []byte) string {
 // keepSums keeps the sums for the next drain, where there are new ones. It is only
 // slower without them, so that a disk which does not take them stops nobody.
 func (d *drain) keepSums() {
-	if d.at.read == 0 {
+	if d.at == nil || d.at.read == 0 { // nil where the board could not be looked at again
 		return
 	}
 	sums := make(map[repo.OID]ledger.FileSum, len(d.at.sums))

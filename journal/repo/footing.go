@@ -26,7 +26,7 @@ type Footing struct {
 	stand map[string]string
 }
 
-// Footing reads it.
+// Footing reads it. What time it is bears only on which times of files may be believed.
 func (r *Repo) Footing() (Footing, error) { return r.footing(time.Now()) }
 
 // footing is Footing at a moment.
