@@ -88,38 +88,27 @@ func Kinds() []string {
 
 // Task is a task atom read.
 type Task struct {
-	ID            okf.ID
-	Path          string // below the bundle root
-	Blob          string
-	Title         string
-	State         State
-	Kind          string // implement when absent
-	Priority      string // p0..p3, default p2
-	Role          string
-	Team          string   // a capability; as written by Parse, resolved to an id by Tasks
-	Dependencies  []okf.ID // hard; as written by Parse, resolved to ids by Tasks
-	Soft          []okf.ID
-	Acceptance    []string
-	Inputs        []string // repository paths, a folder ending in "/", or URIs
-	Paths         []string // globs of repository paths a change may touch; one that means atoms narrows those
-	Commands      [][]string
-	Budget        budget.MicroUSD // 0: the session default
-	MaxTurns      int             // 0: the session default
-	ContractRole  contract.Role   // "": by its kind
-	Persona       string          // a profile, "" for [contract] profile
-	Surface       contract.Surface
-	Engagement    contract.Engagement
-	Voice         contract.Voice
-	Handoffs      []string  // ids or paths of handoffs
-	Artifact      string    // what is worked on; "" takes the handoff's
-	ClaimedBy     string    // the run that holds or last held it
-	LeaseExpires  time.Time // UTC; zero when no run holds it
-	Attempts      int
-	BlockedReason string
-	Rejected      []Rejection // oldest first
-	Result        Result      // of the last attempt that reached review
-	Created       string      // generated.at
-	Atom          *okf.Atom
+	Row
+	Blob         string
+	Team         string   // a capability; as written by Parse, resolved to an id by Tasks
+	Soft         []okf.ID // soft dependencies, as Row.Dependencies
+	Acceptance   []string
+	Inputs       []string // repository paths, a folder ending in "/", or URIs
+	Paths        []string // globs of repository paths a change may touch; one that means atoms narrows those
+	Commands     [][]string
+	Budget       budget.MicroUSD // 0: the session default
+	MaxTurns     int             // 0: the session default
+	ContractRole contract.Role   // "": by its kind
+	Persona      string          // a profile, "" for [contract] profile
+	Surface      contract.Surface
+	Engagement   contract.Engagement
+	Voice        contract.Voice
+	Handoffs     []string // ids or paths of handoffs
+	Artifact     string   // what is worked on; "" takes the handoff's
+	Attempts     int
+	Rejected     []Rejection // oldest first
+	Result       Result      // of the last attempt that reached review
+	Atom         *okf.Atom
 }
 
 // Contracted is the contract's role of a session on t: the task's own word, what
@@ -182,6 +171,6 @@ func (v Verdict) state() State {
 
 // Expired reports whether the task's lease has run out at now: an instant that
 // is the expiry itself is expired. A task no run holds has no lease to expire.
-func (t Task) Expired(now time.Time) bool {
+func (t *Row) Expired(now time.Time) bool {
 	return !t.LeaseExpires.IsZero() && !now.Before(t.LeaseExpires)
 }

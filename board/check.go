@@ -23,7 +23,7 @@ func CheckTasks(g *okf.Graph) []okf.Problem {
 			problems = append(problems, problem(a, "path", okf.Warn, "a task outside "+Folder+"/ is not on the board", "move it into "+Folder+"/"))
 		}
 	}
-	all := ByID(tasks)
+	all := IndexOf(RowsOf(tasks))
 	round, known := circles{all: all}, names{g, map[string]string{}}
 	for _, t := range tasks {
 		problems = append(problems, t.references(known, all)...)
@@ -32,7 +32,7 @@ func CheckTasks(g *okf.Graph) []okf.Problem {
 			problems = append(problems, *p)
 		}
 		if loop := round.from(t.ID); loop != nil {
-			problems = append(problems, problem(all[okf.ID(loop[0])].Atom, "dependencies", okf.Error,
+			problems = append(problems, problem(g.ByID(okf.ID(loop[0])), "dependencies", okf.Error,
 				"dependencies run in a circle: "+strings.Join(loop, " → "), "remove one of them, or make it a soft one"))
 		}
 	}
@@ -60,7 +60,7 @@ func CheckTeams(g *okf.Graph, teams map[string]budget.MicroUSD) []okf.Problem {
 }
 
 // references checks what a task names in the rest of the bundle.
-func (t Task) references(g names, all map[okf.ID]Task) []okf.Problem {
+func (t Task) references(g names, all Index) []okf.Problem {
 	var out []okf.Problem
 	add := func(key string, s okf.Severity, message, hint string) {
 		out = append(out, problem(t.Atom, key, s, message, hint))

@@ -209,7 +209,7 @@ func TestFinishAlwaysGivesAReason(t *testing.T) {
 func TestMovesRefuse(t *testing.T) {
 	t.Parallel()
 	in := func(s State) Task {
-		return Task{ID: "tidy", State: s, ClaimedBy: "run-1", LeaseExpires: nine, Attempts: 1}
+		return Task{Row: Row{ID: "tidy", State: s, ClaimedBy: "run-1", LeaseExpires: nine}, Attempts: 1}
 	}
 	claim := func(t Task) error { _, err := Claim(t, "run-1", nine); return err }
 	finish := func(t Task, run string, v Verdict) error { _, err := Finish(t, run, v, Result{}); return err }
@@ -265,7 +265,7 @@ func TestContracted(t *testing.T) {
 		"option": {contract.General, contract.Planner}, "audit": {contract.Validator, contract.Validator}, "measure": {contract.Validator, contract.Validator},
 		"fix": {contract.General, contract.Resolver}, "implement": {contract.General, contract.Builder}, "extract": {contract.General, contract.Builder},
 	} {
-		task := Task{Kind: kind}
+		task := Task{Row: Row{Kind: kind}}
 		if got := task.Contracted(nil); got != want[0] {
 			t.Errorf("%s: %s, want %s", kind, got, want[0])
 		}

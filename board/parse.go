@@ -56,7 +56,8 @@ func TasksAfter(g *okf.Graph, before []Task) ([]Task, []okf.Problem) {
 		tasks = append(tasks, t)
 	}
 	slices.SortFunc(tasks, func(a, b Task) int { return cmp.Compare(a.ID, b.ID) })
-	r := resolver{g: g, stems: sync.OnceValue(func() map[string]okf.ID { return stems(tasks) })}
+	rows := RowsOf(tasks)
+	r := resolver{g: g, rows: rows, stems: sync.OnceValue(func() map[string]okf.ID { return stems(rows) })}
 	for i := range tasks {
 		r.task(&tasks[i])
 	}
@@ -74,16 +75,16 @@ func ReadTask(g *okf.Graph, a *okf.Atom) (Task, error) {
 		return Task{}, err
 	}
 	resolver{g: g, stems: sync.OnceValue(func() map[string]okf.ID {
-		all, _ := Tasks(g)
+		all, _ := Rows(g)
 		return stems(all)
 	})}.task(&t)
 	return t, nil
 }
 
-// Behind are t and every task it depends on, near and far, by id: all that
-// Eligible looks at of Tasks(g) to judge t.
-func Behind(g *okf.Graph, t Task) map[okf.ID]Task {
-	all := map[okf.ID]Task{t.ID: t}
+// Behind are t and every task it depends on, near and far: all that Eligible
+// looks at of Rows(g) to judge t.
+func Behind(g *okf.Graph, t Task) Index {
+	all := Index{t.ID: &t.Row}
 	for todo := t.Dependencies; len(todo) > 0; {
 		id := todo[0]
 		todo = todo[1:]
@@ -92,18 +93,9 @@ func Behind(g *okf.Graph, t Task) map[okf.ID]Task {
 			continue
 		}
 		if dep, err := ReadTask(g, a); err == nil {
-			all[id] = dep
+			all[id] = &dep.Row
 			todo = append(slices.Clip(todo), dep.Dependencies...)
 		}
-	}
-	return all
-}
-
-// ByID indexes tasks by their id.
-func ByID(ts []Task) map[okf.ID]Task {
-	all := make(map[okf.ID]Task, len(ts))
-	for _, t := range ts {
-		all[t.ID] = t
 	}
 	return all
 }
@@ -113,6 +105,7 @@ func ByID(ts []Task) map[okf.ID]Task {
 // So a board that was loaded alone has the dependencies it has in its bundle.
 type resolver struct {
 	g     *okf.Graph
+	rows  []*Row // in order of id, as far as somebody has them
 	stems func() map[string]okf.ID
 }
 
@@ -129,6 +122,9 @@ func (r resolver) task(t *Task) {
 
 func (r resolver) resolve(ids []okf.ID) {
 	for i, id := range ids {
+		if _, ok := slices.BinarySearchFunc(r.rows, id, func(t *Row, id okf.ID) int { return cmp.Compare(t.ID, id) }); ok {
+			continue // an exact id comes before any other name
+		}
 		if a := r.g.Target(string(id), ""); a != nil && IsTask(a) {
 			ids[i] = a.ID
 		} else if one := r.stems()[strings.TrimSuffix(string(id), ".md")]; one != "" {
@@ -139,9 +135,9 @@ func (r resolver) resolve(ids []okf.ID) {
 
 // stems are the last elements of the tasks' ids and paths, "" for one that
 // several tasks have.
-func stems(ts []Task) map[string]okf.ID {
-	out := make(map[string]okf.ID, len(ts))
-	for _, t := range ts {
+func stems(rows []*Row) map[string]okf.ID {
+	out := make(map[string]okf.ID, len(rows))
+	for _, t := range rows {
 		for _, stem := range []string{path.Base(string(t.ID)), strings.TrimSuffix(path.Base(t.Path), ".md")} {
 			if had, ok := out[stem]; ok && had != t.ID {
 				out[stem] = ""
@@ -173,19 +169,18 @@ func problem(a *okf.Atom, key string, s okf.Severity, message, hint string) okf.
 
 func parse(a *okf.Atom) (Task, []okf.Problem) {
 	r := &reader{a: a}
-	t := Task{
-		ID: a.ID, Path: a.Path, Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Atom: a,
-		State: r.state(), Kind: cmp.Or(a.Text("kind"), "implement"), Priority: r.priority(),
-		Role: r.text("role"), Team: r.text("team"),
-		Dependencies: r.ids("dependencies"), Soft: r.ids("soft_dependencies"),
-		Acceptance: r.list("acceptance"), Inputs: r.inputs(), Paths: r.globs(), Commands: r.commands(),
-		Budget: r.money("budget_usd"), MaxTurns: r.integer("max_turns", 1),
-		ContractRole: nameIn(r, "contract_role", contract.RoleNames), Persona: r.text("persona"), Surface: nameIn(r, "surface", contract.SurfaceNames),
-		Engagement: nameIn(r, "engagement", contract.EngagementNames), Voice: nameIn(r, "voice", contract.VoiceNames),
-		Handoffs: r.list("handoff"), Artifact: r.text("artifact"),
-		ClaimedBy: r.text("claimed_by"), LeaseExpires: r.moment("lease_expires"), Attempts: r.integer("attempts", 0),
-		BlockedReason: r.text("blocked_reason"), Rejected: r.rejected(), Result: r.result(), Created: a.Generated.At,
-	}
+	t := Task{Blob: a.Blob, Atom: a}
+	t.ID, t.Path, t.Title, t.Created = a.ID, a.Path, cmp.Or(a.Title, string(a.ID)), a.Generated.At
+	t.State, t.Kind, t.Priority = r.state(), cmp.Or(a.Text("kind"), "implement"), r.priority()
+	t.Role, t.Team = r.text("role"), r.text("team")
+	t.Dependencies, t.Soft = r.ids("dependencies"), r.ids("soft_dependencies")
+	t.Acceptance, t.Inputs, t.Paths, t.Commands = r.list("acceptance"), r.inputs(), r.globs(), r.commands()
+	t.Budget, t.MaxTurns = r.money("budget_usd"), r.integer("max_turns", 1)
+	t.ContractRole, t.Persona = nameIn(r, "contract_role", contract.RoleNames), r.text("persona")
+	t.Surface, t.Engagement = nameIn(r, "surface", contract.SurfaceNames), nameIn(r, "engagement", contract.EngagementNames)
+	t.Voice, t.Handoffs, t.Artifact = nameIn(r, "voice", contract.VoiceNames), r.list("handoff"), r.text("artifact")
+	t.ClaimedBy, t.LeaseExpires, t.Attempts = r.text("claimed_by"), r.moment("lease_expires"), r.integer("attempts", 0)
+	t.BlockedReason, t.Rejected, t.Result = r.text("blocked_reason"), r.rejected(), r.result()
 	if okf.Visible(a.Path) != a.Path || strings.ContainsAny(a.Path, "\n\t") {
 		r.bad("path", "the file name has characters nobody can see", "rename it; its id is typed to confirm and stands in commits")
 	}

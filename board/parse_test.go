@@ -51,15 +51,19 @@ generated: {by: human:ann@example.org, at: 2026-06-01T09:00:00Z}
 ---
 `)
 	want := Task{
-		ID: "tidy", Path: "tasks/tidy.md", Title: "Tidy up", State: InProgress, Kind: "extract", Priority: "p0", Role: "editor", Team: "desk",
-		Dependencies: []okf.ID{"open", "tasks/count.md"}, Soft: []okf.ID{"paint"}, Acceptance: []string{"nothing is lost"},
+		Row: Row{
+			ID: "tidy", Path: "tasks/tidy.md", Title: "Tidy up", State: InProgress, Kind: "extract", Priority: "p0", Role: "editor",
+			Dependencies: []okf.ID{"open", "tasks/count.md"},
+			ClaimedBy:    "run-1", LeaseExpires: nine, BlockedReason: "rain", Created: "2026-06-01T09:00:00Z",
+		},
+		Team: "desk", Soft: []okf.ID{"paint"}, Acceptance: []string{"nothing is lost"},
 		Inputs: []string{"docs/", "https://example.org/x"}, Paths: []string{"knowledge/**", "docs/[a-c]*.md"},
 		Commands: [][]string{{"make", "test"}, {"go", "vet", "./..."}}, Budget: 100_000, MaxTurns: 7,
 		ContractRole: contract.Builder, Persona: "oddie@2", Surface: contract.CodeOutput, Engagement: contract.Agent, Voice: contract.VoiceNeutral,
 		Handoffs: []string{"handoffs/plan.md"}, Artifact: "knowledge/terms/x.md",
-		ClaimedBy: "run-1", LeaseExpires: nine, Attempts: 2, BlockedReason: "rain",
+		Attempts: 2,
 		Rejected: []Rejection{{By: "human:ann@example.org", At: "2026-06-30T09:00:00Z", Reason: "too long: cut"}},
-		Result:   Result{Run: "run-0", Branch: "odd/review/tidy.1", Commit: "abc"}, Created: "2026-06-01T09:00:00Z",
+		Result:   Result{Run: "run-0", Branch: "odd/review/tidy.1", Commit: "abc"},
 	}
 	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(Task{}, "Atom", "Blob")); d != "" {
 		t.Error(d)
@@ -72,7 +76,7 @@ generated: {by: human:ann@example.org, at: 2026-06-01T09:00:00Z}
 func TestParseDefaults(t *testing.T) {
 	t.Parallel()
 	got := task(t, "---\ntype: task\n---\n")
-	want := Task{ID: "tasks/tidy", Path: "tasks/tidy.md", Title: "tasks/tidy", State: Backlog, Kind: "implement", Priority: "p2"}
+	want := Task{Row: Row{ID: "tasks/tidy", Path: "tasks/tidy.md", Title: "tasks/tidy", State: Backlog, Kind: "implement", Priority: "p2"}}
 	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(Task{}, "Atom", "Blob")); d != "" {
 		t.Error(d)
 	}
@@ -219,7 +223,7 @@ func TestReadTaskIsOneOfTasks(t *testing.T) {
 		if d := cmp.Diff(want, got, cmpopts.IgnoreFields(Task{}, "Atom")); d != "" || err != nil || got.Atom != want.Atom {
 			t.Errorf("%s: %v %s", want.ID, err, d)
 		}
-		if all, near := Eligible(want, ByID(tasks), nine), Eligible(got, Behind(g, got), nine); all != near {
+		if all, near := Eligible(&want.Row, IndexOf(RowsOf(tasks)), nine), Eligible(&got.Row, Behind(g, got), nine); all != near {
 			t.Errorf("%s waits for %q, among all for %q", want.ID, near, all)
 		}
 	}

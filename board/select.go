@@ -16,7 +16,7 @@ type Reason string
 // Eligible says why t may not be drained now, given all tasks by id: its state, a claim that still holds, a kind odd
 // does not know, or a hard dependency that is missing, not done, or leads back to t. Whether the board is paused, a
 // budget is left and a persona clears the floor is drain's to ask.
-func Eligible(t Task, all map[okf.ID]Task, now time.Time) Reason {
+func Eligible(t *Row, all Index, now time.Time) Reason {
 	switch {
 	case t.State != Ready:
 		return Reason(fmt.Sprintf("state is %s, want ready", t.State))
@@ -48,7 +48,7 @@ const nearby = 100
 // circles finds circles of hard dependencies. One value may be asked about
 // many tasks and walks each dependency once.
 type circles struct {
-	all   map[okf.ID]Task
+	all   Index
 	most  int            // tasks to walk at most; 0 is no limit
 	place map[okf.ID]int // 1-based place on the trail; left when already walked
 	trail []string
@@ -73,7 +73,11 @@ func (c *circles) from(id okf.ID) []string {
 		c.trail = c.trail[:len(c.trail)-1]
 		c.place[id] = left
 	}()
-	for _, dep := range c.all[id].Dependencies {
+	t := c.all[id]
+	if t == nil {
+		return nil
+	}
+	for _, dep := range t.Dependencies {
 		if at := c.place[dep]; at > 0 {
 			return append(slices.Clone(c.trail[at-1:]), string(dep))
 		}
@@ -86,40 +90,43 @@ func (c *circles) from(id okf.ID) []string {
 
 // Order sorts eligible tasks in the total order: priority, dependents unblocked (more first), created, id. A dependent
 // counts as unblocked when the task is the last hard dependency it waits for. Tasks without a readable moment of
-// creation come after those with one. ts itself is not changed.
-func Order(ts []Task, all map[okf.ID]Task) []Task {
+// creation come after those with one. rows itself is not changed.
+func Order(rows []*Row, all Index) []*Row {
 	freed := unblocks(all)
 	type rank struct {
-		at    int // in ts
+		*Row
 		freed int
 		made  time.Time // zero where Created is no moment
 	}
-	ranks := make([]rank, len(ts))
-	for i, t := range ts {
+	ranks := make([]rank, len(rows))
+	for i, t := range rows {
 		var made time.Time
 		if t.Created != "" {
 			made, _ = time.Parse(time.RFC3339, t.Created)
 		}
-		ranks[i] = rank{i, freed[t.ID], made}
+		ranks[i] = rank{t, freed[t.ID], made}
 	}
-	slices.SortFunc(ranks, func(x, y rank) int {
-		a, b := &ts[x.at], &ts[y.at]
-		return cmp.Or(
-			strings.Compare(a.Priority, b.Priority),
-			cmp.Compare(y.freed, x.freed),
-			older(x.made, y.made, a.Created, b.Created),
-			cmp.Compare(a.ID, b.ID),
-		)
+	slices.SortFunc(ranks, func(a, b rank) int {
+		if c := strings.Compare(a.Priority, b.Priority); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(b.freed, a.freed); c != 0 {
+			return c
+		}
+		if c := older(a.made, b.made, a.Created, b.Created); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.ID, b.ID)
 	})
-	out := make([]Task, len(ts))
+	out := make([]*Row, len(rows))
 	for i, r := range ranks {
-		out[i] = ts[r.at]
+		out[i] = r.Row
 	}
 	return out
 }
 
 // unblocks counts, for every task, the tasks that wait for it alone.
-func unblocks(all map[okf.ID]Task) map[okf.ID]int {
+func unblocks(all Index) map[okf.ID]int {
 	freed := map[okf.ID]int{}
 	for _, t := range all {
 		if t.State == Done {

@@ -15,7 +15,7 @@ import (
 )
 
 func ready(id okf.ID, deps ...okf.ID) Task {
-	return Task{ID: id, State: Ready, Kind: "extract", Priority: "p2", Dependencies: deps}
+	return Task{Row: Row{ID: id, State: Ready, Kind: "extract", Priority: "p2", Dependencies: deps}}
 }
 
 func in(s State, t Task) Task {
@@ -49,7 +49,7 @@ func TestEligible(t *testing.T) {
 		{"a circle of three", ready("x", "a"), []Task{ready("a", "b"), ready("b", "x")}, nine, "its dependencies run in a circle: x → a → b → x"},
 		{"a circle ahead", ready("x", "a"), []Task{ready("a", "b"), ready("b", "a")}, nine, "its dependencies run in a circle: a → b → a"},
 	} {
-		if got := Eligible(c.task, ByID(append(c.others, c.task)), c.now); got != c.want {
+		if got := Eligible(&c.task.Row, IndexOf(RowsOf(append(c.others, c.task))), c.now); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -62,8 +62,8 @@ func TestEligibleStopsInALongChain(t *testing.T) {
 	for i := 1; i < 10_000; i++ {
 		chain = append(chain, ready(okf.ID(fmt.Sprint("t", i)), okf.ID(fmt.Sprint("t", i-1))))
 	}
-	all := ByID(chain)
-	for _, x := range chain {
+	all := IndexOf(RowsOf(chain))
+	for _, x := range RowsOf(chain) {
 		if got, want := Eligible(x, all, nine), Reason("depends on "+string(x.Dependencies[0])+", which is ready"); got != want {
 			t.Fatalf("%s: got %q, want %q", x.ID, got, want)
 		}
@@ -74,7 +74,7 @@ func TestSoftDependenciesDoNotHold(t *testing.T) {
 	t.Parallel()
 	x := ready("x")
 	x.Soft = []okf.ID{"nowhere"}
-	if got := Eligible(x, ByID([]Task{x}), nine); got != "" {
+	if got := Eligible(&x.Row, Index{x.ID: &x.Row}, nine); got != "" {
 		t.Errorf("held back: %s", got)
 	}
 }
@@ -102,7 +102,7 @@ func TestOrder(t *testing.T) {
 		in(Done, ready("past")),
 	}
 	var got []okf.ID
-	for _, x := range Order(all[:9], ByID(all)) {
+	for _, x := range Order(RowsOf(all[:9]), IndexOf(RowsOf(all))) {
 		got = append(got, x.ID)
 	}
 	want := []okf.ID{"z-urgent", "frees-two", "frees-one", "old", "new", "a-same", "b-same", "undated", "low"}
@@ -126,7 +126,7 @@ func TestOrderIsTotal(t *testing.T) {
 			ts = append(ts, x)
 		}
 		ids := func(ts []Task) (out []okf.ID) {
-			for _, x := range Order(ts, ByID(ts)) {
+			for _, x := range Order(RowsOf(ts), IndexOf(RowsOf(ts))) {
 				out = append(out, x.ID)
 			}
 			return out

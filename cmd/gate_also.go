@@ -120,7 +120,7 @@ func (p *plan) stop(context.Context) error {
 		p.changes[p.file("pause.toml")] = board.PauseFile("emergency "+p.out.Row.ID+": "+p.o.act.Reason, p.o.act.By, p.o.act.Now)
 		p.also = append(p.also, gate.Change{Field: "board", Before: "running", After: "paused"})
 	}
-	for _, t := range p.tasks() {
+	for _, t := range p.rows() {
 		if t.State == board.InProgress {
 			p.halts = append(p.halts, string(t.ID))
 			p.also = append(p.also, gate.Change{Field: "task " + string(t.ID), Before: string(t.State), After: string(board.Blocked)})
@@ -131,9 +131,11 @@ func (p *plan) stop(context.Context) error {
 
 // halt takes the tasks that runs hold from them.
 func (p *plan) halt(h review.Human) error {
-	byID := board.ByID(p.tasks())
 	for _, id := range p.halts {
-		t := byID[okf.ID(id)]
+		t, err := p.taskOf(okf.ID(id))
+		if err != nil {
+			return err
+		}
 		b, err := review.Halt(t, "emergency "+p.out.Row.ID+": "+p.o.act.Reason, h)
 		if err != nil {
 			return err

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
@@ -63,7 +62,7 @@ func (v *view) root() fs.FS {
 // proposal that h is about, which may still wait for a person.
 func (v *view) world(ctx context.Context, h handoff.Handoff) handoff.World {
 	places := []fs.FS{v.root(), v.bundle}
-	o := drain.Origin{Repo: v.repo, Files: v.files, Root: v.cfg.Root, Graph: v.graph, Tasks: board.ByID(v.tasks())}
+	o := drain.Origin{Repo: v.repo, Files: v.files, Root: v.cfg.Root, Graph: v.graph, Tasks: v.tasks()}
 	if made, err := o.Proposal(h); err == nil && made != nil {
 		places = append(places, made.Files)
 	}

@@ -41,7 +41,7 @@ func (v *view) slowLoop(ctx context.Context) (drain.SlowLoop, error) {
 	if err != nil {
 		return drain.SlowLoop{}, err
 	}
-	s, err := drain.LookSlow(v.bundle, v.tasks(), len(dirty) == 0, v.now())
+	s, err := drain.LookSlow(v.bundle, v.rows(), len(dirty) == 0, v.now())
 	if err != nil {
 		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}

@@ -58,7 +58,7 @@ func (v *view) draft(s drain.SlowLoop) gate.File {
 		return f
 	}
 	p := gate.Plan{ID: c.NextLease(), Paths: v.touched()}
-	for _, t := range board.Order(v.tasks(), board.ByID(v.tasks())) {
+	for _, t := range board.Order(v.rows(), board.IndexOf(v.rows())) {
 		if t.State == board.Ready {
 			p.Ready = append(p.Ready, gate.Work{ID: string(t.ID), Title: t.Title, Kind: t.Kind})
 		}

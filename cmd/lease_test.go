@@ -40,11 +40,11 @@ func TestHowLong(t *testing.T) {
 func TestTheNextHumanAct(t *testing.T) {
 	t.Parallel()
 	with := func(states ...board.State) *view {
-		var tasks []board.Task
+		var tasks []*board.Row
 		for _, s := range states {
-			tasks = append(tasks, board.Task{State: s})
+			tasks = append(tasks, &board.Row{State: s})
 		}
-		return &view{list: listOf(tasks)}
+		return &view{listed: listOf(tasks)}
 	}
 	var high, low drain.SlowLoop
 	high.Buffer.Proposals = []gate.Proposal{{ID: "P-1", Severity: gate.High, Reason: "look"}}
@@ -84,11 +84,12 @@ func TestThePrefilledDraftNeedsNoEdit(t *testing.T) {
 	v := &view{workspace: &workspace{}}
 	v.cfg.Root = "knowledge"
 	v.env.Now = func() time.Time { return time.Date(2026, 3, 2, 9, 0, 0, 1, time.UTC) }
-	v.list = listOf([]board.Task{
-		{ID: "a", Title: "TBD", State: board.Ready, Kind: "extract", Paths: []string{"src/**", "odd.toml", ".github/**", "/abs", "a\\b", "[", "../x", "knowledge/terms/**"}},
-		{ID: "b", Title: "Two\tlines\nand \u202eworse", State: board.Ready, Kind: "no-such-kind", Paths: []string{"src/**", ""}},
-		{ID: "c", State: board.Backlog, Paths: []string{"docs/"}},
-	})
+	tasks := []board.Task{
+		{Row: board.Row{ID: "a", Title: "TBD", State: board.Ready, Kind: "extract"}, Paths: []string{"src/**", "odd.toml", ".github/**", "/abs", "a\\b", "[", "../x", "knowledge/terms/**"}},
+		{Row: board.Row{ID: "b", Title: "Two\tlines\nand \u202eworse", State: board.Ready, Kind: "no-such-kind"}, Paths: []string{"src/**", ""}},
+		{Row: board.Row{ID: "c", State: board.Backlog}, Paths: []string{"docs/"}},
+	}
+	v.whole, v.listed = func() []board.Task { return tasks }, listOf(board.RowsOf(tasks))
 	l := v.draft(drain.SlowLoop{}).Lease
 	l.ActivatedAt = v.now()
 	for _, p := range l.Check(true) {
@@ -96,7 +97,7 @@ func TestThePrefilledDraftNeedsNoEdit(t *testing.T) {
 	}
 }
 
-// listOf are tasks as a view has them.
-func listOf(tasks []board.Task) func() ([]board.Task, []okf.Problem) {
-	return func() ([]board.Task, []okf.Problem) { return tasks, nil }
+// listOf are rows as a view has them.
+func listOf(rows []*board.Row) func() ([]*board.Row, []okf.Problem) {
+	return func() ([]*board.Row, []okf.Problem) { return rows, nil }
 }

@@ -62,9 +62,13 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 		return err
 	}
 	list, rows := []review.Proposal{}, [][]string{}
-	for _, t := range v.tasks() {
-		if t.State != board.Review {
+	for _, row := range v.rows() {
+		if row.State != board.Review {
 			continue
+		}
+		t, err := v.taskOf(row.ID)
+		if err != nil {
+			return err
 		}
 		p, err := v.proposal(t)
 		if err != nil {

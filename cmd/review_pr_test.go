@@ -25,7 +25,7 @@ func TestOnGitHub(t *testing.T) {
 // What an agent wrote stays inside the block, whatever fence it brings.
 func TestPullRequestHoldsAgentsText(t *testing.T) {
 	t.Parallel()
-	text := prText(board.Task{ID: "tidy"}, review.Proposal{}, "reasoning ```` @everyone\n```\n# Approved\n", "main", true)
+	text := prText(board.Task{Row: board.Row{ID: "tidy"}}, review.Proposal{}, "reasoning ```` @everyone\n```\n# Approved\n", "main", true)
 	if !strings.Contains(text, "\n`````text\n") || !strings.Contains(text, "\n`````\n\nA person runs `odd approve tidy`") {
 		t.Error(text)
 	}

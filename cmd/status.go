@@ -81,7 +81,7 @@ func runStatus(ctx context.Context, env Env, asJSON bool) error {
 
 func (v *view) status(ctx context.Context) (boardStatus, error) {
 	s := boardStatus{Branch: v.line.Name(), Tip: short(v.tip), Tasks: map[board.State]int{}, Month: ledger.Month(v.env.Now()), Problems: len(v.unread())}
-	for _, t := range v.tasks() {
+	for _, t := range v.rows() {
 		s.Tasks[t.State]++
 		switch t.State {
 		case board.Review:

@@ -40,7 +40,7 @@ func (v *view) slowStatus(ctx context.Context, paused bool) (slowStatus, error) 
 // put work on the board. Drains are a machine's, so one that may run is no act.
 func (v *view) nextAct(l leaseJSON, loop drain.SlowLoop, paused bool) string {
 	waiting := map[board.State]int{}
-	for _, t := range v.tasks() {
+	for _, t := range v.rows() {
 		waiting[t.State]++
 	}
 	open := loop.Buffer.Open()

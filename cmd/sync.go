@@ -76,9 +76,13 @@ func (v *view) syncTarget(ctx context.Context, target string) ([]synced, error) 
 		return nil, err
 	}
 	out := []synced{}
-	for _, t := range v.tasks() {
-		if t.State != board.Review {
+	for _, row := range v.rows() {
+		if row.State != board.Review {
 			continue
+		}
+		t, err := v.taskOf(row.ID)
+		if err != nil {
+			return out, err
 		}
 		s, err := v.syncTask(ctx, t, target, tip)
 		if err != nil {

@@ -45,30 +45,37 @@ func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bo
 	if state != "" && !slices.Contains(board.States(), state) {
 		return usage("task list: unknown state %q; one of %s", state, stateNames())
 	}
-	list, rows := v.listed(state, all), [][]string{}
-	for _, r := range list {
-		rows = append(rows, []string{string(r.ID), string(r.State), r.Priority, r.Role, r.Title, r.Waits})
-	}
+	list := v.shown(state, all)
 	for _, p := range v.unread() {
 		talk(env, "%v", p)
 	}
 	if asJSON {
 		return printJSON(env, list)
 	}
-	return printRows(env, rows)
+	return printEach(env, func(yield func([]string) bool) {
+		var cells [6]string
+		for _, r := range list {
+			cells = [...]string{string(r.ID), string(r.State), r.Priority, r.Role, r.Title, r.Waits}
+			if !yield(cells[:]) {
+				return
+			}
+		}
+	})
 }
 
-// listed are the tasks in the order drain would take them: those in state, or
+// shown are the tasks in the order drain would take them: those in state, or
 // where that is "" all, done ones only if asked for.
-func (v *view) listed(state board.State, all bool) []taskRow {
-	list, byID := []taskRow{}, board.ByID(v.tasks())
-	for _, t := range board.Order(v.tasks(), byID) {
+func (v *view) shown(state board.State, all bool) []taskRow {
+	rows := v.rows()
+	index := board.IndexOf(rows)
+	list := make([]taskRow, 0, len(rows))
+	for _, t := range board.Order(rows, index) {
 		if state != "" && t.State != state || state == "" && !all && t.State == board.Done {
 			continue
 		}
 		r := taskRow{t.ID, t.State, t.Priority, t.Kind, t.Role, t.Title, ""}
 		if t.State == board.Ready {
-			r.Waits = string(board.Eligible(t, byID, v.env.Now()))
+			r.Waits = string(board.Eligible(t, index, v.env.Now()))
 		}
 		if t.State == board.Blocked {
 			r.Waits = t.BlockedReason

@@ -35,7 +35,7 @@ func runTaskShow(ctx context.Context, env Env, name string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	waits := string(board.Eligible(t, board.Behind(v.graph, t), env.Now()))
+	waits := string(board.Eligible(&t.Row, board.Behind(v.graph, t), env.Now()))
 	if asJSON {
 		fields := map[string]any{}
 		for _, f := range t.Atom.Fields {

@@ -29,18 +29,27 @@ type view struct {
 	bundle   fs.FS
 	graph    *okf.Graph // with workspace.tasksOnly that of the tasks alone
 	problems []okf.Problem
-	list     func() ([]board.Task, []okf.Problem) // tasks and unread, made when one is asked for
+	listed   func() ([]*board.Row, []okf.Problem) // rows and unread, made when one is asked for
+	whole    func() []board.Task
 }
 
-// tasks are the tasks on the board in id order.
-func (v *view) tasks() []board.Task {
-	ts, _ := v.list()
-	return ts
+// rows are the tasks on the board in id order, as far as a list shows them.
+func (v *view) rows() []*board.Row {
+	rows, _ := v.listed()
+	return rows
+}
+
+// tasks are all of the tasks on the board, in id order.
+func (v *view) tasks() []board.Task { return v.whole() }
+
+// taskOf is the task of a row.
+func (v *view) taskOf(id okf.ID) (board.Task, error) {
+	return board.ReadTask(v.graph, v.graph.ByID(id))
 }
 
 // unread are the problems of the tasks that cannot be read.
 func (v *view) unread() []okf.Problem {
-	_, ps := v.list()
+	_, ps := v.listed()
 	return ps
 }
 
@@ -183,7 +192,11 @@ func (v *view) load(tasksOnly bool) (*okf.Graph, []okf.Problem, error) {
 
 func (v *view) take(g *okf.Graph, ps []okf.Problem) {
 	v.graph, v.problems = g, ps
-	v.list = sync.OnceValues(func() ([]board.Task, []okf.Problem) { return board.Tasks(g) })
+	v.listed = sync.OnceValues(func() ([]*board.Row, []okf.Problem) { return board.Rows(g) })
+	v.whole = sync.OnceValue(func() []board.Task {
+		ts, _ := board.Tasks(g)
+		return ts
+	})
 }
 
 // rules reads the committed odd.toml, and finds the bundle by it.

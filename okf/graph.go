@@ -157,26 +157,72 @@ func (g *Graph) listAtoms() []*Atom {
 // fits once a type, and costs no more than what it returns.
 func (g *Graph) OfType(fits func(typ string) bool) []*Atom {
 	var out []*Atom
+	for _, i := range g.ofType(fits) {
+		out = append(out, g.at(i))
+	}
+	return out
+}
+
+// Gather is what read makes of each atom whose type is one that fits, in path
+// order. It is for questions about very many atoms at once: an atom that nobody
+// asked for before is made for the one call and not kept, and calls run side by
+// side. read may keep the atom's texts, but neither the atom nor a slice of it.
+func Gather[T any](g *Graph, fits func(typ string) bool, read func(a *Atom) T) []T {
+	list := g.ofType(fits)
+	out := make([]T, len(list))
+	batches(len(list), func(from, to int) {
+		room := newRoom()
+		for k := from; k < to; k++ {
+			ar := room
+			out[k] = read(g.glance(list[k], &ar))
+		}
+	})
+	return out
+}
+
+// newRoom is an arena that each of many atoms is made in, after the other.
+func newRoom() arena {
+	return arena{
+		least: 1, atoms: make([]Atom, 1), disks: make([]original, 1), fields: make([]Field, 32), links: make([][]Linked, 1), linked: make([]Linked, 8),
+	}
+}
+
+// glance is the atom in a row, which must have one: made in ar where it was not
+// made before.
+func (g *Graph) glance(i int32, ar *arena) *Atom {
+	if g.now.over(i) {
+		return g.at(i)
+	}
+	if a := g.atoms[i].Load(); a != nil || g.decode == nil {
+		return a
+	}
+	return g.decode(i, ar)
+}
+
+// ofType are the rows of the atoms whose type is one that fits, in path order.
+func (g *Graph) ofType(fits func(typ string) bool) []int32 {
+	var out []int32
 	d := decoder{s: view(g.types)}
 	for t := 0; d.at < len(d.s); t++ {
 		if typ := d.text(); d.bad || !fits(typ) {
 			continue
 		}
 		from, to := g.typeAt.span(t, g.typeRow.len())
+		out = slices.Grow(out, to-from)
 		for k := from; k < to; k++ {
 			if i := int32(g.typeRow.at(k)); g.kept(i) && !g.now.over(i) {
-				out = append(out, g.atom(i))
+				out = append(out, i)
 			}
 		}
 	}
 	if g.now != nil {
-		for _, a := range g.now.atoms {
+		for i, a := range g.now.atoms {
 			if a != nil && fits(a.Type) {
-				out = append(out, a)
+				out = append(out, i)
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b *Atom) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(out, func(a, b int32) int { return strings.Compare(g.pathAt(a), g.pathAt(b)) })
 	return out
 }
 

@@ -260,6 +260,7 @@ func (d *decoder) atom(a *Atom) {
 		f.Value = d.value()
 	}
 	a.links = &carve(&d.arena.links, 1, d.arena.least)[0]
+	*a.links = nil
 	if n := d.some(); n > 0 {
 		*a.links = carve(&d.arena.linked, n, d.arena.least)
 	}

@@ -215,7 +215,7 @@ func (s *snapshot) atom(f fs.FS, i int32, w *common, ar *arena) *Atom {
 	d := decoder{s: view(record[min(4, len(record)):]), words: w, arena: ar, bad: !whole}
 	a := &carve(&ar.atoms, 1, ar.least)[0]
 	*a = Atom{Path: file, disk: &carve(&ar.disks, 1, ar.least)[0]}
-	a.disk.f = f
+	*a.disk = original{f: f}
 	if d.atom(a); !d.bad && d.at == len(d.s) {
 		return a
 	}

@@ -29,7 +29,7 @@ func (d *drain) slow(s *snapshot) (SlowLoop, error) {
 		if err != nil {
 			return SlowLoop{}, err
 		}
-		l, err := lookSlow(bundle, s.tasks, !d.uncommitted, d.Now(), s.ledgerEnd)
+		l, err := lookSlow(bundle, s.rows, !d.uncommitted, d.Now(), s.ledgerEnd)
 		if err != nil {
 			return SlowLoop{}, refuse("lease-unreadable", "%s/%v; restore the file from git history, what is open or used cannot be known without it", s.cfg.Root, err)
 		}

@@ -57,7 +57,7 @@ func (d *drain) claim(ctx context.Context, t board.Task) (*claim, error) {
 		if err := d.refresh(ctx); err != nil {
 			return nil, err
 		}
-		now, ok := d.at.byID[t.ID]
+		now, ok := board.Find(d.at.tasks, t.ID)
 		if !ok || d.denied(now) != nil {
 			return nil, nil
 		}

@@ -230,9 +230,11 @@ func (m *Memory) since(run string, task okf.ID) int {
 // work is the progress view. What would be next leaves money and personas to drain.
 func (m *Memory) work() ProgressView {
 	p := ProgressView{Running: []TaskLine{}, Next: []TaskLine{}, Blocked: []TaskLine{}, Done: []TaskLine{}}
-	all := board.ByID(m.Tasks)
-	var ready, done []board.Task
-	for _, t := range m.Tasks {
+	rows := board.RowsOf(m.Tasks)
+	all := board.IndexOf(rows)
+	var ready []*board.Row
+	var done []board.Task
+	for i, t := range m.Tasks {
 		switch {
 		case t.State == board.InProgress:
 			p.Running = append(p.Running, TaskLine{t.ID, t.Title, t.ClaimedBy})
@@ -241,10 +243,10 @@ func (m *Memory) work() ProgressView {
 		case t.State == board.Done:
 			done = append(done, t)
 		case t.State == board.Ready:
-			if why := board.Eligible(t, all, m.Slow.Facts.Now); why != "" {
+			if why := board.Eligible(rows[i], all, m.Slow.Facts.Now); why != "" {
 				p.Blocked = append(p.Blocked, TaskLine{t.ID, t.Title, string(why)})
 			} else {
-				ready = append(ready, t)
+				ready = append(ready, rows[i])
 			}
 		}
 	}
@@ -281,7 +283,7 @@ func (m *Memory) signals(task okf.ID) (Signals, error) {
 		if t.ID == task && task != "" {
 			s.State, s.Before = t.State, attempts(t)
 			if t.State == board.Ready {
-				s.Waits = string(board.Eligible(t, board.ByID(m.Tasks), m.Slow.Facts.Now))
+				s.Waits = string(board.Eligible(&t.Row, board.IndexOf(board.RowsOf(m.Tasks)), m.Slow.Facts.Now))
 			}
 		}
 	}

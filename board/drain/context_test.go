@@ -30,7 +30,7 @@ func remember(t *testing.T, ledgers fstest.MapFS, files map[string]string) *Memo
 		t.Fatal(unread)
 	}
 	m := &Memory{Bundle: ledgers, Graph: g, Tasks: tasks}
-	m.Slow.Facts = gate.Facts{Now: begin, Done: doneBy(tasks)}
+	m.Slow.Facts = gate.Facts{Now: begin, Done: doneBy(board.RowsOf(tasks))}
 	return m
 }
 

@@ -49,7 +49,7 @@ func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
 	if err != nil {
 		return err
 	}
-	t := d.at.byID[id]
+	t, _ := board.Find(d.at.tasks, id)
 	why := fmt.Sprintf("%s expired: %s", o.ID, end.Last().Note)
 	b, err := board.Expire(t, why)
 	if err != nil {

@@ -169,7 +169,7 @@ func (d *drain) unleased(t board.Task, b bound) contract.Refusals {
 
 // asked is the invocation as a task that is on no board; its id is the run's.
 func (d *drain) asked(inv Invocation) board.Task {
-	t := board.Task{ID: okf.ID(d.Run), Title: string(irongate.Redact([]byte(inv.Title))), Role: d.Call.WorkRole, Attempts: 1}
+	t := board.Task{Row: board.Row{ID: okf.ID(d.Run), Title: string(irongate.Redact([]byte(inv.Title))), Role: d.Call.WorkRole}, Attempts: 1}
 	if !d.at.cfg.Free() {
 		t.Budget = d.at.cfg.Session.MaxCost * budget.MicroUSD(max(inv.Sessions, 1))
 	}

@@ -28,7 +28,7 @@ type SlowLoop struct {
 // or a chain that cannot be read stands in the facts and refuses there; a ledger
 // or proposals that cannot be read are an error, because what was used and what
 // is open cannot be known then.
-func LookSlow(bundle fs.FS, tasks []board.Task, committed bool, now time.Time) (SlowLoop, error) {
+func LookSlow(bundle fs.FS, tasks []*board.Row, committed bool, now time.Time) (SlowLoop, error) {
 	return lookSlow(bundle, tasks, committed, now, nil)
 }
 
@@ -37,7 +37,7 @@ func LookSlow(bundle fs.FS, tasks []board.Task, committed bool, now time.Time) (
 type lastOf func(name string) (last time.Time, ok bool)
 
 // lookSlow is LookSlow for who knows when ledger files ended, nil for nobody.
-func lookSlow(bundle fs.FS, tasks []board.Task, committed bool, now time.Time, last lastOf) (SlowLoop, error) {
+func lookSlow(bundle fs.FS, tasks []*board.Row, committed bool, now time.Time, last lastOf) (SlowLoop, error) {
 	var s SlowLoop
 	var err error
 	for _, f := range []struct {
@@ -99,7 +99,7 @@ func ReadBuffer(bundle fs.FS) (gate.Buffer, error) {
 }
 
 // doneBy tells whether a task is done by any of the names a lease may give it.
-func doneBy(tasks []board.Task) func(string) bool {
+func doneBy(tasks []*board.Row) func(string) bool {
 	done := map[string]bool{}
 	for _, t := range tasks {
 		if t.State == board.Done {

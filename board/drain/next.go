@@ -32,8 +32,8 @@ func (d *drain) next(tried map[okf.ID]bool) (board.Task, bool, error) {
 			d.Progress(broke.Error())
 		}
 	}
-	for _, t := range board.Order(d.at.tasks, d.at.byID) {
-		if tried[t.ID] || board.Eligible(t, d.at.byID, d.Now()) != "" {
+	for t := range d.at.order() {
+		if tried[t.ID] || board.Eligible(&t.Row, d.at.index, d.Now()) != "" {
 			continue
 		}
 		why := d.denied(t)
@@ -55,7 +55,7 @@ func (d *drain) next(tried map[okf.ID]bool) (board.Task, bool, error) {
 
 // denied says why t may not be drained now: the board, the lease, the budget.
 func (d *drain) denied(t board.Task) error {
-	if why := board.Eligible(t, d.at.byID, d.Now()); why != "" {
+	if why := board.Eligible(&t.Row, d.at.index, d.Now()); why != "" {
 		return refuse("task", "task %s: %s", t.ID, why)
 	}
 	if err := d.standing(); err != nil {

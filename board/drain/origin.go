@@ -23,7 +23,7 @@ type Origin struct {
 	Files fs.FS  // the board's commit
 	Root  string // of the bundle in it
 	Graph *okf.Graph
-	Tasks map[okf.ID]board.Task
+	Tasks []board.Task // in the order of board.Tasks
 }
 
 // Made is a proposal that an earlier session made.
@@ -34,7 +34,7 @@ type Made struct {
 }
 
 func (d *drain) origin() Origin {
-	return Origin{Repo: d.repo, Files: d.at.files, Root: d.at.cfg.Root, Graph: d.at.graph, Tasks: d.at.byID}
+	return Origin{Repo: d.repo, Files: d.at.files, Root: d.at.cfg.Root, Graph: d.at.graph, Tasks: d.at.tasks}
 }
 
 // Proposal is the proposal that the handoff h is about: the one its run made beside
@@ -85,7 +85,8 @@ func (o Origin) made(r ledger.Record) (*Made, error) {
 // latest is the outcome of r's task that waits on the board in its place, because
 // the same emission was judged again, or r.
 func (o Origin) latest(r ledger.Record) ledger.Record {
-	waits := o.Tasks[okf.ID(r.Task)].Result
+	t, _ := board.Find(o.Tasks, okf.ID(r.Task))
+	waits := t.Result
 	for run, seen := waits.Run, map[string]bool{}; run != "" && !seen[run]; {
 		seen[run] = true
 		of := ""

@@ -75,7 +75,7 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 		return p, err
 	}
 	left := d.limit()
-	for _, t := range board.Order(d.at.tasks, d.at.byID) {
+	for t := range d.at.order() {
 		s := d.step(t)
 		if s.Run && left == 0 {
 			s.Run, s.Reason = false, "past this drain's limit of tasks"
@@ -167,7 +167,7 @@ func (d *drain) step(t board.Task) Step {
 			return s
 		}
 	}
-	if why := board.Eligible(t, d.at.byID, d.Now()); why != "" {
+	if why := board.Eligible(&t.Row, d.at.index, d.Now()); why != "" {
 		s.deny(refuse("task", "task %s: %s", t.ID, why))
 		return s
 	}

@@ -66,7 +66,7 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 // before the session was written into it.
 func (d *drain) becomes(ctx context.Context, c *claim, w *work, out *Outcome, refs []repo.RefUpdate, kept map[string][]byte) (landing, error) {
 	artifacts := refs[len(refs)-1]
-	if now, ok := d.at.byID[c.task.ID]; !ok || now.Blob != c.task.Blob {
+	if now, ok := board.Find(d.at.tasks, c.task.ID); !ok || now.Blob != c.task.Blob {
 		return d.lost(c, w, out, artifacts, kept)
 	}
 	if why := or(d.lapsed(c, d.at), d.stood(c)); why != "" && w.lands() {

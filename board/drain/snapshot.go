@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"path"
 	"strings"
@@ -29,7 +30,8 @@ type snapshot struct {
 	problems []okf.Problem
 	tasks    []board.Task
 	unread   []okf.Problem // task atoms that cannot be read
-	byID     map[okf.ID]board.Task
+	rows     []*board.Row  // of the tasks
+	index    board.Index
 	toml     []byte            // odd.toml, of which cfg was read
 	sums     map[string]summed // of the ledger, by path below the bundle
 	grows    string            // the ledger file that was read last, which is the one that grows
@@ -79,7 +81,8 @@ func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot, loa
 		known = before.tasks
 	}
 	s.tasks, s.unread = board.TasksAfter(s.graph, known)
-	s.byID = board.ByID(s.tasks)
+	s.rows = board.RowsOf(s.tasks)
+	s.index = board.IndexOf(s.rows)
 	if s.spend, err = combine(s.sums); err != nil {
 		return nil, refuse("ledger", "%s: %v; restore the ledger from git history", s.file("ledger"), err)
 	}
@@ -166,7 +169,7 @@ func (s *snapshot) task(name string) (board.Task, error) {
 	if err != nil {
 		return board.Task{}, refuse("task", "task %s: %v", name, err)
 	}
-	t, ok := s.byID[a.ID]
+	t, ok := board.Find(s.tasks, a.ID)
 	if !ok {
 		for _, p := range s.unread {
 			if p.Path == a.Path {
@@ -176,6 +179,17 @@ func (s *snapshot) task(name string) (board.Task, error) {
 		return board.Task{}, refuse("task", "%s is a %s, not a task", name, a.Type)
 	}
 	return t, nil
+}
+
+// order yields the tasks in the order of the board.
+func (s *snapshot) order() iter.Seq[board.Task] {
+	return func(yield func(board.Task) bool) {
+		for _, r := range board.Order(s.rows, s.index) {
+			if t, ok := board.Find(s.tasks, r.ID); ok && !yield(t) {
+				return
+			}
+		}
+	}
 }
 
 // file is a repository path of a path below the bundle root.

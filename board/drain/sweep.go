@@ -78,7 +78,7 @@ func (d *drain) holds(c ledger.Record) bool {
 		until, err := time.Parse(time.RFC3339, text(d.claimed(c).Data, "lease_expires"))
 		return err == nil && d.Now().Before(until)
 	}
-	t, ok := d.at.byID[okf.ID(c.Task)]
+	t, ok := board.Find(d.at.tasks, okf.ID(c.Task))
 	return ok && t.State == board.InProgress && t.ClaimedBy == c.Run && d.Now().Before(t.LeaseExpires)
 }
 

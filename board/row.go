@@ -1,0 +1,89 @@
+package board
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// Row is what a list has of a task: where it is on the board, and all that Eligible
+// and Order look at. A list of ten thousand tasks keeps their rows, and no atom.
+type Row struct {
+	ID            okf.ID
+	Path          string // below the bundle root
+	Title         string
+	State         State
+	Kind          string // implement when absent
+	Priority      string // p0..p3, default p2
+	Role          string
+	Dependencies  []okf.ID  // hard; as written by Parse, resolved to ids by Tasks and Rows
+	ClaimedBy     string    // the run that holds or last held it
+	LeaseExpires  time.Time // UTC; zero when no run holds it
+	BlockedReason string
+	Created       string // generated.at
+}
+
+// Rows are the rows of Tasks(g), with the same problems.
+func Rows(g *okf.Graph) ([]*Row, []okf.Problem) {
+	type told struct {
+		row      Row
+		problems []okf.Problem
+	}
+	read := okf.Gather(g, func(typ string) bool { return typ == Type }, func(a *okf.Atom) told {
+		if !onBoard(a.Path) {
+			return told{}
+		}
+		t, problems := parse(a)
+		return told{t.Row, problems}
+	})
+	var problems []okf.Problem
+	rows := make([]*Row, 0, len(read))
+	for i := range read {
+		switch t := &read[i]; {
+		case len(t.problems) > 0:
+			problems = append(problems, t.problems...)
+		case t.row.Path != "":
+			rows = append(rows, &t.row)
+		}
+	}
+	slices.SortFunc(rows, func(a, b *Row) int { return cmp.Compare(a.ID, b.ID) })
+	r := resolver{g: g, rows: rows, stems: sync.OnceValue(func() map[string]okf.ID { return stems(rows) })}
+	for _, t := range rows {
+		r.resolve(t.Dependencies)
+	}
+	return rows, problems
+}
+
+// RowsOf are the rows in tasks, which they share.
+func RowsOf(ts []Task) []*Row {
+	rows := make([]*Row, len(ts))
+	for i := range ts {
+		rows[i] = &ts[i].Row
+	}
+	return rows
+}
+
+// Index finds rows by id.
+type Index map[okf.ID]*Row
+
+// IndexOf indexes rows.
+func IndexOf(rows []*Row) Index {
+	all := make(Index, len(rows))
+	for _, t := range rows {
+		all[t.ID] = t
+	}
+	return all
+}
+
+// Find is the task with an id among tasks in the order of Tasks.
+func Find(ts []Task, id okf.ID) (Task, bool) {
+	i, ok := slices.BinarySearchFunc(ts, id, func(t Task, id okf.ID) int { return strings.Compare(string(t.ID), string(id)) })
+	if !ok {
+		return Task{}, false
+	}
+	return ts[i], true
+}
