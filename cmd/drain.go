@@ -64,6 +64,7 @@ func runDrain(ctx context.Context, env Env, o drain.Options, dry, asJSON bool) e
 		p.done()
 		return w.preview(ctx, c)
 	}
+	lasting()
 	report, err := drain.Run(ctx, w.repo, o)
 	p.done()
 	if err == nil && len(report.Tasks) == 0 && len(report.Swept) == 0 {

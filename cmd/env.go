@@ -34,6 +34,10 @@ type Env struct {
 	Width          int                                // columns of the terminal that stdout is; 0 where nobody knows
 }
 
+// lasting tells the collector that this command goes on for long: what it keeps
+// must not count fivefold, as OS has it for one that is over in a moment.
+func lasting() { debug.SetGCPercent(100) }
+
 // OS is the real world. It trades memory for time, since odd runs for a moment
 // and a bundle of a hundred thousand atoms is mostly garbage to collect: the
 // collector runs at four times what is alive, and as ever from 1 GiB on.

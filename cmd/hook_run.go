@@ -207,6 +207,7 @@ func (p push) judge(m moved) (bool, error) {
 		talk(p.env, "%s: the branch of the board is not rewritten; what only grows would shrink. Push what is built on %s [kept-branch]", m.ref, m.old)
 		return false, nil
 	}
+	lasting()
 	report, err := proof.CheckScope(p.ctx, p.repo, proof.Scope{From: from, To: m.new, Refs: p.moving})
 	if err != nil {
 		return false, err

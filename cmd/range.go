@@ -72,6 +72,7 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 		return err
 	}
 	p := newProgress(env)
+	lasting()
 	report, err := proof.CheckScope(ctx, r, proof.Scope{From: from, To: to, Tell: func(done, all int) {
 		if done%tellEvery == 0 {
 			p.line(fmt.Sprintf("%d of %s", done, many(all, "commit")))
