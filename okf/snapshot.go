@@ -36,7 +36,7 @@ const headerLen = len(cacheMagic) + 8 + 4
 // parserSources are the files whose change may change what a file is read as,
 // or how that is laid out.
 //
-//go:embed atom.go leaf.go load.go parse.go scalar.go scan.go decode.go draft.go links.go linkscan.go markdown.go link.go record.go reserved.go rows.go snapshot.go table.go uri.go find.go vocabulary.go words.go snippet.go postings.go lexicon.go
+//go:embed atom.go leaf.go load.go parse.go scalar.go scan.go scanflow.go decode.go draft.go links.go linkscan.go markdown.go link.go record.go reserved.go rows.go snapshot.go table.go uri.go find.go vocabulary.go words.go snippet.go postings.go lexicon.go
 var parserSources embed.FS
 
 // parserVersion tells one parser's reading from another's: a hash of this
