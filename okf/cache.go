@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,17 +33,22 @@ var ErrCache = errors.New("not a usable cache")
 // will do: nothing changed, or so little that reading those files again costs
 // less than a new cache. now is the present time.
 func LoadCached(f fs.FS, cache []byte, now time.Time) (g *Graph, problems []Problem, fresh []byte, err error) {
-	opened := make(chan *snapshot, 1)
+	var listed atomic.Bool
+	var old *snapshot
+	var seen []stat
+	opened := make(chan struct{})
 	go func() {
-		old, _ := openCache(cache, f)
-		opened <- old
+		defer close(opened)
+		old, _ = openCache(cache, f)
+		seen = old.lookAhead(f, &listed)
 	}()
 	l, err := listFiles(f)
+	listed.Store(true)
+	<-opened
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	stats := statFiles(f, l.files)
-	old := <-opened
+	stats := old.statFiles(f, l.files, seen)
 	todo, gone := old.compare(l.files, stats)
 	found := make([]reading, len(l.files))
 	readAll(f, l.files, todo, found, make([]lean, len(l.files)))
@@ -85,9 +91,14 @@ func Encode(g *Graph, problems []Problem, now time.Time) []byte {
 // ofWalk reports a problem that is no file's that was read.
 func ofWalk(p Problem) bool { return p.Code == codeSymlink || !strings.HasSuffix(p.Path, ".md") }
 
+// fewChanged is how many changed files are read again by every command rather
+// than a cache of some thousand files, and what is known of their words, be made
+// anew while a person or a program is still at work on them.
+const fewChanged = 16
+
 // worthwhile reports whether so many changed files of all are worth a new
 // cache. Writing one costs about as much as reading one file in 250 again.
-func worthwhile(changed, all int) bool { return changed*256 > all }
+func worthwhile(changed, all int) bool { return changed > max(fewChanged, all/256) }
 
 // Decode returns what Load returned for the bundle that cache was made of,
 // without looking at a file: for a bundle that cannot have changed, such as a
@@ -122,17 +133,62 @@ func (o *original) bytes(path, blob string) []byte {
 	return o.b
 }
 
-// stat is what tells a file from its earlier self.
+// stat is what tells a file from its earlier self: its size, and when it changed,
+// by its inode where a file system says that in StatMany, else by its text.
 type stat struct {
-	size  int64
-	mtime int64 // Unix nanoseconds, 0 where there is none
+	size    int64
+	changed int64 // Unix nanoseconds, 0 where there is none
 }
 
 // manyStater is a file system that looks at many files in one go. It hands the
 // size and the time of change, in Unix nanoseconds, of each regular file to fn,
 // with its place in names.
 type manyStater interface {
-	StatMany(names []string, fn func(i int, size, mtime int64))
+	StatMany(names []string, fn func(i int, size, changed int64))
+}
+
+// lookAhead looks at the files of the first rows until all files are listed: a
+// large folder is listed by one processor, and the others would have to wait.
+func (s *snapshot) lookAhead(f fs.FS, listed *atomic.Bool) (seen []stat) {
+	m, ok := f.(manyStater)
+	if s == nil || !ok {
+		return nil
+	}
+	for n := s.rows.len(); len(seen) < n && !listed.Load(); {
+		from := len(seen)
+		files := make([]string, min(batchSize, n-from))
+		for i := range files {
+			files[i] = s.rows.path(int32(from + i))
+		}
+		seen = append(seen, make([]stat, len(files))...)
+		m.StatMany(files, func(i int, size, changed int64) { seen[from+i] = stat{size, changed} })
+	}
+	return seen
+}
+
+// statFiles is statFiles of the files but those that were seen ahead, which are
+// those of the first rows.
+func (s *snapshot) statFiles(f fs.FS, files []string, seen []stat) []stat {
+	if len(seen) == 0 {
+		return statFiles(f, files)
+	}
+	out, j := make([]stat, len(files)), 0
+	var rest []int
+	var names []string
+	for i, file := range files {
+		for j < len(seen) && s.rows.path(int32(j)) < file {
+			j++
+		}
+		if j < len(seen) && s.rows.path(int32(j)) == file {
+			out[i] = seen[j]
+			continue
+		}
+		rest, names = append(rest, i), append(names, file)
+	}
+	for k, st := range statFiles(f, names) {
+		out[rest[k]] = st
+	}
+	return out
 }
 
 // statFiles looks at files. One that cannot be looked at has no time, so that
@@ -142,7 +198,7 @@ func statFiles(f fs.FS, files []string) []stat {
 	out := make([]stat, len(files))
 	if m, ok := f.(manyStater); ok {
 		batches(len(files), func(from, to int) {
-			m.StatMany(files[from:to], func(i int, size, mtime int64) { out[from+i] = stat{size, mtime} })
+			m.StatMany(files[from:to], func(i int, size, changed int64) { out[from+i] = stat{size, changed} })
 		})
 		return out
 	}
@@ -181,7 +237,7 @@ func (s *snapshot) compare(files []string, stats []stat) (todo []int, gone []str
 			todo = append(todo, i)
 			continue
 		}
-		if st := s.stat(j); st != stats[i] || st.mtime == 0 || time.Duration(s.taken-st.mtime) <= racy {
+		if st := s.stat(j); st != stats[i] || st.changed == 0 || time.Duration(s.taken-st.changed) <= racy {
 			todo = append(todo, i)
 		}
 		j++

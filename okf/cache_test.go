@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -161,6 +162,9 @@ func TestCacheSeesChanges(t *testing.T) {
 			if _, _, _, err := LoadCached(f, cache, noon()); err != nil || f.opened.Load() != tt.reads {
 				t.Errorf("%d files read, want %d; %v", f.opened.Load(), tt.reads, err)
 			}
+			for i := range fewChanged { // with the change they are worth a new cache
+				f.put(fmt.Sprintf("more/%d.md", i), atomOf("x"), hour)
+			}
 			_, _, fresh := cached(t, f, cache, noon().Add(time.Hour))
 			if tt.name == "now a symlink" || tt.name == "no times" {
 				return
@@ -185,7 +189,7 @@ func TestCacheDoubtsTheLastMoment(t *testing.T) {
 		f.put("a.md", atomOf("One"), noon().Add(-age))
 		_, _, cache := cached(t, f, nil, noon())
 		f.put("a.md", atomOf("Two"), noon().Add(-age))
-		g, _, fresh, err := LoadCached(f, cache, noon().Add(time.Hour))
+		g, _, _, err := LoadCached(f, cache, noon().Add(time.Hour))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,25 +197,28 @@ func TestCacheDoubtsTheLastMoment(t *testing.T) {
 		if age > racy {
 			want = "One" // the documented limit: nobody can tell
 		}
-		if got := g.Atoms()[0].Title; got != want || (fresh != nil) != (want == "Two") {
-			t.Errorf("age %v: %s, want %s; fresh %t", age, got, want, fresh != nil)
+		if got := g.Atoms()[0].Title; got != want {
+			t.Errorf("age %v: %s, want %s", age, got, want)
 		}
 	}
 }
 
-// One edit in a large bundle is not worth a new cache.
+// A few edits are not worth a new cache, and in a large bundle more are few.
 func TestCacheIsKept(t *testing.T) {
 	t.Parallel()
 	f := &counted{MapFS: fstest.MapFS{}}
-	for i := range 600 {
+	for i := range 30 {
 		f.put(fmt.Sprintf("a%d.md", i), atomOf("x"), noon().Add(-time.Hour))
 	}
 	_, _, cache := cached(t, f, nil, noon())
-	for i, want := range []bool{false, false, true} {
+	for i := range fewChanged + 1 {
 		f.put(fmt.Sprintf("a%d.md", i), atomOf("changed"), noon().Add(-time.Minute))
-		if _, _, fresh := cached(t, f, cache, noon()); (fresh != nil) != want {
+		if _, _, fresh := cached(t, f, cache, noon()); (fresh != nil) != (i == fewChanged) {
 			t.Errorf("%d changed: new cache %t", i+1, fresh != nil)
 		}
+	}
+	if worthwhile(30, 30*256) || !worthwhile(31, 30*256) {
+		t.Error("what is few does not grow with the bundle")
 	}
 }
 
@@ -402,5 +409,49 @@ func askAll(g *Graph) {
 		_, _ = g.Find(name)
 		g.Broken(name)
 		g.ByPath(name)
+	}
+}
+
+// What was looked at while the files were listed counts for the files that are
+// there, and whatever else is listed is looked at too.
+func TestLookAhead(t *testing.T) {
+	t.Parallel()
+	f := timed{stream{shelves(many), "", new(atomic.Int64)}}
+	s, err := openCache(cacheOf(t, f.MapFS), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.MapFS["shelf/book-00.md"] = book("Longer than it was", "other\n")
+	f.MapFS["a.md"], f.MapFS["shelf/book-001.md"], f.MapFS["z.md"] = book("A", "a\n"), book("B", "b\n"), book("Z", "z\n")
+	var all, none atomic.Bool
+	none.Store(true)
+	ahead := s.lookAhead(f, &all)
+	if len(ahead) != s.rows.len() || len(s.lookAhead(f, &none)) != 0 {
+		t.Fatalf("%d of %d rows looked at", len(ahead), s.rows.len())
+	}
+	delete(f.MapFS, "shelf/book-02.md")
+	l, err := listFiles(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := statFiles(f, l.files)
+	for _, n := range []int{0, 1, 2, 3, len(ahead) / 2, len(ahead)} {
+		if d := cmp.Diff(want, s.statFiles(f, l.files, ahead[:n]), cmp.AllowUnexported(stat{})); d != "" {
+			t.Errorf("%d seen: %s", n, d)
+		}
+	}
+}
+
+// A cache belongs to all of the package: what any of its files says may be in it.
+func TestParserSourcesAreAll(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob("*.go")
+	if err != nil || len(names) == 0 {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if _, err := parserSources.Open(name); err != nil && !strings.HasSuffix(name, "_test.go") {
+			t.Errorf("%s is not embedded", name)
+		}
 	}
 }

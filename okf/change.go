@@ -238,6 +238,7 @@ func (r *rows) readMentions() table {
 // anew.
 func relaid(r *rows, files map[string]reading) (*Graph, []Problem) {
 	g := assemble(r.readings(files))
+	g.rows.disk = r.disk
 	return g, slices.Clone(g.problems)
 }
 

@@ -6,6 +6,8 @@ const (
 	codeType        = "okf-type"
 	codeReserved    = "okf-reserved"
 
+	codeAttributes   = "odd-merge-union"
+	codeConflict     = "odd-conflict"
 	codeBOM          = "odd-bom"
 	codeTooBig       = "odd-too-big"
 	codeUnreadable   = "odd-unreadable"
@@ -60,6 +62,8 @@ func Codes() []Code {
 		{codeFrontmatter, Error, "a concept file is UTF-8 text that opens with one closed, parseable YAML mapping"},
 		{codeType, Error, "the block has a type that is text and not empty"},
 		{codeReserved, Error, "index.md has no frontmatter (at the root: okf_version alone); log.md has none and its headings are dates"},
+		{codeConflict, Error, "a file holds two versions that git could not merge, or its merge is not finished"},
+		{codeAttributes, Info, "git is not told to keep the lines of both clones where both add to one file"},
 		{codeBOM, Error, "a file starts with a byte order mark"},
 		{codeTooBig, Error, "a file is over the size limit and is not read"},
 		{codeUnreadable, Error, "a file or folder cannot be read"},

@@ -110,10 +110,10 @@ func (s *scanner) write(e *encoder, i int) {
 	}
 }
 
-// records writes the records of a draft, each with its checksum, and where each
-// ends. all knows the words.
-func (d *draft) records(all *vocabulary) (b []byte, ends ints) {
-	e, begin := encoder{}, 0
+// records writes the records of a draft into the room of b, each with its checksum, and
+// where each ends. all knows the words.
+func (d *draft) records(all *vocabulary, b []byte) (_ []byte, ends ints) {
+	e, begin := encoder{b: b[:0]}, 0
 	for s := d.b; len(s) > 0; {
 		size, n := binary.Uvarint(s)
 		raw := s[n : n+int(size)]

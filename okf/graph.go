@@ -170,11 +170,13 @@ func (g *Graph) OfType(fits func(typ string) bool) []*Atom {
 func Gather[T any](g *Graph, fits func(typ string) bool, read func(a *Atom) T) []T {
 	list := g.ofType(fits)
 	out := make([]T, len(list))
-	batches(len(list), func(from, to int) {
-		room := newRoom()
-		for k := from; k < to; k++ {
-			ar := room
-			out[k] = read(g.glance(list[k], &ar))
+	workers(len(list), func() func(from, to int) {
+		room, ar := newRoom(), new(arena)
+		return func(from, to int) {
+			for k := from; k < to; k++ {
+				*ar = room
+				out[k] = read(g.glance(list[k], ar))
+			}
 		}
 	})
 	return out

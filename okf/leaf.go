@@ -189,6 +189,7 @@ type workbench struct {
 	refs  []ref
 	links []Linked
 	edges []edge
+	atom  Atom // that gist made last
 }
 
 // matter is what the atom of a row refers to; of a leaf, without making the

@@ -18,6 +18,7 @@ type lexicon struct {
 	rows   []byte // varints: distance from the row before, weight in the fields, times in the body
 	atoms  int    // rows that have an atom
 	total  int    // words of all bodies
+	kept   []byte // all of it as it is kept, before it is sealed; nil for one that was opened
 }
 
 // posting is a word in an atom: its weight in the short fields, and how often
@@ -87,18 +88,31 @@ func (l *lexicon) sections(counts *ints) []*[]byte {
 	return []*[]byte{(*[]byte)(counts), (*[]byte)(&l.length), (*[]byte)(&l.wordAt), &l.words, (*[]byte)(&l.rowAt), &l.rows}
 }
 
-// encode writes the lexicon of the rows that bear a mark.
-func (l *lexicon) encode(mark string) []byte {
-	counts := ints{}.add(uint32(l.atoms)).add(uint32(l.total))
-	out := binary.LittleEndian.AppendUint64([]byte(lexiconMagic), parserVersion())
-	out = append(out, mark...)
-	out = append(out, 0, 0, 0, 0)
-	out = appendSections(out, l.sections(&counts))
-	binary.LittleEndian.PutUint32(out[lexiconHeader-4:], checksum(out[lexiconHeader:]))
-	return out
+// room gives a lexicon with the lengths of its bodies room for so many bytes of
+// each other section, in one piece with what it is kept with.
+func (l *lexicon) room(wordAt, words, rowAt, rows int) {
+	counts, length := ints{}.add(uint32(l.atoms)).add(uint32(l.total)), l.length
+	l.kept = make([]byte, lexiconHeader, lexiconHeader+4*6+len(counts)+len(length)+wordAt+words+rowAt+rows)
+	for _, n := range []int{len(counts), len(length), wordAt, words, rowAt, rows} {
+		l.kept = binary.LittleEndian.AppendUint32(l.kept, uint32(n))
+	}
+	l.kept = l.kept[:cap(l.kept)]
+	var room ints
+	if !cutSections(l.kept[lexiconHeader:], l.sections(&room)) {
+		panic("unreachable: sections of a lexicon that are not all of it")
+	}
+	copy(room, counts)
+	copy(l.length, length)
 }
 
-// openLexicon reads what encode wrote; nil for anything else, and for the words
+// seal is the lexicon as it is kept, that of the rows that bear a mark.
+func (l *lexicon) seal(mark string) []byte {
+	head := binary.LittleEndian.AppendUint64(append(l.kept[:0], lexiconMagic...), parserVersion())
+	binary.LittleEndian.PutUint32(append(head, mark...)[:lexiconHeader][lexiconHeader-4:], checksum(l.kept[lexiconHeader:]))
+	return l.kept
+}
+
+// openLexicon reads what was sealed; nil for anything else, and for the words
 // of other rows. n is how many rows there are.
 func openLexicon(b []byte, mark string, n int) *lexicon {
 	if len(b) < lexiconHeader || string(b[:8]) != lexiconMagic || binary.LittleEndian.Uint64(b[8:]) != parserVersion() ||

@@ -120,12 +120,10 @@ func content(line string) (text string, ok bool) {
 }
 
 // telling marks the bytes that token looks at.
-var telling = func() (t [256]bool) {
+var telling = func() [256]bool {
+	t := bytesIn("`\\<![]")
 	for c := range 0x20 {
 		t[c] = c != '\t'
-	}
-	for _, c := range "`\\<![]" {
-		t[c] = true
 	}
 	return t
 }()

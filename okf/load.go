@@ -94,6 +94,11 @@ func readAll(f fs.FS, files []string, todo []int, found []reading, slab []lean) 
 		})
 		return
 	}
+	if _, ok := f.(manyStater); ok {
+		// To begin a go costs nothing here, and with many nobody is left behind.
+		batches(len(todo), func(from, to int) { readPart(f, m, files, todo[from:to], found, slab) })
+		return
+	}
 	share := (len(todo) + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0)
 	var wg sync.WaitGroup
 	for part := range slices.Chunk(todo, max(share, 1)) {
@@ -102,32 +107,39 @@ func readAll(f fs.FS, files []string, todo []int, found []reading, slab []lean) 
 	wg.Wait()
 }
 
-// readPart reads part in as few goes as it takes. The file that a stream breaks
-// off at is read alone, so that the error is that file's; so are all, once two
-// streams in a row bring nothing.
+// readPart reads part in as few goes as it takes.
 func readPart(f fs.FS, m manyReader, files []string, part []int, found []reading, slab []lean) {
 	names := make([]string, len(part))
 	for k, i := range part {
 		names[k] = files[i]
 	}
-	for idle := 0; len(part) > 0; idle++ {
-		done, err := 0, error(nil)
+	readEach(m, names, func(k int, data []byte) {
+		found[part[k]] = interpret(names[k], data, &slab[part[k]])
+	}, func(k int) {
+		found[part[k]] = read(f, names[k], &slab[part[k]])
+	})
+}
+
+// readEach reads files in as few goes as it takes, in the order of names: each is
+// got, or has to be read alone. That is the file that a go breaks off at, so
+// that the error is that file's; and all, once two goes in a row bring nothing.
+func readEach(m manyReader, names []string, got func(k int, data []byte), alone func(k int)) {
+	for k, idle := 0, 0; k < len(names); idle++ {
+		from, err := k, error(nil)
 		if idle < 2 {
-			err = m.ReadMany(names, func(name string, data []byte) error {
-				i := part[done]
-				found[i] = interpret(name, data, &slab[i])
-				done++
+			err = m.ReadMany(names[k:], func(_ string, data []byte) error {
+				got(k, data)
+				k++
 				return nil
 			})
 		}
-		if done > 0 {
+		if k > from {
 			idle = 0
 		}
-		if done < len(part) && (err != nil || idle >= 2) {
-			found[part[done]] = read(f, names[done], &slab[part[done]])
-			done++
+		if k < len(names) && (err != nil || idle >= 2) {
+			alone(k)
+			k++
 		}
-		names, part = names[done:], part[done:]
 	}
 }
 
@@ -144,8 +156,12 @@ func read(f fs.FS, file string, l *lean) reading {
 // interpret is what the bytes of a file say, a leaf into l.
 func interpret(file string, b []byte, l *lean) reading {
 	r := reading{path: file}
+	if c := Conflict(b); c != nil {
+		c.Path = file
+		r.problems = []Problem{*c}
+	}
 	if reserved(file) {
-		r.problems = checkReserved(file, b)
+		r.problems = append(r.problems, checkReserved(file, b)...)
 		return r
 	}
 	reader := leanReaders.Get().(*leanReader)
@@ -241,18 +257,18 @@ func listFiles(f fs.FS) (listing, error) {
 		return listing{}, err
 	}
 	var out listing
-	root := &listed{dir: "."}
+	root, all := &listed{dir: "."}, 0
 	for level := []*listed{root}; len(level) > 0; {
 		parallel(len(level), func(i int) { level[i].read(f) })
 		var next []*listed
 		for _, d := range level {
 			out.problems = append(out.problems, d.problems...)
 			next = append(next, d.below...)
-			out.files = slices.Grow(out.files, len(d.files))[:len(out.files)+len(d.files)]
+			all += len(d.files)
 		}
 		level = next
 	}
-	root.collect(out.files[:0])
+	out.files = root.collect(make([]string, 0, all))
 	return out, nil
 }
 
@@ -276,6 +292,7 @@ func (d *listed) read(f fs.FS) {
 	if d.dir != "." {
 		at = d.dir + "/"
 	}
+	d.files = make([]string, 0, len(entries))
 	for _, e := range entries {
 		name := e.Name()
 		md := strings.HasSuffix(name, ".md")

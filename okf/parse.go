@@ -89,7 +89,7 @@ func parseBlock(file string, b []byte) (Atom, *Problem) {
 	if !ok {
 		if fields, p = strict(b, blk); p != nil {
 			if c := Conflict(b); c != nil {
-				p = c
+				c.Code, p = codeFrontmatter, c
 			}
 			return Atom{}, p
 		}
@@ -180,7 +180,12 @@ func split(b []byte) (block, *Problem) {
 		return block{}, noBlock(b)
 	}
 	blk := block{start: len(b) - len(rest)}
-	for at := blk.start; at < len(b); {
+	for at := blk.start; ; {
+		dashes := bytes.Index(b[at:], []byte("---"))
+		if dashes < 0 {
+			break
+		}
+		at += 1 + bytes.LastIndexByte(b[at:at+dashes], '\n')
 		line, _, more := bytes.Cut(b[at:], []byte("\n"))
 		next := at + len(line)
 		if more {

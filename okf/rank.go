@@ -50,11 +50,12 @@ func newIndex(g *Graph, rows *lexicon) *index {
 		x.place[i] = len(x.at)
 		x.at = append(x.at, i)
 	}
-	x.changed = readWords(len(x.at), func(k int) *Atom {
-		if !g.here(x.at[k]) {
-			return nil
+	x.changed = readWords(len(x.at), func(from, to int, tell func(int, *Atom)) {
+		for k := from; k < to; k++ {
+			if g.here(x.at[k]) {
+				tell(k, inHand(g.at(x.at[k])))
+			}
 		}
-		return g.at(x.at[k])
 	})
 	x.atoms += x.changed.atoms
 	x.mean = max(1, float64(total+x.changed.total)/float64(max(1, x.atoms)))

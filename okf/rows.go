@@ -2,6 +2,7 @@ package okf
 
 import (
 	"cmp"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ type rows struct {
 	atoms    []atomic.Pointer[Atom]
 	leaves   []leaf                         // what the atoms are made of; nil for rows from a cache
 	decode   func(i int32, ar *arena) *Atom // makes the atom of a row; nil where all are made
+	disk     fs.FS                          // what texts that are not in memory are read from; nil where all are
 	mentions func() table                   // the rows by what they refer to
 	own      map[string]bool                // authorities of the bundle's own uris
 	mark     string                         // of the cache that was opened or made, markLen bytes; "" for none
@@ -55,15 +57,19 @@ const (
 func newRows(found []reading) *rows {
 	r := &rows{atoms: make([]atomic.Pointer[Atom], len(found)), leaves: make([]leaf, len(found))}
 	r.decode = r.ripen
-	for i := range found {
-		r.atoms[i].Store(found[i].atom)
-		if l := found[i].lean; l != nil {
-			r.leaves[i] = l.leaf
-		}
-		r.problems = append(r.problems, found[i].problems...)
-	}
-	r.call(found)
 	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := range found {
+			r.atoms[i].Store(found[i].atom)
+			if l := found[i].lean; l != nil {
+				r.leaves[i] = l.leaf
+			}
+			r.problems = append(r.problems, found[i].problems...)
+		}
+	})
+	r.call(found)
+	wg.Wait()
+	r.readOwn()
 	wg.Go(func() { r.sort(found) })
 	r.connect(found)
 	wg.Wait()
@@ -83,10 +89,12 @@ func (r *rows) call(found []reading) {
 		names += len(found[i].path)
 	}
 	r.names = make([]byte, 0, names)
+	parallel(len(found), func(i int) {
+		files[i] = called{hashOf(strings.TrimSuffix(found[i].path, ".md")), uint32(i)}
+	})
 	for i := range found {
 		file := found[i].path
 		key := strings.TrimSuffix(file, ".md")
-		files[i] = called{hashOf(key), uint32(i)}
 		r.names = append(r.names, file...)
 		if found[i].is() {
 			r.state[i] = rowKept
@@ -113,7 +121,6 @@ func (r *rows) call(found []reading) {
 	r.ids, r.uris = newTable(ids), newTable(uris)
 	wg.Wait()
 	r.twins()
-	r.readOwn()
 }
 
 // twins finds the rows whose id an earlier one has.
@@ -149,31 +156,24 @@ func (r *rows) readOwn() {
 
 // sort fills the column of types, in order of name.
 func (r *rows) sort(found []reading) {
-	count := map[string]int{}
-	for i := range found {
-		if r.kept(int32(i)) {
-			_, typ, _ := found[i].said()
-			count[typ]++
-		}
-	}
-	byType := make(map[string][]uint32, len(count))
+	byType := map[string]*ints{}
 	for i := range found {
 		if !r.kept(int32(i)) {
 			continue
 		}
 		_, typ, _ := found[i].said()
-		if byType[typ] == nil {
-			byType[typ] = make([]uint32, 0, count[typ])
+		of := byType[typ]
+		if of == nil {
+			of = new(ints)
+			byType[typ] = of
 		}
-		byType[typ] = append(byType[typ], uint32(i))
+		*of = of.add(uint32(i))
 	}
 	r.typeAt = r.typeAt.add(0)
 	var e encoder
 	for _, typ := range sortedKeys(byType) {
 		e.text(typ)
-		for _, i := range byType[typ] {
-			r.typeRow = r.typeRow.add(i)
-		}
+		r.typeRow = append(r.typeRow, *byType[typ]...)
 		r.typeAt = r.typeAt.add(uint32(r.typeRow.len()))
 	}
 	r.types = e.b

@@ -25,12 +25,15 @@ func resolve(t string) (kind byte, ok bool) {
 }
 
 // numeric marks the bytes that a number in any spelling may have.
-var numeric = func() (t [256]bool) {
-	for _, c := range "0123456789abcdefABCDEFxXoO_.+-:iInN" {
-		t[c] = true
+var numeric = bytesIn("0123456789abcdefABCDEFxXoO_.+-:iInN")
+
+// bytesIn marks the bytes of s.
+func bytesIn(s string) (t [256]bool) {
+	for i := range len(s) {
+		t[s[i]] = true
 	}
 	return t
-}()
+}
 
 // number reads a decimal integer or fraction. A text that only starts like a
 // number must hold a byte that no number can.

@@ -204,7 +204,7 @@ func (s *scanner) next() {
 		var line string
 		line, s.rest, _ = strings.Cut(s.rest, "\n")
 		s.n++
-		line = strings.TrimRight(line, " \r")
+		line = trimEnd(line)
 		t := strings.TrimLeft(line, " ")
 		if t == "" || t[0] == '#' {
 			continue
@@ -213,6 +213,15 @@ func (s *scanner) next() {
 		return
 	}
 	s.text, s.indent, s.more = "", 0, false
+}
+
+// trimEnd is a line without the spaces and carriage returns it ends in.
+func trimEnd(line string) string {
+	n := len(line)
+	for n > 0 && (line[n-1] == ' ' || line[n-1] == '\r') {
+		n--
+	}
+	return line[:n]
 }
 
 // splitKey cuts "key: rest". Keys are ASCII names.

@@ -65,6 +65,9 @@ func (s *scanner) flow(t string, depth int) (rest string, ok bool) {
 	}
 }
 
+// flowing marks the bytes that may end a plain value of a flow collection.
+var flowing = bytesIn(",[]{}#?")
+
 // flowItem reads one value up to the comma or bracket that ends it.
 func (s *scanner) flowItem(t string, depth int) (rest string, ok bool) {
 	if t == "" {
@@ -76,8 +79,11 @@ func (s *scanner) flowItem(t string, depth int) (rest string, ok bool) {
 	case '[', '{':
 		return s.flow(t, depth+1)
 	}
-	i := strings.IndexAny(t, ",[]{}#?")
-	if i < 0 || t[i] == '[' || t[i] == '{' || t[i] == '#' || t[i] == '?' {
+	i := 0
+	for i < len(t) && !flowing[t[i]] {
+		i++
+	}
+	if i == len(t) || t[i] != ',' && t[i] != ']' && t[i] != '}' {
 		return "", false
 	}
 	return t[i:], s.plain(strings.TrimRight(t[:i], " "))

@@ -136,15 +136,9 @@ func (g *Graph) readIndex() *index {
 			return newIndex(g, l)
 		}
 	}
-	g.all()
-	l := readWords(g.rows.len(), func(i int) *Atom {
-		if !g.kept(int32(i)) {
-			return nil
-		}
-		return g.atom(int32(i))
-	})
+	l := readWords(g.rows.len(), g.skim)
 	if store != nil {
-		_ = store.Keep(name, l.encode(g.mark))
+		_ = store.Keep(name, l.seal(g.mark))
 	}
 	return newIndex(g, l)
 }

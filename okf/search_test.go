@@ -232,10 +232,18 @@ func FuzzWords(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
+		var got, want []string
 		words(s, func(w string) {
+			got = append(got, w)
 			if w == "" || strings.ContainsAny(w, " \t\n") || utf8.ValidString(s) && !utf8.ValidString(w) {
 				t.Errorf("%q gives %q", s, w)
 			}
 		})
+		for _, r := range strings.FieldsFunc(s, func(r rune) bool { return !inWord(r) }) {
+			run(r, func(w string) { want = append(want, w) })
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q gives %q, its runs give %q", s, got, want)
+		}
 	})
 }

@@ -34,9 +34,9 @@ const cacheMagic = "odd okf\x03"
 const headerLen = len(cacheMagic) + 8 + 4
 
 // parserSources are the files whose change may change what a file is read as,
-// or how that is laid out.
+// or how that is laid out: all of the package.
 //
-//go:embed atom.go leaf.go load.go parse.go scalar.go scan.go scanflow.go decode.go draft.go links.go linkscan.go markdown.go link.go record.go reserved.go rows.go snapshot.go table.go uri.go find.go vocabulary.go words.go snippet.go postings.go lexicon.go
+//go:embed atom.go cache.go change.go check.go checkatom.go codes.go conflict.go decode.go draft.go draw.go edit.go find.go graph.go index.go leaf.go lexicon.go link.go links.go linkscan.go load.go lookup.go markdown.go parse.go postings.go print.go rank.go record.go reload.go reserved.go rows.go scalar.go scan.go scanflow.go search.go skim.go snapshot.go snippet.go table.go uri.go value.go visible.go vocabulary.go walk.go words.go
 var parserSources embed.FS
 
 // parserVersion tells one parser's reading from another's: a hash of this
@@ -105,9 +105,10 @@ func encode(r *rows, stats []stat, walk []Problem, now time.Time) []byte {
 	e.problems(r.problems)
 	e.problems(walk)
 	s.said = e.b
+	s.stats = make([]byte, 0, 16*len(stats))
 	for _, st := range stats {
 		s.stats = binary.LittleEndian.AppendUint64(s.stats, uint64(st.size))
-		s.stats = binary.LittleEndian.AppendUint64(s.stats, uint64(st.mtime))
+		s.stats = binary.LittleEndian.AppendUint64(s.stats, uint64(st.changed))
 	}
 	records, size := s.write()
 	parts := s.sections()
@@ -135,9 +136,15 @@ func (s *snapshot) write() (records [][]byte, size int) {
 	}
 	ends := make([]ints, len(drafts))
 	records = make([][]byte, len(drafts))
-	parallel(len(drafts), func(i int) {
-		records[i], ends[i] = drafts[i].records(all)
-		drafts[i] = draft{} // a large bundle's drafts and records need not be there at once
+	workers(len(drafts), func() func(from, to int) {
+		var room []byte
+		return func(from, to int) {
+			for i := from; i < to; i++ {
+				room, ends[i] = drafts[i].records(all, room)
+				records[i] = slices.Clone(room)
+				drafts[i] = draft{} // a large bundle's drafts and records need not be there at once
+			}
+		}
 	})
 	for i, list := range ends {
 		for k := range list.len() {
@@ -175,7 +182,7 @@ func openCache(cache []byte, f fs.FS) (*snapshot, error) {
 	if d.bad || d.at != len(d.s) || r.begin.len() != n+1 || r.cut.len() != n || s.recordAt.len() != n+1 || len(s.stats) != 16*n {
 		return nil, ErrCache
 	}
-	r.atoms = make([]atomic.Pointer[Atom], n)
+	r.atoms, r.disk = make([]atomic.Pointer[Atom], n), f
 	w := &common{at: s.wordAt, text: s.wordText}
 	w.boxes = sync.OnceValue(w.box)
 	r.decode = func(i int32, ar *arena) *Atom { return s.atom(f, i, w, ar) }

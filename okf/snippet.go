@@ -10,7 +10,7 @@ import (
 // and whether it is a heading written with "#".
 func eachLine(a *Atom, visit func(n int, line string, heading bool)) {
 	n, code := a.BodyLine, false
-	for line := range strings.Lines(string(a.Body())) {
+	for line := range strings.Lines(view(a.Body())) {
 		line = strings.TrimRight(line, "\r\n")
 		if strings.Contains(line, "](") {
 			line = withoutTargets(line)

@@ -47,7 +47,7 @@ func (v *vocabulary) find(s string, hash uint32) *slot {
 // note is the number of a text that occurs so many times more.
 func (v *vocabulary) note(s string, times uint32) int {
 	if 2*len(v.said) >= len(v.slots) {
-		v.grow()
+		v.slots = widened(v.slots)
 	}
 	hash := uint32(maphash.String(spelling, s))
 	at := v.find(s, hash)
@@ -60,20 +60,21 @@ func (v *vocabulary) note(s string, times uint32) int {
 	return n
 }
 
-func (v *vocabulary) grow() {
-	before := v.slots
-	v.slots = make([]slot, max(1024, 2*len(before)))
-	mask := uint32(len(v.slots) - 1)
-	for _, s := range before {
+// widened is the slots with room for as many more.
+func widened(slots []slot) []slot {
+	out := make([]slot, max(1024, 2*len(slots)))
+	mask := uint32(len(out) - 1)
+	for _, s := range slots {
 		if s.number == 0 {
 			continue
 		}
 		at := s.hash & mask
-		for v.slots[at].number != 0 {
+		for out[at].number != 0 {
 			at = (at + 1) & mask
 		}
-		v.slots[at] = s
+		out[at] = s
 	}
+	return out
 }
 
 // wordOf is what to write for a text.

@@ -17,22 +17,43 @@ import (
 // without a dictionary.
 func words(s string, add func(string)) {
 	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if !inWord(r) {
-			i += n
-			continue
-		}
-		end := i + n
-		for end < len(s) {
-			r, n := utf8.DecodeRuneInString(s[end:])
-			if !inWord(r) {
-				break
-			}
+		end, plain := span(s, i)
+		switch {
+		case end == i:
+			_, n := utf8.DecodeRuneInString(s[i:])
 			end += n
+		case plain:
+			add(singular(s[i:end]))
+		default:
+			run(s[i:end], add)
 		}
-		run(s[i:end], add)
 		i = end
 	}
+}
+
+// span is where the run of letters and digits that begins at i ends, and whether
+// small ASCII letters and digits are all it has.
+func span(s string, i int) (end int, plain bool) {
+	plain = true
+	for end = i; end < len(s); {
+		switch c := s[end]; {
+		case c-'a' <= 'z'-'a' || c-'0' <= '9'-'0':
+			end++
+		case c-'A' <= 'Z'-'A':
+			plain = false
+			end++
+		case c < utf8.RuneSelf:
+			return end, plain
+		default:
+			r, n := utf8.DecodeRuneInString(s[end:])
+			if !inWord(r) {
+				return end, plain
+			}
+			plain = false
+			end += n
+		}
+	}
+	return end, plain
 }
 
 func inWord(r rune) bool {

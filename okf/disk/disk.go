@@ -24,13 +24,19 @@ import (
 
 // FS is a folder. It may be used by many goroutines at once.
 type FS struct {
-	root func() (*os.Root, error)
+	root func() (top, error)
 }
 
 // Dir is the folder at dir, which is opened at its first use; where it cannot
 // be, every use returns that error. It stays open as long as the FS is used.
 func Dir(dir string) FS {
-	return FS{sync.OnceValues(func() (*os.Root, error) { return os.OpenRoot(dir) })}
+	return FS{sync.OnceValues(func() (top, error) {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return top{}, err
+		}
+		return openTop(root)
+	})}
 }
 
 // errSpecial is what opening a pipe, a socket or a device gives.
@@ -90,7 +96,8 @@ func (f FS) ReadMany(names []string, fn func(name string, data []byte) error) er
 	if err != nil {
 		return err
 	}
-	var s slab
+	s := slabs.Get().(*slab)
+	defer slabs.Put(s)
 	return folders(names, func(dir string, from, to int) error {
 		h, err := openFolder(root, dir)
 		if err != nil {
@@ -98,7 +105,7 @@ func (f FS) ReadMany(names []string, fn func(name string, data []byte) error) er
 		}
 		defer h.Close()
 		for _, name := range names[from:to] {
-			b, err := h.read(path.Base(name), &s)
+			b, err := h.read(path.Base(name), s)
 			if err != nil {
 				return failed("read", name, err)
 			}
@@ -112,7 +119,7 @@ func (f FS) ReadMany(names []string, fn func(name string, data []byte) error) er
 
 // StatMany looks at files and hands fn the place in names, the size in bytes
 // and the time of change, in Unix nanoseconds, of each that is a regular file.
-func (f FS) StatMany(names []string, fn func(i int, size, mtime int64)) {
+func (f FS) StatMany(names []string, fn func(i int, size, changed int64)) {
 	root, err := f.named("lstat", ".")
 	if err != nil {
 		return
@@ -124,8 +131,8 @@ func (f FS) StatMany(names []string, fn func(i int, size, mtime int64)) {
 		}
 		defer h.Close()
 		for i := from; i < to; i++ {
-			if size, mtime, ok := h.stat(path.Base(names[i])); ok {
-				fn(i, size, mtime)
+			if size, changed, ok := h.stat(path.Base(names[i])); ok {
+				fn(i, size, changed)
 			}
 		}
 		return nil
@@ -150,13 +157,13 @@ func folders(names []string, do func(dir string, from, to int) error) error {
 }
 
 // named is the root, for an operation on name.
-func (f FS) named(op, name string) (*os.Root, error) {
+func (f FS) named(op, name string) (top, error) {
 	if !fs.ValidPath(name) {
-		return nil, failed(op, name, fs.ErrInvalid)
+		return top{}, failed(op, name, fs.ErrInvalid)
 	}
 	root, err := f.root()
 	if err != nil {
-		return nil, failed(op, name, err)
+		return top{}, failed(op, name, err)
 	}
 	return root, nil
 }
@@ -173,6 +180,9 @@ func failed(op, name string, err error) error {
 // slab hands out room for texts from long pieces of memory: a text a piece
 // would cost the collector far more than reading it.
 type slab struct{ free []byte }
+
+// slabs are kept from one call to the next, with the room that is left.
+var slabs = sync.Pool{New: func() any { return new(slab) }}
 
 // slabSize is the length of a piece; a text of over a quarter has its own.
 const slabSize = 1 << 20

@@ -17,25 +17,45 @@ import (
 // nofollow opens a file itself, not what a link leads to, and waits for nobody.
 const nofollow = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
 
-// folder is an open folder.
-type folder struct {
-	h  *os.File
-	fd int
+// top is the folder that all others lie below, and a handle of it.
+type top struct {
+	*os.Root
+	handle *os.File
+	fd     int // that of the handle
 }
 
-func openFolder(root *os.Root, dir string) (folder, error) {
+func openTop(root *os.Root) (top, error) {
+	h, err := root.Open(".")
+	if err != nil {
+		return top{}, err
+	}
+	return top{root, h, int(h.Fd())}, nil
+}
+
+// folder is the descriptor of an open folder.
+type folder int
+
+// openFolder opens a folder: by one call where the system confines it as a root
+// does, and else, or where that fails, through the root.
+func openFolder(root top, dir string) (folder, error) {
+	if fd, err := beneath(root.fd, dir); err == nil {
+		return folder(fd), nil
+	}
 	h, err := root.Open(dir)
 	if err != nil {
-		return folder{}, err
+		return 0, err
 	}
-	return folder{h, int(h.Fd())}, nil
+	defer h.Close()
+	// What a root opened looks at every file it lists; a second handle does not.
+	d, err := folder(h.Fd()).openat(".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC)
+	return folder(d), err
 }
 
 // Close ends the use of the folder.
-func (d folder) Close() { d.h.Close() }
+func (d folder) Close() { unix.Close(int(d)) }
 
 // open opens a folder, or a regular file that no link leads to.
-func open(root *os.Root, name string) (*os.File, error) {
+func open(root top, name string) (*os.File, error) {
 	if name == "." {
 		return root.Open(name)
 	}
@@ -44,7 +64,7 @@ func open(root *os.Root, name string) (*os.File, error) {
 		return nil, err
 	}
 	defer d.Close()
-	fd, err := d.openat(path.Base(name))
+	fd, err := d.openat(path.Base(name), nofollow)
 	if err != nil {
 		return nil, err
 	}
@@ -60,32 +80,26 @@ func open(root *os.Root, name string) (*os.File, error) {
 }
 
 // handle is a file by its whole name, which what a folder lists is described by.
-func handle(root *os.Root, fd int, name string) *os.File {
+func handle(root top, fd int, name string) *os.File {
 	return os.NewFile(uintptr(fd), filepath.Join(root.Name(), filepath.FromSlash(name)))
 }
 
-// list lists a folder in order of name. What a root opened looks at every file
-// it lists; a second handle of the folder does not.
-func list(root *os.Root, dir string) ([]fs.DirEntry, error) {
+// list lists a folder in order of name.
+func list(root top, dir string) ([]fs.DirEntry, error) {
 	d, err := openFolder(root, dir)
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close()
-	fd, err := unix.Openat(d.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	h := handle(root, fd, dir)
+	h := handle(root, int(d), dir)
 	defer h.Close()
 	entries, err := h.ReadDir(-1)
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, err
 }
 
-func (d folder) openat(base string) (fd int, err error) {
+func (d folder) openat(base string, flags int) (fd int, err error) {
 	err = again(func() error {
-		fd, err = unix.Openat(d.fd, base, nofollow, 0)
+		fd, err = unix.Openat(int(d), base, flags, 0)
 		return err
 	})
 	return fd, err
@@ -93,7 +107,7 @@ func (d folder) openat(base string) (fd int, err error) {
 
 // read reads a file of the folder into room of s.
 func (d folder) read(base string, s *slab) ([]byte, error) {
-	fd, err := d.openat(base)
+	fd, err := d.openat(base, nofollow)
 	if err != nil {
 		return nil, err
 	}
@@ -122,14 +136,16 @@ func (d folder) read(base string, s *slab) ([]byte, error) {
 	return b, nil
 }
 
-// stat looks at a file of the folder; what is no regular file is not ok.
-func (d folder) stat(base string) (size, mtime int64, ok bool) {
+// stat looks at a file of the folder; what is no regular file is not ok. The time
+// is that of its inode, which no program sets: one that keeps the time of the
+// text (touch -r, tar, rsync -t) does not hide that it wrote.
+func (d folder) stat(base string) (size, changed int64, ok bool) {
 	var st unix.Stat_t
-	err := again(func() error { return unix.Fstatat(d.fd, base, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	err := again(func() error { return unix.Fstatat(int(d), base, &st, unix.AT_SYMLINK_NOFOLLOW) })
 	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return 0, 0, false
 	}
-	return st.Size, unix.TimespecToNsec(st.Mtim), true
+	return st.Size, unix.TimespecToNsec(st.Ctim), true
 }
 
 // again calls do until no signal breaks it off.

@@ -10,19 +10,24 @@ import (
 	"syscall"
 )
 
+// top is the folder that all others lie below.
+type top struct{ *os.Root }
+
+func openTop(root *os.Root) (top, error) { return top{root}, nil }
+
 // folder is a folder of the root; nothing of it is open.
 type folder struct {
-	root *os.Root
+	root top
 	dir  string
 }
 
-func openFolder(root *os.Root, dir string) (folder, error) { return folder{root, dir}, nil }
+func openFolder(root top, dir string) (folder, error) { return folder{root, dir}, nil }
 
 // Close ends the use of the folder.
 func (d folder) Close() {}
 
 // open opens a folder, or a regular file that no link leads to.
-func open(root *os.Root, name string) (*os.File, error) {
+func open(root top, name string) (*os.File, error) {
 	before, err := root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -42,7 +47,7 @@ func open(root *os.Root, name string) (*os.File, error) {
 }
 
 // list lists a folder in order of name.
-func list(root *os.Root, dir string) ([]fs.DirEntry, error) { return fs.ReadDir(root.FS(), dir) }
+func list(root top, dir string) ([]fs.DirEntry, error) { return fs.ReadDir(root.FS(), dir) }
 
 // read reads a file of the folder into room of s.
 func (d folder) read(base string, s *slab) ([]byte, error) {
@@ -70,7 +75,7 @@ func (d folder) read(base string, s *slab) ([]byte, error) {
 }
 
 // stat looks at a file of the folder; what is no regular file is not ok.
-func (d folder) stat(base string) (size, mtime int64, ok bool) {
+func (d folder) stat(base string) (size, changed int64, ok bool) {
 	info, err := d.root.Lstat(path.Join(d.dir, base))
 	if err != nil || !info.Mode().IsRegular() {
 		return 0, 0, false
