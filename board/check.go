@@ -27,10 +27,6 @@ func CheckTasks(g *okf.Graph) []okf.Problem {
 	round, known := circles{all: all}, names{g, map[string]string{}}
 	for _, t := range tasks {
 		problems = append(problems, t.references(known, all)...)
-		if p := okf.Conflict(t.Atom.Bytes()); p != nil {
-			p.Path, p.Code = t.Path, "odd-task-body"
-			problems = append(problems, *p)
-		}
 		if loop := round.from(t.ID); loop != nil {
 			problems = append(problems, problem(g.ByID(okf.ID(loop[0])), "dependencies", okf.Error,
 				"dependencies run in a circle: "+strings.Join(loop, " → "), "remove one of them, or make it a soft one"))

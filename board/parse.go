@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
-	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 )
@@ -152,7 +149,35 @@ func stems(rows []*Row) map[string]okf.ID {
 // reader reads the keys of one task and collects what is wrong with them.
 type reader struct {
 	a        *okf.Atom
+	has      uint64 // the marks of the keys there are
 	problems []okf.Problem
+}
+
+// read is a reader of a. Most tasks have few of the keys a task may have: which
+// ones is looked up once.
+func read(a *okf.Atom) *reader {
+	r := &reader{a: a}
+	for i := range a.Fields {
+		r.has |= mark(a.Fields[i].Key)
+	}
+	return r
+}
+
+// mark is a bit that a key has, though not alone.
+func mark(key string) uint64 {
+	if key == "" {
+		return 1
+	}
+	return 1 << ((len(key) + 5*int(key[0]) + 11*int(key[len(key)-1])) % 64)
+}
+
+// value is what a key has, nil where it is not there.
+func (r *reader) value(key string) any {
+	if r.has&mark(key) == 0 {
+		return nil
+	}
+	f, _ := r.a.Field(key)
+	return f.Value
 }
 
 func (r *reader) bad(key, message, hint string) {
@@ -168,10 +193,10 @@ func problem(a *okf.Atom, key string, s okf.Severity, message, hint string) okf.
 }
 
 func parse(a *okf.Atom) (Task, []okf.Problem) {
-	r := &reader{a: a}
+	r := read(a)
 	t := Task{Blob: a.Blob, Atom: a}
 	t.ID, t.Path, t.Title, t.Created = a.ID, a.Path, cmp.Or(a.Title, string(a.ID)), a.Generated.At
-	t.State, t.Kind, t.Priority = r.state(), cmp.Or(a.Text("kind"), "implement"), r.priority()
+	t.State, t.Kind, t.Priority = r.state(), cmp.Or(scalar(r.value("kind")), "implement"), r.priority()
 	t.Role, t.Team = r.text("role"), r.text("team")
 	t.Dependencies, t.Soft = r.ids("dependencies"), r.ids("soft_dependencies")
 	t.Acceptance, t.Inputs, t.Paths, t.Commands = r.list("acceptance"), r.inputs(), r.globs(), r.commands()
@@ -249,235 +274,5 @@ func (r *reader) priority() string {
 	default:
 		r.bad("priority", fmt.Sprintf("unknown priority %q", p), "use p0, p1, p2 or p3; p0 comes first")
 		return ""
-	}
-}
-
-// text reads a scalar.
-func (r *reader) text(key string) string {
-	f, ok := r.a.Field(key)
-	switch f.Value.(type) {
-	case []any, map[string]any:
-		r.bad(key, key+" is a list or a mapping", "write one value")
-		return ""
-	}
-	if !ok {
-		return ""
-	}
-	return strings.TrimSpace(r.a.Text(key))
-}
-
-// nameIn reads one of a list of names, which is made for a task that has the key.
-func nameIn[T ~string](r *reader, key string, all func() []T) T {
-	s := r.text(key)
-	if s == "" {
-		return ""
-	}
-	name, err := contract.Named(s, all())
-	if err != nil {
-		r.bad(key, key+" "+err.Error(), "")
-	}
-	return name
-}
-
-// list reads a scalar or a list of scalars.
-func (r *reader) list(key string) []string {
-	f, _ := r.a.Field(key)
-	items, _ := f.Value.([]any)
-	_, mapped := f.Value.(map[string]any)
-	for _, v := range items {
-		switch v.(type) {
-		case []any, map[string]any, nil:
-			mapped = true
-		}
-	}
-	if mapped {
-		r.bad(key, key+" is not a list of texts", "write one text an item; quote those with \": \" in them")
-		return nil
-	}
-	return r.a.List(key)
-}
-
-func (r *reader) ids(key string) []okf.ID {
-	var out []okf.ID
-	for _, s := range r.list(key) {
-		out = append(out, okf.ID(s))
-	}
-	return out
-}
-
-func (r *reader) inputs() []string {
-	in := r.list("inputs")
-	for _, s := range in {
-		if !strings.Contains(s, "://") && !confined(strings.TrimSuffix(s, "/")) {
-			r.bad("inputs", fmt.Sprintf("%q is not a path inside the repository", s), `write it from the top of the repository, without ".."`)
-		}
-	}
-	return in
-}
-
-func (r *reader) globs() []string {
-	globs := r.list("paths")
-	for _, s := range globs {
-		if !confined(s) {
-			r.bad("paths", fmt.Sprintf("%q is not a glob inside the repository", s), `write it from the top of the repository, without "..", like "docs/**"`)
-			continue
-		}
-		for part := range strings.SplitSeq(s, "/") {
-			if _, err := path.Match(part, ""); err != nil {
-				r.bad("paths", fmt.Sprintf("%q is not a glob: %v", s, err), "escape a bracket that is meant with \\")
-			}
-		}
-	}
-	return globs
-}
-
-// confined reports whether a path or glob stays inside the repository, and out
-// of git's own folder, on every file system.
-func confined(s string) bool {
-	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) || strings.Contains(s, ":") {
-		return false
-	}
-	for i, part := range strings.Split(s, "/") {
-		if part == "" || part == ".." || part == "." && s != "." || i == 0 && strings.EqualFold(part, ".git") || strings.Contains(part, `\..`) {
-			return false
-		}
-	}
-	return true
-}
-
-// commands reads a list of argv lists. A string is refused rather than split:
-// odd runs no shell, and two splitters never agree.
-func (r *reader) commands() [][]string {
-	f, ok := r.a.Field("commands")
-	if !ok || f.Value == nil {
-		return nil
-	}
-	const hint = "write each command as a list of words, like [[make, test]]"
-	items, isList := f.Value.([]any)
-	if !isList {
-		r.bad("commands", "commands is not a list of argv lists", hint)
-		return nil
-	}
-	var out [][]string
-	for _, item := range items {
-		argv, err := argv(item)
-		if err != "" {
-			r.bad("commands", err, hint)
-			return nil
-		}
-		out = append(out, argv)
-	}
-	return out
-}
-
-// argv reads one command; the string says what is wrong with it, "" for nothing.
-func argv(item any) (out []string, wrong string) {
-	list, ok := item.([]any)
-	if !ok {
-		return nil, fmt.Sprintf("command %v is not an argv list", item)
-	}
-	for _, w := range list {
-		switch w := w.(type) {
-		case string:
-			out = append(out, w)
-		case int, float64, bool:
-			return nil, fmt.Sprintf("word %v of a command is not a text; quote it", w)
-		default:
-			return nil, "a word of a command is not a text"
-		}
-	}
-	if len(out) == 0 || out[0] == "" || slices.ContainsFunc(out, func(w string) bool { return strings.ContainsRune(w, 0) }) {
-		return nil, "a command names no program"
-	}
-	return out, ""
-}
-
-// money reads an amount of dollars. YAML hands a plain 0.25 over as a float; its
-// shortest decimal form is what the author wrote up to 15 digits, and an amount
-// with more is refused.
-func (r *reader) money(key string) budget.MicroUSD {
-	f, ok := r.a.Field(key)
-	if !ok || f.Value == nil {
-		return 0
-	}
-	s := r.a.Text(key)
-	if v, isFloat := f.Value.(float64); isFloat {
-		s = strconv.FormatFloat(v, 'f', -1, 64)
-		if len(s) > 16 {
-			r.bad(key, s+" has too many digits", "write the amount as a text, like \"0.25\"")
-			return 0
-		}
-	}
-	m, err := budget.Parse(s)
-	if err != nil {
-		r.bad(key, key+": "+err.Error(), "")
-	}
-	return m
-}
-
-func (r *reader) integer(key string, least int) int {
-	f, ok := r.a.Field(key)
-	if !ok || f.Value == nil {
-		return 0
-	}
-	v, isInt := f.Value.(int)
-	if !isInt || v < least || v > 1_000_000 {
-		r.bad(key, fmt.Sprintf("%s %s is not a whole number of at least %d", key, r.a.Text(key), least), "write a number")
-		return 0
-	}
-	return v
-}
-
-func (r *reader) moment(key string) time.Time {
-	s := r.text(key)
-	if s == "" {
-		return time.Time{}
-	}
-	at, err := time.Parse(time.RFC3339, s)
-	if err != nil {
-		r.bad(key, fmt.Sprintf("%s %q is not an RFC 3339 moment", key, s), "write it like 2026-07-01T09:30:00Z")
-	}
-	return at.UTC()
-}
-
-func (r *reader) rejected() []Rejection {
-	f, _ := r.a.Field("rejected")
-	items, isList := f.Value.([]any)
-	if m, one := f.Value.(map[string]any); one {
-		items, isList = []any{m}, true
-	}
-	if !isList && f.Value != nil {
-		r.bad("rejected", "rejected is not a list of {by, at, reason}", "odd reject writes it")
-	}
-	var out []Rejection
-	for _, v := range items {
-		m, ok := v.(map[string]any)
-		if !ok {
-			r.bad("rejected", "rejected is not a list of {by, at, reason}", "odd reject writes it")
-			return nil
-		}
-		out = append(out, Rejection{By: scalar(m["by"]), At: scalar(m["at"]), Reason: scalar(m["reason"])})
-	}
-	return out
-}
-
-func (r *reader) result() Result {
-	f, _ := r.a.Field("result")
-	m, ok := f.Value.(map[string]any)
-	if !ok && f.Value != nil {
-		r.bad("result", "result is not {run, branch, commit}", "odd drain writes it")
-	}
-	return Result{Run: scalar(m["run"]), Branch: scalar(m["branch"]), Commit: scalar(m["commit"])}
-}
-
-// scalar is v as text; "" for what is no scalar.
-func scalar(v any) string {
-	switch v := v.(type) {
-	case nil, []any, map[string]any:
-		return ""
-	case string:
-		return v
-	default:
-		return fmt.Sprint(v)
 	}
 }

@@ -3,6 +3,7 @@ package board
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -33,12 +34,20 @@ func Eligible(t *Row, all Index, now time.Time) Reason {
 		case dep.State == Done:
 			continue
 		}
-		if loop := (&circles{all: all, most: nearby}).from(t.ID); loop != nil {
-			return Reason("its dependencies run in a circle: " + strings.Join(loop, " → "))
+		if t.chained(all) {
+			if loop := (&circles{all: all, most: nearby}).from(t.ID); loop != nil {
+				return Reason("its dependencies run in a circle: " + strings.Join(loop, " → "))
+			}
 		}
-		return Reason(fmt.Sprintf("depends on %s, which is %s", id, dep.State))
+		return Reason("depends on " + string(id) + ", which is " + string(dep.State))
 	}
 	return ""
+}
+
+// chained reports whether a dependency of t has its own: without one nothing
+// leads back.
+func (t *Row) chained(all Index) bool {
+	return slices.ContainsFunc(t.Dependencies, func(id okf.ID) bool { d := all[id]; return d != nil && len(d.Dependencies) > 0 })
 }
 
 // nearby is how many tasks Eligible looks at for a circle: it is asked about
@@ -93,36 +102,58 @@ func (c *circles) from(id okf.ID) []string {
 // creation come after those with one. rows itself is not changed.
 func Order(rows []*Row, all Index) []*Row {
 	freed := unblocks(all)
-	type rank struct {
-		*Row
-		freed int
-		made  time.Time // zero where Created is no moment
+	groups := map[class][]*Row{} // few of them: most of the order needs no comparing
+	for _, t := range rows {
+		c := class{t.Priority, freed[t.ID]}
+		groups[c] = append(groups[c], t)
 	}
-	ranks := make([]rank, len(rows))
-	for i, t := range rows {
-		var made time.Time
-		if t.Created != "" {
-			made, _ = time.Parse(time.RFC3339, t.Created)
-		}
-		ranks[i] = rank{t, freed[t.ID], made}
-	}
-	slices.SortFunc(ranks, func(a, b rank) int {
-		if c := strings.Compare(a.Priority, b.Priority); c != 0 {
-			return c
-		}
-		if c := cmp.Compare(b.freed, a.freed); c != 0 {
-			return c
-		}
-		if c := older(a.made, b.made, a.Created, b.Created); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.ID, b.ID)
-	})
-	out := make([]*Row, len(rows))
-	for i, r := range ranks {
-		out[i] = r.Row
+	out := make([]*Row, 0, len(rows))
+	for _, c := range slices.SortedFunc(maps.Keys(groups), class.compare) {
+		sortByAge(groups[c])
+		out = append(out, groups[c]...)
 	}
 	return out
+}
+
+// class is what the order of tasks is by in the first place.
+type class struct {
+	priority string
+	freed    int
+}
+
+func (a class) compare(b class) int {
+	return cmp.Or(strings.Compare(a.priority, b.priority), cmp.Compare(b.freed, a.freed))
+}
+
+// sortByAge sorts tasks of one class by moment, then id. What is no moment comes
+// last, by its text, so that the order stays total.
+func sortByAge(list []*Row) {
+	type aged struct {
+		*Row
+		made time.Time // zero where Created is no moment
+	}
+	ages := make([]aged, len(list))
+	for i, t := range list {
+		ages[i].Row = t
+		if t.Created != "" {
+			ages[i].made, _ = time.Parse(time.RFC3339, t.Created)
+		}
+	}
+	slices.SortFunc(ages, func(a, b aged) int {
+		switch dated := !a.made.IsZero(); {
+		case dated != !b.made.IsZero():
+			if dated {
+				return -1
+			}
+			return 1
+		case dated:
+			return cmp.Or(a.made.Compare(b.made), cmp.Compare(a.ID, b.ID))
+		}
+		return cmp.Or(strings.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
+	})
+	for i := range ages {
+		list[i] = ages[i].Row
+	}
 }
 
 // unblocks counts, for every task, the tasks that wait for it alone.
@@ -145,18 +176,4 @@ func unblocks(all Index) map[okf.ID]int {
 		}
 	}
 	return freed
-}
-
-// older compares two moments. What is none comes last, by its text, so that the
-// order stays total.
-func older(at, bt time.Time, a, b string) int {
-	switch {
-	case !at.IsZero() && !bt.IsZero():
-		return at.Compare(bt)
-	case !at.IsZero():
-		return -1
-	case !bt.IsZero():
-		return 1
-	}
-	return strings.Compare(a, b)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // Type is one type of entry.
@@ -113,7 +115,7 @@ func (r Registry) Suggest(id string) string {
 	best, least := "", 1+len(id)/3
 	for _, t := range r {
 		name := strings.ToLower(t.Name)
-		if d := distance(strings.ToLower(id), name); d < least {
+		if d := levenshtein.ComputeDistance(strings.ToLower(id), name); d < least {
 			best, least = t.ID(), d
 		}
 		if len(id) >= 3 && strings.HasPrefix(name, strings.ToLower(id)) {
@@ -121,26 +123,6 @@ func (r Registry) Suggest(id string) string {
 		}
 	}
 	return best
-}
-
-// distance is the number of bytes to add, drop or change to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], d
-		}
-	}
-	return row[len(b)]
 }
 
 // hasField reports whether an entry may carry a field: one that some type has,

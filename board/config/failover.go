@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // Route is [route.LANE]: what takes the tasks of a lane.
@@ -140,7 +142,7 @@ func (p *parser) named(root node) {
 func meant(name string, among []string) string {
 	best, least := "", 3
 	for _, one := range among {
-		if d := distance(name, one); d < min(least, len(one)) {
+		if d := levenshtein.ComputeDistance(name, one); d < min(least, len(one)) {
 			best, least = one, d
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/persona/contract"
 )
@@ -164,7 +165,7 @@ func suggest(path []string) string {
 		if parts[len(parts)-1] == "*" {
 			continue
 		}
-		d := distance(full, fill(parts, path))
+		d := levenshtein.ComputeDistance(full, fill(parts, path))
 		if len(parts) > 1 && parts[len(parts)-1] == last {
 			d = min(d, 1)
 		}
@@ -204,26 +205,6 @@ func fill(parts, path []string) string {
 		}
 	}
 	return strings.Join(out, ".")
-}
-
-// distance is the number of single-byte edits between two names (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 func teamMoney(c *Config, part string, n node) error {

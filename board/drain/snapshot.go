@@ -58,7 +58,7 @@ func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot, loa
 	s := &snapshot{tip: tip, files: files}
 	b, err := fs.ReadFile(files, "odd.toml")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, refuse("no-config", "odd.toml is not committed on the board branch; run odd init and commit it")
+		return nil, refuse("no-config", "odd.toml is not committed on the board branch; git add it and commit it, after odd init where there is none")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("odd.toml: %w", err)
@@ -167,7 +167,7 @@ func (s *snapshot) catchUp(ctx context.Context, r *repo.Repo, before *snapshot) 
 func (s *snapshot) task(name string) (board.Task, error) {
 	a, err := s.graph.Find(name)
 	if err != nil {
-		return board.Task{}, refuse("task", "task %s: %v", name, err)
+		return board.Task{}, refuse("task", "task %v; odd task list shows the board", err)
 	}
 	t, ok := board.Find(s.tasks, a.ID)
 	if !ok {

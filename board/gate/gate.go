@@ -50,6 +50,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // Stance is what good behaviour means now.
@@ -162,7 +164,7 @@ func texts[T ~string](list []T) []string {
 func meant(word string, known []string) string {
 	best, least := "", 4
 	for _, k := range known {
-		if d := distance(strings.ToLower(word), k); d < least && d < len(k)/2+1 {
+		if d := levenshtein.ComputeDistance(strings.ToLower(word), k); d < least && d < len(k)/2+1 {
 			best, least = k, d
 		}
 	}
@@ -170,24 +172,4 @@ func meant(word string, known []string) string {
 		return fmt.Sprintf("did you mean %q?", best)
 	}
 	return "one of " + strings.Join(known, ", ")
-}
-
-// distance is the number of single-byte edits between two words (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,28 +33,40 @@ func Approve(t board.Task, taskFile string, atoms Files, v Verify, h Human, now 
 	}
 	out := Files{taskFile: b}
 	root := strings.TrimSuffix(taskFile, t.Path) // an atom's default id is its path below the bundle
-	left := map[okf.ID]bool{}
-	for _, id := range v.Except {
-		left[id] = true
-	}
 	for path, src := range atoms {
 		a, err := okf.Parse(strings.TrimPrefix(path, root), src)
 		if err != nil {
 			return nil, err
 		}
-		known := left[a.ID]
-		delete(left, a.ID)
-		if !v.All || known {
+		if !v.All || slices.Contains(v.Except, a.ID) {
 			continue
 		}
 		if out[path], err = verified(&a, h, now); err != nil {
 			return nil, err
 		}
 	}
-	for id := range left {
-		return nil, refuse("state", "approve %s: --except %s names no atom of the proposal", t.ID, id)
+	return out, v.Known(t, taskFile, atoms)
+}
+
+// Known refuses an exception that is no atom of the proposal, so that a person is
+// told before they are asked.
+func (v Verify) Known(t board.Task, taskFile string, atoms Files) error {
+	root := strings.TrimSuffix(taskFile, t.Path)
+	var has []string
+	for path, src := range atoms {
+		a, err := okf.Parse(strings.TrimPrefix(path, root), src)
+		if err != nil {
+			return err
+		}
+		has = append(has, string(a.ID))
 	}
-	return out, nil
+	slices.Sort(has)
+	for _, id := range v.Except {
+		if !slices.Contains(has, string(id)) {
+			return refuse("state", "approve %s: --except %s names no atom of the proposal; it has %s", t.ID, id, cmp.Or(strings.Join(has, ", "), "none"))
+		}
+	}
+	return nil
 }
 
 // done is the task's file with state done, the person's verified entry and the

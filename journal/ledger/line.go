@@ -39,6 +39,26 @@ var names = []string{"cost_micro_usd", "data", "dead_run", "kind", "reserved_mic
 
 // encode prints one record with its newline. It refuses what decode would.
 func encode(r Record) ([]byte, error) {
+	b, err := printed(r)
+	if err == nil {
+		_, err = decode(bytes.TrimSuffix(b, []byte("\n")))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Plain reports a line, without its newline, that is as Append writes its record. Read
+// takes other spellings of the same record, with spaces or escapes, but who looks for a
+// word in the bytes of a file finds it in plain lines alone.
+func Plain(line []byte, r Record) bool {
+	b, err := printed(r)
+	return err == nil && bytes.Equal(bytes.TrimSuffix(b, []byte("\n")), line)
+}
+
+// printed is a record as it is stored, with its newline.
+func printed(r Record) ([]byte, error) {
 	s := stored{
 		Cost: r.Cost, Data: r.Data, DeadRun: r.DeadRun, Kind: string(r.Kind), Reserved: r.Reserved, Role: r.Role,
 		Run: r.Run, Seq: r.Seq, Task: r.Task, Team: r.Team, Trace: r.Trace, TS: r.TS.UTC().Format(time.RFC3339), V: version,
@@ -53,9 +73,6 @@ func encode(r Record) ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(s); err != nil {
 		return nil, fmt.Errorf("data: %w", err)
-	}
-	if _, err := decode(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))); err != nil {
-		return nil, err
 	}
 	return buf.Bytes(), nil
 }

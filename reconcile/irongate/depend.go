@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/agnivade/levenshtein"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
@@ -128,7 +129,7 @@ func beside(name string, was, now manifest) (s Severity, code, other string) {
 			return Soft, "dependency_major", old
 		case !stays && alike(old, name):
 			return Hard, "dependency_lookalike", old
-		case stays && len(name) >= 5 && undigited(old) != undigited(name) && distance(old, name) == 1:
+		case stays && len(name) >= 5 && undigited(old) != undigited(name) && levenshtein.ComputeDistance(old, name) == 1:
 			return Hard, "dependency_lookalike", old
 		}
 	}
@@ -166,27 +167,8 @@ func alike(a, b string) bool {
 			shared = i + 1
 		}
 	}
-	d := distance(a, b)
+	d := levenshtein.ComputeDistance(a, b)
 	return d <= 3 && 2*d <= len(a)-shared
-}
-
-// distance is the number of letters to add, drop or change between two names.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range x {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range y {
-			change := diagonal + btoi(x[i] != y[j])
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(y)]
 }
 
 // versions compares what two states of a file say about one package's version.

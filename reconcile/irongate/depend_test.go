@@ -69,18 +69,6 @@ func TestDepend(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"größe", "grosse", 3}, {"same", "same", 0}} {
-		if got := distance(c.a, c.b); got != c.want || distance(c.b, c.a) != c.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 func FuzzDepend(f *testing.F) {
 	f.Add("go.mod", "module x\nrequire a v1.0.0\n", "module x\nrequire b v1.0.0\n")
 	f.Add("package.json", `{"dependencies":{"a":"1"}}`, `{"dependencies":{"b":"^1"}}`)

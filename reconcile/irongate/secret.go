@@ -16,12 +16,13 @@ type shape struct {
 	// hints are words in lower case, with | between them, one of which is in every
 	// text that the pattern matches: looking for them first is many times faster.
 	hints string
-	re    *regexp.Regexp
+	re    *expression
 	ok    func(value []byte) bool // a last look; nil accepts
 	// at is instead of a pattern: where the credential is that a hint at i leads to.
 	at func(b, low []byte, i int) (lo, hi int, ok bool)
 	// rest is how many bytes every match has from its hint on, the hint's own with
-	// them, where the hint is so short that many names have it; 0 is not said.
+	// them, and that no letter, digit, "-" or "_" is before it, where the hint is so
+	// short that many names have it; 0 is not said.
 	rest int
 }
 
@@ -30,7 +31,17 @@ func (s shape) rule() string {
 	if s.re == nil {
 		return s.hints + " assigned.1 " + strings.Join(quotedNames(), "|")
 	}
-	return s.re.String()
+	return s.re.text
+}
+
+// expression is compiled when it is first needed: most texts have no hint of a shape.
+type expression struct {
+	text     string
+	compiled func() *regexp.Regexp
+}
+
+func late(text string) *expression {
+	return &expression{text, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
 }
 
 // shapes are the forms of credentials that odd knows, the only list there is,
@@ -38,29 +49,29 @@ func (s shape) rule() string {
 // the ones their issuers publish.
 var shapes = sync.OnceValue(func() []shape {
 	return []shape{
-		{"private-key", "-----begin", regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), nil, nil, 0},
-		{"aws-key", "akia|asia|abia|acca", regexp.MustCompile(`\b((?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16})\b`), nil, nil, 0},
-		{"github-token", "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_", regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{22,})`), nil, nil, 0},
-		{"gitlab-token", "glpat-|glptt-|gldt-|glrt-|glcbt-", regexp.MustCompile(`\b(gl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{20,})`), mixed, nil, 0},
-		{"anthropic-key", "sk-ant-", regexp.MustCompile(`\b(sk-ant-[A-Za-z0-9_-]{16,})`), nil, nil, 0},
-		{"api-key", "sk-", regexp.MustCompile(`(?:^|[^A-Za-z0-9_-])(sk-[A-Za-z0-9_-]{20,})`), mixed, nil, len("sk-") + 20},
-		{"stripe-key", "k_live_", regexp.MustCompile(`\b([sr]k_live_[A-Za-z0-9]{16,})`), nil, nil, 0},
-		{"slack-token", "xox|xapp-", regexp.MustCompile(`\b(xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,})`), nil, nil, 0},
-		{"slack-webhook", "hooks.slack.com", regexp.MustCompile(`\bhooks\.slack\.com/services/(T[A-Za-z0-9]{6,}/B[A-Za-z0-9]{6,}/[A-Za-z0-9]{16,})`), nil, nil, 0},
-		{"webhook-secret", "whsec_", regexp.MustCompile(`\b(whsec_[A-Za-z0-9+/=]{24,})`), nil, nil, 0},
-		{"google-key", "aiza", regexp.MustCompile(`\b(AIza[A-Za-z0-9_-]{35})`), nil, nil, 0},
-		{"google-token", "ya29.|gocspx-", regexp.MustCompile(`\b(ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})`), nil, nil, 0},
-		{"registry-token", "npm_|pypi-|hf_|dop_v1_|dckr_pat_|rubygems_", regexp.MustCompile(`\b(npm_[A-Za-z0-9]{36}|pypi-AgE[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{64}|dckr_pat_[A-Za-z0-9_-]{20,}|rubygems_[a-f0-9]{40,})`), nil, nil, 0},
-		{"service-token", "sg.|hvs.|lin_api_|gsk_|dapi|shp|age-secret-key-1", regexp.MustCompile(`\b(SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|hvs\.[A-Za-z0-9_-]{24,}|lin_api_[A-Za-z0-9]{32,}|gsk_[A-Za-z0-9]{40,}|dapi[a-f0-9]{32}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|AGE-SECRET-KEY-1[0-9A-Z]{50,})`), nil, nil, 0},
-		{"bot-token", ":aa", regexp.MustCompile(`\b([0-9]{8,10}:AA[A-Za-z0-9_-]{32,})`), nil, nil, 0},
-		{"jwt", "eyj", regexp.MustCompile(`\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})`), nil, nil, 0},
-		{"azure-key", "accountkey|sharedaccesskey", regexp.MustCompile(`(?i)\b(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})`), nil, nil, 0},
-		{"azure-signature", "sig=", regexp.MustCompile(`(?:[?&;]|\\u0026)sig=([A-Za-z0-9%/+_-]{40,}(?:=|%3D)?)`), mixed, nil, 0},
-		{"aws-secret", "aws", regexp.MustCompile(`(?i)\baws[a-z0-9_. -]{0,24}(?:secret|private)[a-z0-9_. -]{0,24}\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)`), random, nil, 0},
-		{"authorization", "authorization", regexp.MustCompile(`(?i)\b(?:proxy-)?authorization\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([A-Za-z0-9+/_=.~-]{12,})`), opaque, nil, 0},
-		{"bearer-token", "bearer", regexp.MustCompile(`(?i)\bbearer\s+([A-Za-z0-9+/_=.~-]{20,})`), random, nil, 0},
-		{"login-password", "login |--user| -u", regexp.MustCompile(`(?i)\b(?:login[ \t]+\S+[ \t]+password[ \t]+|curl\b[^\n]{0,200}?[ \t](?:-u|--user)[ =]["']?[^\s:"'<>{}$]{1,64}:)([^\s"'<>{}$]{8,})`), mixed, nil, 0},
-		{"url-password", "://", regexp.MustCompile(`\b[a-z][a-z0-9+.-]{1,15}://[^\s/:@"'<>{}$%\[\]]{1,64}:([^\s/:@"'<>{}$%\[\]]{8,128})@`), mixed, nil, 0},
+		{"private-key", "-----begin", late(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), nil, nil, 0},
+		{"aws-key", "akia|asia|abia|acca", late(`\b((?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16})\b`), nil, nil, 0},
+		{"github-token", "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_", late(`\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{22,})`), nil, nil, 0},
+		{"gitlab-token", "glpat-|glptt-|gldt-|glrt-|glcbt-", late(`\b(gl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{20,})`), mixed, nil, 0},
+		{"anthropic-key", "sk-ant-", late(`\b(sk-ant-[A-Za-z0-9_-]{16,})`), nil, nil, 0},
+		{"api-key", "sk-", late(`(?:^|[^A-Za-z0-9_-])(sk-[A-Za-z0-9_-]{20,})`), mixed, nil, len("sk-") + 20},
+		{"stripe-key", "k_live_", late(`\b([sr]k_live_[A-Za-z0-9]{16,})`), nil, nil, 0},
+		{"slack-token", "xox|xapp-", late(`\b(xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,})`), nil, nil, 0},
+		{"slack-webhook", "hooks.slack.com", late(`\bhooks\.slack\.com/services/(T[A-Za-z0-9]{6,}/B[A-Za-z0-9]{6,}/[A-Za-z0-9]{16,})`), nil, nil, 0},
+		{"webhook-secret", "whsec_", late(`\b(whsec_[A-Za-z0-9+/=]{24,})`), nil, nil, 0},
+		{"google-key", "aiza", late(`\b(AIza[A-Za-z0-9_-]{35})`), nil, nil, 0},
+		{"google-token", "ya29.|gocspx-", late(`\b(ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})`), nil, nil, 0},
+		{"registry-token", "npm_|pypi-|hf_|dop_v1_|dckr_pat_|rubygems_", late(`\b(npm_[A-Za-z0-9]{36}|pypi-AgE[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{64}|dckr_pat_[A-Za-z0-9_-]{20,}|rubygems_[a-f0-9]{40,})`), nil, nil, 0},
+		{"service-token", "sg.|hvs.|lin_api_|gsk_|dapi|shp|age-secret-key-1", late(`\b(SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|hvs\.[A-Za-z0-9_-]{24,}|lin_api_[A-Za-z0-9]{32,}|gsk_[A-Za-z0-9]{40,}|dapi[a-f0-9]{32}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|AGE-SECRET-KEY-1[0-9A-Z]{50,})`), nil, nil, 0},
+		{"bot-token", ":aa", late(`\b([0-9]{8,10}:AA[A-Za-z0-9_-]{32,})`), nil, nil, 0},
+		{"jwt", "eyj", late(`\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})`), nil, nil, 0},
+		{"azure-key", "accountkey|sharedaccesskey", late(`(?i)\b(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})`), nil, nil, 0},
+		{"azure-signature", "sig=", late(`(?:[?&;]|\\u0026)sig=([A-Za-z0-9%/+_-]{40,}(?:=|%3D)?)`), mixed, nil, 0},
+		{"aws-secret", "aws", late(`(?i)\baws[a-z0-9_. -]{0,24}(?:secret|private)[a-z0-9_. -]{0,24}\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)`), random, nil, 0},
+		{"authorization", "authorization", late(`(?i)\b(?:proxy-)?authorization\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([A-Za-z0-9+/_=.~-]{12,})`), opaque, nil, 0},
+		{"bearer-token", "bearer", late(`(?i)\bbearer\s+([A-Za-z0-9+/_=.~-]{20,})`), random, nil, 0},
+		{"login-password", "login |--user| -u", late(`(?i)\b(?:login[ \t]+\S+[ \t]+password[ \t]+|curl\b[^\n]{0,200}?[ \t](?:-u|--user)[ =]["']?[^\s:"'<>{}$]{1,64}:)([^\s"'<>{}$]{8,})`), mixed, nil, 0},
+		{"url-password", "://", late(`\b[a-z][a-z0-9+.-]{1,15}://[^\s/:@"'<>{}$%\[\]]{1,64}:([^\s/:@"'<>{}$%\[\]]{8,128})@`), mixed, nil, 0},
 		{kind: "secret", hints: strings.Join(assignWords(), "|"), at: assigned},
 	}
 })
@@ -146,24 +157,37 @@ func RedactText(s string) string {
 	return string(Redact([]byte(s)))
 }
 
-// telling reports whether a hint of any shape stands in s, with as much behind it
-// as its shape has, or may once an escape in it is read. Most texts that are shown,
-// such as the cells of a table, have none, and it copies nothing to say so: task-12
-// holds the hint of an API key and is no more than a name.
+// telling reports whether a hint of any shape stands in s, where and with as much
+// behind it as its shape has, or may once an escape in it is read. Most texts that
+// are shown, such as the cells of a table, have none, and it copies nothing to say
+// so: task-12 holds the hint of an API key and is no more than a name.
 func telling(s string) bool {
-	table := first()
-	for i := 0; i+1 < len(s); i++ {
-		if s[i] == '\\' {
+	if len(s) < 2 {
+		return false
+	}
+	table, before := starts(), lower(s[0])
+	for i := range len(s) - 1 {
+		next := lower(s[i+1])
+		if n := table.of[uint16(before)<<8|uint16(next)]; n > 0 && table.tells(n, s, i) {
 			return true
 		}
-		key := uint16(lower(s[i]))<<8 | uint16(lower(s[i+1]))
-		if !table[key] {
+		before = next
+	}
+	return strings.IndexByte(s, '\\') >= 0
+}
+
+// tells reports whether a hint of a list stands at i in s.
+func (t *startTable) tells(list uint8, s string, i int) bool {
+	for _, h := range t.lists[list] {
+		if len(s)-i < max(len(h.hint), h.rest) || h.rest > 0 && i > 0 && nameByte(lower(s[i-1])) {
 			continue
 		}
-		for _, h := range starts()[key] {
-			if n := len(h.hint); len(s)-i >= max(n, h.rest) && strings.EqualFold(s[i:i+n], string(h.hint)) {
-				return true
-			}
+		n := 2
+		for n < len(h.hint) && lower(s[i+n]) == h.hint[n] {
+			n++
+		}
+		if n == len(h.hint) {
+			return true
 		}
 	}
 	return false
@@ -197,17 +221,12 @@ func lower(c byte) byte {
 	return c
 }
 
-// starts lists the hints by their first two bytes.
-var starts = sync.OnceValue(func() map[uint16][]start {
-	out := map[uint16][]start{}
-	for i, s := range shapes() {
-		for h := range strings.SplitSeq(s.hints, "|") {
-			key := uint16(h[0])<<8 | uint16(h[1])
-			out[key] = append(out[key], start{i, []byte(h), s.rest})
-		}
-	}
-	return out
-})
+// startTable lists the hints, of two bytes and more, by their first two. of says
+// which of the lists that is; the first is empty.
+type startTable struct {
+	of    [1 << 16]uint8
+	lists [][]start
+}
 
 type start struct {
 	shape int
@@ -215,26 +234,28 @@ type start struct {
 	rest  int
 }
 
-// first says for two bytes whether a hint starts with them.
-var first = sync.OnceValue(func() *[1 << 16]bool {
-	var out [1 << 16]bool
-	for key := range starts() {
-		out[key] = true
+var starts = sync.OnceValue(func() *startTable {
+	t := &startTable{lists: make([][]start, 1)}
+	for i, s := range shapes() {
+		for h := range strings.SplitSeq(s.hints, "|") {
+			n := &t.of[uint16(h[0])<<8|uint16(h[1])]
+			if *n == 0 {
+				*n = uint8(len(t.lists))
+				t.lists = append(t.lists, nil)
+			}
+			t.lists[*n] = append(t.lists[*n], start{i, []byte(h), s.rest})
+		}
 	}
-	return &out
+	return t
 })
 
 // hinted lists by shape where a hint of it stands, in order: one walk for all
 // shapes; nil where there is none.
 func hinted(low []byte) [][]int {
 	var hits [][]int
-	table := first()
+	table := starts()
 	for i := 0; i+1 < len(low); i++ {
-		key := uint16(low[i])<<8 | uint16(low[i+1])
-		if !table[key] {
-			continue
-		}
-		for _, s := range starts()[key] {
+		for _, s := range table.lists[table.of[uint16(low[i])<<8|uint16(low[i+1])]] {
 			if bytes.HasPrefix(low[i:], s.hint) {
 				if hits == nil {
 					hits = make([][]int, len(shapes()))
@@ -261,7 +282,7 @@ func (s shape) matches(b, low []byte, hits []int) [][2]int {
 		return out
 	}
 	for _, w := range s.windows(low, hits) {
-		for _, m := range s.re.FindAllSubmatchIndex(b[w[0]:w[1]], -1) {
+		for _, m := range s.re.compiled().FindAllSubmatchIndex(b[w[0]:w[1]], -1) {
 			lo, hi := m[0], m[1]
 			if len(m) > 2 {
 				lo, hi = m[2], m[3]

@@ -139,6 +139,7 @@ func TestShortestKey(t *testing.T) {
 	key := "sk-" + "Zx81Qw90Er72Ty63Ui54"
 	for text, want := range map[string]string{
 		key: "[redacted:api-key]", "ta" + key: "ta" + key, "use " + key: "use [redacted:api-key]", key[:len(key)-1]: key[:len(key)-1], `\u0022` + key: `\u0022` + key,
+		"task-" + key: "task-" + key, "T_" + key: "T_" + key, "task-12:" + key: "task-12:[redacted:api-key]", `task-12\n` + key: `task-12\n[redacted:api-key]`,
 	} {
 		if got := RedactText(text); got != want || string(Redact([]byte(text))) != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
@@ -157,7 +158,7 @@ func TestHintsHideNothing(t *testing.T) {
 			if s.re == nil || hits == nil {
 				continue
 			}
-			if m := s.re.FindSubmatch(b); m != nil && (s.ok == nil || s.ok(m[len(m)-1])) && len(s.matches(b, folded(b), hits[i])) == 0 {
+			if m := s.re.compiled().FindSubmatch(b); m != nil && (s.ok == nil || s.ok(m[len(m)-1])) && len(s.matches(b, folded(b), hits[i])) == 0 {
 				t.Errorf("%s: the words of %s hide it", b, s.kind)
 			}
 		}

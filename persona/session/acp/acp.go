@@ -118,8 +118,10 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 		return e, nil
 	}
 	t := &talk{s: s, r: r, desk: desk, line: l, client: newClient(s, r, desk)}
-	t.conn = sdk.NewClientSideConnection(t.client, l.in, sift(l.out, t.client))
-	t.conn.SetLogger(slog.New(slog.DiscardHandler))
+	rest, listen := sift(l.out, t.client)
+	t.conn = sdk.NewClientSideConnection(t.client, l.in, rest)
+	t.conn.SetLogger(slog.New(slog.DiscardHandler)) // it reads already: set before there is anything to read
+	go listen()
 	e := t.hold(ctx)
 	t.client.close()
 	held, ended := l.end()

@@ -19,10 +19,10 @@ var errLongMessage = errors.New("the agent sent a line of over 8 MiB")
 // sift takes the session's updates out of what the agent writes, and hands on the rest.
 // The library hears updates in a queue of their own, beside its requests; a request for
 // permission is judged by the updates before it, so that they are heard here, in
-// their order.
-func sift(from io.Reader, c *client) io.Reader {
+// their order. Nothing is read before listen, which returns when the agent is silent.
+func sift(from io.Reader, c *client) (rest io.Reader, listen func()) {
 	r, w := io.Pipe()
-	go func() {
+	return r, func() {
 		in := bufio.NewReader(from)
 		for {
 			line, err := readLine(in)
@@ -34,8 +34,7 @@ func sift(from io.Reader, c *client) io.Reader {
 				return
 			}
 		}
-	}()
-	return r
+	}
 }
 
 // readLine is one line with its end; one that is too long is an error.

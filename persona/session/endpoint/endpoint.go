@@ -127,7 +127,7 @@ func (l *Line) Do(r *http.Request) (*http.Response, error) {
 		res.Body.Close()
 		return nil, &moved{host: hostOf(res)}
 	}
-	res.Body = &bounded{ReadCloser: res.Body, left: l.o.MaxBytes}
+	res.Body = Bound(res.Body, l.o.MaxBytes, errTooMuch)
 	return res, nil
 }
 
@@ -153,16 +153,22 @@ func hostOf(res *http.Response) string {
 // errTooMuch ends an answer that is over the limit.
 var errTooMuch = errors.New("the answer is over the limit of its size")
 
-// bounded is a body that ends in errTooMuch instead of going on without end.
+// Bound is a body that ends in tooMuch, instead of going on, where it has over
+// most bytes.
+func Bound(body io.ReadCloser, most int64, tooMuch error) io.ReadCloser {
+	return &bounded{body, most, tooMuch}
+}
+
 type bounded struct {
 	io.ReadCloser
-	left int64
+	left    int64
+	tooMuch error
 }
 
 // Read implements io.Reader.
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, errTooMuch
+		return 0, b.tooMuch
 	}
 	if int64(len(p)) > b.left {
 		p = p[:b.left]

@@ -2,7 +2,6 @@ package servers
 
 import (
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -11,6 +10,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/net/http/httpproxy"
+
+	"github.com/odd-cli/odd/persona/session/endpoint"
 )
 
 const dialTimeout = 10 * time.Second
@@ -75,31 +76,12 @@ func (n *narrow) RoundTrip(r *http.Request) (*http.Response, error) {
 		res.Body.Close()
 		return nil, faultf("handshake", "it points elsewhere; write the address it really has as url")
 	}
-	res.Body = &bounded{ReadCloser: res.Body, left: n.max}
+	res.Body = endpoint.Bound(res.Body, n.max, errTooMuch)
 	return res, nil
 }
 
 // errTooMuch ends an answer that is over the limit.
 var errTooMuch = errors.New("the answer is over the limit of its size; raise max_bytes if that is right")
-
-// bounded is a body that ends in errTooMuch instead of going on without end.
-type bounded struct {
-	io.ReadCloser
-	left int64
-}
-
-// Read implements io.Reader.
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errTooMuch
-	}
-	if int64(len(p)) > b.left {
-		p = p[:b.left]
-	}
-	n, err := b.ReadCloser.Read(p)
-	b.left -= int64(n)
-	return n, err
-}
 
 // variable is a variable of an environment as it stands there, "" where it is not;
 // the last one counts.
