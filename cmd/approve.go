@@ -23,7 +23,7 @@ func approve(env Env) *cli.Command {
 		Name:        "approve",
 		Usage:       "merge a reviewed proposal; only a person can",
 		ArgsUsage:   "TASK",
-		Description: "odd approve harvest-terms --verify --except terms/lead-time",
+		Description: "odd approve harvest-terms --verify --except lead-time",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verify", Usage: "mark the proposal's atoms as verified by you too"},
 			&cli.StringSliceFlag{Name: "except", Usage: "with --verify: leave `ID` out, and record that"},
@@ -81,6 +81,9 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 		return err
 	}
 	onto.change.merged(o.checked)
+	if err := v.excepts(t, p, o.verify); err != nil {
+		return err
+	}
 	h, err := v.human(ctx, v.card(t, p, onto), "approve "+string(t.ID), string(t.ID), o.yes)
 	if err != nil {
 		return err
@@ -259,6 +262,19 @@ func approvalMessage(t board.Task, p review.Proposal, o approval, h review.Human
 		pairs = append(pairs, "Odd-Verified", fmt.Sprintf("%d atoms", atoms-len(except)), "Odd-Except", strings.Join(except, ", "))
 	}
 	return trailers("approve: "+or(t.Title, string(t.ID)), note, pairs...)
+}
+
+// excepts refuses an exception that the proposal does not hold, before anybody types
+// a confirmation.
+func (v *view) excepts(t board.Task, p review.Proposal, o review.Verify) error {
+	if len(o.Except) == 0 {
+		return nil
+	}
+	tree, err := v.repo.Tree(repo.OID(p.Commit))
+	if err != nil {
+		return err
+	}
+	return o.Known(t, v.file(t.Path), v.atomsOf(tree, p))
 }
 
 // atomsOf reads the proposal's atoms from the merged tree.

@@ -112,7 +112,7 @@ func TestUnknownVerb(t *testing.T) {
 
 		"handoff skip":       "odd: handoff skip: want one argument, an artifact; see odd help handoff skip",
 		"journal opens x":    `odd: journal opens: unexpected argument "x"; see odd help journal opens`,
-		"handoff new --fast": "odd: handoff new: flag provided but not defined: -fast; see odd help handoff new",
+		"handoff new --fast": "odd: handoff new: flag provided but not defined: --fast; see odd help handoff new",
 	} {
 		env, out, talk := quiet()
 		code := Main(env, append([]string{"odd"}, strings.Fields(in)...)...)

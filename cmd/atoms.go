@@ -187,19 +187,22 @@ func (b bundle) tracked(env Env) func(file string) string {
 		below = filepath.ToSlash(rel)
 	}
 	return func(file string) string {
-		if file == "odd.toml" {
+		if atTop(file) {
 			return file
 		}
 		return path.Join(below, file)
 	}
 }
 
+// atTop reports what is found in a bundle and lies beside it.
+func atTop(file string) bool { return file == "odd.toml" || file == attributesFile }
+
 func (b bundle) shown(env Env, file string) string {
 	if b.rev != "" {
 		return b.rev + ":" + path.Join(b.prefix, file)
 	}
 	full := filepath.Join(b.root, filepath.FromSlash(file))
-	if file == "odd.toml" && b.prefix != "" {
+	if atTop(file) && b.prefix != "" {
 		full = filepath.Join(strings.TrimSuffix(b.root, filepath.FromSlash(b.prefix)), file)
 	}
 	if rel, err := filepath.Rel(env.Dir, full); err == nil {

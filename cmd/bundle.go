@@ -84,6 +84,9 @@ func findConfig(dir string) (top string, cfg config.Config, err error) {
 		b, err := os.ReadFile(filepath.Join(dir, "odd.toml"))
 		if err == nil {
 			cfg, err := config.Parse("odd.toml", b)
+			if p := okf.Conflict(b); err != nil && p != nil {
+				p.Path, err = "odd.toml", p
+			}
 			return dir, cfg, err
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -108,12 +111,16 @@ type workspace struct {
 	tasksOnly bool      // its views need no other atoms than tasks
 }
 
+func noRepository(env Env) error {
+	return refuse("no-repository", "%s: not a git repository; run git init, then odd init", env.Dir)
+}
+
 // openWorkspace opens the repository env.Dir is in, finishes what a killed odd
 // left behind, and reads odd.toml. It refuses a directory without either.
 func openWorkspace(ctx context.Context, env Env) (*workspace, error) {
 	r, err := repo.Open(env.Dir)
 	if errors.Is(err, repo.ErrNotRepo) {
-		return nil, refuse("no-repository", "%s: not a git repository; run git init, then odd init", env.Dir)
+		return nil, noRepository(env)
 	}
 	if err != nil {
 		return nil, err
@@ -132,6 +139,7 @@ func openWorkspace(ctx context.Context, env Env) (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Know(b)
 	cfg, err := config.Parse("odd.toml", b)
 	if err != nil {
 		return nil, err

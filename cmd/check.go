@@ -21,13 +21,18 @@ func check(env Env) *cli.Command {
 		Usage:     "check a bundle: OKF's three rules, and odd's own findings",
 		ArgsUsage: "[DIR]",
 		Description: "odd check\nodd check docs/bundle --strict --now 2026-03-02T09:00:00Z\nodd check --canon --sarif\nodd check --range origin/main..HEAD\n\n" +
-			"Exit 1 means that the bundle is not OKF v0.2: a code that begins with okf-. With --strict\n" +
-			"it means any error or warning, odd's own among them. Notes never fail.\n" +
-			"--canon holds canon to its own rules instead: every file with a uri or in a folder named\n" +
-			"canon, its required keys and what it refers to; exit 1 means an error.\n" +
-			"--range and --all judge history instead, by the invariants; exit 1 means a finding. How\n" +
-			"much each judged, and what git can only attest, goes to stderr; --explain and --json tell\n" +
-			"what each reads and recomputes too.\n\n" +
+			"Exit 1 means that the bundle is not OKF v0.2: a code that begins with okf-.\n" +
+			"With --strict it means any error or warning, odd's own among them. Notes\n" +
+			"never fail. --canon holds canon to its own rules instead: every file with a\n" +
+			"uri or in a folder named canon, its required keys and what it refers to; exit\n" +
+			"1 means an error.\n\n" +
+			"--range and --all judge history instead, by the 16 invariants; exit 1 means a\n" +
+			"finding, told as PATH:LINE: what is wrong; what to do [invariant N, COMMIT].\n" +
+			"How much each judged, and what git can only attest, goes to stderr; --explain\n" +
+			"and --json tell what each reads and recomputes too. A.. is up to HEAD; an A\n" +
+			"of zeros is the beginning. A commit is a machine's by the [agent] address of\n" +
+			"its author or committer, or by its Odd-Run, and else a person's: what a name\n" +
+			"cannot prove, signatures do ([governance] require_signed).\n\n" +
 			checkShapes,
 		Flags: append(formatFlags(),
 			&cli.BoolFlag{Name: "strict", Usage: "take warnings for errors, and fail on any"},
@@ -67,7 +72,8 @@ const checkShapes = "--json prints one object, its lists never null:\n" +
 	"  of history    commits machines rows findings\n" +
 	"    rows        invariant name evidence recomputed attested way unit checked\n" +
 	"    findings    invariant commit path line message way\n" +
-	"Status is OK or FINDINGS, as the exit code has it; a hint or a way is what to do."
+	"Status is OK or FINDINGS, as the exit code has it; a hint or a way tells what\n" +
+	"to do."
 
 type checkOptions struct {
 	src           source
@@ -118,7 +124,7 @@ func runCheck(ctx context.Context, env Env, o checkOptions) error {
 	if err != nil {
 		return err
 	}
-	found, err := b.findings(env, o)
+	found, err := b.findings(ctx, env, o)
 	if err != nil {
 		return err
 	}
@@ -136,14 +142,21 @@ func runCheck(ctx context.Context, env Env, o checkOptions) error {
 }
 
 // findings is everything that is to be said about the bundle, in order of place.
-func (b bundle) findings(env Env, o checkOptions) ([]okf.Problem, error) {
+func (b bundle) findings(ctx context.Context, env Env, o checkOptions) ([]okf.Problem, error) {
 	found := slices.Concat(b.problems, okf.Check(b.graph, o.now), board.CheckTasks(b.graph), contract.LoadRoster(b.graph).Problems, handoff.Unreadable(b.graph))
 	if o.src == (source{}) {
-		_, cfg, err := findConfig(env.Dir)
+		top, cfg, err := findConfig(env.Dir)
 		if err != nil {
 			return nil, err
 		}
 		found = append(found, board.CheckTeams(b.graph, cfg.Budget.Teams)...)
+		if top != "" {
+			merging, err := b.merging(ctx, top, cfg)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, merging...)
+		}
 	}
 	slices.SortStableFunc(found, func(a, b okf.Problem) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), strings.Compare(a.Code, b.Code))

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -82,7 +83,7 @@ func app(env Env) *cli.App {
 		Usage:                "plain files, git history: an agent can propose, only a person approves",
 		Version:              version(),
 		HideVersion:          true,
-		Writer:               env.Stdout,
+		Writer:               folded(env),
 		ErrWriter:            env.Stderr,
 		Suggest:              true,
 		EnableBashCompletion: true,
@@ -153,11 +154,18 @@ func verbOf(c *cli.Context) string {
 }
 
 func onUsage(c *cli.Context, err error, _ bool) error {
+	err = errors.New(twoDashes(err.Error()))
 	name := verbOf(c)
 	if name == "" || name == c.App.Name {
 		return usage("%v; see odd help", err)
 	}
 	return usage("%s: %v; see odd help %s", name, err, name)
+}
+
+// twoDashes is what the flag package says of a flag, with the dashes that people type.
+func twoDashes(s string) string {
+	name := regexp.MustCompile(`(argument: |not defined: |for flag )-(\w[\w-]+)`)
+	return name.ReplaceAllString(s, "$1--$2")
 }
 
 // exitCode is a result that is told on stdout already and only sets the code.

@@ -18,9 +18,12 @@ import (
 
 func drainVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "drain",
-		Usage:       "work ready tasks, one at a time, up to a review",
-		Description: "odd drain\nodd drain --max-tasks 5\nodd drain --dry-run",
+		Name:  "drain",
+		Usage: "work ready tasks, one at a time, up to a review",
+		Description: "odd drain\nodd drain --max-tasks 5\nodd drain --dry-run\n\n" +
+			"Exit 0 also means that tasks were blocked, or that none was ready: stdout and\n" +
+			"--json tell each, with the reason. Exit 3: a rule refused the whole drain, or\n" +
+			"the TASK; 4: another drain runs, or the board is paused.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "max-tasks", DefaultText: "[drain] max_tasks", Usage: "take at most `N` tasks"},
 			&cli.StringFlag{Name: "task", Usage: "take only this `TASK`"},
@@ -64,7 +67,6 @@ func runDrain(ctx context.Context, env Env, o drain.Options, dry, asJSON bool) e
 		p.done()
 		return w.preview(ctx, c)
 	}
-	lasting()
 	report, err := drain.Run(ctx, w.repo, o)
 	p.done()
 	if err == nil && len(report.Tasks) == 0 && len(report.Swept) == 0 {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -34,16 +35,12 @@ type Env struct {
 	Width          int                                // columns of the terminal that stdout is; 0 where nobody knows
 }
 
-// lasting tells the collector that this command goes on for long: what it keeps
-// must not count fivefold, as OS has it for one that is over in a moment.
-func lasting() { debug.SetGCPercent(100) }
-
-// OS is the real world. It trades memory for time, since odd runs for a moment
-// and a bundle of a hundred thousand atoms is mostly garbage to collect: the
-// collector runs at four times what is alive, and as ever from 1 GiB on.
+// OS is the real world. It lets the collector sleep until there are 16 MiB to
+// look at, which most commands never reach; from then on the heap grows to
+// half as much again as is alive.
 func OS() Env {
 	debug.SetGCPercent(400)
-	debug.SetMemoryLimit(1 << 30)
+	runtime.AddCleanup(new([64]byte), func(int) { debug.SetGCPercent(50) }, 0)
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "."

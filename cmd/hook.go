@@ -52,6 +52,9 @@ func hookHere(env Env, c *cli.Context) (gitHook, error) {
 		return gitHook{}, err
 	}
 	r, err := repo.Open(env.Dir)
+	if errors.Is(err, repo.ErrNotRepo) {
+		return gitHook{}, noRepository(env)
+	}
 	if err != nil {
 		return gitHook{}, err
 	}
@@ -99,13 +102,17 @@ func hookInstall(env Env) *cli.Command {
 		Name:  "install",
 		Usage: "put the hook in: pre-receive into a bare repository, pre-push into a clone",
 		Description: "odd -C /srv/ours.git hook install\n\n" +
-			"Every branch of a push is judged by odd check, of its new commits alone. Deleting or\n" +
-			"rewriting the board branch or the target is refused, as are refs/replace/ and, by a\n" +
-			"server, refs/remotes/; its HEAD has to be on a branch. Where [board] names no branch,\n" +
-			"the board is the default branch of the side that receives: a clone takes its remotes' from\n" +
-			"refs/remotes/NAME/HEAD (git remote set-head NAME --auto), and where it knows\n" +
-			"none, the branch checked out. Without odd on the hook's PATH nothing passes. A hook that is there\n" +
-			"already is never overwritten, exit 3.",
+			"Every branch of a push is judged as odd check --range does, by its new\n" +
+			"commits alone: one finding, and nothing of the push passes. A tag carries no\n" +
+			"board and passes unjudged; its commits are judged when a branch brings them.\n" +
+			"Deleting or rewriting the board branch or the target is refused, as are\n" +
+			"refs/replace/ and, by a server, refs/remotes/; its HEAD has to be on a\n" +
+			"branch. Where [board] names no branch, the board is the default branch of the\n" +
+			"side that receives: a clone takes its remotes' from refs/remotes/NAME/HEAD\n" +
+			"(git remote set-head NAME --auto), and where it knows none, the branch\n" +
+			"checked out. Without odd on the hook's PATH nothing passes. Another's hook is\n" +
+			"never overwritten, exit 3. A clone's own is skipped by git push --no-verify:\n" +
+			"what has to hold is judged where it is received.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "print the hook and where it would go, and write nothing"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			h, err := hookHere(env, c)

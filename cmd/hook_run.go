@@ -52,7 +52,7 @@ func runHook(ctx context.Context, env Env, name string) error {
 	if err != nil {
 		return err
 	}
-	p := push{ctx: ctx, env: env, repo: r, moving: map[string]repo.OID{}, receiving: name == preReceive}
+	p := push{ctx: ctx, env: env, repo: r, checker: proof.NewChecker(ctx, r), moving: map[string]repo.OID{}, receiving: name == preReceive}
 	for _, m := range refs {
 		if m.new != "" {
 			p.moving[m.ref] = m.new
@@ -107,6 +107,7 @@ type push struct {
 	env       Env
 	repo      *repo.Repo
 	moving    map[string]repo.OID
+	checker   proof.Checker
 	kept      []string // full names of the board branch and the target, as the repository has them before the push
 	receiving bool
 }
@@ -207,8 +208,7 @@ func (p push) judge(m moved) (bool, error) {
 		talk(p.env, "%s: the branch of the board is not rewritten; what only grows would shrink. Push what is built on %s [kept-branch]", m.ref, m.old)
 		return false, nil
 	}
-	lasting()
-	report, err := proof.CheckScope(p.ctx, p.repo, proof.Scope{From: from, To: m.new, Refs: p.moving})
+	report, err := p.checker.Check(proof.Scope{From: from, To: m.new, Refs: p.moving})
 	if err != nil {
 		return false, err
 	}

@@ -99,21 +99,35 @@ func freeNames(r *repo.Repo) error {
 	return nil
 }
 
-// foreignAttributes says which lines a .gitattributes lacks that was there before,
-// without which two clones that add to one file conflict.
+// foreignAttributes says which lines a .gitattributes lacks that was there before.
 func foreignAttributes(ctx context.Context, env Env, r *repo.Repo) error {
-	root := bundleRoot(r)
+	lines, err := missingUnions(ctx, r, bundleRoot(r))
+	for _, line := range lines {
+		talk(env, ".gitattributes: add the line %q: without it two clones that both add there conflict when they are merged", line)
+	}
+	return err
+}
+
+// missingUnions are the lines that a .gitattributes lacks, without which two clones that
+// add to one file conflict.
+func missingUnions(ctx context.Context, r *repo.Repo, root string) ([]string, error) {
+	var lines, sample []string
 	for _, pattern := range []string{"journal/*.tsv", "**/index.md"} {
-		line := path.Join(root, pattern) + " merge=union"
-		union, err := r.MergesByUnion(ctx, strings.NewReplacer("**", "terms", "*", "a").Replace(path.Join(root, pattern)))
-		if err != nil {
-			return err
-		}
-		if !union {
-			talk(env, ".gitattributes: add the line %q: without it two clones that both add there conflict when they are merged", line)
+		pattern = path.Join(root, pattern)
+		lines = append(lines, pattern+" merge=union")
+		sample = append(sample, strings.NewReplacer("**", "terms", "*", "a").Replace(pattern))
+	}
+	union, err := r.MergesByUnion(ctx, sample...)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for i, line := range lines {
+		if !union[i] {
+			out = append(out, line)
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // bundleRoot is where the bundle is, or will be.

@@ -49,6 +49,7 @@ func (w *workspace) writeBy(ctx context.Context, by commit, build func(*view) (r
 }
 
 func (w *workspace) writeOnce(ctx context.Context, by commit, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
+	w.repo.Expect(ctx)
 	v, err := w.view(ctx, true)
 	if err != nil {
 		return "", err

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,14 @@ func (v *view) slowLoop(ctx context.Context) (drain.SlowLoop, error) {
 	if err != nil {
 		return drain.SlowLoop{}, err
 	}
-	s, err := drain.LookSlow(v.bundle, v.rows(), len(dirty) == 0, v.now())
+	return v.slowLoopOf(dirty)
+}
+
+// slowLoopOf is slowLoop for who knows the paths that are not committed.
+func (v *view) slowLoopOf(dirty []string) (drain.SlowLoop, error) {
+	folder := v.file("governance") + "/"
+	edited := slices.ContainsFunc(dirty, func(p string) bool { return strings.HasPrefix(p+"/", folder) || strings.HasPrefix(folder, p+"/") })
+	s, err := drain.LookSlow(v.bundle, v.rows(), !edited, v.now())
 	if err != nil {
 		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -111,7 +112,7 @@ func tell(env Env, events []event) error {
 		fmt.Fprintf(&b, "%5s  %-*s  %s\n", h, wide, w, text)
 	}
 	b.WriteString("\n" + total(events) + "\n")
-	_, err := env.Stdout.Write([]byte(b.String()))
+	_, err := io.WriteString(folded(env), b.String())
 	return err
 }
 

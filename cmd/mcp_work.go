@@ -48,7 +48,9 @@ func (k *knowing) board(ctx context.Context, q mcp.BoardQuery) ([]mcp.BoardTask,
 		return nil, err
 	}
 	var out []mcp.BoardTask
-	for _, r := range v.shown(q.State, q.Done) {
+	list, row := v.shown(q.State, q.Done)
+	for _, t := range list {
+		r := row(t)
 		out = append(out, mcp.BoardTask{Fact: served.FactOf(v.graph.ByID(r.ID)), State: r.State, Priority: r.Priority, Kind: r.Kind, Role: r.Role, Waits: r.Waits})
 	}
 	return out, nil

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
@@ -89,6 +91,82 @@ func printEach(env Env, rows iter.Seq[[]string]) error {
 		}
 	}
 	return errors.Join(w.Flush(), out.Flush())
+}
+
+// printMany is printEach of a long list, of which row appends one to cells: each
+// processor has its share of it, unless the whole is aligned.
+func printMany[T any](env Env, list []T, row func(cells []string, of T) []string) error {
+	rowsOf := func(list []T) iter.Seq[[]string] {
+		return func(yield func([]string) bool) {
+			var cells []string
+			for _, of := range list {
+				if cells = row(cells[:0], of); !yield(cells) {
+					return
+				}
+			}
+		}
+	}
+	if env.Terminal {
+		return printEach(env, rowsOf(list))
+	}
+	return inShares(env, list, func(out *bytes.Buffer, share []T) error {
+		out.Grow(96 * len(share)) // about as long as a line is
+		part := env
+		part.Stdout = out
+		return printEach(part, rowsOf(share))
+	})
+}
+
+// printManyJSON is printJSON of a long list, of which value is one: each processor
+// has its share of it.
+func printManyJSON[T, V any](env Env, list []T, value func(T) V) error {
+	if len(list) == 0 {
+		return printJSON(env, []V{})
+	}
+	if _, err := io.WriteString(env.Stdout, "["); err != nil {
+		return err
+	}
+	err := inShares(env, list, func(out *bytes.Buffer, share []T) error {
+		enc := json.NewEncoder(out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("  ", "  ")
+		for i := range share {
+			if &share[i] != &list[0] {
+				out.WriteByte(',')
+			}
+			out.WriteString("\n  ")
+			if err := enc.Encode(value(share[i])); err != nil {
+				return err
+			}
+			out.Truncate(out.Len() - len("\n"))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(env.Stdout, "\n]\n")
+	return err
+}
+
+// inShares prints what text makes of runs of a list, side by side, in their order.
+func inShares[T any](env Env, list []T, text func(out *bytes.Buffer, share []T) error) error {
+	n := runtime.GOMAXPROCS(0)
+	out, errs := make([]bytes.Buffer, n), make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = text(&out[i], list[i*len(list)/n:(i+1)*len(list)/n]) })
+	}
+	wg.Wait()
+	for i := range out {
+		if errs[i] != nil {
+			return errs[i]
+		}
+		if _, err := out[i].WriteTo(env.Stdout); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printFitted is printRows where a line that does not fit the terminal loses its

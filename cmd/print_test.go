@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -99,3 +100,45 @@ func TestDirsInTurn(t *testing.T) {
 		}
 	}
 }
+
+// A long list is printed in the order it has, each cell clean, whoever prints
+// which share of it; a pipe that breaks is told.
+func TestLongListsKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, 1, 2, 1001} {
+		list, want := make([]int, n), ""
+		for i := range list {
+			list[i] = i
+			want += fmt.Sprintf("%d\t[redacted:api-key]%d\n", i, i%3)
+		}
+		row := func(cells []string, i int) []string {
+			return append(cells, fmt.Sprint(i), "sk-"+strings.Repeat("Zx81", 6)+fmt.Sprintf(";%d", i%3))
+		}
+		env, out, _ := quiet()
+		if err := printMany(env, list, row); err != nil || strings.ReplaceAll(out.String(), ";", "") != want {
+			t.Errorf("%d rows: %v, %.200q", n, err, out.String())
+		}
+		env, out, _ = quiet()
+		if err := printManyJSON(env, list, func(i int) map[string]string { return map[string]string{"n<": fmt.Sprint(i), "k": ""} }); err != nil {
+			t.Error(err)
+		}
+		whole := make([]map[string]string, n)
+		for i := range whole {
+			whole[i] = map[string]string{"n<": fmt.Sprint(i), "k": ""}
+		}
+		at, all, _ := quiet()
+		if err := printJSON(at, whole); err != nil || out.String() != all.String() {
+			t.Errorf("%d as JSON: %v, %.200q, want %.200q", n, err, out.String(), all.String())
+		}
+		env.Stdout = broken{}
+		if err := printMany(env, list, row); n > 0 && !errors.Is(err, errBroken) {
+			t.Errorf("%d rows: %v", n, err)
+		}
+	}
+}
+
+var errBroken = errors.New("broken")
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errBroken }

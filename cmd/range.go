@@ -72,7 +72,6 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 		return err
 	}
 	p := newProgress(env)
-	lasting()
 	report, err := proof.CheckScope(ctx, r, proof.Scope{From: from, To: to, Tell: func(done, all int) {
 		if done%tellEvery == 0 {
 			p.line(fmt.Sprintf("%d of %s", done, many(all, "commit")))
@@ -101,7 +100,7 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 func historyHere(env Env) (*repo.Repo, error) {
 	r, err := repo.Open(env.Dir)
 	if errors.Is(err, repo.ErrNotRepo) {
-		return nil, refuse("no-repository", "%s: not a git repository; --range reads its history", env.Dir)
+		return nil, refuse("no-repository", "%s: not a git repository; --range and --all read the history of one", env.Dir)
 	}
 	if err == nil && r.Shallow() {
 		return nil, refuse("shallow", "this clone is shallow, so its history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
@@ -166,16 +165,19 @@ func tellProof(env Env, report proof.Report, explain bool) {
 	for _, row := range report.Rows {
 		brief, _, more := strings.Cut(row.Attested, ";")
 		if more && !explain {
-			brief += ", …"
+			brief += "; …"
 		}
 		if explain {
 			brief = row.Attested
 		}
 		talk(env, "%2d %-21s %s judged: %d; %s", row.Invariant, row.Name, row.Unit, row.Checked, many(found[row.Invariant], "finding"))
-		talk(env, "   attested only: %s", brief)
+		talkFolded(env, "   attested only: %s", brief)
 		if explain {
-			talk(env, "   read: %s", row.Evidence)
-			talk(env, "   recomputed: %s", row.Recomputed)
+			talkFolded(env, "   read: %s", row.Evidence)
+			talkFolded(env, "   recomputed: %s", row.Recomputed)
 		}
+	}
+	if !explain {
+		talk(env, "--explain tells all that is attested only, and what was read and recomputed")
 	}
 }

@@ -61,11 +61,12 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	list, rows := []review.Proposal{}, [][]string{}
+	list, rows, waiting := []review.Proposal{}, [][]string{}, false
 	for _, row := range v.rows() {
 		if row.State != board.Review {
 			continue
 		}
+		waiting = true
 		t, err := v.taskOf(row.ID)
 		if err != nil {
 			return err
@@ -80,6 +81,9 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 	}
 	if asJSON {
 		return printJSON(env, list)
+	}
+	if !waiting {
+		talk(env, "review: nothing waits for a person")
 	}
 	return printRows(env, rows)
 }
@@ -108,7 +112,7 @@ func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) err
 			Bound  string   `json:"not_approvable,omitempty"`
 		}{p, at.change, at.read, text(bound)})
 	}
-	if _, err := io.WriteString(env.Stdout, v.card(t, p, at)); err != nil {
+	if _, err := io.WriteString(folded(env), v.card(t, p, at)); err != nil {
 		return err
 	}
 	if bound != nil {

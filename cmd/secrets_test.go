@@ -196,3 +196,20 @@ func TestPlantedSecretsAppearNowhere(t *testing.T) {
 	}
 	w.kept(10)
 }
+
+// TestPlantedSecretsAreNotListed: a credential in the title of a task, or in why
+// it is blocked, stays out of every list of the board for a person.
+func TestPlantedSecretsAreNotListed(t *testing.T) {
+	t.Parallel()
+	w := plant(t)
+	files := map[string]string{}
+	for i, line := range w.lines {
+		files[fmt.Sprintf("knowledge/tasks/line-%d.md", i)] = fmt.Sprintf("---\ntype: task\nid: line-%d\ntitle: %q\nstate: blocked\nblocked_reason: %q\n---\n", i, "Read "+line, line)
+	}
+	w.commit(files)
+	for _, args := range [][]string{{"task", "list"}, {"task", "list", "--all"}, {"task", "list", "--state", "blocked"}} {
+		if got := bytes.Count(w.odd(args...), []byte("[redacted:")); got < 2*len(w.lines) {
+			t.Errorf("%q: of %d credentials %d were taken out", args, 2*len(w.lines), got)
+		}
+	}
+}

@@ -1,10 +1,12 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -64,11 +66,15 @@ type boardStatus struct {
 }
 
 func runStatus(ctx context.Context, env Env, asJSON bool) error {
-	v, err := openCurrent(ctx, env)
+	w, err := openWorkspace(ctx, env)
 	if err != nil {
 		return err
 	}
-	s, err := v.status(ctx)
+	v, dirty, err := w.currentAndDirty(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := v.status(dirty)
 	if err != nil {
 		return err
 	}
@@ -79,8 +85,25 @@ func runStatus(ctx context.Context, env Env, asJSON bool) error {
 	return err
 }
 
-func (v *view) status(ctx context.Context) (boardStatus, error) {
-	s := boardStatus{Branch: v.line.Name(), Tip: short(v.tip), Tasks: map[board.State]int{}, Month: ledger.Month(v.env.Now()), Problems: len(v.unread())}
+// currentAndDirty is current, and the paths of the bundle, and of odd.toml, with
+// edits that are not committed: git looks for them while odd reads the board,
+// which takes as long.
+func (w *workspace) currentAndDirty(ctx context.Context) (*view, []string, error) {
+	root := w.cfg.Root
+	look := sync.OnceValues(func() ([]string, error) { return w.repo.Dirty(ctx, root, "odd.toml") })
+	go look()
+	v, err := w.current(ctx)
+	dirty, gitErr := look()
+	if err == nil && v.cfg.Root != root { // the committed odd.toml names another
+		dirty, gitErr = w.repo.Dirty(ctx, v.cfg.Root, "odd.toml")
+	}
+	return v, dirty, cmp.Or(err, gitErr)
+}
+
+// status is what is to be said of the board; dirty are the paths with edits that
+// are not committed.
+func (v *view) status(dirty []string) (boardStatus, error) {
+	s := boardStatus{Dirty: dirty, Branch: v.line.Name(), Tip: short(v.tip), Tasks: map[board.State]int{}, Month: ledger.Month(v.env.Now()), Problems: len(v.unread())}
 	for _, t := range v.rows() {
 		s.Tasks[t.State]++
 		switch t.State {
@@ -126,11 +149,12 @@ func (v *view) status(ctx context.Context) (boardStatus, error) {
 	if h.State != failover.Ready {
 		s.Failover = &h
 	}
-	if s.Dirty, err = v.repo.Dirty(ctx, v.cfg.Root, "odd.toml"); err != nil {
+	loop, err := v.slowLoopOf(dirty)
+	if err != nil {
 		return s, err
 	}
-	s.Slow, err = v.slowStatus(ctx, s.Paused != "")
-	return s, err
+	s.Slow = v.slowStatus(loop, s.Paused != "")
+	return s, nil
 }
 
 // page is the one screen.

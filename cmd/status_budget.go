@@ -26,6 +26,9 @@ func runStatusBudget(ctx context.Context, env Env, asJSON bool) error {
 	if asJSON {
 		return printJSON(env, purses)
 	}
+	if !v.cfg.HasBudget {
+		talk(env, "odd.toml has no [budget] monthly_usd: what can cost money is refused")
+	}
 	rows := [][]string{{"envelope", "month", "limit", "stop", "spent", "reserved", "left", "level"}}
 	for _, p := range purses {
 		rows = append(rows, []string{p.Name, p.Month, "$" + p.Limit.String(), "$" + p.Stop.String(), "$" + p.Spent.String(), "$" + p.Reserved.String(), "$" + p.Left.String(), p.Level})

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -17,12 +16,8 @@ type slowStatus struct {
 	Next      string                `json:"next,omitempty"` // the next human act
 }
 
-// slowStatus reads the slow loop for the screen of odd status.
-func (v *view) slowStatus(ctx context.Context, paused bool) (slowStatus, error) {
-	loop, err := v.slowLoop(ctx)
-	if err != nil {
-		return slowStatus{}, err
-	}
+// slowStatus is the slow loop for the screen of odd status.
+func (v *view) slowStatus(loop drain.SlowLoop, paused bool) slowStatus {
 	s := slowStatus{Lease: v.lease(loop)}
 	open := loop.Buffer.Open()
 	for _, p := range open {
@@ -32,7 +27,7 @@ func (v *view) slowStatus(ctx context.Context, paused bool) (slowStatus, error) 
 		s.Proposals[p.Severity]++
 	}
 	s.Next = v.nextAct(s.Lease, loop, paused)
-	return s, nil
+	return s
 }
 
 // nextAct is what a person does next, the first of: lift a pause, answer an

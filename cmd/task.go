@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -93,9 +94,9 @@ func taskSets(c *cli.Context) ([]okf.Set, error) {
 	return append(sets, okf.Set{Key: "commands", Value: list}), err
 }
 
-// apply lands what build makes, or with noCommit writes and stages it, and
-// prints one row.
-func (w *workspace) apply(ctx context.Context, build func(*view) (repo.Changes, string, error), noCommit, asJSON bool, id, state string) error {
+// apply lands what build makes of one task, or with noCommit writes and stages it,
+// and prints one row: build says in moved which task it is and in what state.
+func (w *workspace) apply(ctx context.Context, build func(*view) (repo.Changes, string, error), noCommit, asJSON bool, moved *board.Task) error {
 	var oid repo.OID
 	var err error
 	if noCommit {
@@ -106,6 +107,7 @@ func (w *workspace) apply(ctx context.Context, build func(*view) (repo.Changes, 
 	if err != nil {
 		return err
 	}
+	id, state := string(moved.ID), string(moved.State)
 	if asJSON {
 		return printJSON(w.env, map[string]string{"task": id, "state": state, "commit": string(oid)})
 	}

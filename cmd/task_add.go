@@ -58,25 +58,33 @@ func runTaskAdd(ctx context.Context, env Env, f board.Filing, noCommit, asJSON b
 	if err != nil {
 		return err
 	}
-	who, err := w.repo.Identity(ctx)
-	if err != nil {
-		return err
+	var t board.Task
+	build := func(v *view) (repo.Changes, string, error) {
+		who, err := w.repo.Identity(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		f.By, f.At = "human:"+who.Email, env.Now()
+		if env.Getenv("ODD_RUN") != "" {
+			f.By = "odd/" + version()
+		}
+		a, err := board.New(f)
+		if err != nil {
+			return nil, "", usage("%v", err)
+		}
+		t.ID, t.State = a.ID, board.Backlog
+		return v.adds("task add", a, "")
 	}
-	f.By, f.At = "human:"+who.Email, env.Now()
-	if env.Getenv("ODD_RUN") != "" {
-		f.By = "odd/" + version()
-	}
-	a, err := board.New(f)
-	if err != nil {
-		return usage("%v", err)
-	}
-	build := func(v *view) (repo.Changes, string, error) { return v.adds("task add", a, "") }
-	return w.apply(ctx, build, noCommit, asJSON, string(a.ID), string(board.Backlog))
+	return w.apply(ctx, build, noCommit, asJSON, &t)
 }
 
 // adds are the changes that file a new task, and their message.
 func (v *view) adds(verb string, a okf.Atom, why string) (repo.Changes, string, error) {
-	if b, err := v.graph.Find(string(a.ID)); err == nil && (b.ID == a.ID || b.Path == a.Path) {
+	b := v.graph.ByID(a.ID)
+	if b == nil {
+		b = v.graph.ByPath(a.Path)
+	}
+	if b != nil {
 		return nil, "", refuse("exists", "%s %s: %s has that id; choose another with --id", verb, a.ID, v.file(b.Path))
 	}
 	if _, err := fs.Stat(v.bundle, a.Path); !errors.Is(err, fs.ErrNotExist) {

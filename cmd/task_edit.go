@@ -43,10 +43,10 @@ func runTaskEdit(ctx context.Context, env Env, name string, sets []okf.Set, noCo
 		return err
 	}
 	w.tasksOnly = true
-	var id, state string
+	var t board.Task
 	build := func(v *view) (repo.Changes, string, error) {
-		t, err := v.task(name)
-		if err != nil {
+		var err error
+		if t, err = v.task(name); err != nil {
 			return nil, "", err
 		}
 		if t.State == board.InProgress || t.State == board.Done {
@@ -63,21 +63,7 @@ func runTaskEdit(ctx context.Context, env Env, name string, sets []okf.Set, noCo
 		if _, err := board.Parse(&a); err != nil {
 			return nil, "", usage("task edit: %v", err)
 		}
-		id, state = string(t.ID), string(t.State)
-		return repo.Changes{v.file(t.Path): b}, trailers("board: edit "+id, "", "Odd-Task", id), nil
+		return repo.Changes{v.file(t.Path): b}, trailers("board: edit "+string(t.ID), "", "Odd-Task", string(t.ID)), nil
 	}
-	var oid repo.OID
-	if noCommit {
-		err = w.stage(ctx, build)
-	} else {
-		oid, err = w.write(ctx, build)
-	}
-	if err != nil {
-		return err
-	}
-	// id and state are known now that build has run
-	if asJSON {
-		return printJSON(env, map[string]string{"task": id, "state": state, "commit": string(oid)})
-	}
-	return printRows(env, [][]string{{id, state, short(oid)}})
+	return w.apply(ctx, build, noCommit, asJSON, &t)
 }

@@ -45,44 +45,41 @@ func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bo
 	if state != "" && !slices.Contains(board.States(), state) {
 		return usage("task list: unknown state %q; one of %s", state, stateNames())
 	}
-	list := v.shown(state, all)
+	list, row := v.shown(state, all)
 	for _, p := range v.unread() {
 		talk(env, "%v", p)
 	}
 	if asJSON {
-		return printJSON(env, list)
+		return printManyJSON(env, list, row)
 	}
-	return printEach(env, func(yield func([]string) bool) {
-		var cells [6]string
-		for _, r := range list {
-			cells = [...]string{string(r.ID), string(r.State), r.Priority, r.Role, r.Title, r.Waits}
-			if !yield(cells[:]) {
-				return
-			}
-		}
+	return printMany(env, list, func(cells []string, t *board.Row) []string {
+		r := row(t)
+		return append(cells, string(r.ID), string(r.State), r.Priority, r.Role, r.Title, r.Waits)
 	})
 }
 
 // shown are the tasks in the order drain would take them: those in state, or
-// where that is "" all, done ones only if asked for.
-func (v *view) shown(state board.State, all bool) []taskRow {
+// where that is "" all, done ones only if asked for. row is what is told of one.
+func (v *view) shown(state board.State, all bool) (list []*board.Row, row func(*board.Row) taskRow) {
 	rows := v.rows()
 	index := board.IndexOf(rows)
-	list := make([]taskRow, 0, len(rows))
-	for _, t := range board.Order(rows, index) {
-		if state != "" && t.State != state || state == "" && !all && t.State == board.Done {
-			continue
+	chosen := make([]*board.Row, 0, len(rows))
+	for _, t := range rows {
+		if t.State == state || state == "" && (all || t.State != board.Done) {
+			chosen = append(chosen, t)
 		}
+	}
+	now := v.env.Now()
+	return board.Order(chosen, index), func(t *board.Row) taskRow {
 		r := taskRow{t.ID, t.State, t.Priority, t.Kind, t.Role, t.Title, ""}
 		if t.State == board.Ready {
-			r.Waits = string(board.Eligible(t, index, v.env.Now()))
+			r.Waits = string(board.Eligible(t, index, now))
 		}
 		if t.State == board.Blocked {
 			r.Waits = t.BlockedReason
 		}
-		list = append(list, r)
+		return r
 	}
-	return list
 }
 
 func stateNames() string {

@@ -43,10 +43,16 @@ func runTaskShow(ctx context.Context, env Env, name string, asJSON bool) error {
 		}
 		return printJSON(env, map[string]any{"id": t.ID, "path": v.file(t.Path), "state": t.State, "eligible": waits == "", "waits": waits, "fields": fields, "body": string(t.Atom.Body())})
 	}
-	if waits == "" {
-		waits = "nothing, drain may take it"
+	switch {
+	case waits == "":
+		talk(env, "%s waits for nothing, drain may take it", t.ID)
+	case t.State == board.Done:
+		talk(env, "%s is done", t.ID)
+	case t.State == board.Review:
+		talk(env, "%s waits for a person; odd review %s shows what is proposed", t.ID, t.ID)
+	default:
+		talk(env, "%s waits for: %s", t.ID, waits)
 	}
-	talk(env, "%s waits for: %s", t.ID, waits)
 	file := t.Atom.Bytes()
 	if env.Terminal {
 		file = []byte(okf.Visible(string(file)))

@@ -207,7 +207,7 @@ func (v *view) rules() error {
 	}
 	b, err := fs.ReadFile(v.files, "odd.toml")
 	if errors.Is(err, fs.ErrNotExist) {
-		return refuse("no-config", "odd.toml is not committed on %s; commit what odd init wrote", v.line.Name())
+		return refuse("no-config", "odd.toml is not committed on %s; git add it and commit it, after odd init where there is none", v.line.Name())
 	}
 	if err != nil {
 		return err
@@ -249,16 +249,21 @@ func (v *view) onDisk() string {
 
 // readFiles reads the board from the work tree.
 func (v *view) readFiles() error {
-	if err := v.rules(); err != nil {
-		return err
-	}
-	root := v.onDisk()
-	v.bundle = os.DirFS(root)
 	load := loadDir
 	if v.tasksOnly {
 		load = loadTasksDir
 	}
+	root, rules := v.onDisk(), make(chan error, 1)
+	go func() { rules <- v.rules() }() // which seldom name another bundle than odd.toml as it lies there
 	g, ps, err := load(v.env, v.repo, root)
+	if bad := <-rules; bad != nil {
+		return bad
+	}
+	if committed := v.onDisk(); committed != root {
+		root = committed
+		g, ps, err = load(v.env, v.repo, root)
+	}
+	v.bundle = os.DirFS(root)
 	if err != nil {
 		return fmt.Errorf("%s: %w", v.cfg.Root, err)
 	}
@@ -280,7 +285,7 @@ func (v *view) task(name string) (board.Task, error) {
 		}
 	}
 	if err != nil {
-		return board.Task{}, fmt.Errorf("task %s: %w", name, err)
+		return board.Task{}, fmt.Errorf("task %w; odd task list shows the board", err)
 	}
 	if board.IsTask(a) {
 		return board.ReadTask(v.graph, a)

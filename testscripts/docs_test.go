@@ -2,6 +2,7 @@ package testscripts
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -154,9 +155,40 @@ func TestReadme(t *testing.T) {
 	if n := strings.Count(readme, "\n"); n > 210 {
 		t.Errorf("README.md: %d lines, want at most 210", n)
 	}
-	for dir := range below {
-		if !strings.Contains(dir, "/") && !strings.Contains(readme, "`"+dir+"`") {
-			t.Errorf("README.md: does not say what %s is", dir)
+	_, codeMap, _ := strings.Cut(readme, "## Where to read")
+	for _, p := range wrongMap(codeMap, packages(t)) {
+		t.Errorf("README.md: %s", p)
+	}
+}
+
+// wrongMap is what is wrong with a code map: a package it leaves out, and a path it
+// names where none is. What is below persona/session goes by its last name.
+func wrongMap(text string, there map[string]bool) []string {
+	var wrong []string
+	for _, dir := range slices.Sorted(maps.Keys(there)) {
+		if !strings.Contains(text, "`"+strings.TrimPrefix(dir, "persona/session/")+"`") {
+			wrong = append(wrong, "does not say what "+dir+" is")
+		}
+	}
+	for i, name := range strings.Split(text, "`") {
+		if i%2 == 1 && !strings.Contains(name, " ") && !there[name] && !there["persona/session/"+name] {
+			wrong = append(wrong, "says what "+name+" is, which is no package")
+		}
+	}
+	return wrong
+}
+
+// TestWrongMap shows that the code map's check says no.
+func TestWrongMap(t *testing.T) {
+	t.Parallel()
+	there := map[string]bool{"okf": true, "board/gate": true, "persona/session/exec": true}
+	for text, want := range map[string]string{
+		"`okf`, `board/gate`, `exec`: see `go doc .`": "",
+		"`okf` and `exec`":                            "does not say what board/gate is",
+		"`okf`, `board/gate`, `exec`, `gone`":         "says what gone is, which is no package",
+	} {
+		if got := strings.Join(wrongMap(text, there), "; "); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
 }

@@ -26,7 +26,6 @@ var below = map[string][]string{
 	"journal":                     {},
 	"journal/ledger":              {},
 	"journal/repo":                {},
-	"journal/memory":              {"journal/ledger"},
 	"journal/proof":               {"*", "!board/drain", "!persona/invoke"},
 	"reconcile":                   {"okf"},
 	"reconcile/irongate":          {},
@@ -47,7 +46,7 @@ var below = map[string][]string{
 	"persona/session/openai":      {"persona/session", "persona/session/toolbox", "persona/session/loop", "persona/session/endpoint"},
 	"persona/session/claude":      {"persona/session", "okf", "persona/session/exec", "persona/session/cage", "persona/session/servers", "reconcile/irongate"},
 	"persona/session/acp":         {"persona/session", "okf", "persona/session/exec", "persona/session/cage", "persona/session/servers", "persona/session/toolbox", "reconcile/irongate"},
-	"persona/session/servers":     {"persona/session", "persona/session/exec", "persona/session/cage", "persona/session/toolbox", "persona/contract", "okf", "reconcile/irongate"},
+	"persona/session/servers":     {"persona/session", "persona/session/exec", "persona/session/cage", "persona/session/toolbox", "persona/session/endpoint", "persona/contract", "okf", "reconcile/irongate"},
 	"persona/session/agenttest":   {"persona/session/cage"},
 	"persona/session/sessiontest": {"persona/session"},
 	"persona/invoke":              {"persona", "persona/*", "okf", "journal", "journal/ledger", "reconcile/irongate"},
@@ -58,7 +57,7 @@ var below = map[string][]string{
 	"board/gate":                  {},
 	"board/budget":                {},
 	"board/failover":              {"journal/ledger", "persona/session"},
-	"board/pipeline":              {"okf", "reconcile/irongate", "journal/ledger", "journal/memory"},
+	"board/pipeline":              {"okf", "reconcile/irongate", "journal/ledger"},
 	"board/risk":                  {"board", "board/config", "board/pipeline", "journal/repo", "okf", "reconcile/irongate"},
 	"board/review":                {"board", "okf", "reconcile", "journal", "journal/ledger"},
 	"board/drain":                 {"*", "!board/review", "!journal/proof"},
@@ -107,6 +106,14 @@ func allows(row []string, dir string) bool {
 
 func TestImportTable(t *testing.T) {
 	t.Parallel()
+	there := packages(t)
+	for dir, may := range below {
+		for _, dir := range append(may, dir) {
+			if dir = strings.TrimLeft(dir, "!*"); dir != "" && !there[strings.TrimSuffix(dir, "/*")] {
+				t.Errorf("the import table speaks of %s, which is no package", dir)
+			}
+		}
+	}
 	for _, s := range goFiles(t, func(s source) bool { return !s.test && s.dir != "testscripts" }) {
 		r, ok := row(s.dir)
 		if !ok {
@@ -125,6 +132,16 @@ func TestImportTable(t *testing.T) {
 			}
 		}
 	}
+}
+
+// packages are odd's own, by the folder each is in.
+func packages(t *testing.T) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	for _, s := range goFiles(t, func(source) bool { return true }) {
+		all[s.dir] = true
+	}
+	return all
 }
 
 // restricted finds who may import a foreign package, sub-packages included.

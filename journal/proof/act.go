@@ -62,6 +62,7 @@ type line struct {
 	path   string
 	n      int // 1-based
 	record ledger.Record
+	plain  bool            // it is spelt as odd spells that record
 	trace  string          // SHA-256 of the bytes before it
 	claim  *open           // the claim its task has in the file at that point; nil: none
 	before []ledger.Record // the sessions its task has in the file before it
@@ -139,12 +140,12 @@ func (h *history) act(c repo.Commit) (*act, error) {
 // of its parents would not have.
 func (h *history) introduced(a *act) ([]repo.Change, error) {
 	if h.machines[a.OID] && len(a.Parents) == 2 {
-		tree, _, err := h.repo.MergeTree(h.ctx, a.Parents[0], a.Parents[1])
-		if err == nil {
-			return h.trees.Diff(h.ctx, tree, a.OID)
-		}
-		if !errors.Is(err, repo.ErrConflict) {
+		tree, merges, err := h.merged(a.Parents)
+		if err != nil {
 			return nil, err
+		}
+		if merges {
+			return h.trees.Diff(h.ctx, tree, a.OID)
 		}
 	}
 	a.unmerged = h.machines[a.OID] && len(a.Parents) > 1
@@ -157,6 +158,19 @@ func (h *history) introduced(a *act) ([]repo.Change, error) {
 		out = slices.DeleteFunc(out, func(ch repo.Change) bool { return !in[ch.Path] })
 	}
 	return out, nil
+}
+
+// merged is the tree that git makes of two parents by itself; merges is false where they
+// conflict, or have no commit in common.
+func (h *history) merged(parents []repo.OID) (tree repo.OID, merges bool, err error) {
+	tree, _, err = h.repo.MergeTree(h.ctx, parents[0], parents[1])
+	if err == nil || errors.Is(err, repo.ErrConflict) {
+		return tree, err == nil, nil
+	}
+	if base, none := h.repo.MergeBase(h.ctx, parents[0], parents[1]); none == nil && base == "" {
+		return "", false, nil
+	}
+	return "", false, err
 }
 
 func (h *history) classify(a *act) kind {
@@ -280,8 +294,9 @@ func (h *history) linesOf(name string, b []byte, records []ledger.Record, before
 	sessions := map[string][]ledger.Record{}
 	at := 0 // where the record's line begins
 	for i, r := range records {
+		end := at + bytes.IndexByte(b[at:], '\n')
 		if i >= before {
-			l := line{path: name, n: i + 1, record: r, before: slices.Clip(sessions[r.Task])}
+			l := line{path: name, n: i + 1, record: r, plain: ledger.Plain(b[at:end], r), before: slices.Clip(sessions[r.Task])}
 			if c, ok := claims[r.Task]; ok {
 				now := *c
 				l.claim = &now
@@ -306,7 +321,7 @@ func (h *history) linesOf(name string, b []byte, records []ledger.Record, before
 		if r.Kind == ledger.Session {
 			sessions[r.Task] = append(sessions[r.Task], r)
 		}
-		at += bytes.IndexByte(b[at:], '\n') + 1
+		at = end + 1
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -119,25 +120,27 @@ func (j *judge) sessions(c *open) ([]bound, error) {
 	if of == "" {
 		return out, nil
 	}
-	more, err := j.made(of, c.Task, map[string]bool{}, j.Parents[0])
+	before := func(string) iter.Seq[repo.OID] { return slices.Values(j.Parents[:1]) }
+	more, err := j.made(of, c.Task, map[string]bool{}, before)
 	return append(out, more...), err
 }
 
 // sessionsOf are the sessions that the proposal of a run for a task rests on, by
 // its ledger as the range's last commit has it, or else the branches.
 func (j *judge) sessionsOf(run, task string) ([]bound, error) {
-	return j.made(run, task, map[string]bool{}, append([]repo.OID{j.to}, j.tips...)...)
+	return j.made(run, task, map[string]bool{}, j.tellers)
 }
 
 // made are the sessions of a run for a task in the first of the commits that has
 // any; a run that judged another's again made what that one did.
-func (j *judge) made(run, task string, seen map[string]bool, commits ...repo.OID) ([]bound, error) {
+func (j *judge) made(run, task string, seen map[string]bool, commits func(run string) iter.Seq[repo.OID]) ([]bound, error) {
 	if seen[run] {
 		return nil, nil
 	}
 	seen[run] = true
+	j.ask(ledgersOf(run))
 	of := ""
-	for _, at := range commits {
+	for at := range commits(run) {
 		records, err := j.ledgerAt(at, run)
 		if err != nil {
 			return nil, err
@@ -155,11 +158,14 @@ func (j *judge) made(run, task string, seen map[string]bool, commits ...repo.OID
 		if len(out) > 0 {
 			return out, nil
 		}
+		if of != "" {
+			break
+		}
 	}
 	if of == "" {
 		return nil, nil
 	}
-	return j.made(of, task, seen, commits...)
+	return j.made(of, task, seen, commits)
 }
 
 // taskAt is a task as its run claimed it, with the odd.toml in force; ok is false

@@ -74,7 +74,8 @@ func (j *judge) byPlace(files []*file) {
 
 // story is the op as the ledger of the act's run tells it, here or on a branch.
 func (j *judge) story(id string) (pipeline.Story, bool, error) {
-	for _, at := range append([]repo.OID{j.to}, j.tips...) {
+	j.ask(ledgersOf(j.run))
+	for at := range j.tellers(j.run) {
 		records, err := j.ledgerAt(at, j.run)
 		if err != nil {
 			return pipeline.Story{}, false, err

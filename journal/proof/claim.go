@@ -12,9 +12,10 @@ import (
 // board's, before the commit with the claim. A history without that commit has
 // the default.
 func (h *history) claimLaw(a *act) (config.Config, error) {
-	held, err := h.claims(a.Parents[0], a.run, a.task)
-	if err != nil || held {
-		return a.law, err // made on the board, where nothing but the claim came between
+	for _, p := range a.Parents[:min(1, len(a.Parents))] {
+		if held, err := h.claims(p, a.run, a.task); err != nil || held {
+			return a.law, err // made on the board, where nothing but the claim came between
+		}
 	}
 	c, ok, err := h.claimed(a.run, a.task)
 	if err != nil || !ok || len(c.Parents) == 0 {
@@ -26,12 +27,20 @@ func (h *history) claimLaw(a *act) (config.Config, error) {
 // claimed is the commit with the run's claim of the task: of the range, or else of
 // the branches or before it. ok is false where the clone has none.
 func (h *history) claimed(run, task string) (c repo.Commit, ok bool, err error) {
+	h.ask(claimBy(run, task))
+	return h.claimIn(run, task)
+}
+
+// claimIn is claimed by what this range knows.
+func (h *history) claimIn(run, task string) (c repo.Commit, ok bool, err error) {
 	k := [2]string{run, task}
 	if c, ok = h.claimers[k]; ok {
 		return c, ok, nil
 	}
 	if c, ok, err = h.claimer(run, task); ok {
 		h.claimers[k] = c
+	} else {
+		h.own = true // another range may know of it
 	}
 	return c, ok, err
 }

@@ -115,11 +115,10 @@ func (j *judge) owed(why string) (string, error) {
 	return why, nil
 }
 
-// remember notes whether the history was anchored up to this commit, as far as
-// the range tells.
-func (j *judge) remember() {
-	is := slices.ContainsFunc(j.Parents, func(p repo.OID) bool { return j.anchored[p] })
-	j.anchored[j.OID] = is || slices.ContainsFunc(j.lines, func(l line) bool { return l.record.Kind == ledger.Anchor })
+// remember notes whether the history was anchored up to a commit, as far as the range
+// tells.
+func (h *history) remember(c repo.Commit, anchors bool) {
+	h.anchored[c.OID] = anchors || slices.ContainsFunc(c.Parents, func(p repo.OID) bool { return h.anchored[p] })
 }
 
 // anchoredBefore reports an anchored run before this commit, in the range or in
@@ -143,7 +142,7 @@ func (j *judge) anchoredBefore() (bool, error) {
 // anchoredAt reports whether a commit outside the range has an anchored run in
 // its ledger. The newest files are asked first: where there is any, it is there.
 func (h *history) anchoredAt(commit repo.OID) (bool, error) {
-	if is, known := h.anchored[commit]; known {
+	if is, known := h.anchors[commit]; known {
 		return is, nil
 	}
 	law, err := h.lawAfter(commit)
@@ -159,7 +158,7 @@ func (h *history) anchoredAt(commit repo.OID) (bool, error) {
 		return false, err
 	}
 	for _, f := range slices.Backward(files) {
-		if path.Ext(f.Path) != ".jsonl" || !strings.HasPrefix(f.NewMode, "100") {
+		if !ledgerFile(f) {
 			continue
 		}
 		b, err := h.trees.Blob(f.New)
@@ -167,10 +166,10 @@ func (h *history) anchoredAt(commit repo.OID) (bool, error) {
 			return false, err
 		}
 		if strings.Contains(string(b), `"kind":"`+string(ledger.Anchor)+`"`) {
-			h.anchored[commit] = true
+			h.anchors[commit] = true
 			return true, nil
 		}
 	}
-	h.anchored[commit] = false
+	h.anchors[commit] = false
 	return false, nil
 }

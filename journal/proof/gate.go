@@ -289,11 +289,11 @@ func (j *judge) landedBytes(c repo.Commit, r *ledger.Record) (string, error) {
 	}
 	paths := pathsOf(r)
 	for _, p := range paths {
-		have, err := j.blobAt(j.OID, p[0])
+		have, mode, err := j.trees.Find(j.OID, p[0])
 		if err != nil {
 			return "", err
 		}
-		if have == p[2] {
+		if string(have) == p[2] || mode == folder && p[2] == "" {
 			continue
 		}
 		if squashed, err := j.squashed(c, paths); squashed || err != nil {
@@ -362,9 +362,11 @@ func (j *judge) landed(own, recorded bool) error {
 	if !recorded && !strings.EqualFold(j.Committer.Email, j.law.AgentEmail) {
 		return nil
 	}
+	j.ask(takenBy(j.Commit, own))
 	if j.taken(j.Commit, own) {
 		return nil
 	}
+	j.own = true
 	if j.OID == j.to && !slices.Contains(j.tips, j.to) {
 		return nil // what was built on it is outside the range
 	}
@@ -379,15 +381,15 @@ func (j *judge) landed(own, recorded bool) error {
 }
 
 // taken reports a person's commit upon the proposal p, or upon empty commits upon it.
-func (j *judge) taken(p repo.Commit, own bool) bool {
+func (h *history) taken(p repo.Commit, own bool) bool {
 	seen := map[repo.OID]bool{p.OID: true}
 	for todo := []repo.Commit{p}; len(todo) > 0; todo = todo[1:] {
 		on := todo[0].OID
-		for _, n := range j.children[on] {
-			c := j.commits[n]
-			strict := own && j.spine[on] && c.Parents[0] == on
+		for _, n := range h.children[on] {
+			c := h.commits[n]
+			strict := own && h.spine[on] && c.Parents[0] == on
 			switch {
-			case j.machines[c.OID]:
+			case h.machines[c.OID]:
 				if c.Tree == p.Tree && !seen[c.OID] {
 					seen[c.OID], todo = true, append(todo, c)
 				}

@@ -174,6 +174,8 @@ func (j *judge) line(l line) {
 		j.find(l.path, l.n, "is a record of %s in the file of %s", l.record.Run, run)
 	case (j.kind == person || j.run != run) && !j.ownWord(l.record):
 		j.find(l.path, l.n, "is a record of %s that another commit than its own adds", run)
+	case !l.plain:
+		j.find(l.path, l.n, "is a record that odd would not have spelt so: keys in order, each once, no space between, nothing escaped without need")
 	}
 	if l.record.Kind != ledger.Outcome {
 		return

@@ -3,7 +3,6 @@ package proof
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -15,27 +14,15 @@ import (
 // folder is the mode of a directory in a tree.
 const folder = "40000"
 
-// history is the commits of one range and what is known about them.
-type history struct {
+// ground is what is known of a repository, whichever of its commits are judged.
+type ground struct {
 	ctx      context.Context
 	repo     *repo.Repo
 	trees    *repo.Reader
-	to       repo.OID
-	commits  []repo.Commit    // parents before children
-	place    map[repo.OID]int // of each in commits
 	laws     map[repo.OID]*config.Config
 	parsed   map[repo.OID]*config.Config // odd.toml by its blob
 	unruled  *config.Config              // where no odd.toml ever stood
 	machines map[repo.OID]bool
-	children map[repo.OID][]int // by their places in commits
-	spine    map[repo.OID]bool  // the first-parent line of to
-	tips     []repo.OID         // the board and the branch reviews merge into, as far as they are known
-	runs     map[string][]told
-	acts     map[[2]string][]repo.Commit // by run and task, the oldest first
-	claimers map[[2]string]repo.Commit   // by run and task: the commit that claimed it
-	indexed  bool                        // older was asked
-	seen     map[repo.OID]bool           // by older, and the range
-	before   []repo.Commit               // what older gives next, the last first
 	spend    spending
 	ruled    map[repo.OID]bool        // an odd.toml stands there, or stood before it
 	slows    *recall[*slow]           // by the tree of governance/
@@ -43,38 +30,69 @@ type history struct {
 	ledgers  *recall[[]ledger.Record] // by ledger file, as it reads
 	moves    *recall[[]ledger.Record] // by ledger file: its claims and what closed them
 	signers  map[repo.OID][]byte      // by blob: who may sign
-	anchored map[repo.OID]bool        // an anchored run is in its ledger, or in an earlier one's
-	edges    []repo.OID               // what the range stands on
+	anchors  map[repo.OID]bool        // of commits that ranges stand on: an anchored run is in its ledger
 	ops      *recall[[]opLine]        // by ledger file: the records of ops in it
 	bundle   bundle                   // that was read last
+	verdicts map[repo.OID]verdict     // nil where one range is all that is judged
+	judged   int                      // commits, each as often as it was
+}
+
+func newGround(ctx context.Context, r *repo.Repo) *ground {
+	trees, unruled := r.Reader(), config.Default()
+	return &ground{
+		ctx: ctx, repo: r, trees: trees, laws: map[repo.OID]*config.Config{}, parsed: map[repo.OID]*config.Config{}, unruled: &unruled,
+		machines: map[repo.OID]bool{}, spend: newSpending(r, trees), ruled: map[repo.OID]bool{},
+		slows: recalling[*slow](fewTrees), buffers: recalling[buffer](fewTrees), moves: recalling[[]ledger.Record](manyFiles), ledgers: recalling[[]ledger.Record](someLedgers),
+		signers: map[repo.OID][]byte{}, anchors: map[repo.OID]bool{}, ops: recalling[[]opLine](manyFiles),
+	}
+}
+
+// history is the commits of one range and what is known about them.
+type history struct {
+	*ground
+	to       repo.OID
+	commits  []repo.Commit      // parents before children
+	place    map[repo.OID]int   // of each in commits
+	children map[repo.OID][]int // by their places in commits
+	spine    map[repo.OID]bool  // the first-parent line of to
+	tips     []repo.OID         // the board and the branch reviews merge into, as far as they are known
+	runs     map[string][]told
+	wrote    map[string][]repo.OID       // by run: wroteLedger, nil before it is asked
+	acts     map[[2]string][]repo.Commit // by run and task, the oldest first
+	claimers map[[2]string]repo.Commit   // by run and task: the commit that claimed it
+	indexed  bool                        // older was asked
+	seen     map[repo.OID]bool           // by older, and the range
+	before   []repo.Commit               // what older gives next, the last first
+	edges    []repo.OID                  // what the range stands on
+	anchored map[repo.OID]bool           // an anchored run is in its ledger, or in an earlier one's
+	answers  []answer                    // of the range, about the commit that is judged
+	own      bool                        // its verdict is of this range alone
 }
 
 // read walks the range and settles, for every commit, the odd.toml in force
 // after it and whose commit it is.
 func read(ctx context.Context, r *repo.Repo, s Scope) (*history, error) {
-	from, to := s.From, s.To
-	if r.Shallow() {
+	return newGround(ctx, r).read(s)
+}
+
+func (g *ground) read(s Scope) (*history, error) {
+	if g.repo.Shallow() {
 		return nil, errors.New("this clone is shallow, so history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
 	}
-	trees, unruled := r.Reader(), config.Default()
 	h := &history{
-		ctx: ctx, repo: r, trees: trees, to: to, place: map[repo.OID]int{}, laws: map[repo.OID]*config.Config{}, parsed: map[repo.OID]*config.Config{}, unruled: &unruled,
-		machines: map[repo.OID]bool{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
-		runs: map[string][]told{}, acts: map[[2]string][]repo.Commit{}, spend: newSpending(r, trees),
-		ruled: map[repo.OID]bool{}, slows: recalling[*slow](fewTrees), buffers: recalling[buffer](fewTrees), moves: recalling[[]ledger.Record](manyFiles), ledgers: recalling[[]ledger.Record](someLedgers), signers: map[repo.OID][]byte{},
-		anchored: map[repo.OID]bool{}, ops: recalling[[]opLine](manyFiles), claimers: map[[2]string]repo.Commit{},
+		ground: g, to: s.To, place: map[repo.OID]int{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
+		runs: map[string][]told{}, acts: map[[2]string][]repo.Commit{}, claimers: map[[2]string]repo.Commit{}, anchored: map[repo.OID]bool{},
 	}
-	for c, err := range r.Log(ctx, from, to) {
+	for c, err := range g.trees.Log(g.ctx, s.From, s.To) {
 		if err != nil {
 			return nil, err
 		}
 		h.commits = append(h.commits, c)
-		trees.Learn(c)
-		if (c.OID == to || h.spine[c.OID]) && len(c.Parents) > 0 {
+		if (c.OID == h.to || h.spine[c.OID]) && len(c.Parents) > 0 {
 			h.spine[c.Parents[0]] = true
 		}
 	}
-	h.spine[to] = true
+	h.spine[h.to] = true
 	slices.Reverse(h.commits)
 	h.edges = h.outside()
 	for n, c := range h.commits {
@@ -139,6 +157,7 @@ func (h *history) branches(moving map[string]repo.OID) []repo.OID {
 // waits reports a proposal that is on no line yet. Where no line is known, only
 // the end of the range can wait, or what it approves.
 func (h *history) waits(p repo.OID) (bool, error) {
+	h.own = true
 	last := h.commits[len(h.commits)-1]
 	if len(h.tips) == 0 {
 		return p == last.OID || string(p) == one(last, "Odd-Proposal"), nil
@@ -178,38 +197,35 @@ func (h *history) ancestor(a, b repo.OID) (bool, error) {
 
 // settle learns the law after c and whether a machine made c.
 func (h *history) settle(c repo.Commit) error {
-	var before []*config.Config
+	if _, settled := h.machines[c.OID]; settled {
+		return nil
+	}
+	if err := h.rule(c); err != nil {
+		return err
+	}
+	own, err := h.lawAt(c.OID)
+	if err != nil {
+		return err
+	}
+	if len(c.Parents) == 0 {
+		h.machines[c.OID] = ofAgent(c, own)
+	}
 	for _, p := range c.Parents {
 		law, err := h.lawAt(p)
 		if err != nil {
 			return err
 		}
-		before = append(before, law)
-	}
-	fallback := h.unruled
-	if len(before) > 0 {
-		fallback = before[0]
-	}
-	own, err := h.lawOf(c.OID, fallback)
-	if err != nil {
-		return err
-	}
-	h.laws[c.OID] = own
-	if err := h.rule(c); err != nil {
-		return err
-	}
-	if len(before) == 0 {
-		before = append(before, own)
-	}
-	for _, law := range before {
-		if isAgent(c.Author, law) || isAgent(c.Committer, law) {
-			h.machines[c.OID] = true
-		}
+		h.machines[c.OID] = h.machines[c.OID] || ofAgent(c, law)
 	}
 	if len(c.Trailer("Odd-Run")) > 0 && len(c.Trailer("Odd-Approved-By"))+len(c.Trailer("Odd-Rejected-By")) == 0 {
 		h.machines[c.OID] = true
 	}
 	return nil
+}
+
+// ofAgent reports a commit that the agent of a law made, or that it committed.
+func ofAgent(c repo.Commit, law *config.Config) bool {
+	return isAgent(c.Author, law) || isAgent(c.Committer, law)
 }
 
 // isAgent reports the agent's address, however it is written.
@@ -219,39 +235,78 @@ func isAgent(who repo.Signature, law *config.Config) bool {
 
 // rule learns whether an odd.toml stands in c, or stood before it.
 func (h *history) rule(c repo.Commit) error {
-	for _, oid := range append(slices.Clone(c.Parents), c.OID) {
-		if _, known := h.ruled[oid]; !known {
-			_, mode, err := h.trees.Find(oid, "odd.toml")
-			if err != nil {
+	_, mode, err := h.trees.Find(c.OID, "odd.toml")
+	if err != nil {
+		return err
+	}
+	ruled := strings.HasPrefix(mode, "100")
+	for _, p := range c.Parents {
+		if _, known := h.ruled[p]; !known {
+			if h.ruled[p], err = h.ruledBefore(p); err != nil {
 				return err
 			}
-			h.ruled[oid] = strings.HasPrefix(mode, "100")
 		}
-		h.ruled[c.OID] = h.ruled[c.OID] || h.ruled[oid]
+		ruled = ruled || h.ruled[p]
 	}
+	h.ruled[c.OID] = ruled
 	return nil
+}
+
+// ruledBefore is what rule learns of a commit that the range stands on.
+func (h *history) ruledBefore(oid repo.OID) (bool, error) {
+	if law, err := h.lawAt(oid); err != nil || law != h.unruled {
+		return err == nil, err
+	}
+	for _, err := range h.repo.PathLog(h.ctx, oid, "odd.toml") {
+		return err == nil, err
+	}
+	return false, nil
 }
 
 // lawAfter is the odd.toml in force after a commit, of the range or at its edge.
 func (h *history) lawAfter(oid repo.OID) (config.Config, error) {
 	law, err := h.lawAt(oid)
-	return *law, err
+	if err != nil {
+		return config.Config{}, err
+	}
+	return *law, nil
 }
 
-// lawAt is lawAfter, one for all commits that have it.
+// lawAt is lawAfter, one for all commits that have it. Where none stands, or it does not
+// read, that of the first parent stays in force, be it of the range or not: taking the
+// rules away, in a push of its own, must not change who is who.
 func (h *history) lawAt(oid repo.OID) (*config.Config, error) {
-	if law, ok := h.laws[oid]; ok {
-		return law, nil
+	law, without := h.unruled, []repo.OID{}
+	for at := oid; at != ""; {
+		if known, ok := h.laws[at]; ok {
+			law = known
+			break
+		}
+		own, err := h.lawOf(at, nil)
+		if err != nil {
+			return nil, err
+		}
+		without = append(without, at)
+		if own != nil {
+			law = own
+			break
+		}
+		c, err := h.repo.Commit(at)
+		if err != nil {
+			return nil, err
+		}
+		at = ""
+		if len(c.Parents) > 0 {
+			at = c.Parents[0]
+		}
 	}
-	law, err := h.lawOf(oid, h.unruled)
-	if err == nil {
-		h.laws[oid] = law
+	for _, at := range without {
+		h.laws[at] = law
 	}
-	return law, err
+	return law, nil
 }
 
-// lawOf reads odd.toml in a commit. Where it is missing or does not read, the
-// law before it stays in force: taking the rules away must not change who is who.
+// lawOf reads odd.toml in a commit; before, where it is missing or does not read.
 func (h *history) lawOf(oid repo.OID, before *config.Config) (*config.Config, error) {
 	blob, mode, err := h.trees.Find(oid, "odd.toml")
 	if err != nil || !strings.HasPrefix(mode, "100") {
@@ -290,9 +345,10 @@ type told struct {
 // outcomes are what a run's ledger says became of a task: first as the range's
 // last commit has it, then as the branches have it.
 func (h *history) outcomes(run, task string) ([]told, error) {
+	h.ask(ledgersOf(run))
 	at, ok := h.runs[run]
 	if !ok {
-		for i, tip := range append([]repo.OID{h.to}, h.tips...) {
+		for i, tip := range h.ends() {
 			records, err := h.ledgerAt(tip, run)
 			if err != nil {
 				return nil, err
@@ -311,52 +367,82 @@ func (h *history) outcomes(run, task string) ([]told, error) {
 			out = append(out, t)
 		}
 	}
-	return out, nil
+	if len(out) > 0 {
+		return out, nil
+	}
+	return h.lostOutcome(run, task)
 }
 
-// ledgerAt reads a run's ledger in a commit; a torn end leaves the records before it.
-func (h *history) ledgerAt(commit repo.OID, run string) ([]ledger.Record, error) {
-	law, err := h.lawAfter(commit)
-	if err != nil {
-		return nil, err
-	}
-	months, mode, err := h.trees.Find(commit, law.Root+"/ledger")
-	if err != nil || mode != folder || run == "" {
-		return nil, err
-	}
-	files, err := h.repo.Tree(months)
-	if err != nil {
-		return nil, err
-	}
-	names, err := fs.ReadDir(files, ".")
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range names {
-		blob, mode, err := h.trees.Find(months, m.Name()+"/"+run+".jsonl")
+// lostOutcome is an outcome that no end tells any more.
+func (h *history) lostOutcome(run, task string) ([]told, error) {
+	for at := range h.tellers(run) {
+		records, err := h.ledgerAt(at, run)
 		if err != nil {
 			return nil, err
 		}
-		if strings.HasPrefix(mode, "100") {
-			if records, ok := h.ledgers.get(blob); ok {
-				return records, nil
+		for i := range records {
+			if records[i].Kind == ledger.Outcome && records[i].Task == task {
+				return []told{{&records[i], true}}, nil
 			}
-			b, err := h.trees.Blob(blob)
-			records, _ := h.spend.lines.Read(b) // what is wrong in it is row 14's
-			if err == nil {
-				h.ledgers.put(blob, records)
-			}
-			return records, err
 		}
 	}
 	return nil, nil
 }
 
-// blobAt is the blob of a path in a commit, "" where it has none.
+// ledgerAt reads a run's ledger in a commit; a torn end leaves the records before it.
+func (h *history) ledgerAt(commit repo.OID, run string) ([]ledger.Record, error) {
+	blob, err := h.ledgerBlob(commit, run)
+	if err != nil || blob == "" {
+		return nil, err
+	}
+	if records, ok := h.ledgers.get(blob); ok {
+		return records, nil
+	}
+	b, err := h.trees.Blob(blob)
+	records, _ := h.spend.lines.Read(b) // what is wrong in it is row 14's
+	if err == nil {
+		h.ledgers.put(blob, records)
+	}
+	return records, err
+}
+
+// ledgerBlob is the file of a run's ledger in a commit, "" where there is none.
+func (h *history) ledgerBlob(commit repo.OID, run string) (repo.OID, error) {
+	law, err := h.lawAfter(commit)
+	if err != nil {
+		return "", err
+	}
+	months, mode, err := h.trees.Find(commit, law.Root+"/ledger")
+	if err != nil || mode != folder || run == "" {
+		return "", err
+	}
+	names, err := h.trees.Names(months, "")
+	if err != nil {
+		return "", err
+	}
+	for _, m := range names {
+		blob, mode, err := h.trees.Find(months, m+"/"+run+".jsonl")
+		if err != nil || strings.HasPrefix(mode, "100") {
+			return blob, err
+		}
+	}
+	return "", nil
+}
+
+// blobAt is the blob of a regular file in a commit, "" where it has none.
 func (h *history) blobAt(commit repo.OID, name string) (string, error) {
 	oid, mode, err := h.trees.Find(commit, name)
-	if err != nil || mode == folder {
+	if err != nil || !strings.HasPrefix(mode, "100") {
 		return "", err
 	}
 	return string(oid), nil
+}
+
+// blobBelow is blobAt of a path below the bundle, where that lies in the commit.
+func (h *history) blobBelow(commit repo.OID, rel string) (string, error) {
+	law, err := h.lawAfter(commit)
+	if err != nil {
+		return "", err
+	}
+	return h.blobAt(commit, law.Root+"/"+rel)
 }

@@ -283,7 +283,7 @@ func (h *history) movesAt(commit repo.OID, since time.Time) ([]ledger.Record, er
 	}
 	var out []ledger.Record
 	for _, m := range months {
-		if m.Name() < ledger.Month(since.AddDate(0, 0, -31)) {
+		if !m.IsDir() || m.Name() < ledger.Month(since.AddDate(0, 0, -31)) {
 			continue
 		}
 		month, _, err := h.trees.Find(tree, m.Name())
@@ -307,10 +307,13 @@ func (h *history) movesAt(commit repo.OID, since time.Time) ([]ledger.Record, er
 
 // movesIn are those of one ledger file, remembered by blob.
 func (h *history) movesIn(ch repo.Change) ([]ledger.Record, error) {
-	if out, ok := h.moves.get(ch.New); ok || path.Ext(ch.Path) != ".jsonl" {
+	if !ledgerFile(ch) {
+		return nil, nil
+	}
+	if out, ok := h.moves.get(ch.New); ok {
 		return out, nil
 	}
-	b, err := h.bytes(ch.New, ch.NewMode)
+	b, err := h.trees.Blob(ch.New)
 	if err != nil {
 		return nil, err
 	}

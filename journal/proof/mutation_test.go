@@ -348,6 +348,10 @@ func mutations() []tamper {
 				return []ledger.Record{r}
 			})
 		}, failing, "15 ledger/M/N1.jsonl:9"),
+		mutate("an op spelt otherwise", "result u", func(s *story, d *draft) {
+			name := ledgerIn(d)
+			d.ch[name] = bytes.ReplaceAll(d.ch[name], []byte(`"kind":"op`), []byte(`"kind": "op`))
+		}, failing, "14 ledger/M/N1.jsonl:5", "14 ledger/M/N1.jsonl:6", "14 ledger/M/N1.jsonl:7", "14 ledger/M/N1.jsonl:8", "14 ledger/M/N1.jsonl:9", "14 ledger/M/N1.jsonl:10"),
 		// Who says that they are whom, what is no file, and what a merge hides.
 		byPerson("a person's commit in the agent's hands", func(s *story, d *draft) { d.ch["docs/sly.md"], d.committer = []byte("# Sly\n"), agentMail }, "2 docs/sly.md:1"),
 		byPerson("a person with a run's trailers", func(s *story, d *draft) {
@@ -472,6 +476,35 @@ func TestAPersonMay(t *testing.T) {
 		f := s.fork(t, nil)
 		if d := cmp.Diff([]string{}, f.mutated(base, f.ann(name, ch))); d != "" {
 			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// Who takes a ledger away is told of, and not whoever it told of: what they did
+// stands in the commits in which it still lay.
+func TestLedgersTakenAway(t *testing.T) {
+	t.Parallel()
+	s := begin(t, rested(t), nil)
+	s.ann("foot", footed())
+	s.tell()
+	s.piped()
+	s.approve(ofFiles(s, doc(), nil), false)
+	s.add("m", "budget_usd: 0.10\n")
+	w := s.claim("m")
+	s.result(w, 1_000, terms("of-m"))
+	s.approve(w, true)
+	gone := repo.Changes{}
+	for _, name := range s.files("knowledge/ledger") {
+		gone[name] = nil
+	}
+	s.ann("gone", gone)
+	got := s.mutated("", s.tip())
+	if len(got) != len(gone) {
+		t.Errorf("%d ledgers are gone, %d findings", len(gone), len(got))
+	}
+	for _, f := range got {
+		if !strings.HasPrefix(f, "14 ledger/M/") || !strings.HasSuffix(f, ".jsonl:1") {
+			t.Error(f)
 		}
 	}
 }

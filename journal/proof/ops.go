@@ -70,10 +70,13 @@ func (h *history) opsAt(commit repo.OID) (ops, error) {
 
 // opsIn are the records of ops in one ledger file, remembered by blob.
 func (h *history) opsIn(ch repo.Change) ([]opLine, error) {
-	if out, ok := h.ops.get(ch.New); ok || path.Ext(ch.Path) != ".jsonl" {
+	if !ledgerFile(ch) {
+		return nil, nil
+	}
+	if out, ok := h.ops.get(ch.New); ok {
 		return out, nil
 	}
-	b, err := h.bytes(ch.New, ch.NewMode)
+	b, err := h.trees.Blob(ch.New)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +91,12 @@ func (h *history) opsIn(ch repo.Change) ([]opLine, error) {
 	}
 	h.ops.put(ch.New, out)
 	return out, nil
+}
+
+// ledgerFile reports what is read of a ledger's folder. Its blob alone does not tell: a
+// link, or a file of another name, may have the bytes of a run's file.
+func ledgerFile(ch repo.Change) bool {
+	return path.Ext(ch.Path) == ".jsonl" && strings.HasPrefix(ch.NewMode, "100")
 }
 
 func ofOp(r ledger.Record) bool { return r.Kind == ledger.Op || r.Kind == ledger.OpEnd }

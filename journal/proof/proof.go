@@ -145,29 +145,31 @@ func Check(ctx context.Context, r *repo.Repo, from, to repo.OID) (Report, error)
 
 // CheckScope is Check of more than two ends.
 func CheckScope(ctx context.Context, r *repo.Repo, s Scope) (Report, error) {
-	out := Report{Findings: []Finding{}}
-	if s.Tell == nil {
-		s.Tell = func(int, int) {}
-	}
 	h, err := read(ctx, r, s)
 	if err != nil {
-		return out, err
+		return Report{Findings: []Finding{}}, err
 	}
-	rs := rules()
+	return h.report(s.Tell)
+}
+
+// report judges the commits that were read.
+func (h *history) report(tell func(done, all int)) (Report, error) {
+	out, rs := Report{Findings: []Finding{}}, rules()
 	for n, c := range h.commits {
-		a, err := h.act(c)
+		v, err := h.judge(c, rs)
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", short(string(c.OID)), err)
 		}
-		found, err := a.judged(h, rs)
-		if err != nil {
-			return out, fmt.Errorf("%s: %w", short(string(c.OID)), err)
+		out.Findings = append(out.Findings, v.found...)
+		for i, n := range v.checked {
+			rs[i].Checked += n
 		}
-		out.Findings = append(out.Findings, found...)
-		if a.kind != person {
+		if v.machine {
 			out.Machines++
 		}
-		s.Tell(n+1, len(h.commits))
+		if tell != nil {
+			tell(n+1, len(h.commits))
+		}
 	}
 	out.Commits = len(h.commits)
 	for _, r := range rs {
@@ -187,14 +189,14 @@ func wayOut(rs []rule, invariant int) string {
 }
 
 // judged puts the act in front of every rule, and counts what each was asked.
-func (a *act) judged(h *history, rs []rule) ([]Finding, error) {
+func (a *act) judged(h *history, rs []rule, checked []int) ([]Finding, error) {
 	var found []Finding
 	for i := range rs {
 		j := &judge{history: h, act: a, invariant: rs[i].Invariant}
 		if err := rs[i].judge(j); err != nil {
 			return nil, err
 		}
-		rs[i].Checked += j.checked
+		checked[i] = j.checked
 		for _, f := range j.found {
 			f.Way = wayOut(rs, f.Invariant)
 			found = append(found, f)

@@ -4,7 +4,7 @@ import "github.com/odd-cli/odd/journal/repo"
 
 // recall remembers what objects read as: at least the last ones that were asked for,
 // up to most, and never more than twice as many, so that a long history takes no more
-// memory than a short one.
+// memory than a short one. With most 0 it remembers nothing.
 type recall[V any] struct {
 	most       int
 	young, old map[repo.OID]V
@@ -25,6 +25,9 @@ func (m *recall[V]) get(oid repo.OID) (V, bool) {
 }
 
 func (m *recall[V]) put(oid repo.OID, v V) {
+	if m.most == 0 {
+		return
+	}
 	if len(m.young) >= m.most {
 		m.old, m.young = m.young, map[repo.OID]V{}
 	}

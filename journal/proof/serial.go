@@ -32,7 +32,7 @@ func serialized(j *judge) error {
 			continue
 		}
 		j.checked++
-		by, err := j.overtaken(f.Path)
+		by, err := j.overtaken(f.rel)
 		if err != nil || by.OID == "" {
 			return err
 		}
@@ -45,19 +45,20 @@ func serialized(j *judge) error {
 }
 
 // overtaken is a claim of another run between this act and what its run wrote
-// before it in the ledger file name, along the line of the board; zero for none.
-func (j *judge) overtaken(name string) (repo.Commit, error) {
+// before it in the ledger file rel, along the line of the board, wherever the bundle
+// lay meanwhile; zero for none.
+func (j *judge) overtaken(rel string) (repo.Commit, error) {
 	at := j.Parents[0]
 	for {
 		c, err := j.repo.Commit(at)
 		if err != nil || len(c.Parents) == 0 {
 			return repo.Commit{}, err
 		}
-		now, err := j.blobAt(at, name)
+		now, err := j.blobBelow(at, rel)
 		if err != nil {
 			return repo.Commit{}, err
 		}
-		if was, err := j.blobAt(c.Parents[0], name); was != now || err != nil {
+		if was, err := j.blobBelow(c.Parents[0], rel); was != now || err != nil {
 			return repo.Commit{}, err
 		}
 		if other := one(c, "Odd-Run"); other != "" && other != j.run && len(c.Parents) == 1 && !decides(c) {

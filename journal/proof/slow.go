@@ -310,8 +310,11 @@ func (j *judge) switched() (from, to string, err error) {
 		return "", "", nil
 	}
 	if len(j.Parents) == 2 {
-		tree, _, err := j.repo.MergeTree(j.ctx, j.Parents[0], j.Parents[1])
-		if err == nil {
+		tree, merges, err := j.merged(j.Parents)
+		if err != nil {
+			return "", "", err
+		}
+		if merges {
 			law, err := j.lawOf(tree, &j.law)
 			if err != nil || law.Lease == is {
 				return "", "", err

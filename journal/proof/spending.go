@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"path"
-	"strings"
 
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
@@ -79,7 +77,7 @@ func (s spending) month(ctx context.Context, tree repo.OID) (ledger.FileSum, err
 	}
 	out := ledger.FileSum{Team: map[string]map[string]int64{}}
 	for _, c := range files {
-		if path.Ext(c.Path) != ".jsonl" || !strings.HasPrefix(c.NewMode, "100") {
+		if !ledgerFile(c) {
 			continue
 		}
 		f, err := s.file(c.New)

@@ -63,6 +63,9 @@ func (a *act) trespass(f *file) string {
 		if strings.HasPrefix(ledgerOf(f.rel), "op-") {
 			return "" // an ending, or row 14's
 		}
+		if a.task == "" {
+			return "a commit with Odd-Approval, as sync makes them, names no task in Odd-Task"
+		}
 		if !isTask(f.old) || string(f.old.ID) != a.task {
 			return "a sync commit writes more than its task " + a.task
 		}

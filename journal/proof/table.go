@@ -12,7 +12,7 @@ func rules() []rule {
 		}, capped},
 		{Row{
 			Invariant: 2, Name: "One write surface", Unit: "files",
-			Way:        "take what is too much back by hand, in a commit of your own",
+			Way:        "take out by hand what is too much, in a commit of your own",
 			Evidence:   "the paths, modes and blobs of every machine commit; the outcome in the run's ledger",
 			Recomputed: "a proposal holds atoms below the bundle and exactly the paths, base blobs and result blobs its run recorded; a board commit changes the board's keys of its own task, its ledger, journal, proposals and pause.toml; a machine's merge is git's own",
 			Attested:   "that the recorded blobs are what reconcile returned for the session's emission",
@@ -26,7 +26,7 @@ func rules() []rule {
 		}, gated},
 		{Row{
 			Invariant: 4, Name: "One drain", Unit: "board commits",
-			Way:        "find out what drained beside the lock and stop it; odd task shows what the earlier run left",
+			Way:        "find out what drained beside the lock and stop it; odd task show tells what the earlier run left",
 			Evidence:   "the claims and results of every run, in their order along the board's line; the sweeps between them",
 			Recomputed: "a run claims one thing at a time, and writes nothing more once another run has claimed, unless that took its claim back and nothing of it lands",
 			Attested:   "that clones without a remote in common did not drain beside each other before a person merged them; a run that wrote nothing",
@@ -35,7 +35,7 @@ func rules() []rule {
 			Invariant: 5, Name: "Two-tier budget", Unit: "records",
 			Way:        "leave the records as they are, and have a person set the month right in [budget]",
 			Evidence:   "claim, session, outcome and abandoned records; odd.toml and the task at the claim",
-			Recomputed: "the claim reserves what odd.toml and the task say, in a commit before the session; the month's spending and open reservations fit the hard stop and the team's envelope at every claim; each close names an open claim and costs at most its reservation, and no less than its sessions",
+			Recomputed: "the claim reserves what odd.toml and the task say, in a commit before the session; the month's spending and open reservations fit the hard stop and the team's envelope at every claim; each close names an open claim, costs no less than its sessions, and no more than its reservation but for what it tells of as above it",
 			Attested:   "the cost a session reported",
 		}, budgeted},
 		{Row{
@@ -98,7 +98,7 @@ func rules() []rule {
 			Invariant: 14, Name: "Append-only", Unit: "files and records",
 			Way:        "put the file back as the parent of that commit has it, in a commit of your own",
 			Evidence:   "ledger/**.jsonl, journal/*.tsv, proposals/*.jsonl and governance/*.jsonl in every commit, against each parent",
-			Recomputed: "the old bytes begin the new ones and no file goes (a person may take out a doubled tab); a ledger file holds its own run's records, added by that run; an outcome's trace is the SHA-256 of the bytes before it and the Odd-Trace of its commits",
+			Recomputed: "the old bytes begin the new ones and no file goes (a person may take out a doubled tab); a ledger file holds its own run's records, added by that run and spelt as odd spells them; an outcome's trace is the SHA-256 of the bytes before it and the Odd-Trace of its commits",
 			Attested:   "that branches nobody keeps were not rewritten before they were fetched",
 		}, growing},
 		{Row{

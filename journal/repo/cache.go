@@ -74,7 +74,7 @@ func (r *Repo) Keep(name string, b []byte) error {
 // replaceFile puts a file of some parts in place at once, without joining them
 // in memory: a cache may be half as large as its bundle.
 func replaceFile(file string, parts ...[]byte) error {
-	t, err := renameio.NewPendingFile(file, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+	t, err := renameio.NewPendingFile(file, renameio.WithTempDir(filepath.Dir(file)), renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2"
@@ -15,19 +17,22 @@ import (
 
 // checkout is one work tree on its way from Old to New.
 //
-// The new index and the new files are made in a scratch directory, while the
+// The new index and the new files are made in scratch files, while the
 // work tree's index.lock is held and before the ref moves: git's own two-tree
 // merge carries every staged, intent-to-add, removed and sparse entry over, its
 // filters write the bytes, and a full disk shows while nothing has happened.
 // Where a few entries are all that changes and no filter is in sight, odd does
-// the same by itself (stageHere).
+// the same by itself (stageHere), with as few files as it takes: one that comes and
+// goes again makes the next ones dearer, as ext4 takes no inode that was let go of a
+// minute ago.
 // Afterwards files and index are only renamed into place.
 type checkout struct {
 	r       *Repo
 	m       marker
-	changes []Change // the paths New changes
-	scratch string   // holds "index", "tree/" and "lock"
-	made    []byte   // the new index, where it was made without git
+	changes []Change          // the paths New changes
+	scratch string            // what the names of scratch files begin with; also the directory that git fills
+	made    []byte            // the new index, where it was made without git
+	files   map[string]string // by path, where the new bytes wait that were staged without git
 }
 
 func (r *Repo) newCheckout(ctx context.Context, m marker) (*checkout, error) {
@@ -36,7 +41,7 @@ func (r *Repo) newCheckout(ctx context.Context, m marker) (*checkout, error) {
 	return c, c.diff(ctx)
 }
 
-// marked is the checkout a marker is about, its changes not yet known. Its scratch directory is never one that was
+// marked is the checkout a marker is about, its changes not yet known. Its scratch files are never any that were
 // used before: a git that outlived a killed odd may still be writing there.
 func (r *Repo) marked(m marker) *checkout {
 	return &checkout{r: r, m: m, scratch: r.oddDir("tmp", "sync-"+newNonce())}
@@ -49,18 +54,18 @@ func (c *checkout) diff(ctx context.Context) (err error) {
 
 // lock takes index.lock, unless it is held for this marker already.
 func (c *checkout) lock() error {
-	if err := os.MkdirAll(filepath.Join(c.scratch, "tree"), 0o777); err != nil {
-		return err
-	}
 	if c.m.ownsLock() {
 		return nil
 	}
-	return c.m.takeLock(c.scratch)
+	return c.m.takeLock(c.scratch + ".lock")
 }
 
-// stage makes the new index and the new files in the scratch directory.
+// stage makes the new index and the new files aside.
 func (c *checkout) stage(ctx context.Context) error {
 	if done, err := c.stageHere(ctx); done || err != nil {
+		return err
+	}
+	if err := os.Mkdir(c.scratch, 0o777); err != nil {
 		return err
 	}
 	if err := copyFile(filepath.Join(c.m.GitDir, "index"), c.index()); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -72,8 +77,8 @@ func (c *checkout) stage(ctx context.Context) error {
 	}
 	_, err = c.r.git.run(ctx, call{
 		args: []string{"-c", "core.fsmonitor=false", "read-tree", "-m", "-u", string(old), string(c.m.New)},
-		dir:  filepath.Join(c.scratch, "tree"),
-		env:  append(c.indexEnv(), "GIT_WORK_TREE="+filepath.Join(c.scratch, "tree")),
+		dir:  c.scratch,
+		env:  append(c.indexEnv(), "GIT_WORK_TREE="+c.scratch),
 	})
 	if exitCode(err) < 0 || Faulty(err) {
 		return err
@@ -100,7 +105,7 @@ func gitSays(err error) string {
 	return strings.Join(out, ", ")
 }
 
-func (c *checkout) index() string { return filepath.Join(c.scratch, "index") }
+func (c *checkout) index() string { return c.scratch + ".index" }
 
 // indexEnv points git at the work tree's repository and at the scratch index.
 func (c *checkout) indexEnv() []string {
@@ -110,7 +115,10 @@ func (c *checkout) indexEnv() []string {
 // staged is where the new bytes of a path wait, "" when there are none: the path is deleted, lies outside a
 // sparse checkout, or the index had the new version already.
 func (c *checkout) staged(path string) string {
-	p := filepath.Join(c.scratch, "tree", filepath.FromSlash(path))
+	p := filepath.Join(c.scratch, filepath.FromSlash(path))
+	if c.made != nil {
+		p = c.files[path]
+	}
 	if st, err := os.Lstat(p); err != nil || st.IsDir() {
 		return ""
 	}
@@ -276,7 +284,9 @@ func removeEmpty(dir string) {
 
 // finish puts the new index into place and gives the work tree back.
 func (c *checkout) finish(ctx context.Context) error {
-	c.refresh(ctx)
+	if err := c.refresh(ctx); err != nil {
+		return err
+	}
 	if err := os.Rename(c.index(), filepath.Join(c.m.GitDir, "index")); err != nil {
 		return err
 	}
@@ -287,10 +297,10 @@ func (c *checkout) finish(ctx context.Context) error {
 }
 
 // refresh notes the new files' stat data in the scratch index, so that the person's next git status need not read
-// them. Nothing depends on it, so its failure is no error.
-func (c *checkout) refresh(ctx context.Context) {
-	if c.restat() {
-		return
+// them. Nothing depends on it, so that git's failure is no error.
+func (c *checkout) refresh(ctx context.Context) error {
+	if done, err := c.restat(); done || err != nil {
+		return err
 	}
 	var paths strings.Builder
 	for _, ch := range c.changes {
@@ -299,7 +309,7 @@ func (c *checkout) refresh(ctx context.Context) {
 		}
 	}
 	if paths.Len() == 0 {
-		return
+		return nil
 	}
 	c.r.git.run(ctx, call{
 		args:  []string{"-c", "core.fsmonitor=false", "add", "--refresh", "--pathspec-from-file=-", "--pathspec-file-nul"},
@@ -307,11 +317,17 @@ func (c *checkout) refresh(ctx context.Context) {
 		env:   append(c.indexEnv(), "GIT_WORK_TREE="+c.m.Root, "GIT_LITERAL_PATHSPECS=1"),
 		stdin: strings.NewReader(paths.String()),
 	})
+	return nil
 }
 
-// forget removes the marker and the scratch directory; with lines to tell, the marker stays and holds them.
+// forget removes the marker and the scratch files; with lines to tell, the marker stays and holds them.
 func (c *checkout) forget(kept []string) error {
-	os.RemoveAll(c.scratch) // what cannot be removed now is swept later
+	if c.made == nil {
+		os.RemoveAll(c.scratch) // what cannot be removed now is swept later
+	}
+	for _, p := range append(slices.Collect(maps.Values(c.files)), c.index()) {
+		os.Remove(p) // most of them are in their places
+	}
 	if len(kept) > 0 {
 		c.m.Kept = kept
 		return c.r.writeMarker(c.m)

@@ -68,10 +68,13 @@ func TestReadLoose(t *testing.T) {
 	}
 	whole := f.String()
 	for range 2 {
-		kind, data, err := inflate(strings.NewReader(whole))
-		if err != nil || kind != "blob" || cmp.Diff(string(text), string(data)) != "" {
-			t.Errorf("%s of %d bytes, %v", kind, len(data), err)
+		o, size, err := inflate(strings.NewReader(whole), int64(len(text)))
+		if err != nil || o.kind != "blob" || size != int64(len(text)) || cmp.Diff(string(text), string(o.data)) != "" {
+			t.Errorf("%s of %d bytes, size %d, %v", o.kind, len(o.data), size, err)
 		}
+	}
+	if o, size, err := inflate(strings.NewReader(whole), int64(len(text))-1); err == nil || o.data != nil || size != int64(len(text)) {
+		t.Errorf("a longer one than is wanted: %d bytes, size %d, %v", len(o.data), size, err)
 	}
 	for name, bad := range map[string]string{
 		"nothing":       "",
@@ -85,8 +88,8 @@ func TestReadLoose(t *testing.T) {
 		"no header":     zlibbed(t, strings.Repeat("x", 1<<16)),
 		"huge":          zlibbed(t, "blob 9223372036854775807\x00a"),
 	} {
-		if kind, data, err := inflate(strings.NewReader(bad)); err == nil {
-			t.Errorf("%s: read as a %s of %d bytes", name, kind, len(data))
+		if o, _, err := inflate(strings.NewReader(bad), largeLoose); err == nil {
+			t.Errorf("%s: read as a %s of %d bytes", name, o.kind, len(o.data))
 		}
 	}
 }
@@ -96,11 +99,11 @@ func FuzzInflate(f *testing.F) {
 	f.Add([]byte("tree 0\x00"))
 	f.Add([]byte("commit 99\x00a"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		kind, data, err := inflate(strings.NewReader(zlibbed(t, string(b))))
-		if err == nil && !strings.HasSuffix(string(b), "\x00"+string(data)) {
-			t.Errorf("%q was read as a %s %q", b, kind, data)
+		o, size, err := inflate(strings.NewReader(zlibbed(t, string(b))), largeLoose)
+		if err == nil && (!strings.HasSuffix(string(b), "\x00"+string(o.data)) || size != int64(len(o.data))) {
+			t.Errorf("%q was read as a %s %q of size %d", b, o.kind, o.data, size)
 		}
-		_, _, _ = inflate(strings.NewReader(string(b)))
+		_, _, _ = inflate(strings.NewReader(string(b)), largeLoose)
 	})
 }
 

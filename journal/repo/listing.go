@@ -40,13 +40,16 @@ type listing struct {
 // maxTree bounds the bytes of one tree object.
 const maxTree = 1 << 31
 
-// parseTree reads a tree object whose ids have idLen bytes.
+// parseTree reads a tree object whose ids have idLen bytes. One that names an entry twice,
+// or by a path, reads as one history here and as another there, and is refused; git fsck
+// tells of both, and git writes neither.
 func parseTree(raw string, idLen int) (listing, error) {
 	if len(raw) > maxTree {
 		return listing{}, errors.New("a tree object of more than two gigabytes")
 	}
 	l := listing{raw: raw, idLen: idLen, sorted: true, starts: make([]uint32, 0, len(raw)/(idLen+20)+1)}
 	var last key
+	twice := false // for all that is known
 	for at := 0; at < len(raw); {
 		sp := strings.IndexByte(raw[at:], ' ')
 		if sp < 0 {
@@ -57,14 +60,30 @@ func parseTree(raw string, idLen int) (listing, error) {
 			return listing{}, errMalformed
 		}
 		k := key{raw[at+sp+1 : at+sp+nul], strings.TrimLeft(raw[at:at+sp], "0") == modeDir}
+		if strings.IndexByte(k.name, '/') >= 0 {
+			return listing{}, errMalformed
+		}
 		l.sorted = l.sorted && (len(l.starts) == 0 || last.before(k))
+		twice = twice || !l.sorted || k.isDir && strings.HasPrefix(last.name, k.name) // a file of that name would stand before what comes between
 		l.starts, last = append(l.starts, uint32(at)), k
 		at += sp + nul + 1 + idLen
+	}
+	if twice && l.repeats() {
+		return listing{}, errMalformed
 	}
 	return l, nil
 }
 
-var errMalformed = errors.New("malformed tree object")
+var errMalformed = errors.New("malformed tree object; git fsck tells what is wrong with it")
+
+// repeats reports two entries of one name.
+func (l listing) repeats() bool {
+	seen := make(map[string]bool, l.len())
+	for i := range l.len() {
+		seen[l.named(i).name] = true
+	}
+	return len(seen) < l.len()
+}
 
 func (l listing) len() int { return len(l.starts) }
 

@@ -39,6 +39,33 @@ func FuzzTree(f *testing.F) {
 	})
 }
 
+// A tree that two readers would read as two histories is none.
+func TestATreeThatReadsTwoWays(t *testing.T) {
+	t.Parallel()
+	const id = "12345678901234567890"
+	for _, c := range []struct {
+		entries []string
+		ok      bool
+	}{
+		{[]string{"100644 a", "40000 b"}, true},
+		{[]string{"100644 b", "100644 a"}, true}, // out of order, which some old programs wrote
+		{[]string{"100644 a-", "40000 a"}, true},
+		{[]string{"100644 a", "100644 a"}, false},
+		{[]string{"100644 a", "40000 a"}, false},
+		{[]string{"100644 a", "100644 a-", "40000 a"}, false},
+		{[]string{"100644 a", "100644 b", "100644 a"}, false},
+		{[]string{"100644 a/b"}, false},
+	} {
+		raw := ""
+		for _, e := range c.entries {
+			raw += e + "\x00" + id
+		}
+		if _, err := parseTree(raw, len(id)); (err == nil) != c.ok {
+			t.Errorf("%q: %v", c.entries, err)
+		}
+	}
+}
+
 // names are such that git's order of folders is not that of their names.
 var names = strings.Fields("a a- a. a/b a0 b b.c b0 ab abc c- c c.d d z")
 

@@ -24,6 +24,10 @@ func (r *Repo) Commit(oid OID) (Commit, error) {
 // Log yields the commits reachable from to and not from from ("" = all), children before parents, in topological
 // order. An error is yielded once, last. A shallow clone ends at its boundary without one.
 func (r *Repo) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error] {
+	return r.log(ctx, from, to, r.Commit)
+}
+
+func (r *Repo) log(ctx context.Context, from, to OID, read func(OID) (Commit, error)) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
 		args := []string{"rev-list", "--topo-order", string(to)}
 		err := to.check()
@@ -38,7 +42,7 @@ func (r *Repo) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error] {
 		for oid, err := range r.lines(ctx, args) {
 			var c Commit
 			if err == nil {
-				c, err = r.Commit(OID(oid))
+				c, err = read(OID(oid))
 			}
 			if !yield(c, err) || err != nil {
 				return

@@ -2,7 +2,6 @@ package repo
 
 import (
 	"bufio"
-	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/klauspost/compress/zlib"
 	"golang.org/x/sys/unix"
 )
 
@@ -80,19 +80,27 @@ var errNotLoose = errors.New("not a loose object that can be read here")
 // readLoose reads an object below objects. go-git can too, but remembers each in a
 // cache that a long drain fills with directories it never asks for again.
 func readLoose(objects string, oid OID) (kind string, data []byte, err error) {
-	f, err := os.Open(filepath.Join(objects, string(oid[:2]), string(oid[2:])))
-	if err != nil {
-		return "", nil, err
-	}
-	defer f.Close()
-	return inflate(f)
+	o, _, err := readSmall(objects, oid, largeLoose-1)
+	return o.kind, o.data, err
 }
 
-// inflate reads an object in git's loose format.
-func inflate(f io.Reader) (kind string, data []byte, err error) {
+// readSmall reads an object below objects and its size, or its size alone with
+// errNotLoose where that is more than most.
+func readSmall(objects string, oid OID, most int64) (o object, size int64, err error) {
+	f, err := os.Open(filepath.Join(objects, string(oid[:2]), string(oid[2:])))
+	if err != nil {
+		return object{}, -1, err
+	}
+	defer f.Close()
+	return inflate(f, most)
+}
+
+// inflate reads an object in git's loose format, as readSmall does. The size is -1
+// where it cannot be told.
+func inflate(f io.Reader, most int64) (o object, size int64, err error) {
 	z, err := inflater(f)
 	if err != nil {
-		return "", nil, err
+		return object{}, -1, err
 	}
 	defer inflaters.Put(z)
 	r := buffered.Get().(*bufio.Reader)
@@ -100,21 +108,24 @@ func inflate(f io.Reader) (kind string, data []byte, err error) {
 	r.Reset(z)
 	head, err := r.ReadSlice(0)
 	if err != nil {
-		return "", nil, err
+		return object{}, -1, err
 	}
 	kind, digits, _ := strings.Cut(strings.TrimSuffix(string(head), "\x00"), " ")
-	size, err := strconv.ParseUint(digits, 10, 63)
-	if err != nil || size >= largeLoose {
-		return "", nil, errNotLoose
+	n, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil {
+		return object{}, -1, errNotLoose
 	}
-	data = make([]byte, size)
+	if size = int64(n); size > most {
+		return object{}, size, errNotLoose
+	}
+	data := make([]byte, size)
 	if _, err := io.ReadFull(r, data); err != nil {
-		return "", nil, err
+		return object{}, -1, err
 	}
 	if _, err := r.ReadByte(); err != io.EOF { // the checksum holds, and nothing is left
-		return "", nil, errNotLoose
+		return object{}, -1, errNotLoose
 	}
-	return kind, data, nil
+	return object{kind, data}, size, nil
 }
 
 // inflaters are idle zlib readers, buffered are idle readers of what they read or unpack.

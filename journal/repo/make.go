@@ -159,10 +159,7 @@ func (f folder) put() (OID, error) {
 	if err != nil {
 		return "", err
 	}
-	l, err := parseTree(string(b), len(oid)/2)
-	if err == nil {
-		f.r.recent.put(oid, l, 1+l.len())
-	}
+	_, err = f.r.remember(oid, b)
 	return oid, err
 }
 

@@ -47,7 +47,7 @@ func (r *Repo) writeMarker(m marker) error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(r.markerPath(m), append(b, '\n'), 0o666)
+	return renameio.WriteFile(r.markerPath(m), append(b, '\n'), 0o666, renameio.WithTempDir(r.oddDir("sync")))
 }
 
 // markers lists what waits, by name. A marker that cannot be read is an error that names it.
@@ -88,8 +88,9 @@ func (m marker) ownsLock() bool {
 }
 
 // takeLock makes index.lock with the nonce in it, at once where the file system has hard links. ErrBusy when there is one.
-func (m marker) takeLock(scratch string) error {
-	src := filepath.Join(scratch, "lock")
+// It is written at src first, where nothing is left of it.
+func (m marker) takeLock(src string) error {
+	defer os.Remove(src)
 	if err := os.WriteFile(src, []byte(m.Nonce), 0o666); err != nil {
 		return err
 	}

@@ -135,6 +135,9 @@ func (r *Repo) prepare(ctx context.Context, cs []*checkout) error {
 		if err := errors.Join(c.lock(), r.at("locked")); err != nil {
 			return err
 		}
+		if !r.onRef(ctx, c.m) { // from here on no git switches it
+			return fmt.Errorf("%s: %w: another branch than %s was checked out just now; try again", c.m.Root, ErrBusy, shortRef(c.m.Ref))
+		}
 		if err := errors.Join(c.stage(ctx), r.at("staged")); err != nil {
 			return err
 		}
@@ -195,12 +198,17 @@ func (c *checkout) complete(ctx context.Context) (kept []string, err error) {
 	return kept, c.forget(kept)
 }
 
-// sweepSync removes scratch directories and half-written markers of Moves that were killed. The sync lock must be held.
+// sweepSync removes scratch files and half-written markers of Moves that were killed. The sync lock must be held.
 // One that a git which outlived its odd still writes to is left to the next sweep.
 func (r *Repo) sweepSync() {
 	names, _ := filepath.Glob(r.oddDir("tmp", "sync-*")) // the pattern is well-formed
-	drafts, _ := filepath.Glob(r.oddDir("sync", ".*"))   // of markers
-	for _, n := range append(names, drafts...) {
+	for _, n := range append(names, r.drafts()...) {
 		os.RemoveAll(n)
 	}
+}
+
+// drafts are markers that are being written, or whose writer was killed at it.
+func (r *Repo) drafts() []string {
+	names, _ := filepath.Glob(r.oddDir("sync", ".*"))
+	return names
 }

@@ -458,3 +458,14 @@ func TestRecoverTakesDesksAway(t *testing.T) {
 		t.Errorf("the desk is still there: %v", err)
 	}
 }
+
+// A marker whose writer was killed before it had its name is swept by the next command.
+func TestRecoverSweepsDrafts(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t, "a", "1\n")
+	write(t, r.CommonDir(), "odd/sync/.x.json12", "{")
+	if kept, err := r.Recover(t.Context()); err != nil || len(kept) > 0 {
+		t.Fatal(kept, err)
+	}
+	eq(t, "left", len(r.drafts()), 0)
+}

@@ -164,7 +164,8 @@ func (r *Repo) openStore() {
 		r.objs, r.refs = slow, refs{run: r.git}
 		return
 	}
-	r.objs = &packStore{st: st, slow: slow, dir: filepath.Join(r.common, "objects"), last: kept[OID, object]{most: lastBytes}}
+	r.objs = &packStore{st: st, slow: slow, dir: filepath.Join(r.common, "objects"),
+		few: packs{dir: filepath.Join(r.common, "objects", "pack")}, last: kept[OID, object]{most: lastBytes}}
 	r.refs = refs{st: st, packed: &packed{dir: r.common}}
 }
 

@@ -46,6 +46,29 @@ func TestPersonCommit(t *testing.T) {
 	eq(t, "empty", must[Commit](t)(r.Commit(empty)).Parents, []OID{theirs, base})
 }
 
+// What a person's configuration says on their branch holds for a commit of theirs
+// with hooks too, which is made elsewhere; a relative path in it is one of theirs.
+func TestPersonCommitIsTheirsOnTheirBranch(t *testing.T) {
+	t.Parallel()
+	r, base := board(t)
+	hook(t, r.Root()+"/.git/hooks", "commit-msg", "exit 0\n")
+	write(t, r.Root()+"/.git", "on-main", "[user]\n\temail = work@example.org\n\tsigningkey = keys/mine\n[commit]\n\tgpgsign\n[gpg]\n\tformat = ssh\n[gpg \"ssh\"]\n\tprogram = signer\n")
+	git(t, r.Root(), "config", "includeIf.onbranch:main.path", "on-main")
+	write(t, r.Root(), "keys/mine", "")
+	commit := func() (OID, error) {
+		return r.PersonCommit(t.Context(), []OID{base}, must[Commit](t)(r.Commit(base)).Tree, nil, "approve")
+	}
+	_, err := commit()
+	eq(t, "refused without the program that signs", err != nil && strings.Contains(err.Error(), "signer"), true)
+
+	bin := t.TempDir()
+	hook(t, bin, "signer", `for file; do :; done; test "$6" = '`+r.Root()+`/keys/mine' && echo SIGNED >"$file.sig"`+"\n")
+	git(t, r.Root(), "config", "--file", r.Root()+"/.git/on-main", "gpg.ssh.program", filepath.Join(bin, "signer"))
+	c := must[Commit](t)(r.Commit(must[OID](t)(commit())))
+	eq(t, "signed", c.Signed, true)
+	eq(t, "author", c.Author.Email, "work@example.org")
+}
+
 func noDesk(t testing.TB, r *Repo) {
 	t.Helper()
 	if des, err := os.ReadDir(filepath.Join(r.CommonDir(), "worktrees")); err == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -132,13 +131,12 @@ func (d *desk) commit(ctx context.Context, parents []OID, want OID, message stri
 	if err := d.layOut(ctx, parents, want); err != nil {
 		return "", err
 	}
-	hooks, err := d.hooks(ctx)
+	own, err := d.own(ctx)
 	if err != nil {
 		return "", err
 	}
-	args := append(hooks, "-c", "gc.auto=0", "-c", "maintenance.auto=false",
-		"commit", "-q", "--allow-empty", "--cleanup=verbatim", "-F", "-")
-	_, err = d.r.git.run(ctx, call{args: args, dir: d.root(), self: true, stdin: strings.NewReader(strings.TrimRight(message, "\n") + "\n")})
+	args := []string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "commit", "-q", "--allow-empty", "--cleanup=verbatim", "-F", "-"}
+	_, err = d.r.git.run(ctx, call{args: args, dir: d.root(), self: true, env: own, stdin: strings.NewReader(strings.TrimRight(message, "\n") + "\n")})
 	if Faulty(err) {
 		return "", err
 	}
@@ -226,17 +224,46 @@ func patterns(ch []Change) string {
 	return b.String()
 }
 
-// hooks points a relative core.hooksPath at the person's work tree, because the temporary one does not hold it.
-func (d *desk) hooks(ctx context.Context) ([]string, error) {
-	p, err := d.r.Config(ctx, "core.hooksPath")
-	if err != nil || p == "" || filepath.IsAbs(p) || strings.HasPrefix(p, "~") || d.r.root == "" {
+// own is the environment that makes the desk's git the person's own: who they are,
+// and how they sign, is what their configuration says at their own work tree, where
+// parts of it may hold that do not hold at the desk (includeIf onbranch, gitdir).
+// Relative paths in it start there too.
+func (d *desk) own(ctx context.Context) ([]string, error) {
+	out, err := d.r.git.run(ctx, call{args: []string{"config", "-z", "--list"}, read: true, self: true})
+	if err != nil {
 		return nil, err
 	}
-	abs := filepath.Join(d.r.root, p)
-	if _, err := os.Stat(abs); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	var env []string
+	for _, f := range fields(out) {
+		key, value, ok := strings.Cut(f, "\n")
+		if !ok {
+			value = "true" // a key alone
+		}
+		section, _, _ := strings.Cut(key, ".")
+		switch {
+		case key == "core.hookspath", key == "user.signingkey":
+			value = d.r.fromRoot(value)
+		case key == "commit.gpgsign", section == "gpg", section == "user", section == "author", section == "committer":
+		default:
+			continue
+		}
+		n := len(env) / 2
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
 	}
-	return []string{"-c", "core.hooksPath=" + abs}, nil
+	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(env)/2)), nil
+}
+
+// fromRoot is a relative path to something in the person's work tree as an absolute
+// one; any other value stays as it is.
+func (r *Repo) fromRoot(p string) string {
+	if p == "" || filepath.IsAbs(p) || strings.HasPrefix(p, "~") || r.root == "" {
+		return p
+	}
+	abs := filepath.Join(r.root, p)
+	if _, err := os.Stat(abs); err != nil {
+		return p
+	}
+	return abs
 }
 
 // sameTree refuses a commit that a hook changed.

@@ -16,20 +16,23 @@ var commitHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "po
 // would make is made here, without a work tree. Whatever is not understood for
 // sure is not plain.
 func (r *Repo) plain(s *settings) bool {
+	utf8 := !s.bare["i18n.commitencoding"]
+	for _, v := range s.values["i18n.commitencoding"] {
+		utf8 = utf8 && (strings.EqualFold(v, "utf-8") || strings.EqualFold(v, "utf8"))
+	}
+	author, err := parseSignature(s.author)
+	committer, err2 := parseSignature(s.committer)
+	return err == nil && err2 == nil && s.told() && s.off("commit.gpgsign") && utf8 &&
+		s.named(r, "AUTHOR", author) && s.named(r, "COMMITTER", committer) && r.noHook(s, commitHooks...)
+}
+
+// noHook reports that none of the named hooks is in place, for sure.
+func (r *Repo) noHook(s *settings, names ...string) bool {
 	for key := range s.values {
 		if strings.HasPrefix(key, "hook.") { // hooks that newer gits read from their configuration
 			return false
 		}
 	}
-	utf8 := !s.bare["i18n.commitencoding"]
-	for _, v := range s.values["i18n.commitencoding"] {
-		utf8 = utf8 && (strings.EqualFold(v, "utf-8") || strings.EqualFold(v, "utf8"))
-	}
-	return s.told() && s.off("commit.gpgsign") && utf8 && s.named(r, "AUTHOR") && s.named(r, "COMMITTER") && r.noHook(s, commitHooks...)
-}
-
-// noHook reports that none of the named hooks is in place, for sure.
-func (r *Repo) noHook(s *settings, names ...string) bool {
 	dirs := slices.Clone(s.values["core.hookspath"])
 	switch {
 	case s.bare["core.hookspath"]:

@@ -3,6 +3,7 @@ package repo
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -15,6 +16,7 @@ type Reader struct {
 	trees kept[OID, listing]
 	blobs kept[OID, []byte]
 	roots map[OID]OID // of commits
+	log   map[OID]Commit
 }
 
 // How many directory entries and bytes of blobs a Reader keeps before it forgets the
@@ -26,7 +28,7 @@ const (
 
 // Reader makes a Reader of the repository's objects.
 func (r *Repo) Reader() *Reader {
-	return &Reader{r: r, trees: kept[OID, listing]{most: readerEntries}, blobs: kept[OID, []byte]{most: readerBytes}, roots: map[OID]OID{}}
+	return &Reader{r: r, trees: kept[OID, listing]{most: readerEntries}, blobs: kept[OID, []byte]{most: readerBytes}, roots: map[OID]OID{}, log: map[OID]Commit{}}
 }
 
 // read is readTree, remembered.
@@ -53,8 +55,19 @@ func (x *Reader) Blob(oid OID) ([]byte, error) {
 	return b, err
 }
 
-// Learn tells the tree of a commit that the caller has read.
-func (x *Reader) Learn(c Commit) { x.roots[c.OID] = c.Tree }
+// Log is Repo.Log; each commit is read once, however many logs hold it.
+func (x *Reader) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error] {
+	return x.r.log(ctx, from, to, func(oid OID) (Commit, error) {
+		if c, ok := x.log[oid]; ok {
+			return c, nil
+		}
+		c, err := x.r.Commit(oid)
+		if err == nil {
+			x.log[oid], x.roots[oid] = c, c.Tree
+		}
+		return c, err
+	})
+}
 
 // root is the tree of a commit, or the tree itself.
 func (x *Reader) root(oid OID) (OID, error) {

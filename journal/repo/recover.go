@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -16,7 +17,7 @@ import (
 // a second, then leaves it to that one. ErrBusy: another git holds the index.lock of a checkout that is still to be completed.
 func (r *Repo) Recover(ctx context.Context) ([]string, error) {
 	r.tidyDesks()
-	if ms, err := r.markers(); err != nil || len(ms) == 0 {
+	if ms, err := r.markers(); err != nil || len(ms) == 0 && len(r.drafts()) == 0 {
 		return nil, err
 	}
 	lock, err := r.lockSync(ctx, recoverWait)
@@ -101,6 +102,9 @@ func (r *Repo) finishCheckout(ctx context.Context, c *checkout) ([]string, error
 
 // onRef reports whether the work tree's HEAD still names the marker's ref; a work tree that is gone names none.
 func (r *Repo) onRef(ctx context.Context, m marker) bool {
+	if r.refs.st != nil {
+		return r.aimsAt(linkOf(filepath.Join(m.GitDir, "HEAD"))) == r.aimsAt(m.Ref)
+	}
 	out, err := r.git.run(ctx, call{args: []string{"symbolic-ref", "-q", "HEAD"}, env: []string{"GIT_DIR=" + m.GitDir}, read: true})
 	return err == nil && strings.TrimSpace(string(out)) == m.Ref
 }

@@ -21,7 +21,7 @@
 //	sync.lock       flock of Move and Recover
 //	commit.lock     flock of PersonCommit
 //	sync/ID.json    one marker for each checkout that is following its ref
-//	tmp/sync-ID/    a Move's new index and files; tmp/commit-ID/ a PersonCommit's work tree
+//	tmp/sync-ID*    a Move's new index and files; tmp/commit-ID/ a PersonCommit's work tree
 //
 // A session works in a scratch repository outside the repository (Scratch says
 // what it is made of), and what it leaves becomes a commit only by Apply.

@@ -5,45 +5,63 @@ import (
 	"crypto/sha1"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
 )
 
-// restat is refresh without git, for files that were only renamed since git wrote
-// the scratch index: all that changed of them is ctime. false is for anything
-// else: the index is then as it was, and git does it.
-func (c *checkout) restat() bool {
+// restat is refresh without git, for files that were only renamed since the scratch
+// index was written: all that changed of them is ctime. It is not done for anything
+// else: the index is then as it was, and git does it. An error may leave the index
+// half changed.
+func (c *checkout) restat() (done bool, err error) {
 	b := c.made
 	if b == nil {
-		var err error
 		if b, err = os.ReadFile(c.index()); err != nil || !soundIndex(b) {
-			return false
+			return false, nil
 		}
 	}
 	want := map[string]Change{}
 	for _, ch := range c.changes {
 		if ch.NewMode == modeRepo || len(ch.New) > 40 {
-			return false
+			return false, nil
 		}
 		if ch.NewMode != "" {
 			want[ch.Path] = ch
 		}
 	}
+	next, changed := 12, []int{}
 	end, ok := eachEntry(b, func(name, e []byte) bool {
+		at := next
+		next += len(e)
 		ch, ok := want[string(name)]
 		if !ok {
 			return true
 		}
 		delete(want, ch.Path)
+		changed = append(changed, at)
 		return restatEntry(e, ch, filepath.Join(c.m.Root, filepath.FromSlash(ch.Path)))
 	})
 	if !ok || len(want) > 0 || bytes.HasPrefix(b[end:], []byte("link")) { // of a split index most entries are elsewhere
-		return false
+		return false, nil
 	}
-	b = seal(b[:len(b)-sha1.Size])
-	aside := c.index() + ".stat" // a disk that is full must not cost the index
-	return os.WriteFile(aside, b, 0o666) == nil && os.Rename(aside, c.index()) == nil
+	return true, c.patch(seal(b[:len(b)-sha1.Size]), changed)
+}
+
+// patch writes the ctimes of entries, and the checksum, into the scratch index.
+// Nothing else of it is written again, so that it takes no room on the disk.
+func (c *checkout) patch(b []byte, entries []int) error {
+	f, err := os.OpenFile(c.index(), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	for _, at := range entries {
+		_, werr := f.WriteAt(b[at:at+8], int64(at))
+		err = errors.Join(err, werr)
+	}
+	_, werr := f.WriteAt(b[len(b)-sha1.Size:], int64(len(b)-sha1.Size))
+	return errors.Join(err, werr, f.Close())
 }
 
 // restatEntry sets the ctime of an entry whose file is the very one that git wrote.

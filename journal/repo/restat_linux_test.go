@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"bytes"
 	"encoding/binary"
 	"os"
 	"path/filepath"
@@ -34,12 +35,39 @@ func TestRestat(t *testing.T) {
 	eq(t, "whole", ok, true)
 	eq(t, "entries", seen, 4)
 
-	c := &checkout{r: r, m: marker{Root: r.root, GitDir: r.gitDir}, scratch: r.gitDir}
+	c := &checkout{r: r, m: marker{Root: r.root, GitDir: r.gitDir}, scratch: filepath.Join(t.TempDir(), "x")}
 	c.changes = must[[]Change](t)(r.Diff(t.Context(), base, next))
-	eq(t, "as it was written", c.restat(), true)
+	stale := bytes.Clone(index)
+	eachEntry(stale, func(_, e []byte) bool { e[7]++; return true })
+	if err := os.WriteFile(c.index(), seal(stale[:len(stale)-20]), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	restat := func(what string, want bool) string {
+		done, err := c.restat()
+		eq(t, what+": error", err, nil)
+		eq(t, what, done, want)
+		return string(must[[]byte](t)(os.ReadFile(c.index())))
+	}
+	got := []byte(restat("as it was written", true))
+	eq(t, "sound again", soundIndex(got), true)
+	eachEntry(got, func(n, e []byte) bool {
+		if string(n) == "c.md" { // which did not change
+			e[7]--
+		}
+		return true
+	})
+	eq(t, "stat data", string(got[:len(got)-20]) == string(index[:len(index)-20]), true)
+	before := restat("once more", true)
 	write(t, r.root, "a.md", "by hand\n")
-	eq(t, "with another file in its place", c.restat(), false)
-	eq(t, "unchanged", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.gitDir, "index")))) == string(index), true)
+	eq(t, "unchanged", restat("with another file in its place", false) == before, true)
+	os.Remove(c.index())
+	c.made = index
+	git(t, r.root, "checkout", "-q", "-f", "main")
+	c.changes = c.changes[1:] // all but a.md
+	if done, err := c.restat(); !done || err == nil {
+		t.Errorf("an index that is gone: done %v, %v", done, err)
+	}
+	write(t, r.root, "a.md", "by hand\n")
 	eq(t, "status", strings.Fields(git(t, r.root, "status", "--porcelain"))[1], "a.md")
 }
 

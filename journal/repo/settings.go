@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,9 +28,19 @@ type settings struct {
 
 // recall keeps settings for the steps of one command.
 type recall struct {
-	mu   sync.Mutex
-	last *settings
-	sign string // of the files they came from
+	mu    sync.Mutex
+	last  *settings
+	sign  string  // of the files they came from
+	ahead *answer // of Expect, nil when somebody took it
+}
+
+// answer is what git says of itself, as soon as done is closed.
+type answer struct {
+	at   time.Time // by the clock of the wall: the machine may sleep
+	sign string
+	done chan struct{}
+	s    *settings
+	err  error
 }
 
 // settingsLive is how long settings are not asked for again while the files that
@@ -37,8 +48,39 @@ type recall struct {
 // of another file and the next command.
 const settingsLive = time.Second
 
-// settings asks git, or remembers. The lines may be as old as that: who signs with
-// them asks anew.
+// Expect tells that a commit is about to be made and a ref to move. Git is asked
+// of itself, and stands ready to move refs, while the caller makes up its mind. What
+// it says then is good for one commit, if that comes within settingsLive; its moment
+// is the commit's, as git itself looks at the clock before it does anything else.
+func (r *Repo) Expect(ctx context.Context) {
+	r.recall.mu.Lock()
+	defer r.recall.mu.Unlock()
+	if !r.fits(r.recall.ahead) {
+		r.recall.ahead = r.ask(ctx)
+	}
+	go r.updates.ready()
+}
+
+// ask starts to ask git.
+func (r *Repo) ask(ctx context.Context) *answer {
+	a := &answer{at: time.Now().Round(0), sign: r.configSign(), done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		var out []byte
+		if out, a.err = r.git.run(ctx, call{args: []string{"var", "-l"}, read: true, self: true}); a.err == nil {
+			a.s = parseSettings(string(out))
+		}
+	}()
+	return a
+}
+
+// fits reports that an answer is as good as one that were asked for now.
+func (r *Repo) fits(a *answer) bool {
+	return a != nil && time.Now().Round(0).Sub(a.at).Abs() < settingsLive && a.sign == r.configSign()
+}
+
+// settings asks git, or remembers. The lines may be as old as settingsLive: who signs
+// with them asks anew.
 func (r *Repo) settings(ctx context.Context) (*settings, error) {
 	r.recall.mu.Lock()
 	s := r.recall.last
@@ -50,19 +92,29 @@ func (r *Repo) settings(ctx context.Context) (*settings, error) {
 	return r.asked(ctx)
 }
 
-// asked are the settings as git tells them now.
+// asked are the settings as git tells them now, or told who expected to need them now.
 func (r *Repo) asked(ctx context.Context) (*settings, error) {
 	r.recall.mu.Lock()
 	defer r.recall.mu.Unlock()
-	sign := r.configSign()
-	out, err := r.git.run(ctx, call{args: []string{"var", "-l"}, read: true, self: true})
-	if err != nil {
-		return nil, err
+	a := r.recall.ahead
+	r.recall.ahead = nil
+	if !r.answered(a) {
+		if a = r.ask(ctx); !r.answered(a) && a.err != nil {
+			return nil, a.err
+		}
 	}
-	s := parseSettings(string(out))
-	r.recall.last, r.recall.sign = s, sign
-	time.AfterFunc(settingsLive, func() { r.forget(s) })
-	return s, nil
+	r.recall.last, r.recall.sign = a.s, a.sign
+	time.AfterFunc(settingsLive, func() { r.forget(a.s) })
+	return a.s, nil
+}
+
+// answered waits for an answer and reports whether it fits.
+func (r *Repo) answered(a *answer) bool {
+	if a == nil {
+		return false
+	}
+	<-a.done
+	return a.err == nil && r.fits(a)
 }
 
 func (r *Repo) forget(s *settings) {
@@ -161,19 +213,18 @@ func isFalse(value string) bool {
 
 // named reports whether a line of who (AUTHOR or COMMITTER) is what the person
 // set, and not git's guess from their login and the name of the host.
-func (s *settings) named(r *Repo, who string) bool {
-	for _, part := range []string{"name", "email"} {
-		ok := false
+func (s *settings) named(r *Repo, who string, line Signature) bool {
+	for part, is := range map[string]string{"name": line.Name, "email": line.Email} {
+		var told []string
 		for _, key := range []string{strings.ToLower(who) + "." + part, "user." + part} {
-			if vs := s.values[key]; len(vs) > 0 { // of several the last counts
-				ok = ok || vs[len(vs)-1] != ""
-			}
+			told = append(told, s.values[key]...)
 		}
 		for _, kv := range r.git.self {
-			v, is := strings.CutPrefix(kv, "GIT_"+who+"_"+strings.ToUpper(part)+"=")
-			ok = ok || is && v != ""
+			if v, ok := strings.CutPrefix(kv, "GIT_"+who+"_"+strings.ToUpper(part)+"="); ok {
+				told = append(told, v)
+			}
 		}
-		if !ok {
+		if is == "" || !slices.Contains(told, is) {
 			return false
 		}
 	}
@@ -183,13 +234,24 @@ func (s *settings) named(r *Repo, who string) bool {
 // Identity is the person's own user.name and user.email, as their git would sign a commit; When is git's idea of now.
 // git's guess from the host name is not accepted: the error names what to set.
 func (r *Repo) Identity(ctx context.Context) (Signature, error) {
-	s, err := r.asked(ctx)
-	if err == nil && s.named(r, "AUTHOR") {
-		if who, err := parseSignature(s.author); err == nil && who.check() == nil {
+	s, err := r.introduced(ctx)
+	if err == nil {
+		if who, err := parseSignature(s.author); err == nil && who.check() == nil && s.named(r, "AUTHOR", who) {
 			return who, nil
 		}
 	}
 	return r.strictIdentity(ctx)
+}
+
+// introduced is asked, and leaves what was expected to the commit.
+func (r *Repo) introduced(ctx context.Context) (*settings, error) {
+	r.recall.mu.Lock()
+	a := r.recall.ahead
+	r.recall.mu.Unlock()
+	if r.answered(a) {
+		return a.s, nil
+	}
+	return r.asked(ctx)
 }
 
 // strictIdentity asks git for the line alone, with all that it refuses.
@@ -201,7 +263,11 @@ func (r *Repo) strictIdentity(ctx context.Context) (Signature, error) {
 	}
 	s, perr := parseSignature(strings.TrimSpace(string(out)))
 	if err != nil || perr != nil || s.Name == "" || s.Email == "" {
-		return Signature{}, errors.New(`git identity: not set; run git config user.name "Your Name" and git config user.email you@example.org`)
+		no := errors.New(`git identity: not set; run git config user.name "Your Name" and git config user.email you@example.org`)
+		if ge := (*gitError)(nil); errors.As(err, &ge) && !strings.Contains(ge.stderr, "user.email") {
+			no = fmt.Errorf("git identity: %w", err) // git has another reason
+		}
+		return Signature{}, no
 	}
 	return s, nil
 }

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func TestIdentityIsTheOneThatIsSet(t *testing.T) {
 	git(t, r.Root(), "config", "author.name", "Bob <Other>")
 	eq(t, "set for authors", ask(), "Bob Other <ann@example.org>")
 	git(t, r.Root(), "config", "author.name", "...")
-	eq(t, "nothing but crud", strings.Contains(ask(), "not set"), true)
+	eq(t, "nothing but crud, in git's words", strings.Contains(ask(), "disallowed characters"), true)
 	git(t, r.Root(), "config", "--unset", "author.name")
 	git(t, r.Root(), "config", "user.email", "")
 	eq(t, "empty", strings.Contains(ask(), "not set"), true)
@@ -50,6 +51,8 @@ func TestIdentityIsTheOneThatIsSet(t *testing.T) {
 	eq(t, "error", err, nil)
 	s := must[*settings](t)(r.settings(t.Context()))
 	eq(t, "a committer whom git guesses", r.plain(s), false)
+	guess := parseSettings("user.name=Ann\nalias.x=!f() {\nuser.email=ann@example.org\n}\nGIT_COMMITTER_IDENT=Ann <ann@host.(none)> 1 +0000\n")
+	eq(t, "a guess beside a line of another value", guess.named(r, "COMMITTER", must[Signature](t)(parseSignature(guess.committer))), false)
 }
 
 // A commit bears the moment at which it is made, however short a time ago git was
@@ -67,4 +70,54 @@ func TestACommitIsOfNow(t *testing.T) {
 		eq(t, "author", c.Author.When.Unix(), at)
 		eq(t, "committer", c.Committer.When.Unix(), at)
 	}
+}
+
+// What git said to who expected to commit is good for one commit, and for none once
+// the files of its configuration changed or a second has gone by.
+func TestExpect(t *testing.T) {
+	t.Parallel()
+	r, base := board(t)
+	self, hour := r.git.self, int64(0)
+	later := func() int64 {
+		hour++
+		at := 1_700_000_000 + 3600*hour
+		now := fmt.Sprintf("DATE=%d +0000", at)
+		r.git.self = append(slices.Clip(self), "GIT_AUTHOR_"+now, "GIT_COMMITTER_"+now)
+		return at
+	}
+	commit := func(what string, want int64) {
+		t.Helper()
+		tree := must[Commit](t)(r.Commit(base)).Tree
+		oid := must[OID](t)(r.PersonCommit(t.Context(), []OID{base}, tree, changes("k/task.md", what), what))
+		c := must[Commit](t)(r.Commit(oid))
+		eq(t, what, c.Author.When.Unix(), want)
+	}
+	expect := func() int64 {
+		at := later()
+		r.Expect(t.Context())
+		<-r.recall.ahead.done
+		later()
+		r.Expect(t.Context())
+		return at
+	}
+	first := expect()
+	eq(t, "identity", must[Signature](t)(r.Identity(t.Context())).When.Unix(), first)
+	commit("as expected", first)
+	commit("the next", later())
+
+	expect()
+	git(t, r.Root(), "config", "user.name", "Another")
+	commit("after a change of the configuration", later())
+
+	expect()
+	r.recall.ahead.at = r.recall.ahead.at.Add(-settingsLive)
+	eq(t, "identity of an old answer", must[Signature](t)(r.Identity(t.Context())).When.Unix(), later()-3600)
+	expect()
+	r.recall.ahead.at = r.recall.ahead.at.Add(-settingsLive)
+	commit("after a while", later())
+
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	r.Expect(over)
+	commit("after an answer that never came", later())
 }

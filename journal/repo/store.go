@@ -55,6 +55,7 @@ type packStore struct {
 	st   *filesystem.Storage
 	slow *gitStore
 	dir  string // where loose objects lie
+	few  packs
 	last kept[OID, object]
 }
 
@@ -69,6 +70,10 @@ type object struct {
 // at the commit, and of a ledger that grows that is more each time. One that is longer
 // than half of it is not remembered.
 const lastBytes = 1 << 19
+
+// askedBytes is up to how large an object is read whole, and remembered, when its size
+// is asked for: who asks that of a file reads it next.
+const askedBytes = 1 << 14
 
 func (p *packStore) get(oid OID) (string, []byte, error) {
 	if err := oid.check(); err != nil {
@@ -92,6 +97,11 @@ func (p *packStore) get(oid OID) (string, []byte, error) {
 func (p *packStore) read(h plumbing.Hash) (kind string, data []byte, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if k, _ := p.few.find(h); k != nil {
+		if o, err := k.Get(h); err == nil {
+			return unpacked(o)
+		}
+	}
 	o, err := p.st.EncodedObject(plumbing.AnyObject, h)
 	if err != nil {
 		p.st.Reindex()
@@ -99,6 +109,11 @@ func (p *packStore) read(h plumbing.Hash) (kind string, data []byte, err error) 
 			return "", nil, err
 		}
 	}
+	return unpacked(o)
+}
+
+// unpacked is the kind and the bytes of an object of go-git's.
+func unpacked(o plumbing.EncodedObject) (kind string, data []byte, err error) {
 	rd, err := o.Reader()
 	if err != nil {
 		return "", nil, err
@@ -113,13 +128,34 @@ func (p *packStore) size(oid OID) (int64, error) {
 	if err := oid.check(); err != nil {
 		return 0, err
 	}
-	p.mu.Lock()
-	n, err := p.st.EncodedObjectSize(plumbing.NewHash(string(oid)))
-	p.mu.Unlock()
-	if err != nil || len(oid) != 40 {
+	if o, ok := p.last.get(oid); ok {
+		return int64(len(o.data)), nil
+	}
+	if len(oid) != 40 {
 		return p.slow.size(oid)
 	}
+	o, n, err := readSmall(p.dir, oid, askedBytes)
+	if err == nil {
+		p.remember(oid, o)
+	}
+	if n < 0 {
+		n, err = p.sizePacked(plumbing.NewHash(string(oid)))
+		if err != nil {
+			return p.slow.size(oid)
+		}
+	}
 	return n, nil
+}
+
+func (p *packStore) sizePacked(h plumbing.Hash) (int64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if k, at := p.few.find(h); k != nil {
+		if n, err := k.GetSizeByOffset(at); err == nil {
+			return n, nil
+		}
+	}
+	return p.st.EncodedObjectSize(h)
 }
 
 // put writes a loose object, unless it is there already: then its time is set to
@@ -134,9 +170,19 @@ func (p *packStore) put(kind string, data []byte) (OID, error) {
 		return "", fmt.Errorf("write %s object: %w", kind, err)
 	}
 	if kind != "tree" && len(data) <= lastBytes/2 { // trees are remembered as listings
-		p.last.put(oid, object{kind, bytes.Clone(data)}, 128+len(data))
+		p.remember(oid, object{kind, bytes.Clone(data)})
 	}
 	return oid, nil
+}
+
+func (p *packStore) remember(oid OID, o object) { p.last.put(oid, o, 128+len(o.data)) }
+
+// Know tells the bytes of a small file that a commit most likely holds too, so that
+// no pack has to be opened for them: an object is whatever has its id.
+func (r *Repo) Know(b []byte) {
+	if p, ok := r.objs.(*packStore); ok && len(b) <= askedBytes {
+		p.remember(OID(plumbing.ComputeHash(plumbing.BlobObject, b).String()), object{"blob", bytes.Clone(b)})
+	}
 }
 
 // gitStore reads through one long-lived `git cat-file --batch`, started at the

@@ -1,6 +1,13 @@
 package repo
 
-import "testing"
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 // What was written is read again as it was, whatever becomes of the bytes that were
 // handed in or out, and nothing long is remembered.
@@ -29,4 +36,60 @@ func TestWrittenLast(t *testing.T) {
 		t.Error("what was written last is forgotten")
 	}
 	eq(t, "the long one", len(must[[]byte](t)(r.Blob(long))), lastBytes/2+1)
+}
+
+// The size of an object is that of its bytes, whoever keeps it; a small one that lies
+// loose is remembered, since it is read next.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t, "packed.txt", "packed\n")
+	dir := r.Root()
+	git(t, dir, "gc", "-q")
+	write(t, dir, "small.txt", "small\n", "large.txt", strings.Repeat("large\n", askedBytes))
+	id := func(args ...string) OID { return OID(git(t, dir, args...)) }
+	packed, small, large := id("rev-parse", "HEAD:packed.txt"), id("hash-object", "-w", "small.txt"), id("hash-object", "-w", "large.txt")
+	for oid, want := range map[OID]int64{packed: 7, small: 6, large: 6 * askedBytes} {
+		for range 2 {
+			if n, err := r.objs.size(oid); n != want || err != nil {
+				t.Errorf("size of %s: %d, %v, want %d", oid, n, err, want)
+			}
+		}
+	}
+	last := &r.objs.(*packStore).last
+	_, known := last.get(small)
+	eq(t, "the small one is remembered", known, true)
+	_, known = last.get(large)
+	eq(t, "the large one is remembered", known, false)
+	if _, err := r.objs.size(OID(strings.Repeat("1", 40))); !errors.Is(err, errNoObject) {
+		t.Errorf("size of an object that is not there: %v", err)
+	}
+}
+
+// What a file says need not be unpacked where a commit says the same, and what it
+// says besides is in no commit.
+func TestKnow(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t, "odd.toml", "same\n")
+	git(t, r.Root(), "gc", "-q")
+	same, other := []byte("same\n"), []byte("other\n")
+	r.Know(same)
+	r.Know(other)
+	same[0] = 'g'
+	packs := filepath.Join(r.common, "objects", "pack")
+	if err := os.Rename(packs, packs+".away"); err != nil {
+		t.Fatal(err)
+	}
+	oid := OID(git(t, r.Root(), "hash-object", "odd.toml"))
+	eq(t, "known", string(must[[]byte](t)(r.Blob(oid))), "same\n")
+	if err := os.Rename(packs+".away", packs); err != nil {
+		t.Fatal(err)
+	}
+	tree := must[fs.FS](t)(r.Tree(must[OID](t)(r.Ref("HEAD"))))
+	eq(t, "in the commit", string(must[[]byte](t)(fs.ReadFile(tree, "odd.toml"))), "same\n")
+	large := strings.Repeat("x", askedBytes+1)
+	r.Know([]byte(large))
+	write(t, r.Root(), "large", large)
+	if _, ok := r.objs.(*packStore).last.get(OID(git(t, r.Root(), "hash-object", "large"))); ok {
+		t.Error("a large file is remembered")
+	}
 }

@@ -47,13 +47,17 @@ func (r *Repo) rootTree(oid OID) (OID, time.Time, error) {
 	if oid == "" {
 		return "", time.Time{}, nil
 	}
+	if _, ok := r.recent.get(oid); ok {
+		return oid, time.Time{}, nil
+	}
 	kind, data, err := r.objs.get(oid)
 	if err != nil {
 		return "", time.Time{}, err
 	}
 	switch kind {
-	case "tree":
-		return oid, time.Time{}, nil
+	case "tree": // which is read next
+		_, err := r.remember(oid, data)
+		return oid, time.Time{}, err
 	case "commit":
 		c, err := parseCommit(oid, data)
 		return c.Tree, c.Committer.When, err
@@ -73,6 +77,11 @@ func readTree(objs store, oid OID) (listing, error) {
 	if kind != "tree" {
 		return listing{}, fmt.Errorf("%s: is a %s, want a tree", oid, kind)
 	}
+	return treeOf(oid, data)
+}
+
+// treeOf is the entries of a tree object of these bytes.
+func treeOf(oid OID, data []byte) (listing, error) {
 	l, err := parseTree(string(data), len(oid)/2)
 	if err != nil {
 		return listing{}, fmt.Errorf("%s: %w", oid, err)

@@ -55,7 +55,7 @@ func (u *updates) transact(ctx context.Context, in string) error {
 func (u *updates) once(ctx context.Context, in string) (asked bool, err error) {
 	p, err := u.start()
 	if err != nil {
-		return false, u.run.explain(ctx, call{args: updateArgs}, err, nil, "")
+		return false, u.run.explain(ctx, u.call(), err, nil, "")
 	}
 	stop := context.AfterFunc(ctx, p.kill)
 	if err = p.say(in, "prepare: ok"); err == nil {
@@ -74,17 +74,22 @@ func (u *updates) once(ctx context.Context, in string) (asked bool, err error) {
 	case p.said.Len() > 0 && werr != nil, ctx.Err() != nil:
 		err = werr
 	}
-	return asked, u.run.explain(ctx, call{args: updateArgs}, err, nil, p.said.String())
+	return asked, u.run.explain(ctx, u.call(), err, nil, p.said.String())
 }
 
-var updateArgs = []string{"update-ref", "-z", "--stdin"}
+// A line of the reflog says that odd moved the branch, and for whom: whom their git would name.
+var updateArgs = []string{"update-ref", "-m", "odd", "-z", "--stdin"}
+
+func (u *updates) call() call {
+	return call{args: updateArgs, env: pick(u.run.self, []string{"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"})}
+}
 
 // start is the process that runs, or another where it is too old.
 func (u *updates) start() (*updateRef, error) {
 	if u.proc != nil {
 		return u.proc, nil
 	}
-	p := &updateRef{cmd: u.run.command(context.Background(), call{args: updateArgs}), said: &strings.Builder{}}
+	p := &updateRef{cmd: u.run.command(context.Background(), u.call()), said: &strings.Builder{}}
 	p.cmd.Stderr = p.said
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -116,6 +121,13 @@ func (p *updateRef) say(in, want string) error {
 			return nil
 		}
 	}
+}
+
+// ready starts a process for a transaction to come. Where it cannot, the transaction says so.
+func (u *updates) ready() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	_, _ = u.start()
 }
 
 // drop ends p when its time is up, after the transaction it is at.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The process that ran one transaction serves the next, and its end, whatever
@@ -43,4 +44,31 @@ func TestUpdatesLiveOn(t *testing.T) {
 		t.Fatalf("after one that was refused: %v", err)
 	}
 	eq(t, "refs", len(must[[]RefUpdate](t)(r.Refs("refs/odd/n/"))), n)
+}
+
+// A process that was started ahead runs the transaction it was started for.
+func TestUpdatesReady(t *testing.T) {
+	r, base := fresh(t, "a", "1\n")
+	r.updates.ready()
+	p := r.updates.proc
+	if err := r.Update(t.Context(), RefUpdate{Name: "refs/odd/n/1", New: base}); err != nil {
+		t.Fatal(err)
+	}
+	r.updates.mu.Lock()
+	defer r.updates.mu.Unlock()
+	if p == nil || r.updates.proc != nil && r.updates.proc != p {
+		t.Errorf("the transaction was run by another process")
+	}
+}
+
+// The reflog says what moved a branch, and for whom.
+func TestReflog(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "a", "1\n")
+	r.git.self = append(r.git.self, "GIT_COMMITTER_NAME=Eve", "GIT_COMMITTER_EMAIL=eve@example.org")
+	next := must[OID](t)(r.Make(t.Context(), []OID{base}, changes("a", "2\n"), Signature{Name: "a", Email: "a@x", When: time.Unix(1_700_000_000, 0)}, "next"))
+	if err := r.Update(t.Context(), RefUpdate{"refs/heads/main", base, next}); err != nil {
+		t.Fatal(err)
+	}
+	eq(t, "reflog", git(t, r.Root(), "log", "-g", "-1", "--format=%gs %gn <%ge>", "main"), "odd Eve <eve@example.org>")
 }

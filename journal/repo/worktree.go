@@ -50,11 +50,19 @@ func (r *Repo) Unmerged(ctx context.Context) []string {
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 }
 
-// MergesByUnion reports whether git keeps the lines of both sides where two
-// versions of a path differ: what .gitattributes says of it.
-func (r *Repo) MergesByUnion(ctx context.Context, p string) (bool, error) {
-	out, err := r.read(ctx, "check-attr", "-z", "merge", "--", p)
-	return strings.HasSuffix(strings.TrimSuffix(string(out), "\x00"), "\x00union"), err
+// MergesByUnion reports of each path whether git keeps the lines of both sides where
+// two versions of it differ: what .gitattributes says of it.
+func (r *Repo) MergesByUnion(ctx context.Context, paths ...string) ([]bool, error) {
+	out, err := r.read(ctx, append([]string{"check-attr", "-z", "merge", "--"}, paths...)...)
+	told := fields(out) // of each path: itself, merge, and what that is
+	if err == nil && len(told) != 3*len(paths) {
+		err = fmt.Errorf("git check-attr: %d words of %d paths", len(told), len(paths))
+	}
+	union := make([]bool, len(paths))
+	for i := range union {
+		union[i] = err == nil && told[3*i+2] == "union"
+	}
+	return union, err
 }
 
 // Shallow reports a shallow clone.

@@ -136,7 +136,7 @@ func (r *Repo) checkedOut(ctx context.Context, us []RefUpdate) ([]*checkout, err
 	var cs []*checkout
 	for _, w := range all {
 		for _, u := range us {
-			if w.head != u.Name || u.Old == u.New {
+			if w.head == "" || r.aimsAt(w.head) != r.aimsAt(u.Name) || u.Old == u.New {
 				continue
 			}
 			c, err := r.follow(ctx, w, u)
@@ -162,4 +162,26 @@ func (r *Repo) follow(ctx context.Context, w workTree, u RefUpdate) (*checkout, 
 		return nil, nil
 	}
 	return r.newCheckout(ctx, marker{Ref: u.Name, Old: u.Old, New: u.New, Root: w.root, GitDir: w.gitDir})
+}
+
+// aimsAt is the ref that a name stands for in the end: a branch may be another name of one.
+func (r *Repo) aimsAt(name string) string {
+	for range 5 { // git follows no more
+		to := linkOf(filepath.Join(r.common, filepath.FromSlash(name)))
+		if to == "" {
+			break
+		}
+		name = to
+	}
+	return name
+}
+
+// linkOf is the ref that a symbolic ref's file names, "" for another's.
+func linkOf(file string) string {
+	b, _ := os.ReadFile(file)
+	to, _ := strings.CutPrefix(strings.TrimSpace(string(b)), "ref: ")
+	if !strings.HasPrefix(to, "refs/") {
+		return ""
+	}
+	return to
 }

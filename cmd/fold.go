@@ -1,0 +1,95 @@
+package cmd
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// folder is a terminal that pages are written to: a line that is longer than it is
+// wide is broken between words, and goes on below where its text began.
+type folder struct {
+	to    io.Writer
+	width int
+	rest  []byte // of a line that has not ended
+}
+
+// folded is where a page goes: to a terminal folded, to a pipe as it is.
+func folded(env Env) io.Writer {
+	if !env.Terminal {
+		return env.Stdout
+	}
+	return &folder{to: env.Stdout, width: env.columns()}
+}
+
+// talkFolded is talk of several lines where a terminal is too narrow for one.
+func talkFolded(env Env, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if env.Live {
+		text = fold("odd: "+text, env.columns())[len("odd: "):]
+	}
+	for line := range strings.Lines(text) {
+		talk(env, "%s", strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "     "))
+	}
+}
+
+func (f *folder) Write(b []byte) (int, error) {
+	f.rest = append(f.rest, b...)
+	end := bytes.LastIndexByte(f.rest, '\n') + 1
+	var out strings.Builder
+	for line := range strings.Lines(string(f.rest[:end])) {
+		out.WriteString(fold(strings.TrimSuffix(line, "\n"), f.width) + "\n")
+	}
+	f.rest = f.rest[end:]
+	_, err := io.WriteString(f.to, out.String())
+	return len(b), err
+}
+
+// fold breaks a line that is longer than width between words. The parts after the
+// first are set in to where the text begins: behind the last column that leaves room
+// for it, a little where none does.
+func fold(line string, width int) string {
+	if utf8.RuneCountInString(line) <= width {
+		return line
+	}
+	text, deep := column(line, width)
+	in := strings.Repeat(" ", deep)
+	out, at := line[:text], utf8.RuneCountInString(line[:text])
+	for i, word := range strings.Split(line[text:], " ") {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case at+1+n > width:
+			out, at = strings.TrimRight(out, " ")+"\n"+in, deep
+		default:
+			out, at = out+" ", at+1
+		}
+		out, at = out+word, at+n
+	}
+	return out
+}
+
+// column is where the text of a line begins, in bytes, and how far the lines that go
+// on with it are set in. Two blanks end a column.
+func column(line string, width int) (text, in int) {
+	bare := func(at int) int { return len(line) - len(strings.TrimLeft(line[at:], " ")) }
+	lead := bare(0)
+	text, in = lead, lead
+	for at := lead; ; {
+		gap := strings.Index(line[at:], "  ")
+		if gap < 0 {
+			return text, in
+		}
+		at = bare(at + gap)
+		switch n := utf8.RuneCountInString(line[:at]); {
+		case 5*n <= 3*width:
+			text, in = at, n
+		case text == lead && n < width:
+			return at, lead + 4
+		default:
+			return text, in
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package proof
+
+import (
+	"context"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// Checker judges ranges of one repository that share commits, as the refs of a push do.
+// Each commit is judged once, and once more only for a range that answers otherwise what
+// was asked of the first: which outcomes its ends record, and who builds on a proposal.
+type Checker struct{ *ground }
+
+// NewChecker makes one; nothing may be written to the repository while it is used.
+func NewChecker(ctx context.Context, r *repo.Repo) Checker {
+	g := newGround(ctx, r)
+	g.verdicts = map[repo.OID]verdict{}
+	return Checker{g}
+}
+
+// Check is CheckScope.
+func (c Checker) Check(s Scope) (Report, error) {
+	h, err := c.read(s)
+	if err != nil {
+		return Report{Findings: []Finding{}}, err
+	}
+	return h.report(s.Tell)
+}
+
+// verdict is what the rules said of a commit.
+type verdict struct {
+	machine bool
+	anchors bool  // it records an anchored run
+	checked []int // by rule
+	found   []Finding
+	asked   []answer
+}
+
+// question is about the range that a commit is judged in.
+type question func(*history) (string, error)
+
+// answer is what a range said to a question.
+type answer struct {
+	question
+	was string
+	err error
+}
+
+// ask notes a question whose answer the verdict on the commit turns on.
+func (h *history) ask(q question) {
+	if h.verdicts == nil {
+		return
+	}
+	was, err := q(h)
+	h.answers = append(h.answers, answer{q, was, err})
+}
+
+// judge is the verdict on a commit, one that was found in another range where this one
+// answers as that did.
+func (h *history) judge(c repo.Commit, rs []rule) (verdict, error) {
+	if v, ok := h.verdicts[c.OID]; ok && h.answersAs(v.asked) {
+		h.remember(c, v.anchors)
+		return v, nil
+	}
+	h.judged++
+	h.answers, h.own = nil, false
+	a, err := h.act(c)
+	if err != nil {
+		return verdict{}, err
+	}
+	v := verdict{machine: a.kind != person, checked: make([]int, len(rs))}
+	v.anchors = slices.ContainsFunc(a.lines, func(l line) bool { return l.record.Kind == ledger.Anchor })
+	h.remember(c, v.anchors)
+	if v.found, err = a.judged(h, rs, v.checked); err != nil {
+		return verdict{}, err
+	}
+	if h.verdicts != nil && !h.own {
+		v.asked = h.answers
+		h.verdicts[c.OID] = v
+	}
+	return v, nil
+}
+
+// answersAs reports a range of which the same is true.
+func (h *history) answersAs(all []answer) bool {
+	return !slices.ContainsFunc(all, func(a answer) bool {
+		is, err := a.question(h)
+		return err != nil || a.err != nil || is != a.was
+	})
+}
+
+// ends are the commits that tell what became of a run: that of the range, and the branches.
+func (h *history) ends() []repo.OID { return append([]repo.OID{h.to}, h.tips...) }
+
+// tellers are the commits that tell what became of a run: the ends, then, for what
+// was taken out of its ledger meanwhile (which is row 14's to say), every state of
+// that ledger in the range, the last first.
+func (h *history) tellers(run string) iter.Seq[repo.OID] {
+	return func(yield func(repo.OID) bool) {
+		for _, at := range h.ends() {
+			if !yield(at) {
+				return
+			}
+		}
+		h.own = true
+		for _, at := range slices.Backward(h.wroteLedger(run)) {
+			if !yield(at) {
+				return
+			}
+		}
+	}
+}
+
+// wroteLedger are the commits that have the ledger of a run as the range found it, or
+// that changed it, the oldest first. All ledgers are looked for at once, however many runs are asked for;
+// what cannot be read tells nothing, so that what rests on it is found.
+func (h *history) wroteLedger(run string) []repo.OID {
+	if h.wrote == nil {
+		h.wrote = map[string][]repo.OID{}
+		seen := map[repo.OID]bool{}
+		for _, at := range h.edges {
+			if law, err := h.lawAfter(at); err == nil {
+				if all, _, err := h.trees.Find(at, law.Root+"/ledger"); err == nil && !seen[all] {
+					seen[all] = true
+					h.noteLedgers(at, "", all, "")
+				}
+			}
+		}
+		for _, c := range h.commits {
+			var before repo.OID
+			if len(c.Parents) > 0 {
+				before = c.Parents[0]
+			}
+			if law, err := h.lawAfter(c.OID); err == nil {
+				h.noteLedgers(c.OID, before, c.OID, law.Root+"/ledger/")
+			}
+		}
+	}
+	return h.wrote[run]
+}
+
+// noteLedgers notes the ledgers below a folder that differ from tree to tree, as at a commit.
+func (h *history) noteLedgers(at, from, to repo.OID, below string) {
+	if to == "" {
+		return
+	}
+	changes, err := h.trees.Diff(h.ctx, from, to)
+	if err != nil {
+		return
+	}
+	for _, ch := range changes {
+		name, in := strings.CutPrefix(ch.Path, below)
+		if run, is := strings.CutSuffix(path.Base(name), ".jsonl"); in && is && ch.New != "" {
+			h.wrote[run] = append(h.wrote[run], at)
+		}
+	}
+}
+
+// claimBy asks which commit claimed a task for a run.
+func claimBy(run, task string) question {
+	return func(h *history) (string, error) {
+		c, _, err := h.claimIn(run, task)
+		return string(c.OID), err
+	}
+}
+
+// ledgersOf asks for the ledger of a run at each of the ends.
+func ledgersOf(run string) question {
+	return func(h *history) (string, error) {
+		var all []string
+		for _, at := range h.ends() {
+			blob, err := h.ledgerBlob(at, run)
+			if err != nil {
+				return "", err
+			}
+			all = append(all, string(blob))
+		}
+		return strings.Join(all, " "), nil
+	}
+}
+
+// takenBy asks whether a person builds on a proposal.
+func takenBy(p repo.Commit, own bool) question {
+	return func(h *history) (string, error) {
+		if h.taken(p, own) {
+			return "yes", nil
+		}
+		return "no", nil
+	}
+}

@@ -1,0 +1,160 @@
+package proof
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// Ranges that share commits are judged as each is alone.
+func TestRangesThatShareCommits(t *testing.T) {
+	t.Parallel()
+	s := honest(t)
+	for seed := range uint64(2) {
+		m := wander(s.fork(t, nil), seed+100, 40)
+		all := NewChecker(context.Background(), m.r)
+		refs := map[string]repo.OID{"refs/heads/main": m.tip()}
+		for range 8 {
+			scope := Scope{To: m.any(), Refs: refs}
+			if m.rnd.IntN(2) > 0 {
+				scope.From = m.all[m.rnd.IntN(len(m.all))]
+			}
+			want, err := CheckScope(context.Background(), m.r, scope)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := all.Check(scope)
+			if d := cmp.Diff(want, got); d != "" || err != nil {
+				t.Errorf("seed %d, %s..%s: alone -, among others +: %v %s", seed, scope.From, scope.To, err, d)
+			}
+		}
+	}
+}
+
+// A proposal that somebody took on one branch, and nobody on another, is found there.
+func TestABranchOfItsOwnIsJudgedByItself(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), nil)
+	s.add("t", "")
+	w := s.claim("t")
+	s.result(w, 0, terms("keel"))
+	result := s.tip()
+	taken := s.approve(w, false)
+	s.land(result)
+	d := draft{who: agentMail, parents: []repo.OID{result, w.proposal}, ch: terms("keel")}
+	sly := s.make("merge", "", d)
+	name := s.first("ledger", w.id) // which a branch may tell otherwise, too
+	other := repo.Changes{name: bytes.ReplaceAll(s.file(name), []byte(okf.BlobID(terms("keel")["knowledge/terms/keel.md"])), []byte(strings.Repeat("0", 40)))}
+	lies := s.make("result", "", draft{who: agentMail, parents: []repo.OID{w.base}, ch: other, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}, {"Odd-Trace", w.trace}}})
+	lied := s.make("merge", "", draft{who: annMail, parents: []repo.OID{lies, w.proposal}, ch: terms("keel")})
+	all := NewChecker(context.Background(), s.r)
+	for _, c := range []struct {
+		to   repo.OID
+		want []string
+	}{
+		{taken, []string{}},
+		{sly, []string{"3 terms/keel.md:1 a proposal that landed without a person: nobody merged it and nobody approved it"}},
+		{lied, []string{"2 terms/keel.md:1 is blob #, R1 recorded #"}},
+		{taken, []string{}},
+	} {
+		r, err := all.Check(Scope{To: c.to, Refs: map[string]repo.OID{"refs/heads/main": c.to}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(c.want, found(r)); d != "" {
+			t.Errorf("%s: %s", c.to, d)
+		}
+	}
+}
+
+// However many refs hold a commit, it is judged once, or once more where a ref knows
+// less of what became of it.
+func TestACommitIsJudgedOnceForManyRefs(t *testing.T) {
+	t.Parallel()
+	s := honest(t)
+	var line []repo.OID
+	for c, err := range s.r.Log(s.Context(), "", s.tip()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		line = append(line, c.OID)
+	}
+	refs := map[string]repo.OID{"refs/heads/main": s.tip()}
+	all, commits := NewChecker(context.Background(), s.r), 0
+	for n := range 40 {
+		r, err := all.Check(Scope{To: line[n%20], Refs: refs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Findings) > 0 {
+			t.Fatal(found(r))
+		}
+		commits += r.Commits
+	}
+	if all.judged > len(line)+len(line)/4 || commits < 30*len(line) {
+		t.Errorf("%d commits of %d refs, %d of them different, were judged %d times", commits, 40, len(line), all.judged)
+	}
+}
+
+// A verdict under a claim that one ref tells is no verdict under another's: a second
+// claim of the same line, under a law that allows more, hides nothing.
+func TestCheckerAsksWhoClaimed(t *testing.T) {
+	t.Parallel()
+	raised := strings.Replace(lawful(t, team), "[session]\n", "[session]\ncap = \"asserted\"\n", 1)
+	for _, swapParents := range []bool{false, true} {
+		s := begin(t, lawful(t, team), nil)
+		s.heads["board"] = s.tip()
+		target := s.tip()
+		s.branch = "board"
+		s.add("t", "")
+		f := s.tip()
+		w := s.claim("t")
+		claim := s.tip()
+		w.base = target
+		p, b := term("keel", "")
+		s.result(w, 100_000, repo.Changes{p: bytes.Replace(b, []byte("inferred"), []byte("asserted"), 1)})
+		d := draft{who: annMail, parents: []repo.OID{w.proposal}, ch: repo.Changes{}, trailers: approval(w)}
+		yes := s.make("approve", "t", d)
+		s.heads["main"] = s.merged(w, yes)
+		s.joinMain()
+		s.done(w, yes)
+		tip := s.tip()
+		// another story of the same claim, under a law with a higher cap
+		f2 := s.make("law", "", draft{who: annMail, parents: []repo.OID{f}, ch: repo.Changes{"odd.toml": []byte(raised)}})
+		x := s.make("claim", "t", draft{who: agentMail, parents: []repo.OID{f2}, ch: repo.Changes{
+			taskFile("t"): s.at(claim, taskFile("t")), w.file: s.at(claim, w.file)}, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}}})
+		tree, err := s.r.TreeOID(tip, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		parents := []repo.OID{tip, x}
+		if swapParents {
+			parents = []repo.OID{x, tip}
+		}
+		a := s.make("helper", "", draft{who: annMail, parents: parents, tree: tree})
+		refs := map[string]repo.OID{"refs/heads/board": tip, "refs/heads/main": s.heads["main"], "refs/heads/helper": a}
+		alone, err := CheckScope(context.Background(), s.r, Scope{To: tip, Refs: refs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := NewChecker(context.Background(), s.r)
+		ra, err := all.Check(Scope{To: a, Refs: refs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rb, err := all.Check(Scope{To: tip, Refs: refs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, got := found(alone), found(rb); len(want) == 0 || !slices.Equal(want, got) {
+			t.Errorf("swapped %v: alone %q, after %q: %q", swapParents, want, found(ra), got)
+		}
+	}
+}

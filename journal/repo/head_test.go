@@ -1,0 +1,49 @@
+package repo
+
+import (
+	"errors"
+	"testing"
+)
+
+// A branch that is checked out meanwhile is not given the changes of another.
+func TestMoveLooksAtHeadUnderTheLock(t *testing.T) {
+	t.Parallel()
+	r, base := board(t)
+	git(t, r.root, "branch", "other")
+	before := person(t, r.root)
+	r.step = func(s string) error {
+		if s == "marked" {
+			git(t, r.root, "checkout", "-q", "other")
+		}
+		return nil
+	}
+	err := r.Move(t.Context(), RefUpdate{"refs/heads/main", base, claim(t, r, base)})
+	eq(t, "busy", errors.Is(err, ErrBusy), true)
+	eq(t, "what is theirs", person(t, r.root), before)
+	quiet(t, r)
+}
+
+// A branch that is another name of one is checked out with it, also for Recover.
+func TestMoveFollowsAnotherName(t *testing.T) {
+	t.Parallel()
+	for _, ref := range []string{"refs/heads/main", "refs/heads/alias"} {
+		for _, killed := range []string{"", "moved"} {
+			r, base := board(t)
+			git(t, r.root, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
+			git(t, r.root, "checkout", "-q", "alias")
+			before := person(t, r.root)
+			r.step = func(s string) error {
+				if s == killed {
+					return errStopped
+				}
+				return nil
+			}
+			if err := r.Move(t.Context(), RefUpdate{ref, base, claim(t, r, base)}); (err != nil) != (killed != "") {
+				t.Fatal(err)
+			}
+			must[[]string](t)(open(t, r.root).Recover(t.Context()))
+			eq(t, ref+" killed when "+killed, person(t, r.root), before)
+			quiet(t, r)
+		}
+	}
+}
