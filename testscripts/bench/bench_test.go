@@ -7,7 +7,7 @@
 // figures/NAME.json. The page and its plots are drawn from those files, all of
 // them, so one section can be measured again without the others:
 //
-//	make bench              every section, some 25 minutes
+//	make bench              every section, some 30 minutes
 //	make bench BENCH=Peers  one section
 //	make bench BENCH=Page   no section: draw the page again
 //

@@ -22,7 +22,7 @@ var whys = map[string]string{
 	"load without cache, over a parallel read":                   "every block and every link is scanned, and the bundle is laid out in columns, after the read",
 	"10,000 tasks: the slowest read, warm":                       "the keys of every task are decoded from the cache, put in order and printed, each cell looked through for secrets",
 	"10,000 tasks: the slowest read, no cache":                   "it reads and lays out ten thousand files, then the words in them, and writes both caches",
-	"10,000 tasks: peak memory of any read":                      "a first search has every text, the words of all and the caches it writes at once; the collector lets a heap grow to five times what lives in it",
+	"10,000 tasks: peak memory of any read":                      "a first search has every text, what the files said and the words of all at once, and what is garbage until the collector looks",
 	"10,000 tasks: create, with its commit":                      "it starts two git processes, and writes the folder of tasks and the index anew; git's own commit of one path, in the table below, takes most of the limit",
 	"10,000 tasks: change one, as a claim does, with its commit": "it starts two git processes, and writes the folder of tasks and the index anew; git's own commit of one path, in the table below, takes most of the limit",
 	"reconcile of 10,000 atoms, over writing their files":        "each atom is judged, printed and read again, and each file is written aside, synced and renamed",

@@ -42,8 +42,8 @@ func oddTool() tool {
 			}
 			sh(t, dir, "", "git", "init", "-q", "-b", "main")
 			sh(t, dir, "", "git", "add", "-A")
-			sh(t, dir, "", "git", "commit", "-qm", "begin")
-			sh(t, dir, "", "git", "gc", "-q", "--force")
+			sh(t, dir, "", "git", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "commit", "-qm", "begin") // not beside the next
+			sh(t, dir, "", "git", "gc", "-q")
 		},
 		jobs: func(bin, dir string, n int) map[string]ask {
 			return map[string]ask{
