@@ -208,9 +208,26 @@ func TestEnvironment(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(tree, "go.mod"), []byte("module m\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := Environment(os.Environ(), nil, session.Desk{Tree: tree, Home: t.TempDir(), Temp: t.TempDir()}, "r")
+	home := t.TempDir()
+	telemetryOff(t, home)
+	env := Environment(os.Environ(), nil, session.Desk{Tree: tree, Home: home, Temp: t.TempDir()}, "r")
 	r := Run(t.Context(), Command{Argv: []string{"go", "env", "GOPROXY", "GOFLAGS"}, Tree: tree, Env: env})
 	if string(r.Output) != "off\n-buildvcs=false\n" {
 		t.Errorf("go sees %+v", r)
+	}
+}
+
+// telemetryOff keeps go from leaving a process behind that writes below home
+// while the test removes it. The places are those of os.UserConfigDir.
+func telemetryOff(t *testing.T, home string) {
+	t.Helper()
+	for _, config := range []string{".config", "Library/Application Support"} {
+		dir := filepath.Join(home, config, "go", "telemetry")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "mode"), []byte("off"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
