@@ -25,6 +25,7 @@ type ground struct {
 	machines map[repo.OID]bool
 	spend    spending
 	ruled    map[repo.OID]bool        // an odd.toml stands there, or stood before it
+	walked   int                      // commits before the ranges that were asked for it
 	slows    *recall[*slow]           // by the tree of governance/
 	buffers  *recall[buffer]          // by the tree of proposals/
 	ledgers  *recall[[]ledger.Record] // by ledger file, as it reads
@@ -242,7 +243,7 @@ func (h *history) rule(c repo.Commit) error {
 	ruled := strings.HasPrefix(mode, "100")
 	for _, p := range c.Parents {
 		if _, known := h.ruled[p]; !known {
-			if h.ruled[p], err = h.ruledBefore(p); err != nil {
+			if err := h.ruleBefore(p); err != nil {
 				return err
 			}
 		}
@@ -252,15 +253,46 @@ func (h *history) rule(c repo.Commit) error {
 	return nil
 }
 
-// ruledBefore is what rule learns of a commit that the range stands on.
-func (h *history) ruledBefore(oid repo.OID) (bool, error) {
-	if law, err := h.lawAt(oid); err != nil || law != h.unruled {
-		return err == nil, err
+// ruleBefore is rule of a commit that the range stands on, and of what it has to ask
+// before that. No commit is read twice, however many ways lead to it.
+func (h *history) ruleBefore(oid repo.OID) error {
+	type visit struct {
+		oid  repo.OID
+		todo []repo.OID // parents not asked yet
 	}
-	for _, err := range h.repo.PathLog(h.ctx, oid, "odd.toml") {
-		return err == nil, err
+	var way []visit // from oid down to where the walk is
+	for at := oid; at != ""; {
+		ruled, known := h.ruled[at]
+		if !known {
+			h.walked++
+			c, err := h.repo.Commit(at)
+			if err != nil {
+				return err
+			}
+			_, mode, err := h.trees.Find(c.Tree, "odd.toml")
+			if err := errors.Join(err, h.ctx.Err()); err != nil {
+				return err
+			}
+			ruled = strings.HasPrefix(mode, "100")
+			h.ruled[at] = ruled
+			way = append(way, visit{at, c.Parents})
+		}
+		if ruled { // and so is whatever comes after it
+			for _, v := range way {
+				h.ruled[v.oid] = true
+			}
+			return nil
+		}
+		for at = ""; at == "" && len(way) > 0; {
+			last := &way[len(way)-1]
+			if len(last.todo) == 0 {
+				way = way[:len(way)-1]
+				continue
+			}
+			at, last.todo = last.todo[0], last.todo[1:]
+		}
 	}
-	return false, nil
+	return nil
 }
 
 // lawAfter is the odd.toml in force after a commit, of the range or at its edge.
