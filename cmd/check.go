@@ -69,7 +69,7 @@ const checkShapes = "--json prints one object, its lists never null:\n" +
 	"    references  found external placeholder prose dead allowed\n" +
 	"    findings    rule_id severity location occurrence message\n" +
 	"    location    path line\n" +
-	"  of history    commits machines rows findings\n" +
+	"  of history    status commits machines rows findings\n" +
 	"    rows        invariant name evidence recomputed attested way unit checked\n" +
 	"    findings    invariant commit path line message way\n" +
 	"Status is OK or FINDINGS, as the exit code has it; a hint or a way tells what\n" +

@@ -81,18 +81,32 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 	if err != nil {
 		return fmt.Errorf("check %s: %w", spec, err)
 	}
+	proved := provedBy(report)
 	if how.format == asJSON {
-		err = printJSON(env, report)
+		err = printJSON(env, proved)
 	} else {
 		err = printProof(env, report, how.format)
 		if !how.quiet {
 			tellProof(env, report, how.explain)
 		}
 	}
-	if err == nil && len(report.Findings) > 0 {
+	if err == nil && proved.Status != "OK" {
 		err = exitCode(exitFault)
 	}
 	return err
+}
+
+// proved is what odd check --range --json prints.
+type proved struct {
+	Status string `json:"status"` // OK or FINDINGS, as the exit code has it
+	proof.Report
+}
+
+func provedBy(report proof.Report) proved {
+	if len(report.Findings) > 0 {
+		return proved{"FINDINGS", report}
+	}
+	return proved{"OK", report}
 }
 
 // historyHere opens the repository whose history is to be judged, and refuses where
