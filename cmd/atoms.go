@@ -179,16 +179,19 @@ func (b bundle) place(env Env, file string, line int) string {
 // tracked says where a file of the bundle is from the top of the repository;
 // outside of one, from the person's directory where it lies below that.
 func (b bundle) tracked(env Env) func(file string) string {
-	below, top := b.prefix, env.Dir
-	if r, err := repo.Open(b.root); err == nil && r.Root() != "" {
-		top = r.Root()
-	}
-	if rel, err := filepath.Rel(top, b.root); err == nil && filepath.IsLocal(rel) && b.rev == "" {
+	below := b.prefix
+	if r, err := repo.Open(b.root); b.rev != "" {
+		// as the revision has it
+	} else if err == nil && r.Root() != "" {
+		if rel, in := beneath(r, b.root); in {
+			below = rel
+		}
+	} else if rel, err := filepath.Rel(env.Dir, b.root); err == nil && filepath.IsLocal(rel) {
 		below = filepath.ToSlash(rel)
 	}
 	return func(file string) string {
 		if atTop(file) {
-			return file
+			return path.Join(strings.TrimSuffix(below, b.prefix), file)
 		}
 		return path.Join(below, file)
 	}

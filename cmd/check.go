@@ -151,7 +151,7 @@ func (b bundle) findings(ctx context.Context, env Env, o checkOptions) ([]okf.Pr
 		}
 		found = append(found, board.CheckTeams(b.graph, cfg.Budget.Teams)...)
 		if top != "" {
-			merging, err := b.merging(ctx, top, cfg)
+			merging, err := b.merging(ctx, top)
 			if err != nil {
 				return nil, err
 			}

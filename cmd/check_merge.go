@@ -2,11 +2,10 @@ package cmd
 
 import (
 	"context"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
-	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/okf/disk"
@@ -16,21 +15,57 @@ import (
 // are its own; where they were merged all the same, git's index or their reader tells.
 var twoHands = []string{"pause.toml", "governance/*", "proposals/*.jsonl"}
 
-// merging is what there is to be said of merges in the work tree at top: files that one
-// left unfinished, and what git should know for the next.
-func (b bundle) merging(ctx context.Context, top string, cfg config.Config) ([]okf.Problem, error) {
+// merging is what there is to be said of merges in the work tree that top, the folder of
+// odd.toml, lies in: files that one left unfinished, and what git should know for the next.
+func (b bundle) merging(ctx context.Context, top string) ([]okf.Problem, error) {
 	r, err := repo.Open(top)
 	if err != nil || r.Root() == "" {
 		return nil, nil // nothing is merged there
 	}
-	out := b.halfMerged(r.Unmerged(ctx))
-	lines, err := missingUnions(ctx, r, cfg.Root)
-	for _, line := range lines {
-		out = append(out, okf.Problem{Code: "odd-merge-union", Severity: okf.Info, Path: attributesFile, Line: 1,
-			Message: "lacks the line " + line + ": two clones that both add there conflict when they are merged",
-			Hint:    "add it; odd init writes the file where there is none"})
+	folder, in := beneath(r, top)
+	lies, bundled := beneath(r, b.root)
+	if !in || !bundled {
+		return b.halfMerged(nil), nil // a link leads to where git merges nothing
 	}
-	return out, err
+	out := b.halfMerged(within(lies, r.Unmerged(ctx)))
+	hint := "add it"
+	if folder == "." { // where odd init lays out
+		hint = "add it; odd init writes the file where there is none"
+	}
+	for _, root := range within(folder, []string{lies}) {
+		lines, err := missingUnions(ctx, r, folder, root)
+		if err != nil {
+			return nil, err
+		}
+		for _, line := range lines {
+			out = append(out, okf.Problem{Code: "odd-merge-union", Severity: okf.Info, Path: attributesFile, Line: 1,
+				Message: "lacks the line " + line + ": two clones that both add there conflict when they are merged",
+				Hint:    hint})
+		}
+	}
+	return out, nil
+}
+
+// beneath is where a folder is from the top of r's work tree, "." for the top itself;
+// in is false where it lies outside.
+func beneath(r *repo.Repo, dir string) (rel string, in bool) {
+	real, err := filepath.EvalSymlinks(dir) // as the top is
+	if err != nil {
+		real = dir // the folder is not there yet
+	}
+	rel, err = filepath.Rel(r.Root(), real)
+	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+}
+
+// within are the files that lie below a folder, as they are named from there.
+func within(folder string, files []string) []string {
+	var out []string
+	for _, name := range files {
+		if rel, in := strings.CutPrefix(name, folder+"/"); in || folder == "." {
+			out = append(out, rel)
+		}
+	}
+	return out
 }
 
 const (
@@ -38,8 +73,8 @@ const (
 	conflictCode   = "odd-conflict"
 )
 
-// halfMerged are the files that git's index has in conflict, and those with git's marks
-// in them, but for what the bundle's own problems tell.
+// halfMerged are the files of the bundle that git's index has in conflict, and those with
+// git's marks in them, but for what the bundle's own problems tell.
 func (b bundle) halfMerged(conflicts []string) []okf.Problem {
 	var out []okf.Problem
 	seen := map[string]bool{}
@@ -61,18 +96,13 @@ func (b bundle) halfMerged(conflicts []string) []okf.Problem {
 		}
 	}
 	for _, pattern := range twoHands {
-		names, _ := filepath.Glob(filepath.Join(b.root, filepath.FromSlash(pattern)))
+		names, _ := fs.Glob(files, pattern)
 		for _, name := range names {
-			if st, err := os.Lstat(name); err == nil && st.Mode().IsRegular() {
-				rel, _ := filepath.Rel(b.root, name)
-				add(filepath.ToSlash(rel), false)
-			}
+			add(name, false)
 		}
 	}
 	for _, name := range conflicts {
-		if rel, in := strings.CutPrefix(name, b.prefix+"/"); in || b.prefix == "" {
-			add(rel, true)
-		}
+		add(name, true)
 	}
 	return out
 }

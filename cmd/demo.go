@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -55,11 +54,7 @@ func runDemo(ctx context.Context, env Env, dir string, asJSON bool) error {
 	if err := runDrain(ctx, env, drain.Options{MaxTasks: 1}, false, asJSON); err != nil {
 		return err
 	}
-	where := dir
-	if rel, err := filepath.Rel(env.Dir, at); err == nil && rel == "." {
-		where = at
-	}
-	talk(env, "an agent has proposed; you decide:\n\n  cd %s\n  odd review read-the-handbook\n  odd approve read-the-handbook\n  git log --oneline --graph\n", where)
+	talk(env, "an agent has proposed; you decide:\n\n  cd %s\n  odd review read-the-handbook\n  odd approve read-the-handbook\n  git log --oneline --graph\n", quoted([]string{at})[0])
 	return nil
 }
 

@@ -101,21 +101,21 @@ func freeNames(r *repo.Repo) error {
 
 // foreignAttributes says which lines a .gitattributes lacks that was there before.
 func foreignAttributes(ctx context.Context, env Env, r *repo.Repo) error {
-	lines, err := missingUnions(ctx, r, bundleRoot(r))
+	lines, err := missingUnions(ctx, r, "", bundleRoot(r))
 	for _, line := range lines {
 		talk(env, ".gitattributes: add the line %q: without it two clones that both add there conflict when they are merged", line)
 	}
 	return err
 }
 
-// missingUnions are the lines that a .gitattributes lacks, without which two clones that
-// add to one file conflict.
-func missingUnions(ctx context.Context, r *repo.Repo, root string) ([]string, error) {
+// missingUnions are the lines that the .gitattributes in a folder lacks, without which two
+// clones that add to one file conflict; root is the bundle's, from there.
+func missingUnions(ctx context.Context, r *repo.Repo, folder, root string) ([]string, error) {
 	var lines, sample []string
 	for _, pattern := range []string{"journal/*.tsv", "**/index.md"} {
 		pattern = path.Join(root, pattern)
 		lines = append(lines, pattern+" merge=union")
-		sample = append(sample, strings.NewReplacer("**", "terms", "*", "a").Replace(pattern))
+		sample = append(sample, path.Join(folder, strings.NewReplacer("**", "terms", "*", "a").Replace(pattern)))
 	}
 	union, err := r.MergesByUnion(ctx, sample...)
 	if err != nil {

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,6 +14,16 @@ import (
 // oddDir is odd's own directory in the common git directory.
 func (r *Repo) oddDir(elem ...string) string {
 	return filepath.Join(append([]string{r.common, "odd"}, elem...)...)
+}
+
+// glob lists what a folder holds by the names that match pattern, in order; whatever the
+// folder's own path is, it is none of the pattern. A folder that is not there holds nothing.
+func glob(dir, pattern string) []string {
+	names, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are well-formed
+	for i, name := range names {
+		names[i] = filepath.Join(dir, name)
+	}
+	return names
 }
 
 // LockDrain takes the exclusive drain lock of this repository without waiting; ErrBusy, with the holder's process id,

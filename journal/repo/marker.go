@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -52,13 +51,8 @@ func (r *Repo) writeMarker(m marker) error {
 
 // markers lists what waits, by name. A marker that cannot be read is an error that names it.
 func (r *Repo) markers() ([]marker, error) {
-	names, err := filepath.Glob(r.oddDir("sync", "*.json"))
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(names)
 	var ms []marker
-	for _, n := range names {
+	for _, n := range glob(r.oddDir("sync"), "*.json") {
 		b, err := os.ReadFile(n)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // its Move just ended

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -201,14 +200,10 @@ func (c *checkout) complete(ctx context.Context) (kept []string, err error) {
 // sweepSync removes scratch files and half-written markers of Moves that were killed. The sync lock must be held.
 // One that a git which outlived its odd still writes to is left to the next sweep.
 func (r *Repo) sweepSync() {
-	names, _ := filepath.Glob(r.oddDir("tmp", "sync-*")) // the pattern is well-formed
-	for _, n := range append(names, r.drafts()...) {
+	for _, n := range append(glob(r.oddDir("tmp"), "sync-*"), r.drafts()...) {
 		os.RemoveAll(n)
 	}
 }
 
 // drafts are markers that are being written, or whose writer was killed at it.
-func (r *Repo) drafts() []string {
-	names, _ := filepath.Glob(r.oddDir("sync", ".*"))
-	return names
-}
+func (r *Repo) drafts() []string { return glob(r.oddDir("sync"), ".*") }

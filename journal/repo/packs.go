@@ -51,9 +51,8 @@ const smallIndex = 8 << 20
 
 // open opens the packs whose indexes are understood and small.
 func (p *packs) open() {
-	names, _ := filepath.Glob(filepath.Join(p.dir, "pack-*.idx")) // where the directory's name is a pattern, none
 	files := osfs.New(p.dir)
-	for _, idx := range names {
+	for _, idx := range glob(p.dir, "pack-*.idx") {
 		if st, err := os.Stat(idx); err != nil || st.Size() > smallIndex {
 			continue
 		}

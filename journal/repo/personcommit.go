@@ -48,8 +48,7 @@ func (r *Repo) PersonCommit(ctx context.Context, parents []OID, tree OID, ch Cha
 
 // noDesks reports that no killed commit left a desk that must be cleared.
 func (r *Repo) noDesks() bool {
-	left, err := filepath.Glob(r.oddDir("tmp", "commit-*"))
-	return err == nil && len(left) == 0
+	return len(glob(r.oddDir("tmp"), "commit-*")) == 0
 }
 
 // deskCommit runs git commit at a desk, one at a time.
@@ -80,7 +79,7 @@ func (d *desk) root() string { return filepath.Join(d.dir, filepath.Base(d.dir))
 // tidyDesks is sweepDesks where nobody is at a commit. What it cannot remove is
 // the next PersonCommit's to tell.
 func (r *Repo) tidyDesks() {
-	if dirs, _ := filepath.Glob(r.oddDir("tmp", "commit-*")); len(dirs) == 0 {
+	if r.noDesks() {
 		return
 	}
 	lock, err := r.tryLock("commit.lock")
@@ -93,8 +92,8 @@ func (r *Repo) tidyDesks() {
 
 // sweepDesks removes what killed commits left. The commit lock must be held.
 func (r *Repo) sweepDesks() error {
-	dirs, err := filepath.Glob(r.oddDir("tmp", "commit-*"))
-	for _, p := range dirs {
+	var err error
+	for _, p := range glob(r.oddDir("tmp"), "commit-*") {
 		d := &desk{r: r, dir: p}
 		if d.admin, _ = gitDirOf(d.root()); d.admin == "" { // killed before git had linked the two
 			d.admin = filepath.Join(r.common, "worktrees", filepath.Base(p))
