@@ -47,7 +47,7 @@ type onlyDisk struct {
 }
 
 type manyStater interface {
-	StatMany(names []string, fn func(i int, size, changed int64))
+	StatMany(names []string, fn func(i int, size, changed int64, inode uint64))
 }
 
 type manyReader interface {

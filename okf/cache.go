@@ -22,8 +22,8 @@ var ErrCache = errors.New("not a usable cache")
 
 // LoadCached is Load with what an earlier LoadCached of the same bundle left.
 //
-// A file is read again when its size or time of change differ from the cache,
-// when it was changed less than two seconds before the cache was made, or when
+// A file is read again when its size, time of change or inode differ from the
+// cache, when it was changed less than two seconds before the cache was made, or when
 // f knows no times, as a git tree does not (use Decode for that);
 // otherwise its atom, its problems and its links come from the cache, and its
 // bytes from f once somebody asks for them. A cache that is nil, damaged or
@@ -133,18 +133,21 @@ func (o *original) bytes(path, blob string) []byte {
 	return o.b
 }
 
-// stat is what tells a file from its earlier self: its size, and when it changed,
-// by its inode where a file system says that in StatMany, else by its text.
+// stat is what tells a file from its earlier self, and from another that took its
+// place when a folder was renamed, which changes no file: its size, which inode
+// it is, and when that changed. A file system without StatMany says when the text
+// did, and nothing of inodes.
 type stat struct {
 	size    int64
 	changed int64 // Unix nanoseconds, 0 where there is none
+	inode   uint64
 }
 
 // manyStater is a file system that looks at many files in one go. It hands the
-// size and the time of change, in Unix nanoseconds, of each regular file to fn,
-// with its place in names.
+// size, the time of change, in Unix nanoseconds, and the inode of each regular
+// file to fn, with its place in names.
 type manyStater interface {
-	StatMany(names []string, fn func(i int, size, changed int64))
+	StatMany(names []string, fn func(i int, size, changed int64, inode uint64))
 }
 
 // lookAhead looks at the files of the first rows until all files are listed: a
@@ -161,7 +164,7 @@ func (s *snapshot) lookAhead(f fs.FS, listed *atomic.Bool) (seen []stat) {
 			files[i] = s.rows.path(int32(from + i))
 		}
 		seen = append(seen, make([]stat, len(files))...)
-		m.StatMany(files, func(i int, size, changed int64) { seen[from+i] = stat{size, changed} })
+		m.StatMany(files, func(i int, size, changed int64, inode uint64) { seen[from+i] = stat{size, changed, inode} })
 	}
 	return seen
 }
@@ -198,7 +201,7 @@ func statFiles(f fs.FS, files []string) []stat {
 	out := make([]stat, len(files))
 	if m, ok := f.(manyStater); ok {
 		batches(len(files), func(from, to int) {
-			m.StatMany(files[from:to], func(i int, size, changed int64) { out[from+i] = stat{size, changed} })
+			m.StatMany(files[from:to], func(i int, size, changed int64, inode uint64) { out[from+i] = stat{size, changed, inode} })
 		})
 		return out
 	}
@@ -207,7 +210,7 @@ func statFiles(f fs.FS, files []string) []stat {
 	}
 	parallel(len(files), func(i int) {
 		if info, err := fs.Lstat(f, files[i]); err == nil && info.Mode().IsRegular() {
-			out[i] = stat{info.Size(), nanos(info.ModTime())}
+			out[i] = stat{size: info.Size(), changed: nanos(info.ModTime())}
 		}
 	})
 	return out

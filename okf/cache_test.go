@@ -203,6 +203,33 @@ func TestCacheDoubtsTheLastMoment(t *testing.T) {
 	}
 }
 
+// A file of another inode is read, once: all of a bundle that was copied with its
+// times, and the one of two that took the other's place.
+func TestCacheSeesInodes(t *testing.T) {
+	t.Parallel()
+	f := timed{stream{shelves(many), "", new(atomic.Int64)}, map[string]uint64{}}
+	cache := cacheOf(t, f.MapFS)
+	load := func(want int64) {
+		t.Helper()
+		f.told.Store(0)
+		_, _, fresh, err := LoadCached(f, cache, noon())
+		if err != nil || f.told.Load() != want {
+			t.Errorf("%d files read, want %d; %v", f.told.Load(), want, err)
+		}
+		if fresh != nil {
+			cache = fresh
+		}
+	}
+	load(0)
+	f.inodes["shelf/book-00.md"] = 1
+	load(1)
+	for name := range f.MapFS {
+		f.inodes[name] = 2
+	}
+	load(many)
+	load(0)
+}
+
 // A few edits are not worth a new cache, and in a large bundle more are few.
 func TestCacheIsKept(t *testing.T) {
 	t.Parallel()
@@ -416,7 +443,7 @@ func askAll(g *Graph) {
 // there, and whatever else is listed is looked at too.
 func TestLookAhead(t *testing.T) {
 	t.Parallel()
-	f := timed{stream{shelves(many), "", new(atomic.Int64)}}
+	f := timed{stream: stream{shelves(many), "", new(atomic.Int64)}}
 	s, err := openCache(cacheOf(t, f.MapFS), f)
 	if err != nil {
 		t.Fatal(err)

@@ -96,7 +96,7 @@ func TestWordsOfRelaidRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, _, fresh, err := LoadCached(timed{f}, cache, noon())
+	g, _, fresh, err := LoadCached(timed{stream: f}, cache, noon())
 	if err != nil || fresh == nil {
 		t.Fatalf("%d bytes kept, %v", len(fresh), err)
 	}
@@ -106,13 +106,17 @@ func TestWordsOfRelaidRows(t *testing.T) {
 	}
 }
 
-// timed looks at many files in one go too, so that they have times.
-type timed struct{ stream }
+// timed looks at many files in one go too, so that they have times, and inodes
+// that a test may give them.
+type timed struct {
+	stream
+	inodes map[string]uint64
+}
 
-func (t timed) StatMany(names []string, fn func(i int, size, changed int64)) {
+func (t timed) StatMany(names []string, fn func(i int, size, changed int64, inode uint64)) {
 	for i, n := range names {
 		f := t.MapFS[n]
-		fn(i, int64(len(f.Data)), f.ModTime.UnixNano())
+		fn(i, int64(len(f.Data)), f.ModTime.UnixNano(), t.inodes[n])
 	}
 }
 

@@ -28,7 +28,7 @@ import (
 // stand alone, each with a CRC-32C before it, and are looked at when somebody
 // asks for their atom. How a bundle is read depends on no setting, so that a
 // cache has no version of one.
-const cacheMagic = "odd okf\x03"
+const cacheMagic = "odd okf\x04"
 
 // headerLen is the length of a cache before what its checksum covers.
 const headerLen = len(cacheMagic) + 8 + 4
@@ -67,7 +67,7 @@ type snapshot struct {
 	rows     *rows
 	mentions table
 	said     []byte // the moment it was made, the authorities, the problems of the files and of the walk
-	stats    []byte // size and time of each row's file, eight bytes each
+	stats    []byte // size, time and inode of each row's file, eight bytes each
 	wordAt   ints   // where each word begins
 	wordText []byte
 	recordAt ints // where each row's record begins
@@ -105,10 +105,11 @@ func encode(r *rows, stats []stat, walk []Problem, now time.Time) []byte {
 	e.problems(r.problems)
 	e.problems(walk)
 	s.said = e.b
-	s.stats = make([]byte, 0, 16*len(stats))
+	s.stats = make([]byte, 0, statLen*len(stats))
 	for _, st := range stats {
 		s.stats = binary.LittleEndian.AppendUint64(s.stats, uint64(st.size))
 		s.stats = binary.LittleEndian.AppendUint64(s.stats, uint64(st.changed))
+		s.stats = binary.LittleEndian.AppendUint64(s.stats, st.inode)
 	}
 	records, size := s.write()
 	parts := s.sections()
@@ -179,7 +180,7 @@ func openCache(cache []byte, f fs.FS) (*snapshot, error) {
 	r.problems, s.walk = d.problems(), d.problems()
 	r.mark = d.take(markLen)
 	n := r.len()
-	if d.bad || d.at != len(d.s) || r.begin.len() != n+1 || r.cut.len() != n || s.recordAt.len() != n+1 || len(s.stats) != 16*n {
+	if d.bad || d.at != len(d.s) || r.begin.len() != n+1 || r.cut.len() != n || s.recordAt.len() != n+1 || len(s.stats) != statLen*n {
 		return nil, ErrCache
 	}
 	r.atoms, r.disk = make([]atomic.Pointer[Atom], n), f
@@ -206,10 +207,13 @@ func (s *snapshot) mark(parts []*[]byte, records [][]byte) {
 	s.said = append(s.said, s.rows.mark...)
 }
 
-// stat is the size and time that the file of a row had.
+// statLen is how many bytes the stat of a row's file takes.
+const statLen = 3 * 8
+
+// stat is what the file of a row was.
 func (s *snapshot) stat(i int) stat {
-	b := s.stats[16*i:]
-	return stat{int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:]))}
+	b := s.stats[statLen*i:]
+	return stat{int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:])), binary.LittleEndian.Uint64(b[16:])}
 }
 
 // atom is the atom of a row, from its record. A record that is damaged, or that

@@ -117,9 +117,10 @@ func (f FS) ReadMany(names []string, fn func(name string, data []byte) error) er
 	})
 }
 
-// StatMany looks at files and hands fn the place in names, the size in bytes
-// and the time of change, in Unix nanoseconds, of each that is a regular file.
-func (f FS) StatMany(names []string, fn func(i int, size, changed int64)) {
+// StatMany looks at files and hands fn the place in names, the size in bytes,
+// the time of change, in Unix nanoseconds, and the inode of each that is a
+// regular file; where the system names no inodes, that is 0 for all.
+func (f FS) StatMany(names []string, fn func(i int, size, changed int64, inode uint64)) {
 	root, err := f.named("lstat", ".")
 	if err != nil {
 		return
@@ -131,8 +132,8 @@ func (f FS) StatMany(names []string, fn func(i int, size, changed int64)) {
 		}
 		defer h.Close()
 		for i := from; i < to; i++ {
-			if size, changed, ok := h.stat(path.Base(names[i])); ok {
-				fn(i, size, changed)
+			if size, changed, inode, ok := h.stat(path.Base(names[i])); ok {
+				fn(i, size, changed, inode)
 			}
 		}
 		return nil

@@ -138,14 +138,15 @@ func (d folder) read(base string, s *slab) ([]byte, error) {
 
 // stat looks at a file of the folder; what is no regular file is not ok. The time
 // is that of its inode, which no program sets: one that keeps the time of the
-// text (touch -r, tar, rsync -t) does not hide that it wrote.
-func (d folder) stat(base string) (size, changed int64, ok bool) {
+// text (touch -r, tar, rsync -t) does not hide that it wrote. The device is left
+// out: a file system may have another one each time it is mounted.
+func (d folder) stat(base string) (size, changed int64, inode uint64, ok bool) {
 	var st unix.Stat_t
 	err := again(func() error { return unix.Fstatat(int(d), base, &st, unix.AT_SYMLINK_NOFOLLOW) })
 	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
-	return st.Size, unix.TimespecToNsec(st.Ctim), true
+	return st.Size, unix.TimespecToNsec(st.Ctim), uint64(st.Ino), true
 }
 
 // again calls do until no signal breaks it off.

@@ -3,6 +3,7 @@
 package disk
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -83,4 +84,54 @@ func TestTimeSetBack(t *testing.T) {
 		}
 	}
 	t.Error("the edit is not seen")
+}
+
+// A folder that took another's place is seen, also where its files have the size
+// of those that were there and changed in the same tick of the system's clock.
+func TestFolderInAnothersPlace(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	twins(t, dir, "a/x.md", "b/x.md")
+	later := time.Now().Add(time.Hour)
+	_, _, cache, err := okf.LoadCached(Dir(dir), nil, later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, move := range [][2]string{{"a", "c"}, {"b", "a"}, {"c", "b"}} {
+		if err := os.Rename(filepath.Join(dir, move[0]), filepath.Join(dir, move[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, _, _, err := okf.LoadCached(Dir(dir), cache, later)
+	if err != nil || g.ByID("a/x").Type != "two" || g.ByID("b/x").Type != "one" {
+		t.Errorf("a/x is of type %s, b/x of %s, %v", g.ByID("a/x").Type, g.ByID("b/x").Type, err)
+	}
+}
+
+// twins writes two files that only their texts and inodes tell apart. Whoever
+// looks at a file or its folder in between gets it a finer time.
+func twins(t *testing.T, dir, one, two string) {
+	t.Helper()
+	for range 100 {
+		var open [2]*os.File
+		for i, name := range []string{one, two} {
+			write(t, dir, name, "")
+			h, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			open[i] = h
+		}
+		_, errOne := open[0].WriteString("---\ntype: one\n---\n")
+		_, errTwo := open[1].WriteString("---\ntype: two\n---\n")
+		if err := errors.Join(errOne, errTwo, open[0].Close(), open[1].Close()); err != nil {
+			t.Fatal(err)
+		}
+		var times [2]int64
+		Dir(dir).StatMany([]string{one, two}, func(i int, _, changed int64, _ uint64) { times[i] = changed })
+		if times[0] == times[1] {
+			return
+		}
+	}
+	t.Skip("the system's clock for files ticks faster than they are written")
 }

@@ -29,5 +29,5 @@ func TestPipe(t *testing.T) {
 	if _, err := Dir(dir).Open("a.md"); !errors.Is(err, errSpecial) {
 		t.Errorf("Open: %v", err)
 	}
-	Dir(dir).StatMany([]string{"a.md"}, func(int, int64, int64) { t.Error("a pipe has no size") })
+	Dir(dir).StatMany([]string{"a.md"}, func(int, int64, int64, uint64) { t.Error("a pipe has no size") })
 }

@@ -75,10 +75,10 @@ func (d folder) read(base string, s *slab) ([]byte, error) {
 }
 
 // stat looks at a file of the folder; what is no regular file is not ok.
-func (d folder) stat(base string) (size, changed int64, ok bool) {
+func (d folder) stat(base string) (size, changed int64, inode uint64, ok bool) {
 	info, err := d.root.Lstat(path.Join(d.dir, base))
 	if err != nil || !info.Mode().IsRegular() {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
-	return info.Size(), info.ModTime().UnixNano(), true
+	return info.Size(), info.ModTime().UnixNano(), 0, true
 }
