@@ -146,16 +146,22 @@ func (b bundle) find(name string) (*okf.Atom, error) {
 	if err == nil {
 		return a, nil
 	}
-	bad := 0
-	for _, p := range b.problems {
-		if p.Severity == okf.Error {
-			bad++
-		}
-	}
-	if bad > 0 {
-		return nil, fmt.Errorf("%w; %s in files that were not read, odd check lists them", err, count(bad, "error"))
+	if n := b.unread(); n > 0 {
+		return nil, fmt.Errorf("%w; %s could not be read as an atom, odd check says why", err, count(n, "file"))
 	}
 	return nil, err
+}
+
+// unread counts the files that an error keeps from being atoms. One that a merge left
+// its marks in is an atom all the same.
+func (b bundle) unread() int {
+	files := map[string]bool{}
+	for _, p := range b.problems {
+		if p.Severity == okf.Error && b.graph.ByPath(p.Path) == nil {
+			files[p.Path] = true
+		}
+	}
+	return len(files)
 }
 
 // count is "1 thing" or "2 things".

@@ -5,8 +5,9 @@
 // Stdout is data, stderr is talk. The exit codes are one table:
 //
 //	0    done
-//	1    fault, or findings of check and lint (stdout tells which)
-//	2    usage
+//	1    fault, or findings of check and lint (stdout tells which); that what is
+//	     named is not there, or is of another kind, is a fault
+//	2    usage: what no repository would take
 //	3    refused by a rule; the text and the JSON name its reason code
 //	4    busy or paused
 //	130  interrupted
@@ -182,6 +183,9 @@ func (r refusal) Refused() string { return r.code }
 func refuse(code, format string, args ...any) error {
 	return refusal{code, fmt.Sprintf(format, args...)}
 }
+
+// fault is an error that refuses where a session asks, of a person who only looks.
+func fault(err error) error { return errors.New(err.Error()) }
 
 // status maps an error to its exit code and, for refusals, its reason code.
 func status(err error) (code int, reason string) {

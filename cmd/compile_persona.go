@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -130,11 +129,8 @@ func readSource(ctx context.Context, env Env, src source) (personaSource, error)
 // compile compiles a role of the bundle, and refuses below the floor.
 func (src personaSource) compile(role string) (persona.Persona, error) {
 	p, err := persona.Compile(src.graph, role)
-	if errors.Is(err, okf.ErrNotFound) || errors.Is(err, okf.ErrAmbiguous) {
-		return p, refuse("no-such-role", "%v", err)
-	}
 	if err != nil {
-		return p, err
+		return p, fault(err)
 	}
 	p.Commit = src.commit
 	if short := p.Below(src.floor); len(short) > 0 {

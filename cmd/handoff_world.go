@@ -45,7 +45,7 @@ func (v *view) handoff(name string) (handoff.Handoff, error) {
 		return handoff.Handoff{}, fmt.Errorf("handoff %w; odd handoff list shows which there are", err)
 	}
 	if a.Type != handoff.Type {
-		return handoff.Handoff{}, usage("%s is a %s, not a handoff", a.ID, a.Type)
+		return handoff.Handoff{}, fmt.Errorf("%s is a %s, not a handoff; odd handoff list shows which there are", a.ID, a.Type)
 	}
 	return handoff.Read(a)
 }

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -166,7 +167,7 @@ func (w *workspace) invocation(ctx context.Context, a invocation) (drain.Options
 		o.Task = string(found.ID)
 	case !strings.ContainsAny(a.task, " \t\n"):
 		_, err := v.task(a.task)
-		return o, inv, refuse("task", "invoke: %v; name a task, or say in words what is asked", err)
+		return o, inv, fmt.Errorf("invoke: %w; name a task, or say in words what is asked", err)
 	}
 	switch {
 	case o.Task == "":

@@ -212,7 +212,7 @@ func (v *view) op(name string) (pipeline.Story, error) {
 	if id, live := pipeline.Match(ids, name); live == nil {
 		return s, refuse("at-work", "%s: a drain of this clone is at work on it, and nothing of it is committed yet; odd op watch shows it, Ctrl-C in that drain's terminal ends it", id)
 	}
-	return s, usage("%v", err)
+	return s, err
 }
 
 // beats are what a drain of this clone is at work on and no ledger tells yet.

@@ -52,7 +52,7 @@ func runPersonaShow(ctx context.Context, env Env, src source, name string, asJSO
 	}
 	p, err := contract.LoadRoster(b.graph).Find(name)
 	if err != nil {
-		return err
+		return fault(err)
 	}
 	if p.Standing != contract.InForce {
 		talk(env, "%s is %s", p.Ref(), standing(p))

@@ -147,5 +147,5 @@ func oneProposal(b gate.Buffer, id string) (gate.Proposal, error) {
 	case 1:
 		return found[0], nil
 	}
-	return gate.Proposal{}, usage("%s: %d proposals begin so; write more of the id, %s or %s", id, len(found), found[0].ID, found[1].ID)
+	return gate.Proposal{}, fmt.Errorf("%s: %d proposals begin so; write more of the id, %s or %s", id, len(found), found[0].ID, found[1].ID)
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/odd-cli/odd/journal/ledger"
 )
 
+// noBudget is the level of a month that has no budget.
+const noBudget = "none"
+
 // runStatusBudget prints the envelopes of this month: what they have, what is
 // spent, what is reserved and what is left up to where nothing more is reserved.
 func runStatusBudget(ctx context.Context, env Env, asJSON bool) error {
@@ -23,15 +26,24 @@ func runStatusBudget(ctx context.Context, env Env, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	if !v.cfg.HasBudget {
+		for i := range purses {
+			purses[i].Level = noBudget
+		}
+	}
 	if asJSON {
 		return printJSON(env, purses)
 	}
-	if !v.cfg.HasBudget {
-		talk(env, "odd.toml has no [budget] monthly_usd: what can cost money is refused")
-	}
 	rows := [][]string{{"envelope", "month", "limit", "stop", "spent", "reserved", "left", "level"}}
 	for _, p := range purses {
-		rows = append(rows, []string{p.Name, p.Month, "$" + p.Limit.String(), "$" + p.Stop.String(), "$" + p.Spent.String(), "$" + p.Reserved.String(), "$" + p.Left.String(), p.Level})
+		limit, stop, left := "$"+p.Limit.String(), "$"+p.Stop.String(), "$"+p.Left.String()
+		if p.Level == noBudget {
+			limit, stop, left = "-", "-", "-"
+		}
+		rows = append(rows, []string{p.Name, p.Month, limit, stop, "$" + p.Spent.String(), "$" + p.Reserved.String(), left, p.Level})
+	}
+	if !v.cfg.HasBudget {
+		talk(env, "odd.toml has no [budget] monthly_usd, and so no limit to measure by: what can cost money is refused")
 	}
 	if !env.Terminal {
 		rows = rows[1:]

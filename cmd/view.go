@@ -280,7 +280,7 @@ func (v *view) task(name string) (board.Task, error) {
 	if err != nil && v.tasksOnly {
 		if g, _, whole := v.load(false); whole == nil { // to say what it is instead
 			if a := g.Target(name, ""); a != nil {
-				return board.Task{}, usage("%s is a %s, not a task", a.ID, a.Type)
+				return board.Task{}, fmt.Errorf("%s is a %s, not a task; odd task list shows the board", a.ID, a.Type)
 			}
 		}
 	}
@@ -291,9 +291,9 @@ func (v *view) task(name string) (board.Task, error) {
 		return board.ReadTask(v.graph, a)
 	}
 	if a.Type == board.Type {
-		return board.Task{}, usage("%s: %s is not on the board; move it into %s/", a.ID, v.file(a.Path), v.file(board.Folder))
+		return board.Task{}, fmt.Errorf("%s: %s is not on the board; move it into %s/", a.ID, v.file(a.Path), v.file(board.Folder))
 	}
-	return board.Task{}, usage("%s is a %s, not a task", a.ID, a.Type)
+	return board.Task{}, fmt.Errorf("%s is a %s, not a task; odd task list shows the board", a.ID, a.Type)
 }
 
 // records reads the ledger file of one run.

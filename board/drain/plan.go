@@ -74,6 +74,11 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	if err := d.stops(&p); err != nil {
 		return p, err
 	}
+	if d.Task != "" {
+		if _, err := d.at.task(d.Task); err != nil {
+			return p, err
+		}
+	}
 	left := d.limit()
 	for t := range d.at.order() {
 		s := d.step(t)

@@ -163,20 +163,21 @@ func (s *snapshot) catchUp(ctx context.Context, r *repo.Repo, before *snapshot) 
 	return nil
 }
 
-// task finds a task by any of its names.
+// task finds a task by any of its names. That it is not there, or is none, is no rule's
+// refusal.
 func (s *snapshot) task(name string) (board.Task, error) {
 	a, err := s.graph.Find(name)
 	if err != nil {
-		return board.Task{}, refuse("task", "task %v; odd task list shows the board", err)
+		return board.Task{}, fmt.Errorf("task %w; odd task list shows the board", err)
 	}
 	t, ok := board.Find(s.tasks, a.ID)
 	if !ok {
 		for _, p := range s.unread {
 			if p.Path == a.Path {
-				return board.Task{}, refuse("task", "%v", p)
+				return board.Task{}, p
 			}
 		}
-		return board.Task{}, refuse("task", "%s is a %s, not a task", name, a.Type)
+		return board.Task{}, fmt.Errorf("%s is a %s, not a task; odd task list shows the board", name, a.Type)
 	}
 	return t, nil
 }
