@@ -11,14 +11,14 @@ import (
 // for each the rows that have it. It is laid out as it is kept, so that opening
 // one costs reading it once.
 type lexicon struct {
-	length ints   // words in the body of each row
-	wordAt ints   // where each word begins in words; one more than there are words
-	words  []byte // in order
-	rowAt  ints   // where the rows of each word begin in rows
-	rows   []byte // varints: distance from the row before, weight in the fields, times in the body
-	atoms  int    // rows that have an atom
-	total  int    // words of all bodies
-	kept   []byte // all of it as it is kept, before it is sealed; nil for one that was opened
+	length ints    // words in the body of each row
+	wordAt offsets // where each word begins in words; one more than there are words
+	words  []byte  // in order
+	rowAt  offsets // where the rows of each word begin in rows
+	rows   []byte  // varints: distance from the row before, weight in the fields, times in the body
+	atoms  int     // rows that have an atom
+	total  int     // words of all bodies
+	kept   []byte  // all of it as it is kept, before it is sealed; nil for one that was opened
 }
 
 // posting is a word in an atom: its weight in the short fields, and how often
@@ -78,26 +78,26 @@ func (l *lexicon) each(k int, visit func(posting) bool) {
 //	8 bytes   parserVersion, little endian
 //	16 bytes  the mark of the rows it was read from
 //	4 bytes   CRC-32C of all that follows
-//	          the sections: the length of each, four bytes, and then each
+//	          the sections: the length of each, eight bytes, and then each
 const (
-	lexiconMagic  = "odd wrd\x01"
+	lexiconMagic  = "odd wrd\x02"
 	lexiconHeader = len(lexiconMagic) + 8 + markLen + 4
 )
 
-func (l *lexicon) sections(counts *ints) []*[]byte {
+func (l *lexicon) sections(counts *offsets) []*[]byte {
 	return []*[]byte{(*[]byte)(counts), (*[]byte)(&l.length), (*[]byte)(&l.wordAt), &l.words, (*[]byte)(&l.rowAt), &l.rows}
 }
 
 // room gives a lexicon with the lengths of its bodies room for so many bytes of
 // each other section, in one piece with what it is kept with.
 func (l *lexicon) room(wordAt, words, rowAt, rows int) {
-	counts, length := ints{}.add(uint32(l.atoms)).add(uint32(l.total)), l.length
-	l.kept = make([]byte, lexiconHeader, lexiconHeader+4*6+len(counts)+len(length)+wordAt+words+rowAt+rows)
+	counts, length := offsets{}.add(uint64(l.atoms)).add(uint64(l.total)), l.length
+	l.kept = make([]byte, lexiconHeader, lexiconHeader+8*6+len(counts)+len(length)+wordAt+words+rowAt+rows)
 	for _, n := range []int{len(counts), len(length), wordAt, words, rowAt, rows} {
-		l.kept = binary.LittleEndian.AppendUint32(l.kept, uint32(n))
+		l.kept = offsets(l.kept).add(uint64(n))
 	}
 	l.kept = l.kept[:cap(l.kept)]
-	var room ints
+	var room offsets
 	if !cutSections(l.kept[lexiconHeader:], l.sections(&room)) {
 		panic("unreachable: sections of a lexicon that are not all of it")
 	}
@@ -119,7 +119,7 @@ func openLexicon(b []byte, mark string, n int) *lexicon {
 		string(b[16:16+markLen]) != mark || binary.LittleEndian.Uint32(b[lexiconHeader-4:]) != checksum(b[lexiconHeader:]) {
 		return nil
 	}
-	var counts ints
+	var counts offsets
 	l := &lexicon{}
 	if !cutSections(b[lexiconHeader:], l.sections(&counts)) || counts.len() != 2 || l.length.len() != n || l.wordAt.len() != l.rowAt.len() {
 		return nil
@@ -131,7 +131,7 @@ func openLexicon(b []byte, mark string, n int) *lexicon {
 // appendSections writes the length of each section, and then each. The last one
 // goes on with rest.
 func appendSections(out []byte, parts []*[]byte, rest ...[]byte) []byte {
-	size, more := 4*len(parts), 0
+	size, more := 8*len(parts), 0
 	for _, p := range parts {
 		size += len(*p)
 	}
@@ -144,7 +144,7 @@ func appendSections(out []byte, parts []*[]byte, rest ...[]byte) []byte {
 		if i == len(parts)-1 {
 			n += more
 		}
-		out = binary.LittleEndian.AppendUint32(out, uint32(n))
+		out = binary.LittleEndian.AppendUint64(out, uint64(n))
 	}
 	for _, p := range parts {
 		out = append(out, *p...)
@@ -157,13 +157,13 @@ func appendSections(out []byte, parts []*[]byte, rest ...[]byte) []byte {
 
 // cutSections points each section at its part of b, which must be all of it.
 func cutSections(b []byte, parts []*[]byte) bool {
-	lengths := ints(b)
-	at := 4 * len(parts)
+	lengths := offsets(b)
+	at := 8 * len(parts)
 	for i, p := range parts {
-		n := int(lengths.at(i))
-		if at > len(b) || n > len(b)-at {
+		if at > len(b) || lengths.at(i) > uint64(len(b)-at) {
 			return false
 		}
+		n := int(lengths.at(i))
 		*p = b[at : at+n : at+n]
 		at += n
 	}

@@ -78,7 +78,7 @@ type shard struct {
 type standing struct {
 	text         string
 	first, last  int32
-	at           uint32
+	at           uint64
 	fields, body uint32
 }
 
@@ -199,7 +199,7 @@ func (s *shard) piece(n int) []byte {
 }
 
 // varintLen is how many bytes a number takes.
-func varintLen(v uint32) uint32 { return uint32(bits.Len32(v|1)+6) / 7 }
+func varintLen(v uint32) uint64 { return uint64(bits.Len32(v|1)+6) / 7 }
 
 // sort puts the words in order.
 func (s *shard) sort() {
@@ -218,16 +218,28 @@ func (s *shard) next() *standing {
 	return s.word(s.order[0])
 }
 
-// lay puts the words of all shards in order, and makes room for where they are:
-// what the shards have of a word stands behind each other.
+// lay puts the words of all shards in order, and makes room for where they are.
 func (l *lexicon) lay(shards []*shard) {
+	words, wordAt, rowAt := merged(shards)
+	for _, s := range shards {
+		l.atoms += s.atoms
+		l.total += s.total
+	}
+	l.room(len(wordAt), len(words), len(rowAt), int(rowAt.at(rowAt.len()-1)))
+	copy(l.wordAt, wordAt)
+	copy(l.words, words)
+	copy(l.rowAt, rowAt)
+}
+
+// merged is the words of all shards in order, where each begins and where its
+// rows do: what the shards have of a word stands behind each other.
+func merged(shards []*shard) (words []byte, wordAt, rowAt offsets) {
 	all := 1
 	for _, s := range shards {
 		all += s.met
 	}
-	var words []byte
-	wordAt, rowAt := make(ints, 4, 4*all), make(ints, 4, 4*all)
-	size := uint32(0)
+	wordAt, rowAt = make(offsets, 8, 8*all), make(offsets, 8, 8*all)
+	size := uint64(0)
 	for w, more := least(shards); more; w, more = least(shards) {
 		before := int32(-1)
 		for _, s := range shards {
@@ -239,16 +251,9 @@ func (l *lexicon) lay(shards []*shard) {
 			}
 		}
 		words = append(words, w...)
-		wordAt, rowAt = wordAt.add(uint32(len(words))), rowAt.add(size)
+		wordAt, rowAt = wordAt.add(uint64(len(words))), rowAt.add(size)
 	}
-	for _, s := range shards {
-		l.atoms += s.atoms
-		l.total += s.total
-	}
-	l.room(len(wordAt), len(words), len(rowAt), int(size))
-	copy(l.wordAt, wordAt)
-	copy(l.words, words)
-	copy(l.rowAt, rowAt)
+	return words, wordAt, rowAt
 }
 
 // least is the first word in order of those that no shard took yet.
@@ -272,7 +277,7 @@ func (s *shard) deal(rows []byte) {
 				out := binary.AppendUvarint(rows[:t.at], uint64(row-t.last))
 				out = binary.AppendUvarint(out, d.uint())
 				out = binary.AppendUvarint(out, d.uint())
-				t.at, t.last = uint32(len(out)), row
+				t.at, t.last = uint64(len(out)), row
 			}
 		}
 		s.counted[k] = nil

@@ -19,7 +19,7 @@ import (
 //	8 bytes  cacheMagic
 //	8 bytes  parserVersion, little endian
 //	4 bytes  CRC-32C of all that follows but the records
-//	         the sections: the length of each, four bytes, and then each
+//	         the sections: the length of each, eight bytes, and then each
 //	         the records, the last section
 //
 // The sections are the columns of the rows as they stand in memory, so that to
@@ -66,11 +66,11 @@ var parserVersion = sync.OnceValue(func() uint64 {
 type snapshot struct {
 	rows     *rows
 	mentions table
-	said     []byte // the moment it was made, the authorities, the problems of the files and of the walk
-	stats    []byte // size, time and inode of each row's file, eight bytes each
-	wordAt   ints   // where each word begins
+	said     []byte  // the moment it was made, the authorities, the problems of the files and of the walk
+	stats    []byte  // size, time and inode of each row's file, eight bytes each
+	wordAt   offsets // where each word begins
 	wordText []byte
-	recordAt ints // where each row's record begins
+	recordAt offsets // where each row's record begins
 	records  []byte
 
 	taken int64
@@ -133,7 +133,7 @@ func (s *snapshot) write() (records [][]byte, size int) {
 	s.wordAt, s.recordAt = s.wordAt.add(0), s.recordAt.add(0)
 	for _, w := range words {
 		s.wordText = append(s.wordText, w...)
-		s.wordAt = s.wordAt.add(uint32(len(s.wordText)))
+		s.wordAt = s.wordAt.add(uint64(len(s.wordText)))
 	}
 	ends := make([]ints, len(drafts))
 	records = make([][]byte, len(drafts))
@@ -149,7 +149,7 @@ func (s *snapshot) write() (records [][]byte, size int) {
 	})
 	for i, list := range ends {
 		for k := range list.len() {
-			s.recordAt = s.recordAt.add(uint32(size) + list.at(k))
+			s.recordAt = s.recordAt.add(uint64(size) + uint64(list.at(k)))
 		}
 		size += len(records[i])
 	}
@@ -241,7 +241,7 @@ func (s *snapshot) atom(f fs.FS, i int32, w *common, ar *arena) *Atom {
 
 // common are the texts that occur often, by number.
 type common struct {
-	at    ints
+	at    offsets
 	text  []byte
 	boxes func() []any
 }

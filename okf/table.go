@@ -38,6 +38,27 @@ func (c ints) span(i, most int) (from, to int) {
 	return min(from, to), to
 }
 
+// offsets is a column of places in bytes that may be more than 4 GiB, eight bytes
+// each, and otherwise as ints is.
+type offsets []byte
+
+func (c offsets) len() int { return len(c) / 8 }
+
+func (c offsets) at(i int) uint64 {
+	if uint(i) >= uint(len(c)/8) {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(c[8*i:])
+}
+
+func (c offsets) add(v uint64) offsets { return binary.LittleEndian.AppendUint64(c, v) }
+
+// span is the i-th run between neighbouring places, none of it beyond most.
+func (c offsets) span(i, most int) (from, to int) {
+	end := min(c.at(i+1), uint64(most))
+	return int(min(c.at(i), end)), int(end)
+}
+
 // table finds rows by the hash of what they are called. Buckets lie side by
 // side, rows[starts[b]:starts[b+1]], each in order of row; a bucket may hold
 // rows of other names, so that its reader compares.
