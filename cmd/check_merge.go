@@ -2,7 +2,10 @@ package cmd
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -43,7 +46,30 @@ func (b bundle) merging(ctx context.Context, top string) ([]okf.Problem, error) 
 				Hint:    hint})
 		}
 	}
-	return out, nil
+	converted, err := unstorable(ctx, r, lies)
+	return append(out, converted...), err
+}
+
+// unstorable are the attributes by which git would store what odd writes as other bytes.
+func unstorable(ctx context.Context, r *repo.Repo, root string) (out []okf.Problem, err error) {
+	head, err := r.Ref("HEAD")
+	if err != nil && !errors.Is(err, repo.ErrNoRef) {
+		return nil, err
+	}
+	ch := repo.Changes{}
+	for _, name := range []string{"tasks/a.md", "journal/a.tsv", "ledger/a/a.jsonl", "proposals/a.jsonl", "governance/gates.jsonl", "pause.toml"} {
+		ch[path.Join(root, name)] = []byte{'\n'}
+	}
+	all, err := r.Converted(ctx, head, ch)
+	said := map[string]bool{}
+	for _, c := range all {
+		if by := fmt.Sprint(c.File, c.Line, c.Has); !said[by] {
+			said[by] = true
+			out = append(out, okf.Problem{Code: "odd-converted", Severity: okf.Warn, Path: attributesFile, Line: 1, Message: c.Error(),
+				Hint: "until then odd refuses to write such files"})
+		}
+	}
+	return out, err
 }
 
 // beneath is where a folder is from the top of r's work tree, "." for the top itself;

@@ -129,6 +129,13 @@ func (w *workspace) stage(ctx context.Context, build func(*view) (repo.Changes, 
 	if err != nil {
 		return err
 	}
+	converted, err := w.repo.Converted(ctx, v.tip, ch)
+	if err != nil {
+		return err
+	}
+	if len(converted) > 0 {
+		return refuse("converted", "%v", converted[0])
+	}
 	if err := w.repo.Write(ch); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ const (
 	codeReserved    = "okf-reserved"
 
 	codeAttributes   = "odd-merge-union"
+	codeConverted    = "odd-converted"
 	codeConflict     = "odd-conflict"
 	codeBOM          = "odd-bom"
 	codeTooBig       = "odd-too-big"
@@ -63,6 +64,7 @@ func Codes() []Code {
 		{codeType, Error, "the block has a type that is text and not empty"},
 		{codeReserved, Error, "index.md has no frontmatter (at the root: okf_version alone); log.md has none and its headings are dates"},
 		{codeConflict, Error, "a file holds two versions that git could not merge, or its merge is not finished"},
+		{codeConverted, Warn, "attributes make git store what odd writes as other bytes, so that odd does not write it"},
 		{codeAttributes, Info, "git is not told to keep the lines of both clones where both add to one file"},
 		{codeBOM, Error, "a file starts with a byte order mark"},
 		{codeTooBig, Error, "a file is over the size limit and is not read"},

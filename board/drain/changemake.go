@@ -270,7 +270,11 @@ func (ch *change) take(ctx context.Context, c pipeline.Candidate) error {
 	if err != nil {
 		return err
 	}
-	if no = append(no, misplaced...); len(no) > 0 {
+	converted, err := ch.converted(ctx)
+	if err != nil {
+		return err
+	}
+	if no = append(append(no, misplaced...), converted...); len(no) > 0 {
 		return no
 	}
 	for _, it := range ch.w.items {

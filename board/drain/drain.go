@@ -199,6 +199,9 @@ func (d *drain) begin(ctx context.Context) error {
 	if err := d.refresh(ctx); err != nil {
 		return err
 	}
+	if err := d.storable(ctx); err != nil {
+		return err
+	}
 	if err := d.desks(); err != nil {
 		return err
 	}

@@ -28,6 +28,9 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 	if why := d.lapsed(c, d.at); why != "" && w.lands() {
 		w.void(why)
 	}
+	if err := d.unaltered(ctx, c, w); err != nil {
+		return err
+	}
 	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: counts(w.items), Session: d.spoken(w)}
 	kept, err := d.recount(c, w)
 	if err != nil {

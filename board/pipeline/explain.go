@@ -40,6 +40,7 @@ func Faults() []Meaning {
 		{"candidate_twice", "two candidates have one id"},
 		{"case-collision", "two names in the session's tree are one where case does not count"},
 		{"context_mismatch", "a diff does not fit the file it was made from; context is compared byte by byte"},
+		{"converted", "git would store a file as other bytes than those that were judged: a filter, an encoding or line ends"},
 		{"diff_empty", "a diff has no hunk"},
 		{"diff_header", "what stands above the hunks of a diff is not about its file"},
 		{"diff_hunk", "a hunk of a diff is not what its head says"},

@@ -77,11 +77,25 @@ func (r *Repo) MakeEdits(ctx context.Context, parents []OID, files []FileEdit, w
 	if err := errors.Join(bad...); err != nil {
 		return "", err
 	}
+	if err := r.unconverted(ctx, base, written(files)); err != nil {
+		return "", err
+	}
 	tree, err := r.applyModes(ctx, base, ch, modes)
 	if err != nil {
 		return "", err
 	}
 	return r.objs.put("commit", printCommit(tree, parents, who.String(), who.String(), message))
+}
+
+// written are the edits that bring bytes in, not those of a mode alone.
+func written(files []FileEdit) Changes {
+	ch := Changes{}
+	for _, f := range files {
+		if f.After != nil && (f.Before == nil || !bytes.Equal(f.Before, f.After)) {
+			ch[f.Path] = f.After
+		}
+	}
+	return ch
 }
 
 // check refuses an edit whose modes do not go with its bytes.

@@ -112,8 +112,6 @@ func (x *indexEdit) follow(b []byte) bool {
 	return x.extensions(b[end : len(b)-sha1.Size])
 }
 
-const attributesFile = ".gitattributes"
-
 // seal adds the checksum.
 func seal(index []byte) []byte {
 	sum := sha1.Sum(index)

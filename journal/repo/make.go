@@ -14,6 +14,7 @@ import (
 // who is author and committer (the agent), at who.When. It runs no hook and
 // signs nothing. Modes of files that exist stay; new ones are 100644. Deleting
 // what is not there is no error. Without parents the tree is the changes alone.
+// A file that git would store as other bytes is refused, and nothing written.
 // Nothing is reachable until a ref names the commit, so a failure leaves nothing but loose objects.
 func (r *Repo) Make(ctx context.Context, parents []OID, ch Changes, who Signature, message string) (OID, error) {
 	if err := errors.Join(who.check(), checkMessage(message)); err != nil {
@@ -28,6 +29,9 @@ func (r *Repo) Make(ctx context.Context, parents []OID, ch Changes, who Signatur
 		if i == 0 {
 			base = c.Tree
 		}
+	}
+	if err := r.unconverted(ctx, base, ch); err != nil {
+		return "", err
 	}
 	tree, err := r.apply(ctx, base, ch)
 	if err != nil {

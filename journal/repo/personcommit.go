@@ -36,11 +36,15 @@ func (r *Repo) PersonCommit(ctx context.Context, parents []OID, tree OID, ch Cha
 	if err != nil {
 		return "", err
 	}
+	s, unasked := r.asked(ctx)
+	if err := r.unconverted(ctx, base, ch); err != nil {
+		return "", err
+	}
 	want, err := r.apply(ctx, base, ch)
 	if err != nil {
 		return "", err
 	}
-	if s, err := r.asked(ctx); err == nil && r.plain(s) && r.noDesks() {
+	if unasked == nil && r.plain(s) && r.noDesks() {
 		return r.plainCommit(s, parents, want, message)
 	}
 	return r.deskCommit(ctx, parents, want, message)

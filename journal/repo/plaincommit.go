@@ -18,12 +18,17 @@ var commitHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "po
 func (r *Repo) plain(s *settings) bool {
 	utf8 := !s.bare["i18n.commitencoding"]
 	for _, v := range s.values["i18n.commitencoding"] {
-		utf8 = utf8 && (strings.EqualFold(v, "utf-8") || strings.EqualFold(v, "utf8"))
+		utf8 = utf8 && isUTF8(v)
 	}
 	author, err := parseSignature(s.author)
 	committer, err2 := parseSignature(s.committer)
 	return err == nil && err2 == nil && s.told() && s.off("commit.gpgsign") && utf8 &&
 		s.named(r, "AUTHOR", author) && s.named(r, "COMMITTER", committer) && r.noHook(s, commitHooks...)
+}
+
+// isUTF8 reports a name of the encoding that odd writes.
+func isUTF8(encoding string) bool {
+	return strings.EqualFold(encoding, "utf-8") || strings.EqualFold(encoding, "utf8")
 }
 
 // noHook reports that none of the named hooks is in place, for sure.

@@ -37,6 +37,7 @@
 //     to be odd's are removed.
 //  5. Paths from outside cannot leave the work tree or reach .git, and links are not followed.
 //  6. Nothing that a session leaves in its scratch repository is run or followed, and git never runs there after it began.
+//  7. No commit is made of a file that git, by its attributes, would store as other bytes: Converted.
 package repo
 
 import (

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,21 +89,6 @@ func (c *checkout) unfiltered(ctx context.Context) bool {
 		}
 	}
 	return !slices.ContainsFunc(r.attributeFiles(s), func(p string) bool { _, err := os.Stat(p); return !missing(err) }) && r.noReplacement()
-}
-
-// attributeFiles are the files outside the commit that may say how git writes
-// files. Gits before 2.41 do not tell where the system's is: it lies beside their
-// system configuration.
-func (r *Repo) attributeFiles(s *settings) []string {
-	files := append(slices.Clone(s.values["GIT_ATTR_SYSTEM"]), s.values["GIT_ATTR_GLOBAL"]...)
-	files = append(files, filepath.Join(r.common, "info", "attributes"), filepath.Join(r.git.configHome(), "git", "attributes"), "/etc/gitattributes")
-	if git, err := exec.LookPath("git"); err == nil {
-		files = append(files, filepath.Join(filepath.Dir(git), "..", "etc", "gitattributes"))
-		if git, err = filepath.EvalSymlinks(git); err == nil {
-			files = append(files, filepath.Join(filepath.Dir(git), "..", "etc", "gitattributes"))
-		}
-	}
-	return files
 }
 
 // convertsNothing reports that a blob holds attributes under which git writes the

@@ -163,8 +163,9 @@ func TestStageHereLeavesToGit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, base := fresh(t, "k/task.md", "state: ready\n", "k/old.md", "old\n", "other", "1\n")
+			next := claim(t, r, base)
 			do(t, r)
-			c := following(t, r, base, claim(t, r, base))
+			c := following(t, r, base, next)
 			done, err := c.stageHere(t.Context())
 			eq(t, "error", err, nil)
 			eq(t, "done", done, plain(name))

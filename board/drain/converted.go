@@ -1,0 +1,51 @@
+package drain
+
+import (
+	"context"
+
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// storable refuses a board whose files git would store as other bytes: a task could
+// be claimed there whose result cannot be written.
+func (d *drain) storable(ctx context.Context) error {
+	ch := repo.Changes{d.proposalsFile(): {'\n'}}
+	for _, name := range []string{"tasks/" + d.slug + ".md", "pause.toml", ledger.Path(d.Run, d.started), journal.Path(d.started, d.slug)} {
+		ch[d.at.file(name)] = []byte{'\n'}
+	}
+	all, err := d.repo.Converted(ctx, d.at.tip, ch)
+	if err == nil && len(all) > 0 {
+		err = refuse("converted", "%v", all[0])
+	}
+	return err
+}
+
+// unaltered takes back atoms that git would store as others.
+func (d *drain) unaltered(ctx context.Context, c *claim, w *work) error {
+	if w.change != nil || !w.lands() { // a change was looked at when it was made
+		return nil
+	}
+	all, err := d.repo.Converted(ctx, c.base, w.writes(d))
+	if len(all) > 0 {
+		w.void("converted: " + all[0].Error())
+	}
+	return err
+}
+
+// converted are the candidate's files that git would store as others.
+func (ch *change) converted(ctx context.Context) (no pipeline.Unusable, err error) {
+	files := repo.Changes{}
+	for _, f := range ch.files {
+		if f.After != nil && string(f.After) != string(f.Before) {
+			files[f.Path] = f.After
+		}
+	}
+	all, err := ch.d.repo.Converted(ctx, ch.c.base, files)
+	for _, c := range all {
+		no = append(no, pipeline.Fault{Code: "converted", At: c.Path, Text: "git would store other bytes: " + c.Error(), Fix: "leave the file as it is; a person commits it with git"})
+	}
+	return no, err
+}
