@@ -15,13 +15,15 @@ func anchorGate(env Env) *cli.Command {
 		Name:  "gate",
 		Usage: "say whether a tool may be used now; what cannot be judged is denied",
 		Description: "odd anchor gate --hook claude <call.json\n" +
-			`echo '{"tool": "write", "paths": ["docs/a.md"]}' | odd anchor gate` + "\n\n" +
-			"Without --hook: a call as {\"tool\", \"paths\", \"command\", \"session\", \"cwd\"} on stdin, the decision as\n" +
-			"JSON on stdout; exit 0 is yes, 3 is no, and whatever else is no, too.\n" +
-			"With --hook claude: Claude Code's PreToolUse form. Exit 0 without a word is yes, exit 0 with a\n" +
-			"decision on stdout is no, and any fault is exit 2 with its reason on stderr; it never exits 1.\n" +
-			"With --block no is exit 2 with its reason on stderr, for harnesses that read no decision.\n" +
-			"ODD_ANCHOR names the session where the call does not.",
+			"echo '{\"tool\": \"write\", \"paths\": [\"docs/a.md\"]}' | odd anchor gate\n\n" +
+			"Without --hook: a call as {\"tool\", \"paths\", \"command\", \"session\", \"cwd\"} on\n" +
+			"stdin, the decision as JSON on stdout; exit 0 is yes, 3 is no, and whatever\n" +
+			"else is no, too.\n" +
+			"With --hook claude: Claude Code's PreToolUse form. Exit 0 without a word is\n" +
+			"yes, exit 0 with a decision on stdout is no, and any fault is exit 2 with its\n" +
+			"reason on stderr; it never exits 1.\n" +
+			"With --block no is exit 2 with its reason on stderr, for harnesses that read\n" +
+			"no decision. ODD_ANCHOR names the session where the call does not.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "hook", Usage: "read and answer as the hook of `HARNESS`: claude"},
 			&cli.BoolFlag{Name: "block", Usage: "with --hook, say no by exit 2"},

@@ -11,9 +11,12 @@ import (
 
 func anchorGC(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "gc",
-		Usage:       "remove sessions that were never bound, and archive those whose permit is long over",
-		Description: "odd anchor gc\nodd anchor gc --max-age 48h\n\nWhat is archived is kept for thirty days, or for --max-age where that is longer.",
+		Name:  "gc",
+		Usage: "remove sessions that were never bound, and archive those whose permit is long over",
+		Description: "odd anchor gc\n" +
+			"odd anchor gc --max-age 48h\n\n" +
+			"What is archived is kept for thirty days, or for --max-age where that is\n" +
+			"longer.",
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "max-age", Value: 24 * time.Hour, Usage: "how old a session must be, a `DURATION`"},
 			jsonFlag(),

@@ -15,9 +15,9 @@ func anchorHookCheck(env Env) *cli.Command {
 		Name:  "check",
 		Usage: "say whether the harness asks odd before every tool",
 		Description: "odd anchor hook check\n\n" +
-			"Reads the project's settings, this clone's and the person's own: installed, missing, altered,\n" +
-			"or shadowed by a key that turns hooks off. Exit 1 if no file has the hook, or one of them\n" +
-			"weakens it.",
+			"Reads the project's settings, this clone's and the person's own: installed,\n" +
+			"missing, altered, or shadowed by a key that turns hooks off. Exit 1 if no file\n" +
+			"has the hook, or one of them weakens it.",
 		Flags: hookFlags(),
 		Action: func(c *cli.Context) error {
 			f, err := hookFile(env, c)

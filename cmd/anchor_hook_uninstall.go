@@ -11,8 +11,8 @@ func anchorHookUninstall(env Env) *cli.Command {
 		Name:  "uninstall",
 		Usage: "take the gate out of a settings file, to the byte",
 		Description: "odd anchor hook uninstall\n\n" +
-			"Right after install the file is what it was before, or gone if it was not there. A person's act:\n" +
-			"refused inside an agent's session, exit 3.",
+			"Right after install the file is what it was before, or gone if it was not\n" +
+			"there. A person's act: refused inside an agent's session, exit 3.",
 		Flags: hookFlags(),
 		Action: func(c *cli.Context) error {
 			f, err := hookFile(env, c)

@@ -12,11 +12,14 @@ import (
 
 func anchorVerify(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "verify",
-		Usage:       "say whether a session's permit holds, and what has changed since it was bound",
-		ArgsUsage:   "[TOKEN]",
-		Description: "odd anchor verify TOKEN\nodd anchor verify\n\nWithout TOKEN every bound session is told. Exit 3 means that one does not hold.",
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:      "verify",
+		Usage:     "say whether a session's permit holds, and what has changed since it was bound",
+		ArgsUsage: "[TOKEN]",
+		Description: "odd anchor verify TOKEN\n" +
+			"odd anchor verify\n\n" +
+			"Without TOKEN every bound session is told. Exit 3 means that one does not\n" +
+			"hold.",
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
 				return usage("anchor verify: unexpected argument %q; see odd help anchor verify", c.Args().Get(1))

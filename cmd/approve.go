@@ -26,7 +26,7 @@ func approve(env Env) *cli.Command {
 		Description: "odd approve harvest-terms --verify --except lead-time",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verify", Usage: "mark the proposal's atoms as verified by you too"},
-			&cli.StringSliceFlag{Name: "except", Usage: "with --verify: leave `ID` out, and record that"},
+			&cli.StringSliceFlag{Name: "except", Usage: "with --verify: leave `ID` out, and record that; repeatable"},
 			&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"},
 			jsonFlag(),
 		},

@@ -103,7 +103,7 @@ func committedConfig(files fs.FS, rev string) (config.Config, error) {
 }
 
 func edgeFlag(usage string) cli.Flag {
-	return &cli.StringSliceFlag{Name: "edge", Usage: usage + " edges of `KIND`: owner, uses, … or link; may be repeated"}
+	return &cli.StringSliceFlag{Name: "edge", Usage: usage + " edges of `KIND`: owner, uses, … or link; repeatable"}
 }
 
 // edgeKinds reads the values of --edge; none means all.

@@ -22,11 +22,13 @@ func auditVerb(env Env) *cli.Command {
 		Name:      "audit",
 		Usage:     "let a validator judge a change, as a gate",
 		ArgsUsage: "BASE..HEAD",
-		Description: "odd audit origin/main..HEAD --persona audit-reviewer\nodd audit main.. --claims pull-request.md --sarif\n\n" +
-			"The change is what HEAD has since it left BASE. Profile, prompts, canon and odd.toml are read\n" +
-			"where it left, so that no change brings its own judge. Exit 1 means a blocker that is not\n" +
-			"accepted, or a session that did not come to findings; an empty change has nothing to say.\n" +
-			"Journal, ledger, handoffs and proposals of the bundle are left out; odd check --range proves those.",
+		Description: "odd audit origin/main..HEAD --persona audit-reviewer\n" +
+			"odd audit main.. --claims pull-request.md --sarif\n\n" +
+			"The change is what HEAD has since it left BASE. Profile, prompts, canon and\n" +
+			"odd.toml are read where it left, so that no change brings its own judge. Exit\n" +
+			"1 means a blocker that is not accepted, or a session that did not come to\n" +
+			"findings; an empty change has nothing to say. Journal, ledger, handoffs and\n" +
+			"proposals of the bundle are left out; odd check --range proves those.",
 		Flags: append(formatFlags(),
 			&cli.StringFlag{Name: "persona", Value: "audit-reviewer", Usage: "the `PROFILE` that judges, audit-reviewer or audit-reviewer@2"},
 			&cli.StringFlag{Name: "claims", Usage: "what the change says of itself: a `FILE`, a handoff or a description (default: its commit messages)"},

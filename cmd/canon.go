@@ -15,9 +15,12 @@ func canonVerb(env Env) *cli.Command {
 		Usage:        "list canon by uri, or resolve a reference to what is in force",
 		ArgsUsage:    "[REF]",
 		BashComplete: completeAtoms(env),
-		Description: "odd canon\nodd canon acme://rules/sources\nodd canon resolve acme://rules/sources\n\n" +
-			"A reference is a uri, or any name of an atom. A uri is looked up, never taken apart. What\n" +
-			"supersedes it is followed, and so the answer is what governs today.",
+		Description: "odd canon\n" +
+			"odd canon acme://rules/sources\n" +
+			"odd canon resolve acme://rules/sources\n\n" +
+			"A reference is a uri, or any name of an atom. A uri is looked up, never taken\n" +
+			"apart. What supersedes it is followed, and so the answer is what governs\n" +
+			"today.",
 		Subcommands: []*cli.Command{canonResolve(env)},
 		Flags:       readFlags(&cli.BoolFlag{Name: "refs", Usage: "list what the documents refer to, and what is missing"}),
 		Action: func(c *cli.Context) error {

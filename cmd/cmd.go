@@ -122,9 +122,14 @@ func command(c *cli.Command) *cli.Command {
 	c.OnUsageError = onUsage
 	c.HideHelpCommand = true
 	c.CustomHelpTemplate = leafHelp
-	for _, f := range c.Flags {
-		if b, ok := f.(*cli.BoolFlag); ok {
-			b.DisableDefaultText = true
+	for i, f := range c.Flags {
+		switch f := f.(type) {
+		case *cli.BoolFlag:
+			f.DisableDefaultText = true
+		case *cli.StringFlag:
+			c.Flags[i] = textFlag{f}
+		case *cli.StringSliceFlag:
+			c.Flags[i] = listFlag{f}
 		}
 	}
 	if len(c.Subcommands) > 0 {

@@ -18,10 +18,13 @@ func decide(env Env) *cli.Command {
 		Name:      "decide",
 		Usage:     "log a decision, why, and what it costs; only a person can",
 		ArgsUsage: "\"WHAT\"",
-		Description: "odd decide \"Times are UTC\" --rationale \"two harbours disagreed\" --tradeoffs \"visitors convert\" \\\n" +
-			"  --confidence high --revisit \"task tide-page done\"\nodd decide --list\n\n" +
-			"It is made at the gate passed last: a framing that drafted, a commitment, or an evaluation, which\n" +
-			"only supersedes. Decisions are never edited; one takes the place of another with --supersedes.",
+		Description: "odd decide \"Times are UTC\" --rationale \"two harbours disagreed\" \\\n" +
+			"  --tradeoffs \"visitors convert\" --confidence high \\\n" +
+			"  --revisit \"task tide-page done\"\n" +
+			"odd decide --list\n\n" +
+			"It is made at the gate passed last: a framing that drafted, a commitment, or\n" +
+			"an evaluation, which only supersedes. Decisions are never edited; one takes\n" +
+			"the place of another with --supersedes.",
 		Flags: append(decisionFlags(),
 			&cli.BoolFlag{Name: "list", Usage: "list what was decided; superseded decisions name the one that stands"},
 			&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"},

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
 )
 
 func TestFold(t *testing.T) {
@@ -50,4 +53,27 @@ func TestHelpFits(t *testing.T) {
 			t.Errorf("%v: got\n%s\nwant the words of\n%s", page, got, want)
 		}
 	}
+}
+
+// TestExamplesFit: what stands broken in the source fits a terminal of 80 columns, where
+// it would be broken again in the middle, and flags leave room for what they do.
+func TestExamplesFit(t *testing.T) {
+	t.Parallel()
+	var walk func(path string, cmds []*cli.Command)
+	walk = func(path string, cmds []*cli.Command) {
+		for _, c := range cmds {
+			for line := range strings.Lines(c.Description) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 78 {
+					t.Errorf("odd help%s %s: %d columns and 2 in front: %s", path, c.Name, n, line)
+				}
+			}
+			for _, f := range c.Flags {
+				if names, _, _ := strings.Cut(f.String(), "\t"); strings.Contains(names, "[") || strings.HasSuffix(names, " value") {
+					t.Errorf("odd help%s %s: %s: name the flag once, and what its value is", path, c.Name, names)
+				}
+			}
+			walk(path+" "+c.Name, c.Subcommands)
+		}
+	}
+	walk("", app(Env{Dir: t.TempDir()}).Commands)
 }

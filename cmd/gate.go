@@ -20,7 +20,9 @@ func gateVerb(env Env) *cli.Command {
 
 func gateFraming(env Env) *cli.Command {
 	return gateCommand(env, gate.Framing, "ask what the work is: take a stance, and draft the lease where none is alive",
-		"odd gate framing\nodd gate framing --to discovery --draft lease.toml --reason \"the harbour wants a tide page\"",
+		"odd gate framing\n"+
+			"odd gate framing --to discovery --draft lease.toml \\\n"+
+			"  --reason \"the harbour wants a tide page\"",
 		[]cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "the `STANCE`: sensemaking or discovery (default: what the draft in --draft says, else sensemaking)"},
 			&cli.StringFlag{Name: "draft", Usage: "take the lease in `FILE` (- for stdin) as the draft, not the prefilled one"},
@@ -60,7 +62,8 @@ func gateEvaluation(env Env) *cli.Command {
 func gateEmergency(env Env) *cli.Command {
 	return gateCommand(env, gate.Emergency, "stop: suspend the lease, pause the board, block what runs; costs a decision",
 		"odd gate emergency --reason \"the agent rewrote the tide tables\" \\\n"+
-			"  --decision \"stop and ask again what this is for\" --rationale \"three pages were wrong in a row\" \\\n"+
+			"  --decision \"stop and ask again what this is for\" \\\n"+
+			"  --rationale \"three pages were wrong in a row\" \\\n"+
 			"  --tradeoffs \"the release waits\" --confidence high", nil)
 }
 

@@ -16,7 +16,8 @@ func handoffMerge(env Env) *cli.Command {
 		Usage:     "join what several sessions of one role handed over on one artifact, disagreement in sight",
 		ArgsUsage: "ID ID...",
 		Description: "odd handoff merge review-a review-b --title \"Two reviews of slack water\"\n\n" +
-			"Its sources stay. What they agree on stands once; where they disagree both sides are shown.",
+			"Its sources stay. What they agree on stands once; where they disagree both\n" +
+			"sides are shown.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "title", Usage: "its `TITLE`; the file is named by it"},
 			&cli.BoolFlag{Name: "no-commit", Usage: "write and stage only"},

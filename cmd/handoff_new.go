@@ -14,7 +14,8 @@ func handoffNew(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "new",
 		Usage: "write a handoff and its journal entry: a template to fill in, or a whole one from JSON",
-		Description: "odd handoff new --from planning --to execution --artifact knowledge/terms/slack-water.md\n" +
+		Description: "odd handoff new --from planning --to execution \\\n" +
+			"  --artifact knowledge/terms/slack-water.md\n" +
 			"odd handoff new --from validation --from-json findings.json --derives review-a",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Usage: "the `MODE` that hands over"},

@@ -14,10 +14,11 @@ import (
 
 func handoffRevert(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "revert",
-		Usage:       "take work back to an earlier mode, with the reason in the journal",
-		ArgsUsage:   "ARTIFACT",
-		Description: "odd handoff revert slack-water --from execution --to planning --reason \"The plan takes the almanac for this year's; is it?\"",
+		Name:      "revert",
+		Usage:     "take work back to an earlier mode, with the reason in the journal",
+		ArgsUsage: "ARTIFACT",
+		Description: "odd handoff revert slack-water --from execution --to planning \\\n" +
+			`  --reason "The plan takes the almanac for this year's; is it?"`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Usage: "the `MODE` the work is in"},
 			&cli.StringFlag{Name: "to", Usage: "the earlier `MODE` it goes back to"},
@@ -44,10 +45,11 @@ func handoffRevert(env Env) *cli.Command {
 
 func handoffSkip(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "skip",
-		Usage:       "leave a mode out for an artifact, with reason and risks in the journal",
-		ArgsUsage:   "ARTIFACT",
-		Description: "odd handoff skip slack-water --mode validation --reason \"The page is thrown away after the fair\" --risk \"wrong tides\"",
+		Name:      "skip",
+		Usage:     "leave a mode out for an artifact, with reason and risks in the journal",
+		ArgsUsage: "ARTIFACT",
+		Description: "odd handoff skip slack-water --mode validation \\\n" +
+			`  --reason "The page is thrown away after the fair" --risk "wrong tides"`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "mode", Usage: "the `MODE` that is left out"},
 			&cli.StringFlag{Name: "reason", Usage: "why, in a `SENTENCE`"},

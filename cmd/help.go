@@ -56,6 +56,26 @@ func helpPage(groups []group) string {
 	return strings.ReplaceAll(b.String(), "{{", `{{"{{"}}`)
 }
 
+// textFlag and listFlag are flags as a page of help shows them.
+type (
+	textFlag struct{ *cli.StringFlag }
+	listFlag struct{ *cli.StringSliceFlag }
+)
+
+func (f textFlag) String() string { return flagLine(f.StringFlag.String(), f.Name) }
+func (f listFlag) String() string { return flagLine(f.StringSliceFlag.String(), f.Name) }
+
+// flagLine is the library's line of a flag, with the flag once where it may be repeated,
+// and a value called by what it is where its usage has no word for it.
+func flagLine(line, name string) string {
+	flag, use, _ := strings.Cut(line, "\t")
+	flag, _, _ = strings.Cut(flag, " [ ")
+	if bare, ok := strings.CutSuffix(flag, " value"); ok {
+		flag = bare + " " + strings.ToUpper(name[strings.LastIndexByte(name, '-')+1:])
+	}
+	return flag + "\t" + use
+}
+
 const leafHelp = `{{.HelpName}}: {{.Usage}}
 
 Usage: {{.HelpName}}{{if .VisibleFlags}} [flags]{{end}}{{if .ArgsUsage}} {{.ArgsUsage}}{{end}}

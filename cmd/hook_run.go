@@ -22,8 +22,9 @@ func hookRun(env Env) *cli.Command {
 		Usage:     "judge a push, as the hook does: its refs come on standard input",
 		ArgsUsage: "pre-receive|pre-push",
 		Description: "odd hook run pre-receive < refs\n\n" +
-			"For a hook of your own that has more to do. A line for each ref, as git gives the hook;\n" +
-			"exit 1 means a finding, or that it could not be judged: nothing of the push may pass.",
+			"For a hook of your own that has more to do. A line for each ref, as git gives\n" +
+			"the hook; exit 1 means a finding, or that it could not be judged: nothing of\n" +
+			"the push may pass.",
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "pre-receive or pre-push")
 			if err != nil {

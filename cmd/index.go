@@ -16,8 +16,10 @@ func index(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "index",
 		Usage: "write or refresh the index.md of every folder",
-		Description: "odd index\nodd index --check   # in CI\n\n" +
-			"An index.md that holds more than headings and entries was written by hand; it stays\nunless --force is given. What an index says about a sub-folder is kept.",
+		Description: "odd index\n" +
+			"odd index --check   # in CI\n\n" +
+			"An index.md that holds more than headings and entries was written by hand; it\n" +
+			"stays unless --force is given. What an index says about a sub-folder is kept.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 when something would be written"},
 			&cli.BoolFlag{Name: "force", Usage: "replace hand-written ones too, and remove what is left over"},

@@ -17,12 +17,16 @@ func invokeVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "invoke",
 		Usage: "run one session under a contract, or show which contract it would have",
-		Description: "odd invoke --role explorer --persona oddie --task \"What stops the ferry at slack water?\"\n" +
-			"odd invoke --role validator --surface audit --handoff run-01kjpw-claims --dry-run\n\n" +
-			"A --task of the board is worked as odd drain would work it. Any other text is for roles that make no\n" +
-			"atoms: they hand over a text. Under the engagement assistant a question is yours to answer: at a terminal in a\n" +
-			"line or several, sent by an empty one (/help says more); from a pipe each line is an answer. When they\n" +
-			"end while a question is open, the session has yielded, which is no failure.",
+		Description: "odd invoke --role explorer --persona oddie \\\n" +
+			"  --task \"What stops the ferry at slack water?\"\n" +
+			"odd invoke --role validator --surface audit --handoff run-01kjpw-claims \\\n" +
+			"  --dry-run\n\n" +
+			"A --task of the board is worked as odd drain would work it. Any other text is\n" +
+			"for roles that make no atoms: they hand over a text. Under the engagement\n" +
+			"assistant a question is yours to answer: at a terminal in a line or several,\n" +
+			"sent by an empty one (/help says more); from a pipe each line is an answer.\n" +
+			"When they end while a question is open, the session has yielded, which is no\n" +
+			"failure.",
 		Flags: invokeFlags(),
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {

@@ -17,9 +17,12 @@ import (
 
 func journalVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "journal",
-		Usage:       "keep the notes of what was decided, observed and learned",
-		Description: "odd journal add L \"Tides win\" \"Slack water is the only time beginners stay dry.\"\nodd journal opens\nodd journal lint --fix",
+		Name:  "journal",
+		Usage: "keep the notes of what was decided, observed and learned",
+		Description: "odd journal add L \"Tides win\" \\\n" +
+			"  \"Slack water is the only time beginners stay dry.\"\n" +
+			"odd journal opens\n" +
+			"odd journal lint --fix",
 		Subcommands: []*cli.Command{
 			journalAdd(env), journalList(env), journalOpens(env), journalTensions(env), journalScore(env), journalTypes(env),
 			journalLint(env), journalConvert(env),

@@ -21,11 +21,15 @@ func journalAdd(env Env) *cli.Command {
 		Name:      "add",
 		Usage:     "add an entry to your journal of the day",
 		ArgsUsage: "TYPE TITLE CONTENT|-",
-		Description: "odd journal add D \"Keep JSON lines\" \"A line is written once, so every file must diff well.\" --rationale \"it diffs well\"\n" +
-			"git log -1 --format=%b | odd journal add O-open \"Who owns the glossary?\" - --priority P1\n" +
-			"odd journal add D \"Ann owns it\" \"Ann asked for it.\" --closes 2026-03-02-ann.tsv:3\n\n" +
-			"The quality is computed by the type's criteria, and every point that is missed is said.\n" +
-			"odd journal types lists the types and what each asks for.",
+		Description: "odd journal add D \"Keep JSON lines\" \\\n" +
+			"  \"A line is written once, so every file must diff well.\" \\\n" +
+			"  --rationale \"it diffs well\"\n" +
+			"git log -1 --format=%b | odd journal add O-open \"Who owns the glossary?\" - \\\n" +
+			"  --priority P1\n" +
+			"odd journal add D \"Ann owns it\" \"Ann asked for it.\" \\\n" +
+			"  --closes 2026-03-02-ann.tsv:3\n\n" +
+			"The quality is computed by the type's criteria, and every point that is missed\n" +
+			"is said. odd journal types lists the types and what each asks for.",
 		Flags: append(fieldFlags(),
 			&cli.StringSliceFlag{Name: "closes", Usage: "close the open question, or resolve the tension, at `FILE:LINE`; repeatable"},
 			&cli.StringFlag{Name: "slug", Usage: "end the file's name in `NAME` (default: your own)"},

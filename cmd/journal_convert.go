@@ -23,9 +23,10 @@ func journalConvert(env Env) *cli.Command {
 		Name:      "convert",
 		Usage:     "print a ledger in JSON lines, or a journal of another shape, as odd writes journals",
 		ArgsUsage: "FILE",
-		Description: "odd journal convert old/decisions.jsonl\nodd journal convert old/decisions.jsonl --write\n\n" +
-			"What has drifted in a line, or cannot be read, is said. --write commits the result as a new\n" +
-			"file of the journal, on the day of the first entry.",
+		Description: "odd journal convert old/decisions.jsonl\n" +
+			"odd journal convert old/decisions.jsonl --write\n\n" +
+			"What has drifted in a line, or cannot be read, is said. --write commits the\n" +
+			"result as a new file of the journal, on the day of the first entry.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "write", Usage: "commit it as a new file of the journal"},
 			&cli.StringFlag{Name: "date", Usage: "the `DATE` in the new file's name (default: of the first entry, or in FILE's name)"},

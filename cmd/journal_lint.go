@@ -21,10 +21,13 @@ func journalLint(env Env) *cli.Command {
 		Name:      "lint",
 		Usage:     "find rows that are not as odd writes them; exit 1 when there are any",
 		ArgsUsage: "[FILE...]",
-		Description: "odd journal lint\nodd journal lint --fix old/2026-05-10-split.tsv\nodd journal lint --p0008 reviews/pr-30.md\n\n" +
-			"Warnings are conventions: a long title, a quality that does not add up. They fail only with\n" +
-			"--strict. A FILE that ends in .jsonl is read as a ledger of decisions or learnings.\n" +
-			"--p0008 reads markdown instead: the ledger that a fresh validator leaves of a review.",
+		Description: "odd journal lint\n" +
+			"odd journal lint --fix old/2026-05-10-split.tsv\n" +
+			"odd journal lint --p0008 reviews/pr-30.md\n\n" +
+			"Warnings are conventions: a long title, a quality that does not add up. They\n" +
+			"fail only with --strict. A FILE that ends in .jsonl is read as a ledger of\n" +
+			"decisions or learnings. --p0008 reads markdown instead: the ledger that a\n" +
+			"fresh validator leaves of a review.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "fix", Usage: "take out doubled tabs, and nothing else; the rest is still listed"},
 			&cli.BoolFlag{Name: "strict", Usage: "fail on warnings too"},

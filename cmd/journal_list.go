@@ -16,8 +16,8 @@ func journalList(env Env) *cli.Command {
 		Usage:     "list the entries, oldest file first",
 		ArgsUsage: "[FILE...]",
 		Description: "odd journal list --type O-open --since 2026-03-01\n\n" +
-			"The columns are the place, the type, open or closed for what can be closed, and the title.\n" +
-			"--json says what closed it.",
+			"The columns are the place, the type, open or closed for what can be closed,\n" +
+			"and the title. --json says what closed it.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "type", Usage: "only entries of `TYPE`: a letter, or O-open"},
 			&cli.StringFlag{Name: "since", Usage: "only entries of `DATE` and later, by their file's name"},

@@ -14,8 +14,11 @@ func journalOpens(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "opens",
 		Usage: "list what is unresolved, by priority and then by age",
-		Description: "odd journal opens\nodd journal add D \"Ann owns it\" \"Ann asked for it.\" --closes 2026-03-02-ann.tsv:3\n\n" +
-			"The columns are the priority, the age in days, the place, who holds it, and the title.",
+		Description: "odd journal opens\n" +
+			"odd journal add D \"Ann owns it\" \"Ann asked for it.\" \\\n" +
+			"  --closes 2026-03-02-ann.tsv:3\n\n" +
+			"The columns are the priority, the age in days, the place, who holds it, and\n" +
+			"the title.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "bundle", Usage: bundleHelp}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {

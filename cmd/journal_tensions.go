@@ -18,10 +18,13 @@ func journalTensions(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "tensions",
 		Usage: "list the contradictions nobody has resolved, and which of them are stale",
-		Description: "odd journal tensions\nodd journal add D \"Tides win\" \"Bookings must follow the tide.\" --closes 2026-03-02-ann.tsv:7\n\n" +
-			"A tension is stale when one of its poles has changed since, or is gone: look again before you\n" +
-			"resolve it. A pole that is unpinned is there, and the row does not say what it was then; one that\n" +
-			"is unknown was written as a label and cannot be looked up.",
+		Description: "odd journal tensions\n" +
+			"odd journal add D \"Tides win\" \"Bookings must follow the tide.\" \\\n" +
+			"  --closes 2026-03-02-ann.tsv:7\n\n" +
+			"A tension is stale when one of its poles has changed since, or is gone: look\n" +
+			"again before you resolve it. A pole that is unpinned is there, and the row\n" +
+			"does not say what it was then; one that is unknown was written as a label and\n" +
+			"cannot be looked up.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "bundle", Usage: bundleHelp}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {

@@ -13,8 +13,8 @@ func journalTypes(env Env) *cli.Command {
 		Name:  "types",
 		Usage: "list the types of entry this bundle knows, their fields and what their quality asks for",
 		Description: "odd journal types\n\n" +
-			"A document tagged encoding-type adds a type, or refines one, by its tables Type Identity,\n" +
-			"Field Schema, Trigger Words and Quality Criteria.",
+			"A document tagged encoding-type adds a type, or refines one, by its tables\n" +
+			"Type Identity, Field Schema, Trigger Words and Quality Criteria.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "bundle", Usage: bundleHelp}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {

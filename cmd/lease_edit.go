@@ -14,9 +14,10 @@ import (
 
 func leaseEdit(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "edit",
-		Usage:       "edit the draft in $EDITOR, then pass the framing gate with it; only a person can",
-		Description: "EDITOR=\"code --wait\" odd lease edit --reason \"the harbour asked for tides first\"",
+		Name:  "edit",
+		Usage: "edit the draft in $EDITOR, then pass the framing gate with it; only a person can",
+		Description: "EDITOR=\"code --wait\" odd lease edit \\\n" +
+			`  --reason "the harbour asked for tides first"`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "the `STANCE`: sensemaking or discovery (default: the one the draft says)"},
 			&cli.StringFlag{Name: "reason", Usage: "why, in one `TEXT`"},

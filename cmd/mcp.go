@@ -12,12 +12,15 @@ func mcpVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "mcp",
 		Usage: "serve the bundle to agents over the Model Context Protocol",
-		Description: "odd mcp\nodd mcp --at HEAD\nodd mcp --http 8931\n\n" +
+		Description: "odd mcp\n" +
+			"odd mcp --at HEAD\n" +
+			"odd mcp --http 8931\n\n" +
 			"A client starts it and speaks on stdin and stdout, as in its settings:\n" +
 			"{\"mcpServers\": {\"odd\": {\"command\": \"odd\", \"args\": [\"mcp\"]}}}\n\n" +
-			"Over HTTP it serves this machine only, to who sends Authorization: Bearer TOKEN; the line on stderr\n" +
-			"names the url and the file the token is in. It only reads, unless --session, or the environment's\n" +
-			"ODD_ANCHOR, names a session whose permit holds: then task_propose files tasks in backlog.",
+			"Over HTTP it serves this machine only, to who sends Authorization: Bearer\n" +
+			"TOKEN; the line on stderr names the url and the file the token is in. It only\n" +
+			"reads, unless --session, or the environment's ODD_ANCHOR, names a session\n" +
+			"whose permit holds: then task_propose files tasks in backlog.",
 		Subcommands: []*cli.Command{mcpServers(env)},
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "at", Usage: "serve the bundle as committed in `REV`, not the files"},

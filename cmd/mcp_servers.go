@@ -22,9 +22,13 @@ func mcpServers(env Env) *cli.Command {
 		Name:      "servers",
 		Usage:     "list the MCP servers that odd.toml lends to sessions, or try them",
 		ArgsUsage: "[SERVER]",
-		Description: "odd mcp servers\nodd mcp servers --check\nodd mcp servers files --call mcp_files_read_file --args '{\"path\": \"README.md\"}'\n\n" +
-			"--check starts each one as a session would, lists the tools under the names that odd gives them,\n" +
-			"and says what is left out and why; exit code 1 where one is lost.",
+		Description: "odd mcp servers\n" +
+			"odd mcp servers --check\n" +
+			"odd mcp servers files --call mcp_files_read_file \\\n" +
+			"  --args '{\"path\": \"README.md\"}'\n\n" +
+			"--check starts each one as a session would, lists the tools under the names\n" +
+			"that odd gives them, and says what is left out and why; exit code 1 where one\n" +
+			"is lost.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "check", Usage: "start them and list their tools"},
 			&cli.StringFlag{Name: "call", Usage: "start them and call `TOOL`, by odd's name of it"},

@@ -25,10 +25,12 @@ func observeVerb(env Env) *cli.Command {
 		Usage: "let an observer watch a stream of events, and comment on it",
 		Description: "odd observe --persona oddie --source deploys.jsonl\n" +
 			"tail -f deploys.jsonl | odd observe --source - --backpressure summarise\n" +
-			"odd observe --source 'cmd kubectl get events -o json --watch' --backpressure queue=500\n\n" +
-			"The stream is JSONL, one object a line; \"channel\" names the channel of an event. What is said of a\n" +
-			"channel is printed as it is said: channel, lines of the stream, text. Every batch is a turn within\n" +
-			"[session] max_turns, max_usd and timeout. An observer changes nothing.",
+			"odd observe --source 'cmd kubectl get events -o json --watch' \\\n" +
+			"  --backpressure queue=500\n\n" +
+			"The stream is JSONL, one object a line; \"channel\" names the channel of an\n" +
+			"event. What is said of a channel is printed as it is said: channel, lines of\n" +
+			"the stream, text. Every batch is a turn within [session] max_turns, max_usd\n" +
+			"and timeout. An observer changes nothing.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "source", Usage: "a `FILE`, - for stdin, or 'cmd PROGRAM ARGUMENTS' for what a program prints; no shell reads it"},
 			&cli.StringFlag{Name: "backpressure", Usage: "what becomes of events there is no time for: `POLICY` drop-oldest, summarise or queue=N (default for a file: queue=1024)"},

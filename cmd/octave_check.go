@@ -14,9 +14,10 @@ func octaveCheck(env Env) *cli.Command {
 		Name:      "check",
 		Usage:     "say what is not OCTAVE in files, by line and column",
 		ArgsUsage: "FILE...",
-		Description: "odd octave check agents/builder.oct.md\nodd octave check --strict - < payload\n\n" +
-			"Exit 1 means an error: something that leaves the structure in doubt, or with --strict\n" +
-			"anything at all. - is stdin.",
+		Description: "odd octave check agents/builder.oct.md\n" +
+			"odd octave check --strict - < payload\n\n" +
+			"Exit 1 means an error: something that leaves the structure in doubt, or with\n" +
+			"--strict anything at all. - is stdin.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "strict", Usage: "take every deviation for an error"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {

@@ -14,9 +14,11 @@ func octaveFmt(env Env) *cli.Command {
 		Name:      "fmt",
 		Usage:     "print files of OCTAVE in canonical form",
 		ArgsUsage: "FILE...",
-		Description: "odd octave fmt agents/builder.oct.md\nodd octave fmt --write agents/*.oct.md\n\n" +
-			"Nothing in quotes changes, nor any key or path. --check lists what is not canonical, exit 1\n" +
-			"when something is. A file that cannot be read with certainty is left alone, exit 1.",
+		Description: "odd octave fmt agents/builder.oct.md\n" +
+			"odd octave fmt --write agents/*.oct.md\n\n" +
+			"Nothing in quotes changes, nor any key or path. --check lists what is not\n" +
+			"canonical, exit 1 when something is. A file that cannot be read with certainty\n" +
+			"is left alone, exit 1.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "check", Usage: "only list the files that are not canonical"},
 			&cli.BoolFlag{Name: "write", Usage: "write the files and print nothing"},

@@ -15,9 +15,12 @@ func octaveGet(env Env) *cli.Command {
 		Name:      "get",
 		Usage:     "print what a path of an OCTAVE file stands for",
 		ArgsUsage: "FILE PATH",
-		Description: "odd octave get anchor.oct BIND.ROLE\nodd octave get anchor.oct 'BIND.ARCHETYPES[0]'\nodd octave get anchor.oct 'UX.\"Self-Guiding\"'\n\n" +
-			"A text is printed without its quotes, a list or a block one row an entry. With several\n" +
-			"envelopes put the name before the path, as IDENTITY/BIND.ROLE. Exit 3: two keys answer.",
+		Description: "odd octave get anchor.oct BIND.ROLE\n" +
+			"odd octave get anchor.oct 'BIND.ARCHETYPES[0]'\n" +
+			"odd octave get anchor.oct 'UX.\"Self-Guiding\"'\n\n" +
+			"A text is printed without its quotes, a list or a block one row an entry. With\n" +
+			"several envelopes put the name before the path, as IDENTITY/BIND.ROLE. Exit 3:\n" +
+			"two keys answer.",
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 2 {

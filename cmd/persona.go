@@ -14,9 +14,12 @@ func personaVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "persona",
 		Usage: "list, show and check persona profiles: who a session may be",
-		Description: "odd persona list\nodd persona show oddie@2\nodd persona check\n\n" +
-			"A profile is an atom of type persona, or the first yaml block of a canon document that\n" +
-			"names persona:. What an agent knows of its work role is another thing: odd compile-persona.",
+		Description: "odd persona list\n" +
+			"odd persona show oddie@2\n" +
+			"odd persona check\n\n" +
+			"A profile is an atom of type persona, or the first yaml block of a canon\n" +
+			"document that names persona:. What an agent knows of its work role is another\n" +
+			"thing: odd compile-persona.",
 		Subcommands: []*cli.Command{personaList(env), personaShow(env), personaCheck(env)},
 	})
 }

@@ -13,10 +13,11 @@ func personaCheck(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "check",
 		Usage: "check every profile, and that what it names is there",
-		Description: "odd persona check\nodd persona check --strict --sarif\n\n" +
-			"Exit 1 means an error: a profile that cannot be read, or a document or heading of this\n" +
-			"bundle that is not there. A uri of another authority is never dead. With --strict a\n" +
-			"warning counts too.",
+		Description: "odd persona check\n" +
+			"odd persona check --strict --sarif\n\n" +
+			"Exit 1 means an error: a profile that cannot be read, or a document or heading\n" +
+			"of this bundle that is not there. A uri of another authority is never dead.\n" +
+			"With --strict a warning counts too.",
 		Flags: append(formatFlags(),
 			&cli.BoolFlag{Name: "strict", Usage: "take warnings for errors"},
 			&cli.StringFlag{Name: "at", Usage: "read the bundle as committed in `REV`, not the files"},

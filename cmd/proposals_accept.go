@@ -8,10 +8,11 @@ import (
 
 func proposalsAccept(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "accept",
-		Usage:       "mark a proposal as answered by a gate that was run; it changes no state",
-		ArgsUsage:   "ID",
-		Description: "odd gate evaluation --because P-01KJ…        # runs the gate and accepts\nodd proposals accept P-01KJ… --act G-0004    # the gate was run without naming it",
+		Name:      "accept",
+		Usage:     "mark a proposal as answered by a gate that was run; it changes no state",
+		ArgsUsage: "ID",
+		Description: "odd gate evaluation --because P-01KJ…       # runs the gate and accepts\n" +
+			"odd proposals accept P-01KJ… --act G-0004   # of a gate that did not name it",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "act", Usage: "the gate act that answers it, by its `ROW` G-0001"},
 			&cli.StringFlag{Name: "reason", Usage: "how it does, in one `TEXT`"},

@@ -23,13 +23,15 @@ func reconcileVerb(env Env) *cli.Command {
 		Name:      "reconcile",
 		Usage:     "merge emitted atoms into the bundle, as drain does",
 		ArgsUsage: "FILE…|-",
-		Description: "my-agent | odd reconcile - --dry-run\nodd reconcile draft.md --accept style\n" +
+		Description: "my-agent | odd reconcile - --dry-run\n" +
+			"odd reconcile draft.md --accept style\n" +
 			"git show refs/odd/run/RUN:TASK.1/emission.md | odd reconcile - --accept style\n\n" +
-			"FILE is an emission (fenced atom blocks) or one atom. What is read counts as an agent's,\n" +
-			"whoever runs this: it is capped, and a guarded atom lands only when a person accepts it\n" +
-			"by its id, at the terminal. Files are written, nothing is committed.",
+			"FILE is an emission (fenced atom blocks) or one atom. What is read counts as\n" +
+			"an agent's, whoever runs this: it is capped, and a guarded atom lands only\n" +
+			"when a person accepts it by its id, at the terminal. Files are written,\n" +
+			"nothing is committed.",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "accept", Usage: "take the guarded atom `ID` too; asks on the terminal"},
+			&cli.StringSliceFlag{Name: "accept", Usage: "take the guarded atom `ID` too, asked on the terminal; repeatable"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "show the diff of every atom and write nothing"},
 			&cli.StringFlag{Name: "fail-on", Usage: "write nothing and refuse when an `EFFECT` is among guarded,conflict,…"},
 			&cli.BoolFlag{Name: "full-scan", Usage: "report the atoms that were not emitted as orphaned"},

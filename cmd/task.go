@@ -15,9 +15,11 @@ import (
 
 func task(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "task",
-		Usage:       "add, list, show, edit tasks; put one on the board",
-		Description: "odd task add \"Harvest the terms of the handbook\" --role editor --kind extract --input docs\nodd task ready harvest-the-terms-of-the-handbook",
+		Name:  "task",
+		Usage: "add, list, show, edit tasks; put one on the board",
+		Description: "odd task add \"Harvest the terms of the handbook\" --role editor \\\n" +
+			"  --kind extract --input docs\n" +
+			"odd task ready harvest-the-terms-of-the-handbook",
 		Subcommands: []*cli.Command{taskAdd(env), taskList(env), taskShow(env), taskReady(env), taskEdit(env)},
 	})
 }

@@ -15,11 +15,12 @@ import (
 
 func taskAdd(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "add",
-		Usage:       "file a task; it lands in backlog",
-		ArgsUsage:   "TITLE",
-		Description: "odd task add \"Harvest the terms of the handbook\" --role editor --kind extract --input docs",
-		Flags:       append([]cli.Flag{&cli.StringFlag{Name: "id", Usage: "the task's `ID` (default: from the title)"}}, taskFlags()...),
+		Name:      "add",
+		Usage:     "file a task; it lands in backlog",
+		ArgsUsage: "TITLE",
+		Description: "odd task add \"Harvest the terms of the handbook\" --role editor \\\n" +
+			"  --kind extract --input docs",
+		Flags: append([]cli.Flag{&cli.StringFlag{Name: "id", Usage: "the task's `ID` (default: from the title)"}}, taskFlags()...),
 		Action: func(c *cli.Context) error {
 			title, err := oneArg(c, "a title in quotes")
 			if err != nil {
