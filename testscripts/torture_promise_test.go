@@ -51,7 +51,7 @@ func (w *world) unlocked(when, repo string) {
 		case err != nil:
 		case strings.HasPrefix(rel, "odd/sync/"), strings.HasPrefix(rel, "odd/tmp/"), strings.HasPrefix(rel, "worktrees/"):
 			w.failf("%s: %s: left behind: %s", when, repo, rel)
-		case strings.HasSuffix(rel, ".lock") && strings.Contains(p, ".git/") && !strings.HasPrefix(rel, "odd/") && !strings.HasPrefix(rel, "objects/"):
+		case rel == "packed-refs.new", strings.HasSuffix(rel, ".lock") && strings.Contains(p, ".git/") && !strings.HasPrefix(rel, "odd/") && !strings.HasPrefix(rel, "objects/"):
 			w.failf("%s: %s: a lock was left that needs a hand: %s", when, repo, rel)
 		}
 		return nil

@@ -36,9 +36,14 @@ type checkout struct {
 }
 
 func (r *Repo) newCheckout(ctx context.Context, m marker) (*checkout, error) {
-	m.Version, m.PID, m.Nonce, m.Home = 1, os.Getpid(), newNonce(), r.gitDir
-	c := r.marked(m)
+	c := r.marked(r.sign(m))
 	return c, c.diff(ctx)
+}
+
+// sign makes m this process's own.
+func (r *Repo) sign(m marker) marker {
+	m.Version, m.PID, m.Nonce, m.Home = 1, os.Getpid(), newNonce(), r.gitDir
+	return m
 }
 
 // marked is the checkout a marker is about, its changes not yet known. Its scratch files are never any that were
@@ -332,10 +337,7 @@ func (c *checkout) forget(kept []string) error {
 		c.m.Kept = kept
 		return c.r.writeMarker(c.m)
 	}
-	if err := os.Remove(c.r.markerPath(c.m)); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return discard(c.r.markerPath(c.m))
 }
 
 // undo gives everything back before the ref moved.

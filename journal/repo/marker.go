@@ -9,16 +9,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
 )
 
-// marker says that a checkout is about to follow its ref. It is written to
-// $GIT_COMMON_DIR/odd/sync/NONCE.json before any lock is taken and removed
-// last, so whatever a killed Move left behind can be found and, by the nonce, be
-// proven ours. The JSON names are frozen.
+// marker says that refs are about to move, and which checkout follows which of
+// them, if one does. It is written to $GIT_COMMON_DIR/odd/sync/NONCE.json before
+// any lock is taken and removed last, so whatever a killed Move or Update left
+// behind can be found and, by the nonce, be proven ours. The JSON names are frozen.
 type marker struct {
 	Version int      `json:"v"` // 1
 	PID     int      `json:"pid"`
@@ -26,10 +27,21 @@ type marker struct {
 	Ref     string   `json:"ref"`
 	Old     OID      `json:"old"`
 	New     OID      `json:"new"`
-	Root    string   `json:"root"`           // the work tree
+	Root    string   `json:"root"`           // the work tree, "" where none follows
 	GitDir  string   `json:"gitdir"`         // the work tree's own git directory
 	Home    string   `json:"home"`           // the git directory whose HEAD update-ref locks too
 	Kept    []string `json:"kept,omitempty"` // the sync is complete; these lines wait to be told
+
+	Also map[string]OID `json:"also,omitempty"` // every ref of the transaction and what it moves to, "" where it is deleted
+}
+
+// targets is a transaction as a marker keeps it.
+func targets(us []RefUpdate) map[string]OID {
+	m := make(map[string]OID, len(us))
+	for _, u := range us {
+		m[u.Name] = u.New
+	}
+	return m
 }
 
 // newNonce is a name no one else has.
@@ -37,7 +49,8 @@ func newNonce() string { return strings.ToLower(rand.Text()) }
 
 func (r *Repo) markerPath(m marker) string { return r.oddDir("sync", m.Nonce+".json") }
 
-// writeMarker writes m whole or not at all.
+// writeMarker writes m whole or not at all. It outlives a loss of power where a
+// checkout follows; git's own locks do not wait for the disk either.
 func (r *Repo) writeMarker(m marker) error {
 	if err := os.MkdirAll(r.oddDir("sync"), 0o777); err != nil {
 		return err
@@ -45,6 +58,13 @@ func (r *Repo) writeMarker(m marker) error {
 	b, err := json.Marshal(m)
 	if err != nil {
 		return err
+	}
+	if m.Root == "" {
+		draft := r.oddDir("sync", "."+m.Nonce)
+		if err := os.WriteFile(draft, append(b, '\n'), 0o666); err != nil {
+			return errors.Join(err, os.Remove(draft))
+		}
+		return os.Rename(draft, r.markerPath(m))
 	}
 	return renameio.WriteFile(r.markerPath(m), append(b, '\n'), 0o666, renameio.WithTempDir(r.oddDir("sync")))
 }
@@ -120,30 +140,63 @@ func (m marker) dropLock() error {
 // milliseconds after the marker is written; the rest is for slow disks.
 const lockWindow = 5 * time.Second
 
-// dropRefLocks removes what a killed update-ref left: REF.lock holding the id the marker was moving to, and empty
-// lock files made within lockWindow of the marker.
+// dropRefLocks removes what a killed update-ref left: for each ref of the
+// transaction a lock that holds the id it was moving to, empty lock files made
+// within lockWindow of the marker, and packed refs that were being written.
 func (r *Repo) dropRefLocks(m marker) error {
 	st, err := os.Stat(r.markerPath(m))
 	if err != nil {
 		return err
 	}
-	for _, p := range []string{filepath.Join(r.common, m.Ref+".lock"), filepath.Join(m.Home, "HEAD.lock"), filepath.Join(r.common, "packed-refs.lock")} {
-		lst, err := os.Stat(p)
+	drop := func(lock string, holds ...string) error {
+		lst, err := os.Stat(lock)
 		if err != nil {
-			continue
+			return nil
 		}
-		b, err := os.ReadFile(p)
+		b, err := os.ReadFile(lock)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		age := lst.ModTime().Sub(st.ModTime())
-		ours := string(bytes.TrimSpace(b)) == string(m.New) || len(b) == 0 && age >= 0 && age <= lockWindow
-		if !ours {
-			continue
+		if !slices.Contains(holds, string(bytes.TrimSpace(b))) && (len(b) > 0 || age < 0 || age > lockWindow) {
+			return nil
 		}
-		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+		return discard(lock)
+	}
+	err = drop(filepath.Join(m.Home, "HEAD.lock"), string(m.New))
+	for name, to := range m.Also {
+		err = errors.Join(err, drop(filepath.Join(r.common, filepath.FromSlash(name)+".lock"), string(to)))
+	}
+	if m.Ref != "" {
+		err = errors.Join(err, drop(filepath.Join(r.common, filepath.FromSlash(m.Ref)+".lock"), string(m.New)))
+	}
+	return errors.Join(err, drop(filepath.Join(r.common, "packed-refs.lock"), m.Nonce), r.dropPacked(m))
+}
+
+// dropPacked removes packed refs that were being written and never will be: git
+// writes them under packed-refs.lock alone, and where they lie about no ref can
+// be deleted or packed any more. Whoever holds that lock now is not disturbed.
+func (r *Repo) dropPacked(m marker) error {
+	half, lock := filepath.Join(r.common, "packed-refs.new"), filepath.Join(r.common, "packed-refs.lock")
+	if _, err := os.Lstat(half); err != nil {
+		return nil
+	}
+	if err := createNew(lock, []byte(m.Nonce)); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return nil
 		}
+		return err
+	}
+	return errors.Join(discard(half), discard(lock))
+}
+
+// discard is os.Remove of what need not be there.
+func discard(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }

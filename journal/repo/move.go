@@ -22,6 +22,11 @@ import (
 // ErrInTheWay (each path named), ErrBusy; unless the disk fails while git writes the refs, and once more. What still goes wrong after the refs
 // moved is finished or told by Recover.
 func (r *Repo) Move(ctx context.Context, us ...RefUpdate) error {
+	return r.inTurn(ctx, us, r.move)
+}
+
+// inTurn runs f, which moves refs, under the lock that orders such, once nothing is left of one that was killed.
+func (r *Repo) inTurn(ctx context.Context, us []RefUpdate, f func(context.Context, []RefUpdate) error) error {
 	if _, err := transaction(us); err != nil || len(us) == 0 {
 		return err
 	}
@@ -33,18 +38,22 @@ func (r *Repo) Move(ctx context.Context, us ...RefUpdate) error {
 	if err := r.recoverFirst(ctx); err != nil {
 		return err
 	}
+	return f(ctx, us)
+}
+
+func (r *Repo) move(ctx context.Context, us []RefUpdate) error {
 	cs, err := r.checkedOut(ctx, us)
 	if err != nil {
 		return err
 	}
 	if len(cs) == 0 {
-		_, err := r.updateAll(ctx, us)
-		return err
+		return r.update(ctx, us)
 	}
+	cs[0].m.Also = targets(us)
 	if err := r.prepare(ctx, cs); err != nil {
 		return giveBack(cs, err)
 	}
-	moved, err := r.updateAll(ctx, us)
+	moved, err := r.updateAll(ctx, us, cs[0].m)
 	switch {
 	case err == nil || r.allAt(us): // whatever update-ref's end looked like
 		return r.complete(context.WithoutCancel(ctx), cs)
@@ -61,11 +70,27 @@ func (r *Repo) Move(ctx context.Context, us ...RefUpdate) error {
 	return err
 }
 
-// updateAll is Update, and where the disk failed while git was writing the refs,
+// update moves refs that no work tree shows.
+func (r *Repo) update(ctx context.Context, us []RefUpdate) error {
+	m := r.sign(marker{Also: targets(us)})
+	if err := r.writeMarker(m); err != nil {
+		return err
+	}
+	if err := r.at("marked"); err != nil {
+		return err
+	}
+	_, err := r.updateAll(ctx, us, m)
+	return errors.Join(err, discard(r.markerPath(m)))
+}
+
+// updateAll is one transaction under the marker m, and where the disk failed while git was writing the refs,
 // once more for those that are left: a transaction of git is whole only if nothing
 // fails after its locks are taken. moved tells, of an error, that some moved.
-func (r *Repo) updateAll(ctx context.Context, us []RefUpdate) (moved bool, err error) {
-	if err = r.Update(ctx, us...); !Faulty(err) {
+func (r *Repo) updateAll(ctx context.Context, us []RefUpdate, m marker) (moved bool, err error) {
+	if err = r.transact(ctx, us); !Faulty(err) {
+		if ctx.Err() != nil { // git was killed, perhaps with its locks taken
+			err = errors.Join(err, r.dropRefLocks(m))
+		}
 		return false, err
 	}
 	left := slices.DeleteFunc(slices.Clone(us), func(u RefUpdate) bool { return r.allAt([]RefUpdate{u}) })
@@ -75,7 +100,7 @@ func (r *Repo) updateAll(ctx context.Context, us []RefUpdate) (moved bool, err e
 	case len(left) == len(us):
 		return false, err
 	}
-	if r.Update(context.WithoutCancel(ctx), left...) == nil {
+	if r.transact(context.WithoutCancel(ctx), left) == nil {
 		return true, nil
 	}
 	return true, err
@@ -92,13 +117,13 @@ func (r *Repo) at(step string) error {
 	return r.step(step)
 }
 
-// How long a Move, or a Recover, waits for another odd's Move, which takes a fifth of a second.
+// How long a Move or Update, or a Recover, waits for another odd's Move, which takes a fifth of a second.
 const (
 	moveWait    = 10 * time.Second
 	recoverWait = time.Second
 )
 
-// lockSync takes the lock that orders Moves and recoveries. It is not the drain's lock: approve moves refs too.
+// lockSync takes the lock that orders Moves, Updates and recoveries. It is not the drain's lock: approve moves refs too.
 func (r *Repo) lockSync(ctx context.Context, patience time.Duration) (*flock.Flock, error) {
 	return r.waitLock(ctx, "sync.lock", patience)
 }

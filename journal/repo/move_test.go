@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -433,6 +434,71 @@ func TestRecoverUnreadableMarker(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "sync/x.json") || !strings.Contains(err.Error(), "remove the file") {
 		t.Error(err)
 	}
+}
+
+// A transaction that was killed leaves no lock of any of its refs, and no packed
+// refs half written, whether a work tree shows one of them or none does. Locks of
+// others stay.
+func TestRecoverLocksOfATransaction(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	for _, shown := range []bool{true, false} {
+		r, base := board(t)
+		git(t, r.Root(), "branch", "gone", string(base))
+		git(t, r.Root(), "pack-refs", "--all")
+		us := []RefUpdate{{"refs/odd/base/run-1", "", base}, {"refs/heads/gone", base, ""}}
+		if shown {
+			us = append(us, RefUpdate{"refs/heads/main", base, claim(t, r, base)})
+		}
+		r.step = func(s string) error {
+			if s == "marked" {
+				return errStopped
+			}
+			return nil
+		}
+		move := map[bool]func(context.Context, ...RefUpdate) error{true: r.Move, false: r.Update}[shown]
+		if err := move(ctx, us...); !errors.Is(err, errStopped) {
+			t.Fatal(err)
+		}
+		write(t, r.CommonDir(), "refs/odd/base/run-1.lock", string(base)+"\n", "refs/heads/gone.lock", "", "packed-refs.lock", "", "packed-refs.new", "# pack-refs with",
+			"refs/odd/base/run-2.lock", string(base)+"\n", "refs/heads/foreign.lock", "")
+		if err := move(ctx, us[1]); err == nil || !strings.Contains(err.Error(), "stopped") {
+			t.Errorf("the next one: %v", err)
+		}
+		r.step = nil
+		must[[]string](t)(open(t, r.Root()).Recover(ctx))
+		for name, there := range map[string]bool{"refs/odd/base/run-1.lock": false, "refs/heads/gone.lock": false, "packed-refs.lock": false, "packed-refs.new": false, "refs/odd/base/run-2.lock": true, "refs/heads/foreign.lock": true} {
+			p := filepath.Join(r.CommonDir(), name)
+			if _, err := os.Stat(p); (err == nil) != there {
+				t.Errorf("shown %t: %s: %v, want it there: %t", shown, name, err, there)
+			}
+			os.Remove(p)
+		}
+		if err := move(ctx, us...); err != nil {
+			t.Errorf("shown %t: afterwards: %v", shown, err)
+		}
+		quiet(t, r)
+	}
+}
+
+// Packed refs that somebody is writing are theirs.
+func TestRecoverLeavesPackedRefsOfOthers(t *testing.T) {
+	t.Parallel()
+	r, base := board(t)
+	r.step = func(string) error { return errStopped }
+	r.Update(t.Context(), RefUpdate{"refs/odd/base/run-1", "", base})
+	write(t, r.CommonDir(), "packed-refs.lock", "", "packed-refs.new", "# pack-refs with")
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(filepath.Join(r.CommonDir(), "packed-refs.lock"), later, later); err != nil {
+		t.Fatal(err)
+	}
+	must[[]string](t)(open(t, r.Root()).Recover(t.Context()))
+	for _, name := range []string{"packed-refs.lock", "packed-refs.new"} {
+		if err := os.Remove(filepath.Join(r.CommonDir(), name)); err != nil {
+			t.Error(err)
+		}
+	}
+	quiet(t, r)
 }
 
 // A work tree that a killed PersonCommit left is gone after the next command, and not while one is at work.

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,7 @@ import (
 	"strings"
 )
 
-// Recover finishes what a killed Move left: it removes only locks its markers
+// Recover finishes what a killed Move or Update left: it removes only locks its markers
 // prove ours, completes the checkouts and returns one line per kept file it
 // would not overwrite. It takes away the work tree of a killed PersonCommit, too. It is cheap when there is nothing to do; every command calls it.
 //
@@ -51,7 +52,7 @@ func (r *Repo) recover(ctx context.Context, tell bool) (lines []string, err erro
 		kept, err := r.recoverOne(ctx, m)
 		lines = append(lines, kept...)
 		if err != nil {
-			return lines, fmt.Errorf("%s: %w", m.Root, err)
+			return lines, fmt.Errorf("%s: %w", cmp.Or(m.Root, r.common), err)
 		}
 		if tell {
 			os.Remove(r.markerPath(m)) // only a marker with told lines is left by now
@@ -67,6 +68,9 @@ func (r *Repo) recoverOne(ctx context.Context, m marker) ([]string, error) {
 	}
 	if err := r.dropRefLocks(m); err != nil {
 		return nil, err
+	}
+	if m.Root == "" {
+		return nil, discard(r.markerPath(m))
 	}
 	c := r.marked(m)
 	now, err := r.refs.ref(m.Ref)

@@ -158,10 +158,15 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (OID, error) {
 }
 
 // Update moves refs in one transaction, all or nothing, without touching any checkout. ErrMoved when an Old did not hold.
-// A branch that is checked out anywhere must go through Move.
+// A branch that is checked out anywhere must go through Move. ErrBusy when another odd's move takes too long.
 func (r *Repo) Update(ctx context.Context, us ...RefUpdate) error {
+	return r.inTurn(ctx, us, r.update)
+}
+
+// transact runs one transaction of git's. The caller holds the lock of moves and has left a marker.
+func (r *Repo) transact(ctx context.Context, us []RefUpdate) error {
 	in, err := transaction(us)
-	if err != nil || len(us) == 0 {
+	if err != nil {
 		return err
 	}
 	return r.refError(r.updates.transact(ctx, in), us)
