@@ -67,6 +67,7 @@ type line struct {
 	claim  *open           // the claim its task has in the file at that point; nil: none
 	before []ledger.Record // the sessions its task has in the file before it
 	holds  []string        // of a claim: the other tasks that its file holds claims of at that point
+	again  bool            // a claim of a task that its file claims before it
 }
 
 // lineByLine has every ledger line of the act looked at; what look says of one
@@ -290,7 +291,7 @@ func (h *history) appended(a *act) error {
 // and the open claim at its place.
 func (h *history) linesOf(name string, b []byte, records []ledger.Record, before int) []line {
 	var out []line
-	claims := map[string]*open{}
+	claims, claimed := map[string]*open{}, map[string]bool{}
 	sessions := map[string][]ledger.Record{}
 	at := 0 // where the record's line begins
 	for i, r := range records {
@@ -302,7 +303,7 @@ func (h *history) linesOf(name string, b []byte, records []ledger.Record, before
 				l.claim = &now
 			}
 			if r.Kind == ledger.Claim {
-				l.holds = heldBy(claims, r.Task)
+				l.holds, l.again = heldBy(claims, r.Task), claimed[r.Task]
 			}
 			if r.Kind == ledger.Outcome {
 				l.trace = h.spend.lines.Trace(b[:at])
@@ -311,7 +312,7 @@ func (h *history) linesOf(name string, b []byte, records []ledger.Record, before
 		}
 		switch c := claims[r.Task]; {
 		case r.Kind == ledger.Claim:
-			claims[r.Task] = &open{Record: r, known: i < before}
+			claims[r.Task], claimed[r.Task] = &open{Record: r, known: i < before}, true
 		case r.Kind == ledger.Outcome:
 			delete(claims, r.Task)
 		case r.Kind == ledger.Session && c != nil && r.Cost <= math.MaxInt64-c.sessions:

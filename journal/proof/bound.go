@@ -170,15 +170,15 @@ func (j *judge) made(run, task string, seen map[string]bool, commits func(run st
 
 // taskAt is a task as its run claimed it, with the odd.toml in force; ok is false
 // where the claim is not in the clone, or is of no task.
-func (h *history) taskAt(run, task string) (t board.Task, law config.Config, ok bool, err error) {
-	c, ok, err := h.claimed(run, task)
+func (j *judge) taskAt(run, task string) (t board.Task, law config.Config, ok bool, err error) {
+	c, ok, err := j.claimed(run, task)
 	if err != nil || !ok || len(c.Parents) == 0 {
 		return t, law, false, err
 	}
-	if law, err = h.lawAfter(c.Parents[0]); err != nil {
+	if law, err = j.lawAfter(c.Parents[0]); err != nil {
 		return t, law, false, err
 	}
-	changes, err := h.trees.Diff(h.ctx, c.Parents[0], c.OID)
+	changes, err := j.trees.Diff(j.ctx, c.Parents[0], c.OID)
 	if err != nil {
 		return t, law, false, err
 	}
@@ -187,7 +187,7 @@ func (h *history) taskAt(run, task string) (t board.Task, law config.Config, ok 
 		if !in || !strings.HasSuffix(rel, ".md") {
 			continue
 		}
-		b, err := h.bytes(ch.New, ch.NewMode)
+		b, err := j.bytes(ch.New, ch.NewMode)
 		if err != nil {
 			return t, law, false, err
 		}

@@ -48,7 +48,7 @@ func (j *judge) limit() (okf.Confidence, error) {
 	law := j.law
 	if j.kind == proposal {
 		var err error
-		if law, err = j.claimLaw(j.act); err != nil {
+		if law, err = j.claimLaw(); err != nil {
 			return okf.Inferred, err
 		}
 	}

@@ -11,77 +11,144 @@ import (
 // claimLaw is the odd.toml that a proposal's session was claimed under: the
 // board's, before the commit with the claim. A history without that commit has
 // the default.
-func (h *history) claimLaw(a *act) (config.Config, error) {
-	for _, p := range a.Parents[:min(1, len(a.Parents))] {
-		if held, err := h.claims(p, a.run, a.task); err != nil || held {
-			return a.law, err // made on the board, where nothing but the claim came between
-		}
-	}
-	c, ok, err := h.claimed(a.run, a.task)
+func (j *judge) claimLaw() (config.Config, error) {
+	c, ok, err := j.claimed(j.run, j.task)
 	if err != nil || !ok || len(c.Parents) == 0 {
 		return config.Default(), err
 	}
-	return h.lawAfter(c.Parents[0])
+	return j.lawAfter(c.Parents[0])
 }
 
-// claimed is the commit with the run's claim of the task: of the range, or else of
-// the branches or before it. ok is false where the clone has none.
-func (h *history) claimed(run, task string) (c repo.Commit, ok bool, err error) {
-	h.ask(claimBy(run, task))
-	return h.claimIn(run, task)
-}
-
-// claimIn is claimed by what this range knows.
-func (h *history) claimIn(run, task string) (c repo.Commit, ok bool, err error) {
-	k := [2]string{run, task}
-	if c, ok = h.claimers[k]; ok {
-		return c, ok, nil
+// claimed is the commit with the claim of a run on a task that the act goes on from,
+// whatever else claims that for it: the one behind the act, or for a proposal upon
+// another branch the one behind the result that records it. ok is false where the
+// clone has none.
+func (j *judge) claimed(run, task string) (c repo.Commit, ok bool, err error) {
+	if c, ok, err = j.claimBehind(j.OID, run, task); ok || err != nil {
+		return c, ok, err
 	}
-	if c, ok, err = h.claimer(run, task); ok {
-		h.claimers[k] = c
-	} else {
-		h.own = true // another range may know of it
+	j.ask(claimBy(j.Commit, run, task))
+	if c, ok, err = j.claimAside(j.Commit, run, task); !ok {
+		j.own = true // another range may know of it
 	}
 	return c, ok, err
 }
 
-func (h *history) claimer(run, task string) (repo.Commit, bool, error) {
-	for _, k := range [][2]string{{run, task}, {run, ""}} {
-		for _, c := range h.acts[k] {
-			if first, err := h.begins(c, run, task); first || err != nil {
-				return c, first, err
+// claimBehind is the commit that brought the claim of a run on a task which a commit
+// has, the last where it has more; along its first parent, where that has it too.
+func (h *history) claimBehind(oid repo.OID, run, task string) (c repo.Commit, ok bool, err error) {
+	k := [3]string{string(oid), run, task}
+	if c, ok = h.claimers[k]; ok {
+		return c, ok, nil
+	}
+	n, err := h.claims(oid, run, task)
+	if n == 0 || err != nil {
+		return c, false, err
+	}
+	for oid != "" {
+		if c, err = h.commit(oid); err != nil {
+			return c, false, err
+		}
+		oid = ""
+		for _, p := range c.Parents {
+			m, err := h.claims(p, run, task)
+			if err != nil {
+				return c, false, err
 			}
+			if m >= n {
+				oid = p
+				break
+			}
+		}
+	}
+	h.claimers[k] = c
+	return c, true, nil
+}
+
+// commit is a commit of the range, or of what lies before it.
+func (h *history) commit(oid repo.OID) (repo.Commit, error) {
+	if n, in := h.place[oid]; in {
+		return h.commits[n], nil
+	}
+	return h.repo.Commit(oid)
+}
+
+// claimAside is the claim of a run on a task that lies on another line than a proposal
+// that came of it: behind the result that records the proposal, where there is one.
+func (h *history) claimAside(proposal repo.Commit, run, task string) (c repo.Commit, ok bool, err error) {
+	k := [3]string{string(proposal.OID), run, task}
+	if c, ok = h.claimers[k]; ok {
+		return c, ok, nil
+	}
+	recorded := false
+	for _, end := range h.ends() {
+		in, err := h.records(end, proposal, run, task)
+		if err != nil {
+			return c, false, err
+		}
+		recorded = recorded || in
+	}
+	var some repo.OID // holds the claim
+	err = h.acting(run, task, func(c repo.Commit) (enough bool, err error) {
+		if n, err := h.claims(c.OID, run, task); n == 0 || err != nil {
+			return false, err
+		}
+		in, err := h.records(c.OID, proposal, run, task)
+		if some == "" || in {
+			some = c.OID
+		}
+		return in || !recorded, err
+	})
+	if err != nil || some == "" {
+		return c, false, err
+	}
+	if c, ok, err = h.claimBehind(some, run, task); ok {
+		h.claimers[k] = c
+	}
+	return c, ok, err
+}
+
+// acting has the commits of a run looked at that are about a task, or about none, until
+// one is enough: those that are known, and then older ones.
+func (h *history) acting(run, task string, look func(repo.Commit) (enough bool, err error)) error {
+	for _, c := range slices.Concat(h.acts[[2]string{run, task}], h.acts[[2]string{run, ""}]) {
+		if enough, err := look(c); enough || err != nil {
+			return err
 		}
 	}
 	for {
 		c, more, err := h.older()
 		if err != nil || !more {
-			return c, false, err
+			return err
 		}
 		if t := one(c, "Odd-Task"); one(c, "Odd-Run") != run || t != task && t != "" {
 			continue
 		}
-		if first, err := h.begins(c, run, task); first || err != nil {
-			return c, first, err
+		if enough, err := look(c); enough || err != nil {
+			return err
 		}
 	}
 }
 
-// begins reports that a commit holds the run's claim of the task, and its first
-// parent does not.
-func (h *history) begins(c repo.Commit, run, task string) (bool, error) {
-	has, err := h.claims(c.OID, run, task)
-	if !has || err != nil || len(c.Parents) == 0 {
-		return has, err
-	}
-	had, err := h.claims(c.Parents[0], run, task)
-	return !had, err
+// records reports whether the ledger of a run, as a commit has it, records a proposal
+// for a task: by its commit, or made again by its trace.
+func (h *history) records(commit repo.OID, proposal repo.Commit, run, task string) (bool, error) {
+	all, err := h.ledgerAt(commit, run)
+	trace := one(proposal, "Odd-Trace")
+	return slices.ContainsFunc(all, func(r ledger.Record) bool {
+		return r.Kind == ledger.Outcome && r.Task == task && (text(&r, "proposal") == string(proposal.OID) || trace != "" && r.Trace == trace)
+	}), err
 }
 
-// claims reports whether a commit holds the run's claim of the task.
-func (h *history) claims(commit repo.OID, run, task string) (bool, error) {
+// claims is how many claims of a task the ledger of a run holds in a commit.
+func (h *history) claims(commit repo.OID, run, task string) (n int, err error) {
 	records, err := h.ledgerAt(commit, run)
-	return slices.ContainsFunc(records, func(r ledger.Record) bool { return r.Kind == ledger.Claim && r.Task == task }), err
+	for _, r := range records {
+		if r.Kind == ledger.Claim && r.Task == task {
+			n++
+		}
+	}
+	return n, err
 }
 
 // note remembers a commit by its Odd-Run and Odd-Task.

@@ -60,7 +60,7 @@ type history struct {
 	runs     map[string][]told
 	wrote    map[string][]repo.OID       // by run: wroteLedger, nil before it is asked
 	acts     map[[2]string][]repo.Commit // by run and task, the oldest first
-	claimers map[[2]string]repo.Commit   // by run and task: the commit that claimed it
+	claimers map[[3]string]repo.Commit   // by commit, run and task: the commit with the claim it goes on from
 	indexed  bool                        // older was asked
 	seen     map[repo.OID]bool           // by older, and the range
 	before   []repo.Commit               // what older gives next, the last first
@@ -82,7 +82,7 @@ func (g *ground) read(s Scope) (*history, error) {
 	}
 	h := &history{
 		ground: g, to: s.To, place: map[repo.OID]int{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
-		runs: map[string][]told{}, acts: map[[2]string][]repo.Commit{}, claimers: map[[2]string]repo.Commit{}, anchored: map[repo.OID]bool{},
+		runs: map[string][]told{}, acts: map[[2]string][]repo.Commit{}, claimers: map[[3]string]repo.Commit{}, anchored: map[repo.OID]bool{},
 	}
 	for c, err := range g.trees.Log(g.ctx, s.From, s.To) {
 		if err != nil {

@@ -232,6 +232,20 @@ func mutations() []tamper {
 			w := &run{id: fmt.Sprintf("run-01KJ0000000000000000%06d", s.n), task: "u", file: ledgerIn(d)}
 			s.record(w, d.ch, ledger.Record{Kind: ledger.Claim, Role: "editor", Reserved: 500_000, Data: map[string]any{"attempt": 1, "lease": s.lease()}})
 		}, func(s *story) repo.OID { s.claim("t"); return "" }, "4 ledger/M/N1.jsonl:2"),
+		{name: "two claims of one task side by side", tell: func(s *story) repo.OID {
+			base := s.tip()
+			w := s.claim("t")
+			s.beside(w, base, false)
+			s.result(w, 0, nil)
+			return ""
+		}, want: []string{"4 ledger/M/N1.jsonl:1", "4 ledger/M/N1.jsonl:1"}},
+		{name: "a task claimed again", tell: func(s *story) repo.OID {
+			s.result(s.claim("t"), 0, nil)
+			s.ready("t")
+			s.n--
+			s.claim("t")
+			return ""
+		}, want: []string{"4 ledger/M/N1.jsonl:5"}},
 		// 5: money.
 		mutate("an overspend hidden", "result t", func(s *story, d *draft) {
 			relay(s, d, func(r *ledger.Record) {

@@ -10,7 +10,8 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// serialized is invariant 4: one drain at a time, which claims one thing at a time.
+// serialized is invariant 4: one drain at a time, which claims one thing at a time
+// and each but once.
 //
 // A run that was killed leaves its claim open, and the next may begin: what tells
 // two drains that ran at once is a run that goes on after another has claimed.
@@ -25,6 +26,9 @@ func serialized(j *judge) error {
 		j.checked++
 		if len(l.holds) > 0 {
 			j.find(l.path, l.n, "%s claims %s while it holds %s", j.run, l.record.Task, strings.Join(l.holds, ", "))
+		}
+		if err := j.claimsOnce(l); err != nil {
+			return err
 		}
 	}
 	for _, f := range j.files {
@@ -42,6 +46,79 @@ func serialized(j *judge) error {
 		j.find(f.Path, j.firstLine(f.Path), "%s goes on after %s claimed in %s; two drains ran at once", j.run, one(by, "Odd-Run"), short(string(by.OID)))
 	}
 	return nil
+}
+
+// claimsOnce reports a claim of what its run claims elsewhere too: before it, or on a line
+// beside it, of which whoever merges them could choose the one that allows more.
+func (j *judge) claimsOnce(l line) error {
+	if l.again {
+		j.find(l.path, l.n, "%s claims %s a second time; a run claims a task once", j.run, l.record.Task)
+		return nil
+	}
+	j.ask(claimBeside(j.Commit, j.run, l.record.Task))
+	c, err := j.claimBeside(j.Commit, j.run, l.record.Task)
+	if c != "" {
+		j.find(l.path, l.n, "%s claims %s here and, on a line beside this one, in %s; a run claims a task once", j.run, l.record.Task, short(string(c)))
+	}
+	return err
+}
+
+// claimBeside is a commit that claims a task for the run that a commit claims it for,
+// neither before it nor behind it; of more than one the first by name.
+func (h *history) claimBeside(claim repo.Commit, run, task string) (repo.OID, error) {
+	var all []repo.Commit
+	for _, c := range slices.Concat(h.acts[[2]string{run, task}], h.acts[[2]string{run, ""}]) {
+		if _, in := h.place[c.OID]; !in || len(c.Parents) == 0 {
+			continue
+		}
+		was, err := h.claims(c.Parents[0], run, task)
+		if err != nil {
+			return "", err
+		}
+		if now, err := h.claims(c.OID, run, task); err != nil {
+			return "", err
+		} else if now > was {
+			all = append(all, c)
+		}
+	}
+	for _, edge := range h.edges {
+		if c, ok, err := h.claimBehind(edge, run, task); err != nil {
+			return "", err
+		} else if ok {
+			all = append(all, c)
+		}
+	}
+	var out repo.OID
+	for _, c := range all {
+		if beside, err := h.beside(c, claim); err != nil {
+			return "", err
+		} else if beside && (out == "" || c.OID < out) {
+			out = c.OID
+		}
+	}
+	return out, nil
+}
+
+// beside reports two commits on parallel lines. One that a person made of the other, as
+// git does when it moves or picks commits, is the same and none.
+func (h *history) beside(a, b repo.Commit) (bool, error) {
+	if a.OID == b.OID {
+		return false, nil
+	}
+	if a.Author.Email == b.Author.Email && a.Author.When.Equal(b.Author.When) {
+		for _, c := range []repo.Commit{a, b} {
+			law, err := h.lawAt(c.OID)
+			if err != nil || !isAgent(c.Committer, law) {
+				return false, err
+			}
+		}
+	}
+	for _, p := range [][2]repo.OID{{a.OID, b.OID}, {b.OID, a.OID}} {
+		if on, err := h.ancestor(p[0], p[1]); on || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // overtaken is a claim of another run between this act and what its run wrote

@@ -28,7 +28,7 @@ func rules() []rule {
 			Invariant: 4, Name: "One drain", Unit: "board commits",
 			Way:        "find out what drained beside the lock and stop it; odd task show tells what the earlier run left",
 			Evidence:   "the claims and results of every run, in their order along the board's line; the sweeps between them",
-			Recomputed: "a run claims one thing at a time, and writes nothing more once another run has claimed, unless that took its claim back and nothing of it lands",
+			Recomputed: "a run claims one thing at a time, a task once and on one line, and writes nothing more once another run has claimed, unless that took its claim back and nothing of it lands",
 			Attested:   "that clones without a remote in common did not drain beside each other before a person merged them; a run that wrote nothing",
 		}, serialized},
 		{Row{

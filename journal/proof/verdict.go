@@ -161,11 +161,20 @@ func (h *history) noteLedgers(at, from, to repo.OID, below string) {
 	}
 }
 
-// claimBy asks which commit claimed a task for a run.
-func claimBy(run, task string) question {
+// claimBy asks which commit claimed a task for a run, where that lies on another line
+// than the proposal that came of it.
+func claimBy(proposal repo.Commit, run, task string) question {
 	return func(h *history) (string, error) {
-		c, _, err := h.claimIn(run, task)
+		c, _, err := h.claimAside(proposal, run, task)
 		return string(c.OID), err
+	}
+}
+
+// claimBeside asks which commit claims a task for the run that a commit claims it for.
+func claimBeside(claim repo.Commit, run, task string) question {
+	return func(h *history) (string, error) {
+		c, err := h.claimBeside(claim, run, task)
+		return string(c), err
 	}
 }
 

@@ -153,8 +153,47 @@ func TestCheckerAsksWhoClaimed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		const above = "1 terms/keel.md:6 a machine's commit makes the atom asserted, above the cap inferred"
+		if got := found(ra); len(got) != 3 || !slices.Contains(got, above) {
+			t.Errorf("swapped %v: of both lines %q, want both claims and what the law of its own says of the proposal", swapParents, got)
+		}
 		if want, got := found(alone), found(rb); len(want) == 0 || !slices.Equal(want, got) {
 			t.Errorf("swapped %v: alone %q, after %q: %q", swapParents, want, found(ra), got)
+		}
+	}
+}
+
+// Nor is it one where two refs tell one result of the same claim on lines of their own.
+func TestCheckerAsksBehindWhichResult(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, team), nil)
+	target := s.tip()
+	s.add("t", "")
+	f := s.tip()
+	w := s.claim("t")
+	w.base = target
+	p, b := term("keel", "")
+	s.result(w, 0, repo.Changes{p: bytes.Replace(b, []byte("inferred"), []byte("asserted"), 1)})
+	plain := s.tip()
+	more := strings.Replace(lawful(t, team), "[session]\n", "[session]\ncap = \"asserted\"\n", 1)
+	raised := s.make("law", "", draft{who: annMail, parents: []repo.OID{f}, ch: repo.Changes{"odd.toml": []byte(more)}})
+	c, err := s.r.Commit(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raised = s.picked(plain, s.picked(c.Parents[0], raised, bobMail), bobMail)
+	all := NewChecker(context.Background(), s.r)
+	for _, c := range []struct {
+		on   repo.OID
+		want []string
+	}{{raised, []string{}}, {plain, []string{"1 terms/keel.md:6 a machine's commit makes the atom asserted, above the cap inferred"}}} {
+		to := s.make("merge", "", draft{who: annMail, parents: []repo.OID{c.on, w.proposal}, ch: repo.Changes{p: s.at(w.proposal, p)}})
+		r, err := all.Check(Scope{To: to, Refs: map[string]repo.OID{"refs/heads/board": f, "refs/heads/main": target}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(c.want, found(r)); d != "" {
+			t.Error(d)
 		}
 	}
 }

@@ -1,0 +1,158 @@
+package proof
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// picked is a commit upon another as git rebase and git cherry-pick make it: who wrote
+// it stays, and who moved it committed it.
+func (s *story) picked(oid, onto repo.OID, who string) repo.OID {
+	s.Helper()
+	c, err := s.r.Commit(oid)
+	if err != nil {
+		s.Fatal(err)
+	}
+	all, err := s.r.Diff(s.Context(), c.Parents[0], oid)
+	if err != nil {
+		s.Fatal(err)
+	}
+	ch := repo.Changes{}
+	for _, f := range all {
+		ch[f.Path] = s.at(oid, f.Path)
+	}
+	now, err := s.r.Make(s.Context(), []repo.OID{onto}, ch, repo.Signature{Name: "P", Email: who, When: s.now}, c.Message)
+	if err != nil {
+		s.Fatal(err)
+	}
+	author := regexp.MustCompile(`(?m)^author .*$`)
+	text := author.ReplaceAllLiteralString(s.git("", "cat-file", "commit", string(now)), author.FindString(s.git("", "cat-file", "commit", string(oid))))
+	return repo.OID(strings.TrimSpace(s.git(text, "hash-object", "-t", "commit", "-w", "--stdin")))
+}
+
+// highFloor is an odd.toml whose persona floor nobody in the stories reaches.
+func highFloor(b []byte) repo.Changes {
+	return repo.Changes{"odd.toml": bytes.Replace(b, []byte("atoms = 0"), []byte("atoms = 9"), 1)}
+}
+
+const belowFloor = "a session as editor, who was below the floor at its claim: atoms 0, want 9"
+
+// beside makes the claim of a run on t once more, on a line beside the board's that has
+// a floor, and has Ann merge the two: first along that line, or along the board's.
+func (s *story) beside(w *run, from repo.OID, first bool) (merge repo.Commit) {
+	s.Helper()
+	floor := s.make("floor", "", draft{who: annMail, parents: []repo.OID{from}, ch: highFloor(s.file("odd.toml"))})
+	other := s.make("claim", "again", draft{who: agentMail, parents: []repo.OID{floor}, ch: repo.Changes{
+		taskFile("t"): s.at(w.base, taskFile("t")), w.file: s.at(w.base, w.file)}, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}, {"Odd-Lease", w.lease}}})
+	d := draft{who: annMail, parents: []repo.OID{s.tip(), other}}
+	var err error
+	if d.tree, err = s.r.TreeOID(s.tip(), ""); err != nil {
+		s.Fatal(err)
+	}
+	if first {
+		slices.Reverse(d.parents)
+	}
+	if merge, err = s.r.Commit(s.land(s.make("merge", "", d))); err != nil {
+		s.Fatal(err)
+	}
+	return merge
+}
+
+// Of two claims of a run on a task on lines beside each other both are found, whichever
+// of them is merged into which, and either from a range that stands on the other. What
+// comes behind them is judged by the one on its own line, from every range.
+func TestARunClaimsATaskOnce(t *testing.T) {
+	t.Parallel()
+	const twice = "4 ledger/2026-03/R1.jsonl:1 R1 claims t here and, on a line beside this one, in #; a run claims a task once"
+	for _, first := range []bool{false, true} {
+		s := begin(t, lawful(t, ""), nil)
+		s.add("t", "")
+		base := s.tip()
+		w := s.claim("t")
+		merge := s.beside(w, base, first)
+		s.result(w, 0, terms("keel"))
+		for from, n := range map[repo.OID]int{"": 2, base: 2, merge.Parents[0]: 1, merge.Parents[1]: 1, merge.OID: 0} {
+			want := slices.Repeat([]string{twice}, n)
+			if first {
+				want = append(want, "6 ledger/2026-03/R1.jsonl:2 "+belowFloor)
+			}
+			if d := cmp.Diff(want, found(s.check(from, s.tip())), cmpopts.EquateEmpty()); d != "" {
+				t.Errorf("first %v, from %s: %s", first, from, d)
+			}
+		}
+	}
+}
+
+// A run that claims a task again after its outcome is told of, and judged by each claim
+// in its time.
+func TestARunClaimsATaskAgain(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), nil)
+	s.add("t", "")
+	s.result(s.claim("t"), 0, nil)
+	s.ready("t")
+	s.ann("floor", highFloor(s.file("odd.toml")))
+	s.n--
+	s.result(s.claim("t"), 0, nil)
+	want := []string{
+		"4 ledger/2026-03/R1.jsonl:4 R1 claims t a second time; a run claims a task once",
+		"6 ledger/2026-03/R1.jsonl:5 " + belowFloor,
+	}
+	if d := cmp.Diff(want, found(s.check("", s.tip()))); d != "" {
+		t.Error(d)
+	}
+}
+
+// What was claimed once is clean wherever git copies it: the claim of a clone that lost
+// its race and was never merged, and what a person moved to another place, and then
+// merged where it had been.
+func TestWhatIsClaimedOnceIsClean(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), nil)
+	s.add("t", "")
+	base := s.tip()
+	lost := s.claim("t")
+	s.heads["lost"] = s.land(base)
+	s.heads["lost"] = lost.base
+	s.land(s.make("note", "", draft{who: bobMail, parents: []repo.OID{base}, ch: repo.Changes{"docs/a.md": []byte("# A\n")}}))
+	bob := s.tip()
+	s.n--
+	w := s.claim("t")
+	s.result(w, 0, terms("keel"))
+	for _, from := range []repo.OID{"", base, bob} {
+		if d := cmp.Diff([]string{}, found(s.check(from, s.tip()))); d != "" {
+			t.Error(d)
+		}
+	}
+	result := s.tip()
+	h, err := read(t.Context(), s.r, Scope{From: base, To: s.heads["lost"]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for more := true; more && err == nil; { // all that there is beside it is known of
+		_, more, err = h.older()
+	}
+	if r, err := h.report(nil); err != nil || len(r.Findings) > 0 {
+		t.Error(found(r), err)
+	}
+	there := s.land(s.make("note", "", draft{who: bobMail, parents: []repo.OID{base}, ch: repo.Changes{"docs/b.md": []byte("# B\n")}}))
+	moved := s.land(s.picked(result, s.picked(w.base, there, bobMail), bobMail))
+	tree, _, err := s.r.MergeTree(s.Context(), moved, result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.land(s.make("merge", "", draft{who: bobMail, parents: []repo.OID{moved, result}, tree: tree}))
+	for _, from := range []repo.OID{"", base, result, moved} {
+		if d := cmp.Diff([]string{}, found(s.check(from, s.tip()))); d != "" {
+			t.Errorf("from %s: %s", from, d)
+		}
+	}
+}
