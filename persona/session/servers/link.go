@@ -31,6 +31,7 @@ type link struct {
 
 	mu    sync.Mutex
 	deaf  bool // it takes no more
+	left  bool // odd hung up while it still took something
 	fault error
 	talk  []byte // the end of its standard error
 	exit  func() error
@@ -64,6 +65,14 @@ func (i input) Write(b []byte) (int, error) {
 		i.l.mu.Unlock()
 	}
 	return n, err
+}
+
+// Close implements io.Closer.
+func (i input) Close() error {
+	i.l.mu.Lock()
+	i.l.left = i.l.left || !i.l.deaf
+	i.l.mu.Unlock()
+	return i.WriteCloser.Close()
 }
 
 // feed hands on the lines that are messages. The error is why it ends.
@@ -106,11 +115,13 @@ func (l *link) line(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// broke keeps the first reason why the line is dead.
+// broke keeps why the line is dead. That a program ends when odd has hung up is no
+// reason: why odd did is told by who hung up.
 func (l *link) broke(err error) {
+	var f *fault
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.fault == nil {
+	if errors.As(err, &f) || !l.left && !errors.Is(err, io.ErrClosedPipe) {
 		l.fault = err
 	}
 }
@@ -218,7 +229,7 @@ func (s *server) end(p *cage.Process) error {
 
 // mask notes the values that the server is given.
 func (s *server) mask() {
-	for _, kv := range append(s.spec.Values(s.o.Environ), variable(s.o.Environ, s.spec.TokenEnv)) {
+	for _, kv := range append(s.spec.Values(s.o.Environ), s.spec.TokenEnv+"="+s.spec.Token(s.o.Environ)) {
 		name, value, _ := bytes.Cut([]byte(kv), []byte("="))
 		if len(value) >= 8 {
 			s.masks = append(s.masks, mask{string(value), string(name)})

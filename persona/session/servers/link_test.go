@@ -2,6 +2,7 @@ package servers
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -36,7 +37,7 @@ answer '{"tools":[{"name":"go","inputSchema":{"type":"object"}}]}'
 func program(t *testing.T, ctx context.Context, script string, spec Spec) *Set {
 	t.Helper()
 	spec.Name, spec.Argv, spec.Tools = "sh", []string{"sh", "-c", script}, []string{Every}
-	set := Open(ctx, Options{Specs: []Spec{spec}, Environ: []string{"PATH=" + os.Getenv("PATH"), "PEARL=oyster-bed-9", "OTHER=x"}, Cage: cage.Cage{Self: []string{"odd", cage.Verb}, Limits: cage.DefaultLimits()},
+	set := Open(ctx, Options{Specs: []Spec{spec}, Environ: []string{"PATH=" + os.Getenv("PATH"), "PEARL=oyster-bed-9", "OTHER=x"}, Cage: cage.Cage{Self: []string{"odd", cage.Verb}, Limits: cage.Limits{File: 1 << 30, CPU: time.Hour, Files: 4096, Processes: 8192}},
 		Desk: func(context.Context, Spec) (session.Desk, error) {
 			top, err := filepath.EvalSymlinks(t.TempDir())
 			d := session.Desk{Tree: filepath.Join(top, "tree"), Home: filepath.Join(top, "home"), Temp: filepath.Join(top, "temp")}
@@ -77,6 +78,25 @@ func TestPrograms(t *testing.T) {
 				t.Errorf("%s: %s, want %s", script, got, want)
 			}
 		})
+	}
+}
+
+// TestWhoHungUp: a program that ends behind the end of its input did not crash.
+func TestWhoHungUp(t *testing.T) {
+	t.Parallel()
+	for _, odd := range []bool{false, true} {
+		l := &link{max: 99, over: make(chan struct{})}
+		out, program := io.Pipe()
+		_, in := io.Pipe()
+		way := l.transport(out, in).(*sdk.IOTransport)
+		if odd {
+			_ = way.Writer.Close()
+		}
+		_ = program.Close()
+		<-l.over
+		if err := l.why(); (err == nil) != odd {
+			t.Errorf("odd first: %v; %v", odd, err)
+		}
 	}
 }
 
