@@ -210,7 +210,7 @@ func (t *talk) signed(ctx context.Context, e session.Emission, held string, ende
 }
 
 func broken(c session.Class, detail string) session.Emission {
-	e := session.Fail(session.Transport, exec.Shown(detail))
+	e := session.Fail(session.Transport, session.Shown(detail))
 	e.Class = c
 	return e
 }

@@ -198,7 +198,7 @@ func (c *client) progress(line string) {
 
 // note tells one line and keeps it. The lock is held.
 func (c *client) note(text string) {
-	text = exec.Shown(text)
+	text = session.Shown(text)
 	c.progress(text)
 	if len(c.notes)+len(text) < maxNotes {
 		c.notes = append(append(c.notes, text...), '\n')

@@ -35,7 +35,7 @@ func refusal(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &sdk.RequestError{Code: -32603, Message: exec.Shown(err.Error())}
+	return &sdk.RequestError{Code: -32603, Message: session.Shown(err.Error())}
 }
 
 // ReadTextFile implements the protocol's client.

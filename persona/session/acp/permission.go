@@ -41,7 +41,7 @@ func (c *client) RequestPermission(_ context.Context, p sdk.RequestPermissionReq
 		err = &session.Denied{Code: "not_once", Text: "the agent asks for more than one act at once, and is let no more than that"}
 		i = slices.IndexFunc(p.Options, func(o sdk.PermissionOption) bool { return o.Kind == sdk.PermissionOptionKindRejectOnce })
 	}
-	c.act(exec.Shown(string(kind)), path, u.RawInput, err)
+	c.act(session.Shown(string(kind)), path, u.RawInput, err)
 	if i < 0 {
 		return sdk.RequestPermissionResponse{Outcome: sdk.RequestPermissionOutcome{Cancelled: &sdk.RequestPermissionOutcomeCancelled{Outcome: "cancelled"}}}, nil
 	}

@@ -113,7 +113,7 @@ func (t *terminal) ended(err error) {
 		t.exit.Signal = sdk.Ptr("killed")
 	default:
 		t.exit.ExitCode = sdk.Ptr(127)
-		t.out = append(t.out, exec.Shown(err.Error())...)
+		t.out = append(t.out, session.Shown(err.Error())...)
 	}
 }
 

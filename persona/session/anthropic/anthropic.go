@@ -38,7 +38,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -70,21 +69,11 @@ type Substrate struct {
 
 // Run holds one session.
 func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission, error) {
-	if s.Model == "" {
-		return session.Emission{}, errors.New("substrate anthropic: no model; set [substrate.anthropic] model or [session] model in odd.toml")
-	}
-	tools := s.Tools
-	tools.Request = r
-	box, err := toolbox.New(ctx, tools)
-	if err != nil {
-		return session.Emission{}, fmt.Errorf("substrate anthropic: %w", err)
-	}
-	defer box.Close()
 	m := s.model()
 	defer m.line.Close()
 	talk := s.Talk
 	talk.Model = s.Model
-	return loop.Run(ctx, m, box, r, talk)
+	return loop.Run(ctx, "anthropic", m, s.Tools, r, talk)
 }
 
 // model is a connection to the API.

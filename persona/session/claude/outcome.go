@@ -50,7 +50,7 @@ func (s *stream) crashed(err error, said *exec.Talk) session.Emission {
 }
 
 func broken(c session.Class, detail string) session.Emission {
-	e := session.Fail(session.Transport, exec.Shown(detail))
+	e := session.Fail(session.Transport, session.Shown(detail))
 	e.Class = c
 	return e
 }
@@ -80,7 +80,7 @@ func (s *stream) class(said string) session.Class {
 	if err != nil {
 		return exec.ClassOf(said)
 	}
-	return exec.ClassOfStatus(status, said)
+	return session.ClassOfStatus(status, said)
 }
 
 // usage is what the invocation cost, as far as it was told.

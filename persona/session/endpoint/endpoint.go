@@ -17,12 +17,7 @@
 //
 // A failure is told by what the server answered, or else by how the line broke:
 //
-//	429                                   rate_limited; permanent where the quota is used up
-//	408, 504                              timeout
-//	other 5xx, 529                        server_error
-//	413, a 4xx about the context's size   context_overflow
-//	409, 425                              transient_transport
-//	3xx, other 4xx                        permanent
+//	a status from 300 on                  as session.ClassOfStatus has it; permanent where the quota is used up
 //	no answer                             connection_error; permanent for a certificate nobody vouches for
 //	an answer that breaks off             transient_transport
 package endpoint
@@ -79,16 +74,20 @@ func Open(o Options) *Line {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = DefaultMaxBytes
 	}
-	proxy := httpproxy.Config{HTTPProxy: value(o.Environ, "HTTP_PROXY"), HTTPSProxy: value(o.Environ, "HTTPS_PROXY"), NoProxy: value(o.Environ, "NO_PROXY")}
-	ask := proxy.ProxyFunc()
 	t := &http.Transport{
-		Proxy:               func(r *http.Request) (*url.URL, error) { return ask(r.URL) },
+		Proxy:               Proxy(o.Environ),
 		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		TLSHandshakeTimeout: tlsTimeout,
 		ForceAttemptHTTP2:   true,
 	}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Line{o: o, client: &http.Client{Transport: t, CheckRedirect: stay}}
+}
+
+// Proxy tells by an environment alone through which proxy a request goes.
+func Proxy(environ []string) func(*http.Request) (*url.URL, error) {
+	ask := (&httpproxy.Config{HTTPProxy: value(environ, "HTTP_PROXY"), HTTPSProxy: value(environ, "HTTPS_PROXY"), NoProxy: value(environ, "NO_PROXY")}).ProxyFunc()
+	return func(r *http.Request) (*url.URL, error) { return ask(r.URL) }
 }
 
 // value is a variable of an environment, by its name in either case; the last one
@@ -102,7 +101,8 @@ func value(environ []string, name string) string {
 	return ""
 }
 
-// Variable is a variable of an environment, "" where it is not set.
+// Variable is a variable of an environment, "" where it is not set; the last one of
+// its name counts.
 func Variable(environ []string, name string) string {
 	v := ""
 	for _, kv := range environ {

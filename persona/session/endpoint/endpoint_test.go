@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/odd-cli/odd/persona/session"
 )
@@ -116,8 +117,8 @@ func TestClass(t *testing.T) {
 func TestTell(t *testing.T) {
 	t.Parallel()
 	l := Open(Options{Secret: "hush hush"})
-	got := l.Tell("a\n\tb hush hush ghp" + "_0123456789abcdefghijABCDEFGHIJ \u202ec" + strings.Repeat("é", maxDetail))
-	if !strings.HasPrefix(got, "a b [redacted:key] [redacted:github-token] cé") || len(got) > maxDetail+8 || !strings.HasSuffix(got, "é …") {
+	got := l.Tell("a\n\tb hush hush ghp" + "_0123456789abcdefghijABCDEFGHIJ \u202ec" + strings.Repeat("é", 400))
+	if !strings.HasPrefix(got, "a b [redacted:key] [redacted:github-token] cé") || utf8.RuneCountInString(got) > 402 || !strings.HasSuffix(got, "é …") {
 		t.Errorf("%q", got)
 	}
 }

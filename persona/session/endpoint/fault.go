@@ -6,17 +6,12 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
-	"unicode/utf8"
 
-	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/loop"
-	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // Problem is a failure as an API told it.
@@ -37,22 +32,11 @@ func (l *Line) Fault(p Problem) *loop.Fault {
 
 // class is the class of a problem.
 func (p Problem) class() session.Class {
-	if c, known := kinds(p.Kind); known && !(c == session.Permanent && full().MatchString(p.Text)) {
+	if c, known := kinds(p.Kind); known && !(c == session.Permanent && session.Overflows(p.Text)) {
 		return c
 	}
-	switch s := p.Status; {
-	case s >= 400 && s < 500 && s != 429 && (s == 413 || full().MatchString(p.Kind+" "+p.Text)):
-		return session.ContextOverflow
-	case s == 429:
-		return session.RateLimited
-	case s == 408, s == 504:
-		return session.TimedOut
-	case s == 409, s == 425:
-		return session.TransientTransport
-	case s >= 500:
-		return session.ServerError
-	case s >= 300:
-		return session.Permanent
+	if p.Status >= 300 {
+		return session.ClassOfStatus(p.Status, p.Kind+" "+p.Text)
 	}
 	return broken(p.Err, p.Status != 0)
 }
@@ -74,11 +58,6 @@ func kinds(word string) (session.Class, bool) {
 	}
 	return "", false
 }
-
-// full are the ways servers say that a conversation no longer fits their model.
-var full = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)context[ _-]?(?:length|window|size|limit)|prompt is too long|input is too long|too many (?:input |prompt )?tokens|maximum (?:context|prompt|input|model) |exceeds? the (?:available|maximum) context`)
-})
 
 // broken is the class of a line that broke; answered says that the server had begun
 // to answer.
@@ -116,24 +95,12 @@ func (p Problem) detail() string {
 	return strings.Join(parts, ": ")
 }
 
-// maxDetail is how much of what a server says is told.
-const maxDetail = 400
-
-// Tell is a text of a server as it may be shown: on one line, cut, with every
-// character in sight, without the key and without what looks like one.
+// Tell is a text of a server as it may be shown, by session.Shown and without the key.
 func (l *Line) Tell(s string) string {
 	if l.o.Secret != "" {
 		s = strings.ReplaceAll(s, l.o.Secret, "[redacted:key]")
 	}
-	s = okf.Visible(strings.Join(strings.Fields(string(irongate.Redact([]byte(s)))), " "))
-	if len(s) <= maxDetail {
-		return s
-	}
-	n := maxDetail
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + " …"
+	return session.Shown(s)
 }
 
 // retryAfter is how long a server asks to be left alone: in milliseconds, seconds,

@@ -5,46 +5,23 @@ import (
 	"math/big"
 	"regexp"
 	"strconv"
-	"strings"
 
-	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
 )
-
-// ClassOfStatus is the class of a failure that an API's HTTP status names; said is what
-// it said.
-func ClassOfStatus(status int, said string) session.Class {
-	switch {
-	case status == 413, status >= 400 && status < 500 && long().MatchString(said):
-		return session.ContextOverflow
-	case status == 429:
-		return session.RateLimited
-	case status == 408, status == 504:
-		return session.TimedOut
-	case status == 409, status == 425:
-		return session.TransientTransport
-	case status >= 500:
-		return session.ServerError
-	}
-	return session.Permanent
-}
-
-func long() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)prompt is too long|context (?:length|window|limit)|too many tokens`)
-}
 
 // ClassOf is the class of an agent program's failure by its words alone.
 func ClassOf(said string) session.Class {
 	if m := regexp.MustCompile(`API Error: (\d{3})\b`).FindStringSubmatch(said); m != nil {
 		status, _ := strconv.Atoi(m[1])
-		return ClassOfStatus(status, said)
+		return session.ClassOfStatus(status, said)
+	}
+	if session.Overflows(said) {
+		return session.ContextOverflow
 	}
 	for _, w := range []struct {
 		class session.Class
 		words string
 	}{
-		{session.ContextOverflow, `prompt is too long|context (?:length|window|limit)`},
 		{session.Permanent, `not logged in|/login|invalid api key|authentication|credit balance|unknown option|no conversation found|issue with the selected model`},
 		{session.RateLimited, `rate limit|usage limit|hit your limit|limit reached`},
 		{session.ConnectionError, `connection error|unable to connect|ECONNREFUSED|ENOTFOUND|ECONNRESET|fetch failed`},
@@ -56,20 +33,6 @@ func ClassOf(said string) session.Class {
 		}
 	}
 	return session.TransientTransport
-}
-
-// maxDetail is how much of what a program says a failure tells.
-const maxDetail = 400
-
-// Shown is a text of the program as it may be told: on one line, cut, in sight and
-// without credentials.
-func Shown(s string) string {
-	s = okf.Visible(strings.Join(strings.Fields(strings.ToValidUTF8(string(irongate.Redact([]byte(s))), "?")), " "))
-	r := []rune(s)
-	if len(r) > maxDetail {
-		return string(r[:maxDetail]) + " …"
-	}
-	return s
 }
 
 // MicroUSD reads a JSON number of dollars, exactly, and rounds it up to the

@@ -32,6 +32,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/odd-cli/odd/persona/session"
@@ -141,9 +142,19 @@ const (
 	DefaultRounds       = 15
 )
 
-// Run holds a session's conversation with m, with the tools of box, which it does
-// not close. The error is a fault of odd's own or of its configuration.
-func Run(ctx context.Context, m Model, box *toolbox.Box, r session.Request, o Options) (session.Emission, error) {
+// Run holds one session of the substrate that odd.toml calls name: a conversation with
+// m, with a box of tools of its own. The error is a fault of odd's own or of its
+// configuration.
+func Run(ctx context.Context, name string, m Model, tools toolbox.Options, r session.Request, o Options) (session.Emission, error) {
+	if o.Model == "" {
+		return session.Emission{}, fmt.Errorf("substrate %s: no model; set [substrate.%s] model or [session] model in odd.toml", name, name)
+	}
+	tools.Request = r
+	box, err := toolbox.New(ctx, tools)
+	if err != nil {
+		return session.Emission{}, fmt.Errorf("substrate %s: %w", name, err)
+	}
+	defer box.Close()
 	t := newTalk(m, box, r, o)
 	for {
 		e, over, err := t.turn(ctx)

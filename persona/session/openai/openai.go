@@ -90,21 +90,11 @@ func Hosted(base string) bool {
 
 // Run holds one session.
 func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission, error) {
-	if s.Model == "" {
-		return session.Emission{}, errors.New("substrate openai: no model; set [substrate.openai] model or [session] model in odd.toml")
-	}
-	tools := s.Tools
-	tools.Request = r
-	box, err := toolbox.New(ctx, tools)
-	if err != nil {
-		return session.Emission{}, fmt.Errorf("substrate openai: %w", err)
-	}
-	defer box.Close()
 	m := s.model()
 	defer m.line.Close()
 	talk := s.Talk
 	talk.Model = s.Model
-	return loop.Run(ctx, m, box, r, talk)
+	return loop.Run(ctx, "openai", m, s.Tools, r, talk)
 }
 
 // model is a connection to the server.

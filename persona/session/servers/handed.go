@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/persona/session/endpoint"
 )
 
 // Agent is a program that starts the servers of its sessions itself, in its own
@@ -76,10 +77,8 @@ func (s Spec) Callable() []string {
 
 // Token is the bearer token for the URL of the spec, "" for none.
 func (s Spec) Token(environ []string) string {
-	for _, kv := range environ {
-		if name, v, ok := strings.Cut(kv, "="); ok && name == s.TokenEnv && name != "" {
-			return v
-		}
+	if s.TokenEnv == "" {
+		return ""
 	}
-	return ""
+	return endpoint.Variable(environ, s.TokenEnv)
 }

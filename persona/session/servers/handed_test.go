@@ -49,3 +49,15 @@ func TestCalled(t *testing.T) {
 		}
 	}
 }
+
+// Of a variable that stands twice in an environment the last one counts, as for every
+// program.
+func TestToken(t *testing.T) {
+	t.Parallel()
+	env := []string{"SEA=a", "SEA=b", "=c"}
+	for name, want := range map[string]string{"SEA": "b", "LAKE": "", "": ""} {
+		if got := (Spec{TokenEnv: name}).Token(env); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,7 +145,7 @@ func (s *server) begin(ctx, in context.Context) ([]session.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := sdk.NewClient(&sdk.Implementation{Name: "odd", Version: cmpOr(s.o.Version, "0")}, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}})
+	c := sdk.NewClient(&sdk.Implementation{Name: "odd", Version: cmp.Or(s.o.Version, "0")}, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}})
 	c.AddReceivingMiddleware(s.guard)
 	cs, err := c.Connect(in, t, &sdk.ClientSessionOptions{ProtocolVersion: protocol})
 	if err != nil {
@@ -262,11 +263,4 @@ func clip(s string, most int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:most], "") + "…"
-}
-
-func cmpOr(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
 }

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,7 +50,7 @@ func says(s string) handler {
 // dialled is a set of one server, which runs in this process.
 func dialled(t *testing.T, spec Spec, s *sdk.Server) *Set {
 	t.Helper()
-	spec.Name = cmpOr(spec.Name, "kind")
+	spec.Name = cmp.Or(spec.Name, "kind")
 	if spec.Tools == nil {
 		spec.Tools = []string{Every}
 	}

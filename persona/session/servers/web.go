@@ -5,11 +5,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-	"golang.org/x/net/http/httpproxy"
 
 	"github.com/odd-cli/odd/persona/session/endpoint"
 )
@@ -24,18 +22,12 @@ func (s *server) web() (sdk.Transport, error) {
 	}
 	token := ""
 	if s.spec.TokenEnv != "" {
-		if _, token, _ = strings.Cut(variable(s.o.Environ, s.spec.TokenEnv), "="); token == "" {
+		if token = s.spec.Token(s.o.Environ); token == "" {
 			return nil, faultf("no-token", "the environment variable %s is not set; export it where odd runs", s.spec.TokenEnv)
 		}
 	}
-	env := func(name string) string {
-		_, v, _ := strings.Cut(variable(s.o.Environ, name), "=")
-		_, low, _ := strings.Cut(variable(s.o.Environ, strings.ToLower(name)), "=")
-		return cmpOr(v, low)
-	}
-	ask := (&httpproxy.Config{HTTPProxy: env("HTTP_PROXY"), HTTPSProxy: env("HTTPS_PROXY"), NoProxy: env("NO_PROXY")}).ProxyFunc()
 	t := &http.Transport{
-		Proxy:                  func(r *http.Request) (*url.URL, error) { return ask(r.URL) },
+		Proxy:                  endpoint.Proxy(s.o.Environ),
 		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		TLSHandshakeTimeout:    dialTimeout,
 		ResponseHeaderTimeout:  s.spec.Timeout,
@@ -82,15 +74,3 @@ func (n *narrow) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // errTooMuch ends an answer that is over the limit.
 var errTooMuch = errors.New("the answer is over the limit of its size; raise max_bytes if that is right")
-
-// variable is a variable of an environment as it stands there, "" where it is not;
-// the last one counts.
-func variable(environ []string, name string) string {
-	v := ""
-	for _, kv := range environ {
-		if n, _, ok := strings.Cut(kv, "="); ok && n == name && name != "" {
-			v = kv
-		}
-	}
-	return v
-}
