@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/persona/invoke"
+	"github.com/odd-cli/odd/persona/stream"
 )
 
 func TestFeedNamed(t *testing.T) {
@@ -35,7 +36,7 @@ func TestFeedNamed(t *testing.T) {
 
 func TestPolicyFor(t *testing.T) {
 	t.Parallel()
-	if p, err := policyFor(feed{file: "x"}, ""); err != nil || p.String() != "queue=1024" {
+	if p, err := policyFor(feed{file: "x"}, ""); err != nil || p != (stream.Policy{Name: stream.Queue, Max: 1024}) {
 		t.Errorf("a file: %v, %v", p, err)
 	}
 	if _, err := policyFor(feed{file: "-"}, ""); err == nil {

@@ -50,7 +50,13 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	for _, s := range Stops() {
 		stops = append(stops, StopReason(s.Code))
 	}
-	if !slices.Equal(stops, StopReasons()) {
-		t.Errorf("explained are %v, there are %v", stops, StopReasons())
+	if !slices.Equal(stops, stopReasons()) {
+		t.Errorf("explained are %v, there are %v", stops, stopReasons())
 	}
+}
+
+// stopReasons lists the codes in their order.
+func stopReasons() []StopReason {
+	return []StopReason{StopDeadline, StopTimebox, StopIterations, StopRuns, StopGenerate, StopEmpty, StopLines, StopFiles,
+		StopUnusable, StopSandbox, StopEnv, StopCircle, StopStreak, StopClass}
 }

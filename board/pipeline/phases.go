@@ -155,15 +155,6 @@ var (
 	refusable = append([]Phase{Blocked}, stoppable...)
 )
 
-// Phases lists the phases in their order, Waiting last.
-func Phases() []Phase {
-	out := make([]Phase, len(rows))
-	for i, r := range rows {
-		out[i] = r.phase
-	}
-	return out
-}
-
 // Endings lists the endings.
 func Endings() []Phase {
 	return []Phase{Complete, Blocked, Cancelled, Expired, FailedPermanent, Postmortem}

@@ -208,9 +208,6 @@ type Problem struct {
 	Text string
 }
 
-// Error is the place in the ledgers, and what is wrong.
-func (p Problem) Error() string { return fmt.Sprintf("%s record %d: %s", p.Run, p.Seq, p.Text) }
-
 // ReadOps tells every op that the records of any number of ledgers hold, in the
 // order in which they first appear, and everything that is wrong with them. Records
 // of other kinds are passed over. An op may be told by several runs; the order of

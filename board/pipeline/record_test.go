@@ -214,7 +214,7 @@ func TestAnyOutcomesMakeALegalChain(t *testing.T) {
 		defer cancel()
 		good := rapid.SampledFrom([]func() Steps{whole, landing, straight}).Draw(rt, "steps")()
 		steps := Steps{}
-		for _, p := range Phases() {
+		for _, p := range phases() {
 			if p != Waiting {
 				steps.set(p, wild(rt, s, odd, good.of(p), cancel))
 			}

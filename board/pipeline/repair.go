@@ -84,12 +84,6 @@ const (
 	StopClass  StopReason = "class_retries_exhausted" // :class
 )
 
-// StopReasons lists the codes in their order.
-func StopReasons() []StopReason {
-	return []StopReason{StopDeadline, StopTimebox, StopIterations, StopRuns, StopGenerate, StopEmpty, StopLines, StopFiles,
-		StopUnusable, StopSandbox, StopEnv, StopCircle, StopStreak, StopClass}
-}
-
 func (s StopReason) of(what string) StopReason {
 	return s + ":" + StopReason(what)
 }

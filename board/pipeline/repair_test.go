@@ -181,7 +181,7 @@ func TestEveryStop(t *testing.T) {
 		code, _, _ = strings.Cut(code, " ")
 		reached[StopReason(code)] = true
 	}
-	for _, code := range StopReasons() {
+	for _, code := range stopReasons() {
 		if !reached[code] {
 			t.Errorf("nothing stops for %s", code)
 		}

@@ -41,7 +41,7 @@ func TestIterationRecord(t *testing.T) {
 			Class: rapid.SampledFrom([]Class{"", ClassEnv, ClassSyntax, ClassTest, ClassFlake}).Draw(rt, "class"),
 			Lines: rapid.IntRange(0, 99_999).Draw(rt, "lines"), Files: rapid.IntRange(0, 999).Draw(rt, "files"), Runs: rapid.IntRange(0, 2).Draw(rt, "runs"),
 			Took: time.Duration(rapid.IntRange(0, 120_000).Draw(rt, "ms")) * time.Millisecond, Outcome: Stopped,
-			Stop:  rapid.SampledFrom(append(StopReasons(), "", StopEnv.of(EnvInterpreter), StopClass.of("syntax"), StopGenerate.of(string(CostCapExceeded)))).Draw(rt, "stop"),
+			Stop:  rapid.SampledFrom(append(stopReasons(), "", StopEnv.of(EnvInterpreter), StopClass.of("syntax"), StopGenerate.of(string(CostCapExceeded)))).Draw(rt, "stop"),
 			Patch: sum256([]byte("p"))[:16],
 		}
 		if it.Class != "" {

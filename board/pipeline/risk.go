@@ -80,11 +80,6 @@ type Policy struct {
 	Confidence   int      // a lower test confidence, in hundredths, needs approval
 }
 
-// DefaultPolicy is the policy of a repository that configures none.
-func DefaultPolicy() Policy {
-	return Policy{MaxFiles: 2, Blast: 5, MachineBlast: 3, Confidence: 75}
-}
-
 // Situation is what stands around a change when it is judged.
 type Situation struct {
 	Now       time.Time

@@ -56,7 +56,7 @@ func (a asks) verdict() Verdict { return Assess(a.e, a.pol, a.at) }
 
 func ask(files []Edit, with ...func(*asks)) asks {
 	b := world()
-	a := asks{e: Evidence{Files: files, Base: b.Paths, Graph: b.Graph, Bundle: "knowledge"}, pol: DefaultPolicy(), at: Situation{Now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}
+	a := asks{e: Evidence{Files: files, Base: b.Paths, Graph: b.Graph, Bundle: "knowledge"}, pol: defaults(), at: Situation{Now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}
 	for _, w := range with {
 		w(&a)
 	}
@@ -231,11 +231,11 @@ func TestForeseeIsTheLeast(t *testing.T) {
 			t.Fatalf("foreseen %s, it is %s", least.Tier, a.verdict().Tier)
 		}
 	})
-	v := Foresee(Evidence{Files: modify("odd.toml", "docs/x.md"), Graph: BuildGraph(nil)}, DefaultPolicy(), Situation{})
+	v := Foresee(Evidence{Files: modify("odd.toml", "docs/x.md"), Graph: BuildGraph(nil)}, defaults(), Situation{})
 	if v.Tier != SafeAuto {
 		t.Errorf("one of two paths is free, foreseen %s by %s", v.Tier, v.Code)
 	}
-	if v = Foresee(Evidence{Files: modify("odd.toml", ".env"), Graph: BuildGraph(nil)}, DefaultPolicy(), Situation{}); v.Tier != NeverByMachine {
+	if v = Foresee(Evidence{Files: modify("odd.toml", ".env"), Graph: BuildGraph(nil)}, defaults(), Situation{}); v.Tier != NeverByMachine {
 		t.Errorf("no path is free, foreseen %s", v.Tier)
 	}
 }
@@ -287,14 +287,14 @@ func TestQuietHours(t *testing.T) {
 // The hash changes with whatever changes a verdict, and with nothing else.
 func TestRulesHash(t *testing.T) {
 	t.Parallel()
-	seen := map[string]string{RulesHash(DefaultPolicy()): "the default"}
+	seen := map[string]string{RulesHash(defaults()): "the default"}
 	for name, change := range map[string]func(*Policy){
 		"min tier": func(p *Policy) { p.MinTier = NotifyApply }, "observe": func(p *Policy) { p.Observe = true }, "core": func(p *Policy) { p.Core = []string{"x"} },
 		"protected": func(p *Policy) { p.Protected = []string{"x"} }, "security": func(p *Policy) { p.Security = []string{"x"} }, "files": func(p *Policy) { p.MaxFiles++ },
 		"blast": func(p *Policy) { p.Blast++ }, "machine": func(p *Policy) { p.MachineBlast++ }, "confidence": func(p *Policy) { p.Confidence++ },
 		"quiet": func(p *Policy) { p.Quiet = &Hours{} }, "hours": func(p *Policy) { p.Quiet = &Hours{To: 1} },
 	} {
-		p := DefaultPolicy()
+		p := defaults()
 		change(&p)
 		h := RulesHash(p)
 		if seen[h] != "" {
@@ -302,7 +302,7 @@ func TestRulesHash(t *testing.T) {
 		}
 		seen[h] = name
 	}
-	if RulesHash(DefaultPolicy()) != ask(modify("x.md")).verdict().Rules {
+	if RulesHash(defaults()) != ask(modify("x.md")).verdict().Rules {
 		t.Error("a verdict has another hash")
 	}
 }
@@ -325,4 +325,9 @@ func TestSimilar(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
+}
+
+// defaults are the thresholds of a repository that configures none.
+func defaults() Policy {
+	return Policy{MaxFiles: 2, Blast: 5, MachineBlast: 3, Confidence: 75}
 }

@@ -73,15 +73,15 @@ type Transition struct {
 	Schema   string
 }
 
-// Transitions lists the legal ones: four forward, and re-validation.
+// Transitions lists the legal ones, which are canon's forward ones.
 func Transitions() []Transition {
-	return []Transition{
-		{contract.Exploration, contract.Planning, deliver.SchemaSynthesis},
-		{contract.Planning, contract.Execution, deliver.SchemaPlan},
-		{contract.Execution, contract.Validation, deliver.SchemaClaims},
-		{contract.Validation, contract.Resolution, deliver.SchemaFindings},
-		{contract.Resolution, contract.Validation, deliver.SchemaRemediation},
+	var out []Transition
+	for _, t := range contract.Transitions() {
+		if t.Kind == contract.Forward {
+			out = append(out, Transition{t.From, t.To, t.Schema})
+		}
 	}
+	return out
 }
 
 // Find returns the transition between two modes, false when there is none.
@@ -119,17 +119,10 @@ func legal() string {
 
 // Worker is the role that works in a mode, "" for an unknown mode.
 func Worker(m contract.Mode) contract.Role {
-	switch m {
-	case contract.Exploration:
-		return contract.Explorer
-	case contract.Planning:
-		return contract.Planner
-	case contract.Execution:
-		return contract.Builder
-	case contract.Validation:
-		return contract.Validator
-	case contract.Resolution:
-		return contract.Resolver
+	for _, row := range contract.Modes() {
+		if row.Mode == m {
+			return row.Role
+		}
 	}
 	return ""
 }

@@ -82,8 +82,12 @@ func TestQuote(t *testing.T) {
 		"": `""`, "true": `"true"`, "vs": `"vs"`, "5.0": `"5.0"`, "a-": `"a-"`, "a b": `"a b"`, "a/b": `"a/b"`,
 		"[x]⇌y": `"[x]⇌y"`, "a\\b\"\n\t": `"a\\b\"\n\t"`, "é": `"é"`, "//x": `"//x"`,
 	} {
-		if got := Quote(text); got != want {
-			t.Errorf("Quote(%q) = %s, want %s", text, got, want)
+		got := text
+		if !name(text) {
+			got = quote(text)
+		}
+		if got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
 }

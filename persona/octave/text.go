@@ -6,22 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// Quote writes text as a value: bare if it is a name ([A-Za-z_] and then letters,
-// digits, _ . and -, not - at the end, none of true, false, null and vs), else in
-// double quotes with the escapes \" \\ \n \t. A character that no file may hold,
-// a carriage return among them, stays as it is, and Parse refuses what was
-// written.
-func Quote(text string) string {
-	if name(text) {
-		return text
-	}
-	return quote(text)
-}
-
+// quote writes text in double quotes, with the escapes \" \\ \n \t. A character that
+// no file may hold, a carriage return among them, stays as it is, and Parse refuses
+// what was written.
 func quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(text) + `"`
 }
 
+// name reports text that is a value without quotes: [A-Za-z_] and then letters,
+// digits, _ . and -, not - at the end, none of true, false, null and vs.
 func name(s string) bool {
 	switch s {
 	case "", "true", "false", "null", "vs":

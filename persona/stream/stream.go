@@ -90,14 +90,6 @@ func ParsePolicy(s string) (Policy, error) {
 	return Policy{}, fmt.Errorf("unknown policy %q; want drop-oldest, summarise or queue=N", s)
 }
 
-// String is the policy as ParsePolicy reads it.
-func (p Policy) String() string {
-	if p.Name == Queue {
-		return fmt.Sprintf("%s=%d", p.Name, p.Max)
-	}
-	return p.Name
-}
-
 // Event is one event of a stream.
 type Event struct {
 	Channel string

@@ -163,11 +163,6 @@ type Limits struct {
 	Processes int           // of the user as a whole, those outside included
 }
 
-// DefaultLimits are those of a configuration that says nothing.
-func DefaultLimits() Limits {
-	return Limits{File: 1 << 30, Desk: 4 << 30, CPU: time.Hour, Files: 4096, Processes: 8192}
-}
-
 // Program is one program to be started.
 type Program struct {
 	Argv []string // the first is a path, or a name that is looked up on odd's PATH; a path with a slash that is not absolute is taken from Dir

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/odd-cli/odd/persona/session"
 )
@@ -24,7 +25,9 @@ func TestMain(m *testing.M) {
 }
 
 // held is a cage with a keeper.
-func held() Cage { return Cage{Self: []string{"odd", Verb}, Limits: DefaultLimits()} }
+func held() Cage {
+	return Cage{Self: []string{"odd", Verb}, Limits: Limits{File: 1 << 30, Desk: 4 << 30, CPU: time.Hour, Files: 4096, Processes: 8192}}
+}
 
 // cages are every way to hold a program that this system has.
 func cages() map[string]Cage {
