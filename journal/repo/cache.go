@@ -62,7 +62,7 @@ func (r *Repo) Keep(name string, b []byte) error {
 		return fmt.Errorf("cache file %q: not a plain name", name)
 	}
 	dir := r.oddDir("cache")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := r.oddRoom("cache"); err != nil {
 		return err
 	}
 	if err := replaceFile(filepath.Join(dir, name), []byte(name+"\n"), b); err != nil {
@@ -88,13 +88,22 @@ func replaceFile(file string, parts ...[]byte) error {
 }
 
 // Room is a directory below $GIT_COMMON_DIR/odd for what somebody else keeps, made
-// if it is missing and the user's alone. Like the cache it is always safe to delete.
+// if it is missing and the user's alone: another user of the repository has another. Like the cache it is always safe to delete.
 func (r *Repo) Room(name string) (string, error) {
 	if name == "" || strings.ContainsAny(name, "/\\") || name[0] == '.' {
 		return "", fmt.Errorf("room %q: not a plain name", name)
 	}
+	if err := r.oddRoom(); err != nil {
+		return "", err
+	}
 	dir := r.oddDir(name)
-	return dir, os.MkdirAll(dir, 0o700)
+	if _, err := os.Lstat(dir); err == nil && private(dir) != nil {
+		dir = fmt.Sprintf("%s-%d", dir, os.Getuid())
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	return dir, nil
 }
 
 type cacheFile struct {

@@ -28,7 +28,7 @@ func (r *Repo) Show(b []byte) error {
 		}
 		return nil
 	}
-	if err := os.MkdirAll(r.oddDir(), 0o777); err != nil {
+	if err := r.oddRoom(); err != nil {
 		return err
 	}
 	return renameio.WriteFile(r.oddDir("live.jsonl"), b, 0o600)

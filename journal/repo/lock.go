@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -14,6 +15,34 @@ import (
 // oddDir is odd's own directory in the common git directory.
 func (r *Repo) oddDir(elem ...string) string {
 	return filepath.Join(append([]string{r.common, "odd"}, elem...)...)
+}
+
+// oddRoom makes a directory of odd's own, as open to others as git's own is.
+func (r *Repo) oddRoom(elem ...string) error {
+	for i := range len(elem) + 1 {
+		err := os.Mkdir(r.oddDir(elem[:i]...), 0o777)
+		if err == nil {
+			r.open(r.oddDir(elem[:i]...))
+		} else if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// open lets those write a file or directory of odd's own who may write in git's: of a
+// repository that a group shares any member's odd works. Whose it is cannot do more.
+func (r *Repo) open(name string) {
+	git, err := os.Stat(r.common)
+	st, err2 := os.Lstat(name)
+	if err != nil || err2 != nil || git.Mode()&0o022 == 0 {
+		return
+	}
+	mode := st.Mode().Perm() | git.Mode().Perm()&0o066
+	if st.IsDir() {
+		mode = git.Mode() & (fs.ModePerm | fs.ModeSetgid)
+	}
+	_ = os.Chmod(name, mode)
 }
 
 // glob lists what a folder holds by the names that match pattern, in order; whatever the
@@ -45,7 +74,7 @@ func (r *Repo) LockDrainFor(run string) (unlock func() error, err error) {
 
 // tryLock takes a flock on a file of odd's directory.
 func (r *Repo) tryLock(name string) (*flock.Flock, error) {
-	if err := os.MkdirAll(r.oddDir(), 0o777); err != nil {
+	if err := r.oddRoom(); err != nil {
 		return nil, err
 	}
 	f := flock.New(r.oddDir(name), flock.SetPermissions(0o666))
@@ -53,6 +82,7 @@ func (r *Repo) tryLock(name string) (*flock.Flock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Path(), err)
 	}
+	r.open(f.Path())
 	if !got {
 		return nil, fmt.Errorf("%s: %w%s", f.Path(), ErrBusy, holder(f.Path()))
 	}

@@ -18,9 +18,9 @@ import (
 
 // writeLoose writes an object below objects as git does: packed at the level git
 // uses for what a later gc packs again, whole under a name that git knows as a
-// temporary one, then renamed. It is not synced: a commit that a power failure
-// takes is one that no ref may name, which is git's own default too.
-func writeLoose(objects string, oid OID, kind string, data []byte) error {
+// temporary one, then renamed. Without sync it is not synced: a commit that a power
+// failure takes is one that no ref may name, which is git's own default too.
+func writeLoose(objects string, oid OID, kind string, data []byte, sync func(*os.File) error) error {
 	dir := filepath.Join(objects, string(oid[:2]))
 	name := filepath.Join(dir, string(oid[2:]))
 	if err := unix.Utimes(name, nil); err == nil { // it is as new as one that is written now
@@ -37,7 +37,11 @@ func writeLoose(objects string, oid OID, kind string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(deflate(f, kind, data), f.Close())
+	err = deflate(f, kind, data)
+	if err == nil && sync != nil {
+		err = sync(f)
+	}
+	err = errors.Join(err, f.Close())
 	if err == nil {
 		err = os.Rename(temp, name)
 	}

@@ -52,7 +52,7 @@ func (r *Repo) markerPath(m marker) string { return r.oddDir("sync", m.Nonce+".j
 // writeMarker writes m whole or not at all. It outlives a loss of power where a
 // checkout follows; git's own locks do not wait for the disk either.
 func (r *Repo) writeMarker(m marker) error {
-	if err := os.MkdirAll(r.oddDir("sync"), 0o777); err != nil {
+	if err := r.oddRoom("sync"); err != nil {
 		return err
 	}
 	b, err := json.Marshal(m)

@@ -130,7 +130,7 @@ func (r *Repo) lockSync(ctx context.Context, patience time.Duration) (*flock.Flo
 
 // waitLock takes a flock on a file of odd's directory, waiting its turn; ErrBusy when patience runs out.
 func (r *Repo) waitLock(ctx context.Context, name string, patience time.Duration) (*flock.Flock, error) {
-	if err := os.MkdirAll(r.oddDir("tmp"), 0o777); err != nil {
+	if err := r.oddRoom("tmp"); err != nil {
 		return nil, err
 	}
 	f := flock.New(r.oddDir(name), flock.SetPermissions(0o666))
@@ -142,6 +142,7 @@ func (r *Repo) waitLock(ctx context.Context, name string, patience time.Duration
 		}
 		return nil, fmt.Errorf("%s: %w", f.Path(), err)
 	}
+	r.open(f.Path())
 	return f, nil
 }
 

@@ -35,11 +35,18 @@ func Open(dir string) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
+	environ := os.Environ()
+	if err := errors.Join(r.seat(abs), r.misled(environ)); err != nil {
+		return nil, err
+	}
 	at := r.root
 	if at == "" {
 		at = r.gitDir
 	}
-	r.git = newRunner(at, os.Environ())
+	r.git = newRunner(at, environ)
+	if err := r.trusted(); err != nil {
+		return nil, err
+	}
 	r.updates = &updates{run: r.git}
 	r.openStore()
 	return r, nil
@@ -111,7 +118,7 @@ func gitDirOf(top string) (string, error) {
 	if !filepath.IsAbs(to) {
 		to = filepath.Join(top, to)
 	}
-	if _, err := os.Stat(filepath.Join(to, "HEAD")); err != nil {
+	if _, err := os.Lstat(filepath.Join(to, "HEAD")); err != nil {
 		return "", fmt.Errorf("%s: %w: it points to %s, which is gone; run git worktree repair", dot, ErrNotRepo, to)
 	}
 	return filepath.Clean(to), nil
@@ -119,8 +126,8 @@ func gitDirOf(top string) (string, error) {
 
 // isGitDir reports whether d looks like a git directory, by git's own test.
 func isGitDir(d string) bool {
-	for _, n := range []string{"HEAD", "objects", "refs"} {
-		if _, err := os.Stat(filepath.Join(d, n)); err != nil {
+	for _, n := range []string{"HEAD", "objects", "refs"} { // HEAD may be a link to a branch that is packed
+		if _, err := os.Lstat(filepath.Join(d, n)); err != nil {
 			return false
 		}
 	}
@@ -152,7 +159,6 @@ const packedBytes = 8 * cache.MiByte
 
 // openStore picks the reader: go-git, or git when go-git declines the repository.
 // git.Open is asked only for its verdict on the repository's format and extensions.
-// A repository shared by several users is written by git too, which knows its file modes.
 func (r *Repo) openStore() {
 	var dot billy.Filesystem = osfs.New(r.gitDir)
 	if r.common != r.gitDir {
@@ -160,17 +166,14 @@ func (r *Repo) openStore() {
 	}
 	st := filesystem.NewStorageWithOptions(dot, cache.NewObjectLRU(packedBytes), filesystem.Options{KeepDescriptors: true})
 	slow := &gitStore{run: r.git, batch: newBatch(r.git)}
-	if _, err := gogit.Open(st, nil); err != nil || shared(st) {
+	if _, err := gogit.Open(st, nil); err != nil {
 		r.objs, r.refs = slow, refs{run: r.git}
 		return
 	}
-	r.objs = &packStore{st: st, slow: slow, dir: filepath.Join(r.common, "objects"),
+	r.objs = &packStore{st: st, slow: slow, told: r.settings, sync: (*os.File).Sync, dir: filepath.Join(r.common, "objects"),
 		few: packs{dir: filepath.Join(r.common, "objects", "pack")}, last: kept[OID, object]{most: lastBytes}}
 	r.refs = refs{st: st, packed: &packed{dir: r.common}}
-}
-
-// shared reports whether core.sharedRepository is set.
-func shared(st *filesystem.Storage) bool {
-	cfg, err := st.Config()
-	return err != nil || cfg.Raw.Section("core").Option("sharedRepository") != ""
+	if _, err := os.Readlink(filepath.Join(r.gitDir, "HEAD")); err == nil { // core.preferSymlinkRefs
+		r.refs = refs{run: r.git, packed: r.refs.packed}
+	}
 }

@@ -29,6 +29,13 @@ func (p *packed) ref(name string) (OID, error) {
 		return "", nil
 	}
 	b, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
+	for range 5 { // a symbolic ref may be a link, to a branch that is packed
+		to, no := os.Readlink(filepath.Join(p.dir, filepath.FromSlash(name)))
+		if !missing(err) || no != nil || !sharedRef(to) {
+			break
+		}
+		name = to
+	}
 	switch {
 	case err == nil:
 		if oid := OID(strings.TrimSpace(string(b))); oid.ok() {

@@ -156,6 +156,9 @@ func (d *desk) commit(ctx context.Context, parents []OID, want OID, message stri
 
 // layOut makes the work tree: detached at the base, its index the wanted tree, its files those that differ.
 func (d *desk) layOut(ctx context.Context, parents []OID, want OID) error {
+	if err := d.r.oddRoom("tmp"); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(d.dir, 0o777); err != nil {
 		return err
 	}
@@ -246,6 +249,10 @@ func (d *desk) own(ctx context.Context) ([]string, error) {
 		switch {
 		case key == "core.hookspath", key == "user.signingkey":
 			value = d.r.fromRoot(value)
+		case section == "hook": // as newer gits have hooks
+			if program, rest, _ := strings.Cut(value, " "); strings.HasSuffix(key, ".command") && strings.Contains(program, "/") {
+				value = strings.TrimSpace(quoted(d.r.fromRoot(program)) + " " + rest)
+			}
 		case key == "commit.gpgsign", section == "gpg", section == "user", section == "author", section == "committer":
 		default:
 			continue
@@ -255,6 +262,9 @@ func (d *desk) own(ctx context.Context) ([]string, error) {
 	}
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(env)/2)), nil
 }
+
+// quoted is one word for a shell.
+func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // fromRoot is a relative path to something in the person's work tree as an absolute
 // one; any other value stays as it is.

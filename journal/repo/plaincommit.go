@@ -2,6 +2,7 @@ package repo
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,7 +34,7 @@ func isUTF8(encoding string) bool {
 
 // noHook reports that none of the named hooks is in place, for sure.
 func (r *Repo) noHook(s *settings, names ...string) bool {
-	for key := range s.values {
+	for _, key := range slices.AppendSeq(slices.Collect(maps.Keys(s.bare)), maps.Keys(s.values)) {
 		if strings.HasPrefix(key, "hook.") { // hooks that newer gits read from their configuration
 			return false
 		}

@@ -110,5 +110,5 @@ func (r *Repo) onRef(ctx context.Context, m marker) bool {
 		return r.aimsAt(linkOf(filepath.Join(m.GitDir, "HEAD"))) == r.aimsAt(m.Ref)
 	}
 	out, err := r.git.run(ctx, call{args: []string{"symbolic-ref", "-q", "HEAD"}, env: []string{"GIT_DIR=" + m.GitDir}, read: true})
-	return err == nil && strings.TrimSpace(string(out)) == m.Ref
+	return err == nil && r.aimsAt(strings.TrimSpace(string(out))) == r.aimsAt(m.Ref)
 }

@@ -202,6 +202,30 @@ func (s *settings) off(key string) bool {
 // set reports that a key has any value.
 func (s *settings) set(key string) bool { return s.bare[key] || len(s.values[key]) > 0 }
 
+// shares reports that several users write the repository, with modes of files that
+// core.sharedRepository says.
+func (s *settings) shares() bool {
+	for _, v := range s.values["core.sharedrepository"] {
+		if !isFalse(v) && v != "umask" {
+			return true
+		}
+	}
+	return s.bare["core.sharedrepository"]
+}
+
+// syncs reports that loose objects are to be on the disk before they are named:
+// core.fsync, or its older name. The method is a matter of speed alone.
+func (s *settings) syncs() bool {
+	for _, v := range s.values["core.fsync"] {
+		for _, part := range strings.FieldsFunc(v, func(c rune) bool { return strings.ContainsRune(", \t", c) }) {
+			if slices.Contains([]string{"loose-object", "objects", "committed", "added", "all"}, part) {
+				return true
+			}
+		}
+	}
+	return !s.off("core.fsyncobjectfiles")
+}
+
 // isFalse reports a value that git reads as no.
 func isFalse(value string) bool {
 	switch strings.ToLower(value) {

@@ -75,7 +75,7 @@ func (c *checkout) unfiltered(ctx context.Context) bool {
 		return false
 	}
 	s, err := r.settings(ctx)
-	if err != nil || !s.told() || !r.noHook(s, "post-index-change") {
+	if err != nil || !s.told() || s.shares() || !r.noHook(s, "post-index-change") {
 		return false
 	}
 	for _, key := range []string{"core.autocrlf", "core.sparsecheckout", "core.splitindex", "core.ignorecase"} {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,6 +55,8 @@ type packStore struct {
 	mu   sync.Mutex
 	st   *filesystem.Storage
 	slow *gitStore
+	told func(context.Context) (*settings, error) // of how git writes
+	sync func(*os.File) error
 	dir  string // where loose objects lie
 	few  packs
 	last kept[OID, object]
@@ -159,14 +162,23 @@ func (p *packStore) sizePacked(h plumbing.Hash) (int64, error) {
 }
 
 // put writes a loose object, unless it is there already: then its time is set to
-// now, as git does, so that no gc that runs meanwhile takes it for forgotten.
+// now, as git does, so that no gc that runs meanwhile takes it for forgotten. In a
+// repository that several users share git writes, which knows the modes of files.
 func (p *packStore) put(kind string, data []byte) (OID, error) {
 	typ, err := plumbing.ParseObjectType(kind)
 	if err != nil {
 		return "", err
 	}
+	s, err := p.told(context.Background())
+	if err != nil || !s.told() || s.shares() {
+		return p.slow.put(kind, data)
+	}
+	var sync func(*os.File) error
+	if s.syncs() {
+		sync = p.sync
+	}
 	oid := OID(plumbing.ComputeHash(typ, data).String())
-	if err := writeLoose(p.dir, oid, kind, data); err != nil {
+	if err := writeLoose(p.dir, oid, kind, data, sync); err != nil {
 		return "", fmt.Errorf("write %s object: %w", kind, err)
 	}
 	if kind != "tree" && len(data) <= lastBytes/2 { // trees are remembered as listings

@@ -2,7 +2,6 @@ package repo
 
 import (
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -32,7 +31,7 @@ func (r *Repo) SetTally(name string, n int) error {
 		}
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+	if err := r.oddRoom("tally"); err != nil {
 		return err
 	}
 	return renameio.WriteFile(file, []byte(strconv.Itoa(n)+"\n"), 0o666)

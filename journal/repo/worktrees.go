@@ -176,8 +176,12 @@ func (r *Repo) aimsAt(name string) string {
 	return name
 }
 
-// linkOf is the ref that a symbolic ref's file names, "" for another's.
+// linkOf is the ref that a symbolic ref's file names, "" for another's. Such a file
+// may be a link, as core.preferSymlinkRefs has it.
 func linkOf(file string) string {
+	if to, err := os.Readlink(file); err == nil && strings.HasPrefix(to, "refs/") {
+		return to
+	}
 	b, _ := os.ReadFile(file)
 	to, _ := strings.CutPrefix(strings.TrimSpace(string(b)), "ref: ")
 	if !strings.HasPrefix(to, "refs/") {

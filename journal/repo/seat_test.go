@@ -1,0 +1,144 @@
+package repo
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The work tree is where git has it, or the repository is refused by the line that
+// says otherwise.
+func TestSeat(t *testing.T) {
+	t.Parallel()
+	real := func(t testing.TB, dir string) string { return must[string](t)(filepath.EvalSymlinks(dir)) }
+	for name, c := range map[string]struct {
+		lay  string // a script in a folder with a repository "r"; it ends where odd is run
+		root string // of the work tree, "" for none
+		pre  string
+		want string // of the error
+	}{
+		"its own":             {`git -C r config core.worktree ..; cd r; mkdir -p a/b; cd a`, "r", "a", ""},
+		"a remnant":           {`git -C r config core.worktree ../../gone; cd r`, "", "", "r/.git/config: core.worktree names "},
+		"elsewhere":           {`mkdir w; git -C r config core.worktree ../../w; cd r`, "", "", "which does not lead back to it; write \"gitdir: "},
+		"of another":          {`git init -q w; git -C r config core.worktree ../../w; cd r`, "", "", "which does not lead back to it"},
+		"elsewhere, and back": {`mkdir -p w/d; git -C r config core.worktree ../../w; echo "gitdir: $PWD/r/.git" > w/.git; cd r`, "w", "", ""},
+		"from there":          {`mkdir -p w/d; git -C r config core.worktree ../../w; echo "gitdir: $PWD/r/.git" > w/.git; cd w/d`, "w", "d", ""},
+		"a submodule's git":   {`git init -q s; git -C s commit -q --allow-empty -m s; cd r; git -c protocol.file.allow=always submodule --quiet add ../s m; cd .git/modules/m`, "r/m", "", ""},
+		"bare by its config":  {`mv r/.git b; git -C b config core.bare true; mkdir t; echo "gitdir: ../b" > t/.git; cd t`, "", "", ""},
+		"one of a bare one":   {`mv r/.git b; git -C b config core.bare true; git -C b worktree add -q ../t main; cd t`, "t", "", ""},
+		"one of its own":      {`cd r; git config extensions.worktreeConfig true; git worktree add -q ../t -b t; git config --worktree core.worktree ../../gone; cd ../t`, "t", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := real(t, t.TempDir())
+			at := must[string](t)(shell(dir, `set -e; git init -q r; git -C r commit -q --allow-empty -m base; `+c.lay+`; pwd`))
+			r, err := Open(strings.TrimSpace(at))
+			if c.want != "" {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Fatalf("got %v, want an error with %q", err, c.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			root := c.root
+			if root != "" {
+				root = filepath.Join(dir, root)
+			}
+			eq(t, "root", r.Root(), root)
+			eq(t, "prefix", r.Prefix(), c.pre)
+			if top, err := tryGit(strings.TrimSpace(at), "rev-parse", "--show-toplevel"); err == nil {
+				eq(t, "git's own answer", top, root)
+			}
+			if _, err := r.Resolve(t.Context(), "HEAD"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// The environment of a hook leads here; one that leads to another repository is refused.
+func TestMisled(t *testing.T) {
+	r, _ := fresh(t, "a", "1\n")
+	other, _ := fresh(t, "b", "1\n")
+	for _, c := range []struct{ name, value, want string }{
+		{"GIT_DIR", filepath.Join(r.Root(), ".git"), ""},
+		{"GIT_DIR", ".git", ""}, // of another folder than this test's
+		{"GIT_DIR", filepath.Join(r.Root(), "gone"), ""},
+		{"GIT_DIR", filepath.Join(other.Root(), ".git"), "GIT_DIR is set to "},
+		{"GIT_WORK_TREE", ".", ""},
+		{"GIT_WORK_TREE", r.Root(), ""},
+		{"GIT_WORK_TREE", other.Root(), "GIT_WORK_TREE is set to "},
+	} {
+		t.Run(c.name+"="+c.value, func(t *testing.T) {
+			t.Setenv(c.name, c.value)
+			_, err := Open(r.Root())
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// The repository of another user is git's to refuse, and safe.directory's to allow.
+func TestTrusted(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a repository away")
+	}
+	r, _ := fresh(t, "a", "1\n")
+	if err := os.Chown(filepath.Join(r.Root(), ".git"), 12345, 12345); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(r.Root()); err == nil || !strings.Contains(err.Error(), "dubious ownership") {
+		t.Errorf("got %v, want git's refusal", err)
+	}
+	conf := filepath.Join(t.TempDir(), "gitconfig")
+	t.Setenv("GIT_CONFIG_GLOBAL", conf)
+	write(t, filepath.Dir(conf), "gitconfig", "[safe]\n\tdirectory = *\n")
+	if _, err := Open(r.Root()); err != nil {
+		t.Errorf("allowed by the person, and refused: %v", err)
+	}
+}
+
+// A HEAD that is a link, and a branch that is, are what they are to git: the checkout follows.
+func TestLinkedHEAD(t *testing.T) {
+	t.Parallel()
+	for _, packed := range []bool{false, true} {
+		for _, alias := range []bool{false, true} {
+			r, base := board(t)
+			git(t, r.Root(), "config", "core.preferSymlinkRefs", "true")
+			if alias {
+				git(t, r.Root(), "symbolic-ref", "refs/heads/alias", "refs/heads/main")
+				git(t, r.Root(), "symbolic-ref", "HEAD", "refs/heads/alias")
+			} else {
+				git(t, r.Root(), "symbolic-ref", "HEAD", "refs/heads/main")
+			}
+			if _, err := os.Readlink(filepath.Join(r.Root(), ".git/HEAD")); err != nil {
+				t.Skip("this git makes no links of refs")
+			}
+			if packed {
+				git(t, r.Root(), "pack-refs", "--all")
+			}
+			r = open(t, r.Root())
+			if got, err := r.Ref("refs/heads/main"); err != nil || got != base {
+				t.Fatalf("packed %v, alias %v: main is %s, %v", packed, alias, got, err)
+			}
+			if got, err := r.Ref("HEAD"); err != nil || got != base {
+				t.Fatalf("packed %v, alias %v: HEAD is %s, %v", packed, alias, got, err)
+			}
+			dirt := git(t, r.Root(), "status", "--porcelain")
+			next := claim(t, r, base)
+			if err := r.Move(t.Context(), RefUpdate{Name: "refs/heads/main", Old: base, New: next}); err != nil {
+				t.Fatalf("packed %v, alias %v: %v", packed, alias, err)
+			}
+			eq(t, "status", git(t, r.Root(), "status", "--porcelain"), dirt)
+			eq(t, "HEAD", git(t, r.Root(), "rev-parse", "HEAD"), string(next))
+			if _, err := r.Ref("refs/heads/none"); !errors.Is(err, ErrNoRef) {
+				t.Errorf("a branch that is not there: %v", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package repo
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Where core.sharedRepository holds, also by the person's own configuration, objects
+// and the index have the modes that git gives them, and odd's own directory is as
+// open to the group as git's.
+func TestSharedRepository(t *testing.T) {
+	for _, c := range []struct {
+		name, init, global string
+		want               fs.FileMode
+	}{
+		{"here", "--shared=group", "", 0o775 | fs.ModeSetgid},
+		{"everywhere", "--shared=group", "group", 0o775 | fs.ModeSetgid}, // the key here is taken away
+		{"nowhere", "--shared=umask", "", 0o755},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			conf := "[user]\n\tname = Ann\n\temail = ann@example.org\n[init]\n\tdefaultBranch = main\n"
+			if c.global != "" {
+				conf += "[core]\n\tsharedRepository = " + c.global + "\n"
+			}
+			home := t.TempDir()
+			write(t, home, "gitconfig", conf)
+			t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, "gitconfig"))
+			r, base := freshAs(t, []string{c.init}, "k/task.md", "state: ready\n")
+			if c.global != "" {
+				git(t, r.Root(), "config", "--unset", "core.sharedRepository")
+			}
+			r = open(t, r.Root())
+			oid := must[OID](t)(r.WriteBlob([]byte("a blob in a folder that was not there\n")))
+			next := claim(t, r, base)
+			if err := r.Move(t.Context(), RefUpdate{Name: "refs/heads/main", Old: base, New: next}); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Keep("x", []byte("y")); err != nil {
+				t.Fatal(err)
+			}
+			mode := func(elem ...string) fs.FileMode {
+				return must[fs.FileInfo](t)(os.Stat(filepath.Join(append([]string{r.common}, elem...)...))).Mode() &^ fs.ModeDir
+			}
+			eq(t, "objects", mode("objects", string(oid[:2])), c.want)
+			for _, dir := range []string{"", "tmp", "sync", "cache"} {
+				eq(t, "odd/"+dir, mode("odd", dir), c.want)
+			}
+			eq(t, "index", mode("index"), c.want.Perm()&0o666)
+			eq(t, "sync.lock", mode("odd", "sync.lock"), c.want.Perm()&0o666)
+			eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
+		})
+	}
+}
+
+// A room that is another user's is left to them.
+func TestRoomOfAnother(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a directory away")
+	}
+	t.Parallel()
+	r, _ := fresh(t, "a", "1\n")
+	first := must[string](t)(r.Room("build"))
+	eq(t, "again", must[string](t)(r.Room("build")), first)
+	if err := os.Chown(first, 12345, 12345); err != nil {
+		t.Fatal(err)
+	}
+	if second := must[string](t)(r.Room("build")); second == first || private(second) != nil {
+		t.Errorf("another user's room is %s, %v", second, private(second))
+	}
+}
+
+// Whoever has git sync its loose objects has odd sync them, and an object that
+// cannot be synced is not there.
+func TestSyncedObjects(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		key, value string
+		want       bool
+	}{
+		{"core.fsync", "loose-object", true}, {"core.fsync", "reference, objects", true}, {"core.fsync", "all", true},
+		{"core.fsync", "committed", true}, {"core.fsync", "added", true}, {"core.fsyncObjectFiles", "true", true},
+		{"core.fsync", "none", false}, {"core.fsync", "-loose-object", false}, {"core.fsync", "reference", false},
+		{"core.fsyncObjectFiles", "false", false}, {"core.fsyncMethod", "batch", false},
+	} {
+		t.Run(c.key+"="+c.value, func(t *testing.T) {
+			t.Parallel()
+			r, _ := fresh(t, "a", "1\n")
+			git(t, r.Root(), "config", c.key, c.value)
+			r = open(t, r.Root())
+			synced, broken := 0, errors.New("the disk is gone")
+			store := r.objs.(*packStore)
+			store.sync = func(f *os.File) error { synced++; return f.Sync() }
+			oid := must[OID](t)(r.WriteBlob([]byte("synced\n")))
+			eq(t, "synced", synced, map[bool]int{true: 1}[c.want])
+			eq(t, "read", string(must[[]byte](t)(r.Blob(oid))), "synced\n")
+			store.sync = func(*os.File) error { return broken }
+			if oid, err := r.WriteBlob([]byte("lost\n")); c.want != errors.Is(err, broken) || c.want != (oid == "") {
+				t.Errorf("a sync that fails: %s, %v", oid, err)
+			}
+		})
+	}
+}
+
+// Hooks of the configuration that hold in the person's work tree hold at the desk of
+// their commit, where the configuration of its branch does not.
+func TestConfiguredHooksAtTheDesk(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "a", "1\n")
+	git(t, r.Root(), "config", "includeIf.onbranch:main.path", "main.conf")
+	for _, kv := range [][2]string{{"hook.lint.event", "pre-commit"}, {"hook.lint.command", "tools/lint --all"}, {"hook.log.command", "logger -t git"}, {"hook.log.event", "post-commit"}} {
+		git(t, r.Root(), "config", "-f", ".git/main.conf", kv[0], kv[1])
+	}
+	write(t, r.Root(), "tools/lint", "exit 0\n")
+	r = open(t, r.Root())
+	d := &desk{r: r, dir: r.oddDir("tmp", "commit-x")}
+	if err := d.layOut(t.Context(), []OID{base}, must[OID](t)(r.TreeOID(base, ""))); err != nil {
+		t.Fatal(err)
+	}
+	env := must[[]string](t)(d.own(t.Context()))
+	out := must[[]byte](t)(r.git.run(t.Context(), call{args: []string{"config", "--get-regexp", "^hook"}, dir: d.root(), env: env}))
+	eq(t, "hooks", strings.TrimSpace(string(out)), strings.Join([]string{"hook.lint.event pre-commit",
+		"hook.lint.command '" + filepath.Join(r.Root(), "tools/lint") + "' --all", "hook.log.command logger -t git", "hook.log.event post-commit"}, "\n"))
+	if err := d.clear(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s := must[*settings](t)(r.asked(t.Context()))
+	eq(t, "plain", r.plain(s), false)
+}
