@@ -51,7 +51,7 @@ func LoadCached(f fs.FS, cache []byte, now time.Time) (g *Graph, problems []Prob
 	stats := old.statFiles(f, l.files, seen)
 	todo, gone := old.compare(l.files, stats)
 	found := make([]reading, len(l.files))
-	readAll(f, l.files, todo, found, make([]lean, len(l.files)))
+	readAll(f, l.files, todo, found)
 	switch {
 	case old == nil:
 		g = assemble(found)

@@ -281,12 +281,12 @@ func (r *rows) whole(i int32) (*Atom, *lean) {
 	if r.leaves == nil || r.leaves[i].text == "" {
 		return a, nil
 	}
-	l, reader := new(lean), leanReaders.Get().(*leanReader)
+	reader := leanReaders.Get().(*leanReader)
 	defer leanReaders.Put(reader)
-	if !reader.read(r.path(i), bytesOf(r.leaves[i].text), l) {
-		return r.atom(i), nil
+	if l := reader.read(r.path(i), bytesOf(r.leaves[i].text)); l != nil {
+		return a, l
 	}
-	return a, l
+	return r.atom(i), nil
 }
 
 // sortedKeys are the keys of m in order.

@@ -274,19 +274,25 @@ func (m matter) mentioned(i int32, out []called) []called {
 // leanReader reads files as leaves where it can, for one goroutine at a time.
 type leanReader struct {
 	scanner
-	refs []ref
+	refs  []ref
+	leans []lean
 }
 
 var leanReaders = sync.Pool{New: func() any { return new(leanReader) }}
 
-// refsRoom is how many references share a piece of memory.
-const refsRoom = 1024
+// refsRoom and leansRoom are how many share a piece of memory.
+const refsRoom, leansRoom = 1024, 256
 
-// read reads a file into l.
-func (r *leanReader) read(file string, b []byte, l *lean) (ok bool) {
+// read reads a file, nil where it is no leaf.
+func (r *leanReader) read(file string, b []byte) *lean {
 	if cap(r.refs)-len(r.refs) < 64 {
 		r.refs = make([]ref, 0, refsRoom)
 	}
-	*l, ok = r.lean(file, b, &r.refs)
-	return ok
+	l, ok := r.lean(file, b, &r.refs)
+	if !ok {
+		return nil
+	}
+	out := &carve(&r.leans, 1, leansRoom)[0]
+	*out = l
+	return out
 }

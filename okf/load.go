@@ -31,12 +31,11 @@ func Load(f fs.FS) (*Graph, []Problem, error) {
 		return nil, nil, err
 	}
 	found := make([]reading, len(l.files))
-	slab := make([]lean, len(l.files))
 	todo := make([]int, len(l.files))
 	for i := range todo {
 		todo[i] = i
 	}
-	readAll(f, l.files, todo, found, slab)
+	readAll(f, l.files, todo, found)
 	g := assemble(found)
 	return g, inOrder(g.problems, l.problems), nil
 }
@@ -83,40 +82,44 @@ type manyReader interface {
 	ReadMany(names []string, fn func(name string, data []byte) error) error
 }
 
-// readAll reads the files numbered todo into their places in found, leaves into
-// their places in slab.
-func readAll(f fs.FS, files []string, todo []int, found []reading, slab []lean) {
+// readAll reads the files numbered todo into their places in found. Those are
+// written to beforehand: a page of memory that the collector looked at first
+// costs, once it is written to, as much as a file.
+func readAll(f fs.FS, files []string, todo []int, found []reading) {
+	for _, i := range todo {
+		found[i].path = files[i]
+	}
 	m, ok := f.(manyReader)
 	if !ok {
 		parallel(len(todo), func(k int) {
 			i := todo[k]
-			found[i] = read(f, files[i], &slab[i])
+			found[i] = read(f, files[i])
 		})
 		return
 	}
 	if _, ok := f.(manyStater); ok {
 		// To begin a go costs nothing here, and with many nobody is left behind.
-		batches(len(todo), func(from, to int) { readPart(f, m, files, todo[from:to], found, slab) })
+		batches(len(todo), func(from, to int) { readPart(f, m, files, todo[from:to], found) })
 		return
 	}
 	share := (len(todo) + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0)
 	var wg sync.WaitGroup
 	for part := range slices.Chunk(todo, max(share, 1)) {
-		wg.Go(func() { readPart(f, m, files, part, found, slab) })
+		wg.Go(func() { readPart(f, m, files, part, found) })
 	}
 	wg.Wait()
 }
 
 // readPart reads part in as few goes as it takes.
-func readPart(f fs.FS, m manyReader, files []string, part []int, found []reading, slab []lean) {
+func readPart(f fs.FS, m manyReader, files []string, part []int, found []reading) {
 	names := make([]string, len(part))
 	for k, i := range part {
 		names[k] = files[i]
 	}
 	readEach(m, names, func(k int, data []byte) {
-		found[part[k]] = interpret(names[k], data, &slab[part[k]])
+		found[part[k]] = interpret(names[k], data)
 	}, func(k int) {
-		found[part[k]] = read(f, names[k], &slab[part[k]])
+		found[part[k]] = read(f, names[k])
 	})
 }
 
@@ -143,18 +146,18 @@ func readEach(m manyReader, names []string, got func(k int, data []byte), alone 
 	}
 }
 
-// read reads one file, a leaf into l.
-func read(f fs.FS, file string, l *lean) reading {
+// read reads one file.
+func read(f fs.FS, file string) reading {
 	b, p := readFile(f, file)
 	if p != nil {
 		p.Path = file
 		return reading{path: file, problems: []Problem{*p}}
 	}
-	return interpret(file, b, l)
+	return interpret(file, b)
 }
 
-// interpret is what the bytes of a file say, a leaf into l.
-func interpret(file string, b []byte, l *lean) reading {
+// interpret is what the bytes of a file say.
+func interpret(file string, b []byte) reading {
 	r := reading{path: file}
 	if c := Conflict(b); c != nil {
 		c.Path = file
@@ -165,10 +168,9 @@ func interpret(file string, b []byte, l *lean) reading {
 		return r
 	}
 	reader := leanReaders.Get().(*leanReader)
-	ok := reader.read(file, b, l)
+	r.lean = reader.read(file, b)
 	leanReaders.Put(reader)
-	if ok {
-		r.lean = l
+	if r.lean != nil {
 		return r
 	}
 	a, p := parse(file, b)

@@ -52,5 +52,5 @@ func readAgain(f fs.FS, file string) (reading, []Problem) {
 	case err == nil && info.IsDir(), !atom:
 		return gone, nil
 	}
-	return read(f, file, new(lean)), nil
+	return read(f, file), nil
 }

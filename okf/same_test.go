@@ -158,7 +158,7 @@ func lateLoad(t *rapid.T, f fs.FS, cache []byte) (*Graph, []Problem) {
 	}
 	todo, gone := old.compare(l.files, statFiles(f, l.files))
 	found := make([]reading, len(l.files))
-	readAll(f, l.files, todo, found, make([]lean, len(l.files)))
+	readAll(f, l.files, todo, found)
 	g, ps := newGraph(old.rows, nil).change(differ(found, todo, gone))
 	return g, inOrder(ps, l.problems)
 }

@@ -231,7 +231,7 @@ func (s *snapshot) atom(f fs.FS, i int32, w *common, ar *arena) *Atom {
 		return a
 	}
 	if f != nil {
-		r := read(f, file, new(lean))
+		r := read(f, file)
 		if a := r.make(); a != nil {
 			return a
 		}

@@ -98,13 +98,6 @@ func (t table) bucket(hash uint32) (from, to int) {
 	return t.starts.span(int(hash)&(buckets-1), t.rows.len())
 }
 
-// hashOf is FNV-1a, its high half folded into the low one: the same in every
-// process, as a cache needs it. Whoever makes names collide makes them slow to
-// find and nothing else.
-func hashOf(s string) uint32 {
-	h := uint64(14695981039346656037)
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * 1099511628211
-	}
-	return uint32(h ^ h>>32)
-}
+// hashOf is a checksum: the same in every process, as a cache needs it. Whoever
+// makes names collide makes them slow to find and nothing else.
+func hashOf(s string) uint32 { return checksum(bytesOf(s)) }
