@@ -38,7 +38,7 @@ func runContext(ctx context.Context, env Env, name string, asJSON bool) error {
 	if asJSON {
 		return printJSON(env, c)
 	}
-	_, err = io.WriteString(env.Stdout, c.Markdown())
+	_, err = io.WriteString(folded(env), c.Markdown())
 	return err
 }
 

@@ -32,7 +32,7 @@ type Env struct {
 	Terminal       bool                               // stdout is a terminal: align, and colour unless NO_COLOR
 	Keyboard       bool                               // stdin is a terminal: a person answers there, and is prompted
 	Live           bool                               // stderr is a terminal: a live progress line
-	Width          int                                // columns of the terminal that stdout is; 0 where nobody knows
+	Width          int                                // columns of the terminal that stdout is, or else stderr; 0 where nobody knows
 }
 
 // OS is the real world. It lets the collector sleep until there are 16 MiB to
@@ -46,8 +46,8 @@ func OS() Env {
 		dir = "."
 	}
 	wide, _, err := term.GetSize(int(os.Stdout.Fd()))
-	if err != nil {
-		wide = 0
+	if err != nil { // piped: what is said is read at the terminal all the same
+		wide, _, _ = term.GetSize(int(os.Stderr.Fd()))
 	}
 	home, _ := os.UserHomeDir()
 	return Env{

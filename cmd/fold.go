@@ -13,6 +13,7 @@ import (
 type folder struct {
 	to    io.Writer
 	width int
+	rows  bool   // of a table: only a last column that has room is broken
 	rest  []byte // of a line that has not ended
 }
 
@@ -40,11 +41,19 @@ func (f *folder) Write(b []byte) (int, error) {
 	end := bytes.LastIndexByte(f.rest, '\n') + 1
 	var out strings.Builder
 	for line := range strings.Lines(string(f.rest[:end])) {
-		out.WriteString(fold(strings.TrimSuffix(line, "\n"), f.width) + "\n")
+		if line = strings.TrimSuffix(line, "\n"); !f.rows || roomFor(line, f.width) {
+			line = fold(line, f.width)
+		}
+		out.WriteString(line + "\n")
 	}
 	f.rest = f.rest[end:]
 	_, err := io.WriteString(f.to, out.String())
 	return len(b), err
+}
+
+// roomFor reports a row whose last column begins in the first three quarters of width.
+func roomFor(row string, width int) bool {
+	return 4*utf8.RuneCountInString(row[:strings.LastIndex(row, "  ")+1]) <= 3*width
 }
 
 // fold breaks a line that is longer than width between words. The parts after the

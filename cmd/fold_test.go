@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -24,6 +25,27 @@ func TestFold(t *testing.T) {
 	} {
 		if got := fold(c.line, 20); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestTalkFits: talk and the last column of rows break between words on a terminal; a
+// table that is wider than it keeps its columns, and a pipe gets lines whole.
+func TestTalkFits(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{{"a", "blocked", "one two three four five"}, {"b", "a column too wide by far", "x"}}
+	for live, want := range map[bool]string{
+		true:  "odd: one two three\n     four five six\n  seven\n|a  blocked                   one two three four five\nb  a column too wide by far  x\na  one two three four\n   five six\n",
+		false: "odd: one two three four five six\n  seven\n|a\tblocked\tone two three four five\nb\ta column too wide by far\tx\na\tone two three four five six\n",
+	} {
+		env, out, said := quiet()
+		env.Live, env.Terminal, env.Width = live, live, 22
+		talk(env, "one two three four five six\n  seven")
+		if err := errors.Join(printRows(env, rows), printRows(env, [][]string{{"a", "one two three four five six"}})); err != nil {
+			t.Fatal(err)
+		}
+		if got := said.String() + "|" + out.String(); got != want {
+			t.Errorf("live %t: got\n%s\nwant\n%s", live, got, want)
 		}
 	}
 }

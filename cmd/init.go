@@ -67,7 +67,15 @@ func runInit(ctx context.Context, env Env, dir string, asJSON bool) error {
 		talk(env, "everything is laid out already; odd status shows the board")
 		return nil
 	}
-	talk(env, "next: git add -A && git commit -m \"odd: begin\", then odd check and odd task add")
+	talk(env, "next: git add -A && git commit -m \"odd: begin\"")
+	root := bundleRoot(r)
+	first := path.Join(root, "tasks", "read-our-documents.md")
+	if !slices.Contains(wrote, first) {
+		talk(env, "then odd check, and odd task add")
+		return nil
+	}
+	talk(env, "then make it yours: take status: draft off what is true in %s/; odd compile-persona keeper says what is missing", root)
+	talk(env, "then point %s at documents that you have, commit, odd task ready read-our-documents, and odd drain", first)
 	return nil
 }
 

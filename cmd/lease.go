@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -117,7 +118,7 @@ func runLeaseShow(ctx context.Context, env Env, asJSON bool) error {
 	if asJSON {
 		return printJSON(env, v.lease(s))
 	}
-	_, err = fmt.Fprint(env.Stdout, v.lease(s).page())
+	_, err = io.WriteString(folded(env), v.lease(s).page())
 	return err
 }
 

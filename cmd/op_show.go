@@ -73,7 +73,7 @@ func runOpShow(ctx context.Context, env Env, name string, asJSON bool) error {
 	if asJSON {
 		return printJSON(env, shown(s))
 	}
-	_, err = io.WriteString(env.Stdout, shown(s).card())
+	_, err = io.WriteString(folded(env), shown(s).card())
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -53,7 +54,8 @@ func printable(s string) bool {
 	return true
 }
 
-// printRows prints rows of cells: aligned for a person, tab-separated for a pipe.
+// printRows prints rows of cells: aligned for a person, and the last broken between words
+// where it has room; tab-separated for a pipe.
 func printRows(env Env, rows [][]string) error { return printEach(env, slices.Values(rows)) }
 
 // printEach is printRows of rows that are made one after the other; a row is not
@@ -65,7 +67,7 @@ func printEach(env Env, rows iter.Seq[[]string]) error {
 		Flush() error
 	} = out
 	if env.Terminal {
-		w = tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+		w = tabwriter.NewWriter(&folder{to: out, width: env.columns(), rows: true}, 0, 8, 2, ' ', 0)
 	}
 	var line []byte
 	var above, shown []string // the row before, and what its cells became: neighbours have much in common
@@ -177,7 +179,7 @@ func printFitted(env Env, rows [][]string) error {
 	}
 	out, wide := env.Stdout, env
 	var b bytes.Buffer
-	wide.Stdout = &b
+	wide.Stdout, wide.Width = &b, math.MaxInt
 	if err := printRows(wide, rows); err != nil {
 		return err
 	}
@@ -199,10 +201,21 @@ func clipped(s string, n int) string {
 }
 
 // talk writes one line of talk to stderr, without hidden characters and without
-// what has the shape of a credential.
+// what has the shape of a credential. A terminal gets it broken between words.
 func talk(env Env, format string, args ...any) {
-	fmt.Fprintln(env.Stderr, irongate.RedactText(okf.Visible(fmt.Sprintf("odd: "+format, args...))))
+	text := irongate.RedactText(okf.Visible(fmt.Sprintf(talker+format, args...)))
+	if env.Live {
+		lines := strings.Split(strings.Repeat(" ", len(talker))+text[len(talker):], "\n")
+		for i, line := range lines {
+			lines[i] = fold(line, env.columns())
+		}
+		text = talker + strings.Join(lines, "\n")[len(talker):]
+	}
+	fmt.Fprintln(env.Stderr, text)
 }
+
+// talker is who talks.
+const talker = "odd: "
 
 // oneArg is the single argument of a verb that takes exactly one, called want in its usage.
 func oneArg(c *cli.Context, want string) (string, error) {

@@ -27,7 +27,7 @@ func (p *progress) line(s string) {
 		talk(p.env, "%s", s)
 		return
 	}
-	r := []rune(clipped(irongate.RedactText(cell(s)), liveWidth))
+	r := []rune(clipped(irongate.RedactText(cell(s)), min(liveWidth, p.env.columns()-1)))
 	fmt.Fprintf(p.env.Stderr, "\r%s%s", string(r), strings.Repeat(" ", max(0, p.wide-len(r))))
 	p.wide = len(r)
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -55,7 +56,7 @@ func runSearch(ctx context.Context, env Env, query string, o searchOptions) erro
 	}
 	if env.Terminal {
 		for _, h := range hits {
-			if _, err := fmt.Fprint(env.Stdout, b.hitText(env, h)); err != nil {
+			if _, err := io.WriteString(folded(env), b.hitText(env, h)); err != nil {
 				return err
 			}
 		}

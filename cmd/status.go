@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 	"sync"
@@ -81,7 +82,7 @@ func runStatus(ctx context.Context, env Env, asJSON bool) error {
 	if asJSON {
 		return printJSON(env, s)
 	}
-	_, err = fmt.Fprint(env.Stdout, s.page())
+	_, err = io.WriteString(folded(env), s.page())
 	return err
 }
 
@@ -136,7 +137,9 @@ func (v *view) status(dirty []string) (boardStatus, error) {
 	if s.Hard == 0 {
 		s.Hard = v.cfg.Budget.Monthly
 	}
-	s.Level = budget.Decide(v.cfg.Budget, s.Spent, 0).String()
+	if s.Level = noBudget; v.cfg.HasBudget {
+		s.Level = budget.Decide(v.cfg.Budget, s.Spent, 0).String()
+	}
 	for _, p := range v.problems {
 		if p.Severity == "error" {
 			s.Problems++
@@ -188,7 +191,11 @@ func (s boardStatus) page() string {
 	if s.Hard > 0 {
 		spent += " of $" + s.Hard.String()
 	}
-	line("spent", "%s in %s, %s", spent, s.Month, s.Level)
+	if s.Level == noBudget {
+		line("spent", "%s in %s; no budget", spent, s.Month)
+	} else {
+		line("spent", "%s in %s, %s", spent, s.Month, s.Level)
+	}
 	if h := s.Failover; h != nil {
 		line("failover", "%s: %s", h.State, h.Why())
 	}

@@ -54,6 +54,8 @@ func (v *view) nextAct(l leaseJSON, loop drain.SlowLoop, paused bool) string {
 		return fmt.Sprintf("odd proposals list; the gravest is %s: %s", open[0].ID, open[0].Reason)
 	case waiting[board.Review] > 0:
 		return "odd review, then odd approve or odd reject"
+	case waiting[board.Ready] == 0 && waiting[board.Blocked] > 0:
+		return "odd task list --state blocked says why; odd task ready tries again"
 	case waiting[board.Ready] == 0 && waiting[board.Backlog] > 0:
 		return "odd task ready puts a task of the backlog on the board"
 	}

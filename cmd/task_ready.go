@@ -12,6 +12,7 @@ import (
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
 	"github.com/odd-cli/odd/persona/contract"
 )
 
@@ -65,6 +66,23 @@ func asksFor(t board.Task, roles map[string]contract.Role) string {
 	return b.String()
 }
 
+// wouldBlock warns of a work role that no session may have as the board stands: a drain
+// would block the task at once. It refuses nothing, for a person may mend the role after.
+func (v *view) wouldBlock(t board.Task) string {
+	g, _, err := v.load(false)
+	if err != nil || t.Role == "" {
+		return "" // the drain tells
+	}
+	p, err := persona.Compile(g, t.Role)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("  would be blocked: %s\n", oneLine(okf.Visible(err.Error())))
+	case len(p.Below(personaFloor(v.cfg))) > 0:
+		return fmt.Sprintf("  would be blocked: %s is below the floor; odd compile-persona %[1]s says what is missing\n", p.Role.ID)
+	}
+	return ""
+}
+
 func runTaskReady(ctx context.Context, env Env, name string, yes, asJSON bool) error {
 	v, t, err := openTaskOnly(ctx, env, name, true)
 	if err != nil {
@@ -73,7 +91,7 @@ func runTaskReady(ctx context.Context, env Env, name string, yes, asJSON bool) e
 	if err := review.Readyable(t); err != nil {
 		return err
 	}
-	h, err := v.human(ctx, asksFor(t, v.cfg.Contract.Roles), "task ready "+string(t.ID), string(t.ID), yes)
+	h, err := v.human(ctx, asksFor(t, v.cfg.Contract.Roles)+v.wouldBlock(t), "task ready "+string(t.ID), string(t.ID), yes)
 	if err != nil {
 		return err
 	}

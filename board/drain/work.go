@@ -165,7 +165,7 @@ func (d *drain) floor() persona.Floor {
 func shortfalls(short []persona.Shortfall) string {
 	var s []string
 	for _, f := range short {
-		s = append(s, fmt.Sprintf("%s is %s, want %s (%s)", f.Rule, f.Have, f.Want, f.Way))
+		s = append(s, fmt.Sprintf("%s: %s, want %s (%s)", f.Rule, f.Have, f.Want, f.Way))
 	}
 	return strings.Join(s, "; ")
 }
