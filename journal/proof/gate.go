@@ -133,7 +133,7 @@ func inReview(old *okf.Atom) (board.Task, string) {
 func (j *judge) waited(t board.Task, p string) (*ledger.Record, string, error) {
 	if t.Result.Commit != p || t.Result.Run != j.run {
 		return nil, fmt.Sprintf("done with proposal %s of %s, the task waited with %s of %s",
-			short(p), or(j.run, "no run"), or(short(t.Result.Commit), "none"), or(t.Result.Run, "no run")), nil
+			or(short(p), "none"), or(j.run, "no run"), or(short(t.Result.Commit), "none"), or(t.Result.Run, "no run")), nil
 	}
 	all, err := j.outcomes(t.Result.Run, string(t.ID))
 	for _, r := range all {

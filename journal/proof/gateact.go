@@ -75,9 +75,15 @@ func (j *judge) decided(now, was *slow) {
 func (j *judge) trailed(r gate.Row, n int) {
 	gates := j.root + gate.GatesPath
 	for _, t := range [][2]string{{"Odd-Gate", string(r.Gate)}, {"Odd-Lease", r.Lease}, {"Odd-By", r.By}} {
-		if got := strings.Join(j.Trailer(t[0]), ", "); got != t[1] {
-			j.find(gates, n, "%s says %s, the commit's %s %s", r.ID, or(t[1], "no lease"), t[0], or(got, "is missing"))
+		got := j.Trailer(t[0])
+		if strings.Join(got, ", ") == t[1] {
+			continue
 		}
+		is := "is missing"
+		if len(got) > 0 {
+			is = "says " + strings.Join(got, ", ")
+		}
+		j.find(gates, n, "%s says %s, the commit's %s %s", r.ID, or(t[1], "no lease"), t[0], is)
 	}
 	if by := "human:" + j.Author.Email; r.By != by {
 		j.find(gates, n, "%s is by %s, in a commit by %s", r.ID, r.By, j.Author.Email)

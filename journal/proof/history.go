@@ -204,24 +204,33 @@ func (h *history) settle(c repo.Commit) error {
 	if err := h.rule(c); err != nil {
 		return err
 	}
-	own, err := h.lawAt(c.OID)
+	laws, err := h.lawsOver(c)
 	if err != nil {
 		return err
 	}
-	if len(c.Parents) == 0 {
-		h.machines[c.OID] = ofAgent(c, own)
-	}
-	for _, p := range c.Parents {
-		law, err := h.lawAt(p)
-		if err != nil {
-			return err
-		}
-		h.machines[c.OID] = h.machines[c.OID] || ofAgent(c, law)
-	}
+	h.machines[c.OID] = slices.ContainsFunc(laws, func(law *config.Config) bool { return ofAgent(c, law) })
 	if len(c.Trailer("Odd-Run")) > 0 && len(c.Trailer("Odd-Approved-By"))+len(c.Trailer("Odd-Rejected-By")) == 0 {
 		h.machines[c.OID] = true
 	}
 	return nil
+}
+
+// lawsOver are the laws that say who is the agent of a commit: its parents', or a root
+// commit's own. Its own is read in any case.
+func (h *history) lawsOver(c repo.Commit) ([]*config.Config, error) {
+	own, err := h.lawAt(c.OID)
+	if err != nil || len(c.Parents) == 0 {
+		return []*config.Config{own}, err
+	}
+	var out []*config.Config
+	for _, p := range c.Parents {
+		law, err := h.lawAt(p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, law)
+	}
+	return out, nil
 }
 
 // ofAgent reports a commit that the agent of a law made, or that it committed.

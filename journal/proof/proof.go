@@ -46,6 +46,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -130,6 +131,9 @@ func (j *judge) find(path string, line int, format string, args ...any) {
 	j.found = append(j.found, Finding{Invariant: j.invariant, Commit: j.OID, Path: path, Line: max(line, 1), Message: fmt.Sprintf(format, args...)})
 }
 
+// out gives the last finding a way out of its own, in place of its row's.
+func (j *judge) out(way string) { j.found[len(j.found)-1].Way = way }
+
 // Scope is what a check is about.
 type Scope struct {
 	From, To repo.OID            // the commits reachable from To and not from From; "" is the whole history of To
@@ -188,8 +192,27 @@ func wayOut(rs []rule, invariant int) string {
 	return ""
 }
 
+// named begins the way out of what is found in a commit that nothing but its trailers
+// makes a machine's: whoever made it may not know that they do.
+func (h *history) named(a *act) (string, error) {
+	laws, err := h.lawsOver(a.Commit)
+	if err != nil || a.kind == person || slices.ContainsFunc(laws, func(law *config.Config) bool { return ofAgent(a.Commit, law) }) {
+		return "", err
+	}
+	trailers := "trailer Odd-Run"
+	if len(a.Trailer("Odd-Approval")) > 0 {
+		trailers = "trailers Odd-Run and Odd-Approval"
+	}
+	return fmt.Sprintf("commit %s by %s counts as a machine's for its %s: where a person made it, make it again without (git commit --amend, before a push), else ",
+		short(string(a.OID)), a.Author.Email, trailers), nil
+}
+
 // judged puts the act in front of every rule, and counts what each was asked.
 func (a *act) judged(h *history, rs []rule, checked []int) ([]Finding, error) {
+	named, err := h.named(a)
+	if err != nil {
+		return nil, err
+	}
 	var found []Finding
 	for i := range rs {
 		j := &judge{history: h, act: a, invariant: rs[i].Invariant}
@@ -198,7 +221,7 @@ func (a *act) judged(h *history, rs []rule, checked []int) ([]Finding, error) {
 		}
 		checked[i] = j.checked
 		for _, f := range j.found {
-			f.Way = wayOut(rs, f.Invariant)
+			f.Way = named + or(f.Way, wayOut(rs, f.Invariant))
 			found = append(found, f)
 		}
 	}

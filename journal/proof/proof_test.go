@@ -123,6 +123,45 @@ func TestTheBundleMovesHouse(t *testing.T) {
 	}
 }
 
+// Who finds a commit of their own called a machine's is told which trailer does it.
+func TestATrailerThatMakesAMachine(t *testing.T) {
+	t.Parallel()
+	const (
+		more      = "take out by hand what is too much, in a commit of your own"
+		otherwise = ": where a person made it, make it again without (git commit --amend, before a push), else " + more
+	)
+	for _, c := range []struct {
+		who, want string
+		trailers  [][2]string
+	}{
+		{bobMail, "commit # by bob@example.org counts as a machine's for its trailer Odd-Run" + otherwise, [][2]string{{"Odd-Run", "run-x"}}},
+		{bobMail, "commit # by bob@example.org counts as a machine's for its trailers Odd-Run and Odd-Approval" + otherwise, [][2]string{{"Odd-Run", "run-x"}, {"Odd-Approval", "x"}}},
+		{agentMail, more, [][2]string{{"Odd-Run", "run-x"}}},
+	} {
+		s := begin(t, lawful(t, ""), nil)
+		oid := s.land(s.make("sly", "", draft{who: c.who, parents: []repo.OID{s.tip()}, ch: repo.Changes{"README.md": []byte("# Mine\n")}, trailers: c.trailers}))
+		r := s.check("", oid)
+		if len(r.Findings) == 0 || strings.Replace(r.Findings[0].Way, short(string(oid)), "#", 1) != c.want {
+			t.Errorf("%s with %s: %v, want %s", c.who, c.trailers, r.Findings, c.want)
+		}
+	}
+}
+
+// A claim and its commit name one lease, also where one of them names none.
+func TestALeaseIsNamedTwice(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{"none", "L-0001"} {
+		s := begin(t, lawful(t, ""), map[string]func(*story, *draft){"claim t": func(_ *story, d *draft) { d.set("Odd-Lease", said) }})
+		s.add("t", "")
+		s.claim("t")
+		r := s.check("", s.tip())
+		want := "8 ledger/2026-03/R1.jsonl:1 the claim of t names no lease, and its commit says Odd-Lease " + said
+		if d := cmp.Diff([]string{want}, found(r)); d != "" || !strings.HasPrefix(r.Findings[0].Way, "odd drain writes one lease to both") {
+			t.Errorf("%s %v", d, r.Findings)
+		}
+	}
+}
+
 func TestTableSaysWhatEachRowReads(t *testing.T) {
 	t.Parallel()
 	last := 0

@@ -90,18 +90,18 @@ func (h *history) claimBeside(claim repo.Commit, run, task string) (repo.OID, er
 	}
 	var out repo.OID
 	for _, c := range all {
-		if beside, err := h.beside(c, claim); err != nil {
+		if is, err := h.parallel(c, claim); err != nil {
 			return "", err
-		} else if beside && (out == "" || c.OID < out) {
+		} else if is && (out == "" || c.OID < out) {
 			out = c.OID
 		}
 	}
 	return out, nil
 }
 
-// beside reports two commits on parallel lines. One that a person made of the other, as
+// parallel reports two commits on parallel lines. One that a person made of the other, as
 // git does when it moves or picks commits, is the same and none.
-func (h *history) beside(a, b repo.Commit) (bool, error) {
+func (h *history) parallel(a, b repo.Commit) (bool, error) {
 	if a.OID == b.OID {
 		return false, nil
 	}
