@@ -115,6 +115,15 @@ func noRepository(env Env) error {
 	return refuse("no-repository", "%s: not a git repository; run git init, then odd init", env.Dir)
 }
 
+// governable refuses a repository whose files have other versions than odd's records
+// name: those are the ids that git gives them by SHA-1.
+func governable(r *repo.Repo) error {
+	if f := r.ObjectFormat(); f != "sha1" {
+		return refuse("object-format", "%s: its objects are named by %s, and odd's records name files by their SHA-1 ids; git init --object-format=sha1 makes a repository that odd can govern", r.CommonDir(), f)
+	}
+	return nil
+}
+
 // openWorkspace opens the repository env.Dir is in, finishes what a killed odd
 // left behind, and reads odd.toml. It refuses a directory without either.
 func openWorkspace(ctx context.Context, env Env) (*workspace, error) {
@@ -124,6 +133,12 @@ func openWorkspace(ctx context.Context, env Env) (*workspace, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if err := governable(r); err != nil {
+		return nil, err
+	}
+	if r.Root() == "" {
+		return nil, refuse("bare", "%s: a bare repository has no work tree; run odd in a clone of it, or in one of its work trees", r.CommonDir())
 	}
 	kept, err := r.Recover(ctx)
 	if err != nil {

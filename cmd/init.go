@@ -86,6 +86,9 @@ func openOrInit(ctx context.Context, dir string) (r *repo.Repo, made bool, err e
 		r, err = repo.Init(ctx, dir)
 		made = true
 	}
+	if err == nil {
+		err = governable(r)
+	}
 	if err == nil && r.Root() == "" {
 		return nil, false, refuse("bare", "%s: a bare repository has no work tree; run odd init in a clone of it", dir)
 	}

@@ -116,6 +116,9 @@ func historyHere(env Env) (*repo.Repo, error) {
 	if errors.Is(err, repo.ErrNotRepo) {
 		return nil, refuse("no-repository", "%s: not a git repository; --range and --all read the history of one", env.Dir)
 	}
+	if err == nil {
+		err = governable(r)
+	}
 	if err == nil && r.Shallow() {
 		return nil, refuse("shallow", "this clone is shallow, so its history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
 	}

@@ -264,6 +264,9 @@ func (v *view) readFiles() error {
 		g, ps, err = load(v.env, v.repo, root)
 	}
 	v.bundle = os.DirFS(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: not in this work tree; git sparse-checkout add %[1]s lays it out, or git checkout -- %[1]s: %w", v.cfg.Root, err)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", v.cfg.Root, err)
 	}

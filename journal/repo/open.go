@@ -52,14 +52,14 @@ func Open(dir string) (*Repo, error) {
 	return r, nil
 }
 
-// Init makes a repository in dir (branch main) unless dir is in one already, and opens it.
+// Init makes a repository in dir (branch main, whose objects have SHA-1 names) unless dir is in one already, and opens it.
 func Init(ctx context.Context, dir string) (*Repo, error) {
 	r, err := Open(dir)
 	if !errors.Is(err, ErrNotRepo) {
 		return r, err
 	}
 	g := newRunner(dir, os.Environ())
-	if _, err := g.run(ctx, call{args: []string{"init", "-q", "-b", "main"}}); err != nil {
+	if _, err := g.run(ctx, call{args: []string{"init", "-q", "-b", "main", "--object-format=sha1"}}); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	return Open(dir)

@@ -101,6 +101,7 @@ type Repo struct {
 	gitDir  string // this work tree's own git directory
 	common  string // the directory all work trees share
 	prefix  string
+	format  string // of object ids
 	git     *runner
 	objs    store
 	refs    refs
@@ -119,6 +120,9 @@ func (r *Repo) Root() string { return r.root }
 
 // CommonDir is git's common directory, absolute: the one all linked work trees share.
 func (r *Repo) CommonDir() string { return r.common }
+
+// ObjectFormat is how objects are named, "sha1" or "sha256".
+func (r *Repo) ObjectFormat() string { return r.format }
 
 // Prefix is the directory Open was given, relative to Root and slash-separated; "" at the top.
 func (r *Repo) Prefix() string { return r.prefix }

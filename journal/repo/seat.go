@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -26,7 +27,7 @@ func (r *Repo) seat(abs string) error {
 	return nil
 }
 
-// seated is what core.bare and core.worktree say. Neither of a repository's config
+// seated is what core.bare and core.worktree say, and notes how objects are named. Neither key of a repository's config
 // file is a linked work tree's. What cannot be read git complains of.
 func (r *Repo) seated() (bare bool, tree string) {
 	file := func(name string) *config.Config {
@@ -38,6 +39,7 @@ func (r *Repo) seated() (bare bool, tree string) {
 		return c
 	}
 	all := file(filepath.Join(r.common, "config"))
+	r.format = cmp.Or(strings.ToLower(all.Section("extensions").Option("objectFormat")), "sha1")
 	files := []*config.Config{all}
 	if r.gitDir != r.common {
 		files = nil
