@@ -141,6 +141,13 @@ func TestCommandWrites(t *testing.T) {
 		{"(cd docs && touch a); touch b", "+b +docs/a"},
 		{"cd docs && touch a; touch b", "+b +docs/a +docs/b"},
 		{"env -C docs touch a", "+docs/a"},
+		{"env --ch=docs touch a", "+docs/a"}, // a long name may be shortened
+		{"env --c docs touch a", "+docs/a"},
+		{"/usr/bin/time --out=t.txt ls", "+t.txt"},
+		{"strace --output t.txt ls", "+t.txt ?"},
+		{"ltrace -ot.txt ls", "+t.txt ?"},
+		{"parallel --jobl=t.txt ls ::: a", "+t.txt ?"},
+		{"parallel -j4 ls ::: a", "?"},
 		{"git -C docs rm a.md", "+docs/a.md ?"}, // and so may docs
 		{"bash -c 'cd docs && touch a'", "+docs/a"},
 		{"sh <<'EOF'\ntouch a\nEOF", "+a"},

@@ -110,7 +110,12 @@ func (w *walker) gitMade() {
 	}
 }
 
-// gitFlags judges the flags before git's verb.
+// gitElsewhere are the flags by which git works on another repository, and whether
+// a word of their own follows.
+var gitElsewhere = map[string]bool{"--git-dir": true, "--work-tree": true, "--config-env": true, "--namespace": true, "--super-prefix": true, "--attr-source": true,
+	"--bare": false, "--exec-path": false}
+
+// gitFlags judges the flags before git's verb, and returns what follows them.
 func (w *walker) gitFlags(c call) (call, []word) {
 	args := c.argv[1:]
 	for len(args) > 0 && strings.HasPrefix(args[0].lead, "-") {
@@ -119,34 +124,38 @@ func (w *walker) gitFlags(c call) (call, []word) {
 		if len(args) > 1 {
 			value = args[1]
 		}
+		valued, elsewhere := gitElsewhere[flag]
 		switch {
 		case flag == "-C":
-			c.dirs, args = w.moved(c.dirs, value), args[min(1, len(args)-1):]
+			c.dirs, valued = w.moved(c.dirs, value), true
 		case flag == "-c":
-			key, _, _ := strings.Cut(strings.ToLower(value.text), "=")
-			if tame := []string{"color.ui", "core.quotepath", "core.pager", "log.showsignature", "advice.detachedhead", "diff.renames"}; !value.known || !slices.Contains(tame, key) || key == "core.pager" && !value.is("core.pager=cat", "core.pager=") {
-				w.hard("command_git_config", "git -c "+value.text+" changes what git runs", "run git with the repository's own settings")
-			}
-			args = args[min(1, len(args)-1):]
-		case slices.Contains([]string{"--git-dir", "--work-tree", "--exec-path", "--config-env", "--namespace", "--super-prefix", "--attr-source", "--bare"}, flag):
-			if flag != "--exec-path" || has {
-				w.hard("command_git_config", "git "+flag+" makes git work on another repository", "run git as it is in this repository")
-			}
-			if !has && flag != "--exec-path" && flag != "--bare" {
-				args = args[min(1, len(args)-1):]
-			}
+			w.gitSetting(value)
+			valued = true
+		case elsewhere && (flag != "--exec-path" || has): // alone, it tells where git keeps its programs
+			w.hard("command_git_config", "git "+flag+" makes git work on another repository", "run git as it is in this repository")
 		}
 		args = args[1:]
+		if valued && !has && len(args) > 0 {
+			args = args[1:]
+		}
 	}
 	return c, args
 }
 
+// tameGit are the settings that only change what git looks like.
+var tameGit = strings.Fields("color.ui core.quotepath core.pager log.showsignature advice.detachedhead diff.renames")
+
+// gitSetting judges what git -c sets.
+func (w *walker) gitSetting(value word) {
+	key, _, _ := strings.Cut(strings.ToLower(value.text), "=")
+	if !value.known || !slices.Contains(tameGit, key) || key == "core.pager" && !value.is("core.pager=cat", "core.pager=") {
+		w.hard("command_git_config", "git -c "+value.text+" changes what git runs", "run git with the repository's own settings")
+	}
+}
+
 // gitConfigReads reports whether git config only tells.
 func (w *walker) gitConfigReads(p parsed) bool {
-	verb := ""
-	if len(p.operands) > 0 {
-		verb = p.operands[0].text
-	}
+	verb := p.first().text
 	reads := p.has("get", "get-all", "get-regexp", "get-urlmatch", "list", "l") || verb == "get" || verb == "list"
 	return reads && !p.has("unset", "unset-all", "add", "replace-all", "edit", "e", "rename-section", "remove-section")
 }
@@ -165,7 +174,7 @@ func (w *walker) gitDenied(verb string, p parsed) {
 		}
 		hit := d.when == ""
 		for _, word := range strings.Fields(d.when) {
-			hit = hit || len(p.operands) > 0 && p.operands[0].is(word) || p.hasExact(word)
+			hit = hit || p.first().is(word) || p.hasExact(word)
 		}
 		if hit {
 			w.hard(d.code, fmt.Sprintf("git %s %s", verb, d.why), "leave it to a person")
@@ -183,26 +192,31 @@ func (p parsed) hasExact(name string) bool {
 
 // gitVerb judges what a verb reads and writes.
 func (w *walker) gitVerb(c call, verb string, args []word, p parsed) {
-	flags, reads := gitReads[verb]
-	first := ""
-	if len(p.operands) > 0 {
-		first = p.operands[0].text
+	if flags, tells := gitTells(verb, p); tells {
+		w.gitShows(c, verb, flags, p)
+		return
 	}
 	switch {
-	case reads:
-		w.gitShows(c, verb, flags, p)
-	case slices.Contains(gitLists[verb], first) && (first != "HEAD" || len(p.operands) == 1):
-		w.gitShows(c, verb, "output ext-diff", p)
 	case verb == "apply" && p.has("stat", "numstat", "summary", "check") && !p.has("apply", "index", "3way", "reject", "build-fake-ancestor"):
 	case verb == "branch" || verb == "tag":
 		w.gitNames(verb, p)
-	case verb == "rm" || verb == "restore" || verb == "checkout" || verb == "mv":
+	case slices.Contains([]string{"rm", "restore", "checkout", "mv"}, verb):
 		w.gitPuts(c, verb, args, p)
-	case slices.Contains([]string{"fetch", "pull", "clone", "ls-remote", "fetch-pack"}, verb) || verb == "remote" && (first == "show" || first == "update"):
+	case slices.Contains([]string{"fetch", "pull", "clone", "ls-remote", "fetch-pack"}, verb), verb == "remote" && slices.Contains([]string{"show", "update"}, p.first().text):
 		w.network(c)
 	default:
 		w.pend("what git %s writes is not known", verb)
 	}
+}
+
+// gitTells reports a verb that, with these operands, only tells, and the flags by
+// which it does more after all.
+func gitTells(verb string, p parsed) (flags string, tells bool) {
+	if flags, tells = gitReads[verb]; tells {
+		return flags, true
+	}
+	first := p.first().text
+	return "output ext-diff", slices.Contains(gitLists[verb], first) && (first != "HEAD" || len(p.operands) == 1)
 }
 
 // gitShows judges a verb that reads, and what it shows of files that hold

@@ -37,8 +37,8 @@ var wrappers = map[string]wrapper{
 	"xargs":      {"adEILnPs", []string{"arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"}, 0},
 	"flock":      {"wE", []string{"timeout", "wait", "conflict-exit-code"}, 1},
 	"watch":      {"ndt", []string{"interval"}, 0},
-	"strace":     {"eopPsua", nil, 0},
-	"ltrace":     {"eopsua", nil, 0},
+	"strace":     {"eopPsua", []string{"output"}, 0},
+	"ltrace":     {"eopsua", []string{"output"}, 0},
 	"parallel":   {"jIaSN", []string{"jobs", "arg-file", "results", "joblog", "sshlogin"}, 0},
 }
 
@@ -112,18 +112,19 @@ func (w *walker) handed(c call, name string, p parsed, rest []word) {
 func (w *walker) wrapperFlags(c call, name string, p parsed) call {
 	for _, o := range p.options {
 		switch {
-		case name == "env" && (o.name == "C" || o.name == "chdir"):
+		case name == "env" && o.means("C", "chdir"):
 			c.dirs = w.moved(c.dirs, o.value)
-		case name == "env" && (o.name == "S" || longest(o.name, []string{"split-string"})):
+		case name == "env" && o.means("S", "split-string"):
 			w.hard("command_evaluated", "env -S takes a command as text", "write the command itself")
-		case name == "time" && (o.name == "o" || longest(o.name, []string{"output"})):
-			w.write(c, o.value)
-		case (name == "strace" || name == "ltrace") && o.name == "o", name == "parallel" && (o.name == "results" || o.name == "joblog"):
+		case name == "parallel" && (o.means("", "results") || o.means("", "joblog")), slices.Contains(reporters, name) && o.means("o", "output"):
 			w.write(c, o.value)
 		}
 	}
 	return c
 }
+
+// reporters are the wrappers that write what they tell to the file of -o.
+var reporters = strings.Fields("time strace ltrace")
 
 // split takes a wrapper's own flags off the front of its argv: they end at the
 // first operand.
@@ -215,9 +216,14 @@ func (w *walker) shell(c call) {
 	if len(rest) > 0 && rest[0].is(standardInput...) && !own.has("c") {
 		rest = nil // a name for what it reads
 	}
-	if name := deniedAs(c.name()); name == "fish" || name == "csh" || name == "tcsh" {
+	if name := deniedAs(c.name()); slices.Contains([]string{"fish", "csh", "tcsh"}, name) {
 		w.pend("%s reads another language than bash", name)
 	}
+	w.shellRuns(c, own, rest)
+}
+
+// shellRuns judges what a shell runs: the text behind -c, a script, or its input.
+func (w *walker) shellRuns(c call, own parsed, rest []word) {
 	switch {
 	case own.dynamic || len(rest) > 0 && !rest[0].known && rest[0].lead == "":
 		w.hard("command_evaluated", "what "+c.name()+" runs, the line does not tell", "write the command itself")

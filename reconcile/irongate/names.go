@@ -39,8 +39,31 @@ func Name(name string) []Finding {
 	bad := func(code, text, fix string) {
 		out = append(out, Finding{Code: code, Severity: Hard, How: ByBytes, Text: fmt.Sprintf("the name %+q %s", name, text), Fix: fix})
 	}
+	switch {
+	case !utf8.ValidString(name):
+		bad("name_not_utf8", "is not UTF-8", "write it in UTF-8")
+	case strings.ContainsFunc(name, unicode.IsControl):
+		bad("name_control", "holds a control character", "leave it out")
+	}
+	if strings.ContainsFunc(name, unseen) {
+		bad("name_invisible", "holds a character that cannot be seen or turns the direction of writing", "leave it out")
+	}
+	if r, ok := disguised(name); ok {
+		bad("name_confusable", fmt.Sprintf("holds %U, drawn like %c", r, lookalikes[r]), "write the name in one alphabet")
+	}
+	if plain := norm.NFKC.String(justLetters(name)); plain != justLetters(name) {
+		bad("name_compatibility", fmt.Sprintf("is another way to write %q", plain), "write it in the plain form")
+	}
+	if r, ok := RepairName(name); ok && r != name && !strings.ContainsFunc(name, unseen) {
+		bad("name_punctuation", "holds a sign that only looks like one of ASCII", fmt.Sprintf("write %q", r))
+	}
+	return out
+}
+
+// disguised reports a name that is drawn like one of ASCII, by one of its letters: it
+// mixes such a letter with those of ASCII, or has several and no others.
+func disguised(name string) (sample rune, ok bool) {
 	letters, ascii, alike := 0, 0, 0
-	var sample rune
 	for _, r := range name {
 		if !unicode.IsLetter(r) {
 			continue
@@ -54,25 +77,7 @@ func Name(name string) []Finding {
 			sample = r
 		}
 	}
-	switch {
-	case !utf8.ValidString(name):
-		bad("name_not_utf8", "is not UTF-8", "write it in UTF-8")
-	case strings.ContainsFunc(name, unicode.IsControl):
-		bad("name_control", "holds a control character", "leave it out")
-	}
-	if strings.ContainsFunc(name, unseen) {
-		bad("name_invisible", "holds a character that cannot be seen or turns the direction of writing", "leave it out")
-	}
-	if alike > 0 && (ascii > 0 || alike == letters && letters > 1) {
-		bad("name_confusable", fmt.Sprintf("holds %U, drawn like %c", sample, lookalikes[sample]), "write the name in one alphabet")
-	}
-	if plain := norm.NFKC.String(justLetters(name)); plain != justLetters(name) {
-		bad("name_compatibility", fmt.Sprintf("is another way to write %q", plain), "write it in the plain form")
-	}
-	if r, ok := RepairName(name); ok && r != name && !strings.ContainsFunc(name, unseen) {
-		bad("name_punctuation", "holds a sign that only looks like one of ASCII", fmt.Sprintf("write %q", r))
-	}
-	return out
+	return sample, alike > 0 && (ascii > 0 || alike == letters && letters > 1)
 }
 
 // justLetters leaves a name's letters and their marks, without the sign for

@@ -116,18 +116,8 @@ func (w *walker) effects(c call) {
 	switch {
 	case writes:
 		write(w, c)
-	case name == "git":
-		w.git(c)
-	case name == "go":
-		w.goTool(c)
-	case name == "find":
-		w.findTool(c)
-	case name == "sed" || name == "gsed":
-		w.sed(c)
-	case strings.HasSuffix(name, "awk") && len(name) <= 4:
-		w.awk(c)
-	case name == "odd":
-		w.odd(c)
+	case w.ofItsOwn(name) != nil:
+		w.ofItsOwn(name)(c)
 	case slices.Contains(builtins, name):
 		w.builtin(c)
 	case name == "cd" || name == "pushd" || name == "popd":
@@ -139,6 +129,26 @@ func (w *walker) effects(c call) {
 	default:
 		w.pend("what %s writes is not known", c.name())
 	}
+}
+
+// ofItsOwn is what judges a program whose words say what it does, nil for another.
+func (w *walker) ofItsOwn(name string) func(call) {
+	switch name {
+	case "git":
+		return w.git
+	case "go":
+		return w.goTool
+	case "find":
+		return w.findTool
+	case "sed", "gsed":
+		return w.sed
+	case "odd":
+		return w.odd
+	}
+	if strings.HasSuffix(name, "awk") && len(name) <= 4 {
+		return w.awk
+	}
+	return nil
 }
 
 // speakers are programs whose work is to speak to other machines.

@@ -48,28 +48,36 @@ func (w *walker) moved(from dirs, folder word) dirs {
 	return to
 }
 
+// goVerb judges what a verb of the go command writes.
 func (w *walker) goVerb(c call, verb word, p parsed) {
-	sub := word{}
-	if len(p.operands) > 0 {
-		sub = p.operands[0]
-	}
 	switch {
 	case verb.is("version", "help", "list", "doc", "vet", "telemetry"):
-	case verb.is("mod") && sub.is("graph", "why", "verify"):
-	case verb.is("env") && !p.has("w", "u"):
 	case verb.is("env"):
-		w.hard("command_environment", "go env -w changes how every go command works", "leave it out")
+		if p.has("w", "u") {
+			w.hard("command_environment", "go env -w changes how every go command works", "leave it out")
+		}
 	case verb.is("build") && p.has("o"):
-	case verb.is("mod") && sub.is("tidy", "edit", "init"):
-		w.write(c, word{text: "go.mod", known: true}, word{text: "go.sum", known: true})
-	case verb.is("mod") && sub.is("vendor"):
-		w.writeTree(c, word{text: "vendor", known: true})
+	case verb.is("mod"):
+		w.goMod(c, p.first())
 	case verb.is("work"):
 		w.write(c, word{text: "go.work", known: true}, word{text: "go.work.sum", known: true})
 	case verb.is("build"):
 		w.pend("go build leaves a program where a pattern means one; go vet looks, go build -o /dev/null compiles")
 	default:
 		w.pend("what go %s writes is not known", verb.text)
+	}
+}
+
+// goMod judges what go mod does with the files of a module.
+func (w *walker) goMod(c call, verb word) {
+	switch {
+	case verb.is("graph", "why", "verify"):
+	case verb.is("tidy", "edit", "init"):
+		w.write(c, word{text: "go.mod", known: true}, word{text: "go.sum", known: true})
+	case verb.is("vendor"):
+		w.writeTree(c, word{text: "vendor", known: true})
+	default:
+		w.pend("what go mod writes is not known")
 	}
 }
 
@@ -137,30 +145,13 @@ func (w *walker) findRuns(c call, args []word) int {
 // sed judges sed: in place it writes its files, and a script of its own may
 // write, read or run more.
 func (w *walker) sed(c call) {
-	argv := slices.Clone(c.argv)
-	inPlace := false
-	for i, a := range argv {
-		if flags, ok := sedInPlace(a.lead); ok && i > 0 {
-			inPlace = true
-			argv[i] = flags
-			if strings.HasSuffix(a.text, "i") && i+1 < len(argv) && argv[i+1].is("") {
-				argv[i+1] = flags // the suffix that other seds want
-			}
-		}
-	}
+	argv, inPlace := sedFlags(c.argv)
 	p := c.with(argv).options("efl", "expression", "file", "line-length")
 	w.dynamic(c, p)
-	files, scripts := p.operands, []word(nil)
-	for _, o := range p.options {
-		if o.name == "e" || longest(o.name, []string{"expression"}) {
-			scripts = append(scripts, o.value)
-		}
-	}
 	if p.has("f", "file") {
 		w.pend("sed reads its script from a file")
-	} else if len(scripts) == 0 && len(files) > 0 {
-		scripts, files = files[:1], files[1:]
 	}
+	scripts, files := sedScripts(p)
 	for _, s := range scripts {
 		if !s.known || !tameSed(s.text) {
 			w.pend("the sed script %s may write, read or run more than its files", s.text)
@@ -171,6 +162,34 @@ func (w *walker) sed(c call) {
 	} else {
 		w.read(c, files...)
 	}
+}
+
+// sedFlags is an argv without what tells sed to edit in place, and whether it does.
+func sedFlags(argv []word) (rest []word, inPlace bool) {
+	rest = slices.Clone(argv)
+	for i, a := range argv {
+		if flags, ok := sedInPlace(a.lead); ok && i > 0 {
+			rest[i], inPlace = flags, true
+			if strings.HasSuffix(a.text, "i") && i+1 < len(argv) && argv[i+1].is("") {
+				rest[i+1] = flags // the suffix that other seds want
+			}
+		}
+	}
+	return rest, inPlace
+}
+
+// sedScripts are the scripts that sed is given and the files it reads: the first
+// operand is a script where no flag names one.
+func sedScripts(p parsed) (scripts, files []word) {
+	for _, o := range p.options {
+		if o.means("e", "expression") {
+			scripts = append(scripts, o.value)
+		}
+	}
+	if len(scripts) == 0 && len(p.operands) > 0 && !p.has("f", "file") {
+		return p.operands[:1], p.operands[1:]
+	}
+	return scripts, p.operands
 }
 
 // sedInPlace returns a word of flags without the one that edits in place.

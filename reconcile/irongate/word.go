@@ -75,22 +75,8 @@ func readPart(part syntax.WordPart, first bool) (text string, known, glob bool) 
 	switch part := part.(type) {
 	case *syntax.Lit:
 		text, bare := unescape(part.Value, "")
-		text = strings.ReplaceAll(text, "\n", "") // a backslash before a line break is neither
-		switch {
-		case bare == "[":
-			return text, true, false
-		case strings.ContainsAny(bare, "*?[") && !strings.ContainsAny(bare, "{}"):
-			return text, false, true
-		case bare == "{}":
-			return text, true, false
-		case strings.ContainsAny(bare, "{") && strings.ContainsAny(bare, ",.") || strings.ContainsAny(bare, "*?["):
-			return text, false, false
-		case !first && strings.HasPrefix(bare, "~"):
-			return text, true, false
-		case strings.Contains(bare, "=~") || strings.Contains(bare, ":~"):
-			return text, false, false
-		}
-		return text, true, false
+		known, glob = readBare(bare, first)
+		return strings.ReplaceAll(text, "\n", ""), known, glob // a backslash before a line break is neither
 	case *syntax.SglQuoted:
 		return part.Value, !part.Dollar, false
 	case *syntax.DblQuoted:
@@ -99,6 +85,23 @@ func readPart(part syntax.WordPart, first bool) (text string, known, glob bool) 
 		return readParam(part)
 	}
 	return "", false, false
+}
+
+// readBare tells what a shell makes of text without quotes: itself, or with a pattern,
+// with braces that multiply it, or with a ~ that stands for a folder, something else.
+func readBare(bare string, first bool) (known, glob bool) {
+	pattern := strings.ContainsAny(bare, "*?[")
+	switch {
+	case bare == "[", bare == "{}":
+		return true, false
+	case pattern:
+		return false, !strings.ContainsAny(bare, "{}")
+	case strings.Contains(bare, "{") && strings.ContainsAny(bare, ",."):
+		return false, false
+	case !first && strings.HasPrefix(bare, "~"):
+		return true, false
+	}
+	return !strings.Contains(bare, "=~") && !strings.Contains(bare, ":~"), false
 }
 
 func readQuoted(q *syntax.DblQuoted) (text string, known, glob bool) {
@@ -165,8 +168,17 @@ func (c call) with(argv []word) call { return call{argv: argv, dirs: c.dirs, fro
 // option is one flag of a program, by its letter or its long name.
 type option struct {
 	name  string // "r", "recursive"
+	long  bool   // it stands behind two dashes, and may be shortened
 	value word
 	has   bool // a value came with it
+}
+
+// means reports an option by its letter or its long name; "" is none.
+func (o option) means(letter, long string) bool {
+	if o.long {
+		return o.name != "" && strings.HasPrefix(long, o.name)
+	}
+	return o.name == letter
 }
 
 // parsed is an argv taken apart.
@@ -174,6 +186,14 @@ type parsed struct {
 	options  []option
 	operands []word
 	dynamic  bool // a word that may be a flag is not known
+}
+
+// first is the first operand, no word where there is none.
+func (p parsed) first() word {
+	if len(p.operands) == 0 {
+		return word{}
+	}
+	return p.operands[0]
 }
 
 // options takes an argv apart as getopt does. takes are the letters that have a
@@ -195,7 +215,7 @@ func (c call) options(takes string, long ...string) parsed {
 			return out
 		case strings.HasPrefix(a.text, "--"):
 			name, value, has := strings.Cut(a.text[2:], "=")
-			o := option{name: name, value: word{text: value, known: true, lead: value}, has: has}
+			o := option{name: name, long: true, value: word{text: value, known: true, lead: value}, has: has}
 			if !has && longest(name, long) && i+1 < len(args) {
 				i++
 				o.value, o.has = args[i], true
