@@ -188,11 +188,21 @@ func (c *complaints) intends(o Op, e Effect) {
 		c.say("applies twice: %s was moved before", e.Ref)
 	case len(o.Moved) > before:
 		c.say("applies twice in %s", o.Phase)
-	case o.Phase == Verify && !landsAlone(o.facts[FactTier]):
-		c.say("lands by itself as %s", o.facts[FactTier])
-	case o.Phase == Verify && o.facts[FactTier] == string(NotifyApply) && !strings.HasPrefix(o.facts[FactPreviewed], "human:"):
+	case o.Phase == Verify:
+		c.landing(o, e)
+	}
+}
+
+// landing judges the move by which a change is to land without a person: its tier lets
+// it, a person saw it where the tier wants that, and it is what was verified.
+func (c *complaints) landing(o Op, e Effect) {
+	tier := o.facts[FactTier]
+	switch {
+	case !landsAlone(tier):
+		c.say("lands by itself as %s", tier)
+	case tier == string(NotifyApply) && !strings.HasPrefix(o.facts[FactPreviewed], "human:"):
 		c.say("lands by itself as %s, and no person saw it first", NotifyApply)
-	case o.Phase == Verify && (e.New != o.Moved[0].New || e.Old != o.facts[FactBase]):
+	case e.New != o.Moved[0].New || e.Old != o.facts[FactBase]:
 		c.say("lands %s on %s by itself; what was verified is %s on %s", e.New, cmp.Or(e.Old, "nothing"), o.Moved[0].New, o.facts[FactBase])
 	}
 }
