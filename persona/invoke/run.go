@@ -66,15 +66,8 @@ func Run(ctx context.Context, s Session) (Result, error) {
 		ctx, cancel = context.WithTimeout(ctx, s.Request.Timeout)
 		defer cancel()
 	}
-	r := &run{Session: s, brief: s.Brief, budget: budget{turns: s.Request.MaxTurns, cost: s.Request.MaxCost}}
-	r.budget.usage.CostKnown, r.seen = true, true
-	if r.Tries == 0 {
-		r.Tries = 2
-	}
-	if r.Watch != nil && (r.Contract.Mutates || r.Contract.Strict) {
-		return Result{}, fmt.Errorf("a session as %s watches nothing: only one that may read and changes nothing does", r.Contract.Role)
-	}
-	if err := r.shield(); err != nil {
+	r, err := begin(s)
+	if err != nil {
 		return Result{}, err
 	}
 	if r.Watch != nil {
@@ -88,24 +81,48 @@ func Run(ctx context.Context, s Session) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		end, done, bound := r.proven(e)
-		if bound {
-			end, done = r.judge(ctx, e)
+		if end, done := r.weighed(ctx, e); done {
+			return r.result(e, end), nil
 		}
-		if bound && done && r.Watch != nil {
-			end, done = r.heard(ctx, r.cleaned(end))
-		}
-		if !done {
-			continue
-		}
-		if end = r.cleaned(end); end.Outcome != session.Completed {
-			end.Atoms, end.Deliverable, end.Change = nil, nil, nil
-		}
-		end.Usage, end.Proposals = r.budget.usage, r.proposed
-		end.Raw, end.Transcript = e.Raw, r.transcript(e)
-		end.Thread, end.Seen, end.Calls, end.Exploration = e.Thread, r.seen, r.calls, e.Exploration
-		return Result{Emission: scrub(end), Verdict: r.verdict, Briefs: r.briefs}, nil
 	}
+}
+
+// begin is a session about to be run, if its contract lets it be.
+func begin(s Session) (*run, error) {
+	r := &run{Session: s, brief: s.Brief, budget: budget{turns: s.Request.MaxTurns, cost: s.Request.MaxCost}}
+	r.budget.usage.CostKnown, r.seen = true, true
+	if r.Tries == 0 {
+		r.Tries = 2
+	}
+	if r.Watch != nil && (r.Contract.Mutates || r.Contract.Strict) {
+		return nil, fmt.Errorf("a session as %s watches nothing: only one that may read and changes nothing does", r.Contract.Role)
+	}
+	return r, r.shield()
+}
+
+// weighed is what a try comes to, in turn before the anchor, the contract and the
+// stream that is watched: done with its end, or on with the next try.
+func (r *run) weighed(ctx context.Context, e session.Emission) (end session.Emission, done bool) {
+	end, done, bound := r.proven(e)
+	if !bound {
+		return end, done
+	}
+	if end, done = r.judge(ctx, e); done && r.Watch != nil {
+		return r.heard(ctx, r.cleaned(end))
+	}
+	return end, done
+}
+
+// result is the session as a whole: its end, what all tries cost, did and proposed,
+// and what the last one, e, said.
+func (r *run) result(e, end session.Emission) Result {
+	if end = r.cleaned(end); end.Outcome != session.Completed {
+		end.Atoms, end.Deliverable, end.Change = nil, nil, nil
+	}
+	end.Usage, end.Proposals = r.budget.usage, r.proposed
+	end.Raw, end.Transcript = e.Raw, r.transcript(e)
+	end.Thread, end.Seen, end.Calls, end.Exploration = e.Thread, r.seen, r.calls, e.Exploration
+	return Result{Emission: scrub(end), Verdict: r.verdict, Briefs: r.briefs}
 }
 
 // Hold holds an emission that was kept to the contract it was made under, without
@@ -215,16 +232,7 @@ func (r *run) judge(ctx context.Context, e session.Emission) (end session.Emissi
 	if e.Outcome != session.Completed && !open {
 		return e, true
 	}
-	c := r.Contract
-	switch {
-	case r.Watch != nil: // which counts by channel
-		c.Surface.MaxEmissions = 0
-	case c.Surface.MaxEmissions > 0: // of the whole dialogue
-		c.Surface.MaxEmissions -= len(r.said)
-	}
-	if r.quiet(e) {
-		c.Deliverable, c.Surface.Structured = "", false
-	}
+	c := r.rest(e)
 	out, v := surface.Judge(c, surface.Output{Says: e.Says, Deliverable: e.Deliverable})
 	r.verdict = v
 	turns := c.Engagement == contract.Assistant && (v.Turn == session.Holding || v.Turn == session.Yielding)
@@ -242,6 +250,21 @@ func (r *run) judge(ctx context.Context, e session.Emission) (end session.Emissi
 	}
 	e.Says, e.Deliverable = append(r.said, out.Says...), out.Deliverable
 	return e, true
+}
+
+// rest is the contract as far as it is still open to e.
+func (r *run) rest(e session.Emission) contract.Contract {
+	c := r.Contract
+	switch {
+	case r.Watch != nil: // which counts by channel
+		c.Surface.MaxEmissions = 0
+	case c.Surface.MaxEmissions > 0: // of the whole dialogue
+		c.Surface.MaxEmissions -= len(r.said)
+	}
+	if r.quiet(e) {
+		c.Deliverable, c.Surface.Structured = "", false
+	}
+	return c
 }
 
 // again sends an over-long emission back, as long as tries and limits last.

@@ -142,25 +142,7 @@ func (k *keeper) landlock() error {
 		k.held.Missing = append(k.held.Missing, "files: this kernel has no Landlock, or it is not enabled")
 		return nil
 	}
-	attr := ll.RulesetAttr{HandledAccessFS: known(abi)}
-	if k.Network == None && abi >= 4 {
-		attr.HandledAccessNet = ll.AccessNetBindTCP | ll.AccessNetConnectTCP
-		if abi >= 10 {
-			attr.HandledAccessNet |= ll.AccessNetBindUDP | ll.AccessNetConnectSendUDP
-		}
-		k.held.Network = None
-	}
-	switch {
-	case abi < 9:
-	case k.Any:
-		attr.HandledAccessFS &^= ll.AccessFSResolveUnix
-	default:
-		k.held.Unix = true
-	}
-	if abi >= 6 {
-		attr.Scoped = ll.ScopeAbstractUnixSocket | ll.ScopeSignal
-		k.held.Signals = true
-	}
+	attr := k.handled(abi)
 	set, err := ll.LandlockCreateRuleset(&attr, 0)
 	if err != nil {
 		return err
@@ -181,6 +163,32 @@ func (k *keeper) landlock() error {
 		k.held.Missing = append(k.held.Missing, "files: this kernel lets them be cut to nothing anywhere (truncate, Landlock ABI 3)")
 	}
 	return nil
+}
+
+// handled are the rights that an ABI can take away and that the spec wants taken; what
+// no rule gives back is gone. From 4 on it knows TCP, from 6 signals and abstract
+// sockets, from 9 sockets that are files, from 10 UDP.
+func (k *keeper) handled(abi int) ll.RulesetAttr {
+	attr := ll.RulesetAttr{HandledAccessFS: known(abi)}
+	if k.Network == None && abi >= 4 {
+		attr.HandledAccessNet = ll.AccessNetBindTCP | ll.AccessNetConnectTCP
+		if abi >= 10 {
+			attr.HandledAccessNet |= ll.AccessNetBindUDP | ll.AccessNetConnectSendUDP
+		}
+		k.held.Network = None
+	}
+	switch {
+	case abi < 9:
+	case k.Any:
+		attr.HandledAccessFS &^= ll.AccessFSResolveUnix
+	default:
+		k.held.Unix = true
+	}
+	if abi >= 6 {
+		attr.Scoped = ll.ScopeAbstractUnixSocket | ll.ScopeSignal
+		k.held.Signals = true
+	}
+	return attr
 }
 
 // open adds a rule for a place. One that is not there needs none.

@@ -192,18 +192,25 @@ func (b *Box) unready(text string) (code, why string) {
 	if err != nil {
 		return "", "" // take tells
 	}
-	wrote := b.altered()
-	idle := e.Change != nil && noop(e.Change.Text)
-	changes := wrote || !idle && b.before() || e.Change != nil && !idle || ran && b.o.Request.Complexity != "" && !idle
 	switch {
-	case idle && wrote:
-		return "noop_with_writes", "it says that there is nothing to do, and files were written; hand over what was written, or delete it again"
-	case changes && (e.Change != nil || e.Outcome == session.Completed):
-		if short := b.exploration().Shortfall(b.o.Request.Complexity); short != "" {
-			return "exploration_insufficient", short
+	case e.Change != nil && noop(e.Change.Text):
+		if b.altered() {
+			return "noop_with_writes", "it says that there is nothing to do, and files were written; hand over what was written, or delete it again"
 		}
+		return "", ""
+	case e.Change == nil && (e.Outcome != session.Completed || !b.mayChange(ran)):
+		return "", ""
+	}
+	if short := b.exploration().Shortfall(b.o.Request.Complexity); short != "" {
+		return "exploration_insufficient", short
 	}
 	return "", ""
+}
+
+// mayChange reports a session that changes files at its desk, or may have: it did, an
+// earlier one of the same work did, or it ran a program where changes are judged.
+func (b *Box) mayChange(ran bool) bool {
+	return b.altered() || b.before() || ran && b.o.Request.Complexity != ""
 }
 
 // altered reports that a file which the session wrote is not as it was at the base.

@@ -126,35 +126,44 @@ func getCallers(ctx context.Context, c *call) (string, error) {
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r != '_' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		return "", failf("bad_arguments", "symbol: want one name, like ParseArgs")
 	}
-	called := regexp.MustCompile(`(?:^|[^\w$])` + regexp.QuoteMeta(name) + `\s*[(<{]`)
-	var parsed, texts []string
+	u := uses{name: name, called: regexp.MustCompile(`(?:^|[^\w$])` + regexp.QuoteMeta(name) + `\s*[(<{]`)}
 	full, err := c.b.tree.walk(ctx, c.top(), func(f file) bool {
 		isGo := path.Ext(f.path) == ".go"
-		if !isGo && !slices.Contains(sources, path.Ext(f.path)) {
-			return true
-		}
-		b, err := f.load(c.b.o.Limits.FileBytes)
-		if err != nil || !strings.Contains(string(b), name) {
-			return true
-		}
-		if isGo {
-			if found, ok := goUses(f.path, b, name); ok {
-				parsed = append(parsed, found...)
-				return true
-			}
-		}
-		for i, l := range strings.Split(string(b), "\n") {
-			if called.MatchString(l) {
-				texts = append(texts, fmt.Sprintf("%s:%d: %s", f.path, i+1, clip(strings.TrimSpace(l), mostLine)))
+		if isGo || slices.Contains(sources, path.Ext(f.path)) {
+			if b, err := f.load(c.b.o.Limits.FileBytes); err == nil && strings.Contains(string(b), name) {
+				u.look(f.path, b, isGo)
 			}
 		}
 		return true
 	})
-	out := "parsed as Go, by name alone: another thing of the same name is listed too\n" + listed(parsed, "no use in Go")
-	if len(texts) > 0 {
-		out += "\n\n" + byText + "\n" + listed(texts, "")
+	out := "parsed as Go, by name alone: another thing of the same name is listed too\n" + listed(u.parsed, "no use in Go")
+	if len(u.texts) > 0 {
+		out += "\n\n" + byText + "\n" + listed(u.texts, "")
 	}
 	return out + beyond(full), err
+}
+
+// uses are the places that use a name: those that were parsed as Go, and lines that
+// look like a call of it.
+type uses struct {
+	name          string
+	called        *regexp.Regexp
+	parsed, texts []string
+}
+
+// look adds the uses in one file. Go that does not parse is looked through as text.
+func (u *uses) look(p string, b []byte, isGo bool) {
+	if isGo {
+		if found, ok := goUses(p, b, u.name); ok {
+			u.parsed = append(u.parsed, found...)
+			return
+		}
+	}
+	for i, l := range strings.Split(string(b), "\n") {
+		if u.called.MatchString(l) {
+			u.texts = append(u.texts, fmt.Sprintf("%s:%d: %s", p, i+1, clip(strings.TrimSpace(l), mostLine)))
+		}
+	}
 }
 
 // goUses are the uses of a name in a Go file, with the function each stands in.
