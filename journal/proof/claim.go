@@ -28,10 +28,7 @@ func (j *judge) claimed(run, task string) (c repo.Commit, ok bool, err error) {
 		return c, ok, err
 	}
 	j.ask(claimBy(j.Commit, run, task))
-	if c, ok, err = j.claimAside(j.Commit, run, task); !ok {
-		j.own = true // another range may know of it
-	}
-	return c, ok, err
+	return j.claimAside(j.Commit, run, task)
 }
 
 // claimBehind is the commit that brought the claim of a run on a task which a commit

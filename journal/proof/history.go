@@ -156,9 +156,8 @@ func (h *history) branches(moving map[string]repo.OID) []repo.OID {
 }
 
 // waits reports a proposal that is on no line yet. Where no line is known, only
-// the end of the range can wait, or what it approves.
+// the end of the range can wait, or what it approves: that is of this range alone.
 func (h *history) waits(p repo.OID) (bool, error) {
-	h.own = true
 	last := h.commits[len(h.commits)-1]
 	if len(h.tips) == 0 {
 		return p == last.OID || string(p) == one(last, "Odd-Proposal"), nil

@@ -197,3 +197,52 @@ func TestCheckerAsksBehindWhichResult(t *testing.T) {
 		}
 	}
 }
+
+// What turns on where a range ends, or on what it holds, is judged in each anew: each
+// case has a proposal that is fine in the first range, and not in the second.
+func TestCheckerJudgesAnewWhatEndsOrHoldsTell(t *testing.T) {
+	t.Parallel()
+	keel := repo.Changes(terms("keel"))
+	for name, c := range map[string]struct {
+		tell func(s *story) (ranges []repo.OID)
+		want string
+	}{
+		"waits at the end of its own branch": {func(s *story) []repo.OID {
+			w := s.claim("t")
+			s.result(w, 0, keel)
+			delete(s.heads, "main") // no line is known
+			return []repo.OID{w.proposal, s.make("next", "", draft{who: bobMail, parents: []repo.OID{w.proposal}})}
+		}, `2 terms/keel.md:1 a proposal of R1 for "t" that no ledger records`},
+		"landed behind its own branch": {func(s *story) []repo.OID {
+			w := s.claim("t")
+			s.result(w, 0, keel)
+			s.land(s.make("merge", "", draft{who: agentMail, parents: []repo.OID{s.tip(), w.proposal}, ch: keel}))
+			return []repo.OID{w.proposal, s.make("upon", "", draft{who: agentMail, parents: []repo.OID{w.proposal}, ch: terms("keelson")})}
+		}, "3 terms/keel.md:1 a proposal that landed without a person: nobody merged it and nobody approved it"},
+		"recorded in a ledger that is gone": {func(s *story) []repo.OID {
+			base := s.tip()
+			w := s.claim("t")
+			s.result(w, 0, keel)
+			s.ann("gone", repo.Changes{w.file: nil})
+			s.land(s.make("merge", "", draft{who: annMail, parents: []repo.OID{s.tip(), w.proposal}, ch: keel}))
+			return []repo.OID{s.tip(), s.make("merge", "", draft{who: annMail, parents: []repo.OID{base, w.proposal}, ch: keel})}
+		}, `2 terms/keel.md:1 a proposal of R1 for "t" that no ledger records`},
+	} {
+		s := begin(t, lawful(t, ""), nil)
+		s.add("t", "")
+		all, refs := NewChecker(context.Background(), s.r), map[string]repo.OID{}
+		ranges := c.tell(s)
+		for branch, at := range s.heads {
+			refs["refs/heads/"+branch] = at
+		}
+		for n, to := range ranges {
+			r, err := all.Check(Scope{To: to, Refs: refs})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains(found(r), c.want) != (n == 1) {
+				t.Errorf("%s, in range %d: %q", name, n, found(r))
+			}
+		}
+	}
+}
