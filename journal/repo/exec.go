@@ -18,6 +18,7 @@ import (
 // a hook) cannot point it elsewhere.
 type runner struct {
 	dir  string   // where git runs: the work tree, or the git directory of a bare repository
+	bare bool     // it is the latter, which git is told: it may be configured to find none by itself
 	base []string // environment of every call
 	self []string // added for what a person's own git would see: identity, signing, ssh, proxies
 }
@@ -100,10 +101,12 @@ func (g *runner) command(ctx context.Context, c call) *exec.Cmd {
 	args := append([]string{"-c", "core.quotePath=false", "-c", "advice.detachedHead=false"}, c.args...)
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = g.dir
+	cmd.Env = append(cmd.Env, g.base...)
 	if c.dir != "" {
 		cmd.Dir = c.dir
+	} else if g.bare {
+		cmd.Env = append(cmd.Env, "GIT_DIR="+g.dir)
 	}
-	cmd.Env = append(cmd.Env, g.base...)
 	if c.read {
 		cmd.Env = append(cmd.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", noGrafts)
 	}

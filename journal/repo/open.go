@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-billy/v5"
@@ -31,11 +32,11 @@ func Open(dir string) (*Repo, error) {
 	if abs, err = filepath.EvalSymlinks(abs); err != nil {
 		return nil, err
 	}
-	r, err := discover(abs)
+	environ := os.Environ()
+	r, err := discover(abs, ceilings(environ))
 	if err != nil {
 		return nil, err
 	}
-	environ := os.Environ()
 	if err := errors.Join(r.seat(abs), r.misled(environ)); err != nil {
 		return nil, err
 	}
@@ -44,6 +45,7 @@ func Open(dir string) (*Repo, error) {
 		at = r.gitDir
 	}
 	r.git = newRunner(at, environ)
+	r.git.bare = r.root == ""
 	if err := r.trusted(); err != nil {
 		return nil, err
 	}
@@ -65,8 +67,21 @@ func Init(ctx context.Context, dir string) (*Repo, error) {
 	return Open(dir)
 }
 
-// discover finds the git directory of abs or of its nearest parent that has one.
-func discover(abs string) (*Repo, error) {
+// ceilings are the directories that git does not go up into to find a repository.
+func ceilings(environ []string) []string {
+	_, list, _ := strings.Cut(strings.Join(pick(environ, []string{"GIT_CEILING_DIRECTORIES"}), ""), "=")
+	dirs := filepath.SplitList(list)
+	for i, dir := range dirs {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dirs[i] = real
+		}
+	}
+	return dirs
+}
+
+// discover finds the git directory of abs or of its nearest parent that has one, below
+// the ceilings.
+func discover(abs string, ceilings []string) (*Repo, error) {
 	for at := abs; ; at = filepath.Dir(at) {
 		r := &Repo{root: at, recent: kept[OID, listing]{most: recentEntries}}
 		switch gd, err := gitDirOf(at); {
@@ -79,7 +94,7 @@ func discover(abs string) (*Repo, error) {
 			if filepath.Base(at) == ".git" {
 				r.root = filepath.Dir(at) // inside the git directory of a work tree, as a hook is
 			}
-		case at == filepath.Dir(at):
+		case at == filepath.Dir(at), slices.Contains(ceilings, filepath.Dir(at)):
 			return nil, fmt.Errorf("%s: %w; run odd init, or git init", abs, ErrNotRepo)
 		default:
 			continue

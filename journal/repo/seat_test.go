@@ -12,7 +12,6 @@ import (
 // says otherwise.
 func TestSeat(t *testing.T) {
 	t.Parallel()
-	real := func(t testing.TB, dir string) string { return must[string](t)(filepath.EvalSymlinks(dir)) }
 	for name, c := range map[string]struct {
 		lay  string // a script in a folder with a repository "r"; it ends where odd is run
 		root string // of the work tree, "" for none
@@ -142,3 +141,31 @@ func TestLinkedHEAD(t *testing.T) {
 		}
 	}
 }
+
+// A bare repository that git must be pointed to is, and no repository is found above a ceiling.
+func TestPointedTo(t *testing.T) {
+	r, base := fresh(t, "a/b/c", "1\n")
+	dir := real(t, t.TempDir())
+	git(t, dir, "clone", "-q", "--bare", r.Root(), "b.git")
+	write(t, dir, "gitconfig", "[safe]\n\tbareRepository = explicit\n")
+	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(dir, "gitconfig"))
+	bare := open(t, filepath.Join(dir, "b.git", "refs"))
+	eq(t, "HEAD", must[OID](t)(bare.Resolve(t.Context(), "HEAD")), base)
+	must[string](t)(bare.HooksDir(t.Context()))
+
+	below := filepath.Join(real(t, r.Root()), "a", "b")
+	for _, c := range []struct {
+		ceiling string
+		found   bool
+	}{{"", true}, {below, true}, {filepath.Dir(below), false}, {r.Root(), false}, {filepath.Dir(r.Root()), true}, {"/nowhere:" + filepath.Dir(below), false}} {
+		t.Setenv("GIT_CEILING_DIRECTORIES", c.ceiling)
+		if _, err := Open(below); c.found != (err == nil) || !c.found && !errors.Is(err, ErrNotRepo) {
+			t.Errorf("below ceiling %q: %v", c.ceiling, err)
+		}
+		if _, err := tryGit(below, "rev-parse"); c.found != (err == nil) {
+			t.Errorf("git below ceiling %q: %v", c.ceiling, err)
+		}
+	}
+}
+
+func real(t testing.TB, dir string) string { return must[string](t)(filepath.EvalSymlinks(dir)) }
