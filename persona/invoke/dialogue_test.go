@@ -68,6 +68,26 @@ func TestDialogue(t *testing.T) {
 	}
 }
 
+// A session that ends while its question waits failed for that, and not for the
+// question; an agent's marker begins no dialogue.
+func TestNoDialogue(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	in := start(under(contract.Builder, contract.Assistant), &script{says: []string{says(say("question", "Which tide?", "yielding"))}})
+	in.Reply = func(context.Context, Turn) (string, error) {
+		cancel()
+		return "", errors.New("the terminal is gone")
+	}
+	r, err := Run(ctx, in)
+	if e := r.Emission; err != nil || e.Failure != session.Cancelled || e.Detail != "while a question waited for its answer: Which tide?" {
+		t.Errorf("%v, %q %q", err, e.Failure, e.Detail)
+	}
+	s := &script{says: []string{says(say("progress", "reading on", "holding"), handover(deliver.SchemaClaims), finished)}}
+	if r, err = Run(t.Context(), start(under(contract.Builder, contract.Agent), s)); err != nil || r.Emission.Outcome != session.Completed || len(s.got) != 1 {
+		t.Errorf("%v, %+v after %d calls", err, r.Emission, len(s.got))
+	}
+}
+
 func slicesOf(s string, n int) []string {
 	out := make([]string, n)
 	for i := range out {

@@ -194,19 +194,64 @@ func TestTimeOfTheWhole(t *testing.T) {
 	c := under(contract.Builder, contract.Agent)
 	c.Surface.MaxTokens = 60
 	in := start(c, nil)
-	first := &script{says: []string{long}}
-	calls := 0
+	say := &script{says: []string{long, long, long}}
+	var due []time.Time
 	in.Substrate = substrate(func(ctx context.Context, r session.Request) (session.Emission, error) {
-		if calls++; calls == 1 {
-			return first.Run(ctx, r)
-		}
-		<-ctx.Done()
-		return session.Emission{Outcome: session.Completed}, nil
+		end, _ := ctx.Deadline()
+		due = append(due, end)
+		return say.Run(ctx, r)
 	})
-	in.Request.Timeout = 50 * time.Millisecond
-	r, err := Run(t.Context(), in)
-	if err != nil || r.Emission.Failure != session.Timeout || calls != 2 {
-		t.Errorf("got %q %v after %d calls", r.Emission.Failure, err, calls)
+	in.Request.Timeout = time.Hour
+	if _, err := Run(t.Context(), in); err != nil || len(due) != 3 || due[0].IsZero() || due[0] != due[1] || due[1] != due[2] {
+		t.Errorf("%v, the tries had until %v", err, due)
+	}
+}
+
+// What was kept is held to the contract again as a session's emission is, and what no
+// contract bound, or had failed, stays.
+func TestHold(t *testing.T) {
+	t.Parallel()
+	e := session.Read([]byte(termBlock + says(`{"schema": "odd.finish.1", "outcome": "completed", "detail": "no 🦦 scope"}`)))
+	failed := e
+	failed.Outcome, failed.Failure = session.Failed, "no-access"
+	for _, c := range []struct {
+		role            contract.Role
+		e               session.Emission
+		failure, detail string
+		atoms           int
+	}{
+		{"", e, "", "no 🦦 scope", 1},
+		{contract.General, e, "", "no scope", 1},
+		{contract.Observer, e, ReadOnly, "observer changes nothing; it emitted 1 atoms", 0},
+		{contract.Observer, failed, "no-access", "no 🦦 scope", 1},
+	} {
+		var k contract.Contract
+		if c.role != "" {
+			k = under(c.role, contract.Agent)
+		}
+		if got := Hold(k, "knowledge", c.e); got.Failure != c.failure || !strings.HasSuffix(got.Detail, c.detail) || len(got.Atoms) != c.atoms {
+			t.Errorf("%s: %q %q, %d atoms", c.role, got.Failure, got.Detail, len(got.Atoms))
+		}
+	}
+}
+
+// A session was seen if every try was, and has its desk unless its contract is strict.
+func TestSeenAsAWhole(t *testing.T) {
+	t.Parallel()
+	hold, end := says(say("progress", "reading on", "holding")), says(say("progress", "done", "done"), handover(deliver.SchemaClaims), finished)
+	for _, unseen := range []int{0, 1, 2} {
+		s := &script{says: []string{hold, end}}
+		in := start(under(contract.Builder, contract.Assistant), nil)
+		in.Request.Desk = func(context.Context) (session.Desk, error) { return session.Desk{}, nil }
+		in.Substrate = substrate(func(ctx context.Context, r session.Request) (session.Emission, error) {
+			e, err := s.Run(ctx, r)
+			e.Seen = r.Try != unseen
+			return e, err
+		})
+		r, err := Run(t.Context(), in)
+		if err != nil || r.Emission.Seen != (unseen == 0) || s.got[0].Desk == nil {
+			t.Errorf("unseen try %d: %v, %v, a desk: %v", unseen, r.Emission.Seen, err, s.got[0].Desk != nil)
+		}
 	}
 }
 

@@ -104,6 +104,29 @@ func TestRunCancelled(t *testing.T) {
 	}
 }
 
+// A failure that has its name keeps it, whatever limit it broke too; one without a
+// name, and an outcome that did not fail, are named for the limit.
+func TestRunNamesAFailureOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		e    Emission
+		want string
+	}{
+		{Emission{Outcome: Failed, Failure: "no-access", Detail: "the door is shut"}, "no-access: the door is shut"},
+		{Emission{Outcome: Failed}, TooMany + ": 2 atoms, at most 1"},
+		{Emission{Outcome: Completed, Failure: "no-access"}, TooMany + ": 2 atoms, at most 1"},
+	} {
+		c.e.Atoms = make([]Atom, 2)
+		e, err := Run(t.Context(), fake(func(context.Context, Request) (Emission, error) { return c.e, nil }), Request{MaxAtoms: 1})
+		if got := e.Failure + ": " + e.Detail; err != nil || got != c.want || len(e.Atoms) > 0 {
+			t.Errorf("got %q with %d atoms, %v; want %q", got, len(e.Atoms), err, c.want)
+		}
+	}
+	if e, ok := (Request{}).BeginTurn(t.Context(), Usage{}); !ok {
+		t.Errorf("a request that nobody bounds: %+v", e)
+	}
+}
+
 func TestRunFault(t *testing.T) {
 	t.Parallel()
 	want := errors.New("no such recording")
