@@ -75,6 +75,7 @@ func TestStates(t *testing.T) {
 		"the fallback alone is":       {[]step{{0, "b", session.Permanent}}, 1, Ready, "a"},
 		"content":                     {[]step{{0, "a", session.Content}}, 0, Ready, "ab"},
 		"a context too small":         {[]step{{0, "a", session.ContextOverflow}}, 0, Ready, "ab"},
+		"good before its time is up":  {[]step{{0, "a", session.RateLimited}, {5, "a", ok}}, 6, Degraded, "ab"},
 		"another substrate's":         {[]step{{0, "z", session.Permanent}}, 0, Ready, "ab"},
 		"the future":                  {[]step{{9, "a", session.Permanent}}, 8, Ready, "ab"},
 	} {
@@ -100,6 +101,49 @@ func TestJudge(t *testing.T) {
 	} {
 		if got := Judge("a", "failed", failure, "", noon); got.Good != good || got.Class != "" {
 			t.Errorf("%q: %+v, want good %v and no class", failure, got, good)
+		}
+	}
+}
+
+// A session that did not end says nothing for its substrate, and good ones count only
+// after a failure.
+func TestNothingIsClaimed(t *testing.T) {
+	t.Parallel()
+	if got := Judge("a", "", "", "", noon); got.Good {
+		t.Errorf("%+v", got)
+	}
+	if got := Judge("a", "failed", session.Malformed, session.RateLimited, noon); got.Class != "" || !got.Good {
+		t.Errorf("a class without a transport that failed: %+v", got)
+	}
+	stopped := append(tries([]step{{0, "a", session.RateLimited}}), Judge("a", "failed", session.Timeout, "", after(20)))
+	if h := Check([]string{"a", "b"}, stopped, after(20)); h.State != Active {
+		t.Errorf("a session that ran out of its own time: %+v", h)
+	}
+	if h := Check([]string{"a", "b"}, tries([]step{{0, "a", ok}, {1, "a", ok}}), after(2)); h.Chain[0].Good != 0 || h.State != Ready {
+		t.Errorf("%+v", h)
+	}
+}
+
+// What a queue waits for is the first probe of all, and a person is told who works.
+func TestWhy(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		steps []step
+		now   int
+		next  int // seconds, -1 for none
+		why   string
+	}{
+		{[]step{{0, "a", session.ServerError}, {0, "b", session.RateLimited}}, 1, 15,
+			"a failed 1 times in a row, last server_error, and is left alone until 2026-03-02T12:01:00Z; b failed 1 times in a row, last rate_limited, and is left alone until 2026-03-02T12:00:15Z"},
+		{[]step{{0, "a", session.RateLimited}, {0, "b", session.ServerError}}, 1, 15,
+			"a failed 1 times in a row, last rate_limited, and is left alone until 2026-03-02T12:00:15Z; b failed 1 times in a row, last server_error, and is left alone until 2026-03-02T12:01:00Z"},
+		{[]step{{0, "a", session.RateLimited}}, 1, -1, "a failed 1 times in a row, last rate_limited, and is left alone until 2026-03-02T12:00:15Z; b works"},
+		{[]step{{0, "a", session.RateLimited}}, 15, -1, "a failed 1 times in a row, last rate_limited; the next task probes it"},
+		{[]step{{0, "a", session.RateLimited}, {15, "a", ok}}, 16, -1, "a works again, 1 good of 3 since its last rate_limited"},
+	} {
+		h := Check([]string{"a", "b"}, tries(c.steps), after(c.now))
+		if h.Why() != c.why || h.Next.IsZero() != (c.next < 0) || c.next >= 0 && !h.Next.Equal(after(c.next)) {
+			t.Errorf("next %v, %q; want %q", h.Next, h.Why(), c.why)
 		}
 	}
 }
