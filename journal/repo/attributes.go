@@ -74,7 +74,7 @@ func (r *Repo) Converted(ctx context.Context, tree OID, ch Changes) ([]Converted
 	everywhere, known := r.commonAttributes(ctx)
 	views := []attributes{{r: r, files: r.committedAttributes(tree, ch)}}
 	if r.root != "" {
-		views = append(views, attributes{r: r, dir: r.root, files: r.laidAttributes(ch)})
+		views = append(views, attributes{r: r, dir: r.root, files: attributesIn(r.root, ch)})
 	}
 	found := map[string]Converted{}
 	for _, v := range views {
@@ -145,10 +145,10 @@ func (r *Repo) committedAttributes(tree OID, ch Changes) map[string][]byte {
 	})
 }
 
-// laidAttributes are those of the work tree, in git's index or not.
-func (r *Repo) laidAttributes(ch Changes) map[string][]byte {
+// attributesIn are those of a work tree, in git's index or not.
+func attributesIn(root string, ch Changes) map[string][]byte {
 	return attributesAbove(ch, func(name string) ([]byte, error) {
-		return os.ReadFile(filepath.Join(r.root, filepath.FromSlash(name)))
+		return os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
 	})
 }
 

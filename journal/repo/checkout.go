@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,6 +77,9 @@ func (c *checkout) stage(ctx context.Context) error {
 	if err := copyFile(filepath.Join(c.m.GitDir, "index"), c.index()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	if err := c.lendAttributes(); err != nil {
+		return err
+	}
 	old, err := c.r.treeOrEmpty(c.m.Old)
 	if err != nil {
 		return err
@@ -92,6 +96,37 @@ func (c *checkout) stage(ctx context.Context) error {
 		return fmt.Errorf("%s: %w: a merge is not finished; mend the conflict, git add it and git commit, or git merge --abort", filepath.Join(c.m.Root, half[0]), ErrInTheWay)
 	}
 	return fmt.Errorf("%s: %w: the index does not take the change: %s; commit or unstage it first", c.m.Root, ErrInTheWay, gitSays(err))
+}
+
+// lendAttributes puts the work tree's .gitattributes where git lays the new files out:
+// one that is not in the index counts there too.
+func (c *checkout) lendAttributes() error {
+	changed := map[string]bool{}
+	for _, ch := range c.changes {
+		changed[ch.Path] = true
+	}
+	for dir, text := range c.attributes() {
+		name := path.Join(dir, attributesFile)
+		if changed[name] {
+			continue // git lays it out
+		}
+		at := filepath.Join(c.scratch, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o777), os.WriteFile(at, text, 0o666)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attributes are the .gitattributes of the work tree above the files to be written.
+func (c *checkout) attributes() map[string][]byte {
+	ch := Changes{}
+	for _, one := range c.changes {
+		if one.NewMode != "" {
+			ch[one.Path] = []byte{}
+		}
+	}
+	return attributesIn(c.m.Root, ch)
 }
 
 // gitSays is git's complaint on one line.

@@ -237,6 +237,18 @@ func TestMoveOddRepositories(t *testing.T) {
 		git(t, r.Root(), "checkout", "-q", "k/task.md")
 		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "")
 	})
+	t.Run("untracked attributes", func(t *testing.T) { // git heeds them when it writes files
+		t.Parallel()
+		r, base := fresh(t, "k/task.md", "a\nb\n", "k/old.md", "y\n", "k/n.txt", "1\n")
+		write(t, r.Root(), "k/.gitattributes", "*.md eol=crlf\n", ".gitattributes", "*.txt eol=crlf\n")
+		next := must[OID](t)(r.Make(ctx, []OID{base}, changes("k/task.md", "z\n", "k/n.txt", "2\n"), agent, "m"))
+		if err := r.Move(ctx, RefUpdate{"refs/heads/main", base, next}); err != nil {
+			t.Fatal(err)
+		}
+		eq(t, "nearest", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/task.md")))), "z\r\n")
+		eq(t, "top", string(must[[]byte](t)(os.ReadFile(filepath.Join(r.Root(), "k/n.txt")))), "2\r\n")
+		eq(t, "status", git(t, r.Root(), "status", "--porcelain"), "?? .gitattributes\n?? k/.gitattributes")
+	})
 	t.Run("links, modes and submodules", func(t *testing.T) {
 		t.Parallel()
 		r, base := fresh(t, "x", "1\n", "run", "#!/bin/sh\n", "gone", "1\n")

@@ -22,7 +22,7 @@ const fewEntries = 64
 // stageHere is stage without git, for a few ordinary files of a plain index; not
 // done, and nothing changed, for anything else.
 func (c *checkout) stageHere(ctx context.Context) (done bool, err error) {
-	if len(c.changes) > fewEntries || slices.ContainsFunc(c.changes, extraordinary) || !c.unfiltered(ctx) {
+	if len(c.changes) > fewEntries || slices.ContainsFunc(c.changes, extraordinary) || !c.unfiltered(ctx) || !c.unlent() {
 		return false, nil
 	}
 	at := filepath.Join(c.m.GitDir, "index")
@@ -52,6 +52,16 @@ func (c *checkout) stageHere(ctx context.Context) (done bool, err error) {
 	}
 	c.made = seal(x.out)
 	return true, os.WriteFile(c.index(), c.made, 0o666)
+}
+
+// unlent reports that no .gitattributes of the work tree, in the index or not, converts.
+func (c *checkout) unlent() bool {
+	for _, text := range c.attributes() {
+		if !convertless(text) {
+			return false
+		}
+	}
+	return true
 }
 
 // extraordinary reports a change of anything but plain files, or of one that some
@@ -96,10 +106,12 @@ func (c *checkout) unfiltered(ctx context.Context) bool {
 // encoding or expansion, and no line ends but LF. What is not understood for sure is no.
 func (r *Repo) convertsNothing(id []byte) bool {
 	b, err := r.Blob(OID(hex.EncodeToString(id)))
-	if err != nil {
-		return false
-	}
-	for line := range strings.Lines(string(b)) {
+	return err == nil && convertless(b)
+}
+
+// convertless is convertsNothing of the text itself.
+func convertless(text []byte) bool {
+	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)
 		if len(f) == 0 || f[0][0] == '#' {
 			continue
@@ -109,7 +121,7 @@ func (r *Repo) convertsNothing(id []byte) bool {
 		}
 		for _, a := range f[1:] {
 			name, value, _ := strings.Cut(strings.TrimLeft(a, "-!"), "=")
-			if !convertless[name] && !strings.HasPrefix(name, "linguist-") && (name != "eol" || value != "lf") {
+			if !harmless[name] && !strings.HasPrefix(name, "linguist-") && (name != "eol" || value != "lf") {
 				return false
 			}
 		}
@@ -117,8 +129,8 @@ func (r *Repo) convertsNothing(id []byte) bool {
 	return true
 }
 
-// convertless are attributes that change no byte of a file that is checked out.
-var convertless = map[string]bool{"text": true, "merge": true, "diff": true, "delta": true, "binary": true, "whitespace": true,
+// harmless are attributes that change no byte of a file that is checked out.
+var harmless = map[string]bool{"text": true, "merge": true, "diff": true, "delta": true, "binary": true, "whitespace": true,
 	"conflict-marker-size": true, "export-ignore": true, "export-subst": true}
 
 // noReplacement reports that git reads every object as itself: no refs/replace.

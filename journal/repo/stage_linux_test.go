@@ -127,6 +127,7 @@ func TestStageHereLeavesToGit(t *testing.T) {
 		"attributes that filter":      attributes("# a comment", "*.md -text filter=x"),
 		"attributes that expand":      attributes("* ident"),
 		"line ends by attributes":     attributes("* text eol=crlf"),
+		"attributes untracked":        files("k/.gitattributes", "*.md eol=crlf\n"),
 		"another encoding":            attributes("*.md working-tree-encoding=UTF-16"),
 		"attributes by another name":  attributes("[attr]mine filter=x"),
 		"attributes of a quoted name": attributes(`"a b" text`),
