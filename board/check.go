@@ -38,6 +38,29 @@ func CheckTasks(g *okf.Graph) []okf.Problem {
 	return problems
 }
 
+// Unread are the errors, among those of a bundle's files, of what lies on the board: what
+// is no task for them, and tasks that share an id, of which the first by path is seen.
+func Unread(files []okf.Problem) []okf.Problem {
+	var out []okf.Problem
+	for _, p := range files {
+		if p.Severity == okf.Error && onBoard(p.Path) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Twin is why nothing may be done with the task at path: another file has its id, and
+// nobody can say which of them is meant. It is nil of any other.
+func Twin(files []okf.Problem, path string) *okf.Problem {
+	for i, p := range files {
+		if p.Path == path && p.Code == "odd-duplicate-id" {
+			return &files[i]
+		}
+	}
+	return nil
+}
+
 // CheckTeams finds the names of [budget.teams] in odd.toml that are not the id
 // of a capability of g. Their money would be held against nobody, so drain
 // refuses while there are any. The order is that of the names.

@@ -53,6 +53,9 @@ func openBundle(_ context.Context, env Env, dir string) (bundle, error) {
 		r = nil // no repository, no cache
 	}
 	g, ps, err := loadDir(env, r, root)
+	if errors.Is(err, fs.ErrNotExist) && prefix != "" {
+		return bundle{}, fmt.Errorf("%s: no such folder, and odd.toml has it as bundle.root; mend that, or run odd init", root)
+	}
 	if err != nil {
 		return bundle{}, fmt.Errorf("%s: %w", root, err)
 	}

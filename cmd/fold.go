@@ -13,7 +13,7 @@ import (
 type folder struct {
 	to    io.Writer
 	width int
-	rows  bool   // of a table: only a last column that has room is broken
+	rows  bool   // of a table: only a last column that begins within width is broken
 	rest  []byte // of a line that has not ended
 }
 
@@ -23,6 +23,16 @@ func folded(env Env) io.Writer {
 		return env.Stdout
 	}
 	return &folder{to: env.Stdout, width: env.columns()}
+}
+
+// foldedLines is a text of whole lines as the terminal takes it, where its width is known.
+func (e Env) foldedLines(text string) string {
+	var b strings.Builder
+	if e.Width == 0 {
+		return text
+	}
+	_, _ = (&folder{to: &b, width: e.Width}).Write([]byte(text))
+	return b.String()
 }
 
 // talkFolded is talk of several lines where a terminal is too narrow for one.
@@ -51,9 +61,9 @@ func (f *folder) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// roomFor reports a row whose last column begins in the first three quarters of width.
+// roomFor reports a row whose last column begins within width.
 func roomFor(row string, width int) bool {
-	return 4*utf8.RuneCountInString(row[:strings.LastIndex(row, "  ")+1]) <= 3*width
+	return utf8.RuneCountInString(row[:strings.LastIndex(row, "  ")+1])+1 < width
 }
 
 // fold breaks a line that is longer than width between words. The parts after the

@@ -203,7 +203,7 @@ func (s boardStatus) page() string {
 		line("dirty", "%d uncommitted, first %s; drain waits for a commit", len(s.Dirty), s.Dirty[0])
 	}
 	if s.Problems > 0 {
-		line("problems", "%d unreadable; odd check names them", s.Problems)
+		line("problems", "%s; odd check lists them", many(s.Problems, "error"))
 	}
 	return b.String()
 }

@@ -46,8 +46,8 @@ func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bo
 		return usage("task list: unknown state %q; one of %s", state, stateNames())
 	}
 	list, row := v.shown(state, all)
-	for _, p := range v.unread() {
-		talk(env, "%v", p)
+	for _, p := range slices.Concat(v.unread(), board.Unread(v.problems)) {
+		talk(env, "%v", v.at(p))
 	}
 	if asJSON {
 		return printManyJSON(env, list, row)

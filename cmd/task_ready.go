@@ -78,7 +78,7 @@ func (v *view) wouldBlock(t board.Task) string {
 	case err != nil:
 		return fmt.Sprintf("  would be blocked: %s\n", oneLine(okf.Visible(err.Error())))
 	case len(p.Below(personaFloor(v.cfg))) > 0:
-		return fmt.Sprintf("  would be blocked: %s is below the floor; odd compile-persona %[1]s says what is missing\n", p.Role.ID)
+		return fmt.Sprintf("  would be blocked: as committed, %s is below the floor; odd compile-persona %[1]s says what is missing\n", p.Role.ID)
 	}
 	return ""
 }

@@ -277,6 +277,12 @@ func (v *view) readFiles() error {
 // file is the repository path of a path below the bundle root.
 func (v *view) file(name string) string { return path.Join(v.cfg.Root, name) }
 
+// at is a problem that names its file from the top of the repository.
+func (v *view) at(p okf.Problem) okf.Problem {
+	p.Path = v.file(p.Path)
+	return p
+}
+
 // task finds a task by any of its names.
 func (v *view) task(name string) (board.Task, error) {
 	a, err := v.graph.Find(name)
@@ -288,7 +294,13 @@ func (v *view) task(name string) (board.Task, error) {
 		}
 	}
 	if err != nil {
+		if n := len(board.Unread(v.problems)); n > 0 {
+			return board.Task{}, fmt.Errorf("task %w; %s on the board, odd task list shows them", err, many(n, "error"))
+		}
 		return board.Task{}, fmt.Errorf("task %w; odd task list shows the board", err)
+	}
+	if twin := board.Twin(v.problems, a.Path); twin != nil {
+		return board.Task{}, v.at(*twin)
 	}
 	if board.IsTask(a) {
 		return board.ReadTask(v.graph, a)
@@ -398,7 +410,7 @@ func (w *workspace) human(ctx context.Context, about, act, want string, signed b
 		return review.Human{}, refuse("unconfirmed", "%s: no terminal to confirm on; run it in one", act)
 	}
 	defer tty.Close()
-	if _, err := io.WriteString(tty, about); err != nil {
+	if _, err := io.WriteString(tty, w.env.foldedLines(about)); err != nil {
 		return review.Human{}, refuse("unconfirmed", "%s: the terminal cannot be written: %v", act, err)
 	}
 	h, err := review.Confirm(tty, act, want, p, at)

@@ -55,8 +55,8 @@ func (d *drain) next(tried map[okf.ID]bool) (board.Task, bool, error) {
 
 // denied says why t may not be drained now: the board, the lease, the budget.
 func (d *drain) denied(t board.Task) error {
-	if why := board.Eligible(&t.Row, d.at.index, d.Now()); why != "" {
-		return refuse("task", "task %s: %s", t.ID, why)
+	if err := d.ineligible(t); err != nil {
+		return err
 	}
 	if err := d.standing(); err != nil {
 		return err
@@ -71,6 +71,18 @@ func (d *drain) denied(t board.Task) error {
 		return err
 	}
 	return d.afford(t)
+}
+
+// ineligible says why the board has t not for any drain: where it stands, or that another
+// file has its id.
+func (d *drain) ineligible(t board.Task) error {
+	if why := board.Eligible(&t.Row, d.at.index, d.Now()); why != "" {
+		return refuse("task", "task %s: %s", t.ID, why)
+	}
+	if twin := board.Twin(d.at.problems, t.Path); twin != nil {
+		return refuse("task", "task %s: %v", t.ID, twin)
+	}
+	return nil
 }
 
 // also is what both refuse, under the code of the first.

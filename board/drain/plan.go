@@ -172,8 +172,8 @@ func (d *drain) step(t board.Task) Step {
 			return s
 		}
 	}
-	if why := board.Eligible(&t.Row, d.at.index, d.Now()); why != "" {
-		s.deny(refuse("task", "task %s: %s", t.ID, why))
+	if why := d.ineligible(t); why != nil {
+		s.deny(why)
 		return s
 	}
 	for _, err := range d.charter(t) {

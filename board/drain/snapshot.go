@@ -9,6 +9,7 @@ import (
 	"iter"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ type snapshot struct {
 	graph    *okf.Graph
 	problems []okf.Problem
 	tasks    []board.Task
-	unread   []okf.Problem // task atoms that cannot be read
+	unread   []okf.Problem // of files on the board that cannot be read, or whose id another has
 	rows     []*board.Row  // of the tasks
 	index    board.Index
 	toml     []byte            // odd.toml, of which cfg was read
@@ -80,7 +81,9 @@ func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot, loa
 	if before != nil {
 		known = before.tasks
 	}
-	s.tasks, s.unread = board.TasksAfter(s.graph, known)
+	var unread []okf.Problem
+	s.tasks, unread = board.TasksAfter(s.graph, known)
+	s.unread = slices.Concat(unread, board.Unread(s.problems))
 	s.rows = board.RowsOf(s.tasks)
 	s.index = board.IndexOf(s.rows)
 	if s.spend, err = combine(s.sums); err != nil {
