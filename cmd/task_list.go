@@ -47,7 +47,7 @@ func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bo
 	}
 	list, row := v.shown(state, all)
 	for _, p := range slices.Concat(v.unread(), board.Unread(v.problems)) {
-		talk(env, "%v", v.at(p))
+		talk(env, "%s", oneLine(v.at(p).Error()))
 	}
 	if asJSON {
 		return printManyJSON(env, list, row)

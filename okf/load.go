@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 )
 
 // Load reads every concept file below the root of f: regular files named *.md,
@@ -300,6 +301,10 @@ func (d *listed) read(f fs.FS) {
 		md := strings.HasSuffix(name, ".md")
 		switch {
 		case name[0] == '.':
+		case (md || e.IsDir()) && !utf8.ValidString(name): // no path of a bundle, nor of a commit
+			p := bad(1, codeUnreadable, "the name is not UTF-8", "rename it")
+			p.Path = strings.ToValidUTF8(at+name, "\ufffd")
+			d.problems = append(d.problems, *p)
 		case e.IsDir():
 			d.below = append(d.below, &listed{dir: at + name})
 		case e.Type().IsRegular():

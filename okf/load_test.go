@@ -196,6 +196,30 @@ func TestLoadDir(t *testing.T) {
 	}
 }
 
+// A name that is not UTF-8 is told: no commit's file could be read by it.
+func TestLoadNotUTF8(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"caf\xe9.md", "d\xe9", "caf\xe9.txt", "a.md"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("---\ntype: x\n---\n"), 0o644); err != nil {
+			t.Skip(err) // not every file system takes such a name
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "e\xe9"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	g, ps, err := Load(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"a.md"}, paths(g)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"odd-unreadable caf\ufffd.md:1", "odd-unreadable e\ufffd:1"}, show(ps)); d != "" {
+		t.Error(d)
+	}
+}
+
 // stream is a file system that reads many files in one go and breaks off
 // before the file bad.
 type stream struct {

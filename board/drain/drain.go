@@ -326,6 +326,7 @@ func (d *drain) refresh(ctx context.Context) error {
 		return err
 	}
 	for _, p := range d.at.unread {
+		p.Path = d.at.file(p.Path)
 		d.Progress(p.Error())
 	}
 	if err := d.paused(); err != nil {

@@ -80,7 +80,7 @@ func (d *drain) ineligible(t board.Task) error {
 		return refuse("task", "task %s: %s", t.ID, why)
 	}
 	if twin := board.Twin(d.at.problems, t.Path); twin != nil {
-		return refuse("task", "task %s: %v", t.ID, twin)
+		return refuse("task", "%s:%d: %s; %s", d.at.file(t.Path), twin.Line, twin.Message, twin.Hint)
 	}
 	return nil
 }
