@@ -18,8 +18,8 @@ import (
 // line, code.
 func CheckTasks(g *okf.Graph) []okf.Problem {
 	tasks, problems := Tasks(g)
-	for _, a := range g.Atoms() {
-		if a.Type == Type && !onBoard(a.Path) {
+	for _, a := range g.OfType(func(typ string) bool { return typ == Type }) {
+		if !onBoard(a.Path) {
 			problems = append(problems, problem(a, "path", okf.Warn, "a task outside "+Folder+"/ is not on the board", "move it into "+Folder+"/"))
 		}
 	}

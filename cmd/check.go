@@ -168,7 +168,7 @@ func (b bundle) findings(ctx context.Context, env Env, o checkOptions) ([]okf.Pr
 }
 
 func checkResult(g *okf.Graph, found []okf.Problem, strict bool) checked {
-	r := checked{Status: "OK", Conformant: okf.Conformant(found), Atoms: len(g.Atoms()), Findings: orEmpty(found)}
+	r := checked{Status: "OK", Conformant: okf.Conformant(found), Atoms: g.Len(), Findings: orEmpty(found)}
 	for _, p := range found {
 		switch p.Severity {
 		case okf.Error:

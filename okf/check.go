@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -13,27 +14,68 @@ import (
 // here makes a bundle non-conformant, and none is about a key the bundle does
 // not use: ownerless processes and the like are reported only where typed
 // edges exist at all.
+//
+// The atoms are looked at side by side, and one that nobody asked for before is
+// not kept.
 func Check(g *Graph, now time.Time) []Problem {
-	c := checker{g: g, now: now, byID: make(map[ID]*Atom, len(g.Atoms()))}
-	for _, a := range g.Atoms() {
-		c.byID[a.ID] = a
-		c.typed = c.typed || len(a.Edges) > 0
-	}
-	for _, a := range g.Atoms() {
-		c.a = a
-		c.trust()
-		c.lifecycle()
-		c.canon()
-		c.edges()
-		c.unresolved()
-		if c.typed {
-			c.shape()
+	c := checker{g: g, now: now, types: g.typesOf()}
+	c.share(int(g.places()), func(c *checker) func(from, to int) {
+		room, ar := newRoom(), new(arena)
+		return func(from, to int) {
+			for i := int32(from); i < int32(to); i++ {
+				if g.here(i) {
+					*ar = room
+					c.row, c.a = i, g.glance(i, ar)
+					c.atom()
+				}
+			}
 		}
+	})
+	if c.typed {
+		c.found = append(c.found, c.shapes...)
 	}
+	pages := c.pages
+	c.share(len(pages), func(c *checker) func(from, to int) {
+		return func(from, to int) { c.read(pages[from:to]) }
+	})
 	c.uris()
 	c.cycles()
 	sortProblems(c.found)
 	return c.found
+}
+
+// share is workers, each with a checker of its own, whose findings c has then.
+func (c *checker) share(n int, begin func(c *checker) func(from, to int)) {
+	var taken sync.Mutex
+	var all []*checker
+	workers(n, func() func(from, to int) {
+		own := &checker{g: c.g, now: c.now, types: c.types}
+		taken.Lock()
+		all = append(all, own)
+		taken.Unlock()
+		return begin(own)
+	})
+	for _, own := range all {
+		c.found, c.shapes = append(c.found, own.found...), append(c.shapes, own.shapes...)
+		c.pages, c.named, c.newer = append(c.pages, own.pages...), append(c.named, own.named...), append(c.newer, own.newer...)
+		c.typed = c.typed || own.typed
+	}
+}
+
+// atom looks at the atom that c stands on.
+func (c *checker) atom() {
+	c.typed = c.typed || len(c.a.Edges) > 0
+	if c.a.URI != "" {
+		c.named = append(c.named, named{c.row, c.a.URI})
+	}
+	c.trust()
+	c.lifecycle()
+	c.canon()
+	c.edges()
+	c.unresolved()
+	n := len(c.found)
+	c.shape()
+	c.found, c.shapes = c.found[:n], append(c.shapes, c.found[n:]...)
 }
 
 // Conformant reports whether problems leave the bundle an OKF v0.2 bundle: no
@@ -56,19 +98,35 @@ func Strict(problems []Problem) []Problem {
 	return out
 }
 
-// checker walks the atoms; a is the one it stands on.
+// checker walks the atoms; a is the one it stands on, in row.
 type checker struct {
 	g     *Graph
 	now   time.Time
-	byID  map[ID]*Atom
-	typed bool // the bundle has typed edges
+	types []string // of every row
+	row   int32
 	a     *Atom
-	found []Problem
+
+	found  []Problem
+	shapes []Problem // what counts where the bundle has typed edges
+	typed  bool
+	pages  []page  // bodies that are to be read yet
+	named  []named // the atoms that have a uri
+	newer  []int32 // the rows that supersede
+}
+
+// named is the uri of a row.
+type named struct {
+	row int32
+	uri string
 }
 
 func (c *checker) add(sev Severity, code string, line int, hint, format string, args ...any) {
+	c.addAt(c.a.Path, sev, code, line, hint, format, args...)
+}
+
+func (c *checker) addAt(file string, sev Severity, code string, line int, hint, format string, args ...any) {
 	c.found = append(c.found, Problem{
-		Code: code, Severity: sev, Path: c.a.Path, Line: line, Message: fmt.Sprintf(format, args...), Hint: hint,
+		Code: code, Severity: sev, Path: file, Line: line, Message: fmt.Sprintf(format, args...), Hint: hint,
 	})
 }
 
@@ -84,18 +142,18 @@ func (c *checker) edges() {
 		}
 	}
 	c.produces()
-	for _, h := range c.g.Out(a.ID) {
-		to := c.byID[h.To]
-		if h.Kind == Link || to == nil {
+	for _, e := range c.g.outOf(c.row) {
+		if e.kind == linkRank || !c.g.here(e.to) {
 			continue
 		}
-		line := a.Line(string(h.Kind))
-		if to == a {
-			c.add(Warn, codeSelf, line, "", "%s leads to the atom itself", h.Kind)
+		kind := kindOf(e.kind)
+		line := a.Line(string(kind))
+		if e.to == c.row {
+			c.add(Warn, codeSelf, line, "", "%s leads to the atom itself", kind)
 			continue
 		}
-		c.domain(h.Kind, to, line)
-		c.answered(h.Kind, to, line)
+		c.domain(kind, e.to, line)
+		c.answered(kind, e.to, line)
 	}
 }
 
@@ -137,43 +195,45 @@ func governs(typ string) bool {
 }
 
 // domain holds an edge to the type it is meant to lead to.
-func (c *checker) domain(kind EdgeKind, to *Atom, line int) {
-	if !known(to.Type) || !known(c.a.Type) {
+func (c *checker) domain(kind EdgeKind, to int32, line int) {
+	typ := c.types[to]
+	if !known(typ) || !known(c.a.Type) {
 		return
 	}
 	want := map[EdgeKind]string{
 		Owner: "role", ReportsTo: "role", Uses: "system", GovernedBy: "policy", Produces: "artifact", Stages: "process", DecidedBy: "decision",
 	}[kind]
-	if want == "" || to.Type == want || kind == GovernedBy && governs(to.Type) {
+	if want == "" || typ == want || kind == GovernedBy && governs(typ) {
 		return
 	}
-	c.add(Warn, codeDomain, line, "use relates_to where no other edge fits", "%s leads to %s, a %s; it is meant for a %s", kind, to.ID, to.Type, want)
+	c.add(Warn, codeDomain, line, "use relates_to where no other edge fits", "%s leads to %s, a %s; it is meant for a %s", kind, c.g.idAt(to), typ, want)
 }
 
 // answered holds supersedes to superseded_by, and the superseded to deprecated.
-func (c *checker) answered(kind EdgeKind, to *Atom, line int) {
+func (c *checker) answered(kind EdgeKind, to int32, line int) {
 	other := SupersededBy
 	switch kind {
 	case SupersededBy:
 		other = Supersedes
 	case Supersedes:
-		if to.Status != "deprecated" && !governs(to.Type) {
-			c.add(Info, codeLive, line, "set status: deprecated there", "%s is superseded and not deprecated", to.ID)
+		c.newer = append(c.newer, c.row)
+		if c.g.at(to).Status != "deprecated" && !governs(c.types[to]) {
+			c.add(Info, codeLive, line, "set status: deprecated there", "%s is superseded and not deprecated", c.g.idAt(to))
 		}
 	default:
 		return
 	}
-	for _, h := range c.g.Out(to.ID) {
-		if h.Kind == other && h.To == c.a.ID {
+	for _, e := range c.g.outOf(to) {
+		if kindOf(e.kind) == other && e.to == c.row {
 			return
 		}
 	}
-	c.add(Warn, codeAsymmetric, line, fmt.Sprintf("add %s: %s to %s", other, c.a.ID, to.Path), "%s %s, which does not say so", kind, to.ID)
+	c.add(Warn, codeAsymmetric, line, fmt.Sprintf("add %s: %s to %s", other, c.a.ID, c.g.pathAt(to)), "%s %s, which does not say so", kind, c.g.idAt(to))
 }
 
 // unresolved reports edges and links that lead nowhere.
 func (c *checker) unresolved() {
-	for _, d := range c.g.Dangling(c.a.ID) {
+	for _, d := range c.g.loosely(c.row) {
 		switch {
 		case d.Kind == Link:
 			c.add(Info, codeLink, d.Line, "", "link to %s, which is not there", d.Target)
@@ -192,7 +252,7 @@ func (c *checker) unresolved() {
 func (c *checker) shape() {
 	a := c.a
 	in := func(kind EdgeKind) bool {
-		return slices.ContainsFunc(c.g.In(a.ID), func(h Hop) bool { return h.Kind == kind })
+		return slices.ContainsFunc(c.g.inTo(c.row), func(e edge) bool { return kindOf(e.kind) == kind })
 	}
 	switch {
 	case a.Type == "process" && len(a.List(string(Owner))) == 0:
@@ -205,74 +265,64 @@ func (c *checker) shape() {
 }
 
 func (c *checker) ownsProcess() bool {
-	return slices.ContainsFunc(c.g.In(c.a.ID), func(h Hop) bool {
-		from := c.byID[h.From]
-		return h.Kind == Owner && from != nil && from.Type == "process"
+	return slices.ContainsFunc(c.g.inTo(c.row), func(e edge) bool {
+		return kindOf(e.kind) == Owner && c.g.here(e.from) && c.types[e.from] == "process"
 	})
 }
 
 // uris reports every file of a uri that several have.
 func (c *checker) uris() {
-	first := map[string]*Atom{}
-	for _, a := range c.g.Atoms() {
-		if a.URI == "" {
-			continue
-		}
-		other, taken := first[a.URI]
+	slices.SortFunc(c.named, func(a, b named) int { return c.byPath(a.row, b.row) })
+	first := map[string]int32{}
+	for _, n := range c.named {
+		other, taken := first[n.uri]
 		if !taken {
-			first[a.URI] = a
+			first[n.uri] = n.row
 			continue
 		}
-		for _, p := range [][2]*Atom{{a, other}, {other, a}} {
-			c.a = p[0]
-			c.add(Error, codeDuplicateURI, p[0].Line("uri"), "a uri is given once and never again", "uri %s is also at %s:%d", a.URI, p[1].Path, p[1].Line("uri"))
+		a, b := c.g.at(n.row), c.g.at(other)
+		for _, p := range [][2]*Atom{{a, b}, {b, a}} {
+			c.addAt(p[0].Path, Error, codeDuplicateURI, p[0].Line("uri"), "a uri is given once and never again", "uri %s is also at %s:%d", n.uri, p[1].Path, p[1].Line("uri"))
 		}
 	}
 }
+
+func (c *checker) byPath(a, b int32) int { return strings.Compare(c.g.pathAt(a), c.g.pathAt(b)) }
 
 // cycles reports each circle of supersedes once, on its first atom by path.
 func (c *checker) cycles() {
-	state := map[ID]int{} // 1 on the way, 2 done
-	for _, a := range c.g.Atoms() {
-		c.circle(a, state, nil)
+	slices.SortFunc(c.newer, c.byPath)
+	state := map[int32]int{} // 1 on the way, 2 done
+	for _, i := range c.newer {
+		c.circle(i, state, nil)
 	}
 }
 
-func (c *checker) circle(a *Atom, state map[ID]int, way []*Atom) {
-	if len(c.superseded(a)) == 0 || state[a.ID] == 2 {
+func (c *checker) circle(i int32, state map[int32]int, way []int32) {
+	if state[i] == 2 {
 		return
 	}
-	state[a.ID] = 1
-	way = append(way, a)
-	for _, to := range c.superseded(a) {
-		if state[to.ID] == 1 && to != a {
+	state[i] = 1
+	way = append(way, i)
+	for _, e := range c.g.outOf(i) {
+		switch to := e.to; {
+		case kindOf(e.kind) != Supersedes || to == i || !c.g.here(to):
+		case state[to] == 1:
 			c.report(way[slices.Index(way, to):])
-			continue
-		}
-		if to != a {
+		default:
 			c.circle(to, state, way)
 		}
 	}
-	state[a.ID] = 2
+	state[i] = 2
 }
 
-func (c *checker) superseded(a *Atom) []*Atom {
-	var out []*Atom
-	for _, h := range c.g.Out(a.ID) {
-		if to := c.byID[h.To]; h.Kind == Supersedes && to != nil {
-			out = append(out, to)
-		}
-	}
-	return out
-}
-
-func (c *checker) report(circle []*Atom) {
-	start := slices.MinFunc(circle, func(a, b *Atom) int { return strings.Compare(a.Path, b.Path) })
+func (c *checker) report(circle []int32) {
+	start := slices.MinFunc(circle, c.byPath)
 	i := slices.Index(circle, start)
 	var names []string
-	for _, a := range slices.Concat(circle[i:], circle[:i], circle[i:i+1]) {
-		names = append(names, string(a.ID))
+	for _, row := range slices.Concat(circle[i:], circle[:i], circle[i:i+1]) {
+		names = append(names, string(c.g.idAt(row)))
 	}
-	c.a = start
-	c.add(Error, codeCycle, start.Line(string(Supersedes)), "break the circle: the newest supersedes the older ones", "circle of supersedes: %s", strings.Join(names, " → "))
+	a := c.g.at(start)
+	c.addAt(a.Path, Error, codeCycle, a.Line(string(Supersedes)), "break the circle: the newest supersedes the older ones", "circle of supersedes: %s", strings.Join(names, " → "))
 }

@@ -26,6 +26,29 @@ func checked(t *testing.T, files map[string]string) []Problem {
 	return append(ps, Check(g, noon())...)
 }
 
+// A check makes the atoms of a cache for itself and leaves none of them and of
+// their texts behind; a file that is another by now has no body to look at.
+func TestCheckKeepsNothing(t *testing.T) {
+	t.Parallel()
+	f := shelves(many)
+	f["shelf/old.md"] = book("Old", "\n# Citations\n")
+	f["shelf/other.md"] = book("Other", "\n# Citation\n")
+	g, _, err := Decode(cacheOf(t, f), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f["shelf/other.md"] = book("Other", "\n# Citations\n")
+	found := Check(g, noon())
+	if len(found) != 1 || found[0].Path != "shelf/old.md" || found[0].Line != 6 || found[0].Code != codeCitations {
+		t.Errorf("found %v", found)
+	}
+	for i := range g.atoms {
+		if g.atoms[i].Load() != nil {
+			t.Fatalf("%s is kept", g.path(int32(i)))
+		}
+	}
+}
+
 func TestCheckAtom(t *testing.T) {
 	t.Parallel()
 	const canon = "type: canon\nuri: klappy://canon/x\ntitle: X\naudience: canon\nexposure: nav\ntier: 1\nvoice: neutral\nstability: stable\ntags: [a]\n"

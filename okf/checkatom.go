@@ -83,11 +83,33 @@ func (c *checker) lifecycle() {
 	if f, ok := a.Field("timestamp"); ok && a.Line("generated") == 1 {
 		c.add(Warn, codeTimestamp, f.Line, "move it to generated.at", "timestamp is from OKF v0.1")
 	}
-	if len(a.Sources) == 0 {
-		if line := citations(a); line > 0 {
-			c.add(Warn, codeCitations, line, "list them under sources", "a Citations section is from OKF v0.1")
-		}
+	switch {
+	case len(a.Sources) > 0:
+	case a.disk != nil:
+		c.pages = append(c.pages, page{a.Path, a.Blob, a.body, a.BodyLine})
+	default:
+		c.citations(a.Path, a.Body(), a.BodyLine)
 	}
+}
+
+// page is the body of an atom whose text is not in memory: the file it lies in,
+// where, and on which line.
+type page struct {
+	path, blob string
+	body, line int
+}
+
+// read looks at bodies, but at none whose file is another by now.
+func (c *checker) read(pages []page) {
+	names := make([]string, len(pages))
+	for k, p := range pages {
+		names[k] = p.path
+	}
+	readTexts(c.g.rows.disk, names, func(k int, b []byte) {
+		if p := pages[k]; BlobID(b) == p.blob && p.body <= len(b) {
+			c.citations(p.path, b[p.body:], p.line)
+		}
+	})
 }
 
 func (c *checker) age() {
@@ -104,20 +126,18 @@ func (c *checker) age() {
 	}
 }
 
-// citations is the line of the body's "# Citations", or 0.
-func citations(a *Atom) int {
-	body := a.Body()
+// citations looks for "# Citations" in a body that begins on line n of a file.
+func (c *checker) citations(file string, body []byte, n int) {
 	if !bytes.Contains(body, []byte("# Citations")) {
-		return 0
+		return
 	}
-	n := a.BodyLine
 	for line := range bytes.Lines(body) {
 		if string(bytes.TrimSpace(line)) == "# Citations" {
-			return n
+			c.addAt(file, Warn, codeCitations, n, "list them under sources", "a Citations section is from OKF v0.1")
+			return
 		}
 		n++
 	}
-	return 0
 }
 
 // canonKey is one required key of a canon document, and its words where its

@@ -228,6 +228,30 @@ func (g *Graph) ofType(fits func(typ string) bool) []int32 {
 	return out
 }
 
+// typesOf is the type of every row's atom, "" where there is none.
+func (g *Graph) typesOf() []string {
+	out := make([]string, g.places())
+	d := decoder{s: view(g.types)}
+	for t := 0; d.at < len(d.s); t++ {
+		typ := d.text()
+		from, to := g.typeAt.span(t, g.typeRow.len())
+		for k := from; k < to && !d.bad; k++ {
+			if i := int32(g.typeRow.at(k)); g.kept(i) {
+				out[i] = typ
+			}
+		}
+	}
+	if g.now != nil {
+		for i, a := range g.now.atoms {
+			out[i] = ""
+			if a != nil {
+				out[i] = a.Type
+			}
+		}
+	}
+	return out
+}
+
 // Out returns the hops that leave id, typed edges first in canonical order, then links.
 func (g *Graph) Out(id ID) []Hop {
 	i, ok := g.byID(id)
@@ -252,6 +276,11 @@ func (g *Graph) Dangling(id ID) []Dangling {
 	if !ok {
 		return nil
 	}
+	return g.loosely(i)
+}
+
+// loosely are the unresolved edges of a row.
+func (g *Graph) loosely(i int32) []Dangling {
 	if g.now != nil {
 		if l, ok := g.now.leads[i]; ok {
 			return slices.Clip(l.loose)

@@ -14,12 +14,13 @@ import (
 // alike fails where two graphs of one bundle answer any question differently.
 func alike(t *rapid.T, want, got *Graph, wantPs, gotPs []Problem) {
 	t.Helper()
-	same(t, want, got, wantPs, gotPs)
 	ask := func(what string, of func(g *Graph) any) {
 		if d := cmp.Diff(of(want), of(got)); d != "" {
 			t.Fatalf("%s -want +got\n%s", what, d)
 		}
 	}
+	ask("findings", func(g *Graph) any { return Check(g, noon()) }) // first: same makes all atoms
+	same(t, want, got, wantPs, gotPs)
 	ids := func(as []*Atom) (out []ID) {
 		for _, a := range as {
 			out = append(out, a.ID)
@@ -35,7 +36,6 @@ func alike(t *rapid.T, want, got *Graph, wantPs, gotPs []Problem) {
 		}
 		return out
 	})
-	ask("findings", func(g *Graph) any { return Check(g, noon()) })
 	ask("hits", func(g *Graph) any { return g.Search("one two three four", 0) })
 	for _, a := range want.Atoms() {
 		ask("hops at "+a.Path, func(g *Graph) any { return g.In(a.ID) })
@@ -91,7 +91,10 @@ func drawFile(t *rapid.T) string {
 			s += fmt.Sprintf("%s: %q\n", key, name.Draw(t, "to"))
 		}
 	}
-	s += fmt.Sprintf("sources: [{resource: %q}]\n---\n\n# one\n\n", name.Draw(t, "source"))
+	if rapid.Bool().Draw(t, "sources") {
+		s += fmt.Sprintf("sources: [{resource: %q}]\n", name.Draw(t, "source"))
+	}
+	s += "---\n\n# " + rapid.SampledFrom([]string{"one", "Citations"}).Draw(t, "heading") + "\n\n"
 	for range rapid.IntRange(0, 3).Draw(t, "links") {
 		s += fmt.Sprintf("See [it](<%s>).\n", name.Draw(t, "link"))
 	}

@@ -1,5 +1,7 @@
 package okf
 
+import "io/fs"
+
 // skim hands the atoms of some neighbouring rows to tell, in order of row, nil
 // for one whose file is another by now. It is for what reads every text once:
 // texts that are not in memory are read in as few goes as it takes, and nothing
@@ -31,19 +33,25 @@ func (r *rows) skim(from, to int, tell func(i int, a *Atom)) {
 		tell(next, r.again(int32(next), b, &ar))
 		next++
 	}
+	readTexts(r.disk, names, got)
+	near(to)
+}
+
+// readTexts reads files in order, in as few goes as it takes. One that cannot be
+// read is passed over, as are all where f is nil.
+func readTexts(f fs.FS, names []string, got func(k int, b []byte)) {
 	alone := func(k int) {
-		if b, p := readFile(r.disk, names[k]); p == nil {
+		if b, p := readFile(f, names[k]); p == nil {
 			got(k, b)
 		}
 	}
-	if m, ok := r.disk.(manyReader); ok {
+	if m, ok := f.(manyReader); ok {
 		readEach(m, names, got, alone)
-	} else {
-		for k := range names {
-			alone(k)
-		}
+		return
 	}
-	near(to)
+	for k := 0; f != nil && k < len(names); k++ {
+		alone(k)
+	}
 }
 
 // away reports whether a row has an atom whose text is not in memory.

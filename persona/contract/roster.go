@@ -38,10 +38,7 @@ type unreadable struct {
 // an agent is must not be for agents to say.
 func LoadRoster(g *okf.Graph) Roster {
 	var r Roster
-	for _, a := range g.Atoms() {
-		if !carrier(a) {
-			continue
-		}
+	for _, a := range g.OfType(carrier) {
 		d, src, found := source(a)
 		if !found {
 			r.Problems = append(r.Problems, d.found...)
@@ -62,8 +59,8 @@ func LoadRoster(g *okf.Graph) Roster {
 }
 
 // carrier reports the types a profile may be in: those that only people write.
-func carrier(a *okf.Atom) bool {
-	return slices.Contains([]string{"persona", "canon", "constraint", "principle", "method", "definition"}, strings.ToLower(strings.TrimSpace(a.Type)))
+func carrier(typ string) bool {
+	return slices.Contains([]string{"persona", "canon", "constraint", "principle", "method", "definition"}, strings.ToLower(strings.TrimSpace(typ)))
 }
 
 // source finds the text of an atom's profile. An atom of canon without one is

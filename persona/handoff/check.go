@@ -36,10 +36,7 @@ type World struct {
 // a handoff lacks is no problem of its bundle; it may be half written.
 func Unreadable(g *okf.Graph) []okf.Problem {
 	var out []okf.Problem
-	for _, a := range g.Atoms() {
-		if a.Type != Type {
-			continue
-		}
+	for _, a := range g.OfType(func(typ string) bool { return typ == Type }) {
 		_, err := Read(a)
 		var ps Problems
 		if errors.As(err, &ps) {
@@ -52,10 +49,7 @@ func Unreadable(g *okf.Graph) []okf.Problem {
 // All reads every handoff of g that can be read, in order of path.
 func All(g *okf.Graph) []Handoff {
 	var out []Handoff
-	for _, a := range g.Atoms() {
-		if a.Type != Type {
-			continue
-		}
+	for _, a := range g.OfType(func(typ string) bool { return typ == Type }) {
 		if h, err := Read(a); err == nil {
 			out = append(out, h)
 		}
