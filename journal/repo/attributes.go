@@ -148,7 +148,11 @@ func (r *Repo) committedAttributes(tree OID, ch Changes) map[string][]byte {
 // attributesIn are those of a work tree, in git's index or not.
 func attributesIn(root string, ch Changes) map[string][]byte {
 	return attributesAbove(ch, func(name string) ([]byte, error) {
-		return os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if st, err := os.Lstat(file); err != nil || !st.Mode().IsRegular() {
+			return nil, err // git follows no link there
+		}
+		return os.ReadFile(file)
 	})
 }
 

@@ -66,7 +66,9 @@ func (r *Repo) writeMarker(m marker) error {
 		}
 		return os.Rename(draft, r.markerPath(m))
 	}
-	return renameio.WriteFile(r.markerPath(m), append(b, '\n'), 0o666, renameio.WithTempDir(r.oddDir("sync")))
+	err = renameio.WriteFile(r.markerPath(m), append(b, '\n'), 0o666, renameio.WithTempDir(r.oddDir("sync")))
+	r.open(r.markerPath(m))
+	return err
 }
 
 // markers lists what waits, by name. A marker that cannot be read is an error that names it.
@@ -172,6 +174,9 @@ func (r *Repo) dropRefLocks(m marker) error {
 	}
 	if m.Ref != "" {
 		err = errors.Join(err, drop(filepath.Join(r.common, filepath.FromSlash(m.Ref)+".lock"), string(m.New)))
+	}
+	for _, dir := range []string{r.common, m.Home} { // where refs lie in reftables, one lock is for all of a work tree's
+		err = errors.Join(err, drop(filepath.Join(dir, "reftable", "tables.list.lock")))
 	}
 	return errors.Join(err, drop(filepath.Join(r.common, "packed-refs.lock"), m.Nonce), r.dropPacked(m))
 }

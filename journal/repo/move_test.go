@@ -400,8 +400,11 @@ func TestRecoverRefLocks(t *testing.T) {
 		return nil
 	}
 	r.Move(ctx, RefUpdate{"refs/heads/main", base, next})
-	write(t, r.Root(), ".git/refs/heads/main.lock", string(next)+"\n", ".git/HEAD.lock", "", ".git/refs/heads/other.lock", "")
+	write(t, r.Root(), ".git/refs/heads/main.lock", string(next)+"\n", ".git/HEAD.lock", "", ".git/refs/heads/other.lock", "", ".git/reftable/tables.list.lock", "")
 	must[[]string](t)(open(t, r.Root()).Recover(ctx))
+	if _, err := os.Stat(filepath.Join(r.CommonDir(), "reftable/tables.list.lock")); err == nil {
+		t.Error("the lock of reftables is left")
+	}
 	if _, err := os.Stat(filepath.Join(r.CommonDir(), "refs/heads/other.lock")); err != nil {
 		t.Error("a lock of another ref was removed")
 	}

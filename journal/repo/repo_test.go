@@ -164,6 +164,24 @@ func TestReadsOnBothStores(t *testing.T) {
 	}
 }
 
+// A repository of a newer git, whose format go-git does not know, is git's to read and write.
+func TestUnknownFormats(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"refStorage = reftable", "relativeWorktrees = true", "compatObjectFormat = sha256", "anythingNew = 1"} {
+		r, _ := fresh(t, "a", "1\n")
+		conf := filepath.Join(r.CommonDir(), "config")
+		b := must[[]byte](t)(os.ReadFile(conf))
+		text := strings.Replace(string(b), "repositoryformatversion = 0", "repositoryformatversion = 1", 1) + "[extensions]\n\t" + key + "\n"
+		if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r = open(t, r.Root())
+		if _, slow := r.objs.(*gitStore); !slow || r.refs.st != nil {
+			t.Errorf("%s: objects are read by %T, refs in process %v", key, r.objs, r.refs.st != nil)
+		}
+	}
+}
+
 func readAll(t *testing.T, r *Repo, base OID) {
 	ctx := context.Background()
 	eq(t, "branch", must[string](t)(r.Branch()), "main")
