@@ -249,6 +249,7 @@ func TestParseRefuses(t *testing.T) {
 		{"only a slash", "[bundle]\nroot = \"/\"\n", "want a folder"},
 		{"the top as root", "[bundle]\nroot = \".\"\n", "want a folder"},
 		{"a Windows root", "[bundle]\nroot = 'C:\\x'\n", "want a folder"},
+		{"a root of two lines", "[bundle]\nroot = \"a\\nb\"\n", "want a folder"},
 		{"git's folder", "[bundle]\nroot = \".Git/x\"\n", "git's own folder"},
 		{"odd's own branch", "[board]\nbranch = \"odd\"\n", "odd keeps its review branches there"},
 		{"odd's own branch on another file system", "[board]\nbranch = \"Odd\"\n", "odd keeps its review branches there"},
@@ -258,6 +259,8 @@ func TestParseRefuses(t *testing.T) {
 		{"an address for a remote", "[board]\nremote = \"git@example.org:x\"\n", "want the name of a git remote"},
 		{"a broken identity", "[agent]\nemail = \"a>b\"\n", "agent.email: want a text of one line"},
 		{"a tenant that is no slug", "[tenant]\nid = \"A B\"\n", `"A B": want lower-case`},
+		{"a tenant with a slash", "[tenant]\nid = \"a/b\"\n", `"a/b": want lower-case`},
+		{"a tenant that is a flag", "[tenant]\nid = \"-a\"\n", `"-a": want lower-case`},
 		{"negative money", "[budget]\nmonthly_usd = -1\n", `budget.monthly_usd: "-1" is negative`},
 		{"money too fine", "[budget]\nmonthly_usd = 0.0000001\n", "finer than a millionth"},
 		{"money with an exponent", "[budget]\nmonthly_usd = 1e3\n", "is not an amount of dollars"},
@@ -276,6 +279,9 @@ func TestParseRefuses(t *testing.T) {
 		{"a cap a person alone gives", "[session]\ncap = \"verified\"\n", `"verified": want "inferred" or "asserted"`},
 		{"a lease word", "[governance]\nlease = \"on\"\n", `"on": want "off" or "required"`},
 		{"signers outside", "[governance]\nallowed_signers = \"../keys\"\n", "want a file below the top of the repository"},
+		{"the top for signers", "[governance]\nallowed_signers = \".\"\n", "want a file below the top"},
+		{"signers of two lines", "[governance]\nallowed_signers = \"a\\nb\"\n", "want a file below the top"},
+		{"signers on a drive", "[governance]\nallowed_signers = \"c:k\"\n", "want a file below the top"},
 		{"signers of git's own", "[governance]\nallowed_signers = \".git/keys\"\n", "git's own folder"},
 		{"a flag as text", "[governance]\nrequire_signed = \"yes\"\n", "want true or false"},
 		{"a shell line", "[substrate.x]\nargv = \"agent | tee\"\n", "odd.toml:2: substrate.x.argv: is a string; write the command as a list"},
@@ -392,6 +398,28 @@ func TestParseReadsMoneyExactly(t *testing.T) {
 			if c, err := Parse("odd.toml", []byte(file)); err != nil || c.Budget.Monthly != want {
 				t.Errorf("%q: got %d, %v, want %d", file, c.Budget.Monthly, err, want)
 			}
+		}
+	}
+}
+
+// TestShort prints a duration as odd.toml has it, whatever its last digit.
+func TestShort(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		10 * time.Minute: "10m", time.Hour: "1h", 90 * time.Minute: "1h30m", 10 * time.Hour: "10h", 25 * time.Hour: "25h", 48 * time.Hour: "2d",
+		30 * time.Second: "30s", 70 * time.Second: "1m10s", time.Hour + 10*time.Second: "1h0m10s",
+	} {
+		if got := short(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestEnvName(t *testing.T) {
+	t.Parallel()
+	for s, good := range map[string]bool{"A": true, "az_AZ09": true, "_": true, "": false, "0A": false, "9A": false, "A=b": false, "A-B": false, "É": false, "A ": false} {
+		if err := envName(s); (err == nil) != good {
+			t.Errorf("%q: %v", s, err)
 		}
 	}
 }
