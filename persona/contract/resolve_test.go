@@ -78,6 +78,58 @@ func world(t *testing.T) World {
 	return World{Roster: r, Servers: []string{"oddkit", "github"}}
 }
 
+// What a call leaves open follows from its profile where that says one thing only.
+func TestWhatFollowsFromAProfile(t *testing.T) {
+	t.Parallel()
+	r := LoadRoster(bundle(t, "personas/oddie.md", oddie1, "personas/maker.md", maker,
+		"personas/both.md", "---\ntype: persona\npersona: both\nversion: 1\nroles: [builder, observer]\n---\n",
+		"personas/one.md", "---\ntype: persona\npersona: one\nversion: 1\nroles: [planner]\n---\n"))
+	for _, c := range []struct {
+		call Call
+		role Role
+		code string // of a refusal, "" for any or none
+	}{
+		{Call{Persona: "oddie"}, Validator, ""},
+		{Call{Persona: "oddie", Surface: SidebarChat}, Observer, ""},
+		{Call{Persona: "oddie", Surface: Audit}, Validator, ""},
+		{Call{Persona: "oddie", Surface: "audyt"}, Validator, "unknown-surface"},
+		{Call{Persona: "one"}, Planner, ""},
+		{Call{Persona: "maker"}, "drafting", ""},
+		{Call{Persona: "maker", Role: "drafting"}, "drafting", ""},
+		{Call{Persona: "maker", Role: "drafter"}, "", "unknown-role"},
+		{Call{Persona: "oddie", Role: "drafting"}, "", "unknown-role"},
+		{Call{Persona: "both"}, "", "role-missing"},
+		{Call{}, "", "role-missing"},
+		{Call{Mode: Planning}, Planner, ""},
+	} {
+		got, no := Resolve(c.call, World{Roster: r})
+		found := c.code == "" || slices.ContainsFunc(no, func(r Refusal) bool { return r.Code == c.code })
+		if c.code == "" && got.Role != c.role || !found {
+			t.Errorf("%+v: %q, %v; want %q, %s", c.call, got.Role, no, c.role, c.code)
+		}
+	}
+}
+
+// Who takes part is listed once, and who leads does not take part too.
+func TestParticipants(t *testing.T) {
+	t.Parallel()
+	c, _ := Resolve(Call{Persona: "oddie", Role: Observer, Participants: []string{"maker", "oddie", "maker@3"}}, world(t))
+	if len(c.Participants) != 1 || c.Participants[0].Ref() != "maker@3" {
+		t.Errorf("%v", c.Participants)
+	}
+}
+
+// A call that is rare is resolved, and says what is rare about it.
+func TestRareIsNoted(t *testing.T) {
+	t.Parallel()
+	for e, want := range map[Engagement]bool{Agent: true, Assistant: false} {
+		c, no := Resolve(Call{Role: Explorer, Surface: Conversational, Engagement: e}, World{})
+		if got := slices.Contains(c.Notes, "rare: exploration by an agent: exploration usually talks"); len(no) > 0 || got != want {
+			t.Errorf("%s: %v, %q", e, no, c.Notes)
+		}
+	}
+}
+
 // audit is the well-trodden call: everything is in order.
 func audit() Call {
 	return Call{Persona: "oddie", Role: Validator, Handoffs: handed(Validator)[:1]}
