@@ -53,3 +53,38 @@ func TestShortestOfEachShape(t *testing.T) {
 		}
 	}
 }
+
+// TestAssigned takes a value behind each telling name at its least length: random ones
+// behind any of them, and shorter ones in quotes behind the plainest.
+func TestAssigned(t *testing.T) {
+	t.Parallel()
+	const long, short = "a8Zk3LqP0xWv7TnR", "p4ssw0r!"
+	gone := map[string]bool{}
+	for _, name := range strings.Fields("secret password passwd passphrase token credential api_key api-key apikey access_key access-key accesskey private_key private-key privatekey auth_key auth-key authkey") {
+		for _, form := range []string{"%s=%v", "MY_%s: %v", `"%s_2": "%v"`, `\"%s\": \"%v\"`, "%s := '%v'", "%s => %v"} {
+			form = strings.Replace(form, "%s", name, 1)
+			gone[strings.Replace(form, "%v", long, 1)] = true
+			gone[strings.Replace(form, "%v", long[:15], 1)] = strings.ContainsAny(form, `"'`) && !strings.Contains(form, "_2") && quotable(name)
+		}
+	}
+	for _, name := range strings.Fields("api_key apiKey secret-key secretkey access_token accessToken auth-token authtoken private_key privatekey client_secret clientSecret password passwd DB_PASSWORD") {
+		gone[name+`: "`+short+`"`], gone[name+`: \"`+short+`\"`] = true, true
+		gone[name+`: "`+short[:7]+`"`], gone[name+": "+short], gone[name+`: "`+short] = false, false, false
+	}
+	for _, name := range []string{"DEPLOY_KEY", "A0_KEY", "A9_KEY"} {
+		gone[name+"="+long], gone[name+"="+long[:15]] = true, false
+	}
+	for _, text := range []string{"deploy_key=" + long, "deploy_KEY=" + long, "_KEY=" + long, "DEPLOY_KEYS=" + long, "token " + long, "secret=" + strings.Repeat("a", 20), "password = \"changeme1\""} {
+		gone[text] = false
+	}
+	for text, want := range gone {
+		if got := RedactText(text); strings.Contains(got, "[redacted:secret]") != want || !want && got != text {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
+// quotable names end in a word behind which a short value in quotes is one.
+func quotable(name string) bool {
+	return strings.HasPrefix(name, "api") || strings.HasPrefix(name, "private") || name == "password" || name == "passwd"
+}
