@@ -13,13 +13,13 @@ import (
 // Caps of a delivered candidate. How large a change may be is the iron gate's to
 // say; these protect the reader.
 const (
-	maxCandidateBytes = 8 << 20
+	maxCandidateBytes = 8 << 20 // of the whole, as it is delivered
 	maxCandidates     = 3
-	maxCandidateFiles = 100
-	maxContent        = 4 << 20
-	maxWords          = 4000 // bytes of a rationale or a reason
-	maxName           = 200
-	maxDepth          = 10
+	maxCandidateFiles = 100     // of one candidate
+	maxContent        = 4 << 20 // bytes of one file, or of its diff
+	maxWords          = 4000    // bytes of a rationale or a reason
+	maxName           = 200     // bytes of an id or a name
+	maxDepth          = 10      // of objects in objects
 	maxPathBytes      = 1024
 )
 

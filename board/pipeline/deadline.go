@@ -12,8 +12,8 @@ type Limits struct {
 
 // Without configuration.
 const (
-	DefaultOp   = 30 * time.Minute
-	DefaultWait = 14 * 24 * time.Hour
+	DefaultOp   = 30 * time.Minute    // of work
+	DefaultWait = 14 * 24 * time.Hour // for a person, then the op expires
 )
 
 // Which clock gave a phase its time.

@@ -12,14 +12,14 @@ import (
 
 // Bounds of asking for more to read.
 const (
-	ExpansionRounds   = 2 // how often a session may ask
-	ExpansionFiles    = 5 // files it gets in a round
-	maxExpansionBytes = 32 << 10
-	maxExpansionList  = 10  // entries of a category
-	maxQueries        = 2   // search_queries, and explore_snippets
-	minQuery          = 6   // bytes of a query
-	maxQuery          = 199 // bytes of a query
-	maxReasoning      = 200 // bytes
+	ExpansionRounds   = 2        // how often a session may ask
+	ExpansionFiles    = 5        // files it gets in a round
+	maxExpansionBytes = 32 << 10 // of the whole answer
+	maxExpansionList  = 10       // entries of a category
+	maxQueries        = 2        // search_queries, and explore_snippets
+	minQuery          = 6        // bytes of a query
+	maxQuery          = 199      // bytes of a query
+	maxReasoning      = 200      // bytes
 )
 
 // Expansion is expansion.1: what a session wants to read before it begins.

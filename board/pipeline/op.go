@@ -27,9 +27,9 @@ const (
 
 // Caps of what an op carries.
 const (
-	maxNote   = 400 // bytes
-	maxFact   = 256 // bytes
-	maxFacts  = 24
+	maxNote   = 400  // bytes
+	maxFact   = 256  // bytes
+	maxFacts  = 24   // of an op
 	maxEffect = 1024 // bytes
 )
 

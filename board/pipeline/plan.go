@@ -10,9 +10,9 @@ import (
 
 // Caps of a plan.
 const (
-	maxPlanBytes   = 128 << 10
-	maxPlanChanges = 50
-	maxPlanList    = 50
+	maxPlanBytes   = 128 << 10 // of the whole
+	maxPlanChanges = 50        // files it means to change
+	maxPlanList    = 50        // risk factors
 )
 
 // ShortAsk is the longest description, in bytes, of work on at most one file that

@@ -114,12 +114,12 @@ type Iteration struct {
 	Failing int       // ids that failed
 	Failure string    // Failure.Sig, its beginning
 	Patch   string    // PatchSig, its beginning
-	Lines   int       // changed since the candidate before
-	Files   int
-	Runs    int // of the checks
+	Lines   int       // changed since the candidate before, added and removed
+	Files   int       // changed since the candidate before
+	Runs    int       // of the checks
 	Took    time.Duration
 	Outcome IterationOutcome
-	Stop    StopReason
+	Stop    StopReason // of an iteration that is Stopped, "" else
 }
 
 // RepairLoop is a repair on its way: its limits and the iterations so far. It is

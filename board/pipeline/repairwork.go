@@ -39,7 +39,7 @@ type Repairer struct {
 
 // RepairAsk is what a repair is made from.
 type RepairAsk struct {
-	Iteration int
+	Iteration int    // from 1, the one that ran the checks again included
 	Files     []Edit // the candidate that failed; the answer holds each of them
 	Failure   Failure
 }

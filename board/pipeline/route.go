@@ -124,8 +124,8 @@ type Signal struct {
 	Source     string // one of Sources
 	Urgency    string // "" is normal
 	Complexity Complexity
-	Files      int
-	CrossRepo  bool
+	Files      int  // that it names or edits; 0 where it names none
+	CrossRepo  bool // it reaches into another repository
 }
 
 // laneRow is one row of the route table; the first that holds decides.

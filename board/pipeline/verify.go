@@ -20,9 +20,9 @@ const (
 
 // Measure is one number about a tree, or about a part of it.
 type Measure struct {
-	Name  string // one of the Measure words
-	Where string // a package, or file:line function; "" is the whole tree
-	Value float64
+	Name  string  // one of the Measure words
+	Where string  // a package, or file:line function; "" is the whole tree
+	Value float64 // in the unit of its word
 }
 
 // Thresholds are how much worse than its base a change may leave a tree. Zero
@@ -42,8 +42,8 @@ func DefaultThresholds() Thresholds {
 // Breach is one threshold that a change does not hold.
 type Breach struct {
 	Measure
-	Base, Limit float64
-	Text        string
+	Base, Limit float64 // in the unit of the measure: what the base has, and the worst the change may
+	Text        string  // the breach on one line
 }
 
 // Error is the breach on one line.

@@ -209,8 +209,8 @@ type Facts struct {
 	Head     string // commit id, "(initial)" on an unborn branch
 	Branch   string // "detached[12345678]" when no branch is checked out
 	Upstream string // "" for none
-	Ahead    int
-	Behind   int
+	Ahead    int    // commits that Upstream does not have
+	Behind   int    // commits of Upstream that Head does not have
 	Files    []Change
 }
 

@@ -71,7 +71,7 @@ import (
 // Input is all that is at hand for a brief; Compose takes what the contract allows.
 type Input struct {
 	Run       string
-	Attempt   int
+	Attempt   int               // of the task, from 1
 	Contract  contract.Contract // without a role, the task has no contract
 	Limits    Limits
 	Prompts   map[string][]byte // texts of system prompts by name@version, for a session that cannot fetch
@@ -91,10 +91,10 @@ type Input struct {
 
 // Limits bound the session. Zero members are not bounded.
 type Limits struct {
-	Turns    int
+	Turns    int    // of the whole session, every try counted
 	CostUSD  string // decimal dollars, "" when the session is free
 	Timeout  time.Duration
-	MaxAtoms int
+	MaxAtoms int    // of one emission
 	Cap      string // the highest confidence that is kept
 }
 

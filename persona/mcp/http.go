@@ -14,7 +14,7 @@ import (
 
 // The limits of a server over HTTP. A call is over within the write timeout.
 const (
-	maxRequest   = 4 << 20
+	maxRequest   = 4 << 20 // bytes
 	readTimeout  = 30 * time.Second
 	writeTimeout = 2 * time.Minute
 	idleTimeout  = 2 * time.Minute

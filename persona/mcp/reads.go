@@ -16,9 +16,9 @@ import (
 // The sizes of a page.
 const (
 	pageFacts = 50
-	pageHits  = 10 // unless more are asked for
-	maxEdges  = 100
-	maxDepth  = 8
+	pageHits  = 10  // unless more are asked for
+	maxEdges  = 100 // in each direction, of one atom that is read
+	maxDepth  = 8   // steps from the atom
 )
 
 type searchIn struct {
@@ -93,7 +93,7 @@ func between(p *jsonschema.Schema, lo, hi float64) { p.Minimum, p.Maximum = &lo,
 // long limits a text, and wants one.
 func long(p *jsonschema.Schema, least, most int) { p.MinLength, p.MaxLength = &least, &most }
 
-// maxName is the longest name, and maxQuery the longest question.
+// maxName is the longest name, and maxQuery the longest question, in bytes.
 const (
 	maxName  = 1024
 	maxQuery = 1024

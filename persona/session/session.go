@@ -235,7 +235,7 @@ type Call struct {
 	Status string // CallOK, CallDenied, CallFailed, CallTimeout or CallCancelled
 	Code   string // of a denial or failure, "" else
 	Bytes  int    // of what it answered
-	Millis int64
+	Millis int64  // from its begin to its answer, waiting included
 }
 
 // How a call ended.
@@ -309,10 +309,10 @@ type Request struct {
 	BundleRoot string                              // "knowledge"
 	By         string                              // generated.by
 	Now        time.Time
-	MaxTurns   int
-	MaxCost    int64 // micro-USD
-	Timeout    time.Duration
-	MaxAtoms   int
+	MaxTurns   int                                                        // questions to a model, or starts of a program; 0 is no limit, here and of the next three
+	MaxCost    int64                                                      // micro-USD
+	Timeout    time.Duration                                              // wall time of the session
+	MaxAtoms   int                                                        // of an emission; one more fails it whole
 	Contract   contract.Contract                                          // the zero value without one
 	Complexity string                                                     // of the change it is asked for, as package pipeline has it; "" asks for none, or nobody said
 	Given      []string                                                   // repository paths of the files whose text is in the brief

@@ -18,8 +18,8 @@ import (
 
 // Bounds of terminals.
 const (
-	maxOutput    = 256 << 10
-	maxTerminals = 8 // at once
+	maxOutput    = 256 << 10 // bytes that are kept of one, the last
+	maxTerminals = 8         // at once
 )
 
 // terminal is one command that runs for the agent.

@@ -17,10 +17,10 @@ import (
 // The limits on reading: a file over maxFile or beyond maxFiles or maxTotal is
 // reported and left out, so that a drain over a forgotten data folder ends.
 const (
-	maxFile  = 1 << 20
+	maxFile  = 1 << 20  // bytes
 	maxRun   = 64 << 10 // lines without an empty one between; a parser's time grows with its square
 	maxFiles = 20_000
-	maxTotal = 256 << 20
+	maxTotal = 256 << 20 // bytes
 )
 
 // file is one input that was read.

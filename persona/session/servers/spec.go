@@ -36,10 +36,10 @@ type Spec struct {
 
 // The defaults and bounds of a Spec.
 const (
-	DefaultStart    = 15 * time.Second
-	DefaultTimeout  = 30 * time.Second
-	DefaultMaxBytes = 1 << 20
-	MaxName         = 24
+	DefaultStart    = 15 * time.Second // until its tools are listed
+	DefaultTimeout  = 30 * time.Second // of a call
+	DefaultMaxBytes = 1 << 20          // of one message
+	MaxName         = 24               // bytes of its name, which stands in the name of every tool
 )
 
 // filled is s with its defaults.

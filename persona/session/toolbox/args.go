@@ -36,8 +36,8 @@ type param struct {
 
 // The most of each kind, where its param is silent.
 const (
-	mostText  = 4 << 10
-	mostWords = 64
+	mostText  = 4 << 10 // bytes
+	mostWords = 64      // of a list
 	mostArgs  = 2 << 20 // bytes of all arguments of a call
 )
 

@@ -70,7 +70,7 @@ type Limits struct {
 // The defaults of Limits, and what no configuration changes.
 const (
 	DefaultTimeout   = 30 * time.Second
-	DefaultOutput    = 16_384
+	DefaultOutput    = 16_384 // an eighth of the room that package loop leaves a conversation
 	DefaultFileBytes = 512 << 10
 	DefaultFetches   = 10
 
