@@ -39,14 +39,7 @@ func runDemo(ctx context.Context, env Env, dir string, asJSON bool) error {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.MkdirAll(at, 0o755); err != nil {
-		return err
-	}
-	r, err := repo.Init(ctx, at)
-	if err != nil {
-		return err
-	}
-	if err := found(ctx, env, r); err != nil {
+	if err := begin(ctx, env, at); err != nil {
 		return err
 	}
 	talk(env, "a company with a handbook in docs/ and a bundle in knowledge/ is committed in %s", at)
@@ -56,6 +49,26 @@ func runDemo(ctx context.Context, env Env, dir string, asJSON bool) error {
 	}
 	talk(env, "an agent has proposed; you decide:\n\n  cd %s\n  odd review read-the-handbook\n  odd approve read-the-handbook\n  git log --oneline --graph\n", quoted([]string{at})[0])
 	return nil
+}
+
+// begin makes the company in a folder that is empty or not there. One that it made itself
+// is gone again where that fails.
+func begin(ctx context.Context, env Env, at string) (err error) {
+	_, err = os.Lstat(at)
+	made := errors.Is(err, fs.ErrNotExist)
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil && made {
+			err = errors.Join(err, os.RemoveAll(at))
+		}
+	}()
+	r, err := repo.Init(ctx, at)
+	if err != nil {
+		return err
+	}
+	return found(ctx, env, r)
 }
 
 // founderName and founderEmail are who commits the demo company where git knows no person.

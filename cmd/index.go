@@ -51,6 +51,9 @@ func runIndex(ctx context.Context, env Env, o indexOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := b.listable(env); err != nil {
+		return err
+	}
 	var todo []okf.IndexFile
 	for _, i := range okf.Index(os.DirFS(b.root), b.graph) {
 		switch {
@@ -74,6 +77,20 @@ func runIndex(ctx context.Context, env Env, o indexOptions) error {
 	if o.check && len(todo) > 0 {
 		talk(env, "%s out of date; run odd index", count(len(todo), "index file"))
 		return exitCode(exitFault)
+	}
+	return nil
+}
+
+// listable refuses to list a bundle of which a file or folder cannot be read: what is in
+// it would be gone from the listing. An atom that is torn is left out, and told.
+func (b bundle) listable(env Env) error {
+	for _, p := range b.problems {
+		if p.Code == "odd-unreadable" {
+			return fmt.Errorf("%s: %s; %s", b.place(env, p.Path, p.Line), p.Message, p.Hint)
+		}
+	}
+	if n := b.unread(); n > 0 {
+		talk(env, "left out of every listing: %s that could not be read as an atom; odd check says why", count(n, "file"))
 	}
 	return nil
 }

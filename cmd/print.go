@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -92,7 +91,10 @@ func printEach(env Env, rows iter.Seq[[]string]) error {
 			return err
 		}
 	}
-	return errors.Join(w.Flush(), out.Flush())
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 // printMany is printEach of a long list, of which row appends one to cells: each

@@ -157,6 +157,9 @@ func (g *runner) explain(ctx context.Context, c call, err error, stdout []byte, 
 		return errors.New("git: not found in PATH; install git 2.38 or newer")
 	}
 	if ee := (*exec.ExitError)(nil); errors.As(err, &ee) {
+		if ee.ExitCode() < 0 && stderr == "" {
+			stderr = "was stopped: " + ee.Error() // by a signal, which it names
+		}
 		return &gitError{verb: verb(c.args), code: ee.ExitCode(), stdout: stdout, stderr: stderr}
 	}
 	return fmt.Errorf("git %s: %w", verb(c.args), err)
