@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -29,7 +30,7 @@ func capped(j *judge) error {
 		if now := rung(f.new); now > limit && now > was {
 			j.find(f.Path, f.new.Line("confidence"), "a machine's commit makes the atom %s, above the cap %s", standing(f.new), limit)
 		}
-		if j.kind == syncCommit {
+		if j.kind == syncCommit && state(f.old) == board.Review && state(f.new) == board.Done {
 			continue // row 3 proves the one entry it may write
 		}
 		for _, by := range humans(f.new) {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -153,6 +154,89 @@ func TestWhatIsClaimedOnceIsClean(t *testing.T) {
 	for _, from := range []repo.OID{"", base, result, moved} {
 		if d := cmp.Diff([]string{}, found(s.check(from, s.tip()))); d != "" {
 			t.Errorf("from %s: %s", from, d)
+		}
+	}
+}
+
+// A machine works on a task only as it claims it, changes it only by a step, keeps one
+// ledger, and takes in nothing of what another line claimed.
+func TestWhatNoMachineDoesBesideItsClaim(t *testing.T) {
+	own := func(run, task string) [][2]string { return [][2]string{{"Odd-Run", run}, {"Odd-Task", task}} }
+	byHand := func(s *story, w *run, old, now string, r ledger.Record) repo.OID {
+		d := draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}, trailers: own(w.id, "t")}
+		swap(s, &d, taskFile("t"), old, now)
+		s.record(w, d.ch, r)
+		return s.land(s.make("hand", "", d))
+	}
+	const stays = ", and moves it nowhere"
+	runTampers(t, []tamper{
+		{name: "a claim beside the task", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
+			do:   func(_ *story, d *draft) { delete(d.ch, taskFile("t")) },
+			want: []string{"5 ledger/2026-03/R1.jsonl:1 claims t, which its commit does not put in progress"}},
+		{name: "a claim of what another holds", tell: func(s *story) repo.OID {
+			s.claim("t")
+			s.ann("more", repo.Changes{"odd.toml": bytes.Replace(s.file("odd.toml"), []byte("0.60"), []byte("1.20"), 1)})
+			return byHand(s, s.newRun("t"), "000001", "000002", ledger.Record{Kind: ledger.Claim, Role: "editor", Team: "docs", Reserved: 500_000})
+		}, want: []string{"5 ledger/2026-03/R2.jsonl:1 claims t, which its commit does not put in progress",
+			"3 tasks/t.md:5 a machine's commit changes a task in in_progress" + stays}},
+		{name: "more time than was claimed", tell: func(s *story) repo.OID {
+			return byHand(s, s.claim("t"), "lease_expires: 2026", "lease_expires: 2027", ledger.Record{Kind: ledger.Refused})
+		}, want: []string{"3 tasks/t.md:5 a machine's commit changes a task in in_progress" + stays}},
+		{name: "another result for a person", tell: func(s *story) repo.OID {
+			work(s, "t")
+			return byHand(s, s.newRun("t"), "commit: ", "commit: 0", ledger.Record{Kind: ledger.Refused})
+		}, want: []string{"3 tasks/t.md:5 a machine's commit changes a task in review" + stays}},
+		{name: "a sync that verifies", tell: func(s *story) repo.OID {
+			d := draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}, trailers: append(own("run-x", "t"), [2]string{"Odd-Approval", strings.Repeat("a", 40)})}
+			swap(s, &d, taskFile("t"), "role: editor", "role: editor\nverified: [{by: human:bob@example.org, at: 2026-03-02}]")
+			return s.land(s.make("sync", "", d))
+		}, want: []string{"3 tasks/t.md:5 a machine's commit changes a task in ready" + stays,
+			"1 tasks/t.md:8 a machine's commit adds verified by human:bob@example.org at 2026-03-02"}},
+		{name: "a second ledger", at: "result t", do: func(_ *story, d *draft) {
+			d.ch[strings.Replace(ledgerIn(d), "2026-03", "2026-04", 1)] = []byte{}
+		}, want: []string{"14 ledger/2026-04/R1.jsonl:1 is a second ledger of R1, which has ledger/2026-03/R1.jsonl; a run keeps one, from its beginning"}},
+		{name: "what another line claimed", tell: func(s *story) repo.OID {
+			s.add("u", "")
+			old := s.tip()
+			here := s.ann("pause", repo.Changes{"knowledge/pause.toml": []byte("reason = \"x\"\n")})
+			s.land(old)
+			s.result(s.claim("u"), 0, nil)
+			side := s.tip()
+			tree, _, err := s.r.MergeTree(s.Context(), here, side)
+			if err != nil {
+				s.Fatal(err)
+			}
+			return s.land(s.make("merge", "", draft{who: agentMail, parents: []repo.OID{here, side}, tree: tree}))
+		}, want: []string{"4 ledger/2026-03/R1.jsonl:1 a machine merges what R1 claimed on another line; two drains ran at once"}},
+	})
+}
+
+// Who is the agent today, and was nobody where it forked, lands nothing by a merge of its
+// own. What was committed from that address before is no finding, nor a person's merge.
+func TestAnAgentOfBeforeItWasNamed(t *testing.T) {
+	t.Parallel()
+	const bot = "bot@example.org"
+	for _, who := range []string{bot, annMail} {
+		s := begin(t, lawful(t, ""), nil)
+		old := s.land(s.make("notes", "", draft{who: bot, parents: []repo.OID{s.tip()}, ch: repo.Changes{"docs/notes.md": []byte("# Notes\n")}}))
+		s.ann("name", repo.Changes{"odd.toml": []byte(lawful(t, "[agent]\nemail = \"bot@example.org\"\n"))})
+		side := s.make("side", "", draft{who: bot, parents: []repo.OID{old}, ch: repo.Changes{
+			"knowledge/terms/v.md": []byte("---\ntype: term\nconfidence: verified\nverified: [{by: human:ann@example.org, at: 2026-03-02}]\n---\n")}})
+		want := []string{}
+		if who == bot {
+			want = []string{"2 knowledge:1 a machine merges #, which the agent made where no odd.toml named it yet; only a person takes that in"}
+		}
+		for _, parents := range [][]repo.OID{{s.tip(), side}, {side, s.tip()}} {
+			tree, _, err := s.r.MergeTree(s.Context(), parents[0], parents[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			merge := s.make("merge", "", draft{who: who, parents: parents, tree: tree})
+			for _, from := range []repo.OID{"", old, s.tip()} {
+				if d := cmp.Diff(want, found(s.check(from, merge))); d != "" {
+					t.Errorf("%s from %s: %s", who, from, d)
+				}
+			}
 		}
 	}
 }

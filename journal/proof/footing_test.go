@@ -56,7 +56,8 @@ func TestOneDrainIsProven(t *testing.T) {
 				w := &run{id: "run-01KJ0000000000000000000001", task: "u", file: ledgerIn(d)}
 				s.record(w, d.ch, ledger.Record{Kind: ledger.Claim, Role: "editor", Reserved: 500_000, Data: map[string]any{"attempt": 1}})
 			},
-			want: []string{"4 ledger/2026-03/R1.jsonl:2 R1 claims u while it holds t"}},
+			want: []string{"4 ledger/2026-03/R1.jsonl:2 R1 claims u while it holds t",
+				"5 ledger/2026-03/R1.jsonl:2 claims u, which its commit does not put in progress"}},
 	})
 }
 

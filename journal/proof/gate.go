@@ -42,6 +42,8 @@ func (j *judge) move(f *file) (string, error) {
 	}
 	from, to := state(f.old), state(f.new)
 	switch {
+	case from == to && (j.kind == boardCommit || j.kind == syncCommit) && !j.judgedAgain(f) && j.trespass(f) == "": // else row 2 says more
+		return fmt.Sprintf("a machine's commit changes a task in %s, and moves it nowhere", from), nil
 	case from == to:
 		return "", nil
 	case f.old == nil && to == board.Backlog && (j.kind == proposal || j.kind == stray):
@@ -52,6 +54,13 @@ func (j *judge) move(f *file) (string, error) {
 		return fmt.Sprintf("a machine's commit files a task in %s; only backlog is its to say", to), nil
 	}
 	return j.machineMove(f, from, to), nil
+}
+
+// judgedAgain reports a task in review that a run leaves there with a result of its own.
+func (j *judge) judgedAgain(f *file) bool {
+	return state(f.new) == board.Review && slices.ContainsFunc(j.lines, func(l line) bool {
+		return l.record.Kind == ledger.Outcome && l.record.Task == string(f.new.ID) && text(&l.record, "verdict") == string(board.Review)
+	})
 }
 
 // wasDone reports a person's commit that only carries a done task along: from

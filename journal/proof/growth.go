@@ -25,6 +25,9 @@ func growing(j *judge) error {
 		return nil // where a history begins
 	}
 	j.mended()
+	if err := j.doubled(); err != nil {
+		return err
+	}
 	for _, l := range j.lines {
 		j.checked++
 		j.line(l)
@@ -154,6 +157,29 @@ func firstDifference(old, b []byte) int {
 		n++
 	}
 	return 1 + bytes.Count(old[:n], []byte("\n"))
+}
+
+// doubled reports a second ledger of a run, in another month: of two none tells all.
+func (j *judge) doubled() error {
+	for _, f := range j.files {
+		run := ledgerOf(f.rel)
+		if run == "" || f.Old != "" || f.New == "" {
+			continue
+		}
+		months, err := j.trees.Names(j.OID, j.root+"ledger")
+		if err != nil {
+			return err
+		}
+		for _, m := range months {
+			rel := "ledger/" + m + "/" + run + ".jsonl"
+			if other, err := j.blobBelow(j.OID, rel); err != nil {
+				return err
+			} else if other != "" && rel != f.rel {
+				j.find(f.Path, 1, "is a second ledger of %s, which has %s; a run keeps one, from its beginning", run, rel)
+			}
+		}
+	}
+	return nil
 }
 
 // mended reports the first line of a ledger file that the act leaves unreadable.

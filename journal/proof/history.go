@@ -56,6 +56,7 @@ type history struct {
 	place    map[repo.OID]int   // of each in commits
 	children map[repo.OID][]int // by their places in commits
 	spine    map[repo.OID]bool  // the first-parent line of to
+	unnamed  map[repo.OID]bool  // commits of an agent that no odd.toml before them names
 	tips     []repo.OID         // the board and the branch reviews merge into, as far as they are known
 	runs     map[string][]told
 	wrote    map[string][]repo.OID       // by run: wroteLedger, nil before it is asked
@@ -108,8 +109,26 @@ func (g *ground) read(s Scope) (*history, error) {
 			return nil, err
 		}
 	}
+	h.unnamed = h.unnamedAgents()
 	h.tips = h.branches(s.Refs)
 	return h, nil
+}
+
+// unnamedAgents are the commits of the range that are a person's by the odd.toml before
+// them, and by an address that another odd.toml has for the agent.
+func (h *history) unnamedAgents() map[repo.OID]bool {
+	laws, out := map[string]*config.Config{}, map[repo.OID]bool{}
+	for _, law := range h.laws {
+		laws[law.AgentEmail] = law
+	}
+	for _, c := range h.commits {
+		for _, law := range laws {
+			if len(laws) > 1 && !h.machines[c.OID] && ofAgent(c, law) {
+				out[c.OID] = true
+			}
+		}
+	}
+	return out
 }
 
 // outside are the parents that the range stands on and does not hold.

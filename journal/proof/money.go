@@ -238,8 +238,8 @@ func (m *purse) leaseLeft(r ledger.Record) (budget.MicroUSD, error) {
 	return budget.MicroUSD(max(s.lease.Lease.Budget-u.spent, 0)), err
 }
 
-// enough says when a claim reserves less than a session may cost, or names
-// another team than its task's.
+// enough says when a claim reserves less than a session may cost, names another team
+// than its task's, or is of a task that its commit does not put in its run's hands.
 func (m *purse) enough(r ledger.Record, left budget.MicroUSD) string {
 	if r.Task == r.Run { // sessions without a task
 		n, _ := r.Data["sessions"].(int64)
@@ -253,7 +253,7 @@ func (m *purse) enough(r ledger.Record, left budget.MicroUSD) string {
 		return ""
 	}
 	for _, f := range m.files {
-		if !isTask(f.new) || string(f.new.ID) != r.Task {
+		if !isTask(f.new) || string(f.new.ID) != r.Task || state(f.old) == board.InProgress || state(f.new) != board.InProgress {
 			continue
 		}
 		t, err := board.Parse(f.new)
@@ -273,6 +273,7 @@ func (m *purse) enough(r ledger.Record, left budget.MicroUSD) string {
 		if want = min(want, left); budget.MicroUSD(r.Reserved) < want {
 			return fmt.Sprintf("reserves $%s, a session may cost $%s", usd(r.Reserved), want)
 		}
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("claims %s, which its commit does not put in progress", r.Task)
 }

@@ -231,7 +231,7 @@ func mutations() []tamper {
 		mutate("two claims in one hand", "claim t", func(s *story, d *draft) {
 			w := &run{id: fmt.Sprintf("run-01KJ0000000000000000%06d", s.n), task: "u", file: ledgerIn(d)}
 			s.record(w, d.ch, ledger.Record{Kind: ledger.Claim, Role: "editor", Reserved: 500_000, Data: map[string]any{"attempt": 1, "lease": s.lease()}})
-		}, func(s *story) repo.OID { s.claim("t"); return "" }, "4 ledger/M/N1.jsonl:2"),
+		}, func(s *story) repo.OID { s.claim("t"); return "" }, "4 ledger/M/N1.jsonl:2", "5 ledger/M/N1.jsonl:2"),
 		{name: "two claims of one task side by side", tell: func(s *story) repo.OID {
 			base := s.tip()
 			w := s.claim("t")

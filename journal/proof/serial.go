@@ -16,6 +16,9 @@ import (
 // A run that was killed leaves its claim open, and the next may begin: what tells
 // two drains that ran at once is a run that goes on after another has claimed.
 func serialized(j *judge) error {
+	if j.kind == mergeCommit {
+		return j.gathered()
+	}
 	if j.kind != boardCommit || len(j.Parents) == 0 {
 		return nil
 	}
@@ -44,6 +47,25 @@ func serialized(j *judge) error {
 			return err
 		}
 		j.find(f.Path, j.firstLine(f.Path), "%s goes on after %s claimed in %s; two drains ran at once", j.run, one(by, "Odd-Run"), short(string(by.OID)))
+	}
+	return nil
+}
+
+// gathered reports a machine's merge that brings the line it goes on from claims of
+// another: only a person takes in what two drains did beside each other.
+func (j *judge) gathered() error {
+	for _, ch := range j.sides[0] {
+		rel, in := strings.CutPrefix(ch.Path, j.root)
+		run := ledgerOf(rel)
+		if !in || run == "" || ch.New == "" {
+			continue
+		}
+		j.checked++
+		if is, err := j.newClaim(j.Commit, run); err != nil {
+			return err
+		} else if is {
+			j.find(ch.Path, 1, "a machine merges what %s claimed on another line; two drains ran at once", run)
+		}
 	}
 	return nil
 }
@@ -155,21 +177,23 @@ func decides(c repo.Commit) bool {
 // newClaim reports a commit that adds a claim to a run's ledger. Work that is judged
 // again runs nothing, and is none.
 func (j *judge) newClaim(c repo.Commit, run string) (bool, error) {
-	claims := func(at repo.OID) (n int, err error) {
-		records, err := j.ledgerAt(at, run)
-		for _, r := range records {
-			if r.Kind == ledger.Claim && text(&r, "refresh_of") == "" {
-				n++
-			}
-		}
-		return n, err
-	}
-	now, err := claims(c.OID)
+	now, err := j.allClaims(c.OID, run)
 	if err != nil || now == 0 {
 		return false, err
 	}
-	was, err := claims(c.Parents[0])
+	was, err := j.allClaims(c.Parents[0], run)
 	return now > was, err
+}
+
+// allClaims is how much a run claimed to work on, as a commit has its ledger.
+func (h *history) allClaims(at repo.OID, run string) (n int, err error) {
+	records, err := h.ledgerAt(at, run)
+	for _, r := range records {
+		if r.Kind == ledger.Claim && text(&r, "refresh_of") == "" {
+			n++
+		}
+	}
+	return n, err
 }
 
 // takenForDead reports an act that only tells what became of a claim which another

@@ -40,8 +40,35 @@ func surface(j *judge) error {
 			j.find(f.Path, 1, "%s", why)
 		}
 	}
-	if j.kind == proposal {
+	switch j.kind {
+	case proposal:
 		return j.recorded()
+	case mergeCommit:
+		return j.takesIn()
+	}
+	return nil
+}
+
+// takesIn reports what a machine merges that the agent made where no odd.toml named it,
+// on a line from before it was named: as nobody's rules hold there, it is no person's.
+func (j *judge) takesIn() error {
+	if len(j.unnamed) == 0 {
+		return nil
+	}
+	for i, p := range j.Parents {
+		law, err := j.lawAt(p)
+		if err != nil {
+			return err
+		}
+		for c, err := range j.trees.Log(j.ctx, p, j.Parents[1-i]) {
+			if err != nil {
+				return err
+			}
+			if !j.unnamed[c.OID] || !ofAgent(c, law) {
+				continue
+			}
+			j.find(j.anyPath(), 1, "a machine merges %s, which the agent made where no odd.toml named it yet; only a person takes that in", short(string(c.OID)))
+		}
 	}
 	return nil
 }
