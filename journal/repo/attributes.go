@@ -30,18 +30,35 @@ type Converted struct {
 
 // Error says what git would do, and the way out.
 func (c Converted) Error() string {
-	does, out := "git would store it through that", fmt.Sprintf("add the line %q below it if history may hold the plain bytes, or commit the file with git", c.Path+" -"+attributeName(c.Has))
+	does, out := "git would store it through that", c.Mend()
 	switch attributeName(c.Has) {
 	case "ident":
-		does, out = "git would store $Id$ for the $Id: …$ in it", "write $Id$"
+		does = "git would store $Id$ for the $Id: …$ in it"
 	case "text", "crlf", "eol":
-		does, out = "git would store LF for its CR LF line ends", "end its lines in LF, for what is committed already with git add --renormalize"
+		does, out = "git would store LF for its CR LF line ends", out+", for what is committed already with git add --renormalize"
+	default:
+		all := c.Path
+		if dir := path.Dir(all); dir != "." {
+			all = dir + "/**"
+		}
+		out = fmt.Sprintf("add the line %q below it if history may hold the plain bytes, or commit the file with git", all+" -"+attributeName(c.Has))
 	}
 	where := "git check-attr -a"
 	if c.File != "" {
 		where = fmt.Sprintf("%s:%d", c.File, c.Line)
 	}
 	return fmt.Sprintf("%s: %s has %s: %s, and odd stores bytes as they are; %s", where, c.Path, c.Has, does, out)
+}
+
+// Mend says what the file can hold instead, "" where nothing helps.
+func (c Converted) Mend() string {
+	switch attributeName(c.Has) {
+	case "ident":
+		return "write $Id$"
+	case "text", "crlf", "eol":
+		return "end its lines in LF"
+	}
+	return ""
 }
 
 func attributeName(has string) string {
@@ -59,7 +76,7 @@ func (r *Repo) unconverted(ctx context.Context, tree OID, ch Changes) error {
 	case len(all) == 1:
 		return &Refusal{"converted", all[0].Error()}
 	}
-	return &Refusal{"converted", fmt.Sprintf("%v; so do %d more files", all[0], len(all)-1)}
+	return &Refusal{"converted", fmt.Sprintf("%v; it is one of %d such files", all[0], len(all))}
 }
 
 // Converted lists, by path, the changes that git would store as other bytes, by the
