@@ -192,6 +192,12 @@ func TestWhatNoMachineDoesBesideItsClaim(t *testing.T) {
 			return s.land(s.make("sync", "", d))
 		}, want: []string{"3 tasks/t.md:5 a machine's commit changes a task in ready" + stays,
 			"1 tasks/t.md:8 a machine's commit adds verified by human:bob@example.org at 2026-03-02"}},
+		{name: "a sync that verifies past review", tell: func(s *story) repo.OID {
+			d := draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}, trailers: append(own("run-x", "t"), [2]string{"Odd-Approval", strings.Repeat("a", 40)})}
+			swap(s, &d, taskFile("t"), "state: ready", "state: done\nverified: [{by: human:bob@example.org, at: 2026-03-02}]")
+			return s.land(s.make("sync", "", d))
+		}, want: []string{"3 tasks/t.md:5 a machine's commit moves the task from ready to done outside a run's claim, result or sweep",
+			"1 tasks/t.md:6 a machine's commit adds verified by human:bob@example.org at 2026-03-02"}},
 		{name: "a second ledger", at: "result t", do: func(_ *story, d *draft) {
 			d.ch[strings.Replace(ledgerIn(d), "2026-03", "2026-04", 1)] = []byte{}
 		}, want: []string{"14 ledger/2026-04/R1.jsonl:1 is a second ledger of R1, which has ledger/2026-03/R1.jsonl; a run keeps one, from its beginning"}},
@@ -238,5 +244,54 @@ func TestAnAgentOfBeforeItWasNamed(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Who was the agent once, and is nobody's now, is a person whose commits a machine may merge.
+func TestAnAgentOfThen(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, "[agent]\nemail = \"bot@example.org\"\n"), nil)
+	now := s.ann("name", repo.Changes{"odd.toml": []byte(lawful(t, ""))})
+	side := s.make("side", "", draft{who: "bot@example.org", parents: []repo.OID{now}, ch: repo.Changes{"docs/a.md": []byte("# A\n")}})
+	tip := s.ann("note", repo.Changes{"docs/b.md": []byte("# B\n")})
+	tree, _, err := s.r.MergeTree(s.Context(), tip, side)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.land(s.make("merge", "", draft{who: agentMail, parents: []repo.OID{tip, side}, tree: tree}))
+	if d := cmp.Diff([]string{}, found(s.check("", s.tip()))); d != "" {
+		t.Error(d)
+	}
+}
+
+// A person who takes an approval back with git, and then that again, is no machine: what
+// is done again is done as it was.
+func TestAnApprovalRevertedTwice(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), nil)
+	s.add("t", "")
+	w := work(s, "t")
+	before := s.tip()
+	yes := s.approve(w, true)
+	revert := func(like repo.OID) repo.OID {
+		t.Helper()
+		tree, err := s.r.TreeOID(like, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.land(s.make("revert", "", draft{who: bobMail, parents: []repo.OID{s.tip()}, tree: tree}))
+	}
+	undone := revert(before)
+	revert(yes)
+	for _, from := range []repo.OID{"", yes, undone} {
+		if d := cmp.Diff([]string{}, found(s.check(from, s.tip()))); d != "" {
+			t.Errorf("from %s: %s", from, d)
+		}
+	}
+	s.land(undone)
+	d := draft{who: bobMail, parents: []repo.OID{undone}, ch: repo.Changes{taskFile("t"): append(s.at(yes, taskFile("t")), "\nMore.\n"...)}}
+	s.land(s.make("edit", "", d))
+	if d := cmp.Diff([]string{"3 tasks/t.md:5 done without an approval: the commit has no Odd-Task and Odd-Proposal of it; odd approve writes them"}, found(s.check("", s.tip()))); d != "" {
+		t.Error(d)
 	}
 }

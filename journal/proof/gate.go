@@ -92,6 +92,29 @@ func (j *judge) wasDone(f *file) (bool, error) {
 			return true, nil
 		}
 	}
+	return j.restoresDone(f)
+}
+
+// restoresDone reports a task file, done, that stood so to the byte before along the
+// line of the board: who reverts a revert of an approval decides nothing anew.
+func (j *judge) restoresDone(f *file) (bool, error) {
+	if f.old == nil || len(j.Parents) != 1 {
+		return false, nil
+	}
+	for at := j.Parents[0]; at != ""; {
+		blob, err := j.blobBelow(at, f.rel)
+		if err != nil || blob == string(f.New) {
+			return err == nil, err
+		}
+		c, err := j.commit(at)
+		if err != nil {
+			return false, err
+		}
+		at = ""
+		if len(c.Parents) > 0 {
+			at = c.Parents[0]
+		}
+	}
 	return false, nil
 }
 

@@ -21,7 +21,7 @@ func rules() []rule {
 			Invariant: 3, Name: "Human gate", Unit: "transitions",
 			Way:        "put the task back to where it was, and odd approve it from review",
 			Evidence:   "a task's state before and after; parents, author and trailers of the commit that says done; the recorded proposal; the approval Odd-Approval names",
-			Recomputed: "with require_signed every decision of a person is signed by a key that allowed_signers gives its author; done comes from review, in a person's merge of the recorded proposal or on an empty commit by a person upon it that has landed; a machine makes only its own moves, and changes a task by these alone; a proposal lands only under a person's commit, or by an op that says so",
+			Recomputed: "with require_signed every decision of a person is signed by a key that allowed_signers gives its author; done comes from review, in a person's merge of the recorded proposal or on an empty commit by a person upon it that has landed, or where a person puts back the bytes it had when it was done; a machine makes only its own moves, and changes a task by these alone; a proposal lands only under a person's commit, or by an op that says so",
 			Attested:   "that the person read what they approved, and typed the confirmation; that a person who took a task away or filed its id twice meant to; whose a signature is, without allowed_signers",
 		}, gated},
 		{Row{
