@@ -79,6 +79,29 @@ func TestPath(t *testing.T) {
 	}
 }
 
+// TestPathEach breaks each rule with each sign and name that it is about.
+func TestPathEach(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{
+		strings.Repeat("a/", 511) + "bc": "", strings.Repeat("a/", 511) + "bcd": "path_long",
+		"com0.go": "path_device", "com": "", "lpt": "", "nul-": "", "x.nul": "", "a:b": "path_absolute", "1:b": "path_reserved", "abcdefg~1": "", "a~b": "", "a~1234567": "", "a~1.abcd": "",
+	}
+	for _, sign := range `<>"|?*` {
+		want["ab"+string(sign)+"c"] = "path_reserved"
+	}
+	for _, r := range []rune{0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, 0xFE00, 0xE0100, 0x180B, 0xAD, 0x2066, 0xFEFF, 0xE0001, 0x2003} {
+		want["a"+string(r)+"b"] = "path_invisible"
+	}
+	for _, name := range strings.Fields("con PRN aux nul com1 com9 lpt1 LPT9 com¹ lpt² com³ conin$ CONOUT$") {
+		want[name], want["docs/"+name+".txt"] = "path_device", "path_device"
+	}
+	for p, code := range want {
+		if got := codes(Path(p)); got != code {
+			t.Errorf("Path(%+q) = %q, want %q", p, got, code)
+		}
+	}
+}
+
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ paths, want string }{

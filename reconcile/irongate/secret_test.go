@@ -36,6 +36,8 @@ func TestRedact(t *testing.T) {
 		{"secret", b62, `"password": "` + b62 + `"`},
 		{"secret", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", "API_TOKEN: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"},
 		{"secret", b62, "export DEPLOY_KEY=" + b62},
+		{"authorization", "QwErTyUiOpAs", "Authorization: QwErTyUi" + "OpAs"},
+		{"authorization", "qwertyuiopa1", "Authorization: Bearer qwerty" + "uiopa1"},
 	}
 	for _, tt := range tests {
 		got := string(Redact([]byte("before " + tt.text + " after")))
@@ -74,6 +76,14 @@ func TestRedactLeavesAlone(t *testing.T) {
 		"password = \"changeme123\"",
 		"API_KEY = \"your-api-key-1\"",
 		"password: \"${DB_PASS_1}\"",
+		"password: \"correcthorse\"",
+		"password: \"aaaaaaaa1\"",
+		"Authorization: QWERTYUIOPASD",
+		"Authorization: Qwertyuiopasd",
+		"Authorization: qwertyuiopasd",
+		"Authorization: aaaaaaaaaaaa1",
+		"Authorization: Bearer your-token-123",
+		"Authorization: Bearer example-4f8a1c",
 		"password = \"hunter\"",
 		"token = \"aaaaaaaa1\"",
 		"https://user:pass@example.org",
