@@ -110,9 +110,17 @@ func freeNames(r *repo.Repo) error {
 	return nil
 }
 
-// foreignAttributes says which lines a .gitattributes lacks that was there before.
+// foreignAttributes says which lines a .gitattributes lacks that was there before, and by
+// which odd could not write.
 func foreignAttributes(ctx context.Context, env Env, r *repo.Repo) error {
 	lines, err := missingUnions(ctx, r, "", bundleRoot(r))
+	if err != nil {
+		return err
+	}
+	converted, err := unstorable(ctx, r, bundleRoot(r))
+	for _, p := range converted {
+		talk(env, "%s", p.Message)
+	}
 	for _, line := range lines {
 		talk(env, ".gitattributes: add the line %q: without it two clones that both add there conflict when they are merged", line)
 	}

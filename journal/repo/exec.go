@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -60,7 +61,7 @@ func exitCode(err error) int {
 
 var (
 	baseNames = []string{"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME",
-		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"}
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH", "SUDO_UID"}
 	selfNames = []string{"SSH_AUTH_SOCK", "SSH_ASKPASS", "GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT",
 		"GPG_TTY", "GPG_AGENT_INFO", "GNUPGHOME", "TERM", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
 		"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE", "TZ",
@@ -75,9 +76,32 @@ const noGrafts = "GIT_GRAFT_FILE=" + os.DevNull + "/none"
 func newRunner(dir string, environ []string) *runner {
 	return &runner{
 		dir:  dir,
-		base: append(pick(environ, baseNames), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0"),
+		base: append(append(pick(environ, baseNames), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0"), safe(environ)...),
 		self: pick(environ, selfNames),
 	}
+}
+
+// safe is what of the configuration in environ says whose repositories may be worked
+// in, as machines are told that build for others. Nothing else of it reaches git.
+func safe(environ []string) (out []string) {
+	n, _ := strconv.Atoi(value(environ, "GIT_CONFIG_COUNT"))
+	for i := range min(n, len(environ)) {
+		if key := fmt.Sprint("GIT_CONFIG_KEY_", i); strings.EqualFold(value(environ, key), "safe.directory") {
+			at := len(out) / 2
+			out = append(out, fmt.Sprintf("GIT_CONFIG_KEY_%d=safe.directory", at),
+				fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", at, value(environ, fmt.Sprint("GIT_CONFIG_VALUE_", i))))
+		}
+	}
+	if out != nil {
+		out = append(out, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(out)/2))
+	}
+	return out
+}
+
+// value is a variable of an environment, "" without one.
+func value(environ []string, name string) string {
+	_, v, _ := strings.Cut(strings.Join(pick(environ, []string{name}), ""), "=")
+	return v
 }
 
 // pick returns the NAME=value pairs of environ whose name is listed, in the list's order.

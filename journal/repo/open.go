@@ -69,8 +69,7 @@ func Init(ctx context.Context, dir string) (*Repo, error) {
 
 // ceilings are the directories that git does not go up into to find a repository.
 func ceilings(environ []string) []string {
-	_, list, _ := strings.Cut(strings.Join(pick(environ, []string{"GIT_CEILING_DIRECTORIES"}), ""), "=")
-	dirs := filepath.SplitList(list)
+	dirs := filepath.SplitList(value(environ, "GIT_CEILING_DIRECTORIES"))
 	for i, dir := range dirs {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			dirs[i] = real

@@ -253,7 +253,7 @@ func (d *desk) own(ctx context.Context) ([]string, error) {
 			if program, rest, _ := strings.Cut(value, " "); strings.HasSuffix(key, ".command") && strings.Contains(program, "/") {
 				value = strings.TrimSpace(quoted(d.r.fromRoot(program)) + " " + rest)
 			}
-		case key == "commit.gpgsign", section == "gpg", section == "user", section == "author", section == "committer":
+		case key == "commit.gpgsign", section == "gpg", section == "user", section == "author", section == "committer", section == "safe":
 		default:
 			continue
 		}

@@ -108,7 +108,7 @@ func (r *Repo) trusted() error {
 // one. What a hook of this one is given leads here, and what leads nowhere is nobody's.
 func (r *Repo) misled(environ []string) error {
 	for _, v := range []struct{ name, is string }{{"GIT_DIR", r.gitDir}, {"GIT_WORK_TREE", r.root}} {
-		_, named, _ := strings.Cut(strings.Join(pick(environ, []string{v.name}), ""), "=")
+		named := value(environ, v.name)
 		if named == "" || v.is == "" || v.name == "GIT_WORK_TREE" && !filepath.IsAbs(named) {
 			continue
 		}

@@ -100,6 +100,22 @@ func TestTrusted(t *testing.T) {
 	if _, err := Open(r.Root()); err != nil {
 		t.Errorf("allowed by the person, and refused: %v", err)
 	}
+	write(t, filepath.Dir(conf), "gitconfig", "[user]\n\tname = Ann\n\temail = ann@example.org\n")
+	t.Run("by the environment", func(t *testing.T) {
+		for k, v := range map[string]string{"COUNT": "2", "KEY_0": "user.name", "VALUE_0": "Eve", "KEY_1": "Safe.Directory", "VALUE_1": "*"} {
+			t.Setenv("GIT_CONFIG_"+k, v)
+		}
+		allowed := open(t, r.Root())
+		eq(t, "who", must[Signature](t)(allowed.Identity(t.Context())).Name, "Ann")
+		base := must[OID](t)(allowed.Ref("HEAD"))
+		hook(t, r.Root()+"/.git/hooks", "pre-commit", "exit 0\n")
+		tree := must[OID](t)(allowed.TreeOID(base, ""))
+		must[OID](t)(allowed.PersonCommit(t.Context(), []OID{base}, tree, changes("a", "2\n"), "at a desk\n"))
+	})
+	t.Run("by sudo", func(t *testing.T) {
+		t.Setenv("SUDO_UID", "12345")
+		open(t, r.Root())
+	})
 }
 
 // A HEAD that is a link, and a branch that is, are what they are to git: the checkout follows.
