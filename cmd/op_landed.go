@@ -74,19 +74,12 @@ func (w *workspace) preview(ctx context.Context, p drain.Preview) (by string, er
 	if _, err := io.WriteString(tty, okf.Visible(about)); err != nil {
 		return "", err
 	}
-	answer := make(chan string, 1)
-	go func() {
-		h, err := review.Confirm(tty, act, "land", person, w.place())
-		if err != nil {
-			answer <- ""
-			return
-		}
-		answer <- h.By()
-	}()
-	select {
-	case by := <-answer:
-		return by, nil
-	case <-ctx.Done():
+	h, err := answered(ctx, tty, func() (review.Human, error) { return review.Confirm(tty, act, "land", person, w.place()) })
+	switch {
+	case err == nil:
+		return h.By(), nil
+	case ctx.Err() != nil:
 		return "", errors.New("nobody answered in time")
 	}
+	return "", nil
 }

@@ -413,9 +413,30 @@ func (w *workspace) human(ctx context.Context, about, act, want string, signed b
 	if _, err := io.WriteString(tty, w.env.foldedLines(about)); err != nil {
 		return review.Human{}, refuse("unconfirmed", "%s: the terminal cannot be written: %v", act, err)
 	}
-	h, err := review.Confirm(tty, act, want, p, at)
+	h, err := answered(ctx, tty, func() (review.Human, error) { return review.Confirm(tty, act, want, p, at) })
 	w.decides(w.env.Now())
 	return h, err
+}
+
+// answered waits for what ask reads from a terminal, or for the person to call it off:
+// the read itself goes on when Ctrl-C is pressed, and nobody waits for it then.
+func answered(ctx context.Context, tty io.Writer, ask func() (review.Human, error)) (review.Human, error) {
+	type answer struct {
+		by  review.Human
+		err error
+	}
+	said := make(chan answer, 1)
+	go func() {
+		by, err := ask()
+		said <- answer{by, err}
+	}()
+	select {
+	case <-ctx.Done():
+		_, _ = io.WriteString(tty, "\n") // the prompt's line has not ended
+		return review.Human{}, ctx.Err()
+	case a := <-said:
+		return a.by, a.err
+	}
 }
 
 // place is where the person is, as far as it can be told.

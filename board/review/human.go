@@ -84,6 +84,7 @@ func Confirm(tty io.ReadWriter, act, want string, p Person, at Place) (Human, er
 	got, err := bufio.NewReader(io.LimitReader(tty, 1024)).ReadString('\n')
 	if strings.TrimSpace(got) != want {
 		if err != nil && strings.TrimSpace(got) == "" {
+			_, _ = fmt.Fprintln(tty) // the prompt's line has not ended
 			return Human{}, refuse("unconfirmed", "%s: nothing was typed; type %s to confirm", act, want)
 		}
 		return Human{}, refuse("unconfirmed", "%s: %q is not %q; nothing was done", act, strings.TrimSpace(got), want)
