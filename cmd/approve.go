@@ -20,10 +20,11 @@ import (
 
 func approve(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "approve",
-		Usage:       "merge a reviewed proposal; only a person can",
-		ArgsUsage:   "TASK",
-		Description: "odd approve harvest-terms --verify --except lead-time",
+		Name:         "approve",
+		Usage:        "merge a reviewed proposal; only a person can",
+		ArgsUsage:    "TASK",
+		BashComplete: completeTasks(env, board.Review),
+		Description:  "odd approve harvest-terms --verify --except lead-time",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verify", Usage: "mark the proposal's atoms as verified by you too"},
 			&cli.StringSliceFlag{Name: "except", Usage: "with --verify: leave `ID` out, and record that; repeatable"},

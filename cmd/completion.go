@@ -2,14 +2,18 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
 )
 
 const bashScript = `# odd completion for bash: source <(odd completion bash)
 _odd_complete() {
-  local cur=${COMP_WORDS[COMP_CWORD]} words
-  words=$("${COMP_WORDS[@]:0:$COMP_CWORD}" --generate-bash-completion 2>/dev/null)
+  local cur=${COMP_WORDS[COMP_CWORD]} flag=() words
+  [[ $cur == -* ]] && flag=${cur#-} && flag=("-${flag#-}")
+  words=$("${COMP_WORDS[@]:0:$COMP_CWORD}" "${flag[@]}" --generate-bash-completion 2>/dev/null)
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }
 complete -o bashdefault -o default -F _odd_complete odd
@@ -20,11 +24,28 @@ const zshScript = `#compdef odd
 _odd() {
   local -a words_so_far opts
   words_so_far=("${(@)words[1,CURRENT-1]}")
+  [[ $words[CURRENT] == -* ]] && words_so_far+=("-${${words[CURRENT]#-}#-}")
   opts=("${(@f)$(${words_so_far} --generate-bash-completion 2>/dev/null)}")
   _describe 'odd' opts
 }
 compdef _odd odd
 `
+
+// completeTasks completes an argument with the tasks in any of states, or with all.
+func completeTasks(env Env, states ...board.State) cli.BashCompleteFunc {
+	return func(c *cli.Context) {
+		cli.DefaultCompleteWithFlags(c.Command)(c)
+		v, err := openTasks(c.Context, env)
+		if err != nil {
+			return // a completion has nobody to tell
+		}
+		for _, t := range v.rows() {
+			if len(states) == 0 || slices.Contains(states, t.State) {
+				fmt.Fprintln(env.Stdout, t.ID)
+			}
+		}
+	}
+}
 
 func completion(env Env) *cli.Command {
 	return command(&cli.Command{

@@ -13,10 +13,11 @@ import (
 
 func reject(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "reject",
-		Usage:       "turn a proposal down, with the reason the next attempt reads",
-		ArgsUsage:   "TASK",
-		Description: `odd reject harvest-terms --reason "the definitions miss the unit" --retry`,
+		Name:         "reject",
+		Usage:        "turn a proposal down, with the reason the next attempt reads",
+		ArgsUsage:    "TASK",
+		BashComplete: completeTasks(env, board.Review),
+		Description:  `odd reject harvest-terms --reason "the definitions miss the unit" --retry`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "why, in one `TEXT`"},
 			&cli.BoolFlag{Name: "retry", Usage: "back to ready instead of backlog"},

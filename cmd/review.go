@@ -19,10 +19,11 @@ import (
 
 func reviewVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "review",
-		Usage:       "show what waits for a person: a summary, then the diff",
-		ArgsUsage:   "[TASK]",
-		Description: "odd review\nodd review harvest-terms\nodd review --refresh harvest-terms",
+		Name:         "review",
+		Usage:        "show what waits for a person: a summary, then the diff",
+		ArgsUsage:    "[TASK]",
+		BashComplete: completeTasks(env, board.Review),
+		Description:  "odd review\nodd review harvest-terms\nodd review --refresh harvest-terms",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "refresh", Usage: "judge the same emission again on today's base, without running an agent"},
 			&cli.BoolFlag{Name: "stat", Usage: "the summary only"},

@@ -13,11 +13,12 @@ import (
 
 func taskEdit(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "edit",
-		Usage:       "change a task's keys; its state moves by other verbs",
-		ArgsUsage:   "TASK",
-		Description: "odd task edit harvest-terms --priority p0 --input docs --input README.md",
-		Flags:       append([]cli.Flag{&cli.StringFlag{Name: "title", Usage: "its `TITLE`"}}, taskFlags()...),
+		Name:         "edit",
+		Usage:        "change a task's keys; its state moves by other verbs",
+		ArgsUsage:    "TASK",
+		BashComplete: completeTasks(env),
+		Description:  "odd task edit harvest-terms --priority p0 --input docs --input README.md",
+		Flags:        append([]cli.Flag{&cli.StringFlag{Name: "title", Usage: "its `TITLE`"}}, taskFlags()...),
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "a task")
 			if err != nil {

@@ -11,11 +11,12 @@ import (
 
 func taskShow(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "show",
-		Usage:       "show one task, whether drain would take it, and why not",
-		ArgsUsage:   "TASK",
-		Description: "odd task show harvest-terms",
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:         "show",
+		Usage:        "show one task, whether drain would take it, and why not",
+		ArgsUsage:    "TASK",
+		BashComplete: completeTasks(env),
+		Description:  "odd task show harvest-terms",
+		Flags:        []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "a task")
 			if err != nil {
