@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -242,7 +243,7 @@ func (r Ran) what() string {
 	case r.Done:
 		return fmt.Sprintf("%s: exit %d", r.Check.Name, r.Exit)
 	}
-	return r.Check.Name + ": " + or(r.Fault, "not run")
+	return r.Check.Name + ": " + cmp.Or(r.Fault, "not run")
 }
 
 func head(list []string, n int) []string { return list[:min(n, len(list))] }

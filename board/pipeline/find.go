@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -124,7 +125,7 @@ func (o Op) Unbound(commit, branch, base, op, tier string) []string {
 	var out []string
 	say := func(what, is, was string) {
 		if is != was {
-			out = append(out, fmt.Sprintf("its %s is %s, judged was %s", what, or(is, "none"), or(was, "none")))
+			out = append(out, fmt.Sprintf("its %s is %s, judged was %s", what, cmp.Or(is, "none"), cmp.Or(was, "none")))
 		}
 	}
 	var moved Effect

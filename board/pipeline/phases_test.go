@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "write the goldens")
@@ -52,7 +53,7 @@ func TestTheWholeSquare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(string(want), got.String()); d != "" {
+	if d := gocmp.Diff(string(want), got.String()); d != "" {
 		t.Error(d)
 	}
 }
@@ -79,7 +80,7 @@ func TestTheTableIsTheDocument(t *testing.T) {
 		}
 		return strings.Join(out, " ")
 	}
-	dash := func(s string) string { return or(s, "-") }
+	dash := func(s string) string { return cmp.Or(s, "-") }
 	for _, r := range rows {
 		budget := "-"
 		if r.budget > 0 {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func securityWord(p string) string {
 // sensitive says whether a path is security-sensitive, and whether a person filed
 // the task and its scope names that path.
 func (p *Profile) sensitive(file string, f Evidence, pol Policy) {
-	word := or(securityWord(file), securityWord(irongate.Fold(file)))
+	word := cmp.Or(securityWord(file), securityWord(irongate.Fold(file)))
 	why := file + " holds the word " + word
 	var glob string
 	for _, g := range folders(pol.Security) {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/odd-cli/odd/reconcile/irongate"
@@ -85,7 +86,7 @@ var raises = []rule{
 		func(a asked) ([]string, error) { return a.unless(!a.pol.Observe, plainly()), nil }},
 	{"opaque_substrate", ApprovalRequired, "what its session read and did was not seen", toPerson,
 		func(a asked) ([]string, error) {
-			return a.unless(!a.at.Opaque, []string{"a session of " + or(a.at.Substrate, "a substrate odd does not see into")}), nil
+			return a.unless(!a.at.Opaque, []string{"a session of " + cmp.Or(a.at.Substrate, "a substrate odd does not see into")}), nil
 		}},
 	{"exploration_insufficient", ApprovalRequired, "its session looked at too little before it made a change like this", "a person approves it, or odd reject TASK --retry makes it again",
 		func(a asked) ([]string, error) { return a.unless(a.at.Unread == "", []string{a.at.Unread}), nil }},

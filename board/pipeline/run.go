@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -171,7 +172,7 @@ func decide(o Op, out Out, fault, interrupted error, now time.Time) Out {
 	}
 	out.Next = o.retried(out.Next)
 	if o.wornOut(out.Next) {
-		return stop(RetriesExhausted, fmt.Sprintf("%s: %s", out.Next, or(out.Note, "it was to be tried again")))
+		return stop(RetriesExhausted, fmt.Sprintf("%s: %s", out.Next, cmp.Or(out.Note, "it was to be tried again")))
 	}
 	if err := o.refuses(out, now); err != nil {
 		return stop(IllegalMove, err.Error())
@@ -200,7 +201,7 @@ func late(o Op, stop func(Reason, string) Out) Out {
 	if o.Clocks.End().Equal(o.Clocks.Op) {
 		r = OpDeadline
 	}
-	return stop(r, fmt.Sprintf("%s had until %s, the op until %s; the clock of the %s counts", o.Phase, stamp(o.Clocks.Phase), stamp(o.Clocks.Op), or(map[string]string{ClockOp: "op"}[o.Clocks.By], "phase")))
+	return stop(r, fmt.Sprintf("%s had until %s, the op until %s; the clock of the %s counts", o.Phase, stamp(o.Clocks.Phase), stamp(o.Clocks.Op), cmp.Or(map[string]string{ClockOp: "op"}[o.Clocks.By], "phase")))
 }
 
 // refuses says why what a phase asks for cannot be.
@@ -300,7 +301,7 @@ func (d *driver) move(ctx context.Context) error {
 		case tip == e.Old:
 			return d.end(Postmortem, ApplyFailed, Out{Note: fault.Error()})
 		case tip != e.New:
-			return d.end(Postmortem, RefMoved, Out{Note: fmt.Sprintf("%s is at %s: %v", e.Ref, or(tip, "nothing"), fault)})
+			return d.end(Postmortem, RefMoved, Out{Note: fmt.Sprintf("%s is at %s: %v", e.Ref, cmp.Or(tip, "nothing"), fault)})
 		}
 	}
 	return d.moved(ctx)
@@ -349,11 +350,4 @@ func clip(s string, most int, tidy func(string) string) string {
 	}
 	s = strings.ToValidUTF8(s[:most-len("…")], "")
 	return s + "…"
-}
-
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -122,7 +123,7 @@ func Trace(stories []Story) []Node {
 	var roots []Node
 	for _, s := range stories {
 		o := s.Op()
-		path := []Node{{Kind: "signal", Name: or(o.Fact(FactSignal), "the board")}, {Kind: "task", Name: o.Task}, {Kind: "claim", Name: o.Run}}
+		path := []Node{{Kind: "signal", Name: cmp.Or(o.Fact(FactSignal), "the board")}, {Kind: "task", Name: o.Task}, {Kind: "claim", Name: o.Run}}
 		at := &roots
 		for _, n := range path {
 			i := slices.IndexFunc(*at, func(m Node) bool { return m.Kind == n.Kind && m.Name == n.Name })

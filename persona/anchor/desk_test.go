@@ -2,6 +2,7 @@ package anchor
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 const (
@@ -93,7 +94,7 @@ func (s *site) desk() Desk {
 // opened is the token of a new session.
 func (s *site) opened(q IdentityRequest) string {
 	s.t.Helper()
-	q.Role = orElse(q.Role, "editor")
+	q.Role = cmp.Or(q.Role, "editor")
 	r := s.desk().Identity(q)
 	if !r.Success || r.Token == "" {
 		s.t.Fatalf("identity: %+v", r)
@@ -192,7 +193,7 @@ func refusedAs(t testing.TB, r Result, want ...Code) {
 	for _, c := range want {
 		all = append(all, string(c))
 	}
-	if d := cmp.Diff(strings.Join(all, " "), codesOf(r.Errors)); d != "" || r.Success != (len(want) == 0) {
+	if d := gocmp.Diff(strings.Join(all, " "), codesOf(r.Errors)); d != "" || r.Success != (len(want) == 0) {
 		t.Errorf("success %v, codes (-want +got):\n%s\n%v", r.Success, d, r.Errors)
 	}
 	if r.NextStep == "" {
@@ -242,7 +243,7 @@ func TestStory(t *testing.T) {
 			delete(got, name)
 		}
 	}
-	if d := cmp.Diff(want, got); d != "" {
+	if d := gocmp.Diff(want, got); d != "" {
 		t.Errorf("on disk (-want +got):\n%s", d)
 	}
 	a, err := s.desk().Release(token, "done")
@@ -253,7 +254,7 @@ func TestStory(t *testing.T) {
 		t.Error("the directory stays", err)
 	}
 	again, err := s.desk().Release(token, "another reason")
-	if d := cmp.Diff(a, again); d != "" || err != nil {
+	if d := gocmp.Diff(a, again); d != "" || err != nil {
 		t.Errorf("released twice: %v\n%s", err, d)
 	}
 	if v := s.desk().HasValid(token, ""); codesOf(v.Errors) != string(Released) {
@@ -328,20 +329,20 @@ func TestReplayIsTheSame(t *testing.T) {
 	one := s.desk().Context(token, []byte(bindEditor))
 	before := s.all()
 	two := s.desk().Context(token, []byte(bindEditor))
-	if d := cmp.Diff(one, two); d != "" {
+	if d := gocmp.Diff(one, two); d != "" {
 		t.Errorf("context (-first +again):\n%s", d)
 	}
-	if d := cmp.Diff(before, s.all()); d != "" {
+	if d := gocmp.Diff(before, s.all()); d != "" {
 		t.Errorf("a replay wrote:\n%s", d)
 	}
 	one = s.desk().Proof(token, []byte(proofOf(first, second)))
 	before = s.all()
 	s.now = s.now.Add(10 * time.Minute)
 	two = s.desk().Proof(token, []byte(proofOf(first, second)))
-	if d := cmp.Diff(one, two); d != "" {
+	if d := gocmp.Diff(one, two); d != "" {
 		t.Errorf("proof (-first +again):\n%s", d)
 	}
-	if d := cmp.Diff(before, s.all()); d != "" {
+	if d := gocmp.Diff(before, s.all()); d != "" {
 		t.Errorf("a replay wrote:\n%s", d)
 	}
 	s.now = s.now.Add(time.Hour)
@@ -660,7 +661,7 @@ func TestModeRows(t *testing.T) {
 		if !v.Valid || v.Anchor.GeneratedBy != "server" || len(v.Anchor.Tensions) != 2 || v.Anchor.Tensions[0].GeneratedBy != "server" || v.Anchor.Tensions[0].RangeSHA256 == "" {
 			t.Errorf("%+v", v)
 		}
-		if d := cmp.Diff(one, s.desk().Express(r.Token, []byte(okCommit))); d != "" {
+		if d := gocmp.Diff(one, s.desk().Express(r.Token, []byte(okCommit))); d != "" {
 			t.Errorf("replay:\n%s", d)
 		}
 		if v := s.desk().Verify(r.Token); !v.Valid || len(v.Warnings) > 0 {

@@ -1,6 +1,7 @@
 package anchor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,14 +63,14 @@ func (q IdentityRequest) sane() (IdentityRequest, []Problem) {
 	} else {
 		q.Role = name
 	}
-	q.Mode = orElse(q.Mode, Full)
+	q.Mode = cmp.Or(q.Mode, Full)
 	if !slices.Contains(append(tracked(), Untracked), q.Mode) {
 		ps = append(ps, Problem{Code: ModeUnknown, At: "mode", Text: "there is no such mode", Found: clipped(string(q.Mode)), Want: "full, express, lite or untracked"})
 	}
 	if q.Strictness == "" && q.Mode == Lite {
 		q.Strictness = Quick
 	}
-	q.Strictness = orElse(q.Strictness, Default)
+	q.Strictness = cmp.Or(q.Strictness, Default)
 	if !slices.Contains(strictnesses(), q.Strictness) {
 		ps = append(ps, Problem{Code: StrictnessUnknown, At: "strictness", Text: "there is no such strictness", Found: clipped(string(q.Strictness)), Want: "quick, default or deep"})
 	}
@@ -78,15 +79,8 @@ func (q IdentityRequest) sane() (IdentityRequest, []Problem) {
 			ps = append(ps, Problem{Code: Hidden, At: f.at, Text: fmt.Sprintf("it is not one visible line of at most %d bytes", maxReason), Want: "plain text on one line"})
 		}
 	}
-	q.By = orElse(q.By, "hand")
+	q.By = cmp.Or(q.By, "hand")
 	return q, ps
-}
-
-func orElse[S ~string](s, otherwise S) S {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 // unconstituted is why a role has no constitution.

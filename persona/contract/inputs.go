@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -37,18 +38,18 @@ func (r *resolver) findings(h Handoff, named map[string]string) {
 			twice = append(twice, id+" ("+other+")")
 			continue
 		}
-		named[id] = or(h.Path, h.ID)
+		named[id] = cmp.Or(h.Path, h.ID)
 	}
 	if len(twice) > 0 && r.row.Bound == "findings" {
 		slices.Sort(twice)
-		r.refuse("findings-collide", "odd handoff merge joins them into one", "%s names findings that another handoff names too: %s", or(h.Path, h.ID), strings.Join(twice, ", "))
+		r.refuse("findings-collide", "odd handoff merge joins them into one", "%s names findings that another handoff names too: %s", cmp.Or(h.Path, h.ID), strings.Join(twice, ", "))
 	}
 }
 
 // handoff checks one; it reports whether it is of a transition the role reads.
 func (r *resolver) handoff(h Handoff) bool {
 	pair := Pair{h.From, h.To}
-	name := or(h.Path, h.ID)
+	name := cmp.Or(h.Path, h.ID)
 	if TransitionOf(h.From, h.To).Kind != Forward {
 		r.refuse("handoff-wrong-transition", "mend from and to", "%s: %s is not a transition that is handed over", name, pair.words())
 		return false
@@ -78,14 +79,7 @@ func (r *resolver) collapsed(p Pair) bool {
 }
 
 func (p Pair) words() string {
-	return or(string(p.From), "nothing") + " to " + or(string(p.To), "nothing")
-}
-
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
+	return cmp.Or(string(p.From), "nothing") + " to " + cmp.Or(string(p.To), "nothing")
 }
 
 // taint tags the contract, each reason once.
@@ -109,7 +103,7 @@ func (r *resolver) artifact() {
 		case r.out.Artifact == "":
 			r.out.Artifact = a
 		case r.row.Mode != "":
-			r.refuse("artifact-differs", "work on one artifact a session", "%s is about %s, and the session about %s", or(h.Path, h.ID), a, r.out.Artifact)
+			r.refuse("artifact-differs", "work on one artifact a session", "%s is about %s, and the session about %s", cmp.Or(h.Path, h.ID), a, r.out.Artifact)
 		}
 	}
 	if r.known && r.row.NeedsArtifact && r.out.Artifact == "" {
@@ -117,7 +111,7 @@ func (r *resolver) artifact() {
 	}
 	for _, b := range r.world.Busy {
 		if r.out.Artifact != "" && clean(b.Artifact) == r.out.Artifact && !r.shares(b.Mode) {
-			r.refuse("artifact-busy", "wait for it, or work in the same mode", "%s is held in %s by %s", r.out.Artifact, or(string(b.Mode), "no mode"), b.Session)
+			r.refuse("artifact-busy", "wait for it, or work in the same mode", "%s is held in %s by %s", r.out.Artifact, cmp.Or(string(b.Mode), "no mode"), b.Session)
 		}
 	}
 }

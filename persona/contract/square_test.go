@@ -1,13 +1,14 @@
 package contract
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -51,7 +52,7 @@ func TestSquare(t *testing.T) {
 		for _, r := range Roles() {
 			for _, s := range Surfaces() {
 				for _, e := range []Engagement{Assistant, Agent} {
-					fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%s\n", or(string(m), "-"), r.Role, s.Name, e, verdict(m, r.Role, s.Name, e))
+					fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%s\n", cmp.Or(string(m), "-"), r.Role, s.Name, e, verdict(m, r.Role, s.Name, e))
 					cells++
 				}
 			}
@@ -74,7 +75,7 @@ func golden(t *testing.T, file, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+	if diff := gocmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 		t.Errorf("%s differs; run go test -update if that is meant (-want +got):\n%s", file, diff)
 	}
 }

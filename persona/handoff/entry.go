@@ -1,6 +1,7 @@
 package handoff
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -15,9 +16,9 @@ import (
 // and missing, what is deferred, and who is next. file is the handoff's path in
 // the repository, at is RFC 3339.
 func Entry(h Handoff, file, at string) (title, content string) {
-	title = fmt.Sprintf("%s hands over to %s: %s", h.From, h.To, or(h.Artifact, "no artifact"))
+	title = fmt.Sprintf("%s hands over to %s: %s", h.From, h.To, cmp.Or(h.Artifact, "no artifact"))
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s → %s: %s hands over %s at %s.", h.From, h.To, file, or(h.Artifact, "no artifact"), at)
+	fmt.Fprintf(&b, "%s → %s: %s hands over %s at %s.", h.From, h.To, file, cmp.Or(h.Artifact, "no artifact"), at)
 	if met := met(h.Deliverable); met != "" {
 		fmt.Fprintf(&b, " Obligations met: %s.", met)
 	}

@@ -1,6 +1,7 @@
 package handoff
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -72,7 +73,7 @@ func Make(m Meta, d deliver.Deliverable) (name string, text []byte, err error) {
 		return "", nil, fmt.Errorf("handoff: %s hands over %s, not %s", t, t.Schema, d.Schema)
 	}
 	if m.Title == "" {
-		m.Title = fmt.Sprintf("%s, %s to %s", or(artifact(m, d), "Handoff"), m.From, m.To)
+		m.Title = fmt.Sprintf("%s, %s to %s", cmp.Or(artifact(m, d), "Handoff"), m.From, m.To)
 	}
 	m.Title = strings.Join(strings.Fields(okf.Visible(m.Title)), " ")
 	a, err := okf.New(m.Path(), append(fields(m, d), lists(d)...), body(m, t, d))
@@ -82,14 +83,7 @@ func Make(m Meta, d deliver.Deliverable) (name string, text []byte, err error) {
 	return a.Path, a.Bytes(), nil
 }
 
-func artifact(m Meta, d deliver.Deliverable) string { return or(d.Artifact(), m.Artifact) }
-
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
-}
+func artifact(m Meta, d deliver.Deliverable) string { return cmp.Or(d.Artifact(), m.Artifact) }
 
 // fields is the frontmatter but for the deliverable's own keys.
 func fields(m Meta, d deliver.Deliverable) []okf.Field {
@@ -194,13 +188,13 @@ func people(b *strings.Builder, d deliver.Deliverable) {
 		s := deliver.Summarize(d.Findings.Findings)
 		fmt.Fprintf(b, "\n## Findings: %s\n\n%s\n\n", s.Verdict, s)
 		for _, f := range d.Findings.Findings {
-			item(fmt.Sprintf("%s, %s, %s: %s", inline(f.ID), or(string(f.Classification), "unrated"), or(string(f.Disposition), "no disposition"), inline(f.Location)),
+			item(fmt.Sprintf("%s, %s, %s: %s", inline(f.ID), cmp.Or(string(f.Classification), "unrated"), cmp.Or(string(f.Disposition), "no disposition"), inline(f.Location)),
 				"claim", f.Claim, "evidence", f.Evidence, "suggestion", f.Suggestion)
 		}
 	case d.Remediation != nil:
 		b.WriteString("\n## What became of each finding\n\n")
 		for _, r := range d.Remediation.Remedies {
-			item(inline(or(r.Finding, "an unnamed finding")), "changed", strings.Join(r.Changed, ", "), "why", r.Why)
+			item(inline(cmp.Or(r.Finding, "an unnamed finding")), "changed", strings.Join(r.Changed, ", "), "why", r.Why)
 		}
 	default:
 		b.WriteString("\n## Ledger\n\n")

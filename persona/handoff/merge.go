@@ -206,7 +206,7 @@ type sided struct {
 }
 
 func (s sided) weight() string {
-	return or(string(s.Classification), "unrated") + "/" + or(string(s.Disposition), "no disposition")
+	return cmp.Or(string(s.Classification), "unrated") + "/" + cmp.Or(string(s.Disposition), "no disposition")
 }
 
 // rank orders findings, the worst first. What is unrated comes before all.
@@ -278,5 +278,5 @@ func conflicting(location string, fs []sided) (conflict, bool) {
 	for i, w := range order {
 		sides[i] = fmt.Sprintf("%s (%s)", w, strings.Join(by[w], ", "))
 	}
-	return conflict{worst[order[0]], or(location, "no location") + ": " + strings.Join(sides, " | ")}, true
+	return conflict{worst[order[0]], cmp.Or(location, "no location") + ": " + strings.Join(sides, " | ")}, true
 }

@@ -1,6 +1,7 @@
 package handoff
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,7 +44,7 @@ func (m *merger) claims(fs []sided) []deliver.Finding {
 func weighed(group []sided) string {
 	lines := make([]string, len(group))
 	for i, f := range group {
-		lines[i] = fmt.Sprintf("%s (%s): %s", f.source, f.weight(), or(f.Evidence, "no evidence"))
+		lines[i] = fmt.Sprintf("%s (%s): %s", f.source, f.weight(), cmp.Or(f.Evidence, "no evidence"))
 	}
 	return strings.Join(lines, "\n")
 }

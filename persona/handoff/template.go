@@ -1,6 +1,7 @@
 package handoff
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -18,7 +19,7 @@ func Template(m Meta) (name string, text []byte, err error) {
 	}
 	d := deliver.Deliverable{Schema: t.Schema}
 	if m.Title == "" {
-		m.Title = fmt.Sprintf("%s, %s to %s", or(m.Artifact, "Handoff"), m.From, m.To)
+		m.Title = fmt.Sprintf("%s, %s to %s", cmp.Or(m.Artifact, "Handoff"), m.From, m.To)
 	}
 	m.Title = strings.Join(strings.Fields(okf.Visible(m.Title)), " ")
 	var b strings.Builder

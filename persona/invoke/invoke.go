@@ -56,6 +56,7 @@ package invoke
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -246,7 +247,7 @@ func (b Brief) printed() Brief {
 func canon(list []Ref) string {
 	var b strings.Builder
 	for _, r := range list {
-		fmt.Fprintf(&b, "- %s  %s  %s", oneLine(or(r.URI, r.Path)), oneLine(r.Title), r.Blob)
+		fmt.Fprintf(&b, "- %s  %s  %s", oneLine(cmp.Or(r.URI, r.Path)), oneLine(r.Title), r.Blob)
 		if r.URI != "" {
 			fmt.Fprintf(&b, "  (%s)", r.Path)
 		}
@@ -255,18 +256,11 @@ func canon(list []Ref) string {
 	return b.String()
 }
 
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
-}
-
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func task(t Task) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s (%s)\n", oneLine(t.Title), t.ID, or(t.Kind, "no kind"))
+	fmt.Fprintf(&b, "%s\n%s (%s)\n", oneLine(t.Title), t.ID, cmp.Or(t.Kind, "no kind"))
 	if len(t.Acceptance) > 0 {
 		b.WriteString("\nDone means:\n")
 		for _, a := range t.Acceptance {

@@ -1,6 +1,7 @@
 package invoke
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ func (l *list) line(format string, args ...any) { fmt.Fprintf(l, "- "+format+"\n
 // compiled role, or the contract's where there is none.
 func orders(t Terms, who []Profile, limits Limits, role string) string {
 	var l list
-	l.line("You work as %s, in one bounded session. You propose; a person decides.", or(role, string(t.Role)))
+	l.line("You work as %s, in one bounded session. You propose; a person decides.", cmp.Or(role, string(t.Role)))
 	l.contract(t)
 	l.profiles(who, t.Voice)
 	l.emission(t, limits)
@@ -32,7 +33,7 @@ func (l *list) contract(t Terms) {
 	if t.Role == "" {
 		return
 	}
-	l.line("Your contract: role %s, mode %s, surface %s, engagement %s, voice %s.", t.Role, or(words(t.Modes), "none"), t.Surface.Name, t.Engagement, t.Voice)
+	l.line("Your contract: role %s, mode %s, surface %s, engagement %s, voice %s.", t.Role, cmp.Or(words(t.Modes), "none"), t.Surface.Name, t.Engagement, t.Voice)
 	for _, row := range contract.Modes() {
 		if slices.Contains(t.Modes, row.Mode) {
 			l.line("In %s a session is valid if it %s. Its obligations: %s. Its risk: %s.", row.Mode, row.Truth, strings.Join(row.Obligations, "; "), row.Risk)

@@ -1,6 +1,7 @@
 package invoke
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -25,7 +26,7 @@ func (r *run) broken(e session.Emission) (name, detail string) {
 	case d.Schema == deliver.SchemaFindings && c.Deliverable != deliver.SchemaFindings:
 		return Certifies, fmt.Sprintf("a %s does not judge; findings are a fresh validator's", c.Role)
 	case d.Schema != c.Deliverable:
-		return WrongDeliverable, fmt.Sprintf("%s, want %s", d.Schema, or(c.Deliverable, "none: a "+string(c.Role)+" hands over nothing"))
+		return WrongDeliverable, fmt.Sprintf("%s, want %s", d.Schema, cmp.Or(c.Deliverable, "none: a "+string(c.Role)+" hands over nothing"))
 	case c.Bound == "findings" && d.Remediation != nil:
 		return r.outside(e)
 	}
@@ -46,7 +47,7 @@ func (r *run) outside(e session.Emission) (name, detail string) {
 			names = append(names, a.Atom.Path, path.Join(r.Request.BundleRoot, a.Atom.Path))
 		}
 		if !slices.ContainsFunc(named, func(s string) bool { return slices.Contains(names, s) }) {
-			out = append(out, fmt.Sprintf("%s: no remedy says that %s changed", a.At, or(a.Atom.Path, string(a.Atom.ID))))
+			out = append(out, fmt.Sprintf("%s: no remedy says that %s changed", a.At, cmp.Or(a.Atom.Path, string(a.Atom.ID))))
 		}
 	}
 	if len(out) > 0 {

@@ -1,6 +1,7 @@
 package invoke
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -199,7 +200,7 @@ func (r *run) shield() error {
 	return nil
 }
 
-func orDot(dir string) string { return or(dir, ".") }
+func orDot(dir string) string { return cmp.Or(dir, ".") }
 
 // try runs the substrate once, within what is left of the whole session's limits.
 func (r *run) try(ctx context.Context) (session.Emission, error) {
@@ -209,7 +210,7 @@ func (r *run) try(ctx context.Context) (session.Emission, error) {
 	r.briefs = append(r.briefs, r.brief)
 	q := r.Request
 	q.Brief, q.Try = r.brief.Text, r.Request.Try+len(r.briefs)
-	q.Thread, q.Contract = or(r.last.Thread, q.Thread), r.Contract
+	q.Thread, q.Contract = cmp.Or(r.last.Thread, q.Thread), r.Contract
 	q.Explored = append(slices.Clip(q.Explored), r.calls...)
 	r.budget.bound(&q)
 	e, err := session.Run(ctx, r.Substrate, q)

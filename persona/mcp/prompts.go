@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -102,7 +103,7 @@ func promptArguments(in *sdk.GetPromptParams) error {
 
 // speak is a profile as the end of a prompt.
 func (p Profile) speak() string {
-	head := fmt.Sprintf("\nYou speak as %s (%s, blob %s, %s).", p.Name, p.Fact.Path, p.Fact.Blob, or(p.Fact.Confidence, "no confidence said"))
+	head := fmt.Sprintf("\nYou speak as %s (%s, blob %s, %s).", p.Name, p.Fact.Path, p.Fact.Blob, cmp.Or(p.Fact.Confidence, "no confidence said"))
 	switch {
 	case p.Prompt != "":
 		return head + " Its system prompt:\n\n" + fenced(p.Prompt)
@@ -120,11 +121,4 @@ func fenced(s string) string {
 		ticks += "`"
 	}
 	return ticks + "markdown\n" + strings.TrimRight(s, "\n") + "\n" + ticks + "\n"
-}
-
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
 }

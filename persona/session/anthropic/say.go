@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,7 +103,7 @@ func assistant(m loop.Message) []sdk.ContentBlockParamUnion {
 		return blocks
 	}
 	if m.Text != "" || len(m.Calls) == 0 {
-		blocks = append(blocks, sdk.NewTextBlock(or(m.Text, "(nothing)")))
+		blocks = append(blocks, sdk.NewTextBlock(cmp.Or(m.Text, "(nothing)")))
 	}
 	for _, c := range m.Calls {
 		blocks = append(blocks, sdk.NewToolUseBlock(c.ID, object(c.Args), c.Name))
@@ -118,11 +119,4 @@ func object(args json.RawMessage) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return args
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

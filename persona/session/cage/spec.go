@@ -1,6 +1,7 @@
 package cage
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -115,12 +116,12 @@ func (c Cage) toolchain(dir string) []string {
 }
 
 // Opens reports a place by which a program would reach something Hidden.
-func (c Cage) Opens(at string) bool { return c.hides(either(resolved(at), filepath.Clean(at))) }
+func (c Cage) Opens(at string) bool { return c.hides(cmp.Or(resolved(at), filepath.Clean(at))) }
 
 // hides reports a path that is, lies in or holds one of the hidden places.
 func (c Cage) hides(at string) bool {
 	return slices.ContainsFunc(c.Hidden, func(h string) bool {
-		h = either(resolved(h), filepath.Clean(h))
+		h = cmp.Or(resolved(h), filepath.Clean(h))
 		return holds(at, h) || holds(h, at)
 	})
 }
@@ -145,13 +146,6 @@ func resolved(at string) string {
 		return ""
 	}
 	return at
-}
-
-func either(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func itoa[N int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"path"
 	"runtime"
 	"slices"
@@ -30,11 +31,11 @@ func Environment(environ, names []string, d session.Desk, run string) []string {
 		}
 	}
 	cache := cacheHome(user)
-	gopath := first(user["GOPATH"], user["HOME"]+"/go")
+	gopath := cmp.Or(user["GOPATH"], user["HOME"]+"/go")
 	set := map[string]string{
 		"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOENV": "off", "GOFLAGS": "-buildvcs=false", "GOPATH": gopath,
-		"GOMODCACHE": first(user["GOMODCACHE"], path.Join(strings.Split(gopath, ":")[0], "pkg/mod")),
-		"GOCACHE":    first(user["GOCACHE"], path.Join(cache, "go-build")),
+		"GOMODCACHE": cmp.Or(user["GOMODCACHE"], path.Join(strings.Split(gopath, ":")[0], "pkg/mod")),
+		"GOCACHE":    cmp.Or(user["GOCACHE"], path.Join(cache, "go-build")),
 	}
 	for _, name := range append([]string{"PATH", "LANG", "LC_ALL"}, names...) {
 		if value, there := user[name]; there && !private(name) {
@@ -73,12 +74,5 @@ func cacheHome(user map[string]string) string {
 	if runtime.GOOS == "darwin" {
 		return user["HOME"] + "/Library/Caches"
 	}
-	return first(user["XDG_CACHE_HOME"], user["HOME"]+"/.cache")
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
+	return cmp.Or(user["XDG_CACHE_HOME"], user["HOME"]+"/.cache")
 }

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func (s *server) schema(given any) (json.RawMessage, checker, error) {
 	whole := clean.(map[string]any)
 	whole["type"] = "object"
 	if n, err := (&counting{whole, map[string]int{}}).parts(whole, nil); err != nil || n > mostParts {
-		return nil, nil, fmt.Errorf("its schema: %w", or(err, fmt.Errorf("has more than %d parts", mostParts)))
+		return nil, nil, fmt.Errorf("its schema: %w", cmp.Or(err, fmt.Errorf("has more than %d parts", mostParts)))
 	}
 	shown, err := json.Marshal(whole)
 	switch {
@@ -84,13 +85,6 @@ func (s *server) schema(given any) (json.RawMessage, checker, error) {
 		return nil, nil, fmt.Errorf("its schema: %w", err)
 	}
 	return shown, check, nil
-}
-
-func or(a, b error) error {
-	if a == nil {
-		return b
-	}
-	return a
 }
 
 // reading is one schema that is read.
@@ -207,7 +201,7 @@ func plain(v any) error {
 		}
 	case map[string]any:
 		for name, one := range v {
-			if err := or(plain(name), plain(one)); err != nil {
+			if err := cmp.Or(plain(name), plain(one)); err != nil {
 				return err
 			}
 		}
