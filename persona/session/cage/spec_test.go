@@ -1,0 +1,65 @@
+package cage
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// TestPlaces: what is hidden is opened by no list of odd.toml, by no folder of
+// programs and by no link, and the user's home is no toolchain.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(p string) string { return filepath.Join(top, p) }
+	for _, dir := range []string{"home/secret", "home/notes", "home/bin", "opt/bin", "opt/lib", "opt/share", "opt/etc", "go/pkg", "other/tools", "other/lib", "desk/tree", "desk/home", "desk/temp", "drop", "own"} {
+		if err := os.MkdirAll(at(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(at("home/secret"), at("innocent")); err != nil {
+		t.Fatal(err)
+	}
+	c := Cage{Home: at("home"), Hidden: []string{at("home/secret")},
+		Read:  []string{at("home/notes"), at("home/secret"), at("home"), at("innocent"), at("nowhere"), "relative"},
+		Write: []string{at("drop"), at("home/secret"), at("innocent"), at("home"), at("nowhere")}}
+	p := Program{Desk: session.Desk{Tree: at("desk/tree"), Home: at("desk/home"), Temp: at("desk/temp"), Read: []string{at("home/secret/x")}},
+		Write: []string{at("own"), at("home/secret"), "relative"},
+		Env:   []string{"PATH=" + at("home/bin") + ":" + at("other/tools") + ":" + at("home") + ":bin:" + at("innocent"), "GOROOT=" + at("go"), "GOMODCACHE=" + top, "OTHER=" + at("opt/share")}}
+	read, write := c.places(p, at("opt/bin/agent"))
+	read = slices.DeleteFunc(read, func(r string) bool { return slices.Contains(systemPlaces(), r) })
+	wantRead := []string{at("go"), at("home/bin"), at("home/notes"), at("opt/bin"), at("opt/lib"), at("other/tools")}
+	wantWrite := []string{at("desk/tree"), at("desk/home"), at("desk/temp"), at("own"), at("home/secret"), at("drop")} // what odd's own code names is opened whatever is hidden
+	if !slices.Equal(read, wantRead) {
+		t.Errorf("reads\n%q, want\n%q", read, wantRead)
+	}
+	if !slices.Equal(write, wantWrite) {
+		t.Errorf("writes\n%q, want\n%q", write, wantWrite)
+	}
+	for place, want := range map[string]bool{"home/secret": true, "home/secret/x": true, "home": true, "": true, "innocent": true, "home/notes": false, "home/secrets": false, "drop": false} {
+		if got := c.Opens(at(place)); got != want {
+			t.Errorf("Opens(%q) = %v", place, got)
+		}
+	}
+}
+
+// TestHeldWords is what the ledger keeps of a cage.
+func TestHeldWords(t *testing.T) {
+	t.Parallel()
+	for want, h := range map[string]Held{
+		"none":                              {Network: Allow, Sockets: true, Signals: true},
+		"landlock:7 net:none reaper limits": {Landlock: 7, Network: None, Reaper: true, Limits: true},
+		"landlock:9 net:loopback sockets":   {Landlock: 9, Network: Loopback, Unix: true},
+		"limits":                            {Limits: true},
+	} {
+		if got := h.String(); got != want {
+			t.Errorf("%+v: %q", h, got)
+		}
+	}
+}
