@@ -63,3 +63,27 @@ func TestHeldWords(t *testing.T) {
 		}
 	}
 }
+
+// TestUnkept: without a keeper nothing asked for is held, and what was asked for is said.
+func TestUnkept(t *testing.T) {
+	t.Parallel()
+	self := []string{"odd", Verb}
+	for _, c := range []struct {
+		c       Cage
+		network Network
+		missing int
+	}{
+		{Cage{Self: self, Enforce: Require}, None, 4}, {Cage{Self: self, Enforce: Require}, Allow, 3}, {Cage{Self: self}, Loopback, 4},
+		{Cage{Self: self, Enforce: Off}, None, 0}, {Cage{Enforce: Require}, None, 0},
+	} {
+		if got := c.c.unkept(Program{Network: c.network}); len(got) != c.missing {
+			t.Errorf("%+v, %s: %q", c.c, c.network, got)
+		}
+	}
+	if got := (Cage{Enforce: Require}).keeperless(Program{}); len(got) != 1 {
+		t.Errorf("no keeper where one is required: %q", got)
+	}
+	if got := (Cage{}).keeperless(Program{}); got != nil {
+		t.Errorf("no keeper where none is required: %q", got)
+	}
+}
