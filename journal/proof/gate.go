@@ -58,8 +58,13 @@ func (j *judge) move(f *file) (string, error) {
 
 // judgedAgain reports a task in review that a run leaves there with a result of its own.
 func (j *judge) judgedAgain(f *file) bool {
-	return state(f.new) == board.Review && slices.ContainsFunc(j.lines, func(l line) bool {
-		return l.record.Kind == ledger.Outcome && l.record.Task == string(f.new.ID) && text(&l.record, "verdict") == string(board.Review)
+	return state(f.new) == board.Review && j.tells(f.new.ID, board.Review)
+}
+
+// tells reports an outcome in the act that gives a task its state.
+func (j *judge) tells(task okf.ID, to board.State) bool {
+	return slices.ContainsFunc(j.lines, func(l line) bool {
+		return l.record.Kind == ledger.Outcome && l.record.Task == string(task) && text(&l.record, "verdict") == string(to)
 	})
 }
 
@@ -90,29 +95,6 @@ func (j *judge) wasDone(f *file) (bool, error) {
 		old, _ := atom(rel, b)
 		if state(old) == board.Done && old.ID == f.new.ID {
 			return true, nil
-		}
-	}
-	return j.restoresDone(f)
-}
-
-// restoresDone reports a task file, done, that stood so to the byte before along the
-// line of the board: who reverts a revert of an approval decides nothing anew.
-func (j *judge) restoresDone(f *file) (bool, error) {
-	if f.old == nil || len(j.Parents) != 1 {
-		return false, nil
-	}
-	for at := j.Parents[0]; at != ""; {
-		blob, err := j.blobBelow(at, f.rel)
-		if err != nil || blob == string(f.New) {
-			return err == nil, err
-		}
-		c, err := j.commit(at)
-		if err != nil {
-			return false, err
-		}
-		at = ""
-		if len(c.Parents) > 0 {
-			at = c.Parents[0]
 		}
 	}
 	return false, nil
@@ -239,6 +221,8 @@ func (j *judge) machineMove(f *file, from, to board.State) string {
 	switch {
 	case mover == board.Sweeper && !old.Expired(j.Author.When):
 		return fmt.Sprintf("%s sweeps a task that %s holds until %s", j.run, or(old.ClaimedBy, "a person"), old.LeaseExpires.UTC().Format("2006-01-02T15:04:05Z"))
+	case mover == board.Session && !j.tells(f.new.ID, to):
+		return fmt.Sprintf("%s moves the task to %s, and no outcome of the commit says so", j.run, to)
 	case mover == board.Claimer && f.new.Text("claimed_by") != j.run:
 		return fmt.Sprintf("%s claims the task for %s", j.run, or(f.new.Text("claimed_by"), "nobody"))
 	}

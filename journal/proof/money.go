@@ -67,12 +67,22 @@ func (m *purse) line(l line) (string, error) {
 		if l.claim == nil || !l.claim.known || text(&l.claim.Record, "refresh_of") != "" {
 			return "a session without a claim in an earlier commit; money is reserved before it is spent", nil
 		}
+		if !m.outcomeBehind(l) {
+			return "a session whose commit tells no outcome of it; what it cost is charged to nobody", nil
+		}
 	case ledger.Outcome:
 		return closed(l), nil
 	case ledger.Abandoned:
 		return m.abandoned(l)
 	}
 	return "", nil
+}
+
+// outcomeBehind reports an outcome of a record's task behind it, in the same commit.
+func (j *judge) outcomeBehind(l line) bool {
+	return slices.ContainsFunc(j.lines, func(o line) bool {
+		return o.record.Kind == ledger.Outcome && o.record.Task == l.record.Task && o.path == l.path && o.n > l.n
+	})
 }
 
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
@@ -159,6 +169,9 @@ func (m *purse) claimed(l line) (string, error) {
 	}
 	if text(&r, "refresh_of") != "" && r.Reserved == 0 {
 		return "", nil // judged again, nothing runs
+	}
+	if oid, _, err := m.trees.Find(m.Parents[0], m.law.Root+"/pause.toml"); oid != "" || err != nil {
+		return "a claim while the board was paused", err
 	}
 	left, err := m.leaseLeft(r)
 	if err != nil {

@@ -21,7 +21,7 @@ func rules() []rule {
 			Invariant: 3, Name: "Human gate", Unit: "transitions",
 			Way:        "put the task back to where it was, and odd approve it from review",
 			Evidence:   "a task's state before and after; parents, author and trailers of the commit that says done; the recorded proposal; the approval Odd-Approval names",
-			Recomputed: "with require_signed every decision of a person is signed by a key that allowed_signers gives its author; done comes from review, in a person's merge of the recorded proposal or on an empty commit by a person upon it that has landed, or where a person puts back the bytes it had when it was done; a machine makes only its own moves, and changes a task by these alone; a proposal lands only under a person's commit, or by an op that says so",
+			Recomputed: "with require_signed every decision of a person is signed by a key that allowed_signers gives its author; done comes from review, in a person's merge of the recorded proposal or on an empty commit by a person upon it that has landed; a machine makes only its own moves, as the outcome beside them says, and changes a task by these alone; a proposal lands only under a person's commit, or by an op that says so",
 			Attested:   "that the person read what they approved, and typed the confirmation; that a person who took a task away or filed its id twice meant to; whose a signature is, without allowed_signers",
 		}, gated},
 		{Row{
@@ -35,7 +35,7 @@ func rules() []rule {
 			Invariant: 5, Name: "Two-tier budget", Unit: "records",
 			Way:        "leave the records as they are, and have a person set the month right in [budget]",
 			Evidence:   "claim, session, outcome and abandoned records; odd.toml and the task at the claim",
-			Recomputed: "the claim reserves what odd.toml and the task say, in a commit before the session that puts the task in progress; the month's spending and open reservations fit the hard stop and the team's envelope at every claim; each close names an open claim, costs no less than its sessions, and no more than its reservation but for what it tells of as above it",
+			Recomputed: "the claim reserves what odd.toml and the task say, in a commit before the session that puts the task in progress; the month's spending and open reservations fit the hard stop and the team's envelope at every claim; nothing is claimed while pause.toml stands; a session comes with its outcome; each close names an open claim, costs no less than its sessions, and no more than its reservation but for what it tells of as above it",
 			Attested:   "the cost a session reported",
 		}, budgeted},
 		{Row{

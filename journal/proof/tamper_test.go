@@ -225,8 +225,9 @@ func TestTheWriteSurfaceIsProven(t *testing.T) {
 				d.ch["knowledge/proposals/run-01KJ0000000000000000000001.jsonl"] = s.proposal("P-1", gate.TaskAgent)
 			}, want: []string{}},
 		{name: "a pause lifted by a run", at: "result t", tell: func(s *story) repo.OID {
+			w := s.claim("t")
 			s.ann("pause", repo.Changes{"knowledge/pause.toml": []byte("reason = \"x\"\n")})
-			work(s, "t")
+			s.result(w, 100_000, terms("keel"))
 			return ""
 		}, do: func(s *story, d *draft) { d.ch["knowledge/pause.toml"] = nil },
 			want: []string{"2 pause.toml:1 a run lifts the pause; only a person does"}},
