@@ -136,14 +136,19 @@ func command(c *cli.Command) *cli.Command {
 		c.CustomHelpTemplate = groupHelp
 	}
 	if len(c.Subcommands) > 0 && c.Action == nil {
-		c.Action = func(c *cli.Context) error {
-			if c.Args().Present() {
-				return usage("%s: unknown command %q; see odd help %s", verbOf(c), c.Args().First(), verbOf(c))
-			}
-			return cli.ShowSubcommandHelp(c)
-		}
+		c.Action = alone(func(c *cli.Context) error { return cli.ShowSubcommandHelp(c) })
 	}
 	return c
+}
+
+// alone is what a verb that has others below it does by itself.
+func alone(do cli.ActionFunc) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if c.Args().Present() {
+			return usage("%s: unknown command %q; see odd help %s", verbOf(c), c.Args().First(), verbOf(c))
+		}
+		return do(c)
+	}
 }
 
 // usageError is a command line that cannot be meant.

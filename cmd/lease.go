@@ -27,7 +27,9 @@ func leaseVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "lease",
 		Usage:       "show the commitment lease: what may be worked on, how long, what is left",
-		Description: "odd lease show\nodd lease check --json\nodd lease draft > lease.toml",
+		Description: "odd lease\nodd lease check --json\nodd lease draft > lease.toml",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action:      alone(func(c *cli.Context) error { return runLeaseShow(c.Context, env, c.Bool("json")) }),
 		Subcommands: []*cli.Command{
 			read("show", "show the lease on one screen, with what is left of it", "odd lease show", runLeaseShow),
 			read("check", "judge the lease; exit 3 with the reason code when it is not valid", "odd lease check --json", runLeaseCheck),

@@ -17,7 +17,9 @@ func proposalsVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "proposals",
 		Usage:       "show what is proposed to the gates, and say what became of it",
-		Description: "odd proposals list\nodd gate evaluation --because P-01KJ…\nodd proposals reject P-01KJ… --reason \"the silence is the holiday\"",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action:      alone(func(c *cli.Context) error { return runProposalsList(c.Context, env, false, c.Bool("json")) }),
+		Description: "odd proposals\nodd gate evaluation --because P-01KJ…\nodd proposals reject P-01KJ… --reason \"the silence is the holiday\"",
 		Subcommands: []*cli.Command{proposalsList(env), proposalsShow(env), proposalsAccept(env), proposalsReject(env)},
 	})
 }
