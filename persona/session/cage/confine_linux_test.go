@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
 )
 
 // TestHandled: each ABI takes away all that it knows, and nothing is called held that
@@ -40,6 +41,24 @@ func TestHandled(t *testing.T) {
 					t.Errorf("ABI %d, %s, any sockets %v: held %+v", c.abi, network, open, h)
 				}
 			}
+		}
+	}
+}
+
+// TestKilledTooLate: a program that had ended when it was killed tells how.
+func TestKilledTooLate(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]string{"exit 3": "exit status 3", "kill -TERM $$": "ended by odd", "exit 0": ""} {
+		q, err := held().Start(t.Context(), sh(desk(t), script))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Waitid(unix.P_PID, q.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+			t.Fatal(err)
+		}
+		q.Kill()
+		if err := q.Wait(); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%s: %v, want %s", script, err, want)
 		}
 	}
 }

@@ -150,7 +150,8 @@ var errKilled = errors.New("ended by odd")
 // Wait waits until the program and what it started are gone; it may be called
 // more than once. The error is nil for a program that ended well, an *Exit for
 // one that did not, a *Full for one that was ended because of its desk, and
-// where ctx or Kill ended it the context's cause.
+// where ctx or Kill ended it the context's cause. A Kill that found the program
+// ended by itself, by its keeper's word, did not end it.
 func (q *Process) Wait() error {
 	q.once.Do(func() { q.err = q.wait() })
 	return q.err
@@ -170,18 +171,26 @@ func (q *Process) wait() error {
 	q.left = last.Left
 	q.release()
 	switch full := q.full(); {
+	case errors.Is(cause, errKilled) && told && last.Signal == "":
+		return last.exit() // it had ended by itself: SIGKILL leaves nobody a choice
 	case cause != nil:
 		return cause
 	case full != nil:
 		return full
 	case q.report != nil && !told:
 		return &Exit{Code: -1, Signal: "killed, with its keeper"}
-	case told && (last.Code != 0 || last.Signal != ""):
-		return &Exit{Code: last.Code, Signal: last.Signal}
 	case told:
-		return nil
+		return last.exit()
 	}
 	return exitOf(err)
+}
+
+// exit is how a program ended, by its keeper's last report.
+func (r report) exit() error {
+	if r.Code == 0 && r.Signal == "" {
+		return nil
+	}
+	return &Exit{Code: r.Code, Signal: r.Signal}
 }
 
 // orphan ends the group of a program whose keeper did not.
