@@ -64,7 +64,7 @@ func TestGateFaultsAreDenied(t *testing.T) {
 			if c.alter != nil {
 				c.alter(&env)
 			}
-			if code := Main(env, hook...); code != exitUsage || out.Len() > 0 || !strings.Contains(errs.String(), c.want) {
+			if code := oneAtATime(env, hook...); code != exitUsage || out.Len() > 0 || !strings.Contains(errs.String(), c.want) {
 				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, out, errs, c.want)
 			}
 		})
@@ -79,7 +79,7 @@ func TestGateUsageIsDenied(t *testing.T) {
 		"odd -C /nowhere/at/all anchor gate --hook claude", "odd anchor gate -hook", "odd gate anchor --hook claude", "odd anchor --hook gate",
 	} {
 		env, out, errs := gateEnv(t, strings.NewReader(writeCall))
-		if code := Main(env, strings.Fields(line)...); code != exitUsage || out.Len() > 0 || errs.Len() == 0 {
+		if code := oneAtATime(env, strings.Fields(line)...); code != exitUsage || out.Len() > 0 || errs.Len() == 0 {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", line, code, out, errs)
 		}
 	}

@@ -89,11 +89,11 @@ func TestEveryVerb(t *testing.T) {
 			}
 		}
 		env, out, talk := quiet()
-		if code := Main(env, append(append([]string{"odd"}, path...), "--no-such-flag")...); code != exitUsage || strings.Count(talk.String(), "\n") != 1 || out.Len() > 0 {
+		if code := oneAtATime(env, append(append([]string{"odd"}, path...), "--no-such-flag")...); code != exitUsage || strings.Count(talk.String(), "\n") != 1 || out.Len() > 0 {
 			t.Errorf("%s --no-such-flag: exit %d, stdout %q, stderr %q", name, code, out, talk)
 		}
 		env, out, talk = quiet()
-		if code := Main(env, append(append([]string{"odd", "help"}, path...), []string{}...)...); code != exitDone || talk.Len() > 0 {
+		if code := oneAtATime(env, append(append([]string{"odd", "help"}, path...), []string{}...)...); code != exitDone || talk.Len() > 0 {
 			t.Errorf("help %s: exit %d, stderr %q", name, code, talk)
 		}
 		if !strings.Contains(out.String(), "Example\n  ") || !strings.Contains(out.String(), "Usage: odd "+name) {
@@ -115,7 +115,7 @@ func TestUnknownVerb(t *testing.T) {
 		"handoff new --fast": "odd: handoff new: flag provided but not defined: --fast; see odd help handoff new",
 	} {
 		env, out, talk := quiet()
-		code := Main(env, append([]string{"odd"}, strings.Fields(in)...)...)
+		code := oneAtATime(env, append([]string{"odd"}, strings.Fields(in)...)...)
 		if code != exitUsage || out.Len() > 0 || strings.TrimSpace(talk.String()) != want {
 			t.Errorf("%s: exit %d, %q, want %q", in, code, talk, want)
 		}

@@ -4,8 +4,19 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 	"testing"
 )
+
+// aloneMain is held by the command that runs: the flag --help is one variable of the process.
+var aloneMain sync.Mutex
+
+// oneAtATime is Main for tests that run side by side.
+func oneAtATime(env Env, args ...string) int {
+	aloneMain.Lock()
+	defer aloneMain.Unlock()
+	return Main(env, args...)
+}
 
 // Only the first collection of a command is late, whatever it comes to.
 func TestCollected(t *testing.T) {

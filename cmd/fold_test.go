@@ -59,7 +59,7 @@ func TestHelpFits(t *testing.T) {
 		for out, env := range map[*bytes.Buffer]Env{&narrow: {Terminal: true, Width: 60}, &pipe: {}} {
 			env.Stdout, env.Stderr, env.Dir = out, out, t.TempDir()
 			env.Getenv = func(string) string { return "" }
-			if code := Main(env, append([]string{"odd"}, page...)...); code != exitDone {
+			if code := oneAtATime(env, append([]string{"odd"}, page...)...); code != exitDone {
 				t.Fatalf("%v: exit %d: %s", page, code, out)
 			}
 		}

@@ -111,7 +111,7 @@ func (s *shop) odd(typing string, args ...string) string {
 	var out bytes.Buffer
 	s.env.Stdout = &out
 	s.err.Reset()
-	if code := Main(s.env, append([]string{"odd"}, args...)...); code != 0 {
+	if code := oneAtATime(s.env, append([]string{"odd"}, args...)...); code != 0 {
 		s.Fatalf("odd %v: exit %d\n%s%s", args, code, out.String(), s.err.String())
 	}
 	return out.String()

@@ -26,7 +26,7 @@ func TestWatchEndsWithTheWork(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			env, out, talk := gateEnv(t, strings.NewReader(""))
-			if code := Main(env, "odd", "init"); code != exitDone {
+			if code := oneAtATime(env, "odd", "init"); code != exitDone {
 				t.Fatal(talk)
 			}
 			r, err := repo.Open(env.Dir)

@@ -94,7 +94,7 @@ func TestDirsInTurn(t *testing.T) {
 		"-C " + a + " -C .":       "odd: " + a + ": not a git repository",
 	} {
 		env, _, talk := quiet()
-		Main(env, append([]string{"odd", "status"}, strings.Fields(in)...)...)
+		oneAtATime(env, append([]string{"odd", "status"}, strings.Fields(in)...)...)
 		if !strings.HasPrefix(talk.String(), want) {
 			t.Errorf("%s: %q, want %q", in, talk, want)
 		}

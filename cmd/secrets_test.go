@@ -79,7 +79,7 @@ func (w *plantation) odd(args ...string) []byte {
 	w.t.Helper()
 	w.out.Reset()
 	w.talk.Reset()
-	Main(w.env, append([]string{"odd"}, args...)...)
+	oneAtATime(w.env, append([]string{"odd"}, args...)...)
 	w.leaks(fmt.Sprintf("stdout of %q", args), w.out.Bytes())
 	w.leaks(fmt.Sprintf("stderr of %q", args), w.talk.Bytes())
 	return bytes.Clone(w.out.Bytes())

@@ -82,6 +82,8 @@ func TestExpect(t *testing.T) {
 		hour++
 		at := 1_700_000_000 + 3600*hour
 		now := fmt.Sprintf("DATE=%d +0000", at)
+		r.updates.mu.Lock() // Expect may still be making a process ready
+		defer r.updates.mu.Unlock()
 		r.git.self = append(slices.Clip(self), "GIT_AUTHOR_"+now, "GIT_COMMITTER_"+now)
 		return at
 	}
@@ -119,5 +121,6 @@ func TestExpect(t *testing.T) {
 	over, stop := context.WithCancel(t.Context())
 	stop()
 	r.Expect(over)
+	<-r.recall.ahead.done
 	commit("after an answer that never came", later())
 }
