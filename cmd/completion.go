@@ -11,10 +11,13 @@ import (
 
 const bashScript = `# odd completion for bash: source <(odd completion bash)
 _odd_complete() {
-  local cur=${COMP_WORDS[COMP_CWORD]} flag=() words
+  local cur=${COMP_WORDS[COMP_CWORD]} flag=() word
   [[ $cur == -* ]] && flag=${cur#-} && flag=("-${flag#-}")
-  words=$("${COMP_WORDS[@]:0:$COMP_CWORD}" "${flag[@]}" --generate-bash-completion 2>/dev/null)
-  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  COMPREPLY=()
+  while IFS= read -r word; do # compgen -W would run the words that say $(…)
+    printf -v word %q "$word"
+    [[ $word == "$cur"* ]] && COMPREPLY+=("$word")
+  done < <("${COMP_WORDS[@]:0:$COMP_CWORD}" "${flag[@]}" --generate-bash-completion 2>/dev/null)
 }
 complete -o bashdefault -o default -F _odd_complete odd
 `
