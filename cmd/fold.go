@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 )
 
 // folder is a terminal that pages are written to: a line that is longer than it is
@@ -63,21 +64,24 @@ func (f *folder) Write(b []byte) (int, error) {
 
 // roomFor reports a row whose last column begins within width.
 func roomFor(row string, width int) bool {
-	return utf8.RuneCountInString(row[:strings.LastIndex(row, "  ")+1])+1 < width
+	return columnsOf(row[:strings.LastIndex(row, "  ")+1])+1 < width
 }
 
 // fold breaks a line that is longer than width between words. The parts after the
 // first are set in to where the text begins: behind the last column that leaves room
 // for it, a little where none does.
 func fold(line string, width int) string {
-	if utf8.RuneCountInString(line) <= width {
+	if columnsOf(line) <= width {
 		return line
+	}
+	if text := strings.TrimLeft(line, " "); len(line)-len(text) > max(8, 3*width/5) {
+		return fold("    "+text, width) // it is set in for a wider terminal
 	}
 	text, deep := column(line, width)
 	in := strings.Repeat(" ", deep)
-	out, at := line[:text], utf8.RuneCountInString(line[:text])
+	out, at := line[:text], columnsOf(line[:text])
 	for i, word := range strings.Split(line[text:], " ") {
-		n := utf8.RuneCountInString(word)
+		n := columnsOf(word)
 		switch {
 		case i == 0:
 		case at+1+n > width:
@@ -88,6 +92,20 @@ func fold(line string, width int) string {
 		out, at = out+word, at+n
 	}
 	return out
+}
+
+// columnsOf is how many columns of a terminal a text takes: two for a wide character,
+// none for a mark on another and for what colours it.
+func columnsOf(s string) (n int) {
+	for more := true; more; {
+		var text string
+		text, s, more = strings.Cut(s, "\x1b[")
+		n += uniseg.StringWidth(text)
+		if more {
+			_, s, _ = strings.Cut(s, "m")
+		}
+	}
+	return n
 }
 
 // column is where the text of a line begins, in bytes, and how far the lines that go
@@ -102,7 +120,7 @@ func column(line string, width int) (text, in int) {
 			return text, in
 		}
 		at = bare(at + gap)
-		switch n := utf8.RuneCountInString(line[:at]); {
+		switch n := columnsOf(line[:at]); {
 		case 5*n <= 3*width:
 			text, in = at, n
 		case text == lead && n < width:
