@@ -69,7 +69,9 @@ func run(env Env, args []string) int {
 	if len(line.dirs) > 0 {
 		a = app(env)
 	}
-	err = a.RunContext(ctx, line.args)
+	if err = a.RunContext(ctx, line.args); err == nil {
+		err = a.Writer.(*sure).err
+	}
 	if ctx.Err() != nil && err != nil {
 		err = ctx.Err()
 	}
@@ -84,7 +86,7 @@ func app(env Env) *cli.App {
 		Usage:                "plain files, git history: an agent can propose, only a person approves",
 		Version:              version(),
 		HideVersion:          true,
-		Writer:               folded(env),
+		Writer:               &sure{Writer: folded(env)},
 		ErrWriter:            env.Stderr,
 		Suggest:              true,
 		EnableBashCompletion: true,

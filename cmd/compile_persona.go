@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -100,6 +101,7 @@ type personaSource struct {
 	problems []okf.Problem
 	floor    persona.Floor
 	commit   string
+	tracked  func(file string) string // a file of the bundle, as a person finds it
 }
 
 // readSource reads everything, the floor too, from one place.
@@ -108,7 +110,7 @@ func readSource(ctx context.Context, env Env, src source) (personaSource, error)
 	if err != nil {
 		return personaSource{}, err
 	}
-	out := personaSource{graph: b.graph, problems: b.problems, floor: persona.DefaultFloor()}
+	out := personaSource{graph: b.graph, problems: b.problems, floor: persona.DefaultFloor(), tracked: b.tracked(env)}
 	if src.rev == "" {
 		top, cfg, err := findConfig(env.Dir)
 		if top != "" && src.dir == "" {
@@ -129,6 +131,9 @@ func readSource(ctx context.Context, env Env, src source) (personaSource, error)
 // compile compiles a role of the bundle, and refuses below the floor.
 func (src personaSource) compile(role string) (persona.Persona, error) {
 	p, err := persona.Compile(src.graph, role)
+	if no := new(persona.NotRole); errors.As(err, &no) {
+		no.Path = src.tracked(no.Path)
+	}
 	if err != nil {
 		return p, fault(err)
 	}

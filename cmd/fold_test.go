@@ -22,6 +22,11 @@ func TestFold(t *testing.T) {
 		{"a column too wide", "  --input PATH  print what", "  --input PATH  print\n      what"},
 		{"a long word", "see https://example.org/long/path now", "see\nhttps://example.org/long/path\nnow"},
 		{"runes", "  ää öö üü ßß éé èè àà", "  ää öö üü ßß éé èè\n  àà"},
+		{"wide characters", "  漢字 漢字 漢字 漢字 漢字", "  漢字 漢字 漢字\n  漢字 漢字"},
+		{"marks", "  e\u0301e\u0301e\u0301 one two three", "  e\u0301e\u0301e\u0301 one two three"},
+		{"colours", "\x1b[1mone\x1b[0m  \x1b[2mtwo three four\x1b[0m", "\x1b[1mone\x1b[0m  \x1b[2mtwo three four\x1b[0m"},
+		{"colours of a column", "\x1b[1mone\x1b[0m  two three four five", "\x1b[1mone\x1b[0m  two three four\n     five"},
+		{"set in too deep", strings.Repeat(" ", 16) + "one two three four", "    one two three\n    four"},
 	} {
 		if got := fold(c.line, 20); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
@@ -98,4 +103,36 @@ func TestExamplesFit(t *testing.T) {
 		}
 	}
 	walk("", app(Env{Dir: t.TempDir()}).Commands)
+}
+
+// TestHelpIsWritten: a page of help that could not be written is a fault, as of any verb.
+func TestHelpIsWritten(t *testing.T) {
+	// Not parallel: the flag library keeps its help flag for the whole process.
+	for _, page := range []string{"odd", "odd help", "odd help drain", "odd drain --help", "odd task"} {
+		env, _, said := quiet()
+		env.Stdout, env.Dir = unwritable{}, t.TempDir()
+		if code := oneAtATime(env, strings.Fields(page)...); code != exitFault || !strings.Contains(said.String(), errUnwritable.Error()) {
+			t.Errorf("%s: exit %d: %s", page, code, said)
+		}
+	}
+}
+
+// unwritable is a full disk behind stdout.
+type unwritable struct{}
+
+var errUnwritable = errors.New("no room")
+
+func (unwritable) Write([]byte) (int, error) { return 0, errUnwritable }
+
+// TestProgressIsOneLine: whatever a name holds, and however narrow the terminal is.
+func TestProgressIsOneLine(t *testing.T) {
+	t.Parallel()
+	for width, want := range map[int]string{1: "\r…", 20: "\ra odd: approved", 0: "odd: a odd: approved\n"} {
+		env, _, said := quiet()
+		env.Live, env.Width = width > 0, width
+		newProgress(env).line("a\nodd: approved")
+		if got := said.String(); got != want {
+			t.Errorf("width %d: %q, want %q", width, got, want)
+		}
+	}
 }

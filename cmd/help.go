@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -54,6 +55,21 @@ func helpPage(groups []group) string {
 	}
 	b.WriteString("\nodd help COMMAND shows its flags and an example.\n" + exits + "\n")
 	return strings.ReplaceAll(b.String(), "{{", `{{"{{"}}`)
+}
+
+// sure keeps the first error of writing, which the library drops where it prints help.
+type sure struct {
+	io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (s *sure) Write(b []byte) (int, error) {
+	n, err := s.Writer.Write(b)
+	if s.err == nil {
+		s.err = err
+	}
+	return n, err
 }
 
 // textFlag and listFlag are flags as a page of help shows them.

@@ -24,10 +24,10 @@ const liveWidth = 76
 
 func (p *progress) line(s string) {
 	if !p.live {
-		talk(p.env, "%s", s)
+		talk(p.env, "%s", cell(s))
 		return
 	}
-	r := []rune(clipped(irongate.RedactText(cell(s)), min(liveWidth, p.env.columns()-1)))
+	r := []rune(clipped(irongate.RedactText(cell(s)), max(1, min(liveWidth, p.env.columns()-1))))
 	fmt.Fprintf(p.env.Stderr, "\r%s%s", string(r), strings.Repeat(" ", max(0, p.wide-len(r))))
 	p.wide = len(r)
 }

@@ -134,11 +134,11 @@ func ends(ctx context.Context, r *repo.Repo, spec string) (from, to repo.OID, er
 	}
 	if strings.Trim(a, "0") != "" {
 		if from, err = r.Resolve(ctx, a); err != nil {
-			return "", "", fmt.Errorf("check --range: %s: %w", a, err)
+			return "", "", fmt.Errorf("check: %w", err)
 		}
 	}
 	if to, err = r.Resolve(ctx, or(b, "HEAD")); err != nil {
-		return "", "", fmt.Errorf("check --range: %s: %w", or(b, "HEAD"), err)
+		return "", "", fmt.Errorf("check: %w", err)
 	}
 	return from, to, nil
 }
