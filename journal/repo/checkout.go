@@ -60,10 +60,10 @@ func (c *checkout) diff(ctx context.Context) (err error) {
 
 // lock takes index.lock, unless it is held for this marker already.
 func (c *checkout) lock() error {
-	if c.m.ownsLock() {
-		return nil
+	if ours, err := c.m.ownsLock(); ours || err != nil {
+		return err
 	}
-	return c.m.takeLock(c.scratch + ".lock")
+	return c.r.takeLock(c.m, c.scratch+".lock")
 }
 
 // stage makes the new index and the new files aside.

@@ -64,6 +64,7 @@ func (r *Repo) writeMarker(m marker) error {
 		if err := os.WriteFile(draft, append(b, '\n'), 0o666); err != nil {
 			return errors.Join(err, os.Remove(draft))
 		}
+		r.open(draft)
 		return os.Rename(draft, r.markerPath(m))
 	}
 	err = renameio.WriteFile(r.markerPath(m), append(b, '\n'), 0o666, renameio.WithTempDir(r.oddDir("sync")))
@@ -97,19 +98,24 @@ func (r *Repo) markers() ([]marker, error) {
 // indexLock is the work tree's lock file, git's own protocol.
 func (m marker) indexLock() string { return filepath.Join(m.GitDir, "index.lock") }
 
-// ownsLock reports whether the index.lock that is there now is the marker's.
-func (m marker) ownsLock() bool {
+// ownsLock reports whether the index.lock that is there now is the marker's. One
+// that cannot be read may be.
+func (m marker) ownsLock() (bool, error) {
 	b, err := os.ReadFile(m.indexLock())
-	return err == nil && string(b) == m.Nonce
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return string(b) == m.Nonce, err
 }
 
 // takeLock makes index.lock with the nonce in it, at once where the file system has hard links. ErrBusy when there is one.
-// It is written at src first, where nothing is left of it.
-func (m marker) takeLock(src string) error {
+// It is written at src first, where nothing is left of it. In a shared repository others can read whose it is.
+func (r *Repo) takeLock(m marker, src string) error {
 	defer os.Remove(src)
 	if err := os.WriteFile(src, []byte(m.Nonce), 0o666); err != nil {
 		return err
 	}
+	r.open(src)
 	err := os.Link(src, m.indexLock())
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		err = createNew(m.indexLock(), []byte(m.Nonce))
@@ -132,8 +138,8 @@ func createNew(path string, b []byte) error {
 
 // dropLock removes index.lock if it is the marker's.
 func (m marker) dropLock() error {
-	if !m.ownsLock() {
-		return nil
+	if ours, err := m.ownsLock(); !ours || err != nil {
+		return err
 	}
 	return os.Remove(m.indexLock())
 }
@@ -144,7 +150,8 @@ const lockWindow = 5 * time.Second
 
 // dropRefLocks removes what a killed update-ref left: for each ref of the
 // transaction a lock that holds the id it was moving to, empty lock files made
-// within lockWindow of the marker, and packed refs that were being written.
+// within lockWindow of the marker, and packed refs that were being written, which
+// only a transaction that deletes does.
 func (r *Repo) dropRefLocks(m marker) error {
 	st, err := os.Stat(r.markerPath(m))
 	if err != nil {
@@ -168,17 +175,27 @@ func (r *Repo) dropRefLocks(m marker) error {
 		}
 		return discard(lock)
 	}
-	err = drop(filepath.Join(m.Home, "HEAD.lock"), string(m.New))
+	deletes := m.Also == nil
+	moves := map[string]bool{}
 	for name, to := range m.Also {
+		deletes = deletes || to == ""
+		moves[r.aimsAt(name)] = true
 		err = errors.Join(err, drop(filepath.Join(r.common, filepath.FromSlash(name)+".lock"), string(to)))
 	}
 	if m.Ref != "" {
+		moves[r.aimsAt(m.Ref)] = true
 		err = errors.Join(err, drop(filepath.Join(r.common, filepath.FromSlash(m.Ref)+".lock"), string(m.New)))
+	}
+	if moves[r.aimsAt(linkOf(filepath.Join(m.Home, "HEAD")))] {
+		err = errors.Join(err, drop(filepath.Join(m.Home, "HEAD.lock"), string(m.New)))
 	}
 	for _, dir := range []string{r.common, m.Home} { // where refs lie in reftables, one lock is for all of a work tree's
 		err = errors.Join(err, drop(filepath.Join(dir, "reftable", "tables.list.lock")))
 	}
-	return errors.Join(err, drop(filepath.Join(r.common, "packed-refs.lock"), m.Nonce), r.dropPacked(m))
+	if deletes {
+		err = errors.Join(err, drop(filepath.Join(r.common, "packed-refs.lock"), m.Nonce), r.dropPacked(m))
+	}
+	return err
 }
 
 // dropPacked removes packed refs that were being written and never will be: git

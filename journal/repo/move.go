@@ -88,7 +88,7 @@ func (r *Repo) update(ctx context.Context, us []RefUpdate) error {
 // fails after its locks are taken. moved tells, of an error, that some moved.
 func (r *Repo) updateAll(ctx context.Context, us []RefUpdate, m marker) (moved bool, err error) {
 	if err = r.transact(ctx, us); !Faulty(err) {
-		if ctx.Err() != nil { // git was killed, perhaps with its locks taken
+		if killed := (*slain)(nil); errors.As(err, &killed) {
 			err = errors.Join(err, r.dropRefLocks(m))
 		}
 		return false, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -496,23 +497,114 @@ func TestRecoverLocksOfATransaction(t *testing.T) {
 	}
 }
 
-// Packed refs that somebody is writing are theirs.
+// Packed refs that somebody is writing are theirs: they hold the lock since a
+// moment at which nobody was killed, or nothing was to be deleted.
 func TestRecoverLeavesPackedRefsOfOthers(t *testing.T) {
 	t.Parallel()
 	r, base := board(t)
-	r.step = func(string) error { return errStopped }
-	r.Update(t.Context(), RefUpdate{"refs/odd/base/run-1", "", base})
-	write(t, r.CommonDir(), "packed-refs.lock", "", "packed-refs.new", "# pack-refs with")
-	later := time.Now().Add(time.Hour)
-	if err := os.Chtimes(filepath.Join(r.CommonDir(), "packed-refs.lock"), later, later); err != nil {
-		t.Fatal(err)
+	git(t, r.Root(), "branch", "gone", string(base))
+	for what, c := range map[string]struct {
+		u     RefUpdate
+		later time.Duration
+	}{
+		"another moment":    {RefUpdate{"refs/heads/gone", base, ""}, time.Hour},
+		"nothing to delete": {RefUpdate{"refs/odd/base/run-1", "", base}, 0},
+	} {
+		r.step = func(string) error { return errStopped }
+		r.Update(t.Context(), c.u)
+		r.step = nil
+		write(t, r.CommonDir(), "packed-refs.lock", "", "packed-refs.new", "# pack-refs with")
+		at := time.Now().Add(c.later)
+		if err := os.Chtimes(filepath.Join(r.CommonDir(), "packed-refs.lock"), at, at); err != nil {
+			t.Fatal(err)
+		}
+		must[[]string](t)(open(t, r.Root()).Recover(t.Context()))
+		for _, name := range []string{"packed-refs.lock", "packed-refs.new"} {
+			if err := os.Remove(filepath.Join(r.CommonDir(), name)); err != nil {
+				t.Error(what, err)
+			}
+		}
+		quiet(t, r)
 	}
-	must[[]string](t)(open(t, r.Root()).Recover(t.Context()))
-	for _, name := range []string{"packed-refs.lock", "packed-refs.new"} {
+}
+
+// Who calls an Update off takes away git's locks, by git's own hand, and nobody else's.
+func TestUpdateCalledOff(t *testing.T) {
+	t.Parallel()
+	r, base := board(t)
+	up := filepath.Join(t.TempDir(), "up")
+	if out, err := exec.Command("mkfifo", up, up+"2").CombinedOutput(); err != nil {
+		t.Skipf("no fifo: %s", out)
+	}
+	hook(t, r.Root()+"/.git/hooks", "reference-transaction", "test $1 = prepared || exit 0\necho >"+up+"\nread x <"+up+"2\n")
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- r.Update(ctx, RefUpdate{"refs/odd/base/run-1", "", base}) }()
+	must[[]byte](t)(os.ReadFile(up))
+	if _, err := os.Stat(filepath.Join(r.CommonDir(), "refs/odd/base/run-1.lock")); err != nil {
+		t.Fatal("git holds no lock: ", err)
+	}
+	others := []string{"packed-refs.lock", "packed-refs.new", "HEAD.lock"}
+	for _, name := range others {
+		write(t, r.CommonDir(), name, "")
+	}
+	stop()
+	if err := <-ended; err == nil {
+		t.Error("it moved all the same")
+	}
+	for _, name := range others {
 		if err := os.Remove(filepath.Join(r.CommonDir(), name)); err != nil {
 			t.Error(err)
 		}
 	}
+	quiet(t, r)
+}
+
+// In a shared repository others can read what a killed command left, and so take it away.
+func TestMarkersAreReadByOthers(t *testing.T) {
+	t.Parallel()
+	r, base := board(t)
+	if err := os.Chmod(r.CommonDir(), 0o770); err != nil {
+		t.Fatal(err)
+	}
+	r.step = func(s string) error {
+		if s == "marked" {
+			return errStopped
+		}
+		return nil
+	}
+	r.Update(t.Context(), RefUpdate{"refs/odd/base/run-1", "", base})
+	for _, name := range glob(r.oddDir("sync"), "*") {
+		if st := must[os.FileInfo](t)(os.Stat(name)); st.Mode().Perm()&0o060 != 0o060 {
+			t.Errorf("%s: %s", name, st.Mode())
+		}
+	}
+	r.step = nil
+	must[[]string](t)(r.Recover(t.Context()))
+	quiet(t, r)
+}
+
+// An index.lock that cannot be read may be a killed command's own: what says so stays.
+func TestRecoverBeforeAnUnreadableLock(t *testing.T) {
+	t.Parallel()
+	r, base := board(t)
+	r.step = func(s string) error {
+		if s == "marked" {
+			return errStopped
+		}
+		return nil
+	}
+	r.Move(t.Context(), RefUpdate{"refs/heads/main", base, claim(t, r, base)})
+	r.step = nil
+	lock := filepath.Join(r.CommonDir(), "index.lock")
+	if err := os.Mkdir(lock, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Recover(t.Context()); err == nil || !strings.Contains(err.Error(), "index.lock") {
+		t.Errorf("a lock nobody can read: %v", err)
+	}
+	os.Remove(lock)
+	must[[]string](t)(r.Recover(t.Context()))
 	quiet(t, r)
 }
 

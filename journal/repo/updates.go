@@ -27,6 +27,7 @@ type updateRef struct {
 	in   io.WriteCloser
 	out  *bufio.Reader
 	said *strings.Builder // its complaints; to be read when it has ended
+	gone chan struct{}    // closed when it has ended amid a transaction
 }
 
 // updatesLive is how long one process is used: it stamps every line of a reflog
@@ -57,7 +58,7 @@ func (u *updates) once(ctx context.Context, in string) (asked bool, err error) {
 	if err != nil {
 		return false, u.run.explain(ctx, u.call(), err, nil, "")
 	}
-	stop := context.AfterFunc(ctx, p.kill)
+	stop := context.AfterFunc(ctx, p.end)
 	if err = p.say(in, "prepare: ok"); err == nil {
 		asked = true
 		err = p.say("commit\x00", "commit: ok")
@@ -68,14 +69,24 @@ func (u *updates) once(ctx context.Context, in string) (asked bool, err error) {
 	u.proc = nil
 	p.in.Close()
 	werr := p.cmd.Wait()
+	close(p.gone)
 	switch {
 	case err == nil:
-		return true, nil // it was killed when all was done
+		return true, nil // it was ended when all was done
 	case p.said.Len() > 0 && werr != nil, ctx.Err() != nil:
 		err = werr
 	}
-	return asked, u.run.explain(ctx, u.call(), err, nil, p.said.String())
+	err = u.run.explain(ctx, u.call(), err, nil, p.said.String())
+	if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signal() == syscall.SIGKILL {
+		err = &slain{err}
+	}
+	return asked, err
 }
+
+// slain is a git that had no time to take its locks away.
+type slain struct{ error }
+
+func (s *slain) Unwrap() error { return s.error }
 
 // A line of the reflog says that odd moved the branch, and for whom: whom their git would name.
 var updateArgs = []string{"update-ref", "-m", "odd", "-z", "--stdin"}
@@ -89,7 +100,7 @@ func (u *updates) start() (*updateRef, error) {
 	if u.proc != nil {
 		return u.proc, nil
 	}
-	p := &updateRef{cmd: u.run.command(context.Background(), u.call()), said: &strings.Builder{}}
+	p := &updateRef{cmd: u.run.command(context.Background(), u.call()), said: &strings.Builder{}, gone: make(chan struct{})}
 	p.cmd.Stderr = p.said
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -141,5 +152,19 @@ func (u *updates) drop(p *updateRef) {
 	}
 }
 
-// kill ends it and whatever hook it runs.
-func (p *updateRef) kill() { syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
+// leaveTime is how long git, and a hook of its, has to leave when it is told to.
+const leaveTime = 2 * time.Second
+
+// end tells it, and whatever hook it runs, to leave, which takes its locks away,
+// and kills them where they do not.
+func (p *updateRef) end() {
+	group := -p.cmd.Process.Pid
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		_ = syscall.Kill(group, signal)
+		select {
+		case <-p.gone:
+			return
+		case <-time.After(leaveTime):
+		}
+	}
+}
