@@ -81,15 +81,18 @@ func printPersona(env Env, p persona.Persona, g *okf.Graph, o personaOptions) er
 	return err
 }
 
-// belowFloor is the refusal: every shortfall with its way out, then the gaps.
-func belowFloor(p persona.Persona, short []persona.Shortfall) error {
+// belowFloor is the refusal: every shortfall with its way out, then the gaps, each of
+// which begins with a file.
+func (src personaSource) belowFloor(p persona.Persona, short []persona.Shortfall) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: the persona of %s is below the floor", p.Role.Path, p.Role.ID)
+	role := src.tracked(p.Role.Path)
+	top := strings.TrimSuffix(role, p.Role.Path)
+	fmt.Fprintf(&b, "%s: the persona of %s is below the floor", role, p.Role.ID)
 	for _, s := range short {
 		fmt.Fprintf(&b, "\n  %s", s)
 	}
 	for _, g := range p.Gaps {
-		fmt.Fprintf(&b, "\n  gap: %s", g)
+		fmt.Fprintf(&b, "\n  gap: %s%s", top, g)
 	}
 	return refuse("persona-floor", "%s", b.String())
 }
@@ -139,7 +142,7 @@ func (src personaSource) compile(role string) (persona.Persona, error) {
 	}
 	p.Commit = src.commit
 	if short := p.Below(src.floor); len(short) > 0 {
-		return p, belowFloor(p, short)
+		return p, src.belowFloor(p, short)
 	}
 	return p, nil
 }
