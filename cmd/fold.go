@@ -84,7 +84,7 @@ func fold(line string, width int) string {
 		n := columnsOf(word)
 		switch {
 		case i == 0:
-		case at+1+n > width:
+		case n > 0 && at+1+n > width:
 			out, at = strings.TrimRight(out, " ")+"\n"+in, deep
 		default:
 			out, at = out+" ", at+1

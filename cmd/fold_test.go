@@ -19,6 +19,7 @@ func TestFold(t *testing.T) {
 		{"two columns", "04:02  run X  claimed it", "04:02  run X\n       claimed it"},
 		{"narrow columns", "task  a  one two three four", "task  a  one two\n         three four"},
 		{"blanks in prose", "one two three four five  six", "one two three four\nfive  six"},
+		{"a break at two blanks", "task  a-long-word-of  two", "task  a-long-word-of\n      two"},
 		{"a column too wide", "  --input PATH  print what", "  --input PATH  print\n      what"},
 		{"a long word", "see https://example.org/long/path now", "see\nhttps://example.org/long/path\nnow"},
 		{"runes", "  ää öö üü ßß éé èè àà", "  ää öö üü ßß éé èè\n  àà"},
