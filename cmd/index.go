@@ -85,7 +85,7 @@ func runIndex(ctx context.Context, env Env, o indexOptions) error {
 // it would be gone from the listing. An atom that is torn is left out, and told.
 func (b bundle) listable(env Env) error {
 	for _, p := range b.problems {
-		if p.Code == "odd-unreadable" {
+		if p.Code == "odd-unreadable" || p.Code == "odd-file-name" {
 			return fmt.Errorf("%s: %s; %s", b.place(env, p.Path, p.Line), p.Message, p.Hint)
 		}
 	}

@@ -89,7 +89,9 @@ func Encode(g *Graph, problems []Problem, now time.Time) []byte {
 }
 
 // ofWalk reports a problem that is no file's that was read.
-func ofWalk(p Problem) bool { return p.Code == codeSymlink || !strings.HasSuffix(p.Path, ".md") }
+func ofWalk(p Problem) bool {
+	return p.Code == codeSymlink || p.Code == codeName || !strings.HasSuffix(p.Path, ".md")
+}
 
 // fewChanged is how many changed files are read again by every command rather
 // than a cache of some thousand files, and what is known of their words, be made

@@ -13,6 +13,7 @@ const (
 	codeTooBig       = "odd-too-big"
 	codeUnreadable   = "odd-unreadable"
 	codeSymlink      = "odd-symlink"
+	codeName         = "odd-file-name"
 	codeVersion      = "odd-okf-version"
 	codeID           = "odd-id"
 	codeDuplicateID  = "odd-duplicate-id"
@@ -70,6 +71,7 @@ func Codes() []Code {
 		{codeTooBig, Error, "a file is over the size limit and is not read"},
 		{codeUnreadable, Error, "a file or folder cannot be read"},
 		{codeSymlink, Error, "a symlink or special file is in the bundle; it is not followed"},
+		{codeName, Error, "a file or folder has a name that is not UTF-8; what is in it is not read"},
 		{codeVersion, Info, "the bundle declares another version of OKF"},
 		{codeID, Error, "an id is not text, or not a name"},
 		{codeDuplicateID, Error, "two files have one id"},

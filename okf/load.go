@@ -302,7 +302,7 @@ func (d *listed) read(f fs.FS) {
 		switch {
 		case name[0] == '.':
 		case (md || e.IsDir()) && !utf8.ValidString(name): // no path of a bundle, nor of a commit
-			p := bad(1, codeUnreadable, "the name is not UTF-8", "rename it")
+			p := bad(1, codeName, "the name is not UTF-8", "rename it")
 			p.Path = strings.ToValidUTF8(at+name, "\ufffd")
 			d.problems = append(d.problems, *p)
 		case e.IsDir():

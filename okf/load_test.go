@@ -215,7 +215,7 @@ func TestLoadNotUTF8(t *testing.T) {
 	if d := cmp.Diff([]string{"a.md"}, paths(g)); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"odd-unreadable caf\ufffd.md:1", "odd-unreadable e\ufffd:1"}, show(ps)); d != "" {
+	if d := cmp.Diff([]string{"odd-file-name caf\ufffd.md:1", "odd-file-name e\ufffd:1"}, show(ps)); d != "" {
 		t.Error(d)
 	}
 }

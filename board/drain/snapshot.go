@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
@@ -155,7 +156,7 @@ func (s *snapshot) catchUp(ctx context.Context, r *repo.Repo, before *snapshot) 
 					return err
 				}
 			}
-		case strings.HasSuffix(name, ".md"):
+		case strings.HasSuffix(name, ".md") || !utf8.ValidString(name):
 			changed[name] = true
 		}
 	}
