@@ -3,6 +3,7 @@ package repo
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,8 +13,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 )
 
 const attributesFile = ".gitattributes"
@@ -26,6 +27,8 @@ type Converted struct {
 	File string // what says so, as a path below the top or an absolute one; "" where only git could tell
 	Line int
 	Has  string // "filter=git-crypt"
+
+	ways []string // patterns that take the attribute from all that odd writes and the line is about, as File has them
 }
 
 // Error says what git would do, and the way out.
@@ -37,11 +40,7 @@ func (c Converted) Error() string {
 	case "text", "crlf", "eol":
 		does, out = "git would store LF for its CR LF line ends", out+", for what is committed already with git add --renormalize"
 	default:
-		all := c.Path
-		if dir := path.Dir(all); dir != "." {
-			all = dir + "/**"
-		}
-		out = fmt.Sprintf("add the line %q below it if history may hold the plain bytes, or commit the file with git", all+" -"+attributeName(c.Has))
+		out = c.wayOut() + " if history may hold the plain bytes, or commit the file with git"
 	}
 	where := "git check-attr -a"
 	if c.File != "" {
@@ -81,25 +80,22 @@ func (r *Repo) unconverted(ctx context.Context, tree OID, ch Changes) error {
 
 // Converted lists, by path, the changes that git would store as other bytes, by the
 // attributes of the work tree as well as by those of the commit or tree that the
-// changes are put into; "" is the empty one. No git is asked where no attribute
-// that could matter is in sight.
+// changes are put into; "" is the empty one. No git is asked of a path that no line
+// could be about, nor again of one whose lines have not changed.
 func (r *Repo) Converted(ctx context.Context, tree OID, ch Changes) ([]Converted, error) {
-	w := words(ch)
-	if len(w) == 0 {
-		return nil, nil
+	s, err := r.settings(ctx)
+	if err != nil {
+		s = &settings{}
 	}
-	everywhere, known := r.commonAttributes(ctx)
+	everywhere, known := r.commonAttributes(s)
 	views := []attributes{{r: r, files: r.committedAttributes(tree, ch)}}
 	if r.root != "" {
-		views = append(views, attributes{r: r, dir: r.root, files: attributesIn(r.root, ch)})
+		views = append(views, attributes{r: r, files: attributesIn(r.root, ch)})
 	}
 	found := map[string]Converted{}
 	for _, v := range views {
-		v.everywhere = everywhere
-		if known && !v.mention(w) {
-			continue
-		}
-		if err := v.ask(ctx, w, ch, found); err != nil {
+		v.everywhere, v.known, v.fold = everywhere, known, s.values["core.ignorecase"]
+		if err := v.convert(ctx, ch, found); err != nil {
 			return nil, err
 		}
 	}
@@ -110,23 +106,20 @@ func (r *Repo) Converted(ctx context.Context, tree OID, ch Changes) ([]Converted
 	return out, nil
 }
 
-// words are the attributes that could change the bytes of some file: a filter and a
+// attributeWords are the attributes that change bytes.
+var attributeWords = []string{"filter", "working-tree-encoding", "ident", "text", "crlf", "eol"}
+
+// keyword is what git shortens to $Id$.
+var keyword = regexp.MustCompile(`\$Id:[^$\n]*\$`)
+
+// words are the attributes that could change the bytes of a file: a filter and a
 // recoding those of any, the others only those that they are about.
-func words(ch Changes) []string {
-	var written, ident, ends bool
-	for _, b := range ch {
-		written = written || b != nil
-		ident = ident || bytes.Contains(b, []byte("$Id:"))
-		ends = ends || bytes.Contains(b, []byte("\r\n"))
-	}
-	var out []string
-	if written {
-		out = append(out, "filter", "working-tree-encoding")
-	}
-	if ident {
+func words(b []byte) []string {
+	out := attributeWords[:2:2]
+	if keyword.Match(b) {
 		out = append(out, "ident")
 	}
-	if ends {
+	if bytes.Contains(b, []byte("\r\n")) {
 		out = append(out, "text", "crlf", "eol")
 	}
 	return out
@@ -135,9 +128,10 @@ func words(ch Changes) []string {
 // attributes are those that git goes by, in one view of the repository.
 type attributes struct {
 	r          *Repo
-	dir        string            // the work tree, "" for a commit
 	files      map[string][]byte // .gitattributes, by their folders; "" is the top
 	everywhere []attributeFile   // the weakest first, the clone's own last
+	known      bool              // they are all there are
+	fold       []string          // values of core.ignorecase
 }
 
 // attributeFile is one outside of the tree.
@@ -189,9 +183,8 @@ func attributesAbove(ch Changes, read func(name string) ([]byte, error)) map[str
 
 // commonAttributes are the files that have a say on every tree; not known where it
 // takes git to find them.
-func (r *Repo) commonAttributes(ctx context.Context) (files []attributeFile, known bool) {
-	s, err := r.settings(ctx)
-	if err != nil || !s.told() || s.bare["core.attributesfile"] || s.set("attr.tree") {
+func (r *Repo) commonAttributes(s *settings) (files []attributeFile, known bool) {
+	if !s.told() || s.bare["core.attributesfile"] || s.set("attr.tree") {
 		return nil, false
 	}
 	names := r.attributeFiles(s)
@@ -235,53 +228,23 @@ func (r *Repo) attributeFiles(s *settings) []string {
 	return files
 }
 
-// mention reports that some line names one of the words, or may mean one.
-func (a attributes) mention(words []string) bool {
-	named := func(text []byte) bool {
-		return slices.ContainsFunc(strings.Fields(string(text)), func(f string) bool {
-			return slices.Contains(words, attributeName(f))
-		})
-	}
-	for _, b := range a.files {
-		if named(b) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(a.everywhere, func(f attributeFile) bool { return named(f.bytes) })
-}
-
-// ask lets git say which of the paths it would convert.
-func (a attributes) ask(ctx context.Context, words []string, ch Changes, found map[string]Converted) error {
-	c := call{args: append([]string{"check-attr", "-z", "--stdin"}, words...), dir: a.dir, read: true}
-	if a.dir == "" {
-		dir, err := a.layOut()
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		c.dir, c.env = dir, []string{"GIT_DIR=" + a.r.gitDir, "GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + filepath.Join(dir, "no-index")}
-	}
-	var ask strings.Builder
+// convert finds the changes that git would store as others.
+func (a attributes) convert(ctx context.Context, ch Changes, found map[string]Converted) error {
+	lines := map[string][]attributeLine{} // of each file, once
+	var ask []string
+	values := map[string]attributeValues{}
 	for p, b := range ch {
-		if b != nil {
-			ask.WriteString(p + "\x00")
+		if b == nil || a.known && !a.mention(lines, p, words(b)) {
+			continue
+		}
+		if of, ok := a.r.attrs.get(a.sign(p)); ok && a.known {
+			values[p] = of
+		} else {
+			ask = append(ask, p)
 		}
 	}
-	c.stdin = strings.NewReader(ask.String())
-	out, err := a.r.git.run(ctx, c)
-	if err != nil {
+	if err := a.ask(ctx, ask, values); err != nil {
 		return err
-	}
-	told := fields(out) // of each path and word: path, word, value
-	if len(told)%3 != 0 {
-		return fmt.Errorf("git check-attr: %d words", len(told))
-	}
-	values := map[string]map[string]string{}
-	for ; len(told) > 0; told = told[3:] {
-		if values[told[0]] == nil {
-			values[told[0]] = map[string]string{}
-		}
-		values[told[0]][told[1]] = told[2]
 	}
 	for p, of := range values {
 		if name := converter(of, ch[p]); name != "" {
@@ -291,10 +254,119 @@ func (a attributes) ask(ctx context.Context, words []string, ch Changes, found m
 	return nil
 }
 
-// layOut writes a commit's .gitattributes into a directory of its own, for git to
-// read as those of a work tree.
+// mention reports that some line may give a path one of the words, by name or by a
+// macro.
+func (a attributes) mention(lines map[string][]attributeLine, p string, words []string) bool {
+	var said []attributeLine
+	for _, f := range a.strongest(p) {
+		if _, ok := lines[f.name]; !ok {
+			lines[f.name] = attributeLines(f.bytes)
+		}
+		for _, l := range lines[f.name] {
+			if l.macro != "" || couldMatch(l.pattern, f.in, p) {
+				said = append(said, l)
+			}
+		}
+	}
+	names := slices.Clone(words)
+	for n := 0; n < len(names); n++ { // names grows by the macros that give it
+		for _, l := range said {
+			switch {
+			case !l.gives(names[n]):
+			case l.macro == "":
+				return true
+			case !slices.Contains(names, l.macro):
+				names = append(names, l.macro)
+			}
+		}
+	}
+	return false
+}
+
+// attributeValues are what git told of a path, by attribute.
+type attributeValues map[string]string
+
+// attributesTold are git's answers, by all that they follow from.
+type attributesTold struct {
+	mu   sync.Mutex
+	told map[[sha256.Size]byte]attributeValues
+}
+
+func (t *attributesTold) get(key [sha256.Size]byte) (attributeValues, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	of, ok := t.told[key]
+	return of, ok
+}
+
+// put keeps an answer; of more than a command needs none is.
+func (t *attributesTold) put(key [sha256.Size]byte, of attributeValues) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.told == nil || len(t.told) > 4096 {
+		t.told = map[[sha256.Size]byte]attributeValues{}
+	}
+	t.told[key] = of
+}
+
+// sign changes when anything does that git's answer on a path follows from.
+func (a attributes) sign(p string) (key [sha256.Size]byte) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q", p, a.fold)
+	for _, f := range a.strongest(p) {
+		fmt.Fprintf(h, " %q %q", f.name, f.bytes)
+	}
+	h.Sum(key[:0])
+	return key
+}
+
+// ask lets git say what the paths have.
+func (a attributes) ask(ctx context.Context, paths []string, values map[string]attributeValues) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	dir, err := a.layOut()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	out, err := a.r.git.run(ctx, call{
+		args: append([]string{"check-attr", "-z", "--stdin"}, attributeWords...), dir: dir, read: true,
+		env:   []string{"GIT_DIR=" + a.r.gitDir, "GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + filepath.Join(dir, "no-index")},
+		stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
+	})
+	if err != nil {
+		return err
+	}
+	told := fields(out) // of each path and word: path, word, value
+	if len(told)%3 != 0 {
+		return fmt.Errorf("git check-attr: %d words", len(told))
+	}
+	for ; len(told) > 0; told = told[3:] {
+		if values[told[0]] == nil {
+			values[told[0]] = attributeValues{}
+		}
+		values[told[0]][told[1]] = told[2]
+	}
+	for _, p := range paths {
+		if len(values[p]) != len(attributeWords) {
+			return fmt.Errorf("git check-attr: no answer on %s", p)
+		}
+		if a.known {
+			a.r.attrs.put(a.sign(p), values[p])
+		}
+	}
+	return nil
+}
+
+// layOut writes the .gitattributes into a directory of its own, for git to read as
+// those of a work tree.
 func (a attributes) layOut() (dir string, err error) {
-	if dir, err = os.MkdirTemp("", "odd-attributes-"); err != nil {
+	in, err := filepath.Abs(os.TempDir())
+	if err != nil {
+		return "", err
+	}
+	if dir, err = os.MkdirTemp(in, "odd-attributes-"); err != nil {
 		return "", err
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
@@ -312,115 +384,28 @@ func (a attributes) layOut() (dir string, err error) {
 // converter is the attribute, of those that git told of a file, by which it would
 // store other bytes; "" for none. Line ends that text=auto is about stay where the
 // file is committed with them, so that nothing differs.
-func converter(of map[string]string, b []byte) string {
+func converter(of attributeValues, b []byte) string {
 	is := func(name string) bool { return of[name] != "" && of[name] != "unspecified" && of[name] != "unset" }
 	switch {
-	case is("filter"):
+	case is("filter") && of["filter"] != "set": // the word alone names no filter
 		return "filter"
 	case is("working-tree-encoding") && !isUTF8(of["working-tree-encoding"]):
 		return "working-tree-encoding"
-	case is("ident") && bytes.Contains(b, []byte("$Id:")):
+	case of["ident"] == "set" && keyword.Match(b):
 		return "ident"
 	case !bytes.Contains(b, []byte("\r\n")):
 		return ""
 	}
-	text := "text"
-	if of[text] == "unspecified" {
-		text = "crlf" // its older name
+	for _, name := range []string{"text", "crlf"} { // crlf is its older name
+		switch of[name] {
+		case "set", "input":
+			return name
+		case "unset", "auto":
+			return ""
+		}
 	}
-	switch {
-	case of[text] == "set", of[text] == "input":
-		return text
-	case of[text] == "unspecified" && (of["eol"] == "lf" || of["eol"] == "crlf"):
+	if of["eol"] == "lf" || of["eol"] == "crlf" {
 		return "eol"
 	}
 	return ""
 }
-
-// located says where a path gets an attribute from: git does not tell.
-func (a attributes) located(p, name, value string) Converted {
-	c := Converted{Path: p, Has: name}
-	if value != "set" {
-		c.Has += "=" + value
-	}
-	meant := a.macros(name, c.Has)
-	for _, f := range a.strongest(p) {
-		lines := strings.Split(string(f.bytes), "\n")
-		for i, line := range slices.Backward(lines) {
-			pattern, given := attributeLine(line)
-			if slices.ContainsFunc(given, func(g string) bool { return slices.Contains(meant, g) }) && attributeMatches(pattern, f.in, p) {
-				c.File, c.Line = f.name, i+1
-				return c
-			}
-		}
-	}
-	return c
-}
-
-// placedFile is one that has a say on what lies in a folder.
-type placedFile struct {
-	attributeFile
-	in string // the folder, "" for all
-}
-
-// strongest are the files with a say on a path, the one that beats the others first.
-func (a attributes) strongest(p string) (out []placedFile) {
-	own := slices.Clone(a.everywhere)
-	if n := len(own) - 1; n >= 0 && own[n].name == filepath.Join(a.r.common, "info", "attributes") {
-		out, own = append(out, placedFile{own[n], ""}), own[:n]
-	}
-	for dir := path.Dir(p); ; dir = path.Dir(dir) {
-		in := strings.TrimPrefix(dir, ".")
-		if b, ok := a.files[in]; ok {
-			out = append(out, placedFile{attributeFile{path.Join(in, attributesFile), b}, in})
-		}
-		if in == "" {
-			break
-		}
-	}
-	for _, f := range slices.Backward(own) {
-		out = append(out, placedFile{f, ""})
-	}
-	return out
-}
-
-// macros are the spellings of an attribute: itself, and the names that stand for it.
-func (a attributes) macros(name, has string) []string {
-	out := []string{has}
-	for _, f := range a.strongest(name) { // of the top and of everywhere, where alone git knows macros
-		for line := range strings.Lines(string(f.bytes)) {
-			if macro, ok := strings.CutPrefix(strings.TrimSpace(line), "[attr]"); ok && slices.Contains(strings.Fields(macro), has) {
-				out = append(out, strings.Fields(macro)[0])
-			}
-		}
-	}
-	return out
-}
-
-// attributeLine parts a line into its pattern and what it gives; a comment and a
-// macro give nothing.
-func attributeLine(line string) (pattern string, given []string) {
-	line = strings.TrimSpace(line)
-	if line == "" || line[0] == '#' || strings.HasPrefix(line, "[attr]") {
-		return "", nil
-	}
-	if quoted, err := strconv.QuotedPrefix(line); err == nil && line[0] == '"' {
-		pattern, _ = strconv.Unquote(quoted)
-		return pattern, strings.Fields(line[len(quoted):])
-	}
-	f := strings.Fields(line)
-	return f[0], f[1:]
-}
-
-// attributeMatches reports that a pattern of a file in a folder is about a path.
-func attributeMatches(pattern, in, p string) bool {
-	p = strings.TrimPrefix(strings.TrimPrefix(p, in), "/")
-	if !strings.Contains(pattern, "/") {
-		p = path.Base(p)
-	}
-	re, err := regexp.Compile("^" + globs.Replace(regexp.QuoteMeta(strings.TrimPrefix(pattern, "/"))) + "$")
-	return err == nil && re.MatchString(p)
-}
-
-// globs turns what regexp.QuoteMeta made of a pattern into what the pattern means.
-var globs = strings.NewReplacer(`\*\*/`, `(?:.*/)?`, `/\*\*`, `/.*`, `\*`, `[^/]*`, `\?`, `[^/]`, `\[!`, `[^`, `\[`, `[`, `\]`, `]`, `\\`, ``)
