@@ -184,6 +184,8 @@ func (h *history) classify(a *act) kind {
 		return syncCommit
 	case a.run == "" || len(a.Trailer("Odd-Approved-By")) > 0:
 		return stray
+	case a.task == "": // a sweep has no record where the claim was closed before it
+		return boardCommit
 	case slices.ContainsFunc(a.files, func(f *file) bool { return ledgerOf(f.rel) == a.run || f.rel == "proposals/"+a.run+".jsonl" }):
 		return boardCommit
 	}

@@ -283,3 +283,95 @@ func TestAnAgentOfThen(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A claim is one attempt more, ends in its time and is paid for; a run writes as nobody
+// but itself.
+func TestWhatAClaimCountsAndSays(t *testing.T) {
+	set := func(old, now string) func(*story, *draft) {
+		return func(s *story, d *draft) { swap(s, d, taskFile("t"), old, now) }
+	}
+	claim := func(s *story) repo.OID { s.claim("t"); return "" }
+	as := func(id, name string, b func(*story) []byte) func(*story) repo.OID {
+		return func(s *story) repo.OID {
+			d := draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{name: b(s)}, trailers: [][2]string{{"Odd-Run", id}}}
+			s.record(&run{id: id, file: "knowledge/ledger/2026-03/" + id + ".jsonl"}, d.ch, ledger.Record{Kind: ledger.Refused})
+			return s.land(s.make("hand", "", d))
+		}
+	}
+	const other = " a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml"
+	runTampers(t, []tamper{
+		{name: "a claim that counts for nothing", at: "claim t", do: set("attempts: 1", "attempts: 0"), tell: claim,
+			want: []string{"3 tasks/t.md:5 R1 says attempts 0, it is 1 after 0"}},
+		{name: "a result that forgets the attempt", at: "result t", do: set("attempts: 1", "attempts: 0"), tell: blockedly,
+			want: []string{"3 tasks/t.md:5 R1 says attempts 0, it is 1 after 1"}},
+		{name: "a claim of ten years", at: "claim t", do: set("lease_expires: 2026", "lease_expires: 2036"), tell: claim,
+			want: []string{"3 tasks/t.md:5 R1 claims the task until 2036-03-02T09:32:00Z, longer than [drain] lease allows"}},
+		{name: "a claim without an end", at: "claim t", do: set("lease_expires: 2026-03-02T09:32:00Z\n", ""), tell: claim,
+			want: []string{"3 tasks/t.md:5 a machine's commit leaves a task that does not read: tasks/t.md:1: claimed by R1 without a lease; remove claimed_by, or set lease_expires"}},
+		{name: "a claim that says it judges again", at: "claim t", tell: claim, do: func(s *story, d *draft) {
+			relay(s, d, func(r *ledger.Record) { r.Reserved, r.Data["refresh_of"] = 0, "run-x" })
+		}, want: []string{"5 tasks/t.md:5 claimed without a reservation in the ledger"}},
+		{name: "a sweep of a claim that was closed before", at: "sweep t", do: func(_ *story, d *draft) { delete(d.ch, ledgerIn(d)) },
+			tell: func(s *story) repo.OID { s.sweep(s.claim("t"), 500_000); return "" }, want: []string{}},
+		{name: "a journal of Ann's", tell: as("ann", "knowledge/journal/2026-03-02-ann.tsv", func(*story) []byte { return []byte("D\tDecision\t\t\t\t\tyes\tso be it\n") }),
+			want: []string{"2 journal/2026-03-02-ann.tsv:1" + other}},
+		{name: "a proposal of Ann's", tell: as("2026-03-02-ann", "knowledge/proposals/2026-03-02-ann.jsonl", func(s *story) []byte { return s.proposal("P-9", "task_agent") }),
+			want: []string{"2 proposals/2026-03-02-ann.jsonl:1" + other}},
+	})
+}
+
+// A machine may merge what a person took in elsewhere, and a line with nothing beside it;
+// where reviews go to another branch it merges that, with its rules. It does not put the
+// rules it evaded under what it claimed without them.
+func TestWhatAMachineMerges(t *testing.T) {
+	t.Parallel()
+	pause := repo.Changes{"knowledge/pause.toml": []byte("reason = \"x\"\n")}
+	const elsewhere = "[board]\nbranch = \"board\"\ntarget = \"main\"\n"
+	for _, c := range []struct {
+		name, law string
+		lines     func(s *story, base, drained repo.OID) (onto, other repo.OID)
+		want      []string
+	}{
+		{"a line ahead", "", func(_ *story, base, drained repo.OID) (repo.OID, repo.OID) { return base, drained }, nil},
+		{"what a person took in", elsewhere, func(s *story, base, drained repo.OID) (repo.OID, repo.OID) {
+			side := s.make("side", "", draft{who: annMail, parents: []repo.OID{base}, ch: pause})
+			return s.make("side", "", draft{who: annMail, parents: []repo.OID{base}, ch: repo.Changes{"docs/a.md": nil}}), s.merge(annMail, side, drained)
+		}, nil},
+		{"what a machine took in", elsewhere, func(s *story, base, drained repo.OID) (repo.OID, repo.OID) {
+			side := s.make("side", "", draft{who: annMail, parents: []repo.OID{base}, ch: pause})
+			return side, drained
+		}, []string{"4 ledger/2026-03/R1.jsonl:1 a machine merges what R1 claimed on another line; two drains ran at once"}},
+		{"the target's rules", elsewhere, func(s *story, base, drained repo.OID) (repo.OID, repo.OID) {
+			return drained, s.make("side", "", draft{who: annMail, parents: []repo.OID{base}, ch: pause})
+		}, nil},
+		{"the rules it evaded", "", func(s *story, base, drained repo.OID) (repo.OID, repo.OID) {
+			return drained, s.make("side", "", draft{who: annMail, parents: []repo.OID{base}, ch: pause})
+		}, []string{"4 ledger/2026-03/R1.jsonl:1 a machine merges knowledge/pause.toml under what R1 claimed without it; two drains ran at once"}},
+		{"a note beside it", "", func(s *story, base, drained repo.OID) (repo.OID, repo.OID) {
+			return drained, s.make("side", "", draft{who: annMail, parents: []repo.OID{base}, ch: repo.Changes{"docs/b.md": []byte("# B\n")}})
+		}, nil},
+	} {
+		s := begin(t, lawful(t, c.law), nil)
+		s.ann("note", repo.Changes{"docs/a.md": []byte("# A\n")})
+		s.add("t", "")
+		base := s.tip()
+		s.result(s.claim("t"), 0, nil)
+		onto, other := c.lines(s, base, s.tip())
+		merge := s.land(s.merge(agentMail, onto, other))
+		for _, from := range []repo.OID{"", base, onto, other} {
+			if d := cmp.Diff(c.want, found(s.check(from, merge)), cmpopts.EquateEmpty()); d != "" {
+				t.Errorf("%s from %s: %s", c.name, from, d)
+			}
+		}
+	}
+}
+
+// merge is git's own merge of two lines by somebody.
+func (s *story) merge(who string, onto, other repo.OID) repo.OID {
+	s.Helper()
+	tree, _, err := s.r.MergeTree(s.Context(), onto, other)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return s.make("merge", "", draft{who: who, parents: []repo.OID{onto, other}, tree: tree})
+}

@@ -226,6 +226,26 @@ func (j *judge) machineMove(f *file, from, to board.State) string {
 	case mover == board.Claimer && f.new.Text("claimed_by") != j.run:
 		return fmt.Sprintf("%s claims the task for %s", j.run, or(f.new.Text("claimed_by"), "nobody"))
 	}
+	return j.counted(f, old, mover)
+}
+
+// counted says why a run's step does not leave the task's attempts, or the end of its
+// claim, as it may: a claim is one attempt more and ends in its time, other steps are none.
+func (j *judge) counted(f *file, old board.Task, mover board.Mover) string {
+	now, err := board.Parse(f.new)
+	if err != nil {
+		return "a machine's commit leaves a task that does not read: " + err.Error()
+	}
+	want := old.Attempts
+	if mover == board.Claimer {
+		want++
+	}
+	switch end := j.Author.When.Add(j.law.TaskLease + skew); {
+	case now.Attempts != want:
+		return fmt.Sprintf("%s says attempts %d, it is %d after %d", j.run, now.Attempts, want, old.Attempts)
+	case mover == board.Claimer && now.LeaseExpires.After(end):
+		return fmt.Sprintf("%s claims the task until %s, longer than [drain] lease allows", j.run, moment(now.LeaseExpires))
+	}
 	return ""
 }
 

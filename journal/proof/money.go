@@ -96,7 +96,9 @@ func (j *judge) reserved() error {
 		if state(f.new) != board.InProgress || state(f.old) == board.InProgress || f.old == nil {
 			continue
 		}
-		if !slices.ContainsFunc(j.lines, func(l line) bool { return l.record.Kind == ledger.Claim && l.record.Task == string(f.new.ID) }) {
+		if !slices.ContainsFunc(j.lines, func(l line) bool {
+			return l.record.Kind == ledger.Claim && l.record.Task == string(f.new.ID) && text(&l.record, "refresh_of") == ""
+		}) {
 			j.find(f.Path, f.new.Line("state"), "claimed without a reservation in the ledger")
 		}
 	}

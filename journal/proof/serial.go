@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -52,19 +53,80 @@ func serialized(j *judge) error {
 }
 
 // gathered reports a machine's merge that brings the line it goes on from claims of
-// another: only a person takes in what two drains did beside each other.
+// another: only a person takes in what two drains did beside each other, here or there.
 func (j *judge) gathered() error {
-	for _, ch := range j.sides[0] {
-		rel, in := strings.CutPrefix(ch.Path, j.root)
-		run := ledgerOf(rel)
-		if !in || run == "" || ch.New == "" {
-			continue
-		}
+	if onto, err := j.ancestor(j.Parents[0], j.Parents[1]); onto || err != nil {
+		return err // nothing was done beside the other line
+	}
+	for path, run := range j.ledgersOn(0) {
 		j.checked++
 		if is, err := j.newClaim(j.Commit, run); err != nil {
 			return err
+		} else if !is {
+			continue
+		}
+		if taken, err := j.takenByHand(j.Parents[1], run); err != nil {
+			return err
+		} else if !taken {
+			j.find(path, 1, "a machine merges what %s claimed on another line; two drains ran at once", run)
+		}
+	}
+	return j.underneath()
+}
+
+// ledgersOn are the ledgers, by path, that the act leaves other than one of its parents
+// has them, and their runs.
+func (j *judge) ledgersOn(parent int) iter.Seq2[string, string] {
+	return func(yield func(path, run string) bool) {
+		for _, ch := range j.sides[parent] {
+			rel, in := strings.CutPrefix(ch.Path, j.root)
+			if run := ledgerOf(rel); in && run != "" && ch.New != "" && !yield(ch.Path, run) {
+				return
+			}
+		}
+	}
+}
+
+// takenByHand reports that a person's merge brought the line that ends in at what a run
+// claimed.
+func (j *judge) takenByHand(at repo.OID, run string) (bool, error) {
+	for {
+		c, err := j.commit(at)
+		if err != nil || len(c.Parents) == 0 {
+			return false, err
+		}
+		if is, err := j.newClaim(c, run); err != nil {
+			return false, err
 		} else if is {
-			j.find(ch.Path, 1, "a machine merges what %s claimed on another line; two drains ran at once", run)
+			err = j.settle(c)
+			return len(c.Parents) > 1 && !j.machines[c.OID], err
+		}
+		at = c.Parents[0]
+	}
+}
+
+// underneath reports a machine's merge that puts the rules of the board's line under what
+// it claimed beside them. Where reviews go to another branch, odd sync merges that so.
+func (j *judge) underneath() error {
+	if j.law.Target != "" && j.law.Target != j.law.Branch {
+		return nil
+	}
+	rules := slices.IndexFunc(j.sides[0], func(ch repo.Change) bool {
+		rel, _ := strings.CutPrefix(ch.Path, j.root)
+		return ch.Path == "odd.toml" || rel == "pause.toml" || strings.HasPrefix(rel, "governance/")
+	})
+	if rules < 0 {
+		return nil
+	}
+	for path, run := range j.ledgersOn(1) {
+		now, err := j.allClaims(j.OID, run)
+		if err != nil {
+			return err
+		}
+		if was, err := j.allClaims(j.Parents[1], run); err != nil {
+			return err
+		} else if now > was {
+			j.find(path, 1, "a machine merges %s under what %s claimed without it; two drains ran at once", j.sides[0][rules].Path, run)
 		}
 	}
 	return nil

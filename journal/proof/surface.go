@@ -125,13 +125,14 @@ func filed(a *okf.Atom) string {
 
 func (a *act) outsideBoard(f *file) string {
 	day := strings.ToLower(a.run) + ".tsv"
+	own := strings.HasPrefix(a.run, "run-") // else it bears a person's name, and would write as them
 	dir, name := path.Split(f.rel)
 	switch {
 	case ledgerOf(f.rel) != "": // its own, or row 14's
 		return ""
-	case dir == "journal/" && (name == day || strings.HasSuffix(name, "-"+day)):
+	case own && dir == "journal/" && (name == day || strings.HasSuffix(name, "-"+day)):
 		return ""
-	case f.rel == "proposals/"+a.run+".jsonl":
+	case own && f.rel == "proposals/"+a.run+".jsonl":
 		return ""
 	case dir == "handoffs/":
 		return a.handsOver(f, name)

@@ -21,14 +21,14 @@ func rules() []rule {
 			Invariant: 3, Name: "Human gate", Unit: "transitions",
 			Way:        "put the task back to where it was, and odd approve it from review",
 			Evidence:   "a task's state before and after; parents, author and trailers of the commit that says done; the recorded proposal; the approval Odd-Approval names",
-			Recomputed: "with require_signed every decision of a person is signed by a key that allowed_signers gives its author; done comes from review, in a person's merge of the recorded proposal or on an empty commit by a person upon it that has landed; a machine makes only its own moves, as the outcome beside them says, and changes a task by these alone; a proposal lands only under a person's commit, or by an op that says so",
+			Recomputed: "with require_signed every decision of a person is signed by a key that allowed_signers gives its author; done comes from review, in a person's merge of the recorded proposal or on an empty commit by a person upon it that has landed; a machine makes only its own moves, as the outcome beside them says, and changes a task by these alone; a claim counts one attempt and ends within [drain] lease, other steps count none; a proposal lands only under a person's commit, or by an op that says so",
 			Attested:   "that the person read what they approved, and typed the confirmation; that a person who took a task away or filed its id twice meant to; whose a signature is, without allowed_signers",
 		}, gated},
 		{Row{
 			Invariant: 4, Name: "One drain", Unit: "board commits",
 			Way:        "find out what drained beside the lock and stop it; odd task show tells what the earlier run left",
 			Evidence:   "the claims and results of every run, in their order along the board's line; the sweeps between them",
-			Recomputed: "a run claims one thing at a time, a task once and on one line, and writes nothing more once another run has claimed, unless that took its claim back and nothing of it lands; a machine's merge brings no claims of another line",
+			Recomputed: "a run claims one thing at a time, a task once and on one line, and writes nothing more once another run has claimed, unless that took its claim back and nothing of it lands; a machine's merge brings no claims of another line that no person took in, and no rules of the board under claims made beside them",
 			Attested:   "that clones without a remote in common did not drain beside each other before a person merged them; a run that wrote nothing",
 		}, serialized},
 		{Row{
