@@ -69,9 +69,11 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 // before the session was written into it.
 func (d *drain) becomes(ctx context.Context, c *claim, w *work, out *Outcome, refs []repo.RefUpdate, kept map[string][]byte) (landing, error) {
 	artifacts := refs[len(refs)-1]
-	if now, ok := board.Find(d.at.tasks, c.task.ID); !ok || now.Blob != c.task.Blob {
+	now, ok := board.Find(d.at.tasks, c.task.ID)
+	if !ok || now.Blob != c.task.Blob {
 		return d.lost(c, w, out, artifacts, kept)
 	}
+	c.task.Path = now.Path // a person may have moved it meanwhile
 	if why := or(d.lapsed(c, d.at), d.stood(c)); why != "" && w.lands() {
 		w.void(why)
 		out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
