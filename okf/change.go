@@ -19,7 +19,7 @@ type changes struct {
 }
 
 // calledNow is what tables are for changed rows.
-type calledNow struct{ ids, files, stems, uris map[string][]int32 }
+type calledNow [kinds]map[string][]int32
 
 // over reports whether a row is not as it was.
 func (c *changes) over(i int32) bool {
@@ -32,11 +32,11 @@ func (c *changes) over(i int32) bool {
 
 func (c *changes) left(i int32) bool { return c != nil && c.gone[i] }
 
-func (c *changes) named() calledNow {
+func (c *changes) named(k kind) map[string][]int32 {
 	if c == nil {
-		return calledNow{}
+		return nil
 	}
-	return c.names
+	return c.names[k]
 }
 
 // manyChanged is how many changed files, or atoms that mention what came or
@@ -99,8 +99,10 @@ func (g *Graph) fileProblems() []Problem {
 // authority that may come or go.
 func (g *Graph) place() bool {
 	c, n := g.now, g.rows.len()
-	c.names = calledNow{map[string][]int32{}, map[string][]int32{}, map[string][]int32{}, map[string][]int32{}}
-	add := func(m map[string][]int32, name string, i int32) { m[name] = append(m[name], i) }
+	for k := range c.names {
+		c.names[k] = map[string][]int32{}
+	}
+	add := func(k kind, name string, i int32) { c.names[k][name] = append(c.names[k][name], i) }
 	for _, file := range sortedKeys(c.files) {
 		r := c.files[file]
 		i, there := g.row(file)
@@ -122,20 +124,20 @@ func (g *Graph) place() bool {
 		if r.gone {
 			c.gone[i] = true
 		}
-		add(c.names.files, strings.TrimSuffix(file, ".md"), i)
+		add(byFile, strings.TrimSuffix(file, ".md"), i)
 		id, uri := "", ""
 		if r.atom != nil {
 			id, uri = string(r.atom.ID), r.atom.URI
-			add(c.names.ids, id, i)
+			add(byID, id, i)
 		}
 		if uri != before {
 			return false
 		}
 		if uri != "" {
-			add(c.names.uris, uri, i)
+			add(byURI, uri, i)
 		}
 		for _, s := range stemsOf(file, id) {
-			add(c.names.stems, s, i)
+			add(byStem, s, i)
 		}
 	}
 	return !g.sharesID()
@@ -143,9 +145,9 @@ func (g *Graph) place() bool {
 
 // row is the row of exactly this path, changed or not.
 func (r *rows) row(file string) (int32, bool) {
-	from, to := r.files.bucket(hashOf(strings.TrimSuffix(file, ".md")))
-	for k := from; k < to; k++ {
-		if i := int32(r.files.rows.at(k)); i >= 0 && int(i) < r.len() && r.path(i) == file {
+	maybe := r.maybe(byFile, strings.TrimSuffix(file, ".md"))
+	for k := range maybe.len() {
+		if i := int32(maybe.at(k)); i >= 0 && int(i) < r.len() && r.path(i) == file {
 			return i, true
 		}
 	}
@@ -158,9 +160,9 @@ func (r *rows) hasTwin(i int32) bool {
 		return false
 	}
 	id := r.id(i)
-	from, to := r.ids.bucket(hashOf(string(id)))
-	for k := from; k < to; k++ {
-		if j := int32(r.ids.rows.at(k)); j != i && j >= 0 && int(j) < r.len() && r.id(j) == id {
+	maybe := r.maybe(byID, string(id))
+	for k := range maybe.len() {
+		if j := int32(maybe.at(k)); j != i && j >= 0 && int(j) < r.len() && r.id(j) == id {
 			return true
 		}
 	}
@@ -173,7 +175,7 @@ func (g *Graph) sharesID() bool {
 		if a == nil {
 			continue
 		}
-		if _, other := g.first(g.ids, g.now.names.ids, string(a.ID), func(j int32) bool { return j != i && g.here(j) && g.idAt(j) == a.ID }); other {
+		if _, other := g.first(byID, string(a.ID), func(j int32) bool { return j != i && g.here(j) && g.idAt(j) == a.ID }); other {
 			return true
 		}
 	}
@@ -210,9 +212,13 @@ func (g *Graph) affected() (map[int32]bool, bool) {
 	if len(names) == 0 {
 		return again, true
 	}
-	t := g.mentions()
+	t, seen := g.mentions(), map[int]bool{}
 	for h := range names {
 		from, to := t.bucket(h)
+		if seen[from] {
+			continue // the names of many files may share a bucket
+		}
+		seen[from] = from < to
 		for k := from; k < to; k++ {
 			if i := int32(t.rows.at(k)); g.kept(i) {
 				again[i] = true

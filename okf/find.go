@@ -33,7 +33,7 @@ func (g *Graph) Find(name string) (*Atom, error) {
 
 // Broken reports whether a file is at the bundle path and gave no atom.
 func (g *Graph) Broken(file string) bool {
-	_, ok := g.first(g.files, g.now.named().files, strings.TrimSuffix(file, ".md"), func(i int32) bool {
+	_, ok := g.first(byFile, strings.TrimSuffix(file, ".md"), func(i int32) bool {
 		return g.breaks(i) && g.pathAt(i) == file
 	})
 	return ok
@@ -56,17 +56,17 @@ func either(ids []string) string {
 // manyAtoms marks a stem that several atoms have.
 const manyAtoms = -1
 
-// first is the first row by path that is called name and is one, among those
-// of a table and those that changed.
-func (g *Graph) first(t table, changed map[string][]int32, name string, is func(i int32) bool) (int32, bool) {
-	from, to := t.bucket(hashOf(name))
+// first is the first row by path that has a name of a kind and is one, among
+// those of a table and those that changed.
+func (g *Graph) first(k kind, name string, is func(i int32) bool) (int32, bool) {
 	best := int32(-1)
-	for k := from; k < to && best < 0; k++ {
-		if i := int32(t.rows.at(k)); i >= 0 && int(i) < g.rows.len() && !g.now.over(i) && is(i) {
+	maybe := g.maybe(k, name)
+	for n := 0; n < maybe.len() && best < 0; n++ {
+		if i := int32(maybe.at(n)); i >= 0 && int(i) < g.rows.len() && !g.now.over(i) && is(i) {
 			best = i
 		}
 	}
-	for _, i := range changed[name] {
+	for _, i := range g.now.named(k)[name] {
 		if is(i) && (best < 0 || g.pathAt(i) < g.pathAt(best)) {
 			best = i
 		}
@@ -76,18 +76,17 @@ func (g *Graph) first(t table, changed map[string][]int32, name string, is func(
 
 // byID finds the atom with exactly this id.
 func (g *Graph) byID(id ID) (int32, bool) {
-	return g.first(g.ids, g.now.named().ids, string(id), func(i int32) bool { return g.here(i) && g.idAt(i) == id })
+	return g.first(byID, string(id), func(i int32) bool { return g.here(i) && g.idAt(i) == id })
 }
 
 // stem is the row of the one atom that has a stem, manyAtoms where several have.
 func (g *Graph) stem(stem string) (i int32, ok bool) {
 	has := func(i int32) bool { return g.here(i) && slices.Contains(g.stemsAt(i), stem) }
-	changed := g.now.named().stems
-	i, ok = g.first(g.stems, changed, stem, has)
+	i, ok = g.first(byStem, stem, has)
 	if !ok {
 		return 0, false
 	}
-	if _, more := g.first(g.stems, changed, stem, func(j int32) bool { return j != i && has(j) }); more {
+	if _, more := g.first(byStem, stem, func(j int32) bool { return j != i && has(j) }); more {
 		return manyAtoms, true
 	}
 	return i, true
@@ -134,7 +133,7 @@ func (g *Graph) find(name, from string) (int32, bool) {
 // file finds the atom of a bundle path, with or without ".md".
 func (g *Graph) file(p string) (int32, bool) {
 	key := strings.TrimSuffix(p, ".md")
-	return g.first(g.files, g.now.named().files, key, func(i int32) bool {
+	return g.first(byFile, key, func(i int32) bool {
 		return g.here(i) && strings.TrimSuffix(g.pathAt(i), ".md") == key
 	})
 }
@@ -152,7 +151,7 @@ func (g *Graph) unresolved(name string) (broken, ambiguous bool) {
 	if g.Broken(file + ".md") {
 		return true, false
 	}
-	_, torn := g.first(g.stems, g.now.named().stems, file, func(i int32) bool {
+	_, torn := g.first(byStem, file, func(i int32) bool {
 		return g.breaks(i) && stemsOf(g.pathAt(i), "")[0] == file
 	})
 	return torn, false

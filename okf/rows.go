@@ -22,6 +22,7 @@ type rows struct {
 	leaves   []leaf                         // what the atoms are made of; nil for rows from a cache
 	decode   func(i int32, ar *arena) *Atom // makes the atom of a row; nil where all are made
 	disk     fs.FS                          // what texts that are not in memory are read from; nil where all are
+	crowds   sync.Map                       // long buckets by crowdKey
 	mentions func() table                   // the rows by what they refer to
 	own      map[string]bool                // authorities of the bundle's own uris
 	mark     string                         // of the cache that was opened or made, markLen bytes; "" for none
@@ -128,6 +129,14 @@ func (r *rows) twins() {
 	var kept []int32
 	for b := range r.ids.starts.len() - 1 {
 		from, to := r.ids.starts.span(b, r.ids.rows.len())
+		if to-from > crowded {
+			for _, same := range r.crowd(byID, from, to) {
+				for n := 1; n < same.len(); n++ {
+					r.state[same.at(n)] = rowTwin
+				}
+			}
+			continue
+		}
 		kept = kept[:0]
 		for k := from; k < to; k++ {
 			i := int32(r.ids.rows.at(k))

@@ -1,6 +1,10 @@
 package okf
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strings"
+	"sync"
+)
 
 // ints is a column of numbers below 2^32, four bytes each, little endian: as
 // good in memory as in a cache. A number that is not there is 0, so that no
@@ -98,6 +102,88 @@ func (t table) bucket(hash uint32) (from, to int) {
 	return t.starts.span(int(hash)&(buckets-1), t.rows.len())
 }
 
-// hashOf is a checksum: the same in every process, as a cache needs it. Whoever
-// makes names collide makes them slow to find and nothing else.
+// hashOf is a checksum: the same in every process, as a cache needs it. Names
+// that somebody made collide fill a bucket, which is then kept by name: crowd.
 func hashOf(s string) uint32 { return checksum(bytesOf(s)) }
+
+// kind is what a name of a row is.
+type kind uint8
+
+const (
+	byID kind = iota
+	byFile
+	byStem
+	byURI
+	kinds
+)
+
+// table is that of the names of a kind.
+func (r *rows) table(k kind) *table {
+	switch k {
+	case byID:
+		return &r.ids
+	case byFile:
+		return &r.files
+	case byStem:
+		return &r.stems
+	}
+	return &r.uris
+}
+
+// crowded is beyond how many rows a bucket is long. By chance none is, of as many
+// buckets as names: only a name that many files share makes one, or many names that
+// were made to collide.
+const crowded = 64
+
+// maybe are the rows that may have a name, in order: those of its bucket or, where
+// that is long, those that do have it.
+func (r *rows) maybe(k kind, name string) ints {
+	t := r.table(k)
+	from, to := t.bucket(hashOf(name))
+	if to-from > crowded {
+		return r.crowd(k, from, to)[name]
+	}
+	return t.rows[4*from : 4*to]
+}
+
+// crowdKey is a long bucket: of which table, and where it begins.
+type crowdKey struct {
+	kind kind
+	from int
+}
+
+// crowd is a long bucket by name, made once.
+func (r *rows) crowd(k kind, from, to int) map[string]ints {
+	key := crowdKey{k, from}
+	made, ok := r.crowds.Load(key)
+	if !ok {
+		made, _ = r.crowds.LoadOrStore(key, sync.OnceValue(func() map[string]ints {
+			rows, of := r.table(k).rows[4*from:4*to], map[string]ints{}
+			for n := range rows.len() {
+				if i := int32(rows.at(n)); i >= 0 && int(i) < r.len() {
+					for _, name := range r.called(k, i) {
+						of[name] = of[name].add(uint32(i))
+					}
+				}
+			}
+			return of
+		}))
+	}
+	return made.(func() map[string]ints)()
+}
+
+// called are the names of a kind that a row has.
+func (r *rows) called(k kind, i int32) []string {
+	switch k {
+	case byID:
+		return []string{string(r.id(i))}
+	case byFile:
+		return []string{strings.TrimSuffix(r.path(i), ".md")}
+	case byStem:
+		return r.stemsOf(i)
+	}
+	if !r.kept(i) {
+		return nil
+	}
+	return []string{r.uriOf(i)}
+}

@@ -196,7 +196,7 @@ func (g *Graph) uri(ref string) (int32, bool) {
 
 // withURI finds the first atom by path that has exactly this uri.
 func (g *Graph) withURI(uri string) (int32, bool) {
-	return g.first(g.uris, g.now.named().uris, uri, func(i int32) bool { return g.here(i) && g.uriAt(i) == uri })
+	return g.first(byURI, uri, func(i int32) bool { return g.here(i) && g.uriAt(i) == uri })
 }
 
 func (g *Graph) uriAt(i int32) string {
