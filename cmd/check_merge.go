@@ -47,11 +47,39 @@ func (b bundle) merging(ctx context.Context, top string) ([]okf.Problem, error) 
 		}
 	}
 	converted, err := unstorable(ctx, r, lies)
-	return append(out, converted...), err
+	for _, c := range converted {
+		p := okf.Problem{Code: "odd-converted", Severity: okf.Warn, Path: attributesFile, Line: 1, Message: c.Error(), Hint: "until then odd refuses to write such files"}
+		if c.File != "" {
+			p.Path, p.Line = seenFrom(r, folder, lies, c.File), c.Line
+			p.Message = strings.TrimPrefix(p.Message, fmt.Sprintf("%s:%d: ", c.File, c.Line))
+		}
+		out = append(out, p)
+	}
+	return out, err
 }
 
-// unstorable are the attributes by which git would store what odd writes as other bytes.
-func unstorable(ctx context.Context, r *repo.Repo, root string) (out []okf.Problem, err error) {
+// seenFrom is where a file is from the bundle that lies in a folder of r's work tree, for
+// a finding. folder is the one of odd.toml, whose own file is named as it is from there.
+func seenFrom(r *repo.Repo, folder, lies, file string) string {
+	if path.Join(folder, attributesFile) == file {
+		return attributesFile
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(r.Root(), filepath.FromSlash(file))
+	}
+	rel, err := filepath.Rel(filepath.Join(r.Root(), filepath.FromSlash(lies)), file)
+	if err != nil {
+		return filepath.ToSlash(file) // on another drive
+	}
+	if rel == attributesFile {
+		return "./" + rel // of the bundle itself, not the one beside odd.toml
+	}
+	return filepath.ToSlash(rel)
+}
+
+// unstorable are the attributes by which git would store what odd writes as other bytes,
+// each of one file.
+func unstorable(ctx context.Context, r *repo.Repo, root string) (out []repo.Converted, err error) {
 	head, err := r.Ref("HEAD")
 	if err != nil && !errors.Is(err, repo.ErrNoRef) {
 		return nil, err
@@ -65,8 +93,7 @@ func unstorable(ctx context.Context, r *repo.Repo, root string) (out []okf.Probl
 	for _, c := range all {
 		if by := fmt.Sprint(c.File, c.Line, c.Has); !said[by] {
 			said[by] = true
-			out = append(out, okf.Problem{Code: "odd-converted", Severity: okf.Warn, Path: attributesFile, Line: 1, Message: c.Error(),
-				Hint: "until then odd refuses to write such files"})
+			out = append(out, c)
 		}
 	}
 	return out, err

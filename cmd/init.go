@@ -118,8 +118,8 @@ func foreignAttributes(ctx context.Context, env Env, r *repo.Repo) error {
 		return err
 	}
 	converted, err := unstorable(ctx, r, bundleRoot(r))
-	for _, p := range converted {
-		talk(env, "%s", p.Message)
+	for _, c := range converted {
+		talk(env, "%s", c.Error())
 	}
 	for _, line := range lines {
 		talk(env, ".gitattributes: add the line %q: without it two clones that both add there conflict when they are merged", line)
