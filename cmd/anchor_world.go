@@ -60,12 +60,16 @@ func openAnchor(ctx context.Context, env Env) (*anchorage, error) {
 func (a *anchorage) Close() error { return a.tree.Close() }
 
 // key is where the key that signs permits is kept.
-func (a *anchorage) key() string { return filepath.Join(a.repo.CommonDir(), "odd", "anchor.key") }
+func (a *anchorage) key() string {
+	_, key := a.repo.Permits()
+	return key
+}
 
 // desks are the desk of the work tree and that of the drains, which keep the
 // sessions they bind in the common git directory.
 func (a *anchorage) desks() ([]anchor.Desk, error) {
-	drained, err := anchor.Open(anchor.Place{Root: a.repo.CommonDir(), Dir: "odd/anchor", Key: a.key()})
+	dir, key := a.repo.Permits()
+	drained, err := anchor.Open(anchor.Place{Root: a.repo.CommonDir(), Dir: dir, Key: key})
 	return []anchor.Desk{a.desk, {Store: drained, World: a.desk.World}}, err
 }
 

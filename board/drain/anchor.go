@@ -131,11 +131,11 @@ func denied(res anchor.Result) error {
 	return anchor.Refusal(res.Errors)
 }
 
-// anchors are the handshakes of this clone's drains. They lie beside the
-// drain lock, and only who holds it writes them.
+// anchors are the handshakes of this user's drains in this clone. They lie beside
+// the drain lock, and only who holds it writes them.
 func (d *drain) anchors() (*anchor.Store, error) {
-	common := d.repo.CommonDir()
-	return anchor.Open(anchor.Place{Root: common, Dir: "odd/anchor", Key: path.Join(common, "odd/anchor.key"), Brief: true})
+	dir, key := d.repo.Permits()
+	return anchor.Open(anchor.Place{Root: d.repo.CommonDir(), Dir: dir, Key: key, Brief: true})
 }
 
 // desk is the handshake's at this moment.

@@ -61,6 +61,39 @@ func TestAPermitEndsWithItsSession(t *testing.T) {
 	}
 }
 
+// A drain in a repository that another user has drained leaves that user's permits and
+// key as they are, and binds under its own.
+func TestPermitsOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file away")
+	}
+	t.Parallel()
+	w := newWorld(t, paid, "a")
+	odd := filepath.Join(w.repo.CommonDir(), "odd")
+	theirs := filepath.Join(odd, "anchor", "active", "theirs")
+	if err := os.MkdirAll(theirs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(filepath.Join(odd, "anchor"), 12345, 12345); err != nil {
+		t.Fatal(err)
+	}
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		if own, err := os.ReadDir(filepath.Join(odd, "anchor-0", "active")); err != nil || len(own) != 1 {
+			t.Errorf("its own permits are %v, %v", own, err)
+		}
+		return says(term("tide")), nil
+	}
+	w.must()
+	if _, err := os.Stat(theirs); err != nil {
+		t.Error(err)
+	}
+	for name, want := range map[string]bool{"anchor.key": false, "anchor-0.key": true} {
+		if _, err := os.Stat(filepath.Join(odd, name)); want != (err == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A permit whose drain was killed is released by the next one, or by a refresh,
 // which says so once. What a kill leaves is the state as it was while the session
 // ran.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -104,6 +105,27 @@ func (r *Repo) Room(name string) (string, error) {
 		return "", err
 	}
 	return dir, nil
+}
+
+// Permits says where the sessions of this user's drains are kept, below CommonDir, and
+// which key signs the permits in this clone. Both are one user's alone; where another
+// user of the repository has those of the usual names, this one has others.
+func (r *Repo) Permits() (dir, key string) {
+	dir = "odd/anchor"
+	if another(r.oddDir("anchor")) || another(r.oddDir("anchor.key")) {
+		dir = fmt.Sprintf("%s-%d", dir, os.Geteuid())
+	}
+	return dir, filepath.Join(r.common, filepath.FromSlash(dir)+".key")
+}
+
+// another reports that something is there and another user's.
+func another(name string) bool {
+	st, err := os.Lstat(name)
+	if err != nil {
+		return false
+	}
+	own, ok := st.Sys().(*syscall.Stat_t)
+	return ok && int(own.Uid) != os.Geteuid()
 }
 
 type cacheFile struct {
