@@ -217,7 +217,7 @@ func (a attributes) strongest(p string) (out []placedFile) {
 		out, own = append(out, placedFile{own[n], ""}), own[:n]
 	}
 	for dir := path.Dir(p); ; dir = path.Dir(dir) {
-		in := strings.TrimPrefix(dir, ".")
+		in := prefixOf(dir)
 		if b, ok := a.files[in]; ok {
 			out = append(out, placedFile{attributeFile{path.Join(in, attributesFile), b}, in})
 		}

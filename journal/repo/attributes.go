@@ -174,11 +174,19 @@ func attributesAbove(ch Changes, read func(name string) ([]byte, error)) map[str
 		for dir := path.Dir(p); b != nil && !seen[dir]; dir = path.Dir(dir) {
 			seen[dir] = true
 			if text, err := read(path.Join(dir, attributesFile)); err == nil && text != nil {
-				files[strings.TrimPrefix(dir, ".")] = text
+				files[prefixOf(dir)] = text
 			}
 		}
 	}
 	return files
+}
+
+// prefixOf is a directory as prefixes of paths have it: the top is "".
+func prefixOf(dir string) string {
+	if dir == "." || dir == "/" {
+		return ""
+	}
+	return dir
 }
 
 // commonAttributes are the files that have a say on every tree; not known where it

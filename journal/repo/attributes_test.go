@@ -54,6 +54,7 @@ func TestConverted(t *testing.T) {
 		"a quoted pattern":          {repoFile(".gitattributes", `"k/tasks/[a-c].m\144" filter=x`), task("a\n"), ".gitattributes:1: k/tasks/a.md has filter=x"},
 		"a quote right before":      {repoFile(".gitattributes", "\"*.md\"filter=x\n"), task("a\n"), ".gitattributes:1: k/tasks/a.md has filter=x"},
 		"folders between":           {repoFile(".gitattributes", "k/**/tasks/a.md filter=x\n"), task("a\n"), ".gitattributes:1: k/tasks/a.md has filter=x"},
+		"a folder with a dot":       {repoFile(".k/.gitattributes", "*.md filter=x\n"), Changes{".k/a.md": []byte("a\n"), "k/a.md": []byte("a\n")}, ".k/.gitattributes:1: .k/a.md has filter=x"},
 		"another case":              {both(repoFile(".gitattributes", "*.MD filter=x\n"), set("core.ignorecase", "true")), task("a\n"), ".gitattributes:1: k/tasks/a.md has filter=x"},
 		"the last line":             {repoFile(".gitattributes", "*.md filter=x\n* filter=y\n*.txt filter=z\n"), task("a\n"), ".gitattributes:2: k/tasks/a.md has filter=y"},
 		"the nearest file":          {both(repoFile(".gitattributes", "*.md filter=x\n"), repoFile("k/.gitattributes", "*.md -filter\n")), task("a\n"), ""},
