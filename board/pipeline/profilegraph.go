@@ -165,11 +165,7 @@ func (g *Graph) Packages(files []string) []string {
 func (g *Graph) importPath(dir string) string {
 	for at := dir; ; at = path.Dir(at) {
 		if m, ok := g.modules[at]; ok {
-			rest := strings.TrimPrefix(strings.TrimPrefix(dir, at), "/")
-			if at == "." {
-				rest = strings.TrimPrefix(dir, ".")
-			}
-			return strings.TrimSuffix(m+"/"+rest, "/")
+			return path.Join(m, within(at, dir))
 		}
 		if at == "." || at == "/" {
 			return ""

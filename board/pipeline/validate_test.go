@@ -40,7 +40,7 @@ func repository() fstest.MapFS {
 		"d/d.go", "package d\n", "README.md", "", "e/e_test.go", "package e_test\n",
 		"tool/go.mod", "module example.com/m/tool\n", "tool/t.go", "package main\nimport _ \"example.com/m/d\"\n", "tool/x/x.go", "package x\n",
 		"docs/go.mod", "module example.com/docs\n", "docs/a.md", "",
-		"vendor/v/v.go", "package v\n", ".ci/ci.go", "package ci\n", "test_x.py", "",
+		"vendor/v/v.go", "package v\n", ".ci/ci.go", "package ci\n", ".tools/go.mod", "module example.com/tools\n", ".tools/t.go", "package main\n", "test_x.py", "",
 	)
 }
 
@@ -78,6 +78,7 @@ func TestGoChecks(t *testing.T) {
 		{name: "two modules", paths: []string{"tool/t.go", "c/c.go"}, graph: graph, want: append(commands("./c"), in("tool", ".")...)},
 		{name: "another module imports it", paths: []string{"d/d.go"}, graph: graph, want: append(commands("./d"), in("tool", ".")...), noTests: true},
 		{name: "a package that is gone", paths: []string{"a/a.go", "a/a_test.go"}, gone: []string{"a/a.go", "a/a_test.go"}, graph: graph, want: commands(". ./b ./c")},
+		{name: "a module in a hidden folder", paths: []string{".tools/go.mod"}, graph: graph, want: in(".tools", "./..."), noTests: true},
 		{name: "no Go there", paths: []string{"docs/a.md"}, graph: graph},
 		{name: "no Go there, by go.mod", paths: []string{"docs/go.mod"}, graph: graph},
 	}

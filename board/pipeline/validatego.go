@@ -104,7 +104,10 @@ func (s goScope) checks() []Check {
 		if len(patterns) == 0 {
 			continue
 		}
-		name, where := modulePath(s.tree, mod), strings.TrimPrefix(mod, ".")
+		name, where := modulePath(s.tree, mod), mod
+		if where == "." {
+			where = ""
+		}
 		add := func(tests bool, patterns []string, words ...string) {
 			c := Check{Name: strings.Join(words[:2], " "), Argv: append(words, patterns...), Dir: where, Why: why, Tests: tests, Module: name}
 			if where != "" {

@@ -22,6 +22,7 @@ var files = map[string]string{
 	"cmd/tide.go":   "package cmd\n\n// Tide tells.\nfunc Tide() int { return level(3) }\n\nfunc level(n int) int { return n }\n",
 	"docs/tide.md":  "# Tide\n\nThe tide is high.\n",
 	"tools/tide.py": "def tide():\n    return level(3)\n",
+	".notes/ebb.md": "The tide ebbs.\n",
 	"odd.toml":      "[governance]\nlease = \"off\"\n",
 	".git/config":   "[core]\n",
 }
@@ -134,6 +135,7 @@ func TestEveryTool(t *testing.T) {
 		{"glob_files", `{"glob":"**/*.go"}`, "cmd/tide.go"},
 		{"search_code", `{"query":"level("}`, "cmd/tide.go:4: func Tide() int { return level(3) }"},
 		{"search_code", `{"query":"T[a-z]+e\\b","how":"regexp","path":"docs"}`, "docs/tide.md:1: # Tide"},
+		{"search_code", `{"query":"ebbs","path":".notes"}`, "\n.notes/ebb.md:1: The tide ebbs."},
 		{"list_symbols", `{"path":"cmd/tide.go"}`, "parsed as Go, package cmd\n4-4\tfunc Tide\n6-6\tfunc level"},
 		{"list_symbols", `{"path":"tools/tide.py"}`, "not by a parser"},
 		{"get_callers", `{"symbol":"cmd.level"}`, "cmd/tide.go:4: called in Tide"},
@@ -181,7 +183,7 @@ func TestEveryTool(t *testing.T) {
 	if !finished || e.Outcome != session.Completed || len(e.Atoms) != 1 || e.Change == nil || len(e.Notes) != 1 || len(e.Payloads) != 1 || !e.Seen {
 		t.Errorf("emission %+v, %v", e, finished)
 	}
-	if n := len(e.Calls); n != 32 || e.Calls[0].Path != "cmd/tide.go" || e.Calls[0].Bytes == 0 {
+	if n := len(e.Calls); n != 33 || e.Calls[0].Path != "cmd/tide.go" || e.Calls[0].Bytes == 0 {
 		t.Errorf("%d calls, the first %+v", n, e.Calls[0])
 	}
 	if want := []string{"call_graph", "comprehension", "discovery", "history", "structure"}; !slices.Equal(e.Exploration.Categories, want) {

@@ -33,7 +33,7 @@ func (t tree) walk(ctx context.Context, dir string, visit func(file) bool) (full
 		return false, missing(dir, err)
 	}
 	defer at.Close()
-	err = w.desk(at, strings.TrimPrefix(dir, "."))
+	err = w.desk(at, dir)
 	return w.full, err
 }
 
