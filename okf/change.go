@@ -102,7 +102,6 @@ func (g *Graph) place() bool {
 	for k := range c.names {
 		c.names[k] = map[string][]int32{}
 	}
-	add := func(k kind, name string, i int32) { c.names[k][name] = append(c.names[k][name], i) }
 	for _, file := range sortedKeys(c.files) {
 		r := c.files[file]
 		i, there := g.row(file)
@@ -124,23 +123,30 @@ func (g *Graph) place() bool {
 		if r.gone {
 			c.gone[i] = true
 		}
-		add(byFile, strings.TrimSuffix(file, ".md"), i)
-		id, uri := "", ""
-		if r.atom != nil {
-			id, uri = string(r.atom.ID), r.atom.URI
-			add(byID, id, i)
-		}
-		if uri != before {
+		if uri := c.name(file, r.atom, i); uri != before {
 			return false
-		}
-		if uri != "" {
-			add(byURI, uri, i)
-		}
-		for _, s := range stemsOf(file, id) {
-			add(byStem, s, i)
 		}
 	}
 	return !g.sharesID()
+}
+
+// name notes what a changed file and its atom, if it has one, go by. It returns
+// the atom's uri.
+func (c *changes) name(file string, a *Atom, i int32) (uri string) {
+	add := func(k kind, name string) { c.names[k][name] = append(c.names[k][name], i) }
+	add(byFile, strings.TrimSuffix(file, ".md"))
+	id := ""
+	if a != nil {
+		id, uri = string(a.ID), a.URI
+		add(byID, id)
+	}
+	if uri != "" {
+		add(byURI, uri)
+	}
+	for _, s := range stemsOf(file, id) {
+		add(byStem, s)
+	}
+	return uri
 }
 
 // row is the row of exactly this path, changed or not.
@@ -186,29 +192,10 @@ func (g *Graph) sharesID() bool {
 // mention what came or went. It reports false where they are too many.
 func (g *Graph) affected() (map[int32]bool, bool) {
 	again := map[int32]bool{}
-	names := map[uint32]bool{}
-	for i, a := range g.now.atoms {
+	for i := range g.now.atoms {
 		again[i] = true
-		old := int(i) < g.rows.len()
-		wasKept := old && g.kept(i)
-		if old && wasKept == (a != nil) && !g.now.gone[i] && (a == nil || g.id(i) == a.ID) {
-			continue
-		}
-		note := func(file, id, uri string) {
-			for _, name := range append(stemsOf(file, id), file, id, uri) {
-				if name != "" {
-					names[spelt(name, "")] = true
-				}
-			}
-		}
-		note(g.pathAt(i), "", "")
-		if a != nil {
-			note(a.Path, string(a.ID), a.URI)
-		}
-		if wasKept {
-			note(g.pathAt(i), string(g.id(i)), g.uriOf(i))
-		}
 	}
+	names := g.cameOrWent()
 	if len(names) == 0 {
 		return again, true
 	}
@@ -226,6 +213,33 @@ func (g *Graph) affected() (map[int32]bool, bool) {
 		}
 	}
 	return again, len(again) <= g.manyChanged()
+}
+
+// cameOrWent are the names, as [spelt] has them, that a change gave or took away.
+func (g *Graph) cameOrWent() map[uint32]bool {
+	names := map[uint32]bool{}
+	note := func(file, id, uri string) {
+		for _, name := range append(stemsOf(file, id), file, id, uri) {
+			if name != "" {
+				names[spelt(name, "")] = true
+			}
+		}
+	}
+	for i, a := range g.now.atoms {
+		old := int(i) < g.rows.len()
+		wasKept := old && g.kept(i)
+		if old && wasKept == (a != nil) && !g.now.gone[i] && (a == nil || g.id(i) == a.ID) {
+			continue
+		}
+		note(g.pathAt(i), "", "")
+		if a != nil {
+			note(a.Path, string(a.ID), a.URI)
+		}
+		if wasKept {
+			note(g.pathAt(i), string(g.id(i)), g.uriOf(i))
+		}
+	}
+	return names
 }
 
 // readMentions makes the table of what the atoms of rows mention.

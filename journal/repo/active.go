@@ -55,21 +55,39 @@ func (r *Repo) activeIn(ctx context.Context, w workTree, paths []string, since t
 		}
 	}
 	for _, p := range paths {
-		full := filepath.Join(w.root, filepath.FromSlash(p))
-		switch st, err := os.Lstat(full); {
-		case err == nil && st.ModTime().After(since):
-			out = append(out, fmt.Sprintf("%s was written at %s", p, st.ModTime().UTC().Format("15:04:05Z")))
-		case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+		signs, err := worked(w.root, p, since)
+		if err != nil {
 			return nil, err
 		}
-		names, err := os.ReadDir(filepath.Dir(full))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-			return nil, err
+		out = append(out, signs...)
+	}
+	return out, nil
+}
+
+// worked are the signs on disk that somebody works on a file: it was written
+// since, or an editor keeps a file beside it. A file that is not there has none.
+func worked(root, p string, since time.Time) (out []string, err error) {
+	there := func(err error) error {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			return nil
 		}
-		for _, n := range names {
-			if editorKeeps(filepath.Base(full), n.Name()) {
-				out = append(out, fmt.Sprintf("%s is open in an editor, which keeps %s", p, n.Name()))
-			}
+		return err
+	}
+	full := filepath.Join(root, filepath.FromSlash(p))
+	st, err := os.Lstat(full)
+	if err == nil && st.ModTime().After(since) {
+		out = append(out, fmt.Sprintf("%s was written at %s", p, st.ModTime().UTC().Format("15:04:05Z")))
+	}
+	if err := there(err); err != nil {
+		return nil, err
+	}
+	names, err := os.ReadDir(filepath.Dir(full))
+	if err := there(err); err != nil {
+		return nil, err
+	}
+	for _, n := range names {
+		if editorKeeps(filepath.Base(full), n.Name()) {
+			out = append(out, fmt.Sprintf("%s is open in an editor, which keeps %s", p, n.Name()))
 		}
 	}
 	return out, nil
