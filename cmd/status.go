@@ -105,40 +105,15 @@ func (w *workspace) currentAndDirty(ctx context.Context) (*view, []string, error
 // are not committed.
 func (v *view) status(dirty []string) (boardStatus, error) {
 	s := boardStatus{Dirty: dirty, Branch: v.line.Name(), Tip: short(v.tip), Tasks: map[board.State]int{}, Month: ledger.Month(v.env.Now()), Problems: len(v.unread())}
-	for _, t := range v.rows() {
-		s.Tasks[t.State]++
-		switch t.State {
-		case board.Review:
-			s.Review = append(s.Review, string(t.ID))
-		case board.InProgress:
-			s.Running = append(s.Running, fmt.Sprintf("%s (%s, until %s)", t.ID, t.ClaimedBy, t.LeaseExpires.Format("15:04:05Z07:00")))
-		}
-	}
+	s.countTasks(v.rows())
 	if b, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
 		s.Paused = board.PauseReason(b)
 	}
 	if err := v.countOps(&s); err != nil {
 		return s, err
 	}
-	spend, err := ledger.Sum(v.bundle)
-	if err != nil {
-		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
-	}
-	for _, c := range spend.Open {
-		if c.Task == c.Run { // no task asked for it
-			s.Running = append(s.Running, fmt.Sprintf("%s (a session without a task, since %s)", c.Run, c.TS.Format("15:04:05Z07:00")))
-		}
-	}
-	n, err := spend.In(s.Month)
-	if err != nil {
+	if err := v.countMoney(&s); err != nil {
 		return s, err
-	}
-	s.Spent, s.Hard = budget.MicroUSD(n), v.cfg.Budget.HardStop
-	if s.Hard == 0 {
-		s.Hard = v.cfg.Budget.Monthly
-	}
-	if s.Level = noBudget; v.cfg.HasBudget {
-		s.Level = budget.Decide(v.cfg.Budget, s.Spent, 0).String()
 	}
 	for _, p := range v.problems {
 		if p.Severity == "error" {
@@ -158,6 +133,42 @@ func (v *view) status(dirty []string) (boardStatus, error) {
 	}
 	s.Slow = v.slowStatus(loop, s.Paused != "")
 	return s, nil
+}
+
+// countTasks counts tasks by state and names those that run or wait for a person.
+func (s *boardStatus) countTasks(tasks []*board.Row) {
+	for _, t := range tasks {
+		s.Tasks[t.State]++
+		switch t.State {
+		case board.Review:
+			s.Review = append(s.Review, string(t.ID))
+		case board.InProgress:
+			s.Running = append(s.Running, fmt.Sprintf("%s (%s, until %s)", t.ID, t.ClaimedBy, t.LeaseExpires.Format("15:04:05Z07:00")))
+		}
+	}
+}
+
+// countMoney adds what the ledgers say: the month's money, and the sessions at
+// work that no task asked for.
+func (v *view) countMoney(s *boardStatus) error {
+	spend, err := ledger.Sum(v.bundle)
+	if err != nil {
+		return fmt.Errorf("%s/%w", v.cfg.Root, err)
+	}
+	for _, c := range spend.Open {
+		if c.Task == c.Run { // no task asked for it
+			s.Running = append(s.Running, fmt.Sprintf("%s (a session without a task, since %s)", c.Run, c.TS.Format("15:04:05Z07:00")))
+		}
+	}
+	n, err := spend.In(s.Month)
+	if err != nil {
+		return err
+	}
+	s.Spent, s.Hard = budget.MicroUSD(n), cmp.Or(v.cfg.Budget.HardStop, v.cfg.Budget.Monthly)
+	if s.Level = noBudget; v.cfg.HasBudget {
+		s.Level = budget.Decide(v.cfg.Budget, s.Spent, 0).String()
+	}
+	return nil
 }
 
 // page is the one screen.

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -34,10 +35,10 @@ func (v *view) slowStatus(loop drain.SlowLoop, paused bool) slowStatus {
 // emergency, mend the lease, commit to a draft, answer what is high, review,
 // put work on the board. Drains are a machine's, so one that may run is no act.
 func (v *view) nextAct(l leaseJSON, loop drain.SlowLoop, paused bool) string {
-	waiting := map[board.State]int{}
-	for _, t := range v.rows() {
-		waiting[t.State]++
-	}
+	return cmp.Or(nextOfLoop(l, loop, paused), v.nextOfBoard())
+}
+
+func nextOfLoop(l leaseJSON, loop drain.SlowLoop, paused bool) string {
 	open := loop.Buffer.Open()
 	switch {
 	case paused:
@@ -52,6 +53,16 @@ func (v *view) nextAct(l leaseJSON, loop drain.SlowLoop, paused bool) string {
 		return "odd gate commitment begins the work under " + l.ID
 	case len(open) > 0 && (open[0].Severity == gate.High || l.Required):
 		return fmt.Sprintf("odd proposals list; the gravest is %s: %s", open[0].ID, open[0].Reason)
+	}
+	return ""
+}
+
+func (v *view) nextOfBoard() string {
+	waiting := map[board.State]int{}
+	for _, t := range v.rows() {
+		waiting[t.State]++
+	}
+	switch {
 	case waiting[board.Review] > 0:
 		return "odd review, then odd approve or odd reject"
 	case waiting[board.Ready] == 0 && waiting[board.Blocked] > 0:

@@ -55,16 +55,8 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	if d == nil {
 		return p, nil
 	}
-	if d.line != nil {
-		if err := d.refresh(ctx); !p.stop(err) {
-			return p, err
-		}
-		if _, err := d.base(ctx); !p.stop(err) {
-			return p, err
-		}
-	} else {
-		p.stop(d.paused())
-		p.stop(d.at.clock(d.Now()))
+	if err := d.start(ctx, &p); err != nil {
+		return p, err
 	}
 	if unlock, err := r.LockDrain(); err == nil {
 		_ = unlock()
@@ -91,6 +83,23 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 		p.Tasks = append(p.Tasks, s)
 	}
 	return p, nil
+}
+
+// start adds what keeps a drain from its first task: of one that opened, all
+// that it looks at then; of a board as committed, a pause and the clock.
+func (d *drain) start(ctx context.Context, p *Plan) error {
+	if d.line == nil {
+		p.stop(d.paused())
+		p.stop(d.at.clock(d.Now()))
+		return nil
+	}
+	if err := d.refresh(ctx); !p.stop(err) {
+		return err
+	}
+	if _, err := d.base(ctx); !p.stop(err) {
+		return err
+	}
+	return nil
 }
 
 // stops adds what the slow loop and the month's money have against any drain.
