@@ -14,7 +14,6 @@ import (
 type folder struct {
 	to    io.Writer
 	width int
-	rows  bool   // of a table: only a last column that begins within width is broken
 	rest  []byte // of a line that has not ended
 }
 
@@ -52,19 +51,11 @@ func (f *folder) Write(b []byte) (int, error) {
 	end := bytes.LastIndexByte(f.rest, '\n') + 1
 	var out strings.Builder
 	for line := range strings.Lines(string(f.rest[:end])) {
-		if line = strings.TrimSuffix(line, "\n"); !f.rows || roomFor(line, f.width) {
-			line = fold(line, f.width)
-		}
-		out.WriteString(line + "\n")
+		out.WriteString(fold(strings.TrimSuffix(line, "\n"), f.width) + "\n")
 	}
 	f.rest = f.rest[end:]
 	_, err := io.WriteString(f.to, out.String())
 	return len(b), err
-}
-
-// roomFor reports a row whose last column begins within width.
-func roomFor(row string, width int) bool {
-	return columnsOf(row[:strings.LastIndex(row, "  ")+1])+1 < width
 }
 
 // fold breaks a line that is longer than width between words. The parts after the
@@ -78,25 +69,68 @@ func fold(line string, width int) string {
 		return fold("    "+text, width) // it is set in for a wider terminal
 	}
 	text, deep := column(line, width)
-	in := strings.Repeat(" ", deep)
-	out, at := line[:text], columnsOf(line[:text])
-	for i, word := range strings.Split(line[text:], " ") {
-		n := columnsOf(word)
-		switch {
-		case i == 0:
-		case n > 0 && at+1+n > width:
-			out, at = strings.TrimRight(out, " ")+"\n"+in, deep
-		default:
-			out, at = out+" ", at+1
+	return line[:text] + wrapped(line[text:], columnsOf(line[:text]), deep, width)
+}
+
+// wrapped is a text that begins in column at, broken between words. A word that no line
+// has room for breaks between wide characters, which stand without blanks. What goes on
+// below is set in.
+func wrapped(text string, at, in, width int) string {
+	var out strings.Builder
+	below := "\n" + strings.Repeat(" ", in)
+	blanks := ""
+	for i, word := range strings.Split(text, " ") {
+		if i > 0 {
+			blanks += " "
 		}
-		out, at = out+word, at+n
+		n := columnsOf(word)
+		for n > width-in {
+			head := headOf(word, width-at-len(blanks), true)
+			if head == "" {
+				break
+			}
+			out.WriteString(blanks + head + below)
+			at, blanks, word = in, "", word[len(head):]
+			n = columnsOf(word)
+		}
+		if n == 0 {
+			continue
+		}
+		if blanks != "" && at+len(blanks)+n > width {
+			out.WriteString(below)
+			at, blanks = in, ""
+		}
+		out.WriteString(blanks + word)
+		at, blanks = at+len(blanks)+n, ""
 	}
-	return out
+	return out.String()
+}
+
+// headOf is the longest head, in at most n columns, of an s that takes more; wide asks for one that
+// ends between two wide characters.
+func headOf(s string, n int, wide bool) string {
+	end, at, before := 0, 0, 0
+	for rest, state := s, -1; rest != ""; {
+		here := len(s) - len(rest)
+		var takes int
+		_, rest, takes, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if !wide || before > 1 && takes > 1 {
+			end = here
+		}
+		if at += takes; at > n {
+			break
+		}
+		before = takes
+	}
+	return s[:end]
 }
 
 // columnsOf is how many columns of a terminal a text takes: two for a wide character,
 // none for a mark on another and for what colours it.
 func columnsOf(s string) (n int) {
+	if printable(s) {
+		return len(s)
+	}
 	for more := true; more; {
 		var text string
 		text, s, more = strings.Cut(s, "\x1b[")

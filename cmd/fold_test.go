@@ -24,6 +24,7 @@ func TestFold(t *testing.T) {
 		{"a long word", "see https://example.org/long/path now", "see\nhttps://example.org/long/path\nnow"},
 		{"runes", "  ää öö üü ßß éé èè àà", "  ää öö üü ßß éé èè\n  àà"},
 		{"wide characters", "  漢字 漢字 漢字 漢字 漢字", "  漢字 漢字 漢字\n  漢字 漢字"},
+		{"wide characters without blanks", "  漢字漢字漢字漢字漢字漢字", "  漢字漢字漢字漢字漢\n  字漢字"},
 		{"marks", "  e\u0301e\u0301e\u0301 one two three", "  e\u0301e\u0301e\u0301 one two three"},
 		{"colours", "\x1b[1mone\x1b[0m  \x1b[2mtwo three four\x1b[0m", "\x1b[1mone\x1b[0m  \x1b[2mtwo three four\x1b[0m"},
 		{"colours of a column", "\x1b[1mone\x1b[0m  two three four five", "\x1b[1mone\x1b[0m  two three four\n     five"},
@@ -35,13 +36,13 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestTalkFits: talk and the last column of rows break between words on a terminal; a
-// table that is wider than it keeps its columns, and a pipe gets lines whole.
+// TestTalkFits: talk and the last column of rows break between words on a terminal; what
+// has no room in its column goes on below, and a pipe gets lines whole.
 func TestTalkFits(t *testing.T) {
 	t.Parallel()
 	rows := [][]string{{"a", "blocked", "one two three four five"}, {"b", "a column too wide by far", "x"}}
 	for live, want := range map[bool]string{
-		true:  "odd: one two three\n     four five six\n  seven\n|a  blocked                   one two three four five\nb  a column too wide by far  x\na  one two three four\n   five six\n",
+		true:  "odd: one two three\n     four five six\n  seven\n|a  blocked\n    one two three four\n    five\nb\n    a column too wide\n    by far\n    x\na  one two three four\n   five six\n",
 		false: "odd: one two three four five six\n  seven\n|a\tblocked\tone two three four five\nb\ta column too wide by far\tx\na\tone two three four five six\n",
 	} {
 		env, out, said := quiet()

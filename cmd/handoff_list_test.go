@@ -13,7 +13,7 @@ func TestHandoffListIsNarrow(t *testing.T) {
 		Artifact: "knowledge/agreements/a-very-long-name-of-an-agreement/slack-water.md", Missing: []string{"scope_in", "deferred"}}
 	short := handoffJSON{ID: "handoffs/2026-03-02-slack-water", From: "planning", To: "execution", Artifact: "knowledge/terms/slack-water.md"}
 	env, out, _ := quiet()
-	env.Terminal = true
+	env.Terminal, env.Width = true, 115
 	if err := printRows(env, [][]string{told.brief("knowledge"), short.brief("knowledge")}); err != nil {
 		t.Fatal(err)
 	}

@@ -92,7 +92,7 @@ func (f logFilter) takes(e event) bool {
 func tell(env Env, events []event) error {
 	wide := 0
 	for _, e := range events {
-		wide = max(wide, len([]rune(e.who())))
+		wide = max(wide, columnsOf(e.who()))
 	}
 	var b strings.Builder
 	day, hour, who := "", "", ""
@@ -109,7 +109,7 @@ func tell(env Env, events []event) error {
 			h, w = "", ""
 		}
 		text := strings.ReplaceAll(e.Text, "\n", "\n"+strings.Repeat(" ", 5+2+wide+2+2))
-		fmt.Fprintf(&b, "%5s  %-*s  %s\n", h, wide, w, text)
+		fmt.Fprintf(&b, "%5s  %s  %s\n", h, padded(w, wide), text)
 	}
 	b.WriteString("\n" + total(events) + "\n")
 	_, err := io.WriteString(folded(env), b.String())

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -12,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -61,12 +61,8 @@ func printRows(env Env, rows [][]string) error { return printEach(env, slices.Va
 // looked at again once the next is asked for.
 func printEach(env Env, rows iter.Seq[[]string]) error {
 	out := bufio.NewWriterSize(env.Stdout, 1<<16)
-	var w interface {
-		io.Writer
-		Flush() error
-	} = out
 	if env.Terminal {
-		w = tabwriter.NewWriter(&folder{to: out, width: env.columns(), rows: true}, 0, 8, 2, ' ', 0)
+		return errors.Join(aligned(env, rows).print(out), out.Flush())
 	}
 	var line []byte
 	var above, shown []string // the row before, and what its cells became: neighbours have much in common
@@ -83,18 +79,25 @@ func printEach(env Env, rows iter.Seq[[]string]) error {
 			}
 			line = append(line, shown[i]...)
 		}
-		if env.Terminal {
-			line = bytes.TrimRight(line, "\t")
-		}
 		line = append(line, '\n')
-		if _, err := w.Write(line); err != nil {
+		if _, err := out.Write(line); err != nil {
 			return err
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
 	return out.Flush()
+}
+
+// aligned is rows as a terminal of env takes them.
+func aligned(env Env, rows iter.Seq[[]string]) *table {
+	t := &table{width: env.columns()}
+	for r := range rows {
+		cells := make([]string, len(r))
+		for i, c := range r {
+			cells[i] = cell(c)
+		}
+		t.add(cells)
+	}
+	return t
 }
 
 // printMany is printEach of a long list, of which row appends one to cells: each
@@ -179,27 +182,14 @@ func printFitted(env Env, rows [][]string) error {
 	if !env.Terminal {
 		return printRows(env, rows)
 	}
-	out, wide := env.Stdout, env
-	var b bytes.Buffer
-	wide.Stdout, wide.Width = &b, math.MaxInt
-	if err := printRows(wide, rows); err != nil {
-		return err
-	}
-	for line := range strings.Lines(b.String()) {
-		if _, err := fmt.Fprintln(out, clipped(strings.TrimSuffix(line, "\n"), env.columns())); err != nil {
+	t := aligned(env, slices.Values(rows))
+	t.width = math.MaxInt / 8
+	for _, row := range t.rows {
+		if _, err := fmt.Fprintln(env.Stdout, clipped(t.line(row), env.columns())); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// clipped is s in at most n characters, the last of them an ellipsis where there
-// were more.
-func clipped(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }
 
 // talk writes one line of talk to stderr, without hidden characters and without

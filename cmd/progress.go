@@ -27,9 +27,9 @@ func (p *progress) line(s string) {
 		talk(p.env, "%s", cell(s))
 		return
 	}
-	r := []rune(clipped(irongate.RedactText(cell(s)), max(1, min(liveWidth, p.env.columns()-1))))
-	fmt.Fprintf(p.env.Stderr, "\r%s%s", string(r), strings.Repeat(" ", max(0, p.wide-len(r))))
-	p.wide = len(r)
+	s = clipped(irongate.RedactText(cell(s)), max(1, min(liveWidth, p.env.columns()-1)))
+	fmt.Fprintf(p.env.Stderr, "\r%s", padded(s, p.wide))
+	p.wide = columnsOf(s)
 }
 
 // done clears the live line.
