@@ -241,6 +241,31 @@ func TestHardStopPauses(t *testing.T) {
 	}
 }
 
+// A pause that a person makes while a drain is about to is kept, whenever it comes.
+func TestAPersonsPauseIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid)
+	w.commit(repo.Changes{"knowledge/ledger/2026-03/run-old.jsonl": []byte(`{"cost_micro_usd":2000000,"kind":"outcome","run":"run-old","seq":1,"task":"x","ts":"2026-03-02T08:00:00Z","v":1}` + "\n")}, "spent")
+	hers := board.PauseFile("lunch", "human:ann@example.org", begin)
+	for at, came := 1, true; came; at++ {
+		asked := 0
+		w.o.Now = func() time.Time {
+			if asked++; asked == at {
+				w.commit(repo.Changes{"knowledge/pause.toml": hers}, "pause")
+			}
+			return w.now
+		}
+		_, err := w.drain(context.Background())
+		if came = asked >= at; !came {
+			break
+		}
+		if p := w.read("refs/heads/main", "knowledge/pause.toml"); err == nil || p != string(hers) {
+			t.Errorf("at %d of %d: %v, and pause.toml is %q", at, asked, err, p)
+		}
+		w.commit(repo.Changes{"knowledge/pause.toml": nil}, "resume")
+	}
+}
+
 // Without a budget only what costs money stops: what was spent under an earlier
 // one is no reason to hold what is free.
 func TestSpentWithoutABudget(t *testing.T) {

@@ -1,6 +1,9 @@
 package proof
 
 import (
+	"bytes"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/odd-cli/odd/journal/ledger"
@@ -25,6 +28,43 @@ func TestSessionsAloneAreProven(t *testing.T) {
 		}
 	}
 	explore := func(s *story) repo.OID { s.invoke(contract.Explorer); return "" }
+	// again puts records like that of the session before it.
+	again := func(n int, change func(*ledger.Record)) func(*story, *draft) {
+		return func(s *story, d *draft) {
+			name := ledgerIn(d)
+			all, err := ledger.Read(d.ch[name])
+			if err != nil {
+				s.Fatal(err)
+			}
+			r := all[1]
+			change(&r)
+			all = slices.Concat(all[:1], slices.Repeat([]ledger.Record{r}, n), all[1:])
+			for i := range all {
+				all[i].Seq = i + 1
+			}
+			if d.ch[name], err = ledger.Append(nil, all[0]); err != nil {
+				s.Fatal(err)
+			}
+			for _, r := range all[1:] {
+				if d.ch[name], err = ledger.Append(d.ch[name], r); err != nil {
+					s.Fatal(err)
+				}
+			}
+			relay(s, d, func(r *ledger.Record) {
+				if r.Kind == ledger.Outcome {
+					r.Cost = 100
+				}
+			})
+		}
+	}
+	fell := func(r *ledger.Record) {
+		r.Cost, r.Data = 0, map[string]any{"substrate": "exec", "failure": "transport", "contract": r.Data["contract"]}
+	}
+	other := func(s *story) repo.OID {
+		s.ann("more", repo.Changes{"odd.toml": bytes.Replace(s.file("odd.toml"), []byte("[substrate.exec]"), []byte("fallback = [\"extract\"]\n[substrate.exec]"), 1)})
+		return explore(s)
+	}
+	const tooMany = "5 ledger/2026-03/R1.jsonl:%d is session %d of a claim that reserved for 1"
 	runTampers(t, []tamper{
 		{name: "as it is", tell: explore, want: []string{}},
 		{name: "less than one session costs", at: "begin invoke", tell: explore, do: claims(func(r *ledger.Record) { r.Reserved = 400_000 }),
@@ -33,6 +73,10 @@ func TestSessionsAloneAreProven(t *testing.T) {
 			want: []string{"5 ledger/2026-03/R1.jsonl:1 reserves $0.50 for 2 sessions, each may cost $0.50"}},
 		{name: "for none", at: "begin invoke", tell: explore, do: claims(func(r *ledger.Record) { delete(r.Data, "sessions") }),
 			want: []string{"5 ledger/2026-03/R1.jsonl:1 reserves $0.50 for 0 sessions, each may cost $0.50"}},
+		{name: "three for one", at: "end invoke", tell: explore, do: again(2, func(*ledger.Record) {}),
+			want: []string{fmt.Sprintf(tooMany, 3, 2), fmt.Sprintf(tooMany, 4, 3)}},
+		{name: "another took over", at: "end invoke", tell: other, do: again(1, fell), want: []string{}},
+		{name: "nobody could take over", at: "end invoke", tell: explore, do: again(1, fell), want: []string{fmt.Sprintf(tooMany, 3, 2)}},
 		{name: "in another's name", at: "end invoke", tell: explore, do: func(s *story, d *draft) {
 			d.ch["knowledge/handoffs/ann.md"] = []byte("---\ntype: handoff\nconfidence: inferred\n---\n")
 		}, want: []string{

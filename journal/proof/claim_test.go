@@ -198,6 +198,31 @@ func TestWhatNoMachineDoesBesideItsClaim(t *testing.T) {
 			return s.land(s.make("sync", "", d))
 		}, want: []string{"3 tasks/t.md:5 a machine's commit moves the task from ready to done outside a run's claim, result or sweep",
 			"1 tasks/t.md:6 a machine's commit adds verified by human:bob@example.org at 2026-03-02"}},
+		{name: "a claim of what waits for another", tell: func(s *story) repo.OID {
+			s.add("u", "dependencies: [t, /tasks/earlier.md]\n")
+			s.claim("u")
+			return ""
+		}, want: []string{"3 tasks/u.md:5 R1 claims a task that no drain takes: depends on t, which is ready"}},
+		{name: "a claim of what waits for nothing more", tell: func(s *story) repo.OID {
+			s.add("u", "dependencies: [earlier]\n")
+			s.claim("u")
+			return ""
+		}, want: []string{}},
+		{name: "a claim of no kind of work", tell: func(s *story) repo.OID {
+			s.add("u", "kind: magic\n")
+			s.claim("u")
+			return ""
+		}, want: []string{`3 tasks/u.md:5 R1 claims a task that no drain takes: unknown kind "magic"`}},
+		{name: "the board's rules under the old line, where reviews go elsewhere", tell: func(s *story) repo.OID {
+			s.ann("law", repo.Changes{"odd.toml": []byte(lawful(s, "[board]\nbranch = \"board\"\ntarget = \"main\"\n"))})
+			old := s.tip()
+			s.branch = "board"
+			s.land(old)
+			paused := s.ann("pause", repo.Changes{"knowledge/pause.toml": []byte("reason = \"x\"\n")})
+			s.land(old)
+			s.result(s.claim("t"), 0, nil)
+			return s.land(s.merge(agentMail, s.tip(), paused))
+		}, want: []string{"4 ledger/2026-03/R1.jsonl:1 a machine merges knowledge/pause.toml under what R1 claimed without it; two drains ran at once"}},
 		{name: "a claim on a paused board", tell: func(s *story) repo.OID {
 			s.ann("pause", repo.Changes{"knowledge/pause.toml": []byte("reason = \"x\"\n")})
 			s.claim("t")

@@ -53,7 +53,7 @@ func (j *judge) move(f *file) (string, error) {
 	case f.old == nil:
 		return fmt.Sprintf("a machine's commit files a task in %s; only backlog is its to say", to), nil
 	}
-	return j.machineMove(f, from, to), nil
+	return j.machineMove(f, from, to)
 }
 
 // judgedAgain reports a task in review that a run leaves there with a result of its own.
@@ -197,16 +197,16 @@ func (j *judge) brought(r *ledger.Record) (string, error) {
 }
 
 // machineMove says why the run's commit may not take this step.
-func (j *judge) machineMove(f *file, from, to board.State) string {
+func (j *judge) machineMove(f *file, from, to board.State) (string, error) {
 	old, err := board.Parse(f.old)
 	if err != nil {
-		return "a machine's commit moves a task that did not read: " + err.Error()
+		return "a machine's commit moves a task that did not read: " + err.Error(), nil
 	}
 	if j.kind != boardCommit {
-		return fmt.Sprintf("a machine's commit moves the task from %s to %s outside a run's claim, result or sweep", from, to)
+		return fmt.Sprintf("a machine's commit moves the task from %s to %s outside a run's claim, result or sweep", from, to), nil
 	}
 	if from == board.Review && to == board.Backlog && j.expires(string(old.ID)) {
-		return "" // whether its time was over is row 15's
+		return "", nil // whether its time was over is row 15's
 	}
 	mover := board.Sweeper
 	switch {
@@ -216,17 +216,40 @@ func (j *judge) machineMove(f *file, from, to board.State) string {
 		mover = board.Session
 	}
 	if board.Can(mover, from, to) != nil {
-		return fmt.Sprintf("a machine's commit moves the task from %s to %s; only a person does, if anybody", from, to)
+		return fmt.Sprintf("a machine's commit moves the task from %s to %s; only a person does, if anybody", from, to), nil
 	}
 	switch {
 	case mover == board.Sweeper && !old.Expired(j.Author.When):
-		return fmt.Sprintf("%s sweeps a task that %s holds until %s", j.run, or(old.ClaimedBy, "a person"), old.LeaseExpires.UTC().Format("2006-01-02T15:04:05Z"))
+		return fmt.Sprintf("%s sweeps a task that %s holds until %s", j.run, or(old.ClaimedBy, "a person"), old.LeaseExpires.UTC().Format("2006-01-02T15:04:05Z")), nil
 	case mover == board.Session && !j.tells(f.new.ID, to):
-		return fmt.Sprintf("%s moves the task to %s, and no outcome of the commit says so", j.run, to)
+		return fmt.Sprintf("%s moves the task to %s, and no outcome of the commit says so", j.run, to), nil
 	case mover == board.Claimer && f.new.Text("claimed_by") != j.run:
-		return fmt.Sprintf("%s claims the task for %s", j.run, or(f.new.Text("claimed_by"), "nobody"))
+		return fmt.Sprintf("%s claims the task for %s", j.run, or(f.new.Text("claimed_by"), "nobody")), nil
 	}
-	return j.counted(f, old, mover)
+	if why := j.counted(f, old, mover); why != "" || mover != board.Claimer {
+		return why, nil
+	}
+	return j.eligible(old)
+}
+
+// eligible says why no drain would have taken the task that a run claims, as the board
+// stood before: of what it depends on something was not done, or its kind is none.
+func (j *judge) eligible(t board.Task) (string, error) {
+	var behind board.Index
+	if len(t.Dependencies) > 0 {
+		g, err := j.bundleAt(j.Parents[0], j.law.Root)
+		if err != nil {
+			return "", err
+		}
+		if t, err = board.ReadTask(g, t.Atom); err != nil {
+			return "", err
+		}
+		behind = board.Behind(g, t)
+	}
+	if why := board.Eligible(&t.Row, behind, j.Author.When); why != "" {
+		return fmt.Sprintf("%s claims a task that no drain takes: %s", j.run, why), nil
+	}
+	return "", nil
 }
 
 // counted says why a run's step does not leave the task's attempts, or the end of its

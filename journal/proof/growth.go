@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/ledger"
@@ -159,13 +161,15 @@ func firstDifference(old, b []byte) int {
 	return 1 + bytes.Count(old[:n], []byte("\n"))
 }
 
-// doubled reports a second ledger of a run, in another month: of two none tells all.
+// doubled reports a ledger that does not lie in the month its run began in, where it is
+// looked for, and a second one of a run, in another month: of two none tells all.
 func (j *judge) doubled() error {
 	for _, f := range j.files {
 		run := ledgerOf(f.rel)
 		if run == "" || f.Old != "" || f.New == "" {
 			continue
 		}
+		j.dated(f)
 		months, err := j.trees.Names(j.OID, j.root+"ledger")
 		if err != nil {
 			return err
@@ -180,6 +184,25 @@ func (j *judge) doubled() error {
 		}
 	}
 	return nil
+}
+
+// dated reports a new ledger in another folder than that of the month its first record
+// is of, or its commit, or of the month before: a run may begin in the last moment of one.
+func (j *judge) dated(f *file) {
+	month := path.Base(path.Dir(f.rel))
+	at, err := time.Parse("2006-01", month)
+	i := slices.IndexFunc(j.lines, func(l line) bool { return l.path == f.Path && l.n == 1 })
+	if err == nil && i < 0 {
+		return // it was moved, or holds no record
+	}
+	if err == nil {
+		for _, began := range []time.Time{j.lines[i].record.TS, j.Author.When} {
+			if is := ledger.Month(began); is == month || is == ledger.Month(at.AddDate(0, 1, 0)) {
+				return
+			}
+		}
+	}
+	j.find(f.Path, 1, "is a ledger in %s; a run's lies in the month it began in, or its records are not found", path.Dir(f.rel))
 }
 
 // mended reports the first line of a ledger file that the act leaves unreadable.

@@ -52,12 +52,13 @@ func newGround(ctx context.Context, r *repo.Repo) *ground {
 type history struct {
 	*ground
 	to       repo.OID
-	commits  []repo.Commit      // parents before children
-	place    map[repo.OID]int   // of each in commits
-	children map[repo.OID][]int // by their places in commits
-	spine    map[repo.OID]bool  // the first-parent line of to
-	unnamed  map[repo.OID]bool  // commits of an agent that no odd.toml before them names
-	tips     []repo.OID         // the board and the branch reviews merge into, as far as they are known
+	commits  []repo.Commit       // parents before children
+	place    map[repo.OID]int    // of each in commits
+	children map[repo.OID][]int  // by their places in commits
+	spine    map[repo.OID]bool   // the first-parent line of to
+	unnamed  map[repo.OID]bool   // commits of an agent that no odd.toml before them names
+	tips     []repo.OID          // the board and the branch reviews merge into, as far as they are known
+	moving   map[string]repo.OID // where refs are about to be
 	runs     map[string][]told
 	wrote    map[string][]repo.OID       // by run: wroteLedger, nil before it is asked
 	acts     map[[2]string][]repo.Commit // by run and task, the oldest first
@@ -82,7 +83,7 @@ func (g *ground) read(s Scope) (*history, error) {
 		return nil, errors.New("this clone is shallow, so history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
 	}
 	h := &history{
-		ground: g, to: s.To, place: map[repo.OID]int{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
+		ground: g, to: s.To, moving: s.Refs, place: map[repo.OID]int{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
 		runs: map[string][]told{}, acts: map[[2]string][]repo.Commit{}, claimers: map[[3]string]repo.Commit{}, anchored: map[repo.OID]bool{},
 	}
 	for c, err := range g.trees.Log(g.ctx, s.From, s.To) {
@@ -110,7 +111,7 @@ func (g *ground) read(s Scope) (*history, error) {
 		}
 	}
 	h.unnamed = h.unnamedAgents()
-	h.tips = h.branches(s.Refs)
+	h.tips = h.branches()
 	return h, nil
 }
 
@@ -150,9 +151,8 @@ func (h *history) outside() []repo.OID {
 }
 
 // branches are the tips of the board branch and of the target that the last odd.toml
-// names; without names the branch that HEAD is on is both. Refs that are about to
-// move are taken where they will be.
-func (h *history) branches(moving map[string]repo.OID) []repo.OID {
+// names; without names the branch that HEAD is on is both.
+func (h *history) branches() []repo.OID {
 	law := h.laws[h.to]
 	if law == nil {
 		law = &config.Config{} // of an empty range nothing was read
@@ -161,14 +161,18 @@ func (h *history) branches(moving map[string]repo.OID) []repo.OID {
 	if board == "" {
 		board, _ = h.repo.Branch()
 	}
+	return append(h.branch(board, law.Remote), h.branch(law.Target, law.Remote)...)
+}
+
+// branch is where a branch is, here and on a remote, as far as that is known. Refs
+// that are about to move are taken where they will be.
+func (h *history) branch(name, remote string) []repo.OID {
 	var out []repo.OID
-	for _, name := range []string{board, law.Target} {
-		for _, prefix := range []string{"refs/heads/", "refs/remotes/" + law.Remote + "/"} {
-			if oid, moves := moving[prefix+name]; moves {
-				out = append(out, oid)
-			} else if oid, err := h.repo.Ref(prefix + name); name != "" && err == nil {
-				out = append(out, oid)
-			}
+	for _, prefix := range []string{"refs/heads/", "refs/remotes/" + remote + "/"} {
+		if oid, moves := h.moving[prefix+name]; moves {
+			out = append(out, oid)
+		} else if oid, err := h.repo.Ref(prefix + name); name != "" && err == nil {
+			out = append(out, oid)
 		}
 	}
 	return out
@@ -234,11 +238,12 @@ func (h *history) settle(c repo.Commit) error {
 }
 
 // lawsOver are the laws that say who is the agent of a commit: its parents', or a root
-// commit's own. Its own is read in any case.
+// commit's own, and that of no odd.toml, which it cannot take back. Its own is read in
+// any case.
 func (h *history) lawsOver(c repo.Commit) ([]*config.Config, error) {
 	own, err := h.lawAt(c.OID)
 	if err != nil || len(c.Parents) == 0 {
-		return []*config.Config{own}, err
+		return []*config.Config{own, h.unruled}, err
 	}
 	var out []*config.Config
 	for _, p := range c.Parents {

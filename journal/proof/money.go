@@ -9,6 +9,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/persona/session"
 )
 
 // budgeted is invariant 5: money is reserved before it is spent, and never past the stop.
@@ -70,10 +71,35 @@ func (m *purse) line(l line) (string, error) {
 		if !m.outcomeBehind(l) {
 			return "a session whose commit tells no outcome of it; what it cost is charged to nobody", nil
 		}
+		return m.oneTooMany(l)
 	case ledger.Outcome:
 		return closed(l), nil
 	case ledger.Abandoned:
 		return m.abandoned(l)
+	}
+	return "", nil
+}
+
+// oneTooMany reports a session beyond those that a claim without a task reserved for. A
+// transport that failed, and that another took over from, is recorded as a session too.
+func (m *purse) oneTooMany(l line) (string, error) {
+	if l.claim.Task != l.claim.Run {
+		return "", nil // a task's is one, however often it began anew
+	}
+	law, _, err := m.orders(l)
+	if err != nil {
+		return "", err
+	}
+	n, _ := l.claim.Data["sessions"].(int64)
+	n = max(n, 1)
+	all, whole := int64(len(l.claim.held)+1), int64(0)
+	for _, r := range append(slices.Clip(l.claim.held), l.record) {
+		if text(&r, "failure") != session.Transport {
+			whole++
+		}
+	}
+	if whole > n || all > n*int64(1+len(law.Session.Fallback)) {
+		return fmt.Sprintf("is session %d of a claim that reserved for %d", all, n), nil
 	}
 	return "", nil
 }

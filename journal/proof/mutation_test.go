@@ -188,6 +188,14 @@ func mutations() []tamper {
 			d.parents = []repo.OID{s.ann("pause", repo.Changes{"knowledge/pause.toml": []byte("reason = \"x\"\n")})}
 			d.ch["knowledge/pause.toml"] = nil
 		}, "2 pause.toml:1"),
+		mutate("a pause rewritten by a run", "result t", func(s *story, d *draft) {
+			d.ch["knowledge/pause.toml"] = []byte("reason = \"all is well\"\n")
+		}, func(s *story) repo.OID {
+			w := s.claim("t")
+			s.ann("pause", repo.Changes{"knowledge/pause.toml": []byte("reason = \"x\"\n")})
+			s.result(w, 0, nil)
+			return ""
+		}, "2 pause.toml:1"),
 		byMachine("a merge that smuggles", func(s *story, d *draft) {
 			side := s.make("side", "", draft{who: annMail, parents: d.parents, ch: repo.Changes{"docs/side.md": []byte("# S\n")}})
 			d.parents = append(d.parents, side)
@@ -221,6 +229,11 @@ func mutations() []tamper {
 			return s.approve(w, false)
 		}, "3 tasks/t.md:5"),
 		mutate("an approval in another's name", "approve t", func(s *story, d *draft) { d.who = bobMail }, merged, "3 tasks/t.md:5"),
+		{name: "a claim of what waits for another", tell: func(s *story) repo.OID {
+			s.ann("wait", repo.Changes{taskFile("u"): bytes.Replace(s.file(taskFile("u")), []byte("role:"), []byte("dependencies: [t]\nrole:"), 1)})
+			s.claim("u")
+			return ""
+		}, want: []string{"3 tasks/u.md:5"}},
 		// 4: one at a time.
 		{name: "two drains interleaved", tell: func(s *story) repo.OID {
 			a, b := s.claim("t"), s.claim("u")
@@ -343,6 +356,7 @@ func mutations() []tamper {
 			head, rest, _ := bytes.Cut(s.file(name), []byte("\n"))
 			d.ch[name] = append(append(bytes.Clone(head), "\nO\tObservation\t\t\t\t\tx\ty\n"...), rest...)
 		}, "14 journal/R1.tsv:2"),
+		mutate("a ledger where nobody looks", "claim t", inMonth("zzz"), func(s *story) repo.OID { s.claim("t"); return "" }, "14 ledger/zzz/N1.jsonl:1"),
 		mutate("the trace swapped", "result t", func(s *story, d *draft) { d.set("Odd-Trace", strings.Repeat("0", 64)) }, blockedly, "14 ledger/M/N1.jsonl:4"),
 		byPerson("proposals rewritten", func(s *story, d *draft) { swap(s, d, "knowledge/proposals/ann.jsonl", "a sign", "a fine sign") }, "14 proposals/ann.jsonl:1"),
 		// 15: ops.

@@ -30,8 +30,9 @@
 // Git believes whoever sets user.email, so a process that takes a person's name
 // is a person here; signed commits close that: with [governance] require_signed
 // every decision must stand under a key that allowed_signers, as the parent has
-// it, gives to the author. The root commit is where a
-// history begins: what it holds is believed. So is everything before the range.
+// it, gives to the author. A person's root commit is where a history begins: what it
+// holds is believed, and the agent that odd itself goes by without an odd.toml is no
+// person, whatever its own root says. So is everything before the range believed.
 //
 // # Promises
 //

@@ -452,6 +452,22 @@ func TestWhatOddNeverMakesIsJudged(t *testing.T) {
 	}
 }
 
+// Where a history begins nobody's rules stand before it, and the agent that odd itself
+// goes by does not take them away.
+func TestNoRootRenamesItsAgent(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), nil)
+	ch := repo.Changes{"odd.toml": []byte(lawful(t, "[agent]\nemail = \"nobody@localhost\"\n"))}
+	for who, want := range map[string][]string{
+		agentMail: {"2 odd.toml:1 the agent's commit belongs to no run; only a run's commits write here"},
+		annMail:   {},
+	} {
+		if d := cmp.Diff(want, found(s.check("", s.make("root", "", draft{who: who, ch: ch})))); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
 // honest is a short history with something of every verb.
 func honest(t *testing.T) *story {
 	t.Helper()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -106,10 +107,14 @@ func (j *judge) takenByHand(at repo.OID, run string) (bool, error) {
 }
 
 // underneath reports a machine's merge that puts the rules of the board's line under what
-// it claimed beside them. Where reviews go to another branch, odd sync merges that so.
+// it claimed beside them. Where reviews go to another branch, odd sync merges that so:
+// what that branch has, or had while it was where the clone can tell, is not the board's.
 func (j *judge) underneath() error {
 	if j.law.Target != "" && j.law.Target != j.law.Branch {
-		return nil
+		j.ask(onTarget(j.law, j.Parents[1]))
+		if on, err := j.onTarget(j.law, j.Parents[1]); on || err != nil {
+			return err
+		}
 	}
 	rules := slices.IndexFunc(j.sides[0], func(ch repo.Change) bool {
 		rel, _ := strings.CutPrefix(ch.Path, j.root)
@@ -130,6 +135,18 @@ func (j *judge) underneath() error {
 		}
 	}
 	return nil
+}
+
+// onTarget reports a commit that the branch which reviews merge into has. Of a branch that
+// is not in the clone nothing can be told, and it is believed.
+func (h *history) onTarget(law config.Config, oid repo.OID) (bool, error) {
+	tips := h.branch(law.Target, law.Remote)
+	for _, tip := range tips {
+		if on, err := h.ancestor(oid, tip); on || err != nil {
+			return on, err
+		}
+	}
+	return len(tips) == 0, nil
 }
 
 // claimsOnce reports a claim of what its run claims elsewhere too: before it, or on a line

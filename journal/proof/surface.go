@@ -136,10 +136,12 @@ func (a *act) outsideBoard(f *file) string {
 		return ""
 	case dir == "handoffs/":
 		return a.handsOver(f, name)
-	case f.rel == "pause.toml" && f.New != "":
-		return ""
-	case f.rel == "pause.toml":
+	case f.rel == "pause.toml" && f.New == "":
 		return "a run lifts the pause; only a person does"
+	case f.rel == "pause.toml" && f.Old != "":
+		return "a run rewrites the pause that stands; it only adds one"
+	case f.rel == "pause.toml":
+		return ""
 	case !isTask(f.old):
 		return "a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml"
 	case a.task != "" && string(f.old.ID) != a.task:

@@ -14,14 +14,14 @@ func rules() []rule {
 			Invariant: 2, Name: "One write surface", Unit: "files",
 			Way:        "take out by hand what is too much, in a commit of your own",
 			Evidence:   "the paths, modes and blobs of every machine commit; the outcome in the run's ledger",
-			Recomputed: "a proposal holds atoms below the bundle and exactly the paths, base blobs and result blobs its run recorded; a board commit changes the board's keys of its own task, its ledger, journal, proposals and pause.toml; a machine's merge is git's own, and takes in nothing that the agent made where no odd.toml named it yet",
+			Recomputed: "a proposal holds atoms below the bundle and exactly the paths, base blobs and result blobs its run recorded; a board commit changes the board's keys of its own task, its ledger, journal, proposals and a pause.toml where none stood; a machine's merge is git's own, and takes in nothing that the agent made where no odd.toml named it yet",
 			Attested:   "that the recorded blobs are what reconcile returned for the session's emission",
 		}, surface},
 		{Row{
 			Invariant: 3, Name: "Human gate", Unit: "transitions",
 			Way:        "put the task back to where it was, and odd approve it from review",
 			Evidence:   "a task's state before and after; parents, author and trailers of the commit that says done; the recorded proposal; the approval Odd-Approval names",
-			Recomputed: "with require_signed every decision of a person is signed by a key that allowed_signers gives its author; done comes from review, in a person's merge of the recorded proposal or on an empty commit by a person upon it that has landed; a machine makes only its own moves, as the outcome beside them says, and changes a task by these alone; a claim counts one attempt and ends within [drain] lease, other steps count none; a proposal lands only under a person's commit, or by an op that says so",
+			Recomputed: "with require_signed every decision of a person is signed by a key that allowed_signers gives its author; done comes from review, in a person's merge of the recorded proposal or on an empty commit by a person upon it that has landed; a machine makes only its own moves, as the outcome beside them says, and changes a task by these alone; a claim is of a task that drains take, its dependencies done, counts one attempt and ends within [drain] lease, other steps count none; a proposal lands only under a person's commit, or by an op that says so",
 			Attested:   "that the person read what they approved, and typed the confirmation; that a person who took a task away or filed its id twice meant to; whose a signature is, without allowed_signers",
 		}, gated},
 		{Row{
@@ -29,13 +29,13 @@ func rules() []rule {
 			Way:        "find out what drained beside the lock and stop it; odd task show tells what the earlier run left",
 			Evidence:   "the claims and results of every run, in their order along the board's line; the sweeps between them",
 			Recomputed: "a run claims one thing at a time, a task once and on one line, and writes nothing more once another run has claimed, unless that took its claim back and nothing of it lands; a machine's merge brings no claims of another line that no person took in, and no rules of the board under claims made beside them",
-			Attested:   "that clones without a remote in common did not drain beside each other before a person merged them; a run that wrote nothing",
+			Attested:   "that clones without a remote in common did not drain beside each other before a person merged them; a run that wrote nothing; where [board] target is another branch, which lines it has where the clone lacks it",
 		}, serialized},
 		{Row{
 			Invariant: 5, Name: "Two-tier budget", Unit: "records",
 			Way:        "leave the records as they are, and have a person set the month right in [budget]",
 			Evidence:   "claim, session, outcome and abandoned records; odd.toml and the task at the claim",
-			Recomputed: "the claim reserves what odd.toml and the task say, in a commit before the session that puts the task in progress; the month's spending and open reservations fit the hard stop and the team's envelope at every claim; nothing is claimed while pause.toml stands; a session comes with its outcome; each close names an open claim, costs no less than its sessions, and no more than its reservation but for what it tells of as above it",
+			Recomputed: "the claim reserves what odd.toml and the task say, in a commit before the session that puts the task in progress; the month's spending and open reservations fit the hard stop and the team's envelope at every claim; nothing is claimed while pause.toml stands; a session comes with its outcome, and where no task asks for it is one of as many as its claim says; each close names an open claim, costs no less than its sessions, and no more than its reservation but for what it tells of as above it",
 			Attested:   "the cost a session reported",
 		}, budgeted},
 		{Row{
@@ -98,7 +98,7 @@ func rules() []rule {
 			Invariant: 14, Name: "Append-only", Unit: "files and records",
 			Way:        "put the file back as the parent of that commit has it, in a commit of your own",
 			Evidence:   "ledger/**.jsonl, journal/*.tsv, proposals/*.jsonl and governance/*.jsonl in every commit, against each parent",
-			Recomputed: "the old bytes begin the new ones and no file goes (a person may take out a doubled tab); a run has one ledger file, which holds its own records, added by that run and spelt as odd spells them; an outcome's trace is the SHA-256 of the bytes before it and the Odd-Trace of its commits",
+			Recomputed: "the old bytes begin the new ones and no file goes (a person may take out a doubled tab); a run has one ledger file, in the month it began in, which holds its own records, added by that run and spelt as odd spells them; an outcome's trace is the SHA-256 of the bytes before it and the Odd-Trace of its commits",
 			Attested:   "that branches nobody keeps were not rewritten before they were fetched",
 		}, growing},
 		{Row{

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -231,6 +232,13 @@ func TestTheWriteSurfaceIsProven(t *testing.T) {
 			return ""
 		}, do: func(s *story, d *draft) { d.ch["knowledge/pause.toml"] = nil },
 			want: []string{"2 pause.toml:1 a run lifts the pause; only a person does"}},
+		{name: "a pause rewritten by a run", at: "result t", tell: func(s *story) repo.OID {
+			w := s.claim("t")
+			s.ann("pause", repo.Changes{"knowledge/pause.toml": []byte("reason = \"x\"\n")})
+			s.result(w, 100_000, terms("keel"))
+			return ""
+		}, do: func(s *story, d *draft) { d.ch["knowledge/pause.toml"] = []byte("reason = \"all is well\"\n") },
+			want: []string{"2 pause.toml:1 a run rewrites the pause that stands; it only adds one"}},
 		{name: "another writer's journal", at: "result t",
 			do: func(s *story, d *draft) {
 				d.ch["knowledge/journal/2026-03-02-ann.tsv"] = []byte("O\tObservation\t\t\t\t\ta\tb\n")
@@ -534,6 +542,15 @@ func TestTheBudgetIsProven(t *testing.T) {
 	})
 }
 
+// inMonth puts the draft's ledger into another folder.
+func inMonth(folder string) func(*story, *draft) {
+	return func(_ *story, d *draft) {
+		name := ledgerIn(d)
+		d.ch[path.Join(path.Dir(path.Dir(name)), folder, path.Base(name))] = d.ch[name]
+		delete(d.ch, name)
+	}
+}
+
 func TestGrowthIsProven(t *testing.T) {
 	one := "knowledge/ledger/2026-03/run-01KJ0000000000000000000001.jsonl"
 	row := "knowledge/journal/2026-03-02-run-01kj0000000000000000000001.tsv"
@@ -581,6 +598,11 @@ func TestGrowthIsProven(t *testing.T) {
 		{name: "another run's record", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
 			do:   func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.Run = "run-x" }) },
 			want: []string{"14 ledger/2026-03/R1.jsonl:1 is a record of run-x in the file of R1"}},
+		{name: "a ledger of no month", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" }, do: inMonth("zzz"),
+			want: []string{"14 ledger/zzz/R1.jsonl:1 is a ledger in ledger/zzz; a run's lies in the month it began in, or its records are not found"}},
+		{name: "a ledger of another year", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" }, do: inMonth("2025-03"),
+			want: []string{"14 ledger/2025-03/R1.jsonl:1 is a ledger in ledger/2025-03; a run's lies in the month it began in, or its records are not found"}},
+		{name: "a ledger of the month before", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" }, do: inMonth("2026-02"), want: []string{}},
 		{name: "the trace swapped", at: "result t",
 			do: func(s *story, d *draft) {
 				name := ledgerIn(d)

@@ -5,8 +5,10 @@ import (
 	"iter"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -190,6 +192,14 @@ func ledgersOf(run string) question {
 			all = append(all, string(blob))
 		}
 		return strings.Join(all, " "), nil
+	}
+}
+
+// onTarget asks whether the branch that reviews merge into has a commit.
+func onTarget(law config.Config, oid repo.OID) question {
+	return func(h *history) (string, error) {
+		on, err := h.onTarget(law, oid)
+		return strconv.FormatBool(on), err
 	}
 }
 
