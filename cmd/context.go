@@ -7,6 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -56,5 +58,10 @@ func (v *view) remembered(ctx context.Context, name string) (drain.Context, erro
 	if err != nil {
 		return drain.Context{}, err
 	}
+	told, err := v.stories()
+	if err != nil {
+		return drain.Context{}, err
+	}
+	m.Lessons = memory.Lessons(pipeline.Trials(told), v.env.Now())
 	return m.Context(id)
 }

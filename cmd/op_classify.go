@@ -86,6 +86,11 @@ func (c *change) classify(ctx context.Context) (classified, error) {
 	}
 	at := pipeline.Situation{Now: c.env.Now(), Substrate: or(c.o.substrate, c.cfg.Session.Substrate)}
 	at.Opaque = risk.Opaque(at.Substrate)
+	told, err := c.stories()
+	if err != nil {
+		return classified{}, err
+	}
+	at.Past = risk.Past(pipeline.Trials(told), c.cfg, at.Now)
 	signal := pipeline.Signal{Source: "person", Files: len(c.edits)}
 	ask := ""
 	if c.task != nil {
@@ -128,6 +133,9 @@ func (v classified) rows(short bool) [][]string {
 			what = f.From + " to " + f.Path
 		}
 		rows = append(rows, []string{"profile", string(f.Change), what})
+	}
+	for _, r := range v.Past {
+		rows = append(rows, []string{"profile", "past", r.String()})
 	}
 	rows = append(rows,
 		[]string{"profile", "packages", strings.Join(p.Packages, ", ")},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
@@ -30,7 +31,7 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: artifacts(w.bound, req.Files, d.at.cfg.Root),
 		Watching: d.Watch != nil,
 	}
-	in.Context, in.Memory = d.context(w)
+	in.Context, in.Memory = d.context(t, w)
 	if t.Role != "" {
 		in.Persona = w.persona.Markdown(d.at.graph, false)
 	}
@@ -49,14 +50,21 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 }
 
 // context is what there is to know before asking anybody, and the files it comes
-// from. A board that neither asks for a lease nor has anything of the slow loop
-// has none; nor has a session with a fresh context.
-func (d *drain) context(w *work) ([]byte, []invoke.Ref) {
+// from. A board that neither asks for a lease nor has anything of the slow loop, nor
+// a lesson for a task that changes files, has none; nor has a session with a fresh
+// context.
+func (d *drain) context(t board.Task, w *work) ([]byte, []invoke.Ref) {
 	s, err := d.slow(d.at)
-	if err != nil || w.bound.Strict || !d.required() && len(s.Gates) == 0 && len(s.Decisions) == 0 && !s.Facts.Present && len(s.Buffer.Proposals) == 0 {
+	if err != nil || w.bound.Strict {
 		return nil, nil
 	}
-	c, err := d.memory(s).Context("") // what became of this task's own attempts stands in a part of its own
+	lessons := d.lessons(t)
+	if !d.required() && len(s.Gates) == 0 && len(s.Decisions) == 0 && !s.Facts.Present && len(s.Buffer.Proposals) == 0 && len(lessons) == 0 {
+		return nil, nil
+	}
+	m := d.memory(s)
+	m.Lessons = lessons
+	c, err := m.Context("") // what became of this task's own attempts stands in a part of its own
 	if err != nil {
 		d.Progress("the brief has no context: " + err.Error())
 		return nil, nil
@@ -74,6 +82,18 @@ func (d *drain) context(w *work) ([]byte, []invoke.Ref) {
 		c = c.Unquoted()
 	}
 	return []byte(c.Markdown()), from
+}
+
+// lessons are what the changes before came to, for a task that asks for one.
+func (d *drain) lessons(t board.Task) []string {
+	if !d.changes(t) {
+		return nil
+	}
+	past, err := d.past()
+	if err != nil {
+		d.Progress("the brief has no lessons: " + err.Error())
+	}
+	return memory.Lessons(past, d.Now())
 }
 
 // body is the text of a task, as a person wrote it.

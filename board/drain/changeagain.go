@@ -128,7 +128,8 @@ func (ch *change) retake(ctx context.Context) (pipeline.Out, error) {
 		return ch.stop(pipeline.CandidateUnusable, 0, "%s", oneLine(err.Error()))
 	}
 	tree, err := ch.d.repo.TreeOID(ch.draft, "")
-	set := map[string]string{pipeline.FactCandidate: string(tree), "files": fmt.Sprint(len(c.Files)), "again": ch.remade.old.ID}
+	set := pipeline.FactsOf(c.Files)
+	set[pipeline.FactCandidate], set["again"] = string(tree), ch.remade.old.ID
 	return pipeline.Out{Next: pipeline.Validate, Set: set, Note: "what " + ch.remade.old.ID + " made"}, err
 }
 

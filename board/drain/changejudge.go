@@ -10,6 +10,7 @@ import (
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
@@ -31,8 +32,11 @@ func (ch *change) judged(c pipeline.Candidate) irongate.Verdict {
 // change in them is one that a machine may make, none is tried.
 func (ch *change) classify(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	d := ch.d
-	var err error
-	if ch.ground, err = risk.Survey(ctx, d.repo, ch.c.base, d.at.tip, d.at.cfg, ch.c.task); err != nil {
+	past, err := d.past()
+	if err != nil {
+		return pipeline.Out{}, err
+	}
+	if ch.ground, err = risk.Survey(ctx, d.repo, ch.c.base, d.at.tip, d.at.cfg, ch.c.task, past); err != nil {
 		return pipeline.Out{}, err
 	}
 	v := ch.ground.Foresee(op.Entered, d.at.cfg.Session.Substrate)
@@ -40,6 +44,13 @@ func (ch *change) classify(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 		return ch.never(v), nil
 	}
 	return pipeline.Out{Next: pipeline.Route, Note: "at least " + risk.Says(v)}, nil
+}
+
+// past are the trials that the board's ledgers tell of, of ops that may teach
+// something now.
+func (d *drain) past() ([]memory.Trial, error) {
+	stories, err := d.at.stories(func(id, _ string) bool { return pipeline.Recent(id, d.Now(), d.at.cfg.ReviewTTL) })
+	return pipeline.Trials(stories), err
 }
 
 // never ends an op that is for people alone.

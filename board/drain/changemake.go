@@ -52,7 +52,9 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: err.Error()}, nil
 	}
 	tree, err := ch.d.repo.TreeOID(ch.draft, "")
-	return pipeline.Out{Next: pipeline.Validate, Spent: spent, Set: map[string]string{pipeline.FactCandidate: string(tree), "files": fmt.Sprint(len(c.Files))}}, err
+	set := pipeline.FactsOf(c.Files)
+	set[pipeline.FactCandidate] = string(tree)
+	return pipeline.Out{Next: pipeline.Validate, Spent: spent, Set: set}, err
 }
 
 // spare is s as a list, of nothing where it is empty.

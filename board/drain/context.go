@@ -99,9 +99,10 @@ type Signals struct {
 	Paused    string          `json:"paused,omitempty"`
 	Proposals []gate.Proposal `json:"proposals"`
 	Task      okf.ID          `json:"task,omitempty"`
-	State     board.State     `json:"state,omitempty"`  // of the task
-	Waits     string          `json:"waits,omitempty"`  // why a drain does not take it, though it is ready
-	Before    []string        `json:"before,omitempty"` // what became of the task's attempts, newest first
+	State     board.State     `json:"state,omitempty"`   // of the task
+	Waits     string          `json:"waits,omitempty"`   // why a drain does not take it, though it is ready
+	Before    []string        `json:"before,omitempty"`  // what became of the task's attempts, newest first
+	Lessons   []string        `json:"lessons,omitempty"` // what changes of files came to lately, newest first
 }
 
 // Unquoted is c without the words of agents: why tasks are blocked and what
@@ -269,7 +270,7 @@ func (m *Memory) work() ProgressView {
 func first[T any](list []T, n int) []T { return list[:min(len(list), n)] }
 
 func (m *Memory) signals(task okf.ID) (Signals, error) {
-	s := Signals{Proposals: m.Slow.Buffer.Open(), Task: task}
+	s := Signals{Proposals: m.Slow.Buffer.Open(), Task: task, Lessons: m.Lessons}
 	if s.Proposals == nil {
 		s.Proposals = []gate.Proposal{}
 	}

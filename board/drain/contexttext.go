@@ -175,6 +175,9 @@ func (p *page) signals(s Signals) {
 	for _, b := range s.Before {
 		p.entry("%s %s", s.Task, b)
 	}
+	for _, l := range first(s.Lessons, textEntries/2) {
+		p.line("lesson: %s", l)
+	}
 	for _, o := range s.Proposals {
 		p.entry("%s %s, %s proposes the %s gate: %s", o.ID, o.Severity, o.Source, o.Gate, o.Reason)
 	}

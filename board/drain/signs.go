@@ -24,6 +24,8 @@ type Memory struct {
 	Tasks  []board.Task
 	Leases bool // odd.toml asks for one
 
+	Lessons []string // of the changes before, see package memory
+
 	ends []ended // nil until recall
 }
 

@@ -15,6 +15,8 @@ const (
 	FactCandidate = "candidate" // the candidate's tree
 	FactRules     = "rules"     // hash of the rules that judged it
 	FactTier      = "tier"      // what they made of it, one of Tiers
+	FactFiles     = "files"     // how many files the candidate changes
+	FactTouched   = "touched"   // their paths, a JSON list of as many as fit
 	FactDied      = "died"      // the run that died with the op, of one that another run ends for it
 	FactSignal    = "signal"    // what asked for the op, in words or an id
 	FactSeen      = "seen"      // "yes" where odd saw every act of the sessions that made the candidate
@@ -29,7 +31,7 @@ const (
 const (
 	maxNote   = 400  // bytes
 	maxFact   = 256  // bytes
-	maxFacts  = 24   // of an op
+	maxFacts  = 32   // of an op
 	maxEffect = 1024 // bytes
 )
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -101,6 +102,7 @@ func (r *Repairer) follow(loop RepairLoop, it Iteration, end time.Time) Out {
 	set := it.Facts()
 	if r.Tree != "" && it.Stop == "" {
 		set[FactCandidate] = r.Tree
+		maps.Copy(set, FactsOf(r.Files))
 	}
 	switch {
 	case it.Outcome == Converged:

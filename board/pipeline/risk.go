@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -25,6 +26,14 @@ const (
 )
 
 func (t Tier) rank() int { return slices.Index(Tiers(), string(t)) }
+
+// step is the next higher tier of those that may land by themselves.
+func (t Tier) step() Tier {
+	if t == SafeAuto {
+		return NotifyApply
+	}
+	return t.Raise(ApprovalRequired)
+}
 
 // Raise is the higher of two tiers. There is no way to lower one. What is no tier
 // counts as one that waits for a person.
@@ -88,6 +97,7 @@ type Situation struct {
 	Unread    string // what it should have looked at besides for a change like this, "" for nothing
 	Findings  []irongate.Finding
 	Texts     [][]byte // of the base, which the change may have copied from
+	Past      memory.Past
 }
 
 // Ruling is what one rule said of one change.
@@ -113,6 +123,8 @@ type Verdict struct {
 	Raised  []Ruling `json:"raises"`
 	Rules   string   `json:"rules_hash"`
 	Profile Profile  `json:"profile"`
+
+	Past []memory.Reputation `json:"past,omitempty"` // what is remembered of the files
 }
 
 // Assess judges a change: the first row of the ladder that holds says the tier,
@@ -121,10 +133,10 @@ type Verdict struct {
 // and sends the change to a person. The last row holds where no other does.
 func Assess(e Evidence, pol Policy, at Situation) Verdict {
 	p, failed := profiled(e, pol)
-	v := Verdict{Profile: p, Rules: RulesHash(pol)}
+	v := Verdict{Profile: p, Rules: RulesHash(pol), Past: at.Past.Of(Candidate{Files: e.Files}.Paths())}
 	won := -1
 	for i, r := range ladder {
-		v.Ladder = append(v.Ladder, r.ask(asked{p, pol, at, e, nil}))
+		v.Ladder = append(v.Ladder, r.ask(asked{Profile: p, pol: pol, at: at, e: e}))
 		last := &v.Ladder[i]
 		last.Matched = last.Matched && (won < 0 || r.tier != SafeAuto)
 		if last.Matched && won < 0 {
@@ -137,8 +149,9 @@ func Assess(e Evidence, pol Policy, at Situation) Verdict {
 		v.raiseTo(v.Ladder[won])
 	}
 	v.Rule = v.Code
+	a := asked{p, pol, at, e, failed, v.Tier}
 	for _, r := range raises {
-		v.raise(r.ask(asked{p, pol, at, e, failed}))
+		v.raise(r.ask(a))
 	}
 	return v
 }
@@ -238,6 +251,7 @@ type asked struct {
 	at     Situation
 	e      Evidence
 	failed []string
+	won    Tier // on the ladder, before anything is raised
 }
 
 // rule is one row of a table.
@@ -247,6 +261,12 @@ type rule struct {
 	meaning string
 	way     string
 	holds   func(asked) (because []string, err error)
+}
+
+// moving are the rows whose tier depends on what they are asked about.
+var moving = map[string]func(asked) Tier{
+	"regression_risk": func(a asked) Tier { return a.won.step() },
+	"floor_min_tier":  func(a asked) Tier { return a.pol.MinTier },
 }
 
 // plainly is said by a row that holds and has nothing to add.
@@ -271,8 +291,8 @@ func (r rule) ask(a asked) (out Ruling) {
 			out.Because = append(out.Because, s)
 		}
 	}
-	if r.code == "floor_min_tier" && a.pol.MinTier != "" {
-		out.Tier = a.pol.MinTier
+	if to := moving[r.code]; to != nil && out.Matched {
+		out.Tier = to(a)
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -101,6 +102,7 @@ func cases() map[string]asks {
 		"core_path_modification":      ask(modify("odd/cmd.go"), core, byPerson("odd/**")),
 		"all_checks_passed":           ask(modify("docs/x.md")),
 		"rule_failed":                 ask(modify("docs/x.md"), func(a *asks) { a.e.Unknown = []string{"the atoms were not read"} }),
+		"regression_risk":             ask(modify("docs/x.md"), badly),
 		"similar_to_source": ask([]Edit{{"docs/x.md", []byte("zero()\n"), []byte("zero()\n" + lines), modePlain, modePlain}},
 			func(a *asks) { a.at.Texts = [][]byte{[]byte("// it\n  " + lines)} }),
 		"autonomy_observe":         ask(modify("docs/x.md"), set(func(p *Policy) { p.Observe = true })),
@@ -110,6 +112,37 @@ func cases() map[string]asks {
 		"finding_soft":             ask(modify("docs/x.md"), func(a *asks) { a.at.Findings = []irongate.Finding{{Code: "x", Severity: irongate.Soft}} }),
 		"floor_min_tier":           ask(modify("docs/x.md"), set(func(p *Policy) { p.MinTier = NotifyApply })),
 		"floor_quiet_hours":        ask(modify("docs/x.md"), set(func(p *Policy) { p.Quiet = &Hours{From: 9, To: 10} })),
+	}
+}
+
+// badly makes changes of docs/x.md that went wrong.
+func badly(a *asks) {
+	a.at.Past = memory.At([]memory.Trial{{At: a.at.Now, Files: []string{"docs/x.md"}, Why: "rejected"}}, a.at.Now)
+}
+
+// A file that changes failed on raises what may land by itself by one step, and
+// nothing any further.
+func TestRegressionRaisesByOneStep(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a    asks
+		tier Tier
+		code string
+	}{
+		{ask(modify("docs/x.md"), badly), NotifyApply, "regression_risk"},
+		{ask(modify("docs/x.md", "docs/y.md"), badly), ApprovalRequired, "regression_risk"},
+		{ask(modify("docs/x.md", "docs/y.md", "docs/z.md"), badly), ApprovalRequired, "too_many_files"},
+		{ask(modify("docs/y.md"), badly), SafeAuto, "all_checks_passed"},
+		{ask(modify("docs/x.md"), badly, set(func(p *Policy) { p.Observe = true })), ApprovalRequired, "autonomy_observe"},
+	} {
+		v := c.a.verdict()
+		if v.Tier != c.tier || v.Code != c.code {
+			t.Errorf("%v: %s by %s, want %s by %s", c.a.e.Files[0].Path, v.Tier, v.Code, c.tier, c.code)
+		}
+	}
+	v := cases()["regression_risk"].verdict()
+	if got := v.Text(); !strings.HasSuffix(got, "docs/x.md: 0 of 1 change went well, fragility 0.63, regression risk 0.59 (medium)") || len(v.Past) != 1 {
+		t.Error(got, v.Past)
 	}
 }
 

@@ -80,6 +80,8 @@ const (
 var raises = []rule{
 	{"rule_failed", ApprovalRequired, "a rule could not be asked", "mend what it could not read, or a person approves it",
 		func(a asked) ([]string, error) { return a.failed, nil }},
+	{"regression_risk", NotifyApply, "changes of a file it changes went wrong before, or are likely to; its tier is one step higher", "a person looks closer; what was mended is forgotten within days",
+		func(a asked) ([]string, error) { return a.careful(), nil }},
 	{"similar_to_source", ApprovalRequired, "most of what it adds stands elsewhere in the repository already", "use what is there, or a person approves the copy",
 		func(a asked) ([]string, error) { return similar(a.e.Files, a.at.Texts), nil }},
 	{"autonomy_observe", ApprovalRequired, "[pipeline] autonomy is observe", "a person approves it, or sets autonomy to act",

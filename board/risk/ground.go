@@ -14,6 +14,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/irongate"
@@ -30,12 +31,14 @@ type Ground struct {
 	all   pipeline.Evidence // without files
 
 	accept [][]string // the task's own commands
+	past   []memory.Trial
 }
 
 // Survey reads the ground of a change that t asks for: base is the commit the
-// change is made on, claim the board's with the claim, whose odd.toml is law.
-func Survey(ctx context.Context, r *repo.Repo, base, claim repo.OID, law config.Config, t board.Task) (*Ground, error) {
-	g := &Ground{r: r, base: base, law: law, accept: t.Commands}
+// change is made on, claim the board's with the claim, whose odd.toml is law; past
+// are the trials that the ledgers of that board tell of.
+func Survey(ctx context.Context, r *repo.Repo, base, claim repo.OID, law config.Config, t board.Task, past []memory.Trial) (*Ground, error) {
+	g := &Ground{r: r, base: base, law: law, accept: t.Commands, past: past}
 	files, err := r.Tree(claim)
 	if err != nil {
 		return nil, err
@@ -142,7 +145,7 @@ func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, s
 		return Judgement{}, err
 	}
 	j := Judgement{Gate: g.gate(files, beside)}
-	at := pipeline.Situation{Now: now, Substrate: substrate, Opaque: !seen, Unread: unread, Findings: j.Gate.Findings}
+	at := pipeline.Situation{Now: now, Substrate: substrate, Opaque: !seen, Unread: unread, Findings: j.Gate.Findings, Past: Past(g.past, g.law, now)}
 	for _, f := range beside {
 		at.Texts = append(at.Texts, f.Before)
 	}
@@ -156,7 +159,7 @@ func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, s
 // is not there. No change within them can have a lower tier.
 func (g *Ground) Foresee(now time.Time, substrate string) pipeline.Verdict {
 	e := g.with(Meant(g.all.Base, g.all.Scope, g.law.Root))
-	return pipeline.Foresee(e, Policy(g.law), pipeline.Situation{Now: now, Substrate: substrate, Opaque: Opaque(substrate)})
+	return pipeline.Foresee(e, Policy(g.law), pipeline.Situation{Now: now, Substrate: substrate, Opaque: Opaque(substrate), Past: Past(g.past, g.law, now)})
 }
 
 // Meant are the files that globs mean among those of a base, as if each were

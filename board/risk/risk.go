@@ -15,10 +15,12 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/irongate"
@@ -35,6 +37,13 @@ func Policy(c config.Config) pipeline.Policy {
 		pol.Quiet = &pipeline.Hours{From: p.Quiet.From, To: p.Quiet.To, Zone: p.Zone}
 	}
 	return pol
+}
+
+// Past is what the changes before teach under odd.toml at a moment: what ended within
+// the window, of the ops that may have.
+func Past(trials []memory.Trial, law config.Config, now time.Time) memory.Past {
+	recent := slices.DeleteFunc(slices.Clone(trials), func(t memory.Trial) bool { return !pipeline.Recent(t.Op, now, law.ReviewTTL) })
+	return memory.At(recent, now)
 }
 
 // Opaque reports a substrate of whose sessions odd does not see every act, before

@@ -156,7 +156,11 @@ func (j *judge) rejudged(s pipeline.Story, files []*file, exact bool) error {
 // again compares the recorded verdict with the one that comes out now.
 func (j *judge) again(s pipeline.Story, t board.Task, law config.Config, claim repo.OID, edits []pipeline.Edit) error {
 	o := s.Op()
-	ground, err := risk.Survey(j.ctx, j.repo, j.Parents[0], claim, law, t)
+	told, err := j.opsAt(claim)
+	if err != nil {
+		return err
+	}
+	ground, err := risk.Survey(j.ctx, j.repo, j.Parents[0], claim, law, t, pipeline.Trials(told.stories))
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func ofFilesOn(s *story, task string, files repo.Changes, say map[string]string)
 	if err != nil {
 		s.Fatal(err)
 	}
-	ground, err := risk.Survey(context.Background(), s.r, w.base, w.base, law, s.task(task))
+	ground, err := risk.Survey(context.Background(), s.r, w.base, w.base, law, s.task(task), nil)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -140,6 +140,35 @@ func TestAChangeOfFilesIsProven(t *testing.T) {
 			}
 			if c.want != "" && !hit {
 				t.Errorf("want a finding of row 13 with %q, found\n%s", c.want, strings.Join(got, "\n"))
+			}
+		})
+	}
+}
+
+// What changes of a file came to before is part of the judgement that is made again.
+func TestThePastIsJudgedAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, tier, why, want string
+	}{
+		{"nothing", "NOTIFY_APPLY", "", ""},
+		{"forgotten", "NOTIFY_APPLY", `["docs/a.md"]`, "recorded the tier NOTIFY_APPLY; by the same rules its bytes make it APPROVAL_REQUIRED, regression_risk"},
+		{"remembered", "APPROVAL_REQUIRED", `["docs/a.md"]`, ""},
+		{"of another file", "NOTIFY_APPLY", `["docs/b.md"]`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := begin(t, lawful(t, ""), nil)
+			first := map[string]string{pipeline.FactSeen: "yes"}
+			if c.why != "" {
+				first[pipeline.FactTouched] = c.why
+			}
+			s.reject(ofFiles(s, doc(), first))
+			s.add("e", "paths: [docs/**]\nbudget_usd: 0.05\n")
+			s.approve(ofFilesOn(s, "e", doc(), map[string]string{pipeline.FactSeen: "yes", pipeline.FactTier: c.tier}), false)
+			got := strings.Join(found(s.check("", s.tip())), "\n")
+			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+				t.Errorf("want %q, found\n%s", c.want, got)
 			}
 		})
 	}

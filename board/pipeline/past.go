@@ -1,0 +1,111 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/odd-cli/odd/journal/memory"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// FactsOf are the facts of a candidate that tell which files it changes: all their
+// number, and the names of as many as fit a fact.
+func FactsOf(files []Edit) map[string]string {
+	var names []string
+	for _, f := range files {
+		if irongate.RedactText(f.Path) == f.Path {
+			names = append(names, f.Path)
+		}
+	}
+	slices.Sort(names)
+	list := ""
+	for _, n := range names {
+		b, err := json.Marshal(n)
+		if err != nil {
+			panic("unreachable: " + err.Error()) // a string
+		}
+		if len(list)+len(b)+len("[,]") > maxFact {
+			break
+		}
+		list = strings.TrimPrefix(list+","+string(b), ",")
+	}
+	set := map[string]string{FactFiles: strconv.Itoa(len(files))}
+	if list != "" {
+		set[FactTouched] = "[" + list + "]"
+	}
+	return set
+}
+
+// Changes are the files that the op's candidate changes, as far as its facts name
+// them, and how many they are in all.
+func (o Op) Changes() (names []string, count int) {
+	if json.Unmarshal([]byte(o.Fact(FactTouched)), &names) != nil {
+		names = nil
+	}
+	count, err := strconv.Atoi(o.Fact(FactFiles))
+	if err != nil || count < len(names) {
+		count = len(names)
+	}
+	return names, count
+}
+
+// taught are the endings that tell something of the change itself: whether it went
+// well. Any other is of a person who called it off, a clock, the disk, a provider or
+// the surroundings.
+var taught = map[Reason]bool{
+	Merged: true, Landed: true,
+	Rejected: false, RuleRefused: false, TierBlocked: false, PlanWrong: false, CandidateUnusable: false, RetriesExhausted: false,
+	ValidationFailed: false, RepairStopped: false, VerifyFailed: false,
+}
+
+// Trials are the ops that have an ending which teaches something, for what is
+// remembered of files. Records that do not hold teach nothing.
+func Trials(stories []Story) []memory.Trial {
+	var out []memory.Trial
+	for _, s := range stories {
+		o := s.Op()
+		well, teaches := taught[o.Reason]
+		if !s.Sound || !o.Ended() || !teaches || o.surrounded() {
+			continue
+		}
+		t := memory.Trial{Op: o.ID, Task: o.Task, At: o.At, Well: well}
+		if t.Files, t.Count = o.Changes(); !well {
+			t.Why = string(o.Reason)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// Recent reports an op, by its id, that can have ended lately enough to teach
+// something now, where what waits for a person waits for at most ttl.
+func Recent(id string, now time.Time, ttl time.Duration) bool {
+	u, err := ulid.ParseStrict(strings.TrimPrefix(id, "op-"))
+	return err != nil || now.Sub(ulid.Time(u.Time())) < memory.Window+ttl+24*time.Hour
+}
+
+// surrounded reports an op whose repair stopped for what is around the change.
+func (o Op) surrounded() bool {
+	all, err := Iterations(o)
+	if err != nil || len(all) == 0 || o.Reason != RepairStopped {
+		return false
+	}
+	last := all[len(all)-1]
+	return last.Class == ClassEnv || last.Stop.Code() == StopSandbox || last.Stop.Code() == StopDeadline
+}
+
+// careful are the files of the change that ask for more care than it does itself,
+// a line each.
+func (a asked) careful() []string {
+	var out []string
+	for _, r := range a.at.Past.Careful(Candidate{Files: a.e.Files}.Paths(), a.Blast) {
+		risk := r.Risk(a.Blast)
+		out = append(out, r.String()+", regression risk "+memory.Decimal(risk)+" ("+string(memory.LevelOf(risk))+")")
+	}
+	return out
+}

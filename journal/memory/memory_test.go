@@ -1,0 +1,124 @@
+package memory
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var now = time.Date(2026, 7, 20, 9, 0, 0, 0, time.UTC)
+
+// tried are trials of one file with so many files each, a letter for each: w for
+// one that went well.
+func tried(file, how string, files int, at time.Time) (out []Trial) {
+	for i, c := range how {
+		t := Trial{Op: fmt.Sprintf("op-%02d", i), Task: "tasks/t", At: at.Add(time.Duration(i) * time.Minute), Files: []string{file}, Count: files, Well: c == 'w'}
+		if !t.Well {
+			t.Why = "rejected"
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// The figures are those of the formulas, reckoned by hand.
+func TestReputation(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		how                   string
+		files, dependents     int
+		fragility, risk       int
+		level                 Level
+		failing, more, wanted bool
+	}{
+		{"", 0, 0, 0, 100, Low, false, false, false},
+		{"", 0, 40, 0, 300, Medium, false, false, false},
+		{"wfff", 4, 0, 580, 499, Medium, true, true, true},
+		{"wfff", 4, 20, 580, 699, High, true, true, true},
+		{"w", 1, 0, 32, 109, Low, false, false, true},
+		{"wf", 1, 0, 340, 352, Medium, false, false, true},
+		{"f", 1, 0, 632, 589, Medium, true, true, true},
+		{"ffffffffffffffffffff", 10, 20, 1000, 900, Critical, true, true, true},
+		{"wwwwwfffff", 10, 20, 625, 637, High, false, true, true},
+	} {
+		p := At(tried("a.go", c.how, c.files, now.Add(-time.Hour)), now)
+		rs := p.Of([]string{"a.go", "b.go", "a.go"})
+		var r Reputation
+		if len(rs) == 1 {
+			r = rs[0]
+		}
+		if len(rs) == 1 != c.wanted || r.Fragility() != c.fragility || r.Risk(c.dependents) != c.risk || LevelOf(r.Risk(c.dependents)) != c.level || r.Failing() != c.failing {
+			t.Errorf("%q: %v, fragility %d, risk %d (%s), failing %v", c.how, rs, r.Fragility(), r.Risk(c.dependents), LevelOf(r.Risk(c.dependents)), r.Failing())
+		}
+		if got := len(p.Careful([]string{"a.go"}, c.dependents)) == 1; got != c.more {
+			t.Errorf("%q: careful %v", c.how, got)
+		}
+	}
+	if got := At(tried("a.go", "wfff", 4, now), now.Add(time.Hour)).Of([]string{"a.go"})[0].String(); got != "a.go: 1 of 4 changes went well, fragility 0.58" {
+		t.Error(got)
+	}
+}
+
+// A trial counts in full for a week, less every day after that, and then no more.
+func TestForgetting(t *testing.T) {
+	t.Parallel()
+	day := 24 * time.Hour
+	for age, want := range map[time.Duration]int{-time.Second: 0, 0: 10, 7 * day: 10, 8*day - 1: 10, 8 * day: 9, 12 * day: 5, 17*day - 1: 1, Window: 0, 90 * day: 0} {
+		if got := weight(now.Add(-age), now); got != want {
+			t.Errorf("after %s a trial counts %d, want %d", age, got, want)
+		}
+	}
+	old, fresh := tried("a.go", "fff", 1, now.Add(-15*day)), tried("a.go", "w", 1, now.Add(-time.Hour))
+	if r := At(slices.Concat(old, fresh), now).Of([]string{"a.go"}); len(r) != 1 || r[0].Failing() || r[0].Trials != 4 {
+		t.Errorf("what was mended is held to its past: %+v", r)
+	}
+	if r := At(old, now.Add(3*day)).Of([]string{"a.go"}); r != nil {
+		t.Errorf("remembered for ever: %+v", r)
+	}
+	if r := (Past{}).Careful([]string{"a.go"}, 99); r != nil {
+		t.Errorf("the zero Past remembers %+v", r)
+	}
+}
+
+// The order of the trials teaches nothing.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	all := slices.Concat(tried("a.go", "wfwff", 3, now.Add(-9*24*time.Hour)), tried("b.go", "ffw", 7, now.Add(-time.Hour)))
+	want, lessons := fmt.Sprint(At(all, now).Of([]string{"a.go", "b.go"})), Lessons(all, now)
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		if got := fmt.Sprint(At(all, now).Of([]string{"b.go", "a.go"})); got != want || !slices.Equal(Lessons(all, now), lessons) {
+			t.Fatalf("%s, want %s", got, want)
+		}
+	}
+}
+
+func TestLessons(t *testing.T) {
+	t.Parallel()
+	all := []Trial{
+		{Op: "op-1", Task: "tasks/a", At: now.Add(-2 * time.Hour), Files: []string{"a.go"}, Count: 1, Well: true},
+		{Op: "op-2", Task: "tasks/b", At: now.Add(-time.Hour), Files: []string{"a.go", "b.go", "c.go"}, Count: 9, Why: "repair_stopped"},
+		{Op: "op-3", Task: "tasks/c", At: now.Add(-3 * time.Hour), Why: "candidate_unusable"},
+		{Op: "op-4", Task: "tasks/d", At: now.Add(-Window), Files: []string{"a.go"}, Why: "rejected"},
+	}
+	want := "tasks/b failed as repair_stopped: a.go, b.go and 7 more\ntasks/a went well: a.go\ntasks/c failed as candidate_unusable"
+	if got := strings.Join(Lessons(all, now), "\n"); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	if got := Lessons(tried("a.go", strings.Repeat("f", 30), 1, now.Add(-time.Hour)), now); len(got) != 20 {
+		t.Errorf("%d lessons", len(got))
+	}
+}
+
+func TestDecimal(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0.00", 4: "0.00", 5: "0.01", 580: "0.58", 995: "1.00", 1000: "1.00"} {
+		if got := Decimal(n); got != want {
+			t.Errorf("Decimal(%d) is %s", n, got)
+		}
+	}
+}
