@@ -30,6 +30,12 @@ var weights = map[string]struct {
 	"git_diff":     {1500, "history"},
 }
 
+// Explores reports a tool that only looks.
+func Explores(tool string) bool {
+	_, is := weights[tool]
+	return is
+}
+
 // most is what the weights add up to at most, so that no number of calls of one
 // kind stands for looking from several sides.
 const mostWeight = 15_000

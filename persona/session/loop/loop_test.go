@@ -90,6 +90,48 @@ func hold(t *testing.T, m *fake, r session.Request, o Options) session.Emission 
 	return e
 }
 
+// Before the last round a session is told that it is, and one that only looks though
+// a change is asked for, that it has seen enough: after five rounds, and five more.
+func TestHurry(t *testing.T) {
+	t.Parallel()
+	look := func(n int) Reply {
+		return calls("read_file", fmt.Sprintf(`{"path":"a.txt","first":%d,"last":%d}`, n, n))
+	}
+	var looks []Reply
+	for n := range 12 {
+		looks = append(looks, look(n+1))
+	}
+	mixed := slices.Clone(looks)
+	mixed[3] = calls("say", `{"kind":"progress","text":"half"}`)
+	for _, c := range []struct {
+		name       string
+		replies    []Reply
+		most       int
+		complexity string
+		want       map[int]string // by round that was answered
+	}{
+		{"the last", looks[:2], 3, "", map[int]string{2: "the next round is the last one"}},
+		{"only looking", looks, 20, "trivial", map[int]string{5: "for 5 rounds you only looked", 10: "for 10 rounds you only looked"}},
+		{"not asked for a change", looks, 20, "", nil},
+		{"not enough yet", looks, 20, "architectural", nil},
+		{"something between", mixed, 20, "trivial", map[int]string{9: "for 5 rounds you only looked"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			m := &fake{replies: append(slices.Clone(c.replies), calls(done...))}
+			if e := hold(t, m, session.Request{MaxTurns: c.most, Complexity: c.complexity}, Options{}); e.Usage.Turns != len(c.replies)+1 {
+				t.Fatalf("%+v", e)
+			}
+			for round, x := range m.got[1:] {
+				got := x.Messages[len(x.Messages)-1].Text
+				if want := c.want[round+1]; want == "" && got != "" || !strings.Contains(got, want) {
+					t.Errorf("after round %d: %q, want %q", round+1, got, want)
+				}
+			}
+		})
+	}
+}
+
 // TestConversation follows one from its brief to its outcome.
 func TestConversation(t *testing.T) {
 	t.Parallel()

@@ -26,6 +26,7 @@ type talk struct {
 	known    int64     // tokens of the conversation up to sized, as the last answer told
 	sized    int       // bytes of the conversation that known is for
 	round    int
+	looked   int // rounds in a row in which a change was asked for and only looked for
 	reminded bool
 	heard    strings.Builder
 }
@@ -78,7 +79,7 @@ func (t *talk) turn(ctx context.Context) (e session.Emission, over bool, err err
 // leave asks for one more turn: of what bounds the session, and of what the turn
 // could cost.
 func (t *talk) leave(ctx context.Context) (session.Emission, bool) {
-	if most := cmp.Or(t.r.MaxTurns, DefaultRounds); t.round >= most {
+	if most := t.most(); t.round >= most {
 		return session.Fail(session.TurnRefused, fmt.Sprintf("turn %d: at most %d turns; raise max_turns or split the task", t.round+1, most)), false
 	}
 	if next := t.dearest(); t.r.MaxCost > 0 && t.usage.Cost+next > t.r.MaxCost {
@@ -87,6 +88,9 @@ func (t *talk) leave(ctx context.Context) (session.Emission, bool) {
 	}
 	return t.r.BeginTurn(ctx, t.usage)
 }
+
+// most is how many rounds the session has in all.
+func (t *talk) most() int { return cmp.Or(t.r.MaxTurns, DefaultRounds) }
 
 // heed makes the calls of an answer and takes what its text emits.
 func (t *talk) heed(ctx context.Context, reply Reply) (session.Emission, bool, error) {
@@ -108,6 +112,7 @@ func (t *talk) heed(ctx context.Context, reply Reply) (session.Emission, bool, e
 		t.reminded = true
 		back.Text = strings.TrimSpace(said.Text + "\n\n" + reminder(reply.Stop))
 	}
+	back.Text = strings.TrimSpace(back.Text + "\n\n" + t.hurry(reply, e))
 	t.messages = append(t.messages, back)
 	return e, false, nil
 }
@@ -149,6 +154,26 @@ func reminder(why Stop) string {
 		return "Your answer was cut because it was too long. Go on in smaller steps, with your tools, and end with finish."
 	}
 	return "You declared no outcome, and without one nothing you did counts. Go on with your tools, or call finish."
+}
+
+// mostLooks is after how many rounds that only look a session is told that it has
+// seen enough for the change it is asked for.
+const mostLooks = 5
+
+// hurry is what a session is told of its rounds, "" for nothing: before the last one
+// that nothing follows it, and when it only looks though it has seen enough.
+func (t *talk) hurry(r Reply, e session.Emission) string {
+	looks := !slices.ContainsFunc(r.Message.Calls, func(c ToolCall) bool { return !session.Explores(c.Name) })
+	if t.looked++; !looks || t.r.Complexity == "" {
+		t.looked = 0
+	}
+	switch {
+	case t.round == t.most()-1:
+		return "odd: the next round is the last one. Hand over what you have and call finish; what is handed over later does not count."
+	case t.looked > 0 && t.looked%mostLooks == 0 && e.Exploration != nil && e.Exploration.Shortfall(t.r.Complexity) == "":
+		return fmt.Sprintf("odd: for %d rounds you only looked, and it is enough for a change like this. Make it now and hand it over.", t.looked)
+	}
+	return ""
 }
 
 // charge adds what an answer cost. size is that of the question in bytes; most is what
