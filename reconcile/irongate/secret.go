@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -78,75 +77,32 @@ var shapes = sync.OnceValue(func() []shape {
 
 // Redact replaces credential shapes by "[redacted:KIND]" before anything is
 // written or sent. It knows shapes, not secrets: a password that looks like a
-// word stays. Redact(Redact(b)) is Redact(b). It takes time in proportion to
+// word stays. One that is hidden from the eye or written in escapes is found like
+// one that is not. Redact(Redact(b)) is Redact(b). It takes time in proportion to
 // the text, and text without a telling word next to none.
 func Redact(b []byte) []byte {
-	if plain := unescaped(b); plain != nil {
-		b = redact(b, plain)
-	}
-	return redact(b, nil)
+	return replaced(b, find(b), func([]byte) string { return "" })
 }
 
-// redact looks for credentials in seen, which is b with the same bytes at the
-// same places but where an escape is blank; nil is b.
-func redact(b, seen []byte) []byte {
-	look := func() ([]byte, []byte, [][]int) {
-		text := seen
-		if text == nil {
-			text = b
-		}
-		low := folded(text)
-		return text, low, hinted(low)
+// replaced is b with the name of its kind for each credential, and what more behind it.
+func replaced(b []byte, in []spot, more func(value []byte) string) []byte {
+	if len(in) == 0 {
+		return b
 	}
-	text, low, hits := look()
-	for i, s := range shapes() {
-		if hits == nil {
-			break
-		}
-		if len(hits[i]) == 0 {
-			continue
-		}
-		if found := s.matches(text, low, hits[i]); len(found) > 0 {
-			b = s.redact(b, found)
-			if seen != nil {
-				seen = s.redact(seen, found)
-			}
-			text, low, hits = look()
-		}
-	}
-	return b
-}
-
-// unescaped is b with the escapes of line breaks and tabs blank, because in JSON
-// the letter of an escape would be the start of the word behind it; nil where b
-// has none.
-func unescaped(b []byte) []byte {
 	var out []byte
-	for i := 0; i+1 < len(b); i++ {
-		n := bytes.IndexByte(b[i:len(b)-1], '\\')
-		if n < 0 {
-			break
-		}
-		if i += n; b[i+1] == 'n' || b[i+1] == 'r' || b[i+1] == 't' {
-			if out == nil {
-				out = bytes.Clone(b)
-			}
-			out[i], out[i+1] = ' ', ' '
-			i++
-		}
+	last := 0
+	for _, f := range in {
+		out = append(out, b[last:f.lo]...)
+		out = append(out, "[redacted:"+shapes()[f.shape].kind+"]"+more(b[f.lo:f.hi])...)
+		last = f.hi
 	}
-	return out
+	return append(out, b[last:]...)
 }
 
 // RedactLines is Redact of a text of which single lines will be shown: one that
 // goes over several lines leaves as many.
 func RedactLines(b []byte) []byte {
-	for _, s := range secrets(b) {
-		if n := strings.Count(s.value, "\n"); n > 0 {
-			b = bytes.ReplaceAll(b, []byte(s.value), []byte("[redacted:"+s.kind+"]"+strings.Repeat("\n", n)))
-		}
-	}
-	return Redact(b)
+	return replaced(b, find(b), func(value []byte) string { return strings.Repeat("\n", bytes.Count(value, []byte("\n"))) })
 }
 
 // RedactText is Redact of a string.
@@ -158,12 +114,15 @@ func RedactText(s string) string {
 }
 
 // telling reports whether a hint of any shape stands in s, where and with as much
-// behind it as its shape has, or may once an escape in it is read. Most texts that
-// are shown, such as the cells of a table, have none, and it copies nothing to say
-// so: task-12 holds the hint of an API key and is no more than a name.
+// behind it as its shape has, or may in another view of it. Most texts that are
+// shown, such as the cells of a table, have none, and it copies nothing to say so:
+// task-12 holds the hint of an API key and is no more than a name.
 func telling(s string) bool {
 	if len(s) < 2 {
 		return false
+	}
+	if veiled(s) {
+		return true
 	}
 	table, before := starts(), lower(s[0])
 	for i := range len(s) - 1 {
@@ -173,7 +132,7 @@ func telling(s string) bool {
 		}
 		before = next
 	}
-	return strings.IndexByte(s, '\\') >= 0
+	return false
 }
 
 // tells reports whether a hint of a list stands at i in s.
@@ -191,17 +150,6 @@ func (t *startTable) tells(list uint8, s string, i int) bool {
 		}
 	}
 	return false
-}
-
-func (s shape) redact(b []byte, found [][2]int) []byte {
-	var out []byte
-	last := 0
-	for _, m := range found {
-		out = append(out, b[last:m[0]]...)
-		out = append(out, "[redacted:"+s.kind+"]"...)
-		last = m[1]
-	}
-	return append(out, b[last:]...)
 }
 
 // folded is b with its ASCII letters in lower case, each byte where it was.
@@ -332,27 +280,12 @@ type secret struct {
 	line        int
 }
 
-// secrets finds the credentials of a text, in its order. What one shape has
-// taken is blanked for the next.
+// secrets finds the credentials of a text, in its order.
 func secrets(b []byte) []secret {
 	var out []secret
-	b = slices.Clone(b)
-	low := folded(b)
-	hits := hinted(low)
-	if hits == nil {
-		return nil
+	for _, f := range find(b) {
+		out = append(out, secret{shapes()[f.shape].kind, string(b[f.lo:f.hi]), 1 + bytes.Count(b[:f.lo], []byte("\n"))})
 	}
-	for i, s := range shapes() {
-		for _, m := range s.matches(b, low, hits[i]) {
-			out = append(out, secret{s.kind, string(b[m[0]:m[1]]), 1 + bytes.Count(b[:m[0]], []byte("\n"))})
-			for at := m[0]; at < m[1]; at++ {
-				if b[at] != '\n' {
-					b[at], low[at] = ' ', ' '
-				}
-			}
-		}
-	}
-	slices.SortStableFunc(out, func(a, b secret) int { return a.line - b.line })
 	return out
 }
 

@@ -100,6 +100,56 @@ func TestRedactLeavesAlone(t *testing.T) {
 	}
 }
 
+// A credential is found where only the bytes around it or between its letters are
+// other than a reader sees: what is printed and stored drops those.
+func TestRedactViews(t *testing.T) {
+	t.Parallel()
+	b62 := "a8Zk3LqP0xWv7TnR5bYc2MdJ9hGf4sEu1oQi"
+	key := "gh" + "p_" + b62
+	for text, want := range map[string]string{
+		"\x1b[32m" + key + "\x1b[0m":  "\x1b[32m[redacted:github-token]\x1b[0m",
+		"\u009b1m" + key:              "\u009b1m[redacted:github-token]",
+		"[1;32m" + key + "[0m":        "[1;32m[redacted:github-token][0m",
+		"\x1b[32msk-" + "proj-" + b62: "\x1b[32m[redacted:api-key]",
+		`\x1b[32m` + key:              `\x1b[32m[redacted:github-token]`,
+		`\033[32m` + key:              `\033[32m[redacted:github-token]`,
+		`\e[32m` + key:                `\e[32m[redacted:github-token]`,
+		`\u001b[32m` + key:            `\u001b[32m[redacted:github-token]`,
+		"password=\x1b[1m" + b62:      "password=\x1b[1m[redacted:secret]",
+		"Authorization: \x1b[1mBearer\x1b[0m qwerty" + "uiopa1": "Authorization: \x1b[1mBearer\x1b[0m [redacted:authorization]",
+		`"\u003c` + key + `\u003e"`:                             `"\u003c[redacted:github-token]\u003e"`,
+		`"\\u003c` + key:                                        `"\\u003c[redacted:github-token]`,
+		`"\u2192` + key:                                         `"\u2192[redacted:github-token]`,
+		`"\b` + key + `\f`:                                      `"\b[redacted:github-token]\f`,
+		`password\u003d` + b62:                                  `password\u003d[redacted:secret]`,
+		`{\u0022password\u0022:\u0022` + b62 + `\u0022}`:        `{\u0022password\u0022:\u0022[redacted:secret]\u0022}`,
+		"next=%2Fx%3Ftoken%3D" + key + "%26y":                   "next=%2Fx%3Ftoken%3D[redacted:github-token]%26y",
+		"token%3D" + b62:                                        "token%3D[redacted:secret]",
+		"gh\u200bp_" + b62[:9] + "\u202e" + b62[9:] + "\u200b":  "[redacted:github-token]\u200b",
+		"g\x00h\x00p\x00_\x00" + b62:                            "[redacted:github-token]",
+		key[:10] + "\x1b[m" + key[10:]:                          "[redacted:github-token]",
+		key[:10] + "\x1b[1m" + key[10:] + "\x1b[0m!":            "[redacted:github-token]\x1b[0m!",
+		`gh\u200bp_` + b62:                                      `[redacted:github-token]`,
+		`gh\u0070_` + b62:                                       `[redacted:github-token]`,
+		"é" + key:                                               "é[redacted:github-token]",
+		"[x](y) 50% a\\b é 漢字 [3mm]":                            "[x](y) 50% a\\b é 漢字 [3mm]",
+		"\x1b[1mplain\x1b[0m \\n\\t%20 \u200b":                  "\x1b[1mplain\x1b[0m \\n\\t%20 \u200b",
+	} {
+		if got := string(Redact([]byte(text))); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+		if got := RedactText(text); got != want {
+			t.Errorf("%q: got %q as a text, want %q", text, got, want)
+		}
+		if twice := string(Redact([]byte(want))); twice != want {
+			t.Errorf("not idempotent: %q, then %q", want, twice)
+		}
+	}
+	if got := string(RedactLines([]byte("a\n\x1b[1mtoken:\n\x1b[0m" + key + "\nb"))); strings.Count(got, "\n") != 3 || strings.Contains(got, b62) {
+		t.Errorf("lines: %q", got)
+	}
+}
+
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	key := "AK" + "IAIOSFODNN7EXAMPLE"
@@ -132,6 +182,7 @@ func TestSecrets(t *testing.T) {
 func FuzzRedact(f *testing.F) {
 	f.Add("token=abc0123456789def9")
 	f.Add("-----BEGIN PRIVATE" + " KEY-----")
+	f.Add("%74oken\\u003d\x1b[1mabc0123\u200b456789def9[0m\\n")
 	f.Fuzz(func(t *testing.T, s string) {
 		once := string(Redact([]byte(s)))
 		if twice := string(Redact([]byte(once))); twice != once {
@@ -148,7 +199,7 @@ func TestShortestKey(t *testing.T) {
 	t.Parallel()
 	key := "sk-" + "Zx81Qw90Er72Ty63Ui54"
 	for text, want := range map[string]string{
-		key: "[redacted:api-key]", "ta" + key: "ta" + key, "use " + key: "use [redacted:api-key]", key[:len(key)-1]: key[:len(key)-1], `\u0022` + key: `\u0022` + key,
+		key: "[redacted:api-key]", "ta" + key: "ta" + key, "use " + key: "use [redacted:api-key]", key[:len(key)-1]: key[:len(key)-1], `\u0022` + key: `\u0022[redacted:api-key]`,
 		"task-" + key: "task-" + key, "T_" + key: "T_" + key, "task-12:" + key: "task-12:[redacted:api-key]", `task-12\n` + key: `task-12\n[redacted:api-key]`,
 	} {
 		if got := RedactText(text); got != want || string(Redact([]byte(text))) != want {
