@@ -52,6 +52,7 @@ type file struct {
 	fault error // why new does not read as an atom
 
 	principle bool // an atom of type principle, before or after
+	returned  bool // a ledger that stood before, and in no parent
 
 	broken   error // a ledger's first new line that is no record
 	brokenAt int
@@ -273,7 +274,8 @@ func (h *history) appended(a *act) error {
 		if err != nil {
 			return err
 		}
-		before, grown, err := h.kept(now, a.olds(f))
+		olds := a.olds(f)
+		before, grown, err := h.kept(now, olds)
 		if err != nil {
 			return err
 		}
@@ -281,6 +283,13 @@ func (h *history) appended(a *act) error {
 			continue // rewritten: row 14 says so, and its lines are not new
 		}
 		records, err := h.spend.lines.Read(now)
+		if len(olds) == 0 {
+			var fault error
+			if before, fault = h.returned(a, ledgerOf(f.rel), records); fault != nil {
+				return fault
+			}
+			f.returned = before > 0
+		}
 		if bad := len(records) + 1; err != nil && bad > before {
 			f.broken, f.brokenAt = err, bad
 		}

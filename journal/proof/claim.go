@@ -57,6 +57,11 @@ func (h *history) claimBehind(oid repo.OID, run, task string) (c repo.Commit, ok
 				break
 			}
 		}
+		if oid == "" {
+			if oid, err = h.claimReturned(c, run, task, n); err != nil {
+				return c, false, err
+			}
+		}
 	}
 	h.claimers[k] = c
 	return c, true, nil

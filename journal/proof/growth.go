@@ -19,8 +19,15 @@ func growing(j *judge) error {
 		if len(j.Parents) == 0 {
 			break
 		}
-		if err := j.grown(side, j.roots[i]); err != nil {
+		before := len(j.found)
+		gone, err := j.grown(side, j.roots[i])
+		if err != nil {
 			return err
+		}
+		if another, err := j.broughtIn(i, gone); err != nil {
+			return err
+		} else if another {
+			j.found = j.found[:before]
 		}
 	}
 	if len(j.Parents) == 0 && j.kind == person {
@@ -55,8 +62,9 @@ func appendOnly(rel string) bool {
 }
 
 // grown compares every append-only file that differs from one parent, whose
-// bundle was below root. A bundle that was moved as a whole is compared file by file.
-func (j *judge) grown(side []repo.Change, root string) error {
+// bundle was below root, and tells the parent's files that are found to be gone. A
+// bundle that was moved as a whole is compared file by file.
+func (j *judge) grown(side []repo.Change, root string) (gone []string, err error) {
 	now := map[string]repo.Change{}
 	for _, ch := range side {
 		if rel, ok := strings.CutPrefix(ch.Path, j.root); ok && appendOnly(rel) && ch.New != "" {
@@ -71,22 +79,23 @@ func (j *judge) grown(side []repo.Change, root string) error {
 		if strings.HasPrefix(rel, "governance/") {
 			if back, err := j.restores(); back || err != nil {
 				if err != nil {
-					return err
+					return nil, err
 				}
 				continue
 			}
 		}
 		j.checked++
-		is, ok := now[rel]
-		if !ok {
+		found := len(j.found)
+		if is, ok := now[rel]; !ok {
 			j.find(was.Path, 1, "was deleted; it only grows")
-			continue
+		} else if err := j.prefix(was, is); err != nil {
+			return nil, err
 		}
-		if err := j.prefix(was, is); err != nil {
-			return err
+		if len(j.found) > found {
+			gone = append(gone, was.Path)
 		}
 	}
-	return nil
+	return gone, nil
 }
 
 func (j *judge) prefix(was, is repo.Change) error {

@@ -347,6 +347,10 @@ func mutations() []tamper {
 			_, d.ch[name], _ = bytes.Cut(s.file(name), []byte("\n"))
 		}, "14 ledger/M/R1.jsonl:1"),
 		byPerson("a ledger file deleted", func(s *story, d *draft) { d.ch[s.first("ledger", "00000002.jsonl")] = nil }, "14 ledger/M/R2.jsonl:1"),
+		{name: "a claim reverted while its session runs", tell: func(s *story) repo.OID {
+			reverted(s, func() {}, func(b []byte) []byte { return b })
+			return ""
+		}, want: []string{"14 ledger/M/N1.jsonl:1"}},
 		byPerson("a ledger line added by hand", func(s *story, d *draft) {
 			s.record(&run{id: strings.TrimSuffix(oldLedger, ".jsonl"), file: s.first("ledger", oldLedger)}, d.ch, ledger.Record{Kind: ledger.Refused})
 		}, "14 ledger/M/R1.jsonl:4"),

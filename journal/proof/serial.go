@@ -37,7 +37,7 @@ func serialized(j *judge) error {
 		}
 	}
 	for _, f := range j.files {
-		if ledgerOf(f.rel) != j.run || f.Old == "" || f.New == "" {
+		if ledgerOf(f.rel) != j.run || f.Old == "" && !f.returned || f.New == "" {
 			continue
 		}
 		j.checked++

@@ -1,0 +1,90 @@
+package proof
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// A ledger that a person takes away while its run goes on, as by a revert of the claim,
+// comes back with what the run has to tell; or a person puts it back. Who took it is told
+// of there. What it said stood before all the same, and is not said anew.
+
+// returned is how many lines of a run's ledger that no parent of an act has stood before
+// it; 0 where it is new, or was another.
+func (h *history) returned(a *act, run string, records []ledger.Record) (lines int, err error) {
+	if !goesOn(records) && (h.machines[a.OID] || !strings.HasPrefix(run, "run-")) {
+		return 0, nil
+	}
+	_, lines, err = h.stoodBefore(a.Commit, run, records)
+	return lines, err
+}
+
+// claimReturned is the last commit before c that had n claims of a run on a task, where c
+// only brings them back; "" where it makes one.
+func (h *history) claimReturned(c repo.Commit, run, task string, n int) (repo.OID, error) {
+	records, err := h.ledgerAt(c.OID, run)
+	if err != nil || !goesOn(records) {
+		return "", err
+	}
+	at, _, err := h.stoodBefore(c, run, records)
+	if err != nil || at == "" {
+		return "", err
+	}
+	was, err := h.claims(at, run, task)
+	if was < n {
+		return "", err
+	}
+	return at, err
+}
+
+// stoodBefore is the last commit along the first parents of c that has the ledger of a
+// run, as far back as the first of its records, and how many lines it has there; "" where
+// there is none, or it does not begin the one that c has.
+func (h *history) stoodBefore(c repo.Commit, run string, records []ledger.Record) (at repo.OID, lines int, err error) {
+	now, err := h.ledgerBlob(c.OID, run)
+	if err != nil {
+		return "", 0, err
+	}
+	for before := c; len(before.Parents) > 0 && len(records) > 0; {
+		at = before.Parents[0]
+		was, err := h.ledgerBlob(at, run)
+		if err != nil {
+			return "", 0, err
+		}
+		if was != "" {
+			lines, err := h.begins(was, now)
+			if lines == 0 {
+				at = ""
+			}
+			return at, lines, err
+		}
+		if before, err = h.commit(at); err != nil || before.Committer.When.Before(records[0].TS.Add(-skew)) {
+			return "", 0, err
+		}
+	}
+	return "", 0, nil
+}
+
+// begins is how many lines a ledger has that another goes on from; 0 where it does not.
+func (h *history) begins(was, now repo.OID) (lines int, err error) {
+	b, err := h.trees.Blob(now)
+	if err != nil {
+		return 0, err
+	}
+	lines, grown, err := h.kept(b, []repo.OID{was})
+	if !grown {
+		return 0, err
+	}
+	return lines, err
+}
+
+// goesOn reports records of a session and of its claim: no run tells both in its first
+// commit, so that where it is new nothing is looked for.
+func goesOn(all []ledger.Record) bool {
+	return slices.ContainsFunc(all, func(r ledger.Record) bool {
+		return r.Kind == ledger.Session && slices.ContainsFunc(all, func(c ledger.Record) bool { return c.Kind == ledger.Claim && c.Task == r.Task })
+	})
+}
