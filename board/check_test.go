@@ -156,7 +156,7 @@ func TestNewRefuses(t *testing.T) {
 		want string
 	}{
 		{"no title", Filing{By: "human:a", Title: " \u200b"}, "no title"},
-		{"a title without letters", Filing{By: "human:a", Title: "…"}, "the id is not a slug"},
+		{"a title without letters", Filing{By: "human:a", Title: "…"}, "no id can be made of the title"},
 		{"an id that climbs", Filing{By: "human:a", Title: "x", ID: "../x"}, `"../x": the id is not a slug`},
 		{"an id in capitals", Filing{By: "human:a", Title: "x", ID: "X"}, "the id is not a slug"},
 		{"nobody", Filing{Title: "x"}, "nobody files it"},

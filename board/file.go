@@ -49,12 +49,14 @@ func New(f Filing) (okf.Atom, error) {
 	person := okf.Stamp{By: f.By}.Human()
 	f.Title = oneLine(f.Title)
 	if f.ID == "" {
-		f.ID = okf.ID(slugged(f.Title))
+		f.ID = okf.ID(wordSlug(f.Title))
 	}
 	switch {
 	case f.Title == "":
 		return okf.Atom{}, errors.New("new task: no title; say in a few words what is to be done")
-	case f.ID == "" || string(f.ID) != slugged(string(f.ID)):
+	case f.ID == "":
+		return okf.Atom{}, fmt.Errorf("new task %q: no id can be made of the title; give one, of lower-case letters, digits and -", f.Title)
+	case string(f.ID) != slugged(string(f.ID)):
 		return okf.Atom{}, fmt.Errorf("new task %q: the id is not a slug; use lower-case letters, digits and -", f.ID)
 	case f.By == "":
 		return okf.Atom{}, fmt.Errorf("new task %s: nobody files it", f.ID)
@@ -170,9 +172,29 @@ func Slug(id okf.ID) string {
 	return stem + "-" + mark
 }
 
-// slugged is s in lower case with every run of other characters than letters
-// and digits as one "-", none at the ends, cut to slugMax; "" when nothing is left.
+// slugged is dashed, cut to slugMax.
 func slugged(s string) string {
+	out := dashed(s)
+	if len(out) > slugMax {
+		out = strings.TrimRight(out[:slugMax], "-")
+	}
+	return out
+}
+
+// wordSlug is slugged, but cut behind a word where one ends in time.
+func wordSlug(s string) string {
+	out := dashed(s)
+	if len(out) > slugMax {
+		if end := strings.LastIndexByte(out[:slugMax+1], '-'); end > slugMax/2 {
+			return out[:end]
+		}
+	}
+	return slugged(s)
+}
+
+// dashed is s in lower case with every run of other characters than letters
+// and digits as one "-", none at the ends; "" when nothing is left.
+func dashed(s string) string {
 	var b strings.Builder
 	gap := false
 	for _, r := range strings.ToLower(s) {
@@ -186,9 +208,5 @@ func slugged(s string) string {
 		}
 		gap = true
 	}
-	out := b.String()
-	if len(out) > slugMax {
-		out = strings.TrimRight(out[:slugMax], "-")
-	}
-	return out
+	return b.String()
 }

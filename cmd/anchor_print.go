@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +25,18 @@ func printAnchor(env Env, verb string, r anchor.Result, asJSON bool) error {
 	if err != nil || r.Success {
 		return err
 	}
-	talk(env, "%s: refused [%s]", verb, strings.Join(codesOf(r.Errors), ", "))
+	return anchorRefused(env, verb, r.Errors)
+}
+
+// anchorRefused tells the codes of problems on stderr. That a session which is named is
+// not there is a fault, as of every name; the rest are refusals.
+func anchorRefused(env Env, verb string, ps []anchor.Problem) error {
+	codes := codesOf(ps)
+	if slices.Equal(codes, []string{string(anchor.TokenUnknown)}) {
+		talk(env, "%s: no such session; odd anchor ls lists them [%s]", verb, codes[0])
+		return exitCode(exitFault)
+	}
+	talk(env, "%s: refused [%s]", verb, strings.Join(codes, ", "))
 	return exitCode(exitRefused)
 }
 

@@ -2,9 +2,13 @@ package cmd
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/persona/anchor"
 )
 
 func anchorRelease(env Env) *cli.Command {
@@ -31,6 +35,9 @@ func runAnchorRelease(ctx context.Context, env Env, token, reason string, asJSON
 	}
 	defer a.Close()
 	done, err := a.desk.Release(token, reason)
+	if no := anchor.Refusal(nil); errors.As(err, &no) && no.Refused() == string(anchor.TokenUnknown) {
+		return fmt.Errorf("anchor release %s: no such session; odd anchor ls lists them", token)
+	}
 	if err != nil {
 		return err
 	}

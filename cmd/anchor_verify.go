@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -55,17 +54,16 @@ func runAnchorVerify(ctx context.Context, env Env, token string, asJSON bool) er
 	default:
 		err = printVerdicts(env, all)
 	}
-	var bad []string
+	var bad []anchor.Problem
 	for _, v := range all {
 		if !v.Valid {
-			bad = append(bad, codesOf(v.Errors)...)
+			bad = append(bad, v.Errors...)
 		}
 	}
 	if err != nil || len(bad) == 0 {
 		return err
 	}
-	talk(env, "anchor verify: refused [%s]", strings.Join(bad, ", "))
-	return exitCode(exitRefused)
+	return anchorRefused(env, "anchor verify", bad)
 }
 
 // printVerdicts prints a row for each session, and behind it one for each thing

@@ -112,7 +112,10 @@ func TestUnknownVerb(t *testing.T) {
 
 		"handoff skip":       "odd: handoff skip: want one argument, an artifact; see odd help handoff skip",
 		"journal opens x":    `odd: journal opens: unexpected argument "x"; see odd help journal opens`,
-		"handoff new --fast": "odd: handoff new: flag provided but not defined: --fast; see odd help handoff new",
+		"handoff new --fast": "odd: handoff new: unknown flag --fast; see odd help handoff new",
+		"task lst":           `odd: task: unknown command "lst"; did you mean "list"?`,
+		"task add --rol x":   "odd: task add: unknown flag --rol; did you mean --role?; see odd help task add",
+		"--nope":             "odd: unknown flag --nope; see odd help",
 	} {
 		env, out, talk := quiet()
 		code := oneAtATime(env, append([]string{"odd"}, strings.Fields(in)...)...)

@@ -98,7 +98,7 @@ func app(env Env) *cli.App {
 		Flags:                     []cli.Flag{&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"}},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return unknownVerb(c, c.Args().First())
+				return unknownVerb(c.Args().First(), c.App.Commands, "")
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -107,15 +107,6 @@ func app(env Env) *cli.App {
 		a.Commands = append(a.Commands, g.verbs...)
 	}
 	return a
-}
-
-// unknownVerb names a verb that is not there and the nearest that is.
-func unknownVerb(c *cli.Context, name string) error {
-	near := strings.Trim(strings.TrimPrefix(cli.SuggestCommand(c.App.Commands, name), "Did you mean "), "\"?")
-	if near == "" || near[0] != name[0] {
-		return usage("unknown command %q; see odd help", name)
-	}
-	return usage("unknown command %q; did you mean %q?", name, near)
 }
 
 // command finishes the declaration of one verb: our usage errors, our help page.
@@ -147,7 +138,7 @@ func command(c *cli.Command) *cli.Command {
 func alone(do cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.Args().Present() {
-			return usage("%s: unknown command %q; see odd help %s", verbOf(c), c.Args().First(), verbOf(c))
+			return unknownVerb(c.Args().First(), c.Command.Subcommands, verbOf(c))
 		}
 		return do(c)
 	}
@@ -167,12 +158,15 @@ func verbOf(c *cli.Context) string {
 }
 
 func onUsage(c *cli.Context, err error, _ bool) error {
-	err = errors.New(twoDashes(err.Error()))
+	text := twoDashes(err.Error())
+	if flag, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
+		text = unknownFlag(c, flag)
+	}
 	name := verbOf(c)
 	if name == "" || name == c.App.Name {
-		return usage("%v; see odd help", err)
+		return usage("%s; see odd help", text)
 	}
-	return usage("%s: %v; see odd help %s", name, err, name)
+	return usage("%s: %s; see odd help %s", name, text, name)
 }
 
 // twoDashes is what the flag package says of a flag, with the dashes that people type.

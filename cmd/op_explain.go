@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/persona/session/toolbox"
 	"github.com/odd-cli/odd/reconcile/irongate"
@@ -116,17 +115,6 @@ func runOpCodes(env Env, asJSON bool) error {
 		rows = append(rows, []string{c.Code, c.Kind, c.Means})
 	}
 	return printRows(env, rows)
-}
-
-// unknownCode is a usage error that names the nearest code there is, or where all
-// of them are listed.
-func unknownCode(verb, code string, known []string) error {
-	away := func(c string) int { return okf.Distance(strings.ToLower(code), strings.ToLower(c)) }
-	near := slices.MinFunc(known, func(a, b string) int { return away(a) - away(b) })
-	if away(near) < okf.Far {
-		return usage("%s: unknown code %q; did you mean %s?", verb, code, near)
-	}
-	return usage("%s: unknown code %q; odd %s without one lists them", verb, code, verb)
 }
 
 func runOpExplain(env Env, code string, asJSON bool) error {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/urfave/cli/v2"
@@ -11,6 +12,7 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
 )
 
 func taskAdd(env Env) *cli.Command {
@@ -60,6 +62,7 @@ func runTaskAdd(ctx context.Context, env Env, f board.Filing, noCommit, asJSON b
 		return err
 	}
 	var t board.Task
+	var lacks []string
 	build := func(v *view) (repo.Changes, string, error) {
 		who, err := w.repo.Identity(ctx)
 		if err != nil {
@@ -71,12 +74,48 @@ func runTaskAdd(ctx context.Context, env Env, f board.Filing, noCommit, asJSON b
 		}
 		a, err := board.New(f)
 		if err != nil {
-			return nil, "", usage("%v", err)
+			return nil, "", usage("task add: %s", unplaced(err))
 		}
-		t.ID, t.State = a.ID, board.Backlog
+		if t, err = board.Parse(&a); err != nil {
+			return nil, "", err
+		}
+		lacks = v.lacks(t)
 		return v.adds("task add", a, "")
 	}
-	return w.apply(ctx, build, noCommit, asJSON, &t)
+	if err := w.apply(ctx, build, noCommit, asJSON, &t); err != nil {
+		return err
+	}
+	for _, m := range lacks {
+		talk(env, "%s: %s", t.ID, m)
+	}
+	return nil
+}
+
+// unplaced is an error about a file that is not there yet, without its place.
+func unplaced(err error) string {
+	if p := (okf.Problem{}); errors.As(err, &p) {
+		return p.Message + "; " + p.Hint
+	}
+	return err.Error()
+}
+
+// lacks is what a task names that the board does not have, and a drain wants. It is no
+// refusal: who files a task may write the role and the other task after it.
+func (v *view) lacks(t board.Task) []string {
+	var out []string
+	if t.Role == "" {
+		out = append(out, "no role; a drain wants one, as odd task edit "+string(t.ID)+" --role ROLE names it")
+	} else if _, err := persona.Compile(v.graph, t.Role); err != nil {
+		out = append(out, "role: "+err.Error())
+	}
+	for _, d := range t.Dependencies {
+		if a, err := v.graph.Find(string(d)); err != nil {
+			out = append(out, fmt.Sprintf("depends on %v", err))
+		} else if a.Type != board.Type {
+			out = append(out, fmt.Sprintf("depends on %s, which is no task", d))
+		}
+	}
+	return out
 }
 
 // adds are the changes that file a new task, and their message.

@@ -70,14 +70,17 @@ func asksFor(t board.Task, roles map[string]contract.Role) string {
 // wouldBlock warns of a work role that no session may have as the board stands: a drain
 // would block the task at once. It refuses nothing, for a person may mend the role after.
 func (v *view) wouldBlock(t board.Task) string {
+	if t.Role == "" {
+		return fmt.Sprintf("  would be blocked: no role; odd task edit %s --role ROLE names one\n", t.ID)
+	}
 	g, _, err := v.load(false)
-	if err != nil || t.Role == "" {
+	if err != nil {
 		return "" // the drain tells
 	}
 	p, err := persona.Compile(g, t.Role)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("  would be blocked: %s\n", oneLine(okf.Visible(err.Error())))
+		return fmt.Sprintf("  would be blocked: as committed, %s\n", oneLine(okf.Visible(err.Error())))
 	case len(p.Below(personaFloor(v.cfg))) > 0:
 		return fmt.Sprintf("  would be blocked: as committed, %s is below the floor; odd compile-persona %[1]s says what is missing\n", p.Role.ID)
 	}

@@ -209,7 +209,8 @@ func (g *Graph) near(name string) []string {
 const Far = 5
 
 // Distance is the number of bytes to add, drop or change to make b of a, or Far
-// where it is no slip: more than one change for three bytes of a, and one.
+// where it is no slip: more than one change for three bytes of a, and one; or nothing
+// of b in a.
 func Distance(a, b string) int {
 	limit := min(Far-1, 1+len(a)/3)
 	if d := len(a) - len(b); d > limit || -d > limit {
@@ -231,8 +232,8 @@ func Distance(a, b string) int {
 			row[j+1] = min(change, row[j]+1, row[j+1]+1)
 		}
 	}
-	if row[len(b)] > limit {
-		return Far
+	if d := row[len(b)]; d <= limit && (d == 0 || d < len(b)) {
+		return d
 	}
-	return row[len(b)]
+	return Far
 }

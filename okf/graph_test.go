@@ -287,7 +287,7 @@ func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ab", 1}, {"kitten", "sitting", 3}, {"a", "abcdefgh", Far}, {"aaaa", "bbbb", Far}, {"ab", "ba", Far}, {"sunday morning", "monday evening", Far}} {
+	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ab", 1}, {"kitten", "sitting", 3}, {"a", "abcdefgh", Far}, {"aaaa", "bbbb", Far}, {"ab", "ba", Far}, {"", "x", Far}, {"a", "x", Far}, {"a", "ab", 1}, {"ab", "xb", 1}, {"sunday morning", "monday evening", Far}} {
 		if got := Distance(c.a, c.b); got != c.want {
 			t.Errorf("Distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
 		}

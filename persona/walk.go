@@ -35,9 +35,20 @@ func find(g *okf.Graph, name string) (*okf.Atom, error) {
 		return nil, fmt.Errorf("%w; the bundle has no role, write one as roles/NAME.md with type: role", err)
 	case errors.Is(err, okf.ErrNotFound):
 		slices.Sort(roles)
-		return nil, fmt.Errorf("%w; the roles are %s", err, strings.Join(roles, ", "))
+		return nil, fmt.Errorf("%s: %w; %s", name, okf.ErrNotFound, meant(name, roles))
 	}
 	return nil, err
+}
+
+// meant are the roles that a person who wrote name may have meant: those near it, or all.
+func meant(name string, roles []string) string {
+	near := slices.DeleteFunc(slices.Clone(roles), func(r string) bool {
+		return min(okf.Distance(name, r), okf.Distance(path.Base(name), path.Base(r))) == okf.Far
+	})
+	if len(near) > 0 {
+		return "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return "the roles are " + strings.Join(roles, ", ")
 }
 
 // kind is an atom's type as the tables of this package spell it.

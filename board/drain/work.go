@@ -145,6 +145,9 @@ func (d *drain) weigh(w *work, t board.Task, g *okf.Graph) {
 
 // embody compiles the persona of a work role, and says why it may not work.
 func (d *drain) embody(w *work, role string) string {
+	if role == "" {
+		return "no role; odd task edit TASK --role ROLE names the one whose persona works it"
+	}
 	p, err := persona.Compile(d.at.graph, role)
 	if err != nil {
 		return fmt.Sprintf("persona: %v", err)
