@@ -54,9 +54,8 @@ const DefaultCheck = 5 * time.Minute
 // with such a finding does not pass.
 //
 // The checks judge the change with programs that the change itself may hold: its
-// tests, a script, a Makefile. That is told by a soft finding. Their processes
-// are bounded, and kept apart by no more than that: odd has no sandbox of its own
-// and does not keep them from the network or the user's files.
+// tests, a script, a Makefile. That is told by a soft finding, besides what the
+// iron gate protects of them.
 func Checks(files []Edit, p Project) ([]Check, []irongate.Finding) {
 	var checks []Check
 	var findings []irongate.Finding
@@ -98,14 +97,14 @@ func denied(c Check) []irongate.Finding {
 // edited tells that the change brings the program that is to judge it.
 func edited(c Check, files []Edit) []irongate.Finding {
 	names := []string{}
-	for i, a := range c.Argv {
-		if i == 0 && !strings.Contains(a, "/") {
-			if a == "make" || a == "gmake" {
+	for _, argv := range irongate.Argv(c.Argv, irongate.CommandPolicy{}).Programs {
+		for i, a := range argv {
+			if i > 0 || strings.Contains(a, "/") {
+				names = append(names, path.Clean(a))
+			} else if a == "make" || a == "gmake" {
 				names = append(names, "Makefile", "makefile", "GNUmakefile")
 			}
-			continue
 		}
-		names = append(names, path.Clean(a))
 	}
 	var out []irongate.Finding
 	for _, f := range files {

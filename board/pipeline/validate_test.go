@@ -210,9 +210,9 @@ func TestConfiguredChecks(t *testing.T) {
 	t.Parallel()
 	p := Project{Files: repository(), Timeout: time.Second,
 		Commands: [][]string{{"make", "test"}, {"git", "push"}, {"./scripts/check.sh", "-v"}, {"go", "test", "./..."}, {}, {"sh", "-c", "git push"}},
-		Accept:   [][]string{{"python3", "-m", "pytest", "tests/test_new.py"}, {"go", "vet", "./a"}},
+		Accept:   [][]string{{"python3", "-m", "pytest", "tests/test_new.py"}, {"go", "vet", "./a"}, {"timeout", "9", "sh", "-c", "./scripts/all.sh | tail"}},
 	}
-	checks, findings := Checks(edits("Makefile", "scripts/check.sh", "a/a.go", "tests/test_new.py"), p)
+	checks, findings := Checks(edits("Makefile", "scripts/check.sh", "scripts/all.sh", "a/a.go", "tests/test_new.py"), p)
 	var got []string
 	for _, c := range checks {
 		got = append(got, fmt.Sprintf("%s; %s; tests %t; %s", c.Name, c.Why, c.Tests, c.Timeout))
@@ -223,6 +223,7 @@ func TestConfiguredChecks(t *testing.T) {
 		"go test ./...; the project asks for it; tests true; 1s",
 		"python3 -m pytest tests/test_new.py; the task asks for it; tests true; 1s",
 		"go vet ./a; the task asks for it; tests false; 1s",
+		"timeout 9 sh -c ./scripts/all.sh | tail; the task asks for it; tests false; 1s",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
@@ -231,7 +232,7 @@ func TestConfiguredChecks(t *testing.T) {
 	for _, f := range findings {
 		codes[string(f.Severity)+" "+f.Code+" "+f.Path]++
 	}
-	for _, want := range []string{"soft check_edited Makefile", "soft check_edited scripts/check.sh", "soft check_edited tests/test_new.py", "hard check_empty "} {
+	for _, want := range []string{"soft check_edited Makefile", "soft check_edited scripts/check.sh", "soft check_edited scripts/all.sh", "soft check_edited tests/test_new.py", "hard check_empty "} {
 		if codes[want] != 1 {
 			t.Errorf("%q is found %d times: %v", want, codes[want], codes)
 		}

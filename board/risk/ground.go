@@ -95,24 +95,46 @@ func gatePolicy(mod []byte, scope []string, accept [][]string, law config.Config
 	return irongate.Policy{Paths: scope, Protect: slices.Concat(irongate.GatePackages(mod), law.Pipeline.Protected, judges)}
 }
 
-// programs are the files that commands run: a first word with a slash, or the
-// script that a shell or an interpreter is given first.
+// programs are the files that commands run, themselves or by what they run in turn:
+// a program with a slash in its name, or the script that an interpreter is given.
 func programs(commands [][]string) []string {
 	var out []string
 	for _, argv := range commands {
-		if len(argv) == 0 {
-			continue
-		}
-		p := argv[0]
-		if len(argv) > 1 && slices.Contains([]string{"sh", "bash", "dash", "zsh", "python", "python3", "node", "ruby", "perl"}, p) {
-			p = "./" + argv[1]
-		}
-		if name := path.Clean(p); strings.Contains(p, "/") && !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "-") {
-			out = append(out, name)
+		for _, run := range irongate.Argv(argv, irongate.CommandPolicy{}).Programs {
+			p := script(run)
+			if name := path.Clean(p); strings.Contains(p, "/") && !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "-") {
+				out = append(out, name)
+			}
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// interpreter are the letters of a program's flags that take a value, and those
+// that give it what to run instead of a script.
+type interpreter struct{ takes, instead string }
+
+// script is the file that a program runs, itself or its script; "" for none.
+func script(argv []string) string {
+	shell, python := interpreter{"oO", "cs"}, interpreter{"WX", "cm"}
+	of, ok := map[string]interpreter{"sh": shell, "bash": shell, "dash": shell, "zsh": shell, "ksh": shell, "python": python, "python3": python,
+		"node": {"rC", "ep"}, "ruby": {"rIC", "e"}, "perl": {"I", "eE"}}[path.Base(argv[0])]
+	if !ok {
+		return argv[0]
+	}
+	for i := 1; i < len(argv); i++ {
+		switch flag := argv[i]; {
+		case flag == "--" || strings.HasPrefix(flag, "--"):
+		case len(flag) < 2 || flag[0] != '-' && flag[0] != '+':
+			return "./" + flag
+		case strings.ContainsAny(flag, of.instead):
+			return ""
+		case strings.IndexAny(flag[1:], of.takes) == len(flag)-2:
+			i++
+		}
+	}
+	return ""
 }
 
 // GatePolicy is what the iron gate holds a change of files to that a task asks

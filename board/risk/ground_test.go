@@ -12,4 +12,13 @@ func TestPrograms(t *testing.T) {
 	if want := []string{"bin/run", "check.sh", "tool/lint.py"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	for _, argv := range [][]string{{"sh", "-e", "ci/x.sh"}, {"bash", "-eo", "pipefail", "ci/x.sh", "y"}, {"/bin/bash", "--norc", "+x", "ci/x.sh"}, {"env", "A=1", "./ci/x.sh"}, {"timeout", "-k", "1", "9", "ci/x.sh"},
+		{"env", "nice", "-n", "5", "sh", "./ci/x.sh"}, {"sh", "-c", "true && ./ci/x.sh | tee log"}, {"bash", "-ec", "exec sh -u ci/x.sh"}, {"perl", "-I", "lib", "ci/x.sh"}, {"python3", "-W", "error", "-u", "ci/x.sh"}, {"node", "-r", "./a.js", "ci/x.sh"}} {
+		if got := programs([][]string{argv}); !slices.Equal(got, []string{"ci/x.sh"}) {
+			t.Errorf("%q: %q", argv, got)
+		}
+	}
+	if got := programs([][]string{{"python3", "-m", "pytest"}, {"node", "-e", "ci/x.js"}, {"sh", "-s", "x"}, {"bash"}, {"env"}, {}}); len(got) > 0 {
+		t.Errorf("%q, want none", got)
+	}
 }
