@@ -86,11 +86,23 @@ func Kinds() []string {
 	}
 }
 
+// Signals lists what a task may say that it was filed for. It decides how soon and on
+// which budget the task is worked, and nothing about what it may do.
+func Signals() []string {
+	return []string{
+		"test_failure", "runtime_health", // something is broken
+		"contract_drift", "github_issue", "performance_regression", "scheduled", "repeated_failure",
+		"backlog", "code_marks", "doc_staleness", "exploration", "architecture", // can wait
+		"intent", // a guess at what may be wanted
+	}
+}
+
 // Task is a task atom read.
 type Task struct {
 	Row
 	Blob         string
 	Team         string   // a capability; as written by Parse, resolved to an id by Tasks
+	Signal       string   // what made somebody ask for it, one of Signals; "" is nothing in particular
 	Soft         []okf.ID // soft dependencies, as Row.Dependencies
 	Acceptance   []string
 	Inputs       []string // repository paths, a folder ending in "/", or URIs

@@ -21,6 +21,7 @@ type Filing struct {
 	Priority     string
 	Role         string
 	Team         string
+	Signal       string // as in Task
 	Dependencies []string
 	Soft         []string
 	Acceptance   []string
@@ -97,6 +98,7 @@ func (f Filing) fields(person bool) []okf.Field {
 	text("priority", f.Priority)
 	text("role", f.Role)
 	text("team", f.Team)
+	text("signal", f.Signal)
 	list("dependencies", f.Dependencies)
 	list("soft_dependencies", f.Soft)
 	list("acceptance", f.Acceptance)

@@ -197,7 +197,7 @@ func parse(a *okf.Atom) (Task, []okf.Problem) {
 	t := Task{Blob: a.Blob, Atom: a}
 	t.ID, t.Path, t.Title, t.Created = a.ID, a.Path, cmp.Or(a.Title, string(a.ID)), a.Generated.At
 	t.State, t.Kind, t.Priority = r.state(), cmp.Or(scalar(r.value("kind")), "implement"), r.priority()
-	t.Role, t.Team = r.text("role"), r.text("team")
+	t.Role, t.Team, t.Signal = r.text("role"), r.text("team"), nameIn(r, "signal", Signals)
 	t.Dependencies, t.Soft = r.ids("dependencies"), r.ids("soft_dependencies")
 	t.Acceptance, t.Inputs, t.Paths, t.Commands = r.list("acceptance"), r.inputs(), r.globs(), r.commands()
 	t.Budget, t.MaxTurns = r.money("budget_usd"), r.integer("max_turns", 1)

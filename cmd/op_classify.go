@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
 )
@@ -91,13 +92,10 @@ func (c *change) classify(ctx context.Context) (classified, error) {
 		return classified{}, err
 	}
 	at.Past = risk.Past(pipeline.Trials(told), c.cfg, at.Now)
-	signal := pipeline.Signal{Source: "person", Files: len(c.edits)}
-	ask := ""
 	if c.task != nil {
 		if e, err = risk.For(ctx, c.repo, c.tip, e, *c.task); err != nil {
 			return classified{}, err
 		}
-		signal.Source, ask = "task", c.task.Title
 	}
 	out := classified{Foreseen: c.foreseen}
 	if c.foreseen {
@@ -109,14 +107,23 @@ func (c *change) classify(ctx context.Context) (classified, error) {
 		}
 		out.Verdict = pipeline.Assess(e, risk.Policy(c.cfg), risk.Judged(e, risk.Policy(c.cfg), beside, at))
 	}
-	signal.Complexity = pipeline.ComplexityOf(ask, c.paths())
-	signal.CrossRepo = len(out.Profile.CrossRepo) > 0
-	out.Complexity = signal.Complexity
-	if out.Lane, out.LaneReason, err = pipeline.LaneFor(signal); err != nil {
-		return classified{}, err
+	return out, c.lane(&out)
+}
+
+// lane is the one that a drain gives the task, or that a person's own change has.
+func (c *change) lane(out *classified) (err error) {
+	if c.task == nil {
+		out.Complexity = pipeline.ComplexityOf("", c.paths())
+		s := pipeline.Signal{Source: "person", Files: len(c.edits), Complexity: out.Complexity, CrossRepo: len(out.Profile.CrossRepo) > 0}
+		out.Lane, out.LaneReason, err = pipeline.LaneFor(s)
+	} else {
+		out.Lane, out.LaneReason, out.Complexity, err = drain.Lane(*c.task)
 	}
 	out.CostCap = pipeline.CostCap(out.Lane, out.Complexity)
-	return out, nil
+	if c.task != nil && !c.foreseen {
+		out.Complexity = out.Complexity.Of(pipeline.ComplexityOf(c.task.Title, c.paths()))
+	}
+	return err
 }
 
 // rows are the profile, every rule and the verdict. A person sees of the rules

@@ -31,6 +31,7 @@ func taskFlags() []cli.Flag {
 		&cli.StringFlag{Name: "role", Usage: "the `ROLE` whose persona works it"},
 		&cli.StringFlag{Name: "priority", Usage: "p0, p1, p2 or p3"},
 		&cli.StringFlag{Name: "team", Usage: "the capability `ID` whose budget pays"},
+		&cli.StringFlag{Name: "signal", Usage: "what it is filed for: `SIGNAL` such as test_failure, doc_staleness; it decides its lane"},
 		&cli.StringSliceFlag{Name: "input", Usage: "a `PATH` the session reads; repeatable"},
 		&cli.StringSliceFlag{Name: "path", Usage: "a `GLOB` of files its session may change; repeatable"},
 		&cli.StringSliceFlag{Name: "command", Usage: "a `COMMAND` that must pass for a change to land, as words or a JSON list; repeatable"},
@@ -75,7 +76,7 @@ func commands(c *cli.Context) ([][]string, error) {
 // taskSets are the frontmatter edits the given flags mean.
 func taskSets(c *cli.Context) ([]okf.Set, error) {
 	var sets []okf.Set
-	for _, f := range []struct{ flag, key string }{{"title", "title"}, {"kind", "kind"}, {"role", "role"}, {"priority", "priority"}, {"team", "team"}, {"budget-usd", "budget_usd"},
+	for _, f := range []struct{ flag, key string }{{"title", "title"}, {"kind", "kind"}, {"role", "role"}, {"priority", "priority"}, {"team", "team"}, {"signal", "signal"}, {"budget-usd", "budget_usd"},
 		{"contract-role", "contract_role"}, {"persona", "persona"}, {"surface", "surface"}, {"engagement", "engagement"}, {"voice", "voice"}, {"artifact", "artifact"}} {
 		if c.IsSet(f.flag) {
 			sets = append(sets, okf.Set{Key: f.key, Value: c.String(f.flag)})

@@ -14,7 +14,7 @@ import (
 var keyOrder = sync.OnceValue(func() map[string]int {
 	keys := []string{
 		"type", "id", "uri", "title", "description", "resource", "tags", "status", "stale_after",
-		"state", "kind", "priority", "role", "team", "dependencies", "soft_dependencies", "acceptance", "inputs", "paths",
+		"state", "kind", "priority", "role", "team", "signal", "dependencies", "soft_dependencies", "acceptance", "inputs", "paths",
 		"commands", "budget_usd", "max_turns", "claimed_by", "lease_expires", "attempts", "result", "rejected", "blocked_reason",
 		"confidence",
 	}

@@ -133,6 +133,9 @@ func (d *drain) through(ctx context.Context, ch *change) {
 
 // signal is who or what asked for the task.
 func signal(t board.Task) string {
+	if t.Signal != "" {
+		return t.Signal
+	}
 	if t.Atom != nil && t.Atom.Generated.By != "" {
 		return clean(t.Atom.Generated.By)
 	}
@@ -166,7 +169,7 @@ func (ch *change) limits() pipeline.Limits {
 	if ch.d.at.cfg.Session.Timed {
 		own = ch.req.Timeout
 	}
-	lane, _, _, err := ch.lane()
+	lane, _, _, err := Lane(ch.c.task)
 	if err != nil {
 		lane = pipeline.LaneStandard // route says what is wrong
 	}

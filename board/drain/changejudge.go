@@ -59,11 +59,14 @@ func (ch *change) never(v pipeline.Verdict) pipeline.Out {
 	return pipeline.Out{Next: pipeline.Blocked, Reason: pipeline.TierBlocked, Set: map[string]string{pipeline.FactTier: string(v.Tier)}, Note: ch.why}
 }
 
-// lane is the way the task's change takes, and the row that says so.
-func (ch *change) lane() (lane pipeline.Lane, why string, complexity pipeline.Complexity, err error) {
-	t := ch.c.task
+// source is what asks for a task's change.
+func source(t board.Task) string { return or(t.Signal, "task") }
+
+// Lane is the way the change of a task takes, the row that says so, and how much work
+// it is by the task's own words and paths.
+func Lane(t board.Task) (lane pipeline.Lane, why string, complexity pipeline.Complexity, err error) {
 	complexity = pipeline.ComplexityOf(t.Title, t.Paths)
-	lane, why, err = pipeline.LaneFor(pipeline.Signal{Source: "task", Urgency: urgency(t.Priority), Complexity: complexity, Files: len(t.Paths)})
+	lane, why, err = pipeline.LaneFor(pipeline.Signal{Source: source(t), Urgency: urgency(t.Priority), Complexity: complexity, Files: len(t.Paths)})
 	return lane, why, complexity, err
 }
 
@@ -71,7 +74,7 @@ func (ch *change) lane() (lane pipeline.Lane, why string, complexity pipeline.Co
 // lane, and where a person has set those of a session, these.
 func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 	t := ch.c.task
-	lane, why, complexity, err := ch.lane()
+	lane, why, complexity, err := Lane(ch.c.task)
 	ch.req.Complexity = string(complexity)
 	if err != nil {
 		return pipeline.Out{}, err

@@ -24,8 +24,8 @@ import (
 // laneOf is the lane of a task: that of its change, and for one without a change
 // that of as much work in words, in the background where it is of no urgency.
 func (d *drain) laneOf(t board.Task) pipeline.Lane {
-	s := pipeline.Signal{Source: "task", Urgency: urgency(t.Priority), Complexity: pipeline.ComplexityOf(t.Title, t.Paths), Files: len(t.Paths)}
-	if !d.changes(t) && s.Urgency == pipeline.UrgencyLow {
+	s := pipeline.Signal{Source: source(t), Urgency: urgency(t.Priority), Complexity: pipeline.ComplexityOf(t.Title, t.Paths), Files: len(t.Paths)}
+	if !d.changes(t) && s.Urgency == pipeline.UrgencyLow && t.Signal == "" {
 		s.Source = "backlog"
 	}
 	lane, _, err := pipeline.LaneFor(s)
