@@ -72,7 +72,7 @@ type line struct {
 }
 
 // lineByLine has every ledger line of the act looked at; what look says of one
-// is a finding there.
+// is a finding there, with the way out that it leaves, if any.
 func (j *judge) lineByLine(look func(line) (why string, err error)) error {
 	for _, l := range j.lines {
 		why, err := look(l)
@@ -81,6 +81,10 @@ func (j *judge) lineByLine(look func(line) (why string, err error)) error {
 		}
 		if why != "" {
 			j.find(l.path, l.n, "%s", why)
+		}
+		if j.way != "" {
+			j.out(j.way)
+			j.way = ""
 		}
 	}
 	return nil

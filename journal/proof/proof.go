@@ -125,6 +125,7 @@ type judge struct {
 	invariant int
 	checked   int
 	found     []Finding
+	way       string // out of the finding that is about to be made, in place of its row's
 }
 
 // find records a finding; a line below 1 is the file as a whole.

@@ -93,7 +93,11 @@ func (j *judge) toldOf(l line) (string, error) {
 	if head, _, cut := strings.Cut(said, "\n[cut here: "); said == want || cut && strings.HasPrefix(want, head) {
 		return "", nil
 	}
-	return fmt.Sprintf("a session that was told of another persona than %s was at its claim: %s", role, differing(said, want)), nil
+	again, err := j.remade(claim)
+	if again != "" {
+		again = " in " + short(string(claim)) + again
+	}
+	return fmt.Sprintf("a session that was told of another persona than %s was at its claim%s: %s", role, again, differing(said, want)), err
 }
 
 // part is one part of a brief, by its name.
