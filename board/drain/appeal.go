@@ -38,7 +38,7 @@ func (d *drain) decay(ctx context.Context) error {
 		return err
 	}
 	name := d.proposalsFile()
-	file, done, err := s.Buffer.AppendAll(d.files[name], ps, d.room(d.files[name]))
+	file, done, err := s.Buffer.AppendAll(d.own(name), ps, d.room(d.own(name)))
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -52,7 +52,7 @@ func (d *drain) decay(ctx context.Context) error {
 	if err := d.commit(ctx, fmt.Sprintf("board: propose %d", len(done)), body, repo.Changes{name: file}); err != nil {
 		return err
 	}
-	d.files[name] = file
+	d.keepOwn(name, file)
 	for _, p := range done {
 		d.note(fmt.Sprintf("proposed to the %s gate, %s: %s", p.Gate, p.Severity, p.Reason))
 	}
@@ -77,7 +77,7 @@ func (d *drain) appeal(ch repo.Changes, c *claim, list ...*work) error {
 		return nil
 	}
 	name := d.proposalsFile()
-	file, done, err := s.Buffer.AppendAll(d.files[name], ps, d.room(d.files[name]))
+	file, done, err := s.Buffer.AppendAll(d.own(name), ps, d.room(d.own(name)))
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -85,7 +85,7 @@ func (d *drain) appeal(ch repo.Changes, c *claim, list ...*work) error {
 		d.Progress(fmt.Sprintf("%s: %d of %d proposals are left out: open already, or past %d a drain", c.task.ID, n, len(ps), gate.MaxPerDrain))
 	}
 	if len(done) > 0 {
-		d.files[name], ch[name] = file, file
+		ch[name] = d.keepOwn(name, file)
 	}
 	return nil
 }

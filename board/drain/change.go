@@ -287,13 +287,13 @@ func (ch *change) tellLater() error {
 func (d *drain) append(records []ledger.Record) error {
 	name := d.at.file(ledger.Path(d.Run, d.started))
 	for _, r := range records {
-		b := d.files[name]
+		b := d.own(name)
 		r.Run, r.Seq = d.Run, 1+bytes.Count(b, []byte("\n"))
 		b, err := d.book.Append(b, r)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		d.files[name] = b
+		d.keepOwn(name, b)
 	}
 	return nil
 }

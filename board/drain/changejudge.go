@@ -206,7 +206,7 @@ func (ch *change) apply(ctx context.Context, op pipeline.Op) (pipeline.Out, erro
 		d.restore(s.kept)
 		return pipeline.Out{}, err
 	}
-	s.trace = ledger.Trace(d.files[d.at.file(ledger.Path(d.Run, d.started))])
+	s.trace = ledger.Trace(d.own(d.at.file(ledger.Path(d.Run, d.started))))
 	var err error
 	if s.effect, err = d.propose(ctx, c, w, s.trace); err != nil {
 		d.restore(s.kept)

@@ -123,7 +123,7 @@ func (d *drain) stake(ctx context.Context, c *claim, kept map[string][]byte, r l
 		d.restore(kept)
 		return err
 	}
-	ch[name] = d.files[name]
+	ch[name] = d.own(name)
 	next, err := d.make(ctx, d.at.tip, ch, msg)
 	if err != nil {
 		d.restore(kept)

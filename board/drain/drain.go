@@ -135,7 +135,7 @@ type drain struct {
 	given    *Given             // what an invocation works on instead of the board; nil for none
 	report   Report
 	shared   *repo.RemoteLock  // nil without a remote
-	files    map[string][]byte // the run's ledger and journal as last committed, by repository path
+	files    map[string][]byte // the run's ledger and journal as last committed, by path below the bundle
 	wrote    time.Time         // when its last record was made
 	book     ledger.Appender   // of the run's ledger
 	stored   repo.OID          // the run's artifacts so far, as a tree
@@ -425,10 +425,23 @@ func (d *drain) finish(ctx context.Context) error {
 // waits, shorter than a repository lives.
 const artifactAge = 180 * 24 * time.Hour
 
+// own is a file of the run's, by its repository path; nil where it has none yet. It is
+// the run's also where a person moves the bundle meanwhile.
+func (d *drain) own(name string) []byte { return d.files[d.below(name)] }
+
+// keepOwn is what own has from now on, and returns it.
+func (d *drain) keepOwn(name string, b []byte) []byte {
+	d.files[d.below(name)] = b
+	return b
+}
+
+// below is a path of the bundle without the folder that it lies in now.
+func (d *drain) below(name string) string { return strings.TrimPrefix(name, d.at.cfg.Root+"/") }
+
 // record appends one record to the run's ledger and returns its file.
 func (d *drain) record(r ledger.Record) (string, error) {
 	name := d.at.file(ledger.Path(d.Run, d.started))
-	b := d.files[name]
+	b := d.own(name)
 	r.Run, r.TS = d.Run, d.Now().UTC()
 	r.Data, _ = scrubbed(r.Data).(map[string]any)
 	r.Seq = 1 + bytes.Count(b, []byte("\n"))
@@ -436,6 +449,7 @@ func (d *drain) record(r ledger.Record) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	d.files[name], d.wrote = b, r.TS
+	d.keepOwn(name, b)
+	d.wrote = r.TS
 	return name, nil
 }

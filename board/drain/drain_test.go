@@ -14,6 +14,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/knowledge"
 	"github.com/odd-cli/odd/okf"
@@ -238,6 +239,42 @@ func TestHardStopPauses(t *testing.T) {
 	}
 	if _, err := w.drain(context.Background()); code(err) != "paused" {
 		t.Errorf("second drain: %v", err)
+	}
+}
+
+// A person who moves the bundle while a session runs takes the run's own files along: the
+// result goes on from them where they lie then.
+func TestTheBundleMovesWhileASessionRuns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid+"[bundle]\nroot = \"knowledge\"\n", "a")
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		ch := repo.Changes{"odd.toml": []byte(strings.Replace(w.read("refs/heads/main", "odd.toml"), `"knowledge"`, `"kb"`, 1))}
+		tip, err := w.repo.Ref("refs/heads/main")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := w.repo.Diff(context.Background(), "", tip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range all {
+			if rel, ok := strings.CutPrefix(f.Path, "knowledge/"); ok {
+				ch[f.Path], ch["kb/"+rel] = nil, []byte(w.read("refs/heads/main", f.Path))
+			}
+		}
+		w.commit(ch, "move")
+		return says(term("tide")), nil
+	}
+	r := w.must()
+	b := w.read("refs/heads/main", "kb/"+ledger.Path(r.Run, begin))
+	all, err := ledger.Read([]byte(b))
+	if err != nil || len(all) < 2 || all[0].Kind != ledger.Claim || all[len(all)-1].Kind != ledger.Outcome {
+		t.Errorf("%v: the ledger is\n%s", err, b)
+	}
+	for i, r := range all {
+		if r.Seq != i+1 {
+			t.Errorf("record %d is numbered %d", i+1, r.Seq)
+		}
 	}
 }
 

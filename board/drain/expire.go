@@ -63,7 +63,7 @@ func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
 	}
 	msg := message(fmt.Sprintf("board: %s back to backlog", id), why,
 		[2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(id)}, [2]string{"Odd-Lease", d.under}, [2]string{"Odd-Op", o.ID})
-	if err := d.commitAs(ctx, msg, repo.Changes{d.at.file(t.Path): b, name: d.files[name]}); err != nil {
+	if err := d.commitAs(ctx, msg, repo.Changes{d.at.file(t.Path): b, name: d.own(name)}); err != nil {
 		d.restore(kept)
 		return err
 	}
@@ -75,12 +75,12 @@ func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
 func (d *drain) recordOp(o pipeline.Op) (string, error) {
 	name := d.at.file(ledger.Path(d.Run, d.started))
 	r := o.Record()
-	r.Seq = 1 + bytes.Count(d.files[name], []byte("\n"))
-	b, err := d.book.Append(d.files[name], r)
+	r.Seq = 1 + bytes.Count(d.own(name), []byte("\n"))
+	b, err := d.book.Append(d.own(name), r)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	d.files[name] = b
+	d.keepOwn(name, b)
 	return name, nil
 }
 

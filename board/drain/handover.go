@@ -122,13 +122,13 @@ func clean(s string) string { return okf.Visible(string(irongate.Redact([]byte(s
 // tell appends an entry to the run's journal.
 func (d *drain) tell(ch repo.Changes, letter, facet, title, content string) error {
 	name := d.at.file(journal.Path(d.started, d.slug))
-	b, err := journal.Append(d.files[name], journal.Entry{
+	b, err := journal.Append(d.own(name), journal.Entry{
 		Type: letter, TypeName: journal.TypeName(letter, facet), Facet: facet, Title: clean(title), Content: clean(content),
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	d.files[name], ch[name] = b, b
+	ch[name] = d.keepOwn(name, b)
 	return nil
 }
 

@@ -353,7 +353,7 @@ func (d *drain) accounts(c *claim, done []*work) (trace string, err error) {
 			return "", err
 		}
 	}
-	return ledger.Trace(d.files[d.at.file(ledger.Path(d.Run, d.started))]), nil
+	return ledger.Trace(d.own(d.at.file(ledger.Path(d.Run, d.started)))), nil
 }
 
 // ended is the result commit of sessions without a task.
@@ -375,7 +375,7 @@ func (d *drain) ended(c *claim, done []*work, trace string, art repo.RefUpdate) 
 	if err != nil {
 		return l, err
 	}
-	l.changes[name] = d.files[name]
+	l.changes[name] = d.own(name)
 	title := fmt.Sprintf("%s: %s", done[0].bound.Role, verdict)
 	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, d.handoffs(done), why}, func(s string) bool { return s == "" }), "; ")
 	if err := d.tell(l.changes, "O", "", title, or(content, "nothing was asked in words")); err != nil {

@@ -112,7 +112,7 @@ func (d *drain) retold(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate
 	if err := d.account(c, w); err != nil {
 		return landing{}, err
 	}
-	out.Trace = ledger.Trace(d.files[d.at.file(ledger.Path(d.Run, d.started))])
+	out.Trace = ledger.Trace(d.own(d.at.file(ledger.Path(d.Run, d.started))))
 	return d.result(c, w, *out, []repo.RefUpdate{artifacts})
 }
 

@@ -284,7 +284,7 @@ func (d *drain) pause(ctx context.Context, why string) error {
 		return err
 	}
 	b := board.PauseFile(why, d.agent().Name, d.Now().UTC().Truncate(time.Second))
-	ch := repo.Changes{d.at.file("pause.toml"): b, name: d.files[name]}
+	ch := repo.Changes{d.at.file("pause.toml"): b, name: d.own(name)}
 	if err := d.commit(ctx, "board: pause", why, ch); err != nil {
 		d.restore(kept)
 		return err

@@ -95,7 +95,7 @@ func (d *drain) releaseDead(ch repo.Changes) error {
 		if err != nil {
 			return err
 		}
-		ch[name] = d.files[name]
+		ch[name] = d.own(name)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 	if err != nil {
 		return err
 	}
-	out.Trace = ledger.Trace(d.files[d.at.file(ledger.Path(d.Run, d.started))])
+	out.Trace = ledger.Trace(d.own(d.at.file(ledger.Path(d.Run, d.started))))
 	refs, err := d.proposed(ctx, c, w, &out)
 	if err != nil {
 		return err
@@ -103,10 +103,10 @@ const stillness = 45 * time.Minute
 func (d *drain) stood(c *claim) string {
 	name := d.at.file(ledger.Path(d.Run, d.started))
 	was, _ := fs.ReadFile(d.at.files, name) // there is none before the first claim
-	if len(was) >= len(d.files[name]) {
+	if len(was) >= len(d.own(name)) {
 		return ""
 	}
-	waiting, err := ledger.Read(d.files[name][len(was):])
+	waiting, err := ledger.Read(d.own(name)[len(was):])
 	if err != nil {
 		return ""
 	}
@@ -313,7 +313,7 @@ func (d *drain) result(c *claim, w *work, out Outcome, refs []repo.RefUpdate) (l
 	if err := w.change.tellLater(); err != nil {
 		return l, err
 	}
-	l.changes[name] = d.files[name]
+	l.changes[name] = d.own(name)
 	if err := d.tell(l.changes, "O", "", resultTitle(out), resultContent(c, w, out)); err != nil {
 		return l, err
 	}

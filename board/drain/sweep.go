@@ -49,7 +49,7 @@ func (d *drain) sweep(ctx context.Context) error {
 			d.restore(kept)
 			return err
 		}
-		ch[name] = d.files[name]
+		ch[name] = d.own(name)
 		if err := d.overrideDied(ch, claim); err != nil {
 			d.restore(kept)
 			return err
