@@ -241,7 +241,7 @@ type Handshake struct {
 	Mode           Mode              `json:"mode"`
 	Strictness     Strictness        `json:"strictness"`
 	Topic          string            `json:"topic,omitempty"`
-	WorkTree       string            `json:"worktree"` // absolute
+	WorkTree       string            `json:"working_dir"` // absolute, its top
 	ConstPath      string            `json:"constitution_path"`
 	ConstSHA256    string            `json:"constitution_sha256"`
 	Nonce          string            `json:"nonce"`

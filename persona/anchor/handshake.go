@@ -24,7 +24,7 @@ type dossier struct {
 // needed are the keys a handshake must have.
 func needed() []string {
 	return []string{
-		"v", "token", "stage", "role", "mode", "strictness", "worktree", "constitution_path", "constitution_sha256",
+		"v", "token", "stage", "role", "mode", "strictness", "working_dir", "constitution_path", "constitution_sha256",
 		"nonce", "created_at", "updated_at", "expires_at", "retries", "bind", "server_arm",
 	}
 }
@@ -41,6 +41,10 @@ func readHandshake(b []byte, token string) (dossier, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(b, &all); err != nil {
 		return dossier{}, fmt.Errorf("not a whole JSON object: %w", err)
+	}
+	if v, old := all["worktree"]; old && all["working_dir"] == nil { // as it was called before
+		all["working_dir"] = v
+		delete(all, "worktree")
 	}
 	known := map[string]json.RawMessage{}
 	for _, k := range needed() {

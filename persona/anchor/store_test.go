@@ -82,6 +82,25 @@ func FuzzTokenProblem(f *testing.F) {
 	})
 }
 
+// The directory of work has the protocol's own name; a handshake that was begun
+// under the one before goes on.
+func TestHandshakeNamesItsWorkingDir(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	token := s.contexted(IdentityRequest{})
+	now := s.read(pending, token, handshakeFile)
+	old := strings.Replace(now, `"working_dir"`, `"worktree"`, 1)
+	for _, text := range []string{now, old} {
+		r, err := readHandshake([]byte(text), token)
+		if err != nil || r.WorkTree == "" {
+			t.Fatalf("%q, %v", r.WorkTree, err)
+		}
+		if b, err := r.bytes(); err != nil || string(b) != now {
+			t.Errorf("%v\n%s", err, b)
+		}
+	}
+}
+
 func FuzzHandshake(f *testing.F) {
 	s := newSite(f)
 	token := s.contexted(IdentityRequest{})
@@ -108,7 +127,7 @@ func FuzzHandshake(f *testing.F) {
 			t.Fatal("no object")
 		}
 		for k := range was {
-			if _, ok := is[k]; !ok && !slices.Contains(optional(), k) {
+			if _, ok := is[k]; !ok && !slices.Contains(optional(), k) && k != "worktree" {
 				t.Errorf("key %q is lost", k)
 			}
 		}
