@@ -12,13 +12,14 @@ type commandLine struct {
 	args []string // program, verb path, flags, "--", arguments
 	dirs []string // the values of -C, in order
 	json bool
+	open *unfinished // asks for a completion, and for nothing else
 }
 
 // arrange moves flags in front of arguments, because urfave/cli v2 takes every
 // flag after the first argument for an argument, silently. "--" ends flags.
 func arrange(a *cli.App, args []string) (commandLine, error) {
-	if slices.Contains(args, "--generate-bash-completion") {
-		return commandLine{args: args}, nil
+	if last := len(args) - 1; last > 0 && args[last] == completionFlag {
+		return unfinishedLine(a, args[1:last]), nil
 	}
 	args = helpFlag(args)
 	r := reader{cmds: a.Commands, left: args[1:]}

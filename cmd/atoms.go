@@ -116,16 +116,17 @@ func edgeKinds(c *cli.Context) ([]okf.EdgeKind, error) {
 }
 
 // completeAtoms completes an argument with the ids of the bundle in the current
-// directory.
-func completeAtoms(env Env) cli.BashCompleteFunc {
+// directory, of one type or, for "", of all.
+func completeAtoms(env Env, typ string) cli.BashCompleteFunc {
 	return func(c *cli.Context) {
-		cli.DefaultCompleteWithFlags(c.Command)(c)
 		b, err := openBundle(c.Context, env, "")
 		if err != nil {
 			return // a completion has nobody to tell
 		}
 		for _, a := range b.graph.Atoms() {
-			fmt.Fprintln(env.Stdout, a.ID)
+			if typ == "" || strings.EqualFold(a.Type, typ) {
+				offer(env, string(a.ID), a.Title)
+			}
 		}
 	}
 }

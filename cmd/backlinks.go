@@ -14,7 +14,7 @@ func backlinks(env Env) *cli.Command {
 		Name:         "backlinks",
 		Usage:        "list what points at an atom, with the line that does",
 		ArgsUsage:    "ATOM",
-		BashComplete: completeAtoms(env),
+		BashComplete: completeAtoms(env, ""),
 		Description:  "odd backlinks style-policy",
 		Flags:        readFlags(),
 		Action: func(c *cli.Context) error {

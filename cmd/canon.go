@@ -14,7 +14,7 @@ func canonVerb(env Env) *cli.Command {
 		Name:         "canon",
 		Usage:        "list canon by uri, or resolve a reference to what is in force",
 		ArgsUsage:    "[REF]",
-		BashComplete: completeAtoms(env),
+		BashComplete: completeAtoms(env, ""),
 		Description: "odd canon\n" +
 			"odd canon acme://rules/sources\n" +
 			"odd canon resolve acme://rules/sources\n\n" +

@@ -69,6 +69,9 @@ func run(env Env, args []string) int {
 	if len(line.dirs) > 0 {
 		a = app(env)
 	}
+	if line.open != nil {
+		return fail(env, line.open.complete(ctx, env), false)
+	}
 	if err = a.RunContext(ctx, line.args); err == nil {
 		err = a.Writer.(*sure).err
 	}
@@ -82,14 +85,13 @@ func run(env Env, args []string) int {
 func app(env Env) *cli.App {
 	groups := verbs(env)
 	a := &cli.App{
-		Name:                 "odd",
-		Usage:                "plain files, git history: an agent can propose, only a person approves",
-		Version:              version(),
-		HideVersion:          true,
-		Writer:               &sure{Writer: folded(env)},
-		ErrWriter:            env.Stderr,
-		Suggest:              true,
-		EnableBashCompletion: true,
+		Name:        "odd",
+		Usage:       "plain files, git history: an agent can propose, only a person approves",
+		Version:     version(),
+		HideVersion: true,
+		Writer:      &sure{Writer: folded(env)},
+		ErrWriter:   env.Stderr,
+		Suggest:     true,
 		// A sentence has commas: a flag that is given twice is the list.
 		DisableSliceFlagSeparator: true,
 		ExitErrHandler:            func(*cli.Context, error) {},

@@ -15,10 +15,11 @@ import (
 
 func compilePersona(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "compile-persona",
-		Usage:       "compile a role's part of the graph into a persona",
-		ArgsUsage:   "ROLE",
-		Description: "odd compile-persona editor --inline > editor.md\nodd compile-persona editor --at HEAD --format json",
+		Name:         "compile-persona",
+		Usage:        "compile a role's part of the graph into a persona",
+		ArgsUsage:    "ROLE",
+		BashComplete: completeAtoms(env, "role"),
+		Description:  "odd compile-persona editor --inline > editor.md\nodd compile-persona editor --at HEAD --format json",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "format", Value: "md", Usage: "`FORMAT` is md, json or mermaid"},
 			&cli.BoolFlag{Name: "inline", Usage: "put the bodies of the atoms into the document"},

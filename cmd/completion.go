@@ -2,79 +2,78 @@ package cmd
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/odd-cli/odd/board"
 )
 
+// The scripts ask odd itself what may come next, by completionFlag, and leave it to the
+// shell to offer files where odd knows nothing.
 const bashScript = `# odd completion for bash: source <(odd completion bash)
 _odd_complete() {
-  local cur=${COMP_WORDS[COMP_CWORD]} flag=() word
-  [[ $cur == -* ]] && flag=${cur#-} && flag=("-${flag#-}")
+  local cur=${COMP_WORDS[COMP_CWORD]} word
   COMPREPLY=()
-  while IFS= read -r word; do # compgen -W would run the words that say $(…)
+  while IFS=$'\t' read -r word _; do # compgen -W would run the words that say $(…)
     printf -v word %q "$word"
-    [[ $word == "$cur"* ]] && COMPREPLY+=("$word")
-  done < <("${COMP_WORDS[@]:0:$COMP_CWORD}" "${flag[@]}" --generate-bash-completion 2>/dev/null)
+    COMPREPLY+=("$word")
+  done < <("${COMP_WORDS[@]:0:$COMP_CWORD}" "$cur" --generate-bash-completion 2>/dev/null)
 }
 complete -o bashdefault -o default -F _odd_complete odd
 `
 
 const zshScript = `#compdef odd
-# odd completion for zsh: source <(odd completion zsh)
+# odd completion for zsh, behind compinit: source <(odd completion zsh)
 _odd() {
-  local -a words_so_far opts
-  words_so_far=("${(@)words[1,CURRENT-1]}")
-  [[ $words[CURRENT] == -* ]] && words_so_far+=("-${${words[CURRENT]#-}#-}")
-  opts=("${(@f)$(${words_so_far} --generate-bash-completion 2>/dev/null)}")
-  _describe 'odd' opts
+  local word what
+  local -a offers
+  while IFS=$'\t' read -r word what; do
+    offers+=("${word//:/\\:}${what:+:$what}")
+  done < <("${(@Q)words[1,CURRENT-1]}" "${(Q)PREFIX}" --generate-bash-completion 2>/dev/null)
+  if (( $#offers )); then
+    _describe odd offers
+  else
+    _files
+  fi
 }
-compdef _odd odd
+if [[ $funcstack[1] == _odd ]]; then
+  _odd "$@"
+else
+  compdef _odd odd
+fi
 `
 
-// completeTasks completes an argument with the tasks in any of states, or with all.
-func completeTasks(env Env, states ...board.State) cli.BashCompleteFunc {
-	return func(c *cli.Context) {
-		cli.DefaultCompleteWithFlags(c.Command)(c)
-		v, err := openTasks(c.Context, env)
-		if err != nil {
-			return // a completion has nobody to tell
-		}
-		for _, t := range v.rows() {
-			if len(states) == 0 || slices.Contains(states, t.State) {
-				fmt.Fprintln(env.Stdout, t.ID)
-			}
-		}
-	}
-}
+const fishScript = `# odd completion for fish: odd completion fish | source
+function __odd_complete
+    set -l words (commandline -opc)
+    set -l offers (command $words (commandline -ct) --generate-bash-completion 2>/dev/null)
+    if set -q offers[1]
+        printf '%s\n' $offers
+    else
+        __fish_complete_path (commandline -ct)
+    end
+end
+complete -c odd -f -a '(__odd_complete)'
+`
 
 func completion(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "completion",
-		Usage:       "print a completion script for bash, zsh or fish",
-		ArgsUsage:   "bash|zsh|fish",
-		Description: "source <(odd completion bash)",
+		Name:      "completion",
+		Usage:     "print a completion script for bash, zsh or fish",
+		ArgsUsage: "bash|zsh|fish",
+		Description: "source <(odd completion bash)    # in ~/.bashrc\n" +
+			"source <(odd completion zsh)     # in ~/.zshrc, behind compinit\n" +
+			"odd completion fish | source     # in ~/.config/fish/config.fish",
 		Action: func(c *cli.Context) error {
 			shell, err := oneArg(c, "a shell")
 			if err != nil {
 				return err
 			}
-			return runCompletion(env, c.App, shell)
+			return runCompletion(env, shell)
 		},
 	})
 }
 
-func runCompletion(env Env, app *cli.App, shell string) error {
-	script := map[string]string{"bash": bashScript, "zsh": zshScript}[shell]
-	if shell == "fish" {
-		s, err := app.ToFishCompletion()
-		if err != nil {
-			return err
-		}
-		script = s
-	}
+func runCompletion(env Env, shell string) error {
+	script := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[shell]
 	if script == "" {
 		return usage("completion: unknown shell %q; one of bash, zsh, fish", shell)
 	}

@@ -14,11 +14,12 @@ import (
 
 func contextVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "context",
-		Usage:       "print what to read before asking: lease, decisions, artifacts, progress, signals",
-		ArgsUsage:   "[TASK]",
-		Description: "odd context\nodd context harvest-terms",
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:         "context",
+		Usage:        "print what to read before asking: lease, decisions, artifacts, progress, signals",
+		ArgsUsage:    "[TASK]",
+		BashComplete: completeTasks(env),
+		Description:  "odd context\nodd context harvest-terms",
+		Flags:        []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
 				return usage("context: want one task or none; see odd help context")

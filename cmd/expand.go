@@ -15,7 +15,7 @@ func expand(env Env) *cli.Command {
 		Name:         "expand",
 		Usage:        "list what can be reached from an atom, and by which edges",
 		ArgsUsage:    "ATOM",
-		BashComplete: completeAtoms(env),
+		BashComplete: completeAtoms(env, ""),
 		Description:  "odd expand editor --depth 3\nodd expand publish --directed --edge uses --edge governed_by",
 		Flags: readFlags(
 			&cli.IntFlag{Name: "depth", Value: 2, Usage: "walk at most `N` edges; 0 has no end"},

@@ -15,7 +15,7 @@ func get(env Env) *cli.Command {
 		Name:         "get",
 		Usage:        "print an atom, by id, path, uri or stem",
 		ArgsUsage:    "ATOM",
-		BashComplete: completeAtoms(env),
+		BashComplete: completeAtoms(env, ""),
 		Description:  "odd get editor\nodd get processes/publish.md --json",
 		Flags:        readFlags(&cli.BoolFlag{Name: "body", Usage: "print the body without the block above it"}),
 		Action: func(c *cli.Context) error {

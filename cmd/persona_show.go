@@ -34,13 +34,12 @@ func personaShow(env Env) *cli.Command {
 // completePersonas completes an argument with every version of every profile.
 func completePersonas(env Env) cli.BashCompleteFunc {
 	return func(c *cli.Context) {
-		cli.DefaultCompleteWithFlags(c.Command)(c)
 		b, err := openBundle(c.Context, env, "")
 		if err != nil {
 			return // a completion has nobody to tell
 		}
 		for _, p := range contract.LoadRoster(b.graph).Profiles {
-			fmt.Fprintln(env.Stdout, p.Ref())
+			offer(env, p.Ref(), "")
 		}
 	}
 }

@@ -14,7 +14,7 @@ func related(env Env) *cli.Command {
 		Name:         "related",
 		Usage:        "list the edges at an atom, both ways",
 		ArgsUsage:    "ATOM",
-		BashComplete: completeAtoms(env),
+		BashComplete: completeAtoms(env, ""),
 		Description:  "odd related editor\nodd related publish --edge uses --edge governed_by",
 		Flags:        readFlags(edgeFlag("only")),
 		Action: func(c *cli.Context) error {

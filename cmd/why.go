@@ -14,7 +14,7 @@ func why(env Env) *cli.Command {
 		Name:         "why",
 		Usage:        "show the shortest way of edges between two atoms",
 		ArgsUsage:    "ATOM ATOM",
-		BashComplete: completeAtoms(env),
+		BashComplete: completeAtoms(env, ""),
 		Description:  "odd why editor style-policy",
 		Flags:        readFlags(edgeFlag("walk only")),
 		Action: func(c *cli.Context) error {
