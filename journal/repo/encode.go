@@ -120,16 +120,21 @@ func printCommit(tree OID, parents []OID, author, committer, message string) []b
 // Trailer returns the values of the named trailer ("Odd-Run: VALUE") in the message's last paragraph, in order.
 // Names compare without case, as git's do; a paragraph in which no line is a trailer has none.
 func (c Commit) Trailer(name string) []string {
-	paras := strings.Split(strings.TrimRight(c.Message, "\n"), "\n\n")
-	if len(paras) < 2 {
-		return nil // the subject alone
-	}
 	var out []string
-	for _, line := range strings.Split(paras[len(paras)-1], "\n") {
+	for _, line := range c.trailers() {
 		key, val, ok := strings.Cut(line, ":")
 		if ok && strings.EqualFold(key, name) {
 			out = append(out, strings.TrimSpace(val))
 		}
 	}
 	return out
+}
+
+// trailers are the lines of the message's last paragraph, none where the subject is alone.
+func (c Commit) trailers() []string {
+	paras := strings.Split(strings.TrimRight(c.Message, "\n"), "\n\n")
+	if len(paras) < 2 {
+		return nil
+	}
+	return strings.Split(paras[len(paras)-1], "\n")
 }

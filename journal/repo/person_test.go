@@ -84,6 +84,9 @@ func TestPersonCommitRefused(t *testing.T) {
 		"pre-commit":  {"pre-commit", "echo no tabs please; exit 1\n", "no tabs please"},
 		"commit-msg":  {"commit-msg", "echo say more >&2; exit 1\n", "say more"},
 		"formatter":   {"pre-commit", "echo formatted > k/task.md; git add k/task.md\n", "k/task.md: changed by a hook"},
+		"message":     {"commit-msg", "echo mine > $1\n", `"Odd-Task: t" is not in its last paragraph any more`},
+		"paragraph":   {"commit-msg", "printf '\\nSee: x\\n' >> $1\n", `"Odd-Task: t" is not in its last paragraph any more`},
+		"parents":     {"pre-commit", ": > \"$(git rev-parse --git-dir)/MERGE_HEAD\"\n", "the commit's parents: changed by a hook"},
 		"signing":     {"", "", "refused, by a hook or by signing"},
 		"no identity": {"", "", "refused"},
 	} {
@@ -100,7 +103,8 @@ func TestPersonCommitRefused(t *testing.T) {
 			default:
 				hook(t, r.Root()+"/.git/hooks", tc.hook, tc.body)
 			}
-			_, err := r.PersonCommit(context.Background(), []OID{base}, base, changes("k/task.md", "y\n"), "m")
+			other := must[OID](t)(r.Make(context.Background(), []OID{base}, nil, agent, "other\n"))
+			_, err := r.PersonCommit(context.Background(), []OID{base, other}, base, changes("k/task.md", "y\n"), "m\n\nOdd-Task: t\n")
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want %q", err, tc.want)
 			}

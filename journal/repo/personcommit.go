@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -24,7 +25,8 @@ import (
 // is allowed. Hooks run where they can see those files, and a relative
 // core.hooksPath is looked up in the person's own work tree. When a hook or the
 // signing refuses, the error shows what they said. A hook that changes what is
-// committed is an error too: an approval is bound to bytes that were seen.
+// committed is an error too: an approval is bound to bytes that were seen. So is
+// one that takes a parent or a trailer away, by which history tells what was done.
 func (r *Repo) PersonCommit(ctx context.Context, parents []OID, tree OID, ch Changes, message string) (OID, error) {
 	if len(parents) == 0 {
 		return "", errors.New("person's commit: no parent given")
@@ -151,7 +153,7 @@ func (d *desk) commit(ctx context.Context, parents []OID, want OID, message stri
 		return "", err
 	}
 	oid := OID(strings.TrimSpace(string(out)))
-	return oid, d.sameTree(ctx, oid, want)
+	return oid, errors.Join(d.sameTree(ctx, oid, want), d.r.sameWords(oid, parents, message))
 }
 
 // layOut makes the work tree: detached at the base, its index the wanted tree, its files those that differ.
@@ -286,4 +288,22 @@ func (d *desk) sameTree(ctx context.Context, oid, want OID) error {
 		return err
 	}
 	return fmt.Errorf("%s: changed by a hook during the commit; what was approved must be committed as it was seen: run the hook's fix on the proposal first", ch[0].Path)
+}
+
+// sameWords refuses a commit from which a hook took a parent or a trailer.
+func (r *Repo) sameWords(oid OID, parents []OID, message string) error {
+	c, err := r.Commit(oid)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(c.Parents, parents) {
+		return errors.New("the commit's parents: changed by a hook during the commit; history tells by them what was merged: let the hook leave them")
+	}
+	for _, line := range (Commit{Message: message}).trailers() {
+		name, value, ok := strings.Cut(line, ":")
+		if ok && !slices.Contains(c.Trailer(name), strings.TrimSpace(value)) {
+			return fmt.Errorf("the commit's message: %q is not in its last paragraph any more, changed by a hook during the commit; history tells by it what was done: let the hook leave that paragraph, or add lines to it", line)
+		}
+	}
+	return nil
 }

@@ -88,7 +88,7 @@ func Protected(p string, extra []string) []Finding {
 	}
 	for _, g := range extra {
 		if Match(foldGlob(g), folded) {
-			why := fmt.Sprintf("[pipeline] protected in odd.toml names %s", g)
+			why := fmt.Sprintf("[pipeline] protected in odd.toml names %s, or a check runs it", g)
 			if slices.Contains(gatePackages, g) {
 				why = fmt.Sprintf("%s is odd's own gate", g)
 			}

@@ -8,7 +8,7 @@ func inputRules() []Rule {
 		{"path_below_file", Hard, "a path lies below one that is written as a file", ""},
 		{"path_repository", Hard, "a folder would become a git repository, whose config git obeys", ""},
 		{"protected_short_name", Hard, "a short name can stand for a protected file", ""},
-		{"protected_config", Hard, "[pipeline] protected in odd.toml names the file, or it is one of the gate in odd's own repository", ""},
+		{"protected_config", Hard, "[pipeline] protected in odd.toml names the file, a check runs it, or it is one of the gate in odd's own repository", ""},
 		{"name_not_utf8", Hard, "a name is not UTF-8", ""},
 		{"name_control", Hard, "a name holds a control character", ""},
 		{"name_invisible", Hard, "a name holds a character that cannot be seen", ""},
