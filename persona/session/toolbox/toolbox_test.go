@@ -22,7 +22,7 @@ var files = map[string]string{
 	"cmd/tide.go":   "package cmd\n\n// Tide tells.\nfunc Tide() int { return level(3) }\n\nfunc level(n int) int { return n }\n",
 	"docs/tide.md":  "# Tide\n\nThe tide is high.\n",
 	"tools/tide.py": "def tide():\n    return level(3)\n",
-	".notes/ebb.md": "The tide ebbs.\n",
+	".tides/ebb.md": "The tide ebbs.\n",
 	"odd.toml":      "[governance]\nlease = \"off\"\n",
 	".git/config":   "[core]\n",
 }
@@ -135,7 +135,7 @@ func TestEveryTool(t *testing.T) {
 		{"glob_files", `{"glob":"**/*.go"}`, "cmd/tide.go"},
 		{"search_code", `{"query":"level("}`, "cmd/tide.go:4: func Tide() int { return level(3) }"},
 		{"search_code", `{"query":"T[a-z]+e\\b","how":"regexp","path":"docs"}`, "docs/tide.md:1: # Tide"},
-		{"search_code", `{"query":"ebbs","path":".notes"}`, "\n.notes/ebb.md:1: The tide ebbs."},
+		{"search_code", `{"query":"ebbs","path":".tides"}`, "\n.tides/ebb.md:1: The tide ebbs."},
 		{"list_symbols", `{"path":"cmd/tide.go"}`, "parsed as Go, package cmd\n4-4\tfunc Tide\n6-6\tfunc level"},
 		{"list_symbols", `{"path":"tools/tide.py"}`, "not by a parser"},
 		{"get_callers", `{"symbol":"cmd.level"}`, "cmd/tide.go:4: called in Tide"},
