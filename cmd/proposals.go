@@ -20,7 +20,7 @@ func proposalsVerb(env Env) *cli.Command {
 		Flags:       []cli.Flag{jsonFlag()},
 		Action:      alone(func(c *cli.Context) error { return runProposalsList(c.Context, env, false, c.Bool("json")) }),
 		Description: "odd proposals\nodd gate evaluation --because P-01KJ…\nodd proposals reject P-01KJ… --reason \"the silence is the holiday\"",
-		Subcommands: []*cli.Command{proposalsList(env), proposalsShow(env), proposalsAccept(env), proposalsReject(env)},
+		Subcommands: []*cli.Command{proposalsAdd(env), proposalsList(env), proposalsShow(env), proposalsAccept(env), proposalsReject(env)},
 	})
 }
 
