@@ -8,6 +8,16 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
+func capRule() rule {
+	return rule{Row{
+		Invariant: 1, Name: "Cap", Unit: "atoms",
+		Way:        "lower the atom to what the cap allows, or have a person verify it in a commit of their own",
+		Evidence:   "confidence and verified of every atom a machine's commit changes; [session] cap in the odd.toml of its parent, a proposal's in the board's at its claim",
+		Recomputed: "the rung that counts, before and after, is compared with the cap; no human: entry is new, except sync's on a proven approval",
+		Attested:   "that a commit with a person's address was made by that person; signing closes it",
+	}, capped}
+}
+
 // capped is invariant 1: no machine raises an atom above its cap, or speaks for a person.
 func capped(j *judge) error {
 	if j.kind == person {
@@ -30,16 +40,21 @@ func capped(j *judge) error {
 		if now := rung(f.new); now > limit && now > was {
 			j.find(f.Path, f.new.Line("confidence"), "a machine's commit makes the atom %s, above the cap %s", standing(f.new), limit)
 		}
-		if j.kind == syncCommit && state(f.old) == board.Review && state(f.new) == board.Done {
-			continue // row 3 proves the one entry it may write
-		}
-		for _, by := range humans(f.new) {
-			if !slices.Contains(humans(f.old), by) {
-				j.find(f.Path, f.new.Line("verified"), "a machine's commit adds verified by %s", by)
-			}
-		}
+		j.speaksFor(f)
 	}
 	return nil
+}
+
+// speaksFor reports a person in whose name a machine's commit verifies an atom.
+func (j *judge) speaksFor(f *file) {
+	if j.kind == syncCommit && state(f.old) == board.Review && state(f.new) == board.Done {
+		return // row 3 proves the one entry it may write
+	}
+	for _, by := range humans(f.new) {
+		if !slices.Contains(humans(f.old), by) {
+			j.find(f.Path, f.new.Line("verified"), "a machine's commit adds verified by %s", by)
+		}
+	}
 }
 
 // limit is the cap in force: the one of the parent's odd.toml, and of a proposal's

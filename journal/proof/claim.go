@@ -67,14 +67,6 @@ func (h *history) claimBehind(oid repo.OID, run, task string) (c repo.Commit, ok
 	return c, true, nil
 }
 
-// commit is a commit of the range, or of what lies before it.
-func (h *history) commit(oid repo.OID) (repo.Commit, error) {
-	if n, in := h.place[oid]; in {
-		return h.commits[n], nil
-	}
-	return h.repo.Commit(oid)
-}
-
 // claimAside is the claim of a run on a task that lies on another line than a proposal
 // that came of it: behind the result that records the proposal, where there is one.
 func (h *history) claimAside(proposal repo.Commit, run, task string) (c repo.Commit, ok bool, err error) {

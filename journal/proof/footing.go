@@ -13,6 +13,16 @@ import (
 	"github.com/odd-cli/odd/persona"
 )
 
+func floorRule() rule {
+	return rule{Row{
+		Invariant: 6, Name: "Persona floor", Unit: "sessions",
+		Way:        "send what came of it back with odd reject, and give the role what it lacks",
+		Evidence:   "every session record; the role of its claim; the bundle and [persona.floor] at that claim",
+		Recomputed: "the role is compiled from the bundle of the claim's commit, and is in force and not below any rule of the floor",
+		Attested:   "that a session without a work role needed none",
+	}, floored}
+}
+
 // floored is invariant 6: no session for a role that rested on too little.
 func floored(j *judge) error {
 	if len(j.Parents) == 0 {

@@ -13,6 +13,16 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
+func growthRule() rule {
+	return rule{Row{
+		Invariant: 14, Name: "Append-only", Unit: "files and records",
+		Way:        "put the file back as the parent of that commit has it, in a commit of your own",
+		Evidence:   "ledger/**.jsonl, journal/*.tsv, proposals/*.jsonl and governance/*.jsonl in every commit, against each parent",
+		Recomputed: "the old bytes begin the new ones and no file goes (a person may take out a doubled tab); of another repository that a person's merge brings into a folder, they are there; a run has one ledger file, in the month it began in, which holds its own records, added by that run and spelt as odd spells them; one that was taken away and comes back says nothing anew but what is behind it; an outcome's trace is the SHA-256 of the bytes before it and the Odd-Trace of its commits",
+		Attested:   "that branches nobody keeps were not rewritten before they were fetched",
+	}, growing}
+}
+
 // growing is invariant 14: append-only files only grow, and a ledger is its own run's.
 func growing(j *judge) error {
 	for i, side := range j.sides {
@@ -76,19 +86,8 @@ func (j *judge) grown(side []repo.Change, root string) (gone []string, err error
 		if !ok || !appendOnly(rel) || was.Old == "" {
 			continue
 		}
-		if strings.HasPrefix(rel, "governance/") {
-			if back, err := j.restores(); back || err != nil {
-				if err != nil {
-					return nil, err
-				}
-				continue
-			}
-		}
-		j.checked++
 		found := len(j.found)
-		if is, ok := now[rel]; !ok {
-			j.find(was.Path, 1, "was deleted; it only grows")
-		} else if err := j.prefix(was, is); err != nil {
+		if err := j.grows(rel, was, now); err != nil {
 			return nil, err
 		}
 		if len(j.found) > found {
@@ -96,6 +95,23 @@ func (j *judge) grown(side []repo.Change, root string) (gone []string, err error
 		}
 	}
 	return gone, nil
+}
+
+// grows compares one of them with what there is now, by the path below the bundle. What a
+// person puts back as the last gate left it may be less.
+func (j *judge) grows(rel string, was repo.Change, now map[string]repo.Change) error {
+	if strings.HasPrefix(rel, "governance/") {
+		if back, err := j.restores(); back || err != nil {
+			return err
+		}
+	}
+	j.checked++
+	is, ok := now[rel]
+	if !ok {
+		j.find(was.Path, 1, "was deleted; it only grows")
+		return nil
+	}
+	return j.prefix(was, is)
 }
 
 func (j *judge) prefix(was, is repo.Change) error {

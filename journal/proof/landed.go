@@ -10,6 +10,53 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
+// landed reports a proposal that became part of the history without a person:
+// of those who build on it at least one must be a person's commit, and on the
+// line of the board itself that commit must be its approval. A commit that is not
+// the recorded one was made again, by a forge or a person: they are its committer.
+func (j *judge) landed(own, recorded bool) error {
+	if !recorded && !strings.EqualFold(j.Committer.Email, j.law.AgentEmail) {
+		return nil
+	}
+	j.ask(takenBy(j.Commit, own))
+	if j.taken(j.Commit, own) {
+		return nil
+	}
+	j.own = true
+	if j.OID == j.to && !slices.Contains(j.tips, j.to) {
+		return nil // what was built on it is outside the range
+	}
+	if waits, err := j.waits(j.OID); waits || err != nil {
+		return err
+	}
+	if alone, err := j.landedAlone(); alone || err != nil {
+		return err
+	}
+	j.found = append(j.found, Finding{Invariant: 3, Commit: j.OID, Path: j.anyPath(), Line: 1, Message: "a proposal that landed without a person: nobody merged it and nobody approved it"})
+	return nil
+}
+
+// taken reports a person's commit upon the proposal p, or upon empty commits upon it.
+func (h *history) taken(p repo.Commit, own bool) bool {
+	seen := map[repo.OID]bool{p.OID: true}
+	for todo := []repo.Commit{p}; len(todo) > 0; todo = todo[1:] {
+		on := todo[0].OID
+		for _, n := range h.children[on] {
+			c := h.commits[n]
+			strict := own && h.spine[on] && c.Parents[0] == on
+			switch {
+			case h.machines[c.OID]:
+				if c.Tree == p.Tree && !seen[c.OID] {
+					seen[c.OID], todo = true, append(todo, c)
+				}
+			case !strict || one(c, "Odd-Proposal") == string(p.OID):
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // landedAlone reports a proposal that its op landed on the target without a person, by
 // records that hold. Whether it might is rows 13's and 15's to say.
 func (j *judge) landedAlone() (bool, error) { return j.alone(j.Commit) }
@@ -65,20 +112,4 @@ func (j *judge) lowEnough(o pipeline.Op, now pipeline.Verdict) {
 	if !pipeline.MayLand(string(now.Tier)) {
 		j.find(j.anyPath(), 1, "%s landed by itself as %s; by the rules there are its bytes make it %s, %s", o.ID, o.Fact(pipeline.FactTier), now.Tier, now.Code)
 	}
-}
-
-// bringsNothing reports an approval of a proposal that its first parent holds: it
-// decides about what had landed before.
-func (j *judge) bringsNothing(proposal string) (bool, error) {
-	return j.ancestor(repo.OID(proposal), j.Parents[0])
-}
-
-// besideBoard is a file outside of the bundle that the act changes against its
-// first parent, "" for none.
-func (j *judge) besideBoard() string {
-	i := slices.IndexFunc(j.sides[0], func(ch repo.Change) bool { return !strings.HasPrefix(ch.Path, j.root) })
-	if i < 0 {
-		return ""
-	}
-	return j.sides[0][i].Path
 }

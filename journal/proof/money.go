@@ -12,6 +12,16 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 )
 
+func budgetRule() rule {
+	return rule{Row{
+		Invariant: 5, Name: "Two-tier budget", Unit: "records",
+		Way:        "leave the records as they are, and have a person set the month right in [budget]",
+		Evidence:   "claim, session, outcome and abandoned records; odd.toml and the task at the claim",
+		Recomputed: "the claim reserves what odd.toml and the task say, in a commit before the session that puts the task in progress; the month's spending and open reservations fit the hard stop and the team's envelope at every claim; nothing is claimed while pause.toml stands; a session comes with its outcome, and where no task asks for it is one of as many as its claim says; each close names an open claim, costs no less than its sessions, and no more than its reservation but for what it tells of as above it",
+		Attested:   "the cost a session reported",
+	}, budgeted}
+}
+
 // budgeted is invariant 5: money is reserved before it is spent, and never past the stop.
 func budgeted(j *judge) error {
 	if len(j.Parents) == 0 {
@@ -282,16 +292,8 @@ func (m *purse) leaseLeft(r ledger.Record) (budget.MicroUSD, error) {
 // enough says when a claim reserves less than a session may cost, names another team
 // than its task's, or is of a task that its commit does not put in its run's hands.
 func (m *purse) enough(r ledger.Record, left budget.MicroUSD) string {
-	if r.Task == r.Run { // sessions without a task
-		n, _ := r.Data["sessions"].(int64)
-		each := m.law.Session.MaxCost
-		if budget.MicroUSD(r.Reserved) >= left {
-			return ""
-		}
-		if !m.law.Free() && (n < 1 || r.Reserved/n < int64(each)) {
-			return fmt.Sprintf("reserves $%s for %d sessions, each may cost $%s", usd(r.Reserved), n, each)
-		}
-		return ""
+	if r.Task == r.Run {
+		return m.enoughAlone(r, left)
 	}
 	for _, f := range m.files {
 		if !isTask(f.new) || string(f.new.ID) != r.Task || state(f.old) == board.InProgress || state(f.new) != board.InProgress {
@@ -301,20 +303,35 @@ func (m *purse) enough(r ledger.Record, left budget.MicroUSD) string {
 		if err != nil {
 			return "" // row 3 reports it
 		}
-		if r.Team != t.Team {
-			return fmt.Sprintf("the claim is paid by team %q, the task's team is %q", r.Team, t.Team)
-		}
-		want := m.law.Session.MaxCost
-		switch {
-		case m.law.Free():
-			want = 0
-		case t.Budget > 0:
-			want = t.Budget
-		}
-		if want = min(want, left); budget.MicroUSD(r.Reserved) < want {
-			return fmt.Sprintf("reserves $%s, a session may cost $%s", usd(r.Reserved), want)
-		}
-		return ""
+		return m.enoughFor(t, r, left)
 	}
 	return fmt.Sprintf("claims %s, which its commit does not put in progress", r.Task)
+}
+
+// enoughAlone is enough of sessions that no task asks for.
+func (m *purse) enoughAlone(r ledger.Record, left budget.MicroUSD) string {
+	n, _ := r.Data["sessions"].(int64)
+	each := m.law.Session.MaxCost
+	if budget.MicroUSD(r.Reserved) < left && !m.law.Free() && (n < 1 || r.Reserved/n < int64(each)) {
+		return fmt.Sprintf("reserves $%s for %d sessions, each may cost $%s", usd(r.Reserved), n, each)
+	}
+	return ""
+}
+
+// enoughFor is enough of a task, as its claim leaves it.
+func (m *purse) enoughFor(t board.Task, r ledger.Record, left budget.MicroUSD) string {
+	if r.Team != t.Team {
+		return fmt.Sprintf("the claim is paid by team %q, the task's team is %q", r.Team, t.Team)
+	}
+	want := m.law.Session.MaxCost
+	switch {
+	case m.law.Free():
+		want = 0
+	case t.Budget > 0:
+		want = t.Budget
+	}
+	if want = min(want, left); budget.MicroUSD(r.Reserved) < want {
+		return fmt.Sprintf("reserves $%s, a session may cost $%s", usd(r.Reserved), want)
+	}
+	return ""
 }

@@ -14,93 +14,6 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// opLine is a record of an op and where it lies.
-type opLine struct {
-	ledger.Record
-	path string // in its month
-	n    int
-}
-
-// ops is every op that the ledgers of a commit tell.
-type ops struct {
-	lines    []opLine // path in the repository
-	stories  []pipeline.Story
-	problems []pipeline.Problem
-}
-
-// at is where a record lies.
-func (o ops) at(run string, seq int) (string, int) {
-	for _, l := range o.lines {
-		if l.Run == run && l.Seq == seq {
-			return l.path, l.n
-		}
-	}
-	return "", 1
-}
-
-// opsAt reads the ops of a commit.
-func (h *history) opsAt(commit repo.OID) (ops, error) {
-	var out ops
-	law, err := h.lawAfter(commit)
-	if err != nil {
-		return out, err
-	}
-	tree, mode, err := h.trees.Find(commit, law.Root+"/ledger")
-	if err != nil || mode != folder {
-		return out, err
-	}
-	all, err := h.trees.Diff(h.ctx, "", tree)
-	if err != nil {
-		return out, err
-	}
-	var records []ledger.Record
-	for _, ch := range all {
-		lines, err := h.opsIn(ch)
-		if err != nil {
-			return out, err
-		}
-		for _, l := range lines {
-			l.path = path.Join(law.Root, "ledger", ch.Path)
-			out.lines, records = append(out.lines, l), append(records, l.Record)
-		}
-	}
-	out.stories, out.problems = pipeline.ReadOps(records)
-	return out, nil
-}
-
-// opsIn are the records of ops in one ledger file, remembered by blob.
-func (h *history) opsIn(ch repo.Change) ([]opLine, error) {
-	if !ledgerFile(ch) {
-		return nil, nil
-	}
-	if out, ok := h.ops.get(ch.New); ok {
-		return out, nil
-	}
-	b, err := h.trees.Blob(ch.New)
-	if err != nil {
-		return nil, err
-	}
-	var out []opLine
-	if bytes.Contains(b, []byte(`"kind":"op`)) {
-		records, _ := h.spend.lines.Read(b) // what is wrong in it is row 14's
-		for i, r := range records {
-			if ofOp(r) {
-				out = append(out, opLine{Record: r, n: i + 1})
-			}
-		}
-	}
-	h.ops.put(ch.New, out)
-	return out, nil
-}
-
-// ledgerFile reports what is read of a ledger's folder. Its blob alone does not tell: a
-// link, or a file of another name, may have the bytes of a run's file.
-func ledgerFile(ch repo.Change) bool {
-	return path.Ext(ch.Path) == ".jsonl" && strings.HasPrefix(ch.NewMode, "100")
-}
-
-func ofOp(r ledger.Record) bool { return r.Kind == ledger.Op || r.Kind == ledger.OpEnd }
-
 // waitingTask is a task file that an act changes, where it was in review before or is after.
 type waitingTask struct {
 	path     string
@@ -109,6 +22,16 @@ type waitingTask struct {
 	was, now board.State
 	from     string       // the run whose result it waited with
 	result   board.Result // now
+}
+
+func endingRule() rule {
+	return rule{Row{
+		Invariant: 15, Name: "One ending", Unit: "ops",
+		Way:        "end the op with odd op cancel, or odd reject its task",
+		Evidence:   "op and op_end records in every ledger of a commit; the claims and outcomes they stand between; the task's state and result; Odd-Approved-By, Odd-Rejected-By, Odd-Approval and Odd-Proposal; review_ttl and auto_apply in odd.toml",
+		Recomputed: "every op is replayed by the table of phases: each record's own id and the hash of the one before it, no phase skipped or tried too often, no clock set back, no tier lowered, what was judged unchanged behind the gate, every ref moved once between an intent and its applied, one ending and nothing after it; an op without one waits while its task is in review for what it moved its branch to, or its run's claim is open; the op that a claim announced is told when that claim is closed, by the run itself or by the one that takes the claim back; what lands by itself does so where odd.toml says auto_apply, on the branch it names, NOTIFY_APPLY only after a person saw it, and its task goes to review; a merge and a no are told in that person's commit, an expiry when review_ttl is over and with the task back in backlog",
+		Attested:   "that the refs moved when the records say; what the phases found; who saw a preview",
+	}, concluded}
 }
 
 // concluded is invariant 15: every op ends in exactly one record.

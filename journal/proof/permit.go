@@ -17,6 +17,16 @@ import (
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
+func permitRule() rule {
+	return rule{Row{
+		Invariant: 12, Name: "Permit before tools", Unit: "records",
+		Way:        "send what came of it back with odd reject, and let it be made under a permit",
+		Evidence:   "the anchor in every session record; the anchor record of its token; the claim, its odd.toml and the constitution at its commit; the outcome and its paths",
+		Recomputed: "a session is read while its permit holds; a permit stands once in its run's ledger, of the mode, tier and time that odd.toml asks for, as the role of its claim under the file that was that role's constitution there, with the context hash of that commit; every path an outcome proposes is one that the permit of its claim allows and does not deny, before it ends; after the first anchored run there is no other",
+		Attested:   "what the proof said: its payload and anchor hashes; the moments a run wrote down; that a run without an anchor, where none before it had one, is from before there were any",
+	}, permitted}
+}
+
 // permitted is invariant 12: what a session made lands under the permit it had.
 //
 // Runs of before there were anchors have none. Once a history holds an anchored
@@ -86,15 +96,7 @@ func (j *judge) anchors(l line, token string) ([]permit, error) {
 func (j *judge) worked(l line) (string, error) {
 	of, said := l.record.Data["anchor"].(map[string]any)
 	if !said {
-		made := text(&l.record, "outcome") == "completed" || text(&l.record, "deliverable") != ""
-		if !made {
-			return "", nil // it was nobody, and came to nothing
-		}
-		law, _, err := j.orders(l)
-		if err != nil || law.Anchor.Mode == string(anchor.Untracked) {
-			return "", err
-		}
-		return j.owed("a session that completed without a permit")
+		return j.unbound(l)
 	}
 	held, err := j.anchors(l, word(of, "token"))
 	if err != nil {
@@ -103,25 +105,52 @@ func (j *judge) worked(l line) (string, error) {
 	if len(held) == 0 {
 		return fmt.Sprintf("a session bound by %s, whose permit its ledger does not hold", or(word(of, "token"), "no token")), nil
 	}
-	p := held[0]
-	read, err := time.Parse(time.RFC3339, word(of, "emission_at"))
-	switch {
-	case p.DeadRun != "" || p.Task != l.record.Task:
-		return fmt.Sprintf("a session bound by %s, which is another's", word(of, "token")), nil
-	case word(of, "sha256") != text(p.Record, "anchor_sha256"):
-		return "a session bound by another anchor than its ledger holds: the hashes differ", nil
-	case word(of, "mode") != text(p.Record, "mode") || word(of, "tier") != text(p.Record, "tier"):
-		return "a session of another mode or tier than its anchor's", nil
-	case err != nil:
-		return fmt.Sprintf("a session whose emission_at is no moment: %q", word(of, "emission_at")), nil
-	case read.Before(p.bound):
-		return "a session that was read before it was bound", nil
-	case p.released.Before(read):
-		return "a session whose permit was released before it was read", nil
-	case !read.Before(p.ended) && !j.dropped(l):
-		return "a session that was read after its permit had ended", nil
+	if why := held[0].bears(of, l.record.Task); why != "" {
+		return why, nil
 	}
-	return "", nil
+	return j.inTime(held[0], l, word(of, "emission_at")), nil
+}
+
+// unbound says what is wrong with a session that names no anchor.
+func (j *judge) unbound(l line) (string, error) {
+	made := text(&l.record, "outcome") == "completed" || text(&l.record, "deliverable") != ""
+	if !made {
+		return "", nil // it was nobody, and came to nothing
+	}
+	law, _, err := j.orders(l)
+	if err != nil || law.Anchor.Mode == string(anchor.Untracked) {
+		return "", err
+	}
+	return j.owed("a session that completed without a permit")
+}
+
+// bears says in what the permit is not the one that a session for a task says it had.
+func (p permit) bears(of map[string]any, task string) string {
+	switch {
+	case p.DeadRun != "" || p.Task != task:
+		return fmt.Sprintf("a session bound by %s, which is another's", word(of, "token"))
+	case word(of, "sha256") != text(p.Record, "anchor_sha256"):
+		return "a session bound by another anchor than its ledger holds: the hashes differ"
+	case word(of, "mode") != text(p.Record, "mode") || word(of, "tier") != text(p.Record, "tier"):
+		return "a session of another mode or tier than its anchor's"
+	}
+	return ""
+}
+
+// inTime says that a session was not read while it held the permit.
+func (j *judge) inTime(p permit, l line, moment string) string {
+	read, err := time.Parse(time.RFC3339, moment)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("a session whose emission_at is no moment: %q", moment)
+	case read.Before(p.bound):
+		return "a session that was read before it was bound"
+	case p.released.Before(read):
+		return "a session whose permit was released before it was read"
+	case !read.Before(p.ended) && !j.dropped(l):
+		return "a session that was read after its permit had ended"
+	}
+	return ""
 }
 
 // dropped reports a session whose task the same act blocks, or lost: what it came
@@ -235,17 +264,9 @@ func (j *judge) underPermit(l line) (string, error) {
 	if len(paths) == 0 || l.claim == nil {
 		return "", nil // nothing landed; without a claim row 5 reports it
 	}
-	records, err := j.ledgerAt(j.OID, l.record.Run)
+	held, err := j.lastPermit(l)
 	if err != nil {
 		return "", err
-	}
-	var held *permit
-	for i := range records {
-		r := &records[i]
-		if r.Kind == ledger.Anchor && r.Task == l.record.Task && r.DeadRun == "" && r.Seq > l.claim.Seq && r.Seq < l.record.Seq {
-			p := permitOf(r)
-			held = &p
-		}
 	}
 	law, _, err := j.orders(l)
 	switch {
@@ -255,7 +276,7 @@ func (j *judge) underPermit(l line) (string, error) {
 		return fmt.Sprintf("proposes %s under [anchor] mode untracked, where nobody has a permit", filesOf(len(paths))), nil
 	case held == nil:
 		return j.owed(fmt.Sprintf("proposes %s without a permit", filesOf(len(paths))))
-	case text(&l.claim.Record, "refresh_of") == "" && !slices.ContainsFunc(l.claim.held, func(r ledger.Record) bool { return tokenOf(r) == text(held.Record, "token") }):
+	case !held.hadBy(l.claim):
 		return "proposes under a permit that no session of it had", nil
 	case !l.record.TS.Before(held.ended):
 		return fmt.Sprintf("proposes at %s under a permit that ended at %s", l.record.TS.Format(time.RFC3339), text(held.Record, "expires_at")), nil
@@ -266,6 +287,24 @@ func (j *judge) underPermit(l line) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// lastPermit is the permit that the claim of an outcome had last, nil for none.
+func (j *judge) lastPermit(l line) (held *permit, err error) {
+	records, err := j.ledgerAt(j.OID, l.record.Run)
+	for i := range records {
+		r := &records[i]
+		if r.Kind == ledger.Anchor && r.Task == l.record.Task && r.DeadRun == "" && r.Seq > l.claim.Seq && r.Seq < l.record.Seq {
+			p := permitOf(r)
+			held = &p
+		}
+	}
+	return held, err
+}
+
+// hadBy reports a session of the claim under the permit; what was judged again has none.
+func (p permit) hadBy(c *open) bool {
+	return text(&c.Record, "refresh_of") != "" || slices.ContainsFunc(c.held, func(r ledger.Record) bool { return tokenOf(r) == text(p.Record, "token") })
 }
 
 func badToken(s string) bool {

@@ -57,6 +57,16 @@ func (h *history) alarm(commit repo.OID) (string, error) {
 	return b.Emergency(), err
 }
 
+func proposeRule() rule {
+	return rule{Row{
+		Invariant: 9, Name: "Propose only", Unit: "proposals",
+		Way:        "have a person say what becomes of it, with odd proposals",
+		Evidence:   "proposals/*.jsonl in every commit, against its parents; the proposals a gate's row answers",
+		Recomputed: "a run writes its own file alone, and proposes in no person's name; what becomes of a proposal is a person's to say, in their own commit and name; an accepted one names a row of the chain; a row answers only proposals that were open before it",
+		Attested:   "that a sign which was proposed was there",
+	}, proposes}
+}
+
 // proposes is invariant 9: what is fast proposes, and people say what becomes of it.
 func proposes(j *judge) error {
 	if len(j.Parents) == 0 {

@@ -12,6 +12,16 @@ import (
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
+func edgeRule() rule {
+	return rule{Row{
+		Invariant: 7, Name: "Real edges only", Unit: "atoms and briefs",
+		Way:        "send what came of it back with odd reject, and mend the edges by hand",
+		Evidence:   "the edges of every atom a machine's commit changes; the brief of every session whose run's tree, refs/odd/run/RUN, is in the clone",
+		Recomputed: "no machine writes an edge that reconcile refuses: owns, or one that leaves the bundle; the persona in a brief is, to the byte, what the real edges of its claim's commit make, with edges to nothing as gaps",
+		Attested:   "the brief of a run whose tree was pruned or not fetched",
+	}, real}
+}
+
 // real is invariant 7: a persona is made of edges that are there. What a machine's
 // atoms say of edges is held to what reconcile lets through, and what a session was
 // told of its role, as far as the clone keeps its brief, to what its claim holds.

@@ -12,6 +12,16 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
+func drainRule() rule {
+	return rule{Row{
+		Invariant: 4, Name: "One drain", Unit: "board commits",
+		Way:        "find out what drained beside the lock and stop it; odd task show tells what the earlier run left",
+		Evidence:   "the claims and results of every run, in their order along the board's line; the sweeps between them",
+		Recomputed: "a run claims one thing at a time, a task once and on one line, and writes nothing more once another run has claimed, unless that took its claim back and nothing of it lands; a machine's merge brings no claims of another line that no person took in, and no rules of the board under claims made beside them",
+		Attested:   "that clones without a remote in common did not drain beside each other before a person merged them; a run that wrote nothing; where [board] target is another branch, which lines it has where the clone lacks it",
+	}, serialized}
+}
+
 // serialized is invariant 4: one drain at a time, which claims one thing at a time
 // and each but once.
 //
@@ -24,6 +34,14 @@ func serialized(j *judge) error {
 	if j.kind != boardCommit || len(j.Parents) == 0 {
 		return nil
 	}
+	if err := j.claimsOneByOne(); err != nil {
+		return err
+	}
+	return j.goesOnAlone()
+}
+
+// claimsOneByOne judges the claims of an act: none beside another, each once.
+func (j *judge) claimsOneByOne() error {
 	for _, l := range j.lines {
 		if l.record.Kind != ledger.Claim {
 			continue
@@ -36,6 +54,11 @@ func serialized(j *judge) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// goesOnAlone reports a run that goes on after another has claimed.
+func (j *judge) goesOnAlone() error {
 	for _, f := range j.files {
 		if ledgerOf(f.rel) != j.run || f.Old == "" && !f.returned || f.New == "" {
 			continue

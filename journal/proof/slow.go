@@ -126,6 +126,16 @@ func (j *judge) wrote(now *slow, before []*slow) []string {
 	return out
 }
 
+func leaseRule() rule {
+	return rule{Row{
+		Invariant: 8, Name: "One lease, one stance", Unit: "gates, claims and results",
+		Way:        "put governance back as the last gate left it, and pass a gate with odd gate",
+		Evidence:   "governance/**, principles and odd.toml's lease in every commit; gates.jsonl and lease.toml at the parent; Odd-Gate, Odd-Lease and Odd-By; the lease every claim and result names, and the ledger before it",
+		Recomputed: "only a person's commit at a gate writes them: one row more in an unbroken chain, by its author, with the lease as its SHA-256 says and every field, file and task as that gate's matrix allows; stance and state are the chain's; a claim names the lease that was valid then, with its use counted from the ledger, and is of its stance, scope and hash lock, unless it is of no task and for a validator or an observer, whose sessions land nothing but what they found; nothing goes to review under a lease that had ended",
+		Attested:   "that the person at the gate read the diff; what a task that lies outside tasks/ counts for a milestone; that an odd.toml before the range, or the first in it, was a person's word",
+	}, slowly}
+}
+
 // slowly is invariant 8: governance is written by people at gates, as the gate
 // allows, and nothing is worked on but under a lease that stood.
 func slowly(j *judge) error {

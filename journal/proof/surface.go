@@ -25,6 +25,16 @@ var (
 	syncKeys = []string{"state", "tags", "verified", "excepted"}
 )
 
+func surfaceRule() rule {
+	return rule{Row{
+		Invariant: 2, Name: "One write surface", Unit: "files",
+		Way:        "take out by hand what is too much, in a commit of your own",
+		Evidence:   "the paths, modes and blobs of every machine commit; the outcome in the run's ledger",
+		Recomputed: "a proposal holds atoms below the bundle and exactly the paths, base blobs and result blobs its run recorded; a board commit changes the board's keys of its own task, its ledger, journal, proposals and a pause.toml where none stood; a machine's merge is git's own, and takes in nothing that the agent made where no odd.toml named it yet",
+		Attested:   "that the recorded blobs are what reconcile returned for the session's emission",
+	}, surface}
+}
+
 // surface is invariant 2: every kind of machine commit writes only its own files.
 func surface(j *judge) error {
 	if j.kind == person {
@@ -136,12 +146,27 @@ func (a *act) outsideBoard(f *file) string {
 		return ""
 	case dir == "handoffs/":
 		return a.handsOver(f, name)
-	case f.rel == "pause.toml" && f.New == "":
-		return "a run lifts the pause; only a person does"
-	case f.rel == "pause.toml" && f.Old != "":
-		return "a run rewrites the pause that stands; it only adds one"
 	case f.rel == "pause.toml":
-		return ""
+		return pauses(f)
+	}
+	return a.outsideTask(f)
+}
+
+// pauses says why a run may not change the pause so: it only adds one.
+func pauses(f *file) string {
+	switch {
+	case f.New == "":
+		return "a run lifts the pause; only a person does"
+	case f.Old != "":
+		return "a run rewrites the pause that stands; it only adds one"
+	}
+	return ""
+}
+
+// outsideTask says why a board commit may not change what is none of a run's files: all
+// that is left is its task.
+func (a *act) outsideTask(f *file) string {
+	switch {
 	case !isTask(f.old):
 		return "a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml"
 	case a.task != "" && string(f.old.ID) != a.task:
@@ -187,6 +212,7 @@ func otherKeys(f *file, allowed []string) string {
 	return ""
 }
 
+// outsideProposal says why a proposal may not change f so: by its place, or by what it is.
 func outsideProposal(f *file) string {
 	first, _, deep := strings.Cut(strings.ToLower(f.rel), "/")
 	base := strings.ToLower(path.Base(f.rel))
@@ -201,6 +227,13 @@ func outsideProposal(f *file) string {
 		return "a proposal deletes an atom"
 	case f.new == nil:
 		return "a proposal holds no atom here: " + f.why()
+	}
+	return proposedAtom(f)
+}
+
+// proposedAtom says why no proposal may hold such an atom.
+func proposedAtom(f *file) string {
+	switch {
 	case f.Old == "" && f.new.ExplicitID && path.Base(string(f.new.ID))+".md" != path.Base(f.rel):
 		return "a proposal writes " + string(f.new.ID) + " where no atom of that id lands"
 	case governs(f.new) || governs(f.old):

@@ -2,6 +2,16 @@ package proof
 
 import "slices"
 
+func verifiedRule() rule {
+	return rule{Row{
+		Invariant: 16, Name: "Verified bytes", Unit: "files",
+		Way:        "put the file back as the parent of that commit has it, in a commit of your own",
+		Evidence:   "the verified entries of every file a machine's commit changes, as its parent has it",
+		Recomputed: "a file that a person verified has the same bytes, mode and place after a machine's commit; of a task all but where it stands on the board",
+		Attested:   "that a person who changed what another verified meant to",
+	}, unchanged}
+}
+
 // unchanged is invariant 16: what a person verified, no machine changes.
 func unchanged(j *judge) error {
 	if j.kind == person || len(j.Parents) == 0 {

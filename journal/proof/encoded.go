@@ -1,0 +1,101 @@
+package proof
+
+import (
+	"strings"
+
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/handoff"
+)
+
+// encoded is a handoff as a commit holds it.
+type encoded struct {
+	handoff.Handoff
+	path  string // below the bundle root
+	at    repo.OID
+	fault error // why it does not read
+}
+
+// toldBy reports an entry that tells of the handoff.
+func (h encoded) toldBy(e journal.Entry) bool {
+	return e.Type == "H" && h.Vouches() && handoff.Tells(e.Content, string(h.From), string(h.To), h.path)
+}
+
+func (h *encoded) read(a *okf.Atom, fault error) {
+	if h.fault = fault; fault == nil {
+		h.Handoff, h.fault = handoff.Read(a)
+	}
+}
+
+// given reads a handoff that a session names, where its claim left it; ok is
+// false unless it is there, with the blob that is named.
+func (j *judge) given(b bound, named [2]string) (encoded, bool, error) {
+	c, ok, err := j.claimed(b.run, b.task)
+	if err != nil || !ok || named[1] == "" {
+		return encoded{}, false, err
+	}
+	return j.encoded(c.OID, named[0], named[1])
+}
+
+// encoded reads a handoff in a commit; an empty blob is any.
+func (j *judge) encoded(at repo.OID, name, want string) (encoded, bool, error) {
+	law, err := j.lawAfter(at)
+	if err != nil {
+		return encoded{}, false, err
+	}
+	h := encoded{path: strings.TrimPrefix(name, law.Root+"/"), at: at}
+	blob, mode, err := j.trees.Find(at, law.Root+"/"+h.path)
+	if err != nil || !strings.HasPrefix(mode, "100") || want != "" && want != string(blob) {
+		return h, false, err
+	}
+	b, err := j.trees.Blob(blob)
+	if err != nil {
+		return h, false, err
+	}
+	a, fault := atom(h.path, b)
+	h.read(a, fault)
+	return h, true, nil
+}
+
+// tainted reports a handoff that was made under an override, or from one that was.
+func (j *judge) tainted(h encoded, seen map[string]bool) (bool, error) {
+	if h.Tainted != "" || seen[h.path] {
+		return h.Tainted != "", nil
+	}
+	seen[h.path] = true
+	for _, id := range h.Derives {
+		up, ok, err := j.encoded(h.at, strings.TrimSuffix(id, ".md")+".md", "")
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			continue
+		}
+		if is, err := j.tainted(up, seen); is || err != nil {
+			return is, err
+		}
+	}
+	return false, nil
+}
+
+// origin is what taints the work of a session: "an override", or a handoff that
+// one produced; "" for nothing.
+func (j *judge) origin(b bound) (string, error) {
+	if b.override != nil {
+		return "under an override", nil
+	}
+	for _, named := range b.handoffs {
+		h, ok, err := j.given(b, named)
+		if err != nil {
+			return "", err
+		}
+		if !ok {
+			continue
+		}
+		if is, err := j.tainted(h, map[string]bool{}); is || err != nil {
+			return "from " + h.path + ", which an override produced", err
+		}
+	}
+	return "", nil
+}

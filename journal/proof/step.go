@@ -1,0 +1,131 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/okf"
+)
+
+// machineMove says why a machine's commit may not take this step.
+func (j *judge) machineMove(f *file) (string, error) {
+	from, to := state(f.old), state(f.new)
+	switch {
+	case from == to && j.idles(f): // else row 2 says more
+		return fmt.Sprintf("a machine's commit changes a task in %s, and moves it nowhere", from), nil
+	case from == to:
+		return "", nil
+	case f.old == nil && to == board.Backlog && (j.kind == proposal || j.kind == stray):
+		return "", nil
+	case j.kind == syncCommit && from == board.Review && to == board.Done:
+		return j.synced(f)
+	case f.old == nil:
+		return fmt.Sprintf("a machine's commit files a task in %s; only backlog is its to say", to), nil
+	}
+	return j.runMove(f, from, to)
+}
+
+// idles reports a board's or a sync's commit that may write the task as it does, and
+// takes no step by it.
+func (j *judge) idles(f *file) bool {
+	return (j.kind == boardCommit || j.kind == syncCommit) && !j.judgedAgain(f) && j.trespass(f) == ""
+}
+
+// judgedAgain reports a task in review that a run leaves there with a result of its own.
+func (j *judge) judgedAgain(f *file) bool {
+	return state(f.new) == board.Review && j.tells(f.new.ID, board.Review)
+}
+
+// tells reports an outcome in the act that gives a task its state.
+func (j *judge) tells(task okf.ID, to board.State) bool {
+	return slices.ContainsFunc(j.lines, func(l line) bool {
+		return l.record.Kind == ledger.Outcome && l.record.Task == string(task) && text(&l.record, "verdict") == string(to)
+	})
+}
+
+// runMove says why the run's commit may not take this step.
+func (j *judge) runMove(f *file, from, to board.State) (string, error) {
+	old, err := board.Parse(f.old)
+	if err != nil {
+		return "a machine's commit moves a task that did not read: " + err.Error(), nil
+	}
+	if j.kind != boardCommit {
+		return fmt.Sprintf("a machine's commit moves the task from %s to %s outside a run's claim, result or sweep", from, to), nil
+	}
+	if from == board.Review && to == board.Backlog && j.expires(string(old.ID)) {
+		return "", nil // whether its time was over is row 15's
+	}
+	mover := board.Sweeper
+	switch {
+	case to == board.InProgress:
+		mover = board.Claimer
+	case old.ClaimedBy == j.run:
+		mover = board.Session
+	}
+	if board.Can(mover, from, to) != nil {
+		return fmt.Sprintf("a machine's commit moves the task from %s to %s; only a person does, if anybody", from, to), nil
+	}
+	if why := j.holds(f, old, mover); why != "" {
+		return why, nil
+	}
+	if why := j.counted(f, old, mover); why != "" || mover != board.Claimer {
+		return why, nil
+	}
+	return j.eligible(old)
+}
+
+// holds says why the step is not the run's to take: it sweeps what somebody holds, tells
+// of no outcome, or claims for another.
+func (j *judge) holds(f *file, old board.Task, mover board.Mover) string {
+	switch {
+	case mover == board.Sweeper && !old.Expired(j.Author.When):
+		return fmt.Sprintf("%s sweeps a task that %s holds until %s", j.run, or(old.ClaimedBy, "a person"), old.LeaseExpires.UTC().Format("2006-01-02T15:04:05Z"))
+	case mover == board.Session && !j.tells(f.new.ID, state(f.new)):
+		return fmt.Sprintf("%s moves the task to %s, and no outcome of the commit says so", j.run, state(f.new))
+	case mover == board.Claimer && f.new.Text("claimed_by") != j.run:
+		return fmt.Sprintf("%s claims the task for %s", j.run, or(f.new.Text("claimed_by"), "nobody"))
+	}
+	return ""
+}
+
+// eligible says why no drain would have taken the task that a run claims, as the board
+// stood before: of what it depends on something was not done, or its kind is none.
+func (j *judge) eligible(t board.Task) (string, error) {
+	var behind board.Index
+	if len(t.Dependencies) > 0 {
+		g, err := j.bundleAt(j.Parents[0], j.law.Root)
+		if err != nil {
+			return "", err
+		}
+		if t, err = board.ReadTask(g, t.Atom); err != nil {
+			return "", err
+		}
+		behind = board.Behind(g, t)
+	}
+	if why := board.Eligible(&t.Row, behind, j.Author.When); why != "" {
+		return fmt.Sprintf("%s claims a task that no drain takes: %s", j.run, why), nil
+	}
+	return "", nil
+}
+
+// counted says why a run's step does not leave the task's attempts, or the end of its
+// claim, as it may: a claim is one attempt more and ends in its time, other steps are none.
+func (j *judge) counted(f *file, old board.Task, mover board.Mover) string {
+	now, err := board.Parse(f.new)
+	if err != nil {
+		return "a machine's commit leaves a task that does not read: " + err.Error()
+	}
+	want := old.Attempts
+	if mover == board.Claimer {
+		want++
+	}
+	switch end := j.Author.When.Add(j.law.TaskLease + skew); {
+	case now.Attempts != want:
+		return fmt.Sprintf("%s says attempts %d, it is %d after %d", j.run, now.Attempts, want, old.Attempts)
+	case mover == board.Claimer && now.LeaseExpires.After(end):
+		return fmt.Sprintf("%s claims the task until %s, longer than [drain] lease allows", j.run, moment(now.LeaseExpires))
+	}
+	return ""
+}

@@ -1,0 +1,158 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// synced says why the machine's done is not proven by the approval it names.
+func (j *judge) synced(f *file) (string, error) {
+	t, why := inReview(f.old)
+	if why != "" {
+		return why, nil
+	}
+	p := one(j.Commit, "Odd-Proposal")
+	r, why, err := j.waited(t, p)
+	if why != "" || err != nil {
+		return why, err
+	}
+	name := one(j.Commit, "Odd-Approval")
+	c, err := j.repo.Commit(repo.OID(name))
+	if err != nil {
+		return fmt.Sprintf("done by a machine on Odd-Approval %s, which is not in this clone; fetch %s to prove it", or(short(name), "nothing"), or(t.Result.Branch, "its branch")), nil
+	}
+	if why, err := j.approval(c, p); why != "" || err != nil {
+		return why, err
+	}
+	by := "human:" + c.Author.Email
+	for _, s := range humans(f.new) {
+		if !slices.Contains(humans(f.old), s) && !strings.HasPrefix(s, by+" at ") {
+			return fmt.Sprintf("the machine writes verified by %s, the approval is by %s", s, by), nil
+		}
+	}
+	return j.landedBytes(c, r)
+}
+
+// approval says why c is not a person's empty commit upon the proposal p.
+func (j *judge) approval(c repo.Commit, p string) (why string, err error) {
+	name := short(string(c.OID))
+	if one(c, "Odd-Proposal") != p || len(c.Parents) != 1 || string(c.Parents[0]) != p {
+		return fmt.Sprintf("done by a machine on approval %s, which is not upon the proposal %s", name, short(p)), nil
+	}
+	law, err := j.lawAfter(c.Parents[0])
+	if err != nil {
+		return "", err
+	}
+	for _, email := range []string{law.AgentEmail, j.law.AgentEmail} {
+		if strings.EqualFold(c.Author.Email, email) || strings.EqualFold(c.Committer.Email, email) {
+			return fmt.Sprintf("done by a machine on approval %s, which the agent made", name), nil
+		}
+	}
+	if one(c, "Odd-Approved-By") != "human:"+c.Author.Email {
+		return fmt.Sprintf("done by a machine on approval %s, which does not say that its author %s approved", name, c.Author.Email), nil
+	}
+	tree, err := j.repo.TreeOID(c.Parents[0], "")
+	if err == nil && tree != c.Tree {
+		return fmt.Sprintf("done by a machine on approval %s, which changes what was proposed", name), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if why, err = j.unsigned(c, j.law, j.Parents[0]); why != "" {
+		why = fmt.Sprintf("done by a machine on approval %s, which %s", name, why)
+	}
+	return why, err
+}
+
+// landedBytes says why the board does not hold what the approval is of: it is no
+// ancestor, the recorded bytes are not there, and no person's commit brought them.
+func (j *judge) landedBytes(c repo.Commit, r *ledger.Record) (string, error) {
+	if in, err := j.holdsApproved(c); in || err != nil {
+		return "", err
+	}
+	paths := pathsOf(r)
+	for _, p := range paths {
+		have, mode, err := j.trees.Find(j.OID, p[0])
+		if err != nil {
+			return "", err
+		}
+		if string(have) == p[2] || mode == folder && p[2] == "" {
+			continue
+		}
+		if squashed, err := j.squashed(c, paths); squashed || err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("done on approval %s, and %s has not landed as approved", short(string(c.OID)), p[0]), nil
+	}
+	if len(paths) == 0 {
+		return fmt.Sprintf("done on approval %s, which has not landed", short(string(c.OID))), nil
+	}
+	return "", nil
+}
+
+// holdsApproved reports that the act has the approval c behind it, or its proposal, which
+// had landed by itself.
+func (j *judge) holdsApproved(c repo.Commit) (bool, error) {
+	if in, err := j.ancestor(c.OID, j.OID); in || err != nil {
+		return in, err
+	}
+	p, err := j.repo.Commit(c.Parents[0])
+	if err != nil {
+		return false, nil // its bytes tell
+	}
+	if in, err := j.ancestor(p.OID, j.OID); !in || err != nil {
+		return false, err
+	}
+	return j.alone(p)
+}
+
+// squashed reports a commit on the way to the act that changed exactly the
+// recorded paths, each from its base blob to its result blob, and that no machine
+// committed: a squash or a rebase of what the approval is of.
+func (j *judge) squashed(approval repo.Commit, paths [][3]string) (bool, error) {
+	p, err := j.repo.Commit(approval.Parents[0])
+	if err != nil || len(p.Parents) != 1 || len(paths) == 0 {
+		return false, err
+	}
+	want := map[string][2]string{}
+	for _, w := range paths {
+		want[w[0]] = [2]string{w[1], w[2]}
+	}
+	for c, err := range j.repo.Log(j.ctx, p.Parents[0], j.OID) {
+		if err != nil {
+			return false, err
+		}
+		if ok, err := j.squashes(c, want); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+// squashes reports that c changed exactly the paths wanted, each from its base
+// blob to its result blob, and that no machine committed it.
+func (j *judge) squashes(c repo.Commit, want map[string][2]string) (bool, error) {
+	if len(c.Parents) != 1 {
+		return false, nil
+	}
+	law, err := j.lawAfter(c.Parents[0])
+	if err != nil {
+		return false, err
+	}
+	if strings.EqualFold(c.Committer.Email, law.AgentEmail) || strings.EqualFold(c.Committer.Email, j.law.AgentEmail) {
+		return false, nil
+	}
+	changes, err := j.trees.Diff(j.ctx, c.Parents[0], c.OID)
+	if err != nil {
+		return false, err
+	}
+	other := func(ch repo.Change) bool {
+		w, ok := want[ch.Path]
+		return !ok || w != [2]string{string(ch.Old), string(ch.New)} || ch.NewMode != "100644" && ch.NewMode != ch.OldMode
+	}
+	return len(changes) == len(want) && !slices.ContainsFunc(changes, other), nil
+}
