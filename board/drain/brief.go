@@ -9,11 +9,13 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // canonTypes are the atoms that govern others.
@@ -84,7 +86,8 @@ func (d *drain) context(t board.Task, w *work) ([]byte, []invoke.Ref) {
 	return []byte(c.Markdown()), from
 }
 
-// lessons are what the changes before came to, for a task that asks for one.
+// lessons are what the changes before came to, for a task that asks for one: the
+// files it may change that they went wrong on, and then the latest of them all.
 func (d *drain) lessons(t board.Task) []string {
 	if !d.changes(t) {
 		return nil
@@ -93,7 +96,12 @@ func (d *drain) lessons(t board.Task) []string {
 	if err != nil {
 		d.Progress("the brief has no lessons: " + err.Error())
 	}
-	return memory.Lessons(past, d.Now())
+	m := risk.Past(past, d.at.cfg, d.Now())
+	var out []string
+	for _, r := range m.Careful(m.Files(func(f string) bool { return irongate.MatchAny(t.Paths, f) }), 0) {
+		out = append(out, r.String())
+	}
+	return append(first(out, textEntries/4), memory.Lessons(past, d.Now())...)
 }
 
 // body is the text of a task, as a person wrote it.

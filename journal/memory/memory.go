@@ -20,6 +20,7 @@ package memory
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -168,6 +169,11 @@ func (p Past) Of(paths []string) []Reputation {
 	}
 	slices.SortStableFunc(out, func(a, b Reputation) int { return cmp.Compare(b.Risk(0), a.Risk(0)) })
 	return out
+}
+
+// Files are those of which something is remembered, in order, as far as they match.
+func (p Past) Files(match func(path string) bool) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(p.files)), func(f string) bool { return !match(f) })
 }
 
 // Careful are those of the files a change of which asks for more care than the

@@ -83,6 +83,14 @@ func TestForgetting(t *testing.T) {
 	}
 }
 
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	p := At(slices.Concat(tried("b.go", "f", 1, now), tried("a.go", "w", 1, now), tried("c.md", "f", 1, now)), now.Add(time.Hour))
+	if got := p.Files(func(f string) bool { return strings.HasSuffix(f, ".go") }); !slices.Equal(got, []string{"a.go", "b.go"}) {
+		t.Error(got)
+	}
+}
+
 // The order of the trials teaches nothing.
 func TestOrder(t *testing.T) {
 	t.Parallel()
