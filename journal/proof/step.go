@@ -2,6 +2,7 @@ package proof
 
 import (
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/odd-cli/odd/board"
@@ -93,21 +94,58 @@ func (j *judge) holds(f *file, old board.Task, mover board.Mover) string {
 // eligible says why no drain would have taken the task that a run claims, as the board
 // stood before: of what it depends on something was not done, or its kind is none.
 func (j *judge) eligible(t board.Task) (string, error) {
-	var behind board.Index
-	if len(t.Dependencies) > 0 {
-		g, err := j.bundleAt(j.Parents[0], j.law.Root)
-		if err != nil {
-			return "", err
-		}
-		if t, err = board.ReadTask(g, t.Atom); err != nil {
-			return "", err
-		}
-		behind = board.Behind(g, t)
+	all, err := j.behind(&t)
+	if err != nil {
+		return "", err
 	}
-	if why := board.Eligible(&t.Row, behind, j.Author.When); why != "" {
+	if why := board.Eligible(&t.Row, all, j.Author.When); why != "" {
 		return fmt.Sprintf("%s claims a task that no drain takes: %s", j.run, why), nil
 	}
 	return "", nil
+}
+
+// behind are the tasks that a task depends on, as the board stood before the act, and has
+// their names in it resolved. The bundle is read where one of them is not plainly done.
+func (j *judge) behind(t *board.Task) (board.Index, error) {
+	all := board.Index{}
+	for _, id := range t.Dependencies {
+		dep, err := j.taskBefore(id)
+		if err != nil {
+			return nil, err
+		}
+		if dep.State == board.Done {
+			all[id] = &dep.Row
+		}
+	}
+	if !slices.ContainsFunc(t.Dependencies, func(id okf.ID) bool { return all[id] == nil }) {
+		return all, nil
+	}
+	g, err := j.bundleAt(j.Parents[0], j.law.Root)
+	if err != nil {
+		return nil, err
+	}
+	if *t, err = board.ReadTask(g, t.Atom); err != nil {
+		return nil, err
+	}
+	return board.Behind(g, *t), nil
+}
+
+// taskBefore is the task of an id where odd files it, before the act; zero for none.
+func (j *judge) taskBefore(id okf.ID) (board.Task, error) {
+	rel := board.Folder + "/" + path.Base(string(id)) + ".md"
+	blob, mode, err := j.trees.Find(j.Parents[0], j.law.Root+"/"+rel)
+	if err != nil {
+		return board.Task{}, err
+	}
+	a, err := j.atomOf(blob, mode, rel)
+	if err != nil || !isTask(a) || a.ID != id {
+		return board.Task{}, err
+	}
+	t, err := board.Parse(a)
+	if err != nil {
+		return board.Task{}, nil // no readable task
+	}
+	return t, nil
 }
 
 // counted says why a run's step does not leave the task's attempts, or the end of its
