@@ -60,6 +60,8 @@ var letterRules = []letterRule{
 		func(_ string, names []string) bool { return anyName(names, deviceName) }},
 	{"path_short_name", "holds a short name (six letters, ~, a number), which can stand for another file on some systems", "write the whole name",
 		func(_ string, names []string) bool { return anyName(names, short().MatchString) }},
+	{"path_secret", "holds what looks like a credential, and names are shown and kept everywhere", "choose another name, and revoke it if it is real",
+		func(p string, _ []string) bool { return RedactText(p) != p }},
 	{"path_long", fmt.Sprintf("is longer than %d bytes, or a name in it than %d", maxPath, maxName), "shorten it",
 		func(p string, names []string) bool {
 			return len(p) > maxPath || anyName(names, func(n string) bool { return len(n) > maxName })
@@ -115,7 +117,7 @@ func Path(p string) []Finding {
 	var out []Finding
 	for _, r := range letterRules {
 		if r.breaks(p, names) {
-			out = append(out, Finding{Code: r.code, Severity: Hard, How: ByBytes, Path: p, Text: fmt.Sprintf("the path %q %s", p, r.text), Fix: r.fix})
+			out = append(out, Finding{Code: r.code, Severity: Hard, How: ByBytes, Path: RedactText(p), Text: fmt.Sprintf("the path %q %s", RedactText(p), r.text), Fix: r.fix})
 		}
 	}
 	return out

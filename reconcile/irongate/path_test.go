@@ -55,6 +55,8 @@ func TestPath(t *testing.T) {
 		{"con .md", "path_device"},
 		{"git~1", "path_short_name"},
 		{"PROGRA~1.TXT", "path_short_name"},
+		{"docs/gh" + "p_a1B2c3D4e5F6g7H8i9J0k1L2m3N4.md", "path_secret"},
+		{"docs/token%3Da1B2c3D4e5F6g7H8i9J0", "path_secret"},
 		{strings.Repeat("a", 256), "path_long"},
 		{strings.Repeat("a/", 600) + "b", "path_long"},
 		{"/../a\\\n", "path_absolute path_escapes path_backslash path_control"},
@@ -75,6 +77,16 @@ func TestPath(t *testing.T) {
 	} {
 		if got := codes(Path(c.path)); got != c.want {
 			t.Errorf("Path(%q) = %q, want %q", c.path, got, c.want)
+		}
+	}
+}
+
+// TestPathShown holds that a finding tells no credential that is in the path.
+func TestPathShown(t *testing.T) {
+	t.Parallel()
+	for _, f := range Path("docs//gh" + "p_a1B2c3D4e5F6g7H8i9J0k1L2m3N4.md") {
+		if s := f.Path + f.Text; strings.Contains(s, "a1B2c3") || !strings.Contains(s, "docs//[redacted:github-token].md") {
+			t.Errorf("%+v", f)
 		}
 	}
 }
