@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -115,7 +114,7 @@ func (a *auditing) stated(env Env, file string) (handoff.Handoff, error) {
 	if file == "" {
 		return a.change.Messages(), nil
 	}
-	b, err := os.ReadFile(env.path(file))
+	b, err := readFile(env, file)
 	if err != nil {
 		return handoff.Handoff{}, err
 	}

@@ -129,6 +129,9 @@ func command(c *cli.Command) *cli.Command {
 	}
 	if len(c.Subcommands) > 0 {
 		c.CustomHelpTemplate = groupHelp
+		if c.Action != nil {
+			c.UsageText = strings.TrimRight(" [flags] "+c.ArgsUsage, " ") // what it does by itself
+		}
 	}
 	if len(c.Subcommands) > 0 && c.Action == nil {
 		c.Action = alone(func(c *cli.Context) error { return cli.ShowSubcommandHelp(c) })

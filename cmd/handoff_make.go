@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/odd-cli/odd/journal"
@@ -54,7 +53,7 @@ func deliverableFrom(env Env, m handoff.Meta, file string) (*deliver.Deliverable
 	if file == "-" {
 		b, err = io.ReadAll(env.Stdin)
 	} else {
-		b, err = os.ReadFile(env.path(file))
+		b, err = readFile(env, file)
 	}
 	if err != nil {
 		return nil, err

@@ -106,10 +106,11 @@ Example
 
 const groupHelp = `{{.HelpName}}: {{.Usage}}
 
-Usage: {{.HelpName}} COMMAND [flags] [arguments]
+Usage: {{with .UsageText}}{{$.HelpName}}{{.}}
+       {{end}}{{.HelpName}} COMMAND [flags] [arguments]
 
 Commands
-{{range .VisibleCommands}}{{if ne .Name "help"}}  {{printf "%-10s" .Name}} {{.Usage}}
+{{range .VisibleCommands}}{{if ne .Name "help"}}  {{printf "%-10s" .Name}}  {{.Usage}}
 {{end}}{{end}}{{if .VisibleFlags}}
 Flags
 {{range .VisibleFlags}}  {{.}}

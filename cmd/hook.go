@@ -125,6 +125,9 @@ func hookInstall(env Env) *cli.Command {
 			}
 			now := hookScript(h.name)
 			if c.Bool("dry-run") {
+				if c.Bool("json") {
+					return printJSON(env, map[string]string{"hook": h.name, "path": h.path, "text": string(now)})
+				}
 				talk(env, "would write %s", h.path)
 				_, err := env.Stdout.Write(now)
 				return err

@@ -38,6 +38,9 @@ func initVerb(env Env) *cli.Command {
 
 func runInit(ctx context.Context, env Env, dir string, asJSON bool) error {
 	at := env.path(dir)
+	if err := ownTop(at, dir); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return err
 	}
@@ -77,6 +80,30 @@ func runInit(ctx context.Context, env Env, dir string, asJSON bool) error {
 	talk(env, "then make it yours: take status: draft off what is true in %s/; odd compile-persona keeper says what is missing", root)
 	talk(env, "then point %s at documents that you have, commit, odd task ready read-our-documents, and odd drain", first)
 	return nil
+}
+
+// ownTop refuses a directory that a person named and that lies below the top of a
+// repository: what odd init lays out would not be in it.
+func ownTop(at, dir string) error {
+	above := at
+	for dir != "" {
+		if _, err := os.Stat(above); err == nil || filepath.Dir(above) == above {
+			break
+		}
+		above = filepath.Dir(above)
+	}
+	r, err := repo.Open(above)
+	if dir == "" || err != nil || r.Root() == "" {
+		return nil // what is wrong there is told below
+	}
+	top, err := os.Stat(r.Root())
+	if err != nil {
+		return err
+	}
+	if st, err := os.Stat(at); err == nil && os.SameFile(st, top) {
+		return nil
+	}
+	return refuse("inside", "%s: lies in the repository at %s; run odd init there, or git init %[1]s first", dir, r.Root())
 }
 
 // openOrInit opens the repository dir is in, or makes one there.

@@ -14,12 +14,8 @@ func readInput(env Env, name string, limit int64) ([]byte, error) {
 	r := env.Stdin
 	if name != "-" {
 		f, err := os.Open(env.path(name))
-		var at *fs.PathError
-		if errors.As(err, &at) {
-			return nil, fmt.Errorf("%s: %w", name, at.Err)
-		}
 		if err != nil {
-			return nil, err
+			return nil, asNamed(name, err)
 		}
 		defer f.Close()
 		r = f
@@ -29,4 +25,22 @@ func readInput(env Env, name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return b, nil
+}
+
+// readFile reads the file a person named, whole.
+func readFile(env Env, name string) ([]byte, error) {
+	b, err := os.ReadFile(env.path(name))
+	if err != nil {
+		return nil, asNamed(name, err)
+	}
+	return b, nil
+}
+
+// asNamed is an error of a file under the name that a person gave it.
+func asNamed(name string, err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return fmt.Errorf("%s: %w", name, at.Err)
+	}
+	return err
 }

@@ -79,7 +79,7 @@ func (d diary) path(env Env, f journal.File) string {
 func namedFiles(env Env, args []string) ([]journal.File, error) {
 	var files []journal.File
 	for _, arg := range args {
-		b, err := os.ReadFile(env.path(arg))
+		b, err := readFile(env, arg)
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
@@ -154,7 +153,7 @@ func (d diary) fix(env Env) error {
 func runReviewLint(ctx context.Context, env Env, o lintOptions) error {
 	var found []journalFinding
 	for _, arg := range o.args {
-		b, err := os.ReadFile(env.path(arg))
+		b, err := readFile(env, arg)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -49,7 +50,7 @@ func runSearch(ctx context.Context, env Env, query string, o searchOptions) erro
 	}
 	hits, total := served.Search(b.graph, query, o.typ, o.limit)
 	if len(hits) == 0 {
-		return none(env, o.json, []served.Found{}, "no atom of %d has %q%s", len(b.graph.Atoms()), query, b.instead(query))
+		return none(env, o.json, []served.Found{}, "%s", b.nothing(query, o.typ))
 	}
 	if o.json {
 		return printJSON(env, hits)
@@ -67,6 +68,26 @@ func runSearch(ctx context.Context, env Env, query string, o searchOptions) erro
 		talk(env, "%d more; --limit 0 prints all", more)
 	}
 	return nil
+}
+
+// nothing says that no atom has a query; of a type that none has, which there are.
+func (b bundle) nothing(query, typ string) string {
+	all := b.graph.Atoms()
+	if typ == "" {
+		return fmt.Sprintf("no atom of %d has %q%s", len(all), query, b.instead(query))
+	}
+	var types []string
+	n := 0
+	for _, a := range all {
+		if types = append(types, a.Type); strings.EqualFold(a.Type, typ) {
+			n++
+		}
+	}
+	if n > 0 {
+		return fmt.Sprintf("no %s of %d has %q%s", typ, n, query, b.instead(query))
+	}
+	slices.Sort(types)
+	return fmt.Sprintf("no atom has the type %q; the types are %s", typ, strings.Join(slices.Compact(types), ", "))
 }
 
 // instead offers a query that may have been meant.

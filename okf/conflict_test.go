@@ -40,6 +40,9 @@ func TestConflict(t *testing.T) {
 	if !errors.As(err, &p) || p.Code != codeFrontmatter || !strings.HasPrefix(err.Error(), "a.md:3: two versions that git could not merge; ") {
 		t.Errorf("Parse says %v", err)
 	}
+	if _, err = Parse("a.md", []byte("<<<<<<< HEAD\n---\ntype: task\n---\n=======\n---\ntype: term\n---\n>>>>>>> side\n")); err == nil || !strings.HasPrefix(err.Error(), "a.md:1: two versions that git could not merge; ") {
+		t.Errorf("Parse of marks before the block says %v", err)
+	}
 }
 
 // What git left in a file that is an atom all the same is told by every load, also

@@ -73,7 +73,23 @@ func yamlProblem(src []byte, err error) *Problem {
 			line = lineMap(src).file(one.Mark.Line)
 		}
 	}
-	return bad(line, codeFrontmatter, msg, "")
+	return bad(line, codeFrontmatter, msg, yamlWay(msg))
+}
+
+// yamlWay is the way out of what the YAML parser found: nearly always a text that
+// holds a mark of YAML and has no quotes.
+func yamlWay(msg string) string {
+	for _, w := range [][2]string{
+		{"tab character", "set it in with blanks"},
+		{"flow", "close the bracket, or put the value in quotes"},
+		{"quoted scalar", "close the quote"},
+		{"simple key", `write it as "key: value", or set it in below its key`},
+	} {
+		if strings.Contains(msg, w[0]) {
+			return w[1]
+		}
+	}
+	return "put the value in quotes if it is text"
 }
 
 // lines maps a line of the YAML parser, which also breaks at a lone CR and at

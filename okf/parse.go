@@ -83,20 +83,27 @@ func parseBlock(file string, b []byte) (Atom, *Problem) {
 	}
 	blk, p := split(b)
 	if p != nil {
-		return Atom{}, p
+		return Atom{}, merging(b, p)
 	}
 	fields, ok := scan(textOf(b[blk.start:blk.end]))
 	if !ok {
 		if fields, p = strict(b, blk); p != nil {
-			if c := Conflict(b); c != nil {
-				c.Code, p = codeFrontmatter, c
-			}
-			return Atom{}, p
+			return Atom{}, merging(b, p)
 		}
 	}
 	a := Atom{Path: file, Fields: fields, src: b, body: blk.body, Blob: BlobID(b)}
 	a.BodyLine = 1 + bytes.Count(b[:a.body], []byte("\n"))
 	return a, nil
+}
+
+// merging is p, or the merge that was not finished and that p comes of.
+func merging(b []byte, p *Problem) *Problem {
+	c := Conflict(b)
+	if c == nil {
+		return p
+	}
+	c.Code = codeFrontmatter
+	return c
 }
 
 // ParsePage reads a markdown file that need not be an atom: a byte order mark
