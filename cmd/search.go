@@ -87,7 +87,7 @@ func (b bundle) nothing(query, typ string) string {
 		return fmt.Sprintf("no %s of %d has %q%s", typ, n, query, b.instead(query))
 	}
 	slices.Sort(types)
-	return fmt.Sprintf("no atom has the type %q; the types are %s", typ, strings.Join(slices.Compact(types), ", "))
+	return fmt.Sprintf("no atom has the type %q; the types are %s%s", typ, strings.Join(slices.Compact(types), ", "), b.instead(query))
 }
 
 // instead offers a query that may have been meant.
