@@ -93,8 +93,12 @@ func runTaskAdd(ctx context.Context, env Env, f board.Filing, noCommit, asJSON b
 
 // unplaced is an error about a file that is not there yet, without its place.
 func unplaced(err error) string {
-	if p := (okf.Problem{}); errors.As(err, &p) {
+	p := okf.Problem{}
+	switch {
+	case errors.As(err, &p) && p.Hint != "":
 		return p.Message + "; " + p.Hint
+	case p.Message != "":
+		return p.Message
 	}
 	return err.Error()
 }
