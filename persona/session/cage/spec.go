@@ -40,15 +40,6 @@ type report struct {
 	Left    int      `json:"left,omitempty"` // processes it left behind, which were ended
 }
 
-// systemPlaces are the folders that programs of any kind need to read: the
-// system's own, none of which holds what is a user's. That /etc has some files
-// for root only is the system's to keep.
-func systemPlaces() []string {
-	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/snap",
-		"/proc", "/sys", "/run/current-system", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf",
-		"/var/lib/alternatives", "/dev/random", "/dev/urandom"}
-}
-
 // devices can be written by anybody, and keep nothing.
 func devices() []string { return []string{"/dev/null", "/dev/zero", "/dev/full"} }
 
