@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/odd-cli/odd/board/config"
@@ -57,9 +59,17 @@ func openBundle(_ context.Context, env Env, dir string) (bundle, error) {
 		return bundle{}, fmt.Errorf("%s: no such folder, and odd.toml has it as bundle.root; mend that, or run odd init", root)
 	}
 	if err != nil {
-		return bundle{}, fmt.Errorf("%s: %w", root, err)
+		return bundle{}, unloaded(root, err)
 	}
 	return bundle{graph: g, problems: ps, root: root, prefix: prefix}, nil
+}
+
+// unloaded is why the bundle at root could not be loaded.
+func unloaded(root string, err error) error {
+	if strings.HasSuffix(err.Error(), syscall.ENOTDIR.Error()) { // package os says it in words of its own
+		return fmt.Errorf("%s: a file is where the folder of the bundle belongs, or that of its tasks; move it away", root)
+	}
+	return fmt.Errorf("%s: %w", root, err)
 }
 
 func bundleDir(env Env, dir string) (root, prefix string, err error) {
@@ -69,6 +79,9 @@ func bundleDir(env Env, dir string) (root, prefix string, err error) {
 			return "", "", usage("%s: no such directory", dir)
 		}
 		return root, "", nil
+	}
+	if err := notBare(env); err != nil {
+		return "", "", err
 	}
 	top, cfg, err := findConfig(env.Dir)
 	if err != nil {
@@ -93,7 +106,7 @@ func findConfig(dir string) (top string, cfg config.Config, err error) {
 			return dir, cfg, err
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return "", cfg, err
+			return "", cfg, asNamed("odd.toml", err)
 		}
 		_, gitErr := os.Lstat(filepath.Join(dir, ".git"))
 		up := filepath.Dir(dir)
@@ -127,6 +140,18 @@ func governable(r *repo.Repo) error {
 	return nil
 }
 
+// notBare refuses a bare repository, where git's own files are no bundle.
+func notBare(env Env) error {
+	if r, err := repo.Open(env.Dir); err == nil && r.Root() == "" {
+		return bareError(r)
+	}
+	return nil
+}
+
+func bareError(r *repo.Repo) error {
+	return refuse("bare", "%s: a bare repository has no work tree; run odd in a clone of it, or in one of its work trees", r.CommonDir())
+}
+
 // openWorkspace opens the repository env.Dir is in, finishes what a killed odd
 // left behind, and reads odd.toml. It refuses a directory without either.
 func openWorkspace(ctx context.Context, env Env) (*workspace, error) {
@@ -141,7 +166,7 @@ func openWorkspace(ctx context.Context, env Env) (*workspace, error) {
 		return nil, err
 	}
 	if r.Root() == "" {
-		return nil, refuse("bare", "%s: a bare repository has no work tree; run odd in a clone of it, or in one of its work trees", r.CommonDir())
+		return nil, bareError(r)
 	}
 	kept, err := r.Recover(ctx)
 	if err != nil {

@@ -255,6 +255,9 @@ func wayOut(err error) string {
 	if !repo.Faulty(err) {
 		return ""
 	}
+	if errors.Is(err, syscall.EROFS) {
+		return "; no file is half written: make it writable (mount), then run the command again"
+	}
 	return "; no file is half written: see to the disk (df -h, df -i), then run the command again"
 }
 

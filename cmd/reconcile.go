@@ -83,7 +83,7 @@ func runReconcile(ctx context.Context, env Env, o reconcileOptions) error {
 		return refuse("no-bundle", "%s: no such folder; run odd init", w.cfg.Root)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", w.cfg.Root, err)
+		return unloaded(w.cfg.Root, err)
 	}
 	limit, _ := okf.ParseConfidence(w.cfg.Session.Cap)
 	items, err := reconcile.Merge(g, in, reconcile.Options{

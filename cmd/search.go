@@ -73,6 +73,9 @@ func runSearch(ctx context.Context, env Env, query string, o searchOptions) erro
 // nothing says that no atom has a query; of a type that none has, which there are.
 func (b bundle) nothing(query, typ string) string {
 	all := b.graph.Atoms()
+	if len(all) == 0 {
+		return fmt.Sprintf("%s: no atom is here; odd init lays out a bundle, --bundle DIR names another", b.root)
+	}
 	if typ == "" {
 		return fmt.Sprintf("no atom of %d has %q%s", len(all), query, b.instead(query))
 	}

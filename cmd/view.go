@@ -125,7 +125,7 @@ func openFiles(ctx context.Context, env Env) (*view, error) {
 		v.bundle = os.DirFS(v.onDisk())
 	}
 	if _, err := fs.Stat(v.bundle, "."); err != nil {
-		return nil, fmt.Errorf("%s: %w", v.cfg.Root, err)
+		return nil, unloaded(v.cfg.Root, err)
 	}
 	return v, nil
 }
@@ -268,7 +268,7 @@ func (v *view) readFiles() error {
 		return fmt.Errorf("%s: not in this work tree; git sparse-checkout add %[1]s lays it out, or git checkout -- %[1]s: %w", v.cfg.Root, err)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", v.cfg.Root, err)
+		return unloaded(v.cfg.Root, err)
 	}
 	v.take(g, ps)
 	return nil
