@@ -52,7 +52,7 @@ type file struct {
 	fault error // why new does not read as an atom
 
 	principle bool // an atom of type principle, before or after
-	returned  bool // a ledger that stood before, and in no parent
+	returned  bool // a ledger that brings lines back which stood before, and in no parent
 
 	broken   error // a ledger's first new line that is no record
 	brokenAt int
@@ -278,24 +278,23 @@ func (h *history) appended(a *act) error {
 		if err != nil {
 			return err
 		}
-		olds := a.olds(f)
-		before, grown, err := h.kept(now, olds)
+		before, grown, err := h.kept(now, a.olds(f))
 		if err != nil {
 			return err
 		}
-		if !grown {
+		records, broken := h.spend.lines.Read(now)
+		if len(records) > before || !grown {
+			stood, err := h.returned(a, f, records)
+			if err != nil {
+				return err
+			}
+			before, f.returned = max(before, stood), stood > 0
+		}
+		if !grown && !f.returned {
 			continue // rewritten: row 14 says so, and its lines are not new
 		}
-		records, err := h.spend.lines.Read(now)
-		if len(olds) == 0 {
-			var fault error
-			if before, fault = h.returned(a, ledgerOf(f.rel), records); fault != nil {
-				return fault
-			}
-			f.returned = before > 0
-		}
-		if bad := len(records) + 1; err != nil && bad > before {
-			f.broken, f.brokenAt = err, bad
+		if bad := len(records) + 1; broken != nil && bad > before {
+			f.broken, f.brokenAt = broken, bad
 		}
 		a.lines = append(a.lines, h.linesOf(f.Path, now, records, before)...)
 	}

@@ -18,7 +18,7 @@ func growthRule() rule {
 		Invariant: 14, Name: "Append-only", Unit: "files and records",
 		Way:        "put the file back as the parent of that commit has it, in a commit of your own",
 		Evidence:   "ledger/**.jsonl, journal/*.tsv, proposals/*.jsonl and governance/*.jsonl in every commit, against each parent",
-		Recomputed: "the old bytes begin the new ones and no file goes (a person may take out a doubled tab); of another repository that a person's merge brings into a folder, they are there; a run has one ledger file, in the month it began in, which holds its own records, added by that run and spelt as odd spells them; one that was taken away and comes back says nothing anew but what is behind it; an outcome's trace is the SHA-256 of the bytes before it and the Odd-Trace of its commits",
+		Recomputed: "the old bytes begin the new ones and no file goes (a person may take out a doubled tab, and put back what was rewritten or taken away); of another repository that a person's merge brings into a folder, they are there; a run has one ledger file, in the month it began in, which holds its own records, added by that run and spelt as odd spells them; one that was taken away and comes back says nothing anew but what is behind it; an outcome's trace is the SHA-256 of the bytes before it and the Odd-Trace of its commits",
 		Attested:   "that branches nobody keeps were not rewritten before they were fetched",
 	}, growing}
 }
@@ -111,10 +111,11 @@ func (j *judge) grows(rel string, was repo.Change, now map[string]repo.Change) e
 		j.find(was.Path, 1, "was deleted; it only grows")
 		return nil
 	}
-	return j.prefix(was, is)
+	return j.prefix(rel, was, is)
 }
 
-func (j *judge) prefix(was, is repo.Change) error {
+// prefix reports a file that does not go on from what it was.
+func (j *judge) prefix(rel string, was, is repo.Change) error {
 	old, err := j.bytes(was.Old, was.OldMode)
 	if err != nil {
 		return err
@@ -130,6 +131,9 @@ func (j *judge) prefix(was, is repo.Change) error {
 		if union, err := j.union(old, b, is.Path); union || err != nil {
 			return err
 		}
+	}
+	if good, err := j.putBack(j.Commit, rel, is); good != "" || err != nil {
+		return err
 	}
 	j.find(is.Path, firstDifference(old, b), "was rewritten; it only grows")
 	return nil

@@ -33,6 +33,7 @@ type ground struct {
 	anchors  map[repo.OID]bool        // of commits that ranges stand on: an anchored run is in its ledger
 	ops      *recall[[]opLine]        // by ledger file: the records of ops in it
 	bundle   bundle                   // that was read last
+	grew     grew                     // likewise
 	verdicts map[repo.OID]verdict     // nil where one range is all that is judged
 	judged   int                      // commits, each as often as it was
 }

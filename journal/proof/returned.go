@@ -12,14 +12,25 @@ import (
 // comes back with what the run has to tell; or a person puts it back. Who took it is told
 // of there. What it said stood before all the same, and is not said anew.
 
-// returned is how many lines of a run's ledger that no parent of an act has stood before
-// it; 0 where it is new, or was another.
-func (h *history) returned(a *act, run string, records []ledger.Record) (lines int, err error) {
-	if !goesOn(records) && (h.machines[a.OID] || !strings.HasPrefix(run, "run-")) {
-		return 0, nil
+// returned is how many lines of a run's ledger stood before an act that brings them back,
+// where they are more than its parents have; 0 where it is new, or was another.
+func (h *history) returned(a *act, f *file, records []ledger.Record) (lines int, err error) {
+	run := ledgerOf(f.rel)
+	if h.machines[a.OID] {
+		if !goesOn(records) || len(a.olds(f)) > 0 {
+			return 0, nil
+		}
+		_, lines, err = h.stoodBefore(a.Commit, run, records)
+		return lines, err
 	}
-	_, lines, err = h.stoodBefore(a.Commit, run, records)
-	return lines, err
+	if !strings.HasPrefix(run, "run-") {
+		return 0, nil // a person's own
+	}
+	good, err := h.putBack(a.Commit, f.rel, f.Change)
+	if err != nil || good == "" {
+		return 0, err
+	}
+	return h.begins(good, f.New)
 }
 
 // claimReturned is the last commit before c that had n claims of a run on a task, where c

@@ -1,0 +1,116 @@
+package proof
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// back is all that makes the branch what it was at a commit, as a revert does.
+func (s *story) back(to repo.OID) repo.Changes {
+	s.Helper()
+	all, err := s.r.Diff(s.Context(), to, s.tip())
+	if err != nil {
+		s.Fatal(err)
+	}
+	ch := repo.Changes{}
+	for _, f := range all {
+		ch[f.Path] = s.at(to, f.Path)
+	}
+	return ch
+}
+
+// Who puts a file back as it was, which odd asks for, is told of nothing more; and of
+// whatever is lost by it, or comes with it.
+func TestWhatIsPutBack(t *testing.T) {
+	const (
+		journal   = "knowledge/journal/2026-03-02-ann.tsv"
+		rewritten = "14 ledger/2026-03/R1.jsonl:2 was rewritten; it only grows"
+		hers      = "14 journal/2026-03-02-ann.tsv:1 was rewritten; it only grows"
+	)
+	row := func(title string) []byte { return []byte("O\tObservation\t\t\t\t\t" + title + "\tb\n") }
+	write := func(s *story, b ...[]byte) repo.OID {
+		return s.ann("write", repo.Changes{journal: bytes.Join(b, nil)})
+	}
+	edited := func(s *story) (was repo.OID) {
+		w := work(s, "t")
+		was = s.tip()
+		d := draft{who: annMail, parents: []repo.OID{was}, ch: repo.Changes{}}
+		swap(s, &d, w.file, `"cost_micro_usd":100000`, `"cost_micro_usd":100`)
+		s.land(s.make("edit", "", d))
+		return was
+	}
+	runTampers(t, []tamper{
+		{name: "a line", tell: func(s *story) repo.OID { return s.ann("back", s.back(edited(s))) }, want: []string{rewritten}},
+		{name: "a line, and edited again", tell: func(s *story) repo.OID {
+			was := edited(s)
+			sly := s.tip()
+			s.ann("back", s.back(was))
+			return s.ann("again", s.back(sly))
+		}, want: []string{rewritten, rewritten}},
+		{name: "a line, with a line of one's own", tell: func(s *story) repo.OID {
+			ch := s.back(edited(s))
+			for name := range ch {
+				s.record(&run{id: "run-01KJ0000000000000000000001", file: name}, ch, ledger.Record{Kind: ledger.Refused})
+			}
+			return s.ann("back", ch)
+		}, want: []string{rewritten, "14 ledger/2026-03/R1.jsonl:4 is a record of R1 that another commit than its own adds"}},
+		{name: "a line, by a machine", tell: func(s *story) repo.OID {
+			ch := s.back(edited(s))
+			return s.land(s.make("back", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch}))
+		}, want: []string{rewritten, "2 ledger/2026-03/R1.jsonl:1 the agent's commit belongs to no run; only a run's commits write here", rewritten}},
+		{name: "a revert of a result", tell: func(s *story) repo.OID {
+			w := work(s, "t")
+			was := s.tip()
+			s.ann("revert", s.back(w.base))
+			s.ann("revert the revert", s.back(was))
+			return s.approve(w, false)
+		}, want: []string{"14 journal/2026-03-02-R1.tsv:1 was deleted; it only grows", rewritten}},
+		{name: "reverts of a result and its claim", tell: func(s *story) repo.OID {
+			before := s.tip()
+			w := work(s, "t")
+			was := s.tip()
+			s.ann("revert", s.back(w.base))
+			s.ann("revert", s.back(before))
+			s.ann("back", s.back(was))
+			return s.approve(w, false)
+		}, want: []string{"14 journal/2026-03-02-R1.tsv:1 was deleted; it only grows", rewritten, "14 ledger/2026-03/R1.jsonl:1 was deleted; it only grows"}},
+		{name: "a journal", tell: func(s *story) repo.OID {
+			write(s, row("a"))
+			write(s, row("b"))
+			return write(s, row("a"), row("c"))
+		}, want: []string{hers}},
+		{name: "a journal that had grown meanwhile", tell: func(s *story) repo.OID {
+			write(s, row("a"))
+			write(s, row("b"))
+			write(s, row("b"), row("c"))
+			return write(s, row("a"))
+		}, want: []string{hers, hers}},
+		{name: "less of a journal than there was", tell: func(s *story) repo.OID {
+			write(s, row("a"))
+			write(s, row("a"), row("c"))
+			write(s, row("b"))
+			return write(s, row("a"))
+		}, want: []string{hers, hers}},
+	})
+}
+
+// It is the same from any range.
+func TestWhatIsPutBackIntoARange(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), nil)
+	s.add("t", "team: docs\n")
+	w := work(s, "t")
+	was := s.tip()
+	from := s.ann("revert", s.back(w.base))
+	s.ann("revert the revert", s.back(was))
+	for _, at := range []repo.OID{from, s.tip()} {
+		if d := cmp.Diff([]string{}, found(s.check(at, s.tip()))); d != "" {
+			t.Error(d)
+		}
+	}
+}
