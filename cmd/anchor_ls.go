@@ -57,5 +57,5 @@ func runAnchorLs(ctx context.Context, env Env, asJSON bool) error {
 		}
 		rows = append(rows, []string{s.Token, s.State, string(s.Stage), s.Role, string(s.Mode), s.Branch, s.Focus, expires, s.By, trouble})
 	}
-	return printRows(env, rows)
+	return printList(env, rows, "no session; odd anchor identity ROLE opens one")
 }

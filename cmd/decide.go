@@ -175,5 +175,5 @@ func runDecisions(ctx context.Context, env Env, asJSON bool) error {
 		}
 		rows = append(rows, []string{d.ID, d.TS.UTC().Format("2006-01-02"), d.Confidence, state, d.Decision, strings.Join(d.Rationale, "; ")})
 	}
-	return printRows(env, rows)
+	return printList(env, rows, "nothing was decided yet")
 }

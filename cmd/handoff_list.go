@@ -60,7 +60,10 @@ func runHandoffList(ctx context.Context, env Env, artifact string, asJSON bool) 
 	if asJSON {
 		return printJSON(env, list)
 	}
-	return printRows(env, rows)
+	if artifact != "" {
+		return printList(env, rows, "no handoff is about "+artifact)
+	}
+	return printList(env, rows, "no handoff is here")
 }
 
 // brief is a handoff in a terminal's width: its id without the folder, which

@@ -70,7 +70,7 @@ func runServers(ctx context.Context, env Env, o serversOptions) error {
 	for _, s := range listServers(w.cfg) {
 		rows = append(rows, []string{s.Name, s.At, s.When, s.Roles, strings.Join(s.Tools, " ")})
 	}
-	return printRows(env, rows)
+	return printList(env, rows, "odd.toml lends no server; [[mcp]] names one")
 }
 
 // listedServer is what odd mcp servers --json prints of each.

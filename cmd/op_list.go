@@ -109,6 +109,9 @@ func runOpList(ctx context.Context, env Env, all, asJSON bool) error {
 	if len(list) == 0 && len(stories) > 0 {
 		talk(env, "op list: nothing waits or runs; --all lists the %s that ended", many(len(stories), "op"))
 	}
+	if len(stories) == 0 && len(list) == 0 {
+		talk(env, "no change has gone through the pipeline")
+	}
 	return printFitted(env, rows)
 }
 

@@ -57,6 +57,14 @@ func printable(s string) bool {
 // where it has room; tab-separated for a pipe.
 func printRows(env Env, rows [][]string) error { return printEach(env, slices.Values(rows)) }
 
+// printList is printRows, and tells a person what there is none of where there are none.
+func printList(env Env, rows [][]string, nothing string) error {
+	if len(rows) == 0 {
+		talk(env, "%s", nothing)
+	}
+	return printRows(env, rows)
+}
+
 // printEach is printRows of rows that are made one after the other; a row is not
 // looked at again once the next is asked for.
 func printEach(env Env, rows iter.Seq[[]string]) error {

@@ -77,7 +77,10 @@ func runProposalsList(ctx context.Context, env Env, all, asJSON bool) error {
 	if asJSON {
 		return printJSON(env, list)
 	}
-	return printRows(env, rows)
+	if all {
+		return printList(env, rows, "nothing was proposed yet")
+	}
+	return printList(env, rows, "no proposal is open")
 }
 
 // became is what became of a proposal, in a few words.

@@ -52,10 +52,24 @@ func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bo
 	if asJSON {
 		return printManyJSON(env, list, row)
 	}
+	if len(list) == 0 {
+		talk(env, "%s", noTask(state, len(v.rows())))
+	}
 	return printMany(env, list, func(cells []string, t *board.Row) []string {
 		r := row(t)
 		return append(cells, string(r.ID), string(r.State), r.Priority, r.Role, r.Title, r.Waits)
 	})
+}
+
+// noTask says why a list of tasks is empty, of a board that has so many.
+func noTask(state board.State, all int) string {
+	switch {
+	case all == 0:
+		return "no task is on the board; odd task add files one"
+	case state != "":
+		return "no task of " + many(all, "task") + " is " + string(state)
+	}
+	return "no task is open; --all lists " + many(all, "task")
 }
 
 // shown are the tasks in the order drain would take them: those in state, or
