@@ -159,6 +159,8 @@ func TestNewRefuses(t *testing.T) {
 		{"a title without letters", Filing{By: "human:a", Title: "…"}, "no id can be made of the title"},
 		{"an id that climbs", Filing{By: "human:a", Title: "x", ID: "../x"}, `"../x": the id is not a slug`},
 		{"an id in capitals", Filing{By: "human:a", Title: "x", ID: "X"}, "the id is not a slug"},
+		{"a listing's name", Filing{By: "human:a", Title: "Index"}, "the id index is the name of a listing"},
+		{"another's", Filing{By: "human:a", Title: "x", ID: "log"}, "the id log is the name of a listing"},
 		{"nobody", Filing{Title: "x"}, "nobody files it"},
 		{"an agent's commands", Filing{By: "odd/0.1", Title: "x", Commands: [][]string{{"rm"}}}, "odd/0.1 files commands; only a person"},
 		{"an agent's approval", Filing{By: "odd/0.1", Title: "x", Tags: []string{"approved-by:human:a"}}, "files an approval"},

@@ -59,6 +59,8 @@ func New(f Filing) (okf.Atom, error) {
 		return okf.Atom{}, fmt.Errorf("new task %q: no id can be made of the title; give one, of lower-case letters, digits and -", f.Title)
 	case string(f.ID) != slugged(string(f.ID)):
 		return okf.Atom{}, fmt.Errorf("new task %q: the id is not a slug; use lower-case letters, digits and -", f.ID)
+	case f.ID == "index" || f.ID == "log":
+		return okf.Atom{}, fmt.Errorf("new task: the id %s is the name of a listing in every folder; choose another with --id", f.ID)
 	case f.By == "":
 		return okf.Atom{}, fmt.Errorf("new task %s: nobody files it", f.ID)
 	case !person && len(f.Commands) > 0:

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 func taskAdd(env Env) *cli.Command {
@@ -134,5 +136,9 @@ func (v *view) adds(verb string, a okf.Atom, why string) (repo.Changes, string, 
 	if _, err := fs.Stat(v.bundle, a.Path); !errors.Is(err, fs.ErrNotExist) {
 		return nil, "", refuse("exists", "%s %s: %s is there and cannot be read as an atom; odd check says why, or choose another --id", verb, a.ID, v.file(a.Path))
 	}
-	return repo.Changes{v.file(a.Path): a.Bytes()}, trailers("board: add "+string(a.ID), why, "Odd-Task", string(a.ID)), nil
+	text := a.Bytes()
+	if !a.Generated.Human() && !bytes.Equal(irongate.Redact(text), text) {
+		return nil, "", refuse("credential", "%s: the task holds what looks like a credential; leave it out, and revoke it if it is real", verb)
+	}
+	return repo.Changes{v.file(a.Path): text}, trailers("board: add "+string(a.ID), why, "Odd-Task", string(a.ID)), nil
 }
