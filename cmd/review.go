@@ -145,7 +145,7 @@ func (v *view) card(t board.Task, p review.Proposal, at onto) string {
 	b := &strings.Builder{}
 	line := func(key, format string, args ...any) {
 		if s := cell(fmt.Sprintf(format, args...)); s != "" {
-			fmt.Fprintf(b, "%-10s%s\n", key, s)
+			fmt.Fprintf(b, "%-8s  %s\n", key, s)
 		}
 	}
 	line("task", "%s  %s", t.ID, t.Title)

@@ -541,3 +541,17 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// What is no TOML is told in one line, in odd's own words where they are known.
+func TestSyntaxIsPlain(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"[session]\nsubstrate = \"exec\"\nsubstrate = \"claude\"\n": "odd.toml:3: session.substrate is set twice; keep one of them",
+		"[bundle]\nroot = \n": "odd.toml:2: ",
+	} {
+		_, err := Parse("odd.toml", []byte(text))
+		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.HasSuffix(err.Error(), ".") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}

@@ -45,9 +45,17 @@ func (es Errors) sorted() Errors {
 func syntax(file string, err error) Error {
 	var pe toml.ParseError
 	if errors.As(err, &pe) {
-		return Error{file, max(pe.Position.Line, 1), pe.Message}
+		return Error{file, max(pe.Position.Line, 1), plain(pe.Message)}
 	}
 	return Error{file, 1, strings.TrimPrefix(err.Error(), "toml: ")}
+}
+
+// plain is a message of the TOML library as odd words its own.
+func plain(msg string) string {
+	if key, ok := strings.CutSuffix(msg, "' has already been defined."); ok {
+		return strings.TrimPrefix(key, "Key '") + " is set twice; keep one of them"
+	}
+	return strings.TrimSuffix(msg, ".")
 }
 
 // node is one key of the file: a table with its children in the order of the
