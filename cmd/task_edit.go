@@ -30,8 +30,8 @@ func taskEdit(env Env) *cli.Command {
 				return err
 			case len(sets) == 0:
 				return usage("task edit: nothing to change; see odd help task edit")
-			case c.IsSet("command") && env.Getenv("ODD_RUN") != "":
-				return refuse("not-a-person", "task edit %s: only a person says what odd runs; leave --command out", name)
+			case env.Getenv("ODD_RUN") != "":
+				return refuse("not-a-person", "task edit %s: refused inside an agent's session; file a task of your own with odd task add", name)
 			}
 			return runTaskEdit(c.Context, env, name, sets, c.Bool("no-commit"), c.Bool("json"))
 		},
