@@ -93,7 +93,7 @@ func replaced(b []byte, in []spot, more func(value []byte) string) []byte {
 	last := 0
 	for _, f := range in {
 		out = append(out, b[last:f.lo]...)
-		out = append(out, "[redacted:"+shapes()[f.shape].kind+"]"+more(b[f.lo:f.hi])...)
+		out = append(out, mark+shapes()[f.shape].kind+"]"+more(b[f.lo:f.hi])...)
 		last = f.hi
 	}
 	return append(out, b[last:]...)
@@ -283,8 +283,11 @@ type secret struct {
 // secrets finds the credentials of a text, in its order.
 func secrets(b []byte) []secret {
 	var out []secret
+	line, last := 1, 0
 	for _, f := range find(b) {
-		out = append(out, secret{shapes()[f.shape].kind, string(b[f.lo:f.hi]), 1 + bytes.Count(b[:f.lo], []byte("\n"))})
+		line += bytes.Count(b[last:f.lo], []byte("\n"))
+		last = f.lo
+		out = append(out, secret{shapes()[f.shape].kind, string(b[f.lo:f.hi]), line})
 	}
 	return out
 }

@@ -150,6 +150,28 @@ func TestRedactViews(t *testing.T) {
 	}
 }
 
+// What one look finds parts the words of the next, and what stands for a credential
+// is read like one that still stands there.
+func TestRedactOnce(t *testing.T) {
+	t.Parallel()
+	aws, jwt := "AK"+"IAQ3EXAMPLE7ZLDWN5", "ey"+"JhbGciOiJIUzI1NiJ9.ey"+"JzdWIiOiIxIn0."
+	for text, want := range map[string]string{
+		aws + `\u0041` + aws[1:]:                       "[redacted:aws-key][redacted:aws-key]",
+		`\e` + aws + "\u00ad" + aws:                    `\e[redacted:aws-key]` + "\u00ad[redacted:aws-key]",
+		jwt + "sk-\x1b" + aws:                          jwt + "sk-\x1b[redacted:aws-key]",
+		jwt + "\x1b[-----BEGIN PRIVATE" + " KEY-----x": jwt + "\x1b[[redacted:private-key]",
+		"[redacted:" + aws + "]":                       "[redacted:[redacted:aws-key]]",
+	} {
+		got := string(Redact([]byte(text)))
+		if got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+		if twice := string(Redact([]byte(got))); twice != got {
+			t.Errorf("not idempotent: %q, then %q", got, twice)
+		}
+	}
+}
+
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	key := "AK" + "IAIOSFODNN7EXAMPLE"
@@ -183,6 +205,7 @@ func FuzzRedact(f *testing.F) {
 	f.Add("token=abc0123456789def9")
 	f.Add("-----BEGIN PRIVATE" + " KEY-----")
 	f.Add("%74oken\\u003d\x1b[1mabc0123\u200b456789def9[0m\\n")
+	f.Add("eyJhbGciOi" + "JIUzI1NiJ9.eyJzdWIiOiIxIn0.\x1b[AK" + "IAQ3EXAMPLE7ZLDWN5\\u0041KIAQ3EXAMPLE7ZLDWN5\\e")
 	f.Fuzz(func(t *testing.T, s string) {
 		once := string(Redact([]byte(s)))
 		if twice := string(Redact([]byte(once))); twice != once {

@@ -1,6 +1,7 @@
 package irongate
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -228,9 +229,35 @@ func digit(c byte) bool {
 // spot is where a credential stands in a text, b[lo:hi], and of which of shapes() it is.
 type spot struct{ shape, lo, hi int }
 
+// rounds is how often find looks at most. What is found in one way of reading parts
+// the words of another, where there may be more then; nobody needs a third, but a
+// text that is made for it shall not take the square of its time.
+const rounds = 4
+
 // find is where credentials stand in b, in its order and apart from each other,
-// read as it stands and in all of its views.
+// read as it stands and in all of its views, until none is left. What stands for one
+// that was taken out before is no text.
 func find(b []byte) []spot {
+	var out []spot
+	text := masked(b)
+	for range rounds {
+		found := look(text)
+		if len(found) == 0 {
+			break
+		}
+		if out = append(out, found...); &text[0] == &b[0] {
+			text = slices.Clone(b)
+		}
+		for _, f := range found {
+			take(text[f.lo:f.hi])
+		}
+	}
+	slices.SortFunc(out, func(a, b spot) int { return a.lo - b.lo })
+	return united(out)
+}
+
+// look is where credentials stand in b at one look, in no order.
+func look(b []byte) []spot {
 	out := scan(b)
 	for _, v := range views(b) {
 		for _, f := range scan(v.text) {
@@ -239,8 +266,43 @@ func find(b []byte) []spot {
 			out = append(out, spot{f.shape, v.at[f.lo], last + n})
 		}
 	}
-	slices.SortFunc(out, func(a, b spot) int { return a.lo - b.lo })
-	return united(out)
+	return out
+}
+
+// masked is b with the marks of what was redacted before taken, as what is redacted
+// now will be.
+func masked(b []byte) []byte {
+	var out []byte
+	for i := 0; ; i++ {
+		n := bytes.Index(b[i:], []byte(mark))
+		if n < 0 {
+			break
+		}
+		i += n
+		kind, _, closed := bytes.Cut(b[i+len(mark):min(len(b), i+len(mark)+maxKind)], []byte("]"))
+		if !closed || !slices.ContainsFunc(shapes(), func(s shape) bool { return s.kind == string(kind) }) {
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(b)
+		}
+		end := i + len(mark) + len(kind) + len("]")
+		take(out[i:end])
+		i = end - 1
+	}
+	if out == nil {
+		return b
+	}
+	return out
+}
+
+// take is what is in brackets from now on; its lines stay.
+func take(b []byte) {
+	for i, c := range b {
+		if c != '\n' {
+			b[i] = taken
+		}
+	}
 }
 
 // united makes one of those that overlap, of the most telling shape.
@@ -270,11 +332,8 @@ func scan(b []byte) []spot {
 		hits := slices.DeleteFunc(hits[i], func(at int) bool { return b[at] == taken })
 		for _, m := range s.matches(b, low, hits) {
 			out = append(out, spot{i, m[0], m[1]})
-			for at := m[0]; at < m[1]; at++ {
-				if b[at] != '\n' {
-					b[at], low[at] = taken, taken
-				}
-			}
+			take(b[m[0]:m[1]])
+			take(low[m[0]:m[1]])
 		}
 	}
 	return out
@@ -282,3 +341,7 @@ func scan(b []byte) []spot {
 
 // taken stands where a credential was: no value goes over it.
 const taken = '{'
+
+// mark and a kind, of maxKind bytes at most with its bracket, are what takes the
+// place of a credential.
+const mark, maxKind = "[redacted:", 32
