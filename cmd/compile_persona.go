@@ -58,7 +58,7 @@ func runCompilePersona(ctx context.Context, env Env, role string, o personaOptio
 		return err
 	}
 	if n := len(src.problems); n > 0 {
-		talk(env, "%s while loading; odd check lists them", many(n, "finding"))
+		talk(env, "%s while loading; odd check lists them", count(n, "finding"))
 	}
 	p, err := src.compile(role)
 	if err != nil {

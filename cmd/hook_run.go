@@ -217,7 +217,7 @@ func (p push) judge(m moved) (bool, error) {
 		talk(p.env, "%s", strings.ReplaceAll(f.String(), "\n", " "))
 	}
 	if n := len(report.Findings); n > 0 {
-		talk(p.env, "%s: %s in %s; nothing of this push passes", m.ref, many(n, "finding"), many(report.Commits, "new commit"))
+		talk(p.env, "%s: %s in %s; nothing of this push passes", m.ref, count(n, "finding"), count(report.Commits, "new commit"))
 	}
 	return len(report.Findings) == 0, nil
 }

@@ -76,7 +76,7 @@ func runJournalList(ctx context.Context, env Env, o listOptions) error {
 	if o.json {
 		return printJSON(env, list)
 	}
-	return printList(env, rows, "journal list: nothing like that in "+many(len(book.Entries), "row"))
+	return printList(env, rows, "journal list: nothing like that in "+count(len(book.Entries), "row"))
 }
 
 // knows reports whether a person's word is a type's ID or letter; "" is every type.

@@ -203,7 +203,7 @@ func scopeWords(s gate.Scope) string {
 		}
 	}
 	if n := len(s.WorkOrders); n > 0 {
-		parts = append(parts, many(n, "task")+" locked to the bytes they had")
+		parts = append(parts, count(n, "task")+" locked to the bytes they had")
 	}
 	return or(strings.Join(parts, "; "), "whatever the stance allows")
 }

@@ -131,7 +131,7 @@ func total(events []event) string {
 			tasks[e.Task] = true
 		}
 	}
-	return fmt.Sprintf("%s, %s, $%s", many(len(runs), "run"), many(len(tasks), "task"), cost)
+	return fmt.Sprintf("%s, %s, $%s", count(len(runs), "run"), count(len(tasks), "task"), cost)
 }
 
 func bold(env Env, s string) string {
@@ -139,12 +139,4 @@ func bold(env Env, s string) string {
 		return s
 	}
 	return "\x1b[1m" + s + "\x1b[0m"
-}
-
-// many counts things in words: "1 run", "2 runs".
-func many(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -132,7 +132,7 @@ func (v classified) rows(short bool) [][]string {
 	p := v.Profile
 	rows := [][]string{{"profile", "filed by", p.Filed}}
 	if v.Foreseen {
-		rows = append(rows, []string{"profile", "foreseen", fmt.Sprintf("at least this: it is the mildest of %s that the task's paths mean, and a change of others, or of more than one, can be judged higher", many(v.Meant, "file"))})
+		rows = append(rows, []string{"profile", "foreseen", fmt.Sprintf("at least this: it is the mildest of %s that the task's paths mean, and a change of others, or of more than one, can be judged higher", count(v.Meant, "file"))})
 	}
 	for _, f := range p.Files {
 		what := f.Path
@@ -146,7 +146,7 @@ func (v classified) rows(short bool) [][]string {
 	}
 	rows = append(rows,
 		[]string{"profile", "packages", strings.Join(p.Packages, ", ")},
-		[]string{"profile", "blast radius", fmt.Sprintf("%d: %s, %s", p.Blast, many(len(p.Dependents), "package"), many(len(p.Atoms), "atom"))},
+		[]string{"profile", "blast radius", fmt.Sprintf("%d: %s, %s", p.Blast, count(len(p.Dependents), "package"), count(len(p.Atoms), "atom"))},
 		[]string{"profile", "test confidence", fmt.Sprintf("%d %%, %s tested", p.Confidence, p.Covered)},
 		[]string{"profile", "work", fmt.Sprintf("%s, %s lane (%s), at most $%s and %s a session", v.Complexity, v.Lane, v.LaneReason,
 			budget.MicroUSD(v.CostCap), v.Lane.Limits(len(p.Files), 0).Phase[pipeline.Generate].Round(time.Second))})

@@ -107,7 +107,7 @@ func runOpList(ctx context.Context, env Env, all, asJSON bool) error {
 		return printJSON(env, list)
 	}
 	if len(list) == 0 && len(stories) > 0 {
-		talk(env, "op list: nothing waits or runs; --all lists the %s that ended", many(len(stories), "op"))
+		talk(env, "op list: nothing waits or runs; --all lists the %s that ended", count(len(stories), "op"))
 	}
 	if len(stories) == 0 && len(list) == 0 {
 		talk(env, "no change has gone through the pipeline")

@@ -74,7 +74,7 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 	p := newProgress(env)
 	report, err := proof.CheckScope(ctx, r, proof.Scope{From: from, To: to, Tell: func(done, all int) {
 		if done%tellEvery == 0 {
-			p.line(fmt.Sprintf("%d of %s", done, many(all, "commit")))
+			p.line(fmt.Sprintf("%d of %s", done, count(all, "commit")))
 		}
 	}})
 	p.done()
@@ -178,7 +178,7 @@ func tellProof(env Env, report proof.Report, explain bool) {
 	for _, f := range report.Findings {
 		found[f.Invariant]++
 	}
-	talk(env, "%s, %s of machines, %s", many(report.Commits, "commit"), many(report.Machines, "commit"), many(len(report.Findings), "finding"))
+	talk(env, "%s, %s of machines, %s", count(report.Commits, "commit"), count(report.Machines, "commit"), count(len(report.Findings), "finding"))
 	for _, row := range report.Rows {
 		brief, _, more := strings.Cut(row.Attested, ";")
 		if more && !explain {
@@ -187,7 +187,7 @@ func tellProof(env Env, report proof.Report, explain bool) {
 		if explain {
 			brief = row.Attested
 		}
-		talk(env, "%2d %-21s %s judged: %d; %s", row.Invariant, row.Name, row.Unit, row.Checked, many(found[row.Invariant], "finding"))
+		talk(env, "%2d %-21s %s judged: %d; %s", row.Invariant, row.Name, row.Unit, row.Checked, count(found[row.Invariant], "finding"))
 		talkFolded(env, "   attested only: %s", brief)
 		if explain {
 			talkFolded(env, "   read: %s", row.Evidence)

@@ -244,7 +244,7 @@ func holds(atoms map[string]int, files int) string {
 	if files == 0 {
 		return effects(atoms)
 	}
-	changed := many(files, "file") + " changed"
+	changed := count(files, "file") + " changed"
 	if len(atoms) > 0 {
 		return effects(atoms) + ", " + changed
 	}

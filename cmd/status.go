@@ -214,7 +214,7 @@ func (s boardStatus) page() string {
 		line("dirty", "%d uncommitted, first %s; drain waits for a commit", len(s.Dirty), s.Dirty[0])
 	}
 	if s.Problems > 0 {
-		line("problems", "%s; odd check lists them", many(s.Problems, "error"))
+		line("problems", "%s; odd check lists them", count(s.Problems, "error"))
 	}
 	return b.String()
 }

@@ -102,9 +102,9 @@ func (s slowStatus) lines(line func(key, format string, args ...any)) {
 func (l leaseJSON) left() string {
 	switch {
 	case l.Verdict.Valid && l.Budget > 0:
-		return fmt.Sprintf("; %s, %s, %s", howLong(l.Verdict.Remaining)+" left", many(l.Verdict.Tasks, "task"), l.money())
+		return fmt.Sprintf("; %s, %s, %s", howLong(l.Verdict.Remaining)+" left", count(l.Verdict.Tasks, "task"), l.money())
 	case l.Verdict.Valid:
-		return fmt.Sprintf("; %s, %s left", howLong(l.Verdict.Remaining), many(l.Verdict.Tasks, "task"))
+		return fmt.Sprintf("; %s, %s left", howLong(l.Verdict.Remaining), count(l.Verdict.Tasks, "task"))
 	case l.Required && l.Verdict.Code != string(gate.None):
 		return fmt.Sprintf("; not valid, %s: %s", l.Verdict.Code, l.Verdict.Text)
 	}

@@ -67,9 +67,9 @@ func noTask(state board.State, all int) string {
 	case all == 0:
 		return "no task is on the board; odd task add files one"
 	case state != "":
-		return "no task of " + many(all, "task") + " is " + string(state)
+		return "no task of " + count(all, "task") + " is " + string(state)
 	}
-	return "no task is open; --all lists " + many(all, "task")
+	return "no task is open; --all lists " + count(all, "task")
 }
 
 // shown are the tasks in the order drain would take them: those in state, or

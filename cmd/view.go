@@ -295,7 +295,7 @@ func (v *view) task(name string) (board.Task, error) {
 	}
 	if err != nil {
 		if n := len(board.Unread(v.problems)); n > 0 {
-			return board.Task{}, fmt.Errorf("task %w; %s on the board, odd task list shows them", err, many(n, "error"))
+			return board.Task{}, fmt.Errorf("task %w; %s on the board, odd task list shows them", err, count(n, "error"))
 		}
 		return board.Task{}, fmt.Errorf("task %w; odd task list shows the board", err)
 	}
