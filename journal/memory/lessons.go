@@ -30,9 +30,15 @@ func Lessons(trials []Trial, now time.Time) []string {
 
 // String is the trial as a lesson.
 func (t Trial) String() string {
-	names := strings.Join(t.Files[:min(len(t.Files), mostNamed)], ", ")
-	if more := max(t.Count, len(t.Files)) - mostNamed; more > 0 {
+	named := t.Files[:min(len(t.Files), mostNamed)]
+	names, more := strings.Join(named, ", "), max(t.Count, len(t.Files))-len(named)
+	switch {
+	case more > 0 && names != "":
 		names += fmt.Sprintf(" and %d more", more)
+	case more == 1:
+		names = "1 file"
+	case more > 0:
+		names = fmt.Sprintf("%d files", more)
 	}
 	came := "went well"
 	if !t.Well {

@@ -111,9 +111,13 @@ func TestLessons(t *testing.T) {
 		{Op: "op-1", Task: "tasks/a", At: now.Add(-2 * time.Hour), Files: []string{"a.go"}, Count: 1, Well: true},
 		{Op: "op-2", Task: "tasks/b", At: now.Add(-time.Hour), Files: []string{"a.go", "b.go", "c.go"}, Count: 9, Why: "repair_stopped"},
 		{Op: "op-3", Task: "tasks/c", At: now.Add(-3 * time.Hour), Why: "candidate_unusable"},
+		{Op: "op-5", Task: "tasks/e", At: now.Add(-4 * time.Hour), Files: []string{"a.go"}, Count: 2, Well: true},
+		{Op: "op-6", Task: "tasks/f", At: now.Add(-5 * time.Hour), Count: 3, Well: true},
+		{Op: "op-7", Task: "tasks/g", At: now.Add(-6 * time.Hour), Count: 1, Well: true},
 		{Op: "op-4", Task: "tasks/d", At: now.Add(-Window), Files: []string{"a.go"}, Why: "rejected"},
 	}
-	want := "tasks/b failed as repair_stopped: a.go, b.go and 7 more\ntasks/a went well: a.go\ntasks/c failed as candidate_unusable"
+	want := "tasks/b failed as repair_stopped: a.go, b.go and 7 more\ntasks/a went well: a.go\ntasks/c failed as candidate_unusable\n" +
+		"tasks/e went well: a.go and 1 more\ntasks/f went well: 3 files\ntasks/g went well: 1 file"
 	if got := strings.Join(Lessons(all, now), "\n"); got != want {
 		t.Errorf("got\n%s", got)
 	}
