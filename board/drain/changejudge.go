@@ -10,7 +10,6 @@ import (
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
@@ -44,13 +43,6 @@ func (ch *change) classify(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 		return ch.never(v), nil
 	}
 	return pipeline.Out{Next: pipeline.Route, Note: "at least " + risk.Says(v)}, nil
-}
-
-// past are the trials that the board's ledgers tell of, of ops that may teach
-// something now.
-func (d *drain) past() ([]memory.Trial, error) {
-	stories, err := d.at.stories(func(id, _ string) bool { return pipeline.Recent(id, d.Now(), d.at.cfg.ReviewTTL) })
-	return pipeline.Trials(stories), err
 }
 
 // never ends an op that is for people alone.
