@@ -121,6 +121,9 @@ func (h *history) act(c repo.Commit) (*act, error) {
 				return nil, err
 			}
 		}
+		if side, err = h.flipped(side, p, was.Root, c.OID, h.laws[c.OID].Root); err != nil {
+			return nil, err
+		}
 		a.sides, a.roots = append(a.sides, side), append(a.roots, was.Root+"/")
 	}
 	introduced, err := h.introduced(a)

@@ -51,7 +51,7 @@ func newGround(ctx context.Context, r *repo.Repo) *ground {
 // history is the commits of one range and what is known about them.
 type history struct {
 	*ground
-	to       repo.OID
+	from, to repo.OID
 	commits  []repo.Commit       // parents before children
 	place    map[repo.OID]int    // of each in commits
 	children map[repo.OID][]int  // by their places in commits
@@ -83,7 +83,7 @@ func (g *ground) read(s Scope) (*history, error) {
 		return nil, errors.New("this clone is shallow, so history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
 	}
 	h := &history{
-		ground: g, to: s.To, moving: s.Refs, place: map[repo.OID]int{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
+		ground: g, from: s.From, to: s.To, moving: s.Refs, place: map[repo.OID]int{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
 		runs: map[string][]told{}, acts: map[[2]string][]repo.Commit{}, claimers: map[[3]string]repo.Commit{}, anchored: map[repo.OID]bool{},
 	}
 	for c, err := range g.trees.Log(g.ctx, s.From, s.To) {

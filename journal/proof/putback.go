@@ -93,6 +93,11 @@ func (h *history) noteVersions(out map[string][]repo.OID, before, after repo.OID
 			return err
 		}
 	}
+	if before != "" {
+		if changes, err = h.flipped(changes, before, was.Root, after, law.Root); err != nil {
+			return err
+		}
+	}
 	type change struct{ old, new repo.OID }
 	by := map[string]change{} // a bundle that moves is its files, here and there
 	for _, ch := range changes {

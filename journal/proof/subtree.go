@@ -1,46 +1,92 @@
 package proof
 
 import (
+	"path"
+	"slices"
 	"strings"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// broughtIn reports a person's merge that brings another repository, its i-th parent, into
-// a folder of its own, as git subtree does: the two have not begun alike, and of what
-// only grows there, and was found to be gone, all is below that folder. It is that
-// repository's to keep, and where it is now a person's files like others.
+// broughtIn reports a person's merge that brings another repository, its i-th parent, in:
+// of what only grows there, and was found to be gone, all is below one folder, as git
+// subtree has it, or where it lay. It is that repository's to keep, and where it is now a
+// person's files like others.
 func (j *judge) broughtIn(i int, gone []string) (bool, error) {
 	if i == 0 || j.kind != person || len(gone) == 0 {
 		return false, nil
 	}
-	ours, err := j.beginning(j.Parents[0])
-	if err != nil {
+	if ours, err := j.oursToo(i); ours || err != nil {
 		return false, err
 	}
-	if theirs, err := j.beginning(j.Parents[i]); err != nil || theirs == ours {
-		return false, err
+	if all, err := j.below("", i, gone); all || err != nil {
+		return all, err
 	}
 	for _, ch := range j.sides[i] {
 		folder, is := strings.CutSuffix(ch.Path, "/"+gone[0])
 		if !is || ch.New == "" {
 			continue
 		}
-		if all, err := j.below(folder, i, gone); all || err != nil {
+		if all, err := j.below(folder+"/", i, gone); all || err != nil {
 			return all, err
 		}
 	}
 	return false, nil
 }
 
-// below reports that every file that is gone of the i-th parent is below a folder, and has grown at most.
-func (j *judge) below(folder string, i int, gone []string) (bool, error) {
+// oursToo reports that the i-th parent is no other repository than the first: it holds
+// what that began with, their bundles hold something in common that none has but by going
+// on from the other, or it is the one that goes on from what the range stands on.
+func (j *judge) oursToo(i int) (bool, error) {
+	ours, err := j.beginning(j.Parents[0])
+	if err != nil {
+		return false, err
+	}
+	if in, err := j.ancestor(ours, j.Parents[i]); in || err != nil {
+		return in, err
+	}
+	if in, err := j.alike(i); in || err != nil || j.from == "" {
+		return in, err
+	}
+	j.own = true // whatever another range stands on
+	if in, err := j.ancestor(j.from, j.Parents[0]); in || err != nil {
+		return false, err
+	}
+	return j.ancestor(j.from, j.Parents[i])
+}
+
+// alike reports a ledger of the same run in the bundles of the first and the i-th parent,
+// or the same task or file that only grows.
+func (j *judge) alike(i int) (bool, error) {
+	ours, err := j.filesBelow(j.Parents[0], strings.TrimSuffix(j.roots[0], "/"))
+	if err != nil {
+		return false, err
+	}
+	theirs, err := j.filesBelow(j.Parents[i], strings.TrimSuffix(j.roots[i], "/"))
+	if err != nil {
+		return false, err
+	}
+	blobs := map[string]repo.OID{}
+	for _, f := range ours {
+		blobs[strings.TrimPrefix(f.Path, j.roots[0])] = f.New
+	}
+	return slices.ContainsFunc(theirs, func(f repo.Change) bool {
+		rel := strings.TrimPrefix(f.Path, j.roots[i])
+		blob, both := blobs[rel]
+		run := strings.HasPrefix(ledgerOf(rel), "run-")
+		return both && (run || blob == f.New && (appendOnly(rel) || path.Dir(rel) == board.Folder))
+	}), nil
+}
+
+// below reports that every file that is gone of the i-th parent is behind a prefix, and has grown at most.
+func (j *judge) below(prefix string, i int, gone []string) (bool, error) {
 	for _, name := range gone {
 		was, err := j.blobAt(j.Parents[i], name)
 		if err != nil {
 			return false, err
 		}
-		is, err := j.blobAt(j.OID, folder+"/"+name)
+		is, err := j.blobAt(j.OID, prefix+name)
 		if err != nil || is == "" {
 			return false, err
 		}

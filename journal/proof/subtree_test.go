@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -55,6 +57,11 @@ func TestAnotherRepositoryInAFolder(t *testing.T) {
 	runTampers(t, []tamper{
 		{name: "brought in, and again", tell: of("knowledge"), want: []string{}},
 		{name: "whose bundle lies elsewhere", tell: of("kb"), want: []string{}},
+		{name: "beside this one's bundle", tell: func(s *story) repo.OID {
+			other := s.another("kb")
+			return s.land(s.make("merge", "", draft{who: annMail, parents: []repo.OID{s.tip(), other}, ch: repo.Changes{
+				"kb/journal/2026-03-02-ann.tsv": s.at(other, "kb/journal/2026-03-02-ann.tsv"), "kb/proposals/ann.jsonl": s.at(other, "kb/proposals/ann.jsonl")}}))
+		}, want: []string{}},
 		{name: "with something left out", tell: func(s *story) repo.OID {
 			return s.subtree(annMail, s.another("kb"), "vendored", "kb/journal/2026-03-02-ann.tsv")
 		}, want: []string{"14 kb/journal/2026-03-02-ann.tsv" + told, "14 kb/proposals/ann.jsonl" + told}},
@@ -79,4 +86,73 @@ func TestAnotherRepositoryInAFolder(t *testing.T) {
 			"14 kb/journal/2026-03-02-ann.tsv" + told, "14 kb/proposals/ann.jsonl" + told,
 			"2 vendored/kb/journal/2026-03-02-ann.tsv:1 a machine's merge where git finds a conflict or more than two parents; only a person resolves one"}},
 	})
+}
+
+// Who names another root as the beginning cannot have this repository's own board taken
+// for another's, and put it away.
+func TestNoRootMakesThisRepositoryAnother(t *testing.T) {
+	const journal, gone = "14 journal/2026-03-02-R1.tsv:1 was deleted; it only grows", "14 ledger/2026-03/R1.jsonl:1 was deleted; it only grows"
+	// root lands a root commit that holds what a commit does, behind it a merge of others
+	root := func(s *story, like repo.OID, others ...repo.OID) repo.OID {
+		tree, err := s.r.TreeOID(like, "")
+		if err != nil {
+			s.Fatal(err)
+		}
+		if s.land(s.make("root", "", draft{who: annMail, tree: tree})); len(others) > 0 {
+			s.land(s.make("join", "", draft{who: annMail, parents: append([]repo.OID{s.tip()}, others...), tree: tree}))
+		}
+		return s.tip()
+	}
+	runTampers(t, []tamper{
+		{name: "before what is put away", tell: func(s *story) repo.OID {
+			before := s.tip()
+			work(s, "t")
+			away := root(s, s.tip(), s.tip())
+			s.land(before)
+			s.ann("no tasks", repo.Changes{taskFile("t"): nil, taskFile("earlier"): nil})
+			return s.subtree(annMail, away, "attic")
+		}, want: []string{journal, gone}},
+		{name: "before what is kept", tell: func(s *story) repo.OID {
+			before := s.tip()
+			work(s, "t")
+			away := s.tip()
+			root(s, before, before)
+			return s.subtree(annMail, away, "attic")
+		}, want: []string{journal, gone}},
+		{name: "that is what is kept", tell: func(s *story) repo.OID {
+			before := s.tip()
+			work(s, "t")
+			away := s.tip()
+			root(s, before)
+			return s.subtree(annMail, away, "attic")
+		}, want: []string{journal, gone}},
+		{name: "with less of a ledger", tell: func(s *story) repo.OID {
+			w := s.claim("t")
+			claim := s.tip()
+			s.result(w, 100_000, terms("keel"))
+			away := s.tip()
+			root(s, claim)
+			s.ann("no tasks", repo.Changes{taskFile("t"): nil, taskFile("earlier"): nil})
+			return s.subtree(annMail, away, "attic")
+		}, want: []string{journal, "14 ledger/2026-03/R1.jsonl:2 was rewritten; it only grows"}},
+	})
+}
+
+// A bundle that begins anew is another repository's to whoever reads it all, and this
+// one's, put away, to whoever had it.
+func TestWhatARangeStandsOnIsOurs(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), nil)
+	s.add("t", "team: docs\n")
+	from := s.tip()
+	work(s, "t")
+	away := s.tip()
+	s.land(s.make("root", "", draft{who: annMail, ch: repo.Changes{"odd.toml": s.file("odd.toml")}}))
+	s.subtree(annMail, away, "attic")
+	gone := []string{"14 journal/2026-03-02-R1.tsv:1 was deleted; it only grows", "14 ledger/2026-03/R1.jsonl:1 was deleted; it only grows"}
+	for at, want := range map[repo.OID][]string{"": {}, from: gone, away: gone} {
+		if d := cmp.Diff(want, found(s.check(at, s.tip()))); d != "" {
+			t.Errorf("from %q: %s", at, d)
+		}
+	}
 }
