@@ -111,30 +111,67 @@ func programs(commands [][]string) []string {
 	return slices.Compact(out)
 }
 
-// interpreter are the letters of a program's flags that take a value, and those
-// that give it what to run instead of a script.
-type interpreter struct{ takes, instead string }
+// interpreter are the letters of a program's flags that take a value, also as the
+// next word; those of which only what is behind them is their value; and those that
+// give it what to run instead of a script.
+type interpreter struct{ takes, ends, instead string }
+
+// interpreters are known by their names without a version.
+func interpreters() map[string]interpreter {
+	shell, node := interpreter{"oO", "", "cs"}, interpreter{"rC", "", "ep"}
+	return map[string]interpreter{
+		"sh": shell, "bash": shell, "dash": shell, "zsh": shell, "ksh": shell, "node": node, "nodejs": node,
+		"python": {"WX", "", "cm"}, "pypy": {"WX", "", "cm"}, "ruby": {"rICE", "iFxWKT", "e"}, "perl": {"I", "MmiFx", "eE"}, "php": {"cdz", "", "rBRE"},
+	}
+}
+
+// valued are the long flags of an interpreter that take the next word.
+func valued() []string {
+	return []string{"--rcfile", "--init-file", "--require", "--import", "--loader"}
+}
 
 // script is the file that a program runs, itself or its script; "" for none.
 func script(argv []string) string {
-	shell, python := interpreter{"oO", "cs"}, interpreter{"WX", "cm"}
-	of, ok := map[string]interpreter{"sh": shell, "bash": shell, "dash": shell, "zsh": shell, "ksh": shell, "python": python, "python3": python,
-		"node": {"rC", "ep"}, "ruby": {"rIC", "e"}, "perl": {"I", "eE"}}[path.Base(argv[0])]
+	of, ok := interpreters()[strings.TrimRight(path.Base(argv[0]), "0123456789.")]
 	if !ok {
 		return argv[0]
 	}
 	for i := 1; i < len(argv); i++ {
-		switch flag := argv[i]; {
-		case flag == "--" || strings.HasPrefix(flag, "--"):
-		case len(flag) < 2 || flag[0] != '-' && flag[0] != '+':
+		flag := argv[i]
+		if strings.HasPrefix(flag, "--") {
+			if slices.Contains(valued(), flag) {
+				i++
+			}
+			continue
+		}
+		if len(flag) < 2 || flag[0] != '-' && flag[0] != '+' {
 			return "./" + flag
-		case strings.ContainsAny(flag, of.instead):
+		}
+		next, instead := of.read(flag[1:])
+		if instead {
 			return ""
-		case strings.IndexAny(flag[1:], of.takes) == len(flag)-2:
+		}
+		if next {
 			i++
 		}
 	}
 	return ""
+}
+
+// read reports of the letters behind a dash that the last of them takes the next
+// word, or that one of them gives what to run.
+func (of interpreter) read(letters string) (next, instead bool) {
+	for i, c := range letters {
+		switch {
+		case strings.ContainsRune(of.instead, c):
+			return false, true
+		case strings.ContainsRune(of.takes, c):
+			return i == len(letters)-1, false
+		case strings.ContainsRune(of.ends, c):
+			return false, false
+		}
+	}
+	return false, false
 }
 
 // GatePolicy is what the iron gate holds a change of files to that a task asks
