@@ -110,6 +110,7 @@ func (b Bench) check(ctx context.Context, c pipeline.Check, as exec.Command) pip
 	began := b.Now()
 	as.Argv, as.Dir = c.Argv, c.Dir
 	r := exec.Run(ctx, as)
+	r.Output = credentials(as.Env).hidden(r.Output)
 	return pipeline.Ran{Check: c, Done: r.Done, Exit: r.Exit, Fault: r.Fault, Detail: r.Detail, Output: r.Output, Held: r.Held.String(), Took: b.Now().Sub(began)}
 }
 

@@ -46,8 +46,9 @@ func (ch *change) keep(ctx context.Context) error {
 			return err
 		}
 	}
+	hide := lends(ch.d.at.cfg, ch.d.Environ)
 	for name, b := range ch.dossier().Files(stories[0], ch.thoughts, patch) {
-		ch.d.tree[path.Join(artifactDir(ch.c.task), ch.op.ID, name)] = irongate.Redact(b)
+		ch.d.tree[path.Join(artifactDir(ch.c.task), ch.op.ID, name)] = irongate.Redact(hide.hidden(b))
 	}
 	return nil
 }

@@ -260,7 +260,7 @@ func (ch *change) best(list []pipeline.Candidate) pipeline.Candidate {
 // take makes the candidate the op's: with the session's atoms as a commit on the
 // base that no ref names.
 func (ch *change) take(ctx context.Context, c pipeline.Candidate) error {
-	var no pipeline.Unusable
+	no := lends(ch.d.at.cfg, ch.d.Environ).refuses(&c)
 	ch.candidate, ch.files = c, nil
 	for _, e := range c.Files {
 		if ch.d.inBundle(e.Path) {

@@ -207,6 +207,7 @@ func (r *relay) one(ctx context.Context, q session.Request, before session.Usage
 		}
 	}
 	e, err := r.legs[0].sub.Run(ctx, q)
+	e = lends(r.legs[0].cfg, r.d.Environ).kept(e)
 	if e.Failure == session.TurnRefused || e.Failure == session.OverBudget {
 		e.Usage.CostKnown = e.Usage.CostKnown || begun == 0 // it never began
 	}

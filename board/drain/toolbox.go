@@ -60,7 +60,10 @@ func Toolbox(c config.Config, o Options, held cage.Cage) toolbox.Options {
 	return toolbox.Options{
 		Limits: toolbox.Limits{Timeout: t.Timeout}, Commands: t.Run, Hosts: t.Hosts, Now: o.Now,
 		Runner: func(ctx context.Context, argv []string, at session.Desk) exec.Result {
-			return exec.Run(ctx, exec.Command{Argv: argv, Tree: at.Tree, Desk: at, Cage: held, Network: cage.Network(c.Sandbox.CheckNetwork), Env: exec.Environment(o.Environ, c.Pipeline.CheckEnv, at, o.Run)})
+			env := exec.Environment(o.Environ, c.Pipeline.CheckEnv, at, o.Run)
+			r := exec.Run(ctx, exec.Command{Argv: argv, Tree: at.Tree, Desk: at, Cage: held, Network: cage.Network(c.Sandbox.CheckNetwork), Env: env})
+			r.Output = credentials(env).hidden(r.Output)
+			return r
 		},
 	}
 }

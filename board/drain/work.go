@@ -408,9 +408,10 @@ func (d *drain) keepArtifacts(c *claim, w *work) {
 	if dir == "" {
 		dir = artifactDir(c.task)
 	}
+	hide := lends(d.at.cfg, d.Environ)
 	put := func(name string, b []byte) {
 		if len(b) > 0 {
-			d.tree[path.Join(dir, name)] = irongate.Redact(b)
+			d.tree[path.Join(dir, name)] = irongate.Redact(hide.hidden(b))
 		}
 	}
 	put("brief.md", w.brief.Text)
