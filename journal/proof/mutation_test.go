@@ -348,7 +348,7 @@ func mutations() []tamper {
 		}, "14 ledger/M/R1.jsonl:1"),
 		byPerson("a ledger file deleted", func(s *story, d *draft) { d.ch[s.first("ledger", "00000002.jsonl")] = nil }, "14 ledger/M/R2.jsonl:1"),
 		{name: "a claim reverted while its session runs", tell: func(s *story) repo.OID {
-			reverted(s, func() {}, func(b []byte) []byte { return b })
+			reverted(s, func(*run) {}, func(b []byte) []byte { return b })
 			return ""
 		}, want: []string{"14 ledger/M/N1.jsonl:1"}},
 		byPerson("a ledger line added by hand", func(s *story, d *draft) {

@@ -3,9 +3,11 @@ package proof
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -97,6 +99,29 @@ func TestWhatIsPutBack(t *testing.T) {
 			return write(s, row("a"))
 		}, want: []string{hers, hers}},
 	})
+}
+
+// Rows of gates come back as the last gate left them, and with none behind them that no gate passed.
+func TestGatesArePutBackAsTheyWere(t *testing.T) {
+	const rewritten = "14 governance/gates.jsonl:2 was rewritten; it only grows"
+	runTampers(t, []tamper{{name: "with a row more", tell: func(s *story) repo.OID {
+		all := func() repo.Changes {
+			return repo.Changes{gatesFile: s.file(gatesFile), leaseFile: s.file(leaseFile), "odd.toml": s.file("odd.toml")}
+		}
+		l := gate.DraftOf(s.now, gate.Plan{}).Lease
+		framed := s.gate("framing", gate.Act{Gate: gate.Framing, Kind: "draft", Lease: &l})
+		s.gate("commitment", gate.Act{Gate: gate.Commitment, Kind: "activate"})
+		other := all()
+		s.land(framed)
+		s.now = s.now.Add(time.Hour)
+		good := s.gate("commitment", gate.Act{Gate: gate.Commitment, Kind: "activate"})
+		s.gate("assess", gate.Act{Gate: gate.EvaluationGate, Kind: "enter"})
+		more := all()
+		s.land(good)
+		s.ann("rewrite", other)
+		return s.land(s.make("back", "", draft{who: bobMail, parents: []repo.OID{s.tip()}, ch: more, trailers: [][2]string{{"Odd-Gate", "evaluation"}}}))
+	}, want: []string{"8 governance/gates.jsonl:1 governance is written at a gate, and the commit names none", rewritten,
+		"8 governance/lease.toml:1 governance is written at a gate, and the commit names none", rewritten}}})
 }
 
 // It is the same from any range.

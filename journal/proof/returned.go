@@ -20,8 +20,14 @@ func (h *history) returned(a *act, f *file, records []ledger.Record) (lines int,
 		if !goesOn(records) || len(a.olds(f)) > 0 {
 			return 0, nil
 		}
-		_, lines, err = h.stoodBefore(a.Commit, run, records)
-		return lines, err
+		at, lines, err := h.stoodBefore(a.Commit, run, records)
+		if err != nil || at == "" {
+			return 0, err
+		}
+		if there, err := h.blobBelow(at, f.rel); err != nil || there == "" {
+			return 0, err // it comes back in another month
+		}
+		return lines, nil
 	}
 	if !strings.HasPrefix(run, "run-") {
 		return 0, nil // a person's own

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,14 +13,14 @@ import (
 
 // reverted tells a claim that Ann reverts while its session runs, what she and others do
 // then, and what the run has to tell: it comes with its whole ledger, as the drain has it.
-func reverted(s *story, then func(), change func([]byte) []byte) *run {
+func reverted(s *story, then func(w *run), change func([]byte) []byte) *run {
 	s.Helper()
 	s.anchored = true
 	was := s.file(taskFile("t"))
 	w := s.claim("t")
 	told := s.file(w.file)
 	s.ann("revert", repo.Changes{taskFile("t"): was, w.file: nil})
-	then()
+	then(w)
 	ch := repo.Changes{w.file: change(told)}
 	s.anchor(w)
 	s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: 5, Data: w.said()})
@@ -34,18 +35,24 @@ func TestALedgerThatComesBack(t *testing.T) {
 	same := func(b []byte) []byte { return b }
 	const gone = "14 ledger/2026-03/R1.jsonl:1 was deleted; it only grows"
 	runTampers(t, []tamper{
-		{name: "from a revert of its claim", tell: func(s *story) repo.OID { reverted(s, func() {}, same); return "" }, want: []string{gone}},
+		{name: "from a revert of its claim", tell: func(s *story) repo.OID { reverted(s, func(*run) {}, same); return "" }, want: []string{gone}},
 		{name: "with another claim", tell: func(s *story) repo.OID {
-			reverted(s, func() {}, func(b []byte) []byte { return bytes.Replace(b, []byte("500000"), []byte("600000"), 1) })
+			reverted(s, func(*run) {}, func(b []byte) []byte { return bytes.Replace(b, []byte("500000"), []byte("600000"), 1) })
 			return ""
 		}, want: []string{gone,
 			"5 ledger/2026-03/R1.jsonl:1 claims t, which its commit does not put in progress",
 			"5 ledger/2026-03/R1.jsonl:2 a session without a claim in an earlier commit; money is reserved before it is spent",
 			"12 ledger/2026-03/R1.jsonl:3 an anchor at #; its claim is #"}},
 		{name: "after another run claimed", tell: func(s *story) repo.OID {
-			reverted(s, func() { s.add("u", ""); s.n++; s.result(s.claim("u"), 0, nil); s.n = 1 }, same)
+			reverted(s, func(*run) { s.add("u", ""); s.n++; s.result(s.claim("u"), 0, nil); s.n = 1 }, same)
 			return ""
 		}, want: []string{gone, "4 ledger/2026-03/R1.jsonl:2 R1 goes on after R3 claimed in #; two drains ran at once"}},
+		{name: "in another month", tell: func(s *story) repo.OID {
+			reverted(s, func(w *run) { w.file = strings.Replace(w.file, "2026-03", "2026-02", 1) }, same)
+			return ""
+		}, want: []string{gone,
+			"5 ledger/2026-02/R1.jsonl:1 claims t, which its commit does not put in progress",
+			"5 ledger/2026-02/R1.jsonl:2 a session without a claim in an earlier commit; money is reserved before it is spent"}},
 		{name: "by a person's hand", tell: func(s *story) repo.OID {
 			w := work(s, "t")
 			b := s.file(w.file)
@@ -69,7 +76,7 @@ func TestALedgerThatComesBackIntoARange(t *testing.T) {
 	s := begin(t, lawful(t, ""), nil)
 	s.add("t", "team: docs\n")
 	base := s.tip()
-	reverted(s, func() { s.ann("note", repo.Changes{"docs/a.md": []byte("# A\n")}) }, func(b []byte) []byte { return b })
+	reverted(s, func(*run) { s.ann("note", repo.Changes{"docs/a.md": []byte("# A\n")}) }, func(b []byte) []byte { return b })
 	at := s.tip()
 	for at != base {
 		c, err := s.r.Commit(at)
