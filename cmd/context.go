@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/drain"
-	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/okf"
 )
@@ -59,10 +58,10 @@ func (v *view) remembered(ctx context.Context, name string) (drain.Context, erro
 	if err != nil {
 		return drain.Context{}, err
 	}
-	told, err := v.stories()
+	past, err := v.trials()
 	if err != nil {
 		return drain.Context{}, err
 	}
-	m.Lessons = memory.Lessons(pipeline.Trials(told), v.env.Now())
+	m.Lessons = memory.Lessons(past, v.env.Now())
 	return m.Context(id)
 }

@@ -87,11 +87,11 @@ func (c *change) classify(ctx context.Context) (classified, error) {
 	}
 	at := pipeline.Situation{Now: c.env.Now(), Substrate: or(c.o.substrate, c.cfg.Session.Substrate)}
 	at.Opaque = risk.Opaque(at.Substrate)
-	told, err := c.stories()
+	past, err := c.trials()
 	if err != nil {
 		return classified{}, err
 	}
-	at.Past = risk.Past(pipeline.Trials(told), c.cfg, at.Now)
+	at.Past = risk.Past(past, c.cfg, at.Now)
 	if c.task != nil {
 		if e, err = risk.For(ctx, c.repo, c.tip, e, *c.task); err != nil {
 			return classified{}, err

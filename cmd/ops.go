@@ -13,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -23,6 +24,15 @@ func (v *view) stories() ([]pipeline.Story, error) {
 		return nil, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}
 	return all, nil
+}
+
+// trials are what became of the changes before that may teach something now.
+func (v *view) trials() ([]memory.Trial, error) {
+	past, err := pipeline.Remembered(v.bundle, v.env.Now(), v.cfg.ReviewTTL)
+	if err != nil {
+		return nil, fmt.Errorf("%s/%w", v.cfg.Root, err)
+	}
+	return past, nil
 }
 
 // waits is the op that waits with what t proposes. Most tasks have none: an op is

@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"encoding/json"
+	"io/fs"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,11 +36,7 @@ func FactsOf(files []Edit) map[string]string {
 		}
 		list = strings.TrimPrefix(list+","+string(b), ",")
 	}
-	set := map[string]string{FactFiles: strconv.Itoa(len(files))}
-	if list != "" {
-		set[FactTouched] = "[" + list + "]"
-	}
-	return set
+	return map[string]string{FactFiles: strconv.Itoa(len(files)), FactTouched: "[" + list + "]"} // also of none: another candidate had others
 }
 
 // Changes are the files that the op's candidate changes, as far as its facts name
@@ -82,11 +80,31 @@ func Trials(stories []Story) []memory.Trial {
 	return out
 }
 
+// Remembered are the trials of the ops that may teach something now, as a bundle's
+// ledgers tell them. An op is told from its beginning on, by runs that began no month
+// before it: what is older is not read.
+func Remembered(bundle fs.FS, now time.Time, ttl time.Duration) ([]memory.Trial, error) {
+	names, err := fs.Glob(bundle, "ledger/*/*.jsonl")
+	if err != nil {
+		return nil, err
+	}
+	oldest := now.Add(-memoryOf(ttl) - 31*24*time.Hour).UTC().Format("2006-01")
+	names = slices.DeleteFunc(names, func(n string) bool { return path.Base(path.Dir(n)) < oldest })
+	stories, err := TellIn(bundle, names)
+	if err != nil {
+		return nil, err
+	}
+	return Trials(slices.DeleteFunc(stories, func(s Story) bool { return !Recent(s.Op().ID, now, ttl) })), nil
+}
+
+// memoryOf is how long before now an op can have begun that teaches something.
+func memoryOf(ttl time.Duration) time.Duration { return memory.Window + ttl + 24*time.Hour }
+
 // Recent reports an op, by its id, that can have ended lately enough to teach
 // something now, where what waits for a person waits for at most ttl.
 func Recent(id string, now time.Time, ttl time.Duration) bool {
 	u, err := ulid.ParseStrict(strings.TrimPrefix(id, "op-"))
-	return err != nil || now.Sub(ulid.Time(u.Time())) < memory.Window+ttl+24*time.Hour
+	return err != nil || now.Sub(ulid.Time(u.Time())) < memoryOf(ttl)
 }
 
 // surrounded reports an op whose repair stopped for what is around the change.

@@ -2,9 +2,11 @@ package pipeline
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -47,6 +49,16 @@ func TestFactsOf(t *testing.T) {
 	}
 	if names, count := (Op{facts: map[string]string{FactTouched: "[", FactFiles: "x"}}).Changes(); names != nil || count != 0 {
 		t.Errorf("facts that are none say %q, %d", names, count)
+	}
+}
+
+// What is remembered of a candidate is not that of the one before it.
+func TestFactsReplace(t *testing.T) {
+	t.Parallel()
+	set := FactsOf(modify("a.go"))
+	maps.Copy(set, FactsOf(modify(strings.Repeat("x", 300))))
+	if names, count := (Op{facts: set}).Changes(); len(names) != 0 || count != 1 {
+		t.Errorf("%q, %d", names, count)
 	}
 }
 
@@ -93,6 +105,21 @@ func TestRecent(t *testing.T) {
 	}
 	if !Recent("op-1", now, ttl) {
 		t.Error("an op whose age nobody knows is left out")
+	}
+}
+
+// Ledgers of months before anything that teaches are not read.
+func TestRemembered(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
+	for month, read := range map[string]bool{"2026-03": false, "2026-04": true, "2026-06": true, "2026-08": true} {
+		bundle := fstest.MapFS{"ledger/" + month + "/run-1.jsonl/x": &fstest.MapFile{}} // a folder: whoever reads it fails
+		if _, err := Remembered(bundle, now, 14*24*time.Hour); (err != nil) != read {
+			t.Errorf("%s: %v", month, err)
+		}
+	}
+	if got, err := Remembered(fstest.MapFS{}, now, 0); err != nil || got != nil {
+		t.Errorf("of nothing: %v, %v", got, err)
 	}
 }
 
