@@ -70,12 +70,23 @@ func runDrain(ctx context.Context, env Env, o drain.Options, dry, asJSON bool) e
 	report, err := drain.Run(ctx, w.repo, o)
 	p.done()
 	if err == nil && len(report.Tasks) == 0 && len(report.Swept) == 0 {
-		talk(env, "drain: nothing is ready; odd task list --state backlog shows what waits for a person to ask for it")
+		w.idle(ctx)
 	}
 	if err := w.summary(report); err != nil {
 		talk(env, "%v", err)
 	}
 	return printDrained(env, report, err, asJSON)
+}
+
+// idle says that there was nothing to drain, and what a person does about it.
+func (w *workspace) idle(ctx context.Context) {
+	next := "odd drain --dry-run tells of each task why"
+	if v, err := w.current(ctx); err == nil && len(v.rows()) == 0 {
+		next = "odd task add files a task"
+	} else if err == nil {
+		next = or(v.nextOfBoard(), next)
+	}
+	talk(w.env, "drain: nothing is ready; %s", next)
 }
 
 // printDrained prints what a drain did, also when err stopped it after some
