@@ -18,7 +18,7 @@ func growthRule() rule {
 		Invariant: 14, Name: "Append-only", Unit: "files and records",
 		Way:        "put the file back as the parent of that commit has it, in a commit of your own",
 		Evidence:   "ledger/**.jsonl, journal/*.tsv, proposals/*.jsonl and governance/*.jsonl in every commit, against each parent",
-		Recomputed: "the old bytes begin the new ones and no file goes (a person may take out a doubled tab, and put back what was rewritten or taken away); of another repository that a person's merge brings in, they are there, in a folder or where they lay, and it is another by its commits, ledgers and tasks, and by what the range stands on; a folder that becomes the bundle is judged as the bundle moved there; a run has one ledger file, in the month it began in, which holds its own records, added by that run and spelt as odd spells them; one that was taken away and comes back says nothing anew but what is behind it; an outcome's trace is the SHA-256 of the bytes before it and the Odd-Trace of its commits",
+		Recomputed: "the old bytes begin the new ones and no file goes (a person may take out a doubled tab, and put back what was rewritten or taken away); of another repository that a person's merge brings in, they are there, in a folder or where they lay, and it is another by its commits, ledgers and tasks, and by what the range stands on; a folder that becomes the bundle is judged as the bundle moved there; a root commit beside the first brings no ledger in; a run has one ledger file, in the month it began in, which holds its own records, added by that run and spelt as odd spells them; one that was taken away and comes back says nothing anew but what is behind it; an outcome's trace is the SHA-256 of the bytes before it and the Odd-Trace of its commits",
 		Attested:   "that branches nobody keeps were not rewritten before they were fetched; to who reads from the beginning, that a repository which another took into a folder is not the one that goes on",
 	}, growing}
 }
@@ -41,7 +41,7 @@ func growing(j *judge) error {
 		}
 	}
 	if len(j.Parents) == 0 && j.kind == person {
-		return nil // where a history begins
+		return j.ledgersBeside() // else it is where the history begins
 	}
 	j.mended()
 	if err := j.doubled(); err != nil {

@@ -31,7 +31,7 @@
 // is a person here; signed commits close that: with [governance] require_signed
 // every decision must stand under a key that allowed_signers, as the parent has
 // it, gives to the author. A person's root commit is where a history begins: what it
-// holds is believed, and the agent that odd itself goes by without an odd.toml is no
+// holds is believed, but for ledgers and done tasks of one that a merge brings in, and the agent that odd itself goes by without an odd.toml is no
 // person, whatever its own root says. So is everything before the range believed.
 //
 // # Promises

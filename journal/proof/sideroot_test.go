@@ -1,0 +1,33 @@
+package proof
+
+import (
+	"testing"
+
+	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// A root commit that is merged into a history brings neither ledgers nor done tasks along.
+func TestAnotherRootBringsNothingFromNowhere(t *testing.T) {
+	merged := func(done, records bool) func(*story) repo.OID {
+		return func(s *story) repo.OID {
+			w := s.claim("t")
+			ours := s.tip()
+			ch := repo.Changes{"knowledge/terms/x.md": []byte("---\ntype: term\ntitle: X\nconfidence: inferred\n---\n")}
+			if done {
+				ch[taskFile("x")] = []byte("---\ntype: task\nid: x\ntitle: X\nstate: done\n---\n")
+			}
+			if records {
+				v := &run{id: "run-01KJ0000000000000000000009", file: "knowledge/ledger/2026-03/run-01KJ0000000000000000000009.jsonl", task: "t"}
+				s.record(v, ch, ledger.Record{Kind: ledger.Abandoned, DeadRun: w.id, Team: "docs"})
+			}
+			root := s.make("root", "", draft{who: annMail, ch: ch})
+			return s.land(s.make("merge", "", draft{who: annMail, parents: []repo.OID{ours, root}, ch: ch}))
+		}
+	}
+	runTampers(t, []tamper{
+		{name: "knowledge", tell: merged(false, false), want: []string{}},
+		{name: "a done task", tell: merged(true, false), want: []string{"3 tasks/x.md:5 done in a commit without parents, where this history does not begin; nothing proves its approval"}},
+		{name: "a reservation given back", tell: merged(false, true), want: []string{"14 ledger/2026-03/R9.jsonl:1 is a ledger in a commit without parents, where this history does not begin; nothing proves it"}},
+	})
+}
