@@ -81,6 +81,15 @@ func TestWhatIsPutBack(t *testing.T) {
 			s.ann("back", s.back(was))
 			return s.approve(w, false)
 		}, want: []string{"14 journal/2026-03-02-R1.tsv:1 was deleted; it only grows", rewritten, "14 ledger/2026-03/R1.jsonl:1 was deleted; it only grows"}},
+		{name: "proposals of a run", tell: func(s *story) repo.OID {
+			const name = "knowledge/proposals/run-01KJ0000000000000000000001.jsonl"
+			b := s.proposal("P-1", gate.TaskAgent)
+			w := s.claim("t")
+			w.also = repo.Changes{name: b}
+			s.result(w, 1, terms("keel"))
+			s.ann("take away", repo.Changes{name: nil})
+			return s.ann("back", repo.Changes{name: b})
+		}, want: []string{"14 proposals/R1.jsonl:1 was deleted; it only grows"}},
 		{name: "a journal", tell: func(s *story) repo.OID {
 			write(s, row("a"))
 			write(s, row("b"))
