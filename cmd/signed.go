@@ -1,17 +1,24 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // sign makes the person's commit, and where signatures are required refuses one
 // without, before any ref moves.
 func (v *view) sign(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error) {
+	if err := v.discreet(parents, ch, msg); err != nil {
+		return "", err
+	}
 	oid, err := v.repo.PersonCommit(ctx, parents, tree, ch, msg)
 	if err != nil {
 		return "", err
@@ -27,6 +34,53 @@ func (v *view) sign(ctx context.Context, parents []repo.OID, tree repo.OID, ch r
 		return "", refuse("signature", "your commit %s; set commit.gpgsign and a key, nothing was done", why)
 	}
 	return oid, nil
+}
+
+// discreet refuses a commit whose message, or what it adds to a file, holds a
+// credential: what odd writes for a person holds none either.
+func (v *view) discreet(parents []repo.OID, ch repo.Changes, msg string) error {
+	const way = "holds what looks like a credential; say it without, and revoke it if it is real; nothing was done"
+	for _, name := range slices.Sorted(maps.Keys(ch)) {
+		var before [][]byte
+		for _, p := range parents {
+			oid, _, err := v.repo.Reader().Find(p, name)
+			if err != nil {
+				return err
+			}
+			if oid == "" {
+				continue
+			}
+			b, err := v.repo.Blob(oid)
+			if err != nil {
+				return err
+			}
+			before = append(before, b)
+		}
+		if text := added(ch[name], before); !bytes.Equal(irongate.Redact(text), text) {
+			return refuse("credential", "%s: what would be written there %s", name, way)
+		}
+	}
+	if irongate.RedactText(msg) != msg {
+		return refuse("credential", "the message of your commit %s", way)
+	}
+	return nil
+}
+
+// added are the lines of a file that none of its earlier texts has.
+func added(now []byte, before [][]byte) []byte {
+	had := map[string]bool{}
+	for _, b := range before {
+		for l := range bytes.Lines(b) {
+			had[string(l)] = true
+		}
+	}
+	var out []byte
+	for l := range bytes.Lines(now) {
+		if !had[string(l)] {
+			out = append(out, l...)
+		}
+	}
+	return out
 }
 
 // promptly is how long after the first moment it tells of an act has to be
