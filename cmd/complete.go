@@ -77,13 +77,7 @@ func (u *unfinished) offer(ctx context.Context, env Env, a *cli.App) {
 	switch {
 	case u.value: // the shell offers files
 	case strings.HasPrefix(u.word, "-"):
-		for _, f := range flags {
-			name, what, _ := strings.Cut(fmt.Sprint(f), "\t")
-			if name, _, _ = strings.Cut(name, " "); strings.HasPrefix(name, "-") {
-				offer(env, name, what)
-			}
-		}
-		offer(env, "--help", "show help")
+		offerFlags(env, flags)
 	case len(u.given) == 0:
 		for _, c := range cmds {
 			offer(env, c.Name, c.Usage)
@@ -102,6 +96,16 @@ func (u *unfinished) offer(ctx context.Context, env Env, a *cli.App) {
 		c.Context = ctx
 		cur.BashComplete(c)
 	}
+}
+
+func offerFlags(env Env, flags []cli.Flag) {
+	for _, f := range flags {
+		name, what, _ := strings.Cut(fmt.Sprint(f), "\t")
+		if name, _, _ = strings.Cut(name, " "); strings.HasPrefix(name, "-") {
+			offer(env, name, what)
+		}
+	}
+	offer(env, "--help", "show help")
 }
 
 // fixed are the words of a usage that are typed as they stand: bash|zsh|fish.

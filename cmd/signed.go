@@ -13,6 +13,29 @@ import (
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
+// personal commits changes to the board as the person and lands them. The
+// signature is checked before any ref moves.
+func (v *view) personal(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string, also ...repo.RefUpdate) (repo.OID, error) {
+	oid, err := v.sign(ctx, parents, tree, ch, msg)
+	if err != nil {
+		return "", err
+	}
+	err = v.line.Land(ctx, v.tip, oid, also...)
+	if errors.Is(err, repo.ErrMoved) {
+		return "", refuse("moved", "%s moved meanwhile; nothing was done, run the command again", v.line.Name())
+	}
+	return oid, err
+}
+
+// amend is personal for a commit that only changes files of the board.
+func (v *view) amend(ctx context.Context, ch repo.Changes, msg string) (repo.OID, error) {
+	tree, err := v.repo.TreeOID(v.tip, "")
+	if err != nil {
+		return "", err
+	}
+	return v.personal(ctx, []repo.OID{v.tip}, tree, ch, msg)
+}
+
 // sign makes the person's commit, and where signatures are required refuses one
 // without, before any ref moves.
 func (v *view) sign(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error) {

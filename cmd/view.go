@@ -444,29 +444,6 @@ func (w *workspace) place() review.Place {
 	return review.Place{CI: w.env.inCI(), Session: w.env.Getenv("ODD_RUN") != "", Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
 }
 
-// personal commits changes to the board as the person and lands them. The
-// signature is checked before any ref moves.
-func (v *view) personal(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string, also ...repo.RefUpdate) (repo.OID, error) {
-	oid, err := v.sign(ctx, parents, tree, ch, msg)
-	if err != nil {
-		return "", err
-	}
-	err = v.line.Land(ctx, v.tip, oid, also...)
-	if errors.Is(err, repo.ErrMoved) {
-		return "", refuse("moved", "%s moved meanwhile; nothing was done, run the command again", v.line.Name())
-	}
-	return oid, err
-}
-
-// amend is personal for a commit that only changes files of the board.
-func (v *view) amend(ctx context.Context, ch repo.Changes, msg string) (repo.OID, error) {
-	tree, err := v.repo.TreeOID(v.tip, "")
-	if err != nil {
-		return "", err
-	}
-	return v.personal(ctx, []repo.OID{v.tip}, tree, ch, msg)
-}
-
 // trailers is a commit message with its trailers; empty values are left out.
 // The subject is one line, so that no title can bring a trailer of its own.
 func trailers(subject, body string, pairs ...string) string {

@@ -89,18 +89,15 @@ func (j *judge) proposed(f *file) error {
 	if err != nil {
 		return err
 	}
-	var is, was gate.Buffer
+	var is gate.Buffer
 	if err := is.ReadProposals(now); err != nil {
 		j.checked++
 		j.find(f.Path, lineIn(err.Error()), "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("line %d: ", lineIn(err.Error()))))
 		return nil
 	}
-	for _, oid := range j.olds(f) {
-		old, err := j.trees.Blob(oid)
-		if err != nil {
-			return err
-		}
-		_ = was.ReadProposals(old)
+	was, err := j.proposedBefore(f)
+	if err != nil {
+		return err
 	}
 	run := strings.TrimSuffix(path.Base(f.rel), ".jsonl")
 	if strings.HasPrefix(run, "run-") {
@@ -124,6 +121,18 @@ func (j *judge) proposed(f *file) error {
 		}
 	}
 	return j.disposed(f, now, is, was)
+}
+
+// proposedBefore are the proposals that a file has in the parents.
+func (j *judge) proposedBefore(f *file) (was gate.Buffer, err error) {
+	for _, oid := range j.olds(f) {
+		old, err := j.trees.Blob(oid)
+		if err != nil {
+			return was, err
+		}
+		_ = was.ReadProposals(old)
+	}
+	return was, nil
 }
 
 // counted are the proposals that a drain has room for: an emergency always has.

@@ -92,32 +92,39 @@ func (h *history) noteVersions(out map[string][]repo.OID, before, after repo.OID
 		if was, err = h.lawAfter(before); err != nil {
 			return err
 		}
-	}
-	if before != "" {
 		if changes, err = h.flipped(changes, before, was.Root, after, law.Root); err != nil {
 			return err
 		}
 	}
-	type change struct{ old, new repo.OID }
-	by := map[string]change{} // a bundle that moves is its files, here and there
-	for _, ch := range changes {
-		if rel, in := strings.CutPrefix(ch.Path, was.Root+"/"); in && appendOnly(rel) && strings.HasPrefix(ch.OldMode, "100") {
-			by[rel] = change{ch.Old, by[rel].new}
-		}
-		if rel, in := strings.CutPrefix(ch.Path, law.Root+"/"); in && appendOnly(rel) && strings.HasPrefix(ch.NewMode, "100") {
-			by[rel] = change{by[rel].old, ch.New}
-		}
-	}
-	for rel, ch := range by {
-		if ch.old == ch.new {
+	for rel, v := range versionsIn(changes, was.Root, law.Root) {
+		if v.old == v.new {
 			continue
 		}
 		if len(out[rel]) == 0 {
-			out[rel] = []repo.OID{ch.new}
+			out[rel] = []repo.OID{v.new}
 		}
-		out[rel] = append(out[rel], ch.old)
+		out[rel] = append(out[rel], v.old)
 	}
 	return nil
+}
+
+// twoVersions are a file that only grows before a commit and after it, "" where it is not.
+type twoVersions struct{ old, new repo.OID }
+
+// versionsIn are the files that only grow and that changes concern, by their place in the
+// bundle, which was below one folder and is below another: one that moves is its files,
+// here and there.
+func versionsIn(changes []repo.Change, was, now string) map[string]twoVersions {
+	by := map[string]twoVersions{}
+	for _, ch := range changes {
+		if rel, in := strings.CutPrefix(ch.Path, was+"/"); in && appendOnly(rel) && strings.HasPrefix(ch.OldMode, "100") {
+			by[rel] = twoVersions{ch.Old, by[rel].new}
+		}
+		if rel, in := strings.CutPrefix(ch.Path, now+"/"); in && appendOnly(rel) && strings.HasPrefix(ch.NewMode, "100") {
+			by[rel] = twoVersions{by[rel].old, ch.New}
+		}
+	}
+	return by
 }
 
 // grew is what versions read last.

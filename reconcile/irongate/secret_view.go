@@ -80,6 +80,11 @@ func unit(b []byte) (n int, r rune) {
 	case c < utf8.RuneSelf:
 		return 1, nothing
 	}
+	return wide(b)
+}
+
+// wide is unit for a character beyond ASCII.
+func wide(b []byte) (n int, r rune) {
 	r, n = utf8.DecodeRune(b)
 	switch {
 	case r == 0x9b:
