@@ -89,17 +89,17 @@ func (v *view) discreet(parents []repo.OID, ch repo.Changes, msg string) error {
 	return nil
 }
 
-// added are the lines of a file that none of its earlier texts has.
+// added are the lines of a file that none of its earlier texts has, however they end.
 func added(now []byte, before [][]byte) []byte {
 	had := map[string]bool{}
 	for _, b := range before {
 		for l := range bytes.Lines(b) {
-			had[string(l)] = true
+			had[string(bytes.TrimRight(l, "\r\n"))] = true
 		}
 	}
 	var out []byte
 	for l := range bytes.Lines(now) {
-		if !had[string(l)] {
+		if !had[string(bytes.TrimRight(l, "\r\n"))] {
 			out = append(out, l...)
 		}
 	}
