@@ -20,7 +20,7 @@ type Pause struct {
 // PauseFile prints pause.toml.
 func PauseFile(reason, by string, at time.Time) []byte {
 	var b bytes.Buffer
-	b.WriteString("# The board is paused. A person lifts it with: odd resume\n")
+	b.WriteString("# The board is paused. A person lifts it with: odd drain resume\n")
 	if err := toml.NewEncoder(&b).Encode(Pause{reason, by, at.UTC()}); err != nil {
 		panic("unreachable: " + err.Error())
 	}

@@ -9,7 +9,7 @@ func anchorVerb(env Env) *cli.Command {
 		Description: "odd anchor identity editor\nodd anchor hook install",
 		Subcommands: []*cli.Command{
 			anchorIdentity(env), anchorContext(env), anchorProof(env), anchorExpress(env), anchorVerify(env), anchorRenew(env),
-			anchorRelease(env), anchorLs(env), anchorGC(env), anchorExplain(env), anchorGate(env), anchorHook(env),
+			anchorRelease(env), anchorLs(env), anchorGC(env), anchorGate(env), anchorHook(env), octaveVerb(env),
 		},
 	})
 }

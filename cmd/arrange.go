@@ -82,6 +82,10 @@ func (r *reader) flag(t string) {
 }
 
 func (r *reader) word(t string) {
+	if t == "help" && len(r.cmds) > 0 && len(r.path) > 0 && len(r.rest) == 0 { // odd task help add
+		r.flags = append(r.flags, "--help")
+		return
+	}
 	if c := named(r.cmds, t); c != nil && len(r.rest) == 0 {
 		r.path, r.cur, r.cmds = append(r.path, t), c, c.Subcommands
 		return
@@ -92,6 +96,14 @@ func (r *reader) word(t string) {
 // ordered is the verb, its flags, its arguments. Where no verb was named right,
 // flags give way to the message that says so.
 func (r *reader) ordered() []string {
+	if slices.ContainsFunc(r.flags, func(f string) bool { return f == "--help" || f == "-help" || f == "-h" }) {
+		switch {
+		case r.cur == nil && len(r.rest) == 0:
+			return []string{"help"}
+		case r.cur != nil && (len(r.rest) == 0 || len(r.cmds) == 0 || r.cur.UsageText != ""):
+			return append(r.path, "--help") // whatever arguments were typed
+		}
+	}
 	if own := r.cur != nil && r.cur.ArgsUsage != ""; len(r.rest) > 0 && len(r.cmds) > 0 && !own {
 		r.flags = nil
 	}
@@ -105,7 +117,7 @@ func (r *reader) ordered() []string {
 // helpFlag turns "help task add" into "task add --help", so that help has one
 // page a verb and an unknown verb one message.
 func helpFlag(args []string) []string {
-	if len(args) < 3 || args[1] != "help" && args[1] != "h" {
+	if len(args) < 3 || args[1] != "help" || args[2] == "all" {
 		return args
 	}
 	return append(append([]string{args[0]}, args[2:]...), "--help")

@@ -35,6 +35,12 @@ func TestArrange(t *testing.T) {
 		"approve task":                    "approve task",
 		"approve --unknown T":             "approve --unknown T",
 		"drain --max-tasks":               "drain --max-tasks",
+		"op show x --help":                "op show --help",
+		"drain -h x":                      "drain --help",
+		"op help show":                    "op show --help",
+		"--help":                          "help",
+		"help all":                        "help all",
+		"task list -- --help":             "task list -- --help",
 	} {
 		line, err := arrange(app(env), append([]string{"odd"}, strings.Fields(in)...))
 		if got := strings.Join(line.args[1:], " "); err != nil || got != want {
@@ -55,6 +61,11 @@ func TestDirs(t *testing.T) {
 	}
 }
 
+// visible are the verbs that help lists.
+func visible(env Env) []*cli.Command {
+	return slices.DeleteFunc(app(env).Commands, func(c *cli.Command) bool { return c.Hidden })
+}
+
 // leaves calls visit for every verb that is not a group.
 func leaves(cmds []*cli.Command, path []string, visit func([]string, *cli.Command)) {
 	for _, c := range cmds {
@@ -72,7 +83,7 @@ func leaves(cmds []*cli.Command, path []string, visit func([]string, *cli.Comman
 func TestEveryVerb(t *testing.T) {
 	// Not parallel: the flag library keeps its help flag for the whole process.
 	env, _, _ := quiet()
-	leaves(app(env).Commands, nil, func(path []string, c *cli.Command) {
+	leaves(visible(env), nil, func(path []string, c *cli.Command) {
 		name := strings.Join(path, " ")
 		for _, f := range c.Flags {
 			flag := "--" + f.Names()[0]
@@ -104,17 +115,22 @@ func TestEveryVerb(t *testing.T) {
 func TestUnknownVerb(t *testing.T) {
 	// Not parallel: the flag library keeps its help flag for the whole process.
 	for in, want := range map[string]string{
-		"aprove":     `odd: unknown command "aprove"; did you mean "approve"?`,
-		"frobnicate": `odd: unknown command "frobnicate"; see odd help`,
-		"help frob":  `odd: unknown command "frob"; see odd help`,
+		"aprove":     `odd: unknown command "aprove"; did you mean odd approve?`,
+		"frobnicate": `odd: unknown command "frobnicate"; see odd help all`,
+		"drian":      `odd: unknown command "drian"; did you mean odd drain?`,
+		"pause":      `odd: unknown command "pause"; did you mean odd drain pause?`,
+		"version":    `odd: unknown command "version"; did you mean odd --version?`,
+		"plan":       `odd: unknown command "plan"; see odd help all`,
+		"op lst x":   `odd: op: unknown command "lst"; did you mean odd op list?`,
+		"help frob":  `odd: unknown command "frob"; see odd help all`,
 		"task frob":  `odd: task: unknown command "frob"; see odd help task`,
 
-		"handoff skip":       "odd: handoff skip: want one argument, an artifact; see odd help handoff skip",
-		"journal opens x":    `odd: journal opens: unexpected argument "x"; see odd help journal opens`,
-		"handoff new --fast": "odd: handoff new: unknown flag --fast; see odd help handoff new",
-		"task lst":           `odd: task: unknown command "lst"; did you mean "list"?`,
-		"task add --rol x":   "odd: task add: unknown flag --rol; did you mean --role?; see odd help task add",
-		"--nope":             "odd: unknown flag --nope; see odd help",
+		"agent handoff skip":       "odd: agent handoff skip: want one argument, an artifact; see odd help agent handoff skip",
+		"journal opens x":          `odd: journal opens: unexpected argument "x"; see odd help journal opens`,
+		"agent handoff new --fast": "odd: agent handoff new: unknown flag --fast; see odd help agent handoff new",
+		"task lst":                 `odd: task: unknown command "lst"; did you mean odd task list?`,
+		"task add --rol x":         "odd: task add: unknown flag --rol; did you mean --role?; see odd help task add",
+		"--nope":                   "odd: unknown flag --nope; see odd help",
 	} {
 		env, out, talk := quiet()
 		code := oneAtATime(env, append([]string{"odd"}, strings.Fields(in)...)...)

@@ -21,8 +21,8 @@ func auditVerb(env Env) *cli.Command {
 		Name:      "audit",
 		Usage:     "let a validator judge a change, as a gate",
 		ArgsUsage: "BASE..HEAD",
-		Description: "odd audit origin/main..HEAD --persona audit-reviewer\n" +
-			"odd audit main.. --claims pull-request.md --sarif\n\n" +
+		Description: "odd agent audit origin/main..HEAD --persona audit-reviewer\n" +
+			"odd agent audit main.. --claims pull-request.md --sarif\n\n" +
 			"The change is what HEAD has since it left BASE. Profile, prompts, canon and\n" +
 			"odd.toml are read where it left, so that no change brings its own judge. Exit\n" +
 			"1 means a blocker that is not accepted, or a session that did not come to\n" +
@@ -143,7 +143,7 @@ func (a *auditing) unjudged() contract.Refusals {
 	return no
 }
 
-// judge runs the session: on record, as odd invoke would, or without a trace.
+// judge runs the session: on record, as odd agent run would, or without a trace.
 func (a *auditing) judge(ctx context.Context, env Env, o auditOptions) (drain.Spoken, error) {
 	if !o.dry {
 		return a.invoke(ctx, env, o)
@@ -159,7 +159,7 @@ func (a *auditing) judge(ctx context.Context, env Env, o auditOptions) (drain.Sp
 func between(ctx context.Context, r *repo.Repo, spec string) (base, head repo.OID, err error) {
 	from, to, ok := strings.Cut(strings.Replace(spec, "...", "..", 1), "..")
 	if !ok || from == "" {
-		return "", "", usage("audit: %q; write the change as BASE..HEAD", spec)
+		return "", "", usage("agent audit: %q; write the change as BASE..HEAD", spec)
 	}
 	start, err := r.Resolve(ctx, from)
 	if err != nil {

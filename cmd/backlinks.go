@@ -15,7 +15,7 @@ func backlinks(env Env) *cli.Command {
 		Usage:        "list what points at an atom, with the line that does",
 		ArgsUsage:    "ATOM",
 		BashComplete: completeAtoms(env, ""),
-		Description:  "odd backlinks style-policy",
+		Description:  "odd knowledge backlinks style-policy",
 		Flags:        readFlags(),
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "the name of an atom")

@@ -37,7 +37,7 @@ func (b bundle) untyped() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s without a type, and so no atom: odd check lists them, odd check --canon and odd canon resolve read them as canon", count(n, "file"))
+	return fmt.Sprintf("; %s without a type, and so no atom: odd check lists them, odd check --canon and odd knowledge canon resolve read them as canon", count(n, "file"))
 }
 
 // bundleHelp is the usage of --bundle, which every reading verb has.

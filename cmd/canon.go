@@ -15,9 +15,9 @@ func canonVerb(env Env) *cli.Command {
 		Usage:        "list canon by uri, or resolve a reference to what is in force",
 		ArgsUsage:    "[REF]",
 		BashComplete: completeAtoms(env, ""),
-		Description: "odd canon\n" +
-			"odd canon acme://rules/sources\n" +
-			"odd canon resolve acme://rules/sources\n\n" +
+		Description: "odd knowledge canon\n" +
+			"odd knowledge canon acme://rules/sources\n" +
+			"odd knowledge canon resolve acme://rules/sources\n\n" +
 			"A reference is a uri, or any name of an atom. A uri is looked up, never taken\n" +
 			"apart. What supersedes it is followed, and so the answer is what governs\n" +
 			"today.",
@@ -25,7 +25,7 @@ func canonVerb(env Env) *cli.Command {
 		Flags:       readFlags(&cli.BoolFlag{Name: "refs", Usage: "list what the documents refer to, and what is missing"}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
-				return usage("canon: unexpected argument %q; see odd help canon", c.Args().Get(1))
+				return usage("knowledge canon: unexpected argument %q; see odd help knowledge canon", c.Args().Get(1))
 			}
 			o := canonOptions{ref: c.Args().First(), src: sourceFor(c), refs: c.Bool("refs"), json: c.Bool("json")}
 			return runCanon(c.Context, env, o)

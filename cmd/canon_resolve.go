@@ -15,8 +15,8 @@ func canonResolve(env Env) *cli.Command {
 		Name:      "resolve",
 		Usage:     "show every step from a reference to what is in force",
 		ArgsUsage: "URI",
-		Description: "odd canon resolve acme://rules/sources\n" +
-			"odd canon resolve canon/sources.md#examples --json\n\n" +
+		Description: "odd knowledge canon resolve acme://rules/sources\n" +
+			"odd knowledge canon resolve canon/sources.md#examples --json\n\n" +
 			"A row a step: what was tried, the name, what it led to. The last row is the\n" +
 			"outcome: FOUND, NOT_FOUND, EXTERNAL or CIRCULAR_SUPERSESSION, and exit 0 means\n" +
 			"FOUND. A reference that climbs out of the folder is INVALID_INPUT, exit 2.",

@@ -85,29 +85,36 @@ func run(env Env, args []string) int {
 func app(env Env) *cli.App {
 	groups := verbs(env)
 	a := &cli.App{
-		Name:        "odd",
-		Usage:       "plain files, git history: an agent can propose, only a person approves",
-		Version:     version(),
-		HideVersion: true,
-		Writer:      &sure{Writer: folded(env)},
-		ErrWriter:   env.Stderr,
-		Suggest:     true,
+		Name:            "odd",
+		Usage:           summary,
+		HideVersion:     true,
+		HideHelpCommand: true,
+		HideHelp:        true,
+		Writer:          &sure{Writer: folded(env)},
+		ErrWriter:       env.Stderr,
 		// A sentence has commas: a flag that is given twice is the list.
 		DisableSliceFlagSeparator: true,
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              onUsage,
-		CustomAppHelpTemplate:     helpPage(groups),
-		Flags:                     []cli.Flag{&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"}},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"},
+			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print odd's version"},
+		},
 		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return unknownVerb(c.Args().First(), c.App.Commands, "")
+			switch {
+			case c.Args().Present():
+				return unknownVerb(c.App, c.Args().First(), c.App.Commands, "")
+			case c.Bool("version"):
+				_, err := fmt.Fprintln(c.App.Writer, "odd", version())
+				return err
 			}
-			return cli.ShowAppHelp(c)
+			return printHelp(c, env, groups)
 		},
 	}
 	for _, g := range groups {
 		a.Commands = append(a.Commands, g.verbs...)
 	}
+	a.Commands = append(a.Commands, helpVerb(env, groups))
 	return a
 }
 
@@ -143,7 +150,7 @@ func command(c *cli.Command) *cli.Command {
 func alone(do cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.Args().Present() {
-			return unknownVerb(c.Args().First(), c.Command.Subcommands, verbOf(c))
+			return unknownVerb(c.App, c.Args().First(), c.Command.Subcommands, verbOf(c))
 		}
 		return do(c)
 	}

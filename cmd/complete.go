@@ -80,7 +80,12 @@ func (u *unfinished) offer(ctx context.Context, env Env, a *cli.App) {
 		offerFlags(env, flags)
 	case len(u.given) == 0:
 		for _, c := range cmds {
-			offer(env, c.Name, c.Usage)
+			if !c.Hidden {
+				offer(env, c.Name, c.Usage)
+			}
+		}
+		if u.help && cur == nil {
+			offer(env, "all", "list every command")
 		}
 	}
 	if cur == nil || u.value || u.help || strings.HasPrefix(u.word, "-") || !u.room(cur.ArgsUsage) {

@@ -80,22 +80,3 @@ func runCompletion(env Env, shell string) error {
 	_, err := fmt.Fprint(env.Stdout, script)
 	return err
 }
-
-func versionVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "version",
-		Usage:       "print odd's version",
-		Description: "odd version",
-		Flags:       []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			if c.Bool("json") {
-				return printJSON(env, map[string]string{"version": version()})
-			}
-			_, err := fmt.Fprintln(env.Stdout, "odd", version())
-			return err
-		},
-	})
-}

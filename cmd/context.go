@@ -17,11 +17,11 @@ func contextVerb(env Env) *cli.Command {
 		Usage:        "print what to read before asking: lease, decisions, artifacts, progress, signals",
 		ArgsUsage:    "[TASK]",
 		BashComplete: completeTasks(env),
-		Description:  "odd context\nodd context harvest-terms",
+		Description:  "odd agent context\nodd agent context harvest-terms",
 		Flags:        []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
-				return usage("context: want one task or none; see odd help context")
+				return usage("agent context: want one task or none; see odd help agent context")
 			}
 			return runContext(c.Context, env, c.Args().First(), c.Bool("json"))
 		},

@@ -19,7 +19,7 @@ func decayVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "decay",
 		Usage:       "propose to people what has run out, gone silent, gone stale or failed too often",
-		Description: "odd decay --dry-run\nodd decay",
+		Description: "odd gate decay --dry-run\nodd gate decay",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be proposed, and write nothing"},
 			jsonFlag(),

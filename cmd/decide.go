@@ -18,10 +18,10 @@ func decide(env Env) *cli.Command {
 		Name:      "decide",
 		Usage:     "log a decision, why, and what it costs; only a person can",
 		ArgsUsage: "\"WHAT\"",
-		Description: "odd decide \"Times are UTC\" --rationale \"two harbours disagreed\" \\\n" +
+		Description: "odd gate decide \"Times are UTC\" --rationale \"two harbours disagreed\" \\\n" +
 			"  --tradeoffs \"visitors convert\" --confidence high \\\n" +
 			"  --revisit \"task tide-page done\"\n" +
-			"odd decide --list\n\n" +
+			"odd gate decide --list\n\n" +
 			"It is made at the gate passed last: a framing that drafted, a commitment, or\n" +
 			"an evaluation, which only supersedes. Decisions are never edited; one takes\n" +
 			"the place of another with --supersedes.",
@@ -45,7 +45,7 @@ func decide(env Env) *cli.Command {
 				return err
 			}
 			if d == nil {
-				return usage("decide: say what is decided")
+				return usage("gate decide: say what is decided")
 			}
 			return runDecide(c.Context, env, *d, c.Bool("yes"), c.Bool("json"))
 		},

@@ -30,15 +30,13 @@ func drainVerb(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "explain every decision and write nothing"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
+		Subcommands: []*cli.Command{pause(env), resume(env)},
+		Action: alone(func(c *cli.Context) error {
 			if c.Int("max-tasks") < 0 || c.IsSet("max-tasks") && c.Int("max-tasks") == 0 {
 				return usage("drain: --max-tasks wants a number of at least 1")
 			}
 			return runDrain(c.Context, env, drain.Options{MaxTasks: c.Int("max-tasks"), Task: c.String("task")}, c.Bool("dry-run"), c.Bool("json"))
-		},
+		}),
 	})
 }
 

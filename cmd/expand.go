@@ -16,7 +16,7 @@ func expand(env Env) *cli.Command {
 		Usage:        "list what can be reached from an atom, and by which edges",
 		ArgsUsage:    "ATOM",
 		BashComplete: completeAtoms(env, ""),
-		Description:  "odd expand editor --depth 3\nodd expand publish --directed --edge uses --edge governed_by",
+		Description:  "odd knowledge expand editor --depth 3\nodd knowledge expand publish --directed --edge uses --edge governed_by",
 		Flags: readFlags(
 			&cli.IntFlag{Name: "depth", Value: 2, Usage: "walk at most `N` edges; 0 has no end"},
 			&cli.BoolFlag{Name: "directed", Usage: "walk edges only the way they are written"},
@@ -33,7 +33,7 @@ func expand(env Env) *cli.Command {
 			}
 			o := expandOptions{src: sourceFor(c), depth: c.Int("depth"), directed: c.Bool("directed"), json: c.Bool("json"), kinds: kinds}
 			if o.depth < 0 {
-				return usage("expand: --depth %d; want 0 or more", o.depth)
+				return usage("knowledge expand: --depth %d; want 0 or more", o.depth)
 			}
 			return runExpand(c.Context, env, name, o)
 		},

@@ -61,7 +61,7 @@ func TestTalkFits(t *testing.T) {
 // a pipe gets every line whole.
 func TestHelpFits(t *testing.T) {
 	// Not parallel: the flag library keeps its help flag for the whole process.
-	for _, page := range [][]string{{"help"}, {"help", "check"}, {"help", "hook", "install"}, {"task", "add", "--help"}, {"help", "drain"}} {
+	for _, page := range [][]string{{"help", "all"}, {"help", "check"}, {"help", "hook", "install"}, {"task", "add", "--help"}, {"help", "drain"}} {
 		var narrow, pipe bytes.Buffer
 		for out, env := range map[*bytes.Buffer]Env{&narrow: {Terminal: true, Width: 60}, &pipe: {}} {
 			env.Stdout, env.Stderr, env.Dir = out, out, t.TempDir()

@@ -14,7 +14,10 @@ func gateVerb(env Env) *cli.Command {
 		Name:        "gate",
 		Usage:       "decide whether to work, on what and for how long; only a person can",
 		Description: "odd gate framing\nodd gate commitment\nodd gate evaluation --enter",
-		Subcommands: []*cli.Command{gateFraming(env), gateCommitment(env), gateEvaluation(env), gateEmergency(env)},
+		Subcommands: []*cli.Command{
+			gateFraming(env), gateCommitment(env), gateEvaluation(env), gateEmergency(env),
+			leaseVerb(env), proposalsVerb(env), decayVerb(env), decide(env),
+		},
 	})
 }
 

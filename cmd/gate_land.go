@@ -101,5 +101,5 @@ func drainRuns(err error) error {
 	if !errors.Is(err, repo.ErrBusy) {
 		return err
 	}
-	return &drain.Busy{Code: "locked", Text: fmt.Sprintf("%v; a gate waits for the drain to end, odd pause lets it stop after its task, odd gate emergency at once", err)}
+	return &drain.Busy{Code: "locked", Text: fmt.Sprintf("%v; a gate waits for the drain to end, odd drain pause lets it stop after its task, odd gate emergency at once", err)}
 }

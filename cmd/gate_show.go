@@ -81,13 +81,13 @@ func (p *plan) changed() []map[string]string {
 func (p *plan) next() string {
 	switch l := p.out.Lease.Lease; {
 	case p.out.Row.Gate == gate.Emergency:
-		return "the board is paused; odd gate framing and odd gate commitment take the work up again, odd resume lets drains run"
+		return "the board is paused; odd gate framing and odd gate commitment take the work up again, odd drain resume lets drains run"
 	case p.o.leasesOff:
 		return "leases are off: drains run without one until the next commitment"
 	case l.State == gate.Draft:
-		return "next: odd lease edit changes the draft, odd gate commitment begins the work"
+		return "next: odd gate lease edit changes the draft, odd gate commitment begins the work"
 	case l.State == gate.Active && p.out.Row.To == gate.Execution:
-		return "next: odd drain works under it, odd lease show tells what is left"
+		return "next: odd drain works under it, odd gate lease show tells what is left"
 	case !alive(l.State):
 		return "next: odd gate framing asks what is to be done now"
 	}

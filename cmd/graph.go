@@ -16,7 +16,7 @@ func graph(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "graph",
 		Usage:       "draw the graph, or what is around an atom",
-		Description: "odd graph --focus editor --depth 2\nodd graph --format dot | dot -Tsvg > graph.svg",
+		Description: "odd knowledge graph --focus editor --depth 2\nodd knowledge graph --format dot | dot -Tsvg > graph.svg",
 		Flags: readFlags(
 			&cli.StringFlag{Name: "format", Value: "mermaid", Usage: "`FORMAT` is mermaid, dot or json"},
 			&cli.StringFlag{Name: "focus", Usage: "draw around `ATOM`, not the whole bundle"},
@@ -33,7 +33,7 @@ func graph(env Env) *cli.Command {
 				o.format = "json"
 			}
 			if o.format != "mermaid" && o.format != "dot" && o.format != "json" {
-				return usage("graph: unknown format %q; want mermaid, dot or json", o.format)
+				return usage("knowledge graph: unknown format %q; want mermaid, dot or json", o.format)
 			}
 			var err error
 			if o.view, err = viewOf(c, o.format); err != nil {
@@ -58,7 +58,7 @@ func viewOf(c *cli.Context, format string) (okf.View, error) {
 	}
 	v := okf.View{Depth: c.Int("depth"), Limit: c.Int("limit"), Kinds: kinds}
 	if v.Depth < 0 || v.Limit < 0 {
-		return v, usage("graph: --depth and --limit are 0 or more")
+		return v, usage("knowledge graph: --depth and --limit are 0 or more")
 	}
 	if v.Depth == 0 {
 		v.Depth = -1

@@ -18,11 +18,11 @@ func handoffVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "handoff",
 		Usage: "hand work from one mode to the next; go back or leave out in the open",
-		Description: "odd handoff new --from planning --to execution \\\n" +
+		Description: "odd agent handoff new --from planning --to execution \\\n" +
 			"  --artifact knowledge/terms/slack-water.md\n" +
-			"odd handoff check\n" +
-			"odd handoff merge review-a review-b --title \"Two reviews\"\n" +
-			"odd handoff revert slack-water --from execution --to planning \\\n" +
+			"odd agent handoff check\n" +
+			"odd agent handoff merge review-a review-b --title \"Two reviews\"\n" +
+			"odd agent handoff revert slack-water --from execution --to planning \\\n" +
 			`  --reason "The plan takes the almanac for this year's; is it?"`,
 		Subcommands: []*cli.Command{handoffNew(env), handoffCheck(env), handoffShow(env), handoffList(env), handoffMerge(env), handoffClarify(env), handoffRevert(env), handoffSkip(env)},
 	})

@@ -19,7 +19,7 @@ func handoffCheck(env Env) *cli.Command {
 		Name:      "check",
 		Usage:     "check handoffs: minimum content, journal entry, and whether what they cite is there",
 		ArgsUsage: "[ID...]",
-		Description: "odd handoff check\nodd handoff check 2026-03-02-slack-water\n\n" +
+		Description: "odd agent handoff check\nodd agent handoff check 2026-03-02-slack-water\n\n" +
 			"Exit 1 means findings. It judges what is there, never how good it is.",
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {

@@ -16,12 +16,12 @@ func handoffClarify(env Env) *cli.Command {
 		Name:      "clarify",
 		Usage:     "add a sentence that a handoff lacks, as its author",
 		ArgsUsage: "ID KEY SENTENCE",
-		Description: "odd handoff clarify 2026-03-02-slack-water assumptions \\\n" +
+		Description: "odd agent handoff clarify 2026-03-02-slack-water assumptions \\\n" +
 			`  "The almanac is this year's."`,
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "no-commit", Usage: "write and stage only"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 3 {
-				return usage("handoff clarify: want a handoff, a key and a sentence; see odd help handoff clarify")
+				return usage("agent handoff clarify: want a handoff, a key and a sentence; see odd help agent handoff clarify")
 			}
 			return runHandoffClarify(c.Context, env, c.Args().Slice(), c.Bool("no-commit"), c.Bool("json"))
 		},

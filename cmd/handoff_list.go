@@ -16,7 +16,7 @@ func handoffList(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "list",
 		Usage:       "list the handoffs",
-		Description: "odd handoff list --artifact knowledge/terms/slack-water.md",
+		Description: "odd agent handoff list --artifact knowledge/terms/slack-water.md",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "artifact", Usage: "only those about `REF`"},
 			jsonFlag(),
@@ -55,7 +55,7 @@ func runHandoffList(ctx context.Context, env Env, artifact string, asJSON bool) 
 		}
 	}
 	if n := len(handoff.Unreadable(v.graph)); n > 0 {
-		talk(env, "handoff list: %s in handoffs that cannot be read; odd handoff check lists them", count(n, "problem"))
+		talk(env, "handoff list: %s in handoffs that cannot be read; odd agent handoff check lists them", count(n, "problem"))
 	}
 	if asJSON {
 		return printJSON(env, list)
@@ -67,7 +67,7 @@ func runHandoffList(ctx context.Context, env Env, artifact string, asJSON bool) 
 }
 
 // brief is a handoff in a terminal's width: its id without the folder, which
-// odd handoff show takes, its transition, its artifact and what is amiss.
+// odd agent handoff show takes, its transition, its artifact and what is amiss.
 func (j handoffJSON) brief(root string) []string {
 	about := []rune(strings.TrimPrefix(j.Artifact, root+"/"))
 	if over := len(about) - 28; over > 0 {

@@ -38,7 +38,7 @@ func transition(verb, from, to string) (a, b contract.Mode, err error) {
 	}
 	if _, ok := handoff.Find(a, b); !ok {
 		t, _ := handoff.After(a)
-		return "", "", refuse("transition", "%s: %s → %s is no transition; %s hands over to %s, going back is odd handoff revert and leaving out odd handoff skip", verb, a, b, a, t.To)
+		return "", "", refuse("transition", "%s: %s → %s is no transition; %s hands over to %s, going back is odd agent handoff revert and leaving out odd agent handoff skip", verb, a, b, a, t.To)
 	}
 	return a, b, nil
 }
@@ -71,7 +71,7 @@ func deliverableFrom(env Env, m handoff.Meta, file string) (*deliver.Deliverable
 	if a := d.Artifact(); a == "" && m.Artifact != "" {
 		d.Set("artifact", m.Artifact, nil)
 	} else if m.Artifact != "" && a != m.Artifact {
-		return nil, usage("handoff new: --artifact %s, and the deliverable is about %s", m.Artifact, a)
+		return nil, usage("agent handoff new: --artifact %s, and the deliverable is about %s", m.Artifact, a)
 	}
 	var lacks []string
 	for _, key := range d.Missing() {

@@ -15,7 +15,7 @@ func handoffMerge(env Env) *cli.Command {
 		Name:      "merge",
 		Usage:     "join what several sessions of one role handed over on one artifact, disagreement in sight",
 		ArgsUsage: "ID ID...",
-		Description: "odd handoff merge review-a review-b --title \"Two reviews of slack water\"\n\n" +
+		Description: "odd agent handoff merge review-a review-b --title \"Two reviews of slack water\"\n\n" +
 			"Its sources stay. What they agree on stands once; where they disagree both\n" +
 			"sides are shown.",
 		Flags: []cli.Flag{
@@ -25,7 +25,7 @@ func handoffMerge(env Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() < 2 {
-				return usage("handoff merge: want two handoffs or more; see odd help handoff merge")
+				return usage("agent handoff merge: want two handoffs or more; see odd help agent handoff merge")
 			}
 			return runHandoffMerge(c.Context, env, c.Args().Slice(), c.String("title"), c.Bool("no-commit"), c.Bool("json"))
 		},

@@ -14,9 +14,9 @@ func handoffNew(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "new",
 		Usage: "write a handoff and its journal entry: a template to fill in, or a whole one from JSON",
-		Description: "odd handoff new --from planning --to execution \\\n" +
+		Description: "odd agent handoff new --from planning --to execution \\\n" +
 			"  --artifact knowledge/terms/slack-water.md\n" +
-			"odd handoff new --from validation --from-json findings.json --derives review-a",
+			"odd agent handoff new --from validation \\\n  --from-json findings.json --derives review-a",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Usage: "the `MODE` that hands over"},
 			&cli.StringFlag{Name: "to", Usage: "the `MODE` that receives (default: the one that follows)"},
@@ -41,7 +41,7 @@ func handoffNew(env Env) *cli.Command {
 				return err
 			}
 			if o.deliverable == nil && o.meta.Artifact == "" {
-				return usage("handoff new: want --artifact, what it is about; see odd help handoff new")
+				return usage("agent handoff new: want --artifact, what it is about; see odd help agent handoff new")
 			}
 			return runHandoffNew(c.Context, env, o)
 		},

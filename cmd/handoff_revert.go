@@ -17,7 +17,7 @@ func handoffRevert(env Env) *cli.Command {
 		Name:      "revert",
 		Usage:     "take work back to an earlier mode, with the reason in the journal",
 		ArgsUsage: "ARTIFACT",
-		Description: "odd handoff revert slack-water --from execution --to planning \\\n" +
+		Description: "odd agent handoff revert slack-water --from execution --to planning \\\n" +
 			`  --reason "The plan takes the almanac for this year's; is it?"`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Usage: "the `MODE` the work is in"},
@@ -48,7 +48,7 @@ func handoffSkip(env Env) *cli.Command {
 		Name:      "skip",
 		Usage:     "leave a mode out for an artifact, with reason and risks in the journal",
 		ArgsUsage: "ARTIFACT",
-		Description: "odd handoff skip slack-water --mode validation \\\n" +
+		Description: "odd agent handoff skip slack-water --mode validation \\\n" +
 			`  --reason "The page is thrown away after the fair" --risk "wrong tides"`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "mode", Usage: "the `MODE` that is left out"},

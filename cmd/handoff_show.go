@@ -16,7 +16,7 @@ func handoffShow(env Env) *cli.Command {
 		Name:        "show",
 		Usage:       "show what one handoff hands over",
 		ArgsUsage:   "ID",
-		Description: "odd handoff show 2026-03-02-slack-water --json",
+		Description: "odd agent handoff show 2026-03-02-slack-water --json",
 		Flags:       []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			id, err := oneArg(c, "a handoff")

@@ -42,10 +42,10 @@ func openHandoffs(ctx context.Context, env Env) (*view, error) {
 func (v *view) handoff(name string) (handoff.Handoff, error) {
 	a, err := v.graph.Find(strings.TrimPrefix(name, v.cfg.Root+"/"))
 	if err != nil {
-		return handoff.Handoff{}, fmt.Errorf("handoff %w; odd handoff list shows which there are", err)
+		return handoff.Handoff{}, fmt.Errorf("handoff %w; odd agent handoff list shows which there are", err)
 	}
 	if a.Type != handoff.Type {
-		return handoff.Handoff{}, fmt.Errorf("%s is a %s, not a handoff; odd handoff list shows which there are", a.ID, a.Type)
+		return handoff.Handoff{}, fmt.Errorf("%s is a %s, not a handoff; odd agent handoff list shows which there are", a.ID, a.Type)
 	}
 	return handoff.Read(a)
 }

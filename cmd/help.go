@@ -8,53 +8,98 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// summary says in one line what odd is.
+const summary = "keeps a team's knowledge and tasks as files in git; agents propose changes, people approve them"
+
 // group is one block of odd help.
 type group struct {
-	title string
-	verbs []*cli.Command
+	title    string
+	everyday bool // shown by odd help; the others only by odd help all
+	verbs    []*cli.Command
 }
 
-// verbs lists every verb in help order. A new verb is one line here.
+// verbs lists every top-level verb in help order. A new verb is one line here.
 func verbs(env Env) []group {
 	return []group{
-		{"start", []*cli.Command{
-			initVerb(env), demo(env), statusVerb(env), syncVerb(env),
+		{"Start", true, []*cli.Command{
+			initVerb(env), demo(env), statusVerb(env),
 		}},
-		{"knowledge", []*cli.Command{
-			check(env), get(env), search(env), related(env), expand(env), why(env), backlinks(env), graph(env), index(env), canonVerb(env),
-			compilePersona(env), personaVerb(env), reconcileVerb(env), octaveVerb(env), mcpVerb(env),
+		{"Tasks and proposals", true, []*cli.Command{
+			task(env), drainVerb(env), reviewVerb(env), approve(env), reject(env), syncVerb(env),
 		}},
-		{"work", []*cli.Command{
-			task(env), drainVerb(env), invokeVerb(env), observeVerb(env), handoffVerb(env), auditVerb(env), reviewVerb(env), approve(env), reject(env), opVerb(env), pause(env), resume(env), anchorVerb(env),
+		{"Knowledge and history", true, []*cli.Command{
+			search(env), get(env), check(env), logVerb(env), explainVerb(env),
 		}},
-		{"slow loop", []*cli.Command{
-			leaseVerb(env), gateVerb(env), proposalsVerb(env), decayVerb(env), decide(env), contextVerb(env),
+		{"More about knowledge", false, []*cli.Command{
+			knowledgeVerb(env), compilePersona(env), reconcileVerb(env), journalVerb(env),
 		}},
-		{"record", []*cli.Command{
-			journalVerb(env), logVerb(env), hookVerb(env),
+		{"Agents", false, []*cli.Command{
+			agentVerb(env), anchorVerb(env), mcpVerb(env), opVerb(env),
 		}},
-		{"shell", []*cli.Command{completion(env), versionVerb(env)}},
+		{"Governance", false, []*cli.Command{gateVerb(env), hookVerb(env)}},
+		{"Shell", false, []*cli.Command{completion(env)}},
 	}
 }
 
-const exits = `Exit codes: 0 done, 1 fault or findings, 2 usage, 3 refused by a rule, 4 busy or paused, 130 interrupted.`
+const exits = `Exit codes: 0 done, 1 failed or found problems, 2 wrong usage, 3 refused by a rule, 4 busy or paused, 130 interrupted.`
 
-// helpPage is the page odd help prints, as a template without actions.
-func helpPage(groups []group) string {
+const usageLine = "Usage: odd [-C DIR] COMMAND [flags] [arguments]\n"
+
+// helpPage is the page that odd help prints: the everyday verbs, and what to do next
+// in this folder.
+func helpPage(groups []group, next string) string {
 	var b strings.Builder
-	b.WriteString("odd: plain files, git history, no server; an agent can propose, only a person approves.\n\n")
-	b.WriteString("Usage: odd [-C DIR] COMMAND [flags] [arguments]\n")
+	b.WriteString("odd " + summary + ".\n\n" + usageLine)
 	for _, g := range groups {
-		if len(g.verbs) == 0 {
+		if !g.everyday {
 			continue
 		}
 		fmt.Fprintf(&b, "\n%s\n", g.title)
 		for _, v := range g.verbs {
-			fmt.Fprintf(&b, "  %-16s %s\n", v.Name, v.Usage)
+			fmt.Fprintf(&b, "  %-8s %s\n", v.Name, v.Usage)
 		}
 	}
-	b.WriteString("\nodd help COMMAND shows its flags and an example.\n" + exits + "\n")
-	return strings.ReplaceAll(b.String(), "{{", `{{"{{"}}`)
+	b.WriteString("\nodd help COMMAND shows a command's flags and an example; odd help all lists every command.\n")
+	b.WriteString("Next step here: " + next + "\n")
+	return b.String()
+}
+
+// allPage is the page that odd help all prints: every verb, with the verbs below it.
+func allPage(groups []group) string {
+	var b strings.Builder
+	b.WriteString("odd " + summary + ".\n\n" + usageLine)
+	for _, g := range groups {
+		fmt.Fprintf(&b, "\n%s\n", g.title)
+		for _, v := range g.verbs {
+			fmt.Fprintf(&b, "  %-16s %s\n", v.Name, v.Usage)
+			if len(v.Subcommands) == 0 {
+				continue
+			}
+			var below []string
+			for _, s := range v.Subcommands {
+				below = append(below, s.Name)
+			}
+			fmt.Fprintf(&b, "  %-16s   %s\n", "", strings.Join(below, ", "))
+		}
+	}
+	b.WriteString("\nodd help COMMAND shows a command's flags and an example.\n" + exits + "\n")
+	return b.String()
+}
+
+// helpVerb is odd help; arrange turns odd help VERB into odd VERB --help.
+func helpVerb(env Env, groups []group) *cli.Command {
+	return &cli.Command{Name: "help", Hidden: true, HideHelpCommand: true, ArgsUsage: "all|COMMAND", Action: func(c *cli.Context) error {
+		if c.Args().First() != "all" {
+			return printHelp(c, env, groups)
+		}
+		_, err := io.WriteString(c.App.Writer, allPage(groups))
+		return err
+	}}
+}
+
+func printHelp(c *cli.Context, env Env, groups []group) error {
+	_, err := io.WriteString(c.App.Writer, helpPage(groups, nextStep(env)))
+	return err
 }
 
 // sure keeps the first error of writing, which the library drops where it prints help.

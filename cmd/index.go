@@ -16,8 +16,8 @@ func index(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "index",
 		Usage: "write or refresh the index.md of every folder",
-		Description: "odd index\n" +
-			"odd index --check   # in CI\n\n" +
+		Description: "odd knowledge index\n" +
+			"odd knowledge index --check   # in CI\n\n" +
 			"An index.md that holds more than headings and entries was written by hand; it\n" +
 			"stays unless --force is given. What an index says about a sub-folder is kept.",
 		Flags: []cli.Flag{
@@ -75,7 +75,7 @@ func runIndex(ctx context.Context, env Env, o indexOptions) error {
 		return err
 	}
 	if o.check && len(todo) > 0 {
-		talk(env, "%s out of date; run odd index", count(len(todo), "index file"))
+		talk(env, "%s out of date; run odd knowledge index", count(len(todo), "index file"))
 		return exitCode(exitFault)
 	}
 	return nil

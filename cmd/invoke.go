@@ -15,11 +15,11 @@ import (
 
 func invokeVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:  "invoke",
+		Name:  "run",
 		Usage: "run one session under a contract, or show which contract it would have",
-		Description: "odd invoke --role explorer --persona oddie \\\n" +
+		Description: "odd agent run --role explorer --persona oddie \\\n" +
 			"  --task \"What stops the ferry at slack water?\"\n" +
-			"odd invoke --role validator --surface audit --handoff run-01kjpw-claims \\\n" +
+			"odd agent run --role validator --surface audit --handoff run-01kjpw-claims \\\n" +
 			"  --dry-run\n\n" +
 			"A --task of the board is worked as odd drain would work it. Any other text is\n" +
 			"for roles that make no atoms: they hand over a text. Under the engagement\n" +
@@ -33,7 +33,7 @@ func invokeVerb(env Env) *cli.Command {
 				return err
 			}
 			if n := c.Int("fan-out"); n < 0 || n > maxFanOut || c.IsSet("fan-out") && n == 0 {
-				return usage("invoke: --fan-out wants a number from 1 to %d", maxFanOut)
+				return usage("agent run: --fan-out wants a number from 1 to %d", maxFanOut)
 			}
 			a := invocation{task: strings.TrimSpace(c.String("task")), handoffs: c.StringSlice("handoff"), sessions: c.Int("fan-out"),
 				dry: c.Bool("dry-run"), explain: c.Bool("explain"), json: c.Bool("json")}
@@ -94,7 +94,7 @@ func calledFor(c *cli.Context) (contract.Call, error) {
 	}
 	if !c.IsSet("override") {
 		if c.IsSet("reason") || c.IsSet("risk") {
-			return call, usage("invoke: --reason and --risk go with --override")
+			return call, usage("agent run: --reason and --risk go with --override")
 		}
 		return call, nil
 	}
@@ -177,9 +177,9 @@ func (w *workspace) invocation(ctx context.Context, a invocation) (drain.Options
 	case o.Task == "":
 		return o, inv, nil
 	case a.sessions > 1:
-		return o, inv, usage("invoke: --fan-out is for sessions without a task; a task has one proposal")
+		return o, inv, usage("agent run: --fan-out is for sessions without a task; a task has one proposal")
 	case a.call.WorkRole != "":
-		return o, inv, usage("invoke: --work-role: the task names its role; odd task edit %s --role changes it", o.Task)
+		return o, inv, usage("agent run: --work-role: the task names its role; odd task edit %s --role changes it", o.Task)
 	}
 	return o, inv, nil
 }

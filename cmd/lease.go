@@ -27,12 +27,12 @@ func leaseVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "lease",
 		Usage:       "show the commitment lease: what may be worked on, how long, what is left",
-		Description: "odd lease\nodd lease check --json\nodd lease draft > lease.toml",
+		Description: "odd gate lease\nodd gate lease check --json\nodd gate lease draft > lease.toml",
 		Flags:       []cli.Flag{jsonFlag()},
 		Action:      alone(func(c *cli.Context) error { return runLeaseShow(c.Context, env, c.Bool("json")) }),
 		Subcommands: []*cli.Command{
-			read("show", "show the lease on one screen, with what is left of it", "odd lease show", runLeaseShow),
-			read("check", "judge the lease; exit 3 with the reason code when it is not valid", "odd lease check --json", runLeaseCheck),
+			read("show", "show the lease on one screen, with what is left of it", "odd gate lease show", runLeaseShow),
+			read("check", "judge the lease; exit 3 with the reason code when it is not valid", "odd gate lease check --json", runLeaseCheck),
 			leaseDraft(env), leaseEdit(env),
 		},
 	})
@@ -59,7 +59,7 @@ func (v *view) slowLoopOf(dirty []string) (drain.SlowLoop, error) {
 	return s, nil
 }
 
-// leaseJSON is the lease as odd lease --json tells it.
+// leaseJSON is the lease as odd gate lease --json tells it.
 type leaseJSON struct {
 	Required   bool          `json:"required"` // odd.toml [governance] lease
 	ID         string        `json:"id,omitempty"`
@@ -124,7 +124,7 @@ func runLeaseShow(ctx context.Context, env Env, asJSON bool) error {
 	return err
 }
 
-// page is the one screen of odd lease show.
+// page is the one screen of odd gate lease show.
 func (l leaseJSON) page() string {
 	b := &strings.Builder{}
 	line := func(key, format string, args ...any) {

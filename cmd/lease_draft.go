@@ -18,7 +18,7 @@ func leaseDraft(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "draft",
 		Usage:       "print the lease that odd gate framing would draft, prefilled from the board",
-		Description: "odd lease draft > lease.toml\nodd gate framing --draft lease.toml",
+		Description: "odd gate lease draft > lease.toml\nodd gate framing --draft lease.toml",
 		Flags:       []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {

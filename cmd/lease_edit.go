@@ -16,7 +16,7 @@ func leaseEdit(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "edit",
 		Usage: "edit the draft in $EDITOR, then pass the framing gate with it; only a person can",
-		Description: "EDITOR=\"code --wait\" odd lease edit \\\n" +
+		Description: "EDITOR=\"code --wait\" odd gate lease edit \\\n" +
 			`  --reason "the harbour asked for tides first"`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "the `STANCE`: sensemaking or discovery (default: the one the draft says)"},
@@ -40,7 +40,7 @@ func leaseEdit(env Env) *cli.Command {
 func runLeaseEdit(ctx context.Context, env Env, o gateOptions) error {
 	editor := strings.Fields(env.Getenv("EDITOR"))
 	if len(editor) == 0 {
-		return usage("lease edit: $EDITOR is not set; set it, or odd lease draft > lease.toml and odd gate framing --draft lease.toml")
+		return usage("gate lease edit: $EDITOR is not set; set it, or odd gate lease draft > lease.toml and odd gate framing --draft lease.toml")
 	}
 	w, err := openWorkspace(ctx, env)
 	if err != nil {

@@ -61,13 +61,13 @@ func TestTheNextHumanAct(t *testing.T) {
 		paused bool
 		want   string
 	}{
-		{"paused is before all", with(board.Review), expired, alarm, true, "odd resume, when what it waits for is done"},
-		{"an emergency", with(board.Review), expired, alarm, false, "odd gate emergency --because P-3, or odd proposals reject it"},
+		{"paused is before all", with(board.Review), expired, alarm, true, "odd drain resume, when what it waits for is done"},
+		{"an emergency", with(board.Review), expired, alarm, false, "odd gate emergency --because P-3, or odd gate proposals reject it"},
 		{"a dead lease", with(board.Review), expired, high, false, "renew it"},
 		{"a draft", with(board.Review), leaseJSON{Required: true, State: gate.Draft, Verdict: valid.Verdict}, low, false, "odd gate commitment begins the work; until then only exploration is drained"},
-		{"what is high", with(board.Review), off, high, false, "odd proposals list; the gravest is P-1: look"},
+		{"what is high", with(board.Review), off, high, false, "odd gate proposals list; the gravest is P-1: look"},
 		{"what is low, with leases off", with(board.Review), off, low, false, "odd review, then odd approve or odd reject"},
-		{"what is low, with leases on", with(board.Review), valid, low, false, "odd proposals list; the gravest is P-2: look"},
+		{"what is low, with leases on", with(board.Review), valid, low, false, "odd gate proposals list; the gravest is P-2: look"},
 		{"a backlog", with(board.Backlog), valid, drain.SlowLoop{}, false, "odd task ready puts a task of the backlog on the board"},
 		{"nothing", with(board.Backlog, board.Ready), off, drain.SlowLoop{}, false, ""},
 	} {

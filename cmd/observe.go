@@ -23,9 +23,9 @@ func observeVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "observe",
 		Usage: "let an observer watch a stream of events, and comment on it",
-		Description: "odd observe --persona oddie --source deploys.jsonl\n" +
-			"tail -f deploys.jsonl | odd observe --source - --backpressure summarise\n" +
-			"odd observe --source 'cmd kubectl get events -o json --watch' \\\n" +
+		Description: "odd agent observe --persona oddie --source deploys.jsonl\n" +
+			"tail -f deploys.jsonl | odd agent observe --source - --backpressure summarise\n" +
+			"odd agent observe --source 'cmd kubectl get events -o json --watch' \\\n" +
 			"  --backpressure queue=500\n\n" +
 			"The stream is JSONL, one object a line; \"channel\" names the channel of an\n" +
 			"event. What is said of a channel is printed as it is said: channel, lines of\n" +
@@ -77,11 +77,11 @@ func policyFor(s feed, text string) (stream.Policy, error) {
 	case text == "" && s.waits():
 		return stream.Policy{Name: stream.Queue, Max: stream.Waiting}, nil
 	case text == "":
-		return stream.Policy{}, usage("observe: a live source needs --backpressure: drop-oldest, summarise (as that, and tells the session what it missed) or queue=N (the source waits)")
+		return stream.Policy{}, usage("agent observe: a live source needs --backpressure: drop-oldest, summarise (as that, and tells the session what it missed) or queue=N (the source waits)")
 	}
 	p, err := stream.ParsePolicy(text)
 	if err != nil {
-		return p, usage("observe: --backpressure %v", err)
+		return p, usage("agent observe: --backpressure %v", err)
 	}
 	return p, nil
 }

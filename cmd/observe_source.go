@@ -25,13 +25,13 @@ func feedNamed(s string) (feed, error) {
 	line, program := strings.CutPrefix(s, "cmd ")
 	switch {
 	case strings.TrimSpace(s) == "":
-		return feed{}, usage("observe: --source is needed: a file, - for stdin, or 'cmd PROGRAM ARGUMENTS'")
+		return feed{}, usage("agent observe: --source is needed: a file, - for stdin, or 'cmd PROGRAM ARGUMENTS'")
 	case !program:
 		return feed{file: s}, nil
 	}
 	argv, err := irongate.Simple(strings.TrimSpace(line))
 	if err != nil {
-		return feed{}, usage("observe: --source cmd: %v; put what needs a shell into a script and name that", err)
+		return feed{}, usage("agent observe: --source cmd: %v; put what needs a shell into a script and name that", err)
 	}
 	return feed{argv: argv}, nil
 }
@@ -81,7 +81,7 @@ func (s feed) prepare(env Env) (opened, error) {
 	}
 	if st, err := f.Stat(); err == nil && st.IsDir() {
 		f.Close()
-		return opened{}, usage("observe: --source %s is a folder; name a file", s.file)
+		return opened{}, usage("agent observe: --source %s is a folder; name a file", s.file)
 	}
 	return opened{f, func(context.Context) io.Reader { return f }}, nil
 }

@@ -14,7 +14,7 @@ func octaveVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "octave",
 		Usage:       "check, format, read and edit OCTAVE files, byte by byte",
-		Description: "odd octave check agents/*.oct.md\nodd octave set anchor.oct COMMIT.GATE 'go test ./...'",
+		Description: "odd anchor octave check agents/*.oct.md\nodd anchor octave set anchor.oct COMMIT.GATE 'go test ./...'",
 		Subcommands: []*cli.Command{octaveCheck(env), octaveFmt(env), octaveGet(env), octaveSet(env)},
 	})
 }

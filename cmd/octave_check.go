@@ -14,14 +14,14 @@ func octaveCheck(env Env) *cli.Command {
 		Name:      "check",
 		Usage:     "say what is not OCTAVE in files, by line and column",
 		ArgsUsage: "FILE...",
-		Description: "odd octave check agents/builder.oct.md\n" +
-			"odd octave check --strict - < payload\n\n" +
+		Description: "odd anchor octave check agents/builder.oct.md\n" +
+			"odd anchor octave check --strict - < payload\n\n" +
 			"Exit 1 means an error: something that leaves the structure in doubt, or with\n" +
 			"--strict anything at all. - is stdin.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "strict", Usage: "take every deviation for an error"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
-				return usage("octave check: want files, or - for stdin; see odd help octave check")
+				return usage("anchor octave check: want files, or - for stdin; see odd help anchor octave check")
 			}
 			mode := octave.Lenient
 			if c.Bool("strict") {

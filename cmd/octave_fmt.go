@@ -14,8 +14,8 @@ func octaveFmt(env Env) *cli.Command {
 		Name:      "fmt",
 		Usage:     "print files of OCTAVE in canonical form",
 		ArgsUsage: "FILE...",
-		Description: "odd octave fmt agents/builder.oct.md\n" +
-			"odd octave fmt --write agents/*.oct.md\n\n" +
+		Description: "odd anchor octave fmt agents/builder.oct.md\n" +
+			"odd anchor octave fmt --write agents/*.oct.md\n\n" +
 			"Nothing in quotes changes, nor any key or path. --check lists what is not\n" +
 			"canonical, exit 1 when something is. A file that cannot be read with certainty\n" +
 			"is left alone, exit 1.",
@@ -28,9 +28,9 @@ func octaveFmt(env Env) *cli.Command {
 			o := fmtOptions{files: c.Args().Slice(), check: c.Bool("check"), write: c.Bool("write"), json: c.Bool("json")}
 			switch {
 			case len(o.files) == 0:
-				return usage("octave fmt: want files, or - for stdin; see odd help octave fmt")
+				return usage("anchor octave fmt: want files, or - for stdin; see odd help anchor octave fmt")
 			case o.check && o.write:
-				return usage("octave fmt: --check or --write, not both")
+				return usage("anchor octave fmt: --check or --write, not both")
 			}
 			return runOctaveFmt(env, o)
 		},
@@ -42,7 +42,7 @@ type fmtOptions struct {
 	check, write, json bool
 }
 
-// formatted is a file as odd octave fmt --json prints it.
+// formatted is a file as odd anchor octave fmt --json prints it.
 type formatted struct {
 	File      string `json:"file"`
 	Canonical bool   `json:"canonical"` // it was

@@ -15,23 +15,23 @@ func octaveGet(env Env) *cli.Command {
 		Name:      "get",
 		Usage:     "print what a path of an OCTAVE file stands for",
 		ArgsUsage: "FILE PATH",
-		Description: "odd octave get anchor.oct BIND.ROLE\n" +
-			"odd octave get anchor.oct 'BIND.ARCHETYPES[0]'\n" +
-			"odd octave get anchor.oct 'UX.\"Self-Guiding\"'\n\n" +
+		Description: "odd anchor octave get anchor.oct BIND.ROLE\n" +
+			"odd anchor octave get anchor.oct 'BIND.ARCHETYPES[0]'\n" +
+			"odd anchor octave get anchor.oct 'UX.\"Self-Guiding\"'\n\n" +
 			"A text is printed without its quotes, a list or a block one row an entry. With\n" +
 			"several envelopes put the name before the path, as IDENTITY/BIND.ROLE. Exit 3:\n" +
 			"two keys answer.",
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 2 {
-				return usage("octave get: want a file and a path; see odd help octave get")
+				return usage("anchor octave get: want a file and a path; see odd help anchor octave get")
 			}
 			return runOctaveGet(env, c.Args().Get(0), c.Args().Get(1), c.Bool("json"))
 		},
 	})
 }
 
-// octaveJSON is a value, or an entry of one, as odd octave get --json prints it.
+// octaveJSON is a value, or an entry of one, as odd anchor octave get --json prints it.
 type octaveJSON struct {
 	Key   string       `json:"key,omitempty"`
 	Kind  string       `json:"kind"`

@@ -11,16 +11,16 @@ func octaveSet(env Env) *cli.Command {
 		Name:      "set",
 		Usage:     "replace one value of an OCTAVE file, and no other byte",
 		ArgsUsage: "FILE PATH VALUE",
-		Description: "odd octave set anchor.oct META.VERSION 5.1\n" +
-			"odd octave set anchor.oct 'BIND.ARCHETYPES[0]' ATLAS\n" +
-			"odd octave set --raw anchor.oct BIND.ARCHETYPES '[ATLAS,HERMES]'\n\n" +
+		Description: "odd anchor octave set anchor.oct META.VERSION 5.1\n" +
+			"odd anchor octave set anchor.oct 'BIND.ARCHETYPES[0]' ATLAS\n" +
+			"odd anchor octave set --raw anchor.oct BIND.ARCHETYPES '[ATLAS,HERMES]'\n\n" +
 			"VALUE is a text and is put in quotes where it must be; the file is written\n" +
 			"whole or not at all. - reads stdin and prints the result. A path that two keys\n" +
 			"answer to is refused, exit 3.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "raw", Usage: "VALUE is written as OCTAVE: a word, \"text\" or a [list]"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 3 {
-				return usage("octave set: want a file, a path and a value; see odd help octave set")
+				return usage("anchor octave set: want a file, a path and a value; see odd help anchor octave set")
 			}
 			a := c.Args()
 			return runOctaveSet(env, setOptions{file: a.Get(0), path: a.Get(1), value: a.Get(2), raw: c.Bool("raw"), json: c.Bool("json")})

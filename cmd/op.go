@@ -9,7 +9,7 @@ func opVerb(env Env) *cli.Command {
 		Description: "odd op list\nodd op show 7QK2ZP\nodd op watch\nodd op classify cmd/main.go",
 		Subcommands: []*cli.Command{
 			opList(env), opShow(env), opDiff(env), opTrace(env), opPrompt(env), opWatch(env),
-			opCancel(env), opRetry(env), opExplain(env), opClassify(env),
+			opCancel(env), opRetry(env), opClassify(env),
 		},
 	})
 }

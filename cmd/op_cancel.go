@@ -46,7 +46,7 @@ func runOpCancel(ctx context.Context, env Env, name string, o rejection) error {
 	case op.Ended():
 		return refuse("state", "op cancel %s: it ended already, as %s: %s", op.ID, op.Phase, op.Reason)
 	case op.Phase != pipeline.Waiting:
-		return refuse("state", "op cancel %s: %s is at work on it; stop that drain, which ends it, or pause the board with odd pause", op.ID, op.Run)
+		return refuse("state", "op cancel %s: %s is at work on it; stop that drain, which ends it, or pause the board with odd drain pause", op.ID, op.Run)
 	}
 	t, err := v.task(op.Task)
 	if err != nil {

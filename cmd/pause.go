@@ -15,7 +15,7 @@ func pause(env Env) *cli.Command {
 		Name:        "pause",
 		Usage:       "stop every drain until a person resumes",
 		ArgsUsage:   "REASON",
-		Description: `odd pause "the glossary is being rewritten"`,
+		Description: `odd drain pause "the glossary is being rewritten"`,
 		Flags:       []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			why, err := oneArg(c, "a reason in quotes")
@@ -23,7 +23,7 @@ func pause(env Env) *cli.Command {
 				return err
 			}
 			if why = oneLine(why); why == "" {
-				return usage("pause: say why; whoever resumes reads it")
+				return usage("drain pause: say why; whoever resumes reads it")
 			}
 			return runPause(c.Context, env, why, c.Bool("json"))
 		},
@@ -57,7 +57,7 @@ func resume(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "resume",
 		Usage:       "let drains run again; only a person can",
-		Description: "odd resume",
+		Description: "odd drain resume",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {

@@ -14,9 +14,9 @@ func personaVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "persona",
 		Usage: "list, show and check persona profiles: who a session may be",
-		Description: "odd persona list\n" +
-			"odd persona show oddie@2\n" +
-			"odd persona check\n\n" +
+		Description: "odd agent persona list\n" +
+			"odd agent persona show oddie@2\n" +
+			"odd agent persona check\n\n" +
 			"A profile is an atom of type persona, or the first yaml block of a canon\n" +
 			"document that names persona:. What an agent knows of its work role is another\n" +
 			"thing: odd compile-persona.",
@@ -28,7 +28,7 @@ func personaList(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "list",
 		Usage:       "list every version of every profile",
-		Description: "odd persona list\nodd persona list --at HEAD~3 --json",
+		Description: "odd agent persona list\nodd agent persona list --at HEAD~3 --json",
 		Flags:       readFlags(),
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
@@ -47,7 +47,7 @@ func runPersonaList(ctx context.Context, env Env, src source, asJSON bool) error
 	}
 	r := contract.LoadRoster(b.graph)
 	if n := unreadable(r); n > 0 {
-		talk(env, "%s in profiles that were not read, odd persona check lists them", count(n, "error"))
+		talk(env, "%s in profiles that were not read, odd agent persona check lists them", count(n, "error"))
 	}
 	if len(r.Profiles) == 0 {
 		return none(env, asJSON, []*contract.Profile{}, "no profile: no atom of type persona or of canon has one%s", b.untyped())

@@ -13,8 +13,8 @@ func personaCheck(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "check",
 		Usage: "check every profile, and that what it names is there",
-		Description: "odd persona check\n" +
-			"odd persona check --strict --sarif\n\n" +
+		Description: "odd agent persona check\n" +
+			"odd agent persona check --strict --sarif\n\n" +
 			"Exit 1 means an error: a profile that cannot be read, or a document or heading\n" +
 			"of this bundle that is not there. A uri of another authority is never dead.\n" +
 			"With --strict a warning counts too.",
@@ -35,7 +35,7 @@ func personaCheck(env Env) *cli.Command {
 	})
 }
 
-// profilesChecked is what odd persona check --json prints.
+// profilesChecked is what odd agent persona check --json prints.
 type profilesChecked struct {
 	Status   string        `json:"status"` // OK or FINDINGS, as the exit code has it
 	Profiles int           `json:"profiles"`

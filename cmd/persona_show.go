@@ -19,7 +19,7 @@ func personaShow(env Env) *cli.Command {
 		Usage:        "show a profile as a session gets it, inheritance applied",
 		ArgsUsage:    "NAME[@VERSION]",
 		BashComplete: completePersonas(env),
-		Description:  "odd persona show oddie\nodd persona show oddie@2 --json",
+		Description:  "odd agent persona show oddie\nodd agent persona show oddie@2 --json",
 		Flags:        readFlags(),
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "a persona as NAME or NAME@VERSION")

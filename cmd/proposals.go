@@ -19,7 +19,7 @@ func proposalsVerb(env Env) *cli.Command {
 		Usage:       "show what is proposed to the gates, and say what became of it",
 		Flags:       []cli.Flag{jsonFlag()},
 		Action:      alone(func(c *cli.Context) error { return runProposalsList(c.Context, env, false, c.Bool("json")) }),
-		Description: "odd proposals\nodd gate evaluation --because P-01KJ…\nodd proposals reject P-01KJ… --reason \"the silence is the holiday\"",
+		Description: "odd gate proposals\nodd gate evaluation --because P-01KJ…\nodd gate proposals reject P-01KJ… --reason \"the silence is the holiday\"",
 		Subcommands: []*cli.Command{proposalsAdd(env), proposalsList(env), proposalsShow(env), proposalsAccept(env), proposalsReject(env)},
 	})
 }
@@ -43,7 +43,7 @@ func proposalsList(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "list",
 		Usage:       "list the open proposals, the gravest first",
-		Description: "odd proposals list\nodd proposals list --all --json",
+		Description: "odd gate proposals list\nodd gate proposals list --all --json",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "those that were disposed of too, and how"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
@@ -148,7 +148,7 @@ func oneProposal(b gate.Buffer, id string) (gate.Proposal, error) {
 	}
 	switch len(found) {
 	case 0:
-		return gate.Proposal{}, fmt.Errorf("%s: no such proposal; odd proposals list --all shows them", id)
+		return gate.Proposal{}, fmt.Errorf("%s: no such proposal; odd gate proposals list --all shows them", id)
 	case 1:
 		return found[0], nil
 	}

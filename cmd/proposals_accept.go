@@ -12,7 +12,7 @@ func proposalsAccept(env Env) *cli.Command {
 		Usage:     "mark a proposal as answered by a gate that was run; it changes no state",
 		ArgsUsage: "ID",
 		Description: "odd gate evaluation --because P-01KJ…       # runs the gate and accepts\n" +
-			"odd proposals accept P-01KJ… --act G-0004   # of a gate that did not name it",
+			"odd gate proposals accept P-01KJ… --act G-0004",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "act", Usage: "the gate act that answers it, by its `ROW` G-0001"},
 			&cli.StringFlag{Name: "reason", Usage: "how it does, in one `TEXT`"},
@@ -33,7 +33,7 @@ func proposalsReject(env Env) *cli.Command {
 		Name:        "reject",
 		Usage:       "turn a proposal down; it changes no state",
 		ArgsUsage:   "ID",
-		Description: `odd proposals reject P-01KJ… --reason "the silence is the holiday"`,
+		Description: `odd gate proposals reject P-01KJ… --reason "the silence is the holiday"`,
 		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "why, in one `TEXT`"}, yesFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			id, err := oneArg(c, "a proposal")
@@ -41,7 +41,7 @@ func proposalsReject(env Env) *cli.Command {
 				return err
 			}
 			if oneLine(c.String("reason")) == "" {
-				return usage("proposals reject: say why with --reason")
+				return usage("gate proposals reject: say why with --reason")
 			}
 			return runDispose(c.Context, env, disposal{id, gate.Disposition{Decision: gate.Rejected, Reason: c.String("reason")}, c.Bool("yes"), c.Bool("json")})
 		},

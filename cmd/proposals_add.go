@@ -24,8 +24,8 @@ func proposalsAdd(env Env) *cli.Command {
 		Name:      "add",
 		Usage:     "propose a gate to whoever passes it; it changes no state",
 		ArgsUsage: "REASON",
-		Description: "odd proposals add \"the harbour closes in May\" --gate framing\n" +
-			"odd proposals add \"stop, these are the wrong tides\" --gate emergency \\\n  --severity emergency",
+		Description: "odd gate proposals add \"the harbour closes in May\" --gate framing\n" +
+			"odd gate proposals add \"stop, these are the wrong tides\" --gate emergency \\\n  --severity emergency",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "gate", Usage: "the `GATE` it is for: framing, commitment, evaluation or emergency"},
 			&cli.StringFlag{Name: "severity", Value: string(gate.Medium), Usage: "low, medium, high or emergency, which stops every drain until it is answered"},
@@ -56,7 +56,7 @@ func proposalsAdd(env Env) *cli.Command {
 func oneWord[T ~string](flag, s string, all []T, to *T) error {
 	word, err := contract.Named(s, all)
 	if err != nil {
-		return usage("proposals add: --%s %v", flag, err)
+		return usage("gate proposals add: --%s %v", flag, err)
 	}
 	*to = word
 	return nil
@@ -114,9 +114,9 @@ func (v *view) propose(ctx context.Context, p gate.Proposal, file string) (repo.
 	text, done, err := s.Buffer.AppendAll(old, []gate.Proposal{p}, 1)
 	switch {
 	case err != nil:
-		return nil, p, usage("proposals add: %v", err)
+		return nil, p, usage("gate proposals add: %v", err)
 	case len(done) == 0:
-		return nil, p, refuse("open", "proposals add: the same is open already; odd proposals list shows it")
+		return nil, p, refuse("open", "proposals add: the same is open already; odd gate proposals list shows it")
 	}
 	return repo.Changes{v.file(file): text}, done[0], nil
 }

@@ -12,7 +12,7 @@ func proposalsShow(env Env) *cli.Command {
 		Name:        "show",
 		Usage:       "show one proposal and what became of it",
 		ArgsUsage:   "ID",
-		Description: "odd proposals show P-01KJ…",
+		Description: "odd gate proposals show P-01KJ…",
 		Flags:       []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			id, err := oneArg(c, "a proposal")
@@ -47,7 +47,7 @@ func runProposalsShow(ctx context.Context, env Env, id string, asJSON bool) erro
 		}
 	}
 	if j.Disposition == nil {
-		talk(env, "act on it with odd gate %s --because %s, or odd proposals reject %s --reason \"…\"", p.Gate, p.ID, p.ID)
+		talk(env, "act on it with odd gate %s --because %s, or odd gate proposals reject %s --reason \"…\"", p.Gate, p.ID, p.ID)
 	}
 	return printRows(env, rows)
 }

@@ -15,7 +15,7 @@ func related(env Env) *cli.Command {
 		Usage:        "list the edges at an atom, both ways",
 		ArgsUsage:    "ATOM",
 		BashComplete: completeAtoms(env, ""),
-		Description:  "odd related editor\nodd related publish --edge uses --edge governed_by",
+		Description:  "odd knowledge related editor\nodd knowledge related publish --edge uses --edge governed_by",
 		Flags:        readFlags(edgeFlag("only")),
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "the name of an atom")

@@ -82,7 +82,7 @@ func TestPlantedSecretsAreNotSent(t *testing.T) {
 			w.odd("op", verb, o.Op, "--json")
 		}
 	}
-	for _, args := range [][]string{{"review"}, {"review", "--json"}, {"review", "amend", "--json"}, {"review", "amend"}, {"review", "amend", "--pr"}, {"review", "betray"}, {"log", "--json"}, {"log"}, {"status"}, {"status", "--json"}, {"journal", "list", "--json"}, {"task", "list"}, {"handoff", "list", "--json"}, {"proposals", "--json"}} {
+	for _, args := range [][]string{{"review"}, {"review", "--json"}, {"review", "amend", "--json"}, {"review", "amend"}, {"review", "amend", "--pr"}, {"review", "betray"}, {"log", "--json"}, {"log"}, {"status"}, {"status", "--json"}, {"journal", "list", "--json"}, {"task", "list"}, {"agent", "handoff", "list", "--json"}, {"gate", "proposals", "--json"}} {
 		w.odd(args...)
 	}
 	w.served()
@@ -179,7 +179,7 @@ func (w *plantation) watched() {
 		"events.jsonl": events,
 	})
 	for _, form := range [][]string{nil, {"--json"}} {
-		if b := w.odd(append([]string{"observe", "--source", "events.jsonl", "--backpressure", "queue=64", "--work-role", "pilot"}, form...)...); !bytes.Contains(b, []byte("[redacted:")) {
+		if b := w.odd(append([]string{"agent", "observe", "--source", "events.jsonl", "--backpressure", "queue=64", "--work-role", "pilot"}, form...)...); !bytes.Contains(b, []byte("[redacted:")) {
 			w.t.Errorf("the observer said nothing: %s\n%s", b, w.talk)
 		}
 	}

@@ -42,9 +42,9 @@ func nextOfLoop(l leaseJSON, loop drain.SlowLoop, paused bool) string {
 	open := loop.Buffer.Open()
 	switch {
 	case paused:
-		return "odd resume, when what it waits for is done"
+		return "odd drain resume, when what it waits for is done"
 	case loop.Facts.OpenEmergency != "":
-		return "odd gate emergency --because " + loop.Facts.OpenEmergency + ", or odd proposals reject it"
+		return "odd gate emergency --because " + loop.Facts.OpenEmergency + ", or odd gate proposals reject it"
 	case l.Required && !l.Verdict.Valid:
 		return l.Verdict.Way
 	case l.Required && l.State == gate.Draft:
@@ -52,7 +52,7 @@ func nextOfLoop(l leaseJSON, loop drain.SlowLoop, paused bool) string {
 	case l.State == gate.Draft:
 		return "odd gate commitment begins the work under " + l.ID
 	case len(open) > 0 && (open[0].Severity == gate.High || l.Required):
-		return fmt.Sprintf("odd proposals list; the gravest is %s: %s", open[0].ID, open[0].Reason)
+		return fmt.Sprintf("odd gate proposals list; the gravest is %s: %s", open[0].ID, open[0].Reason)
 	}
 	return ""
 }

@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -9,32 +11,67 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// nearest is which of names a person may have meant, "" where none is near.
+// nearest is which of names a person may have meant, "" where none is near. A short
+// name has few letters to get wrong.
 func nearest(name string, names []string) string {
 	best, away := "", okf.Far
 	for _, n := range names {
-		if d := okf.Distance(strings.ToLower(name), strings.ToLower(n)); d < away {
+		d := okf.Distance(strings.ToLower(name), strings.ToLower(n))
+		if d < away && (3*d <= max(len(name), 3) || swapped(name, n)) {
 			best, away = n, d
 		}
 	}
 	return best
 }
 
-// unknownVerb names a verb that is not among cmds and the nearest that is. Behind is
+// swapped reports whether b is a with its letters in another order, as drian for drain.
+func swapped(a, b string) bool {
+	x, y := []byte(strings.ToLower(a)), []byte(strings.ToLower(b))
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
+}
+
+// unknownVerb names a verb that is not among cmds, and the ones a person may have
+// meant: the nearest there, or those of that name elsewhere in the tree. Behind is
 // the verb above it, "" for none.
-func unknownVerb(name string, cmds []*cli.Command, behind string) error {
+func unknownVerb(a *cli.App, name string, cmds []*cli.Command, behind string) error {
 	var names []string
 	for _, c := range cmds {
-		names = append(names, c.Name)
+		if !c.Hidden {
+			names = append(names, c.Name)
+		}
 	}
 	where := ""
 	if behind != "" {
 		where = behind + ": "
 	}
+	text := fmt.Sprintf("%sunknown command %q", where, name)
 	if near := nearest(name, names); near != "" {
-		return usage("%sunknown command %q; did you mean %q?", where, name, near)
+		return usage("%s; did you mean odd %s?", text, strings.TrimLeft(behind+" "+near, " "))
 	}
-	return usage("%sunknown command %q; see odd help%s", where, name, strings.TrimRight(" "+behind, " "))
+	if same := verbsNamed(a.Commands, "", name); len(same) > 0 && len(same) <= 3 {
+		return usage("%s; did you mean odd %s?", text, strings.Join(same, " or odd "))
+	}
+	if behind == "" && slices.ContainsFunc(a.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) && len(name) > 1 }) {
+		return usage("%s; did you mean odd --%s?", text, name)
+	}
+	if behind == "" {
+		behind = "all"
+	}
+	return usage("%s; see odd help %s", text, behind)
+}
+
+// verbsNamed are the verbs of one name below cmds, as a person types them behind odd.
+func verbsNamed(cmds []*cli.Command, above, name string) []string {
+	var out []string
+	for _, c := range cmds {
+		if c.Name == name {
+			out = append(out, above+c.Name)
+		}
+		out = append(out, verbsNamed(c.Subcommands, above+c.Name+" ", name)...)
+	}
+	return out
 }
 
 // unknownFlag is what to say of a flag that c does not have.

@@ -11,15 +11,15 @@ import (
 
 func why(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:         "why",
+		Name:         "path",
 		Usage:        "show the shortest way of edges between two atoms",
 		ArgsUsage:    "ATOM ATOM",
 		BashComplete: completeAtoms(env, ""),
-		Description:  "odd why editor style-policy",
+		Description:  "odd knowledge path editor style-policy",
 		Flags:        readFlags(edgeFlag("walk only")),
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 2 {
-				return usage("why: want two arguments, the names of two atoms; see odd help why")
+				return usage("knowledge path: want two arguments, the names of two atoms; see odd help knowledge path")
 			}
 			kinds, err := edgeKinds(c)
 			if err != nil {

@@ -68,7 +68,7 @@ func sound(t *testing.T, f fs.FS) (*okf.Graph, []board.Task) {
 	}
 	for _, i := range okf.Index(f, g) {
 		if i.State != okf.IndexFresh {
-			t.Errorf("%s: %s; odd index writes it", i.Path, i.State)
+			t.Errorf("%s: %s; odd knowledge index writes it", i.Path, i.State)
 		}
 	}
 	for _, task := range tasks {

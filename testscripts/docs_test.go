@@ -80,7 +80,7 @@ func TestDocumentsNameWhatIsThere(t *testing.T) {
 		}
 		return pages[verb]
 	}
-	verbs := regexp.MustCompile(`(?m)^  ([a-z-]+)  `).FindAllStringSubmatch(page(""), -1)
+	verbs := regexp.MustCompile(`(?m)^  ([a-z-]+)  `).FindAllStringSubmatch(page("all"), -1)
 	known := map[string]bool{"help": true}
 	for _, v := range verbs {
 		known[v[1]] = true
@@ -102,8 +102,13 @@ func TestDocumentsNameWhatIsThere(t *testing.T) {
 				continue
 			}
 			help := page(f[1])
-			if len(f) > 2 && verb.MatchString(f[2]) && strings.Contains(help, "\n  "+f[2]+" ") {
-				help = page(f[1] + " " + f[2])
+			at := f[1]
+			for _, word := range f[2:] {
+				if !verb.MatchString(word) || !strings.Contains(help, "\n  "+word+" ") {
+					break
+				}
+				at += " " + word
+				help = page(at)
 			}
 			for _, flag := range flags.FindAllString(line, -1) {
 				if !strings.Contains(help, flag) {

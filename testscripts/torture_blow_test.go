@@ -71,7 +71,7 @@ var localBlows = []blow{
 		}
 	}},
 	{name: "journal add", scene: "ready", kinds: every, acts: one("", "journal", "add", "L", "Tides win", "Slack water is the only time beginners stay dry."), amid: hours(), after: journaled},
-	{name: "handoff new", scene: "ready", kinds: every, acts: one("", "handoff", "new", "--from", "planning", "--artifact", "knowledge/terms/slack-water.md", "--title", "Slack"), amid: hours()},
+	{name: "handoff new", scene: "ready", kinds: every, acts: one("", "agent", "handoff", "new", "--from", "planning", "--artifact", "knowledge/terms/slack-water.md", "--title", "Slack"), amid: hours()},
 	{name: "task add", scene: "ready", kinds: every, acts: one("", "task", "add", "Gamma", "--role", "shore-lead", "--kind", "extract"), amid: hours(), after: func(w *world) {
 		if out, _ := w.do(act{"shop", []string{"git", "cat-file", "-t", "main:knowledge/tasks/gamma.md"}, ""}); out != "blob\n" {
 			w.must("shop", "odd", "task", "add", "Gamma", "--role", "shore-lead", "--kind", "extract")
@@ -80,12 +80,12 @@ var localBlows = []blow{
 	{name: "task ready", scene: "ready", kinds: every, before: func(w *world) {
 		w.must("shop", "odd", "task", "add", "Gamma", "--role", "shore-lead", "--kind", "extract")
 	}, acts: one("gamma", "task", "ready", "gamma"), amid: hours(act{"shop", drainAll, ""})},
-	{name: "pause", scene: "ready", kinds: force, acts: one("", "pause", "lunch"), after: func(w *world) {
+	{name: "pause", scene: "ready", kinds: force, acts: one("", "drain", "pause", "lunch"), after: func(w *world) {
 		if w.has("shop/knowledge/pause.toml") {
-			w.person("shop", "resume", "resume")
+			w.person("shop", "resume", "drain", "resume")
 		}
 	}},
-	{name: "decide", scene: "ready", kinds: force, acts: one("decide", "decide", "keep paper", "--rationale", "it floats", "--tradeoffs", "it is slow", "--confidence", "high")},
+	{name: "decide", scene: "ready", kinds: force, acts: one("decide", "gate", "decide", "keep paper", "--rationale", "it floats", "--tradeoffs", "it is slow", "--confidence", "high")},
 }
 
 // words is how many atoms are reconciled at once.

@@ -115,14 +115,14 @@ func (w *work) alarm() string {
 // heed ends the work of a session that proposed an emergency, and with it the drain.
 func (d *drain) heed(c *claim, w *work) {
 	if w.tampered {
-		d.stop = refuse("tampered-repository", "%s: %s", or(string(c.task.ID), "odd invoke"), c.died)
+		d.stop = refuse("tampered-repository", "%s: %s", or(string(c.task.ID), "odd agent run"), c.died)
 	}
 	why := w.alarm()
 	if why == "" {
 		return
 	}
 	w.void("emergency: " + why)
-	d.stop = refuse("lease-emergency-open", "%s: its session proposed an emergency: %s; a person runs odd gate emergency because of it, or rejects it with odd proposals reject", c.task.ID, why)
+	d.stop = refuse("lease-emergency-open", "%s: its session proposed an emergency: %s; a person runs odd gate emergency because of it, or rejects it with odd gate proposals reject", c.task.ID, why)
 }
 
 // void takes back all that w came to: nothing of it lands.

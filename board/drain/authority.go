@@ -72,7 +72,7 @@ func alarmed(id string) error {
 	if id == "" {
 		return nil
 	}
-	return refuse("lease-emergency-open", "emergency proposal %s is open; a person runs odd gate emergency because of it, or rejects it with odd proposals reject", id)
+	return refuse("lease-emergency-open", "emergency proposal %s is open; a person runs odd gate emergency because of it, or rejects it with odd gate proposals reject", id)
 }
 
 // charter lists what the lease has against a piece of work: its kind in this

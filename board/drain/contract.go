@@ -71,11 +71,11 @@ func (d *drain) resolve(t board.Task) (bound, error) {
 	no = append(no, more...)
 	if t.Path == "" && resolved.Mutates {
 		no = append(no, contract.Refusal{Code: "needs-task", Message: fmt.Sprintf("%s makes atoms, and atoms land only through a task's review", resolved.Role),
-			Way: "odd task add files one; odd invoke --task ID works it"})
+			Way: "odd task add files one; odd agent run --task ID works it"})
 	}
 	if resolved.Engagement == contract.Assistant && d.Reply == nil {
 		no = append(no, contract.Refusal{Code: "no-turn-channel", Message: "the engagement is assistant and nobody is there to answer",
-			Way: "run odd invoke at a terminal, or ask for the engagement agent"})
+			Way: "run odd agent run at a terminal, or ask for the engagement agent"})
 	}
 	if no = append(no, d.unbound(resolved)...); len(no) > 0 {
 		return b, no
@@ -111,7 +111,7 @@ func (d *drain) artifact(name string) string {
 func (d *drain) handoff(name string, b *bound) (handoff.Handoff, contract.Refusals) {
 	a, err := d.at.graph.Find(strings.TrimPrefix(name, d.at.cfg.Root+"/"))
 	if err != nil {
-		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unknown", Message: "handoff " + err.Error(), Way: "odd handoff list shows which there are"}}
+		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unknown", Message: "handoff " + err.Error(), Way: "odd agent handoff list shows which there are"}}
 	}
 	h, err := handoff.Read(a)
 	if err != nil {

@@ -348,7 +348,7 @@ func (d *drain) paused() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return busy("paused", "the board is paused: %s; a person runs odd resume", board.PauseReason(b))
+	return busy("paused", "the board is paused: %s; a person runs odd drain resume", board.PauseReason(b))
 }
 
 // persist does act again, on the board as it is then, while a person's commit

@@ -260,7 +260,7 @@ func (d *drain) money(ctx context.Context) error {
 	if err := d.pause(ctx, why); err != nil {
 		return err
 	}
-	return refuse("budget", "%s; the board is paused until a person runs odd resume", why)
+	return refuse("budget", "%s; the board is paused until a person runs odd drain resume", why)
 }
 
 // reckon is money after a session: what it came to stands, and the drain ends.

@@ -133,7 +133,7 @@ func (d *deed) read() {
 	}
 	if d.slow.LeaseFile != nil {
 		if d.before, err = ParseLease(LeasePath, d.slow.LeaseFile); err != nil {
-			d.refuse("memory", restore+"; odd pause stops work meanwhile", "%v", err)
+			d.refuse("memory", restore+"; odd drain pause stops work meanwhile", "%v", err)
 		}
 	}
 	if len(d.no) > 0 {
@@ -350,7 +350,7 @@ func (d *deed) decision() {
 func (d *deed) cooldown() {
 	r, rows, ok := d.chain.Emergency()
 	if n := rows + max(d.Drained, 0); d.Gate == Emergency && ok && n < Cooldown {
-		d.refuse("cooldown", "odd pause always stops work", "suspend: %d gate acts and tasks since the emergency %s, want %d", n, r.ID, Cooldown)
+		d.refuse("cooldown", "odd drain pause always stops work", "suspend: %d gate acts and tasks since the emergency %s, want %d", n, r.ID, Cooldown)
 	}
 }
 
@@ -361,7 +361,7 @@ func (d *deed) answers() {
 		done, settled := d.slow.Buffer.Dispositions[id]
 		switch {
 		case !exists:
-			d.refuse("proposal", "odd proposals list shows them", "%s gate: there is no proposal %q", d.Gate, id)
+			d.refuse("proposal", "odd gate proposals list shows them", "%s gate: there is no proposal %q", d.Gate, id)
 		case settled:
 			d.refuse("proposal", "", "%s gate: proposal %s is %s already", d.Gate, id, done.Decision)
 		case slices.Contains(d.Because[:i], id):

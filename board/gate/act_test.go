@@ -190,7 +190,7 @@ func TestRefusals(t *testing.T) {
 		{"a decision without a frame", none, Act{Gate: Framing, Decision: because("x")}, "decision", "only with draft or renew"},
 		{"a new decision at evaluation", active, Act{Gate: EvaluationGate, Decision: because("x")}, "decision", "only supersedes"},
 		{"a silent emergency", active, Act{Gate: Emergency, Reason: "x"}, "decision", "logs its decision"},
-		{"an emergency again", suspended, Act{Gate: Emergency, Reason: "x", Decision: because("x"), Drained: 2}, "cooldown", "odd pause always"},
+		{"an emergency again", suspended, Act{Gate: Emergency, Reason: "x", Decision: because("x"), Drained: 2}, "cooldown", "odd drain pause always"},
 		{"renewal of a suspended one", suspended, Act{Gate: EvaluationGate, Kind: "renew"}, "state", "suspended"},
 		{"suspended and longer", suspended, Act{Gate: Framing, Lease: lease(func(l *Lease) { l.ExpiresAt = l.ExpiresAt.Add(2 * time.Minute) })}, "longer", "emergency"},
 		{"suspended, drafted and longer", func(d *desk) { suspended(d); d.do(Act{Gate: Framing, Kind: "draft"}) }, Act{Gate: Commitment, Extend: 3 * day}, "longer", "emergency"},

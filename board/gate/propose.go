@@ -114,7 +114,7 @@ func (b Buffer) AppendDisposition(file []byte, d Disposition) ([]byte, error) {
 	}
 	d.TS, d.Reason = d.TS.UTC().Truncate(time.Second), plain(d.Reason, maxReason)
 	if _, ok := all.ByID(d.ID); !ok {
-		return nil, fmt.Errorf("no proposal %s; odd proposals list --all names them", d.ID)
+		return nil, fmt.Errorf("no proposal %s; odd gate proposals list --all names them", d.ID)
 	}
 	if old, ok := all.Dispositions[d.ID]; ok {
 		return nil, fmt.Errorf("proposal %s was %s by %s at %s; what became of it is final", d.ID, old.Decision, old.By, old.TS.Format(time.RFC3339))

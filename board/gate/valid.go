@@ -60,7 +60,7 @@ const (
 	restore = "restore the governance files from git"
 	again   = "a person runs odd gate evaluation to renew or release it"
 	back    = "it was suspended and may not last longer; a person gives it back with odd gate evaluation --release"
-	anew    = "a person drafts it anew with odd lease edit, commits to it with odd gate commitment --extend, or gives it back with odd gate evaluation --release"
+	anew    = "a person drafts it anew with odd gate lease edit, commits to it with odd gate commitment --extend, or gives it back with odd gate evaluation --release"
 )
 
 // tests is the order of validity.
@@ -97,7 +97,7 @@ var tests = []test{
 	{"emergency_open", func(c trial) string {
 		return when(c.OpenEmergency != "", "emergency proposal %s is open", c.OpenEmergency)
 	},
-		"a person runs odd gate emergency because of it, or rejects it with odd proposals reject"},
+		"a person runs odd gate emergency because of it, or rejects it with odd gate proposals reject"},
 	{"clock", trial.clock, "set the clock right"},
 }
 

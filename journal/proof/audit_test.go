@@ -47,7 +47,7 @@ func (s *story) audit() {
 func TestAClaimBringsOnlyItsValidatorsClaims(t *testing.T) {
 	const file = "11 handoffs/R1-claims.md:1 "
 	const began = "11 ledger/2026-03/R1.jsonl:2 a session of the validator began from handoffs/R1-claims.md"
-	const wrong = "handoffs/R1-claims.md:7: execution → planning is no transition; a handoff is one of exploration → planning, planning → execution, execution → validation, validation → resolution, resolution → validation; going back and leaving out are odd handoff revert and odd handoff skip"
+	const wrong = "handoffs/R1-claims.md:7: execution → planning is no transition; a handoff is one of exploration → planning, planning → execution, execution → validation, validation → resolution, resolution → validation; going back and leaving out are odd agent handoff revert and odd agent handoff skip"
 	tell := func(s *story) repo.OID { s.audit(); return "" }
 	claim := func(key, value string) func(*story, *draft) {
 		return func(s *story, d *draft) {

@@ -129,7 +129,7 @@ func (s *story) byHand(role contract.Role, change func(string) string) string {
 	return "knowledge/" + name
 }
 
-// invoke runs two sessions that no task asks for, as odd invoke does.
+// invoke runs two sessions that no task asks for, as odd agent run does.
 func (s *story) invoke(role contract.Role, handoffs ...string) *run {
 	s.Helper()
 	w := s.newRun("")

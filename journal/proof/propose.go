@@ -60,7 +60,7 @@ func (h *history) alarm(commit repo.OID) (string, error) {
 func proposeRule() rule {
 	return rule{Row{
 		Invariant: 9, Name: "Propose only", Unit: "proposals",
-		Way:        "have a person say what becomes of it, with odd proposals",
+		Way:        "have a person say what becomes of it, with odd gate proposals",
 		Evidence:   "proposals/*.jsonl in every commit, against its parents; the proposals a gate's row answers",
 		Recomputed: "a run writes its own file alone, and proposes in no person's name; what becomes of a proposal is a person's to say, in their own commit and name; an accepted one names a row of the chain; a row answers only proposals that were open before it",
 		Attested:   "that a sign which was proposed was there",

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/odd-cli/odd/board"
@@ -11,7 +12,12 @@ import (
 // still has in its bundle as they were there, or grown, where it is another root than the
 // one that history begins with: nobody is believed what a merge then brings from nowhere.
 func (j *judge) besideTheBeginning(look func(*file) bool) ([]*file, error) {
-	if len(j.Parents) > 0 || j.kind != person || j.spine[j.OID] {
+	if len(j.Parents) > 0 || j.kind != person {
+		return nil, nil
+	}
+	root := j.OID
+	j.ask(func(h *history) (string, error) { return strconv.FormatBool(h.spine[root]), nil })
+	if j.spine[root] {
 		return nil, nil
 	}
 	var out []*file

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"context"
 	"testing"
 
 	"github.com/odd-cli/odd/journal/ledger"
@@ -30,4 +31,25 @@ func TestAnotherRootBringsNothingFromNowhere(t *testing.T) {
 		{name: "a done task", tell: merged(true, false), want: []string{"3 tasks/x.md:5 done in a commit without parents, where this history does not begin; nothing proves its approval"}},
 		{name: "a reservation given back", tell: merged(false, true), want: []string{"14 ledger/2026-03/R9.jsonl:1 is a ledger in a commit without parents, where this history does not begin; nothing proves it"}},
 	})
+}
+
+// A commit without parents is where one range begins, and beside the beginning of
+// another that the same checker judges.
+func TestARootIsJudgedInEachRange(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), nil)
+	ours := s.tip()
+	ch := repo.Changes{taskFile("x"): []byte("---\ntype: task\nid: x\ntitle: X\nstate: done\n---\n")}
+	root := s.make("root", "", draft{who: annMail, ch: ch})
+	merged := s.make("merge", "", draft{who: annMail, parents: []repo.OID{ours, root}, ch: ch})
+	all := NewChecker(context.Background(), s.r)
+	for _, c := range []struct {
+		to   repo.OID
+		want int
+	}{{root, 0}, {merged, 1}, {root, 0}} {
+		r, err := all.Check(Scope{To: c.to, Refs: map[string]repo.OID{"refs/heads/main": c.to}})
+		if err != nil || len(r.Findings) != c.want {
+			t.Errorf("%s: %v, %v, want %d findings", c.to, found(r), err, c.want)
+		}
+	}
 }

@@ -133,7 +133,7 @@ func TestHandoffsComeWithTheirSession(t *testing.T) {
 			in("to: execution", "to: validation")(s, d)
 		}, want: []string{file + "a handoff from execution by a session of the planner in planning"}},
 		{name: "of modes that nothing joins", at: "result work", tell: plans, do: in("to: execution", "to: resolution"),
-			want: []string{file + "a run hands over what is no handoff: handoffs/R1-planning-to-execution.md:7: planning → resolution is no transition; a handoff is one of exploration → planning, planning → execution, execution → validation, validation → resolution, resolution → validation; going back and leaving out are odd handoff revert and odd handoff skip"}},
+			want: []string{file + "a run hands over what is no handoff: handoffs/R1-planning-to-execution.md:7: planning → resolution is no transition; a handoff is one of exploration → planning, planning → execution, execution → validation, validation → resolution, resolution → validation; going back and leaving out are odd agent handoff revert and odd agent handoff skip"}},
 		{name: "incomplete", at: "result work", tell: plans, do: in("deferred: []\n", ""),
 			want: []string{file + "a handoff that lacks deferred"}},
 		{name: "that no session wrote", at: "result work", tell: plans, do: func(s *story, d *draft) {

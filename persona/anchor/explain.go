@@ -1,47 +1,28 @@
 package anchor
 
-// told is what is said of one code.
-type told struct {
-	code                  Code
-	means, example, wayTo string
-}
-
-// Codes lists every code, in the order a session may meet them.
-func Codes() []Code {
-	all := tale()
-	out := make([]Code, len(all))
-	for i, t := range all {
-		out[i] = t.code
-	}
-	return out
-}
-
-// Explain says what a code means, what trips it and the way out.
-func Explain(code Code) (string, bool) {
-	for _, t := range tale() {
-		if t.code == code {
-			return string(t.code) + ": " + t.means + "\n\nTrips it: " + t.example + "\nWay out: " + t.wayTo + "\n", true
-		}
-	}
-	return "", false
+// Explanation says of one code what it means, what causes it, and what to do.
+type Explanation struct {
+	Code                   Code
+	Means, Example, Remedy string
 }
 
 // wayOut is the way out of a code's problem, "" for an unknown one.
 func wayOut(code Code) string {
-	for _, t := range tale() {
-		if t.code == code {
-			return t.wayTo
+	for _, t := range Explanations() {
+		if t.Code == code {
+			return t.Remedy
 		}
 	}
 	return ""
 }
 
-func tale() []told {
-	return append(taleOfPayloads(), taleOfSessions()...)
+// Explanations lists every code, in the order a session may meet them.
+func Explanations() []Explanation {
+	return append(payloadCodes(), sessionCodes()...)
 }
 
-func taleOfPayloads() []told {
-	return []told{
+func payloadCodes() []Explanation {
+	return []Explanation{
 		{BindSyntax, "The payload of the second stage cannot be read as an identity block with one BIND.",
 			"a payload without BIND:, with two of them, or with a bracket that is not closed", "Send the template of the answer, filled in."},
 		{ProofSyntax, "The payload of the last stage cannot be read as TENSIONS and COMMIT, one of each.",
@@ -72,8 +53,8 @@ func taleOfPayloads() []told {
 	}
 }
 
-func taleOfSessions() []told {
-	return []told{
+func sessionCodes() []Explanation {
+	return []Explanation{
 		{ModeUnknown, "The mode is not one there is, or the session is of another one.", "--mode turbo", "Use full, express, lite or untracked."},
 		{ConstMissing, "There is no constitution for the role: no agent file and no role atom.", "a role that nobody wrote", "Write ROLE.oct.md where agents live, or an atom of type role."},
 		{ConstBroken, "The constitution is there and cannot be trusted: damaged, over 1 MiB, a link, or not what its record of integrity says.", "an agent file changed after it was recorded", "Mend or restore the file; a session never falls back to another."},

@@ -126,7 +126,7 @@ func TestGateOpensItselfAlone(t *testing.T) {
 	t.Parallel()
 	d := newDesktop(t)
 	for _, line := range []string{
-		"odd anchor identity editor", "odd anchor ls --json", "odd anchor explain A_LOCKED", "odd anchor hook check", "odd anchor verify oa-1",
+		"odd anchor identity editor", "odd anchor ls --json", "odd explain A_LOCKED", "odd anchor hook check", "odd anchor verify oa-1",
 		"odd anchor context oa-1 - <<'END'\nBIND:\n  ROLE::editor\nEND\n", "odd anchor proof oa-1 '@docs/a.md'", "cat docs/a.md", "ls -l", "pwd",
 	} {
 		d.want(line, bash(line), "")

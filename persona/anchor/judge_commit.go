@@ -22,7 +22,7 @@ func gates() []string {
 		"npm test", "npm run test", "pnpm test", "yarn test", "npx jest", "npx mocha", "npx vitest", "jest", "mocha", "vitest",
 		"cargo test", "cargo check", "cargo clippy", "mvn test", "gradle test", "./gradlew test", "dotnet test", "ctest",
 		"bundle exec rspec", "rspec", "mix test", "swift test", "phpunit", "deno test", "bun test", "just test", "just check",
-		"odd check", "odd octave check", "odd journal lint",
+		"odd check", "odd anchor octave check", "odd journal lint",
 	}
 }
 

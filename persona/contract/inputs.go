@@ -42,7 +42,7 @@ func (r *resolver) findings(h Handoff, named map[string]string) {
 	}
 	if len(twice) > 0 && r.row.Bound == "findings" {
 		slices.Sort(twice)
-		r.refuse("findings-collide", "odd handoff merge joins them into one", "%s names findings that another handoff names too: %s", cmp.Or(h.Path, h.ID), strings.Join(twice, ", "))
+		r.refuse("findings-collide", "odd agent handoff merge joins them into one", "%s names findings that another handoff names too: %s", cmp.Or(h.Path, h.ID), strings.Join(twice, ", "))
 	}
 }
 

@@ -57,7 +57,7 @@ func (a Act) Reversion() (Told, error) {
 	from, to := slices.Index(contract.ModeNames(), a.From), slices.Index(contract.ModeNames(), a.To)
 	switch {
 	case a.From == contract.Resolution && a.To == contract.Validation:
-		no = append(no, "resolution → validation is re-validation, no reversion; hand over with odd handoff new")
+		no = append(no, "resolution → validation is re-validation, no reversion; hand over with odd agent handoff new")
 	case from < 0 || to < 0 || to >= from:
 		no = append(no, fmt.Sprintf("%s → %s leads to no earlier mode; the modes are %s", a.From, a.To, modes()))
 	}

@@ -154,7 +154,7 @@ func TestReadRefuses(t *testing.T) {
 		{"no mode", written, "from: planning", "from: Planning", `handoffs/h.md:4: from "Planning" is no mode; write planning`},
 		{"absent", written, "to: execution\n", "", `to "" is no mode`},
 		{"no transition", written, "to: execution", "to: validation", "handoffs/h.md:5: planning → validation is no transition; a handoff is one of exploration → planning"},
-		{"backwards", written, "from: planning\nto: execution", "from: execution\nto: planning", "odd handoff revert"},
+		{"backwards", written, "from: planning\nto: execution", "from: execution\nto: planning", "odd agent handoff revert"},
 		{"type", written, "type: handoff", "type: note", `type "note", not handoff`},
 		{"nested", written, "deferred: []", "deferred: [[x]]", "handoffs/h.md:7: deferred[0]: not a text"},
 		{"mapping", written, "deferred: []", "deferred: {a: b}", "handoffs/h.md:7: deferred: not a list"},

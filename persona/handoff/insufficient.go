@@ -40,7 +40,7 @@ func Insufficient(h Handoff, missing []string) Shortfall {
 	if h.Artifact != "" {
 		about = " --artifact " + shell(h.Artifact)
 	}
-	fresh := fmt.Sprintf("odd invoke --role %s%s%s", up, about, task(up))
+	fresh := fmt.Sprintf("odd agent run --role %s%s%s", up, about, task(up))
 	for _, d := range h.Derives {
 		fresh += " --handoff " + shell(d)
 	}
@@ -49,7 +49,7 @@ func Insufficient(h Handoff, missing []string) Shortfall {
 		Ways: []Way{
 			{"fresh-upstream", fmt.Sprintf("a fresh %s session makes a better handoff", up), fresh},
 			{"clarification", "the author of the handoff adds what is missing to it", clarification(h)},
-			{"operator-override", "an operator declares that the work goes on without it", fmt.Sprintf("odd invoke --role %s%s%s --handoff %s --override %s,%s --reason REASON --risk RISK",
+			{"operator-override", "an operator declares that the work goes on without it", fmt.Sprintf("odd agent run --role %s%s%s --handoff %s --override %s,%s --reason REASON --risk RISK",
 				down, about, task(down), shell(h.ID), h.From, h.To)},
 		},
 	}
@@ -67,9 +67,9 @@ func task(r contract.Role) string {
 // objects, another handoff that derives from this one.
 func clarification(h Handoff) string {
 	if h.Deliverable.Findings == nil && h.Deliverable.Remediation == nil {
-		return fmt.Sprintf("odd handoff clarify %s KEY SENTENCE", shell(h.ID))
+		return fmt.Sprintf("odd agent handoff clarify %s KEY SENTENCE", shell(h.ID))
 	}
-	return fmt.Sprintf("odd handoff new --from %s --to %s --derives %s --from-json FILE", h.From, h.To, shell(h.ID))
+	return fmt.Sprintf("odd agent handoff new --from %s --to %s --derives %s --from-json FILE", h.From, h.To, shell(h.ID))
 }
 
 // Entry is what the journal says of it: an entry of type H whose content begins

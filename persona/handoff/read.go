@@ -104,7 +104,7 @@ func (r *reader) transition(from, to contract.Mode) (Transition, bool) {
 	t, ok := Find(from, to)
 	if known && !ok {
 		r.problem(r.a.Line("to"), fmt.Sprintf("%s → %s is no transition", from, to),
-			"a handoff is one of "+legal()+"; going back and leaving out are odd handoff revert and odd handoff skip")
+			"a handoff is one of "+legal()+"; going back and leaving out are odd agent handoff revert and odd agent handoff skip")
 	}
 	return t, ok
 }

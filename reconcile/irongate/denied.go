@@ -40,7 +40,7 @@ var denials = []denial{
 		"publishes to other machines", "leave publishing to a person"},
 	{"command_publish", "gh glab hub", "pr release repo api secret workflow run issue auth variable ruleset ssh-key gpg-key extension mr",
 		"acts on the forge in a person's name", "leave it to a person"},
-	{"command_human_act", "odd", "approve reject gate resume decide", "is a person's act", "hand it to a person: odd review shows what waits"},
+	{"command_human_act", "odd", "approve reject", "is a person's act", "hand it to a person: odd review shows what waits"},
 	{"command_evaluated", "eval source . alias enable osascript expect bind complete", "",
 		"runs text that nobody has read as a command", "write the command itself"},
 	{"command_kills", "killall pkill killall5", "", "ends programs by name, other people's too", "end a program you started by its id"},
@@ -72,10 +72,31 @@ func (w *walker) denied(c call) {
 			}
 		}
 	}
-	if name == "odd" && len(p.operands) > 1 && p.operands[0].is("task") && p.operands[1].is("ready") {
-		w.hard("command_human_act", "odd task ready is a person's act", "hand it to a person")
+	if name == "odd" {
+		w.humanAct(c, p)
 	}
 	w.inlineCode(c, name)
+}
+
+// humanActs are the verbs of odd that are a person's, below the noun they stand under.
+var humanActs = map[string]string{
+	"gate":  "framing commitment evaluation emergency decide",
+	"drain": "resume",
+	"task":  "ready",
+}
+
+// humanAct adds a finding where a call of odd has a noun of humanActs and, behind it,
+// one of its verbs. Flags may stand anywhere, and their values look like operands.
+func (w *walker) humanAct(c call, p parsed) {
+	for i, noun := range verbs(c, p) {
+		acts := strings.Fields(humanActs[strings.ToLower(noun.text)])
+		for _, o := range p.operands[i+1:] {
+			if verb := strings.ToLower(o.text); slices.Contains(acts, verb) {
+				w.hard("command_human_act", fmt.Sprintf("odd %s %s is a person's act", noun.text, verb), "hand it to a person: odd review shows what waits")
+				return
+			}
+		}
+	}
 }
 
 // verbs are the operands that may be a program's verb: the first, and where

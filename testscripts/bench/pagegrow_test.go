@@ -36,13 +36,13 @@ func faint(l line) line { l.faint = true; return l }
 // asked shows whole commands, and single questions to a loaded graph.
 func (p *page) asked() {
 	p.say("## Asking, as the bundle grows")
-	p.say("Whole commands with a warm cache, in ms. Every command loads the bundle and looks for hand edits first; *start and load* is `odd version` and that load. The last column is how many times as long the largest bundle takes as the one a tenth its size.")
+	p.say("Whole commands with a warm cache, in ms. Every command loads the bundle and looks for hand edits first; *start and load* is `odd --version` and that load. The last column is how many times as long the largest bundle takes as the one a tenth its size.")
 	sizes := p.commands.measured("odd get")
 	head := []string{"command"}
 	for _, n := range sizes {
 		head = append(head, short(float64(n)))
 	}
-	names := []string{"start and load", "odd get", "odd related", "odd compile-persona", "odd task list", "odd search", "odd get --at HEAD", "odd check", "odd get, no cache", "odd search, no cache", "read every file"}
+	names := []string{"start and load", "odd get", "odd knowledge related", "odd compile-persona", "odd task list", "odd search", "odd get --at HEAD", "odd check", "odd get, no cache", "odd search, no cache", "read every file"}
 	var rows [][]string
 	for _, name := range names {
 		row := []string{name}
@@ -111,7 +111,7 @@ func (p *page) factor(name string, sizes []int) string {
 // startAndLoad is the time of a process that only starts and loads n atoms
 // with a cache, looking for hand edits.
 func (p *page) startAndLoad(n int) float64 {
-	start, _ := p.commands.ms("odd version", n)
+	start, _ := p.commands.ms("odd --version", n)
 	load, _ := p.commands.ms("load, cache and hand edits", n)
 	return start + load
 }

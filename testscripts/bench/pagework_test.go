@@ -17,7 +17,7 @@ func (p *page) boards() {
 		head = append(head, short(float64(n))+" tasks, warm", "no cache", "peak, MB")
 	}
 	var rows [][]string
-	for _, name := range []string{"odd task list --state ready", "odd task list --all", "odd task show", "odd search", "odd get", "odd status", "odd task add, with its commit", "odd task edit, with its commit", "write and git commit -- path", "odd version"} {
+	for _, name := range []string{"odd task list --state ready", "odd task list --all", "odd task show", "odd search", "odd get", "odd status", "odd task add, with its commit", "odd task edit, with its commit", "write and git commit -- path", "odd --version"} {
 		row := []string{name}
 		for _, n := range sizes {
 			mb := p.tasks.find(name, n).MB

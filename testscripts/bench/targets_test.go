@@ -44,7 +44,7 @@ var targets = []target{
 	}},
 	{"compile-persona, over start and load", "×", 1.2, overLoad("odd compile-persona")},
 	{"get, over start and load", "×", 1.2, overLoad("odd get")},
-	{"related, over start and load", "×", 1.2, overLoad("odd related")},
+	{"related, over start and load", "×", 1.2, overLoad("odd knowledge related")},
 	{"task list, over start and load", "×", 1.2, overLoad("odd task list")},
 	{"search, beyond start and load, postings cached", "ms", 60, func(p *page) (float64, string, bool) {
 		v, ok := p.commands.ms("odd search", targetAtoms)
@@ -76,7 +76,7 @@ var targets = []target{
 		}
 		return (f.MB*1e6 - text.Value) / targetAtoms, "", true
 	}},
-	{"start-up of odd version", "ms", 15, startOf("odd version")},
+	{"start-up of odd --version", "ms", 15, startOf("odd --version")},
 	{"start-up of the anchor gate", "ms", 15, startOf("gate: a read, open")},
 }
 
