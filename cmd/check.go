@@ -21,11 +21,10 @@ func check(env Env) *cli.Command {
 		Usage:     "check a bundle: OKF's three rules, and odd's own findings",
 		ArgsUsage: "[DIR]",
 		Description: "odd check\nodd check docs/bundle --strict --now 2026-03-02T09:00:00Z\nodd check --canon --sarif\nodd check --range origin/main..HEAD\n\n" +
-			"Exit 1 means that the bundle is not OKF v0.2: a code that begins with okf-.\n" +
-			"With --strict it means any error or warning, odd's own among them. Notes\n" +
-			"never fail. --canon holds canon to its own rules instead: every file with a\n" +
-			"uri or in a folder named canon, its required keys and what it refers to; exit\n" +
-			"1 means an error.\n\n" +
+			"Exit 1 means an error, with --strict an error or a warning. Notes never fail.\n" +
+			"--okf judges conformance to OKF v0.2 alone: the codes that begin with okf-.\n" +
+			"--canon checks canon documents instead: every file with a uri or in a folder\n" +
+			"named canon, its required keys and its references.\n\n" +
 			"--range and --all judge history instead, by the 16 invariants; exit 1 means a\n" +
 			"finding, told as PATH:LINE: what is wrong; what to do [invariant N, COMMIT].\n" +
 			"How much each judged, and what git can only attest, goes to stderr; --explain\n" +
@@ -36,6 +35,7 @@ func check(env Env) *cli.Command {
 			checkShapes,
 		Flags: append(formatFlags(),
 			&cli.BoolFlag{Name: "strict", Usage: "take warnings for errors, and fail on any"},
+			&cli.BoolFlag{Name: "okf", Usage: "judge conformance to OKF v0.2 alone, not odd's own rules"},
 			&cli.BoolFlag{Name: "canon", Usage: "check canon documents: required keys, references, supersession"},
 			&cli.BoolFlag{Name: "notes", Usage: "list notes too (JSON always does)"},
 			&cli.StringFlag{Name: "at", Usage: "check the bundle as committed in `REV`, not the files"},
@@ -78,13 +78,14 @@ const checkShapes = "--json prints one object, its lists never null:\n" +
 type checkOptions struct {
 	src           source
 	strict, notes bool
+	okf           bool // conformance alone
 	format        string
 	now           time.Time
 }
 
 // readCheck reads the command line of a check of files.
 func readCheck(c *cli.Context, env Env) (checkOptions, error) {
-	o := checkOptions{src: source{dir: c.Args().First(), rev: c.String("at")}, strict: c.Bool("strict"), notes: c.Bool("notes"), now: env.Now()}
+	o := checkOptions{src: source{dir: c.Args().First(), rev: c.String("at")}, strict: c.Bool("strict"), notes: c.Bool("notes"), okf: c.Bool("okf"), now: env.Now()}
 	if c.NArg() > 1 {
 		return o, usage("check: unexpected argument %q; see odd help check", c.Args().Get(1))
 	}
@@ -93,7 +94,7 @@ func readCheck(c *cli.Context, env Env) (checkOptions, error) {
 			return o, usage("check: --%s is about history; give it with --range or --all", flag)
 		}
 	}
-	for _, flag := range []string{"notes", "now"} {
+	for _, flag := range []string{"notes", "now", "okf"} {
 		if c.Bool("canon") && c.IsSet(flag) {
 			return o, usage("check: --%s is about a bundle's atoms; leave it out with --canon", flag)
 		}
@@ -128,7 +129,7 @@ func runCheck(ctx context.Context, env Env, o checkOptions) error {
 	if err != nil {
 		return err
 	}
-	r := checkResult(b.graph, found, o.strict)
+	r := checkResult(b.graph, found)
 	if o.format == asJSON {
 		err = printJSON(env, r)
 	} else {
@@ -161,13 +162,16 @@ func (b bundle) findings(ctx context.Context, env Env, o checkOptions) ([]okf.Pr
 	slices.SortStableFunc(found, func(a, b okf.Problem) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), strings.Compare(a.Code, b.Code))
 	})
+	if o.okf {
+		found = slices.DeleteFunc(found, func(p okf.Problem) bool { return !p.OfOKF() })
+	}
 	if o.strict {
 		found = okf.Strict(found)
 	}
 	return found, nil
 }
 
-func checkResult(g *okf.Graph, found []okf.Problem, strict bool) checked {
+func checkResult(g *okf.Graph, found []okf.Problem) checked {
 	r := checked{Status: "OK", Conformant: okf.Conformant(found), Atoms: g.Len(), Findings: orEmpty(found)}
 	for _, p := range found {
 		switch p.Severity {
@@ -179,7 +183,7 @@ func checkResult(g *okf.Graph, found []okf.Problem, strict bool) checked {
 			r.Notes++
 		}
 	}
-	if !r.Conformant || strict && r.Errors > 0 {
+	if r.Errors > 0 {
 		r.Status = "FINDINGS"
 	}
 	return r

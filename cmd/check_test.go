@@ -30,7 +30,7 @@ func TestCheckShapes(t *testing.T) {
 	report := provedBy(proof.Report{Rows: proof.Table(), Findings: []proof.Finding{{}}})
 	canons := canon.Report{Findings: []canon.Finding{{}}}
 	want := [][]string{
-		keysOf(t, checkResult(okf.NewGraph(nil), nil, false)), keysOf(t, okf.Problem{Hint: "x"}),
+		keysOf(t, checkResult(okf.NewGraph(nil), nil)), keysOf(t, okf.Problem{Hint: "x"}),
 		keysOf(t, canons), keysOf(t, canons.References), keysOf(t, canons.Findings[0]), keysOf(t, canons.Findings[0].Location),
 		keysOf(t, report), keysOf(t, report.Rows[0]), keysOf(t, report.Findings[0]),
 	}

@@ -18,7 +18,7 @@ func checkHistory(c *cli.Context, env Env, spec string) error {
 	if err := noArgs(c); err != nil {
 		return err
 	}
-	for _, flag := range []string{"strict", "notes", "now", "canon", "at"} {
+	for _, flag := range []string{"strict", "notes", "now", "okf", "canon", "at"} {
 		if c.IsSet(flag) {
 			return usage("check: --%s is about a bundle, not about history; leave it out with --range and --all", flag)
 		}

@@ -81,10 +81,11 @@ func (c *checker) atom() {
 // Conformant reports whether problems leave the bundle an OKF v0.2 bundle: no
 // error about one of the three rules of §11.
 func Conformant(problems []Problem) bool {
-	return !slices.ContainsFunc(problems, func(p Problem) bool {
-		return p.Severity == Error && strings.HasPrefix(p.Code, "okf-")
-	})
+	return !slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == Error && p.OfOKF() })
 }
+
+// OfOKF reports a problem with a rule of OKF itself, not with one that odd adds.
+func (p Problem) OfOKF() bool { return strings.HasPrefix(p.Code, "okf-") }
 
 // Strict returns problems with every warning raised to an error, for those who
 // want to fail on them. Infos stay.
