@@ -207,6 +207,7 @@ const gitConfig = `[user]
 // setup gives a script a home, a git and a clock of its own. They lie under
 // .tmp, which git is told to ignore, so that $WORK itself can be a repository.
 func setup(e *testscript.Env) error {
+	e.Values[confirmation] = new(string)
 	home := filepath.Join(e.WorkDir, ".tmp", "home")
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
@@ -320,6 +321,21 @@ func model(ts *testscript.TestScript, neg bool, args []string) {
 // oid is an object id, short or whole, or a hash.
 var oid = regexp.MustCompile(`\b[0-9a-f]{10,64}\b`)
 
+// confirmation is a typed confirmation on the terminal: the act and its person, then the prompt.
+var confirmation = regexp.MustCompile(`(?m)^(.+ as .+ <.+>)\r?\n(type (\S+) to confirm: )`)
+
+// question is what a command asked on the terminal of ttyin, with the answer, "" where
+// it asked nothing since the last one that show showed.
+func question(ts *testscript.TestScript) string {
+	last := ts.Value(confirmation).(*string)
+	m := confirmation.FindStringSubmatch(ts.ReadFile("ttyout"))
+	if m == nil || m[0] == *last {
+		return ""
+	}
+	*last = m[0]
+	return m[1] + "\n" + m[2] + m[3] + "\n"
+}
+
 func show(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: show code file command [args...]")
@@ -333,7 +349,7 @@ func show(ts *testscript.TestScript, neg bool, args []string) {
 			args[i] = strconv.Quote(a)
 		}
 	}
-	told := oid.ReplaceAllString(ts.ReadFile("stdout")+ts.ReadFile("stderr"), "…")
+	told := oid.ReplaceAllString(question(ts)+ts.ReadFile("stdout")+ts.ReadFile("stderr"), "…")
 	fmt.Fprintf(f, "$ %s\n%s", strings.Join(args[2:], " "), told)
 	if args[0] != "0" {
 		fmt.Fprintf(f, "exit %s\n", args[0])
