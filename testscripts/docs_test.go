@@ -10,9 +10,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/cmd"
 )
 
@@ -128,8 +130,8 @@ func fenced(text, lang string) (from, to int) {
 	return from, from + strings.Index(text[from:], "```\n")
 }
 
-// TestReadme: its transcript is what the script readme_transcript got, its
-// commands are what odd help prints, and it ends before a reader does. With
+// TestReadme: its transcript is what the script readme_transcript got, it
+// names every command, and it ends before a reader does. With
 // -update it is rewritten, after the script.
 func TestReadme(t *testing.T) {
 	t.Parallel()
@@ -139,7 +141,7 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	readme := string(b)
-	for lang, want := range map[string]string{"console": transcript(t), "text": said(t, "help")} {
+	for lang, want := range map[string]string{"console": fileOf(t, "readme_transcript", "want")} {
 		from, to := fenced(readme, lang)
 		if to < from {
 			t.Fatalf("README.md: no ```%s block", lang)
@@ -157,8 +159,26 @@ func TestReadme(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := strings.Count(readme, "\n"); n > 210 {
-		t.Errorf("README.md: %d lines, want at most 210", n)
+	if n := strings.Count(readme, "\n"); n > 180 {
+		t.Errorf("README.md: %d lines, want at most 180", n)
+	}
+	for i, line := range strings.Split(block.ReplaceAllString(readme, ""), "\n") {
+		if n := utf8.RuneCountInString(line); n > 120 && !strings.HasPrefix(line, "|") {
+			t.Errorf("README.md: %d columns in line %d of its prose, want at most 120: %s", n, i+1, line)
+		}
+	}
+	_, commands, _ := strings.Cut(readme, "## Commands")
+	for _, m := range listed.FindAllStringSubmatch(said(t, "help", "all"), -1) {
+		if !strings.Contains(commands, "`"+m[1]+"`") && !strings.Contains(commands, "`odd "+m[1]+" ") {
+			t.Errorf("README.md does not name the command %s", m[1])
+		}
+	}
+	if agent := fileOf(t, "readme_agent", "agent.sh"); !strings.Contains(readme, "```sh\n"+agent+"```\n") {
+		t.Errorf("README.md does not show the agent of the script readme_agent:\n%s", agent)
+	}
+	from, to := fenced(readme, "toml")
+	if _, err := config.Parse("README.md", []byte(readme[from:to])); err != nil {
+		t.Error(err)
 	}
 	_, codeMap, _ := strings.Cut(readme, "## Where to read")
 	for _, p := range wrongMap(codeMap, packages(t)) {
@@ -198,19 +218,19 @@ func TestWrongMap(t *testing.T) {
 	}
 }
 
-// transcript is what the script readme_transcript shows.
-func transcript(t *testing.T) string {
+// fileOf is a file of a script.
+func fileOf(t *testing.T, script, name string) string {
 	t.Helper()
-	script, err := txtar.ParseFile("testdata/readme_transcript.txtar")
+	archive, err := txtar.ParseFile("testdata/" + script + ".txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range script.Files {
-		if f.Name == "want" {
+	for _, f := range archive.Files {
+		if f.Name == name {
 			return string(f.Data)
 		}
 	}
-	t.Fatal("readme_transcript.txtar: no want")
+	t.Fatalf("%s.txtar: no %s", script, name)
 	return ""
 }
 
