@@ -17,11 +17,21 @@ func Run(ctx context.Context, s Substrate, r Request) (Emission, error) {
 		defer cancel()
 	}
 	r.Turn = boundTurns(ctx, r)
-	e, err := s.Run(ctx, r)
+	e, err := runSafely(ctx, s, r)
 	if err != nil {
 		return Emission{}, err
 	}
 	return judge(ctx, e, r), nil
+}
+
+// runSafely runs s; a panic ends its session as failed, and not the process.
+func runSafely(ctx context.Context, s Substrate, r Request) (e Emission, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e, err = Fail(Panicked, fmt.Sprint(p)), nil
+		}
+	}()
+	return s.Run(ctx, r)
 }
 
 // judge turns what broke a limit into a named failure, and drops the atoms and

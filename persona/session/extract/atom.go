@@ -15,8 +15,6 @@ const (
 	maxQuoted    = 3   // places quoted; the further ones are sources only
 	maxSources   = 12  // files named
 	maxProse     = 600 // bytes of one paragraph
-	maxStep      = 300 // bytes of one step or command
-	maxListed    = 20  // steps or commands
 	maxParagraph = 8   // paragraphs of one place
 )
 
@@ -66,7 +64,7 @@ func (c candidate) sources() []source {
 
 // fresh prints c as a new atom.
 func (c chosen) fresh(d directory, r session.Request) (okf.Atom, error) {
-	id := slug(c.title)
+	id := c.newID()
 	fields := []okf.Field{
 		{Key: "type", Value: c.kind},
 		{Key: "id", Value: id},
@@ -154,63 +152,45 @@ func (c candidate) body(ss []source) string {
 	return b.String()
 }
 
-// quoted is e as a block quote whose first paragraph ends in the footnote.
+// quoted is e as a block quote with the footnote of its source: behind the first
+// paragraph, or below the quote where that begins with something else.
 func (e evidence) quoted(id string) string {
-	var lines []string
-	mark := "[^" + id + "]"
-	for i, q := range e.quote {
-		if i == maxParagraph {
-			lines = append(lines, "…", "")
-			break
-		}
-		lines = append(lines, escape(clip(q, maxProse))+mark, "")
-		mark = ""
-	}
-	for i, s := range e.steps {
-		if i == maxListed {
-			lines = append(lines, "", "…", "")
-			break
-		}
-		lines = append(lines, fmt.Sprintf("%d. %s%s", i+1, escape(clip(s, maxStep)), mark))
-		mark = ""
-	}
-	if len(e.commands) > 0 {
-		if len(e.steps) > 0 {
-			lines = append(lines, "")
-		}
-		lines = append(lines, e.fence(mark)...)
-	}
-	for len(lines) > 0 && lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
+	lines, mark := e.passage, "[^"+id+"]"
+	if lines == nil {
+		lines = e.paragraphs()
 	}
 	var b strings.Builder
-	for _, l := range lines {
+	for i, l := range lines {
+		if i == 0 && e.prose() {
+			l, mark = l+mark, ""
+		}
 		b.WriteString(strings.TrimRight("> "+l, " ") + "\n")
+	}
+	if mark != "" {
+		b.WriteString("\nSource" + mark + "\n")
 	}
 	return b.String()
 }
 
-// fence is e's commands in a fence none of them can close.
-func (e evidence) fence(mark string) []string {
-	ticks := "```"
-	for _, c := range e.commands {
-		for strings.Contains(c, ticks) {
-			ticks += "`"
+// prose reports whether the first line of e is text that a footnote may follow.
+func (e evidence) prose() bool { return len(e.quote) > 0 }
+
+// paragraphs are the sentences of e, else its commands.
+func (e evidence) paragraphs() []string {
+	if len(e.quote) == 0 {
+		return fenced("sh", e.commands)
+	}
+	var lines []string
+	for i, q := range e.quote {
+		if i > 0 {
+			lines = append(lines, "")
 		}
-	}
-	out := []string{ticks + "sh"}
-	for i, c := range e.commands {
-		if i == maxListed {
-			out = append(out, "# …")
-			break
+		if i == maxParagraph {
+			return append(lines, "…")
 		}
-		out = append(out, clip(squeeze(c), maxStep))
+		lines = append(lines, escape(clip(q, maxProse)))
 	}
-	out = append(out, ticks)
-	if mark != "" {
-		out = append(out, "", "So it is run."+mark)
-	}
-	return out
+	return lines
 }
 
 // escape keeps quoted text from being read as markdown.

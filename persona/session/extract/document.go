@@ -24,7 +24,8 @@ type document struct {
 	owner    string // front matter owner
 	fields   [2]int // lines of the front matter's title to description, 0 0 without both
 	sections []*section
-	place    topic  // what the file's name or folder says
+	place    topic // what the file's name or folder says
+	found    []candidate
 	bad      string // what was wrong with its front matter, if anything
 
 	src    []byte
@@ -64,6 +65,7 @@ type block struct {
 	items    []item   // list items, definitions, rows
 	header   []string // of a table
 	lang     string   // of code
+	start    int      // number of the first step
 	lines    []string // of code
 }
 
@@ -72,6 +74,7 @@ type item struct {
 	from, to int
 	run      run
 	cells    []run
+	below    []block // what a list item holds besides its first text, in order
 }
 
 var reader = goldmark.New(goldmark.WithExtensions(extension.Table, extension.DefinitionList, extension.Linkify))
@@ -285,7 +288,7 @@ func (d *document) text(n ast.Node) []string {
 func (d *document) list(bs []block, b block, n *ast.List, depth int) []block {
 	b.kind = bullets
 	if n.IsOrdered() {
-		b.kind = steps
+		b.kind, b.start = steps, n.Start
 	}
 	var inner []block
 	for li := n.FirstChild(); li != nil; li = li.NextSibling() {
@@ -297,13 +300,40 @@ func (d *document) list(bs []block, b block, n *ast.List, depth int) []block {
 				it.from, it.to = d.span(c)
 				continue
 			}
+			at := len(inner)
 			inner = d.blocks(inner, c, depth+1)
+			it.below = append(it.below, outermost(inner[at:])...)
 		}
 		if it.from > 0 {
 			b.items = append(b.items, it)
 		}
 	}
 	return append(append(bs, b), inner...)
+}
+
+// outermost are the blocks of a list that stand in no other: blocks appends what an
+// item of a list holds behind the list itself, which has it too.
+func outermost(bs []block) []block {
+	var out []block
+	end := 0
+	for _, b := range bs {
+		if b.from > end {
+			out = append(out, b)
+		}
+		end = max(end, b.to, b.last())
+	}
+	return out
+}
+
+// last is the last line of what a block's items hold.
+func (b block) last() int {
+	end := b.to
+	for _, it := range b.items {
+		for _, x := range it.below {
+			end = max(end, x.last())
+		}
+	}
+	return end
 }
 
 // definitions pairs every term with its first text; terms that share one text

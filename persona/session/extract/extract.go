@@ -73,6 +73,7 @@ import (
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // Substrate reads markdown. It has no settings.
@@ -101,7 +102,11 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 		if i > 0 && i%100 == 0 && r.Progress != nil {
 			r.Progress(fmt.Sprintf("reading %d of %d files", i+1, len(files)))
 		}
-		d := parse(f)
+		d, err := readFile(f)
+		if err != nil {
+			skips = append(skips, skip{f.path, err.Error()})
+			continue
+		}
 		if d.bad != "" {
 			skips = append(skips, skip{d.path, d.bad})
 		}
@@ -114,6 +119,19 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 	e.Usage = free
 	e.Raw = session.Print(e)
 	return e, nil
+}
+
+// readFile reads a document and its candidates. A fault of the reader on one file
+// costs that file alone.
+func readFile(f file) (d *document, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the reader failed on it: %v", p)
+		}
+	}()
+	d = parse(f)
+	d.found = d.candidates()
+	return d, nil
 }
 
 func interrupted(ctx context.Context, u session.Usage) session.Emission {
@@ -133,7 +151,17 @@ func (c chosen) id() string {
 	if c.prior != nil {
 		return string(c.prior.ID)
 	}
-	return slug(c.title)
+	return c.newID()
+}
+
+// newID is the id of a new atom: its title's, with its kind behind where the file would
+// have a name that OKF or a file system keeps for itself, as index and con.
+func (c candidate) newID() string {
+	id := slug(c.title)
+	if id == "index" || id == "log" || len(irongate.Path(id+".md")) > 0 {
+		return id + "-" + c.kind
+	}
+	return id
 }
 
 // emission turns documents into atoms and findings.
@@ -182,6 +210,10 @@ func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error
 			t.known++
 			continue
 		}
+		if why := k.doubt(a); why != "" {
+			t.doubted = append(t.doubted, fmt.Sprintf("%s (%s)", k.title, why))
+			continue
+		}
 		t.kinds[k.kind]++
 		out := session.Atom{Atom: a, At: fmt.Sprintf("%s:%d", k.evidence[0].doc.path, k.evidence[0].from)}
 		if k.prior != nil {
@@ -191,6 +223,23 @@ func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error
 	}
 	e.Notes = t.notes()
 	return e, nil
+}
+
+// doubt is why an atom is left out after all, "" for none: what it quotes must stand in
+// the lines it names, and odd must take its path.
+func (k chosen) doubt(a okf.Atom) string {
+	for i, e := range k.evidence {
+		if i == maxQuoted {
+			break
+		}
+		if q := e.altered(); q != "" {
+			return fmt.Sprintf("%s:%d does not say: %s", e.doc.path, e.from, clip(q, maxDescription))
+		}
+	}
+	if bad := irongate.Path(a.Path); len(bad) > 0 {
+		return "the path " + a.Path + " " + bad[0].Text
+	}
+	return ""
 }
 
 // atom is what is emitted for k; news false means that nothing is.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -145,6 +146,7 @@ func hold(t *testing.T, e session.Emission, r session.Request) {
 		if got.Description == "" || len(got.Description) > maxDescription || got.Claimed != okf.Inferred || len(got.Sources) == 0 {
 			t.Errorf("%s: description %q, confidence %v, %d sources", got.Path, got.Description, got.Claimed, len(got.Sources))
 		}
+		verbatim(t, r, got)
 		for _, s := range got.Sources {
 			lines(t, r, s)
 			if !strings.Contains(string(got.Body()), "[^"+s.ID+"]:") && len(got.Sources) == 1 {
@@ -159,6 +161,35 @@ func hold(t *testing.T, e session.Emission, r session.Request) {
 	}
 	if _, bad := session.Parse(e.Raw); len(bad) > 0 {
 		t.Errorf("Raw does not read back: %v", bad)
+	}
+}
+
+// verbatim checks that the letters of every line which an atom quotes stand in the files
+// it names, in their order. It knows no markdown: of a source it takes all letters.
+func verbatim(t *testing.T, r session.Request, a okf.Atom) {
+	t.Helper()
+	var source strings.Builder
+	for _, s := range a.Sources {
+		b, _ := r.Files.(fstest.MapFS).ReadFile(s.Resource)
+		source.WriteString(letters(html.UnescapeString(string(b))))
+	}
+	have := source.String()
+	for line := range strings.Lines(string(a.Body())) {
+		q, ok := strings.CutPrefix(line, "> ")
+		if !ok {
+			continue
+		}
+		q, _, _ = strings.Cut(q, "[^") // the footnote; the reader escapes the source's own
+		q = step.ReplaceAllString(q, "") // a number that the reader counts
+		for _, r := range letters(html.UnescapeString(q)) {
+			_, after, found := strings.Cut(have, string(r))
+			if !found {
+				t.Errorf("%s quotes what its sources do not say in this order: %q", a.Path, q)
+				break
+			}
+			have = after
+		}
+		have = source.String() // of two sources, each begins anew
 	}
 }
 

@@ -34,7 +34,7 @@ func newDirectory(g *okf.Graph, cs []candidate) directory {
 		}
 	}
 	for _, c := range cs {
-		n := named{slug(c.title), c.kind}
+		n := named{c.newID(), c.kind}
 		d.add(n, c.title)
 		for _, a := range c.aliases {
 			d.add(n, a)

@@ -6,20 +6,27 @@ import (
 	"strings"
 )
 
-// gather reads the candidates of every document, in the documents' order.
+// gather joins the candidates of every document, in the documents' order.
 func gather(docs []*document) []candidate {
 	var out []candidate
 	for _, d := range docs {
-		for _, s := range d.sections {
-			switch {
-			case !s.mute():
-				out = append(out, s.candidates()...)
-			case s.introduces():
-				out = append(out, s.soundOf(s.stated())...)
-			}
-		}
+		out = append(out, d.found...)
 	}
 	return append(out, programs(docs)...)
+}
+
+// candidates reads what one document says exists.
+func (d *document) candidates() []candidate {
+	var out []candidate
+	for _, s := range d.sections {
+		switch {
+		case !s.mute():
+			out = append(out, s.candidates()...)
+		case s.introduces():
+			out = append(out, s.soundOf(s.stated())...)
+		}
+	}
+	return out
 }
 
 func (s *section) candidates() []candidate {

@@ -13,6 +13,7 @@ type tally struct {
 	skips   []skip
 	clashes []clash
 	left    []chosen
+	doubted []string // what was left out, and why
 	known   int
 	kinds   map[string]int
 }
@@ -27,6 +28,9 @@ func (t *tally) notes() []session.Note {
 	for _, d := range t.docs {
 		sections += len(d.sections)
 	}
+	if len(t.docs) == 0 {
+		return unread(t.skips)
+	}
 	read := session.Note{Type: "O", Title: count(len(t.docs), "file") + " read",
 		Content: fmt.Sprintf("Read %d sections in %d files, from %s to %s. Emitted %s; known already, with nothing new: %d.",
 			sections, len(t.docs), t.docs[0].path, t.docs[len(t.docs)-1].path, t.emitted(), t.known)}
@@ -38,6 +42,9 @@ func (t *tally) notes() []session.Note {
 		}
 		out = append(out, open(count(n, "atom")+" left out",
 			fmt.Sprintf("The sources say more than max_atoms allows; the least plain were left out: %s. Run the task again after the review, or raise max_atoms.", listed(names))))
+	}
+	if n := len(t.doubted); n > 0 {
+		out = append(out, open(count(n, "doubtful atom")+" left out", "The reader found these and does not vouch for them: "+listed(t.doubted)+"."))
 	}
 	out = append(out, unread(t.skips)...)
 	for i, c := range t.clashes {

@@ -70,8 +70,8 @@ func (s *section) saying(e evidence) evidence {
 	if !ok {
 		return e
 	}
-	first := sentences(b.run.text)[0]
-	if !strings.HasSuffix(first, ":") && (len(e.quote) == 0 || e.quote[0] != first) {
+	first := firstOf(b.run.text)
+	if first != "" && !strings.HasSuffix(first, ":") && (len(e.quote) == 0 || e.quote[0] != first) {
 		e.quote = append([]string{first}, e.quote...)
 	}
 	return e

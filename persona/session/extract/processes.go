@@ -24,6 +24,7 @@ func (s *section) procedures() []candidate {
 		e = s.withCommands(e)
 	}
 	e = s.withOpening(e)
+	e.passage = s.passage(e.from, e.to)
 	c.about, c.evidence = e.summary(), []evidence{e}
 	return []candidate{c}
 }
@@ -45,6 +46,9 @@ func (s *section) withOpening(e evidence) evidence {
 		return e
 	}
 	e.from = b.from
+	if b.run.text == "" {
+		return e
+	}
 	if len(e.quote) == 0 || e.quote[0] != b.run.text {
 		e.quote = append([]string{b.run.text}, e.quote...)
 	}
@@ -56,18 +60,18 @@ func (e evidence) summary() string {
 	next := ""
 	switch {
 	case len(e.steps) > 0:
-		next = sentences(e.steps[0])[0]
+		next = firstOf(e.steps[0])
 	case len(e.commands) > 0:
 		next = squeeze(e.commands[0])
 	}
 	for _, q := range e.quote {
-		if first := unlabelled(sentences(q)[0]); !strings.HasSuffix(first, ":") && len(words(first)) >= 4 {
+		if first := unlabelled(firstOf(q)); !strings.HasSuffix(first, ":") && len(words(first)) >= 4 {
 			return clip(first, maxDescription)
 		}
 	}
 	switch {
 	case len(e.quote) > 0 && next != "":
-		return clip(strings.TrimRight(unlabelled(sentences(e.quote[0])[0]), ":. ")+": "+next, maxDescription)
+		return clip(strings.TrimRight(unlabelled(firstOf(e.quote[0])), ":. ")+": "+next, maxDescription)
 	case len(e.quote) > 0:
 		return firstSentence(e.quote[0])
 	case len(e.steps) == 0:
@@ -214,18 +218,21 @@ func linked(items []item) bool {
 	return 2*n > len(items)
 }
 
-// runbook is what stands around the commands of s: the first shell block and
-// the paragraph before it.
+// runbook is what stands around the commands of s: its shell blocks and the
+// paragraph before the first.
 func (s *section) runbook() evidence {
 	for i, b := range s.blocks {
 		if b.kind != code || len(shell(b)) == 0 {
 			continue
 		}
-		e := evidence{doc: s.doc, from: b.from, to: b.to, commands: shell(b)}
+		e := evidence{doc: s.doc, from: b.from, to: b.to}
 		if i > 0 && s.blocks[i-1].kind == paragraph {
-			e.from, e.quote = s.blocks[i-1].from, []string{s.blocks[i-1].run.text}
+			e.from = s.blocks[i-1].from
+			if text := s.blocks[i-1].run.text; text != "" {
+				e.quote = []string{text}
+			}
 		}
-		return e
+		return s.withCommands(e)
 	}
 	return evidence{}
 }

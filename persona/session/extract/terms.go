@@ -37,6 +37,7 @@ type evidence struct {
 	quote    []string
 	steps    []string
 	commands []string
+	passage  []string // all that the lines say, as markdown; the three above only name and describe it
 }
 
 // The scores: how plainly a source says that the thing exists and what it is.

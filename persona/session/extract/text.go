@@ -190,14 +190,18 @@ func abbreviated(before string) bool {
 		len(w) == 1 && w[0] >= 'a' && w[0] <= 'z'
 }
 
+// firstOf is the first sentence of text, "" of a text without one.
+func firstOf(text string) string {
+	if ss := sentences(text); len(ss) > 0 {
+		return ss[0]
+	}
+	return ""
+}
+
 // firstSentence is the first sentence of text, at most 200 bytes, without a
 // closing colon.
 func firstSentence(text string) string {
-	ss := sentences(text)
-	if len(ss) == 0 {
-		return ""
-	}
-	return clip(strings.TrimRight(unlabelled(ss[0]), " :;,"), maxDescription)
+	return clip(strings.TrimRight(unlabelled(firstOf(text)), " :;,"), maxDescription)
 }
 
 // unlabelled takes "Note:" and the like off a sentence.

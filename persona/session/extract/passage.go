@@ -1,0 +1,106 @@
+package extract
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// maxPassage bounds the lines of a passage. One that is longer ends at a whole
+// block, with an ellipsis.
+const maxPassage = 80
+
+// passage is what the blocks of s between two lines say, all of it and in their
+// order, as lines of markdown: a step keeps the notes, lists and commands below it,
+// a command the comments and labels around it.
+func (s *section) passage(from, to int) []string {
+	var out []string
+	for _, b := range s.blocks {
+		if b.nested || b.from < from || b.to > to {
+			continue
+		}
+		lines := b.render()
+		if len(lines) == 0 {
+			continue
+		}
+		if len(out) > 0 {
+			out = append(out, "")
+		}
+		if len(out)+len(lines) > maxPassage {
+			return append(out, "…")
+		}
+		out = append(out, lines...)
+	}
+	return out
+}
+
+// render is one block as lines of markdown.
+func (b block) render() []string {
+	switch b.kind {
+	case paragraph:
+		if b.run.text == "" {
+			return nil
+		}
+		return []string{escape(b.run.text)}
+	case code:
+		return fenced(b.lang, b.lines)
+	case bullets, steps:
+		return b.renderItems()
+	case table:
+		var out []string
+		for _, it := range b.items {
+			out = append(out, "- "+escape(strings.Join(texts(it.cells), " — ")))
+		}
+		return out
+	}
+	var out []string // definitions
+	for _, it := range b.items {
+		out = append(out, escape(strings.Join(texts(it.cells), ": ")), "")
+	}
+	return out[:max(0, len(out)-1)]
+}
+
+func (b block) renderItems() []string {
+	var out []string
+	for i, it := range b.items {
+		mark := "- "
+		if b.kind == steps {
+			mark = fmt.Sprintf("%d. ", b.start+i)
+		}
+		indent := strings.Repeat(" ", len(mark))
+		out = append(out, strings.TrimRight(mark+escape(it.run.text), " "))
+		for _, below := range it.below {
+			if below.kind == code || below.kind == paragraph {
+				out = append(out, "")
+			}
+			for _, l := range below.render() {
+				out = append(out, strings.TrimRight(indent+l, " "))
+			}
+		}
+	}
+	return out
+}
+
+func texts(cells []run) []string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = c.text
+	}
+	return out
+}
+
+// fenced is code in a fence that none of its lines can close.
+func fenced(lang string, lines []string) []string {
+	ticks := "```"
+	for _, l := range lines {
+		for strings.Contains(l, ticks) {
+			ticks += "`"
+		}
+	}
+	out := []string{ticks + squeeze(lang)}
+	for _, l := range lines {
+		out = append(out, okf.Visible(strings.ToValidUTF8(strings.ReplaceAll(l, "\t", "    "), "")))
+	}
+	return append(out, ticks)
+}

@@ -1,0 +1,68 @@
+package extract
+
+import (
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Links and tags are what stands in the lines of a markdown file and not in its text: comments,
+// images and the targets of links; tags, which in code are text.
+var (
+	links = regexp.MustCompile(`(?s)<!--.*?-->|!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|\]\[[^\]]*\]`)
+	tags  = regexp.MustCompile(`<[^<>]*>`)
+)
+
+// letters are the letters and digits of a text, in order: what two texts share that
+// differ in marks, white space and line ends alone.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
+
+// altered is the first text that e quotes and its lines do not hold word for word,
+// "" where they hold all of it.
+func (e evidence) altered() string {
+	d := e.doc
+	end := len(d.src)
+	if e.to < len(d.starts) {
+		end = d.starts[e.to]
+	}
+	raw := string(d.src[d.starts[e.from-1]:end])
+	plain := links.ReplaceAllString(raw, "")
+	said := []string{letters(html.UnescapeString(tags.ReplaceAllString(plain, ""))), letters(html.UnescapeString(plain)), letters(raw)}
+	holds := func(s string) bool {
+		l := letters(strings.TrimSuffix(s, "…"))
+		return slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, l) })
+	}
+	for _, q := range e.quoting() {
+		name, text, labelled := strings.Cut(q, ": ")
+		if !holds(q) && !(labelled && holds(name) && holds(text)) {
+			return q
+		}
+	}
+	return ""
+}
+
+// quoting is every text that e quotes.
+func (e evidence) quoting() []string {
+	if e.passage == nil {
+		return append(append([]string{}, e.quote...), e.commands...)
+	}
+	var out []string
+	for _, l := range e.passage {
+		if l = step.ReplaceAllString(l, ""); !strings.HasPrefix(strings.TrimSpace(l), "```") {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// step is the number of a step, which a renderer counts and a source may not.
+var step = regexp.MustCompile(`^ *\d+\. `)

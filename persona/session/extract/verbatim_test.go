@@ -1,0 +1,116 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// quotedBy is what the body of the atom of a title quotes, without the marks of the quote.
+func quotedBy(t *testing.T, e session.Emission, title string) string {
+	t.Helper()
+	for _, a := range e.Atoms {
+		if a.Atom.Title != title {
+			continue
+		}
+		var out []string
+		for line := range strings.Lines(string(a.Atom.Body())) {
+			if q, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), ">"); ok {
+				out = append(out, strings.TrimPrefix(q, " "))
+			}
+		}
+		return strings.Join(out, "\n")
+	}
+	t.Fatalf("no atom %q among %v", title, spoken(e))
+	return ""
+}
+
+// TestProceduresAreQuotedWhole: nothing that changes what a step means is left out, and
+// nothing is added.
+func TestProceduresAreQuotedWhole(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, title, text, want string }{
+		{"comments are conditions", "Build the keys", "## Build the keys\n\nIn the config folder:\n\n```sh\n# On Linux\nmake clean\n\n# Elsewhere\nmake keys\n```\n",
+			"In the config folder:[^a]\n\n```sh\n# On Linux\nmake clean\n\n# Elsewhere\nmake keys\n```"},
+		{"labels of platforms", "Build the single executable", "## Build the single executable\n\nOn your own system.\n\nOn Windows:\n\n```bat\nsign /s a.exe\n```\n\nOn Linux:\n\n```sh\ncodesign --remove-signature a\n```\n",
+			"On your own system.[^a]\n\nOn Windows:\n\n```bat\nsign /s a.exe\n```\n\nOn Linux:\n\n```sh\ncodesign --remove-signature a\n```"},
+		{"what stands below a step", "Landing changes", "## Landing changes\n\n1. Use the queue.\n2. Avoid the button. Reasons:\n   - It merges.\n   - It squashes.\n3. Push the commit:\n\n   ```sh\n   git push\n   ```\n",
+			"1. Use the queue.\n2. Avoid the button. Reasons:\n   - It merges.\n   - It squashes.\n3. Push the commit:\n\n   ```sh\n   git push\n   ```"},
+		{"a command alone", "Running the benchmarks", "## Running the benchmarks\n\n```sh\nmake bench\n```\n", "```sh\nmake bench\n```"},
+		{"every link of a chain", "Verify a download", "## Verify a download\n\nGet the keys:\n\n```sh\ncurl -O keys\n```\n\nThen check the file:\n\n```sh\ngpgv keys\nshasum --check sums\n```\n",
+			"Get the keys:[^a]\n\n```sh\ncurl -O keys\n```\n\nThen check the file:\n\n```sh\ngpgv keys\nshasum --check sums\n```"},
+		{"a number of its own", "Mend a hull", "## How to mend a hull\n\n3. Grind the crack out.\n4. Fill it with resin.\n", "3. Grind the crack out.\n4. Fill it with resin."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := quotedBy(t, drive(t, request("a.md", c.text)), c.title); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestAFaultCostsItsFileAlone: an image where text is expected panicked once.
+func TestAFaultCostsItsFileAlone(t *testing.T) {
+	t.Parallel()
+	image := "# Demo\n\n## Set up a cluster\n\n![diagram](a.gif)\n\n```sh\nserver --name a\n```\n"
+	if got := quotedBy(t, drive(t, request("a.md", image)), "Set up a cluster"); got != "```sh\nserver --name a\n```" {
+		t.Errorf("got %s", got)
+	}
+	if _, err := readFile(file{path: "a.md", text: nil}); err != nil {
+		t.Errorf("an empty file: %v", err)
+	}
+}
+
+// TestReservedNames: a title whose id names a file that OKF or a system keeps for itself.
+func TestReservedNames(t *testing.T) {
+	t.Parallel()
+	e := drive(t, request("g.md", "# Glossary\n\nIndex\n: A sorted structure that finds rows.\n\nLog\n: The file of all changes.\n\nCon\n: A meeting of many players.\n\nPage\n: A block of eight kilobytes.\n"))
+	var got []string
+	for _, a := range e.Atoms {
+		got = append(got, a.Atom.Path)
+	}
+	slices.Sort(got)
+	if want := []string{"terms/con-term.md", "terms/index-term.md", "terms/log-term.md", "terms/page.md"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestAltered: what the lines do not hold word for word is found.
+func TestAltered(t *testing.T) {
+	t.Parallel()
+	d := parse(file{"a.md", []byte("# A\n\nYou **must** not [run](x.md) `a <b>` twice,\nunless told.\n\nElsewhere it may run.\n")})
+	for text, want := range map[string]bool{
+		"You must not run a <b> twice, unless told.": false,
+		"You must not run a <b>…":                    false,
+		"You must run a <b> twice":                   true,
+		"So it is run.":                              true,
+		"Elsewhere it may run.":                      true, // beyond the lines
+		"not run: unless told":                       false,
+	} {
+		e := evidence{doc: d, from: 3, to: 4, quote: []string{text}}
+		if got := e.altered() != ""; got != want {
+			t.Errorf("%q: altered %v, want %v", text, got, want)
+		}
+	}
+}
+
+// TestDoubtfulAtomsAreLeftOut: an atom whose quote its lines do not hold is no loss to
+// the others, and is named.
+func TestDoubtfulAtomsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	d := parse(file{"a.md", []byte("# Terms\n\nSkeg\n: A small fin under the stern.\n")})
+	good := candidate{kind: term, title: "Skeg", about: "A small fin.", evidence: []evidence{{doc: d, from: 3, to: 4, quote: []string{"Skeg: A small fin under the stern."}}}}
+	bad := candidate{kind: term, title: "Keel", about: "A large fin.", evidence: []evidence{{doc: d, from: 3, to: 4, quote: []string{"Keel: A large fin."}}}}
+	tl := tally{docs: []*document{d}, kinds: map[string]int{}}
+	e, err := finish([]chosen{{bad, nil}, {good, nil}}, &tl, request())
+	if err != nil || len(e.Atoms) != 1 || e.Atoms[0].Atom.ID != okf.ID("skeg") {
+		t.Fatalf("%v, %v", spoken(e), err)
+	}
+	if n := e.Notes[1]; n.Title != "1 doubtful atom left out" || !strings.Contains(n.Content, "Keel (a.md:3 does not say: Keel: A large fin.)") {
+		t.Errorf("%+v", n)
+	}
+}
