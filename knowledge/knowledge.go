@@ -1,22 +1,23 @@
-// Package knowledge carries the two repositories that odd can lay out for you.
+// Package knowledge carries the files of two repositories: the one that odd init
+// starts with and the one that odd demo makes.
 //
-// The folder it lies in is odd's own bundle: the roles, processes, policies,
-// terms, decisions and tasks of the people who make odd. The two archives
-// beside them are not atoms of that bundle, which is why they are archives:
+// Its folder is also odd's own bundle: roles, processes, policies, terms,
+// decisions and tasks of the people who make odd. The two archives beside the
+// atoms are archives so that their atoms are not part of that bundle:
 //
 //	starter.txtar  what odd init adds to a repository: a first role with the
-//	               little it needs, one task in backlog, the audit's profile and
-//	               its workflow, a pull request template, .gitattributes
+//	               atoms it needs, one task in backlog, the audit's profile,
+//	               CI workflows, a pull request template, .gitattributes
 //	demo.txtar     what odd demo makes: a small company with its handbook,
 //	               its bundle and one task that is ready
 //
-// The atoms of the starter that describe a team are drafts, which count half
-// towards the floor of a persona. So its role is refused as it comes, with the list of what is
-// missing, and clears the floor once a person has made the atoms true and taken
-// "status: draft" out of them. The role of the demo clears it from the start.
+// The starter's atoms about a team are drafts. A draft counts half as an atom and
+// not at all as a process, policy or term, so the starter's role is below the
+// floor at first and odd lists what it lacks. It meets the floor once a person has
+// edited the atoms and deleted "status: draft". The demo's role meets it as is.
 //
-// Neither archive holds an odd.toml: that is written from the configuration
-// package's own template, so that there is one place which knows the keys.
+// Neither archive holds an odd.toml: that comes from the configuration package's
+// template, the one place that knows all keys.
 package knowledge
 
 import (
@@ -38,10 +39,10 @@ type File struct {
 	Data []byte
 }
 
-// Starter is what odd init lays out, in the order in which it is best told.
+// Starter returns the files that odd init writes, in the order it lists them.
 func Starter() []File { return files(starter) }
 
-// Demo is the demo company whole, in the same order each time.
+// Demo returns the files of the demo company, always in the same order.
 func Demo() []File { return files(demo) }
 
 func files(archive []byte) []File {
