@@ -131,7 +131,7 @@ func fenced(text, lang string) (from, to int) {
 }
 
 // TestReadme: its transcript is what the script readme_transcript got, it
-// names every command, and it ends before a reader does. With
+// ends before a reader does. With
 // -update it is rewritten, after the script.
 func TestReadme(t *testing.T) {
 	t.Parallel()
@@ -167,15 +167,6 @@ func TestReadme(t *testing.T) {
 			t.Errorf("README.md: %d columns in line %d of its prose, want at most 120: %s", n, i+1, line)
 		}
 	}
-	_, commands, _ := strings.Cut(readme, "## Commands")
-	for _, m := range listed.FindAllStringSubmatch(said(t, "help", "all"), -1) {
-		if !strings.Contains(commands, "`"+m[1]+"`") && !strings.Contains(commands, "`odd "+m[1]+" ") {
-			t.Errorf("README.md does not name the command %s", m[1])
-		}
-	}
-	if agent := fileOf(t, "readme_agent", "agent.sh"); !strings.Contains(readme, "```sh\n"+agent+"```\n") {
-		t.Errorf("README.md does not show the agent of the script readme_agent:\n%s", agent)
-	}
 	from, to := fenced(readme, "toml")
 	if _, err := config.Parse("README.md", []byte(readme[from:to])); err != nil {
 		t.Error(err)
@@ -186,17 +177,17 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// wrongMap is what is wrong with a code map: a package it leaves out, and a path it
-// names where none is. What is below persona/session goes by its last name.
+// wrongMap is what is wrong with a code map: a package at the top that it leaves out,
+// and a path it names where none is.
 func wrongMap(text string, there map[string]bool) []string {
 	var wrong []string
 	for _, dir := range slices.Sorted(maps.Keys(there)) {
-		if !strings.Contains(text, "`"+strings.TrimPrefix(dir, "persona/session/")+"`") {
+		if !strings.Contains(dir, "/") && !strings.Contains(text, "`"+dir+"`") {
 			wrong = append(wrong, "does not say what "+dir+" is")
 		}
 	}
 	for i, name := range strings.Split(text, "`") {
-		if i%2 == 1 && !strings.Contains(name, " ") && !there[name] && !there["persona/session/"+name] {
+		if i%2 == 1 && !strings.Contains(name, " ") && !there[name] {
 			wrong = append(wrong, "says what "+name+" is, which is no package")
 		}
 	}
@@ -206,11 +197,11 @@ func wrongMap(text string, there map[string]bool) []string {
 // TestWrongMap shows that the code map's check says no.
 func TestWrongMap(t *testing.T) {
 	t.Parallel()
-	there := map[string]bool{"okf": true, "board/gate": true, "persona/session/exec": true}
+	there := map[string]bool{"okf": true, "board": true, "board/gate": true}
 	for text, want := range map[string]string{
-		"`okf`, `board/gate`, `exec`: see `go doc .`": "",
-		"`okf` and `exec`":                            "does not say what board/gate is",
-		"`okf`, `board/gate`, `exec`, `gone`":         "says what gone is, which is no package",
+		"`okf`, `board`, `board/gate`: see `go doc .`": "",
+		"`okf` and `board/gate`":                       "does not say what board is",
+		"`okf`, `board`, `gone`":                       "says what gone is, which is no package",
 	} {
 		if got := strings.Join(wrongMap(text, there), "; "); got != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
@@ -241,7 +232,7 @@ func TestReadmePromises(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, ok := strings.Cut(string(b), "| promise | proved by |")
+	_, table, ok := strings.Cut(string(b), "| promise | tested by |")
 	if !ok {
 		t.Fatal("README.md has no table of promises")
 	}
@@ -254,7 +245,7 @@ func TestReadmePromises(t *testing.T) {
 			}
 			continue
 		}
-		if strings.HasPrefix(cells[2], "---") || strings.TrimSpace(cells[2]) == "proved by" {
+		if strings.HasPrefix(cells[2], "---") || strings.TrimSpace(cells[2]) == "tested by" {
 			continue
 		}
 		rows++
