@@ -89,7 +89,7 @@ type Session struct {
 	Timeout   time.Duration   // default 10m
 	Timed     bool            // [session] timeout is set: a change's sessions have it, whatever their lane's time
 	Cap       string          // "inferred" (default) or "asserted"
-	MaxAtoms  int             // default 200
+	MaxAtoms  int             // default 40
 }
 
 // Substrate is [substrate.NAME].
@@ -132,7 +132,7 @@ func Default() Config {
 		Tenant:     "default",
 		Budget:     budget.Envelope{AlertPct: 80},
 		Session: Session{
-			Substrate: "extract", MaxTurns: 20, MaxCost: 500_000, Timeout: 10 * time.Minute, Cap: "inferred", MaxAtoms: 200,
+			Substrate: "extract", MaxTurns: 20, MaxCost: 500_000, Timeout: 10 * time.Minute, Cap: "inferred", MaxAtoms: 40,
 		},
 		Floor:       Floor{Atoms: 5, Processes: 1, Guides: 1, UnresolvedPct: 20},
 		Lease:       "required",

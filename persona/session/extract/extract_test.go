@@ -179,7 +179,7 @@ func verbatim(t *testing.T, r session.Request, a okf.Atom) {
 		if !ok {
 			continue
 		}
-		q, _, _ = strings.Cut(q, "[^") // the footnote; the reader escapes the source's own
+		q, _, _ = strings.Cut(q, "[^")   // the footnote; the reader escapes the source's own
 		q = step.ReplaceAllString(q, "") // a number that the reader counts
 		for _, r := range letters(html.UnescapeString(q)) {
 			_, after, found := strings.Cut(have, string(r))

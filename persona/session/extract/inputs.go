@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -36,11 +37,20 @@ type skip struct{ path, why string }
 // markdown below it, a glob (with ** for any depth) what it matches. Folders
 // and globs pass over dot-folders, node_modules and vendor, over the bundle
 // unless they start inside it, and over files that hold nobody's knowledge
-// (licences, change logs, and the capital-lettered files that forges ask for). The files come sorted by path.
+// (licences, change logs, a forge's templates). "!docs/archive/**" leaves out what the
+// glob behind the mark matches, however it was named. The files come sorted by path.
 func inputs(ctx context.Context, f fs.FS, names []string, bundle string) ([]file, []skip, error) {
 	c := collector{ctx: ctx, fs: f, bundle: bundle, found: map[string]bool{}}
+	var not []string
 	for _, n := range names {
-		c.input(n)
+		if glob, is := strings.CutPrefix(n, "!"); is {
+			not = append(not, glob)
+		} else {
+			c.input(n)
+		}
+	}
+	for _, glob := range not {
+		c.exclude(glob)
 	}
 	paths := make([]string, 0, len(c.found))
 	for p := range c.found {
@@ -105,6 +115,16 @@ func (c *collector) path(name, p string) {
 	}
 }
 
+// exclude leaves out the files, and what was not read of them, that a glob matches.
+func (c *collector) exclude(glob string) {
+	n := len(c.found) + len(c.skips)
+	maps.DeleteFunc(c.found, func(p string, _ bool) bool { return irongate.Match(glob, p) })
+	c.skips = slices.DeleteFunc(c.skips, func(s skip) bool { return irongate.Match(glob, s.path) })
+	if len(c.found)+len(c.skips) == n {
+		c.skip("!"+glob, "leaves out nothing: no file matches it")
+	}
+}
+
 // glob walks from the part of the pattern that has no magic.
 func (c *collector) glob(pattern string) {
 	if _, err := path.Match(pattern, ""); err != nil {
@@ -164,10 +184,10 @@ func boilerplateFile(base string) bool {
 		return true
 	}
 	if name != strings.ToUpper(name) {
-		return false // security.md may well be a policy, SECURITY.md is a forge's
+		return false // history.md may well say what a team knows, HISTORY.md is a change log
 	}
 	return in("licence copying notice notices changes history news authors contributors "+
-		"code_of_conduct security funding pull_request_template issue_template third-party-notices thirdpartynotices", stem)
+		"funding pull_request_template issue_template third-party-notices thirdpartynotices", stem)
 }
 
 // read returns a file's text, or why it is none.

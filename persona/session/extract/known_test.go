@@ -128,8 +128,10 @@ func TestInputs(t *testing.T) {
 		want    []string
 		skipped []string
 	}{
-		{"all", []string{"."}, []string{"README.md", "docs/a.md", "docs/deep/c.markdown", "docs/security.md"},
-			[]string{"LICENSE.md", "docs/SECURITY.md", "docs/big.md", "docs/latin.md", "docs/zero.md"}},
+		{"all", []string{"."}, []string{"README.md", "docs/SECURITY.md", "docs/a.md", "docs/deep/c.markdown", "docs/security.md"},
+			[]string{"LICENSE.md", "docs/big.md", "docs/latin.md", "docs/zero.md"}},
+		{"all but a folder", []string{"docs/", "!docs/deep/**", "!docs/[bls]*", "!docs/*zero*"}, []string{"docs/SECURITY.md", "docs/a.md"}, nil},
+		{"an exclusion of nothing", []string{"docs/a.md", "!docs/none/**"}, []string{"docs/a.md"}, []string{"!docs/none/**"}},
 		{"a file by name is read whatever it is", []string{"docs/b.txt", "./LICENSE.md"}, []string{"LICENSE.md", "docs/b.txt"}, nil},
 		{"the bundle when it is named", []string{"knowledge/"}, []string{"knowledge/terms/f.md"}, nil},
 		{"one level", []string{"docs/[ac]*.md"}, []string{"docs/a.md"}, nil},
