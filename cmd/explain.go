@@ -29,7 +29,7 @@ func explainVerb(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runExplain(env, strings.Trim(code, "[]"), c.Bool("json"))
+			return runExplain(env, strings.Trim(code, " []"), c.Bool("json"))
 		},
 	})
 }
@@ -41,25 +41,36 @@ type code struct {
 	Means   string `json:"means"`
 	Example string `json:"example,omitempty"` // what causes it
 	Fix     string `json:"fix,omitempty"`
+	also    string // another spelling that odd prints, "" for none
 }
 
 // is reports whether c is the code that a person typed: in any case, without what
-// follows a colon, and, for a code that ends in _, with any name behind it.
+// follows a colon or a comma, and, for a code that ends in _ or -, with any name behind it.
 func (c code) is(typed string) bool {
-	typed, _, _ = strings.Cut(strings.ToLower(typed), ":")
-	return typed == strings.ToLower(c.Code) || strings.HasSuffix(c.Code, "_") && strings.HasPrefix(typed, c.Code)
+	typed = strings.ToLower(typed)
+	if i := strings.IndexAny(typed, ":,"); i >= 0 {
+		typed = typed[:i]
+	}
+	family := strings.HasSuffix(c.Code, "_") || strings.HasSuffix(c.Code, "-")
+	return typed == strings.ToLower(c.Code) || c.also != "" && typed == c.also || family && strings.HasPrefix(typed, c.Code)
 }
 
-// codes lists every code that odd prints.
+// codes lists every code that odd prints, those of one kind together: the everyday first.
 func codes() []code {
-	return slices.Concat(changeCodes(), anchorCodes(), findingCodes())
+	all := slices.Concat(refusals(), leaseCodes(), sessionCodes(), changeCodes(), callCodes(), atomCodes(), anchorCodes(), findingCodes(), reportCodes())
+	first := map[string]int{}
+	for i, c := range slices.Backward(all) {
+		first[c.Kind] = i
+	}
+	slices.SortStableFunc(all, func(a, b code) int { return first[a.Kind] - first[b.Kind] })
+	return all
 }
 
 // anchorCodes are the codes of odd anchor.
 func anchorCodes() []code {
 	var out []code
 	for _, a := range anchor.Explanations() {
-		out = append(out, code{Code: string(a.Code), Kind: "anchor", Means: a.Means, Example: a.Example, Fix: a.Remedy})
+		out = append(out, code{Code: string(a.Code), Kind: "write permit", Means: a.Means, Example: a.Example, Fix: a.Remedy})
 	}
 	return out
 }
@@ -68,55 +79,58 @@ func anchorCodes() []code {
 func findingCodes() []code {
 	var out []code
 	for _, r := range slices.Concat(okfRules(), canonRules()) {
-		out = append(out, code{Code: r.id, Kind: "finding", Means: fmt.Sprintf("%s (%s)", r.about, r.severity)})
+		out = append(out, code{Code: r.id, Kind: "finding of odd check", Means: fmt.Sprintf("%s (%s)", capital(r.about), r.severity)})
 	}
 	return out
 }
 
 // changeCodes are the codes of agents' file changes: why one ended or waits, its
-// tier and risks, refused tool calls, and the rules about a diff.
+// tier and risks, denied tool calls, and the rules about a diff.
 func changeCodes() []code {
 	var out []code
+	add := func(kind, name, means, fix string) {
+		out = append(out, code{Code: name, Kind: kind, Means: capital(means), Fix: capital(fix)})
+	}
 	for _, r := range pipeline.Reasons() {
 		var ends []string
 		for _, e := range r.Ends() {
 			ends = append(ends, string(e))
 		}
-		out = append(out, code{Code: string(r), Kind: "ending", Means: pipeline.Explain(r) + " (an op ends as " + strings.Join(ends, " or ") + ")"})
+		add("end of a change", string(r), pipeline.Explain(r)+" (the change ends as "+strings.Join(ends, " or ")+")", "")
 	}
 	for _, h := range pipeline.Helds() {
-		out = append(out, code{Code: string(h), Kind: "held", Means: pipeline.ExplainHeld(h) + "; a change that might have landed by itself waits for a person", Fix: "odd review shows it, and odd approve lands it"})
+		add("why a change waits", string(h), pipeline.ExplainHeld(h), "`odd review` shows the change, and `odd approve TASK` lands it")
 	}
 	for _, s := range pipeline.Stops() {
-		out = append(out, code{Code: s.Code, Kind: "repair", Means: s.Text + " (why a repair stopped; its op ends as repair_stopped)"})
+		add("why a repair stopped", s.Code, s.Text, "`odd op show OP` shows every try; `odd op retry OP` puts the task on the board again")
 	}
 	for _, f := range pipeline.CheckFindings() {
-		out = append(out, code{Code: f.Code, Kind: "check", Means: f.Text})
+		add("check of a change", f.Code, f.Text, "")
 	}
 	for _, f := range pipeline.Faults() {
-		out = append(out, code{Code: f.Code, Kind: "delivery", Means: f.Text, Fix: "the session is told and delivers again; where it cannot, odd op retry begins another"})
+		add("agent's delivery", f.Code, f.Text, "odd tells the agent, which delivers again; if it cannot, `odd op retry OP` starts over")
 	}
 	for _, tier := range pipeline.Tiers() {
-		out = append(out, code{Code: tier, Kind: "tier", Means: tierMeans(tier)})
+		add("risk tier", tier, tierMeans(tier), "")
 	}
 	for _, name := range pipeline.RiskCodes() {
 		r, _ := pipeline.ExplainRisk(name)
-		out = append(out, code{Code: name, Kind: "risk", Means: strings.TrimSuffix(fmt.Sprintf("%s (%s)", r.Meaning, r.Tier), " ()"), Fix: r.Way})
+		add("risk of a change", name, strings.TrimSuffix(fmt.Sprintf("%s (%s)", r.Meaning, r.Tier), " ()"), r.Way)
 	}
 	for _, r := range toolbox.Rules() {
 		if !r.Lets {
-			out = append(out, code{Code: r.Code, Kind: "tool", Means: "a tool call of a session was refused: it " + r.When, Fix: "the session is told and goes on; ask for less, or let odd.toml or the task allow it"})
+			add("denied tool call", r.Code, "the call "+r.When, "odd tells the agent, which goes on; a person may allow more in odd.toml or in the task")
 		}
 	}
 	for _, c := range servers.Codes() {
-		what, fix := "a call of an MCP server's tool came to nothing: ", "the session is told and goes on"
 		if c.Lost {
-			what, fix = "an MCP server of odd.toml is lost: ", "odd mcp servers --check starts it and tells more"
+			add("lost MCP server", c.Code, c.Means, "`odd mcp servers --check` starts it and shows what it says")
+		} else {
+			add("failed MCP call", c.Code, c.Means, "odd tells the agent, which goes on")
 		}
-		out = append(out, code{Code: c.Code, Kind: "mcp", Means: what + c.Means, Fix: fix})
 	}
 	for _, r := range irongate.Rules() {
-		out = append(out, code{Code: r.Code, Kind: "rule", Means: fmt.Sprintf("%s (%s)", r.Meaning, r.Severity), Fix: r.Fix})
+		add("rule about a change", r.Code, fmt.Sprintf("%s (%s)", r.Meaning, r.Severity), r.Fix)
 	}
 	return out
 }
@@ -124,10 +138,10 @@ func changeCodes() []code {
 // tierMeans says what a tier lets happen.
 func tierMeans(tier string) string {
 	return map[string]string{
-		"SAFE_AUTO":         "nothing speaks against it; with [pipeline] auto_apply it lands when its checks are through, and its task waits for a person",
-		"NOTIFY_APPLY":      "there is something to look at; with [pipeline] auto_apply a person at the terminal sees it and may let it land, and its task waits for a person",
-		"APPROVAL_REQUIRED": "it waits until a person approves it, whatever odd.toml says",
-		"BLOCKED":           "no machine may make this change; a person makes it by hand, or files a task whose paths name it",
+		"SAFE_AUTO":         "No rule objects. With [pipeline] auto_apply the change lands once its checks pass; a person still reviews the task.",
+		"NOTIFY_APPLY":      "Something should be looked at. With [pipeline] auto_apply a person at the terminal is shown the change and may let it land.",
+		"APPROVAL_REQUIRED": "The change waits until a person approves it, whatever odd.toml says.",
+		"BLOCKED":           "odd and agents may not make this change; a person makes it by hand, or adds the file to the `paths` of a task.",
 	}[tier]
 }
 
@@ -135,11 +149,22 @@ func runCodes(env Env, asJSON bool) error {
 	if asJSON {
 		return printJSON(env, codes())
 	}
-	rows := [][]string{}
-	for _, c := range codes() {
-		rows = append(rows, []string{c.Code, c.Kind, c.Means})
+	if !env.Terminal {
+		rows := [][]string{}
+		for _, c := range codes() {
+			rows = append(rows, []string{c.Code, c.Kind, c.Means})
+		}
+		return printRows(env, rows)
 	}
-	return printRows(env, rows)
+	kind := ""
+	for _, c := range codes() {
+		if c.Kind != kind {
+			kind = c.Kind
+			fmt.Fprintf(env.Stdout, "%s\n", capital(kind))
+		}
+		fmt.Fprint(env.Stdout, fold("  "+c.Code+"  "+c.Means, env.columns()), "\n")
+	}
+	return nil
 }
 
 func runExplain(env Env, typed string, asJSON bool) error {
@@ -155,13 +180,14 @@ func runExplain(env Env, typed string, asJSON bool) error {
 	if asJSON {
 		return printJSON(env, found)
 	}
+	out := folded(env)
 	for _, c := range found {
-		fmt.Fprintf(env.Stdout, "%s (%s)\n  %s\n", c.Code, c.Kind, c.Means)
+		fmt.Fprintf(out, "%s (%s)\n  %s\n", c.Code, c.Kind, c.Means)
 		if c.Example != "" {
-			fmt.Fprintf(env.Stdout, "  for example: %s\n", c.Example)
+			fmt.Fprintf(out, "  for example: %s\n", c.Example)
 		}
 		if c.Fix != "" {
-			fmt.Fprintf(env.Stdout, "  what to do: %s\n", c.Fix)
+			fmt.Fprintf(out, "  what to do: %s\n", c.Fix)
 		}
 	}
 	return nil

@@ -1,0 +1,185 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/persona/octave"
+	"github.com/odd-cli/odd/persona/surface"
+)
+
+// leaseCodes say why the lease of the slow loop lets nothing run. odd drain prints
+// them behind lease- and with - for _, odd gate lease check as they are.
+func leaseCodes() []code {
+	restore := "Restore the governance files from git: `git log -- FILE` finds the last good version."
+	gate := "A person renews or releases the lease with `odd gate evaluation`."
+	var out []code
+	for _, r := range [][3]string{
+		{"unreadable", "The file of the lease is not valid TOML.", restore},
+		{"schema", "A key of the lease file is missing or wrong.", restore},
+		{"none", "There is no lease, and [governance] lease = \"required\" lets no task run without one.", "A person runs `odd gate framing`, then `odd gate commitment`."},
+		{"draft", "The lease is only a draft, so only exploring tasks may run.", "A person runs `odd gate commitment` to activate it."},
+		{"suspended", "An emergency suspended the lease.", "A person runs `odd gate framing` and `odd gate commitment`, or `odd gate evaluation --release`."},
+		{"released", "The lease was given back.", "A person drafts the next one with `odd gate framing`."},
+		{"not_yet_active", "The lease begins at a later time.", "Wait until then, or set the clock right."},
+		{"time_expired", "The time of the lease is over.", gate},
+		{"tasks_exhausted", "The lease allows no more tasks.", gate},
+		{"milestone_reached", "Every task that the lease was made for is done.", gate},
+		{"budget_exhausted", "The money of the lease is spent.", gate},
+		{"stance_mismatch", "The lease file names another working phase than the log of the gates.", restore},
+		{"chain_broken", "The log of the gates does not agree with the lease, or a row of it was changed.", restore},
+		{"head_not_committed", "The governance files of the work tree are not the committed ones.", "Put them back with `git restore FILE`, or have a person commit them at a gate."},
+		{"emergency_open", "Somebody proposed an emergency, and no person has decided about it.", "A person runs `odd gate emergency --because PROPOSAL`, or `odd gate proposals reject PROPOSAL`."},
+		{"clock", "The clock is behind the last gate.", "Set the clock right (`date` shows it)."},
+	} {
+		out = append(out, code{Code: "lease-" + strings.ReplaceAll(r[0], "_", "-"), Kind: "lease", Means: r[1], Fix: r[2], also: r[0]})
+	}
+	return out
+}
+
+// sessionCodes say why an agent's session failed, or why odd turned down its output.
+func sessionCodes() []code {
+	again := "Read the task's reason (`odd task show TASK`), then `odd task ready TASK` puts it on the board again."
+	var out []code
+	for _, r := range [][3]string{
+		{"anchor-refused", "The session did not prove its role as [anchor] mode asks.", again},
+		{"cancelled", "The drain was stopped while the session ran.", again},
+		{"certifies", "A role that makes things handed over findings, and only a validator may judge.", "Have a validator do it: `odd agent audit BASE..HEAD`."},
+		{"change-not-asked", "The agent changed files, and the task names none that may be changed.", "Set the task's `paths`: globs outside of the bundle."},
+		{"declared", "The agent said that it failed and gave no name for it.", again},
+		{"degenerate loop", "The model repeated the same tool call too often.", again},
+		{"disk-full", "The agent wrote more than its scratch clone may hold.", "Raise [sandbox] disk_mb in odd.toml, or split the task."},
+		{"exit", "The agent program ended with an error and gave no result.", again},
+		{"handoff_insufficient", "The agent says that its handoff lacks something it needs.", "`odd agent handoff clarify` adds it; then `odd task ready TASK`."},
+		{"lent-secret", "The output holds the value of a secret that the session was given, so odd kept nothing of it.", "Revoke the secret, then `odd task ready TASK`."},
+		{"malformed", "A block of the output cannot be read; the detail names each place.", again},
+		{"no declared outcome", "The agent ended without the block odd.finish.1, which says how it ended.", "`odd op prompt OP` shows what the agent was told to print."},
+		{"no inputs", "The task names nothing that can be read.", "Set `inputs` of the task: paths, folders or globs of markdown files."},
+		{"output too large", "The agent printed more than odd reads.", "Raise max_bytes of the agent in odd.toml, or split the task."},
+		{"over budget", "The next call of the model could cost more than the session may spend.", "Raise [session] max_usd or the task's budget_usd, or split the task."},
+		{"read-only", "A role that may only read handed over atoms or a change of files.", "Give the task to a role that may write: `odd agent run --role builder`."},
+		{"refused", "The agent declined the task.", again},
+		{"timeout", "The session took longer than [session] timeout.", "Raise it in odd.toml, or split the task."},
+		{"too many atoms", "The agent handed over more atoms than one session may.", "Raise [session] max_atoms in odd.toml, or split the task."},
+		{"too-long", "A text was too long for its kind of output after every retry.", "Take a surface that allows more, or split the task."},
+		{"transport", "The agent or its model could not be reached.", "`odd status` shows the agents; then `odd task ready TASK`."},
+		{"turn refused", "odd did not let the session go on: turns, money, time or a pause.", again},
+		{"unread", "The stream that the observer watches could not be read any further.", "Read the cause in the detail, and start `odd agent observe` again."},
+		{"untold", "What the observer said could not be printed or saved.", "Read the cause in the detail, and start `odd agent observe` again."},
+		{"yielded", "The agent asked a question, and nobody answered.", "Answer it in the task's text, then `odd task ready TASK`."},
+	} {
+		out = append(out, code{Code: r[0], Kind: "failed session", Means: r[1], Fix: r[2]})
+	}
+	for _, d := range surface.Detectors() {
+		c := code{Code: d.Name, Kind: "failed session", Means: "The output has " + d.Trips + ".", Fix: again}
+		if !d.Structural() {
+			c.Kind, c.Fix = "hint", "Nothing has to be done; a hint fails no session."
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// atomCodes say what is wrong with an atom that an agent handed over.
+func atomCodes() []code {
+	var out []code
+	for _, r := range [][2]string{
+		{"odd-atom", "The atom's file cannot be read."},
+		{"odd-atoms", "There are more atoms than one output may have."},
+		{"odd-confidence", "The confidence is not inferred or asserted."},
+		{"odd-doubled", "Two atoms of the output have one id or one path."},
+		{"odd-edge", "An edge leads out of the bundle."},
+		{"odd-emission", "A block of the output is not written as it must be."},
+		{"odd-id", "The id is not a short name of a-z, 0-9 and -."},
+		{"odd-key", "A key of the front matter is empty, doubled or unreadable."},
+		{"odd-owns", "There is no edge `owns`; a process names its role with `owner`."},
+		{"odd-path", "The path belongs to another atom, or is not allowed."},
+		{"odd-size", "The atom is larger than an atom may be."},
+		{"odd-type", "The type has no letter, so no folder can be named after it."},
+		{"odd-unprintable", "The atom holds something that cannot be written as text."},
+	} {
+		out = append(out, code{Code: r[0], Kind: "agent's atom", Means: r[1], Fix: "The agent corrects it and sends the whole output again; nothing of this one was saved."})
+	}
+	return out
+}
+
+// callCodes are those of a session's tool calls that package toolbox does not list.
+func callCodes() []code {
+	var out []code
+	for _, r := range [][3]string{
+		{"bad_emission", "What the agent handed over cannot be read, so odd did not take it.", "odd tells the agent why, which hands it over again."},
+		{"change_not_asked", "The task names no files that may be changed.", "A person sets the task's `paths`."},
+		{"exec_error", "The tool was allowed and failed.", "The agent reads the tool's error and goes on."},
+		{"fault", "odd could not judge the call, and so denied it.", "Read the reason; if it is a fault of odd, report it."},
+		{"in_bundle", "The call writes a file of the bundle, which only atoms may change.", "The agent hands over an atom instead."},
+		{"no-permit", "The session may not act at all: nothing gave it permission.", "Run it with `odd drain` or `odd agent run`."},
+		{"not_judged", "odd could not judge the call, and so denied it.", "Read the reason; if it is a fault of odd, report it."},
+		{"not_once", "The agent asked for permission for more than this one call.", "The agent asks for each call."},
+		{"outside_scope", "The path is not among those that the task names.", "A person adds it to the task's `paths`."},
+		{"server_not_granted", "The tool belongs to no MCP server that this session may use.", "A person lists it below [[mcp]] in odd.toml."},
+	} {
+		out = append(out, code{Code: r[0], Kind: "denied tool call", Means: r[1], Fix: r[2]})
+	}
+	return out
+}
+
+// reportCodes are those of reports besides odd check's on atoms.
+func reportCodes() []code {
+	var out []code
+	for _, r := range [][3]string{
+		{"odd-budget-team", "The budgets of teams in odd.toml and the tasks do not fit together.", "Correct [budget.teams] in odd.toml, or `team` in the task."},
+		{"odd-task-", "The key of a task that the code names has a wrong value.", "Correct that key in the task's file; the finding says how."},
+	} {
+		out = append(out, code{Code: r[0], Kind: "finding of odd check", Means: r[1], Fix: r[2]})
+	}
+	for _, r := range [][2]string{
+		{"odd-handoff", "The handoff's file cannot be read."},
+		{"odd-handoff-bound", "A repair in the handoff does not match the findings that it answers."},
+		{"odd-handoff-dead", "The handoff cites something that does not exist."},
+		{"odd-handoff-missing", "The handoff lacks content that it must have, or its journal entry."},
+	} {
+		out = append(out, code{Code: r[0], Kind: "finding of odd agent handoff check", Means: r[1], Fix: "Correct the handoff's file; the finding names the key."})
+	}
+	for _, r := range auditRules() {
+		out = append(out, code{Code: r.id, Kind: "finding of odd agent audit", Means: capital(r.about)})
+	}
+	for _, r := range proof.Table() {
+		out = append(out, code{Code: r.Rule(), Kind: "finding of odd check --all", Means: invariantMeans(r.Invariant),
+			Fix: "The finding says what to do; `odd check --all --explain` shows what is compared.", also: fmt.Sprintf("invariant %d", r.Invariant)})
+	}
+	for _, c := range octave.Codes() {
+		out = append(out, code{Code: c.Name, Kind: "finding of odd anchor octave", Means: capital(c.About), Fix: capital(c.Hint)})
+	}
+	return out
+}
+
+// invariantMeans says what a commit did that breaks an invariant, "" for a new one.
+func invariantMeans(invariant int) string {
+	return map[int]string{
+		1:  "An agent's commit gave an atom more confidence than an agent may.",
+		2:  "A run changed a file that it may not write.",
+		3:  "A task was marked done without a person's approval of exactly these files.",
+		4:  "Two drains worked on the board at the same time.",
+		5:  "Money was spent without a reservation, or past the limit.",
+		6:  "A session worked in a role that knows too little.",
+		7:  "An agent wrote an edge that is not allowed, or its brief does not match the bundle's edges.",
+		8:  "Work ran without a valid lease, or a governance file changed outside of a gate.",
+		9:  "A proposal was written or answered by somebody who may not do that.",
+		10: "A session did what its role may not, such as judge its own work.",
+		11: "A session ran without the handoff or the journal entry that it needs.",
+		12: "A session wrote a file that no valid write permit covers.",
+		13: "A change of files landed against a rule about changes, or with a wrong record of it.",
+		14: "A file that may only grow was shortened, edited or deleted.",
+		15: "The records of a change have no end, two ends, or a step that is not possible.",
+		16: "A commit of odd or of an agent changed a file that a person had verified.",
+	}[invariant]
+}
+
+// capital is a text as a sentence.
+func capital(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
+}
