@@ -57,7 +57,7 @@ func (c code) is(typed string) bool {
 
 // codes lists every code that odd prints, those of one kind together: the everyday first.
 func codes() []code {
-	all := slices.Concat(refusals(), leaseCodes(), sessionCodes(), changeCodes(), callCodes(), atomCodes(), anchorCodes(), findingCodes(), reportCodes())
+	all := slices.Concat(refusals(), leaseCodes(), sessionCodes(), changeCodes(), laneCodes(), callCodes(), atomCodes(), anchorCodes(), findingCodes(), reportCodes())
 	first := map[string]int{}
 	for i, c := range slices.Backward(all) {
 		first[c.Kind] = i

@@ -110,7 +110,7 @@ func callCodes() []code {
 	for _, r := range [][3]string{
 		{"bad_emission", "What the agent handed over cannot be read, so odd did not take it.", "odd tells the agent why, which hands it over again."},
 		{"change_not_asked", "The task names no files that may be changed.", "A person sets the task's `paths`."},
-		{"exec_error", "The tool was allowed and failed.", "The agent reads the tool's error and goes on."},
+		{"exec_error", "The call was allowed, and the tool failed.", "The agent reads the tool's error and goes on."},
 		{"fault", "odd could not judge the call, and so denied it.", "Read the reason; if it is a fault of odd, report it."},
 		{"in_bundle", "The call writes a file of the bundle, which only atoms may change.", "The agent hands over an atom instead."},
 		{"no-permit", "The session may not act at all: nothing gave it permission.", "Run it with `odd drain` or `odd agent run`."},
@@ -120,6 +120,48 @@ func callCodes() []code {
 		{"server_not_granted", "The tool belongs to no MCP server that this session may use.", "A person lists it below [[mcp]] in odd.toml."},
 	} {
 		out = append(out, code{Code: r[0], Kind: "denied tool call", Means: r[1], Fix: r[2]})
+	}
+	for _, r := range [][2]string{
+		{"cancelled", "The session ended before the call did."},
+		{"exit", "The command ended with an error."},
+		{"failed", "The tool failed in a way that has no code of its own."},
+		{"history", "git could not answer the question about history."},
+		{"http_status", "The web server answered with an error."},
+		{"missing", "The file or atom is not there."},
+		{"no_answer", "The person gave no answer."},
+		{"not_a_file", "The path is not a regular file."},
+		{"not_a_folder", "The path is not a folder."},
+		{"not_deleted", "The file is still there after it was deleted."},
+		{"not_fetched", "The web page could not be fetched."},
+		{"not_once", "The text to replace is not in the file exactly once."},
+		{"not_run", "The command could not be run, or was stopped."},
+		{"not_text", "The file or web page is not text."},
+		{"not_written", "The file could not be written as asked."},
+		{"timeout", "The tool took longer than [toolbox] tool_timeout."},
+		{"too_many_redirects", "The web page redirects too often."},
+		{"unreadable", "The file cannot be read."},
+	} {
+		out = append(out, code{Code: r[0], Kind: "failed tool call", Means: r[1], Fix: "odd tells the agent, which goes on."})
+	}
+	return out
+}
+
+// laneCodes say why a change is worked sooner or later, and on which budget.
+func laneCodes() []code {
+	var out []code
+	for _, r := range [][2]string{
+		{"critical_urgency", "Immediate lane: the task's priority is p0."},
+		{"person_waiting", "Immediate lane: a person waits for the change."},
+		{"high_urgency_immediate", "Immediate lane: the priority is p1, and something is broken."},
+		{"cross_repo", "Immediate lane: the change reaches into another repository."},
+		{"speculative_source", "Speculative lane: the task is a guess, so little is spent on it."},
+		{"background_low_urgency", "Background lane: routine work of low priority."},
+		{"background_source", "Background lane: routine work."},
+		{"complex_task", "Complex lane: the task is large, so it gets more time and money."},
+		{"multi_file", "Complex lane: the task names three files or more."},
+		{"standard", "Standard lane: nothing else applies."},
+	} {
+		out = append(out, code{Code: r[0], Kind: "lane of a change", Means: r[1], Fix: "`odd task edit TASK --priority p1` or --signal changes it."})
 	}
 	return out
 }

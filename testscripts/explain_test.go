@@ -34,7 +34,7 @@ var families = map[string]string{"unknown-": "unknown-role"}
 func TestEveryCodeIsExplained(t *testing.T) {
 	t.Parallel()
 	found := codesIn(goFiles(t, product))
-	if len(found) < 400 {
+	if len(found) < 500 {
 		t.Errorf("only %d codes found in the sources", len(found))
 	}
 	for _, c := range gate.Codes() {
@@ -70,6 +70,7 @@ func f() []any {
 	_ = busy("new_lock", "x")
 	o.Failure = "new-assigned"
 	w.blocked("new-blocked: %s", "x")
+	_ = []laneRow{{"new-row", 1}}
 	return []any{Outcome{Code: "new-member"}, &Refusal{"new-place", "x"}, okf.Problem{Code: codeNew}, refuse("state", "known")}
 }
 `
@@ -81,7 +82,7 @@ func f() []any {
 	var got []string
 	unexplained(t, codesIn([]source{{path: "board/drain/new.go", dir: "board/drain", file: f, fset: fset}}), func(code, _ string) { got = append(got, code) })
 	slices.Sort(got)
-	want := []string{"new-assigned", "new-blocked", "new-busy", "new-const", "new-failure", "new-family-", "new-member", "new-method", "new-place", "new-refusal", "new_lock"}
+	want := []string{"new-assigned", "new-blocked", "new-busy", "new-const", "new-failure", "new-family-", "new-member", "new-method", "new-place", "new-refusal", "new-row", "new_lock"}
 	if !slices.Equal(got, want) {
 		t.Errorf("reported %v, want %v", got, want)
 	}
@@ -103,10 +104,10 @@ func unexplained(t *testing.T, codes map[string]string, tell func(code, at strin
 }
 
 // codesIn are the codes that files give to refusals, findings and failures, each with a place:
-//   - the first argument of refuse, busy, deny, lack and Fail, the second of problem,
+//   - the first argument of refuse, busy, deny, lack, failf and Fail, the second of problem,
 //     what a task is blocked with in front of a colon
 //   - a member Code or Failure, what is assigned to one or to code, the first member of
-//     a refusal without names
+//     a refusal or a row of rules, where members have no names
 //   - what Refused and Busy return; a code that only begins with a literal stands as that beginning
 //   - constants of the types of codes, those named code…, Code… or rule…, and those declared
 //     together with one that names a failure
@@ -141,9 +142,11 @@ var (
 	codeName  = regexp.MustCompile(`^([Cc]ode|rule)[A-Z]|^Code$`)
 	codeTypes = []string{"Code", "Reason", "Held", "StopReason"}
 	// codeArgs is where a function takes its code.
-	codeArgs = map[string]int{"refuse": 0, "busy": 0, "deny": 0, "lack": 0, "Fail": 0, "problem": 1}
+	codeArgs = map[string]int{"refuse": 0, "busy": 0, "deny": 0, "lack": 0, "failf": 0, "Fail": 0, "problem": 1}
 	// codeLists are types whose first member is a code where members have no names.
-	codeLists = []string{"Refusal", "NoProfile", "Denied", "Busy", "Fault", "Unfit"}
+	codeLists = []string{"Refusal", "NoProfile", "Denied", "Busy", "Fault", "Unfit", "Meaning", "Rule", "rule", "laneRow"}
+	// codeless are types of the same names that begin with something else.
+	codeless = []string{"persona/contract.Rule", "board/pipeline.Denied"}
 )
 
 func (c *codeFinder) add(n ast.Node, code string) {
@@ -231,8 +234,13 @@ func (c *codeFinder) uses(n ast.Node) bool {
 			c.add(n, c.value(n.Value))
 		}
 	case *ast.CompositeLit:
-		if len(n.Elts) > 0 && slices.Contains(codeLists, nameOf(n.Type)) {
-			c.add(n, c.value(n.Elts[0]))
+		c.first(n, nameOf(n.Type))
+		if list, ok := n.Type.(*ast.ArrayType); ok {
+			for _, e := range n.Elts {
+				if e, ok := e.(*ast.CompositeLit); ok && e.Type == nil {
+					c.first(e, nameOf(list.Elt))
+				}
+			}
 		}
 	case *ast.AssignStmt:
 		for i, left := range n.Lhs {
@@ -266,6 +274,13 @@ func (c *codeFinder) call(n *ast.CallExpr) {
 		if name == "Fail" {
 			c.fails(n.Args[at])
 		}
+	}
+}
+
+// first finds the first member of a value of a type that begins with its code.
+func (c *codeFinder) first(n *ast.CompositeLit, of string) {
+	if len(n.Elts) > 0 && slices.Contains(codeLists, of) && !slices.Contains(codeless, c.in.dir+"."+of) {
+		c.add(n, c.value(n.Elts[0]))
 	}
 }
 

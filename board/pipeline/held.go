@@ -24,12 +24,12 @@ type heldRow struct {
 
 // held is the closed list. Nothing changes it.
 var held = []heldRow{
-	{HeldAtoms, "its session emitted atoms too, and what agents know becomes known by a person's approval alone"},
-	{HeldUnseen, "its tier is NOTIFY_APPLY and no person was at a terminal to see it first, as in CI"},
-	{HeldDeclined, "a person saw it on the terminal before it landed and did not let it"},
-	{HeldMoved, "the target moved since the base it was made on, so that what would have landed is not what was verified"},
-	{HeldActive, "a person is at work on a file it writes: edited and not committed, open in an editor, or saved within the last three minutes, in a checkout of the target"},
-	{HeldRefused, "the target did not take it: a push that was refused, a checkout in the way, or a board that is paused"},
+	{HeldAtoms, "the agent delivered atoms too, and only a person's approval adds those"},
+	{HeldUnseen, "its tier is NOTIFY_APPLY, and no person was at a terminal to look at it"},
+	{HeldDeclined, "a person saw it at the terminal and did not let it land"},
+	{HeldMoved, "the target branch moved after the change was made, so what would land was not checked"},
+	{HeldActive, "a person is working on a file that it writes: uncommitted, open in an editor, or saved in the last three minutes"},
+	{HeldRefused, "it could not land: the push was refused, a checkout was in the way, or the board was paused"},
 }
 
 // Helds lists the codes.

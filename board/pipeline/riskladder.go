@@ -11,50 +11,50 @@ import (
 // tier. What protects the judge itself stands before everything else and asks
 // nobody who wants the change. Nothing changes the table.
 var ladder = []rule{
-	{"path_unfit", NeverByMachine, "a path is none, or what lies there is no file", "name plain files, by paths that are the same on every machine",
+	{"path_unfit", NeverByMachine, "a path cannot be used, or is not a regular file", "name regular files, by paths that are valid on every system",
 		func(a asked) ([]string, error) { return a.Unfit, nil }},
-	{"touches_gate", NeverByMachine, "it changes what judges changes", "a person makes this change by hand",
+	{"touches_gate", NeverByMachine, "it changes odd's own rules about changes", "a person makes this change by hand",
 		func(a asked) ([]string, error) { return a.Gate, nil }},
-	{"touches_governance", NeverByMachine, "it changes what governs machines, what records their work, or what git, the forge or an agent runs", "a person makes this change by hand",
+	{"touches_governance", NeverByMachine, "it changes odd's settings or records, or something that git, the forge or an agent runs", "a person makes this change by hand",
 		func(a asked) ([]string, error) { return a.Governance, nil }},
-	{"touches_bundle", NeverByMachine, "it changes files of the bundle past reconcile", "emit atoms; they are merged under the cap",
+	{"touches_bundle", NeverByMachine, "it edits files of the bundle directly", "hand over atoms, which odd merges",
 		func(a asked) ([]string, error) { return a.Bundled, nil }},
 	{"touches_credentials", NeverByMachine, "it changes a file that holds credentials", "a person makes this change by hand",
 		func(a asked) ([]string, error) { return a.Credentials, nil }},
-	{"touches_vendored", NeverByMachine, "it edits other people's code in place", "change the version, and let the package manager write the files",
+	{"touches_vendored", NeverByMachine, "it edits vendored code in place", "change the version, and let the package manager write the files",
 		func(a asked) ([]string, error) { return a.Vendored, nil }},
-	{"touches_configured", NeverByMachine, "it changes what [pipeline] protected names", "a person makes this change by hand, or takes the glob out of odd.toml",
+	{"touches_configured", NeverByMachine, "it changes a file that [pipeline] protected names", "a person makes this change by hand, or takes the glob out of odd.toml",
 		func(a asked) ([]string, error) { return a.Configured, nil }},
-	{"touches_security_surface", NeverByMachine, "it changes a security-sensitive file that no person's task names", "a person files the task and names the file in its paths",
+	{"touches_security_surface", NeverByMachine, "it changes a security-sensitive file, and no person's task names it", "a person files the task and names the file in its paths",
 		func(a asked) ([]string, error) { return a.Security, nil }},
-	{"machine_touches_core", NeverByMachine, "it changes what [pipeline] core names, and no person filed the task", "a person files the task",
+	{"machine_touches_core", NeverByMachine, "it changes a file that [pipeline] core names, and no person filed the task", "a person files the task",
 		func(a asked) ([]string, error) { return a.unless(a.byPerson(), a.Core), nil }},
 
 	{"security_in_scope", ApprovalRequired, "it changes a security-sensitive file that a person's task names", toPerson,
 		func(a asked) ([]string, error) { return a.Named, nil }},
-	{"crosses_repo_boundary", ApprovalRequired, "it changes which commit of another repository is used", toPerson,
+	{"crosses_repo_boundary", ApprovalRequired, "it changes which commit of another repository is used (a submodule)", toPerson,
 		func(a asked) ([]string, error) { return a.CrossRepo, nil }},
 	{"rename_operation", ApprovalRequired, "it moves a file", toPerson,
 		func(a asked) ([]string, error) { return a.which(Renamed), nil }},
 	{"delete_operation", ApprovalRequired, "it deletes a file", toPerson,
 		func(a asked) ([]string, error) { return a.which(Deleted), nil }},
-	{"dependency_change", ApprovalRequired, "it changes what other people's code is used", toPerson,
+	{"dependency_change", ApprovalRequired, "it changes the dependencies", toPerson,
 		func(a asked) ([]string, error) { return a.Dependency, nil }},
-	{"core_path_structural_change", ApprovalRequired, "it adds, moves or removes a file of what [pipeline] core names", toPerson,
+	{"core_path_structural_change", ApprovalRequired, "it adds, moves or removes a file that [pipeline] core names", toPerson,
 		func(a asked) ([]string, error) { return a.structural(), nil }},
 	{"executable_bit", ApprovalRequired, "it makes a file executable", toPerson,
 		func(a asked) ([]string, error) { return a.Executable, nil }},
-	{"machine_blast_radius", ApprovalRequired, "more depends on it than [pipeline] machine_blast allows a task that no person filed", toPerson,
+	{"machine_blast_radius", ApprovalRequired, "more code depends on it than [pipeline] machine_blast allows a task that no person filed", toPerson,
 		func(a asked) ([]string, error) {
 			return a.unless(a.byPerson(), over(a.Blast, a.pol.MachineBlast, "packages and atoms depend on it")), a.known()
 		}},
-	{"blast_radius_exceeded", ApprovalRequired, "more depends on it than [pipeline] blast allows", toPerson,
+	{"blast_radius_exceeded", ApprovalRequired, "more code depends on it than [pipeline] blast allows", toPerson,
 		func(a asked) ([]string, error) {
 			return over(a.Blast, a.pol.Blast, "packages and atoms depend on it"), a.known()
 		}},
-	{"too_many_files", ApprovalRequired, "it changes more files than [pipeline] max_files allows", "make several changes of it, or a person approves it",
+	{"too_many_files", ApprovalRequired, "it changes more files than [pipeline] max_files allows", "split it into several changes, or a person approves it",
 		func(a asked) ([]string, error) { return over(a.count(), a.pol.MaxFiles, "files"), nil }},
-	{"low_test_confidence", ApprovalRequired, "tests that are there vouch for a part of it less than [pipeline] test_confidence_pct asks", "write tests first, in a change of their own, or a person approves it",
+	{"low_test_confidence", ApprovalRequired, "the existing tests cover a part of it less than [pipeline] test_confidence_pct asks", "write tests first, in a change of their own, or a person approves it",
 		func(a asked) ([]string, error) {
 			return a.unless(a.Confidence >= a.pol.Confidence, append([]string{fmt.Sprintf("%d %%, at least %d %%", a.Confidence, a.pol.Confidence)}, a.Untested...)), a.known()
 		}},
@@ -63,10 +63,10 @@ var ladder = []rule{
 		func(a asked) ([]string, error) { return a.which(Created), nil }},
 	{"multi_file_change", NotifyApply, "it changes more than one file", toNotice,
 		func(a asked) ([]string, error) { return over(a.count(), 1, "files"), nil }},
-	{"core_path_modification", NotifyApply, "it changes a file of what [pipeline] core names", toNotice,
+	{"core_path_modification", NotifyApply, "it changes a file that [pipeline] core names", toNotice,
 		func(a asked) ([]string, error) { return a.Core, nil }},
 
-	{"all_checks_passed", SafeAuto, "no rule has anything against it", "nothing stands in its way; a person reviews it",
+	{"all_checks_passed", SafeAuto, "no rule objects", "a person reviews it",
 		func(asked) ([]string, error) { return plainly(), nil }},
 }
 
@@ -78,29 +78,29 @@ const (
 // raises is the table of what raises a tier behind the ladder; all that hold are
 // heard. Nothing changes it.
 var raises = []rule{
-	{"rule_failed", ApprovalRequired, "a rule could not be asked", "mend what it could not read, or a person approves it",
+	{"rule_failed", ApprovalRequired, "a rule could not be evaluated", "correct what the rule could not read, or a person approves it",
 		func(a asked) ([]string, error) { return a.failed, nil }},
-	{"regression_risk", NotifyApply, "changes of a file it changes went wrong before, or are likely to; its tier is one step higher", "a person looks closer; what was mended is forgotten within days",
+	{"regression_risk", NotifyApply, "earlier changes of one of its files failed, or it is likely to; its tier is one step higher", "a person looks closer; after a repair the rule forgets within days",
 		func(a asked) ([]string, error) { return a.careful(), nil }},
-	{"similar_to_source", ApprovalRequired, "most of what it adds stands elsewhere in the repository already", "use what is there, or a person approves the copy",
+	{"similar_to_source", ApprovalRequired, "most of what it adds is elsewhere in the repository already", "use the existing code, or a person approves the copy",
 		func(a asked) ([]string, error) { return similar(a.e.Files, a.at.Texts), nil }},
-	{"autonomy_observe", ApprovalRequired, "[pipeline] autonomy is observe", "a person approves it, or sets autonomy to act",
+	{"autonomy_observe", ApprovalRequired, "[pipeline] autonomy is observe, so every change needs a person", "a person approves it, or sets [pipeline] autonomy to act",
 		func(a asked) ([]string, error) { return a.unless(!a.pol.Observe, plainly()), nil }},
-	{"opaque_substrate", ApprovalRequired, "what its session read and did was not seen", toPerson,
+	{"opaque_substrate", ApprovalRequired, "odd could not see what the agent read and did", toPerson,
 		func(a asked) ([]string, error) {
 			return a.unless(!a.at.Opaque, []string{"a session of " + cmp.Or(a.at.Substrate, "a substrate odd does not see into")}), nil
 		}},
-	{"exploration_insufficient", ApprovalRequired, "its session looked at too little before it made a change like this", "a person approves it, or odd reject TASK --retry makes it again",
+	{"exploration_insufficient", ApprovalRequired, "the agent read too little before it made the change", "a person approves it, or odd reject TASK --retry makes it again",
 		func(a asked) ([]string, error) { return a.unless(a.at.Unread == "", []string{a.at.Unread}), nil }},
-	{"finding_hard", ApprovalRequired, "the iron gate found something hard", "mend what it found, or a person approves it",
+	{"finding_hard", ApprovalRequired, "a rule about changes has a hard finding", "correct what it found, or a person approves it",
 		func(a asked) ([]string, error) { return found(a.at.Findings, true), nil }},
-	{"finding_soft", NotifyApply, "the iron gate found something soft", toNotice,
+	{"finding_soft", NotifyApply, "a rule about changes has a soft finding", toNotice,
 		func(a asked) ([]string, error) { return found(a.at.Findings, false), nil }},
-	{"floor_min_tier", NotifyApply, "[pipeline] min_tier lets nothing be lower", "a person sees it, or lowers min_tier in odd.toml",
+	{"floor_min_tier", NotifyApply, "[pipeline] min_tier allows no lower tier", "a person sees it, or lowers min_tier in odd.toml",
 		func(a asked) ([]string, error) {
 			return a.unless(a.pol.MinTier == "", []string{string(a.pol.MinTier)}), nil
 		}},
-	{"floor_quiet_hours", NotifyApply, "it is one of the [pipeline] quiet_hours", "wait until they are over, or a person sees it",
+	{"floor_quiet_hours", NotifyApply, "it was made in the [pipeline] quiet_hours", "wait until they are over, or a person sees it",
 		func(a asked) ([]string, error) {
 			q := a.pol.Quiet
 			if q == nil || !q.holds(a.at.Now) {

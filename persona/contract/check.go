@@ -101,10 +101,10 @@ func (c *refs) document(key, ref string) {
 // Codes lists every finding that LoadRoster and Check can make.
 func Codes() []okf.Code {
 	return []okf.Code{
-		{Name: codeProfile, Severity: okf.Error, About: "a profile cannot be read, or an atom of type persona has none (a note)"},
-		{Name: codeOld, Severity: okf.Warn, About: "a profile uses a spelling of an earlier contract"},
-		{Name: codeKey, Severity: okf.Warn, About: "a key beside a profile looks like one of its keys, misspelled"},
-		{Name: codeRef, Severity: okf.Error, About: "a profile names a document of this bundle that is not there"},
-		{Name: codeAnchor, Severity: okf.Error, About: "a profile names a heading that is not there, or only begins as one does (a warning)"},
+		{Name: codeProfile, Severity: okf.Error, About: "a profile cannot be read; an atom of type persona without one is only a note"},
+		{Name: codeOld, Severity: okf.Warn, About: "a profile uses an old spelling of a key or value"},
+		{Name: codeKey, Severity: okf.Warn, About: "a key looks like a misspelled key of a profile"},
+		{Name: codeRef, Severity: okf.Error, About: "a profile names a document that is not in the bundle"},
+		{Name: codeAnchor, Severity: okf.Error, About: "a profile names a heading that does not exist; one that only begins so is a warning"},
 	}
 }
