@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,7 +80,7 @@ func anchorCodes() []code {
 func findingCodes() []code {
 	var out []code
 	for _, r := range slices.Concat(okfRules(), canonRules()) {
-		out = append(out, code{Code: r.id, Kind: "finding of odd check", Means: fmt.Sprintf("%s (%s)", capital(r.about), r.severity)})
+		out = append(out, code{Code: r.id, Kind: "finding of odd check", Means: capital(fmt.Sprintf("%s (%s)", r.about, r.severity))})
 	}
 	return out
 }
@@ -89,14 +90,11 @@ func findingCodes() []code {
 func changeCodes() []code {
 	var out []code
 	add := func(kind, name, means, fix string) {
-		out = append(out, code{Code: name, Kind: kind, Means: capital(means), Fix: capital(fix)})
+		means, own, _ := strings.Cut(means, "; ")
+		out = append(out, code{Code: name, Kind: kind, Means: capital(means), Fix: capital(cmp.Or(own, fix))})
 	}
 	for _, r := range pipeline.Reasons() {
-		var ends []string
-		for _, e := range r.Ends() {
-			ends = append(ends, string(e))
-		}
-		add("end of a change", string(r), pipeline.Explain(r)+" (the change ends as "+strings.Join(ends, " or ")+")", "")
+		add("end of a change", string(r), pipeline.Explain(r), "")
 	}
 	for _, h := range pipeline.Helds() {
 		add("why a change waits", string(h), pipeline.ExplainHeld(h), "`odd review` shows the change, and `odd approve TASK` lands it")

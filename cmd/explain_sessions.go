@@ -72,7 +72,7 @@ func sessionCodes() []code {
 		out = append(out, code{Code: r[0], Kind: "failed session", Means: r[1], Fix: r[2]})
 	}
 	for _, d := range surface.Detectors() {
-		c := code{Code: d.Name, Kind: "failed session", Means: "The output has " + d.Trips + ".", Fix: again}
+		c := code{Code: d.Name, Kind: "failed session", Means: capital(d.Trips), Fix: again}
 		if !d.Structural() {
 			c.Kind, c.Fix = "hint", "Nothing has to be done; a hint fails no session."
 		}
@@ -218,10 +218,14 @@ func invariantMeans(invariant int) string {
 	}[invariant]
 }
 
-// capital is a text as a sentence.
+// capital is a text as a sentence. A key, a file or the name of a program stays as it is.
 func capital(s string) string {
-	if s == "" {
+	first, _, _ := strings.Cut(s, " ")
+	switch {
+	case s == "":
 		return ""
+	case first == "odd" || first == "go" || strings.ContainsAny(first, "_./"):
+		return strings.TrimSuffix(s, ".") + "."
 	}
 	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
 }

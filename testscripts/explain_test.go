@@ -3,6 +3,7 @@ package testscripts
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/cmd"
@@ -85,6 +87,73 @@ func f() []any {
 	want := []string{"new-assigned", "new-blocked", "new-busy", "new-const", "new-failure", "new-family-", "new-member", "new-method", "new-place", "new-refusal", "new-row", "new_lock"}
 	if !slices.Equal(got, want) {
 		t.Errorf("reported %v, want %v", got, want)
+	}
+}
+
+// TestExplanationsNameWhatIsThere: a command in back-ticks has a verb that odd has, and
+// flags that the verb has; each explanation is a sentence.
+func TestExplanationsNameWhatIsThere(t *testing.T) {
+	t.Parallel()
+	var all []struct{ Code, Kind, Means, Fix string }
+	if err := json.Unmarshal([]byte(said(t, "explain", "--json")), &all); err != nil {
+		t.Fatal(err)
+	}
+	help := map[string]string{"": said(t, "help", "all")}
+	seen := 0
+	for _, c := range all {
+		if c.Kind == "" || !strings.HasSuffix(c.Means, ".") || c.Fix != "" && !strings.HasSuffix(c.Fix, ".") && !strings.HasSuffix(c.Fix, ".md") {
+			t.Errorf("%s (%s): %q, %q", c.Code, c.Kind, c.Means, c.Fix)
+		}
+		for _, line := range commands(c.Means + " " + c.Fix) {
+			seen++
+			at := ""
+			for _, word := range strings.Fields(line)[1:] {
+				if !verb.MatchString(word) || at != "" && !strings.Contains(help[at], "\n  "+word+" ") {
+					break
+				}
+				if at == "" && !strings.Contains(help[at], "\n  "+word+" ") && word != "help" {
+					t.Errorf("%s: %q: odd has no verb %s", c.Code, line, word)
+					break
+				}
+				if at = strings.TrimSpace(at + " " + word); word != "help" && help[at] == "" {
+					help[at] = said(t, append([]string{"help"}, strings.Fields(at)...)...)
+				}
+				at = strings.TrimPrefix(at, "help")
+			}
+			for _, flag := range flags.FindAllString(line, -1) {
+				if !strings.Contains(help[at], flag) {
+					t.Errorf("%s: %q: odd %s has no %s", c.Code, line, at, flag)
+				}
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("only %d commands found in the explanations", seen)
+	}
+}
+
+// TestExplanationsFit: on a terminal no line is wider than it, and the kinds stand together.
+func TestExplanationsFit(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"odd", "explain"}, {"odd", "explain", "state"}} {
+		var out bytes.Buffer
+		env := cmd.OS()
+		env.Stdout, env.Dir, env.Terminal, env.Width = &out, t.TempDir(), true, 80
+		if code := cmd.Main(env, args...); code != 0 {
+			t.Errorf("%v: exit code %d", args, code)
+		}
+		kinds := map[string]bool{}
+		for line := range strings.Lines(out.String()) {
+			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 80 {
+				t.Errorf("%v: %s", args, line)
+			}
+			if !strings.HasPrefix(line, " ") {
+				if kinds[line] {
+					t.Errorf("%v: %s stands twice", args, line)
+				}
+				kinds[line] = true
+			}
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ var ladder = []rule{
 
 	{"security_in_scope", ApprovalRequired, "it changes a security-sensitive file that a person's task names", toPerson,
 		func(a asked) ([]string, error) { return a.Named, nil }},
-	{"crosses_repo_boundary", ApprovalRequired, "it changes which commit of another repository is used (a submodule)", toPerson,
+	{"crosses_repo_boundary", ApprovalRequired, "it changes which commit of another repository is used", toPerson,
 		func(a asked) ([]string, error) { return a.CrossRepo, nil }},
 	{"rename_operation", ApprovalRequired, "it moves a file", toPerson,
 		func(a asked) ([]string, error) { return a.which(Renamed), nil }},
@@ -44,11 +44,11 @@ var ladder = []rule{
 		func(a asked) ([]string, error) { return a.structural(), nil }},
 	{"executable_bit", ApprovalRequired, "it makes a file executable", toPerson,
 		func(a asked) ([]string, error) { return a.Executable, nil }},
-	{"machine_blast_radius", ApprovalRequired, "more code depends on it than [pipeline] machine_blast allows a task that no person filed", toPerson,
+	{"machine_blast_radius", ApprovalRequired, "more packages and atoms depend on it than [pipeline] machine_blast allows a task that no person filed", toPerson,
 		func(a asked) ([]string, error) {
 			return a.unless(a.byPerson(), over(a.Blast, a.pol.MachineBlast, "packages and atoms depend on it")), a.known()
 		}},
-	{"blast_radius_exceeded", ApprovalRequired, "more code depends on it than [pipeline] blast allows", toPerson,
+	{"blast_radius_exceeded", ApprovalRequired, "more packages and atoms depend on it than [pipeline] blast allows", toPerson,
 		func(a asked) ([]string, error) {
 			return over(a.Blast, a.pol.Blast, "packages and atoms depend on it"), a.known()
 		}},
@@ -80,7 +80,7 @@ const (
 var raises = []rule{
 	{"rule_failed", ApprovalRequired, "a rule could not be evaluated", "correct what the rule could not read, or a person approves it",
 		func(a asked) ([]string, error) { return a.failed, nil }},
-	{"regression_risk", NotifyApply, "earlier changes of one of its files failed, or it is likely to; its tier is one step higher", "a person looks closer; after a repair the rule forgets within days",
+	{"regression_risk", NotifyApply, "earlier changes of its files failed, or this one is likely to, so its tier is one step higher", "a person looks closer; after a repair the rule forgets within days",
 		func(a asked) ([]string, error) { return a.careful(), nil }},
 	{"similar_to_source", ApprovalRequired, "most of what it adds is elsewhere in the repository already", "use the existing code, or a person approves the copy",
 		func(a asked) ([]string, error) { return similar(a.e.Files, a.at.Texts), nil }},
@@ -100,7 +100,7 @@ var raises = []rule{
 		func(a asked) ([]string, error) {
 			return a.unless(a.pol.MinTier == "", []string{string(a.pol.MinTier)}), nil
 		}},
-	{"floor_quiet_hours", NotifyApply, "it was made in the [pipeline] quiet_hours", "wait until they are over, or a person sees it",
+	{"floor_quiet_hours", NotifyApply, "the time is in [pipeline] quiet_hours", "wait until they are over, or a person sees it",
 		func(a asked) ([]string, error) {
 			q := a.pol.Quiet
 			if q == nil || !q.holds(a.at.Now) {

@@ -11,7 +11,7 @@ import (
 type Detector struct {
 	Name   string
 	Modes  []contract.Mode // nil is every mode, and none
-	Trips  string          // on what
+	Trips  string          // on what, as a sentence
 	fail   func(look) []contract.Refusal
 	notice func(look) []contract.Hint
 }
@@ -56,34 +56,34 @@ func in(ms ...contract.Mode) []contract.Mode { return ms }
 // structural lists what reads kinds, markers, schemas, ids and counts.
 func structural() []Detector {
 	return []Detector{
-		{Name: "unknown-kind", Trips: "a say of a kind the mode does not have, or an unknown marker", fail: unknownKind},
-		{Name: "clarifying-question", Trips: "a question under agent, exploration's apart, or a say that yields to nobody", fail: clarifyingQuestion},
-		{Name: "unnamed-reversion", Trips: "a reversion that names no cause", fail: unnamedReversion},
-		{Name: "no-deliverable", Trips: "a session that ends without what its contract asks for", fail: noDeliverable},
-		{Name: "wrong-deliverable", Trips: "a deliverable of another role", fail: wrongDeliverable},
-		{Name: "incomplete-deliverable", Trips: "minimum content that is not there", fail: incompleteDeliverable},
-		{Name: "outside-findings", Modes: in(contract.Resolution), Trips: "a remedy of what no finding of the handoff names", fail: outsideFindings},
-		{Name: "unanswered-finding", Modes: in(contract.Resolution), Trips: "a finding of the handoff without a remedy", fail: unansweredFinding},
-		{Name: "against-disposition", Modes: in(contract.Resolution), Trips: "a change for an accepted finding, or a pivot without its reason", fail: againstDisposition},
-		{Name: "too-many-emissions", Trips: "more emissions than the surface takes", fail: tooManyEmissions},
+		{Name: "unknown-kind", Trips: "a statement (say) has a kind that the mode does not have, or an unknown marker", fail: unknownKind},
+		{Name: "clarifying-question", Trips: "the agent asks a question although nobody is there to answer it", fail: clarifyingQuestion},
+		{Name: "unnamed-reversion", Trips: "the agent sends the work back and names no cause", fail: unnamedReversion},
+		{Name: "no-deliverable", Trips: "the agent ended without the result that its role owes", fail: noDeliverable},
+		{Name: "wrong-deliverable", Trips: "the agent handed over a result of another role", fail: wrongDeliverable},
+		{Name: "incomplete-deliverable", Trips: "the result lacks content that it must have", fail: incompleteDeliverable},
+		{Name: "outside-findings", Modes: in(contract.Resolution), Trips: "the agent repaired something that no finding of its handoff names", fail: outsideFindings},
+		{Name: "unanswered-finding", Modes: in(contract.Resolution), Trips: "the agent left out a finding of its handoff", fail: unansweredFinding},
+		{Name: "against-disposition", Modes: in(contract.Resolution), Trips: "the agent changed something for an accepted finding, or gave no reason for a finding that it did not fix", fail: againstDisposition},
+		{Name: "too-many-emissions", Trips: "the agent made more statements than this kind of output takes", fail: tooManyEmissions},
 	}
 }
 
 // heuristic lists what reads words and proportions.
 func heuristic() []Detector {
 	return append([]Detector{
-		{Name: "premature-closure", Modes: in(contract.Exploration), Trips: "more decisions and recommendations than questions and tensions", notice: prematureClosure},
-		{Name: "textual-question", Trips: "a question mark under agent in a say of another kind", notice: textualQuestion},
-		{Name: "loose-reversion", Trips: "a reversion that asks more than one question", notice: looseReversion},
-		{Name: "metric-laundering", Modes: in(contract.Execution), Trips: "a completion without a reference to what was completed", notice: metricLaundering},
-		{Name: "other-artifact", Trips: "a deliverable about another artifact than the contract's", notice: otherArtifact},
-		{Name: "unchanged-fix", Modes: in(contract.Resolution), Trips: "a finding to fix for which nothing was changed", notice: unchangedFix},
-		{Name: "unmarked-turn", Trips: "a turn under assistant without a marker", notice: unmarkedTurn},
-		{Name: "missing-signature", Trips: "a persona that speaks without its signature", notice: missingSignature},
-		{Name: "stacked-glyphs", Trips: "two persona glyphs in one line, the shared duo apart", notice: stackedGlyphs},
-		{Name: "crowded-paragraph", Trips: "two persona glyphs in one paragraph", notice: crowdedParagraph},
-		{Name: "mixed-palettes", Trips: "glyphs of two palettes on one surface", notice: mixedPalettes},
-		{Name: "improvised-emoji", Trips: "an emoji that is nobody's", notice: improvisedEmoji},
-		{Name: "low-words-up-high", Trips: "river words beside tower glyphs", notice: lowWordsUpHigh},
+		{Name: "premature-closure", Modes: in(contract.Exploration), Trips: "an exploration has more decisions and recommendations than questions and tensions", notice: prematureClosure},
+		{Name: "textual-question", Trips: "a statement ends in a question mark, and nobody is there to answer", notice: textualQuestion},
+		{Name: "loose-reversion", Trips: "a statement that sends the work back asks more than one question", notice: looseReversion},
+		{Name: "metric-laundering", Modes: in(contract.Execution), Trips: "the agent says that something is done and does not name it", notice: metricLaundering},
+		{Name: "other-artifact", Trips: "the result is about another artifact than the session", notice: otherArtifact},
+		{Name: "unchanged-fix", Modes: in(contract.Resolution), Trips: "nothing was changed for a finding that should be fixed", notice: unchangedFix},
+		{Name: "unmarked-turn", Trips: "a turn of a dialogue has no marker (holding, yielding or done)", notice: unmarkedTurn},
+		{Name: "missing-signature", Trips: "the persona speaks without its signature", notice: missingSignature},
+		{Name: "stacked-glyphs", Trips: "two persona glyphs (emoji) are in one line", notice: stackedGlyphs},
+		{Name: "crowded-paragraph", Trips: "two persona glyphs (emoji) are in one paragraph", notice: crowdedParagraph},
+		{Name: "mixed-palettes", Trips: "glyphs of two palettes are in one output", notice: mixedPalettes},
+		{Name: "improvised-emoji", Trips: "an emoji belongs to no persona", notice: improvisedEmoji},
+		{Name: "low-words-up-high", Trips: "words of the river palette are beside glyphs of the tower palette", notice: lowWordsUpHigh},
 	}, wordings()...)
 }

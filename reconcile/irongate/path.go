@@ -28,17 +28,17 @@ type letterRule struct {
 // letterRules holds for what a path of a change may look like on every machine
 // that may check it out, not only on this one.
 var letterRules = []letterRule{
-	{"path_empty", "is no path", "name a file, from the top of the repository",
+	{"path_empty", "is empty or not a path", "name a file, from the top of the repository",
 		func(p string, _ []string) bool { return p == "" }},
 	{"path_absolute", "does not begin at the top of the repository", "write it from the top of the repository, without a leading / or a drive",
 		func(p string, _ []string) bool { return strings.HasPrefix(p, "/") || drive().MatchString(p) }},
-	{"path_expands", "begins with a character that a shell or a program reads as something else", "begin the path with a letter, a digit, a dot or a bracket",
+	{"path_expands", "begins with a character that has a meaning for shells or programs", "begin the path with a letter, a digit, a dot or a bracket",
 		func(p string, _ []string) bool { return p != "" && strings.ContainsRune("~-", rune(p[0])) }},
 	{"path_escapes", "holds a .. and could leave the repository", "write where it leads, without ..",
 		func(_ string, names []string) bool { return anyName(names, func(n string) bool { return n == ".." }) }},
 	{"path_backslash", `holds a \, which some systems take for a slash`, "use slashes",
 		func(p string, _ []string) bool { return strings.Contains(p, `\`) }},
-	{"path_not_clean", "is not in its shortest form", "leave out . parts and double or closing slashes",
+	{"path_not_clean", "is not written in its shortest form", "leave out . parts and double or closing slashes",
 		func(p string, names []string) bool {
 			return p != "" && anyName(names[btoi(names[0] == ""):], func(n string) bool { return n == "" || n == "." })
 		}},
@@ -46,9 +46,9 @@ var letterRules = []letterRule{
 		func(p string, _ []string) bool { return !utf8.ValidString(p) }},
 	{"path_control", "holds a control character", "leave it out",
 		func(p string, _ []string) bool { return strings.ContainsFunc(p, unicode.IsControl) }},
-	{"path_invisible", "holds a character that cannot be seen or turns the direction of writing", "leave it out",
+	{"path_invisible", "holds a character that is invisible or changes the direction of text", "leave it out",
 		func(p string, _ []string) bool { return strings.ContainsFunc(p, unseen) }},
-	{"path_not_nfc", "is written with composed letters taken apart, so that one name could be two files", "write it in Unicode's NFC form",
+	{"path_not_nfc", "is not in Unicode's NFC form, so one name could be two files", "write it in Unicode's NFC form",
 		func(p string, _ []string) bool { return utf8.ValidString(p) && !norm.NFC.IsNormalString(p) }},
 	{"path_trailing", "holds a name that ends in a dot or a space, which some systems drop", "end every name in a letter or a digit",
 		func(_ string, names []string) bool {
@@ -56,11 +56,11 @@ var letterRules = []letterRule{
 		}},
 	{"path_reserved", "holds one of < > : \" | ? *, which no file name can have on some systems", "use letters, digits, dots and dashes",
 		func(p string, _ []string) bool { return strings.ContainsAny(p, `<>:"|?*`) && !drive().MatchString(p) }},
-	{"path_device", "holds a name that is a device on some systems, whatever its extension", "choose another name",
+	{"path_device", "holds a name that is a device on some systems, such as con or nul", "choose another name",
 		func(_ string, names []string) bool { return anyName(names, deviceName) }},
-	{"path_short_name", "holds a short name (six letters, ~, a number), which can stand for another file on some systems", "write the whole name",
+	{"path_short_name", "holds a short name (six letters, ~, a number), which can mean another file on Windows", "write the whole name",
 		func(_ string, names []string) bool { return anyName(names, short().MatchString) }},
-	{"path_secret", "holds what looks like a credential, and names are shown and kept everywhere", "choose another name, and revoke it if it is real",
+	{"path_secret", "looks like it holds a password, a key or a token", "choose another name, and revoke it if it is real",
 		func(p string, _ []string) bool { return RedactText(p) != p }},
 	{"path_long", fmt.Sprintf("is longer than %d bytes, or a name in it than %d", maxPath, maxName), "shorten it",
 		func(p string, names []string) bool {

@@ -24,11 +24,11 @@ var surfaces = []surface{
 	{"protected_git", "git reads it to decide what to run", []string{
 		"**/.git/**", "**/.gitmodules", "**/.gitattributes", "**/.gitconfig", "**/.githooks/**", "**/.husky/**",
 		"**/.pre-commit-config.y*ml", "**/lefthook*.y*ml", "**/.lefthook*.y*ml", "**/.overcommit.yml"}},
-	{"protected_governance", "it governs what machines may do, and only a person changes it", []string{
+	{"protected_governance", "it sets what odd and agents may do, so only a person changes it", []string{
 		"**/governance/**", "**/odd.toml", "**/pause.toml", "**/allowed_signers", "**/codeowners"}},
-	{"protected_record", "it is a record of what happened, which only odd appends to", []string{
+	{"protected_record", "it is one of odd's records, and only odd appends to it", []string{
 		"**/ledger", "**/ledger/**/*.jsonl", "**/proposals", "**/ledger/[0-9][0-9][0-9][0-9]-[0-9][0-9]/**", "**/proposals/*.jsonl", "**/journal/*.tsv"}},
-	{"protected_anchor", "it holds the handshakes and permits of sessions", []string{
+	{"protected_anchor", "it holds the write permits of sessions", []string{
 		"**/.hestai/**", "**/.hestai-state/**"}},
 	{"protected_agent", "it configures the agents and their hooks", []string{
 		"**/.claude/**", "**/.claude.json", "**/.mcp.json", "**/.codex/**", "**/.cursor/**", "**/.gemini/**", "**/.windsurf/**", "**/.continue/**",
@@ -38,14 +38,14 @@ var surfaces = []surface{
 		"**/.github/**", "**/.gitlab-ci.yml", "**/.gitlab/**", "**/.gitea/**", "**/.forgejo/**", "**/.circleci/**", "**/.buildkite/**",
 		"**/.woodpecker/**", "**/.woodpecker.y*ml", "**/.drone.yml", "**/.travis.yml", "**/jenkinsfile", "**/jenkinsfile.*",
 		"**/azure-pipelines*.yml", "**/bitbucket-pipelines.yml", "**/appveyor.yml", "**/.appveyor.yml", "**/cloudbuild.y*ml"}},
-	{"protected_credential", "it is where credentials are kept", []string{
+	{"protected_credential", "it is a place for passwords, keys or tokens", []string{
 		"**/.env", "**/.env.*", "**/.env-*", "**/.env_*", "**/.envrc", "**/.ssh/**", "**/.aws/**", "**/.gcp/**", "**/.azure/**", "**/.kube/**", "**/.gnupg/**",
 		"**/.docker/config.json", "**/.netrc", "**/_netrc", "**/.npmrc", "**/.yarnrc*", "**/.pypirc", "**/.git-credentials", "**/.pgpass", "**/.my.cnf", "**/.htpasswd",
 		"**/*.pem", "**/*.key", "**/*.p12", "**/*.pfx", "**/*.jks", "**/*.keystore", "**/*.kdbx", "**/*.ppk", "**/*.tfstate", "**/*.tfvars",
 		"**/id_rsa", "**/id_rsa.*", "**/id_ed25519", "**/id_ed25519.*", "**/id_ecdsa", "**/id_ecdsa.*", "**/id_dsa", "**/id_dsa.*",
 		"**/credentials", "**/credentials.json", "**/credentials.y*ml", "**/credentials.toml", "**/credentials.ini", "**/credentials.csv",
 		"**/secrets.json", "**/secrets.y*ml", "**/secrets.toml", "**/secrets.env", "**/service-account*.json"}},
-	{"protected_dependency", "other people's code is brought in by its package manager, never edited in place", []string{
+	{"protected_dependency", "it is vendored code, which a package manager writes", []string{
 		"vendor/**", "**/vendor/modules.txt", "third_party/**", "**/node_modules/**", "**/bower_components/**", "**/.venv/**", "**/venv/**", "**/site-packages/**", "**/.yarn/**"}},
 }
 

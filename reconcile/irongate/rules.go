@@ -75,7 +75,7 @@ func guardRules() []Rule {
 		{"docstring_only_delete", Soft, "a comment was deleted, and the code that it explains was not", "keep the comment"},
 		{"shell_exec_introduced", Hard, "new code runs a text in a shell", "run the program itself, with its arguments as a list"},
 		{"process_exec_introduced", Soft, "new code runs another program", "say why in the reason of the change"},
-		{"dynamic_code_introduced", Hard, "new code runs, loads or links code that is not in the repository", "call it by its name"},
+		{"dynamic_code_introduced", Hard, "new code runs, loads or links code that odd cannot read", "call it by its name"},
 		{"generate_introduced", Soft, "a new command for go generate", "say why in the reason of the change"},
 		{"generate_denied", Hard, "go generate would run a command that agents may not run", "leave it out, or ask a person"},
 		{"load_side_effect", Hard, "code acts when it is loaded, before anything calls it", "do it in a function that is called"},
