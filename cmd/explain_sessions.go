@@ -57,6 +57,7 @@ func sessionCodes() []code {
 		{"no declared outcome", "The agent ended without the block odd.finish.1, which says how it ended.", "`odd op prompt OP` shows what the agent was told to print."},
 		{"no inputs", "The task names nothing that can be read.", "Set `inputs` of the task: paths, folders or globs of markdown files."},
 		{"output too large", "The agent printed more than odd reads.", "Raise max_bytes of the agent in odd.toml, or split the task."},
+		{"panic", "odd's own code for the agent failed; the task is blocked, and nothing else is lost.", "Report it with the task's inputs, then `odd task ready TASK`."},
 		{"over budget", "The next call of the model could cost more than the session may spend.", "Raise [session] max_usd or the task's budget_usd, or split the task."},
 		{"read-only", "A role that may only read handed over atoms or a change of files.", "Give the task to a role that may write: `odd agent run --role builder`."},
 		{"refused", "The agent declined the task.", again},
