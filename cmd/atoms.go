@@ -47,7 +47,7 @@ func (s source) open(ctx context.Context, env Env) (bundle, error) {
 		return bundle{}, err
 	}
 	if tree == "" {
-		return bundle{}, refuse("no-bundle", "%s: no such folder in %s", root, s.rev)
+		return bundle{}, refuse("no-bundle", "%s: no such folder in commit %s; name another commit with --at, or another folder with --bundle", root, s.rev)
 	}
 	sub, err := fs.Sub(files, or(root, "."))
 	if err != nil {
@@ -94,7 +94,7 @@ func (s source) committedRoot(env Env, r *repo.Repo, files fs.FS) (string, error
 func committedConfig(files fs.FS, rev string) (config.Config, error) {
 	b, err := fs.ReadFile(files, "odd.toml")
 	if errors.Is(err, fs.ErrNotExist) {
-		return config.Config{}, refuse("no-config", "odd.toml: not in commit %s; name a later one, or the bundle's folder with --bundle", rev)
+		return config.Config{}, refuse("no-config", "odd.toml: not in commit %s; name a later commit with --at, or the folder of the atoms with --bundle", rev)
 	}
 	if err != nil {
 		return config.Config{}, err
@@ -148,7 +148,7 @@ func (b bundle) find(name string) (*okf.Atom, error) {
 		return a, nil
 	}
 	if n := b.unread(); n > 0 {
-		return nil, fmt.Errorf("%w; %s could not be read as an atom, odd check says why", err, count(n, "file"))
+		return nil, fmt.Errorf("%w; it may be in %s that odd cannot read: odd check says why", err, count(n, "file"))
 	}
 	return nil, err
 }

@@ -37,7 +37,7 @@ func (b bundle) untyped() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s without a type, and so no atom: odd check lists them, odd check --canon and odd knowledge canon resolve read them as canon", count(n, "file"))
+	return fmt.Sprintf("; %s without a \"type:\" line, so odd does not read them as atoms: odd check lists them. If they are reference documents, odd check --canon checks them", count(n, "file"))
 }
 
 // bundleHelp is the usage of --bundle, which every reading verb has.
@@ -56,7 +56,7 @@ func openBundle(_ context.Context, env Env, dir string) (bundle, error) {
 	}
 	g, ps, err := loadDir(env, r, root)
 	if errors.Is(err, fs.ErrNotExist) && prefix != "" {
-		return bundle{}, fmt.Errorf("%s: no such folder, and odd.toml has it as bundle.root; mend that, or run odd init", root)
+		return bundle{}, fmt.Errorf("%s: no such folder, but odd.toml names it as [bundle] root; correct root, or run odd init to make the folder", root)
 	}
 	if err != nil {
 		return bundle{}, unloaded(root, err)
@@ -67,7 +67,7 @@ func openBundle(_ context.Context, env Env, dir string) (bundle, error) {
 // unloaded is why the bundle at root could not be loaded.
 func unloaded(root string, err error) error {
 	if strings.HasSuffix(err.Error(), syscall.ENOTDIR.Error()) { // package os says it in words of its own
-		return fmt.Errorf("%s: a file is where the folder of the bundle belongs, or that of its tasks; move it away", root)
+		return fmt.Errorf("%s: this path, or tasks in it, is a file, and odd needs a folder there; move the file away", root)
 	}
 	return fmt.Errorf("%s: %w", root, err)
 }
@@ -135,7 +135,7 @@ func noRepository(env Env) error {
 // name: those are the ids that git gives them by SHA-1.
 func governable(r *repo.Repo) error {
 	if f := r.ObjectFormat(); f != "sha1" {
-		return refuse("object-format", "%s: its objects are named by %s, and odd's records name files by their SHA-1 ids; git init --object-format=sha1 makes a repository that odd can govern", r.CommonDir(), f)
+		return refuse("object-format", "%s: this repository uses %s object names, and odd works with sha1 only; make a new one with git init --object-format=sha1 DIR", r.CommonDir(), f)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func notBare(env Env) error {
 }
 
 func bareError(r *repo.Repo) error {
-	return refuse("bare", "%s: a bare repository has no work tree; run odd in a clone of it, or in one of its work trees", r.CommonDir())
+	return refuse("bare", "%s: is a bare repository, which has no files to work on; run odd in a clone of it: git clone %[1]s work", r.CommonDir())
 }
 
 // openWorkspace opens the repository env.Dir is in, finishes what a killed odd
@@ -177,7 +177,7 @@ func openWorkspace(ctx context.Context, env Env) (*workspace, error) {
 	}
 	b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, refuse("no-config", "odd.toml: not found at the top of %s; run odd init", r.Root())
+		return nil, refuse("no-config", "odd.toml: not found in %s, so odd is not set up here; run odd init", r.Root())
 	}
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func (w *workspace) board() (string, error) {
 			return "", err
 		}
 		if head == "" {
-			return "", refuse("detached-head", "HEAD is detached and odd.toml names no [board] branch; check out a branch or set one")
+			return "", refuse("detached-head", "HEAD is detached, so odd does not know which branch holds the tasks; git switch BRANCH, or set branch below [board] in odd.toml")
 		}
 		b = head
 	}

@@ -66,7 +66,7 @@ func runCanon(ctx context.Context, env Env, o canonOptions) error {
 		}
 	}
 	if len(docs) == 0 {
-		return none(env, o.json, []canonJSON{}, "no canon: no atom has a uri or a type of canon%s", b.untyped())
+		return none(env, o.json, []canonJSON{}, "no reference documents: no atom has a uri or \"type: canon\"%s", b.untyped())
 	}
 	if o.refs && !o.json {
 		return b.printRefs(env, docs)

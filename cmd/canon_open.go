@@ -40,7 +40,7 @@ func (s source) committedCanon(ctx context.Context, env Env) (*canon.Library, bu
 		return nil, bundle{}, err
 	}
 	if st, err := fs.Stat(files, or(root, ".")); err != nil || !st.IsDir() {
-		return nil, bundle{}, refuse("no-bundle", "%s: no such folder in %s", root, s.rev)
+		return nil, bundle{}, refuse("no-bundle", "%s: no such folder in commit %s; name another commit with --at, or another folder with --bundle", root, s.rev)
 	}
 	l, err := canon.Read(files, or(root, "."))
 	return l, bundle{root: filepath.Join(r.Root(), filepath.FromSlash(root)), prefix: root, rev: s.rev}, err

@@ -35,19 +35,21 @@ func demo(env Env) *cli.Command {
 func runDemo(ctx context.Context, env Env, dir string, asJSON bool) error {
 	at := env.path(dir)
 	if entries, err := os.ReadDir(at); err == nil && len(entries) > 0 {
-		return usage("demo: %s is not empty; name a new directory", dir)
+		return usage("demo: the folder %s is not empty; name another one: odd demo %[1]s-2", dir)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := begin(ctx, env, at); err != nil {
 		return err
 	}
-	talk(env, "a company with a handbook in docs/ and a bundle in knowledge/ is committed in %s", at)
+	talk(env, "made a sample company in %s: a git repository with its handbook in docs/, its knowledge in knowledge/ and one task", at)
+	talk(env, "odd's offline reader, which calls no model, now works on the task: read the handbook")
 	env.Dir = at
 	if err := runDrain(ctx, env, drain.Options{MaxTasks: 1}, false, asJSON); err != nil {
 		return err
 	}
-	talk(env, "an agent has proposed; you decide:\n\n  cd %s\n  odd review read-the-handbook\n  odd approve read-the-handbook\n  git log --oneline --graph\n", quoted([]string{at})[0])
+	talk(env, "the offline reader has proposed new files for knowledge/; nothing is merged until you approve it. Type next, in this order:\n\n  cd %s\n  odd review read-the-handbook\n  odd approve read-the-handbook\n  git log --oneline --graph\n", quoted([]string{at})[0])
+	talk(env, "odd review shows the proposal; odd approve asks you to type read-the-handbook, then merges it; git log shows who did what")
 	return nil
 }
 
@@ -85,7 +87,7 @@ func found(ctx context.Context, env Env, r *repo.Repo) error {
 		if err := r.SetIdentity(ctx, founderName, founderEmail); err != nil {
 			return err
 		}
-		talk(env, "git knows no user.name here; this repository uses %s <%s>", founderName, founderEmail)
+		talk(env, "git has no user.name and user.email here; commits in this sample are made as %s <%s>", founderName, founderEmail)
 	}
 	ch := repo.Changes{"odd.toml": config.Template()}
 	for _, f := range knowledge.Demo() {

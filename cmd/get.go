@@ -39,7 +39,7 @@ func runGet(ctx context.Context, env Env, name string, o getOptions) error {
 		return err
 	}
 	if len(a.Bytes()) == 0 {
-		return fmt.Errorf("%s: changed while it was read; try again", b.place(env, a.Path, 0))
+		return fmt.Errorf("%s: the file changed while odd read it; run the command again", b.place(env, a.Path, 0))
 	}
 	if o.json {
 		return printJSON(env, served.WholeOf(b.graph, a))

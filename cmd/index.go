@@ -90,7 +90,7 @@ func (b bundle) listable(env Env) error {
 		}
 	}
 	if n := b.unread(); n > 0 {
-		talk(env, "left out of every listing: %s that could not be read as an atom; odd check says why", count(n, "file"))
+		talk(env, "%s not listed, because odd cannot read it as an atom; odd check says why", count(n, "file"))
 	}
 	return nil
 }

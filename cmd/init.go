@@ -51,7 +51,8 @@ func runInit(ctx context.Context, env Env, dir string, asJSON bool) error {
 	if err := freeNames(r); err != nil {
 		return err
 	}
-	wrote, err := lay(r, starterFiles(ctx, r))
+	ch := starterFiles(ctx, r)
+	wrote, err := lay(r, ch)
 	if err != nil {
 		return err
 	}
@@ -67,19 +68,35 @@ func runInit(ctx context.Context, env Env, dir string, asJSON bool) error {
 		}
 	}
 	if len(wrote) == 0 {
-		talk(env, "everything is laid out already; odd status shows the board")
+		talk(env, "every file of odd init is here already; odd status shows what to do next")
 		return nil
 	}
-	talk(env, "next: git add -A && git commit -m \"odd: begin\"")
-	root := bundleRoot(r)
+	sayNext(env, bundleRoot(r), wrote, ch)
+	return nil
+}
+
+// sayNext tells a person what init wrote and which commands come next, in order.
+func sayNext(env Env, root string, wrote []string, ch repo.Changes) {
+	talk(env, "wrote the files above: settings in odd.toml, knowledge and tasks as markdown in %s/. No file of yours was changed.", root)
+	talk(env, "1. commit them:  git add -A && git commit -m \"odd: begin\"")
 	first := path.Join(root, "tasks", "read-our-documents.md")
 	if !slices.Contains(wrote, first) {
-		talk(env, "then odd check, and odd task add")
-		return nil
+		talk(env, "2. check them:   odd check")
+		talk(env, "3. add a task:   odd task add \"TITLE\"")
+		return
 	}
-	talk(env, "then make it yours: take status: draft off what is true in %s/; odd compile-persona keeper says what is missing", root)
-	talk(env, "then point %s at documents that you have, commit, odd task ready read-our-documents, and odd drain", first)
-	return nil
+	var drafts []string
+	for _, name := range wrote {
+		if bytes.Contains(ch[name], []byte("\nstatus: draft\n")) {
+			drafts = append(drafts, strings.TrimPrefix(name, root+"/"))
+		}
+	}
+	talk(env, "2. check them:   odd check")
+	talk(env, "3. make them yours: in %s/, correct these drafts and delete the line \"status: draft\" in each: %s", root, strings.Join(drafts, ", "))
+	talk(env, "   odd compile-persona keeper shows what the role keeper still lacks")
+	talk(env, "4. in %s, set \"inputs\" to a folder of your documents; then git commit -am \"make it ours\"", first)
+	talk(env, "5. run the task: odd task ready read-our-documents, then odd drain")
+	talk(env, "6. look, then merge: odd review read-our-documents, then odd approve read-our-documents")
 }
 
 // ownTop refuses a directory that a person named and that lies below the top of a
@@ -103,7 +120,7 @@ func ownTop(at, dir string) error {
 	if st, err := os.Stat(at); err == nil && os.SameFile(st, top) {
 		return nil
 	}
-	return refuse("inside", "%s: lies in the repository at %s; run odd init there, or git init %[1]s first", dir, r.Root())
+	return refuse("inside", "%s: is a folder inside the git repository %s; set odd up there with odd -C %[2]s init, or run git init %[1]s first", dir, r.Root())
 }
 
 // openOrInit opens the repository dir is in, or makes one there.
@@ -117,7 +134,7 @@ func openOrInit(ctx context.Context, dir string) (r *repo.Repo, made bool, err e
 		err = governable(r)
 	}
 	if err == nil && r.Root() == "" {
-		return nil, false, refuse("bare", "%s: a bare repository has no work tree; run odd init in a clone of it", dir)
+		return nil, false, refuse("bare", "%s: is a bare repository, which has no files to work on; make a clone with git clone %[1]s work, then odd init work", dir)
 	}
 	return r, made, err
 }
@@ -131,7 +148,7 @@ func freeNames(r *repo.Repo) error {
 	}
 	for _, u := range refs {
 		if n := strings.TrimPrefix(u.Name, "refs/heads/"); n == "odd" || n == "odd/review" {
-			return refuse("branch", "branch %s is in the way of odd/review/…; git branch -m %s something-else", n, n)
+			return refuse("branch", "branch %s: odd keeps proposals on branches named odd/review/…, and git allows none of these beside it; rename it with git branch -m %[1]s %[1]s-old", n)
 		}
 	}
 	return nil
@@ -149,7 +166,7 @@ func foreignAttributes(ctx context.Context, env Env, r *repo.Repo) error {
 		talk(env, "%s", c.Error())
 	}
 	for _, line := range lines {
-		talk(env, ".gitattributes: add the line %q: without it two clones that both add there conflict when they are merged", line)
+		talk(env, ".gitattributes: the line %q is missing, and without it a merge of two clones that both added there conflicts; add the line", line)
 	}
 	return err
 }

@@ -33,7 +33,7 @@ func logVerb(env Env) *cli.Command {
 			}
 			f := logFilter{task: okf.ID(c.String("task")), run: c.String("run"), month: c.String("month")}
 			if _, err := time.Parse("2006-01", f.month); f.month != "" && err != nil {
-				return usage("log: --month %s: want YYYY-MM", f.month)
+				return usage("log: --month %s is no month; want YYYY-MM, such as 2026-03", f.month)
 			}
 			if c.Bool("spend") {
 				return runLogSpend(c.Context, env, f, c.Bool("json"))
@@ -60,9 +60,9 @@ func runLog(ctx context.Context, env Env, f logFilter, asJSON bool) error {
 	case asJSON:
 		err = printJSON(env, told)
 	case len(told) == 0 && len(events) > 0:
-		talk(env, "log: nothing like that in %d events", len(events))
+		talk(env, "log: none of %d events matches; odd log without --task, --run and --month shows all", len(events))
 	case len(told) == 0:
-		talk(env, "log: nothing happened yet; odd task add and odd drain begin the story")
+		talk(env, "log: nothing happened yet; odd task add \"TITLE\" adds a task, odd drain runs the ready ones")
 	default:
 		err = tell(env, told)
 	}

@@ -181,7 +181,7 @@ func decided(task, subject, body string, first func(string) string) string {
 	case first("Odd-Ready-By") != "":
 		return "made " + task + " ready"
 	case first("Odd-Approval") != "":
-		return "took " + task + " to done, as approved where reviews merge"
+		return "marked " + task + " done after its approval was merged"
 	case first("Odd-Decision") != "":
 		return "decided " + first("Odd-Decision") + ": " + strings.TrimPrefix(subject, "decide: ")
 	case first("Odd-Gate") != "" && strings.HasPrefix(subject, "gate: "):

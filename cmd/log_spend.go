@@ -33,13 +33,13 @@ func runLogSpend(ctx context.Context, env Env, f logFilter, asJSON bool) error {
 	case asJSON:
 		return printJSON(env, s)
 	case len(s.Receipts) == 0:
-		talk(env, "log: nothing was spent; $%s is reserved", s.Reserved)
+		talk(env, "log: no run has spent money; $%s is reserved for running tasks", s.Reserved)
 		return nil
 	}
 	if err := printRows(env, s.rows(env.Terminal)); err != nil {
 		return err
 	}
-	talk(env, "$%s spent, $%s reserved by open claims", s.Total, s.Reserved)
+	talk(env, "$%s spent, $%s reserved for running tasks", s.Total, s.Reserved)
 	return nil
 }
 

@@ -24,12 +24,12 @@ func nextStep(env Env) string {
 	case errors.As(err, &r) && r.code == "no-config":
 		return "odd init sets odd up in this repository"
 	case err != nil:
-		return "odd status tells what is wrong here"
+		return "odd status shows what is wrong here"
 	}
 	w.tasksOnly = true
 	next, err := w.nextCommand(ctx)
 	if err != nil {
-		return "odd status tells what is wrong here"
+		return "odd status shows what is wrong here"
 	}
 	return next
 }
@@ -51,8 +51,8 @@ func (w *workspace) nextCommand(ctx context.Context) (string, error) {
 	}
 	for _, t := range v.rows() {
 		if t.State == board.Ready {
-			return "odd drain works on the tasks that are ready", nil
+			return "odd drain works on the ready tasks", nil
 		}
 	}
-	return `odd task add "TITLE" writes a task down`, nil
+	return `odd task add "TITLE" adds a task`, nil
 }

@@ -74,7 +74,7 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 	p := newProgress(env)
 	report, err := proof.CheckScope(ctx, r, proof.Scope{From: from, To: to, Tell: func(done, all int) {
 		if done%tellEvery == 0 {
-			p.line(fmt.Sprintf("%d of %s", done, count(all, "commit")))
+			p.line(fmt.Sprintf("checking history: %d of %s", done, count(all, "commit")))
 		}
 	}})
 	p.done()
@@ -114,13 +114,13 @@ func provedBy(report proof.Report) proved {
 func historyHere(env Env) (*repo.Repo, error) {
 	r, err := repo.Open(env.Dir)
 	if errors.Is(err, repo.ErrNotRepo) {
-		return nil, refuse("no-repository", "%s: not a git repository; --range and --all read the history of one", env.Dir)
+		return nil, refuse("no-repository", "%s: not a git repository, so there is no history to check; run odd check without --range and --all", env.Dir)
 	}
 	if err == nil {
 		err = governable(r)
 	}
 	if err == nil && r.Shallow() {
-		return nil, refuse("shallow", "this clone is shallow, so its history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
+		return nil, refuse("shallow", "this clone is shallow, so part of its history is missing; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
 	}
 	return r, err
 }
@@ -178,7 +178,7 @@ func tellProof(env Env, report proof.Report, explain bool) {
 	for _, f := range report.Findings {
 		found[f.Invariant]++
 	}
-	talk(env, "%s, %s of machines, %s", count(report.Commits, "commit"), count(report.Machines, "commit"), count(len(report.Findings), "finding"))
+	talk(env, "checked %s, %d of them by odd or an agent: %s", count(report.Commits, "commit"), report.Machines, count(len(report.Findings), "finding"))
 	for _, row := range report.Rows {
 		brief, _, more := strings.Cut(row.Attested, ";")
 		if more && !explain {
@@ -187,14 +187,14 @@ func tellProof(env Env, report proof.Report, explain bool) {
 		if explain {
 			brief = row.Attested
 		}
-		talk(env, "%2d %-21s %s judged: %d; %s", row.Invariant, row.Name, row.Unit, row.Checked, count(found[row.Invariant], "finding"))
-		talkFolded(env, "   attested only: %s", brief)
+		talk(env, "%2d %-21s %s checked: %d; %s", row.Invariant, row.Name, row.Unit, row.Checked, count(found[row.Invariant], "finding"))
+		talkFolded(env, "   not provable from git: %s", brief)
 		if explain {
 			talkFolded(env, "   read: %s", row.Evidence)
 			talkFolded(env, "   recomputed: %s", row.Recomputed)
 		}
 	}
 	if !explain {
-		talk(env, "--explain tells all that is attested only, and what was read and recomputed")
+		talk(env, "--explain shows what each check read and recomputed, and everything that git cannot prove")
 	}
 }

@@ -26,7 +26,7 @@ func search(env Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			query := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
 			if query == "" {
-				return usage("search: want words to search for; see odd help search")
+				return usage("search: no words given; want words to search for: odd search WORD")
 			}
 			if c.Int("limit") < 0 {
 				return usage("search: --limit %d; want 0 or more", c.Int("limit"))
@@ -65,7 +65,7 @@ func runSearch(ctx context.Context, env Env, query string, o searchOptions) erro
 		return err
 	}
 	if more := total - len(hits); more > 0 {
-		talk(env, "%d more; --limit 0 prints all", more)
+		talk(env, "%d more found; --limit 0 prints all", more)
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func runSearch(ctx context.Context, env Env, query string, o searchOptions) erro
 func (b bundle) nothing(query, typ string) string {
 	all := b.graph.Atoms()
 	if len(all) == 0 {
-		return fmt.Sprintf("%s: no atom is here; odd init lays out a bundle, --bundle DIR names another", b.root)
+		return fmt.Sprintf("%s: no atom is here (markdown file with a type); run odd init, or name another folder with --bundle DIR", b.root)
 	}
 	if typ == "" {
 		return fmt.Sprintf("no atom of %d has %q%s", len(all), query, b.instead(query))

@@ -33,7 +33,7 @@ func statusVerb(env Env) *cli.Command {
 				return err
 			}
 			if c.Bool("sandbox") && c.Bool("budget") {
-				return usage("status: --sandbox and --budget are two questions; ask one at a time")
+				return usage("status: --sandbox and --budget do not go together; run them one at a time")
 			}
 			if c.Bool("sandbox") {
 				return runSandbox(c.Context, env, c.Bool("json"))
@@ -143,7 +143,7 @@ func (s *boardStatus) countTasks(tasks []*board.Row) {
 		case board.Review:
 			s.Review = append(s.Review, string(t.ID))
 		case board.InProgress:
-			s.Running = append(s.Running, fmt.Sprintf("%s (%s, until %s)", t.ID, t.ClaimedBy, t.LeaseExpires.Format("15:04:05Z07:00")))
+			s.Running = append(s.Running, fmt.Sprintf("%s (%s, claimed until %s)", t.ID, t.ClaimedBy, t.LeaseExpires.Format("15:04:05Z07:00")))
 		}
 	}
 }
@@ -157,7 +157,7 @@ func (v *view) countMoney(s *boardStatus) error {
 	}
 	for _, c := range spend.Open {
 		if c.Task == c.Run { // no task asked for it
-			s.Running = append(s.Running, fmt.Sprintf("%s (a session without a task, since %s)", c.Run, c.TS.Format("15:04:05Z07:00")))
+			s.Running = append(s.Running, fmt.Sprintf("%s (odd agent run, since %s)", c.Run, c.TS.Format("15:04:05Z07:00")))
 		}
 	}
 	n, err := spend.In(s.Month)
@@ -169,6 +169,13 @@ func (v *view) countMoney(s *boardStatus) error {
 		s.Level = budget.Decide(v.cfg.Budget, s.Spent, 0).String()
 	}
 	return nil
+}
+
+// budgetWords says what a level of the month's budget means for runs.
+var budgetWords = map[string]string{
+	budget.OK.String():    "within the budget",
+	budget.Alert.String(): "near the limit",
+	budget.Stop.String():  "the limit is reached; odd log --spend shows each run",
 }
 
 // page is the one screen.
@@ -188,7 +195,7 @@ func (s boardStatus) page() string {
 			counts = append(counts, fmt.Sprintf("%d %s", n, st))
 		}
 	}
-	line("tasks", "%s", or(strings.Join(counts, ", "), "none; odd task add files one"))
+	line("tasks", "%s", or(strings.Join(counts, ", "), "none; odd task add \"TITLE\" adds one"))
 	for _, r := range s.Running {
 		line("running", "%s", r)
 	}
@@ -196,22 +203,22 @@ func (s boardStatus) page() string {
 		line("review", "%s", id)
 	}
 	if s.Waiting+s.AtWork > 0 {
-		line("changes", "%d waiting for a person, %d at work; odd op list", s.Waiting, s.AtWork)
+		line("changes", "%d waiting for your review, %d in progress; odd op list shows them", s.Waiting, s.AtWork)
 	}
-	spent := "$" + s.Spent.String()
+	spent := "$" + s.Spent.String() + " in " + s.Month
 	if s.Hard > 0 {
-		spent += " of $" + s.Hard.String()
+		spent = fmt.Sprintf("$%s of $%s in %s", s.Spent, s.Hard, s.Month)
 	}
 	if s.Level == noBudget {
-		line("spent", "%s in %s; no budget", spent, s.Month)
+		line("spent", "%s; odd.toml sets no budget", spent)
 	} else {
-		line("spent", "%s in %s, %s", spent, s.Month, s.Level)
+		line("spent", "%s; %s", spent, budgetWords[s.Level])
 	}
 	if h := s.Failover; h != nil {
 		line("failover", "%s: %s", h.State, h.Why())
 	}
 	if len(s.Dirty) > 0 {
-		line("dirty", "%d uncommitted, first %s; drain waits for a commit", len(s.Dirty), s.Dirty[0])
+		line("dirty", "%s not committed, first %s; commit before odd drain", count(len(s.Dirty), "changed path"), s.Dirty[0])
 	}
 	if s.Problems > 0 {
 		line("problems", "%s; odd check lists them", count(s.Problems, "error"))

@@ -43,7 +43,7 @@ func runStatusBudget(ctx context.Context, env Env, asJSON bool) error {
 		rows = append(rows, []string{p.Name, p.Month, limit, stop, "$" + p.Spent.String(), "$" + p.Reserved.String(), left, p.Level})
 	}
 	if !v.cfg.HasBudget {
-		talk(env, "odd.toml has no [budget] monthly_usd, and so no limit to measure by: what can cost money is refused")
+		talk(env, "odd.toml sets no monthly budget, so runs that can cost money are refused; set monthly_usd below [budget] to allow them")
 	}
 	if !env.Terminal {
 		rows = rows[1:]

@@ -59,27 +59,31 @@ func triedSandbox(c config.Sandbox) sandboxStatus {
 // loopback tells what a program reaches on loopback.
 func (s sandboxStatus) loopback() []string {
 	if s.Loopback != "own" {
-		return []string{"loopback", "not own", s.Loopback}
+		return []string{"loopback", "shared", s.Loopback}
 	}
-	return []string{"loopback", "own", "a program reaches what it serves itself, and nobody else"}
+	return []string{"loopback", "own", "a program can connect to its own servers on 127.0.0.1, not to those of other programs"}
 }
 
 // rows are what, whether it is held, and what the kernel said.
 func (s sandboxStatus) rows() [][]string {
+	on := "on"
+	if s.Held.String() == "none" {
+		on = "off"
+	}
 	rows := [][]string{
-		{"system", s.System, s.Held.String()},
-		{"enforce", s.Enforce, "sessions " + s.Sessions},
-		{"network", s.Network, "of agents; of checks: " + s.CheckNetwork},
+		{"sandbox", on, s.System + ": " + s.Held.String()},
+		{"enforce", s.Enforce, map[string]string{"start": "agents may start", "refused": "agents are refused: this machine cannot do what [sandbox] enforce asks"}[s.Sessions]},
+		{"network", "agents: " + s.Network, "checks: " + s.CheckNetwork},
 	}
 	if s.Fault != "" {
-		rows = append(rows, []string{"tried", "nothing", s.Fault})
+		rows = append(rows, []string{"tried", "nothing could be tried", s.Fault})
 	} else {
 		rows = append(rows, s.loopback())
 	}
 	for _, t := range s.Trials {
-		word := "OPEN"
+		word := "ALLOWED"
 		if t.Held {
-			word = "held"
+			word = "blocked"
 		}
 		rows = append(rows, []string{t.What, word, t.Detail})
 	}

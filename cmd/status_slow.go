@@ -8,6 +8,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/okf"
 )
 
 // slowStatus is where the slow loop stands, as odd status tells it.
@@ -42,33 +43,40 @@ func nextOfLoop(l leaseJSON, loop drain.SlowLoop, paused bool) string {
 	open := loop.Buffer.Open()
 	switch {
 	case paused:
-		return "odd drain resume, when what it waits for is done"
+		return "odd drain resume lets tasks run again"
 	case loop.Facts.OpenEmergency != "":
-		return "odd gate emergency --because " + loop.Facts.OpenEmergency + ", or odd gate proposals reject it"
+		return fmt.Sprintf("an emergency was reported: odd gate emergency --because %[1]s stops the work; odd gate proposals reject %[1]s --reason \"WHY\" says that it is none", loop.Facts.OpenEmergency)
 	case l.Required && !l.Verdict.Valid:
 		return l.Verdict.Way
 	case l.Required && l.State == gate.Draft:
-		return "odd gate commitment begins the work; until then only exploration is drained"
+		return "odd gate commitment activates the lease; until then only research tasks run"
 	case l.State == gate.Draft:
-		return "odd gate commitment begins the work under " + l.ID
+		return "odd gate commitment activates the lease " + l.ID
 	case len(open) > 0 && (open[0].Severity == gate.High || l.Required):
-		return fmt.Sprintf("odd gate proposals list; the gravest is %s: %s", open[0].ID, open[0].Reason)
+		return fmt.Sprintf("odd gate proposals show %s: %s", open[0].ID, open[0].Reason)
 	}
 	return ""
 }
 
+// nextOfBoard names the first task that waits for a person, and the commands for it.
 func (v *view) nextOfBoard() string {
-	waiting := map[board.State]int{}
-	for _, t := range v.rows() {
-		waiting[t.State]++
+	first, ready := map[board.State]okf.ID{}, false
+	for _, t := range board.Order(v.rows(), board.IndexOf(v.rows())) {
+		if first[t.State] == "" {
+			first[t.State] = t.ID
+		}
+		ready = ready || t.State == board.Ready
 	}
+	review, blocked, backlog := first[board.Review], first[board.Blocked], first[board.Backlog]
 	switch {
-	case waiting[board.Review] > 0:
-		return "odd review, then odd approve or odd reject"
-	case waiting[board.Ready] == 0 && waiting[board.Blocked] > 0:
-		return "odd task list --state blocked says why; odd task ready tries again"
-	case waiting[board.Ready] == 0 && waiting[board.Backlog] > 0:
-		return "odd task ready puts a task of the backlog on the board"
+	case review != "":
+		return fmt.Sprintf("odd review %[1]s shows the proposal; then odd approve %[1]s, or odd reject %[1]s --reason \"WHY\"", review)
+	case ready:
+		return ""
+	case blocked != "":
+		return fmt.Sprintf("odd task show %[1]s says why it is blocked; odd task ready %[1]s tries it again", blocked)
+	case backlog != "":
+		return fmt.Sprintf("odd task ready %s puts the task on the board, so that odd drain works on it", backlog)
 	}
 	return ""
 }
@@ -79,7 +87,7 @@ func (s slowStatus) lines(line func(key, format string, args ...any)) {
 	l := s.Lease
 	switch {
 	case !l.Required && l.State == gate.None && !l.unreadable:
-		line("lease", "off; odd gate framing drafts one")
+		line("lease", "off: tasks run without one; odd gate framing starts one")
 	default:
 		line("stance", "%s", l.Stance)
 		line("lease", "%s%s", l.name(), l.left())
@@ -106,7 +114,7 @@ func (l leaseJSON) left() string {
 	case l.Verdict.Valid:
 		return fmt.Sprintf("; %s, %s left", howLong(l.Verdict.Remaining), count(l.Verdict.Tasks, "task"))
 	case l.Required && l.Verdict.Code != string(gate.None):
-		return fmt.Sprintf("; not valid, %s: %s", l.Verdict.Code, l.Verdict.Text)
+		return fmt.Sprintf("; no task runs: %s [%s]", l.Verdict.Text, l.Verdict.Code)
 	}
 	return ""
 }

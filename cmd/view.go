@@ -154,7 +154,7 @@ func (w *workspace) stand(ctx context.Context, fetch bool) (*view, error) {
 	}
 	if err != nil {
 		if errors.Is(err, repo.ErrNoRef) || errors.Is(err, repo.ErrNoCommit) {
-			return nil, refuse("no-commits", "%s has no commits; commit what odd init wrote", v.line.Name())
+			return nil, refuse("no-commits", "%s: the branch has no commits yet; git add -A && git commit -m \"odd: begin\"", v.line.Name())
 		}
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (v *view) rules() error {
 	}
 	b, err := fs.ReadFile(v.files, "odd.toml")
 	if errors.Is(err, fs.ErrNotExist) {
-		return refuse("no-config", "odd.toml is not committed on %s; git add it and commit it, after odd init where there is none", v.line.Name())
+		return refuse("no-config", "odd.toml is not committed on %s; run odd init if it is missing, then git add odd.toml and git commit", v.line.Name())
 	}
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func (v *view) readFiles() error {
 	}
 	v.bundle = os.DirFS(root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: not in this work tree; git sparse-checkout add %[1]s lays it out, or git checkout -- %[1]s: %w", v.cfg.Root, err)
+		return fmt.Errorf("%s: the folder is not in this work tree; bring it back with git checkout -- %[1]s, or in a sparse checkout with git sparse-checkout add %[1]s: %w", v.cfg.Root, err)
 	}
 	if err != nil {
 		return unloaded(v.cfg.Root, err)
@@ -315,7 +315,7 @@ func (v *view) task(name string) (board.Task, error) {
 func (v *view) records(run string) ([]ledger.Record, error) {
 	names, err := fs.Glob(v.bundle, "ledger/*/"+run+".jsonl")
 	if err != nil || len(names) != 1 {
-		return nil, refuse("state", "run %s has no ledger file on %s", run, v.line.Name())
+		return nil, refuse("state", "run %s: its record is missing on %s; git log -- knowledge/ledger shows which commit removed it", run, v.line.Name())
 	}
 	b, err := fs.ReadFile(v.bundle, names[0])
 	if err != nil {
@@ -332,7 +332,7 @@ func (v *view) records(run string) ([]ledger.Record, error) {
 func (v *view) proposal(t board.Task) (review.Proposal, error) {
 	run := t.Result.Run
 	if run == "" && t.State == board.Review {
-		return review.Proposal{}, refuse("state", "%s: the task says review and names no run; set its state by hand to backlog", t.ID)
+		return review.Proposal{}, refuse("state", "%s: the task is in review, but names no run that proposed something; set \"state: backlog\" in its file and commit that", t.ID)
 	}
 	var rs []ledger.Record
 	if run != "" {
@@ -407,7 +407,7 @@ func (w *workspace) human(ctx context.Context, about, act, want string, signed b
 	}
 	tty, err := w.env.TTY()
 	if err != nil {
-		return review.Human{}, refuse("unconfirmed", "%s: no terminal to confirm on; run it in one", act)
+		return review.Human{}, refuse("unconfirmed", "%s: there is no terminal to confirm on; run the command in a terminal", act)
 	}
 	defer tty.Close()
 	if _, err := io.WriteString(tty, w.env.foldedLines(about)); err != nil {
