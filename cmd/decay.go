@@ -71,7 +71,7 @@ func runDecay(ctx context.Context, env Env, dry, asJSON bool) error {
 	for _, p := range done {
 		rows = append(rows, []string{or(p.ID, "-"), string(p.Severity), string(p.Source), string(p.Gate), p.Reason})
 	}
-	return printList(env, rows, "decay: nothing new to propose")
+	return printList(env, rows, "decay: nothing is overdue, or it is proposed already; odd gate proposals list shows what is open")
 }
 
 // decay appends what the board's memory proposes to a writer's file.

@@ -45,7 +45,7 @@ func decide(env Env) *cli.Command {
 				return err
 			}
 			if d == nil {
-				return usage("gate decide: say what is decided")
+				return usage("gate decide: the decision is missing; odd gate decide \"WHAT\" --rationale \"WHY\" --tradeoffs \"COST\" --confidence high")
 			}
 			return runDecide(c.Context, env, *d, c.Bool("yes"), c.Bool("json"))
 		},
@@ -139,7 +139,7 @@ func decision(c *cli.Context, verb, what string) (*gate.Decision, error) {
 	told := len(d.Rationale) > 0 || d.Tradeoffs != "" || d.Confidence != "" || len(d.Revisit) > 0 || d.Supersedes != ""
 	switch {
 	case d.Decision == "" && told:
-		return nil, usage("%s: --rationale, --tradeoffs, --confidence, --revisit and --supersedes are about a decision; say which with --decision", verb)
+		return nil, usage("%s: --rationale, --tradeoffs, --confidence, --revisit and --supersedes describe a decision; add it with --decision \"WHAT\"", verb)
 	case d.Decision == "":
 		return nil, nil
 	}
@@ -175,5 +175,5 @@ func runDecisions(ctx context.Context, env Env, asJSON bool) error {
 		}
 		rows = append(rows, []string{d.ID, d.TS.UTC().Format("2006-01-02"), d.Confidence, state, d.Decision, strings.Join(d.Rationale, "; ")})
 	}
-	return printList(env, rows, "nothing was decided yet")
+	return printList(env, rows, "no decision is recorded yet; odd gate decide \"WHAT\" records one")
 }

@@ -135,7 +135,7 @@ func actKind(c *cli.Context, verb string) (string, error) {
 	}
 	switch {
 	case len(named) > 1:
-		return "", usage("%s: --%s exclude each other; a gate does one thing", verb, strings.Join(named, " and --"))
+		return "", usage("%s: --%s exclude each other; give one of them", verb, strings.Join(named, " and --"))
 	case len(named) == 1:
 		return named[0], nil
 	}
@@ -156,7 +156,7 @@ func span(verb, s string) (time.Duration, error) {
 		d *= 24
 	}
 	if err != nil || d <= 0 || d > 366*24*time.Hour {
-		return 0, usage("%s: --extend %s: want a span as 12h or 3d", verb, s)
+		return 0, usage("%s: --extend %s is not a time span; want a span as 12h or 3d, at most 366d", verb, s)
 	}
 	return d, nil
 }

@@ -70,7 +70,7 @@ func (w *workspace) replan(ctx context.Context, o gateOptions, confirmed gate.Ro
 		return nil, err
 	}
 	if r := p.out.Row; r.ID != confirmed.ID || r.Lease != confirmed.Lease {
-		return nil, refuse("moved", "another gate was passed meanwhile; nothing was done, run the command again")
+		return nil, refuse("moved", "somebody passed another gate meanwhile; nothing was done, run the command again")
 	}
 	return p, nil
 }

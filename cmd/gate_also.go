@@ -25,7 +25,7 @@ func (p *plan) switchLeases(context.Context) error {
 	case p.out.Row.Act == "activate":
 		want = "required"
 	case p.o.leasesOff && p.out.Row.Act != "release":
-		return refuse("writes", "gate evaluation --leases-off: %s leaves leases on; they go off with --release, which gives the lease back", p.out.Row.Act)
+		return refuse("writes", "gate evaluation --leases-off: not possible with %s; add --release, which ends the lease", p.out.Row.Act)
 	case p.o.leasesOff:
 		want = "off"
 	}
@@ -74,7 +74,7 @@ func (p *plan) principle(name string) (file string, b []byte, err error) {
 	file = filepath.ToSlash(rel)
 	inside, ok := strings.CutPrefix(file, p.cfg.Root+"/")
 	if !ok || !strings.HasPrefix(inside, "canon/") || path.Ext(file) != ".md" {
-		return "", nil, refuse("principle", "--principles %s: want a principle's file below %s/canon/", name, p.cfg.Root)
+		return "", nil, refuse("principle", "--principles %s: not a principle; want a principle's file below %s/canon/", name, p.cfg.Root)
 	}
 	old, err := fs.ReadFile(p.files, file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +85,7 @@ func (p *plan) principle(name string) (file string, b []byte, err error) {
 		return "", nil, err
 	}
 	if old != nil && string(old) == string(b) {
-		return "", nil, refuse("principle", "--principles %s: is as committed; edit it first", name)
+		return "", nil, refuse("principle", "--principles %s: the file is unchanged; edit it first", name)
 	}
 	for _, src := range [][]byte{old, b} {
 		if src == nil {
@@ -105,7 +105,7 @@ func (p *plan) wantPrinciple(name, inside string, src []byte) error {
 		return fmt.Errorf("%s/%w", p.cfg.Root, err)
 	}
 	if a.Type != "principle" {
-		return refuse("principle", "--principles %s: is a %s, not a principle; commit it yourself", name, or(a.Type, "file without a type"))
+		return refuse("principle", "--principles %s: is a %s, not a principle; commit it with git commit", name, or(a.Type, "file without a type"))
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (p *plan) lockDrain(ctx context.Context) (release func(), err error) {
 	}
 	return func() {
 		if err := shared.Release(context.WithoutCancel(ctx)); err != nil {
-			talk(p.env, "the shared drain lock was not released and will expire: %v", err)
+			talk(p.env, "the lock on the remote was not removed; it expires by itself: %v", err)
 		}
 		_ = local()
 	}, nil
@@ -78,7 +78,7 @@ func (p *plan) ready(ctx context.Context) error {
 			return err
 		}
 		if len(dirty) > 0 {
-			return refuse("dirty", "%s: has edits that are not committed, and the gate writes it; git restore it, or commit it first", strings.Join(dirty, ", "))
+			return refuse("dirty", "%s: has edits that are not committed, and the gate writes this file; drop them with git restore %[1]s, or commit them first", strings.Join(dirty, ", "))
 		}
 	}
 	return p.quiet()
@@ -101,5 +101,5 @@ func drainRuns(err error) error {
 	if !errors.Is(err, repo.ErrBusy) {
 		return err
 	}
-	return &drain.Busy{Code: "locked", Text: fmt.Sprintf("%v; a gate waits for the drain to end, odd drain pause lets it stop after its task, odd gate emergency at once", err)}
+	return &drain.Busy{Code: "locked", Text: fmt.Sprintf("%v; wait until it ends, stop it after its task with odd drain pause, or stop it at once with odd gate emergency", err)}
 }

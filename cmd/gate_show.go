@@ -40,7 +40,7 @@ func (p *plan) page() string {
 	}
 	if p.out.Asks != "" {
 		l := p.out.Lease.Lease
-		fmt.Fprintf(b, "You commit to %s, until %s: %s\n", l.ID, l.ExpiresAt.UTC().Format(time.RFC3339), l.Frame)
+		fmt.Fprintf(b, "You activate %s, until %s: %s\n", l.ID, l.ExpiresAt.UTC().Format(time.RFC3339), l.Frame)
 		for _, s := range l.Success {
 			fmt.Fprintf(b, "  success: %s\n", s)
 		}
@@ -81,15 +81,15 @@ func (p *plan) changed() []map[string]string {
 func (p *plan) next() string {
 	switch l := p.out.Lease.Lease; {
 	case p.out.Row.Gate == gate.Emergency:
-		return "the board is paused; odd gate framing and odd gate commitment take the work up again, odd drain resume lets drains run"
+		return "all work is stopped. To go on: odd gate framing, odd gate commitment, then odd drain resume"
 	case p.o.leasesOff:
-		return "leases are off: drains run without one until the next commitment"
+		return "leases are off: tasks run without one until the next odd gate commitment"
 	case l.State == gate.Draft:
-		return "next: odd gate lease edit changes the draft, odd gate commitment begins the work"
+		return "next: odd gate lease edit changes the draft; odd gate commitment activates it"
 	case l.State == gate.Active && p.out.Row.To == gate.Execution:
-		return "next: odd drain works under it, odd gate lease show tells what is left"
+		return "next: odd drain runs the ready tasks; odd gate lease show tells how much of the lease is left"
 	case !alive(l.State):
-		return "next: odd gate framing asks what is to be done now"
+		return "next: odd gate framing drafts the next lease"
 	}
 	return ""
 }

@@ -154,9 +154,11 @@ func (l leaseJSON) page() string {
 	switch {
 	case l.Verdict.Valid:
 		line("valid", "yes")
+	case l.Required || l.Verdict.Code != string(gate.None):
+		line("valid", "no: %s [%s]", l.Verdict.Text, l.Verdict.Code)
+		line("next", "%s", l.Verdict.Way)
 	default:
-		line("valid", "no, %s: %s", l.Verdict.Code, l.Verdict.Text)
-		line("way out", "%s", l.Verdict.Way)
+		line("next", "odd gate framing drafts a lease, and odd gate commitment activates it")
 	}
 	return b.String()
 }
@@ -168,7 +170,7 @@ func (l leaseJSON) name() string {
 		s = "unreadable"
 	}
 	if !l.Required {
-		s += "; leases are off, drains run without one"
+		s += "; leases are off, tasks run without one"
 	}
 	return s
 }
@@ -177,7 +179,7 @@ func (l leaseJSON) name() string {
 func (l leaseJSON) time() string {
 	switch {
 	case l.ExpiresAt == "":
-		return "no end yet"
+		return "no end set"
 	case l.remaining <= 0:
 		return "ended at " + l.ExpiresAt
 	}
@@ -186,7 +188,7 @@ func (l leaseJSON) time() string {
 
 func (l leaseJSON) money() string {
 	if l.Budget == 0 {
-		return fmt.Sprintf("$%s spent; no limit but the month's", budget.MicroUSD(l.Spent))
+		return fmt.Sprintf("$%s spent; no limit of its own", budget.MicroUSD(l.Spent))
 	}
 	return fmt.Sprintf("$%s of $%s spent", budget.MicroUSD(l.Spent), budget.MicroUSD(l.Budget))
 }
@@ -203,9 +205,9 @@ func scopeWords(s gate.Scope) string {
 		}
 	}
 	if n := len(s.WorkOrders); n > 0 {
-		parts = append(parts, count(n, "task")+" locked to the bytes they had")
+		parts = append(parts, count(n, "task")+" that must not change")
 	}
-	return or(strings.Join(parts, "; "), "whatever the stance allows")
+	return or(strings.Join(parts, "; "), "every task that the stance allows")
 }
 
 // howLong is a duration as a person says it: two units at most.

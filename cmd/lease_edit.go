@@ -40,7 +40,7 @@ func leaseEdit(env Env) *cli.Command {
 func runLeaseEdit(ctx context.Context, env Env, o gateOptions) error {
 	editor := strings.Fields(env.Getenv("EDITOR"))
 	if len(editor) == 0 {
-		return usage("gate lease edit: $EDITOR is not set; set it, or odd gate lease draft > lease.toml and odd gate framing --draft lease.toml")
+		return usage("gate lease edit: $EDITOR is not set; set it, or run odd gate lease draft > lease.toml, edit that file, and odd gate framing --draft lease.toml")
 	}
 	w, err := openWorkspace(ctx, env)
 	if err != nil {
@@ -64,7 +64,7 @@ func runLeaseEdit(ctx context.Context, env Env, o gateOptions) error {
 		return err
 	}
 	if string(after) == string(before) && string(before) == string(s.LeaseFile) {
-		talk(env, "lease edit: unchanged; nothing was done")
+		talk(env, "lease edit: the lease is unchanged; nothing was done")
 		return nil
 	}
 	if o.file, err = parseLease("lease.toml", after); err != nil {

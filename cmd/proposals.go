@@ -78,9 +78,9 @@ func runProposalsList(ctx context.Context, env Env, all, asJSON bool) error {
 		return printJSON(env, list)
 	}
 	if all {
-		return printList(env, rows, "nothing was proposed yet")
+		return printList(env, rows, "nobody has proposed anything yet; odd gate proposals add \"REASON\" --gate framing proposes a gate")
 	}
-	return printList(env, rows, "no proposal is open")
+	return printList(env, rows, "no proposal is open; odd gate proposals list --all shows the answered ones")
 }
 
 // became is what became of a proposal, in a few words.
@@ -152,5 +152,5 @@ func oneProposal(b gate.Buffer, id string) (gate.Proposal, error) {
 	case 1:
 		return found[0], nil
 	}
-	return gate.Proposal{}, fmt.Errorf("%s: %d proposals begin so; write more of the id, %s or %s", id, len(found), found[0].ID, found[1].ID)
+	return gate.Proposal{}, fmt.Errorf("%s: %d proposals begin like this; write more of the id, such as %s or %s", id, len(found), found[0].ID, found[1].ID)
 }

@@ -41,7 +41,7 @@ func proposalsReject(env Env) *cli.Command {
 				return err
 			}
 			if oneLine(c.String("reason")) == "" {
-				return usage("gate proposals reject: say why with --reason")
+				return usage("gate proposals reject: the reason is missing; say why with --reason \"WHY\"")
 			}
 			return runDispose(c.Context, env, disposal{id, gate.Disposition{Decision: gate.Rejected, Reason: c.String("reason")}, c.Bool("yes"), c.Bool("json")})
 		},

@@ -116,7 +116,7 @@ func (v *view) propose(ctx context.Context, p gate.Proposal, file string) (repo.
 	case err != nil:
 		return nil, p, usage("gate proposals add: %v", err)
 	case len(done) == 0:
-		return nil, p, refuse("open", "proposals add: the same is open already; odd gate proposals list shows it")
+		return nil, p, refuse("open", "proposals add: the same proposal is open already; odd gate proposals list shows it")
 	}
 	return repo.Changes{v.file(file): text}, done[0], nil
 }

@@ -74,7 +74,7 @@ func (v *view) dispose(o *disposal, file string) (gate.Buffer, repo.Changes, err
 	}
 	o.ID = p.ID
 	if old, ok := b.Dispositions[p.ID]; ok {
-		return b, nil, refuse("state", "proposal %s is %s; what became of it is final", p.ID, proposalJSON{State: old.Decision, Disposition: &old}.became())
+		return b, nil, refuse("state", "proposal %s is already %s; that is final", p.ID, proposalJSON{State: old.Decision, Disposition: &old}.became())
 	}
 	if o.Decision == gate.Accepted {
 		if err := v.answers(p, o.Act); err != nil {
@@ -94,7 +94,7 @@ func (v *view) dispose(o *disposal, file string) (gate.Buffer, repo.Changes, err
 func (v *view) answers(p gate.Proposal, act string) error {
 	way := "run odd gate " + string(p.Gate) + " --because " + p.ID
 	if act == "" {
-		return refuse("gate", "proposals accept %s: accepting is acting, and only a gate acts; %s, or name the act that answered it with --act", p.ID, way)
+		return refuse("gate", "proposals accept %s: a proposal is accepted by running the gate it asks for; %s, or name a gate that was already run with --act G-…", p.ID, way)
 	}
 	b, err := fs.ReadFile(v.bundle, gate.GatesPath)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -102,16 +102,16 @@ func (v *view) answers(p gate.Proposal, act string) error {
 	}
 	chain, err := gate.ReadChain(b)
 	if err != nil {
-		return refuse("gate", "%s: %v; restore it from git", v.file(gate.GatesPath), err)
+		return refuse("gate", "%s: cannot be read: %v; put it back with git restore %[1]s", v.file(gate.GatesPath), err)
 	}
 	i := slices.IndexFunc(chain.Rows, func(r gate.Row) bool { return r.ID == act })
 	switch {
 	case i < 0:
 		return refuse("gate", "proposals accept %s: %s has no row %s; %s", p.ID, v.file(gate.GatesPath), act, way)
 	case chain.Rows[i].Gate != p.Gate:
-		return refuse("gate", "proposals accept %s: %s was the %s gate, and this is proposed to the %s gate; %s", p.ID, act, chain.Rows[i].Gate, p.Gate, way)
+		return refuse("gate", "proposals accept %s: %s was the %s gate, and the proposal asks for the %s gate; %s", p.ID, act, chain.Rows[i].Gate, p.Gate, way)
 	case chain.Rows[i].TS.Before(p.TS):
-		return refuse("gate", "proposals accept %s: %s was before it was proposed; %s", p.ID, act, way)
+		return refuse("gate", "proposals accept %s: the gate %s is older than the proposal; %s", p.ID, act, way)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func runProposalsShow(ctx context.Context, env Env, id string, asJSON bool) erro
 		}
 	}
 	if j.Disposition == nil {
-		talk(env, "act on it with odd gate %s --because %s, or odd gate proposals reject %s --reason \"…\"", p.Gate, p.ID, p.ID)
+		talk(env, "answer it: odd gate %s --because %s, or odd gate proposals reject %s --reason \"WHY\"", p.Gate, p.ID, p.ID)
 	}
 	return printRows(env, rows)
 }

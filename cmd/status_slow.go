@@ -45,7 +45,7 @@ func nextOfLoop(l leaseJSON, loop drain.SlowLoop, paused bool) string {
 	case paused:
 		return "odd drain resume lets tasks run again"
 	case loop.Facts.OpenEmergency != "":
-		return fmt.Sprintf("an emergency was reported: odd gate emergency --because %[1]s stops the work; odd gate proposals reject %[1]s --reason \"WHY\" says that it is none", loop.Facts.OpenEmergency)
+		return fmt.Sprintf("an emergency is reported: odd gate proposals reject %[1]s --reason \"WHY\" if it is none; else odd gate emergency --because %[1]s (odd help gate emergency shows what else it asks for)", loop.Facts.OpenEmergency)
 	case l.Required && !l.Verdict.Valid:
 		return l.Verdict.Way
 	case l.Required && l.State == gate.Draft:

@@ -133,7 +133,7 @@ func (d *deed) read() {
 	}
 	if d.slow.LeaseFile != nil {
 		if d.before, err = ParseLease(LeasePath, d.slow.LeaseFile); err != nil {
-			d.refuse("memory", restore+"; odd drain pause stops work meanwhile", "%v", err)
+			d.refuse("memory", restore+"; odd drain pause stops all work meanwhile", "%v", err)
 		}
 	}
 	if len(d.no) > 0 {
@@ -143,24 +143,24 @@ func (d *deed) read() {
 	last, _ := d.chain.Last(id)
 	switch {
 	case d.slow.LeaseFile == nil && id != "":
-		d.refuse("memory", restore, "%s: is missing, and %s is %s", LeasePath, id, state)
+		d.refuse("memory", restore, "%s: the file is missing, and %s is %s", LeasePath, id, state)
 	case d.slow.LeaseFile != nil && (id != d.before.Lease.ID || last.LeaseSum != Sum(d.slow.LeaseFile)):
-		d.refuse("memory", restore, "%s: is not as the last gate left it", LeasePath)
+		d.refuse("memory", restore, "%s: was changed after the last gate", LeasePath)
 	case d.slow.LeaseFile != nil && (d.before.Stance != d.chain.Stance() || d.before.Lease.State != state):
-		d.refuse("memory", restore, "%s: says %s and %s, the gates say %s and %s", LeasePath, d.before.Stance, d.before.Lease.State, d.chain.Stance(), state)
+		d.refuse("memory", restore, "%s: says %s and %s, the last gate says %s and %s", LeasePath, d.before.Stance, d.before.Lease.State, d.chain.Stance(), state)
 	}
 }
 
 func (d *deed) person() {
 	if !person(d.By) {
-		d.refuse("person", "a person passes it", "%s gate: by %q is no person's human:ADDRESS", d.Gate, d.By)
+		d.refuse("person", "only a person can run it", "%s gate: %q is not a person (human:ADDRESS)", d.Gate, d.By)
 	}
 	if last, ok := d.chain.End(); ok && d.Now.Before(last.TS.Add(-skew)) {
-		d.refuse("clock", "set the clock right", "%s gate: it is %s, before the last gate at %s", d.Gate, stamp(d.Now), stamp(last.TS))
+		d.refuse("clock", "correct the clock of this machine", "%s gate: the clock says %s, which is before the last gate at %s", d.Gate, stamp(d.Now), stamp(last.TS))
 	}
 	d.Reason = strings.Join(strings.Fields(d.Reason), " ")
 	if !oneLine(d.Reason) || len(d.Reason) > 500 {
-		d.refuse("reason", "say it in one line of at most 500 bytes", "%s gate: the reason is %d bytes or has characters nobody sees", d.Gate, len(d.Reason))
+		d.refuse("reason", "give --reason one line of at most 500 bytes", "%s gate: the reason is %d bytes long or has invisible characters", d.Gate, len(d.Reason))
 	}
 }
 
@@ -173,13 +173,13 @@ func (d *deed) known() bool {
 	if !slices.Contains(acts[d.Gate], d.Kind) {
 		way := meant(string(d.Gate), texts(Gates()))
 		if len(acts[d.Gate]) > 0 {
-			way = "it has " + strings.Join(acts[d.Gate], ", ")
+			way = "it has: " + strings.Join(acts[d.Gate], ", ")
 		}
-		d.refuse("act", way, "%s gate: has no %q", d.Gate, d.Kind)
+		d.refuse("act", way, "%s gate: cannot do %q", d.Gate, d.Kind)
 		return false
 	}
 	if needsReason(d.Kind) && d.Reason == "" {
-		d.refuse("reason", "say why in one line with --reason", "%s: has no reason", d.Kind)
+		d.refuse("reason", "say why: --reason \"WHY\"", "%s: the reason is missing", d.Kind)
 	}
 	return true
 }
@@ -223,17 +223,17 @@ func (d *deed) lease() {
 	case build != nil:
 		build()
 	case d.Act.Lease != nil:
-		d.refuse("writes", "", "%s: writes no lease of its own", d.Kind)
+		d.refuse("writes", "", "%s: takes no lease file", d.Kind)
 	}
 	if d.Act.Lease != nil && (d.Kind == "activate" || d.Kind == "renew") {
-		d.refuse("writes", "change it at a framing gate before, or revise it at an evaluation gate", "%s: takes the lease as it is", d.Kind)
+		d.refuse("writes", "change the draft with odd gate lease edit, or an active lease with odd gate evaluation --revise FILE", "%s: takes the lease as it is", d.Kind)
 	}
 	if d.Kind != "activate" && d.Kind != "renew" && (d.Extend != 0 || d.Locks != nil) {
-		d.refuse("writes", "activate and renew do", "%s: sets no term and locks no work orders", d.Kind)
+		d.refuse("writes", "give them to odd gate commitment", "%s: does not take --extend or --lock", d.Kind)
 	}
 	if d.after.Lease.ID == "" {
 		if d.To == Execution {
-			d.refuse("execution", wayFrom(None), "%s: execution needs an active lease", d.Kind)
+			d.refuse("execution", wayFrom(None), "%s: the stance execution needs an active lease", d.Kind)
 		}
 		return
 	}
@@ -244,9 +244,9 @@ func (d *deed) lease() {
 func wayFrom(s State) string {
 	return map[State]string{
 		None: "draft one with odd gate framing", Draft: "activate it with odd gate commitment",
-		Active: "renew, revise or release it with odd gate evaluation", Expired: "draft the next with odd gate framing",
+		Active: "prolong it with odd gate commitment --renew, or end it with odd gate evaluation --release", Expired: "draft the next with odd gate framing",
 		Released:  "draft the next with odd gate framing",
-		Suspended: "draft it anew with odd gate framing, or release it with odd gate evaluation",
+		Suspended: "draft it again with odd gate framing, or end it with odd gate evaluation --release",
 	}[s]
 }
 
@@ -255,12 +255,12 @@ func (d *deed) draft() {
 	case d.Act.Lease != nil:
 		d.after.Lease = *d.Act.Lease
 	case ended(d.before.Lease.State) || d.before.Lease.ID == "":
-		d.refuse("draft", "give one", "draft: there is no lease to draft from")
+		d.refuse("draft", "name one with --draft FILE", "draft: there is no lease to draft from")
 		return
 	}
 	want := d.chain.NextLease()
 	if got := d.after.Lease.ID; got != "" && got != want && d.Act.Lease != nil {
-		d.refuse("lease", "leave the id out", "draft: its id is %s, want %s", got, want)
+		d.refuse("lease", "leave the id out", "draft: the lease has the id %s, want %s", got, want)
 	}
 	d.after.Lease.ID, d.after.Lease.ActivatedAt = want, time.Time{}
 }
@@ -282,13 +282,13 @@ func (d *deed) term(usual time.Duration) {
 		l.Scope.WorkOrders = d.Locks
 	}
 	if d.Extend < 0 || !l.ExpiresAt.After(d.Now) {
-		d.refuse("time_expired", "say for how long it shall last", "%s: %s would end at %s", d.Kind, l.ID, stamp(l.ExpiresAt))
+		d.refuse("time_expired", "say how long it lasts, as --extend 3d", "%s: %s would end at %s, which is not in the future", d.Kind, l.ID, stamp(l.ExpiresAt))
 	}
 }
 
 func (d *deed) revise() {
 	if d.Act.Lease == nil {
-		d.refuse("draft", "give the revised lease", "revise: nothing to revise it to")
+		d.refuse("draft", "name its file with --revise FILE", "revise: the new lease is missing")
 		return
 	}
 	l, was := *d.Act.Lease, d.before.Lease
@@ -311,20 +311,20 @@ func (d *deed) judge() {
 		}
 	}
 	if most := Limit(l.Horizon); d.Kind == "draft" && most > 0 && l.ExpiresAt.Sub(d.Now) > most {
-		d.refuse("lease", "", "draft: lease.expires_at: %s is more than %d days away, the most of a %s horizon", stamp(l.ExpiresAt), most/day, l.Horizon)
+		d.refuse("lease", "", "draft: lease.expires_at: %s is more than %d days away, the limit of the horizon %q", stamp(l.ExpiresAt), most/day, l.Horizon)
 	}
 	if d.Gate != "" && d.chain.suspended(l.ID) && l.ExpiresAt.After(d.before.Lease.ExpiresAt) {
-		d.refuse("longer", "keep "+stamp(d.before.Lease.ExpiresAt)+", or release it and draft the next",
+		d.refuse("longer", "keep "+stamp(d.before.Lease.ExpiresAt)+", or end it with odd gate evaluation --release and draft the next",
 			"%s: %s was suspended by an emergency and may not last longer", d.Kind, l.ID)
 	}
 	if d.To == Execution && l.State != Active {
-		d.refuse("execution", wayFrom(l.State), "%s: execution needs an active lease, and %s is %s", d.Kind, l.ID, l.State)
+		d.refuse("execution", wayFrom(l.State), "%s: the stance execution needs an active lease, and %s is %s", d.Kind, l.ID, l.State)
 	}
 	if d.To == Execution && d.Kind == "enter" && !d.Now.Before(l.ExpiresAt) {
 		d.refuse("time_expired", wayFrom(Active), "enter: %s ended at %s", l.ID, stamp(l.ExpiresAt))
 	}
 	for _, f := range forbidden(d.Kind, d.before, d.after) {
-		d.refuse("writes", "the "+string(d.Gate)+" gate may not", "%s: changes %s", d.Kind, f)
+		d.refuse("writes", "the "+string(d.Gate)+" gate may not change that", "%s: changes %s", d.Kind, f)
 	}
 }
 
@@ -332,7 +332,7 @@ func (d *deed) judge() {
 func (d *deed) decision() {
 	if d.Decision == nil {
 		if d.Gate == Emergency {
-			d.refuse("decision", "say it with --decision, --rationale, --tradeoffs and --confidence", "suspend: an emergency logs its decision")
+			d.refuse("decision", "give it with --decision, --rationale, --tradeoffs and --confidence", "suspend: an emergency needs a decision")
 		}
 		return
 	}
@@ -350,7 +350,7 @@ func (d *deed) decision() {
 func (d *deed) cooldown() {
 	r, rows, ok := d.chain.Emergency()
 	if n := rows + max(d.Drained, 0); d.Gate == Emergency && ok && n < Cooldown {
-		d.refuse("cooldown", "odd drain pause always stops work", "suspend: %d gate acts and tasks since the emergency %s, want %d", n, r.ID, Cooldown)
+		d.refuse("cooldown", "odd drain pause stops all work at any time", "suspend: only %d gates and tasks since the last emergency %s, want %d", n, r.ID, Cooldown)
 	}
 }
 
@@ -361,7 +361,7 @@ func (d *deed) answers() {
 		done, settled := d.slow.Buffer.Dispositions[id]
 		switch {
 		case !exists:
-			d.refuse("proposal", "odd gate proposals list shows them", "%s gate: there is no proposal %q", d.Gate, id)
+			d.refuse("proposal", "odd gate proposals list shows the open ones", "%s gate: there is no proposal %q", d.Gate, id)
 		case settled:
 			d.refuse("proposal", "", "%s gate: proposal %s is %s already", d.Gate, id, done.Decision)
 		case slices.Contains(d.Because[:i], id):

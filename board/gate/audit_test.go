@@ -166,9 +166,9 @@ func TestDecide(t *testing.T) {
 		by   string
 		want string
 	}{
-		"an agent":           {made, "odd-agent", "no person's"},
+		"an agent":           {made, "odd-agent", "is not a person"},
 		"unknown before":     {Decision{Decision: "x", Rationale: []string{"y"}, Tradeoffs: "z", Confidence: "low", Supersedes: "D-0009"}, ann, "no decision in force"},
-		"a day that is none": {Decision{Decision: "x", Rationale: []string{"y"}, Tradeoffs: "z", Confidence: "low", Revisit: []string{"2026-02-30"}}, ann, "is no day"},
+		"a day that is none": {Decision{Decision: "x", Rationale: []string{"y"}, Tradeoffs: "z", Confidence: "low", Revisit: []string{"2026-02-30"}}, ann, "is not a day"},
 	} {
 		if out, err := Decide(d.s, c.made, c.by, d.now); err == nil || out.Files != nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

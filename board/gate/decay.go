@@ -90,10 +90,10 @@ func (s Signs) lease() []Proposal {
 	switch {
 	case over != "" && l.State == Draft:
 		return []Proposal{{Severity: High, Gate: Framing, Key: "lease-expired:" + s.term(),
-			Reason: fmt.Sprintf("lease %s %s, and nobody has committed to it; draft it anew, or release it", l.ID, over)}}
+			Reason: fmt.Sprintf("lease %s %s and was never activated; activate it for longer (odd gate commitment --extend 3d) or end it (odd gate evaluation --release)", l.ID, over)}}
 	case over != "":
 		return []Proposal{{Severity: High, Gate: EvaluationGate, Key: "lease-expired:" + s.term(),
-			Reason: fmt.Sprintf("lease %s %s; see what came of it, then renew or release it", l.ID, over)}}
+			Reason: fmt.Sprintf("lease %s %s; look at the results, then prolong it (odd gate commitment --renew) or end it (odd gate evaluation --release)", l.ID, over)}}
 	}
 	return s.ending()
 }
@@ -126,7 +126,7 @@ func (s Signs) silence() []Proposal {
 		return nil
 	}
 	return []Proposal{{Severity: Medium, Gate: EvaluationGate, Key: "progress-silent:" + s.Progress,
-		Reason: fmt.Sprintf("%d tasks were drained since one last reached review or done", s.SinceProgress)}}
+		Reason: fmt.Sprintf("the last %d tasks that ran reached neither review nor done", s.SinceProgress)}}
 }
 
 func (s Signs) stale() []Proposal {
@@ -142,7 +142,7 @@ func (s Signs) drift(what string, times map[string]int) []Proposal {
 	for _, task := range slices.Sorted(maps.Keys(times)) {
 		if n := times[task]; n >= driftTimes {
 			out = append(out, Proposal{Severity: Medium, Gate: Framing, Task: task, Key: fmt.Sprintf("%s:%s#%d", what, task, n),
-				Reason: fmt.Sprintf("%s was %s %d times; is it the right task, asked in the right way?", task, what, n)})
+				Reason: fmt.Sprintf("%s was %s %d times; rewrite the task or drop it", task, what, n)})
 		}
 	}
 	return out
@@ -153,7 +153,7 @@ func (s Signs) failures() []Proposal {
 		return nil
 	}
 	return []Proposal{{Source: ContinuousEval, Severity: High, Gate: EvaluationGate, Key: "failures:" + s.Failing,
-		Reason: fmt.Sprintf("%d drained tasks in a row ended blocked", s.Failures)}}
+		Reason: fmt.Sprintf("the last %d tasks that ran ended blocked", s.Failures)}}
 }
 
 func (s Signs) nudge() []Proposal {
@@ -168,7 +168,7 @@ func (s Signs) nudge() []Proposal {
 		next = EvaluationGate
 	}
 	return []Proposal{{Severity: Low, Gate: next, Key: "nudge:" + s.Act,
-		Reason: fmt.Sprintf("%d drains in a row were refused; odd status says what the next human act is", s.Refused)}}
+		Reason: fmt.Sprintf("odd drain was refused %d times in a row; odd status shows the next step", s.Refused)}}
 }
 
 func (s Signs) due() []Proposal {

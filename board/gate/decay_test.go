@@ -96,7 +96,7 @@ func TestDecayReasons(t *testing.T) {
 		signs Signs
 		want  string
 	}{
-		{signs(over("time_expired")), "lease L-0003 expired at 2026-07-02T09:00:00Z; see what came of it, then renew or release it"},
+		{signs(over("time_expired")), "lease L-0003 expired at 2026-07-02T09:00:00Z; look at the results, then prolong it (odd gate commitment --renew) or end it (odd gate evaluation --release)"},
 		{signs(over("milestone_reached")), "lease L-0003 reached its milestone: tasks/ship"},
 		{signs(func(s *Signs) { s.Verdict = Verdict{Valid: true, Remaining: time.Hour, Tasks: 1, Budget: 10_000} }), "lease L-0003 nears its end: 1h0m0s, 1 of 20 tasks, $0.01 of $5.00 left"},
 		{signs(func(s *Signs) { s.Stale = []string{"d", "c", "b", "a"} }), "4 atoms are past stale_after: a, b, c, and 1 more"},

@@ -28,7 +28,7 @@ type Decision struct {
 var dateLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}$`) })
 
 // sayDecision is the way out of a decision that says too little.
-const sayDecision = "--rationale, --tradeoffs and --confidence say it"
+const sayDecision = "give --rationale, --tradeoffs and --confidence"
 
 // AppendDecision returns b with d as its last line. The id is filled in, and d
 // is judged as ReadDecisions does; a revisit trigger that looks like a day and
@@ -41,7 +41,7 @@ func AppendDecision(b []byte, d Decision) ([]byte, Decision, error) {
 	d.ID, d.TS = fmt.Sprintf("D-%04d", len(before)+1), d.TS.UTC().Truncate(time.Second)
 	for _, s := range d.Revisit {
 		if _, err := time.Parse(time.DateOnly, s); dateLike().MatchString(s) && err != nil {
-			return nil, Decision{}, fmt.Errorf("%s: revisit trigger %q is no day; write 2026-07-01", d.ID, s)
+			return nil, Decision{}, fmt.Errorf("%s: revisit trigger %q is not a day; write it as 2026-07-01", d.ID, s)
 		}
 	}
 	line, err := printLine(d)
@@ -61,9 +61,9 @@ func AppendDecision(b []byte, d Decision) ([]byte, Decision, error) {
 func mayDecide(g Gate, act string, d Decision) string {
 	switch {
 	case !May(g, act, "decisions"):
-		return fmt.Sprintf("the %s gate logs a decision only with %s", g, strings.Join(deciding(g), " or "))
+		return fmt.Sprintf("the %s gate takes a decision only together with %s", g, strings.Join(deciding(g), " or "))
 	case g == EvaluationGate && d.Supersedes == "":
-		return "the evaluation gate only supersedes decisions; name the one, or decide at a commitment gate"
+		return "the evaluation gate only supersedes decisions; name the old one with --supersedes D-…, or decide after odd gate commitment"
 	}
 	return ""
 }
@@ -82,7 +82,7 @@ func Decide(s Slow, made Decision, by string, now time.Time) (Outcome, error) {
 	}
 	last, ok := d.chain.End()
 	if !ok {
-		d.refuse("decision", "pass one first with odd gate framing", "decide: no gate was ever passed")
+		d.refuse("decision", "run odd gate framing first", "decide: no gate was ever passed")
 		return Outcome{}, d.no
 	}
 	d.Gate = last.Gate
@@ -92,7 +92,7 @@ func Decide(s Slow, made Decision, by string, now time.Time) (Outcome, error) {
 		d.refuse("decision", "", "decide: %s", why)
 	}
 	if last.Gate == Emergency {
-		d.refuse("decision", "pass the framing gate first", "decide: an emergency logs its one decision itself")
+		d.refuse("decision", "run odd gate framing first", "decide: an emergency takes its decision with it, and no other")
 	}
 	b, written, err := AppendDecision(s.Decisions, made)
 	if err != nil {

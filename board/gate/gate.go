@@ -122,7 +122,7 @@ func Next(from Stance, g Gate, to Stance) (Stance, error) {
 	}
 	may := strings.Join(texts(rows[from]), " or ")
 	if to == "" {
-		return "", fmt.Errorf("the %s gate from %s leads to %s; say which", g, from, may)
+		return "", fmt.Errorf("the %s gate from %s leads to %s; say which with --to", g, from, may)
 	}
 	return "", fmt.Errorf("the %s gate from %s leads to %s, not to %s", g, from, may, to)
 }

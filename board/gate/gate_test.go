@@ -41,7 +41,7 @@ func TestNextSaysTheWayOut(t *testing.T) {
 		to   Stance
 		want string
 	}{
-		{Evaluation, EvaluationGate, "", "the evaluation gate from evaluation leads to sensemaking or execution; say which"},
+		{Evaluation, EvaluationGate, "", "the evaluation gate from evaluation leads to sensemaking or execution; say which with --to"},
 		{Execution, Commitment, Discovery, "the commitment gate from execution leads to execution, not to discovery"},
 		{Execution, "evalution", "", `unknown gate "evalution"; did you mean "evaluation"?`},
 		{"dreaming", Framing, "", `unknown stance "dreaming"; one of sensemaking, discovery, execution, evaluation`},

@@ -57,48 +57,50 @@ type test struct {
 }
 
 const (
-	restore = "restore the governance files from git"
-	again   = "a person runs odd gate evaluation to renew or release it"
-	back    = "it was suspended and may not last longer; a person gives it back with odd gate evaluation --release"
-	anew    = "a person drafts it anew with odd gate lease edit, commits to it with odd gate commitment --extend, or gives it back with odd gate evaluation --release"
+	restore = "put back governance/ as the last gate committed it: git restore knowledge/governance, or git checkout COMMIT -- knowledge/governance"
+	release = "a person ends it: odd gate evaluation --release --reason \"WHY\""
+	again   = "a person prolongs it: odd gate commitment --renew; or ends it: odd gate evaluation --release --reason \"WHY\""
+	next    = "a person starts the next one: odd gate framing, then odd gate commitment"
+	back    = "it was suspended and may not last longer; " + release
+	anew    = "a person activates it for longer: odd gate commitment --extend 3d; or ends it: odd gate evaluation --release --reason \"WHY\""
 )
 
 // tests is the order of validity.
 var tests = []test{
 	{"unreadable", func(c trial) string { return c.unreadable(false) }, restore},
-	{"schema", trial.schema, restore + ", or let a person pass a gate with a whole lease"},
-	{"none", func(c trial) string { return when(!c.Present, "there is no lease") }, "a person runs odd gate framing, then odd gate commitment"},
+	{"schema", trial.schema, restore},
+	{"none", func(c trial) string { return when(!c.Present, "there is no lease, so no task may run") }, "a person starts one: odd gate framing, then odd gate commitment"},
 	{"draft", func(c trial) string {
-		return when(c.Lease.State == Draft && c.kind != "" && !Explores(c.kind), "%s is a draft, which permits exploration only, and the kind is %s", c.Lease.ID, c.kind)
-	}, "a person runs odd gate commitment"},
+		return when(c.Lease.State == Draft && c.kind != "" && !Explores(c.kind), "%s is only a draft, under which tasks of kind %s do not run", c.Lease.ID, c.kind)
+	}, "a person activates it: odd gate commitment"},
 	{"suspended", func(c trial) string {
 		return when(c.Lease.State == Suspended, "%s is suspended by an emergency", c.Lease.ID)
 	},
-		"a person runs odd gate framing and odd gate commitment, or releases it with odd gate evaluation"},
-	{"released", func(c trial) string { return when(c.Lease.State == Released, "%s is released", c.Lease.ID) }, "a person runs odd gate framing for the next one"},
+		"a person drafts it again: odd gate framing, then odd gate commitment; or ends it: odd gate evaluation --release --reason \"WHY\""},
+	{"released", func(c trial) string { return when(c.Lease.State == Released, "%s was ended by a person (released)", c.Lease.ID) }, next},
 	{"not_yet_active", func(c trial) string {
 		return when(c.Now.Before(c.Lease.ActivatedAt), "%s begins at %s", c.Lease.ID, stamp(c.Lease.ActivatedAt))
-	}, "wait, or set the clock right"},
+	}, "wait until then, or correct the clock"},
 	{"time_expired", trial.expired, again},
 	{"tasks_exhausted", func(c trial) string {
 		return when(c.UsedTasks >= c.Lease.MaxTasks, "%d of %d tasks of %s are used", c.UsedTasks, c.Lease.MaxTasks, c.Lease.ID)
 	}, again},
 	{"milestone_reached", func(c trial) string {
 		return when(c.reached(), "every task of the milestone of %s is done", c.Lease.ID)
-	}, again},
+	}, release + "; then odd gate framing starts the next one"},
 	{"budget_exhausted", func(c trial) string {
 		return when(c.Lease.Budget > 0 && c.Spent >= c.Lease.Budget, "%s of %s USD of %s are spent", dollars(c.Spent), dollars(c.Lease.Budget), c.Lease.ID)
 	}, again},
 	{"stance_mismatch", func(c trial) string {
-		return when(c.ChainErr == nil && c.Stance != c.Chain.Stance(), "lease.toml says %s, the gates say %s", c.Stance, c.Chain.Stance())
+		return when(c.ChainErr == nil && c.Stance != c.Chain.Stance(), "lease.toml has the stance %s, the last gate set %s", c.Stance, c.Chain.Stance())
 	}, restore},
 	{"chain_broken", trial.broken, restore},
-	{"head_not_committed", func(c trial) string { return when(!c.Committed, "lease.toml is not the committed one") }, restore},
+	{"head_not_committed", func(c trial) string { return when(!c.Committed, "lease.toml has changes that are not committed") }, restore},
 	{"emergency_open", func(c trial) string {
-		return when(c.OpenEmergency != "", "emergency proposal %s is open", c.OpenEmergency)
+		return when(c.OpenEmergency != "", "an emergency is reported and not answered (proposal %s)", c.OpenEmergency)
 	},
-		"a person runs odd gate emergency because of it, or rejects it with odd gate proposals reject"},
-	{"clock", trial.clock, "set the clock right"},
+		""},
+	{"clock", trial.clock, "correct the clock of this machine"},
 }
 
 // Valid judges the lease for a task kind ("" for none in particular). The first
@@ -109,6 +111,10 @@ func (f File) Valid(kind string, facts Facts) Verdict {
 		if text := t.says(c); text != "" {
 			way := t.way
 			switch draft := way == again && f.Lease.State == Draft; {
+			case t.code == "emergency_open":
+				way = fmt.Sprintf("a person answers it: odd gate proposals reject %[1]s --reason \"WHY\" if it is none; else odd gate emergency --because %[1]s (odd help gate emergency shows what else it asks for)", facts.OpenEmergency)
+			case way == again && f.Lease.State == Expired:
+				way = next
 			case draft && facts.Chain.suspended(f.Lease.ID):
 				way = back
 			case draft:
@@ -175,16 +181,16 @@ func (c trial) broken() string {
 	last, ok := c.Chain.Last(c.Lease.ID)
 	switch {
 	case !ok || id != c.Lease.ID:
-		return "no gate has made " + c.Lease.ID + " the lease"
+		return "lease.toml names " + c.Lease.ID + ", which no gate has made the lease"
 	case state != c.Lease.State:
-		return fmt.Sprintf("lease.toml says %s is %s, the gates say %s", id, c.Lease.State, state)
+		return fmt.Sprintf("lease.toml says that %s is %s, the last gate says %s", id, c.Lease.State, state)
 	case last.LeaseSum != c.Sum:
-		return fmt.Sprintf("lease.toml is not as %s left it", last.ID)
+		return fmt.Sprintf("lease.toml was changed after the last gate, %s", last.ID)
 	}
 	return ""
 }
 
 func (c trial) clock() string {
 	last, ok := c.Chain.End()
-	return when(ok && c.Now.Before(last.TS.Add(-skew)), "it is %s, before the last gate at %s", stamp(c.Now), stamp(last.TS))
+	return when(ok && c.Now.Before(last.TS.Add(-skew)), "the clock says %s, which is before the last gate at %s", stamp(c.Now), stamp(last.TS))
 }

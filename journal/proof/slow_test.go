@@ -392,7 +392,7 @@ func TestLeasesAreProven(t *testing.T) {
 			b := strings.Replace(string(s.proposal("P-9", gate.UserSignal)), `"low"`, `"emergency"`, 1)
 			s.ann("alarm", repo.Changes{"knowledge/proposals/ann.jsonl": []byte(b)})
 			return s.claim("t").base
-		}, want: []string{claim + "under L-0001, which was not valid: emergency proposal P-9 is open"}},
+		}, want: []string{claim + "under L-0001, which was not valid: an emergency is reported and not answered (proposal P-9)"}},
 		{name: "a review after its end", tell: func(s *story) repo.OID {
 			s.commit(nil, nil)
 			w := s.claim("t")
