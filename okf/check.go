@@ -135,7 +135,7 @@ func (c *checker) addAt(file string, sev Severity, code string, line int, hint, 
 func (c *checker) edges() {
 	a := c.a
 	if f, ok := a.Field("owns"); ok {
-		c.add(Error, codeOwns, f.Line, "name this atom as owner on the process", "there is no edge owns")
+		c.add(Error, codeOwns, f.Line, "write \"owner: ID\" in the process instead", "\"owns\" is not a link that odd knows")
 	}
 	for _, f := range a.Fields {
 		if edgeRank(EdgeKind(f.Key)) >= 0 && !nameOrNames(f.Value) {
@@ -150,7 +150,7 @@ func (c *checker) edges() {
 		kind := kindOf(e.kind)
 		line := a.Line(string(kind))
 		if e.to == c.row {
-			c.add(Warn, codeSelf, line, "", "%s leads to the atom itself", kind)
+			c.add(Warn, codeSelf, line, "remove it", "%s names the atom itself", kind)
 			continue
 		}
 		c.domain(kind, e.to, line)
@@ -172,7 +172,7 @@ func nameOrNames(v any) bool {
 // is found from one side.
 func (c *checker) produces() {
 	if f, ok := c.a.Field(string(Produces)); ok && known(c.a.Type) && c.a.Type != "process" {
-		c.add(Error, codeDomain, f.Line, "put it on the process", "produces on a %s", c.a.Type)
+		c.add(Error, codeDomain, f.Line, "move it to the process", "only a process has produces, and this is a %s", c.a.Type)
 	}
 }
 
@@ -207,7 +207,7 @@ func (c *checker) domain(kind EdgeKind, to int32, line int) {
 	if want == "" || typ == want || kind == GovernedBy && governs(typ) {
 		return
 	}
-	c.add(Warn, codeDomain, line, "use relates_to where no other edge fits", "%s leads to %s, a %s; it is meant for a %s", kind, c.g.idAt(to), typ, want)
+	c.add(Warn, codeDomain, line, "use relates_to where no other edge fits", "%s names %s, which is a %s; it should name a %s", kind, c.g.idAt(to), typ, want)
 }
 
 // answered holds supersedes to superseded_by, and the superseded to deprecated.
@@ -219,7 +219,7 @@ func (c *checker) answered(kind EdgeKind, to int32, line int) {
 	case Supersedes:
 		c.newer = append(c.newer, c.row)
 		if c.g.at(to).Status != "deprecated" && !governs(c.types[to]) {
-			c.add(Info, codeLive, line, "set status: deprecated there", "%s is superseded and not deprecated", c.g.idAt(to))
+			c.add(Info, codeLive, line, "set status: deprecated in that atom", "%s is superseded, but its status is not deprecated", c.g.idAt(to))
 		}
 	default:
 		return
@@ -229,7 +229,7 @@ func (c *checker) answered(kind EdgeKind, to int32, line int) {
 			return
 		}
 	}
-	c.add(Warn, codeAsymmetric, line, fmt.Sprintf("add %s: %s to %s", other, c.a.ID, c.g.pathAt(to)), "%s %s, which does not say so", kind, c.g.idAt(to))
+	c.add(Warn, codeAsymmetric, line, fmt.Sprintf("add %s: %s to %s", other, c.a.ID, c.g.pathAt(to)), "%s %s, but that atom does not say the same of this one", kind, c.g.idAt(to))
 }
 
 // unresolved reports edges and links that lead nowhere.
@@ -237,13 +237,13 @@ func (c *checker) unresolved() {
 	for _, d := range c.g.loosely(c.row) {
 		switch {
 		case d.Kind == Link:
-			c.add(Info, codeLink, d.Line, "", "link to %s, which is not there", d.Target)
+			c.add(Info, codeLink, d.Line, "correct the link or add the file", "link to %s, which does not exist", d.Target)
 		case d.Ambiguous:
 			c.add(Warn, codeUnknown, d.Line, "write its whole id", "%s %s: several atoms have that name", d.Kind, d.Target)
 		case d.Broken:
-			c.add(Warn, codeUnknown, d.Line, "mend that file", "%s %s: the file is there and is not an atom", d.Kind, d.Target)
+			c.add(Warn, codeUnknown, d.Line, "odd check shows what is wrong in it", "%s %s: that file cannot be read as an atom", d.Kind, d.Target)
 		default:
-			c.add(Warn, codeUnknown, d.Line, "write the atom or mend the name", "%s %s: no such atom", d.Kind, d.Target)
+			c.add(Warn, codeUnknown, d.Line, "add that atom or correct the name", "%s %s: no such atom", d.Kind, d.Target)
 		}
 	}
 }
@@ -257,11 +257,11 @@ func (c *checker) shape() {
 	}
 	switch {
 	case a.Type == "process" && len(a.List(string(Owner))) == 0:
-		c.add(Warn, codeOwnerless, 1, "add owner: ROLE", "process without an owner")
+		c.add(Warn, codeOwnerless, 1, "add owner: ROLE", "the process has no owner")
 	case a.Type == "artifact" && !in(Produces):
 		c.add(Warn, codeOrphan, 1, "add it to produces of its process", "no process produces this artifact")
 	case a.Type == "role" && !c.ownsProcess():
-		c.add(Warn, codeIdle, 1, "name it as owner of a process", "role without a process")
+		c.add(Warn, codeIdle, 1, "name it as owner of a process", "the role owns no process")
 	}
 }
 
@@ -283,7 +283,7 @@ func (c *checker) uris() {
 		}
 		a, b := c.g.at(n.row), c.g.at(other)
 		for _, p := range [][2]*Atom{{a, b}, {b, a}} {
-			c.addAt(p[0].Path, Error, codeDuplicateURI, p[0].Line("uri"), "a uri is given once and never again", "uri %s is also at %s:%d", n.uri, p[1].Path, p[1].Line("uri"))
+			c.addAt(p[0].Path, Error, codeDuplicateURI, p[0].Line("uri"), "give one of them another uri", "uri %s is also at %s:%d", n.uri, p[1].Path, p[1].Line("uri"))
 		}
 	}
 }

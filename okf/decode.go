@@ -149,7 +149,7 @@ func (r *reader) fields(m *yaml.Node) []Field {
 		f := Field{Key: k.Value, Value: r.value(v), Line: r.at.file(k.Line)}
 		if named := f.Key == "type" || f.Key == "id"; named && ambiguous(v) {
 			code := map[string]string{"type": codeType, "id": codeID}[f.Key]
-			r.fail(bad(f.Line, code, fmt.Sprintf("%s: %s is a truth value to YAML 1.1 readers", f.Key, v.Value), "quote it"))
+			r.fail(bad(f.Line, code, fmt.Sprintf("%s: %s is read as true or false by YAML 1.1", f.Key, v.Value), "quote it"))
 		}
 		out = append(out, f)
 	}
@@ -179,7 +179,7 @@ func (r *reader) unique(m *yaml.Node) {
 		k := m.Content[i]
 		line := r.at.file(k.Line)
 		if k.Kind != yaml.ScalarNode {
-			r.fail(bad(line, codeFrontmatter, "key is not a plain name", `write keys as "name: value"`))
+			r.fail(bad(line, codeFrontmatter, "a key is not a plain name", `write keys as "name: value"`))
 			return
 		}
 		if first, ok := seen[k.Value]; ok {

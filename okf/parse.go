@@ -247,7 +247,7 @@ func strict(b []byte, blk block) ([]Field, *Problem) {
 		return nil, bad(1, codeFrontmatter, err.Error(), "")
 	}
 	if len(b)-len(rest) != blk.body {
-		return nil, bad(1, codeFrontmatter, "readers disagree where the frontmatter ends", `write the fences as lines that are exactly "---"`)
+		return nil, bad(1, codeFrontmatter, "it is unclear where the frontmatter ends", `write the fences as lines that are exactly "---"`)
 	}
 	return fields, nil
 }

@@ -21,20 +21,20 @@ func (j *judge) approved(f *file) (string, error) {
 	by := "human:" + j.Author.Email
 	switch {
 	case j.task != string(t.ID) || p == "":
-		return "done without an approval: the commit has no Odd-Task and Odd-Proposal of it; odd approve writes them", nil
+		return "set to done without odd approve: the commit lacks its trailers Odd-Task and Odd-Proposal", nil
 	case one(j.Commit, "Odd-Approved-By") != by:
-		return fmt.Sprintf("done on the word of %s, in a commit by %s", or(one(j.Commit, "Odd-Approved-By"), "nobody"), j.Author.Email), nil
+		return fmt.Sprintf("set to done on the word of %s, in a commit by %s", or(one(j.Commit, "Odd-Approved-By"), "nobody"), j.Author.Email), nil
 	case len(j.Parents) < 2 || !slices.Contains(j.Parents[1:], repo.OID(p)):
-		return fmt.Sprintf("done without its proposal: %s is no parent of the commit", short(p)), nil
+		return fmt.Sprintf("set to done, but the commit does not merge the proposal %s", short(p)), nil
 	case !slices.ContainsFunc(f.new.Verified, func(s okf.Stamp) bool { return s.By == by }):
-		return "done without verified by " + by, nil
+		return "set to done without the entry verified by " + by, nil
 	}
 	r, why, err := j.waited(t, p)
 	if why != "" || err != nil {
 		return why, err
 	}
 	if trace := one(j.Commit, "Odd-Trace"); trace != r.Trace {
-		return fmt.Sprintf("the approval is of trace %s, the run recorded %s", or(short(trace), "none"), short(r.Trace)), nil
+		return fmt.Sprintf("the approval names the trace %s, the run recorded %s", or(short(trace), "none"), short(r.Trace)), nil
 	}
 	return j.brought(r)
 }
@@ -42,14 +42,14 @@ func (j *judge) approved(f *file) (string, error) {
 // inReview reads the task an approval found, and says why it found none.
 func inReview(old *okf.Atom) (board.Task, string) {
 	if old == nil {
-		return board.Task{}, "a task that begins as done; only an approval reaches done"
+		return board.Task{}, "the task was added as done; only odd approve sets done"
 	}
 	t, err := board.Parse(old)
 	switch {
 	case err != nil:
-		return t, "done from a task that did not read: " + err.Error()
+		return t, "set to done from a task that cannot be read: " + err.Error()
 	case t.State != board.Review:
-		return t, fmt.Sprintf("done from %s; only an approval of a task in review reaches done", t.State)
+		return t, fmt.Sprintf("set to done from %s; only odd approve sets done, from review", t.State)
 	}
 	return t, ""
 }

@@ -113,7 +113,7 @@ func TestAnAuditIsUnderALease(t *testing.T) {
 		}, want: []string{of("review")}},
 		{name: "as if of a task", at: "begin audit", tell: under(nil, 0), do: func(s *story, d *draft) {
 			relay(s, d, func(r *ledger.Record) { r.Task = "t" })
-		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 claims t, which its commit does not put in progress", of("review"), "5 ledger/2026-03/R1.jsonl:2 a session without a claim in an earlier commit; money is reserved before it is spent",
+		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 claims t, which its commit does not put in progress", of("review"), "5 ledger/2026-03/R1.jsonl:2 a session ran before money was reserved for it in an earlier commit",
 			"11 ledger/2026-03/R1.jsonl:2 a session of the validator names handoff knowledge/handoffs/R1-claims.md as blob #, which the commit of its claim does not hold",
 			"5 ledger/2026-03/R1.jsonl:3 an outcome without an open claim of R1"}},
 	})

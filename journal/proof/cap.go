@@ -11,10 +11,10 @@ import (
 func capRule() rule {
 	return rule{Row{
 		Invariant: 1, Name: "Cap", Unit: "atoms",
-		Way:        "lower the atom to what the cap allows, or have a person verify it in a commit of their own",
-		Evidence:   "confidence and verified of every atom a machine's commit changes; [session] cap in the odd.toml of its parent, a proposal's in the board's at its claim",
+		Way:        "lower its confidence, or have a person verify it in a commit of their own",
+		Evidence:   "confidence and verified of every atom a commit by odd or an agent changes; [session] cap in the odd.toml of its parent, a proposal's in the board's at its claim",
 		Recomputed: "the rung that counts, before and after, is compared with the cap; no human: entry is new, except sync's on a proven approval",
-		Attested:   "that a commit with a person's address was made by that person; signing closes it",
+		Attested:   "that a commit with a person's address was made by that person; signed commits prove it",
 	}, capped}
 }
 
@@ -38,21 +38,21 @@ func capped(j *judge) error {
 			was = rung(f.old) // a board commit leaves a person's task as trusted as it was, and what is verified is row 16's
 		}
 		if now := rung(f.new); now > limit && now > was {
-			j.find(f.Path, f.new.Line("confidence"), "a machine's commit makes the atom %s, above the cap %s", standing(f.new), limit)
+			j.find(f.Path, f.new.Line("confidence"), "a commit by odd or an agent makes the atom %s; agents may set at most %s", standing(f.new), limit)
 		}
 		j.speaksFor(f)
 	}
 	return nil
 }
 
-// speaksFor reports a person in whose name a machine's commit verifies an atom.
+// speaksFor reports a person in whose name a commit by odd or an agent verifies an atom.
 func (j *judge) speaksFor(f *file) {
 	if j.kind == syncCommit && state(f.old) == board.Review && state(f.new) == board.Done {
 		return // row 3 proves the one entry it may write
 	}
 	for _, by := range humans(f.new) {
 		if !slices.Contains(humans(f.old), by) {
-			j.find(f.Path, f.new.Line("verified"), "a machine's commit adds verified by %s", by)
+			j.find(f.Path, f.new.Line("verified"), "a commit by odd or an agent adds verified by %s", by)
 		}
 	}
 }

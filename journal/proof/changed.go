@@ -18,7 +18,7 @@ import (
 func ironGateRule() rule {
 	return rule{Row{
 		Invariant: 13, Name: "Iron gate", Unit: "changes",
-		Way:        "send it back with odd reject, and judge it again with odd review --refresh",
+		Way:        "send it back with odd reject TASK, or judge it again with odd review --refresh TASK",
 		Evidence:   "the paths, modes and bytes of every proposal with Odd-Op, at its base and as it is; the op's records: base, candidate, rules, tier, findings; the task, odd.toml and board at its claim; the history of the task's file",
 		Recomputed: "a proposal of files that are no atoms names an op of its own run and task, whose base, tree, commit and tier are its own; no file is outside the task's paths, of another mode than a file's, or one that no machine writes; by the same rules the same bytes have no hard finding that refuses, as many findings as recorded, and no higher tier; what landed by itself has no atom, and a tier that may by the rules there are",
 		Attested:   "that the checks ran and passed; verdicts by rules that odd or odd.toml no longer has; a proposal that a forge rebased, but for its paths",

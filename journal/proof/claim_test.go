@@ -44,7 +44,7 @@ func highFloor(b []byte) repo.Changes {
 	return repo.Changes{"odd.toml": bytes.Replace(b, []byte("atoms = 0"), []byte("atoms = 9"), 1)}
 }
 
-const belowFloor = "a session as editor, who was below the floor at its claim: atoms 0, want 9"
+const belowFloor = "a session ran as the role editor, which had too little knowledge at its claim: atoms 0, want 9"
 
 // beside makes the claim of a run on t once more, on a line beside the board's that has
 // a floor, and has Ann merge the two: first along that line, or along the board's.
@@ -178,26 +178,26 @@ func TestWhatNoMachineDoesBesideItsClaim(t *testing.T) {
 			s.ann("more", repo.Changes{"odd.toml": bytes.Replace(s.file("odd.toml"), []byte("0.60"), []byte("1.20"), 1)})
 			return byHand(s, s.newRun("t"), "000001", "000002", ledger.Record{Kind: ledger.Claim, Role: "editor", Team: "docs", Reserved: 500_000})
 		}, want: []string{"5 ledger/2026-03/R2.jsonl:1 claims t, which its commit does not put in progress",
-			"3 tasks/t.md:5 a machine's commit changes a task in in_progress" + stays}},
+			"3 tasks/t.md:5 a commit by odd or an agent changes a task in in_progress" + stays}},
 		{name: "more time than was claimed", tell: func(s *story) repo.OID {
 			return byHand(s, s.claim("t"), "lease_expires: 2026", "lease_expires: 2027", ledger.Record{Kind: ledger.Refused})
-		}, want: []string{"3 tasks/t.md:5 a machine's commit changes a task in in_progress" + stays}},
+		}, want: []string{"3 tasks/t.md:5 a commit by odd or an agent changes a task in in_progress" + stays}},
 		{name: "another result for a person", tell: func(s *story) repo.OID {
 			work(s, "t")
 			return byHand(s, s.newRun("t"), "commit: ", "commit: 0", ledger.Record{Kind: ledger.Refused})
-		}, want: []string{"3 tasks/t.md:5 a machine's commit changes a task in review" + stays}},
+		}, want: []string{"3 tasks/t.md:5 a commit by odd or an agent changes a task in review" + stays}},
 		{name: "a sync that verifies", tell: func(s *story) repo.OID {
 			d := draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}, trailers: append(own("run-x", "t"), [2]string{"Odd-Approval", strings.Repeat("a", 40)})}
 			swap(s, &d, taskFile("t"), "role: editor", "role: editor\nverified: [{by: human:bob@example.org, at: 2026-03-02}]")
 			return s.land(s.make("sync", "", d))
-		}, want: []string{"3 tasks/t.md:5 a machine's commit changes a task in ready" + stays,
-			"1 tasks/t.md:8 a machine's commit adds verified by human:bob@example.org at 2026-03-02"}},
+		}, want: []string{"3 tasks/t.md:5 a commit by odd or an agent changes a task in ready" + stays,
+			"1 tasks/t.md:8 a commit by odd or an agent adds verified by human:bob@example.org at 2026-03-02"}},
 		{name: "a sync that verifies past review", tell: func(s *story) repo.OID {
 			d := draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}, trailers: append(own("run-x", "t"), [2]string{"Odd-Approval", strings.Repeat("a", 40)})}
 			swap(s, &d, taskFile("t"), "state: ready", "state: done\nverified: [{by: human:bob@example.org, at: 2026-03-02}]")
 			return s.land(s.make("sync", "", d))
-		}, want: []string{"3 tasks/t.md:5 a machine's commit moves the task from ready to done outside a run's claim, result or sweep",
-			"1 tasks/t.md:6 a machine's commit adds verified by human:bob@example.org at 2026-03-02"}},
+		}, want: []string{"3 tasks/t.md:5 a commit by odd or an agent moves the task from ready to done outside a run's claim, result or sweep",
+			"1 tasks/t.md:6 a commit by odd or an agent adds verified by human:bob@example.org at 2026-03-02"}},
 		{name: "a claim of what waits for another", tell: func(s *story) repo.OID {
 			s.add("u", "dependencies: [t, /tasks/earlier.md]\n")
 			s.claim("u")
@@ -227,7 +227,7 @@ func TestWhatNoMachineDoesBesideItsClaim(t *testing.T) {
 			s.ann("pause", repo.Changes{"knowledge/pause.toml": []byte("reason = \"x\"\n")})
 			s.claim("t")
 			return ""
-		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 a claim while the board was paused"}},
+		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 a task was claimed while work was paused"}},
 		{name: "a session that nobody pays for", tell: func(s *story) repo.OID {
 			w := s.claim("t")
 			ch := repo.Changes{}
@@ -235,7 +235,7 @@ func TestWhatNoMachineDoesBesideItsClaim(t *testing.T) {
 			s.land(s.make("session", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: own(w.id, "t")}))
 			s.sweep(w, 500_000)
 			return ""
-		}, want: []string{"5 ledger/2026-03/R1.jsonl:2 a session whose commit tells no outcome of it; what it cost is charged to nobody"}},
+		}, want: []string{"5 ledger/2026-03/R1.jsonl:2 a session has no outcome in its commit, so its cost is counted nowhere"}},
 		{name: "a review of which no outcome tells", at: "result t", do: func(s *story, d *draft) {
 			relay(s, d, func(r *ledger.Record) {
 				if r.Kind == ledger.Outcome {
@@ -245,7 +245,7 @@ func TestWhatNoMachineDoesBesideItsClaim(t *testing.T) {
 		}, want: []string{"3 tasks/t.md:5 R1 moves the task to review, and no outcome of the commit says so"}},
 		{name: "a second ledger", at: "result t", do: func(_ *story, d *draft) {
 			d.ch[strings.Replace(ledgerIn(d), "2026-03", "2026-04", 1)] = []byte{}
-		}, want: []string{"14 ledger/2026-04/R1.jsonl:1 is a second ledger of R1, which has ledger/2026-03/R1.jsonl; a run keeps one, from its beginning"}},
+		}, want: []string{"14 ledger/2026-04/R1.jsonl:1 is a second ledger file of R1, which has ledger/2026-03/R1.jsonl; a run keeps one, from its beginning"}},
 		{name: "what another line claimed", tell: func(s *story) repo.OID {
 			s.add("u", "")
 			old := s.tip()
@@ -332,10 +332,10 @@ func TestWhatAClaimCountsAndSays(t *testing.T) {
 		{name: "a claim of ten years", at: "claim t", do: set("lease_expires: 2026", "lease_expires: 2036"), tell: claim,
 			want: []string{"3 tasks/t.md:5 R1 claims the task until 2036-03-02T09:32:00Z, longer than [drain] lease allows"}},
 		{name: "a claim without an end", at: "claim t", do: set("lease_expires: 2026-03-02T09:32:00Z\n", ""), tell: claim,
-			want: []string{"3 tasks/t.md:5 a machine's commit leaves a task that does not read: tasks/t.md:1: claimed by R1 without a lease; remove claimed_by, or set lease_expires"}},
+			want: []string{"3 tasks/t.md:5 a commit by odd or an agent leaves a task that cannot be read: tasks/t.md:1: claimed by R1 without a lease; remove claimed_by, or set lease_expires"}},
 		{name: "a claim that says it judges again", at: "claim t", tell: claim, do: func(s *story, d *draft) {
 			relay(s, d, func(r *ledger.Record) { r.Reserved, r.Data["refresh_of"] = 0, "run-x" })
-		}, want: []string{"5 tasks/t.md:5 claimed without a reservation in the ledger"}},
+		}, want: []string{"5 tasks/t.md:5 the task was claimed, but the ledger reserves no money for it"}},
 		{name: "a sweep of a claim that was closed before", at: "sweep t", do: func(_ *story, d *draft) { delete(d.ch, ledgerIn(d)) },
 			tell: func(s *story) repo.OID { s.sweep(s.claim("t"), 500_000); return "" }, want: []string{}},
 		{name: "a journal of Ann's", tell: as("ann", "knowledge/journal/2026-03-02-ann.tsv", func(*story) []byte { return []byte("D\tDecision\t\t\t\t\tyes\tso be it\n") }),

@@ -29,7 +29,7 @@ func (s *story) flip(ch repo.Changes) repo.OID {
 // A folder that becomes the bundle is judged as if the bundle had been moved there, also
 // where it was prepared before and git sees nothing move.
 func TestAnotherFolderBecomesTheBundle(t *testing.T) {
-	const gone = ":1 was deleted; it only grows"
+	const gone = ":1 is append-only and was deleted"
 	prepare := func(change func(*story, repo.Changes)) func(*story) repo.OID {
 		return func(s *story) repo.OID {
 			work(s, "t")
@@ -61,9 +61,9 @@ func TestAnotherFolderBecomesTheBundle(t *testing.T) {
 		{name: "empty", tell: func(s *story) repo.OID { work(s, "t"); return s.flip(repo.Changes{"kb/a.md": []byte("# A\n")}) },
 			want: []string{"14 journal/2026-03-02-R1.tsv" + gone, "14 ledger/2026-03/R1.jsonl" + gone}},
 		{name: "with another cost", tell: prepare(swapped(`"cost_micro_usd":100000`, `"cost_micro_usd":100`)),
-			want: []string{"14 kb/ledger/2026-03/R1.jsonl:2 was rewritten; it only grows"}},
+			want: []string{"14 kb/ledger/2026-03/R1.jsonl:2 is append-only, and old lines of it were changed"}},
 		{name: "with a task that nobody approved", tell: prepare(swapped("state: review", "state: done")),
-			want: []string{"3 kb/tasks/t.md:5 a task that begins as done; only an approval reaches done"}},
+			want: []string{"3 kb/tasks/t.md:5 the task was added as done; only odd approve sets done"}},
 		{name: "with a line more", tell: prepare(func(s *story, ch repo.Changes) {
 			name := "kb/ledger/2026-03/run-01KJ0000000000000000000001.jsonl"
 			s.record(&run{id: "run-01KJ0000000000000000000001", file: name}, ch, ledger.Record{Kind: ledger.Refused})
@@ -85,6 +85,6 @@ func TestAnotherFolderBecomesTheBundle(t *testing.T) {
 				s.Fatal(err)
 			}
 			return s.land(s.make("merge", "", draft{who: annMail, parents: []repo.OID{ours, theirs}, tree: tree}))
-		}, want: []string{"14 kb/ledger/2026-03/R1.jsonl:2 was rewritten; it only grows", "14 journal/2026-03-02-R1.tsv" + gone}},
+		}, want: []string{"14 kb/ledger/2026-03/R1.jsonl:2 is append-only, and old lines of it were changed", "14 journal/2026-03-02-R1.tsv" + gone}},
 	})
 }

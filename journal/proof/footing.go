@@ -16,7 +16,7 @@ import (
 func floorRule() rule {
 	return rule{Row{
 		Invariant: 6, Name: "Persona floor", Unit: "sessions",
-		Way:        "send what came of it back with odd reject, and give the role what it lacks",
+		Way:        "send the result back with odd reject TASK; odd compile-persona ROLE shows what the role lacks",
 		Evidence:   "every session record; the role of its claim; the bundle and [persona.floor] at that claim",
 		Recomputed: "the role is compiled from the bundle of the claim's commit, and is in force and not below any rule of the floor",
 		Attested:   "that a session without a work role needed none",
@@ -39,7 +39,7 @@ func floored(j *judge) error {
 		j.checked++
 		p, _, err := j.compiled(claim, law.Root, role)
 		if err != nil {
-			return fmt.Sprintf("a session as %s, whom its claim does not know: %v", role, err), nil
+			return fmt.Sprintf("a session ran as the role %s, which did not exist at its claim: %v", role, err), nil
 		}
 		short := p.Below(floorOf(law))
 		if len(short) == 0 {
@@ -49,7 +49,7 @@ func floored(j *judge) error {
 		for i, s := range short {
 			why[i] = fmt.Sprintf("%s %s, want %s", s.Rule, s.Have, s.Want)
 		}
-		return fmt.Sprintf("a session as %s, who was below the floor at its claim: %s", role, strings.Join(why, "; ")), nil
+		return fmt.Sprintf("a session ran as the role %s, which had too little knowledge at its claim: %s", role, strings.Join(why, "; ")), nil
 	})
 }
 

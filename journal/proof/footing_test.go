@@ -75,7 +75,7 @@ func footed() repo.Changes {
 
 func TestTheFloorIsProven(t *testing.T) {
 	t.Parallel()
-	below := "6 ledger/2026-03/R2.jsonl:2 a session as editor, who was below the floor at its claim: "
+	below := "6 ledger/2026-03/R2.jsonl:2 a session ran as the role editor, which had too little knowledge at its claim: "
 	for name, c := range map[string]struct {
 		between repo.Changes
 		want    []string
@@ -181,17 +181,17 @@ func TestEdgesAreReal(t *testing.T) {
 		{name: "as it was", tell: brief(func(s string) string { return s }, ""), want: []string{}},
 		{name: "an edge to nothing in a brief", tell: brief(func(s string) string {
 			return strings.Replace(s, "owner roles/editor`", "owner roles/nobody`", 1)
-		}, ""), want: []string{"7 ledger/2026-03/R1.jsonl:2 a session that was told of another persona than editor was at its claim: " +
+		}, ""), want: []string{"7 ledger/2026-03/R1.jsonl:2 the session's brief describes the role editor otherwise than the files at its claim: " +
 			"- **Print**: `processes/print`, `processes/print.md`, blob `#`, asserted, unverified, via `processes/print owner roles/nobody`"}},
 		{name: "a brief without an edge that is there", tell: brief(func(s string) string {
 			return strings.Replace(s, "## Guardrails", "## Guides", 1)
-		}, ""), want: []string{"7 ledger/2026-03/R1.jsonl:2 a session that was told of another persona than editor was at its claim: ## Guides"}},
+		}, ""), want: []string{"7 ledger/2026-03/R1.jsonl:2 the session's brief describes the role editor otherwise than the files at its claim: ## Guides"}},
 		{name: "another brief", tell: brief(func(s string) string { return s }, strings.Repeat("1", 40)),
-			want: []string{"7 ledger/2026-03/R1.jsonl:2 a session whose brief # is not among what its run keeps"}},
+			want: []string{"7 ledger/2026-03/R1.jsonl:2 the stored brief # of the session is missing from refs/odd/run/R1"}},
 		{name: "owns", at: "proposal t", tell: proposed, do: keel("owns: editor\n"),
-			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #", `7 terms/keel.md:6 a machine's commit says "owns", which is no edge; a process names its owner`}},
+			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #", `7 terms/keel.md:6 a commit by odd or an agent says "owns", which is no edge; a process names its owner`}},
 		{name: "an edge out of the bundle", at: "proposal t", tell: proposed, do: keel("uses: ../../README.md\n"),
-			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #", "7 terms/keel.md:6 a machine's commit has an edge uses to ../../README.md, which is outside the bundle"}},
+			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #", "7 terms/keel.md:6 a commit by odd or an agent has an edge uses to ../../README.md, which is outside the bundle"}},
 	})
 }
 
@@ -205,14 +205,14 @@ func TestVerifiedBytesAreProven(t *testing.T) {
 	const by = "human:ann@example.org at 2026-03-02 verified"
 	runTampers(t, []tamper{
 		{name: "the body", at: "proposal t", tell: verify(proposed), do: func(s *story, d *draft) { swap(s, d, "knowledge/terms/old.md", "As it was", "As I say") },
-			want: []string{"2 terms/old.md:1 is in the proposal and not in the record of R1", "16 terms/old.md:1 a machine's commit changes what " + by}},
+			want: []string{"2 terms/old.md:1 is in the proposal and not in the record of R1", "16 terms/old.md:1 a commit by odd or an agent changes what " + by}},
 		{name: "the file", at: "proposal t", tell: verify(proposed), do: func(s *story, d *draft) { d.ch["knowledge/terms/old.md"] = nil },
-			want: []string{"2 terms/old.md:1 a proposal deletes an atom", "2 terms/old.md:1 is in the proposal and not in the record of R1", "16 terms/old.md:1 a machine's commit deletes what " + by}},
+			want: []string{"2 terms/old.md:1 a proposal deletes an atom", "2 terms/old.md:1 is in the proposal and not in the record of R1", "16 terms/old.md:1 a commit by odd or an agent deletes what " + by}},
 		{name: "a task's text", at: "claim t", tell: func(s *story) repo.OID {
 			s.ann("verify", repo.Changes{taskFile("t"): []byte(strings.Replace(string(s.file(taskFile("t"))), "confidence: asserted", "verified: [{by: human:ann@example.org, at: 2026-03-02}]", 1))})
 			return s.claim("t").base
 		}, do: func(s *story, d *draft) { swap(s, d, taskFile("t"), "# T\n", "# U\n") },
-			want: []string{"2 tasks/t.md:1 a machine's commit changes the task's text", "16 tasks/t.md:1 a machine's commit changes what " + by}},
+			want: []string{"2 tasks/t.md:1 a commit by odd or an agent changes the task's text", "16 tasks/t.md:1 a commit by odd or an agent changes what " + by}},
 		{name: "where a task stands", tell: func(s *story) repo.OID {
 			s.ann("verify", repo.Changes{taskFile("t"): []byte(strings.Replace(string(s.file(taskFile("t"))), "confidence: asserted", "verified: [{by: human:ann@example.org, at: 2026-03-02}]", 1))})
 			work(s, "t")

@@ -16,10 +16,10 @@ import (
 func growthRule() rule {
 	return rule{Row{
 		Invariant: 14, Name: "Append-only", Unit: "files and records",
-		Way:        "put the file back as the parent of that commit has it, in a commit of your own",
+		Way:        "put the old file back in a commit of your own: git checkout COMMIT^ -- FILE",
 		Evidence:   "ledger/**.jsonl, journal/*.tsv, proposals/*.jsonl and governance/*.jsonl in every commit, against each parent",
 		Recomputed: "the old bytes begin the new ones and no file goes (a person may take out a doubled tab, and put back what was rewritten or taken away); of another repository that a person's merge brings in, they are there, in a folder or where they lay, and it is another by its commits, ledgers and tasks, and by what the range stands on; a folder that becomes the bundle is judged as the bundle moved there; a root commit beside the first brings no ledger in; a run has one ledger file, in the month it began in, which holds its own records, added by that run and spelt as odd spells them; one that was taken away and comes back says nothing anew but what is behind it; an outcome's trace is the SHA-256 of the bytes before it and the Odd-Trace of its commits",
-		Attested:   "that branches nobody keeps were not rewritten before they were fetched; to who reads from the beginning, that a repository which another took into a folder is not the one that goes on",
+		Attested:   "that a branch was not rewritten before this clone fetched it; to who reads from the beginning, that a repository which another took into a folder is not the one that goes on",
 	}, growing}
 }
 
@@ -108,7 +108,8 @@ func (j *judge) grows(rel string, was repo.Change, now map[string]repo.Change) e
 	j.checked++
 	is, ok := now[rel]
 	if !ok {
-		j.find(was.Path, 1, "was deleted; it only grows")
+		j.find(was.Path, 1, "is append-only and was deleted")
+		j.checkout(was.Path)
 		return nil
 	}
 	return j.prefix(rel, was, is)
@@ -137,8 +138,16 @@ func (j *judge) prefix(rel string, was, is repo.Change) error {
 			return err
 		}
 	}
-	j.find(is.Path, firstDifference(old, b), "was rewritten; it only grows")
+	j.find(is.Path, firstDifference(old, b), "is append-only, and old lines of it were changed")
+	j.checkout(is.Path)
 	return nil
+}
+
+// checkout gives the last finding the command that puts a file back as the only parent has it.
+func (j *judge) checkout(name string) {
+	if len(j.Parents) == 1 && !strings.ContainsAny(name, " '\"$&;()*?[]`\\") {
+		j.out(fmt.Sprintf("put it back: git checkout %s -- %s && git commit -m \"put it back\"", short(string(j.Parents[0])), name))
+	}
 }
 
 // union reports git's union of the parents' rows, as .gitattributes asks for.
@@ -210,7 +219,7 @@ func (j *judge) doubled() error {
 			if other, err := j.blobBelow(j.OID, rel); err != nil {
 				return err
 			} else if other != "" && rel != f.rel {
-				j.find(f.Path, 1, "is a second ledger of %s, which has %s; a run keeps one, from its beginning", run, rel)
+				j.find(f.Path, 1, "is a second ledger file of %s, which has %s; a run keeps one, from its beginning", run, rel)
 			}
 		}
 	}
@@ -255,7 +264,7 @@ func (j *judge) line(l line) {
 	case (j.kind == person || j.run != run) && !j.ownWord(l.record):
 		j.find(l.path, l.n, "is a record of %s that another commit than its own adds", run)
 	case !l.plain:
-		j.find(l.path, l.n, "is a record that odd would not have spelt so: keys in order, each once, no space between, nothing escaped without need")
+		j.find(l.path, l.n, "this record was not written by odd: odd writes keys in order, each once, no space between, nothing escaped without need")
 	}
 	if l.record.Kind != ledger.Outcome {
 		return

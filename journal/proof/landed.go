@@ -32,7 +32,7 @@ func (j *judge) landed(own, recorded bool) error {
 	if alone, err := j.landedAlone(); alone || err != nil {
 		return err
 	}
-	j.found = append(j.found, Finding{Invariant: 3, Commit: j.OID, Path: j.anyPath(), Line: 1, Message: "a proposal that landed without a person: nobody merged it and nobody approved it"})
+	j.found = append(j.found, Finding{Invariant: 3, Commit: j.OID, Path: j.anyPath(), Line: 1, Message: "a proposal is on the branch, and no person merged or approved it"})
 	return nil
 }
 

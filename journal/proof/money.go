@@ -15,7 +15,7 @@ import (
 func budgetRule() rule {
 	return rule{Row{
 		Invariant: 5, Name: "Two-tier budget", Unit: "records",
-		Way:        "leave the records as they are, and have a person set the month right in [budget]",
+		Way:        "the records stay as they are; a person sets the limit in odd.toml, [budget] monthly_usd",
 		Evidence:   "claim, session, outcome and abandoned records; odd.toml and the task at the claim",
 		Recomputed: "the claim reserves what odd.toml and the task say, in a commit before the session that puts the task in progress; the month's spending and open reservations fit the hard stop and the team's envelope at every claim; nothing is claimed while pause.toml stands; a session comes with its outcome, and where no task asks for it is one of as many as its claim says; each close names an open claim, costs no less than its sessions, and no more than its reservation but for what it tells of as above it",
 		Attested:   "the cost a session reported",
@@ -76,10 +76,10 @@ func (m *purse) line(l line) (string, error) {
 		return m.claimed(l)
 	case ledger.Session:
 		if l.claim == nil || !l.claim.known || text(&l.claim.Record, "refresh_of") != "" {
-			return "a session without a claim in an earlier commit; money is reserved before it is spent", nil
+			return "a session ran before money was reserved for it in an earlier commit", nil
 		}
 		if !m.outcomeBehind(l) {
-			return "a session whose commit tells no outcome of it; what it cost is charged to nobody", nil
+			return "a session has no outcome in its commit, so its cost is counted nowhere", nil
 		}
 		return m.oneTooMany(l)
 	case ledger.Outcome:
@@ -135,7 +135,7 @@ func (j *judge) reserved() error {
 		if !slices.ContainsFunc(j.lines, func(l line) bool {
 			return l.record.Kind == ledger.Claim && l.record.Task == string(f.new.ID) && text(&l.record, "refresh_of") == ""
 		}) {
-			j.find(f.Path, f.new.Line("state"), "claimed without a reservation in the ledger")
+			j.find(f.Path, f.new.Line("state"), "the task was claimed, but the ledger reserves no money for it")
 		}
 	}
 	return nil
@@ -209,7 +209,7 @@ func (m *purse) claimed(l line) (string, error) {
 		return "", nil // judged again, nothing runs
 	}
 	if oid, _, err := m.trees.Find(m.Parents[0], m.law.Root+"/pause.toml"); oid != "" || err != nil {
-		return "a claim while the board was paused", err
+		return "a task was claimed while work was paused", err
 	}
 	left, err := m.leaseLeft(r)
 	if err != nil {
@@ -223,8 +223,11 @@ func (m *purse) claimed(l line) (string, error) {
 	if err != nil {
 		return "the ledger cannot be summed: " + err.Error(), nil
 	}
+	if budget.Decide(m.law.Budget, all-want, want) == budget.Stop && !m.law.HasBudget {
+		return fmt.Sprintf("reserves $%s, and odd.toml sets no budget", want), nil
+	}
 	if budget.Decide(m.law.Budget, all-want, want) == budget.Stop {
-		return fmt.Sprintf("reserves $%s on top of $%s, past the hard stop of $%s", want, all-want, m.law.Budget.Stop()), nil
+		return fmt.Sprintf("reserves $%s on top of $%s, over the month's limit of $%s", want, all-want, m.law.Budget.Stop()), nil
 	}
 	share := m.law.Budget.Share(r.Team)
 	part, ok := m.law.Budget.Part(share)

@@ -27,7 +27,7 @@ type waitingTask struct {
 func endingRule() rule {
 	return rule{Row{
 		Invariant: 15, Name: "One ending", Unit: "ops",
-		Way:        "end the op with odd op cancel, or odd reject its task",
+		Way:        "end the change with odd op cancel OP, or odd reject TASK",
 		Evidence:   "op and op_end records in every ledger of a commit; the claims and outcomes they stand between; the task's state and result; Odd-Approved-By, Odd-Rejected-By, Odd-Approval and Odd-Proposal; review_ttl and auto_apply in odd.toml",
 		Recomputed: "every op is replayed by the table of phases: each record's own id and the hash of the one before it, no phase skipped or tried too often, no clock set back, no tier lowered, what was judged unchanged behind the gate, every ref moved once between an intent and its applied, one ending and nothing after it; an op without one waits while its task is in review for what it moved its branch to, or its run's claim is open; the op that a claim announced is told when that claim is closed, by the run itself or by the one that takes the claim back; what lands by itself does so where odd.toml says auto_apply, on the branch it names, NOTIFY_APPLY only after a person saw it, and its task goes to review; a merge and a no are told in that person's commit, an expiry when review_ttl is over and with the task back in backlog",
 		Attested:   "that the refs moved when the records say; what the phases found; who saw a preview",
@@ -215,7 +215,7 @@ func (j *judge) underway(o pipeline.Op) (string, error) {
 	if open && !swept {
 		return "", nil
 	}
-	return fmt.Sprintf("%s has no ending: it is in %s, and the claim of %s on %s is closed", o.ID, o.Phase, o.Run, o.Task), nil
+	return fmt.Sprintf("%s never ended: its last phase is %s, and the claim of %s on %s is closed", o.ID, o.Phase, o.Run, o.Task), nil
 }
 
 // awaits says what is wrong with an op that waits for a person: its task is in
@@ -251,17 +251,17 @@ func (j *judge) endsFor(o pipeline.Op, writer string, task *waitingTask) string 
 	decided := slices.Contains([]pipeline.Reason{pipeline.Merged, pipeline.Rejected, pipeline.CancelledByPerson}, o.Reason)
 	switch {
 	case decided && j.kind != person && (o.Reason != pipeline.Merged || j.kind != syncCommit):
-		return fmt.Sprintf("a machine's commit ends %s as %s; only a person does", o.ID, o.Reason)
+		return fmt.Sprintf("a commit by odd or an agent ends %s as %s; only a person does", o.ID, o.Reason)
 	case !decided && j.kind != boardCommit:
 		return fmt.Sprintf("another commit than a run's ends %s as %s", o.ID, o.Reason)
 	case decided && writer != o.ID:
-		return fmt.Sprintf("%s ends as %s in the ledger of %s; a person's word stands in a file of the op's own", o.ID, o.Reason, writer)
+		return fmt.Sprintf("%s is recorded as %s in the ledger of %s; a person's word stands in a file of the op's own", o.ID, o.Reason, writer)
 	case o.Reason == pipeline.Merged:
 		if why := j.mergesOp(o, by, task); why != "" {
 			return why
 		}
 	case o.Reason == pipeline.Rejected && one(j.Commit, "Odd-Rejected-By") != by:
-		return fmt.Sprintf("%s ends as rejected, by %s in a commit by %s", o.ID, or(one(j.Commit, "Odd-Rejected-By"), "nobody"), j.Author.Email)
+		return fmt.Sprintf("%s is recorded as rejected, by %s in a commit by %s", o.ID, or(one(j.Commit, "Odd-Rejected-By"), "nobody"), j.Author.Email)
 	}
 	return j.letGo(o, task)
 }
@@ -270,14 +270,14 @@ func (j *judge) endsFor(o pipeline.Op, writer string, task *waitingTask) string 
 func (j *judge) mergesOp(o pipeline.Op, by string, task *waitingTask) string {
 	switch p := one(j.Commit, "Odd-Proposal"); {
 	case len(o.Moved) == 0 || p != o.Moved[0].New:
-		return fmt.Sprintf("%s ends as merged, in a commit that merges %s", o.ID, or(short(p), "nothing"))
+		return fmt.Sprintf("%s is recorded as merged, but this commit merges %s", o.ID, or(short(p), "nothing"))
 	case j.kind == person && one(j.Commit, "Odd-Approved-By") != by:
-		return fmt.Sprintf("%s ends as merged, by %s in a commit by %s", o.ID, or(one(j.Commit, "Odd-Approved-By"), "nobody"), j.Author.Email)
+		return fmt.Sprintf("%s is recorded as merged, by %s in a commit by %s", o.ID, or(one(j.Commit, "Odd-Approved-By"), "nobody"), j.Author.Email)
 	case j.kind == person && (one(j.Commit, "Odd-Op") != o.ID || one(j.Commit, "Odd-Tier") != o.Fact(pipeline.FactTier)):
-		return fmt.Sprintf("%s ends as merged with tier %s, in a commit that says it merges %s with tier %s",
+		return fmt.Sprintf("%s is recorded as merged with tier %s, in a commit that says it merges %s with tier %s",
 			o.ID, o.Fact(pipeline.FactTier), or(one(j.Commit, "Odd-Op"), "no op"), or(one(j.Commit, "Odd-Tier"), "none"))
 	case task == nil || task.now != board.Done:
-		return fmt.Sprintf("%s ends as merged, and its task is not done", o.ID)
+		return fmt.Sprintf("%s is recorded as merged, and its task is not done", o.ID)
 	}
 	return ""
 }
@@ -288,9 +288,9 @@ func (j *judge) letGo(o pipeline.Op, task *waitingTask) string {
 	case o.From != pipeline.Waiting:
 		return ""
 	case task == nil || task.was != board.Review:
-		return fmt.Sprintf("%s ends as %s, and its commit does not take %s out of review", o.ID, o.Reason, o.Task)
+		return fmt.Sprintf("%s is recorded as %s, and its commit does not take %s out of review", o.ID, o.Reason, o.Task)
 	case task.now == board.Review && (o.Reason != pipeline.Superseded || task.result.Commit == o.Moved[0].New):
-		return fmt.Sprintf("%s ends as %s, and its task still waits", o.ID, o.Reason)
+		return fmt.Sprintf("%s is recorded as %s, and its task still waits", o.ID, o.Reason)
 	case o.Reason == pipeline.ReviewExpired && task.now != board.Backlog:
 		return fmt.Sprintf("%s expired, and its task goes to %s; it returns to backlog", o.ID, task.now)
 	}

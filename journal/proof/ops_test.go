@@ -272,7 +272,7 @@ func TestEveryOpEndsOnce(t *testing.T) {
 		{name: "expired", tell: late, want: []string{}},
 		{name: "failed", tell: failing, want: []string{}},
 		{name: "no ending", at: "result t", tell: failing, do: only(4),
-			want: []string{at + "7 op-01 has no ending: it is in validate, and the claim of R1 on t is closed"}},
+			want: []string{at + "7 op-01 never ended: its last phase is validate, and the claim of R1 on t is closed"}},
 		{name: "an ending that hides a phase", at: "result t", tell: failing, do: func(s *story, d *draft) {
 			rewrite(s, d, func(i int, r ledger.Record) []ledger.Record {
 				if i == 4 {
@@ -307,9 +307,9 @@ func TestEveryOpEndsOnce(t *testing.T) {
 		{name: "a merge that does not say so", at: "approve t", tell: merged, do: without,
 			want: []string{"15 tasks/t.md:5 op-01 waits for a person without an ending, and its task is done"}},
 		{name: "a merge of another tier", at: "approve t", tell: merged, do: func(_ *story, d *draft) { d.set("Odd-Tier", "SAFE_AUTO") },
-			want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 ends as merged with tier APPROVAL_REQUIRED, in a commit that says it merges op-01 with tier SAFE_AUTO"}},
+			want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 is recorded as merged with tier APPROVAL_REQUIRED, in a commit that says it merges op-01 with tier SAFE_AUTO"}},
 		{name: "a merge that names no op", at: "approve t", tell: merged, do: func(_ *story, d *draft) { d.set("Odd-Op", "") },
-			want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 ends as merged with tier APPROVAL_REQUIRED, in a commit that says it merges no op with tier APPROVAL_REQUIRED"}},
+			want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 is recorded as merged with tier APPROVAL_REQUIRED, in a commit that says it merges no op with tier APPROVAL_REQUIRED"}},
 		{name: "a no that does not say so", at: "reject t", tell: denied, do: without,
 			want: []string{"15 tasks/t.md:5 op-01 waits for a person without an ending, and its task is ready"}},
 		{name: "a person takes the task back by hand", tell: func(s *story) repo.OID {
@@ -323,14 +323,14 @@ func TestEveryOpEndsOnce(t *testing.T) {
 			return s.ann("away", repo.Changes{taskFile("t"): nil})
 		}, want: []string{"15 tasks/t.md:1 op-01 waits for a person without an ending, and its task is gone"}},
 		{name: "in another's name", at: "reject t", tell: denied, do: func(s *story, d *draft) { d.set("Odd-Rejected-By", "human:"+bobMail) },
-			want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 ends as rejected, by human:bob@example.org in a commit by ann@example.org"}},
+			want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 is recorded as rejected, by human:bob@example.org in a commit by ann@example.org"}},
 		{name: "a no that is told as a merge", at: "reject t", tell: denied, do: func(s *story, d *draft) {
 			stories, _ := pipeline.ReadOps(s.ledgers())
 			s.ops["t"] = stories[0].Op()
 			s.endOp("t", d.ch, pipeline.Merged)
-		}, want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 ends as merged, in a commit that merges nothing"}},
+		}, want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 is recorded as merged, but this commit merges nothing"}},
 		{name: "told, and the task waits on", at: "reject t", tell: denied, do: func(s *story, d *draft) { d.ch[taskFile("t")] = s.file(taskFile("t")) },
-			want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 ends as rejected, and its commit does not take t out of review"}},
+			want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 is recorded as rejected, and its commit does not take t out of review"}},
 		{name: "two endings", tell: func(s *story) repo.OID {
 			w := pipe(s, "t")
 			was := s.ops["t"]
@@ -360,7 +360,7 @@ func TestEveryOpEndsOnce(t *testing.T) {
 			}
 			s.appendOp(&run{id: o.Run, file: "knowledge/ledger/2026-03/" + o.Run + ".jsonl"}, d.ch, end)
 		}, want: []string{"14 ledger/2026-03/R1.jsonl:15 is a record of R1 that another commit than its own adds",
-			"15 ledger/2026-03/R1.jsonl:15 op-01 ends as rejected in the ledger of R1; a person's word stands in a file of the op's own"}},
+			"15 ledger/2026-03/R1.jsonl:15 op-01 is recorded as rejected in the ledger of R1; a person's word stands in a file of the op's own"}},
 		{name: "a person ends what a run has not", tell: func(s *story) repo.OID {
 			pipe(s, "t")
 			ch := repo.Changes{}
@@ -373,7 +373,7 @@ func TestEveryOpEndsOnce(t *testing.T) {
 		{name: "expired, and not back in backlog", at: "expire t", tell: late, do: func(s *story, d *draft) {
 			swap(s, d, taskFile("t"), "state: backlog", "state: ready")
 		}, want: []string{"15 ledger/2026-03/R2.jsonl:1 op-01 expired, and its task goes to ready; it returns to backlog",
-			"3 tasks/t.md:5 a machine's commit moves the task from review to ready; only a person does, if anybody"}},
+			"3 tasks/t.md:5 a commit by odd or an agent moves the task from review to ready; only a person may do that"}},
 		{name: "a run says that a person merged", at: "expire t", tell: late, do: func(s *story, d *draft) {
 			stories, _ := pipeline.ReadOps(s.ledgers())
 			end, err := pipeline.End(stories[0].Op(), "run-01KJ0000000000000000000002", s.now, pipeline.Merged, "")
@@ -383,20 +383,20 @@ func TestEveryOpEndsOnce(t *testing.T) {
 			name := ledgerIn(d)
 			d.ch[name] = nil
 			s.appendOp(&run{file: name}, d.ch, end)
-		}, want: []string{"15 ledger/2026-03/R2.jsonl:1 a machine's commit ends op-01 as merged; only a person does",
-			"3 tasks/t.md:5 a machine's commit moves the task from review to backlog; only a person does, if anybody"}},
+		}, want: []string{"15 ledger/2026-03/R2.jsonl:1 a commit by odd or an agent ends op-01 as merged; only a person does",
+			"3 tasks/t.md:5 a commit by odd or an agent moves the task from review to backlog; only a person may do that"}},
 		{name: "swept and left open", tell: func(s *story) repo.OID {
 			w := s.claim("t")
 			s.land(s.make("half", "t", s.half(w)))
 			s.sweep(w, 500_000)
 			return ""
-		}, want: []string{at + "4 op-01 has no ending: it is in generate, and the claim of R1 on t is closed"}},
+		}, want: []string{at + "4 op-01 never ended: its last phase is generate, and the claim of R1 on t is closed"}},
 		{name: "goes on after it was swept", tell: func(s *story) repo.OID {
 			w := s.claim("t")
 			s.sweep(w, 500_000)
 			s.land(s.make("half", "t", s.half(w)))
 			return ""
-		}, want: []string{at + "4 op-01 has no ending: it is in generate, and the claim of R1 on t is closed"}},
+		}, want: []string{at + "4 op-01 never ended: its last phase is generate, and the claim of R1 on t is closed"}},
 	})
 }
 
@@ -425,7 +425,7 @@ func TestAnnouncedOps(t *testing.T) {
 		}, want: []string{}},
 		{name: "ended for the dead", tell: died(true), want: []string{}},
 		{name: "begun for the dead and left open", tell: died(false),
-			want: []string{swept + "2 op-01 has no ending: it is in classify, and the claim of R2 on t is closed"}},
+			want: []string{swept + "2 op-01 never ended: its last phase is classify, and the claim of R2 on t is closed"}},
 		{name: "swept, and not a word of it", tell: func(s *story) repo.OID { s.sweep(claim(s), 500_000); return "" },
 			want: []string{swept + "1 the claim of R1 on t announced op-01, and is closed with no record of how that op ended"}},
 		{name: "a result without a word of it", tell: func(s *story) repo.OID { s.result(claim(s), 1, nil); return "" },
@@ -506,7 +506,7 @@ func TestASyncEndsTheOp(t *testing.T) {
 			stories, _ := pipeline.ReadOps(s.ledgers())
 			s.ops["t"] = stories[0].Op()
 			s.endOp("t", d.ch, pipeline.Rejected)
-		}, []string{"15 ledger/2026-03/op-01.jsonl:1 a machine's commit ends op-01 as rejected; only a person does"}},
+		}, []string{"15 ledger/2026-03/op-01.jsonl:1 a commit by odd or an agent ends op-01 as rejected; only a person does"}},
 		"more than the ending": {func(s *story, d *draft) {
 			stories, _ := pipeline.ReadOps(s.ledgers())
 			r := stories[0].Told[3].Record

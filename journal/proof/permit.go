@@ -20,10 +20,10 @@ import (
 func permitRule() rule {
 	return rule{Row{
 		Invariant: 12, Name: "Permit before tools", Unit: "records",
-		Way:        "send what came of it back with odd reject, and let it be made under a permit",
+		Way:        "send the result back with odd reject TASK, and let odd drain run the task again",
 		Evidence:   "the anchor in every session record; the anchor record of its token; the claim, its odd.toml and the constitution at its commit; the outcome and its paths",
 		Recomputed: "a session is read while its permit holds; a permit stands once in its run's ledger, of the mode, tier and time that odd.toml asks for, as the role of its claim under the file that was that role's constitution there, with the context hash of that commit; every path an outcome proposes is one that the permit of its claim allows and does not deny, before it ends; after the first anchored run there is no other",
-		Attested:   "what the proof said: its payload and anchor hashes; the moments a run wrote down; that a run without an anchor, where none before it had one, is from before there were any",
+		Attested:   "what the agent wrote in its proof; the moments a run wrote down; that a run without an anchor, where none before it had one, is from before there were any",
 	}, permitted}
 }
 
@@ -103,7 +103,7 @@ func (j *judge) worked(l line) (string, error) {
 		return "", err
 	}
 	if len(held) == 0 {
-		return fmt.Sprintf("a session bound by %s, whose permit its ledger does not hold", or(word(of, "token"), "no token")), nil
+		return fmt.Sprintf("a session bound by %s, which its ledger has no permit for", or(word(of, "token"), "no token")), nil
 	}
 	if why := held[0].bears(of, l.record.Task); why != "" {
 		return why, nil
@@ -121,7 +121,7 @@ func (j *judge) unbound(l line) (string, error) {
 	if err != nil || law.Anchor.Mode == string(anchor.Untracked) {
 		return "", err
 	}
-	return j.owed("a session that completed without a permit")
+	return j.owed("a session completed without a write permit")
 }
 
 // bears says in what the permit is not the one that a session for a task says it had.
@@ -183,7 +183,7 @@ func (j *judge) released(l line) (string, error) {
 	case p.released.Before(p.bound):
 		return "an anchor that was released before it was bound", nil
 	case l.claim == nil:
-		return "an anchor of no claim that is open", nil
+		return "a permit record of no open claim", nil
 	}
 	law, base, err := j.orders(l)
 	if err != nil || base == "" {

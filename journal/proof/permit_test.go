@@ -141,7 +141,7 @@ func TestPermitsAreProven(t *testing.T) {
 		want []string
 	}{
 		{"the record is gone", "", "", drop(ledger.Anchor), []string{
-			"2 a session bound by oa-#, whose permit its ledger does not hold"}},
+			"2 a session bound by oa-#, which its ledger has no permit for"}},
 		{"two of one token", "", "", func(s *story, d *draft) {
 			name := ledgerIn(d)
 			all, _ := ledger.Read(d.ch[name])
@@ -229,7 +229,7 @@ func TestPermitsAreProven(t *testing.T) {
 		{"a moment that is none", "", "", leash(func(p, _ map[string]any) { p["bound_at"] = "yesterday" }),
 			[]string{`3 an anchor whose bound_at is no moment: "yesterday"`}},
 		{"the permit of another session", "", "", leash(func(_, o map[string]any) { o["token"] = "oa-other" }),
-			[]string{"2 a session bound by oa-other, whose permit its ledger does not hold", "4 proposes under a permit that no session of it had"}},
+			[]string{"2 a session bound by oa-other, which its ledger has no permit for", "4 proposes under a permit that no session of it had"}},
 		{"work that nobody is bound for", "[anchor]\nmode = \"untracked\"\n", "", func(s *story, d *draft) {
 			drop(ledger.Anchor)(s, d)
 			relay(s, d, func(r *ledger.Record) { delete(r.Data, "anchor") })
@@ -275,7 +275,7 @@ func TestNoRunForgetsItsAnchor(t *testing.T) {
 			}
 			edge = c.Parents[0]
 		}
-		want := []string{"12 ledger/2026-03/R2.jsonl:2 a session that completed without a permit", "12 ledger/2026-03/R2.jsonl:3 proposes a file without a permit"}
+		want := []string{"12 ledger/2026-03/R2.jsonl:2 a session completed without a write permit", "12 ledger/2026-03/R2.jsonl:3 proposes a file without a permit"}
 		if d := cmp.Diff(want, only12(found(s.check(edge, s.tip())))); d != "" {
 			t.Error(from, d)
 		}

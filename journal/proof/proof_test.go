@@ -69,7 +69,7 @@ func TestARangeIsJudgedOnItsGround(t *testing.T) {
 	s.result(w, 1, terms("keel"))
 	proposed := s.tip()
 	s.approve(w, true)
-	claim := "2 tasks/t.md:1 a machine's commit changes the task's key title"
+	claim := "2 tasks/t.md:1 a commit by odd or an agent changes the task's key title"
 	result := "2 README.md:1 a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml"
 	for _, c := range []struct {
 		name     string
@@ -99,7 +99,7 @@ func TestTheLawOutlivesItsFile(t *testing.T) {
 		s := begin(t, toml, nil)
 		s.ann("law", repo.Changes{"odd.toml": file})
 		s.land(s.make("sly", "", draft{who: "Bot@Example.org", parents: []repo.OID{s.tip()}, ch: repo.Changes{"README.md": []byte("# Mine\n")}}))
-		want := []string{"2 README.md:1 the agent's commit belongs to no run; only a run's commits write here"}
+		want := []string{"2 README.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run"}
 		if d := cmp.Diff(want, found(s.check("", s.tip()))); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
@@ -127,7 +127,7 @@ func TestTheBundleMovesHouse(t *testing.T) {
 func TestATrailerThatMakesAMachine(t *testing.T) {
 	t.Parallel()
 	const (
-		more      = "take out by hand what is too much, in a commit of your own"
+		more      = "undo the extra change in a commit of your own"
 		otherwise = ": where a person made it, make it again without (git commit --amend, before a push), else " + more
 	)
 	for _, c := range []struct {

@@ -60,10 +60,10 @@ func (h *history) alarm(commit repo.OID) (string, error) {
 func proposeRule() rule {
 	return rule{Row{
 		Invariant: 9, Name: "Propose only", Unit: "proposals",
-		Way:        "have a person say what becomes of it, with odd gate proposals",
+		Way:        "a person answers it with odd gate proposals",
 		Evidence:   "proposals/*.jsonl in every commit, against its parents; the proposals a gate's row answers",
 		Recomputed: "a run writes its own file alone, and proposes in no person's name; what becomes of a proposal is a person's to say, in their own commit and name; an accepted one names a row of the chain; a row answers only proposals that were open before it",
-		Attested:   "that a sign which was proposed was there",
+		Attested:   "that what a proposal reports was really there",
 	}, proposes}
 }
 
@@ -152,7 +152,7 @@ func (j *judge) spoken(p gate.Proposal) string {
 	case j.kind == person && p.Source == gate.TaskAgent:
 		return fmt.Sprintf("a person's commit proposes %s as an agent", p.ID)
 	case j.kind != person && p.Source == gate.UserSignal:
-		return fmt.Sprintf("a machine's commit proposes %s as a person", p.ID)
+		return fmt.Sprintf("a commit by odd or an agent proposes %s as a person", p.ID)
 	case j.kind != person && p.Run != "" && p.Run != j.run:
 		return fmt.Sprintf("%s proposes %s for %s", or(j.run, "no run"), p.ID, p.Run)
 	}
@@ -191,7 +191,7 @@ func (j *judge) settled(d gate.Disposition) (string, error) {
 	row := slices.IndexFunc(s.chain.Rows, func(r gate.Row) bool { return r.ID == d.Act })
 	switch {
 	case j.kind != person:
-		return fmt.Sprintf("a machine's commit says that %s is %s; only a person does", d.ID, d.Decision), nil
+		return fmt.Sprintf("a commit by odd or an agent says that %s is %s; only a person does", d.ID, d.Decision), nil
 	case d.By != "human:"+j.Author.Email:
 		return fmt.Sprintf("%s is %s by %s, in a commit by %s", d.ID, d.Decision, d.By, j.Author.Email), nil
 	case !exists:

@@ -31,8 +31,8 @@ func (s *story) back(to repo.OID) repo.Changes {
 func TestWhatIsPutBack(t *testing.T) {
 	const (
 		journal   = "knowledge/journal/2026-03-02-ann.tsv"
-		rewritten = "14 ledger/2026-03/R1.jsonl:2 was rewritten; it only grows"
-		hers      = "14 journal/2026-03-02-ann.tsv:1 was rewritten; it only grows"
+		rewritten = "14 ledger/2026-03/R1.jsonl:2 is append-only, and old lines of it were changed"
+		hers      = "14 journal/2026-03-02-ann.tsv:1 is append-only, and old lines of it were changed"
 	)
 	row := func(title string) []byte { return []byte("O\tObservation\t\t\t\t\t" + title + "\tb\n") }
 	write := func(s *story, b ...[]byte) repo.OID {
@@ -64,14 +64,14 @@ func TestWhatIsPutBack(t *testing.T) {
 		{name: "a line, by a machine", tell: func(s *story) repo.OID {
 			ch := s.back(edited(s))
 			return s.land(s.make("back", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch}))
-		}, want: []string{rewritten, "2 ledger/2026-03/R1.jsonl:1 the agent's commit belongs to no run; only a run's commits write here", rewritten}},
+		}, want: []string{rewritten, "2 ledger/2026-03/R1.jsonl:1 the agent's commit belongs to no run: it has no trailer Odd-Run", rewritten}},
 		{name: "a revert of a result", tell: func(s *story) repo.OID {
 			w := work(s, "t")
 			was := s.tip()
 			s.ann("revert", s.back(w.base))
 			s.ann("revert the revert", s.back(was))
 			return s.approve(w, false)
-		}, want: []string{"14 journal/2026-03-02-R1.tsv:1 was deleted; it only grows", rewritten}},
+		}, want: []string{"14 journal/2026-03-02-R1.tsv:1 is append-only and was deleted", rewritten}},
 		{name: "reverts of a result and its claim", tell: func(s *story) repo.OID {
 			before := s.tip()
 			w := work(s, "t")
@@ -80,7 +80,7 @@ func TestWhatIsPutBack(t *testing.T) {
 			s.ann("revert", s.back(before))
 			s.ann("back", s.back(was))
 			return s.approve(w, false)
-		}, want: []string{"14 journal/2026-03-02-R1.tsv:1 was deleted; it only grows", rewritten, "14 ledger/2026-03/R1.jsonl:1 was deleted; it only grows"}},
+		}, want: []string{"14 journal/2026-03-02-R1.tsv:1 is append-only and was deleted", rewritten, "14 ledger/2026-03/R1.jsonl:1 is append-only and was deleted"}},
 		{name: "proposals of a run", tell: func(s *story) repo.OID {
 			const name = "knowledge/proposals/run-01KJ0000000000000000000001.jsonl"
 			b := s.proposal("P-1", gate.TaskAgent)
@@ -89,7 +89,7 @@ func TestWhatIsPutBack(t *testing.T) {
 			s.result(w, 1, terms("keel"))
 			s.ann("take away", repo.Changes{name: nil})
 			return s.ann("back", repo.Changes{name: b})
-		}, want: []string{"14 proposals/R1.jsonl:1 was deleted; it only grows"}},
+		}, want: []string{"14 proposals/R1.jsonl:1 is append-only and was deleted"}},
 		{name: "a journal", tell: func(s *story) repo.OID {
 			write(s, row("a"))
 			write(s, row("b"))
@@ -112,7 +112,7 @@ func TestWhatIsPutBack(t *testing.T) {
 
 // Rows of gates come back as the last gate left them, and with none behind them that no gate passed.
 func TestGatesArePutBackAsTheyWere(t *testing.T) {
-	const rewritten = "14 governance/gates.jsonl:2 was rewritten; it only grows"
+	const rewritten = "14 governance/gates.jsonl:2 is append-only, and old lines of it were changed"
 	runTampers(t, []tamper{{name: "with a row more", tell: func(s *story) repo.OID {
 		all := func() repo.Changes {
 			return repo.Changes{gatesFile: s.file(gatesFile), leaseFile: s.file(leaseFile), "odd.toml": s.file("odd.toml")}
@@ -129,8 +129,8 @@ func TestGatesArePutBackAsTheyWere(t *testing.T) {
 		s.land(good)
 		s.ann("rewrite", other)
 		return s.land(s.make("back", "", draft{who: bobMail, parents: []repo.OID{s.tip()}, ch: more, trailers: [][2]string{{"Odd-Gate", "evaluation"}}}))
-	}, want: []string{"8 governance/gates.jsonl:1 governance is written at a gate, and the commit names none", rewritten,
-		"8 governance/lease.toml:1 governance is written at a gate, and the commit names none", rewritten}}})
+	}, want: []string{"8 governance/gates.jsonl:1 governance/ was changed without a gate: the commit has no trailer Odd-Gate", rewritten,
+		"8 governance/lease.toml:1 governance/ was changed without a gate: the commit has no trailer Odd-Gate", rewritten}}})
 }
 
 // It is the same from any range.

@@ -15,10 +15,10 @@ import (
 func edgeRule() rule {
 	return rule{Row{
 		Invariant: 7, Name: "Real edges only", Unit: "atoms and briefs",
-		Way:        "send what came of it back with odd reject, and mend the edges by hand",
-		Evidence:   "the edges of every atom a machine's commit changes; the brief of every session whose run's tree, refs/odd/run/RUN, is in the clone",
+		Way:        "send the result back with odd reject TASK, and correct the edges by hand",
+		Evidence:   "the edges of every atom a commit by odd or an agent changes; the brief of every session whose run's tree, refs/odd/run/RUN, is in the clone",
 		Recomputed: "no machine writes an edge that reconcile refuses: owns, or one that leaves the bundle; the persona in a brief is, to the byte, what the real edges of its claim's commit make, with edges to nothing as gaps",
-		Attested:   "the brief of a run whose tree was pruned or not fetched",
+		Attested:   "the brief of a run whose refs/odd/run/RUN is not in this clone",
 	}, real}
 }
 
@@ -49,11 +49,11 @@ func (j *judge) linked() {
 		}
 		j.checked++
 		if _, is := f.new.Field("owns"); is {
-			j.find(f.Path, f.new.Line("owns"), `a machine's commit says "owns", which is no edge; a process names its owner`)
+			j.find(f.Path, f.new.Line("owns"), `a commit by odd or an agent says "owns", which is no edge; a process names its owner`)
 		}
 		for _, e := range f.new.Edges {
 			if leavesBundle(f.rel, e.Target) && (f.old == nil || !slices.ContainsFunc(f.old.Edges, func(o okf.Edge) bool { return o.Target == e.Target })) {
-				j.find(f.Path, e.Line, "a machine's commit has an edge %s to %s, which is outside the bundle", e.Kind, e.Target)
+				j.find(f.Path, e.Line, "a commit by odd or an agent has an edge %s to %s, which is outside the bundle", e.Kind, e.Target)
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func (j *judge) toldOf(l line) (string, error) {
 	}
 	j.checked++
 	if !slices.ContainsFunc(kept, func(c repo.Change) bool { return string(c.New) == id }) {
-		return fmt.Sprintf("a session whose brief %s is not among what its run keeps", short(id)), nil
+		return fmt.Sprintf("the stored brief %s of the session is missing from refs/odd/run/%s", short(id), l.record.Run), nil
 	}
 	b, err := j.repo.Blob(repo.OID(id))
 	if err != nil {
@@ -107,7 +107,7 @@ func (j *judge) toldOf(l line) (string, error) {
 	if again != "" {
 		again = " in " + short(string(claim)) + again
 	}
-	return fmt.Sprintf("a session that was told of another persona than %s was at its claim%s: %s", role, again, differing(said, want)), err
+	return fmt.Sprintf("the session's brief describes the role %s otherwise than the files at its claim%s: %s", role, again, differing(said, want)), err
 }
 
 // part is one part of a brief, by its name.

@@ -6,8 +6,8 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// mergeIt is the way out of what a rebase did to a machine's commits.
-const mergeIt = "what machines commit names the commits it stands on, so it is merged and never made again: go back to where the branch stood (git reflog BRANCH tells) and git pull --no-rebase; where it is pushed already, send what came of it back with odd reject. With [board] remote odd drains on what others have pushed"
+// mergeIt is the way out of what a rebase did to a commit by odd or an agents.
+const mergeIt = "odd's commits name other commits by their ids, so merge them and do not rebase: reset the branch to where it was (git reflog BRANCH shows that), then git pull --no-rebase. If it is pushed already, send the result back with odd reject TASK. With [board] remote, odd drain begins from what others have pushed"
 
 // remade says who made a claim again, where what a session stood on is another commit than
 // its claim, and has the finding tell the way out of that. git rebase and git cherry-pick
@@ -23,5 +23,5 @@ func (j *judge) remade(claim repo.OID) (string, error) {
 		return "", err
 	}
 	j.way = mergeIt
-	return fmt.Sprintf(", which %s made again, as git rebase and git cherry-pick do", c.Committer.Email), nil
+	return fmt.Sprintf(", which %s rewrote (git rebase or git cherry-pick), so odd's records name the old commit", c.Committer.Email), nil
 }

@@ -29,7 +29,7 @@ func TestWhatIsRebasedIsTold(t *testing.T) {
 	}
 	claim := s.picked(w.base, onto, annMail)
 	r := s.check("", s.land(s.picked(drained, claim, annMail)))
-	again := fmt.Sprintf("%.10s, which ann@example.org made again, as git rebase and git cherry-pick do", claim)
+	again := fmt.Sprintf("%.10s, which ann@example.org rewrote (git rebase or git cherry-pick), so odd's records name the old commit", claim)
 	for i, want := range []string{"at its claim in " + again, "; its claim is " + again} {
 		if i >= len(r.Findings) || !strings.Contains(r.Findings[i].Message, want) || r.Findings[i].Way != mergeIt {
 			t.Errorf("no %q in\n%v", want, r.Findings)

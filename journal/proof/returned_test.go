@@ -33,7 +33,7 @@ func reverted(s *story, then func(w *run), change func([]byte) []byte) *run {
 // A ledger that comes back is judged by what it says anew, and by the claim that it held.
 func TestALedgerThatComesBack(t *testing.T) {
 	same := func(b []byte) []byte { return b }
-	const gone = "14 ledger/2026-03/R1.jsonl:1 was deleted; it only grows"
+	const gone = "14 ledger/2026-03/R1.jsonl:1 is append-only and was deleted"
 	runTampers(t, []tamper{
 		{name: "from a revert of its claim", tell: func(s *story) repo.OID { reverted(s, func(*run) {}, same); return "" }, want: []string{gone}},
 		{name: "with another claim", tell: func(s *story) repo.OID {
@@ -41,7 +41,7 @@ func TestALedgerThatComesBack(t *testing.T) {
 			return ""
 		}, want: []string{gone,
 			"5 ledger/2026-03/R1.jsonl:1 claims t, which its commit does not put in progress",
-			"5 ledger/2026-03/R1.jsonl:2 a session without a claim in an earlier commit; money is reserved before it is spent",
+			"5 ledger/2026-03/R1.jsonl:2 a session ran before money was reserved for it in an earlier commit",
 			"12 ledger/2026-03/R1.jsonl:3 an anchor at #; its claim is #"}},
 		{name: "after another run claimed", tell: func(s *story) repo.OID {
 			reverted(s, func(*run) { s.add("u", ""); s.n++; s.result(s.claim("u"), 0, nil); s.n = 1 }, same)
@@ -52,7 +52,7 @@ func TestALedgerThatComesBack(t *testing.T) {
 			return ""
 		}, want: []string{gone,
 			"5 ledger/2026-02/R1.jsonl:1 claims t, which its commit does not put in progress",
-			"5 ledger/2026-02/R1.jsonl:2 a session without a claim in an earlier commit; money is reserved before it is spent"}},
+			"5 ledger/2026-02/R1.jsonl:2 a session ran before money was reserved for it in an earlier commit"}},
 		{name: "by a person's hand", tell: func(s *story) repo.OID {
 			w := work(s, "t")
 			b := s.file(w.file)
@@ -86,7 +86,7 @@ func TestALedgerThatComesBackIntoARange(t *testing.T) {
 		at = c.Parents[0]
 		want := []string{}
 		if string(s.at(at, s.files("knowledge/ledger")[0])) != "" || at == base {
-			want = []string{"14 ledger/2026-03/R1.jsonl:1 was deleted; it only grows"}
+			want = []string{"14 ledger/2026-03/R1.jsonl:1 is append-only and was deleted"}
 		}
 		if d := cmp.Diff(want, found(s.check(at, s.tip()))); d != "" {
 			t.Errorf("from %s: %s", at, d)

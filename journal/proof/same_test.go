@@ -399,8 +399,8 @@ func TestRulesThatWereTakenAwayStayInForce(t *testing.T) {
 		s.land(s.make("sly", "", draft{who: "robo@example.org", parents: []repo.OID{from}, ch: repo.Changes{"docs/sly.md": []byte("# Sly\n")}}))
 		to := s.ann("other rules", repo.Changes{"odd.toml": []byte(strings.Replace(strict, `"required"`, `"off"`, 1))})
 		want := []string{
-			"2 docs/sly.md:1 the agent's commit belongs to no run; only a run's commits write here",
-			"8 odd.toml:1 leases go from required to off outside a gate",
+			"2 docs/sly.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
+			"8 odd.toml:1 [governance] lease was changed from required to off without a gate",
 		}
 		if d := cmp.Diff(want, found(s.check(from, to))); d != "" {
 			t.Error(d)
@@ -445,7 +445,7 @@ func TestWhatOddNeverMakesIsJudged(t *testing.T) {
 	s.land(s.make("join", "", draft{who: agentMail, parents: []repo.OID{s.tip(), root}}))
 	want := []string{
 		"2 terms/a.md:1 a proposal of R9 for \"t\" that no ledger records",
-		"2 knowledge:1 a machine's merge where git finds a conflict or more than two parents; only a person resolves one",
+		"2 knowledge:1 a merge by odd or an agent had a conflict, or more than two parents; only a person merges these",
 	}
 	if d := cmp.Diff(want, found(s.check("", s.tip()))); d != "" {
 		t.Error(d)
@@ -459,7 +459,7 @@ func TestNoRootRenamesItsAgent(t *testing.T) {
 	s := begin(t, lawful(t, ""), nil)
 	ch := repo.Changes{"odd.toml": []byte(lawful(t, "[agent]\nemail = \"nobody@localhost\"\n"))}
 	for who, want := range map[string][]string{
-		agentMail: {"2 odd.toml:1 the agent's commit belongs to no run; only a run's commits write here"},
+		agentMail: {"2 odd.toml:1 the agent's commit belongs to no run: it has no trailer Odd-Run"},
 		annMail:   {},
 	} {
 		if d := cmp.Diff(want, found(s.check("", s.make("root", "", draft{who: who, ch: ch})))); d != "" {

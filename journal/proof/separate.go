@@ -13,7 +13,7 @@ import (
 func roleRule() rule {
 	return rule{Row{
 		Invariant: 10, Name: "Role separation", Unit: "records",
-		Way:        "send what came of it back with odd reject, and have it judged by a session of its own",
+		Way:        "send the result back with odd reject TASK, and have another session judge it",
 		Evidence:   "the contract in every session record: role, mode, handoffs, override; the claim, the task and odd.toml at the claim; the outcome and its paths",
 		Recomputed: "the role is the claim's or the task's and the mode the role's; an outcome proposes files only after a session that may change any; findings come from a validator alone; no session judges what one of the same run and task made; a validator's handoff is from execution or resolution; an override collapses exactly the modes its claim declares",
 		Attested:   "that the session was given nothing but its brief; what a role that a profile composed may do; that a session without a contract, for a task that names no role, is from before there were any; that a claim which names another role than its task was asked for by a person",

@@ -167,7 +167,7 @@ func TestWhoMakesDoesNotCertify(t *testing.T) {
 		{name: "a validator in no mode", tell: quiet(contract.Validator, func(_, of map[string]any) { delete(of, "mode") }),
 			want: []string{"10 ledger/2026-03/R1.jsonl:2 a session of the validator in no mode; its mode is validation"}},
 		{name: "a validator and a resolver on one task", tell: second,
-			want: []string{"5 ledger/2026-03/R1.jsonl:2 a session whose commit tells no outcome of it; what it cost is charged to nobody",
+			want: []string{"5 ledger/2026-03/R1.jsonl:2 a session has no outcome in its commit, so its cost is counted nowhere",
 				"10 ledger/2026-03/R1.jsonl:2 a session of the validator; its task asks for the role resolver",
 				"10 ledger/2026-03/R1.jsonl:3 a session of the resolver after a session of the validator for the same task; who makes does not certify"}},
 		{name: "a validator by a plan", tell: func(s *story) repo.OID {

@@ -15,10 +15,10 @@ import (
 func drainRule() rule {
 	return rule{Row{
 		Invariant: 4, Name: "One drain", Unit: "board commits",
-		Way:        "find out what drained beside the lock and stop it; odd task show tells what the earlier run left",
+		Way:        "find the second odd drain that ran at the same time and stop it; odd task show TASK shows what the first one left",
 		Evidence:   "the claims and results of every run, in their order along the board's line; the sweeps between them",
 		Recomputed: "a run claims one thing at a time, a task once and on one line, and writes nothing more once another run has claimed, unless that took its claim back and nothing of it lands; a machine's merge brings no claims of another line that no person took in, and no rules of the board under claims made beside them",
-		Attested:   "that clones without a remote in common did not drain beside each other before a person merged them; a run that wrote nothing; where [board] target is another branch, which lines it has where the clone lacks it",
+		Attested:   "that two clones without a common remote did not run odd drain at the same time; a run that wrote nothing; where [board] target is another branch, which lines it has where the clone lacks it",
 	}, serialized}
 }
 

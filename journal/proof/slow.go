@@ -129,7 +129,7 @@ func (j *judge) wrote(now *slow, before []*slow) []string {
 func leaseRule() rule {
 	return rule{Row{
 		Invariant: 8, Name: "One lease, one stance", Unit: "gates, claims and results",
-		Way:        "put governance back as the last gate left it, and pass a gate with odd gate",
+		Way:        "put governance/ back as the last gate left it, and make the change with odd gate",
 		Evidence:   "governance/**, principles and odd.toml's lease in every commit; gates.jsonl and lease.toml at the parent; Odd-Gate, Odd-Lease and Odd-By; the lease every claim and result names, and the ledger before it",
 		Recomputed: "only a person's commit at a gate writes them: one row more in an unbroken chain, by its author, with the lease as its SHA-256 says and every field, file and task as that gate's matrix allows; stance and state are the chain's; a claim names the lease that was valid then, with its use counted from the ledger, and is of its stance, scope and hash lock, unless it is of no task and for a validator or an observer, whose sessions land nothing but what they found; nothing goes to review under a lease that had ended",
 		Attested:   "that the person at the gate read the diff; what a task that lies outside tasks/ counts for a milestone; that an odd.toml before the range, or the first in it, was a person's word",
@@ -162,7 +162,7 @@ func (j *judge) founded() error {
 	for _, name := range gateFiles {
 		if now.files[name] != "" {
 			j.checked++
-			j.find(j.root+name, 1, "a history begins with governance; nothing proves who passed its gates")
+			j.find(j.root+name, 1, "the first commit has files in governance/, so nobody can check who passed their gates")
 		}
 	}
 	return nil
@@ -190,10 +190,10 @@ func (j *judge) governed() error {
 	switch {
 	case j.kind != person:
 		for _, name := range wrote {
-			j.find(j.root+name, 1, "a machine's commit writes governance; only a person does, at a gate")
+			j.find(j.root+name, 1, "a commit by odd or an agent writes governance/; only a person does, with odd gate")
 		}
 		if len(said) > 0 {
-			j.find(j.anyPath(), 1, "a machine's commit passes the %s gate; only a person does", strings.Join(said, ", "))
+			j.find(j.anyPath(), 1, "a commit by odd or an agent passes the %s gate; only a person does", strings.Join(said, ", "))
 		}
 	case len(said) > 0:
 		err = j.atGate(now, before[0])
@@ -221,12 +221,12 @@ func (j *judge) outside(wrote []string) error {
 		if back && slices.Contains(gateFiles, name) {
 			continue
 		}
-		j.find(j.root+name, 1, "governance is written at a gate, and the commit names none")
+		j.find(j.root+name, 1, "governance/ was changed without a gate: the commit has no trailer Odd-Gate")
 	}
 	for _, f := range j.files {
 		if f.principle && j.law.Lease == "required" && j.ruled[j.Parents[0]] {
 			j.checked++
-			j.find(f.Path, 1, "a principle is changed at an evaluation gate, and the commit names none")
+			j.find(f.Path, 1, "a principle was changed without odd gate evaluation: the commit has no trailer Odd-Gate")
 		}
 	}
 	from, to, err := j.switched()
@@ -234,7 +234,7 @@ func (j *judge) outside(wrote []string) error {
 		j.checked++
 	}
 	if to == "off" { // to ask for leases is anybody's
-		j.find("odd.toml", 1, "leases go from %s to %s outside a gate", from, to)
+		j.find("odd.toml", 1, "[governance] lease was changed from %s to %s without a gate", from, to)
 	}
 	return err
 }

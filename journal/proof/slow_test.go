@@ -210,27 +210,27 @@ func byHand(change func(*story, *draft)) func(*story) repo.OID {
 }
 
 func TestTheSlowMemoryIsProven(t *testing.T) {
-	const noGate = " governance is written at a gate, and the commit names none"
+	const noGate = " governance/ was changed without a gate: the commit has no trailer Odd-Gate"
 	runTampers(t, []tamper{
 		{name: "honest", tell: commits, want: []string{}},
 		{name: "a gate passed by the agent", at: "commitment", tell: commits,
 			do: func(_ *story, d *draft) { d.who = agentMail },
-			want: []string{"2 governance/gates.jsonl:1 the agent's commit belongs to no run; only a run's commits write here",
-				"8 governance/gates.jsonl:1 a machine's commit writes governance; only a person does, at a gate",
-				"8 governance/gates.jsonl:1 a machine's commit passes the commitment gate; only a person does",
-				"2 governance/lease.toml:1 the agent's commit belongs to no run; only a run's commits write here",
-				"8 governance/lease.toml:1 a machine's commit writes governance; only a person does, at a gate",
-				"2 odd.toml:1 the agent's commit belongs to no run; only a run's commits write here"}},
+			want: []string{"2 governance/gates.jsonl:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
+				"8 governance/gates.jsonl:1 a commit by odd or an agent writes governance/; only a person does, with odd gate",
+				"8 governance/gates.jsonl:1 a commit by odd or an agent passes the commitment gate; only a person does",
+				"2 governance/lease.toml:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
+				"8 governance/lease.toml:1 a commit by odd or an agent writes governance/; only a person does, with odd gate",
+				"2 odd.toml:1 the agent's commit belongs to no run: it has no trailer Odd-Run"}},
 		{name: "a drain that edits the lease", at: "claim t", tell: atWork,
 			do: func(s *story, d *draft) { swap(s, d, leaseFile, "max_tasks = 20", "max_tasks = 900") },
 			want: []string{"2 governance/lease.toml:1 a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml",
-				"8 governance/lease.toml:1 a machine's commit writes governance; only a person does, at a gate"}},
+				"8 governance/lease.toml:1 a commit by odd or an agent writes governance/; only a person does, with odd gate"}},
 		{name: "a row edited", tell: byHand(func(s *story, d *draft) { swap(s, d, gatesFile, `"reason":"draft`, `"reason":"Draft`) }),
-			want: []string{"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:1 was rewritten; it only grows"}},
+			want: []string{"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:1 is append-only, and old lines of it were changed"}},
 		{name: "a row removed", tell: byHand(func(s *story, d *draft) {
 			first, _, _ := strings.Cut(string(s.file(gatesFile)), "\n")
 			d.ch[gatesFile] = []byte(first + "\n")
-		}), want: []string{"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:2 was rewritten; it only grows"}},
+		}), want: []string{"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:2 is append-only, and old lines of it were changed"}},
 		{name: "a forged link", at: "commitment", tell: commits,
 			do: func(s *story, d *draft) {
 				c, _ := gate.ReadChain(d.ch[gatesFile])
@@ -262,18 +262,18 @@ func TestTheSlowMemoryIsProven(t *testing.T) {
 			good := s.file(gatesFile)
 			s.ann("tamper", repo.Changes{gatesFile: []byte("{}\n")})
 			return s.ann("restore", repo.Changes{gatesFile: good})
-		}, want: []string{"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:1 was rewritten; it only grows"}},
+		}, want: []string{"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:1 is append-only, and old lines of it were changed"}},
 		{name: "an emergency undone", tell: func(s *story) repo.OID {
 			s.commit(nil, nil)
 			gates, lease := s.file(gatesFile), s.file(leaseFile)
 			s.gate("emergency", gate.Act{Gate: gate.Emergency, Kind: "suspend", Reason: "stop", Decision: decided("stop")})
 			return s.ann("back", repo.Changes{gatesFile: gates, leaseFile: lease, decisions: nil})
-		}, want: []string{"8 governance/decisions.jsonl:1" + noGate, "14 governance/decisions.jsonl:1 was deleted; it only grows",
-			"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:3 was rewritten; it only grows", "8 governance/lease.toml:1" + noGate}},
+		}, want: []string{"8 governance/decisions.jsonl:1" + noGate, "14 governance/decisions.jsonl:1 is append-only and was deleted",
+			"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:3 is append-only, and old lines of it were changed", "8 governance/lease.toml:1" + noGate}},
 		{name: "a decision by hand", tell: byHand(func(s *story, d *draft) { d.ch[decisions] = []byte("{}\n") }),
 			want: []string{"8 governance/decisions.jsonl:1" + noGate}},
 		{name: "leases turned off by hand", tell: byHand(func(s *story, d *draft) { swap(s, d, "odd.toml", `lease = "required"`, `lease = "off"`) }),
-			want: []string{"8 odd.toml:1 leases go from required to off outside a gate"}},
+			want: []string{"8 odd.toml:1 [governance] lease was changed from required to off without a gate"}},
 		{name: "leases turned on by hand", tell: func(s *story) repo.OID {
 			d := draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}}
 			swap(s, &d, "odd.toml", `lease = "off"`, `lease = "required"`)
@@ -284,7 +284,7 @@ func TestTheSlowMemoryIsProven(t *testing.T) {
 			want: []string{"8 odd.toml:1 G-0002 changes more of odd.toml than [governance] lease"}},
 		{name: "a principle by hand", tell: byHand(func(s *story, d *draft) {
 			d.ch["knowledge/canon/first.md"] = []byte("---\ntype: Principle\ntitle: First\n---\n")
-		}), want: []string{"8 canon/first.md:1 a principle is changed at an evaluation gate, and the commit names none"}},
+		}), want: []string{"8 canon/first.md:1 a principle was changed without odd gate evaluation: the commit has no trailer Odd-Gate"}},
 		{name: "canon that is no principle at an evaluation", at: "assess",
 			tell: func(s *story) repo.OID {
 				s.commit(nil, nil)
@@ -448,7 +448,7 @@ func TestProposalsAreProven(t *testing.T) {
 			do: func(s *story, d *draft) {
 				d.ch[run] = settle(s, gate.Disposition{ID: "P-1", Decision: gate.Rejected, Reason: "no"})
 			},
-			want: []string{"9 proposals/R1.jsonl:1 a machine's commit says that P-1 is rejected; only a person does"}},
+			want: []string{"9 proposals/R1.jsonl:1 a commit by odd or an agent says that P-1 is rejected; only a person does"}},
 		{name: "accepted at no gate", tell: said(gate.Disposition{ID: "P-1", Decision: gate.Accepted, Act: "G-0001"}),
 			want: []string{"9 proposals/ann-2.jsonl:1 P-1 is accepted at G-0001, which is no row of the gates"}},
 		{name: "settled for another", tell: said(gate.Disposition{ID: "P-1", Decision: gate.Rejected, Reason: "no", By: "human:" + bobMail}),
@@ -464,10 +464,10 @@ func TestProposalsAreProven(t *testing.T) {
 		{name: "a file rewritten", tell: func(s *story) repo.OID {
 			signal(s)
 			return s.ann("say", repo.Changes{"knowledge/proposals/ann.jsonl": s.proposal("P-2", gate.UserSignal)})
-		}, want: []string{"14 proposals/ann.jsonl:1 was rewritten; it only grows"}},
+		}, want: []string{"14 proposals/ann.jsonl:1 is append-only, and old lines of it were changed"}},
 		{name: "a machine as a person", at: "result t",
 			do:   func(s *story, d *draft) { d.ch[run] = s.proposal("P-1", gate.UserSignal) },
-			want: []string{"9 proposals/R1.jsonl:1 a machine's commit proposes P-1 as a person"}},
+			want: []string{"9 proposals/R1.jsonl:1 a commit by odd or an agent proposes P-1 as a person"}},
 		{name: "a person as an agent", tell: func(s *story) repo.OID {
 			return s.ann("say", repo.Changes{"knowledge/proposals/ann.jsonl": s.proposal("P-1", gate.TaskAgent)})
 		}, want: []string{"9 proposals/ann.jsonl:1 a person's commit proposes P-1 as an agent"}},
@@ -507,7 +507,7 @@ func TestMergesKeepTheLease(t *testing.T) {
 		"theirs into ours": {[]repo.OID{s.tip(), side}, "", []string{}},
 		"ours into theirs": {[]repo.OID{side, s.tip()}, "", []string{}},
 		"the stale side": {[]repo.OID{s.tip(), side}, stale, []string{
-			"14 governance/gates.jsonl:1 was deleted; it only grows", "8 odd.toml:1 leases go from required to off outside a gate"}},
+			"14 governance/gates.jsonl:1 is append-only and was deleted", "8 odd.toml:1 [governance] lease was changed from required to off without a gate"}},
 	} {
 		tree := c.tree
 		if tree == "" {
@@ -540,7 +540,7 @@ func TestNoHistoryBeginsWithGovernance(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := s.make("merge", "", draft{who: annMail, parents: []repo.OID{base, root}, tree: tree})
-	const why = ":1 a history begins with governance; nothing proves who passed its gates"
+	const why = ":1 the first commit has files in governance/, so nobody can check who passed their gates"
 	if d := cmp.Diff([]string{"8 governance/gates.jsonl" + why, "8 governance/lease.toml" + why}, found(s.check("", to))); d != "" {
 		t.Error(d)
 	}
@@ -571,7 +571,7 @@ func TestDecisionsAreSigned(t *testing.T) {
 	s = begin(t, lawful(t, "require_signed = true\n"+team), nil)
 	s.forge(s.merged)
 	signed(s, s.tip(), "3 tasks/t.md:1 a task made ready…", "3 knowledge:1 an approval…",
-		"3 tasks/t.md:5 done by a machine on approval #, which is not signed, and odd.toml requires it")
+		"3 tasks/t.md:5 set to done by odd sync on the approval #, which is not signed, and odd.toml requires it")
 
 	s = begin(t, lawful(t, "require_signed = true\nallowed_signers = \"signers\"\n"), nil)
 	s.ann("law", repo.Changes{"odd.toml": []byte(lawful(t, ""))})

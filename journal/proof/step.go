@@ -10,12 +10,12 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// machineMove says why a machine's commit may not take this step.
+// machineMove says why a commit by odd or an agent may not take this step.
 func (j *judge) machineMove(f *file) (string, error) {
 	from, to := state(f.old), state(f.new)
 	switch {
 	case from == to && j.idles(f): // else row 2 says more
-		return fmt.Sprintf("a machine's commit changes a task in %s, and moves it nowhere", from), nil
+		return fmt.Sprintf("a commit by odd or an agent changes a task in %s, and moves it nowhere", from), nil
 	case from == to:
 		return "", nil
 	case f.old == nil && to == board.Backlog && (j.kind == proposal || j.kind == stray):
@@ -23,7 +23,7 @@ func (j *judge) machineMove(f *file) (string, error) {
 	case j.kind == syncCommit && from == board.Review && to == board.Done:
 		return j.synced(f)
 	case f.old == nil:
-		return fmt.Sprintf("a machine's commit files a task in %s; only backlog is its to say", to), nil
+		return fmt.Sprintf("a commit by odd or an agent files a task in %s; only backlog is its to say", to), nil
 	}
 	return j.runMove(f, from, to)
 }
@@ -50,10 +50,10 @@ func (j *judge) tells(task okf.ID, to board.State) bool {
 func (j *judge) runMove(f *file, from, to board.State) (string, error) {
 	old, err := board.Parse(f.old)
 	if err != nil {
-		return "a machine's commit moves a task that did not read: " + err.Error(), nil
+		return "a commit by odd or an agent moves a task that could not be read: " + err.Error(), nil
 	}
 	if j.kind != boardCommit {
-		return fmt.Sprintf("a machine's commit moves the task from %s to %s outside a run's claim, result or sweep", from, to), nil
+		return fmt.Sprintf("a commit by odd or an agent moves the task from %s to %s outside a run's claim, result or sweep", from, to), nil
 	}
 	if from == board.Review && to == board.Backlog && j.expires(string(old.ID)) {
 		return "", nil // whether its time was over is row 15's
@@ -66,7 +66,7 @@ func (j *judge) runMove(f *file, from, to board.State) (string, error) {
 		mover = board.Session
 	}
 	if board.Can(mover, from, to) != nil {
-		return fmt.Sprintf("a machine's commit moves the task from %s to %s; only a person does, if anybody", from, to), nil
+		return fmt.Sprintf("a commit by odd or an agent moves the task from %s to %s; only a person may do that", from, to), nil
 	}
 	if why := j.holds(f, old, mover); why != "" {
 		return why, nil
@@ -153,7 +153,7 @@ func (j *judge) taskBefore(id okf.ID) (board.Task, error) {
 func (j *judge) counted(f *file, old board.Task, mover board.Mover) string {
 	now, err := board.Parse(f.new)
 	if err != nil {
-		return "a machine's commit leaves a task that does not read: " + err.Error()
+		return "a commit by odd or an agent leaves a task that cannot be read: " + err.Error()
 	}
 	want := old.Attempts
 	if mover == board.Claimer {

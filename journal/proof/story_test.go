@@ -588,7 +588,7 @@ func (s *story) check(from, to repo.OID) Report {
 }
 
 // found is a report's findings, one a line, with runs as R1 and object ids as #:
-// "14 ledger/2026-03/R1.jsonl:2 was rewritten; it only grows".
+// "14 ledger/2026-03/R1.jsonl:2 is append-only, and old lines of it were changed".
 func found(r Report) []string {
 	runs, oids := regexp.MustCompile(`(?i)run-01kj0+(\d+)`), regexp.MustCompile(`\b[0-9a-f]{10,}\b`)
 	out := []string{}

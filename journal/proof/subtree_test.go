@@ -40,7 +40,7 @@ func (s *story) subtree(who string, other repo.OID, folder string, drop ...strin
 // Another repository in a folder of this one is not deleted; but who leaves out what only
 // grows there, or moves what is this repository's own, is told of.
 func TestAnotherRepositoryInAFolder(t *testing.T) {
-	const told = ":1 was deleted; it only grows"
+	const told = ":1 is append-only and was deleted"
 	grow := func(s *story, other repo.OID, root string) repo.OID {
 		name := root + "/journal/2026-03-02-ann.tsv"
 		return s.make("more", "", draft{who: annMail, parents: []repo.OID{other}, ch: repo.Changes{name: append(s.at(other, name), "O\tObservation\t\t\t\t\tc\td\n"...)}})
@@ -84,14 +84,14 @@ func TestAnotherRepositoryInAFolder(t *testing.T) {
 		}, want: []string{"14 journal/2026-03-02-ann.tsv" + told}},
 		{name: "by a machine", tell: func(s *story) repo.OID { return s.subtree(agentMail, s.another("kb"), "vendored") }, want: []string{
 			"14 kb/journal/2026-03-02-ann.tsv" + told, "14 kb/proposals/ann.jsonl" + told,
-			"2 vendored/kb/journal/2026-03-02-ann.tsv:1 a machine's merge where git finds a conflict or more than two parents; only a person resolves one"}},
+			"2 vendored/kb/journal/2026-03-02-ann.tsv:1 a merge by odd or an agent had a conflict, or more than two parents; only a person merges these"}},
 	})
 }
 
 // Who names another root as the beginning cannot have this repository's own board taken
 // for another's, and put it away.
 func TestNoRootMakesThisRepositoryAnother(t *testing.T) {
-	const journal, gone = "14 journal/2026-03-02-R1.tsv:1 was deleted; it only grows", "14 ledger/2026-03/R1.jsonl:1 was deleted; it only grows"
+	const journal, gone = "14 journal/2026-03-02-R1.tsv:1 is append-only and was deleted", "14 ledger/2026-03/R1.jsonl:1 is append-only and was deleted"
 	const done = "3 tasks/earlier.md:3 done in a commit without parents, where this history does not begin; nothing proves its approval" // in the root commit that is put away
 	// root lands a root commit that holds what a commit does, behind it a merge of others
 	root := func(s *story, like repo.OID, others ...repo.OID) repo.OID {
@@ -135,7 +135,7 @@ func TestNoRootMakesThisRepositoryAnother(t *testing.T) {
 			root(s, claim)
 			s.ann("no tasks", repo.Changes{taskFile("t"): nil, taskFile("earlier"): nil})
 			return s.subtree(annMail, away, "attic")
-		}, want: []string{journal, "14 ledger/2026-03/R1.jsonl:2 was rewritten; it only grows"}},
+		}, want: []string{journal, "14 ledger/2026-03/R1.jsonl:2 is append-only, and old lines of it were changed"}},
 	})
 }
 
@@ -150,7 +150,7 @@ func TestWhatARangeStandsOnIsOurs(t *testing.T) {
 	away := s.tip()
 	s.land(s.make("root", "", draft{who: annMail, ch: repo.Changes{"odd.toml": s.file("odd.toml")}}))
 	s.subtree(annMail, away, "attic")
-	gone := []string{"14 journal/2026-03-02-R1.tsv:1 was deleted; it only grows", "14 ledger/2026-03/R1.jsonl:1 was deleted; it only grows"}
+	gone := []string{"14 journal/2026-03-02-R1.tsv:1 is append-only and was deleted", "14 ledger/2026-03/R1.jsonl:1 is append-only and was deleted"}
 	for at, want := range map[repo.OID][]string{"": {}, from: gone, away: gone} {
 		if d := cmp.Diff(want, found(s.check(at, s.tip()))); d != "" {
 			t.Errorf("from %q: %s", at, d)

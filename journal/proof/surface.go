@@ -28,10 +28,10 @@ var (
 func surfaceRule() rule {
 	return rule{Row{
 		Invariant: 2, Name: "One write surface", Unit: "files",
-		Way:        "take out by hand what is too much, in a commit of your own",
+		Way:        "undo the extra change in a commit of your own",
 		Evidence:   "the paths, modes and blobs of every machine commit; the outcome in the run's ledger",
 		Recomputed: "a proposal holds atoms below the bundle and exactly the paths, base blobs and result blobs its run recorded; a board commit changes the board's keys of its own task, its ledger, journal, proposals and a pause.toml where none stood; a machine's merge is git's own, and takes in nothing that the agent made where no odd.toml named it yet",
-		Attested:   "that the recorded blobs are what reconcile returned for the session's emission",
+		Attested:   "that the recorded files are what odd made of the agent's output",
 	}, surface}
 }
 
@@ -41,7 +41,7 @@ func surface(j *judge) error {
 		return nil
 	}
 	if j.unmerged {
-		j.find(j.anyPath(), 1, "a machine's merge where git finds a conflict or more than two parents; only a person resolves one")
+		j.find(j.anyPath(), 1, "a merge by odd or an agent had a conflict, or more than two parents; only a person merges these")
 		return nil
 	}
 	for _, f := range j.files {
@@ -89,7 +89,7 @@ func (a *act) trespass(f *file) string {
 		return "" // row 13's
 	}
 	if f.New != "" && f.NewMode != "100644" && f.NewMode != f.OldMode {
-		return "a machine's commit makes a file of mode " + f.NewMode
+		return "a commit by odd or an agent makes a file of mode " + f.NewMode
 	}
 	switch a.kind {
 	case boardCommit:
@@ -108,12 +108,12 @@ func (a *act) trespass(f *file) string {
 		}
 		return otherKeys(f, syncKeys)
 	case mergeCommit:
-		return "a machine's merge is not what git makes of its parents"
+		return "a merge by odd or an agent differs from what git makes of its parents"
 	}
 	if f.Old == "" && isTask(f.new) {
 		return filed(f.new)
 	}
-	return "the agent's commit belongs to no run; only a run's commits write here"
+	return "the agent's commit belongs to no run: it has no trailer Odd-Run"
 }
 
 // changesFile reports a file outside the bundle that a proposal changes on behalf of an op.
@@ -126,9 +126,9 @@ func filed(a *okf.Atom) string {
 	t, err := board.Parse(a)
 	switch {
 	case err != nil:
-		return "a machine files a task that does not read: " + err.Error()
+		return "odd or an agent adds a task that cannot be read: " + err.Error()
 	case len(t.Commands) > 0:
-		return "a machine files a task with commands; only a person says what odd runs"
+		return "odd or an agent adds a task with commands; only a person says what odd runs"
 	}
 	return ""
 }
@@ -196,16 +196,16 @@ func (a *act) handsOver(f *file, name string) string {
 // otherKeys says which key or part of a task changed besides the allowed ones.
 func otherKeys(f *file, allowed []string) string {
 	if f.new == nil {
-		return "a machine's commit takes the task away, or leaves it unreadable"
+		return "a commit by odd or an agent takes the task away, or leaves it unreadable"
 	}
 	if !bytes.Equal(f.old.Body(), f.new.Body()) {
-		return "a machine's commit changes the task's text"
+		return "a commit by odd or an agent changes the task's text"
 	}
 	for _, side := range [][2]*okf.Atom{{f.old, f.new}, {f.new, f.old}} {
 		for _, k := range side[0].Fields {
 			other, ok := side[1].Field(k.Key)
 			if !slices.Contains(allowed, k.Key) && (!ok || !reflect.DeepEqual(k.Value, other.Value)) {
-				return "a machine's commit changes the task's key " + k.Key
+				return "a commit by odd or an agent changes the task's key " + k.Key
 			}
 		}
 	}

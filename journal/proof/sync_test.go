@@ -157,56 +157,56 @@ func TestSyncIsProven(t *testing.T) {
 				_, b := term("keel", "")
 				d.ch = repo.Changes{"knowledge/terms/keel.md": append(b, '\n')}
 			},
-			want: []string{"3 tasks/t.md:5 done on approval #, and knowledge/terms/keel.md has not landed as approved"}},
+			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/keel.md has not landed as approved"}},
 		{name: "squashed with a file more", how: edited(squash), at: "squash",
 			do:   func(_ *story, d *draft) { d.ch = repo.Changes{"README.md": []byte("# More\n")} },
-			want: []string{"3 tasks/t.md:5 done on approval #, and knowledge/terms/keel.md has not landed as approved"}},
+			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/keel.md has not landed as approved"}},
 		{name: "squashed with a file less", how: edited(squash), at: "squash",
 			do:   func(_ *story, d *draft) { d.ch = repo.Changes{"knowledge/terms/skeg.md": nil} },
-			want: []string{"3 tasks/t.md:5 done on approval #, and knowledge/terms/keel.md has not landed as approved"}},
+			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/keel.md has not landed as approved"}},
 		{name: "squashed with the trace and other bytes", how: edited(squash), at: "squash",
 			do: func(s *story, d *draft) {
 				d.ch = repo.Changes{"knowledge/terms/skeg.md": []byte("---\ntype: term\n---\n\nSly.\n")}
 				d.set("Odd-Approved-By", "human:"+bobMail)
 				d.set("Odd-Proposal", string(s.heads["main"]))
 			},
-			want: []string{"3 tasks/t.md:5 done on approval #, and knowledge/terms/keel.md has not landed as approved"}},
+			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/keel.md has not landed as approved"}},
 		{name: "squashed over another's work", how: edited(squash), at: "squash",
 			do: func(s *story, d *draft) {
 				d.parents = []repo.OID{s.make("meanwhile", "", draft{who: bobMail, parents: d.parents, ch: repo.Changes{"knowledge/terms/keel.md": []byte("---\ntype: term\n---\n")}})}
 			},
-			want: []string{"3 tasks/t.md:5 done on approval #, and knowledge/terms/keel.md has not landed as approved"}},
+			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/keel.md has not landed as approved"}},
 		{name: "squashed by the agent", how: edited(squash), at: "squash",
 			do: func(s *story, d *draft) { d.who = agentMail },
-			want: []string{"2 terms/keel.md:1 the agent's commit belongs to no run; only a run's commits write here",
-				"2 terms/skeg.md:1 the agent's commit belongs to no run; only a run's commits write here",
-				"3 tasks/t.md:5 done on approval #, and knowledge/terms/keel.md has not landed as approved"}},
+			want: []string{"2 terms/keel.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
+				"2 terms/skeg.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
+				"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/keel.md has not landed as approved"}},
 		{name: "approved by the agent", how: merge, at: "approve t",
 			do:   func(_ *story, d *draft) { d.who = agentMail },
-			want: []string{"3 tasks/t.md:5 done by a machine on approval #, which the agent made"}},
+			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #, which the agent made"}},
 		{name: "approved by Ann, says Bob", how: merge, at: "approve t",
 			do:   func(_ *story, d *draft) { d.who = bobMail },
-			want: []string{"3 tasks/t.md:5 done by a machine on approval #, which does not say that its author bob@example.org approved"}},
+			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #, which does not say that its author bob@example.org approved"}},
 		{name: "approved elsewhere", how: squash, at: "approve t",
 			do:   func(s *story, d *draft) { d.parents = []repo.OID{s.heads["main"]} },
-			want: []string{"3 tasks/t.md:5 done by a machine on approval #, which is not upon the proposal #"}},
+			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #, which is not upon the proposal #"}},
 		{name: "approved with a change", how: squash, at: "approve t",
 			do:   func(s *story, d *draft) { d.ch["README.md"] = []byte("# More\n") },
-			want: []string{"3 tasks/t.md:5 done by a machine on approval #, which changes what was proposed"}},
+			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #, which changes what was proposed"}},
 		{name: "approved and not landed", how: nowhere,
-			want: []string{"3 tasks/t.md:5 done on approval #, and knowledge/terms/keel.md has not landed as approved"}},
+			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/keel.md has not landed as approved"}},
 		{name: "landed in part", how: squash, at: "squash",
 			do:   func(_ *story, d *draft) { d.ch = repo.Changes{"knowledge/terms/skeg.md": nil} },
-			want: []string{"3 tasks/t.md:5 done on approval #, and knowledge/terms/skeg.md has not landed as approved"}},
+			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/skeg.md has not landed as approved"}},
 		{name: "an approval that is not here", how: merge, at: "done t",
 			do:   func(_ *story, d *draft) { d.set("Odd-Approval", strings.Repeat("a", 40)) },
-			want: []string{"3 tasks/t.md:5 done by a machine on Odd-Approval #, which is not in this clone; fetch odd/review/t.1 to prove it"}},
+			want: []string{"3 tasks/t.md:5 set to done by odd sync, but the approval # is not in this clone"}},
 		{name: "another's yes", how: merge, at: "done t",
 			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "human:ann@example.org", "human:bob@example.org") },
 			want: []string{"3 tasks/t.md:5 the machine writes verified by human:bob@example.org at 2026-03-02T09:08:00Z, the approval is by human:ann@example.org"}},
 		{name: "more than done", how: merge, at: "done t",
 			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "role: editor", "role: owner") },
-			want: []string{"2 tasks/t.md:1 a machine's commit changes the task's key role"}},
+			want: []string{"2 tasks/t.md:1 a commit by odd or an agent changes the task's key role"}},
 		{name: "no task", how: merge, at: "done t",
 			do:   func(_ *story, d *draft) { d.set("Odd-Task", "") },
 			want: []string{"2 tasks/t.md:1 a commit with Odd-Approval, as sync makes them, names no task in Odd-Task"}},
@@ -257,7 +257,7 @@ func TestTheTargetAlone(t *testing.T) {
 func TestTheCapIsTheBoards(t *testing.T) {
 	t.Parallel()
 	raised := strings.Replace(lawful(t, team), "[session]\n", "[session]\ncap = \"asserted\"\n", 1)
-	above := []string{"1 terms/keel.md:6 a machine's commit makes the atom asserted, above the cap inferred"}
+	above := []string{"1 terms/keel.md:6 a commit by odd or an agent makes the atom asserted; agents may set at most inferred"}
 	for raise, want := range map[string][]string{"nowhere": above, "on the board": {}, "on the target": above, "after the claim": above} {
 		t.Run(raise, func(t *testing.T) {
 			t.Parallel()

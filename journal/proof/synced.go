@@ -23,7 +23,8 @@ func (j *judge) synced(f *file) (string, error) {
 	name := one(j.Commit, "Odd-Approval")
 	c, err := j.repo.Commit(repo.OID(name))
 	if err != nil {
-		return fmt.Sprintf("done by a machine on Odd-Approval %s, which is not in this clone; fetch %s to prove it", or(short(name), "nothing"), or(t.Result.Branch, "its branch")), nil
+		j.way = fmt.Sprintf("git fetch %s %s brings it; if that branch was deleted, push it again from a clone that has it", or(j.law.Remote, "origin"), or(t.Result.Branch, "odd/review/TASK.N"))
+		return fmt.Sprintf("set to done by odd sync, but the approval %s is not in this clone", or(short(name), "that it names")), nil
 	}
 	if why, err := j.approval(c, p); why != "" || err != nil {
 		return why, err
@@ -41,7 +42,7 @@ func (j *judge) synced(f *file) (string, error) {
 func (j *judge) approval(c repo.Commit, p string) (why string, err error) {
 	name := short(string(c.OID))
 	if one(c, "Odd-Proposal") != p || len(c.Parents) != 1 || string(c.Parents[0]) != p {
-		return fmt.Sprintf("done by a machine on approval %s, which is not upon the proposal %s", name, short(p)), nil
+		return fmt.Sprintf("set to done by odd sync on the approval %s, which is not upon the proposal %s", name, short(p)), nil
 	}
 	law, err := j.lawAfter(c.Parents[0])
 	if err != nil {
@@ -49,21 +50,21 @@ func (j *judge) approval(c repo.Commit, p string) (why string, err error) {
 	}
 	for _, email := range []string{law.AgentEmail, j.law.AgentEmail} {
 		if strings.EqualFold(c.Author.Email, email) || strings.EqualFold(c.Committer.Email, email) {
-			return fmt.Sprintf("done by a machine on approval %s, which the agent made", name), nil
+			return fmt.Sprintf("set to done by odd sync on the approval %s, which the agent made", name), nil
 		}
 	}
 	if one(c, "Odd-Approved-By") != "human:"+c.Author.Email {
-		return fmt.Sprintf("done by a machine on approval %s, which does not say that its author %s approved", name, c.Author.Email), nil
+		return fmt.Sprintf("set to done by odd sync on the approval %s, which does not say that its author %s approved", name, c.Author.Email), nil
 	}
 	tree, err := j.repo.TreeOID(c.Parents[0], "")
 	if err == nil && tree != c.Tree {
-		return fmt.Sprintf("done by a machine on approval %s, which changes what was proposed", name), nil
+		return fmt.Sprintf("set to done by odd sync on the approval %s, which changes what was proposed", name), nil
 	}
 	if err != nil {
 		return "", err
 	}
 	if why, err = j.unsigned(c, j.law, j.Parents[0]); why != "" {
-		why = fmt.Sprintf("done by a machine on approval %s, which %s", name, why)
+		why = fmt.Sprintf("set to done by odd sync on the approval %s, which %s", name, why)
 	}
 	return why, err
 }
@@ -86,10 +87,10 @@ func (j *judge) landedBytes(c repo.Commit, r *ledger.Record) (string, error) {
 		if squashed, err := j.squashed(c, paths); squashed || err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("done on approval %s, and %s has not landed as approved", short(string(c.OID)), p[0]), nil
+		return fmt.Sprintf("set to done on the approval %s, and %s has not landed as approved", short(string(c.OID)), p[0]), nil
 	}
 	if len(paths) == 0 {
-		return fmt.Sprintf("done on approval %s, which has not landed", short(string(c.OID))), nil
+		return fmt.Sprintf("set to done on the approval %s, which has not landed", short(string(c.OID))), nil
 	}
 	return "", nil
 }

@@ -125,33 +125,33 @@ func TestTheCapIsProven(t *testing.T) {
 				swap(s, d, keel, "---\n\n", "verified: [{by: human:ann@example.org, at: 2026-03-02}]\n---\n\n")
 			},
 			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #",
-				"1 terms/keel.md:8 a machine's commit adds verified by human:ann@example.org at 2026-03-02"}},
+				"1 terms/keel.md:8 a commit by odd or an agent adds verified by human:ann@example.org at 2026-03-02"}},
 		{name: "the agent asserts", at: "proposal t", tell: proposed,
 			do: func(s *story, d *draft) { swap(s, d, keel, "inferred", "asserted") },
 			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #",
-				"1 terms/keel.md:6 a machine's commit makes the atom asserted, above the cap inferred"}},
+				"1 terms/keel.md:6 a commit by odd or an agent makes the atom asserted; agents may set at most inferred"}},
 	})
 }
 
 func TestWhatTheCapCounts(t *testing.T) {
 	runTampers(t, []tamper{
 		{name: "verified without a person", tell: byAgent(repo.Changes{"knowledge/terms/old.md": []byte("---\ntype: term\nconfidence: verified\n---\n")}),
-			want: []string{"2 terms/old.md:1 the agent's commit belongs to no run; only a run's commits write here",
-				"1 terms/old.md:3 a machine's commit makes the atom verified, above the cap inferred"}},
+			want: []string{"2 terms/old.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
+				"1 terms/old.md:3 a commit by odd or an agent makes the atom verified; agents may set at most inferred"}},
 		{name: "an atom that does not say", tell: byAgent(repo.Changes{"knowledge/terms/new.md": []byte("---\ntype: term\n---\n")}),
-			want: []string{"1 terms/new.md:1 a machine's commit makes the atom asserted by saying nothing of its confidence and naming no generator, above the cap inferred",
-				"2 terms/new.md:1 the agent's commit belongs to no run; only a run's commits write here"}},
+			want: []string{"1 terms/new.md:1 a commit by odd or an agent makes the atom asserted by saying nothing of its confidence and naming no generator; agents may set at most inferred",
+				"2 terms/new.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run"}},
 		{name: "a result that raises its task", at: "result t",
 			do: func(s *story, d *draft) { swap(s, d, taskFile("t"), "asserted", "verified") },
-			want: []string{"2 tasks/t.md:1 a machine's commit changes the task's key confidence",
-				"1 tasks/t.md:6 a machine's commit makes the atom verified, above the cap inferred"}},
+			want: []string{"2 tasks/t.md:1 a commit by odd or an agent changes the task's key confidence",
+				"1 tasks/t.md:6 a commit by odd or an agent makes the atom verified; agents may set at most inferred"}},
 		{name: "a person's name on a run's commit", at: "proposal t", tell: proposed,
 			do: func(s *story, d *draft) {
 				d.who = bobMail
 				swap(s, d, "knowledge/terms/keel.md", "inferred", "asserted")
 			},
 			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #",
-				"1 terms/keel.md:6 a machine's commit makes the atom asserted, above the cap inferred"}},
+				"1 terms/keel.md:6 a commit by odd or an agent makes the atom asserted; agents may set at most inferred"}},
 		{name: "an approval that verifies for another", at: "approve t", tell: func(s *story) repo.OID { return s.approve(work(s, "t"), true) },
 			do:   func(s *story, d *draft) { swap(s, d, "knowledge/terms/keel.md", "human:ann@", "human:bob@") },
 			want: []string{"1 terms/keel.md:8 an approval by human:ann@example.org adds verified by human:bob@example.org at 2026-03-02T09:05:00Z"}},
@@ -207,16 +207,16 @@ func TestTheWriteSurfaceIsProven(t *testing.T) {
 			want: []string{"2 tasks/earlier.md:1 a board commit of t changes another task"}},
 		{name: "commands in the claim", at: "claim t",
 			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "role:", "commands: [[rm, x]]\nrole:") },
-			want: []string{"2 tasks/t.md:1 a machine's commit changes the task's key commands"}},
+			want: []string{"2 tasks/t.md:1 a commit by odd or an agent changes the task's key commands"}},
 		{name: "an atom beside the result", at: "result t",
 			do:   func(s *story, d *draft) { d.ch["knowledge/terms/sly.md"] = terms("sly")["knowledge/terms/sly.md"] },
 			want: []string{"2 terms/sly.md:1 a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml"}},
 		{name: "the task's text in the claim", at: "claim t",
 			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "# T\n", "# U\n") },
-			want: []string{"2 tasks/t.md:1 a machine's commit changes the task's text"}},
+			want: []string{"2 tasks/t.md:1 a commit by odd or an agent changes the task's text"}},
 		{name: "a sweep that takes the task away", at: "sweep t", tell: func(s *story) repo.OID { s.sweep(s.claim("t"), 500_000); return "" },
 			do:   func(s *story, d *draft) { d.ch[taskFile("t")] = nil },
-			want: []string{"2 tasks/t.md:1 a machine's commit takes the task away, or leaves it unreadable"}},
+			want: []string{"2 tasks/t.md:1 a commit by odd or an agent takes the task away, or leaves it unreadable"}},
 		{name: "a sweep of another task", at: "sweep t", tell: func(s *story) repo.OID { s.sweep(s.claim("t"), 500_000); return "" },
 			do:   func(s *story, d *draft) { swap(s, d, taskFile("earlier"), "---\n", "---\nattempts: 2\n") },
 			want: []string{"2 tasks/earlier.md:1 a sweep changes a task that nobody holds"}},
@@ -246,7 +246,7 @@ func TestTheWriteSurfaceIsProven(t *testing.T) {
 			want: []string{"2 journal/2026-03-02-ann.tsv:1 a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml"}},
 		{name: "a run that lifts the pause", at: "resume", tell: func(s *story) repo.OID { s.pause(); return "" },
 			do:   func(s *story, d *draft) { d.who, d.trailers = agentMail, nil },
-			want: []string{"2 pause.toml:1 the agent's commit belongs to no run; only a run's commits write here"}},
+			want: []string{"2 pause.toml:1 the agent's commit belongs to no run: it has no trailer Odd-Run"}},
 	})
 }
 
@@ -265,17 +265,17 @@ func TestProposalsLandByPeople(t *testing.T) {
 				s.Fatal(err)
 			}
 			return s.land(s.make("merge", "", draft{who: agentMail, parents: []repo.OID{s.tip(), w.proposal}, tree: tree}))
-		}, want: []string{"3 terms/keel.md:1 a proposal that landed without a person: nobody merged it and nobody approved it"}},
+		}, want: []string{"3 terms/keel.md:1 a proposal is on the branch, and no person merged or approved it"}},
 		{name: "a merge that is not git's", tell: func(s *story) repo.OID {
 			w := work(s, "t")
 			return s.land(s.make("merge", "", draft{who: agentMail, parents: []repo.OID{s.tip(), w.base}, ch: repo.Changes{"README.md": []byte("# Mine\n")}}))
-		}, want: []string{"2 README.md:1 a machine's merge is not what git makes of its parents"}},
+		}, want: []string{"2 README.md:1 a merge by odd or an agent differs from what git makes of its parents"}},
 		{name: "a conflict the agent resolves", tell: func(s *story) repo.OID {
 			base := s.tip()
 			one := s.make("one", "", draft{who: annMail, parents: []repo.OID{base}, ch: repo.Changes{"README.md": []byte("# One\n")}})
 			two := s.make("two", "", draft{who: annMail, parents: []repo.OID{base}, ch: repo.Changes{"README.md": []byte("# Two\n")}})
 			return s.land(s.make("merge", "", draft{who: agentMail, parents: []repo.OID{one, two}}))
-		}, want: []string{"2 knowledge:1 a machine's merge where git finds a conflict or more than two parents; only a person resolves one"}},
+		}, want: []string{"2 knowledge:1 a merge by odd or an agent had a conflict, or more than two parents; only a person merges these"}},
 		{name: "a person resolves a conflict", tell: func(s *story) repo.OID {
 			base := s.tip()
 			one := s.make("one", "", draft{who: annMail, parents: []repo.OID{base}, ch: repo.Changes{"README.md": []byte("# One\n")}})
@@ -285,7 +285,7 @@ func TestProposalsLandByPeople(t *testing.T) {
 		{name: "a merge of three", tell: func(s *story) repo.OID {
 			w := work(s, "t")
 			return s.land(s.make("merge", "", draft{who: agentMail, parents: []repo.OID{s.tip(), w.base, w.base}}))
-		}, want: []string{"2 knowledge:1 a machine's merge where git finds a conflict or more than two parents; only a person resolves one"}},
+		}, want: []string{"2 knowledge:1 a merge by odd or an agent had a conflict, or more than two parents; only a person merges these"}},
 		{name: "a person merges it by hand", tell: func(s *story) repo.OID {
 			w := work(s, "t")
 			tree, _, err := s.r.MergeTree(s.Context(), s.tip(), w.proposal)
@@ -295,9 +295,9 @@ func TestProposalsLandByPeople(t *testing.T) {
 			return s.land(s.make("merge", "", draft{who: bobMail, parents: []repo.OID{s.tip(), w.proposal}, tree: tree}))
 		}, want: []string{}},
 		{name: "a task filed with commands", tell: byAgent(repo.Changes{taskFile("new"): []byte("---\ntype: task\nconfidence: inferred\ncommands: [[rm, x]]\n---\n")}),
-			want: []string{"2 tasks/new.md:1 a machine files a task with commands; only a person says what odd runs"}},
+			want: []string{"2 tasks/new.md:1 odd or an agent adds a task with commands; only a person says what odd runs"}},
 		{name: "a task filed as ready", tell: byAgent(repo.Changes{taskFile("new"): []byte("---\ntype: task\nconfidence: inferred\nstate: ready\n---\n")}),
-			want: []string{"3 tasks/new.md:4 a machine's commit files a task in ready; only backlog is its to say"}},
+			want: []string{"3 tasks/new.md:4 a commit by odd or an agent files a task in ready; only backlog is its to say"}},
 		{name: "a task filed in backlog", tell: byAgent(repo.Changes{taskFile("new"): []byte("---\ntype: task\nconfidence: inferred\nstate: backlog\n---\n")}),
 			want: []string{}},
 	})
@@ -317,12 +317,12 @@ func TestTheHumanGateIsProven(t *testing.T) {
 			d := draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}}
 			swap(s, &d, taskFile("t"), "state: ready", "state: done")
 			return s.land(s.make("done", "", d))
-		}, want: []string{"3 tasks/t.md:5 done from ready; only an approval of a task in review reaches done"}},
+		}, want: []string{"3 tasks/t.md:5 set to done from ready; only odd approve sets done, from review"}},
 		{name: "a person edits review to done", tell: done(annMail),
-			want: []string{"3 tasks/t.md:5 done without an approval: the commit has no Odd-Task and Odd-Proposal of it; odd approve writes them"}},
+			want: []string{"3 tasks/t.md:5 set to done without odd approve: the commit lacks its trailers Odd-Task and Odd-Proposal"}},
 		{name: "a task begins as done", tell: func(s *story) repo.OID {
 			return s.ann("new", repo.Changes{taskFile("new"): []byte("---\ntype: task\nstate: done\n---\n")})
-		}, want: []string{"3 tasks/new.md:3 a task that begins as done; only an approval reaches done"}},
+		}, want: []string{"3 tasks/new.md:3 the task was added as done; only odd approve sets done"}},
 		{name: "a done task moves house", tell: func(s *story) repo.OID {
 			return s.ann("move", repo.Changes{taskFile("earlier"): nil, taskFile("past"): s.file(taskFile("earlier"))})
 		}, want: []string{}},
@@ -350,27 +350,27 @@ func TestTheHumanGateIsProven(t *testing.T) {
 			return s.approve(w, false)
 		}, want: []string{"3 tasks/t.md:5 done with proposal #, which no outcome of R1 records"}},
 		{name: "the agent says done", tell: done(agentMail),
-			want: []string{"2 tasks/t.md:1 the agent's commit belongs to no run; only a run's commits write here",
-				"3 tasks/t.md:5 a machine's commit moves the task from review to done outside a run's claim, result or sweep"}},
+			want: []string{"2 tasks/t.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
+				"3 tasks/t.md:5 a commit by odd or an agent moves the task from review to done outside a run's claim, result or sweep"}},
 		{name: "a result says done", at: "result t",
 			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "state: review", "state: done") },
-			want: []string{"3 tasks/t.md:5 a machine's commit moves the task from in_progress to done; only a person does, if anybody"}},
+			want: []string{"3 tasks/t.md:5 a commit by odd or an agent moves the task from in_progress to done; only a person may do that"}},
 		{name: "the agent approves", at: "approve t", tell: approved,
 			do: func(s *story, d *draft) { d.who = agentMail },
-			want: []string{"3 terms/keel.md:1 a proposal that landed without a person: nobody merged it and nobody approved it",
-				"2 index.md:1 a machine's merge is not what git makes of its parents",
-				"2 tasks/t.md:1 a machine's merge is not what git makes of its parents",
-				"3 tasks/t.md:5 a machine's commit moves the task from review to done outside a run's claim, result or sweep",
-				"1 tasks/t.md:15 a machine's commit adds verified by human:ann@example.org at 2026-03-02T09:05:00Z"}},
+			want: []string{"3 terms/keel.md:1 a proposal is on the branch, and no person merged or approved it",
+				"2 index.md:1 a merge by odd or an agent differs from what git makes of its parents",
+				"2 tasks/t.md:1 a merge by odd or an agent differs from what git makes of its parents",
+				"3 tasks/t.md:5 a commit by odd or an agent moves the task from review to done outside a run's claim, result or sweep",
+				"1 tasks/t.md:15 a commit by odd or an agent adds verified by human:ann@example.org at 2026-03-02T09:05:00Z"}},
 		{name: "approved in another's name", at: "approve t", tell: approved,
 			do:   func(s *story, d *draft) { d.who = bobMail },
-			want: []string{"3 tasks/t.md:5 done on the word of human:ann@example.org, in a commit by bob@example.org"}},
+			want: []string{"3 tasks/t.md:5 set to done on the word of human:ann@example.org, in a commit by bob@example.org"}},
 		{name: "approved without the proposal", at: "approve t", tell: approved,
 			do:   func(s *story, d *draft) { d.parents = d.parents[:1] },
-			want: []string{"3 tasks/t.md:5 done without its proposal: # is no parent of the commit"}},
+			want: []string{"3 tasks/t.md:5 set to done, but the commit does not merge the proposal #"}},
 		{name: "approved of another trace", at: "approve t", tell: approved,
 			do:   func(s *story, d *draft) { d.set("Odd-Trace", strings.Repeat("0", 64)) },
-			want: []string{"3 tasks/t.md:5 the approval is of trace #, the run recorded #"}},
+			want: []string{"3 tasks/t.md:5 the approval names the trace #, the run recorded #"}},
 		{name: "approved with other bytes", at: "approve t", tell: approved,
 			do:   func(s *story, d *draft) { d.ch["knowledge/terms/keel.md"] = []byte("---\ntype: term\n---\n") },
 			want: []string{"3 tasks/t.md:5 the approval brings knowledge/terms/keel.md as #, recorded was #"}},
@@ -384,12 +384,12 @@ func TestTheHumanGateIsProven(t *testing.T) {
 		}, want: []string{"3 tasks/t.md:5 done with proposal # of R1, the task waited with # of R2"}},
 		{name: "a run makes its task ready", at: "result t",
 			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "state: review", "state: ready") },
-			want: []string{"3 tasks/t.md:5 a machine's commit moves the task from in_progress to ready; only a person does, if anybody"}},
+			want: []string{"3 tasks/t.md:5 a commit by odd or an agent moves the task from in_progress to ready; only a person may do that"}},
 		{name: "the agent readies a task", at: "ready t",
 			tell: func(s *story) repo.OID { s.result(s.claim("t"), 0, nil); s.ready("t"); return "" },
 			do:   func(s *story, d *draft) { d.who, d.trailers = agentMail, nil },
-			want: []string{"2 tasks/t.md:1 the agent's commit belongs to no run; only a run's commits write here",
-				"3 tasks/t.md:5 a machine's commit moves the task from blocked to ready outside a run's claim, result or sweep"}},
+			want: []string{"2 tasks/t.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
+				"3 tasks/t.md:5 a commit by odd or an agent moves the task from blocked to ready outside a run's claim, result or sweep"}},
 		{name: "a sweep of a living claim", at: "sweep t",
 			tell: func(s *story) repo.OID { s.sweep(s.claim("t"), 500_000); return "" },
 			do:   func(s *story, d *draft) { s.now = s.now.Add(-time.Hour) },
@@ -417,7 +417,7 @@ func TestTheBudgetIsProven(t *testing.T) {
 			s.claim("t")
 			s.claim("u")
 			return ""
-		}, want: []string{"5 ledger/2026-03/R2.jsonl:1 reserves $0.80 on top of $0.50, past the hard stop of $1.20"}},
+		}, want: []string{"5 ledger/2026-03/R2.jsonl:1 reserves $0.80 on top of $0.50, over the month's limit of $1.20"}},
 		{name: "past the team's envelope", tell: func(s *story) repo.OID {
 			s.add("u", "team: docs\n")
 			work(s, "t")
@@ -445,7 +445,7 @@ func TestTheBudgetIsProven(t *testing.T) {
 			s.ann("law", repo.Changes{"odd.toml": bytes.Replace([]byte(law), []byte("1.20"), []byte("0.75"), 1)})
 			s.claim("u")
 			return ""
-		}, want: []string{"5 ledger/2026-03/R2.jsonl:1 reserves $0.50 on top of $0.50, past the hard stop of $0.75"}},
+		}, want: []string{"5 ledger/2026-03/R2.jsonl:1 reserves $0.50 on top of $0.50, over the month's limit of $0.75"}},
 		{name: "cost above the reservation", tell: func(s *story) repo.OID {
 			s.result(s.claim("t"), 500_001, terms("keel"))
 			return ""
@@ -480,7 +480,7 @@ func TestTheBudgetIsProven(t *testing.T) {
 			d := draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}}}
 			s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: 1})
 			return s.land(s.make("session", "", d))
-		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 a session without a claim in an earlier commit; money is reserved before it is spent"}},
+		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 a session ran before money was reserved for it in an earlier commit"}},
 		{name: "an outcome without a claim", tell: func(s *story) repo.OID {
 			w, ch := s.newRun("t"), repo.Changes{}
 			s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Trace: ledger.Trace(nil)})
@@ -497,7 +497,7 @@ func TestTheBudgetIsProven(t *testing.T) {
 			commit(ledger.Record{Kind: ledger.Claim, Data: map[string]any{"refresh_of": "run-x"}})
 			commit(ledger.Record{Kind: ledger.Session})
 			return ""
-		}, want: []string{"5 ledger/2026-03/R1.jsonl:2 a session without a claim in an earlier commit; money is reserved before it is spent"}},
+		}, want: []string{"5 ledger/2026-03/R1.jsonl:2 a session ran before money was reserved for it in an earlier commit"}},
 		{name: "a claim in another month", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
 			do:   func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.TS = r.TS.AddDate(0, -1, 0) }) },
 			want: []string{"5 ledger/2026-03/R1.jsonl:1 is dated 2026-02-02T09:02:00Z in a commit of 2026-03-02T09:03:00Z"}},
@@ -527,7 +527,7 @@ func TestTheBudgetIsProven(t *testing.T) {
 				}
 				d.ch[name] = b
 			},
-			want: []string{"5 tasks/t.md:5 claimed without a reservation in the ledger"}},
+			want: []string{"5 tasks/t.md:5 the task was claimed, but the ledger reserves no money for it"}},
 		{name: "too little reserved", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
 			do:   func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.Reserved = 1 }) },
 			want: []string{"5 ledger/2026-03/R1.jsonl:1 reserves $0.000001, a session may cost $0.50"}},
@@ -564,14 +564,14 @@ func TestGrowthIsProven(t *testing.T) {
 	}
 	runTampers(t, []tamper{
 		{name: "a ledger line edited", tell: hand(func(s *story, d *draft) { swap(s, d, one, `"cost_micro_usd":100000`, `"cost_micro_usd":100`) }),
-			want: []string{"14 ledger/2026-03/R1.jsonl:2 was rewritten; it only grows"}},
+			want: []string{"14 ledger/2026-03/R1.jsonl:2 is append-only, and old lines of it were changed"}},
 		{name: "a ledger line removed", tell: hand(func(s *story, d *draft) {
 			_, d.ch[one], _ = bytes.Cut(s.file(one), []byte("\n"))
-		}), want: []string{"14 ledger/2026-03/R1.jsonl:1 was rewritten; it only grows"}},
+		}), want: []string{"14 ledger/2026-03/R1.jsonl:1 is append-only, and old lines of it were changed"}},
 		{name: "a ledger file deleted", tell: hand(func(s *story, d *draft) { d.ch[one] = nil }),
-			want: []string{"14 ledger/2026-03/R1.jsonl:1 was deleted; it only grows"}},
+			want: []string{"14 ledger/2026-03/R1.jsonl:1 is append-only and was deleted"}},
 		{name: "the journal rewritten", tell: hand(func(s *story, d *draft) { swap(s, d, row, "done", "well done") }),
-			want: []string{"14 journal/2026-03-02-R1.tsv:2 was rewritten; it only grows"}},
+			want: []string{"14 journal/2026-03-02-R1.tsv:2 is append-only, and old lines of it were changed"}},
 		{name: "a doubled tab taken out", tell: func(s *story) repo.OID {
 			name := "knowledge/journal/2026-03-02-ann.tsv"
 			const head = "type\ttypeName\tfacet\tquality_score\tquality_max\tquality_level\ttitle\tcontent\n"
@@ -582,14 +582,14 @@ func TestGrowthIsProven(t *testing.T) {
 			name := "knowledge/governance/gates.jsonl"
 			s.ann("write", repo.Changes{name: []byte("{}\n{}\n")})
 			return s.ann("rewrite", repo.Changes{name: []byte("{}\n[]\n")})
-		}, want: []string{"8 governance/gates.jsonl:1 governance is written at a gate, and the commit names none",
-			"8 governance/gates.jsonl:1 governance is written at a gate, and the commit names none",
-			"14 governance/gates.jsonl:2 was rewritten; it only grows"}},
+		}, want: []string{"8 governance/gates.jsonl:1 governance/ was changed without a gate: the commit has no trailer Odd-Gate",
+			"8 governance/gates.jsonl:1 governance/ was changed without a gate: the commit has no trailer Odd-Gate",
+			"14 governance/gates.jsonl:2 is append-only, and old lines of it were changed"}},
 		{name: "a merge that drops what it merges", tell: func(s *story) repo.OID {
 			side := s.tip()
 			work(s, "t")
 			return s.land(s.make("merge", "", draft{who: annMail, parents: []repo.OID{side, s.tip()}}))
-		}, want: []string{"14 journal/2026-03-02-R1.tsv:1 was deleted; it only grows", "14 ledger/2026-03/R1.jsonl:1 was deleted; it only grows"}},
+		}, want: []string{"14 journal/2026-03-02-R1.tsv:1 is append-only and was deleted", "14 ledger/2026-03/R1.jsonl:1 is append-only and was deleted"}},
 		{name: "a torn line", tell: hand(func(s *story, d *draft) { d.ch[one] = append(s.file(one), '{') }),
 			want: []string{"14 ledger/2026-03/R1.jsonl:4 torn, the last line has no newline; a machine died while writing it: restore the file from git, or remove that line by hand"}},
 		{name: "a line by a person", tell: hand(func(s *story, d *draft) {

@@ -16,7 +16,7 @@ import (
 func handoffRule() rule {
 	return rule{Row{
 		Invariant: 11, Name: "Encoded handoffs", Unit: "sessions and handoffs",
-		Way:        "send what came of it back with odd reject, and write the handoff and its journal entry first",
+		Way:        "send the result back with odd reject TASK, and write the handoff and its journal entry first",
 		Evidence:   "handoffs/*.md and journal/*.tsv at the claim and in the result commit; the paths and blobs a session record names",
 		Recomputed: "a downstream session names a handoff that stood at its claim with that blob, of a transition its role reads, whole and told of by a journal entry; a run's handoff comes with its session and its entry, in the session's mode; what an override produced, and what was made from it, is tagged; an override begins in the journal with its claim and ends there with its outcome or its sweep",
 		Attested:   "that what a handoff says is good enough to work from",

@@ -160,7 +160,7 @@ func TestHandoffsAreTheirRuns(t *testing.T) {
 		{name: "a proposal holds one", at: "proposal judge", tell: func(s *story) repo.OID { judged(s); return s.proposals["judge"] }, do: edit,
 			want: []string{"2 handoffs/R1-execution-to-validation.md:1 a proposal writes where only a person does", "2 handoffs/R1-execution-to-validation.md:1 is in the proposal and not in the record of R2"}},
 		{name: "the agent edits one", at: "agent", tell: func(s *story) repo.OID { judged(s); return byAgent(repo.Changes{})(s) }, do: edit,
-			want: []string{"2 handoffs/R1-execution-to-validation.md:1 the agent's commit belongs to no run; only a run's commits write here"}},
+			want: []string{"2 handoffs/R1-execution-to-validation.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run"}},
 		{name: "a person may", tell: func(s *story) repo.OID {
 			judged(s)
 			d := draft{ch: repo.Changes{}}

@@ -60,7 +60,7 @@ func TestABranchOfItsOwnIsJudgedByItself(t *testing.T) {
 		want []string
 	}{
 		{taken, []string{}},
-		{sly, []string{"3 terms/keel.md:1 a proposal that landed without a person: nobody merged it and nobody approved it"}},
+		{sly, []string{"3 terms/keel.md:1 a proposal is on the branch, and no person merged or approved it"}},
 		{lied, []string{"2 terms/keel.md:1 is blob #, R1 recorded #"}},
 		{taken, []string{}},
 	} {
@@ -153,7 +153,7 @@ func TestCheckerAsksWhoClaimed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const above = "1 terms/keel.md:6 a machine's commit makes the atom asserted, above the cap inferred"
+		const above = "1 terms/keel.md:6 a commit by odd or an agent makes the atom asserted; agents may set at most inferred"
 		if got := found(ra); len(got) != 3 || !slices.Contains(got, above) {
 			t.Errorf("swapped %v: of both lines %q, want both claims and what the law of its own says of the proposal", swapParents, got)
 		}
@@ -186,7 +186,7 @@ func TestCheckerAsksBehindWhichResult(t *testing.T) {
 	for _, c := range []struct {
 		on   repo.OID
 		want []string
-	}{{raised, []string{}}, {plain, []string{"1 terms/keel.md:6 a machine's commit makes the atom asserted, above the cap inferred"}}} {
+	}{{raised, []string{}}, {plain, []string{"1 terms/keel.md:6 a commit by odd or an agent makes the atom asserted; agents may set at most inferred"}}} {
 		to := s.make("merge", "", draft{who: annMail, parents: []repo.OID{c.on, w.proposal}, ch: repo.Changes{p: s.at(w.proposal, p)}})
 		r, err := all.Check(Scope{To: to, Refs: map[string]repo.OID{"refs/heads/board": f, "refs/heads/main": target}})
 		if err != nil {
@@ -218,7 +218,7 @@ func TestCheckerJudgesAnewWhatEndsOrHoldsTell(t *testing.T) {
 			s.result(w, 0, keel)
 			s.land(s.make("merge", "", draft{who: agentMail, parents: []repo.OID{s.tip(), w.proposal}, ch: keel}))
 			return []repo.OID{w.proposal, s.make("upon", "", draft{who: agentMail, parents: []repo.OID{w.proposal}, ch: terms("keelson")})}
-		}, "3 terms/keel.md:1 a proposal that landed without a person: nobody merged it and nobody approved it"},
+		}, "3 terms/keel.md:1 a proposal is on the branch, and no person merged or approved it"},
 		"recorded in a ledger that is gone": {func(s *story) []repo.OID {
 			base := s.tip()
 			w := s.claim("t")

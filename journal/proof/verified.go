@@ -5,9 +5,9 @@ import "slices"
 func verifiedRule() rule {
 	return rule{Row{
 		Invariant: 16, Name: "Verified bytes", Unit: "files",
-		Way:        "put the file back as the parent of that commit has it, in a commit of your own",
-		Evidence:   "the verified entries of every file a machine's commit changes, as its parent has it",
-		Recomputed: "a file that a person verified has the same bytes, mode and place after a machine's commit; of a task all but where it stands on the board",
+		Way:        "put the old file back in a commit of your own: git checkout COMMIT^ -- FILE",
+		Evidence:   "the verified entries of every file a commit by odd or an agent changes, as its parent has it",
+		Recomputed: "a file that a person verified has the same bytes, mode and place after a commit by odd or an agent; of a task all but where it stands on the board",
 		Attested:   "that a person who changed what another verified meant to",
 	}, unchanged}
 }
@@ -33,7 +33,8 @@ func unchanged(j *judge) error {
 		if f.New == "" {
 			what = "deletes"
 		}
-		j.find(f.Path, 1, "a machine's commit %s what %s verified", what, by[0])
+		j.find(f.Path, 1, "a commit by odd or an agent %s what %s verified", what, by[0])
+		j.checkout(f.Path)
 	}
 	return nil
 }
