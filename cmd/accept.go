@@ -20,7 +20,7 @@ func (w *workspace) accept(ctx context.Context, g *okf.Graph, items []reconcile.
 	for _, id := range o.accept {
 		i := slices.IndexFunc(items, func(it reconcile.Item) bool { return string(it.ID) == id })
 		if i < 0 {
-			return refuse("not-emitted", "accept %s: no such atom in the input", id)
+			return refuse("not-emitted", "accept %s: no such atom in the input; odd reconcile FILE --dry-run lists the atoms in it", id)
 		}
 		if why := unacceptable(items[i], in); why != "" {
 			return refuse("not-guarded", "accept %s: it is %s; %s", id, items[i].Effect, why)

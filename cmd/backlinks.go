@@ -42,7 +42,7 @@ func runBacklinks(ctx context.Context, env Env, name string, src source, asJSON 
 	}
 	links := b.graph.Backlinks(a.ID)
 	if len(links) == 0 {
-		return none(env, asJSON, []backlinkJSON{}, "nothing points at %s", a.ID)
+		return none(env, asJSON, []backlinkJSON{}, "no atom links to %s", a.ID)
 	}
 	if asJSON {
 		list := []backlinkJSON{}

@@ -58,7 +58,7 @@ func runCompilePersona(ctx context.Context, env Env, role string, o personaOptio
 		return err
 	}
 	if n := len(src.problems); n > 0 {
-		talk(env, "%s while loading; odd check lists them", count(n, "finding"))
+		talk(env, "%s while reading the atoms; odd check lists them", count(n, "finding"))
 	}
 	p, err := src.compile(role)
 	if err != nil {
@@ -88,7 +88,7 @@ func (src personaSource) belowFloor(p persona.Persona, short []persona.Shortfall
 	var b strings.Builder
 	role := src.tracked(p.Role.Path)
 	top := strings.TrimSuffix(role, p.Role.Path)
-	fmt.Fprintf(&b, "%s: the persona of %s is below the floor", role, p.Role.ID)
+	fmt.Fprintf(&b, "%s: the role %s has too little knowledge for an agent to work as it", role, p.Role.ID)
 	for _, s := range short {
 		fmt.Fprintf(&b, "\n  %s", s)
 	}

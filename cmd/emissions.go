@@ -71,9 +71,9 @@ func parseEmission(name string, b []byte) ([]reconcile.Incoming, []okf.Problem, 
 	case len(ps) > 0:
 		return nil, ps, nil
 	case e.Outcome != session.Completed:
-		return nil, nil, refuse("incomplete", "%s: %s; only a completed emission is merged", name, declared(e))
+		return nil, nil, refuse("incomplete", "%s: %s; odd merges only the output of a completed session", name, declared(e))
 	case e.Change != nil:
-		return nil, nil, refuse("change", "%s: the emission has a change to files that are no atoms; odd reconcile takes atoms only", name)
+		return nil, nil, refuse("change", "%s: the output changes files that are not atoms, and odd reconcile takes atoms only", name)
 	}
 	var in []reconcile.Incoming
 	for _, a := range e.Atoms {

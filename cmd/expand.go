@@ -58,7 +58,7 @@ func runExpand(ctx context.Context, env Env, name string, o expandOptions) error
 		rows = append(rows, append(append([]string{strconv.Itoa(s.Depth)}, cells(s.Atom)...), trail(a.ID, s.Path)))
 	}
 	if len(list) == 0 {
-		return none(env, o.json, list, "nothing can be reached from %s", a.ID)
+		return none(env, o.json, list, "%s links to no atom", a.ID)
 	}
 	if o.json {
 		return printJSON(env, list)

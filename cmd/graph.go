@@ -96,7 +96,7 @@ func runGraph(ctx context.Context, env Env, o graphOptions) error {
 		return err
 	}
 	if d.OmittedAtoms > 0 || d.OmittedEdges > 0 {
-		talk(env, "left out %s and %s; --focus draws a part, --format dot all", count(d.OmittedAtoms, "atom"), count(d.OmittedEdges, "edge"))
+		talk(env, "%s and %s left out, because the graph is large; --focus ATOM draws a part, --format dot draws all", count(d.OmittedAtoms, "atom"), count(d.OmittedEdges, "edge"))
 	}
 	_, err = env.Stdout.Write(out)
 	return err

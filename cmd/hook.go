@@ -72,7 +72,7 @@ func hookHere(env Env, c *cli.Context) (gitHook, error) {
 			return h, nil
 		}
 	}
-	return h, refuse("hooks-path", "core.hooksPath leads to %s, outside of this repository; call odd hook run %s from the hook there, with its standard input", dir, h.name)
+	return h, refuse("hooks-path", "git's core.hooksPath is %s, outside of this repository, so odd does not write there; have the hook there call odd hook run %s with its standard input", dir, h.name)
 }
 
 // own is what odd's hook holds, nil where there is none. One that odd did not
@@ -92,7 +92,7 @@ func (h gitHook) own() ([]byte, error) {
 		}
 	}
 	if !bytes.Contains(b, []byte(hookMark+"\n")) {
-		return nil, refuse("hook-foreign", "%s: another hook is there, and stays as it is; have it call odd hook run %s with its standard input, or move it away first", h.path, h.name)
+		return nil, refuse("hook-foreign", "%s: another hook exists there; have it call odd hook run %s with its standard input, or move it away and run the command again", h.path, h.name)
 	}
 	return b, nil
 }
@@ -179,7 +179,7 @@ func (h gitHook) put(env Env, c *cli.Context, was, now []byte) error {
 		state = "absent"
 	}
 	if now != nil && !onPath(env, "odd") {
-		talk(env, "odd is not on this PATH; the hook lets nothing pass until it is on that of whoever runs it")
+		talk(env, "odd is not on the PATH; until it is, the hook refuses every push")
 	}
 	if c.Bool("json") {
 		return printJSON(env, map[string]any{"hook": h.name, "path": h.path, "state": state, "changed": !bytes.Equal(was, now)})

@@ -31,7 +31,7 @@ func hookRun(env Env) *cli.Command {
 				return err
 			}
 			if name != preReceive && name != prePush {
-				return usage("hook run: %q; want pre-receive or pre-push", name)
+				return usage("hook run: unknown hook %q; want pre-receive or pre-push", name)
 			}
 			return runHook(c.Context, env, name)
 		},
@@ -66,7 +66,7 @@ func runHook(ctx context.Context, env Env, name string) error {
 	for _, m := range refs {
 		fine, err := p.judge(m)
 		if err != nil {
-			return fmt.Errorf("%s: not judged, so it does not pass: %w", m.ref, err)
+			return fmt.Errorf("%s: refused, because odd could not check it: %w", m.ref, err)
 		}
 		bad = bad || !fine
 	}
@@ -183,7 +183,7 @@ func (p push) grounded(head string) error {
 		return nil
 	}
 	if _, err := p.repo.Ref(name); head == "" || err != nil {
-		return refuse("no-head", "HEAD of the repository that receives is on no branch there, so the board is not known; there, run git symbolic-ref HEAD refs/heads/BRANCH with the branch that holds odd.toml (now: %s)", or(head, "none"))
+		return refuse("no-head", "HEAD of the receiving repository names no branch that exists (now: %s), so odd does not know which branch to protect; there, run git symbolic-ref HEAD refs/heads/BRANCH with the branch that holds odd.toml", or(head, "none"))
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func (p push) judge(m moved) (bool, error) {
 	kept := slices.Contains(p.kept, m.ref)
 	if m.new == "" {
 		if kept {
-			talk(p.env, "%s: the branch of the board is not deleted; what it proved would be gone [kept-branch]", m.ref)
+			talk(p.env, "%s: this branch holds the tasks and may not be deleted [kept-branch]", m.ref)
 		}
 		return !kept, nil
 	}
@@ -206,7 +206,7 @@ func (p push) judge(m moved) (bool, error) {
 		return false, err
 	}
 	if kept && !on {
-		talk(p.env, "%s: the branch of the board is not rewritten; what only grows would shrink. Push what is built on %s [kept-branch]", m.ref, m.old)
+		talk(p.env, "%s: this branch holds the tasks and may not be rewritten; push commits that build on %s [kept-branch]", m.ref, m.old)
 		return false, nil
 	}
 	report, err := p.checker.Check(proof.Scope{From: from, To: m.new, Refs: p.moving})
@@ -217,7 +217,7 @@ func (p push) judge(m moved) (bool, error) {
 		talk(p.env, "%s", strings.ReplaceAll(f.String(), "\n", " "))
 	}
 	if n := len(report.Findings); n > 0 {
-		talk(p.env, "%s: %s in %s; nothing of this push passes", m.ref, count(n, "finding"), count(report.Commits, "new commit"))
+		talk(p.env, "%s: %s in %s, so the whole push is refused", m.ref, count(n, "finding"), count(report.Commits, "new commit"))
 	}
 	return len(report.Findings) == 0, nil
 }
@@ -230,9 +230,9 @@ func (p push) harmless(m moved) bool {
 	case m.new == "":
 		return true
 	case strings.HasPrefix(m.ref, "refs/replace/"):
-		talk(p.env, "%s: history is not replaced by another; push a commit that says what changed [replaced]", m.ref)
+		talk(p.env, "%s: replacement refs are refused, because they hide history; push a normal commit [replaced]", m.ref)
 	case p.receiving && strings.HasPrefix(m.ref, "refs/remotes/"):
-		talk(p.env, "%s: where another repository stands is not pushed; push the branch itself, to refs/heads/ [foreign-ref]", m.ref)
+		talk(p.env, "%s: this ref belongs to another repository; push the branch itself to refs/heads/ [foreign-ref]", m.ref)
 	default:
 		return true
 	}

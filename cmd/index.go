@@ -59,9 +59,9 @@ func runIndex(ctx context.Context, env Env, o indexOptions) error {
 		switch {
 		case i.State == okf.IndexFresh:
 		case i.State == okf.IndexWritten && !o.force:
-			talk(env, "%s: written by hand, so it stays; --force replaces it", b.place(env, i.Path, 0))
+			talk(env, "%s: kept, because somebody wrote it by hand; --force replaces it", b.place(env, i.Path, 0))
 		case i.State == okf.IndexLeftover && !o.force:
-			talk(env, "%s: lists a folder without atoms; delete it, or --force", b.place(env, i.Path, 0))
+			talk(env, "%s: lists a folder that has no atoms; delete it, or run the command with --force", b.place(env, i.Path, 0))
 		default:
 			todo = append(todo, i)
 		}

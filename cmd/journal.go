@@ -115,7 +115,7 @@ func (d diary) one(b *journal.Book, ref string) (journal.Noted, error) {
 	}
 	e, ok := b.Find(name)
 	if !ok {
-		return e, fmt.Errorf("%s: no such entry; odd journal list shows them", name)
+		return e, fmt.Errorf("%s: no such entry; odd journal list shows the entries", name)
 	}
 	return e, nil
 }

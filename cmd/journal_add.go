@@ -116,7 +116,7 @@ func journalEntry(env Env, c *cli.Context) (journal.Entry, error) {
 	}
 	put("closes", strings.Join(c.StringSlice("closes"), ", "))
 	if tab {
-		talk(env, "a row has no tabs but those between its columns; the ones in your text are spaces now")
+		talk(env, "the tabs in your text were replaced by spaces, because tabs separate the columns")
 	}
 	return e, nil
 }
@@ -132,7 +132,7 @@ func runJournalAdd(ctx context.Context, env Env, o addOptions) error {
 	}
 	day := journal.Path(env.Now(), strings.ToLower(or(o.slug, name)))
 	if handoff.RunOf(day) != "" {
-		return usage("journal add: --slug %s is a run's journal, which that run alone writes; take another", o.slug)
+		return usage("journal add: --slug %s is the journal of a run of odd, which only that run writes; choose another --slug", o.slug)
 	}
 	var added addedJSON
 	build := func(v *view) (repo.Changes, string, error) {

@@ -107,7 +107,7 @@ func (o convertOptions) name(entries []journal.Entry) (string, error) {
 	if said != "" || !ok {
 		var err error
 		if day, err = time.Parse(time.DateOnly, said); err != nil {
-			return "", usage("journal convert: no entry says when it was written; give --date YYYY-MM-DD")
+			return "", usage("journal convert: no entry has a date; give --date YYYY-MM-DD")
 		}
 	}
 	return journal.Path(day, strings.ToLower(or(o.slug, stem))), nil
@@ -122,7 +122,7 @@ func writeConverted(ctx context.Context, env Env, o convertOptions, name string,
 	oid, err := w.write(ctx, func(v *view) (repo.Changes, string, error) {
 		file = v.file(name)
 		if _, err := fs.Stat(v.bundle, name); !errors.Is(err, fs.ErrNotExist) {
-			return nil, "", refuse("exists", "%s is there already, and rows are only added; choose another --slug", file)
+			return nil, "", refuse("exists", "%s exists already; choose another --slug", file)
 		}
 		return repo.Changes{file: b}, trailers("journal: convert "+path.Base(filepath.ToSlash(o.file)), ""), nil
 	})

@@ -72,7 +72,7 @@ func (p poles) pin(env Env, sides []journal.Pole) string {
 		blob, ok := p.find(s.Ref)
 		switch {
 		case !ok:
-			talk(env, "--between %s: found neither as a file, nor an atom, nor an entry; it stays a label", s.Ref)
+			talk(env, "--between %s: no file, atom or entry has this name, so it is kept as a plain label", s.Ref)
 		case s.Blob == "" && len(blob) >= digits:
 			s.Blob = blob[:digits]
 		}

@@ -142,7 +142,7 @@ func (d diary) fix(env Env) error {
 		}
 		d.files[i].Bytes = fixed
 		for _, row := range rows {
-			talk(env, "%s:%d: took out a doubled tab", f.Place, row)
+			talk(env, "%s:%d: removed a doubled tab", f.Place, row)
 		}
 	}
 	return nil

@@ -76,7 +76,11 @@ func runJournalList(ctx context.Context, env Env, o listOptions) error {
 	if o.json {
 		return printJSON(env, list)
 	}
-	return printList(env, rows, "journal list: nothing like that in "+count(len(book.Entries), "row"))
+	nothing := "journal list: the journal is empty; odd journal add O \"TITLE\" \"TEXT\" adds an observation"
+	if n := len(book.Entries); n > 0 {
+		nothing = "journal list: none of " + count(n, "row") + " matches; leave out --type or --since"
+	}
+	return printList(env, rows, nothing)
 }
 
 // knows reports whether a person's word is a type's ID or letter; "" is every type.

@@ -57,7 +57,7 @@ func runJournalOpens(ctx context.Context, env Env, dir string, asJSON bool) erro
 		return printJSON(env, list)
 	}
 	if len(rows) == 0 {
-		return none(env, false, nil, "nothing is open")
+		return none(env, false, nil, "no entry is open")
 	}
 	return printRows(env, rows)
 }

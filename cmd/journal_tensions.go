@@ -82,7 +82,7 @@ func runJournalTensions(ctx context.Context, env Env, dir string, asJSON bool) e
 		return printJSON(env, list)
 	}
 	if len(rows) == 0 {
-		return none(env, false, nil, "no tension is unresolved")
+		return none(env, false, nil, "no tension is open")
 	}
 	return printRows(env, rows)
 }

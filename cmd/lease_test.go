@@ -42,7 +42,7 @@ func TestTheNextHumanAct(t *testing.T) {
 	with := func(states ...board.State) *view {
 		var tasks []*board.Row
 		for _, s := range states {
-			tasks = append(tasks, &board.Row{State: s})
+			tasks = append(tasks, &board.Row{ID: "t", State: s})
 		}
 		return &view{listed: listOf(tasks)}
 	}
@@ -61,14 +61,14 @@ func TestTheNextHumanAct(t *testing.T) {
 		paused bool
 		want   string
 	}{
-		{"paused is before all", with(board.Review), expired, alarm, true, "odd drain resume, when what it waits for is done"},
-		{"an emergency", with(board.Review), expired, alarm, false, "odd gate emergency --because P-3, or odd gate proposals reject it"},
+		{"paused is before all", with(board.Review), expired, alarm, true, "odd drain resume lets tasks run again"},
+		{"an emergency", with(board.Review), expired, alarm, false, `an emergency is reported: odd gate proposals reject P-3 --reason "WHY" if it is none; else odd gate emergency --because P-3 (odd help gate emergency shows what else it asks for)`},
 		{"a dead lease", with(board.Review), expired, high, false, "renew it"},
-		{"a draft", with(board.Review), leaseJSON{Required: true, State: gate.Draft, Verdict: valid.Verdict}, low, false, "odd gate commitment begins the work; until then only exploration is drained"},
-		{"what is high", with(board.Review), off, high, false, "odd gate proposals list; the gravest is P-1: look"},
-		{"what is low, with leases off", with(board.Review), off, low, false, "odd review, then odd approve or odd reject"},
-		{"what is low, with leases on", with(board.Review), valid, low, false, "odd gate proposals list; the gravest is P-2: look"},
-		{"a backlog", with(board.Backlog), valid, drain.SlowLoop{}, false, "odd task ready puts a task of the backlog on the board"},
+		{"a draft", with(board.Review), leaseJSON{Required: true, State: gate.Draft, Verdict: valid.Verdict}, low, false, "odd gate commitment activates the lease; until then only research tasks run"},
+		{"what is high", with(board.Review), off, high, false, "odd gate proposals show P-1: look"},
+		{"what is low, with leases off", with(board.Review), off, low, false, `odd review t shows the proposal; then odd approve t, or odd reject t --reason "WHY"`},
+		{"what is low, with leases on", with(board.Review), valid, low, false, "odd gate proposals show P-2: look"},
+		{"a backlog", with(board.Backlog), valid, drain.SlowLoop{}, false, "odd task ready t puts the task on the board, so that odd drain works on it"},
 		{"nothing", with(board.Backlog, board.Ready), off, drain.SlowLoop{}, false, ""},
 	} {
 		if got := c.v.nextAct(c.l, c.loop, c.paused); got != c.want {

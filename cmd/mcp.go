@@ -40,7 +40,7 @@ func mcpVerb(env Env) *cli.Command {
 			case o.tokenEnv != "" && o.http < 0:
 				return usage("mcp: --token-env is for --http")
 			case c.IsSet("session") && o.src.rev != "":
-				return usage("mcp: --at serves a commit, in which nothing is written; leave out --session")
+				return usage("mcp: --at serves a past commit, which cannot be changed; leave out --session")
 			}
 			if o.src.rev != "" {
 				o.session = ""
@@ -68,7 +68,7 @@ func runMCP(ctx context.Context, env Env, o mcpOptions) error {
 		return serveHTTP(ctx, env, s, o)
 	}
 	if env.Terminal {
-		talk(env, "mcp: speaks JSON-RPC on stdin and stdout, for a client that starts it; odd help mcp shows how")
+		talk(env, "mcp: waiting for JSON-RPC on stdin; an MCP client starts this command, and odd help mcp shows how to configure one")
 	}
 	return s.Run(ctx, mcp.Stdio(env.Stdin, env.Stdout))
 }

@@ -60,7 +60,7 @@ func runServers(ctx context.Context, env Env, o serversOptions) error {
 	w.cfg.Servers = slices.DeleteFunc(slices.Clone(w.cfg.Servers), func(s config.Server) bool { return o.only != "" && s.Name != o.only })
 	switch {
 	case o.only != "" && len(w.cfg.Servers) == 0:
-		return fmt.Errorf("mcp servers: odd.toml has no [[mcp]] of the name %q", o.only)
+		return fmt.Errorf("mcp servers: odd.toml has no [[mcp]] with name = %q; odd mcp servers lists them", o.only)
 	case o.check || o.call != "":
 		return tryServers(ctx, w, o)
 	case o.json:
@@ -70,7 +70,7 @@ func runServers(ctx context.Context, env Env, o serversOptions) error {
 	for _, s := range listServers(w.cfg) {
 		rows = append(rows, []string{s.Name, s.At, s.When, s.Roles, strings.Join(s.Tools, " ")})
 	}
-	return printList(env, rows, "odd.toml lends no server; [[mcp]] names one")
+	return printList(env, rows, "odd.toml names no MCP server; add one with an [[mcp]] table")
 }
 
 // listedServer is what odd mcp servers --json prints of each.
@@ -176,10 +176,10 @@ func callTool(ctx context.Context, env Env, set *servers.Set, o serversOptions) 
 	if i < 0 {
 		for _, u := range set.Uses() {
 			if u.Code != "" {
-				talk(env, "mcp servers: %s is lost: %s [%s]", u.Name, u.Detail, u.Code)
+				talk(env, "mcp servers: %s does not work: %s [%s]", u.Name, u.Detail, u.Code)
 			}
 		}
-		return fmt.Errorf("mcp servers: no server gives the tool %q; odd mcp servers --check lists them", o.call)
+		return fmt.Errorf("mcp servers: there is no tool %q; odd mcp servers --check lists the tools there are", o.call)
 	}
 	text, err := tools[i].Run(ctx, json.RawMessage(o.args))
 	var no *session.Denied

@@ -16,7 +16,7 @@ import (
 // has it.
 func (k *knowing) view(ctx context.Context) (*view, error) {
 	if k.src.dir != "" {
-		return nil, refuse("no-board", "a server of --bundle %s has no board; start odd mcp without it", k.src.dir)
+		return nil, refuse("no-board", "odd mcp --bundle %s serves files without tasks; start odd mcp without --bundle", k.src.dir)
 	}
 	w, err := openWorkspace(ctx, k.env)
 	if err != nil || k.src.rev == "" {
@@ -85,7 +85,7 @@ func (k *knowing) propose(ctx context.Context, f board.Filing) (mcp.Proposed, er
 // a constitution that blocks the place blocks it here too.
 func (k *knowing) permitted(ctx context.Context, file string) (role string, err error) {
 	if k.session == "" {
-		return "", refuse("read-only", "this server only reads; bind a session (odd anchor identity ROLE) and start odd mcp with --session TOKEN")
+		return "", refuse("read-only", "this MCP server is read-only; get write rights with odd anchor identity ROLE, and start odd mcp with --session TOKEN")
 	}
 	a, err := openAnchor(ctx, k.env)
 	if err != nil {
@@ -94,7 +94,7 @@ func (k *knowing) permitted(ctx context.Context, file string) (role string, err 
 	defer a.Close()
 	v := a.desk.HasValid(k.session, "")
 	if !v.Valid || v.Permit == nil {
-		return "", refuse("read-only", "the server's session does not hold [%s]; odd anchor verify says why", strings.Join(codesOf(v.Errors), ", "))
+		return "", refuse("read-only", "the session of this MCP server is no longer valid [%s]; odd anchor verify says why", strings.Join(codesOf(v.Errors), ", "))
 	}
 	p := *v.Permit
 	p.Allow = nil
@@ -107,7 +107,7 @@ func (k *knowing) permitted(ctx context.Context, file string) (role string, err 
 // desk is the anchor's desk of the work tree that is served, and of no other.
 func (k *knowing) desk(workingDir string) (anchor.Desk, func() error, error) {
 	if !filepath.IsAbs(workingDir) {
-		return anchor.Desk{}, nil, usage("working_dir: %s is not absolute", workingDir)
+		return anchor.Desk{}, nil, usage("working_dir: %s is not an absolute path", workingDir)
 	}
 	own, err := repo.Open(k.env.Dir)
 	if err != nil {

@@ -63,7 +63,7 @@ func runOctaveSet(env Env, o setOptions) error {
 		return printJSON(env, answer)
 	}
 	if !changed {
-		talk(env, "%s: %s is that already", o.file, o.path)
+		talk(env, "%s: %s has that value already", o.file, o.path)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func runReconcile(ctx context.Context, env Env, o reconcileOptions) error {
 	}
 	g, _, err := okf.Load(disk.Dir(filepath.Join(w.repo.Root(), filepath.FromSlash(w.cfg.Root))))
 	if errors.Is(err, fs.ErrNotExist) {
-		return refuse("no-bundle", "%s: no such folder; run odd init", w.cfg.Root)
+		return refuse("no-bundle", "%s: no such folder, so there is nowhere to write atoms; run odd init", w.cfg.Root)
 	}
 	if err != nil {
 		return unloaded(w.cfg.Root, err)
@@ -100,7 +100,7 @@ func runReconcile(ctx context.Context, env Env, o reconcileOptions) error {
 	}
 	for _, it := range items {
 		if slices.Contains(o.failOn, it.Effect) {
-			return refuse("fail-on", "%s is %s, and --fail-on names that; nothing was written", it.ID, it.Effect)
+			return refuse("fail-on", "%s would be %s, which --fail-on forbids; nothing was written", it.ID, it.Effect)
 		}
 	}
 	if o.dry {

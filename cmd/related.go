@@ -44,7 +44,7 @@ func runRelated(ctx context.Context, env Env, name string, src source, kinds []o
 	}
 	b.tellDangling(env, a)
 	if len(list) == 0 {
-		return none(env, asJSON, list, "%s has no %s", a.ID, map[bool]string{true: "edges", false: "such edges"}[len(kinds) == 0])
+		return none(env, asJSON, list, "%s has no %s to other atoms", a.ID, map[bool]string{true: "links", false: "such links"}[len(kinds) == 0])
 	}
 	if asJSON {
 		return printJSON(env, list)
@@ -58,9 +58,9 @@ func (b bundle) tellDangling(env Env, a *okf.Atom) {
 		what := "no such atom"
 		switch {
 		case d.Broken:
-			what = "the file is there and is not an atom; odd check tells why"
+			what = "that file cannot be read as an atom; odd check says why"
 		case d.Ambiguous:
-			what = "several atoms have that stem; write the id"
+			what = "several atoms have that name; write the whole id"
 		}
 		talk(env, "%s: %s %s: %s", b.place(env, a.Path, d.Line), d.Kind, okf.Visible(d.Target), what)
 	}

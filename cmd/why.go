@@ -42,9 +42,9 @@ func runWhy(ctx context.Context, env Env, names [2]string, src source, kinds []o
 	list := served.Why(b.graph, from.ID, to.ID, kinds...)
 	switch {
 	case from == to:
-		return none(env, asJSON, []served.Way{}, "%s is one atom by both names", from.ID)
+		return none(env, asJSON, []served.Way{}, "both names mean the same atom, %s", from.ID)
 	case list == nil:
-		return none(env, asJSON, []served.Way{}, "nothing joins %s and %s", from.ID, to.ID)
+		return none(env, asJSON, []served.Way{}, "no links connect %s and %s", from.ID, to.ID)
 	}
 	var rows [][]string
 	for _, w := range list {
