@@ -77,7 +77,9 @@ var tests = []test{
 		return when(c.Lease.State == Suspended, "%s is suspended by an emergency", c.Lease.ID)
 	},
 		"a person drafts it again: odd gate framing, then odd gate commitment; or ends it: odd gate evaluation --release --reason \"WHY\""},
-	{"released", func(c trial) string { return when(c.Lease.State == Released, "%s was ended by a person (released)", c.Lease.ID) }, next},
+	{"released", func(c trial) string {
+		return when(c.Lease.State == Released, "%s was ended by a person (released)", c.Lease.ID)
+	}, next},
 	{"not_yet_active", func(c trial) string {
 		return when(c.Now.Before(c.Lease.ActivatedAt), "%s begins at %s", c.Lease.ID, stamp(c.Lease.ActivatedAt))
 	}, "wait until then, or correct the clock"},

@@ -2,6 +2,7 @@ package anchor
 
 import (
 	"cmp"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -243,7 +244,7 @@ func paths(p Permit) string {
 // another session of the harness asked for.
 func (g Gatekeeper) candidates(c Call) ([]Verdict, *Decision) {
 	fault := func(err error) ([]Verdict, *Decision) {
-		d := deny("repair the state directory, or ask a person to", Problem{Code: Damaged, At: "state", Text: err.Error()})
+		d := deny("ask a person to repair the folder that is named here", Problem{Code: Damaged, At: "state", Text: err.Error()})
 		return nil, &d
 	}
 	if c.Session != "" {
@@ -258,7 +259,7 @@ func (g Gatekeeper) candidates(c Call) ([]Verdict, *Decision) {
 	if g.Token != "" {
 		v := g.Valid(g.Token, "")
 		if v.Permit != nil && v.Permit.Harness != "" && v.Permit.Harness != c.Session {
-			d := deny(recourse(Locked, ""), Problem{Code: Locked, At: "token", Text: "the permit belongs to another session of the harness", Found: g.Token})
+			d := deny(recourse(Locked, ""), Problem{Code: Locked, At: "token", Text: "this write permit belongs to another session of the agent program", Found: g.Token})
 			return nil, &d
 		}
 		return []Verdict{v}, nil
@@ -273,13 +274,16 @@ func (g Gatekeeper) candidates(c Call) ([]Verdict, *Decision) {
 	case len(live) == 1:
 		return live, nil
 	case len(live) > 1:
-		d := deny("set ODD_ANCHOR to the token of this session before the harness starts", Problem{
-			Code: Locked, At: "token", Text: "several sessions are bound here and the call does not say which one it is of"})
+		way := "set ODD_ANCHOR to this agent's token before it starts; odd anchor ls lists the tokens"
+		if c.Session != "" {
+			way = "run: odd anchor identity ROLE --session ID, with the id of your session"
+		}
+		d := deny(way, Problem{Code: Locked, At: "token", Text: fmt.Sprintf("%d agents have a write permit in this folder, and this call does not say which one is yours", len(live))})
 		return nil, &d
 	case len(vs) > 0:
 		return vs, nil
 	}
-	d := deny(recourse(Locked, ""), Problem{Code: Locked, At: "token", Text: "no session is bound here"})
+	d := deny(recourse(Locked, ""), Problem{Code: Locked, At: "token", Text: "this agent has no write permit yet"})
 	return nil, &d
 }
 

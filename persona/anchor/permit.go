@@ -18,11 +18,11 @@ func (p Permit) Covers(path string) (Problem, bool) {
 	}
 	for _, g := range p.Deny {
 		if irongate.Match(g, path) || irongate.Match(irongate.Fold(g), irongate.Fold(path)) {
-			return Problem{Code: OutsidePaths, At: path, Text: fmt.Sprintf("the constitution of %s blocks %s", p.Role, g), Want: p.reach()}, false
+			return Problem{Code: OutsidePaths, At: path, Text: fmt.Sprintf("the rules of the role %s forbid to write %s", p.Role, g), Want: p.reach()}, false
 		}
 	}
 	if len(p.Allow) > 0 && !irongate.MatchAny(p.Allow, path) {
-		return Problem{Code: OutsidePaths, At: path, Text: "the permit does not cover the path", Want: p.reach()}, false
+		return Problem{Code: OutsidePaths, At: path, Text: "the path is outside of your write permit", Want: p.reach()}, false
 	}
 	return Problem{}, true
 }
@@ -31,10 +31,10 @@ func (p Permit) Covers(path string) (Problem, bool) {
 func (p Permit) reach() string {
 	s := "a path of the work tree"
 	if len(p.Allow) > 0 {
-		s = "a path that is one of " + strings.Join(p.Allow, ", ")
+		s = strings.Join(p.Allow, ", ")
 	}
 	if len(p.Deny) > 0 {
-		s += " and none of " + strings.Join(p.Deny, ", ")
+		s += " without " + strings.Join(p.Deny, ", ")
 	}
 	return s
 }
