@@ -13,21 +13,23 @@ import (
 func anchorGate(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "gate",
-		Usage: "say whether a tool may be used now; what cannot be judged is denied",
-		Description: "odd anchor gate --hook claude <call.json\n" +
-			"echo '{\"tool\": \"write\", \"paths\": [\"docs/a.md\"]}' | odd anchor gate\n\n" +
-			"Without --hook: a call as {\"tool\", \"paths\", \"command\", \"session\", \"cwd\"} on\n" +
-			"stdin, the decision as JSON on stdout; exit 0 is yes, 3 is no, and whatever\n" +
-			"else is no, too.\n" +
-			"With --hook claude: Claude Code's PreToolUse form. Exit 0 without a word is\n" +
-			"yes, exit 0 with a decision on stdout is no, and any fault is exit 2 with its\n" +
-			"reason on stderr; it never exits 1.\n" +
-			"With --block no is exit 2 with its reason on stderr, for harnesses that read\n" +
-			"no decision. ODD_ANCHOR names the session where the call does not.",
+		Usage: "allow or deny one tool call of an agent",
+		Description: "echo '{\"tool\": \"write\", \"paths\": [\"docs/a.md\"]}' | odd anchor gate\n" +
+			"odd anchor gate --hook claude < call.json\n\n" +
+			"The hook that odd anchor hook install writes runs this before each tool call.\n" +
+			"Reading is allowed; writing needs a permit that covers the file. A call that\n" +
+			"odd cannot judge is denied.\n\n" +
+			"Without --hook, stdin is a JSON object with tool, paths, command, session and\n" +
+			"cwd; stdout is the decision as JSON. Exit 0 allows, 3 denies, any other code\n" +
+			"denies too. With --hook claude, it speaks Claude Code's PreToolUse format:\n" +
+			"exit 0 without output allows; exit 0 with a decision denies; exit 2 is an\n" +
+			"error and denies, with the reason on stderr. --block denies with exit 2, for\n" +
+			"harnesses that read no decision. ODD_ANCHOR names the session if the call does\n" +
+			"not.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "hook", Usage: "read and answer as the hook of `HARNESS`: claude"},
-			&cli.BoolFlag{Name: "block", Usage: "with --hook, say no by exit 2"},
-			&cli.StringFlag{Name: "ask", Usage: "with --hook, ask the odd that holds this session and listens at `SOCKET`"},
+			&cli.StringFlag{Name: "hook", Usage: "read and answer in the hook format of `HARNESS`: claude"},
+			&cli.BoolFlag{Name: "block", Usage: "with --hook, deny with exit 2"},
+			&cli.StringFlag{Name: "ask", Usage: "with --hook, ask the running odd that listens at `SOCKET`"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {

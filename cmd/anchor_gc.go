@@ -12,13 +12,13 @@ import (
 func anchorGC(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "gc",
-		Usage: "remove sessions that were never bound, and archive those whose permit is long over",
+		Usage: "remove unfinished sessions, and archive ended ones",
 		Description: "odd anchor gc\n" +
 			"odd anchor gc --max-age 48h\n\n" +
-			"What is archived is kept for thirty days, or for --max-age where that is\n" +
+			"odd deletes archived records after 30 days, or after --max-age if that is\n" +
 			"longer.",
 		Flags: []cli.Flag{
-			&cli.DurationFlag{Name: "max-age", Value: 24 * time.Hour, Usage: "how old a session must be, a `DURATION`"},
+			&cli.DurationFlag{Name: "max-age", Value: 24 * time.Hour, Usage: "take only sessions older than `DURATION`, such as 48h"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

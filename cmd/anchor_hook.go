@@ -18,7 +18,7 @@ import (
 func anchorHook(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "hook",
-		Usage:       "put the gate into a harness's settings file, or take it out",
+		Usage:       "install odd anchor gate in the settings of Claude Code, or remove it",
 		Description: "odd anchor hook install\nodd anchor hook check\nodd anchor hook uninstall --local",
 		Subcommands: []*cli.Command{anchorHookInstall(env), anchorHookUninstall(env), anchorHookCheck(env)},
 	})
@@ -27,8 +27,8 @@ func anchorHook(env Env) *cli.Command {
 // hookFlags say which settings file is meant; without one, the project's.
 func hookFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "local", Usage: "the settings of this clone alone, .claude/settings.local.json"},
-		&cli.StringFlag{Name: "file", Usage: "edit the settings in `FILE`"},
+		&cli.BoolFlag{Name: "local", Usage: "use .claude/settings.local.json, for this clone only"},
+		&cli.StringFlag{Name: "file", Usage: "use the settings in `FILE`"},
 		jsonFlag(),
 	}
 }

@@ -13,11 +13,11 @@ import (
 func anchorHookCheck(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "check",
-		Usage: "say whether the harness asks odd before every tool",
+		Usage: "check whether Claude Code asks odd before each tool call",
 		Description: "odd anchor hook check\n\n" +
-			"Reads the project's settings, this clone's and the person's own: installed,\n" +
-			"missing, altered, or shadowed by a key that turns hooks off. Exit 1 if no file\n" +
-			"has the hook, or one of them weakens it.",
+			"odd reads the settings of the project, of this clone and of your home folder.\n" +
+			"The result is installed, missing, altered, or shadowed by a key that turns\n" +
+			"hooks off. Exit 1: no file has the hook, or one of them weakens it.",
 		Flags: hookFlags(),
 		Action: func(c *cli.Context) error {
 			f, err := hookFile(env, c)

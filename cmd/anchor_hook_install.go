@@ -9,12 +9,12 @@ import (
 func anchorHookInstall(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "install",
-		Usage: "have the harness ask odd before every tool",
+		Usage: "let Claude Code ask odd before each tool call",
 		Description: "odd anchor hook install\n" +
 			"odd anchor hook install --local\n\n" +
-			"One group is added to hooks.PreToolUse of .claude/settings.json, and no other\n" +
-			"byte changes; an altered one is replaced. A person's act: refused inside an\n" +
-			"agent's session, exit 3.",
+			"odd adds one group to hooks.PreToolUse in .claude/settings.json and changes\n" +
+			"nothing else in it; it replaces a group of its own that was altered. Only a\n" +
+			"person can run this: inside an agent's session it is refused (exit 3).",
 		Flags: hookFlags(),
 		Action: func(c *cli.Context) error {
 			f, err := hookFile(env, c)

@@ -9,10 +9,12 @@ import (
 func anchorHookUninstall(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "uninstall",
-		Usage: "take the gate out of a settings file, to the byte",
-		Description: "odd anchor hook uninstall\n\n" +
-			"Right after install the file is what it was before, or gone if it was not\n" +
-			"there. A person's act: refused inside an agent's session, exit 3.",
+		Usage: "remove the hook from the settings of Claude Code",
+		Description: "odd anchor hook uninstall\n" +
+			"odd anchor hook uninstall --local\n\n" +
+			"The file is then, byte for byte, what it was before install; if there was\n" +
+			"none, it is deleted. Only a person can run this: inside an agent's session it\n" +
+			"is refused (exit 3).",
 		Flags: hookFlags(),
 		Action: func(c *cli.Context) error {
 			f, err := hookFile(env, c)

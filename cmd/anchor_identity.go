@@ -11,17 +11,20 @@ import (
 func anchorIdentity(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "identity",
-		Usage:     "open a session for a role: its constitution to read, and a template of BIND to fill in",
+		Usage:     "open a session for a role, and print the rules and a template",
 		ArgsUsage: "ROLE",
-		Description: "odd anchor identity editor\nodd anchor identity editor --mode express --paths 'docs/**'\n" +
-			"odd anchor identity editor --mode untracked",
+		Description: "odd anchor identity shore-lead\n" +
+			"odd anchor identity shore-lead --mode express --paths 'docs/**'\n" +
+			"odd anchor identity shore-lead --mode untracked\n\n" +
+			"ROLE is a role atom or a file ROLE.oct.md in [anchor] constitutions. The first\n" +
+			"line of the answer has the TOKEN for the next step.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "mode", Value: string(anchor.Full), Usage: "full, express, lite, or untracked: to read only"},
-			&cli.StringFlag{Name: "strictness", Usage: "quick, default or deep: how much must be proven (default: default, under lite quick)"},
-			&cli.StringFlag{Name: "topic", Usage: "what the session is about (default: what the branch says)"},
-			&cli.StringSliceFlag{Name: "paths", Usage: "write only below `GLOB`, inside what the constitution allows; repeatable"},
-			&cli.StringFlag{Name: "parent", Usage: "the `TOKEN` of the session that delegates"},
-			&cli.StringFlag{Name: "session", Usage: "the harness's own `ID` of the session, by which its hook finds the permit"},
+			&cli.StringFlag{Name: "mode", Value: string(anchor.Full), Usage: "full (3 steps), lite (full, but less to prove), express (2 steps) or untracked (may only read)"},
+			&cli.StringFlag{Name: "strictness", Usage: "how many tensions to state: quick (1), default (2) or deep (3) (default: default; with lite: quick)"},
+			&cli.StringFlag{Name: "topic", Usage: "describe the work in `TEXT` (default: from the branch name)"},
+			&cli.StringSliceFlag{Name: "paths", Usage: "allow writes only to files that match `GLOB`, within what the role allows; repeatable"},
+			&cli.StringFlag{Name: "parent", Usage: "name the session that delegates the work by its `TOKEN`"},
+			&cli.StringFlag{Name: "session", Usage: "the `ID` that the harness gives its session; the hook finds the permit by it"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

@@ -11,10 +11,12 @@ import (
 
 func anchorLs(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "ls",
-		Usage:       "list the sessions of this work tree, and those that drains bind",
-		Description: "odd anchor ls",
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:  "ls",
+		Usage: "list sessions, also those of odd drain",
+		Description: "odd anchor ls\n\n" +
+			"The columns are token, state, step, role, mode, branch, topic, end of the\n" +
+			"permit, run and error code.",
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
 				return err

@@ -14,10 +14,10 @@ import (
 func anchorRelease(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "release",
-		Usage:       "end a session: its permit is gone and its record archived",
+		Usage:       "end a session and its permit, and archive its record",
 		ArgsUsage:   "TOKEN",
-		Description: "odd anchor release TOKEN --reason 'the docs are mended'",
-		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Value: "done", Usage: "why it ends, a `SENTENCE`"}, jsonFlag()},
+		Description: "odd anchor release TOKEN --reason 'the docs are fixed'",
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Value: "done", Usage: "record `TEXT`, one line, as the reason"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			token, err := oneArg(c, "TOKEN")
 			if err != nil {

@@ -8,11 +8,13 @@ import (
 
 func anchorRenew(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "renew",
-		Usage:       "give a bound session's permit a later end",
-		ArgsUsage:   "TOKEN",
-		Description: "odd anchor renew TOKEN",
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:      "renew",
+		Usage:     "extend the permit of a session",
+		ArgsUsage: "TOKEN",
+		Description: "odd anchor renew TOKEN\n\n" +
+			"The permit then ends [anchor] ttl from now. odd renews a permit at most three\n" +
+			"times, and at the latest 15 minutes after it ended.",
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			token, err := oneArg(c, "TOKEN")
 			if err != nil {

@@ -10,29 +10,32 @@ import (
 )
 
 func anchorContext(env Env) *cli.Command {
-	return anchorStage(env, "context", "prove the constitution was read, by BIND; answers with the place of work and the next template",
+	return anchorStage(env, "context", "send BIND, to show that the agent read the rules of its role",
 		anchor.Desk.Context)
 }
 
 func anchorProof(env Env) *cli.Command {
-	return anchorStage(env, "proof", "prove what the session means to do, by TENSIONS and COMMIT; answers with the anchor and the permit",
+	return anchorStage(env, "proof", "send TENSIONS and COMMIT, and get the permit to write",
 		anchor.Desk.Proof)
 }
 
 func anchorExpress(env Env) *cli.Command {
-	return anchorStage(env, "express", "bind an express session by a COMMIT alone; the tensions are made from the constitution",
+	return anchorStage(env, "express", "send only COMMIT, and get the permit (identity --mode express)",
 		anchor.Desk.Express)
 }
 
 // anchorStage is a verb that hands a payload to a stage.
 func anchorStage(env Env, name, about string, stage func(anchor.Desk, string, []byte) anchor.Result) *cli.Command {
 	return command(&cli.Command{
-		Name:        name,
-		Usage:       about,
-		ArgsUsage:   "TOKEN [FILE|-]",
-		Description: "odd anchor " + name + " TOKEN - <<'END'\nodd anchor " + name + " TOKEN --payload @payload",
+		Name:      name,
+		Usage:     about,
+		ArgsUsage: "TOKEN [FILE|-]",
+		Description: "odd anchor " + name + " TOKEN answer.oct\nodd anchor " + name + " TOKEN - < answer.oct\n\n" +
+			"TOKEN is in the answer of odd anchor identity. FILE is the template that the\n" +
+			"step before printed, filled in. Exit 3: it was refused; the answer says why\n" +
+			"and has the template again. The third refusal of a step ends the session.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "payload", Usage: "the payload itself, or `@FILE`, or - for stdin, instead of the argument"},
+			&cli.StringFlag{Name: "payload", Usage: "send this text, the content of `@FILE`, or - for stdin, instead of the argument"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

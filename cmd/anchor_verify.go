@@ -12,12 +12,13 @@ import (
 func anchorVerify(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "verify",
-		Usage:     "say whether a session's permit holds, and what has changed since it was bound",
+		Usage:     "check whether the permit of a session is still valid",
 		ArgsUsage: "[TOKEN]",
 		Description: "odd anchor verify TOKEN\n" +
 			"odd anchor verify\n\n" +
-			"Without TOKEN every bound session is told. Exit 3 means that one does not\n" +
-			"hold.",
+			"A permit ends with its time, or when the branch or the rules of the role\n" +
+			"change. Without TOKEN, odd checks every session that has one. Exit 3: one is\n" +
+			"not valid.",
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {

@@ -24,11 +24,14 @@ func approve(env Env) *cli.Command {
 		Usage:        "merge a reviewed proposal; only a person can",
 		ArgsUsage:    "TASK",
 		BashComplete: completeTasks(env, board.Review),
-		Description:  "odd approve harvest-terms --verify --except lead-time",
+		Description: "odd approve read-the-handbook\n" +
+			"odd approve read-the-handbook --verify --except skeg\n\n" +
+			"odd merges the review branch into the target branch and marks the task done.\n\n" +
+			personNote,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "verify", Usage: "mark the proposal's atoms as verified by you too"},
-			&cli.StringSliceFlag{Name: "except", Usage: "with --verify: leave `ID` out, and record that; repeatable"},
-			&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"},
+			&cli.BoolFlag{Name: "verify", Usage: "also mark the proposed atoms as verified by you"},
+			&cli.StringSliceFlag{Name: "except", Usage: "with --verify, do not mark atom `ID` as verified; repeatable"},
+			yesFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

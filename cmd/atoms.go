@@ -20,8 +20,8 @@ import (
 // readFlags are the flags of every verb that only reads the bundle.
 func readFlags(more ...cli.Flag) []cli.Flag {
 	return append(more,
-		&cli.StringFlag{Name: "at", Usage: "read the bundle as committed in `REV`, not the files"},
-		&cli.StringFlag{Name: "bundle", Usage: bundleHelp}, jsonFlag())
+		atFlag(),
+		bundleFlag(), jsonFlag())
 }
 
 // source says where a verb reads the bundle: dir and rev may both be "".
@@ -103,7 +103,7 @@ func committedConfig(files fs.FS, rev string) (config.Config, error) {
 }
 
 func edgeFlag(usage string) cli.Flag {
-	return &cli.StringSliceFlag{Name: "edge", Usage: usage + " edges of `KIND`: owner, uses, … or link; repeatable"}
+	return &cli.StringSliceFlag{Name: "edge", Usage: usage + " links of `KIND`: owner, uses, governed_by, … or link (markdown); repeatable"}
 }
 
 // edgeKinds reads the values of --edge; none means all.

@@ -19,20 +19,20 @@ import (
 func auditVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "audit",
-		Usage:     "let a validator judge a change, as a gate",
+		Usage:     "let an agent review a range of commits; exit 1 for blockers",
 		ArgsUsage: "BASE..HEAD",
 		Description: "odd agent audit origin/main..HEAD --persona audit-reviewer\n" +
 			"odd agent audit main.. --claims pull-request.md --sarif\n\n" +
-			"The change is what HEAD has since it left BASE. Profile, prompts, canon and\n" +
-			"odd.toml are read where it left, so that no change brings its own judge. Exit\n" +
-			"1 means a blocker that is not accepted, or a session that did not come to\n" +
-			"findings; an empty change has nothing to say. Journal, ledger, handoffs and\n" +
-			"proposals of the bundle are left out; odd check --range proves those.",
+			"The agent reviews what HEAD changed since it left BASE. odd takes the persona,\n" +
+			"the prompts and odd.toml from the commit where it left, so that a change\n" +
+			"cannot change its own reviewer. Exit 1: a blocker that nobody accepted, or no\n" +
+			"findings because the session failed. odd leaves out the journal, ledger,\n" +
+			"handoffs and proposals of the bundle; odd check --range checks those.",
 		Flags: append(formatFlags(),
-			&cli.StringFlag{Name: "persona", Value: "audit-reviewer", Usage: "the `PROFILE` that judges, audit-reviewer or audit-reviewer@2"},
-			&cli.StringFlag{Name: "claims", Usage: "what the change says of itself: a `FILE`, a handoff or a description (default: its commit messages)"},
-			&cli.BoolFlag{Name: "strict", Usage: "fail as well where a person has to look: accepted blockers, pivots, a change too long to be shown whole"},
-			&cli.BoolFlag{Name: "no-record", Usage: "write nothing; only for a substrate that costs no money"},
+			&cli.StringFlag{Name: "persona", Value: "audit-reviewer", Usage: "let the agent review as persona `PROFILE`: NAME or NAME@VERSION"},
+			&cli.StringFlag{Name: "claims", Usage: "check the claims in `FILE`, a handoff or a description (default: the commit messages)"},
+			&cli.BoolFlag{Name: "strict", Usage: "also exit 1 where a person has to decide: accepted blockers, findings that need a new plan, a change too long to be shown whole"},
+			&cli.BoolFlag{Name: "no-record", Usage: "write no record; only for an agent that costs no money"},
 		),
 		Action: func(c *cli.Context) error {
 			spec, err := oneArg(c, "a range BASE..HEAD")

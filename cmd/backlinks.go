@@ -12,10 +12,10 @@ import (
 func backlinks(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "backlinks",
-		Usage:        "list what points at an atom, with the line that does",
+		Usage:        "list the lines of other files that link to an atom",
 		ArgsUsage:    "ATOM",
 		BashComplete: completeAtoms(env, ""),
-		Description:  "odd knowledge backlinks style-policy",
+		Description:  "odd knowledge backlinks weather-limits",
 		Flags:        readFlags(),
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "the name of an atom")

@@ -41,8 +41,6 @@ func (b bundle) untyped() string {
 }
 
 // bundleHelp is the usage of --bundle, which every reading verb has.
-const bundleHelp = "read the bundle in `DIR` (default: odd.toml's, else this folder)"
-
 // openBundle loads the bundle of the repository env.Dir is in, or dir when given.
 // Without git and without odd.toml the directory itself is the bundle.
 func openBundle(_ context.Context, env Env, dir string) (bundle, error) {

@@ -12,17 +12,18 @@ import (
 func canonVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "canon",
-		Usage:        "list canon by uri, or resolve a reference to what is in force",
+		Usage:        "list reference documents, or find the one in force",
 		ArgsUsage:    "[REF]",
 		BashComplete: completeAtoms(env, ""),
 		Description: "odd knowledge canon\n" +
-			"odd knowledge canon acme://rules/sources\n" +
+			"odd knowledge canon weather-limits\n" +
 			"odd knowledge canon resolve acme://rules/sources\n\n" +
-			"A reference is a uri, or any name of an atom. A uri is looked up, never taken\n" +
-			"apart. What supersedes it is followed, and so the answer is what governs\n" +
-			"today.",
+			"Canon is a set of documents that have a `uri` or the type canon, such as house\n" +
+			"rules. A document can replace another with `supersedes`. REF is a uri or any\n" +
+			"name of an atom; odd prints the document that replaces it today, or the\n" +
+			"document itself. odd compares a uri as a whole; it does not parse it.",
 		Subcommands: []*cli.Command{canonResolve(env)},
-		Flags:       readFlags(&cli.BoolFlag{Name: "refs", Usage: "list what the documents refer to, and what is missing"}),
+		Flags:       readFlags(&cli.BoolFlag{Name: "refs", Usage: "list the references in the documents, and which are missing"}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
 				return usage("knowledge canon: unexpected argument %q; see odd help knowledge canon", c.Args().Get(1))

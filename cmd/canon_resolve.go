@@ -13,13 +13,13 @@ import (
 func canonResolve(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "resolve",
-		Usage:     "show every step from a reference to what is in force",
+		Usage:     "show each step from a reference to the document in force",
 		ArgsUsage: "URI",
 		Description: "odd knowledge canon resolve acme://rules/sources\n" +
-			"odd knowledge canon resolve canon/sources.md#examples --json\n\n" +
-			"A row a step: what was tried, the name, what it led to. The last row is the\n" +
-			"outcome: FOUND, NOT_FOUND, EXTERNAL or CIRCULAR_SUPERSESSION, and exit 0 means\n" +
-			"FOUND. A reference that climbs out of the folder is INVALID_INPUT, exit 2.",
+			"odd knowledge canon resolve policies/weather-limits.md --json\n\n" +
+			"Each row is a step: what odd tried, the name, and the result. The last row is\n" +
+			"the outcome: FOUND (exit 0), NOT_FOUND, EXTERNAL or CIRCULAR_SUPERSESSION\n" +
+			"(exit 1). A reference that leaves the folder is INVALID_INPUT (exit 2).",
 		Flags: readFlags(),
 		Action: func(c *cli.Context) error {
 			ref, err := oneArg(c, "a uri or a path")

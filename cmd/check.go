@@ -18,32 +18,38 @@ import (
 func check(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "check",
-		Usage:     "check a bundle: OKF's three rules, and odd's own findings",
+		Usage:     "validate the atoms of a bundle, or the history of the board",
 		ArgsUsage: "[DIR]",
-		Description: "odd check\nodd check docs/bundle --strict --now 2026-03-02T09:00:00Z\nodd check --canon --sarif\nodd check --range origin/main..HEAD\n\n" +
-			"Exit 1 means an error, with --strict an error or a warning. Notes never fail.\n" +
-			"--okf judges conformance to OKF v0.2 alone: the codes that begin with okf-.\n" +
-			"--canon checks canon documents instead: every file with a uri or in a folder\n" +
-			"named canon, its required keys and its references.\n\n" +
-			"--range and --all judge history instead, by the 16 invariants; exit 1 means a\n" +
-			"finding, told as PATH:LINE: what is wrong; what to do [invariant N, COMMIT].\n" +
-			"How much each judged, and what git can only attest, goes to stderr; --explain\n" +
-			"and --json tell what each reads and recomputes too. A.. is up to HEAD; an A\n" +
-			"of zeros is the beginning. A commit is a machine's by the [agent] address of\n" +
-			"its author or committer, or by its Odd-Run, and else a person's: what a name\n" +
-			"cannot prove, signatures do ([governance] require_signed).\n\n" +
+		Description: "odd check\n" +
+			"odd check knowledge --strict --now 2026-03-02T09:00:00Z\n" +
+			"odd check --canon --sarif\n" +
+			"odd check --range HEAD~1..HEAD\n" +
+			"odd check --all\n\n" +
+			"Without --range and --all, odd checks the atoms. Exit 1 means an error; with\n" +
+			"--strict, a warning too. Notes never fail. --okf checks only OKF v0.2, the\n" +
+			"file format of atoms: codes that begin with okf-. --canon checks reference\n" +
+			"documents instead: files with a `uri`, or in a folder named canon.\n\n" +
+			"--range and --all check commits against 16 rules, called invariants: for\n" +
+			"example, only a person approves, and ledgers are append-only. Exit 1 means a\n" +
+			"finding: PATH:LINE: what is wrong; what to do [invariant N, COMMIT]. Stderr\n" +
+			"says how much each rule judged, and what git alone cannot prove. A.. means\n" +
+			"A..HEAD; an A of 40 zeros means from the first commit.\n\n" +
+			"A commit counts as an agent's if its author or committer has the [agent]\n" +
+			"address of odd.toml, or if it has an Odd-Run trailer. Otherwise it counts as a\n" +
+			"person's. git does not prove names; [governance] require_signed makes\n" +
+			"signatures a must.\n\n" +
 			checkShapes,
 		Flags: append(formatFlags(),
-			&cli.BoolFlag{Name: "strict", Usage: "take warnings for errors, and fail on any"},
-			&cli.BoolFlag{Name: "okf", Usage: "judge conformance to OKF v0.2 alone, not odd's own rules"},
-			&cli.BoolFlag{Name: "canon", Usage: "check canon documents: required keys, references, supersession"},
-			&cli.BoolFlag{Name: "notes", Usage: "list notes too (JSON always does)"},
-			&cli.StringFlag{Name: "at", Usage: "check the bundle as committed in `REV`, not the files"},
-			&cli.StringFlag{Name: "now", Usage: "check what is stale at `TIME`, as 2026-03-02T09:00:00Z"},
-			&cli.StringFlag{Name: "range", Usage: "re-prove the invariants over the commits of `A..B` instead"},
-			&cli.BoolFlag{Name: "all", Usage: "re-prove them over the board's whole history"},
-			&cli.BoolFlag{Name: "quiet", Usage: "of history: print findings alone"},
-			&cli.BoolFlag{Name: "explain", Usage: "of history: tell what each invariant read and recomputed"},
+			&cli.BoolFlag{Name: "strict", Usage: "treat warnings as errors, so that any of them fails"},
+			&cli.BoolFlag{Name: "okf", Usage: "check only OKF v0.2, the file format of atoms, not odd's own rules"},
+			&cli.BoolFlag{Name: "canon", Usage: "check reference documents (canon) instead: required keys, references, replacements"},
+			&cli.BoolFlag{Name: "notes", Usage: "list notes too (--json always does)"},
+			atFlag(),
+			&cli.StringFlag{Name: "now", Usage: "use `TIME`, as 2026-03-02T09:00:00Z, to decide what is stale (default: now)"},
+			&cli.StringFlag{Name: "range", Usage: "check the history rules (invariants) on the commits in `A..B` instead"},
+			&cli.BoolFlag{Name: "all", Usage: "check the history rules on the whole history of the board"},
+			&cli.BoolFlag{Name: "quiet", Usage: "with --range or --all, print only findings"},
+			&cli.BoolFlag{Name: "explain", Usage: "with --range or --all, print what each rule read and recomputed"},
 		),
 		Action: func(c *cli.Context) error {
 			if spec := c.String("range"); spec != "" || c.Bool("all") {
@@ -62,7 +68,7 @@ func check(env Env) *cli.Command {
 }
 
 // checkShapes tells what --json prints, a list of keys a line.
-const checkShapes = "--json prints one object, its lists never null:\n" +
+const checkShapes = "--json prints one object, and no list in it is null:\n" +
 	"  of a bundle   status conformant atoms errors warnings notes findings\n" +
 	"    findings    code severity path line message hint\n" +
 	"  of --canon    status scanned documents errors warnings references findings\n" +
@@ -72,8 +78,7 @@ const checkShapes = "--json prints one object, its lists never null:\n" +
 	"  of history    status commits machines rows findings\n" +
 	"    rows        invariant name evidence recomputed attested way unit checked\n" +
 	"    findings    invariant commit path line message way\n" +
-	"Status is OK or FINDINGS, as the exit code has it; a hint or a way tells what\n" +
-	"to do."
+	"status is OK with exit 0, FINDINGS with exit 1. hint and way say what to do."
 
 type checkOptions struct {
 	src           source

@@ -119,7 +119,7 @@ func app(env Env) *cli.App {
 }
 
 // command finishes the declaration of one verb: our usage errors, our help page.
-// Description is one example, a line or more.
+// Description has examples, a line each, then notes behind an empty line.
 func command(c *cli.Command) *cli.Command {
 	c.OnUsageError = onUsage
 	c.HideHelpCommand = true

@@ -16,15 +16,21 @@ import (
 func compilePersona(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "compile-persona",
-		Usage:        "compile a role's part of the graph into a persona",
+		Usage:        "print the context that an agent gets for a role",
 		ArgsUsage:    "ROLE",
 		BashComplete: completeAtoms(env, "role"),
-		Description:  "odd compile-persona editor --inline > editor.md\nodd compile-persona editor --at HEAD --format json",
+		Description: "odd compile-persona shore-lead --inline > shore-lead.md\n" +
+			"odd compile-persona shore-lead --at HEAD --format json\n\n" +
+			"A persona is the context compiled for a role atom: odd follows its links to\n" +
+			"processes, policies, systems, artifacts, terms and decisions. odd drain\n" +
+			"refuses a role whose persona is below the floor in [persona.floor] of\n" +
+			"odd.toml: too few atoms, no process, no policy or term, or too many broken\n" +
+			"links.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Value: "md", Usage: "`FORMAT` is md, json or mermaid"},
-			&cli.BoolFlag{Name: "inline", Usage: "put the bodies of the atoms into the document"},
-			&cli.StringFlag{Name: "at", Usage: "read the bundle of commit `REV`, not the work tree"},
-			&cli.StringFlag{Name: "bundle", Usage: bundleHelp},
+			&cli.StringFlag{Name: "format", Value: "md", Usage: "print `FORMAT`: md, json or mermaid"},
+			&cli.BoolFlag{Name: "inline", Usage: "include the text of the atoms"},
+			atFlag(),
+			bundleFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

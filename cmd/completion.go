@@ -60,7 +60,7 @@ func completion(env Env) *cli.Command {
 		Usage:     "print a completion script for bash, zsh or fish",
 		ArgsUsage: "bash|zsh|fish",
 		Description: "source <(odd completion bash)    # in ~/.bashrc\n" +
-			"source <(odd completion zsh)     # in ~/.zshrc, behind compinit\n" +
+			"source <(odd completion zsh)     # in ~/.zshrc, after compinit\n" +
 			"odd completion fish | source     # in ~/.config/fish/config.fish",
 		Action: func(c *cli.Context) error {
 			shell, err := oneArg(c, "a shell")

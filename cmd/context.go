@@ -14,11 +14,14 @@ import (
 func contextVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "context",
-		Usage:        "print what to read before asking: lease, decisions, artifacts, progress, signals",
+		Usage:        "print the state of the board that an agent is given",
 		ArgsUsage:    "[TASK]",
 		BashComplete: completeTasks(env),
-		Description:  "odd agent context\nodd agent context harvest-terms",
-		Flags:        []cli.Flag{jsonFlag()},
+		Description: "odd agent context\n" +
+			"odd agent context read-the-handbook\n\n" +
+			"The parts are lease, decisions, artifacts, progress and signals (tasks that\n" +
+			"wait, failed or changed).",
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
 				return usage("agent context: want one task or none; see odd help agent context")

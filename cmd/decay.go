@@ -17,11 +17,16 @@ import (
 
 func decayVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "decay",
-		Usage:       "propose to people what has run out, gone silent, gone stale or failed too often",
-		Description: "odd gate decay --dry-run\nodd gate decay",
+		Name:  "decay",
+		Usage: "file requests about overdue leases, decisions, tasks and atoms",
+		Description: "odd gate decay --dry-run\n" +
+			"odd gate decay\n\n" +
+			"odd looks for a lease that has expired or is nearly used up, decisions to look\n" +
+			"at again, atoms past stale_after, tasks that were rejected or blocked several\n" +
+			"times, and runs without progress. odd drain does the same before each run. A\n" +
+			"request changes nothing by itself; see odd help gate proposals.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be proposed, and write nothing"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print the requests, and write nothing"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

@@ -16,18 +16,20 @@ import (
 func decide(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "decide",
-		Usage:     "log a decision, why, and what it costs; only a person can",
+		Usage:     "log a decision with its reasons and costs; only a person can",
 		ArgsUsage: "\"WHAT\"",
 		Description: "odd gate decide \"Times are UTC\" --rationale \"two harbours disagreed\" \\\n" +
 			"  --tradeoffs \"visitors convert\" --confidence high \\\n" +
-			"  --revisit \"task tide-page done\"\n" +
+			"  --revisit \"task read-the-handbook done\"\n" +
 			"odd gate decide --list\n\n" +
-			"It is made at the gate passed last: a framing that drafted, a commitment, or\n" +
-			"an evaluation, which only supersedes. Decisions are never edited; one takes\n" +
-			"the place of another with --supersedes.",
+			"A decision belongs to the last gate that was run: a framing that drafted a\n" +
+			"lease, a commitment, or an evaluation; after an evaluation, it can only\n" +
+			"replace another. Decisions are never edited; a new one replaces an old one\n" +
+			"with --supersedes.\n\n" +
+			personNote,
 		Flags: append(decisionFlags(),
-			&cli.BoolFlag{Name: "list", Usage: "list what was decided; superseded decisions name the one that stands"},
-			&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"},
+			&cli.BoolFlag{Name: "list", Usage: "list the decisions; a replaced one names its replacement"},
+			yesFlag(),
 			jsonFlag()),
 		Action: func(c *cli.Context) error {
 			if c.Bool("list") {
@@ -119,11 +121,11 @@ func decisionPage(d gate.Decision, at gate.Row) string {
 // decisionFlags are the fields of a decision, behind those given.
 func decisionFlags(first ...cli.Flag) []cli.Flag {
 	return append(first,
-		&cli.StringSliceFlag{Name: "rationale", Usage: "why it is decided so, one `SENTENCE`; one to three"},
-		&cli.StringFlag{Name: "tradeoffs", Usage: "what it costs, as `TEXT`"},
-		&cli.StringFlag{Name: "confidence", Usage: "how sure, one `LEVEL`: low, med or high"},
-		&cli.StringSliceFlag{Name: "revisit", Usage: "look again `WHEN`: a date, \"task ID done\", or words; repeatable"},
-		&cli.StringFlag{Name: "supersedes", Usage: "the decision `D-…` it takes the place of"},
+		&cli.StringSliceFlag{Name: "rationale", Usage: "reason for the decision, one `SENTENCE`; give one to three"},
+		&cli.StringFlag{Name: "tradeoffs", Usage: "cost of the decision, `TEXT`"},
+		&cli.StringFlag{Name: "confidence", Usage: "how sure you are, `LEVEL`: low, med or high"},
+		&cli.StringSliceFlag{Name: "revisit", Usage: "look at it again `WHEN`: a date, \"task ID done\", or words; repeatable"},
+		&cli.StringFlag{Name: "supersedes", Usage: "replace the decision `D-…`"},
 	)
 }
 

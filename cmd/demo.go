@@ -17,11 +17,15 @@ import (
 
 func demo(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "demo",
-		Usage:       "make a small company, drain it, and leave you at a review",
-		ArgsUsage:   "[DIR]",
-		Description: "odd demo\ncd odd-demo && odd review read-the-handbook",
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:      "demo",
+		Usage:     "create a sample repository with a proposal to review",
+		ArgsUsage: "[DIR]",
+		Description: "odd demo\n" +
+			"odd demo shop\n\n" +
+			"DIR (default: odd-demo) must be new or empty. odd commits the handbook of an\n" +
+			"invented company, then runs one task: a reader that works offline and costs\n" +
+			"nothing proposes 15 notes. Go on with odd review and odd approve.",
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
 				_, err := oneArg(c, "a directory, or none")

@@ -19,15 +19,25 @@ import (
 func drainVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "drain",
-		Usage: "work ready tasks, one at a time, up to a review",
-		Description: "odd drain\nodd drain --max-tasks 5\nodd drain --dry-run\n\n" +
+		Usage: "run ready tasks, and put agents' proposals on review branches",
+		Description: "odd drain\n" +
+			"odd drain --max-tasks 5\n" +
+			"odd drain --task read-the-handbook\n" +
+			"odd drain --dry-run\n\n" +
+			"For each task, odd claims it, starts one agent in a scratch clone, checks the\n" +
+			"agent's output and commits it to the branch odd/review/TASK.N. The task then\n" +
+			"waits for odd review and odd approve, or is blocked with a reason.\n\n" +
+			"A claim is a commit that marks the task in_progress for this run and says\n" +
+			"until when. If the run dies, a later one frees the task after that time.\n\n" +
+			"Which agent: [session] substrate in odd.toml names it. The default, extract,\n" +
+			"reads documents offline and costs nothing. See odd help agent run for others.\n\n" +
 			"Exit 0 also means that tasks were blocked, or that none was ready: stdout and\n" +
-			"--json tell each, with the reason. Exit 3: a rule refused the whole drain, or\n" +
-			"the TASK; 4: another drain runs, or the board is paused.",
+			"--json name each one with the reason. Exit 3: a rule refused the whole run, or\n" +
+			"TASK. Exit 4: another odd drain is running, or runs are paused.",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "max-tasks", DefaultText: "[drain] max_tasks", Usage: "take at most `N` tasks"},
-			&cli.StringFlag{Name: "task", Usage: "take only this `TASK`"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "explain every decision and write nothing"},
+			&cli.IntFlag{Name: "max-tasks", DefaultText: "[drain] max_tasks", Usage: "run at most `N` tasks"},
+			&cli.StringFlag{Name: "task", Usage: "run only `TASK`"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print which tasks would run or be skipped, and why; write nothing"},
 			jsonFlag(),
 		},
 		Subcommands: []*cli.Command{pause(env), resume(env)},

@@ -13,14 +13,15 @@ import (
 func expand(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "expand",
-		Usage:        "list what can be reached from an atom, and by which edges",
+		Usage:        "list every atom reached by links from one atom",
 		ArgsUsage:    "ATOM",
 		BashComplete: completeAtoms(env, ""),
-		Description:  "odd knowledge expand editor --depth 3\nodd knowledge expand publish --directed --edge uses --edge governed_by",
+		Description: "odd knowledge expand shore-lead --depth 3\n" +
+			"odd knowledge expand open-the-jetty --directed --edge uses --edge governed_by",
 		Flags: readFlags(
-			&cli.IntFlag{Name: "depth", Value: 2, Usage: "walk at most `N` edges; 0 has no end"},
-			&cli.BoolFlag{Name: "directed", Usage: "walk edges only the way they are written"},
-			edgeFlag("walk only"),
+			&cli.IntFlag{Name: "depth", Value: 2, Usage: "follow at most `N` links in a row; 0 is no limit"},
+			&cli.BoolFlag{Name: "directed", Usage: "follow links only forward, from the file that has the link"},
+			edgeFlag("follow only"),
 		),
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "the name of an atom")

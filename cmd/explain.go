@@ -17,11 +17,14 @@ import (
 
 func explainVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "explain",
-		Usage:       "explain a code that odd printed, such as [state]; without one, list them",
-		ArgsUsage:   "[CODE]",
-		Description: "odd explain stale_base\nodd explain A_TEN_SYNTAX\nodd explain",
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:      "explain",
+		Usage:     "say what a code in a message means, such as [state]",
+		ArgsUsage: "[CODE]",
+		Description: "odd explain stale_base\n" +
+			"odd explain A_TEN_SYNTAX\n" +
+			"odd explain\n\n" +
+			"Without CODE, it lists every code with its meaning.",
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
 				return runCodes(env, c.Bool("json"))

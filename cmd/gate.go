@@ -11,9 +11,24 @@ import (
 
 func gateVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "gate",
-		Usage:       "decide whether to work, on what and for how long; only a person can",
-		Description: "odd gate framing\nodd gate commitment\nodd gate evaluation --enter",
+		Name:  "gate",
+		Usage: "start, renew or end a lease: what odd drain may work on",
+		Description: "odd gate framing\n" +
+			"odd gate commitment\n" +
+			"odd gate lease\n" +
+			"odd gate evaluation --enter\n\n" +
+			"A gate is a decision that only a person makes; agents can only request one\n" +
+			"(odd gate proposals). Each gate is one commit on the board, and asks you to\n" +
+			"type an id.\n\n" +
+			"A lease says what odd drain may work on: paths, kinds of tasks, number of\n" +
+			"tasks, money, and an end. framing drafts it, commitment activates it,\n" +
+			"evaluation renews or ends it. From the first commitment on, odd drain needs an\n" +
+			"active lease; before that, [governance] lease is \"off\" in odd.toml.\n\n" +
+			"The working phase (stance) limits the kinds of tasks that run:\n" +
+			"  sensemaking  research, question, audit\n" +
+			"  discovery    the same, and option, prototype, experiment\n" +
+			"  execution    implement, produce, extract, document, fix, change\n" +
+			"  evaluation   review, assess, verify, measure",
 		Subcommands: []*cli.Command{
 			gateFraming(env), gateCommitment(env), gateEvaluation(env), gateEmergency(env),
 			leaseVerb(env), proposalsVerb(env), decayVerb(env), decide(env),
@@ -22,66 +37,79 @@ func gateVerb(env Env) *cli.Command {
 }
 
 func gateFraming(env Env) *cli.Command {
-	return gateCommand(env, gate.Framing, "ask what the work is: take a stance, and draft the lease where none is alive",
+	return gateCommand(env, gate.Framing, "draft a lease, or go back to finding out what the work is",
 		"odd gate framing\n"+
 			"odd gate framing --to discovery --draft lease.toml \\\n"+
-			"  --reason \"the harbour wants a tide page\"",
+			"  --reason \"the harbour wants a tide page\"\n\n"+
+			"Without flags: it drafts a lease from the tasks on the board, if there is\n"+
+			"none; else it only changes the phase to sensemaking. odd gate lease draft\n"+
+			"prints the draft, and odd gate lease edit opens it in your editor.",
 		[]cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "the `STANCE`: sensemaking or discovery (default: what the draft in --draft says, else sensemaking)"},
-			&cli.StringFlag{Name: "draft", Usage: "take the lease in `FILE` (- for stdin) as the draft, not the prefilled one"},
-			&cli.BoolFlag{Name: "renew", Usage: "prolong the active lease"},
+			&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: sensemaking or discovery (default: as --draft has it, else sensemaking)"},
+			&cli.StringFlag{Name: "draft", Usage: "take the draft from `FILE` (- for stdin) instead of the prefilled one"},
+			&cli.BoolFlag{Name: "renew", Usage: "extend the active lease"},
 			extendFlag(),
 		})
 }
 
 func gateCommitment(env Env) *cli.Command {
-	return gateCommand(env, gate.Commitment, "commit to the drafted lease, or to its renewal: work may begin",
-		"odd gate commitment\nodd gate commitment --renew --extend 3d --reason \"two terms are left\"",
+	return gateCommand(env, gate.Commitment, "activate the drafted lease, or renew the active one",
+		"odd gate commitment\n"+
+			"odd gate commitment --renew --extend 3d --reason \"two terms are left\"\n\n"+
+			"Without flags: it activates the drafted lease; if one is active, it returns to\n"+
+			"the phase execution or, in that phase, renews the lease. From now on, odd\n"+
+			"drain needs an active lease.",
 		[]cli.Flag{
 			&cli.BoolFlag{Name: "activate", Usage: "activate the drafted lease"},
-			&cli.BoolFlag{Name: "renew", Usage: "let the active lease count anew"},
-			&cli.BoolFlag{Name: "enter", Usage: "go back to execution under the active lease as it is"},
-			&cli.StringSliceFlag{Name: "lock", Usage: "drain `TASK` only while its file is as it is now; repeatable"},
+			&cli.BoolFlag{Name: "renew", Usage: "renew the active lease: a new end, and its counts start from 0"},
+			&cli.BoolFlag{Name: "enter", Usage: "return to the phase execution; the lease stays as it is"},
+			&cli.StringSliceFlag{Name: "lock", Usage: "run `TASK` only while its file stays as it is now; repeatable"},
 			extendFlag(),
 		})
 }
 
 func gateEvaluation(env Env) *cli.Command {
-	return gateCommand(env, gate.EvaluationGate, "look at what came of it: renew, revise, expire or release the lease, change principles",
-		"odd gate evaluation --enter\nodd gate evaluation --release --reason \"the glossary is done; tides are next\"",
+	return gateCommand(env, gate.EvaluationGate, "evaluate the work; renew, change or end the lease",
+		"odd gate evaluation --enter\n"+
+			"odd gate evaluation --release --reason \"the glossary is done; tides are next\"\n\n"+
+			"Without flags: --enter. --renew and --revise lead back to the phase execution,\n"+
+			"--release and --expire to sensemaking, if the phase is evaluation.",
 		[]cli.Flag{
-			&cli.BoolFlag{Name: "enter", Usage: "take the stance of evaluation and leave the lease as it is"},
-			&cli.BoolFlag{Name: "renew", Usage: "let the active lease count anew"},
-			&cli.StringFlag{Name: "revise", Usage: "put the lease in `FILE` (- for stdin) in the place of the active one"},
-			&cli.BoolFlag{Name: "release", Usage: "end the lease; --reason is the bookmark the next one begins from"},
-			&cli.BoolFlag{Name: "expire", Usage: "write down that the lease has run out"},
-			&cli.StringFlag{Name: "to", Usage: "the `STANCE`: evaluation, or from there sensemaking or execution"},
-			&cli.StringSliceFlag{Name: "principles", Usage: "commit the principle at `PATH` as it is in the work tree; repeatable"},
-			&cli.BoolFlag{Name: "leases-off", Usage: "let drains run without a lease from now on"},
+			&cli.BoolFlag{Name: "enter", Usage: "enter the phase evaluation; the lease stays as it is"},
+			&cli.BoolFlag{Name: "renew", Usage: "renew the active lease: a new end, and its counts start from 0"},
+			&cli.StringFlag{Name: "revise", Usage: "replace the active lease by the one in `FILE` (- for stdin)"},
+			&cli.BoolFlag{Name: "release", Usage: "end the lease; the next draft begins from --reason"},
+			&cli.BoolFlag{Name: "expire", Usage: "record that the lease has expired"},
+			&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: evaluation, or from there sensemaking or execution"},
+			&cli.StringSliceFlag{Name: "principles", Usage: "commit the principle file `PATH` as it is in the working tree; repeatable"},
+			&cli.BoolFlag{Name: "leases-off", Usage: "with --release, let odd drain run without a lease from now on"},
 			extendFlag(),
 		})
 }
 
 func gateEmergency(env Env) *cli.Command {
-	return gateCommand(env, gate.Emergency, "stop: suspend the lease, pause the board, block what runs; costs a decision",
+	return gateCommand(env, gate.Emergency, "stop all work at once: suspend the lease and pause odd drain",
 		"odd gate emergency --reason \"the agent rewrote the tide tables\" \\\n"+
 			"  --decision \"stop and ask again what this is for\" \\\n"+
 			"  --rationale \"three pages were wrong in a row\" \\\n"+
-			"  --tradeoffs \"the release waits\" --confidence high", nil)
+			"  --tradeoffs \"the release waits\" --confidence high\n\n"+
+			"It also blocks the tasks that are running. A decision is required. To go on,\n"+
+			"run"+
+			"odd gate commitment (if there was a lease) and odd drain resume.", nil)
 }
 
 func extendFlag() cli.Flag {
-	return &cli.StringFlag{Name: "extend", Usage: "how long the lease holds from now, `SPAN` as 12h or 3d (default: to the end the draft names, or as long as before)"}
+	return &cli.StringFlag{Name: "extend", Usage: "let the lease hold for `SPAN` from now, such as 12h or 3d (default: until the end in the draft, or as long as before)"}
 }
 
 // gateCommand declares one gate with the flags that all of them have.
 func gateCommand(env Env, g gate.Gate, use, example string, flags []cli.Flag) *cli.Command {
 	flags = append(flags,
-		&cli.StringFlag{Name: "reason", Usage: "why, in one `TEXT`"},
-		&cli.StringSliceFlag{Name: "because", Usage: "accept the proposal `P-…` with this act; repeatable"})
-	flags = append(flags, decisionFlags(&cli.StringFlag{Name: "decision", Usage: "log a decision: `WHAT` was decided"})...)
-	flags = append(flags, &cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"}, jsonFlag())
-	return command(&cli.Command{Name: string(g), Usage: use, Description: example, Flags: flags, Action: func(c *cli.Context) error {
+		reasonFlag(),
+		&cli.StringSliceFlag{Name: "because", Usage: "answer the request `P-…` with this step; repeatable"})
+	flags = append(flags, decisionFlags(&cli.StringFlag{Name: "decision", Usage: "also log a decision: `WHAT` was decided"})...)
+	flags = append(flags, yesFlag(), jsonFlag())
+	return command(&cli.Command{Name: string(g), Usage: use, Description: example + "\n\nodd help gate says what a lease and a working phase are.\n\n" + personNote, Flags: flags, Action: func(c *cli.Context) error {
 		o, err := gateFlags(c, env, g)
 		if err != nil {
 			return err

@@ -13,11 +13,15 @@ import (
 func get(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "get",
-		Usage:        "print an atom, by id, path, uri or stem",
+		Usage:        "print one atom (note), found by id, path, uri or file name",
 		ArgsUsage:    "ATOM",
 		BashComplete: completeAtoms(env, ""),
-		Description:  "odd get editor\nodd get processes/publish.md --json",
-		Flags:        readFlags(&cli.BoolFlag{Name: "body", Usage: "print the body without the block above it"}),
+		Description: "odd get shore-lead\n" +
+			"odd get processes/open-the-jetty.md --json\n" +
+			"odd get weather-limits --body\n\n" +
+			"ATOM is the id of an atom, its path below the bundle, its uri, or its file\n" +
+			"name without .md. All commands that take an ATOM find it so.",
+		Flags: readFlags(&cli.BoolFlag{Name: "body", Usage: "print the text without the front matter"}),
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "the name of an atom")
 			if err != nil {

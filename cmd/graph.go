@@ -14,15 +14,16 @@ const mermaidAtoms = 100
 
 func graph(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "graph",
-		Usage:       "draw the graph, or what is around an atom",
-		Description: "odd knowledge graph --focus editor --depth 2\nodd knowledge graph --format dot | dot -Tsvg > graph.svg",
+		Name:  "graph",
+		Usage: "print the graph of atoms and links as Mermaid, DOT or JSON",
+		Description: "odd knowledge graph --focus shore-lead --depth 2\n" +
+			"odd knowledge graph --format dot | dot -Tsvg > graph.svg",
 		Flags: readFlags(
-			&cli.StringFlag{Name: "format", Value: "mermaid", Usage: "`FORMAT` is mermaid, dot or json"},
-			&cli.StringFlag{Name: "focus", Usage: "draw around `ATOM`, not the whole bundle"},
-			&cli.IntFlag{Name: "depth", Value: 2, Usage: "at most `N` edges from the focus; 0 has no end"},
-			&cli.IntFlag{Name: "limit", Value: mermaidAtoms, DefaultText: "100 for mermaid, all for dot and json", Usage: "at most `N` atoms, the nearest or the busiest; 0 is all"},
-			edgeFlag("only"),
+			&cli.StringFlag{Name: "format", Value: "mermaid", Usage: "print `FORMAT`: mermaid, dot or json"},
+			&cli.StringFlag{Name: "focus", Usage: "print only what is near `ATOM`"},
+			&cli.IntFlag{Name: "depth", Value: 2, Usage: "with --focus, go at most `N` links far; 0 is no limit"},
+			&cli.IntFlag{Name: "limit", Value: mermaidAtoms, DefaultText: "100 for mermaid, all for dot and json", Usage: "print at most `N` atoms, the nearest or those with most links; 0 is all"},
+			edgeFlag("print only"),
 		),
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {

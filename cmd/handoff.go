@@ -17,13 +17,16 @@ import (
 func handoffVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "handoff",
-		Usage: "hand work from one mode to the next; go back or leave out in the open",
+		Usage: "pass work from one role to the next, in a file",
 		Description: "odd agent handoff new --from planning --to execution \\\n" +
-			"  --artifact knowledge/terms/slack-water.md\n" +
-			"odd agent handoff check\n" +
-			"odd agent handoff merge review-a review-b --title \"Two reviews\"\n" +
-			"odd agent handoff revert slack-water --from execution --to planning \\\n" +
-			`  --reason "The plan takes the almanac for this year's; is it?"`,
+			"  --artifact knowledge/terms/slack-water.md --title \"Slack water\"\n" +
+			"odd agent handoff list\n" +
+			"odd agent handoff check\n\n" +
+			"Work passes through five modes: exploration, planning, execution, validation,\n" +
+			"resolution. A handoff is an atom in the folder handoffs/ with what the next\n" +
+			"mode needs: a plan has assumptions and scope, a build has claims, a review\n" +
+			"findings. revert and skip record in the journal that work goes back or leaves\n" +
+			"a mode out.",
 		Subcommands: []*cli.Command{handoffNew(env), handoffCheck(env), handoffShow(env), handoffList(env), handoffMerge(env), handoffClarify(env), handoffRevert(env), handoffSkip(env)},
 	})
 }

@@ -17,10 +17,12 @@ import (
 func handoffCheck(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "check",
-		Usage:     "check handoffs: minimum content, journal entry, and whether what they cite is there",
+		Usage:     "check that handoffs are complete and cite what exists",
 		ArgsUsage: "[ID...]",
-		Description: "odd agent handoff check\nodd agent handoff check 2026-03-02-slack-water\n\n" +
-			"Exit 1 means findings. It judges what is there, never how good it is.",
+		Description: "odd agent handoff check\n" +
+			"odd agent handoff check 2026-03-02-slack-water\n\n" +
+			"A handoff needs the fields of its two modes, a journal entry, and sources that\n" +
+			"exist. Exit 1 means findings. odd does not judge how good the content is.",
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			return runHandoffCheck(c.Context, env, c.Args().Slice(), c.Bool("json"))

@@ -14,11 +14,13 @@ import (
 func handoffClarify(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "clarify",
-		Usage:     "add a sentence that a handoff lacks, as its author",
+		Usage:     "add a missing sentence to a handoff, as its author",
 		ArgsUsage: "ID KEY SENTENCE",
 		Description: "odd agent handoff clarify 2026-03-02-slack-water assumptions \\\n" +
-			`  "The almanac is this year's."`,
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "no-commit", Usage: "write and stage only"}, jsonFlag()},
+			"  \"The almanac is this year's.\"\n\n" +
+			"KEY is a field that the handoff needs; odd agent handoff check names what\n" +
+			"lacks.",
+		Flags: []cli.Flag{noCommitFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 3 {
 				return usage("agent handoff clarify: want a handoff, a key and a sentence; see odd help agent handoff clarify")

@@ -14,11 +14,12 @@ import (
 
 func handoffList(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "list",
-		Usage:       "list the handoffs",
-		Description: "odd agent handoff list --artifact knowledge/terms/slack-water.md",
+		Name:  "list",
+		Usage: "list the handoffs",
+		Description: "odd agent handoff list\n" +
+			"odd agent handoff list --artifact knowledge/terms/slack-water.md",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "artifact", Usage: "only those about `REF`"},
+			&cli.StringFlag{Name: "artifact", Usage: "list only those about `REF`: a path, id, uri or commit"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

@@ -13,14 +13,15 @@ import (
 func handoffMerge(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "merge",
-		Usage:     "join what several sessions of one role handed over on one artifact, disagreement in sight",
+		Usage:     "merge several handoffs of one role on one artifact into one",
 		ArgsUsage: "ID ID...",
-		Description: "odd agent handoff merge review-a review-b --title \"Two reviews of slack water\"\n\n" +
-			"Its sources stay. What they agree on stands once; where they disagree both\n" +
-			"sides are shown.",
+		Description: "odd agent handoff merge 2026-03-02-review-a 2026-03-02-review-b \\\n" +
+			"  --title \"Two reviews\"\n\n" +
+			"The merged handoffs stay as they are. The new one has once what they agree on,\n" +
+			"and every version of what they disagree on.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "title", Usage: "its `TITLE`; the file is named by it"},
-			&cli.BoolFlag{Name: "no-commit", Usage: "write and stage only"},
+			&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
+			noCommitFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

@@ -13,18 +13,21 @@ import (
 func handoffNew(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "new",
-		Usage: "write a handoff and its journal entry: a template to fill in, or a whole one from JSON",
+		Usage: "write a handoff and its journal entry, as a template or from JSON",
 		Description: "odd agent handoff new --from planning --to execution \\\n" +
-			"  --artifact knowledge/terms/slack-water.md\n" +
-			"odd agent handoff new --from validation \\\n  --from-json findings.json --derives review-a",
+			"  --artifact knowledge/terms/slack-water.md --title \"Slack water\"\n" +
+			"odd agent handoff new --from validation --from-json findings.json \\\n" +
+			"  --title \"Review a\"\n\n" +
+			"Without --from-json, odd writes a template: fill in its parts and commit it.\n" +
+			"odd help agent handoff lists the modes.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Usage: "the `MODE` that hands over"},
-			&cli.StringFlag{Name: "to", Usage: "the `MODE` that receives (default: the one that follows)"},
-			&cli.StringFlag{Name: "artifact", Usage: "what it is about: a path, id, uri or commit, as `REF`"},
-			&cli.StringFlag{Name: "title", Usage: "its `TITLE`; the file is named by it"},
-			&cli.StringFlag{Name: "from-json", Usage: "take the deliverable in `FILE` (- for stdin), whole"},
-			&cli.StringSliceFlag{Name: "derives", Usage: "a handoff `ID` it was made from; repeatable"},
-			&cli.BoolFlag{Name: "no-commit", Usage: "write and stage only"},
+			&cli.StringFlag{Name: "from", Usage: "`MODE` that hands over: exploration, planning, execution, validation or resolution"},
+			&cli.StringFlag{Name: "to", Usage: "`MODE` that receives (default: the next one)"},
+			&cli.StringFlag{Name: "artifact", Usage: "say what is handed over, `REF`: a path, id, uri or commit"},
+			&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
+			&cli.StringFlag{Name: "from-json", Usage: "take the content from the JSON in `FILE` (- for stdin)"},
+			&cli.StringSliceFlag{Name: "derives", Usage: "name a handoff `ID` that it is made from; repeatable"},
+			noCommitFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

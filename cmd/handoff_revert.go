@@ -15,15 +15,16 @@ import (
 func handoffRevert(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "revert",
-		Usage:     "take work back to an earlier mode, with the reason in the journal",
+		Usage:     "record that work goes back to an earlier mode, and why",
 		ArgsUsage: "ARTIFACT",
 		Description: "odd agent handoff revert slack-water --from execution --to planning \\\n" +
-			`  --reason "The plan takes the almanac for this year's; is it?"`,
+			"  --reason \"The plan takes the almanac for this year's; is it?\"\n\n" +
+			"odd help agent handoff lists the modes.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Usage: "the `MODE` the work is in"},
-			&cli.StringFlag{Name: "to", Usage: "the earlier `MODE` it goes back to"},
-			&cli.StringFlag{Name: "reason", Usage: "one `SENTENCE`: one unknown, at most one question"},
-			&cli.BoolFlag{Name: "no-commit", Usage: "write and stage only"},
+			&cli.StringFlag{Name: "from", Usage: "`MODE` the work is in"},
+			&cli.StringFlag{Name: "to", Usage: "earlier `MODE` it goes back to"},
+			&cli.StringFlag{Name: "reason", Usage: "reason in one `SENTENCE`: one unknown, at most one question"},
+			noCommitFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -46,15 +47,16 @@ func handoffRevert(env Env) *cli.Command {
 func handoffSkip(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "skip",
-		Usage:     "leave a mode out for an artifact, with reason and risks in the journal",
+		Usage:     "record that a mode is left out, with reason and risks",
 		ArgsUsage: "ARTIFACT",
 		Description: "odd agent handoff skip slack-water --mode validation \\\n" +
-			`  --reason "The page is thrown away after the fair" --risk "wrong tides"`,
+			"  --reason \"The page is thrown away after the fair\" --risk \"wrong tides\"\n\n" +
+			"odd help agent handoff lists the modes.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "mode", Usage: "the `MODE` that is left out"},
-			&cli.StringFlag{Name: "reason", Usage: "why, in a `SENTENCE`"},
-			&cli.StringSliceFlag{Name: "risk", Usage: "a `RISK` that is accepted; repeatable"},
-			&cli.BoolFlag{Name: "no-commit", Usage: "write and stage only"},
+			&cli.StringFlag{Name: "mode", Usage: "`MODE` that is left out"},
+			&cli.StringFlag{Name: "reason", Usage: "reason in one `SENTENCE`"},
+			&cli.StringSliceFlag{Name: "risk", Usage: "name a `RISK` that you accept; repeatable"},
+			noCommitFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

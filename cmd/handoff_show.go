@@ -14,7 +14,7 @@ import (
 func handoffShow(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "show",
-		Usage:       "show what one handoff hands over",
+		Usage:       "show one handoff",
 		ArgsUsage:   "ID",
 		Description: "odd agent handoff show 2026-03-02-slack-water --json",
 		Flags:       []cli.Flag{jsonFlag()},

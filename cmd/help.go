@@ -11,6 +11,9 @@ import (
 // summary says in one line what odd is.
 const summary = "keeps a team's knowledge and tasks as files in git; agents propose changes, people approve them"
 
+// terms explains the words that help uses most.
+const terms = "An atom is one markdown note. The board is the branch that holds the tasks. A proposal is an agent's commit on a review branch."
+
 // group is one block of odd help.
 type group struct {
 	title    string
@@ -36,7 +39,7 @@ func verbs(env Env) []group {
 		{"Agents", false, []*cli.Command{
 			agentVerb(env), anchorVerb(env), mcpVerb(env), opVerb(env),
 		}},
-		{"Governance", false, []*cli.Command{gateVerb(env), hookVerb(env)}},
+		{"Decisions and push checks", false, []*cli.Command{gateVerb(env), hookVerb(env)}},
 		{"Shell", false, []*cli.Command{completion(env)}},
 	}
 }
@@ -49,7 +52,7 @@ const usageLine = "Usage: odd [-C DIR] COMMAND [flags] [arguments]\n"
 // in this folder.
 func helpPage(groups []group, next string) string {
 	var b strings.Builder
-	b.WriteString("odd " + summary + ".\n\n" + usageLine)
+	b.WriteString("odd " + summary + ".\n" + terms + "\n\n" + usageLine)
 	for _, g := range groups {
 		if !g.everyday {
 			continue
@@ -67,7 +70,7 @@ func helpPage(groups []group, next string) string {
 // allPage is the page that odd help all prints: every verb, with the verbs below it.
 func allPage(groups []group) string {
 	var b strings.Builder
-	b.WriteString("odd " + summary + ".\n\n" + usageLine)
+	b.WriteString("odd " + summary + ".\n" + terms + "\n\n" + usageLine)
 	for _, g := range groups {
 		fmt.Fprintf(&b, "\n%s\n", g.title)
 		for _, v := range g.verbs {
@@ -82,7 +85,8 @@ func allPage(groups []group) string {
 			fmt.Fprintf(&b, "  %-16s   %s\n", "", strings.Join(below, ", "))
 		}
 	}
-	b.WriteString("\nodd help COMMAND shows a command's flags and an example.\n" + exits + "\n")
+	b.WriteString("\nodd help COMMAND shows a command's flags and an example.\n" +
+		"odd -C DIR COMMAND runs it as if started in DIR. odd --version prints the version.\n" + exits + "\n")
 	return b.String()
 }
 

@@ -16,9 +16,14 @@ import (
 
 func hookVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "hook",
-		Usage:       "have git ask odd check before a push is let in, or out",
-		Description: "odd -C /srv/ours.git hook install\nodd hook install --dry-run\nodd hook uninstall",
+		Name:  "hook",
+		Usage: "install a git hook that runs odd check on every push",
+		Description: "odd hook install --dry-run\n" +
+			"odd -C /srv/ours.git hook install\n" +
+			"odd hook uninstall\n\n" +
+			"The hook checks the new commits of a push as odd check --range does, and\n" +
+			"refuses the push if there is a finding. Install it in the bare repository of\n" +
+			"the server: in a clone, git push --no-verify skips it.",
 		Subcommands: []*cli.Command{hookInstall(env), hookUninstall(env), hookRun(env)},
 	})
 }
@@ -100,20 +105,22 @@ func (h gitHook) own() ([]byte, error) {
 func hookInstall(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "install",
-		Usage: "put the hook in: pre-receive into a bare repository, pre-push into a clone",
-		Description: "odd -C /srv/ours.git hook install\n\n" +
-			"Every branch of a push is judged as odd check --range does, by its new\n" +
-			"commits alone: one finding, and nothing of the push passes. A tag carries no\n" +
-			"board and passes unjudged; its commits are judged when a branch brings them.\n" +
-			"Deleting or rewriting the board branch or the target is refused, as are\n" +
-			"refs/replace/ and, by a server, refs/remotes/; its HEAD has to be on a\n" +
-			"branch. Where [board] names no branch, the board is the default branch of the\n" +
-			"side that receives: a clone takes its remotes' from refs/remotes/NAME/HEAD\n" +
-			"(git remote set-head NAME --auto), and where it knows none, the branch\n" +
-			"checked out. Without odd on the hook's PATH nothing passes. Another's hook is\n" +
-			"never overwritten, exit 3. A clone's own is skipped by git push --no-verify:\n" +
-			"what has to hold is judged where it is received.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "print the hook and where it would go, and write nothing"}, jsonFlag()},
+		Usage: "install pre-receive in a bare repository, or pre-push in a clone",
+		Description: "odd hook install\n" +
+			"odd -C /srv/ours.git hook install\n\n" +
+			"odd checks the new commits of every branch in a push, as odd check --range\n" +
+			"does. If one has a finding, the whole push is refused. Refused are also:\n" +
+			"- deleting or rewriting the board branch or the target branch\n" +
+			"- refs/replace/, and on a server refs/remotes/\n" +
+			"Tags pass; their commits are checked when a branch brings them.\n\n" +
+			"If [board] names no branch, the board is the default branch of the repository\n" +
+			"that receives. A clone knows that of its remote from refs/remotes/NAME/HEAD\n" +
+			"(set by git remote set-head NAME --auto), else it takes the branch that is\n" +
+			"checked out. HEAD of a server must be on a branch. If the hook does not find\n" +
+			"odd on PATH, every push is refused. odd never overwrites another hook (exit\n" +
+			"3). git push --no-verify skips the hook of a clone, so install it on the\n" +
+			"server too.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "print the hook and its path, and write nothing"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			h, err := hookHere(env, c)
 			if err != nil {
@@ -139,10 +146,12 @@ func hookInstall(env Env) *cli.Command {
 
 func hookUninstall(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "uninstall",
-		Usage:       "take the hook out that odd put in",
-		Description: "odd -C /srv/ours.git hook uninstall\n\nOne that odd did not write stays, exit 3.",
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:  "uninstall",
+		Usage: "remove the hook that odd installed",
+		Description: "odd hook uninstall\n" +
+			"odd -C /srv/ours.git hook uninstall\n\n" +
+			"A hook that odd did not write stays (exit 3).",
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			h, err := hookHere(env, c)
 			if err != nil {

@@ -19,12 +19,12 @@ import (
 func hookRun(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "run",
-		Usage:     "judge a push, as the hook does: its refs come on standard input",
+		Usage:     "check a push, as the hook does; refs come on stdin",
 		ArgsUsage: "pre-receive|pre-push",
 		Description: "odd hook run pre-receive < refs\n\n" +
-			"For a hook of your own that has more to do. A line for each ref, as git gives\n" +
-			"the hook; exit 1 means a finding, or that it could not be judged: nothing of\n" +
-			"the push may pass.",
+			"Call this from a hook of your own. Stdin has one line for each ref, as git\n" +
+			"gives them to the hook. Exit 1 means a finding, or that odd could not check\n" +
+			"the push: then the hook must refuse the push.",
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "pre-receive or pre-push")
 			if err != nil {

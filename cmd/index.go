@@ -15,15 +15,16 @@ import (
 func index(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "index",
-		Usage: "write or refresh the index.md of every folder",
+		Usage: "write or update the index.md of every folder",
 		Description: "odd knowledge index\n" +
 			"odd knowledge index --check   # in CI\n\n" +
-			"An index.md that holds more than headings and entries was written by hand; it\n" +
-			"stays unless --force is given. What an index says about a sub-folder is kept.",
+			"An index.md with more than headings and entries counts as hand-written, and\n" +
+			"odd keeps it unless you give --force. It also keeps the text that an index has\n" +
+			"about a subfolder.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 1 when something would be written"},
-			&cli.BoolFlag{Name: "force", Usage: "replace hand-written ones too, and remove what is left over"},
-			&cli.StringFlag{Name: "bundle", Usage: bundleHelp},
+			&cli.BoolFlag{Name: "check", Usage: "write nothing, and exit 1 if a file would change"},
+			&cli.BoolFlag{Name: "force", Usage: "also replace hand-written index files, and remove index files that are not needed"},
+			bundleFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

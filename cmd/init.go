@@ -21,11 +21,15 @@ import (
 
 func initVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "init",
-		Usage:       "lay out a governed repository; never overwrites",
-		ArgsUsage:   "[DIR]",
-		Description: "odd init\ngit add -A && git commit -m \"odd: begin\"",
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:      "init",
+		Usage:     "create odd.toml, a knowledge folder and CI workflows here",
+		ArgsUsage: "[DIR]",
+		Description: "odd init\n" +
+			"git add -A && git commit -m \"odd: begin\"\n\n" +
+			"It makes the folder a git repository where it is none, and overwrites no file.\n" +
+			"DIR is another folder to start in. Every starter note is a draft: read it,\n" +
+			"change it, and remove `status: draft` once it is true.",
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
 				_, err := oneArg(c, "a directory, or none")

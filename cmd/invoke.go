@@ -16,17 +16,34 @@ import (
 func invokeVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "run",
-		Usage: "run one session under a contract, or show which contract it would have",
-		Description: "odd agent run --role explorer --persona oddie \\\n" +
-			"  --task \"What stops the ferry at slack water?\"\n" +
+		Usage: "run one agent now, or show which rules it would run under",
+		Description: "odd agent run --role explorer --task \"What stops the ferry at slack water?\"\n" +
+			"odd agent run --role explorer --task \"Which tides matter?\" --dry-run\n" +
 			"odd agent run --role validator --surface audit --handoff run-01kjpw-claims \\\n" +
 			"  --dry-run\n\n" +
-			"A --task of the board is worked as odd drain would work it. Any other text is\n" +
-			"for roles that make no atoms: they hand over a text. Under the engagement\n" +
-			"assistant a question is yours to answer: at a terminal in a line or several,\n" +
-			"sent by an empty one (/help says more); from a pipe each line is an answer.\n" +
-			"When they end while a question is open, the session has yielded, which is no\n" +
-			"failure.",
+			"Each role has a mode: what its session may do and what it must hand over.\n\n" +
+			"  role       mode         hands over        may change files\n" +
+			"  explorer   exploration  ideas             no\n" +
+			"  planner    planning     a plan            no\n" +
+			"  builder    execution    build claims      yes\n" +
+			"  validator  validation   findings          no\n" +
+			"  resolver   resolution   fixes             yes\n" +
+			"  observer   -            comments          no\n" +
+			"  general    -            atoms for a task  by its task\n\n" +
+			"Which agent: [session] substrate in odd.toml names it: claude, acp, anthropic,\n" +
+			"openai or exec. The default, extract, only reads documents into atoms.\n\n" +
+			"An agent of your own: set [session] substrate = \"exec\" and [substrate.exec]\n" +
+			"argv = [\"./my-agent\"]. odd runs it in a scratch clone, without a shell. It\n" +
+			"gets the brief on stdin; the part \"emission\" there lists the blocks it may\n" +
+			"print. Its stdout must end with this block; without it, the session counts as\n" +
+			"failed:\n\n" +
+			"  ```json\n" +
+			"  {\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}\n" +
+			"  ```\n\n" +
+			"With --engagement assistant, the agent may ask you questions. At a terminal,\n" +
+			"an empty line sends your answer (/help shows more); from a pipe, each line is\n" +
+			"one answer. If stdin ends while a question is open, the session counts as\n" +
+			"paused (\"yielded\"), not as failed.",
 		Flags: invokeFlags(),
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
@@ -52,25 +69,25 @@ const maxFanOut = 100
 
 func invokeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "role", Usage: "explorer, planner, builder, validator, resolver, observer or general; it decides the mode"},
-		&cli.StringFlag{Name: "persona", Usage: "the `PROFILE` it speaks as, oddie or oddie@2"},
-		&cli.StringFlag{Name: "participants", Usage: "further `PROFILES` of the same session, with commas"},
-		&cli.StringFlag{Name: "work-role", Usage: "the role atom whose `PERSONA` is compiled"},
-		&cli.StringFlag{Name: "mode", Usage: "checked against the role; for overrides see --override"},
-		&cli.StringFlag{Name: "surface", Usage: "where its output goes: `SURFACE` such as audit, code-output"},
-		&cli.StringFlag{Name: "engagement", Usage: "agent or assistant"},
-		&cli.StringFlag{Name: "voice", Usage: "persona, neutral or strict"},
-		&cli.StringFlag{Name: "task", Usage: "a task's `ID`, or what is asked in words"},
-		&cli.StringSliceFlag{Name: "handoff", Usage: "a `HANDOFF` it works from, by id or path; repeatable"},
-		&cli.StringFlag{Name: "artifact", Usage: "the path, id or uri of `WHAT` is worked on (default: the handoff's)"},
-		&cli.StringSliceFlag{Name: "tool", Usage: "a `TOOL` by name; repeatable (default: all the role may have)"},
-		&cli.StringSliceFlag{Name: "mcp", Usage: "a task-relevant MCP `SERVER` by name; repeatable"},
-		&cli.IntFlag{Name: "fan-out", DefaultText: "1", Usage: "run `N` sessions on the one input, kept apart"},
-		&cli.StringFlag{Name: "override", Usage: "collapse `MODES`, with commas, for this one session; a person's to say, with --reason and --risk"},
-		&cli.StringFlag{Name: "reason", Usage: "why the override is needed, specifically"},
-		&cli.StringSliceFlag{Name: "risk", Usage: "a `RISK` of the override you acknowledge; repeatable"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "print the resolved contract, spawn and write nothing"},
-		&cli.BoolFlag{Name: "explain", Usage: "print every tool with why it is in or out, and the rules the contract rests on; spawn and write nothing"},
+		&cli.StringFlag{Name: "role", Usage: "role of the agent, see the table below"},
+		profileFlag(),
+		&cli.StringFlag{Name: "participants", Usage: "add the persona `PROFILES` to the same session, separated by commas"},
+		workRoleFlag(),
+		&cli.StringFlag{Name: "mode", Usage: "fail unless the role has this mode, see the table below"},
+		surfaceFlag(""),
+		engagementFlag(),
+		voiceFlag(),
+		&cli.StringFlag{Name: "task", Usage: "run `TASK`: the id of a task on the board, or a question in words"},
+		handoffFlag(),
+		artifactFlag(),
+		&cli.StringSliceFlag{Name: "tool", Usage: "allow only the tool `NAME`; repeatable (default: all that the role may use)"},
+		&cli.StringSliceFlag{Name: "mcp", Usage: "add the MCP server `NAME` of odd.toml; repeatable"},
+		&cli.IntFlag{Name: "fan-out", DefaultText: "1", Usage: "run `N` separate sessions on the same input"},
+		&cli.StringFlag{Name: "override", Usage: "allow this session several `MODES`, separated by commas; only a person can, with --reason and --risk"},
+		&cli.StringFlag{Name: "reason", Usage: "with --override, say exactly why, in `TEXT`"},
+		&cli.StringSliceFlag{Name: "risk", Usage: "with --override, name a `RISK` that you accept; repeatable"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print the rules of the session; start and write nothing"},
+		&cli.BoolFlag{Name: "explain", Usage: "print the rules and why each tool is allowed or not; start and write nothing"},
 		jsonFlag(),
 	}
 }

@@ -18,11 +18,14 @@ import (
 func journalVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "journal",
-		Usage: "keep the notes of what was decided, observed and learned",
+		Usage: "record decisions and lessons, and list open questions",
 		Description: "odd journal add L \"Tides win\" \\\n" +
 			"  \"Slack water is the only time beginners stay dry.\"\n" +
 			"odd journal opens\n" +
-			"odd journal lint --fix",
+			"odd journal lint\n\n" +
+			"The journal is a folder of tab-separated files in the bundle, one a day and\n" +
+			"writer. A row is an entry with a type: D decision, O observation, L learning,\n" +
+			"C constraint, H handoff, E encode, O-open open question, T tension.",
 		Subcommands: []*cli.Command{
 			journalAdd(env), journalList(env), journalOpens(env), journalTensions(env), journalScore(env), journalTypes(env),
 			journalLint(env), journalConvert(env),

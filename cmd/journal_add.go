@@ -19,22 +19,22 @@ import (
 func journalAdd(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "add",
-		Usage:     "add an entry to your journal of the day",
+		Usage:     "add an entry to your journal file of today, and commit it",
 		ArgsUsage: "TYPE TITLE CONTENT|-",
 		Description: "odd journal add D \"Keep JSON lines\" \\\n" +
 			"  \"A line is written once, so every file must diff well.\" \\\n" +
 			"  --rationale \"it diffs well\"\n" +
-			"git log -1 --format=%b | odd journal add O-open \"Who owns the glossary?\" - \\\n" +
+			"git log -1 --format=%B | odd journal add O-open \"Who owns the glossary?\" - \\\n" +
 			"  --priority P1\n" +
 			"odd journal add D \"Ann owns it\" \"Ann asked for it.\" \\\n" +
 			"  --closes 2026-03-02-ann.tsv:3\n\n" +
-			"The quality is computed by the type's criteria, and every point that is missed\n" +
-			"is said. odd journal types lists the types and what each asks for.",
+			"TYPE is a letter from odd journal types. - reads the content from stdin. odd\n" +
+			"computes a quality from the fields you give, and names each missing point.",
 		Flags: append(fieldFlags(),
-			&cli.StringSliceFlag{Name: "closes", Usage: "close the open question, or resolve the tension, at `FILE:LINE`; repeatable"},
-			&cli.StringFlag{Name: "slug", Usage: "end the file's name in `NAME` (default: your own)"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "say the quality, and write nothing"},
-			&cli.BoolFlag{Name: "no-commit", Usage: "write and stage only"},
+			&cli.StringSliceFlag{Name: "closes", Usage: "close the open question or tension at `FILE:LINE`; repeatable"},
+			&cli.StringFlag{Name: "slug", Usage: "use `NAME` in the file name (default: your own name)"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print the quality, and write nothing"},
+			noCommitFlag(),
 			jsonFlag(),
 		),
 		Action: func(c *cli.Context) error {
@@ -56,14 +56,14 @@ type journalField struct{ name, usage string }
 
 func journalFields() []journalField {
 	return []journalField{
-		{"rationale", "D: why it was chosen, as `TEXT`"}, {"alternatives", "D: what else there was, as `TEXT`"},
-		{"reversibility", "D: reversible, permanent, or reversible until `WHEN`"},
-		{"source", "O: where it was seen, as `TEXT`"}, {"verifiability", "O: verified, reported or inferred, as `WORD`"},
-		{"evidence", "L: the observation behind it, as `TEXT`"}, {"applicability", "L: local, general or provisional, as `WORD`"},
-		{"origin", "C: what produced it, as `TEXT`"}, {"scope", "C: permanent, or until `WHEN`"},
-		{"blocked_by", "H: what must happen first, as `TEXT`"}, {"owner", "H and O-open: who has it now, as `NAME`"},
-		{"priority", "O-open: `P1`, P2.1"},
-		{"kind", "T: tradeoff, contradiction or drift, as `WORD`"}, {"status", "T: open and what would close it, as `TEXT`"},
+		{"rationale", "reason for the decision, `TEXT` (type D)"}, {"alternatives", "the other options, `TEXT` (type D)"},
+		{"reversibility", "`WORDS`: reversible, permanent or \"reversible until …\" (type D)"},
+		{"source", "where it was seen, `TEXT` (type O)"}, {"verifiability", "`WORD`: verified, reported or inferred (type O)"},
+		{"evidence", "the observation behind it, `TEXT` (type L)"}, {"applicability", "`WORD`: local, general or provisional (type L)"},
+		{"origin", "its cause, `TEXT` (type C)"}, {"scope", "`WORDS`: permanent or \"until …\" (type C)"},
+		{"blocked_by", "what must happen first, `TEXT` (type H)"}, {"owner", "who has it now, `NAME` (types H and O-open)"},
+		{"priority", "priority, such as `P1` or P2.1 (type O-open)"},
+		{"kind", "`WORD`: tradeoff, contradiction or drift (type T)"}, {"status", "open, and what would close it, `TEXT` (type T)"},
 	}
 }
 
@@ -73,8 +73,8 @@ func fieldFlags() []cli.Flag {
 		out = append(out, &cli.StringFlag{Name: flagName(f.name), Usage: f.usage})
 	}
 	return append(out,
-		&cli.StringSliceFlag{Name: "between", Usage: "T: a side of it, as `REF`: a path, an atom or an entry; repeatable"},
-		&cli.StringSliceFlag{Name: "field", Usage: "a field of a type of your own, as `NAME=TEXT`; repeatable"})
+		&cli.StringSliceFlag{Name: "between", Usage: "one side of it, `REF`: a path, an atom or an entry (type T); repeatable"},
+		&cli.StringSliceFlag{Name: "field", Usage: "set the field NAME of a type of your own, `NAME=TEXT`; repeatable"})
 }
 
 func flagName(field string) string { return strings.ReplaceAll(field, "_", "-") }

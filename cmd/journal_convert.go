@@ -21,16 +21,16 @@ import (
 func journalConvert(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "convert",
-		Usage:     "print a ledger in JSON lines, or a journal of another shape, as odd writes journals",
+		Usage:     "print a file of JSON lines, or another journal, as a journal",
 		ArgsUsage: "FILE",
 		Description: "odd journal convert old/decisions.jsonl\n" +
 			"odd journal convert old/decisions.jsonl --write\n\n" +
-			"What has drifted in a line, or cannot be read, is said. --write commits the\n" +
-			"result as a new file of the journal, on the day of the first entry.",
+			"odd names on stderr each line that it cannot read, or that deviates from its\n" +
+			"format.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "write", Usage: "commit it as a new file of the journal"},
-			&cli.StringFlag{Name: "date", Usage: "the `DATE` in the new file's name (default: of the first entry, or in FILE's name)"},
-			&cli.StringFlag{Name: "slug", Usage: "end the new file's name in `NAME` (default: FILE's own)"},
+			&cli.BoolFlag{Name: "write", Usage: "commit the result as a new journal file"},
+			&cli.StringFlag{Name: "date", Usage: "use `DATE`, YYYY-MM-DD, in the new name (default: of the first entry, or in FILE)"},
+			&cli.StringFlag{Name: "slug", Usage: "use `NAME` in the new name (default: the name of FILE)"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

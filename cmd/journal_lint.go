@@ -18,20 +18,20 @@ import (
 func journalLint(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "lint",
-		Usage:     "find rows that are not as odd writes them; exit 1 when there are any",
+		Usage:     "find malformed journal rows; exit 1 if there are any",
 		ArgsUsage: "[FILE...]",
 		Description: "odd journal lint\n" +
 			"odd journal lint --fix old/2026-05-10-split.tsv\n" +
 			"odd journal lint --p0008 reviews/pr-30.md\n\n" +
-			"Warnings are conventions: a long title, a quality that does not add up. They\n" +
-			"fail only with --strict. A FILE that ends in .jsonl is read as a ledger of\n" +
-			"decisions or learnings. --p0008 reads markdown instead: the ledger that a\n" +
-			"fresh validator leaves of a review.",
+			"A warning is a broken convention, such as a long title or a quality that does\n" +
+			"not add up. A FILE that ends in .jsonl is read as a list of decisions or\n" +
+			"learnings in JSON lines. --p0008 reads the markdown files that a validator\n" +
+			"writes of a review.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "fix", Usage: "take out doubled tabs, and nothing else; the rest is still listed"},
-			&cli.BoolFlag{Name: "strict", Usage: "fail on warnings too"},
-			&cli.BoolFlag{Name: "p0008", Usage: "lint a validator's review: sections, verdict, and evidence at the commit it names"},
-			&cli.StringFlag{Name: "bundle", Usage: bundleHelp},
+			&cli.BoolFlag{Name: "fix", Usage: "remove doubled tabs; the other findings are only listed"},
+			&cli.BoolFlag{Name: "strict", Usage: "exit 1 for warnings too"},
+			&cli.BoolFlag{Name: "p0008", Usage: "check review files (markdown) instead: sections, verdict, and evidence at the named commit"},
+			bundleFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

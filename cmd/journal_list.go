@@ -13,16 +13,17 @@ import (
 func journalList(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "list",
-		Usage:     "list the entries, oldest file first",
+		Usage:     "list journal entries, oldest file first",
 		ArgsUsage: "[FILE...]",
-		Description: "odd journal list --type O-open --since 2026-03-01\n\n" +
-			"The columns are the place, the type, open or closed for what can be closed,\n" +
-			"and the title. --json says what closed it.",
+		Description: "odd journal list\n" +
+			"odd journal list --type O-open --since 2026-03-01\n\n" +
+			"The columns are place, type, open or closed (for entries that can be closed),\n" +
+			"and title. --json also names the entry that closed it.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "type", Usage: "only entries of `TYPE`: a letter, or O-open"},
-			&cli.StringFlag{Name: "since", Usage: "only entries of `DATE` and later, by their file's name"},
-			&cli.BoolFlag{Name: "full", Usage: "the content too"},
-			&cli.StringFlag{Name: "bundle", Usage: bundleHelp},
+			&cli.StringFlag{Name: "type", Usage: "list only entries of `TYPE`: a letter or O-open"},
+			&cli.StringFlag{Name: "since", Usage: "list only files of `DATE`, YYYY-MM-DD, and later"},
+			&cli.BoolFlag{Name: "full", Usage: "print the content too"},
+			bundleFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

@@ -13,13 +13,11 @@ import (
 func journalOpens(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "opens",
-		Usage: "list what is unresolved, by priority and then by age",
-		Description: "odd journal opens\n" +
-			"odd journal add D \"Ann owns it\" \"Ann asked for it.\" \\\n" +
-			"  --closes 2026-03-02-ann.tsv:3\n\n" +
-			"The columns are the priority, the age in days, the place, who holds it, and\n" +
-			"the title.",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "bundle", Usage: bundleHelp}, jsonFlag()},
+		Usage: "list open questions, by priority and then by age",
+		Description: "odd journal opens\n\n" +
+			"The columns are priority, age in days, place, owner and title. To close one,\n" +
+			"add an entry with --closes PLACE, see odd help journal add.",
+		Flags: []cli.Flag{bundleFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
 				return err

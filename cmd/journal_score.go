@@ -11,12 +11,14 @@ import (
 func journalScore(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "score",
-		Usage:     "score entries again from their rows, and say what each is missing",
+		Usage:     "compute the quality of entries, and list what each lacks",
 		ArgsUsage: "[FILE:LINE...]",
-		Description: "odd journal score\nodd journal score 2026-03-02-ann.tsv:2\n\n" +
-			"Without an entry: one line each, with what the row asserts and what it has.\n" +
-			"With one: one line a criterion, met, missed or not scored, and why.",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "bundle", Usage: bundleHelp}, jsonFlag()},
+		Description: "odd journal score\n" +
+			"odd journal score 2026-03-02-ann.tsv:2\n\n" +
+			"Without an argument: one line an entry, with the quality in the row and the\n" +
+			"one computed. With FILE:LINE: one line a criterion, met, missed or not scored,\n" +
+			"and why.",
+		Flags: []cli.Flag{bundleFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			return runJournalScore(c.Context, env, c.String("bundle"), c.Args().Slice(), c.Bool("json"))
 		},

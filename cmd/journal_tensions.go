@@ -17,15 +17,14 @@ import (
 func journalTensions(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "tensions",
-		Usage: "list the contradictions nobody has resolved, and which of them are stale",
-		Description: "odd journal tensions\n" +
-			"odd journal add D \"Tides win\" \"Bookings must follow the tide.\" \\\n" +
-			"  --closes 2026-03-02-ann.tsv:7\n\n" +
-			"A tension is stale when one of its poles has changed since, or is gone: look\n" +
-			"again before you resolve it. A pole that is unpinned is there, and the row\n" +
-			"does not say what it was then; one that is unknown was written as a label and\n" +
-			"cannot be looked up.",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "bundle", Usage: bundleHelp}, jsonFlag()},
+		Usage: "list open contradictions, and which of them are out of date",
+		Description: "odd journal tensions\n\n" +
+			"A tension names two sides: files, atoms or entries. It is stale when one side\n" +
+			"has changed or is gone since; read both again before you resolve it. A side is\n" +
+			"unpinned if the row does not record its version, and unknown if it is only a\n" +
+			"label. To resolve one, add an entry with --closes PLACE (odd help journal\n" +
+			"add).",
+		Flags: []cli.Flag{bundleFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
 				return err

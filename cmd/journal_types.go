@@ -11,11 +11,11 @@ import (
 func journalTypes(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "types",
-		Usage: "list the types of entry this bundle knows, their fields and what their quality asks for",
+		Usage: "list the types of journal entries and their fields",
 		Description: "odd journal types\n\n" +
-			"A document tagged encoding-type adds a type, or refines one, by its tables\n" +
+			"A document with the tag encoding-type adds or changes a type, with the tables\n" +
 			"Type Identity, Field Schema, Trigger Words and Quality Criteria.",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "bundle", Usage: bundleHelp}, jsonFlag()},
+		Flags: []cli.Flag{bundleFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
 				return err

@@ -25,14 +25,19 @@ func leaseVerb(env Env) *cli.Command {
 		}})
 	}
 	return command(&cli.Command{
-		Name:        "lease",
-		Usage:       "show the commitment lease: what may be worked on, how long, what is left",
-		Description: "odd gate lease\nodd gate lease check --json\nodd gate lease draft > lease.toml",
-		Flags:       []cli.Flag{jsonFlag()},
-		Action:      alone(func(c *cli.Context) error { return runLeaseShow(c.Context, env, c.Bool("json")) }),
+		Name:  "lease",
+		Usage: "show the lease: what may be worked on, until when, what is left",
+		Description: "odd gate lease\n" +
+			"odd gate lease check --json\n" +
+			"odd gate lease draft > lease.toml\n\n" +
+			"A lease is the decision of a person what may be worked on and until when.\n" +
+			"There is at most one, in governance/lease.toml of the bundle; see odd help\n" +
+			"gate.",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: alone(func(c *cli.Context) error { return runLeaseShow(c.Context, env, c.Bool("json")) }),
 		Subcommands: []*cli.Command{
-			read("show", "show the lease on one screen, with what is left of it", "odd gate lease show", runLeaseShow),
-			read("check", "judge the lease; exit 3 with the reason code when it is not valid", "odd gate lease check --json", runLeaseCheck),
+			read("show", "show the lease, and what is left of it", "odd gate lease show", runLeaseShow),
+			read("check", "check the lease; exit 3 with the reason if it is not valid", "odd gate lease check --json", runLeaseCheck),
 			leaseDraft(env), leaseEdit(env),
 		},
 	})

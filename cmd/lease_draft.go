@@ -16,10 +16,13 @@ import (
 
 func leaseDraft(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "draft",
-		Usage:       "print the lease that odd gate framing would draft, prefilled from the board",
-		Description: "odd gate lease draft > lease.toml\nodd gate framing --draft lease.toml",
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:  "draft",
+		Usage: "print the lease that odd gate framing would draft",
+		Description: "odd gate lease draft > lease.toml\n" +
+			"odd gate framing --draft lease.toml\n\n" +
+			"The draft is filled in from the tasks on the board. Change the file, then pass\n" +
+			"it to odd gate framing.",
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
 				return err

@@ -15,13 +15,17 @@ import (
 func leaseEdit(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "edit",
-		Usage: "edit the draft in $EDITOR, then pass the framing gate with it; only a person can",
+		Usage: "edit the draft in $EDITOR, then draft the lease; only a person can",
 		Description: "EDITOR=\"code --wait\" odd gate lease edit \\\n" +
-			`  --reason "the harbour asked for tides first"`,
+			"  --reason \"the harbour asked for tides first\"\n" +
+			"\n" +
+			"It ends as odd gate framing --draft FILE does.\n" +
+			"\n" +
+			personNote,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "the `STANCE`: sensemaking or discovery (default: the one the draft says)"},
-			&cli.StringFlag{Name: "reason", Usage: "why, in one `TEXT`"},
-			&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"},
+			&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: sensemaking or discovery (default: as the draft has it)"},
+			reasonFlag(),
+			yesFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

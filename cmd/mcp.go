@@ -11,23 +11,26 @@ import (
 func mcpVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "mcp",
-		Usage: "serve the bundle to agents over the Model Context Protocol",
+		Usage: "serve the atoms to agents as an MCP server",
 		Description: "odd mcp\n" +
 			"odd mcp --at HEAD\n" +
 			"odd mcp --http 8931\n\n" +
-			"A client starts it and speaks on stdin and stdout, as in its settings:\n" +
+			"MCP is the Model Context Protocol. Put this into the settings of an MCP\n" +
+			"client; it talks to odd on stdin and stdout:\n" +
 			"{\"mcpServers\": {\"odd\": {\"command\": \"odd\", \"args\": [\"mcp\"]}}}\n\n" +
-			"Over HTTP it serves this machine only, to who sends Authorization: Bearer\n" +
-			"TOKEN; the line on stderr names the url and the file the token is in. It only\n" +
-			"reads, unless --session, or the environment's ODD_ANCHOR, names a session\n" +
-			"whose permit holds: then task_propose files tasks in backlog.",
+			"Over HTTP, odd serves only this machine, and clients must send the header\n" +
+			"\"Authorization: Bearer TOKEN\". Stderr names the url and the file with the\n" +
+			"token.\n\n" +
+			"The tools only read. With --session or the variable ODD_ANCHOR, and while the\n" +
+			"permit of that session is valid (odd help anchor), the tool task_propose also\n" +
+			"adds tasks to the backlog.",
 		Subcommands: []*cli.Command{mcpServers(env)},
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "at", Usage: "serve the bundle as committed in `REV`, not the files"},
-			&cli.StringFlag{Name: "bundle", Usage: bundleHelp},
-			&cli.StringFlag{Name: "session", Usage: "the `TOKEN` of the bound session that asks"},
-			&cli.IntFlag{Name: "http", Value: -1, DefaultText: "stdin and stdout", Usage: "serve over HTTP on 127.0.0.1 and `PORT`; 0 takes a free one"},
-			&cli.StringFlag{Name: "token-env", Usage: "take the HTTP token from the environment's `NAME` (default: a random one)"},
+			&cli.StringFlag{Name: "at", Usage: "serve the atoms from commit `REV` instead of the working tree"},
+			bundleFlag(),
+			&cli.StringFlag{Name: "session", Usage: "let the anchor session `TOKEN` also add tasks, see below"},
+			&cli.IntFlag{Name: "http", Value: -1, DefaultText: "stdin and stdout", Usage: "serve over HTTP on 127.0.0.1, port `PORT`; 0 takes a free port"},
+			&cli.StringFlag{Name: "token-env", Usage: "take the HTTP token from the environment variable `NAME` (default: a random token)"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {

@@ -20,19 +20,18 @@ import (
 func mcpServers(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "servers",
-		Usage:     "list the MCP servers that odd.toml lends to sessions, or try them",
+		Usage:     "list or test the MCP servers whose tools agents get",
 		ArgsUsage: "[SERVER]",
 		Description: "odd mcp servers\n" +
 			"odd mcp servers --check\n" +
-			"odd mcp servers files --call mcp_files_read_file \\\n" +
-			"  --args '{\"path\": \"README.md\"}'\n\n" +
-			"--check starts each one as a session would, lists the tools under the names\n" +
-			"that odd gives them, and says what is left out and why; exit code 1 where one\n" +
-			"is lost.",
+			"odd mcp servers notes --call mcp_notes_search --args '{\"query\": \"tide\"}'\n\n" +
+			"[[mcp]] in odd.toml configures a server. --check starts each one as an agent's\n" +
+			"session would, lists its tools under their names in odd, and says which are\n" +
+			"left out and why. Exit 1: a server does not work.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "check", Usage: "start them and list their tools"},
-			&cli.StringFlag{Name: "call", Usage: "start them and call `TOOL`, by odd's name of it"},
-			&cli.StringFlag{Name: "args", Value: "{}", Usage: "the arguments of --call, a `JSON` object"},
+			&cli.BoolFlag{Name: "check", Usage: "start the servers and list their tools"},
+			&cli.StringFlag{Name: "call", Usage: "start the servers and call `TOOL`, by the name that --check lists"},
+			&cli.StringFlag{Name: "args", Value: "{}", Usage: "with --call, pass this `JSON` object"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

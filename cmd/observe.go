@@ -22,24 +22,24 @@ import (
 func observeVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "observe",
-		Usage: "let an observer watch a stream of events, and comment on it",
-		Description: "odd agent observe --persona oddie --source deploys.jsonl\n" +
+		Usage: "run a read-only agent that comments on a stream of events",
+		Description: "odd agent observe --source deploys.jsonl\n" +
 			"tail -f deploys.jsonl | odd agent observe --source - --backpressure summarise\n" +
 			"odd agent observe --source 'cmd kubectl get events -o json --watch' \\\n" +
 			"  --backpressure queue=500\n\n" +
-			"The stream is JSONL, one object a line; \"channel\" names the channel of an\n" +
-			"event. What is said of a channel is printed as it is said: channel, lines of\n" +
-			"the stream, text. Every batch is a turn within [session] max_turns, max_usd\n" +
-			"and timeout. An observer changes nothing.",
+			"Events are JSON objects, one a line; the key \"channel\" names the channel of an\n" +
+			"event. odd prints each comment at once: channel, line numbers of the events,\n" +
+			"text. Each batch of events is one turn of the agent, limited by [session]\n" +
+			"max_turns, max_usd and timeout.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "source", Usage: "a `FILE`, - for stdin, or 'cmd PROGRAM ARGUMENTS' for what a program prints; no shell reads it"},
-			&cli.StringFlag{Name: "backpressure", Usage: "what becomes of events there is no time for: `POLICY` drop-oldest, summarise or queue=N (default for a file: queue=1024)"},
-			&cli.StringFlag{Name: "persona", Usage: "the `PROFILE` it speaks as, oddie or oddie@2"},
-			&cli.StringFlag{Name: "work-role", Usage: "the role atom whose `PERSONA` is compiled"},
-			&cli.StringFlag{Name: "surface", Value: string(contract.RealTimeStream), Usage: "where its output goes: `SURFACE`"},
-			&cli.StringFlag{Name: "voice", Usage: "persona, neutral or strict"},
-			&cli.StringFlag{Name: "task", Usage: "what to look for, in `WORDS`"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "print the resolved contract; read, spawn and write nothing"},
+			&cli.StringFlag{Name: "source", Usage: "read events from `FILE`, - for stdin, or 'cmd PROGRAM ARGS' for the output of a program, run without a shell"},
+			&cli.StringFlag{Name: "backpressure", Usage: "if events come too fast, `POLICY`: drop-oldest, summarise (drop them and tell the agent how many) or queue=N (let the source wait; default for a file: queue=1024)"},
+			profileFlag(),
+			workRoleFlag(),
+			surfaceFlag(string(contract.RealTimeStream)),
+			voiceFlag(),
+			&cli.StringFlag{Name: "task", Usage: "tell the agent to look for `TEXT`"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print the rules of the session; read, start and write nothing"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

@@ -12,9 +12,12 @@ import (
 
 func octaveVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "octave",
-		Usage:       "check, format, read and edit OCTAVE files, byte by byte",
-		Description: "odd anchor octave check agents/*.oct.md\nodd anchor octave set anchor.oct COMMIT.GATE 'go test ./...'",
+		Name:  "octave",
+		Usage: "check, format, read and edit OCTAVE files",
+		Description: "odd anchor octave check agents/builder.oct.md\n" +
+			"odd anchor octave set anchor.oct COMMIT.GATE 'go test ./...'\n\n" +
+			"OCTAVE is a text format of nested KEY::VALUE lines. odd uses it for the rules\n" +
+			"of roles (ROLE.oct.md) and for what agents send to odd anchor.",
 		Subcommands: []*cli.Command{octaveCheck(env), octaveFmt(env), octaveGet(env), octaveSet(env)},
 	})
 }

@@ -12,13 +12,13 @@ import (
 func octaveCheck(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "check",
-		Usage:     "say what is not OCTAVE in files, by line and column",
+		Usage:     "list syntax errors in OCTAVE files",
 		ArgsUsage: "FILE...",
 		Description: "odd anchor octave check agents/builder.oct.md\n" +
-			"odd anchor octave check --strict - < payload\n\n" +
-			"Exit 1 means an error: something that leaves the structure in doubt, or with\n" +
-			"--strict anything at all. - is stdin.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "strict", Usage: "take every deviation for an error"}, jsonFlag()},
+			"odd anchor octave check --strict - < anchor.oct\n\n" +
+			"The file - is stdin. Exit 1 means an error: a line that leaves the structure\n" +
+			"unclear, or with --strict any deviation from the format.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "strict", Usage: "treat every deviation as an error"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
 				return usage("anchor octave check: want files, or - for stdin; see odd help anchor octave check")

@@ -12,16 +12,15 @@ import (
 func octaveFmt(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "fmt",
-		Usage:     "print files of OCTAVE in canonical form",
+		Usage:     "format OCTAVE files",
 		ArgsUsage: "FILE...",
 		Description: "odd anchor octave fmt agents/builder.oct.md\n" +
 			"odd anchor octave fmt --write agents/*.oct.md\n\n" +
-			"Nothing in quotes changes, nor any key or path. --check lists what is not\n" +
-			"canonical, exit 1 when something is. A file that cannot be read with certainty\n" +
-			"is left alone, exit 1.",
+			"Text in quotes, keys and paths stay as they are. A file whose structure is\n" +
+			"unclear is not changed (exit 1).",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "check", Usage: "only list the files that are not canonical"},
-			&cli.BoolFlag{Name: "write", Usage: "write the files and print nothing"},
+			&cli.BoolFlag{Name: "check", Usage: "list the files that would change, and exit 1 if there are any"},
+			&cli.BoolFlag{Name: "write", Usage: "write the files instead of printing them"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

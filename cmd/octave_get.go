@@ -13,14 +13,14 @@ import (
 func octaveGet(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "get",
-		Usage:     "print what a path of an OCTAVE file stands for",
+		Usage:     "print the value at a path of an OCTAVE file",
 		ArgsUsage: "FILE PATH",
 		Description: "odd anchor octave get anchor.oct BIND.ROLE\n" +
-			"odd anchor octave get anchor.oct 'BIND.ARCHETYPES[0]'\n" +
-			"odd anchor octave get anchor.oct 'UX.\"Self-Guiding\"'\n\n" +
-			"A text is printed without its quotes, a list or a block one row an entry. With\n" +
-			"several envelopes put the name before the path, as IDENTITY/BIND.ROLE. Exit 3:\n" +
-			"two keys answer.",
+			"odd anchor octave get anchor.oct 'BIND.ARCHETYPES[0]'\n\n" +
+			"odd prints a text without its quotes, and a list or block as one row an entry.\n" +
+			"If the file has several parts (===NAME=== to ===END===), name one:\n" +
+			"IDENTITY/BIND.ROLE. Quote a key that has other signs: 'UX.\"Self-Guiding\"'.\n" +
+			"Exit 3: two keys match the path.",
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 2 {

@@ -9,15 +9,15 @@ import (
 func octaveSet(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "set",
-		Usage:     "replace one value of an OCTAVE file, and no other byte",
+		Usage:     "change one value of an OCTAVE file",
 		ArgsUsage: "FILE PATH VALUE",
 		Description: "odd anchor octave set anchor.oct META.VERSION 5.1\n" +
 			"odd anchor octave set anchor.oct 'BIND.ARCHETYPES[0]' ATLAS\n" +
 			"odd anchor octave set --raw anchor.oct BIND.ARCHETYPES '[ATLAS,HERMES]'\n\n" +
-			"VALUE is a text and is put in quotes where it must be; the file is written\n" +
-			"whole or not at all. - reads stdin and prints the result. A path that two keys\n" +
-			"answer to is refused, exit 3.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "raw", Usage: "VALUE is written as OCTAVE: a word, \"text\" or a [list]"}, jsonFlag()},
+			"VALUE is plain text; odd adds quotes where they are needed and changes no\n" +
+			"other byte. With - as FILE, odd reads stdin and prints the result. Exit 3: two\n" +
+			"keys match the path.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "raw", Usage: "VALUE is OCTAVE: a word, \"text\" or a [list]"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 3 {
 				return usage("anchor octave set: want a file, a path and a value; see odd help anchor octave set")

@@ -10,13 +10,17 @@ import (
 
 func opCancel(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "cancel",
-		Usage:       "call a change off; its task goes back to backlog with the reason. Only a person can",
-		ArgsUsage:   "OP",
-		Description: `odd op cancel 7QK2ZP --reason "we keep the old format"`,
+		Name:      "cancel",
+		Usage:     "cancel a waiting change; only a person can",
+		ArgsUsage: "OP",
+		Description: "odd op cancel 7QK2ZP --reason \"we keep the old format\"\n\n" +
+			"The task goes back to backlog, and its next attempt is told the reason. A\n" +
+			"change that an agent still works on is stopped with Ctrl-C in the terminal of\n" +
+			"its run.\n\n" +
+			personNote,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "reason", Usage: "why, in one `TEXT`"},
-			&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"},
+			reasonFlag(),
+			yesFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

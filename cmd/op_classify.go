@@ -16,14 +16,20 @@ import (
 
 func opClassify(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "classify",
-		Usage:       "tell the tier of a change, and what every rule says of it",
-		ArgsUsage:   "[PATH…]",
-		Description: "odd op classify\nodd op classify board/ cmd/main.go\nodd op classify --base main --task fix-tides\nodd op classify --task fix-tides",
+		Name:      "classify",
+		Usage:     "print the risk tier of a change, and the result of each rule",
+		ArgsUsage: "[PATH…]",
+		Description: "odd op classify\n" +
+			"odd op classify docs/glossary.md docs/tools.md\n" +
+			"odd op classify --base HEAD~1\n" +
+			"odd op classify --task rename-the-tide-tool\n\n" +
+			"Without PATH and --task, odd judges every change in the working tree. From the\n" +
+			"mildest, the tiers are SAFE_AUTO, NOTIFY_APPLY, APPROVAL_REQUIRED and BLOCKED\n" +
+			"(exit 3).",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "task", Usage: "for `TASK`: who filed it counts, and its paths where no PATH is given"},
-			&cli.StringFlag{Name: "base", Value: "HEAD", Usage: "the change since `REV`"},
-			&cli.StringFlag{Name: "substrate", Usage: "made by a session of `NAME` (default: the one of [session])"},
+			&cli.StringFlag{Name: "task", Usage: "judge as a change for `TASK`: by who added it, and by its paths if no PATH is given"},
+			&cli.StringFlag{Name: "base", Value: "HEAD", Usage: "judge what changed since commit `REV`"},
+			&cli.StringFlag{Name: "substrate", Usage: "judge as a change by the agent `NAME` (default: [session] substrate)"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

@@ -11,11 +11,12 @@ import (
 
 func opDiff(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "diff",
-		Usage:       "print the patch of a change against its base, also of one that failed",
-		ArgsUsage:   "OP",
-		Description: "odd op diff 7QK2ZP",
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:      "diff",
+		Usage:     "print the patch of a change, also of one that failed",
+		ArgsUsage: "OP",
+		Description: "odd op diff 7QK2ZP\n\n" +
+			"OP is the id that odd op list prints, or the end of it.",
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "an op")
 			if err != nil {

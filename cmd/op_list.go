@@ -16,9 +16,9 @@ import (
 func opList(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "list",
-		Usage:       "list changes: what waits for a person first, then what is under way",
+		Usage:       "list changes: those that wait for you first, then running ones",
 		Description: "odd op list\nodd op list --all",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "ended ones too, the latest first"}, jsonFlag()},
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "list ended changes too, the latest first"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
 				return err

@@ -17,11 +17,12 @@ import (
 
 func opPrompt(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "prompt",
-		Usage:       "print the exact briefs that the sessions of a change started from, in their order",
-		ArgsUsage:   "OP",
-		Description: "odd op prompt 7QK2ZP",
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:      "prompt",
+		Usage:     "print the briefs (prompts) that agents got for a change",
+		ArgsUsage: "OP",
+		Description: "odd op prompt 7QK2ZP\n\n" +
+			"OP is the id that odd op list prints, or the end of it.",
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "an op")
 			if err != nil {

@@ -14,11 +14,13 @@ import (
 
 func opRetry(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "retry",
-		Usage:       "put the task of an ended change on the board again; the next attempt reads how it ended. Only a person can",
-		ArgsUsage:   "OP",
-		Description: "odd op retry 7QK2ZP",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"}, jsonFlag()},
+		Name:      "retry",
+		Usage:     "mark the task of a failed change ready again; only a person can",
+		ArgsUsage: "OP",
+		Description: "odd op retry 7QK2ZP\n\n" +
+			"The next attempt is told how this one ended.\n\n" +
+			personNote,
+		Flags: []cli.Flag{yesFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "an op")
 			if err != nil {

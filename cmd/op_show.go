@@ -15,11 +15,12 @@ import (
 
 func opShow(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "show",
-		Usage:       "show one change: where it is, why, what was judged, what it took",
-		ArgsUsage:   "OP",
-		Description: "odd op show 7QK2ZP",
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:      "show",
+		Usage:     "show one change: its state, tier, findings, time and cost",
+		ArgsUsage: "OP",
+		Description: "odd op show 7QK2ZP\n\n" +
+			"OP is the id that odd op list prints, or the end of it.",
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "an op")
 			if err != nil {

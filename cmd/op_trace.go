@@ -14,11 +14,12 @@ import (
 
 func opTrace(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "trace",
-		Usage:       "draw what led to what: signal, task, claim, op, its phases, and the commits they made",
-		ArgsUsage:   "OP",
-		Description: "odd op trace 7QK2ZP",
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:      "trace",
+		Usage:     "print a change as a tree: task, run, phases and commits",
+		ArgsUsage: "OP",
+		Description: "odd op trace 7QK2ZP\n\n" +
+			"OP is the id that odd op list prints, or the end of it.",
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "an op")
 			if err != nil {

@@ -21,11 +21,11 @@ const watchWait = 500 * time.Millisecond
 func opWatch(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "watch",
-		Usage:       "show what this clone's drain is at work on, until it is done: a line an op, live in a terminal",
+		Usage:       "follow the change that odd drain works on in this clone",
 		Description: "odd op watch\nodd op watch --once",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "once", Usage: "look once"},
-			&cli.BoolFlag{Name: "follow", Usage: "go on when nothing runs any more"},
+			&cli.BoolFlag{Name: "once", Usage: "print the state once"},
+			&cli.BoolFlag{Name: "follow", Usage: "keep waiting when nothing runs"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

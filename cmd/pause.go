@@ -12,11 +12,13 @@ import (
 
 func pause(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "pause",
-		Usage:       "stop every drain until a person resumes",
-		ArgsUsage:   "REASON",
-		Description: `odd drain pause "the glossary is being rewritten"`,
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:      "pause",
+		Usage:     "stop all runs of odd drain until a person resumes them",
+		ArgsUsage: "REASON",
+		Description: "odd drain pause \"the glossary is being rewritten\"\n\n" +
+			"odd commits the reason as pause.toml on the board, so that it holds in every\n" +
+			"clone that has the commit. A running drain stops before its next task.",
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			why, err := oneArg(c, "a reason in quotes")
 			if err != nil {
@@ -55,10 +57,11 @@ func runPause(ctx context.Context, env Env, why string, asJSON bool) error {
 
 func resume(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "resume",
-		Usage:       "let drains run again; only a person can",
-		Description: "odd drain resume",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"}, jsonFlag()},
+		Name:  "resume",
+		Usage: "allow odd drain to run again after a pause; only a person can",
+		Description: "odd drain resume\n\n" +
+			personNote,
+		Flags: []cli.Flag{yesFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
 				return err

@@ -13,23 +13,25 @@ import (
 func personaVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "persona",
-		Usage: "list, show and check persona profiles: who a session may be",
+		Usage: "list, show and check the personas that agents may speak as",
 		Description: "odd agent persona list\n" +
-			"odd agent persona show oddie@2\n" +
+			"odd agent persona show audit-reviewer\n" +
 			"odd agent persona check\n\n" +
-			"A profile is an atom of type persona, or the first yaml block of a canon\n" +
-			"document that names persona:. What an agent knows of its work role is another\n" +
-			"thing: odd compile-persona.",
+			"A persona here is a profile: the name, voice and limits an agent speaks with.\n" +
+			"It is an atom of type persona, or the first yaml block of a reference document\n" +
+			"that has the key persona. The knowledge of a work role is something else: see\n" +
+			"odd help compile-persona.",
 		Subcommands: []*cli.Command{personaList(env), personaShow(env), personaCheck(env)},
 	})
 }
 
 func personaList(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "list",
-		Usage:       "list every version of every profile",
-		Description: "odd agent persona list\nodd agent persona list --at HEAD~3 --json",
-		Flags:       readFlags(),
+		Name:  "list",
+		Usage: "list every version of every persona",
+		Description: "odd agent persona list\n" +
+			"odd agent persona list --at HEAD --json",
+		Flags: readFlags(),
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
 				return err

@@ -12,16 +12,16 @@ import (
 func personaCheck(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "check",
-		Usage: "check every profile, and that what it names is there",
+		Usage: "check every persona, and that the documents it names exist",
 		Description: "odd agent persona check\n" +
 			"odd agent persona check --strict --sarif\n\n" +
-			"Exit 1 means an error: a profile that cannot be read, or a document or heading\n" +
-			"of this bundle that is not there. A uri of another authority is never dead.\n" +
-			"With --strict a warning counts too.",
+			"Exit 1 means an error: a persona that odd cannot read, or a document or\n" +
+			"heading of this bundle that does not exist. Uris of other sources are not\n" +
+			"checked.",
 		Flags: append(formatFlags(),
-			&cli.BoolFlag{Name: "strict", Usage: "take warnings for errors"},
-			&cli.StringFlag{Name: "at", Usage: "read the bundle as committed in `REV`, not the files"},
-			&cli.StringFlag{Name: "bundle", Usage: bundleHelp}),
+			&cli.BoolFlag{Name: "strict", Usage: "treat warnings as errors"},
+			atFlag(),
+			bundleFlag()),
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
 				return err

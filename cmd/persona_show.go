@@ -16,11 +16,12 @@ import (
 func personaShow(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "show",
-		Usage:        "show a profile as a session gets it, inheritance applied",
+		Usage:        "show a persona as an agent gets it, with inherited values",
 		ArgsUsage:    "NAME[@VERSION]",
 		BashComplete: completePersonas(env),
-		Description:  "odd agent persona show oddie\nodd agent persona show oddie@2 --json",
-		Flags:        readFlags(),
+		Description: "odd agent persona show audit-reviewer\n" +
+			"odd agent persona show audit-reviewer@1 --json",
+		Flags: readFlags(),
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "a persona as NAME or NAME@VERSION")
 			if err != nil {

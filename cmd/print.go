@@ -20,7 +20,7 @@ import (
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
-func jsonFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print JSON"} }
+func jsonFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print JSON instead of text"} }
 
 // printJSON prints v indented by two, HTML left alone, with a final newline.
 func printJSON(env Env, v any) error {

@@ -15,11 +15,17 @@ import (
 
 func proposalsVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "proposals",
-		Usage:       "show what is proposed to the gates, and say what became of it",
-		Flags:       []cli.Flag{jsonFlag()},
-		Action:      alone(func(c *cli.Context) error { return runProposalsList(c.Context, env, false, c.Bool("json")) }),
-		Description: "odd gate proposals\nodd gate evaluation --because P-01KJ…\nodd gate proposals reject P-01KJ… --reason \"the silence is the holiday\"",
+		Name:   "proposals",
+		Usage:  "list and answer requests for a person's decision",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: alone(func(c *cli.Context) error { return runProposalsList(c.Context, env, false, c.Bool("json")) }),
+		Description: "odd gate proposals\n" +
+			"odd gate evaluation --because P-01KJ…\n" +
+			"odd gate proposals reject P-01KJ… --reason \"the silence is the holiday\"\n\n" +
+			"Agents, odd gate decay and people can request a gate (odd help gate). A\n" +
+			"request changes nothing by itself. A person answers it by running the gate\n" +
+			"with --because, or rejects it here. An emergency stops every run of odd drain\n" +
+			"until it is answered.",
 		Subcommands: []*cli.Command{proposalsAdd(env), proposalsList(env), proposalsShow(env), proposalsAccept(env), proposalsReject(env)},
 	})
 }
@@ -41,10 +47,11 @@ func proposalOf(b gate.Buffer, p gate.Proposal) proposalJSON {
 
 func proposalsList(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "list",
-		Usage:       "list the open proposals, the gravest first",
-		Description: "odd gate proposals list\nodd gate proposals list --all --json",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "those that were disposed of too, and how"}, jsonFlag()},
+		Name:  "list",
+		Usage: "list open requests, the most severe first",
+		Description: "odd gate proposals list\n" +
+			"odd gate proposals list --all --json",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "list answered requests too, with the answer"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
 				return err

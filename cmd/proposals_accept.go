@@ -9,13 +9,14 @@ import (
 func proposalsAccept(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "accept",
-		Usage:     "mark a proposal as answered by a gate that was run; it changes no state",
+		Usage:     "mark a request as answered by a gate that was already run",
 		ArgsUsage: "ID",
 		Description: "odd gate evaluation --because P-01KJ…       # runs the gate and accepts\n" +
-			"odd gate proposals accept P-01KJ… --act G-0004",
+			"odd gate proposals accept P-01KJ… --act G-0004\n\n" +
+			"odd log and governance/gates.jsonl list the gates with their ids.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "act", Usage: "the gate act that answers it, by its `ROW` G-0001"},
-			&cli.StringFlag{Name: "reason", Usage: "how it does, in one `TEXT`"},
+			&cli.StringFlag{Name: "act", Usage: "name the gate that answers it by its id, `G-0001`"},
+			reasonFlag(),
 			yesFlag(), jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -31,10 +32,10 @@ func proposalsAccept(env Env) *cli.Command {
 func proposalsReject(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "reject",
-		Usage:       "turn a proposal down; it changes no state",
+		Usage:       "reject a request for a gate",
 		ArgsUsage:   "ID",
-		Description: `odd gate proposals reject P-01KJ… --reason "the silence is the holiday"`,
-		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "why, in one `TEXT`"}, yesFlag(), jsonFlag()},
+		Description: "odd gate proposals reject P-01KJ… --reason \"the silence is the holiday\"",
+		Flags:       []cli.Flag{reasonFlag(), yesFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			id, err := oneArg(c, "a proposal")
 			if err != nil {

@@ -22,15 +22,15 @@ func spokenSources() []gate.Source {
 func proposalsAdd(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "add",
-		Usage:     "propose a gate to whoever passes it; it changes no state",
+		Usage:     "request a decision of a person",
 		ArgsUsage: "REASON",
 		Description: "odd gate proposals add \"the harbour closes in May\" --gate framing\n" +
 			"odd gate proposals add \"stop, these are the wrong tides\" --gate emergency \\\n  --severity emergency",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "gate", Usage: "the `GATE` it is for: framing, commitment, evaluation or emergency"},
-			&cli.StringFlag{Name: "severity", Value: string(gate.Medium), Usage: "low, medium, high or emergency, which stops every drain until it is answered"},
-			&cli.StringFlag{Name: "source", Value: string(gate.UserSignal), Usage: "who saw it: user_signal, or perception or continuous_eval whose report is handed in"},
-			&cli.StringFlag{Name: "task", Usage: "the `TASK` it is about"},
+			&cli.StringFlag{Name: "gate", Usage: "request the gate `GATE`: framing, commitment, evaluation or emergency"},
+			&cli.StringFlag{Name: "severity", Value: string(gate.Medium), Usage: "low, medium, high, or emergency, which stops odd drain until a person answers"},
+			&cli.StringFlag{Name: "source", Value: string(gate.UserSignal), Usage: "origin: user_signal (you), or perception or continuous_eval for the report of such a tool"},
+			&cli.StringFlag{Name: "task", Usage: "name the `TASK` it is about"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

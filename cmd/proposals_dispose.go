@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -17,10 +15,6 @@ type disposal struct {
 	id string
 	gate.Disposition
 	yes, json bool
-}
-
-func yesFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"}
 }
 
 // runDispose writes what a person says of a proposal. It needs no typed

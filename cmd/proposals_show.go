@@ -10,7 +10,7 @@ import (
 func proposalsShow(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:        "show",
-		Usage:       "show one proposal and what became of it",
+		Usage:       "show one request and its answer",
 		ArgsUsage:   "ID",
 		Description: "odd gate proposals show P-01KJ…",
 		Flags:       []cli.Flag{jsonFlag()},

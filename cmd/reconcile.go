@@ -21,20 +21,22 @@ import (
 func reconcileVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "reconcile",
-		Usage:     "merge emitted atoms into the bundle, as drain does",
+		Usage:     "merge atoms from an agent's output into the bundle",
 		ArgsUsage: "FILE…|-",
-		Description: "my-agent | odd reconcile - --dry-run\n" +
-			"odd reconcile draft.md --accept style\n" +
-			"git show refs/odd/run/RUN:TASK.1/emission.md | odd reconcile - --accept style\n\n" +
-			"FILE is an emission (fenced atom blocks) or one atom. What is read counts as\n" +
-			"an agent's, whoever runs this: it is capped, and a guarded atom lands only\n" +
-			"when a person accepts it by its id, at the terminal. Files are written,\n" +
-			"nothing is committed.",
+		Description: "odd reconcile draft.md --dry-run\n" +
+			"odd reconcile draft.md --accept weather-limits\n" +
+			"my-agent | odd reconcile - --dry-run\n" +
+			"git show refs/odd/run/RUN:TASK.1/emission.md | odd reconcile - --dry-run\n\n" +
+			"FILE holds an agent's output with fenced ```atom blocks, or one atom. - is\n" +
+			"stdin. odd drain merges in the same way. Everything in FILE counts as an\n" +
+			"agent's, whoever runs the command: its confidence is limited to [session] cap.\n" +
+			"An atom that would overwrite a person's work is guarded: odd writes it only\n" +
+			"with --accept. Files are written; nothing is committed.",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "accept", Usage: "take the guarded atom `ID` too, asked on the terminal; repeatable"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "show the diff of every atom and write nothing"},
-			&cli.StringFlag{Name: "fail-on", Usage: "write nothing and refuse when an `EFFECT` is among guarded,conflict,…"},
-			&cli.BoolFlag{Name: "full-scan", Usage: "report the atoms that were not emitted as orphaned"},
+			&cli.StringSliceFlag{Name: "accept", Usage: "also write the guarded atom `ID`, after you confirm it at the terminal; repeatable"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print the diff of every atom, and write nothing"},
+			&cli.StringFlag{Name: "fail-on", Usage: "refuse and write nothing if an atom has one of `EFFECTS`: guarded,conflict,…"},
+			&cli.BoolFlag{Name: "full-scan", Usage: "report atoms that the output does not contain as orphaned"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

@@ -14,14 +14,16 @@ import (
 func reject(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "reject",
-		Usage:        "turn a proposal down, with the reason the next attempt reads",
+		Usage:        "turn a proposal down; the next attempt is told the reason",
 		ArgsUsage:    "TASK",
 		BashComplete: completeTasks(env, board.Review),
-		Description:  `odd reject harvest-terms --reason "the definitions miss the unit" --retry`,
+		Description: "odd reject read-the-handbook --reason \"the definitions miss the unit\"\n" +
+			"odd reject read-the-handbook --reason \"read docs/ again\" --retry\n\n" +
+			personNote,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "reason", Usage: "why, in one `TEXT`"},
-			&cli.BoolFlag{Name: "retry", Usage: "back to ready instead of backlog"},
-			&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"},
+			reasonFlag(),
+			&cli.BoolFlag{Name: "retry", Usage: "put the task back in ready, so that odd drain runs it again (default: backlog)"},
+			yesFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

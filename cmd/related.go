@@ -12,11 +12,12 @@ import (
 func related(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "related",
-		Usage:        "list the edges at an atom, both ways",
+		Usage:        "list the links from and to an atom",
 		ArgsUsage:    "ATOM",
 		BashComplete: completeAtoms(env, ""),
-		Description:  "odd knowledge related editor\nodd knowledge related publish --edge uses --edge governed_by",
-		Flags:        readFlags(edgeFlag("only")),
+		Description: "odd knowledge related shore-lead\n" +
+			"odd knowledge related open-the-jetty --edge uses --edge governed_by",
+		Flags: readFlags(edgeFlag("list only")),
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "the name of an atom")
 			if err != nil {

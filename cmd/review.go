@@ -20,14 +20,19 @@ import (
 func reviewVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "review",
-		Usage:        "show what waits for a person: a summary, then the diff",
+		Usage:        "list proposals that wait for you, or show one with its diff",
 		ArgsUsage:    "[TASK]",
 		BashComplete: completeTasks(env, board.Review),
-		Description:  "odd review\nodd review harvest-terms\nodd review --refresh harvest-terms",
+		Description: "odd review\n" +
+			"odd review read-the-handbook\n" +
+			"odd review read-the-handbook --stat\n" +
+			"odd review --refresh read-the-handbook\n\n" +
+			"A proposal is an agent's commit on the branch odd/review/TASK.N. Nothing of it\n" +
+			"is on your branch until a person runs odd approve TASK.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "refresh", Usage: "judge the same emission again on today's base, without running an agent"},
-			&cli.BoolFlag{Name: "stat", Usage: "the summary only"},
-			&cli.BoolFlag{Name: "pr", Usage: "open a pull request with the evidence, where the remote is on GitHub and gh is there; else print what it would be"},
+			&cli.BoolFlag{Name: "refresh", Usage: "rebuild the proposal on the current board from the same agent output; runs no agent"},
+			&cli.BoolFlag{Name: "stat", Usage: "print the summary without the diff"},
+			&cli.BoolFlag{Name: "pr", Usage: "open a GitHub pull request for the proposal with gh; without gh or GitHub, print its text"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

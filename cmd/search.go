@@ -15,13 +15,16 @@ import (
 
 func search(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "search",
-		Usage:       "find atoms by words, best first",
-		ArgsUsage:   "WORD…",
-		Description: "odd search publishing rules\nodd search --type policy --limit 3 sources",
+		Name:      "search",
+		Usage:     "find atoms (notes) by words, best match first",
+		ArgsUsage: "WORD…",
+		Description: "odd search weather limits\n" +
+			"odd search --type policy --limit 3 weather\n\n" +
+			"An atom is one markdown file with a `type` in its front matter. In a pipe,\n" +
+			"each match is one line: id, type, title, place and the text that matched.",
 		Flags: readFlags(
-			&cli.IntFlag{Name: "limit", Value: 10, Usage: "print at most `N`; 0 prints all"},
-			&cli.StringFlag{Name: "type", Usage: "only atoms of `TYPE`"},
+			&cli.IntFlag{Name: "limit", Value: 10, Usage: "print at most `N` atoms; 0 prints all"},
+			&cli.StringFlag{Name: "type", Usage: "find only atoms of `TYPE`: policy, process, role, term, …"},
 		),
 		Action: func(c *cli.Context) error {
 			query := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))

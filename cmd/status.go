@@ -20,12 +20,17 @@ import (
 
 func statusVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "status",
-		Usage:       "show the board on one screen: what runs, what waits, what it cost",
-		Description: "odd status\nodd status --budget\nodd status --sandbox",
+		Name:  "status",
+		Usage: "show running and waiting tasks, the next step and the cost",
+		Description: "odd status\n" +
+			"odd status --budget\n" +
+			"odd status --sandbox\n\n" +
+			"The board is the branch that holds the tasks; [board] in odd.toml names it.\n" +
+			"The sandbox limits what agents' programs may read, write and reach over the\n" +
+			"network.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "sandbox", Usage: "tell instead what this machine keeps the programs of sessions from, by trying it"},
-			&cli.BoolFlag{Name: "budget", Usage: "the month's envelopes: what they have, what is spent, reserved and left"},
+			&cli.BoolFlag{Name: "sandbox", Usage: "test which sandbox restrictions work on this machine, and print those instead"},
+			&cli.BoolFlag{Name: "budget", Usage: "show each budget of the month instead: limit, spent, reserved and left"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {

@@ -17,10 +17,14 @@ import (
 
 func syncVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "sync",
-		Usage:       "bring the board up to the remote, and write done what a forge has merged",
-		Description: "odd sync",
-		Flags:       []cli.Flag{jsonFlag()},
+		Name:  "sync",
+		Usage: "fetch the board; mark tasks done whose proposals were merged",
+		Description: "odd sync\n\n" +
+			"With [board] remote, odd fetches the board branch and fast-forwards to it.\n" +
+			"With [board] target, it merges the target branch into the board. A task is\n" +
+			"then done if the target holds its proposal, for example through a merged pull\n" +
+			"request.",
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
 				return err

@@ -16,10 +16,14 @@ import (
 func task(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "task",
-		Usage: "add, list, show, edit tasks; put one on the board",
-		Description: "odd task add \"Harvest the terms of the handbook\" --role editor \\\n" +
-			"  --kind extract --input docs\n" +
-			"odd task ready harvest-the-terms-of-the-handbook",
+		Usage: "add, list, show and edit tasks, and mark them ready to run",
+		Description: "odd task add \"Harvest the terms of the handbook\" --role shore-lead \\\n" +
+			"  --kind extract --input docs/\n" +
+			"odd task ready harvest-the-terms-of-the-handbook\n" +
+			"odd task list\n\n" +
+			"A task is a markdown file in the folder tasks/ of the bundle. Its state is\n" +
+			"backlog, ready, in_progress, review, blocked or done. odd drain runs only\n" +
+			"tasks in ready, and only a person can mark a task ready or approve it.",
 		Subcommands: []*cli.Command{taskAdd(env), taskList(env), taskShow(env), taskReady(env), taskEdit(env)},
 	})
 }
@@ -27,26 +31,26 @@ func task(env Env) *cli.Command {
 // taskFlags are the keys of a task that a person sets.
 func taskFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "kind", Usage: "what sort of work: `KIND` such as extract, research, document"},
-		&cli.StringFlag{Name: "role", Usage: "the `ROLE` whose persona works it"},
-		&cli.StringFlag{Name: "priority", Usage: "p0, p1, p2 or p3"},
-		&cli.StringFlag{Name: "team", Usage: "the capability `ID` whose budget pays"},
-		&cli.StringFlag{Name: "signal", Usage: "what it is filed for: `SIGNAL` such as test_failure, doc_staleness; it decides its lane"},
-		&cli.StringSliceFlag{Name: "input", Usage: "a `PATH` the session reads; repeatable"},
-		&cli.StringSliceFlag{Name: "path", Usage: "a `GLOB` of files its session may change; repeatable"},
-		&cli.StringSliceFlag{Name: "command", Usage: "a `COMMAND` that must pass for a change to land, as words or a JSON list; repeatable"},
-		&cli.StringSliceFlag{Name: "accept", Usage: "an acceptance `SENTENCE`; repeatable"},
-		&cli.StringSliceFlag{Name: "depends", Usage: "a task `ID` that must be done first; repeatable"},
-		&cli.StringFlag{Name: "budget-usd", Usage: "the most a session may cost, in `USD`"},
-		&cli.IntFlag{Name: "max-turns", DefaultText: "[session] max_turns", Usage: "the most `TURNS` a session may take"},
-		&cli.StringFlag{Name: "contract-role", Usage: "explorer, planner, builder, validator, resolver, observer or general (default: by its kind)"},
-		&cli.StringFlag{Name: "persona", Usage: "the `PROFILE` the session speaks as, oddie or oddie@2"},
-		&cli.StringFlag{Name: "surface", Usage: "where its output goes: `SURFACE` such as code-output, audit"},
-		&cli.StringFlag{Name: "engagement", Usage: "agent or assistant"},
-		&cli.StringFlag{Name: "voice", Usage: "persona, neutral or strict"},
-		&cli.StringSliceFlag{Name: "handoff", Usage: "a `HANDOFF` it works from, by id or path; repeatable"},
-		&cli.StringFlag{Name: "artifact", Usage: "the path, id or uri of `WHAT` is worked on (default: the handoff's)"},
-		&cli.BoolFlag{Name: "no-commit", Usage: "write and stage, do not commit"},
+		&cli.StringFlag{Name: "kind", Usage: "kind of work, `KIND`: extract, research, document, implement, fix, review, …"},
+		&cli.StringFlag{Name: "role", Usage: "role atom `ROLE` whose compiled context the agent gets"},
+		&cli.StringFlag{Name: "priority", Usage: "p0 (first), p1, p2 or p3"},
+		&cli.StringFlag{Name: "team", Usage: "charge the budget of team `ID`, a capability atom named in [budget.teams]"},
+		&cli.StringFlag{Name: "signal", Usage: "event behind the task, `SIGNAL`: test_failure, doc_staleness, github_issue, …; it decides how urgent the task is"},
+		&cli.StringSliceFlag{Name: "input", Usage: "let the agent read `PATH`: a file, a folder or a uri; repeatable"},
+		&cli.StringSliceFlag{Name: "path", Usage: "let the agent change the files that match `GLOB`; repeatable"},
+		&cli.StringSliceFlag{Name: "command", Usage: "run `COMMAND` on the change, which must pass; plain words or a JSON list; repeatable"},
+		&cli.StringSliceFlag{Name: "accept", Usage: "add `SENTENCE` to the acceptance criteria; repeatable"},
+		&cli.StringSliceFlag{Name: "depends", Usage: "wait until the task `ID` is done; repeatable"},
+		&cli.StringFlag{Name: "budget-usd", Usage: "stop a session that costs more than `USD`"},
+		&cli.IntFlag{Name: "max-turns", DefaultText: "[session] max_turns", Usage: "stop a session after `N` turns"},
+		&cli.StringFlag{Name: "contract-role", Usage: "role in the session: explorer, planner, builder, validator, resolver, observer or general (default: by its kind)"},
+		profileFlag(),
+		surfaceFlag(""),
+		engagementFlag(),
+		voiceFlag(),
+		handoffFlag(),
+		artifactFlag(),
+		noCommitFlag(),
 		jsonFlag(),
 	}
 }

@@ -20,11 +20,16 @@ import (
 func taskAdd(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "add",
-		Usage:     "file a task; it lands in backlog",
+		Usage:     "add a task in the state backlog",
 		ArgsUsage: "TITLE",
-		Description: "odd task add \"Harvest the terms of the handbook\" --role editor \\\n" +
-			"  --kind extract --input docs",
-		Flags: append([]cli.Flag{&cli.StringFlag{Name: "id", Usage: "the task's `ID` (default: from the title)"}}, taskFlags()...),
+		Description: "odd task add \"Harvest the terms of the handbook\" --role shore-lead \\\n" +
+			"  --kind extract --input docs/\n" +
+			"odd task add \"Rename the tide tool\" --role boat-builder --kind change \\\n" +
+			"  --path 'tool/**' --command 'go test ./...'\n\n" +
+			"odd drain does not run it before a person marks it ready (odd task ready). To\n" +
+			"change files that are not atoms, a task needs --path; without it, an agent can\n" +
+			"only propose atoms.",
+		Flags: append([]cli.Flag{&cli.StringFlag{Name: "id", Usage: "name the task `ID` (default: made from the title)"}}, taskFlags()...),
 		Action: func(c *cli.Context) error {
 			title, err := oneArg(c, "a title in quotes")
 			if err != nil {

@@ -14,11 +14,13 @@ import (
 func taskEdit(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "edit",
-		Usage:        "change a task's keys; its state moves by other verbs",
+		Usage:        "change the fields of a task, but not its state",
 		ArgsUsage:    "TASK",
 		BashComplete: completeTasks(env),
-		Description:  "odd task edit harvest-terms --priority p0 --input docs --input README.md",
-		Flags:        append([]cli.Flag{&cli.StringFlag{Name: "title", Usage: "its `TITLE`"}}, taskFlags()...),
+		Description: "odd task edit read-the-handbook --priority p0 --input docs/ --input README.md\n\n" +
+			"A flag replaces the whole field; give a repeatable one for each value. The\n" +
+			"state changes with odd task ready, odd drain, odd approve and odd reject.",
+		Flags: append([]cli.Flag{&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`"}}, taskFlags()...),
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "a task")
 			if err != nil {

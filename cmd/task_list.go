@@ -13,10 +13,14 @@ import (
 
 func taskList(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:        "list",
-		Usage:       "list tasks in the order drain would take them",
-		Description: "odd task list --state ready",
-		Flags:       []cli.Flag{&cli.StringFlag{Name: "state", Usage: "only tasks in `STATE`"}, &cli.BoolFlag{Name: "all", Usage: "done ones too"}, jsonFlag()},
+		Name:  "list",
+		Usage: "list open tasks in the order in which odd drain runs them",
+		Description: "odd task list\n" +
+			"odd task list --state ready\n" +
+			"odd task list --all --json\n\n" +
+			"The columns are id, state, priority, role and title, then why odd drain would\n" +
+			"not run the task now.",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "state", Usage: "list only tasks in `STATE`: backlog, ready, in_progress, review, blocked or done"}, &cli.BoolFlag{Name: "all", Usage: "list done tasks too"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
 				return err

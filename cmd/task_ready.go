@@ -19,11 +19,12 @@ import (
 func taskReady(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "ready",
-		Usage:        "put a task on the board for drain; only a person can",
+		Usage:        "mark a task ready to run; only a person can",
 		ArgsUsage:    "TASK",
 		BashComplete: completeTasks(env, board.Backlog, board.Blocked),
-		Description:  "odd task ready harvest-terms",
-		Flags:        []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "no typed confirmation; only with require_signed, for a signed commit"}, jsonFlag()},
+		Description: "odd task ready read-the-handbook\n\n" +
+			personNote,
+		Flags: []cli.Flag{yesFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "a task")
 			if err != nil {

@@ -12,10 +12,10 @@ import (
 func taskShow(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "show",
-		Usage:        "show one task, whether drain would take it, and why not",
+		Usage:        "show one task, and why odd drain would or would not run it",
 		ArgsUsage:    "TASK",
 		BashComplete: completeTasks(env),
-		Description:  "odd task show harvest-terms",
+		Description:  "odd task show read-the-handbook",
 		Flags:        []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			name, err := oneArg(c, "a task")

@@ -12,11 +12,11 @@ import (
 func why(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "path",
-		Usage:        "show the shortest way of edges between two atoms",
+		Usage:        "show the shortest path of links between two atoms",
 		ArgsUsage:    "ATOM ATOM",
 		BashComplete: completeAtoms(env, ""),
-		Description:  "odd knowledge path editor style-policy",
-		Flags:        readFlags(edgeFlag("walk only")),
+		Description:  "odd knowledge path shore-lead customer-data",
+		Flags:        readFlags(edgeFlag("follow only")),
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 2 {
 				return usage("knowledge path: want two arguments, the names of two atoms; see odd help knowledge path")

@@ -75,6 +75,8 @@ const (
 	varNow    = "ODD_TEST_NOW"    // a moment, or @FILE that holds one and is read at every look
 	varSeed   = "ODD_TEST_SEED"   // the file that counts the odds of a script
 	varAnswer = "ODD_TEST_ANSWER" // what a person types where there is no terminal; "" is nobody
+
+	whateverIsAsked = "*" // the answer that confirms every question
 )
 
 // ttyFD is where testscript leaves the terminal of ttyin.
@@ -92,7 +94,9 @@ func oddMain() {
 	env := cmd.OS()
 	env.Now = clockOf(os.Getenv(varNow))
 	env.Entropy = entropy(os.Getenv(varSeed))
-	if answer := os.Getenv(varAnswer); answer != "" {
+	if answer := os.Getenv(varAnswer); answer == whateverIsAsked {
+		env.TTY = func() (io.ReadWriteCloser, error) { return &confirmer{}, nil }
+	} else if answer != "" {
 		env.TTY = func() (io.ReadWriteCloser, error) { return typist{strings.NewReader(answer + "\n")}, nil }
 	} else if !term.IsTerminal(ttyFD) {
 		env.TTY = func() (io.ReadWriteCloser, error) {
@@ -127,6 +131,25 @@ type typist struct{ io.Reader }
 
 func (typist) Write(b []byte) (int, error) { return len(b), nil }
 func (typist) Close() error                { return nil }
+
+// confirmer is a person at a terminal who types what each question asks for.
+type confirmer struct{ asked []byte }
+
+func (c *confirmer) Write(b []byte) (int, error) {
+	c.asked = append(c.asked, b...)
+	return len(b), nil
+}
+
+func (c *confirmer) Read(b []byte) (int, error) {
+	m := regexp.MustCompile(`type (\S+) to confirm: $`).FindSubmatch(c.asked)
+	if m == nil {
+		return 0, io.EOF
+	}
+	c.asked = nil
+	return copy(b, string(m[1])+"\n"), nil
+}
+
+func (*confirmer) Close() error { return nil }
 
 // acpMain plays an agent of the Agent Client Protocol.
 func acpMain() { os.Exit(agenttest.ACP(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
