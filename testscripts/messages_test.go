@@ -100,7 +100,7 @@ func (x tree) wrongCommands(text string) (wrong []string, seen int) {
 }
 
 // prose are words that follow odd, or one of its nouns, in a sentence.
-var prose = map[string]bool{"and": true, "alone": true, "by": true, "or": true, "is": true, "does": true, "reads": true, "run": true, "list": true, "show": true, "for": true, "has": true, "in": true, "with": true, "commits": true, "writes": true, "without": true, "names": true}
+var prose = map[string]bool{"and": true, "alone": true, "by": true, "edits": true, "or": true, "is": true, "does": true, "reads": true, "run": true, "list": true, "show": true, "for": true, "has": true, "in": true, "with": true, "commits": true, "writes": true, "without": true, "names": true}
 
 // TestMessagesNameWhatIsThere: a command that a string of the program names has a verb
 // that odd has, and flags that the verb has.
