@@ -20,7 +20,7 @@ func CheckTasks(g *okf.Graph) []okf.Problem {
 	tasks, problems := Tasks(g)
 	for _, a := range g.OfType(func(typ string) bool { return typ == Type }) {
 		if !onBoard(a.Path) {
-			problems = append(problems, problem(a, "path", okf.Warn, "a task outside "+Folder+"/ is not on the board", "move it into "+Folder+"/"))
+			problems = append(problems, problem(a, "path", okf.Warn, "tasks outside of "+Folder+"/ are ignored", "move the file into "+Folder+"/"))
 		}
 	}
 	all := IndexOf(RowsOf(tasks))
@@ -29,7 +29,7 @@ func CheckTasks(g *okf.Graph) []okf.Problem {
 		problems = append(problems, t.references(known, all)...)
 		if loop := round.from(t.ID); loop != nil {
 			problems = append(problems, problem(g.ByID(okf.ID(loop[0])), "dependencies", okf.Error,
-				"dependencies run in a circle: "+strings.Join(loop, " → "), "remove one of them, or make it a soft one"))
+				"dependencies form a cycle: "+strings.Join(loop, " → "), "remove one of them, or move it to soft_dependencies"))
 		}
 	}
 	slices.SortFunc(problems, func(a, b okf.Problem) int {
@@ -67,7 +67,7 @@ func Twin(files []okf.Problem, path string) *okf.Problem {
 func CheckTeams(g *okf.Graph, teams map[string]budget.MicroUSD) []okf.Problem {
 	var out []okf.Problem
 	for _, name := range slices.Sorted(maps.Keys(teams)) {
-		wrong, hint := (names{g: g}).named(name, "capability"), "name a capability atom by its id"
+		wrong, hint := (names{g: g}).named(name, "capability"), "name an atom of type capability by its id"
 		if a, err := g.Find(name); wrong == "" && err == nil && string(a.ID) != name {
 			wrong, hint = fmt.Sprintf("%q is not an id", name), fmt.Sprintf("write %q", a.ID)
 		}
@@ -85,13 +85,13 @@ func (t Task) references(g names, all Index) []okf.Problem {
 		out = append(out, problem(t.Atom, key, s, message, hint))
 	}
 	if t.Role == "" {
-		add("role", okf.Warn, "no role; drain cannot compile a persona for it", "name a role atom")
+		add("role", okf.Warn, "the task has no role, so odd drain cannot work on it", "set one with odd task edit "+string(t.ID)+" --role ROLE")
 	} else if wrong := g.named(t.Role, "role"); wrong != "" {
-		add("role", okf.Error, wrong, "name a role atom")
+		add("role", okf.Error, wrong, "name an atom of type role")
 	}
 	if t.Team != "" {
 		if wrong := g.named(t.Team, "capability"); wrong != "" {
-			add("team", okf.Error, wrong, "a team is a capability atom")
+			add("team", okf.Error, wrong, "name an atom of type capability")
 		}
 	}
 	if !slices.Contains(Kinds(), t.Kind) {
@@ -99,16 +99,16 @@ func (t Task) references(g names, all Index) []okf.Problem {
 	}
 	for _, id := range t.Dependencies {
 		if _, ok := all[id]; !ok {
-			add("dependencies", okf.Error, fmt.Sprintf("depends on %s, which is no readable task", id), "name a task atom")
+			add("dependencies", okf.Error, fmt.Sprintf("depends on %s, which is not a task or cannot be read", id), "name a task that odd task list shows")
 		}
 	}
 	for _, id := range t.Soft {
 		if _, ok := all[id]; !ok {
-			add("soft_dependencies", okf.Warn, fmt.Sprintf("hints at %s, which is no readable task", id), "name a task atom")
+			add("soft_dependencies", okf.Warn, fmt.Sprintf("soft dependency %s is not a task or cannot be read", id), "name a task that odd task list shows")
 		}
 	}
 	if len(t.Commands) > 0 && t.Atom.Generated.By != "" && !t.Atom.Generated.Human() && t.State == Backlog {
-		add("commands", okf.Warn, "commands in a task that "+t.Atom.Generated.By+" filed", "read them before you make the task ready: odd will run them")
+		add("commands", okf.Warn, "the commands were added by "+t.Atom.Generated.By+", not by a person", "read them before odd task ready, because odd will run them")
 	}
 	return out
 }

@@ -18,7 +18,7 @@ func (r *reader) text(key string) string {
 	v := r.value(key)
 	switch v.(type) {
 	case []any, map[string]any:
-		r.bad(key, key+" is a list or a mapping", "write one value")
+		r.bad(key, key+" must be one value, not a list or a mapping", "write one value")
 		return ""
 	}
 	return strings.TrimSpace(scalar(v))
@@ -52,7 +52,7 @@ func (r *reader) list(key string) []string {
 		}
 	}
 	if mapped {
-		r.bad(key, key+" is not a list of texts", "write one text an item; quote those with \": \" in them")
+		r.bad(key, key+" must be a list of texts", "write one text per item, and quote those with \": \" in them")
 		return nil
 	}
 	return r.a.List(key)
@@ -85,7 +85,7 @@ func (r *reader) globs() []string {
 		}
 		for part := range strings.SplitSeq(s, "/") {
 			if _, err := path.Match(part, ""); err != nil {
-				r.bad("paths", fmt.Sprintf("%q is not a glob: %v", s, err), "escape a bracket that is meant with \\")
+				r.bad("paths", fmt.Sprintf("%q is not a glob: %v", s, err), "escape a literal bracket with \\")
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func (r *reader) commands() [][]string {
 	const hint = "write each command as a list of words, like [[make, test]]"
 	items, isList := value.([]any)
 	if !isList {
-		r.bad("commands", "commands is not a list of argv lists", hint)
+		r.bad("commands", "commands must be a list of lists of words", hint)
 		return nil
 	}
 	var out [][]string
@@ -135,20 +135,20 @@ func (r *reader) commands() [][]string {
 func argv(item any) (out []string, wrong string) {
 	list, ok := item.([]any)
 	if !ok {
-		return nil, fmt.Sprintf("command %v is not an argv list", item)
+		return nil, fmt.Sprintf("command %v is not a list of words", item)
 	}
 	for _, w := range list {
 		switch w := w.(type) {
 		case string:
 			out = append(out, w)
 		case int, float64, bool:
-			return nil, fmt.Sprintf("word %v of a command is not a text; quote it", w)
+			return nil, fmt.Sprintf("%v in a command is not a text; quote it", w)
 		default:
-			return nil, "a word of a command is not a text"
+			return nil, "a command has a word that is not a text"
 		}
 	}
 	if len(out) == 0 || out[0] == "" || slices.ContainsFunc(out, func(w string) bool { return strings.ContainsRune(w, 0) }) {
-		return nil, "a command names no program"
+		return nil, "a command has no program"
 	}
 	return out, ""
 }
@@ -183,7 +183,7 @@ func (r *reader) integer(key string, least int) int {
 	}
 	v, isInt := value.(int)
 	if !isInt || v < least || v > 1_000_000 {
-		r.bad(key, fmt.Sprintf("%s %s is not a whole number of at least %d", key, scalar(value), least), "write a number")
+		r.bad(key, fmt.Sprintf("%s %s is not a whole number of at least %d", key, scalar(value), least), "write a whole number without quotes")
 		return 0
 	}
 	return v
@@ -196,7 +196,7 @@ func (r *reader) moment(key string) time.Time {
 	}
 	at, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		r.bad(key, fmt.Sprintf("%s %q is not an RFC 3339 moment", key, s), "write it like 2026-07-01T09:30:00Z")
+		r.bad(key, fmt.Sprintf("%s %q is not a time in RFC 3339 form", key, s), "write it like 2026-07-01T09:30:00Z")
 	}
 	return at.UTC()
 }
@@ -208,13 +208,13 @@ func (r *reader) rejected() []Rejection {
 		items, isList = []any{m}, true
 	}
 	if !isList && value != nil {
-		r.bad("rejected", "rejected is not a list of {by, at, reason}", "odd reject writes it")
+		r.bad("rejected", "rejected must be a list of {by, at, reason}", "restore it from git history; only odd reject writes it")
 	}
 	var out []Rejection
 	for _, v := range items {
 		m, ok := v.(map[string]any)
 		if !ok {
-			r.bad("rejected", "rejected is not a list of {by, at, reason}", "odd reject writes it")
+			r.bad("rejected", "rejected must be a list of {by, at, reason}", "restore it from git history; only odd reject writes it")
 			return nil
 		}
 		out = append(out, Rejection{By: scalar(m["by"]), At: scalar(m["at"]), Reason: scalar(m["reason"])})
@@ -226,7 +226,7 @@ func (r *reader) result() Result {
 	value := r.value("result")
 	m, ok := value.(map[string]any)
 	if !ok && value != nil {
-		r.bad("result", "result is not {run, branch, commit}", "odd drain writes it")
+		r.bad("result", "result must be {run, branch, commit}", "restore it from git history; only odd drain writes it")
 	}
 	return Result{Run: scalar(m["run"]), Branch: scalar(m["branch"]), Commit: scalar(m["commit"])}
 }

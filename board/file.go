@@ -54,19 +54,19 @@ func New(f Filing) (okf.Atom, error) {
 	}
 	switch {
 	case f.Title == "":
-		return okf.Atom{}, errors.New("new task: no title; say in a few words what is to be done")
+		return okf.Atom{}, errors.New("new task: the title is empty; say in a few words what is to be done")
 	case f.ID == "":
-		return okf.Atom{}, fmt.Errorf("new task %q: no id can be made of the title; give one, of lower-case letters, digits and -", f.Title)
+		return okf.Atom{}, fmt.Errorf("new task %q: the title has no letters or digits for an id; choose one with --id, of lower-case letters, digits and -", f.Title)
 	case string(f.ID) != slugged(string(f.ID)):
-		return okf.Atom{}, fmt.Errorf("new task %q: the id is not a slug; use lower-case letters, digits and -", f.ID)
+		return okf.Atom{}, fmt.Errorf("new task %q: the id may have only lower-case letters, digits and -, at most 60; choose another with --id", f.ID)
 	case f.ID == "index" || f.ID == "log":
-		return okf.Atom{}, fmt.Errorf("new task: the id %s is the name of a listing in every folder; choose another with --id", f.ID)
+		return okf.Atom{}, fmt.Errorf("new task: %s.md is a reserved file name; choose another with --id", f.ID)
 	case f.By == "":
-		return okf.Atom{}, fmt.Errorf("new task %s: nobody files it", f.ID)
+		return okf.Atom{}, fmt.Errorf("new task %s: no author is given; set git config user.email", f.ID)
 	case !person && len(f.Commands) > 0:
-		return okf.Atom{}, fmt.Errorf("new task %s: %s files commands; only a person may say what odd runs", f.ID, f.By)
+		return okf.Atom{}, fmt.Errorf("new task %s: %s is not a person, and only a person may add commands; leave them out", f.ID, f.By)
 	case !person && approving(f.Tags):
-		return okf.Atom{}, fmt.Errorf("new task %s: %s files an approval; only odd approve writes it", f.ID, f.By)
+		return okf.Atom{}, fmt.Errorf("new task %s: %s is not a person, and only odd approve writes approved- tags; leave them out", f.ID, f.By)
 	}
 	a, err := okf.New("tasks/"+string(f.ID)+".md", f.fields(person), f.body())
 	if err != nil {

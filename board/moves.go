@@ -48,10 +48,10 @@ var moves = []Move{
 type MoveError struct{ Move }
 
 // Error says where the task is and where it would have to be:
-// "task is in ready, want review".
+// "the task is ready, and this needs a task that is review".
 func (e *MoveError) Error() string {
 	if e.From == Done {
-		return "task is done, and done is final; add a new task that supersedes it"
+		return "the task is done, and done tasks stay as they are; file a new one with odd task add"
 	}
 	var from []string
 	for _, m := range moves {
@@ -60,9 +60,32 @@ func (e *MoveError) Error() string {
 		}
 	}
 	if len(from) == 0 {
-		return fmt.Sprintf("task is in %s; no %s moves a task to %s", e.From, e.By, e.To)
+		return fmt.Sprintf("the task is %s, and a %s cannot make it %s", e.From, e.By, e.To)
 	}
-	return fmt.Sprintf("task is in %s, want %s", e.From, strings.Join(from, " or "))
+	return fmt.Sprintf("the task is %s, and this needs a task that is %s", e.From, strings.Join(from, " or "))
+}
+
+// Held says which run works on t, and until when.
+func (t *Row) Held() string {
+	if t.ClaimedBy == "" || t.LeaseExpires.IsZero() {
+		return "the task is in progress"
+	}
+	return fmt.Sprintf("%s is working on it until %s at the latest", t.ClaimedBy, t.LeaseExpires.Format(time.RFC3339))
+}
+
+// NoProposal says why t, which is not in review, has nothing to review, and what to do.
+func (t *Row) NoProposal() string {
+	switch t.State {
+	case Done:
+		return fmt.Sprintf("already done, nothing waits for review; odd log --task %s shows what happened", t.ID)
+	case Ready:
+		return "there is no proposal yet; odd drain --task " + string(t.ID) + " has an agent make one"
+	case InProgress:
+		return "there is no proposal yet: " + t.Held() + "; odd op watch shows it"
+	case Blocked:
+		return fmt.Sprintf("there is no proposal: the last attempt failed; odd task show %s says why, odd task ready %[1]s tries again", t.ID)
+	}
+	return fmt.Sprintf("there is no proposal yet: the task is in %s; run odd task ready %s, then odd drain", t.State, t.ID)
 }
 
 // Can reports whether by may move a task from one state to another: nil, or a
@@ -100,7 +123,7 @@ func Finish(t Task, run string, v Verdict, result Result) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", t.ID, err)
 	}
 	if t.ClaimedBy != run {
-		return nil, fmt.Errorf("%s: is claimed by %q, not by %q; the verdict is lost, the task is not", t.ID, t.ClaimedBy, run)
+		return nil, fmt.Errorf("%s: the task now belongs to %q, not to %q; this result is discarded", t.ID, t.ClaimedBy, run)
 	}
 	sets := released(to)
 	if v == ToBlocked {
@@ -121,14 +144,14 @@ func Sweep(t Task, now time.Time, maxAttempts int) ([]byte, State, error) {
 		return nil, "", fmt.Errorf("%s: %w", t.ID, err)
 	}
 	if t.LeaseExpires.IsZero() {
-		return nil, "", fmt.Errorf("%s: is in_progress without a lease; a person took it, and a person moves it on", t.ID)
+		return nil, "", fmt.Errorf("%s: it is in_progress without a claim, so a person set that; only a person moves it on", t.ID)
 	}
 	if !t.Expired(now) {
-		return nil, "", fmt.Errorf("%s: its lease runs until %s", t.ID, t.LeaseExpires.Format(time.RFC3339))
+		return nil, "", fmt.Errorf("%s: its claim holds until %s", t.ID, t.LeaseExpires.Format(time.RFC3339))
 	}
 	sets := released(to)
 	if to == Blocked {
-		sets = append(sets, blocked(fmt.Sprintf("the lease of %s expired; attempt %d of %d", t.ClaimedBy, t.Attempts, maxAttempts)))
+		sets = append(sets, blocked(fmt.Sprintf("%s ended without a result; attempt %d of %d", t.ClaimedBy, t.Attempts, maxAttempts)))
 	}
 	b, err := edit(t, sets...)
 	return b, to, err

@@ -207,10 +207,10 @@ func parse(a *okf.Atom) (Task, []okf.Problem) {
 	t.ClaimedBy, t.LeaseExpires, t.Attempts = r.text("claimed_by"), r.moment("lease_expires"), r.integer("attempts", 0)
 	t.BlockedReason, t.Rejected, t.Result = r.text("blocked_reason"), r.rejected(), r.result()
 	if okf.Visible(a.Path) != a.Path || strings.ContainsAny(a.Path, "\n\t") {
-		r.bad("path", "the file name has characters nobody can see", "rename it; its id is typed to confirm and stands in commits")
+		r.bad("path", "the file name has invisible characters", "rename it with git mv; people type its id to confirm")
 	}
 	if t.State == InProgress && t.ClaimedBy != "" && t.LeaseExpires.IsZero() && len(r.problems) == 0 {
-		r.bad("lease_expires", "claimed by "+t.ClaimedBy+" without a lease", "remove claimed_by, or set lease_expires")
+		r.bad("lease_expires", "claimed_by is set ("+t.ClaimedBy+") but lease_expires is not", "remove claimed_by, or set lease_expires")
 	}
 	return t, r.problems
 }

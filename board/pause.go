@@ -20,7 +20,7 @@ type Pause struct {
 // PauseFile prints pause.toml.
 func PauseFile(reason, by string, at time.Time) []byte {
 	var b bytes.Buffer
-	b.WriteString("# The board is paused. A person lifts it with: odd drain resume\n")
+	b.WriteString("# Drains are paused. To let them run again: odd drain resume\n")
 	if err := toml.NewEncoder(&b).Encode(Pause{reason, by, at.UTC()}); err != nil {
 		panic("unreachable: " + err.Error())
 	}
@@ -32,7 +32,7 @@ func PauseFile(reason, by string, at time.Time) []byte {
 func PauseReason(b []byte) string {
 	var p Pause
 	if err := toml.Unmarshal(b, &p); err != nil {
-		return "pause.toml cannot be read, which counts as paused"
+		return "pause.toml cannot be read, which counts as a pause"
 	}
 	if p.Reason == "" {
 		return "no reason given"

@@ -20,26 +20,26 @@ type Reason string
 func Eligible(t *Row, all Index, now time.Time) Reason {
 	switch {
 	case t.State != Ready:
-		return Reason(fmt.Sprintf("state is %s, want ready", t.State))
+		return Reason(fmt.Sprintf("it is %s, not ready", t.State))
 	case !t.LeaseExpires.IsZero() && !t.Expired(now):
-		return Reason(fmt.Sprintf("claimed by %s until %s", t.ClaimedBy, t.LeaseExpires.Format(time.RFC3339)))
+		return Reason(fmt.Sprintf("run %s is working on it until %s", t.ClaimedBy, t.LeaseExpires.Format(time.RFC3339)))
 	case !slices.Contains(Kinds(), t.Kind):
-		return Reason(fmt.Sprintf("unknown kind %q", t.Kind))
+		return Reason(fmt.Sprintf("unknown kind %q; set one with odd task edit %s --kind KIND", t.Kind, t.ID))
 	}
 	for _, id := range t.Dependencies {
 		dep, ok := all[id]
 		switch {
 		case !ok:
-			return Reason(fmt.Sprintf("depends on %s, which is no readable task", id))
+			return Reason(fmt.Sprintf("it depends on %s, which is not a task or cannot be read", id))
 		case dep.State == Done:
 			continue
 		}
 		if t.chained(all) {
 			if loop := (&circles{all: all, most: nearby}).from(t.ID); loop != nil {
-				return Reason("its dependencies run in a circle: " + strings.Join(loop, " → "))
+				return Reason("its dependencies form a cycle: " + strings.Join(loop, " → "))
 			}
 		}
-		return Reason("depends on " + string(id) + ", which is " + string(dep.State))
+		return Reason("it depends on " + string(id) + ", which is " + string(dep.State))
 	}
 	return ""
 }

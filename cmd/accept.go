@@ -23,7 +23,7 @@ func (w *workspace) accept(ctx context.Context, g *okf.Graph, items []reconcile.
 			return refuse("not-emitted", "accept %s: no such atom in the input; odd reconcile FILE --dry-run lists the atoms in it", id)
 		}
 		if why := unacceptable(items[i], in); why != "" {
-			return refuse("not-guarded", "accept %s: it is %s; %s", id, items[i].Effect, why)
+			return refuse("not-guarded", "--accept %s: not needed or not possible, because it is %s; %s", id, items[i].Effect, why)
 		}
 		taken = append(taken, i)
 		if !o.dry {
@@ -57,9 +57,9 @@ func unacceptable(it reconcile.Item, in []reconcile.Incoming) string {
 		if it.Bytes != nil && it.Prior != "" && baseless {
 			return ""
 		}
-		return "make it against the current blob and run again"
+		return "make it from the current file (its blob is in odd get --json) and run again"
 	case reconcile.Duplicate:
-		return "edit " + string(it.Other) + " instead"
+		return "edit the atom " + string(it.Other) + " instead"
 	}
-	return "only a guarded atom needs accepting"
+	return "--accept is only for atoms that an agent may not change (guarded)"
 }

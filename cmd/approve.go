@@ -44,7 +44,7 @@ func approve(env Env) *cli.Command {
 				o.verify.Except = append(o.verify.Except, okf.ID(id))
 			}
 			if len(o.verify.Except) > 0 && !o.verify.All {
-				return usage("approve: --except goes with --verify")
+				return usage("approve: --except needs --verify; run odd approve %s --verify --except ID", name)
 			}
 			return runApprove(c.Context, env, o)
 		},
@@ -113,7 +113,7 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 
 func (v *view) afterApproval() string {
 	if target, elsewhere := v.target(); elsewhere {
-		return "approved, waits for its merge into " + target
+		return "approved; merge it into " + target + ", then run odd sync"
 	}
 	return string(board.Done)
 }
@@ -149,7 +149,7 @@ func (v *view) bind(ctx context.Context, t board.Task, p review.Proposal) (onto,
 	}
 	then, err := v.blobs(repo.OID(p.Commit))
 	if err != nil {
-		return at, refuse("branch", "%s: the proposal %s is not in this clone; git fetch it, or reject the task", t.ID, short(repo.OID(p.Commit)))
+		return at, refuse("branch", "%s: the proposal's commit %s is not in this clone; run git fetch, or odd reject %s --reason \"why\"", t.ID, short(repo.OID(p.Commit)), t.ID)
 	}
 	if err := v.basis(ctx, p, at.tip); err != nil {
 		return at, err
@@ -180,12 +180,12 @@ func (v *view) basis(ctx context.Context, p review.Proposal, tip repo.OID) error
 		return err
 	}
 	if len(c.Parents) != 1 || string(c.Parents[0]) != p.Base {
-		return refuse("branch", "%s: %s is not made on %s, as the run recorded; reject the task", p.Task, short(c.OID), short(repo.OID(p.Base)))
+		return refuse("branch", "%s: the proposal %s is not based on commit %s, from which the agent worked; odd reject %s --reason \"why\"", p.Task, short(c.OID), short(repo.OID(p.Base)), p.Task)
 	}
 	if in, err := v.repo.Ancestor(ctx, c.Parents[0], tip); err != nil || in {
 		return err
 	}
-	return refuse("moved", "%s: its base %s is not in the branch it would be merged into, whose history was rewritten; %s", p.Task, short(repo.OID(p.Base)), v.wayOut(p))
+	return refuse("moved", "%s: the commit it was made from, %s, is no longer in the target branch, so its history was rewritten; %s", p.Task, short(repo.OID(p.Base)), v.wayOut(p))
 }
 
 // branchHolds refuses a review branch that carries anything but the recorded proposal.
@@ -193,16 +193,25 @@ func (v *view) branchHolds(p review.Proposal) error {
 	tip, err := v.repo.Ref(v.line.Local(p.Branch))
 	if err != nil {
 		if tip, err = v.repo.Ref("refs/heads/" + p.Branch); err != nil {
-			return refuse("branch", "%s: the review branch %s is gone; fetch it or reject the task", p.Task, p.Branch)
+			return refuse("branch", "%s: the review branch %s is not in this clone; run git fetch, or odd reject %s --reason \"why\"", p.Task, p.Branch, p.Task)
 		}
 	}
 	if string(tip) != p.Commit {
 		if c, err := v.repo.Commit(tip); err == nil && v.approves(c, p) {
-			return refuse("state", "%s: %s approved it already and it waits for its merge; odd sync writes done after that", p.Task, c.Author.Email)
+			return refuse("state", "%s: %s already approved it; merge %s, then run odd sync", p.Task, c.Author.Email, p.Branch)
 		}
-		return refuse("branch", "%s: %s is at %s, the run recorded %s; commits added after the review cannot be approved with it", p.Task, p.Branch, short(tip), short(repo.OID(p.Commit)))
+		return refuse("branch", "%s: somebody moved the branch %s to %s after odd proposed %s; run %s to move it back, or odd reject %s --reason \"why\"",
+			p.Task, p.Branch, short(tip), short(repo.OID(p.Commit)), v.moveBack(p), p.Task)
 	}
 	return nil
+}
+
+// moveBack is the command that puts the review branch back to the proposal.
+func (v *view) moveBack(p review.Proposal) string {
+	if v.line.Remote == "" {
+		return fmt.Sprintf("git branch -f %s %s", p.Branch, short(repo.OID(p.Commit)))
+	}
+	return fmt.Sprintf("git push --force %s %s:refs/heads/%s", v.line.Remote, short(repo.OID(p.Commit)), p.Branch)
 }
 
 // readSince lists the task's inputs that changed between the base and the tip.
@@ -230,10 +239,10 @@ func (v *view) readSince(ctx context.Context, t board.Task, p review.Proposal, t
 func (v *view) approveHere(ctx context.Context, t board.Task, p review.Proposal, o approval, h review.Human) (repo.OID, error) {
 	tree, conflicts, err := v.repo.MergeTree(ctx, v.tip, repo.OID(p.Commit))
 	if err != nil {
-		return "", fmt.Errorf("approve %s: %w: %s", t.ID, err, strings.Join(conflicts, ", "))
+		return "", fmt.Errorf("approve %s: the proposal cannot be merged into %s: %w: %s; %s", t.ID, v.line.Name(), err, strings.Join(conflicts, ", "), v.wayOut(p))
 	}
 	if is := o.checked.Tree; is != "" && is != tree {
-		return "", refuse("moved", "approve %s: the merge makes %s, %s was checked; nothing was done, run the command again", t.ID, short(tree), short(is))
+		return "", refuse("moved", "approve %s: the board changed while the checks ran (tree %s, checked was %s); nothing was done, run odd approve %[1]s again", t.ID, short(tree), short(is))
 	}
 	merged, err := v.repo.Tree(tree)
 	if err != nil {
@@ -313,7 +322,7 @@ func (v *view) reindex(ch repo.Changes, merged fs.FS, p review.Proposal) error {
 // merges it and odd sync writes done.
 func (v *view) approveForTarget(ctx context.Context, t board.Task, p review.Proposal, o approval, h review.Human) (repo.OID, error) {
 	if o.verify.All {
-		return "", refuse("state", "approve %s: --verify edits atoms, which the forge's merge would not show; verify them after odd sync", t.ID)
+		return "", refuse("state", "approve %s: --verify would change files that a pull request merges into another branch; run odd approve %[1]s without it", t.ID)
 	}
 	target, _ := v.target()
 	tree, err := v.repo.TreeOID(repo.OID(p.Commit), "")

@@ -11,6 +11,7 @@ import (
 	"github.com/oklog/ulid/v2"
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -43,7 +44,7 @@ func drainVerb(env Env) *cli.Command {
 		Subcommands: []*cli.Command{pause(env), resume(env)},
 		Action: alone(func(c *cli.Context) error {
 			if c.Int("max-tasks") < 0 || c.IsSet("max-tasks") && c.Int("max-tasks") == 0 {
-				return usage("drain: --max-tasks wants a number of at least 1")
+				return usage("drain: --max-tasks must be at least 1")
 			}
 			return runDrain(c.Context, env, drain.Options{MaxTasks: c.Int("max-tasks"), Task: c.String("task")}, c.Bool("dry-run"), c.Bool("json"))
 		}),
@@ -88,13 +89,32 @@ func runDrain(ctx context.Context, env Env, o drain.Options, dry, asJSON bool) e
 
 // idle says that there was nothing to drain, and what a person does about it.
 func (w *workspace) idle(ctx context.Context) {
-	next := "odd drain --dry-run tells of each task why"
-	if v, err := w.current(ctx); err == nil && len(v.rows()) == 0 {
-		next = "odd task add files a task"
-	} else if err == nil {
-		next = or(v.nextOfBoard(), next)
+	v, err := w.current(ctx)
+	switch {
+	case err != nil:
+		talk(w.env, "drain: no task is ready; odd drain --dry-run says why")
+		return
+	case len(v.rows()) == 0:
+		talk(w.env, "drain: there are no tasks yet; add one with odd task add \"TITLE\"")
+		return
 	}
-	talk(w.env, "drain: nothing is ready; %s", next)
+	n := map[board.State]int{}
+	for _, t := range v.rows() {
+		n[t.State]++
+	}
+	var parts []string
+	for _, s := range []struct {
+		state     board.State
+		what, way string
+	}{
+		{board.Review, "waiting for your review", " (odd review)"}, {board.Ready, "waiting for something else", " (odd drain --dry-run says what)"}, {board.InProgress, "in progress", ""},
+		{board.Blocked, "blocked", " (odd task list --state blocked)"}, {board.Backlog, "in backlog", " (odd task ready TASK makes one ready)"},
+	} {
+		if n[s.state] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s%s", n[s.state], s.what, s.way))
+		}
+	}
+	talk(w.env, "drain: no task is ready: %s", or(strings.Join(parts, ", "), "all are done; add one with odd task add \"TITLE\""))
 }
 
 // printDrained prints what a drain did, also when err stopped it after some
@@ -150,7 +170,7 @@ func printReport(env Env, r drain.Report) error {
 // waitsOn is where a task waits, or why it does not.
 func waitsOn(t drain.Outcome) string {
 	if t.Landed != "" {
-		return t.Branch + ", landed on " + t.Landed
+		return t.Branch + ", already merged into " + t.Landed
 	}
 	return or(t.Branch, t.Reason)
 }
@@ -206,9 +226,9 @@ func (w *workspace) summary(r drain.Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### odd drain `%s`\n\n", r.Run)
 	if len(r.Tasks) == 0 {
-		b.WriteString("Nothing was ready.\n")
+		b.WriteString("No task was ready.\n")
 	} else {
-		b.WriteString("| task | state | spent | waits on |\n|---|---|---|---|\n")
+		b.WriteString("| task | state | spent | branch or reason |\n|---|---|---|---|\n")
 		for _, t := range r.Tasks {
 			fmt.Fprintf(&b, "| %s | %s | $%s | %s |\n", t.Task, or(string(t.State), "lost"), t.Cost, strings.NewReplacer("|", `\|`, "\n", " ").Replace(waitsOn(t)))
 		}

@@ -40,7 +40,7 @@ func (v *view) heldBack(t board.Task, p review.Proposal) string {
 			continue
 		}
 		now, _ := fs.ReadFile(v.files, h.Path)
-		fmt.Fprintf(&b, "\nheld back: %s %s (%s)\n", h.Effect, h.ID, h.Reason)
+		fmt.Fprintf(&b, "\nkept out: %s, because %s (%s)\n", h.ID, h.Reason, h.Effect)
 		from := now
 		if base, err := v.repo.Blob(repo.OID(bases[h.ID])); err == nil && bases[h.ID] != okf.BlobID(now) {
 			b.Write(diff.Diff("base/"+h.Path, base, "board/"+h.Path, now))

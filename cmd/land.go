@@ -42,7 +42,7 @@ func (w *workspace) writeBy(ctx context.Context, by commit, build func(*view) (r
 			return "", ctx.Err()
 		}
 		if try == landTold {
-			talk(w.env, "%v; waiting", err)
+			talk(w.env, "waiting for another command that writes: %v", err)
 		}
 		w.env.Sleep(landWait)
 	}

@@ -29,7 +29,7 @@ func opCancel(env Env) *cli.Command {
 				return err
 			}
 			if c.String("reason") == "" {
-				return usage("op cancel: say why with --reason; the next attempt reads it")
+				return usage("op cancel: say why, because the next attempt reads it; run odd op cancel %s --reason \"why\"", name)
 			}
 			return runOpCancel(c.Context, env, name, rejection{reason: c.String("reason"), yes: c.Bool("yes"), json: c.Bool("json"), ends: pipeline.CancelledByPerson})
 		},
@@ -48,9 +48,9 @@ func runOpCancel(ctx context.Context, env Env, name string, o rejection) error {
 	op := s.Op()
 	switch {
 	case op.Ended():
-		return refuse("state", "op cancel %s: it ended already, as %s: %s", op.ID, op.Phase, op.Reason)
+		return refuse("state", "op cancel %s: the change has already ended (%s: %s); odd op show %[1]s says more", op.ID, op.Phase, op.Reason)
 	case op.Phase != pipeline.Waiting:
-		return refuse("state", "op cancel %s: %s is at work on it; stop that drain, which ends it, or pause the board with odd drain pause", op.ID, op.Run)
+		return refuse("state", "op cancel %s: %s", op.ID, v.atWork(op.Run, op.Task))
 	}
 	t, err := v.task(op.Task)
 	if err != nil {

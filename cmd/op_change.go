@@ -37,7 +37,7 @@ func openChange(ctx context.Context, env Env, o classifyOptions) (*change, error
 		return nil, err
 	}
 	if v.repo.Root() == "" {
-		return nil, refuse("no-work-tree", "%s is bare; classify a change in a clone with a work tree", env.Dir)
+		return nil, refuse("no-work-tree", "%s is a bare repository; run odd op classify in a clone with a work tree", env.Dir)
 	}
 	if o.task != "" {
 		t, err := v.task(o.task)
@@ -55,7 +55,7 @@ func openChange(ctx context.Context, env Env, o classifyOptions) (*change, error
 // where says which paths were looked at.
 func (c *change) where() string {
 	if c.foreseen {
-		return ": the task has no paths; set them with odd task edit"
+		return ": the task has no paths; set them with odd task edit TASK --path GLOB"
 	}
 	return " below " + or(strings.Join(c.o.paths, ", "), "the top")
 }
@@ -134,7 +134,7 @@ func (c *change) named() (paths []string, err error) {
 	for _, p := range c.o.paths {
 		rel, err := filepath.Rel(c.repo.Root(), c.env.path(p))
 		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return nil, usage("op classify: %s lies outside of %s", p, c.repo.Root())
+			return nil, usage("op classify: %s is outside the repository %s; name a path inside it", p, c.repo.Root())
 		}
 		paths = append(paths, filepath.ToSlash(rel))
 	}
@@ -169,10 +169,10 @@ func (c *change) add(p string, named bool) error {
 	case same && !named:
 		return nil
 	case same && e.OldMode == "":
-		talk(c.env, "%s is nowhere; judged as if it were added", p)
+		talk(c.env, "%s does not exist; assessed as a new file", p)
 		e.After, e.NewMode = []byte{}, "100644"
 	case same:
-		talk(c.env, "%s is as it is at %s; judged as if it changed", p, c.o.base)
+		talk(c.env, "%s is unchanged since %s; assessed as if it were changed", p, c.o.base)
 	}
 	c.edits = append(c.edits, e)
 	return nil

@@ -52,7 +52,7 @@ func (v *view) patchOf(ctx context.Context, o pipeline.Op, color bool) ([]byte, 
 		made = repo.OID(o.Moved[0].New)
 	}
 	if made == "" {
-		return nil, refuse("no-candidate", "op diff %s: it ended before there was a candidate; odd op show %s tells why", o.ID, o.ID)
+		return nil, refuse("no-candidate", "op diff %s: it ended before the agent delivered a change; odd op show %[1]s says why", o.ID)
 	}
 	b, err := v.repo.Patch(ctx, base, made, color)
 	if err == nil {
@@ -61,5 +61,5 @@ func (v *view) patchOf(ctx context.Context, o pipeline.Op, color bool) ([]byte, 
 	if kept, ok := v.kept(o, "op.patch"); ok {
 		return kept, nil
 	}
-	return nil, refuse("artifacts", "op diff %s: its candidate %s is not in this clone any more, and %s keeps nothing of it", o.ID, short(made), o.Run)
+	return nil, refuse("artifacts", "op diff %s: the commit %s is no longer in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*' to look for it in run %s", o.ID, short(made), o.Run)
 }

@@ -49,14 +49,14 @@ func (v *view) landedBy(ctx context.Context, t board.Task) (*pipeline.Op, error)
 // landedOn says where an op's change is, and how it goes again.
 func landedOn(o pipeline.Op) string {
 	at := o.Moved[1]
-	return fmt.Sprintf("%.10s on %s; git revert %.10s takes it out", at.New, strings.TrimPrefix(at.Ref, "refs/heads/"), at.New)
+	return fmt.Sprintf("%.10s on %s; git revert %.10s undoes it", at.New, strings.TrimPrefix(at.Ref, "refs/heads/"), at.New)
 }
 
 // preview shows the person at the terminal a change that would land by itself; by
 // is who typed that it may. Nobody fit to be asked is an error, and so is a time
 // that ran out; any other answer is a no.
 func (w *workspace) preview(ctx context.Context, p drain.Preview) (by string, err error) {
-	act := fmt.Sprintf("let the change of %s land on %s", p.Task, p.Target)
+	act := fmt.Sprintf("merge the change of %s into %s without approval", p.Task, p.Target)
 	who, err := w.repo.Identity(ctx)
 	if err != nil {
 		return "", err
@@ -67,10 +67,10 @@ func (w *workspace) preview(ctx context.Context, p drain.Preview) (by string, er
 	}
 	tty, err := w.env.TTY()
 	if err != nil {
-		return "", errors.New("no terminal to show it on")
+		return "", errors.New("there is no terminal to show it on")
 	}
 	defer tty.Close()
-	about := fmt.Sprintf("\n%s\n%s\n\n%s\nType land to let it land now; anything else, or Enter, leaves it for the review.\n", p.Op, strings.Join(p.Because, "\n"), p.Diff)
+	about := fmt.Sprintf("\n%s\n%s\n\n%s\nType land to merge it now. Anything else, or Enter, leaves it for odd review.\n", p.Op, strings.Join(p.Because, "\n"), p.Diff)
 	if _, err := io.WriteString(tty, okf.Visible(about)); err != nil {
 		return "", err
 	}

@@ -107,10 +107,10 @@ func runOpList(ctx context.Context, env Env, all, asJSON bool) error {
 		return printJSON(env, list)
 	}
 	if len(list) == 0 && len(stories) > 0 {
-		talk(env, "op list: nothing waits or runs; --all lists the %s that ended", count(len(stories), "op"))
+		talk(env, "op list: no change waits or is being made; odd op list --all lists the %s that ended", count(len(stories), "change"))
 	}
 	if len(stories) == 0 && len(list) == 0 {
-		talk(env, "no change has gone through the pipeline")
+		talk(env, "op list: no agent has changed files yet (proposals of atoms alone are listed by odd review)")
 	}
 	return printFitted(env, rows)
 }

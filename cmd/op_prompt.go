@@ -63,7 +63,7 @@ func runOpPrompt(ctx context.Context, env Env, name string, asJSON bool) error {
 // prompts are the briefs that the run of an op kept, those of its last session
 // behind those of the sessions before it.
 func (v *view) prompts(o pipeline.Op) ([]prompt, error) {
-	lost := refuse("artifacts", "op prompt %s: what %s kept of it is not in this clone; git fetch origin 'refs/odd/run/*:refs/odd/run/*'", o.ID, o.Run)
+	lost := refuse("artifacts", "op prompt %s: the files of %s are not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'", o.ID, o.Run)
 	oid, err := v.repo.Ref("refs/odd/run/" + o.Run)
 	if err != nil {
 		return nil, lost

@@ -74,11 +74,11 @@ func runOpRetry(ctx context.Context, env Env, name string, yes, asJSON bool) err
 func (v *view) retryable(o pipeline.Op) error {
 	switch {
 	case o.Phase == pipeline.Waiting:
-		return refuse("state", "op retry %s: it waits for a person; odd reject %s --retry turns it down and tries again", o.ID, o.Task)
+		return refuse("state", "op retry %s: the change waits for your review; odd reject %s --retry --reason \"why\" turns it down and tries again", o.ID, o.Task)
 	case !o.Ended():
-		return refuse("state", "op retry %s: %s is at work on it, in %s", o.ID, o.Run, o.Phase)
+		return refuse("state", "op retry %s: the change has not ended (%s): %s", o.ID, o.Phase, v.atWork(o.Run, o.Task))
 	case o.Phase == pipeline.Complete:
-		return refuse("state", "op retry %s: it is complete, %s; add a new task", o.ID, o.Reason)
+		return refuse("state", "op retry %s: the change is complete (%s); file a new task with odd task add", o.ID, o.Reason)
 	}
 	stories, err := v.stories()
 	if err != nil {
@@ -86,7 +86,7 @@ func (v *view) retryable(o pipeline.Op) error {
 	}
 	for _, s := range stories {
 		if later := s.Op(); later.Task == o.Task && later.Began.After(o.Began) {
-			return refuse("state", "op retry %s: %s was made for %s after it; retry that one", o.ID, later.ID, o.Task)
+			return refuse("state", "op retry %s: the task %s has a later change; run odd op retry %s", o.ID, o.Task, later.ID)
 		}
 	}
 	return nil

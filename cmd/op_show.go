@@ -86,25 +86,25 @@ func (s opShown) card() string {
 			fmt.Fprintf(b, "%-10s%s\n", key, text)
 		}
 	}
-	line("op", "%s", s.Op)
+	line("change", "%s", s.Op)
 	line("task", "%s", s.Task)
-	line("is", "%s", s.state())
+	line("state", "%s", s.state())
 	line("because", "%s", s.Note)
 	line("means", "%s", s.Means)
-	line("tier", "%s", s.Tier)
+	line("risk tier", "%s", s.Tier)
 	line("began", "%s by %s", s.Began, s.Run)
 	line("until", "%s", s.Until)
 	line("spent", "$%s", budget.MicroUSD(s.Spent))
 	line("base", "%s", s.Facts[pipeline.FactBase])
 	line("candidate", "%s", s.Facts[pipeline.FactCandidate])
-	line("sandbox", "%s", s.Facts[pipeline.FactSandbox])
-	line("mended", "%s", s.Facts[pipeline.FactMended])
-	line("rules", "%s", s.Facts[pipeline.FactRules])
+	line("sandbox", "%s", sandboxed(s.Facts[pipeline.FactSandbox]))
+	line("odd fixed", "%s", s.Facts[pipeline.FactMended])
+	line("rules hash", "%s", s.Facts[pipeline.FactRules])
 	if s.Commit != "" {
 		line("commit", "%s on %s", s.Commit, s.Branch)
 	}
 	if !s.Sound {
-		line("records", "do not hold; odd check lists what is wrong")
+		line("records", "are inconsistent; run odd check to see why")
 	}
 	for i, p := range s.Phases {
 		took := (time.Duration(p.Elapsed) * time.Millisecond).String()

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
@@ -68,16 +69,16 @@ func (v *view) deciding(ctx context.Context, t board.Task, p review.Proposal, at
 	case !ok && at.landed != nil:
 		return nil, v.landedAs(t, p, at.landed, named, strings.Join(c.Trailer("Odd-Tier"), ", "))
 	case !ok:
-		return nil, refuse("state", "approve %s: its proposal names %s, which does not wait for a person; odd op show %s tells what became of it", t.ID, named, named)
+		return nil, refuse("state", "approve %s: its change %s no longer waits for approval; odd op show %[2]s says how it ended", t.ID, named)
 	case !s.Sound:
-		return nil, refuse("records", "approve %s: the records of %s do not hold; odd check lists what is wrong", t.ID, s.Op().ID)
+		return nil, refuse("records", "approve %s: the ledger entries of its change %s are inconsistent; run odd check to see why", t.ID, s.Op().ID)
 	}
 	o := s.Op()
 	if all := o.Unbound(p.Commit, p.Branch, p.Base, named, strings.Join(c.Trailer("Odd-Tier"), ", ")); len(all) > 0 {
-		return nil, refuse("unbound", "approve %s: the proposal is not what %s was judged on: %s; reject it", t.ID, o.ID, strings.Join(all, "; "))
+		return nil, refuse("unbound", "approve %s: the proposal is not the one that was checked as %s: %s; odd reject %s --reason \"why\"", t.ID, o.ID, strings.Join(all, "; "), t.ID)
 	}
 	if until := o.Clocks.Phase; !v.env.Now().Before(until) {
-		return nil, refuse("expired", "approve %s: %s waited for a person until %s; odd drain takes the task back to backlog", t.ID, o.ID, until.Format("2006-01-02 15:04Z"))
+		return nil, refuse("expired", "approve %s: the time to approve it ended at %s; odd drain moves the task back to backlog, then odd task ready %[1]s tries again", t.ID, until.Format("2006-01-02 15:04Z"))
 	}
 	return &o, v.holds(ctx, t, p, o, at)
 }
@@ -85,7 +86,7 @@ func (v *view) deciding(ctx context.Context, t board.Task, p review.Proposal, at
 // landedAs refuses a proposal that is not the one its op landed.
 func (v *view) landedAs(t board.Task, p review.Proposal, o *pipeline.Op, named, tier string) error {
 	if all := o.Unbound(p.Commit, p.Branch, p.Base, named, tier); len(all) > 0 {
-		return refuse("unbound", "approve %s: the proposal is not what %s landed: %s; reject it", t.ID, o.ID, strings.Join(all, "; "))
+		return refuse("unbound", "approve %s: the proposal is not the one that %s merged: %s; odd reject %s --reason \"why\"", t.ID, o.ID, strings.Join(all, "; "), t.ID)
 	}
 	return nil
 }
@@ -98,17 +99,17 @@ func (v *view) holds(ctx context.Context, t board.Task, p review.Proposal, o pip
 		return err
 	}
 	if is := o.Fact(pipeline.FactCandidate); is != string(tree) {
-		return refuse("unbound", "approve %s: its files are tree %s, %s was judged on %s; reject it", t.ID, short(tree), o.ID, short(repo.OID(is)))
+		return refuse("unbound", "approve %s: its files (tree %s) are not those that were checked (tree %s); odd reject %s --reason \"why\"", t.ID, short(tree), short(repo.OID(is)), t.ID)
 	}
 	if rules := risk.Rules(v.repo, repo.OID(p.Base), t, v.cfg); rules != o.Fact(pipeline.FactRules) {
-		return refuse("rules", "approve %s: %s was judged by other rules than hold now (%s, now %s): the task's paths, odd.toml or odd itself changed; %s",
-			t.ID, o.ID, short(repo.OID(o.Fact(pipeline.FactRules))), short(repo.OID(rules)), v.wayOut(p))
+		return refuse("rules", "approve %s: the rules changed since it was checked (the task's paths, odd.toml or odd itself; hash %s, now %s); %s",
+			t.ID, short(repo.OID(o.Fact(pipeline.FactRules))), short(repo.OID(rules)), v.wayOut(p))
 	}
 	l := v.landing(t, p, at)
 	l.Seen, l.Unread = o.Fact(pipeline.FactSeen) == "yes", o.Fact(pipeline.FactUnread)
 	why, err := drain.Rejudge(ctx, v.repo, l, o.Fact(pipeline.FactTier))
 	if err == nil && len(why) > 0 {
-		return refuse("moved", "approve %s: on what is there now it would be refused: %s; %s", t.ID, strings.Join(why, "; "), v.makeAgain(p))
+		return refuse("moved", "approve %s: the files changed since it was checked, and now it would be refused: %s; %s", t.ID, strings.Join(why, "; "), v.makeAgain(p))
 	}
 	return err
 }
@@ -138,7 +139,7 @@ func (v *view) checked(ctx context.Context, t board.Task, p review.Proposal, o *
 	defer pr.done()
 	c, err := drain.Check(ctx, v.repo, v.landing(t, p, at), drain.Bench{Temp: v.env.Temp, Cage: v.env.Cage, Environ: v.env.Environ, Run: o.ID, Now: v.env.Now, Say: pr.line})
 	if err == nil && c.Why != "" {
-		return c, refuse(string(pipeline.VerifyFailed), "%s: merged with what is there now it fails: %s; %s", act, c.Why, v.makeAgain(p))
+		return c, refuse(string(pipeline.VerifyFailed), "%s: the checks fail on the merged files: %s; %s", act, c.Why, v.makeAgain(p))
 	}
 	return c, err
 }
@@ -146,9 +147,9 @@ func (v *view) checked(ctx context.Context, t board.Task, p review.Proposal, o *
 // wayOut is what a person does with a proposal that cannot land as it was judged.
 func (v *view) wayOut(p review.Proposal) string {
 	if !v.changes(p) {
-		return fmt.Sprintf("run odd review --refresh %s, or reject it", p.Task)
+		return fmt.Sprintf("odd review --refresh %s checks it again on the current files, odd reject %[1]s --reason \"why\" turns it down", p.Task)
 	}
-	return fmt.Sprintf("odd review --refresh %s judges the same change again on what is there now, odd reject %s --retry makes it again", p.Task, p.Task)
+	return fmt.Sprintf("odd review --refresh %s checks the same change again on the current files, odd reject %[1]s --retry --reason \"why\" has it made anew", p.Task)
 }
 
 // makeAgain is what they do with one that would not pass there either.
@@ -156,7 +157,7 @@ func (v *view) makeAgain(p review.Proposal) string {
 	if !v.changes(p) {
 		return v.wayOut(p)
 	}
-	return fmt.Sprintf("odd reject %s --retry makes the change again on what is there now", p.Task)
+	return fmt.Sprintf("odd reject %s --retry --reason \"why\" has it made anew on the current files", p.Task)
 }
 
 // changes reports a proposal of other files than atoms.
@@ -220,9 +221,30 @@ func (v *view) op(name string) (pipeline.Story, error) {
 		ids = append(ids, b.Op)
 	}
 	if id, live := pipeline.Match(ids, name); live == nil {
-		return s, refuse("at-work", "%s: a drain of this clone is at work on it, and nothing of it is committed yet; odd op watch shows it, Ctrl-C in that drain's terminal ends it", id)
+		for _, b := range v.beats(all) {
+			if b.Op == id {
+				return s, refuse("at-work", "%s: %s", id, v.atWork(b.Run, b.Task))
+			}
+		}
 	}
 	return s, err
+}
+
+// atWork says who works on a change of task, and what a person can do: a run whose
+// drain was killed holds its task until the claim ends.
+func (v *view) atWork(run, task string) string {
+	unlock, err := v.repo.LockDrain()
+	if err != nil {
+		return fmt.Sprintf("%s is working on it; wait for it (odd op watch), or stop it with Ctrl-C in the terminal of that odd drain", run)
+	}
+	_ = unlock()
+	until := "the next odd drain frees the task " + task
+	if a, err := v.graph.Find(task); err == nil {
+		if t, err := board.ReadTask(v.graph, a); err == nil && t.ClaimedBy == run && !t.LeaseExpires.IsZero() {
+			until = fmt.Sprintf("run odd drain after %s, which frees the task %s", t.LeaseExpires.Format(time.RFC3339), task)
+		}
+	}
+	return fmt.Sprintf("no odd drain runs in this clone, so %s was killed or runs elsewhere; %s", run, until)
 }
 
 // beats are what a drain of this clone is at work on and no ledger tells yet.

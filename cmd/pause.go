@@ -25,7 +25,7 @@ func pause(env Env) *cli.Command {
 				return err
 			}
 			if why = oneLine(why); why == "" {
-				return usage("drain pause: say why; whoever resumes reads it")
+				return usage("drain pause: the reason is empty; say why, like odd drain pause \"the glossary is being rewritten\"")
 			}
 			return runPause(c.Context, env, why, c.Bool("json"))
 		},
@@ -43,7 +43,7 @@ func runPause(ctx context.Context, env Env, why string, asJSON bool) error {
 	}
 	oid, err := w.write(ctx, func(v *view) (repo.Changes, string, error) {
 		if b, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
-			talk(env, "already paused: %s", board.PauseReason(b))
+			talk(env, "already paused: %s; odd drain resume lets drains run again", board.PauseReason(b))
 			return nil, "", nil
 		}
 		b := board.PauseFile(why, "human:"+who.Email, env.Now())

@@ -32,7 +32,7 @@ func reject(env Env) *cli.Command {
 				return err
 			}
 			if c.String("reason") == "" {
-				return usage("reject: say why with --reason; the next attempt reads it")
+				return usage("reject: say why, because the next attempt reads it; run odd reject %s --reason \"why\"", name)
 			}
 			return runReject(c.Context, env, name, rejection{c.String("reason"), c.Bool("retry"), c.Bool("yes"), c.Bool("json"), pipeline.Rejected})
 		},
@@ -80,7 +80,7 @@ func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
 		return err
 	}
 	if landed, err := v.landedBy(ctx, t); err == nil && landed != nil {
-		talk(v.env, "%s: its change landed by itself and stays: %s", t.ID, landedOn(*landed))
+		talk(v.env, "%s: its change was merged without approval and stays: %s", t.ID, landedOn(*landed))
 	}
 	state := "backlog"
 	if o.retry {

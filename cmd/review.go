@@ -41,9 +41,9 @@ func reviewVerb(env Env) *cli.Command {
 				_, err := oneArg(c, "a task, or none for the queue")
 				return err
 			case c.Bool("refresh") && c.Bool("pr"):
-				return usage("review: --refresh judges again, --pr shows what was judged; choose one")
+				return usage("review: --refresh and --pr do not go together; run odd review --refresh TASK first, then odd review --pr TASK")
 			case c.NArg() == 0 && (c.Bool("refresh") || c.Bool("pr")):
-				return usage("review: --refresh and --pr want the task they are about")
+				return usage("review: --refresh and --pr need a task, like odd review --pr TASK; odd review lists the tasks")
 			case c.NArg() == 0:
 				return runQueue(c.Context, env, c.Bool("json"))
 			case c.Bool("refresh"):
@@ -89,7 +89,7 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 		return printJSON(env, list)
 	}
 	if !waiting {
-		talk(env, "review: nothing waits for a person")
+		talk(env, "review: no proposal waits for you; odd task list shows the tasks")
 	}
 	return printRows(env, rows)
 }
@@ -150,37 +150,95 @@ func (v *view) card(t board.Task, p review.Proposal, at onto) string {
 	b := &strings.Builder{}
 	line := func(key, format string, args ...any) {
 		if s := cell(fmt.Sprintf(format, args...)); s != "" {
-			fmt.Fprintf(b, "%-8s  %s\n", key, s)
+			fmt.Fprintf(b, "%-10s  %s\n", key, s)
 		}
 	}
 	line("task", "%s  %s", t.ID, t.Title)
-	line("proposes", "%s", proposes(p, v.cfg.Root))
+	line("proposes", "%s", inWords(p, v.cfg.Root))
 	sizes := v.sizes(p)
 	for i, s := range sizes[:min(biggest, len(sizes))] {
-		line([]string{"biggest", ""}[min(i, 1)], "%s", s)
+		line([]string{"largest", ""}[min(i, 1)], "%s", s)
 	}
 	if n := len(sizes) - biggest; n > 0 {
 		line("", "… and %d more", n)
 	}
 	for i, h := range p.Held {
-		line([]string{"held back", ""}[min(i, 1)], "%s %s: %s", h.Effect, h.ID, h.Reason)
+		line([]string{"kept out", ""}[min(i, 1)], "%s: %s (%s)", h.ID, h.Reason, h.Effect)
 	}
 	for _, l := range at.change.lines() {
 		line(l[0], "%s", l[1])
 	}
-	line("moved", "%s", strings.Join(at.read, ", "))
-	line("persona", "%s, %s session, %d turn%s", p.Role, or(p.Substrate, "no"), p.Turns, plural(int(p.Turns)))
-	if p.Sandbox != "" {
-		line("sandbox", "%s", p.Sandbox)
+	if len(at.read) > 0 {
+		line("warning", "inputs changed since the agent read them: %s", strings.Join(at.read, ", "))
 	}
+	line("made by", "%s, role %s, %d turn%s", madeBy(p.Substrate), p.Role, p.Turns, plural(int(p.Turns)))
+	line("sandbox", "%s", sandboxed(p.Sandbox))
 	for _, l := range sessionLines(p.Contract) {
 		line(l[0], "%s", l[1])
 	}
-	line("spent", "$%s", budget.MicroUSD(p.Cost))
-	line("accepts", "%s", strings.Join(t.Acceptance, "; "))
-	line("commit", "%s on %s, base %s", short(repo.OID(p.Commit)), p.Branch, short(repo.OID(p.Base)))
+	line("cost", "$%s", budget.MicroUSD(p.Cost))
+	line("done when", "%s", strings.Join(t.Acceptance, "; "))
+	line("commit", "%s on branch %s, made from %s", short(repo.OID(p.Commit)), p.Branch, short(repo.OID(p.Base)))
 	line("trace", "%s", p.Trace)
 	return b.String()
+}
+
+// madeBy names what made a proposal, by the substrate of its session.
+func madeBy(substrate string) string {
+	switch substrate {
+	case "":
+		return "no agent"
+	case "extract":
+		return "the built-in offline reader (extract)"
+	case "replay":
+		return "a recorded session (replay)"
+	}
+	return "an agent (" + substrate + ")"
+}
+
+// inWords is proposes for the card, where nobody has read yet what is counted.
+func inWords(p review.Proposal, root string) string {
+	var parts []string
+	for _, e := range slices.Sorted(maps.Keys(p.Counts)) {
+		atoms := map[string]string{"added": "new atom", "updated": "changed atom", "unchanged": "unchanged atom"}[e]
+		if atoms == "" {
+			parts = append(parts, fmt.Sprintf("%d kept out (%s)", p.Counts[e], e))
+			continue
+		}
+		parts = append(parts, count(p.Counts[e], atoms))
+	}
+	if files := len(p.Paths) - len(p.Atoms(root)); files > 0 {
+		parts = append(parts, count(files, "changed file"))
+	}
+	return or(strings.Join(parts, ", "), "nothing")
+}
+
+// sandboxed says in words what the kernel held a program to, as the ledger keeps it.
+func sandboxed(held string) string {
+	switch {
+	case held == "":
+		return ""
+	case held == "none":
+		return "off; the program could read and write what the user can"
+	}
+	var on []string
+	for _, w := range strings.Fields(held) {
+		switch name, _, _ := strings.Cut(w, ":"); name {
+		case "landlock":
+			on = append(on, "files restricted (Linux Landlock)")
+		case "net":
+			on = append(on, "network "+strings.TrimPrefix(w, "net:"))
+		case "sockets":
+			on = append(on, "local sockets closed")
+		case "reaper":
+			on = append(on, "leftover processes killed")
+		case "limits":
+			on = append(on, "resource limits")
+		default:
+			on = append(on, w)
+		}
+	}
+	return "on: " + strings.Join(on, ", ")
 }
 
 // sessionLines are the lines about the contract a proposal was made under: as
@@ -192,26 +250,26 @@ func sessionLines(c *review.Contract) (lines [][2]string) {
 	}
 	as := c.Role
 	if c.Mode != "" {
-		as += " in " + c.Mode
+		as += ", mode " + c.Mode
 	}
 	if c.Persona != "" {
-		as += ", as " + strings.Join(append([]string{c.Persona}, c.Others...), " with ")
+		as += ", profile " + strings.Join(append([]string{c.Persona}, c.Others...), " with ")
 	}
 	if c.Mode != "" || c.Persona != "" {
-		lines = append(lines, [2]string{"contract", as})
+		lines = append(lines, [2]string{"worked as", as})
 	}
 	if len(c.From) > 0 {
-		lines = append(lines, [2]string{"from", strings.Join(c.From, ", ")})
+		lines = append(lines, [2]string{"used", strings.Join(c.From, ", ")})
 	}
 	if c.To != "" {
-		lines = append(lines, [2]string{"handoff", c.To})
+		lines = append(lines, [2]string{"handed on", c.To})
 	}
 	if c.Tainted == "" {
 		return lines
 	}
 	why := strings.TrimPrefix(c.Tainted, "override of ")
 	if c.Override != "" {
-		why += "; by " + c.Override + "; risks taken: " + strings.Join(c.Risks, "; ")
+		why += "; by " + c.Override + "; risks accepted: " + strings.Join(c.Risks, "; ")
 	}
 	return append(lines, [2]string{"override", why})
 }

@@ -75,21 +75,21 @@ func (j *judged) lines() (out [][2]string) {
 			out = append(out, [2]string{"", fmt.Sprintf("… and %d more; odd review --json lists all", n)})
 		}
 	}
-	out = [][2]string{{"op", j.Op + ", expires " + j.Until}, {"tier", j.Tier}}
+	out = [][2]string{{"change", j.Op + ", can be approved until " + j.Until}, {"risk tier", j.Tier + tierAsks(j.Tier)}}
 	if j.Landed != "" {
-		out = [][2]string{{"op", j.Op}, {"tier", j.Tier}, {"landed", "by itself as " + j.Landed}}
+		out = [][2]string{{"change", j.Op}, {"risk tier", j.Tier + tierAsks(j.Tier)}, {"merged", "without approval, as odd.toml allows, as " + j.Landed}}
 	}
 	if j.Held != "" {
-		out = append(out, [2]string{"held", j.Held + ": " + pipeline.ExplainHeld(pipeline.Held(j.Held))})
+		out = append(out, [2]string{"not merged", "because " + pipeline.ExplainHeld(pipeline.Held(j.Held)) + " [" + j.Held + "]"})
 	}
 	if j.Mended != "" {
-		out = append(out, [2]string{"mended", j.Mended})
+		out = append(out, [2]string{"odd fixed", j.Mended})
 	}
-	list("because", j.Because)
+	list("because", deciding(j.Because, j.Tier))
 	list("reasoning", paragraph(j.Rationale))
 	var findings, checks []string
 	for _, f := range j.Findings {
-		findings = append(findings, string(f.Severity)+" "+f.Error())
+		findings = append(findings, severity(f)+f.Error())
 	}
 	for _, c := range j.Checks {
 		checks = append(checks, string(c.Phase)+": "+c.Says)
@@ -98,11 +98,50 @@ func (j *judged) lines() (out [][2]string) {
 		}
 	}
 	list("finding", findings)
-	list("check", checks)
-	if j.Lost {
-		out = append(out, [2]string{"reasoning", "what the run kept of it is not in this clone; git fetch origin 'refs/odd/run/*:refs/odd/run/*'"})
+	list("checks", checks)
+	switch {
+	case j.Lost:
+		out = append(out, [2]string{"reasoning", "its reasons and checks are not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'"})
+	case len(checks) == 0:
+		out = append(out, [2]string{"checks", "none ran; set [pipeline] validate in odd.toml to run your tests"})
 	}
 	return out
+}
+
+// tierAsks says what a risk tier asks of a person.
+func tierAsks(tier string) string {
+	switch pipeline.Tier(tier) {
+	case pipeline.SafeAuto:
+		return ": no rule asks for a person"
+	case pipeline.NotifyApply:
+		return ": a person must see it before it is merged"
+	case pipeline.ApprovalRequired:
+		return ": a person must approve it"
+	}
+	return ""
+}
+
+// deciding are the reasons that made the tier, in words; JSON lists all, as codes.
+func deciding(because []string, tier string) (out []string) {
+	for _, line := range because {
+		code, rest, _ := strings.Cut(line, " (")
+		of, met, _ := strings.Cut(rest, ")")
+		switch r, known := pipeline.ExplainRisk(code); {
+		case !known:
+			out = append(out, line)
+		case of == tier || len(because) == 1:
+			out = append(out, r.Meaning+met+" ["+code+"]")
+		}
+	}
+	return out
+}
+
+// severity is the beginning of a finding's line.
+func severity(f irongate.Finding) string {
+	if f.Severity == irongate.Hard {
+		return "error: "
+	}
+	return "warning: "
 }
 
 // paragraph is a text in lines of a readable length.

@@ -26,7 +26,7 @@ func runReviewPR(ctx context.Context, env Env, name string, asJSON bool) error {
 		return err
 	}
 	if v.workspace.place().Session {
-		return refuse("not-a-person", "review --pr %s: refused inside an agent's session; leave it to a person", t.ID)
+		return refuse("not-a-person", "review --pr %s: an agent may not open pull requests; a person runs this", t.ID)
 	}
 	p, err := v.proposal(t)
 	if err != nil {
@@ -50,7 +50,7 @@ func runReviewPR(ctx context.Context, env Env, name string, asJSON bool) error {
 		pr.Opened = true
 	}
 	if why != "" {
-		talk(env, "review --pr: %s; this is what would have been done", why)
+		talk(env, "review --pr: no pull request was opened: %s; these commands and this text would open it", why)
 	}
 	switch {
 	case asJSON:
@@ -94,11 +94,11 @@ func (v *view) pullRequest(ctx context.Context, t board.Task, p review.Proposal,
 	pr.Repo = onGitHub(url)
 	switch {
 	case url == "":
-		why = fmt.Sprintf("there is no remote %s", pr.Remote)
+		why = fmt.Sprintf("the repository has no remote %s", pr.Remote)
 	case pr.Repo == "":
 		why = fmt.Sprintf("%s is not on GitHub", pr.Remote)
 	case pr.gh == "":
-		why = "gh is not on PATH; install it from cli.github.com and log in"
+		why = "the program gh is not on PATH; install it from cli.github.com and run gh auth login"
 	}
 	return pr, why, nil
 }
@@ -106,6 +106,9 @@ func (v *view) pullRequest(ctx context.Context, t board.Task, p review.Proposal,
 var githubURL = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:https://(?:[^/@]+@)?github\.com/|ssh://git@github\.com(?::22)?/|git@github\.com:)([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+?)(?:\.git)?/?$`)
 })
+
+// capital is s with its first letter as a capital.
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // onGitHub is the owner/name of a remote on GitHub, "" for any other.
 func onGitHub(url string) string {
@@ -122,11 +125,11 @@ func prText(t board.Task, p review.Proposal, card, base string, elsewhere bool) 
 	for strings.Contains(card, fence) {
 		fence += "`"
 	}
-	how := fmt.Sprintf("Do not merge it here: `odd approve %s` merges it into %s.", t.ID, base)
+	how := fmt.Sprintf("Do not merge this pull request: `odd approve %s` merges the change into %s.", t.ID, base)
 	if elsewhere {
-		how = fmt.Sprintf("A person runs `odd approve %s`, then this is merged into %s, then `odd sync` writes done.", t.ID, base)
+		how = fmt.Sprintf("To accept it, run `odd approve %s`, merge this pull request into %s, then run `odd sync`, which marks the task done.", t.ID, base)
 	}
-	return fmt.Sprintf("An agent proposes this for the task `%s`; it spent $%s. Only a person approves.\n\n%stext\n%s%s\n\n%s\n", t.ID, budget.MicroUSD(p.Cost), fence, card, fence, how)
+	return fmt.Sprintf("%s proposes this change for the task `%s`; it cost $%s. Only a person can approve it.\n\n%stext\n%s%s\n\n%s\n", capital(madeBy(p.Substrate)), t.ID, budget.MicroUSD(p.Cost), fence, card, fence, how)
 }
 
 // openPR pushes the review branch, unless the remote has it, and opens the pull request.
@@ -142,7 +145,7 @@ func (v *view) openPR(ctx context.Context, p pull) (url string, err error) {
 	r := exec.Run(ctx, exec.Command{Argv: p.argv(p.Body), Tree: dir, Env: v.env.ghEnv()})
 	said := strings.TrimSpace(string(r.Output))
 	if !r.Done || r.Exit != 0 {
-		return "", fmt.Errorf("gh pr create: %s%s; %s is pushed, and nothing else was done", or(r.Detail, fmt.Sprintf("exit %d", r.Exit)), because(oneLine(said)), p.Branch)
+		return "", fmt.Errorf("gh pr create: %s%s; %s was pushed, but no pull request was opened", or(r.Detail, fmt.Sprintf("exit %d", r.Exit)), because(oneLine(said)), p.Branch)
 	}
 	lines := strings.Split(said, "\n")
 	return lines[len(lines)-1], nil

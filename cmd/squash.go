@@ -34,7 +34,7 @@ func (v *view) squashed(ctx context.Context, p review.Proposal, tip repo.OID) (l
 		case all && len(others) == 0:
 			return true, "", nil
 		case all && extra == "":
-			extra = fmt.Sprintf("%s holds what was approved and also brought %s, which nobody reviewed; reject the task and review what landed", short(c.OID), others[0])
+			extra = fmt.Sprintf("the commit %s also changes %s, which nobody reviewed; review it, then odd reject %s --reason \"why\"", short(c.OID), others[0], p.Task)
 		}
 	}
 	return false, extra, nil

@@ -50,7 +50,7 @@ func runSync(ctx context.Context, env Env, asJSON bool) error {
 	}
 	if v.line.Remote != "" {
 		if err := v.line.Follow(ctx, v.tip); err != nil {
-			return fmt.Errorf("%s: %w; git merge or rebase it by hand, then push", v.line.Name(), err)
+			return fmt.Errorf("%s: it cannot follow its remote: %w; merge or rebase it with git, then git push", v.line.Name(), err)
 		}
 	}
 	out := []synced{}
@@ -74,7 +74,7 @@ func runSync(ctx context.Context, env Env, asJSON bool) error {
 func (v *view) syncTarget(ctx context.Context, target string) ([]synced, error) {
 	tip, err := v.repo.Ref(v.line.Local(target))
 	if err != nil {
-		return nil, fmt.Errorf("target %s: %w; create it or change [board] target", target, err)
+		return nil, fmt.Errorf("target branch %s: %w; create it with git branch, or change [board] target in odd.toml", target, err)
 	}
 	if err := v.mergeTarget(ctx, target, tip); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (v *view) mergeTarget(ctx context.Context, target string, tip repo.OID) err
 	}
 	tree, conflicts, err := v.repo.MergeTree(ctx, v.tip, tip)
 	if errors.Is(err, repo.ErrConflict) {
-		return refuse("conflict", "%s and %s conflict in %s; merge them by hand on %s", v.line.Name(), target, strings.Join(conflicts, ", "), v.line.Name())
+		return refuse("conflict", "%s and %s conflict in %s; run git switch %[1]s && git merge %[2]s, resolve the conflict, commit, then odd sync again", v.line.Name(), target, strings.Join(conflicts, ", "))
 	}
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (v *view) mergeTarget(ctx context.Context, target string, tip repo.OID) err
 func (v *view) advance(ctx context.Context, oid repo.OID) error {
 	if err := v.line.Land(ctx, v.tip, oid); err != nil {
 		if errors.Is(err, repo.ErrMoved) {
-			return refuse("moved", "%s moved meanwhile; run odd sync again", v.line.Name())
+			return refuse("moved", "%s got new commits meanwhile; run odd sync again", v.line.Name())
 		}
 		return err
 	}
@@ -146,11 +146,11 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 		return s, err
 	}
 	if a.OID == "" {
-		s.Note = fmt.Sprintf("no approval on %s; odd approve %s, or reject it", p.Branch, t.ID)
+		s.Note = fmt.Sprintf("not approved yet; odd review %s shows it, then odd approve %[1]s or odd reject %[1]s --reason \"why\"", t.ID)
 		return s, nil
 	}
 	if why, err := v.unsigned(ctx, a.OID); err != nil || why != "" {
-		s.Note = fmt.Sprintf("approval %s by %s %s; import the key, or reject the task", short(a.OID), a.Author.Email, why)
+		s.Note = fmt.Sprintf("approval %s by %s %s; import the key, or odd reject %s --reason \"why\"", short(a.OID), a.Author.Email, why, t.ID)
 		return s, err
 	}
 	if s.Note, err = v.merged(ctx, t, p, a, target, tip); err != nil || s.Note != "" {
@@ -249,7 +249,7 @@ func (v *view) merged(ctx context.Context, t board.Task, p review.Proposal, a re
 // missing is the rest of merged for a target whose files blob reads; in says
 // that the approval itself is part of it.
 func (v *view) missing(ctx context.Context, p review.Proposal, a repo.Commit, target string, tip repo.OID, blob func(string) string, in bool) (string, error) {
-	waits := fmt.Sprintf("approved by %s, waits for its merge into %s", a.Author.Email, target)
+	waits := fmt.Sprintf("approved by %s; merge %s into %s, then run odd sync", a.Author.Email, p.Branch, target)
 	i := slices.IndexFunc(p.Paths, func(w review.Path) bool { return blob(w.Path) != w.Result })
 	switch {
 	case i < 0 && len(p.Paths) == 0 && !in:
@@ -257,10 +257,10 @@ func (v *view) missing(ctx context.Context, p review.Proposal, a repo.Commit, ta
 	case i < 0:
 		return "", nil
 	case in:
-		return fmt.Sprintf("%s was merged as other bytes than were approved; reject the task and review what landed", p.Paths[i].Path), nil
+		return fmt.Sprintf("%s was merged with other content than was approved; review it, then odd reject %s --reason \"why\"", p.Paths[i].Path, p.Task), nil
 	}
 	if held, err := v.held(ctx, p, tip); err != nil || held {
-		return fmt.Sprintf("%s held what was approved and %s was edited since, so nothing proves it now; sync before editing, or reject the task", target, p.Paths[i].Path), err
+		return fmt.Sprintf("%s was merged into %s and edited before odd sync ran, so the approval can no longer be proved; odd reject %s --reason \"why\", and run odd sync right after merges", p.Paths[i].Path, target, p.Task), err
 	}
 	return waits, nil
 }
@@ -314,7 +314,7 @@ func (v *view) unreviewed(ctx context.Context, p review.Proposal, m repo.Commit)
 	}
 	for _, c := range changes {
 		if !approved[c.Path] {
-			return fmt.Sprintf("merge %s also brought %s, which nobody reviewed; reject the task and review what landed", short(m.OID), c.Path), nil
+			return fmt.Sprintf("the merge %s also changes %s, which nobody reviewed; review it, then odd reject %s --reason \"why\"", short(m.OID), c.Path, p.Task), nil
 		}
 	}
 	return "", nil

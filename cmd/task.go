@@ -64,13 +64,13 @@ func commands(c *cli.Context) ([][]string, error) {
 		if strings.HasPrefix(s, "[") {
 			argv = nil
 			if err := json.Unmarshal([]byte(s), &argv); err != nil {
-				return nil, usage("--command %s: %v; want a JSON list of words", s, err)
+				return nil, usage("--command %s: %v; write a JSON list of words, like [\"make\", \"test\"]", s, err)
 			}
 		} else if strings.ContainsAny(s, "\"'`$|&;<>\\") {
-			return nil, usage(`--command %s: no shell runs it; write its words as a JSON list, like ["sh", "check.sh"]`, s)
+			return nil, usage(`--command %s: odd runs it without a shell, so quotes, pipes and variables do not work; write its words as a JSON list, like ["sh", "check.sh"]`, s)
 		}
 		if len(argv) == 0 {
-			return nil, usage("--command: is empty; name a program")
+			return nil, usage("--command is empty; name a program, like --command 'make test'")
 		}
 		out = append(out, argv)
 	}
@@ -132,7 +132,7 @@ func (w *workspace) stage(ctx context.Context, build func(*view) (repo.Changes, 
 		return err
 	}
 	if head, err := w.repo.Branch(); err != nil || head != v.line.Name() {
-		return refuse("branch", "--no-commit: %s is not checked out here; check it out, or let odd commit", v.line.Name())
+		return refuse("branch", "--no-commit: the board branch %s is not checked out here; run git switch %[1]s first, or leave --no-commit out", v.line.Name())
 	}
 	ch, _, err := build(v)
 	if err != nil {

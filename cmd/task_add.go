@@ -115,7 +115,7 @@ func unplaced(err error) string {
 func (v *view) lacks(t board.Task) []string {
 	var out []string
 	if t.Role == "" {
-		out = append(out, "no role; a drain wants one, as odd task edit "+string(t.ID)+" --role ROLE names it")
+		out = append(out, "the task has no role, and odd drain needs one; set it with odd task edit "+string(t.ID)+" --role ROLE")
 	} else if _, err := persona.Compile(v.graph, t.Role); err != nil {
 		out = append(out, "role: "+err.Error())
 	}
@@ -123,7 +123,7 @@ func (v *view) lacks(t board.Task) []string {
 		if a, err := v.graph.Find(string(d)); err != nil {
 			out = append(out, fmt.Sprintf("depends on %v", err))
 		} else if a.Type != board.Type {
-			out = append(out, fmt.Sprintf("depends on %s, which is no task", d))
+			out = append(out, fmt.Sprintf("depends on %s, which is not a task; change it with odd task edit %s --depends TASK", d, t.ID))
 		}
 	}
 	return out
@@ -136,14 +136,14 @@ func (v *view) adds(verb string, a okf.Atom, why string) (repo.Changes, string, 
 		b = v.graph.ByPath(a.Path)
 	}
 	if b != nil {
-		return nil, "", refuse("exists", "%s %s: %s has that id; choose another with --id", verb, a.ID, v.file(b.Path))
+		return nil, "", refuse("exists", "%s %s: %s already has this id; choose another with --id", verb, a.ID, v.file(b.Path))
 	}
 	if _, err := fs.Stat(v.bundle, a.Path); !errors.Is(err, fs.ErrNotExist) {
-		return nil, "", refuse("exists", "%s %s: %s is there and cannot be read as an atom; odd check says why, or choose another --id", verb, a.ID, v.file(a.Path))
+		return nil, "", refuse("exists", "%s %s: the file %s already exists and cannot be read as an atom; run odd check to see why, or choose another --id", verb, a.ID, v.file(a.Path))
 	}
 	text := a.Bytes()
 	if !a.Generated.Human() && !bytes.Equal(irongate.Redact(text), text) {
-		return nil, "", refuse("credential", "%s: the task holds what looks like a credential; leave it out, and revoke it if it is real", verb)
+		return nil, "", refuse("credential", "%s: the text contains something that looks like a credential; leave it out, and revoke it if it is real", verb)
 	}
 	return repo.Changes{v.file(a.Path): text}, trailers("board: add "+string(a.ID), why, "Odd-Task", string(a.ID)), nil
 }

@@ -31,9 +31,9 @@ func taskEdit(env Env) *cli.Command {
 			case err != nil:
 				return err
 			case len(sets) == 0:
-				return usage("task edit: nothing to change; see odd help task edit")
+				return usage("task edit %s: name at least one thing to change, like --priority p1; see odd help task edit", name)
 			case env.Getenv("ODD_RUN") != "":
-				return refuse("not-a-person", "task edit %s: refused inside an agent's session; file a task of your own with odd task add", name)
+				return refuse("not-a-person", "task edit %s: an agent may not edit tasks; it can file a new one with odd task add", name)
 			}
 			return runTaskEdit(c.Context, env, name, sets, c.Bool("no-commit"), c.Bool("json"))
 		},
@@ -52,8 +52,11 @@ func runTaskEdit(ctx context.Context, env Env, name string, sets []okf.Set, noCo
 		if t, err = v.task(name); err != nil {
 			return nil, "", err
 		}
-		if t.State == board.InProgress || t.State == board.Done {
-			return nil, "", refuse("state", "task edit %s: task is in %s; wait for it, or file a new task", t.ID, t.State)
+		switch t.State {
+		case board.InProgress:
+			return nil, "", refuse("state", "task edit %s: %s; edit it after that", t.ID, t.Held())
+		case board.Done:
+			return nil, "", refuse("state", "task edit %s: the task is done, and done tasks stay as they are; file a new one with odd task add", t.ID)
 		}
 		b, err := okf.Edit(t.Atom.Bytes(), sets...)
 		if err != nil {

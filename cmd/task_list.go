@@ -47,7 +47,7 @@ func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bo
 		return err
 	}
 	if state != "" && !slices.Contains(board.States(), state) {
-		return usage("task list: unknown state %q; one of %s", state, stateNames())
+		return usage("task list: unknown state %q; use one of %s", state, stateNames())
 	}
 	list, row := v.shown(state, all)
 	for _, p := range slices.Concat(v.unread(), board.Unread(v.problems)) {
@@ -69,11 +69,11 @@ func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bo
 func noTask(state board.State, all int) string {
 	switch {
 	case all == 0:
-		return "no task is on the board; odd task add files one"
+		return "there are no tasks yet; add one with odd task add \"TITLE\""
 	case state != "":
-		return "no task of " + count(all, "task") + " is " + string(state)
+		return "no task is in state " + string(state) + " (" + count(all, "task") + " in all); odd task list --all lists them"
 	}
-	return "no task is open; --all lists " + count(all, "task")
+	return "no task is open (" + count(all, "task") + " done); odd task list --all lists them"
 }
 
 // shown are the tasks in the order drain would take them: those in state, or

@@ -49,13 +49,13 @@ func asksFor(t board.Task, roles map[string]contract.Role) string {
 	if t.Atom != nil {
 		say("filed by", t.Atom.Generated.By)
 	}
-	say("work role", t.Role)
-	say("contract role", string(t.Contracted(roles)))
-	say("persona", t.Persona)
-	say("surface", string(t.Surface))
+	say("role", t.Role)
+	say("session role", string(t.Contracted(roles)))
+	say("profile", t.Persona)
+	say("kind of output", string(t.Surface))
 	say("engagement", string(t.Engagement))
-	say("artifact", t.Artifact)
-	say("works from", strings.Join(t.Handoffs, ", "))
+	say("works on", t.Artifact)
+	say("uses handoffs", strings.Join(t.Handoffs, ", "))
 	say("reads", strings.Join(t.Inputs, ", "))
 	say("may change", strings.Join(t.Paths, ", "))
 	for _, argv := range t.Commands {
@@ -64,7 +64,7 @@ func asksFor(t board.Task, roles map[string]contract.Role) string {
 	if t.Budget > 0 {
 		say("may cost", "$"+t.Budget.String())
 	}
-	say("turns", strconv.Itoa(t.MaxTurns))
+	say("turns at most", strconv.Itoa(t.MaxTurns))
 	return b.String()
 }
 
@@ -72,7 +72,7 @@ func asksFor(t board.Task, roles map[string]contract.Role) string {
 // would block the task at once. It refuses nothing, for a person may mend the role after.
 func (v *view) wouldBlock(t board.Task) string {
 	if t.Role == "" {
-		return fmt.Sprintf("  would be blocked: no role; odd task edit %s --role ROLE names one\n", t.ID)
+		return fmt.Sprintf("  warning: odd drain would block it, because it has no role; set one with odd task edit %s --role ROLE\n", t.ID)
 	}
 	g, _, err := v.load(false)
 	if err != nil {
@@ -81,9 +81,9 @@ func (v *view) wouldBlock(t board.Task) string {
 	p, err := persona.Compile(g, t.Role)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("  would be blocked: as committed, %s\n", oneLine(okf.Visible(err.Error())))
+		return fmt.Sprintf("  warning: odd drain would block it: %s\n", oneLine(okf.Visible(err.Error())))
 	case len(p.Below(personaFloor(v.cfg))) > 0:
-		return fmt.Sprintf("  would be blocked: as committed, %s is below the floor; odd compile-persona %[1]s says what is missing\n", p.Role.ID)
+		return fmt.Sprintf("  warning: odd drain would block it, because too little is committed about the role %s; odd compile-persona %[1]s lists what is missing\n", p.Role.ID)
 	}
 	return ""
 }

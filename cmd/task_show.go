@@ -46,13 +46,13 @@ func runTaskShow(ctx context.Context, env Env, name string, asJSON bool) error {
 	}
 	switch {
 	case waits == "":
-		talk(env, "%s waits for nothing, drain may take it", t.ID)
+		talk(env, "%s is ready; odd drain can work on it", t.ID)
 	case t.State == board.Done:
 		talk(env, "%s is done", t.ID)
 	case t.State == board.Review:
-		talk(env, "%s waits for a person; odd review %s shows what is proposed", t.ID, t.ID)
+		talk(env, "%s waits for your review; odd review %s shows the proposal", t.ID, t.ID)
 	default:
-		talk(env, "%s waits for: %s", t.ID, waits)
+		talk(env, "%s: odd drain does not work on it: %s", t.ID, waits)
 	}
 	file := t.Atom.Bytes()
 	if env.Terminal {

@@ -289,15 +289,15 @@ func (v *view) task(name string) (board.Task, error) {
 	if err != nil && v.tasksOnly {
 		if g, _, whole := v.load(false); whole == nil { // to say what it is instead
 			if a := g.Target(name, ""); a != nil {
-				return board.Task{}, fmt.Errorf("%s is a %s, not a task; odd task list shows the board", a.ID, a.Type)
+				return board.Task{}, fmt.Errorf("%s is a %s, not a task; odd task list shows the tasks", a.ID, a.Type)
 			}
 		}
 	}
 	if err != nil {
 		if n := len(board.Unread(v.problems)); n > 0 {
-			return board.Task{}, fmt.Errorf("task %w; %s on the board, odd task list shows them", err, count(n, "error"))
+			return board.Task{}, fmt.Errorf("task %w; %s in the task files, odd task list shows them", err, count(n, "error"))
 		}
-		return board.Task{}, fmt.Errorf("task %w; odd task list shows the board", err)
+		return board.Task{}, fmt.Errorf("task %w; odd task list shows the tasks", err)
 	}
 	if twin := board.Twin(v.problems, a.Path); twin != nil {
 		return board.Task{}, v.at(*twin)
@@ -306,9 +306,9 @@ func (v *view) task(name string) (board.Task, error) {
 		return board.ReadTask(v.graph, a)
 	}
 	if a.Type == board.Type {
-		return board.Task{}, fmt.Errorf("%s: %s is not on the board; move it into %s/", a.ID, v.file(a.Path), v.file(board.Folder))
+		return board.Task{}, fmt.Errorf("%s: the file %s is not in the folder of tasks; move it with git mv into %s/", a.ID, v.file(a.Path), v.file(board.Folder))
 	}
-	return board.Task{}, fmt.Errorf("%s is a %s, not a task; odd task list shows the board", a.ID, a.Type)
+	return board.Task{}, fmt.Errorf("%s is a %s, not a task; odd task list shows the tasks", a.ID, a.Type)
 }
 
 // records reads the ledger file of one run.
@@ -407,11 +407,11 @@ func (w *workspace) human(ctx context.Context, about, act, want string, signed b
 	}
 	tty, err := w.env.TTY()
 	if err != nil {
-		return review.Human{}, refuse("unconfirmed", "%s: there is no terminal to confirm on; run the command in a terminal", act)
+		return review.Human{}, refuse("unconfirmed", "%s: you must type a confirmation, and there is no terminal; run the command in a terminal", act)
 	}
 	defer tty.Close()
 	if _, err := io.WriteString(tty, w.env.foldedLines(about)); err != nil {
-		return review.Human{}, refuse("unconfirmed", "%s: the terminal cannot be written: %v", act, err)
+		return review.Human{}, refuse("unconfirmed", "%s: the terminal cannot be written to: %v; run it in another terminal", act, err)
 	}
 	h, err := answered(ctx, tty, func() (review.Human, error) { return review.Confirm(tty, act, want, p, at) })
 	w.decides(w.env.Now())

@@ -28,7 +28,7 @@ func (d *drain) allows(c *claim, w *work, desk func() session.Desk) func(session
 	return func(a session.Act) error {
 		k := w.bound.Contract
 		if changes := a.Kind == session.Write || a.Kind == session.Delete || a.Kind == session.Execute; changes && k.Role != "" && !k.Mutates {
-			return deny("read_only_contract", "the contract of %s changes nothing", k.Role)
+			return deny("read_only_contract", "a session in the role %s may not change anything", k.Role)
 		}
 		switch a.Kind {
 		case session.Write, session.Delete:
@@ -39,11 +39,11 @@ func (d *drain) allows(c *claim, w *work, desk func() session.Desk) func(session
 			if slices.Contains(d.at.cfg.Toolbox.Hosts, a.Host) {
 				return nil
 			}
-			return deny("host_not_allowed", "%q is not listed; a person adds it to [toolbox] web_hosts", a.Host)
+			return deny("host_not_allowed", "the host %q is not allowed; a person can add it to [toolbox] web_hosts in odd.toml", a.Host)
 		case session.External:
 			return d.allowsTool(w, a)
 		}
-		return deny("no_permit", "%q is no act that may be allowed", a.Kind)
+		return deny("no_permit", "odd does not know the kind of call %q, so it is not allowed", a.Kind)
 	}
 }
 
@@ -61,11 +61,11 @@ func (d *drain) allowsPath(w *work, p irongate.Policy, name string) error {
 	case len(no) > 0:
 		return deny("protected_path", "%s", strings.Join(no, "\n"))
 	case w.change == nil:
-		return deny("change_not_asked", "the task names no files that may be changed; a person sets its paths")
+		return deny("change_not_asked", "the task allows no file changes; a person can set paths with odd task edit --path GLOB")
 	case d.inBundle(name):
-		return deny("in_bundle", "%s lies in the bundle, which changes by atoms alone; emit it as one", name)
+		return deny("in_bundle", "%s is in the folder of atoms, which no tool writes; deliver it as an atom block", name)
 	case len(p.Paths) > 0 && !irongate.MatchAny(p.Paths, name):
-		return deny("outside_scope", "%s is none of what the task names: %s", name, strings.Join(p.Paths, ", "))
+		return deny("outside_scope", "%s is outside of the task's paths: %s", name, strings.Join(p.Paths, ", "))
 	}
 	if why := w.anchor.refuses(d, w.anchor.permit(), []string{name}); why != "" {
 		return deny("no_permit", "%s", why)
@@ -80,7 +80,7 @@ func (d *drain) allowsCommand(c *claim, p irongate.Policy, at session.Desk, argv
 		return len(l) > 0 && len(argv) >= len(l) && slices.Equal(l, argv[:len(l)])
 	}
 	if at.Tree == "" || !slices.ContainsFunc(listed, begins) {
-		return deny("command_not_allowed", "%q is not listed; a person adds it to [toolbox] run", strings.Join(argv, " "))
+		return deny("command_not_allowed", "the command %q is not allowed; a person can add it to [toolbox] run in odd.toml", strings.Join(argv, " "))
 	}
 	v := irongate.Argv(argv, irongate.CommandPolicy{Allow: listed, Protect: p.Protect, Root: at.Tree, Outside: []string{at.Temp, at.Home}, Files: os.DirFS(at.Tree)})
 	var no []string
@@ -108,12 +108,12 @@ func (d *drain) allowsTool(w *work, a session.Act) error {
 		case reads, a.Read && s.TrustHints:
 			return nil
 		case !k.Mutates:
-			return deny("read_only_contract", "the contract of %s changes nothing, and nobody said that %s does not; a person adds the tool to [[mcp]] reads", k.Role, a.Tool)
+			return deny("read_only_contract", "a session in the role %s may not change anything, and %s may change something; a person can list the tool in [[mcp]] reads in odd.toml", k.Role, a.Tool)
 		}
 		if why := w.anchor.refuses(d, w.anchor.permit(), nil); why != "" {
 			return deny("no_permit", "%s", why)
 		}
 		return nil
 	}
-	return deny("server_not_granted", "%s is no tool that a person listed, of a server that the session is granted", a.Tool)
+	return deny("server_not_granted", "the tool %s is not allowed; a person can list it under [[mcp]] in odd.toml", a.Tool)
 }

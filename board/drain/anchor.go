@@ -60,11 +60,11 @@ func (d *drain) unbound(c contract.Contract) contract.Refusals {
 	case c.Role == "":
 		return nil
 	case !d.tracked() && c.Mutates:
-		return contract.Refusals{{Code: "anchor-untracked", Message: fmt.Sprintf("%s may change things, and under [anchor] mode untracked no session has a permit to", c.Role),
+		return contract.Refusals{{Code: "anchor-untracked", Message: fmt.Sprintf("a session in the role %s may write, but [anchor] mode untracked gives no write permit", c.Role),
 			Way: "set [anchor] mode = \"express\" in odd.toml"}}
 	case d.asksProof() && d.at.cfg.Session.Substrate == "extract":
-		return contract.Refusals{{Code: "anchor-unanswerable", Message: "under [anchor] mode " + mode + " a session proves who it is, and the substrate extract answers nobody",
-			Way: "set [anchor] mode = \"express\" in odd.toml, or name an agent, [session] substrate = \"exec\""}}
+		return contract.Refusals{{Code: "anchor-unanswerable", Message: "under [anchor] mode " + mode + " an agent must state its role first, and the built-in offline reader (extract) cannot",
+			Way: "set [anchor] mode = \"express\" in odd.toml, or use an agent, like [session] substrate = \"exec\""}}
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (h *handshake) permit() anchor.Live {
 
 func denied(res anchor.Result) error {
 	if len(res.Errors) == 0 {
-		return errors.New("the handshake was refused without a reason; this is a fault of odd's")
+		return errors.New("the session was refused its permit without a reason; this is a bug in odd, please report it")
 	}
 	return anchor.Refusal(res.Errors)
 }
@@ -165,7 +165,7 @@ func (h *handshake) world() anchor.World {
 func (d *drain) now(c anchor.Constitution) (anchor.Constitution, error) {
 	b, err := fs.ReadFile(d.at.files, c.Path)
 	if err != nil {
-		return c, anchor.Refusal{{Code: anchor.ConstMissing, At: c.Path, Text: "it is no longer on the board"}}
+		return c, anchor.Refusal{{Code: anchor.ConstMissing, At: c.Path, Text: "the file is no longer on the board branch"}}
 	}
 	c.SHA256 = sum(b)
 	return c, nil
@@ -348,11 +348,11 @@ func (h *handshake) lapsed(s *snapshot) string {
 	}
 	p := h.live.Anchor().Permit
 	if now := h.d.Now(); !now.Before(p.ExpiresAt) {
-		return fmt.Sprintf("anchor expired: the permit ended at %s; raise [anchor] ttl", p.ExpiresAt.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("anchor expired: the session's write permit ended at %s; raise [anchor] ttl in odd.toml", p.ExpiresAt.UTC().Format(time.RFC3339))
 	}
 	b, err := fs.ReadFile(s.files, h.law.Path)
 	if err != nil || sum(b) != p.Constitution {
-		return fmt.Sprintf("anchor void: %s was changed while the session worked under it; put the task back to ready", h.law.Path)
+		return fmt.Sprintf("anchor void: %s changed while the session worked; odd task ready puts the task back", h.law.Path)
 	}
 	return ""
 }
@@ -365,7 +365,7 @@ func (h *handshake) release(reason string) error {
 	}
 	left, err := h.desk().Release(h.token, reason)
 	if err != nil {
-		return fmt.Errorf("the session's permit was not released, and the next drain will: %w", err)
+		return fmt.Errorf("the session's write permit was not withdrawn, the next odd drain does it: %w", err)
 	}
 	h.left = &left
 	return nil

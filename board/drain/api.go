@@ -57,11 +57,11 @@ func Equipped(cfg config.Config, environ []string) error {
 	name, s := cfg.Session.Substrate, cfg.Substrates[cfg.Session.Substrate]
 	switch {
 	case name == "acp" && len(s.Argv) == 0:
-		return refuse("no-agent", `odd.toml: substrate "acp": no agent is named; set [substrate.acp] argv, like ["gemini", "--acp"]`)
+		return refuse("no-agent", `odd.toml: [session] substrate = "acp" needs a program; set [substrate.acp] argv, like ["gemini", "--acp"]`)
 	case name == "exec" && len(s.Argv) == 0:
-		return refuse("no-agent", `odd.toml: substrate "exec": no program is named; set [substrate.exec] argv, the command that reads the brief and prints the emission`)
+		return refuse("no-agent", `odd.toml: [session] substrate = "exec" needs a program; set [substrate.exec] argv to the command that reads the brief on stdin and prints its answer`)
 	case name == "replay" && s.File == "":
-		return refuse("no-recording", `odd.toml: substrate "replay": no recording is named; set [substrate.replay] file, a file or folder of the repository`)
+		return refuse("no-recording", `odd.toml: [session] substrate = "replay" needs a recording; set [substrate.replay] file to a file or folder in the repository`)
 	}
 	if keyOf(cfg) == "" {
 		return nil
@@ -81,10 +81,10 @@ func callable(cfg config.Config, environ []string) error {
 	}
 	needed := name == "anthropic" || openai.Hosted(s.BaseURL) || s.KeyEnv != ""
 	if needed && endpoint.Variable(environ, key) == "" {
-		lack("no-key", "the environment variable "+key+" is not set; export it where odd runs, or name another one in [substrate."+name+"] key_env")
+		lack("no-key", "the environment variable "+key+" with the API key is not set; export it where odd runs, or name another in [substrate."+name+"] key_env")
 	}
 	if p, ok := cfg.Prices[model]; ok && !p.CacheWrites && name == "anthropic" && !s.Free {
-		lack("no-price", "[prices.\""+model+"\"] has no cache_write_usd, and this substrate writes to the cache; add what a million tokens cost there")
+		lack("no-price", "[prices.\""+model+"\"] has no cache_write_usd; add the price of a million tokens written to the cache")
 	}
 	if len(lacks) == 0 {
 		return nil

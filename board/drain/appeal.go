@@ -54,7 +54,7 @@ func (d *drain) decay(ctx context.Context) error {
 	}
 	d.keepOwn(name, file)
 	for _, p := range done {
-		d.note(fmt.Sprintf("proposed to the %s gate, %s: %s", p.Gate, p.Severity, p.Reason))
+		d.note(fmt.Sprintf("asks for the gate %s (%s): %s", p.Gate, p.Severity, p.Reason))
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (d *drain) appeal(ch repo.Changes, c *claim, list ...*work) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if n := len(ps) - len(done); n > 0 {
-		d.Progress(fmt.Sprintf("%s: %d of %d proposals are left out: open already, or past %d a drain", c.task.ID, n, len(ps), gate.MaxPerDrain))
+		d.Progress(fmt.Sprintf("%s: %d of %d requests for a decision are left out, because they are open already or more than %d per run", c.task.ID, n, len(ps), gate.MaxPerDrain))
 	}
 	if len(done) > 0 {
 		ch[name] = d.keepOwn(name, file)
@@ -122,7 +122,7 @@ func (d *drain) heed(c *claim, w *work) {
 		return
 	}
 	w.void("emergency: " + why)
-	d.stop = refuse("lease-emergency-open", "%s: its session proposed an emergency: %s; a person runs odd gate emergency because of it, or rejects it with odd gate proposals reject", c.task.ID, why)
+	d.stop = refuse("lease-emergency-open", "%s: its session reported an emergency: %s; a person runs odd gate emergency, or turns it down with odd gate proposals reject", c.task.ID, why)
 }
 
 // void takes back all that w came to: nothing of it lands.

@@ -31,7 +31,7 @@ func (d *drain) slow(s *snapshot) (SlowLoop, error) {
 		}
 		l, err := lookSlow(bundle, s.rows, !d.uncommitted, d.Now(), s.ledgerEnd)
 		if err != nil {
-			return SlowLoop{}, refuse("lease-unreadable", "%s/%v; restore the file from git history, what is open or used cannot be known without it", s.cfg.Root, err)
+			return SlowLoop{}, refuse("lease-unreadable", "%s/%v; restore the file from git history", s.cfg.Root, err)
 		}
 		s.slow = &l
 	}
@@ -72,7 +72,7 @@ func alarmed(id string) error {
 	if id == "" {
 		return nil
 	}
-	return refuse("lease-emergency-open", "emergency proposal %s is open; a person runs odd gate emergency because of it, or rejects it with odd gate proposals reject", id)
+	return refuse("lease-emergency-open", "the emergency %s is open, so no task runs; a person runs odd gate emergency --because %[1]s, or odd gate proposals reject %[1]s", id)
 }
 
 // charter lists what the lease has against a piece of work: its kind in this
@@ -91,18 +91,18 @@ func (d *drain) charter(t board.Task) []error {
 	stance := s.File.Stance
 	switch kinds := gate.Kinds(stance); {
 	case !slices.Contains(kinds, t.Kind):
-		no = append(no, refuse("lease-kind", "task %s: kind %s is not drained in %s, only %s are; a person changes the stance at a gate", t.ID, t.Kind, stance, strings.Join(kinds, ", ")))
+		no = append(no, refuse("lease-kind", "task %s: tasks of kind %s do not run in the working phase %s, only %s; a person changes the phase with odd gate", t.ID, t.Kind, stance, strings.Join(kinds, ", ")))
 	case l.State == gate.Draft && !gate.Explores(t.Kind):
-		no = append(no, refuse("lease-draft", "task %s: %s is a draft, which permits exploration only, and the kind is %s; a person runs odd gate commitment", t.ID, l.ID, t.Kind))
+		no = append(no, refuse("lease-draft", "task %s: the lease %s is a draft, which allows no task of kind %s; a person runs odd gate commitment", t.ID, l.ID, t.Kind))
 	}
 	for _, why := range outside(l, t, len(no) > 0) {
-		no = append(no, refuse("lease-scope", "task %s: %s; change the task, or a person revises the lease at an evaluation gate", t.ID, why))
+		no = append(no, refuse("lease-scope", "task %s: %s; change it with odd task edit, or a person changes the lease with odd gate evaluation", t.ID, why))
 	}
 	if t.Atom == nil {
 		return no
 	}
 	if ok, want, got := l.Locked(string(t.ID), t.Atom.Bytes()); !ok {
-		no = append(no, refuse("lease-work-order", "task %s: its file is %s, the lease locked %s; restore the task from git, or a person revises the lease at an evaluation gate", t.ID, short(got), short(want)))
+		no = append(no, refuse("lease-work-order", "task %s: its file changed (%s) since the lease fixed it (%s); restore it from git, or a person changes the lease with odd gate evaluation", t.ID, short(got), short(want)))
 	}
 	return no
 }
@@ -221,9 +221,9 @@ func unmade(s gate.Stance, a okf.Atom) string {
 	switch {
 	case kind == board.Type:
 	case !slices.Contains(makes, kind):
-		return fmt.Sprintf("%s is a %s, and %s makes %s", a.Path, a.Type, s, or(strings.Join(makes, ", "), "nothing but reports"))
+		return fmt.Sprintf("%s is a %s, but in %s an agent may only make %s", a.Path, a.Type, s, or(strings.Join(makes, ", "), "nothing but reports"))
 	case (kind == "decision" || kind == "artifact") && a.Status != "draft":
-		return fmt.Sprintf("%s is a %s that is no draft, and %s makes only drafts of it", a.Path, a.Type, s)
+		return fmt.Sprintf("%s is a %s that is not a draft, but in %s an agent may only draft it", a.Path, a.Type, s)
 	}
 	return ""
 }
@@ -267,7 +267,7 @@ func (d *drain) revoked(c *claim, s *snapshot) string {
 		return ""
 	}
 	if l.File.Lease.ID != c.under && l.Facts.Present && l.Facts.Unreadable == nil {
-		return fmt.Sprintf("lease released: %s has taken the place of %s", l.File.Lease.ID, c.under)
+		return fmt.Sprintf("lease released: %s replaced %s", l.File.Lease.ID, c.under)
 	}
 	l.Facts.Spent -= min(int64(c.reserved), l.Facts.Spent)
 	if c.task.Path != "" {
@@ -302,5 +302,5 @@ func uncommitted(is bool) error {
 	if !is {
 		return nil
 	}
-	return refuse("lease-head-not-committed", "the work tree has other governance files than the board; commit them at a gate or restore them from git")
+	return refuse("lease-head-not-committed", "files under governance/ are edited but not committed; restore them with git restore, or commit them at a gate")
 }

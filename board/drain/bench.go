@@ -64,7 +64,7 @@ func (b Bench) examine(ctx context.Context, r *repo.Repo, t trial) (pipeline.Rep
 		return pipeline.Examine(ctx, nil, findings, false, nil), nil
 	}
 	if b.Temp == "" {
-		return pipeline.Report{}, errors.New("there is no place for the tree in which a change is checked")
+		return pipeline.Report{}, errors.New("there is no temporary folder to check the change in")
 	}
 	s, err := r.Bench(ctx, b.Temp, t.commit, repo.Signature{Name: t.cfg.AgentName, Email: t.cfg.AgentEmail, When: b.Now()})
 	if err != nil {

@@ -68,7 +68,7 @@ func (d *drain) context(t board.Task, w *work) ([]byte, []invoke.Ref) {
 	m.Lessons = lessons
 	c, err := m.Context("") // what became of this task's own attempts stands in a part of its own
 	if err != nil {
-		d.Progress("the brief has no context: " + err.Error())
+		d.Progress("the agent gets no context: " + err.Error())
 		return nil, nil
 	}
 	var from []invoke.Ref
@@ -94,7 +94,7 @@ func (d *drain) lessons(t board.Task) []string {
 	}
 	past, err := d.past()
 	if err != nil {
-		d.Progress("the brief has no lessons: " + err.Error())
+		d.Progress("the agent gets no lessons from earlier work: " + err.Error())
 	}
 	m := risk.Past(past, d.at.cfg, d.Now())
 	var out []string

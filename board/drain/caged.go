@@ -46,7 +46,7 @@ func Caged(from cage.Cage, s config.Sandbox, common string) (cage.Cage, error) {
 				at = filepath.Join(c.Home, rest)
 			}
 			if c.Opens(at) {
-				return cage.Cage{}, refuse("sandbox-secret", "odd.toml: [sandbox] %s names %s, which is, holds or lies in a place of secrets (%s among them); name what the programs need and no more",
+				return cage.Cage{}, refuse("sandbox-secret", "odd.toml: [sandbox] %s opens %s, which contains secrets (such as %s); name only the paths that the programs need",
 					list.key, at, strings.Join([]string{"~/.ssh", "~/.aws", filepath.Join(common, "odd")}, ", "))
 			}
 			*list.to = append(*list.to, at)

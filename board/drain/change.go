@@ -240,7 +240,7 @@ func (ch *change) ended(ctx context.Context) {
 	switch {
 	case o.Phase == pipeline.Waiting, o.Phase == pipeline.Complete:
 	case ctx.Err() != nil:
-		w.void(fmt.Sprintf("interrupted; odd task ready %s puts it back", ch.c.task.ID))
+		w.void(fmt.Sprintf("interrupted; run odd task ready %s to try again", ch.c.task.ID))
 	case w.verdict != board.ToBlocked:
 		w.void(fmt.Sprintf("%s: %s", o.Reason, or(ch.why, or(o.Last().Note, pipeline.Explain(o.Reason)))))
 	}

@@ -37,12 +37,12 @@ func (d *drain) remake(ctx context.Context, t board.Task, base repo.OID, kept fs
 	case err != nil:
 		return nil, err
 	case len(moved) > 0:
-		return nil, refuse("moved", "review --refresh %s: %s changed since the change was made from it; odd reject %s --retry makes it again on what is there now", t.ID, strings.Join(moved, ", "), t.ID)
+		return nil, refuse("moved", "review --refresh %s: %s changed since the agent read it; odd reject %[1]s --retry --reason \"why\" has the change made anew", t.ID, strings.Join(moved, ", "))
 	case len(edits) == 0:
-		return nil, refuse("emission", "review --refresh %s: all it changes is there by now; reject the task", t.ID)
+		return nil, refuse("emission", "review --refresh %s: the files already have all it changes; odd reject %[1]s --reason \"already there\"", t.ID)
 	}
 	if m.candidate, err = pipeline.FromEdits(edits); err != nil {
-		return nil, refuse("emission", "review --refresh %s: %s; reject the task", t.ID, oneLine(err.Error()))
+		return nil, refuse("emission", "review --refresh %s: the change no longer applies: %s; odd reject %[1]s --reason \"why\"", t.ID, oneLine(err.Error()))
 	}
 	if b, err := fs.ReadFile(kept, m.old.ID+"/op.json"); err == nil {
 		if was, err := pipeline.ReadDossier(b); err == nil {
@@ -61,11 +61,11 @@ func (d *drain) waitsWith(t board.Task) (pipeline.Op, error) {
 	s, ok := pipeline.WaitingFor(stories, string(t.ID), t.Result.Commit)
 	switch {
 	case !ok || !s.Sound:
-		return pipeline.Op{}, refuse("records", "review --refresh %s: the records of the op that made it do not hold; odd check lists what is wrong, odd reject %s ends it", t.ID, t.ID)
+		return pipeline.Op{}, refuse("records", "review --refresh %s: the ledger entries of its change are inconsistent; odd check says why, odd reject %[1]s --reason \"why\" ends it", t.ID)
 	case !d.Now().Before(s.Op().Clocks.Phase):
-		return pipeline.Op{}, refuse("expired", "review --refresh %s: %s waited until %s; odd drain takes the task back to backlog", t.ID, s.Op().ID, s.Op().Clocks.Phase.Format("2006-01-02 15:04Z"))
+		return pipeline.Op{}, refuse("expired", "review --refresh %s: the time to approve it ended at %s; odd drain moves the task back to backlog", t.ID, s.Op().Clocks.Phase.Format("2006-01-02 15:04Z"))
 	case d.approved(t):
-		return pipeline.Op{}, refuse("state", "review --refresh %s: it is approved and waits for its merge", t.ID)
+		return pipeline.Op{}, refuse("state", "review --refresh %s: it is approved already; merge it, then run odd sync", t.ID)
 	}
 	return s.Op(), nil
 }
@@ -116,7 +116,7 @@ func (d *drain) pipeAgain(ctx context.Context, c *claim, w *work, m *remade) err
 	}()
 	d.through(ctx, &change{d: d, c: c, w: w, remade: m, unseen: m.old.Fact(pipeline.FactSeen) != "yes"})
 	if ch := w.change; ch.op.Phase != pipeline.Waiting {
-		return refuse(or(string(ch.op.Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %s --retry makes the change again", c.task.ID, w.reason, c.task.ID)
+		return refuse(or(string(ch.op.Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %[1]s --retry --reason \"why\" has it made anew", c.task.ID, w.reason)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (ch *change) superseded() error {
 	if ch.remade == nil {
 		return nil
 	}
-	end, err := pipeline.End(ch.remade.old, ch.d.Run, ch.d.Now(), pipeline.Superseded, "judged again as "+ch.op.ID)
+	end, err := pipeline.End(ch.remade.old, ch.d.Run, ch.d.Now(), pipeline.Superseded, "checked again as "+ch.op.ID)
 	if err != nil {
 		return err
 	}

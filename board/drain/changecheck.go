@@ -134,7 +134,7 @@ func (ch *change) mend(ctx context.Context, ask pipeline.RepairAsk) (pipeline.Re
 		return pipeline.RepairAnswer{}, err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Your change was checked and failed, %s. Mend it and deliver the whole of it again, atoms included; every file of it:\n", ask.Failure)
+	fmt.Fprintf(&b, "Your change was checked and failed, %s. Fix it and deliver all of it again, atoms included; every file of it:\n", ask.Failure)
 	for _, f := range ask.Files {
 		fmt.Fprintf(&b, "- %s\n", f.Path)
 	}
@@ -147,7 +147,7 @@ func (ch *change) mend(ctx context.Context, ask pipeline.RepairAsk) (pipeline.Re
 	}
 	c, err := ch.delivered()
 	if err == nil && c.Noop() {
-		err = errors.New("the session says that there is nothing to change, and what it made fails")
+		err = errors.New("the agent says that there is nothing to change, but its change fails the checks")
 	}
 	if err == nil {
 		err = ch.take(ctx, c)
@@ -168,7 +168,7 @@ func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		return pipeline.Out{}, err
 	}
 	if string(tree) != op.Fact(pipeline.FactCandidate) {
-		return ch.stop(pipeline.VerifyFailed, 0, "the commit that would land has another tree than the candidate that was judged; this is a fault of odd's")
+		return ch.stop(pipeline.VerifyFailed, 0, "the commit to merge differs from the change that was checked; this is a bug in odd, please report it")
 	}
 	report, bad, err := ch.bench().hold(ctx, d.repo, ch.trial(commit, verifies(d.at.cfg.Pipeline)), ch.c.base)
 	if err != nil {

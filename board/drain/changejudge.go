@@ -182,7 +182,7 @@ func (ch *change) apply(ctx context.Context, op pipeline.Op) (pipeline.Out, erro
 	if moved, err := ch.moved(ctx); err != nil {
 		return pipeline.Out{}, err
 	} else if len(moved) > 0 {
-		return ch.stop(pipeline.StaleBase, 0, "stale: %s moved on %s since its base; odd task ready %s makes the change again on what is there now", strings.Join(moved, ", "), or(d.target(), d.line.Name()), c.task.ID)
+		return ch.stop(pipeline.StaleBase, 0, "stale: %s changed on %s while the agent worked; run odd task ready %s to have it made anew", strings.Join(moved, ", "), or(d.target(), d.line.Name()), c.task.ID)
 	}
 	if why := w.alarm(); why != "" {
 		return ch.stop(pipeline.Abandoned, 0, "emergency: %s", why)

@@ -39,7 +39,7 @@ const previewSpare = time.Minute
 // approve asks nobody: a person approves what lies on the review branch. What may
 // land by itself a person may be shown first.
 func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
-	out := pipeline.Out{Next: pipeline.Apply, Note: "a person approves it on its review branch"}
+	out := pipeline.Out{Next: pipeline.Apply, Note: "it waits on its review branch for a person's approval"}
 	if !ch.d.at.cfg.Pipeline.AutoApply || !pipeline.MayLand(ch.tier) || ch.remade != nil {
 		return out, nil
 	}
@@ -55,7 +55,7 @@ func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 		out.Set = map[string]string{pipeline.FactPreviewed: by}
 	}
 	if ch.alone {
-		out.Note = "it lands by itself, and a person approves its task"
+		out.Note = "it is merged without approval, as odd.toml allows; a person approves the task afterwards"
 	}
 	return out, nil
 }
@@ -89,7 +89,7 @@ func (ch *change) shown(ctx context.Context, op pipeline.Op) (by string, err err
 // hold makes a change wait that might have landed by itself.
 func (ch *change) hold(h pipeline.Held, why string) {
 	ch.alone, ch.held, ch.heldFor = false, h, why
-	ch.d.Progress(fmt.Sprintf("%s: waits for a person, %s: %s", ch.c.task.ID, h, or(why, pipeline.ExplainHeld(h))))
+	ch.d.Progress(fmt.Sprintf("%s: waits for your review instead of being merged: %s [%s]", ch.c.task.ID, or(why, pipeline.ExplainHeld(h)), h))
 }
 
 // landingPlace is the branch that changes land on.
@@ -136,7 +136,7 @@ func (ch *change) hindered(ctx context.Context) (h pipeline.Held, why string) {
 	case err != nil:
 		return pipeline.HeldMoved, err.Error()
 	case tip != ch.c.base:
-		return pipeline.HeldMoved, fmt.Sprintf("%s was at %.10s and is at %.10s", ch.d.lands().name, ch.c.base, tip)
+		return pipeline.HeldMoved, fmt.Sprintf("%s got new commits: it was at %.10s and is at %.10s", ch.d.lands().name, ch.c.base, tip)
 	}
 	signs, err := ch.d.repo.Active(ctx, ch.d.lands().ref, ch.candidate.Paths(), ch.d.Now().Add(-activeFor))
 	if err != nil {

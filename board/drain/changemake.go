@@ -48,7 +48,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	case op.Tries > pipeline.Generate.Retries() || ch.exhausted() != "":
 		return ch.stop(pipeline.CandidateUnusable, spent, "%s", strings.Join(append(strings.Split(err.Error(), "\n"), spare(ch.exhausted())...), "; "))
 	default:
-		ch.wrong, ch.unusable = "What you delivered cannot be used. Deliver the whole again:\n"+err.Error(), err.Error()
+		ch.wrong, ch.unusable = "Your answer cannot be used. Deliver all of it again:\n"+err.Error(), err.Error()
 		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: err.Error()}, nil
 	}
 	tree, err := ch.d.repo.TreeOID(ch.draft, "")
@@ -69,9 +69,9 @@ func spare(s string) []string {
 func (ch *change) exhausted() string {
 	switch most, used := ch.req.MaxTurns, ch.turns(); {
 	case most > 0 && used >= most:
-		return "no turn is left for another try; raise max_turns"
+		return "no turn is left for another try; raise it with odd task edit TASK --max-turns N"
 	case ch.req.MaxCost > 0 && int64(ch.w.cost) >= ch.req.MaxCost:
-		return "no money is left for another try"
+		return "no money is left for another try; raise it with odd task edit TASK --budget-usd USD"
 	}
 	return ""
 }
@@ -128,7 +128,7 @@ func (ch *change) unmade(spent int64) (pipeline.Out, error) {
 		first = ch.report.String()
 	}
 	if ch.sessions > 1 && ch.c.died == "" {
-		ch.w.void(fmt.Sprintf("%s; the session that was to mend it: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(first), "\n", "; "), "; "), ch.w.reason))
+		ch.w.void(fmt.Sprintf("%s; the second try: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(first), "\n", "; "), "; "), ch.w.reason))
 	}
 	switch {
 	case ch.w.tampered:
@@ -146,11 +146,11 @@ func (ch *change) unmade(spent int64) (pipeline.Out, error) {
 func (ch *change) delivered() (pipeline.Candidate, error) {
 	left, said := ch.w.left, ch.w.emission.Change
 	if left.fault != "" {
-		return pipeline.Candidate{}, fmt.Errorf("the session's tree could not be read: %s", left.fault)
+		return pipeline.Candidate{}, fmt.Errorf("the agent's files could not be read: %s", left.fault)
 	}
 	var no pipeline.Unusable
 	for _, u := range left.refused {
-		no = append(no, pipeline.Fault{Code: u.Code, At: u.Path, Text: u.Text, Fix: "leave it out of your tree"})
+		no = append(no, pipeline.Fault{Code: u.Code, At: u.Path, Text: u.Text, Fix: "remove it from your tree"})
 	}
 	if len(no) > 0 {
 		return pipeline.Candidate{}, no
@@ -177,14 +177,14 @@ func (ch *change) delivered() (pipeline.Candidate, error) {
 		c, err := pipeline.FromEdits(edits)
 		return c.Mend(), err
 	case len(ch.w.emission.Atoms) > 0:
-		return pipeline.Candidate{Source: pipeline.FromNoop, Reason: "the session emitted atoms and no change of files"}, nil
+		return pipeline.Candidate{Source: pipeline.FromNoop, Reason: "the agent delivered atoms and no file changes"}, nil
 	}
-	text := "the task asks for a change of files, and there is none"
+	text := "the task asks for file changes, and the agent made none"
 	if ch.mending {
-		text = "the change was left as it was, and as it was it failed"
+		text = "the agent changed nothing in its next try, and the first try failed"
 	}
 	return pipeline.Candidate{}, pipeline.Unusable{{Code: "nothing_delivered", At: session.Source, Text: text,
-		Fix: "edit files in your tree, or write one ```change block; where nothing is to be done, one of schema 2b.1-noop that says why"}}
+		Fix: "edit files in your tree, or write one ```change block; if nothing needs to change, write one with schema 2b.1-noop that says why"}}
 }
 
 // edits are what the session made of its tree, against the base: on top of the
@@ -237,7 +237,7 @@ func fileAt(r *repo.Repo, commit repo.OID, name string) ([]byte, string, error) 
 		return nil, "", err
 	}
 	if !strings.HasPrefix(mode, "100") {
-		return nil, "", fmt.Errorf("is no file there, its mode is %s", mode)
+		return nil, "", fmt.Errorf("is not a file (mode %s)", mode)
 	}
 	b, err := r.Blob(oid)
 	if b == nil && err == nil {
@@ -264,7 +264,7 @@ func (ch *change) take(ctx context.Context, c pipeline.Candidate) error {
 	ch.candidate, ch.files = c, nil
 	for _, e := range c.Files {
 		if ch.d.inBundle(e.Path) {
-			no = append(no, pipeline.Fault{Code: "in_bundle", At: e.Path, Text: "lies in the bundle, which changes by atoms alone", Fix: "emit it as an ```atom block"})
+			no = append(no, pipeline.Fault{Code: "in_bundle", At: e.Path, Text: "is in the folder of atoms, which file changes may not touch", Fix: "deliver it as an ```atom block"})
 		}
 		ch.files = append(ch.files, repo.FileEdit(withoutSecrets(e)))
 	}

@@ -44,7 +44,7 @@ func (ch *change) taken(at *repo.Reader, name string) (string, error) {
 			return ch.like(at, dir, part)
 		}
 		if here != name && !strings.HasPrefix(mode, "4") {
-			return fmt.Sprintf("lies below %q, which is a file", here), nil
+			return fmt.Sprintf("is below %q, which is a file", here), nil
 		}
 		dir = here
 	}
@@ -59,7 +59,7 @@ func (ch *change) like(at *repo.Reader, dir, part string) (string, error) {
 	}
 	for _, n := range names {
 		if other := path.Join(dir, n); n != part && irongate.Fold(n) == irongate.Fold(part) {
-			return fmt.Sprintf("has the name of %q where case does not count", other), nil
+			return fmt.Sprintf("differs from %q only in upper and lower case", other), nil
 		}
 	}
 	return "", nil

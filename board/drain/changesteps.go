@@ -67,7 +67,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	case err != nil:
 		return pipeline.Out{}, err
 	case note != "" || said == nil:
-		return pipeline.Out{Next: next, Spent: spent, Note: or(note, "it asked for nothing")}, nil
+		return pipeline.Out{Next: next, Spent: spent, Note: or(note, "it asked for no more files")}, nil
 	}
 	want, err := pipeline.ParseExpansion(said.Text)
 	if err != nil {
@@ -158,14 +158,14 @@ func (ch *change) ask(ctx context.Context, phase pipeline.Phase) (spent int64, n
 		_, err := ch.unmade(spent)
 		return spent, "", err
 	case why != "":
-		_, err := ch.stop(pipeline.CostCapExceeded, spent, "the %s took all there was: %s", phase, why)
+		_, err := ch.stop(pipeline.CostCapExceeded, spent, "the phase %s used up the budget: %s", phase, why)
 		return spent, "", err
 	case !ok:
 		note = w.reason
 		w.verdict, w.reason = board.ToReview, ""
 	}
 	if n := len(w.emission.Atoms) + len(w.left.edits.Files); n > 0 || w.emission.Change != nil {
-		ch.d.Progress(fmt.Sprintf("%s: what the session did besides the %s is dropped", ch.c.task.ID, phase))
+		ch.d.Progress(fmt.Sprintf("%s: only the result of the phase %s is kept; other changes of the session are dropped", ch.c.task.ID, phase))
 	}
 	return spent, note, nil
 }

@@ -68,7 +68,7 @@ func (d *drain) claim(ctx context.Context, t board.Task) (*claim, error) {
 // raced tells a drain that lost every race for the board to come again later.
 func raced(err error) error {
 	if errors.Is(err, repo.ErrMoved) {
-		return busy("raced", "the board moved %d times in a row under what was to be written; run odd drain again", raceTries)
+		return busy("raced", "other commits came in %d times in a row while odd tried to write; run odd drain again", raceTries)
 	}
 	return err
 }
@@ -150,7 +150,7 @@ func (d *drain) base(ctx context.Context) (repo.OID, error) {
 	}
 	oid, err := d.repo.Ref(d.line.Local(d.target()))
 	if errors.Is(err, repo.ErrNoRef) {
-		return "", refuse("no-target", "odd.toml: [board] target %q is no branch; create it or change the key", d.target())
+		return "", refuse("no-target", "odd.toml: [board] target %q is not a branch; create it with git branch, or change the key", d.target())
 	}
 	return oid, err
 }
@@ -179,7 +179,7 @@ func (d *drain) make(ctx context.Context, parent repo.OID, ch repo.Changes, msg 
 	for name := range ch {
 		below, ok := strings.CutPrefix(path.Clean(name), d.at.cfg.Root+"/")
 		if name == "odd.toml" || ok && strings.HasPrefix(strings.ToLower(below), "governance/") {
-			return "", fmt.Errorf("%s: a drain does not write governance; this is a fault of odd's, nothing was committed", name)
+			return "", fmt.Errorf("%s: odd drain must not write this file, so nothing was committed; this is a bug in odd, please report it", name)
 		}
 	}
 	who := d.agent()

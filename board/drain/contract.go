@@ -70,12 +70,12 @@ func (d *drain) resolve(t board.Task) (bound, error) {
 	b.Contract = resolved
 	no = append(no, more...)
 	if t.Path == "" && resolved.Mutates {
-		no = append(no, contract.Refusal{Code: "needs-task", Message: fmt.Sprintf("%s makes atoms, and atoms land only through a task's review", resolved.Role),
-			Way: "odd task add files one; odd agent run --task ID works it"})
+		no = append(no, contract.Refusal{Code: "needs-task", Message: fmt.Sprintf("a session in the role %s makes atoms, and atoms are merged only through the review of a task", resolved.Role),
+			Way: "add one with odd task add, then odd agent run --task ID"})
 	}
 	if resolved.Engagement == contract.Assistant && d.Reply == nil {
-		no = append(no, contract.Refusal{Code: "no-turn-channel", Message: "the engagement is assistant and nobody is there to answer",
-			Way: "run odd agent run at a terminal, or ask for the engagement agent"})
+		no = append(no, contract.Refusal{Code: "no-turn-channel", Message: "the session may ask questions (engagement assistant), and there is no terminal to answer on",
+			Way: "run it in a terminal, or set --engagement agent"})
 	}
 	if no = append(no, d.unbound(resolved)...); len(no) > 0 {
 		return b, no
@@ -111,17 +111,17 @@ func (d *drain) artifact(name string) string {
 func (d *drain) handoff(name string, b *bound) (handoff.Handoff, contract.Refusals) {
 	a, err := d.at.graph.Find(strings.TrimPrefix(name, d.at.cfg.Root+"/"))
 	if err != nil {
-		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unknown", Message: "handoff " + err.Error(), Way: "odd agent handoff list shows which there are"}}
+		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unknown", Message: "handoff " + err.Error(), Way: "odd agent handoff list shows them"}}
 	}
 	h, err := handoff.Read(a)
 	if err != nil {
-		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unreadable", Message: err.Error(), Way: "mend it, or ask for a fresh one from the mode before"}}
+		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unreadable", Message: err.Error(), Way: "fix the file, or have the role before make a new one"}}
 	}
 	h.Tainted = d.tainted(h, map[string]bool{})
 	var no contract.Refusals
 	made, err := d.origin().Proposal(h)
 	if err != nil {
-		no = append(no, contract.Refusal{Code: "proposal-missing", Message: fmt.Sprintf("handoff %s: %v", h.Path, err), Way: "git fetch the review branch it waits on"})
+		no = append(no, contract.Refusal{Code: "proposal-missing", Message: fmt.Sprintf("handoff %s: %v", h.Path, err), Way: "run git fetch, which brings its review branch"})
 	}
 	if made != nil {
 		b.built = made
@@ -131,7 +131,7 @@ func (d *drain) handoff(name string, b *bound) (handoff.Handoff, contract.Refusa
 	}
 	for _, p := range handoff.Check(h, d.claims(made, nil)) {
 		if p.Code != handoff.CodeMissing { // Resolve tells those by the role
-			no = append(no, contract.Refusal{Code: "handoff-unresolved", Message: p.Error(), Way: "correct the handoff: what it cites must be there"})
+			no = append(no, contract.Refusal{Code: "handoff-unresolved", Message: p.Error(), Way: "correct the handoff; every file it cites must exist"})
 		}
 	}
 	return h, no

@@ -45,7 +45,7 @@ func (ch *change) converted(ctx context.Context) (no pipeline.Unusable, err erro
 	}
 	all, err := ch.d.repo.Converted(ctx, ch.c.base, files)
 	for _, c := range all {
-		no = append(no, pipeline.Fault{Code: "converted", At: c.Path, Text: "git would store other bytes: " + c.Error(), Fix: or(c.Mend(), "leave the file as it is; a person commits it with git")})
+		no = append(no, pipeline.Fault{Code: "converted", At: c.Path, Text: "git would store it with other bytes: " + c.Error(), Fix: or(c.Mend(), "leave the file as it is; a person commits it with git")})
 	}
 	return no, err
 }

@@ -124,11 +124,11 @@ func (l left) codes() []string {
 func (l left) tell(say func(string), task string) {
 	switch n := len(l.edits.Files); {
 	case l.fault != "":
-		say(fmt.Sprintf("%s: the scratch repository could not be read, and what is in it is dropped: %s", task, l.fault))
+		say(fmt.Sprintf("%s: the agent's scratch clone could not be read, so its changes are dropped: %s", task, l.fault))
 	case len(l.refused) > 0:
-		say(fmt.Sprintf("%s: what the session left in its scratch repository is dropped: %s", task, strings.ReplaceAll(l.refused.Error(), "\n", "; ")))
+		say(fmt.Sprintf("%s: the agent's changes in its scratch clone are dropped: %s", task, strings.ReplaceAll(l.refused.Error(), "\n", "; ")))
 	case n > 0:
-		say(fmt.Sprintf("%s: dropped what the session changed in its scratch repository (files: %d); only atoms can land", task, n))
+		say(fmt.Sprintf("%s: dropped %d files that the agent changed in its scratch clone, because the task has no paths; odd task edit --path GLOB allows file changes", task, n))
 	}
 }
 

@@ -228,7 +228,7 @@ func (d *drain) over() bool {
 	}
 	err := d.standing()
 	if err != nil {
-		d.note("no further task: " + err.Error())
+		d.note("no further task is taken: " + err.Error())
 	}
 	return err != nil
 }
@@ -255,11 +255,11 @@ func open(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	d.report = Report{Run: o.Run, Tasks: []Outcome{}}
 	d.files, d.tree = map[string][]byte{}, repo.Changes{}
 	if r.Shallow() {
-		return nil, refuse("shallow", "this clone is shallow, so history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
+		return nil, refuse("shallow", "this clone is shallow, and odd needs the whole history; run git fetch --unshallow (in CI: check out with fetch-depth: 0)")
 	}
 	local, err := r.Ref(o.Branch)
 	if errors.Is(err, repo.ErrNoRef) {
-		return nil, refuse("no-commits", "%s has no commits; run odd init, then commit", strings.TrimPrefix(o.Branch, "refs/heads/"))
+		return nil, refuse("no-commits", "%s has no commits; run odd init, then git add -A && git commit", strings.TrimPrefix(o.Branch, "refs/heads/"))
 	}
 	if err != nil {
 		return nil, err
@@ -271,9 +271,9 @@ func open(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	if dirty, err := r.Dirty(ctx, s.cfg.Root, "odd.toml"); err != nil {
 		return nil, err
 	} else if half := r.Unmerged(ctx); len(half) > 0 {
-		return nil, refuse("unmerged", "%s: a merge is not finished%s; mend the conflict, git add it and git commit, or git merge --abort", half[0], more(half))
+		return nil, refuse("unmerged", "%s: a git merge is not finished%s; resolve the conflict and commit, or run git merge --abort", half[0], more(half))
 	} else if len(dirty) > 0 {
-		return nil, refuse("dirty", "%s: uncommitted edit%s; commit or stash it, drain reads what is committed", dirty[0], more(dirty))
+		return nil, refuse("dirty", "%s: not committed%s, and odd drain reads only committed files; commit it, or run git stash -u", dirty[0], more(dirty))
 	}
 	d.at = s
 	if err := d.paused(); err != nil {
@@ -348,7 +348,7 @@ func (d *drain) paused() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return busy("paused", "the board is paused: %s; a person runs odd drain resume", board.PauseReason(b))
+	return busy("paused", "drains are paused: %s; a person can run odd drain resume", board.PauseReason(b))
 }
 
 // persist does act again, on the board as it is then, while a person's commit
@@ -397,7 +397,7 @@ func (d *drain) one(ctx context.Context, t board.Task) error {
 	}
 	d.met = nil // its ledger has told
 	if repo.Faulty(err) || w.fault != nil {
-		return fmt.Errorf("%s: the result could not be written, a drain takes the task up again once the claim's lease is over at %s: %w",
+		return fmt.Errorf("%s: the result was not saved; odd drain frees the task after %s: %w",
 			t.ID, c.lease.UTC().Format(time.RFC3339), err)
 	}
 	return err

@@ -50,7 +50,7 @@ func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
 		return err
 	}
 	t, _ := board.Find(d.at.tasks, id)
-	why := fmt.Sprintf("%s expired: %s", o.ID, end.Last().Note)
+	why := fmt.Sprintf("%s was not approved in time: %s", o.ID, end.Last().Note)
 	b, err := board.Expire(t, why)
 	if err != nil {
 		return err

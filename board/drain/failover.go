@@ -89,7 +89,7 @@ func (d *drain) reachable(t board.Task) error {
 	if err != nil || h.State != failover.Queue {
 		return err
 	}
-	return busy("queue-only", "task %s: %s; odd drain probes again from %s", t.ID, h.Why(), h.Next.UTC().Format(time.RFC3339))
+	return busy("queue-only", "task %s: no agent can work now: %s; run odd drain again after %s", t.ID, h.Why(), h.Next.UTC().Format(time.RFC3339))
 }
 
 // picked is what takes t now, and why it is not simply the usual one.
@@ -184,7 +184,7 @@ func (r *relay) Run(ctx context.Context, q session.Request) (session.Emission, e
 		}
 		q.Thread = "" // it was the other's
 		r.begin()
-		r.d.noteOnce(fmt.Sprintf("%s: %s takes over: %s", r.task, r.name(), all.Detail))
+		r.d.noteOnce(fmt.Sprintf("%s: %s takes over, because %s", r.task, r.name(), all.Detail))
 	}
 }
 

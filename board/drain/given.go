@@ -104,7 +104,7 @@ func Spoke(c contract.Contract, res invoke.Result) Spoken {
 	switch e.Outcome {
 	case session.Completed:
 	case session.HandoffInsufficient:
-		s.Reason = "handoff_insufficient: the claims lack " + strings.Join(e.Missing, ", ")
+		s.Reason = "handoff_insufficient: the claims are missing: " + strings.Join(e.Missing, ", ")
 	default:
 		s.Reason = join(or(e.Failure, string(e.Outcome)), e.Detail)
 	}

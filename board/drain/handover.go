@@ -43,16 +43,16 @@ func (d *drain) handover(w *work, slug, title string) {
 	}
 	encoded := surface.Encoded(c, *made)
 	if lacks := encoded.Missing(); len(lacks) > 0 {
-		w.blocked("emission refused: the deliverable lacks %s", strings.Join(lacks, ", "))
+		w.blocked("emission refused: the agent's result is missing %s", strings.Join(lacks, ", "))
 		return
 	}
 	name, text, err := handoff.Make(m, encoded)
 	if err != nil {
-		w.blocked("emission refused: the deliverable cannot be handed over: %v", err)
+		w.blocked("emission refused: the agent's result cannot be passed on: %v", err)
 		return
 	}
 	if clean := irongate.Redact(text); !bytes.Equal(clean, text) {
-		w.blocked("emission refused: the deliverable holds what looks like a credential")
+		w.blocked("emission refused: the agent's result contains something that looks like a credential")
 		return
 	}
 	h := &handed{text: text}
@@ -61,7 +61,7 @@ func (d *drain) handover(w *work, slug, title string) {
 		h.Handoff, err = handoff.Read(&atom)
 	}
 	if err != nil {
-		w.blocked("emission refused: the deliverable cannot be handed over: %v", err)
+		w.blocked("emission refused: the agent's result cannot be passed on: %v", err)
 		return
 	}
 	world := d.claims(w.bound.built, w.writes(d), m.Journal)
@@ -71,7 +71,7 @@ func (d *drain) handover(w *work, slug, title string) {
 		dead = nil // the board is not what was judged; who reads the findings marks what is not there
 	}
 	for _, p := range dead {
-		w.blocked("emission refused: the deliverable cites what is not there: %s", p.Message)
+		w.blocked("emission refused: the agent's result cites a file that does not exist: %s", p.Message)
 		return
 	}
 	w.handed = h
@@ -111,9 +111,9 @@ func (d *drain) pass(ch repo.Changes, list ...*work) error {
 
 func hinted(n int) string {
 	if n == 1 {
-		return "a detector hints, and refuses nothing"
+		return "1 text check warns, and blocks nothing"
 	}
-	return fmt.Sprintf("detectors hint %d times, and refuse nothing", n)
+	return fmt.Sprintf("%d text checks warn, and block nothing", n)
 }
 
 // clean is a text for the journal: visible, and without what looks like a credential.
@@ -165,7 +165,7 @@ func lacking(w *work) string {
 		return why
 	}
 	s := handoff.Insufficient(w.bound.handoffs[0], w.emission.Missing)
-	why = fmt.Sprintf("handoff_insufficient: %s lacks %s", s.Path, strings.Join(s.Missing, ", "))
+	why = fmt.Sprintf("handoff_insufficient: %s is missing: %s", s.Path, strings.Join(s.Missing, ", "))
 	for _, way := range s.Ways {
 		why += fmt.Sprintf("; %s: %s", way.Says, way.Command)
 	}

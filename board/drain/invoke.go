@@ -111,7 +111,7 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 	for n := range c.sessions {
 		w := d.speak(ctx, c, n+1)
 		if w.fault != nil {
-			return d.report, fmt.Errorf("the result could not be written, a drain ends the claim once its lease is over at %s: %w", c.lease.UTC().Format(time.RFC3339), w.fault)
+			return d.report, fmt.Errorf("the result was not saved; odd drain ends this session's claim after %s: %w", c.lease.UTC().Format(time.RFC3339), w.fault)
 		}
 		done = append(done, w)
 		if d.heed(c, w); d.stop != nil {
@@ -275,7 +275,7 @@ func (d *drain) speak(ctx context.Context, c *claim, n int) *work {
 	}
 	d.session(ctx, c, w, req)
 	if len(w.emission.Atoms) > 0 && w.verdict == board.ToReview {
-		w.blocked("emission refused: %s is an atom, and atoms land only through a task of the board; odd task add files one", w.emission.Atoms[0].At)
+		w.blocked("emission refused: %s is an atom, and atoms are merged only through a task; add one with odd task add", w.emission.Atoms[0].At)
 	}
 	if w.verdict == board.ToReview {
 		slug := ""

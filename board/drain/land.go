@@ -80,7 +80,7 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 			return err
 		}
 		if !d.tryAgain(err, try) {
-			return fmt.Errorf("%s: the result could not be written, the claim will be swept when its lease expires: %w", c.task.ID, err)
+			return fmt.Errorf("%s: the result was not saved; odd drain frees the task after %s: %w", c.task.ID, c.lease.UTC().Format(time.RFC3339), err)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 // recorded as lost, and neither its proposal nor its handoff is published. kept
 // is the ledger before the session was written into it.
 func (d *drain) lost(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate, kept map[string][]byte) (landing, error) {
-	out.State, out.Reason = "", "claim lost: the task was changed while the session ran"
+	out.State, out.Reason = "", "result discarded: somebody changed the task while its session ran"
 	w.handed = nil
 	if c.op != "" {
 		s, err := d.story(c.op)

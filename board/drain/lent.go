@@ -83,7 +83,7 @@ func (l lent) kept(e session.Emission) session.Emission {
 		return e
 	}
 	if name := l.in(said(e)...); name != "" {
-		f := session.Fail(failedLent, fmt.Sprintf("what it emitted holds the value of %s, which it was lent; nothing of it is kept", name))
+		f := session.Fail(failedLent, fmt.Sprintf("its output contains the value of the environment variable %s, so nothing of it is kept", name))
 		f.Proposals, f.Usage, f.Raw, f.Transcript, f.Seen, f.Calls, f.Sandbox = e.Proposals, e.Usage, e.Raw, e.Transcript, e.Seen, e.Calls, e.Sandbox
 		e = f
 	}
@@ -102,7 +102,7 @@ func (l lent) refuses(c *pipeline.Candidate) (no pipeline.Unusable) {
 	for i, e := range c.Files {
 		if name := l.in(e.After); name != "" {
 			c.Files[i].After = l.hidden(e.After)
-			no = append(no, pipeline.Fault{Code: failedLent, At: e.Path, Text: "holds the value of " + name + ", which the session was lent", Fix: "read it from the environment where it is needed"})
+			no = append(no, pipeline.Fault{Code: failedLent, At: e.Path, Text: "contains the value of the environment variable " + name, Fix: "read it from the environment where it is needed"})
 		}
 	}
 	return no

@@ -12,7 +12,7 @@ import (
 func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 	local, err := d.repo.LockDrainFor(d.Run)
 	if errors.Is(err, repo.ErrBusy) {
-		return nil, busy("locked", "%v; it ends when that drain does", err)
+		return nil, busy("locked", "another odd drain runs in this clone: %v; try again when it has ended", err)
 	}
 	if err != nil {
 		return nil, err
@@ -24,14 +24,14 @@ func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 	if err != nil {
 		_ = local()
 		if errors.Is(err, repo.ErrBusy) {
-			return nil, busy("locked", "%v; it ends when that drain does, or when its lock expires", err)
+			return nil, busy("locked", "another odd drain runs in another clone: %v; try again when it has ended, or when its lock expires", err)
 		}
 		return nil, err
 	}
 	d.shared = shared
 	return func() {
 		if err := shared.Release(context.WithoutCancel(ctx)); err != nil {
-			d.note("the shared drain lock was not released and will expire: " + err.Error())
+			d.note("the shared drain lock was not released; it expires by itself: " + err.Error())
 		}
 		_ = local()
 	}, nil

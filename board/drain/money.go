@@ -116,7 +116,7 @@ func (d *drain) purses(s *snapshot, team string) ([]Purse, error) {
 		out = append(out, p)
 	}
 	if err != nil {
-		return nil, refuse("ledger", "%s: %v; the ledger's sums cannot be true, restore it from git history", m, err)
+		return nil, refuse("ledger", "%s: %v; the sums in the ledger are wrong, restore it from git history", m, err)
 	}
 	return out, nil
 }
@@ -135,7 +135,7 @@ func funded(cfg config.Config) error {
 	if cfg.Free() || cfg.HasBudget {
 		return nil
 	}
-	return refuse("no-budget", "odd.toml: substrate %q can cost money and [budget] monthly_usd is not set; set it, or mark the substrate free = true", cfg.Costly())
+	return refuse("no-budget", "odd.toml: the agent %q can cost money, and no budget is set; set [budget] monthly_usd, or free = true in [substrate.%[1]s]", cfg.Costly())
 }
 
 // afford says why t's reservation does not fit under the envelopes.
@@ -146,7 +146,7 @@ func (d *drain) afford(t board.Task) error {
 	}
 	want := d.reserve(t)
 	if want == 0 && !cfg.Free() {
-		return refuse("no-budget", "task %s: nothing says what a session may cost; set [session] max_usd or the task's budget_usd", t.ID)
+		return refuse("no-budget", "task %s: there is no limit on its cost; set one with odd task edit %[1]s --budget-usd USD, or [session] max_usd in odd.toml", t.ID)
 	}
 	if !cfg.HasBudget {
 		return nil
@@ -156,11 +156,11 @@ func (d *drain) afford(t board.Task) error {
 		return err
 	}
 	if spent := all[0].sum(); budget.Decide(cfg.Budget, spent, want) == budget.Stop {
-		return refuse("budget", "task %s: reserving $%s on top of $%s spent or reserved passes this month's hard stop of $%s; raise [budget] or wait", t.ID, want, spent, cfg.Budget.Stop())
+		return refuse("budget", "task %s: it may cost $%s, and with $%s spent or reserved this month that is more than the limit of $%s; raise [budget] monthly_usd in odd.toml, or wait for next month", t.ID, want, spent, cfg.Budget.Stop())
 	}
 	for _, p := range all[1:] {
 		if budget.DecideShare(cfg.Budget, p.share, p.sum(), want) == budget.Stop {
-			return refuse("budget-team", "task %s: reserving $%s on top of $%s passes %s $%s; raise [budget.teams] or wait", t.ID, want, p.sum(), p.whose(), p.Limit)
+			return refuse("budget-team", "task %s: it may cost $%s, and with $%s spent or reserved that is more than %s $%s; raise it in [budget.teams] in odd.toml, or wait for next month", t.ID, want, p.sum(), p.whose(), p.Limit)
 		}
 	}
 	return nil
@@ -170,11 +170,11 @@ func (d *drain) afford(t board.Task) error {
 func (p Purse) whose() string {
 	switch p.Name {
 	case Tenant:
-		return "the month's"
+		return "this month's budget of"
 	case Unapportioned:
-		return "what no team has of the month,"
+		return "the month's budget without the teams' shares,"
 	}
-	return "team " + p.Name + "'s monthly"
+	return "the monthly budget of team " + p.Name + ","
 }
 
 // solvent says why the money ends a session of c which has cost so much so far:
@@ -195,7 +195,7 @@ func (d *drain) solvent(c *claim, s *snapshot, cost budget.MicroUSD) error {
 	}
 	for _, p := range all[1:] {
 		if sum := p.sum() + over; budget.DecideShare(s.cfg.Budget, p.share, sum, 0) == budget.Stop {
-			return fmt.Errorf("budget: $%s is spent or reserved this month, past %s $%s", sum, p.whose(), p.Limit)
+			return fmt.Errorf("budget: $%s is spent or reserved this month, more than %s $%s; raise it in [budget.teams] in odd.toml", sum, p.whose(), p.Limit)
 		}
 	}
 	return nil
@@ -219,7 +219,7 @@ func (d *drain) alert(data map[string]any, team string, more budget.MicroUSD) er
 			continue
 		}
 		due = append(due, p.Name)
-		d.noteOnce(fmt.Sprintf("budget: $%s of %s $%s is spent or reserved", sum, p.whose(), p.Limit))
+		d.noteOnce(fmt.Sprintf("budget: $%s is spent or reserved of %s $%s", sum, p.whose(), p.Limit))
 	}
 	if due != nil {
 		data["alert"] = due
@@ -232,14 +232,14 @@ func (d *drain) alert(data map[string]any, team string, more budget.MicroUSD) er
 func (d *drain) charged(data map[string]any, c *claim, cost budget.MicroUSD) error {
 	if over := cost - c.reserved; over > 0 {
 		data["over_micro_usd"] = int64(over)
-		d.noteOnce(fmt.Sprintf("%s: cost $%s, which is $%s above its reservation; all of it counts", c.task.ID, cost, over))
+		d.noteOnce(fmt.Sprintf("%s: it cost $%s, $%s more than reserved; all of it counts", c.task.ID, cost, over))
 	}
 	return d.alert(data, c.task.Team, cost-c.reserved)
 }
 
 // past says that a sum is past the hard stop of a board.
 func past(sum budget.MicroUSD, s *snapshot) string {
-	return fmt.Sprintf("$%s is spent or reserved this month, past the hard stop of $%s", sum, s.cfg.Budget.Stop())
+	return fmt.Sprintf("$%s is spent or reserved this month, more than the limit of $%s", sum, s.cfg.Budget.Stop())
 }
 
 // money stops the board for good when the month is past its hard stop, or was
@@ -260,7 +260,7 @@ func (d *drain) money(ctx context.Context) error {
 	if err := d.pause(ctx, why); err != nil {
 		return err
 	}
-	return refuse("budget", "%s; the board is paused until a person runs odd drain resume", why)
+	return refuse("budget", "%s; drains are paused now: raise [budget] monthly_usd in odd.toml, commit it, then odd drain resume", why)
 }
 
 // reckon is money after a session: what it came to stands, and the drain ends.

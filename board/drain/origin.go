@@ -77,7 +77,7 @@ func (o Origin) made(r ledger.Record) (*Made, error) {
 	m := &Made{Commit: repo.OID(text(r.Data, "proposal")), Paths: recorded(r)}
 	var err error
 	if m.Files, err = o.Repo.Tree(m.Commit); err != nil {
-		return nil, fmt.Errorf("the proposal %s on %s is not in this clone", m.Commit, text(r.Data, "branch"))
+		return nil, fmt.Errorf("the proposal %s on branch %s is not in this clone; run git fetch", m.Commit, text(r.Data, "branch"))
 	}
 	return m, nil
 }

@@ -61,7 +61,7 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	if unlock, err := r.LockDrain(); err == nil {
 		_ = unlock()
 	} else {
-		p.stop(busy("locked", "%v", err))
+		p.stop(busy("locked", "another odd drain runs in this clone: %v; try again when it has ended", err))
 	}
 	if err := d.stops(&p); err != nil {
 		return p, err
@@ -75,7 +75,7 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	for t := range d.at.order() {
 		s := d.step(t)
 		if s.Run && left == 0 {
-			s.Run, s.Reason = false, "past this drain's limit of tasks"
+			s.Run, s.Reason = false, "not in this run, which takes fewer tasks (--max-tasks)"
 		}
 		if s.Run {
 			left--
@@ -119,7 +119,7 @@ func (d *drain) stops(p *Plan) error {
 	}
 	spent, err := d.spent()
 	if err == nil && budget.Decide(d.at.cfg.Budget, spent, 0) == budget.Stop {
-		err = refuse("budget", "$%s is spent or reserved this month, past the hard stop of $%s; raise [budget] or wait", spent, d.at.cfg.Budget.Stop())
+		err = refuse("budget", "$%s is spent or reserved this month, more than the limit of $%s; raise [budget] monthly_usd in odd.toml, or wait for next month", spent, d.at.cfg.Budget.Stop())
 	}
 	if !p.stop(err) {
 		return err
@@ -177,7 +177,7 @@ func (d *drain) step(t board.Task) Step {
 	s := Step{Task: t.ID, State: t.State, Role: t.Role, Reserved: d.reserve(t)}
 	if d.Task != "" {
 		if want, err := d.at.task(d.Task); err != nil || want.ID != t.ID {
-			s.Reason = "not the task asked for"
+			s.Reason = "not named by --task"
 			return s
 		}
 	}
@@ -194,7 +194,7 @@ func (d *drain) step(t board.Task) Step {
 	}
 	b, err := d.spawnable(t)
 	if s.Contract = b.Role; err != nil {
-		s.deny(refuse("contract", "would be blocked: contract: %s", told(err)))
+		s.deny(refuse("contract", "would be blocked: %s", told(err)))
 	}
 	s.deny(d.equipped(t))
 	s.deny(d.reachable(t))

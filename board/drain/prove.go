@@ -100,7 +100,7 @@ func (h *handshake) prover() func([]session.Payload) invoke.Answered {
 // prove walks as far as one answer leads. A stage that was passed stays passed.
 func (h *handshake) prove(ps []session.Payload) invoke.Answered {
 	if h.tries++; h.tries > maxProofs {
-		return invoke.Answered{Final: "it answered too often without a proof"}
+		return invoke.Answered{Final: "the agent answered too often without stating its role"}
 	}
 	late := ""
 	if slices.ContainsFunc(ps, func(p session.Payload) bool { return p.Late }) {
@@ -136,7 +136,7 @@ func payload(ps []session.Payload, i int) []byte {
 // again sends an answer back with the guidance, or ends the handshake.
 func (h *handshake) again(late, what string, res anchor.Result) invoke.Answered {
 	if res.Terminal {
-		return invoke.Answered{Final: "the session did not prove who it is: " + oneLine(anchor.Refusal(res.Errors).Error())}
+		return invoke.Answered{Final: "the agent did not state its role and task correctly: " + oneLine(anchor.Refusal(res.Errors).Error())}
 	}
 	say := fmt.Sprintf("%s%s\n", late, res.Guidance)
 	if res.Template != "" {

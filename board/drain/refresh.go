@@ -44,20 +44,20 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 		return Outcome{}, err
 	}
 	if t.State != board.Review {
-		return Outcome{}, refuse("state", "review --refresh %s: task is in %s, want review", t.ID, t.State)
+		return Outcome{}, refuse("state", "review --refresh %s: %s", t.ID, t.NoProposal())
 	}
 	c, w, err := d.again(ctx, t)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if w.fault != nil {
-		return Outcome{}, fmt.Errorf("review --refresh %s: nothing was written: %w", t.ID, w.fault)
+		return Outcome{}, fmt.Errorf("review --refresh %s: the result was not saved: %w", t.ID, w.fault)
 	}
 	if w.verdict != board.ToReview {
-		return Outcome{}, refuse("emission", "review --refresh %s: %s; reject the task", t.ID, w.reason)
+		return Outcome{}, refuse("emission", "review --refresh %s: %s; odd reject %[1]s --reason \"why\"", t.ID, w.reason)
 	}
 	if n := counts(w.items); w.change == nil && len(w.writes(d)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
-		return Outcome{}, refuse("emission", "review --refresh %s: nothing of it can land on today's board, %d in conflict and %d guarded; reject the task", t.ID, n[reconcile.Conflict], n[reconcile.Guarded])
+		return Outcome{}, refuse("emission", "review --refresh %s: the proposal no longer fits the current files (conflicts: %d, atoms that only a person may change: %d); odd reject %[1]s --reason \"why\"", t.ID, n[reconcile.Conflict], n[reconcile.Guarded])
 	}
 	if err := d.releaseDead(repo.Changes{}); err != nil { // its own ledger file tells of them
 		return Outcome{}, err
@@ -88,7 +88,7 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 		return nil, nil, err
 	}
 	if w.emission.Outcome != session.Completed {
-		return c, w.blocked("the kept emission does not read: %s", join(w.emission.Failure, w.emission.Detail)), nil
+		return c, w.blocked("the stored output of the agent cannot be read: %s", join(w.emission.Failure, w.emission.Detail)), nil
 	}
 	g, err := d.standsOn(c.base)
 	if err != nil {
@@ -126,11 +126,11 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 func (d *drain) said(t board.Task, kept fs.FS) (w *work, under contract.Contract, err error) {
 	emission, err := fs.ReadFile(kept, "emission.md")
 	if err != nil {
-		return nil, under, fmt.Errorf("the kept emission of %s: %w", t.Result.Run, err)
+		return nil, under, fmt.Errorf("the stored output of %s: %w", t.Result.Run, err)
 	}
 	if b, err := fs.ReadFile(kept, "contract.json"); err == nil {
 		if err := json.Unmarshal(b, &under); err != nil {
-			return nil, under, fmt.Errorf("the kept contract of %s: %w", t.Result.Run, err)
+			return nil, under, fmt.Errorf("the stored contract of %s: %w", t.Result.Run, err)
 		}
 		d.tree[path.Join(artifactDir(t), "contract.json")] = b // for who judges it after this
 	}
@@ -189,7 +189,7 @@ func (d *drain) kept(t board.Task) (fs.FS, error) {
 		return nil, refuse("artifacts", "%s is not in this clone; run git fetch %s %s:%s", ref, d.line.Remote, ref, ref)
 	}
 	if errors.Is(err, repo.ErrNoRef) {
-		return nil, refuse("artifacts", "%s is gone, so its emission cannot be judged again; reject %s with --retry", ref, t.ID)
+		return nil, refuse("artifacts", "%s, which has the agent's output, is gone; odd reject %s --retry --reason \"why\" has it made anew", ref, t.ID)
 	}
 	if err != nil {
 		return nil, err
@@ -200,9 +200,9 @@ func (d *drain) kept(t board.Task) (fs.FS, error) {
 		}
 		tree, err := d.repo.Tree(repo.OID(text(r.Data, "artifacts")))
 		if err != nil {
-			return nil, fmt.Errorf("%s: what run %s kept is not what its ledger names: %w", ref, t.Result.Run, err)
+			return nil, fmt.Errorf("%s: the files stored for %s differ from what its ledger names: %w", ref, t.Result.Run, err)
 		}
 		return fs.Sub(tree, artifactDir(t))
 	}
-	return nil, refuse("artifacts", "the ledger of %s names nothing that it kept of %s; reject it with --retry", t.Result.Run, t.ID)
+	return nil, refuse("artifacts", "the ledger of %s names no stored output of %s; odd reject %[2]s --retry --reason \"why\" has it made anew", t.Result.Run, t.ID)
 }

@@ -71,7 +71,7 @@ func Rejudge(ctx context.Context, r *repo.Repo, l Landing, tier string) (why []s
 	pol, at := risk.Policy(l.Cfg), pipeline.Situation{Now: l.Now, Substrate: l.Cfg.Session.Substrate, Opaque: !l.Seen, Unread: l.Unread}
 	v := pipeline.Assess(e, pol, risk.Judged(e, pol, beside, at))
 	if now := v.Tier.Raise(pipeline.Tier(tier)); string(now) != tier {
-		why = append(why, fmt.Sprintf("its tier is %s now, it was %s: %s", now, tier, v.Text()))
+		why = append(why, fmt.Sprintf("its risk tier is now %s, it was %s: %s", now, tier, v.Text()))
 	}
 	return why, nil
 }

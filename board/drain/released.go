@@ -25,11 +25,11 @@ func (h *handshake) heard() {
 func released(w *work) string {
 	switch {
 	case w.emission.Failure == invoke.Yielded:
-		return "the session yielded"
+		return "the session waits for an answer"
 	case w.verdict == board.ToBlocked:
-		return "the session ended, and is blocked"
+		return "the session ended without a result"
 	}
-	return "the session is over"
+	return "the session ended"
 }
 
 // named adds to a session's record what it was bound by.
@@ -116,12 +116,12 @@ func (d *drain) bury() error {
 		case l.State == "pending":
 			pending = true
 		case l.State == "active": // whether it still holds or not
-			a, err := desk.Release(l.Token, "its session died")
+			a, err := desk.Release(l.Token, "its session was killed")
 			if err != nil {
-				d.note(fmt.Sprintf("the permit %s of a dead session was not released: %v", l.Token, err))
+				d.note(fmt.Sprintf("the write permit %s of a killed session was not withdrawn: %v", l.Token, err))
 				continue
 			}
-			d.Progress(fmt.Sprintf("%s: died holding a permit as %s, which is released", a.By, a.Role))
+			d.Progress(fmt.Sprintf("%s was killed while working as %s; its write permit is withdrawn", a.By, a.Role))
 			d.dead = append(slices.Clip(d.dead), a)
 		}
 	}

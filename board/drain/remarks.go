@@ -22,7 +22,7 @@ func (d *drain) remarks(ch repo.Changes, c *claim, w *work) {
 			err = d.tell(ch, n.Type, n.Facet, quoted(n.Title), quoted(n.Content))
 		}
 		if err != nil {
-			d.Progress(fmt.Sprintf("%s: a note is left out of the journal: %v", c.task.ID, err))
+			d.Progress(fmt.Sprintf("%s: a note of the session is not in the journal: %v", c.task.ID, err))
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (d *drain) serve(ctx context.Context, c *claim, w *work, req *session.Reque
 	lost, why := r.unhanded(specs)
 	if lost != "" {
 		w.brief = w.brief.Lacking(lost)
-		d.note(req.Task + ": its agent is not handed all of its MCP servers: " + oneLine(lost))
+		d.note(req.Task + ": its agent does not get all of its MCP servers: " + oneLine(lost))
 	}
 	switch {
 	case why != "" || len(specs) == 0:
@@ -98,7 +98,7 @@ func (d *drain) serve(ctx context.Context, c *claim, w *work, req *session.Reque
 	s.set = servers.Open(ctx, o)
 	if lost := s.set.Missing(); lost != "" {
 		w.brief = w.brief.Lacking(lost)
-		d.note(req.Task + ": goes on without all of its MCP servers: " + oneLine(lost))
+		d.note(req.Task + ": the session goes on with some of its MCP servers missing: " + oneLine(lost))
 	}
 	if err := s.set.Lost(); err != nil {
 		return s, err.Error()
@@ -118,9 +118,9 @@ func (d *drain) unlent(task string, specs []servers.Spec, substrate string) (why
 		}
 	}
 	if len(must) > 0 {
-		return fmt.Sprintf("a required MCP server cannot be lent: %s; the substrate %s takes none from odd", strings.Join(must, ", "), substrate)
+		return fmt.Sprintf("the task needs an MCP server that its agent cannot use: %s; agents of kind %s take none from odd", strings.Join(must, ", "), substrate)
 	}
-	d.noteOnce(fmt.Sprintf("%s: the substrate %s takes no MCP server from odd; it goes on without %s", task, substrate, strings.Join(without, ", ")))
+	d.noteOnce(fmt.Sprintf("%s: agents of kind %s take no MCP server from odd; the session goes on without %s", task, substrate, strings.Join(without, ", ")))
 	return ""
 }
 
@@ -184,7 +184,7 @@ func (r *relay) unhanded(specs []servers.Spec) (lost, why string) {
 			_, kept := servers.Handed([]servers.Spec{s}, a)
 			switch {
 			case len(kept) > 0 && s.Required:
-				return "", name + " is not handed " + kept[0]
+				return "", name + " does not get " + kept[0]
 			case i == 0:
 				told = append(told, kept...)
 			}

@@ -118,7 +118,7 @@ func (d *drain) stood(c *claim) string {
 	if still < stillness {
 		return ""
 	}
-	return fmt.Sprintf("the machine stood still for %s before the result was written; odd task ready %s puts it back", still.Round(time.Second), c.task.ID)
+	return fmt.Sprintf("the computer slept for %s before the result was saved; run odd task ready %s to try again", still.Round(time.Second), c.task.ID)
 }
 
 func counts(items []reconcile.Item) map[reconcile.Effect]int {

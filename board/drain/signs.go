@@ -47,7 +47,7 @@ func (m *Memory) recall() error {
 	from := m.Slow.Facts.Now.UTC().AddDate(0, -months, 0)
 	recs, err := recordsSince(m.Bundle, from, nil)
 	if err != nil {
-		return refuse("ledger", "%s/%v; restore the file from git history, what was done cannot be known without it", m.Root, err)
+		return refuse("ledger", "%s/%v; restore the file from git history", m.Root, err)
 	}
 	m.ends = []ended{}
 	for _, r := range recs {

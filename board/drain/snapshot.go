@@ -60,7 +60,7 @@ func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot, loa
 	s := &snapshot{tip: tip, files: files}
 	b, err := fs.ReadFile(files, "odd.toml")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, refuse("no-config", "odd.toml is not committed on the board branch; git add it and commit it, after odd init where there is none")
+		return nil, refuse("no-config", "odd.toml is not committed on the board branch; run odd init if there is none, then git add odd.toml && git commit")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("odd.toml: %w", err)
@@ -104,7 +104,7 @@ func (s *snapshot) load(r *repo.Repo, load Loader) error {
 		return err
 	}
 	if _, err := fs.ReadDir(root, "."); err != nil || tree == "" {
-		return refuse("no-bundle", "%s: the bundle is not on the board branch; run odd init and commit it", s.cfg.Root)
+		return refuse("no-bundle", "the folder %s is not committed on the board branch; run odd init, then git add -A && git commit", s.cfg.Root)
 	}
 	if load == nil {
 		load = func(_ repo.OID, bundle fs.FS) (*okf.Graph, []okf.Problem, error) { return okf.Load(bundle) }
@@ -126,7 +126,7 @@ func (s *snapshot) sum(root fs.FS, name string, blob repo.OID) error {
 		g, err = g.Grow(b)
 	}
 	if err != nil {
-		return refuse("ledger", "%s: %v; restore the file from git history, spend cannot be known without it", path.Join(s.cfg.Root, name), err)
+		return refuse("ledger", "%s: %v; restore the file from git history", path.Join(s.cfg.Root, name), err)
 	}
 	s.sums[name], s.grows, s.grown = summed{blob, g.Sum}, name, g
 	s.read++
@@ -172,7 +172,7 @@ func (s *snapshot) catchUp(ctx context.Context, r *repo.Repo, before *snapshot) 
 func (s *snapshot) task(name string) (board.Task, error) {
 	a, err := s.graph.Find(name)
 	if err != nil {
-		return board.Task{}, fmt.Errorf("task %w; odd task list shows the board", err)
+		return board.Task{}, fmt.Errorf("task %w; odd task list shows the tasks", err)
 	}
 	t, ok := board.Find(s.tasks, a.ID)
 	if !ok {
@@ -181,7 +181,7 @@ func (s *snapshot) task(name string) (board.Task, error) {
 				return board.Task{}, p
 			}
 		}
-		return board.Task{}, fmt.Errorf("%s is a %s, not a task; odd task list shows the board", name, a.Type)
+		return board.Task{}, fmt.Errorf("%s is a %s, not a task; odd task list shows the tasks", name, a.Type)
 	}
 	return t, nil
 }
@@ -203,7 +203,7 @@ func (s *snapshot) file(name string) string { return path.Join(s.cfg.Root, name)
 // clock refuses a clock that ran backwards past the ledger: leases and months would lie.
 func (s *snapshot) clock(now time.Time) error {
 	if last := s.spend.Last; now.Before(last.Add(-5 * time.Minute)) {
-		return refuse("clock", "the clock says %s, but the ledger was last written at %s; set the clock right",
+		return refuse("clock", "this computer's clock says %s, but the ledger was last written at %s; correct the clock",
 			now.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339))
 	}
 	return nil

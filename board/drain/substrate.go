@@ -59,7 +59,7 @@ func pick(cfg config.Config, files fs.FS, dir string, environ []string, held cag
 	if s := api(cfg, environ, tools); s != nil {
 		return s, nil
 	}
-	return nil, refuse("substrate", "odd.toml: [session] substrate %q is not one of %s", cfg.Session.Substrate, strings.Join([]string{"extract", "replay", "exec", "claude", "acp", "anthropic", "openai"}, ", "))
+	return nil, refuse("substrate", "odd.toml: [session] substrate %q is unknown; use one of %s", cfg.Session.Substrate, strings.Join([]string{"extract", "replay", "exec", "claude", "acp", "anthropic", "openai"}, ", "))
 }
 
 // Speechless refuses a session of role on a configuration whose substrate only
@@ -69,8 +69,8 @@ func Speechless(cfg config.Config, role contract.Role) contract.Refusals {
 	if cfg.Session.Substrate != "extract" || role == contract.General || role == "" {
 		return nil
 	}
-	return contract.Refusals{{Code: "substrate-reads-only", Message: fmt.Sprintf("the substrate extract reads documents into atoms and cannot work as %s", role),
-		Way: "name an agent in odd.toml, [session] substrate = \"exec\" and its command under [substrate.exec]"}}
+	return contract.Refusals{{Code: "substrate-reads-only", Message: fmt.Sprintf("the built-in offline reader (extract) only turns documents into atoms and cannot work as %s", role),
+		Way: "name an agent in odd.toml: [session] substrate = \"exec\", and its command in [substrate.exec] argv"}}
 }
 
 // spawnable is resolve, and what speaks against the substrate.

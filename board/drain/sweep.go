@@ -33,7 +33,7 @@ func (d *drain) sweep(ctx context.Context) error {
 		}
 		ch[d.at.file(t.Path)] = b
 		swept = append(swept, t.ID)
-		d.Progress(fmt.Sprintf("%s: %s died holding it, back to %s", t.ID, t.ClaimedBy, to))
+		d.Progress(fmt.Sprintf("%s: %s ended without a result, so the task is %s again", t.ID, t.ClaimedBy, to))
 	}
 	for _, c := range d.at.spend.Open {
 		if d.Now().Before(c.TS.Add(d.at.cfg.TaskLease)) || d.holds(c) {

@@ -20,17 +20,17 @@ import (
 func (d *drain) tampered(task string, was repo.Footing) string {
 	now, err := d.repo.Footing()
 	if err != nil {
-		return fmt.Sprintf("tampered-repository: its git directory cannot be read any more: %v", err)
+		return fmt.Sprintf("tampered-repository: the git directory can no longer be read: %v", err)
 	}
 	ground, stand := now.Since(was)
 	stand = d.others(stand)
 	if len(stand) > 0 {
-		d.Progress(fmt.Sprintf("%s: while its session ran somebody moved %s", task, strings.Join(stand, ", ")))
+		d.Progress(fmt.Sprintf("%s: these refs changed while its session ran: %s", task, strings.Join(stand, ", ")))
 	}
 	if len(ground) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("tampered-repository: while the session ran, and not by odd, %s changed in the git directory; look at it before the next git command, undo what you did not do, and then run odd task ready %s",
+	return fmt.Sprintf("tampered-repository: %s in the git directory changed while the session ran, and not by odd; look at it before you run git again, undo what you did not do, then run odd task ready %s",
 		strings.Join(ground, ", "), task)
 }
 
@@ -55,6 +55,6 @@ func (d *drain) salvage(ctx context.Context, c *claim, w *work) {
 		w.patch, err = d.repo.Patch(ctx, c.base, commit, false)
 	}
 	if err != nil {
-		d.note(fmt.Sprintf("%s: what the session left could not be kept: %v", c.task.ID, err))
+		d.note(fmt.Sprintf("%s: the agent's files could not be kept: %v", c.task.ID, err))
 	}
 }

@@ -192,7 +192,7 @@ func ancestor(ctx context.Context, r *repo.Repo, base repo.OID, id string) (repo
 			return oid, nil
 		}
 	}
-	return "", fmt.Errorf("%s: is no commit that leads to the base", id)
+	return "", fmt.Errorf("%s: is not an ancestor of the commit that the session works on", id)
 }
 
 // before is the commit that id names, or the one before to; "" is before the first.

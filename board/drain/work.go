@@ -146,16 +146,16 @@ func (d *drain) weigh(w *work, t board.Task, g *okf.Graph) {
 // embody compiles the persona of a work role, and says why it may not work.
 func (d *drain) embody(w *work, role string) string {
 	if role == "" {
-		return "no role; odd task edit TASK --role ROLE names the one whose persona works it"
+		return "the task has no role; set one with odd task edit TASK --role ROLE"
 	}
 	p, err := persona.Compile(d.at.graph, role)
 	if err != nil {
-		return fmt.Sprintf("persona: %v", err)
+		return fmt.Sprintf("role: %v", err)
 	}
 	p.Commit = string(d.at.tip)
 	w.persona = p
 	if short := p.Below(d.floor()); len(short) > 0 {
-		return fmt.Sprintf("persona %s is below the floor: %s", role, shortfalls(short))
+		return fmt.Sprintf("too little is known about the role %s: %s", role, shortfalls(short))
 	}
 	return ""
 }
@@ -168,7 +168,7 @@ func (d *drain) floor() persona.Floor {
 func shortfalls(short []persona.Shortfall) string {
 	var s []string
 	for _, f := range short {
-		s = append(s, fmt.Sprintf("%s: %s, want %s (%s)", f.Rule, f.Have, f.Want, f.Way))
+		s = append(s, f.String())
 	}
 	return strings.Join(s, "; ")
 }
@@ -221,7 +221,7 @@ func (d *drain) turn(ctx context.Context, c *claim, cost budget.MicroUSD) error 
 		return errors.New(c.died)
 	}
 	if !d.Now().Before(c.lease) {
-		return fmt.Errorf("the claim's lease expired at %s", c.lease.Format(time.RFC3339))
+		return fmt.Errorf("the time for this task ended at %s; raise [drain] lease in odd.toml", c.lease.Format(time.RFC3339))
 	}
 	if c.died = c.anchor.lapsed(d.at); c.died != "" {
 		return errors.New(c.died)
@@ -243,11 +243,11 @@ func (d *drain) turn(ctx context.Context, c *claim, cost budget.MicroUSD) error 
 		return err
 	}
 	if b, err := fs.ReadFile(files, d.at.file("pause.toml")); err == nil {
-		return fmt.Errorf("the board was paused: %s", board.PauseReason(b))
+		return fmt.Errorf("drains were paused: %s", board.PauseReason(b))
 	}
 	if c.task.Path != "" {
 		if b, err := fs.ReadFile(files, d.at.file(c.task.Path)); err != nil || okf.BlobID(b) != c.task.Blob {
-			return errors.New("the claim is lost: the task was changed while the session ran")
+			return errors.New("somebody changed the task while its session ran")
 		}
 	}
 	return d.lives(ctx, c, tip, cost)
@@ -260,10 +260,10 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	sub, why, err := d.relay(c.task, desk)
 	switch {
 	case err != nil:
-		w.blocked("substrate: %v", err)
+		w.blocked("agent: %v", err)
 		return
 	case why != "":
-		w.blocked("substrate: %s; odd task ready %s puts it back", why, c.task.ID)
+		w.blocked("agent: %s; run odd task ready %s to try again", why, c.task.ID)
 		return
 	}
 	d.equip(c, w, &req, desk)
@@ -280,7 +280,7 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	}
 	w.ran, w.leg, w.relayed = true, part{name: sub.name()}, 0
 	w.cost = c.each() // until the session says what it cost
-	d.Progress(fmt.Sprintf("%s: %s session as %s", req.Task, sub.name(), or(c.task.Role, string(w.bound.Role))))
+	d.Progress(fmt.Sprintf("%s: %s works as %s", req.Task, agent(sub.name()), or(c.task.Role, string(w.bound.Role))))
 	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply, Watch: d.Watch, Prove: w.anchor.prover()})
 	served.end(w)
 	w.anchor.heard()
@@ -311,6 +311,14 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	d.heard(ctx, c, w)
 }
 
+// agent names the program of a session to a person.
+func agent(substrate string) string {
+	if substrate == "extract" {
+		return "the built-in offline reader"
+	}
+	return substrate
+}
+
 // unbegun reports a program that never ran, and cost nothing.
 func unbegun(err error) bool {
 	return errors.As(err, new(*cage.NotStarted)) || errors.As(err, new(*cage.Unheld))
@@ -324,9 +332,9 @@ func (d *drain) heard(ctx context.Context, c *claim, w *work) {
 	case c.died != "":
 		w.void(c.died)
 	case ctx.Err() != nil:
-		w.blocked("interrupted; odd task ready %s puts it back", c.task.ID)
+		w.blocked("interrupted; run odd task ready %s to try again", c.task.ID)
 	case e.Failure == invoke.Yielded:
-		w.blocked("yielded, and waits for an answer: %s", e.Detail)
+		w.blocked("the agent asks a question and waits for an answer: %s", e.Detail)
 	case e.Outcome == session.Failed:
 		w.blocked("session failed: %s", join(e.Failure, e.Detail))
 	case e.Outcome == session.HandoffInsufficient:
@@ -334,7 +342,7 @@ func (d *drain) heard(ctx context.Context, c *claim, w *work) {
 	case e.Outcome != session.Completed:
 		w.blocked("session ended: %s", join(string(e.Outcome), e.Detail))
 	case e.Change != nil && w.change == nil:
-		w.blocked("change-not-asked: the session proposed a change to files, and the task names none; a person sets its paths, globs outside of %s", d.at.cfg.Root)
+		w.blocked("change-not-asked: the agent changed files, and the task allows none; a person can allow some outside of %s with odd task edit %s --path GLOB", d.at.cfg.Root, c.task.ID)
 	}
 }
 
@@ -358,7 +366,7 @@ func (d *drain) judge(w *work, g *okf.Graph, p anchor.Live) {
 	in := make([]reconcile.Incoming, 0, len(w.emission.Atoms))
 	for _, a := range w.emission.Atoms {
 		if clean := irongate.Redact(a.Atom.Bytes()); !bytes.Equal(clean, a.Atom.Bytes()) {
-			w.blocked("emission refused: %s holds what looks like a credential", a.At)
+			w.blocked("emission refused: %s contains something that looks like a credential", a.At)
 			return
 		}
 		in = append(in, reconcile.Incoming{Atom: a.Atom, Base: d.rebased(w, a.Base), At: a.At})

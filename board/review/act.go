@@ -25,7 +25,7 @@ type Files map[string][]byte
 // merged, by repository path; taskFile is where the task lies.
 func Approve(t board.Task, taskFile string, atoms Files, v Verify, h Human, now time.Time) (Files, error) {
 	if h == (Human{}) {
-		return nil, refuse("not-a-person", "approve %s: nobody confirmed it", t.ID)
+		return nil, refuse("not-a-person", "approve %s: no person confirmed it", t.ID)
 	}
 	b, err := done(t, h, now, v)
 	if err != nil {
@@ -63,7 +63,7 @@ func (v Verify) Known(t board.Task, taskFile string, atoms Files) error {
 	slices.Sort(has)
 	for _, id := range v.Except {
 		if !slices.Contains(has, string(id)) {
-			return refuse("state", "approve %s: --except %s names no atom of the proposal; it has %s", t.ID, id, cmp.Or(strings.Join(has, ", "), "none"))
+			return refuse("state", "approve %s: --except %s is not an atom of the proposal; its atoms are %s", t.ID, id, cmp.Or(strings.Join(has, ", "), "none"))
 		}
 	}
 	return nil
@@ -118,14 +118,14 @@ func verified(a *okf.Atom, h Human, now time.Time) ([]byte, error) {
 // retry to ready, with the reason among its rejections.
 func Reject(t board.Task, reason string, retry bool, h Human, now time.Time) ([]byte, error) {
 	if h == (Human{}) {
-		return nil, refuse("not-a-person", "reject %s: nobody confirmed it", t.ID)
+		return nil, refuse("not-a-person", "reject %s: no person confirmed it", t.ID)
 	}
 	if err := Rejectable(t); err != nil {
 		return nil, err
 	}
 	reason = strings.Join(strings.Fields(okf.Visible(reason)), " ")
 	if reason == "" {
-		return nil, refuse("state", "reject %s: say why with --reason, the next attempt reads it", t.ID)
+		return nil, refuse("state", "reject %s: the reason is empty; run odd reject %[1]s --reason \"why\"", t.ID)
 	}
 	to := board.Backlog
 	if retry {
@@ -142,7 +142,7 @@ func Reject(t board.Task, reason string, retry bool, h Human, now time.Time) ([]
 // Rejectable refuses a task that does not wait for a person.
 func Rejectable(t board.Task) error {
 	if t.State != board.Review {
-		return refuse("state", "reject %s: task is in %s, want review", t.ID, t.State)
+		return refuse("state", "reject %s: %s", t.ID, t.NoProposal())
 	}
 	return board.CanHuman(t.State, board.Backlog)
 }
@@ -151,7 +151,7 @@ func Rejectable(t board.Task) error {
 // backlog or blocked; what blocked it stays in blocked_reason until it is claimed.
 func Ready(t board.Task, h Human) ([]byte, error) {
 	if h == (Human{}) {
-		return nil, refuse("not-a-person", "task ready %s: nobody confirmed it", t.ID)
+		return nil, refuse("not-a-person", "task ready %s: no person confirmed it", t.ID)
 	}
 	if err := Readyable(t); err != nil {
 		return nil, err
@@ -172,19 +172,25 @@ func Again(t board.Task, why string, h Human) ([]byte, error) {
 // Readyable refuses a task that is on the board already.
 func Readyable(t board.Task) error {
 	if t.State == board.Review {
-		return refuse("state", "task ready %s: task is in review; reject it with --retry", t.ID)
+		return refuse("state", "task ready %s: its proposal waits for your review; odd reject %[1]s --retry --reason \"why\" puts it back to ready", t.ID)
 	}
-	if err := board.CanHuman(t.State, board.Ready); err != nil {
+	switch err := board.CanHuman(t.State, board.Ready); {
+	case err == nil:
+		return nil
+	case t.State == board.Ready:
+		return refuse("state", "task ready %s: it is ready already; odd drain --task %[1]s works on it", t.ID)
+	case t.State == board.InProgress:
+		return refuse("state", "task ready %s: %s; if that run was killed, odd drain frees the task after that time", t.ID, t.Held())
+	default:
 		return refuse("state", "task ready %s: %v", t.ID, err)
 	}
-	return nil
 }
 
 // Halt returns the task's file as an emergency leaves it: taken from the run
 // that holds it, and blocked for that reason.
 func Halt(t board.Task, reason string, h Human) ([]byte, error) {
 	if h == (Human{}) {
-		return nil, refuse("not-a-person", "%s: nobody confirmed the emergency", t.ID)
+		return nil, refuse("not-a-person", "%s: no person confirmed the emergency", t.ID)
 	}
 	return board.Halt(t, reason)
 }
@@ -193,7 +199,7 @@ func Halt(t board.Task, reason string, h Human) ([]byte, error) {
 // target branch already holds: by and at are its author and time.
 func Synced(t board.Task, approval, by string, at time.Time) ([]byte, error) {
 	if approval == "" || !strings.HasPrefix(by, "human:") {
-		return nil, fmt.Errorf("%s: no approval to write done on", t.ID)
+		return nil, fmt.Errorf("%s: there is no approval, so the task cannot be set to done", t.ID)
 	}
 	return done(t, Human{Person{Email: strings.TrimPrefix(by, "human:")}}, at, Verify{})
 }

@@ -61,13 +61,13 @@ func refuse(code, format string, args ...any) error {
 func Allowed(act string, p Person, at Place) error {
 	switch {
 	case at.CI:
-		return refuse("not-a-person", "%s: a person does this at a terminal, not CI; run it on your own machine", act)
+		return refuse("not-a-person", "%s: only a person may do this, and this is CI; run it in a terminal on your own machine", act)
 	case at.Session:
-		return refuse("not-a-person", "%s: refused inside an agent's session; leave it to a person", act)
+		return refuse("not-a-person", "%s: only a person may do this, and this is an agent's session; leave it to a person", act)
 	case strings.EqualFold(p.Email, at.Agent.Email):
-		return refuse("not-a-person", "%s: git user.email is the agent's, %s; set your own", act, at.Agent.Email)
+		return refuse("not-a-person", "%s: git user.email is the agent's address, %s; set your own with git config user.email YOU@EXAMPLE.ORG", act, at.Agent.Email)
 	case p.Email == "" || strings.ContainsAny(p.Email, " \t\n,{}[]\"'#"):
-		return refuse("not-a-person", "%s: git user.email %q cannot stand in a record; set your own", act, p.Email)
+		return refuse("not-a-person", "%s: git user.email %q is empty or has characters that odd cannot record; set it with git config user.email YOU@EXAMPLE.ORG", act, p.Email)
 	}
 	return nil
 }
@@ -79,15 +79,15 @@ func Confirm(tty io.ReadWriter, act, want string, p Person, at Place) (Human, er
 		return Human{}, err
 	}
 	if _, err := fmt.Fprint(tty, okf.Visible(fmt.Sprintf("%s as %s <%s>\ntype %s to confirm: ", act, p.Name, p.Email, want))); err != nil {
-		return Human{}, refuse("unconfirmed", "%s: the terminal cannot be written: %v", act, err)
+		return Human{}, refuse("unconfirmed", "%s: the terminal cannot be written to: %v; run it in another terminal", act, err)
 	}
 	got, err := bufio.NewReader(io.LimitReader(tty, 1024)).ReadString('\n')
 	if strings.TrimSpace(got) != want {
 		if err != nil && strings.TrimSpace(got) == "" {
 			_, _ = fmt.Fprintln(tty) // the prompt's line has not ended
-			return Human{}, refuse("unconfirmed", "%s: nothing was typed; type %s to confirm", act, want)
+			return Human{}, refuse("unconfirmed", "%s: nothing was typed, so nothing was done; run it again and type %s", act, want)
 		}
-		return Human{}, refuse("unconfirmed", "%s: %q is not %q; nothing was done", act, strings.TrimSpace(got), want)
+		return Human{}, refuse("unconfirmed", "%s: you typed %q instead of %q, so nothing was done; run it again", act, strings.TrimSpace(got), want)
 	}
 	return Human{p}, nil
 }
@@ -96,7 +96,7 @@ func Confirm(tty io.ReadWriter, act, want string, p Person, at Place) (Human, er
 // signatures: the caller verifies the signature before any ref moves.
 func Signed(act string, p Person, at Place, required bool) (Human, error) {
 	if !required {
-		return Human{}, refuse("unconfirmed", "%s: without a terminal this needs [governance] require_signed and a signed commit", act)
+		return Human{}, refuse("unconfirmed", "%s: --yes works only where odd.toml has [governance] require_signed = true; run it in a terminal without --yes", act)
 	}
 	if err := Allowed(act, p, at); err != nil {
 		return Human{}, err

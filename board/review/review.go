@@ -64,7 +64,7 @@ type Path struct {
 // same commit and branch.
 func Read(t board.Task, run string, records []ledger.Record) (Proposal, error) {
 	if t.State != board.Review {
-		return Proposal{}, refuse("state", "%s: task is in %s, want review", t.ID, t.State)
+		return Proposal{}, refuse("state", "%s: %s", t.ID, t.NoProposal())
 	}
 	p := Proposal{Task: t.ID, Run: run, Role: t.Role, Counts: map[string]int{}}
 	var found bool
@@ -87,11 +87,11 @@ func Read(t board.Task, run string, records []ledger.Record) (Proposal, error) {
 	}
 	p.Contract, _ = Contracted(t.ID, records)
 	if !found {
-		return Proposal{}, refuse("state", "%s: the ledger of %s holds no outcome that waits for review; reject the task to start again", t.ID, run)
+		return Proposal{}, refuse("state", "%s: the ledger of %s has no proposal for it; odd reject %[1]s --retry --reason \"why\" starts again", t.ID, run)
 	}
 	if p.Commit != t.Result.Commit || p.Branch != t.Result.Branch || !strings.HasPrefix(p.Branch, "odd/review/") {
-		return Proposal{}, refuse("branch", "%s: the ledger of %s names %s on %s, the task %s on %s; one of them was edited, reject the task",
-			t.ID, run, p.Commit, p.Branch, t.Result.Commit, t.Result.Branch)
+		return Proposal{}, refuse("branch", "%s: the task's result was edited: it names %s on %s, the ledger of %s names %s on %s; restore it from git history, or odd reject %s --reason \"why\"",
+			t.ID, t.Result.Commit, t.Result.Branch, run, p.Commit, p.Branch, t.ID)
 	}
 	return p, nil
 }
@@ -225,15 +225,15 @@ func Bound(p Proposal, blob, result func(path string) string, changed []string) 
 	for _, w := range p.Paths {
 		recorded[w.Path] = true
 		if have := blob(w.Path); have != w.Base && have != w.Result {
-			out = append(out, Moved{w.Path, w.Base, have, "changed since the session read it"})
+			out = append(out, Moved{w.Path, w.Base, have, "changed since the agent read it"})
 		}
 		if have := result(w.Path); have != w.Result {
-			out = append(out, Moved{w.Path, w.Result, have, "is not what the run recorded"})
+			out = append(out, Moved{w.Path, w.Result, have, "differs from what the run recorded"})
 		}
 	}
 	for _, path := range changed {
 		if !recorded[path] {
-			out = append(out, Moved{Path: path, What: "is in the proposal and not in the run's record"})
+			out = append(out, Moved{Path: path, What: "is in the proposal but not in the run's record"})
 		}
 	}
 	return out
