@@ -20,9 +20,13 @@ func DefaultFloor() Floor { return Floor{5, 1, 1, 20} }
 // Shortfall is one floor rule that p does not meet.
 type Shortfall struct{ Rule, Have, Want, Way string }
 
-// String is one line: "atoms: 2½, want 5; …".
+// String is one line: "2½ of 5 atoms: link more …".
 func (s Shortfall) String() string {
-	return fmt.Sprintf("%s: %s, want %s; %s", s.Rule, s.Have, s.Want, s.Way)
+	have := map[string]string{
+		"role": "it is " + s.Have, "atoms": s.Have + " of " + s.Want + " atoms", "processes": s.Have + " of " + s.Want + " process", "guides": s.Have + " of " + s.Want + " policy or term",
+		"drafts": "all its atoms are drafts", "unresolved": s.Have + " links lead to no atom, " + s.Want + " allowed",
+	}
+	return have[s.Rule] + ": " + s.Way
 }
 
 // Below lists every floor rule p does not meet, in a fixed order. A draft
@@ -36,19 +40,19 @@ func (p Persona) Below(f Floor) []Shortfall {
 		}
 	}
 	n := p.count()
-	short(p.Retirement != "", Shortfall{"role", p.Retirement, "a role in force", "compile the role that took its place"})
+	short(p.Retirement != "", Shortfall{"role", p.Retirement, "a role in force", "use the role that replaced it"})
 	short(n.halves < 2*f.MinAtoms, Shortfall{"atoms", half(n.halves), strconv.Itoa(f.MinAtoms),
-		"link more atoms to the role with typed edges, or take status: draft off those that are settled"})
+		"link more atoms to the role, or remove status: draft from those you stand by (a draft counts half)"})
 	short(n.processes < f.MinProcesses, Shortfall{"processes", strconv.Itoa(n.processes), strconv.Itoa(f.MinProcesses),
-		"add owner: " + p.Role.ID + " to a process that is no draft"})
+		"add owner: " + p.Role.ID + " to a process that is not a draft"})
 	short(n.guides < f.MinGuides, Shortfall{"guides", strconv.Itoa(n.guides), strconv.Itoa(f.MinGuides),
-		"add governed_by to a process, or relates_to a term, that is no draft"})
+		"link a policy to a process with governed_by, or a term with relates_to; drafts do not count"})
 	short(len(p.Items) > 0 && n.settled == 0, Shortfall{"drafts", "drafts only", "a settled atom",
-		"review the drafts and take status: draft off what holds"})
+		"remove status: draft from those you stand by"})
 	missing := p.Unresolved + p.Unloadable
 	short(missing*100 > f.MaxUnresolvedPct*p.Reached, Shortfall{"unresolved",
 		fmt.Sprintf("%d of %d", missing, p.Reached), fmt.Sprintf("at most %d %%", f.MaxUnresolvedPct),
-		"write the missing atoms or drop the edges; the gaps name them"})
+		"write the missing atoms or remove the links; odd compile-persona " + p.Role.ID + " lists them"})
 	return out
 }
 

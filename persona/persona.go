@@ -96,7 +96,7 @@ type NotRole struct{ ID, Path, Type string }
 
 // Error names the atom and the way out.
 func (e *NotRole) Error() string {
-	return fmt.Sprintf("%s: %s is a %s, want a role; compile-persona takes the id of an atom of type role", e.Path, e.ID, e.Type)
+	return fmt.Sprintf("%s: %s is a %s, not a role; name an atom of type role", e.Path, e.ID, e.Type)
 }
 
 // Refused is the reason code.

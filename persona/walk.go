@@ -32,7 +32,7 @@ func find(g *okf.Graph, name string) (*okf.Atom, error) {
 	case err == nil:
 		return nil, &NotRole{ID: string(a.ID), Path: a.Path, Type: a.Type}
 	case errors.Is(err, okf.ErrNotFound) && len(roles) == 0:
-		return nil, fmt.Errorf("%w; the bundle has no role, write one as roles/NAME.md with type: role", err)
+		return nil, fmt.Errorf("%w; there are no roles yet, write one as roles/NAME.md with type: role", err)
 	case errors.Is(err, okf.ErrNotFound):
 		slices.Sort(roles)
 		return nil, fmt.Errorf("%s: %w; %s", name, okf.ErrNotFound, meant(name, roles))
@@ -190,9 +190,9 @@ func (w *walk) reach(a *okf.Atom, via []okf.Hop) {
 
 func (w *walk) miss(d okf.Dangling) {
 	key := strings.TrimSuffix(strings.TrimPrefix(d.Target, "/"), ".md")
-	what := "no such atom; write it or drop the edge"
+	what := "no such atom; write it or remove the link"
 	if d.Broken {
-		what = "the file does not parse; run odd check"
+		what = "the file cannot be read; run odd check"
 	}
 	w.gaps = append(w.gaps, fmt.Sprintf("%s:%d: %s %s: %s", w.byID[d.From].Path, d.Line, d.Kind, d.Target, what))
 	if cur, ok := w.missing[key]; !ok || d.Broken && !cur.Broken {

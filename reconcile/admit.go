@@ -23,7 +23,7 @@ type cand struct {
 func admit(g *okf.Graph, in []Incoming, o Options) ([]cand, []okf.Problem) {
 	var bad []okf.Problem
 	if o.MaxAtoms > 0 && len(in) > o.MaxAtoms {
-		bad = append(bad, problem("emission", "odd-atoms", "%d atoms, at most %d are taken", len(in), o.MaxAtoms))
+		bad = append(bad, problem("emission", "odd-atoms", "it has %d atoms, and at most %d are allowed; deliver fewer, or raise [session] max_atoms", len(in), o.MaxAtoms))
 	}
 	out, whys := make([]cand, len(in)), make([][]okf.Problem, len(in))
 	parallel(len(in), func(i int) {
@@ -62,7 +62,7 @@ func admitOne(g *okf.Graph, inc Incoming, o Options) (cand, []okf.Problem) {
 		c.prior = at
 	}
 	if at != nil && at != c.prior {
-		ps = append(ps, problem(inc.At, "odd-path", "path %s is %s, not %s; name the one that is meant", at.Path, at.ID, c.id))
+		ps = append(ps, problem(inc.At, "odd-path", "the path %s belongs to %s, not to %s; use the right path or id", at.Path, at.ID, c.id))
 	}
 	if c.prior != nil {
 		c.id, c.path = c.prior.ID, c.prior.Path
@@ -73,9 +73,9 @@ func admitOne(g *okf.Graph, inc Incoming, o Options) (cand, []okf.Problem) {
 	}
 	dir := folder(inc.Atom.Type)
 	if !slug().MatchString(string(c.id)) {
-		ps = append(ps, problem(inc.At, "odd-id", "id %q is no slug; use a-z, 0-9 and -, at most 120", c.id))
+		ps = append(ps, problem(inc.At, "odd-id", "the id %q may have only a-z, 0-9 and -, at most 120 characters; change it", c.id))
 	} else if dir == "" {
-		ps = append(ps, problem(inc.At, "odd-type", "%s: type %q has no letter to name a folder with", c.id, inc.Atom.Type))
+		ps = append(ps, problem(inc.At, "odd-type", "%s: the type %q has no letter, so no folder can be named after it; choose another type", c.id, inc.Atom.Type))
 	}
 	c.path = dir + "/" + string(c.id) + ".md"
 	c.title, c.bare = titleKey(&c.Atom), bareKey(c.Atom.Type, c.id)
@@ -87,7 +87,7 @@ func astray(c cand) []okf.Problem {
 	var ps []okf.Problem
 	for _, e := range c.Atom.Edges {
 		if p := path.Clean(bundlePath(e.Target, c.path)); strings.HasPrefix(p, "../") {
-			ps = append(ps, problem(c.At, "odd-edge", "%s: %s %q leaves the bundle", c.id, e.Kind, e.Target))
+			ps = append(ps, problem(c.At, "odd-edge", "%s: the link %s %q leads out of the bundle; link an atom inside it", c.id, e.Kind, e.Target))
 		}
 	}
 	return ps
@@ -104,10 +104,10 @@ func malformed(inc Incoming) []okf.Problem {
 		ps = append(ps, problem(inc.At, "odd-id", "id %q %s", a.ID, why))
 	}
 	if strings.TrimSpace(okf.Visible(a.Type)) == "" {
-		ps = append(ps, problem(inc.At, "okf-type", "%s has no type", a.ID))
+		ps = append(ps, problem(inc.At, "okf-type", "%s has no type; add one to its front matter", a.ID))
 	}
 	if _, ok := a.Field("owns"); ok {
-		ps = append(ps, problem(inc.At, "odd-owns", `%s: there is no edge "owns"; set owner on the process`, a.ID))
+		ps = append(ps, problem(inc.At, "odd-owns", `%s: there is no link "owns"; set owner on the process instead`, a.ID))
 	}
 	return ps
 }
@@ -120,16 +120,16 @@ func doubled(cands []cand) []okf.Problem {
 		key := strings.ToLower(c.path)
 		switch prev, taken := at[key]; {
 		case taken && prev.id == c.id:
-			ps = append(ps, problem(c.At, "odd-doubled", "%s is emitted twice, also at %s", c.id, prev.At))
+			ps = append(ps, problem(c.At, "odd-doubled", "%s is delivered twice, also at %s; deliver it once", c.id, prev.At))
 		case taken:
-			ps = append(ps, problem(c.At, "odd-doubled", "%s and %s (at %s) are both %s", c.id, prev.id, prev.At, c.path))
+			ps = append(ps, problem(c.At, "odd-doubled", "%s and %s (at %s) have the same path %s; change one of the ids", c.id, prev.id, prev.At, c.path))
 		default:
 			at[key] = c
 		}
 	}
 	for i := 1; i < len(cands); i++ {
 		if a, b := cands[i-1], cands[i]; a.id == b.id && !strings.EqualFold(a.path, b.path) {
-			ps = append(ps, problem(b.At, "odd-doubled", "%s is emitted twice, also at %s", b.id, a.At))
+			ps = append(ps, problem(b.At, "odd-doubled", "%s is delivered twice, also at %s; deliver it once", b.id, a.At))
 		}
 	}
 	return ps

@@ -28,12 +28,12 @@ func Cap(a okf.Atom, o Options) (okf.Atom, error) {
 		return a, nil
 	}
 	if n := len(a.Bytes()); n > o.limit() {
-		return okf.Atom{}, problem(a.Path, "odd-size", "%s has %d bytes, at most %d are taken", a.ID, n, o.limit())
+		return okf.Atom{}, problem(a.Path, "odd-size", "%s has %d bytes, and at most %d are allowed; split it", a.ID, n, o.limit())
 	}
 	word := okf.Visible(a.Text("confidence"))
 	claimed, ok := okf.ParseConfidence(word)
 	if !ok {
-		return okf.Atom{}, problem(a.Path, "odd-confidence", "%s: unknown confidence %q; say inferred or asserted", a.ID, word)
+		return okf.Atom{}, problem(a.Path, "odd-confidence", "%s: unknown confidence %q; use inferred or asserted", a.ID, word)
 	}
 	fields, err := spoken(a)
 	if err != nil {
@@ -67,7 +67,7 @@ func spoken(a okf.Atom) ([]okf.Field, error) {
 	for _, f := range a.Fields {
 		key := strings.TrimSpace(okf.Visible(f.Key))
 		if key == "" || seen[key] || key == "<<" || strings.ContainsAny(key, "\n\t") {
-			return nil, problem(a.Path, "odd-key", "%s: key %q is empty, doubled or no plain word once hidden characters are off", a.ID, f.Key)
+			return nil, problem(a.Path, "odd-key", "%s: the key %q is empty, repeated or not a plain word without its invisible characters; rename it", a.ID, f.Key)
 		}
 		seen[key] = true
 		if slices.Contains(unsaid, key) || isType(a.Type, "task") && slices.Contains(unclaimed, key) {
@@ -126,7 +126,7 @@ func plain(v any) (any, error) {
 			}
 			clean := okf.Visible(k)
 			if _, doubled := out[clean]; doubled {
-				return nil, fmt.Errorf("key %q is doubled without its hidden characters", clean)
+				return nil, fmt.Errorf("the key %q is repeated, without its invisible characters; rename one", clean)
 			}
 			out[clean] = p
 		}

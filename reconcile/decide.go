@@ -48,15 +48,15 @@ func (m *merger) place(c cand) {
 	case !m.o.Person && m.personal(c) != "":
 		it.Effect, it.Reason = Guarded, m.personal(c)
 	case same != nil:
-		it.Effect, it.Other, it.Reason = Duplicate, same.ID, fmt.Sprintf("is %s (%s) under another id", same.ID, same.Path)
+		it.Effect, it.Other, it.Reason = Duplicate, same.ID, fmt.Sprintf("it is the same as %s (%s)", same.ID, same.Path)
 	case taken != nil:
-		it.Effect, it.Other, it.Reason = Conflict, taken.ID, fmt.Sprintf("%s is %s already", taken.Path, taken.ID)
+		it.Effect, it.Other, it.Reason = Conflict, taken.ID, fmt.Sprintf("the file %s already belongs to %s", taken.Path, taken.ID)
 	case stem != nil:
-		it.Effect, it.Other, it.Reason = Conflict, stem.ID, fmt.Sprintf("takes the name that %s is known by", stem.Path)
+		it.Effect, it.Other, it.Reason = Conflict, stem.ID, fmt.Sprintf("its name is already used by %s", stem.Path)
 	case m.g.Broken(c.path):
-		it.Effect, it.Reason = Conflict, fmt.Sprintf("%s is there and does not parse; mend it first", c.path)
+		it.Effect, it.Reason = Conflict, fmt.Sprintf("the file %s exists and cannot be read; fix it first", c.path)
 	case c.Base != "":
-		it.Effect, it.Reason = Conflict, fmt.Sprintf("was made against blob %s, and no atom has the id", c.Base)
+		it.Effect, it.Reason = Conflict, fmt.Sprintf("it changes blob %s of an atom that does not exist", c.Base)
 	}
 	m.fate[c.id] = it
 	if it.Effect != Added {
@@ -73,13 +73,13 @@ func (m *merger) place(c cand) {
 func (m *merger) personal(c cand) string {
 	switch {
 	case isType(c.Atom.Type, governing...):
-		return fmt.Sprintf("only a person writes type %s", c.Atom.Type)
+		return fmt.Sprintf("only a person may write atoms of type %s", c.Atom.Type)
 	case reserved(c.path), reserved(c.Atom.Path):
-		return "only a person writes there"
+		return "only a person may write in that folder"
 	case declares(c.Atom.Tags), c.prior != nil && declares(c.prior.Tags):
-		return "only a person declares a type of journal entry"
+		return "only a person may declare a type of journal entry"
 	case c.prior != nil && isType(c.prior.Type, "task"):
-		return "an agent does not change a task"
+		return "an agent may not change a task"
 	}
 	return ""
 }
@@ -116,13 +116,13 @@ func (m *merger) decide(c cand) (Item, error) {
 	}
 	it := Item{ID: c.id, Path: c.path, Prior: c.prior.Blob}
 	if !sameType(c) {
-		it.Effect, it.Reason = Conflict, fmt.Sprintf("is a %s, the emission says %s", c.prior.Type, c.Atom.Type)
+		it.Effect, it.Reason = Conflict, fmt.Sprintf("it has type %s, and the agent wrote type %s", c.prior.Type, c.Atom.Type)
 		return it, nil
 	}
 	wanted, err := m.update(c)
 	switch {
 	case err != nil:
-		it.Effect, it.Reason = Conflict, fmt.Sprintf("cannot be edited in place: %v", err)
+		it.Effect, it.Reason = Conflict, fmt.Sprintf("the file cannot be edited: %v", err)
 	case wanted == nil:
 		it.Effect = Unchanged
 	default:
@@ -142,13 +142,13 @@ func (m *merger) allow(c cand) (Effect, string) {
 	case agent && c.prior.Tier() == okf.HumanReviewed:
 		return Guarded, "a person verified it"
 	case agent && c.Base == "":
-		return Conflict, "exists, and the emission names no base; name the blob it was made against"
+		return Conflict, "it exists already, and the agent did not say which version it changes (base=BLOB)"
 	case c.Base != "" && c.Base != c.prior.Blob:
-		return Conflict, fmt.Sprintf("moved on from blob %s", c.Base)
+		return Conflict, fmt.Sprintf("it changed since the agent read it (blob %s)", c.Base)
 	case agent && out != "":
 		return Guarded, out
 	case agent && c.Atom.Confidence() < c.prior.Confidence():
-		return Guarded, fmt.Sprintf("is %s, the emission is %s", c.prior.Confidence(), c.Atom.Confidence())
+		return Guarded, fmt.Sprintf("its confidence is %s, and the agent's is only %s", c.prior.Confidence(), c.Atom.Confidence())
 	}
 	return Updated, ""
 }
@@ -189,7 +189,7 @@ func (m *merger) fresh(c cand) ([]byte, error) {
 		return nil, err
 	}
 	if a.ID != c.id || a.Type != c.Atom.Type || !m.o.Person && (len(a.Verified) > 0 || a.Confidence() > c.Atom.Confidence()) {
-		return nil, fmt.Errorf("prints as another atom (%s, %s)", a.ID, a.Type)
+		return nil, fmt.Errorf("it would be written as another atom (%s, %s)", a.ID, a.Type)
 	}
 	return a.Bytes(), nil
 }
@@ -208,7 +208,7 @@ func (m *merger) orphans(cands []cand) {
 		if seen[a.ID] || isType(a.Type, governing...) || isType(a.Type, "task") || reserved(a.Path) || m.outOfForce(a) != "" {
 			continue
 		}
-		m.items = append(m.items, Item{Effect: Orphaned, ID: a.ID, Path: a.Path, Prior: a.Blob, Reason: "not emitted"})
+		m.items = append(m.items, Item{Effect: Orphaned, ID: a.ID, Path: a.Path, Prior: a.Blob, Reason: "the agent did not deliver it again"})
 	}
 }
 

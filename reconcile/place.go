@@ -54,18 +54,18 @@ func badPath(p string) string {
 	case p == "":
 		return ""
 	case strings.HasPrefix(p, "/") || strings.ContainsAny(p, "\\\x00"):
-		return "is no path below the bundle"
+		return "is not a path inside the bundle"
 	}
 	for _, s := range strings.Split(p, "/") {
 		if s == ".." || s == "." || s == "" {
-			return "leaves the bundle"
+			return "leads out of the bundle"
 		}
 		if strings.HasPrefix(s, ".") {
 			return "is in a hidden folder"
 		}
 	}
 	if b := strings.ToLower(path.Base(p)); b == "index.md" || b == "log.md" {
-		return "is a reserved file of OKF"
+		return "is a reserved file name"
 	}
 	return ""
 }

@@ -48,7 +48,7 @@ func (m *merger) verify(c cand, out []byte) error {
 	}
 	if a.ID != c.prior.ID || a.Type != c.prior.Type || a.Confidence() < c.prior.Confidence() ||
 		!m.o.Person && a.Confidence() > max(c.prior.Confidence(), c.Atom.Confidence()) {
-		return fmt.Errorf("the result reads as %s, %s, %s", a.ID, a.Type, a.Confidence())
+		return fmt.Errorf("the result would be another atom: %s, %s, %s", a.ID, a.Type, a.Confidence())
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func Parse(text []byte) (Emission, []okf.Problem) {
 	}
 	if p.e.Outcome == "" {
 		return Emission{Payloads: p.e.Payloads, Says: p.e.Says, Proposals: p.e.Proposals, Usage: p.e.Usage, Outcome: Failed, Failure: Silent,
-			Detail: "the emission ends without an odd.finish.1 block"}, nil
+			Detail: "the agent ended without a result, a json block with schema odd.finish.1"}, nil
 	}
 	return p.e, nil
 }

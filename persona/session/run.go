@@ -45,7 +45,7 @@ func judge(ctx context.Context, e Emission, r Request) Emission {
 	case !known(e.Outcome):
 		return e.fail(Silent, "")
 	case r.MaxAtoms > 0 && len(e.Atoms) > r.MaxAtoms:
-		return e.fail(TooMany, fmt.Sprintf("%d atoms, at most %d", len(e.Atoms), r.MaxAtoms))
+		return e.fail(TooMany, fmt.Sprintf("%d atoms, and at most %d are allowed; raise [session] max_atoms in odd.toml, or split the task", len(e.Atoms), r.MaxAtoms))
 	case e.Outcome != Completed:
 		e.Atoms, e.Deliverable, e.Change, e.Plan, e.Expansion = nil, nil, nil, nil, nil
 	}
@@ -103,7 +103,7 @@ type overBudget struct{ spent, most int64 }
 
 // Error implements error.
 func (o *overBudget) Error() string {
-	return fmt.Sprintf("$%d.%06d is spent of at most $%d.%06d; raise max_usd or the task's budget_usd, or split the task", o.spent/1e6, o.spent%1e6, o.most/1e6, o.most%1e6)
+	return fmt.Sprintf("$%d.%06d of at most $%d.%06d is spent; raise it with odd task edit TASK --budget-usd USD, or split the task", o.spent/1e6, o.spent%1e6, o.most/1e6, o.most%1e6)
 }
 
 // boundTurns counts turns against MaxTurns and what they cost against MaxCost
@@ -115,7 +115,7 @@ func boundTurns(ctx context.Context, r Request) func(Usage) error {
 			return err
 		}
 		if n++; r.MaxTurns > 0 && n > r.MaxTurns {
-			return fmt.Errorf("turn %d: at most %d turns; raise max_turns or split the task", n, r.MaxTurns)
+			return fmt.Errorf("all %d turns are used; raise it with odd task edit TASK --max-turns N, or split the task", r.MaxTurns)
 		}
 		if r.MaxCost > 0 && spent.Cost >= r.MaxCost {
 			return &overBudget{spent.Cost, r.MaxCost}

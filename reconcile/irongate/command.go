@@ -87,14 +87,14 @@ const maxCommand = 32 << 10
 // a line that is not UTF-8 or holds characters nobody can see, is an error too.
 func parse(line string) (*syntax.File, error) {
 	if len(line) > maxCommand {
-		return nil, fmt.Errorf("the command has %d bytes, more than the %d that are read", len(line), maxCommand)
+		return nil, fmt.Errorf("the command has %d bytes, more than the allowed %d", len(line), maxCommand)
 	}
 	for i, r := range line {
 		switch {
 		case r == utf8.RuneError:
 			return nil, fmt.Errorf("column %d: not UTF-8", i+1)
 		case r == '\r', r != '\n' && r != '\t' && unicode.IsControl(r), unseen(r):
-			return nil, fmt.Errorf("column %d: %U, a character that cannot be seen", i+1, r)
+			return nil, fmt.Errorf("column %d: the invisible character %U", i+1, r)
 		}
 	}
 	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(line), "")
@@ -189,13 +189,13 @@ func (w *walker) add(f Finding) {
 // line judges text that a shell would read.
 func (w *walker) line(text string, in dirs, from input) (ok, bad dirs) {
 	if w.depth++; w.depth > maxNesting {
-		w.hard("command_too_deep", fmt.Sprintf("more than %d shells inside shells", maxNesting), "write the command itself")
+		w.hard("command_too_deep", fmt.Sprintf("the command nests more than %d shells", maxNesting), "write the command itself")
 		return in, in
 	}
 	defer func() { w.depth-- }()
 	f, err := parse(text)
 	if err != nil {
-		w.hard("command_unparsed", "the command does not read as bash: "+err.Error(), "write one that parses")
+		w.hard("command_unparsed", "the command is not valid bash: "+err.Error(), "write a valid command")
 		w.unknown("the command does not parse")
 		return in, in
 	}

@@ -13,14 +13,14 @@ func Coverage(files []File, p Policy) []Finding {
 	var out []Finding
 	for _, t := range p.Targets {
 		if whole, named := has[t]; !named {
-			out = append(out, found("coverage_missing", ByBytes, t, 0, fmt.Sprintf("the change was to hold %q and does not", t)))
+			out = append(out, found("coverage_missing", ByBytes, t, 0, fmt.Sprintf("the change must contain %q, and does not", t)))
 		} else if !whole {
-			out = append(out, found("coverage_missing", ByBytes, t, 0, fmt.Sprintf("the change names %q without its content", t)))
+			out = append(out, found("coverage_missing", ByBytes, t, 0, fmt.Sprintf("the change names %q but has no content for it", t)))
 		}
 	}
 	for _, f := range files {
 		if len(p.Paths) > 0 && !MatchAny(p.Paths, f.Path) {
-			out = append(out, found("coverage_outside", ByBytes, f.Path, 0, fmt.Sprintf("nobody asked for a change of %q", f.Path)))
+			out = append(out, found("coverage_outside", ByBytes, f.Path, 0, fmt.Sprintf("%q is outside of the task's paths", f.Path)))
 		}
 	}
 	return out
@@ -30,9 +30,9 @@ func Coverage(files []File, p Policy) []Finding {
 func entries(_ *change, d *delta) []Finding {
 	switch {
 	case d.Before == nil && d.After == nil:
-		return d.list("file_without_content", ByBytes, 0, "has no content, neither before nor after")
+		return d.list("file_without_content", ByBytes, 0, "has no content, neither before nor after the change")
 	case d.Before != nil && d.After != nil && string(d.Before) == string(d.After):
-		return d.list("file_unchanged", ByBytes, 0, "is the same before and after")
+		return d.list("file_unchanged", ByBytes, 0, "is unchanged")
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ type denial struct {
 
 var denials = []denial{
 	{"command_privilege", "sudo su doas pkexec runuser gosu setpriv passwd chpasswd chsh visudo useradd userdel usermod groupadd adduser machinectl nsenter unshare chroot", "",
-		"takes the rights of another user", "do it with the rights at hand, or ask a person"},
+		"switches to another user's rights", "do it with your own rights, or ask a person"},
 	{"command_device", "mkfs* mke2fs fdisk sfdisk gdisk parted wipefs mkswap swapon swapoff mount umount losetup blkdiscard hdparm cryptsetup", "",
 		"works on whole disks", "leave it out"},
 	{"command_destroys", "shred srm wipe", "",
@@ -40,10 +40,10 @@ var denials = []denial{
 		"publishes to other machines", "leave publishing to a person"},
 	{"command_publish", "gh glab hub", "pr release repo api secret workflow run issue auth variable ruleset ssh-key gpg-key extension mr",
 		"acts on the forge in a person's name", "leave it to a person"},
-	{"command_human_act", "odd", "approve reject", "is a person's act", "hand it to a person: odd review shows what waits"},
+	{"command_human_act", "odd", "approve reject", "may only be run by a person", "leave it to a person"},
 	{"command_evaluated", "eval source . alias enable osascript expect bind complete", "",
-		"runs text that nobody has read as a command", "write the command itself"},
-	{"command_kills", "killall pkill killall5", "", "ends programs by name, other people's too", "end a program you started by its id"},
+		"runs text as a command, which cannot be checked", "write the command itself"},
+	{"command_kills", "killall pkill killall5", "", "kills processes by name, including those of others", "kill a process that you started by its pid"},
 }
 
 // inline are interpreters and the flags by which they take a program as text.
@@ -92,7 +92,7 @@ func (w *walker) humanAct(c call, p parsed) {
 		acts := strings.Fields(humanActs[strings.ToLower(noun.text)])
 		for _, o := range p.operands[i+1:] {
 			if verb := strings.ToLower(o.text); slices.Contains(acts, verb) {
-				w.hard("command_human_act", fmt.Sprintf("odd %s %s is a person's act", noun.text, verb), "hand it to a person: odd review shows what waits")
+				w.hard("command_human_act", fmt.Sprintf("odd %s %s may only be run by a person", noun.text, verb), "leave it to a person")
 				return
 			}
 		}
@@ -148,7 +148,7 @@ func (w *walker) inlineCode(c call, name string) {
 		text = text || slices.ContainsFunc(flags, func(f string) bool { return gives(a.text, f) })
 	}
 	if text || !script && (c.from.kind == piped || c.from.kind == here) {
-		w.hard("command_inline_code", name+" is given a program as text, which nobody can judge", "write the program to a file and run that")
+		w.hard("command_inline_code", name+" gets a program as text, which cannot be checked", "write the program to a file and run that")
 	}
 }
 
@@ -178,7 +178,7 @@ func (w *walker) destroys(c call, n word) bool {
 		bad = bad || w.whole(r)
 	}
 	if bad {
-		w.hard("command_destroys", fmt.Sprintf("%s would take away everything in %s", c.name(), n.text), "name the files that should go")
+		w.hard("command_destroys", fmt.Sprintf("%s would delete everything in %s", c.name(), n.text), "name the files to delete")
 	}
 	return bad
 }

@@ -65,7 +65,7 @@ func Depend(files []File) []Finding {
 		now, err := read(f.After)
 		if err != nil {
 			out = append(out, Finding{Code: "dependency_unparsed", Severity: Hard, How: BySyntax, Path: f.Path,
-				Text: "does not parse: " + err.Error(), Fix: "write a file that its tool reads"})
+				Text: "does not parse: " + err.Error(), Fix: "write a valid file"})
 			continue
 		}
 		for _, d := range compare(was, now) {
@@ -113,7 +113,7 @@ func compare(was, now manifest) []Finding {
 			continue
 		}
 		if s, code, other := beside(name, was, now); code != "" {
-			bad(s, code, d.line, fmt.Sprintf("%s comes in, a name close to %s", name, other), "check the name with its registry, and let a person decide")
+			bad(s, code, d.line, fmt.Sprintf("adds %s, whose name is close to %s", name, other), "check the name in its registry, and let a person decide")
 		}
 	}
 	return out
@@ -178,11 +178,11 @@ func versions(was, now string) (s Severity, code, text string) {
 		return "", "", ""
 	case semver.IsValid(was) && semver.IsValid(now):
 		if semver.Compare(now, was) < 0 {
-			return Soft, "dependency_downgraded", "goes back to an older version"
+			return Soft, "dependency_downgraded", "changes to an older version"
 		}
 		return "", "", ""
 	case looseness(now) > looseness(was):
-		return Soft, "dependency_loosened", "is held to its version less than before"
+		return Soft, "dependency_loosened", "has a looser version constraint than before"
 	}
 	return "", "", ""
 }
@@ -217,7 +217,7 @@ func readGoMod(b []byte) (manifest, error) {
 	}
 	for _, r := range f.Replace {
 		what := strings.TrimSpace(r.Old.String() + " => " + r.New.String())
-		m.other["replace "+what] = foundLine{"dependency_replace", "takes other code in a module's place: " + what, "let a person decide where the code comes from", Hard, r.Syntax.Start.Line}
+		m.other["replace "+what] = foundLine{"dependency_replace", "replaces a module with other code: " + what, "let a person decide where the code comes from", Hard, r.Syntax.Start.Line}
 	}
 	for _, t := range f.Tool {
 		m.other["tool "+t.Path] = foundLine{"dependency_tool", "adds a tool that go runs: " + t.Path, "let a person decide", Hard, t.Syntax.Start.Line}
@@ -242,7 +242,7 @@ func sums(f File) []Finding {
 		w := strings.Fields(line)
 		if len(w) == 3 && old[w[0]+" "+w[1]] != "" && old[w[0]+" "+w[1]] != w[2] {
 			out = append(out, Finding{Code: "dependency_sum", Severity: Hard, How: BySyntax, Path: f.Path, Line: i + 1,
-				Text: fmt.Sprintf("%s %s has another checksum than before", w[0], w[1]), Fix: "put the old line back; if it is wrong, the module's place has changed"})
+				Text: fmt.Sprintf("%s %s has another checksum than before", w[0], w[1]), Fix: "restore the old line; if go rejects it, the module was replaced at its source, so ask a person"})
 		}
 	}
 	return out
@@ -271,18 +271,18 @@ func readPackageJSON(b []byte) (manifest, error) {
 			line := lineOf(b, `"`+name+`"`)
 			m.requires[key] = dependency{key, version, line}
 			if foreign().MatchString(version) {
-				m.other["source "+key+" "+version] = foundLine{"dependency_source", name + " comes from another place than the registry: " + version, "name a version of the registry", Hard, line}
+				m.other["source "+key+" "+version] = foundLine{"dependency_source", name + " does not come from the registry: " + version, "name a version of the registry", Hard, line}
 			}
 		}
 	}
 	for _, over := range []map[string]json.RawMessage{f.Overrides, f.Resolutions} {
 		for name, to := range over {
-			m.other["override "+name+" "+string(to)] = foundLine{"dependency_replace", "takes another version in a package's place: " + name, "let a person decide", Hard, lineOf(b, `"`+name+`"`)}
+			m.other["override "+name+" "+string(to)] = foundLine{"dependency_replace", "overrides the version of a package: " + name, "let a person decide", Hard, lineOf(b, `"`+name+`"`)}
 		}
 	}
 	for _, name := range hooks {
 		if script, ok := f.Scripts[name]; ok {
-			m.other["script "+name+" "+script] = foundLine{"dependency_script", "has a script that npm runs by itself: " + name, "give it a name that a person runs", Hard, lineOf(b, `"`+name+`"`)}
+			m.other["script "+name+" "+script] = foundLine{"dependency_script", "has a script that npm runs automatically: " + name, "rename it, so that npm runs it only on request", Hard, lineOf(b, `"`+name+`"`)}
 		}
 	}
 	return m, nil
@@ -339,7 +339,7 @@ func readRequirements(b []byte) (manifest, error) {
 
 // requirement reads one line of a requirements file.
 func (m manifest) requirement(text string, line int) error {
-	other := foundLine{"dependency_source", "takes code from another place than the registry: " + text, "name a package and its version", Hard, line}
+	other := foundLine{"dependency_source", "installs code that does not come from the registry: " + text, "name a package and its version", Hard, line}
 	if strings.HasPrefix(text, "-") {
 		flag := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '=' })[0]
 		if !slices.Contains([]string{"-r", "--requirement", "-c", "--constraint", "--require-hashes", "--only-binary", "--prefer-binary"}, flag) {
@@ -355,7 +355,7 @@ func (m manifest) requirement(text string, line int) error {
 		m.other[text] = other
 		return nil
 	case got == nil:
-		return fmt.Errorf("line %d: %q names no package", line, text)
+		return fmt.Errorf("line %d: %q is not a package", line, text)
 	case strings.HasPrefix(got[2], "@"):
 		m.other[text] = other
 	}

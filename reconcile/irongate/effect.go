@@ -61,7 +61,7 @@ func (w *walker) read(c call, names ...word) {
 			}
 			if n.known && MatchAny(secretPlaces(), strings.TrimPrefix(Fold(r), "/")) || n.glob && reachesSecret(r) {
 				w.add(Finding{Code: "command_reads_secret", Severity: Hard, How: BySyntax, Path: r,
-					Text: fmt.Sprintf("%s reads %q, where credentials are kept", c.name(), r), Fix: "leave it out; ask a person for what is needed"})
+					Text: fmt.Sprintf("%s reads %q, which holds credentials", c.name(), r), Fix: "leave it out, or ask a person"})
 			}
 		}
 	}
@@ -89,14 +89,14 @@ func (w *walker) writeTree(c call, names ...word) { w.writes(c, true, names) }
 func (w *walker) writes(c call, tree bool, names []word) {
 	for _, n := range names {
 		if !n.known {
-			w.pend("%s writes to %s, and the line does not tell what that is", c.name(), n.text)
+			w.pend("%s writes to %s, and the command does not show which file that is", c.name(), n.text)
 			continue
 		}
 		if w.climbs(c.dirs, n.text) && !outside(w.resolve(c.dirs.at[0], n.text)) {
-			w.pend("%s writes to %s, and a .. behind a link does not lead back", c.name(), n.text)
+			w.pend("%s writes to %s, where .. follows a symbolic link", c.name(), n.text)
 		}
 		if c.dirs.lost && !strings.HasPrefix(n.text, "/") {
-			w.pend("%s writes to %s in a folder that the line does not tell", c.name(), n.text)
+			w.pend("%s writes to %s in an unknown folder", c.name(), n.text)
 		}
 		for _, d := range c.dirs.at {
 			w.wrote(c, w.resolve(d, n.text), tree)
@@ -161,14 +161,14 @@ func (w *walker) wroteInside(c call, r string, tree bool) {
 	if w.p.Files == nil {
 		if tree {
 			w.v.Writes = append(w.v.Writes, path.Join(r, "**"))
-			w.pend("%s writes to all below %s, and the work tree is not at hand to see what that is", c.name(), r)
+			w.pend("%s writes everything below %s, and the files there are not known", c.name(), r)
 		} else {
 			w.v.Writes = append(w.v.Writes, r)
 		}
 		return
 	}
 	if w.linked(r) {
-		w.unknown("%s is reached over a symbolic link", r)
+		w.unknown("%s is reached through a symbolic link", r)
 	}
 	if info, err := fs.Lstat(w.p.Files, r); err != nil || !info.IsDir() {
 		w.v.Writes = append(w.v.Writes, r)
@@ -184,7 +184,7 @@ func (w *walker) wroteInside(c call, r string, tree bool) {
 func (w *walker) below(dir string) {
 	err := fs.WalkDir(w.p.Files, dir, func(p string, d fs.DirEntry, err error) error {
 		if w.listed++; w.listed > maxListed {
-			w.unknown("more than %d files are below the folders that are written", maxListed)
+			w.unknown("the written folders hold more than %d files", maxListed)
 			return fs.SkipAll
 		}
 		if err != nil {
@@ -266,8 +266,8 @@ func readDoc(doc *syntax.Word) word {
 
 // network notes that a program speaks to other machines.
 func (w *walker) network(c call) {
-	w.find(Soft, "command_network", c.name()+" speaks to other machines", "work with what the repository holds")
-	w.pend("%s speaks to other machines", c.name())
+	w.find(Soft, "command_network", c.name()+" uses the network", "work with the files of the repository")
+	w.pend("%s uses the network", c.name())
 }
 
 // pend notes why the program being judged is unknown; settle decides whether

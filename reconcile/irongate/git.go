@@ -28,16 +28,16 @@ var gitLists = map[string][]string{
 // gitDenials are git's verbs that no machine runs, with the words or flags that
 // make them so; none is always.
 var gitDenials = []struct{ code, verbs, when, why string }{
-	{"command_git_push", "push send-pack receive-pack http-push svn p4 send-email imap-send daemon instaweb credential", "", "speaks to other machines in a person's name"},
-	{"command_git_discard", "reset", "hard merge keep", "throws work away"},
-	{"command_git_discard", "checkout switch", "f force discard-changes", "throws work away"},
-	{"command_git_discard", "stash", "drop clear", "throws work away"},
+	{"command_git_push", "push send-pack receive-pack http-push svn p4 send-email imap-send daemon instaweb credential", "", "contacts other machines with the user's credentials"},
+	{"command_git_discard", "reset", "hard merge keep", "discards work"},
+	{"command_git_discard", "checkout switch", "f force discard-changes", "discards work"},
+	{"command_git_discard", "stash", "drop clear", "discards work"},
 	{"command_git_history", "filter-branch filter-repo update-ref replace prune fast-import reset-ref", "", "rewrites history"},
-	{"command_git_history", "reflog", "expire delete", "removes what could undo a mistake"},
-	{"command_git_history", "gc repack maintenance", "prune aggressive register start d D", "removes what could undo a mistake"},
-	{"command_git_history", "branch tag", "d D M f delete force", "moves or removes a name that others rely on"},
-	{"command_git_config", "remote", "add set-url remove rm rename set-head set-branches", "changes where git sends and fetches"},
-	{"command_git_config", "submodule", "add foreach set-url sync update init", "brings in and runs other people's code"},
+	{"command_git_history", "reflog", "expire delete", "removes history that could undo a mistake"},
+	{"command_git_history", "gc repack maintenance", "prune aggressive register start d D", "removes history that could undo a mistake"},
+	{"command_git_history", "branch tag", "d D M f delete force", "moves or removes a branch or tag"},
+	{"command_git_config", "remote", "add set-url remove rm rename set-head set-branches", "changes the remotes of git"},
+	{"command_git_config", "submodule", "add foreach set-url sync update init", "fetches and runs other people's code"},
 	{"command_git_config", "worktree", "add remove move repair prune", "changes where git works"},
 	{"command_git_config", "config", "", "changes what git runs"},
 	{"command_evaluated", "bisect", "run", "runs a command as text"},
@@ -55,7 +55,7 @@ func (w *walker) git(c call) {
 	w.gitWorks(c.dirs)
 	verb := args[0]
 	if !verb.known {
-		w.hard("command_dynamic", "which verb of git "+verb.text+" is, the line does not tell", "write the verb")
+		w.hard("command_dynamic", "the git command is not written out: "+verb.text, "write the git command by name")
 		return
 	}
 	takes := ""
@@ -74,7 +74,7 @@ func (w *walker) git(c call) {
 // like a repository is one, and git runs what its config says.
 func (w *walker) gitWorks(in dirs) {
 	if in.lost {
-		w.pend("git works in a folder that the line does not tell")
+		w.pend("git works in an unknown folder")
 	}
 	for _, d := range in.at {
 		switch {
@@ -82,7 +82,7 @@ func (w *walker) gitWorks(in dirs) {
 			w.pend("git works in another repository, %s", d)
 			continue
 		case w.p.Files == nil && d != ".":
-			w.pend("git works in %s, and the work tree is not at hand to see whether that is a repository of its own", d)
+			w.pend("git works in %s, which may be another repository", d)
 		}
 		if d != "." {
 			w.gitIn = append(w.gitIn, d)
@@ -104,7 +104,7 @@ func (w *walker) gitMade() {
 		for _, r := range w.v.Writes {
 			at := strings.TrimSuffix(r, "/**")
 			if strings.HasPrefix(d+"/", at+"/") || path.Base(Fold(at)) == "head" {
-				w.unknown("git works in %s, and the line writes what could make a repository of it", d)
+				w.unknown("git works in %s, and the command may turn that into a repository", d)
 			}
 		}
 	}
@@ -163,7 +163,7 @@ func (w *walker) gitConfigReads(p parsed) bool {
 // gitDenied adds the rows of git's deny table that a verb trips.
 func (w *walker) gitDenied(verb string, p parsed) {
 	if verb == "clean" && !p.has("n", "dry-run") {
-		w.hard("command_git_discard", "git clean throws away files that history does not hold", "remove the files by name")
+		w.hard("command_git_discard", "git clean deletes files that are not in history", "delete the files by name")
 	}
 	if verb == "gc" && !p.has("prune") || verb == "branch" && p.has("l", "list") {
 		return
@@ -205,7 +205,7 @@ func (w *walker) gitVerb(c call, verb string, args []word, p parsed) {
 	case slices.Contains([]string{"fetch", "pull", "clone", "ls-remote", "fetch-pack"}, verb), verb == "remote" && slices.Contains([]string{"show", "update"}, p.first().text):
 		w.network(c)
 	default:
-		w.pend("what git %s writes is not known", verb)
+		w.pend("it is not known which files git %s writes", verb)
 	}
 }
 

@@ -153,7 +153,7 @@ func parseData(ext string, src []byte) error {
 		ext, data = ".yaml", front
 	}
 	if nested(data) > maxBrackets {
-		return fmt.Errorf("brackets stand more than %d deep", maxBrackets)
+		return fmt.Errorf("brackets are nested more than %d deep", maxBrackets)
 	}
 	switch ext {
 	case ".json":
@@ -235,11 +235,11 @@ func unparsed(_ *change, d *delta) []Finding {
 	case d.After == nil || d.now.err == nil && d.was.err == nil:
 		return nil
 	case d.now.err == nil:
-		return d.list("parse_failed_before", ByText, 0, "did not parse before: "+oneLine(d.was.err))
+		return d.list("parse_failed_before", ByText, 0, "could not be parsed before the change: "+oneLine(d.was.err))
 	case d.was.err != nil:
-		return d.list("parse_failed_before", ByText, 0, "does not parse, and did not before: "+oneLine(d.now.err))
+		return d.list("parse_failed_before", ByText, 0, "cannot be parsed, and could not before: "+oneLine(d.now.err))
 	}
-	return d.list("parse_failed", BySyntax, 0, "does not parse: "+oneLine(d.now.err))
+	return d.list("parse_failed", BySyntax, 0, "cannot be parsed: "+oneLine(d.now.err))
 }
 
 func oneLine(err error) string {

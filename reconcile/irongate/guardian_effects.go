@@ -19,7 +19,7 @@ type effect struct {
 func effects(c *change, d *delta) []Finding {
 	switch {
 	case (d.ext == ".s" || d.ext == ".syso") && !d.was.here && d.now.here:
-		return d.list("dynamic_code_introduced", ByText, 0, "is code that the compiler takes in without reading it")
+		return d.list("dynamic_code_introduced", ByText, 0, "is compiled in without being readable source")
 	case d.ext != ".go" || d.now.tree == nil:
 		return nil
 	}
@@ -57,13 +57,13 @@ func effectsOf(s side) []effect {
 	for _, im := range s.tree.Imports {
 		switch p, _ := strconv.Unquote(im.Path.Value); p {
 		case "plugin", "unsafe", "C", "runtime/cgo":
-			out = append(out, effect{"dynamic_code_introduced", fmt.Sprintf("imports %q, with which code is run that cannot be read here", p), im})
+			out = append(out, effect{"dynamic_code_introduced", fmt.Sprintf("imports %q, which can run code that is not in the source", p), im})
 		}
 	}
 	for _, g := range s.tree.Comments {
 		for _, c := range g.List {
 			if strings.HasPrefix(c.Text, "//go:linkname") || strings.HasPrefix(c.Text, "//go:cgo_") || strings.HasPrefix(c.Text, "//go:wasmimport") {
-				out = append(out, effect{"dynamic_code_introduced", "links a name to code that is elsewhere", c})
+				out = append(out, effect{"dynamic_code_introduced", "links a name to code in another place", c})
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func callEffect(name string, call *ast.CallExpr, reflects bool) effect {
 		}
 	}
 	if sel, ok := call.Fun.(*ast.SelectorExpr); ok && reflects && slices.Contains([]string{"Call", "CallSlice", "MethodByName"}, sel.Sel.Name) {
-		return effect{"dynamic_code_introduced", "calls what reflection finds", call}
+		return effect{"dynamic_code_introduced", "calls a function found by reflection", call}
 	}
 	return effect{}
 }
@@ -114,7 +114,7 @@ func programEffect(name string, call *ast.CallExpr) effect {
 		}
 		return effect{"process_exec_introduced", "runs a program", call}
 	case "os.StartProcess", "syscall.Exec", "syscall.ForkExec", "syscall.StartProcess", "golang.org/x/sys/unix.Exec", "syscall.Syscall", "syscall.RawSyscall", "syscall.Syscall6":
-		return effect{"shell_exec_introduced", "runs a program by the system's own call", call}
+		return effect{"shell_exec_introduced", "runs a program through a system call", call}
 	}
 	return effect{}
 }
@@ -127,11 +127,11 @@ func rightsEffect(name string, call *ast.CallExpr) effect {
 	case !ok:
 	case name == "syscall.Umask" || name == "golang.org/x/sys/unix.Umask":
 		if bits&0o22 != 0o22 {
-			return effect{"permission_loosened", "sets a mask that lets others write", call}
+			return effect{"permission_loosened", "sets a umask that lets others write", call}
 		}
 	case slices.Contains([]string{"os.Chmod", "os.Mkdir", "os.MkdirAll", "os.OpenFile", "os.WriteFile", "syscall.Chmod", "golang.org/x/sys/unix.Chmod"}, name) || strings.HasSuffix(name, ".Chmod"):
 		if bits&0o6002 != 0 {
-			return effect{"permission_loosened", fmt.Sprintf("gives the rights %#o", bits), call}
+			return effect{"permission_loosened", fmt.Sprintf("sets the file mode %#o", bits), call}
 		}
 	}
 	return effect{}
@@ -141,14 +141,14 @@ func rightsEffect(name string, call *ast.CallExpr) effect {
 func testEffect(name string, call *ast.CallExpr) effect {
 	switch name {
 	case "testing.Testing":
-		return effect{"test_detected", "asks whether it is being tested", call}
+		return effect{"test_detected", "checks whether it runs in a test", call}
 	case "flag.Lookup":
 		if text, _ := literal(firstOf(call.Args)); strings.HasPrefix(text, "test.") {
-			return effect{"test_detected", "asks whether it is being tested", call}
+			return effect{"test_detected", "checks whether it runs in a test", call}
 		}
 	case "strings.HasSuffix", "strings.Contains":
 		if text, _ := literal(lastOf(call.Args)); text == ".test" || text == ".test.exe" {
-			return effect{"test_detected", "asks whether its program is a test's", call}
+			return effect{"test_detected", "checks whether it runs in a test", call}
 		}
 	}
 	return effect{}

@@ -37,7 +37,7 @@ func imports(d *delta) []Finding {
 			continue
 		}
 		if line := names.qualifiers[name]; line != nil {
-			out = append(out, d.list("removed_import_still_referenced", BySyntax, d.now.line(line), fmt.Sprintf("uses %s, and %q is imported no more", name, from))...)
+			out = append(out, d.list("removed_import_still_referenced", BySyntax, d.now.line(line), fmt.Sprintf("uses %s, but %q is no longer imported", name, from))...)
 		}
 	}
 	slices.SortFunc(out, func(a, b Finding) int { return a.Line - b.Line })
@@ -159,7 +159,7 @@ func symbols(c *change) []Finding {
 		}
 		n := namesOf(d.now.tree)
 		still := func(line ast.Node, name, dir string) {
-			out = append(out, d.list("symbol_removed_still_used", BySyntax, d.now.line(line), fmt.Sprintf("uses %s, which %s declares no more", name, dir))...)
+			out = append(out, d.list("symbol_removed_still_used", BySyntax, d.now.line(line), fmt.Sprintf("uses %s, which is no longer declared in %s", name, dir))...)
 		}
 		for _, g := range gone {
 			if use := n.used[g.name]; g.dir == d.dir && use != nil && !n.declared[g.name] && d.now.imports[g.name] == "" {
@@ -250,7 +250,7 @@ func importsByText(d *delta) []Finding {
 		for _, name := range identifier().FindAllString(l, -1) {
 			if gone[name] {
 				delete(gone, name)
-				out = append(out, d.list("removed_import_still_referenced", ByText, i+1, "uses "+name+", which is imported no more")...)
+				out = append(out, d.list("removed_import_still_referenced", ByText, i+1, "uses "+name+", which is no longer imported")...)
 			}
 		}
 	}

@@ -26,21 +26,21 @@ func bodies(c *change, d *delta) []Finding {
 		}
 		at := p.now.in.line(p.now.decl)
 		if p.now.decl.Body == nil {
-			out = append(out, d.list("function_body_collapsed", BySyntax, at, fmt.Sprintf("%s has no body any more", p.now.name))...)
+			out = append(out, d.list("function_body_collapsed", BySyntax, at, fmt.Sprintf("the function %s no longer has a body", p.now.name))...)
 			continue
 		}
 		was, now := p.was.decl.Body.List, p.now.decl.Body.List
 		switch {
 		case statements(p.was.decl.Body) >= collapsedFrom && hollow(now):
-			out = append(out, d.list("function_body_collapsed", BySyntax, at, fmt.Sprintf("%s had %d statements and does nothing now", p.now.name, statements(p.was.decl.Body)))...)
+			out = append(out, d.list("function_body_collapsed", BySyntax, at, fmt.Sprintf("the function %s had %d statements and now does nothing", p.now.name, statements(p.was.decl.Body)))...)
 		case !cutShort(was) && cutShort(now):
-			out = append(out, d.list("function_body_collapsed", BySyntax, at, fmt.Sprintf("%s ends before its last statements", p.now.name))...)
+			out = append(out, d.list("function_body_collapsed", BySyntax, at, fmt.Sprintf("the function %s returns before its last statements", p.now.name))...)
 		}
 		if p.was.decl.Doc.Text() != "" && p.now.decl.Doc.Text() == "" && p.was.in.text(p.was.decl.Body) == p.now.in.text(p.now.decl.Body) {
-			out = append(out, d.list("docstring_only_delete", BySyntax, at, fmt.Sprintf("the comment of %s is gone, and its body is as it was", p.now.name))...)
+			out = append(out, d.list("docstring_only_delete", BySyntax, at, fmt.Sprintf("the comment of %s was removed, and its code is unchanged", p.now.name))...)
 		}
 		if line := flipped(p); line > 0 {
-			out = append(out, d.list("return_value_flipped", BySyntax, line, fmt.Sprintf("%s returns the opposite", p.now.name))...)
+			out = append(out, d.list("return_value_flipped", BySyntax, line, fmt.Sprintf("%s now returns the opposite", p.now.name))...)
 		}
 	}
 	return out
@@ -157,7 +157,7 @@ func conditions(c *change, d *delta) []Finding {
 		was, _, wasFixed := conditionsOf(p.was)
 		now, at, nowFixed := conditionsOf(p.now)
 		if len(nowFixed) > len(wasFixed) {
-			out = append(out, d.list("guard_constant", BySyntax, p.now.in.line(nowFixed[len(nowFixed)-1]), "a condition of "+p.now.name+" is decided by what is written in it")...)
+			out = append(out, d.list("guard_constant", BySyntax, p.now.in.line(nowFixed[len(nowFixed)-1]), "a condition in "+p.now.name+" is always true or always false")...)
 		}
 		if d.test || p.was.decl == nil {
 			continue // what a test asserts is judged as a whole
@@ -165,7 +165,7 @@ func conditions(c *change, d *delta) []Finding {
 		gone, come := was.lost(now), now.lost(was)
 		for _, cond := range sortedConditions(gone) {
 			if come[cond.inverse()] > 0 {
-				out = append(out, d.list("guard_boolean_inverted", BySyntax, at[cond.inverse()], fmt.Sprintf("%s asks for %s and asked for %s", p.now.name, cond.inverse(), cond))...)
+				out = append(out, d.list("guard_boolean_inverted", BySyntax, at[cond.inverse()], fmt.Sprintf("in %s the condition is now %s, it was %s", p.now.name, cond.inverse(), cond))...)
 			}
 		}
 	}
@@ -268,11 +268,11 @@ func swallowed(c *change, d *delta) []Finding {
 	for _, p := range c.pairs(d) {
 		was, now := drops(p.was), drops(p.now)
 		if len(now) > len(was) {
-			out = append(out, d.list("silent_exception_swallow", BySyntax, p.now.in.line(now[len(now)-1]), p.now.name+" drops an error without a word")...)
+			out = append(out, d.list("silent_exception_swallow", BySyntax, p.now.in.line(now[len(now)-1]), p.now.name+" ignores an error")...)
 			continue
 		}
 		if line := forgets(p); line > 0 {
-			out = append(out, d.list("silent_exception_swallow", BySyntax, line, p.now.name+" no longer looks at an error it looked at")...)
+			out = append(out, d.list("silent_exception_swallow", BySyntax, line, p.now.name+" no longer handles an error")...)
 		}
 	}
 	return out

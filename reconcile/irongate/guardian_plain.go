@@ -120,13 +120,13 @@ func bodiesByText(d *delta) []Finding {
 		}
 		hollow := !slices.ContainsFunc(r.lines, func(l string) bool { return !emptyBody().MatchString(l) })
 		if len(old.lines) >= collapsedFrom && hollow {
-			out = append(out, d.list("function_body_collapsed", ByText, r.at, fmt.Sprintf("%s had %d lines and does nothing now", name, len(old.lines)))...)
+			out = append(out, d.list("function_body_collapsed", ByText, r.at, fmt.Sprintf("the function %s had %d lines and now does nothing", name, len(old.lines)))...)
 		}
 		if a, b := firstBool(old.lines), firstBool(r.lines); a != "" && b != "" && a != b {
-			out = append(out, d.list("return_value_flipped", ByText, r.at, name+" returns the opposite")...)
+			out = append(out, d.list("return_value_flipped", ByText, r.at, name+" now returns the opposite")...)
 		}
 		if old.doc && !r.doc && slices.Equal(old.lines, r.lines) {
-			out = append(out, d.list("docstring_only_delete", ByText, r.at, "the text that explained "+name+" is gone, and its body is as it was")...)
+			out = append(out, d.list("docstring_only_delete", ByText, r.at, "the comment of "+name+" was removed, and its code is unchanged")...)
 		}
 	}
 	return out
@@ -174,7 +174,7 @@ func conditionsByText(d *delta) []Finding {
 	now, at, fixed := read(d.now)
 	var out []Finding
 	if len(fixed) > len(wasFixed) {
-		out = append(out, d.list("guard_constant", ByText, fixed[len(fixed)-1], "a condition is decided by what is written in it")...)
+		out = append(out, d.list("guard_constant", ByText, fixed[len(fixed)-1], "a condition is always true or always false")...)
 	}
 	if d.test {
 		return out
@@ -182,7 +182,7 @@ func conditionsByText(d *delta) []Finding {
 	gone, come := was.lost(now), now.lost(was)
 	for _, c := range sortedConditions(gone) {
 		if come[c.inverse()] > 0 {
-			out = append(out, d.list("guard_boolean_inverted", ByText, at[c.inverse()], fmt.Sprintf("asks for %s and asked for %s", c.inverse(), c))...)
+			out = append(out, d.list("guard_boolean_inverted", ByText, at[c.inverse()], fmt.Sprintf("a condition is now %s, it was %s", c.inverse(), c))...)
 		}
 	}
 	return out

@@ -107,7 +107,7 @@ func joinedSecrets(_ *change, d *delta) []Finding {
 			continue
 		}
 		for _, s := range secrets([]byte(text)) {
-			out = append(out, d.list("secret_introduced", BySyntax, d.now.line(at), fmt.Sprintf("puts together what looks like a credential (%s)", s.kind))...)
+			out = append(out, d.list("secret_introduced", BySyntax, d.now.line(at), fmt.Sprintf("builds something that looks like a credential (%s)", s.kind))...)
 		}
 	}
 	slices.SortFunc(out, func(a, b Finding) int { return cmp.Or(a.Line-b.Line, strings.Compare(a.Text, b.Text)) })

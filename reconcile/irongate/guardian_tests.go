@@ -64,7 +64,7 @@ func tests(c *change) []Finding {
 	for _, key := range slices.Sorted(maps.Keys(was.rows)) {
 		t, still := now.tests[key]
 		if still && now.rows[key] < was.rows[key] {
-			out = append(out, found("test_assertion_weakened", BySyntax, t.path, t.line, fmt.Sprintf("%s tries %d cases and tried %d", path.Base(key), now.rows[key], was.rows[key])))
+			out = append(out, found("test_assertion_weakened", BySyntax, t.path, t.line, fmt.Sprintf("the test %s has %d cases and had %d", path.Base(key), now.rows[key], was.rows[key])))
 		}
 	}
 	for _, d := range c.deltas {
@@ -190,11 +190,11 @@ func goneTests(was, now suite) []Finding {
 		switch {
 		case !still && bodies[path.Dir(key)+" "+old.body]: // it goes by another name
 		case !still:
-			out = append(out, found("test_removed", BySyntax, old.path, 0, name+" is gone"))
+			out = append(out, found("test_removed", BySyntax, old.path, 0, "the test "+name+" is gone"))
 		case t.skips > old.skips:
-			out = append(out, found("test_skipped", BySyntax, t.path, t.line, name+" is skipped"))
+			out = append(out, found("test_skipped", BySyntax, t.path, t.line, "the test "+name+" is skipped"))
 		case t.constraint != old.constraint && t.constraint != "":
-			out = append(out, found("test_skipped", BySyntax, t.path, t.line, fmt.Sprintf("%s is compiled only where %q holds", name, t.constraint)))
+			out = append(out, found("test_skipped", BySyntax, t.path, t.line, fmt.Sprintf("the test %s is compiled only with the build constraint %q", name, t.constraint)))
 		}
 	}
 	return out
@@ -213,10 +213,10 @@ func weakened(was, now suite) []Finding {
 		}
 		if inverse := (assertion{a.dir, a.inverse()}); come[inverse] > 0 {
 			at := now.at[inverse]
-			out = append(out, found("test_assertion_inverted", how, at.path, at.line, fmt.Sprintf("asserts %s and asserted %s", short80(inverse.String()), short80(a.String()))))
+			out = append(out, found("test_assertion_inverted", how, at.path, at.line, fmt.Sprintf("the check is now %s, it was %s", short80(inverse.String()), short80(a.String()))))
 			continue
 		}
-		out = append(out, found("test_assertion_weakened", how, was.at[a].path, 0, fmt.Sprintf("no longer asserts %s (line %d before)", short80(a.String()), was.at[a].line)))
+		out = append(out, found("test_assertion_weakened", how, was.at[a].path, 0, fmt.Sprintf("the check %s (line %d before the change) is gone", short80(a.String()), was.at[a].line)))
 	}
 	return out
 }
@@ -250,7 +250,7 @@ func testMain(_ *change, d *delta) []Finding {
 	was, did, _ := runs(d.was)
 	is, does, line := runs(d.now)
 	if is && !does && (!was || did) {
-		return d.list("test_main_bypass", BySyntax, line, "TestMain ends before the tests have run")
+		return d.list("test_main_bypass", BySyntax, line, "TestMain returns before the tests have run")
 	}
 	return nil
 }
@@ -264,5 +264,5 @@ func expectations(d *delta) []Finding {
 	if !slices.Contains(dirs, "testdata") && !slices.Contains(dirs, "__snapshots__") && d.ext != ".golden" && d.ext != ".snap" {
 		return nil
 	}
-	return d.list("expectation_changed", ByBytes, 0, "is what a test expects, and no longer what it was")
+	return d.list("expectation_changed", ByBytes, 0, "holds the expected result of a test, and was changed")
 }

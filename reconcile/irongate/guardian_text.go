@@ -31,30 +31,30 @@ var textPatterns = sync.OnceValue(func() []pattern {
 	re := regexp.MustCompile
 	code := slices.Concat(pythonExts(), scriptExts(), shellExts(), otherExts())
 	return []pattern{
-		{"shell_exec_introduced", "pipes what it fetches into a shell", nil, []string{"curl", "wget", "iwr", "fetch", "Invoke-"},
+		{"shell_exec_introduced", "pipes a download into a shell", nil, []string{"curl", "wget", "iwr", "fetch", "Invoke-"},
 			re(`(?i)\b(?:curl|wget|fetch|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b[^\n]*(?:\|\s*(?:sudo\s+)?(?:env\s+)?(?:\S*/)?(?:ba|z|da|k)?sh\b|\|\s*(?:python|perl|ruby|node|php|iex)|>\s*\S+\s*(?:&&|;)\s*(?:ba|z)?sh\b)`)},
-		{"shell_exec_introduced", "runs what it fetches", nil, []string{"$(", "`", "<("}, re(`(?i)(?:\b(?:eval|sh|bash|zsh|source)\b|(?:^|\s)\.)\s+(?:-c\s+)?["']?(?:\$\(|` + "`" + `|<\()\s*(?:curl|wget)\b`)},
-		{"shell_exec_introduced", "gives text to a shell", pythonExts(), []string{"shell", "os.", "popen", "pty", "getoutput"},
+		{"shell_exec_introduced", "runs a download", nil, []string{"$(", "`", "<("}, re(`(?i)(?:\b(?:eval|sh|bash|zsh|source)\b|(?:^|\s)\.)\s+(?:-c\s+)?["']?(?:\$\(|` + "`" + `|<\()\s*(?:curl|wget)\b`)},
+		{"shell_exec_introduced", "runs text in a shell", pythonExts(), []string{"shell", "os.", "popen", "pty", "getoutput"},
 			re(`\bshell\s*=\s*True\b|\bos\.(?:system|popen|exec[lv]\w*|spawn\w*)\s*\(|\bsubprocess\.(?:getoutput|getstatusoutput)\s*\(|\bpty\.spawn\s*\(|\bcreate_subprocess_shell\s*\(`)},
-		{"shell_exec_introduced", "gives text to a shell", scriptExts(), []string{"child_process", "exec", "shell", "Deno"},
+		{"shell_exec_introduced", "runs text in a shell", scriptExts(), []string{"child_process", "exec", "shell", "Deno"},
 			re(`\bchild_process\b|\bexecSync\s*\(|\bshell\s*:\s*true\b|\bDeno\.(?:run|Command)\b|\bshelljs\b`)},
-		{"shell_exec_introduced", "gives text to a shell", otherExts(), []string{"system", "exec", "Runtime", "Process", "Command", "popen", "`"},
+		{"shell_exec_introduced", "runs text in a shell", otherExts(), []string{"system", "exec", "Runtime", "Process", "Command", "popen", "`"},
 			re(`\b(?:system|popen|shell_exec|passthru|proc_open)\s*\(|\bgetRuntime\(\)\.exec\b|\bProcessBuilder\s*\(|\bProcess\.Start\s*\(|\bCommand::new\s*\(|\bKernel\.(?:system|exec)\b|%x\{`)},
-		{"dynamic_code_introduced", "runs or loads what it computes", pythonExts(), []string{"eval", "exec", "compile", "import", "load", "builtins", "globals", "ctypes", "__sub"},
+		{"dynamic_code_introduced", "runs or loads code that is computed", pythonExts(), []string{"eval", "exec", "compile", "import", "load", "builtins", "globals", "ctypes", "__sub"},
 			re(`\b(?:eval|exec|compile|__import__)\s*\(|\bimportlib\b|\b(?:pickle|marshal|dill|shelve)\.(?:loads?|open)\s*\(|\byaml\.(?:unsafe_)?load\s*\(|__builtins__|__subclasses__|\bglobals\s*\(\s*\)\s*\[|\bctypes\b`)},
-		{"dynamic_code_introduced", "runs or loads what it computes", scriptExts(), []string{"eval", "Function", "vm", "require", "import", "constructor"},
+		{"dynamic_code_introduced", "runs or loads code that is computed", scriptExts(), []string{"eval", "Function", "vm", "require", "import", "constructor"},
 			re(`\beval\s*\(|\bnew\s+Function\s*\(|\bvm\.(?:run|compile)|\brequire\s*\(\s*[^"'\s)]|\bimport\s*\(\s*[^"'\s)]|\.constructor\s*\(\s*["']`)},
-		{"dynamic_code_introduced", "runs or loads what it computes", slices.Concat(shellExts(), otherExts()), []string{"eval", "dlopen", "unsafe", "loadstring", "forName", "loadLibrary"},
+		{"dynamic_code_introduced", "runs or loads code that is computed", slices.Concat(shellExts(), otherExts()), []string{"eval", "dlopen", "unsafe", "loadstring", "forName", "loadLibrary"},
 			re(`(?:^|[;&|(]\s*|\s)eval\s|\beval\s*\(|\bdlopen\s*\(|\bunsafe\s*\{|\bloadstring\s*\(|\bClass\.forName\s*\(|\bloadLibrary\s*\(`)},
-		{"permission_loosened", "lets everyone write, or lends its owner's rights", nil, []string{"chmod", "umask", "S_IWOTH", "S_ISUID"},
+		{"permission_loosened", "lets everyone write, or sets the setuid bit", nil, []string{"chmod", "umask", "S_IWOTH", "S_ISUID"},
 			re(`(?i)\bchmod\b[^\n]*?(?:\b0?o?[0-7]?[0-7]{2}[2367]\b|\b[2467][0-7]{3}\b|[ao]\+[rx]*w|u\+s|g\+s)|\bumask\s*\(?\s*0?o?0{1,3}\b|\bS_IWOTH\b|\bS_ISUID\b`)},
-		{"silent_exception_swallow", "drops an error without a word", slices.Concat(shellExts(), []string{".yml", ".yaml"}), []string{"||", "set +e"}, re(`\|\|\s*(?:true|:|exit\s+0)(?:\s|;|$)|^\s*set\s+\+e`)},
-		{"silent_exception_swallow", "drops an error without a word", code, []string{"catch", "except", "rescue"},
+		{"silent_exception_swallow", "ignores an error", slices.Concat(shellExts(), []string{".yml", ".yaml"}), []string{"||", "set +e"}, re(`\|\|\s*(?:true|:|exit\s+0)(?:\s|;|$)|^\s*set\s+\+e`)},
+		{"silent_exception_swallow", "ignores an error", code, []string{"catch", "except", "rescue"},
 			re(`\bcatch\s*(?:\([^)]*\))?\s*\{\s*\}|^\s*except\b[^:]*:\s*(?:pass|\.\.\.)\s*$|\brescue\s*(?:=>\s*\w+)?\s*(?:;|nil\b)|\.catch\(\s*(?:\(\)|_|e|err)\s*=>\s*(?:\{\s*\}|null|undefined)\s*\)`)},
-		{"silent_exception_swallow", "drops an error without a word", pythonExts(), []string{"suppress", "except"}, re(`\bcontextlib\.suppress\s*\(\s*(?:Base)?Exception|^\s*except\s*:\s*$`)},
-		{"lint_silenced", "tells a checker to look away", append(code, ".go"), []string{"nolint", "noqa", "nosec", "eslint-disable", "@ts-", "type: ignore", "pylint:", "no cover", "SuppressWarnings", "shellcheck disable", "lint:ignore", "#[allow"},
+		{"silent_exception_swallow", "ignores an error", pythonExts(), []string{"suppress", "except"}, re(`\bcontextlib\.suppress\s*\(\s*(?:Base)?Exception|^\s*except\s*:\s*$`)},
+		{"lint_silenced", "turns a linter off", append(code, ".go"), []string{"nolint", "noqa", "nosec", "eslint-disable", "@ts-", "type: ignore", "pylint:", "no cover", "SuppressWarnings", "shellcheck disable", "lint:ignore", "#[allow"},
 			re(`//\s*nolint|#\s*noqa|#\s*nosec|\beslint-disable|@ts-(?:ignore|nocheck|expect-error)|#\s*type:\s*ignore|pylint:\s*disable|pragma:\s*no cover|@SuppressWarnings|shellcheck disable|lint:ignore|#\[allow\(`)},
-		{"test_detected", "asks whether it is being tested", code, []string{"PYTEST", "pytest", "NODE_ENV", "JEST", "unittest", "cfg!("},
+		{"test_detected", "checks whether it runs in a test", code, []string{"PYTEST", "pytest", "NODE_ENV", "JEST", "unittest", "cfg!("},
 			re(`PYTEST_CURRENT_TEST|["']pytest["']\s+in\s+sys\.modules|NODE_ENV\s*={2,3}\s*["']test["']|JEST_WORKER_ID|["']unittest["']\s+in\s+sys\.modules|\bcfg!\(test\)`)},
 	}
 })
@@ -148,7 +148,7 @@ func addresses(d *delta) []Finding {
 	if lost == "" || come == "" {
 		return nil
 	}
-	return d.list("hardcoded_url_swap", ByText, at, fmt.Sprintf("names %s and named %s", short80(come), short80(lost)))
+	return d.list("hardcoded_url_swap", ByText, at, fmt.Sprintf("the address is now %s, it was %s", short80(come), short80(lost)))
 }
 
 func urls(s side) map[string]int {
@@ -179,7 +179,7 @@ func deletion(_ *change, d *delta) []Finding {
 	if lost := was - now - d.moved.lines; lost < deletionLines || lost*100 <= was*deletionPercent {
 		return nil
 	}
-	return d.list("large_deletion", ByBytes, 0, fmt.Sprintf("has %d lines and had %d", now, was))
+	return d.list("large_deletion", ByBytes, 0, fmt.Sprintf("is much shorter: it has %d lines and had %d", now, was))
 }
 
 // claimPatterns are the words by which a file says that a person stands behind it.

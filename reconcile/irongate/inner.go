@@ -78,7 +78,7 @@ func (w *walker) wrapped(c call, name string, wrap wrapper) {
 	}
 	switch {
 	case name == "strace" || name == "ltrace" || name == "busybox" && p.has("install"):
-		w.pend("%s does more than it is told here", name)
+		w.pend("%s may do more than the command shows", name)
 	case wrap.operands > len(rest):
 		return
 	}
@@ -96,7 +96,7 @@ func (w *walker) handed(c call, name string, p parsed, rest []word) {
 	case name == "command" && p.has("v", "V"):
 		return
 	case name == "watch" || name == "parallel":
-		w.pend("%s hands what it runs to a shell", name)
+		w.pend("%s runs its arguments in a shell", name)
 		w.nested(c, joined(rest))
 		return
 	case name == "flock" && rest[0].is("-c", "--command") && len(rest) > 1:
@@ -115,7 +115,7 @@ func (w *walker) wrapperFlags(c call, name string, p parsed) call {
 		case name == "env" && o.means("C", "chdir"):
 			c.dirs = w.moved(c.dirs, o.value)
 		case name == "env" && o.means("S", "split-string"):
-			w.hard("command_evaluated", "env -S takes a command as text", "write the command itself")
+			w.hard("command_evaluated", "env -S runs text as a command", "write the command itself")
 		case name == "parallel" && (o.means("", "results") || o.means("", "joblog")), slices.Contains(reporters, name) && o.means("o", "output"):
 			w.write(c, o.value)
 		}
@@ -160,7 +160,7 @@ func takesNext(flag string, wrap wrapper) bool {
 // input takes the place of the mark, or stands at the end.
 func (w *walker) fromInput(p parsed, rest []word) []word {
 	if p.has("i", "e", "l") {
-		w.pend("how much of its words xargs takes for itself, its flag does not tell; use -I, -E or -L")
+		w.pend("xargs has a flag that makes its arguments unclear; use -I, -E or -L")
 	}
 	o, ok := p.option("I", "replace")
 	switch {
@@ -200,8 +200,8 @@ func joined(ws []word) word {
 // nested judges text that a shell will read as a line of its own.
 func (w *walker) nested(c call, text word) {
 	if !text.known {
-		w.hard("command_evaluated", c.name()+" runs text that the line does not tell", "write the command itself")
-		w.unknown("%s runs text that the line does not tell", c.name())
+		w.hard("command_evaluated", c.name()+" runs text that the command does not show", "write the command itself")
+		w.unknown("%s runs text that the command does not show", c.name())
 		return
 	}
 	w.line(text.text, c.dirs, c.from)
@@ -226,17 +226,17 @@ func (w *walker) shell(c call) {
 func (w *walker) shellRuns(c call, own parsed, rest []word) {
 	switch {
 	case own.dynamic || len(rest) > 0 && !rest[0].known && rest[0].lead == "":
-		w.hard("command_evaluated", "what "+c.name()+" runs, the line does not tell", "write the command itself")
-		w.unknown("what %s runs, the line does not tell", c.name())
+		w.hard("command_evaluated", c.name()+" runs a command that is not shown", "write the command itself")
+		w.unknown("%s runs a command that is not shown", c.name())
 	case own.has("c") && len(rest) > 0:
 		w.nested(c, rest[0])
 	case len(rest) > 0 && !own.has("s"):
 		w.read(c, rest[0])
-		w.pend("what the script %s writes is not known", rest[0].text)
+		w.pend("it is not known which files the script %s writes", rest[0].text)
 	case c.from.kind == here:
 		w.nested(c, word{text: c.from.text, known: c.from.known})
 	case c.from.kind == piped:
-		w.hard("command_piped_to_shell", c.name()+" runs what another program prints", "save it, read it, and run the commands that are wanted")
+		w.hard("command_piped_to_shell", c.name()+" runs what another program prints", "save it, read it, and run the commands you need")
 		w.unknown("%s runs what another program prints", c.name())
 	case own.has("version", "help"):
 	default:

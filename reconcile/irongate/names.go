@@ -43,19 +43,19 @@ func Name(name string) []Finding {
 	case !utf8.ValidString(name):
 		bad("name_not_utf8", "is not UTF-8", "write it in UTF-8")
 	case strings.ContainsFunc(name, unicode.IsControl):
-		bad("name_control", "holds a control character", "leave it out")
+		bad("name_control", "has a control character", "leave it out")
 	}
 	if strings.ContainsFunc(name, unseen) {
-		bad("name_invisible", "holds a character that cannot be seen or turns the direction of writing", "leave it out")
+		bad("name_invisible", "has an invisible character or one that changes the writing direction", "leave it out")
 	}
 	if r, ok := disguised(name); ok {
-		bad("name_confusable", fmt.Sprintf("holds %U, drawn like %c", r, lookalikes[r]), "write the name in one alphabet")
+		bad("name_confusable", fmt.Sprintf("has %U, which looks like %c", r, lookalikes[r]), "write the name in one alphabet")
 	}
 	if plain := norm.NFKC.String(justLetters(name)); plain != justLetters(name) {
-		bad("name_compatibility", fmt.Sprintf("is another way to write %q", plain), "write it in the plain form")
+		bad("name_compatibility", fmt.Sprintf("is another spelling of %q", plain), "write it in the plain form")
 	}
 	if r, ok := RepairName(name); ok && r != name && !strings.ContainsFunc(name, unseen) {
-		bad("name_punctuation", "holds a sign that only looks like one of ASCII", fmt.Sprintf("write %q", r))
+		bad("name_punctuation", "has a character that only looks like an ASCII one", fmt.Sprintf("write %q", r))
 	}
 	return out
 }
@@ -287,12 +287,12 @@ func directions(f File) []Finding {
 	}
 	if more, line := count(turns); more && !slices.Contains(prose, strings.ToLower(path.Ext(f.Path))) {
 		out = append(out, Finding{Code: "text_direction", Severity: Hard, How: ByBytes, Path: f.Path, Line: line,
-			Text: "holds a character that turns the direction of writing, so that it reads otherwise than it runs", Fix: "write the character as an escape"})
+			Text: "has a character that changes the writing direction, so the code runs differently than it looks", Fix: "write the character as an escape"})
 	}
 	f.Before, f.After = flags().ReplaceAll(f.Before, nil), flags().ReplaceAll(f.After, nil)
 	if more, line := count(hides); more {
 		out = append(out, Finding{Code: "text_hidden", Severity: Hard, How: ByBytes, Path: f.Path, Line: line,
-			Text: "holds characters that carry text nobody sees", Fix: "leave them out"})
+			Text: "has invisible characters that can carry hidden text", Fix: "leave them out"})
 	}
 	return out
 }

@@ -30,7 +30,7 @@ type letterRule struct {
 var letterRules = []letterRule{
 	{"path_empty", "is empty or not a path", "name a file, from the top of the repository",
 		func(p string, _ []string) bool { return p == "" }},
-	{"path_absolute", "does not begin at the top of the repository", "write it from the top of the repository, without a leading / or a drive",
+	{"path_absolute", "is not relative to the top of the repository", "write it from the top of the repository, without a leading / or a drive",
 		func(p string, _ []string) bool { return strings.HasPrefix(p, "/") || drive().MatchString(p) }},
 	{"path_expands", "begins with a character that has a meaning for shells or programs", "begin the path with a letter, a digit, a dot or a bracket",
 		func(p string, _ []string) bool { return p != "" && strings.ContainsRune("~-", rune(p[0])) }},
@@ -132,7 +132,7 @@ func Paths(ps []string) []Finding {
 	for _, p := range ps {
 		out = append(out, Path(p)...)
 		if other, ok := seen[Fold(p)]; ok {
-			text := fmt.Sprintf("the path %q is the same file as %q where letter case does not count", p, other)
+			text := fmt.Sprintf("the path %q differs from %q only in upper and lower case", p, other)
 			out = append(out, Finding{Code: "path_clash", Severity: Hard, How: ByBytes, Path: p, Text: text, Fix: "name each file once, with names that differ by more than case"})
 			continue
 		}
@@ -141,12 +141,12 @@ func Paths(ps []string) []Finding {
 	for _, p := range ps {
 		for dir := path.Dir(Fold(p)); dir != "." && dir != "/"; dir = path.Dir(dir) {
 			if other, ok := seen[dir]; ok {
-				text := fmt.Sprintf("the path %q lies below %q, which the change writes as a file", p, other)
+				text := fmt.Sprintf("the path %q is below %q, which the change writes as a file", p, other)
 				out = append(out, Finding{Code: "path_below_file", Severity: Hard, How: ByBytes, Path: p, Text: text, Fix: "choose one of the two"})
 			}
 		}
 		if dir := path.Dir(p); path.Base(Fold(p)) == "head" && bare(dir, ps) {
-			text := fmt.Sprintf("the folder %q would be a git repository, whose config git obeys", dir)
+			text := fmt.Sprintf("the folder %q would become a git repository with its own config", dir)
 			out = append(out, Finding{Code: "path_repository", Severity: Hard, How: ByBytes, Path: p, Text: text, Fix: "keep test repositories in an archive and unpack them in the test"})
 		}
 	}
@@ -239,9 +239,9 @@ func BadGlob(glob string) error {
 	for _, name := range strings.Split(glob, "/") {
 		switch {
 		case name == "" || name == "." || name == "..":
-			return fmt.Errorf("glob %q: leaves the repository or is not in its shortest form; write it from the top, like docs/**", glob)
+			return fmt.Errorf("glob %q: it leads out of the repository or has needless parts; write it from the top, like docs/**", glob)
 		case name != "**" && strings.Contains(name, "**"):
-			return fmt.Errorf("glob %q: ** stands next to other characters; put it alone between slashes", glob)
+			return fmt.Errorf("glob %q: ** must stand alone between slashes, like docs/**", glob)
 		}
 		if _, err := path.Match(name, ""); err != nil {
 			return fmt.Errorf("glob %q: %w; close every bracket, or escape it with a backslash", glob, err)

@@ -45,8 +45,8 @@ func phrases() []string {
 var placeholderPatterns = sync.OnceValue(func() []pattern {
 	all := "(?:" + strings.Join(phrases(), "|") + ")"
 	return []pattern{
-		{"placeholder_text", "stands for content that is not there", nil, nil, regexp.MustCompile(`(?i)` + codeMark + `[\s.…*<\[({:=-]*` + all)},
-		{"placeholder_text", "stands for content that is not there", proseExts(), nil, regexp.MustCompile(`(?i)` + proseMark + `[\s.…*<\[({:=-]*` + all)},
+		{"placeholder_text", "is a placeholder", nil, nil, regexp.MustCompile(`(?i)` + codeMark + `[\s.…*<\[({:=-]*` + all)},
+		{"placeholder_text", "is a placeholder", proseExts(), nil, regexp.MustCompile(`(?i)` + proseMark + `[\s.…*<\[({:=-]*` + all)},
 	}
 })
 
@@ -78,14 +78,14 @@ func placeholders(_ *change, d *delta) []Finding {
 		case strings.HasPrefix(strings.TrimSpace(l), "```"):
 			fenced = !fenced
 			if i == 0 && (len(p.exts) == 0 || strings.Contains(l, "markdown")) {
-				out = append(out, d.list("fence_wrapped", ByText, 1, "begins with "+fmt.Sprintf("%q", short80(l)))...)
+				out = append(out, d.list("fence_wrapped", ByText, 1, fmt.Sprintf("the whole file is wrapped in a code block, which begins with %q", short80(l)))...)
 			}
 		case marker().MatchString(l):
-			out = append(out, d.list("conflict_marker", ByText, i+1, "holds the mark of a merge: "+short80(l))...)
+			out = append(out, d.list("conflict_marker", ByText, i+1, "has a merge conflict marker: "+short80(l))...)
 		case ellipsis().MatchString(l) && !allowedDots(d.ext, l, fenced):
-			out = append(out, d.list("ellipsis_line", ByText, i+1, fmt.Sprintf("the line %q stands for content that is not there", strings.TrimSpace(l)))...)
+			out = append(out, d.list("ellipsis_line", ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", strings.TrimSpace(l)))...)
 		case p.re.MatchString(l):
-			out = append(out, d.list("placeholder_text", ByText, i+1, fmt.Sprintf("the line %q stands for content that is not there", short80(strings.TrimSpace(l))))...)
+			out = append(out, d.list("placeholder_text", ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", short80(strings.TrimSpace(l))))...)
 		}
 	}
 	return out

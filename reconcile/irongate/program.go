@@ -16,12 +16,12 @@ func (w *walker) call(c call) {
 		return
 	}
 	if !c.argv[0].known {
-		w.hard("command_dynamic", fmt.Sprintf("which program %s is, the line does not tell", c.name()), "write the program's name")
-		w.unknown("which program %s is, the line does not tell", c.name())
+		w.hard("command_dynamic", fmt.Sprintf("the program is not written out: %s", c.name()), "write the program's name")
+		w.unknown("the program is not written out: %s", c.name())
 		return
 	}
 	if w.inside++; w.inside > maxInner {
-		w.hard("command_too_deep", fmt.Sprintf("more than %d programs run one another", maxInner), "write the command itself")
+		w.hard("command_too_deep", fmt.Sprintf("more than %d programs start one another", maxInner), "write the command itself")
 		w.inside--
 		return
 	}
@@ -121,13 +121,13 @@ func (w *walker) effects(c call) {
 	case slices.Contains(builtins, name):
 		w.builtin(c)
 	case name == "cd" || name == "pushd" || name == "popd":
-		w.unknown("%s changes the folder where the line does not tell", name)
+		w.unknown("%s changes to an unknown folder", name)
 	case reads:
 		w.reader(c, flags)
 	case slices.Contains(speakers, name):
 		w.network(c)
 	default:
-		w.pend("what %s writes is not known", c.name())
+		w.pend("it is not known which files %s writes", c.name())
 	}
 }
 
@@ -164,7 +164,7 @@ func (w *walker) reader(c call, flags string) {
 		}
 	}
 	if flags != "" && p.dynamic {
-		w.pend("a flag of %s is not told by the line", name)
+		w.pend("a flag of %s is not written out", name)
 	}
 	files := p.operands
 	switch name {
@@ -174,7 +174,7 @@ func (w *walker) reader(c call, flags string) {
 		}
 	case "hostname", "date":
 		if len(files) > 0 && !strings.HasPrefix(files[0].text, "+") {
-			w.pend("%s with an operand sets what it tells otherwise", name)
+			w.pend("%s with an argument changes a setting", name)
 		}
 		return
 	case "basename", "dirname", "tr", "seq", "expr", "sleep", "which":
@@ -197,7 +197,7 @@ func (w *walker) builtin(c call) {
 	case name == "test" || name == "[":
 		w.tests(c, told)
 	case name == "hash" && len(c.argv) > 1:
-		w.pend("hash can make a name stand for another program")
+		w.pend("hash can make a name run another program")
 	case (name == "mapfile" || name == "readarray") && p.has("C", "c"):
 		w.pend("%s -C runs a command", name)
 	case name == "printf":
@@ -216,7 +216,7 @@ func (w *walker) printf(c call, p parsed) {
 	if o, ok := p.option("v"); ok {
 		w.names(c, o.value)
 	} else if c.argv[min(1, len(c.argv)-1)].splits {
-		w.pend("printf is given words that the line does not tell; quote the expansion")
+		w.pend("printf gets arguments that are not known; quote the expansion")
 	}
 }
 
@@ -236,7 +236,7 @@ func (w *walker) tests(c call, told bool) {
 		name := strings.Trim(a.text, "${}")
 		switch {
 		case !told && a.is("-v"), a.splits && !syntax.ValidName(name) && name != "?" && name != "#":
-			w.pend("%s may be told to look at a variable whose name runs a command; quote the expansion", c.name())
+			w.pend("%s may read a variable whose name runs a command; quote the expansion", c.name())
 		case a.splits && syntax.ValidName(name):
 			w.sums[name] = true
 		}
@@ -248,7 +248,7 @@ func (w *walker) tests(c call, told bool) {
 func (w *walker) names(c call, names ...word) {
 	for _, a := range names {
 		if !a.known {
-			w.pend("%s sets %s, and the line does not tell what that is", c.name(), a.text)
+			w.pend("%s sets %s, and the command does not show which variable that is", c.name(), a.text)
 			continue
 		}
 		name, _, _ := strings.Cut(a.text, "=")
@@ -271,13 +271,13 @@ func (w *walker) settings(c call) {
 		case a.is("--", "-") && c.name() == "set":
 			return
 		case !a.known:
-			w.pend("%s is given words that the line does not tell", c.name())
+			w.pend("%s gets arguments that are not known", c.name())
 		case strings.HasPrefix(a.text, "-") || strings.HasPrefix(a.text, "+"):
 			if letters := "euxvfCno"; c.name() == "set" && strings.Trim(a.text[1:], letters) != "" || c.name() == "shopt" && strings.Trim(a.text[1:], "supqo") != "" {
-				w.pend("%s %s changes how the shell reads the line", c.name(), a.text)
+				w.pend("%s %s changes how the shell reads the command", c.name(), a.text)
 			}
 		case !slices.Contains(tameSettings, a.text):
-			w.pend("%s %s changes how the shell reads the line", c.name(), a.text)
+			w.pend("%s %s changes how the shell reads the command", c.name(), a.text)
 		}
 	}
 }
@@ -291,6 +291,6 @@ func (w *walker) odd(c call) {
 	verb := p.operands[0]
 	reads := strings.Fields("search get related expand why backlinks status context check log canon compile-persona explain help version anchor")
 	if !verb.is(reads...) || p.has("out", "output", "fix") {
-		w.pend("odd %s writes what odd decides", verb.text)
+		w.pend("it is not known which files odd %s writes", verb.text)
 	}
 }

@@ -21,7 +21,7 @@ type surface struct {
 // people wrote. Every glob is in lower case and names whole words: a source
 // file about tokens is none of these.
 var surfaces = []surface{
-	{"protected_git", "git reads it to decide what to run", []string{
+	{"protected_git", "git may run what it says", []string{
 		"**/.git/**", "**/.gitmodules", "**/.gitattributes", "**/.gitconfig", "**/.githooks/**", "**/.husky/**",
 		"**/.pre-commit-config.y*ml", "**/lefthook*.y*ml", "**/.lefthook*.y*ml", "**/.overcommit.yml"}},
 	{"protected_governance", "it sets what odd and agents may do, so only a person changes it", []string{
@@ -34,7 +34,7 @@ var surfaces = []surface{
 		"**/.claude/**", "**/.claude.json", "**/.mcp.json", "**/.codex/**", "**/.cursor/**", "**/.gemini/**", "**/.windsurf/**", "**/.continue/**",
 		"**/.roo/**", "**/.opencode/**", "**/opencode.json*", "**/.aider.conf.yml", "**/.zed/**", "**/.idea/**",
 		"**/.vscode/**", "**/.devcontainer/**", "**/.devcontainer.json"}},
-	{"protected_workflow", "it runs with the rights of the forge", []string{
+	{"protected_workflow", "CI runs it with access to secrets", []string{
 		"**/.github/**", "**/.gitlab-ci.yml", "**/.gitlab/**", "**/.gitea/**", "**/.forgejo/**", "**/.circleci/**", "**/.buildkite/**",
 		"**/.woodpecker/**", "**/.woodpecker.y*ml", "**/.drone.yml", "**/.travis.yml", "**/jenkinsfile", "**/jenkinsfile.*",
 		"**/azure-pipelines*.yml", "**/bitbucket-pipelines.yml", "**/appveyor.yml", "**/.appveyor.yml", "**/cloudbuild.y*ml"}},
@@ -84,13 +84,13 @@ func Protected(p string, extra []string) []Finding {
 		}
 	}
 	if anyName(strings.Split(folded, "/"), short().MatchString) {
-		out = append(out, protected("protected_short_name", p, "its short name can stand for a protected file"))
+		out = append(out, protected("protected_short_name", p, "its short (8.3) name can mean a protected file"))
 	}
 	for _, g := range extra {
 		if Match(foldGlob(g), folded) {
-			why := fmt.Sprintf("[pipeline] protected in odd.toml names %s, or a check runs it", g)
+			why := fmt.Sprintf("%s is listed in [pipeline] protected in odd.toml, or a check runs it", g)
 			if slices.Contains(gatePackages, g) {
-				why = fmt.Sprintf("%s is odd's own gate", g)
+				why = fmt.Sprintf("%s is part of odd's own checks", g)
 			}
 			out = append(out, protected("protected_config", p, why))
 		}

@@ -306,7 +306,7 @@ func Secrets(files []File) []Finding {
 		for _, s := range secrets(f.After) {
 			if !old[s.value] {
 				out = append(out, Finding{Code: "secret_introduced", Severity: Hard, How: ByText, Path: f.Path, Line: s.line,
-					Text: fmt.Sprintf("holds what looks like a credential (%s)", s.kind), Fix: "read it from the environment or a secret store, and revoke it if it is real"})
+					Text: fmt.Sprintf("contains something that looks like a credential (%s)", s.kind), Fix: "read it from the environment or a secret store, and revoke it if it is real"})
 			}
 		}
 	}

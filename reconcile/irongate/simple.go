@@ -36,7 +36,7 @@ func Simple(line string) (argv []string, err error) {
 }
 
 func notSimple(column int, what string) error {
-	return fmt.Errorf("column %d: %s; want one command of plain words", column, what)
+	return fmt.Errorf("column %d: %s is not allowed; write one command of plain words", column, what)
 }
 
 // oneCall returns the only command of a file, or which construct it is instead.

@@ -34,25 +34,25 @@ func Size(files []File, l Limits) []Finding {
 		out = append(out, Finding{Code: code, Severity: s, How: ByBytes, Path: f.Path, Line: line, Text: text, Fix: fix})
 	}
 	if len(files) > l.Files {
-		bad(File{}, Hard, "size_files", 0, fmt.Sprintf("the change writes %d files, more than %d", len(files), l.Files), "make several changes of it")
+		bad(File{}, Hard, "size_files", 0, fmt.Sprintf("the change writes %d files, more than the allowed %d", len(files), l.Files), "split it into several changes")
 	}
 	total := 0
 	for _, f := range files {
 		total += len(f.After)
 		if len(f.After) > l.FileBytes && len(f.After) > len(f.Before) {
-			bad(f, Hard, "size_file", 0, fmt.Sprintf("has %d bytes, more than %d", len(f.After), l.FileBytes), "split it, or keep data out of the repository")
+			bad(f, Hard, "size_file", 0, fmt.Sprintf("has %d bytes, more than the allowed %d", len(f.After), l.FileBytes), "split it, or keep data out of the repository")
 		}
 		if line, ok := longLine(f, l.LineBytes); ok {
-			bad(f, Soft, "size_line", line, fmt.Sprintf("has a line of more than %d bytes", l.LineBytes), "break the line, so that a person sees all of it")
+			bad(f, Soft, "size_line", line, fmt.Sprintf("has a line of more than %d bytes", l.LineBytes), "break the line, so that a reviewer sees all of it")
 		}
 		if line, what := unreadable(f.After); what != "" {
 			if _, was := unreadable(f.Before); was != what {
-				bad(f, Hard, "size_binary", line, "is not text: it holds "+what, "write text, or ask a person to add the file")
+				bad(f, Hard, "size_binary", line, "is not a text file: it has "+what, "write text, or ask a person to add the file")
 			}
 		}
 	}
 	if total > l.TotalBytes {
-		bad(File{}, Hard, "size_total", 0, fmt.Sprintf("the change writes %d bytes, more than %d", total, l.TotalBytes), "make several changes of it")
+		bad(File{}, Hard, "size_total", 0, fmt.Sprintf("the change writes %d bytes, more than the allowed %d", total, l.TotalBytes), "split it into several changes")
 	}
 	return out
 }
@@ -88,7 +88,7 @@ func unreadable(b []byte) (line int, what string) {
 		case r < ' ' && r != '\t' && r != '\r' && r != '\f' || r == 0x7f || r >= 0x80 && r < 0xa0:
 			return line, "control characters"
 		case r == 0xFEFF && i > 0:
-			return line, "a byte order mark in its midst"
+			return line, "a byte order mark in the middle"
 		}
 		i += n
 	}

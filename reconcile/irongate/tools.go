@@ -28,7 +28,7 @@ func (w *walker) goFlag(c call, a word, rest []word) {
 	flag, value, has := strings.Cut(strings.TrimLeft(a.text, "-"), "=")
 	switch {
 	case flag == "toolexec" || flag == "vettool" || flag == "exec":
-		w.hard("command_runs_program", "go -"+flag+" hands its work to another program", "run go without it")
+		w.hard("command_runs_program", "go -"+flag+" runs another program", "run go without it")
 	case flag == "modfile" || flag == "overlay" || flag == "mod" && (value == "mod" || !has):
 		w.pend("go -%s changes which files go reads and writes", flag)
 	case flag == "o" && has:
@@ -62,9 +62,9 @@ func (w *walker) goVerb(c call, verb word, p parsed) {
 	case verb.is("work"):
 		w.write(c, word{text: "go.work", known: true}, word{text: "go.work.sum", known: true})
 	case verb.is("build"):
-		w.pend("go build leaves a program where a pattern means one; go vet looks, go build -o /dev/null compiles")
+		w.pend("go build may write a program into the work tree; use go vet, or go build -o /dev/null")
 	default:
-		w.pend("what go %s writes is not known", verb.text)
+		w.pend("it is not known which files go %s writes", verb.text)
 	}
 }
 
@@ -77,7 +77,7 @@ func (w *walker) goMod(c call, verb word) {
 	case verb.is("vendor"):
 		w.writeTree(c, word{text: "vendor", known: true})
 	default:
-		w.pend("what go mod writes is not known")
+		w.pend("it is not known which files go mod writes")
 	}
 }
 
@@ -94,7 +94,7 @@ func (w *walker) findTool(c call) {
 	n := 0
 	for n < len(args) && !strings.HasPrefix(args[n].lead, "-") && !args[n].is("(", "!") {
 		if args[n].untold() {
-			w.pend("find is given words that the line does not tell")
+			w.pend("find gets arguments that are not known")
 		}
 		n++
 	}
@@ -115,10 +115,10 @@ func (w *walker) findActs(c call, starts, args []word) {
 		switch {
 		case a.untold():
 			if a.splits || a.glob || i == 0 || !args[i-1].is(findTests...) {
-				w.pend("find is given words that the line does not tell")
+				w.pend("find gets arguments that are not known")
 			}
 		case a.is("-delete"):
-			w.hard("command_find_delete", "find -delete removes what nobody has named", "remove the files by name")
+			w.hard("command_find_delete", "find -delete deletes files that are not named", "delete the files by name")
 			w.writeTree(c, starts...)
 		case a.is("-fprint", "-fprint0", "-fls", "-fprintf") && i+1 < len(args):
 			i++
@@ -271,7 +271,7 @@ func (w *walker) awk(c call) {
 	p := c.options("FvfiloedpD", "field-separator", "assign", "file", "include", "load")
 	for _, o := range p.options {
 		if o.name != "F" && o.name != "v" && o.name != "field-separator" && o.name != "assign" {
-			w.pend("%s is given flags that may write", c.name())
+			w.pend("%s has flags that may write files", c.name())
 		}
 	}
 	w.dynamic(c, p)
@@ -281,7 +281,7 @@ func (w *walker) awk(c call) {
 	prog := p.operands[0]
 	tame := strings.NewReplacer("||", "", ">=", "").Replace(prog.text)
 	if !prog.known || strings.ContainsAny(tame, "|>@") || strings.Contains(tame, "system") || strings.Contains(tame, "getline") {
-		w.pend("the %s program may write or run more than it prints", c.name())
+		w.pend("the %s program may write files or run programs", c.name())
 	}
 	w.read(c, p.operands[1:]...)
 }

@@ -21,7 +21,7 @@ func truncated(c *change, d *delta) []Finding {
 	}
 	var out []Finding
 	if len(d.Before) > truncatedFrom && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
-		out = append(out, d.list("truncated_length", ByBytes, 0, fmt.Sprintf("has %d bytes and had %d", len(d.After), len(d.Before)))...)
+		out = append(out, d.list("truncated_length", ByBytes, 0, fmt.Sprintf("looks cut off: it has %d bytes and had %d", len(d.After), len(d.Before)))...)
 	}
 	for _, cut := range []func(*change, *delta) string{beginningOnly, cutLine, tailGone, unbalanced, openFence} {
 		if text := cut(c, d); text != "" {
@@ -41,7 +41,7 @@ func beginningOnly(_ *change, d *delta) string {
 	if lost < 3 {
 		return ""
 	}
-	return fmt.Sprintf("is its own beginning without the last %d lines", lost)
+	return fmt.Sprintf("looks cut off: the last %d lines are missing", lost)
 }
 
 // cutLine tells a last line that is the beginning of the one it was.
@@ -56,7 +56,7 @@ func cutLine(_ *change, d *delta) string {
 	}
 	for _, l := range d.was.lines() {
 		if strings.HasPrefix(l, last) && l != last {
-			return "ends in the middle of a line"
+			return "looks cut off: it ends in the middle of a line"
 		}
 	}
 	return ""
@@ -73,17 +73,21 @@ func tailGone(c *change, d *delta) string {
 		}
 	}
 	was, left := d.was.functions(), len(d.now.functions())
-	n := 0
+	var gone []string
 	for _, f := range slices.Backward(was) {
 		if has[f.name] {
 			break
 		}
-		n++
+		gone = append([]string{f.name}, gone...)
 	}
+	n := len(gone)
 	if n < 2 || n == len(was) && left > 0 {
 		return ""
 	}
-	return fmt.Sprintf("ends without the last %d of its functions", n)
+	if n > 5 {
+		gone = append(gone[:5], fmt.Sprintf("%d more", n-5))
+	}
+	return "looks cut off: its last functions are missing: " + strings.Join(gone, ", ")
 }
 
 // unbalanced tells a file of a language with braces that opens more than it
@@ -96,7 +100,7 @@ func unbalanced(_ *change, d *delta) string {
 	if now <= 0 || d.Before != nil && open(d.Before) != 0 {
 		return ""
 	}
-	return fmt.Sprintf("opens %d brackets that it does not close", now)
+	return fmt.Sprintf("looks cut off: %d brackets are not closed", now)
 }
 
 func open(src []byte) int {
@@ -125,7 +129,7 @@ func openFence(_ *change, d *delta) string {
 		return n%2 == 1
 	}
 	if odd(d.now) && !odd(d.was) {
-		return "opens a fence that it does not close"
+		return "looks cut off: a code block (```) is not closed"
 	}
 	return ""
 }

@@ -70,7 +70,7 @@ func (w *walker) stmt(s *syntax.Stmt, in dirs, from input) (ok, bad dirs) {
 		from = w.redirect(r, in, from)
 	}
 	if s.Background || s.Coprocess || s.Disown {
-		w.find(Soft, "command_background", "the line starts a program that may outlive it", "run it in the foreground")
+		w.find(Soft, "command_background", "the command leaves a program running in the background", "run it in the foreground")
 	}
 	if s.Cmd == nil {
 		return in, in
@@ -102,7 +102,7 @@ func (w *walker) cmd(c syntax.Command, in dirs, from input) (ok, bad dirs) {
 		}
 		return in, in
 	case *syntax.CoprocClause:
-		w.find(Soft, "command_background", "the line starts a program that may outlive it", "run it in the foreground")
+		w.find(Soft, "command_background", "the command leaves a program running in the background", "run it in the foreground")
 		w.stmt(c.Stmt, in, input{kind: piped})
 		return in, in
 	case *syntax.FuncDecl:
@@ -191,19 +191,19 @@ func (w *walker) compound(c syntax.Command, in dirs, from input) dirs {
 // is called.
 func (w *walker) function(f *syntax.FuncDecl, in dirs) {
 	if f.Name == nil || f.Body == nil {
-		w.hard("command_unparsed", "the line makes a function without a name", "give the function a name")
+		w.hard("command_unparsed", "the command defines a function without a name", "give the function a name")
 		return
 	}
 	name := f.Name.Value
 	if known(name) {
-		w.hard("command_redefines", "the line makes a function of the name of a program: "+name, "give the function a name of its own")
+		w.hard("command_redefines", "the command defines a function with the name of a program: "+name, "choose another name for the function")
 	}
 	if _, again := w.funcs[name]; again {
-		w.unknown("the function %s is made twice", name)
+		w.unknown("the function %s is defined twice", name)
 	}
 	w.funcs[name] = in
 	if multiplies(f.Body, name) {
-		w.hard("command_fork_bomb", "the function "+name+" starts itself again and again", "leave it out")
+		w.hard("command_fork_bomb", "the function "+name+" calls itself without end", "leave it out")
 	}
 	ok, bad := w.stmt(f.Body, in, input{})
 	if !ok.same(in) || !bad.same(in) {
@@ -296,14 +296,14 @@ func (w *walker) sum(ns ...syntax.Node) {
 		syntax.Walk(n, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.CmdSubst:
-				w.unknown("arithmetic computes what a command prints, and would run the commands in that")
+				w.unknown("arithmetic uses the output of a command, and could run commands in it")
 				return false
 			case *syntax.Word:
 				if name := n.Lit(); syntax.ValidName(name) {
 					w.sums[name] = true
 				}
 				if v := readWord(n); v.known && holdsCode(v.text) {
-					w.unknown("arithmetic would run the command in %s", v.text)
+					w.unknown("arithmetic could run the command in %s", v.text)
 				}
 			case *syntax.ParamExp:
 				if n.Param != nil && !n.Length {
@@ -324,7 +324,7 @@ func (w *walker) sum(ns ...syntax.Node) {
 func (w *walker) computed() {
 	for _, name := range slices.Sorted(maps.Keys(w.sums)) {
 		if told, set := w.set[name]; !told || !set {
-			w.unknown("arithmetic or a test computes %s, and would run the commands in what it holds; quote it in a test", name)
+			w.unknown("arithmetic or a test evaluates %s, and could run commands in its value; quote it in a test", name)
 		}
 	}
 }
@@ -348,13 +348,13 @@ func (w *walker) callExpr(e *syntax.CallExpr, in dirs, from input) (ok, bad dirs
 	switch {
 	case name.known && mine:
 		if !made.same(in) {
-			w.unknown("the function %s is called in another folder than it was made in", name.text)
+			w.unknown("the function %s is called in another folder than it was defined in", name.text)
 		}
 		return in, in
 	case name.known && name.text == "cd":
 		return w.cd(c)
 	case name.known && (name.text == "pushd" || name.text == "popd"):
-		w.unknown("%s changes the folder by a stack", name.text)
+		w.unknown("%s changes the folder through the directory stack", name.text)
 		return dirs{at: in.at, lost: true}, in
 	}
 	w.call(c)
@@ -371,7 +371,7 @@ func (w *walker) cd(c call) (ok, bad dirs) {
 		args = args[1:]
 	}
 	if len(args) != 1 || !args[0].known || args[0].glob || args[0].text == "-" || args[0].text == "" {
-		w.unknown("cd goes where the line does not tell")
+		w.unknown("cd goes to an unknown folder")
 		return dirs{at: c.dirs.at, lost: true}, c.dirs
 	}
 	return w.moved(c.dirs, args[0]), c.dirs
@@ -386,9 +386,9 @@ func (w *walker) declared(a *syntax.Assign) {
 	switch {
 	case flags == "" || flags[0] != '-':
 	case strings.Contains(flags, "n"):
-		w.hard("command_environment", "the line gives a variable a second name", "use the variable's own name")
+		w.hard("command_environment", "the command gives a variable a second name", "use the variable's own name")
 	case strings.Contains(flags, "i"):
-		w.unknown("a declaration computes what a variable is set to, and would run the commands in that")
+		w.unknown("a declaration evaluates a value, and could run commands in it")
 	}
 }
 
@@ -413,7 +413,7 @@ func (w *walker) assign(a *syntax.Assign) {
 		name, value, _ := strings.Cut(v.text, "=")
 		w.variable(name, value)
 		if !v.known {
-			w.unknown("a declaration sets what the line does not tell")
+			w.unknown("a declaration sets a variable that is not known")
 		}
 		return
 	}
@@ -421,7 +421,7 @@ func (w *walker) assign(a *syntax.Assign) {
 		return
 	}
 	if v := readWord(a.Value); v.known && holdsCode(v.text) {
-		w.unknown("a variable holds the text of a command, which arithmetic would run")
+		w.unknown("a variable holds the text of a command, which arithmetic could run")
 	}
 }
 
@@ -473,6 +473,6 @@ func (w *walker) variable(name, value string) {
 	}
 	steers := slices.Contains(steering, name) || slices.ContainsFunc(steeringPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 	if steers && !slices.Contains(tame, name+"="+value) {
-		w.hard("command_environment", "the line sets "+name+", which decides what programs run", "run the command without it")
+		w.hard("command_environment", "the command sets "+name+", which changes what programs run", "run the command without it")
 	}
 }

@@ -41,7 +41,7 @@ func formats(flag string) func(*walker, call) {
 // dynamic says that flags may be hidden in a word of a program that writes.
 func (w *walker) dynamic(c call, p parsed) {
 	if p.dynamic {
-		w.pend("%s is given words that the line does not tell", c.name())
+		w.pend("%s gets arguments that are not known", c.name())
 	}
 }
 
@@ -77,7 +77,7 @@ func (w *walker) into(c call, from []word, to word, folder, tree bool) {
 	}
 	for _, n := range from {
 		if !n.known {
-			w.pend("%s brings %s, and the line does not tell what that is", c.name(), n.text)
+			w.pend("%s writes %s, and the command does not show which file that is", c.name(), n.text)
 			continue
 		}
 		inner := to
@@ -119,7 +119,7 @@ func (w *walker) copy(c call) {
 		w.into(c, from, to, folder, p.has("r", "R", "a", "recursive", "archive"))
 	}
 	if p.has("s", "l", "symbolic-link", "link", "parents") && program(c.name()) == "cp" {
-		w.pend("cp makes links, or folders that the line does not name")
+		w.pend("cp makes links, or folders that are not named")
 	}
 }
 
@@ -141,7 +141,7 @@ func (w *walker) link(c call) {
 	if ok {
 		w.into(c, from, to, folder, false)
 	}
-	w.unknown("ln makes one file go by two names")
+	w.unknown("ln gives one file two names")
 }
 
 // mode judges changes of rights: files that all may write, or that lend their
@@ -153,7 +153,7 @@ func (w *walker) mode(c call) {
 	if program(c.name()) == "chmod" && !given {
 		for i, a := range args {
 			if i == 0 && loose(a.text) || !a.known && i == 0 {
-				w.hard("command_permission", "chmod "+a.text+" lets everyone write or lends the owner's rights", "give rights to the owner only, like chmod 755 or u+x")
+				w.hard("command_permission", "chmod "+a.text+" lets everyone write or sets the setuid bit", "give rights to the owner only, like chmod 755 or u+x")
 			}
 		}
 	}
@@ -193,7 +193,7 @@ func (w *walker) dd(c call) {
 		case key == "if":
 			w.read(c, n)
 		case !a.known && !strings.Contains(a.lead, "="):
-			w.pend("dd is given words that the line does not tell")
+			w.pend("dd gets arguments that are not known")
 		}
 	}
 }

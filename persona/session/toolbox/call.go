@@ -90,7 +90,7 @@ func (b *Box) begin(name string, given json.RawMessage) *call {
 	}
 	b.same++
 	if c.same = b.same; c.same >= hopeless {
-		e := session.Fail(Degenerate, fmt.Sprintf("%s was called %d times in a row with the same arguments", clip(shown(name), 64), c.same))
+		e := session.Fail(Degenerate, fmt.Sprintf("the model called %s %d times in a row with the same arguments", clip(shown(name), 64), c.same))
 		b.over = &e
 	}
 	return c
