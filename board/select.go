@@ -20,7 +20,9 @@ type Reason string
 func Eligible(t *Row, all Index, now time.Time) Reason {
 	switch {
 	case t.State != Ready:
-		return Reason(fmt.Sprintf("it is %s, not ready", t.State))
+		return Reason("it is " + string(t.State) + map[State]string{
+			Backlog: "; odd task ready " + string(t.ID) + " makes it ready", Blocked: "; odd task ready " + string(t.ID) + " tries again", Review: "; odd review " + string(t.ID) + " shows the proposal",
+		}[t.State])
 	case !t.LeaseExpires.IsZero() && !t.Expired(now):
 		return Reason(fmt.Sprintf("run %s is working on it until %s", t.ClaimedBy, t.LeaseExpires.Format(time.RFC3339)))
 	case !slices.Contains(Kinds(), t.Kind):

@@ -29,7 +29,7 @@ func opCancel(env Env) *cli.Command {
 				return err
 			}
 			if c.String("reason") == "" {
-				return usage("op cancel: say why, because the next attempt reads it; run odd op cancel %s --reason \"why\"", name)
+				return usage("op cancel: say why with --reason, because the next attempt reads it: odd op cancel %s --reason \"why\"", name)
 			}
 			return runOpCancel(c.Context, env, name, rejection{reason: c.String("reason"), yes: c.Bool("yes"), json: c.Bool("json"), ends: pipeline.CancelledByPerson})
 		},

@@ -83,7 +83,7 @@ func (s opShown) card() string {
 	b := &strings.Builder{}
 	line := func(key, format string, args ...any) {
 		if text := cell(fmt.Sprintf(format, args...)); text != "" {
-			fmt.Fprintf(b, "%-10s%s\n", key, text)
+			fmt.Fprintf(b, "%-12s%s\n", key, text)
 		}
 	}
 	line("change", "%s", s.Op)

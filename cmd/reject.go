@@ -32,7 +32,7 @@ func reject(env Env) *cli.Command {
 				return err
 			}
 			if c.String("reason") == "" {
-				return usage("reject: say why, because the next attempt reads it; run odd reject %s --reason \"why\"", name)
+				return usage("reject: say why with --reason, because the next attempt reads it: odd reject %s --reason \"why\"", name)
 			}
 			return runReject(c.Context, env, name, rejection{c.String("reason"), c.Bool("retry"), c.Bool("yes"), c.Bool("json"), pipeline.Rejected})
 		},

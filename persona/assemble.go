@@ -99,12 +99,12 @@ func (w *walk) allGaps(p Persona) []string {
 		out = append(out, fmt.Sprintf("%s: the role is %s", p.Role.Path, p.Retirement))
 	}
 	if p.Role.Description == "" {
-		out = append(out, p.Role.Path+": the role has no description; say in one sentence what it is responsible for")
+		out = append(out, p.Role.Path+": the role has no description; say its mandate in one sentence")
 	}
 	var rest []string
 	for id, via := range w.retired {
 		last := via[len(via)-1]
-		rest = append(rest, fmt.Sprintf("%s: %s and left out; %s:%d still links to it (%s)",
+		rest = append(rest, fmt.Sprintf("%s: %s, left out; %s:%d still has the %s edge",
 			w.byID[id].Path, w.retirement(w.byID[id]), w.byID[last.From].Path, last.Line, last.Kind))
 	}
 	for _, it := range p.Items {

@@ -190,9 +190,9 @@ func (w *walk) reach(a *okf.Atom, via []okf.Hop) {
 
 func (w *walk) miss(d okf.Dangling) {
 	key := strings.TrimSuffix(strings.TrimPrefix(d.Target, "/"), ".md")
-	what := "no such atom; write it or remove the link"
+	what := "no such atom; write it or drop the edge"
 	if d.Broken {
-		what = "the file cannot be read; run odd check"
+		what = "the file does not parse; run odd check"
 	}
 	w.gaps = append(w.gaps, fmt.Sprintf("%s:%d: %s %s: %s", w.byID[d.From].Path, d.Line, d.Kind, d.Target, what))
 	if cur, ok := w.missing[key]; !ok || d.Broken && !cur.Broken {

@@ -122,7 +122,7 @@ func (d *drain) heed(c *claim, w *work) {
 		return
 	}
 	w.void("emergency: " + why)
-	d.stop = refuse("lease-emergency-open", "%s: its session reported an emergency: %s; a person runs odd gate emergency, or turns it down with odd gate proposals reject", c.task.ID, why)
+	d.stop = refuse("lease-emergency-open", "%s: its session reported an emergency: %s; a person runs odd gate emergency, or odd gate proposals reject", c.task.ID, why)
 }
 
 // void takes back all that w came to: nothing of it lands.

@@ -128,7 +128,7 @@ func (ch *change) unmade(spent int64) (pipeline.Out, error) {
 		first = ch.report.String()
 	}
 	if ch.sessions > 1 && ch.c.died == "" {
-		ch.w.void(fmt.Sprintf("%s; the second try: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(first), "\n", "; "), "; "), ch.w.reason))
+		ch.w.void(fmt.Sprintf("%s; the next try: %s", strings.TrimRight(strings.ReplaceAll(strings.TrimSpace(first), "\n", "; "), "; "), ch.w.reason))
 	}
 	switch {
 	case ch.w.tampered:

@@ -108,7 +108,7 @@ func (a ArtifactStatus) turns() string {
 func (p *page) lease(l LeaseContext) {
 	switch {
 	case l.ID == "" && !l.Required:
-		p.line("leases are off: no lease is needed to work")
+		p.line("leases are off")
 		return
 	case l.ID == "":
 		p.line("none%s%s", lead(": ", l.Verdict.Text), lead("; ", l.Verdict.Way))

@@ -25,11 +25,11 @@ func (h *handshake) heard() {
 func released(w *work) string {
 	switch {
 	case w.emission.Failure == invoke.Yielded:
-		return "the session waits for an answer"
+		return "the session yielded"
 	case w.verdict == board.ToBlocked:
-		return "the session ended without a result"
+		return "the session ended, and is blocked"
 	}
-	return "the session ended"
+	return "the session is over"
 }
 
 // named adds to a session's record what it was bound by.
@@ -116,7 +116,7 @@ func (d *drain) bury() error {
 		case l.State == "pending":
 			pending = true
 		case l.State == "active": // whether it still holds or not
-			a, err := desk.Release(l.Token, "its session was killed")
+			a, err := desk.Release(l.Token, "its session died")
 			if err != nil {
 				d.note(fmt.Sprintf("the write permit %s of a killed session was not withdrawn: %v", l.Token, err))
 				continue

@@ -161,7 +161,7 @@ func FromEdits(edits []Edit) (Candidate, error) {
 	c := Candidate{Files: slices.Clone(edits), Source: FromTree}
 	u := c.settle()
 	if len(edits) == 0 {
-		u = append(u, Fault{"no_files", "", "the session's tree is as it was", "edit files, or say with 2b.1-noop why nothing is to be done"})
+		u = append(u, Fault{"no_files", "", "the agent changed no file", "edit files, or say with 2b.1-noop why nothing needs to change"})
 	}
 	return c, u.orNil()
 }
@@ -180,11 +180,11 @@ func (c *Candidate) settle() Unusable {
 			mode string
 		}{{f.Before, f.OldMode}, {f.After, f.NewMode}} {
 			if is := side.mode == modePlain || side.mode == modeExec; is != (side.b != nil) || !is && side.mode != "" {
-				u = append(u, Fault{"not_a_file", f.Path, fmt.Sprintf("mode %q does not go with its bytes", side.mode), "make the change of plain files"})
+				u = append(u, Fault{"not_a_file", f.Path, fmt.Sprintf("mode %q is not that of a plain file", side.mode), "change plain files only"})
 			}
 		}
 		if f.OldMode == f.NewMode && bytes.Equal(f.Before, f.After) && (f.Before == nil) == (f.After == nil) {
-			u = append(u, Fault{"unchanged", f.Path, "is as it is at the base", "leave it out"})
+			u = append(u, Fault{"unchanged", f.Path, "is unchanged", "leave it out"})
 		}
 	}
 	return u

@@ -44,12 +44,12 @@ func applyDiff(path string, before []byte, diff string) ([]byte, *Fault) {
 	all := append(p.out, p.old[p.done:]...)
 	for i, l := range all {
 		if i+1 < len(all) && !strings.HasSuffix(l, "\n") {
-			return nil, p.fault("diff_hunk", "a line in the midst of the file has no end", "mark only the last line with \\ No newline at end of file")
+			return nil, p.fault("diff_hunk", "a line in the middle of the file has no newline", "mark only the last line with \\ No newline at end of file")
 		}
 	}
 	after := []byte(strings.Join(all, ""))
 	if gone && len(after) > 0 {
-		return nil, p.fault("diff_header", "deletes the file and leaves lines of it", "remove every line, or name the file behind +++")
+		return nil, p.fault("diff_header", "deletes the file but keeps lines of it", "remove every line, or name the file behind +++")
 	}
 	if gone {
 		return nil, nil
@@ -90,7 +90,7 @@ func (p *patch) heads(path string, fresh bool) (gone bool, f *Fault) {
 		case strings.HasPrefix(l, "--- ") && (name == path || name == "a/"+path), strings.HasPrefix(l, "+++ ") && (name == path || name == "b/"+path):
 		case strings.HasPrefix(l, "diff --git ") && l == "diff --git a/"+path+" b/"+path, strings.HasPrefix(l, "index "):
 		default:
-			return gone, p.fault("diff_header", fmt.Sprintf("%q is no line above the hunks of %q", brief(l), path), "write --- a/PATH and +++ b/PATH of this one file")
+			return gone, p.fault("diff_header", fmt.Sprintf("%q is not a header line of a diff of %q", brief(l), path), "write --- a/PATH and +++ b/PATH of this one file")
 		}
 	}
 	return gone, nil
@@ -116,7 +116,7 @@ func (p *patch) hunk() *Fault {
 		start = from // what is only added stands behind that line
 	}
 	if start < p.done || start+olds > len(p.old) {
-		return p.fault("context_mismatch", fmt.Sprintf("the hunk is about the lines %d to %d; the file has %d, and %d are behind it", from, from+olds-1, len(p.old), p.done), "make the diff again from the whole file, hunks in its order")
+		return p.fault("context_mismatch", fmt.Sprintf("the hunk changes the lines %d to %d, but the file has %d lines and the hunks before end at %d", from, from+olds-1, len(p.old), p.done), "make the diff again from the whole file, hunks in its order")
 	}
 	p.out = append(p.out, p.old[p.done:start]...)
 	p.done = start
@@ -125,7 +125,7 @@ func (p *patch) hunk() *Fault {
 		at--
 	}
 	if to-1 != at {
-		return p.fault("diff_hunk", fmt.Sprintf("the hunk says that it writes from line %d, it is line %d", to, at+1), "count the lines of the hunks before it")
+		return p.fault("diff_hunk", fmt.Sprintf("the hunk says that it starts at line %d, but it starts at %d", to, at+1), "count the lines of the hunks before it")
 	}
 	p.n++
 	return p.body(olds, news)
@@ -135,7 +135,7 @@ func (p *patch) hunk() *Fault {
 func (p *patch) body(olds, news int) *Fault {
 	for ; olds > 0 || news > 0; p.n++ {
 		if p.n == len(p.lines) || p.lines[p.n] == "" {
-			return p.fault("diff_hunk", fmt.Sprintf("the hunk lacks %d old and %d new lines; an empty line is written as one space", olds, news), "count its lines again")
+			return p.fault("diff_hunk", fmt.Sprintf("the hunk is %d old and %d new lines too short; an empty line is written as one space", olds, news), "count its lines again")
 		}
 		kind, text := p.lines[p.n][0], p.lines[p.n][1:]
 		if p.n+1 < len(p.lines) && strings.HasPrefix(p.lines[p.n+1], `\`) {
@@ -155,7 +155,7 @@ func (p *patch) body(olds, news int) *Fault {
 			news--
 		}
 		if !strings.ContainsRune(" +-", rune(kind)) || news < 0 {
-			return p.fault("diff_hunk", fmt.Sprintf("%q is no line of this hunk", brief(p.lines[p.n])), "begin lines with a space, + or -, as many as the hunk says")
+			return p.fault("diff_hunk", fmt.Sprintf("%q is not a line of a hunk", brief(p.lines[p.n])), "begin lines with a space, + or -, as many as the hunk says")
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ type reading struct {
 // readJSON reads one JSON object of at most limit bytes and depth levels.
 func readJSON(b []byte, limit, depth int) (value, error) {
 	if len(b) > limit {
-		return value{}, Unusable{{"too_large", "", fmt.Sprintf("%d bytes, at most %d", len(b), limit), "deliver less at once"}}
+		return value{}, Unusable{{"too_large", "", fmt.Sprintf("%d bytes, and at most %d are allowed", len(b), limit), "deliver less at once"}}
 	}
 	if !utf8.Valid(b) {
 		return value{}, Unusable{{"json", "", "is not UTF-8", "write JSON in UTF-8"}}
@@ -46,11 +46,11 @@ func readJSON(b []byte, limit, depth int) (value, error) {
 	v, err := r.value("", 0)
 	if err == nil {
 		if _, more := r.dec.Token(); !errors.Is(more, io.EOF) {
-			err = Fault{"json", r.line(), "something follows the value", "deliver one JSON object and nothing else"}
+			err = Fault{"json", r.line(), "there is text after the JSON object", "deliver one JSON object and nothing else"}
 		}
 	}
 	if _, ok := v.of.(object); err == nil && !ok {
-		err = Fault{"not_an_object", v.at, "is no JSON object", "write an object with schema_version"}
+		err = Fault{"not_an_object", v.at, "is not a JSON object", "write an object with schema_version"}
 	}
 	var f Fault
 	switch {
@@ -59,7 +59,7 @@ func readJSON(b []byte, limit, depth int) (value, error) {
 	case !errors.As(err, &f):
 		text := strings.TrimPrefix(err.Error(), "json: ")
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			text = "ends before its value does"
+			text = "the JSON is cut off"
 		}
 		f = Fault{"json", r.line(), text, "deliver one whole JSON object"}
 	}
@@ -118,7 +118,7 @@ func (r *reading) members(v *value, path string, depth int) error {
 		}
 		name, _ := t.(string)
 		if _, twice := v.member(name); twice {
-			return Fault{"json", at, fmt.Sprintf("the member %q stands twice", name), "write it once"}
+			return Fault{"json", at, fmt.Sprintf("the key %q appears twice", name), "write it once"}
 		}
 		e, err := r.value(strings.TrimPrefix(path+"."+name, "."), depth+1)
 		if err != nil {
@@ -164,11 +164,11 @@ func (f *form) text(name string, needed bool, limit int) string {
 	switch {
 	case !ok:
 	case !isText:
-		f.say("wrong_type", m.at, "is no string", "write a string")
+		f.say("wrong_type", m.at, "is not a string", "write a string")
 	case len(s) > limit:
-		f.say("too_long", m.at, fmt.Sprintf("has %d bytes, at most %d", len(s), limit), "shorten it")
+		f.say("too_long", m.at, fmt.Sprintf("has %d bytes, and at most %d are allowed", len(s), limit), "shorten it")
 	case needed && strings.TrimSpace(s) == "":
-		f.say("empty", m.at, "says nothing", "write what it asks for")
+		f.say("empty", m.at, "is empty", "write a text")
 	}
 	return s
 }
@@ -178,7 +178,7 @@ func (f *form) oneOf(name string, words ...string) string {
 	m, ok := f.get(name, true)
 	s, _ := m.of.(string)
 	if ok && !slices.Contains(words, s) {
-		f.say("wrong_word", m.at, "is none of "+strings.Join(words, ", "), "choose one of them")
+		f.say("wrong_word", m.at, "is not one of "+strings.Join(words, ", "), "choose one of them")
 	}
 	return s
 }
@@ -190,9 +190,9 @@ func (f *form) list(name string, needed bool, limit int) []value {
 	switch {
 	case !ok:
 	case !isList:
-		f.say("wrong_type", m.at, "is no list", "write a list")
+		f.say("wrong_type", m.at, "is not a list", "write a list")
 	case len(l) > limit:
-		f.say("too_many_"+name, m.at, fmt.Sprintf("%d entries, at most %d", len(l), limit), "deliver the best ones; nothing is cut for you")
+		f.say("too_many_"+name, m.at, fmt.Sprintf("%d entries, and at most %d are allowed", len(l), limit), "deliver the best ones; nothing is cut for you")
 	}
 	return l
 }
@@ -204,11 +204,11 @@ func (f *form) texts(name string, needed bool, limit, size int) []string {
 		s, isText := m.of.(string)
 		switch {
 		case !isText:
-			f.say("wrong_type", m.at, "is no string", "write a string")
+			f.say("wrong_type", m.at, "is not a string", "write a string")
 		case len(s) > size:
-			f.say("too_long", m.at, fmt.Sprintf("has %d bytes, at most %d", len(s), size), "shorten it")
+			f.say("too_long", m.at, fmt.Sprintf("has %d bytes, and at most %d are allowed", len(s), size), "shorten it")
 		case strings.TrimSpace(s) == "":
-			f.say("empty", m.at, "says nothing", "leave it out")
+			f.say("empty", m.at, "is empty", "leave it out")
 		default:
 			out = append(out, s)
 		}
@@ -220,7 +220,7 @@ func (f *form) texts(name string, needed bool, limit, size int) []string {
 func (f *form) rest(code string) {
 	for _, m := range f.v.members {
 		if !slices.Contains(f.known, m.name) {
-			f.say(code, m.at, fmt.Sprintf("%q is no member of this schema", m.name), "leave it out; known are "+strings.Join(f.known, ", "))
+			f.say(code, m.at, fmt.Sprintf("%q is not a key of this schema", m.name), "leave it out; the keys are "+strings.Join(f.known, ", "))
 		}
 	}
 }
@@ -228,7 +228,7 @@ func (f *form) rest(code string) {
 // isObject says that a value in a list is none.
 func (f *form) isObject(v value) bool {
 	if _, ok := v.of.(object); !ok {
-		f.say("wrong_type", v.at, "is no object", "write an object")
+		f.say("wrong_type", v.at, "is not an object", "write an object")
 		return false
 	}
 	return true

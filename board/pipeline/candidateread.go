@@ -64,7 +64,7 @@ func ParseCandidate(b []byte, g Given) ([]Candidate, error) {
 		if !said {
 			return nil, Unusable{{"missing_schema_version", top.at, "has no schema_version", "write 2b.1, 2b.1-diff or 2b.1-noop"}}
 		}
-		return nil, Unusable{{"unknown_version", version.at, fmt.Sprintf("%v is no schema of a candidate", version.of), "write 2b.1, 2b.1-diff or 2b.1-noop"}}
+		return nil, Unusable{{"unknown_version", version.at, fmt.Sprintf("%v is not a known schema", version.of), "write 2b.1, 2b.1-diff or 2b.1-noop"}}
 	}
 	var u Unusable
 	f := &form{v: top, u: &u, known: []string{"schema_version", "candidates", "provider_metadata"}}
@@ -73,7 +73,7 @@ func ParseCandidate(b []byte, g Given) ([]Candidate, error) {
 		return nil, u
 	}
 	if len(g.Wrote) > 0 {
-		return nil, Unusable{{"two_deliveries", "", fmt.Sprintf("the session wrote %s in its tree and delivered a candidate besides", strings.Join(g.Wrote, ", ")), "deliver one of the two"}}
+		return nil, Unusable{{"two_deliveries", "", fmt.Sprintf("the agent changed %s in its tree and also delivered a change block", strings.Join(g.Wrote, ", ")), "deliver one of the two"}}
 	}
 	list := f.list("candidates", true, maxCandidates)
 	if len(u) == 0 && len(list) == 0 {
@@ -93,12 +93,12 @@ func parseNoop(top value, g Given) ([]Candidate, error) {
 		f.say("wrong_type", m.at, "is not true", "write true, or leave it out")
 	}
 	if m, ok := f.get("candidates", false); ok {
-		f.say("noop_with_candidates", m.at, "a noop delivers candidates", "deliver one of the two")
+		f.say("noop_with_candidates", m.at, "a noop also delivers candidates", "deliver one of the two")
 	}
 	f.get("provider_metadata", false)
 	f.rest("unexpected_key")
 	if len(g.Wrote) > 0 {
-		f.say("noop_with_writes", top.at, fmt.Sprintf("says that there is nothing to do, and the session wrote %s", strings.Join(g.Wrote, ", ")), "deliver what was written, or write nothing")
+		f.say("noop_with_writes", top.at, fmt.Sprintf("says that there is nothing to do, but the agent changed %s", strings.Join(g.Wrote, ", ")), "deliver what was written, or write nothing")
 	}
 	return []Candidate{c}, u.orNil()
 }
@@ -122,7 +122,7 @@ func parseAll(list []value, diffs bool, g Given) ([]Candidate, error) {
 			out[i], files[i] = f.candidate(diffs)
 		}
 		if out[i].ID != "" && slices.ContainsFunc(out[:i], func(c Candidate) bool { return c.ID == out[i].ID }) {
-			f.say("candidate_twice", v.at, fmt.Sprintf("the id %q stands twice", out[i].ID), "give each candidate its own")
+			f.say("candidate_twice", v.at, fmt.Sprintf("the id %q appears twice", out[i].ID), "give each candidate its own")
 		}
 	}
 	if len(u) > 0 {
@@ -135,7 +135,7 @@ func parseAll(list []value, diffs bool, g Given) ([]Candidate, error) {
 				u = append(u, Fault{p.Code, t.at, p.Text, p.Fix})
 			}
 			if seen[t.path] {
-				u = append(u, Fault{"path_clash", t.at, fmt.Sprintf("%q stands twice", t.path), "write each file once"})
+				u = append(u, Fault{"path_clash", t.at, fmt.Sprintf("%q appears twice", t.path), "write each file once"})
 			}
 			seen[t.path] = true
 		}
@@ -169,7 +169,7 @@ func (f *form) candidate(diffs bool) (Candidate, []told) {
 	_, many := f.v.member("files")
 	_, one := f.v.member("file_path")
 	if many == one {
-		f.say("one_or_files", f.v.at, "has file_path and files, or neither", "write one file_path, or files with one entry for each")
+		f.say("one_or_files", f.v.at, "has both file_path and files, or neither", "write one file_path, or files with one entry for each")
 	}
 	if !many || one {
 		files = append(files, f.file(diffs))
@@ -207,7 +207,7 @@ func (f *form) file(diffs bool) told {
 	if s, isText := m.of.(string); isText && len(s) <= maxContent {
 		t.content = s
 	} else if ok {
-		f.say("wrong_type", m.at, fmt.Sprintf("is no string of at most %d bytes", maxContent), "write the whole file as it is to be")
+		f.say("wrong_type", m.at, fmt.Sprintf("is not a string of at most %d bytes", maxContent), "write the whole new content of the file")
 	}
 	return t
 }
@@ -216,7 +216,7 @@ func (f *form) file(diffs bool) told {
 func (t told) edit(diffs bool, g Given) (Edit, Unusable) {
 	before, mode, err := g.At(t.path)
 	if err != nil {
-		return Edit{}, Unusable{{"base_unreadable", t.at, fmt.Sprintf("%q cannot be read at the base: %v", t.path, err), "choose another path"}}
+		return Edit{}, Unusable{{"base_unreadable", t.at, fmt.Sprintf("the file %q cannot be read in the base commit: %v", t.path, err), "choose another path"}}
 	}
 	e := Edit{Path: t.path, Before: before, OldMode: mode, NewMode: mode}
 	if before == nil {
@@ -247,7 +247,7 @@ const shortSum = 12
 func (t told) stale(before []byte) *Fault {
 	if before == nil {
 		if t.sum != "" {
-			return &Fault{"stale_source", t.at, fmt.Sprintf("%q is not there at the base, and source_sha256 names bytes of it", t.path), "leave source_sha256 out for a new file"}
+			return &Fault{"stale_source", t.at, fmt.Sprintf("%q does not exist in the base commit, but source_sha256 is given", t.path), "leave source_sha256 out for a new file"}
 		}
 		return nil
 	}
@@ -255,9 +255,9 @@ func (t told) stale(before []byte) *Fault {
 	want := hex.EncodeToString(sum[:])
 	switch {
 	case len(t.sum) < shortSum:
-		return &Fault{"missing_source_sha256", t.at, fmt.Sprintf("says %d digits of the SHA-256 of %q, at least %d are needed", len(t.sum), t.path, shortSum), "name the bytes the diff was made from"}
+		return &Fault{"missing_source_sha256", t.at, fmt.Sprintf("gives %d digits of the SHA-256 of %q, and at least %d are needed", len(t.sum), t.path, shortSum), "write the SHA-256 of the file that the diff was made from"}
 	case !strings.HasPrefix(want, t.sum):
-		return &Fault{"stale_source", t.at, fmt.Sprintf("the diff was made from %s, %q is %s at the base", t.sum, t.path, want[:shortSum]), "make the diff again from what is there now"}
+		return &Fault{"stale_source", t.at, fmt.Sprintf("the diff was made from %s, but %q is %s in the base commit", t.sum, t.path, want[:shortSum]), "make the diff again from the current file"}
 	}
 	return nil
 }

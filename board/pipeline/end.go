@@ -32,7 +32,7 @@ func End(o Op, by string, now time.Time, r Reason, note string) (Op, error) {
 // Expire is the op that waited too long, as expired; the error of one whose time
 // is not over says until when.
 func Expire(o Op, by string, now time.Time) (Op, error) {
-	return End(o, by, now, ReviewExpired, "nobody decided until "+stamp(o.Clocks.Phase))
+	return End(o, by, now, ReviewExpired, "nobody approved or rejected it until "+stamp(o.Clocks.Phase))
 }
 
 // not is now, or the op's last moment where now lies before it.

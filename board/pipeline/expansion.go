@@ -41,7 +41,7 @@ func ParseExpansion(b []byte) (Expansion, error) {
 	var u Unusable
 	f := &form{v: top, u: &u}
 	if v := f.text("schema_version", true, maxName); len(u) == 0 && v != "expansion.1" {
-		f.say("unknown_version", top.at, fmt.Sprintf("%q is no schema of an expansion", v), "write expansion.1")
+		f.say("unknown_version", top.at, fmt.Sprintf("%q is not a known schema", v), "write expansion.1")
 	}
 	if len(u) > 0 {
 		return e, u
@@ -80,11 +80,11 @@ func (e Expansion) Resolve(files, has []string, round int) Round {
 	give := func(asked, path string) {
 		switch {
 		case slices.Contains(has, path) || slices.Contains(r.Files, path):
-			r.deny(asked, "is there already")
+			r.deny(asked, "it was given already")
 		case keepsSecrets(path):
-			r.deny(asked, "may hold credentials")
+			r.deny(asked, "it may contain credentials")
 		case len(r.Files) == ExpansionFiles:
-			r.deny(asked, fmt.Sprintf("a round gives %d files", ExpansionFiles))
+			r.deny(asked, fmt.Sprintf("at most %d files are given per round", ExpansionFiles))
 		default:
 			r.Files = append(r.Files, path)
 		}
@@ -92,7 +92,7 @@ func (e Expansion) Resolve(files, has []string, round int) Round {
 	for _, asked := range e.Files {
 		switch hits := endsIn(sorted, asked); len(hits) {
 		case 0:
-			r.deny(asked, "no such file at the base")
+			r.deny(asked, "there is no such file")
 		case 1:
 			give(asked, hits[0])
 		default:
@@ -102,18 +102,18 @@ func (e Expansion) Resolve(files, has []string, round int) Round {
 	for _, q := range slices.Concat(e.Queries, e.Snippets) {
 		best := byWords(sorted, q)
 		if len(best) == 0 {
-			r.deny(q, "no path holds these words")
+			r.deny(q, "no path contains these words")
 		}
 		for _, p := range best {
 			give(q, p)
 		}
 	}
 	for _, p := range e.Packages {
-		r.deny(p, "documentation of packages is not at hand; name a file")
+		r.deny(p, "package documentation is not available; name a file")
 	}
 	r.Last = round >= ExpansionRounds || len(r.Files) == 0
 	if round > ExpansionRounds {
-		return Round{Not: []Denied{{"more", fmt.Sprintf("there are %d rounds", ExpansionRounds)}}, Last: true}
+		return Round{Not: []Denied{{"more", fmt.Sprintf("there are at most %d rounds", ExpansionRounds)}}, Last: true}
 	}
 	return *r
 }

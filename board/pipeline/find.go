@@ -87,11 +87,11 @@ func Match(ids []string, name string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("%s: no op has that id; odd op list --all lists them", name)
+		return "", fmt.Errorf("%s: there is no change with this id; odd op list --all lists them", name)
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%s: could be any of %s; add a letter", name, strings.Join(found, ", "))
+	return "", fmt.Errorf("%s: it fits several changes: %s; type more of the id", name, strings.Join(found, ", "))
 }
 
 // WaitingFor is the story of the op that waits for a person with what a task
@@ -125,7 +125,7 @@ func (o Op) Unbound(commit, branch, base, op, tier string) []string {
 	var out []string
 	say := func(what, is, was string) {
 		if is != was {
-			out = append(out, fmt.Sprintf("its %s is %s, judged was %s", what, cmp.Or(is, "none"), cmp.Or(was, "none")))
+			out = append(out, fmt.Sprintf("its %s is %s, checked was %s", what, cmp.Or(is, "none"), cmp.Or(was, "none")))
 		}
 	}
 	var moved Effect

@@ -66,7 +66,7 @@ func ParsePlan(b []byte, targets []string) (ChangePlan, error) {
 	var u Unusable
 	f := &form{v: top, u: &u}
 	if v := f.text("schema_version", true, maxName); len(u) == 0 && v != "plan.1" {
-		f.say("unknown_version", top.at, fmt.Sprintf("%q is no schema of a plan", v), "write plan.1")
+		f.say("unknown_version", top.at, fmt.Sprintf("%q is not a known schema", v), "write plan.1")
 	}
 	if len(u) > 0 {
 		return p, u
@@ -86,7 +86,7 @@ func ParsePlan(b []byte, targets []string) (ChangePlan, error) {
 		}
 	}
 	if len(changes) == 0 && len(u) == 0 {
-		f.say("plan_empty", top.at, "ordered_changes is empty", "name what is to change")
+		f.say("plan_empty", top.at, "ordered_changes is empty", "name the files to change")
 	}
 	if len(u) > 0 {
 		return p, u
@@ -118,7 +118,7 @@ func (p ChangePlan) wrong(at []string, targets []string) Unusable {
 			say(i, f.Code, f.Text, f.Fix)
 		}
 		if _, twice := place[c.Path]; twice {
-			say(i, "plan_path_twice", "stands in the plan twice", "make one entry of it")
+			say(i, "plan_path_twice", "is in the plan twice", "merge the two entries")
 			continue
 		}
 		place[c.Path] = i
@@ -131,9 +131,9 @@ func (p ChangePlan) wrong(at []string, targets []string) Unusable {
 			case !known:
 				say(i, "plan_dangling", fmt.Sprintf("depends on %q, which is not in the plan", d), "name a file of the plan, or leave the dependency out")
 			case circles[c.Path] && circles[d]:
-				say(i, "plan_cycle", fmt.Sprintf("depends on %q in a circle", d), "break the circle")
+				say(i, "plan_cycle", fmt.Sprintf("depends on %q in a cycle", d), "break the cycle")
 			case j >= i:
-				say(i, "plan_order", fmt.Sprintf("depends on %q, which comes later", d), "put it behind what it depends on")
+				say(i, "plan_order", fmt.Sprintf("depends on %q, which comes later", d), "move it behind that")
 			}
 		}
 	}

@@ -166,7 +166,7 @@ func (p *Profile) place(e Edit, gate []string, pol Policy) {
 	}
 	switch {
 	case e.OldMode == modeRepo || e.NewMode == modeRepo:
-		p.CrossRepo = append(p.CrossRepo, e.Path+" is another repository")
+		p.CrossRepo = append(p.CrossRepo, e.Path+" is a submodule")
 	case e.OldMode == modeLink || e.NewMode == modeLink:
 		p.Unfit = append(p.Unfit, e.Path+" is a symbolic link")
 	case e.NewMode == modeExec && e.OldMode != modeExec:
@@ -298,9 +298,9 @@ func coverage(g *Graph, base []string, p string) (part string, pct int, why stri
 	}
 	stem := strings.TrimSuffix(path.Base(p), path.Ext(p))
 	if slices.ContainsFunc(base, func(b string) bool { return path.Ext(b) == path.Ext(p) && isTest(b) && testStem(b) == stem }) {
-		return p, coveredFromAfar, p + " has a test only by its name"
+		return p, coveredFromAfar, p + " has a test only by name"
 	}
-	return p, 0, p + " has no test that is known"
+	return p, 0, p + " has no test"
 }
 
 // isTest reports a test by its name, as the tools of the larger languages do.

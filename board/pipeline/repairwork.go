@@ -200,7 +200,7 @@ func unusable(was []Edit, a RepairAnswer) string {
 	}
 	for _, f := range was {
 		if !given[f.Path] {
-			return f.Path + " is not in it; a repair gives every file of the batch, changed or not"
+			return f.Path + " is missing; a repair delivers every file of the change, changed or not"
 		}
 	}
 	if a.Tree == "" {

@@ -36,7 +36,7 @@ func similar(files []Edit, texts [][]byte) []string {
 			best = max(best, 100*n/len(added))
 		}
 		if best > copyPct {
-			out = append(out, fmt.Sprintf("%s: %d %% of what it adds stands in another file", f.Path, best))
+			out = append(out, fmt.Sprintf("%s: %d %% of the added text is also in another file", f.Path, best))
 		}
 	}
 	return out

@@ -69,7 +69,7 @@ type driver struct {
 
 // errUnsettled says that a ref may have been moved and no record says so: the op
 // is left as it is, and whoever ends it makes it a postmortem.
-var errUnsettled = errors.New("a ref may have moved and the record of it could not be written; the next run ends the op as a postmortem, and a person looks at the ref")
+var errUnsettled = errors.New("a ref may have moved, and that could not be recorded; look at the ref, the next odd drain ends the change as a postmortem")
 
 // Run takes an op that Begin has just made to its ending, or to Waiting, and
 // returns it as the records have it. The error is of the sink alone: the op is
@@ -172,7 +172,7 @@ func decide(o Op, out Out, fault, interrupted error, now time.Time) Out {
 	}
 	out.Next = o.retried(out.Next)
 	if o.wornOut(out.Next) {
-		return stop(RetriesExhausted, fmt.Sprintf("%s: %s", out.Next, cmp.Or(out.Note, "it was to be tried again")))
+		return stop(RetriesExhausted, fmt.Sprintf("%s: %s", out.Next, cmp.Or(out.Note, "another try was needed")))
 	}
 	if err := o.refuses(out, now); err != nil {
 		return stop(IllegalMove, err.Error())
@@ -201,7 +201,7 @@ func late(o Op, stop func(Reason, string) Out) Out {
 	if o.Clocks.End().Equal(o.Clocks.Op) {
 		r = OpDeadline
 	}
-	return stop(r, fmt.Sprintf("%s had until %s, the op until %s; the clock of the %s counts", o.Phase, stamp(o.Clocks.Phase), stamp(o.Clocks.Op), cmp.Or(map[string]string{ClockOp: "op"}[o.Clocks.By], "phase")))
+	return stop(r, fmt.Sprintf("%s had until %s, the whole change until %s; the time of the %s ran out", o.Phase, stamp(o.Clocks.Phase), stamp(o.Clocks.Op), cmp.Or(map[string]string{ClockOp: "whole change"}[o.Clocks.By], "phase")))
 }
 
 // refuses says why what a phase asks for cannot be.
@@ -269,9 +269,9 @@ func (d *driver) unrecorded(fault error) error {
 	again := d.Sink(last.Record())
 	d.op = last
 	if again != nil {
-		return fmt.Errorf("%s: its ending is not recorded either: %w", last.ID, errors.Join(fault, again))
+		return fmt.Errorf("%s: its end could not be recorded either: %w", last.ID, errors.Join(fault, again))
 	}
-	return fmt.Errorf("%s: a record was not kept, so it ended: %w", last.ID, fault)
+	return fmt.Errorf("%s: it ended because a record could not be saved: %w", last.ID, fault)
 }
 
 // end records the ending.
@@ -301,7 +301,7 @@ func (d *driver) move(ctx context.Context) error {
 		case tip == e.Old:
 			return d.end(Postmortem, ApplyFailed, Out{Note: fault.Error()})
 		case tip != e.New:
-			return d.end(Postmortem, RefMoved, Out{Note: fmt.Sprintf("%s is at %s: %v", e.Ref, cmp.Or(tip, "nothing"), fault)})
+			return d.end(Postmortem, RefMoved, Out{Note: fmt.Sprintf("somebody else moved %s, it is at %s: %v", e.Ref, cmp.Or(tip, "nothing"), fault)})
 		}
 	}
 	return d.moved(ctx)

@@ -88,7 +88,7 @@ func Checks(files []Edit, p Project) ([]Check, []irongate.Finding) {
 // denied is why a command may not run although a person asks for it.
 func denied(c Check) []irongate.Finding {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
-		return []irongate.Finding{{Code: "check_empty", Severity: irongate.Hard, How: irongate.ByText, Text: "a command without a program (" + c.Why + ")", Fix: `write it as a list, ["make", "test"]`}}
+		return []irongate.Finding{{Code: "check_empty", Severity: irongate.Hard, How: irongate.ByText, Text: "a check has no program (" + c.Why + ")", Fix: `write it as a list, ["make", "test"]`}}
 	}
 	v := irongate.Argv(c.Argv, irongate.CommandPolicy{Allow: [][]string{c.Argv}})
 	return slices.DeleteFunc(v.Findings, func(f irongate.Finding) bool { return f.Severity != irongate.Hard })
@@ -110,7 +110,7 @@ func edited(c Check, files []Edit) []irongate.Finding {
 	for _, f := range files {
 		if slices.Contains(names, f.Path) {
 			out = append(out, irongate.Finding{Code: "check_edited", Severity: irongate.Soft, How: irongate.ByBytes, Path: f.Path,
-				Text: "the change edits what " + c.Name + " runs to judge it", Fix: "look at it first: a check that the change wrote proves little"})
+				Text: "the change edits files that the check " + c.Name + " runs", Fix: "review those first, because a change can weaken its own check"})
 		}
 	}
 	return out
@@ -166,7 +166,7 @@ func (r Ran) noTests() bool { t := tallied(r.Output); return t.known && t.ran ==
 func (r Ran) String() string {
 	switch {
 	case r.Fault == FaultTimeout && r.Check.Timeout > 0:
-		return fmt.Sprintf("%s: %s: it was stopped after %s; raise check_timeout in [pipeline]", r.Check.Name, r.Fault, r.Check.Timeout)
+		return fmt.Sprintf("%s: %s: it was stopped after %s; raise [pipeline] check_timeout in odd.toml", r.Check.Name, r.Fault, r.Check.Timeout)
 	case r.Fault != "":
 		return strings.TrimSuffix(fmt.Sprintf("%s: %s %s", r.Check.Name, r.Fault, r.Detail), " ")
 	case !r.Done:
@@ -174,11 +174,11 @@ func (r Ran) String() string {
 	case r.Exit != 0:
 		return fmt.Sprintf("%s: exit %d", r.Check.Name, r.Exit)
 	case r.noTests() && r.Check.Tests:
-		return r.Check.Name + ": it ran no test, and some were expected"
+		return r.Check.Name + ": failed, because it ran no test"
 	case r.noTests():
-		return r.Check.Name + ": well; it ran no test, and none was expected"
+		return r.Check.Name + ": passed (it has no tests)"
 	}
-	return r.Check.Name + ": well"
+	return r.Check.Name + ": passed"
 }
 
 // Report is what the checks of a tree came to. The zero Report has not passed.
@@ -226,10 +226,10 @@ func (r Report) String() string {
 		fmt.Fprintf(&b, "%d more checks were not run\n", n)
 	}
 	if len(r.Want) == 0 {
-		fmt.Fprintln(&b, "there was no check to run; set [pipeline] validate")
+		fmt.Fprintln(&b, "no check ran; set [pipeline] validate in odd.toml to run your tests")
 	}
 	if len(r.Flaky) > 0 {
-		fmt.Fprintf(&b, "failed once and not again: %s\n", strings.Join(head(r.Flaky, maxIDs), ", "))
+		fmt.Fprintf(&b, "failed once, passed the second time: %s\n", strings.Join(head(r.Flaky, maxIDs), ", "))
 	}
 	return b.String()
 }

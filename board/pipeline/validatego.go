@@ -82,7 +82,7 @@ func (s goScope) unbuilt() (out []irongate.Finding) {
 			}
 			delete(s.packages[mod], dir)
 			out = append(out, irongate.Finding{Code: "check_skipped", Severity: irongate.Soft, How: irongate.ByBytes, Path: dir,
-				Text: "no file of it is for this build, so nothing here compiles or tests it", Fix: "check it where its build constraints hold"})
+				Text: "its build constraints exclude this computer, so nothing here compiled or tested it", Fix: "check it where its build constraints hold"})
 		}
 	}
 	return out
@@ -126,7 +126,7 @@ func (s goScope) checks() []Check {
 
 // patterns are a module's packages as go is told them, and why these.
 func (s goScope) patterns(mod string) ([]string, string) {
-	all, why := []string{"./..."}, "all packages: the change touches what builds the module, or who imports whom is not known"
+	all, why := []string{"./..."}, "all packages: the change touches the build, or the imports are not known"
 	if s.whole[mod] {
 		if !treeHas(s.tree, mod, isGo) {
 			return nil, ""
@@ -138,7 +138,7 @@ func (s goScope) patterns(mod string) ([]string, string) {
 		out = append(out, strings.TrimSuffix("./"+within(mod, dir), "/."))
 	}
 	if len(out) > maxPackages {
-		return all, "all packages: the change can turn most of them"
+		return all, "all packages: the change can affect most of them"
 	}
 	return out, "the packages that the change touches, and those that import them"
 }

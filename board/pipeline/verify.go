@@ -64,11 +64,11 @@ func Compare(base, is []Measure, t Thresholds) []Breach {
 		was, known := find(base, m.Name, m.Where)
 		switch {
 		case m.Name == MeasurePassRate && m.Value < t.PassRate:
-			say(m, was, t.PassRate, "%s%s of the tests pass; want %s", at(m.Where), percent(m.Value), percent(t.PassRate))
+			say(m, was, t.PassRate, "%s%s of the tests pass, at least %s must", at(m.Where), percent(m.Value), percent(t.PassRate))
 		case m.Name == MeasureCoverage && known && was-m.Value > t.Coverage:
-			say(m, was, t.Coverage, "%scoverage falls from %.1f%% to %.1f%%; at most %.1f points are allowed, so test what is new", at(m.Where), was, m.Value, t.Coverage)
+			say(m, was, t.Coverage, "%stest coverage falls from %.1f%% to %.1f%%, and at most %.1f points are allowed; add tests for the new code", at(m.Where), was, m.Value, t.Coverage)
 		case m.Name == MeasureLint && m.Value-was > t.Lint:
-			say(m, was, t.Lint, "%s%.0f complaints of lint, %.0f before; at most %.0f more are allowed", at(m.Where), m.Value, was, t.Lint)
+			say(m, was, t.Lint, "%s%.0f lint warnings, %.0f before; at most %.0f more are allowed", at(m.Where), m.Value, was, t.Lint)
 		}
 	}
 	out = append(out, lostMeasures(base, is)...)
@@ -90,7 +90,7 @@ func lostMeasures(base, is []Measure) []Breach {
 			return slices.ContainsFunc(list, func(m Measure) bool { return m.Name == name })
 		}
 		if has(base) && !has(is) {
-			out = append(out, Breach{Measure: Measure{Name: name}, Text: name + " is measured at the base and not any more"})
+			out = append(out, Breach{Measure: Measure{Name: name}, Text: name + " was measured before the change and is missing now"})
 		}
 	}
 	return out

@@ -63,7 +63,7 @@ func Allowed(act string, p Person, at Place) error {
 	case at.CI:
 		return refuse("not-a-person", "%s: only a person may do this, and this is CI; run it in a terminal on your own machine", act)
 	case at.Session:
-		return refuse("not-a-person", "%s: only a person may do this, and this is an agent's session; leave it to a person", act)
+		return refuse("not-a-person", "%s: refused inside an agent's session; leave it to a person", act)
 	case strings.EqualFold(p.Email, at.Agent.Email):
 		return refuse("not-a-person", "%s: git user.email is the agent's address, %s; set your own with git config user.email YOU@EXAMPLE.ORG", act, at.Agent.Email)
 	case p.Email == "" || strings.ContainsAny(p.Email, " \t\n,{}[]\"'#"):
