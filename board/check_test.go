@@ -47,15 +47,15 @@ func TestCheckTasks(t *testing.T) {
 	want := []string{
 		`error odd-task-state tasks/bad.md:3: unknown state "sideways"; use one of backlog, ready, in_progress, review, blocked, done`,
 		`error odd-task-priority tasks/bad.md:4: unknown priority "1"; use p0, p1, p2 or p3; p0 comes first`,
-		`warning odd-task-soft-dependencies tasks/good.md:6: hints at tasks/bad, which is no readable task; name a task atom`,
-		`warning odd-task-role tasks/lazy.md:1: no role; drain cannot compile a persona for it; name a role atom`,
-		`warning odd-task-commands tasks/lazy.md:3: commands in a task that odd/0.1 filed; read them before you make the task ready: odd will run them`,
-		`error odd-task-dependencies tasks/loop-a.md:4: dependencies run in a circle: tasks/loop-a → tasks/loop-b → tasks/loop-a; remove one of them, or make it a soft one`,
+		`warning odd-task-soft-dependencies tasks/good.md:6: soft dependency tasks/bad is not a task or cannot be read; name a task that odd task list shows`,
+		`warning odd-task-role tasks/lazy.md:1: the task has no role, so odd drain cannot work on it; set one with odd task edit tasks/lazy --role ROLE`,
+		`warning odd-task-commands tasks/lazy.md:3: the commands were added by odd/0.1, not by a person; read them before odd task ready, because odd will run them`,
+		`error odd-task-dependencies tasks/loop-a.md:4: dependencies form a cycle: tasks/loop-a → tasks/loop-b → tasks/loop-a; remove one of them, or move it to soft_dependencies`,
 		`error odd-task-role tasks/lost.md:3: unknown role: nobody: no such atom`,
-		`error odd-task-team tasks/lost.md:4: "editor" is a role, not a capability; a team is a capability atom`,
+		`error odd-task-team tasks/lost.md:4: "editor" is a role, not a capability; name an atom of type capability`,
 		`error odd-task-kind tasks/lost.md:5: unknown kind "juggle"; use one of research`,
-		`error odd-task-dependencies tasks/lost.md:6: depends on nowhere, which is no readable task; name a task atom`,
-		`error odd-task-dependencies tasks/lost.md:6: depends on tasks/bad, which is no readable task; name a task atom`,
+		`error odd-task-dependencies tasks/lost.md:6: depends on nowhere, which is not a task or cannot be read; name a task that odd task list shows`,
+		`error odd-task-dependencies tasks/lost.md:6: depends on tasks/bad, which is not a task or cannot be read; name a task that odd task list shows`,
 	}
 	if len(got) != len(want) {
 		t.Fatalf("got %d problems, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
@@ -76,8 +76,8 @@ func TestCheckTeams(t *testing.T) {
 	}
 	want := []string{
 		`odd.toml:1: [budget.teams]: "desk" is not an id; write "capabilities/desk"`,
-		`odd.toml:1: [budget.teams]: "editor" is a role, not a capability; name a capability atom by its id`,
-		`odd.toml:1: [budget.teams]: unknown capability: nobody: no such atom; name a capability atom by its id`,
+		`odd.toml:1: [budget.teams]: "editor" is a role, not a capability; name an atom of type capability by its id`,
+		`odd.toml:1: [budget.teams]: unknown capability: nobody: no such atom; name an atom of type capability by its id`,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -155,16 +155,16 @@ func TestNewRefuses(t *testing.T) {
 		f    Filing
 		want string
 	}{
-		{"no title", Filing{By: "human:a", Title: " \u200b"}, "no title"},
-		{"a title without letters", Filing{By: "human:a", Title: "…"}, "no id can be made of the title"},
-		{"an id that climbs", Filing{By: "human:a", Title: "x", ID: "../x"}, `"../x": the id is not a slug`},
-		{"an id in capitals", Filing{By: "human:a", Title: "x", ID: "X"}, "the id is not a slug"},
-		{"a listing's name", Filing{By: "human:a", Title: "Index"}, "the id index is the name of a listing"},
-		{"another's", Filing{By: "human:a", Title: "x", ID: "log"}, "the id log is the name of a listing"},
-		{"nobody", Filing{Title: "x"}, "nobody files it"},
-		{"an agent's commands", Filing{By: "odd/0.1", Title: "x", Commands: [][]string{{"rm"}}}, "odd/0.1 files commands; only a person"},
-		{"an agent's approval", Filing{By: "odd/0.1", Title: "x", Tags: []string{"approved-by:human:a"}}, "files an approval"},
-		{"nobody in particular", Filing{By: "human:", Title: "x", Commands: [][]string{{"rm"}}}, "files commands"},
+		{"the title is empty", Filing{By: "human:a", Title: " \u200b"}, "the title is empty"},
+		{"a title without letters", Filing{By: "human:a", Title: "…"}, "the title has no letters or digits for an id"},
+		{"an id that climbs", Filing{By: "human:a", Title: "x", ID: "../x"}, `"../x": the id may have only lower-case letters`},
+		{"an id in capitals", Filing{By: "human:a", Title: "x", ID: "X"}, "the id may have only lower-case letters"},
+		{"a listing's name", Filing{By: "human:a", Title: "Index"}, "index.md is a reserved file name"},
+		{"another's", Filing{By: "human:a", Title: "x", ID: "log"}, "log.md is a reserved file name"},
+		{"nobody", Filing{Title: "x"}, "no author is given"},
+		{"an agent's commands", Filing{By: "odd/0.1", Title: "x", Commands: [][]string{{"rm"}}}, "odd/0.1 is not a person, and only a person"},
+		{"an agent's approval", Filing{By: "odd/0.1", Title: "x", Tags: []string{"approved-by:human:a"}}, "only odd approve writes approved- tags"},
+		{"nobody in particular", Filing{By: "human:", Title: "x", Commands: [][]string{{"rm"}}}, "only a person may add commands"},
 		{"what Parse refuses", Filing{By: "human:a", Title: "x", Priority: "high"}, `unknown priority "high"`},
 		{"paths that climb", Filing{By: "human:a", Title: "x", Paths: []string{"../**"}}, "is not a glob inside the repository"},
 	} {

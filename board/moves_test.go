@@ -59,10 +59,10 @@ func TestMoveErrorNamesTheWayOut(t *testing.T) {
 		err  error
 		want string
 	}{
-		{CanHuman(Ready, Done), "task is in ready, want review"},
-		{CanHuman(InProgress, Ready), "task is in in_progress, want backlog or blocked or review"},
-		{CanHuman(Done, Ready), "task is done, and done is final; add a new task that supersedes it"},
-		{CanHuman(Ready, InProgress), "task is in ready; no person moves a task to in_progress"},
+		{CanHuman(Ready, Done), "the task is ready, and this needs a task that is review"},
+		{CanHuman(InProgress, Ready), "the task is in_progress, and this needs a task that is backlog or blocked or review"},
+		{CanHuman(Done, Ready), "the task is done, and done tasks stay as they are; file a new one with odd task add"},
+		{CanHuman(Ready, InProgress), "the task is ready, and a person cannot make it in_progress"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("got %v, want %s", c.err, c.want)
@@ -221,16 +221,16 @@ func TestMovesRefuse(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"claim a task in backlog", claim(in(Backlog)), "tidy: task is in backlog, want ready"},
-		{"claim a claimed task", claim(in(InProgress)), "tidy: task is in in_progress, want ready"},
-		{"claim a done task", claim(in(Done)), "tidy: task is done"},
-		{"finish a ready task", finish(in(Ready), "run-1", ToReview), "tidy: task is in ready, want in_progress"},
-		{"finish another run's task", finish(in(InProgress), "run-2", ToReview), `tidy: is claimed by "run-1", not by "run-2"`},
-		{"finish without a verdict", finish(in(InProgress), "run-1", 0), "no session moves a task to"},
-		{"finish with an invented verdict", finish(in(InProgress), "run-1", 3), "no session moves a task to"},
-		{"sweep a live lease", sweep(in(InProgress), nine.Add(-time.Second)), "tidy: its lease runs until 2026-07-01T09:00:00Z"},
-		{"sweep a person's own work", sweep(manual, nine), "is in_progress without a lease"},
-		{"sweep a task in review", sweep(in(Review), nine), "task is in review, want in_progress"},
+		{"claim a task in backlog", claim(in(Backlog)), "tidy: the task is backlog, and this needs a task that is ready"},
+		{"claim a claimed task", claim(in(InProgress)), "tidy: the task is in_progress, and this needs a task that is ready"},
+		{"claim a done task", claim(in(Done)), "tidy: the task is done"},
+		{"finish a ready task", finish(in(Ready), "run-1", ToReview), "tidy: the task is ready, and this needs a task that is in_progress"},
+		{"finish another run's task", finish(in(InProgress), "run-2", ToReview), `tidy: the task now belongs to "run-1", not to "run-2"`},
+		{"finish without a verdict", finish(in(InProgress), "run-1", 0), "a session cannot make it"},
+		{"finish with an invented verdict", finish(in(InProgress), "run-1", 3), "a session cannot make it"},
+		{"sweep a live lease", sweep(in(InProgress), nine.Add(-time.Second)), "tidy: its claim holds until 2026-07-01T09:00:00Z"},
+		{"sweep a person's own work", sweep(manual, nine), "it is in_progress without a claim"},
+		{"sweep a task in review", sweep(in(Review), nine), "the task is review, and this needs a task that is in_progress"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, c.err, c.want)
@@ -250,7 +250,7 @@ func TestSweep(t *testing.T) {
 		if got.State != want || got.ClaimedBy != "" || !got.LeaseExpires.IsZero() || got.Attempts != 2 {
 			t.Errorf("max %d: %+v", max, got)
 		}
-		if want == Blocked && !strings.Contains(got.BlockedReason, "the lease of run-0 expired; attempt 2") {
+		if want == Blocked && !strings.Contains(got.BlockedReason, "run-0 ended without a result; attempt 2") {
 			t.Errorf("reason %q", got.BlockedReason)
 		}
 		untouched(t, tidy, string(b), "state")

@@ -97,13 +97,13 @@ func TestParseLocatesWhatIsWrong(t *testing.T) {
 		{"state: todo", "state", `did you mean "backlog"?`},
 		{"state: completed", "state", `did you mean "done"?`},
 		{"state: rev", "state", `did you mean "review"?`},
-		{"state: [ready]", "state", "state is a list"},
+		{"state: [ready]", "state", "state must be one value"},
 		{"priority: high", "priority", `unknown priority "high"; use p0`},
-		{"commands: make test", "commands", "commands is not a list of argv lists; write each command as a list of words"},
-		{"commands: [make, test]", "commands", "command make is not an argv list"},
-		{"commands: [[]]", "commands", "a command names no program"},
-		{"commands: [[make, 1]]", "commands", "word 1 of a command is not a text; quote it"},
-		{"commands: [[make, [x]]]", "commands", "a word of a command is not a text"},
+		{"commands: make test", "commands", "commands must be a list of lists of words; write each command as a list of words"},
+		{"commands: [make, test]", "commands", "command make is not a list of words"},
+		{"commands: [[]]", "commands", "a command has no program"},
+		{"commands: [[make, 1]]", "commands", "1 in a command is not a text; quote it"},
+		{"commands: [[make, [x]]]", "commands", "a command has a word that is not a text"},
 		{"budget_usd: -1", "budget-usd", `"-1" is negative`},
 		{"budget_usd: lots", "budget-usd", `"lots" is not an amount`},
 		{"budget_usd: 0.12345678", "budget-usd", "finer than a millionth"},
@@ -112,25 +112,25 @@ func TestParseLocatesWhatIsWrong(t *testing.T) {
 		{"surface: wall", "surface", "want one of real-time-stream"},
 		{"engagement: agents", "engagement", `did you mean "agent"?`},
 		{"voice: loud", "voice", "want one of persona, neutral, strict"},
-		{"persona: [a]", "persona", "persona is a list or a mapping"},
-		{"handoff: {a: b}", "handoff", "handoff is not a list of texts"},
+		{"persona: [a]", "persona", "persona must be one value"},
+		{"handoff: {a: b}", "handoff", "handoff must be a list of texts"},
 		{"max_turns: 0", "max-turns", "max_turns 0 is not a whole number of at least 1"},
 		{"max_turns: 1.5", "max-turns", "max_turns 1.5 is not a whole number"},
 		{"attempts: -1", "attempts", "attempts -1 is not a whole number of at least 0"},
-		{"lease_expires: tomorrow", "lease-expires", `lease_expires "tomorrow" is not an RFC 3339 moment`},
-		{"lease_expires: 2026-07-01", "lease-expires", "is not an RFC 3339 moment"},
+		{"lease_expires: tomorrow", "lease-expires", `lease_expires "tomorrow" is not a time in RFC 3339 form`},
+		{"lease_expires: 2026-07-01", "lease-expires", "is not a time in RFC 3339 form"},
 		{"inputs: [../secrets]", "inputs", `"../secrets" is not a path inside the repository`},
 		{"inputs: [/etc/passwd]", "inputs", "is not a path inside the repository"},
 		{"paths: [.git/hooks/x]", "paths", "is not a glob inside the repository"},
 		{"paths: [a/../../b]", "paths", "is not a glob inside the repository"},
 		{"paths: ['a/[']", "paths", `"a/[" is not a glob: syntax error`},
-		{"acceptance: {a: b}", "acceptance", "acceptance is not a list of texts"},
-		{"acceptance: [{a: b}]", "acceptance", "acceptance is not a list of texts"},
-		{"dependencies: [[a]]", "dependencies", "dependencies is not a list of texts"},
-		{"rejected: no", "rejected", "rejected is not a list"},
-		{"rejected: [no]", "rejected", "rejected is not a list"},
-		{"result: abc", "result", "result is not {run, branch, commit}"},
-		{"role: [a]", "role", "role is a list"},
+		{"acceptance: {a: b}", "acceptance", "acceptance must be a list of texts"},
+		{"acceptance: [{a: b}]", "acceptance", "acceptance must be a list of texts"},
+		{"dependencies: [[a]]", "dependencies", "dependencies must be a list of texts"},
+		{"rejected: no", "rejected", "rejected must be a list"},
+		{"rejected: [no]", "rejected", "rejected must be a list"},
+		{"result: abc", "result", "result must be {run, branch, commit}"},
+		{"role: [a]", "role", "role must be one value"},
 	} {
 		a, err := okf.Parse("tasks/tidy.md", []byte("---\ntype: task\ntitle: x\n"+c.line+"\n---\n"))
 		if err != nil {
@@ -154,7 +154,7 @@ func TestParseWantsALeaseWithAClaim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Parse(&a); err == nil || !strings.Contains(err.Error(), "claimed by run-1 without a lease") {
+	if _, err := Parse(&a); err == nil || !strings.Contains(err.Error(), "claimed_by is set (run-1) but lease_expires is not") {
 		t.Errorf("got %v", err)
 	}
 }

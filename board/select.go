@@ -32,7 +32,7 @@ func Eligible(t *Row, all Index, now time.Time) Reason {
 		dep, ok := all[id]
 		switch {
 		case !ok:
-			return Reason(fmt.Sprintf("it depends on %s, which is not a task or cannot be read", id))
+			return Reason(fmt.Sprintf("depends on %s, which is not a task or cannot be read", id))
 		case dep.State == Done:
 			continue
 		}
@@ -41,7 +41,7 @@ func Eligible(t *Row, all Index, now time.Time) Reason {
 				return Reason("its dependencies form a cycle: " + strings.Join(loop, " → "))
 			}
 		}
-		return Reason("it depends on " + string(id) + ", which is " + string(dep.State))
+		return Reason("depends on " + string(id) + ", which is " + string(dep.State))
 	}
 	return ""
 }

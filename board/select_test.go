@@ -37,17 +37,17 @@ func TestEligible(t *testing.T) {
 		want   Reason
 	}{
 		{"ready", ready("x"), nil, nine, ""},
-		{"backlog", in(Backlog, ready("x")), nil, nine, "state is backlog, want ready"},
-		{"done", in(Done, ready("x")), nil, nine, "state is done, want ready"},
+		{"backlog", in(Backlog, ready("x")), nil, nine, "it is backlog; odd task ready x makes it ready"},
+		{"done", in(Done, ready("x")), nil, nine, "it is done"},
 		{"a claim that still holds", claimed, nil, nine.Add(-time.Second), "claimed by run-1 until 2026-07-01T09:00:00Z"},
 		{"a claim that expires now", claimed, nil, nine, ""},
-		{"an unknown kind", odd, nil, nine, `unknown kind "juggle"`},
+		{"an unknown kind", odd, nil, nine, `unknown kind "juggle"; set one with odd task edit x --kind KIND`},
 		{"a dependency that is done", ready("x", "a"), []Task{in(Done, ready("a"))}, nine, ""},
 		{"a dependency in review", ready("x", "a"), []Task{in(Review, ready("a"))}, nine, "depends on a, which is review"},
-		{"a dependency that is not there", ready("x", "a"), nil, nine, "depends on a, which is no readable task"},
-		{"itself", ready("x", "x"), nil, nine, "its dependencies run in a circle: x → x"},
-		{"a circle of three", ready("x", "a"), []Task{ready("a", "b"), ready("b", "x")}, nine, "its dependencies run in a circle: x → a → b → x"},
-		{"a circle ahead", ready("x", "a"), []Task{ready("a", "b"), ready("b", "a")}, nine, "its dependencies run in a circle: a → b → a"},
+		{"a dependency that is not there", ready("x", "a"), nil, nine, "depends on a, which is not a task or cannot be read"},
+		{"itself", ready("x", "x"), nil, nine, "its dependencies form a cycle: x → x"},
+		{"a circle of three", ready("x", "a"), []Task{ready("a", "b"), ready("b", "x")}, nine, "its dependencies form a cycle: x → a → b → x"},
+		{"a circle ahead", ready("x", "a"), []Task{ready("a", "b"), ready("b", "a")}, nine, "its dependencies form a cycle: a → b → a"},
 	} {
 		if got := Eligible(&c.task.Row, IndexOf(RowsOf(append(c.others, c.task))), c.now); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)

@@ -26,7 +26,7 @@ func TestOnGitHub(t *testing.T) {
 func TestPullRequestHoldsAgentsText(t *testing.T) {
 	t.Parallel()
 	text := prText(board.Task{Row: board.Row{ID: "tidy"}}, review.Proposal{}, "reasoning ```` @everyone\n```\n# Approved\n", "main", true)
-	if !strings.Contains(text, "\n`````text\n") || !strings.Contains(text, "\n`````\n\nA person runs `odd approve tidy`") {
+	if !strings.Contains(text, "\n`````text\n") || !strings.Contains(text, "\n`````\n\nTo accept it, run `odd approve tidy`") {
 		t.Error(text)
 	}
 }

@@ -117,7 +117,7 @@ func TestCompileNames(t *testing.T) {
 		{"editor", "editor", ""},
 		{"roles/editor.md", "editor", ""},
 		{"critic", "roles/x/critic", ""},
-		{"publish-article", "", "processes/publish-article.md: publish-article is a process, want a role; compile-persona takes the id of an atom of type role"},
+		{"publish-article", "", "processes/publish-article.md: publish-article is a process, not a role; name an atom of type role"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestCompileNoSuchRole(t *testing.T) {
 		t.Errorf("error %v, want not found and the roles there are", err)
 	}
 	_, err = Compile(okf.NewGraph(nil), "nobody")
-	if !errors.Is(err, okf.ErrNotFound) || !strings.Contains(err.Error(), "has no role") {
+	if !errors.Is(err, okf.ErrNotFound) || !strings.Contains(err.Error(), "there are no roles yet") {
 		t.Errorf("error %v, want not found and the way out", err)
 	}
 }

@@ -71,19 +71,19 @@ func TestMergeEffects(t *testing.T) {
 		reason string
 	}{
 		{"no prior", "", cms, "", Added, ""},
-		{"another type", with("type: system", "type: term"), cms, "", Conflict, "is a term, the emission says system"},
+		{"another type", with("type: system", "type: term"), cms, "", Conflict, "it has type term, and the agent wrote type system"},
 		{"the same again, without a base", cms, cms, "", Unchanged, ""},
 		{"only the clock moved", cms, with("2026-01-01", "2026-09-09"), base, Unchanged, ""},
 		{"fewer keys are no change", cms, "---\ntype: system\nid: cms\n---\n", base, Unchanged, ""},
 		{"another order of keys", cms, "---\nid: cms\nuses: [disk]\ntitle: CMS\ntype: system\n---\nKeeps articles.  \n\n", "", Unchanged, ""},
 		{"a change against the current blob", cms, with("Keeps", "Holds"), base, Updated, ""},
-		{"a change against no blob", cms, with("Keeps", "Holds"), "", Conflict, "exists, and the emission names no base; name the blob it was made against"},
-		{"a change against an older blob", cms, with("Keeps", "Holds"), "abc", Conflict, "moved on from blob abc"},
-		{"an update of nothing", "", cms, "abc", Conflict, "was made against blob abc, and no atom has the id"},
+		{"a change against no blob", cms, with("Keeps", "Holds"), "", Conflict, "it exists already, and the agent did not say which version it changes (base=BLOB)"},
+		{"a change against an older blob", cms, with("Keeps", "Holds"), "abc", Conflict, "it changed since the agent read it (blob abc)"},
+		{"an update of nothing", "", cms, "abc", Conflict, "it changes blob abc of an atom that does not exist"},
 		{"deprecated", with("title", "status: deprecated\ntitle"), with("Keeps", "Holds"), "*", Guarded, "deprecated"},
 		{"superseded", with("title", "superseded_by: cms-2\ntitle"), with("Keeps", "Holds"), "*", Guarded, "superseded by cms-2"},
-		{"below the prior's rank", with("inferred", "asserted"), with("Keeps", "Holds"), "*", Guarded, "is asserted, the emission is inferred"},
-		{"by hand, without a rung", "---\ntype: system\nid: cms\n---\nBy hand.\n", cms, "*", Guarded, "is asserted, the emission is inferred"},
+		{"below the prior's rank", with("inferred", "asserted"), with("Keeps", "Holds"), "*", Guarded, "its confidence is asserted, and the agent's is only inferred"},
+		{"by hand, without a rung", "---\ntype: system\nid: cms\n---\nBy hand.\n", cms, "*", Guarded, "its confidence is asserted, and the agent's is only inferred"},
 		{"verified by a person", with("confidence: inferred", `verified: {by: "human:ann"}`), with("Keeps", "Holds"), "*", Guarded, "a person verified it"},
 		{"verified, and no base", with("confidence: inferred", `verified: {by: "human:ann"}`), with("Keeps", "Holds"), "", Guarded, "a person verified it"},
 	}
@@ -242,24 +242,24 @@ func TestMergeMalformed(t *testing.T) {
 		want string
 	}{
 		{"an id that is a reserved file", func(t *testing.T) Incoming { return emit(t, "---\ntype: term\nid: log\n---\n") }, "reserved"},
-		{"an id that is no slug", func(t *testing.T) Incoming { return emit(t, "---\ntype: term\nid: Not.A_Slug\n---\n") }, "no slug"},
+		{"an id that is no slug", func(t *testing.T) Incoming { return emit(t, "---\ntype: term\nid: Not.A_Slug\n---\n") }, "may have only a-z, 0-9 and -"},
 		{"a reserved file", func(t *testing.T) Incoming {
 			return Incoming{Atom: atom(t, "terms/index.md", good), At: "emission:3"}
 		}, "reserved"},
 		{"a path out of the bundle", func(t *testing.T) Incoming {
 			return Incoming{Atom: atom(t, "terms/../../x.md", good), At: "emission:3"}
-		}, "leaves the bundle"},
+		}, "leads out of the bundle"},
 		{"a path that is another atom's", func(t *testing.T) Incoming {
 			return Incoming{Atom: atom(t, "terms/old.md", "---\ntype: term\nid: new\n---\n"), At: "emission:3"}
-		}, "is old, not new"},
+		}, "belongs to old, not to new"},
 		{"a hidden folder", func(t *testing.T) Incoming {
 			return Incoming{Atom: atom(t, ".git/x.md", good), At: "emission:3"}
 		}, "hidden folder"},
-		{"an edge out of the bundle", func(t *testing.T) Incoming { return emit(t, "---\ntype: term\nid: e\nrelates_to: ../../x\n---\n") }, "leaves the bundle"},
+		{"an edge out of the bundle", func(t *testing.T) Incoming { return emit(t, "---\ntype: term\nid: e\nrelates_to: ../../x\n---\n") }, "leads out of the bundle"},
 		{"a type without a letter", func(t *testing.T) Incoming { return emit(t, "---\ntype: \"../\"\nid: e\n---\n") }, "no letter"},
 		{"owns", func(t *testing.T) Incoming { return emit(t, "---\ntype: role\nid: e\nowns: x\n---\n") }, "set owner on the process"},
 		{"too big", func(t *testing.T) Incoming { return emit(t, big) }, "at most 262144"},
-		{"the good one twice", func(t *testing.T) Incoming { return emit(t, good) }, "emitted twice"},
+		{"the good one twice", func(t *testing.T) Incoming { return emit(t, good) }, "delivered twice"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -294,7 +294,7 @@ func TestMergeNeverLandsOnAnUnreadFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if it := one(t, g, emit(t, cms), agent()); it.Effect != Conflict || !strings.Contains(it.Reason, "does not parse") {
+	if it := one(t, g, emit(t, cms), agent()); it.Effect != Conflict || !strings.Contains(it.Reason, "cannot be read") {
 		t.Errorf("%s %q, want conflict with a file that does not parse", it.Effect, it.Reason)
 	}
 }

@@ -120,7 +120,7 @@ func TestMergeLeavesWhatItCannotEdit(t *testing.T) {
 	prior := "---\n{type: term, id: x, confidence: inferred}\n---\nOld.\n"
 	in := emit(t, "---\ntype: term\nid: x\n---\nNew.\n")
 	in.Base = okf.BlobID([]byte(prior))
-	if it := one(t, graph(t, "terms/x.md", prior), in, agent()); it.Effect != Conflict || !strings.HasPrefix(it.Reason, "cannot be edited in place: ") {
+	if it := one(t, graph(t, "terms/x.md", prior), in, agent()); it.Effect != Conflict || !strings.HasPrefix(it.Reason, "the file cannot be edited: ") {
 		t.Errorf("%s %q, want a conflict", it.Effect, it.Reason)
 	}
 }

@@ -13,7 +13,7 @@
 //	git commit -qm 'begin'
 //	advance 40m
 //	exits 3 odd approve T-9
-//	stderr 'task is in ready, want review'
+//	stderr 'already done'
 //
 // Besides testscript's own commands, and the condition [landlock] for a machine
 // that can hold a program in the kernel, there are

@@ -81,7 +81,7 @@ func callable(cfg config.Config, environ []string) error {
 	}
 	needed := name == "anthropic" || openai.Hosted(s.BaseURL) || s.KeyEnv != ""
 	if needed && endpoint.Variable(environ, key) == "" {
-		lack("no-key", "the environment variable "+key+" with the API key is not set; export it where odd runs, or name another in [substrate."+name+"] key_env")
+		lack("no-key", "the environment variable "+key+" is not set; export it with your API key where odd runs, or name another one in [substrate."+name+"] key_env")
 	}
 	if p, ok := cfg.Prices[model]; ok && !p.CacheWrites && name == "anthropic" && !s.Free {
 		lack("no-price", "[prices.\""+model+"\"] has no cache_write_usd; add the price of a million tokens written to the cache")

@@ -159,7 +159,7 @@ func TestTheLeaseDiesMidTask(t *testing.T) {
 		}, "lease suspended: "},
 		"another": {func(w *world) {
 			w.gates(func(f *gate.File) { f.Lease.ID, f.Lease.Scope.Tasks = "L-0002", []string{"a"} })
-		}, "lease released: L-0002 has taken the place of L-0001"},
+		}, "lease released: L-0002 replaced L-0001"},
 		"a milestone": {func(w *world) { w.edit("knowledge/tasks/goal.md", "state: ready", "state: done") }, "lease milestone reached"},
 	} {
 		for _, turns := range []int{1, 2} { // between turns, and after the last
@@ -326,7 +326,7 @@ func TestNoDrainWritesGovernance(t *testing.T) {
 	d := &drain{repo: w.repo, at: &snapshot{tip: now}}
 	d.at.cfg.Root = "knowledge"
 	for _, name := range []string{"knowledge/governance/lease.toml", "knowledge/Governance/x", "knowledge/terms/../governance/x", "odd.toml"} {
-		if _, err := d.make(context.Background(), now, repo.Changes{name: []byte("x")}, "x"); err == nil || !strings.Contains(err.Error(), "does not write governance") {
+		if _, err := d.make(context.Background(), now, repo.Changes{name: []byte("x")}, "x"); err == nil || !strings.Contains(err.Error(), "odd drain must not write this file") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -362,7 +362,7 @@ func TestWhatAStanceMakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.answer = answers(says(session.Atom{Atom: a, At: "emission:1"}))
-	if o := w.must().Tasks[0]; o.State != board.Blocked || !strings.Contains(o.Reason, "processes/x.md is a process, and discovery makes term, concept, decision, artifact") {
+	if o := w.must().Tasks[0]; o.State != board.Blocked || !strings.Contains(o.Reason, "processes/x.md is a process, but in discovery an agent may only make term, concept, decision, artifact") {
 		t.Errorf("%+v", o)
 	}
 }

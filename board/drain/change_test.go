@@ -81,11 +81,11 @@ func TestOneOpOneEnding(t *testing.T) {
 		{"its task is changed under it", func(w *world, _ context.CancelFunc) session.Emission {
 			w.commit(repo.Changes{"knowledge/tasks/a.md": []byte(strings.Replace(w.task("a"), "title: a", "title: b", 1))}, "a person's")
 			return delivers(1, "# A\n")
-		}, pipeline.Cancelled, pipeline.Abandoned, "", "claim lost"},
+		}, pipeline.Cancelled, pipeline.Abandoned, "", "result discarded"},
 		{"the file is changed under it", func(w *world, _ context.CancelFunc) session.Emission {
 			w.commit(repo.Changes{"docs/a.md": []byte("# Mine\n")}, "a person's")
 			return delivers(1, "# A\n")
-		}, pipeline.Cancelled, pipeline.StaleBase, board.Blocked, "docs/a.md moved"},
+		}, pipeline.Cancelled, pipeline.StaleBase, board.Blocked, "docs/a.md changed"},
 		{"a person stops it", func(_ *world, stop context.CancelFunc) session.Emission {
 			stop()
 			return delivers(1, "# A\n")

@@ -542,7 +542,7 @@ func TestRefreshHoldsToTheContract(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := w.read("refs/heads/"+again.Branch, "knowledge/terms/tide.md"); !strings.Contains(got, "title: Tide\n") {
-			t.Errorf("judged again as %s:\n%s", o.Run, got)
+			t.Errorf("checked again as %s:\n%s", o.Run, got)
 		}
 		run = "refs/odd/run/" + o.Run
 	}

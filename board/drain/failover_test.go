@@ -145,7 +145,7 @@ func TestTakingOver(t *testing.T) {
 		"a cost nobody tells leaves who is free": {"a", breaks(session.ServerError, -1), nil, "first third", board.Review, "0.10", ""},
 		"one that took all leaves nobody":        {"a", breaks(session.ServerError, 100_000), nil, "first", board.Blocked, "0.10", "first: no luck"},
 		"all failing is told of each":            {"a", breaks(session.RateLimited, 0), breaks(session.Permanent, 5), "first second third", board.Blocked, "0.000005", "first: no luck; second: no luck; third: no luck"},
-		"no turn is left":                        {"a max_turns: 1", breaks(session.RateLimited, 0), nil, "first", board.Blocked, "0.00", "first: no luck; turn 2: at most 1 turns"},
+		"no turn is left":                        {"a max_turns: 1", breaks(session.RateLimited, 0), nil, "first", board.Blocked, "0.00", "first: no luck; all 1 turns are used"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -175,7 +175,7 @@ func TestQueueOnly(t *testing.T) {
 	l.used()
 	l.now = l.now.Add(899 * time.Second)
 	_, err := l.drain(context.Background())
-	if code(err) != "queue-only" || !strings.Contains(err.Error(), "odd drain probes again from 2026-03-02T09:15:00Z") || l.used() != "" {
+	if code(err) != "queue-only" || !strings.Contains(err.Error(), "run odd drain again after 2026-03-02T09:15:00Z") || l.used() != "" {
 		t.Errorf("all of it is broken: %v", err)
 	}
 	if !strings.Contains(l.task("b"), "state: ready") {

@@ -31,9 +31,9 @@ func TestUnhanded(t *testing.T) {
 	}{
 		{through("claude"), []servers.Spec{open}, "", ""},
 		{through("claude"), []servers.Spec{open, held}, "air: ", ""},
-		{through("acp"), []servers.Spec{open, needed}, "", "acp is not handed air: "},
+		{through("acp"), []servers.Spec{open, needed}, "", "acp does not get air: "},
 		{through("anthropic", "claude"), []servers.Spec{held}, "", ""},
-		{through("anthropic", "claude"), []servers.Spec{needed}, "", "claude is not handed air: "},
+		{through("anthropic", "claude"), []servers.Spec{needed}, "", "claude does not get air: "},
 		{through("openai"), []servers.Spec{needed}, "", ""},
 	} {
 		lost, why := c.r.unhanded(c.specs)

@@ -98,7 +98,7 @@ func TestUnapportioned(t *testing.T) {
 		"knowledge/capabilities/shore.md": []byte("---\ntype: capability\nid: shore\n---\n"),
 		"knowledge/capabilities/pier.md":  []byte("---\ntype: capability\nid: pier\n---\n"),
 	}, "teams")
-	if _, err := w.drain(context.Background()); code(err) != "budget-team" || !strings.Contains(err.Error(), "what no team has of the month, $0.09") {
+	if _, err := w.drain(context.Background()); code(err) != "budget-team" || !strings.Contains(err.Error(), "the month's budget without the teams' shares, $0.09") {
 		t.Errorf("0.10 of 0.09: %v", err)
 	}
 }
@@ -114,11 +114,11 @@ func TestAlertIsToldOnce(t *testing.T) {
 	}
 	w.o.MaxTasks = 1
 	first := strings.Join(w.must().Notes, "\n")
-	if want := "a: cost $0.120001, which is $0.020001 above its reservation; all of it counts"; !strings.Contains(first, want) {
+	if want := "a: it cost $0.120001, $0.020001 more than reserved; all of it counts"; !strings.Contains(first, want) {
 		t.Errorf("notes %q, want %q", first, want)
 	}
 	r := w.must()
-	if got := strings.Join(r.Notes, "\n"); !strings.Contains(got, "budget: $0.220001 of the month's $0.30 is spent or reserved") || r.Spent != 240_002 || r.Level != "alert" {
+	if got := strings.Join(r.Notes, "\n"); !strings.Contains(got, "budget: $0.220001 is spent or reserved of this month's budget of $0.30") || r.Spent != 240_002 || r.Level != "alert" {
 		t.Errorf("the second drain: %+v", r)
 	}
 	w.commit(repo.Changes{"knowledge/tasks/c.md": []byte(task("c"))}, "one more")
@@ -149,10 +149,10 @@ func TestHardStopDuringASession(t *testing.T) {
 		want, after     string
 	}{
 		"spent elsewhere": {paid, `{"cost_micro_usd":900001,"kind":"outcome","run":"run-other","seq":1,"task":"x","ts":"2026-03-02T09:00:00Z","v":1}` + "\n",
-			0, "$1.000001 is spent or reserved this month, past the hard stop of $1.00", "budget"},
-		"its own cost": {"\n[budget]\nmonthly_usd = 0.10\n", "", 100_001, "$0.100001 is spent or reserved this month, past the hard stop of $0.10", "budget"},
+			0, "$1.000001 is spent or reserved this month, more than the limit of $1.00", "budget"},
+		"its own cost": {"\n[budget]\nmonthly_usd = 0.10\n", "", 100_001, "$0.100001 is spent or reserved this month, more than the limit of $0.10", "budget"},
 		"a team's": {paid + "[budget.teams]\nshore-lead = 0.85\n", `{"cost_micro_usd":50001,"kind":"outcome","run":"run-other","seq":1,"task":"x","ts":"2026-03-02T09:00:00Z","v":1}` + "\n",
-			0, "$0.150001 is spent or reserved this month, past what no team has of the month, $0.15", "<nil>"},
+			0, "$0.150001 is spent or reserved this month, more than the month's budget without the teams' shares, $0.15", "<nil>"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -57,11 +57,11 @@ func TestRunLimits(t *testing.T) {
 	}{
 		{"within", turns(2), Request{MaxTurns: 2, MaxAtoms: 2}, Completed, "", ""},
 		{"no limits", turns(9), Request{}, Completed, "", ""},
-		{"turns", turns(3), Request{MaxTurns: 2}, Failed, TurnRefused, "at most 2 turns"},
+		{"turns", turns(3), Request{MaxTurns: 2}, Failed, TurnRefused, "all 2 turns are used"},
 		{"budget", turns(1), Request{Turn: no}, Failed, TurnRefused, "hard stop"},
-		{"money", spends(3, 40), Request{MaxCost: 80}, Failed, OverBudget, "$0.000080 is spent of at most $0.000080"},
+		{"money", spends(3, 40), Request{MaxCost: 80}, Failed, OverBudget, "$0.000080 of at most $0.000080 is spent"},
 		{"money left", spends(3, 40), Request{MaxCost: 81}, Completed, "", ""},
-		{"atoms", turns(1), Request{MaxAtoms: 1}, Failed, TooMany, "2 atoms, at most 1"},
+		{"atoms", turns(1), Request{MaxAtoms: 1}, Failed, TooMany, "2 atoms, and at most 1 are allowed"},
 		{"time", sleeper, Request{Timeout: time.Millisecond}, Failed, Timeout, ""},
 		{"refused", fake(func(context.Context, Request) (Emission, error) {
 			return Emission{Outcome: Refused, Atoms: make([]Atom, 1), Deliverable: &deliver.Deliverable{}}, nil
@@ -113,8 +113,8 @@ func TestRunNamesAFailureOnce(t *testing.T) {
 		want string
 	}{
 		{Emission{Outcome: Failed, Failure: "no-access", Detail: "the door is shut"}, "no-access: the door is shut"},
-		{Emission{Outcome: Failed}, TooMany + ": 2 atoms, at most 1"},
-		{Emission{Outcome: Completed, Failure: "no-access"}, TooMany + ": 2 atoms, at most 1"},
+		{Emission{Outcome: Failed}, TooMany + ": 2 atoms, and at most 1 are allowed; raise [session] max_atoms in odd.toml, or split the task"},
+		{Emission{Outcome: Completed, Failure: "no-access"}, TooMany + ": 2 atoms, and at most 1 are allowed; raise [session] max_atoms in odd.toml, or split the task"},
 	} {
 		c.e.Atoms = make([]Atom, 2)
 		e, err := Run(t.Context(), fake(func(context.Context, Request) (Emission, error) { return c.e, nil }), Request{MaxAtoms: 1})
