@@ -20,8 +20,9 @@ type Reason string
 func Eligible(t *Row, all Index, now time.Time) Reason {
 	switch {
 	case t.State != Ready:
-		return Reason("it is " + string(t.State) + map[State]string{
-			Backlog: "; odd task ready " + string(t.ID) + " makes it ready", Blocked: "; odd task ready " + string(t.ID) + " tries again", Review: "; odd review " + string(t.ID) + " shows the proposal",
+		return Reason(map[State]string{
+			Backlog: "it is in backlog; odd task ready " + string(t.ID) + " makes it ready", Blocked: "it is blocked; odd task ready " + string(t.ID) + " tries again",
+			Review: "it is in review; odd review " + string(t.ID) + " shows the proposal", InProgress: "it is in progress", Done: "it is done",
 		}[t.State])
 	case !t.LeaseExpires.IsZero() && !t.Expired(now):
 		return Reason(fmt.Sprintf("run %s is working on it until %s", t.ClaimedBy, t.LeaseExpires.Format(time.RFC3339)))

@@ -37,7 +37,7 @@ func TestEligible(t *testing.T) {
 		want   Reason
 	}{
 		{"ready", ready("x"), nil, nine, ""},
-		{"backlog", in(Backlog, ready("x")), nil, nine, "it is backlog; odd task ready x makes it ready"},
+		{"backlog", in(Backlog, ready("x")), nil, nine, "it is in backlog; odd task ready x makes it ready"},
 		{"done", in(Done, ready("x")), nil, nine, "it is done"},
 		{"a claim that still holds", claimed, nil, nine.Add(-time.Second), "claimed by run-1 until 2026-07-01T09:00:00Z"},
 		{"a claim that expires now", claimed, nil, nine, ""},
