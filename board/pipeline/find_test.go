@@ -35,7 +35,7 @@ func TestFindTakesWhatIsUnique(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"op-01JAAA7": "op-01JAAA7", "01jaaa": "op-01JAAA7", "op-01jaab": "op-01JAAB8", "01K": "op-01KAAA9", "aaa9": "op-01KAAA9",
-		"op-01J": "could be any of op-01JAAA7, op-01JAAB8", "op-": "no op has that id", "": "no op has that id", "zz": "odd op list --all",
+		"op-01J": "it fits several changes: op-01JAAA7, op-01JAAB8", "op-": "there is no change with this id", "": "there is no change with this id", "zz": "odd op list --all",
 	} {
 		s, err := Find(all, name)
 		switch {

@@ -114,7 +114,7 @@ func TestExpansion(t *testing.T) {
 		t.Errorf("%s, want %s; last %v", got, want, r.Last)
 	}
 	said := fmt.Sprint(r.Not)
-	for _, want := range []string{"{lock.go could be drain/lock.go, repo/lock.go}", "{.env may hold credentials}", "{nowhere.go no such file at the base}", "{rapid documentation"} {
+	for _, want := range []string{"{lock.go could be drain/lock.go, repo/lock.go}", "{.env it may contain credentials}", "{nowhere.go there is no such file}", "{rapid package documentation"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%s is not in %s", want, said)
 		}
@@ -123,7 +123,7 @@ func TestExpansion(t *testing.T) {
 		t.Error("the same asking finds something else")
 	}
 	if !e.Resolve(files, nil, 2).Last || len(e.Resolve(files, nil, 3).Files) > 0 {
-		t.Error("there are two rounds")
+		t.Error("there are at most two rounds")
 	}
 	many := Expansion{Files: []string{"1", "2", "3", "4", "5", "6"}}
 	if r := many.Resolve(many.Files, nil, 1); len(r.Files) != ExpansionFiles || len(r.Not) != 1 {

@@ -146,7 +146,7 @@ func TestEveryStop(t *testing.T) {
 			return nil
 		}}}, want: "repair_stopped diff_files_rejected: it changes 5 lines in 4 files", its: 2},
 		{name: "candidate_unusable, a file is missing", script: []turn{{says: "test:a"}, {text: "2", do: func(a *RepairAnswer) error { a.Files[0].Path = "b.go"; return nil }}},
-			want: "repair_stopped candidate_unusable: a.go is not in it; a repair gives every file of the batch, changed or not", its: 2},
+			want: "repair_stopped candidate_unusable: a.go is missing; a repair delivers every file of the change, changed or not", its: 2},
 		{name: "candidate_unusable, twice the same", script: []turn{{says: "test:a"}, {text: "2", do: func(a *RepairAnswer) error { a.Files = append(a.Files, a.Files[0]); return nil }}},
 			want: "repair_stopped candidate_unusable: a.go is in it twice", its: 2},
 		{name: "candidate_unusable, no tree", script: []turn{{says: "test:a"}, {text: "2", do: func(a *RepairAnswer) error { a.Tree = ""; return nil }}},

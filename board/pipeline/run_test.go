@@ -193,10 +193,10 @@ func hows() []how {
 			s.onMove = func(Effect) error { return errors.New("the line was cut") }
 			s.onTip = func(string) error { return errors.New("the line was cut") }
 		}, want: to(Apply) + " intent", err: "may have moved"},
-		{name: "a full disk", world: fullAt("gate", 1), want: long[:strings.Index(long, " gate")] + " failed_permanent (sink_failed)", err: "was not kept"},
-		{name: "a full disk before the ref", world: fullAt("intent", 1), want: to(Apply) + " failed_permanent (sink_failed)", err: "was not kept"},
-		{name: "a full disk after the ref", world: fullAt("applied", 1), want: to(Apply) + " intent postmortem (sink_failed)", err: "was not kept"},
-		{name: "a full disk for good", world: fullAt("gate", 99), want: long[:strings.Index(long, " gate")], err: "not recorded either"},
+		{name: "a full disk", world: fullAt("gate", 1), want: long[:strings.Index(long, " gate")] + " failed_permanent (sink_failed)", err: "could not be saved"},
+		{name: "a full disk before the ref", world: fullAt("intent", 1), want: to(Apply) + " failed_permanent (sink_failed)", err: "could not be saved"},
+		{name: "a full disk after the ref", world: fullAt("applied", 1), want: to(Apply) + " intent postmortem (sink_failed)", err: "could not be saved"},
+		{name: "a full disk for good", world: fullAt("gate", 99), want: long[:strings.Index(long, " gate")], err: "could not be recorded either"},
 		{name: "a full disk at once", world: fullAt("classify", 99), want: "", err: "not begun"},
 	}...)
 }

@@ -330,11 +330,11 @@ func TestReportWords(t *testing.T) {
 		{Check: Check{Name: "a"}, Done: true, Exit: 2}, {Check: Check{Name: "b", Timeout: time.Minute}, Fault: FaultTimeout, Detail: "stopped"}, {Check: Check{Name: "c"}},
 		{Check: Check{Name: "d", Tests: true}, Done: true, Output: output(t, "nothing")},
 	}}
-	want := "a: exit 2\nb: timeout: it was stopped after 1m0s; raise check_timeout in [pipeline]\nc: not run\nd: it ran no test, and some were expected\n1 more checks were not run\nfailed once and not again: m.A\n"
+	want := "a: exit 2\nb: timeout: it was stopped after 1m0s; raise [pipeline] check_timeout in odd.toml\nc: not run\nd: failed, because it ran no test\n1 more checks were not run\nfailed once, passed the second time: m.A\n"
 	if d := cmp.Diff(want, r.String()); d != "" {
 		t.Error(d)
 	}
-	if got := (Report{Done: true}).String(); !strings.Contains(got, "there was no check to run") {
+	if got := (Report{Done: true}).String(); !strings.Contains(got, "no check ran") {
 		t.Error(got)
 	}
 }

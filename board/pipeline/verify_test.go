@@ -18,22 +18,22 @@ func TestCompare(t *testing.T) {
 	}{
 		{name: "nothing measured"},
 		{name: "all pass", is: []Measure{m(MeasurePassRate, "", 1)}},
-		{name: "one fails", is: []Measure{m(MeasurePassRate, "", 0.75)}, want: []string{"75% of the tests pass; want 100%"}},
-		{name: "one failed before too", base: []Measure{m(MeasurePassRate, "", 0.5)}, is: []Measure{m(MeasurePassRate, "", 0.75)}, want: []string{"75% of the tests pass; want 100%"}},
+		{name: "one fails", is: []Measure{m(MeasurePassRate, "", 0.75)}, want: []string{"75% of the tests pass, at least 100% must"}},
+		{name: "one failed before too", base: []Measure{m(MeasurePassRate, "", 0.5)}, is: []Measure{m(MeasurePassRate, "", 0.75)}, want: []string{"75% of the tests pass, at least 100% must"}},
 		{name: "five points", base: []Measure{m(MeasureCoverage, "p", 80)}, is: []Measure{m(MeasureCoverage, "p", 75)}},
 		{name: "more than five points, in one of two", base: []Measure{m(MeasureCoverage, "p", 80), m(MeasureCoverage, "q", 10)}, is: []Measure{m(MeasureCoverage, "p", 74.9), m(MeasureCoverage, "q", 99)},
-			want: []string{"p: coverage falls from 80.0% to 74.9%; at most 5.0 points are allowed, so test what is new"}},
+			want: []string{"p: test coverage falls from 80.0% to 74.9%, and at most 5.0 points are allowed; add tests for the new code"}},
 		{name: "a new package", base: []Measure{m(MeasureCoverage, "p", 80)}, is: []Measure{m(MeasureCoverage, "p", 80), m(MeasureCoverage, "q", 0)}},
-		{name: "coverage is not measured any more", base: []Measure{m(MeasureCoverage, "p", 80)}, want: []string{"coverage is measured at the base and not any more"}},
+		{name: "coverage is not measured any more", base: []Measure{m(MeasureCoverage, "p", 80)}, want: []string{"coverage was measured before the change and is missing now"}},
 		{name: "five complaints", base: []Measure{m(MeasureLint, "", 3)}, is: []Measure{m(MeasureLint, "", 8)}},
-		{name: "six complaints", base: []Measure{m(MeasureLint, "", 3)}, is: []Measure{m(MeasureLint, "", 9)}, want: []string{"9 complaints of lint, 3 before; at most 5 more are allowed"}},
+		{name: "six complaints", base: []Measure{m(MeasureLint, "", 3)}, is: []Measure{m(MeasureLint, "", 9)}, want: []string{"9 lint warnings, 3 before; at most 5 more are allowed"}},
 		{name: "two more branches", base: []Measure{m(MeasureComplexity, "a.go:1 F", 2)}, is: []Measure{m(MeasureComplexity, "a.go:9 F", 4)}},
 		{name: "three more branches", base: []Measure{m(MeasureComplexity, "a.go:1 F", 2), m(MeasureComplexity, "a.go:5 G", 2)},
 			is:   []Measure{m(MeasureComplexity, "a.go:9 F", 1), m(MeasureComplexity, "a.go:12 G", 9)},
 			want: []string{"mean complexity of the functions rises from 2.0 to 5.0, at most 2.0 more are allowed; most of it is a.go:12 G, 2 before and 9 now"}},
 		{name: "a new file is held against nothing", is: []Measure{m(MeasureComplexity, "a.go:9 F", 30)}},
 		{name: "a person asks for more", t: Thresholds{Coverage: 1}, base: []Measure{m(MeasureCoverage, "p", 80)}, is: []Measure{m(MeasureCoverage, "p", 78)},
-			want: []string{"p: coverage falls from 80.0% to 78.0%; at most 1.0 points are allowed, so test what is new"}},
+			want: []string{"p: test coverage falls from 80.0% to 78.0%, and at most 1.0 points are allowed; add tests for the new code"}},
 	}
 	for _, tt := range tests {
 		var got []string
@@ -140,9 +140,9 @@ func TestVerified(t *testing.T) {
 	}{
 		{"may land", ok, &ok, simple, ""},
 		{"nobody ran the checks at the base", ok, nil, simple, ""},
-		{"the zero report", Report{}, &ok, simple, "env (broken): the checks were not gone through\ncoverage is measured at the base and not any more\nlint is measured at the base and not any more"},
+		{"the zero report", Report{}, &ok, simple, "env (broken): the checks were not gone through\ncoverage was measured before the change and is missing now\nlint was measured before the change and is missing now"},
 		{"a flake", Report{Done: true, Want: ok.Want, Ran: ok.Ran, Flaky: []string{"m.A"}}, nil, simple, "flake: m.A"},
-		{"less is tested", worse, &ok, simple, "m: coverage falls from 80.0% to 70.0%; at most 5.0 points are allowed, so test what is new"},
+		{"less is tested", worse, &ok, simple, "m: test coverage falls from 80.0% to 70.0%, and at most 5.0 points are allowed; add tests for the new code"},
 		{"more branches", ok, &ok, knotty, "mean complexity of the functions rises from 1.0 to 4.0, at most 2.0 more are allowed; most of it is p.go:2 F, 1 before and 4 now"},
 		{"it does not parse", ok, &ok, []Edit{{Path: "p.go", After: []byte("func")}}, "p.go:1:1: expected 'package', found 'func'"},
 	}
