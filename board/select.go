@@ -25,7 +25,7 @@ func Eligible(t *Row, all Index, now time.Time) Reason {
 			Review: "it is in review; odd review " + string(t.ID) + " shows the proposal", InProgress: "it is in progress", Done: "it is done",
 		}[t.State])
 	case !t.LeaseExpires.IsZero() && !t.Expired(now):
-		return Reason(fmt.Sprintf("run %s is working on it until %s", t.ClaimedBy, t.LeaseExpires.Format(time.RFC3339)))
+		return Reason(fmt.Sprintf("%s is working on it until %s", t.ClaimedBy, t.LeaseExpires.Format(time.RFC3339)))
 	case !slices.Contains(Kinds(), t.Kind):
 		return Reason(fmt.Sprintf("unknown kind %q; set one with odd task edit %s --kind KIND", t.Kind, t.ID))
 	}

@@ -39,7 +39,7 @@ func TestEligible(t *testing.T) {
 		{"ready", ready("x"), nil, nine, ""},
 		{"backlog", in(Backlog, ready("x")), nil, nine, "it is in backlog; odd task ready x makes it ready"},
 		{"done", in(Done, ready("x")), nil, nine, "it is done"},
-		{"a claim that still holds", claimed, nil, nine.Add(-time.Second), "claimed by run-1 until 2026-07-01T09:00:00Z"},
+		{"a claim that still holds", claimed, nil, nine.Add(-time.Second), "run-1 is working on it until 2026-07-01T09:00:00Z"},
 		{"a claim that expires now", claimed, nil, nine, ""},
 		{"an unknown kind", odd, nil, nine, `unknown kind "juggle"; set one with odd task edit x --kind KIND`},
 		{"a dependency that is done", ready("x", "a"), []Task{in(Done, ready("a"))}, nine, ""},
