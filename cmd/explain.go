@@ -83,7 +83,7 @@ func anchorCodes() []code {
 func findingCodes() []code {
 	var out []code
 	for _, r := range slices.Concat(okfRules(), canonRules()) {
-		out = append(out, code{Code: r.id, Kind: "finding of odd check", Means: capital(fmt.Sprintf("%s (%s)", r.about, r.severity))})
+		out = append(out, code{Code: r.id, Kind: "finding of odd check", Means: sentence(fmt.Sprintf("%s (%s)", r.about, r.severity))})
 	}
 	return out
 }
@@ -94,7 +94,7 @@ func changeCodes() []code {
 	var out []code
 	add := func(kind, name, means, fix string) {
 		means, own, _ := strings.Cut(means, "; ")
-		out = append(out, code{Code: name, Kind: kind, Means: capital(means), Fix: capital(cmp.Or(own, fix))})
+		out = append(out, code{Code: name, Kind: kind, Means: sentence(means), Fix: sentence(cmp.Or(own, fix))})
 	}
 	for _, r := range pipeline.Reasons() {
 		add("end of a change", string(r), pipeline.Explain(r), "")
@@ -161,7 +161,7 @@ func runCodes(env Env, asJSON bool) error {
 	for _, c := range codes() {
 		if c.Kind != kind {
 			kind = c.Kind
-			fmt.Fprintf(env.Stdout, "%s\n", capital(kind))
+			fmt.Fprintf(env.Stdout, "%s\n", sentence(kind))
 		}
 		fmt.Fprint(env.Stdout, fold("  "+c.Code+"  "+c.Means, env.columns()), "\n")
 	}

@@ -73,7 +73,7 @@ func sessionCodes() []code {
 		out = append(out, code{Code: r[0], Kind: "failed session", Means: r[1], Fix: r[2]})
 	}
 	for _, d := range surface.Detectors() {
-		c := code{Code: d.Name, Kind: "failed session", Means: capital(d.Trips), Fix: again}
+		c := code{Code: d.Name, Kind: "failed session", Means: sentence(d.Trips), Fix: again}
 		if !d.Structural() {
 			c.Kind, c.Fix = "hint", "Nothing has to be done; a hint fails no session."
 		}
@@ -185,14 +185,14 @@ func reportCodes() []code {
 		out = append(out, code{Code: r[0], Kind: "finding of odd agent handoff check", Means: r[1], Fix: "Correct the handoff's file; the finding names the key."})
 	}
 	for _, r := range auditRules() {
-		out = append(out, code{Code: r.id, Kind: "finding of odd agent audit", Means: capital(r.about)})
+		out = append(out, code{Code: r.id, Kind: "finding of odd agent audit", Means: sentence(r.about)})
 	}
 	for _, r := range proof.Table() {
 		out = append(out, code{Code: r.Rule(), Kind: "finding of odd check --all", Means: invariantMeans(r.Invariant),
 			Fix: "The finding says what to do; `odd check --all --explain` shows what is compared.", also: fmt.Sprintf("invariant %d", r.Invariant)})
 	}
 	for _, c := range octave.Codes() {
-		out = append(out, code{Code: c.Name, Kind: "finding of odd anchor octave", Means: capital(c.About), Fix: capital(c.Hint)})
+		out = append(out, code{Code: c.Name, Kind: "finding of odd anchor octave", Means: sentence(c.About), Fix: sentence(c.Hint)})
 	}
 	return out
 }
@@ -219,8 +219,8 @@ func invariantMeans(invariant int) string {
 	}[invariant]
 }
 
-// capital is a text as a sentence. A key, a file or the name of a program stays as it is.
-func capital(s string) string {
+// sentence is a text as a sentence. A key, a file or the name of a program stays as it is.
+func sentence(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	switch {
 	case s == "":
