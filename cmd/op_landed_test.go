@@ -125,7 +125,7 @@ func TestLandedByItselfIsDecided(t *testing.T) {
 		"approved": func(s *shop) { s.odd("a\n", "approve", "a") },
 		"rejected": func(s *shop) {
 			s.odd("a\n", "reject", "a", "--reason", "not so")
-			if !strings.Contains(s.err.String(), "its change landed by itself and stays: ") {
+			if !strings.Contains(s.err.String(), "its change was merged without approval and stays: ") {
 				s.Error(s.err.String())
 			}
 		},
@@ -145,7 +145,7 @@ func TestLandedByItselfIsDecided(t *testing.T) {
 			if r := s.drain(""); r.Tasks[0].Landed != "main" {
 				t.Fatalf("%+v", r.Tasks[0])
 			}
-			if out := s.odd("", "review", "a"); !strings.Contains(out, "landed    by itself as ") {
+			if out := s.odd("", "review", "a"); !strings.Contains(out, "merged      without approval, as odd.toml allows, as ") {
 				t.Error(out)
 			}
 			decide(s)
@@ -167,7 +167,7 @@ func TestPreviewDecides(t *testing.T) {
 		}
 		held := map[string]string{"land\n": "", "": "nobody_to_see_it"}
 		if h, known := held[typing]; !known || h != "" {
-			if out := s.odd("", "review", "a", "--stat"); !strings.Contains(out, "held      "+or(h, "preview_declined")+": ") {
+			if out := s.odd("", "review", "a", "--stat"); !strings.Contains(out, "["+or(h, "preview_declined")+"]\n") {
 				t.Errorf("typed %q: %s", typing, out)
 			}
 		}

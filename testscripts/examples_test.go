@@ -52,7 +52,7 @@ func examples(t *testing.T) map[string][]string {
 }
 
 // TestExamplesRun runs every example of every page of help in copies of the demo
-// repository. Each section of testdata/examples.txt is one copy, and a line there is
+// repository. Each section of testdata/examples.list is one copy, and a line there is
 //
 //	COMMAND              an example, which exits with 0
 //	3! COMMAND           an example that exits with 3
@@ -69,7 +69,7 @@ func TestExamplesRun(t *testing.T) {
 			known[line] = verb
 		}
 	}
-	a, err := txtar.ParseFile("testdata/examples.txt")
+	a, err := txtar.ParseFile("testdata/examples.list")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestExamplesRun(t *testing.T) {
 	}
 	for _, line := range slices.Sorted(maps.Keys(known)) {
 		if !told[line] {
-			t.Errorf("odd help %s: testdata/examples.txt does not have the example %q", known[line], line)
+			t.Errorf("odd help %s: testdata/examples.list does not have the example %q", known[line], line)
 		}
 	}
 }

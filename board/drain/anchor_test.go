@@ -178,7 +178,7 @@ func TestAPermitMayEndBeforeItsSession(t *testing.T) {
 		name, toml, want string
 		meanwhile        func(*world)
 	}{
-		{"edited", "", "anchor void: knowledge/roles/shore-lead.md was changed", func(w *world) {
+		{"edited", "", "anchor void: knowledge/roles/shore-lead.md changed while the session worked", func(w *world) {
 			w.commit(repo.Changes{"knowledge/roles/shore-lead.md": []byte(w.read("refs/heads/main", "knowledge/roles/shore-lead.md") + "\nMore.\n")}, "edit")
 		}},
 		{"expired", "[anchor]\nttl = \"1m\"\n", "anchor expired: the session's write permit ended at 2026-03-02T09:01:00Z", func(w *world) { w.now = w.now.Add(2 * time.Minute) }},

@@ -435,7 +435,7 @@ func TestTheLeaseExpiresMidSession(t *testing.T) {
 		}
 		return says(term("x")), nil
 	}
-	if r := w.must(); r.Tasks[0].State != board.Blocked || !strings.Contains(r.Tasks[0].Reason, "lease expired") {
+	if r := w.must(); r.Tasks[0].State != board.Blocked || !strings.Contains(r.Tasks[0].Reason, "the time for this task ended at ") {
 		t.Errorf("%+v", r.Tasks)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -158,7 +159,7 @@ func TestInvokeDialogue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, paid)
 	w.o.Call = contract.Call{Role: contract.Explorer, Surface: contract.Conversational, Engagement: contract.Assistant}
-	if _, err := w.invoke(1); code(err) != "no-turn-channel" && !strings.Contains(err.Error(), "nobody is there to answer") {
+	if _, err := w.invoke(1); code(err) != "no-turn-channel" && !strings.Contains(err.Error(), "there is no terminal to answer on") {
 		t.Errorf("without anybody: %v", err)
 	}
 	w.answer = func(_ context.Context, r session.Request) (session.Emission, error) {
@@ -212,11 +213,16 @@ func TestInvokeDies(t *testing.T) {
 	w := newWorld(t, paid, "a")
 	w.o.Call = contract.Call{Role: contract.Explorer, Artifact: "knowledge/terms/slack-water.md",
 		Override: &contract.Override{Modes: []contract.Mode{contract.Exploration, contract.Planning}, Reason: "the harbour closes tomorrow at six", Risks: []string{"nobody looks twice"}}}
-	w.answer = func(context.Context, session.Request) (session.Emission, error) { panic("died") }
-	func() {
-		defer func() { _ = recover() }()
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		runtime.Goexit() // as a process that is killed
+		return session.Emission{}, nil
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
 		_, _ = w.invoke(2)
 	}()
+	<-ended
 	dead := fmt.Sprintf("run-01KJPWD6M0E8497ANGJ5R0NA%02d", w.runs)
 	w.o.Call = contract.Call{Role: contract.Observer, Artifact: "terms/slack-water"}
 	w.answer = answers(says())

@@ -47,7 +47,7 @@ func TestAMachineThatStoodStill(t *testing.T) {
 			}
 			continue
 		}
-		if !strings.Contains(got.Reason, "stood still for 45m0s") || !strings.Contains(w.task("a"), "state: blocked") {
+		if !strings.Contains(got.Reason, "the computer slept for 45m0s") || !strings.Contains(w.task("a"), "state: blocked") {
 			t.Errorf("%s: %q\n%s", c.still, got.Reason, w.task("a"))
 		}
 		if _, err := w.repo.Ref("refs/heads/odd/review/a.1"); err == nil {

@@ -212,7 +212,7 @@ func TestWhatNoMachineDoesBesideItsClaim(t *testing.T) {
 			s.add("u", "kind: magic\n")
 			s.claim("u")
 			return ""
-		}, want: []string{`3 tasks/u.md:5 R1 claims a task that no drain takes: unknown kind "magic"`}},
+		}, want: []string{`3 tasks/u.md:5 R1 claims a task that no drain takes: unknown kind "magic"; set one with odd task edit u --kind KIND`}},
 		{name: "the board's rules under the old line, where reviews go elsewhere", tell: func(s *story) repo.OID {
 			s.ann("law", repo.Changes{"odd.toml": []byte(lawful(s, "[board]\nbranch = \"board\"\ntarget = \"main\"\n"))})
 			old := s.tip()
@@ -332,7 +332,7 @@ func TestWhatAClaimCountsAndSays(t *testing.T) {
 		{name: "a claim of ten years", at: "claim t", do: set("lease_expires: 2026", "lease_expires: 2036"), tell: claim,
 			want: []string{"3 tasks/t.md:5 R1 claims the task until 2036-03-02T09:32:00Z, longer than [drain] lease allows"}},
 		{name: "a claim without an end", at: "claim t", do: set("lease_expires: 2026-03-02T09:32:00Z\n", ""), tell: claim,
-			want: []string{"3 tasks/t.md:5 a commit by odd or an agent leaves a task that cannot be read: tasks/t.md:1: claimed by R1 without a lease; remove claimed_by, or set lease_expires"}},
+			want: []string{"3 tasks/t.md:5 a commit by odd or an agent leaves a task that cannot be read: tasks/t.md:1: claimed_by is set (R1) but lease_expires is not; remove claimed_by, or set lease_expires"}},
 		{name: "a claim that says it judges again", at: "claim t", tell: claim, do: func(s *story, d *draft) {
 			relay(s, d, func(r *ledger.Record) { r.Reserved, r.Data["refresh_of"] = 0, "run-x" })
 		}, want: []string{"5 tasks/t.md:5 the task was claimed, but the ledger reserves no money for it"}},
