@@ -83,7 +83,7 @@ func (t *Row) NoProposal() string {
 	case InProgress:
 		return "there is no proposal yet: " + t.Held() + "; odd op watch shows it"
 	case Blocked:
-		return fmt.Sprintf("there is no proposal: the last attempt failed; odd task show %s says why, odd task ready %[1]s tries again", t.ID)
+		return fmt.Sprintf("there is no proposal: the task is blocked; odd task show %s says why, and odd task ready %[1]s makes it ready again", t.ID)
 	}
 	return fmt.Sprintf("there is no proposal yet: the task is in %s; run odd task ready %s, then odd drain", t.State, t.ID)
 }

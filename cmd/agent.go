@@ -6,7 +6,7 @@ import "github.com/urfave/cli/v2"
 func agentVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "agent",
-		Usage: "run one agent now, without a task; audits, handoffs, personas",
+		Usage: "run one agent now, outside odd drain; audits, handoffs, personas",
 		Description: "odd agent run --role explorer --task \"What stops the ferry?\"\n" +
 			"odd agent audit HEAD~1..HEAD\n" +
 			"odd agent handoff list\n\n" +

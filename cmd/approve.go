@@ -26,7 +26,11 @@ func approve(env Env) *cli.Command {
 		BashComplete: completeTasks(env, board.Review),
 		Description: "odd approve read-the-handbook\n" +
 			"odd approve read-the-handbook --verify --except skeg\n\n" +
-			"odd merges the review branch into the target branch and marks the task done.\n\n" +
+			"odd merges odd/review/TASK.N into the board branch ([board] branch, by default\n" +
+			"the one that is checked out) with a commit of yours, marks the task done, and\n" +
+			"pushes if [board] remote is set. If [board] target names another branch, odd\n" +
+			"adds your commit to the review branch instead; merge it there, then odd sync.\n" +
+			"If files no longer fit, odd changes nothing and exits 3.\n\n" +
 			personNote,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verify", Usage: "also mark the proposed atoms as verified by you"},

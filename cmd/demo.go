@@ -52,8 +52,8 @@ func runDemo(ctx context.Context, env Env, dir string, asJSON bool) error {
 	if err := runDrain(ctx, env, drain.Options{MaxTasks: 1}, false, asJSON); err != nil {
 		return err
 	}
-	talk(env, "the offline reader has proposed new files for knowledge/; nothing is merged until you approve it. Type next, in this order:\n\n  cd %s\n  odd review read-the-handbook\n  odd approve read-the-handbook\n  git log --oneline --graph\n", quoted([]string{at})[0])
-	talk(env, "odd review shows the proposal; odd approve asks you to type read-the-handbook, then merges it; git log shows who did what")
+	talk(env, "the offline reader has proposed new files for knowledge/; nothing is merged until you approve it. Type next, in this order:\n\n  cd %s\n  odd review read-the-handbook\n  odd approve read-the-handbook\n  odd log\n", quoted([]string{at})[0])
+	talk(env, "odd review shows the proposal; odd approve asks you to type read-the-handbook, then merges it; odd log shows who did what")
 	return nil
 }
 
@@ -70,7 +70,7 @@ func begin(ctx context.Context, env Env, at string) (err error) {
 			err = errors.Join(err, os.RemoveAll(at))
 		}
 	}()
-	r, err := repo.Init(ctx, at)
+	r, err := repo.Create(ctx, at)
 	if err != nil {
 		return err
 	}

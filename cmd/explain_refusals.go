@@ -124,7 +124,7 @@ func refusals() []code {
 		{"signature", "A commit needs a signature that git can verify, and it has none.", "Set commit.gpgsign and a key, and commit the file that [governance] allowed_signers names."},
 		{"skip", "The mode cannot be left out like this: it needs a clear reason and the risks.", "`odd help agent handoff skip` shows an example."},
 		{"slow", "Too much time passed between your decision and its commit, so nothing was done.", "Run the command again."},
-		{"state", "The task, change, proposal or lease is not in the state that this command works on.", "The message names the state; `odd task list` and `odd gate lease` show where things stand."},
+		{"state", "The task, change, proposal or lease is not in the state that this command works on.", "The message says what to do. For a task in backlog it is `odd task ready TASK`, then `odd drain`; in review, `odd approve TASK` or `odd reject TASK`; when blocked, `odd task show TASK` says why."},
 		{"substrate", "[session] substrate in odd.toml is not an agent that odd knows.", "Use one that the message lists, such as exec or claude."},
 		{"substrate-reads-only", "The built-in reader only turns documents into atoms and cannot work in this role.", "Name an agent in odd.toml: [session] substrate = \"exec\" and argv below [substrate.exec]."},
 		{"surface-engagement", "This kind of output does not go with this engagement.", "Take the engagement that the message names, or another surface."},

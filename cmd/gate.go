@@ -22,8 +22,9 @@ func gateVerb(env Env) *cli.Command {
 			"type an id.\n\n" +
 			"A lease says what odd drain may work on: paths, kinds of tasks, number of\n" +
 			"tasks, money, and an end. framing drafts it, commitment activates it,\n" +
-			"evaluation renews or ends it. From the first commitment on, odd drain needs an\n" +
-			"active lease; before that, [governance] lease is \"off\" in odd.toml.\n\n" +
+			"evaluation renews or ends it. Leases are optional: until your first odd gate\n" +
+			"commitment, odd drain runs without one. That gate sets [governance] lease to\n" +
+			"\"required\" in odd.toml, and from then on odd drain exits 3 without a lease.\n\n" +
 			"The working phase (stance) limits the kinds of tasks that run:\n" +
 			"  sensemaking  research, question, audit\n" +
 			"  discovery    the same, and option, prototype, experiment\n" +

@@ -44,7 +44,7 @@ func verbs(env Env) []group {
 	}
 }
 
-const exits = `Exit codes: 0 done, 1 failed or found problems, 2 wrong usage, 3 refused by a rule, 4 busy or paused, 130 interrupted. odd explain CODE explains a code in brackets.`
+const exits = `Exit codes: 0 done, 1 failed or found problems, 2 wrong usage, 3 refused by a rule, 4 busy or paused, 130 interrupted. A message may end with a code such as [state]: odd explain state.`
 
 const usageLine = "Usage: odd [-C DIR] COMMAND [flags] [arguments]\n"
 

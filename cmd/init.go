@@ -25,8 +25,9 @@ func initVerb(env Env) *cli.Command {
 		Usage:     "create odd.toml, a knowledge folder and CI workflows here",
 		ArgsUsage: "[DIR]",
 		Description: "odd init\n" +
-			"git add -A && git commit -m \"odd: begin\"\n\n" +
-			"It makes the folder a git repository where it is none, and overwrites no file.\n" +
+			"git add odd.toml knowledge .gitattributes .github\ngit commit -m \"odd: begin\"\n\n" +
+			"If the folder is not a git repository, odd runs git init. Files that exist stay\n" +
+			"as they are.\n" +
 			"DIR is another folder to start in. Every starter note is a draft: read it,\n" +
 			"change it, and remove `status: draft` once it is true.",
 		Flags: []cli.Flag{jsonFlag()},
@@ -82,7 +83,7 @@ func runInit(ctx context.Context, env Env, dir string, asJSON bool) error {
 // sayNext tells a person what init wrote and which commands come next, in order.
 func sayNext(env Env, root string, wrote []string, ch repo.Changes) {
 	talk(env, "wrote the files above: settings in odd.toml, knowledge and tasks as markdown in %s/. No file of yours was changed.", root)
-	talk(env, "1. commit them:  git add -A && git commit -m \"odd: begin\"")
+	talk(env, "1. commit them:  git add odd.toml %s .gitattributes .github && git commit -m \"odd: begin\"", root)
 	first := path.Join(root, "tasks", "read-our-documents.md")
 	if !slices.Contains(wrote, first) {
 		talk(env, "2. check them:   odd check")

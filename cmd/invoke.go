@@ -30,8 +30,9 @@ func invokeVerb(env Env) *cli.Command {
 			"  resolver   resolution   fixes             yes\n" +
 			"  observer   -            comments          no\n" +
 			"  general    -            atoms for a task  by its task\n\n" +
-			"Which agent: [session] substrate in odd.toml names it: claude, acp, anthropic,\n" +
-			"openai or exec. The default, extract, only reads documents into atoms.\n\n" +
+			"To run a model, set [session] substrate in odd.toml to claude, acp, anthropic,\n" +
+			"openai or exec. The default, extract, uses no model: it only turns documents\n" +
+			"into atoms, and cannot answer a question.\n\n" +
 			"An agent of your own: set [session] substrate = \"exec\" and [substrate.exec]\n" +
 			"argv = [\"./my-agent\"]. odd runs it in a scratch clone, without a shell. It\n" +
 			"gets the brief on stdin; the part \"emission\" there lists the blocks it may\n" +

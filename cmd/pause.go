@@ -13,7 +13,7 @@ import (
 func pause(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "pause",
-		Usage:     "stop all runs of odd drain until a person resumes them",
+		Usage:     "let odd drain start no further task until a person resumes it",
 		ArgsUsage: "REASON",
 		Description: "odd drain pause \"the glossary is being rewritten\"\n\n" +
 			"odd commits the reason as pause.toml on the board, so that it holds in every\n" +

@@ -16,7 +16,7 @@ import (
 func proposalsVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:   "proposals",
-		Usage:  "list and answer requests for a person's decision",
+		Usage:  "list and answer requests for a gate (not what odd review shows)",
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: alone(func(c *cli.Context) error { return runProposalsList(c.Context, env, false, c.Bool("json")) }),
 		Description: "odd gate proposals\n" +

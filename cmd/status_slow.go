@@ -74,7 +74,7 @@ func (v *view) nextOfBoard() string {
 	case ready:
 		return ""
 	case blocked != "":
-		return fmt.Sprintf("odd task show %[1]s says why it is blocked; odd task ready %[1]s tries it again", blocked)
+		return fmt.Sprintf("odd task show %[1]s says why it is blocked; mend that and commit, then odd task ready %[1]s and odd drain", blocked)
 	case backlog != "":
 		return fmt.Sprintf("odd task ready %s puts the task on the board, so that odd drain works on it", backlog)
 	}
@@ -87,7 +87,7 @@ func (s slowStatus) lines(line func(key, format string, args ...any)) {
 	l := s.Lease
 	switch {
 	case !l.Required && l.State == gate.None && !l.unreadable:
-		line("lease", "off: tasks run without one; odd gate framing starts one")
+		line("lease", "off: tasks run without one, which is fine; odd help gate says what it is for")
 	default:
 		line("stance", "%s", l.Stance)
 		line("lease", "%s%s", l.name(), l.left())

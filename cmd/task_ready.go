@@ -79,11 +79,11 @@ func (v *view) wouldBlock(t board.Task) string {
 		return "" // the drain tells
 	}
 	p, err := persona.Compile(g, t.Role)
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Sprintf("  warning: odd drain would block it: %s\n", oneLine(okf.Visible(err.Error())))
-	case len(p.Below(personaFloor(v.cfg))) > 0:
-		return fmt.Sprintf("  warning: odd drain would block it, because too little is committed about the role %s; odd compile-persona %[1]s lists what is missing\n", p.Role.ID)
+	}
+	if short := p.Below(personaFloor(v.cfg)); len(short) > 0 {
+		return "  warning: odd drain would block it: " + persona.Lacks(p.Role.ID, short) + "\n"
 	}
 	return ""
 }

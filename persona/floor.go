@@ -3,6 +3,7 @@ package persona
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Floor is the least a persona must rest on. Zero turns a rule off, except that
@@ -21,12 +22,23 @@ func DefaultFloor() Floor { return Floor{5, 1, 1, 20} }
 type Shortfall struct{ Rule, Have, Want, Way string }
 
 // String is one line: "2½ of 5 atoms: link more …".
-func (s Shortfall) String() string {
-	have := map[string]string{
+func (s Shortfall) String() string { return s.lack() + ": " + s.Way }
+
+// lack is what s lacks, without the way out: "2½ of 5 atoms".
+func (s Shortfall) lack() string {
+	return map[string]string{
 		"role": "it is " + s.Have, "atoms": s.Have + " of " + s.Want + " atoms", "processes": s.Have + " of " + s.Want + " process", "guides": s.Have + " of " + s.Want + " policy or term",
 		"drafts": "all its atoms are drafts", "unresolved": s.Have + " links lead to no atom, " + s.Want + " allowed",
+	}[s.Rule]
+}
+
+// Lacks is what all shortfalls lack, and the command that tells what to do about each.
+func Lacks(role string, all []Shortfall) string {
+	var lacks []string
+	for _, s := range all {
+		lacks = append(lacks, s.lack())
 	}
-	return have[s.Rule] + ": " + s.Way
+	return fmt.Sprintf("too little is known about the role %s (%s); odd compile-persona %[1]s lists what to change, then commit it", role, strings.Join(lacks, ", "))
 }
 
 // Below lists every floor rule p does not meet, in a fixed order. A draft

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"strings"
 	"time"
 
 	"github.com/odd-cli/odd/board"
@@ -155,7 +154,7 @@ func (d *drain) embody(w *work, role string) string {
 	p.Commit = string(d.at.tip)
 	w.persona = p
 	if short := p.Below(d.floor()); len(short) > 0 {
-		return fmt.Sprintf("too little is known about the role %s: %s", role, shortfalls(short))
+		return persona.Lacks(role, short)
 	}
 	return ""
 }
@@ -163,14 +162,6 @@ func (d *drain) embody(w *work, role string) string {
 func (d *drain) floor() persona.Floor {
 	f := d.at.cfg.Floor
 	return persona.Floor{MinAtoms: f.Atoms, MinProcesses: f.Processes, MinGuides: f.Guides, MaxUnresolvedPct: f.UnresolvedPct}
-}
-
-func shortfalls(short []persona.Shortfall) string {
-	var s []string
-	for _, f := range short {
-		s = append(s, f.String())
-	}
-	return strings.Join(s, "; ")
 }
 
 // request makes the brief and everything else the session may know.

@@ -60,6 +60,11 @@ func Init(ctx context.Context, dir string) (*Repo, error) {
 	if !errors.Is(err, ErrNotRepo) {
 		return r, err
 	}
+	return Create(ctx, dir)
+}
+
+// Create makes a repository in dir, also below the top of another, and opens it.
+func Create(ctx context.Context, dir string) (*Repo, error) {
 	g := newRunner(dir, os.Environ())
 	if _, err := g.run(ctx, call{args: []string{"init", "-q", "-b", "main", "--object-format=sha1"}}); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
