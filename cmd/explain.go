@@ -142,7 +142,7 @@ func tierMeans(tier string) string {
 		"SAFE_AUTO":         "No rule objects. With [pipeline] auto_apply the change lands once its checks pass; a person still reviews the task.",
 		"NOTIFY_APPLY":      "Something should be looked at. With [pipeline] auto_apply a person at the terminal is shown the change and may let it land.",
 		"APPROVAL_REQUIRED": "The change waits until a person approves it, whatever odd.toml says.",
-		"BLOCKED":           "odd and agents may not make this change; a person makes it by hand, or adds the file to the `paths` of a task.",
+		"BLOCKED":           "odd and agents may not make this change; a person makes it by hand.",
 	}[tier]
 }
 

@@ -26,8 +26,8 @@ func initVerb(env Env) *cli.Command {
 		ArgsUsage: "[DIR]",
 		Description: "odd init\n" +
 			"git add odd.toml knowledge .gitattributes .github\ngit commit -m \"odd: begin\"\n\n" +
-			"If the folder is not a git repository, odd runs git init. Files that exist stay\n" +
-			"as they are.\n" +
+			"If the folder is not a git repository, odd runs git init. Files that exist\n" +
+			"stay as they are.\n" +
 			"DIR is another folder to start in. Every starter note is a draft: read it,\n" +
 			"change it, and remove `status: draft` once it is true.",
 		Flags: []cli.Flag{jsonFlag()},

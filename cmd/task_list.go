@@ -61,7 +61,7 @@ func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bo
 	}
 	return printMany(env, list, func(cells []string, t *board.Row) []string {
 		r := row(t)
-		return append(cells, string(r.ID), string(r.State), r.Priority, r.Role, r.Title, clipped(r.Waits, 80))
+		return append(cells, string(r.ID), string(r.State), r.Priority, r.Role, r.Title, clipped(cell(r.Waits), 80))
 	})
 }
 

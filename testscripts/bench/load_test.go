@@ -30,7 +30,7 @@ func TestBenchLoad(t *testing.T) {
 			inChild("list and lstat every file", "stat", c.bundle()))
 		s.turns(t, n, times(n),
 			inChild("load, a commit's tree", "tree", c.bundle(), cache),
-			command("odd --version", c.dir, "", odd, "version"))
+			command("odd --version", c.dir, "", odd, "--version"))
 	}
 	s.end(t, "load")
 }
@@ -49,8 +49,8 @@ func TestBenchCommands(t *testing.T) {
 		cache, _ := c.kept(t)
 		s.turns(t, n, times(n),
 			inChild("load, cache and hand edits", "warm", c.bundle(), cache),
-			command("odd --version", c.dir, "", odd, "version"), get,
-			command("odd knowledge related", c.dir, "owner", odd, "related", c.atom()),
+			command("odd --version", c.dir, "", odd, "--version"), get,
+			command("odd knowledge related", c.dir, "owner", odd, "knowledge", "related", c.atom()),
 			command("odd compile-persona", c.dir, c.role(), odd, "compile-persona", c.role()),
 			command("odd task list", c.dir, c.board.ID(0), odd, "task", "list"),
 			search,

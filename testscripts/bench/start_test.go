@@ -25,7 +25,7 @@ func TestBenchStart(t *testing.T) {
 	jobs := []job{
 		command("true", tree, "", "true"),
 		command("git --version", tree, "git", "git", "--version"),
-		command("odd --version", tree, "", odd, "version"),
+		command("odd --version", tree, "", odd, "--version"),
 	}
 	for _, c := range []struct{ name, tool, input, want string }{
 		{"gate: a read, open", "Read", `{"file_path": "docs/a.md"}`, ""},

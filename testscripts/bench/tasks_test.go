@@ -19,7 +19,7 @@ func TestBenchTasks(t *testing.T) {
 			s.turns(t, n, min(3, *runs), c.without(r))
 		}
 		reads[0].run(t)
-		s.turns(t, n, *runs, append(reads, command("odd --version", c.dir, "", odd, "version"))...)
+		s.turns(t, n, *runs, append(reads, command("odd --version", c.dir, "", odd, "--version"))...)
 		s.turns(t, n, *runs, c.writes(t)...)
 	}
 	s.end(t, "tasks")

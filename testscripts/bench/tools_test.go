@@ -29,7 +29,7 @@ func planted(n int) int { return (n + okftest.Planting - 1) / okftest.Planting }
 
 func oddTool() tool {
 	return tool{
-		name: "odd", from: "this repository", version: []string{"version"},
+		name: "odd", from: "this repository", version: []string{"--version"},
 		install: func(string) (string, error) { return odd, nil },
 		fill: func(t *testing.T, bin, dir string, n int) {
 			write(t, filepath.Join(dir, "odd.toml"), "[bundle]\nroot = \"knowledge\"\n")
