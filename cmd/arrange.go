@@ -117,7 +117,7 @@ func (r *reader) ordered() []string {
 // helpFlag turns "help task add" into "task add --help", so that help has one
 // page a verb and an unknown verb one message.
 func helpFlag(args []string) []string {
-	if len(args) < 3 || args[1] != "help" || args[2] == "all" {
+	if len(args) < 3 || args[1] != "help" || args[2] == "all" || args[2] == "help" {
 		return args
 	}
 	return append(append([]string{args[0]}, args[2:]...), "--help")

@@ -13,7 +13,7 @@ import (
 // them behind lease- and with - for _, odd gate lease check as they are.
 func leaseCodes() []code {
 	restore := "Restore the governance files from git: `git log -- FILE` finds the last good version."
-	gate := "A person renews or releases the lease with `odd gate evaluation`."
+	gate := "A person prolongs it with `odd gate commitment --renew`, or ends it with `odd gate evaluation --release --reason WHY`."
 	var out []code
 	for _, r := range [][3]string{
 		{"unreadable", "The file of the lease is not valid TOML.", restore},
@@ -25,7 +25,7 @@ func leaseCodes() []code {
 		{"not_yet_active", "The lease begins at a later time.", "Wait until then, or set the clock right."},
 		{"time_expired", "The time of the lease is over.", gate},
 		{"tasks_exhausted", "The lease allows no more tasks.", gate},
-		{"milestone_reached", "Every task that the lease was made for is done.", gate},
+		{"milestone_reached", "Every task that the lease was made for is done.", "A person ends it with `odd gate evaluation --release --reason WHY`."},
 		{"budget_exhausted", "The money of the lease is spent.", gate},
 		{"stance_mismatch", "The lease file names another working phase than the log of the gates.", restore},
 		{"chain_broken", "The log of the gates does not agree with the lease, or a row of it was changed.", restore},

@@ -33,7 +33,7 @@ func swapped(a, b string) bool {
 }
 
 // unknownVerb names a verb that is not among cmds, and the ones a person may have
-// meant: the nearest there, or those of that name elsewhere in the tree. Behind is
+// meant: the nearest there, or the only one of that name elsewhere in the tree. Behind is
 // the verb above it, "" for none.
 func unknownVerb(a *cli.App, name string, cmds []*cli.Command, behind string) error {
 	var names []string
@@ -50,8 +50,8 @@ func unknownVerb(a *cli.App, name string, cmds []*cli.Command, behind string) er
 	if near := nearest(name, names); near != "" {
 		return usage("%s; did you mean odd %s?", text, strings.TrimLeft(behind+" "+near, " "))
 	}
-	if same := verbsNamed(a.Commands, "", name); len(same) > 0 && len(same) <= 3 {
-		return usage("%s; did you mean odd %s?", text, strings.Join(same, " or odd "))
+	if same := verbsNamed(a.Commands, "", name); len(same) == 1 {
+		return usage("%s; did you mean odd %s?", text, same[0])
 	}
 	if behind == "" && slices.ContainsFunc(a.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) && len(name) > 1 }) {
 		return usage("%s; did you mean odd --%s?", text, name)

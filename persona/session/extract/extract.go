@@ -53,8 +53,10 @@
 //
 // # What holds
 //
-//  1. No atom without a file and lines that say so; the description is cut from
-//     them.
+//  1. No atom without a file and lines that say so, word for word: what it quotes
+//     stands in those lines, in their order, with only marks of markdown taken off.
+//     A procedure is quoted whole, with the notes below its steps and the comments
+//     in its commands. An atom that fails this is left out, and a finding names it.
 //  2. One concept is one atom: the same name in several files is one atom with
 //     several sources, and where kinds disagree the plainest source decides.
 //  3. What the bundle already holds is emitted only with something new and with
@@ -65,6 +67,7 @@
 //     point for every further document that says the same, up to five. How
 //     many were left out is a finding, as is every input that was not read and
 //     every name that two documents define differently.
+//  5. A fault of the reader on one file costs that file alone.
 package extract
 
 import (
