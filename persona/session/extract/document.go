@@ -85,7 +85,7 @@ const maxDepth = 12
 // parse cuts a file into sections. It never fails: front matter that is not
 // YAML is noted in bad and passed over.
 func parse(f file) *document {
-	d := &document{path: f.path, src: f.text}
+	d := &document{path: f.path, src: unwrapped(f.text)}
 	d.starts = append(d.starts, 0)
 	for i, c := range f.text {
 		if c == '\n' {

@@ -73,6 +73,7 @@ package extract
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
@@ -239,8 +240,32 @@ func (k chosen) doubt(a okf.Atom) string {
 			return fmt.Sprintf("%s:%d does not say: %s", e.doc.path, e.from, clip(q, maxDescription))
 		}
 	}
+	if t := k.template(); t != "" {
+		return "a template of the site stands for text: " + clip(t, maxDescription)
+	}
 	if bad := irongate.Path(a.Path); len(bad) > 0 {
 		return "the path " + a.Path + " " + bad[0].Text
+	}
+	return ""
+}
+
+// template is a text of k that stands for another, "" for none. In code braces are code,
+// but for those of shortcodes.
+func (k chosen) template() string {
+	for _, t := range []string{k.title, k.about} {
+		if left.MatchString(t) {
+			return t
+		}
+	}
+	for i, e := range k.evidence {
+		if i == maxQuoted {
+			break
+		}
+		for _, t := range e.quoting() {
+			if left.MatchString(t) && (e.passage == nil || shortcode.MatchString(strings.ReplaceAll(t, `\<`, "<")) || !e.fenced(t)) {
+				return t
+			}
+		}
 	}
 	return ""
 }

@@ -50,6 +50,19 @@ func (e evidence) altered() string {
 	return ""
 }
 
+// fenced reports whether a line of the passage stands in a fence.
+func (e evidence) fenced(line string) bool {
+	in := false
+	for _, l := range e.passage {
+		if strings.HasPrefix(strings.TrimSpace(l), "```") {
+			in = !in
+		} else if in && step.ReplaceAllString(l, "") == line {
+			return true
+		}
+	}
+	return false
+}
+
 // quoting is every text that e quotes.
 func (e evidence) quoting() []string {
 	if e.passage == nil {

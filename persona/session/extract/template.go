@@ -1,0 +1,110 @@
+package extract
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+)
+
+// What generators of sites put into markdown, and a reader of the page never sees.
+var (
+	// shortcode is one of Hugo's: {{< name … >}}, {{% name … %}}, and {{< /name >}}, which ends one.
+	shortcode = regexp.MustCompile(`\{\{[<%]\s*(/?)\s*([\w-]+)[^}\n]*?[>%]\}\}`)
+	// marker is a container (:::tip), a class (kramdown's {: .x}), the id of a heading ({#x}), or
+	// a line of MDX that imports or exports.
+	marker = regexp.MustCompile(`(?m)^[ \t]*:::+[\w-]*|\{:[^}\n]*\}|[ \t]\{#[\w-]+\}[ \t]*$|^(?:import .* from ['"].*['"];?|export (?:const|default) .*)$`)
+	// left is a piece of templating that stands for text which the file does not have.
+	left = regexp.MustCompile(`\{\{[<%]|\{%|(?:^|[^$])\{\{ *[\w.]`)
+)
+
+// unwrapped is a file without the templating around its text. Every line keeps its place
+// and its length, filled up with blanks. Code keeps all of its bytes.
+func unwrapped(text []byte) []byte {
+	if !bytes.Contains(text, []byte("{")) && !bytes.Contains(text, []byte(":::")) && !bytes.Contains(text, []byte("import ")) {
+		return text
+	}
+	out := bytes.Clone(text)
+	code := codeLines(text)
+	inCode := func(at int) bool {
+		_, found := slices.BinarySearchFunc(code, at, func(c [2]int, at int) int {
+			switch {
+			case at < c[0]:
+				return 1
+			case at >= c[1]:
+				return -1
+			}
+			return 0
+		})
+		return found
+	}
+	blank := func(from, to int) {
+		for i := from; i < to; i++ {
+			if out[i] != '\n' && out[i] != '\r' {
+				out[i] = ' '
+			}
+		}
+	}
+	open := map[string][][]int{} // by name, those that are not ended yet
+	for _, m := range shortcode.FindAllSubmatchIndex(text, -1) {
+		if inCode(m[0]) {
+			continue
+		}
+		name := string(text[m[4]:m[5]])
+		if m[2] == m[3] { // it begins one
+			open[name] = append(open[name], m)
+			continue
+		}
+		if n := len(open[name]); n > 0 {
+			begin := open[name][n-1]
+			open[name] = open[name][:n-1]
+			blank(begin[0], begin[1])
+			blank(m[0], m[1])
+		}
+	}
+	for _, m := range marker.FindAllIndex(text, -1) {
+		if !inCode(m[0]) {
+			blank(m[0], m[1])
+		}
+	}
+	setIn(out, text)
+	return out
+}
+
+// setIn moves what stands behind blanked bytes at the beginning of a line to where the
+// line began: blanks there would make it code.
+func setIn(out, was []byte) {
+	for at := 0; at < len(out); {
+		end := at + bytes.IndexByte(append(out[at:len(out):len(out)], '\n'), '\n')
+		line := out[at:end]
+		indent := len(was[at:end]) - len(bytes.TrimLeft(was[at:end], " \t"))
+		if rest := bytes.TrimLeft(line[indent:], " "); len(rest) < len(line)-indent {
+			n := copy(line[indent:], rest)
+			for i := indent + n; i < len(line); i++ {
+				line[i] = ' '
+			}
+		}
+		at = end + 1
+	}
+}
+
+// fenceLine begins or ends a block of code.
+var fenceLine = regexp.MustCompile("(?m)^[ \t>]*(```+|~~~+)[^\n]*$")
+
+// codeLines are the ranges of bytes that stand in fences, in order.
+func codeLines(text []byte) [][2]int {
+	var out [][2]int
+	begin, mark := -1, ""
+	for _, m := range fenceLine.FindAllSubmatchIndex(text, -1) {
+		is := string(text[m[2]:m[3]])
+		switch {
+		case begin < 0:
+			begin, mark = m[0], is
+		case is[0] == mark[0] && len(is) >= len(mark):
+			out, begin = append(out, [2]int{begin, m[1]}), -1
+		}
+	}
+	if begin >= 0 {
+		out = append(out, [2]int{begin, len(text)})
+	}
+	return out
+}

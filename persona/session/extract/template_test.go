@@ -1,0 +1,55 @@
+package extract
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestTemplatesAreNoText: what a generator of sites puts around text is left out; what it
+// would put in its place makes an atom doubtful.
+func TestTemplatesAreNoText(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, title, want string }{
+		{"paired", "## Install the agent\n\n{{< alert title=\"Note\" >}}Install it before the server.{{< /alert >}}\n\n1. Download it.\n2. Run it.\n",
+			"Install the agent", "Install it before the server.[^a]\n\n1. Download it.\n2. Run it."},
+		{"containers", "## Install the agent\n\n:::tip\nInstall it before the server.\n:::\n\n1. Download it.\n2. Run it.\n",
+			"Install the agent", "Install it before the server.[^a]\n\n1. Download it.\n2. Run it."},
+		{"braces of code", "## Publish the page\n\nThis is done in the root every night.\n\n```sh\nrender '{{ .Title }}'\n```\n", "Publish the page", "This is done in the root every night.[^a]\n\n```sh\nrender '{{ .Title }}'\n```"},
+		{"an id", "## Install the agent {#install}\n\n1. Download it.\n2. Run it.\n", "Install the agent", "1. Download it.\n2. Run it."},
+		{"a version", "## Install the agent\n\n1. Download {{< param version >}} of it.\n2. Run it.\n", "", ""},
+		{"an include", "## Install the agent\n\n1. Download it.\n2. {% include steps.md %}\n", "", ""},
+		{"a shortcode in code", "## Install the agent\n\nFrom the root:\n\n```sh\nget {{% param vers %}}\n```\n", "", ""},
+		{"a subject", "# Glossary\n\nAgent\n: {{< tooltip id=\"agent\" >}} collects what a host tells.\n", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			e := drive(t, request("a.md", c.text))
+			if c.title == "" {
+				if len(e.Atoms) > 0 || len(e.Notes) < 2 || !strings.Contains(e.Notes[1].Content, "a template of the site") {
+					t.Errorf("%v, %+v", spoken(e), e.Notes)
+				}
+				return
+			}
+			if got := quotedBy(t, e, c.title); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+// FuzzUnwrapped: no line moves, nor grows or shrinks.
+func FuzzUnwrapped(f *testing.F) {
+	f.Add("{{< a >}}x{{< /a >}}\n```\n{{< b >}}\n```\n:::tip\nimport a from 'b'\n{: .x}\n# A {#a}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		got := string(unwrapped([]byte(text)))
+		is, was := strings.Split(got, "\n"), strings.Split(text, "\n")
+		if len(is) != len(was) {
+			t.Fatalf("%q became %q", text, got)
+		}
+		for i := range is {
+			if len(is[i]) != len(was[i]) {
+				t.Fatalf("%q became %q", text, got)
+			}
+		}
+	})
+}
