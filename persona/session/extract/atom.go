@@ -173,7 +173,13 @@ func (e evidence) quoted(id string) string {
 }
 
 // prose reports whether the first line of e is text that a footnote may follow.
-func (e evidence) prose() bool { return len(e.quote) > 0 }
+func (e evidence) prose() bool {
+	if len(e.passage) == 0 {
+		return len(e.quote) > 0
+	}
+	first := e.passage[0]
+	return !strings.HasPrefix(first, "```") && !strings.HasPrefix(first, "| ") && !strings.HasPrefix(first, "- ") && !step.MatchString(first)
+}
 
 // paragraphs are the sentences of e, else its commands.
 func (e evidence) paragraphs() []string {

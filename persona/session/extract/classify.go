@@ -151,7 +151,7 @@ func (s *section) opening() (block, bool) {
 		if b.kind == paragraph && !b.nested && prose(b.run) {
 			return b, true
 		}
-		if b.kind != paragraph {
+		if b.kind != paragraph && b.kind != raw {
 			break
 		}
 	}

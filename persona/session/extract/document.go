@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"html"
 	"path"
 	"sort"
 	"strings"
@@ -53,6 +54,7 @@ const (
 	definitions
 	table
 	code
+	raw // HTML: only its text, and only where a passage is quoted
 )
 
 // block is one piece of a section, flattened: a list in a list, or code in a
@@ -63,7 +65,8 @@ type block struct {
 	nested   bool
 	run      run      // a paragraph
 	items    []item   // list items, definitions, rows
-	header   []string // of a table
+	header   []string // of a table, in lower case
+	columns  []string // the same as it stands there
 	lang     string   // of code
 	start    int      // number of the first step
 	lines    []string // of code
@@ -263,7 +266,15 @@ func (d *document) blocks(bs []block, n ast.Node, depth int) []block {
 	case *east.DefinitionList:
 		b.kind, b.items = definitions, d.definitions(n)
 	case *east.Table:
-		b.kind, b.header, b.items = table, d.header(n), d.rows(n)
+		b.kind, b.columns, b.items = table, d.header(n), d.rows(n)
+		for _, c := range b.columns {
+			b.header = append(b.header, strings.ToLower(c))
+		}
+	case *ast.HTMLBlock:
+		b.kind, b.run.text = raw, squeeze(html.UnescapeString(tags.ReplaceAllString(links.ReplaceAllString(strings.Join(d.text(n), "\n"), ""), "")))
+		if b.run.text == "" {
+			return bs
+		}
 	case *ast.Blockquote:
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 			bs = d.blocks(bs, c, depth+1)
@@ -369,7 +380,7 @@ func (d *document) header(n ast.Node) []string {
 	var out []string
 	if h := n.FirstChild(); h != nil {
 		for c := h.FirstChild(); c != nil; c = c.NextSibling() {
-			out = append(out, strings.ToLower(d.run(c).text))
+			out = append(out, d.run(c).text)
 		}
 	}
 	return out

@@ -16,8 +16,8 @@ const maxPassage = 80
 // a command the comments and labels around it.
 func (s *section) passage(from, to int) []string {
 	var out []string
-	for _, b := range s.blocks {
-		if b.nested || b.from < from || b.to > to {
+	for _, b := range outermost(s.blocks) {
+		if b.from < from || b.from > to {
 			continue
 		}
 		lines := b.render()
@@ -38,7 +38,7 @@ func (s *section) passage(from, to int) []string {
 // render is one block as lines of markdown.
 func (b block) render() []string {
 	switch b.kind {
-	case paragraph:
+	case paragraph, raw:
 		if b.run.text == "" {
 			return nil
 		}
@@ -48,9 +48,9 @@ func (b block) render() []string {
 	case bullets, steps:
 		return b.renderItems()
 	case table:
-		var out []string
+		out := []string{row(b.columns), "|" + strings.Repeat(" --- |", len(b.columns))}
 		for _, it := range b.items {
-			out = append(out, "- "+escape(strings.Join(texts(it.cells), " — ")))
+			out = append(out, row(texts(it.cells)))
 		}
 		return out
 	}
@@ -71,7 +71,7 @@ func (b block) renderItems() []string {
 		indent := strings.Repeat(" ", len(mark))
 		out = append(out, strings.TrimRight(mark+escape(it.run.text), " "))
 		for _, below := range it.below {
-			if below.kind == code || below.kind == paragraph {
+			if below.kind != bullets && below.kind != steps {
 				out = append(out, "")
 			}
 			for _, l := range below.render() {
@@ -80,6 +80,15 @@ func (b block) renderItems() []string {
 		}
 	}
 	return out
+}
+
+// row is a row of a table.
+func row(cells []string) string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = strings.ReplaceAll(escape(c), "|", `\|`)
+	}
+	return "| " + strings.Join(out, " | ") + " |"
 }
 
 func texts(cells []run) []string {

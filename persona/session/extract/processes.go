@@ -24,9 +24,20 @@ func (s *section) procedures() []candidate {
 		e = s.withCommands(e)
 	}
 	e = s.withOpening(e)
+	if first := s.start(); first > 0 && e.to-first < maxPassage {
+		e.from = first
+	}
 	e.passage = s.passage(e.from, e.to)
 	c.about, c.evidence = e.summary(), []evidence{e}
 	return []candidate{c}
+}
+
+// start is the first line of what stands below the heading of s, 0 for nothing.
+func (s *section) start() int {
+	if len(s.blocks) == 0 {
+		return 0
+	}
+	return s.blocks[0].from
 }
 
 // withCommands adds the commands that stand among or behind the steps.
@@ -77,7 +88,7 @@ func (e evidence) summary() string {
 	case len(e.steps) == 0:
 		return clip("Run "+next, maxDescription)
 	}
-	return clip(next, maxDescription)
+	return clip(strings.TrimRight(next, ":;, "), maxDescription)
 }
 
 // activity is the title a procedure in s would have: the heading's without its

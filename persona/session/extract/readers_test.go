@@ -47,7 +47,7 @@ func TestReaders(t *testing.T) {
 		{"statement in an introduction", "a.md", "# Bookings\n\n## Overview\n\nBookings is a small service that takes deposits.\n",
 			[]string{"system Bookings | Bookings is a small service that takes deposits. | line 5"}},
 		{"steps", "a.md", "# Opening the jetty\n\nEvery open day.\n\n1. Read the forecast.\n2. Put out the flag.\n",
-			[]string{"process Opening the jetty | Read the forecast. | lines 5-6"}},
+			[]string{"process Opening the jetty | Read the forecast. | lines 3-6"}},
 		{"steps with an opening", "a.md", "# Handbook\n\n## How to open the jetty?\n\nThis is done once on every open day.\n\n1. Read the forecast.\n2. Put out the flag.\n\n```sh\nflag up\n```\n",
 			[]string{"process Open the jetty | This is done once on every open day. | lines 5-11"}},
 		{"commands", "a.md", "# Publish the site\n\nFrom the root:\n\n```sh\nsite push\n```\n",

@@ -70,7 +70,11 @@ func (e evidence) quoting() []string {
 	}
 	var out []string
 	for _, l := range e.passage {
-		if l = step.ReplaceAllString(l, ""); !strings.HasPrefix(strings.TrimSpace(l), "```") {
+		switch l = step.ReplaceAllString(l, ""); {
+		case strings.HasPrefix(strings.TrimSpace(l), "```"):
+		case strings.HasPrefix(l, "| "): // cells, between which a source may have anything
+			out = append(out, strings.Split(l, "|")...)
+		default:
 			out = append(out, l)
 		}
 	}
