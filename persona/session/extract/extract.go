@@ -239,6 +239,9 @@ func (k chosen) doubt(a okf.Atom) string {
 		if q := e.altered(); q != "" {
 			return fmt.Sprintf("%s:%d does not say: %s", e.doc.path, e.from, clip(q, maxDescription))
 		}
+		if q := e.announces(); q != "" {
+			return fmt.Sprintf("%s:%d goes on behind: %s", e.doc.path, e.to, clip(q, maxDescription))
+		}
 	}
 	if t := k.template(); t != "" {
 		return "a template of the site stands for text: " + clip(t, maxDescription)

@@ -50,6 +50,18 @@ func (e evidence) altered() string {
 	return ""
 }
 
+// announces is the end of what e quotes, where that only announces more, "" else.
+func (e evidence) announces() string {
+	all := e.quoting()
+	if len(all) == 0 || e.passage != nil && strings.HasPrefix(strings.TrimSpace(e.passage[len(e.passage)-1]), "```") {
+		return ""
+	}
+	if last := all[len(all)-1]; strings.HasSuffix(last, ":") || strings.HasSuffix(last, ";") {
+		return last
+	}
+	return ""
+}
+
 // fenced reports whether a line of the passage stands in a fence.
 func (e evidence) fenced(line string) bool {
 	in := false

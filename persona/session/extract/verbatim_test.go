@@ -126,3 +126,14 @@ func TestPassagesLeaveNothingOut(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// TestAQuoteThatBreaksOff: steps that end in what they announce, which stands below
+// another heading, are no procedure.
+func TestAQuoteThatBreaksOff(t *testing.T) {
+	t.Parallel()
+	text := "## Bump the version\n\n1. Decide which tag to take.\n2. Update the file. There are two ways:\n\n### By hand\n\nAs you like.\n"
+	e := drive(t, request("a.md", text))
+	if len(e.Atoms) > 0 || !strings.Contains(e.Notes[1].Content, "a.md:4 goes on behind: Update the file. There are two ways:") {
+		t.Errorf("%v, %+v", spoken(e), e.Notes)
+	}
+}
