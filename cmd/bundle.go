@@ -123,6 +123,7 @@ type workspace struct {
 
 	decided   time.Time // the first moment that a person's act tells of itself, zero for none
 	tasksOnly bool      // its views need no other atoms than tasks
+	looking   bool      // it writes nothing
 }
 
 func noRepository(env Env) error {
@@ -153,6 +154,12 @@ func bareError(r *repo.Repo) error {
 // openWorkspace opens the repository env.Dir is in, finishes what a killed odd
 // left behind, and reads odd.toml. It refuses a directory without either.
 func openWorkspace(ctx context.Context, env Env) (*workspace, error) {
+	return workspaceOf(ctx, env, false)
+}
+
+// workspaceOf is openWorkspace; looking only reads: what a killed command left stays,
+// with what it has to say, and no branch is made.
+func workspaceOf(ctx context.Context, env Env, looking bool) (*workspace, error) {
 	r, err := repo.Open(env.Dir)
 	if errors.Is(err, repo.ErrNotRepo) {
 		return nil, noRepository(env)
@@ -166,6 +173,9 @@ func openWorkspace(ctx context.Context, env Env) (*workspace, error) {
 	if r.Root() == "" {
 		return nil, bareError(r)
 	}
+	if looking {
+		return configured(env, r)
+	}
 	kept, err := r.Recover(ctx)
 	if err != nil {
 		return nil, err
@@ -173,6 +183,11 @@ func openWorkspace(ctx context.Context, env Env) (*workspace, error) {
 	for _, k := range kept {
 		talk(env, "%s", k)
 	}
+	return configured(env, r)
+}
+
+// configured reads the odd.toml of a repository's work tree.
+func configured(env Env, r *repo.Repo) (*workspace, error) {
 	b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, refuse("no-config", "odd.toml: not found in %s, so odd is not set up here; run odd init", r.Root())
@@ -208,7 +223,7 @@ func (w *workspace) board() (string, error) {
 // own makes the board's local branch in a clone that has it only from the
 // remote, as git switch does.
 func (w *workspace) own(branch string) error {
-	if w.cfg.Remote == "" {
+	if w.cfg.Remote == "" || w.looking {
 		return nil
 	}
 	local := "refs/heads/" + branch

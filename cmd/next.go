@@ -11,12 +11,24 @@ import (
 )
 
 // nextStep says, for the end of odd help, which command comes next in the folder of
-// env. It writes nothing and never fails: odd status tells what it could not read.
+// env. It writes nothing, never fails and takes a second at most: odd status tells what
+// it could not read.
 func nextStep(env Env) string {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
+	next := make(chan string, 1)
+	go func() { next <- findNextStep(ctx, env) }() // a file that cannot be read in time is not waited for
+	select {
+	case s := <-next:
+		return s
+	case <-ctx.Done():
+		return "odd status tells what is wrong here"
+	}
+}
+
+func findNextStep(ctx context.Context, env Env) string {
 	env.Stderr = io.Discard
-	w, err := openWorkspace(ctx, env)
+	w, err := workspaceOf(ctx, env, true)
 	var r refusal
 	switch {
 	case errors.As(err, &r) && r.code == "no-repository":
@@ -26,7 +38,7 @@ func nextStep(env Env) string {
 	case err != nil:
 		return "odd status shows what is wrong here"
 	}
-	w.tasksOnly = true
+	w.tasksOnly, w.looking = true, true
 	next, err := w.nextCommand(ctx)
 	if err != nil {
 		return "odd status shows what is wrong here"

@@ -40,7 +40,6 @@ var denials = []denial{
 		"publishes to other machines", "leave publishing to a person"},
 	{"command_publish", "gh glab hub", "pr release repo api secret workflow run issue auth variable ruleset ssh-key gpg-key extension mr",
 		"acts on the forge in a person's name", "leave it to a person"},
-	{"command_human_act", "odd", "approve reject", "may only be run by a person", "leave it to a person"},
 	{"command_evaluated", "eval source . alias enable osascript expect bind complete", "",
 		"runs text as a command, which cannot be checked", "write the command itself"},
 	{"command_kills", "killall pkill killall5", "", "kills processes by name, including those of others", "kill a process that you started by its pid"},
@@ -80,19 +79,39 @@ func (w *walker) denied(c call) {
 
 // humanActs are the verbs of odd that are a person's, below the noun they stand under.
 var humanActs = map[string]string{
-	"gate":  "framing commitment evaluation emergency decide",
+	"gate":  "framing commitment evaluation emergency decide accept reject edit",
 	"drain": "resume",
 	"task":  "ready",
+	"op":    "retry cancel",
 }
 
-// humanAct adds a finding where a call of odd has a noun of humanActs and, behind it,
-// one of its verbs. Flags may stand anywhere, and their values look like operands.
+// plainVerbs are verbs of those nouns that are no such act, whatever follows them.
+var plainVerbs = map[string]string{"task": "add list show edit", "op": "list show diff trace prompt watch classify", "gate": "decay"}
+
+// humanAct adds a finding where a call of odd approves, rejects, or has a noun of
+// humanActs and, behind it, one of its verbs. Flags may stand anywhere, and their values
+// look like operands; a verb that the line does not tell may be any.
 func (w *walker) humanAct(c call, p parsed) {
-	for i, noun := range verbs(c, p) {
-		acts := strings.Fields(humanActs[strings.ToLower(noun.text)])
+	const fix = "leave it to a person"
+	flagged := len(c.argv) > 1 && strings.HasPrefix(c.argv[1].lead, "-") // the values of flags look like operands
+	for i, noun := range p.operands {
+		name := strings.ToLower(noun.text)
+		if (name == "approve" || name == "reject") && (i == 0 || flagged) {
+			w.hard("command_human_act", "odd "+name+" may only be run by a person", fix)
+			return
+		}
+		if i == 0 && !noun.known {
+			w.hard("command_human_act", "odd is called with a command that the line does not tell", "write the command itself")
+			return
+		}
+		acts := strings.Fields(humanActs[name])
+		at := slices.IndexFunc(c.argv, func(a word) bool { return strings.EqualFold(a.text, name) })
+		if len(acts) > 0 && at+1 < len(c.argv) && c.argv[at+1].is(strings.Fields(plainVerbs[name])...) {
+			return // what stands right behind the noun is its verb
+		}
 		for _, o := range p.operands[i+1:] {
-			if verb := strings.ToLower(o.text); slices.Contains(acts, verb) {
-				w.hard("command_human_act", fmt.Sprintf("odd %s %s may only be run by a person", noun.text, verb), "leave it to a person")
+			if verb := strings.ToLower(o.text); slices.Contains(acts, verb) || len(acts) > 0 && !o.known {
+				w.hard("command_human_act", fmt.Sprintf("odd %s %s may only be run by a person", name, verb), fix)
 				return
 			}
 		}
