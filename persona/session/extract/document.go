@@ -77,6 +77,7 @@ type item struct {
 	from, to int
 	run      run
 	cells    []run
+	at       int     // which item of its list it is, from 0
 	below    []block // what a list item holds besides its first text, in order
 }
 
@@ -302,18 +303,20 @@ func (d *document) list(bs []block, b block, n *ast.List, depth int) []block {
 		b.kind, b.start = steps, n.Start
 	}
 	var inner []block
+	at := 0
 	for li := n.FirstChild(); li != nil; li = li.NextSibling() {
-		it := item{}
+		it := item{at: at}
+		at++
 		it.from, it.to = d.span(li)
 		for c := li.FirstChild(); c != nil; c = c.NextSibling() {
-			if it.run.text == "" && (c.Kind() == ast.KindTextBlock || c.Kind() == ast.KindParagraph) {
+			if c == li.FirstChild() && (c.Kind() == ast.KindTextBlock || c.Kind() == ast.KindParagraph) {
 				it.run = d.run(c)
 				it.from, it.to = d.span(c)
 				continue
 			}
-			at := len(inner)
+			had := len(inner)
 			inner = d.blocks(inner, c, depth+1)
-			it.below = append(it.below, outermost(inner[at:])...)
+			it.below = append(it.below, outermost(inner[had:])...)
 		}
 		if it.from > 0 {
 			b.items = append(b.items, it)

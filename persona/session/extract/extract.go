@@ -239,6 +239,9 @@ func (k chosen) doubt(a okf.Atom) string {
 		if q := e.altered(); q != "" {
 			return fmt.Sprintf("%s:%d does not say: %s", e.doc.path, e.from, clip(q, maxDescription))
 		}
+		if n := len(e.passage); n > 0 && e.passage[n-1] == "…" {
+			return fmt.Sprintf("%s:%d goes on for more lines than one atom quotes", e.doc.path, e.from)
+		}
 		if q := e.announces(); q != "" {
 			return fmt.Sprintf("%s:%d goes on behind: %s", e.doc.path, e.to, clip(q, maxDescription))
 		}

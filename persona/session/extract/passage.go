@@ -2,14 +2,15 @@ package extract
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
 )
 
 // maxPassage bounds the lines of a passage. One that is longer ends at a whole
-// block, with an ellipsis.
-const maxPassage = 80
+// block, with an ellipsis, and its atom is left out.
+const maxPassage = 120
 
 // passage is what the blocks of s between two lines say, all of it and in their
 // order, as lines of markdown: a step keeps the notes, lists and commands below it,
@@ -63,15 +64,15 @@ func (b block) render() []string {
 
 func (b block) renderItems() []string {
 	var out []string
-	for i, it := range b.items {
+	for _, it := range b.items {
 		mark := "- "
 		if b.kind == steps {
-			mark = fmt.Sprintf("%d. ", b.start+i)
+			mark = fmt.Sprintf("%d. ", b.start+it.at)
 		}
 		indent := strings.Repeat(" ", len(mark))
 		out = append(out, strings.TrimRight(mark+escape(it.run.text), " "))
-		for _, below := range it.below {
-			if below.kind != bullets && below.kind != steps {
+		for i, below := range it.below {
+			if below.kind != bullets && below.kind != steps && (it.run.text != "" || i > 0) {
 				out = append(out, "")
 			}
 			for _, l := range below.render() {
@@ -99,6 +100,9 @@ func texts(cells []run) []string {
 	return out
 }
 
+// plainLang is a language that cannot end its own fence.
+var plainLang = regexp.MustCompile(`^[\w+.#-]*$`)
+
 // fenced is code in a fence that none of its lines can close.
 func fenced(lang string, lines []string) []string {
 	ticks := "```"
@@ -107,7 +111,10 @@ func fenced(lang string, lines []string) []string {
 			ticks += "`"
 		}
 	}
-	out := []string{ticks + squeeze(lang)}
+	if !plainLang.MatchString(lang) {
+		lang = ""
+	}
+	out := []string{ticks + lang}
 	for _, l := range lines {
 		out = append(out, okf.Visible(strings.ToValidUTF8(strings.ReplaceAll(l, "\t", "    "), "")))
 	}

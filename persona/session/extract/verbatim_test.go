@@ -137,3 +137,21 @@ func TestAQuoteThatBreaksOff(t *testing.T) {
 		t.Errorf("%v, %+v", spoken(e), e.Notes)
 	}
 }
+
+// TestOrderAndNumbers: an item that begins with code keeps it first, an empty one its
+// number, and a language does not end its fence.
+func TestOrderAndNumbers(t *testing.T) {
+	t.Parallel()
+	text := "## How to drop a tenant\n\n1. Stop it first.\n2. ```sh\n   drop x\n   ```\n\n   Only after the backup: run the command above.\n3. ![image](a.png)\n4. Start it again.\n"
+	want := "1. Stop it first.\n2.\n   ```sh\n   drop x\n   ```\n\n   Only after the backup: run the command above.\n3.\n4. Start it again."
+	if got := strings.Join(fenced("sh`x", []string{"a"}), "\n"); got != "```\na\n```" {
+		t.Errorf("got %q", got)
+	}
+	if got := quotedBy(t, drive(t, request("a.md", text)), "Drop a tenant"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	long := "## How to drop a tenant\n\n" + strings.Repeat("1. Stop one more of them.\n", 140)
+	if e := drive(t, request("a.md", long)); len(e.Atoms) > 0 || !strings.Contains(e.Notes[1].Content, "goes on for more lines") {
+		t.Errorf("%v, %+v", spoken(e), e.Notes)
+	}
+}
