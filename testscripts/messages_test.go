@@ -16,7 +16,8 @@ var (
 	inText  = regexp.MustCompile(`\bodd(?: -C \S+)?((?: [a-z][a-z-]+)+)`)
 	ends    = regexp.MustCompile(`[;,.:)](?:\s|$)|\n| (?:or|and|odd) `) // of a command in a sentence
 	listed  = regexp.MustCompile(`(?m)^  ([a-z][a-z-]+)  `)
-	flagged = regexp.MustCompile(`(?:^| )(--[a-z][a-z-]*)`)
+	flagged = regexp.MustCompile(`(?:^| )(--[a-z][a-z0-9-]*)`)
+	quoting = regexp.MustCompile(`'[^']*'`)
 )
 
 // tree answers what verbs there are, from odd's own help.
@@ -90,8 +91,8 @@ func (x tree) wrongCommands(text string) (wrong []string, seen int) {
 		if strings.HasPrefix(rest, " %") && len(x.below(at)) > 0 {
 			continue // the verb is filled in
 		}
-		for _, f := range flagged.FindAllStringSubmatch(rest, -1) {
-			if !strings.Contains(x.page(at), f[1]) {
+		for _, f := range flagged.FindAllStringSubmatch(quoting.ReplaceAllString(rest, ""), -1) {
+			if !regexp.MustCompile(regexp.QuoteMeta(f[1]) + `(?:[ ,\]]|$)`).MatchString(x.page(at)) {
 				wrong = append(wrong, "odd "+at+" has no "+f[1])
 			}
 		}
@@ -152,6 +153,7 @@ func TestWrongCommands(t *testing.T) {
 		"run odd op explain CODE":                  "odd op explain",
 		"see odd gate lease check --jsn":           "odd gate lease check has no --jsn",
 		"odd check --range A..B; odd drain --fast": "odd drain has no --fast",
+		"odd drain --dry":                          "odd drain has no --dry",
 	} {
 		if wrong, _ := x.wrongCommands(text); strings.Join(wrong, "; ") != want {
 			t.Errorf("%s: got %q, want %q", text, wrong, want)
