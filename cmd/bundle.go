@@ -174,7 +174,11 @@ func workspaceOf(ctx context.Context, env Env, looking bool) (*workspace, error)
 		return nil, bareError(r)
 	}
 	if looking {
-		return configured(env, r)
+		w, err := configured(env, r)
+		if err == nil {
+			w.looking = true
+		}
+		return w, err
 	}
 	kept, err := r.Recover(ctx)
 	if err != nil {

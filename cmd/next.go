@@ -22,7 +22,7 @@ func nextStep(env Env) string {
 	case s := <-next:
 		return s
 	case <-ctx.Done():
-		return "odd status tells what is wrong here"
+		return "odd status shows what is wrong here"
 	}
 }
 
@@ -38,7 +38,7 @@ func findNextStep(ctx context.Context, env Env) string {
 	case err != nil:
 		return "odd status shows what is wrong here"
 	}
-	w.tasksOnly, w.looking = true, true
+	w.tasksOnly = true
 	next, err := w.nextCommand(ctx)
 	if err != nil {
 		return "odd status shows what is wrong here"

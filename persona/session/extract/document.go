@@ -273,6 +273,9 @@ func (d *document) blocks(bs []block, n ast.Node, depth int) []block {
 		}
 	case *ast.HTMLBlock:
 		b.kind, b.run.text = raw, squeeze(html.UnescapeString(tags.ReplaceAllString(links.ReplaceAllString(strings.Join(d.text(n), "\n"), ""), "")))
+		if block := strings.Join(d.text(n), "\n"); tab.MatchString(block) {
+			b.run.text = squeeze(block)
+		}
 		if b.run.text == "" {
 			return bs
 		}

@@ -17,6 +17,9 @@ var (
 	left = regexp.MustCompile(`\{\{[<%]|\{%|(?:^|[^$])\{\{ *[\w.]`)
 )
 
+// tab is a tag of MDX whose label says for whom the text in it is.
+var tab = regexp.MustCompile(`<Tab\w*\s[^>]*=`)
+
 // unwrapped is a file without the templating around its text. Every line keeps its place
 // and its length, filled up with blanks. Code keeps all of its bytes.
 func unwrapped(text []byte) []byte {
@@ -50,6 +53,9 @@ func unwrapped(text []byte) []byte {
 			continue
 		}
 		name := string(text[m[4]:m[5]])
+		if !in("alert note notice warning caution tip info important callout admonition hint", name) {
+			continue // a tab, say, whose label says for whom its text is
+		}
 		if m[2] == m[3] { // it begins one
 			open[name] = append(open[name], m)
 			continue
