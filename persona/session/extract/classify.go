@@ -68,7 +68,7 @@ func wordTopic(w string) topic {
 		return glossary
 	case in("roles responsibilities raci stakeholders owners ownership", w):
 		return roles
-	case in("tools tooling systems integrations dependencies services infrastructure software", w):
+	case in("tools tooling systems integrations services", w):
 		return systems
 	case in("policy policies rules standards conventions guardrails", w):
 		return policies
@@ -119,17 +119,18 @@ func (d *document) placed() topic {
 	return none
 }
 
-// mute reports whether nothing is read from s itself.
-func (s *section) mute() bool {
+// closed reports whether nothing is read from s: a licence, a table of contents or what
+// stands below one.
+func (s *section) closed() bool {
 	for p := s; p != nil; p = p.parent {
 		if phraseTopic(strings.ToLower(p.title)) == closed {
 			return true
 		}
 	}
-	return boilerplate(s.title)
+	return false
 }
 
-// introduces reports whether a muted section is one that says what the document
+// introduces reports whether a section about the document is one that says what the document
 // is about, as an introduction does.
 func (s *section) introduces() bool {
 	return in("introduction intro overview about description summary abstract background", strings.ToLower(s.title)) &&

@@ -1,26 +1,5 @@
 package extract
 
-import (
-	"strings"
-)
-
-func (s *section) decided() []candidate {
-	if !s.first() || s.doc.place != decisions || s.doc.title == "" || topicOf(s.doc.stem()) == decisions || in("readme template index", strings.ToLower(s.doc.stem())) {
-		return nil
-	}
-	e := evidence{doc: s.doc, from: s.line}
-	for _, x := range s.doc.sections {
-		if b, ok := x.opening(); ok && len(words(b.run.text)) >= 6 {
-			e.to, e.quote = b.to, []string{b.run.text}
-			if x != s {
-				e.from = b.from
-			}
-			return []candidate{{kind: decision, title: s.doc.title, about: firstSentence(b.run.text), score: scoreDecision, evidence: []evidence{e}}}
-		}
-	}
-	return nil
-}
-
 func (s *section) declared() []candidate {
 	d := s.doc
 	if s != d.sections[0] || d.fields[0] == 0 || len(words(d.about)) < 4 || d.typ == "" && !filename(d.title) || !nameable(d.title) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -23,6 +24,7 @@ type document struct {
 	about    string // front matter description
 	typ      string // front matter type, lower case
 	owner    string // front matter owner
+	state    string // front matter status
 	fields   [2]int // lines of the front matter's title to description, 0 0 without both
 	sections []*section
 	place    topic // what the file's name or folder says
@@ -130,7 +132,7 @@ func (d *document) frontMatter() int {
 		return 0
 	}
 	str := func(key string) string { s, _ := m[key].(string); return squeeze(s) }
-	d.title, d.about, d.typ, d.owner = str("title"), str("description"), strings.ToLower(str("type")), str("owner")
+	d.title, d.about, d.typ, d.owner, d.state = str("title"), str("description"), strings.ToLower(str("type")), str("owner"), str("status")
 	end := len(d.src) - len(rest)
 	d.locate(string(d.src[:end]))
 	return end
@@ -208,6 +210,13 @@ func (d *document) called() string {
 		return d.stem()
 	}
 	return path.Base(path.Dir(d.path))
+}
+
+// coded reports whether d holds code.
+func (d *document) coded() bool {
+	return slices.ContainsFunc(d.sections, func(s *section) bool {
+		return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == code })
+	})
 }
 
 // line is the 1-based line of a byte offset.

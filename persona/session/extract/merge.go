@@ -12,27 +12,35 @@ func gather(docs []*document) []candidate {
 	for _, d := range docs {
 		out = append(out, d.found...)
 	}
-	return append(out, programs(docs)...)
+	return out
 }
 
 // candidates reads what one document says exists.
 func (d *document) candidates() []candidate {
 	var out []candidate
 	for _, s := range d.sections {
-		switch {
-		case !s.mute():
+		if !s.closed() {
 			out = append(out, s.candidates()...)
-		case s.introduces():
-			out = append(out, s.soundOf(s.stated())...)
 		}
 	}
 	return out
 }
 
+// candidates reads a section. What is a step, a decision or a role's description is not a
+// policy as well.
 func (s *section) candidates() []candidate {
-	var out []candidate
-	for _, read := range []func() []candidate{s.named, s.headed, s.headedRole, s.headedSystem, s.stated, s.procedures, s.responsible,
-		s.filesHeaded, s.makers, s.rules, s.decided, s.declared, s.itself} {
+	var out, first []candidate
+	for _, read := range []func() []candidate{s.procedures, s.headedRole, s.responsible, s.decided} {
+		first = append(first, s.soundOf(read())...)
+	}
+	out = append(first, s.soundOf(s.rules(first))...)
+	if boilerplate(s.title) {
+		if s.introduces() {
+			out = append(out, s.soundOf(s.stated())...)
+		}
+		return append(out, s.soundOf(s.declared())...)
+	}
+	for _, read := range []func() []candidate{s.named, s.headed, s.headedSystem, s.stated, s.filesHeaded, s.declared} {
 		out = append(out, s.soundOf(read())...)
 	}
 	return out
@@ -118,17 +126,50 @@ func union(a, b []string) []string {
 	return a
 }
 
-// rank orders candidates, the plainest first: by score, one point more for
-// every further document that says it, at most five, then kind and title.
+// rank orders candidates, the plainest first: by score, one point more for every further
+// document that says it, at most five, and less for a document that is put away. A document
+// and a kind that has many loses some with each, so that the first ones tell of the whole.
 func rank(cs []candidate) {
-	worth := func(c candidate) int {
+	worth := make(map[string]int, len(cs))
+	name := func(c candidate) string { return c.kind + " " + c.title }
+	sort := func() {
+		slices.SortStableFunc(cs, func(a, b candidate) int {
+			return cmp.Or(worth[name(b)]-worth[name(a)], strings.Compare(a.kind, b.kind), strings.Compare(a.title, b.title))
+		})
+	}
+	for _, c := range cs {
 		docs := map[*document]bool{}
 		for _, e := range c.evidence {
 			docs[e.doc] = true
 		}
-		return c.score + min(len(docs)-1, 5)
+		worth[name(c)] = 12*(c.score+min(len(docs)-1, 5)) - 12*c.evidence[0].doc.shelved()
 	}
-	slices.SortStableFunc(cs, func(a, b candidate) int {
-		return cmp.Or(worth(b)-worth(a), strings.Compare(a.kind, b.kind), strings.Compare(a.title, b.title))
-	})
+	sort()
+	kinds, docs := map[string]int{}, map[*document]int{}
+	for _, c := range cs {
+		d := c.evidence[0].doc
+		worth[name(c)] -= 24*min(docs[d], 10) + 6*min(kinds[c.kind], 40)
+		docs[d]++
+		kinds[c.kind]++
+	}
+	sort()
+}
+
+// shelved is how much less a document counts that is kept and no longer lived by: in an
+// archive, of a year, minutes, an example.
+func (d *document) shelved() int {
+	n := 0
+	for _, w := range words(strings.ReplaceAll(strings.ToLower(d.path), "/", " ")) {
+		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune("-_.", r) }) {
+			switch {
+			case in("archive archived archives old deprecated legacy attic obsolete", part):
+				n += 20
+			case len(part) == 4 && strings.HasPrefix(part, "20") && part[2] >= '0' && part[2] <= '3' && part[3] >= '0' && part[3] <= '9':
+				n += 10
+			case in("minutes notes meetings template templates example examples sample samples blog post posts news", part):
+				n += 12
+			}
+		}
+	}
+	return min(n, 30)
 }

@@ -1,112 +1,442 @@
 package extract
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 )
 
-// rules reads a policy: a section or document that is called one and says
-// something, or a list most items of which oblige.
-func (s *section) rules() []candidate {
-	whole := s.first() && s.doc.place == policies
-	named := s.own == policies && !boilerplate(s.title)
-	e, must, all := s.obligations(whole || named)
-	score := scorePolicy
-	switch {
-	case whole:
-		if len(e.quote) == 0 {
-			e = s.saying(e)
-		}
-	case named && must > 0:
-	case must >= 3 && 3*must >= 2*all && s.titled():
-		score -= 12
-	default:
-		return nil
-	}
-	if !whole && !nameable(s.subject()) {
-		return nil
-	}
-	return s.policy(e, score, whole || named)
+// maxRules bounds the lines of one policy: a section with more obligations is quoted
+// place by place.
+const maxRules = 60
+
+// piece is a block, or an item of a list, that obliges people to something.
+type piece struct {
+	from, to int
+	lines    []string
+	weight   int    // of its strongest sentence
+	says     string // that sentence
 }
 
-// policy is the one candidate that rests on e, and nothing where e says nothing;
-// what is called a policy opens with what it says.
-func (s *section) policy(e evidence, score int, called bool) []candidate {
-	if len(e.quote) == 0 {
+// rules reads a policy: what a section obliges people to, whole paragraphs and lists, so
+// that conditions stay with what they condition. One section is one policy. A section or
+// a document that is called a policy is one also by what it opens with. What one of others
+// cites is left to it.
+func (s *section) rules(others []candidate) []candidate {
+	if s.topic() == glossary || s.doc.decides() {
+		return nil
+	}
+	whole := s.first() && s.doc.place == policies
+	called := s.own == policies && !boilerplate(s.title) || whole
+	title := sectionNumber.ReplaceAllString(s.subject(), "")
+	if !whole && (!ruleTitle(title) || s.code) {
+		return nil
+	}
+	named := called || s.doc.governs()
+	ps := slices.DeleteFunc(s.pieces(named), func(p piece) bool {
+		return slices.ContainsFunc(others, func(c candidate) bool { return c.evidence[0].from <= p.to && p.from <= c.evidence[0].to })
+	})
+	if len(ps) == 0 && !whole {
+		return nil
+	}
+	if b, ok := s.opening(); ok && called && len(others) == 0 && !pronounFirst(b.run.text) && (len(ps) == 0 || b.to < ps[0].from) && !strings.HasSuffix(b.run.text, ":") {
+		ps = append([]piece{{from: b.from, to: b.to, lines: b.render(), says: firstOf(b.run.text)}}, ps...)
+	}
+	if len(ps) == 0 {
+		return nil
+	}
+	c := candidate{kind: policy, title: capital(s.qualified(title)), score: scorePolicy, owners: s.owners()}
+	best := piece{says: ps[0].says, weight: -1}
+	sum := 0
+	for _, p := range ps {
+		sum += p.weight
+		if p.weight > best.weight && !pronounFirst(p.says) || best.says == "" {
+			best = p
+		}
+	}
+	strong := 0
+	for _, p := range ps {
+		strong = max(strong, p.weight)
+	}
+	need := 5
+	if named {
+		need = 4
+	}
+	if bare, how := howTo(title); how || activity(bare) && !listing(bare) {
+		need += 2 // steps that are no list, with a word of duty in them
+	}
+	if !called && strong < need {
 		return nil
 	}
 	if called {
-		e = s.saying(e)
+		c.score += 4
 	}
-	return []candidate{{kind: policy, title: capital(s.qualified(s.subject())), about: firstSentence(e.quote[0]), score: score,
-		evidence: []evidence{e}, owners: s.owners()}}
+	c.score += min(strong, 7) - 4 + min(sum/4, 4)
+	c.about = firstSentence(best.says)
+	c.evidence = s.joined(ps)
+	return []candidate{c}
 }
 
-// titled reports whether the heading may name a policy that is not called one: a
-// name, and not a symbol of a program.
-func (s *section) titled() bool {
-	return nameable(s.title) && !s.code && !identifier(s.title) && !strings.Contains(s.title, "_")
+// lead is what a piece leads up to its list with.
+func (p piece) lead() string { return strings.TrimSuffix(strings.Join(p.lines[:1], ""), ":") }
+
+// sectionNumber is what a charter puts in front of a heading.
+var sectionNumber = regexp.MustCompile(`^(?:(?i:section|article|chapter|rule) )?[0-9]+(?:\.[0-9]+)*[.):]* +`)
+
+// ruleTitle reports whether a heading may name a policy: short, a name and no symbol.
+func ruleTitle(title string) bool {
+	ws := strings.Fields(title)
+	return title != "" && len(ws) <= 12 && len(title) <= 90 && !strings.ContainsAny(title, "!;{}<>=[]|\\_") && !strings.Contains(title, "://") &&
+		balanced(title) && !(len(ws) == 1 && identifier(title)) && strings.ContainsAny(strings.ToLower(title), "abcdefghijklmnopqrstuvwxyz")
 }
 
-// obligations gathers the sentences of s, and deep of the sections below it,
-// that oblige or forbid.
-func (s *section) obligations(deep bool) (e evidence, must, all int) {
-	e = evidence{doc: s.doc, from: s.line}
-	for _, t := range s.body(deep) {
-		for _, q := range sentences(t.run.text) {
-			if all++; normative(q) {
-				must++
-				e.quote = append(e.quote, q)
+// joined is the evidence of pieces: those that stand next to each other are one place,
+// with what stands between two of them where that is one block.
+func (s *section) joined(ps []piece) []evidence {
+	var out []evidence
+	for _, p := range ps {
+		if n := len(out); n > 0 && p.to-out[n-1].from < maxRules {
+			last := &out[n-1]
+			between := s.between(last.to, p.from)
+			if len(between) == 0 || len(between) == 1 && between[0].kind != code && between[0].kind != table && between[0].to-between[0].from < 8 {
+				for _, b := range between {
+					last.passage = append(append(last.passage, ""), b.render()...)
+				}
+				if p.from-last.to > 1 || len(between) > 0 {
+					last.passage = append(last.passage, "")
+				}
+				last.passage, last.to = append(last.passage, p.lines...), p.to
+				continue
 			}
 		}
-		e.to = max(e.to, t.to)
+		out = append(out, evidence{doc: s.doc, from: p.from, to: p.to, quote: []string{p.says}, passage: p.lines})
 	}
-	return e, must, all
+	return out
 }
 
-// saying puts the sentence a policy opens with before its obligations, unless
-// it only leads up to them.
-func (s *section) saying(e evidence) evidence {
-	b, ok := s.opening()
-	if !ok {
-		return e
-	}
-	first := firstOf(b.run.text)
-	if first != "" && !strings.HasSuffix(first, ":") && (len(e.quote) == 0 || e.quote[0] != first) {
-		e.quote = append([]string{first}, e.quote...)
-	}
-	return e
-}
-
-func (s *section) first() bool {
-	for _, x := range s.doc.sections {
-		if x.title != "" || len(x.blocks) > 0 {
-			return x == s
+// between are the blocks of s that stand between two lines.
+func (s *section) between(after, before int) []block {
+	var out []block
+	for _, b := range outermost(s.blocks) {
+		if b.from > after && b.last() < before {
+			out = append(out, b)
 		}
 	}
-	return false
+	return out
 }
 
-func (s *section) body(deep bool) []item {
-	var out []item
-	for _, x := range s.doc.sections {
-		if x != s && !(deep && x.below(s)) {
-			continue
-		}
-		for _, b := range x.blocks {
-			for _, t := range b.texts() {
-				if len(words(t.run.text)) >= 3 {
-					out = append(out, t)
+// pieces are the blocks of s that oblige, in order. named tells that the place is one for
+// rules, where a weaker word counts.
+func (s *section) pieces(named bool) []piece {
+	var out []piece
+	bs := outermost(s.blocks)
+	for i := 0; i < len(bs); i++ {
+		b := bs[i]
+		switch b.kind {
+		case paragraph:
+			p := b.piece(s.doc, named)
+			if !strings.HasSuffix(b.run.text, ":") || i+1 == len(bs) {
+				if p.weight > 0 && !strings.HasSuffix(b.run.text, ":") {
+					out = append(out, p)
 				}
+				continue
+			}
+			next := bs[i+1] // what it leads up to belongs to it
+			all := next.obliging(s.doc, named)
+			if told := told(next.items); named && len(next.items) > 1 && 3*told >= 2*len(next.items) && !linked(next.items) && len(all) == 0 {
+				all = []piece{{weight: 4, says: next.items[0].run.text}}
+				p.weight = max(p.weight, 4)
+				if p.says == "" {
+					p.says = p.lead()
+				}
+			}
+			if p.weight > 0 || len(all) > 0 && 2*len(all) >= len(next.items) {
+				p.lines, p.to = append(append(p.lines, ""), next.render()...), next.last()
+				if p.weight < strongest(all).weight {
+					p.weight, p.says = strongest(all).weight, strongest(all).says
+				}
+				if ts := next.texts(); len(ts) > 0 && strings.HasSuffix(p.says, ":") {
+					p.says += " " + ts[0].run.text
+				}
+				if p.weight > 0 && p.to-p.from < maxRules {
+					out = append(out, p)
+				}
+				i++
+			}
+		case bullets, steps:
+			all := b.obliging(s.doc, named)
+			switch {
+			case named && len(all) == 0 && 3*told(b.items) >= 2*len(b.items) && len(b.items) > 1 && !linked(b.items) && b.last()-b.from < maxRules:
+				out = append(out, piece{from: b.from, to: b.last(), lines: b.render(), weight: 4, says: b.items[0].run.text})
+			case len(all) == 0:
+			case 2*len(all) >= len(b.items) && b.last()-b.from < maxRules:
+				best := strongest(all)
+				if len(all) >= 3 && len(all) == len(b.items) && best.weight >= 3 {
+					best.weight += 4 // a list of nothing but rules
+				}
+				out = append(out, piece{from: b.from, to: b.last(), lines: b.render(), weight: best.weight, says: best.says})
+			default:
+				out = append(out, all...)
 			}
 		}
 	}
 	return out
 }
 
-func (s *section) below(top *section) bool {
-	for p := s.parent; p != nil; p = p.parent {
-		if p == top {
+func strongest(ps []piece) piece {
+	var best piece
+	for _, p := range ps {
+		if p.weight > best.weight {
+			best = p
+		}
+	}
+	return best
+}
+
+// piece weighs a paragraph by its strongest sentence.
+func (b block) piece(d *document, named bool) piece {
+	w, says := weigh(b.run, d, named)
+	return piece{from: b.from, to: b.to, lines: b.render(), weight: w, says: says}
+}
+
+// obliging are the items of a list that oblige.
+func (b block) obliging(d *document, named bool) []piece {
+	var out []piece
+	if b.kind != bullets && b.kind != steps {
+		return nil
+	}
+	for i, it := range b.items {
+		w, says := weigh(it.run, d, named)
+		for _, x := range it.below {
+			if v, t := weigh(x.run, d, named); v > w {
+				w, says = v, t
+			}
+		}
+		if w == 0 {
+			continue
+		}
+		one := block{kind: b.kind, start: b.start, items: b.items[i : i+1]}
+		out = append(out, piece{from: it.from, to: max(it.to, one.last()), lines: one.render(), weight: w, says: says})
+	}
+	return out
+}
+
+// weigh is the strongest obligation of a text and its sentence: 0 for none.
+func weigh(r run, d *document, named bool) (int, string) {
+	best, says := 0, ""
+	for _, q := range sentences(r.text) {
+		if w := obligation(q, r, named); w > best {
+			best, says = w, q
+		}
+	}
+	if best > 0 && d.governs() {
+		best++
+	}
+	return best, says
+}
+
+// obligation weighs a sentence: how strong its word is, and who or what it speaks of.
+// What a program must do, and what should happen, is no rule for people.
+func obligation(q string, r run, named bool) int {
+	ws := words(q)
+	if len(ws) < 4 || strings.HasSuffix(q, "?") || in("i i'm i’m i'll i’ll i've my", ws[0]) {
+		return 0
+	}
+	at, weight := modal(ws)
+	if weight == 0 {
+		return 0
+	}
+	who := ws[max(0, at-9):at]
+	person, work, thing := false, false, false
+	for _, w := range who {
+		w = singular(strings.Trim(w, ".'’"))
+		person = person || personNoun(w)
+		work = work || workNoun(w)
+		thing = thing || thingNoun(w)
+	}
+	if at == 0 { // an imperative: of the reader
+		work = true
+		if !named {
+			weight--
+		}
+	}
+	for _, sp := range r.spans {
+		if sp.kind == codeSpan && at > 0 && strings.Contains(strings.ToLower(strings.Join(who, " ")), strings.ToLower(sp.text)) {
+			thing = true
+		}
+	}
+	if weight == 1 {
+		return weight
+	}
+	if !named && at > 0 && ws[at-1] == "we" {
+		weight--
+	}
+	switch {
+	case person:
+		weight += 2
+	case work:
+		weight++
+	case named && !thing:
+		weight++
+	}
+	if thing && !person {
+		weight -= 2
+	}
+	if named {
+		weight++
+	}
+	return max(0, weight)
+}
+
+// modal finds the word that obliges, and how strongly: 3 for must, 2 for should, 1 for
+// need. What reads alike and obliges nobody weighs 0.
+func modal(ws []string) (at, weight int) {
+	word := func(i int) string {
+		if i >= 0 && i < len(ws) {
+			return ws[i]
+		}
+		return ""
+	}
+	for i, w := range ws {
+		next, last := word(i+1), word(i-1)
+		v := 0
+		switch {
+		case in("must mustn't mustn’t shall", w) && !in("have likely surely", next), in("forbidden prohibited mandatory", w) && last != "not" && word(i-2) != "not":
+			v = 3
+		case w == "should" || w == "shouldn't" || w == "shouldn’t" || w == "ought":
+			if word(i+1) == "not" {
+				next = word(i + 2)
+			}
+			if !in("work see now have get output return print look be receive produce show appear contain take result already then also give", next) ||
+				in("be", next) && !in("able fine ok okay good enough safe sufficient available running visible similar redirected", word(i+2)) && !in("this it that everything which", last) {
+				v = 2
+			}
+			if in("this it that which everything", last) && v > 0 {
+				v = 1
+			}
+			if in("have take give", next) && !in("you this it", last) {
+				v = 2
+			}
+		case w == "never" && i == 0, w == "never" && in("be commit merge use share push put store send add change edit give ask accept allow leave rely write call take make", next) && last != "would":
+			v = 3
+		case i == 0 && (w == "don't" || w == "don’t" || w == "always" || w == "avoid"), i == 0 && w == "do" && next == "not":
+			v = 3
+			if in("worry forget hesitate be panic", word(i+1)) || next == "not" && in("worry forget hesitate panic", word(i+2)) {
+				v = 0
+			}
+		case w == "not" && in("allowed permitted acceptable tolerated accepted", next), w == "no" && next == "one" && in("may should must can", word(i+2)),
+			w == "nobody" && i == 0, w == "only" && in("may must", last):
+			v = 3
+		case w == "may" && next == "not" && i > 0 && personNoun(singular(last)), w == "may" && next == "only":
+			v = 3
+		case w == "required" && in("is are", last) && !in("if for when", next), w == "required" && next == "to" && in("is are be", last), w == "requires" && in("approval approvals consent agreement review majority", next),
+			w == "require" && (in("approval approvals consent agreement review", next) || in("approval approvals review", word(i+2))):
+			v = 2
+			if w == "required" && next == "to" {
+				v = 3
+			}
+		case w == "please" && (imperative(next) || in("do be don't don’t make only never use", next)) && !in("see note refer visit contact open file feel let join help read follow go check consult have try reach", next),
+			w == "ask" && next == "that" && last == "we", in("can't can’t", w) && i > 0 && personNoun(singular(last)), w == "responsibility" && next == "to", in("tolerated", w) && last == "be":
+			v = 2
+		case w == "expected" && next == "to" && in("is are", last), w == "responsible" && next == "for" && in("is are", last):
+			v = 2
+		case in("need needs have has", w) && next == "to" && !in("don't doesn't not may might will would you'll you", last) && word(i+2) != "be":
+			v = 1
+		case in("eligible entitled", w) && in("for to", next), in("reimburse reimburses reimbursed match matches", w) && i > 0,
+			in("offer offers pay pays cover covers provide provides give gives", w) && in("we you company", last), w == "can" && in("take request expense claim use", next) && in("you employees everyone", last),
+			in("get receive accrue", w) && in("you you’ll you'll employees", last):
+			v = 2
+		case w == "cannot" && i > 0 && personNoun(singular(last)):
+			v = 2
+		case w == "within" && (in("days hours weeks months day week month", word(i+2)) || in("business working calendar", word(i+2))) && strings.ContainsAny(next, "0123456789"),
+			w == "at" && next == "least" && in("approvals reviewers maintainers members approval people votes reviews", word(i+3)):
+			v = 2
+		}
+		if v > weight {
+			at, weight = i, v
+		}
+	}
+	return at, weight
+}
+
+// personNoun reports whether w, singular, is somebody who can be obliged.
+func personNoun(w string) bool {
+	return in("you we i they anyone everyone everybody nobody someone who one person people individual member user employee staff colleague teammate contributor "+
+		"maintainer committer collaborator reviewer approver author owner lead chair manager engineer developer moderator participant organizer "+
+		"organiser team committee council board group community sig wg subproject candidate nominee voter officer operator admin administrator "+
+		"company organization organisation agency vendor contractor supervisor applicant newcomer tsc cpc coc project mentor mentee host facilitator "+
+		"responder shadow leader caller presenter speaker submitter reporter releaser steward representative delegate hire agent", w)
+}
+
+// workNoun reports whether w, singular, is a thing people make or decide at work.
+func workNoun(w string) bool {
+	return in("pr prs pull-request request commit change patch issue code test documentation docs doc release vote meeting decision proposal review approval "+
+		"branch secret password credential key account laptop device data information report incident vulnerability policy rule document page name message "+
+		"comment license licence repository repo feature bug fix contribution election term nomination seat quorum majority consensus agenda minute note ticket "+
+		"email invoice expense leave vacation holiday time contract travel card backup deployment feature-flag dependency adr design spec runbook alert dashboard "+
+		"resource module folder directory script title description label heading link image style format event conduct behavior behaviour discussion", w)
+}
+
+// thingNoun reports whether w, singular, is a part of a program.
+func thingNoun(w string) bool {
+	return in("function method value field parameter argument option flag variable object class struct type interface array string integer header token response "+
+		"server client cluster node pod container process program command compiler parser handler middleware instance callback pointer buffer cache queue "+
+		"database table column query index connection socket port url path endpoint api config setting property attribute element component kubelet controller "+
+		"scheduler system service browser app application machine host network packet byte signature payload schema transaction block validator chain ibc "+
+		"keeper store iterator store amount account-number gas module-account denomination denom output input result state bucket metric", w)
+}
+
+// pronounFirst reports whether a sentence begins with a word that stands for another, or
+// that joins it to the one before.
+func pronounFirst(s string) bool {
+	ws := words(s)
+	return len(ws) == 0 || in("thus also however but so therefore additionally importantly then otherwise likewise similarly and or it they this these that those he she its their such he's it's they're", ws[0])
+}
+
+// governs reports whether a document is one that lays down rules, by its name or place.
+func (d *document) governs() bool {
+	lower := strings.ToLower(d.path)
+	for _, p := range []string{"governance", "contribut", "code_of_conduct", "code-of-conduct", "security.", "security_", "charter", "polic", "handbook", "guideline",
+		"onboarding", "offboarding", "standard", "convention", "maintainers", "membership", "moderat", "election", "conduct", "rules", "requirements", "style", "review", "process", "workflow", "release", "benefits", "how-we-"} {
+		if strings.Contains(lower, p) {
 			return true
+		}
+	}
+	return d.place == policies || d.speaksToPeople()
+}
+
+// speaksToPeople reports whether a document is about how people work with each other: most
+// of its paragraphs speak of them, and few hold code.
+func (d *document) speaksToPeople() bool {
+	all, people, coded := 0, 0, 0
+	for _, s := range d.sections {
+		for _, b := range s.blocks {
+			if b.kind == code {
+				coded += 3
+			}
+			for _, t := range b.texts() {
+				all++
+				for _, sp := range t.run.spans {
+					if sp.kind == codeSpan {
+						coded++
+						break
+					}
+				}
+				if slices.ContainsFunc(words(t.run.text), func(w string) bool {
+					return in("we our us you your you’re you're we’re we're everyone employee employees company manager team teams people committee members maintainers", w)
+				}) {
+					people++
+				}
+			}
+		}
+	}
+	return all >= 3 && 2*people >= all && 6*coded <= all
+}
+
+func (s *section) first() bool {
+	for _, x := range s.doc.sections {
+		if x.title != "" || len(x.blocks) > 0 {
+			return x == s
 		}
 	}
 	return false

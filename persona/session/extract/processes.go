@@ -1,35 +1,148 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 )
 
-// procedures reads what s says is done in steps: a heading that names an
-// activity, above an ordered list or fenced commands.
+// procedures reads what s says is done in steps: a heading that names an activity above
+// an ordered list, a list of instructions or fenced commands; what a runbook says under
+// Diagnosis, Mitigation and the like; and the prose of a governing document under the
+// name of something people do.
 func (s *section) procedures() []candidate {
 	title, how := howTo(s.activity())
-	plain := how || activity(title) || s.topic() == processes // the heading alone says so
-	if title == "" || s.topic() == praise || s.topic() == glossary || !plain && (listing(title) || !s.ordered()) ||
-		!nameable(title) || identifier(title) && !how {
+	remedy := s.remedy()
+	plain := how || activity(title) || s.topic() == processes || remedy || s.aims() // the heading or the text says so
+	if title == "" || s.topic() == praise || s.topic() == glossary || s.doc.decides() || !plain && (listing(title) || !s.ordered()) ||
+		!ruleTitle(title) || identifier(title) && !how {
 		return nil
 	}
+	c := candidate{kind: process, title: s.qualified(capital(strings.TrimRight(title, "?: "))), score: scoreProcess, programs: s.programs(), owners: s.owners()}
+	if remedy && !activity(title) {
+		c.title = capital(title) + " (" + clip(s.doc.called(), 60) + ")"
+	}
 	e := s.steps()
-	c := candidate{kind: process, title: s.qualified(capital(title)), score: scoreProcess, programs: s.programs(), owners: s.owners()}
-	if len(e.steps) < 2 {
-		if len(c.programs) == 0 || !plain {
-			return nil
-		}
-		c.score, e = scoreRunbook, s.runbook()
-	} else {
+	switch {
+	case len(e.steps) >= 2:
 		e = s.withCommands(e)
+	case !plain:
+		return nil
+	case s.bulleted() && !listing(title) || remedy && s.instructs() > 0:
+		e, c.score = s.whole(), scoreRunbook+6
+	case len(c.programs) > 0:
+		c.score, e = scoreRunbook, s.runbook()
+	case s.doc.governs() && s.instructs() >= 1 && !s.shows() && affair(title):
+		e, c.score = s.whole(), scoreRunbook
+	default:
+		return nil
+	}
+	if e.from == 0 {
+		return nil
 	}
 	e = s.withOpening(e)
 	if first := s.start(); first > 0 && e.to-first < maxPassage {
 		e.from = first
 	}
+	for _, b := range outermost(s.blocks) { // what the last step leads up to
+		if e.passage = s.passage(e.from, e.to); b.from > e.to && e.announces() != "" {
+			e.to = b.last()
+		}
+	}
 	e.passage = s.passage(e.from, e.to)
 	c.about, c.evidence = e.summary(), []evidence{e}
 	return []candidate{c}
+}
+
+// remedy reports whether s stands below a heading that runbooks have for what to do.
+func (s *section) remedy() bool {
+	for p := s; p != nil; p = p.parent {
+		if p.level < 2 {
+			continue
+		}
+		switch strings.ToLower(strings.TrimRight(p.title, ": ")) {
+		case "diagnosis", "mitigation", "remediation", "how to fix", "fix", "recovery", "initial response", "immediate actions", "response", "verification":
+			return true
+		case "resolution", "troubleshooting", "investigation", "escalation", "rollback":
+			return s.doc.place == processes || s.doc.hasHeading("meaning", "impact", "symptoms", "severity", "alert")
+		}
+	}
+	return false
+}
+
+// affair reports whether a heading names something people do with each other in steps:
+// who joins, who leaves, how is decided.
+func affair(title string) bool {
+	ws := words(title)
+	return in("adding removing stepping leaving becoming electing nominating onboarding offboarding changing requesting retiring voting archiving "+
+		"graduating appealing escalating returning adopting accepting", ws[0]) || in("process procedure removal nomination election", ws[len(ws)-1])
+}
+
+// hasHeading reports whether d has a section of one of these titles.
+func (d *document) hasHeading(titles ...string) bool {
+	return slices.ContainsFunc(d.sections, func(s *section) bool { return slices.Contains(titles, strings.ToLower(s.title)) })
+}
+
+// aims reports whether a paragraph of s says what the commands below it are for, as in
+// "To run the tests, use:".
+func (s *section) aims() bool {
+	for i, b := range s.blocks {
+		if i == 0 || b.nested || len(shell(b)) == 0 || s.blocks[i-1].kind != paragraph {
+			continue
+		}
+		if ws := words(s.blocks[i-1].run.text); len(ws) > 3 && (ws[0] == "to" && imperative(ws[1]) || ws[0] == "first" && imperative(ws[1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// bulleted reports whether s holds a list of instructions without numbers.
+func (s *section) bulleted() bool {
+	for _, b := range s.blocks {
+		if b.kind == bullets && !b.nested && len(b.items) >= 3 && 3*told(b.items) >= 2*len(b.items) && !linked(b.items) {
+			return true
+		}
+	}
+	return false
+}
+
+// shows reports whether s holds code or a table.
+func (s *section) shows() bool {
+	return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == code || b.kind == table })
+}
+
+// instructs counts the sentences of s that tell people to do something, and its commands.
+func (s *section) instructs() int {
+	n := 0
+	for _, b := range s.blocks {
+		if b.kind == code && b.lang != "" {
+			n++
+		}
+		for _, t := range b.texts() {
+			for _, q := range sentences(t.run.text) {
+				if instruction(q) && imperative(words(q)[0]) || !s.remedy() && obligation(q, t.run, true) >= 3 {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// whole is all that s says, up to the limit of a passage.
+func (s *section) whole() evidence {
+	e := evidence{doc: s.doc, from: s.start()}
+	for _, b := range outermost(s.blocks) {
+		e.to = b.last()
+		for _, t := range b.texts() {
+			if b.kind == paragraph {
+				e.quote = append(e.quote, t.run.text)
+			} else {
+				e.steps = append(e.steps, t.run.text)
+			}
+		}
+	}
+	return e
 }
 
 // start is the first line of what stands below the heading of s, 0 for nothing.
@@ -98,7 +211,7 @@ func (s *section) activity() string {
 	if s.title == "" && s.doc.title != "" && len(s.doc.sections) == 1 {
 		t = s.doc.title
 	}
-	if first, _, ok := strings.Cut(t, " "); ok && in("step part phase", strings.ToLower(first)) {
+	if first, rest, ok := strings.Cut(t, " "); ok && in("step part phase", strings.ToLower(first)) && strings.ContainsAny(rest[:1], "0123456789IVX") {
 		return "" // a step of the heading above
 	}
 	return t
@@ -107,8 +220,9 @@ func (s *section) activity() string {
 // listing reports whether a heading promises a list and not a procedure.
 func listing(title string) bool {
 	ws := words(title)
-	return len(ws) > 0 && in("guidelines options practices considerations notes principles features types examples arguments parameters "+
-		"rules tips goals criteria values flags fields columns questions", ws[len(ws)-1])
+	return in("pull-requests pull-request commit-messages commit-message", strings.Join(ws, "-")) || len(ws) > 0 && in("guidelines options practices considerations notes principles features types examples arguments parameters "+
+		"rules tips goals criteria values flags fields columns questions conventions standards expectations requirements policy policies dos etiquette", ws[len(ws)-1]) ||
+		len(ws) > 0 && in("contributing filing submitting writing reviewing naming formatting choosing designing commenting styling", ws[0])
 }
 
 // howTo takes "How to" off a title.
@@ -165,7 +279,7 @@ func (s *section) ordered() bool {
 		if b.kind != steps || b.nested {
 			continue
 		}
-		if len(b.items) >= 3 && 3*told(b.items) >= 2*len(b.items) {
+		if len(b.items) >= 3 && 3*told(b.items) >= 2*len(b.items) && 2*ordering(b.items) >= len(b.items) {
 			return true
 		}
 	}
@@ -177,6 +291,18 @@ func told(items []item) int {
 	n := 0
 	for _, it := range items {
 		if instruction(it.run.text) {
+			n++
+		}
+	}
+	return n
+}
+
+// ordering counts the items that begin with an imperative.
+func ordering(items []item) int {
+	n := 0
+	for _, it := range items {
+		ws := words(it.run.text)
+		if len(ws) > 0 && instruction(it.run.text) && (imperative(ws[0]) || len(ws) > 1 && imperative(ws[1])) {
 			n++
 		}
 	}
@@ -202,7 +328,7 @@ func instruction(text string) bool {
 func (s *section) steps() evidence {
 	e := evidence{doc: s.doc}
 	for _, b := range s.blocks {
-		if b.kind != steps || b.nested || linked(b.items) || 3*told(b.items) < len(b.items) {
+		if b.kind != steps || b.nested || linked(b.items) || 3*ordering(b.items) < len(b.items) {
 			continue
 		}
 		if e.from == 0 {

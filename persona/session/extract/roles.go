@@ -26,19 +26,36 @@ func (s *section) responsible() []candidate {
 	return out
 }
 
+// headedRole reads the role a heading names: below a heading about roles, in a document
+// that governs, and where the opening speaks of the heading's holders. In the latter two
+// the role is all that the section says of it.
 func (s *section) headedRole() []candidate {
+	title, duties := responsibilitiesOf(s.title)
 	below := s.parent != nil && s.parent.own == roles && s.own == none
-	if !below && !s.officers() {
+	office := s.doc.governs() && (duties || officeTitle(title))
+	if s.topic() == glossary || !below && !office && !s.officers() || activity(title) || imperative(strings.ToLower(title)) || !name(title, s.code) || person(span{text: title, kind: strong}) {
 		return nil
 	}
 	e, ok := s.lede()
-	if !ok || !name(s.title, s.code) || person(span{text: s.title, kind: strong}) {
+	c := candidate{kind: role, title: capital(title), score: scoreRole}
+	if office {
+		e = s.whole()
+		if ok = e.from > 0 && e.to-e.from < maxRules && !s.shows(); ok {
+			e.quote, e.steps = append(e.quote, e.steps...), nil
+			e.passage = s.passage(e.from, e.to)
+		}
+	}
+	if !ok || len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 {
 		return nil
 	}
-	c := candidate{kind: role, title: capital(s.title), about: firstSentence(e.quote[0]), score: scoreRole, evidence: []evidence{e}}
+	last := words(title)[len(words(title))-1]
+	if below && !office && !officeTitle(title) && !roleNoun(last) && !strings.Contains(firstOf(e.quote[0]), "responsible") {
+		return nil // a duty, or what the role works with
+	}
 	if !below {
 		c.score = scoreDefinition
 	}
+	c.about, c.evidence = firstSentence(e.quote[0]), []evidence{e}
 	for _, q := range e.quote {
 		if _, head, ok := cutAny(q, "eports to the ", "eports to "); ok {
 			c.heads = append(c.heads, strings.TrimRight(firstSentence(head), "."))
@@ -47,10 +64,40 @@ func (s *section) headedRole() []candidate {
 	return []candidate{c}
 }
 
+// responsibilitiesOf takes "Responsibilities of the X" and "X responsibilities" to X.
+func responsibilitiesOf(title string) (string, bool) {
+	title = sectionNumber.ReplaceAllString(title, "")
+	if rest, ok := cutPrefixFold(title, "responsibilities of "); ok {
+		return withoutArticle(rest), true
+	}
+	if rest, ok := cutPrefixFold(title, "role of "); ok {
+		return withoutArticle(rest), true
+	}
+	ws := strings.Fields(title)
+	if n := len(ws); n > 1 && in("responsibilities role duties", strings.ToLower(ws[n-1])) && roleNoun(strings.ToLower(ws[n-2])) {
+		return strings.Join(ws[:n-1], " "), true
+	}
+	return title, false
+}
+
+func cutPrefixFold(s, prefix string) (string, bool) {
+	if len(s) > len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
+		return s[len(prefix):], true
+	}
+	return s, false
+}
+
+// officeTitle reports whether a heading is the name of an office.
+func officeTitle(title string) bool {
+	ws := words(title)
+	return len(ws) > 0 && len(ws) <= 4 && (roleNoun(singular(ws[len(ws)-1])) || in("liaison tsc cpc advisor representative member voter", singular(ws[len(ws)-1]))) &&
+		!in("guide desk head master author editor style how why your all", ws[len(ws)-1]) && !in("for to become becoming about our", ws[0])
+}
+
 func (s *section) officers() bool {
 	ws := words(s.title)
 	b, ok := s.opening()
-	if !ok || len(ws) == 0 || len(ws) > 4 || s.topic() == glossary {
+	if !ok || len(ws) == 0 || len(ws) > 4 {
 		return false
 	}
 	last := singular(ws[len(ws)-1])

@@ -43,21 +43,18 @@ type evidence struct {
 // The scores: how plainly a source says that the thing exists and what it is.
 // Ranking under MaxAtoms goes by them alone, so they are an order and not a measure.
 const (
-	scoreGlossary   = 90 // a definition list, table or list that is there to define
-	scoreWhatIs     = 84 // "What is X?", a glossary's own sub-heading
-	scoreDeclared   = 83 // front matter with a type
-	scoreProcess    = 82 // a procedure with its steps
-	scoreRole       = 88
-	scorePolicy     = 78
-	scoreDecision   = 76
-	scoreSystem     = 75
-	scoreDefinition = 72 // "An X is a …" where X is the subject
-	scoreRunbook    = 68 // a procedure of commands
+	scoreGlossary   = 80 // a definition list, table or list that is there to define
+	scoreWhatIs     = 76 // "What is X?", a glossary's own sub-heading
+	scoreDeclared   = 79 // front matter with a type
+	scoreProcess    = 86 // a procedure with its steps
+	scoreRole       = 80
+	scorePolicy     = 79
+	scoreDecision   = 86
+	scoreSystem     = 70
+	scoreDefinition = 70 // "An X is a …" where X is the subject
+	scoreRunbook    = 76 // a procedure of commands
 	scoreFile       = 64
-	scoreMaker      = 62 // "X produces Y"
 	scoreBold       = 58 // a bold word and a definition, anywhere
-	scoreCommand    = 50 // a command that is used again and again
-	scoreDocument   = 40 // a document that says what it is
 )
 
 // defined is a named thing with its text, of the kind the section is about.
@@ -65,6 +62,9 @@ func (s *section) defined(name, text string, from, to, score int) candidate {
 	c := candidate{title: name, about: firstSentence(text), score: score}
 	if !strings.HasPrefix(text, name) {
 		c.about = capital(c.about)
+	}
+	if ws := words(text); len(ws) > 0 && in("is are means refers describes denotes was has provides", ws[0]) {
+		c.about = clip(name+" "+firstSentence(text), maxDescription) // a sentence needs its subject
 	}
 	if c.kind = s.topic().lists(); c.kind != role && filename(name) {
 		c.kind = artifact
@@ -193,11 +193,13 @@ func (s *section) definitionTable(b block) []candidate {
 		}
 		title, text := it.cells[n].text, it.cells[x].text
 		code := len(it.cells[n].spans) > 0 && it.cells[n].spans[0].kind == codeSpan && t != systems
-		if !name(title, code) || len(words(text)) < 3 {
+		if !name(title, code) || len(words(text)) < 3 || in("to for none no if see", words(text)[0]) {
 			continue
 		}
 		c := s.defined(title, text, it.from, it.to, scoreGlossary)
-		c.kind = t.lists()
+		if c.kind = t.lists(); c.kind == system {
+			c.score = scoreSystem
+		}
 		out = append(out, c)
 	}
 	return out
@@ -206,12 +208,8 @@ func (s *section) definitionTable(b block) []candidate {
 // boldList reads "- **Name**: text". In a section that lists things, the name
 // may also be a link or code; elsewhere the text must read as a definition.
 func (s *section) boldList(b block) []candidate {
-	if s.topic() == praise || s.topic() == policies {
+	if !s.listing() {
 		return nil
-	}
-	score := scoreBold
-	if s.listing() {
-		score = scoreGlossary - 5
 	}
 	var out []candidate
 	for _, it := range b.items {
@@ -219,7 +217,7 @@ func (s *section) boldList(b block) []candidate {
 		if !ok || !s.leads(lead) || !s.explained(rest) {
 			continue
 		}
-		c := s.defined(lead.text, rest, it.from, it.to, score)
+		c := s.defined(lead.text, rest, it.from, it.to, scoreGlossary-5)
 		if lead.kind == codeSpan {
 			c.title = lead.text // a command is called as it is typed
 		}
@@ -233,7 +231,7 @@ func (s *section) boldList(b block) []candidate {
 func (s *section) explained(text string) bool {
 	switch {
 	case s.topic() == roles:
-		return len(words(text)) >= 2
+		return len(words(text)) >= 2 && !in("none no", words(text)[0])
 	case s.listing():
 		return definable(text)
 	}
@@ -245,6 +243,9 @@ func (s *section) explained(text string) bool {
 func (s *section) leads(l span) bool {
 	if !name(l.text, l.kind == codeSpan && s.topic() != systems) || s.topic() == roles && person(l) ||
 		strings.Contains(l.text, "/") && l.text == strings.ToLower(l.text) && !filename(l.text) {
+		return false
+	}
+	if s.topic() == files && !filename(l.text) {
 		return false
 	}
 	switch l.kind {
@@ -261,10 +262,7 @@ func (s *section) leads(l span) bool {
 // boldParagraph reads "**Name**: text" and "**Name** — text" as a paragraph.
 func (s *section) boldParagraph(b block) []candidate {
 	lead, rest, ok := b.run.lead()
-	if !ok || lead.kind != strong || !name(lead.text, false) || !definable(rest) || s.topic() == praise {
-		return nil
-	}
-	if s.topic() != glossary && !phrase(rest) {
+	if !ok || lead.kind != strong || !name(lead.text, false) || !definable(rest) || s.topic() != glossary {
 		return nil
 	}
 	return []candidate{s.defined(lead.text, rest, b.from, b.to, scoreBold)}
@@ -298,7 +296,7 @@ func whatIs(title string) (string, bool) {
 		t := strings.TrimRight(title[len(p):], "? ")
 		t = withoutArticle(strings.TrimSuffix(t, " mean"))
 		first, _, _ := strings.Cut(strings.ToLower(t), " ")
-		return t, !in("wrong new next difference it this that these my your our happening included supported needed", first)
+		return t, !in("in not on for inside covered wrong new next difference it this that these my your our happening included supported needed", first)
 	}
 	return title, false
 }
@@ -328,7 +326,9 @@ func (s *section) stated() []candidate {
 			identifier(subject) || s.code && !filename(subject) {
 			continue
 		}
-		out = append(out, s.statement(subject, pred, b))
+		if c := s.statement(subject, pred, b); c.kind != term || marked || s.topic() == glossary || !s.doc.coded() {
+			out = append(out, c)
+		}
 	}
 	return out
 }
@@ -345,7 +345,7 @@ func (s *section) statement(subject, pred string, b block) candidate {
 		if !strings.Contains(subject, " ") {
 			c.title = subject
 		}
-	case c.kind == term && roleNoun(head) && !in("manager master guide", head):
+	case c.kind == term && (roleNoun(head) || in("role maintainer", head)) && !in("manager master guide engine", head) && s.topic() != glossary:
 		c.kind = role
 	}
 	return c

@@ -53,7 +53,7 @@ func generic(title string) bool {
 	return in("installation installing install setup building build testing tests test deployment deploying deploy release releasing "+
 		"releases upgrade upgrading upgrades update updating development quickstart migration migrating publishing debugging uninstall "+
 		"uninstalling uninstallation troubleshooting compiling running rules policy policies standards conventions guidelines "+
-		"requirements constraints workflow process procedure checklist steps", strings.ToLower(title))
+		"requirements constraints workflow process procedure checklist steps usage development contributing configuration security prerequisites voting announce", strings.ToLower(title))
 }
 
 // label names what bold words in a list say about the text and not of the world.
@@ -149,25 +149,6 @@ func systemNoun(w string) bool {
 func articleFirst(s string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(s), " ")
 	return in("a an the any one each every some what who whoever whether someone somebody something all two three several", first)
-}
-
-// normative reports whether a sentence obliges or forbids.
-func normative(s string) bool {
-	ws := words(s)
-	for i, w := range ws {
-		next := ""
-		if i+1 < len(ws) {
-			next = ws[i+1]
-		}
-		switch {
-		case in("must mustn't shall never prohibited forbidden mandatory nobody", w),
-			in("not only", next) && in("may should do", w),
-			w == "don't" && i == 0, w == "always" && i == 0, w == "not" && in("allowed permitted", next),
-			in("required obliged", w) && next == "to", w == "no" && next == "one":
-			return true
-		}
-	}
-	return false
 }
 
 // shellWord reports whether a command says nothing about the team's systems.

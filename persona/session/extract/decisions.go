@@ -1,0 +1,147 @@
+package extract
+
+import (
+	"regexp"
+	"strings"
+)
+
+// numbered is what an index puts in front of a decision's title: "ADR 012: ", "12. ".
+var numbered = regexp.MustCompile(`^(?i:(?:adr|decision|rfc|decision record|architecture decision record)?[ -]*#?\d{1,5} ?[:.–—-] *|adr[ -]*\d+ +|architecture decision record: *)`)
+
+// decides reports whether d records a decision: a document in a folder of decisions, or
+// one with the sections of an ADR.
+func (d *document) decides() bool {
+	if in("readme template index", strings.ToLower(d.stem())) || strings.Contains(strings.ToLower(d.stem()), "template") {
+		return false
+	}
+	return d.place == decisions && topicOf(d.stem()) != decisions || d.decision() != nil && d.frame()
+}
+
+// frame reports whether d has a section of an ADR besides the decision.
+func (d *document) frame() bool {
+	for _, s := range d.sections {
+		switch strings.ToLower(s.title) {
+		case "context", "status", "consequences", "context and problem statement", "considered options", "decision drivers":
+			return true
+		}
+	}
+	return false
+}
+
+// decision is the section that states what was decided, nil without one.
+func (d *document) decision() *section {
+	for _, s := range d.sections {
+		switch strings.ToLower(strings.TrimLeft(s.title, "0123456789. ")) {
+		case "decision", "decisions", "decision outcome", "the decision", "chosen option", "outcome", "resolution", "proposal":
+			return s
+		}
+	}
+	return nil
+}
+
+// status is what d says of how far its decision is, in lower case: a field of its front
+// matter, a section, or a line "Status: …".
+func (d *document) status() string {
+	if d.state != "" {
+		return strings.ToLower(d.state)
+	}
+	for _, s := range d.sections {
+		if strings.EqualFold(s.title, "status") && len(s.blocks) > 0 {
+			if ts := s.blocks[0].texts(); len(ts) > 0 {
+				return strings.ToLower(ts[len(ts)-1].run.text)
+			}
+		}
+	}
+	for _, s := range d.sections[:min(2, len(d.sections))] {
+		for _, b := range s.blocks {
+			for _, t := range b.texts() {
+				lower := strings.ToLower(t.run.text)
+				if rest, ok := strings.CutPrefix(lower, "status"); ok {
+					return strings.Trim(rest, " :")
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// decided reads the decision of a document that records one. One that is not made yet, or
+// was given up, is none.
+func (s *section) decided() []candidate {
+	d := s.doc
+	if !s.first() || !d.decides() || d.title == "" {
+		return nil
+	}
+	state := d.status()
+	for _, w := range words(state) {
+		if in("rejected superseded deprecated withdrawn abandoned obsolete replaced", w) {
+			return nil
+		}
+	}
+	title := strings.TrimSpace(numbered.ReplaceAllString(d.title, ""))
+	if title == "" || len(title) > 120 {
+		return nil
+	}
+	if ws := words(state); len(ws) > 0 && in("proposed draft pending wip", ws[0]) {
+		title += " (" + ws[0] + ")" // merged as it is, and nobody came back to say accepted
+	}
+	c := candidate{kind: decision, title: capital(title), score: scoreDecision}
+	if x := d.decision(); x != nil {
+		if e, ok := x.stating(); ok {
+			c.about, c.evidence = firstSentence(e.quote[0]), []evidence{e}
+			return []candidate{c}
+		}
+		return nil
+	}
+	for _, x := range d.sections {
+		if b, ok := x.opening(); ok && len(words(b.run.text)) >= 6 && !strings.HasSuffix(b.run.text, ":") {
+			e := evidence{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}}
+			if x == s {
+				e.from = s.line
+			}
+			c.score -= 6
+			c.about, c.evidence = firstSentence(b.run.text), []evidence{e}
+			return []candidate{c}
+		}
+	}
+	return nil
+}
+
+// stating is what a section that states a decision says, up to maxRules lines; what stands
+// below its sub-headings follows where the section itself says little.
+func (s *section) stating() (evidence, bool) {
+	e := evidence{doc: s.doc}
+	for _, x := range s.doc.sections {
+		if x != s && !x.below(s) || x != s && e.from > 0 {
+			continue
+		}
+		for _, b := range outermost(x.blocks) {
+			lines := b.render()
+			if len(lines) == 0 || e.from > 0 && b.last()-e.from >= maxRules {
+				break
+			}
+			if e.from == 0 {
+				if ts := b.texts(); len(ts) == 0 || len(words(ts[0].run.text)) < 4 {
+					continue
+				}
+				e.from = b.from
+			} else {
+				e.passage = append(e.passage, "")
+			}
+			e.to, e.passage = b.last(), append(e.passage, lines...)
+			for _, t := range b.texts() {
+				e.quote = append(e.quote, t.run.text)
+			}
+		}
+	}
+	return e, e.from > 0 && len(e.quote) > 0
+}
+
+func (s *section) below(top *section) bool {
+	for p := s.parent; p != nil; p = p.parent {
+		if p == top {
+			return true
+		}
+	}
+	return false
+}
