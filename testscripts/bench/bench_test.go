@@ -30,12 +30,14 @@ import (
 )
 
 var (
-	atomsMax = flag.Int("atoms", 1_000_000, "atoms in the largest bundle: 1000, 10000, 100000 or 1000000")
-	tasksMax = flag.Int("tasks", 10_000, "tasks on the largest board, and items of the largest store of a peer")
-	soakSize = flag.Int("soak", 2000, "tasks drained one after the other in one repository")
-	runs     = flag.Int("runs", 7, "how often each job of less than a second is done")
-	peerDir  = flag.String("peers", "", "where peers are installed (default: odd-bench in the user's cache folder)")
-	keepDir  = flag.String("dir", "", "where repositories are made (default: a temporary folder)")
+	atomsMax   = flag.Int("atoms", 1_000_000, "atoms in the largest bundle: 1000, 10000, 100000 or 1000000")
+	tasksMax   = flag.Int("tasks", 10_000, "tasks on the largest board, and items of the largest store of a peer")
+	soakSize   = flag.Int("soak", 2000, "tasks drained one after the other in one repository")
+	runs       = flag.Int("runs", 7, "how often each job of less than a second is done")
+	peerDir    = flag.String("peers", "", "where peers are installed (default: odd-bench in the user's cache folder)")
+	docsDir    = flag.String("docs", "", "where git directories with labelled documents lie, in folders named OWNER+NAME (default: fetched into the user's cache folder)")
+	missesFile = flag.String("misses", "", "a file to write: each atom of the reader that is not useful, each core label that it missed")
+	keepDir    = flag.String("dir", "", "where repositories are made (default: a temporary folder)")
 )
 
 const (

@@ -13,12 +13,12 @@ import (
 // page is BENCHMARKS.md and its pictures, drawn from what is stored.
 type page struct {
 	strings.Builder
-	t                                                           *testing.T
-	load, commands, reconcile, tasks, drain, soak, start, peers *section
+	t                                                                   *testing.T
+	load, commands, reconcile, tasks, drain, soak, start, peers, reader *section
 }
 
 // sections are the files of figures, in the order of the page.
-var sections = []string{"load", "commands", "reconcile", "tasks", "drain", "soak", "start", "peers"}
+var sections = []string{"load", "commands", "reconcile", "tasks", "drain", "soak", "start", "peers", "reader"}
 
 // TestBenchPage draws the page again from what is stored, and measures nothing.
 func TestBenchPage(t *testing.T) { draw(t) }
@@ -26,10 +26,10 @@ func TestBenchPage(t *testing.T) { draw(t) }
 func draw(t *testing.T) {
 	t.Helper()
 	p := &page{t: t}
-	for i, s := range []**section{&p.load, &p.commands, &p.reconcile, &p.tasks, &p.drain, &p.soak, &p.start, &p.peers} {
+	for i, s := range []**section{&p.load, &p.commands, &p.reconcile, &p.tasks, &p.drain, &p.soak, &p.start, &p.peers, &p.reader} {
 		*s = stored(t, sections[i])
 	}
-	for _, part := range []func(){p.head, p.targets, p.growth, p.asked, p.boards, p.drained, p.soaked, p.started, p.beside} {
+	for _, part := range []func(){p.head, p.targets, p.growth, p.asked, p.boards, p.drained, p.soaked, p.started, p.beside, p.read} {
 		part()
 	}
 	write(t, filepath.Join(root, "BENCHMARKS.md"), p.String())

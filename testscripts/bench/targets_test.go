@@ -11,10 +11,16 @@ import (
 // limit. Nothing fails when it is; the page says by how much and why.
 type target struct {
 	what  string
-	unit  string // what the limit counts: "×", "ms", "MB", "bytes"
+	unit  string // what the limit counts: "×", "ms", "MB", "bytes", percent, atLeast
 	limit float64
 	value func(p *page) (v float64, which string, ok bool)
 }
+
+// The units of a share: percent is a limit as all others, atLeast is one from below.
+const (
+	percent = "% of all"
+	atLeast = "% of all, or more"
+)
 
 // whys says why a target is missed, by what it promises. A reason is written
 // here when a figure was looked into, never before.
@@ -78,6 +84,13 @@ var targets = []target{
 	}},
 	{"start-up of odd --version", "ms", 15, startOf("odd --version")},
 	{"start-up of the anchor gate", "ms", 15, startOf("gate: a read, open")},
+	{"offline reader: useful atoms", atLeast, 85, onLabels(func(s score) (int, int) { return s.useful, s.atoms })},
+	{"offline reader: wrong atoms", percent, 2, onLabels(func(s score) (int, int) { return s.wrong, s.atoms })},
+	{"offline reader: altered lines", "lines", 0, func(p *page) (float64, string, bool) {
+		s := p.reader.total("")
+		return float64(s.altered), "", s.trees > 0
+	}},
+	{"offline reader: core labels found, at most 40 atoms a task", atLeast, 50, onLabels(func(s score) (int, int) { return s.found, s.core })},
 }
 
 func ratio(s *section, name, beside string, n int) (float64, string, bool) {
@@ -134,24 +147,43 @@ func (p *page) targets() {
 	var rows [][]string
 	for _, g := range targets {
 		v, which, ok := g.value(p)
-		said, met := "—", "not measured"
+		said, met, bound := "—", "not measured", "≤ "
+		if g.unit == atLeast {
+			bound = "≥ "
+		}
 		if ok {
 			said = amount(v, g.unit)
 			met = "met"
-			if v > g.limit {
-				met = strings.TrimSuffix(fmt.Sprintf("**missed by %s** %s", amount(missed(v, g), "%"), whys[g.what]), " ")
+			if missed(v, g) > 0 {
+				met = strings.TrimSuffix(fmt.Sprintf("**missed by %s** %s", g.missedBy(v), whys[g.what]), " ")
 			}
 			if which != "" {
 				said += " (" + which + ")"
 			}
 		}
-		rows = append(rows, []string{g.what, "≤ " + amount(g.limit, g.unit), said, met})
+		rows = append(rows, []string{g.what, bound + amount(g.limit, g.unit), said, met})
 	}
 	p.table([]string{"target", "limit", "measured", ""}, rows)
 }
 
-// missed is by how many per cent of the limit a value is above it.
-func missed(v float64, g target) float64 { return 100 * (v - g.limit) / g.limit }
+// missed is by how much a value is on the wrong side of its limit, if more than 0.
+func missed(v float64, g target) float64 {
+	if g.unit == atLeast {
+		return g.limit - v
+	}
+	return v - g.limit
+}
+
+// missedBy says how much that is: in points of a share, in per cent of a limit.
+func (g target) missedBy(v float64) string {
+	switch {
+	case g.unit == percent || g.unit == atLeast:
+		return fmt.Sprintf("%.1f points", missed(v, g))
+	case g.limit == 0:
+		return amount(v, g.unit)
+	}
+	return amount(100*missed(v, g)/g.limit, "%")
+}
 
 func amount(v float64, unit string) string {
 	switch unit {
@@ -159,6 +191,10 @@ func amount(v float64, unit string) string {
 		return fmt.Sprintf("%.2f ×", v)
 	case "%":
 		return fmt.Sprintf("%.0f %%", v)
+	case percent, atLeast:
+		return fmt.Sprintf("%.1f %%", v)
+	case "lines":
+		return fmt.Sprintf("%.0f lines", v)
 	}
 	return number(v) + " " + unit
 }

@@ -1,0 +1,120 @@
+//go:build bench
+
+package bench
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// scores are the stored scores of a half ("" for both) by kind or by type.
+func (s *section) scores(half, by string) map[string]score {
+	all := map[string]score{}
+	for key, text := range s.Words {
+		of, name, ok := strings.Cut(key, ", "+by+" ")
+		if !ok || half != "" && of != half {
+			continue
+		}
+		var one score
+		if _, err := fmt.Sscanf(text, scoreFormat, one.fields()...); err != nil {
+			continue
+		}
+		sum := all[name]
+		sum.add(one)
+		all[name] = sum
+	}
+	return all
+}
+
+// total is the score of all documents of a half, recall over policies, processes and decisions.
+func (s *section) total(half string) (sum score) {
+	for _, one := range s.scores(half, "kind") {
+		sum.add(one)
+	}
+	return sum
+}
+
+func share(n, of int) string {
+	if of == 0 {
+		return "—"
+	}
+	return amount(100*float64(n)/float64(of), percent)
+}
+
+func (s score) cells() []string {
+	return []string{fmt.Sprint(s.atoms), share(s.useful, s.atoms), share(s.wrong, s.atoms), share(s.noise, s.atoms), fmt.Sprint(s.altered),
+		fmt.Sprint(s.core), share(s.found, s.core), share(s.uncapped, s.core)}
+}
+
+// read shows how the offline reader does on documents that people labelled.
+func (p *page) read() {
+	p.say("## The reader")
+	both := p.reader.total("")
+	if both.trees == 0 {
+		p.say("Not measured yet.")
+		return
+	}
+	p.say("What `odd drain` proposes with the offline reader, `extract`, on %s from %s of public repositories. People labelled beforehand, without the reader, every passage that a team would keep as an atom; [testscripts/bench/reader](testscripts/bench/reader) has the labels, not the documents. The reader was improved with the *seen* half only.",
+		plural(both.docs, "document"), plural(both.trees, "tree"))
+	p.say("An atom is *useful* if at least half of the lines it cites are labelled with its type (a decision: any line), *wrong* if at least half are labelled with another type or marked as a trap for its type, else *noise*. A quoted line is *altered* if its letters and digits are not in the lines it cites, in that order. *Recall* is the share of the labels called core that useful atoms cite: half of the label's lines, or %d. It is given with the default limit of 40 atoms a task and without a limit; by kind it counts policies, processes and decisions.", manyLines)
+	halves := []string{"seen", "unseen", ""}
+	halves = slices.DeleteFunc(halves, func(h string) bool {
+		n := p.reader.total(h).trees
+		return n == 0 || h == "" && n == max(p.reader.total("seen").trees, p.reader.total("unseen").trees)
+	})
+	for _, by := range []string{"kind", "type"} {
+		head := []string{by, "half"}
+		if by == "kind" {
+			head = append(head, "documents")
+		}
+		var rows [][]string
+		for _, half := range halves {
+			called := half
+			if half == "" {
+				called = "both"
+			}
+			row := func(name string, s score) {
+				cells := []string{name, called}
+				if by == "kind" {
+					cells = append(cells, fmt.Sprint(s.docs))
+				}
+				rows = append(rows, append(cells, s.cells()...))
+			}
+			scores := p.reader.scores(half, by)
+			for _, name := range slices.Sorted(maps.Keys(scores)) {
+				row(name, scores[name])
+			}
+			if by == "kind" {
+				row("**all**", p.reader.total(half))
+			}
+		}
+		p.table(append(head, "atoms", "useful", "wrong", "noise", "altered", "core labels", "recall", "recall, no limit"), rows)
+	}
+	var skipped []string
+	for key, why := range p.reader.Words {
+		if name, ok := strings.CutPrefix(key, "skipped: "); ok {
+			skipped = append(skipped, fmt.Sprintf("%s (%s)", name, why))
+		}
+	}
+	if len(skipped) > 0 {
+		slices.Sort(skipped)
+		p.say("Skipped, because the documents could not be had: %s.", strings.Join(skipped, "; "))
+	}
+}
+
+// onLabels is a share of the unseen half where there is one, else of the seen one.
+func onLabels(of func(score) (n, all int)) func(*page) (float64, string, bool) {
+	value := func(s score) float64 {
+		n, all := of(s)
+		return 100 * float64(n) / float64(max(all, 1))
+	}
+	return func(p *page) (float64, string, bool) {
+		seen, unseen := p.reader.total("seen"), p.reader.total("unseen")
+		if unseen.trees > 0 {
+			return value(unseen), "unseen half; seen half: " + amount(value(seen), percent), true
+		}
+		return value(seen), "seen half", seen.trees > 0
+	}
+}
