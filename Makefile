@@ -32,7 +32,7 @@ soak:
 
 # BENCH=Peers measures one part; BENCHFLAGS="-atoms 10000" keeps bundles small.
 # Each part has a process of its own, which stays smaller than what it measures.
-BENCH ?= Start Tasks Drain|Soak Load|Commands Reconcile Peers Page
+BENCH ?= Start Tasks Drain|Soak Load|Commands Reconcile Peers Reader Page
 bench:
 	@for part in $(patsubst %,'%',$(BENCH)); do \
 		go test -tags bench -count=1 -timeout 120m -run "^TestBench($$part)\$$" -v ./testscripts/bench $(BENCHFLAGS) || exit 1; done

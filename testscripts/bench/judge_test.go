@@ -18,16 +18,16 @@ type span struct {
 
 func (s span) String() string { return fmt.Sprintf("%s:%d-%d", s.path, s.from, s.to) }
 
-func (s span) holds(l line1) bool { return s.path == l.path && s.from <= l.n && l.n <= s.to }
+func (s span) holds(l textLine) bool { return s.path == l.path && s.from <= l.n && l.n <= s.to }
 
-// line1 is one line of a document.
-type line1 struct {
+// textLine is one line of a document.
+type textLine struct {
 	path string
 	n    int
 }
 
-// label is a passage that a person would keep as an atom of a type or, as a trap,
-// one that must not become an atom of that type.
+// label is a passage that is worth an atom of a type or, as a trap, one that must not
+// become an atom of that type.
 type label struct {
 	span
 	typ  string
@@ -41,18 +41,18 @@ type cited struct {
 	quotes     []string // the lines of its block quotes
 }
 
-// answers are the documents of a tree by path, as lines, and what people said of them.
+// answers are the documents of a tree by path, as lines, and their labels.
 type answers struct {
 	docs          map[string][]string
 	labels, traps []label
 }
 
 // lines are the lines of spans that are not blank, each once.
-func (a answers) lines(spans []span) (all []line1) {
-	seen := map[line1]bool{}
+func (a answers) lines(spans []span) (all []textLine) {
+	seen := map[textLine]bool{}
 	for _, s := range spans {
 		for n := max(s.from, 1); n <= min(s.to, len(a.docs[s.path])); n++ {
-			l := line1{s.path, n}
+			l := textLine{s.path, n}
 			if !seen[l] && strings.TrimSpace(a.docs[s.path][n-1]) != "" {
 				seen[l] = true
 				all = append(all, l)
@@ -100,7 +100,7 @@ const manyLines = 5
 // lines together, or one of them cites manyLines.
 func (a answers) finds(b label, atoms []cited) bool {
 	all := a.lines([]span{b.span})
-	together := map[line1]bool{}
+	together := map[textLine]bool{}
 	for _, c := range atoms {
 		if c.typ != b.typ || a.judge(c) != useful {
 			continue
@@ -141,14 +141,15 @@ func (a answers) altered(c cited) (all []string) {
 var (
 	ordinal = regexp.MustCompile(`(?m)^[\s>]*\d+\\?[.)]\s`)
 	markup  = regexp.MustCompile(`(?s)<!--.*?-->|</?[A-Za-z][^<>]*>|\[\^[^\]]*\]`)
+	code    = regexp.MustCompile("`[^`\n]+`")
 	linkTo  = regexp.MustCompile(`(?s)\]\([^()]*(?:\([^()]*\)[^()]*)*\)|\]\[[^\]]*\]`)
 	escaped = regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])")
 )
 
 // bare is text without what markdown adds to letters: the numbers of lists, tags,
-// footnotes and the targets of links. A tag that a backslash escapes is text.
+// footnotes and the targets of links. A tag that is escaped or in a code span is text.
 func bare(s string) string {
-	s = strings.NewReplacer(`\<`, "\x00").Replace(s)
+	s = code.ReplaceAllStringFunc(strings.ReplaceAll(s, `\<`, " "), func(c string) string { return strings.NewReplacer("<", " ", "[", " ").Replace(c) })
 	for _, re := range []*regexp.Regexp{ordinal, markup, linkTo} {
 		s = re.ReplaceAllString(s, " ")
 	}
@@ -167,7 +168,7 @@ func letters(s string) string {
 // TestJudge holds the rules by which the reader is judged against made-up documents.
 func TestJudge(t *testing.T) {
 	a := answers{docs: map[string][]string{
-		"a.md": {"# Rules", "", "* You must [wear](https://example.org/boots) boots.", "* You must not run.", "", "1. Open", "1. the <b>gate</b>.", "", "Problems:", "- rust", "- rot"},
+		"a.md": {"# Rules", "", "* You must [wear](https://example.org/boots) boots.", "* You must not run.", "", "1. Open", "1. the <b>gate</b> with `key <name>`.", "", "Problems:", "- rust", "- rot"},
 		"d.md": {"# Paper", "We use", "a pen.", "Ink", "runs.", "It", "is", "wet."},
 	}}
 	a.labels = []label{
@@ -216,7 +217,7 @@ func TestJudge(t *testing.T) {
 	if !long.finds(long.labels[0], []cited{at("process", "l.md", 3, 7)}) || long.finds(long.labels[0], []cited{at("process", "l.md", 3, 6)}) {
 		t.Error("five lines of a long label find it, four do not")
 	}
-	c := at("policy", "a.md", 3, 7, "- You must wear boots.", "You must run.", "1. Open the gate.", "```sh", "You must \\[wear\\] boots", "wear boots You")
+	c := at("policy", "a.md", 3, 7, "- You must wear boots.", "You must run.", "1. Open the gate with key \\<name>.", "```sh", "You must \\[wear\\] boots", "wear boots You")
 	if got := a.altered(c); !slices.Equal(got, []string{"You must run."}) {
 		t.Errorf("altered: %q", got)
 	}

@@ -56,9 +56,13 @@ func (p *page) read() {
 		p.say("Not measured yet.")
 		return
 	}
-	p.say("What `odd drain` proposes with the offline reader, `extract`, on %s from %s of public repositories. People labelled beforehand, without the reader, every passage that a team would keep as an atom; [testscripts/bench/reader](testscripts/bench/reader) has the labels, not the documents. The reader was improved with the *seen* half only.",
+	p.say("What `odd drain` proposes with the offline reader, `extract`, on %s in %s of public repositories. Every passage there that a team would keep as an atom was labelled from the documents alone, without the reader. [testscripts/bench/reader](testscripts/bench/reader) has the labels; the documents are fetched. Only the *seen* half was used to improve the reader.",
 		plural(both.docs, "document"), plural(both.trees, "tree"))
-	p.say("An atom is *useful* if at least half of the lines it cites are labelled with its type (a decision: any line), *wrong* if at least half are labelled with another type or marked as a trap for its type, else *noise*. A quoted line is *altered* if its letters and digits are not in the lines it cites, in that order. *Recall* is the share of the labels called core that useful atoms cite: half of the label's lines, or %d. It is given with the default limit of 40 atoms a task and without a limit; by kind it counts policies, processes and decisions.", manyLines)
+	p.say("- *useful*: at least half of the lines that the atom cites are labelled with its type. For a decision one line is enough, because it may cite the whole document.\n"+
+		"- *wrong*: not useful, and at least half of the lines are labelled with other types, or marked as a trap for its type.\n"+
+		"- *noise*: every other atom.\n"+
+		"- *altered*: quoted lines whose letters and digits do not occur, in that order, in the lines cited.\n"+
+		"- *recall*: the share of core labels (what a team would miss) that useful atoms of the type cite: half of the label's lines, or %d lines. A task may propose 40 atoms unless `max_atoms` says otherwise; *no limit* is without that. By kind of document, recall counts policies, processes and decisions.", manyLines)
 	halves := []string{"seen", "unseen", ""}
 	halves = slices.DeleteFunc(halves, func(h string) bool {
 		n := p.reader.total(h).trees
@@ -100,7 +104,7 @@ func (p *page) read() {
 	}
 	if len(skipped) > 0 {
 		slices.Sort(skipped)
-		p.say("Skipped, because the documents could not be had: %s.", strings.Join(skipped, "; "))
+		p.say("Skipped, because their documents could not be fetched: %s.", strings.Join(skipped, "; "))
 	}
 }
 

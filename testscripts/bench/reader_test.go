@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// tree is a file of reader/: documents at a commit, and the labels people gave them.
+// tree is a file of reader/: documents at a commit, with their labels.
 type tree struct {
 	name                           string
 	Repository, Commit, Kind, Half string
@@ -54,86 +55,113 @@ func (s *score) add(o score) {
 	}
 }
 
+// scores are the scores of this run by their names among the figures, with a report
+// of what is to be improved.
+type scores struct {
+	of     map[string]*score
+	misses strings.Builder
+}
+
+func (ss *scores) get(half, by, name string) *score {
+	key := half + ", " + by + " " + name
+	if ss.of[key] == nil {
+		ss.of[key] = &score{}
+	}
+	return ss.of[key]
+}
+
 // TestBenchReader has odd drain the documents of every tree, and judges the atoms it
 // proposes by the labels. No document is stored in the project.
 func TestBenchReader(t *testing.T) {
-	s := begin()
+	s, ss := begin(), &scores{of: map[string]*score{}}
 	files, err := filepath.Glob("reader/*.toml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	scores := map[string]*score{}
-	of := func(key string) *score {
-		if scores[key] == nil {
-			scores[key] = &score{}
-		}
-		return scores[key]
-	}
-	var misses strings.Builder
 	for _, file := range files {
 		tr := readTree(t, file)
 		git, err := tr.repository()
 		if err != nil {
-			s.Words["skipped: "+tr.name] = tr.Half + ", " + tr.Kind + ": " + oneLine(err.Error())
+			s.Words["skipped: "+tr.name] = oneLine(err.Error())
 			t.Logf("%s is skipped: %v", tr.name, err)
 			continue
 		}
 		a := tr.answers(t, git)
 		capped, all := tr.drain(t, a, false), tr.drain(t, a, true)
-		kind := of(tr.Half + ", kind " + tr.Kind)
+		kind := ss.get(tr.Half, "kind", tr.Kind)
 		kind.trees, kind.docs = kind.trees+1, kind.docs+len(tr.Files)
-		fmt.Fprintf(&misses, "# %s (%s, %s): %s\n", tr.name, tr.Kind, tr.Half, plural(len(capped), "atom"))
-		for _, c := range capped {
-			verdict, altered := a.judge(c), a.altered(c)
-			for _, sc := range []*score{kind, of(tr.Half + ", type " + c.typ)} {
-				sc.atoms, sc.altered = sc.atoms+1, sc.altered+len(altered)
-				*map[string]*int{useful: &sc.useful, wrong: &sc.wrong, noise: &sc.noise}[verdict]++
-			}
-			if verdict != useful {
-				fmt.Fprintf(&misses, "%s\t%s\t%s\t%s\t%s\n", verdict, c.typ, c.title, places(c.at), first(c.quotes))
-			}
-			for _, q := range altered {
-				fmt.Fprintf(&misses, "altered\t%s\t%s\t%s\t%s\n", c.typ, c.title, places(c.at), q)
-			}
-		}
-		for _, b := range a.labels {
-			if !b.core {
-				continue
-			}
-			found, uncapped := a.finds(b, capped), a.finds(b, all)
-			into := []*score{of(tr.Half + ", type " + b.typ)}
-			if slices.Contains(recalled, b.typ) {
-				into = append(into, kind)
-			}
-			for _, sc := range into {
-				sc.core++
-				if found {
-					sc.found++
-				}
-				if uncapped {
-					sc.uncapped++
-				}
-			}
-			switch {
-			case !found && uncapped:
-				fmt.Fprintf(&misses, "over the cap\t%s\t%s\n", b.typ, b.span)
-			case !found:
-				fmt.Fprintf(&misses, "missed\t%s\t%s\n", b.typ, b.span)
-			}
-		}
+		fmt.Fprintf(&ss.misses, "# %s (%s, %s): %s\n", tr.name, tr.Kind, tr.Half, plural(len(capped), "atom"))
+		ss.judge(tr, a, capped)
+		ss.recall(tr, a, capped, all)
 	}
-	for key, sc := range scores {
-		s.Words[key] = sc.String()
+	if *missesFile != "" {
+		write(t, fromRoot(*missesFile), ss.misses.String())
+	}
+	if len(ss.of) == 0 {
+		t.Skip("no document could be had; the stored figures stay")
+	}
+	for key, one := range ss.of {
+		s.Words[key] = one.String()
 	}
 	p := &page{t: t, reader: s}
 	p.read()
 	t.Log("\n" + p.String())
-	if *missesFile != "" {
-		write(t, *missesFile, misses.String())
-	}
 	if !t.Failed() {
 		s.end(t, "reader")
 	}
+}
+
+// judge counts the atoms proposed under the default limit.
+func (ss *scores) judge(tr tree, a answers, atoms []cited) {
+	for _, c := range atoms {
+		verdict, altered := a.judge(c), a.altered(c)
+		for _, sc := range []*score{ss.get(tr.Half, "kind", tr.Kind), ss.get(tr.Half, "type", c.typ)} {
+			sc.atoms, sc.altered = sc.atoms+1, sc.altered+len(altered)
+			*map[string]*int{useful: &sc.useful, wrong: &sc.wrong, noise: &sc.noise}[verdict]++
+		}
+		about := fmt.Sprintf("%s\t%s\t%s", c.typ, c.title, places(c.at))
+		if verdict != useful {
+			fmt.Fprintf(&ss.misses, "%s\t%s\t%s\n", verdict, about, first(c.quotes))
+		}
+		for _, q := range altered {
+			fmt.Fprintf(&ss.misses, "altered\t%s\t%s\n", about, q)
+		}
+	}
+}
+
+// recall counts the core labels that atoms found, under the default limit and without one.
+func (ss *scores) recall(tr tree, a answers, capped, all []cited) {
+	for _, b := range a.labels {
+		if !b.core {
+			continue
+		}
+		found, uncapped := a.finds(b, capped), a.finds(b, all)
+		into := []*score{ss.get(tr.Half, "type", b.typ)}
+		if slices.Contains(recalled, b.typ) {
+			into = append(into, ss.get(tr.Half, "kind", tr.Kind))
+		}
+		for _, sc := range into {
+			sc.core++
+			if found {
+				sc.found++
+			}
+			if uncapped {
+				sc.uncapped++
+			}
+		}
+		if !found {
+			what := map[bool]string{true: "over the limit", false: "missed"}[uncapped]
+			fmt.Fprintf(&ss.misses, "%s\t%s\t%s\n", what, b.typ, b.span)
+		}
+	}
+}
+
+// fromRoot is a file of the command line, which make reads at the root of the project.
+func fromRoot(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(root, name)
 }
 
 func places(at []span) string {
@@ -175,13 +203,13 @@ func readTree(t *testing.T, file string) tree {
 func (tr tree) repository() (string, error) {
 	name := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(tr.Repository, "https://github.com/"), ".git"), "/", "+")
 	if *docsDir != "" {
-		entries, err := os.ReadDir(*docsDir)
+		entries, err := os.ReadDir(fromRoot(*docsDir))
 		if err != nil {
 			return "", err
 		}
 		for _, e := range entries {
 			if strings.EqualFold(strings.TrimSuffix(e.Name(), ".git"), name) {
-				if dir := tr.below(filepath.Join(*docsDir, e.Name())); dir != "" {
+				if dir := tr.below(filepath.Join(fromRoot(*docsDir), e.Name())); dir != "" {
 					return dir, nil
 				}
 			}
@@ -224,14 +252,19 @@ func (tr tree) below(dir string) (found string) {
 }
 
 func (tr tree) in(git string) bool {
-	_, err := gitBytes(git, "cat-file", "-e", tr.Commit+"^{commit}")
-	return err == nil
+	_, ok := tr.object(git, "")
+	return ok
 }
 
-func gitBytes(git string, args ...string) ([]byte, error) {
-	c := exec.Command("git", append([]string{"--git-dir", git}, args...)...)
-	c.Env = append(environ(), "GIT_NO_LAZY_FETCH=1")
-	return c.Output()
+// object is a file at the commit; links within the commit are followed. "" is its root.
+func (tr tree) object(git, path string) (text string, ok bool) {
+	c := exec.Command("git", "--git-dir", git, "cat-file", "--batch", "--follow-symlinks")
+	c.Env, c.Stdin = append(environ(), "GIT_NO_LAZY_FETCH=1"), strings.NewReader(tr.Commit+":"+path+"\n")
+	b, err := c.Output()
+	head, text, _ := strings.Cut(string(b), "\n")
+	fields := strings.Fields(head)
+	ok = err == nil && len(fields) == 3 && (fields[1] == "blob" || path == "" && fields[1] == "tree")
+	return strings.TrimSuffix(text, "\n"), ok
 }
 
 // answers reads the documents at the commit, and the labels, which must lie in them.
@@ -239,12 +272,12 @@ func (tr tree) answers(t *testing.T, git string) answers {
 	t.Helper()
 	a := answers{docs: map[string][]string{}}
 	for _, f := range tr.Files {
-		b, err := gitBytes(git, "show", tr.Commit+":"+f)
-		if err != nil {
+		text, ok := tr.object(git, f)
+		if !ok {
 			t.Errorf("%s: %s is not in commit %s", tr.name, f, tr.Commit)
 			continue
 		}
-		a.docs[f] = strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+		a.docs[f] = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	}
 	add := func(to *[]label, path, lines, typ, grade string) {
 		at, ok := spans(path, lines)
@@ -279,11 +312,13 @@ func spans(path, lines string) (all []span, ok bool) {
 }
 
 const (
-	readerRoot = "odd-bench" // of the bundle, where no document lies
+	readerRoot = "odd-bench" // of the bundle: a folder that no tree has
 	readerTask = "---\ntype: task\nid: read\ntitle: Read the documents\nstate: ready\nkind: extract\nrole: odd-bench-role\ninputs: [%s]\n---\n"
 	readerRole = "---\ntype: role\nid: odd-bench-role\ntitle: Odd bench role\n---\n"
-	readerToml = "[bundle]\nroot = \"odd-bench\"\n[governance]\nlease = \"off\"\n[persona.floor]\natoms = 0\nprocesses = 0\nguides = 0\nunresolved_pct = 100\n"
+	readerToml = "[bundle]\nroot = \"" + readerRoot + "\"\n[governance]\nlease = \"off\"\n[persona.floor]\natoms = 0\nprocesses = 0\nguides = 0\nunresolved_pct = 100\n"
 )
+
+var footnote = regexp.MustCompile(`\[\^[^\]]*\]\s*$`)
 
 // drain is what a person does who wants these documents read: a repository with the
 // documents, a task that names them, and odd drain. The atoms are those of the
@@ -315,7 +350,7 @@ func (tr tree) drain(t *testing.T, a answers, all bool) (atoms []cited) {
 		t.Logf("%s: no atom is proposed: %s", tr.name, said)
 		return nil
 	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(sh(t, dir, "", "git", "diff", "--name-only", "--no-renames", "--diff-filter=AM", "-z", "main", branch, "--", readerRoot), "\x00"), "\x00") {
+	for name := range strings.SplitSeq(strings.TrimSuffix(sh(t, dir, "", "git", "diff", "--name-only", "--no-renames", "--diff-filter=A", "-z", "main", branch, "--", readerRoot), "\x00"), "\x00") {
 		if !strings.HasSuffix(name, ".md") || path.Base(name) == "index.md" || strings.HasPrefix(name, readerRoot+"/tasks/") {
 			continue
 		}
@@ -334,7 +369,7 @@ func (tr tree) drain(t *testing.T, a answers, all bool) (atoms []cited) {
 		}
 		for l := range strings.Lines(string(atom.Body())) {
 			if q, ok := strings.CutPrefix(l, ">"); ok {
-				c.quotes = append(c.quotes, strings.TrimSpace(q))
+				c.quotes = append(c.quotes, strings.TrimSpace(footnote.ReplaceAllString(q, "")))
 			}
 		}
 		atoms = append(atoms, c)
