@@ -41,6 +41,11 @@ type cited struct {
 	quotes     []string // the lines of its block quotes
 }
 
+// String is the atom on one line: its type, its title and where it was read.
+func (c cited) String() string {
+	return c.typ + "\t" + c.title + "\t" + strings.Trim(fmt.Sprint(c.at), "[]")
+}
+
 // answers are the documents of a tree by path, as lines, and their labels.
 type answers struct {
 	docs          map[string][]string
@@ -195,7 +200,7 @@ func TestJudge(t *testing.T) {
 		{at("policy", "gone.md", 1, 2), noise}, // no such document
 	} {
 		if got := a.judge(c.atom); got != c.want {
-			t.Errorf("%s at %v is %s, want %s", c.atom.typ, c.atom.at, got, c.want)
+			t.Errorf("%s is %s, want %s", c.atom, got, c.want)
 		}
 	}
 	for _, c := range []struct {
@@ -210,7 +215,7 @@ func TestJudge(t *testing.T) {
 		{3, at("artifact", "d.md", 1, 5), true},
 	} {
 		if got := a.finds(a.labels[c.label], []cited{c.atom}); got != c.want {
-			t.Errorf("%s at %v finds label %v: %v, want %v", c.atom.typ, c.atom.at, a.labels[c.label], got, c.want)
+			t.Errorf("%s finds %s: %v, want %v", c.atom, a.labels[c.label].span, got, c.want)
 		}
 	}
 	long := answers{docs: map[string][]string{"l.md": strings.Split(strings.Repeat("step\n", 20), "\n")}, labels: []label{{span{"l.md", 1, 20}, "process", true}}}

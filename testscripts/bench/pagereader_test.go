@@ -97,14 +97,14 @@ func (p *page) read() {
 		p.table(append(head, "atoms", "useful", "wrong", "noise", "altered", "core labels", "recall", "recall, no limit"), rows)
 	}
 	var skipped []string
-	for key, why := range p.reader.Words {
+	for key := range p.reader.Words {
 		if name, ok := strings.CutPrefix(key, "skipped: "); ok {
-			skipped = append(skipped, fmt.Sprintf("%s (%s)", name, why))
+			skipped = append(skipped, name)
 		}
 	}
 	if len(skipped) > 0 {
 		slices.Sort(skipped)
-		p.say("Skipped, because their documents could not be fetched: %s.", strings.Join(skipped, "; "))
+		p.say("Skipped, because their documents could not be fetched: %s.", strings.Join(skipped, ", "))
 	}
 }
 

@@ -100,9 +100,12 @@ func TestBenchReader(t *testing.T) {
 	if len(ss.of) == 0 {
 		t.Skip("no document could be had; the stored figures stay")
 	}
+	docs := 0
 	for key, one := range ss.of {
 		s.Words[key] = one.String()
+		docs += one.docs
 	}
+	s.note("documents read", 0, float64(docs))
 	p := &page{t: t, reader: s}
 	p.read()
 	t.Log("\n" + p.String())
@@ -119,12 +122,11 @@ func (ss *scores) judge(tr tree, a answers, atoms []cited) {
 			sc.atoms, sc.altered = sc.atoms+1, sc.altered+len(altered)
 			*map[string]*int{useful: &sc.useful, wrong: &sc.wrong, noise: &sc.noise}[verdict]++
 		}
-		about := fmt.Sprintf("%s\t%s\t%s", c.typ, c.title, places(c.at))
 		if verdict != useful {
-			fmt.Fprintf(&ss.misses, "%s\t%s\t%s\n", verdict, about, first(c.quotes))
+			fmt.Fprintf(&ss.misses, "%s\t%s\t%s\n", verdict, c, first(c.quotes))
 		}
 		for _, q := range altered {
-			fmt.Fprintf(&ss.misses, "altered\t%s\t%s\n", about, q)
+			fmt.Fprintf(&ss.misses, "altered\t%s\t%s\n", c, q)
 		}
 	}
 }
@@ -162,14 +164,6 @@ func fromRoot(name string) string {
 		return name
 	}
 	return filepath.Join(root, name)
-}
-
-func places(at []span) string {
-	var all []string
-	for _, s := range at {
-		all = append(all, s.String())
-	}
-	return strings.Join(all, " ")
 }
 
 func first(quotes []string) string {
@@ -226,12 +220,20 @@ func (tr tree) repository() (string, error) {
 	if err := quiet("", nil, "git", "init", "-q", "--bare", dir); err != nil {
 		return "", err
 	}
-	return dir, quiet(dir, []string{"GIT_TERMINAL_PROMPT=0"}, "git", "-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=20",
+	err = quiet(dir, []string{"GIT_TERMINAL_PROMPT=0"}, "git", "-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=20",
 		"fetch", "-q", "--depth", "1", tr.Repository, tr.Commit)
+	if err != nil {
+		_, why, _ := strings.Cut(err.Error(), tr.Commit+": ")
+		return "", fmt.Errorf("git fetch: %s", why)
+	}
+	return dir, nil
 }
 
 // below is the first git directory in dir, or a few levels under it, that holds the commit.
 func (tr tree) below(dir string) (found string) {
+	if to, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = to
+	}
 	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return nil
