@@ -349,7 +349,7 @@ func (tr tree) drain(t *testing.T, a answers, all bool) (atoms []cited) {
 	said := sh(t, dir, "", odd, "drain")
 	branch := strings.TrimSpace(sh(t, dir, "", "git", "branch", "--list", "--format=%(refname:short)", "odd/review/*"))
 	if branch == "" {
-		t.Logf("%s: no atom is proposed: %s", tr.name, said)
+		t.Errorf("%s: odd drain left no branch to review, which it does even for no atom: %s", tr.name, said)
 		return nil
 	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(sh(t, dir, "", "git", "diff", "--name-only", "--no-renames", "--diff-filter=A", "-z", "main", branch, "--", readerRoot), "\x00"), "\x00") {
