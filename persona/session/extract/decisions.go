@@ -31,8 +31,12 @@ func (d *document) frame() bool {
 // decision is the section that states what was decided, nil without one.
 func (d *document) decision() *section {
 	for _, s := range d.sections {
-		switch strings.ToLower(strings.TrimLeft(s.title, "0123456789. ")) {
-		case "decision", "decisions", "decision outcome", "the decision", "chosen option", "outcome", "resolution", "proposal":
+		switch title := strings.ToLower(strings.TrimLeft(s.title, "0123456789. ")); title {
+		case "proposal":
+			if d.place == decisions {
+				return s
+			}
+		case "decision", "decisions", "decision outcome", "the decision", "chosen option", "outcome", "resolution":
 			return s
 		}
 	}
@@ -134,7 +138,7 @@ func (s *section) stating() (evidence, bool) {
 			}
 		}
 	}
-	return e, e.from > 0 && len(e.quote) > 0
+	return e, e.from > 0 && len(e.quote) > 0 && !in("todo tbd tba", words(e.quote[0])[0])
 }
 
 func (s *section) below(top *section) bool {

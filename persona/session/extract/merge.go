@@ -65,6 +65,7 @@ func (s *section) sound(c candidate) bool {
 // the others add their lines.
 // The second result names what two documents define in different words.
 func merge(cs []candidate) ([]candidate, []clash) {
+	apart(cs)
 	slices.SortStableFunc(cs, func(a, b candidate) int { return b.score - a.score })
 	var clashes []clash
 	cs = fold(cs, func(c candidate) string { return keyOf(c.kind, c.title) }, func(a *candidate, b candidate) {
@@ -78,6 +79,24 @@ func merge(cs []candidate) ([]candidate, []clash) {
 		}
 	})
 	return cs, clashes
+}
+
+// apart tells rules and procedures of one title in several documents by their document:
+// they are not one concept. The first keeps its title.
+func apart(cs []candidate) {
+	first := map[string]*document{}
+	for i := range cs {
+		c := &cs[i]
+		if c.kind != policy && c.kind != process {
+			continue
+		}
+		k, d := slug(c.title), c.evidence[0].doc
+		if first[k] == nil {
+			first[k] = d
+		} else if first[k] != d && !strings.HasSuffix(c.title, ")") {
+			c.title += " (" + clip(firstPart(d.called()), 50) + ")"
+		}
+	}
 }
 
 // clash is one name that two documents define differently.
@@ -155,8 +174,8 @@ func rank(cs []candidate) {
 	sort()
 }
 
-// shelved is how much less a document counts that is kept and no longer lived by: in an
-// archive, of a year, minutes, an example.
+// shelved is how much less a document counts that is kept and not lived by: in an archive,
+// of a year, minutes, an example, a proposal.
 func (d *document) shelved() int {
 	n := 0
 	for _, w := range words(strings.ReplaceAll(strings.ToLower(d.path), "/", " ")) {
@@ -166,7 +185,9 @@ func (d *document) shelved() int {
 				n += 20
 			case len(part) == 4 && strings.HasPrefix(part, "20") && part[2] >= '0' && part[2] <= '3' && part[3] >= '0' && part[3] <= '9':
 				n += 10
-			case in("minutes notes meetings template templates example examples sample samples blog post posts news", part):
+			case in("tep teps kep keps rfc rfcs proposal proposals enhancements", part):
+				n += 8
+			case in("minutes notes postmortem postmortems meetings template templates example examples sample samples blog post posts news", part):
 				n += 12
 			}
 		}

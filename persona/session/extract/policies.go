@@ -23,7 +23,7 @@ type piece struct {
 // a document that is called a policy is one also by what it opens with. What one of others
 // cites is left to it.
 func (s *section) rules(others []candidate) []candidate {
-	if s.topic() == glossary || s.doc.decides() {
+	if s.topic() == glossary || s.doc.decides() || s.weighing() {
 		return nil
 	}
 	whole := s.first() && s.doc.place == policies
@@ -45,7 +45,7 @@ func (s *section) rules(others []candidate) []candidate {
 	if len(ps) == 0 {
 		return nil
 	}
-	c := candidate{kind: policy, title: capital(s.qualified(title)), score: scorePolicy, owners: s.owners()}
+	c := candidate{kind: policy, title: capital(s.placed(title)), score: scorePolicy, owners: s.owners()}
 	best := piece{says: ps[0].says, weight: -1}
 	sum := 0
 	for _, p := range ps {
@@ -166,6 +166,8 @@ func (s *section) pieces(named bool) []piece {
 		case bullets, steps:
 			all := b.obliging(s.doc, named)
 			switch {
+			case ruleList(b.items) && b.last()-b.from < maxRules:
+				out = append(out, piece{from: b.from, to: b.last(), lines: b.render(), weight: 7, says: b.items[0].run.text})
 			case named && len(all) == 0 && 3*told(b.items) >= 2*len(b.items) && len(b.items) > 1 && !linked(b.items) && b.last()-b.from < maxRules:
 				out = append(out, piece{from: b.from, to: b.last(), lines: b.render(), weight: 4, says: b.items[0].run.text})
 			case len(all) == 0:
@@ -181,6 +183,48 @@ func (s *section) pieces(named bool) []piece {
 		}
 	}
 	return out
+}
+
+// ruleList reports whether the items of a list are rules, as "Avoid …" and "Prefer …" are,
+// and no steps.
+func ruleList(items []item) bool {
+	n := 0
+	for _, it := range items {
+		if ws := words(it.run.text); len(ws) > 2 && in("avoid prefer never always don't don’t favor favour limit strive", ws[0]) || len(ws) > 3 && ws[0] == "do" && ws[1] == "not" {
+			n++
+		}
+	}
+	return len(items) >= 3 && 3*n >= len(items) && 3*told(items) >= 2*len(items) && !linked(items)
+}
+
+// weighing reports whether s stands in a part of a proposal that is not what was decided.
+func (s *section) weighing() bool {
+	for p := s; p != nil; p = p.parent {
+		title := strings.ToLower(sectionNumber.ReplaceAllString(p.title, ""))
+		if strings.HasPrefix(title, "alternative") || strings.HasPrefix(title, "option ") {
+			return true
+		}
+		switch title {
+		case "motivation", "goals", "non-goals", "goals and non-goals", "user stories", "use cases", "drawbacks", "risks", "risks and mitigations", "open questions", "options",
+			"considered options", "proposed solution", "proposal", "design details", "future work", "unresolved questions", "design evaluation", "prior art", "graduation criteria",
+			"pros and cons", "pros", "cons", "trade-offs", "tradeoffs", "test plan", "work plan", "implementation plan", "upgrade & migration strategy", "implementation pull requests", "action items", "lessons learned", "timeline":
+			return true
+		}
+	}
+	return false
+}
+
+// placed is the title of a policy: one of one or two words is told by its document.
+func (s *section) placed(title string) string {
+	if d := s.doc.called(); len(strings.Fields(title)) < 3 && !same(d, title) && !strings.Contains(strings.ToLower(title), "polic") {
+		return title + " (" + clip(firstPart(d), 50) + ")"
+	}
+	return s.qualified(title)
+}
+
+func firstPart(title string) string {
+	head, _, _ := strings.Cut(title, " -- ")
+	return head
 }
 
 func strongest(ps []piece) piece {
@@ -325,7 +369,7 @@ func modal(ws []string) (at, weight int) {
 				v = 0
 			}
 		case w == "not" && in("allowed permitted acceptable tolerated accepted", next), w == "no" && next == "one" && in("may should must can", word(i+2)),
-			w == "nobody" && i == 0, w == "only" && in("may must", last):
+			w == "nobody" && i == 0 && !in("could was were had has knew knows noticed is", next), w == "only" && in("may must", last):
 			v = 3
 		case w == "may" && next == "not" && i > 0 && personNoun(singular(last)), w == "may" && next == "only":
 			v = 3

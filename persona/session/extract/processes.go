@@ -12,8 +12,8 @@ import (
 func (s *section) procedures() []candidate {
 	title, how := howTo(s.activity())
 	remedy := s.remedy()
-	plain := how || activity(title) || s.topic() == processes || remedy || s.aims() // the heading or the text says so
-	if title == "" || s.topic() == praise || s.topic() == glossary || s.doc.decides() || !plain && (listing(title) || !s.ordered()) ||
+	plain := how || !listing(title) && activity(title) || s.topic() == processes || remedy || s.aims() // the heading or the text says so
+	if title == "" || s.topic() == praise || s.topic() == glossary || s.doc.decides() || s.weighing() || !plain && (listing(title) || !s.ordered()) ||
 		!ruleTitle(title) || identifier(title) && !how {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (s *section) aims() bool {
 // bulleted reports whether s holds a list of instructions without numbers.
 func (s *section) bulleted() bool {
 	for _, b := range s.blocks {
-		if b.kind == bullets && !b.nested && len(b.items) >= 3 && 3*told(b.items) >= 2*len(b.items) && !linked(b.items) {
+		if b.kind == bullets && !b.nested && len(b.items) >= 3 && 3*told(b.items) >= 2*len(b.items) && !linked(b.items) && !ruleList(b.items) {
 			return true
 		}
 	}
@@ -221,7 +221,7 @@ func (s *section) activity() string {
 func listing(title string) bool {
 	ws := words(title)
 	return in("pull-requests pull-request commit-messages commit-message", strings.Join(ws, "-")) || len(ws) > 0 && in("guidelines options practices considerations notes principles features types examples arguments parameters "+
-		"rules tips goals criteria values flags fields columns questions conventions standards expectations requirements policy policies dos etiquette", ws[len(ws)-1]) ||
+		"rules tips goals criteria values flags fields columns questions conventions standards expectations requirements policy policies dos etiquette charter responsibilities mission duties scope objectives mandate purpose complexity", ws[len(ws)-1]) ||
 		len(ws) > 0 && in("contributing filing submitting writing reviewing naming formatting choosing designing commenting styling", ws[0])
 }
 
@@ -266,7 +266,7 @@ func (s *section) qualified(title string) string {
 	if !generic(title) && strings.Contains(title, " ") {
 		return title
 	}
-	d, _, _ := strings.Cut(s.doc.called(), " -- ")
+	d := firstPart(s.doc.called())
 	if same(d, title) {
 		return title
 	}
