@@ -26,9 +26,11 @@ func check(env Env) *cli.Command {
 			"odd check --range HEAD~1..HEAD\n" +
 			"odd check --all\n\n" +
 			"Without --range and --all, odd checks the atoms. Exit 1 means an error; with\n" +
-			"--strict, a warning too. Notes never fail. --okf checks only OKF v0.2, the\n" +
-			"file format of atoms: codes that begin with okf-. --canon checks reference\n" +
-			"documents instead: files with a `uri`, or in a folder named canon.\n\n" +
+			"--strict, a warning too. Notes never fail. Of more than 20 findings with one\n" +
+			"code, the text shows five; --json, --sarif and --github list every one.\n" +
+			"--okf checks only OKF v0.2, the file format of atoms: codes that begin with\n" +
+			"okf-. --canon checks reference documents instead: files with a `uri`, or in a\n" +
+			"folder named canon.\n\n" +
 			"--range and --all check commits against 16 rules, called invariants: for\n" +
 			"example, only a person approves, and ledgers are append-only. Exit 1 means a\n" +
 			"finding: PATH:LINE: what is wrong; what to do [invariant N, COMMIT]. Stderr\n" +

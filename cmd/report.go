@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -74,10 +75,29 @@ func printFound(env Env, format string, rules []ruled, found []located) error {
 	return printLocated(env, found)
 }
 
-// printLocated prints one line a finding, as compilers do.
+// printLocated prints one line a finding, as compilers do. Of a rule with more than
+// 20 it prints the first five, and at the end how many more there are.
 func printLocated(env Env, found []located) error {
+	const most, few = 20, 5
+	times, printed := map[string]int{}, map[string]int{}
 	for _, f := range found {
+		times[f.rule]++
+	}
+	var cut []string
+	for _, f := range found {
+		if printed[f.rule] == few && times[f.rule] > most {
+			if !slices.Contains(cut, f.rule) {
+				cut = append(cut, f.rule)
+			}
+			continue
+		}
+		printed[f.rule]++
 		if _, err := fmt.Fprintf(env.Stdout, "%s: %s: %s [%s]\n", cell(f.place), coloured(env, f.severity), cell(f.text), cell(f.rule)); err != nil {
+			return err
+		}
+	}
+	for _, rule := range cut {
+		if _, err := fmt.Fprintf(env.Stdout, "... and %d more [%s]; --json lists every one\n", times[rule]-few, cell(rule)); err != nil {
 			return err
 		}
 	}

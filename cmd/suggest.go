@@ -11,27 +11,6 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// nearest is which of names a person may have meant, "" where none is near. A short
-// name has few letters to get wrong.
-func nearest(name string, names []string) string {
-	best, away := "", okf.Far
-	for _, n := range names {
-		d := okf.Distance(strings.ToLower(name), strings.ToLower(n))
-		if d < away && (3*d <= max(len(name), 3) || swapped(name, n)) {
-			best, away = n, d
-		}
-	}
-	return best
-}
-
-// swapped reports whether b is a with its letters in another order, as drian for drain.
-func swapped(a, b string) bool {
-	x, y := []byte(strings.ToLower(a)), []byte(strings.ToLower(b))
-	slices.Sort(x)
-	slices.Sort(y)
-	return slices.Equal(x, y)
-}
-
 // unknownVerb names a verb that is not among cmds, and the ones a person may have
 // meant: the nearest there, or the only one of that name elsewhere in the tree. Behind is
 // the verb above it, "" for none.
@@ -47,7 +26,7 @@ func unknownVerb(a *cli.App, name string, cmds []*cli.Command, behind string) er
 		where = behind + ": "
 	}
 	text := fmt.Sprintf("%sunknown command %q", where, name)
-	if near := nearest(name, names); near != "" {
+	if near := okf.Nearest(name, names); near != "" {
 		return usage("%s; did you mean odd %s?", text, strings.TrimLeft(behind+" "+near, " "))
 	}
 	if same := verbsNamed(a.Commands, "", name); len(same) == 1 {
@@ -82,7 +61,7 @@ func unknownFlag(c *cli.Context, typed string) string {
 			names = append(names, f.Names()...)
 		}
 	}
-	if near := nearest(strings.TrimLeft(typed, "-"), names); near != "" {
+	if near := okf.Nearest(strings.TrimLeft(typed, "-"), names); near != "" {
 		return "unknown flag " + typed + "; did you mean --" + near + "?"
 	}
 	return "unknown flag " + typed
@@ -92,7 +71,7 @@ func unknownFlag(c *cli.Context, typed string) string {
 // are listed.
 func unknownCode(verb, code string, known []string) error {
 	text := verb + ": unknown code \"" + code + "\"; "
-	if near := nearest(code, known); near != "" {
+	if near := okf.Nearest(code, known); near != "" {
 		return errors.New(text + "did you mean " + near + "?")
 	}
 	return errors.New(text + "odd " + verb + " without one lists them")

@@ -18,7 +18,7 @@ import (
 // The atoms are looked at side by side, and one that nobody asked for before is
 // not kept.
 func Check(g *Graph, now time.Time) []Problem {
-	c := checker{g: g, now: now, types: g.typesOf()}
+	c := checker{g: g, now: now, types: g.typesOf(), keys: map[string]int{}}
 	c.share(int(g.places()), func(c *checker) func(from, to int) {
 		room, ar := newRoom(), new(arena)
 		return func(from, to int) {
@@ -38,6 +38,7 @@ func Check(g *Graph, now time.Time) []Problem {
 	c.share(len(pages), func(c *checker) func(from, to int) {
 		return func(from, to int) { c.read(pages[from:to]) }
 	})
+	c.slips()
 	c.uris()
 	c.cycles()
 	sortProblems(c.found)
@@ -49,7 +50,7 @@ func (c *checker) share(n int, begin func(c *checker) func(from, to int)) {
 	var taken sync.Mutex
 	var all []*checker
 	workers(n, func() func(from, to int) {
-		own := &checker{g: c.g, now: c.now, types: c.types}
+		own := &checker{g: c.g, now: c.now, types: c.types, keys: map[string]int{}, meant: map[[2]string]string{}}
 		taken.Lock()
 		all = append(all, own)
 		taken.Unlock()
@@ -58,6 +59,10 @@ func (c *checker) share(n int, begin func(c *checker) func(from, to int)) {
 	for _, own := range all {
 		c.found, c.shapes = append(c.found, own.found...), append(c.shapes, own.shapes...)
 		c.pages, c.named, c.newer = append(c.pages, own.pages...), append(c.named, own.named...), append(c.newer, own.newer...)
+		c.slipped = append(c.slipped, own.slipped...)
+		for key, n := range own.keys {
+			c.keys[key] += n
+		}
 		c.typed = c.typed || own.typed
 	}
 }
@@ -68,6 +73,7 @@ func (c *checker) atom() {
 	if c.a.URI != "" {
 		c.named = append(c.named, named{c.row, c.a.URI})
 	}
+	c.spelling()
 	c.trust()
 	c.lifecycle()
 	c.canon()
@@ -113,6 +119,10 @@ type checker struct {
 	pages  []page  // bodies that are to be read yet
 	named  []named // the atoms that have a uri
 	newer  []int32 // the rows that supersede
+
+	keys    map[string]int       // how many atoms have a key
+	meant   map[[2]string]string // what spelling found before, by the atom's type and the word
+	slipped []slip
 }
 
 // named is the uri of a row.
@@ -178,21 +188,18 @@ func (c *checker) produces() {
 
 // known reports the types that odd gives a meaning to. Any other type is legal
 // and free to use edges as it likes.
-func known(typ string) bool {
-	switch typ {
-	case "role", "process", "workflow", "capability", "policy", "system", "artifact", "term", "decision", "task":
-		return true
-	}
-	return governs(typ)
+func known(typ string) bool { return slices.Contains(workTypes(), typ) || governs(typ) }
+
+// workTypes are the types of what a team does, knows and decides.
+func workTypes() []string {
+	return []string{"role", "process", "workflow", "capability", "policy", "system", "artifact", "term", "decision", "task"}
 }
 
 // governs reports the types of canon.
-func governs(typ string) bool {
-	switch typ {
-	case "canon", "constraint", "principle", "method", "definition":
-		return true
-	}
-	return false
+func governs(typ string) bool { return slices.Contains(canonTypes(), typ) }
+
+func canonTypes() []string {
+	return []string{"canon", "constraint", "principle", "method", "definition"}
 }
 
 // domain holds an edge to the type it is meant to lead to.
@@ -236,8 +243,9 @@ func (c *checker) answered(kind EdgeKind, to int32, line int) {
 func (c *checker) unresolved() {
 	for _, d := range c.g.loosely(c.row) {
 		switch {
+		case d.Kind == Link && d.Broken: // the file is there, and what is wrong in it is said of it
 		case d.Kind == Link:
-			c.add(Info, codeLink, d.Line, "correct the link or add the file", "link to %s, which does not exist", d.Target)
+			c.add(Warn, codeLink, d.Line, "correct the link or add the file", "link to %s, which does not exist", d.Target)
 		case d.Ambiguous:
 			c.add(Warn, codeUnknown, d.Line, "write its whole id", "%s %s: several atoms have that name", d.Kind, d.Target)
 		case d.Broken:
@@ -249,19 +257,23 @@ func (c *checker) unresolved() {
 }
 
 // shape reports what a persona would miss: a process nobody answers for, an
-// artifact nobody makes, a role without work.
+// artifact nobody makes, a role without work. An inferred atom is only as
+// complete as what it was read from, so there it is no more than a note.
 func (c *checker) shape() {
-	a := c.a
+	a, sev := c.a, Warn
+	if a.Confidence() == Inferred {
+		sev = Info
+	}
 	in := func(kind EdgeKind) bool {
 		return slices.ContainsFunc(c.g.inTo(c.row), func(e edge) bool { return kindOf(e.kind) == kind })
 	}
 	switch {
 	case a.Type == "process" && len(a.List(string(Owner))) == 0:
-		c.add(Warn, codeOwnerless, 1, "add owner: ROLE", "the process has no owner")
+		c.add(sev, codeOwnerless, 1, "add owner: ROLE", "the process has no owner")
 	case a.Type == "artifact" && !in(Produces):
-		c.add(Warn, codeOrphan, 1, "add it to produces of its process", "no process produces this artifact")
+		c.add(sev, codeOrphan, 1, "add it to produces of its process", "no process produces this artifact")
 	case a.Type == "role" && !c.ownsProcess():
-		c.add(Warn, codeIdle, 1, "name it as owner of a process", "the role owns no process")
+		c.add(sev, codeIdle, 1, "name it as owner of a process", "the role owns no process")
 	}
 }
 

@@ -84,6 +84,19 @@ func TestCheckAtom(t *testing.T) {
 		{"owns", "type: role\nowns: [x]\n", "odd-edge-owns :3"},
 		{"edge that is a mapping", "type: note\nuses: {a: b}\n", "odd-edge-shape :3"},
 		{"unknown target", "type: note\nuses: gone\n", "odd-edge-unknown-target :3"},
+		{"a key with a letter lost", "type: note\ndescripton: x\n", "odd-key-near-miss :3"},
+		{"a key with letters swapped", "type: note\nonwer: x\n", "odd-key-near-miss :3"},
+		{"a key with a hyphen", "type: note\ngoverned-by: x\n", "odd-key-near-miss :3"},
+		{"a key in capitals", "type: note\nTitle: x\n", "odd-key-near-miss :3"},
+		{"a key without its s", "type: note\ntag: x\n", "odd-key-near-miss :3"},
+		{"a task's key", "type: task\nacceptence: [x]\n", "odd-key-near-miss :3"},
+		{"a task's key elsewhere", "type: note\ncommand: x\n", ""},
+		{"a key beside the one it is near to", "type: note\nsource: x\nsources: [{resource: y}]\n", ""},
+		{"keys of others", "type: note\nurl: x\nuser: y\norder: 1\ndate: z\ngenerator: x\nname: y\nid_: z\n", ""},
+		{"other keys that odd knows", "type: note\n" + strings.Join(strings.Fields("timestamp derives_from complements audience exposure tier voice stability public contract_role persona version inheritance glyphs from to journal run override aliases excepted archived fallback"), ": ~\n") + ": ~\n", "odd-legacy-timestamp :3"},
+		{"a type in capitals", "type: Role\n", "odd-type-near-miss :2"},
+		{"a type with a letter lost", "type: proces\n", "odd-type-near-miss :2"},
+		{"types of others", "type: progress\n", ""},
 		{"self", "type: note\nid: me\nrelates_to: me\n", "odd-edge-self :4"},
 		{"canon in order", canon, ""},
 		{"canon without a uri", "type: canon\n", ""},
@@ -140,6 +153,16 @@ func TestCheckGraph(t *testing.T) {
 		{"circle", map[string]string{
 			"a.md": "type: x\nstatus: deprecated\nsupersedes: b\nsuperseded_by: c\n", "b.md": "type: x\nstatus: deprecated\nsupersedes: c\nsuperseded_by: a\n", "c.md": "type: x\nstatus: deprecated\nsupersedes: a\nsuperseded_by: b\n",
 		}, []string{"odd-supersedes-cycle a.md:4"}},
+		{"a key of their own", map[string]string{"a.md": "type: x\nsource: a\n", "b.md": "type: x\nsource: a\n", "c.md": "type: x\nsource: a\n"}, nil},
+		{"a slip that was copied", map[string]string{
+			"a.md": "type: x\ntitel: a\n", "b.md": "type: x\ntitel: a\n", "c.md": "type: x\ntitel: a\n",
+			"d.md": "type: x\ntitle: a\n", "e.md": "type: x\ntitle: a\n", "f.md": "type: x\ntitle: a\n", "g.md": "type: x\ntitle: a\n",
+		}, []string{"odd-key-near-miss a.md:3", "odd-key-near-miss b.md:3", "odd-key-near-miss c.md:3"}},
+		{"a type of their own", map[string]string{"a.md": "type: Policy\n", "b.md": "type: Policy\n", "c.md": "type: Policy\n"}, nil},
+		{"a type in capitals beside typed edges", map[string]string{"a.md": "type: Policy\n", "b.md": "type: Policy\n", "c.md": "type: Policy\nrelates_to: a\n"},
+			[]string{"odd-type-near-miss a.md:2", "odd-type-near-miss b.md:2", "odd-type-near-miss c.md:2"}},
+		{"a broken link", map[string]string{"a.md": "---\ntype: x\n---\n\n[b](b.md) [c](c.md)\n", "c.md": "title: C\n"},
+			[]string{"okf-type c.md:1", "odd-link-broken a.md:5"}},
 		{"a uri twice", map[string]string{"a.md": "type: x\nuri: k://u\n", "b.md": "type: x\nuri: k://u\n"}, []string{"odd-uri-duplicate a.md:3", "odd-uri-duplicate b.md:3"}},
 	}
 	for _, tt := range tests {
@@ -150,6 +173,31 @@ func TestCheckGraph(t *testing.T) {
 				t.Errorf("-want +got\n%s\n%v", d, ps)
 			}
 		})
+	}
+}
+
+// What nobody has looked at yet is asked for less: a note, and a warning from
+// the moment a person vouches for it.
+func TestCheckInferredShape(t *testing.T) {
+	t.Parallel()
+	for _, rating := range []struct {
+		line string
+		want Severity
+	}{
+		{"confidence: inferred\n", Info}, {"generated: {by: odd/1}\n", Info},
+		{"confidence: asserted\n", Warn}, {"generated: {by: human:ann}\n", Warn}, {"", Warn},
+	} {
+		ps := checked(t, map[string]string{
+			"a.md": "type: process\n" + rating.line, "b.md": "type: artifact\n" + rating.line, "c.md": "type: role\n" + rating.line, "d.md": "type: term\nrelates_to: c\n",
+		})
+		if len(ps) != 3 {
+			t.Errorf("%s: %v", rating.line, ps)
+		}
+		for _, p := range ps {
+			if p.Severity != rating.want {
+				t.Errorf("%s: %s: %v", rating.line, p.Severity, p)
+			}
+		}
 	}
 }
 

@@ -25,6 +25,9 @@ const (
 	codeProvenance     = "odd-provenance"
 	codeOutdated       = "odd-verified-outdated"
 
+	codeKey      = "odd-key-near-miss"
+	codeTypeWord = "odd-type-near-miss"
+
 	codeOwns       = "odd-edge-owns"
 	codeEdgeShape  = "odd-edge-shape"
 	codeUnknown    = "odd-edge-unknown-target"
@@ -81,6 +84,8 @@ func Codes() []Code {
 		{codeActor, Warn, "a name looks like a person's and is not written human:NAME, so it does not count as a person"},
 		{codeProvenance, Warn, "generated or verified names nobody, or a source has no resource"},
 		{codeOutdated, Warn, "the atom was generated again after it was last verified"},
+		{codeKey, Warn, "odd does not know a key, and its name is nearly that of one that odd knows"},
+		{codeTypeWord, Warn, "odd does not know a type, and its name is nearly that of one that odd knows"},
 		{codeOwns, Error, "there is no edge `owns`; write `owner` in the process instead"},
 		{codeEdgeShape, Warn, "an edge must be a name or a list of names"},
 		{codeUnknown, Warn, "an edge names an atom that does not exist"},
@@ -89,10 +94,10 @@ func Codes() []Code {
 		{codeAsymmetric, Warn, "one atom says supersedes, and the other does not say superseded_by, or the other way round"},
 		{codeCycle, Error, "atoms supersede (replace) each other in a circle"},
 		{codeLive, Info, "a superseded atom does not have status: deprecated"},
-		{codeLink, Info, "a link leads to no file of the bundle"},
-		{codeOwnerless, Warn, "a process has no owner"},
-		{codeOrphan, Warn, "no process produces this artifact"},
-		{codeIdle, Warn, "a role owns no process"},
+		{codeLink, Warn, "a link leads to no file of the bundle"},
+		{codeOwnerless, Warn, "a process has no owner (a note where confidence is inferred)"},
+		{codeOrphan, Warn, "no process produces this artifact (a note where confidence is inferred)"},
+		{codeIdle, Warn, "a role owns no process (a note where confidence is inferred)"},
 		{codeStatus, Warn, "status is not draft, stable or deprecated"},
 		{codeStale, Warn, "the date in stale_after has passed"},
 		{codeStaleDate, Warn, "stale_after has no time with a time zone, so it is ignored"},

@@ -237,3 +237,24 @@ func Distance(a, b string) int {
 	}
 	return Far
 }
+
+// Nearest is which of names a person may have meant, "" where none is near. A short
+// name has few letters to get wrong.
+func Nearest(name string, names []string) string {
+	best, away := "", Far
+	for _, n := range names {
+		d := Distance(strings.ToLower(name), strings.ToLower(n))
+		if d < away && (3*d <= max(len(name), 3) || swapped(name, n)) {
+			best, away = n, d
+		}
+	}
+	return best
+}
+
+// swapped reports whether b is a with its letters in another order, as drian for drain.
+func swapped(a, b string) bool {
+	x, y := []byte(strings.ToLower(a)), []byte(strings.ToLower(b))
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
+}

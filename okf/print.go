@@ -14,10 +14,8 @@ import (
 var keyOrder = sync.OnceValue(func() map[string]int {
 	keys := []string{
 		"type", "id", "uri", "title", "description", "resource", "tags", "status", "stale_after",
-		"state", "kind", "priority", "role", "team", "signal", "dependencies", "soft_dependencies", "acceptance", "inputs", "paths",
-		"commands", "budget_usd", "max_turns", "claimed_by", "lease_expires", "attempts", "result", "rejected", "blocked_reason",
-		"confidence",
 	}
+	keys = append(append(keys, taskKeys()...), "confidence")
 	for _, k := range EdgeKinds() {
 		keys = append(keys, string(k))
 	}
@@ -27,6 +25,14 @@ var keyOrder = sync.OnceValue(func() map[string]int {
 	}
 	return order
 })
+
+// taskKeys are the keys of a task, in the order of a canonical file.
+func taskKeys() []string {
+	return []string{
+		"state", "kind", "priority", "role", "team", "signal", "dependencies", "soft_dependencies", "acceptance", "inputs", "paths",
+		"commands", "budget_usd", "max_turns", "claimed_by", "lease_expires", "attempts", "result", "rejected", "blocked_reason",
+	}
+}
 
 // New prints a new file in canonical form and parses it: known keys in fixed
 // order, then the rest as given, a blank line, the body and one newline at the
