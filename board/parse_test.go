@@ -2,6 +2,7 @@ package board
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -70,6 +71,17 @@ generated: {by: human:ann@example.org, at: 2026-06-01T09:00:00Z}
 	}
 	if got.Blob == "" || got.Atom == nil {
 		t.Error("no blob or no atom")
+	}
+	// odd check warns of a key in capitals where it knows the key.
+	for _, f := range got.Atom.Fields[1:] {
+		a, err := okf.Parse("tasks/tidy.md", []byte("---\ntype: task\n"+strings.ToUpper(f.Key)+": x\n---\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := okf.Check(okf.NewGraph([]okf.Atom{a}), nine)
+		if len(found) != 1 || found[0].Hint != fmt.Sprintf("did you mean %q?", f.Key) {
+			t.Errorf("%s: %v", f.Key, found)
+		}
 	}
 }
 
