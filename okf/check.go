@@ -145,7 +145,7 @@ func (c *checker) addAt(file string, sev Severity, code string, line int, hint, 
 func (c *checker) edges() {
 	a := c.a
 	if f, ok := a.Field("owns"); ok {
-		c.add(Error, codeOwns, f.Line, "write \"owner: ID\" in the process instead", "\"owns\" is not a link that odd knows")
+		c.add(Error, codeOwns, f.Line, fmt.Sprintf("remove it, and write \"owner: %s\" in the process", a.ID), "odd has no key \"owns\"")
 	}
 	for _, f := range a.Fields {
 		if edgeRank(EdgeKind(f.Key)) >= 0 && !nameOrNames(f.Value) {
@@ -214,7 +214,7 @@ func (c *checker) domain(kind EdgeKind, to int32, line int) {
 	if want == "" || typ == want || kind == GovernedBy && governs(typ) {
 		return
 	}
-	c.add(Warn, codeDomain, line, "use relates_to where no other edge fits", "%s names %s, which is a %s; it should name a %s", kind, c.g.idAt(to), typ, want)
+	c.add(Warn, codeDomain, line, fmt.Sprintf("name an atom of type %s, or use relates_to", want), "%s names %s, of type %s, not %s", kind, c.g.idAt(to), typ, want)
 }
 
 // answered holds supersedes to superseded_by, and the superseded to deprecated.
@@ -226,7 +226,7 @@ func (c *checker) answered(kind EdgeKind, to int32, line int) {
 	case Supersedes:
 		c.newer = append(c.newer, c.row)
 		if c.g.at(to).Status != "deprecated" && !governs(c.types[to]) {
-			c.add(Info, codeLive, line, "set status: deprecated in that atom", "%s is superseded, but its status is not deprecated", c.g.idAt(to))
+			c.add(Info, codeLive, line, "write status: deprecated in "+c.g.pathAt(to), "%s is superseded, but its status is not deprecated", c.g.idAt(to))
 		}
 	default:
 		return
@@ -271,9 +271,9 @@ func (c *checker) shape() {
 	case a.Type == "process" && len(a.List(string(Owner))) == 0:
 		c.add(sev, codeOwnerless, 1, "add owner: ROLE", "the process has no owner")
 	case a.Type == "artifact" && !in(Produces):
-		c.add(sev, codeOrphan, 1, "add it to produces of its process", "no process produces this artifact")
+		c.add(sev, codeOrphan, 1, fmt.Sprintf("add produces: %s to the process that makes it", a.ID), "no process produces this artifact")
 	case a.Type == "role" && !c.ownsProcess():
-		c.add(sev, codeIdle, 1, "name it as owner of a process", "the role owns no process")
+		c.add(sev, codeIdle, 1, fmt.Sprintf("add owner: %s to a process", a.ID), "the role owns no process")
 	}
 }
 

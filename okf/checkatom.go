@@ -13,11 +13,11 @@ func (c *checker) trust() {
 	a := c.a
 	if f, ok := a.Field("confidence"); ok {
 		if _, known := ParseConfidence(text(f.Value)); !known || f.Value != nil && text(f.Value) == "" {
-			c.add(Error, codeConfidenceWord, f.Line, "use inferred, asserted or verified", "confidence %v is not a rung of the ladder", f.Value)
+			c.add(Error, codeConfidenceWord, f.Line, "write inferred, asserted or verified", "confidence is %s, which is no level, so it counts as inferred", spelled(f.Value))
 		}
 	}
 	if a.Claimed == Verified && a.Tier() != HumanReviewed {
-		c.add(Error, codeUnproven, a.Line("confidence"), "let a person approve it, or claim asserted", "claims verified, and no person verified it")
+		c.add(Error, codeUnproven, a.Line("confidence"), "write confidence: asserted, or a person adds verified: {by: human:NAME}", "confidence is verified, but the key verified names no person, so it counts as asserted")
 	}
 	if _, ok := a.Field("generated"); ok {
 		c.stamp("generated", a.Generated)
@@ -27,7 +27,7 @@ func (c *checker) trust() {
 	}
 	for _, s := range a.Sources {
 		if s.Resource == "" {
-			c.add(Warn, codeProvenance, a.Line("sources"), "add where it is from", "source %q has no resource", s.ID+s.Title)
+			c.add(Warn, codeProvenance, a.Line("sources"), "add resource: the file or address that it stands for", "source %q has no resource", s.ID+s.Title)
 		}
 	}
 	c.outdated()
@@ -36,10 +36,10 @@ func (c *checker) trust() {
 func (c *checker) stamp(key string, s Stamp) {
 	line := c.a.Line(key)
 	if s.By == "" {
-		c.add(Warn, codeProvenance, line, "add by", "%s names nobody", key)
+		c.add(Warn, codeProvenance, line, "add by, as in {by: human:NAME}", "%s does not say who", key)
 	}
 	if nearMiss(s) {
-		c.add(Warn, codeActor, line, "write human:NAME", "%s.by %q does not count as a person", key, s.By)
+		c.add(Warn, codeActor, line, "write human:NAME", "%s.by is %q, which does not count as a person", key, s.By)
 	}
 }
 
@@ -66,18 +66,18 @@ func (c *checker) outdated() {
 			return
 		}
 	}
-	c.add(Warn, codeOutdated, c.a.Line("verified"), "confirm it again", "verified before it was last generated")
+	c.add(Warn, codeOutdated, c.a.Line("verified"), "a person reads it and adds verified again", "the atom was generated again after it was last verified")
 }
 
 // lifecycle checks status and age, and the keys of OKF v0.1.
 func (c *checker) lifecycle() {
 	a := c.a
 	if f, ok := a.Field("status"); ok && a.URI == "" && !slices.Contains([]string{"", "draft", "stable", "deprecated"}, a.Status) {
-		hint := "use draft, stable or deprecated"
+		hint := "write draft, stable or deprecated"
 		if a.Type == "task" {
-			hint = "a task's place on the board is its state"
+			hint = "remove it: a task is in the state that its key state names"
 		}
-		c.add(Warn, codeStatus, f.Line, hint, "status %q is not a stage of OKF's lifecycle", a.Status)
+		c.add(Warn, codeStatus, f.Line, hint, "status is %q, which OKF does not have", a.Status)
 	}
 	c.age()
 	if f, ok := a.Field("timestamp"); ok && a.Line("generated") == 1 {
@@ -120,9 +120,9 @@ func (c *checker) age() {
 	at, err := time.Parse(time.RFC3339, c.a.StaleAfter)
 	switch {
 	case err != nil:
-		c.add(Warn, codeStaleDate, f.Line, "write it as 2026-01-31T00:00:00Z", "stale_after %q has no time and offset, so it is ignored", c.a.StaleAfter)
+		c.add(Warn, codeStaleDate, f.Line, "write it as 2026-01-31T00:00:00Z", "stale_after %q has no time with a time zone, so it is ignored", c.a.StaleAfter)
 	case !c.now.Before(at):
-		c.add(Warn, codeStale, f.Line, "confirm it and move the date, or deprecate it", "stale since %s", c.a.StaleAfter)
+		c.add(Warn, codeStale, f.Line, "check that the atom is still true, then write a later date, or status: deprecated", "stale_after was %s, so the atom may be out of date", c.a.StaleAfter)
 	}
 }
 
@@ -133,7 +133,7 @@ func (c *checker) citations(file string, body []byte, n int) {
 	}
 	for line := range bytes.Lines(body) {
 		if string(bytes.TrimSpace(line)) == "# Citations" {
-			c.addAt(file, Warn, codeCitations, n, "list them under sources", "a Citations section is from OKF v0.1")
+			c.addAt(file, Warn, codeCitations, n, "list what it cites in the key sources", "a Citations section is from OKF v0.1")
 			return
 		}
 		n++
@@ -174,13 +174,13 @@ func (c *checker) canon() {
 			continue
 		}
 		if want := canonType(k.name, f.Value); want != "" {
-			c.add(Error, codeCanonType, f.Line, "", "%s is %v; it must be %s", k.name, f.Value, want)
+			c.add(Error, codeCanonType, f.Line, "", "%s is %s; it must be %s", k.name, spelled(f.Value), want)
 		} else if k.words != nil && !slices.Contains(k.words, text(f.Value)) {
 			c.add(Warn, codeCanonEnum, f.Line, fmt.Sprintf("use one of %s", strings.Join(k.words, ", ")), "%s %q is not in the vocabulary", k.name, text(f.Value))
 		}
 	}
 	if v, ok := c.a.Field("public"); ok && v.Value == false && c.a.Text("exposure") == "public" {
-		c.add(Error, codeCanonContrary, v.Line, "change one of them", "public: false and exposure: public")
+		c.add(Error, codeCanonContrary, v.Line, "change one of them", "public: false contradicts exposure: public")
 	}
 }
 
@@ -202,4 +202,13 @@ func canonType(key string, v any) string {
 		}
 	}
 	return ""
+}
+
+// spelled is a value as it may stand in front matter: text in quotes, so that "1"
+// is seen not to be 1.
+func spelled(v any) string {
+	if s, ok := v.(string); ok {
+		return fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprint(v)
 }

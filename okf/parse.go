@@ -256,7 +256,12 @@ func strict(b []byte, blk block) ([]Field, *Problem) {
 func (a *Atom) named() *Problem {
 	f, ok := a.Field("type")
 	if !ok || f.Value == nil {
-		return bad(a.Line("type"), codeType, "no type", "add a non-empty type to the frontmatter")
+		for _, f := range a.Fields {
+			if near := Nearest(folded(f.Key), []string{"type"}); near != "" && near != f.Key {
+				return bad(f.Line, codeType, "no type", fmt.Sprintf("did you mean \"type\" instead of %q?", f.Key))
+			}
+		}
+		return bad(a.Line("type"), codeType, "no type", "add a line such as \"type: term\" to the frontmatter")
 	}
 	t, ok := f.Value.(string)
 	if !ok {
