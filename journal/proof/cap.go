@@ -12,8 +12,8 @@ func capRule() rule {
 	return rule{Row{
 		Invariant: 1, Name: "Cap", Unit: "atoms",
 		Way:        "lower its confidence, or have a person verify it in a commit of their own",
-		Evidence:   "confidence and verified of every atom a commit by odd or an agent changes; [session] cap in the odd.toml of its parent, a proposal's in the board's at its claim",
-		Recomputed: "the rung that counts, before and after, is compared with the cap; no human: entry is new, except sync's on a proven approval",
+		Evidence:   "confidence and verified of each atom that a commit by odd or an agent changes; [session] cap in the odd.toml of its parent (for a proposal: of the board when the task was claimed)",
+		Recomputed: "the confidence that counts, before and after the commit, is compared with the cap; no commit by odd or an agent adds a human: entry, except that odd sync adds the one of an approval that is itself proven",
 		Attested:   "that a commit with a person's address was made by that person; signed commits prove it",
 	}, capped}
 }

@@ -62,7 +62,7 @@ func proposeRule() rule {
 		Invariant: 9, Name: "Propose only", Unit: "proposals",
 		Way:        "a person answers it with odd gate proposals",
 		Evidence:   "proposals/*.jsonl in every commit, against its parents; the proposals a gate's row answers",
-		Recomputed: "a run writes its own file alone, and proposes in no person's name; what becomes of a proposal is a person's to say, in their own commit and name; an accepted one names a row of the chain; a row answers only proposals that were open before it",
+		Recomputed: "a run writes only its own file, and proposes nothing in a person's name; only a person accepts or turns down a proposal, in a commit and name of their own; an accepted proposal names a row of governance/gates.jsonl; a row there answers only proposals that were open before it",
 		Attested:   "that what a proposal reports was really there",
 	}, proposes}
 }

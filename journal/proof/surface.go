@@ -30,7 +30,7 @@ func surfaceRule() rule {
 		Invariant: 2, Name: "One write surface", Unit: "files",
 		Way:        "undo the extra change in a commit of your own",
 		Evidence:   "the paths, modes and blobs of every machine commit; the outcome in the run's ledger",
-		Recomputed: "a proposal holds atoms below the bundle and exactly the paths, base blobs and result blobs its run recorded; a board commit changes the board's keys of its own task, its ledger, journal, proposals and a pause.toml where none stood; a machine's merge is git's own, and takes in nothing that the agent made where no odd.toml named it yet",
+		Recomputed: "a proposal holds only atoms in the bundle, and exactly the paths and blobs that its run recorded; a board commit changes only its own task's state keys, its run's ledger, journal and proposals, and may add a pause.toml; a merge by odd or an agent is the one that git makes, and brings in nothing that an agent made before an odd.toml named it",
 		Attested:   "that the recorded files are what odd made of the agent's output",
 	}, surface}
 }
