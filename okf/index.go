@@ -244,8 +244,8 @@ func indexEntry(title, to, desc string) string {
 
 // linkName is a file's name as a link writes it.
 func linkName(name string) string {
-	if strings.ContainsAny(name, " ()<>%?#\\\"") {
-		return strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(name))
+	if strings.ContainsAny(name, " ()<>%?#:\\\"") {
+		return strings.NewReplacer("(", "%28", ")", "%29", ":", "%3A").Replace(url.PathEscape(name))
 	}
 	return name
 }

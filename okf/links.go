@@ -145,6 +145,20 @@ func resolveURL(file, to string) (target, fragment string) {
 	return target, fragment
 }
 
+// LinkTo is the target of a link from the file at from to the file at to, relative to
+// from, as forges and other readers of OKF follow it.
+func LinkTo(from, to string) string {
+	at, steps := strings.Split(from, "/"), strings.Split(to, "/")
+	at = at[:len(at)-1]
+	for len(at) > 0 && len(steps) > 1 && at[0] == steps[0] {
+		at, steps = at[1:], steps[1:]
+	}
+	for i, s := range steps {
+		steps[i] = linkName(s)
+	}
+	return strings.Repeat("../", len(at)) + strings.Join(steps, "/")
+}
+
 // beside is path.Join(dir, to), without making a text where to climbs to the
 // root and goes on from there.
 func beside(dir, to string) string {

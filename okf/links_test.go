@@ -160,3 +160,24 @@ func FuzzLinks(f *testing.F) {
 		}
 	})
 }
+
+// TestLinkTo: what LinkTo writes leads back to the file, from everywhere.
+func TestLinkTo(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]string{
+		{"terms/a.md", "terms/b.md", "b.md"},
+		{"terms/a.md", "systems/cms.md", "../systems/cms.md"},
+		{"a.md", "systems/cms.md", "systems/cms.md"},
+		{"terms/deep/a.md", "terms/b.md", "../b.md"},
+		{"terms/a.md", "terms", "../terms"},
+		{"terms/a.md", "terms/x (1): y.md", "x%20%281%29%3A%20y.md"},
+	} {
+		got := LinkTo(c[0], c[1])
+		if got != c[2] {
+			t.Errorf("LinkTo(%q, %q) = %q, want %q", c[0], c[1], got, c[2])
+		}
+		if back, _ := resolveURL(c[0], got); back != c[1] {
+			t.Errorf("%s from %s leads to %q", got, c[0], back)
+		}
+	}
+}

@@ -33,7 +33,7 @@
 //
 //	# Related
 //
-//	* [CMS](/systems/cms.md)
+//	* [CMS](../systems/cms.md)
 //
 // An edge whose target is linked from the body already, or is not there, gets
 // no item. The section belongs to odd as long as it is the last one and holds

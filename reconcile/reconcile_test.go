@@ -124,7 +124,7 @@ func TestMergeAddedPrints(t *testing.T) {
 	if d := cmp.Diff([]string{"a"}, a.Tags); d != "" {
 		t.Error(d)
 	}
-	if want := "Keeps articles.\n\n# Related\n\n* [The \\[big\\] disk](/systems/disk.md)\n"; !strings.HasSuffix(got, want) {
+	if want := "Keeps articles.\n\n# Related\n\n* [The \\[big\\] disk](disk.md)\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("body does not end in %q:\n%s", want, got)
 	}
 }

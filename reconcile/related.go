@@ -13,8 +13,11 @@ import (
 // readers that know no extension keys see the graph through links alone).
 const relatedHeading = "# Related"
 
-// mirrored is one line of that section.
-var mirrored = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\* \[.*\]\((?:/.*\.md|</.*\.md>)\)$`) })
+// mirrored is one line of that section: a link to a file, from the bundle's top or from
+// the file it stands in.
+var mirrored = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\* \[.*\]\((?:[^:<>()\s]+\.md|<[^:<>]+\.md>)\)$`)
+})
 
 // cutRelated splits a body before its last section when that is odd's own: the
 // heading and nothing but mirrored links. related starts with the blank lines
@@ -54,7 +57,7 @@ func (m *merger) mirror(at, body string, edges []okf.Edge) string {
 			continue
 		}
 		linked[a.Path] = true
-		items.WriteString(link(a))
+		items.WriteString(link(at, a))
 	}
 	if items.Len() == 0 {
 		return body
@@ -85,16 +88,11 @@ func linkedFrom(at, body string) map[string]bool {
 // escaped is the text of a link with what markdown would read in it.
 var escaped = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "`", "\\`")
 
-// link is the list item of one atom.
-func link(a *okf.Atom) string {
+// link is the list item of one atom, in the file at.
+func link(at string, a *okf.Atom) string {
 	title := strings.Join(strings.Fields(okf.Visible(a.Title)), " ")
 	if title == "" {
 		title = string(a.ID)
 	}
-	title = escaped.Replace(title)
-	target := "/" + a.Path
-	if strings.ContainsAny(target, " ()") {
-		target = "<" + target + ">"
-	}
-	return fmt.Sprintf("* [%s](%s)\n", title, target)
+	return fmt.Sprintf("* [%s](%s)\n", escaped.Replace(title), okf.LinkTo(at, a.Path))
 }

@@ -55,7 +55,7 @@ func TestMergeMirrorsGrownEdges(t *testing.T) {
 	in.Base = okf.BlobID([]byte(prior))
 	g := graph(t, append(disk, "systems/cms.md", prior)...)
 	got := string(one(t, g, in, agent()).Bytes)
-	if want := "On [disk](disk.md).\n\n# Related\n\n* [Old](/gone.md)\n* [Tape](/systems/tape.md)\n"; !strings.HasSuffix(got, want) {
+	if want := "On [disk](disk.md).\n\n# Related\n\n* [Old](/gone.md)\n* [Tape](tape.md)\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("body ends wrong, want %q:\n%s", want, got)
 	}
 	in.Base = ""
