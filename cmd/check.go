@@ -152,6 +152,13 @@ func runCheck(ctx context.Context, env Env, o checkOptions) error {
 // findings is everything that is to be said about the bundle, in order of place.
 func (b bundle) findings(ctx context.Context, env Env, o checkOptions) ([]okf.Problem, error) {
 	found := slices.Concat(b.problems, okf.Check(b.graph, o.now), board.CheckTasks(b.graph), contract.LoadRoster(b.graph).Problems, handoff.Unreadable(b.graph))
+	if !o.okf {
+		more, err := b.against(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
 	if o.src == (source{}) {
 		top, cfg, err := findConfig(env.Dir)
 		if err != nil {

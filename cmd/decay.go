@@ -22,9 +22,10 @@ func decayVerb(env Env) *cli.Command {
 		Description: "odd gate decay --dry-run\n" +
 			"odd gate decay\n\n" +
 			"odd looks for a lease that has expired or is nearly used up, decisions to look\n" +
-			"at again, atoms past stale_after, tasks that were rejected or blocked several\n" +
-			"times, and runs without progress. odd drain does the same before each run. A\n" +
-			"request changes nothing by itself; see odd help gate proposals.",
+			"at again, atoms past stale_after or whose sources are gone, tasks that were\n" +
+			"rejected or blocked several times, and runs without progress. odd drain does\n" +
+			"the same before each run. A request changes nothing by itself; see odd help\n" +
+			"gate proposals.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the requests, and write nothing"},
 			jsonFlag(),

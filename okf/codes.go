@@ -24,6 +24,11 @@ const (
 	codeActor          = "odd-actor-near-miss"
 	codeProvenance     = "odd-provenance"
 	codeOutdated       = "odd-verified-outdated"
+	codeSourceGone     = "odd-source-gone"
+	codeSourceChanged  = "odd-source-changed"
+	codeSourceMoved    = "odd-source-moved"
+
+	codeIndex = "odd-index-stale"
 
 	codeKey      = "odd-key-near-miss"
 	codeTypeWord = "odd-type-near-miss"
@@ -60,7 +65,7 @@ type Code struct {
 	About    string   `json:"about"`
 }
 
-// Codes lists every finding that Load and Check can make. The first three are
+// Codes lists every finding that Load, Check and CheckSources can make. The first three are
 // the rules of OKF v0.2 §11 and alone decide whether a bundle conforms.
 func Codes() []Code {
 	return []Code{
@@ -86,6 +91,10 @@ func Codes() []Code {
 		{codeOutdated, Warn, "the atom was generated again after it was last verified"},
 		{codeKey, Warn, "odd does not know a key, and its name is nearly that of one that odd knows"},
 		{codeTypeWord, Warn, "odd does not know a type, and its name is nearly that of one that odd knows"},
+		{codeSourceGone, Warn, "the file that an atom was read from is gone, and no other file has the text"},
+		{codeSourceChanged, Warn, "the file that an atom was read from no longer has the text that the atom cites"},
+		{codeSourceMoved, Info, "the text that an atom cites stands on other lines now, or in another file"},
+		{codeIndex, Warn, "a generated index.md does not list the atoms of its folder as they are"},
 		{codeOwns, Error, "there is no edge `owns`; write `owner` in the process instead"},
 		{codeEdgeShape, Warn, "an edge must be a name or a list of names"},
 		{codeUnknown, Warn, "an edge names an atom that does not exist"},

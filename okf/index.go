@@ -73,13 +73,41 @@ func Index(f fs.FS, g *Graph) []IndexFile {
 // by path. A bundle that keeps no listings gets none.
 func StaleIndex(f fs.FS, g *Graph) map[string][]byte {
 	out := map[string][]byte{}
-	keeps := false
-	for _, i := range Index(f, g) {
-		switch i.State {
-		case IndexStale, IndexMissing:
+	for _, i := range stale(f, g) {
+		if i.State != IndexLeftover {
 			out[i.Path] = i.Want
 		}
-		keeps = keeps || i.Path != "index.md" && (i.State == IndexStale || i.State == IndexFresh)
+	}
+	return out
+}
+
+// CheckIndex reports the generated index files that are out of date. A bundle that keeps
+// no listings has none.
+func CheckIndex(f fs.FS, g *Graph) []Problem {
+	var out []Problem
+	for _, i := range stale(f, g) {
+		p := Problem{Code: codeIndex, Severity: Warn, Path: i.Path, Line: 1, Message: "does not list the atoms of its folder as they are", Hint: "run odd knowledge index"}
+		switch i.State {
+		case IndexMissing:
+			p.Message = "is missing, and other folders have one"
+		case IndexLeftover:
+			p.Message, p.Hint = "lists a folder that has no atoms", "delete it, or run odd knowledge index --force"
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// stale are the index files of a bundle that keeps listings which are missing, left over
+// or not up to date.
+func stale(f fs.FS, g *Graph) []IndexFile {
+	var out []IndexFile
+	keeps := false
+	for _, i := range Index(f, g) {
+		if i.State != IndexFresh && i.State != IndexWritten {
+			out = append(out, i)
+		}
+		keeps = keeps || i.Path != "index.md" && i.State != IndexMissing && i.State != IndexWritten
 	}
 	if !keeps {
 		return nil

@@ -227,7 +227,8 @@ func overlaid(p, s any) any {
 	return out
 }
 
-// lasting is a source without what changes by itself.
+// lasting is a source without what changes by itself: its use, and the version of a file
+// of which the cited text may be the same.
 func lasting(s any) any {
 	x, ok := s.(map[string]any)
 	if !ok {
@@ -235,7 +236,7 @@ func lasting(s any) any {
 	}
 	out := map[string]any{}
 	for k, v := range x {
-		if k != "last_modified" && k != "usage_count" && k != "usage_window" {
+		if k != "last_modified" && k != "usage_count" && k != "usage_window" && k != "blob" {
 			out[k] = v
 		}
 	}

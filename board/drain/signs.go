@@ -20,6 +20,7 @@ type Memory struct {
 	Slow   SlowLoop // its Facts.Now is the clock
 	Root   string   // of the bundle in the repository, for errors
 	Bundle fs.FS
+	Files  fs.FS // the whole commit, which the sources of atoms are compared with
 	Graph  *okf.Graph
 	Tasks  []board.Task
 	Leases bool // odd.toml asks for one
@@ -129,7 +130,7 @@ func (m *Memory) Signs(refused int) (gate.Signs, error) {
 	}
 	s.SinceProgress, s.Progress = m.progress()
 	s.Failures, s.Failing = m.failures()
-	s.Stale = m.stale()
+	s.Stale, s.Lost = m.stale(), m.lost()
 	m.drift(&s)
 	ds, err := m.decisions()
 	for _, d := range ds {
@@ -183,6 +184,21 @@ func (m *Memory) stale() []string {
 		}
 	}
 	return out
+}
+
+// lost are the ids of atoms in force whose sources are gone, or no longer have the text
+// that was read.
+func (m *Memory) lost() []string {
+	if m.Files == nil {
+		return nil
+	}
+	var out []string
+	for _, p := range okf.CheckSources(m.Graph, m.Files, m.Files) {
+		if p.Severity == okf.Warn {
+			out = append(out, string(m.Graph.ByPath(p.Path).ID))
+		}
+	}
+	return slices.Compact(out)
 }
 
 // expired reports an atom in force whose stale_after has come.

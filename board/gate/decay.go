@@ -20,6 +20,7 @@ type Signs struct {
 	SinceProgress int            // tasks drained since one last reached review or done
 	Progress      string         // what reached it then, "" for nothing yet
 	Stale         []string       // ids of atoms past their stale_after
+	Lost          []string       // ids of atoms whose sources are gone or have another text
 	Rejected      map[string]int // task not done → how often
 	Blocked       map[string]int // task not done → how often
 	Failures      int            // drained tasks in a row that ended blocked
@@ -46,12 +47,13 @@ const (
 //	its milestone is reached                         evaluation  medium
 //	ten drained tasks without progress               evaluation  medium
 //	atoms past their stale_after, all in one         evaluation  low
+//	atoms whose sources are gone or changed, in one  evaluation  low
 //	a task rejected, or blocked, twice or more       framing     medium
 //	three failures in a row (continuous_eval)        evaluation  high
 //	ten refused drains in a row, once a gate act     where next  low
 //	decisions due, all in one                        evaluation  low
 func Decay(s Signs) []Proposal {
-	out := slices.Concat(s.lease(), s.silence(), s.stale(), s.drift("rejected", s.Rejected), s.drift("blocked", s.Blocked), s.failures(), s.nudge(), s.due())
+	out := slices.Concat(s.lease(), s.silence(), s.stale(), s.lost(), s.drift("rejected", s.Rejected), s.drift("blocked", s.Blocked), s.failures(), s.nudge(), s.due())
 	for i := range out {
 		p := &out[i]
 		p.TS = s.Now.UTC().Truncate(time.Second)
@@ -135,6 +137,14 @@ func (s Signs) stale() []Proposal {
 	}
 	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "stale-atoms#" + digest(s.Stale),
 		Reason: fmt.Sprintf("%s past stale_after: %s", plural(len(s.Stale), "atom is", "atoms are"), first3(s.Stale))}}
+}
+
+func (s Signs) lost() []Proposal {
+	if len(s.Lost) == 0 {
+		return nil
+	}
+	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "lost-sources#" + digest(s.Lost),
+		Reason: fmt.Sprintf("the sources of %s are gone or say something else (odd check shows which): %s", plural(len(s.Lost), "atom", "atoms"), first3(s.Lost))}}
 }
 
 func (s Signs) drift(what string, times map[string]int) []Proposal {

@@ -53,6 +53,7 @@ func TestDecay(t *testing.T) {
 		{"nine silent tasks", signs(func(s *Signs) { s.SinceProgress = 9 }), nil},
 		{"ten silent tasks", signs(func(s *Signs) { s.SinceProgress, s.Progress = 10, "run-7" }), []string{"decay_manager evaluation medium progress-silent:run-7"}},
 		{"stale", signs(func(s *Signs) { s.Stale = []string{"terms/b", "terms/a"} }), []string{"decay_manager evaluation low stale-atoms#" + digest([]string{"terms/a", "terms/b"})}},
+		{"sources", signs(func(s *Signs) { s.Lost = []string{"terms/a"} }), []string{"decay_manager evaluation low lost-sources#" + digest([]string{"terms/a"})}},
 		{"rejected once", signs(func(s *Signs) { s.Rejected = map[string]int{"tasks/a": 1} }), nil},
 		{"rejected twice, blocked thrice", signs(func(s *Signs) {
 			s.Rejected, s.Blocked = map[string]int{"tasks/b": 2, "tasks/a": 2}, map[string]int{"tasks/a": 3, "tasks/c": 1}

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -20,44 +21,55 @@ const (
 
 // source is one file an atom rests on, with every place in it.
 type source struct {
-	id, path string
-	places   [][2]int
+	id     string
+	doc    *document
+	places [][2]int
 }
 
-func (s source) lines() string {
-	var parts []string
+// texts name what the places say, as a source's key text has it.
+func (s source) texts() any {
+	var out []any
 	for _, p := range s.places {
-		if p[0] == p[1] {
-			parts = append(parts, fmt.Sprint(p[0]))
-		} else {
-			parts = append(parts, fmt.Sprintf("%d-%d", p[0], p[1]))
-		}
+		start, end := s.doc.within(p[0], p[1])
+		out = append(out, okf.Cited(s.doc.raw[start:end]))
 	}
-	if len(parts) == 1 && !strings.Contains(parts[0], "-") {
-		return "line " + parts[0]
+	if len(out) == 1 {
+		return out[0]
 	}
-	return "lines " + strings.Join(parts, ", ")
+	return out
 }
 
-// sources groups c's evidence by file, in order. An id is made of the file's
-// path, so that the same file has it in every atom and in every run.
-func (c candidate) sources() []source {
+// sources groups c's evidence by file, in order. An id is made of the file's path, so
+// that the same file has it in every atom and in every run; a source that the prior atom
+// has keeps its id, under another path too.
+func (c chosen) sources(r session.Request) []source {
 	var out []source
-	at, taken := map[string]int{}, map[string]bool{}
+	at := map[*document]int{}
 	for _, e := range c.evidence {
-		i, ok := at[e.doc.path]
+		i, ok := at[e.doc]
 		if !ok {
 			if len(out) == maxSources {
 				continue
 			}
-			id := slug(strings.TrimSuffix(e.doc.path, ".md"))
-			for taken[id] {
-				id += "-x"
-			}
-			i, taken[id], at[e.doc.path] = len(out), true, len(out)
-			out = append(out, source{id: id, path: e.doc.path})
+			i, at[e.doc] = len(out), len(out)
+			out = append(out, source{doc: e.doc})
 		}
 		out[i].places = append(out[i].places, [2]int{e.from, e.to})
+	}
+	taken := map[string]bool{}
+	for i := range out {
+		out[i].id = c.priorID(out[i], r, taken)
+		taken[out[i].id] = true
+	}
+	for i, s := range out {
+		if s.id != "" {
+			continue
+		}
+		id := slug(strings.TrimSuffix(s.doc.path, ".md"))
+		for taken[id] {
+			id += "-x"
+		}
+		out[i].id, taken[id] = id, true
 	}
 	return out
 }
@@ -77,9 +89,13 @@ func (c chosen) fresh(d directory, r session.Request) (okf.Atom, error) {
 		fields = append(fields, okf.Field{Key: "aliases", Value: list(c.aliases)})
 	}
 	fields = append(fields, edgeFields(d.edges(c.candidate, c.id()))...)
-	ss := c.sources()
+	ss := c.sources(r)
 	fields = append(fields, okf.Field{Key: "sources", Value: sourceList(ss)}, generated(r))
-	return okf.New(folder(c.kind)+"/"+id+".md", fields, c.body(ss))
+	file := folder(c.kind) + "/" + id + ".md"
+	if c.prior != nil {
+		file = c.prior.Path
+	}
+	return okf.New(file, fields, c.body(ss, path.Join(r.BundleRoot, file)))
 }
 
 func generated(r session.Request) okf.Field {
@@ -111,7 +127,7 @@ func list(ss []string) []any {
 func sourceList(ss []source) []any {
 	out := make([]any, len(ss))
 	for i, s := range ss {
-		out[i] = map[string]any{"id": s.id, "resource": s.path, "title": s.lines()}
+		out[i] = map[string]any{"id": s.id, "resource": s.doc.path, "title": okf.Places(s.places), "blob": s.doc.blob, "text": s.texts()}
 	}
 	return out
 }
@@ -127,16 +143,17 @@ func folder(kind string) string {
 	return kind + "s"
 }
 
-// body quotes the places, each with the footnote of its source.
-func (c candidate) body(ss []source) string {
+// body quotes the places, each with the footnote of its source, which links to the file
+// from the atom's own.
+func (c candidate) body(ss []source, file string) string {
 	var b strings.Builder
-	label := map[string]string{}
+	label := map[*document]string{}
 	for _, s := range ss {
-		label[s.path] = s.id
+		label[s.doc] = s.id
 	}
 	quoted := map[string]bool{}
 	for i, e := range c.evidence {
-		id := label[e.doc.path]
+		id := label[e.doc]
 		if i == maxQuoted || id == "" {
 			break
 		}
@@ -146,7 +163,11 @@ func (c candidate) body(ss []source) string {
 	}
 	for _, s := range ss {
 		if quoted[s.id] {
-			fmt.Fprintf(&b, "[^%s]: %s, %s\n", s.id, escape(s.path), s.lines())
+			lines := fmt.Sprintf("#L%d", s.places[0][0])
+			if s.places[0][1] > s.places[0][0] {
+				lines += fmt.Sprintf("-L%d", s.places[0][1])
+			}
+			fmt.Fprintf(&b, "[^%s]: [%s, %s](%s%s)\n", s.id, escape(s.doc.path), okf.Places(s.places), okf.LinkTo(file, s.doc.path), lines)
 		}
 	}
 	return b.String()

@@ -15,6 +15,8 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/odd-cli/odd/okf"
 )
 
 // document is one markdown file cut into sections.
@@ -31,8 +33,10 @@ type document struct {
 	found    []candidate
 	bad      string // what was wrong with its front matter, if anything
 
-	src    []byte
-	starts []int // byte offset of each line
+	raw    []byte // the file
+	blob   string // of raw
+	src    []byte // raw without what a site's templates would replace
+	starts []int  // byte offset of each line
 }
 
 // section is a heading and what stands below it up to the next heading.
@@ -91,7 +95,7 @@ const maxDepth = 12
 // parse cuts a file into sections. It never fails: front matter that is not
 // YAML is noted in bad and passed over.
 func parse(f file) *document {
-	d := &document{path: f.path, src: unwrapped(f.text)}
+	d := &document{path: f.path, raw: f.text, blob: okf.BlobID(f.text), src: unwrapped(f.text)}
 	d.starts = append(d.starts, 0)
 	for i, c := range f.text {
 		if c == '\n' {
@@ -217,6 +221,15 @@ func (d *document) coded() bool {
 	return slices.ContainsFunc(d.sections, func(s *section) bool {
 		return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == code })
 	})
+}
+
+// within are the offsets where a line begins and where another, further down, ends.
+func (d *document) within(from, to int) (start, end int) {
+	end = len(d.raw)
+	if to < len(d.starts) {
+		end = d.starts[to]
+	}
+	return d.starts[from-1], end
 }
 
 // line is the 1-based line of a byte offset.

@@ -39,6 +39,8 @@
 //	  - id: docs-glossary
 //	    resource: docs/glossary.md
 //	    title: lines 22-23
+//	    blob: 1f0c… (40 digits), the file's version in git
+//	    text: sha256:3d5e…, the text of the lines, as okf.Cited names it
 //	generated:
 //	  by: odd/0.1.0
 //	  at: 2026-01-02T03:04:05Z
@@ -46,7 +48,7 @@
 //
 //	> Skeg: A small fin under the stern.[^docs-glossary]
 //
-//	[^docs-glossary]: docs/glossary.md, lines 22-23
+//	[^docs-glossary]: [docs/glossary.md, lines 22-23](../../docs/glossary.md#L22-L23)
 //
 // Edges are typed only where the text says how (Owner, "reports to", a command
 // that is run, "produces"); a mere mention is relates_to.
@@ -60,7 +62,8 @@
 //  2. One concept is one atom: the same name in several files is one atom with
 //     several sources, and where kinds disagree the plainest source decides.
 //  3. What the bundle already holds is emitted only with something new and with
-//     the blob it updates, and never when a person wrote or verified it.
+//     the blob it updates, and never when a person wrote or verified it. Other lines
+//     for the same text are nothing new.
 //  4. Under MaxAtoms the plainest sources win: definitions and role tables,
 //     then procedures with steps, rules, decisions, systems, "X is a …",
 //     commands, files, stray bold words, recurring commands, and documents; a

@@ -59,13 +59,17 @@ description: A skirt over the skeg's lever.
 status: draft
 confidence: inferred
 sources:
-  - {id: docs-glossary, resource: docs/glossary.md, title: lines 6-7}
+  - id: docs-glossary
+    resource: docs/glossary.md
+    title: lines 6-7
+    blob: "672699aa3ef93199c531b17b64e9487016904192"
+    text: sha256:d82f9e8cb6f585d8/b1c9
 generated: {by: odd/0.1.0, at: 2026-01-02T03:04:05Z}
 ---
 
 > Spray deck: A skirt over the skeg's lever.[^docs-glossary]
 
-[^docs-glossary]: docs/glossary.md, lines 6-7
+[^docs-glossary]: [docs/glossary.md, lines 6-7](../../docs/glossary.md#L6-L7)
 `
 	if d := cmp.Diff(want, string(e.Atoms[1].Atom.Bytes())); d != "" {
 		t.Errorf("atom (-want +got):\n%s", d)

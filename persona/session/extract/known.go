@@ -1,6 +1,10 @@
 package extract
 
 import (
+	"errors"
+	"io/fs"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
@@ -72,27 +76,71 @@ func sameProducer(a, b string) bool {
 	return x == y && x != ""
 }
 
-// news reports whether next says anything that prior does not.
+// news reports whether next says anything that prior does not. That the same text stands
+// on other lines of its file is none.
 func news(prior, next okf.Atom) bool {
 	if prior.Title != next.Title || prior.Description != next.Description || newSource(prior, next) || newEdge(prior, next) {
 		return true
 	}
-	return !strings.Contains(flat(prior.Body()), flat(next.Body()))
+	return !strings.Contains(quotes(prior), quotes(next))
 }
 
-func flat(b []byte) string { return strings.Join(strings.Fields(string(b)), " ") }
+// quotes is the body of an atom without its footnotes, on one line.
+func quotes(a okf.Atom) string {
+	var out []string
+	for line := range strings.Lines(string(a.Body())) {
+		if !strings.HasPrefix(line, "[^") {
+			out = append(out, strings.Fields(line)...)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// entries are the sources of an atom with all their keys.
+func entries(a *okf.Atom) []map[string]any {
+	if a == nil {
+		return nil
+	}
+	f, _ := a.Field("sources")
+	all, _ := f.Value.([]any)
+	var out []map[string]any
+	for _, s := range all {
+		if m, ok := s.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
 
 func newSource(prior, next okf.Atom) bool {
-	have := map[okf.Source]bool{}
-	for _, s := range prior.Sources {
-		have[s] = true
-	}
-	for _, s := range next.Sources {
-		if !have[s] {
+	for _, s := range entries(&next) {
+		if !slices.ContainsFunc(entries(&prior), func(p map[string]any) bool {
+			return p["resource"] == s["resource"] && reflect.DeepEqual(p["text"], s["text"])
+		}) {
 			return true
 		}
 	}
 	return false
+}
+
+// priorID is the id that the prior atom has for a source: for its file, else for one that
+// is gone and had the same text; "" where it has none.
+func (c chosen) priorID(s source, r session.Request, taken map[string]bool) string {
+	renamed := ""
+	for _, p := range entries(c.prior) {
+		id, _ := p["id"].(string)
+		was, _ := p["resource"].(string)
+		switch {
+		case id == "" || taken[id]:
+		case was == s.doc.path:
+			return id
+		case renamed == "" && p["text"] != nil && reflect.DeepEqual(p["text"], s.texts()):
+			if _, err := fs.Stat(r.Files, was); errors.Is(err, fs.ErrNotExist) {
+				renamed = id
+			}
+		}
+	}
+	return renamed
 }
 
 func newEdge(prior, next okf.Atom) bool {
@@ -115,8 +163,8 @@ func (c chosen) addition(r session.Request) (okf.Atom, bool, error) {
 		have[s.Resource] = true
 	}
 	var ss []source
-	for _, s := range c.sources() {
-		if !have[s.path] {
+	for _, s := range c.sources(r) {
+		if !have[s.doc.path] {
 			ss = append(ss, s)
 		}
 	}

@@ -58,6 +58,30 @@ func TestChangedSourceIsAnUpdate(t *testing.T) {
 	}
 }
 
+// TestMovedLinesAreNoUpdate: an atom says the same when its text stands on other lines of
+// its file; one whose file has another name is updated, and its source keeps its id.
+func TestMovedLinesAreNoUpdate(t *testing.T) {
+	t.Parallel()
+	first := drive(t, request("docs/a.md", glossaryText)).Atoms
+	moved := strings.Replace(glossaryText, "\n", "\n\nWords of the yard.\n", 1)
+	if e := drive(t, after(t, request("docs/a.md", moved), first[0].Atom, first[1].Atom)); len(e.Atoms) > 0 {
+		t.Errorf("got %q", spoken(e))
+	}
+	e := drive(t, after(t, request("docs/b.md", moved), first[0].Atom, first[1].Atom))
+	if len(e.Atoms) != 2 {
+		t.Fatalf("got %q", spoken(e))
+	}
+	for _, a := range e.Atoms {
+		if want := (okf.Source{ID: "docs-a", Resource: "docs/b.md", Title: a.Atom.Sources[0].Title}); len(a.Atom.Sources) != 1 || a.Atom.Sources[0] != want {
+			t.Errorf("%s: %+v", a.Atom.ID, a.Atom.Sources)
+		}
+	}
+	both := drive(t, after(t, request("docs/a.md", glossaryText, "docs/b.md", moved), first[0].Atom, first[1].Atom)).Atoms
+	if len(both) != 2 || len(both[0].Atom.Sources) != 2 || both[0].Atom.Sources[1].ID != "docs-b" {
+		t.Errorf("a file that is still there lost its source: %+v", both)
+	}
+}
+
 func TestKnownAtoms(t *testing.T) {
 	t.Parallel()
 	const more = "generated: {by: acme/2, at: 2026-01-01T00:00:00Z}\n"

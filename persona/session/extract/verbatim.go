@@ -29,12 +29,8 @@ func letters(s string) string {
 // altered is the first text that e quotes and its lines do not hold word for word,
 // "" where they hold all of it.
 func (e evidence) altered() string {
-	d := e.doc
-	end := len(d.src)
-	if e.to < len(d.starts) {
-		end = d.starts[e.to]
-	}
-	raw := string(d.src[d.starts[e.from-1]:end])
+	start, end := e.doc.within(e.from, e.to)
+	raw := string(e.doc.src[start:end])
 	plain := links.ReplaceAllString(raw, "")
 	said := []string{letters(html.UnescapeString(tags.ReplaceAllString(plain, ""))), letters(html.UnescapeString(plain)), letters(raw)}
 	holds := func(s string) bool {

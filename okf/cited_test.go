@@ -1,0 +1,95 @@
+package okf
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		title string
+		want  [][2]int
+	}{
+		{"line 5", [][2]int{{5, 5}}},
+		{"lines 1-3, 9", [][2]int{{1, 3}, {9, 9}}},
+		{"line 0", nil}, {"lines 3-1", nil}, {"lines 1-", nil}, {"Handbook", nil}, {"line five", nil}, {"", nil},
+	} {
+		got := readPlaces(c.title)
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%q (-want +got):\n%s", c.title, d)
+		}
+		if got != nil && Places(got) != c.title {
+			t.Errorf("%q is written %q", c.title, Places(got))
+		}
+	}
+}
+
+func TestCited(t *testing.T) {
+	t.Parallel()
+	if a, b := Cited([]byte("a \nb\t\r\n")), Cited([]byte("a\nb")); a != b || !strings.HasPrefix(a, hashed) || a[len(hashed)+16:] != "/"+Cited([]byte("a"))[len(hashed):][:4] {
+		t.Errorf("%s, %s", a, b)
+	}
+	if a, b := Cited([]byte("a")), Cited([]byte(" a")); a == b || len(a) != len(hashed)+16 {
+		t.Errorf("%s, %s", a, b)
+	}
+}
+
+// TestCheckSources: an atom that cites lines 3 and 5-6 of docs/g.md, against what became
+// of that file.
+func TestCheckSources(t *testing.T) {
+	t.Parallel()
+	const was = "# Words\n\nFlood: it rises.\n\nEbb: it falls\nand falls.\n"
+	cite := func(extra string) string {
+		return fmt.Sprintf("---\ntype: term\n%ssources:\n  - {id: x, resource: 'https://x.example/docs/g.md', blob: 'a'}\n"+
+			"  - id: g\n    resource: docs/g.md\n    title: lines 3, 5-6\n    blob: '%s'\n    text: ['%s', '%s']\n---\n",
+			extra, BlobID([]byte(was)), Cited([]byte("Flood: it rises.")), Cited([]byte("Ebb: it falls\nand falls.\n")))
+	}
+	atom := cite("")
+	one := func(keys string) string { return "---\ntype: term\nsources: [{resource: docs/g.md, " + keys + "}]\n---\n" }
+	for _, c := range []struct {
+		name, atom string
+		files      map[string]string
+		want       string
+	}{
+		{"unchanged", atom, map[string]string{"docs/g.md": was}, ""},
+		{"changed elsewhere", atom, map[string]string{"docs/g.md": was + "\nSlack.\n"}, ""},
+		{"other line ends", atom, map[string]string{"docs/g.md": strings.ReplaceAll(was, "\n", " \r\n")}, ""},
+		{"further down", atom, map[string]string{"docs/g.md": "new\n\n" + was}, "a.md:6 odd-source-moved the text on lines 3, 5-6 of its source docs/g.md is now at docs/g.md:5, docs/g.md:7-8"},
+		{"changed", atom, map[string]string{"docs/g.md": strings.Replace(was, "and falls", "and rests", 1)}, "a.md:6 odd-source-changed its source docs/g.md no longer has the text that it had on lines 5-6"},
+		{"renamed", atom, map[string]string{"docs/w.md": "new\n" + was}, "a.md:6 odd-source-moved the text on lines 3, 5-6 of its source docs/g.md is now at docs/w.md:4, docs/w.md:6-7"},
+		{"one taken along", atom, map[string]string{"docs/g.md": "Flood: it rises.\n", "docs/w.md": "Ebb: it falls\nand falls.\n"},
+			"a.md:6 odd-source-moved the text on lines 3, 5-6 of its source docs/g.md is now at docs/g.md:1, docs/w.md:1-2"},
+		{"renamed and changed", atom, map[string]string{"docs/w.md": "Flood: it rises.\n"}, "a.md:6 odd-source-gone its source docs/g.md is gone, and no other file has the text"},
+		{"in a file of another kind", atom, map[string]string{"docs/w.txt": was, ".x/w.md": was}, "a.md:6 odd-source-gone its source docs/g.md is gone, and no other file has the text"},
+		{"deprecated", cite("status: deprecated\n"), nil, ""},
+		{"nothing known of it", one("title: line 3"), nil, ""},
+		{"no text, gone", one("blob: aa"), nil, "a.md:3 odd-source-gone its source docs/g.md is gone, and no other file has the text"},
+		{"no text, changed", one("blob: aa"), map[string]string{"docs/g.md": was}, ""},
+		{"a title by hand", one("title: Words, text: 'sha256:0123'"), map[string]string{"docs/g.md": was}, ""},
+		{"a text of several lines without its key", one("title: lines 1-2, text: '" + Cited([]byte("Ebb: it falls\nand falls."))[:23] + "'"), map[string]string{"docs/g.md": was},
+			"a.md:3 odd-source-moved the text on lines 1-2 of its source docs/g.md is now at docs/g.md:5-6"},
+		{"lines that no file has", one("title: lines 1-99999999, text: 'sha256:0123'"), map[string]string{"docs/g.md": was}, "a.md:3 odd-source-changed its source docs/g.md no longer has the text that it had on lines 1-99999999"},
+		{"a folder", one("blob: aa"), map[string]string{"docs/g.md/x.md": was}, ""},
+	} {
+		a, err := Parse("a.md", []byte(c.atom))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := fstest.MapFS{}
+		for name, s := range c.files {
+			files[name] = &fstest.MapFile{Data: []byte(s)}
+		}
+		got := ""
+		for _, p := range CheckSources(NewGraph([]Atom{a}), files, files) {
+			got += fmt.Sprintf("%s:%d %s %s", p.Path, p.Line, p.Code, p.Message)
+		}
+		if got != c.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
