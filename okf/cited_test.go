@@ -50,7 +50,9 @@ func TestCheckSources(t *testing.T) {
 			extra, BlobID([]byte(was)), Cited([]byte("Flood: it rises.")), Cited([]byte("Ebb: it falls\nand falls.\n")))
 	}
 	atom := cite("")
-	one := func(keys string) string { return "---\ntype: term\nsources: [{resource: docs/g.md, " + keys + "}]\n---\n" }
+	one := func(keys string) string {
+		return "---\ntype: term\nsources: [{resource: docs/g.md, " + keys + "}]\n---\n"
+	}
 	for _, c := range []struct {
 		name, atom string
 		files      map[string]string

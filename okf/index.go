@@ -81,21 +81,42 @@ func StaleIndex(f fs.FS, g *Graph) map[string][]byte {
 	return out
 }
 
-// CheckIndex reports the generated index files that are out of date. A bundle that keeps
-// no listings has none.
+// CheckIndex reports the generated index files that are out of date: a warning where one
+// has an entry for what is no longer there, a note where it only lacks something. A bundle
+// that keeps no listings has none.
 func CheckIndex(f fs.FS, g *Graph) []Problem {
 	var out []Problem
 	for _, i := range stale(f, g) {
-		p := Problem{Code: codeIndex, Severity: Warn, Path: i.Path, Line: 1, Message: "does not list the atoms of its folder as they are", Hint: "run odd knowledge index"}
-		switch i.State {
-		case IndexMissing:
+		p := Problem{Code: codeIndex, Severity: Info, Path: i.Path, Line: 1, Message: "does not list the folder as it is", Hint: "run odd knowledge index"}
+		dead, line := gone(f, i)
+		switch {
+		case i.State == IndexMissing:
 			p.Message = "is missing, and other folders have one"
-		case IndexLeftover:
-			p.Message, p.Hint = "lists a folder that has no atoms", "delete it, or run odd knowledge index --force"
+		case i.State == IndexLeftover:
+			p.Severity, p.Message, p.Hint = Warn, "lists a folder that has no atoms", "delete it, or run odd knowledge index --force"
+		case dead != "":
+			p.Severity, p.Line, p.Message = Warn, line, "lists "+dead+", which is not there"
 		}
 		out = append(out, p)
 	}
 	return out
+}
+
+// gone is the first entry of an index file that it should not have, and its line.
+func gone(f fs.FS, i IndexFile) (target string, line int) {
+	want := map[string]bool{}
+	for l := range strings.Lines(string(i.Want)) {
+		to, _, _ := entryOf(strings.TrimRight(l, "\n"))
+		want[to] = true
+	}
+	b, _ := fs.ReadFile(f, i.Path)
+	for l := range strings.Lines(string(b)) {
+		line++
+		if to, _, entry := entryOf(strings.TrimRight(l, " \t\r\n")); entry && !want[to] {
+			return to, line
+		}
+	}
+	return "", 0
 }
 
 // stale are the index files of a bundle that keeps listings which are missing, left over

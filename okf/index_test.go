@@ -1,6 +1,7 @@
 package okf
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -116,5 +117,34 @@ func TestStaleIndexOfABundleWithout(t *testing.T) {
 	f, g := indexed(t, map[string]string{"a/x.md": "---\ntype: x\n---\n", "b/x.md": "---\ntype: x\n---\n", "a/index.md": "# x\n\n* [x](x.md)\n"})
 	if got := StaleIndex(f, g); len(got) != 2 || got["b/index.md"] == nil || got["index.md"] == nil {
 		t.Errorf("a bundle with listings: %v", got)
+	}
+}
+
+// TestCheckIndex: an entry for what is gone is a warning, a missing one a note.
+func TestCheckIndex(t *testing.T) {
+	t.Parallel()
+	atom := "---\ntype: term\n---\n"
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  string
+	}{
+		{"fresh", map[string]string{"a/x.md": atom, "a/index.md": "# term\n\n* [x](x.md)\n", "index.md": "# Subdirectories\n\n* [a](a/index.md)\n"}, ""},
+		{"no listings", map[string]string{"a/x.md": atom, "b/y.md": atom}, ""},
+		{"by hand", map[string]string{"a/x.md": atom, "a/index.md": "See [y](y.md).\n"}, ""},
+		{"lacks one", map[string]string{"a/x.md": atom, "a/y.md": atom, "a/index.md": "# term\n\n* [x](x.md)\n", "index.md": "By hand.\n"},
+			"a/index.md:1 info: does not list the folder as it is\n"},
+		{"lists what is gone", map[string]string{"a/x.md": atom, "a/index.md": "# term\n\n* [x](x.md)\n* [y](y.md)\n", "index.md": "By hand.\n"},
+			"a/index.md:4 warning: lists y.md, which is not there\n"},
+		{"a folder without atoms", map[string]string{"a/x.md": atom, "b/index.md": "# term\n\n* [y](y.md)\n", "index.md": "By hand.\n"},
+			"a/index.md:1 info: is missing, and other folders have one\nb/index.md:1 warning: lists a folder that has no atoms\n"},
+	} {
+		got := ""
+		for _, p := range CheckIndex(indexed(t, c.files)) {
+			got += fmt.Sprintf("%s:%d %s: %s\n", p.Path, p.Line, p.Severity, p.Message)
+		}
+		if got != c.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
+		}
 	}
 }
