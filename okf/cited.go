@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Cited names lines of a file by their text, so that it is found again wherever it
@@ -21,11 +22,13 @@ import (
 // a source holds one name for each place that its title names.
 func Cited(lines []byte) string {
 	s := linesIn(lines)
-	n := len(s.starts) - 1
-	if n < 2 {
-		return s.named(0, n)
+	all := s.sum(0, s.len())
+	name := hashed + hex.EncodeToString(all[:])
+	if s.len() > 1 {
+		first := s.sum(0, 1)
+		name += "/" + hex.EncodeToString(first[:2])
 	}
-	return s.named(0, n) + "/" + s.named(0, 1)[len(hashed):][:4]
+	return name
 }
 
 const hashed = "sha256:"
@@ -33,12 +36,11 @@ const hashed = "sha256:"
 // textLines is the lines of a file as they are compared.
 type textLines struct {
 	text   []byte
-	starts []int            // of every line, and the end
-	first  map[string][]int // the lines by the first four digits over each, all of them by ""; nil until one asks
+	starts []int // of every line, and the end
 }
 
-func linesIn(file []byte) *textLines {
-	s := &textLines{starts: []int{0}}
+func linesIn(file []byte) textLines {
+	s := textLines{make([]byte, 0, len(file)+1), make([]int, 1, bytes.Count(file, []byte("\n"))+2)}
 	for l := range bytes.Lines(file) {
 		s.text = append(append(s.text, bytes.TrimRight(l, " \t\r\n")...), '\n')
 		s.starts = append(s.starts, len(s.text))
@@ -46,35 +48,24 @@ func linesIn(file []byte) *textLines {
 	return s
 }
 
-func (s *textLines) named(from, to int) string {
+func (s textLines) len() int { return len(s.starts) - 1 }
+
+// sum names the lines from one to before another, counted from 0.
+func (s textLines) sum(from, to int) [8]byte {
 	sum := sha256.Sum256(s.text[s.starts[from]:s.starts[to]])
-	return hashed + hex.EncodeToString(sum[:8])
+	return [8]byte(sum[:8])
 }
 
-// find is the line on which a passage begins, where it was rather than elsewhere; 0 where
-// it is not in the file.
-func (s *textLines) find(p passage) int {
-	last := len(s.starts) - 1
-	text, key, _ := strings.Cut(p.text, "/")
-	if from, to := p.lines[0], p.lines[1]; to <= last && s.named(from-1, to) == text {
-		return from
-	}
-	if s.first == nil {
-		s.first = map[string][]int{}
-		for i := range last {
-			k := s.named(i, i+1)[len(hashed):][:4]
-			s.first[k], s.first[""] = append(s.first[k], i), append(s.first[""], i)
+// seek calls found for every line, counted from 1, on which one of the passages begins.
+func (s textLines) seek(of map[[2]byte][]*passage, found func(p *passage, line int)) {
+	for i := range s.len() {
+		first := s.sum(i, i+1)
+		for _, p := range of[[2]byte(first[:2])] {
+			if n := p.lines[1] - p.lines[0] + 1; n <= s.len()-i && s.sum(i, i+n) == p.sum {
+				found(p, i+1)
+			}
 		}
 	}
-	if p.len() == 1 {
-		key = strings.TrimPrefix(text, hashed)
-	}
-	for _, i := range s.first[key[:min(4, len(key))]] {
-		if to := i + p.len(); to <= last && s.named(i, to) == text {
-			return i + 1
-		}
-	}
-	return 0
 }
 
 // Places writes what a source cites of a file, as its title has it: "line 5", "lines 1-3, 9".
@@ -112,20 +103,49 @@ func readPlaces(title string) [][2]int {
 	return out
 }
 
-// passage is a text that an atom cites, and where the source says it stands.
+// passage is a text that an atom cites.
 type passage struct {
-	text  string
-	lines [2]int
+	sum   [8]byte
+	first [2]byte // what the sum of its first line begins with
+	lines [2]int  // where the source says it stands
+
+	file string // where it stands now, "" for nowhere
+	line int
 }
 
-func (p passage) len() int { return p.lines[1] - p.lines[0] + 1 }
-
-// from is where the passage stands when it begins on a line of a file.
-func (p passage) from(file string, line int) string {
-	if p.len() == 1 {
-		return fmt.Sprintf("%s:%d", file, line)
+// readPassage reads what Cited writes.
+func readPassage(text string, lines [2]int) (*passage, bool) {
+	p := passage{lines: lines}
+	name, first, several := strings.Cut(strings.TrimPrefix(text, hashed), "/")
+	sum, err := hex.DecodeString(name)
+	head, errFirst := hex.DecodeString(first)
+	if err != nil || errFirst != nil || len(sum) != len(p.sum) || several != (lines[1] > lines[0]) || several && len(head) != 2 {
+		return nil, false
 	}
-	return fmt.Sprintf("%s:%d-%d", file, line, line+p.len()-1)
+	copy(p.sum[:], sum)
+	copy(p.first[:], sum)
+	copy(p.first[:], head)
+	return &p, true
+}
+
+// now is where the passage stands now.
+func (p *passage) now() string {
+	if n := p.lines[1] - p.lines[0]; n > 0 {
+		return fmt.Sprintf("%s:%d-%d", p.file, p.line, p.line+n)
+	}
+	return fmt.Sprintf("%s:%d", p.file, p.line)
+}
+
+func byFirst(cs []*citation) map[[2]byte][]*passage {
+	out := map[[2]byte][]*passage{}
+	for _, c := range cs {
+		for _, p := range c.passages {
+			if p.file == "" {
+				out[p.first] = append(out[p.first], p)
+			}
+		}
+	}
+	return out
 }
 
 // citation is a source that says what was read: a file of the repository, by its path
@@ -134,19 +154,17 @@ type citation struct {
 	path     string // of the atom
 	resource string
 	blob     string
-	passages []passage
-
-	there bool
-	now   []string // where the passages stand now, "" for nowhere
+	passages []*passage
+	there    bool // the file
 }
 
 // citations are those of an atom in force.
-func citations(a *Atom) []citation {
+func citations(a *Atom) []*citation {
 	if strings.EqualFold(a.Status, "deprecated") {
 		return nil
 	}
 	f, _ := a.Field("sources")
-	var out []citation
+	var out []*citation
 	for _, v := range items(f.Value) {
 		m, _ := v.(map[string]any)
 		c := citation{path: a.Path, resource: text(m["resource"]), blob: text(m["blob"])}
@@ -154,12 +172,16 @@ func citations(a *Atom) []citation {
 		if c.blob == "" && texts == nil || scheme(c.resource) != "" || !fs.ValidPath(c.resource) {
 			continue
 		}
-		if at := readPlaces(text(m["title"])); len(at) == len(texts) {
-			for i, t := range texts {
-				c.passages = append(c.passages, passage{t, at[i]})
+		places := readPlaces(text(m["title"]))
+		if len(places) != len(texts) {
+			texts = nil // somebody wrote another title
+		}
+		for i, t := range texts {
+			if p, ok := readPassage(t, places[i]); ok {
+				c.passages = append(c.passages, p)
 			}
 		}
-		out = append(out, c)
+		out = append(out, &c)
 	}
 	return out
 }
@@ -167,23 +189,32 @@ func citations(a *Atom) []citation {
 // CheckSources compares the files of a repository with what the sources of atoms say was
 // read of them. A source is looked at when its resource is a path from the top of the
 // repository and it has blob, the git blob of the file, or text, the names that Cited
-// gives. files are those of the repository; only those that a source names are read. For
-// a text that is no more where it was, tracked is searched, the committed files, as far as
-// their names end alike; nil for nothing to search.
+// gives. files are those of the repository; only those that a source names are read. A
+// text that its file no longer has is looked for in tracked, the committed files, as far
+// as their names end alike.
 func CheckSources(g *Graph, files, tracked fs.FS) []Problem {
 	byFile := map[string][]*citation{}
 	for _, of := range Gather(g, func(string) bool { return true }, citations) {
-		for i := range of {
-			byFile[of[i].resource] = append(byFile[of[i].resource], &of[i])
+		for _, c := range of {
+			if st, ok := files.(fs.StatFS); ok && c.blob != "" { // of a commit, it tells the blob
+				if in, err := st.Stat(c.resource); err == nil && fmt.Sprint(in.Sys()) == c.blob {
+					continue
+				}
+			}
+			byFile[c.resource] = append(byFile[c.resource], c)
 		}
 	}
-	var apart []*citation
-	for _, name := range slices.Sorted(maps.Keys(byFile)) {
-		apart = append(apart, compare(files, name, byFile[name])...)
-	}
-	searchFor(tracked, apart)
+	names := slices.Sorted(maps.Keys(byFile))
+	apart := make([][]*citation, len(names))
+	readThese(files, names, func(k int, b []byte, err error) {
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			apart[k] = compare(b, err == nil, byFile[names[k]])
+		}
+	})
+	cs := slices.Concat(apart...)
+	searchFor(tracked, cs)
 	var out []Problem
-	for _, c := range apart {
+	for _, c := range cs {
 		if p, ok := c.problem(); ok {
 			p.Path, p.Line = c.path, g.ByPath(c.path).sourceLine(c.resource)
 			out = append(out, p)
@@ -193,77 +224,91 @@ func CheckSources(g *Graph, files, tracked fs.FS) []Problem {
 	return out
 }
 
-// compare returns the citations of a file that are not as they were, with where their
-// passages stand in it now.
-func compare(files fs.FS, name string, cs []*citation) []*citation {
-	if in, err := fs.Stat(files, name); err == nil { // of a commit, it tells the blob
-		cs = slices.DeleteFunc(cs, func(c *citation) bool { return c.blob != "" && fmt.Sprint(in.Sys()) == c.blob })
-	}
-	if len(cs) == 0 {
-		return nil
-	}
-	b, err := fs.ReadFile(files, name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil // a folder, or nothing that is read
-	}
-	blob := BlobID(b)
-	var out []*citation
-	in := linesIn(b)
-	for _, c := range cs {
-		if c.there = err == nil; c.there && c.blob == blob {
-			continue
+// readThese reads files on as many goroutines as there are processors.
+func readThese(f fs.FS, names []string, got func(k int, b []byte, err error)) {
+	batches(len(names), func(from, to int) {
+		alone := func(k int) {
+			b, err := fs.ReadFile(f, names[from+k])
+			got(from+k, b, err)
 		}
-		still := c.there
-		for _, p := range c.passages {
-			from, at := in.find(p), ""
-			if from > 0 {
-				at = p.from(name, from)
-			}
-			c.now, still = append(c.now, at), still && from == p.lines[0]
+		if m, ok := f.(manyReader); ok {
+			readEach(m, names[from:to], func(k int, b []byte) { got(from+k, b, nil) }, alone)
+			return
 		}
-		if !still {
-			out = append(out, c)
+		for k := range to - from {
+			alone(k)
 		}
-	}
-	return out
+	})
 }
 
-// searchFor looks for the passages that their own files hold no more in the other files.
+// compare finds the passages of a file's citations in it, and returns the citations that
+// are not as they were.
+func compare(file []byte, there bool, cs []*citation) []*citation {
+	blob := BlobID(file)
+	cs = slices.DeleteFunc(cs, func(c *citation) bool {
+		c.there = there
+		return there && c.blob == blob
+	})
+	if there && len(cs) > 0 {
+		of := byFirst(cs)
+		for _, c := range cs {
+			for _, p := range c.passages {
+				p.file = c.resource
+			}
+		}
+		linesIn(file).seek(of, func(p *passage, line int) {
+			if p.line == 0 || line == p.lines[0] {
+				p.line = line
+			}
+		})
+	}
+	return slices.DeleteFunc(cs, func(c *citation) bool {
+		same := c.there
+		for _, p := range c.passages {
+			if p.line == 0 {
+				p.file = ""
+			}
+			same = same && p.line == p.lines[0]
+		}
+		return same
+	})
+}
+
+// searchFor looks for the passages that their own files no longer have in the other files.
 func searchFor(tracked fs.FS, cs []*citation) {
-	var open []*citation
-	ends := map[string]bool{}
+	of, ends := byFirst(cs), map[string]bool{}
 	for _, c := range cs {
-		if slices.Contains(c.now, "") {
-			open = append(open, c)
+		if slices.ContainsFunc(c.passages, func(p *passage) bool { return p.file == "" }) {
 			ends[path.Ext(c.resource)] = true
 		}
 	}
-	if tracked == nil || len(open) == 0 {
+	if len(of) == 0 {
 		return
 	}
+	var names []string
 	_ = fs.WalkDir(tracked, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil || len(open) == 0:
+		case err != nil:
 			return err
 		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && name != ".":
 			return fs.SkipDir
-		case !d.Type().IsRegular() || !ends[path.Ext(name)]:
-			return nil
+		case d.Type().IsRegular() && ends[path.Ext(name)]:
+			names = append(names, name)
 		}
-		b, err := fs.ReadFile(tracked, name)
-		in := linesIn(b)
-		open = slices.DeleteFunc(open, func(c *citation) bool {
-			for i, p := range c.passages {
-				if c.now[i] != "" || name == c.resource {
-					continue
-				}
-				if from := in.find(p); from > 0 {
-					c.now[i] = p.from(name, from)
-				}
+		return nil
+	})
+	var one sync.Mutex
+	readThese(tracked, names, func(k int, b []byte, err error) {
+		if err != nil {
+			return
+		}
+		linesIn(b).seek(of, func(p *passage, line int) {
+			one.Lock()
+			defer one.Unlock()
+			if p.file == "" || names[k] < p.file {
+				p.file, p.line = names[k], line
 			}
-			return !slices.Contains(c.now, "")
 		})
-		return err
 	})
 }
 
@@ -271,12 +316,12 @@ func searchFor(tracked fs.FS, cs []*citation) {
 func (c *citation) problem() (Problem, bool) {
 	var was, lost [][2]int
 	var where []string
-	for i, p := range c.passages {
+	for _, p := range c.passages {
 		was = append(was, p.lines)
-		if c.now[i] == "" {
+		if p.file == "" {
 			lost = append(lost, p.lines)
-		} else if !slices.Contains(where, c.now[i]) {
-			where = append(where, c.now[i])
+		} else if !slices.Contains(where, p.now()) {
+			where = append(where, p.now())
 		}
 	}
 	switch {
