@@ -31,6 +31,8 @@ func check(env Env) *cli.Command {
 			"--okf checks only OKF v0.2, the file format of atoms: codes that begin with\n" +
 			"okf-. --canon checks reference documents instead: files with a `uri`, or in a\n" +
 			"folder named canon.\n\n" +
+			"Sources that have `blob` or `text` are compared with the repository's files. A\n" +
+			"file that is gone, or no longer has the cited text, is a warning.\n\n" +
 			"--range and --all check commits against 16 rules, called invariants: for\n" +
 			"example, only a person approves, and ledgers are append-only. Exit 1 means a\n" +
 			"finding: PATH:LINE: what is wrong; what to do [invariant N, COMMIT]. Stderr\n" +

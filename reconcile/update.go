@@ -3,6 +3,7 @@ package reconcile
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path"
 	"reflect"
 	"slices"
@@ -210,19 +211,22 @@ func sameSource(a, b any) bool {
 	return x["resource"] != nil && reflect.DeepEqual(x["resource"], y["resource"])
 }
 
-// overlaid is the source p with the keys of s over it.
+// overlaid is the source p with the keys of s over it. What p says of the text that was
+// read holds for the file and lines that it names, and goes where s names others.
 func overlaid(p, s any) any {
 	x, okX := p.(map[string]any)
 	y, okY := s.(map[string]any)
 	if !okX || !okY {
 		return s
 	}
-	out := map[string]any{}
-	for k, v := range x {
-		out[k] = v
-	}
-	for k, v := range y {
-		out[k] = v
+	out := maps.Clone(x)
+	maps.Copy(out, y)
+	if !reflect.DeepEqual([]any{out["resource"], out["title"]}, []any{x["resource"], x["title"]}) {
+		for _, k := range []string{"blob", "text"} {
+			if _, said := y[k]; !said {
+				delete(out, k)
+			}
+		}
 	}
 	return out
 }

@@ -36,6 +36,26 @@ func TestMergeUpdateIsMinimal(t *testing.T) {
 	}
 }
 
+// TestMergeSourceText: what a source says of the text that was read stays with the file
+// and lines that it was read from; another version of that file is no update.
+func TestMergeSourceText(t *testing.T) {
+	t.Parallel()
+	prior := strings.Replace(cms, "resource: docs/cms.md", "resource: docs/cms.md, title: line 3, blob: aa, text: 'sha256:bb'", 1)
+	for source, want := range map[string]string{
+		"{id: s1, resource: docs/cms.md, title: line 3, blob: cc, text: 'sha256:bb'}": "",
+		"{id: s1, resource: docs/cms.md, title: line 3, blob: cc, text: 'sha256:dd'}": "{id: s1, resource: docs/cms.md, title: line 3, blob: cc, text: sha256:dd}",
+		"{id: s1, resource: docs/new.md, blob: cc, text: 'sha256:bb'}":                "{id: s1, resource: docs/new.md, title: line 3, blob: cc, text: sha256:bb}",
+		"{id: s1, resource: docs/cms.md, title: line 5}":                              "{id: s1, resource: docs/cms.md, title: line 5}",
+	} {
+		in := emit(t, "---\ntype: system\nid: cms\nsources: ["+source+"]\n---\n")
+		in.Base = okf.BlobID([]byte(prior))
+		it := one(t, graph(t, "systems/cms.md", prior), in, agent())
+		if (it.Effect == Updated) != (want != "") || !strings.Contains(string(it.Bytes), want) {
+			t.Errorf("%s: %s, want %q:\n%s", source, it.Effect, want, it.Bytes)
+		}
+	}
+}
+
 func TestMergeKeepsCRLF(t *testing.T) {
 	t.Parallel()
 	prior := strings.ReplaceAll(cms, "\n", "\r\n")
