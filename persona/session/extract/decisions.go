@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -91,11 +92,12 @@ func (s *section) decided() []candidate {
 	}
 	c := candidate{kind: decision, title: capital(title), score: scoreDecision}
 	if x := d.decision(); x != nil {
-		if e, ok := x.stating(); ok {
-			c.about, c.evidence = firstSentence(e.quote[0]), []evidence{e}
-			return []candidate{c}
+		e, ok := x.stating()
+		if c.about = e.choice(); !ok || c.about == "" {
+			return nil
 		}
-		return nil
+		c.evidence = append([]evidence{e}, d.reasons(x, e.to)...)
+		return []candidate{c}
 	}
 	for _, x := range d.sections {
 		if b, ok := x.opening(); ok && len(words(b.run.text)) >= 6 && !strings.HasSuffix(b.run.text, ":") {
@@ -106,6 +108,53 @@ func (s *section) decided() []candidate {
 			c.score -= 6
 			c.about, c.evidence = firstSentence(b.run.text), []evidence{e}
 			return []candidate{c}
+		}
+	}
+	return nil
+}
+
+// choice is the sentence that says what was chosen: the last that speaks of choosing, as a
+// record that was revised ends with what holds, else the first. "" where none says a choice.
+func (e evidence) choice() string {
+	first, last := "", ""
+	for i, q := range e.quote {
+		if i == 0 && strings.Contains(strings.ToLower(q), "recommendations") || strings.Contains(q, "no decision") {
+			return "" // advice, for somebody to decide on
+		}
+		for _, s := range sentences(q) {
+			ws := words(s)
+			if len(ws) < 5 || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") || in("following below described", ws[len(ws)-1]) {
+				continue
+			}
+			if slices.ContainsFunc(ws, func(w string) bool { return in("recommend recommends recommendation recommendations todo tbd", w) }) {
+				continue
+			}
+			if first == "" {
+				first = s
+			}
+			if slices.ContainsFunc(ws, func(w string) bool {
+				return in("decided decision chose chosen choose opted selected adopted agreed", w)
+			}) && !in("these this if when", ws[0]) {
+				last = s
+			}
+		}
+	}
+	if last != "" {
+		first = last
+	}
+	if first == "" && len(e.quote) > 0 && len(words(e.quote[0])) >= 3 && imperative(words(e.quote[0])[0]) {
+		first = firstOf(e.quote[0])
+	}
+	return clip(strings.TrimRight(first, ":;, "), maxDescription)
+}
+
+// reasons is what d says below a heading of its own of why x was chosen.
+func (d *document) reasons(x *section, after int) []evidence {
+	for _, s := range d.sections {
+		if s != x && s.line > after && in("rationale justification reasoning why reasons reason", strings.ToLower(strings.TrimPrefix(s.title, "Decision "))) {
+			if e, ok := s.stating(); ok {
+				return []evidence{e}
+			}
 		}
 	}
 	return nil

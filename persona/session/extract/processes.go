@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -192,6 +193,10 @@ func (e evidence) summary() string {
 		if first := unlabelled(firstOf(q)); !strings.HasSuffix(first, ":") && len(words(first)) >= 4 {
 			return clip(first, maxDescription)
 		}
+	}
+	if n := len(e.steps); n > 1 && len(e.quote) == 0 {
+		ends := func(s string) string { return clip(strings.TrimRight(firstOf(s), ".:;, "), maxDescription/2-10) }
+		return fmt.Sprintf("%d steps: %s … %s", n, ends(e.steps[0]), ends(e.steps[n-1]))
 	}
 	switch {
 	case len(e.quote) > 0 && next != "":

@@ -48,7 +48,7 @@ func TestReaders(t *testing.T) {
 		{"statement in an introduction", "a.md", "# Bookings\n\n## Overview\n\nBookings is a small service that takes deposits.\n",
 			[]string{"system Bookings | Bookings is a small service that takes deposits. | line 5"}},
 		{"steps", "a.md", "# Opening the jetty\n\nEvery open day.\n\n1. Read the forecast.\n2. Put out the flag.\n",
-			[]string{"process Opening the jetty | Read the forecast. | lines 3-6"}},
+			[]string{"process Opening the jetty | 2 steps: Read the forecast … Put out the flag | lines 3-6"}},
 		{"steps with an opening", "a.md", "# Handbook\n\n## How to open the jetty?\n\nThis is done once on every open day.\n\n1. Read the forecast.\n2. Put out the flag.\n\n```sh\nflag up\n```\n",
 			[]string{"process Open the jetty | This is done once on every open day. | lines 5-11"}},
 		{"commands", "a.md", "# Publish the site\n\nFrom the root:\n\n```sh\nsite push\n```\n",
@@ -59,7 +59,7 @@ func TestReaders(t *testing.T) {
 		{"numbered facts", "a.md", "# Seasons\n\n1. Spring is wet.\n2. Summer is dry.\n3. Autumn is short.\n", nil},
 		{"noun heading", "a.md", "# File permissions\n\n```sh\nls -l\n```\n", nil},
 		{"generic heading", "docs/kayak/README.md", "## Installation\n\n1. Download the file.\n2. Install it.\n",
-			[]string{"process Installation (kayak) | Download the file. | lines 3-4"}},
+			[]string{"process Installation (kayak) | 2 steps: Download the file … Install it | lines 3-4"}},
 		{"table of roles", "a.md", "# Roles\n\n| Role | Responsible for |\n|---|---|\n| Desk | Takes bookings |\n| Guide | Takes groups out on the water |\n",
 			[]string{"role Guide | Takes groups out on the water | line 6"}},
 		{"headings of roles", "a.md", "# Responsibilities\n\n## Desk\n\nTakes bookings and deposits. Reports to the shore lead.\n\n## Ann Lee\n\nTakes bookings and deposits.\n",
@@ -159,7 +159,7 @@ func TestOneTitleInTwoPackages(t *testing.T) {
 	t.Parallel()
 	text := "## Installation\n\n1. Download the file.\n2. Install it.\n"
 	e := drive(t, request("a/README.md", text, "b/README.md", text))
-	want := []string{"process Installation (a) | Download the file. | lines 3-4", "process Installation (b) | Download the file. | lines 3-4"}
+	want := []string{"process Installation (a) | 2 steps: Download the file … Install it | lines 3-4", "process Installation (b) | 2 steps: Download the file … Install it | lines 3-4"}
 	if d := cmp.Diff(want, spoken(e)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
