@@ -164,7 +164,15 @@ func printReport(env Env, r drain.Report) error {
 		}
 		rows = append(rows, []string{string(t.Task), or(string(t.State), "lost"), holds(n, t.Files), "$" + t.Cost.String(), waitsOn(t)})
 	}
-	return printRows(env, rows)
+	if err := printRows(env, rows); err != nil {
+		return err
+	}
+	for _, t := range r.Tasks {
+		for _, n := range t.Notes {
+			talk(env, "%s: %s", t.Task, n)
+		}
+	}
+	return nil
 }
 
 // waitsOn is where a task waits, or why it does not.

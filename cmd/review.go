@@ -165,6 +165,9 @@ func (v *view) card(t board.Task, p review.Proposal, at onto) string {
 	for i, h := range p.Held {
 		line([]string{"kept out", ""}[min(i, 1)], "%s: %s (%s)", h.ID, h.Reason, h.Effect)
 	}
+	for i, n := range p.Notes {
+		line([]string{"notes", ""}[min(i, 1)], "%s", n)
+	}
 	for _, l := range at.change.lines() {
 		line(l[0], "%s", l[1])
 	}

@@ -4,16 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/persona"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -86,14 +85,14 @@ func runTaskAdd(ctx context.Context, env Env, f board.Filing, noCommit, asJSON b
 		if t, err = board.Parse(&a); err != nil {
 			return nil, "", err
 		}
-		lacks = v.lacks(t)
+		lacks = v.preflight(ctx, t)
 		return v.adds("task add", a, "")
 	}
 	if err := w.apply(ctx, build, noCommit, asJSON, &t); err != nil {
 		return err
 	}
 	for _, m := range lacks {
-		talk(env, "%s: %s", t.ID, m)
+		talk(env, "%s: warning: odd drain would refuse it: %s", t.ID, oneLine(okf.Visible(m)))
 	}
 	return nil
 }
@@ -110,23 +109,18 @@ func unplaced(err error) string {
 	return err.Error()
 }
 
-// lacks is what a task names that the board does not have, and a drain wants. It is no
-// refusal: who files a task may write the role and the other task after it.
-func (v *view) lacks(t board.Task) []string {
-	var out []string
-	if t.Role == "" {
-		out = append(out, "the task has no role, and odd drain needs one; set it with odd task edit "+string(t.ID)+" --role ROLE")
-	} else if _, err := persona.Compile(v.graph, t.Role); err != nil {
-		out = append(out, "role: "+err.Error())
+// preflight is what odd drain would refuse t for on the board as it is. It is no refusal
+// here: who files a task may write the role and the other task after it.
+func (v *view) preflight(ctx context.Context, t board.Task) []string {
+	o, err := v.drainOptions()
+	if err != nil {
+		return nil // the drain tells
 	}
-	for _, d := range t.Dependencies {
-		if a, err := v.graph.Find(string(d)); err != nil {
-			out = append(out, fmt.Sprintf("depends on %v", err))
-		} else if a.Type != board.Type {
-			out = append(out, fmt.Sprintf("depends on %s, which is not a task; change it with odd task edit %s --depends TASK", d, t.ID))
-		}
+	no, err := drain.Preflight(ctx, v.repo, o, v.tip, t)
+	if err != nil {
+		return nil
 	}
-	return out
+	return no
 }
 
 // adds are the changes that file a new task, and their message.

@@ -12,7 +12,6 @@ import (
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/persona"
 	"github.com/odd-cli/odd/persona/contract"
 )
 
@@ -68,26 +67,6 @@ func asksFor(t board.Task, roles map[string]contract.Role) string {
 	return b.String()
 }
 
-// wouldBlock warns of a work role that no session may have as the board stands: a drain
-// would block the task at once. It refuses nothing, for a person may mend the role after.
-func (v *view) wouldBlock(t board.Task) string {
-	if t.Role == "" {
-		return fmt.Sprintf("  warning: odd drain would block it, because it has no role; set one with odd task edit %s --role ROLE\n", t.ID)
-	}
-	g, _, err := v.load(false)
-	if err != nil {
-		return "" // the drain tells
-	}
-	p, err := persona.Compile(g, t.Role)
-	if err != nil {
-		return fmt.Sprintf("  warning: odd drain would block it: %s\n", oneLine(okf.Visible(err.Error())))
-	}
-	if short := p.Below(personaFloor(v.cfg)); len(short) > 0 {
-		return "  warning: odd drain would block it: " + persona.Lacks(p.Role.ID, short) + "\n"
-	}
-	return ""
-}
-
 func runTaskReady(ctx context.Context, env Env, name string, yes, asJSON bool) error {
 	v, t, err := openTaskOnly(ctx, env, name, true)
 	if err != nil {
@@ -96,7 +75,11 @@ func runTaskReady(ctx context.Context, env Env, name string, yes, asJSON bool) e
 	if err := review.Readyable(t); err != nil {
 		return err
 	}
-	h, err := v.human(ctx, asksFor(t, v.cfg.Contract.Roles)+v.wouldBlock(t), "task ready "+string(t.ID), string(t.ID), yes)
+	says := asksFor(t, v.cfg.Contract.Roles)
+	for _, m := range v.preflight(ctx, t) {
+		says += "  warning: odd drain would refuse it: " + oneLine(okf.Visible(m)) + "\n"
+	}
+	h, err := v.human(ctx, says, "task ready "+string(t.ID), string(t.ID), yes)
 	if err != nil {
 		return err
 	}

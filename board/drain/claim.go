@@ -82,7 +82,7 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
 	if c.task, err = reparse(t, b); err != nil {
 		return nil, err
 	}
-	if c.base, err = d.base(ctx); err != nil {
+	if c.base, err = d.base(); err != nil {
 		return nil, err
 	}
 	kept := d.keep()
@@ -144,7 +144,7 @@ func (d *drain) stake(ctx context.Context, c *claim, kept map[string][]byte, r l
 
 // base is the tip of the branch reviews merge into, "" until the claim commit
 // exists where that is the board branch itself.
-func (d *drain) base(ctx context.Context) (repo.OID, error) {
+func (d *drain) base() (repo.OID, error) {
 	if d.target() == "" {
 		return d.at.tip, nil
 	}

@@ -119,6 +119,7 @@ type Outcome struct {
 	Files    int                      `json:"files,omitempty"`  // of a proposed change, besides the atoms
 	Landed   string                   `json:"landed,omitempty"` // the branch that the change landed on by itself
 	Cost     budget.MicroUSD          `json:"cost_micro_usd"`
+	Notes    []string                 `json:"notes,omitempty"` // what the session leaves to a person, as titles: what it did not read or left out
 	Trace    string                   `json:"trace"`
 	Session  *Spoken                  `json:"session,omitempty"` // under a contract other than general's
 }
@@ -378,12 +379,6 @@ func (d *drain) limit() int {
 
 // one takes a single task from claim to result.
 func (d *drain) one(ctx context.Context, t board.Task) error {
-	if t.Atom != nil {
-		if p := okf.Conflict(t.Atom.Bytes()); p != nil {
-			p.Path = d.at.file(t.Path)
-			return refuse("unmerged", "%v", p)
-		}
-	}
 	c, err := d.claim(ctx, t)
 	if err != nil || c == nil {
 		return err // lost races end as busy; a nil claim is a task somebody else took

@@ -342,42 +342,83 @@ func TestBlocked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer func(context.Context, session.Request) (session.Emission, error)
-		keys   string // of the task
 		want   string
 	}{
 		"a fault of the substrate": {func(context.Context, session.Request) (session.Emission, error) {
 			return session.Emission{}, errors.New("boom")
-		}, "", "session: boom"},
+		}, "session: boom"},
 		"a declared failure": {func(context.Context, session.Request) (session.Emission, error) {
 			return session.Fail("stuck", "no maps"), nil
-		}, "", "session failed: stuck: no maps"},
+		}, "session failed: stuck: no maps"},
 		"no outcome": {func(context.Context, session.Request) (session.Emission, error) {
 			return session.Emission{Atoms: []session.Atom{term("x")}}, nil
-		}, "", "no declared outcome"},
+		}, "no declared outcome"},
 		"a handoff": {func(context.Context, session.Request) (session.Emission, error) {
 			return session.Emission{Outcome: session.HandoffInsufficient}, nil
-		}, "", "handoff_insufficient"},
+		}, "handoff_insufficient"},
 		"a change": {func(context.Context, session.Request) (session.Emission, error) {
 			return session.Emission{Outcome: session.Completed, Change: &session.Change{Text: []byte("{}"), Line: 1}}, nil
-		}, "", "change-not-asked"},
+		}, "change-not-asked"},
 		"one bad atom of two": {func(context.Context, session.Request) (session.Emission, error) {
 			return says(term("x"), term("x")), nil
-		}, "", "emission refused"},
-		"the contract":        {nil, " contract_role: planner|surface: sidebar-chat|persona: nobody", "contract: "},
-		"every refusal of it": {nil, " contract_role: planner|surface: sidebar-chat|persona: nobody", "[handoff-missing]"},
+		}, "emission refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, paid, "a"+c.keys)
-			if c.answer != nil {
-				w.answer = c.answer
-			}
+			w := newWorld(t, paid, "a")
+			w.answer = c.answer
 			r := w.must()
 			if o := r.Tasks[0]; o.State != board.Blocked || !strings.Contains(o.Reason, c.want) || o.Branch != "" {
 				t.Errorf("%+v, want blocked: %s", o, c.want)
 			}
 			if !strings.Contains(w.task("a"), "state: blocked") {
 				t.Error(w.task("a"))
+			}
+		})
+	}
+}
+
+// What no session could begin with is refused before the claim, all of it at once: the
+// task stays ready, and no attempt is spent.
+func TestRefusedBeforeTheClaim(t *testing.T) {
+	t.Parallel()
+	nobody := " contract_role: planner|surface: sidebar-chat|persona: nobody"
+	for name, c := range map[string]struct{ toml, keys, code, want string }{
+		"the contract":         {paid, nobody, "contract", "unknown persona"},
+		"every refusal of it":  {paid, nobody, "contract", "[handoff-missing]"},
+		"an input":             {paid, " inputs: [gone.md, none/*.md]", "inputs", "inputs: gone.md is not in the repository, none/*.md is not in"},
+		"a check's program":    {paid, " paths: [tool/**]|commands: [[no-such-program, x]]", "no-program", `the check "no-such-program x" needs the program no-such-program`},
+		"contract and input": {paid, nobody + "|inputs: [gone.md]", "contract", "gone.md is not in"},
+		"a program of its own": {paid, " paths: [tool/**]|commands: [[./check.sh]]", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, c.toml, "a"+c.keys)
+			r, err := w.drain(context.Background())
+			if c.code == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if code(err) != c.code || !strings.Contains(err.Error(), c.want) || len(r.Tasks) > 0 {
+				t.Errorf("%v [%s], want %s [%s]", err, code(err), c.want, c.code)
+			}
+			if task := w.task("a"); !strings.Contains(task, "state: ready") || strings.Contains(task, "attempts") {
+				t.Error(task)
+			}
+			tip, err := w.repo.Ref("refs/heads/main")
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, _ := okf.Parse("tasks/a.md", []byte(w.task("a")))
+			at, err := board.Parse(&a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			no, err := Preflight(context.Background(), w.repo, w.o, tip, at)
+			if all := strings.Join(no, "; "); err != nil || !strings.Contains(all, c.want) || strings.Contains(all, "task a: ") {
+				t.Errorf("preflight: %q, %v", no, err)
 			}
 		})
 	}

@@ -229,7 +229,7 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 	}
 	c := &claim{task: t, sessions: sessions, reserved: d.reserve(t), under: d.under, kind: as.Kind, repo: d.repo}
 	c.lease = d.until(d.at.cfg.TaskLease * time.Duration(sessions))
-	if c.base, err = d.base(ctx); err != nil {
+	if c.base, err = d.base(); err != nil {
 		return nil, err
 	}
 	kept, ch := d.keep(), repo.Changes{}

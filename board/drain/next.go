@@ -61,23 +61,21 @@ func (d *drain) denied(t board.Task) error {
 	if err := d.standing(); err != nil {
 		return err
 	}
-	for _, err := range d.charter(t) {
-		return err
-	}
-	if err := also(d.equipped(t), funded(d.at.cfg)); err != nil {
-		return err
-	}
-	if err := d.reachable(t); err != nil {
-		return err
-	}
-	return d.afford(t)
+	_, no := d.obstacles(t)
+	return together(no)
 }
 
-// ineligible says why the board has t not for any drain: where it stands, or that another
-// file has its id.
+// ineligible says why the board has t not for any drain: where it stands, that its file
+// has an unfinished merge, or that another file has its id.
 func (d *drain) ineligible(t board.Task) error {
 	if why := board.Eligible(&t.Row, d.at.index, d.Now()); why != "" {
 		return refuse("task", "task %s: %s", t.ID, why)
+	}
+	if t.Atom != nil {
+		if p := okf.Conflict(t.Atom.Bytes()); p != nil {
+			p.Path = d.at.file(t.Path)
+			return refuse("unmerged", "%v", p)
+		}
 	}
 	if twin := board.Twin(d.at.problems, t.Path); twin != nil {
 		return refuse("task", "%s:%d: %s; %s", d.at.file(t.Path), twin.Line, twin.Message, twin.Hint)

@@ -47,7 +47,8 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	if !p.stop(err) {
 		return p, err
 	}
-	if d == nil {
+	opened := d != nil
+	if !opened {
 		if d, err = peek(ctx, r, o); !p.stop(err) {
 			return p, err
 		}
@@ -55,7 +56,7 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	if d == nil {
 		return p, nil
 	}
-	if err := d.start(ctx, &p); err != nil {
+	if err := d.start(ctx, &p, opened); err != nil {
 		return p, err
 	}
 	if unlock, err := r.LockDrain(); err == nil {
@@ -87,8 +88,8 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 
 // start adds what keeps a drain from its first task: of one that opened, all
 // that it looks at then; of a board as committed, a pause and the clock.
-func (d *drain) start(ctx context.Context, p *Plan) error {
-	if d.line == nil {
+func (d *drain) start(ctx context.Context, p *Plan, opened bool) error {
+	if !opened {
 		p.stop(d.paused())
 		p.stop(d.at.clock(d.Now()))
 		return nil
@@ -96,7 +97,7 @@ func (d *drain) start(ctx context.Context, p *Plan) error {
 	if err := d.refresh(ctx); !p.stop(err) {
 		return err
 	}
-	if _, err := d.base(ctx); !p.stop(err) {
+	if _, err := d.base(); !p.stop(err) {
 		return err
 	}
 	return nil
@@ -160,16 +161,26 @@ func peek(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	if err != nil {
 		return nil, nil // open has told why
 	}
-	if o.Progress == nil {
-		o.Progress = func(string) {}
-	}
-	d := &drain{Options: o, repo: r, started: o.Now().UTC()}
-	if d.at, err = look(ctx, r, tip, nil, o.Load); err != nil {
+	d, err := peekAt(ctx, r, o, tip)
+	if err != nil {
 		return nil, err
 	}
 	dirty, err := r.Dirty(ctx, d.at.file("governance"))
 	d.uncommitted = len(dirty) > 0
 	return d, err
+}
+
+// peekAt is the board at tip, whatever keeps a drain from it.
+func peekAt(ctx context.Context, r *repo.Repo, o Options, tip repo.OID) (d *drain, err error) {
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	d = &drain{Options: o, repo: r, started: o.Now().UTC()}
+	if d.at, err = look(ctx, r, tip, nil, o.Load); err != nil {
+		return nil, err
+	}
+	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: d.at.cfg.Remote, Note: d.note}
+	return d, nil
 }
 
 // step decides about one task, persona floor included.
@@ -185,20 +196,12 @@ func (d *drain) step(t board.Task) Step {
 		s.deny(why)
 		return s
 	}
-	for _, err := range d.charter(t) {
+	s.Substrate, s.Why = d.picked(t)
+	b, no := d.obstacles(t)
+	s.Contract = b.Role
+	for _, err := range no {
 		s.deny(err)
 	}
-	s.Substrate, s.Why = d.picked(t)
-	if why := d.embody(&work{}, t.Role); why != "" {
-		s.deny(refuse("floor", "would be blocked: %s", why))
-	}
-	b, err := d.spawnable(t)
-	if s.Contract = b.Role; err != nil {
-		s.deny(refuse("contract", "would be blocked: %s", told(err)))
-	}
-	s.deny(d.equipped(t))
-	s.deny(d.reachable(t))
-	s.deny(d.afford(t))
 	s.Run = s.Reason == ""
 	return s
 }

@@ -72,7 +72,7 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) {
 	c := &claim{task: t, lease: d.Now().Add(time.Hour), repo: d.repo}
 	var err error
-	if c.base, err = d.base(ctx); err != nil {
+	if c.base, err = d.base(); err != nil {
 		return nil, nil, err
 	}
 	kept, err := d.kept(t)

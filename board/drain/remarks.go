@@ -10,6 +10,7 @@ import (
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session"
 )
 
 // remarks appends the session's notes to the run's journal. One of a type that
@@ -25,6 +26,35 @@ func (d *drain) remarks(ch repo.Changes, c *claim, w *work) {
 			d.Progress(fmt.Sprintf("%s: a note of the session is not in the journal: %v", c.task.ID, err))
 		}
 	}
+}
+
+// The notes that a person is shown with a proposal: so many, of so many bytes each. The
+// journal has all of them, whole.
+const (
+	mostNotes = 6
+	noteSize  = 300
+)
+
+// openNotes are the titles of a session's open notes as a person is shown them.
+func openNotes(notes []session.Note) (out []string) {
+	more := 0
+	for _, n := range notes {
+		switch {
+		case n.Facet != "open":
+		case len(out) == mostNotes:
+			more++
+		default:
+			title := oneLine(clean(n.Title))
+			if len(title) > noteSize {
+				title = strings.ToValidUTF8(title[:noteSize], "") + "…"
+			}
+			out = append(out, title)
+		}
+	}
+	if more > 0 {
+		out = append(out, fmt.Sprintf("%d more; odd journal list --type O-open shows them", more))
+	}
+	return out
 }
 
 // quoted is a session's text in an entry. What begins as the entries do that odd

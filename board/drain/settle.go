@@ -31,7 +31,7 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 	if err := d.unaltered(ctx, c, w); err != nil {
 		return err
 	}
-	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: counts(w.items), Session: d.spoken(w)}
+	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: counts(w.items), Session: d.spoken(w), Notes: openNotes(w.emission.Notes)}
 	kept, err := d.recount(c, w)
 	if err != nil {
 		return err
@@ -344,6 +344,9 @@ func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) 
 	data := map[string]any{"verdict": verdict, "artifacts": string(artifacts)}
 	if out.Reason != "" {
 		data["reason"] = out.Reason
+	}
+	if len(out.Notes) > 0 {
+		data["notes"] = out.Notes
 	}
 	if out.Proposal == "" {
 		return data

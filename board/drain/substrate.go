@@ -70,7 +70,7 @@ func Speechless(cfg config.Config, role contract.Role) contract.Refusals {
 		return nil
 	}
 	return contract.Refusals{{Code: "substrate-reads-only", Message: fmt.Sprintf("the built-in offline reader (extract) only turns documents into atoms and cannot work as %s", role),
-		Way: "name an agent in odd.toml: [session] substrate = \"exec\", and its command in [substrate.exec] argv"}}
+		Way: otherAgent}}
 }
 
 // spawnable is resolve, and what speaks against the substrate.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/odd-cli/odd/board"
@@ -128,8 +129,28 @@ func (d *drain) work(ctx context.Context, c *claim) *work {
 	}
 	if w.verdict == board.ToReview && !w.change.proposed() {
 		d.handover(w, board.Slug(c.task.ID), "")
+		w.something(c.task.ID)
 	}
 	return w
+}
+
+// something blocks work that came to nothing that a person could review: no atom, no
+// change and nothing to hand over.
+func (w *work) something(id okf.ID) {
+	held := func(it reconcile.Item) bool { return it.Effect.Lands() || kept(it.Effect) }
+	if w.verdict != board.ToReview || w.handed != nil || w.emission.Deliverable != nil || slices.ContainsFunc(w.items, held) {
+		return
+	}
+	why := "the agent proposed no atom and no change"
+	switch {
+	case w.change != nil && w.change.candidate.Reason != "":
+		why = w.change.candidate.Reason
+	case len(w.items) > 0:
+		why = "every atom is as it was"
+	case len(w.emission.Notes) > 0:
+		why += " (" + w.emission.Notes[0].Content + ")"
+	}
+	w.blocked("nothing to review: %s; if that is right, delete the task's file, otherwise change the task and run odd task ready %s", oneLine(clean(why)), id)
 }
 
 // weigh judges what a session emitted, where it came to something.

@@ -24,6 +24,7 @@ type Proposal struct {
 	Paths     []Path         `json:"paths"`
 	Counts    map[string]int `json:"counts"` // by effect
 	Held      []Held         `json:"held,omitempty"`
+	Notes     []string       `json:"notes,omitempty"` // what the session did not read, left out or leaves open
 	Substrate string         `json:"substrate,omitempty"`
 	Turns     int64          `json:"turns"`
 	Sandbox   string         `json:"sandbox,omitempty"`  // what held the program that ran, "" where none did
@@ -173,6 +174,7 @@ func (p *Proposal) outcome(r ledger.Record) bool {
 	p.Branch, _ = r.Data["branch"].(string)
 	p.Base, _ = r.Data["base"].(string)
 	p.Artifacts, _ = r.Data["artifacts"].(string)
+	p.Notes = texts(r.Data["notes"])
 	p.Paths = nil
 	paths, _ := r.Data["paths"].([]any)
 	for _, v := range paths {

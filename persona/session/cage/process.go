@@ -106,6 +106,16 @@ func lookUp(p Program) (string, error) {
 	return path, err
 }
 
+// Installed says why a program cannot be started in dir by its name or path, nil where it
+// can. What follows the first start may still fail.
+func Installed(program, dir string) error {
+	path, err := lookUp(Program{Argv: []string{program}, Dir: dir})
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	return err
+}
+
 // group starts a program that only its process group holds.
 func (q *Process) group(c Cage, p Program, path string) error {
 	q.cmd = exec.CommandContext(q.ctx, path, p.Argv[1:]...)

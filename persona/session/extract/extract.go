@@ -111,11 +111,11 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 		}
 		d, err := readFile(f)
 		if err != nil {
-			skips = append(skips, skip{f.path, err.Error()})
+			skips = append(skips, skip{path: f.path, why: err.Error()})
 			continue
 		}
 		if d.bad != "" {
-			skips = append(skips, skip{d.path, d.bad})
+			skips = append(skips, skip{path: d.path, why: d.bad})
 		}
 		docs = append(docs, d)
 	}
@@ -218,7 +218,7 @@ func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error
 			continue
 		}
 		if why := k.doubt(a); why != "" {
-			t.doubted = append(t.doubted, fmt.Sprintf("%s (%s)", k.title, why))
+			t.doubted = append(t.doubted, skip{path: k.title, why: why})
 			continue
 		}
 		t.kinds[k.kind]++

@@ -30,8 +30,22 @@ type file struct {
 	text []byte
 }
 
-// skip is one input, or part of one, that was not read, and why.
-type skip struct{ path, why string }
+// skip is one input, or part of one, that was not read, and why. Those of a class are
+// told together.
+type skip struct {
+	path, why string
+	class     class
+}
+
+// class is why inputs of one kind are not read.
+type class string
+
+const (
+	absent  class = "absent"  // an input that names nothing that can be read
+	foreign class = "foreign" // text in another markup
+	passed  class = "passed"  // a folder that is never walked into
+	forge   class = "forge"   // a licence, change log or the like
+)
 
 // inputs turns the task's inputs into files: a path names itself, a folder all
 // markdown below it, a glob (with ** for any depth) what it matches. Folders
@@ -40,7 +54,51 @@ type skip struct{ path, why string }
 // (licences, change logs, a forge's templates). "!docs/archive/**" leaves out what the
 // glob behind the mark matches, however it was named. The files come sorted by path.
 func inputs(ctx context.Context, f fs.FS, names []string, bundle string) ([]file, []skip, error) {
-	c := collector{ctx: ctx, fs: f, bundle: bundle, found: map[string]bool{}}
+	c := collect(ctx, f, names, bundle)
+	paths := slices.Sorted(maps.Keys(c.found))
+	var files []file
+	total := 0
+	for i, p := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		if i >= maxFiles || total > maxTotal {
+			c.skip(p, fmt.Sprintf("and %d more: over the limit of one session", len(paths)-i-1), "")
+			break
+		}
+		if text, why := read(f, p); why != "" {
+			c.skip(p, why, "")
+		} else {
+			total += len(text)
+			files = append(files, file{p, text})
+		}
+	}
+	return files, c.skips, ctx.Err()
+}
+
+// Lacking says what keeps a reading of names from beginning: inputs that are not there or
+// match nothing, or that none of their files can be read; nil for nothing.
+func Lacking(f fs.FS, names []string, bundle string) (out []string) {
+	c := collect(context.Background(), f, names, bundle)
+	for _, s := range c.skips {
+		if s.class == absent {
+			out = append(out, s.path+" ("+s.why+")")
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, p := range slices.Sorted(maps.Keys(c.found)) {
+		if _, why := read(f, p); why == "" {
+			return nil
+		}
+	}
+	return []string{strings.Join(names, ", ") + " (holds no markdown file that can be read)"}
+}
+
+// collect finds the files that names mean.
+func collect(ctx context.Context, f fs.FS, names []string, bundle string) *collector {
+	c := &collector{ctx: ctx, fs: f, bundle: bundle, found: map[string]bool{}, told: map[skip]bool{}}
 	var not []string
 	for _, n := range names {
 		if glob, is := strings.CutPrefix(n, "!"); is {
@@ -52,29 +110,10 @@ func inputs(ctx context.Context, f fs.FS, names []string, bundle string) ([]file
 	for _, glob := range not {
 		c.exclude(glob)
 	}
-	paths := make([]string, 0, len(c.found))
-	for p := range c.found {
-		paths = append(paths, p)
-	}
-	slices.Sort(paths)
-	var files []file
-	total := 0
-	for i, p := range paths {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		if i >= maxFiles || total > maxTotal {
-			c.skip(p, fmt.Sprintf("and %d more: over the limit of one session", len(paths)-i-1))
-			break
-		}
-		if text, why := read(f, p); why != "" {
-			c.skip(p, why)
-		} else {
-			total += len(text)
-			files = append(files, file{p, text})
-		}
-	}
-	return files, c.skips, ctx.Err()
+	c.skips = slices.DeleteFunc(c.skips, func(s skip) bool { // named by its own path as well
+		return c.found[s.path] || s.class == passed && slices.ContainsFunc(names, func(n string) bool { return clean(n) == s.path })
+	})
+	return c
 }
 
 type collector struct {
@@ -83,17 +122,29 @@ type collector struct {
 	bundle string
 	found  map[string]bool
 	skips  []skip
+	told   map[skip]bool
 }
 
-func (c *collector) skip(path, why string) { c.skips = append(c.skips, skip{path, why}) }
+// skip notes an input once, however many names lead to it.
+func (c *collector) skip(path, why string, of class) {
+	if s := (skip{path, why, of}); !c.told[s] {
+		c.told[s] = true
+		c.skips = append(c.skips, s)
+	}
+}
+
+// clean is an input as a path in the repository.
+func clean(name string) string {
+	return strings.TrimPrefix(path.Clean(strings.TrimSuffix(name, "/")), "./")
+}
 
 func (c *collector) input(name string) {
-	p := strings.TrimPrefix(path.Clean(strings.TrimSuffix(name, "/")), "./")
+	p := clean(name)
 	switch {
 	case strings.Contains(name, "://"):
-		c.skip(name, "an address, and this substrate reads only the repository")
+		c.skip(name, "an address, and this substrate reads only the repository", "")
 	case name == "" || !fs.ValidPath(p):
-		c.skip(name, "not a path inside the repository")
+		c.skip(name, "not a path inside the repository", absent)
 	case strings.ContainsAny(p, "*?["):
 		c.glob(p)
 	default:
@@ -105,11 +156,11 @@ func (c *collector) path(name, p string) {
 	info, err := fs.Stat(c.fs, p)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		c.skip(name, "not in the repository at this commit")
+		c.skip(name, "not in the repository at this commit", absent)
 	case err != nil:
-		c.skip(name, err.Error())
+		c.skip(name, err.Error(), "")
 	case info.IsDir():
-		c.walk(p, func(q string) bool { return markdown(q) })
+		c.walk(p, func(string) bool { return true })
 	default:
 		c.found[p] = true
 	}
@@ -121,14 +172,14 @@ func (c *collector) exclude(glob string) {
 	maps.DeleteFunc(c.found, func(p string, _ bool) bool { return irongate.Match(glob, p) })
 	c.skips = slices.DeleteFunc(c.skips, func(s skip) bool { return irongate.Match(glob, s.path) })
 	if len(c.found)+len(c.skips) == n {
-		c.skip("!"+glob, "leaves out nothing: no file matches it")
+		c.skip("!"+glob, "leaves out nothing: no file matches it", "")
 	}
 }
 
 // glob walks from the part of the pattern that has no magic.
 func (c *collector) glob(pattern string) {
 	if _, err := path.Match(pattern, ""); err != nil {
-		c.skip(pattern, "not a pattern: "+err.Error())
+		c.skip(pattern, "not a pattern: "+err.Error(), absent)
 		return
 	}
 	parts := strings.Split(pattern, "/")
@@ -137,39 +188,56 @@ func (c *collector) glob(pattern string) {
 	if root == "" {
 		root = "."
 	}
-	before := len(c.found)
 	if _, err := fs.Stat(c.fs, root); err != nil {
-		c.skip(pattern, "matches no markdown file")
+		c.skip(pattern, "matches no markdown file", absent)
 		return
 	}
-	c.walk(root, func(q string) bool { return markdown(q) && irongate.Match(pattern, q) })
-	if len(c.found) == before {
-		c.skip(pattern, "matches no markdown file")
+	if !c.walk(root, func(q string) bool { return irongate.Match(pattern, q) }) {
+		c.skip(pattern, "matches no markdown file", absent)
 	}
 }
 
-func (c *collector) walk(root string, want func(string) bool) {
+// walk finds the markdown files below root that are wanted, and reports whether there are any.
+func (c *collector) walk(root string, wanted func(string) bool) (any bool) {
 	_ = fs.WalkDir(c.fs, root, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case c.ctx.Err() != nil:
 			return fs.SkipAll
 		case err != nil:
-			c.skip(p, err.Error())
-		case d.IsDir() && p != root && (passed(d.Name()) || p == c.bundle):
+			c.skip(p, err.Error(), "")
+		case d.IsDir() && p != root && p == c.bundle:
 			return fs.SkipDir
-		case d.Type().IsRegular() && want(p):
-			if boilerplateFile(path.Base(p)) {
-				c.skip(p, "a licence, change log or the like")
-			} else {
-				c.found[p] = true
+		case d.IsDir() && p != root && unentered(d.Name()):
+			if c.holds(p, wanted) {
+				c.skip(p, "a folder of that name", passed)
 			}
+			return fs.SkipDir
+		case !d.Type().IsRegular() || !wanted(p):
+		case markdown(p) && boilerplateFile(path.Base(p)):
+			c.skip(p, "a licence, change log or the like", forge)
+		case markdown(p):
+			c.found[p], any = true, true
+		case in(".txt .rst .adoc .html", strings.ToLower(path.Ext(p))):
+			c.skip(p, "not markdown", foreign)
 		}
 		return nil
 	})
+	return any
 }
 
-// passed names the folders that are never walked into.
-func passed(dir string) bool {
+// holds reports a folder with a markdown file that is wanted.
+func (c *collector) holds(dir string, wanted func(string) bool) (is bool) {
+	_ = fs.WalkDir(c.fs, dir, func(p string, d fs.DirEntry, err error) error {
+		if is = err == nil && d.Type().IsRegular() && markdown(p) && wanted(p); is || c.ctx.Err() != nil {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return is
+}
+
+// unentered names the folders that are never walked into.
+func unentered(dir string) bool {
 	return strings.HasPrefix(dir, ".") && dir != "." || in("node_modules vendor testdata changelogs __pycache__", dir)
 }
 
@@ -197,7 +265,7 @@ func read(f fs.FS, p string) (text []byte, why string) {
 		return nil, err.Error()
 	}
 	if info.Size() > maxFile {
-		return nil, fmt.Sprintf("%d bytes, over the limit of %d", info.Size(), maxFile)
+		return nil, "over 1 MiB"
 	}
 	text, err = fs.ReadFile(f, p)
 	switch {

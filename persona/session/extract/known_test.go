@@ -153,10 +153,12 @@ func TestInputs(t *testing.T) {
 		skipped []string
 	}{
 		{"all", []string{"."}, []string{"README.md", "docs/SECURITY.md", "docs/a.md", "docs/deep/c.markdown", "docs/security.md"},
-			[]string{"LICENSE.md", "docs/big.md", "docs/latin.md", "docs/zero.md"}},
-		{"all but a folder", []string{"docs/", "!docs/deep/**", "!docs/[bls]*", "!docs/*zero*"}, []string{"docs/SECURITY.md", "docs/a.md"}, nil},
+			[]string{"LICENSE.md", "docs/.hidden", "docs/b.txt", "node_modules", "docs/big.md", "docs/latin.md", "docs/zero.md"}},
+		{"all but a folder", []string{"docs/", "!docs/deep/**", "!docs/[bls]*", "!docs/*zero*"}, []string{"docs/SECURITY.md", "docs/a.md"}, []string{"docs/.hidden"}},
 		{"an exclusion of nothing", []string{"docs/a.md", "!docs/none/**"}, []string{"docs/a.md"}, []string{"!docs/none/**"}},
 		{"a file by name is read whatever it is", []string{"docs/b.txt", "./LICENSE.md"}, []string{"LICENSE.md", "docs/b.txt"}, nil},
+		{"and told once", []string{"docs/", "docs/b.txt", "docs/.hidden", "**/*.txt", "docs/deep/*"},
+			[]string{"docs/.hidden/d.md", "docs/SECURITY.md", "docs/a.md", "docs/b.txt", "docs/deep/c.markdown", "docs/security.md"}, []string{"**/*.txt", "docs/big.md", "docs/latin.md", "docs/zero.md"}},
 		{"the bundle when it is named", []string{"knowledge/"}, []string{"knowledge/terms/f.md"}, nil},
 		{"one level", []string{"docs/[ac]*.md"}, []string{"docs/a.md"}, nil},
 		{"any level", []string{"**/*.markdown", "docs/a.md"}, []string{"docs/a.md", "docs/deep/c.markdown"}, nil},

@@ -13,13 +13,16 @@ type tally struct {
 	skips   []skip
 	clashes []clash
 	left    []chosen
-	doubted []string // what was left out, and why
+	doubted []skip // titles that were left out, and why
 	known   int
 	kinds   map[string]int
 }
 
-// maxNamed bounds the names a finding lists.
-const maxNamed = 10
+// maxNamed bounds the names a finding lists, and maxTold those that its title does.
+const (
+	maxNamed = 10
+	maxTold  = 3
+)
 
 // findings are the observations of a run: one closed, of what was read, and an
 // open one for each thing a person should look at.
@@ -40,11 +43,11 @@ func (t *tally) notes() []session.Note {
 		for i, c := range t.left {
 			names[i] = c.title
 		}
-		out = append(out, open(count(n, "atom")+" left out",
-			fmt.Sprintf("The sources say more than max_atoms allows; the least plain were left out: %s. Run the task again after the review, or raise max_atoms.", listed(names))))
+		out = append(out, open(count(n, "more candidate")+" left out; raise [session] max_atoms or narrow the task's inputs to see them",
+			fmt.Sprintf("The sources say more than max_atoms allows; the least plain were left out: %s. Run the task again after the review, or raise max_atoms.", listed(names, maxNamed))))
 	}
 	if n := len(t.doubted); n > 0 {
-		out = append(out, open(count(n, "doubtful atom")+" left out", "The reader found these and does not vouch for them: "+listed(t.doubted)+"."))
+		out = append(out, open(count(n, "doubtful atom")+" left out: "+listed(pathsOf(t.doubted), maxTold), "The reader found these and does not vouch for them: "+listed(reasoned(t.doubted), maxNamed)+"."))
 	}
 	out = append(out, unread(t.skips)...)
 	for i, c := range t.clashes {
@@ -80,25 +83,62 @@ func (t *tally) emitted() string {
 	return strings.Join(parts, ", ")
 }
 
-// unread says what was not read.
-func unread(skips []skip) []session.Note {
-	if len(skips) == 0 {
-		return nil
+// unread says what was not read: one note a class, the files with a reason of their own first.
+func unread(skips []skip) (out []session.Note) {
+	for _, c := range []struct {
+		class
+		noun, which, way string
+	}{
+		{absent, "input", " left out", "Commit what is missing, or correct the task's inputs."},
+		{"", "file", " left out", "Name other files, or mend these."},
+		{foreign, "file", " left out, not markdown", "The reader reads .md, .markdown, .mdown, .mkd and .mdx."},
+		{forge, "file", " left out, licences, change logs and the like", "A file that the task's inputs name by its own path is read."},
+		{passed, "folder", " passed over", "A folder that the task's inputs name by its own path is read."},
+	} {
+		var these []skip
+		for _, s := range skips {
+			if s.class == c.class {
+				these = append(these, s)
+			}
+		}
+		if len(these) == 0 {
+			continue
+		}
+		told, all := pathsOf(these), reasoned(these)
+		if c.class == "" || c.class == absent {
+			told = all
+		}
+		out = append(out, open(count(len(these), c.noun)+c.which+": "+listed(told, maxTold), "Not read: "+listed(all, maxNamed)+". "+c.way))
 	}
-	names := make([]string, len(skips))
+	return out
+}
+
+// pathsOf are the paths or names alone of what was left out.
+func pathsOf(skips []skip) []string {
+	out := make([]string, len(skips))
 	for i, s := range skips {
-		names[i] = fmt.Sprintf("%s (%s)", s.path, s.why)
+		out[i] = s.path
 	}
-	return []session.Note{open(count(len(skips), "input")+" not read", "Not read: "+listed(names)+".")}
+	return out
+}
+
+// reasoned are what was left out, each with why.
+func reasoned(skips []skip) []string {
+	out := make([]string, len(skips))
+	for i, s := range skips {
+		out[i] = s.path + " (" + s.why + ")"
+	}
+	return out
 }
 
 func open(title, content string) session.Note {
 	return session.Note{Type: "O", Facet: "open", Title: title, Content: content}
 }
 
-func listed(names []string) string {
-	if n := len(names); n > maxNamed {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), n-maxNamed)
+// listed names most of them, and how many more there are.
+func listed(names []string, most int) string {
+	if n := len(names); n > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n-most)
 	}
 	return strings.Join(names, ", ")
 }

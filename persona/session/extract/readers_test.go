@@ -182,7 +182,7 @@ func TestMaxAtoms(t *testing.T) {
 	if e.Outcome != session.Completed || len(e.Atoms) != 1 || e.Atoms[0].Atom.ID != "skeg" {
 		t.Fatalf("got %s %q", e.Outcome, spoken(e))
 	}
-	if f := e.Notes[1]; f.Title != "2 atoms left out" || !strings.Contains(f.Content, "Gelcoat, Rack") {
+	if f := e.Notes[1]; f.Title != "2 more candidates left out; raise [session] max_atoms or narrow the task's inputs to see them" || !strings.Contains(f.Content, "Gelcoat, Rack") {
 		t.Errorf("got finding %+v", f)
 	}
 	hold(t, e, r)

@@ -110,7 +110,7 @@ func TestDoubtfulAtomsAreLeftOut(t *testing.T) {
 	if err != nil || len(e.Atoms) != 1 || e.Atoms[0].Atom.ID != okf.ID("skeg") {
 		t.Fatalf("%v, %v", spoken(e), err)
 	}
-	if n := e.Notes[1]; n.Title != "1 doubtful atom left out" || !strings.Contains(n.Content, "Keel (a.md:3 does not say: Keel: A large fin.)") {
+	if n := e.Notes[1]; n.Title != "1 doubtful atom left out: Keel" || !strings.Contains(n.Content, "Keel (a.md:3 does not say: Keel: A large fin.)") {
 		t.Errorf("%+v", n)
 	}
 }

@@ -1,0 +1,201 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/persona/session/extract"
+)
+
+// Preflight lists what a drain would refuse the task t for, were it ready on the board
+// as it is at tip: each with what to do about it. It writes nothing.
+func Preflight(ctx context.Context, r *repo.Repo, o Options, tip repo.OID, t board.Task) ([]string, error) {
+	d, err := peekAt(ctx, r, o, tip)
+	if err != nil {
+		return nil, err
+	}
+	_, no := d.obstacles(t)
+	alone := t.Row
+	alone.State, alone.Dependencies = board.Ready, nil // what it waits for is no refusal, but for what is not there
+	var out []string
+	if why := board.Eligible(&alone, d.at.index, d.Now()); why != "" {
+		out = append(out, string(why))
+	}
+	for _, id := range t.Dependencies {
+		if a, err := d.at.graph.Find(string(id)); err != nil {
+			out = append(out, fmt.Sprintf("depends on %v", err))
+		} else if a.Type != board.Type {
+			out = append(out, fmt.Sprintf("depends on %s, which is not a task; change it with odd task edit %s --depends TASK", id, t.ID))
+		}
+	}
+	for _, err := range no {
+		out = append(out, strings.TrimPrefix(err.Error(), "task "+string(t.ID)+": "))
+	}
+	return out, nil
+}
+
+// obstacles lists what keeps t from running beside where it stands on the board and what
+// stops every task: the lease, the role, the contract, the inputs, the agent, the
+// programs and the money. The contract is resolved as far as it gets. Where a person
+// asked for the session, bindable tells of role and contract.
+func (d *drain) obstacles(t board.Task) (bound, []error) {
+	no := d.charter(t)
+	add := func(err error) {
+		if err != nil {
+			no = append(no, err)
+		}
+	}
+	b, err := d.spawnable(t)
+	if !d.Invoked {
+		if t.Role == "" {
+			add(refuse("floor", "task %s: the task has no role, and odd drain needs one; set it with odd task edit %[1]s --role ROLE", t.ID))
+		} else if why := d.embody(&work{}, t.Role); why != "" {
+			add(refuse("floor", "task %s: %s", t.ID, why))
+		}
+		if err != nil {
+			add(refuse("contract", "task %s: %s", t.ID, told(err)))
+		}
+	}
+	if b.Role == contract.General {
+		add(d.editable(t))
+	}
+	add(d.readable(t))
+	add(also(d.equipped(t), funded(d.at.cfg)))
+	add(d.installed(t))
+	add(d.reachable(t))
+	if funded(d.at.cfg) == nil {
+		add(d.afford(t))
+	}
+	return b, no
+}
+
+// offline reports that the built-in reader may take t: a chain holds what each of its
+// agents needs.
+func (d *drain) offline(t board.Task) bool {
+	return d.Substrate == nil && slices.Contains(names(d.chain(t)), "extract")
+}
+
+// editable refuses a change of files where the agent cannot make any.
+func (d *drain) editable(t board.Task) error {
+	if !d.offline(t) || !d.changes(t) {
+		return nil
+	}
+	return refuse("substrate-reads-only", "task %s: the built-in offline reader (extract) only turns documents into atoms and cannot change %s; %s", t.ID, strings.Join(t.Paths, ", "), otherAgent)
+}
+
+// otherAgent is the way out where the built-in reader cannot do the work.
+const otherAgent = `name an agent in odd.toml: [session] substrate = "exec", and its command in [substrate.exec] argv`
+
+// readable refuses a task whose inputs are not there, or, where the built-in reader is
+// to read them, of which it can read none. It looks at what the session would be given.
+func (d *drain) readable(t board.Task) error {
+	base, err := d.base()
+	if err != nil {
+		return err
+	}
+	files, err := d.repo.Tree(base)
+	if err != nil {
+		return err
+	}
+	var lacks []string
+	if d.offline(t) && len(t.Inputs) == 0 {
+		return refuse("inputs", "task %s: it has no inputs, and the built-in offline reader (extract) reads nothing else; name documents with odd task edit %[1]s --input PATH", t.ID)
+	} else if d.offline(t) {
+		lacks = extract.Lacking(files, t.Inputs, d.at.cfg.Root)
+	} else {
+		for _, name := range t.Inputs {
+			if !strings.HasPrefix(name, "!") && !strings.Contains(name, "://") && !there(files, name) {
+				lacks = append(lacks, name+" is not in the repository")
+			}
+		}
+	}
+	if len(lacks) == 0 {
+		return nil
+	}
+	return refuse("inputs", "task %s: inputs: %s; commit what is missing, or name other files with odd task edit %[1]s --input PATH", t.ID, strings.Join(lacks, ", "))
+}
+
+// there reports that an input names a file or a folder of files.
+func there(files fs.FS, name string) bool {
+	return slices.ContainsFunc(matches(files, strings.TrimSuffix(path.Clean(name), "/")), func(p string) bool {
+		_, err := fs.Stat(files, p)
+		return err == nil
+	})
+}
+
+// installed refuses a task where no agent of its chain has its program on this machine,
+// or where a check of its change has not.
+func (d *drain) installed(t board.Task) error {
+	var lacks []string
+	lack := func(what, program string) {
+		lacks = append(lacks, fmt.Sprintf("%s needs the program %s, which is not installed on this computer", what, program))
+	}
+	chain := d.chain(t)
+	for _, cfg := range chain {
+		if p := program(cfg); d.Substrate == nil && !d.found(p) {
+			lack("odd.toml: substrate \""+cfg.Session.Substrate+"\"", p)
+		}
+	}
+	if len(lacks) < len(chain) {
+		lacks = nil // another one takes over
+	}
+	if d.changes(t) {
+		law := d.at.cfg.Pipeline
+		for _, argv := range slices.Concat(t.Commands, law.Validate, law.Verify) {
+			if len(argv) > 0 && !strings.Contains(argv[0], "/") && !d.found(argv[0]) {
+				lack("the check \""+strings.Join(argv, " ")+"\"", argv[0])
+			}
+		}
+	}
+	if len(lacks) == 0 {
+		return nil
+	}
+	return refuse("no-program", "task %s: %s; install it, or correct the command", t.ID, strings.Join(lacks, "; "))
+}
+
+// program is what the configured agent is started by, "" for one within odd.
+func program(cfg config.Config) string {
+	s := cfg.Substrates[cfg.Session.Substrate]
+	switch {
+	case !slices.Contains([]string{"exec", "claude", "acp"}, cfg.Session.Substrate):
+		return ""
+	case len(s.Argv) > 0:
+		return s.Argv[0]
+	case cfg.Session.Substrate == "claude":
+		return "claude"
+	}
+	return "" // Equipped tells
+}
+
+// found reports a program that can be started; none is needed for "".
+func (d *drain) found(program string) bool {
+	return program == "" || cage.Installed(program, d.repo.Root()) == nil
+}
+
+// together is all of no as one error: a fault, or else what refuses under the code of
+// the first, or else what has to wait; nil for none.
+func together(no []error) (out error) {
+	for _, err := range no {
+		var r *Refusal
+		var w *Busy
+		if !errors.As(err, &r) && !errors.As(err, &w) {
+			return err
+		}
+		if out == nil || r != nil && errors.As(out, &w) {
+			out = err
+		} else if r != nil {
+			out = also(out, err)
+		}
+	}
+	return out
+}
