@@ -27,14 +27,15 @@ func drainVerb(env Env) *cli.Command {
 			"odd drain --dry-run\n\n" +
 			"For each task, odd claims it, starts one agent in a scratch clone, checks the\n" +
 			"agent's output and commits it to the branch odd/review/TASK.N. The task then\n" +
-			"waits for odd review and odd approve, or is blocked with a reason.\n\n" +
+			"waits for odd review and odd approve, or is blocked with a reason. A task that\n" +
+			"cannot work, as without a role or its inputs, is refused before it is claimed.\n\n" +
 			"A claim is a commit that marks the task in_progress for this run and says\n" +
 			"until when. If the run dies, a later one frees the task after that time.\n\n" +
 			"Which agent: [session] substrate in odd.toml names it. The default, extract,\n" +
 			"reads documents offline and costs nothing. See odd help agent run for others.\n\n" +
 			"Exit 0 also means that tasks were blocked, or that none was ready: stdout and\n" +
-			"--json name each one with the reason. Exit 3: a rule refused the whole run, or\n" +
-			"TASK. Exit 4: another odd drain is running, or runs are paused.",
+			"--json name each one with the reason. Exit 3: a rule refused the whole run, TASK,\n" +
+			"or every ready task. Exit 4: another odd drain is running, or runs are paused.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "max-tasks", DefaultText: "[drain] max_tasks", Usage: "run at most `N` tasks"},
 			&cli.StringFlag{Name: "task", Usage: "run only `TASK`"},
@@ -78,6 +79,11 @@ func runDrain(ctx context.Context, env Env, o drain.Options, dry, asJSON bool) e
 	}
 	report, err := drain.Run(ctx, w.repo, o)
 	p.done()
+	for _, n := range report.Notes {
+		if p.live { // which has overwritten them
+			talk(env, "%s", n)
+		}
+	}
 	if err == nil && len(report.Tasks) == 0 && len(report.Swept) == 0 {
 		w.idle(ctx)
 	}

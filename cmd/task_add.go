@@ -27,7 +27,7 @@ func taskAdd(env Env) *cli.Command {
 			"  --path 'tool/**' --command 'go test ./...'\n\n" +
 			"odd drain does not run it before a person marks it ready (odd task ready). To\n" +
 			"change files that are not atoms, a task needs --path; without it, an agent can\n" +
-			"only propose atoms.",
+			"only propose atoms. It warns of what odd drain would refuse as things are now.",
 		Flags: append([]cli.Flag{&cli.StringFlag{Name: "id", Usage: "name the task `ID` (default: made from the title)"}}, taskFlags()...),
 		Action: func(c *cli.Context) error {
 			title, err := oneArg(c, "a title in quotes")

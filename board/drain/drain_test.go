@@ -226,7 +226,7 @@ func TestHardStopPauses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, paid, "a", "b")
 	w.answer = func(context.Context, session.Request) (session.Emission, error) {
-		e := says()
+		e := says(term("x"))
 		e.Usage.Cost = 2_000_000
 		return e, nil
 	}
@@ -388,7 +388,7 @@ func TestRefusedBeforeTheClaim(t *testing.T) {
 		"every refusal of it":  {paid, nobody, "contract", "[handoff-missing]"},
 		"an input":             {paid, " inputs: [gone.md, none/*.md]", "inputs", "inputs: gone.md is not in the repository, none/*.md is not in"},
 		"a check's program":    {paid, " paths: [tool/**]|commands: [[no-such-program, x]]", "no-program", `the check "no-such-program x" needs the program no-such-program`},
-		"contract and input": {paid, nobody + "|inputs: [gone.md]", "contract", "gone.md is not in"},
+		"contract and input":   {paid, nobody + "|inputs: [gone.md]", "contract", "gone.md is not in"},
 		"a program of its own": {paid, " paths: [tool/**]|commands: [[./check.sh]]", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

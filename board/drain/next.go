@@ -29,7 +29,7 @@ func (d *drain) next(tried map[okf.ID]bool) (board.Task, bool, error) {
 	var broke error // the last refusal, which is told as what this run ends with, or else before it goes on
 	tell := func() {
 		if broke != nil {
-			d.Progress(broke.Error())
+			d.noteOnce(broke.Error())
 		}
 	}
 	for t := range d.at.order() {

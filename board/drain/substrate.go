@@ -2,6 +2,7 @@ package drain
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -76,10 +77,15 @@ func Speechless(cfg config.Config, role contract.Role) contract.Refusals {
 // spawnable is resolve, and what speaks against the substrate.
 func (d *drain) spawnable(t board.Task) (bound, error) {
 	b, err := d.resolve(t)
-	for _, cfg := range d.chain(t) {
-		if no := Speechless(cfg, b.Role); err == nil && len(no) > 0 {
-			err = no
-		}
+	var no contract.Refusals
+	if err != nil && !errors.As(err, &no) {
+		return b, err
 	}
-	return b, err
+	for _, cfg := range d.chain(t) {
+		no = append(no, Speechless(cfg, b.Role)...)
+	}
+	if len(no) > 0 {
+		return b, no
+	}
+	return b, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -143,11 +144,11 @@ func (w *work) something(id okf.ID) {
 	}
 	why := "the agent proposed no atom and no change"
 	switch {
-	case w.change != nil && w.change.candidate.Reason != "":
-		why = w.change.candidate.Reason
+	case w.change != nil && w.change.op.Reason == pipeline.Noop:
+		why = or(w.change.op.Last().Note, why)
 	case len(w.items) > 0:
 		why = "every atom is as it was"
-	case len(w.emission.Notes) > 0:
+	case w.leg.name == "extract" && len(w.emission.Notes) > 0: // what it read
 		why += " (" + w.emission.Notes[0].Content + ")"
 	}
 	w.blocked("nothing to review: %s; if that is right, delete the task's file, otherwise change the task and run odd task ready %s", oneLine(clean(why)), id)
