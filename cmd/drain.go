@@ -34,8 +34,8 @@ func drainVerb(env Env) *cli.Command {
 			"Which agent: [session] substrate in odd.toml names it. The default, extract,\n" +
 			"reads documents offline and costs nothing. See odd help agent run for others.\n\n" +
 			"Exit 0 also means that tasks were blocked, or that none was ready: stdout and\n" +
-			"--json name each one with the reason. Exit 3: a rule refused the whole run, TASK,\n" +
-			"or every ready task. Exit 4: another odd drain is running, or runs are paused.",
+			"--json name each one with the reason. Exit 3: a rule refused the whole run,\n" +
+			"TASK or all that is ready. Exit 4: another drain is running, or all are paused.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "max-tasks", DefaultText: "[drain] max_tasks", Usage: "run at most `N` tasks"},
 			&cli.StringFlag{Name: "task", Usage: "run only `TASK`"},
