@@ -35,7 +35,7 @@ func drainVerb(env Env) *cli.Command {
 			"reads documents offline and costs nothing. See odd help agent run for others.\n\n" +
 			"Exit 0 also means that tasks were blocked, or that none was ready: stdout and\n" +
 			"--json name each one with the reason. Exit 3: a rule refused the whole run,\n" +
-			"TASK or all that is ready. Exit 4: another drain is running, or all are paused.",
+			"TASK or all that is ready. Exit 4: another drain runs, or drains are paused.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "max-tasks", DefaultText: "[drain] max_tasks", Usage: "run at most `N` tasks"},
 			&cli.StringFlag{Name: "task", Usage: "run only `TASK`"},
