@@ -4,25 +4,28 @@
 //
 // # What it reads
 //
-//   - terms: definition lists; lists and paragraphs of "**Name**: text"; tables
-//     with a column of terms; "What is X?" and the sub-headings of a glossary;
-//     "An X is a …" where X is the heading or is set off in the sentence
-//   - processes: a heading that names an activity ("How to …", "Opening the …",
-//     "Publish a …", a runbook) above an ordered list or fenced commands
-//   - roles: tables, lists and sub-headings of a section about roles, and "The X
-//     is responsible for …"
-//   - systems: tables, lists and sub-headings of a section about tools, systems
-//     or services; "X is a … service"; commands that recur in several files
-//   - artifacts: files that a table, list or heading explains, "X produces
-//     `file`", and documents that say what they are ("This guide …")
-//   - policies: a section or document called a policy, and lists of which most
-//     items oblige ("must", "never", …)
-//   - decisions: the documents of a folder of decisions
+//   - policies: the paragraphs and lists of a section that oblige people (must, must
+//     not, should, never, "please", at least N, within N days …), whole, so that their
+//     conditions stay; a word for what a program does is no rule. Where a document is
+//     about how people work (CONTRIBUTING, GOVERNANCE, a handbook …) weaker words count
+//   - decisions: the section of an ADR that states the decision, with its reasons, in a
+//     folder of decisions or with the headings of an ADR; not one that was rejected or
+//     superseded, and one that is only proposed says so in its title
+//   - processes: a heading that names an activity, or a sentence that says what for,
+//     above an ordered list, a list of instructions or fenced commands; Diagnosis,
+//     Mitigation and the like of a runbook; who joins, leaves and is elected
+//   - roles: tables, lists and sub-headings of a section about roles, an office in a
+//     governing document, and "The X is responsible for …"
+//   - systems: tables, lists and sub-headings of a section about tools, systems or
+//     services; "X is a … service"
+//   - terms: definition lists; lists, paragraphs and sub-headings of a glossary; tables
+//     with a column of terms; "What is X?"; "An *X* is a …"
+//   - artifacts: files that a table, list or heading explains
 //   - any of these: front matter with a type, a title and a description
 //
 // What a section is about is told by its heading, else by the nearest heading
-// above it, else by the file or folder. Headings that are about the document
-// (Introduction, License, Contents …) are passed over.
+// above it, else by the file or folder. Licences and tables of contents are passed over,
+// and in a proposal the parts that weigh: motivation, alternatives, risks.
 //
 // # What an atom holds
 //
@@ -64,12 +67,13 @@
 //  3. What the bundle already holds is emitted only with something new and with
 //     the blob it updates, and never when a person wrote or verified it. Other lines
 //     for the same text are nothing new.
-//  4. Under MaxAtoms the plainest sources win: definitions and role tables,
-//     then procedures with steps, rules, decisions, systems, "X is a …",
-//     commands, files, stray bold words, recurring commands, and documents; a
-//     point for every further document that says the same, up to five. How
-//     many were left out is a finding, as is every input that was not read and
-//     every name that two documents define differently.
+//  4. Under MaxAtoms the plainest sources win: procedures with steps and decisions, then
+//     rules by how strongly they oblige, definitions and roles, systems, files; a point
+//     for every further document that says the same, up to five, and less for an archive,
+//     a past year, minutes, an example. Each further atom of one document or one type
+//     counts less, so that the first ones tell of the whole. How many were left out is a
+//     finding, as is every input that was not read and every name that two documents
+//     define differently.
 //  5. A fault of the reader on one file costs that file alone.
 package extract
 
