@@ -36,7 +36,7 @@ func (s *section) rules(others []candidate) []candidate {
 	ps := slices.DeleteFunc(s.pieces(named), func(p piece) bool {
 		return slices.ContainsFunc(others, func(c candidate) bool { return c.evidence[0].from <= p.to && p.from <= c.evidence[0].to })
 	})
-	if len(ps) == 0 && !whole {
+	if len(ps) == 0 && (!whole || len(s.doc.sections) > 2) {
 		return nil
 	}
 	if b, ok := s.opening(); ok && called && len(others) == 0 && !pronounFirst(b.run.text) && (len(ps) == 0 || b.to < ps[0].from) && !strings.HasSuffix(b.run.text, ":") {
@@ -62,8 +62,14 @@ func (s *section) rules(others []candidate) []candidate {
 	if named {
 		need = 4
 	}
+	if s.doc.place == policies {
+		need--
+	}
+	if strings.Contains(strings.ToLower(s.doc.called()+" "+title), "tips") {
+		need += 2
+	}
 	if bare, how := howTo(title); how || activity(bare) && !listing(bare) {
-		need += 2 // steps that are no list, with a word of duty in them
+		need += 3 // steps that are no list, with a word of duty in them
 	}
 	if !called && strong < need {
 		return nil
@@ -174,7 +180,7 @@ func (s *section) pieces(named bool) []piece {
 			case 2*len(all) >= len(b.items) && b.last()-b.from < maxRules:
 				best := strongest(all)
 				if len(all) >= 3 && len(all) == len(b.items) && best.weight >= 3 {
-					best.weight += 4 // a list of nothing but rules
+					best.weight += 5 // a list of nothing but rules
 				}
 				out = append(out, piece{from: b.from, to: b.last(), lines: b.render(), weight: best.weight, says: best.says})
 			default:
@@ -207,7 +213,7 @@ func (s *section) weighing() bool {
 		switch title {
 		case "motivation", "goals", "non-goals", "goals and non-goals", "user stories", "use cases", "drawbacks", "risks", "risks and mitigations", "open questions", "options",
 			"considered options", "proposed solution", "proposal", "design details", "future work", "unresolved questions", "design evaluation", "prior art", "graduation criteria",
-			"pros and cons", "pros", "cons", "trade-offs", "tradeoffs", "test plan", "work plan", "implementation plan", "upgrade & migration strategy", "implementation pull requests", "action items", "lessons learned", "timeline":
+			"project goals", "design goals", "pros and cons", "pros", "cons", "trade-offs", "tradeoffs", "test plan", "work plan", "implementation plan", "upgrade & migration strategy", "implementation pull requests", "action items", "lessons learned", "timeline":
 			return true
 		}
 	}
@@ -382,7 +388,7 @@ func modal(ws []string) (at, weight int) {
 		case w == "please" && (imperative(next) || in("do be don't don’t make only never use", next)) && !in("see note refer visit contact open file feel let join help read follow go check consult have try reach", next),
 			w == "ask" && next == "that" && last == "we", in("can't can’t", w) && i > 0 && personNoun(singular(last)), w == "responsibility" && next == "to", in("tolerated", w) && last == "be":
 			v = 2
-		case w == "expected" && next == "to" && in("is are", last), w == "responsible" && next == "for" && in("is are", last):
+		case w == "expected" && next == "to" && in("is are", last):
 			v = 2
 		case in("need needs have has", w) && next == "to" && !in("don't doesn't not may might will would you'll you", last) && word(i+2) != "be":
 			v = 1
@@ -395,6 +401,9 @@ func modal(ws []string) (at, weight int) {
 		case w == "within" && (in("days hours weeks months day week month", word(i+2)) || in("business working calendar", word(i+2))) && strings.ContainsAny(next, "0123456789"),
 			w == "at" && next == "least" && in("approvals reviewers maintainers members approval people votes reviews", word(i+3)):
 			v = 2
+		}
+		if v == 2 && (in("that which who", word(1)) || in("goal aim idea", last)) {
+			v = 0 // of the noun before it
 		}
 		if v > weight {
 			at, weight = i, v

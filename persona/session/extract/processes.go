@@ -12,8 +12,9 @@ import (
 // name of something people do.
 func (s *section) procedures() []candidate {
 	title, how := howTo(s.activity())
+	bare, _, _ := strings.Cut(title, " (")
 	remedy := s.remedy()
-	plain := how || !listing(title) && activity(title) || s.topic() == processes || remedy || s.aims() // the heading or the text says so
+	plain := how || !listing(bare) && activity(bare) || s.topic() == processes || remedy || s.aims() // the heading or the text says so
 	if title == "" || s.topic() == praise || s.topic() == glossary || s.doc.decides() || s.weighing() || !plain && (listing(title) || !s.ordered()) ||
 		!ruleTitle(title) || identifier(title) && !how {
 		return nil
@@ -28,11 +29,11 @@ func (s *section) procedures() []candidate {
 		e = s.withCommands(e)
 	case !plain:
 		return nil
-	case s.bulleted() && !listing(title) || remedy && s.instructs() > 0:
+	case s.bulleted() && !listing(bare) || remedy && s.instructs() > 0:
 		e, c.score = s.whole(), scoreRunbook+6
 	case len(c.programs) > 0:
 		c.score, e = scoreRunbook, s.runbook()
-	case s.doc.governs() && s.instructs() >= 1 && !s.shows() && affair(title):
+	case !s.shows() && s.level != 1 && !s.aboutItself() && (s.doc.governs() && affair(bare) && s.instructs() >= 1 && s.sentences() > 1 || doing(bare) && !listing(bare) && s.instructs() >= 2):
 		e, c.score = s.whole(), scoreRunbook
 	default:
 		return nil
@@ -78,6 +79,34 @@ func affair(title string) bool {
 		"graduating appealing escalating returning adopting accepting", ws[0]) || in("process procedure removal nomination election", ws[len(ws)-1])
 }
 
+// aboutItself reports whether s opens with what the document is.
+func (s *section) aboutItself() bool {
+	b, ok := s.opening()
+	ws := words(b.run.text)
+	return ok && len(ws) > 1 && in("this these", ws[0]) && in("document guide page section runbook", ws[1])
+}
+
+// doing reports whether a heading begins with a verb and says what it is done to.
+func doing(title string) bool {
+	ws := words(title)
+	if len(ws) < 2 {
+		return false
+	}
+	_, ing := gerund(ws[0])
+	return ing || imperative(ws[0]) && !nounToo(ws[0])
+}
+
+// sentences counts those of the text of s.
+func (s *section) sentences() int {
+	n := 0
+	for _, b := range s.blocks {
+		for _, t := range b.texts() {
+			n += len(sentences(t.run.text))
+		}
+	}
+	return n
+}
+
 // hasHeading reports whether d has a section of one of these titles.
 func (d *document) hasHeading(titles ...string) bool {
 	return slices.ContainsFunc(d.sections, func(s *section) bool { return slices.Contains(titles, strings.ToLower(s.title)) })
@@ -90,7 +119,7 @@ func (s *section) aims() bool {
 		if i == 0 || b.nested || len(shell(b)) == 0 || s.blocks[i-1].kind != paragraph {
 			continue
 		}
-		if ws := words(s.blocks[i-1].run.text); len(ws) > 3 && (ws[0] == "to" && imperative(ws[1]) || ws[0] == "first" && imperative(ws[1])) {
+		if ws := words(s.blocks[i-1].run.text); len(ws) > 3 && in("to first", ws[0]) && imperative(ws[1]) {
 			return true
 		}
 	}
@@ -225,7 +254,7 @@ func (s *section) activity() string {
 // listing reports whether a heading promises a list and not a procedure.
 func listing(title string) bool {
 	ws := words(title)
-	return in("pull-requests pull-request commit-messages commit-message", strings.Join(ws, "-")) || len(ws) > 0 && in("guidelines options practices considerations notes principles features types examples arguments parameters "+
+	return in("pull-requests pull-request pull-request-reviews commit-messages commit-message", strings.Join(ws, "-")) || len(ws) > 0 && in("guidelines options practices considerations notes principles features types examples arguments parameters "+
 		"rules tips goals criteria values flags fields columns questions conventions standards expectations requirements policy policies dos etiquette charter responsibilities mission duties scope objectives mandate purpose complexity", ws[len(ws)-1]) ||
 		len(ws) > 0 && in("contributing filing submitting writing reviewing naming formatting choosing designing commenting styling", ws[0])
 }
@@ -319,10 +348,13 @@ func instruction(text string) bool {
 	if len(ws) == 0 {
 		return false
 	}
-	if head, _, ok := strings.Cut(text, ":"); ok && len(strings.Fields(head)) <= 3 {
-		return false // a label
-	}
 	w := ws[0]
+	if head, _, ok := strings.Cut(text, ":"); ok && len(strings.Fields(head)) <= 3 {
+		return len(strings.Fields(head)) > 1 && imperative(w) // else a label
+	}
+	if len(ws) > 1 && w == "pull" && strings.HasPrefix(ws[1], "request") {
+		return false
+	}
 	if in("then now next finally first second optionally please also always never let", w) && len(ws) > 1 {
 		return w == "let" || w == "never" || imperative(ws[1])
 	}

@@ -277,6 +277,9 @@ func (s *section) headed() []candidate {
 	}
 	title, what := whatIs(s.title)
 	below := s.parent != nil && s.parent.own == glossary || s.parent != nil && s.level >= 2 && s.doc.place == glossary
+	if ws := words(title); len(ws) == 0 || in("how why when where", ws[0]) {
+		return nil
+	}
 	if !what && !(below && s.own == none) || !name(title, s.code) || !definable(b.run.text) {
 		return nil
 	}
