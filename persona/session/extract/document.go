@@ -48,6 +48,7 @@ type section struct {
 	code   bool     // the title is one code span
 	line   int      // of the heading
 	own    topic    // what the heading says
+	part   bool     // it is a step of a procedure that is read whole
 	blocks []block
 }
 

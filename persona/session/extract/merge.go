@@ -19,7 +19,8 @@ func gather(docs []*document) []candidate {
 func (d *document) candidates() []candidate {
 	var out []candidate
 	for _, s := range d.sections {
-		if !s.closed() {
+		if !s.closed() && !s.part {
+			out = append(out, s.soundOf(s.staged())...)
 			out = append(out, s.candidates()...)
 		}
 	}

@@ -200,7 +200,7 @@ func ruleList(items []item) bool {
 			n++
 		}
 	}
-	return len(items) >= 3 && 3*n >= len(items) && 3*told(items) >= 2*len(items) && !linked(items)
+	return len(items) >= 3 && n > 0 && 6*n >= len(items) && 3*told(items) >= 2*len(items) && !linked(items)
 }
 
 // weighing reports whether s stands in a part of a proposal that is not what was decided.
@@ -289,7 +289,7 @@ func weigh(r run, d *document, named bool) (int, string) {
 // What a program must do, and what should happen, is no rule for people.
 func obligation(q string, r run, named bool) int {
 	ws := words(q)
-	if len(ws) < 4 || strings.HasSuffix(q, "?") || in("i i'm i’m i'll i’ll i've my", ws[0]) {
+	if len(ws) < 4 && !(len(ws) > 1 && strings.HasSuffix(q, ":")) || strings.HasSuffix(q, "?") || in("i i'm i’m i'll i’ll i've my", ws[0]) {
 		return 0
 	}
 	at, weight := modal(ws)
@@ -317,6 +317,9 @@ func obligation(q string, r run, named bool) int {
 	}
 	if weight == 1 {
 		return weight
+	}
+	if ws[at] == "responsibility" {
+		weight += 2
 	}
 	if !named && at > 0 && ws[at-1] == "we" {
 		weight--
@@ -357,7 +360,7 @@ func modal(ws []string) (at, weight int) {
 			if word(i+1) == "not" {
 				next = word(i + 2)
 			}
-			if !in("work see now have get output return print look be receive produce show appear contain take result already then also give", next) ||
+			if !in("work see now just still point have get output return print look be receive produce show appear contain take result already then also give", next) ||
 				in("be", next) && !in("able fine ok okay good enough safe sufficient available running visible similar redirected", word(i+2)) && !in("this it that everything which", last) {
 				v = 2
 			}
@@ -387,6 +390,10 @@ func modal(ws []string) (at, weight int) {
 			}
 		case w == "please" && (imperative(next) || in("do be don't don’t make only never use", next)) && !in("see note refer visit contact open file feel let join help read follow go check consult have try reach", next),
 			w == "ask" && next == "that" && last == "we", in("can't can’t", w) && i > 0 && personNoun(singular(last)), w == "responsibility" && next == "to", in("tolerated", w) && last == "be":
+			v = 2
+		case w == "make" && next == "sure" && last == "please", w == "be" && next == "sure" && word(i+2) == "to",
+			w == "expect" && in("all contributors everyone you members participants", next) && in("we and", last),
+			w == "do" && next == "not" && i > 0 && imperative(word(i+2)) && !in("you we they i it that which these who people users to and", last) && !in("need have worry get", word(i+2)):
 			v = 2
 		case w == "expected" && next == "to" && in("is are", last):
 			v = 2

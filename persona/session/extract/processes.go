@@ -2,7 +2,9 @@ package extract
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -14,9 +16,9 @@ func (s *section) procedures() []candidate {
 	title, how := howTo(s.activity())
 	bare, _, _ := strings.Cut(title, " (")
 	remedy := s.remedy()
-	plain := how || !listing(bare) && activity(bare) || s.topic() == processes || remedy || s.aims() // the heading or the text says so
+	plain := how || !listing(bare) && activity(bare) || s.topic() == processes || remedy || s.aims() && !listing(bare) // the heading or the text says so
 	if title == "" || s.topic() == praise || s.topic() == glossary || s.doc.decides() || s.weighing() || !plain && (listing(title) || !s.ordered()) ||
-		!ruleTitle(title) || identifier(title) && !how {
+		!ruleTitle(title) || (s.code || identifier(bare)) && !how {
 		return nil
 	}
 	c := candidate{kind: process, title: s.qualified(capital(strings.TrimRight(title, "?: "))), score: scoreProcess, programs: s.programs(), owners: s.owners()}
@@ -54,6 +56,58 @@ func (s *section) procedures() []candidate {
 	c.about, c.evidence = e.summary(), []evidence{e}
 	return []candidate{c}
 }
+
+// staged reads a procedure whose steps are headings: below s, three or more that are
+// numbered from one up. All of it is one procedure, and each step a part of it.
+func (s *section) staged() []candidate {
+	title, how := howTo(s.subject())
+	var steps []*section
+	for _, x := range s.doc.sections {
+		if x.parent == s || s.title == "" && x.parent == nil && x.level == 2 {
+			if n := stage.FindStringSubmatch(x.title); n != nil && n[1] == strconv.Itoa(len(steps)+1) {
+				steps = append(steps, x)
+			}
+		}
+	}
+	if len(steps) < 3 || !how && !doing(title) && !activity(title) || !ruleTitle(title) || s.doc.decides() || s.weighing() {
+		return nil
+	}
+	e := evidence{doc: s.doc, from: steps[0].line}
+	name := func(x *section) string { return strings.TrimSpace(stage.ReplaceAllString(x.title, "")) }
+	instructs := 0
+	for _, x := range s.doc.sections {
+		if !slices.ContainsFunc(steps, func(step *section) bool { return x == step || x.below(step) }) {
+			continue
+		}
+		if len(e.passage) > 0 {
+			e.passage = append(e.passage, "")
+		}
+		e.to = x.line
+		e.passage = append(e.passage, "**"+escape(x.title)+"**")
+		if n := len(x.blocks); n > 0 {
+			e.to = max(e.to, x.blocks[n-1].last())
+			for _, b := range x.blocks {
+				e.to = max(e.to, b.last())
+			}
+			e.passage = append(append(e.passage, ""), x.passage(x.line, e.to)...)
+		}
+		if instructs += x.instructs(); doing(name(x)) {
+			instructs++
+		}
+	}
+	if len(e.passage) > maxPassage || instructs < len(steps) {
+		return nil
+	}
+	for _, x := range s.doc.sections {
+		x.part = x.part || slices.ContainsFunc(steps, func(step *section) bool { return x == step || x.below(step) })
+	}
+	about := fmt.Sprintf("%d steps: %s … %s", len(steps), name(steps[0]), name(steps[len(steps)-1]))
+	return []candidate{{kind: process, title: s.qualified(capital(strings.TrimRight(title, "?: "))), about: clip(about, maxDescription), score: scoreProcess,
+		evidence: []evidence{e}, owners: s.owners()}}
+}
+
+// stage is the number in front of a heading that is a step.
+var stage = regexp.MustCompile(`^(?:(?i:step|part|phase|stage) )?([0-9]+)[.):]?[ :–—-]+`)
 
 // remedy reports whether s stands below a heading that runbooks have for what to do.
 func (s *section) remedy() bool {
@@ -119,7 +173,7 @@ func (s *section) aims() bool {
 		if i == 0 || b.nested || len(shell(b)) == 0 || s.blocks[i-1].kind != paragraph {
 			continue
 		}
-		if ws := words(s.blocks[i-1].run.text); len(ws) > 3 && in("to first", ws[0]) && imperative(ws[1]) {
+		if ws := words(s.blocks[i-1].run.text); len(ws) > 3 && (in("to first", ws[0]) && imperative(ws[1]) || imperative(ws[0]) && !in("see note consider", ws[0]) && strings.HasSuffix(s.blocks[i-1].run.text, ":")) {
 			return true
 		}
 	}
@@ -224,7 +278,7 @@ func (e evidence) summary() string {
 		}
 	}
 	if n := len(e.steps); n > 1 && len(e.quote) == 0 {
-		ends := func(s string) string { return clip(strings.TrimRight(firstOf(s), ".:;, "), maxDescription/2-10) }
+		ends := func(s string) string { return clip(strings.TrimLeft(strings.TrimRight(firstOf(s), ".:;, "), "[] "), maxDescription/2-10) }
 		return fmt.Sprintf("%d steps: %s … %s", n, ends(e.steps[0]), ends(e.steps[n-1]))
 	}
 	switch {
@@ -256,7 +310,7 @@ func listing(title string) bool {
 	ws := words(title)
 	return in("pull-requests pull-request pull-request-reviews commit-messages commit-message", strings.Join(ws, "-")) || len(ws) > 0 && in("guidelines options practices considerations notes principles features types examples arguments parameters "+
 		"rules tips goals criteria values flags fields columns questions conventions standards expectations requirements policy policies dos etiquette charter responsibilities mission duties scope objectives mandate purpose complexity", ws[len(ws)-1]) ||
-		len(ws) > 0 && in("contributing filing submitting writing reviewing naming formatting choosing designing commenting styling", ws[0])
+		len(ws) > 0 && ws[0] == "reporting" && !affair(title) || len(ws) > 0 && in("contributing filing submitting writing reviewing naming formatting choosing designing commenting styling", ws[0])
 }
 
 // howTo takes "How to" off a title.

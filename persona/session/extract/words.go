@@ -93,14 +93,16 @@ func imperative(w string) bool {
 		"scan schedule search secure select send serve set setup share ship shut sign simulate skip specify stage start stop store "+
 		"submit subscribe switch sync synchronise synchronize tag take talk telephone tell test track transfer translate trigger "+
 		"troubleshoot try turn type uninstall unlink unpack unpublish unregister update upgrade upload use validate verify view visit "+
-		"wait wash watch wipe work wrap write you", w)
+		"wait wash watch wipe work wrap write you end prefer limit favor favour strive respect treat poke triage onboard assume page rewind purge "+
+		"drain cordon silence scale reduce retire decommission deprecate redirect block unblock ban resync reindex requeue respond escalate "+
+		"invalidate truncate bootstrap patch rerun delegate nominate elect vote empty sell withdraw", w)
 }
 
 // nounToo reports whether a verb that begins a heading is as often a noun:
 // "File permissions" is no instruction, "File a report" is.
 func nounToo(w string) bool {
 	return in("file release list log map name note point process record report table type package label plan order test stage design "+
-		"document request search email review track trigger trace work place mark measure query", w)
+		"document request search email review track trigger trace work place mark measure query page end limit block patch vote empty", w)
 }
 
 // gerund returns the stem of a verb's -ing form: "opening" → "open",
@@ -109,7 +111,7 @@ func gerund(w string) (stem string, ok bool) {
 	if len(w) < 5 || !strings.HasSuffix(w, "ing") || in("string thing things setting settings warning during nothing something everything "+
 		"anything king ring spring pricing logging routing caching styling theming naming typing formatting heading bring sing wing "+
 		"ceiling morning evening meeting engineering marketing beijing missing existing following remaining working outstanding "+
-		"programming padding spacing casing binding encoding timing interesting pending escaping hashing parsing understanding introducing thinking speeding", w) {
+		"programming upcoming incoming ongoing padding spacing casing binding encoding timing interesting pending escaping hashing parsing understanding introducing thinking speeding", w) {
 		return "", false
 	}
 	stem = strings.TrimSuffix(w, "ing")
