@@ -348,8 +348,11 @@ func (tr tree) drain(t *testing.T, a answers, all bool) (atoms []cited) {
 	sh(t, dir, "", "git", "commit", "-qm", "documents")
 	said := sh(t, dir, "", odd, "drain")
 	branch := strings.TrimSpace(sh(t, dir, "", "git", "branch", "--list", "--format=%(refname:short)", "odd/review/*"))
+	if branch == "" && strings.Contains(said, "nothing to review") {
+		return nil
+	}
 	if branch == "" {
-		t.Errorf("%s: odd drain left no branch to review, which it does even for no atom: %s", tr.name, said)
+		t.Errorf("%s: odd drain left no branch to review: %s", tr.name, said)
 		return nil
 	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(sh(t, dir, "", "git", "diff", "--name-only", "--no-renames", "--diff-filter=A", "-z", "main", branch, "--", readerRoot), "\x00"), "\x00") {
