@@ -99,6 +99,9 @@ func (s *section) decided() []candidate {
 		c.evidence = append([]evidence{e}, d.reasons(x, e.to)...)
 		return []candidate{c}
 	}
+	if cs := d.labelled(); len(cs) > 0 {
+		return cs
+	}
 	for _, x := range d.sections {
 		if b, ok := x.opening(); ok && len(words(b.run.text)) >= 6 && !strings.HasSuffix(b.run.text, ":") {
 			e := evidence{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}}
@@ -111,6 +114,21 @@ func (s *section) decided() []candidate {
 		}
 	}
 	return nil
+}
+
+// labelled are the paragraphs "**Decision:** …" of d, each a decision on what its heading names.
+func (d *document) labelled() []candidate {
+	var out []candidate
+	for _, s := range d.sections {
+		for _, b := range s.blocks {
+			lead, rest, ok := b.run.lead()
+			if ok && b.kind == paragraph && strings.EqualFold(lead.text, "decision") && len(words(rest)) >= 2 && ruleTitle(s.subject()) {
+				out = append(out, candidate{kind: decision, title: capital(s.placed(s.subject())), about: clip(rest, maxDescription), score: scoreDecision,
+					evidence: []evidence{{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}}}})
+			}
+		}
+	}
+	return out
 }
 
 // choice is the sentence that says what was chosen: the last that speaks of choosing, as a

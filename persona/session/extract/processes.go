@@ -32,11 +32,11 @@ func (s *section) procedures() []candidate {
 	case !plain:
 		return nil
 	case s.bulleted() && !listing(bare) || remedy && s.instructs() > 0:
-		e, c.score = s.whole(), scoreRunbook+6
+		e, c.score = s.whole(s.blocks), scoreRunbook+6
 	case len(c.programs) > 0:
 		c.score, e = scoreRunbook, s.runbook()
 	case !s.shows() && s.level != 1 && !s.aboutItself() && (s.doc.governs() && affair(bare) && s.instructs() >= 1 && s.sentences() > 1 || doing(bare) && !listing(bare) && s.instructs() >= 2):
-		e, c.score = s.whole(), scoreRunbook
+		e, c.score = s.whole(s.blocks), scoreRunbook
 	default:
 		return nil
 	}
@@ -213,10 +213,10 @@ func (s *section) instructs() int {
 	return n
 }
 
-// whole is all that s says, up to the limit of a passage.
-func (s *section) whole() evidence {
+// whole is all that the first blocks of s say.
+func (s *section) whole(bs []block) evidence {
 	e := evidence{doc: s.doc, from: s.start()}
-	for _, b := range outermost(s.blocks) {
+	for _, b := range outermost(bs) {
 		e.to = b.last()
 		for _, t := range b.texts() {
 			if b.kind == paragraph {

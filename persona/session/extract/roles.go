@@ -39,7 +39,7 @@ func (s *section) headedRole() []candidate {
 	e, ok := s.lede()
 	c := candidate{kind: role, title: capital(title), score: scoreRole}
 	if office {
-		e = s.whole()
+		e = s.told()
 		if ok = e.from > 0 && e.to-e.from < maxRules && !s.shows(); ok {
 			e.quote, e.steps = append(e.quote, e.steps...), nil
 			e.passage = s.passage(e.from, e.to)
@@ -62,6 +62,15 @@ func (s *section) headedRole() []candidate {
 		}
 	}
 	return []candidate{c}
+}
+
+// told is what s says of a role: without a list of its holders that the site fills in.
+func (s *section) told() evidence {
+	n := len(s.blocks)
+	for n > 0 && left.MatchString(s.blocks[n-1].run.text) {
+		n--
+	}
+	return s.whole(s.blocks[:n])
 }
 
 // responsibilitiesOf takes "Responsibilities of the X" and "X responsibilities" to X.
