@@ -9,9 +9,9 @@ import (
 // numbered is what an index puts in front of a decision's title: "ADR 012: ", "12. ".
 var numbered = regexp.MustCompile(`^(?i:(?:adr|decision|rfc|decision record|architecture decision record)?[ -]*#?\d{1,5} ?[:.–—-] *|adr[ -]*\d+ +|architecture decision record: *)`)
 
-// decides reports whether d records a decision: a document in a folder of decisions, or
+// recordsDecision reports whether d records a decision: a document in a folder of decisions, or
 // one with the sections of an ADR.
-func (d *document) decides() bool {
+func (d *document) recordsDecision() bool {
 	if in("readme template index", strings.ToLower(d.stem())) || strings.Contains(strings.ToLower(d.stem()), "template") {
 		return false
 	}
@@ -74,7 +74,7 @@ func (d *document) status() string {
 // was given up, is none.
 func (s *section) decided() []candidate {
 	d := s.doc
-	if !s.first() || !d.decides() || d.title == "" {
+	if !s.first() || !d.decides || d.title == "" {
 		return nil
 	}
 	state := d.status()

@@ -30,6 +30,8 @@ type document struct {
 	fields   [2]int // lines of the front matter's title to description, 0 0 without both
 	sections []*section
 	place    topic // what the file's name or folder says
+	governs  bool  // it lays down rules for people
+	decides  bool  // it records a decision
 	found    []candidate
 	bad      string // what was wrong with its front matter, if anything
 
@@ -120,6 +122,7 @@ func parse(f file) *document {
 	}
 	d.title = strings.TrimRight(d.title, ". ")
 	d.classify()
+	d.governs, d.decides = d.lawful(), d.recordsDecision()
 	return d
 }
 

@@ -10,10 +10,12 @@ import (
 // place by place.
 const maxRules = 60
 
-// piece is a block, or an item of a list, that obliges people to something.
+// shortRules is the lines up to which a section with a rule is quoted whole.
+const shortRules = 16
+
+// piece is a block, or a list with its lead, that obliges people to something.
 type piece struct {
 	from, to int
-	lines    []string
 	weight   int    // of its strongest sentence
 	says     string // that sentence
 }
@@ -23,7 +25,7 @@ type piece struct {
 // a document that is called a policy is one also by what it opens with. What one of others
 // cites is left to it.
 func (s *section) rules(others []candidate) []candidate {
-	if s.topic() == glossary || s.doc.decides() || s.weighing() {
+	if s.topic() == glossary || s.doc.decides || s.weighing() || s.warns() {
 		return nil
 	}
 	whole := s.first() && s.doc.place == policies
@@ -32,7 +34,7 @@ func (s *section) rules(others []candidate) []candidate {
 	if !whole && (!ruleTitle(title) || s.code) {
 		return nil
 	}
-	named := called || s.doc.governs()
+	named := called || s.doc.governs
 	ps := slices.DeleteFunc(s.pieces(named), func(p piece) bool {
 		return slices.ContainsFunc(others, func(c candidate) bool { return c.evidence[0].from <= p.to && p.from <= c.evidence[0].to })
 	})
@@ -40,7 +42,7 @@ func (s *section) rules(others []candidate) []candidate {
 		return nil
 	}
 	if b, ok := s.opening(); ok && called && len(others) == 0 && !pronounFirst(b.run.text) && (len(ps) == 0 || b.to < ps[0].from) && !strings.HasSuffix(b.run.text, ":") {
-		ps = append([]piece{{from: b.from, to: b.to, lines: b.render(), says: firstOf(b.run.text)}}, ps...)
+		ps = append([]piece{{from: b.from, to: b.to, says: firstOf(b.run.text)}}, ps...)
 	}
 	if len(ps) == 0 {
 		return nil
@@ -50,14 +52,11 @@ func (s *section) rules(others []candidate) []candidate {
 	sum := 0
 	for _, p := range ps {
 		sum += p.weight
-		if p.weight > best.weight && !pronounFirst(p.says) || best.says == "" {
+		if p.weight > best.weight {
 			best = p
 		}
 	}
-	strong := 0
-	for _, p := range ps {
-		strong = max(strong, p.weight)
-	}
+	strong := max(best.weight, 0)
 	need := 5
 	if named {
 		need = 4
@@ -83,11 +82,8 @@ func (s *section) rules(others []candidate) []candidate {
 	return []candidate{c}
 }
 
-// lead is what a piece leads up to its list with.
-func (p piece) lead() string { return strings.TrimSuffix(strings.Join(p.lines[:1], ""), ":") }
-
 // sectionNumber is what a charter puts in front of a heading.
-var sectionNumber = regexp.MustCompile(`^(?:(?i:section|article|chapter|rule) )?[0-9]+(?:\.[0-9]+)*[.):]* +`)
+var sectionNumber = regexp.MustCompile(`^(?:(?i:section|article|chapter|rule) [0-9]+(?:\.[0-9]+)*[.):]*|[0-9]+(?:\.[0-9]+)*[.):]) +`)
 
 // ruleTitle reports whether a heading may name a policy: short, a name and no symbol.
 func ruleTitle(title string) bool {
@@ -96,100 +92,139 @@ func ruleTitle(title string) bool {
 		balanced(title) && !(len(ws) == 1 && identifier(title)) && strings.ContainsAny(strings.ToLower(title), "abcdefghijklmnopqrstuvwxyz")
 }
 
-// joined is the evidence of pieces: those that stand next to each other are one place,
-// with what stands between two of them where that is one block.
+// joined is the evidence of pieces: all that stands from the first to the last, and what
+// limits them before and behind; of a short section all. A section of more than maxRules
+// lines is quoted place by place.
 func (s *section) joined(ps []piece) []evidence {
+	bs := outermost(s.blocks)
+	last := bs[len(bs)-1].last()
+	if first := bs[0].from; last-first < shortRules && !s.shows() {
+		return []evidence{{doc: s.doc, from: first, to: last, quote: []string{ps[0].says}, passage: s.passage(first, last)}}
+	}
 	var out []evidence
 	for _, p := range ps {
 		if n := len(out); n > 0 && p.to-out[n-1].from < maxRules {
-			last := &out[n-1]
-			between := s.between(last.to, p.from)
-			if len(between) == 0 || len(between) == 1 && between[0].kind != code && between[0].kind != table && between[0].to-between[0].from < 8 {
-				for _, b := range between {
-					last.passage = append(append(last.passage, ""), b.render()...)
-				}
-				if p.from-last.to > 1 || len(between) > 0 {
-					last.passage = append(last.passage, "")
-				}
-				last.passage, last.to = append(last.passage, p.lines...), p.to
-				continue
+			out[n-1].to = p.to
+		} else {
+			out = append(out, evidence{doc: s.doc, from: p.from, to: p.to, quote: []string{p.says}})
+		}
+	}
+	for i := range out {
+		e := &out[i]
+		for k, b := range bs {
+			if b.from > e.to && b.kind == paragraph && limits(b.run.text) && b.last()-e.from < maxRules {
+				e.to = b.last()
+			}
+			if k+1 < len(bs) && bs[k+1].from == e.from && b.kind == paragraph && e.to-b.from < maxRules && (pronounFirst(bs[k+1].run.text) || scopes(b.run.text)) {
+				e.from = b.from
 			}
 		}
-		out = append(out, evidence{doc: s.doc, from: p.from, to: p.to, quote: []string{p.says}, passage: p.lines})
+		e.passage = s.passage(e.from, e.to)
 	}
 	return out
 }
 
-// between are the blocks of s that stand between two lines.
-func (s *section) between(after, before int) []block {
-	var out []block
-	for _, b := range outermost(s.blocks) {
-		if b.from > after && b.last() < before {
-			out = append(out, b)
-		}
-	}
-	return out
+// limits reports whether a paragraph takes back something of the one before it.
+func limits(text string) bool {
+	ws := words(text)
+	return pronounFirst(text) || len(ws) > 0 && in("except exceptions exception exempt unless only excluding note", ws[0])
 }
 
-// pieces are the blocks of s that oblige, in order. named tells that the place is one for
-// rules, where a weaker word counts.
+// scopes reports whether a paragraph says when what follows holds.
+func scopes(text string) bool {
+	ws := words(text)
+	return slices.ContainsFunc(ws, func(w string) bool { return in("below following only while", w) })
+}
+
+// pieces are the blocks of s that oblige, in order. A list is whole, with the paragraph
+// that leads up to it. named tells that the place is one for rules, where a weaker word
+// counts.
 func (s *section) pieces(named bool) []piece {
 	var out []piece
-	bs := outermost(s.blocks)
+	bs := slices.DeleteFunc(outermost(s.blocks), func(b block) bool { return len(b.render()) == 0 })
 	for i := 0; i < len(bs); i++ {
 		b := bs[i]
-		switch b.kind {
-		case paragraph:
-			p := b.piece(s.doc, named)
-			if !strings.HasSuffix(b.run.text, ":") || i+1 == len(bs) {
-				if p.weight > 0 && !strings.HasSuffix(b.run.text, ":") {
+		if b.kind == paragraph && i+1 < len(bs) && leads(b) {
+			i++
+			if next := bs[i]; next.kind == bullets || next.kind == steps {
+				w, _ := weigh(b.run, s.doc, named)
+				p := next.list(s.doc, named)
+				lead := strings.TrimRight(b.run.text, ": ") + ": "
+				if p.says == "" || w > p.weight {
+					p.says = next.texts()[0].run.text
+				}
+				p.from, p.weight, p.says = b.from, max(p.weight, w), lead+p.says
+				if p.weight > 0 && !undoes(b.run.text) {
 					out = append(out, p)
 				}
 				continue
 			}
-			next := bs[i+1] // what it leads up to belongs to it
-			all := next.obliging(s.doc, named)
-			if told := told(next.items); named && len(next.items) > 1 && 3*told >= 2*len(next.items) && !linked(next.items) && len(all) == 0 {
-				all = []piece{{weight: 4, says: next.items[0].run.text}}
-				p.weight = max(p.weight, 4)
-				if p.says == "" {
-					p.says = p.lead()
-				}
+			if w, says := weigh(b.run, s.doc, named); w > 0 && bs[i].last()-b.from < maxRules {
+				out = append(out, piece{from: b.from, to: bs[i].last(), weight: w, says: says})
 			}
-			if p.weight > 0 || len(all) > 0 && 2*len(all) >= len(next.items) {
-				p.lines, p.to = append(append(p.lines, ""), next.render()...), next.last()
-				if p.weight < strongest(all).weight {
-					p.weight, p.says = strongest(all).weight, strongest(all).says
-				}
-				if ts := next.texts(); len(ts) > 0 && strings.HasSuffix(p.says, ":") {
-					p.says += " " + ts[0].run.text
-				}
-				if p.weight > 0 && p.to-p.from < maxRules {
-					out = append(out, p)
-				}
-				i++
+			continue
+		}
+		switch {
+		case b.kind == paragraph && !b.nested && !strings.HasSuffix(b.run.text, ":"):
+			if w, says := weigh(b.run, s.doc, named); w > 0 {
+				out = append(out, piece{from: b.from, to: b.last(), weight: w, says: says})
 			}
-		case bullets, steps:
-			all := b.obliging(s.doc, named)
-			switch {
-			case ruleList(b.items) && b.last()-b.from < maxRules:
-				out = append(out, piece{from: b.from, to: b.last(), lines: b.render(), weight: 7, says: b.items[0].run.text})
-			case named && len(all) == 0 && 3*told(b.items) >= 2*len(b.items) && len(b.items) > 1 && !linked(b.items) && b.last()-b.from < maxRules:
-				out = append(out, piece{from: b.from, to: b.last(), lines: b.render(), weight: 4, says: b.items[0].run.text})
-			case len(all) == 0:
-			case 2*len(all) >= len(b.items) && b.last()-b.from < maxRules:
-				best := strongest(all)
-				if len(all) >= 3 && len(all) == len(b.items) && best.weight >= 3 {
-					best.weight += 5 // a list of nothing but rules
-				}
-				out = append(out, piece{from: b.from, to: b.last(), lines: b.render(), weight: best.weight, says: best.says})
-			default:
-				out = append(out, all...)
+		case b.kind == bullets || b.kind == steps:
+			if p := b.list(s.doc, named); p.weight > 0 {
+				out = append(out, p)
 			}
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(p piece) bool { return p.to-p.from >= maxRules })
 }
+
+// leads reports whether a paragraph leads up to what stands below it: it ends in a colon,
+// or with no mark at all, as a bold label does.
+func leads(b block) bool {
+	text := strings.TrimRight(b.run.text, " *_")
+	return !b.nested && text != "" && !strings.ContainsAny(text[len(text)-1:], ".!?)\"'")
+}
+
+// undoes reports whether a lead says that what follows is no rule.
+func undoes(lead string) bool {
+	lower := strings.ToLower(lead)
+	return slices.ContainsFunc([]string{"example", "e.g", "no longer", "not valid", "obsolete", "myth", "used to", "outdated", "go wrong"}, func(s string) bool { return strings.Contains(lower, s) })
+}
+
+// list weighs a list by its strongest item, below it too.
+func (b block) list(d *document, named bool) piece {
+	p := piece{from: b.from, to: b.last()}
+	oblige := 0
+	for _, it := range b.items {
+		w, says := weigh(it.run, d, named)
+		for _, x := range it.below {
+			if v, t := weigh(x.run, d, named); v > w {
+				w, says = v, t
+			}
+		}
+		if w > 0 {
+			oblige++
+		}
+		if w > p.weight {
+			p.weight, p.says = w, says
+		}
+	}
+	switch {
+	case ruleList(b.items):
+		p.weight, p.says = 7, b.items[0].run.text
+	case oblige == 0 && named && len(b.items) > 1 && tells(b.items):
+		p.weight, p.says = 4, b.items[0].run.text
+	case oblige >= 3 && oblige == len(b.items) && p.weight >= 3:
+		p.weight += 5 // a list of nothing but rules
+	case 3*oblige < len(b.items):
+		p.weight = max(0, p.weight-1)
+	}
+	return p
+}
+
+// tells reports whether the items of a list tell somebody to do something, by more than a
+// link.
+func tells(items []item) bool { return 3*told(items) >= 2*len(items) && !linked(items) }
 
 // ruleList reports whether the items of a list are rules, as "Avoid …" and "Prefer …" are,
 // and no steps.
@@ -200,7 +235,13 @@ func ruleList(items []item) bool {
 			n++
 		}
 	}
-	return len(items) >= 3 && n > 0 && 6*n >= len(items) && 3*told(items) >= 2*len(items) && !linked(items)
+	return len(items) >= 3 && n > 0 && 6*n >= len(items) && tells(items)
+}
+
+// warns reports whether a heading says that what stands below it is not to be done.
+func (s *section) warns() bool {
+	lower := strings.ToLower(s.title)
+	return slices.ContainsFunc([]string{"anti-pattern", "antipattern", "mistake", "pitfall", "don't", "don’t", "example", "no longer"}, func(w string) bool { return strings.Contains(lower, w) })
 }
 
 // weighing reports whether s stands in a part of a proposal that is not what was decided.
@@ -233,44 +274,6 @@ func firstPart(title string) string {
 	return head
 }
 
-func strongest(ps []piece) piece {
-	var best piece
-	for _, p := range ps {
-		if p.weight > best.weight {
-			best = p
-		}
-	}
-	return best
-}
-
-// piece weighs a paragraph by its strongest sentence.
-func (b block) piece(d *document, named bool) piece {
-	w, says := weigh(b.run, d, named)
-	return piece{from: b.from, to: b.to, lines: b.render(), weight: w, says: says}
-}
-
-// obliging are the items of a list that oblige.
-func (b block) obliging(d *document, named bool) []piece {
-	var out []piece
-	if b.kind != bullets && b.kind != steps {
-		return nil
-	}
-	for i, it := range b.items {
-		w, says := weigh(it.run, d, named)
-		for _, x := range it.below {
-			if v, t := weigh(x.run, d, named); v > w {
-				w, says = v, t
-			}
-		}
-		if w == 0 {
-			continue
-		}
-		one := block{kind: b.kind, start: b.start, items: b.items[i : i+1]}
-		out = append(out, piece{from: it.from, to: max(it.to, one.last()), lines: one.render(), weight: w, says: says})
-	}
-	return out
-}
-
 // weigh is the strongest obligation of a text and its sentence: 0 for none.
 func weigh(r run, d *document, named bool) (int, string) {
 	best, says := 0, ""
@@ -279,7 +282,7 @@ func weigh(r run, d *document, named bool) (int, string) {
 			best, says = w, q
 		}
 	}
-	if best > 0 && d.governs() {
+	if best > 0 && d.governs {
 		best++
 	}
 	return best, says
@@ -364,13 +367,15 @@ func modal(ws []string) (at, weight int) {
 				in("be", next) && !in("able fine ok okay good enough safe sufficient available running visible similar redirected", word(i+2)) && !in("this it that everything which", last) {
 				v = 2
 			}
-			if in("this it that which everything", last) && v > 0 {
+			if next == "have" && (strings.HasSuffix(word(i+2), "ed") || in("been had done seen made taken", word(i+2))) {
+				v = 0
+			} else if in("this it that which everything", last) && v > 0 {
 				v = 1
 			}
 			if in("have take give", next) && !in("you this it", last) {
 				v = 2
 			}
-		case w == "never" && i == 0, w == "never" && in("be commit merge use share push put store send add change edit give ask accept allow leave rely write call take make", next) && last != "would":
+		case w == "never" && i == 0 && next != "mind", w == "never" && in("be commit merge use share push put store send add change edit give ask accept allow leave rely write call take make", next) && last != "would":
 			v = 3
 		case i == 0 && (w == "don't" || w == "don’t" || w == "always" || w == "avoid"), i == 0 && w == "do" && next == "not":
 			v = 3
@@ -380,7 +385,7 @@ func modal(ws []string) (at, weight int) {
 		case w == "not" && in("allowed permitted acceptable tolerated accepted", next), w == "no" && next == "one" && in("may should must can", word(i+2)),
 			w == "nobody" && i == 0 && !in("could was were had has knew knows noticed is", next), w == "only" && in("may must", last):
 			v = 3
-		case w == "may" && next == "not" && i > 0 && personNoun(singular(last)), w == "may" && next == "only":
+		case w == "may" && next == "not" && i > 0 && personNoun(singular(last)) && !in("see know need have be notice want get find", word(i+2)), w == "may" && next == "only":
 			v = 3
 		case w == "required" && in("is are", last) && !in("if for when", next), w == "required" && next == "to" && in("is are be", last), w == "requires" && in("approval approvals consent agreement review majority", next),
 			w == "require" && (in("approval approvals consent agreement review", next) || in("approval approvals review", word(i+2))):
@@ -389,7 +394,7 @@ func modal(ws []string) (at, weight int) {
 				v = 3
 			}
 		case w == "please" && (imperative(next) || in("do be don't don’t make only never use", next)) && !in("see note refer visit contact open file feel let join help read follow go check consult have try reach", next),
-			w == "ask" && next == "that" && last == "we", in("can't can’t", w) && i > 0 && personNoun(singular(last)), w == "responsibility" && next == "to", in("tolerated", w) && last == "be":
+			w == "ask" && next == "that" && last == "we", in("can't can’t", w) && i > 0 && personNoun(singular(last)), w == "responsibility" && next == "to", w == "tolerated" && last == "be":
 			v = 2
 		case w == "make" && next == "sure" && last == "please", w == "be" && next == "sure" && word(i+2) == "to",
 			w == "expect" && in("all contributors everyone you members participants", next) && in("we and", last),
@@ -399,9 +404,9 @@ func modal(ws []string) (at, weight int) {
 			v = 2
 		case in("need needs have has", w) && next == "to" && !in("don't doesn't not may might will would you'll you", last) && word(i+2) != "be":
 			v = 1
-		case in("eligible entitled", w) && in("for to", next), in("reimburse reimburses reimbursed match matches", w) && i > 0,
+		case in("eligible entitled", w) && in("for to", next), in("reimburse reimburses reimbursed", w) && i > 0,
 			in("offer offers pay pays cover covers provide provides give gives", w) && in("we you company", last), w == "can" && in("take request expense claim use", next) && in("you employees everyone", last),
-			in("get receive accrue", w) && in("you you’ll you'll employees", last):
+			in("receive accrue", w) && in("you you’ll you'll employees", last):
 			v = 2
 		case w == "cannot" && i > 0 && personNoun(singular(last)):
 			v = 2
@@ -443,7 +448,7 @@ func thingNoun(w string) bool {
 		"server client cluster node pod container process program command compiler parser handler middleware instance callback pointer buffer cache queue "+
 		"database table column query index connection socket port url path endpoint api config setting property attribute element component kubelet controller "+
 		"scheduler system service browser app application machine host network packet byte signature payload schema transaction block validator chain ibc "+
-		"keeper store iterator store amount account-number gas module-account denomination denom output input result state bucket metric", w)
+		"keeper store iterator amount account-number gas module-account denomination denom output input result state bucket metric", w)
 }
 
 // pronounFirst reports whether a sentence begins with a word that stands for another, or
@@ -453,13 +458,16 @@ func pronounFirst(s string) bool {
 	return len(ws) == 0 || in("thus also however but so therefore additionally importantly then otherwise likewise similarly and or it they this these that those he she its their such he's it's they're", ws[0])
 }
 
-// governs reports whether a document is one that lays down rules, by its name or place.
-func (d *document) governs() bool {
-	lower := strings.ToLower(d.path)
-	for _, p := range []string{"governance", "contribut", "code_of_conduct", "code-of-conduct", "security.", "security_", "charter", "polic", "handbook", "guideline",
-		"onboarding", "offboarding", "standard", "convention", "maintainers", "membership", "moderat", "election", "conduct", "rules", "requirements", "style", "review", "process", "workflow", "release", "benefits", "how-we-"} {
-		if strings.Contains(lower, p) {
-			return true
+// lawful reports whether a document is one that lays down rules, by its name or place, or
+// because it is about people.
+func (d *document) lawful() bool {
+	for _, w := range words(strings.ReplaceAll(strings.ToLower(d.path), "/", " ")) {
+		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune("-_.", r) }) {
+			if in("governance contributing contributor contributors contribution contribute conduct security charter charters policy policies handbook guideline guidelines guide onboarding "+
+				"offboarding standard standards convention conventions maintainers membership moderation moderators election elections rules requirements style "+
+				"review reviews reviewing process processes workflow release releases releasing benefits", part) && part != "guide" {
+				return true
+			}
 		}
 	}
 	return d.place == policies || d.speaksToPeople()

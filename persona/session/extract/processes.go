@@ -17,7 +17,7 @@ func (s *section) procedures() []candidate {
 	bare, _, _ := strings.Cut(title, " (")
 	remedy := s.remedy()
 	plain := how || !listing(bare) && activity(bare) || s.topic() == processes || remedy || s.aims() && !listing(bare) // the heading or the text says so
-	if title == "" || s.topic() == praise || s.topic() == glossary || s.doc.decides() || s.weighing() || !plain && (listing(title) || !s.ordered()) ||
+	if title == "" || s.topic() == praise || s.topic() == glossary || s.doc.decides || s.weighing() || !plain && (listing(title) || !s.ordered()) ||
 		!ruleTitle(title) || (s.code || identifier(bare)) && !how {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (s *section) procedures() []candidate {
 		e, c.score = s.whole(s.blocks), scoreRunbook+6
 	case len(c.programs) > 0:
 		c.score, e = scoreRunbook, s.runbook()
-	case !s.shows() && s.level != 1 && !s.aboutItself() && (s.doc.governs() && affair(bare) && s.instructs() >= 1 && s.sentences() > 1 || doing(bare) && !listing(bare) && s.instructs() >= 2):
+	case !s.shows() && s.level != 1 && !s.aboutItself() && (s.doc.governs && affair(bare) && s.instructs() >= 1 && s.sentences() > 1 || doing(bare) && !listing(bare) && s.instructs() >= 2):
 		e, c.score = s.whole(s.blocks), scoreRunbook
 	default:
 		return nil
@@ -69,7 +69,7 @@ func (s *section) staged() []candidate {
 			}
 		}
 	}
-	if len(steps) < 3 || !how && !doing(title) && !activity(title) || !ruleTitle(title) || s.doc.decides() || s.weighing() {
+	if len(steps) < 3 || !how && !doing(title) && !activity(title) || !ruleTitle(title) || s.doc.decides || s.weighing() {
 		return nil
 	}
 	e := evidence{doc: s.doc, from: steps[0].line}
@@ -278,7 +278,9 @@ func (e evidence) summary() string {
 		}
 	}
 	if n := len(e.steps); n > 1 && len(e.quote) == 0 {
-		ends := func(s string) string { return clip(strings.TrimLeft(strings.TrimRight(firstOf(s), ".:;, "), "[] "), maxDescription/2-10) }
+		ends := func(s string) string {
+			return clip(strings.TrimLeft(strings.TrimRight(firstOf(s), ".:;, "), "[] "), maxDescription/2-10)
+		}
 		return fmt.Sprintf("%d steps: %s … %s", n, ends(e.steps[0]), ends(e.steps[n-1]))
 	}
 	switch {

@@ -63,7 +63,7 @@ func TestReaders(t *testing.T) {
 		{"headings that are steps", "a.md", "# Retire a boat\n\nOnce a year.\n\n## 1. Empty it\n\nTake out the gear.\n\n## 2. Tell the desk\n\nUnless it is winter, call them.\n\n## 3. Sell it\n\nAsk the shore lead first.\n",
 			[]string{"process Retire a boat | 3 steps: Empty it … Sell it | lines 5-15"}},
 		{"rules in prose, with their conditions", "CONTRIBUTING.md", "# Contributing\n\n## Reviews\n\nUnless it is a typo, every change must be approved by two reviewers. Small ones too.\n\nWe like tea.\n",
-			[]string{"policy Reviews (Contributing) | Unless it is a typo, every change must be approved by two reviewers. | line 5"}},
+			[]string{"policy Reviews (Contributing) | Unless it is a typo, every change must be approved by two reviewers. | lines 5-7"}},
 		{"what a program must do is no rule", "docs/api.md", "# Client\n\n## Options\n\nThe `port` value must be a number. The server should return it.\n", nil},
 		{"rules of a list under a lead", "SECURITY.md", "# Security\n\n## Reports\n\nReporters must not:\n\n- Publish it.\n- Sell it.\n",
 			[]string{"policy Reports (Security) | Reporters must not: Publish it. | lines 5-8"}},

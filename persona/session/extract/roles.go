@@ -32,7 +32,7 @@ func (s *section) responsible() []candidate {
 func (s *section) headedRole() []candidate {
 	title, duties := responsibilitiesOf(s.title)
 	below := s.parent != nil && s.parent.own == roles && s.own == none
-	office := s.doc.governs() && (duties || officeTitle(title))
+	office := s.doc.governs && (duties || officeTitle(title))
 	if s.topic() == glossary || !below && !office && !s.officers() || activity(title) || imperative(strings.ToLower(title)) || !name(title, s.code) || person(span{text: title, kind: strong}) {
 		return nil
 	}
