@@ -7,12 +7,12 @@ import (
 )
 
 // numbered is what an index puts in front of a decision's title: "ADR 012: ", "12. ".
-var numbered = regexp.MustCompile(`^(?i:(?:adr|decision|rfc|decision record|architecture decision record)?[ -]*#?\d{1,5} ?[:.–—-] *|adr[ -]*\d+ +|architecture decision record: *)`)
+var numbered = regexp.MustCompile(`^(?i:(?:adr|decision|rfc|decision record|architecture decision record)?[ -]*#?\d{1,5}(?:[:.] +| [–—-] +)|adr[ -]*\d+ +|architecture decision record: *)`)
 
 // recordsDecision reports whether d records a decision: a document in a folder of decisions, or
 // one with the sections of an ADR.
 func (d *document) recordsDecision() bool {
-	if in("readme template index", strings.ToLower(d.stem())) || strings.Contains(strings.ToLower(d.stem()), "template") {
+	if in("readme template index process guide how-to about", strings.ToLower(d.stem())) || strings.Contains(strings.ToLower(d.stem()), "template") {
 		return false
 	}
 	return d.place == decisions && topicOf(d.stem()) != decisions || d.decision() != nil && d.frame()
@@ -22,7 +22,7 @@ func (d *document) recordsDecision() bool {
 func (d *document) frame() bool {
 	for _, s := range d.sections {
 		switch strings.ToLower(s.title) {
-		case "context", "status", "consequences", "context and problem statement", "considered options", "decision drivers":
+		case "context", "consequences", "context and problem statement", "considered options", "decision drivers":
 			return true
 		}
 	}
@@ -45,29 +45,45 @@ func (d *document) decision() *section {
 }
 
 // status is what d says of how far its decision is, in lower case: a field of its front
-// matter, a section, or a line "Status: …".
+// matter, a section, or a line or row "Status: …".
 func (d *document) status() string {
 	if d.state != "" {
 		return strings.ToLower(d.state)
 	}
-	for _, s := range d.sections {
-		if strings.EqualFold(s.title, "status") && len(s.blocks) > 0 {
-			if ts := s.blocks[0].texts(); len(ts) > 0 {
-				return strings.ToLower(ts[len(ts)-1].run.text)
+	said := func(s *section) (out []string) {
+		for _, b := range s.blocks {
+			for _, t := range b.texts() {
+				out = append(out, t.run.text)
 			}
+			for _, it := range append([]item{{cells: runs(b.columns)}}, b.items...) {
+				if len(it.cells) > 1 {
+					out = append(out, it.cells[0].text+": "+it.cells[1].text)
+				}
+			}
+		}
+		return out
+	}
+	for _, s := range d.sections {
+		if strings.EqualFold(s.title, "status") {
+			return strings.ToLower(strings.Join(said(s), " "))
 		}
 	}
 	for _, s := range d.sections[:min(2, len(d.sections))] {
-		for _, b := range s.blocks {
-			for _, t := range b.texts() {
-				lower := strings.ToLower(t.run.text)
-				if rest, ok := strings.CutPrefix(lower, "status"); ok {
-					return strings.Trim(rest, " :")
-				}
+		for _, t := range said(s) {
+			if rest, ok := cutPrefixFold(t, "status:"); ok {
+				return strings.ToLower(strings.TrimSpace(rest))
 			}
 		}
 	}
 	return ""
+}
+
+func runs(texts []string) []run {
+	out := make([]run, len(texts))
+	for i, t := range texts {
+		out[i].text = t
+	}
+	return out
 }
 
 // decided reads the decision of a document that records one. One that is not made yet, or
@@ -79,7 +95,7 @@ func (s *section) decided() []candidate {
 	}
 	state := d.status()
 	for _, w := range words(state) {
-		if in("rejected superseded deprecated withdrawn abandoned obsolete replaced", w) {
+		if in("rejected superseded superceded deprecated withdrawn abandoned obsolete replaced declined cancelled canceled", w) {
 			return nil
 		}
 	}
@@ -87,8 +103,10 @@ func (s *section) decided() []candidate {
 	if title == "" || len(title) > 120 {
 		return nil
 	}
-	if ws := words(state); len(ws) > 0 && in("proposed draft pending wip", ws[0]) {
-		title += " (" + ws[0] + ")" // merged as it is, and nobody came back to say accepted
+	if ws := words(state); len(ws) > 0 && !slices.ContainsFunc(ws, func(w string) bool {
+		return in("accepted approved adopted implemented agreed done final active decided", w)
+	}) {
+		title += " (" + clip(strings.Join(ws[:min(len(ws), 3)], " "), 30) + ")" // merged as it is, and nobody came back to say accepted
 	}
 	c := candidate{kind: decision, title: capital(title), score: scoreDecision}
 	if x := d.decision(); x != nil {
@@ -103,6 +121,9 @@ func (s *section) decided() []candidate {
 		return cs
 	}
 	for _, x := range d.sections {
+		if topic := strings.ToLower(x.title); strings.Contains(topic, "context") || strings.Contains(topic, "option") || in("problem background status motivation introduction", topic) {
+			continue
+		}
 		if b, ok := x.opening(); ok && len(words(b.run.text)) >= 6 && !strings.HasSuffix(b.run.text, ":") {
 			e := evidence{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}}
 			if x == s {
@@ -131,39 +152,47 @@ func (d *document) labelled() []candidate {
 	return out
 }
 
-// choice is the sentence that says what was chosen: the last that speaks of choosing, as a
+// choice is the sentence that says what was chosen: the last in which somebody chose, as a
 // record that was revised ends with what holds, else the first. "" where none says a choice.
 func (e evidence) choice() string {
-	first, last := "", ""
+	first, last, lead := "", "", ""
 	for i, q := range e.quote {
-		if i == 0 && strings.Contains(strings.ToLower(q), "recommendations") || strings.Contains(q, "no decision") {
-			return "" // advice, for somebody to decide on
+		lower := strings.ToLower(q)
+		if i == 0 && strings.Contains(lower, "recommendations") || strings.Contains(lower, "no decision") || strings.Contains(lower, "not decided") || strings.Contains(lower, "undecided") {
+			return "" // for somebody to decide on
+		}
+		if strings.HasSuffix(q, ":") {
+			lead = q + " "
+			continue
 		}
 		for _, s := range sentences(q) {
 			ws := words(s)
-			if len(ws) < 5 || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") || in("following below described", ws[len(ws)-1]) {
-				continue
-			}
-			if slices.ContainsFunc(ws, func(w string) bool { return in("recommend recommends recommendation recommendations todo tbd", w) }) {
+			if len(ws) == 0 || len(ws) < 3 && lead == "" || strings.HasSuffix(s, "?") || in("following below described", ws[len(ws)-1]) ||
+				slices.ContainsFunc(ws, func(w string) bool { return in("recommend recommends recommendation todo tbd", w) }) {
 				continue
 			}
 			if first == "" {
-				first = s
+				first = lead + s
 			}
-			if slices.ContainsFunc(ws, func(w string) bool {
-				return in("decided decision chose chosen choose opted selected adopted agreed", w)
-			}) && !in("these this if when", ws[0]) {
+			if chose(ws) {
 				last = s
 			}
 		}
+		lead = ""
 	}
 	if last != "" {
 		first = last
 	}
-	if first == "" && len(e.quote) > 0 && len(words(e.quote[0])) >= 3 && imperative(words(e.quote[0])[0]) {
-		first = firstOf(e.quote[0])
-	}
 	return clip(strings.TrimRight(first, ":;, "), maxDescription)
+}
+
+// chose reports whether a sentence says that somebody chose.
+func chose(ws []string) bool {
+	at := slices.IndexFunc(ws, func(w string) bool {
+		return in("decided decision chose chosen choose opted selected adopted agreed", w)
+	})
+	return at >= 0 && !in("these this if when", ws[0]) && slices.ContainsFunc(ws, func(w string) bool { return in("we team option decision decided", w) }) &&
+		!slices.ContainsFunc(ws[:at], func(w string) bool { return in("not had yet never", w) })
 }
 
 // reasons is what d says below a heading of its own of why x was chosen.
@@ -188,13 +217,14 @@ func (s *section) stating() (evidence, bool) {
 		}
 		for _, b := range outermost(x.blocks) {
 			lines := b.render()
-			if len(lines) == 0 || e.from > 0 && b.last()-e.from >= maxRules {
-				break
+			if len(lines) == 0 {
+				continue
+			}
+			if e.from > 0 && b.last()-e.from >= maxRules {
+				e.passage = append(e.passage, "…") // which leaves it out, by name
+				return e, true
 			}
 			if e.from == 0 {
-				if ts := b.texts(); len(ts) == 0 || len(words(ts[0].run.text)) < 4 {
-					continue
-				}
 				e.from = b.from
 			} else {
 				e.passage = append(e.passage, "")
@@ -205,7 +235,7 @@ func (s *section) stating() (evidence, bool) {
 			}
 		}
 	}
-	return e, e.from > 0 && len(e.quote) > 0 && !in("todo tbd tba", words(e.quote[0])[0])
+	return e, len(e.quote) > 0 && len(words(e.quote[0])) > 0 && !in("todo tbd tba", words(e.quote[0])[0])
 }
 
 func (s *section) below(top *section) bool {

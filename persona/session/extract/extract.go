@@ -80,6 +80,7 @@ package extract
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
@@ -246,6 +247,9 @@ func (k chosen) doubt(a okf.Atom) string {
 		if q := e.altered(); q != "" {
 			return fmt.Sprintf("%s:%d does not say: %s", e.doc.path, e.from, clip(q, maxDescription))
 		}
+		if start, end := e.doc.within(e.from, e.to); struck.Match(e.doc.raw[start:end]) {
+			return fmt.Sprintf("%s:%d has text that is struck out", e.doc.path, e.from)
+		}
 		if n := len(e.passage); n > 0 && e.passage[n-1] == "…" {
 			return fmt.Sprintf("%s:%d goes on for more lines than one atom quotes", e.doc.path, e.from)
 		}
@@ -261,6 +265,9 @@ func (k chosen) doubt(a okf.Atom) string {
 	}
 	return ""
 }
+
+// struck is text that a page shows as no longer valid.
+var struck = regexp.MustCompile(`~~\S|(?i:<(?:del|s|strike)>)`)
 
 // template is a text of k that stands for another, "" for none. In code braces are code,
 // but for those of shortcodes.

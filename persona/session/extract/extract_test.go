@@ -123,9 +123,10 @@ func FuzzExtract(f *testing.F) {
 	f.Add("# How to open\n\n1. Take the key.\n2. Turn it twice.\n\n```sh\nmake open\n```\n")
 	f.Add("---\ntitle: T\n---\n| Role | Duties |\n|---|---|\n| Editor | edits all of it |\n")
 	f.Add("# Rules\n\n- You must wait here.\n- Never [run](x.md) `a.json`.\n- **A**: the [^1] thing <b> *x* | y.\n")
+	f.Add("# 1. Paper\n\n## Status\n\nAccepted\n\n## Context\n\nWe had none.\n\n## Decision\n\nWe chose:\n\n- paper\n\n## 1. Do\n\n## 2. Do\n\n## 3. Do\n")
 	f.Add("A **thing** is a `file.json` that\r\nends.\r\n\r\n> quoted **Word**: a thing of some kind\r\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		r := request("docs/tools/x.md", text, "glossary.md", "# Terms\n\nSkeg\n: A small fin under the stern.\n")
+		r := request("docs/tools/x.md", text, "CONTRIBUTING.md", text, "docs/adr/1.md", text, "runbooks/b.md", text, "policies/p.md", text, "glossary.md", "# Terms\n\nSkeg\n: A small fin under the stern.\n")
 		e, err := session.Run(t.Context(), Substrate{}, r)
 		if err != nil {
 			t.Fatal(err)

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -48,6 +49,11 @@ func (s *section) candidates() []candidate {
 }
 
 func (s *section) soundOf(cs []candidate) []candidate {
+	for i := range cs {
+		if s.parent != nil {
+			cs[i].under = s.parent.title
+		}
+	}
 	return slices.DeleteFunc(cs, func(c candidate) bool { return !s.sound(c) })
 }
 
@@ -82,23 +88,30 @@ func merge(cs []candidate) ([]candidate, []clash) {
 	return cs, clashes
 }
 
-// apart tells rules and procedures of one title in several documents by their document:
-// they are not one concept. The first keeps its title.
+// apart tells rules and procedures of one title in several places by the document, or by
+// the heading above: they are not one concept. The first in the order of files keeps its title.
 func apart(cs []candidate) {
-	first := map[string]*document{}
+	first := map[string]*candidate{}
 	for i := range cs {
 		c := &cs[i]
 		if c.kind != policy && c.kind != process {
 			continue
 		}
-		k, d := slug(c.title), c.evidence[0].doc
-		if first[k] == nil {
-			first[k] = d
-		} else if first[k] != d && !strings.HasSuffix(c.title, ")") {
-			c.title += " (" + clip(firstPart(d.called()), 50) + ")"
+		k := slug(c.title)
+		switch f := first[k]; {
+		case f == nil:
+			copied := *c
+			first[k] = &copied
+		case f.evidence[0].doc != c.evidence[0].doc && !strings.HasSuffix(c.title, ")"):
+			c.title += " (" + clip(firstPart(c.evidence[0].doc.called()), 50) + ")"
+		case f.evidence[0].doc == c.evidence[0].doc && f.evidence[0].from != c.evidence[0].from && c.under != "":
+			c.title = strings.TrimSpace(bracketed.ReplaceAllString(c.title, "")) + " (" + clip(c.under, 50) + ")"
 		}
 	}
 }
+
+// bracketed is what stands in brackets at the end of a title.
+var bracketed = regexp.MustCompile(` \([^()]*\)$`)
 
 // clash is one name that two documents define differently.
 type clash struct {

@@ -47,8 +47,8 @@ func (s *section) procedures() []candidate {
 	if first := s.start(); first > 0 && e.to-first < maxPassage {
 		e.from = first
 	}
-	for _, b := range outermost(s.blocks) { // what the last step leads up to
-		if e.passage = s.passage(e.from, e.to); b.from > e.to && e.announces() != "" {
+	for _, b := range outermost(s.blocks) { // a warning behind the last step, or what it leads up to
+		if b.from > e.to && b.last()-e.from < maxPassage {
 			e.to = b.last()
 		}
 	}
@@ -116,9 +116,9 @@ func (s *section) remedy() bool {
 			continue
 		}
 		switch strings.ToLower(strings.TrimRight(p.title, ": ")) {
-		case "diagnosis", "mitigation", "remediation", "how to fix", "fix", "recovery", "initial response", "immediate actions", "response", "verification":
+		case "diagnosis", "mitigation", "remediation", "how to fix", "initial response", "immediate actions":
 			return true
-		case "resolution", "troubleshooting", "investigation", "escalation", "rollback":
+		case "fix", "recovery", "response", "verification", "resolution", "troubleshooting", "investigation", "escalation", "rollback":
 			return s.doc.place == processes || s.doc.hasHeading("meaning", "impact", "symptoms", "severity", "alert")
 		}
 	}
@@ -183,7 +183,7 @@ func (s *section) aims() bool {
 // bulleted reports whether s holds a list of instructions without numbers.
 func (s *section) bulleted() bool {
 	for _, b := range s.blocks {
-		if b.kind == bullets && !b.nested && len(b.items) >= 3 && 3*told(b.items) >= 2*len(b.items) && !linked(b.items) && !ruleList(b.items) {
+		if b.kind == bullets && !b.nested && len(b.items) >= 3 && tells(b.items) && !ruleList(b.items) {
 			return true
 		}
 	}
@@ -199,7 +199,7 @@ func (s *section) shows() bool {
 func (s *section) instructs() int {
 	n := 0
 	for _, b := range s.blocks {
-		if b.kind == code && b.lang != "" {
+		if len(shell(b)) > 0 {
 			n++
 		}
 		for _, t := range b.texts() {
@@ -218,6 +218,9 @@ func (s *section) whole(bs []block) evidence {
 	e := evidence{doc: s.doc, from: s.start()}
 	for _, b := range outermost(bs) {
 		e.to = b.last()
+		if b.kind == bullets || b.kind == steps {
+			e.lists++
+		}
 		for _, t := range b.texts() {
 			if b.kind == paragraph {
 				e.quote = append(e.quote, t.run.text)
@@ -277,7 +280,7 @@ func (e evidence) summary() string {
 			return clip(first, maxDescription)
 		}
 	}
-	if n := len(e.steps); n > 1 && len(e.quote) == 0 {
+	if n := len(e.steps); n > 1 && len(e.quote) == 0 && e.lists == 1 {
 		ends := func(s string) string {
 			return clip(strings.TrimLeft(strings.TrimRight(firstOf(s), ".:;, "), "[] "), maxDescription/2-10)
 		}
@@ -288,7 +291,7 @@ func (e evidence) summary() string {
 		return clip(strings.TrimRight(unlabelled(firstOf(e.quote[0])), ":. ")+": "+next, maxDescription)
 	case len(e.quote) > 0:
 		return firstSentence(e.quote[0])
-	case len(e.steps) == 0:
+	case len(e.steps) == 0 && next != "":
 		return clip("Run "+next, maxDescription)
 	}
 	return clip(strings.TrimRight(next, ":;, "), maxDescription)
@@ -408,8 +411,9 @@ func instruction(text string) bool {
 	if head, _, ok := strings.Cut(text, ":"); ok && len(strings.Fields(head)) <= 3 {
 		return len(strings.Fields(head)) > 1 && imperative(w) // else a label
 	}
-	if len(ws) > 1 && w == "pull" && strings.HasPrefix(ws[1], "request") {
-		return false
+	if len(ws) > 1 && (w == "pull" && strings.HasPrefix(ws[1], "request") ||
+		in("is are was were has fails fail failed hangs times crashes stops breaks does doesn't doesn’t can't can’t cannot returns takes", ws[1])) {
+		return false // of the thing that has the name of a deed
 	}
 	if in("then now next finally first second optionally please also always never let", w) && len(ws) > 1 {
 		return w == "let" || w == "never" || imperative(ws[1])
@@ -428,6 +432,7 @@ func (s *section) steps() evidence {
 			e.from = b.from
 		}
 		e.to = b.to
+		e.lists++
 		for _, it := range b.items {
 			if it.run.text != "" {
 				e.steps = append(e.steps, it.run.text)

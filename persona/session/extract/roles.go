@@ -11,7 +11,7 @@ func (s *section) responsible() []candidate {
 			for _, sentence := range sentences(t.run.text) {
 				who, what, ok := cutAny(sentence, " is responsible for ", " are responsible for ", " is accountable for ")
 				ws := words(who)
-				if !ok || len(ws) == 0 || len(ws) > 5 || !roleNoun(ws[len(ws)-1]) || len(words(what)) < 2 {
+				if !ok || len(ws) == 0 || in("nobody no none not if when", ws[0]) || len(ws) > 5 || !roleNoun(ws[len(ws)-1]) || len(words(what)) < 2 {
 					continue
 				}
 				title := withoutArticle(who)
@@ -100,7 +100,7 @@ func cutPrefixFold(s, prefix string) (string, bool) {
 func officeTitle(title string) bool {
 	ws := words(title)
 	return len(ws) > 0 && len(ws) <= 4 && (roleNoun(singular(ws[len(ws)-1])) || in("liaison tsc cpc advisor representative member voter", singular(ws[len(ws)-1]))) &&
-		!in("guide desk head master author editor style how why your all", ws[len(ws)-1]) && !in("for to become becoming about our", ws[0])
+		!in("guide desk head master author editor style how why your all", ws[len(ws)-1]) && !in("for to become becoming about our no no-longer former past previous emeritus", ws[0])
 }
 
 func (s *section) officers() bool {

@@ -26,6 +26,7 @@ type candidate struct {
 	aliases  []string
 	owners   []string // titles of roles the source names as owner
 	heads    []string // titles of roles it says this one reports to
+	under    string   // the heading above its own
 	programs []string // argv[0] of its fenced commands, in order
 }
 
@@ -36,6 +37,7 @@ type evidence struct {
 	from, to int
 	quote    []string
 	steps    []string
+	lists    int // how many lists the steps are of
 	commands []string
 	passage  []string // all that the lines say, as markdown; the three above only name and describe it
 }
@@ -54,7 +56,7 @@ const (
 	scoreDefinition = 70 // "An X is a …" where X is the subject
 	scoreRunbook    = 76 // a procedure of commands
 	scoreFile       = 64
-	scoreBold       = 58 // a bold word and a definition, anywhere
+	scoreBold       = 58 // a bold word and a definition in a glossary
 )
 
 // defined is a named thing with its text, of the kind the section is about.
@@ -232,10 +234,8 @@ func (s *section) explained(text string) bool {
 	switch {
 	case s.topic() == roles:
 		return len(words(text)) >= 2 && !in("none no", words(text)[0])
-	case s.listing():
-		return definable(text)
 	}
-	return definable(text) && phrase(text)
+	return definable(text)
 }
 
 // leads reports whether what an item begins with may name a thing here. In lower
@@ -370,23 +370,6 @@ func identifier(s string) bool {
 		}
 	}
 	return false
-}
-
-// phrase reports whether a text reads as a definition and not as news: it begins
-// with an article, and no verb of a main clause comes before what qualifies it.
-func phrase(s string) bool {
-	if !articleFirst(s) {
-		return false
-	}
-	for _, w := range words(firstSentence(s)) {
-		switch {
-		case in("that which who whose where when for of used to in on with by from how what", w):
-			return true
-		case in("is are was were has have had will can could should must may now does do did been", w):
-			return false
-		}
-	}
-	return true
 }
 
 // copula cuts a paragraph's first sentence at "is a". marked tells that the
