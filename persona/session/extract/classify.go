@@ -72,7 +72,7 @@ func wordTopic(w string) topic {
 		return systems
 	case in("policy policies rules standards conventions guardrails", w):
 		return policies
-	case in("files artifacts artefacts outputs deliverables documents", w):
+	case in("files artifacts artefacts deliverables documents", w):
 		return files
 	case in("runbook runbooks playbook playbooks procedures processes howto howtos how-to how-tos", w):
 		return processes

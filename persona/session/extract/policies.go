@@ -248,13 +248,13 @@ func (s *section) warns() bool {
 func (s *section) weighing() bool {
 	for p := s; p != nil; p = p.parent {
 		title := strings.ToLower(sectionNumber.ReplaceAllString(p.title, ""))
-		if strings.HasPrefix(title, "alternative") || strings.HasPrefix(title, "option ") {
+		if strings.HasPrefix(title, "alternative") || strings.HasPrefix(title, "rejected") || strings.HasPrefix(title, "option ") {
 			return true
 		}
 		switch title {
 		case "motivation", "goals", "non-goals", "goals and non-goals", "user stories", "use cases", "drawbacks", "risks", "risks and mitigations", "open questions", "options",
 			"considered options", "proposed solution", "proposal", "design details", "future work", "unresolved questions", "design evaluation", "prior art", "graduation criteria",
-			"project goals", "design goals", "pros and cons", "pros", "cons", "trade-offs", "tradeoffs", "test plan", "work plan", "implementation plan", "upgrade & migration strategy", "implementation pull requests", "action items", "lessons learned", "timeline":
+			"project goals", "design goals", "how to teach this", "reference implementation", "backwards compatibility", "security implications", "pros and cons", "pros", "cons", "trade-offs", "tradeoffs", "test plan", "work plan", "implementation plan", "upgrade & migration strategy", "implementation pull requests", "action items", "lessons learned", "timeline":
 			return true
 		}
 	}
