@@ -32,6 +32,7 @@ type document struct {
 	place    topic // what the file's name or folder says
 	governs  bool  // it lays down rules for people
 	decides  bool  // it records a decision
+	proposes bool  // it proposes one
 	found    []candidate
 	bad      string // what was wrong with its front matter, if anything
 
@@ -122,7 +123,7 @@ func parse(f file) *document {
 	}
 	d.title = strings.TrimRight(d.title, ". ")
 	d.classify()
-	d.governs, d.decides = d.lawful(), d.recordsDecision()
+	d.governs, d.decides, d.proposes = d.lawful(), d.recordsDecision(), d.suggests()
 	return d
 }
 

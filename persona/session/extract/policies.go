@@ -52,11 +52,17 @@ func (s *section) rules(others []candidate) []candidate {
 	sum := 0
 	for _, p := range ps {
 		sum += p.weight
+		if pronounFirst(p.says) {
+			p.weight -= 2 // for a description
+		}
 		if p.weight > best.weight {
 			best = p
 		}
 	}
-	strong := max(best.weight, 0)
+	strong := 0
+	for _, p := range ps {
+		strong = max(strong, p.weight)
+	}
 	need := 5
 	if named {
 		need = 4
@@ -238,6 +244,19 @@ func ruleList(items []item) bool {
 	return len(items) >= 3 && n > 0 && 6*n >= len(items) && tells(items)
 }
 
+// suggests reports whether a document proposes a change for others to decide on, by two of
+// the headings that such documents have.
+func (d *document) suggests() bool {
+	n := 0
+	for _, s := range d.sections {
+		if in("motivation abstract specification rationale drawbacks alternatives non-goals proposal backwards-compatibility rejected-ideas open-issues design-details user-stories "+
+			"unresolved-questions proposed-solution prior-art reference-implementation", strings.Join(words(s.title), "-")) {
+			n++
+		}
+	}
+	return n > 1 && d.place != policies
+}
+
 // warns reports whether a heading says that what stands below it is not to be done.
 func (s *section) warns() bool {
 	lower := strings.ToLower(s.title)
@@ -246,6 +265,9 @@ func (s *section) warns() bool {
 
 // weighing reports whether s stands in a part of a proposal that is not what was decided.
 func (s *section) weighing() bool {
+	if s.doc.proposes {
+		return true
+	}
 	for p := s; p != nil; p = p.parent {
 		title := strings.ToLower(sectionNumber.ReplaceAllString(p.title, ""))
 		if strings.HasPrefix(title, "alternative") || strings.HasPrefix(title, "rejected") || strings.HasPrefix(title, "option ") {

@@ -82,6 +82,7 @@ func TestReaders(t *testing.T) {
 		{"struck out", "CONTRIBUTING.md", "# X\n\n## Reviews\n\n~~Contributors must sign the form.~~\n", nil},
 		{"one title in two places of a document", "handbook.md", "# Handbook\n\n## Staff\n\n### Leave\n\nYou must ask for leave.\n\n## Guests\n\n### Leave\n\nYou must not ask for leave.\n",
 			[]string{"policy Leave (Guests) | You must not ask for leave. | line 13", "policy Leave (Handbook) | You must ask for leave. | line 7"}},
+		{"a proposal is no rule", "hips/6.md", "# Pushers\n\n## Abstract\n\nNew.\n\n## Motivation\n\nOld.\n\n## Use a pusher\n\nMaintainers must push every chart.\n\n1. Add a type.\n2. Call it.\n", nil},
 		{"alternatives are no rules", "CONTRIBUTING.md", "# X\n\n## Alternatives\n\nContributors must sign every page.\n", nil},
 		{"list of problems", "a.md", "# Fix the radio\n\n1. The battery is flat.\n2. The antenna is loose.\n3. The channel is wrong.\n", nil},
 		{"what a runbook does", "runbooks/radio.md", "# RadioDown\n\n## Meaning\n\nThe radio is silent.\n\n## Mitigation\n\nCheck the battery.\n\nChange the channel.\n",
