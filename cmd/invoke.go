@@ -21,6 +21,9 @@ func invokeVerb(env Env) *cli.Command {
 			"odd agent run --role explorer --task \"Which tides matter?\" --dry-run\n" +
 			"odd agent run --role validator --surface audit --handoff run-01kjpw-claims \\\n" +
 			"  --dry-run\n\n" +
+			"--dry-run --brief prints the brief: the task, the rules, and the processes and\n" +
+			"policies of its work role. Only the part \"anchor\" is missing; odd writes it\n" +
+			"when the session starts.\n\n" +
 			"Each role has a mode: what its session may do and what it must hand over.\n\n" +
 			"  role       mode         hands over        may change files\n" +
 			"  explorer   exploration  ideas             no\n" +
@@ -54,7 +57,10 @@ func invokeVerb(env Env) *cli.Command {
 				return usage("agent run: --fan-out wants a number from 1 to %d", maxFanOut)
 			}
 			a := invocation{task: strings.TrimSpace(c.String("task")), handoffs: c.StringSlice("handoff"), sessions: c.Int("fan-out"),
-				dry: c.Bool("dry-run"), explain: c.Bool("explain"), json: c.Bool("json")}
+				dry: c.Bool("dry-run"), brief: c.Bool("brief"), explain: c.Bool("explain"), json: c.Bool("json")}
+			if a.brief && !a.dry {
+				return usage("agent run: --brief goes with --dry-run")
+			}
 			var err error
 			if a.call, err = calledFor(c); err != nil {
 				return err
@@ -88,6 +94,7 @@ func invokeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "reason", Usage: "with --override, say exactly why, in `TEXT`"},
 		&cli.StringSliceFlag{Name: "risk", Usage: "with --override, name a `RISK` that you accept; repeatable"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print the rules of the session; start and write nothing"},
+		&cli.BoolFlag{Name: "brief", Usage: "with --dry-run, print the brief that the agent would read"},
 		&cli.BoolFlag{Name: "explain", Usage: "print the rules and why each tool is allowed or not; start and write nothing"},
 		jsonFlag(),
 	}
@@ -95,11 +102,11 @@ func invokeFlags() []cli.Flag {
 
 // invocation is what the command line asks for.
 type invocation struct {
-	call               contract.Call
-	task               string
-	handoffs           []string
-	sessions           int
-	dry, explain, json bool
+	call                      contract.Call
+	task                      string
+	handoffs                  []string
+	sessions                  int
+	dry, brief, explain, json bool
 }
 
 // calledFor is the call the flags mean. Names are judged where the contract is resolved.
@@ -148,6 +155,10 @@ func runInvoke(ctx context.Context, env Env, a invocation) error {
 	p := newProgress(env)
 	talks := &dialogue{env: env, progress: p}
 	o.Progress, o.Reply = p.line, talks.reply
+	if a.brief {
+		b, err := drain.BriefFor(ctx, w.repo, o, inv)
+		return printBrief(env, b, err, a.json)
+	}
 	if a.dry || a.explain {
 		c, err := drain.Resolve(ctx, w.repo, o, inv)
 		for _, no := range drain.Speechless(w.cfg, c.Role) {

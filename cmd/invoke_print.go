@@ -60,6 +60,21 @@ func printContract(env Env, c contract.Contract, err error, a invocation) error 
 	return refused(env, no)
 }
 
+// printBrief prints a brief, and as JSON also its parts with the blobs they quote.
+func printBrief(env Env, b invoke.Brief, err error, asJSON bool) error {
+	var no contract.Refusals
+	switch {
+	case errors.As(err, &no):
+		return refused(env, no)
+	case err != nil:
+		return err
+	case asJSON:
+		return printJSON(env, map[string]any{"text": string(b.Text), "parts": b.Manifest})
+	}
+	_, err = env.Stdout.Write(b.Text)
+	return err
+}
+
 // refused tells every refusal on a line of its own.
 func refused(env Env, no contract.Refusals) error {
 	for _, r := range no {

@@ -55,6 +55,7 @@ type Item struct {
 type Persona struct {
 	Role   Item
 	Commit string // set by the caller; "" outside git
+	Root   string // set by the caller: the folder that Markdown puts before every path, "" for paths of the bundle
 	Items  []Item
 
 	// Reached counts the distinct ends of the walked edges, the role left out. It

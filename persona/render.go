@@ -24,7 +24,7 @@ var preface = map[Section]string{
 func (p Persona) Markdown(g *okf.Graph, inline bool) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Persona: %s\n\n", line(p.Role.Title))
-	fmt.Fprintf(&b, "Compiled from %s", code(p.Role.Path))
+	fmt.Fprintf(&b, "Compiled from %s", code(p.under()+p.Role.Path))
 	if p.Commit != "" {
 		fmt.Fprintf(&b, " at commit %s", code(p.Commit))
 	}
@@ -34,15 +34,15 @@ func (p Persona) Markdown(g *okf.Graph, inline bool) []byte {
 	if p.Retirement != "" {
 		fmt.Fprintf(&b, "This role is out of force: %s.\n\n", line(p.Retirement))
 	}
-	writeItem(&b, p.Role)
+	p.writeItem(&b, p.Role)
 	bodies := p.bodiesOf(g, inline)
-	writeBody(&b, p.Role, bodies)
+	p.writeBody(&b, p.Role, bodies)
 	for _, s := range Sections() {
 		p.writeSection(&b, s, bodies)
 	}
 	fmt.Fprint(&b, "\n## Gaps\n\n")
 	for _, gap := range p.Gaps {
-		fmt.Fprintf(&b, "- %s\n", line(gap))
+		fmt.Fprintf(&b, "- %s\n", line(p.under()+gap))
 	}
 	if len(p.Gaps) == 0 {
 		b.WriteString("None.\n")
@@ -60,13 +60,13 @@ func (p Persona) writeSection(b *bytes.Buffer, s Section, bodies map[string][]by
 		fmt.Fprintf(b, "%s\n\n", preface[s])
 	}
 	for _, it := range items {
-		writeItem(b, it)
+		p.writeItem(b, it)
 	}
 	if len(items) == 0 {
 		b.WriteString("None.\n")
 	}
 	for _, it := range items {
-		writeBody(b, it, bodies)
+		p.writeBody(b, it, bodies)
 	}
 }
 
@@ -80,8 +80,8 @@ func (p Persona) in(s Section) []Item {
 	return out
 }
 
-func writeItem(b *bytes.Buffer, it Item) {
-	fmt.Fprintf(b, "- **%s**: %s, %s, blob %s, %s, %s", line(it.Title), code(it.ID), code(it.Path), code(it.Blob), it.Confidence, it.Tier)
+func (p Persona) writeItem(b *bytes.Buffer, it Item) {
+	fmt.Fprintf(b, "- **%s**: %s, %s, blob %s, %s, %s", line(it.Title), code(it.ID), code(p.under()+it.Path), code(it.Blob), it.Confidence, it.Tier)
 	if it.Draft {
 		b.WriteString(", draft")
 	}
@@ -118,13 +118,21 @@ func (p Persona) bodiesOf(g *okf.Graph, inline bool) map[string][]byte {
 	return out
 }
 
-func writeBody(b *bytes.Buffer, it Item, bodies map[string][]byte) {
+func (p Persona) writeBody(b *bytes.Buffer, it Item, bodies map[string][]byte) {
 	body := strings.Trim(okf.Visible(string(bodies[it.Path])), "\n")
 	if strings.TrimSpace(body) == "" {
 		return
 	}
 	fence := strings.Repeat("`", max(3, longestTicks(body)+1))
-	fmt.Fprintf(b, "\n%smarkdown %s\n%s\n%s\n", fence, strings.ReplaceAll(line(it.Path), "`", "'"), body, fence)
+	fmt.Fprintf(b, "\n%smarkdown %s\n%s\n%s\n", fence, strings.ReplaceAll(line(p.under()+it.Path), "`", "'"), body, fence)
+}
+
+// under is what stands before a path of the bundle.
+func (p Persona) under() string {
+	if p.Root == "" || p.Root == "." {
+		return ""
+	}
+	return p.Root + "/"
 }
 
 // line makes s one line that cannot start a block.

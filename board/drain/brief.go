@@ -8,18 +8,18 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
+	"github.com/odd-cli/odd/persona/audit"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
-
-// canonTypes are the atoms that govern others.
-var canonTypes = []string{"canon", "constraint", "principle", "method", "definition"}
 
 // brief gathers what the session is told. Canon and persona come from the board
 // branch; the inputs from the base the session works on.
@@ -28,14 +28,32 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 	in := invoke.Input{
 		Run: d.Run, Attempt: t.Attempts, Role: t.Role,
 		Limits: invoke.Limits{Turns: req.MaxTurns, Timeout: req.Timeout, MaxAtoms: req.MaxAtoms, Cap: d.terms().Cap.String()},
-		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Body: body(t), Acceptance: t.Acceptance},
+		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Body: body(t), Acceptance: t.Acceptance, Blob: t.Blob},
 		Inputs: inputs(req.Files, t.Inputs), Before: d.before(t, w.bound.Mode),
 		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: artifacts(w.bound, req.Files, d.at.cfg.Root),
-		Watching: d.Watch != nil,
+		Watching: d.Watch != nil, Offered: d.offered(t),
 	}
+	if t.Path != "" {
+		in.Task.Path = d.at.file(t.Path)
+	}
+	rules := audit.Rules{Graph: d.at.graph, Root: d.at.cfg.Root}
+	if !slices.Contains(in.Offered, "get") {
+		in.Prompts = rules.Prompts(w.bound.Contract)
+	}
+	in.Canon = rules.Canon()
 	in.Context, in.Memory = d.context(t, w)
 	if t.Role != "" {
+		w.persona.Root = d.at.cfg.Root
 		in.Persona = w.persona.Markdown(d.at.graph, false)
+		for _, it := range append([]persona.Item{w.persona.Role}, w.persona.Items...) {
+			in.Compiled = append(in.Compiled, invoke.Ref{Path: d.at.file(it.Path), Blob: it.Blob})
+		}
+		in.Knowledge, in.Canon = d.worked(w.persona, in.Canon)
+	}
+	for _, list := range [][]invoke.Ref{in.Knowledge, in.Canon} {
+		for i := range list {
+			list[i].More = d.more(list[i], in, req)
+		}
 	}
 	if d.changes(t) {
 		in.Change = d.asks(c, req.Files)
@@ -43,12 +61,66 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 	if c.reserved > 0 {
 		in.Limits.CostUSD = c.reserved.String()
 	}
-	for _, a := range d.at.graph.Atoms() {
-		if slices.Contains(canonTypes, strings.ToLower(a.Type)) && a.Status != "deprecated" {
-			in.Canon = append(in.Canon, invoke.Ref{URI: a.URI, Path: d.at.file(a.Path), Blob: a.Blob, Title: a.Title})
-		}
-	}
 	return in
+}
+
+// worked are the texts that a role works by, and canon with what of it the role
+// reaches first.
+func (d *drain) worked(p persona.Persona, canon []invoke.Ref) (knowledge, nearest []invoke.Ref) {
+	for _, a := range p.Texts(d.at.graph) {
+		r := invoke.Ref{Path: d.at.file(a.Path), Blob: a.Blob, Title: a.Title, Text: a.Body()}
+		if i := slices.IndexFunc(canon, func(c invoke.Ref) bool { return c.Path == r.Path }); i >= 0 {
+			nearest, canon = append(nearest, canon[i]), slices.Delete(slices.Clone(canon), i, i+1)
+			continue
+		}
+		knowledge = append(knowledge, r)
+	}
+	return knowledge, append(nearest, canon...)
+}
+
+// more is how a session reads the whole of a document of the board, "" where it cannot.
+func (d *drain) more(r invoke.Ref, in invoke.Input, req session.Request) string {
+	name := strings.TrimPrefix(r.Path, d.at.cfg.Root+"/")
+	a, _ := d.at.graph.Find(name)
+	b, err := fs.ReadFile(req.Files, r.Path)
+	switch {
+	case a == nil || in.Contract.Strict:
+		return ""
+	case err != nil || okf.BlobID(b) != r.Blob: // the session works on another branch than the board's
+		return fmt.Sprintf("; git show %s:%s prints the whole", d.at.tip, r.Path)
+	case slices.Contains(in.Offered, "get"):
+		return fmt.Sprintf("; the tool get reads the whole, by the name %s", a.ID)
+	}
+	return fmt.Sprintf("; read the whole in your working tree at this path, or with odd get %s", a.ID)
+}
+
+// offers are the tools that a configuration's substrate has, as contracts name
+// them. A program of somebody else's has tools that odd does not know.
+func offers(cfg config.Config) []string {
+	tools := strings.Fields("search fetch get related expand write edit")
+	switch cfg.Session.Substrate {
+	case "anthropic", "openai":
+		tools = append(tools, strings.Fields("say emit_deliverable finish emit_atom emit_change")...)
+		if len(cfg.Toolbox.Hosts) > 0 {
+			tools = append(tools, "web-search")
+		}
+	case "claude":
+		tools = append(tools, "why")
+	default:
+		return nil
+	}
+	if len(cfg.Toolbox.Run) > 0 {
+		tools = append(tools, "exec")
+	}
+	return tools
+}
+
+// offered are the tools that every substrate has which may run a session for t.
+func (d *drain) offered(t board.Task) []string {
+	chain := d.chain(t)
+	return slices.DeleteFunc(offers(chain[0]), func(tool string) bool {
+		return slices.ContainsFunc(chain, func(c config.Config) bool { return !slices.Contains(offers(c), tool) })
+	})
 }
 
 // context is what there is to know before asking anybody, and the files it comes

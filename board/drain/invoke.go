@@ -131,15 +131,9 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 // name where they name one, and writes nothing. The contract comes back with
 // refusals too, as far as it could be resolved.
 func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (contract.Contract, error) {
-	d, err := open(ctx, r, o)
+	d, t, err := sought(ctx, r, o, inv)
 	if err != nil {
 		return contract.Contract{}, err
-	}
-	t := d.asked(inv)
-	if o.Task != "" {
-		if t, err = d.at.task(o.Task); err != nil {
-			return contract.Contract{}, err
-		}
 	}
 	b, err := d.embodied(t)
 	var no contract.Refusals
@@ -150,6 +144,48 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 		return b.Contract, no
 	}
 	return b.Contract, nil
+}
+
+// sought is a drain that writes nothing, and what an invocation asks of it.
+func sought(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (*drain, board.Task, error) {
+	d, err := open(ctx, r, o)
+	if err != nil {
+		return nil, board.Task{}, err
+	}
+	if o.Task == "" {
+		return d, d.asked(inv), nil
+	}
+	t, err := d.at.task(o.Task)
+	return d, t, err
+}
+
+// BriefFor is the brief that an invocation would begin with now, without the part
+// anchor, which is made with the permit. It writes nothing. The error is that of
+// Resolve where there could be no such session.
+func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (invoke.Brief, error) {
+	if _, err := Resolve(ctx, r, o, inv); err != nil {
+		return invoke.Brief{}, err
+	}
+	d, t, err := sought(ctx, r, o, inv)
+	if err != nil {
+		return invoke.Brief{}, err
+	}
+	w := &work{}
+	if w.bound, err = d.embodied(t); err != nil {
+		return invoke.Brief{}, err
+	}
+	if t.Role != "" {
+		d.embody(w, t.Role)
+	}
+	if t.Path != "" {
+		t.Attempts++
+	}
+	c := &claim{task: t, sessions: max(inv.Sessions, 1), reserved: d.reserve(t), lease: d.until(d.at.cfg.TaskLease), repo: d.repo}
+	if c.base, err = d.base(); err != nil {
+		return invoke.Brief{}, err
+	}
+	_, err = d.request(ctx, c, w)
+	return w.brief, err
 }
 
 // unleased lists what the slow loop has against a session, beside its contract.

@@ -18,8 +18,8 @@ type Rules struct {
 	Root  string
 }
 
-// Canon is what governs: every document of canon that is in force, in order of
-// path.
+// Canon is what governs: every document of canon that is in force, with its text,
+// in order of path.
 func (r Rules) Canon() []invoke.Ref {
 	var out []invoke.Ref
 	for _, a := range r.Graph.Atoms() {
@@ -29,7 +29,7 @@ func (r Rules) Canon() []invoke.Ref {
 		if res, err := r.Graph.Resolve(string(a.ID)); err == nil && !slices.Contains(res.InForce, a) {
 			continue
 		}
-		out = append(out, invoke.Ref{URI: a.URI, Path: path.Join(r.Root, a.Path), Blob: a.Blob, Title: a.Title})
+		out = append(out, invoke.Ref{URI: a.URI, Path: path.Join(r.Root, a.Path), Blob: a.Blob, Title: a.Title, Text: a.Body()})
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package invoke
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
@@ -65,7 +66,7 @@ func BuildFresh(in Fresh) Brief {
 	b := Brief{title: fmt.Sprintf("a session of run %s", oneLine(okf.Visible(in.Run)))}
 	b.add("contract", orders(in.Terms, in.Profiles, in.Limits, string(in.Terms.Role)), capContract)
 	b.addProfiles(in.Profiles)
-	b.add("canon", canon(in.Canon), capCanon, in.Canon...)
+	b.addTexts("canon", in.Canon, capCanon)
 	b.addClaims(in.Claims)
 	b.addArtifact(in.Terms.Artifact, in.Artifacts)
 	b.addForm(in.Terms)
@@ -74,7 +75,7 @@ func BuildFresh(in Fresh) Brief {
 
 // fresh takes from in what a strict contract may know.
 func fresh(in Input) Fresh {
-	f := Fresh{Run: in.Run, Terms: terms(in.Contract), Limits: in.Limits, Profiles: profiles(in),
+	f := Fresh{Run: in.Run, Terms: terms(in), Limits: in.Limits, Profiles: profiles(in),
 		Canon: in.Canon, Artifacts: in.Artifacts}
 	for _, h := range in.Handoffs {
 		d := h.Deliverable
@@ -87,15 +88,22 @@ func fresh(in Input) Fresh {
 	return f
 }
 
-// terms reads what a contract says to its session.
-func terms(c contract.Contract) Terms {
+// terms reads what a contract says to its session, and of the tools those that it
+// has: a session with a fresh context has no server.
+func terms(in Input) Terms {
+	c := in.Contract
 	t := Terms{Role: c.Role, Modes: modes(c), Surface: c.Surface, Engagement: c.Engagement, Voice: c.Voice,
 		Mutates: c.Mutates, Bound: c.Bound, Deliverable: c.Deliverable, Next: c.Next, Artifact: c.Artifact,
-		Servers: c.Servers, Tainted: c.Tainted != ""}
+		Tainted: c.Tainted != ""}
+	if !c.Strict {
+		t.Servers = c.Servers
+	}
 	for _, tool := range c.Tools {
-		if tool.In {
+		switch {
+		case !slices.Contains(in.Offered, tool.Name):
+		case tool.In:
 			t.Tools = append(t.Tools, tool.Name)
-		} else {
+		default:
 			t.Without = append(t.Without, tool.Name)
 		}
 	}

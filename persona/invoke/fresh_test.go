@@ -57,6 +57,8 @@ Canon.URI string
 Canon.Path string
 Canon.Blob string
 Canon.Title string
+Canon.Text []uint8
+Canon.More string
 Claims.Path string
 Claims.Blob string
 Claims.From contract.Mode
@@ -136,6 +138,7 @@ func marked(t *testing.T, m contract.Mode, strict bool, from, to contract.Mode) 
 	}
 	in.Contract.Mode, in.Contract.Modes, in.Contract.Strict = m, nil, strict
 	in.Contract.Persona.Name, in.Contract.Participants = "oddie", nil
+	in.Offered = []string{in.Contract.Tools[0].Name}
 	in.Prompts = map[string][]byte{"oddie@0": []byte("«prompt»")}
 	h := &in.Handoffs[0]
 	h.Atom, h.From, h.To = &atom, from, to
@@ -162,10 +165,10 @@ func TestNothingElseReachesAValidator(t *testing.T) {
 		in.Handoffs[0].Deliverable = deliver.Deliverable{Claims: in.Handoffs[0].Deliverable.Claims, Plan: in.Handoffs[0].Deliverable.Plan}
 		want := []string{
 			"Artifacts.Blob", "Artifacts.Path", "Artifacts.Text",
-			"Canon.Blob", "Canon.Path", "Canon.Title", "Canon.URI",
+			"Canon.Blob", "Canon.Path", "Canon.Text", "Canon.Title", "Canon.URI",
 			"Contract.Artifact", "Contract.Deliverable", "Contract.Engagement", "Contract.Next",
 			"Contract.Persona.Blob", "Contract.Persona.BrandDiscipline", "Contract.Persona.KnowledgeBases", "Contract.Persona.Path", "Contract.Persona.SystemPromptURI",
-			"Contract.Role", "Contract.Servers", "Contract.Surface.Density", "Contract.Surface.Name", "Contract.Surface.OutputSchema",
+			"Contract.Role", "Contract.Surface.Density", "Contract.Surface.Name", "Contract.Surface.OutputSchema",
 			"Contract.Tools.Name", "Contract.Voice",
 			"Handoffs.Deliverable.Claims.Artifact", "Handoffs.Deliverable.Claims.Does", "Handoffs.Deliverable.Claims.DoesNot",
 			"Handoffs.Deliverable.Claims.Evidence", "Handoffs.Deliverable.Claims.Scope",

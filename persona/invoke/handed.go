@@ -152,6 +152,7 @@ func (b *Brief) addProfiles(list []Profile) {
 		block, lost := fenced(fmt.Sprintf("system prompt of %s, %s", oneLine(p.Name), okf.BlobID(p.Text)), p.Text, room)
 		text.WriteString(block)
 		room, cut = room-len(block), cut+lost
+		from = append(from, Ref{URI: p.Prompt, Blob: okf.BlobID(p.Text)})
 	}
 	b.add("profile", text.String(), text.Len(), from...)
 	b.lost("profile", cut)

@@ -18,7 +18,7 @@ func input() Input {
 	return Input{
 		Run: "run-1", Attempt: 2, Role: "editor", Persona: []byte("# Editor\n\nKeeps the house style.\n"),
 		Limits: Limits{Turns: 3, CostUSD: "0.50", Timeout: time.Minute, MaxAtoms: 9, Cap: "inferred"},
-		Canon:  []Ref{{"acme://style", "canon/style.md", "b1", "Style"}, {"", "canon/other.md", "b2", "Other"}},
+		Canon:  []Ref{{URI: "acme://style", Path: "canon/style.md", Blob: "b1", Title: "Style"}, {Path: "canon/other.md", Blob: "b2", Title: "Other"}},
 		Task:   Task{ID: "t-1", Title: "Harvest", Kind: "extract", Acceptance: []string{"every atom has a source"}, Body: "Read it."},
 		Inputs: []File{{"docs/a.md", "b3", []byte("alpha\n")}, {"docs/b.png", "b4", []byte{0xff, 0xfe}}, {"docs/c.md", "b5", nil}},
 		Before: []string{"rejected by human:ann: the units are missing"},

@@ -40,10 +40,10 @@ func (l *list) contract(t Terms) {
 		}
 	}
 	if len(t.Tools) > 0 {
-		l.line("Of the tools your substrate offers you may use: %s.", strings.Join(t.Tools, ", "))
+		l.line("You may use your tools for: %s.", strings.Join(t.Tools, ", "))
 	}
 	if len(t.Without) > 0 {
-		l.line("You may not use: %s.", strings.Join(t.Without, ", "))
+		l.line("You may not use your tools for: %s.", strings.Join(t.Without, ", "))
 	}
 	if len(t.Servers) > 0 {
 		l.line("MCP servers: %s.", strings.Join(t.Servers, ", "))
