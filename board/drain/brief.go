@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
@@ -68,7 +69,7 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 // reaches first.
 func (d *drain) worked(p persona.Persona, canon []invoke.Ref) (knowledge, nearest []invoke.Ref) {
 	for _, a := range p.Texts(d.at.graph) {
-		r := invoke.Ref{Path: d.at.file(a.Path), Blob: a.Blob, Title: a.Title, Text: a.Body()}
+		r := invoke.Ref{Path: d.at.file(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()}
 		if i := slices.IndexFunc(canon, func(c invoke.Ref) bool { return c.Path == r.Path }); i >= 0 {
 			nearest, canon = append(nearest, canon[i]), slices.Delete(slices.Clone(canon), i, i+1)
 			continue

@@ -121,7 +121,14 @@ func TestLessons(t *testing.T) {
 	if got := strings.Join(Lessons(all, now), "\n"); got != want {
 		t.Errorf("got\n%s", got)
 	}
-	if got := Lessons(tried("a.go", strings.Repeat("f", 30), 1, now.Add(-time.Hour)), now); len(got) != 20 {
+	again := tried("a.go", strings.Repeat("f", 30), 1, now.Add(-time.Hour))
+	if got := Lessons(again, now); len(got) != 1 || got[0] != "tasks/t failed as rejected: a.go (30 times)" {
+		t.Errorf("the same lesson 30 times: %q", got)
+	}
+	for i := range again {
+		again[i].Files = []string{fmt.Sprint(i, ".go")}
+	}
+	if got := Lessons(again, now); len(got) != 20 {
 		t.Errorf("%d lessons", len(got))
 	}
 }

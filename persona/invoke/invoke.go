@@ -241,7 +241,7 @@ func (b *Brief) addTexts(name string, list []Ref, limit int) {
 		}
 		block, lost := "", size
 		if room > min(size, leastText) {
-			block, lost = fenced(head, r.Text, min(room, capText))
+			block, lost = fenced(head, bytes.Trim(r.Text, "\r\n"), min(room, capText))
 		}
 		s.WriteString(block)
 		if room, cut = room-len(block), cut+lost; lost > 0 {
