@@ -82,7 +82,7 @@ func (l *list) surface(t Terms) {
 		l.line("You translate both ways: say whose words are whose.")
 	}
 	if s.OutputSchema != "" {
-		l.line("The surface's own schema is %s; fetch it.", oneLine(s.OutputSchema))
+		l.line("The surface names its own schema, %s. It is not the form of your answer: the part \"emission\" is.", oneLine(s.OutputSchema))
 	}
 }
 
