@@ -99,12 +99,12 @@ func (j *judge) toldOf(l line) (string, error) {
 	if err != nil {
 		return "", nil // row 6 reports a role that is not there
 	}
-	var want string
-	for _, p.Root = range []string{"", law.Root} { // briefs of before named paths of the bundle
-		want = strings.TrimSpace(irongate.RedactText(okf.Visible(strings.ToValidUTF8(string(p.Markdown(g, false)), "\uFFFD")))) + "\n"
-		if head, _, cut := strings.Cut(said, "\n[cut here: "); said == want || cut && strings.HasPrefix(want, head) {
-			return "", nil
-		}
+	if strings.Contains(said, "\nCompiled from `"+law.Root+"/") { // briefs of before named paths of the bundle
+		p.Root = law.Root
+	}
+	want := strings.TrimSpace(irongate.RedactText(okf.Visible(strings.ToValidUTF8(string(p.Markdown(g, false)), "\uFFFD")))) + "\n"
+	if head, _, cut := strings.Cut(said, "\n[cut here: "); said == want || cut && strings.HasPrefix(want, head) {
+		return "", nil
 	}
 	again, err := j.remade(claim)
 	if again != "" {
