@@ -169,3 +169,26 @@ func FuzzCompose(f *testing.F) {
 		}
 	})
 }
+
+// What is near has its text before what is far, and what has no room is named, with
+// the way to read it and the bytes in the manifest.
+func TestNearestTextsFirst(t *testing.T) {
+	t.Parallel()
+	in := input()
+	in.Knowledge = nil
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		in.Knowledge = append(in.Knowledge, Ref{Path: name + ".md", Blob: name, Text: []byte(strings.Repeat(name, capText+1)), More: "; read " + name})
+	}
+	for _, p := range Compose(in).Manifest {
+		if p.Name != "knowledge" {
+			continue
+		}
+		text := string(p.Text)
+		if len(text) > capKnowing+1024 || len(p.From) != 5 || p.Cut < capText || !strings.Contains(text, "- e.md") || !strings.Contains(text, "aaaa") || strings.Contains(text, "eeee") ||
+			!strings.Contains(text, "e.md: 16385 of 16385 bytes are left out here; read e.\n") {
+			t.Errorf("%d bytes, cut by %d, of %v: %s", len(text), p.Cut, p.From, text[len(text)-300:])
+		}
+		return
+	}
+	t.Error("no knowledge part")
+}
