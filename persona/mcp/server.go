@@ -23,6 +23,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -160,6 +161,11 @@ func add[In, Out any](s *sdk.Server, t spec, call func(context.Context, In) (Out
 		}
 	}
 	args := readArguments(in)
+	for _, p := range in.Properties {
+		if slices.Equal(p.Types, []string{"null", "array"}) {
+			p.Type, p.Types = "array", nil // clients take a list of types for text; args, made above, accepts null all the same
+		}
+	}
 	no := false
 	def := &sdk.Tool{Name: t.name, Title: t.title, Description: t.use, InputSchema: in, OutputSchema: out,
 		Annotations: &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: !t.writes, DestructiveHint: &no, OpenWorldHint: &no}}
