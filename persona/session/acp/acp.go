@@ -13,17 +13,22 @@
 // terminals, opens a session there with the servers the contract grants, and sends
 // the brief as one prompt: a turn. What the agent says in it is the emission, read as
 // package session reads every text; files it changed on the desk are the change. A
-// turn without any block is asked for once more. A conversation goes on by
+// turn without any block is asked for once more, and told why its calls were denied:
+// some agents end their turn at a denial. A conversation goes on by
 // session/load where the agent offers that, and else begins anew with its brief.
 //
 // # What the agent asks
 //
 //	session/request_permission  Request.Allow for each act that the call stands for; yes is
 //	                            allow_once, never allow_always, and no is reject_once
-//	fs/read_text_file           plain files of the desk's tree, not of its .git
+//	fs/read_text_file           plain files of the desk's tree, not of its .git; one that is
+//	                            not there is the protocol's "Resource not found"
 //	fs/write_text_file          Request.Allow, then that file of the tree
 //	terminal/create             Request.Allow for its words; it runs in the cage, with the
 //	                            environment of a check and not the agent's
+//
+// A command is words, or one line of plain words, which odd splits itself: no shell reads
+// it. A call to execute that shows no arguments has its command as its title.
 //
 // A kind of call that nobody knows, and one that does not say what it touches, is
 // denied; but one of the kind other that is titled mcp__SERVER__TOOL, of a server that
@@ -175,7 +180,11 @@ func (t *talk) hold(ctx context.Context) session.Emission {
 	if no, ok := t.r.BeginTurn(ctx, t.usage()); !ok {
 		return no
 	}
-	return t.turn(ctx, nudge)
+	again := nudge
+	if no := t.client.denials(); no != "" {
+		again = "These calls were denied, each for the reason given; go on without them:\n\n" + no + "\n" + nudge
+	}
+	return t.turn(ctx, again)
 }
 
 // usage is what the session cost so far.

@@ -100,7 +100,9 @@ func TestAsked(t *testing.T) {
 		{agenttest.Step{Read: "$TREE/a.txt", Line: 2, Limit: 1}, `read: "two\n" done`},
 		{agenttest.Step{Read: "$TREE/a.txt", Line: 9, Limit: 1}, `read: "" done`},
 		{agenttest.Step{Read: "$TREE/grüße/ö.txt"}, `read: "hallo\n" done`},
-		{agenttest.Step{Read: "$TREE/out"}, `read: "" {`},
+		{agenttest.Step{Read: "$TREE/new/ü.txt"}, `read: "" {"code":-32002,"message":"Resource not found: ` + d.Tree + `/new/ü.txt","data":{"uri":"file://` + d.Tree + `/new/%C3%BC.txt"}}`},
+		{agenttest.Step{Read: "$TREE/a.txt/b"}, `read: "" {"code":-32002,`},
+		{agenttest.Step{Read: "$TREE/out"}, `read: "" {"code":-32603,"message":"out: path escapes from parent"}`},
 		{agenttest.Step{Read: "$TREE/../secret"}, `read: "" {`},
 		{agenttest.Step{Read: "$TREE/.GIT/config"}, `read: "" {`},
 		{agenttest.Step{Read: "a.txt"}, `read: "" {`},
@@ -129,7 +131,10 @@ func TestAsked(t *testing.T) {
 		{agenttest.Step{Ask: "execute", Input: map[string]any{"command": "go test ./..."}}, `ask execute .: once done`},
 		{agenttest.Step{Ask: "execute", Input: map[string]any{"command": []string{"rm", "-r", "x"}}}, `ask execute .: no done`},
 		{agenttest.Step{Ask: "execute", Input: map[string]any{"command": "ls", "cwd": "/"}}, `ask execute .: no done`},
-		{agenttest.Step{Ask: "execute"}, `ask execute .: no done`},
+		{agenttest.Step{Ask: "execute", Title: "go test ./..."}, `ask execute .: once done`},
+		{agenttest.Step{Ask: "execute", Title: "rm -r x"}, `ask execute .: no done`},
+		{agenttest.Step{Ask: "execute", Title: "go test ./... && rm -r x"}, `ask execute .: no done`},
+		{agenttest.Step{Ask: "execute", Title: "go test ./...", Input: map[string]any{"script": "rm -r x"}}, `ask execute .: no done`},
 		{agenttest.Step{Ask: "fetch", Input: map[string]any{"url": "https://pkg.go.dev/x"}}, `ask fetch .: once done`},
 		{agenttest.Step{Ask: "fetch", Input: map[string]any{"url": "http://10.0.0.1/"}}, `ask fetch .: no done`},
 		{agenttest.Step{Ask: "fetch", Input: map[string]any{"url": "file:///etc/passwd"}}, `ask fetch .: no done`},
@@ -157,8 +162,8 @@ func TestAsked(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, b, err)
 		}
 	}
-	if len(e.Calls) > 14 && (e.Calls[12].Code != "path_outside_repo" || e.Calls[13].Code != "protected_path" || e.Calls[9].Path != "neu/ü.txt") {
-		t.Errorf("%+v", e.Calls[9:14])
+	if len(e.Calls) > 16 && (e.Calls[14].Code != "path_outside_repo" || e.Calls[15].Code != "protected_path" || e.Calls[11].Path != "neu/ü.txt") {
+		t.Errorf("%+v", e.Calls[11:16])
 	}
 }
 
@@ -185,6 +190,7 @@ func TestOutcomes(t *testing.T) {
 		{"cut off", []agenttest.Step{say("so"), {Stop: "max_tokens"}}, session.Failed, session.Transport, session.ContextOverflow, -1},
 		{"requests", []agenttest.Step{{Stop: "max_turn_requests"}}, session.Failed, session.TurnRefused, "", -1},
 		{"cancelled by itself", []agenttest.Step{{Stop: "cancelled"}}, session.Failed, session.Transport, session.TransientTransport, -1},
+		{"cancelled at a denial", []agenttest.Step{{Ask: "edit"}, {Stop: "cancelled"}}, session.Failed, session.Silent, "", -1},
 		{"goes away", []agenttest.Step{say(done), {Leave: true}, {Hang: true}}, session.Failed, session.Transport, session.TransientTransport, -1},
 		{"rate limited", []agenttest.Step{{Fail: -32603, Content: "API Error: 429 rate limit"}}, session.Failed, session.Transport, session.RateLimited, -1},
 		{"logged out", []agenttest.Step{{Fail: -32000, Content: "Authentication required"}}, session.Failed, session.Transport, session.Permanent, -1},
@@ -251,6 +257,24 @@ func TestAgain(t *testing.T) {
 		want := []string{"hello read true write true terminal true", opened, "prompt do it", "prompt Your answer held no block that odd reads, so nothing of it counts yet. If the work is done, answer now with your emission: its blocks as the brief describes them, and at the end"}
 		if d := cmp.Diff(want, a.Heard()); d != "" || e.Outcome != session.Completed || e.Usage.Turns != 2 || asked != 2 || e.Thread != thread {
 			t.Errorf("loads %v: %s\n%+v", loads, d, e)
+		}
+	}
+}
+
+// TestDenied: an agent that ends its turn at a denial is told why in its next one.
+func TestDenied(t *testing.T) {
+	t.Parallel()
+	for _, stop := range []string{"end_turn", "cancelled"} {
+		a := &agenttest.Agent{Turns: [][]agenttest.Step{{{Ask: "edit", Path: "$TREE/a.txt"}, {Stop: stop}}, {{Say: done}}}}
+		_, r := desk(t, func(session.Act) error {
+			return &session.Denied{Code: "outside_scope", Text: "the task names docs/ alone"}
+		})
+		if e := run(t, with(a), r); e.Outcome != session.Completed {
+			t.Errorf("%s: %s %s", stop, e.Outcome, e.Detail)
+		}
+		want := "prompt These calls were denied, each for the reason given; go on without them:  - edit a.txt: the task names docs/ alone [outside_scope]"
+		if got := a.Heard(); len(got) < 5 || !strings.HasPrefix(got[4], want) {
+			t.Errorf("%s: it heard %q", stop, got)
 		}
 	}
 }

@@ -34,6 +34,7 @@ type client struct {
 	apart  bool                    // the next words are of another message
 	calls  map[sdk.ToolCallId]sdk.ToolCallUpdate
 	acts   []session.Call
+	denied []string // calls of the turn that were denied permission, and why
 	notes  []byte
 	cost   *sdk.Cost
 	tokens session.Tokens
@@ -54,7 +55,7 @@ func newClient(s Substrate, r session.Request, desk session.Desk) *client {
 func (c *client) listen(cancel context.CancelCauseFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.cancel, c.shown, c.apart = cancel, 0, false
+	c.cancel, c.shown, c.apart, c.denied = cancel, 0, false, nil
 	c.text.Reset()
 	c.turns++
 }
@@ -64,6 +65,13 @@ func (c *client) said() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return bytes.Clone(c.text.Bytes())
+}
+
+// denials are the calls of the turn that were denied permission, and why, a line each.
+func (c *client) denials() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Join(c.denied, "")
 }
 
 // maxNotes bounds the transcript.
@@ -179,8 +187,8 @@ func merged(old, u sdk.ToolCallUpdate) sdk.ToolCallUpdate {
 	if u.Locations != nil {
 		old.Locations = u.Locations
 	}
-	if u.RawInput != nil {
-		old.RawInput = u.RawInput
+	if in, ok := u.RawInput.(map[string]any); u.RawInput != nil && (!ok || len(in) > 0) {
+		old.RawInput = u.RawInput // an empty one tells nothing
 	}
 	if u.Content != nil {
 		old.Content = u.Content

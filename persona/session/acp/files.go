@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -30,18 +32,32 @@ func codeOf(err error) string {
 	return ""
 }
 
-// refusal is an error as the agent is told it.
+// refusal is an error as the agent is told it. An error of the file system is told
+// without the name of the call that failed.
 func refusal(err error) error {
 	if err == nil {
 		return nil
 	}
+	var in *fs.PathError
+	if errors.As(err, &in) {
+		err = fmt.Errorf("%s: %w", in.Path, in.Err)
+	}
 	return &sdk.RequestError{Code: -32603, Message: session.Shown(err.Error())}
+}
+
+// missing is the protocol's answer for a file that is not there. Agents match its words
+// to tell that a file is new.
+func missing(name string) error {
+	return &sdk.RequestError{Code: -32002, Message: session.Shown("Resource not found: " + name), Data: map[string]any{"uri": (&url.URL{Scheme: "file", Path: name}).String()}}
 }
 
 // ReadTextFile implements the protocol's client.
 func (c *client) ReadTextFile(_ context.Context, p sdk.ReadTextFileRequest) (sdk.ReadTextFileResponse, error) {
 	text, err := c.read(p)
 	c.act("fs/read_text_file", c.short(p.Path), p, err)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return sdk.ReadTextFileResponse{}, missing(p.Path)
+	}
 	return sdk.ReadTextFileResponse{Content: text}, refusal(err)
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	sdk "github.com/coder/acp-go-sdk"
 
@@ -42,10 +43,26 @@ func (c *client) RequestPermission(_ context.Context, p sdk.RequestPermissionReq
 		i = slices.IndexFunc(p.Options, func(o sdk.PermissionOption) bool { return o.Kind == sdk.PermissionOptionKindRejectOnce })
 	}
 	c.act(session.Shown(string(kind)), path, u.RawInput, err)
+	if err != nil {
+		c.deny(strings.TrimSpace(session.Shown(string(kind))+" "+path), err)
+	}
 	if i < 0 {
 		return sdk.RequestPermissionResponse{Outcome: sdk.RequestPermissionOutcome{Cancelled: &sdk.RequestPermissionOutcomeCancelled{Outcome: "cancelled"}}}, nil
 	}
 	return sdk.RequestPermissionResponse{Outcome: sdk.RequestPermissionOutcome{Selected: &sdk.RequestPermissionOutcomeSelected{Outcome: "selected", OptionId: p.Options[i].OptionId}}}, nil
+}
+
+// mostDenied bounds the denials of a turn that are told.
+const mostDenied = 10
+
+// deny remembers why a call was denied: the protocol's answer to a request for
+// permission has no place for a reason, and the next prompt does.
+func (c *client) deny(what string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.denied) < mostDenied {
+		c.denied = append(c.denied, "- "+what+": "+session.Shown(err.Error())+"\n")
+	}
 }
 
 // judge says whether a call may be done: each act that it stands for must be allowed,
@@ -75,7 +92,7 @@ func (c *client) judge(u sdk.ToolCallUpdate) error {
 	case sdk.ToolKindEdit, sdk.ToolKindDelete, sdk.ToolKindMove:
 		return c.changes(kind, c.paths(u, in))
 	case sdk.ToolKindExecute:
-		return c.executes(in)
+		return c.executes(u, in)
 	case sdk.ToolKindFetch:
 		return c.fetches(in)
 	case sdk.ToolKindOther, "":
@@ -137,8 +154,12 @@ func (c *client) changes(kind sdk.ToolKind, names []string) error {
 	return nil
 }
 
-// executes reads the command of a call: a line of plain words, or a list of them.
-func (c *client) executes(in map[string]any) error {
+// executes reads the command of a call: a line of plain words, or a list of them. A call
+// that shows no arguments has its command as its title.
+func (c *client) executes(u sdk.ToolCallUpdate, in map[string]any) error {
+	if in == nil && u.RawInput == nil && u.Title != nil {
+		in = map[string]any{"command": *u.Title}
+	}
 	for _, name := range []string{"cwd", "workdir", "directory", "dir_path"} {
 		if s, ok := in[name].(string); ok && s != "" && !c.isTree(s) {
 			return &session.Denied{Code: "command_not_allowed", Text: "a command runs at the top of the tree"}

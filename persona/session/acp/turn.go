@@ -131,6 +131,9 @@ func (t *talk) outcome(r sdk.PromptResponse, err error) session.Emission {
 	case sdk.StopReasonRefusal:
 		return session.Emission{Outcome: session.Refused, Detail: "the agent refused to go on", Raw: said}
 	case sdk.StopReasonCancelled:
+		if t.client.denials() != "" {
+			break // it ends its turn at a denial
+		}
 		return broken(session.TransientTransport, "the agent cancelled the turn, and nobody asked it to")
 	case sdk.StopReasonMaxTokens:
 		if e := session.Read(said); e.Outcome != session.Failed {

@@ -127,7 +127,10 @@ func (a *Agent) update(ctx context.Context, u sdk.SessionUpdate) error {
 // Prompt implements sdk.Agent.
 func (a *Agent) Prompt(ctx context.Context, p sdk.PromptRequest) (sdk.PromptResponse, error) {
 	if len(p.Prompt) == 1 && p.Prompt[0].Text != nil {
-		first, _, _ := strings.Cut(p.Prompt[0].Text.Text, "\n")
+		first, rest, _ := strings.Cut(p.Prompt[0].Text.Text, "\n")
+		if list, _, ok := strings.Cut(strings.TrimPrefix(rest, "\n"), "\n\n"); ok && strings.HasPrefix(list, "- ") {
+			first += "  " + list
+		}
 		a.note("prompt %s", first)
 	}
 	if a.turn++; a.turn > len(a.Turns) {
