@@ -54,7 +54,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	tree, err := ch.d.repo.TreeOID(ch.draft, "")
 	set := pipeline.FactsOf(c.Files)
 	set[pipeline.FactCandidate] = string(tree)
-	return pipeline.Out{Next: pipeline.Validate, Spent: spent, Set: set}, err
+	return pipeline.Out{Next: pipeline.Validate, Spent: spent, Set: set, Note: ch.w.left.products()}, err
 }
 
 // spare is s as a list, of nothing where it is empty.

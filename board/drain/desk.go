@@ -120,6 +120,22 @@ func (l left) codes() []string {
 	return out
 }
 
+// maxProducts is how many products of builds a note names.
+const maxProducts = 5
+
+// products says what was left out as the product of a build, "" where nothing was.
+func (l left) products() string {
+	all := l.edits.Products
+	if len(all) == 0 {
+		return ""
+	}
+	more := ""
+	if n := len(all) - maxProducts; n > 0 {
+		all, more = all[:maxProducts], fmt.Sprintf(" and %d more", n)
+	}
+	return "left out build products: " + clean(strings.Join(all, ", ")) + more + "; name them in .gitignore"
+}
+
 // tell says what is dropped.
 func (l left) tell(say func(string), task string) {
 	switch n := len(l.edits.Files); {

@@ -304,6 +304,8 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	}
 	if w.change == nil {
 		w.left.tell(d.Progress, req.Task)
+	} else if products := w.left.products(); products != "" {
+		d.Progress(req.Task + ": " + products)
 	}
 	switch {
 	case err != nil && w.tampered:

@@ -131,6 +131,18 @@ echo '*' > .git/info/exclude; : > empty2; echo 'hidden.txt' > hide; mkdir sub; e
 	eq(t, "mode", git(t, r.Root(), "ls-tree", "--format=%(objectmode)", string(next), "tool"), "100755")
 }
 
+// What a build leaves is no part of a change, and named, unless the base has such files.
+func TestScratchProducts(t *testing.T) {
+	t.Parallel()
+	r, base := fresh(t, "rust/Cargo.toml", "[package]\n", "kept/node_modules/a.js", "a\n", "old.pyc", "text\n", "dist/target/a", "a\n")
+	s := scratch(t, r, base)
+	sh(t, s, `mkdir -p tool/__pycache__ .pytest_cache/v node_modules/x/.bin rust/target/debug plain/target; printf '\0' > tool/__pycache__/a.cpython-311.pyc; echo v > .pytest_cache/v/x
+ln -s /etc/passwd node_modules/x/.bin/y; git init -q node_modules/x; mkfifo rust/target/debug/p; printf '\0' > loose.pyc; echo new > kept/node_modules/b.js; echo t > plain/target/t; echo more >> old.pyc; echo x > node_modules.txt; echo x > pyc`)
+	es := must[Edits](t)(s.Edits(context.Background(), ScratchLimits()))
+	eq(t, "edits", told(es), []string{"A kept/node_modules/b.js", "A node_modules.txt", "M old.pyc", "A plain/target/t", "A pyc"})
+	eq(t, "products", es.Products, []string{".pytest_cache", "loose.pyc", "node_modules", "rust/target", "tool/__pycache__"})
+}
+
 // Each way in which something cannot be part of a change has its own code and names its path.
 func TestScratchUnfit(t *testing.T) {
 	t.Parallel()

@@ -30,9 +30,10 @@ type FileEdit struct {
 
 // Edits is what a session left in its scratch repository, as a change of the base.
 type Edits struct {
-	Base    OID
-	Files   []FileEdit // sorted by path
-	Ignored int        // files and links left out: new, and ignored by the base's own .gitignore files
+	Base     OID
+	Files    []FileEdit // sorted by path
+	Ignored  int        // files and links left out: new, and ignored by the base's own .gitignore files
+	Products []string   // folders and files left out: new, and what builds leave where no .gitignore names it
 }
 
 // Limits bound what a scratch repository is read for.
@@ -101,7 +102,8 @@ func (us Unfits) Refused() string { return us[0].Code }
 // Files of the base count whatever rules there are; a new one that the base's
 // .gitignore files ignore is left out and counted, so that what a build makes is
 // no part of a change, and nobody can hide a file by ignoring it anew. Neither
-// the person's own excludes nor .git/info/exclude have a say.
+// the person's own excludes nor .git/info/exclude have a say. What builds are known to
+// leave is left out without such a rule, and named.
 func (s *Scratch) Edits(ctx context.Context, lim Limits) (Edits, error) {
 	out := Edits{Base: s.base}
 	root, _, err := s.r.rootTree(s.base)
@@ -123,6 +125,7 @@ func (s *Scratch) Edits(ctx context.Context, lim Limits) (Edits, error) {
 	if out.Ignored, err = s.dropIgnored(k); err != nil {
 		return out, err
 	}
+	out.Products = k.dropProducts()
 	k.missing()
 	slices.SortFunc(k.found, func(a, b found) int { return cmp.Compare(a.path, b.path) })
 	if err := k.judge(); err != nil {
