@@ -2,10 +2,12 @@ package cmd
 
 import (
 	"context"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/okf"
 )
 
 func opCancel(env Env) *cli.Command {
@@ -42,6 +44,20 @@ func runOpCancel(ctx context.Context, env Env, name string, o rejection) error {
 		return err
 	}
 	s, err := v.op(name)
+	if err != nil || s.Op().Phase != pipeline.Waiting && !s.Op().Ended() {
+		if freed := v.freeKilled(ctx); len(freed) > 0 {
+			if v, err = openBoard(ctx, env, true); err != nil {
+				return err
+			}
+			if s, err = v.op(name); err == nil && s.Op().Ended() && slices.Contains(freed, okf.ID(s.Op().Task)) {
+				op := s.Op()
+				if o.json {
+					return printJSON(env, map[string]string{"op": op.ID, "task": op.Task, "state": string(op.Phase), "reason": string(op.Reason)})
+				}
+				return printRows(env, [][]string{{op.ID, string(op.Phase), op.Task, "its run was killed"}})
+			}
+		}
+	}
 	if err != nil {
 		return err
 	}

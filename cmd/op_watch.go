@@ -62,6 +62,9 @@ func runOpWatch(ctx context.Context, env Env, w watch) error {
 			w.last = slices.Clone(all)
 		}
 		beats := slices.DeleteFunc(all, func(b pipeline.Beat) bool { return !b.Alive(now) })
+		if len(beats) > 0 && !at.repo.Draining() {
+			beats = nil // that drain was killed
+		}
 		if err := w.print(env, beats, now); err != nil {
 			return err
 		}

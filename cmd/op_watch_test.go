@@ -33,6 +33,11 @@ func TestWatchEndsWithTheWork(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			unlock, err := r.LockDrain() // as the drain has that shows it
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer unlock()
 			looks, now := []string{"plan", "plan", "validate", ""}, env.Now()
 			show := func(phase string) {
 				b := strings.ReplaceAll(beatOf, "PHASE", phase)

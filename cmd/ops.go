@@ -16,6 +16,7 @@ import (
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 )
 
 // stories are the ops of the board, as all its ledgers tell them.
@@ -230,8 +231,8 @@ func (v *view) op(name string) (pipeline.Story, error) {
 	return s, err
 }
 
-// atWork says who works on a change of task, and what a person can do: a run whose
-// drain was killed holds its task until the claim ends.
+// atWork says who works on a change of task, and what a person can do: a run that was
+// killed in another clone holds its task until the claim ends.
 func (v *view) atWork(run, task string) string {
 	unlock, err := v.repo.LockDrain()
 	if err != nil {
@@ -247,8 +248,29 @@ func (v *view) atWork(run, task string) string {
 	return fmt.Sprintf("no odd drain runs in this clone, so %s was killed or runs elsewhere; %s", run, until)
 }
 
+// freeKilled takes back what a killed drain of this clone held, and tells the tasks that
+// are free now. What keeps it from that is told, and the tasks are held until their claims end.
+func (w *workspace) freeKilled(ctx context.Context) []okf.ID {
+	if w.repo.Draining() {
+		return nil
+	}
+	o, err := w.drainOptions()
+	if err != nil {
+		return nil
+	}
+	o.Progress = func(s string) { talk(w.env, "%s", s) }
+	freed, err := drain.Free(ctx, w.repo, o)
+	if err != nil {
+		talk(w.env, "%v", err)
+	}
+	return freed
+}
+
 // beats are what a drain of this clone is at work on and no ledger tells yet.
 func (v *view) beats(stories []pipeline.Story) []pipeline.Beat {
+	if !v.repo.Draining() {
+		return nil
+	}
 	return slices.DeleteFunc(pipeline.Beats(v.repo.Live()), func(b pipeline.Beat) bool {
 		return !b.Alive(v.env.Now()) || slices.ContainsFunc(stories, func(s pipeline.Story) bool { return s.Op().ID == b.Op })
 	})

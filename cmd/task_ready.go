@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,6 +72,17 @@ func runTaskReady(ctx context.Context, env Env, name string, yes, asJSON bool) e
 	v, t, err := openTaskOnly(ctx, env, name, true)
 	if err != nil {
 		return err
+	}
+	if t.State == board.InProgress && slices.Contains(v.freeKilled(ctx), t.ID) {
+		if v, t, err = openTaskOnly(ctx, env, name, true); err != nil {
+			return err
+		}
+		if t.State == board.Ready { // the sweep made it so, which a person had allowed before
+			if asJSON {
+				return printJSON(env, map[string]string{"task": string(t.ID), "state": string(t.State)})
+			}
+			return printRows(env, [][]string{{string(t.ID), string(t.State)}})
+		}
 	}
 	if err := review.Readyable(t); err != nil {
 		return err

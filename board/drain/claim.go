@@ -132,7 +132,7 @@ func (d *drain) stake(ctx context.Context, c *claim, kept map[string][]byte, r l
 	if d.target() == "" {
 		c.base = next
 	}
-	c.pin = repo.RefUpdate{Name: "refs/odd/base/" + d.Run, New: c.base}
+	c.pin = repo.RefUpdate{Name: pinned + d.Run, New: c.base}
 	if err := d.line.Land(ctx, d.at.tip, next, c.pin); err != nil {
 		d.restore(kept)
 		c.unpin(ctx)

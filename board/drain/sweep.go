@@ -3,6 +3,8 @@ package drain
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/odd-cli/odd/board"
@@ -11,23 +13,36 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// sweep takes back what dead drains held: a task whose lease has expired is
-// ready again (or blocked, after too many attempts), and every reservation that
-// outlived its lease is charged in full, and the op its claim announced ended, in
+// sweep takes back what dead drains held: a task whose lease has expired, or whose run
+// was killed in this clone, is ready again (or blocked, after too many attempts), and
+// every reservation of theirs is charged in full, and the op its claim announced ended, in
 // this run's own ledger file, and the permits of dead sessions of this clone are
 // released.
 func (d *drain) sweep(ctx context.Context) error {
-	if err := d.unpinDead(ctx); err != nil {
+	pins, killed, err := killed(d.repo)
+	if err != nil {
 		return err
 	}
+	if err := d.sweepOf(ctx, killed); err != nil || len(pins) == 0 {
+		return err
+	}
+	return d.repo.Update(ctx, pins...)
+}
+
+// sweepOf is sweep, of the runs that were killed and of whatever expired.
+func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 	kept := d.keep()
 	ch := repo.Changes{}
 	var swept []okf.ID
 	for _, t := range d.at.tasks {
-		if t.State != board.InProgress || !t.Expired(d.Now()) {
+		now := d.Now()
+		if slices.Contains(killed, t.ClaimedBy) && d.reserves(t) && now.Before(t.LeaseExpires) {
+			now = t.LeaseExpires
+		}
+		if t.State != board.InProgress || !t.Expired(now) {
 			continue
 		}
-		b, to, err := board.Sweep(t, d.Now(), d.at.cfg.MaxAttempts)
+		b, to, err := board.Sweep(t, now, d.at.cfg.MaxAttempts)
 		if err != nil {
 			return err
 		}
@@ -36,10 +51,15 @@ func (d *drain) sweep(ctx context.Context) error {
 		d.Progress(fmt.Sprintf("%s: %s ended without a result, so the task is %s again", t.ID, t.ClaimedBy, to))
 	}
 	for _, c := range d.at.spend.Open {
-		if d.Now().Before(c.TS.Add(d.at.cfg.TaskLease)) || d.holds(c) {
+		died := slices.Contains(killed, c.Run)
+		if !died && (d.Now().Before(c.TS.Add(d.at.cfg.TaskLease)) || d.holds(c)) {
 			continue
 		}
-		name, err := d.record(ledger.Record{Kind: ledger.Abandoned, Task: c.Task, DeadRun: c.Run, Team: c.Team, Cost: c.Reserved})
+		r := ledger.Record{Kind: ledger.Abandoned, Task: c.Task, DeadRun: c.Run, Team: c.Team, Cost: c.Reserved}
+		if died {
+			r.Data = map[string]any{"killed": true}
+		}
+		name, err := d.record(r)
 		if err != nil {
 			d.restore(kept)
 			return err
@@ -82,15 +102,47 @@ func (d *drain) holds(c ledger.Record) bool {
 	return ok && t.State == board.InProgress && t.ClaimedBy == c.Run && d.Now().Before(t.LeaseExpires)
 }
 
-// unpinDead lets go of the bases that killed drains of this clone had pinned;
-// under the drain lock there is no other kind.
-func (d *drain) unpinDead(ctx context.Context) error {
-	pins, err := d.repo.Refs("refs/odd/base/")
-	if err != nil || len(pins) == 0 {
-		return err
+// reserves reports that the run that works on t has its claim open in the ledger.
+func (d *drain) reserves(t board.Task) bool {
+	return slices.ContainsFunc(d.at.spend.Open, func(c ledger.Record) bool { return c.Run == t.ClaimedBy && c.Task == string(t.ID) })
+}
+
+// pinned is where a run pins the base that its session reads, from its claim to its result.
+const pinned = "refs/odd/base/"
+
+// killed are the runs of this clone that were killed at work, and the updates that let go
+// of the bases they had pinned. Under the drain lock nobody else has pinned one.
+func killed(r *repo.Repo) (pins []repo.RefUpdate, runs []string, err error) {
+	all, err := r.Refs(pinned)
+	for _, p := range all {
+		pins = append(pins, repo.RefUpdate{Name: p.Name, Old: p.New})
+		runs = append(runs, strings.TrimPrefix(p.Name, pinned))
 	}
-	for i, p := range pins {
-		pins[i] = repo.RefUpdate{Name: p.Name, Old: p.New}
+	return pins, runs, err
+}
+
+// Free takes back what killed drains of this clone held, as the next drain would, and
+// tells the tasks it freed. Where none was killed it does nothing; while a drain runs, it
+// is refused.
+func Free(ctx context.Context, r *repo.Repo, o Options) ([]okf.ID, error) {
+	if _, runs, err := killed(r); err != nil || len(runs) == 0 {
+		return nil, err
 	}
-	return d.repo.Update(ctx, pins...)
+	d, err := open(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := d.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	defer d.keepSums()
+	if err := d.refresh(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.persist(ctx, d.sweep); err != nil {
+		return nil, err
+	}
+	return d.report.Swept, d.finish(ctx)
 }

@@ -180,7 +180,7 @@ func Readyable(t board.Task) error {
 	case t.State == board.Ready:
 		return refuse("state", "task ready %s: it is ready already; odd drain --task %[1]s works on it", t.ID)
 	case t.State == board.InProgress:
-		return refuse("state", "task ready %s: %s; if that run was killed, odd drain frees the task after that time", t.ID, t.Held())
+		return refuse("state", "task ready %s: %s; if it was killed in another clone, odd drain frees the task after that time", t.ID, t.Held())
 	default:
 		return refuse("state", "task ready %s: %v", t.ID, err)
 	}

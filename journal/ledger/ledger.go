@@ -56,7 +56,8 @@
 //	           over_micro_usd (what it cost above its reservation), and of the proposal its commit,
 //	           branch, base and paths (each with its base and result blob)
 //	abandoned  a dead run's task, swept by this run; closes that run's claim of it.
-//	           Members task, dead_run, team, cost_micro_usd (= its reservation)
+//	           Members task, dead_run, team, cost_micro_usd (= its reservation). Data
+//	           killed where the run was found dead in its own clone before its claim ended
 //	refused    a drain that stopped. Data code, reason
 //	paused     a drain that stopped the board. Data reason
 //

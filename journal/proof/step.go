@@ -46,6 +46,15 @@ func (j *judge) tells(task okf.ID, to board.State) bool {
 	})
 }
 
+// killed reports that the ledger of the commit tells that the run that held the task was
+// killed: the drain that swept it had the lock of the same clone.
+func (j *judge) killed(t board.Task) bool {
+	return slices.ContainsFunc(j.lines, func(l line) bool {
+		r := &l.record
+		return r.Kind == ledger.Abandoned && r.DeadRun == t.ClaimedBy && r.Task == string(t.ID) && r.Data["killed"] == true
+	})
+}
+
 // runMove says why the run's commit may not take this step.
 func (j *judge) runMove(f *file, from, to board.State) (string, error) {
 	old, err := board.Parse(f.old)
@@ -81,7 +90,7 @@ func (j *judge) runMove(f *file, from, to board.State) (string, error) {
 // of no outcome, or claims for another.
 func (j *judge) holds(f *file, old board.Task, mover board.Mover) string {
 	switch {
-	case mover == board.Sweeper && !old.Expired(j.Author.When):
+	case mover == board.Sweeper && !old.Expired(j.Author.When) && !j.killed(old):
 		return fmt.Sprintf("%s sweeps a task that %s holds until %s", j.run, or(old.ClaimedBy, "a person"), old.LeaseExpires.UTC().Format("2006-01-02T15:04:05Z"))
 	case mover == board.Session && !j.tells(f.new.ID, state(f.new)):
 		return fmt.Sprintf("%s moves the task to %s, and no outcome of the commit says so", j.run, state(f.new))

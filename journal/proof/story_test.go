@@ -121,6 +121,7 @@ type story struct {
 	proposals map[string]repo.OID              // the last of a task
 	announced string                           // the op that the next claims announce, "" for none
 	anchored  bool                             // sessions are bound, as they are today
+	killed    bool                             // a run that is swept was killed before its claim ended
 	override  map[string]any                   // what a person declares for the next claims, nil for nothing
 	ops       map[string]pipeline.Op           // that wait, by task
 	pipes     func(*story, *run, repo.Changes) // what every run has
@@ -494,7 +495,11 @@ func (s *story) sweep(dead *run, reserved int64) *run {
 		s.Fatal(err)
 	}
 	ch := repo.Changes{taskFile(dead.task): b}
-	s.record(w, ch, ledger.Record{Kind: ledger.Abandoned, DeadRun: dead.id, Team: s.task(dead.task).Team, Cost: reserved})
+	r := ledger.Record{Kind: ledger.Abandoned, DeadRun: dead.id, Team: s.task(dead.task).Team, Cost: reserved}
+	if s.killed {
+		s.now, r.Data = s.now.Add(-time.Hour), map[string]any{"killed": true}
+	}
+	s.record(w, ch, r)
 	s.land(s.make("sweep", dead.task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}}}))
 	return w
 }

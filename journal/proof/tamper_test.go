@@ -394,6 +394,13 @@ func TestTheHumanGateIsProven(t *testing.T) {
 			tell: func(s *story) repo.OID { s.sweep(s.claim("t"), 500_000); return "" },
 			do:   func(s *story, d *draft) { s.now = s.now.Add(-time.Hour) },
 			want: []string{"3 tasks/t.md:5 R2 sweeps a task that R1 holds until 2026-03-02T09:32:00Z"}},
+		{name: "a sweep of a killed run's claim", tell: func(s *story) repo.OID { s.killed = true; s.sweep(s.claim("t"), 500_000); return "" }, want: []string{}},
+		{name: "a sweep of a living claim whose run was not killed", at: "sweep t",
+			tell: func(s *story) repo.OID { s.killed = true; s.sweep(s.claim("t"), 500_000); return "" },
+			do: func(s *story, d *draft) {
+				relay(s, d, func(r *ledger.Record) { r.Data["killed"] = false })
+			},
+			want: []string{"3 tasks/t.md:5 R2 sweeps a task that R1 holds until 2026-03-02T09:32:00Z"}},
 		{name: "a claim in another's name", at: "claim t",
 			tell: func(s *story) repo.OID { s.claim("t"); return "" },
 			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "claimed_by: run-", "claimed_by: ran-") },

@@ -72,6 +72,25 @@ func (r *Repo) LockDrainFor(run string) (unlock func() error, err error) {
 	return f.Unlock, nil
 }
 
+// Draining reports that a drain of this clone lives. It takes the lock only where the
+// process that had it is not there any more, so that asking stands in no drain's way.
+func (r *Repo) Draining() bool {
+	b, err := os.ReadFile(r.oddDir("drain.lock"))
+	if err != nil {
+		return false
+	}
+	pid, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(b)), "pid "), " ")
+	if runs(pid) {
+		return true
+	}
+	f, err := r.tryLock("drain.lock")
+	if err != nil {
+		return errors.Is(err, ErrBusy)
+	}
+	_ = f.Unlock()
+	return false
+}
+
 // tryLock takes a flock on a file of odd's directory.
 func (r *Repo) tryLock(name string) (*flock.Flock, error) {
 	if err := r.oddRoom(); err != nil {

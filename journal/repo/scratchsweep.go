@@ -74,6 +74,11 @@ func sweepOne(dir string) (bool, error) {
 // alive reports whether a process has the number that a scratch directory's name holds.
 func alive(name string) bool {
 	pid, _, _ := strings.Cut(strings.TrimPrefix(name, scratchName), "-")
+	return runs(pid)
+}
+
+// runs reports whether there is a process of that number.
+func runs(pid string) bool {
 	n, err := strconv.Atoi(pid)
 	if err != nil || n <= 0 {
 		return false
