@@ -94,12 +94,10 @@ func (b Bench) held(r *repo.Repo, cfg config.Config, s *repo.Scratch) (exec.Comm
 	if err != nil {
 		return exec.Command{}, err
 	}
-	dir, err := goCache(r, held)
-	if err != nil {
+	if desk.Cache, err = cache(r, held, "check-cache"); err != nil {
 		return exec.Command{}, err
 	}
-	env, write := exec.Cached(exec.Environment(b.Environ, cfg.Pipeline.CheckEnv, desk, b.Run), cfg.Pipeline.CheckEnv, dir)
-	return exec.Command{Tree: desk.Tree, Desk: desk, Env: env, Write: write, Cage: held, Network: cage.Network(cfg.Sandbox.CheckNetwork)}, nil
+	return command(b.Environ, cfg, held, desk, b.Run), nil
 }
 
 // check runs one check.

@@ -8,7 +8,9 @@ import (
 
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/persona/session/exec"
 )
 
 // secrets are what no program reads that odd starts, below the user's home:
@@ -72,12 +74,20 @@ func (d *drain) caged(s config.Sandbox) (cage.Cage, error) {
 	return Caged(d.Cage, s, d.repo.CommonDir())
 }
 
-// goCache is where checks that are held keep what go has built, from one check to
-// the next: not the user's own cache, in which a check could leave something
-// for the user's builds. Where nothing holds them it is "", the user's own.
-func goCache(r *repo.Repo, c cage.Cage) (string, error) {
+// cache is where tools of programs that are held keep things from one desk to the
+// next: not the user's own caches, in which a program could leave something for the
+// user's builds, and others for agents than for checks, which judge what agents make.
+// Where nothing holds programs it is "", the user's own.
+func cache(r *repo.Repo, c cage.Cage, name string) (string, error) {
 	if len(c.Self) == 0 {
 		return "", nil
 	}
-	return r.Room("go-build")
+	return r.Room(name)
+}
+
+// command is a command at a desk as checks are run, that is not yet said.
+func command(environ []string, cfg config.Config, held cage.Cage, at session.Desk, run string) exec.Command {
+	names := cfg.Pipeline.CheckEnv
+	return exec.Command{Tree: at.Tree, Desk: at, Env: exec.Environment(environ, names, at, run), Write: exec.Listed(environ, names),
+		Cage: held, Network: cage.Network(cfg.Sandbox.CheckNetwork)}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/exec"
 )
 
 // desk is the scratch repository of one session, made when its substrate asks
@@ -34,7 +35,19 @@ func (k *desk) place(ctx context.Context) (session.Desk, error) {
 		}
 		k.s = s
 	}
-	return laidOut(k.s)
+	return k.laidOut()
+}
+
+// laidOut is the desk with what an agent's tools keep from one session to the next.
+func (k *desk) laidOut() (session.Desk, error) {
+	at, err := laidOut(k.s)
+	if err == nil {
+		at.Cache, err = cache(k.d.repo, k.d.Cage, "agent-cache")
+	}
+	if at.Cache != "" {
+		at.Read = append(at.Read, exec.Modules(k.d.Environ))
+	}
+	return at, err
 }
 
 // laidOut is a scratch repository as a desk.

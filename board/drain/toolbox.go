@@ -44,7 +44,7 @@ func (k *desk) where() session.Desk {
 	if k.s == nil {
 		return session.Desk{}
 	}
-	d, _ := laidOut(k.s) // what it borrows from was read when it was made
+	d, _ := k.laidOut() // all of it was read when it was made
 	return d
 }
 
@@ -60,9 +60,10 @@ func Toolbox(c config.Config, o Options, held cage.Cage) toolbox.Options {
 	return toolbox.Options{
 		Limits: toolbox.Limits{Timeout: t.Timeout}, Commands: t.Run, Hosts: t.Hosts, Now: o.Now,
 		Runner: func(ctx context.Context, argv []string, at session.Desk) exec.Result {
-			env := exec.Environment(o.Environ, c.Pipeline.CheckEnv, at, o.Run)
-			r := exec.Run(ctx, exec.Command{Argv: argv, Tree: at.Tree, Desk: at, Cage: held, Network: cage.Network(c.Sandbox.CheckNetwork), Env: env})
-			r.Output = credentials(env).hidden(r.Output)
+			as := command(o.Environ, c, held, at, o.Run)
+			as.Argv = argv
+			r := exec.Run(ctx, as)
+			r.Output = credentials(as.Env).hidden(r.Output)
 			return r
 		},
 	}

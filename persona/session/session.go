@@ -337,9 +337,12 @@ const (
 // Desk is where a session that runs a program may write: three absolute
 // directories that are gone after it. Tree is a repository of its own with the
 // base checked out, Home and Temp are empty at first. Read are places outside
-// that Tree needs to be read: where it borrows its objects.
+// that Tree needs to be read: where it borrows its objects, and modules of the user's.
+// Cache is one more place to write, which stays for later desks: what compilers and
+// package managers keep. "" is none.
 type Desk struct {
 	Tree, Home, Temp string
+	Cache            string
 	Read             []string
 }
 

@@ -60,7 +60,9 @@
 //   - A keeper that is killed from outside, by the user or for want of memory, ends
 //     the program's own group only, and not what has daemonised.
 //   - What checks share, as their cache of builds, a check of one change can poison
-//     for the checks of the next; nothing of the user's builds comes from there.
+//     for the checks of the next; nothing of the user's builds comes from there. The
+//     same holds for the caches that agents share, from which no check reads.
+//   - No limit bounds the size of a cache, only that of a file in it.
 //   - SysV shared memory of the user's other programs is in reach but under
 //     Loopback; with OwnSockets on a kernel before ABI 9, so are unix sockets.
 //

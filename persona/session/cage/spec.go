@@ -53,7 +53,7 @@ func besideBin() []string {
 // without those that do not exist, since they cannot be opened. path is the
 // program's executable.
 func (c Cage) places(p Program, path string) (read, write []string) {
-	for _, w := range slices.Concat([]string{p.Desk.Tree, p.Desk.Home, p.Desk.Temp}, p.Write) {
+	for _, w := range slices.Concat([]string{p.Desk.Tree, p.Desk.Home, p.Desk.Temp, p.Desk.Cache}, p.Write) {
 		if w = resolved(w); w != "" {
 			write = append(write, w)
 		}

@@ -15,8 +15,9 @@ import (
 //
 //   - HOME and TMPDIR are the desk's, and git looks for no repository above its
 //     tree. ODD_RUN says that a machine is at work.
-//   - go reads the module cache and uses the build cache of the user, but for
-//     [Cached], because a check that compiles the standard library first is none; it fetches nothing
+//   - go reads the module cache of the user, because a check that compiles the
+//     standard library first is none, and keeps what it builds in the desk's cache, as
+//     npm, pip, uv and cargo do; it uses the user's where the desk has none. It fetches nothing
 //     (GOPROXY=off, GOTOOLCHAIN=local), reads no settings of the user (GOENV=off),
 //     and stamps no version (GOFLAGS=-buildvcs=false). A dependency that is not
 //     there is a failure of the surroundings: fetch it first, or list GOPROXY.
@@ -24,22 +25,19 @@ import (
 // A name that is listed and set has the user's value, whatever odd would set; the
 // desk's and those that lead git elsewhere cannot be listed.
 func Environment(environ, names []string, d session.Desk, run string) []string {
-	user := map[string]string{}
-	for _, kv := range environ {
-		if name, value, ok := strings.Cut(kv, "="); ok {
-			user[name] = value
-		}
-	}
-	cache := cacheHome(user)
-	gopath := cmp.Or(user["GOPATH"], user["HOME"]+"/go")
+	user := named(environ)
 	set := map[string]string{
-		"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOENV": "off", "GOFLAGS": "-buildvcs=false", "GOPATH": gopath,
-		"GOMODCACHE": cmp.Or(user["GOMODCACHE"], path.Join(strings.Split(gopath, ":")[0], "pkg/mod")),
-		"GOCACHE":    cmp.Or(user["GOCACHE"], path.Join(cache, "go-build")),
+		"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOENV": "off", "GOFLAGS": "-buildvcs=false", "GOPATH": goPath(user),
+		"GOMODCACHE": moduleCache(user), "GOCACHE": cmp.Or(user["GOCACHE"], path.Join(cacheHome(user), "go-build")),
 	}
 	for _, name := range append([]string{"PATH", "LANG", "LC_ALL"}, names...) {
 		if value, there := user[name]; there && !private(name) {
 			set[name] = value
+		}
+	}
+	for name, dir := range caches(d) {
+		if !slices.Contains(names, name) {
+			set[name] = dir
 		}
 	}
 	set["HOME"], set["TMPDIR"], set["GIT_CEILING_DIRECTORIES"], set["ODD_RUN"] = d.Home, d.Temp, path.Dir(d.Tree), run
@@ -51,22 +49,48 @@ func Environment(environ, names []string, d session.Desk, run string) []string {
 	return env
 }
 
-// Cached is an environment in which go keeps what it builds in dir, where a later
-// check finds it: a hostile check could leave something for the next one, but
-// nothing for the user. Where a person lists GOCACHE in names, or dir is "", it is
-// the user's own as before. write is that place, all that a check may write
-// besides its desk.
-func Cached(env, names []string, dir string) (out, write []string) {
-	for _, kv := range env {
-		if name, value, _ := strings.Cut(kv, "="); name == "GOCACHE" {
-			if dir != "" && !slices.Contains(names, name) {
-				value, kv = dir, name+"="+dir
-			}
-			write = append(write, value)
+// caches are where tools keep what a later desk uses again, by the name of the
+// variable that says so. A hostile check or agent could leave something there for the
+// next one, but nothing for the user.
+func caches(d session.Desk) map[string]string {
+	all := map[string]string{"GOCACHE": "go-build", "npm_config_cache": "npm", "PIP_CACHE_DIR": "pip", "UV_CACHE_DIR": "uv", "CARGO_HOME": "cargo"}
+	for name, dir := range all {
+		if all[name] = path.Join(d.Cache, dir); d.Cache == "" {
+			delete(all, name)
 		}
-		out = append(out, kv)
 	}
-	return out, write
+	return all
+}
+
+// Listed is what a command may write besides its desk: the user's own build cache of
+// go, where a person lists GOCACHE in names.
+func Listed(environ, names []string) []string {
+	if dir := named(environ)["GOCACHE"]; dir != "" && slices.Contains(names, "GOCACHE") {
+		return []string{dir}
+	}
+	return nil
+}
+
+// Modules is where the user's go keeps the modules that it has fetched, as a proxy
+// serves them: an agent's go takes them from there before it asks the network.
+func Modules(environ []string) string {
+	return path.Join(moduleCache(named(environ)), "cache/download")
+}
+
+func named(environ []string) map[string]string {
+	user := map[string]string{}
+	for _, kv := range environ {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			user[name] = value
+		}
+	}
+	return user
+}
+
+func goPath(user map[string]string) string { return cmp.Or(user["GOPATH"], user["HOME"]+"/go") }
+
+func moduleCache(user map[string]string) string {
+	return cmp.Or(user["GOMODCACHE"], path.Join(strings.Split(goPath(user), ":")[0], "pkg/mod"))
 }
 
 // cacheHome is where the user's caches are.

@@ -17,6 +17,9 @@
 //   - PATH, LANG and the names in Env; HOME and TMPDIR, which are the desk's; ODD_RUN and ODD_TASK, by which a person's verbs know that they are
 //     inside a session, and ODD_STEP, plan or expand, where it is asked for that
 //     before its work. Nothing else of the environment.
+//   - caches that stay for later sessions, where its desk has them: go, npm, pip, uv and
+//     cargo keep there what they build and fetch. go takes modules from the user's own
+//     cache first. A name of these in Env has the user's value.
 //
 // What holds:
 //
@@ -37,6 +40,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -165,6 +170,16 @@ func (s Substrate) environment(d session.Desk, r session.Request) []string {
 		"ODD_RUN="+r.Run, "ODD_TASK="+r.Task)
 	if r.Step != "" {
 		env = append(env, "ODD_STEP="+r.Step)
+	}
+	set := caches(d)
+	if d.Cache != "" {
+		set["GOMODCACHE"], set["GOFLAGS"] = filepath.Join(d.Cache, "go-mod"), "-modcacherw"
+		set["GOPROXY"] = (&url.URL{Scheme: "file", Path: Modules(s.Environ)}).String() + "|https://proxy.golang.org,direct"
+	}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if !slices.Contains(s.Env, name) {
+			env = append(env, name+"="+set[name])
+		}
 	}
 	return env
 }

@@ -184,11 +184,21 @@ func TestEnvironment(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if env, write := Cached(got, nil, "/odd/b"); !slices.Equal(write, []string{"/odd/b"}) || !slices.Contains(env, "GOCACHE=/odd/b") || len(env) != len(got) {
-		t.Errorf("odd's own cache: %q %q", write, env)
+	cached := d
+	cached.Cache = "/odd/c"
+	own := []string{"GOCACHE=/odd/c/go-build", "npm_config_cache=/odd/c/npm", "PIP_CACHE_DIR=/odd/c/pip", "UV_CACHE_DIR=/odd/c/uv", "CARGO_HOME=/odd/c/cargo"}
+	lacks := func(env []string) []string {
+		return slices.DeleteFunc(slices.Clone(own), func(kv string) bool { return slices.Contains(env, kv) })
 	}
-	if env, write := Cached(got, []string{"GOCACHE"}, "/odd/b"); !slices.Equal(write, []string{"/u/b"}) || !slices.Equal(env, got) {
-		t.Errorf("a listed cache: %q %q", write, env)
+	if env := Environment(user, nil, cached, "run-1"); len(lacks(env)) > 0 || len(Listed(user, nil)) > 0 {
+		t.Errorf("the desk's caches: %q lacks %q", env, lacks(env))
+	}
+	if env := Environment(user, []string{"GOCACHE"}, cached, "run-1"); len(lacks(env)) != 1 || !slices.Contains(env, "GOCACHE=/u/b") || !slices.Equal(Listed(user, []string{"GOCACHE"}), []string{"/u/b"}) {
+		t.Errorf("a listed cache: %q", env)
+	}
+	if env := Surroundings(user, []string{"GOCACHE"}, cached, session.Request{}); len(lacks(env)) != 1 || !slices.Contains(env, "GOCACHE=/u/b") ||
+		!slices.Contains(env, "GOMODCACHE=/odd/c/go-mod") || !slices.Contains(env, "GOPROXY=file:///u/g/pkg/mod/cache/download|https://proxy.golang.org,direct") {
+		t.Errorf("an agent's: %q", env)
 	}
 	got = Environment(user, []string{"GOFLAGS", "HOME", "GIT_DIR", "TMPDIR", "ABSENT"}, d, "run-1")
 	want[3] = "GOFLAGS=-race"
