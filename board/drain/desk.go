@@ -56,6 +56,24 @@ func laidOut(s *repo.Scratch) (session.Desk, error) {
 	return session.Desk{Tree: s.Tree(), Home: s.Home(), Temp: s.Temp(), Read: from}, err
 }
 
+// diff is what was changed on the desk so far, as a patch of its base. It runs no git
+// on the desk.
+func (k *desk) diff(ctx context.Context, path string) (string, error) {
+	if k.s == nil {
+		return "", nil
+	}
+	is, err := k.s.Edits(ctx, repo.ScratchLimits())
+	if err != nil || len(is.Files) == 0 {
+		return "", err
+	}
+	commit, err := k.d.repo.MakeEdits(ctx, []repo.OID{is.Base}, is.Files, k.d.agent(), "what a session changed so far\n")
+	if err != nil {
+		return "", err
+	}
+	out, err := k.d.repo.Patch(ctx, is.Base, commit, false, slices.DeleteFunc([]string{path}, func(p string) bool { return p == "" })...)
+	return string(out), err
+}
+
 // fresh takes what was done on the desk away, so that whoever takes over begins
 // at the base.
 func (k *desk) fresh() error {

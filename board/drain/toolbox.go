@@ -30,6 +30,9 @@ func (d *drain) equip(c *claim, w *work, req *session.Request, k *desk) {
 	req.Given = inlined(w.brief.Text, append(d.meant(c.task.Paths, req.Files), inputs(req.Files, req.Inputs)...))
 	if d.given == nil {
 		req.History, req.Checks = history(d.repo, c.base), d.checks(c)
+		if req.Desk != nil {
+			req.History.Work = k.diff
+		}
 	}
 	if k := w.bound.Contract; d.Reply != nil && !k.Strict && (k.Role == "" || k.Engagement == contract.Assistant) {
 		who := invoke.Speaker(k)
@@ -161,7 +164,8 @@ func history(r *repo.Repo, base repo.OID) *session.History {
 	}
 }
 
-// logged is a line for each commit that leads to base.
+// logged is a line for each commit that leads to base, without those that only keep
+// the state of tasks.
 func logged(ctx context.Context, r *repo.Repo, base repo.OID, path string, most int) (string, error) {
 	commits := r.Log(ctx, "", base)
 	if path != "" {
@@ -173,6 +177,9 @@ func logged(ctx context.Context, r *repo.Repo, base repo.OID, path string, most 
 			return "", err
 		}
 		title, _, _ := strings.Cut(c.Message, "\n")
+		if strings.HasPrefix(title, "board: ") && strings.Contains(c.Message, "\nOdd-Run: ") {
+			continue // a task's state, not work
+		}
 		out = append(out, fmt.Sprintf("%s %s %s: %s", c.OID[:12], c.Author.When.UTC().Format("2006-01-02"), c.Author.Name, title))
 		if len(out) == most {
 			break

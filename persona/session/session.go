@@ -353,6 +353,7 @@ type History struct {
 	Log   func(ctx context.Context, path string, most int) (string, error)
 	Diff  func(ctx context.Context, from, to, path string) (string, error) // of two commits; "" is the base, and before it for from
 	Blame func(ctx context.Context, path string, first, last int) (string, error)
+	Work  func(ctx context.Context, path string) (string, error) // the desk's files against its base; nil without a desk
 }
 
 // Permits asks leave for an act. Without anybody to ask it is denied.

@@ -80,7 +80,7 @@ func (b *Box) begin(name string, given json.RawMessage) *call {
 		if e.Run != nil {
 			_, c.bad = members(given)
 		}
-		c.at = c.args.text(e.path)
+		c.at = b.tree.short(c.args.text(e.path))
 	}
 	this := name + " " + keyFor(given)
 	b.mu.Lock()

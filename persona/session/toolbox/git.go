@@ -2,19 +2,22 @@ package toolbox
 
 import "context"
 
-// historians are the tools that ask what came before. They look at commits up to
-// the base, never at the desk's own repository, which a session may have written.
+// historians are the tools that ask what came before, and what the session changed
+// since. They look at commits up to the base and at the desk's files, never into the
+// desk's own repository, which a session may have written.
 func historians() []entry {
 	where := param{name: "path", kind: isText, about: "a file or folder from the top of the repository; all of it without one"}
 	tool := func(name, about string, do func(context.Context, *call) (string, error), params ...param) entry {
 		return entry{Tool: Tool{Name: name, Description: about}, path: "path", grant: "fetch", do: do, params: params}
 	}
 	rev := func(name, about string) param { return param{name: name, kind: isText, most: 64, about: about} }
+	diff := tool("git_diff", "Shows what you changed in the scratch clone so far or, with from or to, what changed between two commits up to the base.", gitDiff, where,
+		rev("from", "a commit's id, or at least seven signs of it; the one before to where only to is given"), rev("to", "a commit's id; the base where only from is given"))
+	diff.lone = true // a tool may be writing what it looks at
 	return []entry{
+		diff,
 		tool("git_log", "Lists the commits that lead to the base, newest first.", gitLog, where,
 			param{name: "most", kind: isInt, most: 200, about: "how many; 20 without it"}),
-		tool("git_diff", "Shows what changed between two commits up to the base.", gitDiff, where,
-			rev("from", "a commit's id, or at least seven signs of it; the one before to without it"), rev("to", "a commit's id; the base without it")),
 		tool("git_blame", "Shows which commit each line of a file is from.", gitBlame,
 			param{name: "path", kind: isText, must: true, about: "the file"},
 			param{name: "first", kind: isInt, most: 1 << 30, about: "the first line, from 1"},
@@ -31,6 +34,9 @@ func gitDiff(ctx context.Context, c *call) (string, error) {
 		if v := c.args.text(name); v != "" && !commitID(v) {
 			return "", failf("bad_arguments", "%s: want a commit's id in hex, at least seven signs of it", name)
 		}
+	}
+	if work := c.b.o.Request.History.Work; work != nil && c.b.tree.root != nil && c.args.text("from")+c.args.text("to") == "" {
+		return asked(work(ctx, c.at))
 	}
 	return asked(c.b.o.Request.History.Diff(ctx, c.args.text("from"), c.args.text("to"), c.at))
 }

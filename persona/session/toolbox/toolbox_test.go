@@ -77,6 +77,7 @@ func options(t *testing.T) (Options, session.Desk) {
 				Log:   func(context.Context, string, int) (string, error) { return "a log", nil },
 				Diff:  func(context.Context, string, string, string) (string, error) { return "a diff", nil },
 				Blame: func(context.Context, string, int, int) (string, error) { return "a blame", nil },
+				Work:  func(context.Context, string) (string, error) { return "the work", nil },
 			},
 		},
 		Commands: [][]string{{"go", "test"}}, Checks: []Check{{"all", []string{"make", "test"}}}, Hosts: []string{"docs.example"},
@@ -140,6 +141,10 @@ func TestEveryTool(t *testing.T) {
 		{"list_symbols", `{"path":"tools/tide.py"}`, "not by a parser"},
 		{"get_callers", `{"symbol":"cmd.level"}`, "cmd/tide.go:4: called in Tide"},
 		{"get_callers", `{"symbol":"level","path":"tools"}`, "tools/tide.py:2: return level(3)"},
+		{"list_dir", `{"path":"."}`, "cmd/\ndocs/\nodd.toml  27 bytes\ntools/"},
+		{"list_dir", `{"path":"./"}`, "cmd/\ndocs/\nodd.toml  27 bytes\ntools/"},
+		{"list_dir", `{"path":"TREE"}`, "cmd/\ndocs/\nodd.toml  27 bytes\ntools/"},
+		{"git_diff", `{}`, "the work"},
 		{"git_log", `{}`, "a log"},
 		{"git_diff", `{"from":"0123456","path":"cmd"}`, "a diff"},
 		{"git_blame", `{"path":"cmd/tide.go"}`, "a blame"},
@@ -162,7 +167,7 @@ func TestEveryTool(t *testing.T) {
 		{"emit_text", `{"word":"octave","text":"===X===\n===END==="}`, "taken"},
 		{"finish", `{"outcome":"completed"}`, "taken"},
 	} {
-		if got := does(t, b, c.name, c.args); !strings.Contains(got, c.want) {
+		if got := does(t, b, c.name, strings.ReplaceAll(c.args, "TREE", d.Tree)); !strings.Contains(got, c.want) {
 			t.Errorf("%s %s:\n%s\nwant %q in it", c.name, c.args, got, c.want)
 		}
 		done[c.name] = true
@@ -183,7 +188,7 @@ func TestEveryTool(t *testing.T) {
 	if !finished || e.Outcome != session.Completed || len(e.Atoms) != 1 || e.Change == nil || len(e.Notes) != 1 || len(e.Payloads) != 1 || !e.Seen {
 		t.Errorf("emission %+v, %v", e, finished)
 	}
-	if n := len(e.Calls); n != 33 || e.Calls[0].Path != "cmd/tide.go" || e.Calls[0].Bytes == 0 {
+	if n := len(e.Calls); n != 37 || e.Calls[0].Path != "cmd/tide.go" || e.Calls[0].Bytes == 0 {
 		t.Errorf("%d calls, the first %+v", n, e.Calls[0])
 	}
 	if want := []string{"call_graph", "comprehension", "discovery", "history", "structure"}; !slices.Equal(e.Exploration.Categories, want) {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -24,6 +25,7 @@ type tree struct {
 	root  *os.Root // nil without a desk
 	files fs.FS
 	desk  session.Desk
+	tops  []string // where the desk's tree lies, by its name and without symbolic links
 }
 
 // openTree opens the session's desk, or its base where it has none.
@@ -39,7 +41,11 @@ func openTree(ctx context.Context, r session.Request) (tree, error) {
 	if err != nil {
 		return tree{}, fmt.Errorf("the session's desk: %w", err)
 	}
-	return tree{root: root, files: r.Files, desk: d}, nil
+	t := tree{root: root, files: r.Files, desk: d, tops: []string{d.Tree}}
+	if real, err := filepath.EvalSymlinks(d.Tree); err == nil {
+		t.tops = append(t.tops, real)
+	}
+	return t, nil
 }
 
 func (t tree) close() error {
@@ -47,6 +53,26 @@ func (t tree) close() error {
 		return nil
 	}
 	return t.root.Close()
+}
+
+// short is a path as the tools have it: from the top of the tree, which is "". A path
+// may begin with "./" and with the scratch clone's own place.
+func (t tree) short(p string) string {
+	if t.desk.Tree != "" && path.IsAbs(p) {
+		for _, top := range t.tops {
+			if rest, ok := strings.CutPrefix(p, top); ok && (rest == "" || rest[0] == '/') {
+				p = "." + rest
+				break
+			}
+		}
+	}
+	for p != strings.TrimPrefix(p, "./") {
+		p = strings.TrimPrefix(p, "./")
+	}
+	if p == "." {
+		return ""
+	}
+	return p
 }
 
 // badPath says why a path is none of the tree by its letters alone, "" for none.
