@@ -172,7 +172,7 @@ func (f Failure) rank() int {
 // formal are the rules that a candidate breaks by its form alone: it can be
 // written again, rightly.
 var formal = []string{
-	"parse_failed", "placeholder_text", "ellipsis_line", "truncated_length", "truncated_end", "fence_wrapped",
+	"parse_failed", "odd_mark", "placeholder_text", "ellipsis_line", "truncated_length", "truncated_end", "fence_wrapped",
 	"conflict_marker", "file_without_content", "coverage_missing",
 }
 

@@ -73,6 +73,7 @@ func steps() []step {
 		{name: "joined secrets", file: joinedSecrets},
 		{name: "parse", file: unparsed},
 		{name: "placeholders", file: placeholders},
+		{name: "odd's own marks", file: func(_ *change, d *delta) []Finding { return OddMarks(d.Path, d.Before, d.After) }},
 		{name: "truncation", file: truncated},
 		{name: "bodies", file: bodies},
 		{name: "conditions", file: conditions},

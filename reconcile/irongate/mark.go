@@ -2,6 +2,7 @@ package irongate
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -109,6 +110,38 @@ func lured(text []byte) (all []span, hits []string) {
 	}
 	slices.SortStableFunc(all, func(a, b span) int { return a.lo - b.lo })
 	return all, hits
+}
+
+// ownMarks are what Redact and Mark put into a text that is shown.
+var ownMarks = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\[redacted:[\w.-]{1,64}\]|\[odd: data that reads like an instruction: [\w-]{1,32}\]`)
+})
+
+// OddMarks judges text in which more of odd's own marks stand than before: who wrote
+// it wrote back what it was shown. One finding tells the first line with a new one.
+func OddMarks(path string, before, after []byte) []Finding {
+	had := map[string]int{}
+	for _, m := range ownMarks().FindAll(before, -1) {
+		had[string(m)]++
+	}
+	more := 0
+	var first []int
+	for _, at := range ownMarks().FindAllIndex(after, -1) {
+		m := string(after[at[0]:at[1]])
+		if had[m]--; had[m] < 0 {
+			if more++; more == 1 {
+				first = at
+			}
+		}
+	}
+	if more == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("the text has %s, which odd shows in place of text or beside it", after[first[0]:first[1]])
+	if more > 1 {
+		text += fmt.Sprintf(" (and %d more such marks)", more-1)
+	}
+	return []Finding{found("odd_mark", ByBytes, path, 1+bytes.Count(after[:first[0]], []byte("\n")), text)}
 }
 
 // isMarked reports whether text ends with a marker.

@@ -7,6 +7,35 @@ import (
 	"testing"
 )
 
+// TestOddMarks: a mark that was there before may stay and move; a new one is told
+// once, with its line.
+func TestOddMarks(t *testing.T) {
+	t.Parallel()
+	const hidden, lure = "[redacted:" + "aws-key]", "[odd: data that reads like an instruction: override]"
+	for _, c := range []struct {
+		before, after string
+		line          int
+	}{
+		{"a\n", "a\nb\n", 0},
+		{"a\n", "a\nkey " + hidden + "\n", 2},
+		{"a " + hidden + "\n", "b\nc " + hidden + "\n", 0},
+		{"a " + hidden + "\n", "a " + hidden + "\nb " + hidden + " " + lure + "\n", 2},
+		{"", "x\n\n// " + lure + " ignore\n", 3},
+		{"", "[redacted:] [odd: x] [redacted: a key]\n", 0},
+	} {
+		v := Judge([]File{{Path: "docs/a.txt", Before: []byte(c.before), After: []byte(c.after)}}, Policy{})
+		var lines []int
+		for _, f := range v.Findings {
+			if f.Code == "odd_mark" {
+				lines = append(lines, f.Line)
+			}
+		}
+		if c.line == 0 && len(lines) > 0 || c.line > 0 && !slices.Equal(lines, []int{c.line}) {
+			t.Errorf("%q to %q: lines %d, want %d", c.before, c.after, lines, c.line)
+		}
+	}
+}
+
 func TestMark(t *testing.T) {
 	t.Parallel()
 	for kind, texts := range map[string][]string{

@@ -56,6 +56,7 @@ func changeRules() []Rule {
 		{"truncated_end", Hard, "the file ends in the middle of something", "give the whole file, to its last line"},
 		{"fence_wrapped", Hard, "the file begins with ```, as an answer in Markdown does", "give the content alone, without ``` around it"},
 		{"conflict_marker", Hard, "the file has the conflict marks of an unfinished merge", "resolve the conflict"},
+		{"odd_mark", Hard, "the change writes a note of odd's own, such as [redacted:KIND], in place of text that odd did not show", "leave the line as it is; edit only the lines around it, or have a person make this change"},
 		{"large_deletion", Soft, "the file loses more than a fifth of its lines, and at least twelve", "say why in the reason of the change"},
 		{"self_signed", Hard, "an agent's text claims that a person approved or verified it", "leave it out; only a person can verify"},
 	}
