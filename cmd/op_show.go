@@ -38,6 +38,8 @@ type opShown struct {
 	Sound  bool              `json:"sound"` // its records hold
 	Means  string            `json:"means,omitempty"`
 	Note   string            `json:"note,omitempty"`
+	Failed string            `json:"failed_check,omitempty"`
+	Output []string          `json:"output,omitempty"` // the end of what the failed check printed
 	Branch string            `json:"branch,omitempty"`
 	Commit string            `json:"commit,omitempty"`
 	Phases []opPhase         `json:"phases"`
@@ -67,14 +69,22 @@ func shown(s pipeline.Story) opShown {
 }
 
 func runOpShow(ctx context.Context, env Env, name string, asJSON bool) error {
-	_, s, err := opOpen(ctx, env, name)
+	v, s, err := opOpen(ctx, env, name)
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(env, shown(s))
+	out := shown(s)
+	if b, ok := v.kept(s.Op(), "op.json"); ok {
+		if d, err := pipeline.ReadDossier(b); err == nil {
+			var c pipeline.Checked
+			c, out.Output, _ = d.Failing()
+			out.Failed = c.Says
+		}
 	}
-	_, err = io.WriteString(folded(env), shown(s).card())
+	if asJSON {
+		return printJSON(env, out)
+	}
+	_, err = io.WriteString(folded(env), out.card())
 	return err
 }
 
@@ -91,6 +101,10 @@ func (s opShown) card() string {
 	line("state", "%s", s.state())
 	line("because", "%s", s.Note)
 	line("means", "%s", s.Means)
+	line("failed", "%s", s.Failed)
+	for _, text := range s.Output {
+		line("", "| %s", text)
+	}
 	line("risk tier", "%s", s.Tier)
 	line("began", "%s by %s", s.Began, s.Run)
 	line("until", "%s", s.Until)

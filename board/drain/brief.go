@@ -11,6 +11,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/okf"
@@ -218,7 +219,46 @@ func (d *drain) before(t board.Task, mode contract.Mode) []string {
 	if (len(t.Rejected) > 0 || t.BlockedReason != "") && !d.origin().only(t, mode) {
 		return nil
 	}
-	return attempts(t)
+	return append(attempts(t), d.failing(t, mode)...)
+}
+
+// failing is the check that the attempt before failed, and the end of what it printed
+// as its run keeps it, without secrets. Artifacts of runs may be pruned.
+func (d *drain) failing(t board.Task, mode contract.Mode) []string {
+	if t.Attempts < 2 || !d.origin().only(t, mode) {
+		return nil
+	}
+	t.Attempts--
+	stories, err := d.at.stories(func(_, task string) bool { return task == string(t.ID) })
+	if err != nil {
+		return nil // what is wrong with the ledger is told where it is judged
+	}
+	for _, s := range stories {
+		o := s.Op()
+		oid, err := d.repo.Ref("refs/odd/run/" + o.Run)
+		if o.Task != string(t.ID) || err != nil {
+			continue
+		}
+		files, err := d.repo.Tree(oid)
+		if err != nil {
+			continue
+		}
+		b, err := fs.ReadFile(files, path.Join(artifactDir(t), o.ID, "op.json"))
+		if err != nil {
+			continue
+		}
+		was, err := pipeline.ReadDossier(b)
+		c, tail, failed := was.Failing()
+		if err != nil || !failed {
+			return nil
+		}
+		out := []string{"the check that failed: " + c.Says}
+		for _, line := range tail {
+			out = append(out, "it printed: "+line)
+		}
+		return out
+	}
+	return nil
 }
 
 // attempts is what became of a task's attempts, newest first.

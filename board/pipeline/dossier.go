@@ -3,6 +3,8 @@ package pipeline
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
@@ -28,6 +30,26 @@ type Checked struct {
 	Passed bool   `json:"passed"`
 	Held   string `json:"sandbox,omitempty"` // what the kernel held of it
 	Output string `json:"output,omitempty"`  // the end of it, capped
+}
+
+// tailLines is how much of a failed check's output is shown.
+const tailLines = 20
+
+// Failing is the last check that failed, and the last lines of what it printed that
+// are not blank. ok is false where none failed.
+func (d Dossier) Failing() (c Checked, tail []string, ok bool) {
+	for _, c := range slices.Backward(d.Checks) {
+		if c.Passed {
+			continue
+		}
+		for line := range strings.Lines(c.Output) {
+			if line = strings.TrimSpace(line); line != "" {
+				tail = append(tail, line)
+			}
+		}
+		return c, tail[max(len(tail)-tailLines, 0):], true
+	}
+	return c, nil, false
 }
 
 // maxOutput is how much of a check's output a dossier keeps, in bytes.
