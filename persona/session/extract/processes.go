@@ -2,9 +2,7 @@ package extract
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -56,58 +54,6 @@ func (s *section) procedures() []candidate {
 	c.about, c.evidence = e.summary(), []evidence{e}
 	return []candidate{c}
 }
-
-// staged reads a procedure whose steps are headings: below s, three or more that are
-// numbered from one up. All of it is one procedure, and each step a part of it.
-func (s *section) staged() []candidate {
-	title, how := howTo(s.subject())
-	var steps []*section
-	for _, x := range s.doc.sections {
-		if x.parent == s || s.title == "" && x.parent == nil && x.level == 2 {
-			if n := stage.FindStringSubmatch(x.title); n != nil && n[1] == strconv.Itoa(len(steps)+1) {
-				steps = append(steps, x)
-			}
-		}
-	}
-	if len(steps) < 3 || !how && !doing(title) && !activity(title) || !ruleTitle(title) || s.doc.decides || s.weighing() {
-		return nil
-	}
-	e := evidence{doc: s.doc, from: steps[0].line}
-	name := func(x *section) string { return strings.TrimSpace(stage.ReplaceAllString(x.title, "")) }
-	instructs := 0
-	for _, x := range s.doc.sections {
-		if !slices.ContainsFunc(steps, func(step *section) bool { return x == step || x.below(step) }) {
-			continue
-		}
-		if len(e.passage) > 0 {
-			e.passage = append(e.passage, "")
-		}
-		e.to = x.line
-		e.passage = append(e.passage, "**"+escape(x.title)+"**")
-		if n := len(x.blocks); n > 0 {
-			e.to = max(e.to, x.blocks[n-1].last())
-			for _, b := range x.blocks {
-				e.to = max(e.to, b.last())
-			}
-			e.passage = append(append(e.passage, ""), x.passage(x.line, e.to)...)
-		}
-		if instructs += x.instructs(); doing(name(x)) {
-			instructs++
-		}
-	}
-	if len(e.passage) > maxPassage || instructs < len(steps) {
-		return nil
-	}
-	for _, x := range s.doc.sections {
-		x.part = x.part || slices.ContainsFunc(steps, func(step *section) bool { return x == step || x.below(step) })
-	}
-	about := fmt.Sprintf("%d steps: %s … %s", len(steps), name(steps[0]), name(steps[len(steps)-1]))
-	return []candidate{{kind: process, title: s.qualified(capital(strings.TrimRight(title, "?: "))), about: clip(about, maxDescription), score: scoreProcess,
-		evidence: []evidence{e}, owners: s.owners()}}
-}
-
-// stage is the number in front of a heading that is a step.
-var stage = regexp.MustCompile(`^(?:(?i:step|part|phase|stage) )?([0-9]+)[.):]?[ :–—-]+`)
 
 // remedy reports whether s stands below a heading that runbooks have for what to do.
 func (s *section) remedy() bool {
