@@ -72,7 +72,9 @@ func Listed(environ, names []string) []string {
 }
 
 // Modules is where the user's go keeps the modules that it has fetched, as a proxy
-// serves them: an agent's go takes them from there before it asks the network.
+// serves them: an agent's go takes them from there before it fetches from their repositories.
+// A proxy of the user's is not passed on, because its address may hold a password; list
+// GOPROXY in the agent's env to pass it.
 func Modules(environ []string) string {
 	return path.Join(moduleCache(named(environ)), "cache/download")
 }

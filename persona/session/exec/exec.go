@@ -174,7 +174,7 @@ func (s Substrate) environment(d session.Desk, r session.Request) []string {
 	set := caches(d)
 	if d.Cache != "" {
 		set["GOMODCACHE"], set["GOFLAGS"] = filepath.Join(d.Cache, "go-mod"), "-modcacherw"
-		set["GOPROXY"] = (&url.URL{Scheme: "file", Path: Modules(s.Environ)}).String() + "|https://proxy.golang.org,direct"
+		set["GOPROXY"] = (&url.URL{Scheme: "file", Path: Modules(s.Environ)}).String() + "|direct"
 	}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if !slices.Contains(s.Env, name) {
