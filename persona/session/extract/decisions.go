@@ -86,8 +86,8 @@ func runs(texts []string) []run {
 	return out
 }
 
-// decided reads the decision of a document that records one. One that is not made yet, or
-// was given up, is none.
+// decided reads the decision of a document that records one. One that was given up is
+// none; one that is not accepted yet has its status in the title.
 func (s *section) decided() []candidate {
 	d := s.doc
 	if !s.first() || !d.decides || d.title == "" {
@@ -144,7 +144,7 @@ func (d *document) labelled() []candidate {
 		for _, b := range s.blocks {
 			lead, rest, ok := b.run.lead()
 			if ok && b.kind == paragraph && strings.EqualFold(lead.text, "decision") && len(words(rest)) >= 2 && ruleTitle(s.subject()) {
-				out = append(out, candidate{kind: decision, title: capital(s.placed(s.subject())), about: clip(rest, maxDescription), score: scoreDecision,
+				out = append(out, candidate{kind: decision, title: capital(s.ruleName(s.subject())), about: clip(rest, maxDescription), score: scoreDecision,
 					evidence: []evidence{{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}}}})
 			}
 		}

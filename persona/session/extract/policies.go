@@ -47,7 +47,7 @@ func (s *section) rules(others []candidate) []candidate {
 	if len(ps) == 0 {
 		return nil
 	}
-	c := candidate{kind: policy, title: capital(s.placed(title)), score: scorePolicy, owners: s.owners()}
+	c := candidate{kind: policy, title: capital(s.ruleName(title)), score: scorePolicy, owners: s.owners()}
 	best := piece{says: ps[0].says, weight: -1}
 	sum := 0
 	for _, p := range ps {
@@ -283,8 +283,8 @@ func (s *section) weighing() bool {
 	return false
 }
 
-// placed is the title of a policy: one of one or two words is told by its document.
-func (s *section) placed(title string) string {
+// ruleName is the title of a policy: one of one or two words is told by its document.
+func (s *section) ruleName(title string) string {
 	if d := s.doc.called(); len(strings.Fields(title)) < 3 && !same(d, title) && !strings.Contains(strings.ToLower(title), "polic") {
 		return title + " (" + clip(firstPart(d), 50) + ")"
 	}
@@ -378,9 +378,9 @@ func pronounFirst(s string) bool {
 func (d *document) lawful() bool {
 	for _, w := range words(strings.ReplaceAll(strings.ToLower(d.path), "/", " ")) {
 		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune("-_.", r) }) {
-			if in("governance contributing contributor contributors contribution contribute conduct security charter charters policy policies handbook guideline guidelines guide onboarding "+
+			if in("governance contributing contributor contributors contribution contribute conduct security charter charters policy policies handbook guideline guidelines onboarding "+
 				"offboarding standard standards convention conventions maintainers membership moderation moderators election elections rules requirements style "+
-				"review reviews reviewing process processes workflow release releases releasing benefits", part) && part != "guide" {
+				"review reviews reviewing process processes workflow release releases releasing benefits", part) {
 				return true
 			}
 		}

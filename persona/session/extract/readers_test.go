@@ -84,6 +84,8 @@ func TestReaders(t *testing.T) {
 			[]string{"policy Leave (Guests) | You must not ask for leave. | line 13", "policy Leave (Handbook) | You must ask for leave. | line 7"}},
 		{"a proposal is no rule", "hips/6.md", "# Pushers\n\n## Abstract\n\nNew.\n\n## Motivation\n\nOld.\n\n## Use a pusher\n\nMaintainers must push every chart.\n\n1. Add a type.\n2. Call it.\n", nil},
 		{"alternatives are no rules", "CONTRIBUTING.md", "# X\n\n## Alternatives\n\nContributors must sign every page.\n", nil},
+		{"a number that is no section's", "a.md", "# Use 64-bit ids\n\n## 64-bit ids for orders setup\n\n1. Stop the server.\n2. Start it.\n",
+			[]string{"process 64-bit ids for orders setup | 2 steps: Stop the server … Start it | lines 5-6"}},
 		{"list of problems", "a.md", "# Fix the radio\n\n1. The battery is flat.\n2. The antenna is loose.\n3. The channel is wrong.\n", nil},
 		{"what a runbook does", "runbooks/radio.md", "# RadioDown\n\n## Meaning\n\nThe radio is silent.\n\n## Mitigation\n\nCheck the battery.\n\nChange the channel.\n",
 			[]string{"process Mitigation (RadioDown) | Check the battery. | lines 9-11"}},

@@ -131,3 +131,44 @@ func person(l span) bool {
 	ws := strings.Fields(l.text)
 	return len(ws) >= 2 && len(ws) <= 3 && proper(ws[0]) && proper(ws[1]) && !roleNoun(strings.ToLower(ws[len(ws)-1]))
 }
+
+// owners are the roles the section or its front matter names as owner: "Owner: X",
+// "Owned by X", "X is responsible for this", "The X does this".
+func (s *section) owners() []string {
+	var out []string
+	if s.doc.owner != "" {
+		out = append(out, s.doc.owner)
+	}
+	for _, b := range s.blocks {
+		if b.kind != paragraph && b.kind != bullets {
+			continue
+		}
+		texts := []string{b.run.text}
+		for _, it := range b.items {
+			texts = append(texts, it.run.text)
+		}
+		for _, t := range texts {
+			if o := owner(t); o != "" {
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+// owner reads one sentence that names an owner.
+func owner(text string) string {
+	first := strings.TrimRight(firstSentence(text), ".")
+	lower := strings.ToLower(first)
+	for _, p := range []string{"owner: ", "owned by ", "responsible: ", "owner — ", "process owner: "} {
+		if strings.HasPrefix(lower, p) && len(strings.Fields(first)) <= 7 {
+			return withoutArticle(first[len(p):])
+		}
+	}
+	for _, p := range []string{" does this", " is responsible for this", " owns this", " runs this"} {
+		if who, _, ok := strings.Cut(first, p); ok && len(strings.Fields(who)) <= 4 {
+			return withoutArticle(who)
+		}
+	}
+	return ""
+}
