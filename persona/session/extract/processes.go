@@ -246,7 +246,10 @@ func (e evidence) summary() string {
 // activity is the title a procedure in s would have: the heading's without its
 // number, the document's for a procedure right below its first heading.
 func (s *section) activity() string {
-	t := sectionNumber.ReplaceAllString(s.title, "")
+	t := s.title
+	if strings.IndexAny(t, "0123456789") == 0 {
+		t = sectionNumber.ReplaceAllString(t, "")
+	}
 	if s.title == "" && s.doc.title != "" && len(s.doc.sections) == 1 {
 		t = s.doc.title
 	}
