@@ -7,6 +7,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
@@ -85,9 +86,9 @@ func TestActs(t *testing.T) {
 	if n := len(lines); n != mostCalls+1 || lines[n-1] != `{"more":3}` {
 		t.Errorf("%d lines, the last %s", n, lines[n-1])
 	}
-	data := map[string]any{}
-	tellActs(data, session.Emission{Seen: true, Calls: []session.Call{{Status: session.CallOK}, {Status: session.CallOK}, {Status: session.CallDenied}}, Exploration: &session.Exploration{Milli: 3750, Categories: []string{"discovery"}, Unique: 2}})
-	if n := data["calls"].(map[string]any); data["seen"] != true || n[session.CallOK] != 2 || n[session.CallDenied] != 1 || data["exploration"].(map[string]any)["score_milli"] != int64(3750) {
+	data := ledger.SessionData{}
+	tellActs(&data, session.Emission{Seen: true, Calls: []session.Call{{Status: session.CallOK}, {Status: session.CallOK}, {Status: session.CallDenied}}, Exploration: &session.Exploration{Milli: 3750, Categories: []string{"discovery"}, Unique: 2}})
+	if !data.Seen || data.Calls[session.CallOK] != 2 || data.Calls[session.CallDenied] != 1 || data.Exploration.ScoreMilli != 3750 {
 		t.Errorf("%v", data)
 	}
 }

@@ -133,7 +133,7 @@ func TestADeadPermitIsReleased(t *testing.T) {
 				dead = append(dead, r)
 			}
 		}
-		if len(dead) != 1 || dead[0].DeadRun != first || text(dead[0].Data, "reason") != "its session died" || dead[0].Role != "shore-lead" {
+		if len(dead) != 1 || dead[0].DeadRun != first || dead[0].Anchor().Reason != "its session died" || dead[0].Role != "shore-lead" {
 			t.Errorf("%s: %+v", name, dead)
 		}
 	}

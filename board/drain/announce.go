@@ -30,13 +30,13 @@ func (d *drain) begun(id, task, base, dead string) (pipeline.Story, error) {
 // opDied ends the op that the claim of a dead run announced, in this run's own
 // ledger. Older claims announce none.
 func (d *drain) opDied(claim ledger.Record) error {
-	id := text(claim.Data, "op")
+	id := claim.Claim().Op
 	if id == "" {
 		return nil
 	}
 	story, err := d.story(id)
 	if err == nil && story.Told == nil {
-		if story, err = d.begun(id, claim.Task, text(claim.Data, "base"), claim.Run); err == nil {
+		if story, err = d.begun(id, claim.Task, claim.Claim().Base, claim.Run); err == nil {
 			err = d.append([]ledger.Record{story.Told[0].Record})
 		}
 	}

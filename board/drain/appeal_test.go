@@ -198,7 +198,7 @@ func TestInvokeUnderALease(t *testing.T) {
 	w.answer = answers(finds("x"))
 	r := w.mustInvoke(2)
 	claim := w.records(r.Run)[0]
-	if claim.Data["lease"] != "L-0001" || r.Said[0].Handoff == "" {
+	if claim.Claim().Lease != "L-0001" || r.Said[0].Handoff == "" {
 		t.Errorf("%+v %+v", claim, r.Said)
 	}
 	w.answer = func(context.Context, session.Request) (session.Emission, error) {
@@ -237,7 +237,7 @@ func TestDetectingUnderALease(t *testing.T) {
 			got := "<nil>"
 			if role == contract.Observer {
 				r, err := w.invoke(1)
-				if got = code(err); err == nil && (r.Said[0].Outcome != "completed" || w.records(r.Run)[0].Data["lease"] != "L-0001") {
+				if got = code(err); err == nil && (r.Said[0].Outcome != "completed" || w.records(r.Run)[0].Claim().Lease != "L-0001") {
 					t.Errorf("%s, %s: %+v", role, name, r.Said)
 				}
 			} else {

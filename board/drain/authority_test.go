@@ -82,7 +82,7 @@ func TestUnderALease(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	claim := w.records(r.Run)[0]
-	if claim.Data["lease"] != "L-0001" {
+	if claim.Claim().Lease != "L-0001" {
 		t.Errorf("the claim does not say under which lease: %+v", claim)
 	}
 	for _, ref := range []string{"refs/heads/main", "refs/heads/" + r.Tasks[0].Branch} {

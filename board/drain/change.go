@@ -226,9 +226,9 @@ func (ch *change) sink(r ledger.Record) error {
 	} else {
 		ch.later = append(ch.later, r)
 	}
-	if to, _ := r.Data["to"].(string); r.Data["mark"] == string(pipeline.Enter) {
-		ch.entered, ch.doing = to, ""
-		ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, to))
+	if op := r.Op(); op.Mark == string(pipeline.Enter) {
+		ch.entered, ch.doing = op.To, ""
+		ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, op.To))
 	}
 	ch.show()
 	return nil

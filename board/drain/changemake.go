@@ -306,15 +306,15 @@ func withoutSecrets(e pipeline.Edit) pipeline.Edit {
 }
 
 // paths are the files of a proposal as an outcome records them.
-func (ch *change) paths() []any {
-	var out []any
+func (ch *change) paths() []ledger.ProposedPath {
+	var out []ledger.ProposedPath
 	for _, f := range ch.candidate.Files {
-		p := map[string]any{"path": f.Path, "base": "", "result": ""}
+		p := ledger.ProposedPath{Path: f.Path}
 		if f.Before != nil {
-			p["base"] = okf.BlobID(f.Before)
+			p.Base = okf.BlobID(f.Before)
 		}
 		if f.After != nil {
-			p["result"] = okf.BlobID(f.After)
+			p.Result = okf.BlobID(f.After)
 		}
 		out = append(out, p)
 	}
@@ -328,42 +328,20 @@ func (d *drain) sessionRecord(c *claim, w *work) ledger.Record {
 	if p := w.leg; p.name != "" {
 		name, turns, e.Usage = p.name, p.e.Usage.Turns, p.e.Usage
 	}
-	data := map[string]any{"substrate": name, "turns": turns, "outcome": string(e.Outcome), "brief": okf.BlobID(w.brief.Text)}
-	if e.Usage.Model != "" {
-		data["model"] = e.Usage.Model
+	data := ledger.SessionData{
+		Substrate: name, Turns: int64(turns), Outcome: string(e.Outcome), Brief: okf.BlobID(w.brief.Text), Model: e.Usage.Model, Failure: clean(e.Failure),
+		Class: string(e.Class), Tokens: tokens(e.Usage.Tokens), Servers: w.served, Sandbox: e.Sandbox, Scratch: w.left.record(), Anchor: w.anchor.named(),
 	}
-	if e.Failure != "" {
-		data["failure"] = clean(e.Failure)
-	}
-	if e.Class != "" {
-		data["class"] = string(e.Class)
-	}
-	if t := tokens(e.Usage.Tokens); t != nil {
-		data["tokens"] = t
-	}
-	tellActs(data, e)
-	if len(w.served) > 0 {
-		data["servers"] = w.served
-	}
-	if e.Sandbox != "" {
-		data["sandbox"] = e.Sandbox
-	}
-	w.left.record(data)
-	d.underContract(data, w)
-	w.anchor.named(data)
+	tellActs(&data, e)
+	d.underContract(&data, w)
 	return ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(w.cost - w.paid - w.relayed), Data: data}
 }
 
 // tokens is what was billed, nil where nobody said.
-func tokens(t session.Tokens) map[string]any {
-	n := map[string]any{}
-	for key, v := range map[string]int64{"input": t.Input, "output": t.Output, "cache_read": t.CacheRead, "cache_write": t.CacheWrite} {
-		if v > 0 {
-			n[key] = v
-		}
-	}
-	if len(n) == 0 {
+func tokens(t session.Tokens) *ledger.Tokens {
+	n := ledger.Tokens{Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite}
+	if n == (ledger.Tokens{}) {
 		return nil
 	}
-	return n
+	return &n
 }

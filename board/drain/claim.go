@@ -87,27 +87,22 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
 	}
 	kept := d.keep()
 	ch := repo.Changes{d.at.file(t.Path): b}
-	data := map[string]any{"attempt": c.task.Attempts, "lease_expires": c.lease.Format(time.RFC3339), "base": string(c.base), "blob": c.task.Blob}
+	data := ledger.ClaimData{Attempt: c.task.Attempts, LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Blob: c.task.Blob, Lease: c.under}
 	if d.changes(c.task) {
 		if c.op, err = d.opID(); err != nil {
 			return nil, err
 		}
-		data["op"] = c.op
+		data.Op = c.op
 	}
-	if o, err := d.overrides(ch); err != nil {
+	if data.Override, err = d.overrides(ch); err != nil {
 		return nil, err
-	} else if o != nil {
-		data["override"] = o
-	}
-	if c.under != "" {
-		data["lease"] = c.under
 	}
 	if d.Call.Role != "" { // what a person asks for beside the task is told before the session
 		if b, err := d.resolve(t); err == nil {
-			data["contract_role"] = string(b.Role)
+			data.ContractRole = string(b.Role)
 		}
 	}
-	if err := d.alert(data, t.Team, c.reserved); err != nil {
+	if data.Alert, err = d.alert(t.Team, c.reserved); err != nil {
 		return nil, err
 	}
 	r := ledger.Record{Kind: ledger.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved), Data: data}

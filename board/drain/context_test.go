@@ -12,6 +12,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/ledger/ledgertest"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -37,7 +38,7 @@ func remember(t *testing.T, ledgers fstest.MapFS, files map[string]string) *Memo
 // end is a drained task's outcome, so many minutes before begin.
 func end(minutes int, task, verdict string) ledger.Record {
 	run := fmt.Sprintf("run-%03d", 999-minutes)
-	return ledger.Record{TS: begin.Add(-time.Duration(minutes) * time.Minute), Run: run, Kind: ledger.Outcome, Task: task, Data: map[string]any{"verdict": verdict}}
+	return ledger.Record{TS: begin.Add(-time.Duration(minutes) * time.Minute), Run: run, Kind: ledger.Outcome, Task: task, Data: ledgertest.Data(ledger.Outcome, map[string]any{"verdict": verdict})}
 }
 
 func taskFile(state, more string) string {

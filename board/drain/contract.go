@@ -241,8 +241,8 @@ func (d *drain) busy(own board.Task) []contract.Busy {
 	}
 	for _, c := range d.at.spend.Open {
 		if c.Task == c.Run && c.Run != d.Run && d.holds(c) {
-			data := d.claimed(c).Data
-			add(text(data, "artifact"), contract.Mode(text(data, "mode")), c.Run)
+			claim := d.claimed(c).Claim()
+			add(claim.Artifact, contract.Mode(claim.Mode), c.Run)
 		}
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
@@ -117,24 +118,13 @@ func (k *desk) clear(ctx context.Context) (l left) {
 	return l
 }
 
-// record puts what was left into a session's ledger data, nothing where that is nothing.
-func (l left) record(data map[string]any) {
-	n := map[string]any{}
-	for key, v := range map[string]int{"changed": len(l.edits.Files), "ignored": l.edits.Ignored} {
-		if v > 0 {
-			n[key] = v
-		}
+// record is what was left as a session's record has it, nil where that is nothing.
+func (l left) record() *ledger.Scratch {
+	n := ledger.Scratch{Changed: int64(len(l.edits.Files)), Ignored: int64(l.edits.Ignored), Refused: l.codes()}
+	if n.Changed == 0 && n.Ignored == 0 && len(n.Refused) == 0 {
+		return nil
 	}
-	var codes []any
-	for _, code := range l.codes() {
-		codes = append(codes, code)
-	}
-	if len(codes) > 0 {
-		n["refused"] = codes
-	}
-	if len(n) > 0 {
-		data["scratch"] = n
-	}
+	return &n
 }
 
 // codes are the reasons why what was left is no change, each once and in order.

@@ -60,6 +60,7 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/reconcile"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // Options are what the caller decides.
@@ -439,9 +440,11 @@ func (d *drain) record(r ledger.Record) (string, error) {
 	name := d.at.file(ledger.Path(d.Run, d.started))
 	b := d.own(name)
 	r.Run, r.TS = d.Run, d.Now().UTC()
-	r.Data, _ = scrubbed(r.Data).(map[string]any)
 	r.Seq = 1 + bytes.Count(b, []byte("\n"))
-	b, err := d.book.Append(b, r)
+	r, err := r.Redacted(irongate.RedactText)
+	if err == nil {
+		b, err = d.book.Append(b, r)
+	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
-	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // laneOf is the lane of a task: that of its change, and for one without a change
@@ -288,21 +286,12 @@ func (d *drain) relayed(c *claim, w *work, r *relay) {
 		if i == silent {
 			cost = max(left, 0)
 		}
-		shared := d.sessionRecord(c, w).Data
-		data := map[string]any{"substrate": p.name, "turns": p.e.Usage.Turns, "outcome": string(p.e.Outcome), "failure": p.e.Failure,
-			"class": string(p.e.Class), "detail": clean(string(irongate.Redact([]byte(oneLine(p.e.Detail)))))}
-		for _, key := range []string{"brief", "contract"} {
-			if v, ok := shared[key]; ok {
-				data[key] = v
-			}
+		whole := d.sessionRecord(c, w).Session()
+		data := ledger.SessionData{
+			Substrate: p.name, Turns: int64(p.e.Usage.Turns), Outcome: string(p.e.Outcome), Failure: p.e.Failure, Class: string(p.e.Class), Detail: clean(oneLine(p.e.Detail)),
+			Brief: whole.Brief, Contract: whole.Contract, Model: p.e.Usage.Model, Tokens: tokens(p.e.Usage.Tokens),
 		}
-		if p.e.Usage.Model != "" {
-			data["model"] = p.e.Usage.Model
-		}
-		if t := tokens(p.e.Usage.Tokens); t != nil {
-			data["tokens"] = t
-		}
-		w.told = append(w.told, ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(cost), Data: maps.Clone(data)})
+		w.told = append(w.told, ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(cost), Data: data})
 		w.relayed += cost
 	}
 }

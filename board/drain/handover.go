@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/deliver"
@@ -174,48 +175,33 @@ func lacking(w *work) string {
 
 // underContract adds to a session's record the contract it ran under, what it
 // delivered and where that was handed over.
-func (d *drain) underContract(data map[string]any, w *work) {
+func (d *drain) underContract(data *ledger.SessionData, w *work) {
 	c := w.bound.Contract
 	if c.Role == "" {
 		return
 	}
-	of := map[string]any{"hash": c.Hash(), "role": string(c.Role), "surface": string(c.Surface.Name), "engagement": string(c.Engagement), "voice": string(c.Voice)}
-	put := func(m map[string]any, key, s string) {
-		if s != "" {
-			m[key] = s
-		}
+	of := &ledger.SessionContract{
+		Hash: c.Hash(), Role: string(c.Role), Surface: string(c.Surface.Name), Engagement: string(c.Engagement), Voice: string(c.Voice),
+		Mode: string(c.Mode), Artifact: c.Artifact, Tainted: c.Tainted,
 	}
-	put(of, "mode", string(c.Mode))
-	put(of, "artifact", c.Artifact)
-	put(of, "tainted", c.Tainted)
 	if c.Persona != nil {
-		of["persona"] = fmt.Sprintf("%s@%d", c.Persona.Name, c.Persona.Version)
+		of.Persona = fmt.Sprintf("%s@%d", c.Persona.Name, c.Persona.Version)
 	}
-	var others []any
 	for _, p := range c.Participants {
-		others = append(others, p.Ref())
+		of.Participants = append(of.Participants, p.Ref())
 	}
-	if len(others) > 0 {
-		of["participants"] = others
-	}
-	var from []any
 	for _, h := range w.bound.handoffs {
-		from = append(from, map[string]any{"path": d.at.file(h.Path), "blob": h.Blob})
-	}
-	if len(from) > 0 {
-		of["handoffs"] = from
+		of.Handoffs = append(of.Handoffs, ledger.GivenFile{Path: d.at.file(h.Path), Blob: h.Blob})
 	}
 	if c.Override != nil {
-		of["override"] = overrideData(c.Override, d.Person)
+		of.Override = overrideData(c.Override, d.Person)
 	}
-	data["contract"] = of
+	data.Contract = of
 	if made := w.emission.Deliverable; made != nil {
-		data["deliverable"] = made.Schema
+		data.Deliverable = made.Schema
 	}
 	if w.handed != nil {
-		data["handoff"] = d.at.file(w.handed.Path)
+		data.Handoff = d.at.file(w.handed.Path)
 	}
-	if n := len(w.result.Verdict.Hints); n > 0 {
-		data["hints"] = n
-	}
+	data.Hints = int64(len(w.result.Verdict.Hints))
 }

@@ -273,18 +273,14 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 		d.restore(kept)
 		return nil, err
 	}
-	data := map[string]any{"lease_expires": c.lease.Format(time.RFC3339), "base": string(c.base), "sessions": sessions, "contract_role": string(b.Role)}
-	for key, s := range map[string]string{"lease": c.under, "mode": string(b.Mode), "artifact": b.Artifact, "asked": t.Title, "handoff": d.packed()} {
-		if s != "" {
-			data[key] = s
-		}
+	data := ledger.ClaimData{
+		LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Sessions: int64(sessions), ContractRole: string(b.Role),
+		Lease: c.under, Mode: string(b.Mode), Artifact: b.Artifact, Asked: t.Title, Handoff: d.packed(),
 	}
-	if o, err := d.overrides(ch); err != nil {
+	if data.Override, err = d.overrides(ch); err != nil {
 		return nil, err
-	} else if o != nil {
-		data["override"] = o
 	}
-	if err := d.alert(data, "", c.reserved); err != nil {
+	if data.Alert, err = d.alert("", c.reserved); err != nil {
 		return nil, err
 	}
 	r := ledger.Record{Kind: ledger.Claim, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data}
@@ -400,11 +396,8 @@ func (d *drain) ended(c *claim, done []*work, trace string, art repo.RefUpdate) 
 	}
 	l := landing{changes: repo.Changes{}, refs: []repo.RefUpdate{art}}
 	verdict, why := verdictOf(done)
-	data := map[string]any{"verdict": verdict, "artifacts": string(art.New)}
-	if why != "" {
-		data["reason"] = why
-	}
-	if err := d.charged(data, c, cost); err != nil {
+	data := ledger.OutcomeData{Verdict: verdict, Artifacts: string(art.New), Reason: why}
+	if err := d.charged(&data, c, cost); err != nil {
 		return l, err
 	}
 	name, err := d.record(ledger.Record{Kind: ledger.Outcome, Task: d.Run, Role: c.task.Role, Cost: int64(cost), Trace: trace, Data: data})

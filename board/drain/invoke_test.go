@@ -348,7 +348,7 @@ func TestALostClaimHandsNothingOver(t *testing.T) {
 		t.Fatalf("%+v", r.Tasks[0])
 	}
 	for _, rec := range w.records(r.Run) {
-		if text(rec.Data, "handoff") != "" {
+		if rec.Session().Handoff != "" {
 			t.Errorf("%+v says that it handed over", rec)
 		}
 	}

@@ -216,7 +216,7 @@ func (u *usage) add(r ledger.Record) {
 
 // counts reports a claim that was made under the lease since it began to count.
 func (u *usage) counts(c ledger.Record) bool {
-	return u.lease != "" && text(c.Data, "lease") == u.lease && !c.TS.Before(u.began)
+	return u.lease != "" && c.Claim().Lease == u.lease && !c.TS.Before(u.began)
 }
 
 // close charges what closes run's claims of r's task.

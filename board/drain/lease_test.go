@@ -12,6 +12,7 @@ import (
 
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/ledger/ledgertest"
 )
 
 // leaseLedger is a bundle with the runs' ledger files.
@@ -42,7 +43,7 @@ func TestWhatALeaseHasUsed(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	claim := func(run, task, lease string, after time.Duration, held int64) ledger.Record {
-		return ledger.Record{TS: at.Add(after), Run: run, Kind: ledger.Claim, Task: task, Reserved: held, Data: map[string]any{"lease": lease}}
+		return ledger.Record{TS: at.Add(after), Run: run, Kind: ledger.Claim, Task: task, Reserved: held, Data: ledgertest.Data(ledger.Claim, map[string]any{"lease": lease})}
 	}
 	outcome := func(run, task string, after time.Duration, cost int64) ledger.Record {
 		return ledger.Record{TS: at.Add(after), Run: run, Kind: ledger.Outcome, Task: task, Cost: cost}

@@ -201,14 +201,13 @@ func (d *drain) solvent(c *claim, s *snapshot, cost budget.MicroUSD) error {
 	return nil
 }
 
-// alert puts into a claim's or an outcome's data the envelopes whose alert is due
-// with so much more than the board has, and tells of them: once a month each.
-func (d *drain) alert(data map[string]any, team string, more budget.MicroUSD) error {
+// alert is the envelopes whose alert is due with so much more than the board has,
+// and tells of them: once a month each.
+func (d *drain) alert(team string, more budget.MicroUSD) (due []string, err error) {
 	all, err := d.purses(d.at, team)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var due []any
 	for _, p := range all {
 		sum := p.sum() + more
 		level := budget.DecideShare(d.at.cfg.Budget, p.share, sum, 0)
@@ -221,20 +220,18 @@ func (d *drain) alert(data map[string]any, team string, more budget.MicroUSD) er
 		due = append(due, p.Name)
 		d.noteOnce(fmt.Sprintf("budget: $%s is spent or reserved of %s $%s", sum, p.whose(), p.Limit))
 	}
-	if due != nil {
-		data["alert"] = due
-	}
-	return nil
+	return due, nil
 }
 
 // charged is alert for an outcome, and what its sessions cost above what was
 // reserved for them: that is charged as it is.
-func (d *drain) charged(data map[string]any, c *claim, cost budget.MicroUSD) error {
+func (d *drain) charged(data *ledger.OutcomeData, c *claim, cost budget.MicroUSD) (err error) {
 	if over := cost - c.reserved; over > 0 {
-		data["over_micro_usd"] = int64(over)
+		data.Over = int64(over)
 		d.noteOnce(fmt.Sprintf("%s: it cost $%s, $%s more than reserved; all of it counts", c.task.ID, cost, over))
 	}
-	return d.alert(data, c.task.Team, cost-c.reserved)
+	data.Alert, err = d.alert(c.task.Team, cost-c.reserved)
+	return err
 }
 
 // past says that a sum is past the hard stop of a board.
@@ -279,7 +276,7 @@ func (d *drain) reckon(ctx context.Context) error {
 // pause commits the pause sentinel.
 func (d *drain) pause(ctx context.Context, why string) error {
 	kept := d.keep()
-	name, err := d.record(ledger.Record{Kind: ledger.Paused, Data: map[string]any{"reason": why}})
+	name, err := d.record(ledger.Record{Kind: ledger.Paused, Data: ledger.StopData{Reason: why}})
 	if err != nil {
 		return err
 	}

@@ -53,9 +53,9 @@ func (o Origin) proposal(h handoff.Handoff, seen map[string]bool) (*Made, error)
 	var task string
 	for _, r := range o.records(h.Run) {
 		switch {
-		case r.Kind == ledger.Session && text(r.Data, "handoff") == path.Join(o.Root, h.Path):
+		case r.Session().Handoff == path.Join(o.Root, h.Path):
 			task = r.Task
-		case r.Kind == ledger.Outcome && r.Task == task && task != "" && text(r.Data, "proposal") != "":
+		case r.Kind == ledger.Outcome && r.Task == task && task != "" && r.Outcome().Proposal != "":
 			return o.made(o.latest(r))
 		}
 	}
@@ -74,10 +74,10 @@ func (o Origin) proposal(h handoff.Handoff, seen map[string]bool) (*Made, error)
 }
 
 func (o Origin) made(r ledger.Record) (*Made, error) {
-	m := &Made{Commit: repo.OID(text(r.Data, "proposal")), Paths: recorded(r)}
+	m := &Made{Commit: repo.OID(r.Outcome().Proposal), Paths: recorded(r)}
 	var err error
 	if m.Files, err = o.Repo.Tree(m.Commit); err != nil {
-		return nil, fmt.Errorf("the proposal %s on branch %s is not in this clone; run git fetch", m.Commit, text(r.Data, "branch"))
+		return nil, fmt.Errorf("the proposal %s on branch %s is not in this clone; run git fetch", m.Commit, r.Outcome().Branch)
 	}
 	return m, nil
 }
@@ -92,14 +92,14 @@ func (o Origin) latest(r ledger.Record) ledger.Record {
 		of := ""
 		for _, again := range o.records(run) {
 			if again.Kind == ledger.Claim && again.Task == r.Task {
-				of = text(again.Data, "refresh_of")
+				of = again.Claim().RefreshOf
 			}
 		}
 		if run = of; run != r.Run {
 			continue
 		}
 		for _, again := range o.records(waits.Run) {
-			if again.Kind == ledger.Outcome && again.Task == r.Task && text(again.Data, "proposal") == waits.Commit {
+			if again.Kind == ledger.Outcome && again.Task == r.Task && again.Outcome().Proposal == waits.Commit {
 				return again
 			}
 		}
@@ -110,10 +110,8 @@ func (o Origin) latest(r ledger.Record) ledger.Record {
 // recorded are the files an outcome says its proposal writes.
 func recorded(r ledger.Record) [][3]string {
 	var out [][3]string
-	list, _ := r.Data["paths"].([]any)
-	for _, v := range list {
-		m, _ := v.(map[string]any)
-		out = append(out, [3]string{text(m, "path"), text(m, "base"), text(m, "result")})
+	for _, p := range r.Outcome().Paths {
+		out = append(out, [3]string{p.Path, p.Base, p.Result})
 	}
 	return out
 }
@@ -151,17 +149,11 @@ func (o Origin) only(t board.Task, mode contract.Mode) bool {
 			case r.Kind == ledger.Claim:
 				attempts++
 			case r.Kind == ledger.Session:
-				c, _ := r.Data["contract"].(map[string]any)
-				if contract.Mode(text(c, "mode")) != mode {
+				if c := r.Session().Contract; c == nil || contract.Mode(c.Mode) != mode {
 					return false
 				}
 			}
 		}
 	}
 	return true
-}
-
-func text(m map[string]any, key string) string {
-	s, _ := m[key].(string)
-	return s
 }

@@ -17,7 +17,7 @@ const overridden = "override-produced"
 
 // overrides adds to a claim's commit the entry of an override's start, so that
 // it is in history before anything is spawned, and returns what the claim says of it.
-func (d *drain) overrides(ch repo.Changes) (map[string]any, error) {
+func (d *drain) overrides(ch repo.Changes) (*ledger.Override, error) {
 	o := d.override
 	if o == nil {
 		return nil, nil
@@ -31,12 +31,12 @@ func (d *drain) overrides(ch repo.Changes) (map[string]any, error) {
 }
 
 // overrideData is an override as the ledger keeps it.
-func overrideData(o *contract.Override, by string) map[string]any {
-	return map[string]any{"by": by, "modes": list(o.Modes), "reason": o.Reason, "risks": list(o.Risks)}
+func overrideData(o *contract.Override, by string) *ledger.Override {
+	return &ledger.Override{By: by, Modes: texts(o.Modes), Reason: o.Reason, Risks: o.Risks}
 }
 
-func list[T ~string](in []T) []any {
-	out := make([]any, len(in))
+func texts[T ~string](in []T) []string {
+	out := make([]string, len(in))
 	for i, s := range in {
 		out[i] = string(s)
 	}
@@ -62,11 +62,11 @@ func (d *drain) overrideEnds(ch repo.Changes, how string) error {
 // overrideDied ends, in the journal of the run that sweeps, the override of a
 // session that can no longer do it.
 func (d *drain) overrideDied(ch repo.Changes, c ledger.Record) error {
-	o, _ := c.Data["override"].(map[string]any)
+	o := c.Claim().Override
 	if o == nil {
 		return nil
 	}
-	return d.tell(ch, "O", "", "override ended: "+c.Run, fmt.Sprintf("override ended: the session died; %s had it from %s for: %s", c.Run, text(o, "by"), text(o, "reason")))
+	return d.tell(ch, "O", "", "override ended: "+c.Run, fmt.Sprintf("override ended: the session died; %s had it from %s for: %s", c.Run, o.By, o.Reason))
 }
 
 // taint tags what a session made under an override, or from what was.

@@ -95,7 +95,7 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 		return nil, nil, err
 	}
 	_, err = d.record(ledger.Record{Kind: ledger.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team,
-		Data: map[string]any{"attempt": t.Attempts, "base": string(c.base), "blob": t.Blob, "refresh_of": t.Result.Run}})
+		Data: ledger.ClaimData{Attempt: t.Attempts, Base: string(c.base), Blob: t.Blob, RefreshOf: t.Result.Run}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,9 +170,10 @@ func (d *drain) boundBefore(t board.Task) bound {
 			if r.Task != string(t.ID) {
 				continue
 			}
-			c, _ := r.Data["contract"].(map[string]any)
-			b.Tainted = or(b.Tainted, text(c, "tainted"))
-			of = or(text(r.Data, "refresh_of"), of)
+			if c := r.Session().Contract; c != nil {
+				b.Tainted = or(b.Tainted, c.Tainted)
+			}
+			of = or(r.Claim().RefreshOf, of)
 		}
 		run = of
 	}
@@ -198,7 +199,7 @@ func (d *drain) kept(t board.Task) (fs.FS, error) {
 		if r.Kind != ledger.Outcome || r.Task != string(t.ID) {
 			continue
 		}
-		tree, err := d.repo.Tree(repo.OID(text(r.Data, "artifacts")))
+		tree, err := d.repo.Tree(repo.OID(r.Outcome().Artifacts))
 		if err != nil {
 			return nil, fmt.Errorf("%s: the files stored for %s differ from what its ledger names: %w", ref, t.Result.Run, err)
 		}

@@ -32,13 +32,13 @@ func released(w *work) string {
 	return "the session is over"
 }
 
-// named adds to a session's record what it was bound by.
-func (h *handshake) named(data map[string]any) {
+// named is what a session was bound by, as its record has it; nil for nothing.
+func (h *handshake) named() *ledger.SessionAnchor {
 	if h == nil || h.live.Anchor().Token == "" {
-		return
+		return nil
 	}
 	a := h.live.Anchor()
-	data["anchor"] = map[string]any{"token": a.Token, "sha256": a.SHA256, "mode": string(a.Mode), "tier": string(a.Tier), "emission_at": stamp(h.read)}
+	return &ledger.SessionAnchor{Token: a.Token, SHA256: a.SHA256, Mode: string(a.Mode), Tier: string(a.Tier), EmissionAt: stamp(h.read)}
 }
 
 // tellAnchor writes what the permit was into the run's ledger: one record.
@@ -48,38 +48,24 @@ func (d *drain) tellAnchor(h *handshake) error {
 	}
 	a, p := h.live.Anchor(), h.live.Anchor().Permit
 	data := archived(*h.left)
-	data["generated_by"] = a.GeneratedBy
-	data["expires_at"] = stamp(p.ExpiresAt)
-	data["arm"] = armData(a.Arm)
-	law := map[string]any{"path": h.law.Path, "sha256": a.Arm.Constitution}
+	// Nothing of a drain's is ever edited, and it has no upstream, so that the rest of an ARM is zero.
+	arm := a.Arm
+	data.Arm = &ledger.Arm{Head: arm.Head, Branch: arm.Branch, Phase: arm.Phase, Focus: arm.Focus, FocusSource: arm.FocusSource}
+	data.Constitution = &ledger.Constitution{Path: h.law.Path, SHA256: a.Arm.Constitution}
 	if b, err := fs.ReadFile(h.files, h.law.Path); err == nil {
-		law["blob"] = okf.BlobID(b)
+		data.Constitution.Blob = okf.BlobID(b)
 	}
-	data["constitution"] = law
-	data["allow"], data["deny"] = list(p.Allow), list(p.Deny)
-	data["artifact"], data["gate"] = p.Artifact, p.Gate
+	data.GeneratedBy, data.ExpiresAt, data.Allow, data.Deny, data.Artifact, data.Gate = a.GeneratedBy, stamp(p.ExpiresAt), p.Allow, p.Deny, p.Artifact, p.Gate
 	_, err := d.record(ledger.Record{Kind: ledger.Anchor, Task: string(h.task.ID), Role: a.Role, Data: data})
 	return err
 }
 
 // archived is what a released session leaves behind, as the ledger has it.
-func archived(a anchor.Archived) map[string]any {
-	return map[string]any{
-		"token": a.Token, "tier": string(a.Tier), "mode": string(a.Mode), "bound_at": stamp(a.BoundAt), "released_at": stamp(a.ReleasedAt), "reason": a.Reason,
-		"context_hash": a.ContextHash, "payload_sha256": a.Payload, "anchor_sha256": a.Anchor,
+func archived(a anchor.Archived) ledger.AnchorData {
+	return ledger.AnchorData{
+		Token: a.Token, Tier: string(a.Tier), Mode: string(a.Mode), BoundAt: stamp(a.BoundAt), ReleasedAt: stamp(a.ReleasedAt), Reason: a.Reason,
+		ContextHash: a.ContextHash, PayloadSHA256: a.Payload, AnchorSHA256: a.Anchor,
 	}
-}
-
-// armData is where the session stood. Nothing of a drain's is ever edited, and
-// it has no upstream, so that the rest of an ARM is zero.
-func armData(a anchor.Arm) map[string]any {
-	out := map[string]any{}
-	for key, s := range map[string]string{"head": a.Head, "branch": a.Branch, "phase": a.Phase, "focus": a.Focus, "focus_source": a.FocusSource} {
-		if s != "" {
-			out[key] = s
-		}
-	}
-	return out
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
@@ -195,21 +196,15 @@ func (r *relay) unhanded(specs []servers.Spec) (lost, why string) {
 
 // uses are what became of a session's servers as its ledger data has it. Its names
 // do not change.
-func uses(set *servers.Set) []any {
-	var out []any
+func uses(set *servers.Set) []ledger.ServerUse {
+	var out []ledger.ServerUse
 	for _, u := range set.Uses() {
-		one := map[string]any{"name": u.Name, "tools": len(u.Tools), "calls": u.Calls, "failed": u.Failed}
-		for key, s := range map[string]string{"says": u.Says, "list_sha256": u.Hash, "code": u.Code, "detail": u.Detail, "held": u.Held} {
-			if s != "" {
-				one[key] = clean(s)
-			}
+		one := ledger.ServerUse{
+			Name: u.Name, Tools: int64(len(u.Tools)), Calls: int64(u.Calls), Failed: int64(u.Failed),
+			Says: clean(u.Says), ListSHA256: clean(u.Hash), Code: clean(u.Code), Detail: clean(u.Detail), Held: clean(u.Held),
 		}
-		var notes []any
 		for _, n := range u.Notes {
-			notes = append(notes, clean(n))
-		}
-		if notes != nil {
-			one["notes"] = notes
+			one.Notes = append(one.Notes, clean(n))
 		}
 		out = append(out, one)
 	}

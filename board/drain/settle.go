@@ -147,19 +147,14 @@ func (d *drain) account(c *claim, w *work) error {
 	if len(w.items) == 0 {
 		return d.tellOp(c, w)
 	}
-	n := map[string]any{}
+	data := ledger.ReconcileData{Counts: map[string]int64{}}
 	for k, v := range counts(w.items) {
-		n[string(k)] = v
+		data.Counts[string(k)] = int64(v)
 	}
-	var held []any
 	for _, it := range w.items {
 		if kept(it.Effect) {
-			held = append(held, map[string]any{"effect": string(it.Effect), "id": string(it.ID), "path": d.at.file(it.Path), "reason": it.Reason})
+			data.Held = append(data.Held, ledger.Held{Effect: string(it.Effect), ID: string(it.ID), Path: d.at.file(it.Path), Reason: it.Reason})
 		}
-	}
-	data := map[string]any{"counts": n}
-	if len(held) > 0 {
-		data["held"] = held
 	}
 	if _, err := d.record(ledger.Record{Kind: ledger.Reconcile, Task: string(c.task.ID), Data: data}); err != nil {
 		return err
@@ -301,7 +296,7 @@ func (d *drain) result(c *claim, w *work, out Outcome, refs []repo.RefUpdate) (l
 		l.changes[d.at.file(c.task.Path)] = b
 	}
 	data := d.outcomeData(c, w, out, refs[len(refs)-1].New)
-	if err := d.charged(data, c, out.Cost); err != nil {
+	if err := d.charged(&data, c, out.Cost); err != nil {
 		return l, err
 	}
 	name, err := d.record(ledger.Record{
@@ -336,34 +331,24 @@ func (d *drain) finished(t board.Task, w *work, out Outcome) ([]byte, error) {
 	return board.Finish(t, d.Run, w.verdict, board.Result{Run: d.Run, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason})
 }
 
-func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) map[string]any {
+func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) ledger.OutcomeData {
 	verdict := string(out.State)
 	if verdict == "" {
 		verdict = "lost"
 	}
-	data := map[string]any{"verdict": verdict, "artifacts": string(artifacts)}
-	if out.Reason != "" {
-		data["reason"] = out.Reason
-	}
-	if len(out.Notes) > 0 {
-		data["notes"] = out.Notes
-	}
+	data := ledger.OutcomeData{Verdict: verdict, Artifacts: string(artifacts), Reason: out.Reason, Notes: out.Notes}
 	if out.Proposal == "" {
 		return data
 	}
-	data["proposal"], data["branch"], data["base"] = string(out.Proposal), out.Branch, string(c.base)
-	var paths []any
+	data.Proposal, data.Branch, data.Base = string(out.Proposal), out.Branch, string(c.base)
 	for _, it := range w.items {
 		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {
-			paths = append(paths, map[string]any{"path": d.at.file(it.Path), "base": it.Prior, "result": okf.BlobID(it.Bytes)})
+			data.Paths = append(data.Paths, ledger.ProposedPath{Path: d.at.file(it.Path), Base: it.Prior, Result: okf.BlobID(it.Bytes)})
 		}
 	}
 	if ch := w.change; ch.proposed() {
-		paths = append(paths, ch.paths()...)
-		data["op"] = ch.op.ID
-	}
-	if len(paths) > 0 {
-		data["paths"] = paths
+		data.Paths = append(data.Paths, ch.paths()...)
+		data.Op = ch.op.ID
 	}
 	return data
 }

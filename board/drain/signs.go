@@ -52,7 +52,7 @@ func (m *Memory) recall() error {
 	}
 	m.ends = []ended{}
 	for _, r := range recs {
-		e := ended{at: r.TS, run: r.Run, task: r.Task, verdict: text(r.Data, "verdict")}
+		e := ended{at: r.TS, run: r.Run, task: r.Task, verdict: r.Outcome().Verdict}
 		switch {
 		case r.TS.Before(from):
 			continue

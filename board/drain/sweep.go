@@ -57,7 +57,7 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 		}
 		r := ledger.Record{Kind: ledger.Abandoned, Task: c.Task, DeadRun: c.Run, Team: c.Team, Cost: c.Reserved}
 		if died {
-			r.Data = map[string]any{"killed": true}
+			r.Data = ledger.AbandonedData{Killed: true}
 		}
 		name, err := d.record(r)
 		if err != nil {
@@ -95,7 +95,7 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 // whose task is its run, says itself how long it holds.
 func (d *drain) holds(c ledger.Record) bool {
 	if c.Task == c.Run {
-		until, err := time.Parse(time.RFC3339, text(d.claimed(c).Data, "lease_expires"))
+		until, err := time.Parse(time.RFC3339, d.claimed(c).Claim().LeaseExpires)
 		return err == nil && d.Now().Before(until)
 	}
 	t, ok := board.Find(d.at.tasks, okf.ID(c.Task))

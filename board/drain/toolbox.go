@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
@@ -115,24 +116,16 @@ type actLine struct {
 }
 
 // tellActs puts into a session's ledger data what odd saw it do.
-func tellActs(data map[string]any, e session.Emission) {
-	if e.Seen {
-		data["seen"] = true
-	}
-	n := map[string]any{}
+func tellActs(data *ledger.SessionData, e session.Emission) {
+	data.Seen = e.Seen
 	for _, c := range e.Calls {
-		was, _ := n[c.Status].(int)
-		n[c.Status] = was + 1
-	}
-	if len(n) > 0 {
-		data["calls"] = n
+		if data.Calls == nil {
+			data.Calls = map[string]int64{}
+		}
+		data.Calls[c.Status]++
 	}
 	if x := e.Exploration; x != nil {
-		var categories []any
-		for _, c := range x.Categories {
-			categories = append(categories, c)
-		}
-		data["exploration"] = map[string]any{"score_milli": x.Milli, "categories": categories, "unique": x.Unique}
+		data.Exploration = &ledger.Exploration{ScoreMilli: int64(x.Milli), Categories: x.Categories, Unique: int64(x.Unique)}
 	}
 }
 

@@ -43,15 +43,15 @@ type work struct {
 	items    []reconcile.Item
 	change   *change // nil where the task asks for no change of files
 	cost     budget.MicroUSD
-	paid     budget.MicroUSD // of that, for sessions before the last
-	turned   int             // turns of those
-	told     []ledger.Record // those sessions, and the legs of the last one that failed
-	leg      part            // the last leg of the last session
-	relayed  budget.MicroUSD // what the others of it cost
-	served   []any           // what became of the session's servers, for the ledger
-	ran      bool            // a session started, so it costs
-	dir      string          // of the run's tree; "" is the task's
-	fault    error           // of the disk: there is no result, and the claim is swept
+	paid     budget.MicroUSD    // of that, for sessions before the last
+	turned   int                // turns of those
+	told     []ledger.Record    // those sessions, and the legs of the last one that failed
+	leg      part               // the last leg of the last session
+	relayed  budget.MicroUSD    // what the others of it cost
+	served   []ledger.ServerUse // what became of the session's servers, for the ledger
+	ran      bool               // a session started, so it costs
+	dir      string             // of the run's tree; "" is the task's
+	fault    error              // of the disk: there is no result, and the claim is swept
 
 	refreshed bool // judged again without a session: the task stays in review
 }

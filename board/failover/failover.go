@@ -118,8 +118,8 @@ func Tries(records []ledger.Record) []Try {
 	})
 	var out []Try
 	for _, r := range rs {
-		text := func(key string) string { s, _ := r.Data[key].(string); return s }
-		out = append(out, Judge(text("substrate"), text("outcome"), text("failure"), session.Class(text("class")), r.TS))
+		d := r.Session()
+		out = append(out, Judge(d.Substrate, d.Outcome, d.Failure, session.Class(d.Class), r.TS))
 	}
 	return out
 }

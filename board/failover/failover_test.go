@@ -155,9 +155,9 @@ func TestOrderIsNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var recs []ledger.Record
 		for i := range rapid.IntRange(0, 12).Draw(t, "n") {
-			data := map[string]any{"substrate": rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "who"), "outcome": "completed"}
+			data := ledger.SessionData{Substrate: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "who"), Outcome: "completed"}
 			if class := rapid.SampledFrom([]string{"", "permanent", "rate_limited", "content"}).Draw(t, "class"); class != "" {
-				data["outcome"], data["failure"], data["class"] = "failed", session.Transport, class
+				data.Outcome, data.Failure, data.Class = "failed", session.Transport, class
 			}
 			recs = append(recs, ledger.Record{Kind: ledger.Session, Run: "r", Seq: i, TS: after(rapid.IntRange(0, 300).Draw(t, "at")), Data: data})
 		}

@@ -157,19 +157,59 @@ func (o Op) fold(s Step) Op {
 	return n
 }
 
+// hashed is all that an op's hash covers. The keys stand in sorted order.
+type hashed struct {
+	At           string            `json:"at,omitempty"`
+	Began        string            `json:"began"`
+	By           string            `json:"by"`
+	CameFrom     Phase             `json:"came_from"`
+	Clock        string            `json:"clock,omitempty"`
+	Entered      string            `json:"entered"`
+	Facts        map[string]string `json:"facts"`
+	Is           Phase             `json:"is"`
+	Mark         Mark              `json:"mark,omitempty"`
+	Moved        []hashedEffect    `json:"moved"`
+	N            int               `json:"n"`
+	New          string            `json:"new,omitempty"`
+	Note         string            `json:"note,omitempty"`
+	Old          string            `json:"old,omitempty"`
+	Op           string            `json:"op"`
+	OpUntil      string            `json:"op_until,omitempty"`
+	Pending      hashedEffect      `json:"pending"`
+	Prev         string            `json:"prev"`
+	Reason       string            `json:"reason,omitempty"`
+	Ref          string            `json:"ref,omitempty"`
+	Repairs      int               `json:"repairs"`
+	Run          string            `json:"run"`
+	Set          map[string]string `json:"set,omitempty"`
+	SpentInAll   int64             `json:"spent_in_all"`
+	Spent        int64             `json:"spent_micro_usd,omitempty"`
+	Task         string            `json:"task"`
+	To           Phase             `json:"to,omitempty"`
+	Tries        int               `json:"tries"`
+	Until        string            `json:"until,omitempty"`
+}
+
+type hashedEffect struct {
+	New string `json:"new,omitempty"`
+	Old string `json:"old,omitempty"`
+	Ref string `json:"ref,omitempty"`
+}
+
 // sum is the hash of the op: SHA-256 over JSON with sorted keys of everything but
 // itself.
 func (o Op) sum() string {
-	var moved []any
-	for _, e := range o.Moved {
-		moved = append(moved, e.data())
+	effect := func(e Effect) hashedEffect { return hashedEffect{New: e.New, Old: e.Old, Ref: e.Ref} }
+	d := o.last.data()
+	all := hashed{
+		At: d.At, Began: stamp(o.Began), By: o.last.By, CameFrom: o.From, Clock: d.Clock, Entered: stamp(o.Entered), Facts: o.facts, Is: o.Phase,
+		Mark: o.last.Mark, N: o.N, New: d.New, Note: d.Note, Old: d.Old, Op: o.ID, OpUntil: d.OpUntil, Pending: effect(o.Pending), Prev: o.Prev,
+		Reason: d.Reason, Ref: d.Ref, Repairs: o.Repairs, Run: o.Run, Set: d.Set, SpentInAll: o.Spent, Spent: d.Spent, Task: o.Task, To: o.last.To,
+		Tries: o.Tries, Until: d.Until,
 	}
-	all := o.last.data()
-	maps.Copy(all, map[string]any{
-		"op": o.ID, "task": o.Task, "run": o.Run, "n": o.N, "is": string(o.Phase), "came_from": string(o.From),
-		"began": stamp(o.Began), "entered": stamp(o.Entered), "tries": o.Tries, "repairs": o.Repairs,
-		"spent_in_all": o.Spent, "pending": o.Pending.data(), "moved": moved, "facts": o.facts, "prev": o.Prev, "by": o.last.By,
-	})
+	for _, e := range o.Moved {
+		all.Moved = append(all.Moved, effect(e))
+	}
 	b, err := json.Marshal(all)
 	if err != nil {
 		panic("unreachable: " + err.Error()) // strings, integers and maps of strings

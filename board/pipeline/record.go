@@ -1,9 +1,9 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -33,47 +33,18 @@ func (o Op) Record() ledger.Record {
 		kind = ledger.OpEnd
 	}
 	data := s.data()
-	maps.Copy(data, map[string]any{"op": o.ID, "id": o.recordID(), "hash": o.Hash})
-	if o.Prev != "" {
-		data["prev"] = o.Prev
-	}
+	data.Op, data.ID, data.Prev, data.Hash = o.ID, o.recordID(), o.Prev, o.Hash
 	return ledger.Record{TS: s.At.Truncate(time.Second), Run: s.By, Kind: kind, Task: o.Task, Data: data}
 }
 
 func (o Op) recordID() string { return o.ID + "." + strconv.Itoa(o.N) }
 
-// data is a step as a record holds it, without what is empty.
-func (s Step) data() map[string]any {
-	out := s.Effect.data()
-	set := map[string]any{}
-	for k, v := range s.Set {
-		set[k] = v
+// data is a step as a record holds it.
+func (s Step) data() ledger.OpData {
+	return ledger.OpData{
+		Mark: string(s.Mark), To: string(s.To), At: stamp(s.At), Until: stamp(s.Clocks.Phase), OpUntil: stamp(s.Clocks.Op), Clock: s.Clocks.By,
+		Set: s.Set, Spent: s.Spent, Ref: s.Effect.Ref, Old: s.Effect.Old, New: s.Effect.New, Reason: string(s.Reason), Note: s.Note,
 	}
-	if len(set) > 0 {
-		out["set"] = set
-	}
-	if s.Spent != 0 {
-		out["spent_micro_usd"] = s.Spent
-	}
-	for k, v := range map[string]string{
-		"mark": string(s.Mark), "to": string(s.To), "at": stamp(s.At), "until": stamp(s.Clocks.Phase), "op_until": stamp(s.Clocks.Op),
-		"clock": s.Clocks.By, "reason": string(s.Reason), "note": s.Note,
-	} {
-		if v != "" {
-			out[k] = v
-		}
-	}
-	return out
-}
-
-func (e Effect) data() map[string]any {
-	out := map[string]any{}
-	for k, v := range map[string]string{"ref": e.Ref, "old": e.Old, "new": e.New} {
-		if v != "" {
-			out[k] = v
-		}
-	}
-	return out
 }
 
 // line is a record read back.
@@ -83,86 +54,41 @@ type line struct {
 	n              int
 }
 
-// members reads the members of a record's data and remembers what is wrong.
-type members struct {
-	data map[string]any
-	err  error
-}
-
-func (m *members) text(key string) string {
-	v, ok := m.data[key]
-	delete(m.data, key)
-	s, isText := v.(string)
-	if ok && (!isText || s == "") && m.err == nil {
-		m.err = fmt.Errorf("%s is %v; want a text, or no %s at all", key, v, key)
-	}
-	return s
-}
-
-func (m *members) moment(key string) time.Time {
-	s := m.text(key)
+// parseStamp reads a stamp; an empty one is the zero moment.
+func parseStamp(key, s string) (time.Time, error) {
 	if s == "" {
-		return time.Time{}
+		return time.Time{}, nil
 	}
 	t, err := time.Parse(layout, s)
-	if (err != nil || stamp(t) != s) && m.err == nil {
-		m.err = fmt.Errorf("%s %q; want a moment like %s", key, s, layout)
+	if err != nil || stamp(t) != s {
+		return time.Time{}, fmt.Errorf("%s %q; want a moment like %s", key, s, layout)
 	}
-	return t.UTC()
+	return t.UTC(), nil
 }
 
-func (m *members) amount(key string) int64 {
-	v, ok := m.data[key]
-	delete(m.data, key)
-	n, isInt := v.(int64)
-	if ok && (!isInt || n == 0) && m.err == nil {
-		m.err = fmt.Errorf("%s is %v; want micro-USD above zero, or no %s at all", key, v, key)
-	}
-	return n
-}
-
-func (m *members) texts(key string) map[string]string {
-	v, ok := m.data[key]
-	delete(m.data, key)
-	all, isObject := v.(map[string]any)
-	if ok && (!isObject || len(all) == 0) && m.err == nil {
-		m.err = fmt.Errorf("%s is %v; want an object of texts", key, v)
-	}
-	out := map[string]string{}
-	for k, v := range all {
-		s, isText := v.(string)
-		if !isText && m.err == nil {
-			m.err = fmt.Errorf("%s.%s is %v; want a text", key, k, v)
-		}
-		out[k] = s
-	}
-	return out
-}
-
-// parse reads one record, strictly: a member this program does not know could
-// mean something to another.
+// parse reads one record.
 func parse(r ledger.Record) (line, error) {
-	m := &members{data: maps.Clone(r.Data)}
-	l := line{op: m.text("op"), prev: m.text("prev"), hash: m.text("hash"), Step: Step{
-		Mark: Mark(m.text("mark")), To: Phase(m.text("to")), By: r.Run, At: m.moment("at"),
-		Clocks: Clocks{Phase: m.moment("until"), Op: m.moment("op_until"), By: m.text("clock")},
-		Set:    m.texts("set"), Spent: m.amount("spent_micro_usd"),
-		Effect: Effect{Ref: m.text("ref"), Old: m.text("old"), New: m.text("new")},
-		Reason: Reason(m.text("reason")), Note: m.text("note"),
+	d := r.Op()
+	l := line{op: d.Op, prev: d.Prev, hash: d.Hash, Step: Step{
+		Mark: Mark(d.Mark), To: Phase(d.To), By: r.Run, Clocks: Clocks{By: d.Clock}, Set: d.Set, Spent: d.Spent,
+		Effect: Effect{Ref: d.Ref, Old: d.Old, New: d.New}, Reason: Reason(d.Reason), Note: d.Note,
 	}}
-	id := m.text("id")
-	n, ok := strings.CutPrefix(id, l.op+".")
+	var bad [3]error
+	l.At, bad[0] = parseStamp("at", d.At)
+	l.Clocks.Phase, bad[1] = parseStamp("until", d.Until)
+	l.Clocks.Op, bad[2] = parseStamp("op_until", d.OpUntil)
+	n, ok := strings.CutPrefix(d.ID, l.op+".")
 	var err error
 	l.n, err = strconv.Atoi(n)
-	switch {
-	case m.err != nil:
-		return l, m.err
+	switch wrong := cmp.Or(bad[:]...); {
+	case wrong != nil:
+		return l, wrong
 	case l.op == "":
 		return l, errors.New("names no op")
 	case !ok || err != nil || l.n < 1 || strconv.Itoa(l.n) != n:
-		return l, fmt.Errorf("id %q; want %s. and a number from 1", id, l.op)
-	case len(m.data) > 0:
-		return l, fmt.Errorf("has the member %s, which no record of an op has", slices.Sorted(maps.Keys(m.data))[0])
+		return l, fmt.Errorf("id %q; want %s. and a number from 1", d.ID, l.op)
+	case d.Spent < 0:
+		return l, fmt.Errorf("spent_micro_usd is %d; want micro-USD above zero", d.Spent)
 	}
 	return l, l.frame(r)
 }

@@ -206,7 +206,7 @@ func fullAt(word string, n int) func(*sim) {
 	return func(s *sim) {
 		on := false
 		s.onSink = func(r ledger.Record) error {
-			on = on || r.Data["mark"] == word || r.Data["mark"] == "enter" && r.Data["to"] == word
+			on = on || r.Op().Mark == word || r.Op().Mark == "enter" && r.Op().To == word
 			if on && n > 0 {
 				n--
 				return errors.New("no space left")

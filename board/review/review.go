@@ -77,11 +77,10 @@ func Read(t board.Task, run string, records []ledger.Record) (Proposal, error) {
 		case ledger.Claim:
 			p.Counts, p.Held, found = map[string]int{}, nil, false
 		case ledger.Session:
-			p.Substrate, _ = r.Data["substrate"].(string)
-			p.Turns, _ = r.Data["turns"].(int64)
-			p.Sandbox, _ = r.Data["sandbox"].(string)
+			d := r.Session()
+			p.Substrate, p.Turns, p.Sandbox = d.Substrate, d.Turns, d.Sandbox
 		case ledger.Reconcile:
-			p.reconciled(r.Data)
+			p.reconciled(r.Reconcile())
 		case ledger.Outcome:
 			found = p.outcome(r)
 		}
@@ -106,86 +105,45 @@ func Contracted(t okf.ID, records []ledger.Record) (c *Contract, judged string) 
 		case r.Task != string(t):
 		case r.Kind == ledger.Claim:
 			c = nil
-			judged, _ = r.Data["refresh_of"].(string)
+			judged = r.Claim().RefreshOf
 		case r.Kind == ledger.Session:
-			c = contracted(r.Data)
+			c = contracted(r.Session())
 		}
 	}
 	return c, judged
 }
 
-func contracted(data map[string]any) *Contract {
-	m, ok := data["contract"].(map[string]any)
-	if !ok {
+func contracted(d ledger.SessionData) *Contract {
+	if d.Contract == nil {
 		return nil
 	}
-	c := &Contract{}
-	c.Role, _ = m["role"].(string)
-	c.Mode, _ = m["mode"].(string)
-	c.Persona, _ = m["persona"].(string)
-	c.Tainted, _ = m["tainted"].(string)
-	c.To, _ = data["handoff"].(string)
-	from, _ := m["handoffs"].([]any)
-	for _, v := range from {
-		h, _ := v.(map[string]any)
-		if path, ok := h["path"].(string); ok {
-			c.From = append(c.From, path)
-		}
+	c := &Contract{Role: d.Contract.Role, Mode: d.Contract.Mode, Persona: d.Contract.Persona, Tainted: d.Contract.Tainted, To: d.Handoff, Others: d.Contract.Participants}
+	for _, h := range d.Contract.Handoffs {
+		c.From = append(c.From, h.Path)
 	}
-	c.Others = texts(m["participants"])
-	o, _ := m["override"].(map[string]any)
-	c.Override, _ = o["by"].(string)
-	c.Risks = texts(o["risks"])
+	if o := d.Contract.Override; o != nil {
+		c.Override, c.Risks = o.By, o.Risks
+	}
 	return c
 }
 
-// texts are the texts of a list in a record.
-func texts(v any) (out []string) {
-	list, _ := v.([]any)
-	for _, one := range list {
-		if s, ok := one.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-func (p *Proposal) reconciled(data map[string]any) {
-	counts, _ := data["counts"].(map[string]any)
-	for k, v := range counts {
-		n, _ := v.(int64)
+func (p *Proposal) reconciled(d ledger.ReconcileData) {
+	for k, n := range d.Counts {
 		p.Counts[k] = int(n)
 	}
-	held, _ := data["held"].([]any)
-	for _, v := range held {
-		m, _ := v.(map[string]any)
-		h := Held{}
-		h.Effect, _ = m["effect"].(string)
-		h.ID, _ = m["id"].(string)
-		h.Path, _ = m["path"].(string)
-		h.Reason, _ = m["reason"].(string)
-		p.Held = append(p.Held, h)
+	for _, h := range d.Held {
+		p.Held = append(p.Held, Held(h))
 	}
 }
 
 func (p *Proposal) outcome(r ledger.Record) bool {
-	p.Trace, p.Cost = r.Trace, r.Cost
-	p.Commit, _ = r.Data["proposal"].(string)
-	p.Branch, _ = r.Data["branch"].(string)
-	p.Base, _ = r.Data["base"].(string)
-	p.Artifacts, _ = r.Data["artifacts"].(string)
-	p.Notes = texts(r.Data["notes"])
+	d := r.Outcome()
+	p.Trace, p.Cost, p.Commit, p.Branch, p.Base, p.Artifacts, p.Notes = r.Trace, r.Cost, d.Proposal, d.Branch, d.Base, d.Artifacts, d.Notes
 	p.Paths = nil
-	paths, _ := r.Data["paths"].([]any)
-	for _, v := range paths {
-		m, _ := v.(map[string]any)
-		w := Path{}
-		w.Path, _ = m["path"].(string)
-		w.Base, _ = m["base"].(string)
-		w.Result, _ = m["result"].(string)
-		p.Paths = append(p.Paths, w)
+	for _, w := range d.Paths {
+		p.Paths = append(p.Paths, Path{Path: w.Path, Base: w.Base, Result: w.Result})
 	}
-	return r.Data["verdict"] == "review" && p.Commit != ""
+	return d.Verdict == "review" && p.Commit != ""
 }
 
 // Atoms are the paths of p that lie in the bundle, whose folder is root; the

@@ -11,6 +11,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/ledger/ledgertest"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -225,13 +226,13 @@ func TestRejectKeepsEveryReason(t *testing.T) {
 func TestRead(t *testing.T) {
 	t.Parallel()
 	outcome := func(verdict string) ledger.Record {
-		return ledger.Record{Kind: ledger.Outcome, Task: "t-1", Trace: "ab", Cost: 7, Data: map[string]any{
+		return ledger.Record{Kind: ledger.Outcome, Task: "t-1", Trace: "ab", Cost: 7, Data: ledgertest.Data(ledger.Outcome, map[string]any{
 			"verdict": verdict, "proposal": "p1", "branch": "odd/review/t-1.1", "base": "b0", "artifacts": "a0",
 			"paths": []any{map[string]any{"path": "k/x.md", "base": "", "result": "r1"}},
-		}}
+		})}
 	}
-	other := ledger.Record{Kind: ledger.Outcome, Task: "t-2", Data: map[string]any{"verdict": "review", "proposal": "p9"}}
-	counted := ledger.Record{Kind: ledger.Reconcile, Task: "t-1", Data: map[string]any{"counts": map[string]any{"added": int64(1)}, "held": []any{map[string]any{"effect": "guarded", "id": "skeg", "path": "k/skeg.md", "reason": "verified"}}}}
+	other := ledger.Record{Kind: ledger.Outcome, Task: "t-2", Data: ledgertest.Data(ledger.Outcome, map[string]any{"verdict": "review", "proposal": "p9"})}
+	counted := ledger.Record{Kind: ledger.Reconcile, Task: "t-1", Data: ledgertest.Data(ledger.Reconcile, map[string]any{"counts": map[string]any{"added": int64(1)}, "held": []any{map[string]any{"effect": "guarded", "id": "skeg", "path": "k/skeg.md", "reason": "verified"}}})}
 	task := in(t, board.Review)
 	task.Result = board.Result{Run: "run-1", Commit: "p1", Branch: "odd/review/t-1.1"}
 	p, err := Read(task, "run-1", []ledger.Record{{Kind: ledger.Claim, Task: "t-1"}, counted, outcome("review"), other})
@@ -344,16 +345,12 @@ func TestMadeByIsExact(t *testing.T) {
 func TestContracted(t *testing.T) {
 	t.Parallel()
 	session := func(task, role string) ledger.Record {
-		return ledger.Record{Kind: ledger.Session, Task: task, Data: map[string]any{"handoff": "h.md", "contract": map[string]any{
+		return ledger.Record{Kind: ledger.Session, Task: task, Data: ledgertest.Data(ledger.Session, map[string]any{"handoff": "h.md", "contract": map[string]any{
 			"role": role, "mode": "execution", "persona": "oddie@2", "participants": []any{"orville@1"}, "tainted": "override of planning",
-			"handoffs": []any{map[string]any{"path": "p.md"}}, "override": map[string]any{"by": "human:ann", "risks": []any{"haste"}}}}}
+			"handoffs": []any{map[string]any{"path": "p.md"}}, "override": map[string]any{"by": "human:ann", "risks": []any{"haste"}}}})}
 	}
 	claim := func(task, of string) ledger.Record {
-		data := map[string]any{}
-		if of != "" {
-			data["refresh_of"] = of
-		}
-		return ledger.Record{Kind: ledger.Claim, Task: task, Data: data}
+		return ledger.Record{Kind: ledger.Claim, Task: task, Data: ledger.ClaimData{RefreshOf: of}}
 	}
 	want := &Contract{Role: "builder", Mode: "execution", Persona: "oddie@2", Others: []string{"orville@1"}, From: []string{"p.md"}, To: "h.md", Tainted: "override of planning", Override: "human:ann", Risks: []string{"haste"}}
 	for name, c := range map[string]struct {
@@ -365,7 +362,7 @@ func TestContracted(t *testing.T) {
 		"a later claim":         {[]ledger.Record{session("t", "builder"), claim("t", "")}, nil, ""},
 		"judged again":          {[]ledger.Record{claim("t", "run-1")}, nil, "run-1"},
 		"another's":             {[]ledger.Record{session("u", "builder")}, nil, ""},
-		"before contracts were": {[]ledger.Record{{Kind: ledger.Session, Task: "t", Data: map[string]any{"turns": int64(1)}}}, nil, ""},
+		"before contracts were": {[]ledger.Record{{Kind: ledger.Session, Task: "t", Data: ledgertest.Data(ledger.Session, map[string]any{"turns": int64(1)})}}, nil, ""},
 	} {
 		got, judged := Contracted("t", c.records)
 		if diff := cmp.Diff(c.want, got); diff != "" || judged != c.judged {

@@ -20,7 +20,7 @@ func story(n int) []Record {
 		r := Record{TS: at.Add(time.Duration(i) * 10 * time.Minute), Run: "run-a", Seq: 1 + i, Kind: Claim, Task: fmt.Sprint("t", i/3), Team: fmt.Sprint("team-", i%2), Reserved: 7}
 		switch i % 3 {
 		case 1:
-			r.Kind, r.Cost, r.Data = Outcome, 5, map[string]any{"alert": []any{"tenant"}}
+			r.Kind, r.Cost, r.Data = Outcome, 5, OutcomeData{Alert: []string{"tenant"}}
 		case 2:
 			r.Kind, r.DeadRun, r.Cost = Abandoned, "run-b", 3
 		}
@@ -187,9 +187,9 @@ func TestASumCanBeKept(t *testing.T) {
 	for _, r := range story(20) {
 		f = must(t)(Append(f, r))
 	}
-	end := Record{TS: time.Unix(0, 0).UTC(), Run: "run-a", Seq: 90, Kind: Abandoned, Task: "t9", DeadRun: "run-z", Data: map[string]any{"n": int64(1)}}
+	end := Record{TS: time.Unix(0, 0).UTC(), Run: "run-a", Seq: 90, Kind: Abandoned, Task: "t9", DeadRun: "run-z", Data: AbandonedData{Killed: true}}
 	op := func(seq int, k Kind, id, task string) Record {
-		return Record{TS: time.Unix(0, 0), Run: "run-a", Seq: seq, Kind: k, Task: task, Data: map[string]any{"op": id}}
+		return Record{TS: time.Unix(0, 0), Run: "run-a", Seq: seq, Kind: k, Task: task, Data: OpData{Op: id}}
 	}
 	for _, r := range []Record{end, op(91, Op, "op-1", ""), op(92, Op, "op-1", "t1"), op(93, OpEnd, "op-1", "t2"), op(94, OpEnd, "op-2", "t2")} {
 		f = must(t)(Append(f, r))

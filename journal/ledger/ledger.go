@@ -13,56 +13,22 @@
 //
 // # Kinds and their data
 //
-//	claim      a task is claimed and its money reserved. Members task, role, team,
-//	           reserved_micro_usd; data attempt, lease_expires, base, lease (the id
-//	           of the commitment lease it is made under, where one is required),
-//	           override (by, modes, reason, risks), contract_role where a person
-//	           asks for another than the task does, alert (the envelopes of which a
-//	           month's share was reached for the first time: "tenant", "unapportioned",
-//	           or a team). Sessions that no task asks for are claimed
-//	           together under the run's own id as task; data lease_expires, base,
-//	           sessions (how many share the reservation), contract_role, mode, artifact,
-//	           asked (in words)
-//	session    one bounded run of an agent. Members task, cost_micro_usd; data
-//	           substrate, model, turns, tokens (input, output, cache_read, cache_write),
-//	           outcome, failure, class and detail (of a failed transport), brief, and contract (hash,
-//	           role, mode, surface, engagement, voice, persona, artifact, tainted,
-//	           override, handoffs with their path and blob), deliverable (its schema),
-//	           handoff (the file it is written to), scratch (what it left in its
-//	           scratch repository: changed and ignored, how many files, or refused,
-//	           the codes of why that is no change), hints (how many; none refuses), and
-//	           anchor (token, sha256, mode, tier, emission_at: when it had been read)
-//	anchor     the permit that a session worked under, released: one record a token.
-//	           Members task, role (as the anchor has it), dead_run where this run swept it
-//	           after one that died; data token, tier, mode, generated_by (who made the
-//	           tensions: agent or server), bound_at, expires_at, released_at, reason, arm
-//	           (head, branch, phase, focus, focus_source), context_hash (of that arm),
-//	           constitution (path, blob and sha256 as head has it), allow and deny (globs),
-//	           artifact, gate, payload_sha256, anchor_sha256
-//	reconcile  what the membrane did. Data counts (by effect), held (what it kept
-//	           out: effect, id, path, reason)
-//	op         a transition of an op, a change going through the pipeline; what its
-//	           data holds, board/pipeline says. Members task; data op, id, mark, to,
-//	           at, until, op_until, clock, set, spent_micro_usd, ref, old, new,
-//	           note, prev and hash
-//	op_end     the ending of an op, of which there is one: data as op, and reason. One that a
-//	           person's word brings is alone in a file that has the op's id as its run
+//	claim      a task is claimed and its money reserved. Members task, role, team, reserved_micro_usd
+//	session    one bounded run of an agent. Members task, cost_micro_usd
+//	anchor     the permit that a session worked under, released. Members task, role (as
+//	           the anchor has it), dead_run where this run swept it after one that died
+//	reconcile  what merging an emission into the bundle came to. Members task
+//	op         a transition of an op, a change going through the pipeline. Members task
+//	op_end     the ending of an op, of which there is one
 //	outcome    the task's verdict; closes the run's claim of it. Members task, team,
 //	           cost_micro_usd, trace (SHA-256 of the file's earlier bytes, repeated
-//	           in the trailers of the task's proposal and result commits); data
-//	           verdict (review, blocked, or lost when the claim was no longer
-//	           this run's; completed, yielded, failed, handoff_insufficient or
-//	           refused where no task asked), reason, artifacts, alert as a claim's,
-//	           over_micro_usd (what it cost above its reservation), and of the proposal its commit,
-//	           branch, base and paths (each with its base and result blob)
+//	           in the trailers of the task's proposal and result commits)
 //	abandoned  a dead run's task, swept by this run; closes that run's claim of it.
-//	           Members task, dead_run, team, cost_micro_usd (= its reservation). Data
-//	           killed where the run was found dead in its own clone before its claim ended
-//	refused    a drain that stopped. Data code, reason
-//	paused     a drain that stopped the board. Data reason
+//	           Members task, dead_run, team, cost_micro_usd (= its reservation)
+//	refused    a drain that stopped
+//	paused     a drain that stopped the board
 //
-// Data holds strings, booleans, integers, lists and objects of these; a
-// fraction is refused, because no two programs print one alike.
+// What each says beyond its members is its type of [Data].
 //
 // # Promises
 //
@@ -70,7 +36,8 @@
 // the same file, and two different records are never taken for one. A file
 // only grows (invariant 14). A torn last line, left by a machine that died
 // while writing, is reported with its number and never repaired: the next
-// commit would hide the damage. Kinds this program does not know are kept.
+// commit would hide the damage. Kinds this program does not know are kept; a key
+// that it does not know, in a kind that it does, is refused: a newer odd wrote it.
 package ledger
 
 import (
@@ -89,15 +56,15 @@ type Kind string
 
 // The kinds. claim carries the reservation; outcome, abandoned close it.
 const (
-	Claim     Kind = "claim"     // task, role, attempt, reserved_micro_usd, lease_expires, base
-	Session   Kind = "session"   // substrate, model, turns, cost_micro_usd, outcome, brief manifest hash
-	Anchor    Kind = "anchor"    // token, role, what it allowed, from when to when
-	Reconcile Kind = "reconcile" // counts by effect, what was held
-	Op        Kind = "op"        // a transition of a change in the pipeline
-	OpEnd     Kind = "op_end"    // its one ending
-	Outcome   Kind = "outcome"   // verdict, reason, cost_micro_usd, trace, artifacts, the proposal
-	Abandoned Kind = "abandoned" // a dead run's task swept by this run: dead_run, cost_micro_usd = its reservation
-	Refused   Kind = "refused"   // a drain that stopped: reason code
+	Claim     Kind = "claim"
+	Session   Kind = "session"
+	Anchor    Kind = "anchor"
+	Reconcile Kind = "reconcile"
+	Op        Kind = "op"
+	OpEnd     Kind = "op_end"
+	Outcome   Kind = "outcome"
+	Abandoned Kind = "abandoned"
+	Refused   Kind = "refused"
 	Paused    Kind = "paused"
 )
 
@@ -106,8 +73,7 @@ func Kinds() []Kind {
 	return []Kind{Claim, Session, Anchor, Reconcile, Op, OpEnd, Outcome, Abandoned, Refused, Paused}
 }
 
-// Record is one line. Money is integer micro-USD. Zero members are not stored. Data carries what is
-// particular to a kind, keys as in the kind list. Read returns its integers as int64.
+// Record is one line. Money is integer micro-USD. Zero members are not stored.
 type Record struct {
 	TS       time.Time // stored in UTC, cut to the second
 	Run      string
@@ -120,7 +86,7 @@ type Record struct {
 	Reserved int64 // micro-USD
 	Cost     int64 // micro-USD
 	Trace    string
-	Data     map[string]any
+	Data     Data // of the type of its kind; nil for none
 }
 
 // Torn is the error of Read for a last line without its newline.

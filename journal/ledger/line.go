@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,18 +10,21 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 const version = 1
 
 // stored is a line of version 1. The names are frozen and stand in sorted
-// order, because encoding/json prints members in the order of the struct.
+// order, which is the order that they are printed in.
 type stored struct {
-	Cost     int64          `json:"cost_micro_usd,omitempty"`
-	Data     map[string]any `json:"data,omitempty"`
+	Cost     int64          `json:"cost_micro_usd,omitzero"`
+	Data     jsontext.Value `json:"data,omitempty"`
 	DeadRun  string         `json:"dead_run,omitempty"`
 	Kind     string         `json:"kind"`
-	Reserved int64          `json:"reserved_micro_usd,omitempty"`
+	Reserved int64          `json:"reserved_micro_usd,omitzero"`
 	Role     string         `json:"role,omitempty"`
 	Run      string         `json:"run"`
 	Seq      int            `json:"seq"`
@@ -33,9 +35,9 @@ type stored struct {
 	V        int            `json:"v"`
 }
 
-// names are the keys of stored. encoding/json would take other spellings of
-// them too ("Cost_Micro_USD"), which two readers could understand differently.
-var names = []string{"cost_micro_usd", "data", "dead_run", "kind", "reserved_micro_usd", "role", "run", "seq", "task", "team", "trace", "ts", "v"}
+// form is how lines are printed and read: one spelling of every value, and no key
+// twice, in another case or unknown, because money must not be readable in two ways.
+var form = json.JoinOptions(json.Deterministic(true), json.FormatNilSliceAsNull(true), jsontext.EscapeForJS(true), json.RejectUnknownMembers(true))
 
 // encode prints one record with its newline. It refuses what decode would.
 func encode(r Record) ([]byte, error) {
@@ -60,21 +62,23 @@ func Plain(line []byte, r Record) bool {
 // printed is a record as it is stored, with its newline.
 func printed(r Record) ([]byte, error) {
 	s := stored{
-		Cost: r.Cost, Data: r.Data, DeadRun: r.DeadRun, Kind: string(r.Kind), Reserved: r.Reserved, Role: r.Role,
+		Cost: r.Cost, DeadRun: r.DeadRun, Kind: string(r.Kind), Reserved: r.Reserved, Role: r.Role,
 		Run: r.Run, Seq: r.Seq, Task: r.Task, Team: r.Team, Trace: r.Trace, TS: r.TS.UTC().Format(time.RFC3339), V: version,
 	}
-	for _, text := range []string{s.DeadRun, s.Kind, s.Role, s.Run, s.Task, s.Team, s.Trace} {
-		if !utf8.ValidString(text) {
-			return nil, fmt.Errorf("%q is not UTF-8", text)
+	var err error
+	if r.Data != nil {
+		if !slices.Contains(r.Data.of(), r.Kind) {
+			return nil, fmt.Errorf("data of %T: a record of kind %s has none of it", r.Data, r.Kind)
+		}
+		if s.Data, err = json.Marshal(r.Data, form); err != nil {
+			return nil, fmt.Errorf("data: %s", cause(err))
 		}
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		return nil, fmt.Errorf("data: %w", err)
+	b, err := json.Marshal(s, form)
+	if err != nil {
+		return nil, errors.New(cause(err))
 	}
-	return buf.Bytes(), nil
+	return append(b, '\n'), nil
 }
 
 // decode reads one line without its newline.
@@ -82,67 +86,83 @@ func decode(line []byte) (Record, error) {
 	if !utf8.Valid(line) {
 		return Record{}, errors.New("not UTF-8; restore the file from git")
 	}
-	if err := checkKeys(line); err != nil {
-		return Record{}, err
+	if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) {
+		return Record{}, errors.New("not a record: want one JSON object; restore the file from git")
 	}
 	var s stored
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.UseNumber()
-	if err := dec.Decode(&s); err != nil {
-		return Record{}, fmt.Errorf("not a record: %s", strings.TrimPrefix(err.Error(), "json: "))
+	if err := json.Unmarshal(line, &s, form); err != nil {
+		return Record{}, errors.New(cause(err))
 	}
 	ts, err := s.check()
 	if err != nil {
 		return Record{}, err
 	}
-	r := Record{
-		TS: ts, Run: s.Run, Seq: s.Seq, Kind: Kind(s.Kind), Task: s.Task, DeadRun: s.DeadRun, Role: s.Role, Team: s.Team,
-		Reserved: s.Reserved, Cost: s.Cost, Trace: s.Trace,
-	}
-	if len(s.Data) == 0 {
-		return r, nil
-	}
-	data, err := integers("data", s.Data)
+	data, err := dataOf(Kind(s.Kind), s.Data)
 	if err != nil {
-		return Record{}, err
+		return Record{}, fmt.Errorf("data: %s", cause(err))
 	}
-	r.Data, _ = data.(map[string]any)
-	return r, nil
+	return Record{
+		TS: ts, Run: s.Run, Seq: s.Seq, Kind: Kind(s.Kind), Task: s.Task, DeadRun: s.DeadRun, Role: s.Role, Team: s.Team,
+		Reserved: s.Reserved, Cost: s.Cost, Trace: s.Trace, Data: data,
+	}, nil
 }
 
-// checkKeys refuses a line that is not one JSON object, a key twice and a key
-// that version 1 does not have: money must not be readable in two ways.
-func checkKeys(line []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(line))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return errors.New("not a record: want one JSON object; restore the file from git")
+// dataOf reads the data of a record of that kind, nil where it has none.
+func dataOf(kind Kind, b jsontext.Value) (Data, error) {
+	if len(b) == 0 {
+		return nil, nil
 	}
-	seen := make(map[string]bool, len(names))
-	for dec.More() {
-		t, err := dec.Token()
-		key, isKey := t.(string)
-		if err != nil || !isKey {
-			return fmt.Errorf("not a record: %v", err)
-		}
-		if !slices.Contains(names, key) {
-			return fmt.Errorf("unknown key %q; this odd reads version %d", key, version)
-		}
-		if seen[key] {
-			return fmt.Errorf("key %q twice; restore the file from git", key)
-		}
-		seen[key] = true
-		var skip json.RawMessage
-		if err := dec.Decode(&skip); err != nil {
-			return fmt.Errorf("not a record: %w", err)
-		}
+	switch kind {
+	case Claim:
+		return read[ClaimData](b)
+	case Session:
+		return read[SessionData](b)
+	case Anchor:
+		return read[AnchorData](b)
+	case Reconcile:
+		return read[ReconcileData](b)
+	case Op, OpEnd:
+		return read[OpData](b)
+	case Outcome:
+		return read[OutcomeData](b)
+	case Abandoned:
+		return read[AbandonedData](b)
+	case Refused, Paused:
+		return read[StopData](b)
 	}
-	if _, err := dec.Token(); err != nil {
-		return fmt.Errorf("not a record: %w", err)
+	return UnknownData{Kind: kind, JSON: string(b)}, nil
+}
+
+func read[T Data](b []byte) (Data, error) {
+	var d T
+	err := json.Unmarshal(b, &d, form)
+	return d, err
+}
+
+// cause says where in a line and why it is no record.
+func cause(err error) string {
+	var at *json.SemanticError
+	var syntax *jsontext.SyntacticError
+	pointer := jsontext.Pointer("")
+	switch {
+	case errors.As(err, &at):
+		pointer = at.JSONPointer
+	case errors.As(err, &syntax):
+		pointer = syntax.JSONPointer
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("not a record: something follows the object")
+	key := pointer.LastToken()
+	switch {
+	case errors.Is(err, json.ErrUnknownName):
+		return fmt.Sprintf("unknown key %q; this odd reads version %d, a newer one wrote the line: update odd", key, version)
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return fmt.Sprintf("key %q twice; restore the file from git", key)
+	case at != nil && at.GoType != nil && key != "":
+		return fmt.Sprintf("not a record: %s is no %s; restore the file from git", pointer, at.GoType)
 	}
-	return nil
+	if strings.Contains(err.Error(), "UTF-8") {
+		return fmt.Sprintf("not UTF-8: %s", pointer)
+	}
+	return "not a record: " + strings.TrimPrefix(strings.TrimPrefix(err.Error(), "json: "), "jsontext: ")
 }
 
 // check holds a stored line to the rules of version 1.
@@ -168,30 +188,35 @@ func (s stored) check() (time.Time, error) {
 	return ts.UTC(), nil
 }
 
-// integers turns the numbers below v into int64 and refuses all others.
-func integers(at string, v any) (any, error) {
-	var err error
-	switch v := v.(type) {
-	case json.Number:
-		n, err := v.Int64()
-		if err != nil || v == "-0" {
-			return nil, fmt.Errorf("%s: %s is not an integer of 64 bits", at, v)
+// Redacted is the record with f applied to every text of its data, keys apart.
+func (r Record) Redacted(f func(string) string) (Record, error) {
+	if r.Data == nil {
+		return r, nil
+	}
+	b, err := json.Marshal(r.Data, form)
+	if err != nil {
+		return r, fmt.Errorf("data: %s", cause(err))
+	}
+	var out bytes.Buffer
+	dec, enc := jsontext.NewDecoder(bytes.NewReader(b)), jsontext.NewEncoder(&out)
+	for {
+		in, n := dec.StackIndex(dec.StackDepth())
+		t, err := dec.ReadToken()
+		if err == io.EOF {
+			break
 		}
-		return n, nil
-	case map[string]any:
-		for k, e := range v {
-			if v[k], err = integers(at+"."+k, e); err != nil {
-				return nil, err
-			}
+		if err != nil {
+			return r, err
 		}
-	case []any:
-		for i, e := range v {
-			if v[i], err = integers(fmt.Sprintf("%s[%d]", at, i), e); err != nil {
-				return nil, err
-			}
+		if isKey := in == '{' && n%2 == 0; t.Kind() == '"' && !isKey {
+			t = jsontext.String(f(t.String()))
+		}
+		if err := enc.WriteToken(t); err != nil {
+			return r, err
 		}
 	}
-	return v, nil
+	r.Data, err = dataOf(r.Kind, out.Bytes())
+	return r, err
 }
 
 // sum adds two amounts; what does not fit is an error, never a wrapped sum.

@@ -68,7 +68,7 @@ func receipts(recs []Record) []Receipt {
 		rest := Receipt{Month: Month(r.TS), Run: k.run, Task: k.task, Team: cmp.Or(r.Team, team[k]), Cost: r.Cost}
 		for _, s := range sessions[k] {
 			one := rest
-			one.told(s)
+			one.of(s)
 			rest.Cost -= s.Cost
 			out = append(out, one)
 		}
@@ -80,14 +80,12 @@ func receipts(recs []Record) []Receipt {
 	return out
 }
 
-// told takes what a session's record says.
-func (r *Receipt) told(s Record) {
-	r.Cost, r.Sessions = s.Cost, 1
-	r.Substrate, _ = s.Data["substrate"].(string)
-	r.Model, _ = s.Data["model"].(string)
-	n, _ := s.Data["tokens"].(map[string]any)
-	for key, to := range map[string]*int64{"input": &r.Input, "output": &r.Output, "cache_read": &r.CacheRead, "cache_write": &r.CacheWrite} {
-		*to, _ = n[key].(int64)
+// of takes what a session's record says.
+func (r *Receipt) of(s Record) {
+	d := s.Session()
+	r.Cost, r.Sessions, r.Substrate, r.Model = s.Cost, 1, d.Substrate, d.Model
+	if t := d.Tokens; t != nil {
+		r.Input, r.Output, r.CacheRead, r.CacheWrite = t.Input, t.Output, t.CacheRead, t.CacheWrite
 	}
 }
 

@@ -32,7 +32,7 @@ func TestReceiptsAddUp(t *testing.T) {
 				for range rapid.IntRange(0, 2).Draw(rt, "sessions") {
 					c := rapid.Int64Range(0, 2000).Draw(rt, "cost")
 					cost += c
-					put(Record{Kind: Session, Task: task, Cost: c, Data: map[string]any{"substrate": rapid.SampledFrom([]string{"exec", "openai"}).Draw(rt, "s"), "tokens": map[string]any{"input": int64(7)}}})
+					put(Record{Kind: Session, Task: task, Cost: c, Data: SessionData{Substrate: rapid.SampledFrom([]string{"exec", "openai"}).Draw(rt, "s"), Tokens: &Tokens{Input: 7}}})
 				}
 				switch rapid.IntRange(0, 3).Draw(rt, "end") {
 				case 0:

@@ -120,23 +120,19 @@ func sumOf(s FileSum, recs []Record, n int) (FileSum, error) {
 
 // alerts keeps the alerts that a claim or an outcome tells.
 func (s *FileSum) alerts(r Record) {
-	told, _ := r.Data["alert"].([]any)
-	if len(told) == 0 || r.Kind != Claim && r.Kind != Outcome {
+	told := append(r.Claim().Alert, r.Outcome().Alert...)
+	if len(told) == 0 {
 		return
 	}
 	if s.Alerts == nil {
 		s.Alerts = map[string][]string{}
 	}
-	for _, v := range told {
-		if name, ok := v.(string); ok {
-			s.Alerts[Month(r.TS)] = append(s.Alerts[Month(r.TS)], name)
-		}
-	}
+	s.Alerts[Month(r.TS)] = append(s.Alerts[Month(r.TS)], told...)
 }
 
 // tells notes the op that a record is about.
 func (s *FileSum) tells(r Record) {
-	id, _ := r.Data["op"].(string)
+	id := r.Op().Op
 	if s.Ops[id] != "" {
 		return
 	}

@@ -31,72 +31,69 @@ func (r Record) Tell(usd func(int64) string) string {
 		}
 		return fmt.Sprintf("swept %s, left behind by %s%s", r.Task, r.DeadRun, money(", charging ", r.Cost, usd))
 	case Refused:
-		return "stopped: " + or(r.say("reason"), r.say("code"))
+		d := r.Stop()
+		return "stopped: " + or(d.Reason, d.Code)
 	case Paused:
-		return "paused the board: " + or(r.say("reason"), "no reason given")
+		return "paused the board: " + or(r.Stop().Reason, "no reason given")
 	}
 	return "recorded " + string(r.Kind)
 }
 
 func (r Record) tellClaim(usd func(int64) string) string {
+	d := r.Claim()
 	s := "claimed " + r.Task
 	if r.alone() {
-		s = "began " + sessions(r.Data["sessions"])
-		if role := r.say("contract_role"); role != "" {
-			s += " as " + role
+		s = "began a session"
+		if d.Sessions > 1 {
+			s = fmt.Sprintf("began %d sessions", d.Sessions)
 		}
-		if a := r.say("artifact"); a != "" {
-			s += " on " + a
+		if d.ContractRole != "" {
+			s += " as " + d.ContractRole
 		}
-		if q := r.say("asked"); q != "" {
-			s += ": " + strconv.Quote(q)
+		if d.Artifact != "" {
+			s += " on " + d.Artifact
 		}
-		return s + r.underOverride() + money(", holding ", r.Reserved, usd)
+		if d.Asked != "" {
+			s += ": " + strconv.Quote(d.Asked)
+		}
+		return s + d.Override.tell() + money(", holding ", r.Reserved, usd)
 	}
 	if r.Role != "" {
 		s += " as " + r.Role
 	}
-	if n, _ := r.Data["attempt"].(int64); n > 1 {
-		s += fmt.Sprintf(", attempt %d", n)
+	if d.Attempt > 1 {
+		s += fmt.Sprintf(", attempt %d", d.Attempt)
 	}
-	return s + r.underOverride() + money(", holding ", r.Reserved, usd)
+	return s + d.Override.tell() + money(", holding ", r.Reserved, usd)
 }
 
 // alone reports a record about sessions that no task asked for: its task is its run.
 func (r Record) alone() bool { return r.Task != "" && r.Task == r.Run }
 
-func sessions(n any) string {
-	if n, _ := n.(int64); n > 1 {
-		return fmt.Sprintf("%d sessions", n)
-	}
-	return "a session"
-}
-
-func (r Record) underOverride() string {
-	o, _ := r.Data["override"].(map[string]any)
+func (o *Override) tell() string {
 	if o == nil {
 		return ""
 	}
-	return fmt.Sprintf(", under an override by %v: %v", o["by"], o["reason"])
+	return fmt.Sprintf(", under an override by %s: %s", o.By, o.Reason)
 }
 
 func (r Record) tellSession(usd func(int64) string) string {
-	s := "ran " + or(r.say("substrate"), "a session")
-	if m := r.say("model"); m != "" && m != r.say("substrate") {
-		s += " with " + m
+	d := r.Session()
+	s := "ran " + or(d.Substrate, "a session")
+	if d.Model != d.Substrate && d.Model != "" {
+		s += " with " + d.Model
 	}
-	if n, _ := r.Data["turns"].(int64); n > 0 {
-		s += " for " + count(n, "turn")
+	if d.Turns > 0 {
+		s += " for " + count(d.Turns, "turn")
 	}
-	c, _ := r.Data["contract"].(map[string]any)
-	if role, _ := c["role"].(string); role != "" && role != "general" {
-		s += " as " + role
+	if c := d.Contract; c != nil && c.Role != "" && c.Role != "general" {
+		s += " as " + c.Role
 	}
 	s += money(", spending ", r.Cost, usd)
-	if h := r.say("handoff"); h != "" {
-		s += "; it handed over " + h
+	if d.Handoff != "" {
+		s += "; it handed over " + d.Handoff
 	}
-	if f := or(r.say("failure"), r.say("outcome")); f != "" && f != "completed" {
+	if f := or(d.Failure, d.Outcome); f != "" && f != "completed" {
 		s += "; it ended as " + f
 	}
 	return s
@@ -106,24 +103,25 @@ func (r Record) tellAnchor() string {
 	if r.DeadRun != "" {
 		return fmt.Sprintf("released the permit of %s, left behind by %s", or(r.Role, "a session"), r.DeadRun)
 	}
-	s := fmt.Sprintf("held a permit as %s under %s", or(r.Role, "nobody"), or(r.say("mode"), "no mode"))
-	if r.say("generated_by") == "agent" {
+	d := r.Anchor()
+	s := fmt.Sprintf("held a permit as %s under %s", or(r.Role, "nobody"), or(d.Mode, "no mode"))
+	if d.GeneratedBy == "agent" {
 		s += ", which it proved itself"
 	}
-	if allow, _ := r.Data["allow"].([]any); len(allow) > 0 {
-		s += fmt.Sprintf(", for %v", allow[0])
-		if len(allow) > 1 {
-			s += fmt.Sprintf(" and %d more", len(allow)-1)
+	if len(d.Allow) > 0 {
+		s += ", for " + d.Allow[0]
+		if len(d.Allow) > 1 {
+			s += fmt.Sprintf(" and %d more", len(d.Allow)-1)
 		}
 	}
 	return s
 }
 
 func (r Record) tellReconcile() string {
-	counts, _ := r.Data["counts"].(map[string]any)
+	d := r.Reconcile()
 	var parts []string
-	for _, effect := range slices.Sorted(maps.Keys(counts)) {
-		if n, _ := counts[effect].(int64); n > 0 {
+	for _, effect := range slices.Sorted(maps.Keys(d.Counts)) {
+		if n := d.Counts[effect]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, effect))
 		}
 	}
@@ -132,10 +130,8 @@ func (r Record) tellReconcile() string {
 	}
 	s := "reconciled " + strings.Join(parts, ", ")
 	var ids []string
-	list, _ := r.Data["held"].([]any)
-	for _, v := range list {
-		held, _ := v.(map[string]any)
-		ids = append(ids, fmt.Sprint(held["id"]))
+	for _, held := range d.Held {
+		ids = append(ids, held.ID)
 	}
 	if len(ids) > 0 {
 		s += "; left to a person: " + strings.Join(ids, ", ")
@@ -144,46 +140,42 @@ func (r Record) tellReconcile() string {
 }
 
 func (r Record) tellOp(usd func(int64) string) string {
-	op, to := or(r.say("op"), "an op"), or(r.say("to"), "nothing said")
-	spent, _ := r.Data["spent_micro_usd"].(int64)
+	d := r.Op()
+	op, to := or(d.Op, "an op"), or(d.To, "nothing said")
 	s := op + " entered " + to
-	switch mark := r.say("mark"); {
+	switch {
 	case r.Kind == OpEnd:
-		s = fmt.Sprintf("ended %s as %s: %s", op, to, or(r.say("reason"), "no reason given"))
-	case mark == "intent" || mark == "applied":
-		verb := map[string]string{"intent": " is about to move ", "applied": " moved "}[mark]
-		s = op + verb + r.say("ref")
+		s = fmt.Sprintf("ended %s as %s: %s", op, to, or(d.Reason, "no reason given"))
+	case d.Mark == "intent":
+		s = op + " is about to move " + d.Ref
+	case d.Mark == "applied":
+		s = op + " moved " + d.Ref
 	}
-	return s + money(", spending ", spent, usd)
+	return s + money(", spending ", d.Spent, usd)
 }
 
 func (r Record) tellOutcome() string {
+	d := r.Outcome()
 	if r.alone() {
-		return strings.TrimSuffix("ended as "+or(r.say("verdict"), "nothing said")+": "+r.say("reason"), ": ")
+		return strings.TrimSuffix("ended as "+or(d.Verdict, "nothing said")+": "+d.Reason, ": ")
 	}
-	switch verdict := r.say("verdict"); verdict {
+	switch d.Verdict {
 	case "review":
 		s := "proposed"
-		if paths, _ := r.Data["paths"].([]any); len(paths) > 0 {
-			s += " " + count(int64(len(paths)), "file")
+		if len(d.Paths) > 0 {
+			s += " " + count(int64(len(d.Paths)), "file")
 		}
-		if b := r.say("branch"); b != "" {
-			s += " on " + b
+		if d.Branch != "" {
+			s += " on " + d.Branch
 		}
 		return s + ", for a person to judge"
 	case "blocked":
-		return "blocked " + r.Task + ": " + or(r.say("reason"), "no reason given")
+		return "blocked " + r.Task + ": " + or(d.Reason, "no reason given")
 	case "lost":
 		return "lost " + r.Task + ": it was no longer this run's"
 	default:
-		return "ended " + r.Task + " as " + or(verdict, "nothing said")
+		return "ended " + r.Task + " as " + or(d.Verdict, "nothing said")
 	}
-}
-
-// say is a text of the record's data.
-func (r Record) say(key string) string {
-	s, _ := r.Data[key].(string)
-	return s
 }
 
 // money is an amount behind a few words, and nothing where none was spent.

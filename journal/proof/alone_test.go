@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/ledger/ledgertest"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
 )
@@ -58,7 +59,7 @@ func TestSessionsAloneAreProven(t *testing.T) {
 		}
 	}
 	fell := func(r *ledger.Record) {
-		r.Cost, r.Data = 0, map[string]any{"substrate": "exec", "failure": "transport", "contract": r.Data["contract"]}
+		r.Cost, r.Data = 0, ledger.SessionData{Substrate: "exec", Failure: "transport", Contract: r.Session().Contract}
 	}
 	other := func(s *story) repo.OID {
 		s.ann("more", repo.Changes{"odd.toml": bytes.Replace(s.file("odd.toml"), []byte("[substrate.exec]"), []byte("fallback = [\"extract\"]\n[substrate.exec]"), 1)})
@@ -69,9 +70,9 @@ func TestSessionsAloneAreProven(t *testing.T) {
 		{name: "as it is", tell: explore, want: []string{}},
 		{name: "less than one session costs", at: "begin invoke", tell: explore, do: claims(func(r *ledger.Record) { r.Reserved = 400_000 }),
 			want: []string{"5 ledger/2026-03/R1.jsonl:1 reserves $0.40 for 1 sessions, each may cost $0.50"}},
-		{name: "for one of two", at: "begin invoke", tell: explore, do: claims(func(r *ledger.Record) { r.Data["sessions"] = int64(2) }),
+		{name: "for one of two", at: "begin invoke", tell: explore, do: claims(func(r *ledger.Record) { ledgertest.Set(r, "sessions", int64(2)) }),
 			want: []string{"5 ledger/2026-03/R1.jsonl:1 reserves $0.50 for 2 sessions, each may cost $0.50"}},
-		{name: "for none", at: "begin invoke", tell: explore, do: claims(func(r *ledger.Record) { delete(r.Data, "sessions") }),
+		{name: "for none", at: "begin invoke", tell: explore, do: claims(func(r *ledger.Record) { ledgertest.Set(r, "sessions", nil) }),
 			want: []string{"5 ledger/2026-03/R1.jsonl:1 reserves $0.50 for 0 sessions, each may cost $0.50"}},
 		{name: "three for one", at: "end invoke", tell: explore, do: again(2, func(*ledger.Record) {}),
 			want: []string{fmt.Sprintf(tooMany, 3, 2), fmt.Sprintf(tooMany, 4, 3)}},

@@ -10,7 +10,7 @@ import (
 
 // announces reports a claim that says which op it will be worked on by: that of a
 // task which asks for a change of files. Claims of older programs announce none.
-func announces(r ledger.Record) bool { return r.Kind == ledger.Claim && text(&r, "op") != "" }
+func announces(r ledger.Record) bool { return r.Claim().Op != "" }
 
 // announced are the ops that the claims of a run announced for a task, as the
 // ledgers of the act have them.
@@ -19,7 +19,7 @@ func (j *judge) announced(run, task string) ([]string, error) {
 	var out []string
 	for _, r := range records {
 		if r.Task == task && announces(r) {
-			out = append(out, text(&r, "op"))
+			out = append(out, r.Claim().Op)
 		}
 	}
 	return out, err
@@ -40,7 +40,7 @@ func (j *judge) announcements(now ops) error {
 			err = j.fulfilled(l, r.Run, tasks)
 		case r.Kind == ledger.Abandoned:
 			err = j.fulfilled(l, r.DeadRun, tasks)
-		case ofOp(r) && text(&r, "id") == text(&r, "op")+".1":
+		case ofOp(r) && r.Op().ID == r.Op().Op+".1":
 			err = j.meant(l)
 		}
 		if err != nil {
@@ -69,11 +69,10 @@ func (j *judge) fulfilled(l line, run string, tasks map[string]string) error {
 // a run begins for a dead one must be what that announced.
 func (j *judge) meant(l line) error {
 	r := l.record
-	set, _ := r.Data["set"].(map[string]any)
-	died, _ := set[pipeline.FactDied].(string)
+	died := r.Op().Set[pipeline.FactDied]
 	run := or(died, r.Run)
 	ids, err := j.announced(run, r.Task)
-	if op := text(&r, "op"); (len(ids) > 0 || died != "") && !slices.Contains(ids, op) {
+	if op := r.Op().Op; (len(ids) > 0 || died != "") && !slices.Contains(ids, op) {
 		j.find(l.path, l.n, "%s is begun for the claim of %s on %s, which announced %s", op, run, r.Task, or(strings.Join(ids, ", "), "none"))
 	}
 	return err

@@ -62,7 +62,7 @@ func (j *judge) waited(t board.Task, p string) (*ledger.Record, string, error) {
 	}
 	all, err := j.outcomes(t.Result.Run, string(t.ID))
 	for _, r := range all {
-		if text(r.Record, "proposal") == p && text(r.Record, "verdict") == string(board.Review) {
+		if r.Outcome().Proposal == p && r.Outcome().Verdict == string(board.Review) {
 			return r.Record, "", nil
 		}
 	}
@@ -76,7 +76,7 @@ func (j *judge) waited(t board.Task, p string) (*ledger.Record, string, error) {
 // and no file outside of the bundle besides. With --verify the person's own entry
 // changes the bytes of an atom, which must still be there.
 func (j *judge) brought(r *ledger.Record) (string, error) {
-	if before, err := j.bringsNothing(text(r, "proposal")); err != nil {
+	if before, err := j.bringsNothing(r.Outcome().Proposal); err != nil {
 		return "", err
 	} else if before {
 		if name := j.besideBoard(); name != "" {
@@ -89,7 +89,7 @@ func (j *judge) brought(r *ledger.Record) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		_, said, err := j.trees.Find(repo.OID(text(r, "proposal")), p[0])
+		_, said, err := j.trees.Find(repo.OID(r.Outcome().Proposal), p[0])
 		if err != nil {
 			return "", err
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/ledger/ledgertest"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/handoff"
@@ -30,13 +31,13 @@ func (s *story) audit() {
 	if w.lease = s.lease(); w.lease != "" {
 		data["lease"] = w.lease
 	}
-	s.record(w, ch, ledger.Record{Kind: ledger.Claim, Reserved: 500_000, Data: data})
+	s.record(w, ch, ledger.Record{Kind: ledger.Claim, Reserved: 500_000, Data: ledgertest.Data(ledger.Claim, data)})
 	w.base = s.land(s.make("begin", "audit", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Lease", w.lease}}}))
 	s.bind(w, contract.Validator, name)
 	s.hand(w, contract.Validator, "", name)
 	ch = repo.Changes{}
-	w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: 7, Data: w.said()}))
-	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Cost: 7, Trace: w.trace, Data: map[string]any{"verdict": "completed"}})
+	w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: 7, Data: ledgertest.Data(ledger.Session, w.said())}))
+	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Cost: 7, Trace: w.trace, Data: ledgertest.Data(ledger.Outcome, map[string]any{"verdict": "completed"})})
 	s.journal(w, ch, w.tells...)
 	for name, b := range w.also {
 		ch[name] = b
@@ -51,7 +52,7 @@ func TestAClaimBringsOnlyItsValidatorsClaims(t *testing.T) {
 	tell := func(s *story) repo.OID { s.audit(); return "" }
 	claim := func(key, value string) func(*story, *draft) {
 		return func(s *story, d *draft) {
-			relay(s, d, func(r *ledger.Record) { r.Data[key] = value })
+			relay(s, d, func(r *ledger.Record) { ledgertest.Set(r, key, value) })
 		}
 	}
 	runTampers(t, []tamper{
@@ -86,7 +87,7 @@ func TestAnAuditIsUnderALease(t *testing.T) {
 	}
 	as := func(role string) func(*story, *draft) {
 		return func(s *story, d *draft) {
-			relay(s, d, func(r *ledger.Record) { r.Data["contract_role"] = role })
+			relay(s, d, func(r *ledger.Record) { ledgertest.Set(r, "contract_role", role) })
 		}
 	}
 	of := func(kind string) string {

@@ -20,39 +20,26 @@ type bound struct {
 	role      contract.Role
 	mode      contract.Mode
 	handoffs  [][2]string // path and blob of each it was given
-	override  map[string]any
+	override  *ledger.Override
 	schema    string // of what it delivered, "" for nothing
 	handoff   string // the path it handed over at, "" for none
 }
 
 func boundBy(r ledger.Record) bound {
-	b := bound{run: r.Run, task: r.Task, schema: text(&r, "deliverable"), handoff: text(&r, "handoff")}
-	c, said := r.Data["contract"].(map[string]any)
-	b.said = said
-	b.role, b.mode = contract.Role(word(c, "role")), contract.Mode(word(c, "mode"))
-	b.override, _ = c["override"].(map[string]any)
-	list, _ := c["handoffs"].([]any)
-	for _, v := range list {
-		m, _ := v.(map[string]any)
-		b.handoffs = append(b.handoffs, [2]string{word(m, "path"), word(m, "blob")})
+	d := r.Session()
+	b := bound{run: r.Run, task: r.Task, schema: d.Deliverable, handoff: d.Handoff}
+	if c := d.Contract; c != nil {
+		b.said, b.role, b.mode, b.override = true, contract.Role(c.Role), contract.Mode(c.Mode), c.Override
+		for _, h := range c.Handoffs {
+			b.handoffs = append(b.handoffs, [2]string{h.Path, h.Blob})
+		}
 	}
 	return b
 }
 
-func word(m map[string]any, key string) string {
-	s, _ := m[key].(string)
-	return s
-}
-
-func words(m map[string]any, key string) []string {
-	list, _ := m[key].([]any)
-	var out []string
-	for _, v := range list {
-		if s, _ := v.(string); strings.TrimSpace(s) != "" {
-			out = append(out, s)
-		}
-	}
-	return out
+// said are the texts of a list that say something.
+func said(list []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
 // row is the role in the table of roles. A role that a profile composed is held
@@ -79,7 +66,7 @@ func (b bound) modes() []contract.Mode {
 		return []contract.Mode{b.mode}
 	}
 	var out []contract.Mode
-	for _, m := range words(b.override, "modes") {
+	for _, m := range said(b.override.Modes) {
 		out = append(out, contract.Mode(m))
 	}
 	return out
@@ -116,7 +103,7 @@ func (j *judge) sessions(c *open) ([]bound, error) {
 	for _, r := range c.held {
 		out = append(out, boundBy(r))
 	}
-	of := text(&c.Record, "refresh_of")
+	of := c.Claim().RefreshOf
 	if of == "" {
 		return out, nil
 	}
@@ -152,7 +139,7 @@ func (j *judge) made(run, task string, seen map[string]bool, commits func(run st
 			case r.Kind == ledger.Session:
 				out = append(out, boundBy(r))
 			case r.Kind == ledger.Claim:
-				of = or(text(&r, "refresh_of"), of)
+				of = or(r.Claim().RefreshOf, of)
 			}
 		}
 		if len(out) > 0 {

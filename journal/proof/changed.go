@@ -48,7 +48,7 @@ func changed(j *judge) error {
 	if r.Record == nil {
 		return nil // row 2 tells of a proposal that no ledger records
 	}
-	exact := text(r.Record, "proposal") == string(j.OID) // else the same proposal, rebased by a forge
+	exact := r.Outcome().Proposal == string(j.OID) // else the same proposal, rebased by a forge
 	s, found, err := j.story(one(j.Commit, "Odd-Op"))
 	switch {
 	case err != nil:
@@ -114,7 +114,7 @@ func (j *judge) bindsTo(o pipeline.Op, r *ledger.Record, exact bool) string {
 	}{
 		{"task", j.task, o.Task, true},
 		{"run", j.run, o.Run, true},
-		{"op in the outcome", text(r, "op"), o.ID, true},
+		{"op in the outcome", r.Outcome().Op, o.ID, true},
 		{"tier", one(j.Commit, "Odd-Tier"), o.Fact(pipeline.FactTier), true},
 		{"commit", string(j.OID), moved.New, false},
 		{"base", base, o.Fact(pipeline.FactBase), false},
@@ -238,7 +238,7 @@ func (j *judge) opsNamed() error {
 			continue
 		}
 		i := slices.IndexFunc(pathsOf(&l.record), func(p [3]string) bool { return !strings.HasPrefix(p[0], j.root) })
-		id := text(&l.record, "op")
+		id := l.record.Outcome().Op
 		if i < 0 && id == "" {
 			continue
 		}
@@ -254,8 +254,8 @@ func (j *judge) opsNamed() error {
 			j.find(l.path, l.n, "an outcome proposes %s, which is no atom, and names no op", pathsOf(&l.record)[i][0])
 		case at < 0:
 			j.find(l.path, l.n, "an outcome of %s, of which its ledger tells nothing", id)
-		case len(stories[at].Op().Moved) == 0 || stories[at].Op().Moved[0].New != text(&l.record, "proposal"):
-			j.find(l.path, l.n, "an outcome of %s, which moved nothing to %s", id, or(short(text(&l.record, "proposal")), "nothing"))
+		case len(stories[at].Op().Moved) == 0 || stories[at].Op().Moved[0].New != l.record.Outcome().Proposal:
+			j.find(l.path, l.n, "an outcome of %s, which moved nothing to %s", id, or(short(l.record.Outcome().Proposal), "nothing"))
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/ledger/ledgertest"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -120,8 +121,8 @@ func TestAChangeOfFilesIsProven(t *testing.T) {
 		{name: "odd.toml", files: repo.Changes{"odd.toml": []byte(law + "\n")}, want: "an op changes what no machine may"},
 		{name: "who may sign", files: repo.Changes{"docs/allowed_signers": []byte("x\n")}, want: "an op changes what no machine may"},
 		{name: "a workflow", files: repo.Changes{".github/workflows/a.yml": []byte("on: push\n")}, want: "an op changes what no machine may"},
-		{name: "an outcome that names no op", files: doc(), at: "result c", do: outcome(func(r *ledger.Record) { delete(r.Data, "op") }), want: "names no op"},
-		{name: "an outcome of another op", files: doc(), at: "result c", do: outcome(func(r *ledger.Record) { r.Data["op"] = "op-XX" }), want: "of which its ledger tells nothing"},
+		{name: "an outcome that names no op", files: doc(), at: "result c", do: outcome(func(r *ledger.Record) { ledgertest.Set(r, "op", nil) }), want: "names no op"},
+		{name: "an outcome of another op", files: doc(), at: "result c", do: outcome(func(r *ledger.Record) { ledgertest.Set(r, "op", "op-XX") }), want: "of which its ledger tells nothing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

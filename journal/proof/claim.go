@@ -130,7 +130,7 @@ func (h *history) records(commit repo.OID, proposal repo.Commit, run, task strin
 	all, err := h.ledgerAt(commit, run)
 	trace := one(proposal, "Odd-Trace")
 	return slices.ContainsFunc(all, func(r ledger.Record) bool {
-		return r.Kind == ledger.Outcome && r.Task == task && (text(&r, "proposal") == string(proposal.OID) || trace != "" && r.Trace == trace)
+		return r.Kind == ledger.Outcome && r.Task == task && (r.Outcome().Proposal == string(proposal.OID) || trace != "" && r.Trace == trace)
 	}), err
 }
 

@@ -239,7 +239,7 @@ func TestWhatNoMachineDoesBesideItsClaim(t *testing.T) {
 		{name: "a review of which no outcome tells", at: "result t", do: func(s *story, d *draft) {
 			relay(s, d, func(r *ledger.Record) {
 				if r.Kind == ledger.Outcome {
-					r.Data = map[string]any{"verdict": "blocked"}
+					r.Data = ledger.OutcomeData{Verdict: "blocked"}
 				}
 			})
 		}, want: []string{"3 tasks/t.md:5 R1 moves the task to review, and no outcome of the commit says so"}},
@@ -334,7 +334,7 @@ func TestWhatAClaimCountsAndSays(t *testing.T) {
 		{name: "a claim without an end", at: "claim t", do: set("lease_expires: 2026-03-02T09:32:00Z\n", ""), tell: claim,
 			want: []string{"3 tasks/t.md:5 a commit by odd or an agent leaves a task that cannot be read: tasks/t.md:1: claimed_by is set (R1) but lease_expires is not; remove claimed_by, or set lease_expires"}},
 		{name: "a claim that says it judges again", at: "claim t", tell: claim, do: func(s *story, d *draft) {
-			relay(s, d, func(r *ledger.Record) { r.Reserved, r.Data["refresh_of"] = 0, "run-x" })
+			relay(s, d, func(r *ledger.Record) { r.Reserved, r.Data = 0, ledger.ClaimData{RefreshOf: "run-x"} })
 		}, want: []string{"5 tasks/t.md:5 the task was claimed, but the ledger reserves no money for it"}},
 		{name: "a sweep of a claim that was closed before", at: "sweep t", do: func(_ *story, d *draft) { delete(d.ch, ledgerIn(d)) },
 			tell: func(s *story) repo.OID { s.sweep(s.claim("t"), 500_000); return "" }, want: []string{}},

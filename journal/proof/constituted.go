@@ -15,13 +15,13 @@ import (
 
 // constituted holds the role and its constitution to what stood at the claim.
 func (j *judge) constituted(p permit, l line, law config.Config) (string, error) {
-	head := repo.OID(word(p.arm, "head"))
-	name := word(p.law, "path")
+	head := repo.OID(p.arm.Head)
+	name := p.law.Path
 	blob, err := j.blobAt(head, name)
 	if err != nil {
 		return "", err
 	}
-	if blob == "" || blob != word(p.law, "blob") {
+	if blob == "" || blob != p.law.Blob {
 		return fmt.Sprintf("an anchor under %s, which was another file at its claim", or(name, "no constitution")), nil
 	}
 	b, err := j.trees.Blob(repo.OID(blob))
@@ -53,7 +53,7 @@ func (j *judge) constituted(p permit, l line, law config.Config) (string, error)
 	switch {
 	case err != nil:
 		return fmt.Sprintf("an anchor as %s under %s, which is not its constitution", or(p.Role, "nobody"), name), nil
-	case c.Path != name || c.SHA256 != word(p.law, "sha256"):
+	case c.Path != name || c.SHA256 != p.law.SHA256:
 		return fmt.Sprintf("an anchor under %s; the constitution of %s at its claim is %s", name, p.Role, c.Path), nil
 	case !calls(role, p.Role, in.Atoms):
 		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", p.Role, role), nil
@@ -64,13 +64,13 @@ func (j *judge) constituted(p permit, l line, law config.Config) (string, error)
 // within holds the paths to the task's and the role's. What a session that
 // changes nothing hands over is odd's to write.
 func (p permit) within(task []string, c anchor.Constitution, root string) string {
-	allow := words(p.Data, "allow")
+	allow := said(p.Allow)
 	want := anchor.Writable(task, c.Paths, root+"/**")
 	if !slices.Equal(allow, want) && !slices.Equal(allow, []string{root + "/handoffs/**"}) {
 		return fmt.Sprintf("a permit for %s; its task and its role write %s", strings.Join(allow, ", "), or(strings.Join(want, ", "), "nothing in common"))
 	}
 	for _, kept := range c.BlockedPath {
-		if !slices.Contains(words(p.Data, "deny"), kept) {
+		if !slices.Contains(p.Deny, kept) {
 			return fmt.Sprintf("a permit that does not deny %s", kept)
 		}
 	}
@@ -80,8 +80,8 @@ func (p permit) within(task []string, c anchor.Constitution, root string) string
 // roleless holds the anchor of a session without a work role: it goes by the role
 // of its contract, and is bound by odd.toml.
 func (p permit) roleless(l line, name string, paths []string, root string, b []byte) (string, error) {
-	switch want := or(text(&l.claim.Record, "contract_role"), "general"); {
-	case name != "odd.toml" || hexSum(b) != word(p.law, "sha256"):
+	switch want := or(l.claim.Claim().ContractRole, "general"); {
+	case name != "odd.toml" || hexSum(b) != p.law.SHA256:
 		return fmt.Sprintf("an anchor under %s; without a work role it is odd.toml", name), nil
 	case p.Role != want:
 		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", or(p.Role, "nobody"), want), nil

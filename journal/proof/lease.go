@@ -40,8 +40,8 @@ func (j *judge) leased() error {
 
 // otherLease reports a claim under another lease than its commit says.
 func (j *judge) otherLease(l line) bool {
-	id, said := text(&l.record, "lease"), j.Trailer("Odd-Lease")
-	if strings.Join(said, ", ") == id || text(&l.record, "refresh_of") != "" && l.record.Reserved == 0 {
+	id, said := l.record.Claim().Lease, j.Trailer("Odd-Lease")
+	if strings.Join(said, ", ") == id || l.record.Claim().RefreshOf != "" && l.record.Reserved == 0 {
 		return false
 	}
 	trailer := "has no trailer Odd-Lease"
@@ -55,10 +55,10 @@ func (j *judge) otherLease(l line) bool {
 
 // claimedUnder says what is wrong with the lease that a claim was made under.
 func (j *judge) claimedUnder(r ledger.Record) (string, error) {
-	if text(&r, "refresh_of") != "" && r.Reserved == 0 {
+	if r.Claim().RefreshOf != "" && r.Reserved == 0 {
 		return "", nil // judged again, nothing runs
 	}
-	id := text(&r, "lease")
+	id := r.Claim().Lease
 	alarm, err := j.alarm(j.Parents[0])
 	switch {
 	case err != nil:
@@ -83,10 +83,10 @@ func (j *judge) claimedUnder(r ledger.Record) (string, error) {
 // outlived says that a result went to review under a lease that had died. What
 // the claim itself used had been granted.
 func (j *judge) outlived(l line) (string, error) {
-	if l.claim == nil || text(&l.record, "verdict") != string(board.Review) {
+	if l.claim == nil || l.record.Outcome().Verdict != string(board.Review) {
 		return "", nil
 	}
-	id := text(&l.claim.Record, "lease")
+	id := l.claim.Claim().Lease
 	alarm, err := j.alarm(j.Parents[0])
 	if id == "" || err != nil {
 		return "", err
@@ -143,7 +143,7 @@ func (j *judge) kindOf(r ledger.Record) string {
 			}
 		}
 	}
-	switch contract.Role(text(&r, "contract_role")) { // a session that no task asks for
+	switch contract.Role(r.Claim().ContractRole) { // a session that no task asks for
 	case contract.Explorer:
 		return "research"
 	case contract.Planner:
@@ -244,7 +244,7 @@ func (h *history) usedAt(commit repo.OID, lease string, since time.Time) (usage,
 	}
 	open := map[[2]string]int64{} // by run and task
 	for _, r := range all {
-		if r.Kind != ledger.Claim || text(&r, "lease") != lease || r.TS.Before(since) {
+		if r.Kind != ledger.Claim || r.Claim().Lease != lease || r.TS.Before(since) {
 			continue
 		}
 		if r.Task != r.Run {
@@ -336,7 +336,7 @@ func (h *history) movesIn(ch repo.Change) ([]ledger.Record, error) {
 	var out []ledger.Record
 	for _, r := range records {
 		if r.Kind == ledger.Claim || r.Kind == ledger.Outcome || r.Kind == ledger.Abandoned {
-			r.Data = map[string]any{"lease": r.Data["lease"]} // that is all that is asked of them
+			r.Data = ledger.ClaimData{Lease: r.Claim().Lease} // that is all that is asked of them
 			out = append(out, r)
 		}
 	}

@@ -75,7 +75,7 @@ func (m *purse) line(l line) (string, error) {
 	case ledger.Claim:
 		return m.claimed(l)
 	case ledger.Session:
-		if l.claim == nil || !l.claim.known || text(&l.claim.Record, "refresh_of") != "" {
+		if l.claim == nil || !l.claim.known || l.claim.Claim().RefreshOf != "" {
 			return "a session ran before money was reserved for it in an earlier commit", nil
 		}
 		if !m.outcomeBehind(l) {
@@ -100,11 +100,10 @@ func (m *purse) oneTooMany(l line) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	n, _ := l.claim.Data["sessions"].(int64)
-	n = max(n, 1)
+	n := max(l.claim.Claim().Sessions, 1)
 	all, whole := int64(len(l.claim.held)+1), int64(0)
 	for _, r := range append(slices.Clip(l.claim.held), l.record) {
-		if text(&r, "failure") != session.Transport {
+		if r.Session().Failure != session.Transport {
 			whole++
 		}
 	}
@@ -133,7 +132,7 @@ func (j *judge) reserved() error {
 			continue
 		}
 		if !slices.ContainsFunc(j.lines, func(l line) bool {
-			return l.record.Kind == ledger.Claim && l.record.Task == string(f.new.ID) && text(&l.record, "refresh_of") == ""
+			return l.record.Kind == ledger.Claim && l.record.Task == string(f.new.ID) && l.record.Claim().RefreshOf == ""
 		}) {
 			j.find(f.Path, f.new.Line("state"), "the task was claimed, but the ledger reserves no money for it")
 		}
@@ -162,8 +161,7 @@ func closed(l line) string {
 // over is what an outcome tells that it cost above its reservation: a session
 // may end one call late, and what that cost is true all the same.
 func over(r ledger.Record) int64 {
-	n, _ := r.Data["over_micro_usd"].(int64)
-	return n
+	return r.Outcome().Over
 }
 
 func usd(n int64) string { return budget.MicroUSD(n).String() }
@@ -205,7 +203,7 @@ func (m *purse) claimed(l line) (string, error) {
 	if r.TS.Before(before.Last.Add(-claimSkew)) {
 		return fmt.Sprintf("is dated %s, the ledger was at %s already", moment(r.TS), moment(before.Last)), nil
 	}
-	if text(&r, "refresh_of") != "" && r.Reserved == 0 {
+	if r.Claim().RefreshOf != "" && r.Reserved == 0 {
 		return "", nil // judged again, nothing runs
 	}
 	if oid, _, err := m.trees.Find(m.Parents[0], m.law.Root+"/pause.toml"); oid != "" || err != nil {
@@ -283,7 +281,7 @@ func (m *purse) summed(k [2]string, of func(ledger.Spend) (int64, error)) (budge
 // leaseLeft is what the lease of a claim had left to spend before it, where it
 // has a budget of its own: no session costs more.
 func (m *purse) leaseLeft(r ledger.Record) (budget.MicroUSD, error) {
-	id := text(&r, "lease")
+	id := r.Claim().Lease
 	s, err := m.slowAt(m.Parents[0])
 	if err != nil || id == "" || s.lease.Lease.ID != id || s.lease.Lease.Budget == 0 {
 		return math.MaxInt64, err
@@ -313,7 +311,7 @@ func (m *purse) enough(r ledger.Record, left budget.MicroUSD) string {
 
 // enoughAlone is enough of sessions that no task asks for.
 func (m *purse) enoughAlone(r ledger.Record, left budget.MicroUSD) string {
-	n, _ := r.Data["sessions"].(int64)
+	n := r.Claim().Sessions
 	each := m.law.Session.MaxCost
 	if budget.MicroUSD(r.Reserved) < left && !m.law.Free() && (n < 1 || r.Reserved/n < int64(each)) {
 		return fmt.Sprintf("reserves $%s for %d sessions, each may cost $%s", usd(r.Reserved), n, each)

@@ -16,6 +16,7 @@ import (
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/ledger/ledgertest"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -243,7 +244,7 @@ func mutations() []tamper {
 		}, want: []string{"4 ledger/M/N1.jsonl:2"}},
 		mutate("two claims in one hand", "claim t", func(s *story, d *draft) {
 			w := &run{id: fmt.Sprintf("run-01KJ0000000000000000%06d", s.n), task: "u", file: ledgerIn(d)}
-			s.record(w, d.ch, ledger.Record{Kind: ledger.Claim, Role: "editor", Reserved: 500_000, Data: map[string]any{"attempt": 1, "lease": s.lease()}})
+			s.record(w, d.ch, ledger.Record{Kind: ledger.Claim, Role: "editor", Reserved: 500_000, Data: ledgertest.Data(ledger.Claim, map[string]any{"attempt": 1, "lease": s.lease()})})
 		}, func(s *story) repo.OID { s.claim("t"); return "" }, "4 ledger/M/N1.jsonl:2", "5 ledger/M/N1.jsonl:2"),
 		{name: "two claims of one task side by side", tell: func(s *story) repo.OID {
 			base := s.tip()
@@ -269,7 +270,7 @@ func mutations() []tamper {
 		}, drained, "5 ledger/M/N1.jsonl:4"),
 		mutate("too little reserved", "claim t", func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.Reserved = 1 }) }, func(s *story) repo.OID { s.claim("t"); return "" }, "5 ledger/M/N1.jsonl:1"),
 		mutate("a claim without a record", "claim t", func(s *story, d *draft) {
-			relay(s, d, func(r *ledger.Record) { r.Kind = ledger.Refused })
+			relay(s, d, func(r *ledger.Record) { r.Kind, r.Data = ledger.Refused, nil })
 		}, func(s *story) repo.OID { s.claim("t"); return "" }, "5 tasks/t.md:5"),
 		mutate("a claim of the future", "claim t", func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.TS = r.TS.Add(2 * time.Hour) }) }, func(s *story) repo.OID { s.claim("t"); return "" }, "5 ledger/M/N1.jsonl:1"),
 		mutate("a commit of the future", "result t", func(s *story, d *draft) { s.now = s.now.Add(48 * time.Hour) }, blockedly,
@@ -316,7 +317,7 @@ func mutations() []tamper {
 		mutate("a session of another role", "result t", func(s *story, d *draft) {
 			relay(s, d, func(r *ledger.Record) {
 				if r.Kind == ledger.Session {
-					r.Data["contract"] = map[string]any{"role": "observer"}
+					ledgertest.Set(r, "contract", map[string]any{"role": "observer"})
 				}
 			})
 		}, drained, "10 ledger/M/N1.jsonl:2", "10 ledger/M/N1.jsonl:4"),

@@ -300,12 +300,12 @@ func (j *judge) letGo(o pipeline.Op, task *waitingTask) string {
 // expires reports a run's commit that records the expiry of an op of a task.
 func (j *judge) expires(task string) bool {
 	return slices.ContainsFunc(j.lines, func(l line) bool {
-		return l.record.Kind == ledger.OpEnd && l.record.Task == task && l.record.Run == j.run && text(&l.record, "reason") == string(pipeline.ReviewExpired)
+		return l.record.Kind == ledger.OpEnd && l.record.Task == task && l.record.Run == j.run && l.record.Op().Reason == string(pipeline.ReviewExpired)
 	})
 }
 
 // ownWord reports a record that a person's commit, or the sync on a person's
 // word, may add: the ending of an op, in that op's own file.
 func (j *judge) ownWord(r ledger.Record) bool {
-	return (j.kind == person || j.kind == syncCommit) && r.Kind == ledger.OpEnd && strings.HasPrefix(r.Run, "op-") && text(&r, "op") == r.Run
+	return (j.kind == person || j.kind == syncCommit) && r.Kind == ledger.OpEnd && strings.HasPrefix(r.Run, "op-") && r.Op().Op == r.Run
 }

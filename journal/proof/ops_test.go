@@ -15,6 +15,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/ledger/ledgertest"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -237,7 +238,7 @@ func saying(n int, key string, v any) func(*story, *draft) {
 	return func(s *story, d *draft) {
 		rewrite(s, d, func(i int, r ledger.Record) []ledger.Record {
 			if i == n {
-				r.Data[key] = v
+				ledgertest.Set(&r, key, v)
 			}
 			return []ledger.Record{r}
 		})

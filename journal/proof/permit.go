@@ -54,22 +54,28 @@ func permitted(j *judge) error {
 // permit is what an anchor's record says.
 type permit struct {
 	*ledger.Record
-	arm, law               map[string]any
+	ledger.AnchorData
+	arm                    ledger.Arm
+	law                    ledger.Constitution
 	bound, ended, released time.Time
 	broken                 string // the first thing that does not read
 }
 
 func permitOf(r *ledger.Record) permit {
-	p := permit{Record: r}
-	p.arm, _ = r.Data["arm"].(map[string]any)
-	p.law, _ = r.Data["constitution"].(map[string]any)
+	p := permit{Record: r, AnchorData: r.Anchor()}
+	if p.Arm != nil {
+		p.arm = *p.Arm
+	}
+	if p.Constitution != nil {
+		p.law = *p.Constitution
+	}
 	for _, t := range []struct {
-		key string
-		at  *time.Time
-	}{{"bound_at", &p.bound}, {"expires_at", &p.ended}, {"released_at", &p.released}} {
+		key, said string
+		at        *time.Time
+	}{{"bound_at", p.BoundAt, &p.bound}, {"expires_at", p.ExpiresAt, &p.ended}, {"released_at", p.ReleasedAt, &p.released}} {
 		var err error
-		if *t.at, err = time.Parse(time.RFC3339, text(r, t.key)); err != nil && p.broken == "" {
-			p.broken = fmt.Sprintf("an anchor whose %s is no moment: %q", t.key, text(r, t.key))
+		if *t.at, err = time.Parse(time.RFC3339, t.said); err != nil && p.broken == "" {
+			p.broken = fmt.Sprintf("an anchor whose %s is no moment: %q", t.key, t.said)
 		}
 	}
 	return p
@@ -77,7 +83,7 @@ func permitOf(r *ledger.Record) permit {
 
 // covers reports a path that the permit lets its session write.
 func (p permit) covers(name string) bool {
-	return irongate.MatchAny(words(p.Data, "allow"), name) && !irongate.MatchAny(words(p.Data, "deny"), name)
+	return irongate.MatchAny(said(p.Allow), name) && !irongate.MatchAny(said(p.Deny), name)
 }
 
 // anchors are the anchor records of l's file, by token.
@@ -85,7 +91,7 @@ func (j *judge) anchors(l line, token string) ([]permit, error) {
 	records, err := j.ledgerAt(j.OID, l.record.Run)
 	var out []permit
 	for i := range records {
-		if r := &records[i]; r.Kind == ledger.Anchor && text(r, "token") == token {
+		if r := &records[i]; r.Kind == ledger.Anchor && r.Anchor().Token == token {
 			out = append(out, permitOf(r))
 		}
 	}
@@ -94,26 +100,26 @@ func (j *judge) anchors(l line, token string) ([]permit, error) {
 
 // worked says what is wrong with how one session was bound.
 func (j *judge) worked(l line) (string, error) {
-	of, said := l.record.Data["anchor"].(map[string]any)
-	if !said {
+	of := l.record.Session().Anchor
+	if of == nil {
 		return j.unbound(l)
 	}
-	held, err := j.anchors(l, word(of, "token"))
+	held, err := j.anchors(l, of.Token)
 	if err != nil {
 		return "", err
 	}
 	if len(held) == 0 {
-		return fmt.Sprintf("a session bound by %s, which its ledger has no permit for", or(word(of, "token"), "no token")), nil
+		return fmt.Sprintf("a session bound by %s, which its ledger has no permit for", or(of.Token, "no token")), nil
 	}
-	if why := held[0].bears(of, l.record.Task); why != "" {
+	if why := held[0].bears(*of, l.record.Task); why != "" {
 		return why, nil
 	}
-	return j.inTime(held[0], l, word(of, "emission_at")), nil
+	return j.inTime(held[0], l, of.EmissionAt), nil
 }
 
 // unbound says what is wrong with a session that names no anchor.
 func (j *judge) unbound(l line) (string, error) {
-	made := text(&l.record, "outcome") == "completed" || text(&l.record, "deliverable") != ""
+	made := l.record.Session().Outcome == "completed" || l.record.Session().Deliverable != ""
 	if !made {
 		return "", nil // it was nobody, and came to nothing
 	}
@@ -125,13 +131,13 @@ func (j *judge) unbound(l line) (string, error) {
 }
 
 // bears says in what the permit is not the one that a session for a task says it had.
-func (p permit) bears(of map[string]any, task string) string {
+func (p permit) bears(of ledger.SessionAnchor, task string) string {
 	switch {
 	case p.DeadRun != "" || p.Task != task:
-		return fmt.Sprintf("a session bound by %s, which is another's", word(of, "token"))
-	case word(of, "sha256") != text(p.Record, "anchor_sha256"):
+		return fmt.Sprintf("a session bound by %s, which is another's", of.Token)
+	case of.SHA256 != p.AnchorSHA256:
 		return "a session bound by another anchor than its ledger holds: the hashes differ"
-	case word(of, "mode") != text(p.Record, "mode") || word(of, "tier") != text(p.Record, "tier"):
+	case of.Mode != p.Mode || of.Tier != p.Tier:
 		return "a session of another mode or tier than its anchor's"
 	}
 	return ""
@@ -159,21 +165,21 @@ func (j *judge) dropped(l line) bool {
 	return slices.ContainsFunc(j.lines, func(o line) bool {
 		r := o.record
 		return r.Kind == ledger.Outcome && r.Run == l.record.Run && r.Task == l.record.Task &&
-			slices.Contains([]string{string(board.Blocked), "lost"}, text(&r, "verdict"))
+			slices.Contains([]string{string(board.Blocked), "lost"}, r.Outcome().Verdict)
 	})
 }
 
 // released says what is wrong with one anchor record.
 func (j *judge) released(l line) (string, error) {
 	p := permitOf(&l.record)
-	same, err := j.anchors(l, text(p.Record, "token"))
+	same, err := j.anchors(l, p.Token)
 	switch {
 	case err != nil:
 		return "", err
-	case badToken(text(p.Record, "token")):
+	case badToken(p.Token):
 		return "an anchor without a token", nil
 	case len(same) != 1:
-		return fmt.Sprintf("the anchor %s stands %d times in its ledger; a permit is released once", text(p.Record, "token"), len(same)), nil
+		return fmt.Sprintf("the anchor %s stands %d times in its ledger; a permit is released once", p.Token, len(same)), nil
 	case p.DeadRun == p.Run:
 		return "an anchor that its own run swept", nil
 	case p.DeadRun != "":
@@ -201,31 +207,31 @@ func (j *judge) released(l line) (string, error) {
 // asOrdered holds the record to odd.toml and to its claim.
 func (p permit) asOrdered(l line, law config.Config) string {
 	mode, by := law.Anchor.Mode, "agent"
-	if text(&l.claim.Record, "refresh_of") != "" && mode != string(anchor.Untracked) {
+	if l.claim.Claim().RefreshOf != "" && mode != string(anchor.Untracked) {
 		mode = string(anchor.Express)
 	}
 	if mode == string(anchor.Express) {
 		by = "server"
 	}
 	switch {
-	case text(p.Record, "mode") != mode:
-		return fmt.Sprintf("an anchor of mode %s; odd.toml asks for %s", or(text(p.Record, "mode"), "none"), mode)
-	case text(p.Record, "tier") != law.Anchor.Strictness:
-		return fmt.Sprintf("an anchor of tier %s; odd.toml asks for %s", or(text(p.Record, "tier"), "none"), law.Anchor.Strictness)
-	case text(p.Record, "generated_by") != by:
-		return fmt.Sprintf("an anchor proven by %s; under %s the %s proves", or(text(p.Record, "generated_by"), "nobody"), mode, by)
+	case p.Mode != mode:
+		return fmt.Sprintf("an anchor of mode %s; odd.toml asks for %s", or(p.Mode, "none"), mode)
+	case p.Tier != law.Anchor.Strictness:
+		return fmt.Sprintf("an anchor of tier %s; odd.toml asks for %s", or(p.Tier, "none"), law.Anchor.Strictness)
+	case p.GeneratedBy != by:
+		return fmt.Sprintf("an anchor proven by %s; under %s the %s proves", or(p.GeneratedBy, "nobody"), mode, by)
 	case p.ended.Sub(p.bound) > law.Anchor.TTL:
 		return fmt.Sprintf("a permit for %s; odd.toml gives %s", p.ended.Sub(p.bound), law.Anchor.TTL)
 	case !p.bound.Before(p.ended):
 		return "a permit that ended before it began"
-	case len(words(p.Data, "allow")) == 0:
+	case len(said(p.Allow)) == 0:
 		return "a permit that names no path, and so every one"
 	}
 	for _, kept := range []string{"odd.toml", "governance/**", "ledger/**", "journal/**", "proposals/**", "pause.toml"} {
 		if kept != "odd.toml" {
 			kept = path.Join(law.Root, kept)
 		}
-		if !slices.Contains(words(p.Data, "deny"), kept) {
+		if !slices.Contains(p.Deny, kept) {
 			return fmt.Sprintf("a permit that does not deny %s", kept)
 		}
 	}
@@ -235,8 +241,8 @@ func (p permit) asOrdered(l line, law config.Config) string {
 // stood holds the ARM to the commit the session stood on: its claim's, or for an
 // emission that was judged again one that the result comes after.
 func (j *judge) stood(p permit, l line, base repo.OID) (string, error) {
-	head := repo.OID(word(p.arm, "head"))
-	if text(&l.claim.Record, "refresh_of") != "" {
+	head := repo.OID(p.arm.Head)
+	if l.claim.Claim().RefreshOf != "" {
 		if in, err := j.ancestor(head, j.OID); err != nil || !in {
 			return fmt.Sprintf("an anchor at %s, which is not before it", or(short(string(head)), "no commit")), nil
 		}
@@ -249,10 +255,10 @@ func (j *judge) stood(p permit, l line, base repo.OID) (string, error) {
 		return "", err
 	}
 	phase, _ := anchor.Phase(files)
-	focus, source := anchor.Focus(p.Task, word(p.arm, "branch"))
-	facts := anchor.Facts{OK: true, Head: string(head), Branch: word(p.arm, "branch")}
-	arm := anchor.NewArm(facts, phase, focus, source, word(p.law, "sha256"))
-	if arm.Hash != text(p.Record, "context_hash") {
+	focus, source := anchor.Focus(p.Task, p.arm.Branch)
+	facts := anchor.Facts{OK: true, Head: string(head), Branch: p.arm.Branch}
+	arm := anchor.NewArm(facts, phase, focus, source, p.law.SHA256)
+	if arm.Hash != p.ContextHash {
 		return fmt.Sprintf("an anchor whose context_hash is not that of its claim; it is %s", short(strings.TrimPrefix(arm.Hash, "sha256:"))), nil
 	}
 	return "", nil
@@ -279,11 +285,11 @@ func (j *judge) underPermit(l line) (string, error) {
 	case !held.hadBy(l.claim):
 		return "proposes under a permit that no session of it had", nil
 	case !l.record.TS.Before(held.ended):
-		return fmt.Sprintf("proposes at %s under a permit that ended at %s", l.record.TS.Format(time.RFC3339), text(held.Record, "expires_at")), nil
+		return fmt.Sprintf("proposes at %s under a permit that ended at %s", l.record.TS.Format(time.RFC3339), held.ExpiresAt), nil
 	}
 	for _, p := range paths {
 		if !held.covers(p[0]) {
-			return fmt.Sprintf("proposes %s, which its permit does not cover: %s", p[0], strings.Join(words(held.Data, "allow"), ", ")), nil
+			return fmt.Sprintf("proposes %s, which its permit does not cover: %s", p[0], strings.Join(held.Allow, ", ")), nil
 		}
 	}
 	return "", nil
@@ -304,7 +310,7 @@ func (j *judge) lastPermit(l line) (held *permit, err error) {
 
 // hadBy reports a session of the claim under the permit; what was judged again has none.
 func (p permit) hadBy(c *open) bool {
-	return text(&c.Record, "refresh_of") != "" || slices.ContainsFunc(c.held, func(r ledger.Record) bool { return tokenOf(r) == text(p.Record, "token") })
+	return c.Claim().RefreshOf != "" || slices.ContainsFunc(c.held, func(r ledger.Record) bool { return tokenOf(r) == p.Token })
 }
 
 func badToken(s string) bool {
@@ -318,8 +324,10 @@ func hexSum(b []byte) string {
 }
 
 func tokenOf(session ledger.Record) string {
-	of, _ := session.Data["anchor"].(map[string]any)
-	return word(of, "token")
+	if of := session.Session().Anchor; of != nil {
+		return of.Token
+	}
+	return ""
 }
 
 func filesOf(n int) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/ledger/ledgertest"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
@@ -63,13 +64,15 @@ func work2(s *story, task string) *run {
 func leash(change func(permit, session map[string]any)) func(*story, *draft) {
 	return func(s *story, d *draft) {
 		relay(s, d, func(r *ledger.Record) {
-			of, _ := r.Data["anchor"].(map[string]any)
+			data := ledgertest.Keys(*r)
 			switch r.Kind {
 			case ledger.Anchor:
-				change(r.Data, map[string]any{})
+				change(data, map[string]any{})
 			case ledger.Session:
+				of, _ := data["anchor"].(map[string]any)
 				change(map[string]any{"arm": map[string]any{}, "constitution": map[string]any{}}, of)
 			}
+			r.Data = ledgertest.Data(r.Kind, data)
 		})
 	}
 }
@@ -172,8 +175,9 @@ func TestPermitsAreProven(t *testing.T) {
 			arm = anchor.NewArm(anchor.Facts{OK: true, Head: string(base), Branch: "main"}, "", "t", anchor.FocusTopic, sum)
 			relay(s, d, func(r *ledger.Record) {
 				if r.Kind == ledger.Anchor {
-					r.Role, r.Data["context_hash"] = "printer", arm.Hash
-					r.Data["constitution"] = map[string]any{"path": "knowledge/roles/printer.md", "blob": okf.BlobID(b), "sha256": sum}
+					r.Role = "printer"
+					ledgertest.Set(r, "context_hash", arm.Hash)
+					ledgertest.Set(r, "constitution", map[string]any{"path": "knowledge/roles/printer.md", "blob": okf.BlobID(b), "sha256": sum})
 				}
 			})
 		}, []string{"3 an anchor as printer; its claim is for the role editor"}},
@@ -232,7 +236,7 @@ func TestPermitsAreProven(t *testing.T) {
 			[]string{"2 a session bound by oa-other, which its ledger has no permit for", "4 proposes under a permit that no session of it had"}},
 		{"work that nobody is bound for", "[anchor]\nmode = \"untracked\"\n", "", func(s *story, d *draft) {
 			drop(ledger.Anchor)(s, d)
-			relay(s, d, func(r *ledger.Record) { delete(r.Data, "anchor") })
+			relay(s, d, func(r *ledger.Record) { ledgertest.Set(r, "anchor", nil) })
 		}, []string{"3 proposes a file under [anchor] mode untracked, where nobody has a permit"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -263,7 +267,7 @@ func TestNoRunForgetsItsAnchor(t *testing.T) {
 	for _, from := range []bool{false, true} {
 		s := begin(t, lawful(t, ""), map[string]func(*story, *draft){"result u": func(s *story, d *draft) {
 			drop(ledger.Anchor)(s, d)
-			relay(s, d, func(r *ledger.Record) { delete(r.Data, "anchor") })
+			relay(s, d, func(r *ledger.Record) { ledgertest.Set(r, "anchor", nil) })
 		}})
 		s.add("t", "team: docs\n")
 		edge := repo.OID("")
@@ -290,7 +294,7 @@ func TestDropped(t *testing.T) {
 		run, task, verdict string
 		want               bool
 	}{{"r", "t", "blocked", true}, {"r", "t", "lost", true}, {"r", "t", "review", false}, {"r", "u", "blocked", false}, {"s", "t", "lost", false}} {
-		j := &judge{act: &act{lines: []line{session, {record: ledger.Record{Kind: ledger.Outcome, Run: c.run, Task: c.task, Data: map[string]any{"verdict": c.verdict}}}}}}
+		j := &judge{act: &act{lines: []line{session, {record: ledger.Record{Kind: ledger.Outcome, Run: c.run, Task: c.task, Data: ledgertest.Data(ledger.Outcome, map[string]any{"verdict": c.verdict})}}}}}
 		if got := j.dropped(session); got != c.want {
 			t.Errorf("beside %+v: %v", c, got)
 		}

@@ -70,7 +70,7 @@ func leavesBundle(from, target string) bool {
 // toldOf says that the brief of a session tells of another persona than its claim's
 // bundle makes.
 func (j *judge) toldOf(l line) (string, error) {
-	id := text(&l.record, "brief")
+	id := l.record.Session().Brief
 	run, err := j.repo.Ref("refs/odd/run/" + l.record.Run)
 	if err != nil || id == "" {
 		return "", nil // pruned, or never fetched: attested

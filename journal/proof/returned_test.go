@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/ledger/ledgertest"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -23,9 +24,9 @@ func reverted(s *story, then func(w *run), change func([]byte) []byte) *run {
 	then(w)
 	ch := repo.Changes{w.file: change(told)}
 	s.anchor(w)
-	s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: 5, Data: w.said()})
-	w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Anchor, Role: "editor", Data: w.permit}))
-	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Team: "docs", Cost: 5, Trace: w.trace, Data: map[string]any{"verdict": "lost"}})
+	s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: 5, Data: ledgertest.Data(ledger.Session, w.said())})
+	w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Anchor, Role: "editor", Data: ledgertest.Data(ledger.Anchor, w.permit)}))
+	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Team: "docs", Cost: 5, Trace: w.trace, Data: ledgertest.Data(ledger.Outcome, map[string]any{"verdict": "lost"})})
 	s.land(s.make("lost", "t", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}, {"Odd-Trace", w.trace}}}))
 	return w
 }

@@ -74,7 +74,7 @@ func (j *judge) contracted(l line) (string, error) {
 func (j *judge) asked(b bound, c *open) (string, error) {
 	var want contract.Role
 	if c != nil {
-		want = contract.Role(text(&c.Record, "contract_role"))
+		want = contract.Role(c.Claim().ContractRole)
 	}
 	of := "claim"
 	if want == "" {
@@ -97,11 +97,11 @@ func (j *judge) asked(b bound, c *open) (string, error) {
 // declares, and collapses modes that there are, two at least and the session's
 // among them, for a reason and at a risk.
 func overridden(b bound, c *open) string {
-	var declared map[string]any
+	var declared *ledger.Override
 	if c != nil {
-		declared, _ = c.Data["override"].(map[string]any)
+		declared = c.Claim().Override
 	}
-	modes, said := b.modes(), listed(b.override)
+	modes, has := b.modes(), listed(b.override)
 	unknown := slices.IndexFunc(modes, func(m contract.Mode) bool { return !slices.Contains(contract.ModeNames(), m) })
 	switch {
 	case b.override == nil && declared == nil:
@@ -110,25 +110,28 @@ func overridden(b bound, c *open) string {
 		return "an override that its claim declares and its session does not"
 	case declared == nil:
 		return "an override that its claim does not declare"
-	case listed(declared) != said:
-		return fmt.Sprintf("an override of %s; its claim declares one of %s", said, listed(declared))
+	case listed(declared) != has:
+		return fmt.Sprintf("an override of %s; its claim declares one of %s", has, listed(declared))
 	case unknown >= 0:
 		return fmt.Sprintf("an override of %s, which is no mode", modes[unknown])
 	case len(modes) < 2:
 		return "an override that collapses no modes"
 	case b.role == contract.Observer, b.mode != "" && !slices.Contains(modes, b.mode):
-		return fmt.Sprintf("an override of %s for %s", said, b.called())
-	case strings.TrimSpace(word(b.override, "reason")) == "":
+		return fmt.Sprintf("an override of %s for %s", has, b.called())
+	case strings.TrimSpace(b.override.Reason) == "":
 		return "an override without a reason"
-	case len(words(b.override, "risks")) == 0:
+	case len(said(b.override.Risks)) == 0:
 		return "an override that acknowledges no risk"
 	}
 	return ""
 }
 
 // listed are the modes of an override as they are compared.
-func listed(o map[string]any) string {
-	modes := words(o, "modes")
+func listed(o *ledger.Override) string {
+	if o == nil {
+		return "nothing"
+	}
+	modes := said(o.Modes)
 	for i, m := range modes {
 		modes[i] = strings.ToLower(strings.TrimSpace(m))
 	}

@@ -291,7 +291,7 @@ func (j *judge) newClaim(c repo.Commit, run string) (bool, error) {
 func (h *history) allClaims(at repo.OID, run string) (n int, err error) {
 	records, err := h.ledgerAt(at, run)
 	for _, r := range records {
-		if r.Kind == ledger.Claim && text(&r, "refresh_of") == "" {
+		if r.Kind == ledger.Claim && r.Claim().RefreshOf == "" {
 			n++
 		}
 	}
@@ -303,7 +303,7 @@ func (h *history) allClaims(at repo.OID, run string) (n int, err error) {
 func (j *judge) takenForDead() (bool, error) {
 	var since time.Time
 	for _, l := range j.lines {
-		if l.record.Kind == ledger.Claim || l.record.Kind == ledger.Outcome && text(&l.record, "verdict") == string(board.Review) {
+		if l.record.Kind == ledger.Claim || l.record.Kind == ledger.Outcome && l.record.Outcome().Verdict == string(board.Review) {
 			return false, nil
 		}
 		if l.claim != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/ledger/ledgertest"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -343,13 +344,13 @@ func TestLeasesAreProven(t *testing.T) {
 			want: []string{claim + "under L-0001, which was not valid: L-0001 ended at 2026-03-05T09:02:00Z"}},
 		{name: "without one", at: "claim t", tell: atWork,
 			do: func(s *story, d *draft) {
-				relay(s, d, func(r *ledger.Record) { delete(r.Data, "lease") })
+				relay(s, d, func(r *ledger.Record) { ledgertest.Set(r, "lease", nil) })
 				d.set("Odd-Lease", "")
 			},
 			want: []string{claim + "without a lease, where odd.toml requires one"}},
 		{name: "another one", at: "claim t", tell: atWork,
 			do: func(s *story, d *draft) {
-				relay(s, d, func(r *ledger.Record) { r.Data["lease"] = "L-0009" })
+				relay(s, d, func(r *ledger.Record) { ledgertest.Set(r, "lease", "L-0009") })
 				d.set("Odd-Lease", "L-0009")
 			},
 			want: []string{claim + "under L-0009, which was not valid: the lease was L-0001"}},

@@ -42,7 +42,7 @@ func (j *judge) judgedAgain(f *file) bool {
 // tells reports an outcome in the act that gives a task its state.
 func (j *judge) tells(task okf.ID, to board.State) bool {
 	return slices.ContainsFunc(j.lines, func(l line) bool {
-		return l.record.Kind == ledger.Outcome && l.record.Task == string(task) && text(&l.record, "verdict") == string(to)
+		return l.record.Kind == ledger.Outcome && l.record.Task == string(task) && l.record.Outcome().Verdict == string(to)
 	})
 }
 
@@ -51,7 +51,7 @@ func (j *judge) tells(task okf.ID, to board.State) bool {
 func (j *judge) killed(t board.Task) bool {
 	return slices.ContainsFunc(j.lines, func(l line) bool {
 		r := &l.record
-		return r.Kind == ledger.Abandoned && r.DeadRun == t.ClaimedBy && r.Task == string(t.ID) && r.Data["killed"] == true
+		return r.DeadRun == t.ClaimedBy && r.Task == string(t.ID) && r.Abandoned().Killed
 	})
 }
 

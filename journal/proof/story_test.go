@@ -21,6 +21,7 @@ import (
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/ledger/ledgertest"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -306,8 +307,8 @@ func (s *story) claim(task string) *run {
 	ch, data := repo.Changes{taskFile(task): b}, map[string]any{"attempt": t.Attempts + 1}
 	if s.override != nil {
 		data["override"] = s.override
-		s.journal(w, ch, journal.Entry{Type: "D", Title: "override: " + strings.Join(words(s.override, "modes"), ", ") + " collapsed"})
-		w.tells = append(w.tells, journal.Entry{Type: "O", Title: "override ended: " + strings.Join(words(s.override, "modes"), ", ")})
+		s.journal(w, ch, journal.Entry{Type: "D", Title: "override: " + strings.Join(declaredModes(s.override), ", ") + " collapsed"})
+		w.tells = append(w.tells, journal.Entry{Type: "O", Title: "override ended: " + strings.Join(declaredModes(s.override), ", ")})
 	}
 	if s.announced != "" {
 		data["op"] = s.announced
@@ -316,7 +317,7 @@ func (s *story) claim(task string) *run {
 	if w.lease != "" {
 		data["lease"] = w.lease
 	}
-	s.record(w, ch, ledger.Record{Kind: ledger.Claim, Role: t.Role, Team: t.Team, Reserved: reserved, Data: data})
+	s.record(w, ch, ledger.Record{Kind: ledger.Claim, Role: t.Role, Team: t.Team, Reserved: reserved, Data: ledgertest.Data(ledger.Claim, data)})
 	w.base = s.land(s.make("claim", task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", task}, {"Odd-Lease", w.lease}}}))
 	return w
 }
@@ -334,10 +335,10 @@ func (s *story) result(w *run, cost int64, atoms repo.Changes) {
 		s.anchor(w)
 	}
 	if !w.silent {
-		w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: cost, Data: w.said()}))
+		w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: cost, Data: ledgertest.Data(ledger.Session, w.said())}))
 	}
 	if s.anchored {
-		w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Anchor, Role: "editor", Data: w.permit}))
+		w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Anchor, Role: "editor", Data: ledgertest.Data(ledger.Anchor, w.permit)}))
 	}
 	data := map[string]any{"verdict": "blocked"}
 	if atoms != nil {
@@ -356,7 +357,7 @@ func (s *story) result(w *run, cost int64, atoms repo.Changes) {
 		s.Fatal(err)
 	}
 	ch[taskFile(w.task)] = b
-	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Team: t.Team, Cost: cost, Trace: w.trace, Data: data})
+	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Team: t.Team, Cost: cost, Trace: w.trace, Data: ledgertest.Data(ledger.Outcome, data)})
 	if w.pipes != nil {
 		w.pipes(s, w, ch)
 	}
@@ -497,7 +498,7 @@ func (s *story) sweep(dead *run, reserved int64) *run {
 	ch := repo.Changes{taskFile(dead.task): b}
 	r := ledger.Record{Kind: ledger.Abandoned, DeadRun: dead.id, Team: s.task(dead.task).Team, Cost: reserved}
 	if s.killed {
-		s.now, r.Data = s.now.Add(-time.Hour), map[string]any{"killed": true}
+		s.now, r.Data = s.now.Add(-time.Hour), ledger.AbandonedData{Killed: true}
 	}
 	s.record(w, ch, r)
 	s.land(s.make("sweep", dead.task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}}}))
@@ -509,7 +510,7 @@ func (s *story) pause() {
 	s.Helper()
 	w := s.newRun("")
 	ch := repo.Changes{"knowledge/pause.toml": board.PauseFile("enough", "odd-agent", s.now)}
-	s.record(w, ch, ledger.Record{Kind: ledger.Paused, Task: "", Data: map[string]any{"reason": "enough"}})
+	s.record(w, ch, ledger.Record{Kind: ledger.Paused, Task: "", Data: ledgertest.Data(ledger.Paused, map[string]any{"reason": "enough"})})
 	s.land(s.make("pause", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}}}))
 	s.land(s.make("resume", "", draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{"knowledge/pause.toml": nil}, trailers: [][2]string{{"Odd-Resumed-By", "human:" + annMail}}}))
 }
@@ -520,10 +521,10 @@ func (s *story) refresh(old *run, atoms repo.Changes) *run {
 	w := s.newRun(old.task)
 	w.base = s.tip()
 	ch := repo.Changes{}
-	w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Claim, Role: "editor", Team: s.task(old.task).Team, Data: map[string]any{"refresh_of": old.id}}))
+	w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Claim, Role: "editor", Team: s.task(old.task).Team, Data: ledgertest.Data(ledger.Claim, map[string]any{"refresh_of": old.id})}))
 	if s.anchored {
 		s.anchor(w)
-		w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Anchor, Role: "editor", Data: w.permit}))
+		w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Anchor, Role: "editor", Data: ledgertest.Data(ledger.Anchor, w.permit)}))
 	}
 	s.propose(w, atoms)
 	b, err := okf.Edit(s.task(w.task).Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": w.id, "branch": "odd/review/x.2", "commit": string(w.proposal)}})
@@ -531,7 +532,7 @@ func (s *story) refresh(old *run, atoms repo.Changes) *run {
 		s.Fatal(err)
 	}
 	ch[taskFile(w.task)] = b
-	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Team: s.task(old.task).Team, Trace: w.trace, Data: map[string]any{"verdict": "review", "proposal": string(w.proposal), "paths": w.paths}})
+	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Team: s.task(old.task).Team, Trace: w.trace, Data: ledgertest.Data(ledger.Outcome, map[string]any{"verdict": "review", "proposal": string(w.proposal), "paths": w.paths})})
 	s.land(s.make("result", w.task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}, {"Odd-Trace", w.trace}}}))
 	return w
 }
@@ -611,4 +612,12 @@ func lawful(t testing.TB, more string) string {
 		t.Fatal(err)
 	}
 	return law + more
+}
+
+// declaredModes are those of a declared override.
+func declaredModes(o map[string]any) (out []string) {
+	for _, m := range o["modes"].([]any) {
+		out = append(out, fmt.Sprint(m))
+	}
+	return out
 }

@@ -280,7 +280,7 @@ func (j *judge) recorded() error {
 	for _, p := range pathsOf(r.Record) {
 		want[p[0]] = [2]string{p[1], p[2]}
 	}
-	exact := text(r.Record, "proposal") == string(j.OID) // else the same proposal, rebased by a forge
+	exact := r.Outcome().Proposal == string(j.OID) // else the same proposal, rebased by a forge
 	for _, f := range j.files {
 		w, ok := want[f.Path]
 		delete(want, f.Path)
@@ -308,10 +308,10 @@ func (j *judge) outcome() (told, error) {
 	}
 	var rebased told
 	for _, r := range all {
-		if text(r.Record, "proposal") == string(j.OID) {
+		if r.Outcome().Proposal == string(j.OID) {
 			return r, nil
 		}
-		if text(r.Record, "proposal") != "" && rebased.Record == nil && r.Trace == one(j.Commit, "Odd-Trace") {
+		if r.Outcome().Proposal != "" && rebased.Record == nil && r.Trace == one(j.Commit, "Odd-Trace") {
 			rebased = r
 		}
 	}
@@ -320,21 +320,11 @@ func (j *judge) outcome() (told, error) {
 
 // pathsOf are the path, base blob and result blob of every file an outcome records.
 func pathsOf(r *ledger.Record) [][3]string {
-	list, _ := r.Data["paths"].([]any)
 	var out [][3]string
-	for _, v := range list {
-		m, _ := v.(map[string]any)
-		p, _ := m["path"].(string)
-		base, _ := m["base"].(string)
-		result, _ := m["result"].(string)
-		out = append(out, [3]string{p, base, result})
+	for _, p := range r.Outcome().Paths {
+		out = append(out, [3]string{p.Path, p.Base, p.Result})
 	}
 	return out
-}
-
-func text(r *ledger.Record, key string) string {
-	s, _ := r.Data[key].(string)
-	return s
 }
 
 // anyPath is a path for a finding about the commit as a whole.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/ledger/ledgertest"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -398,7 +399,7 @@ func TestTheHumanGateIsProven(t *testing.T) {
 		{name: "a sweep of a living claim whose run was not killed", at: "sweep t",
 			tell: func(s *story) repo.OID { s.killed = true; s.sweep(s.claim("t"), 500_000); return "" },
 			do: func(s *story, d *draft) {
-				relay(s, d, func(r *ledger.Record) { r.Data["killed"] = false })
+				relay(s, d, func(r *ledger.Record) { ledgertest.Set(r, "killed", false) })
 			},
 			want: []string{"3 tasks/t.md:5 R2 sweeps a task that R1 holds until 2026-03-02T09:32:00Z"}},
 		{name: "a claim in another's name", at: "claim t",
@@ -442,7 +443,7 @@ func TestTheBudgetIsProven(t *testing.T) {
 		{name: "cost above the reservation that is told", at: "result t", tell: two, do: func(s *story, d *draft) {
 			relay(s, d, func(r *ledger.Record) {
 				if r.Kind == ledger.Outcome {
-					r.Data["over_micro_usd"] = int64(3)
+					ledgertest.Set(r, "over_micro_usd", int64(3))
 				}
 			})
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:3 the outcome tells of $0.000003 above its reservation, and costs $0.10 of $0.50"}},
@@ -501,7 +502,7 @@ func TestTheBudgetIsProven(t *testing.T) {
 				s.record(w, ch, r)
 				s.land(s.make("commit", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}}}))
 			}
-			commit(ledger.Record{Kind: ledger.Claim, Data: map[string]any{"refresh_of": "run-x"}})
+			commit(ledger.Record{Kind: ledger.Claim, Data: ledgertest.Data(ledger.Claim, map[string]any{"refresh_of": "run-x"})})
 			commit(ledger.Record{Kind: ledger.Session})
 			return ""
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:2 a session ran before money was reserved for it in an earlier commit"}},

@@ -157,12 +157,12 @@ func (j *judge) journaled(l line) (string, error) {
 	if c == nil {
 		return "", nil
 	}
-	o, _ := c.Data["override"].(map[string]any)
+	o := c.Claim().Override
 	if o == nil {
 		return "", nil
 	}
 	j.checked++
-	modes := strings.Join(words(o, "modes"), ", ")
+	modes := strings.Join(said(o.Modes), ", ")
 	title := map[ledger.Kind]string{
 		ledger.Claim: "override: " + modes + " collapsed", ledger.Outcome: "override ended: " + modes, ledger.Abandoned: "override ended: " + r.DeadRun,
 	}[r.Kind]
@@ -198,7 +198,7 @@ func (j *judge) handedOver() error {
 		}
 	}
 	for _, l := range j.lines {
-		name := text(&l.record, "handoff")
+		name := l.record.Session().Handoff
 		if l.record.Kind == ledger.Session && name != "" && !slices.ContainsFunc(j.files, func(f *file) bool { return f.Path == name && f.Old == "" }) {
 			j.find(l.path, l.n, "a session that handed over %s, which its commit does not add", name)
 		}
@@ -210,7 +210,7 @@ func (j *judge) handedOver() error {
 // session's mode, whole, told of in the journal, and as tainted as its origin.
 func (j *judge) handed(f *file) (string, error) {
 	i := slices.IndexFunc(j.lines, func(l line) bool {
-		return l.record.Kind == ledger.Session && text(&l.record, "handoff") == f.Path
+		return l.record.Kind == ledger.Session && l.record.Session().Handoff == f.Path
 	})
 	if i < 0 {
 		return j.packed(f)
@@ -243,14 +243,14 @@ func (j *judge) handed(f *file) (string, error) {
 // claim may bring one, with the claims that its own validator is to judge.
 func (j *judge) packed(f *file) (string, error) {
 	i := slices.IndexFunc(j.lines, func(l line) bool {
-		return l.record.Kind == ledger.Claim && text(&l.record, "handoff") == f.Path
+		return l.record.Kind == ledger.Claim && l.record.Claim().Handoff == f.Path
 	})
 	if i < 0 {
 		return "a handoff that no session of the commit handed over", nil
 	}
 	h := encoded{path: f.rel, at: j.OID}
 	h.read(f.new, f.fault)
-	role := text(&j.lines[i].record, "contract_role")
+	role := j.lines[i].record.Claim().ContractRole
 	switch {
 	case h.fault != nil:
 		return fmt.Sprintf("a claim brings what is no handoff: %v", h.fault), nil

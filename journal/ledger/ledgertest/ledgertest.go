@@ -1,0 +1,49 @@
+// Package ledgertest makes and changes the data of ledger records for tests, as the
+// JSON that stands in a file: a test of what reads a ledger writes what a file could hold.
+package ledgertest
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/odd-cli/odd/journal/ledger"
+)
+
+// Data is the data of a record of that kind with these keys. It panics where no
+// record may hold them.
+func Data(kind ledger.Kind, keys map[string]any) ledger.Data {
+	b, err := json.Marshal(map[string]any{"v": 1, "run": "r", "seq": 1, "ts": "2026-01-01T00:00:00Z", "kind": kind, "data": keys})
+	if err != nil {
+		panic(err)
+	}
+	records, err := ledger.Read(append(b, '\n'))
+	if err != nil {
+		panic(fmt.Sprintf("%s: %v", b, err))
+	}
+	return records[0].Data
+}
+
+// Keys are the data of a record as the file has them.
+func Keys(r ledger.Record) map[string]any {
+	keys := map[string]any{}
+	if r.Data == nil {
+		return keys
+	}
+	b, err := json.Marshal(r.Data)
+	if err == nil {
+		err = json.Unmarshal(b, &keys)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return keys
+}
+
+// Set changes one key of the data of r; a nil value takes it away.
+func Set(r *ledger.Record, key string, value any) {
+	keys := Keys(*r)
+	if keys[key] = value; value == nil {
+		delete(keys, key)
+	}
+	r.Data = Data(r.Kind, keys)
+}
