@@ -33,6 +33,7 @@ func inputRules() []Rule {
 		{"dependency_tool", Hard, "the change chooses a tool that the go command runs", ""},
 		{"dependency_sum", Hard, "the checksum of a version changed", ""},
 		{"secret_introduced", Hard, "the change adds a password, a key or a token", "read it from the environment or a secret store, and revoke it if it is real"},
+		{"secret_in_test", Soft, "a test holds something that looks like a password, a key or a token", "make sure that it is made up"},
 	}
 	for _, r := range letterRules {
 		out = append(out, Rule{r.code, Hard, "a path " + r.text, r.fix})

@@ -187,6 +187,9 @@ func TestSecrets(t *testing.T) {
 		{"there before", []File{{Path: "a.go", Before: old, After: append([]byte("more\n"), old...)}}, "", 0},
 		{"moved", []File{{Path: "a.go", Before: old}, {Path: "b.go", After: old}}, "", 0},
 		{"changed for another", []File{{Path: "a.go", Before: old, After: []byte("id = " + other)}}, "secret_introduced", 1},
+		{"a password in a test", []File{{Path: "x/a_test.go", After: []byte(`password = "p4ssw0rd-9!"`)}}, "secret_in_test", 1},
+		{"a password in the code", []File{{Path: "x/a.go", After: []byte(`password = "p4ssw0rd-9!"`)}}, "secret_introduced", 1},
+		{"an issued key in a test", []File{{Path: "x/a_test.go", After: []byte("id = " + key)}}, "secret_introduced", 1},
 		{"taken out", []File{{Path: "a.go", Before: old, After: []byte("a\n")}}, "", 0},
 	} {
 		got := Secrets(c.files)

@@ -19,7 +19,11 @@ func letter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 // three bits of Shannon entropy a byte, which a hex digest reaches and a
 // placeholder such as xxxx-1111 does not. A path is words.
 func dense(v []byte) bool {
-	return mixed(v) && entropy(v) >= 3 && bytes.Count(v, []byte("/")) < 2
+	least := 3.0
+	if len(v) < 16 { // few bytes cannot be as varied
+		least = 2.6
+	}
+	return mixed(v) && entropy(v) >= least && bytes.Count(v, []byte("/")) < 2
 }
 
 // random wants what no word and no path is: digits among letters of both cases.
@@ -81,25 +85,25 @@ func quotedNames() []string {
 // it is, in bytes: without an end to them a long line would take the square of its time.
 const longName, longValue = 64, 256
 
-// assigned reads NAME=value, "name": "value" and their like, in code, settings
-// and JSON in JSON, from a telling word of the name on.
+// assigned reads NAME=value, "name": "value", <name>value</name>, name type = "value"
+// and their like, in code, settings and JSON in JSON, from a telling word of the name on.
 func assigned(b, low []byte, i int) (lo, hi int, ok bool) {
 	end := while(low, i+1, i+longName, nameByte)
-	at := openQuote(b, end)
-	at = space(b, at)
-	n := separator(b[at:])
-	if n == 0 {
+	at, typed := valueAt(b, end)
+	if at < 0 {
 		return 0, 0, false
 	}
-	at = space(b, at+n)
 	lo = openQuote(b, at)
 	quoted := lo > at
+	if typed && !quoted {
+		return 0, 0, false
+	}
 	hi = while(b, lo, lo+longValue, plainByte)
 	value := b[lo:hi]
 	if low[i] == '_' { // a name that only ends in KEY, in capitals
 		return lo, hi, end == i+len("_key") && inCapitals(b[:end]) && len(value) >= 16 && denseNotID(value)
 	}
-	if len(value) >= 16 && dense(value) {
+	if len(value) >= 14 && dense(value) && (len(value) >= 16 || !placeholder().Match(value)) && (quoted || !code(value, b[hi:])) {
 		return lo, while(b, hi, len(b), plainByte), true // a longer one is judged by its head and goes whole
 	}
 	name := bytes.TrimRight(low[:end], "_")
@@ -107,9 +111,51 @@ func assigned(b, low []byte, i int) (lo, hi int, ok bool) {
 		return 0, 0, false
 	}
 	hi = while(b, lo, lo+longValue, quotedByte)
-	closed := hi < len(b) && (b[hi] == '"' || b[hi] == '\'' || b[hi] == '\\')
+	closed := hi < len(b) && (quoteMark(b[hi]) || b[hi] == '\\')
 	return lo, hi, closed && hi-lo >= 8 && quotedSecret(b[lo:hi])
 }
+
+// valueAt is where the value of a name that ends at end begins, -1 where it is given
+// none; typed says that a type stands between them.
+func valueAt(b []byte, end int) (at int, typed bool) {
+	named := openQuote(b, end)
+	at = space(b, named)
+	n := separator(b[at:])
+	if n == 0 && named > end && at < len(b) && b[at] == ',' { // the second argument behind a name
+		n = 1
+	}
+	if n == 0 || b[at] == ':' && n == 1 {
+		if t := typeOf(b[at+n:]); t > 0 {
+			return space(b, at+n+t), true
+		}
+	}
+	if n == 0 {
+		return -1, false
+	}
+	return space(b, at+n), false
+}
+
+// typeOf is how long a type and the sign of assignment behind it are, 0 for none.
+func typeOf(b []byte) int {
+	if m := declared().FindSubmatchIndex(b[:min(len(b), 48)]); m != nil {
+		return m[3]
+	}
+	return 0
+}
+
+var declared = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([ \t]*[A-Za-z&*\[\]][A-Za-z0-9_.&*'<>\[\] ]{0,32}[ \t]*=[ \t]*)\\{0,3}["'\x60]`)
+})
+
+// code reports a value without quotes that is a name of the program or a call of it.
+func code(v, rest []byte) bool {
+	return len(rest) > 0 && (rest[0] == '(' || rest[0] == '[') || codeName().Match(v)
+}
+
+// codeName is a name of some words in capitals and small letters, which a secret has at random only.
+var codeName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[A-Za-z]\w*\.)*(?:[a-z]+[0-9]*(?:[A-Z]+[a-z]{2,}[0-9]*|[A-Z]{2,}[0-9]+)+|(?:[A-Z]+[a-z]{2,}[0-9]*){2,})(?:\.\w+)*(?:_\w+)?$`)
+})
 
 // while is behind the bytes from i to most that are of a kind.
 func while(b []byte, i, most int, of func(byte) bool) int {
@@ -148,11 +194,13 @@ func openQuote(b []byte, i int) int {
 	for at < len(b) && at < i+4 && b[at] == '\\' {
 		at++
 	}
-	if at < len(b) && (b[at] == '"' || b[at] == '\'') {
+	if at < len(b) && quoteMark(b[at]) {
 		return at + 1
 	}
 	return i
 }
+
+func quoteMark(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
 // space is behind the blanks at i, with one line break among them at most.
 func space(b []byte, i int) int {
@@ -167,11 +215,37 @@ func space(b []byte, i int) int {
 
 // separator is how long the sign is that gives a name its value, 0 for none.
 func separator(b []byte) int {
-	switch {
-	case bytes.HasPrefix(b, []byte(":=")), bytes.HasPrefix(b, []byte("=>")):
-		return 2
-	case len(b) > 0 && (b[0] == ':' || b[0] == '='):
-		return 1
+	for _, sign := range []string{":::=", "::=", "||=", ":=", "=>", "?=", ".=", "+=", ":", "=", ">"} {
+		if bytes.HasPrefix(b, []byte(sign)) {
+			return len(sign)
+		}
 	}
 	return 0
 }
+
+// kubernetesSecret is the data of a Kubernetes secret, from the line that says its kind: all
+// the values of the block.
+func kubernetesSecret(b, low []byte, i int) (lo, hi int, ok bool) {
+	if !secretKind().Match(low[i:lineEnd(low, i)]) {
+		return 0, 0, false
+	}
+	from, to := 0, len(b)
+	if n := bytes.LastIndex(b[:i], []byte("\n---")); n >= 0 {
+		from = n
+	}
+	if n := bytes.Index(b[i:], []byte("\n---")); n >= 0 {
+		to = i + n
+	}
+	m := secretData().FindSubmatchIndex(b[from:to])
+	if m == nil {
+		return 0, 0, false
+	}
+	return from + m[2], from + m[3], true
+}
+
+var (
+	secretKind = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^kind:[ \t]*["']?secret["']?[ \t\r]*(?:\n|$)`) })
+	secretData = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^[ \t]*data:[ \t]*\n(?:[ \t]*#.*\n)*[ \t]+[\w.-]+:[ \t]*(?:[|>]-?[ \t]*\n[ \t]*)?["']?([A-Za-z0-9+/]{8,}={0,2}(?:\n?[ \t]+[\w.-]+:[ \t]*["']?[A-Za-z0-9+/]{4,}={0,2}["']?)*)`)
+	})
+)
