@@ -91,7 +91,7 @@ func (j *judge) toldOf(l line) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	said, ok := part(string(b), "persona")
+	said, ok := part(irongate.RedactText(string(b)), "persona") // an older odd knew fewer credentials
 	if !ok {
 		return "", nil // its contract has no room for one
 	}

@@ -64,6 +64,7 @@ var shapes = sync.OnceValue(func() []shape {
 		{"google-token", "ya29.|gocspx-", late(`\b(ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})`), nil, nil, 0},
 		{"registry-token", "npm_|pypi-|hf_|dckr_pat_|rubygems_|clojars_|pul-", late(`\b(npm_[A-Za-z0-9]{36}|pypi-AgE[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{30,}|dckr_pat_[A-Za-z0-9_-]{20,}|rubygems_[a-f0-9]{40,}|CLOJARS_[a-zA-Z0-9]{60}|pul-[a-f0-9]{40})\b`), nil, nil, 0},
 		{"service-token", prefixHints(), late(prefixPattern()), nil, tokenAt, 20},
+		{"service-token", ".atlasv1.", late(`\b([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70})`), mixed, nil, 0},
 		{"azure-secret", "q~", late(`(?:^|[^A-Za-z0-9_~.-])([A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})(?:[^A-Za-z0-9_~.-]|$)`), mixed, nil, 0},
 		{"bot-token", ":a", late(`\b([0-9]{5,16}:A[A-Za-z0-9_-]{33,})`), nil, nil, 0},
 		{"license-key", "contribsys", late(`(?i)contribsys__com\w{0,16}["'\x60]?[^\w\n]{0,12}\b([a-f0-9]{8}:[a-f0-9]{8})\b|\b([a-f0-9]{8}:[a-f0-9]{8})@(?:gems|enterprise)\.contribsys\.com`), nil, nil, 0},
@@ -114,6 +115,22 @@ func replaced(b []byte, in []spot, more func(value []byte) string) []byte {
 func RedactLines(b []byte) []byte {
 	return replaced(b, find(b), func(value []byte) string { return strings.Repeat("\n", bytes.Count(value, []byte("\n"))) })
 }
+
+// RedactFile is RedactLines of a file by its path in the repository. In a place for
+// credentials, such as .env, the value behind each name goes, whatever it looks like;
+// a sample of one is a document.
+func RedactFile(name string, b []byte) []byte {
+	b = RedactLines(b)
+	if !MatchAny(secretPlaces(), Fold(name)) || sampleFile().MatchString(name) {
+		return b
+	}
+	return settingLine().ReplaceAll(b, []byte("${1}"+mark+"secret]"))
+}
+
+var (
+	settingLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^([^=:#\[\n]{1,128}[=:][ \t]*)\S.*$`) })
+	sampleFile  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\.(?:example|sample|template|dist)$`) })
+)
 
 // RedactText is Redact of a string.
 func RedactText(s string) string {

@@ -204,6 +204,22 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+func TestRedactFile(t *testing.T) {
+	t.Parallel()
+	const text = "# db\nexport DB_PASSWORD=hunter2\nPORT: 80\n\nEMPTY=\n"
+	for name, want := range map[string]string{
+		".env":            "# db\nexport DB_PASSWORD=[redacted:secret]\nPORT: [redacted:secret]\n\nEMPTY=\n",
+		"web/.ENV.local":  "# db\nexport DB_PASSWORD=[redacted:secret]\nPORT: [redacted:secret]\n\nEMPTY=\n",
+		"web/.env.sample": text,
+		"docs/env.md":     text,
+	} {
+		got := string(RedactFile(name, []byte(text)))
+		if got != want || string(RedactFile(name, []byte(got))) != got {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 func FuzzRedact(f *testing.F) {
 	f.Add("token=abc0123456789def9")
 	f.Add("-----BEGIN PRIVATE" + " KEY-----")

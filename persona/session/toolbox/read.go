@@ -68,7 +68,7 @@ func readFile(_ context.Context, c *call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	lines := strings.SplitAfter(string(irongate.RedactLines([]byte(s))), "\n") // of a part, nobody could tell what it is
+	lines := strings.SplitAfter(string(irongate.RedactFile(c.at, []byte(s))), "\n") // of a part, nobody could tell what it is
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
@@ -207,7 +207,7 @@ func searchCode(ctx context.Context, c *call) (string, error) {
 		if !re.Match(b) {
 			return true
 		}
-		for i, l := range strings.Split(string(irongate.RedactLines(b)), "\n") {
+		for i, l := range strings.Split(string(irongate.RedactFile(f.path, b)), "\n") {
 			switch {
 			case !re.MatchString(l):
 			case len(out) < mostMatches:
