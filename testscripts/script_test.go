@@ -201,7 +201,7 @@ func condition(name string) (bool, error) {
 	if name != "landlock" {
 		return false, fmt.Errorf("unknown condition %q", name)
 	}
-	c := cage.Cage{Self: []string{"odd", cage.Verb}, Enforce: cage.Require}
+	c := cage.Cage{Self: []string{"odd", cage.Verb}, Enforce: cage.Require, Limits: cage.Limits{Processes: 8192}}
 	return c.Demand(context.Background(), os.TempDir(), cage.Loopback) == nil, nil
 }
 

@@ -19,10 +19,10 @@ type Sandbox struct {
 	Write        []string      // more that they may write, as Read
 	FileMB       int           // one file, default 1024
 	DiskMB       int           // what a session or a check leaves on its desk, default 4096
-	MemoryMB     int           // one process, default 0
+	MemoryMB     int           // one process, and where root's programs have a control group (cgroup v2) all of a program; default 0
 	CPU          time.Duration // processor time of one process, default 1h
 	OpenFiles    int           // of one process, default 4096
-	Processes    int           // of the user as a whole, default 8192, which stops a program that multiplies
+	Processes    int           // of the user as a whole, of root a program with all it starts; default 8192, which stops a program that multiplies
 }
 
 func defaultSandbox() Sandbox {

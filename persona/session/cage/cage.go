@@ -48,7 +48,9 @@
 //	    Abstract ones outside are out of reach from ABI 6 on, and from Loopback.
 //	    A keyring and io_uring are no program's (seccomp).
 //	 5. Limits. rlimits bound each process: the size of a file, processor time, open files,
-//	    memory and processes where they are set; no core is written. The size of
+//	    memory and processes where they are set; no core is written. Root is above the
+//	    limit on processes: its program is a control group (pids), with all it starts,
+//	    and is ended when it wants more than it may have. The size of
 //	    the whole desk is no rlimit: odd adds it up now and then, and ends the
 //	    program that is over it. Between two looks a program can write more than that.
 //
@@ -123,6 +125,7 @@ const (
 	Landlock   Feature = "landlock"
 	Seccomp    Feature = "seccomp"
 	Namespaces Feature = "namespaces" // of a user, for Loopback
+	Cgroups    Feature = "cgroups"    // control groups, which bound root's processes
 )
 
 // Cage holds programs. The zero Cage holds them by their process group only, as
@@ -160,9 +163,9 @@ type Limits struct {
 	File      int64         // bytes of one file
 	Desk      int64         // bytes of the desk's three directories together
 	CPU       time.Duration // of one process, in whole seconds
-	Memory    int64         // bytes of data of one process (RLIMIT_DATA)
+	Memory    int64         // bytes of data of one process (RLIMIT_DATA); with a control group of version 2 of all that the program starts
 	Files     int           // open at once, of one process
-	Processes int           // of the user as a whole, those outside included
+	Processes int           // of the user as a whole, those outside included; of root, of the program and what it starts
 }
 
 // Program is one program to be started.
@@ -243,10 +246,14 @@ func (n *NotStarted) Unwrap() error { return n.Err }
 type Exit struct {
 	Code   int    // the exit code, -1 when a signal ended it
 	Signal string // "killed", "" when no signal did
+	Why    string // what the keeper ended it for, "" where it did not
 }
 
-// Error is as os/exec says it: "exit status 3", "signal: killed".
+// Error is as os/exec says it: "exit status 3", "signal: killed", or why odd ended it.
 func (e *Exit) Error() string {
+	if e.Why != "" {
+		return e.Why
+	}
 	if e.Signal != "" {
 		return "signal: " + e.Signal
 	}

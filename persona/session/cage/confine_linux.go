@@ -23,6 +23,7 @@ func (k *keeper) confine() error {
 		return fmt.Errorf("capabilities: %w", err)
 	}
 	k.bound()
+	k.gather()
 	if err := k.landlock(); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}

@@ -1,6 +1,9 @@
 package cage
 
 import (
+	"errors"
+	"os"
+	"strings"
 	"testing"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -60,5 +63,39 @@ func TestKilledTooLate(t *testing.T) {
 		if err := q.Wait(); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%s: %v, want %s", script, err, want)
 		}
+	}
+}
+
+// TestManyProcesses: root's program that multiplies is ended, with all that it started.
+func TestManyProcesses(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("rlimits bound who is not root")
+	}
+	c := held()
+	c.Limits.Processes, c.Enforce = 50, Require
+	for _, n := range []Network{None, Loopback, Allow} {
+		d := desk(t)
+		p := sh(d, `i=0; while [ $((i += 1)) -lt 200 ]; do (sleep 600 & sleep 600) & done; wait`)
+		p.Network = n
+		_, err := c.Run(t.Context(), p)
+		if errors.As(err, new(*Unheld)) {
+			t.Skipf("this machine holds less than is asked for: %v", err)
+		}
+		if want := "it and what it started were more than 50 processes; raise [sandbox] processes or start fewer"; said(err) != want {
+			t.Errorf("%s: %v, want %s", n, err, want)
+		}
+		if _, err := c.Run(t.Context(), sh(d, `for i in 1 2 3 4 5 6 7 8; do sleep 0.01 & done; wait`)); err != nil {
+			t.Errorf("%s: few processes: %v", n, err)
+		}
+	}
+	c.Without, c.Enforce = []Feature{Cgroups}, BestEffort
+	h, err := c.Run(t.Context(), sh(desk(t), "exit 0"))
+	if err != nil || len(h.Missing) != 1 || !strings.HasPrefix(h.Missing[0], "processes: not limited, since odd runs as root") {
+		t.Errorf("without control groups: %v, missing %q", err, h.Missing)
+	}
+	c.Enforce = Require
+	if _, err := c.Run(t.Context(), sh(desk(t), "exit 0")); !errors.As(err, new(*Unheld)) {
+		t.Errorf("without control groups, and they are required: %v", err)
 	}
 }

@@ -122,14 +122,16 @@ func keep() int {
 		_, _ = r.ReadByte() // odd's end is closed: it says so, or it is dead
 		close(over)
 	}()
-	k := keeper{spec: s, say: json.NewEncoder(out)}
+	k := keeper{spec: s, say: json.NewEncoder(out), as: &syscall.SysProcAttr{Setpgid: true}}
 	return k.run(over)
 }
 
 type keeper struct {
 	spec
-	say  *json.Encoder
-	held Held
+	say   *json.Encoder
+	held  Held
+	group cgroup
+	as    *syscall.SysProcAttr // of the program
 }
 
 // run starts the program and stays until nothing of it is left.
@@ -143,6 +145,7 @@ func (k *keeper) run(over <-chan struct{}) int {
 	var pid int
 	var err error
 	offLeader(func() { pid, err = k.start() })
+	defer k.group.remove()
 	if err != nil {
 		_ = k.say.Encode(report{Fault: err.Error()})
 		return 1
@@ -191,7 +194,7 @@ func (k *keeper) start() (int, error) {
 	if k.Enforce == Off || k.Network == Allow {
 		k.held.Network = Allow
 	}
-	pid, err := syscall.ForkExec(k.Path, k.Argv, &syscall.ProcAttr{Dir: k.Dir, Env: k.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: true}})
+	pid, err := syscall.ForkExec(k.Path, k.Argv, &syscall.ProcAttr{Dir: k.Dir, Env: k.Env, Files: []uintptr{0, 1, 2}, Sys: k.as})
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", k.Path, err)
 	}

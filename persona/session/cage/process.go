@@ -197,10 +197,10 @@ func (q *Process) wait() error {
 
 // exit is how a program ended, by its keeper's last report.
 func (r report) exit() error {
-	if r.Code == 0 && r.Signal == "" {
+	if r.Code == 0 && r.Signal == "" && r.Why == "" {
 		return nil
 	}
-	return &Exit{Code: r.Code, Signal: r.Signal}
+	return &Exit{Code: r.Code, Signal: r.Signal, Why: r.Why}
 }
 
 // orphan ends the group of a program whose keeper did not.

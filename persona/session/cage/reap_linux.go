@@ -1,14 +1,15 @@
 package cage
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"syscall"
 )
 
-// stay waits until the program has ended or odd says over, ends what is left, and
-// reports how the program ended.
+// stay waits until the program has ended, odd says over or there are too many
+// processes, ends what is left, and reports how the program ended.
 func (k *keeper) stay(pid int, over <-chan struct{}) int {
 	ended := make(chan syscall.WaitStatus, 1)
 	go func() { ended <- await(pid) }()
@@ -18,8 +19,14 @@ func (k *keeper) stay(pid int, over <-chan struct{}) int {
 	case <-over:
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 		ws = <-ended
+	case <-k.group.crowd():
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		ws = <-ended
 	}
 	last := report{Ended: true, Left: endAll()}
+	if k.group.refused() { // also where the program saw it first
+		last.Why = fmt.Sprintf("it and what it started were more than %d processes; raise [sandbox] processes or start fewer", k.Limits.Processes)
+	}
 	if ws.Signaled() {
 		last.Code, last.Signal = -1, ws.Signal().String()
 	} else {

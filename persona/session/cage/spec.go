@@ -37,6 +37,7 @@ type report struct {
 	Ended   bool     `json:"ended,omitempty"`
 	Code    int      `json:"code"`
 	Signal  string   `json:"signal,omitempty"`
+	Why     string   `json:"why,omitempty"`  // it was ended for this
 	Left    int      `json:"left,omitempty"` // processes it left behind, which were ended
 }
 
