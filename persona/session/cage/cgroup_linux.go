@@ -17,47 +17,31 @@ import (
 // there, or version 1's pids in a folder of that name (cgroups(7)).
 const controlGroups = "/sys/fs/cgroup"
 
-// cgroup is a control group of one program. RLIMIT_NPROC does not bind the machine's
+// cgroup is the control group of one program. RLIMIT_NPROC does not bind the machine's
 // root (setrlimit(2)), and RLIMIT_DATA counts each process for itself; a control group
-// counts the program and all that descends from it. The zero cgroup is none.
+// counts the program and all that descends from it. odd makes and removes it, since a
+// keeper may lack the right to. The zero cgroup is none.
 type cgroup struct {
-	dir string
-	v2  bool
-}
-
-// rootUnbound reports that the limit on processes does not hold for this user: it
-// tries to start one more than one.
-func rootUnbound() bool {
-	var was unix.Rlimit
-	if os.Geteuid() != 0 || unix.Getrlimit(unix.RLIMIT_NPROC, &was) != nil {
-		return false
-	}
-	_ = unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: 1, Max: was.Max})
-	_, err := syscall.ForkExec("/proc/nothing", nil, &syscall.ProcAttr{})
-	_ = unix.Setrlimit(unix.RLIMIT_NPROC, &was)
-	return err != syscall.EAGAIN
+	Dir string `json:"dir,omitempty"`
+	V2  bool   `json:"v2,omitempty"`
 }
 
 // newCgroup makes a control group below this process's own, or the nearest above it
 // that can hold one, and sets its limits.
 func newCgroup(l Limits) (cgroup, error) {
 	own, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return cgroup{}, err
-	}
 	for line := range strings.Lines(string(own)) {
 		number, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
 		controllers, path, _ := strings.Cut(rest, ":")
-		g := cgroup{v2: number == "0"}
-		top := controlGroups
-		if !g.v2 {
-			if !slices.Contains(strings.Split(controllers, ","), "pids") {
-				continue
-			}
+		g, top := cgroup{V2: number == "0"}, controlGroups
+		if !g.V2 {
 			top = filepath.Join(controlGroups, "pids")
 		}
+		if !g.V2 && !slices.Contains(strings.Split(controllers, ","), "pids") {
+			continue
+		}
 		for path = filepath.Clean("/" + path); ; path = filepath.Dir(path) {
-			if err := g.make(filepath.Join(top, path), l); err == nil {
+			if err = g.make(filepath.Join(top, path), l); err == nil {
 				return g, nil
 			}
 			if path == "/" {
@@ -65,11 +49,11 @@ func newCgroup(l Limits) (cgroup, error) {
 			}
 		}
 	}
-	return cgroup{}, errors.New("no control group (cgroup v2) can be made")
+	return cgroup{}, err
 }
 
 // make makes the group below a parent whose groups have a limit on processes, and
-// takes away what keepers that were killed left there.
+// takes away what was left there by an odd that was killed.
 func (g *cgroup) make(parent string, l Limits) error {
 	if _, err := os.Stat(filepath.Join(parent, "cgroup.procs")); err != nil {
 		return err
@@ -84,9 +68,9 @@ func (g *cgroup) make(parent string, l Limits) error {
 	if err != nil {
 		return err
 	}
-	g.dir = dir
+	g.Dir = dir
 	err = g.set("pids.max", int64(l.Processes))
-	if err == nil && g.v2 && l.Memory > 0 {
+	if err == nil && g.V2 && l.Memory > 0 {
 		err = g.set("memory.max", l.Memory)
 	}
 	if err != nil {
@@ -95,8 +79,15 @@ func (g *cgroup) make(parent string, l Limits) error {
 	return err
 }
 
+// remove takes an empty group away.
+func (g cgroup) remove() {
+	if g.Dir != "" {
+		_ = unix.Rmdir(g.Dir)
+	}
+}
+
 func (g cgroup) set(file string, n int64) error {
-	f, err := os.OpenFile(filepath.Join(g.dir, file), os.O_WRONLY, 0) // never made: on another file system it would be an ordinary file
+	f, err := os.OpenFile(filepath.Join(g.Dir, file), os.O_WRONLY, 0) // never made: on another file system it would be an ordinary file
 	if err != nil {
 		return err
 	}
@@ -108,27 +99,27 @@ func (g cgroup) set(file string, n int64) error {
 // where it is version 2. The thread itself may be in it afterwards.
 func (g cgroup) join() (*syscall.SysProcAttr, error) {
 	as := &syscall.SysProcAttr{Setpgid: true}
-	if !g.v2 {
+	if !g.V2 {
 		return as, g.set("tasks", int64(unix.Gettid()))
 	}
 	var err error
-	as.CgroupFD, err = unix.Open(g.dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	as.CgroupFD, err = unix.Open(g.Dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	as.UseCgroupFD = err == nil
 	return as, err
 }
 
 // refused reports that the group has refused to start a process.
 func (g cgroup) refused() bool {
-	b, err := os.ReadFile(filepath.Join(g.dir, "pids.events"))
+	b, err := os.ReadFile(filepath.Join(g.Dir, "pids.events"))
 	times, ok := strings.CutPrefix(string(b), "max ")
-	return g.dir != "" && err == nil && ok && !strings.HasPrefix(times, "0")
+	return g.Dir != "" && err == nil && ok && !strings.HasPrefix(times, "0")
 }
 
 // crowd is closed when the group has refused to start a process.
 func (g cgroup) crowd() <-chan struct{} {
 	full := make(chan struct{})
-	fd, err := unix.Open(filepath.Join(g.dir, "pids.events"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if g.dir == "" || err != nil {
+	fd, err := unix.Open(filepath.Join(g.Dir, "pids.events"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if g.Dir == "" || err != nil {
 		return full
 	}
 	go func() {
@@ -146,26 +137,30 @@ func (g cgroup) crowd() <-chan struct{} {
 	return full
 }
 
-// remove takes an empty group away.
-func (g cgroup) remove() {
-	if g.dir != "" {
-		_ = unix.Rmdir(g.dir)
+// gather lets the program be born into its control group, where the limit on
+// processes does not bind its user.
+func (k *keeper) gather() {
+	if k.Limits.Processes <= 0 || os.Geteuid() != 0 || bindsRoot() {
+		return
+	}
+	err := errors.New(k.Ungrouped)
+	if k.Group.Dir != "" {
+		k.as, err = k.Group.join()
+	}
+	if err != nil {
+		k.held.Missing = append(k.held.Missing, "processes: not limited, since odd runs as root and no control group (cgroup v2) can be made: "+err.Error())
 	}
 }
 
-// gather makes the control group of the program where only that bounds it.
-func (k *keeper) gather() {
-	if k.Limits.Processes <= 0 || !rootUnbound() {
-		return
+// bindsRoot reports that the limit on processes binds this user, as it does root in a
+// container whose root is somebody else outside: one process more than one cannot start.
+func bindsRoot() bool {
+	var was unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NPROC, &was) != nil {
+		return false
 	}
-	err := errLacking
-	if !slices.Contains(k.Without, Cgroups) {
-		k.group, err = newCgroup(k.Limits)
-	}
-	if err == nil {
-		k.as, err = k.group.join()
-	}
-	if err != nil {
-		k.held.Missing = append(k.held.Missing, fmt.Sprintf("processes: not limited, since odd runs as root: %v; run it as another user", err))
-	}
+	_ = unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: 1, Max: was.Max})
+	_, err := syscall.ForkExec("/proc/nothing", nil, &syscall.ProcAttr{})
+	_ = unix.Setrlimit(unix.RLIMIT_NPROC, &was)
+	return err == syscall.EAGAIN
 }

@@ -26,6 +26,16 @@ func (c Cage) kept() bool { return len(c.Self) > 0 }
 func (q *Process) keep(c Cage, p Program, path string) error {
 	read, write := c.places(p, path)
 	s := spec{Path: path, Argv: p.Argv, Dir: p.Dir, Env: p.Env, Enforce: c.Enforce, Network: p.Network, Own: p.OwnSockets, Any: c.AnySockets, Limits: c.Limits, Without: c.Without, Read: read, Write: write, Devices: devices()}
+	if c.Enforce != Off && c.Limits.Processes > 0 && os.Geteuid() == 0 {
+		err := errLacking
+		if !slices.Contains(c.Without, Cgroups) {
+			s.Group, err = newCgroup(c.Limits)
+		}
+		if err != nil {
+			s.Ungrouped = err.Error()
+		}
+		q.ungroup = s.Group.remove
+	}
 	if c.Enforce == Off || p.Network != Loopback {
 		return q.keepAs(c, p, s, nil)
 	}
@@ -128,10 +138,9 @@ func keep() int {
 
 type keeper struct {
 	spec
-	say   *json.Encoder
-	held  Held
-	group cgroup
-	as    *syscall.SysProcAttr // of the program
+	say  *json.Encoder
+	held Held
+	as   *syscall.SysProcAttr // of the program
 }
 
 // run starts the program and stays until nothing of it is left.
@@ -145,7 +154,6 @@ func (k *keeper) run(over <-chan struct{}) int {
 	var pid int
 	var err error
 	offLeader(func() { pid, err = k.start() })
-	defer k.group.remove()
 	if err != nil {
 		_ = k.say.Encode(report{Fault: err.Error()})
 		return 1

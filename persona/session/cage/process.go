@@ -33,6 +33,7 @@ type Process struct {
 	program int // its process id, known of a kept one
 	left    int // processes that were ended after it
 	unlook  func()
+	ungroup func()
 	report  *json.Decoder
 	close   []io.Closer // odd's ends of the pipes to the keeper
 	once    sync.Once
@@ -67,7 +68,7 @@ func (c Cage) Start(ctx context.Context, p Program) (*Process, error) {
 	if missing := c.keeperless(p); len(missing) > 0 {
 		return nil, &Unheld{missing}
 	}
-	q := &Process{unlook: func() {}, limit: c.Limits.Desk}
+	q := &Process{unlook: func() {}, ungroup: func() {}, limit: c.Limits.Desk}
 	for _, d := range []string{p.Desk.Tree, p.Desk.Home, p.Desk.Temp} {
 		if d != "" {
 			q.desk = append(q.desk, d)
@@ -276,6 +277,7 @@ func size(dirs []string, enough int64) (n int64) {
 func (q *Process) release() {
 	q.unlook()
 	q.cancel(nil)
+	q.ungroup()
 	for _, c := range q.close {
 		c.Close()
 	}

@@ -19,12 +19,12 @@ func (k *keeper) stay(pid int, over <-chan struct{}) int {
 	case <-over:
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 		ws = <-ended
-	case <-k.group.crowd():
+	case <-k.Group.crowd():
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 		ws = <-ended
 	}
 	last := report{Ended: true, Left: endAll()}
-	if k.group.refused() { // also where the program saw it first
+	if k.Group.refused() { // also where the program saw it first
 		last.Why = fmt.Sprintf("it and what it started were more than %d processes; raise [sandbox] processes or start fewer", k.Limits.Processes)
 	}
 	if ws.Signaled() {

@@ -11,20 +11,22 @@ import (
 // spec is what odd tells a keeper: one line of JSON on its descriptor 3. When
 // that is closed the keeper ends everything.
 type spec struct {
-	Path    string    `json:"path"`
-	Argv    []string  `json:"argv"`
-	Dir     string    `json:"dir"`
-	Env     []string  `json:"env"`
-	Enforce Enforce   `json:"enforce"`
-	Network Network   `json:"network"`
-	Own     bool      `json:"own,omitempty"`     // OwnSockets
-	Any     bool      `json:"any,omitempty"`     // AnySockets
-	Joined  string    `json:"joined,omitempty"`  // why the keeper is not in a network of its own, though Network wants it
-	Without []Feature `json:"without,omitempty"` // features not to be used
-	Limits  Limits    `json:"limits"`
-	Read    []string  `json:"read"`
-	Write   []string  `json:"write"`
-	Devices []string  `json:"devices"`
+	Path      string    `json:"path"`
+	Argv      []string  `json:"argv"`
+	Dir       string    `json:"dir"`
+	Env       []string  `json:"env"`
+	Enforce   Enforce   `json:"enforce"`
+	Network   Network   `json:"network"`
+	Own       bool      `json:"own,omitempty"`     // OwnSockets
+	Any       bool      `json:"any,omitempty"`     // AnySockets
+	Joined    string    `json:"joined,omitempty"`  // why the keeper is not in a network of its own, though Network wants it
+	Without   []Feature `json:"without,omitempty"` // features not to be used
+	Limits    Limits    `json:"limits"`
+	Group     cgroup    `json:"group"`               // of root's program
+	Ungrouped string    `json:"ungrouped,omitempty"` // why there is no Group
+	Read      []string  `json:"read"`
+	Write     []string  `json:"write"`
+	Devices   []string  `json:"devices"`
 }
 
 // report is what a keeper tells odd, a line of JSON each on its descriptor 4:

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package cage
+
+// cgroup is only for Linux.
+type cgroup struct{}
