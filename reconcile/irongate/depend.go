@@ -206,6 +206,9 @@ func looseness(v string) int {
 	return 1
 }
 
+// released finds the names of compilers that come from Go itself, by their checksums.
+var released = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:default|go1(?:\.\d+){1,2}(?:rc\d+)?)$`) })
+
 func readGoMod(b []byte) (manifest, error) {
 	f, err := modfile.Parse("go.mod", b, nil)
 	if err != nil {
@@ -223,7 +226,11 @@ func readGoMod(b []byte) (manifest, error) {
 		m.other["tool "+t.Path] = foundLine{"dependency_tool", "adds a tool that go runs: " + t.Path, "let a person decide", Hard, t.Syntax.Start.Line}
 	}
 	if f.Toolchain != nil {
-		m.other["toolchain "+f.Toolchain.Name] = foundLine{"dependency_tool", "chooses the compiler: " + f.Toolchain.Name, "let a person decide", Hard, f.Toolchain.Syntax.Start.Line}
+		key := "toolchain " + f.Toolchain.Name
+		if released().MatchString(f.Toolchain.Name) {
+			key = "toolchain" // of Go itself, where there was one before: another version
+		}
+		m.other[key] = foundLine{"dependency_tool", "chooses the compiler: " + f.Toolchain.Name, "let a person decide", Hard, f.Toolchain.Syntax.Start.Line}
 	}
 	return m, nil
 }

@@ -108,7 +108,7 @@ func isTest(p string) bool {
 	stem := strings.TrimSuffix(base, ext)
 	switch {
 	case ext == ".go":
-		return strings.HasSuffix(stem, "_test") && base[0] != '_' && base[0] != '.'
+		return strings.HasSuffix(stem, "_test") && !anyName(strings.Split(p, "/"), func(name string) bool { return name[0] == '_' || name[0] == '.' || name == "testdata" })
 	case ext == ".txtar" || base == "conftest.py":
 		return true
 	}
@@ -141,6 +141,11 @@ func parseSide(ext string, src []byte) side {
 		s.err = parseData(ext, src)
 	}
 	return s
+}
+
+// wholeParse reports a language whose files odd parses whole.
+func wholeParse(ext string) bool {
+	return slices.Contains([]string{".sh", ".bash", ".json", ".toml", ".yaml", ".yml"}, ext)
 }
 
 func parseData(ext string, src []byte) error {

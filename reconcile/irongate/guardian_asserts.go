@@ -9,10 +9,10 @@ import (
 )
 
 // asserter walks a function of a Go test and tells each thing it asserts: the
-// condition under which it fails, or the assertion of a library it calls.
+// condition that must hold, or the function of the project that it asks.
 type asserter struct {
 	from side
-	each func(condition, ast.Node)
+	each func(holds condition, call *ast.CallExpr, helper string)
 }
 
 // block walks statements that are run where cond holds, nil for always.
@@ -101,18 +101,17 @@ func (a asserter) call(e ast.Expr, cond *condition) {
 	at := strings.LastIndexByte(name, '.')
 	switch {
 	case slices.Contains([]string{"assert", "require", "is", "qt", "must", "check", "expect"}, object) && method != "":
-		text, negated := positive(method)
-		a.each(condition{text + a.arguments(call), negated}, call)
+		a.each(a.claim(method, call), call, "")
 	case at >= 0 && failing(object, name[at+1:]):
-		c := condition{text: "fails"}
+		c := condition{"fails", false}
 		if cond != nil {
-			c = *cond
+			c = cond.inverse()
 		}
-		a.each(c, call)
+		a.each(c, call, "")
 	case strings.HasPrefix(a.from.text(call), "Expect(") || strings.Contains(name, "…."):
-		a.each(condition{text: a.from.text(call)}, call)
-	case at < 0 && len(call.Args) > 1 && slices.Contains([]string{"t", "b", "tb", "ts"}, dotted(call.Args[0])):
-		a.each(condition{text: name + " is called"}, call)
+		a.each(condition{text: a.from.text(call)}, call, "")
+	case at < 0 && len(call.Args) > 1 && slices.ContainsFunc(call.Args, isTester):
+		a.each(condition{text: name + " is called"}, call, name)
 	}
 	for _, arg := range call.Args {
 		a.exprs(arg)
@@ -123,15 +122,56 @@ func failing(object, method string) bool {
 	return slices.Contains([]string{"Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"}, method) && !slices.Contains([]string{"fmt", "log", "slog", "errors"}, object)
 }
 
-// arguments are what an assertion is about: its first three, without the message.
-func (a asserter) arguments(call *ast.CallExpr) string {
+// isTester reports an argument that is the test itself.
+func isTester(e ast.Expr) bool {
+	return slices.Contains([]string{"t", "b", "tb", "ts"}, dotted(e)) || strings.HasSuffix(callee(e), ".T")
+}
+
+// argumentsOf are what a call is about, without the test itself.
+func argumentsOf(from side, call *ast.CallExpr) []string {
 	var out []string
-	for i, arg := range call.Args {
-		if i < 3 {
-			out = append(out, a.from.text(arg))
+	for _, arg := range call.Args {
+		if !isTester(arg) {
+			out = append(out, from.text(arg))
 		}
 	}
-	return "(" + strings.Join(out, ", ") + ")"
+	return out
+}
+
+// claim is what an assertion of a library says must hold, in the words in which
+// an if would say it.
+func (a asserter) claim(method string, call *ast.CallExpr) condition {
+	name, negated := positive(method)
+	args := argumentsOf(a.from, call)
+	at := func(i int) string {
+		if i < len(args) {
+			return args[i]
+		}
+		return ""
+	}
+	switch name {
+	case "True":
+		if i := slices.IndexFunc(call.Args, func(e ast.Expr) bool { return !isTester(e) }); i >= 0 {
+			c := a.from.condition(call.Args[i])
+			return condition{c.text, c.negated != negated}
+		}
+	case "NoError", "Nil":
+		return condition{equals(at(0), "nil"), negated}
+	case "Equal", "EqualValues", "Exactly":
+		return condition{equals(at(0), at(1)), negated}
+	case "EqualError":
+		return condition{equals(at(0)+".Error()", at(1)), negated}
+	case "Len":
+		return condition{equals("len("+at(0)+")", at(1)), negated}
+	case "Empty", "Zero", "Panics":
+		return condition{name + "(" + at(0) + ")", negated}
+	}
+	return condition{name + "(" + at(0) + ", " + at(1) + ")", negated}
+}
+
+// equals writes that two things are the same, whichever of them is named first.
+func equals(a, b string) string {
+	return min(a, b) + " == " + max(a, b)
 }
 
 // positive is the name of an assertion without its negation.
@@ -164,46 +204,51 @@ var scripted = sync.OnceValue(func() *regexp.Regexp {
 // testNames find the names of tests in other languages, and what skips them.
 var (
 	testNames = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\s*(?:async\s+)?(?:def\s+(test\w*)|(?:it|test)\s*\(\s*["'` + "`" + `]([^"'` + "`" + `]+)|fn\s+(test\w*)|(?:public\s+)?void\s+(test\w*))`)
+		return regexp.MustCompile(`^\s*(?:async\s+)?(?:def\s+(test\w*)|x?(?:it|test)(?:\.\w+)*\s*\(\s*["'` + "`" + `]([^"'` + "`" + `]+)|fn\s+(test\w*)|(?:public\s+)?void\s+(test\w*))`)
 	})
 	testSkips = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`@(?:pytest\.mark\.(?:skip|xfail)|unittest\.skip|Ignore|Disabled)|\b(?:it|test|describe)\.(?:skip|only|todo)\b|\bx(?:it|describe)\(|#\[ignore|pytest\.skip\(|self\.skipTest\(|^\s*skip\b`)
 	})
 )
 
-// readText gathers what a test of another language asserts, line by line.
-func (s suite) readText(d *delta, from side) {
-	re := asserting()
-	lines := from.lines()
+// readText gathers what a test of another language asserts, line by line. What
+// stands before the first test is the file's own.
+func (s *suite) readText(d *delta, from side) {
+	if !from.here {
+		return
+	}
+	re, lines := asserting(), from.lines()
 	if d.ext == ".txtar" {
 		re = scripted()
 		if at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "-- ") }); at >= 0 {
 			lines = lines[:at]
 		}
 	}
-	total := 0
+	in, pending := d.Path, 0
+	t := tested{place: place{d.Path, 0}, name: d.Path, test: true, whole: true, body: string(from.src)}
 	for i, l := range lines {
-		if testSkips().MatchString(l) {
-			total++
-		}
+		skips := btoi(testSkips().MatchString(l))
 		if m := testNames().FindStringSubmatch(l); m != nil {
-			s.tests[d.dir+"/"+strings.ReplaceAll(strings.Join(m[1:], ""), "/", " ")] = tested{place: place{d.Path, i + 1}, body: d.Path + strings.Join(m[1:], "")}
+			s.note(in, t)
+			name := strings.Join(m[1:], "")
+			for in = d.Path + "/" + name; s.tests[in].test; in += "#" {
+			}
+			t = tested{place: place{d.Path, i + 1}, name: name, test: true, skips: pending}
+			pending = 0
+		} else if mark := strings.TrimSpace(l); skips > 0 && (strings.HasPrefix(mark, "@") || strings.HasPrefix(mark, "#[") || strings.Contains(mark, "describe")) {
+			pending, skips = pending+1, 0
 		}
-		if !re.MatchString(l) {
-			continue
+		t.skips += skips
+		if !t.whole {
+			t.body += l + "\n"
 		}
-		text, negated := affirm(strings.Join(strings.Fields(l), " "))
-		key := assertion{d.dir, condition{text, negated}}
-		s.asserts[key]++
-		s.at[key] = place{d.Path, i + 1}
+		if re.MatchString(l) {
+			text, negated := affirm(strings.Join(strings.Fields(l), " "))
+			s.add(in, place{d.Path, i + 1}, condition{text, negated}, "", "")
+		}
 	}
-	if from.here {
-		s.tests[d.dir+"/"+wholeFile(d.Path)] = tested{place: place{d.Path, 0}, body: string(from.src), skips: total}
-	}
+	s.note(in, t)
 }
-
-// wholeFile names a whole file among tests.
-func wholeFile(p string) string { return strings.ReplaceAll(p, "/", " ") }
 
 // affirm takes the negation out of an assertion's line.
 func affirm(line string) (text string, negated bool) {

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // effect is something a Go file does to the machine or to itself.
@@ -27,6 +29,9 @@ func effects(c *change, d *delta) []Finding {
 	for _, e := range effectsOf(d.was) {
 		was[e.code]++
 	}
+	for _, e := range c.moves(d) {
+		was[e.code]++
+	}
 	var out []Finding
 	now := effectsOf(d.now)
 	seen := counts[string]{}
@@ -36,6 +41,27 @@ func effects(c *change, d *delta) []Finding {
 		}
 	}
 	return append(out, generates(d)...)
+}
+
+// moves are the effects of files that a change takes away or makes into others, and
+// that a new file has as they were written.
+func (c *change) moves(d *delta) []effect {
+	if d.was.here {
+		return nil
+	}
+	lost := counts[string]{}
+	for _, o := range c.deltas {
+		if !o.now.here {
+			for _, e := range effectsOf(o.was) {
+				lost[e.code+" "+o.was.text(e.node)]++
+			}
+		}
+	}
+	return slices.DeleteFunc(effectsOf(d.now), func(e effect) bool {
+		key := e.code + " " + d.now.text(e.node)
+		lost[key]--
+		return lost[key] < 0
+	})
 }
 
 // lastLine is where the last effect of a code is.
@@ -217,14 +243,19 @@ func loadEffects(s side) []effect {
 	return out
 }
 
+// onNetwork finds the functions of net and net/http that use the network or change how a program does.
+var onNetwork = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^net(?:/http)?\.(?:Dial|Listen|Lookup|Resolve|FileConn|FileListener|Interface|Get|Head|Post|Serve|Handle|Default\w+\.)`)
+})
+
 // acts reports whether a function changes or asks the machine.
 func acts(name string) bool {
-	for _, p := range []string{"os/exec.", "net.", "net/http.", "syscall.", "golang.org/x/sys/", "plugin."} {
-		if strings.HasPrefix(name, p) && !slices.Contains([]string{"net/http.NewServeMux", "net.ParseIP", "net.ParseCIDR", "net.IPv4"}, name) {
+	for _, p := range []string{"os/exec.", "syscall.", "golang.org/x/sys/", "plugin."} {
+		if strings.HasPrefix(name, p) {
 			return true
 		}
 	}
-	return slices.Contains(strings.Fields(`os.Remove os.RemoveAll os.Rename os.WriteFile os.Create os.OpenFile os.Mkdir os.MkdirAll os.Chmod os.Chown
+	return onNetwork().MatchString(name) || slices.Contains(strings.Fields(`os.Remove os.RemoveAll os.Rename os.WriteFile os.Create os.OpenFile os.Mkdir os.MkdirAll os.Chmod os.Chown
 		os.Setenv os.Unsetenv os.Clearenv os.Exit os.Symlink os.Link os.Truncate os.StartProcess os.Chdir os.CopyFS`), name)
 }
 

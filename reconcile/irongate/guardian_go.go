@@ -150,15 +150,17 @@ func (s side) condition(e ast.Expr) condition {
 		l, r := s.text(x.X), s.text(x.Y)
 		switch x.Op {
 		case token.NEQ:
-			return condition{l + " == " + r, true}
+			return condition{equals(l, r), true}
 		case token.GEQ:
 			return condition{l + " < " + r, true}
 		case token.GTR:
 			return condition{r + " < " + l, false}
 		case token.LEQ:
 			return condition{r + " < " + l, true}
-		case token.EQL, token.LSS:
-			return condition{l + " " + x.Op.String() + " " + r, false}
+		case token.EQL:
+			return condition{equals(l, r), false}
+		case token.LSS:
+			return condition{l + " < " + r, false}
 		}
 	}
 	return condition{s.text(e), false}

@@ -3,6 +3,7 @@ package irongate
 import (
 	"fmt"
 	"go/ast"
+	"go/types"
 	"path"
 	"regexp"
 	"slices"
@@ -181,7 +182,7 @@ func symbols(c *change) []Finding {
 type symbol struct{ dir, name string }
 
 // gone lists what the folders of a change declare no more. A file that goes to
-// another folder takes its names along.
+// another folder takes its names along; a name that Go itself has stays usable.
 func (c *change) gone() []symbol {
 	was, now := map[symbol]bool{}, map[symbol]bool{}
 	note := func(to map[symbol]bool, dir string, s side) {
@@ -203,7 +204,7 @@ func (c *change) gone() []symbol {
 	}
 	var out []symbol
 	for s := range was {
-		if !now[s] {
+		if !now[s] && types.Universe.Lookup(s.name) == nil {
 			out = append(out, s)
 		}
 	}

@@ -1,10 +1,8 @@
 package irongate
 
 import (
-	"fmt"
 	"go/ast"
 	"go/build/constraint"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -12,21 +10,20 @@ import (
 	"unicode/utf8"
 )
 
-// assertion is one thing that a test asserts: what, and whether it is negated.
-// The values it is asserted of are part of it, so that a test cannot be made to
-// expect whatever comes.
-type assertion struct {
-	dir string
+// check is one thing that a test asserts: what must hold, and how much that says.
+type check struct {
 	condition
+	place
+	in     string // the key of the function or test that asserts it
+	rank   int
+	helper string // the function of the project that is asked, if one is
+	words  map[string]bool
 }
 
-// suite is what the tests of a change assert in one of its states. Folders
-// count as a whole: a test may move from file to file.
+// suite is what the tests of a change assert in one of its states.
 type suite struct {
-	tests   map[string]tested // by folder and name
-	asserts counts[assertion]
-	at      map[assertion]place
-	rows    counts[string] // cases of tables, by folder and function
+	tests  map[string]tested // the functions that assert, and the tests, by folder or file and name
+	checks []check
 }
 
 type place struct {
@@ -34,70 +31,80 @@ type place struct {
 	line int
 }
 
-// tested is one test function.
+// tested is one function that asserts, or one test of another language.
 type tested struct {
 	place
-	body       string
-	constraint string // when it is compiled, "" for always
-	skips      int
+	name, body  string
+	tokens      counts[string]
+	test, whole bool   // it is a test; it is a whole file of tests
+	constraint  string // when it is compiled, "" for always
+	skips, rows int    // what keeps it from running; cases of its tables
 }
 
-func newSuite() suite {
-	return suite{map[string]tested{}, counts[assertion]{}, map[assertion]place{}, counts[string]{}}
+// add notes a check, unless it holds whatever the code does.
+func (s *suite) add(in string, at place, c condition, helper, about string) {
+	for _, side := range []string{"true", "false"} {
+		if about, ok := strings.CutSuffix(strings.TrimPrefix(c.text, side+" == "), " == "+side); ok || about != c.text {
+			c = condition{about, c.negated != (side == "false")}
+		}
+	}
+	k := check{condition: c, place: at, in: in, rank: rank(c), helper: helper, words: wordsOf(about + " " + c.text)}
+	l, r, both := strings.Cut(c.text, " == ")
+	if c.text != "fails" && len(k.words) == 0 || both && l == r {
+		return
+	}
+	s.checks = append(s.checks, k)
 }
 
-// tests judges whether the tests of a change still assert what they did.
+func (s *suite) note(key string, t tested) {
+	t.tokens = counts[string]{}
+	for _, w := range tokens().FindAllString(t.body, -1) {
+		t.tokens[w]++
+	}
+	s.tests[key] = t
+}
+
+// tests judges whether the tests of a change still assert what they did. A test
+// is compared with what it became: under another name, in another file.
 func tests(c *change) []Finding {
-	was, now := newSuite(), newSuite()
+	was, now := &suite{tests: map[string]tested{}}, &suite{tests: map[string]tested{}}
+	var out []Finding
 	for _, d := range c.deltas {
+		out = append(out, expectations(d)...)
 		switch {
 		case d.test && d.ext == ".go":
 			was.read(d, d.was)
 			now.read(d, d.now)
+			out = append(out, testMain(c, d)...)
 		case d.test:
 			was.readText(d, d.was)
 			now.readText(d, d.now)
 		}
 	}
-	out := goneTests(was, now)
-	out = append(out, weakened(was, now)...)
-	for _, key := range slices.Sorted(maps.Keys(was.rows)) {
-		t, still := now.tests[key]
-		if still && now.rows[key] < was.rows[key] {
-			out = append(out, found("test_assertion_weakened", BySyntax, t.path, t.line, fmt.Sprintf("the test %s has %d cases and had %d", path.Base(key), now.rows[key], was.rows[key])))
-		}
-	}
-	for _, d := range c.deltas {
-		out = append(out, expectations(d)...)
-		if d.test && d.ext == ".go" {
-			out = append(out, testMain(c, d)...)
-		}
-	}
-	return out
+	j := comparison{was: was, now: now, twins: was.twins(now), removed: c.removed(), coded: c.coded()}
+	return slices.Concat(j.goneTests(), j.weakened(), out)
 }
 
 // read gathers what a Go test file asserts.
-func (s suite) read(d *delta, from side) {
+func (s *suite) read(d *delta, from side) {
 	cons := constraintOf(d.Path, from)
 	for _, f := range from.functions() {
 		if f.decl.Body == nil {
 			continue
 		}
-		if isTestName(f.name) {
-			s.tests[d.dir+"/"+f.name] = tested{place{d.Path, from.line(f.decl)}, from.text(f.decl.Body), cons, skips(f)}
-		}
-		s.rows[d.dir+"/"+f.name] += tableRows(f.decl)
-		a := asserter{from: from, each: func(c condition, n ast.Node) {
-			key := assertion{d.dir, c}
-			s.asserts[key]++
-			s.at[key] = place{d.Path, from.line(n)}
+		key := d.dir + "/" + f.name
+		_, last, method := strings.Cut(f.name, ".")
+		s.note(key, tested{place: place{d.Path, from.line(f.decl)}, name: f.name, body: from.text(f.decl.Body), test: isTestName(f.name) || method && isTestName(last),
+			constraint: cons, skips: skips(f), rows: tableRows(f.decl)})
+		a := asserter{from: from, each: func(c condition, n *ast.CallExpr, helper string) {
+			s.add(key, place{d.Path, from.line(n)}, c, helper, strings.Join(argumentsOf(from, n), " "))
 		}}
 		a.block(f.decl.Body.List, nil)
 	}
 }
 
 func isTestName(name string) bool {
-	for _, kind := range []string{"Test", "Fuzz", "Example", "Benchmark"} {
+	for _, kind := range []string{"Test", "Fuzz", "Example"} {
 		if rest, ok := strings.CutPrefix(name, kind); ok && name != "TestMain" {
 			first, _ := utf8.DecodeRuneInString(rest)
 			return !unicode.IsLower(first)
@@ -172,53 +179,6 @@ func tableRows(f *ast.FuncDecl) int {
 		return true
 	})
 	return n
-}
-
-// goneTests finds tests that are no more, or are not run any more.
-func goneTests(was, now suite) []Finding {
-	bodies := map[string]bool{}
-	for key, t := range now.tests {
-		if _, old := was.tests[key]; !old {
-			bodies[path.Dir(key)+" "+t.body] = true
-		}
-	}
-	var out []Finding
-	for _, key := range slices.Sorted(maps.Keys(was.tests)) {
-		old := was.tests[key]
-		t, still := now.tests[key]
-		name := path.Base(key)
-		switch {
-		case !still && bodies[path.Dir(key)+" "+old.body]: // it goes by another name
-		case !still:
-			out = append(out, found("test_removed", BySyntax, old.path, 0, "the test "+name+" is gone"))
-		case t.skips > old.skips:
-			out = append(out, found("test_skipped", BySyntax, t.path, t.line, "the test "+name+" is skipped"))
-		case t.constraint != old.constraint && t.constraint != "":
-			out = append(out, found("test_skipped", BySyntax, t.path, t.line, fmt.Sprintf("the test %s is compiled only with the build constraint %q", name, t.constraint)))
-		}
-	}
-	return out
-}
-
-// weakened finds assertions that are no more.
-func weakened(was, now suite) []Finding {
-	gone, come := was.asserts.lost(now.asserts), now.asserts.lost(was.asserts)
-	var out []Finding
-	for _, a := range slices.SortedFunc(maps.Keys(gone), func(a, b assertion) int {
-		return strings.Compare(was.at[a].path+"\x00"+a.String(), was.at[b].path+"\x00"+b.String())
-	}) {
-		how := BySyntax
-		if path.Ext(was.at[a].path) != ".go" {
-			how = ByText
-		}
-		if inverse := (assertion{a.dir, a.inverse()}); come[inverse] > 0 {
-			at := now.at[inverse]
-			out = append(out, found("test_assertion_inverted", how, at.path, at.line, fmt.Sprintf("the check is now %s, it was %s", short80(inverse.String()), short80(a.String()))))
-			continue
-		}
-		out = append(out, found("test_assertion_weakened", how, was.at[a].path, 0, fmt.Sprintf("the check %s (line %d before the change) is gone", short80(a.String()), was.at[a].line)))
-	}
-	return out
 }
 
 // short80 cuts a text to what fits a line.

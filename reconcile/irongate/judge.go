@@ -62,7 +62,7 @@ type step struct {
 func steps() []step {
 	return []step{
 		{name: "entries", file: entries},
-		{name: "paths", whole: func(c *change) []Finding { return Paths(c.paths()) }},
+		{name: "paths", whole: writtenPaths},
 		{name: "protected", file: func(c *change, d *delta) []Finding { return Protected(d.Path, c.policy.Protect) }},
 		{name: "coverage", whole: func(c *change) []Finding { return Coverage(c.files, c.policy) }},
 		{name: "stale", whole: func(c *change) []Finding { return Stale(c.files, c.policy.Then, c.policy.Now) }},
@@ -96,12 +96,18 @@ type change struct {
 	before map[string]map[string]function // of a folder, by name
 }
 
-func (c *change) paths() []string {
-	out := make([]string, len(c.files))
-	for i, f := range c.files {
-		out[i] = f.Path
+// writtenPaths judges each path, and together those that the change leaves there.
+func writtenPaths(c *change) []Finding {
+	var out []Finding
+	var written []string
+	for _, f := range c.files {
+		if f.Before != nil && f.After == nil {
+			out = append(out, Path(f.Path)...)
+		} else {
+			written = append(written, f.Path)
+		}
 	}
-	return out
+	return append(out, Paths(written)...)
 }
 
 func judge(files []File, p Policy, rules []step) Verdict {

@@ -120,7 +120,9 @@ func Names(files []File) []Finding {
 				out = append(out, bad)
 			}
 		}
-		out = append(out, directions(f)...)
+		if _, what := unreadable(f.After); what == "" { // else it is told as no text
+			out = append(out, directions(f)...)
+		}
 	}
 	return out
 }

@@ -21,7 +21,7 @@ func phrases() []string {
 		`(?:the\s+)?(?:rest|remainder)\s+(?:of\s+)?(?:the\s+|this\s+|your\s+)?(?:\w+\s+){0,2}(?:unchanged|(?:is|are|stays|remains?)\s+(?:the\s+same|unchanged|as\s+(?:is|before))|as\s+(?:is|before)|omitted|here|goes\s+here|same)`,
 		`(?:the\s+)?(?:rest|remainder)\s+of\s+(?:the\s+)?(?:file|code|function|class|method|module|implementation|document|content)\b[^\n]{0,20}(?:$|\*/|-->)`,
 		`(?:the\s+)?(?:existing|previous|original|remaining|other|unchanged|above|same)\s+(?:code|content|contents|implementation|imports?|functions?|methods?|lines?|sections?|logic|tests?|fields?)\s*(?:here|unchanged|omitted|(?:stays?|remains?|is|are)\b[^\n]{0,24}|continues?|below|above|goes\s+here|as\s+before|\.{2,}|…|\*/|-->|>|\)|\]|$)`,
-		`(?:keep|leave|retain|insert|add|put|paste|include)\s+(?:all\s+)?(?:the\s+|your\s+)?(?:existing|previous|original|remaining|rest|other|full|actual|real)\b[^\n]{0,40}`,
+		`(?:keep|leave|retain|insert|add|put|paste|include)\s+(?:all\s+)?(?:the\s+|your\s+)?(?:existing|previous|original|remaining|rest|other|full|actual|real)\b(?:\s+\w+){0,2}\s*(?:$|[.:…>)\]]|\*/|-->|unchanged|as\s+(?:is|before)|here)`,
 		`(?:your|the|actual|real|some|more)\s+(?:code|implementation|logic|content|test|tests)\s+(?:goes\s+|comes\s+|is\s+)?here\b`,
 		`(?:implementation|code|content|body|logic)\s+(?:goes|comes|omitted|elided|truncated|removed|left\s+out)\b`,
 		`(?:no\s+changes?|unchanged|same\s+as\s+(?:before|above|original)|as\s+before|omitted|snip(?:ped)?|truncated|elided|abridged|continued?|etc)\b[^\n]{0,30}(?:$|\*/|-->|>|\)|\])`,
@@ -67,6 +67,13 @@ func placeholders(_ *change, d *delta) []Finding {
 	var out []Finding
 	old := d.was.counted()
 	p := placeholderPatterns()[btoi(slices.Contains(proseExts(), d.ext))]
+	had := 0 // a placeholder that stood there is not the change's doing, though it is spelled otherwise now
+	for _, l := range d.was.lines() {
+		had += btoi(p.re.MatchString(l))
+	}
+	for _, l := range d.now.lines() {
+		had -= btoi(p.re.MatchString(l))
+	}
 	seen := counts[string]{}
 	fenced := false
 	for i, l := range d.now.lines() {
@@ -84,7 +91,7 @@ func placeholders(_ *change, d *delta) []Finding {
 			out = append(out, d.list("conflict_marker", ByText, i+1, "has a merge conflict marker: "+short80(l))...)
 		case ellipsis().MatchString(l) && !allowedDots(d.ext, l, fenced):
 			out = append(out, d.list("ellipsis_line", ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", strings.TrimSpace(l)))...)
-		case p.re.MatchString(l):
+		case had < 0 && p.re.MatchString(l):
 			out = append(out, d.list("placeholder_text", ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", short80(strings.TrimSpace(l))))...)
 		}
 	}

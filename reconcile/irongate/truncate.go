@@ -20,7 +20,7 @@ func truncated(c *change, d *delta) []Finding {
 		return nil
 	}
 	var out []Finding
-	if len(d.Before) > truncatedFrom && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
+	if len(d.Before) > truncatedFrom && !d.keepsEnd() && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
 		out = append(out, d.list("truncated_length", ByBytes, 0, fmt.Sprintf("looks cut off: it has %d bytes and had %d", len(d.After), len(d.Before)))...)
 	}
 	for _, cut := range []func(*change, *delta) string{beginningOnly, cutLine, tailGone, unbalanced, openFence} {
@@ -31,14 +31,22 @@ func truncated(c *change, d *delta) []Finding {
 	return out
 }
 
+// keepsEnd reports whether the last tenth of a file is there after the change, or
+// some line of it: then its middle was taken out, and nothing is cut off.
+func (d *delta) keepsEnd() bool {
+	was, now := d.was.lines(), d.now.counted()
+	return slices.ContainsFunc(was[len(was)-(len(was)+9)/10:], func(l string) bool { return len(strings.TrimSpace(l)) > 1 && now[l] > 0 })
+}
+
 // beginningOnly tells a file that is how it was up to a point, and ends there.
+// Data that parses is as long as it may be, unless much is gone; for Go see tailGone.
 func beginningOnly(_ *change, d *delta) string {
 	now, was := bytes.TrimSpace(d.After), bytes.TrimSpace(d.Before)
 	if len(now) == 0 || len(now) >= len(was) || !bytes.HasPrefix(was, now) {
 		return ""
 	}
 	lost := bytes.Count(was[len(now):], []byte("\n")) - d.moved.lines
-	if lost < 3 {
+	if lost < 3 || d.goTrees() || wholeParse(d.ext) && lost*100 <= len(d.was.lines())*deletionPercent {
 		return ""
 	}
 	return fmt.Sprintf("looks cut off: the last %d lines are missing", lost)
@@ -62,20 +70,22 @@ func cutLine(_ *change, d *delta) string {
 	return ""
 }
 
-// tailGone tells a Go file whose last functions, two or more, are gone.
+// tailGone tells a Go file whose last functions, two or more, are gone. One that
+// is in another file now, or of a type with another name, is not.
 func tailGone(c *change, d *delta) string {
+	if d.test {
+		return "" // what its tests assert is judged by itself
+	}
 	has := map[string]bool{}
 	for _, o := range c.deltas {
-		if o.dir == d.dir {
-			for _, f := range o.now.functions() {
-				has[f.name] = true
-			}
+		for _, f := range o.now.functions() {
+			has[f.decl.Name.Name] = true
 		}
 	}
 	was, left := d.was.functions(), len(d.now.functions())
 	var gone []string
 	for _, f := range slices.Backward(was) {
-		if has[f.name] {
+		if has[f.decl.Name.Name] {
 			break
 		}
 		gone = append([]string{f.name}, gone...)
