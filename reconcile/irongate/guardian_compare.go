@@ -78,6 +78,9 @@ func valuesOf(text string) map[string]bool {
 	return out
 }
 
+// maxTwins is how many new tests may be what others were; more are too many to read.
+const maxTwins = 500
+
 // twins finds what each test and each function that asserts has become: that of
 // the same name, or a new one that has most of its words.
 func (s *suite) twins(now *suite) map[string]string {
@@ -88,6 +91,7 @@ func (s *suite) twins(now *suite) map[string]string {
 		}
 	}
 	slices.Sort(come)
+	come = come[:min(len(come), maxTwins)]
 	out := map[string]string{}
 	for key, old := range s.tests {
 		if _, still := now.tests[key]; still {
@@ -215,7 +219,7 @@ func (j comparison) goneTests() []Finding {
 		case t.constraint != old.constraint && t.constraint != "":
 			out = append(out, found("test_skipped", BySyntax, t.path, t.line, fmt.Sprintf("the test %s is compiled only with the build constraint %q", name, t.constraint)))
 		}
-		if j.twins[key] != "" && t.rows+j.lent(t, j.twins[key]) < old.rows {
+		if j.twins[key] != "" && t.rows < old.rows {
 			out = append(out, found("test_assertion_weakened", BySyntax, t.path, t.line, fmt.Sprintf("the test %s has %d cases and had %d", name, t.rows, old.rows)))
 		}
 	}
@@ -232,18 +236,6 @@ func (j comparison) called(f tested) bool {
 	return false
 }
 
-// lent are the cases in new functions that a test calls.
-func (j comparison) lent(t tested, key string) int {
-	n := 0
-	for _, k := range j.now.checks {
-		in := path.Dir(t.path) + "/" + k.helper
-		if _, old := j.was.tests[in]; !old && k.in == key && k.helper != "" {
-			n += j.now.tests[in].rows
-		}
-	}
-	return n
-}
-
 // weakened finds the checks that are no more, and that nothing stands in for that
 // says as much of the same things in the same test.
 func (j comparison) weakened() []Finding {
@@ -258,53 +250,48 @@ func (j comparison) weakened() []Finding {
 	for key, twin := range j.twins {
 		cases[twin] += j.now.tests[twin].rows - j.was.tests[key].rows
 	}
+	here := map[string][]check{}
+	for _, n := range come {
+		here[n.in] = append(here[n.in], n)
+	}
 	var out []Finding
 	told := map[string]int{} // the finding about a test, by its key
 	for _, k := range gone {
-		old := j.was.tests[k.in]
 		twin := j.twins[k.in]
+		if old := j.was.tests[k.in]; twin == "" && (old.test || !j.called(old)) {
+			continue // the test is told to be gone, or all that asked this function are
+		}
 		how := BySyntax
 		if path.Ext(k.path) != ".go" {
 			how = ByText
 		}
-		if twin == "" && (old.test || !j.called(old)) {
-			continue // the test is told to be gone, or all that asked this function are
+		tell := func(code string, at place, format string, args ...any) {
+			out = append(out, found(code, how, at.path, at.line, fmt.Sprintf(format, args...)))
 		}
-		at := slices.IndexFunc(come, func(n check) bool { return n.in == twin && n.condition == k.inverse() })
-		if at >= 0 && !j.coded {
-			out = append(out, found("test_assertion_inverted", how, come[at].path, come[at].line, fmt.Sprintf("the check is now %s, it was %s", short80(come[at].String()), short80(k.String()))))
-			continue
-		}
-		text := ""
-		n, ok := check{}, at >= 0
-		if ok {
-			n, come = come[at], slices.Delete(come, at, at+1)
-		} else {
-			n, ok = j.standIn(k, twin, &come)
-		}
-		switch {
-		case ok && (j.coded || !j.swapped(k, n)):
-			text = fmt.Sprintf("a check is now %s, it was %s", short80(n.String()), short80(k.String()))
+		was, text := short80(k.String()), ""
+		switch n, ok := j.standIn(k, here, twin); {
+		case ok && n.condition == k.inverse() && !j.coded:
+			tell("test_assertion_inverted", n.place, "the check is now %s, it was %s", short80(n.String()), was)
+		case ok && !j.coded && j.swapped(k, n):
+			tell("test_assertion_weakened", n.place, "the check is now %s, it was %s, and the code is the same", short80(n.String()), was)
 		case ok:
-			out = append(out, found("test_assertion_weakened", how, n.path, n.line, fmt.Sprintf("the check is now %s, it was %s, and the code is the same", short80(n.String()), short80(k.String()))))
-			continue
+			text = fmt.Sprintf("a check is now %s, it was %s", short80(n.String()), was)
 		case j.coded && more[twin] > 0:
-			text = fmt.Sprintf("the check %s is gone, and there are others", short80(k.String()))
+			text = fmt.Sprintf("the check %s is gone, and there are others", was)
 		case cases[twin] > 0:
 			cases[twin]--
-			text = fmt.Sprintf("the check %s is gone, and there are more cases", short80(k.String()))
+			text = fmt.Sprintf("the check %s is gone, and there are more cases", was)
 		case j.goes(k.path, k.words) != "":
-			text = fmt.Sprintf("the check %s is gone, and so is %s", short80(k.String()), j.goes(k.path, k.words))
+			text = fmt.Sprintf("the check %s is gone, and so is %s", was, j.goes(k.path, k.words))
 		default:
-			out = append(out, found("test_assertion_weakened", how, k.path, 0, fmt.Sprintf("the check %s (line %d before the change) is gone", short80(k.String()), k.line)))
-			continue
+			tell("test_assertion_weakened", place{k.path, 0}, "the check %s (line %d before the change) is gone", was, k.line)
 		}
-		if at, again := told[k.in]; again {
+		if at, again := told[k.in]; text != "" && again {
 			out[at].Text = strings.TrimSuffix(out[at].Text, " (and more)") + " (and more)"
-			continue
+		} else if text != "" {
+			told[k.in] = len(out)
+			tell("expectation_changed", place{k.path, 0}, "%s", text)
 		}
-		told[k.in] = len(out)
-		out = append(out, found("expectation_changed", how, k.path, 0, text))
 	}
 	return out
 }
@@ -355,22 +342,22 @@ func (j comparison) unmatched() (gone, come []check) {
 	return gone, come
 }
 
-// standIn takes the new check that says at least as much as one that is gone, and
-// of most of the same things. A function that asserts may stand in for many.
-func (j comparison) standIn(k check, twin string, come *[]check) (check, bool) {
+// standIn takes the check of a test that is the opposite of one that is gone, or
+// the one that says at least as much, and of most of the same things. A function
+// that asserts may stand in for many.
+func (j comparison) standIn(k check, here map[string][]check, twin string) (check, bool) {
+	words := k.words
+	if _, still := j.now.tests[path.Dir(k.path)+"/"+k.helper]; k.helper != "" && !still { // what it did may be written out
+		words = wordsOf(k.helper + " " + j.was.tests[path.Dir(k.path)+"/"+k.helper].body)
+	}
 	best, most := -1, 0
-	for i, n := range *come {
-		same := n.in == twin || twin == "" && path.Dir(n.path) == path.Dir(k.path)
-		strength := n.rank
-		if n.helper != "" {
-			strength = j.strength(n)
+	for i, n := range here[twin] {
+		if n.condition == k.inverse() {
+			best = i
+			break
 		}
-		if !same || strength < k.rank {
+		if j.strength(n) < k.rank {
 			continue
-		}
-		words := k.words
-		if _, still := j.now.tests[path.Dir(k.path)+"/"+k.helper]; k.helper != "" && !still { // what it did may be written out
-			words = wordsOf(k.helper + " " + j.was.tests[path.Dir(k.path)+"/"+k.helper].body)
 		}
 		shared := btoi(len(words) == 0) + btoi(n.helper != "")
 		for w := range words {
@@ -383,17 +370,17 @@ func (j comparison) standIn(k check, twin string, come *[]check) (check, bool) {
 	if best < 0 {
 		return check{}, false
 	}
-	n := (*come)[best]
+	n := here[twin][best]
 	if n.helper == "" {
-		*come = slices.Delete(*come, best, best+1)
+		here[twin] = slices.Delete(here[twin], best, best+1)
 	}
 	return n, true
 }
 
-// strength is what a function that asserts says at most.
+// strength is what a check says: of a function of the change, what that says at most.
 func (j comparison) strength(n check) int {
 	in, most := path.Dir(n.path)+"/"+n.helper, 0
-	if _, known := j.now.tests[in]; !known {
+	if _, known := j.now.tests[in]; !known || n.helper == "" {
 		return n.rank
 	}
 	for _, k := range j.now.checks {

@@ -16,7 +16,7 @@ type Rule struct {
 
 // edition counts changes of what a rule finds that its row and its patterns do
 // not show.
-const edition = 3
+const edition = 4
 
 // Rules lists every rule by code: those of changes, and those of paths, names
 // and commands.

@@ -11,9 +11,11 @@
 //	make bench BENCH=Peers  one section
 //	make bench BENCH=Page   no section: draw the page again
 //	make bench BENCH=Reader BENCHFLAGS="-docs DIR -misses FILE"
+//	make bench BENCH=Gate BENCHFLAGS="-histories GITDIR,GITDIR -unseen GITDIR"
 //
-// The last judges the offline reader by the labels in reader/, on documents that it
+// Reader judges the offline reader by the labels in reader/, on documents that it
 // finds in DIR or fetches; FILE gets every atom that is not useful and every label missed.
+// Gate judges the commits of projects by the iron gate; it lists every refusal.
 //
 // What is timed is a fresh process, odd's own or a child of this test that
 // times one call (children_test.go): nothing is warm but the pages of files.

@@ -18,39 +18,87 @@ import (
 
 var (
 	histories = flag.String("histories", "", "git directories of projects, with commas between them, whose latest commits odd judges as if an agent had proposed them")
+	unseen    = flag.String("unseen", "", "the same, of projects that the rules were not made with")
 	judged    = flag.Int("commits", 300, "how many commits of each history are judged, without merges")
 )
+
+// verdicts is what the rules say about the commits of a project.
+type verdicts struct {
+	commits, refused, told int // told: nothing is refused, and something is told to the reviewer
+	hard, soft             map[string]int
+}
 
 // TestBenchGate counts the commits of people that the rules about the content of a
 // change would refuse. Which paths are protected and how large a change may be is left
 // out: that is policy, and not a judgement.
 func TestBenchGate(t *testing.T) {
-	for _, dir := range strings.FieldsFunc(*histories, func(r rune) bool { return r == ',' }) {
-		hard, soft, refused, commits := map[string]int{}, map[string]int{}, 0, 0
-		for _, commit := range strings.Fields(gitOf(t, dir, "rev-list", "--no-merges", fmt.Sprintf("--max-count=%d", *judged), "HEAD")) {
-			files, beside := changeOf(t, dir, commit)
-			if len(files) == 0 {
-				continue
-			}
-			commits++
-			no := false
-			for _, f := range irongate.Judge(files, irongate.Policy{Beside: beside, Limits: irongate.Limits{Files: 1 << 20, FileBytes: 1 << 30, TotalBytes: 1 << 30}}).Findings {
-				switch {
-				case strings.HasPrefix(f.Code, "protected_"), strings.HasPrefix(f.Code, "size_"):
-				case f.Severity == irongate.Soft:
-					soft[f.Code]++
-				default:
-					hard[f.Code]++
-					no = true
-					t.Logf("%s %.9s %s: %v", path.Base(path.Dir(dir)), commit, f.Code, f)
-				}
-			}
-			if no {
-				refused++
+	s := begin()
+	for half, dirs := range map[string]string{"seen": *histories, "unseen": *unseen} {
+		for _, dir := range strings.FieldsFunc(dirs, func(r rune) bool { return r == ',' }) {
+			project := strings.Replace(path.Base(path.Dir(dir)), "+", "/", 1)
+			v := judgeHistory(t, project, dir)
+			key := half + ", " + project
+			s.Words[key+", hard"], s.Words[key+", soft"] = codeCounts(v.hard), codeCounts(v.soft)
+			s.Figures = append(s.Figures, figure{Name: key, N: v.commits, Value: float64(v.refused), Runs: 1}, figure{Name: key + ", told", N: v.commits, Value: float64(v.told), Runs: 1})
+			fmt.Printf("%s: %d commits, %d refused, %d told\n\thard: %s\n\tsoft: %s\n", project, v.commits, v.refused, v.told, codeCounts(v.hard), codeCounts(v.soft))
+		}
+	}
+	if len(s.Figures) == 0 {
+		t.Skip("no -histories to judge")
+	}
+	slices.SortFunc(s.Figures, func(a, b figure) int { return strings.Compare(a.Name, b.Name) })
+	s.end(t, "gate")
+}
+
+func judgeHistory(t *testing.T, project, dir string) verdicts {
+	v := verdicts{hard: map[string]int{}, soft: map[string]int{}}
+	for _, commit := range strings.Fields(gitOf(t, dir, "rev-list", "--no-merges", fmt.Sprintf("--max-count=%d", *judged), "HEAD")) {
+		files, beside := changeOf(t, dir, commit)
+		if len(files) == 0 {
+			continue
+		}
+		v.commits++
+		no, told := false, false
+		for _, f := range irongate.Judge(files, irongate.Policy{Beside: beside, Limits: irongate.Limits{Files: 1 << 20, FileBytes: 1 << 30, TotalBytes: 1 << 30}}).Findings {
+			switch {
+			case strings.HasPrefix(f.Code, "protected_"), strings.HasPrefix(f.Code, "size_"):
+			case f.Severity == irongate.Soft:
+				v.soft[f.Code]++
+				told = true
+			default:
+				v.hard[f.Code]++
+				no = true
+				t.Logf("%s %.9s %v", project, commit, f)
 			}
 		}
-		fmt.Printf("%s: %d commits, %d refused (%.1f %%)\n\thard: %s\n\tsoft: %s\n", dir, commits, refused, 100*float64(refused)/float64(max(1, commits)), codeCounts(hard), codeCounts(soft))
+		v.refused += btoi(no)
+		v.told += btoi(told && !no)
 	}
+	return v
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// gated shows how often the rules refuse what people did.
+func (p *page) gated() {
+	p.say("## The iron gate")
+	p.say("What [the rules about a change](reconcile/irongate) say about the latest commits of public projects, without merges, as if an agent had proposed them: how many are refused, and of how many others something is told to the reviewer. Protected paths and the size of a change are left out. People made these commits, so most refusals are false. Only the *seen* projects were used to improve the rules.")
+	var rows [][]string
+	for _, f := range p.gate.Figures {
+		half, project, _ := strings.Cut(f.Name, ", ")
+		told := p.gate.find(f.Name+", told", f.N)
+		if told == nil {
+			continue
+		}
+		hard := p.gate.Words[f.Name+", hard"]
+		rows = append(rows, []string{project, half, fmt.Sprint(f.N), share(int(f.Value), f.N), share(int(told.Value), f.N), hard})
+	}
+	p.table([]string{"project", "half", "commits", "refused", "told", "why refused"}, rows)
 }
 
 func codeCounts(n map[string]int) string {
@@ -67,7 +115,7 @@ func changeOf(t *testing.T, dir, commit string) (files, beside []irongate.File) 
 	for line := range strings.Lines(gitOf(t, dir, "diff-tree", "-r", "--no-renames", "--no-commit-id", "--root", commit)) {
 		meta, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		cols := strings.Fields(meta)
-		if strings.HasPrefix(cols[0], ":1[26]0000") || cols[1] == "160000" || cols[0] == ":160000" || cols[1] == "120000" || cols[0] == ":120000" {
+		if strings.HasPrefix(cols[0], ":1[26]0000") || slices.Contains([]string{"120000", "160000"}, cols[1]) {
 			continue
 		}
 		f := irongate.File{Path: name}
@@ -94,7 +142,9 @@ func changeOf(t *testing.T, dir, commit string) (files, beside []irongate.File) 
 	return files, beside
 }
 
-func blobOf(t *testing.T, dir, id string) []byte { return []byte(gitOf(t, dir, "cat-file", "blob", id)) }
+func blobOf(t *testing.T, dir, id string) []byte {
+	return []byte(gitOf(t, dir, "cat-file", "blob", id))
+}
 
 func gitOf(t *testing.T, dir string, args ...string) string {
 	t.Helper()

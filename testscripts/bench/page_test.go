@@ -14,11 +14,11 @@ import (
 type page struct {
 	strings.Builder
 	t                                                                   *testing.T
-	load, commands, reconcile, tasks, drain, soak, start, peers, reader *section
+	load, commands, reconcile, tasks, drain, soak, start, peers, reader, gate *section
 }
 
 // sections are the files of figures, in the order of the page.
-var sections = []string{"load", "commands", "reconcile", "tasks", "drain", "soak", "start", "peers", "reader"}
+var sections = []string{"load", "commands", "reconcile", "tasks", "drain", "soak", "start", "peers", "reader", "gate"}
 
 // TestBenchPage draws the page again from what is stored, and measures nothing.
 func TestBenchPage(t *testing.T) { draw(t) }
@@ -26,10 +26,10 @@ func TestBenchPage(t *testing.T) { draw(t) }
 func draw(t *testing.T) {
 	t.Helper()
 	p := &page{t: t}
-	for i, s := range []**section{&p.load, &p.commands, &p.reconcile, &p.tasks, &p.drain, &p.soak, &p.start, &p.peers, &p.reader} {
+	for i, s := range []**section{&p.load, &p.commands, &p.reconcile, &p.tasks, &p.drain, &p.soak, &p.start, &p.peers, &p.reader, &p.gate} {
 		*s = stored(t, sections[i])
 	}
-	for _, part := range []func(){p.head, p.targets, p.growth, p.asked, p.boards, p.drained, p.soaked, p.started, p.beside, p.read} {
+	for _, part := range []func(){p.head, p.targets, p.growth, p.asked, p.boards, p.drained, p.soaked, p.started, p.beside, p.read, p.gated} {
 		part()
 	}
 	write(t, filepath.Join(root, "BENCHMARKS.md"), p.String())
