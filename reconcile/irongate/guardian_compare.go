@@ -377,10 +377,10 @@ func (j comparison) standIn(k check, here map[string][]check, twin string) (chec
 	return n, true
 }
 
-// strength is what a check says: of a function of the change, what that says at most.
+// strength is what a check says: of a function that is asked, what that says at most.
 func (j comparison) strength(n check) int {
 	in, most := path.Dir(n.path)+"/"+n.helper, 0
-	if _, known := j.now.tests[in]; !known || n.helper == "" {
+	if n.helper == "" {
 		return n.rank
 	}
 	for _, k := range j.now.checks {

@@ -81,6 +81,12 @@ func tests(c *change) []Finding {
 			now.readText(d, d.now)
 		}
 	}
+	for _, d := range c.beside { // what tests of the change may ask
+		if d.test {
+			was.read(d, d.was)
+			now.read(d, d.now)
+		}
+	}
 	j := comparison{was: was, now: now, twins: was.twins(now), removed: c.removed(), coded: c.coded()}
 	return slices.Concat(j.goneTests(), j.weakened(), out)
 }

@@ -120,7 +120,7 @@ func Names(files []File) []Finding {
 				out = append(out, bad)
 			}
 		}
-		if _, what := unreadable(f.After); what == "" { // else it is told as no text
+		if bytes.IndexByte(f.After, 0) < 0 { // else it is no text
 			out = append(out, directions(f)...)
 		}
 	}

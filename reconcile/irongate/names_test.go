@@ -68,6 +68,8 @@ func TestNames(t *testing.T) {
 		{"direction in code", File{Path: "a.py", After: []byte("x\n# \u202e }\n")}, "text_direction", 2},
 		{"direction in a go string", File{Path: "a.go", After: []byte("package a\nvar s = \"\u2066x\"\n")}, "text_direction", 2},
 		{"direction that was there", File{Path: "a.py", Before: []byte("\u202e"), After: []byte("x\u202e")}, "", 0},
+		{"a picture", File{Path: "a.png", After: []byte("\x89PNG\r\n\x00\u202e\U000E0041")}, "", 0},
+		{"direction in code of another encoding", File{Path: "a.py", Before: []byte("# \xe9\n"), After: []byte("# \xe9\n# \u202e }\n")}, "text_direction", 2},
 		{"hidden text", File{Path: "a.md", After: []byte("x\U000E0041\U000E0042")}, "text_hidden", 1},
 		{"a flag", File{Path: "a.md", After: []byte("\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F")}, "", 0},
 		{"hidden text behind a flag", File{Path: "a.md", After: []byte("\U0001F3F4\U000E0067\U000E0062\U000E007F\U000E0041")}, "text_hidden", 1},

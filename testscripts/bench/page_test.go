@@ -13,7 +13,7 @@ import (
 // page is BENCHMARKS.md and its pictures, drawn from what is stored.
 type page struct {
 	strings.Builder
-	t                                                                   *testing.T
+	t                                                                         *testing.T
 	load, commands, reconcile, tasks, drain, soak, start, peers, reader, gate *section
 }
 
