@@ -26,7 +26,7 @@ var (
 	})
 	qualified   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\w+\.[A-Z]\w*$`) })
 	declaration = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\s*(?:export\s+|async\s+|pub\s+|default\s+)*(?:def|class|function|func(?:\s*\([^)]*\))?|fn|type|const|var|let)\s+(\w+)`)
+		return regexp.MustCompile(`^(?:\s*(?:export\s+|async\s+|pub\s+|default\s+)*(?:def|class|function|fn)|func(?:\s*\([^)]*\))?|(?:export\s+)?(?:type|const|var|let))\s+(\w+)`)
 	})
 	exact = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`==|Eq|eq\(|Diff|InDelta|Is\(|As\(|toBe\(|toStrict|toMatchObject`)
@@ -240,13 +240,7 @@ func (j comparison) called(f tested) bool {
 // says as much of the same things in the same test.
 func (j comparison) weakened() []Finding {
 	gone, come := j.unmatched()
-	cases, more := counts[string]{}, counts[string]{} // what a test has gained in all
-	for _, n := range come {
-		more[n.in] += btoi(n.rank > 1)
-	}
-	for _, k := range gone {
-		more[j.twins[k.in]]--
-	}
+	cases := counts[string]{} // what a test has gained of them
 	for key, twin := range j.twins {
 		cases[twin] += j.now.tests[twin].rows - j.was.tests[key].rows
 	}
@@ -276,9 +270,7 @@ func (j comparison) weakened() []Finding {
 			tell("test_assertion_weakened", n.place, "the check is now %s, it was %s, and the code is the same", short80(n.String()), was)
 		case ok:
 			text = fmt.Sprintf("a check is now %s, it was %s", short80(n.String()), was)
-		case j.coded && more[twin] > 0:
-			text = fmt.Sprintf("the check %s is gone, and there are others", was)
-		case cases[twin] > 0:
+		case cases[twin] > 0 && strings.ContainsAny(k.text, "\"`0123456789") && !lost(k.text, valuesOf(j.now.tests[twin].body)):
 			cases[twin]--
 			text = fmt.Sprintf("the check %s is gone, and there are more cases", was)
 		case j.goes(k.path, k.words) != "":
@@ -398,10 +390,7 @@ func (j comparison) swapped(was, now check) bool {
 	if now.helper != "" {
 		maps.Copy(body, valuesOf(j.now.tests[path.Dir(now.path)+"/"+now.helper].body))
 	}
-	lost := func(text string) bool {
-		return slices.ContainsFunc(slices.Collect(maps.Keys(valuesOf(text))), func(v string) bool { return !body[v] })
-	}
-	if !lost(was.text) {
+	if !lost(was.text, body) {
 		return false
 	}
 	for v := range valuesOf(now.text) {
@@ -412,8 +401,18 @@ func (j comparison) swapped(was, now check) bool {
 	l, r, _ := strings.Cut(was.text, " == ")
 	nl, nr, _ := strings.Cut(now.text, " == ")
 	for _, pair := range [][2]string{{l, r}, {r, l}} {
-		if value, about := pair[0], pair[1]; value != "" && about != "" && literalToken(value) && lost(value) {
+		if value, about := pair[0], pair[1]; value != "" && about != "" && literalToken(value) && lost(value, body) {
 			return nl == about && !qualified().MatchString(nr) || nr == about && !qualified().MatchString(nl)
+		}
+	}
+	return false
+}
+
+// lost reports whether a value of a text is not among others.
+func lost(text string, among map[string]bool) bool {
+	for v := range valuesOf(text) {
+		if !among[v] {
+			return true
 		}
 	}
 	return false
