@@ -237,16 +237,16 @@ func (j comparison) called(f tested) bool {
 }
 
 // weakened finds the checks that are no more, and that nothing stands in for that
-// says as much of the same things in the same test.
+// says as much of the same things in the same test. Of what is made up for, a test
+// is told of once.
 func (j comparison) weakened() []Finding {
 	gone, come := j.unmatched()
-	cases := counts[string]{} // what a test has gained of them
-	for key, twin := range j.twins {
-		cases[twin] += j.now.tests[twin].rows - j.was.tests[key].rows
-	}
-	here := map[string][]check{}
+	here, cases := map[string][]check{}, counts[string]{} // what a test has gained
 	for _, n := range come {
 		here[n.in] = append(here[n.in], n)
+	}
+	for key, twin := range j.twins {
+		cases[twin] += j.now.tests[twin].rows - j.was.tests[key].rows
 	}
 	var out []Finding
 	told := map[string]int{} // the finding about a test, by its key
@@ -255,37 +255,42 @@ func (j comparison) weakened() []Finding {
 		if old := j.was.tests[k.in]; twin == "" && (old.test || !j.called(old)) {
 			continue // the test is told to be gone, or all that asked this function are
 		}
-		how := BySyntax
-		if path.Ext(k.path) != ".go" {
-			how = ByText
+		f := j.judge(k, here, twin, cases)
+		if f.How = BySyntax; path.Ext(k.path) != ".go" {
+			f.How = ByText
 		}
-		tell := func(code string, at place, format string, args ...any) {
-			out = append(out, found(code, how, at.path, at.line, fmt.Sprintf(format, args...)))
-		}
-		was, text := short80(k.String()), ""
-		switch n, ok := j.standIn(k, here, twin); {
-		case ok && n.condition == k.inverse() && !j.coded:
-			tell("test_assertion_inverted", n.place, "the check is now %s, it was %s", short80(n.String()), was)
-		case ok && !j.coded && j.swapped(k, n):
-			tell("test_assertion_weakened", n.place, "the check is now %s, it was %s, and the code is the same", short80(n.String()), was)
-		case ok:
-			text = fmt.Sprintf("a check is now %s, it was %s", short80(n.String()), was)
-		case cases[twin] > 0 && strings.ContainsAny(k.text, "\"`0123456789") && !lost(k.text, valuesOf(j.now.tests[twin].body)):
-			cases[twin]--
-			text = fmt.Sprintf("the check %s is gone, and there are more cases", was)
-		case j.goes(k.path, k.words) != "":
-			text = fmt.Sprintf("the check %s is gone, and so is %s", was, j.goes(k.path, k.words))
-		default:
-			tell("test_assertion_weakened", place{k.path, 0}, "the check %s (line %d before the change) is gone", was, k.line)
-		}
-		if at, again := told[k.in]; text != "" && again {
+		if at, again := told[k.in]; f.Severity == Soft && again {
 			out[at].Text = strings.TrimSuffix(out[at].Text, " (and more)") + " (and more)"
-		} else if text != "" {
+			continue
+		} else if f.Severity == Soft {
 			told[k.in] = len(out)
-			tell("expectation_changed", place{k.path, 0}, "%s", text)
 		}
+		out = append(out, f)
 	}
 	return out
+}
+
+// judge says what has become of a check that is gone.
+func (j comparison) judge(k check, here map[string][]check, twin string, cases counts[string]) Finding {
+	tell := func(code string, at place, format string, args ...any) Finding {
+		return found(code, BySyntax, at.path, at.line, fmt.Sprintf(format, args...))
+	}
+	was, file := short80(k.String()), place{k.path, 0}
+	switch n, ok := j.standIn(k, here, twin); {
+	case ok && n.condition == k.inverse() && !j.coded:
+		return tell("test_assertion_inverted", n.place, "the check is now %s, it was %s", short80(n.String()), was)
+	case ok && !j.coded && j.swapped(k, n):
+		return tell("test_assertion_weakened", n.place, "the check is now %s, it was %s, and the code is the same", short80(n.String()), was)
+	case ok:
+		return tell("expectation_changed", file, "a check is now %s, it was %s", short80(n.String()), was)
+	case cases[twin] > 0 && strings.ContainsAny(k.text, "\"`0123456789") && !lost(k.text, valuesOf(j.now.tests[twin].body)):
+		cases[twin]--
+		return tell("expectation_changed", file, "the check %s is gone, and there are more cases", was)
+	}
+	if w := j.goes(k.path, k.words); w != "" {
+		return tell("expectation_changed", file, "the check %s is gone, and so is %s", was, w)
+	}
+	return tell("test_assertion_weakened", file, "the check %s (line %d before the change) is gone", was, k.line)
 }
 
 // unmatched are the checks that are there on one side only, those that say most
