@@ -243,13 +243,17 @@ func importsByText(d *delta) []Finding {
 		return nil
 	}
 	var out []Finding
+	quoted := false
 	for i, l := range code {
 		l = strings.TrimSpace(l)
-		if strings.HasPrefix(l, "#") || strings.HasPrefix(l, "//") || strings.HasPrefix(l, "*") {
+		inside := quoted
+		quoted = quoted != ((inside || !strings.HasPrefix(l, "#")) && (strings.Count(l, `"""`)+strings.Count(l, "'''"))%2 == 1)
+		if inside || quoted || strings.HasPrefix(l, "#") || strings.HasPrefix(l, "//") || strings.HasPrefix(l, "*") || strings.HasPrefix(l, "import ") || strings.HasPrefix(l, "from ") {
 			continue
 		}
-		for _, name := range identifier().FindAllString(l, -1) {
-			if gone[name] {
+		for _, at := range identifier().FindAllStringIndex(l, -1) {
+			name := l[at[0]:at[1]]
+			if gone[name] && !strings.HasSuffix(l[:at[0]], ".") {
 				delete(gone, name)
 				out = append(out, d.list("removed_import_still_referenced", ByText, i+1, "uses "+name+", which is no longer imported")...)
 			}
