@@ -3,13 +3,15 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/budget"
-	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
 )
@@ -22,17 +24,28 @@ func opClassify(env Env) *cli.Command {
 		Description: "odd op classify\n" +
 			"odd op classify docs/glossary.md docs/tools.md\n" +
 			"odd op classify --base HEAD~1\n" +
-			"odd op classify --task rename-the-tide-tool\n\n" +
+			"odd op classify --task rename-the-tide-tool\n" +
+			"odd op classify --limits\n\n" +
 			"Without PATH and --task, odd judges every change in the working tree. From the\n" +
 			"mildest, the tiers are SAFE_AUTO, NOTIFY_APPLY, APPROVAL_REQUIRED and BLOCKED\n" +
-			"(exit 3).",
+			"(exit 3).\n\n" +
+			"--limits prints a row for each lane: the time of one session, the turns and the\n" +
+			"cost of one attempt, the candidates in one answer, and what odd.toml sets of them.\n" +
+			"A task's own --max-turns and --budget-usd go before these.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "task", Usage: "judge as a change for `TASK`: by who added it, and by its paths if no PATH is given"},
 			&cli.StringFlag{Name: "base", Value: "HEAD", Usage: "judge what changed since commit `REV`"},
 			&cli.StringFlag{Name: "substrate", Usage: "judge as a change by the agent `NAME` (default: [session] substrate)"},
+			&cli.BoolFlag{Name: "limits", Usage: "print what the tasks of each lane may take, and judge nothing"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
+			if c.Bool("limits") {
+				if c.Args().Present() || c.IsSet("task") || c.IsSet("base") || c.IsSet("substrate") {
+					return usage("op classify: --limits judges no change; leave out paths and other flags, or --limits")
+				}
+				return runLimits(c.Context, env, c.Bool("json"))
+			}
 			return runOpClassify(c.Context, env, classifyOptions{
 				paths: c.Args().Slice(), task: c.String("task"), base: c.String("base"), substrate: c.String("substrate"), json: c.Bool("json"),
 			})
@@ -52,7 +65,8 @@ type classified struct {
 	Complexity pipeline.Complexity `json:"complexity"`
 	Lane       pipeline.Lane       `json:"lane"`
 	LaneReason string              `json:"lane_reason"`
-	CostCap    int64               `json:"cost_cap_micro_usd"`
+	CostCap    int64               `json:"cost_cap_micro_usd"` // 0 of agents that cost nothing
+	Seconds    int64               `json:"session_s"`
 	Foreseen   bool                `json:"foreseen"`              // from a task's paths, before there is a change
 	Meant      int                 `json:"files_meant,omitempty"` // by those paths; the verdict is of the mildest of them
 }
@@ -123,13 +137,61 @@ func (c *change) lane(out *classified) (err error) {
 		s := pipeline.Signal{Source: "person", Files: len(c.edits), Complexity: out.Complexity, CrossRepo: len(out.Profile.CrossRepo) > 0}
 		out.Lane, out.LaneReason, err = pipeline.LaneFor(s)
 	} else {
-		out.Lane, out.LaneReason, out.Complexity, err = drain.Lane(*c.task)
+		out.Lane, out.LaneReason, out.Complexity, err = risk.Lane(c.cfg.Root, *c.task)
 	}
-	out.CostCap = pipeline.CostCap(out.Lane, out.Complexity)
+	l := c.cfg.Limits(string(out.Lane))
+	if c.task != nil {
+		l = risk.Limits(c.cfg, *c.task)
+	}
+	if out.Seconds = int64(l.Timeout / time.Second); !c.cfg.Free() {
+		out.CostCap = int64(l.MaxCost)
+	}
 	if c.task != nil && !c.foreseen {
 		out.Complexity = out.Complexity.Of(pipeline.ComplexityOf(c.task.Title, c.paths()))
 	}
 	return err
+}
+
+// spendable is the most that an attempt may cost, in words.
+func spendable(most budget.MicroUSD) string {
+	if most == 0 {
+		return "free"
+	}
+	return "at most $" + most.String()
+}
+
+// limit is what the tasks of a lane may take, as --json prints it.
+type limit struct {
+	Lane       string   `json:"lane"`
+	Seconds    int64    `json:"session_s"`
+	Turns      int      `json:"turns"`
+	CostCap    int64    `json:"cost_cap_micro_usd"` // 0 of agents that cost nothing
+	Candidates int      `json:"candidates"`
+	From       []string `json:"from"` // the lines of odd.toml that set a limit; the others are odd's defaults
+}
+
+// runLimits prints what the tasks of each lane may take.
+func runLimits(ctx context.Context, env Env, asJSON bool) error {
+	v, err := openBoard(ctx, env, false)
+	if err != nil {
+		return err
+	}
+	file, _ := fs.ReadFile(v.files, "odd.toml") // without one, all are defaults
+	list, rows := []limit{}, [][]string{{"lane", "session", "turns", "attempt", "candidates", "set in"}}
+	for _, lane := range config.Lanes() {
+		l := v.cfg.Limits(lane)
+		most := l.MaxCost
+		if v.cfg.Free() {
+			most = 0
+		}
+		from := append([]string{}, config.LimitLines("odd.toml", file, lane)...)
+		list = append(list, limit{lane, int64(l.Timeout / time.Second), l.Turns, int64(most), pipeline.MaxCandidates, from})
+		rows = append(rows, []string{lane, l.Timeout.String(), strconv.Itoa(l.Turns), spendable(most), strconv.Itoa(pipeline.MaxCandidates), or(strings.Join(from, ", "), "default")})
+	}
+	if asJSON {
+		return printJSON(env, list)
+	}
+	return printRows(env, rows)
 }
 
 // rows are the profile, every rule and the verdict. A person sees of the rules
@@ -154,8 +216,8 @@ func (v classified) rows(short bool) [][]string {
 		[]string{"profile", "packages", strings.Join(p.Packages, ", ")},
 		[]string{"profile", "blast radius", fmt.Sprintf("%d: %s, %s", p.Blast, count(len(p.Dependents), "package"), count(len(p.Atoms), "atom"))},
 		[]string{"profile", "test confidence", fmt.Sprintf("%d %%, %s tested", p.Confidence, p.Covered)},
-		[]string{"profile", "work", fmt.Sprintf("%s, %s lane (%s), at most $%s and %s a session", v.Complexity, v.Lane, v.LaneReason,
-			budget.MicroUSD(v.CostCap), v.Lane.Limits(len(p.Files), 0).Phase[pipeline.Generate].Round(time.Second))})
+		[]string{"profile", "work", fmt.Sprintf("%s, %s lane (%s), %s, at most %s a session", v.Complexity, v.Lane, v.LaneReason,
+			spendable(budget.MicroUSD(v.CostCap)), time.Duration(v.Seconds)*time.Second)})
 	for i, list := range [][]pipeline.Ruling{v.Ladder, v.Raised} {
 		for _, r := range list {
 			said := map[bool]string{true: "yes", false: "no"}[r.Matched]

@@ -71,7 +71,7 @@ type Config struct {
 	Anchor         Anchor
 	MaxTasks       int           // [drain] max_tasks, default 1
 	RemoteTime     time.Duration // [board] remote_timeout, default 5m
-	TaskLease      time.Duration // [drain] lease, default 30m
+	TaskLease      time.Duration // [drain] lease, default 1h
 	MaxAttempts    int           // [drain] max_attempts, default 3
 	ReviewTTL      time.Duration // [pipeline] review_ttl, default 14 days
 	Pipeline       Pipeline
@@ -85,9 +85,8 @@ type Session struct {
 	Model     string
 	Fallback  []string        // substrates that take over where a transport fails, in order
 	MaxTurns  int             // default 20
-	MaxCost   budget.MicroUSD // [session] max_usd, default 0.50
-	Timeout   time.Duration   // default 10m
-	Timed     bool            // [session] timeout is set: a change's sessions have it, whatever their lane's time
+	MaxCost   budget.MicroUSD // [session] max_usd, for what sets no amount of its own; default 0.50
+	Timeout   time.Duration   // of a session on a lane that has no time of its own; 0: that of the lane
 	Cap       string          // "inferred" (default) or "asserted"
 	MaxAtoms  int             // default 40
 }
@@ -132,14 +131,14 @@ func Default() Config {
 		Tenant:     "default",
 		Budget:     budget.Envelope{AlertPct: 80},
 		Session: Session{
-			Substrate: "extract", MaxTurns: 20, MaxCost: 500_000, Timeout: 10 * time.Minute, Cap: "inferred", MaxAtoms: 40,
+			Substrate: "extract", MaxTurns: 20, MaxCost: 500_000, Cap: "inferred", MaxAtoms: 40,
 		},
 		Floor:       Floor{Atoms: 5, Processes: 1, Guides: 1, UnresolvedPct: 20},
 		Lease:       "required",
 		Anchor:      defaultAnchor(),
 		MaxTasks:    1,
 		RemoteTime:  5 * time.Minute,
-		TaskLease:   30 * time.Minute,
+		TaskLease:   time.Hour,
 		MaxAttempts: 3,
 		ReviewTTL:   14 * 24 * time.Hour,
 		Pipeline:    defaultPipeline(),

@@ -155,7 +155,7 @@ pin_sha256 = "`+strings.Repeat("a1", 32)+`"
 		Budget: budget.Envelope{Monthly: 20_100_000, HardStop: 25_000_000, AlertPct: 90,
 			Teams: map[string]budget.MicroUSD{"docs": 100_000, "capabilities/ops": 10_000_000}},
 		HasBudget: true,
-		Session:   Session{Substrate: "mine", Model: "m-1", MaxTurns: 7, MaxCost: 1, Timeout: 90 * time.Second, Timed: true, Cap: "asserted", MaxAtoms: 9},
+		Session:   Session{Substrate: "mine", Model: "m-1", MaxTurns: 7, MaxCost: 1, Timeout: 90 * time.Second, Cap: "asserted", MaxAtoms: 9},
 		Prices: map[string]Price{
 			"m-2.5": {Input: 75_000, Output: 15_000_000, CacheRead: 75_000},
 			"m-3":   {Input: 3_000_000, Output: 15_000_000, CacheRead: 300_000, CacheWrite: 3_750_000, CacheWrites: true},
@@ -473,12 +473,12 @@ func TestTemplateUncommented(t *testing.T) {
 	want.Substrates["anthropic"], want.Substrates["openai"] = anthropic, openai
 	want.Substrates["replay"] = Substrate{File: "testdata/session.md"}
 	want.Session.Fallback = []string{"claude", "openai"}
-	want.Routes = map[string]Route{"background": {Substrate: "openai", Model: "name-of-a-model"}}
+	want.Routes = map[string]Route{"background": {Substrate: "openai", Model: "name-of-a-model", Timeout: 20 * time.Minute, MaxCost: 500_000}}
 	want.Prices = map[string]Price{"name-of-a-model": {CacheWrites: true}}
 	want.Contract = Contract{Profile: "oddie@1", Surface: contract.CodeOutput, Voice: contract.VoiceNeutral, Engagement: contract.Agent,
 		Roles: map[string]contract.Role{"document": contract.Builder}}
 	want.Toolbox.Run, want.Toolbox.Hosts = [][]string{{"go", "test"}, {"gofmt", "-l"}}, []string{"pkg.go.dev"}
-	want.Session.Timed = true
+	want.Session.Timeout = 20 * time.Minute
 	want.AllowedSigners = ".github/allowed_signers"
 	want.Pipeline.Validate, want.Pipeline.Verify, want.Pipeline.CheckEnv = [][]string{{"make", "test"}}, [][]string{{"make", "all"}}, []string{"GOFLAGS"}
 	want.Pipeline.MinTier, want.Pipeline.Quiet = "NOTIFY_APPLY", &Quiet{22, 7}

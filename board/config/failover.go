@@ -1,37 +1,87 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agnivade/levenshtein"
+
+	"github.com/odd-cli/odd/board/budget"
 )
 
-// Route is [route.LANE]: what takes the tasks of a lane.
+// Route is [route.LANE]: what takes the tasks of a lane, and what they may take.
 type Route struct {
-	Substrate string // "": the usual one
-	Model     string // "": that substrate's own
+	Substrate string          // "": the usual one
+	Model     string          // "": that substrate's own
+	Timeout   time.Duration   // of one session; 0: [session] timeout, or else the lane's default
+	MaxCost   budget.MicroUSD // of one attempt; 0: [session] max_usd
 }
 
-// lanes are the ways a task may take, as package pipeline has them.
-func lanes() []string {
+// Lanes are the ways a task may take, as package pipeline has them.
+func Lanes() []string {
 	return []string{"immediate", "standard", "complex", "background", "speculative"}
 }
 
-// route makes a setter of [route.LANE] from one of its members.
-func route(at func(*Route) *string, check func(string) error) func(*Config, string, node) error {
-	return func(c *Config, lane string, n node) error {
-		if !slices.Contains(lanes(), lane) {
-			return fmt.Errorf("%q is no lane; want one of %s", lane, strings.Join(lanes(), ", "))
+// laneTime is how long a session on a lane may take where odd.toml says nothing:
+// agents need 5 to 20 minutes for a simple change.
+func laneTime(lane string) time.Duration {
+	switch lane {
+	case "standard", "background":
+		return 20 * time.Minute
+	case "complex":
+		return 30 * time.Minute
+	}
+	return 10 * time.Minute
+}
+
+// Limits are what the sessions for one task may take: each the time, all of an
+// attempt together the turns and the money.
+type Limits struct {
+	Timeout time.Duration
+	Turns   int
+	MaxCost budget.MicroUSD
+}
+
+// Limits are those of a lane, by the nearest key of odd.toml that sets them.
+func (c Config) Limits(lane string) Limits {
+	r := c.Routes[lane]
+	return Limits{
+		Timeout: cmp.Or(r.Timeout, c.Session.Timeout, laneTime(lane)),
+		Turns:   c.Session.MaxTurns,
+		MaxCost: cmp.Or(r.MaxCost, c.Session.MaxCost),
+	}
+}
+
+// LimitLines are the places in odd.toml, "timeout odd.toml:12", that set limits of a
+// lane, of each limit the one that counts. b has been parsed.
+func LimitLines(file string, b []byte, lane string) []string {
+	root, err := read(b)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, key := range []string{"timeout", "max_turns", "max_usd"} {
+		if n := cmp.Or(lineOf(root, []string{"route", lane, key}), lineOf(root, []string{"session", key})); n > 0 {
+			out = append(out, fmt.Sprintf("%s %s:%d", key, file, n))
 		}
-		s, err := str(n, check)
-		if err != nil {
-			return err
+	}
+	return out
+}
+
+// route makes a setter of [route.LANE] from one of its members.
+func route(set func(*Route, node) error) func(*Config, string, node) error {
+	return func(c *Config, lane string, n node) error {
+		if !slices.Contains(Lanes(), lane) {
+			return fmt.Errorf("%q is no lane; want one of %s", lane, strings.Join(Lanes(), ", "))
 		}
 		r := c.Routes[lane]
-		*at(&r) = s
+		if err := set(&r, n); err != nil {
+			return err
+		}
 		if c.Routes == nil {
 			c.Routes = map[string]Route{}
 		}
@@ -81,7 +131,7 @@ func (c Config) Chain(lane string) []Config {
 // once: the usual one first.
 func (c Config) Usable() []string {
 	all := append([]string{c.Session.Substrate}, c.Session.Fallback...)
-	for _, lane := range lanes() {
+	for _, lane := range Lanes() {
 		if r := c.Routes[lane]; r.Substrate != "" {
 			all = append(all, r.Substrate)
 		}
@@ -130,7 +180,7 @@ func (p *parser) named(root node) {
 			p.fail(at, "session.fallback: %q stands there already, as the substrate or before; name each once", name)
 		}
 	}
-	for _, lane := range lanes() {
+	for _, lane := range Lanes() {
 		if r := p.c.Routes[lane]; r.Substrate != "" {
 			is(lineOf(root, []string{"route", lane, "substrate"}), "route."+lane+".substrate", r.Substrate)
 		}

@@ -34,7 +34,7 @@ type Pipeline struct {
 	Validate       [][]string     // the commands a candidate must pass in a tree of its own; none: what its language offers
 	Verify         [][]string     // those of the commit that would land; none: Validate's
 	CheckTimeout   time.Duration  // of one of them, default 5m
-	RepairTimebox  time.Duration  // of a whole repair, from its first iteration on; default 120s
+	RepairTimebox  time.Duration  // of a whole repair, from its first iteration on; default 20m
 	CheckEnv       []string       // names of the environment that they see besides the usual
 }
 
@@ -43,7 +43,7 @@ type Pipeline struct {
 type Quiet struct{ From, To int }
 
 func defaultPipeline() Pipeline {
-	return Pipeline{Zone: time.UTC, Autonomy: "act", MaxFiles: 2, Blast: 5, MachineBlast: 3, TestConfidence: 75, CheckTimeout: 5 * time.Minute, RepairTimebox: 2 * time.Minute, Expand: "off", Plan: "off"}
+	return Pipeline{Zone: time.UTC, Autonomy: "act", MaxFiles: 2, Blast: 5, MachineBlast: 3, TestConfidence: 75, CheckTimeout: 5 * time.Minute, RepairTimebox: 20 * time.Minute, Expand: "off", Plan: "off"}
 }
 
 // The words of [pipeline].

@@ -159,27 +159,20 @@ func (c chance) Read(b []byte) (int, error) {
 	return len(b), c(b)
 }
 
-// limits are those of the op: a session has the time of its lane, or what odd.toml
-// gives a session where it says so, checks have what they may take besides, and all
-// of it has no more than the claim has left.
+// sessionGrace is what a phase has besides the time of its session, so that the
+// session's own limit ends it.
+const sessionGrace = 5 * time.Second
+
+// limits are those of the op: it has as long as the claim, each session the time of
+// its lane, and checks have what they may take besides.
 func (ch *change) limits() pipeline.Limits {
 	cfg := ch.d.at.cfg.Pipeline
-	checks := cfg.CheckTimeout * time.Duration(4+len(cfg.Validate)+len(cfg.Verify)+len(ch.c.task.Commands))
-	var own time.Duration
-	if ch.d.at.cfg.Session.Timed {
-		own = ch.req.Timeout
-	}
-	lane, _, _, err := Lane(ch.c.task)
-	if err != nil {
-		lane = pipeline.LaneStandard // route says what is wrong
-	}
-	l := lane.Limits(len(ch.c.task.Paths), own)
-	one := l.Phase[pipeline.Generate]
+	checks := readTime + 2*cfg.CheckTimeout*time.Duration(4+len(cfg.Validate)+len(cfg.Verify)+len(ch.c.task.Commands))
+	one := risk.Limits(ch.d.at.cfg, ch.c.task).Timeout + sessionGrace
 	return pipeline.Limits{
-		Op: min(max(ch.c.lease.Sub(ch.d.Now()), time.Second), l.Op+3*one+2*checks),
+		Op: max(ch.c.lease.Sub(ch.d.Now()), time.Second),
 		Phase: map[pipeline.Phase]time.Duration{
-			pipeline.Expand: one, pipeline.Plan: one, pipeline.Generate: one, pipeline.Repair: l.Phase[pipeline.Repair] + readTime + 2*checks,
-			pipeline.Validate: readTime + 2*checks, pipeline.Verify: readTime + 2*checks,
+			pipeline.Expand: one, pipeline.Plan: one, pipeline.Generate: one, pipeline.Repair: one + checks, pipeline.Validate: checks, pipeline.Verify: checks,
 		},
 		Wait: ch.d.at.cfg.ReviewTTL,
 	}

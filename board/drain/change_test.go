@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
@@ -91,6 +92,12 @@ func TestOneOpOneEnding(t *testing.T) {
 			return delivers(1, "# A\n")
 		}, pipeline.Cancelled, pipeline.Interrupted, board.Blocked, "interrupted"},
 		{"its session gives up", func(*world, context.CancelFunc) session.Emission { return session.Fail("stuck", "no maps") }, pipeline.FailedPermanent, pipeline.StepFailed, board.Blocked, "stuck"},
+		{"its session takes too long", func(*world, context.CancelFunc) session.Emission { return session.Fail(session.Timeout, "") }, pipeline.FailedPermanent, pipeline.SessionTimeout, board.Blocked, "session_timeout: the session had 20m0s"},
+		{"its claim ends", func(w *world, _ context.CancelFunc) session.Emission {
+			w.now = w.now.Add(time.Hour)
+			return session.Fail(session.Timeout, "")
+		}, pipeline.Expired, pipeline.LeaseExpired, board.Blocked, "lease_expired: the claim on the task ended at 2026"},
+		{"its transport breaks", func(*world, context.CancelFunc) session.Emission { return session.Fail(session.Transport, "HTTP 500") }, pipeline.FailedPermanent, pipeline.TransportFailed, board.Blocked, "HTTP 500"},
 		{"an atom of it is refused", func(*world, context.CancelFunc) session.Emission {
 			e := delivers(1, "# A\n")
 			e.Atoms = []session.Atom{term("x"), term("x")}

@@ -51,28 +51,12 @@ func (ch *change) never(v pipeline.Verdict) pipeline.Out {
 	return pipeline.Out{Next: pipeline.Blocked, Reason: pipeline.TierBlocked, Set: map[string]string{pipeline.FactTier: string(v.Tier)}, Note: ch.why}
 }
 
-// source is what asks for a task's change.
-func source(t board.Task) string { return or(t.Signal, "task") }
-
-// Lane is the way the change of a task takes, the row that says so, and how much work
-// it is by the task's own words and paths.
-func Lane(t board.Task) (lane pipeline.Lane, why string, complexity pipeline.Complexity, err error) {
-	complexity = pipeline.ComplexityOf(t.Title, t.Paths)
-	lane, why, err = pipeline.LaneFor(pipeline.Signal{Source: source(t), Urgency: urgency(t.Priority), Complexity: complexity, Files: len(t.Paths)})
-	return lane, why, complexity, err
-}
-
-// route settles on which budget the change is made: the time and the money of its
-// lane, and where a person has set those of a session, these.
+// route tells the lane of the change, whose time and money its sessions have.
 func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
-	t := ch.c.task
-	lane, why, complexity, err := Lane(ch.c.task)
+	lane, why, complexity, err := risk.Lane(ch.d.at.cfg.Root, ch.c.task)
 	ch.req.Complexity = string(complexity)
 	if err != nil {
 		return pipeline.Out{}, err
-	}
-	if most := pipeline.CostCap(lane, complexity); ch.req.MaxCost > 0 && t.Budget == 0 {
-		ch.req.MaxCost = min(ch.req.MaxCost, most)
 	}
 	next := pipeline.Generate
 	switch {
@@ -83,19 +67,6 @@ func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 		next = pipeline.Plan
 	}
 	return pipeline.Out{Next: next, Set: map[string]string{"lane": string(lane), "complexity": string(complexity)}, Note: why}, nil
-}
-
-// urgency is what a task's priority means for the way its change takes.
-func urgency(priority string) string {
-	switch priority {
-	case "p0":
-		return pipeline.UrgencyCritical
-	case "p1":
-		return pipeline.UrgencyHigh
-	case "p3":
-		return pipeline.UrgencyLow
-	}
-	return pipeline.UrgencyNormal
 }
 
 // gate settles the tier.

@@ -132,16 +132,17 @@ func TestLanesEndSessions(t *testing.T) {
 		takes      time.Duration
 		late       bool
 	}{
-		"in time":                     {"", "", 119 * time.Second, false},
-		"too long for the lane":       {"", "", 126 * time.Second, true},
-		"critical work is sooner":     {"", "|priority: p0", 66 * time.Second, true},
+		"in time":                     {"", "", 1199 * time.Second, false},
+		"too long for the lane":       {"", "", 1206 * time.Second, true},
+		"longer than the lane's own":  {"", "|priority: p0", 426 * time.Second, true},
+		"a lane has its own":          {"timeout = \"5m\"\n", "|priority: p0", 6 * time.Minute, false},
 		"a person gave it longer":     {"timeout = \"5m\"\n", "", 4 * time.Minute, false},
 		"longer than the person gave": {"timeout = \"5m\"\n", "", 6 * time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, paid, "a paths: [src/**]"+c.task)
-			law := strings.Replace(w.read("refs/heads/main", "odd.toml"), "[session]\n", "[session]\n"+c.toml, 1)
+			law := strings.Replace(w.read("refs/heads/main", "odd.toml"), "[session]\n", "[session]\n"+c.toml, 1) + "[route.immediate]\ntimeout = \"7m\"\n"
 			w.commit(repo.Changes{"odd.toml": []byte(law)}, "law")
 			w.answer = func(context.Context, session.Request) (session.Emission, error) {
 				w.now = w.now.Add(c.takes)

@@ -2,6 +2,7 @@ package drain
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,9 +70,9 @@ func spare(s string) []string {
 func (ch *change) exhausted() string {
 	switch most, used := ch.req.MaxTurns, ch.turns(); {
 	case most > 0 && used >= most:
-		return "no turn is left for another try; raise it with odd task edit TASK --max-turns N"
+		return fmt.Sprintf("no turn is left for another try; raise it with odd task edit %s --max-turns N", ch.c.task.ID)
 	case ch.req.MaxCost > 0 && int64(ch.w.cost) >= ch.req.MaxCost:
-		return "no money is left for another try; raise it with odd task edit TASK --budget-usd USD"
+		return fmt.Sprintf("no money is left for another try; raise it with odd task edit %s --budget-usd USD", ch.c.task.ID)
 	}
 	return ""
 }
@@ -93,7 +94,7 @@ func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int6
 	ch.sessions, ch.phase = ch.sessions+1, phase
 	asked := w.emission.Proposals
 	ch.req.Explored = append(ch.req.Explored, w.emission.Calls...)
-	w.verdict, w.reason, w.emission, w.items, w.handed = board.ToReview, "", session.Emission{}, nil, nil
+	w.verdict, w.reason, w.cut, w.emission, w.items, w.handed = board.ToReview, "", "", session.Emission{}, nil, nil
 	req := ch.req
 	req.Step = map[pipeline.Phase]string{pipeline.Plan: session.StepPlan, pipeline.Expand: session.StepExpand}[phase]
 	if req.Step == "" {
@@ -138,7 +139,7 @@ func (ch *change) unmade(spent int64) (pipeline.Out, error) {
 	case strings.Contains(ch.w.reason, "emission refused: "):
 		return ch.stop(pipeline.RuleRefused, spent, "%s", ch.w.reason)
 	}
-	return ch.stop(pipeline.StepFailed, spent, "%s", ch.w.reason)
+	return ch.stop(cmp.Or(ch.w.cut, pipeline.StepFailed), spent, "%s", strings.TrimPrefix(ch.w.reason, string(ch.w.cut)+": "))
 }
 
 // delivered is the candidate that the session said, or made by editing its tree,

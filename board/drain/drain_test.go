@@ -19,6 +19,7 @@ import (
 	"github.com/odd-cli/odd/knowledge"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/toolbox"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/reconcile"
 )
@@ -337,6 +338,10 @@ func TestTeamEnvelope(t *testing.T) {
 	}
 }
 
+func fails(name, detail string) func(context.Context, session.Request) (session.Emission, error) {
+	return answers(session.Fail(name, detail))
+}
+
 // What blocks a task, and what it says.
 func TestBlocked(t *testing.T) {
 	t.Parallel()
@@ -352,7 +357,12 @@ func TestBlocked(t *testing.T) {
 		}, "session failed: stuck: no maps"},
 		"no outcome": {func(context.Context, session.Request) (session.Emission, error) {
 			return session.Emission{Atoms: []session.Atom{term("x")}}, nil
-		}, "no declared outcome"},
+		}, "no_outcome: the agent ended without the block odd.finish.1; run odd task ready a"},
+		"out of time":  {fails(session.Timeout, ""), "session_timeout: the session had 20m0s; raise [session] timeout in odd.toml"},
+		"out of turns": {fails(session.TurnLimit, "all 2 turns are used"), "turn_limit: all 2 turns are used; run odd task edit a --max-turns N"},
+		"out of money": {fails(session.OverBudget, "$0.09 is spent"), "cost_cap_exceeded: $0.09 is spent; run odd task edit a --budget-usd USD"},
+		"in a loop":    {fails(toolbox.Degenerate, "ten times"), "degenerate_loop: ten times; run odd task ready a"},
+		"unreachable":  {fails(session.Transport, "HTTP 500"), "transport_failed: the agent or its model could not be reached, or broke off: HTTP 500; run odd task ready a"},
 		"a handoff": {func(context.Context, session.Request) (session.Emission, error) {
 			return session.Emission{Outcome: session.HandoffInsufficient}, nil
 		}, "handoff_insufficient"},
@@ -476,7 +486,7 @@ func TestTheLeaseExpiresMidSession(t *testing.T) {
 		}
 		return says(term("x")), nil
 	}
-	if r := w.must(); r.Tasks[0].State != board.Blocked || !strings.Contains(r.Tasks[0].Reason, "the time for this task ended at ") {
+	if r := w.must(); r.Tasks[0].State != board.Blocked || !strings.Contains(r.Tasks[0].Reason, "lease_expired: the claim on the task ended at ") {
 		t.Errorf("%+v", r.Tasks)
 	}
 }

@@ -14,27 +14,20 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/failover"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 )
 
-// laneOf is the lane of a task: that of its change, and for one without a change
-// that of as much work in words, in the background where it is of no urgency.
-func (d *drain) laneOf(t board.Task) pipeline.Lane {
-	s := pipeline.Signal{Source: source(t), Urgency: urgency(t.Priority), Complexity: pipeline.ComplexityOf(t.Title, t.Paths), Files: len(t.Paths)}
-	if !d.changes(t) && s.Urgency == pipeline.UrgencyLow && t.Signal == "" {
-		s.Source = "backlog"
-	}
-	lane, _, err := pipeline.LaneFor(s)
-	if err != nil {
-		return pipeline.LaneStandard // its signal is made of known words
-	}
-	return lane
-}
-
 // chain are the configurations that a session for t may have, in order.
-func (d *drain) chain(t board.Task) []config.Config { return d.at.cfg.Chain(string(d.laneOf(t))) }
+func (d *drain) chain(t board.Task) []config.Config {
+	lane, _, _, err := risk.Lane(d.at.cfg.Root, t)
+	if err != nil {
+		lane = pipeline.LaneStandard
+	}
+	return d.at.cfg.Chain(string(lane))
+}
 
 // names are the substrates of a chain.
 func names(chain []config.Config) []string {
@@ -99,8 +92,7 @@ func (d *drain) picked(t board.Task) (name, why string) {
 	case len(h.Use) == 0:
 		return "", h.Why()
 	}
-	lane := d.laneOf(t)
-	if _, routed := d.at.cfg.Routes[string(lane)]; routed {
+	if lane, _, _, err := risk.Lane(d.at.cfg.Root, t); err == nil && d.at.cfg.Routes[string(lane)].Substrate != "" {
 		why = "lane " + string(lane)
 	}
 	return h.Use[0], strings.Trim(why+"; "+h.Why(), "; ")
@@ -206,7 +198,7 @@ func (r *relay) one(ctx context.Context, q session.Request, before session.Usage
 	}
 	e, err := r.legs[0].sub.Run(ctx, q)
 	e = lends(r.legs[0].cfg, r.d.Environ).kept(e)
-	if e.Failure == session.TurnRefused || e.Failure == session.OverBudget {
+	if slices.Contains([]string{session.TurnRefused, session.TurnLimit, session.OverBudget}, e.Failure) {
 		e.Usage.CostKnown = e.Usage.CostKnown || begun == 0 // it never began
 	}
 	var never *cage.NotStarted

@@ -238,7 +238,7 @@ func TestInvokeDies(t *testing.T) {
 		t.Errorf("another mode while it is held: %v", err)
 	}
 	w.o.Call = contract.Call{}
-	w.now = w.now.Add(59 * time.Minute)
+	w.now = w.now.Add(119 * time.Minute)
 	w.must()
 	if all := w.records(w.last()); hasAbandoned(all, dead) {
 		t.Error("swept while two sessions may still run")

@@ -12,6 +12,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -19,13 +20,10 @@ import (
 // reserve is the most a session for t may cost: what it asks for, and no more
 // than the lease has left.
 func (d *drain) reserve(t board.Task) budget.MicroUSD {
-	want := d.at.cfg.Session.MaxCost
-	switch {
-	case d.at.cfg.Free():
+	if d.at.cfg.Free() {
 		return 0
-	case t.Budget > 0:
-		want = t.Budget
 	}
+	want := risk.Limits(d.at.cfg, t).MaxCost
 	if !d.required() {
 		return want
 	}

@@ -9,11 +9,13 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -22,6 +24,7 @@ import (
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/persona/session/toolbox"
 	"github.com/odd-cli/odd/reconcile"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
@@ -41,7 +44,8 @@ type work struct {
 	tampered bool             // the repository was changed while the session ran
 	patch    []byte           // what it left, where that is dropped for it
 	items    []reconcile.Item
-	change   *change // nil where the task asks for no change of files
+	cut      pipeline.Reason // what ended the last session, where a limit or a fault did
+	change   *change         // nil where the task asks for no change of files
 	cost     budget.MicroUSD
 	paid     budget.MicroUSD    // of that, for sessions before the last
 	turned   int                // turns of those
@@ -203,10 +207,11 @@ func (d *drain) request(ctx context.Context, c *claim, w *work) (session.Request
 			return session.Request{}, fmt.Errorf("%s on %s: %w", cfg.Root, d.target(), err)
 		}
 	}
+	limits := risk.Limits(cfg, t)
 	req := session.Request{
 		Run: d.Run, Task: string(t.ID), Inputs: t.Inputs, Files: files, Graph: g, BundleRoot: cfg.Root,
-		By: d.By, Now: d.Now().UTC(), MaxTurns: turns(t, cfg.Session.MaxTurns), MaxCost: int64(c.each()),
-		Timeout: min(cfg.Session.Timeout, cfg.TaskLease, max(c.lease.Sub(d.Now()), time.Second)), MaxAtoms: cfg.Session.MaxAtoms,
+		By: d.By, Now: d.Now().UTC(), MaxTurns: limits.Turns, MaxCost: int64(c.each()),
+		Timeout: min(limits.Timeout, max(c.lease.Sub(d.Now()), time.Second)), MaxAtoms: cfg.Session.MaxAtoms,
 		Turn: func(u session.Usage) error { return d.turn(ctx, c, w.paid+budget.MicroUSD(u.Cost)) }, Progress: func(s string) { d.Progress(string(t.ID) + ": " + s) },
 	}
 	if d.given != nil {
@@ -214,13 +219,6 @@ func (d *drain) request(ctx context.Context, c *claim, w *work) (session.Request
 	}
 	w.brief = invoke.Compose(d.briefed(d.brief(c, w, req))).Anchored(w.anchor.told())
 	return req, nil
-}
-
-func turns(t board.Task, session int) int {
-	if t.MaxTurns > 0 {
-		return t.MaxTurns
-	}
-	return session
 }
 
 // turn is asked before every turn of a session: lease and permit must live, the board
@@ -234,7 +232,7 @@ func (d *drain) turn(ctx context.Context, c *claim, cost budget.MicroUSD) error 
 		return errors.New(c.died)
 	}
 	if !d.Now().Before(c.lease) {
-		return fmt.Errorf("the time for this task ended at %s; raise [drain] lease in odd.toml", c.lease.Format(time.RFC3339))
+		return errors.New("the claim on the task ended")
 	}
 	if c.died = c.anchor.lapsed(d.at); c.died != "" {
 		return errors.New(c.died)
@@ -351,6 +349,11 @@ func (d *drain) heard(ctx context.Context, c *claim, w *work) {
 	case e.Failure == invoke.Yielded:
 		w.blocked("the agent asks a question and waits for an answer: %s", e.Detail)
 	case e.Outcome == session.Failed:
+		var way string
+		if w.cut, way = d.cut(c, e); w.cut != "" {
+			w.blocked("%s: %s", w.cut, way)
+			return
+		}
 		w.blocked("session failed: %s", join(e.Failure, e.Detail))
 	case e.Outcome == session.HandoffInsufficient:
 		w.blocked("%s", lacking(w))
@@ -359,6 +362,55 @@ func (d *drain) heard(ctx context.Context, c *claim, w *work) {
 	case e.Change != nil && w.change == nil:
 		w.blocked("change-not-asked: the agent changed files, and the task allows none; a person can allow some outside of %s with odd task edit %s --path GLOB", d.at.cfg.Root, c.task.ID)
 	}
+}
+
+// cut is the code of what ended a session that failed, with what happened and the way
+// out; "" where the agent itself gave up, or what it said is wrong.
+func (d *drain) cut(c *claim, e session.Emission) (code pipeline.Reason, text string) {
+	edit := func(what, flag string) string {
+		if c.task.Path == "" {
+			return fmt.Sprintf("%s; raise [session] %s in odd.toml", what, map[string]string{"--max-turns N": "max_turns", "--budget-usd USD": "max_usd"}[flag])
+		}
+		return fmt.Sprintf("%s; run odd task edit %s %s for more, then odd task ready %[2]s", what, c.task.ID, flag)
+	}
+	again := "; run odd task ready " + string(c.task.ID) + " to try again"
+	if c.task.Path == "" {
+		again = ""
+	}
+	timed := e.Failure == session.Timeout || e.Failure == session.TurnRefused
+	switch {
+	case timed && !d.Now().Before(c.lease):
+		return pipeline.LeaseExpired, fmt.Sprintf("the claim on the task ended at %s; raise [drain] lease in odd.toml", c.lease.UTC().Format(time.RFC3339)) + strings.Replace(again, "; run", ", then", 1)
+	case e.Failure == session.Timeout:
+		return pipeline.SessionTimeout, fmt.Sprintf("the session had %s; raise %s in odd.toml", risk.Limits(d.at.cfg, c.task).Timeout, d.timeKey(c.task)) + strings.Replace(again, "; run", ", then", 1)
+	case e.Failure == session.OverBudget && d.leaseBound(c):
+		return pipeline.CostCapExceeded, e.Detail + "; the commitment lease has no more to give, odd gate evaluation can change its budget"
+	case e.Failure == session.OverBudget:
+		return pipeline.CostCapExceeded, edit(e.Detail, "--budget-usd USD")
+	case e.Failure == session.TurnLimit:
+		return pipeline.TurnLimit, edit(e.Detail, "--max-turns N")
+	case e.Failure == toolbox.Degenerate:
+		return pipeline.DegenerateLoop, e.Detail + again
+	case e.Failure == session.Silent:
+		return pipeline.NoOutcome, join("the agent ended without the block odd.finish.1", e.Detail) + again
+	case e.Failure == session.Transport:
+		return pipeline.TransportFailed, join("the agent or its model could not be reached, or broke off", e.Detail) + again
+	}
+	return "", ""
+}
+
+// timeKey is the key of odd.toml that sets the time of a session for t.
+func (d *drain) timeKey(t board.Task) string {
+	if lane, _, _, err := risk.Lane(d.at.cfg.Root, t); err == nil && d.at.cfg.Routes[string(lane)].Timeout > 0 {
+		return "[route." + string(lane) + "] timeout"
+	}
+	return "[session] timeout"
+}
+
+// leaseBound reports a claim whose reservation is what the commitment lease had left,
+// and not what its task may cost.
+func (d *drain) leaseBound(c *claim) bool {
+	return c.reserved < risk.Limits(d.at.cfg, c.task).MaxCost
 }
 
 func join(name, detail string) string {

@@ -105,7 +105,7 @@ func Judge(substrate, outcome, failure string, class session.Class, at time.Time
 		t.Class = class
 		return t
 	}
-	own := []string{session.Transport, session.Timeout, session.Cancelled, session.TurnRefused, session.OverBudget, session.DiskFull, session.NoInputs}
+	own := []string{session.Transport, session.Timeout, session.Cancelled, session.TurnRefused, session.TurnLimit, session.OverBudget, session.DiskFull, session.NoInputs}
 	t.Good = outcome != "" && !slices.Contains(own, failure)
 	return t
 }

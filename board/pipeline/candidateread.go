@@ -14,7 +14,7 @@ import (
 // say; these protect the reader.
 const (
 	maxCandidateBytes = 8 << 20 // of the whole, as it is delivered
-	maxCandidates     = 3
+	MaxCandidates     = 3       // of one answer
 	maxCandidateFiles = 100     // of one candidate
 	maxContent        = 4 << 20 // bytes of one file, or of its diff
 	maxWords          = 4000    // bytes of a rationale or a reason
@@ -75,7 +75,7 @@ func ParseCandidate(b []byte, g Given) ([]Candidate, error) {
 	if len(g.Wrote) > 0 {
 		return nil, Unusable{{"two_deliveries", "", fmt.Sprintf("the agent changed %s in its tree and also delivered a change block", strings.Join(g.Wrote, ", ")), "deliver one of the two"}}
 	}
-	list := f.list("candidates", true, maxCandidates)
+	list := f.list("candidates", true, MaxCandidates)
 	if len(u) == 0 && len(list) == 0 {
 		u = append(u, Fault{"no_candidates", top.at, "candidates is empty", "deliver one, or a 2b.1-noop"})
 	}

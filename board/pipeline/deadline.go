@@ -20,7 +20,7 @@ const (
 const (
 	ClockPhase  = "phase"  // the phase's own budget
 	ClockOp     = "op"     // the op ends before that budget would
-	ClockFresh  = "fresh"  // repair's own budget, for which the op's clock was moved
+	ClockFresh  = "fresh"  // the phase's own budget, for which the op's clock was moved
 	ClockReview = "review" // a person has this long
 )
 
@@ -63,27 +63,30 @@ func (l Limits) begin(now time.Time) Clocks {
 }
 
 // enter are the clocks of an op that enters a phase. They never take the op's
-// time away. Repair has all of its budget at every entry, however little the op has left: the
-// op's clock is moved so that it and what follows it have theirs.
+// time away. Validate and repair have all of their budget at every entry, however
+// little the op has left, so that no slow check loses what a session made: the op's
+// clock is moved so that they and what follows them have theirs.
 func (l Limits) enter(was Clocks, p Phase, now time.Time) Clocks {
 	c := Clocks{Phase: now.Add(l.budget(p)), Op: was.Op, By: ClockPhase}
 	switch {
 	case p == Waiting:
 		c.By = ClockReview
-	case p == Repair:
-		c = l.renew(c)
+	case p == Repair, p == Validate:
+		c = l.renew(c, p)
 	case c.Op.Before(c.Phase):
 		c.By = ClockOp
 	}
 	return c
 }
 
-// renew moves the op's clock, never back, so that repair and what must follow it
-// have their budgets.
-func (l Limits) renew(c Clocks) Clocks {
+// renew moves the op's clock, never back, so that p and what must follow it have
+// their budgets.
+func (l Limits) renew(c Clocks, p Phase) Clocks {
 	end := c.Phase
 	for _, after := range []Phase{Validate, Gate, Approve, Apply, Verify} {
-		end = end.Add(l.budget(after))
+		if after != p {
+			end = end.Add(l.budget(after))
+		}
 	}
 	if c.Op.Before(end) {
 		c.Op, c.By = end, ClockFresh

@@ -26,7 +26,8 @@ const (
 
 	ReviewExpired Reason = "review_expired"
 	PhaseDeadline Reason = "phase_deadline"
-	OpDeadline    Reason = "op_deadline"
+	OpDeadline    Reason = "op_deadline" // of an older odd, for LeaseExpired
+	LeaseExpired  Reason = "lease_expired"
 
 	StepFailed        Reason = "step_failed"
 	StepPanicked      Reason = "step_panicked"
@@ -36,6 +37,11 @@ const (
 	PlanWrong         Reason = "plan_wrong"
 	CandidateUnusable Reason = "candidate_unusable"
 	CostCapExceeded   Reason = "cost_cap_exceeded"
+	SessionTimeout    Reason = "session_timeout"
+	TurnLimit         Reason = "turn_limit"
+	DegenerateLoop    Reason = "degenerate_loop"
+	NoOutcome         Reason = "no_outcome"
+	TransportFailed   Reason = "transport_failed"
 	ValidationFailed  Reason = "validation_failed"
 	RepairStopped     Reason = "repair_stopped"
 
@@ -78,8 +84,9 @@ var reasons = []reasonRow{
 	{Superseded, cancelled, nil, "another change took its place, made from newer files or under newer rules; `odd op list` shows it"},
 	{StaleBase, cancelled, nil, "a file that it writes was changed in the meantime; `odd op retry OP` makes the change again from the current files"},
 	{ReviewExpired, []Phase{Expired}, []Phase{Waiting}, "nobody decided within [pipeline] review_ttl, so the task went back to the backlog; `odd task ready TASK` puts it on the board again"},
-	{PhaseDeadline, outOfTime, nil, "a step took longer than it may; for a session raise [session] timeout in odd.toml, for a check [pipeline] check_timeout"},
-	{OpDeadline, outOfTime, nil, "the change took longer than it may in all; split the task"},
+	{PhaseDeadline, outOfTime, nil, "a step took longer than it may; if a check is slow, raise [pipeline] check_timeout in odd.toml"},
+	{OpDeadline, outOfTime, nil, "the change took longer than its claim on the task holds; raise [drain] lease in odd.toml, or split the task"},
+	{LeaseExpired, outOfTime, nil, "the claim on the task ended before the agent did; raise [drain] lease in odd.toml, or split the task"},
 	{StepFailed, gaveUp, nil, "a step ended with an error; `odd op show OP` quotes it"},
 	{StepPanicked, gaveUp, nil, "odd itself failed in a step; report it with what `odd op show OP` says"},
 	{IllegalMove, gaveUp, nil, "odd tried a step that is not allowed here; report it with what `odd op show OP` says"},
@@ -87,7 +94,12 @@ var reasons = []reasonRow{
 	{SinkFailed, gaveUp, nil, "odd could not write its record, so it stopped; free some disk space (df -h), then `odd op retry OP`"},
 	{PlanWrong, failed, []Phase{Plan}, "the agent's plan has a cycle, names none of the task's files, or is in the wrong order; `odd op retry OP` starts over"},
 	{CandidateUnusable, failed, []Phase{Generate, Repair}, "the agent's delivery cannot be used as a change; `odd op show OP` says what is wrong with it"},
-	{CostCapExceeded, failed, nil, "it spent all the money that it may; raise [session] max_usd in odd.toml or the task's budget_usd"},
+	{CostCapExceeded, failed, nil, "the agent spent all the money that it may; `odd task edit TASK --budget-usd USD` allows more for this task"},
+	{SessionTimeout, failed, nil, "the agent took longer than a session may on its lane; `odd op classify --limits` shows the limits and the lines of odd.toml that set them"},
+	{TurnLimit, failed, nil, "the agent used all the turns that it may; `odd task edit TASK --max-turns N` allows more for this task"},
+	{DegenerateLoop, failed, nil, "the model repeated one tool call too often; `odd task ready TASK` tries again, or split the task"},
+	{NoOutcome, failed, nil, "the agent ended without the block odd.finish.1, which says how it ended; `odd op prompt OP` shows what it was told to print"},
+	{TransportFailed, failed, nil, "the agent or its model could not be reached, or broke off; `odd status` shows the agents, `odd task ready TASK` tries again"},
 	{ValidationFailed, failed, []Phase{Validate}, "the project's checks failed, and a repair was not possible; `odd op show OP` shows what they said"},
 	{RepairStopped, failed, []Phase{Repair}, "the repair made no progress, went in circles or reached a limit; `odd op show OP` shows every try"},
 	{VerifyFailed, wrecked, []Phase{Verify}, "the project's checks failed on the commit that would land, so nobody is asked to review it; `odd op show OP` shows what they said"},

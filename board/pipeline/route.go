@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Complexity is how much work a change is.
@@ -34,8 +33,8 @@ var (
 )
 
 // ComplexityOf says how much work a change of these files is that is asked for in
-// these words. It decides about time and money, and about how much a session must
-// have looked at; it never lowers a tier.
+// these words. It decides about the lane, and about how much a session must have
+// looked at; it never lowers a tier.
 func ComplexityOf(ask string, files []string) Complexity {
 	words := " " + strings.Join(pathWords(ask), " ") + " "
 	says := func(all []string) bool {
@@ -66,7 +65,7 @@ func (c Complexity) Of(other Complexity) Complexity {
 	return c
 }
 
-// Lane is the way a change takes: how soon, and on which budget.
+// Lane is the way a change takes: how soon, and in which limits.
 type Lane string
 
 // The lanes.
@@ -173,91 +172,4 @@ func LaneFor(s Signal) (lane Lane, reason string, err error) {
 		}
 	}
 	panic("unreachable: the last row always holds")
-}
-
-// pace is what a lane has: time for one session, and money in tenths of what an
-// ordinary change costs.
-type pace struct {
-	generate time.Duration
-	factor   int64 // hundredths
-}
-
-func (l Lane) pace() pace {
-	switch l {
-	case LaneImmediate:
-		return pace{60 * time.Second, 500}
-	case LaneStandard:
-		return pace{120 * time.Second, 150}
-	case LaneComplex:
-		return pace{180 * time.Second, 400}
-	case LaneBackground:
-		return pace{180 * time.Second, 50}
-	case LaneSpeculative:
-		return pace{180 * time.Second, 25}
-	}
-	return pace{}
-}
-
-// Times of an op by the number of its files, and what a session has on top.
-const (
-	laneGrace   = 5 * time.Second
-	opFew       = 360 * time.Second
-	opMany      = 900 * time.Second
-	manyTargets = 4
-)
-
-// Limits are the times of an op on this lane that changes so many files. A
-// session's own time, [session] timeout, is a person's word: where it is longer
-// the lane waits for it, at every try, and the op has that much more. 0 is none.
-func (l Lane) Limits(files int, session time.Duration) Limits {
-	own := l.pace().generate
-	op := opFew
-	if files >= manyTargets {
-		op = opMany
-	}
-	more := max(session-own, 0)
-	tries := time.Duration(1 + Generate.Retries() + Repair.Retries())
-	repair := span(0, Repair.row().budget)
-	return Limits{
-		Op:    op + more*tries,
-		Phase: map[Phase]time.Duration{Generate: own + more + laneGrace, Repair: max(repair, own+more+laneGrace)},
-	}
-}
-
-// What an op may spend, in micro-USD: the base times the factors of its lane and
-// of its complexity times the headroom, within the two bounds.
-const (
-	costBase     = 100_000
-	costHeadroom = 3
-	minCost      = 50_000
-	maxCost      = 5_000_000
-)
-
-// costFactor is a complexity's, in hundredths. Moderate lies between the simple
-// and the complex, and architectural above the complex: without a factor of its
-// own it would have a third of what a complex change may spend.
-func (c Complexity) costFactor() int64 {
-	switch c {
-	case Trivial:
-		return 50
-	case Simple:
-		return 80
-	case Moderate:
-		return 150
-	case Complicated:
-		return 300
-	case Architectural:
-		return 400
-	}
-	return 0
-}
-
-// CostCap is what an op on this lane may spend in all, in micro-USD; 0 for a lane
-// or a complexity that is none.
-func CostCap(l Lane, c Complexity) int64 {
-	cost := int64(costBase*costHeadroom) * l.pace().factor * c.costFactor() / 100 / 100
-	if cost == 0 {
-		return 0
-	}
-	return min(max(cost, minCost), maxCost)
 }

@@ -1,12 +1,8 @@
 package pipeline
 
 import (
-	"fmt"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // Every row of the route table is taken by some change, in the table's order.
@@ -69,47 +65,5 @@ func TestComplexityOf(t *testing.T) {
 		if got := ComplexityOf(c.ask, strings.Fields(c.files)); got != c.want {
 			t.Errorf("%q of %q: %s, want %s", c.ask, c.files, got, c.want)
 		}
-	}
-}
-
-// The caps, in cents of a cent, for every lane and complexity.
-func TestCostCap(t *testing.T) {
-	t.Parallel()
-	var got []string
-	for _, l := range []Lane{LaneImmediate, LaneStandard, LaneComplex, LaneBackground, LaneSpeculative} {
-		row := string(l)
-		for _, c := range Complexities() {
-			row += fmt.Sprintf(" %.3f", float64(CostCap(l, c))/1e6)
-		}
-		got = append(got, row)
-	}
-	want := []string{
-		"immediate 0.750 1.200 2.250 4.500 5.000",
-		"standard 0.225 0.360 0.675 1.350 1.800",
-		"complex 0.600 0.960 1.800 3.600 4.800",
-		"background 0.075 0.120 0.225 0.450 0.600",
-		"speculative 0.050 0.060 0.113 0.225 0.300",
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-	if CostCap("nowhere", Simple) != 0 || CostCap(LaneStandard, "light") != 0 {
-		t.Error("a lane or a complexity that is none may spend")
-	}
-}
-
-func TestLaneLimits(t *testing.T) {
-	t.Parallel()
-	few := LaneImmediate.Limits(3, 0)
-	if few.Op != 360*time.Second || few.Phase[Generate] != 65*time.Second || few.Phase[Repair] != 2*time.Minute {
-		t.Errorf("%+v", few)
-	}
-	if l := LaneStandard.Limits(4, time.Minute); l.Op != 900*time.Second || l.Phase[Generate] != 125*time.Second {
-		t.Errorf("%+v", l)
-	}
-	// A session that a person gives ten minutes has them at every try.
-	l := LaneStandard.Limits(1, 10*time.Minute)
-	if l.Phase[Generate] != 605*time.Second || l.Phase[Repair] != 605*time.Second || l.Op != 360*time.Second+7*480*time.Second {
-		t.Errorf("%+v", l)
 	}
 }

@@ -197,11 +197,10 @@ func (o Op) wornOut(p Phase) bool {
 
 // late is the ending of an op whose time is over.
 func late(o Op, stop func(Reason, string) Out) Out {
-	r := PhaseDeadline
-	if o.Clocks.End().Equal(o.Clocks.Op) {
-		r = OpDeadline
+	if o.Clocks.By == ClockOp {
+		return stop(LeaseExpired, fmt.Sprintf("the claim on the task ended at %s, in %s; raise [drain] lease in odd.toml, or split the task", stamp(o.Clocks.Op), o.Phase))
 	}
-	return stop(r, fmt.Sprintf("%s had until %s, the whole change until %s; the time of the %s ran out", o.Phase, stamp(o.Clocks.Phase), stamp(o.Clocks.Op), cmp.Or(map[string]string{ClockOp: "whole change"}[o.Clocks.By], "phase")))
+	return stop(PhaseDeadline, fmt.Sprintf("%s had until %s", o.Phase, stamp(o.Clocks.Phase)))
 }
 
 // refuses says why what a phase asks for cannot be.

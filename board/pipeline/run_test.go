@@ -77,7 +77,7 @@ func hows() []how {
 	var all []how
 	for p, rs := range map[Phase][]Reason{
 		Classify: {TierBlocked}, Gate: {RuleRefused}, Approve: {CancelledByPerson}, Apply: {StaleBase},
-		Plan: {PlanWrong, Superseded}, Generate: {CostCapExceeded}, Repair: {RepairStopped, CandidateUnusable}, Validate: {ValidationFailed}, Verify: {VerifyFailed},
+		Plan: {PlanWrong, Superseded}, Generate: {CostCapExceeded, SessionTimeout, TurnLimit, DegenerateLoop, NoOutcome, TransportFailed}, Repair: {RepairStopped, CandidateUnusable}, Validate: {ValidationFailed}, Verify: {VerifyFailed},
 	} {
 		for _, r := range rs {
 			want := to(p)
@@ -172,7 +172,7 @@ func hows() []how {
 				s.now = s.now.Add(time.Minute)
 				return Out{}, context.DeadlineExceeded
 			}
-		}), want: to(Plan) + " expired (op_deadline)"},
+		}), want: to(Plan) + " expired (lease_expired)"},
 		{name: "too slow after the ref", steps: failsIn(Verify, func(s *sim, _ context.CancelFunc) Work {
 			return func(context.Context, Op) (Out, error) { s.now = s.now.Add(time.Hour); return Out{Next: Waiting}, nil }
 		}), want: long + " postmortem (phase_deadline)"},
@@ -308,7 +308,7 @@ func TestEveryReasonIsReached(t *testing.T) {
 		}
 	}
 	for _, r := range Reasons() {
-		if reached[r] == "" {
+		if reached[r] == "" && r != OpDeadline { // which only an older odd gave
 			t.Errorf("%s: no op ends for it", r)
 		}
 		if len(Explain(r)) < 20 || strings.HasSuffix(Explain(r), ".") {
@@ -353,8 +353,8 @@ func TestClocks(t *testing.T) {
 	}
 	want := []string{
 		"classify 30s/1m0s phase", "route 10s/1m0s phase", "expand 30s/1m0s phase", "plan 45s/1m0s phase",
-		"generate 3m0s/16s op", "generate 3m0s/16s op", "validate 1m0s/16s op",
-		"repair 2m0s/20m0s fresh", // the op's clock is moved for it and what follows
+		"generate 3m0s/16s op", "generate 3m0s/16s op",
+		"validate 1m0s/18m0s fresh", "repair 2m0s/20m0s fresh", // the op's clock is moved for them and what follows
 		"validate 1m0s/18m1s phase", "gate 1m0s/18m1s phase", "approve 10m0s/18m1s phase", "apply 1m0s/18m1s phase", "verify 5m0s/18m1s phase",
 		"waiting 336h0m0s/18m1s review",
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/persona/session"
 )
@@ -324,12 +325,9 @@ func (m *purse) enoughFor(t board.Task, r ledger.Record, left budget.MicroUSD) s
 	if r.Team != t.Team {
 		return fmt.Sprintf("the claim is paid by team %q, the task's team is %q", r.Team, t.Team)
 	}
-	want := m.law.Session.MaxCost
-	switch {
-	case m.law.Free():
+	want := risk.Limits(m.law, t).MaxCost
+	if m.law.Free() {
 		want = 0
-	case t.Budget > 0:
-		want = t.Budget
 	}
 	if want = min(want, left); budget.MicroUSD(r.Reserved) < want {
 		return fmt.Sprintf("reserves $%s, a session may cost $%s", usd(r.Reserved), want)

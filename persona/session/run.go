@@ -88,23 +88,21 @@ func (r Request) BeginTurn(ctx context.Context, spent Usage) (e Emission, ok boo
 		return Emission{}, true
 	}
 	err := r.Turn(spent)
-	var over *overBudget
+	var over *limit
 	switch {
 	case errors.As(err, &over):
-		return Fail(OverBudget, err.Error()), false
+		return Fail(over.failure, err.Error()), false
 	case err != nil:
 		return Fail(TurnRefused, err.Error()), false
 	}
 	return Emission{}, true
 }
 
-// overBudget refuses a turn for money.
-type overBudget struct{ spent, most int64 }
+// limit refuses a turn because a limit of the session is reached.
+type limit struct{ failure, text string }
 
 // Error implements error.
-func (o *overBudget) Error() string {
-	return fmt.Sprintf("$%d.%06d of at most $%d.%06d is spent; raise it with odd task edit TASK --budget-usd USD, or split the task", o.spent/1e6, o.spent%1e6, o.most/1e6, o.most%1e6)
-}
+func (l *limit) Error() string { return l.text }
 
 // boundTurns counts turns against MaxTurns and what they cost against MaxCost
 // before it asks the caller's Turn. The first turn is free to begin.
@@ -115,10 +113,10 @@ func boundTurns(ctx context.Context, r Request) func(Usage) error {
 			return err
 		}
 		if n++; r.MaxTurns > 0 && n > r.MaxTurns {
-			return fmt.Errorf("all %d turns are used; raise it with odd task edit TASK --max-turns N, or split the task", r.MaxTurns)
+			return &limit{TurnLimit, fmt.Sprintf("all %d turns are used", r.MaxTurns)}
 		}
 		if r.MaxCost > 0 && spent.Cost >= r.MaxCost {
-			return &overBudget{spent.Cost, r.MaxCost}
+			return &limit{OverBudget, fmt.Sprintf("$%d.%06d of at most $%d.%06d is spent", spent.Cost/1e6, spent.Cost%1e6, r.MaxCost/1e6, r.MaxCost%1e6)}
 		}
 		if r.Turn == nil {
 			return nil

@@ -57,7 +57,7 @@ func TestRunLimits(t *testing.T) {
 	}{
 		{"within", turns(2), Request{MaxTurns: 2, MaxAtoms: 2}, Completed, "", ""},
 		{"no limits", turns(9), Request{}, Completed, "", ""},
-		{"turns", turns(3), Request{MaxTurns: 2}, Failed, TurnRefused, "all 2 turns are used"},
+		{"turns", turns(3), Request{MaxTurns: 2}, Failed, TurnLimit, "all 2 turns are used"},
 		{"budget", turns(1), Request{Turn: no}, Failed, TurnRefused, "hard stop"},
 		{"money", spends(3, 40), Request{MaxCost: 80}, Failed, OverBudget, "$0.000080 of at most $0.000080 is spent"},
 		{"money left", spends(3, 40), Request{MaxCost: 81}, Completed, "", ""},

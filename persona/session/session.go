@@ -131,6 +131,7 @@ const (
 	DiskFull    = "disk-full"    // the program wrote more than the desk may hold
 	BadExit     = "exit"         // the program ended with a fault and declared nothing
 	OverBudget  = "over budget"  // the next turn could pass Request.MaxCost
+	TurnLimit   = "turn limit"   // all of Request.MaxTurns are used
 	Panicked    = "panic"        // odd's own code for the agent failed; Detail has what it said
 	Transport   = "transport"    // the agent or its model could not be reached or went on no further; Class says how
 )

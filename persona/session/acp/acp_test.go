@@ -188,7 +188,7 @@ func TestOutcomes(t *testing.T) {
 		{"a line without end", []agenttest.Step{{Raw: strings.Repeat("x", 11<<20)}, {Hang: true}}, session.Failed, session.Transport, session.TransientTransport, -1},
 		{"refusal", []agenttest.Step{{Stop: "refusal"}}, session.Refused, "", "", -1},
 		{"cut off", []agenttest.Step{say("so"), {Stop: "max_tokens"}}, session.Failed, session.Transport, session.ContextOverflow, -1},
-		{"requests", []agenttest.Step{{Stop: "max_turn_requests"}}, session.Failed, session.TurnRefused, "", -1},
+		{"requests", []agenttest.Step{{Stop: "max_turn_requests"}}, session.Failed, session.TurnLimit, "", -1},
 		{"cancelled by itself", []agenttest.Step{{Stop: "cancelled"}}, session.Failed, session.Transport, session.TransientTransport, -1},
 		{"cancelled at a denial", []agenttest.Step{{Ask: "edit"}, {Stop: "cancelled"}}, session.Failed, session.Silent, "", -1},
 		{"goes away", []agenttest.Step{say(done), {Leave: true}, {Hang: true}}, session.Failed, session.Transport, session.TransientTransport, -1},

@@ -113,7 +113,7 @@ func (t *talk) cut(ctx context.Context) session.Emission {
 	case errors.Is(cause, errTooLarge):
 		return session.Fail(session.TooLarge, fmt.Sprintf("the agent said more than %d bytes in a turn; raise max_bytes or say less", t.s.maxBytes()))
 	case errors.Is(cause, errOverBudget):
-		return session.Fail(session.OverBudget, "the agent told of a cost over what may be spent; raise max_usd or the task's budget_usd, or split the task")
+		return session.Fail(session.OverBudget, "the agent told of a cost over what may be spent")
 	}
 	return session.Fail(session.Interruption(ctx), "")
 }
@@ -127,7 +127,7 @@ func (t *talk) outcome(r sdk.PromptResponse, err error) session.Emission {
 	said := t.client.said()
 	switch r.StopReason {
 	case sdk.StopReasonMaxTurnRequests:
-		return session.Fail(session.TurnRefused, "the agent used up its own requests in one turn; split the task")
+		return session.Fail(session.TurnLimit, "the agent used up its own requests in one turn; split the task")
 	case sdk.StopReasonRefusal:
 		return session.Emission{Outcome: session.Refused, Detail: "the agent refused to go on", Raw: said}
 	case sdk.StopReasonCancelled:

@@ -90,7 +90,7 @@ func (t *talk) argv(spent session.Usage) (argv []string, no *session.Emission) {
 	if most := t.r.MaxTurns; most > 0 {
 		left := most - spent.Turns
 		if left <= 0 {
-			e := session.Fail(session.TurnRefused, fmt.Sprintf("all of at most %d turns are used; raise max_turns or split the task", most))
+			e := session.Fail(session.TurnLimit, fmt.Sprintf("all %d turns are used", most))
 			return nil, &e
 		}
 		argv = append(argv, "--max-turns", strconv.Itoa(left))

@@ -231,7 +231,7 @@ func TestOutcomes(t *testing.T) {
 		{"unknown lines", "no json\n{\"type\": \"news\"}\n\n" + says(done), "", "", 12346},
 		{"no end of line", strings.TrimSpace(says(done)), "", "", 12346},
 		{"malformed", says("```atom\n```\n" + done), session.Malformed, "", 12346},
-		{"turns", fails("error_max_turns", `"is_error": true, "total_cost_usd": 0`), session.TurnRefused, "", 0},
+		{"turns", fails("error_max_turns", `"is_error": true, "total_cost_usd": 0`), session.TurnLimit, "", 0},
 		{"money", fails("error_max_budget_usd", `"is_error": true, "total_cost_usd": 1e-7`), session.OverBudget, "", 1},
 		{"an error that is a success", fails("success", `"is_error": true, "result": "Not logged in · Please run /login"`), session.Transport, session.Permanent, -1},
 		{"overloaded", fails("success", `"is_error": true, "api_error_status": 529, "result": "API Error: 529"`), session.Transport, session.ServerError, -1},

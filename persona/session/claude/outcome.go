@@ -61,9 +61,9 @@ func (s *stream) judged() session.Emission {
 	said := strings.Join(append([]string{r.Text}, r.Errors...), "; ")
 	switch {
 	case r.Subtype == "error_max_turns":
-		return session.Fail(session.TurnRefused, "the program used all the turns that were left; raise max_turns or split the task")
+		return session.Fail(session.TurnLimit, "the program used all the turns that were left")
 	case r.Subtype == "error_max_budget_usd":
-		return session.Fail(session.OverBudget, "the program spent all that was left; raise max_usd or the task's budget_usd, or split the task")
+		return session.Fail(session.OverBudget, "the program spent all that was left")
 	case r.IsError && s.limit != "":
 		return broken(session.RateLimited, s.limit+": "+said)
 	case r.IsError:

@@ -173,8 +173,8 @@ func TestEnds(t *testing.T) {
 	}{
 		"silent twice":       {fake{replies: []Reply{says("hm")}}, session.Request{}, Options{}, session.Silent, "", 2},
 		"a proof":            {fake{replies: []Reply{says(octave)}}, session.Request{}, Options{}, session.Silent, "", 1},
-		"rounds":             {fake{replies: []Reply{calls("list_dir", `{}`), calls("read_file", `{"path":"a.txt"}`)}}, session.Request{MaxTurns: 2}, Options{}, session.TurnRefused, "", 2},
-		"rounds by default":  {fake{replies: alternate(40)}, session.Request{}, Options{}, session.TurnRefused, "", DefaultRounds},
+		"rounds":             {fake{replies: []Reply{calls("list_dir", `{}`), calls("read_file", `{"path":"a.txt"}`)}}, session.Request{MaxTurns: 2}, Options{}, session.TurnLimit, "", 2},
+		"rounds by default":  {fake{replies: alternate(40)}, session.Request{}, Options{}, session.TurnLimit, "", DefaultRounds},
 		"the same again":     {fake{replies: []Reply{calls("list_dir", `{}`)}}, session.Request{}, Options{}, toolbox.Degenerate, "", 5},
 		"a fault":            {fake{err: &Fault{Class: session.RateLimited, Detail: "slow down"}}, session.Request{}, Options{}, session.Transport, session.RateLimited, 1},
 		"too dear to begin":  {fake{replies: []Reply{calls(done...)}}, session.Request{MaxCost: 10}, Options{Model: "acme-1", Prices: acme}, session.OverBudget, "", 0},

@@ -80,10 +80,10 @@ func (t *talk) turn(ctx context.Context) (e session.Emission, over bool, err err
 // could cost.
 func (t *talk) leave(ctx context.Context) (session.Emission, bool) {
 	if most := t.most(); t.round >= most {
-		return session.Fail(session.TurnRefused, fmt.Sprintf("turn %d: at most %d turns; raise max_turns or split the task", t.round+1, most)), false
+		return session.Fail(session.TurnLimit, fmt.Sprintf("all %d turns are used", most)), false
 	}
 	if next := t.dearest(); t.r.MaxCost > 0 && t.usage.Cost+next > t.r.MaxCost {
-		return session.Fail(session.OverBudget, fmt.Sprintf("%s is spent and the next turn could cost %s, of at most %s; raise max_usd or the task's budget_usd, lower max_tokens, or split the task",
+		return session.Fail(session.OverBudget, fmt.Sprintf("%s is spent and the next turn could cost %s, of at most %s",
 			dollars(t.usage.Cost), dollars(next), dollars(t.r.MaxCost))), false
 	}
 	return t.r.BeginTurn(ctx, t.usage)

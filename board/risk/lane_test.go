@@ -1,4 +1,4 @@
-package drain
+package risk_test
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/risk"
 )
 
 // What a task may say that it was filed for is what the table of lanes knows, but
@@ -40,12 +41,12 @@ func TestLane(t *testing.T) {
 		{"intent", "p1", "Mend it", []string{"a.go"}, pipeline.LaneStandard},
 	} {
 		task := board.Task{Row: board.Row{Title: c.title, Priority: c.priority}, Signal: c.signal, Paths: c.paths}
-		if lane, why, _, err := Lane(task); err != nil || lane != c.lane {
+		if lane, why, _, err := risk.Lane("knowledge", task); err != nil || lane != c.lane {
 			t.Errorf("%+v goes %s (%s), %v", c, lane, why, err)
 		}
 	}
 	for _, s := range board.Signals() {
-		if _, _, _, err := Lane(board.Task{Signal: s}); err != nil {
+		if _, _, _, err := risk.Lane("knowledge", board.Task{Signal: s}); err != nil {
 			t.Error(err)
 		}
 	}
