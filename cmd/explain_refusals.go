@@ -34,7 +34,7 @@ var refusalTexts = [][3]string{
 	{"artifact-differs", "A handoff is about another artifact than this session.", "Name the artifact of the handoff with --artifact, or give another handoff."},
 	{"artifact-missing", "The role judges one artifact, and none was named.", "Name it with --artifact, or in the handoff's `artifact` key."},
 	{"artifacts", "What the run kept of this work (refs/odd/run/RUN) is not in this clone.", "Run `git fetch origin 'refs/odd/run/*:refs/odd/run/*'`; if it is gone, `odd reject TASK --retry` starts again."},
-	{"at-work", "A drain of this clone is working on this change right now.", "`odd op watch` shows it; Ctrl-C in that drain's terminal stops it."},
+	{"at-work", "A drain of this clone is working on this change right now.", "`odd op watch` shows it; `odd op cancel OP --reason WHY` ends it."},
 	{"bare", "A bare repository has no work tree, so odd cannot work in it.", "Clone it with `git clone`, and run odd in the clone."},
 	{"branch", "A branch is missing, is not checked out, is in the way, or is not where odd's records say.", "Read which one in the message: fetch it, check it out, or rename it; `odd reject TASK` gives up a review branch that was changed."},
 	{"budget", "This month's spending limit is reached, or the next session would pass it.", "Raise [budget] in odd.toml or wait for the next month; `odd drain resume` ends a pause."},

@@ -3,22 +3,24 @@ package cmd
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 func opCancel(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "cancel",
-		Usage:     "cancel a waiting change; only a person can",
+		Usage:     "cancel a change that waits or is at work; only a person can",
 		ArgsUsage: "OP",
 		Description: "odd op cancel 7QK2ZP --reason \"we keep the old format\"\n\n" +
-			"The task goes back to backlog, and its next attempt is told the reason. A\n" +
-			"change that an agent still works on is stopped with Ctrl-C in the terminal of\n" +
-			"its run.\n\n" +
+			"The task of a change that waits goes back to backlog, and its next attempt is told\n" +
+			"the reason. Where an agent of this clone still works on it, its odd drain ends the\n" +
+			"session, charges what it cost, blocks the task with the reason, and goes on.\n\n" +
 			personNote,
 		Flags: []cli.Flag{
 			reasonFlag(),
@@ -58,6 +60,9 @@ func runOpCancel(ctx context.Context, env Env, name string, o rejection) error {
 			}
 		}
 	}
+	if b, ok := v.beat(name); ok && v.drains() {
+		return v.stop(ctx, b, o)
+	}
 	if err != nil {
 		return err
 	}
@@ -73,4 +78,20 @@ func runOpCancel(ctx context.Context, env Env, name string, o rejection) error {
 		return err
 	}
 	return v.reject(ctx, t, o)
+}
+
+// stop asks the drain of this clone that is at work on an op to end it.
+func (v *view) stop(ctx context.Context, b pipeline.Beat, o rejection) error {
+	h, err := v.human(ctx, "", "op cancel "+b.Op, b.Task, o.yes)
+	if err != nil {
+		return err
+	}
+	why := strings.Join(strings.Fields(string(irongate.Redact([]byte(o.reason)))), " ")
+	if err := v.repo.AskStop(b.Op, "cancelled by "+h.By()+": "+why); err != nil {
+		return err
+	}
+	if o.json {
+		return printJSON(v.env, map[string]string{"op": b.Op, "task": b.Task, "state": "stopping", "by": h.By()})
+	}
+	return printRows(v.env, [][]string{{b.Op, "stopping", b.Task, "its odd drain ends the session; odd op watch shows when"}})
 }

@@ -217,28 +217,46 @@ func (v *view) op(name string) (pipeline.Story, error) {
 	if err == nil {
 		return s, nil
 	}
-	var ids []string
-	for _, b := range v.beats(all) {
-		ids = append(ids, b.Op)
-	}
-	if id, live := pipeline.Match(ids, name); live == nil {
-		for _, b := range v.beats(all) {
-			if b.Op == id {
-				return s, refuse("at-work", "%s: %s", id, v.atWork(b.Run, b.Task))
-			}
-		}
+	if b, live := v.beat(name); live {
+		return s, refuse("at-work", "%s: %s", b.Op, v.atWork(b.Run, b.Task))
 	}
 	return s, err
+}
+
+// beat is the op at work in this clone that a person means by name.
+func (v *view) beat(name string) (pipeline.Beat, bool) {
+	all, err := v.stories()
+	if err != nil {
+		return pipeline.Beat{}, false
+	}
+	live := v.beats(all)
+	var ids []string
+	for _, b := range live {
+		ids = append(ids, b.Op)
+	}
+	id, err := pipeline.Match(ids, name)
+	i := slices.IndexFunc(live, func(b pipeline.Beat) bool { return err == nil && b.Op == id })
+	if i < 0 {
+		return pipeline.Beat{}, false
+	}
+	return live[i], true
+}
+
+// drains reports that a drain holds the lock of this clone.
+func (v *view) drains() bool {
+	unlock, err := v.repo.LockDrain()
+	if err == nil {
+		_ = unlock()
+	}
+	return err != nil
 }
 
 // atWork says who works on a change of task, and what a person can do: a run that was
 // killed in another clone holds its task until the claim ends.
 func (v *view) atWork(run, task string) string {
-	unlock, err := v.repo.LockDrain()
-	if err != nil {
-		return fmt.Sprintf("%s is working on it; wait for it (odd op watch), or stop it with Ctrl-C in the terminal of that odd drain", run)
+	if v.drains() {
+		return fmt.Sprintf("%s is working on it; wait for it (odd op watch), or end it: odd op cancel OP --reason \"why\"", run)
 	}
-	_ = unlock()
 	until := "the next odd drain frees the task " + task
 	if a, err := v.graph.Find(task); err == nil {
 		if t, err := board.ReadTask(v.graph, a); err == nil && t.ClaimedBy == run && !t.LeaseExpires.IsZero() {

@@ -121,6 +121,9 @@ func (d *drain) through(ctx context.Context, ch *change) {
 		ch.op, err = pipeline.Begin(id, string(c.task.ID), d.Run, d.Now(), l, map[string]string{pipeline.FactBase: string(c.base), pipeline.FactSignal: signal(c.task)})
 	}
 	if err == nil {
+		var done func()
+		ctx, done = d.stoppable(ctx, ch.op.ID)
+		defer done()
 		d.Progress(fmt.Sprintf("%s: %s", c.task.ID, ch.op.ID))
 		ch.op, err = pipeline.Run(ctx, ch.world(), l, ch.steps(), ch.op)
 	}
@@ -129,6 +132,44 @@ func (d *drain) through(ctx context.Context, ch *change) {
 		return
 	}
 	ch.ended(ctx)
+}
+
+// stopLook is how long a drain waits between two looks for who wants an op ended.
+const stopLook = 200 * time.Millisecond
+
+// stopped is the cause of a context that a person ended from another terminal.
+type stopped struct{ why string }
+
+// Error implements error.
+func (s *stopped) Error() string { return s.why }
+
+// stoppable is ctx, ended as well when somebody asks this clone to end the op.
+func (d *drain) stoppable(ctx context.Context, op string) (context.Context, func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	go func() {
+		look := time.NewTicker(stopLook)
+		defer look.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-look.C:
+				if why := d.repo.StopAsked(op); why != "" {
+					end(&stopped{why})
+				}
+			}
+		}
+	}()
+	return ctx, func() { end(nil) }
+}
+
+// broken says why the work on t was broken off, and how it is tried again.
+func broken(ctx context.Context, t board.Task) string {
+	why := "interrupted"
+	if own := (*stopped)(nil); errors.As(context.Cause(ctx), &own) {
+		why = own.why
+	}
+	return fmt.Sprintf("%s; run odd task ready %s to try again", why, t.ID)
 }
 
 // signal is who or what asked for the task.
@@ -233,7 +274,7 @@ func (ch *change) ended(ctx context.Context) {
 	switch {
 	case o.Phase == pipeline.Waiting, o.Phase == pipeline.Complete:
 	case ctx.Err() != nil:
-		w.void(fmt.Sprintf("interrupted; run odd task ready %s to try again", ch.c.task.ID))
+		w.void(broken(ctx, ch.c.task))
 	case w.verdict != board.ToBlocked:
 		w.void(fmt.Sprintf("%s: %s", o.Reason, or(ch.why, or(o.Last().Note, pipeline.Explain(o.Reason)))))
 	}

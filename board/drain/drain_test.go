@@ -19,8 +19,8 @@ import (
 	"github.com/odd-cli/odd/knowledge"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/persona/session/toolbox"
 	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/persona/session/toolbox"
 	"github.com/odd-cli/odd/reconcile"
 )
 

@@ -345,7 +345,7 @@ func (d *drain) heard(ctx context.Context, c *claim, w *work) {
 	case c.died != "":
 		w.void(c.died)
 	case ctx.Err() != nil:
-		w.blocked("interrupted; run odd task ready %s to try again", c.task.ID)
+		w.blocked("%s", broken(ctx, c.task))
 	case e.Failure == invoke.Yielded:
 		w.blocked("the agent asks a question and waits for an answer: %s", e.Detail)
 	case e.Outcome == session.Failed:

@@ -97,11 +97,11 @@ func (d *driver) run(ctx context.Context) (Op, error) {
 // turn is the work of one phase and what follows from it.
 func (d *driver) turn(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return d.end(ending(d.op, Interrupted), Interrupted, Out{Note: ctx.Err().Error()})
+		return d.end(ending(d.op, Interrupted), Interrupted, Out{Note: context.Cause(ctx).Error()})
 	}
 	out, fault := d.work(ctx)
 	now := d.now()
-	next := decide(d.op, out, fault, ctx.Err(), now)
+	next := decide(d.op, out, fault, context.Cause(ctx), now)
 	switch {
 	case next.Next.Ends() && next.Effect == (Effect{}):
 		return d.end(next.Next, next.Reason, next)

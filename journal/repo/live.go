@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/google/renameio/v2"
 )
@@ -32,4 +33,23 @@ func (r *Repo) Show(b []byte) error {
 		return err
 	}
 	return renameio.WriteFile(r.oddDir("live.jsonl"), b, 0o600)
+}
+
+// AskStop asks the run of this clone that is at work on an op to end it, and says why.
+// Who asks holds no lock; the next request takes the place of this one.
+func (r *Repo) AskStop(op, why string) error {
+	if err := r.oddRoom(); err != nil {
+		return err
+	}
+	return renameio.WriteFile(r.oddDir("stop"), []byte(op+"\n"+why), 0o600)
+}
+
+// StopAsked is why the op is to be ended, "" where nobody asked.
+func (r *Repo) StopAsked(op string) string {
+	b, _ := os.ReadFile(r.oddDir("stop"))
+	of, why, _ := strings.Cut(string(b), "\n")
+	if of != op {
+		return ""
+	}
+	return why
 }
