@@ -170,7 +170,7 @@ func (v *view) bind(ctx context.Context, t board.Task, p review.Proposal) (onto,
 		now = then // it is there; what people made of it since is theirs
 	}
 	if moved := review.Bound(p, now, then, changed); len(moved) > 0 {
-		return at, review.Unbound(t.ID, moved, v.makeAgain(p))
+		return at, review.Unbound(t.ID, moved, v.wayOut(p))
 	}
 	at.read, err = v.readSince(ctx, t, p, at.tip)
 	return at, err

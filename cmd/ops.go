@@ -150,7 +150,7 @@ func (v *view) wayOut(p review.Proposal) string {
 	if !v.changes(p) {
 		return fmt.Sprintf("odd review --refresh %s checks it again on the current files, odd reject %[1]s --reason \"why\" turns it down", p.Task)
 	}
-	return fmt.Sprintf("odd review --refresh %s checks the same change again on the current files, odd reject %[1]s --retry --reason \"why\" has it made anew", p.Task)
+	return fmt.Sprintf("odd review --refresh %s merges it with the current files and checks it again, odd reject %[1]s --retry --reason \"why\" has it made anew", p.Task)
 }
 
 // makeAgain is what they do with one that would not pass there either.

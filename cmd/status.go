@@ -68,6 +68,7 @@ type boardStatus struct {
 	Dirty    []string            `json:"dirty,omitempty"`
 	Problems int                 `json:"unreadable_files"`
 	Slow     slowStatus          `json:"slow_loop"`
+	Held     []*drain.Overlap    `json:"held,omitempty"`     // ready tasks whose files wait in another one's review
 	Failover *failover.Health    `json:"failover,omitempty"` // of a chain that is not ready
 }
 
@@ -83,6 +84,15 @@ func runStatus(ctx context.Context, env Env, asJSON bool) error {
 	s, err := v.status(dirty)
 	if err != nil {
 		return err
+	}
+	if s.Tasks[board.Ready] > 0 && s.Tasks[board.Review] > 0 {
+		tip := v.tip
+		if v.cfg.Target != "" {
+			if at, err := v.repo.Ref(v.line.Local(v.cfg.Target)); err == nil {
+				tip = at
+			}
+		}
+		s.Held = drain.Overlaps(ctx, v.repo, tip, v.cfg.Root, v.tasks())
 	}
 	if asJSON {
 		return printJSON(env, s)
@@ -206,6 +216,9 @@ func (s boardStatus) page() string {
 	}
 	for _, id := range s.Review {
 		line("review", "%s", id)
+	}
+	for _, o := range s.Held {
+		line("held", "%s", strings.TrimPrefix(o.Error(), "task "))
 	}
 	if s.Waiting+s.AtWork > 0 {
 		line("changes", "%d waiting for your review, %d in progress; odd op list shows them", s.Waiting, s.AtWork)

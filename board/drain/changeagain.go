@@ -1,7 +1,9 @@
 package drain
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -21,8 +23,8 @@ type remade struct {
 }
 
 // remake reads what t's proposal changes besides atoms, on base, nil where that is
-// nothing. kept are the artifacts of its run. A file that others changed since is
-// theirs: what was made from another one has to be made again.
+// nothing. kept are the artifacts of its run. A file that others changed since is merged
+// with theirs; where both changed the same lines the change has to be made again.
 func (d *drain) remake(ctx context.Context, t board.Task, base repo.OID, kept fs.FS) (*remade, error) {
 	p, err := d.repo.Commit(repo.OID(t.Result.Commit))
 	if err != nil || len(p.Trailer("Odd-Op")) == 0 || len(p.Parents) != 1 {
@@ -37,7 +39,7 @@ func (d *drain) remake(ctx context.Context, t board.Task, base repo.OID, kept fs
 	case err != nil:
 		return nil, err
 	case len(moved) > 0:
-		return nil, refuse("moved", "review --refresh %s: %s changed since the agent read it; odd reject %[1]s --retry --reason \"why\" has the change made anew", t.ID, strings.Join(moved, ", "))
+		return nil, refuse("moved", "review --refresh %s: %s: the same lines changed since the agent read them; odd reject %[1]s --retry --reason \"why\" has the change made anew", t.ID, strings.Join(moved, ", "))
 	case len(edits) == 0:
 		return nil, refuse("emission", "review --refresh %s: the files already have all it changes; odd reject %[1]s --reason \"already there\"", t.ID)
 	}
@@ -71,7 +73,8 @@ func (d *drain) waitsWith(t board.Task) (pipeline.Op, error) {
 }
 
 // upon are the files of a proposal as edits of base, without those that base has
-// already, and those that are others there than the proposal was made from.
+// already, and those that do not merge with what base has instead of what the proposal
+// was made from.
 func (d *drain) upon(ctx context.Context, p repo.Commit, base repo.OID) (edits []pipeline.Edit, moved []string, err error) {
 	made, err := d.repo.Diff(ctx, p.Parents[0], p.OID)
 	if err != nil {
@@ -89,21 +92,49 @@ func (d *drain) upon(ctx context.Context, p repo.Commit, base repo.OID) (edits [
 		switch {
 		case now == c.New && (now == "" || mode == c.NewMode):
 			continue
-		case now != c.Old || now != "" && mode != c.OldMode:
-			moved = append(moved, c.Path)
-			continue
+		}
+		from := p.OID
+		if now != c.Old || now != "" && mode != c.OldMode {
+			if from, err = d.mergedWith(ctx, base, p.OID, c); err != nil {
+				return nil, nil, err
+			}
+			if from == "" {
+				moved = append(moved, c.Path)
+				continue
+			}
 		}
 		e := pipeline.Edit{Path: c.Path}
 		if e.Before, e.OldMode, err = fileAt(d.repo, base, c.Path); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", c.Path, err)
 		}
-		if e.After, e.NewMode, err = fileAt(d.repo, p.OID, c.Path); err != nil {
+		if e.After, e.NewMode, err = fileAt(d.repo, from, c.Path); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", c.Path, err)
+		}
+		if bytes.Equal(e.Before, e.After) && e.OldMode == e.NewMode {
+			continue // others made the same lines
 		}
 		edits = append(edits, e)
 	}
 	slices.Sort(moved)
 	return edits, moved, nil
+}
+
+// mergedWith is the tree in which a file that the proposal and the base both changed is
+// merged, by git's three-way merge; "" where they changed the same lines, or one of them
+// has made or deleted it.
+func (d *drain) mergedWith(ctx context.Context, base, proposal repo.OID, c repo.Change) (repo.OID, error) {
+	now, _, err := d.repo.Reader().Find(base, c.Path)
+	if err != nil || c.Old == "" || c.New == "" || now == "" {
+		return "", err
+	}
+	tree, conflicts, err := d.repo.MergeTree(ctx, base, proposal)
+	if err != nil && !errors.Is(err, repo.ErrConflict) {
+		return "", err
+	}
+	if slices.Contains(conflicts, c.Path) {
+		return "", nil
+	}
+	return tree, nil
 }
 
 // pipeAgain takes a change that waits through the pipeline again. Where it does not

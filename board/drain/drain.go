@@ -160,7 +160,7 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 		return Report{Run: o.Run}, err
 	}
 	if d.Invoked { // what is refused is refused before anything is written, a sweep too
-		if _, _, err := d.next(nil); err != nil {
+		if _, _, err := d.next(ctx, nil); err != nil {
 			return d.report, err
 		}
 	}
@@ -175,7 +175,7 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 	}
 	tried := map[okf.ID]bool{}
 	for n := 0; n < d.limit(); n++ {
-		t, ok, err := d.next(tried)
+		t, ok, err := d.next(ctx, tried)
 		if err != nil {
 			return d.report, d.refused(err)
 		}

@@ -231,7 +231,7 @@ func TestTwoDrainsOneDollar(t *testing.T) {
 	for i, d := range both { // both look before either claims, and each takes another task
 		d.Task = []string{"a", "b"}[i]
 		var err error
-		if next[i], _, err = d.next(nil); err != nil {
+		if next[i], _, err = d.next(t.Context(), nil); err != nil {
 			t.Fatalf("drain %d: %v", i, err)
 		}
 	}

@@ -1,15 +1,16 @@
 package drain
 
 import (
+	"context"
 	"errors"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/okf"
 )
 
-// next is the first task of the total order that may run and was not tried, or
-// the one that was asked for.
-func (d *drain) next(tried map[okf.ID]bool) (board.Task, bool, error) {
+// next is the first task of the total order that may run, was not tried and is not
+// held back by a review of another, or the one that was asked for.
+func (d *drain) next(ctx context.Context, tried map[okf.ID]bool) (board.Task, bool, error) {
 	if err := d.standing(); err != nil {
 		return board.Task{}, false, err
 	}
@@ -37,6 +38,10 @@ func (d *drain) next(tried map[okf.ID]bool) (board.Task, bool, error) {
 			continue
 		}
 		why := d.denied(t)
+		if held := d.held(ctx, t); why == nil && held != nil {
+			d.noteOnce(held.Error())
+			continue
+		}
 		if why == nil {
 			tell()
 			return t, true, nil

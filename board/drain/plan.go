@@ -75,6 +75,10 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	left := d.limit()
 	for t := range d.at.order() {
 		s := d.step(t)
+		if s.Run {
+			s.deny(d.held(ctx, t))
+			s.Run = s.Reason == ""
+		}
 		if s.Run && left == 0 {
 			s.Run, s.Reason = false, "not in this run, which takes fewer tasks (--max-tasks)"
 		}
