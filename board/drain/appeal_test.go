@@ -202,6 +202,8 @@ func TestInvokeUnderALease(t *testing.T) {
 		t.Errorf("%+v %+v", claim, r.Said)
 	}
 	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		w.clock.Lock()
+		defer w.clock.Unlock()
 		w.now = begin.Add(72 * time.Hour)
 		return finds("late"), nil
 	}

@@ -143,6 +143,7 @@ type drain struct {
 	stored   repo.OID          // the run's artifacts so far, as a tree
 	tree     repo.Changes      // those that are not in it yet
 
+	baton       *baton            // nil where one session runs at a time
 	uncommitted bool              // the work tree has other governance files than the board
 	under       string            // id of the commitment lease that what comes next is done under; "" where none is required
 	dead        []anchor.Archived // permits of dead sessions that this run released, until its ledger has told of them

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,6 +53,7 @@ type world struct {
 	drawn  int
 	t      *testing.T
 	repo   *repo.Repo
+	clock  sync.Mutex // of now, where sessions run side by side
 	now    time.Time
 	runs   int
 	answer func(context.Context, session.Request) (session.Emission, error)
@@ -88,9 +90,15 @@ func newWorld(t *testing.T, toml string, tasks ...string) *world {
 	w := &world{t: t, repo: r, now: begin}
 	w.commit(ch, "begin")
 	w.answer = func(context.Context, session.Request) (session.Emission, error) { return says(term("tide")), nil }
-	w.o = Options{Branch: "refs/heads/main", By: "odd/test", Now: func() time.Time { return w.now }, Random: w.chance,
+	w.o = Options{Branch: "refs/heads/main", By: "odd/test", Now: w.time, Random: w.chance,
 		Substrate: func(config.Config, fs.FS) (session.Substrate, error) { return w, nil }}
 	return w
+}
+
+func (w *world) time() time.Time {
+	w.clock.Lock()
+	defer w.clock.Unlock()
+	return w.now
 }
 
 // chance is the same for every test, and never the same twice.

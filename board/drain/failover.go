@@ -196,7 +196,10 @@ func (r *relay) one(ctx context.Context, q session.Request, before session.Usage
 			return err
 		}
 	}
-	e, err := r.legs[0].sub.Run(ctx, q)
+	var e session.Emission
+	var err error
+	q = r.d.baton.guard(q)
+	r.d.baton.pass(func() { e, err = r.legs[0].sub.Run(ctx, q) })
 	e = lends(r.legs[0].cfg, r.d.Environ).kept(e)
 	if slices.Contains([]string{session.TurnRefused, session.TurnLimit, session.OverBudget}, e.Failure) {
 		e.Usage.CostKnown = e.Usage.CostKnown || begun == 0 // it never began

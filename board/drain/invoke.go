@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/odd-cli/odd/board"
@@ -107,16 +108,12 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 		return d.report, d.refused(err)
 	}
 	defer c.unpin(ctx)
-	var done []*work
-	for n := range c.sessions {
-		w := d.speak(ctx, c, n+1)
+	done := d.speakAll(ctx, c)
+	for _, w := range done {
 		if w.fault != nil {
 			return d.report, fmt.Errorf("the result was not saved; odd drain ends this session's claim after %s: %w", c.lease.UTC().Format(time.RFC3339), w.fault)
 		}
-		done = append(done, w)
-		if d.heed(c, w); d.stop != nil {
-			break
-		}
+		d.heed(c, w)
 	}
 	if err := d.conclude(ctx, c, done); err != nil {
 		return d.report, err
@@ -286,6 +283,91 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 	r := ledger.Record{Kind: ledger.Claim, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data}
 	msg := message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under})
 	return c, d.stake(ctx, c, kept, r, ch, msg)
+}
+
+// speakAll runs the sessions of c side by side and returns their works in order.
+func (d *drain) speakAll(ctx context.Context, c *claim) []*work {
+	done := make([]*work, c.sessions)
+	if c.sessions == 1 {
+		done[0] = d.speak(ctx, c, 1)
+		return done
+	}
+	b := &baton{all: make(chan struct{})}
+	d.baton = b
+	var ended sync.WaitGroup
+	for n := range done {
+		done[n] = &work{fault: errors.New("its session ended in midst")} // until it returns
+		begun := make(chan struct{})
+		b.begun = sync.OnceFunc(func() { close(begun) })
+		ended.Go(func() {
+			b.Lock()
+			defer b.Unlock()
+			defer b.begun()
+			done[n] = d.speak(ctx, c, n+1)
+		})
+		<-begun
+	}
+	close(b.all)
+	ended.Wait()
+	d.baton = nil
+	return done
+}
+
+// baton is what one of the sessions that run side by side holds at a time, to do what is
+// the drain's own. It is passed on only while an agent works. They begin in order: none
+// takes it back before all have begun. A nil baton is of one session, which shares nothing.
+type baton struct {
+	sync.Mutex
+	begun func()        // tells that the session which holds it has begun
+	all   chan struct{} // closed when all have
+}
+
+// pass runs work without the baton.
+func (b *baton) pass(work func()) {
+	if b == nil {
+		work()
+		return
+	}
+	b.begun()
+	b.Unlock()
+	defer func() { // also where work panics
+		<-b.all
+		b.Lock()
+	}()
+	work()
+}
+
+// guard is a request whose questions to the drain are asked by who holds the baton.
+func (b *baton) guard(q session.Request) session.Request {
+	if b == nil {
+		return q
+	}
+	turn, allow, desk, told := q.Turn, q.Allow, q.Desk, q.Progress
+	q.Turn = func(u session.Usage) error {
+		b.Lock()
+		defer b.Unlock()
+		return turn(u)
+	}
+	if allow != nil {
+		q.Allow = func(a session.Act) error {
+			b.Lock()
+			defer b.Unlock()
+			return allow(a)
+		}
+	}
+	if desk != nil {
+		q.Desk = func(ctx context.Context) (session.Desk, error) {
+			b.Lock()
+			defer b.Unlock()
+			return desk(ctx)
+		}
+	}
+	q.Progress = func(s string) {
+		b.Lock()
+		defer b.Unlock()
+		told(s)
+	}
+	return q
 }
 
 // speak runs the n-th session of c and encodes what it hands over. Sessions

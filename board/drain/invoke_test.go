@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -461,5 +463,37 @@ func TestCredentialsStayOutOfHistory(t *testing.T) {
 		if strings.Contains(text, key) || !strings.Contains(text, "[redacted:aws-key]") {
 			t.Errorf("%s:\n%s", name, text)
 		}
+	}
+}
+
+// Sessions of one invocation run side by side: each waits for all the others here. What
+// they come to stands in their order, whoever ends first.
+func TestSessionsRunSideBySide(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid)
+	var here sync.WaitGroup
+	here.Add(3)
+	last := make(chan struct{})
+	w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
+		if e, ok := r.BeginTurn(ctx, session.Usage{}); !ok {
+			return e, nil
+		}
+		here.Done()
+		here.Wait()
+		if r.Member == 3 {
+			defer close(last)
+		} else {
+			<-last
+		}
+		r.Progress("looked")
+		return finds(fmt.Sprint("one of ", r.Member)), nil
+	}
+	r := w.mustInvoke(3)
+	var got []string
+	for _, s := range r.Said {
+		got = append(got, s.Deliverable.Synthesis.Possibilities...)
+	}
+	if !slices.Equal(got, []string{"one of 1", "one of 2", "one of 3"}) {
+		t.Errorf("%q", got)
 	}
 }

@@ -75,6 +75,7 @@ func Trials(stories []Story) []memory.Trial {
 		if t.Files, t.Count = o.Changes(); !well {
 			t.Why = string(o.Reason)
 		}
+		t.Form = slices.Contains([]Reason{RuleRefused, TierBlocked, PlanWrong, CandidateUnusable}, o.Reason)
 		out = append(out, t)
 	}
 	return out

@@ -75,7 +75,7 @@ func TestTrials(t *testing.T) {
 		want := teach[r]
 		switch {
 		case len(got) == 0 && want == "":
-		case len(got) != 1 || got[0].Well != (want == "well") || want == "" || got[0].Count != 2 || (got[0].Why == string(r)) == got[0].Well:
+		case len(got) != 1 || got[0].Well != (want == "well") || want == "" || got[0].Count != 2 || (got[0].Why == string(r)) == got[0].Well, got[0].Form && r == Rejected, !got[0].Form && r == RuleRefused:
 			t.Errorf("%s teaches %+v", r, got)
 		}
 	}

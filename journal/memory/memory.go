@@ -34,6 +34,7 @@ type Trial struct {
 	Count int       // how many it changed in all
 	Well  bool      // it was merged, or landed
 	Why   string    // the code of an ending that is none
+	Form  bool      // it was refused for how it was named or delivered, which says nothing of the files
 }
 
 // How long a trial counts in full, and what it loses every day after that.
@@ -62,7 +63,7 @@ func At(trials []Trial, now time.Time) Past {
 	p := Past{map[string]Reputation{}}
 	for _, t := range trials {
 		w := weight(t.At, now)
-		if w == 0 {
+		if w == 0 || t.Form {
 			continue
 		}
 		for _, f := range slices.Compact(slices.Sorted(slices.Values(t.Files))) {
@@ -113,6 +114,10 @@ func (r Reputation) Fragility() int {
 	often := min(one, one*r.tenths/full/20)
 	return (600*(one-r.success()) + 250*files + 150*often) / one
 }
+
+// leastTrials is how many changes of a file must have ended before it asks for more
+// care: one that failed says as much about the change as about the file.
+const leastTrials = 3
 
 // Failing reports a file of which fewer changes went well than not.
 func (r Reputation) Failing() bool { return r.success() < one/2 }
@@ -177,10 +182,10 @@ func (p Past) Files(match func(path string) bool) []string {
 }
 
 // Careful are those of the files a change of which asks for more care than the
-// change itself does: more of their changes went wrong than well, or the risk is
-// high.
+// change itself does: enough of their changes ended, and more of these went wrong than
+// well, or the risk is high.
 func (p Past) Careful(paths []string, dependents int) []Reputation {
 	return slices.DeleteFunc(p.Of(paths), func(r Reputation) bool {
-		return !r.Failing() && LevelOf(r.Risk(dependents)) != High && LevelOf(r.Risk(dependents)) != Critical
+		return r.Trials < leastTrials || !r.Failing() && LevelOf(r.Risk(dependents)) != High && LevelOf(r.Risk(dependents)) != Critical
 	})
 }

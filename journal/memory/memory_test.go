@@ -40,7 +40,7 @@ func TestReputation(t *testing.T) {
 		{"wfff", 4, 20, 580, 699, High, true, true, true},
 		{"w", 1, 0, 32, 109, Low, false, false, true},
 		{"wf", 1, 0, 340, 352, Medium, false, false, true},
-		{"f", 1, 0, 632, 589, Medium, true, true, true},
+		{"f", 1, 0, 632, 589, Medium, true, false, true},
 		{"ffffffffffffffffffff", 10, 20, 1000, 900, Critical, true, true, true},
 		{"wwwwwfffff", 10, 20, 625, 637, High, false, true, true},
 	} {
@@ -56,6 +56,13 @@ func TestReputation(t *testing.T) {
 		if got := len(p.Careful([]string{"a.go"}, c.dependents)) == 1; got != c.more {
 			t.Errorf("%q: careful %v", c.how, got)
 		}
+	}
+	form := tried("a.go", "fff", 1, now)
+	for i := range form {
+		form[i].Form = true
+	}
+	if got := At(form, now).Of([]string{"a.go"}); got != nil {
+		t.Errorf("refused for their form, and held against the file: %v", got)
 	}
 	if got := At(tried("a.go", "wfff", 4, now), now.Add(time.Hour)).Of([]string{"a.go"})[0].String(); got != "a.go: 1 of 4 changes went well, fragility 0.58" {
 		t.Error(got)
