@@ -44,8 +44,8 @@ type Filing struct {
 }
 
 // New builds the file of a new task, tasks/ID.md, always in backlog: only a
-// person makes it ready. An actor that is no person files no commands and
-// claims no approval, and its task is inferred. What New returns passes Parse.
+// person makes it ready. An actor that is no person files no commands and no
+// budget, and claims no approval, and its task is inferred. What New returns passes Parse.
 func New(f Filing) (okf.Atom, error) {
 	person := okf.Stamp{By: f.By}.Human()
 	f.Title = oneLine(f.Title)
@@ -65,6 +65,8 @@ func New(f Filing) (okf.Atom, error) {
 		return okf.Atom{}, fmt.Errorf("new task %s: no author is given; set git config user.email", f.ID)
 	case !person && len(f.Commands) > 0:
 		return okf.Atom{}, fmt.Errorf("new task %s: %s is not a person, and only a person may add commands; leave them out", f.ID, f.By)
+	case !person && f.Budget > 0:
+		return okf.Atom{}, fmt.Errorf("new task %s: %s is not a person, and only a person says what a task may cost; leave budget_usd out", f.ID, f.By)
 	case !person && approving(f.Tags):
 		return okf.Atom{}, fmt.Errorf("new task %s: %s is not a person, and only odd approve writes approved- tags; leave them out", f.ID, f.By)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/urfave/cli/v2"
@@ -78,7 +79,7 @@ func runTaskAdd(ctx context.Context, env Env, f board.Filing, noCommit, asJSON b
 		if env.Getenv("ODD_RUN") != "" {
 			f.By = "odd/" + version()
 		}
-		a, err := board.New(f)
+		a, err := v.newTask(f)
 		if err != nil {
 			return nil, "", usage("task add: %s", unplaced(err))
 		}
@@ -95,6 +96,28 @@ func runTaskAdd(ctx context.Context, env Env, f board.Filing, noCommit, asJSON b
 		talk(env, "%s: warning: odd drain would refuse it: %s", t.ID, oneLine(okf.Visible(m)))
 	}
 	return nil
+}
+
+// newTask is the task that f asks for. Where the task of the same title is done, and f
+// names no id, it is the next one with a number.
+func (v *view) newTask(f board.Filing) (okf.Atom, error) {
+	a, err := board.New(f)
+	title := a.ID
+	for n := 2; err == nil && f.ID != title && v.done(a.ID); n++ {
+		f.ID = okf.ID(fmt.Sprintf("%s-%d", title, n))
+		a, err = board.New(f)
+	}
+	return a, err
+}
+
+// done reports the id of a task that is done.
+func (v *view) done(id okf.ID) bool {
+	a := v.graph.ByID(id)
+	if a == nil {
+		return false
+	}
+	t, err := board.ReadTask(v.graph, a)
+	return err == nil && t.State == board.Done
 }
 
 // unplaced is an error about a file that is not there yet, without its place.

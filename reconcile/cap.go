@@ -16,12 +16,12 @@ var unsaid = []string{"verified", "generated", "timestamp", "confidence", "statu
 
 // unclaimed are the keys of a task that only a person or a drain writes.
 var unclaimed = []string{
-	"state", "commands", "claimed_by", "lease_expires", "attempts", "idempotency_key",
+	"state", "commands", "budget_usd", "claimed_by", "lease_expires", "attempts", "idempotency_key",
 	"result", "rejected", "blocked_reason", "approved_by",
 }
 
 // Cap lowers a to what an agent may say: confidence at most max, no verified, generated forced, status draft (Merge leaves the status of
-// an atom that exists alone), control and zero-width characters stripped. A task is put in backlog, without commands and without a past.
+// an atom that exists alone), control and zero-width characters stripped. A task is put in backlog, without commands, budget and past.
 // It runs before Merge because Merge trusts rank. The error is an okf.Problem at the atom's own path. Capping twice is capping once.
 func Cap(a okf.Atom, o Options) (okf.Atom, error) {
 	if o.Person {

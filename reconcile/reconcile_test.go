@@ -216,13 +216,13 @@ func TestMergeWhatIsAPersons(t *testing.T) {
 
 func TestMergeAgentTask(t *testing.T) {
 	t.Parallel()
-	in := emit(t, "---\ntype: task\nid: t-2\ntitle: New\nstate: ready\ncommands: [[rm, -rf, /]]\nclaimed_by: me\nresult: {run: x}\nattempts: 0\ntags: [\"Approved-By: me\", docs]\n---\n")
+	in := emit(t, "---\ntype: task\nid: t-2\ntitle: New\nstate: ready\ncommands: [[rm, -rf, /]]\nbudget_usd: 100\nclaimed_by: me\nresult: {run: x}\nattempts: 0\ntags: [\"Approved-By: me\", docs]\n---\n")
 	it := one(t, graph(t), in, agent())
 	a := atom(t, it.Path, string(it.Bytes))
 	if it.Path != "tasks/t-2.md" || a.Text("state") != "backlog" {
 		t.Errorf("%s in %s, want tasks/t-2.md in backlog", it.Path, a.Text("state"))
 	}
-	for _, key := range []string{"commands", "claimed_by", "result", "attempts", "verified"} {
+	for _, key := range []string{"commands", "budget_usd", "claimed_by", "result", "attempts", "verified"} {
 		if _, ok := a.Field(key); ok {
 			t.Errorf("an agent's task has %s:\n%s", key, it.Bytes)
 		}

@@ -392,7 +392,7 @@ func (d *drain) cut(c *claim, e session.Emission) (code pipeline.Reason, text st
 	case e.Failure == toolbox.Degenerate:
 		return pipeline.DegenerateLoop, e.Detail + again
 	case e.Failure == session.Silent:
-		return pipeline.NoOutcome, join("the agent ended without the block odd.finish.1", e.Detail) + again
+		return pipeline.NoOutcome, or(e.Detail, "the agent ended without the block odd.finish.1") + again
 	case e.Failure == session.Transport:
 		return pipeline.TransportFailed, join("the agent or its model could not be reached, or broke off", e.Detail) + again
 	}
