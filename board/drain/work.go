@@ -384,7 +384,7 @@ func (d *drain) cut(c *claim, e session.Emission) (code pipeline.Reason, text st
 	case e.Failure == session.Timeout:
 		return pipeline.SessionTimeout, fmt.Sprintf("the session had %s; raise %s in odd.toml", risk.Limits(d.at.cfg, c.task).Timeout, d.timeKey(c.task)) + strings.Replace(again, "; run", ", then", 1)
 	case e.Failure == session.OverBudget && d.leaseBound(c):
-		return pipeline.CostCapExceeded, e.Detail + "; the commitment lease has no more to give, odd gate evaluation can change its budget"
+		return pipeline.CostCapExceeded, e.Detail + "; the lease has no more money, odd gate evaluation --renew starts its counts anew"
 	case e.Failure == session.OverBudget:
 		return pipeline.CostCapExceeded, edit(e.Detail, "--budget-usd USD")
 	case e.Failure == session.TurnLimit:
