@@ -102,10 +102,8 @@ func (f settingsFile) write(b []byte) error {
 // byAgent refuses what only a person does: an agent that installs its own gate
 // could take it out too.
 func byAgent(env Env, verb string) error {
-	for _, name := range []string{"ODD_RUN", "ODD_ANCHOR", "CLAUDECODE"} {
-		if env.Getenv(name) != "" {
-			return refuse("in-session", "%s: an agent's session does not touch its own gate (%s is set); run it in a terminal of your own", verb, name)
-		}
+	if sign := env.agent(); sign != "" {
+		return refuse("in-session", "%s: an agent's session does not touch its own gate (%s); run it in a terminal of your own", verb, sign)
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ type Env struct {
 	After          func(time.Duration, func()) (stop func()) // calls later unless stopped
 	Entropy        io.Reader                                 // for run ids
 	Getenv         func(string) string
+	Above          func() []string                    // names of the programs that odd was started from, the nearest first; nil knows of none
 	Cage           cage.Cage                          // by what programs are held
 	Environ        []string                           // all of it, for what odd.toml lets an exec session see
 	TTY            func() (io.ReadWriteCloser, error) // the terminal itself, for typed confirmations
@@ -53,7 +54,7 @@ func OS() Env {
 	return Env{
 		Cage:  cage.Cage{Self: []string{"odd", cage.Verb}, Home: home, Tick: every},
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Dir: dir, Temp: os.TempDir(), Now: time.Now, Sleep: time.Sleep, After: after, Entropy: rand.Reader, Getenv: os.Getenv, Environ: os.Environ(),
+		Dir: dir, Temp: os.TempDir(), Now: time.Now, Sleep: time.Sleep, After: after, Entropy: rand.Reader, Getenv: os.Getenv, Above: above, Environ: os.Environ(),
 		TTY:      func() (io.ReadWriteCloser, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) },
 		Terminal: term.IsTerminal(int(os.Stdout.Fd())),
 		Keyboard: term.IsTerminal(int(os.Stdin.Fd())),

@@ -39,23 +39,28 @@ type handoffAct struct {
 }
 
 // actor is who keeps the record of an act: their name, for the journal's file, and
-// how files name them. A session has no such record but what it emits, and what
-// the agent's identity wrote would be signed as a person's.
+// how files name them. CI may keep one, and so may an agent outside of odd. A session of
+// odd's has no such record but what it emits, and what the agent's identity wrote would
+// be signed as a person's.
 func (w *workspace) actor(ctx context.Context, act string) (name, by string, err error) {
-	return w.signed(ctx, act, false)
+	at := w.place()
+	at.CI = false
+	if w.env.Getenv("ODD_RUN") == "" {
+		at.Session = ""
+	}
+	return w.signed(ctx, act, at)
 }
 
 // person is actor for an act that only a person may take.
 func (w *workspace) person(ctx context.Context, act string) (name, by string, err error) {
-	return w.signed(ctx, act, w.env.inCI())
+	return w.signed(ctx, act, w.place())
 }
 
-func (w *workspace) signed(ctx context.Context, act string, unattended bool) (name, by string, err error) {
+func (w *workspace) signed(ctx context.Context, act string, at review.Place) (name, by string, err error) {
 	who, err := w.repo.Identity(ctx)
 	if err != nil {
 		return "", "", err
 	}
-	at := review.Place{CI: unattended, Session: w.env.Getenv("ODD_RUN") != "", Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
 	return or(who.Name, who.Email), "human:" + who.Email, review.Allowed(act, review.Person{Name: who.Name, Email: who.Email}, at)
 }
 

@@ -192,7 +192,7 @@ func (p push) grounded(head string) error {
 // board, and may, unless it changes what a history reads as.
 func (p push) judge(m moved) (bool, error) {
 	if !strings.HasPrefix(m.ref, "refs/heads/") {
-		return p.harmless(m), nil
+		return p.harmless(m)
 	}
 	kept := slices.Contains(p.kept, m.ref)
 	if m.new == "" {
@@ -224,19 +224,33 @@ func (p push) judge(m moved) (bool, error) {
 
 // harmless refuses, of refs that are no branches, those by which git or odd would see
 // another history than was judged: replacements of objects, and where a server says
-// that another one stands. To take such a ref away is let through.
-func (p push) harmless(m moved) bool {
+// that another one stands. To take such a ref away is let through. What a run kept only
+// grows, and a drain's lock passes to another run only once it has expired.
+func (p push) harmless(m moved) (bool, error) {
 	switch {
+	case p.receiving && strings.HasPrefix(m.ref, "refs/odd/run/"):
+		changes, err := p.repo.Diff(p.ctx, m.old, m.new)
+		lost := slices.IndexFunc(changes, func(c repo.Change) bool { return c.Old != "" })
+		if err != nil || lost < 0 {
+			return err == nil, err
+		}
+		talk(p.env, "%s: this push would remove or change %s, which a run stored; if it must go, delete the ref on the server, with git update-ref -d %[1]s [kept-run]", m.ref, changes[lost].Path)
 	case m.new == "":
-		return true
+		return true, nil
 	case strings.HasPrefix(m.ref, "refs/replace/"):
 		talk(p.env, "%s: replacement refs are refused, because they hide history; push a normal commit [replaced]", m.ref)
 	case p.receiving && strings.HasPrefix(m.ref, "refs/remotes/"):
 		talk(p.env, "%s: this ref belongs to another repository; push the branch itself to refs/heads/ [foreign-ref]", m.ref)
+	case p.receiving && strings.HasPrefix(m.ref, "refs/odd/lock/"):
+		if err := p.repo.CheckLock(m.old, m.new, p.env.Now()); err != nil {
+			talk(p.env, "%s: %v [lock-held]", m.ref, err)
+			return false, nil
+		}
+		return true, nil
 	default:
-		return true
+		return true, nil
 	}
-	return false
+	return false, nil
 }
 
 // ground is what is there before the push: where the ref was, or else where its

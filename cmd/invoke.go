@@ -219,6 +219,5 @@ func (w *workspace) overrider(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	place := review.Place{CI: w.env.inCI(), Session: w.env.Getenv("ODD_RUN") != "", Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
-	return "human:" + who.Email, review.Allowed("invoke --override", review.Person{Name: who.Name, Email: who.Email}, place)
+	return "human:" + who.Email, review.Allowed("invoke --override", review.Person{Name: who.Name, Email: who.Email}, w.place())
 }

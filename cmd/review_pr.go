@@ -25,8 +25,8 @@ func runReviewPR(ctx context.Context, env Env, name string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if v.workspace.place().Session {
-		return refuse("not-a-person", "review --pr %s: an agent may not open pull requests; a person runs this", t.ID)
+	if sign := env.agent(); sign != "" {
+		return refuse("not-a-person", "review --pr %s: an agent may not open pull requests (%s); a person runs this", t.ID, sign)
 	}
 	p, err := v.proposal(t)
 	if err != nil {

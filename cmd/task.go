@@ -108,7 +108,7 @@ func (w *workspace) apply(ctx context.Context, build func(*view) (repo.Changes, 
 	var err error
 	if noCommit {
 		err = w.stage(ctx, build)
-	} else if w.env.Getenv("ODD_RUN") != "" { // what a session files is no person's
+	} else if w.env.agent() != "" { // what an agent files is no person's
 		oid, err = w.writeBy(ctx, (*view).byMachine, build)
 	} else {
 		oid, err = w.write(ctx, build)

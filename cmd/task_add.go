@@ -76,7 +76,7 @@ func runTaskAdd(ctx context.Context, env Env, f board.Filing, noCommit, asJSON b
 			return nil, "", err
 		}
 		f.By, f.At = "human:"+who.Email, env.Now()
-		if env.Getenv("ODD_RUN") != "" {
+		if env.agent() != "" {
 			f.By = "odd/" + version()
 		}
 		a, err := v.newTask(f)

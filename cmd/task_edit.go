@@ -32,8 +32,8 @@ func taskEdit(env Env) *cli.Command {
 				return err
 			case len(sets) == 0:
 				return usage("task edit %s: name at least one thing to change, like --priority p1; see odd help task edit", name)
-			case env.Getenv("ODD_RUN") != "":
-				return refuse("not-a-person", "task edit %s: refused inside an agent's session; file a new task with odd task add", name)
+			case env.agent() != "":
+				return refuse("not-a-person", "task edit %s: refused inside an agent's session (%s); file a new task with odd task add", name, env.agent())
 			}
 			return runTaskEdit(c.Context, env, name, sets, c.Bool("no-commit"), c.Bool("json"))
 		},

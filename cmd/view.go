@@ -441,7 +441,7 @@ func answered(ctx context.Context, tty io.Writer, ask func() (review.Human, erro
 
 // place is where the person is, as far as it can be told.
 func (w *workspace) place() review.Place {
-	return review.Place{CI: w.env.inCI(), Session: w.env.Getenv("ODD_RUN") != "", Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
+	return review.Place{CI: w.env.inCI(), Session: w.env.agent(), Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
 }
 
 // trailers is a commit message with its trailers; empty values are left out.

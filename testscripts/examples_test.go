@@ -171,7 +171,7 @@ func exampleNames(t *testing.T, line string) {
 // exampleRun runs a script in dir as Ann, who confirms whatever odd asks her to.
 func exampleRun(t *testing.T, dir, script string) {
 	t.Helper()
-	e := &testscript.Env{WorkDir: dir, Values: map[any]any{}, Vars: append(os.Environ(), "ODD_RUN=", "ODD_ANCHOR=", "EDITOR=true", varAnswer+"="+whateverIsAsked)}
+	e := &testscript.Env{WorkDir: dir, Values: map[any]any{}, Vars: append(os.Environ(), "EDITOR=true", varAnswer+"="+whateverIsAsked)}
 	if err := setup(e); err != nil {
 		t.Fatal(err)
 	}

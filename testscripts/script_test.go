@@ -74,6 +74,7 @@ var update = flag.Bool("update", false, "rewrite the files that scripts compare 
 const (
 	varNow    = "ODD_TEST_NOW"    // a moment, or @FILE that holds one and is read at every look
 	varSeed   = "ODD_TEST_SEED"   // the file that counts the odds of a script
+	varAbove  = "ODD_TEST_ABOVE"  // the programs that odd was started from; whatever runs the tests is none of them
 	varAnswer = "ODD_TEST_ANSWER" // what a person types where there is no terminal; "" is nobody
 
 	whateverIsAsked = "*" // the answer that confirms every question
@@ -85,8 +86,19 @@ const ttyFD = 3
 // begin is when every script begins.
 const begin = "2026-03-02T09:00:00Z"
 
+// aPersons are the tests as a person starts them, whoever does.
+type aPersons struct{ *testing.M }
+
+// Run takes out what would tell odd that an agent asks.
+func (m aPersons) Run() int {
+	for _, name := range cmd.AgentVars() {
+		os.Unsetenv(name)
+	}
+	return m.M.Run()
+}
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"odd": oddMain, "claude": claudeMain, "acp-agent": acpMain, "asked": askedMain})
+	testscript.Main(aPersons{m}, map[string]func(){"odd": oddMain, "claude": claudeMain, "acp-agent": acpMain, "asked": askedMain})
 }
 
 // oddMain is odd with the script's clock and entropy.
@@ -94,6 +106,7 @@ func oddMain() {
 	env := cmd.OS()
 	env.Now = clockOf(os.Getenv(varNow))
 	env.Entropy = entropy(os.Getenv(varSeed))
+	env.Above = func() []string { return strings.Fields(os.Getenv(varAbove)) }
 	if answer := os.Getenv(varAnswer); answer == whateverIsAsked {
 		env.TTY = func() (io.ReadWriteCloser, error) { return &confirmer{}, nil }
 	} else if answer != "" {

@@ -141,6 +141,7 @@ type drain struct {
 	wrote    time.Time         // when its last record was made
 	book     ledger.Appender   // of the run's ledger
 	stored   repo.OID          // the run's artifacts so far, as a tree
+	landed   repo.OID          // of stored, what a result has landed with
 	tree     repo.Changes      // those that are not in it yet
 
 	baton       *baton            // nil where one session runs at a time

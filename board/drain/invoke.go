@@ -419,11 +419,6 @@ func (d *drain) conclude(ctx context.Context, c *claim, done []*work) error {
 	if err != nil {
 		return err
 	}
-	if d.line.Remote != "" {
-		if err := d.repo.Update(ctx, art); err != nil {
-			return err
-		}
-	}
 	err = d.land(ctx, c, func() (landing, error) {
 		if d.recall(c, done) {
 			d.restore(maps.Clone(kept))

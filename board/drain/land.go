@@ -69,7 +69,7 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 			if len(pins) == 0 { // over a remote it is no part of the transaction, and the next claim makes it anew
 				c.unpin(ctx)
 			}
-			c.pin.New = ""
+			c.pin.New, d.landed = "", d.stored
 			d.at, err = look(ctx, d.repo, next, d.at, d.Load)
 			return err
 		}

@@ -24,7 +24,7 @@ func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 	if err != nil {
 		_ = local()
 		if errors.Is(err, repo.ErrBusy) {
-			return nil, busy("locked", "another odd drain runs in another clone: %v; try again when it has ended, or when its lock expires", err)
+			return nil, busy("locked", "another odd drain runs in another clone: %v; try again when it has ended or its lock expires; if it was killed and the lock runs for long, delete the ref on the remote with git push", err)
 		}
 		return nil, err
 	}

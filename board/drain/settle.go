@@ -50,11 +50,6 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 		return err
 	}
 	refs = append(refs, art)
-	if d.line.Remote != "" { // whatever the network does now, what the session said is kept
-		if err := d.repo.Update(ctx, art); err != nil {
-			return err
-		}
-	}
 	if err := d.land(ctx, c, func() (landing, error) { return d.becomes(ctx, c, w, &out, refs, kept) }); err != nil {
 		d.restore(kept)
 		return err
@@ -255,18 +250,24 @@ func listed(items []reconcile.Item) string {
 	return b.String()
 }
 
-// store writes the run's artifacts as a bare tree under refs/odd/run/RUN.
+// store writes the run's artifacts as a bare tree, and returns the move of
+// refs/odd/run/RUN that lands with the result. With a remote the ref of this clone is
+// there at once, so that what a session said is kept whatever the network does.
 func (d *drain) store(ctx context.Context) (repo.RefUpdate, error) {
-	u := repo.RefUpdate{Name: "refs/odd/run/" + d.Run}
+	u := repo.RefUpdate{Name: "refs/odd/run/" + d.Run, Old: d.landed}
 	var err error
-	if u.Old, err = d.repo.Ref(u.Name); err != nil && !errors.Is(err, repo.ErrNoRef) {
-		return u, err
-	}
 	if u.New, err = d.repo.WriteTree(ctx, d.stored, d.tree); err != nil {
 		return u, err
 	}
 	d.stored, d.tree = u.New, repo.Changes{}
-	return u, nil
+	if d.line.Remote == "" {
+		return u, nil
+	}
+	here, err := d.repo.Ref(u.Name)
+	if err != nil && !errors.Is(err, repo.ErrNoRef) {
+		return u, err
+	}
+	return u, d.repo.Update(ctx, repo.RefUpdate{Name: u.Name, Old: here, New: u.New})
 }
 
 // landing says where a change landed by itself, "" for nowhere.

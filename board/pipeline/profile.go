@@ -78,7 +78,8 @@ type Profile struct {
 	Core         []string  `json:"core,omitempty"`
 	Dependency   []string  `json:"dependency,omitempty"`
 	CrossRepo    []string  `json:"cross_repo,omitempty"`
-	Executable   []string  `json:"executable,omitempty"` // becomes one
+	Executable   []string  `json:"executable,omitempty"`         // becomes one
+	Instructions []string  `json:"agent_instructions,omitempty"` // what agents at work here read as instructions
 	Packages     []string  `json:"packages,omitempty"`
 	Dependents   []string  `json:"dependents,omitempty"` // packages that need a changed one
 	Atoms        []string  `json:"atoms,omitempty"`      // of the knowledge graph, that name a changed file
@@ -161,6 +162,9 @@ func (p *Profile) place(e Edit, gate []string, pol Policy) {
 	within(&p.Gate, gate)
 	within(&p.Configured, pol.Protected)
 	p.core[e.Path] = within(&p.Core, pol.Core)
+	if irongate.Instructs(e.Path) {
+		p.Instructions = append(p.Instructions, e.Path)
+	}
 	if dependencyFile(e.Path) {
 		p.Dependency = append(p.Dependency, e.Path)
 	}

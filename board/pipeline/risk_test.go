@@ -105,6 +105,7 @@ func cases() map[string]asks {
 		"regression_risk":             ask(modify("docs/x.md"), badly),
 		"similar_to_source": ask([]Edit{{"docs/x.md", []byte("zero()\n"), []byte("zero()\n" + lines), modePlain, modePlain}},
 			func(a *asks) { a.at.Texts = [][]byte{[]byte("// it\n  " + lines)} }),
+		"agent_instructions":       ask(modify("docs/AGENTS.md")),
 		"autonomy_observe":         ask(modify("docs/x.md"), set(func(p *Policy) { p.Observe = true })),
 		"opaque_substrate":         ask(modify("docs/x.md"), func(a *asks) { a.at.Opaque, a.at.Substrate = true, "exec" }),
 		"exploration_insufficient": ask(modify("docs/x.md"), func(a *asks) { a.at.Unread = "it read one file" }),

@@ -80,6 +80,8 @@ const (
 var raises = []rule{
 	{"rule_failed", ApprovalRequired, "a rule could not be evaluated", "correct what the rule could not read, or a person approves it",
 		func(a asked) ([]string, error) { return a.failed, nil }},
+	{"agent_instructions", ApprovalRequired, "it changes instructions that every agent at work in this repository follows", "a person reads them as instructions, and approves it",
+		func(a asked) ([]string, error) { return a.Instructions, nil }},
 	{"regression_risk", NotifyApply, "earlier changes of its files failed, or this one is likely to, so its tier is one step higher", "a person looks closer; after a repair the rule forgets within days",
 		func(a asked) ([]string, error) { return a.careful(), nil }},
 	{"similar_to_source", ApprovalRequired, "most of what it adds is elsewhere in the repository already", "use the existing code, or a person approves the copy",

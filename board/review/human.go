@@ -37,7 +37,7 @@ func (h Human) Person() Person { return h.person }
 // Place is where a human act was asked for, as far as it can be told.
 type Place struct {
 	CI      bool   // a CI run
-	Session bool   // inside an agent's session
+	Session string // what shows that an agent asks, "" for nothing
 	Agent   Person // the configured agent identity
 }
 
@@ -62,8 +62,8 @@ func Allowed(act string, p Person, at Place) error {
 	switch {
 	case at.CI:
 		return refuse("not-a-person", "%s: only a person may do this, and this is CI; run it in a terminal on your own machine", act)
-	case at.Session:
-		return refuse("not-a-person", "%s: refused inside an agent's session; leave it to a person", act)
+	case at.Session != "":
+		return refuse("not-a-person", "%s: refused inside an agent's session (%s); leave it to a person, in a terminal of their own", act, at.Session)
 	case strings.EqualFold(p.Email, at.Agent.Email):
 		return refuse("not-a-person", "%s: git user.email is the agent's address, %s; set your own with git config user.email YOU@EXAMPLE.ORG", act, at.Agent.Email)
 	case p.Email == "" || strings.ContainsAny(p.Email, " \t\n,{}[]\"'#"):

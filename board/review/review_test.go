@@ -63,7 +63,7 @@ func TestConfirm(t *testing.T) {
 		"nothing":          {"", ann, Place{Agent: agent}, "unconfirmed"},
 		"endless":          {strings.Repeat("x", 1<<20), ann, Place{Agent: agent}, "unconfirmed"},
 		"in CI":            {"t-1\n", ann, Place{CI: true, Agent: agent}, "not-a-person"},
-		"in a session":     {"t-1\n", ann, Place{Session: true, Agent: agent}, "not-a-person"},
+		"in a session":     {"t-1\n", ann, Place{Session: "ODD_RUN is set", Agent: agent}, "not-a-person"},
 		"as the agent":     {"t-1\n", Person{"Ann", "ODD@localhost"}, Place{Agent: agent}, "not-a-person"},
 		"without e-mail":   {"t-1\n", Person{"Ann", ""}, Place{Agent: agent}, "not-a-person"},
 		"e-mail as YAML":   {"t-1\n", Person{"Ann", "a}, by: human:x"}, Place{Agent: agent}, "not-a-person"},

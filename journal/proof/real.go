@@ -18,7 +18,7 @@ func edgeRule() rule {
 		Way:        "send the result back with odd reject TASK, and correct the edges by hand",
 		Evidence:   "the edges of every atom a commit by odd or an agent changes; the brief of every session whose run's tree, refs/odd/run/RUN, is in the clone",
 		Recomputed: "no commit by odd or an agent adds an edge that odd reconcile refuses: the key owns, or an edge that leaves the bundle; the persona in a brief is, byte for byte, what odd compiles from the edges in the commit of the claim, with edges to nothing as gaps",
-		Attested:   "the brief of a run whose refs/odd/run/RUN is not in this clone",
+		Attested:   "the brief of a run whose refs/odd/run/RUN is not in this clone, or is older there than the record",
 	}, real}
 }
 
@@ -70,10 +70,13 @@ func leavesBundle(from, target string) bool {
 // toldOf says that the brief of a session tells of another persona than its claim's
 // bundle makes.
 func (j *judge) toldOf(l line) (string, error) {
-	id := l.record.Session().Brief
-	run, err := j.repo.Ref("refs/odd/run/" + l.record.Run)
-	if err != nil || id == "" {
-		return "", nil // pruned, or never fetched: attested
+	id, name := l.record.Session().Brief, "refs/odd/run/"+l.record.Run
+	run, moves := j.moving[name]
+	if !moves {
+		run, _ = j.repo.Ref(name)
+	}
+	if run == "" || id == "" || j.keptBefore(l, run) {
+		return "", nil // pruned, or not fetched since: attested
 	}
 	role, claim, law, err := j.embodiedAt(l)
 	if role == "" || err != nil {
@@ -111,6 +114,15 @@ func (j *judge) toldOf(l line) (string, error) {
 		again = " in " + short(string(claim)) + again
 	}
 	return fmt.Sprintf("the session's brief describes the role %s otherwise than the files at its claim%s: %s", role, again, differing(said, want)), err
+}
+
+// keptBefore reports a tree that an earlier outcome of the same run names as what the
+// run kept: a ref that is still there is older than the record, and shows nothing of it.
+func (j *judge) keptBefore(l line, run repo.OID) bool {
+	records, err := j.ledgerAt(j.OID, l.record.Run)
+	return err == nil && slices.ContainsFunc(records, func(r ledger.Record) bool {
+		return r.Seq < l.record.Seq && r.Kind == ledger.Outcome && string(r.Outcome().Artifacts) == string(run)
+	})
 }
 
 // part is one part of a brief, by its name.

@@ -73,18 +73,48 @@ func (l *RemoteLock) busy(held lockBlob) error {
 
 // read fetches the blob that holds the lock. One that is no lock of ours is an error, never "free".
 func (l *RemoteLock) read(ctx context.Context, at OID) (lockBlob, error) {
-	var held lockBlob
-	b, err := l.r.Blob(at)
-	if err != nil {
+	if _, err := l.r.Blob(at); err != nil {
 		if err = l.r.Fetch(ctx, l.remote, l.ref); err != nil {
-			return held, err
+			return lockBlob{}, err
 		}
-		if b, err = l.r.Blob(at); err != nil {
-			return held, fmt.Errorf("%s %s: %w: it changed while it was read", l.remote, l.ref, ErrBusy)
+		if _, err = l.r.Blob(at); err != nil {
+			return lockBlob{}, fmt.Errorf("%s %s: %w: it changed while it was read", l.remote, l.ref, ErrBusy)
 		}
 	}
+	held, err := l.r.lockAt(at)
+	if err != nil {
+		return held, fmt.Errorf("%s %s: %w", l.remote, l.ref, err)
+	}
+	return held, nil
+}
+
+// CheckLock says why a push may not move a lock's ref from one blob to another ("" is
+// none): a lock that has not expired at now is its run's, and only that run writes over
+// it. A push that deletes it is how a run lets go.
+func (r *Repo) CheckLock(old, next OID, now time.Time) error {
+	if next == "" {
+		return nil
+	}
+	to, err := r.lockAt(next)
+	if err != nil || old == "" {
+		return err
+	}
+	held, err := r.lockAt(old)
+	if err == nil && held.Run != to.Run && now.Before(held.Expires) {
+		return fmt.Errorf("%s has the drain lock until %s; wait, or if it was killed, push a deletion of the ref", held.Run, held.Expires.UTC().Format(time.RFC3339))
+	}
+	return nil // over what is no lock, anything may be written
+}
+
+// lockAt reads the blob of a lock.
+func (r *Repo) lockAt(at OID) (lockBlob, error) {
+	var held lockBlob
+	b, err := r.Blob(at)
+	if err != nil {
+		return held, err
+	}
 	if err := json.Unmarshal(b, &held); err != nil || held.Version != 1 {
-		return held, fmt.Errorf("%s %s: not a lock this odd can read; delete the ref if no drain runs", l.remote, l.ref)
+		return held, errors.New("not a lock this odd can read; delete the ref if no drain runs")
 	}
 	return held, nil
 }

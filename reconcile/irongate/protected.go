@@ -30,10 +30,7 @@ var surfaces = []surface{
 		"**/ledger", "**/ledger/**/*.jsonl", "**/proposals", "**/ledger/[0-9][0-9][0-9][0-9]-[0-9][0-9]/**", "**/proposals/*.jsonl", "**/journal/*.tsv"}},
 	{"protected_anchor", "it holds the write permits of sessions", []string{
 		"**/.hestai/**", "**/.hestai-state/**"}},
-	{"protected_agent", "it configures the agents and their hooks", []string{
-		"**/.claude/**", "**/.claude.json", "**/.mcp.json", "**/.codex/**", "**/.cursor/**", "**/.gemini/**", "**/.windsurf/**", "**/.continue/**",
-		"**/.roo/**", "**/.opencode/**", "**/opencode.json*", "**/.aider.conf.yml", "**/.zed/**", "**/.idea/**",
-		"**/.vscode/**", "**/.devcontainer/**", "**/.devcontainer.json"}},
+	{"protected_agent", "it configures the agents and their hooks", agentFolders},
 	{"protected_workflow", "CI runs it with access to secrets", []string{
 		"**/.github/**", "**/.gitlab-ci.yml", "**/.gitlab/**", "**/.gitea/**", "**/.forgejo/**", "**/.circleci/**", "**/.buildkite/**",
 		"**/.woodpecker/**", "**/.woodpecker.y*ml", "**/.drone.yml", "**/.travis.yml", "**/jenkinsfile", "**/jenkinsfile.*",
@@ -47,6 +44,33 @@ var surfaces = []surface{
 		"**/secrets.json", "**/secrets.y*ml", "**/secrets.toml", "**/secrets.env", "**/service-account*.json"}},
 	{"protected_dependency", "it is vendored code, which a package manager writes", []string{
 		"vendor/**", "**/vendor/modules.txt", "third_party/**", "**/node_modules/**", "**/bower_components/**", "**/.venv/**", "**/venv/**", "**/site-packages/**", "**/.yarn/**"}},
+}
+
+// What agents' programs read in a repository before any task: the folders and files
+// that configure them or run something, which no machine writes, and the plain
+// instructions, which only a person lets in ([Instructs]).
+//
+// Sources: the memory, rules and settings pages of Claude Code, Codex, Gemini CLI,
+// Cursor, Windsurf, Kiro, Trae, Cline, Roo Code, Kilo Code, GitHub Copilot, opencode,
+// Amazon Q, Augment, Junie, Zed, Goose, Crush, Qwen Code, Warp, Factory, OpenHands and
+// Replit; agents.md and agentskills.io for what many of them share.
+var (
+	agentFolders = []string{
+		"**/.claude/**", "**/.claude.json", "**/.claude-plugin/**", "**/.mcp.json", "**/.agents/**", "**/.agent/**", "**/.codex/**", "**/.cursor/**", "**/.gemini/**",
+		"**/.kiro/**", "**/.trae/**", "**/.clinerules/**", "**/.windsurf/**", "**/.continue/**", "**/.roo/**", "**/.kilocode/**", "**/.opencode/**", "**/opencode.json*",
+		"**/.github/copilot-instructions.md", "**/.github/instructions/**", "**/.github/agents/**", "**/.github/prompts/**",
+		"**/.amazonq/**", "**/.augment/**", "**/.junie/**", "**/.factory/**", "**/.openhands/**", "**/.qwen/**", "**/.crush/**", "**/crush.json", "**/.crush.json",
+		"**/.aider.conf.yml", "**/.zed/**", "**/.idea/**", "**/.vscode/**", "**/.devcontainer/**", "**/.devcontainer.json"}
+	agentInstructions = []string{
+		"**/claude.md", "**/claude.local.md", "**/agents.md", "**/agents.override.md", "**/agent.md", "**/gemini.md", "**/qwen.md", "**/crush.md", "**/warp.md",
+		"**/replit.md", "**/skill.md", "**/.cursorrules", "**/.windsurfrules", "**/.clinerules", "**/.roorules*", "**/.kilocoderules*", "**/.goosehints", "**/.rules",
+		"**/.augment-guidelines"}
+)
+
+// Instructs reports a file that agents at work in the repository read as instructions,
+// in whatever case its name is: what is in it, the next agent does.
+func Instructs(p string) bool {
+	return MatchAny(agentInstructions, strings.TrimPrefix(Fold(p), "/"))
 }
 
 // gatePackages is what judges changes in odd's own repository, and what

@@ -101,6 +101,25 @@ func TestProtected(t *testing.T) {
 	}
 }
 
+func TestInstructs(t *testing.T) {
+	t.Parallel()
+	for _, r := range pieces(t, "testdata/instructions.tsv") {
+		if got, want := Instructs(r[1]), r[0] == "yes"; got != want {
+			t.Errorf("Instructs(%q) = %v", r[1], got)
+		}
+		for _, g := range agentInstructions {
+			if err := BadGlob(g); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for _, g := range agentInstructions {
+		if !slices.ContainsFunc(pieces(t, "testdata/instructions.tsv"), func(r []string) bool { return r[0] == "yes" && Match(g, Fold(r[1])) }) {
+			t.Errorf("testdata/instructions.tsv has no path that %q means", g)
+		}
+	}
+}
+
 // TestEverySurfaceBites holds the table to a list of its own, in which each glob has a
 // path: one that is taken out of the table leaves its path without protection.
 func TestEverySurfaceBites(t *testing.T) {

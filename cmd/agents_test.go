@@ -1,0 +1,72 @@
+package cmd
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestWhoAsks(t *testing.T) {
+	t.Parallel()
+	env := func(set string, above ...string) Env {
+		return Env{
+			Getenv: func(name string) string {
+				if name == set {
+					return "1"
+				}
+				return ""
+			},
+			Above: func() []string { return above },
+		}
+	}
+	for _, name := range AgentVars() {
+		if got, want := env(name).agent(), name+" is set"; got != want {
+			t.Errorf("with %s: %q, want %q", name, got, want)
+		}
+	}
+	// What stands in a person's profile, or in the terminal of their editor, makes nobody an agent.
+	for _, name := range []string{"", "HOME", "CURSOR_TRACE_ID", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "CODEX_HOME", "OPENCODE_CONFIG", "GEMINI_API_KEY"} {
+		if got := env(name, "bash", "cursor", "code", "sshd", "systemd").agent(); got != "" {
+			t.Errorf("with %s: %q, want a person", name, got)
+		}
+	}
+	for _, name := range agentPrograms {
+		if got, want := env("", "sh", name, "bash").agent(), name+" started this command"; got != want {
+			t.Errorf("under %s: %q, want %q", name, got, want)
+		}
+	}
+	if got := (Env{Getenv: func(string) string { return "" }}).agent(); got != "" {
+		t.Errorf("where nothing is known: %q", got)
+	}
+}
+
+func TestProgramNames(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ comm, argv, want string }{
+		{"claude", "claude --resume", "claude"},
+		{"MainThread", "node --no-warnings /usr/lib/node_modules/@google/gemini-cli/bundle/gemini.js -p x", "gemini"},
+		{"node", "node /usr/local/bin/codex", "codex"},
+		{"python3", "python3 /home/ann/.local/bin/aider", "aider"},
+		{"bash", "bash /home/ann/bin/claude", ""},
+		{"vim", "vim claude", ""},
+		{"node", "node server.js claude", ""},
+		{"x", "", ""},
+	} {
+		got := ""
+		for _, name := range programNames(c.comm, strings.Split(c.argv, " ")) {
+			if got == "" && slices.Contains(agentPrograms, name) {
+				got = name
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.argv, got, c.want)
+		}
+	}
+}
+
+func TestAboveNamesTheParent(t *testing.T) {
+	t.Parallel()
+	if len(above()) == 0 {
+		t.Error("no program started this test")
+	}
+}
