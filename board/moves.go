@@ -187,7 +187,7 @@ const reasonCap = 2000
 // blocked is the edit that says why. The text may come from an agent, so what
 // a person could not see is left out.
 func blocked(reason string) okf.Set {
-	reason = strings.TrimSpace(okf.Visible(reason))
+	reason = strings.TrimSpace(okf.Visible(okf.Legible(reason)))
 	if reason == "" {
 		reason = "no reason given"
 	}

@@ -41,7 +41,7 @@ var refusalTexts = [][3]string{
 	{"budget-team", "The team's share of the budget is used up, or [budget.teams] in odd.toml is wrong.", "Correct or raise [budget.teams] in odd.toml, or wait for the next month."},
 	{"change", "The agent's output changes files, and this command takes only atoms, or the change cannot be judged again.", "Give the task to `odd drain`, which handles file changes; `odd reject TASK --retry` makes a change again."},
 	{"clarifying-question", "The agent asked a question although nobody is there to answer it.", "Say what is unknown in the task's text, or run it with somebody at the terminal: `odd agent run --engagement assistant`."},
-	{"clock", "This machine's clock is behind the last record of the board, so times could not be trusted.", "Set the clock right (`date` shows it), then run the command again."},
+	{"clock", "This machine's clock is behind the last record of the board, so times could not be trusted.", "Set the clock right (`date` shows it), then run the command again. If it was an earlier run that had a clock ahead: `odd drain pause WHY`, then `odd drain resume`."},
 	{"closes", "A journal entry can close only a question or a tension that is still open.", "`odd journal opens` and `odd journal tensions` list them."},
 	{"config-moved", "odd.toml names another agent now than when the audited change began.", "Audit a range that begins at a later commit: `odd agent audit BASE..HEAD`."},
 	{"conflict", "The board branch and the target branch changed the same lines.", "Merge the target into the board branch with `git merge`, resolve the conflict and commit it; then run `odd sync`."},

@@ -461,7 +461,7 @@ func trailers(subject, body string, pairs ...string) string {
 }
 
 // oneLine is s without hidden characters and with every run of space as one.
-func oneLine(s string) string { return strings.Join(strings.Fields(okf.Visible(s)), " ") }
+func oneLine(s string) string { return strings.Join(strings.Fields(okf.Visible(okf.Legible(s))), " ") }
 
 // or is a, or b where a is empty.
 func or(a, b string) string {

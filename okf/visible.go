@@ -1,6 +1,10 @@
 package okf
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
 
 // Visible returns s without the characters a reader cannot see but a model can
 // read: control characters other than newline and tab, zero-width and soft
@@ -17,6 +21,23 @@ func Visible(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// Legible returns s as UTF-8: a byte that is none stands as \xff, so that a file's name
+// can be told of wherever only text may stand.
+func Legible(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		if _, n := utf8.DecodeRuneInString(s[i:]); r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // hidden reports whether r has no place in text that is shown or served.

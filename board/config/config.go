@@ -122,6 +122,15 @@ type Floor struct {
 	UnresolvedPct int // at most, default 20
 }
 
+// Allows says whether want more may be reserved in a month on top of spent. An agent that
+// is free, where no budget is set, has no stop.
+func (c Config) Allows(spent, want budget.MicroUSD) budget.Level {
+	if c.Free() && !c.HasBudget {
+		return budget.OK
+	}
+	return budget.Decide(c.Budget, spent, want)
+}
+
 // Default is the configuration of a repository without odd.toml.
 func Default() Config {
 	return Config{

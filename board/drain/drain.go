@@ -337,7 +337,7 @@ func (d *drain) refresh(ctx context.Context) error {
 	if err := d.paused(); err != nil {
 		return err
 	}
-	if err := d.at.clock(d.Now()); err != nil {
+	if err := d.clock(ctx); err != nil {
 		return err
 	}
 	if ps := board.CheckTeams(d.at.graph, d.at.cfg.Budget.Teams); len(ps) > 0 {

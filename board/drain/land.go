@@ -57,11 +57,11 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 		}
 		l, err := result()
 		if err != nil {
-			return err
+			return unwritten{err}
 		}
 		next, err := d.make(ctx, repo.OID(or(string(l.onto), string(tip))), l.changes, l.message)
 		if err != nil {
-			return err
+			return unwritten{err}
 		}
 		pins := d.release(c)
 		err = d.line.Land(ctx, tip, next, append(slices.Clip(l.refs), pins...)...)
@@ -75,6 +75,9 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 		}
 		if d.refusesLanding(ctx, l, next, err) {
 			continue // without the landing
+		}
+		if errors.Is(err, repo.ErrDeclined) {
+			return unwritten{err}
 		}
 		if repo.Faulty(err) {
 			return err

@@ -146,14 +146,11 @@ func (d *drain) afford(t board.Task) error {
 	if want == 0 && !cfg.Free() {
 		return refuse("no-budget", "task %s: there is no limit on its cost; set one with odd task edit %[1]s --budget-usd USD, or [session] max_usd in odd.toml", t.ID)
 	}
-	if !cfg.HasBudget {
-		return nil
-	}
 	all, err := d.purses(d.at, t.Team)
 	if err != nil {
 		return err
 	}
-	if spent := all[0].sum(); budget.Decide(cfg.Budget, spent, want) == budget.Stop {
+	if spent := all[0].sum(); cfg.Allows(spent, want) == budget.Stop {
 		return refuse("budget", "task %s: it may cost $%s, and with $%s spent or reserved this month that is more than the limit of $%s; raise [budget] monthly_usd in odd.toml, or wait for next month", t.ID, want, spent, cfg.Budget.Stop())
 	}
 	for _, p := range all[1:] {
@@ -183,11 +180,8 @@ func (d *drain) solvent(c *claim, s *snapshot, cost budget.MicroUSD) error {
 	if err != nil {
 		return err
 	}
-	if !s.cfg.HasBudget && s.cfg.Free() {
-		return nil
-	}
 	over := max(cost-c.each(), 0)
-	if sum := all[0].sum() + over; budget.Decide(s.cfg.Budget, sum, 0) == budget.Stop {
+	if sum := all[0].sum() + over; s.cfg.Allows(sum, 0) == budget.Stop {
 		d.broke = past(sum, s)
 		return errors.New("budget: " + d.broke)
 	}
@@ -226,7 +220,11 @@ func (d *drain) alert(team string, more budget.MicroUSD) (due []string, err erro
 func (d *drain) charged(data *ledger.OutcomeData, c *claim, cost budget.MicroUSD) (err error) {
 	if over := cost - c.reserved; over > 0 {
 		data.Over = int64(over)
-		d.noteOnce(fmt.Sprintf("%s: it cost $%s, $%s more than reserved; all of it counts", c.task.ID, cost, over))
+		if d.at.cfg.Free() {
+			d.noteOnce(fmt.Sprintf("%s: the agent says that it cost $%s, and odd.toml says that it is free; the cost counts. Set [budget] monthly_usd to limit it", c.task.ID, cost))
+		} else {
+			d.noteOnce(fmt.Sprintf("%s: it cost $%s, $%s more than reserved; all of it counts", c.task.ID, cost, over))
+		}
 	}
 	data.Alert, err = d.alert(c.task.Team, cost-c.reserved)
 	return err
@@ -245,9 +243,9 @@ func (d *drain) money(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case !d.at.cfg.HasBudget: // what a budget was once spent on is no reason to stop what is free
+	case !d.at.cfg.HasBudget:
 		return funded(d.at.cfg)
-	case budget.Decide(d.at.cfg.Budget, spent, 0) == budget.Stop:
+	case d.at.cfg.Allows(spent, 0) == budget.Stop:
 		why = past(spent, d.at)
 	case why == "":
 		return nil

@@ -95,7 +95,7 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 func (d *drain) start(ctx context.Context, p *Plan, opened bool) error {
 	if !opened {
 		p.stop(d.paused())
-		p.stop(d.at.clock(d.Now()))
+		p.stop(d.clock(ctx))
 		return nil
 	}
 	if err := d.refresh(ctx); !p.stop(err) {

@@ -20,7 +20,35 @@ import (
 // settle commits what became of a task: the proposal on its review branch, then
 // the result on the board, in one transaction. It runs to its end even when
 // the person has interrupted the session.
+//
+// A result that cannot be written, for what is in it or because the remote declines it,
+// is put aside: the task is blocked with the reason, and the drain goes on. What the
+// session said stays among the run's artifacts.
 func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
+	before := d.keep()
+	err := d.save(ctx, c, w)
+	if !unwritable(err) || w.refreshed {
+		return err
+	}
+	d.restore(before)
+	d.note(fmt.Sprintf("%s: the result could not be written: %v", c.task.ID, err))
+	w.void(fmt.Sprintf("the result could not be written: %s; it is kept in refs/odd/run/%s; run odd task ready %s to try again", oneLine(err.Error()), d.Run, c.task.ID))
+	return d.save(ctx, c, w)
+}
+
+// unwritten is why a result cannot be written, however often it is tried.
+type unwritten struct{ error }
+
+// Unwrap is the reason itself.
+func (u unwritten) Unwrap() error { return u.error }
+
+// unwritable reports an error of the result, and not of the disk or the moment.
+func unwritable(err error) bool {
+	return errors.As(err, new(unwritten)) && !repo.Faulty(err) && !errors.Is(err, repo.ErrBusy) && !errors.Is(err, repo.ErrMoved) && !errors.Is(err, context.Canceled)
+}
+
+// save is settle of a result that can be written.
+func (d *drain) save(ctx context.Context, c *claim, w *work) error {
 	stopped := ctx.Err()
 	ctx = context.WithoutCancel(ctx)
 	defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
@@ -34,16 +62,16 @@ func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
 	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: counts(w.items), Session: d.spoken(w), Notes: openNotes(w.emission.Notes)}
 	kept, err := d.recount(c, w)
 	if err != nil {
-		return err
+		return unwritten{err}
 	}
 	out.Trace = ledger.Trace(d.own(d.at.file(ledger.Path(d.Run, d.started))))
 	refs, err := d.proposed(ctx, c, w, &out)
 	if err != nil {
-		return err
+		return unwritten{err}
 	}
 	d.keepArtifacts(c, w)
 	if err := w.change.keep(ctx); err != nil {
-		return err
+		return unwritten{err}
 	}
 	art, err := d.store(ctx)
 	if err != nil {

@@ -201,10 +201,44 @@ func (s *snapshot) order() iter.Seq[board.Task] {
 func (s *snapshot) file(name string) string { return path.Join(s.cfg.Root, name) }
 
 // clock refuses a clock that ran backwards past the ledger: leases and months would lie.
-func (s *snapshot) clock(now time.Time) error {
-	if last := s.spend.Last; now.Before(last.Add(-5 * time.Minute)) {
-		return refuse("clock", "this computer's clock says %s, but the ledger was last written at %s; correct the clock",
-			now.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339))
+// Where it was the ledger's that ran ahead, a person's odd drain resume says so.
+func (d *drain) clock(ctx context.Context) error {
+	const skew = 5 * time.Minute
+	now, last := d.Now(), d.at.spend.Last
+	if !now.Before(last.Add(-skew)) {
+		return nil
 	}
-	return nil
+	from, err := d.resumed(ctx)
+	if err != nil || !from.IsZero() && !now.Before(from.Add(-skew)) {
+		return err
+	}
+	return refuse("clock", "this computer's clock says %s, but the ledger was last written at %s; correct the clock, or if an earlier run had a clock that was ahead: odd drain pause \"a clock was ahead\", then odd drain resume",
+		now.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339))
+}
+
+// resumed is when a person let drains run again on top of the last record of the
+// ledgers, the zero time if nobody did.
+func (d *drain) resumed(ctx context.Context) (time.Time, error) {
+	for c, err := range d.repo.PathLog(ctx, d.at.tip, d.at.file("pause.toml")) {
+		if err != nil {
+			return time.Time{}, err
+		}
+		if len(c.Trailer("Odd-Resumed-By")) != 1 || strings.EqualFold(c.Author.Email, d.at.cfg.AgentEmail) {
+			continue
+		}
+		files, err := d.repo.Tree(c.OID)
+		if err != nil {
+			return time.Time{}, err
+		}
+		bundle, err := fs.Sub(files, d.at.cfg.Root)
+		if err != nil {
+			return time.Time{}, err
+		}
+		then, err := ledger.Sum(bundle)
+		if err != nil || then.Last.Before(d.at.spend.Last) {
+			return time.Time{}, err
+		}
+		return c.Author.When, nil
+	}
+	return time.Time{}, nil
 }

@@ -68,7 +68,7 @@ func (w *work) blocked(format string, args ...any) *work {
 			w.fault = err
 		}
 	}
-	w.verdict, w.reason = board.ToBlocked, string(irongate.Redact(fmt.Appendf(nil, format, args...)))
+	w.verdict, w.reason = board.ToBlocked, okf.Legible(string(irongate.Redact(fmt.Appendf(nil, format, args...))))
 	return w
 }
 

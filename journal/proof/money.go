@@ -202,7 +202,10 @@ func (m *purse) claimed(l line) (string, error) {
 		return "the ledger before it cannot be summed: " + err.Error(), nil
 	}
 	if r.TS.Before(before.Last.Add(-claimSkew)) {
-		return fmt.Sprintf("is dated %s, the ledger was at %s already", moment(r.TS), moment(before.Last)), nil
+		from, err := m.spend.clockFrom(m.ctx, m.Parents[0], m.law)
+		if err != nil || r.TS.Before(from.Add(-claimSkew)) {
+			return fmt.Sprintf("is dated %s, the ledger was at %s already", moment(r.TS), moment(before.Last)), err
+		}
 	}
 	if r.Claim().RefreshOf != "" && r.Reserved == 0 {
 		return "", nil // judged again, nothing runs
@@ -222,10 +225,10 @@ func (m *purse) claimed(l line) (string, error) {
 	if err != nil {
 		return "the ledger cannot be summed: " + err.Error(), nil
 	}
-	if budget.Decide(m.law.Budget, all-want, want) == budget.Stop && !m.law.HasBudget {
+	switch stop := m.law.Allows(all-want, want) == budget.Stop; {
+	case stop && !m.law.HasBudget:
 		return fmt.Sprintf("reserves $%s, and odd.toml sets no budget", want), nil
-	}
-	if budget.Decide(m.law.Budget, all-want, want) == budget.Stop {
+	case stop:
 		return fmt.Sprintf("reserves $%s on top of $%s, over the month's limit of $%s", want, all-want, m.law.Budget.Stop()), nil
 	}
 	share := m.law.Budget.Share(r.Team)

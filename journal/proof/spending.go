@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"time"
 
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/ledger"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -125,4 +127,28 @@ func add(to *ledger.FileSum, f ledger.FileSum) error {
 	to.Open = append(to.Open, f.Open...)
 	to.Abandoned = append(to.Abandoned, f.Abandoned...)
 	return nil
+}
+
+// clockFrom is the moment before which no claim on a board may be dated: that of the
+// last record of its ledgers, or where a clock was ahead then, that of a person's odd
+// drain resume on top of it.
+func (s spending) clockFrom(ctx context.Context, tip repo.OID, law config.Config) (time.Time, error) {
+	now, err := s.at(ctx, tip, law.Root)
+	if err != nil {
+		return now.Last, err
+	}
+	for c, err := range s.repo.PathLog(ctx, tip, law.Root+"/pause.toml") {
+		if err != nil {
+			return now.Last, err
+		}
+		if len(c.Trailer("Odd-Resumed-By")) != 1 || len(c.Trailer("Odd-Run")) > 0 || ofAgent(c, &law) {
+			continue
+		}
+		then, err := s.at(ctx, c.OID, law.Root)
+		if err != nil || then.Last.Before(now.Last) || now.Last.Before(c.Author.When) {
+			return now.Last, err // nothing was ahead when that person looked
+		}
+		return c.Author.When, nil
+	}
+	return now.Last, nil
 }

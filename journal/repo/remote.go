@@ -118,6 +118,9 @@ func pushed(remote, out string, err error, us []RefUpdate) error {
 			moved = fmt.Errorf("%s %s: %w: %s", remote, u.Name, ErrRejected, lost)
 		case bad != "":
 			refused = fmt.Errorf("%s %s: %s%s", remote, u.Name, bad, farWayOut(bad))
+			if strings.Contains(bad, "[remote rejected]") && farWayOut(bad) == "" {
+				refused = fmt.Errorf("%s %s: %w: %s", remote, u.Name, ErrDeclined, bad)
+			}
 		}
 	}
 	switch {

@@ -91,6 +91,7 @@ var (
 	ErrStuck    = errors.New("it has not let go of it")      // with ErrBusy: it was waited for already, for seconds
 	ErrInTheWay = errors.New("a file is in the way")         // a checkout would lose bytes; the error text names path and way out
 	ErrRejected = errors.New("the remote rejected the push") // non-fast-forward or stale lease
+	ErrDeclined = errors.New("the remote does not take it")  // a hook's word, or a protected branch
 	ErrConflict = errors.New("merge conflict")
 )
 
