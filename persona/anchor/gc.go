@@ -242,7 +242,8 @@ func (d Desk) sweepRecord(state *dir, token string, maxAge time.Duration) (strin
 }
 
 // sweepDrafts removes what never became whole, if it is old. Nobody but its
-// writer knows it, and the writer does not live that long.
+// writer knows it, and the writer does not live that long. Beside the places nobody
+// writes drafts any more.
 func (d Desk) sweepDrafts(maxAge time.Duration) error {
 	state, err := d.Store.open(false)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -252,7 +253,13 @@ func (d Desk) sweepDrafts(maxAge time.Duration) error {
 		return err
 	}
 	defer state.close()
-	var errs []error
+	names, err := state.names()
+	errs := []error{err}
+	for _, e := range names {
+		if strings.HasPrefix(e.Name(), temporary) {
+			errs = append(errs, state.remove(e.Name()))
+		}
+	}
 	for _, place := range []string{pending, active, archive} {
 		in, err := state.sub(place, false)
 		if err != nil {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
+	"syscall"
 )
 
 // IdentityRequest asks for a session. Only Role is required.
@@ -157,10 +159,8 @@ func (s *Store) begin(r dossier) error {
 		return err
 	}
 	defer state.close()
-	if there, err := state.has(".gitignore"); !there {
-		if err = errors.Join(err, state.write(".gitignore", r.Token, []byte("*\n"))); err != nil {
-			return err
-		}
+	if err := state.ignore(); err != nil {
+		return err
 	}
 	in, err := state.sub(pending, true)
 	if err != nil {
@@ -188,11 +188,39 @@ func (s *Store) begin(r dossier) error {
 	return in.sync()
 }
 
-// sweepOld removes pending sessions whose time is over; what it cannot remove
-// is a warning.
+// ignore makes the .gitignore of a state directory. It is written in place, because git
+// shows a draft that a killed process leaves beside it: such a process leaves an empty
+// file at most, which the next one fills. Processes that write at a time write the same.
+func (d *dir) ignore() error {
+	const name = ".gitignore"
+	info, err := d.root.Lstat(name)
+	if err == nil && (info.Size() > 0 || !info.Mode().IsRegular()) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := d.step("create " + name); err != nil {
+		return err
+	}
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = d.step("write " + name); err == nil {
+		_, err = f.Write([]byte("*\n"))
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return d.sync()
+}
+
+// sweepOld removes pending sessions whose time is over, and what never became one;
+// what it cannot remove is a warning.
 func (d Desk) sweepOld() []Problem {
 	swept, err := d.sweep(pending, pendingFor)
-	if err != nil {
+	if err = errors.Join(err, d.sweepDrafts(pendingFor)); err != nil {
 		return []Problem{{Code: Unswept, At: d.Store.at.Dir, Text: err.Error()}}
 	}
 	var ps []Problem

@@ -159,6 +159,12 @@ func TestSIGKILL(t *testing.T) { // S17
 func (s *site) survived(verb, token, when string) {
 	s.t.Helper()
 	s.whole(when)
+	top, _ := os.ReadDir(s.path()) // there is none yet
+	for _, name := range top {
+		if !name.IsDir() && name.Name() != ".gitignore" {
+			s.t.Errorf("%s: git shows %s", when, name.Name())
+		}
+	}
 	v := s.desk().HasValid(token, "")
 	_, perr := os.Lstat(s.path(pending, token))
 	_, aerr := os.Lstat(s.path(active, token))

@@ -579,3 +579,31 @@ func TestReleaseRows(t *testing.T) {
 	}
 	refusedAs(t, s.desk().Proof(forged, nil), Released)
 }
+
+// What an earlier odd left beside the places, and a .gitignore that was killed before its
+// bytes, are put right by the next session and by gc.
+func TestLeftoversOfAnIdentity(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{"identity", "gc"} {
+		s := newSite(t)
+		s.opened(IdentityRequest{})
+		for name, text := range map[string]string{".gitignore": "", temporary + ".gitignoreoa-x": "*\n"} {
+			if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if verb == "gc" {
+			if _, err := s.desk().GC(time.Hour); err != nil {
+				t.Error(err)
+			}
+		} else if r := s.desk().Identity(IdentityRequest{Role: "editor"}); !r.Success || len(r.Warnings) > 0 {
+			t.Errorf("%+v", r)
+		}
+		if _, err := os.Lstat(s.path(temporary + ".gitignoreoa-x")); err == nil {
+			t.Errorf("%s leaves the draft", verb)
+		}
+		if b, err := os.ReadFile(s.path(".gitignore")); verb == "identity" && string(b) != "*\n" {
+			t.Errorf("%s: %q %v", verb, b, err)
+		}
+	}
+}
