@@ -18,9 +18,10 @@ func opCancel(env Env) *cli.Command {
 		Usage:     "cancel a change that waits or is at work; only a person can",
 		ArgsUsage: "OP",
 		Description: "odd op cancel 7QK2ZP --reason \"we keep the old format\"\n\n" +
-			"The task of a change that waits goes back to backlog, and its next attempt is told\n" +
-			"the reason. Where an agent of this clone still works on it, its odd drain ends the\n" +
-			"session, charges what it cost, blocks the task with the reason, and goes on.\n\n" +
+			"The task of a change that waits goes back to backlog, and its next attempt is\n" +
+			"told the reason. Where an agent of this clone still works on it, its odd drain\n" +
+			"ends the session, charges what it cost, blocks the task with the reason, and\n" +
+			"goes on.\n\n" +
 			personNote,
 		Flags: []cli.Flag{
 			reasonFlag(),

@@ -29,9 +29,9 @@ func opClassify(env Env) *cli.Command {
 			"Without PATH and --task, odd judges every change in the working tree. From the\n" +
 			"mildest, the tiers are SAFE_AUTO, NOTIFY_APPLY, APPROVAL_REQUIRED and BLOCKED\n" +
 			"(exit 3).\n\n" +
-			"--limits prints a row for each lane: the time of one session, the turns and the\n" +
-			"cost of one attempt, the candidates in one answer, and what odd.toml sets of them.\n" +
-			"A task's own --max-turns and --budget-usd go before these.",
+			"--limits prints a row for each lane: the time of one session, the turns and\n" +
+			"the cost of one attempt, the candidates in one answer, and what odd.toml sets\n" +
+			"of them. A task's own --max-turns and --budget-usd go before these.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "task", Usage: "judge as a change for `TASK`: by who added it, and by its paths if no PATH is given"},
 			&cli.StringFlag{Name: "base", Value: "HEAD", Usage: "judge what changed since commit `REV`"},

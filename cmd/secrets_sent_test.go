@@ -67,7 +67,8 @@ func TestPlantedSecretsAreNotSent(t *testing.T) {
 		files["knowledge/tasks/"+id+".md"] = fmt.Sprintf("---\ntype: task\nid: %s\ntitle: %q\nstate: ready\nkind: implement\nrole: pilot\npaths: [docs/*.rst]\ninputs: [docs/secrets.md]\nacceptance: [%q]\n---\n\n%s", id, "Read "+w.lines[8], w.lines[9], w.all)
 	}
 	w.commit(files)
-	w.odd("drain", "--max-tasks", "2")
+	w.odd("drain", "--task", "amend")
+	w.odd("drain", "--task", "betray") // by name: both change one file
 	for i, r := range model.Heard() {
 		w.leaks(fmt.Sprintf("request %d", i), asked(t, r.Body))
 	}

@@ -25,6 +25,7 @@ var below = map[string][]string{
 	"okf/served":                  {"okf"},
 	"journal":                     {},
 	"journal/ledger":              {},
+	"journal/ledger/ledgertest":   {"journal/ledger"},
 	"journal/memory":              {},
 	"journal/repo":                {},
 	"journal/proof":               {"*", "!board/drain", "!persona/invoke"},

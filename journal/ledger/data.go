@@ -253,16 +253,29 @@ func (OutcomeData) of() []Kind   { return []Kind{Outcome} }
 func (AbandonedData) of() []Kind { return []Kind{Abandoned} }
 func (StopData) of() []Kind      { return []Kind{Refused, Paused} }
 
-// Claim and its like are the data of a record as the type of one kind: zero where
-// the record is of another kind, or says nothing.
-func (r Record) Claim() ClaimData         { return of[ClaimData](r) }
-func (r Record) Session() SessionData     { return of[SessionData](r) }
-func (r Record) Anchor() AnchorData       { return of[AnchorData](r) }
+// Claim is the data of a record as ClaimData: zero where the record is of another kind.
+func (r Record) Claim() ClaimData { return of[ClaimData](r) }
+
+// Session is the data of a record as SessionData: zero where the record is of another kind.
+func (r Record) Session() SessionData { return of[SessionData](r) }
+
+// Anchor is the data of a record as AnchorData: zero where the record is of another kind.
+func (r Record) Anchor() AnchorData { return of[AnchorData](r) }
+
+// Reconcile is the data of a record as ReconcileData: zero where the record is of another kind.
 func (r Record) Reconcile() ReconcileData { return of[ReconcileData](r) }
-func (r Record) Op() OpData               { return of[OpData](r) }
-func (r Record) Outcome() OutcomeData     { return of[OutcomeData](r) }
+
+// Op is the data of a record as OpData: zero where the record is of another kind.
+func (r Record) Op() OpData { return of[OpData](r) }
+
+// Outcome is the data of a record as OutcomeData: zero where the record is of another kind.
+func (r Record) Outcome() OutcomeData { return of[OutcomeData](r) }
+
+// Abandoned is the data of a record as AbandonedData: zero where the record is of another kind.
 func (r Record) Abandoned() AbandonedData { return of[AbandonedData](r) }
-func (r Record) Stop() StopData           { return of[StopData](r) }
+
+// Stop is the data of a record as StopData: zero where the record is of another kind.
+func (r Record) Stop() StopData { return of[StopData](r) }
 
 func of[T Data](r Record) T {
 	d, _ := r.Data.(T)

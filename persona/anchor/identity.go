@@ -216,11 +216,11 @@ func (d *dir) ignore() error {
 	return d.sync()
 }
 
-// sweepOld removes pending sessions whose time is over, and what never became one;
-// what it cannot remove is a warning.
+// sweepOld removes pending sessions whose time is over; what it cannot remove
+// is a warning.
 func (d Desk) sweepOld() []Problem {
 	swept, err := d.sweep(pending, pendingFor)
-	if err = errors.Join(err, d.sweepDrafts(pendingFor)); err != nil {
+	if err != nil {
 		return []Problem{{Code: Unswept, At: d.Store.at.Dir, Text: err.Error()}}
 	}
 	var ps []Problem

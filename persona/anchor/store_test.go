@@ -580,8 +580,8 @@ func TestReleaseRows(t *testing.T) {
 	refusedAs(t, s.desk().Proof(forged, nil), Released)
 }
 
-// What an earlier odd left beside the places, and a .gitignore that was killed before its
-// bytes, are put right by the next session and by gc.
+// A .gitignore that was killed before its bytes is put right by the next session, and gc
+// removes what an earlier odd left beside the places.
 func TestLeftoversOfAnIdentity(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []string{"identity", "gc"} {
@@ -599,7 +599,7 @@ func TestLeftoversOfAnIdentity(t *testing.T) {
 		} else if r := s.desk().Identity(IdentityRequest{Role: "editor"}); !r.Success || len(r.Warnings) > 0 {
 			t.Errorf("%+v", r)
 		}
-		if _, err := os.Lstat(s.path(temporary + ".gitignoreoa-x")); err == nil {
+		if _, err := os.Lstat(s.path(temporary + ".gitignoreoa-x")); verb == "gc" && err == nil {
 			t.Errorf("%s leaves the draft", verb)
 		}
 		if b, err := os.ReadFile(s.path(".gitignore")); verb == "identity" && string(b) != "*\n" {

@@ -49,7 +49,7 @@ func TestReplayFailures(t *testing.T) {
 	}{
 		{"malformed", "```atom\n```\n", session.Request{}, session.Malformed},
 		{"silent", "nothing\n", session.Request{}, session.Silent},
-		{"second turn refused", recording, session.Request{MaxTurns: 1}, session.TurnRefused},
+		{"second turn refused", recording, session.Request{MaxTurns: 1}, session.TurnLimit},
 		{"budget", recording, session.Request{Turn: func(session.Usage) error { return errors.New("stop") }}, session.TurnRefused},
 	}
 	for _, tt := range tests {
