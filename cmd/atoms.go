@@ -57,6 +57,7 @@ func (s source) open(ctx context.Context, env Env) (bundle, error) {
 	if err != nil {
 		return bundle{}, fmt.Errorf("%s:%s: %w", s.rev, root, err)
 	}
+	g.Elsewhere(externalAt(files, s.rev))
 	return bundle{graph: g, problems: ps, root: filepath.Join(r.Root(), filepath.FromSlash(root)), prefix: root, rev: s.rev}, nil
 }
 
@@ -100,6 +101,13 @@ func committedConfig(files fs.FS, rev string) (config.Config, error) {
 		return config.Config{}, err
 	}
 	return config.Parse("odd.toml", b)
+}
+
+// externalAt are the authorities that the odd.toml of a commit declares to be other
+// repositories'; a folder that --bundle names needs none.
+func externalAt(files fs.FS, rev string) []string {
+	cfg, _ := committedConfig(files, rev)
+	return cfg.External
 }
 
 func edgeFlag(usage string) cli.Flag {

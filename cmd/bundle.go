@@ -37,7 +37,7 @@ func (b bundle) untyped() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s without a \"type:\" line, so odd does not read them as atoms: odd check lists them. If they are reference documents, odd check --canon checks them", count(n, "file"))
+	return fmt.Sprintf("; %s without a \"type:\" line, so odd does not read them as atoms: odd check lists them", count(n, "file"))
 }
 
 // bundleHelp is the usage of --bundle, which every reading verb has.
@@ -59,7 +59,29 @@ func openBundle(_ context.Context, env Env, dir string) (bundle, error) {
 	if err != nil {
 		return bundle{}, unloaded(root, err)
 	}
-	return bundle{graph: g, problems: ps, root: root, prefix: prefix}, nil
+	elsewhere, err := external(root)
+	g.Elsewhere(elsewhere)
+	return bundle{graph: g, problems: ps, root: root, prefix: prefix}, err
+}
+
+// untypedPersonas are warnings of the files with a persona that odd does not read,
+// because they have no type.
+func (b bundle) untypedPersonas() []okf.Problem {
+	var out []okf.Problem
+	for _, p := range b.problems {
+		if p.Hint == okf.AddPersona {
+			p.Code, p.Severity, p.Message = "odd-persona", okf.Warn, "the file has a persona and no type"
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// external are the authorities that the odd.toml of the bundle at root declares to be
+// other repositories'.
+func external(root string) ([]string, error) {
+	_, cfg, err := findConfig(root)
+	return cfg.External, err
 }
 
 // unloaded is why the bundle at root could not be loaded.

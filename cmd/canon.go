@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/canon"
 	"github.com/odd-cli/odd/okf/served"
 )
 
@@ -45,7 +46,7 @@ type canonJSON struct {
 	served.Fact
 	InForce    []okf.ID        `json:"in_force,omitempty"`
 	Circular   string          `json:"circular,omitempty"`
-	References []okf.Reference `json:"references,omitempty"`
+	References []canon.Reference `json:"references,omitempty"`
 }
 
 func runCanon(ctx context.Context, env Env, o canonOptions) error {
@@ -69,10 +70,14 @@ func runCanon(ctx context.Context, env Env, o canonOptions) error {
 	if len(docs) == 0 {
 		return none(env, o.json, []canonJSON{}, "no reference documents: no atom has a uri or \"type: canon\"%s", b.untyped())
 	}
-	if o.refs && !o.json {
-		return b.printRefs(env, docs)
+	l, _, err := o.src.readCanon(ctx, env)
+	if err != nil {
+		return err
 	}
-	return b.printCanon(env, docs, o)
+	if o.refs && !o.json {
+		return b.printRefs(env, docs, l)
+	}
+	return b.printCanon(env, docs, l, o)
 }
 
 // governing reports the types of canon.
@@ -84,11 +89,11 @@ func governing(a *okf.Atom) bool {
 	return false
 }
 
-func (b bundle) printCanon(env Env, docs []*okf.Atom, o canonOptions) error {
+func (b bundle) printCanon(env Env, docs []*okf.Atom, l *canon.Library, o canonOptions) error {
 	list := []canonJSON{}
 	var rows [][]string
 	for _, a := range docs {
-		j := canonJSON{Fact: served.FactOf(a), References: b.graph.References(a.ID)}
+		j := canonJSON{Fact: served.FactOf(a), References: l.References(a.Path)}
 		state := "in force"
 		if r, err := b.graph.Resolve(string(a.ID)); err != nil {
 			j.Circular, state = err.Error(), "circular"
@@ -121,11 +126,11 @@ func inForce(a *okf.Atom, by []*okf.Atom) (ids []okf.ID, state string) {
 }
 
 // printRefs prints what documents refer to: state, reference, where it leads, where it stands.
-func (b bundle) printRefs(env Env, docs []*okf.Atom) error {
+func (b bundle) printRefs(env Env, docs []*okf.Atom, l *canon.Library) error {
 	var rows [][]string
 	for _, a := range docs {
-		for _, r := range b.graph.References(a.ID) {
-			rows = append(rows, []string{string(r.State), r.Key, okf.Visible(r.Text), okf.Visible(string(r.To)), b.place(env, a.Path, r.Line)})
+		for _, r := range l.References(a.Path) {
+			rows = append(rows, []string{string(r.State), or(r.Key, "text"), okf.Visible(r.Text), okf.Visible(r.To), b.place(env, a.Path, r.Line)})
 		}
 	}
 	return printRows(env, rows)

@@ -26,7 +26,11 @@ func (s source) readCanon(ctx context.Context, env Env) (*canon.Library, bundle,
 			top, below = r.Root(), filepath.ToSlash(rel)
 		}
 	}
-	l, err := canon.Read(os.DirFS(top), below)
+	elsewhere, err := external(root)
+	if err != nil {
+		return nil, bundle{}, err
+	}
+	l, err := canon.Read(os.DirFS(top), below, elsewhere)
 	return l, bundle{root: root, prefix: prefix}, err
 }
 
@@ -42,6 +46,6 @@ func (s source) committedCanon(ctx context.Context, env Env) (*canon.Library, bu
 	if st, err := fs.Stat(files, or(root, ".")); err != nil || !st.IsDir() {
 		return nil, bundle{}, refuse("no-bundle", "%s: no such folder in commit %s; name another commit with --at, or another folder with --bundle", root, s.rev)
 	}
-	l, err := canon.Read(files, or(root, "."))
+	l, err := canon.Read(files, or(root, "."), externalAt(files, s.rev))
 	return l, bundle{root: filepath.Join(r.Root(), filepath.FromSlash(root)), prefix: root, rev: s.rev}, err
 }

@@ -18,8 +18,8 @@ func personaVerb(env Env) *cli.Command {
 			"odd agent persona show audit-reviewer\n" +
 			"odd agent persona check\n\n" +
 			"A persona here is a profile: the name, voice and limits an agent speaks with.\n" +
-			"It is an atom of type persona, or the first yaml block of a reference document\n" +
-			"that has the key persona. The knowledge of a work role is something else: see\n" +
+			"It is an atom of type persona, or the first yaml block of a reference document,\n" +
+			"with the keys persona and version. The knowledge of a work role is something else: see\n" +
 			"odd help compile-persona.",
 		Subcommands: []*cli.Command{personaList(env), personaShow(env), personaCheck(env)},
 	})
@@ -50,6 +50,9 @@ func runPersonaList(ctx context.Context, env Env, src source, asJSON bool) error
 	r := contract.LoadRoster(b.graph)
 	if n := unreadable(r); n > 0 {
 		talk(env, "%s in profiles that were not read, odd agent persona check lists them", count(n, "error"))
+	}
+	for _, p := range b.untypedPersonas() {
+		talk(env, "%s: %s; %s", b.place(env, p.Path, p.Line), p.Message, p.Hint)
 	}
 	if len(r.Profiles) == 0 {
 		return none(env, asJSON, []*contract.Profile{}, "no profile: no atom of type persona or of canon has one%s", b.untyped())

@@ -48,7 +48,7 @@ func runPersonaCheck(ctx context.Context, env Env, o checkOptions) error {
 		return err
 	}
 	roster := contract.LoadRoster(b.graph)
-	found := contract.Check(b.graph, roster)
+	found := append(b.untypedPersonas(), contract.Check(b.graph, roster)...)
 	if o.strict {
 		found = okf.Strict(found)
 	}

@@ -85,9 +85,9 @@ func (c *checker) atom() {
 }
 
 // Conformant reports whether problems leave the bundle an OKF v0.2 bundle: no
-// error about one of the three rules of §11.
+// error about one of the three rules of §11, and no document without a type.
 func Conformant(problems []Problem) bool {
-	return !slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == Error && p.OfOKF() })
+	return !slices.ContainsFunc(problems, func(p Problem) bool { return (p.Severity == Error || p.Code == codeType) && p.OfOKF() })
 }
 
 // OfOKF reports a problem with a rule of OKF itself, not with one that odd adds.

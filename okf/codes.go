@@ -70,7 +70,7 @@ type Code struct {
 func Codes() []Code {
 	return []Code{
 		{codeFrontmatter, Error, "an atom's file must be UTF-8 text that begins with front matter: YAML keys between two --- lines"},
-		{codeType, Error, "the front matter must have a type"},
+		{codeType, Error, "the front matter must have a type (a warning for a document that has the keys of canon)"},
 		{codeReserved, Error, "index.md and log.md must have no front matter (the index.md at the top only okf_version), and the headings of log.md must be dates"},
 		{codeConflict, Error, "a file has git's conflict marks, or its merge is not finished"},
 		{codeConverted, Warn, "git attributes would store a file as other bytes than odd writes, so odd does not write it"},
@@ -112,7 +112,7 @@ func Codes() []Code {
 		{codeStaleDate, Warn, "stale_after has no time with a time zone, so it is ignored"},
 		{codeTimestamp, Warn, "the key timestamp is OKF v0.1; write generated.at"},
 		{codeCitations, Warn, "a Citations section is OKF v0.1; write the key sources"},
-		{codeCanonMissing, Error, "a canon (reference) document with a uri lacks a required key"},
+		{codeCanonMissing, Error, "a canon (reference) document with a uri or without a type lacks a required key"},
 		{codeCanonEnum, Warn, "a key of a canon document has a value that is not allowed"},
 		{codeCanonType, Error, "a key of a canon document has a value of the wrong type"},
 		{codeCanonContrary, Error, "a canon document says public: false and exposure: public"},

@@ -21,6 +21,8 @@ import (
 // question costs what it touches. Atoms makes them all: to look for atoms of a
 // type, or to look one up, use OfType and ByID.
 type Graph struct {
+	elsewhere []string // authorities of other repositories
+
 	*rows
 	now      *changes // what is different from rows; nil for nothing
 	atomList func() []*Atom
@@ -281,12 +283,13 @@ func (g *Graph) Dangling(id ID) []Dangling {
 
 // loosely are the unresolved edges of a row.
 func (g *Graph) loosely(i int32) []Dangling {
+	loose := g.dangling(i)
 	if g.now != nil {
 		if l, ok := g.now.leads[i]; ok {
-			return slices.Clip(l.loose)
+			loose = slices.Clone(l.loose)
 		}
 	}
-	return g.dangling(i)
+	return slices.DeleteFunc(loose, func(d Dangling) bool { return scheme(d.Target) != "" && g.External(d.Target) })
 }
 
 func (g *Graph) outOf(i int32) []edge {

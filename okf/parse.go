@@ -53,7 +53,8 @@ const (
 //
 // The block must open on the first byte with a line "---" and close with the
 // next line "---" in column 0 (blanks after the dashes are allowed), hold one
-// YAML mapping without duplicate keys, and name a type. The file must be UTF-8
+// YAML mapping without duplicate keys, and name a type or have the keys of canon,
+// whose type is canon. The file must be UTF-8
 // without a byte order mark or NUL, and at most MaxFileBytes long.
 func Parse(file string, b []byte) (Atom, error) {
 	a, p := parse(file, b)
@@ -255,11 +256,17 @@ func strict(b []byte, blk block) ([]Field, *Problem) {
 // named checks the two keys an atom is known by.
 func (a *Atom) named() *Problem {
 	f, ok := a.Field("type")
+	if !ok && a.canonByKeys() {
+		return a.validID()
+	}
 	if !ok || f.Value == nil {
 		for _, f := range a.Fields {
 			if near := Nearest(folded(f.Key), []string{"type"}); near != "" && near != f.Key {
 				return bad(f.Line, codeType, "no type", fmt.Sprintf("did you mean \"type\" instead of %q?", f.Key))
 			}
+		}
+		if f, ok := a.Field("persona"); ok {
+			return bad(f.Line, codeType, "no type", AddPersona)
 		}
 		return bad(a.Line("type"), codeType, "no type", "add a line such as \"type: term\" to the frontmatter")
 	}
@@ -270,7 +277,14 @@ func (a *Atom) named() *Problem {
 	if strings.TrimSpace(t) == "" {
 		return bad(f.Line, codeType, "empty type", "name the type")
 	}
-	f, ok = a.Field("id")
+	return a.validID()
+}
+
+// AddPersona is the hint of the problem with a file that has the key persona and no type.
+const AddPersona = `add the line "type: persona", so that odd reads its persona`
+
+func (a *Atom) validID() *Problem {
+	f, ok := a.Field("id")
 	if !ok || f.Value == nil {
 		return nil
 	}
@@ -305,6 +319,9 @@ func (a *Atom) fill() {
 		a.Generated.At = a.Text("timestamp") // OKF v0.1
 	}
 	sortEdges(a.Edges)
+	if _, typed := a.Field("type"); !typed && a.canonByKeys() {
+		a.Type = canonType
+	}
 	if !a.ExplicitID {
 		a.ID = ID(strings.TrimSuffix(path.Clean(a.Path), ".md"))
 	}

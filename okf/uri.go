@@ -78,65 +78,12 @@ func (g *Graph) successors(a *Atom) []*Atom {
 	return out
 }
 
-// RefState is what a reference turns out to be.
-type RefState string
-
-// The states of a reference. Only a missing one is dead.
-const (
-	RefFound    RefState = "found"
-	RefMissing  RefState = "missing"
-	RefExternal RefState = "external" // a uri of another authority
-	RefProse    RefState = "prose"    // words, or a pattern
-)
-
-// Reference is one thing that a key of an atom refers to.
-type Reference struct {
-	Key   string   `json:"key"`
-	Text  string   `json:"text"` // as written
-	Line  int      `json:"line"`
-	State RefState `json:"state"`
-	To    ID       `json:"to,omitempty"`
-}
-
-// References returns what an atom's derives_from, complements, supersedes and
-// superseded_by name, in that order. Each may be a list, or one text with commas.
-func (g *Graph) References(id ID) []Reference {
-	i, ok := g.byID(id)
-	if !ok {
-		return nil
-	}
-	a := g.at(i)
-	var out []Reference
-	for _, key := range []string{"derives_from", "complements", string(Supersedes), string(SupersededBy)} {
-		f, _ := a.Field(key)
-		for _, ref := range refs(f.Value) {
-			out = append(out, g.reference(a, Reference{Key: key, Text: ref, Line: f.Line}))
-		}
-	}
-	return out
-}
-
 // refs are the references in a value: the items of a list, the parts of a text.
 func refs(v any) []string {
 	if s, ok := v.(string); ok {
 		return SplitList(s)
 	}
 	return list(v)
-}
-
-func (g *Graph) reference(a *Atom, r Reference) Reference {
-	to, ok := g.find(r.Text, a.Path)
-	switch {
-	case ok:
-		r.State, r.To = RefFound, g.idAt(to)
-	case prose(r.Text):
-		r.State = RefProse
-	case g.External(r.Text):
-		r.State = RefExternal
-	default:
-		r.State = RefMissing
-	}
-	return r
 }
 
 // SplitList splits a list that was written as one scalar, at the commas that
@@ -210,8 +157,15 @@ func (g *Graph) uriAt(i int32) string {
 func (g *Graph) ours(ref string) bool { return g.own[Authority(ref)] }
 
 // External reports whether name is a uri of an authority that no atom of the
-// bundle has a uri of: somebody else's, and never dead.
-func (g *Graph) External(name string) bool { return scheme(name) != "" && !g.ours(name) }
+// bundle has a uri of, or that Elsewhere was told of: somebody else's, and never
+// dead.
+func (g *Graph) External(name string) bool {
+	return scheme(name) != "" && (!g.ours(name) || slices.Contains(g.elsewhere, Authority(name)))
+}
+
+// Elsewhere declares authorities whose documents are another repository's, though
+// some may be here.
+func (g *Graph) Elsewhere(authorities []string) { g.elsewhere = authorities }
 
 // DuplicateURI is one uri that two atoms claim; First keeps it.
 type DuplicateURI struct {

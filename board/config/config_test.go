@@ -479,6 +479,7 @@ func TestTemplateUncommented(t *testing.T) {
 		Roles: map[string]contract.Role{"document": contract.Builder}}
 	want.Toolbox.Run, want.Toolbox.Hosts = [][]string{{"go", "test"}, {"gofmt", "-l"}}, []string{"pkg.go.dev"}
 	want.Session.Timeout = 20 * time.Minute
+	want.External = []string{"oddkit"}
 	want.AllowedSigners = ".github/allowed_signers"
 	want.Pipeline.Validate, want.Pipeline.Verify, want.Pipeline.CheckEnv = [][]string{{"make", "test"}}, [][]string{{"make", "all"}}, []string{"GOFLAGS"}
 	want.Pipeline.MinTier, want.Pipeline.Quiet = "NOTIFY_APPLY", &Quiet{22, 7}

@@ -22,6 +22,7 @@ type key struct {
 // keys is every key of odd.toml but those of [[mcp]], in the order of the template.
 var keys = []key{
 	{"bundle.root", folder(func(c *Config) *string { return &c.Root }, bundleRoot)},
+	{"canon.external", list(func(c *Config) *[]string { return &c.External }, slug)},
 	{"board.branch", text(func(c *Config) *string { return &c.Branch }, branchName)},
 	{"board.target", text(func(c *Config) *string { return &c.Target }, branchName)},
 	{"board.remote", text(func(c *Config) *string { return &c.Remote }, remoteName)},

@@ -14,10 +14,11 @@
 //	tags: [rules]
 //	---
 //
-// A document is a file with a uri, and every file in a folder named canon. Two
+// A document is a file with a uri, one without a type that has an audience and a
+// stability, and every file in a folder named canon. Two
 // kinds of check are made. Rules named frontmatter-… hold a document to the
-// profile: the eight keys above, the vocabulary of five of them, and values of
-// the right type. A key the profile does not know is never reported. The other
+// profile: the eight keys above, the vocabulary of five of them and of status, and values
+// of the right type and form. A key the profile does not know is never reported. The other
 // rules follow what the documents refer to, in derives_from, complements,
 // supersedes and superseded_by and in their text.
 //
@@ -25,7 +26,9 @@
 // folder's files carry. Because many uris were once made from paths, the path is
 // tried next, which finds no more than a file. A uri of an authority that no
 // file here has a uri of is somebody else's: it may exist or not, and is never
-// called dead. What holds "{}", "<>" or "*" is a pattern for names.
+// called dead; [canon] external in odd.toml says the same of an authority that some
+// files here have. What holds "{}", "<>" or "*", and a placeholder such as
+// path/to/slug, is a pattern for names. Code has no references.
 //
 // Where a rule is wrong about one link, a comment before that link says so, and
 // says why; the next link consumes it:
@@ -67,15 +70,17 @@ type Library struct {
 	byURI        map[string][]*page
 	byID         map[string]*page // ids and stems; nil for one that several files have
 	own          map[string]bool  // authorities
+	external     []string         // authorities that are declared to be another repository's
 }
 
 // Read reads the markdown below the folder prefix of f, "." for all of it.
 // Dot-folders and node_modules are skipped; a symlink is not followed, and one in
 // a folder named canon is reported. What stands beside the folder can be referred
-// to and is not checked. A file that cannot be read is a finding of Check; the
+// to and is not checked. Of the authorities in external only a part may be here: what of
+// them is not found is another repository's, and not dead. A file that cannot be read is a finding of Check; the
 // error is for a folder that cannot be listed.
-func Read(f fs.FS, prefix string) (*Library, error) {
-	l := &Library{outer: f, prefix: path.Clean(prefix), byPath: map[string]*page{}, byURI: map[string][]*page{}, byID: map[string]*page{}, own: map[string]bool{}}
+func Read(f fs.FS, prefix string, external []string) (*Library, error) {
+	l := &Library{outer: f, prefix: path.Clean(prefix), byPath: map[string]*page{}, byURI: map[string][]*page{}, byID: map[string]*page{}, own: map[string]bool{}, external: external}
 	var err error
 	if l.inner, err = fs.Sub(f, l.prefix); err != nil {
 		return nil, err
@@ -123,7 +128,8 @@ func readPage(f fs.FS, file string) *page {
 	if err != nil {
 		p.err = problem(err)
 	}
-	p.document = p.atom.URI != "" || inCanon(file) && !reserved(file)
+	_, typed := p.atom.Field("type")
+	p.document = p.atom.URI != "" || p.atom.Type != "" && !typed || inCanon(file) && !reserved(file)
 	return p
 }
 

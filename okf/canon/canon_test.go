@@ -26,7 +26,7 @@ func files(texts ...string) fstest.MapFS {
 
 func library(t *testing.T, f fstest.MapFS) *Library {
 	t.Helper()
-	l, err := Read(f, ".")
+	l, err := Read(f, ".", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +68,12 @@ func TestProfile(t *testing.T) {
 		"tier quoted":                {with("tier: 1", `tier: "1"`), []string{"canon/a.md:6 error frontmatter-type-mismatch"}},
 		"bool quoted":                {with("tier: 1", "tier: 1\npublic: \"false\""), []string{"canon/a.md:7 error frontmatter-type-mismatch"}},
 		"order quoted":               {with("tier: 1", "tier: 1\norder: '3'"), []string{"canon/a.md:7 error frontmatter-type-mismatch"}},
+		"status":                     {with("tier: 1", "status: bananas\ntier: 1"), []string{"canon/a.md:6 error frontmatter-invalid-enum"}},
+		"date in words":              {with("tier: 1", "date: yesterday\ntier: 1"), []string{"canon/a.md:6 error frontmatter-type-mismatch"}},
+		"date that is none":          {with("tier: 1", "date: 2026-02-30\ntier: 1"), []string{"canon/a.md:6 error frontmatter-type-mismatch"}},
+		"epoch":                      {with("tier: 1", "epoch: 5\ntier: 1"), []string{"canon/a.md:6 error frontmatter-type-mismatch"}},
+		"relation":                   {with("tier: 1", "complements: {a: b}\nderives_from: [[a]]\ntier: 1"), []string{"canon/a.md:6 error frontmatter-type-mismatch", "canon/a.md:7 error frontmatter-type-mismatch"}},
+		"what may be there":          {with("tier: 1", "status: active\ndate: 2026-02-28\nepoch: E0008.5\ntier: 1"), nil},
 		"tags a text":                {with("[x]", "x, y"), []string{"canon/a.md:9 error frontmatter-type-mismatch"}},
 		"uri a path":                 {with("acme://a", "canon/a"), []string{"canon/a.md:2 error frontmatter-type-mismatch"}},
 		"contradiction":              {with("exposure: nav", "exposure: public\npublic: false"), []string{"canon/a.md:6 error frontmatter-contradictory"}},
@@ -125,7 +131,8 @@ func TestReferences(t *testing.T) {
 		"patterns":                         {doc("\nderives_from: 'acme://{slug}'", "acme://<name> acme://canon/* `acme://…` acme://... acme://canon/[slug] acme:// acme://x/...\n"), nil},
 		"phrases":                          {doc("\nsupersedes: 'DRAFT v3 (2026-04-24, before the cut)'", ""), nil},
 		"code is not looked into":          {doc("", "```\nacme://gone\n```\n~~~ x\n```\nacme://gone\n~~~\n> ```\n> acme://gone\n> ```\n"), nil},
-		"a code span is":                   {doc("", "`acme://gone`\n"), []string{"dead-reference acme://gone"}},
+		"nor is a code span":               {doc("", "`acme://gone` and ``acme://gone ` x``\n"), nil},
+		"placeholders":                     {doc("\nderives_from: [DR-YYYYMMDD-####, 2026-MM-DD-x.md, acme://path/to/slug]", "[x](path/to/file.md) acme://decisions/D####\n"), nil},
 		"comments are not looked into":     {doc("", "<!-- acme://gone\nacme://gone -->\n"), nil},
 		"emphasis":                         {doc("", "**acme://b** *acme://b*: _acme://b_.\n"), nil},
 		"a heading":                        {doc("", "acme://b#none and [x](#here) [y](#there)\n\n# Here\n"), []string{"dead-anchor acme://b#none", "dead-anchor #there"}},
@@ -194,5 +201,34 @@ func TestEveryRuleIsListed(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		seen[r.ID] = true
+	}
+}
+
+func TestReferencesAreListed(t *testing.T) {
+	t.Parallel()
+	f := files("canon/a.md\n"+with("tags: [x]", "tags: [x]\nderives_from: \"canon/b.md, ./c.md, acme://gone, odd://x, kit://b, DRAFT v3 (2026-04-24, cut)\"\ncomplements: ['acme://{name}', b]\nsupersedes: D0009, D0010")+"[x](../data.txt)\n",
+		"canon/b.md\n"+with("acme://a", "kit://a"), "canon/c.md\n# C", "canon/D0009-one.md\n# D", "old/D0009-two.md\n# D", "old/D0010-a.md\n# D", "new/D0010-b.md\n# D", "data.txt\n1")
+	l, err := Read(f, ".", []string{"kit"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Reference{
+		{"derives_from", "canon/b.md", 10, RefFound, "canon/b"},
+		{"derives_from", "./c.md", 10, RefFound, "canon/c"},
+		{"derives_from", "acme://gone", 10, RefMissing, ""},
+		{"derives_from", "odd://x", 10, RefExternal, ""},
+		{"derives_from", "kit://b", 10, RefExternal, ""},
+		{"derives_from", "DRAFT v3 (2026-04-24, cut)", 10, RefProse, ""},
+		{"complements", "acme://{name}", 11, RefPattern, ""},
+		{"complements", "b", 11, RefFound, "canon/b"},
+		{"supersedes", "D0009", 12, RefFound, "canon/D0009-one"},
+		{"supersedes", "D0010", 12, RefMissing, ""},
+		{"", "../data.txt", 14, RefFound, "data.txt"},
+	}
+	if d := cmp.Diff(want, l.References("canon/a.md")); d != "" {
+		t.Error(d)
+	}
+	if got := l.References("nobody.md"); got != nil {
+		t.Errorf("nobody refers to %v", got)
 	}
 }

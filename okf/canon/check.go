@@ -42,8 +42,8 @@ func Rules() []Rule {
 		{ruleBlock, okf.Error, "a canon document has no frontmatter"},
 		{ruleParse, okf.Error, "a file cannot be read: its frontmatter is not closed, not YAML, not a mapping, or it is not text"},
 		{ruleRequired, okf.Error, "a canon document lacks one of the eight required keys"},
-		{ruleEnum, okf.Error, "a required key has a value outside its vocabulary"},
-		{ruleType, okf.Error, "a key has a value of the wrong type, such as a number in quotes"},
+		{ruleEnum, okf.Error, "a key such as audience or status has a value outside its vocabulary"},
+		{ruleType, okf.Error, "a key has a value of the wrong type or form, such as a number in quotes, or a date in words"},
 		{ruleContrary, okf.Error, "a document says public: false and exposure: public"},
 		{ruleDuplicate, okf.Error, "two files have one uri"},
 		{ruleCircular, okf.Error, "documents replace (supersede) each other in a circle"},
@@ -172,10 +172,8 @@ func (c *checker) duplicates(p *page) {
 
 // references follows the references of a document: its keys, then its text.
 func (c *checker) references(p *page) {
-	for _, name := range []string{"derives_from", "complements", string(okf.Supersedes), string(okf.SupersededBy)} {
-		for _, r := range listed(p, name) {
-			c.follow(r)
-		}
+	for _, r := range p.related() {
+		c.follow(r)
 	}
 	text, allows := readable(p)
 	c.allowed(written(p, text), allows)
@@ -220,44 +218,24 @@ func (c *checker) consume(allows []allow, before int) {
 
 // follow reports what a reference does not lead to.
 func (c *checker) follow(r ref) {
-	switch r.state {
-	case placeholder:
+	state, t := c.lib.refer(c.at, r)
+	switch {
+	case state == RefPattern:
 		c.tally.Placeholder++
-		return
-	case prose:
+	case state == RefProse:
 		c.tally.Prose++
-		return
-	}
-	t := c.locate(r)
-	switch t.Outcome {
-	case External:
+	case state == RefExternal:
 		c.tally.External++
-		return
-	case Invalid:
+	case state == RefFound:
+		c.tally.Found++
+		c.aside(r, t)
+	case t.Outcome == Invalid:
 		c.tally.Dead++
 		c.add(ruleInvalid, r.line, r.text, "%s%s: %s", r.where(), r.text, t.Message)
-		return
-	case NotFound:
+	default:
 		c.tally.Dead++
 		c.dead(r)
-		return
 	}
-	c.tally.Found++
-	c.aside(r, t)
-}
-
-// locate finds what a reference of the page names. One that begins with "#" is
-// about the page itself.
-func (c *checker) locate(r ref) Trail {
-	slug, same := strings.CutPrefix(r.text, "#")
-	if !same {
-		return c.lib.locate(r.text, c.at.path)
-	}
-	t := Trail{Ref: r.text, Outcome: Found, Path: c.at.path, page: c.at}
-	if slug != "" {
-		t.anchor(slug)
-	}
-	return t
 }
 
 // aside reports what is not quite right about a reference that was found.

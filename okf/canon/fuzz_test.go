@@ -31,7 +31,7 @@ func FuzzResolve(f *testing.F) {
 	for _, s := range []string{"acme://a", "acme://../x", "b.md#x", "%2e%2e/a", "/", "#", "acme://canon/a#", "canon"} {
 		f.Add(s)
 	}
-	l, err := Read(files("canon/a.md\n"+whole, "b.md\n---\nuri: acme://b\nsuperseded_by: acme://a\n---\n"), ".")
+	l, err := Read(files("canon/a.md\n"+whole, "b.md\n---\nuri: acme://b\nsuperseded_by: acme://a\n---\n"), ".", nil)
 	if err != nil {
 		f.Fatal(err)
 	}

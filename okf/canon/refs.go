@@ -17,14 +17,8 @@ type ref struct {
 	text  string
 	line  int
 	at    int    // offset in the body, for the order of a line
-	state string // placeholder, prose, or "" for a name
+	state RefState // pattern, prose, or "" for a name
 }
-
-// The states of a reference that is no name.
-const (
-	placeholder = "placeholder"
-	prose       = "prose"
-)
 
 // listed are the references of a key: the items of a list, the parts of a text.
 func listed(p *page, name string) []ref {
@@ -45,19 +39,23 @@ func listed(p *page, name string) []ref {
 	return out
 }
 
+// stands matches what templates and examples write for a name: path/to/slug, a
+// date in letters, a number in signs.
+var stands = regexp.MustCompile(`(^|/)path/to(/|$)|YYYY|MM-DD|##|NNN|XXX`)
+
 // stateOf tells a pattern and a phrase from a name.
-func stateOf(text string) string {
+func stateOf(text string) RefState {
 	switch {
-	case strings.ContainsAny(text, "{}<>*") || strings.Contains(text, "...") || strings.Contains(text, "…"):
-		return placeholder
+	case strings.ContainsAny(text, "{}<>*") || strings.Contains(text, "...") || strings.Contains(text, "…") || stands.MatchString(text):
+		return RefPattern
 	case strings.ContainsFunc(text, unicode.IsSpace) && !strings.HasSuffix(text, ".md"):
-		return prose
+		return RefProse
 	}
 	return ""
 }
 
 // written are the references of a page's text in order: uris anywhere outside
-// fenced code and comments, and links to paths and to headings.
+// code and comments, and links to paths and to headings.
 func written(p *page, text []byte) []ref {
 	var out []ref
 	at := starts(text)
@@ -113,7 +111,7 @@ func uris(text []byte) []ref {
 		}
 		r := ref{text: whole, at: m[0], state: stateOf(whole)}
 		if open || strings.HasSuffix(name, "...") || strings.Contains(name, "…") {
-			r.state = placeholder
+			r.state = RefPattern
 		}
 		out = append(out, r)
 	}
@@ -146,13 +144,87 @@ func trimURI(name string, before []byte) string {
 	return strings.TrimRight(name, ".:!?")
 }
 
+// Reference is one thing that a document refers to, and what it turns out to be.
+type Reference struct {
+	Key   string   `json:"key,omitempty"` // the key it stands in, none for the text
+	Text  string   `json:"text"`          // as written
+	Line  int      `json:"line"`
+	State RefState `json:"state"`
+	To    string   `json:"to,omitempty"` // the id of a document, the path of another file
+}
+
+// RefState is what a reference turns out to be.
+type RefState string
+
+// The states of a reference. Only a missing one is dead.
+const (
+	RefFound    RefState = "found"
+	RefMissing  RefState = "missing"
+	RefExternal RefState = "external" // a uri of another authority
+	RefPattern  RefState = "pattern"  // of names, or a placeholder
+	RefProse    RefState = "prose"
+)
+
+// References lists what a file refers to: first in its keys, then in its text. It
+// reads what Check follows, and as Check does.
+func (l *Library) References(file string) []Reference {
+	p := l.byPath[file]
+	if p == nil || p.err != nil {
+		return nil
+	}
+	text, _ := readable(p)
+	var out []Reference
+	for _, r := range append(p.related(), written(p, text)...) {
+		state, t := l.refer(p, r)
+		known := Reference{Key: r.key, Text: r.text, Line: r.line, State: state}
+		if state == RefFound {
+			known.To = t.Path
+			if t.page != nil && t.page.atom.ID != "" {
+				known.To = string(t.page.atom.ID)
+			}
+		}
+		out = append(out, known)
+	}
+	return out
+}
+
+// related are the references of a document's keys.
+func (p *page) related() []ref {
+	var out []ref
+	for _, name := range []string{"derives_from", "complements", string(okf.Supersedes), string(okf.SupersededBy)} {
+		out = append(out, listed(p, name)...)
+	}
+	return out
+}
+
+// refer finds what a reference of a page names. One that begins with "#" is about
+// the page itself.
+func (l *Library) refer(p *page, r ref) (RefState, Trail) {
+	if r.state != "" {
+		return r.state, Trail{}
+	}
+	t := Trail{Ref: r.text, Outcome: Found, Path: p.path, page: p}
+	if slug, same := strings.CutPrefix(r.text, "#"); !same {
+		t = l.locate(r.text, p.path)
+	} else if slug != "" {
+		t.anchor(slug)
+	}
+	switch t.Outcome {
+	case External:
+		return RefExternal, t
+	case Found:
+		return RefFound, t
+	}
+	return RefMissing, t
+}
+
 // allow is one audit-allow comment.
 type allow struct {
 	rule, reason string
 	line, at     int
 }
 
-// readable is a body with spaces for fenced code and comments, line by line as
+// readable is a body with spaces for code and comments, line by line as
 // long as it was, and the audit-allow comments among them.
 func readable(p *page) (text []byte, allows []allow) {
 	text = unfence(p.atom.Body())
@@ -160,7 +232,9 @@ func readable(p *page) (text []byte, allows []allow) {
 	for i := 0; i < len(text); {
 		switch {
 		case text[i] == '`':
-			i += codeLen(text[i:])
+			n := codeLen(text[i:])
+			blank(text[i : i+n])
+			i += n
 		case bytes.HasPrefix(text[i:], []byte("<!--")):
 			end := bytes.Index(text[i:], []byte("-->"))
 			if end < 0 {

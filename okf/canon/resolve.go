@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ const (
 
 // Step is one thing that was tried. Found is the path it led to, "" for none.
 type Step struct {
-	Try   string `json:"try"`  // authority, index, path, stem, directory, file, id, superseded-by, anchor
+	Try   string `json:"try"`  // authority, index, path, stem, directory, file, id, number, superseded-by, anchor
 	Name  string `json:"name"` // what was looked for
 	Found string `json:"found,omitempty"`
 	Note  string `json:"note,omitempty"`
@@ -60,7 +61,8 @@ const (
 // Resolve follows a reference to the file it names, and along supersession to
 // what is in force. It tries, in this order: the index of uris; the path with
 // ".md"; the uri or path without its ".md"; the README.md or index.md of the
-// folder; the exact file; an id or an unambiguous stem.
+// folder; the exact file; an id or an unambiguous stem; the number that a
+// file name begins with.
 func (l *Library) Resolve(ref string) Trail {
 	t := l.locate(ref, "")
 	if t.Outcome != Found || t.page == nil {
@@ -97,6 +99,9 @@ func (l *Library) locate(ref, from string) Trail {
 	t.find(l, name, from)
 	if t.Outcome == Found && anchor != "" && t.page != nil {
 		t.anchor(anchor)
+	}
+	if t.Outcome == NotFound && slices.Contains(l.external, okf.Authority(name)) {
+		t.Outcome, t.Message = External, "odd.toml declares "+okf.Authority(name)+" as another repository's"
 	}
 	if t.Outcome == NotFound {
 		t.Message = fmt.Sprintf("nothing here is called %s", name)
@@ -155,7 +160,36 @@ func (t *Trail) find(l *Library, name, from string) {
 	}
 	if stem, suffixed := strings.CutSuffix(file, ".md"); suffixed {
 		t.try("id", stem, l.byID[stem])
+		return
 	}
+	if number.MatchString(file) {
+		t.try("number", file, l.numbered(file, from))
+	}
+}
+
+// number matches the number of a document, such as D0009 or ADR-12.
+var number = regexp.MustCompile(`^[A-Z]+-?[0-9]+$`)
+
+// numbered is the one document whose file name begins with a number: the one beside
+// the file from, or else the only one.
+func (l *Library) numbered(n, from string) *page {
+	var all, beside []*page
+	for _, p := range l.pages {
+		if !strings.HasPrefix(path.Base(p.path), n+"-") {
+			continue
+		}
+		all = append(all, p)
+		if path.Dir(p.path) == path.Dir(from) {
+			beside = append(beside, p)
+		}
+	}
+	switch {
+	case len(beside) == 1:
+		return beside[0]
+	case len(all) == 1:
+		return all[0]
+	}
+	return nil
 }
 
 // beside tries a path from the folder of the file that has it.

@@ -66,7 +66,7 @@ func TestResolve(t *testing.T) {
 func TestResolveBeside(t *testing.T) {
 	t.Parallel()
 	l, err := Read(files("docs/guide.md\n# Guide", "know/canon/a.md\n"+with("tags: [x]", "tags: [x]\nderives_from: docs/guide.md, know/canon/b.md, canon/b.md, docs/gone.md")+"[g](../../docs/guide.md) [o](../../../x.md)\n",
-		"know/canon/b.md\n"+with("acme://a", "acme://b")), "know")
+		"know/canon/b.md\n"+with("acme://a", "acme://b")), "know", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/deliver"
 )
 
 // Check returns everything wrong with the profiles of a bundle: what LoadRoster
@@ -20,7 +21,7 @@ func Check(g *okf.Graph, r Roster) []okf.Problem {
 		c.document("system_prompt_uri", p.SystemPromptURI)
 		c.document("brand_discipline", p.BrandDiscipline)
 		for _, s := range sortedKeys(p.Surfaces) {
-			c.document("output_schema", p.Surfaces[s].OutputSchema)
+			c.schema(p.Surfaces[s].OutputSchema)
 		}
 		for _, ref := range p.Inheritance {
 			if _, err := r.Find(ref); err != nil {
@@ -66,6 +67,26 @@ func (c *refs) line(key string) int {
 	return from
 }
 
+// schema checks that a role of the profile answers in the schema.
+func (c *refs) schema(schema string) {
+	why := ""
+	for _, row := range Roles() {
+		if len(c.p.Roles) > 0 && !slices.Contains(c.p.Roles, row.Role) {
+			continue
+		}
+		if why = unmet(schema, row); why == "" {
+			return
+		}
+	}
+	if why == "" && slices.Contains(deliver.Schemas(), schema) {
+		return // for a role of the profile's own
+	}
+	if len(c.p.Roles) != 1 {
+		why = "a session can only answer in " + either(deliver.Schemas())
+	}
+	c.add(okf.Error, codeSchema, "output_schema", "take output_schema out", schema+" cannot be met: "+why)
+}
+
 // document resolves a reference, and its anchor among the document's headings.
 func (c *refs) document(key, ref string) {
 	if ref == "" {
@@ -104,6 +125,8 @@ func Codes() []okf.Code {
 		{Name: codeProfile, Severity: okf.Error, About: "a profile cannot be read; an atom of type persona without one is only a note"},
 		{Name: codeOld, Severity: okf.Warn, About: "a profile uses an old spelling of a key or value"},
 		{Name: codeKey, Severity: okf.Warn, About: "a key looks like a misspelled key of a profile"},
+		{Name: codeSchema, Severity: okf.Error, About: "a profile asks for output in a schema that a session cannot answer in"},
+		{Name: codeSurface, Severity: okf.Warn, About: "a profile has settings for a surface that odd does not know; odd leaves them out"},
 		{Name: codeRef, Severity: okf.Error, About: "a profile names a document that is not in the bundle"},
 		{Name: codeAnchor, Severity: okf.Error, About: "a profile names a heading that does not exist; one that only begins so is a warning"},
 	}

@@ -205,7 +205,6 @@ type SurfaceRule struct {
 	Narrative     bool    `json:"narrative"`      // prose is expected
 	Bidirectional bool    `json:"bidirectional"`  // translates both ways
 	Machine       bool    `json:"machine_tagged"` // every field is a machine's
-	OutputSchema  string  `json:"output_schema,omitempty"`
 }
 
 // Refusal is one structural no, with the way out.

@@ -18,6 +18,8 @@ const (
 	codeProfile = "odd-persona"            // a profile that cannot be read; it is in no list
 	codeOld     = "odd-persona-deprecated" // a spelling that is read and should go
 	codeKey     = "odd-persona-key"        // a key of the frontmatter that may be misspelled
+	codeSchema  = "odd-persona-schema"     // output that no session can give
+	codeSurface = "odd-persona-surface"    // settings of a surface that odd does not know
 	codeRef     = "odd-persona-reference"  // a document it names is not there
 	codeAnchor  = "odd-persona-anchor"     // a heading it names is not there
 )

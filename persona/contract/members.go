@@ -124,7 +124,7 @@ func (d *decoder) surfaces(v *yaml.Node) map[Surface]Settings {
 		k := v.Content[i]
 		s, err := ParseSurface(k.Value)
 		if err != nil {
-			d.bad(k, wayOf(err), "surface_profiles: unknown surface %q", k.Value)
+			d.add(okf.Warn, codeSurface, d.line(k), "odd leaves it out; "+wayOf(err), "surface_profiles: unknown surface %q", k.Value)
 			continue
 		}
 		if _, twice := out[s]; twice {

@@ -6,7 +6,7 @@ import (
 )
 
 // Profile is a persona profile: an atom of type persona, or the first yaml
-// block that names "persona:" in the body of a canon document. Inheritance is
+// block in the body of a canon document, with "persona:" and "version:". Inheritance is
 // applied already: what a profile does not set of its surfaces, knowledge bases,
 // brand discipline and glyphs is an inherited profile's. Roles, servers and the
 // prompt are never inherited, so that no right arrives unseen.
@@ -56,7 +56,7 @@ type Settings struct {
 	Structured    *bool  `json:"structured,omitempty"`                // structured_output: required and mixed are true, narrative is false
 	Narrative     *bool  `json:"narrative,omitempty"`                 //
 	Bidirectional *bool  `json:"bidirectional,omitempty"`             //
-	OutputSchema  string `json:"output_schema,omitempty"`             // a uri
+	OutputSchema  string `json:"output_schema,omitempty"`             // only the schema of what the role delivers can be met
 }
 
 // over lays s over a rule.
@@ -69,9 +69,6 @@ func (s Settings) over(r SurfaceRule) SurfaceRule {
 	}
 	if s.MaxEmissions > 0 {
 		r.MaxEmissions = s.MaxEmissions
-	}
-	if s.OutputSchema != "" {
-		r.OutputSchema = s.OutputSchema
 	}
 	for _, f := range []struct {
 		from *bool

@@ -18,6 +18,7 @@ func Reasons() []Reason {
 		{"unknown-mode", "a mode that is none"},
 		{"mode-mismatch", "a mode that is not the role's"},
 		{"unknown-surface", "a surface that is none"},
+		{"schema-unmet", "the profile asks for output in a schema that a session cannot answer in"},
 		{"unknown-engagement", "an engagement that is none"},
 		{"surface-engagement", "a surface that cannot carry the engagement"},
 		{"unknown-voice", "a voice that is none"},

@@ -221,11 +221,26 @@ func (r *resolver) surface() {
 	if p := r.out.Persona; p != nil {
 		if set, ok := p.Surfaces[name]; ok {
 			r.out.Surface = set.over(row.SurfaceRule)
+			if why := unmet(set.OutputSchema, r.row); why != "" {
+				r.refuse("schema-unmet", "take output_schema out of the profile", "%s: surface_profiles.%s.output_schema is %s; %s", p.Ref(), name, set.OutputSchema, why)
+			}
 		} else if len(p.Surfaces) > 0 {
 			r.note("%s says nothing of %s; the table's settings hold", p.Ref(), name)
 		}
 	}
 	r.engagement(row)
+}
+
+// unmet is why no session of a role answers in a schema, "" where one does: what a
+// role delivers has a schema of odd's own.
+func unmet(schema string, row RoleRow) string {
+	switch {
+	case schema == "" || schema == row.Schema:
+		return ""
+	case row.Schema == "":
+		return "a " + string(row.Role) + " delivers no structured output"
+	}
+	return "a " + string(row.Role) + " can only answer in " + row.Schema
 }
 
 func (r *resolver) engagement(row SurfaceRow) {

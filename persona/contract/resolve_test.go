@@ -201,12 +201,16 @@ func TestRefusals(t *testing.T) {
 		"unknown role":        {func(c *Call, _ *World) { c.Role = "validater" }, "unknown-role", `did you mean "validator"?`},
 		"unknown mode":        {func(c *Call, _ *World) { c.Mode = "validating" }, "unknown-mode", "validation"},
 		"unknown surface":     {func(c *Call, _ *World) { c.Surface = "audits" }, "unknown-surface", `did you mean "audit"?`},
-		"unknown engagement":  {func(c *Call, _ *World) { c.Engagement = "agents" }, "unknown-engagement", "agent"},
-		"unknown voice":       {func(c *Call, _ *World) { c.Voice = "stricter" }, "unknown-voice", "strict"},
-		"unknown tool":        {func(c *Call, _ *World) { c.Tools = []string{"serch"} }, "unknown-tool", `did you mean "search" or "fetch"?`},
-		"unknown server":      {func(c *Call, _ *World) { c.MCP = []string{"gihub"} }, "unknown-server", `did you mean "github"?`},
-		"no role":             {func(c *Call, _ *World) { c.Role, c.Persona = "", "" }, "role-missing", "explorer"},
-		"role of another":     {func(c *Call, _ *World) { c.Role, c.Handoffs = Explorer, nil }, "role-not-allowed", "oddie@1 may be validator or observer, not explorer"},
+		"schema of nobody": {func(_ *Call, w *World) {
+			p, _ := w.Roster.Find("oddie")
+			p.Surfaces = map[Surface]Settings{Audit: {OutputSchema: "acme://x"}}
+		}, "schema-unmet", "can only answer in odd.findings.1"},
+		"unknown engagement": {func(c *Call, _ *World) { c.Engagement = "agents" }, "unknown-engagement", "agent"},
+		"unknown voice":      {func(c *Call, _ *World) { c.Voice = "stricter" }, "unknown-voice", "strict"},
+		"unknown tool":       {func(c *Call, _ *World) { c.Tools = []string{"serch"} }, "unknown-tool", `did you mean "search" or "fetch"?`},
+		"unknown server":     {func(c *Call, _ *World) { c.MCP = []string{"gihub"} }, "unknown-server", `did you mean "github"?`},
+		"no role":            {func(c *Call, _ *World) { c.Role, c.Persona = "", "" }, "role-missing", "explorer"},
+		"role of another":    {func(c *Call, _ *World) { c.Role, c.Handoffs = Explorer, nil }, "role-not-allowed", "oddie@1 may be validator or observer, not explorer"},
 		"role of a participant": {func(c *Call, _ *World) {
 			c.Persona, c.Participants, c.Role, c.Handoffs = "", []string{"oddie"}, General, nil
 		}, "role-not-allowed", ""},

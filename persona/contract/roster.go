@@ -33,8 +33,8 @@ type unreadable struct {
 
 // LoadRoster reads every profile of a bundle. A profile is read from the
 // frontmatter of an atom of type persona or of canon that has the key persona,
-// or else from the first yaml block of such an atom's body that names
-// "persona:". No other type can carry one: an agent may propose those, and who
+// or else from the first yaml block of such an atom's body where that names
+// "persona:", and in canon "version:" too: any other shows an example. No other type can carry one: an agent may propose those, and who
 // an agent is must not be for agents to say.
 func LoadRoster(g *okf.Graph) Roster {
 	var r Roster
@@ -68,6 +68,9 @@ func carrier(typ string) bool {
 func source(a *okf.Atom) (d *decoder, src []byte, found bool) {
 	d = &decoder{path: a.Path, first: 1}
 	front, body := heads(a), profileBlock(a.Body())
+	if !strings.EqualFold(a.Type, "persona") && !regexp.MustCompile(`(?m)^version[ \t]*:`).Match(body.text) {
+		body.found = false // an example
+	}
 	switch {
 	case front && body.found:
 		d.add(okf.Error, codeProfile, a.BodyLine+body.line, "keep one of them", "the profile is in the frontmatter and in the body")
@@ -113,8 +116,8 @@ type yamlBlock struct {
 	found, closed bool
 }
 
-// profileBlock is the first fenced block of YAML that names "persona:" in its
-// first column.
+// profileBlock is the first fenced block of YAML, found where it names "persona:" in
+// its first column.
 func profileBlock(body []byte) yamlBlock {
 	if !bytes.Contains(body, []byte("persona")) {
 		return yamlBlock{}
@@ -129,8 +132,8 @@ func profileBlock(body []byte) yamlBlock {
 			fence, isYAML = mark, info == "yaml" || info == "yml"
 			b = yamlBlock{line: n}
 		case fence != "" && info == "" && strings.HasPrefix(mark, fence):
-			if isYAML && names.Match(b.text) {
-				b.found, b.closed = true, true
+			if isYAML {
+				b.found, b.closed = names.Match(b.text), true
 				return b
 			}
 			fence = ""

@@ -11,7 +11,7 @@ import (
 )
 
 // voice is a canon document with a profile in its body, as drafts write it.
-const voice = "---\ntype: canon\nuri: acme://canon/voice/oddie-the-river-guide\nversion: \"1.0\"\n---\n\n# Oddie\n\n```yaml\nother: block\n```\n\n```yaml\n" + `persona: oddie
+const voice = "---\ntype: canon\nuri: acme://canon/voice/oddie-the-river-guide\nversion: \"1.0\"\n---\n\n# Oddie\n\n```json\nother: block\n```\n\n```yaml\n" + `persona: oddie
 version: 1
 system_prompt_uri: acme://canon/voice/oddie-the-river-guide
 role_default: detection-only
@@ -79,7 +79,6 @@ func TestProblems(t *testing.T) {
 		"another name in the uri":  {profileIn("uri: acme://personas/bob\n"), ":3: persona ann contradicts its uri acme://personas/bob"},
 		"another version there":    {profileIn("uri: acme://personas/ann@2\n"), ":3: version 1 contradicts the uri"},
 		"unknown role":             {profileIn("role: bilder\n"), `:5: role: unknown role "bilder"; did you mean "builder"?`},
-		"unknown surface":          {profileIn("surface_profiles:\n  audits: {density: high}\n"), `:6: surface_profiles: unknown surface "audits"; did you mean "audit"?`},
 		"one surface twice":        {profileIn("surface_profiles:\n  real_time_stream: {}\n  real-time-stream: {}\n"), ":7: surface_profiles: real-time-stream is set twice"},
 		"unknown setting":          {profileIn("surface_profiles:\n  audit:\n    densty: high\n"), `:7: unknown key "surface_profiles.audit.densty"; did you mean "density"?`},
 		"unknown density":          {profileIn("surface_profiles: {audit: {density: higher}}\n"), `unknown word "higher"; did you mean "high"?`},
@@ -124,6 +123,8 @@ func TestNotProfiles(t *testing.T) {
 		"a type agents may propose": "---\ntype: term\n---\n```yaml\npersona: ann\nversion: 1\n```\n",
 		"canon that names one":      "---\ntype: canon\npersona: ann\n---\n",
 		"a block in a block":        "---\ntype: canon\n---\n````markdown\n```yaml\npersona: ann\n```\n````\n",
+		"an example of a persona":   "---\ntype: canon\n---\n```yaml\npersona: ann\nsurfaces: wrong\n```\n",
+		"a later block":             "---\ntype: canon\n---\n```yaml\na: b\n```\n```yaml\npersona: ann\nversion: 1\n```\n",
 		"another language":          "---\ntype: canon\n---\n```json\npersona: ann\n```\n",
 		"a persona of no profile":   "---\ntype: persona\ntitle: The busy reader\n---\n",
 	} {
@@ -140,6 +141,37 @@ func TestNotProfiles(t *testing.T) {
 	r := LoadRoster(bundle(t, "p.md", profileIn("sytem_prompt_uri: x\nmood: fine\n")))
 	if len(r.Profiles) != 1 || len(r.Problems) != 1 || r.Problems[0].Severity != okf.Warn {
 		t.Errorf("a misspelled key of the frontmatter: %v", r.Problems)
+	}
+}
+
+// TestUnknownSurface: settings of a surface that odd does not know are left out.
+func TestUnknownSurface(t *testing.T) {
+	t.Parallel()
+	r := LoadRoster(bundle(t, "p.md", profileIn("surface_profiles:\n  dispatch: {density: high}\n  audits: {density: high}\n  audit: {density: low}\n")))
+	if len(r.Profiles) != 1 || len(r.Profiles[0].Surfaces) != 1 || len(r.Problems) != 2 {
+		t.Fatalf("%+v %v", r.Profiles, r.Problems)
+	}
+	if got, want := r.Problems[1].Error(), `p.md:7: surface_profiles: unknown surface "audits"; odd leaves it out; did you mean "audit"?`; got != want || r.Problems[1].Severity != okf.Warn {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestSchemaThatNobodyMeets(t *testing.T) {
+	t.Parallel()
+	for schema, want := range map[string]string{
+		"acme://schemas/x": `p.md:8: output_schema: acme://schemas/x cannot be met: a validator can only answer in odd.findings.1`,
+		"odd.plan.1":       `p.md:8: output_schema: odd.plan.1 cannot be met: a validator can only answer in odd.findings.1`,
+		"odd.findings.1":   "",
+	} {
+		g := bundle(t, "p.md", profileIn("role: validator\nsurface_profiles:\n  audit:\n    output_schema: "+schema+"\n"))
+		got := ""
+		for _, p := range Check(g, LoadRoster(g)) {
+			p.Hint = ""
+			got += p.Error()
+		}
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 

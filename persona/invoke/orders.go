@@ -81,9 +81,6 @@ func (l *list) surface(t Terms) {
 	if s.Bidirectional {
 		l.line("You translate both ways: say whose words are whose.")
 	}
-	if s.OutputSchema != "" {
-		l.line("The surface names its own schema, %s. It is not the form of your answer: the part \"emission\" is.", oneLine(s.OutputSchema))
-	}
 }
 
 // engagement says who may turn to whom.

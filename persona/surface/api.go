@@ -32,21 +32,20 @@ type Excess struct {
 // "too-many-emissions"), "" for none, and Detail says what of all of them.
 // Hints never fail anything.
 type Verdict struct {
-	Failure      string             `json:"failure,omitempty"`
-	Detail       string             `json:"detail,omitempty"`
-	Failures     []contract.Refusal `json:"failures,omitempty"`
-	Excess       []Excess           `json:"excess,omitempty"` // send it back for a shorter one
-	Changes      []Change           `json:"changes,omitempty"`
-	Hints        []contract.Hint    `json:"hints,omitempty"`
-	Turn         string             `json:"turn,omitempty"`          // holding, yielding or done; under assistant
-	OutputSchema string             `json:"output_schema,omitempty"` // the surface's, recorded and not checked
+	Failure  string             `json:"failure,omitempty"`
+	Detail   string             `json:"detail,omitempty"`
+	Failures []contract.Refusal `json:"failures,omitempty"`
+	Excess   []Excess           `json:"excess,omitempty"` // send it back for a shorter one
+	Changes  []Change           `json:"changes,omitempty"`
+	Hints    []contract.Hint    `json:"hints,omitempty"`
+	Turn     string             `json:"turn,omitempty"` // holding, yielding or done; under assistant
 }
 
 // Judge cleans the output by the contract's surface and voice, and judges what
 // is left. The output that comes back is a copy; the one given is not changed.
 func Judge(c contract.Contract, o Output) (Output, Verdict) {
 	o = o.clone()
-	v := Verdict{OutputSchema: c.Surface.OutputSchema}
+	var v Verdict
 	l := look{c: c, o: o, glyphs: glyphsOf(c)}
 	v.Changes = l.clean()
 	l.texts = o.texts()
