@@ -80,13 +80,19 @@ func runDecay(ctx context.Context, env Env, dry, asJSON bool) error {
 	return printList(env, rows, "decay: nothing is overdue, or it is proposed already; odd gate proposals list shows what is open")
 }
 
-// decay appends what the board's memory proposes to a writer's file.
-func (v *view) decay(ctx context.Context, file string) (repo.Changes, []gate.Proposal, error) {
+// overdue is what the board's memory proposes.
+func (v *view) overdue(ctx context.Context) (*drain.Memory, []gate.Proposal, error) {
 	m, err := v.memory(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	ps, err := m.Decay(drain.Refusals(v.repo))
+	return m, ps, err
+}
+
+// decay appends what is overdue to a writer's file.
+func (v *view) decay(ctx context.Context, file string) (repo.Changes, []gate.Proposal, error) {
+	m, ps, err := v.overdue(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -33,7 +33,7 @@ func runGate(ctx context.Context, env Env, o gateOptions) error {
 	if err := p.ready(ctx); err != nil {
 		return err
 	}
-	h, err := v.human(ctx, p.page(), o.name()+", "+p.out.Row.Act, p.word(), o.yes)
+	h, err := v.human(ctx, p.page()+p.pending(ctx), o.name()+", "+p.out.Row.Act, p.word(), o.yes)
 	if err != nil {
 		return err
 	}
@@ -48,6 +48,7 @@ func runGate(ctx context.Context, env Env, o gateOptions) error {
 	if err != nil {
 		return err
 	}
+	drain.ForgetRefusals(w.repo)
 	return p.told(env, oid)
 }
 

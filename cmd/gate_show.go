@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,6 +52,37 @@ func (p *plan) page() string {
 		fmt.Fprintf(b, "Before you confirm: %s\n", p.out.Asks)
 	}
 	return okf.Visible(b.String())
+}
+
+// mostPending is how many requests a gate shows: more are a list of their own.
+const mostPending = 10
+
+// pending is what waits for a person beside the act: the open requests that it does
+// not answer, and what odd gate decay would add to them. An emergency waits for none.
+func (p *plan) pending(ctx context.Context) string {
+	var lines []string
+	for _, open := range p.slow.Buffer.Open() {
+		ended := slices.ContainsFunc(p.also, func(c gate.Change) bool { return c.Field == "proposal "+open.ID })
+		if !ended && !slices.Contains(p.out.Row.Proposals, open.ID) {
+			lines = append(lines, fmt.Sprintf("open: %s (%s, for the gate %s) %s", open.ID, open.Severity, open.Gate, open.Reason))
+		}
+	}
+	if !p.emergency() {
+		m, ps, err := p.overdue(ctx)
+		if err == nil {
+			_, ps, err = m.Slow.Buffer.AppendAll(nil, ps, gate.MaxPerDrain)
+		}
+		if err != nil {
+			lines = append(lines, fmt.Sprintf("overdue: not known: %v", err))
+		}
+		for _, due := range ps {
+			lines = append(lines, fmt.Sprintf("overdue: (%s, for the gate %s) %s", due.Severity, due.Gate, due.Reason))
+		}
+	}
+	if n := len(lines) - mostPending; n > 0 {
+		lines = append(lines[:mostPending], fmt.Sprintf("and %d more; odd gate proposals list shows what is open", n))
+	}
+	return okf.Visible(strings.Join(append(lines, ""), "\n"))
 }
 
 // told says what was done, and what the next human act is.

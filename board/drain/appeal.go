@@ -152,6 +152,9 @@ func (d *drain) refused(err error) error {
 // Refusals is how many of this clone's drains in a row a lease has refused.
 func Refusals(r *repo.Repo) int { return r.Tally(tally) }
 
+// ForgetRefusals begins that count again: a person passed a gate.
+func ForgetRefusals(r *repo.Repo) { _ = r.SetTally(tally, 0) }
+
 // refusals are this clone's drains in a row that were refused, this one among
 // them where the lease s refuses it.
 func (d *drain) refusals(s SlowLoop) int {

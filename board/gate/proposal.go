@@ -67,15 +67,19 @@ const (
 )
 
 // Compare orders proposals: the graver, then the source of higher priority, then
-// the earlier, then the id. It is a total order, because no id is there twice.
+// the earlier, to the millisecond that an id tells. Those of one moment are equal: a
+// stable sort leaves them in the order in which they were made.
 func Compare(a, b Proposal) int {
 	return cmp.Or(
 		cmp.Compare(slices.Index(Severities(), a.Severity), slices.Index(Severities(), b.Severity)),
 		cmp.Compare(slices.Index(Sources(), a.Source), slices.Index(Sources(), b.Source)),
 		a.TS.Compare(b.TS),
-		cmp.Compare(a.ID, b.ID),
+		cmp.Compare(a.moment(), b.moment()),
 	)
 }
+
+// moment is what of the id is made from the time; ids of one moment go on at random.
+func (p Proposal) moment() string { return p.ID[:min(len(p.ID), len("P-")+10)] }
 
 var (
 	proposalNames    = []string{"t", "id", "ts", "source", "severity", "gate", "reason", "lease", "task", "run", "key"}
@@ -216,7 +220,7 @@ func (b *Buffer) ReadProposals(text []byte) error {
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(next.Proposals, Compare)
+	slices.SortStableFunc(next.Proposals, Compare)
 	*b = next
 	return nil
 }

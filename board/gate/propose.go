@@ -76,7 +76,7 @@ func (b Buffer) with(file []byte) (Buffer, error) {
 	for _, d := range b.Dispositions {
 		own.dispose(d)
 	}
-	slices.SortFunc(own.Proposals, Compare)
+	slices.SortStableFunc(own.Proposals, Compare)
 	return own, nil
 }
 
