@@ -44,8 +44,8 @@ type canonOptions struct {
 // canonJSON is one document: in_force stands in its place today.
 type canonJSON struct {
 	served.Fact
-	InForce    []okf.ID        `json:"in_force,omitempty"`
-	Circular   string          `json:"circular,omitempty"`
+	InForce    []okf.ID          `json:"in_force,omitempty"`
+	Circular   string            `json:"circular,omitempty"`
 	References []canon.Reference `json:"references,omitempty"`
 }
 

@@ -22,7 +22,8 @@ func compilePersona(env Env) *cli.Command {
 		Description: "odd compile-persona shore-lead --inline > shore-lead.md\n" +
 			"odd compile-persona shore-lead --at HEAD --format json\n\n" +
 			"A persona is the context compiled for a role atom: odd follows its links to\n" +
-			"processes, policies, systems, artifacts, terms and decisions. odd drain\n" +
+			"processes, policies, systems, artifacts, terms and decisions. As markdown, it\n" +
+			"shows the stages of the workflows that the role takes part in. odd drain\n" +
 			"refuses a role whose persona is below the floor in [persona.floor] of\n" +
 			"odd.toml: too few atoms, no process, no policy or term, or too many broken\n" +
 			"links.",
@@ -74,7 +75,7 @@ func runCompilePersona(ctx context.Context, env Env, role string, o personaOptio
 }
 
 func printPersona(env Env, p persona.Persona, g *okf.Graph, o personaOptions) error {
-	out, err := p.Markdown(g, o.inline), error(nil)
+	out, err := append(p.Markdown(g, o.inline), p.Workflows(g)...), error(nil)
 	switch o.format {
 	case "json":
 		out, err = p.JSON()

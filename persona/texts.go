@@ -1,7 +1,9 @@
 package persona
 
 import (
+	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/odd-cli/odd/okf"
@@ -56,4 +58,30 @@ func (p Persona) Texts(g *okf.Graph) []*okf.Atom {
 		}
 	}
 	return out
+}
+
+// Workflows is a section of the document: the workflows that the role takes part in,
+// each with its stages in order. It is empty where there are none.
+func (p Persona) Workflows(g *okf.Graph) []byte {
+	var b bytes.Buffer
+	for _, a := range p.Texts(g) {
+		if kind(a) != "workflow" {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString("\n## Workflows\n\n")
+		}
+		p.writeItem(&b, item(a))
+		for i, e := range slices.DeleteFunc(slices.Clone(a.Edges), func(e okf.Edge) bool { return e.Kind != okf.Stages }) {
+			name, own := line(e.Target), ""
+			if to := g.Target(e.Target, a.Path); to != nil {
+				name = fmt.Sprintf("%s, %s", line(item(to).Title), code(p.under()+to.Path))
+				if slices.ContainsFunc(p.Items, func(it Item) bool { return it.Owned && it.ID == string(to.ID) }) {
+					own = ", yours"
+				}
+			}
+			fmt.Fprintf(&b, "  %d. %s%s\n", i+1, name, own)
+		}
+	}
+	return b.Bytes()
 }

@@ -47,14 +47,14 @@ import (
 
 // Config is odd.toml with its defaults filled in.
 type Config struct {
-	Root          string // [bundle] root, default "knowledge"; slash-separated, below the top of the repository
+	Root          string   // [bundle] root, default "knowledge"; slash-separated, below the top of the repository
 	External      []string // [canon] external: authorities of uris whose documents are another repository's
-	Branch        string // [board] branch; "" means: the branch checked out
-	Target        string // [board] target; "" means: Branch
-	Remote        string // [board] remote, the name of a git remote; "" means: none
-	AgentName     string // default "odd-agent"
-	AgentEmail    string // default "odd@localhost"
-	Tenant        string // [tenant] id, default "default"
+	Branch        string   // [board] branch; "" means: the branch checked out
+	Target        string   // [board] target; "" means: Branch
+	Remote        string   // [board] remote, the name of a git remote; "" means: none
+	AgentName     string   // default "odd-agent"
+	AgentEmail    string   // default "odd@localhost"
+	Tenant        string   // [tenant] id, default "default"
 	Budget        budget.Envelope
 	HasBudget     bool // [budget] monthly_usd is set
 	Session       Session

@@ -94,7 +94,7 @@ func (b Bench) held(r *repo.Repo, cfg config.Config, s *repo.Scratch) (exec.Comm
 	if err != nil {
 		return exec.Command{}, err
 	}
-	if desk.Cache, err = cache(r, held, "check-cache"); err != nil {
+	if desk.Cache, err = cache(r, held, checkCache); err != nil {
 		return exec.Command{}, err
 	}
 	return command(b.Environ, cfg, held, desk, b.Run), nil

@@ -2,9 +2,11 @@ package drain
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
@@ -74,6 +76,9 @@ func (d *drain) caged(s config.Sandbox) (cage.Cage, error) {
 	return Caged(d.Cage, s, d.repo.CommonDir())
 }
 
+// The caches, below the git directory's odd folder.
+const agentCache, checkCache = "agent-cache", "check-cache"
+
 // cache is where tools of programs that are held keep things from one desk to the
 // next: not the user's own caches, in which a program could leave something for the
 // user's builds, and others for agents than for checks, which judge what agents make.
@@ -83,6 +88,27 @@ func cache(r *repo.Repo, c cage.Cage, name string) (string, error) {
 		return "", nil
 	}
 	return r.Room(name)
+}
+
+// The bounds of each cache. A Go build cache of a large project is about 1 GB and a
+// node_modules cache as much, so that 4 GB are a few projects' and still no surprise
+// on a developer's disk. A cache that nobody wrote to for 30 days costs one slow build.
+const (
+	cacheMost   = 4 << 30
+	cacheUnused = 30 * 24 * time.Hour
+)
+
+// clearCaches removes the caches that are too large or that nobody uses.
+func (d *drain) clearCaches() {
+	for _, name := range []string{agentCache, checkCache} {
+		why, err := d.repo.ClearRoom(name, cacheMost, d.Now().Add(-cacheUnused))
+		switch {
+		case err != nil:
+			d.note(fmt.Sprintf("%s: odd could not remove this cache: %v", name, err))
+		case why != "":
+			d.Progress(fmt.Sprintf("%s: odd removed this cache: %s", name, why))
+		}
+	}
 }
 
 // command is a command at a desk as checks are run, that is not yet said.

@@ -43,7 +43,7 @@ func (k *desk) place(ctx context.Context) (session.Desk, error) {
 func (k *desk) laidOut() (session.Desk, error) {
 	at, err := laidOut(k.s)
 	if err == nil {
-		at.Cache, err = cache(k.d.repo, k.d.Cage, "agent-cache")
+		at.Cache, err = cache(k.d.repo, k.d.Cage, agentCache)
 	}
 	if at.Cache != "" {
 		at.Read = append(at.Read, exec.Modules(k.d.Environ))
@@ -179,6 +179,7 @@ func (d *drain) desks() error {
 	if _, err := repo.SweepScratch(d.Temp); err != nil {
 		d.note(err.Error())
 	}
+	d.clearCaches()
 	runs := func(name string) bool { return slices.Contains([]string{"exec", "claude", "acp"}, name) }
 	if !slices.ContainsFunc(d.at.cfg.Usable(), runs) || d.given != nil {
 		return nil

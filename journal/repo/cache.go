@@ -107,6 +107,40 @@ func (r *Repo) Room(name string) (string, error) {
 	return dir, nil
 }
 
+// ClearRoom removes a room whose files are larger than most together, or were all last
+// written before oldest, and says why, "" for one that stays.
+func (r *Repo) ClearRoom(name string, most int64, oldest time.Time) (why string, err error) {
+	if _, err := os.Lstat(r.oddDir(name)); err != nil {
+		return "", nil
+	}
+	dir, err := r.Room(name)
+	if err != nil {
+		return "", err
+	}
+	size, newest := int64(0), time.Time{}
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return nil // a file that somebody removes meanwhile takes no room
+		}
+		if st, err := e.Info(); err == nil {
+			size += st.Size()
+			if st.ModTime().After(newest) {
+				newest = st.ModTime()
+			}
+		}
+		return nil
+	})
+	switch {
+	case size > most:
+		why = fmt.Sprintf("it has %d MB, over the limit of %d MB", size>>20, most>>20)
+	case !newest.IsZero() && newest.Before(oldest):
+		why = "nothing was written to it since " + newest.UTC().Format(time.DateOnly)
+	default:
+		return "", nil
+	}
+	return why, removeAll(dir)
+}
+
 // Permits says where the sessions of this user's drains are kept, below CommonDir, and
 // which key signs the permits in this clone. Both are one user's alone; where another
 // user of the repository has those of the usual names, this one has others.

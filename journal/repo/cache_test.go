@@ -3,8 +3,10 @@ package repo
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -129,5 +131,39 @@ func TestLiveIsWholeOrGone(t *testing.T) {
 		if err := r.Show([]byte(b)); err != nil || string(r.Live()) != b {
 			t.Errorf("Live = %q, %v, want %q", r.Live(), err, b)
 		}
+	}
+}
+
+// A room stays while it is small and somebody writes to it.
+func TestClearRoom(t *testing.T) {
+	t.Parallel()
+	r := must[*Repo](t)(Init(t.Context(), t.TempDir()))
+	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	eq(t, "no room", must[string](t)(r.ClearRoom("build", 10, now)), "")
+	for _, tt := range []struct {
+		name, text, why string
+		written         time.Time
+	}{
+		{"in use", "0123456789", "", now},
+		{"too large", "0123456789a", "it has 0 MB, over the limit of 0 MB", now},
+		{"unused", "0", "nothing was written to it since 2026-03-01", now.Add(-time.Second - 9*time.Hour)},
+	} {
+		dir := must[string](t)(r.Room("build"))
+		deep := filepath.Join(dir, "mod")
+		if err := os.MkdirAll(deep, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(deep, "a")
+		if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.Chtimes(file, tt.written, tt.written), os.Chmod(deep, 0o500)); err != nil { // as the Go tool leaves modules
+			t.Fatal(err)
+		}
+		eq(t, tt.name, must[string](t)(r.ClearRoom("build", 10, now)), tt.why)
+		if _, err := os.Stat(file); (err == nil) != (tt.why == "") {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		_ = os.Chmod(deep, 0o700)
 	}
 }

@@ -16,7 +16,7 @@ type ref struct {
 	key   string // the key it stands in, "" for the text
 	text  string
 	line  int
-	at    int    // offset in the body, for the order of a line
+	at    int      // offset in the body, for the order of a line
 	state RefState // pattern, prose, or "" for a name
 }
 
