@@ -120,6 +120,7 @@ var refusalTexts = [][3]string{
 	{"outside-findings", "The resolver changed something that no finding of its handoff names.", "Have it fix only the findings; a new problem goes back as a new task."},
 	{"overlap", "The task may change files that wait for a person's review in the change of another task.", "Decide that review first, or run the task all the same: `odd drain --task TASK`."},
 	{"override-modes", "The override does not name the modes that it joins, or not this session's.", "Name both modes, such as execution and validation."},
+	{"schema-unmet", "The profile asks for output in a schema that no session of this role answers in.", "Take output_schema out of the profile, then `odd agent persona check`."},
 	{"override-no-risks", "The override does not say which risks are accepted.", "Name them with --risk."},
 	{"override-role", "An override cannot give an observer more rights.", "Take the role general, or the role of one of the modes."},
 	{"override-vague", "The override's reason is too general.", "Say what happens and by when, in one sentence."},

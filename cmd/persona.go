@@ -18,9 +18,9 @@ func personaVerb(env Env) *cli.Command {
 			"odd agent persona show audit-reviewer\n" +
 			"odd agent persona check\n\n" +
 			"A persona here is a profile: the name, voice and limits an agent speaks with.\n" +
-			"It is an atom of type persona, or the first yaml block of a reference document,\n" +
-			"with the keys persona and version. The knowledge of a work role is something else: see\n" +
-			"odd help compile-persona.",
+			"It is an atom of type persona, or the first yaml block of a reference document\n" +
+			"with the keys persona and version. The knowledge of a work role is something\n" +
+			"else: see odd help compile-persona.",
 		Subcommands: []*cli.Command{personaList(env), personaShow(env), personaCheck(env)},
 	})
 }

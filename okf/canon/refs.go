@@ -41,7 +41,7 @@ func listed(p *page, name string) []ref {
 
 // stands matches what templates and examples write for a name: path/to/slug, a
 // date in letters, a number in signs.
-var stands = regexp.MustCompile(`(^|/)path/to(/|$)|YYYY|MM-DD|##|NNN|XXX`)
+var stands = regexp.MustCompile(`(^|/)path/to(/|$)|YYYY|MM-DD|##|NNN|X{3}`)
 
 // stateOf tells a pattern and a phrase from a name.
 func stateOf(text string) RefState {
