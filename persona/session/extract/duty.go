@@ -2,81 +2,148 @@ package extract
 
 import "strings"
 
-// modal finds the word that obliges, and how strongly: 3 for must, 2 for should, 1 for
-// need. What reads alike and obliges nobody weighs 0.
-func modal(ws []string) (at, weight int) {
-	word := func(i int) string {
-		if i >= 0 && i < len(ws) {
-			return ws[i]
+// A duty is a phrase that obliges somebody, and how strongly: 3 as must does, 2 as should,
+// 1 as need. Between the slashes stands one word each, of those named; "!" begins words that
+// do not stand there, and "<" those that stand before the word which obliges. ^ is the
+// beginning of a sentence, @person a word for people, @verb one that instructs, @number a
+// number and _ any word.
+type duty struct {
+	phrase string
+	weight int
+}
+
+// notDone are the verbs behind "should" that say what happens, not what is to be done.
+const notDone = "work see now just still point have get output return print look receive produce show appear contain take result already then also give"
+
+// duties are tried in order on every word; the first that fits says what it weighs. Those
+// of weight 0 read like a duty and oblige nobody.
+var duties = compiled([]duty{
+	{"must mustn't mustn’t shall / !have likely surely", 3},
+	{"not / forbidden prohibited mandatory", 0},
+	{"forbidden prohibited mandatory", 3},
+	{"<this it that everything which / should / be", 0},
+	{"should / be / able fine ok okay good enough safe sufficient available running visible similar redirected", 0},
+	{"should / have / been had done seen made taken", 0},
+	{"<this it that everything which / should / !" + notDone, 1},
+	{"<!you this it / should / have take give", 2},
+	{"should / " + notDone, 0},
+	{"should / not / " + notDone, 0},
+	{"should shouldn't shouldn’t ought", 2},
+	{"^ / never / !mind", 3},
+	{"<!would / never / be commit merge use share push put store send add change edit give ask accept allow leave rely write call take make", 3},
+	{"^ / don't don’t / worry forget hesitate be panic", 0},
+	{"^ / do / not / worry forget hesitate panic", 0},
+	{"^ / don't don’t always avoid", 3},
+	{"^ / do / not", 3},
+	{"do / not / need have worry get", 0},
+	{"<!you we they i it that which these who people users to and / do / not / @verb", 2},
+	{"not / allowed permitted acceptable tolerated accepted", 3},
+	{"no / one / may should must can", 3},
+	{"^ / nobody / !could was were had has knew knows noticed is", 3},
+	{"may must / only", 3},
+	{"may / not / see know need have be notice want get find", 0},
+	{"<@person / may / not", 3},
+	{"<is are be / required / to", 3},
+	{"<is are / required / !if for when", 2},
+	{"requires require / approval approvals consent agreement review majority", 2},
+	{"require / _ / approval approvals review", 2},
+	{"please / see note refer visit contact open file feel let join help read follow go check consult have try reach", 0},
+	{"please / @verb", 2},
+	{"please / do be don't don’t make only never use", 2},
+	{"<we / ask / that", 2},
+	{"<@person / can't can’t cannot", 2},
+	{"responsibility / to", 4},
+	{"<be / tolerated", 2},
+	{"be / sure / to", 2},
+	{"<we and / expect / all contributors everyone you members participants", 2},
+	{"<is are / expected / to", 2},
+	{"<!don't doesn't not may might will would you'll you / need needs have has / to / !be", 1},
+	{"eligible entitled / for to", 2},
+	{"reimburse reimburses reimbursed", 2},
+	{"<we you company / offer offers pay pays cover covers provide provides give gives", 2},
+	{"<you employees everyone / can / take request expense claim use", 2},
+	{"<you you’ll you'll employees / receive accrue", 2},
+	{"within / @number / days hours weeks months day week month business working calendar", 2},
+	{"at / least / _ / approvals reviewers maintainers members approval people votes reviews", 2},
+})
+
+// slot is one word of a phrase: one of words, or with not none of them.
+type slot struct {
+	words string
+	not   bool
+}
+
+type pattern struct {
+	slots  []slot
+	before int // how many slots stand before the word that obliges
+	weight int
+}
+
+func compiled(ds []duty) []pattern {
+	out := make([]pattern, len(ds))
+	for i, d := range ds {
+		p := pattern{weight: d.weight}
+		for at, w := range strings.Split(d.phrase, " / ") {
+			w, before := strings.CutPrefix(w, "<")
+			w, not := strings.CutPrefix(w, "!")
+			if before || w == "^" {
+				p.before = at + 1
+			}
+			p.slots = append(p.slots, slot{words: w, not: not})
 		}
-		return ""
+		out[i] = p
 	}
-	for i, w := range ws {
-		next, last := word(i+1), word(i-1)
-		v := 0
-		switch {
-		case in("must mustn't mustn’t shall", w) && !in("have likely surely", next), in("forbidden prohibited mandatory", w) && last != "not" && word(i-2) != "not":
-			v = 3
-		case w == "should" || w == "shouldn't" || w == "shouldn’t" || w == "ought":
-			if word(i+1) == "not" {
-				next = word(i + 2)
-			}
-			if !in("work see now just still point have get output return print look be receive produce show appear contain take result already then also give", next) ||
-				in("be", next) && !in("able fine ok okay good enough safe sufficient available running visible similar redirected", word(i+2)) && !in("this it that everything which", last) {
-				v = 2
-			}
-			if next == "have" && (strings.HasSuffix(word(i+2), "ed") || in("been had done seen made taken", word(i+2))) {
-				v = 0
-			} else if in("this it that which everything", last) && v > 0 {
-				v = 1
-			}
-			if in("have take give", next) && !in("you this it", last) {
-				v = 2
-			}
-		case w == "never" && i == 0 && next != "mind", w == "never" && in("be commit merge use share push put store send add change edit give ask accept allow leave rely write call take make", next) && last != "would":
-			v = 3
-		case i == 0 && (w == "don't" || w == "don’t" || w == "always" || w == "avoid"), i == 0 && w == "do" && next == "not":
-			v = 3
-			if in("worry forget hesitate be panic", word(i+1)) || next == "not" && in("worry forget hesitate panic", word(i+2)) {
-				v = 0
-			}
-		case w == "not" && in("allowed permitted acceptable tolerated accepted", next), w == "no" && next == "one" && in("may should must can", word(i+2)),
-			w == "nobody" && i == 0 && !in("could was were had has knew knows noticed is", next), w == "only" && in("may must", last):
-			v = 3
-		case w == "may" && next == "not" && i > 0 && personNoun(singular(last)) && !in("see know need have be notice want get find", word(i+2)), w == "may" && next == "only":
-			v = 3
-		case w == "required" && in("is are", last) && !in("if for when", next), w == "required" && next == "to" && in("is are be", last), w == "requires" && in("approval approvals consent agreement review majority", next),
-			w == "require" && (in("approval approvals consent agreement review", next) || in("approval approvals review", word(i+2))):
-			v = 2
-			if w == "required" && next == "to" {
-				v = 3
-			}
-		case w == "please" && (imperative(next) || in("do be don't don’t make only never use", next)) && !in("see note refer visit contact open file feel let join help read follow go check consult have try reach", next),
-			w == "ask" && next == "that" && last == "we", in("can't can’t", w) && i > 0 && personNoun(singular(last)), w == "responsibility" && next == "to", w == "tolerated" && last == "be":
-			v = 2
-		case w == "make" && next == "sure" && last == "please", w == "be" && next == "sure" && word(i+2) == "to",
-			w == "expect" && in("all contributors everyone you members participants", next) && in("we and", last),
-			w == "do" && next == "not" && i > 0 && imperative(word(i+2)) && !in("you we they i it that which these who people users to and", last) && !in("need have worry get", word(i+2)):
-			v = 2
-		case w == "expected" && next == "to" && in("is are", last):
-			v = 2
-		case in("need needs have has", w) && next == "to" && !in("don't doesn't not may might will would you'll you", last) && word(i+2) != "be":
-			v = 1
-		case in("eligible entitled", w) && in("for to", next), in("reimburse reimburses reimbursed", w) && i > 0,
-			in("offer offers pay pays cover covers provide provides give gives", w) && in("we you company", last), w == "can" && in("take request expense claim use", next) && in("you employees everyone", last),
-			in("receive accrue", w) && in("you you’ll you'll employees", last):
-			v = 2
-		case w == "cannot" && i > 0 && personNoun(singular(last)):
-			v = 2
-		case w == "within" && (in("days hours weeks months day week month", word(i+2)) || in("business working calendar", word(i+2))) && strings.ContainsAny(next, "0123456789"),
-			w == "at" && next == "least" && in("approvals reviewers maintainers members approval people votes reviews", word(i+3)):
-			v = 2
+	return out
+}
+
+// fits reports whether p stands in ws with the word that obliges at i.
+func (p pattern) fits(ws []string, i int) bool {
+	for k, s := range p.slots {
+		w := ""
+		if at := i - p.before + k; at >= 0 && at < len(ws) {
+			w = ws[at]
 		}
-		if v == 2 && (in("that which who", word(1)) || in("goal aim idea", last)) {
-			v = 0 // of the noun before it
+		if s.fits(w) == s.not {
+			return false
 		}
-		if v > weight {
-			at, weight = i, v
+	}
+	return true
+}
+
+func (s slot) fits(w string) bool {
+	switch s.words {
+	case "^":
+		return w == ""
+	case "_":
+		return w != ""
+	case "@person":
+		return personNoun(singular(w))
+	case "@verb":
+		return imperative(w)
+	case "@number":
+		return strings.ContainsAny(w, "0123456789")
+	}
+	return in(s.words, w)
+}
+
+// obliging finds the word that obliges most, and its weight: 0 where none does.
+func obliging(ws []string) (at, weight int) {
+	for i := 0; i < len(ws); i++ {
+		for _, p := range duties {
+			if !p.fits(ws, i) {
+				continue
+			}
+			v := p.weight
+			if v == 2 && (len(ws) > 1 && in("that which who", ws[1]) || i > 0 && in("goal aim idea", ws[i-1])) {
+				v = 0 // of the noun before it
+			}
+			if v > weight {
+				at, weight = i, v
+			}
+			if v == 0 && p.before == 0 {
+				i += len(p.slots) - 1
+			}
+			break
 		}
 	}
 	return at, weight

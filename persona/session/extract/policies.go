@@ -317,7 +317,7 @@ func obligation(q string, r run, named bool) int {
 	if len(ws) < 4 && !(len(ws) > 1 && strings.HasSuffix(q, ":")) || strings.HasSuffix(q, "?") || in("i i'm i’m i'll i’ll i've my", ws[0]) {
 		return 0
 	}
-	at, weight := modal(ws)
+	at, weight := obliging(ws)
 	if weight == 0 {
 		return 0
 	}
@@ -342,9 +342,6 @@ func obligation(q string, r run, named bool) int {
 	}
 	if weight == 1 {
 		return weight
-	}
-	if ws[at] == "responsibility" {
-		weight += 2
 	}
 	if !named && at > 0 && ws[at-1] == "we" {
 		weight--
