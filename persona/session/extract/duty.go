@@ -65,6 +65,15 @@ var duties = compiled([]duty{
 	{"<you you’ll you'll employees / receive accrue", 2},
 	{"within / @number / days hours weeks months day week month business working calendar", 2},
 	{"at / least / _ / approvals reviewers maintainers members approval people votes reviews", 2},
+	{"<we / follow support prefer require recommend encourage discourage enforce strive aim accept expect", 2},
+	{"will / be / closed reviewed discussed approved considered rejected accepted removed resolved decided handled assigned banned blocked merged deleted given", 2},
+	{"can / only", 3},
+	{"<^ / prefer", 2},
+	{"<is are / required / for / all any every each new", 2},
+	{"<we / do / not", 2},
+	{"<we / don't don’t", 2},
+	{"will / not / be", 2},
+	{"consensus majority quorum veto supermajority unanimous", 2},
 })
 
 // slot is one word of a phrase: one of words, or with not none of them.

@@ -74,7 +74,18 @@ func (s *section) rules(others []candidate) []candidate {
 		need += 2
 	}
 	if bare, how := howTo(title); how || activity(bare) && !listing(bare) {
-		need += 3 // steps that are no list, with a word of duty in them
+		if orders, duties := s.tells(); how || 2*orders > duties {
+			return nil
+		}
+	}
+	if !s.doc.governs && s.doc.coded() {
+		need++
+	}
+	if affair(title) && !called {
+		return nil
+	}
+	if s.duties() {
+		return nil
 	}
 	if !called && strong < need {
 		return nil
@@ -104,7 +115,11 @@ func ruleTitle(title string) bool {
 func (s *section) joined(ps []piece) []evidence {
 	bs := outermost(s.blocks)
 	last := bs[len(bs)-1].last()
-	if first := bs[0].from; last-first < shortRules && !s.shows() {
+	cited := 0
+	for _, p := range ps {
+		cited += p.to - p.from + 1
+	}
+	if first := bs[0].from; last-first < shortRules && !s.shows() && 2*cited >= last-first {
 		return []evidence{{doc: s.doc, from: first, to: last, quote: []string{ps[0].says}, passage: s.passage(first, last)}}
 	}
 	var out []evidence
@@ -218,7 +233,7 @@ func (b block) list(d *document, named bool) piece {
 	switch {
 	case ruleList(b.items):
 		p.weight, p.says = 7, b.items[0].run.text
-	case oblige == 0 && named && len(b.items) > 1 && tells(b.items):
+	case oblige == 0 && named && len(b.items) > 1 && tells(b.items) && d.rulebook():
 		p.weight, p.says = 4, b.items[0].run.text
 	case oblige >= 3 && oblige == len(b.items) && p.weight >= 3:
 		p.weight += 5 // a list of nothing but rules
@@ -274,7 +289,7 @@ func (s *section) weighing() bool {
 			return true
 		}
 		switch title {
-		case "motivation", "goals", "non-goals", "goals and non-goals", "user stories", "use cases", "drawbacks", "risks", "risks and mitigations", "open questions", "options",
+		case "goal", "motivation", "goals", "non-goals", "goals and non-goals", "user stories", "use cases", "drawbacks", "risks", "risks and mitigations", "open questions", "options",
 			"considered options", "proposed solution", "proposal", "design details", "future work", "unresolved questions", "design evaluation", "prior art", "graduation criteria",
 			"project goals", "design goals", "how to teach this", "reference implementation", "backwards compatibility", "security implications", "pros and cons", "pros", "cons", "trade-offs", "tradeoffs", "test plan", "work plan", "implementation plan", "upgrade & migration strategy", "implementation pull requests", "action items", "lessons learned", "timeline":
 			return true
@@ -420,4 +435,23 @@ func (s *section) first() bool {
 		}
 	}
 	return false
+}
+
+func (d *document) rulebook() bool {
+	for _, part := range strings.FieldsFunc(strings.ToLower(d.path+" "+d.title), func(r rune) bool { return strings.ContainsRune(" /-_.:", r) }) {
+		if in("contributing contribute conduct policy policies handbook guideline guidelines standard standards convention conventions rules requirements style expectations practices codestyle", part) {
+			return true
+		}
+	}
+	return d.place == policies
+}
+
+func (s *section) duties() bool {
+	for p := s; p != nil; p = p.parent {
+		if _, is := responsibilitiesOf(p.title); is {
+			return true
+		}
+	}
+	_, is := responsibilitiesOf(s.doc.title)
+	return is
 }

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"os"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,13 @@ func (s *section) procedures() []candidate {
 		!ruleTitle(title) || (s.code || identifier(bare)) && !how {
 		return nil
 	}
+	orders, duties := s.tells()
+	if !s.commands() && !how && 2*duties > orders {
+		return nil
+	}
+	if s.duties() {
+		return nil
+	}
 	c := candidate{kind: process, title: s.qualified(capital(strings.TrimRight(title, "?: "))), score: scoreProcess, programs: s.programs(), owners: s.owners()}
 	if remedy && !activity(title) {
 		c.title = capital(title) + " (" + clip(s.doc.called(), 60) + ")"
@@ -31,7 +39,7 @@ func (s *section) procedures() []candidate {
 		return nil
 	case s.bulleted() && !listing(bare) || remedy && s.instructs() > 0:
 		e, c.score = s.whole(s.blocks), scoreRunbook+6
-	case len(c.programs) > 0:
+	case s.commands():
 		c.score, e = scoreRunbook, s.runbook()
 	case !s.shows() && s.level != 1 && !s.aboutItself() && (s.doc.governs && affair(bare) && s.instructs() >= 1 && s.sentences() > 1 || doing(bare) && !listing(bare) && s.instructs() >= 2):
 		e, c.score = s.whole(s.blocks), scoreRunbook
@@ -150,7 +158,7 @@ func (s *section) instructs() int {
 		}
 		for _, t := range b.texts() {
 			for _, q := range sentences(t.run.text) {
-				if instruction(q) && imperative(words(q)[0]) || !s.remedy() && obligation(q, t.run, true) >= 3 {
+				if instruction(q) && imperative(words(q)[0]) || s.remedy() && ifThen(q) || !s.remedy() && obligation(q, t.run, true) >= 3 {
 					n++
 				}
 			}
@@ -262,9 +270,9 @@ func (s *section) activity() string {
 // listing reports whether a heading promises a list and not a procedure.
 func listing(title string) bool {
 	ws := words(title)
-	return in("pull-requests pull-request pull-request-reviews commit-messages commit-message", strings.Join(ws, "-")) || len(ws) > 0 && in("guidelines options practices considerations notes principles features types examples arguments parameters "+
+	return in("pull-request-checklist pull-requests pull-request pull-request-reviews commit-messages commit-message", strings.Join(ws, "-")) || len(ws) > 0 && in("guidelines options practices considerations notes principles features types examples arguments parameters "+
 		"rules tips goals criteria values flags fields columns questions conventions standards expectations requirements policy policies dos etiquette charter responsibilities mission duties scope objectives mandate purpose complexity", ws[len(ws)-1]) ||
-		len(ws) > 0 && ws[0] == "reporting" && !affair(title) || len(ws) > 0 && in("contributing filing submitting writing reviewing naming formatting choosing designing commenting styling", ws[0])
+		len(ws) > 0 && ws[0] == "reporting" && !affair(title) && !strings.Contains(strings.ToLower(title), "vulnerabilit") || len(ws) > 0 && in("contributing filing submitting writing reviewing naming formatting choosing designing commenting styling", ws[0])
 }
 
 // howTo takes "How to" off a title.
@@ -353,7 +361,7 @@ func ordering(items []item) int {
 
 func instruction(text string) bool {
 	ws := words(text)
-	if len(ws) == 0 {
+	if len(ws) == 0 || strings.HasSuffix(text, "?") {
 		return false
 	}
 	w := ws[0]
@@ -420,3 +428,58 @@ func (s *section) runbook() evidence {
 	}
 	return evidence{}
 }
+
+// tells counts the sentences of s that say what to do, and those that say what must be.
+func (s *section) tells() (orders, duties int) {
+	count := func(r run) {
+		for _, q := range sentences(r.text) {
+			ws := words(q)
+			switch {
+			case len(ws) == 0:
+			case obligation(q, r, true) >= 3:
+				duties++
+			case instruction(q):
+				orders++
+			}
+		}
+	}
+	var read func(b block)
+	read = func(b block) {
+		count(b.run)
+		if len(shell(b)) > 0 {
+			orders++
+		}
+		for _, it := range b.items {
+			count(it.run)
+			for _, x := range it.below {
+				read(x)
+			}
+		}
+	}
+	for _, b := range outermost(s.blocks) {
+		read(b)
+	}
+	return orders, duties
+}
+
+
+func (s *section) commands() bool {
+	return slices.ContainsFunc(s.blocks, func(b block) bool { return len(shell(b)) > 0 })
+}
+
+// ifThen reports whether a sentence says what to do in a case.
+func ifThen(q string) bool {
+	head, then, ok := strings.Cut(q, ", ")
+	ws, at := words(then), words(head)
+	if !ok || len(at) == 0 || len(ws) == 0 || !in("if when once after to for in", at[0]) {
+		return false
+	}
+	for _, w := range ws[:min(2, len(ws))] {
+		if imperative(w) {
+			return true
+		}
+	}
+	return false
+}
+
+func zon(k string) bool { return in(os.Getenv("ON"), k) }
