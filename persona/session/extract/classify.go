@@ -112,6 +112,9 @@ func (d *document) placed() topic {
 		if in("words jargon terms software stack dependencies rules documents", w) && i < len(parts)-1 {
 			continue // as a folder, as likely a package of a program
 		}
+		if strings.Contains(w, "decision-record") || strings.HasPrefix(w, "adr-") {
+			return decisions
+		}
 		if t := wordTopic(w); t != none && t != praise && !(i < len(parts)-1 && t == files) {
 			return t
 		}

@@ -12,11 +12,14 @@ var numbered = regexp.MustCompile(`^(?i:(?:adr|decision|rfc|decision record|arch
 // recordsDecision reports whether d records a decision: a document in a folder of decisions, or
 // one with the sections of an ADR.
 func (d *document) recordsDecision() bool {
-	if in("readme template index process guide how-to about", strings.ToLower(d.stem())) || strings.Contains(strings.ToLower(d.stem()), "template") {
+	if in("readme index process guide how-to about", strings.ToLower(d.stem())) || blank.MatchString(d.stem()) {
 		return false
 	}
 	return d.place == decisions && topicOf(d.stem()) != decisions || d.decision() != nil && d.frame()
 }
+
+// blank is the name of a record that is to be filled in.
+var blank = regexp.MustCompile(`(?i)^template|[^a-z]template$|^adr-template`)
 
 // frame reports whether d has a section of an ADR besides the decision.
 func (d *document) frame() bool {
@@ -33,7 +36,7 @@ func (d *document) frame() bool {
 func (d *document) decision() *section {
 	for _, s := range d.sections {
 		switch title := strings.ToLower(strings.TrimLeft(s.title, "0123456789. ")); title {
-		case "proposal":
+		case "proposal", "solution":
 			if d.place == decisions {
 				return s
 			}
@@ -90,7 +93,7 @@ func runs(texts []string) []run {
 // none; one that is not accepted yet has its status in the title.
 func (s *section) decided() []candidate {
 	d := s.doc
-	if !s.first() || !d.decides || d.title == "" {
+	if !s.first() || !d.decides {
 		return nil
 	}
 	state := d.status()
@@ -99,7 +102,11 @@ func (s *section) decided() []candidate {
 			return nil
 		}
 	}
-	title := strings.TrimSpace(numbered.ReplaceAllString(d.title, ""))
+	title := d.title
+	if title == "" {
+		title = strings.NewReplacer("-", " ", "_", " ").Replace(strings.TrimLeft(d.stem(), "0123456789-_ "))
+	}
+	title = strings.TrimSpace(numbered.ReplaceAllString(title, ""))
 	if title == "" || len(title) > 120 {
 		return nil
 	}
@@ -143,7 +150,7 @@ func (d *document) labelled() []candidate {
 	for _, s := range d.sections {
 		for _, b := range s.blocks {
 			lead, rest, ok := b.run.lead()
-			if ok && b.kind == paragraph && strings.EqualFold(lead.text, "decision") && len(words(rest)) >= 2 && ruleTitle(s.subject()) {
+			if ok && b.kind == paragraph && strings.HasSuffix(strings.ToLower(lead.text), "decision") && len(words(rest)) >= 2 && ruleTitle(s.subject()) {
 				out = append(out, candidate{kind: decision, title: capital(s.ruleName(s.subject())), about: clip(rest, maxDescription), score: scoreDecision,
 					evidence: []evidence{{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}}}})
 			}
