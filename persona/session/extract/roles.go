@@ -6,38 +6,47 @@ import (
 
 func (s *section) responsible() []candidate {
 	var out []candidate
-	for _, b := range s.blocks {
+	for i, b := range s.blocks {
 		for _, t := range b.texts() {
 			for _, sentence := range sentences(t.run.text) {
 				who, what, ok := cutAny(sentence, " is responsible for ", " are responsible for ", " is accountable for ")
-				ws := words(who)
-				if !ok || len(ws) == 0 || in("nobody no none not if when", ws[0]) || len(ws) > 5 || !roleNoun(ws[len(ws)-1]) || len(words(what)) < 2 {
+				ws, title := words(who), withoutArticle(who)
+				if !ok || len(ws) == 0 || in("nobody no none not if when", ws[0]) || len(ws) > 5 || len(words(what)) < 2 || !name(title, false) ||
+					!roleNoun(ws[len(ws)-1]) && !(s.doc.governs && acronym(title)) {
 					continue
 				}
-				title := withoutArticle(who)
-				if !name(title, false) {
-					continue
+				e := evidence{doc: s.doc, from: t.from, to: t.to, quote: []string{sentence}}
+				if strings.HasSuffix(sentence, ":") && b.kind == paragraph && i+1 < len(s.blocks) && s.blocks[i+1].kind == bullets {
+					if e.to = s.blocks[i+1].last(); e.to-e.from < maxRules {
+						e.passage = s.passage(e.from, e.to)
+					}
 				}
-				out = append(out, candidate{kind: role, title: capital(title), about: clip(sentence, maxDescription), score: scoreRole - 10,
-					evidence: []evidence{{doc: s.doc, from: t.from, to: t.to, quote: []string{sentence}}}})
+				out = append(out, candidate{kind: role, title: capital(title), about: firstSentence(sentence), score: scoreRole - 10, evidence: []evidence{e}})
 			}
 		}
 	}
 	return out
 }
 
+// acronym reports whether a name is one, as SSC and TSC are.
+func acronym(s string) bool { return len(s) > 1 && len(s) < 6 && s == strings.ToUpper(s) && proper(s) }
+
 // headedRole reads the role a heading names: below a heading about roles, in a document
-// that governs, and where the opening speaks of the heading's holders. In the latter two
-// the role is all that the section says of it.
+// that governs, where the opening speaks of the heading's holders, and what a document
+// about an office says under Purpose, Responsibilities and the like. But in the first the
+// role is all that the section says of it.
 func (s *section) headedRole() []candidate {
 	title, duties := responsibilitiesOf(s.title)
+	if in("purpose responsibilities duties mandate mission", strings.ToLower(title)) && officeTitle(s.doc.title) && s.level > 1 {
+		title, duties = s.doc.title, true
+	}
 	below := s.parent != nil && s.parent.own == roles && s.own == none
-	office := s.doc.governs && (duties || officeTitle(title))
+	office := duties && (s.doc.governs || title == s.doc.title) || s.doc.governs && officeTitle(title)
 	if s.topic() == glossary || !below && !office && !s.officers() || activity(title) || imperative(strings.ToLower(title)) || !name(title, s.code) || person(span{text: title, kind: strong}) {
 		return nil
 	}
 	e, ok := s.lede()
-	c := candidate{kind: role, title: capital(title), score: scoreRole}
+	c := candidate{kind: role, title: capital(title), score: scoreDefinition}
 	if office {
 		e = s.told()
 		if ok = e.from > 0 && e.to-e.from < maxRules && !s.shows(); ok {
@@ -48,12 +57,11 @@ func (s *section) headedRole() []candidate {
 	if !ok || len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 {
 		return nil
 	}
-	last := words(title)[len(words(title))-1]
-	if below && !office && !officeTitle(title) && !roleNoun(last) && !strings.Contains(firstOf(e.quote[0]), "responsible") {
-		return nil // a duty, or what the role works with
-	}
-	if !below {
-		c.score = scoreDefinition
+	if below {
+		if ws := words(title); !office && !officeNoun(ws[len(ws)-1]) && !strings.Contains(firstOf(e.quote[0]), "responsible") {
+			return nil // a duty, or what the role works with
+		}
+		c.score = scoreRole
 	}
 	c.about, c.evidence = firstSentence(e.quote[0]), []evidence{e}
 	for _, q := range e.quote {
@@ -96,11 +104,17 @@ func cutPrefixFold(s, prefix string) (string, bool) {
 	return s, false
 }
 
+// officeNoun is roleNoun with the names of offices that are no profession.
+func officeNoun(w string) bool {
+	w = singular(w)
+	return roleNoun(w) || in("liaison tsc cpc advisor representative member voter sponsor ambassador delegate", w)
+}
+
 // officeTitle reports whether a heading is the name of an office.
 func officeTitle(title string) bool {
 	ws := words(title)
-	return len(ws) > 0 && len(ws) <= 4 && (roleNoun(singular(ws[len(ws)-1])) || in("liaison tsc cpc advisor representative member voter", singular(ws[len(ws)-1]))) &&
-		!in("guide desk head master author editor style how why your all", ws[len(ws)-1]) && !in("for to become becoming about our no no-longer former past previous emeritus", ws[0])
+	return len(ws) > 0 && len(ws) <= 4 && officeNoun(ws[len(ws)-1]) && !in("guide desk head master author editor style how why your all", ws[len(ws)-1]) &&
+		!in("for to become becoming about our no no-longer former past previous emeritus", ws[0])
 }
 
 func (s *section) officers() bool {
@@ -110,7 +124,7 @@ func (s *section) officers() bool {
 		return false
 	}
 	last := singular(ws[len(ws)-1])
-	if !roleNoun(last) || in("guide desk head master chair writer author publisher editor manager engineer", last) {
+	if !officeNoun(last) || in("guide desk head master chair writer author publisher editor manager engineer", last) {
 		return false
 	}
 	first := words(firstSentence(b.run.text))
@@ -129,7 +143,7 @@ func person(l span) bool {
 		return true
 	}
 	ws := strings.Fields(l.text)
-	return len(ws) >= 2 && len(ws) <= 3 && proper(ws[0]) && proper(ws[1]) && !roleNoun(strings.ToLower(ws[len(ws)-1]))
+	return len(ws) >= 2 && len(ws) <= 3 && proper(ws[0]) && proper(ws[1]) && !officeNoun(strings.ToLower(ws[len(ws)-1]))
 }
 
 // owners are the roles the section or its front matter names as owner: "Owner: X",

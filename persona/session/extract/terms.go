@@ -137,7 +137,8 @@ func (s *section) columns(header []string) (nameCol, textCol int, t topic) {
 	for i, h := range header {
 		h = strings.Trim(h, " *")
 		if nameCol < 0 {
-			if t = columnTopic(h); t == none && i == 0 && s.listing() && in("name title what item", h) {
+			first, _, _ := strings.Cut(h, "/")
+			if t = columnTopic(first); t == none && i == 0 && s.listing() && in("name title what item", h) {
 				t = s.topic()
 			}
 			if t != none {
@@ -180,7 +181,7 @@ func explains(h string) bool {
 		"main responsibilities", "key responsibilities":
 		return true
 	}
-	return in("definition meaning description explanation purpose responsibility responsibilities duties role use usage function about", h)
+	return in("notes definition meaning description explanation purpose responsibility responsibilities duties role use usage function about", h)
 }
 
 func (s *section) definitionTable(b block) []candidate {
@@ -216,6 +217,9 @@ func (s *section) boldList(b block) []candidate {
 	var out []candidate
 	for _, it := range b.items {
 		lead, rest, ok := it.run.lead()
+		if head, tail, dash := strings.Cut(it.run.text, " - "); !ok && dash && s.topic() == roles {
+			lead, rest, ok = span{kind: strong, text: head}, tail, true
+		}
 		if !ok || !s.leads(lead) || !s.explained(rest) {
 			continue
 		}
@@ -325,6 +329,7 @@ func (s *section) stated() []candidate {
 			continue
 		}
 		subject, pred, marked, ok := copula(b.run)
+		marked = marked || ok && s.presents(subject, pred)
 		if !ok || !marked && (i > 0 || !same(subject, s.subject())) || !name(subject, false) || len(words(pred)) < 4 ||
 			identifier(subject) || s.code && !filename(subject) {
 			continue
@@ -334,6 +339,14 @@ func (s *section) stated() []candidate {
 		}
 	}
 	return out
+}
+
+// presents reports whether the beginning of a README says what its repository is.
+func (s *section) presents(subject, pred string) bool {
+	if !strings.EqualFold(s.doc.stem(), "readme") && s.doc.stem() != "index" || strings.Contains(subject, " ") || !systemNoun(headNoun(pred)) {
+		return false
+	}
+	return s.first() || s.introduces() || s.level <= 1
 }
 
 func (s *section) statement(subject, pred string, b block) candidate {
@@ -381,7 +394,7 @@ func copula(r run) (subject, pred string, marked, ok bool) {
 		if !found || len(strings.Fields(before)) > 7 || (v == " is " || v == " are ") && !articleFirst(after) {
 			continue
 		}
-		subject = withoutArticle(strings.TrimSpace(before))
+		subject = withoutArticle(strings.TrimSpace(bracketed.ReplaceAllString(before, "")))
 		return subject, after, r.sets(subject, before), true
 	}
 	return "", "", false, false

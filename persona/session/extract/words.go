@@ -142,7 +142,7 @@ func roleNoun(w string) bool {
 func systemNoun(w string) bool {
 	return in("tool toolkit toolchain service platform system application app software program library framework server client registry "+
 		"database daemon engine api cli utility package module plugin runtime compiler bundler linter manager repository website "+
-		"dashboard broker queue cache proxy gateway sdk interpreter parser generator implementation wrapper extension shell editor "+
+		"ui dashboard broker queue cache proxy gateway sdk interpreter parser generator implementation wrapper extension shell editor "+
 		"middleware driver store scheduler orchestrator backend frontend environment compiler script toolset framework", w)
 }
 
