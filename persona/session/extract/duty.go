@@ -60,7 +60,7 @@ var duties = compiled([]duty{
 	{"<!don't doesn't not may might will would you'll you / need needs have has / to / !be", 1},
 	{"eligible entitled / for to", 2},
 	{"reimburse reimburses reimbursed", 2},
-	{"<we you company / offer offers pay pays cover covers provide provides give gives", 2},
+	{"<we you company / offer offers provide provides give gives", 2},
 	{"<you employees everyone / can / take request expense claim use", 2},
 	{"<you you’ll you'll employees / receive accrue", 2},
 	{"within / @number / days hours weeks months day week month business working calendar", 2},

@@ -25,7 +25,7 @@ type piece struct {
 // a document that is called a policy is one also by what it opens with. What one of others
 // cites is left to it.
 func (s *section) rules(others []candidate) []candidate {
-	if s.topic() == glossary || s.doc.decides || s.weighing() || s.warns() {
+	if s.own == roles || s.topic() == glossary || s.doc.decides || s.weighing() || s.warns() {
 		return nil
 	}
 	whole := s.first() && s.doc.place == policies
@@ -209,7 +209,7 @@ func leads(b block) bool {
 // undoes reports whether a lead says that what follows is no rule.
 func undoes(lead string) bool {
 	lower := strings.ToLower(lead)
-	return slices.ContainsFunc([]string{"example", "e.g", "no longer", "not valid", "obsolete", "myth", "used to", "outdated", "go wrong"}, func(s string) bool { return strings.Contains(lower, s) })
+	return slices.ContainsFunc([]string{"ways", "example", "e.g", "no longer", "not valid", "obsolete", "myth", "used to", "outdated", "go wrong"}, func(s string) bool { return strings.Contains(lower, s) })
 }
 
 // list weighs a list by its strongest item, below it too.
@@ -231,6 +231,8 @@ func (b block) list(d *document, named bool) piece {
 		}
 	}
 	switch {
+	case 2*leading(b.items) > len(b.items):
+		p.weight = 0 // steps, each under what is done in it
 	case ruleList(b.items):
 		p.weight, p.says = 7, b.items[0].run.text
 	case oblige == 0 && named && len(b.items) > 1 && tells(b.items) && d.rulebook():
@@ -454,4 +456,17 @@ func (s *section) duties() bool {
 	}
 	_, is := responsibilitiesOf(s.doc.title)
 	return is
+}
+
+// leading counts the items that begin with a label that instructs, as "Assign a reviewer: …".
+func leading(items []item) int {
+	n := 0
+	for _, it := range items {
+		if lead, _, ok := it.run.lead(); ok && lead.kind == strong {
+			if ws := words(lead.text); len(ws) > 1 && imperative(ws[0]) {
+				n++
+			}
+		}
+	}
+	return n
 }

@@ -114,7 +114,7 @@ func officeNoun(w string) bool {
 func officeTitle(title string) bool {
 	ws := words(title)
 	return len(ws) > 0 && len(ws) <= 4 && officeNoun(ws[len(ws)-1]) && !in("guide desk head master author editor style how why your all", ws[len(ws)-1]) &&
-		!in("for to become becoming about our no no-longer former past previous emeritus", ws[0])
+		!in("establishment election selection formation composition for to become becoming about our no no-longer former past previous emeritus", ws[0])
 }
 
 func (s *section) officers() bool {

@@ -416,7 +416,7 @@ func (r run) sets(subject, before string) bool {
 func headNoun(pred string) string {
 	head := ""
 	for _, w := range words(pred) {
-		if in("that which who whose for of to used in on with by from where when and or as designed written built into at between", w) {
+		if in("that which who whose for of to used in on with by from where when within and or as designed written built into at between", w) {
 			break
 		}
 		if w = strings.Trim(w, ".'"); head == "" || !strings.HasSuffix(w, "ed") && !strings.HasSuffix(w, "able") && !strings.HasSuffix(w, "ing") {
