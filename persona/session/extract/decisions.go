@@ -162,7 +162,7 @@ func (d *document) labelled() []candidate {
 // choice is the sentence that says what was chosen: the last in which somebody chose, as a
 // record that was revised ends with what holds, else the first. "" where none says a choice.
 func (e evidence) choice() string {
-	first, last, lead := "", "", ""
+	first, last, lead, prev := "", "", "", ""
 	for i, q := range e.quote {
 		lower := strings.ToLower(q)
 		if i == 0 && strings.Contains(lower, "recommendations") || strings.Contains(lower, "no decision") || strings.Contains(lower, "not decided") || strings.Contains(lower, "undecided") {
@@ -183,14 +183,18 @@ func (e evidence) choice() string {
 			}
 			if chose(ws) {
 				last = s
+			} else if last != "" && strings.HasSuffix(last, prev) && restricts(s) {
+				last += " " + s
 			}
+			prev = s
 		}
 		lead = ""
 	}
 	if last != "" {
 		first = last
 	}
-	return clip(strings.TrimRight(first, ":;, "), maxDescription)
+	about, _ := limited(first, first)
+	return about
 }
 
 // chose reports whether a sentence says that somebody chose.

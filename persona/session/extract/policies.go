@@ -94,9 +94,33 @@ func (s *section) rules(others []candidate) []candidate {
 		c.score += 4
 	}
 	c.score += min(strong, 7) - 4 + min(sum/4, 4)
-	c.about = firstSentence(best.says)
+	c.about = s.saying(best)
 	c.evidence = s.joined(ps)
 	return []candidate{c}
+}
+
+// saying describes p: what it says, with what limits that in the same text and in the
+// paragraph behind it.
+func (s *section) saying(p piece) string {
+	bs := outermost(s.blocks)
+	for i, b := range bs {
+		for _, t := range b.texts() {
+			text, below := t.run.text, t.below
+			if b.kind == paragraph && i+1 < len(bs) {
+				below = bs[i+1 : i+2]
+			}
+			for _, x := range below {
+				if x.kind == paragraph {
+					text += " " + x.run.text
+				}
+			}
+			if about, ok := limited(text, p.says); ok && p.from <= b.from && b.from <= p.to {
+				return about
+			}
+		}
+	}
+	about, _ := limited(p.says, p.says)
+	return about
 }
 
 // sectionNumber is what a charter puts in front of a heading.
@@ -170,7 +194,8 @@ func (s *section) pieces(named bool) []piece {
 			if next := bs[i]; next.kind == bullets || next.kind == steps {
 				w, _ := weigh(b.run, s.doc, named)
 				p := next.list(s.doc, named)
-				lead := strings.TrimRight(b.run.text, ": ") + ": "
+				leads := sentences(b.run.text)
+				lead := strings.TrimRight(leads[len(leads)-1], ": ") + ": "
 				if p.says == "" || w > p.weight {
 					p.says = next.texts()[0].run.text
 				}

@@ -76,7 +76,7 @@ func TestReaders(t *testing.T) {
 			[]string{"policy Commits (X) | Don't: Commit secrets to the repository. | lines 5-8"}},
 		{"rules that hold no longer", "CONTRIBUTING.md", "# X\n\n## Reviews\n\nThese rules no longer apply:\n\n- Contributors must sign the form on paper.\n", nil},
 		{"an exception behind a rule", "CONTRIBUTING.md", "# X\n\n## Reviews\n\n" + strings.Repeat("Tea is warm.\n\n", 9) + "Contributors must sign the form.\n\nThis does not hold for typos.\n",
-			[]string{"policy Reviews (X) | Contributors must sign the form. | lines 23-25"}},
+			[]string{"policy Reviews (X) | Contributors must sign the form. This does not hold for typos. | lines 23-25"}},
 		{"a warning behind the steps", "a.md", "# Drop the database\n\n1. Stop the server.\n2. Drop it.\n\nNever do it on production.\n",
 			[]string{"process Drop the database | 2 steps: Stop the server … Drop it | lines 3-6"}},
 		{"struck out", "CONTRIBUTING.md", "# X\n\n## Reviews\n\n~~Contributors must sign the form.~~\n", nil},

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -203,6 +204,34 @@ func firstOf(text string) string {
 func firstSentence(text string) string {
 	return clip(strings.TrimRight(unlabelled(firstOf(text)), " :;,"), maxDescription)
 }
+
+// limited is a sentence of text with what limits it behind it, as "Unless …" and "This does
+// not hold for …"; up to twice maxDescription long, so that no condition is cut off. ok tells
+// that text has the sentence.
+func limited(text, sentence string) (out string, ok bool) {
+	all := sentences(text)
+	at := slices.IndexFunc(all, func(q string) bool { return q == sentence || strings.HasSuffix(sentence, ": "+q) })
+	out = unlabelled(sentence)
+	for i := at + 1; at >= 0 && i < len(all) && restricts(all[i]); i++ {
+		out += " " + all[i]
+	}
+	out = strings.TrimRight(out, " :;,")
+	if slices.ContainsFunc(words(out), conditional) {
+		return clip(out, 2*maxDescription), at >= 0
+	}
+	return clip(out, maxDescription), at >= 0
+}
+
+// restricts reports whether a sentence takes back something of the one before it.
+func restricts(sentence string) bool {
+	ws := words(sentence)
+	has := func(list string) bool { return slices.ContainsFunc(ws, func(w string) bool { return in(list, w) }) }
+	return len(ws) > 0 && (in("except exceptions exception exempt unless only excluding otherwise", ws[0]) ||
+		pronounFirst(sentence) && (slices.ContainsFunc(ws, conditional) || has("not doesn't doesn’t don't don’t") && has("apply hold required needed necessary")))
+}
+
+// conditional reports whether a word begins a condition.
+func conditional(w string) bool { return in("unless except only if until provided without", w) }
 
 // unlabelled takes "Note:" and the like off a sentence.
 func unlabelled(s string) string {
