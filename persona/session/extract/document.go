@@ -52,6 +52,7 @@ type section struct {
 	line   int      // of the heading
 	own    topic    // what the heading says
 	part   bool     // it is a step of a procedure that is read whole
+	torn   bool     // it says what to do and what must be, and is neither read as steps nor as a rule
 	blocks []block
 }
 

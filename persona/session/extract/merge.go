@@ -36,6 +36,7 @@ func (s *section) candidates() []candidate {
 		first = append(first, s.soundOf(read())...)
 	}
 	out = append(first, s.soundOf(s.rules(first))...)
+	s.torn = s.torn && len(out) == 0
 	if boilerplate(s.title) {
 		if s.introduces() {
 			out = append(out, s.soundOf(s.stated())...)

@@ -23,17 +23,15 @@ type piece struct {
 // rules reads a policy: what a section obliges people to, whole paragraphs and lists, so
 // that conditions stay with what they condition. One section is one policy. A section or
 // a document that is called a policy is one also by what it opens with. What one of others
-// cites is left to it.
+// cites is left to it, and a section of things to do that says as often what must be is
+// neither a rule nor a procedure.
 func (s *section) rules(others []candidate) []candidate {
-	if s.own == roles || s.topic() == glossary || s.doc.decides || s.weighing() || s.warns() {
-		return nil
-	}
 	whole := s.first() && s.doc.place == policies
-	called := s.own == policies && !boilerplate(s.title) || whole
 	title := sectionNumber.ReplaceAllString(s.subject(), "")
-	if !whole && (!ruleTitle(title) || s.code) {
+	if s.topic() == glossary || s.own == roles || s.doc.decides || s.aside() || s.duties() || !whole && (!ruleTitle(title) || s.code) {
 		return nil
 	}
+	called := s.own == policies && !boilerplate(s.title) || whole
 	named := called || s.doc.governs
 	ps := slices.DeleteFunc(s.pieces(named), func(p piece) bool {
 		return slices.ContainsFunc(others, func(c candidate) bool { return c.evidence[0].from <= p.to && p.from <= c.evidence[0].to })
@@ -47,56 +45,59 @@ func (s *section) rules(others []candidate) []candidate {
 	if len(ps) == 0 {
 		return nil
 	}
-	c := candidate{kind: policy, title: capital(s.ruleName(title)), score: scorePolicy, owners: s.owners()}
-	best := piece{says: ps[0].says, weight: -1}
-	sum := 0
+	best, strong, sum := strongest(ps)
+	if !called && strong < s.need(title, named) || s.doubtful(title, called) {
+		return nil
+	}
+	c := candidate{kind: policy, title: capital(s.ruleName(title)), score: scorePolicy + min(strong, 7) - 4 + min(sum/4, 4), owners: s.owners()}
+	if called {
+		c.score += 4
+	}
+	c.about, c.evidence = s.saying(best), s.joined(ps)
+	return []candidate{c}
+}
+
+// strongest is the piece that describes ps best, the weight of the strongest and that of all.
+func strongest(ps []piece) (best piece, strong, sum int) {
+	best = piece{says: ps[0].says, weight: -1}
 	for _, p := range ps {
-		sum += p.weight
+		strong, sum = max(strong, p.weight), sum+p.weight
 		if pronounFirst(p.says) {
-			p.weight -= 2 // for a description
+			p.weight -= 2
 		}
 		if p.weight > best.weight {
 			best = p
 		}
 	}
-	strong := 0
-	for _, p := range ps {
-		strong = max(strong, p.weight)
-	}
-	need := 5
+	return best, strong, sum
+}
+
+// need is how strongly s must oblige to be a policy: less where rules are laid down, more
+// where programs are explained.
+func (s *section) need(title string, named bool) int {
+	n := 5
 	if named {
-		need = 4
+		n--
 	}
 	if s.doc.place == policies {
-		need--
-	}
-	if strings.Contains(strings.ToLower(s.doc.called()+" "+title), "tips") {
-		need += 2
-	}
-	if bare, how := howTo(title); how || activity(bare) && !listing(bare) {
-		if orders, duties := s.tells(); how || 2*orders > duties {
-			return nil
-		}
+		n--
 	}
 	if !s.doc.governs && s.doc.coded() {
-		need++
+		n++
 	}
-	if affair(title) && !called {
-		return nil
+	if strings.Contains(strings.ToLower(s.doc.called()+" "+title), "tips") {
+		n += 2
 	}
-	if s.duties() {
-		return nil
-	}
-	if !called && strong < need {
-		return nil
-	}
-	if called {
-		c.score += 4
-	}
-	c.score += min(strong, 7) - 4 + min(sum/4, 4)
-	c.about = s.saying(best)
-	c.evidence = s.joined(ps)
-	return []candidate{c}
+	return n
+}
+
+// doubtful reports whether s, by its heading, is about something to do and not plainly a rule.
+func (s *section) doubtful(title string, called bool) bool {
+	bare, how := howTo(title)
+	orders, duties := s.tells()
+	doubt := how || activity(bare) && !listing(bare) && 2*orders > duties || affair(title) && !called
+	s.torn = s.torn || doubt
+	return doubt
 }
 
 // saying describes p: what it says, with what limits that in the same text and in the
@@ -286,39 +287,60 @@ func ruleList(items []item) bool {
 	return len(items) >= 3 && n > 0 && 6*n >= len(items) && tells(items)
 }
 
-// suggests reports whether a document proposes a change for others to decide on, by two of
-// the headings that such documents have.
+// The headings of text that is no rule and no procedure, whatever it says.
+const (
+	weighed  = "weighed"  // what a proposal weighs and plans, down to the next heading of its level
+	warned   = "warned"   // what is shown and not to be done
+	proposed = "proposed" // two of them make a document a proposal
+)
+
+// asides says by what a heading is known as one of them.
+var asides = []struct {
+	as     string
+	fits   func(title, one string) bool
+	titles string
+}{
+	{weighed, strings.HasPrefix, "alternative|rejected|option "},
+	{warned, strings.Contains, "anti-pattern|antipattern|mistake|pitfall|don't|don’t|example|no longer"},
+	{proposed, equal, "motivation|abstract|specification|rationale|drawbacks|alternatives|non-goals|proposal|backwards compatibility|rejected ideas|open issues|design details|user stories|" +
+		"unresolved questions|proposed solution|prior art|reference implementation"},
+	{weighed, equal, "goal|motivation|goals|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
+		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
+		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
+		"implementation pull requests|action items|lessons learned|timeline"},
+}
+
+func equal(a, b string) bool { return a == b }
+
+// known reports whether a heading is one of those.
+func known(title, as string) bool {
+	title = strings.ToLower(sectionNumber.ReplaceAllString(title, ""))
+	for _, a := range asides {
+		if a.as == as && slices.ContainsFunc(strings.Split(a.titles, "|"), func(one string) bool { return a.fits(title, one) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// suggests reports whether a document proposes a change for others to decide on.
 func (d *document) suggests() bool {
 	n := 0
 	for _, s := range d.sections {
-		if in("motivation abstract specification rationale drawbacks alternatives non-goals proposal backwards-compatibility rejected-ideas open-issues design-details user-stories "+
-			"unresolved-questions proposed-solution prior-art reference-implementation", strings.Join(words(s.title), "-")) {
+		if known(s.title, proposed) {
 			n++
 		}
 	}
 	return n > 1 && d.place != policies
 }
 
-// warns reports whether a heading says that what stands below it is not to be done.
-func (s *section) warns() bool {
-	lower := strings.ToLower(s.title)
-	return slices.ContainsFunc([]string{"anti-pattern", "antipattern", "mistake", "pitfall", "don't", "don’t", "example", "no longer"}, func(w string) bool { return strings.Contains(lower, w) })
-}
-
-// weighing reports whether s stands in a part of a proposal that is not what was decided.
-func (s *section) weighing() bool {
-	if s.doc.proposes {
+// aside reports whether s holds text that is no rule and no procedure.
+func (s *section) aside() bool {
+	if s.doc.proposes || known(s.title, warned) {
 		return true
 	}
 	for p := s; p != nil; p = p.parent {
-		title := strings.ToLower(sectionNumber.ReplaceAllString(p.title, ""))
-		if strings.HasPrefix(title, "alternative") || strings.HasPrefix(title, "rejected") || strings.HasPrefix(title, "option ") {
-			return true
-		}
-		switch title {
-		case "goal", "motivation", "goals", "non-goals", "goals and non-goals", "user stories", "use cases", "drawbacks", "risks", "risks and mitigations", "open questions", "options",
-			"considered options", "proposed solution", "proposal", "design details", "future work", "unresolved questions", "design evaluation", "prior art", "graduation criteria",
-			"project goals", "design goals", "how to teach this", "reference implementation", "backwards compatibility", "security implications", "pros and cons", "pros", "cons", "trade-offs", "tradeoffs", "test plan", "work plan", "implementation plan", "upgrade & migration strategy", "implementation pull requests", "action items", "lessons learned", "timeline":
+		if known(p.title, weighed) {
 			return true
 		}
 	}

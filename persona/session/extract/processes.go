@@ -1,8 +1,8 @@
 package extract
 
 import (
-	"os"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 )
@@ -16,12 +16,13 @@ func (s *section) procedures() []candidate {
 	bare, _, _ := strings.Cut(title, " (")
 	remedy := s.remedy()
 	plain := how || !listing(bare) && activity(bare) || s.topic() == processes || remedy || s.aims() && !listing(bare) // the heading or the text says so
-	if title == "" || s.topic() == praise || s.topic() == glossary || s.doc.decides || s.weighing() || !plain && (listing(title) || !s.ordered()) ||
+	if title == "" || s.topic() == praise || s.topic() == glossary || s.doc.decides || s.aside() || !plain && (listing(title) || !s.ordered()) ||
 		!ruleTitle(title) || (s.code || identifier(bare)) && !how {
 		return nil
 	}
 	orders, duties := s.tells()
 	if !s.commands() && !how && 2*duties > orders {
+		s.torn = plain
 		return nil
 	}
 	if s.duties() {
@@ -461,7 +462,6 @@ func (s *section) tells() (orders, duties int) {
 	}
 	return orders, duties
 }
-
 
 func (s *section) commands() bool {
 	return slices.ContainsFunc(s.blocks, func(b block) bool { return len(shell(b)) > 0 })

@@ -20,7 +20,7 @@ func (s *section) staged() []candidate {
 			}
 		}
 	}
-	if len(steps) < 3 || !how && !doing(title) && !activity(title) || !ruleTitle(title) || s.doc.decides || s.weighing() {
+	if len(steps) < 3 || !how && !doing(title) && !activity(title) || !ruleTitle(title) || s.doc.decides || s.aside() {
 		return nil
 	}
 	e := evidence{doc: s.doc, from: steps[0].line}
