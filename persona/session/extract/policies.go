@@ -94,8 +94,8 @@ func (s *section) need(title string, named bool) int {
 // doubtful reports whether s, by its heading, is about something to do and not plainly a rule.
 func (s *section) doubtful(title string, called bool) bool {
 	bare, how := howTo(title)
-	orders, duties := s.tells()
-	doubt := how || activity(bare) && !listing(bare) && 2*orders > duties || affair(title) && !called
+	n := s.speech()
+	doubt := how || activity(bare) && !listing(bare) && 2*n.orders > n.duties || affair(title) && !called
 	s.torn = s.torn || doubt
 	return doubt
 }

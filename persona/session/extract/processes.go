@@ -2,7 +2,6 @@ package extract
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 )
@@ -10,58 +9,70 @@ import (
 // procedures reads what s says is done in steps: a heading that names an activity above
 // an ordered list, a list of instructions or fenced commands; what a runbook says under
 // Diagnosis, Mitigation and the like; and the prose of a governing document under the
-// name of something people do.
+// name of something people do. A procedure is all that the section says.
 func (s *section) procedures() []candidate {
 	title, how := howTo(s.activity())
 	bare, _, _ := strings.Cut(title, " (")
-	remedy := s.remedy()
-	plain := how || !listing(bare) && activity(bare) || s.topic() == processes || remedy || s.aims() && !listing(bare) // the heading or the text says so
-	if title == "" || s.topic() == praise || s.topic() == glossary || s.doc.decides || s.aside() || !plain && (listing(title) || !s.ordered()) ||
+	plain := how || s.topic() == processes || s.remedy() || !listing(bare) && (activity(bare) || s.aims()) // the heading or the text says so
+	if title == "" || s.topic() == praise || s.topic() == glossary || s.doc.decides || s.aside() || s.duties() || !plain && (listing(title) || !s.ordered()) ||
 		!ruleTitle(title) || (s.code || identifier(bare)) && !how {
 		return nil
 	}
-	orders, duties := s.tells()
-	if !s.commands() && !how && 2*duties > orders {
+	if n := s.speech(); !s.commands() && !how && 2*n.duties > n.orders {
 		s.torn = plain
 		return nil
 	}
-	if s.duties() {
+	e, score := s.course(bare, plain)
+	if score == 0 {
 		return nil
-	}
-	c := candidate{kind: process, title: s.qualified(capital(strings.TrimRight(title, "?: "))), score: scoreProcess, programs: s.programs(), owners: s.owners()}
-	if remedy && !activity(title) {
-		c.title = capital(title) + " (" + clip(s.doc.called(), 60) + ")"
-	}
-	e := s.steps()
-	switch {
-	case len(e.steps) >= 2:
-		e = s.withCommands(e)
-	case !plain:
-		return nil
-	case s.bulleted() && !listing(bare) || remedy && s.instructs() > 0:
-		e, c.score = s.whole(s.blocks), scoreRunbook+6
-	case s.commands():
-		c.score, e = scoreRunbook, s.runbook()
-	case !s.shows() && s.level != 1 && !s.aboutItself() && (s.doc.governs && affair(bare) && s.instructs() >= 1 && s.sentences() > 1 || doing(bare) && !listing(bare) && s.instructs() >= 2):
-		e, c.score = s.whole(s.blocks), scoreRunbook
-	default:
-		return nil
-	}
-	if e.from == 0 {
-		return nil
-	}
-	e = s.withOpening(e)
-	if first := s.start(); first > 0 && e.to-first < maxPassage {
-		e.from = first
-	}
-	for _, b := range outermost(s.blocks) { // a warning behind the last step, or what it leads up to
-		if b.from > e.to && b.last()-e.from < maxPassage {
-			e.to = b.last()
-		}
 	}
 	e.passage = s.passage(e.from, e.to)
+	c := candidate{kind: process, title: s.qualified(capital(strings.TrimRight(title, "?: "))), score: score, programs: s.programs(), owners: s.owners()}
+	if s.remedy() && !activity(title) {
+		c.title = capital(title) + " (" + clip(s.doc.called(), 60) + ")"
+	}
 	c.about, c.evidence = e.summary(), []evidence{e}
 	return []candidate{c}
+}
+
+// course is how s says that its activity goes on, and how plainly: 0 for not at all.
+func (s *section) course(title string, plain bool) (evidence, int) {
+	e := s.whole(s.blocks)
+	n := s.speech()
+	orders := n.plain
+	if !s.remedy() {
+		orders += n.duties
+	}
+	opening := func() {
+		e.quote, e.steps, e.lists = nil, nil, 0
+		if b, ok := s.opening(); ok {
+			e.quote = []string{b.run.text}
+		}
+	}
+	switch list := s.steps(); {
+	case len(list.steps) >= 2:
+		opening()
+		e.steps, e.lists = list.steps, list.lists
+		return e, scoreProcess
+	case !plain:
+	case s.bulleted() && !listing(title) || s.remedy() && orders > 0:
+		return e, scoreRunbook + 6
+	case s.commands():
+		opening()
+		for i, b := range s.blocks {
+			if len(shell(b)) > 0 {
+				if i > 0 && s.blocks[i-1].kind == paragraph && !slices.Contains(e.quote, s.blocks[i-1].run.text) {
+					e.quote = append(e.quote, s.blocks[i-1].run.text)
+				}
+				e.commands = shell(b)
+				break
+			}
+		}
+		return e, scoreRunbook
+	case !s.shows() && s.level != 1 && !s.aboutItself() && (s.doc.governs && affair(title) && orders >= 1 && s.sentences() > 1 || doing(title) && !listing(title) && orders >= 2):
+		return e, scoreRunbook
+	}
+	return e, 0
 }
 
 // remedy reports whether s stands below a heading that runbooks have for what to do.
@@ -150,24 +161,6 @@ func (s *section) shows() bool {
 	return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == code || b.kind == table })
 }
 
-// instructs counts the sentences of s that tell people to do something, and its commands.
-func (s *section) instructs() int {
-	n := 0
-	for _, b := range s.blocks {
-		if len(shell(b)) > 0 {
-			n++
-		}
-		for _, t := range b.texts() {
-			for _, q := range sentences(t.run.text) {
-				if instruction(q) && imperative(words(q)[0]) || s.remedy() && ifThen(q) || !s.remedy() && obligation(q, t.run, true) >= 3 {
-					n++
-				}
-			}
-		}
-	}
-	return n
-}
-
 // whole is all that the first blocks of s say.
 func (s *section) whole(bs []block) evidence {
 	e := evidence{doc: s.doc, from: s.start()}
@@ -193,32 +186,6 @@ func (s *section) start() int {
 		return 0
 	}
 	return s.blocks[0].from
-}
-
-// withCommands adds the commands that stand among or behind the steps.
-func (s *section) withCommands(e evidence) evidence {
-	for _, b := range s.blocks {
-		if l := shell(b); len(l) > 0 && b.from >= e.from {
-			e.commands, e.to = append(e.commands, l...), max(e.to, b.to)
-		}
-	}
-	return e
-}
-
-// withOpening adds the paragraph the section opens with.
-func (s *section) withOpening(e evidence) evidence {
-	b, ok := s.opening()
-	if !ok || b.from >= e.from {
-		return e
-	}
-	e.from = b.from
-	if b.run.text == "" {
-		return e
-	}
-	if len(e.quote) == 0 || e.quote[0] != b.run.text {
-		e.quote = append([]string{b.run.text}, e.quote...)
-	}
-	return e
 }
 
 // summary is one sentence of what is quoted: prose before steps before commands.
@@ -411,36 +378,23 @@ func linked(items []item) bool {
 	return 2*n > len(items)
 }
 
-// runbook is what stands around the commands of s: its shell blocks and the
-// paragraph before the first.
-func (s *section) runbook() evidence {
-	for i, b := range s.blocks {
-		if b.kind != code || len(shell(b)) == 0 {
-			continue
-		}
-		e := evidence{doc: s.doc, from: b.from, to: b.to}
-		if i > 0 && s.blocks[i-1].kind == paragraph {
-			e.from = s.blocks[i-1].from
-			if text := s.blocks[i-1].run.text; text != "" {
-				e.quote = []string{text}
-			}
-		}
-		return s.withCommands(e)
-	}
-	return evidence{}
-}
+// speech counts the sentences of a section: those that say what to do, of which some begin
+// with it, and those that say what must be.
+type speech struct{ orders, plain, duties int }
 
-// tells counts the sentences of s that say what to do, and those that say what must be.
-func (s *section) tells() (orders, duties int) {
+func (s *section) speech() speech {
+	var n speech
 	count := func(r run) {
 		for _, q := range sentences(r.text) {
 			ws := words(q)
-			switch {
+			switch order := instruction(q); {
 			case len(ws) == 0:
 			case obligation(q, r, true) >= 3:
-				duties++
-			case instruction(q):
-				orders++
+				n.duties++
+			case order && imperative(ws[0]), s.remedy() && ifThen(q):
+				n.orders, n.plain = n.orders+1, n.plain+1
+			case order:
+				n.orders++
 			}
 		}
 	}
@@ -448,7 +402,7 @@ func (s *section) tells() (orders, duties int) {
 	read = func(b block) {
 		count(b.run)
 		if len(shell(b)) > 0 {
-			orders++
+			n.orders, n.plain = n.orders+1, n.plain+1
 		}
 		for _, it := range b.items {
 			count(it.run)
@@ -460,9 +414,10 @@ func (s *section) tells() (orders, duties int) {
 	for _, b := range outermost(s.blocks) {
 		read(b)
 	}
-	return orders, duties
+	return n
 }
 
+// commands reports whether s holds commands of a shell.
 func (s *section) commands() bool {
 	return slices.ContainsFunc(s.blocks, func(b block) bool { return len(shell(b)) > 0 })
 }
@@ -481,5 +436,3 @@ func ifThen(q string) bool {
 	}
 	return false
 }
-
-func zon(k string) bool { return in(os.Getenv("ON"), k) }

@@ -42,7 +42,8 @@ func (s *section) staged() []candidate {
 			}
 			e.passage = append(append(e.passage, ""), x.passage(x.line, e.to)...)
 		}
-		if instructs += x.instructs(); doing(name(x)) {
+		n := x.speech()
+		if instructs += n.plain + n.duties; doing(name(x)) {
 			instructs++
 		}
 	}
