@@ -57,6 +57,17 @@ func openNotes(notes []session.Note) (out []string) {
 	return out
 }
 
+// leftOut is the line of a proposal's message that counts what the session found and does
+// not propose, "" for nothing.
+func leftOut(notes []session.Note) string {
+	for _, n := range notes {
+		if n.Facet == "" && strings.HasPrefix(n.Title, session.LeftOut) {
+			return "\n\n" + oneLine(clean(n.Title))
+		}
+	}
+	return ""
+}
+
 // quoted is a session's text in an entry. What begins as the entries do that odd
 // itself writes of transitions and overrides, and finds again by it, is marked as
 // the session's, so that no note can pass for one.

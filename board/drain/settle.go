@@ -228,7 +228,7 @@ func (d *drain) propose(ctx context.Context, c *claim, w *work, trace string) (r
 		trailers = append(trailers, [2]string{"Odd-Op", ch.op.ID}, [2]string{"Odd-Tier", ch.tier})
 		oid, err = d.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, d.agent(), message("propose: "+title, ch.summary()+listed(w.items), trailers...))
 	} else {
-		oid, err = d.make(ctx, c.base, w.writes(d), message("propose: "+title, summary(w.items), trailers...))
+		oid, err = d.make(ctx, c.base, w.writes(d), message("propose: "+title, summary(w.items)+leftOut(w.emission.Notes), trailers...))
 	}
 	if err != nil {
 		return repo.RefUpdate{}, err

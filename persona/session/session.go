@@ -181,6 +181,10 @@ const (
 // letter and Facet its facet, as "O" and "open".
 type Note struct{ Type, Facet, Title, Content string }
 
+// LeftOut begins the title of the note that counts what a session found and does not
+// propose. The message of a proposal's commit has it.
+const LeftOut = "left out: "
+
 // Proposal is what an agent asks of the people at the gates: a severity
 // (emergency, high, medium, low), the gate that would have to act (framing,
 // commitment, evaluation, emergency) and why, at most 500 bytes. It moves nothing.

@@ -233,6 +233,7 @@ func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error
 		}
 		e.Atoms = append(e.Atoms, out)
 	}
+	t.gone = gone(r, e.Atoms)
 	e.Notes = t.notes()
 	return e, nil
 }

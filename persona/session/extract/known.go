@@ -48,6 +48,34 @@ func (b bundle) prior(c candidate) *okf.Atom {
 	return b.bySlug[slug(c.title)]
 }
 
+// gone are the atoms of this producer whose sources no file of the repository has any more,
+// by name or by text, and which nothing of this run updates.
+func gone(r session.Request, kept []session.Atom) (out []skip) {
+	if r.Graph == nil {
+		return nil
+	}
+	var lost []okf.Atom
+	for _, a := range r.Graph.Atoms() {
+		gone := len(a.Sources) > 0 && sameProducer(a.Generated.By, r.By)
+		for _, s := range a.Sources {
+			_, err := fs.Stat(r.Files, s.Resource)
+			gone = gone && errors.Is(err, fs.ErrNotExist)
+		}
+		if gone && !slices.ContainsFunc(kept, func(k session.Atom) bool { return k.Base == a.Blob }) {
+			lost = append(lost, *a)
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	for _, p := range okf.CheckSources(okf.NewGraph(lost), r.Files, r.Files) {
+		if a := r.Graph.ByPath(p.Path); a != nil && p.Code == "odd-source-gone" && !slices.ContainsFunc(out, func(s skip) bool { return s.path == string(a.ID) }) {
+			out = append(out, skip{path: string(a.ID), why: p.Message})
+		}
+	}
+	return out
+}
+
 // update is what c adds to an atom that is there: all of it anew when this
 // substrate made the atom, the new sources and edges when another agent did,
 // and nothing when a person did, or when nothing is new.

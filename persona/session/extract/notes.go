@@ -14,6 +14,7 @@ type tally struct {
 	clashes []clash
 	left    []chosen
 	doubted []skip // titles that were left out, and why
+	gone    []skip // atoms whose sources are gone, and which
 	known   int
 	kinds   map[string]int
 }
@@ -49,6 +50,14 @@ func (t *tally) notes() []session.Note {
 	if n := len(t.doubted); n > 0 {
 		out = append(out, open(count(n, "doubtful atom")+" left out: "+listed(pathsOf(t.doubted), maxTold), "The reader found these and does not vouch for them: "+listed(reasoned(t.doubted), maxNamed)+"."))
 	}
+	torn := t.torn()
+	if n := len(torn); n > 0 {
+		out = append(out, open(count(n, "section")+" left out, as much a rule as a procedure: "+listed(pathsOf(torn), maxTold), "The reader cannot tell which these are: "+listed(pathsOf(torn), maxNamed)+"."))
+	}
+	if n := len(t.gone); n > 0 {
+		out = append(out, open(count(n, "atom")+" orphaned, the sources are gone: "+listed(pathsOf(t.gone), maxTold),
+			"No file has what these cite: "+listed(reasoned(t.gone), maxNamed)+". Name their new sources, or delete them."))
+	}
 	out = append(out, unread(t.skips)...)
 	for i, c := range t.clashes {
 		if i == maxNamed {
@@ -58,6 +67,31 @@ func (t *tally) notes() []session.Note {
 		out = append(out, open(fmt.Sprintf("%s is defined twice", c.title),
 			fmt.Sprintf("%s is defined in different words at %s:%d and %s:%d; one of them should go or link to the other.",
 				c.title, c.a.doc.path, c.a.from, c.b.doc.path, c.b.from)))
+	}
+	var why []string
+	all := 0
+	for _, r := range []struct {
+		n    int
+		what string
+	}{{len(t.left), "over max_atoms"}, {len(t.doubted), "doubtful"}, {len(torn), "as much a rule as a procedure"}, {len(t.skips), "not read"}} {
+		if all += r.n; r.n > 0 {
+			why = append(why, fmt.Sprintf("%d %s", r.n, r.what))
+		}
+	}
+	if all > 0 {
+		out = append(out, session.Note{Type: "O", Title: fmt.Sprintf("%s%d (%s)", session.LeftOut, all, strings.Join(why, ", ")), Content: "What the reader found and does not propose; notes of this run name it."})
+	}
+	return out
+}
+
+// torn are the sections that are neither read as a rule nor as a procedure.
+func (t *tally) torn() (out []skip) {
+	for _, d := range t.docs {
+		for _, s := range d.sections {
+			if s.torn {
+				out = append(out, skip{path: fmt.Sprintf("%s:%d", d.path, s.line)})
+			}
+		}
 	}
 	return out
 }
