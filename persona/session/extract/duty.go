@@ -166,21 +166,3 @@ func personNoun(w string) bool {
 		"company organization organisation agency vendor contractor supervisor applicant newcomer tsc cpc coc project mentor mentee host facilitator "+
 		"responder shadow leader caller presenter speaker submitter reporter releaser steward representative delegate hire agent", w)
 }
-
-// workNoun reports whether w, singular, is a thing people make or decide at work.
-func workNoun(w string) bool {
-	return in("pr prs pull-request request commit change patch issue code test documentation docs doc release vote meeting decision proposal review approval "+
-		"branch secret password credential key account laptop device data information report incident vulnerability policy rule document page name message "+
-		"comment license licence repository repo feature bug fix contribution election term nomination seat quorum majority consensus agenda minute note ticket "+
-		"email invoice expense leave vacation holiday time contract travel card backup deployment feature-flag dependency adr design spec runbook alert dashboard "+
-		"resource module folder directory script title description label heading link image style format event conduct behavior behaviour discussion", w)
-}
-
-// thingNoun reports whether w, singular, is a part of a program.
-func thingNoun(w string) bool {
-	return in("function method value field parameter argument option flag variable object class struct type interface array string integer header token response "+
-		"server client cluster node pod container process program command compiler parser handler middleware instance callback pointer buffer cache queue "+
-		"database table column query index connection socket port url path endpoint api config setting property attribute element component kubelet controller "+
-		"scheduler system service browser app application machine host network packet byte signature payload schema transaction block validator chain ibc "+
-		"keeper store iterator amount account-number gas module-account denomination denom output input result state bucket metric", w)
-}

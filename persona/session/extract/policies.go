@@ -46,7 +46,7 @@ func (s *section) rules(others []candidate) []candidate {
 		return nil
 	}
 	best, strong, sum := strongest(ps)
-	if !called && strong < s.need(title, named) || s.doubtful(title, called) {
+	if !called && strong < s.need(named) || s.doubtful(title, called) {
 		return nil
 	}
 	c := candidate{kind: policy, title: capital(s.ruleName(title)), score: scorePolicy + min(strong, 7) - 4 + min(sum/4, 4), owners: s.owners()}
@@ -74,7 +74,7 @@ func strongest(ps []piece) (best piece, strong, sum int) {
 
 // need is how strongly s must oblige to be a policy: less where rules are laid down, more
 // where programs are explained.
-func (s *section) need(title string, named bool) int {
+func (s *section) need(named bool) int {
 	n := 5
 	if named {
 		n--
@@ -84,9 +84,6 @@ func (s *section) need(title string, named bool) int {
 	}
 	if !s.doc.governs && s.doc.coded() {
 		n++
-	}
-	if strings.Contains(strings.ToLower(s.doc.called()+" "+title), "tips") {
-		n += 2
 	}
 	return n
 }
@@ -161,7 +158,7 @@ func (s *section) joined(ps []piece) []evidence {
 			if b.from > e.to && b.kind == paragraph && limits(b.run.text) && b.last()-e.from < maxRules {
 				e.to = b.last()
 			}
-			if k+1 < len(bs) && bs[k+1].from == e.from && b.kind == paragraph && e.to-b.from < maxRules && (pronounFirst(bs[k+1].run.text) || scopes(b.run.text)) {
+			if k+1 < len(bs) && bs[k+1].from == e.from && b.kind == paragraph && e.to-b.from < maxRules && pronounFirst(bs[k+1].run.text) {
 				e.from = b.from
 			}
 		}
@@ -174,12 +171,6 @@ func (s *section) joined(ps []piece) []evidence {
 func limits(text string) bool {
 	ws := words(text)
 	return pronounFirst(text) || len(ws) > 0 && in("except exceptions exception exempt unless only excluding note", ws[0])
-}
-
-// scopes reports whether a paragraph says when what follows holds.
-func scopes(text string) bool {
-	ws := words(text)
-	return slices.ContainsFunc(ws, func(w string) bool { return in("below following only while", w) })
 }
 
 // pieces are the blocks of s that oblige, in order. A list is whole, with the paragraph
@@ -364,7 +355,7 @@ func firstPart(title string) string {
 func weigh(r run, d *document, named bool) (int, string) {
 	best, says := 0, ""
 	for _, q := range sentences(r.text) {
-		if w := obligation(q, r, named); w > best {
+		if w := obligation(q, named); w > best {
 			best, says = w, q
 		}
 	}
@@ -374,57 +365,29 @@ func weigh(r run, d *document, named bool) (int, string) {
 	return best, says
 }
 
-// obligation weighs a sentence: how strong its word is, and who or what it speaks of.
-// What a program must do, and what should happen, is no rule for people.
-func obligation(q string, r run, named bool) int {
+// obligation weighs a sentence: how strong its word is, and whether it speaks of people. What
+// should happen is no rule for them.
+func obligation(q string, named bool) int {
 	ws := words(q)
 	if len(ws) < 4 && !(len(ws) > 1 && strings.HasSuffix(q, ":")) || strings.HasSuffix(q, "?") || in("i i'm i’m i'll i’ll i've my", ws[0]) {
 		return 0
 	}
 	at, weight := obliging(ws)
-	if weight == 0 {
-		return 0
-	}
-	who := ws[max(0, at-9):at]
-	person, work, thing := false, false, false
-	for _, w := range who {
-		w = singular(strings.Trim(w, ".'’"))
-		person = person || personNoun(w)
-		work = work || workNoun(w)
-		thing = thing || thingNoun(w)
-	}
-	if at == 0 { // an imperative: of the reader
-		work = true
-		if !named {
-			weight--
-		}
-	}
-	for _, sp := range r.spans {
-		if sp.kind == codeSpan && at > 0 && strings.Contains(strings.ToLower(strings.Join(who, " ")), strings.ToLower(sp.text)) {
-			thing = true
-		}
-	}
-	if weight == 1 {
+	if weight < 2 {
 		return weight
 	}
-	if !named && at > 0 && ws[at-1] == "we" {
+	if !named && (at == 0 || ws[at-1] == "we") { // an imperative, or what somebody did
 		weight--
 	}
-	switch {
-	case person:
+	if slices.ContainsFunc(ws[max(0, at-9):at], func(w string) bool { return personNoun(singular(strings.Trim(w, ".'’"))) }) {
 		weight += 2
-	case work:
+	} else if named || at == 0 {
 		weight++
-	case named && !thing:
-		weight++
-	}
-	if thing && !person {
-		weight -= 2
 	}
 	if named {
 		weight++
 	}
-	return max(0, weight)
+	return weight
 }
 
 // pronounFirst reports whether a sentence begins with a word that stands for another, or

@@ -69,7 +69,7 @@ func (s *section) course(title string, plain bool) (evidence, int) {
 			}
 		}
 		return e, scoreRunbook
-	case !s.shows() && s.level != 1 && !s.aboutItself() && (s.doc.governs && affair(title) && orders >= 1 && s.sentences() > 1 || doing(title) && !listing(title) && orders >= 2):
+	case !s.shows() && s.level != 1 && (s.doc.governs && affair(title) && orders >= 1 && s.sentences() > 1 || doing(title) && !listing(title) && orders >= 2):
 		return e, scoreRunbook
 	}
 	return e, 0
@@ -97,13 +97,6 @@ func affair(title string) bool {
 	ws := words(title)
 	return in("adding removing stepping leaving becoming electing nominating onboarding offboarding changing requesting retiring voting archiving "+
 		"graduating appealing escalating returning adopting accepting", ws[0]) || in("process procedure removal nomination election", ws[len(ws)-1])
-}
-
-// aboutItself reports whether s opens with what the document is.
-func (s *section) aboutItself() bool {
-	b, ok := s.opening()
-	ws := words(b.run.text)
-	return ok && len(ws) > 1 && in("this these", ws[0]) && in("document guide page section runbook", ws[1])
 }
 
 // doing reports whether a heading begins with a verb and says what it is done to.
@@ -389,7 +382,7 @@ func (s *section) speech() speech {
 			ws := words(q)
 			switch order := instruction(q); {
 			case len(ws) == 0:
-			case obligation(q, r, true) >= 3:
+			case obligation(q, true) >= 3:
 				n.duties++
 			case order && imperative(ws[0]), s.remedy() && ifThen(q):
 				n.orders, n.plain = n.orders+1, n.plain+1
