@@ -79,9 +79,6 @@ func (s *section) need(named bool) int {
 	if named {
 		n--
 	}
-	if s.doc.place == policies {
-		n--
-	}
 	if !s.doc.governs && s.doc.coded() {
 		n++
 	}
@@ -155,7 +152,7 @@ func (s *section) joined(ps []piece) []evidence {
 	for i := range out {
 		e := &out[i]
 		for k, b := range bs {
-			if b.from > e.to && b.kind == paragraph && limits(b.run.text) && b.last()-e.from < maxRules {
+			if b.from > e.to && b.kind == paragraph && restricts(b.run.text) && b.last()-e.from < maxRules {
 				e.to = b.last()
 			}
 			if k+1 < len(bs) && bs[k+1].from == e.from && b.kind == paragraph && e.to-b.from < maxRules && pronounFirst(bs[k+1].run.text) {
@@ -167,12 +164,6 @@ func (s *section) joined(ps []piece) []evidence {
 	return out
 }
 
-// limits reports whether a paragraph takes back something of the one before it.
-func limits(text string) bool {
-	ws := words(text)
-	return pronounFirst(text) || len(ws) > 0 && in("except exceptions exception exempt unless only excluding note", ws[0])
-}
-
 // pieces are the blocks of s that oblige, in order. A list is whole, with the paragraph
 // that leads up to it. named tells that the place is one for rules, where a weaker word
 // counts.
@@ -181,39 +172,40 @@ func (s *section) pieces(named bool) []piece {
 	bs := slices.DeleteFunc(outermost(s.blocks), func(b block) bool { return len(b.render()) == 0 })
 	for i := 0; i < len(bs); i++ {
 		b := bs[i]
-		if b.kind == paragraph && i+1 < len(bs) && leads(b) {
+		leading := b.kind == paragraph && i+1 < len(bs) && leads(b)
+		if leading {
 			i++
-			if next := bs[i]; next.kind == bullets || next.kind == steps {
-				w, _ := weigh(b.run, s.doc, named)
-				p := next.list(s.doc, named)
-				leads := sentences(b.run.text)
-				lead := strings.TrimRight(leads[len(leads)-1], ": ") + ": "
-				if p.says == "" || w > p.weight {
-					p.says = next.texts()[0].run.text
-				}
-				p.from, p.weight, p.says = b.from, max(p.weight, w), lead+p.says
-				if p.weight > 0 && !undoes(b.run.text) {
-					out = append(out, p)
-				}
-				continue
-			}
-			if w, says := weigh(b.run, s.doc, named); w > 0 && bs[i].last()-b.from < maxRules {
-				out = append(out, piece{from: b.from, to: bs[i].last(), weight: w, says: says})
-			}
-			continue
 		}
-		switch {
-		case b.kind == paragraph && !b.nested && !strings.HasSuffix(b.run.text, ":"):
-			if w, says := weigh(b.run, s.doc, named); w > 0 {
-				out = append(out, piece{from: b.from, to: b.last(), weight: w, says: says})
+		p := piece{from: b.from, to: bs[i].last()}
+		if bs[i].kind == bullets || bs[i].kind == steps {
+			p.weight, p.says = bs[i].list(s.doc, named)
+			if leading {
+				p = p.under(b.run.text, bs[i], weigh(b.run.text, s.doc, named))
 			}
-		case b.kind == bullets || b.kind == steps:
-			if p := b.list(s.doc, named); p.weight > 0 {
-				out = append(out, p)
-			}
+		} else if leading || b.kind == paragraph && !b.nested && !strings.HasSuffix(b.run.text, ":") {
+			w := weigh(b.run.text, s.doc, named)
+			p.weight, p.says = w.weight, w.says
+		}
+		if p.weight > 0 && p.to-p.from < maxRules {
+			out = append(out, p)
 		}
 	}
-	return slices.DeleteFunc(out, func(p piece) bool { return p.to-p.from >= maxRules })
+	return out
+}
+
+// under is a list with its lead, which says what its items are: rules, or none.
+func (p piece) under(lead string, list block, own piece) piece {
+	for _, w := range strings.Split("ways|example|e.g|no longer|not valid|obsolete|myth|used to|outdated|go wrong", "|") {
+		if strings.Contains(strings.ToLower(lead), w) {
+			return piece{}
+		}
+	}
+	if p.says == "" || own.weight > p.weight {
+		p.says = list.items[0].run.text
+	}
+	all := sentences(lead)
+	p.weight, p.says = max(p.weight, own.weight), strings.TrimRight(all[len(all)-1], ": ")+": "+p.says
+	return p
 }
 
 // leads reports whether a paragraph leads up to what stands below it: it ends in a colon,
@@ -223,60 +215,37 @@ func leads(b block) bool {
 	return !b.nested && text != "" && !strings.ContainsAny(text[len(text)-1:], ".!?)\"'")
 }
 
-// undoes reports whether a lead says that what follows is no rule.
-func undoes(lead string) bool {
-	lower := strings.ToLower(lead)
-	return slices.ContainsFunc([]string{"ways", "example", "e.g", "no longer", "not valid", "obsolete", "myth", "used to", "outdated", "go wrong"}, func(s string) bool { return strings.Contains(lower, s) })
-}
-
-// list weighs a list by its strongest item, below it too.
-func (b block) list(d *document, named bool) piece {
-	p := piece{from: b.from, to: b.last()}
+// list weighs a list by its strongest item, below it too, and tells that.
+func (b block) list(d *document, named bool) (weight int, says string) {
 	oblige := 0
 	for _, it := range b.items {
-		w, says := weigh(it.run, d, named)
+		best := weigh(it.run.text, d, named)
 		for _, x := range it.below {
-			if v, t := weigh(x.run, d, named); v > w {
-				w, says = v, t
+			if w := weigh(x.run.text, d, named); w.weight > best.weight {
+				best = w
 			}
 		}
-		if w > 0 {
+		if best.weight > 0 {
 			oblige++
 		}
-		if w > p.weight {
-			p.weight, p.says = w, says
+		if best.weight > weight {
+			weight, says = best.weight, best.says
 		}
 	}
 	switch {
 	case 2*leading(b.items) > len(b.items):
-		p.weight = 0 // steps, each under what is done in it
-	case ruleList(b.items):
-		p.weight, p.says = 7, b.items[0].run.text
+		return 0, "" // steps, each under what is done in it
 	case oblige == 0 && named && len(b.items) > 1 && tells(b.items) && d.rulebook():
-		p.weight, p.says = 4, b.items[0].run.text
-	case oblige >= 3 && oblige == len(b.items) && p.weight >= 3:
-		p.weight += 5 // a list of nothing but rules
-	case 3*oblige < len(b.items):
-		p.weight = max(0, p.weight-1)
+		return 4, b.items[0].run.text
+	case oblige >= 3 && oblige == len(b.items) && weight >= 3:
+		weight += 5 // a list of nothing but rules
 	}
-	return p
+	return weight, says
 }
 
 // tells reports whether the items of a list tell somebody to do something, by more than a
 // link.
 func tells(items []item) bool { return 3*told(items) >= 2*len(items) && !linked(items) }
-
-// ruleList reports whether the items of a list are rules, as "Avoid …" and "Prefer …" are,
-// and no steps.
-func ruleList(items []item) bool {
-	n := 0
-	for _, it := range items {
-		if ws := words(it.run.text); len(ws) > 2 && in("avoid prefer never always don't don’t favor favour limit strive", ws[0]) || len(ws) > 3 && ws[0] == "do" && ws[1] == "not" {
-			n++
-		}
-	}
-	return len(items) >= 3 && n > 0 && 6*n >= len(items) && tells(items)
-}
 
 // The headings of text that is no rule and no procedure, whatever it says.
 const (
@@ -351,18 +320,17 @@ func firstPart(title string) string {
 	return head
 }
 
-// weigh is the strongest obligation of a text and its sentence: 0 for none.
-func weigh(r run, d *document, named bool) (int, string) {
-	best, says := 0, ""
-	for _, q := range sentences(r.text) {
-		if w := obligation(q, named); w > best {
-			best, says = w, q
+// weigh is the sentence of a text that obliges most, and how strongly.
+func weigh(text string, d *document, named bool) (best piece) {
+	for _, q := range sentences(text) {
+		if w := obligation(q, named); w > best.weight {
+			best.weight, best.says = w, q
 		}
 	}
-	if best > 0 && d.governs {
-		best++
+	if best.weight > 0 && d.governs {
+		best.weight++
 	}
-	return best, says
+	return best
 }
 
 // obligation weighs a sentence: how strong its word is, and whether it speaks of people. What

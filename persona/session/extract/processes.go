@@ -142,7 +142,7 @@ func (s *section) aims() bool {
 // bulleted reports whether s holds a list of instructions without numbers.
 func (s *section) bulleted() bool {
 	for _, b := range s.blocks {
-		if b.kind == bullets && !b.nested && len(b.items) >= 3 && tells(b.items) && !ruleList(b.items) {
+		if b.kind == bullets && !b.nested && len(b.items) >= 3 && tells(b.items) {
 			return true
 		}
 	}
@@ -328,10 +328,6 @@ func instruction(text string) bool {
 	w := ws[0]
 	if head, _, ok := strings.Cut(text, ":"); ok && len(strings.Fields(head)) <= 3 {
 		return len(strings.Fields(head)) > 1 && imperative(w) // else a label
-	}
-	if len(ws) > 1 && (w == "pull" && strings.HasPrefix(ws[1], "request") ||
-		in("is are was were has fails fail failed hangs times crashes stops breaks does doesn't doesn’t can't can’t cannot returns takes", ws[1])) {
-		return false // of the thing that has the name of a deed
 	}
 	if in("then now next finally first second optionally please also always never let", w) && len(ws) > 1 {
 		return w == "let" || w == "never" || imperative(ws[1])
