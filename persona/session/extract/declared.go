@@ -2,7 +2,7 @@ package extract
 
 func (s *section) declared() []candidate {
 	d := s.doc
-	if s != d.sections[0] || d.fields[0] == 0 || len(words(d.about)) < 4 || d.typ == "" && !filename(d.title) || !nameable(d.title) {
+	if s != d.sections[0] || d.fields[0] == 0 || len(words(d.about)) < 4 || d.typ == "" && !filename(d.title) || !ruleTitle(d.title) {
 		return nil
 	}
 	c := candidate{kind: declaredKind(d.typ), title: d.title, about: firstSentence(d.about), score: scoreDeclared,

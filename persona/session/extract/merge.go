@@ -193,18 +193,16 @@ func rank(cs []candidate) {
 // of a year, minutes, an example, a proposal.
 func (d *document) shelved() int {
 	n := 0
-	for _, w := range words(strings.ReplaceAll(strings.ToLower(d.path), "/", " ")) {
-		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune("-_.", r) }) {
-			switch {
-			case in("archive archived archives old deprecated legacy attic obsolete", part):
-				n += 20
-			case len(part) == 4 && strings.HasPrefix(part, "20") && part[2] >= '0' && part[2] <= '3' && part[3] >= '0' && part[3] <= '9':
-				n += 10
-			case in("tep teps kep keps rfc rfcs proposal proposals enhancements", part):
-				n += 8
-			case in("minutes notes postmortem postmortems meetings template templates example examples sample samples blog post posts news", part):
-				n += 12
-			}
+	for _, part := range d.parts() {
+		switch {
+		case in("archive archived archives old deprecated legacy attic obsolete", part):
+			n += 20
+		case len(part) == 4 && strings.HasPrefix(part, "20") && part[2] >= '0' && part[2] <= '3' && part[3] >= '0' && part[3] <= '9':
+			n += 10
+		case in("tep teps kep keps rfc rfcs proposal proposals enhancements", part):
+			n += 8
+		case in("minutes notes postmortem postmortems meetings template templates example examples sample samples blog post posts news", part):
+			n += 12
 		}
 	}
 	return min(n, 30)

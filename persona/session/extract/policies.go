@@ -28,7 +28,7 @@ type piece struct {
 func (s *section) rules(others []candidate) []candidate {
 	whole := s.first() && s.doc.place == policies
 	title := sectionNumber.ReplaceAllString(s.subject(), "")
-	if s.topic() == glossary || s.own == roles || s.doc.decides || s.aside() || s.duties() || !whole && (!ruleTitle(title) || s.code) {
+	if s.topic() == glossary || s.own == roles || s.doc.decides || s.aside() || s.doc.duties() || !whole && (!ruleTitle(title) || s.code) {
 		return nil
 	}
 	called := s.own == policies && !boilerplate(s.title) || whole
@@ -365,19 +365,30 @@ func pronounFirst(s string) bool {
 	return len(ws) == 0 || in("thus also however but so therefore additionally importantly then otherwise likewise similarly and or it they this these that those he she its their such he's it's they're", ws[0])
 }
 
+// rulebooks are the words in the path of a document that lays down rules, and affairs those
+// of one that is about how people work with each other.
+const (
+	rulebooks = "contributing contribute conduct policy policies handbook guideline guidelines standard standards convention conventions rules requirements style expectations practices codestyle"
+	affairs   = "governance contributor contributors contribution security charter charters onboarding offboarding maintainers membership moderation moderators election elections " +
+		"review reviews reviewing process processes workflow release releases releasing benefits"
+)
+
 // lawful reports whether a document is one that lays down rules, by its name or place, or
 // because it is about people.
 func (d *document) lawful() bool {
-	for _, w := range words(strings.ReplaceAll(strings.ToLower(d.path), "/", " ")) {
-		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune("-_.", r) }) {
-			if in("governance contributing contributor contributors contribution contribute conduct security charter charters policy policies handbook guideline guidelines onboarding "+
-				"offboarding standard standards convention conventions maintainers membership moderation moderators election elections rules requirements style "+
-				"review reviews reviewing process processes workflow release releases releasing benefits", part) {
-				return true
-			}
-		}
-	}
-	return d.place == policies || d.speaksToPeople()
+	return d.rulebook() || d.has(affairs) || d.speaksToPeople()
+}
+
+func (d *document) rulebook() bool { return d.place == policies || d.has(rulebooks) }
+
+// has reports whether the path of d has one of these words.
+func (d *document) has(list string) bool {
+	return slices.ContainsFunc(d.parts(), func(part string) bool { return in(list, part) })
+}
+
+// parts are the words of the path of d.
+func (d *document) parts() []string {
+	return strings.FieldsFunc(strings.ToLower(d.path), func(r rune) bool { return strings.ContainsRune("/-_. ", r) })
 }
 
 // speaksToPeople reports whether a document is about how people work with each other: most
@@ -417,22 +428,9 @@ func (s *section) first() bool {
 	return false
 }
 
-func (d *document) rulebook() bool {
-	for _, part := range strings.FieldsFunc(strings.ToLower(d.path+" "+d.title), func(r rune) bool { return strings.ContainsRune(" /-_.:", r) }) {
-		if in("contributing contribute conduct policy policies handbook guideline guidelines standard standards convention conventions rules requirements style expectations practices codestyle", part) {
-			return true
-		}
-	}
-	return d.place == policies
-}
-
-func (s *section) duties() bool {
-	for p := s; p != nil; p = p.parent {
-		if _, is := responsibilitiesOf(p.title); is {
-			return true
-		}
-	}
-	_, is := responsibilitiesOf(s.doc.title)
+// duties reports whether d is about what somebody in a role has to do.
+func (d *document) duties() bool {
+	_, is := responsibilitiesOf(d.title)
 	return is
 }
 

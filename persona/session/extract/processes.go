@@ -14,7 +14,7 @@ func (s *section) procedures() []candidate {
 	title, how := howTo(s.activity())
 	bare, _, _ := strings.Cut(title, " (")
 	plain := how || s.topic() == processes || s.remedy() || !listing(bare) && (activity(bare) || s.aims()) // the heading or the text says so
-	if title == "" || s.topic() == praise || s.topic() == glossary || s.doc.decides || s.aside() || s.duties() || !plain && (listing(title) || !s.ordered()) ||
+	if title == "" || s.topic() == praise || s.topic() == glossary || s.doc.decides || s.aside() || s.doc.duties() || !plain && (listing(title) || !s.ordered()) ||
 		!ruleTitle(title) || (s.code || identifier(bare)) && !how {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (s *section) course(title string, plain bool) (evidence, int) {
 			}
 		}
 		return e, scoreRunbook
-	case !s.shows() && s.level != 1 && (s.doc.governs && affair(title) && orders >= 1 && s.sentences() > 1 || doing(title) && !listing(title) && orders >= 2):
+	case !s.shows() && s.level != 1 && (s.doc.governs && affair(title) && orders >= 1 || activity(title) && !listing(title) && orders >= 2):
 		return e, scoreRunbook
 	}
 	return e, 0
@@ -85,7 +85,7 @@ func (s *section) remedy() bool {
 		case "diagnosis", "mitigation", "remediation", "how to fix", "initial response", "immediate actions":
 			return true
 		case "fix", "recovery", "response", "verification", "resolution", "troubleshooting", "investigation", "escalation", "rollback":
-			return s.doc.place == processes || s.doc.hasHeading("meaning", "impact", "symptoms", "severity", "alert")
+			return s.doc.place == processes
 		}
 	}
 	return false
@@ -97,32 +97,6 @@ func affair(title string) bool {
 	ws := words(title)
 	return in("adding removing stepping leaving becoming electing nominating onboarding offboarding changing requesting retiring voting archiving "+
 		"graduating appealing escalating returning adopting accepting", ws[0]) || in("process procedure removal nomination election", ws[len(ws)-1])
-}
-
-// doing reports whether a heading begins with a verb and says what it is done to.
-func doing(title string) bool {
-	ws := words(title)
-	if len(ws) < 2 {
-		return false
-	}
-	_, ing := gerund(ws[0])
-	return ing || imperative(ws[0]) && !nounToo(ws[0])
-}
-
-// sentences counts those of the text of s.
-func (s *section) sentences() int {
-	n := 0
-	for _, b := range s.blocks {
-		for _, t := range b.texts() {
-			n += len(sentences(t.run.text))
-		}
-	}
-	return n
-}
-
-// hasHeading reports whether d has a section of one of these titles.
-func (d *document) hasHeading(titles ...string) bool {
-	return slices.ContainsFunc(d.sections, func(s *section) bool { return slices.Contains(titles, strings.ToLower(s.title)) })
 }
 
 // aims reports whether a paragraph of s says what the commands below it are for, as in
@@ -263,13 +237,6 @@ func activity(title string) bool {
 		return procedural(singular(ws[len(ws)-1])) || len(ws) == 1 && procedural(ws[0])
 	}
 	return imperative(ws[0]) && len(ws) > 1 || procedural(ws[0]) || procedural(ws[len(ws)-1]) || procedural(singular(ws[len(ws)-1]))
-}
-
-// nameable is name for the longer titles activities have.
-func nameable(title string) bool {
-	ws := strings.Fields(title)
-	return len(ws) <= 9 && len(title) <= 80 && !strings.ContainsAny(title, "?!;{}<>=[]|\\") && !strings.Contains(title, "://") &&
-		!boilerplate(title) && !label(title) && balanced(title) && strings.ContainsAny(strings.ToLower(title), "abcdefghijklmnopqrstuvwxyz")
 }
 
 // qualified tells a title that any document may have by its document.

@@ -20,7 +20,7 @@ func (s *section) staged() []candidate {
 			}
 		}
 	}
-	if len(steps) < 3 || !how && !doing(title) && !activity(title) || !ruleTitle(title) || s.doc.decides || s.aside() {
+	if len(steps) < 3 || !how && !activity(title) || !ruleTitle(title) || s.doc.decides || s.aside() {
 		return nil
 	}
 	e := evidence{doc: s.doc, from: steps[0].line}
@@ -43,7 +43,7 @@ func (s *section) staged() []candidate {
 			e.passage = append(append(e.passage, ""), x.passage(x.line, e.to)...)
 		}
 		n := x.speech()
-		if instructs += n.plain + n.duties; doing(name(x)) {
+		if instructs += n.plain + n.duties; activity(name(x)) {
 			instructs++
 		}
 	}
