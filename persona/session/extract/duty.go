@@ -76,29 +76,20 @@ var duties = compiled([]duty{
 	{"consensus majority quorum veto supermajority unanimous", 2},
 })
 
-// slot is one word of a phrase: one of words, or with not none of them.
-type slot struct {
-	words string
-	not   bool
-}
-
+// pattern is a duty cut into its words; before is how many stand before the one that obliges.
 type pattern struct {
-	slots  []slot
-	before int // how many slots stand before the word that obliges
-	weight int
+	words          []string
+	before, weight int
 }
 
 func compiled(ds []duty) []pattern {
 	out := make([]pattern, len(ds))
 	for i, d := range ds {
-		p := pattern{weight: d.weight}
-		for at, w := range strings.Split(d.phrase, " / ") {
-			w, before := strings.CutPrefix(w, "<")
-			w, not := strings.CutPrefix(w, "!")
-			if before || w == "^" {
-				p.before = at + 1
+		p := pattern{words: strings.Split(d.phrase, " / "), weight: d.weight}
+		for at, w := range p.words {
+			if before := strings.TrimPrefix(w, "<"); before != w || w == "^" {
+				p.words[at], p.before = before, at+1
 			}
-			p.slots = append(p.slots, slot{words: w, not: not})
 		}
 		out[i] = p
 	}
@@ -107,32 +98,32 @@ func compiled(ds []duty) []pattern {
 
 // fits reports whether p stands in ws with the word that obliges at i.
 func (p pattern) fits(ws []string, i int) bool {
-	for k, s := range p.slots {
+	for k, want := range p.words {
 		w := ""
 		if at := i - p.before + k; at >= 0 && at < len(ws) {
 			w = ws[at]
 		}
-		if s.fits(w) == s.not {
+		want, not := strings.CutPrefix(want, "!")
+		var is bool
+		switch want {
+		case "^":
+			is = w == ""
+		case "_":
+			is = w != ""
+		case "@person":
+			is = personNoun(singular(w))
+		case "@verb":
+			is = imperative(w)
+		case "@number":
+			is = strings.ContainsAny(w, "0123456789")
+		default:
+			is = in(want, w)
+		}
+		if is == not {
 			return false
 		}
 	}
 	return true
-}
-
-func (s slot) fits(w string) bool {
-	switch s.words {
-	case "^":
-		return w == ""
-	case "_":
-		return w != ""
-	case "@person":
-		return personNoun(singular(w))
-	case "@verb":
-		return imperative(w)
-	case "@number":
-		return strings.ContainsAny(w, "0123456789")
-	}
-	return in(s.words, w)
 }
 
 // obliging finds the word that obliges most, and its weight: 0 where none does.
@@ -150,7 +141,7 @@ func obliging(ws []string) (at, weight int) {
 				at, weight = i, v
 			}
 			if v == 0 && p.before == 0 {
-				i += len(p.slots) - 1
+				i += len(p.words) - 1
 			}
 			break
 		}

@@ -35,7 +35,7 @@ func (t *tally) notes() []session.Note {
 	if len(t.docs) == 0 {
 		return unread(t.skips)
 	}
-	read := session.Note{Type: "O", Title: count(len(t.docs), "file") + " read",
+	read := session.Note{Type: "O", Title: counted(len(t.docs), "file") + " read",
 		Content: fmt.Sprintf("Read %d sections in %d files, from %s to %s. Emitted %s; known already, with nothing new: %d.",
 			sections, len(t.docs), t.docs[0].path, t.docs[len(t.docs)-1].path, t.emitted(), t.known)}
 	out := []session.Note{read}
@@ -44,24 +44,24 @@ func (t *tally) notes() []session.Note {
 		for i, c := range t.left {
 			names[i] = c.title
 		}
-		out = append(out, open(count(n, "more candidate")+" left out; raise [session] max_atoms or narrow the task's inputs to see them",
+		out = append(out, open(counted(n, "more candidate")+" left out; raise [session] max_atoms or narrow the task's inputs to see them",
 			fmt.Sprintf("The sources say more than max_atoms allows; the least plain were left out: %s. Run the task again after the review, or raise max_atoms.", listed(names, maxNamed))))
 	}
 	if n := len(t.doubted); n > 0 {
-		out = append(out, open(count(n, "doubtful atom")+" left out: "+listed(pathsOf(t.doubted), maxTold), "The reader found these and does not vouch for them: "+listed(reasoned(t.doubted), maxNamed)+"."))
+		out = append(out, open(counted(n, "doubtful atom")+" left out: "+listed(pathsOf(t.doubted), maxTold), "The reader found these and does not vouch for them: "+listed(reasoned(t.doubted), maxNamed)+"."))
 	}
 	torn := t.torn()
 	if n := len(torn); n > 0 {
-		out = append(out, open(count(n, "section")+" left out, as much a rule as a procedure: "+listed(pathsOf(torn), maxTold), "The reader cannot tell which these are: "+listed(pathsOf(torn), maxNamed)+"."))
+		out = append(out, open(counted(n, "section")+" left out, as much a rule as a procedure: "+listed(pathsOf(torn), maxTold), "The reader cannot tell which these are: "+listed(pathsOf(torn), maxNamed)+"."))
 	}
 	if n := len(t.gone); n > 0 {
-		out = append(out, open(count(n, "atom")+" orphaned, the sources are gone: "+listed(pathsOf(t.gone), maxTold),
+		out = append(out, open(counted(n, "atom")+" orphaned, the sources are gone: "+listed(pathsOf(t.gone), maxTold),
 			"No file has what these cite: "+listed(reasoned(t.gone), maxNamed)+". Name their new sources, or delete them."))
 	}
 	out = append(out, unread(t.skips)...)
 	for i, c := range t.clashes {
 		if i == maxNamed {
-			out = append(out, open(count(len(t.clashes)-i, "more double definition"), "Further names are defined in different words; see the sources of their atoms."))
+			out = append(out, open(counted(len(t.clashes)-i, "more double definition"), "Further names are defined in different words; see the sources of their atoms."))
 			break
 		}
 		out = append(out, open(fmt.Sprintf("%s is defined twice", c.title),
@@ -96,8 +96,8 @@ func (t *tally) torn() (out []skip) {
 	return out
 }
 
-// count is a number with its noun, "1 file" or "2 files".
-func count(n int, noun string) string {
+// counted is a number with its noun, "1 file" or "2 files".
+func counted(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
@@ -142,7 +142,7 @@ func unread(skips []skip) (out []session.Note) {
 		if c.class == "" || c.class == absent {
 			told = all
 		}
-		out = append(out, open(count(len(these), c.noun)+c.which+": "+listed(told, maxTold), "Not read: "+listed(all, maxNamed)+". "+c.way))
+		out = append(out, open(counted(len(these), c.noun)+c.which+": "+listed(told, maxTold), "Not read: "+listed(all, maxNamed)+". "+c.way))
 	}
 	return out
 }

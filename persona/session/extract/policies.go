@@ -397,22 +397,18 @@ func (d *document) speaksToPeople() bool {
 	all, people, coded := 0, 0, 0
 	for _, s := range d.sections {
 		for _, b := range s.blocks {
+			ts := b.texts()
+			all += len(ts)
+			coded += count(ts, func(t item) bool {
+				return slices.ContainsFunc(t.run.spans, func(sp span) bool { return sp.kind == codeSpan })
+			})
+			people += count(ts, func(t item) bool {
+				return slices.ContainsFunc(words(t.run.text), func(w string) bool {
+					return in("we our us you your you’re you're we’re we're everyone employee employees company manager team teams people committee members maintainers", w)
+				})
+			})
 			if b.kind == code {
 				coded += 3
-			}
-			for _, t := range b.texts() {
-				all++
-				for _, sp := range t.run.spans {
-					if sp.kind == codeSpan {
-						coded++
-						break
-					}
-				}
-				if slices.ContainsFunc(words(t.run.text), func(w string) bool {
-					return in("we our us you your you’re you're we’re we're everyone employee employees company manager team teams people committee members maintainers", w)
-				}) {
-					people++
-				}
 			}
 		}
 	}
@@ -436,13 +432,9 @@ func (d *document) duties() bool {
 
 // leading counts the items that begin with a label that instructs, as "Assign a reviewer: …".
 func leading(items []item) int {
-	n := 0
-	for _, it := range items {
-		if lead, _, ok := it.run.lead(); ok && lead.kind == strong {
-			if ws := words(lead.text); len(ws) > 1 && imperative(ws[0]) {
-				n++
-			}
-		}
-	}
-	return n
+	return count(items, func(it item) bool {
+		lead, _, ok := it.run.lead()
+		ws := words(lead.text)
+		return ok && lead.kind == strong && len(ws) > 1 && imperative(ws[0])
+	})
 }

@@ -115,12 +115,7 @@ func (s *section) aims() bool {
 
 // bulleted reports whether s holds a list of instructions without numbers.
 func (s *section) bulleted() bool {
-	for _, b := range s.blocks {
-		if b.kind == bullets && !b.nested && len(b.items) >= 3 && tells(b.items) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == bullets && !b.nested && len(b.items) >= 3 && tells(b.items) })
 }
 
 // shows reports whether s holds code or a table.
@@ -253,38 +248,33 @@ func (s *section) qualified(title string) string {
 
 // ordered reports whether s holds an ordered list whose items are instructions.
 func (s *section) ordered() bool {
-	for _, b := range s.blocks {
-		if b.kind != steps || b.nested {
-			continue
-		}
-		if len(b.items) >= 3 && 3*told(b.items) >= 2*len(b.items) && 2*ordering(b.items) >= len(b.items) {
-			return true
+	return slices.ContainsFunc(s.blocks, func(b block) bool {
+		return b.kind == steps && !b.nested && len(b.items) >= 3 && 3*told(b.items) >= 2*len(b.items) && 2*ordering(b.items) >= len(b.items)
+	})
+}
+
+// count counts the items of which is says so.
+func count(items []item, is func(it item) bool) int {
+	n := 0
+	for _, it := range items {
+		if is(it) {
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // told counts the items that tell somebody to do something.
 func told(items []item) int {
-	n := 0
-	for _, it := range items {
-		if instruction(it.run.text) {
-			n++
-		}
-	}
-	return n
+	return count(items, func(it item) bool { return instruction(it.run.text) })
 }
 
 // ordering counts the items that begin with an imperative.
 func ordering(items []item) int {
-	n := 0
-	for _, it := range items {
+	return count(items, func(it item) bool {
 		ws := words(it.run.text)
-		if len(ws) > 0 && instruction(it.run.text) && (imperative(ws[0]) || len(ws) > 1 && imperative(ws[1])) {
-			n++
-		}
-	}
-	return n
+		return len(ws) > 0 && instruction(it.run.text) && (imperative(ws[0]) || len(ws) > 1 && imperative(ws[1]))
+	})
 }
 
 func instruction(text string) bool {
@@ -325,13 +315,9 @@ func (s *section) steps() evidence {
 
 // linked reports whether most items are nothing but a link.
 func linked(items []item) bool {
-	n := 0
-	for _, it := range items {
-		if len(it.run.spans) > 0 && it.run.spans[0].kind == link && len(it.run.spans[0].text) >= len(it.run.text)-1 {
-			n++
-		}
-	}
-	return 2*n > len(items)
+	return len(items) < 2*count(items, func(it item) bool {
+		return len(it.run.spans) > 0 && it.run.spans[0].kind == link && len(it.run.spans[0].text) >= len(it.run.text)-1
+	})
 }
 
 // speech counts the sentences of a section: those that say what to do, of which some begin
