@@ -4,54 +4,32 @@
 //
 // # What it reads
 //
-//   - policies: the paragraphs and lists of a section that oblige people (must, must
-//     not, should, never, "please", at least N, within N days …), whole, so that their
-//     conditions stay; a word for what a program does is no rule. Where a document is
-//     about how people work (CONTRIBUTING, GOVERNANCE, a handbook …) weaker words count
-//   - decisions: the section of an ADR that states the decision, with its reasons, in a
-//     folder of decisions or with the headings of an ADR; not one that was rejected or
-//     superseded, and one that is only proposed says so in its title
-//   - processes: a heading that names an activity, or a sentence that says what for,
-//     above an ordered list, a list of instructions or fenced commands; Diagnosis,
-//     Mitigation and the like of a runbook; who joins, leaves and is elected
+//   - policies: the paragraphs and lists of a section that oblige people, whole, so that
+//     their conditions stay. Where a document is about how people work, weaker words count
+//   - processes: a heading that names an activity, or a sentence that says what for, above
+//     an ordered list, a list of instructions, commands or prose that instructs; Diagnosis,
+//     Mitigation and the like of a runbook. A section that obliges as often as it
+//     instructs is neither a policy nor a process, and a finding counts it
+//   - decisions: the section of an ADR that states the decision, with its reasons; not one
+//     that was given up, and one that is only proposed says so in its title
 //   - roles: tables, lists and sub-headings of a section about roles, an office in a
 //     governing document, and "The X is responsible for …"
 //   - systems: tables, lists and sub-headings of a section about tools, systems or
-//     services; "X is a … service"
+//     services; "X is a … service"; what a README says its repository is
 //   - terms: definition lists; lists, paragraphs and sub-headings of a glossary; tables
 //     with a column of terms; "What is X?"; "An *X* is a …"
 //   - artifacts: files that a table, list or heading explains
 //   - any of these: front matter with a type, a title and a description
 //
-// What a section is about is told by its heading, else by the nearest heading
-// above it, else by the file or folder. Licences and tables of contents are passed over,
-// and in a proposal the parts that weigh: motivation, alternatives, risks.
+// What a section is about is told by its heading, else by the nearest heading above it,
+// else by the file or folder. Licences and tables of contents are passed over, and in a
+// proposal the parts that weigh: motivation, alternatives, risks.
 //
 // # What an atom holds
 //
-// For "Skeg\n: A small fin under the stern." on lines 22 and 23 of docs/glossary.md:
-//
-//	---
-//	type: term
-//	id: skeg
-//	title: Skeg
-//	description: A small fin under the stern.
-//	status: draft
-//	confidence: inferred
-//	sources:
-//	  - id: docs-glossary
-//	    resource: docs/glossary.md
-//	    title: lines 22-23
-//	    blob: 1f0c… (40 digits), the file's version in git
-//	    text: sha256:3d5e…, the text of the lines, as okf.Cited names it
-//	generated:
-//	  by: odd/0.1.0
-//	  at: 2026-01-02T03:04:05Z
-//	---
-//
-//	> Skeg: A small fin under the stern.[^docs-glossary]
-//
-//	[^docs-glossary]: [docs/glossary.md, lines 22-23](../../docs/glossary.md#L22-L23)
+// Its kind, title and one sentence about it; its sources, with their lines, the blob of the
+// file and a hash of the cited text; and the text itself as a quote with footnotes.
+// TestAtomWhole has one.
 //
 // Edges are typed only where the text says how (Owner, "reports to", a command
 // that is run, "produces"); a mere mention is relates_to.
@@ -178,7 +156,11 @@ func (c candidate) newID() string {
 
 // emission turns documents into atoms and findings.
 func emission(docs []*document, skips []skip, r session.Request) (session.Emission, error) {
-	cs, clashes := merge(gather(docs))
+	var all []candidate
+	for _, d := range docs {
+		all = append(all, d.found...)
+	}
+	cs, clashes := merge(all)
 	rank(cs)
 	t := tally{docs: docs, skips: skips, clashes: clashes, kinds: map[string]int{}}
 	there := newBundle(r.Graph)

@@ -7,15 +7,6 @@ import (
 	"strings"
 )
 
-// gather joins the candidates of every document, in the documents' order.
-func gather(docs []*document) []candidate {
-	var out []candidate
-	for _, d := range docs {
-		out = append(out, d.found...)
-	}
-	return out
-}
-
 // candidates reads what one document says exists.
 func (d *document) candidates() []candidate {
 	var out []candidate

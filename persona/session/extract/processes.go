@@ -49,24 +49,19 @@ func (s *section) course(title string, plain bool) (evidence, int) {
 			e.quote = []string{b.run.text}
 		}
 	}
-	switch list := s.steps(); {
-	case len(list.steps) >= 2:
+	switch steps, lists := s.steps(); {
+	case len(steps) >= 2:
 		opening()
-		e.steps, e.lists = list.steps, list.lists
+		e.steps, e.lists = steps, lists
 		return e, scoreProcess
 	case !plain:
 	case s.bulleted() && !listing(title) || s.remedy() && orders > 0:
 		return e, scoreRunbook + 6
 	case s.commands():
 		opening()
-		for i, b := range s.blocks {
-			if len(shell(b)) > 0 {
-				if i > 0 && s.blocks[i-1].kind == paragraph && !slices.Contains(e.quote, s.blocks[i-1].run.text) {
-					e.quote = append(e.quote, s.blocks[i-1].run.text)
-				}
-				e.commands = shell(b)
-				break
-			}
+		i := slices.IndexFunc(s.blocks, func(b block) bool { return len(shell(b)) > 0 })
+		if e.commands = shell(s.blocks[i]); i > 0 && s.blocks[i-1].kind == paragraph && !slices.Contains(e.quote, s.blocks[i-1].run.text) {
+			e.quote = append(e.quote, s.blocks[i-1].run.text)
 		}
 		return e, scoreRunbook
 	case !s.shows() && s.level != 1 && (s.doc.governs && affair(title) && orders >= 1 || activity(title) && !listing(title) && orders >= 2):
@@ -95,8 +90,8 @@ func (s *section) remedy() bool {
 // who joins, who leaves, how is decided.
 func affair(title string) bool {
 	ws := words(title)
-	return in("adding removing stepping leaving becoming electing nominating onboarding offboarding changing requesting retiring voting archiving "+
-		"graduating appealing escalating returning adopting accepting", ws[0]) || in("process procedure removal nomination election", ws[len(ws)-1])
+	return len(ws) > 0 && (in("adding removing stepping leaving becoming electing nominating onboarding offboarding changing requesting retiring voting archiving "+
+		"graduating appealing escalating returning adopting accepting", ws[0]) || in("process procedure removal nomination election", ws[len(ws)-1]))
 }
 
 // aims reports whether a paragraph of s says what the commands below it are for, as in
@@ -125,12 +120,12 @@ func (s *section) shows() bool {
 
 // whole is all that the first blocks of s say.
 func (s *section) whole(bs []block) evidence {
-	e := evidence{doc: s.doc, from: s.start()}
-	for _, b := range outermost(bs) {
-		e.to = b.last()
-		if b.kind == bullets || b.kind == steps {
-			e.lists++
+	e := evidence{doc: s.doc}
+	for i, b := range outermost(bs) {
+		if i == 0 {
+			e.from = b.from
 		}
+		e.to = b.last()
 		for _, t := range b.texts() {
 			if b.kind == paragraph {
 				e.quote = append(e.quote, t.run.text)
@@ -138,16 +133,11 @@ func (s *section) whole(bs []block) evidence {
 				e.steps = append(e.steps, t.run.text)
 			}
 		}
+		if b.kind == bullets || b.kind == steps {
+			e.lists++
+		}
 	}
 	return e
-}
-
-// start is the first line of what stands below the heading of s, 0 for nothing.
-func (s *section) start() int {
-	if len(s.blocks) == 0 {
-		return 0
-	}
-	return s.blocks[0].from
 }
 
 // summary is one sentence of what is quoted: prose before steps before commands.
@@ -236,7 +226,7 @@ func activity(title string) bool {
 
 // qualified tells a title that any document may have by its document.
 func (s *section) qualified(title string) string {
-	if !generic(title) && strings.Contains(title, " ") {
+	if !generic(title) {
 		return title
 	}
 	d := firstPart(s.doc.called())
@@ -292,25 +282,21 @@ func instruction(text string) bool {
 	return imperative(w) || in("if once when after before in on from to using with for", w) && strings.ContainsAny(text, ",:")
 }
 
-// steps gathers the ordered lists of s; a list of links is a table of contents.
-func (s *section) steps() evidence {
-	e := evidence{doc: s.doc}
+// steps are the texts of the ordered lists of s, and how many lists; one of links is a
+// table of contents.
+func (s *section) steps() (out []string, lists int) {
 	for _, b := range s.blocks {
 		if b.kind != steps || b.nested || linked(b.items) || 3*ordering(b.items) < len(b.items) {
 			continue
 		}
-		if e.from == 0 {
-			e.from = b.from
-		}
-		e.to = b.to
-		e.lists++
+		lists++
 		for _, it := range b.items {
 			if it.run.text != "" {
-				e.steps = append(e.steps, it.run.text)
+				out = append(out, it.run.text)
 			}
 		}
 	}
-	return e
+	return out, lists
 }
 
 // linked reports whether most items are nothing but a link.

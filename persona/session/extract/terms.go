@@ -112,7 +112,9 @@ func (s *section) named() []candidate {
 		case bullets:
 			out = append(out, s.boldList(b)...)
 		case paragraph:
-			out = append(out, s.boldParagraph(b)...)
+			if lead, rest, ok := b.run.lead(); ok && lead.kind == strong && name(lead.text, false) && definable(rest) && s.topic() == glossary {
+				out = append(out, s.defined(lead.text, rest, b.from, b.to, scoreBold))
+			}
 		}
 	}
 	return out
@@ -261,15 +263,6 @@ func (s *section) leads(l span) bool {
 		return s.topic() == systems
 	}
 	return s.topic() == glossary
-}
-
-// boldParagraph reads "**Name**: text" and "**Name** — text" as a paragraph.
-func (s *section) boldParagraph(b block) []candidate {
-	lead, rest, ok := b.run.lead()
-	if !ok || lead.kind != strong || !name(lead.text, false) || !definable(rest) || s.topic() != glossary {
-		return nil
-	}
-	return []candidate{s.defined(lead.text, rest, b.from, b.to, scoreBold)}
 }
 
 // headed reads what a heading says it defines: "What is X?", and the
