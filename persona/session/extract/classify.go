@@ -62,24 +62,26 @@ func phraseTopic(lower string) topic {
 	return none
 }
 
+// wordTopics are the words that tell a topic.
+var wordTopics = []struct {
+	words string
+	topic topic
+}{
+	{"glossary terminology terms definitions vocabulary nomenclature acronyms abbreviations words jargon", glossary},
+	{"roles responsibilities raci stakeholders owners ownership", roles},
+	{"tools tooling systems integrations services", systems},
+	{"policy policies rules standards conventions guardrails", policies},
+	{"files artifacts artefacts deliverables documents", files},
+	{"runbook runbooks playbook playbooks procedures processes howto howtos how-to how-tos", processes},
+	{"decisions adr adrs", decisions},
+	{"features benefits highlights advantages goals non-goals philosophy principles why roadmap limitations comparison", praise},
+}
+
 func wordTopic(w string) topic {
-	switch {
-	case in("glossary terminology terms definitions vocabulary nomenclature acronyms abbreviations words jargon", w):
-		return glossary
-	case in("roles responsibilities raci stakeholders owners ownership", w):
-		return roles
-	case in("tools tooling systems integrations services", w):
-		return systems
-	case in("policy policies rules standards conventions guardrails", w):
-		return policies
-	case in("files artifacts artefacts deliverables documents", w):
-		return files
-	case in("runbook runbooks playbook playbooks procedures processes howto howtos how-to how-tos", w):
-		return processes
-	case in("decisions adr adrs", w):
-		return decisions
-	case in("features benefits highlights advantages goals non-goals philosophy principles why roadmap limitations comparison", w):
-		return praise
+	for _, t := range wordTopics {
+		if in(t.words, w) {
+			return t.topic
+		}
 	}
 	return none
 }
@@ -198,14 +200,7 @@ func (s *section) lede() (evidence, bool) {
 	if len(s.blocks) == 0 {
 		return evidence{}, false
 	}
-	b := s.blocks[0]
-	ts := b.texts()
-	if len(ts) == 0 || b.kind == steps || len(words(ts[0].run.text)) < 2 {
-		return evidence{}, false
-	}
-	e := evidence{doc: s.doc, from: s.line, to: b.to}
-	for _, t := range ts {
-		e.quote = append(e.quote, t.run.text)
-	}
-	return e, true
+	e := s.whole(s.blocks[:1])
+	e.from, e.quote, e.steps = s.line, append(e.quote, e.steps...), nil
+	return e, len(e.quote) > 0 && s.blocks[0].kind != steps && len(words(e.quote[0])) > 1
 }

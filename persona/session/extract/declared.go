@@ -13,25 +13,19 @@ func (s *section) declared() []candidate {
 	return []candidate{c}
 }
 
+// declaredKinds are the kinds by the last word of a type in front matter; any other is an
+// artifact's.
+var declaredKinds = map[string]string{
+	"term": term, "metric": term, "concept": term, "definition": term, "glossary": term,
+	"process": process, "runbook": process, "playbook": process, "procedure": process, "howto": process, "guide-to": process,
+	"system": system, "service": system, "tool": system, "application": system, "platform": system, "api": system, "database": system,
+	"policy": policy, "rule": policy, "standard": policy, "guideline": policy,
+	"decision": decision, "adr": decision, "role": role,
+}
+
 func declaredKind(typ string) string {
-	ws := words(typ)
-	if len(ws) == 0 {
-		return artifact
-	}
-	last := singular(ws[len(ws)-1])
-	switch {
-	case in("term process role system policy decision", last):
-		return last
-	case in("metric concept definition glossary", last):
-		return term
-	case in("runbook playbook procedure howto guide-to", last):
-		return process
-	case in("service tool application platform api database", last):
-		return system
-	case in("rule standard guideline", last):
-		return policy
-	case last == "adr":
-		return decision
+	if ws := words(typ); len(ws) > 0 && declaredKinds[singular(ws[len(ws)-1])] != "" {
+		return declaredKinds[singular(ws[len(ws)-1])]
 	}
 	return artifact
 }

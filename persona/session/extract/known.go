@@ -56,21 +56,19 @@ func gone(r session.Request, kept []session.Atom) (out []skip) {
 	}
 	var lost []okf.Atom
 	for _, a := range r.Graph.Atoms() {
-		gone := len(a.Sources) > 0 && sameProducer(a.Generated.By, r.By)
-		for _, s := range a.Sources {
-			_, err := fs.Stat(r.Files, s.Resource)
-			gone = gone && errors.Is(err, fs.ErrNotExist)
-		}
-		if gone && !slices.ContainsFunc(kept, func(k session.Atom) bool { return k.Base == a.Blob }) {
+		if len(a.Sources) > 0 && sameProducer(a.Generated.By, r.By) && !slices.ContainsFunc(kept, func(k session.Atom) bool { return k.Base == a.Blob }) &&
+			!slices.ContainsFunc(a.Sources, func(s okf.Source) bool {
+				_, err := fs.Stat(r.Files, s.Resource)
+				return !errors.Is(err, fs.ErrNotExist)
+			}) {
 			lost = append(lost, *a)
 		}
 	}
-	if len(lost) == 0 {
-		return nil
-	}
+	told := map[string]bool{}
 	for _, p := range okf.CheckSources(okf.NewGraph(lost), r.Files, r.Files) {
-		if a := r.Graph.ByPath(p.Path); a != nil && p.Code == "odd-source-gone" && !slices.ContainsFunc(out, func(s skip) bool { return s.path == string(a.ID) }) {
-			out = append(out, skip{path: string(a.ID), why: p.Message})
+		if p.Code == "odd-source-gone" && !told[p.Path] {
+			told[p.Path] = true
+			out = append(out, skip{path: string(r.Graph.ByPath(p.Path).ID), why: p.Message})
 		}
 	}
 	return out

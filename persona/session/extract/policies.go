@@ -46,7 +46,13 @@ func (s *section) rules(others []candidate) []candidate {
 		return nil
 	}
 	best, strong, sum := strongest(ps)
-	if !called && strong < s.need(named) || s.doubtful(title, called) {
+	need := 5 // more where programs are explained, less where rules are laid down
+	if named {
+		need = 4
+	} else if s.doc.coded() {
+		need = 6
+	}
+	if !called && strong < need || s.doubtful(title, called) {
 		return nil
 	}
 	c := candidate{kind: policy, title: capital(s.ruleName(title)), score: scorePolicy + min(strong, 7) - 4 + min(sum/4, 4), owners: s.owners()}
@@ -70,19 +76,6 @@ func strongest(ps []piece) (best piece, strong, sum int) {
 		}
 	}
 	return best, strong, sum
-}
-
-// need is how strongly s must oblige to be a policy: less where rules are laid down, more
-// where programs are explained.
-func (s *section) need(named bool) int {
-	n := 5
-	if named {
-		n--
-	}
-	if !s.doc.governs && s.doc.coded() {
-		n++
-	}
-	return n
 }
 
 // doubtful reports whether s, by its heading, is about something to do and not plainly a rule.

@@ -154,15 +154,8 @@ func (s *section) owners() []string {
 		out = append(out, s.doc.owner)
 	}
 	for _, b := range s.blocks {
-		if b.kind != paragraph && b.kind != bullets {
-			continue
-		}
-		texts := []string{b.run.text}
-		for _, it := range b.items {
-			texts = append(texts, it.run.text)
-		}
-		for _, t := range texts {
-			if o := owner(t); o != "" {
+		for _, t := range b.texts() {
+			if o := owner(t.run.text); o != "" && b.kind != steps {
 				out = append(out, o)
 			}
 		}
