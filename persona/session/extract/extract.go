@@ -56,6 +56,7 @@
 package extract
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"regexp"
@@ -205,7 +206,7 @@ func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error
 			continue
 		}
 		if why := k.doubt(a); why != "" {
-			t.doubted = append(t.doubted, skip{path: k.title, why: why})
+			t.doubted = append(t.doubted, skip{path: irongate.RedactText(k.title), why: irongate.RedactText(why)})
 			continue
 		}
 		t.kinds[k.kind]++
@@ -221,7 +222,7 @@ func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error
 }
 
 // doubt is why an atom is left out after all, "" for none: what it quotes must stand in
-// the lines it names, and odd must take its path.
+// the lines it names and hold no credential, and odd must take its path.
 func (k chosen) doubt(a okf.Atom) string {
 	for i, e := range k.evidence {
 		if i == maxQuoted {
@@ -242,6 +243,9 @@ func (k chosen) doubt(a okf.Atom) string {
 	}
 	if t := k.template(); t != "" {
 		return "a template of the site stands for text: " + clip(t, maxDescription)
+	}
+	if text := a.Bytes(); !bytes.Equal(text, irongate.Redact(text)) {
+		return fmt.Sprintf("%s:%d has what looks like a credential; take it out of the file, and renew it if it is one", k.evidence[0].doc.path, k.evidence[0].from)
 	}
 	if bad := irongate.Path(a.Path); len(bad) > 0 {
 		return "the path " + a.Path + " " + bad[0].Text

@@ -31,6 +31,8 @@ func TestReaders(t *testing.T) {
 		{"bold list of orders", "a.md", "# Glossary\n\n- **Cleaning**: wash the whole boat every evening.\n", nil},
 		{"table of terms", "a.md", "# X\n\n| Term | Since | Meaning |\n|---|---|---|\n| SLO | 2020 | What we promise to users. |\n",
 			[]string{"term SLO | What we promise to users. | line 5"}},
+		{"table of systems", "a.md", "# X\n\n| Application | Repository | Notes |\n|---|---|---|\n| Logstack | example.com/logs | Sends all logs to one place |\n",
+			[]string{"system Logstack | Sends all logs to one place | line 5"}},
 		{"table of parameters", "a.md", "# X\n\n| Name | Description |\n|---|---|\n| depth | How deep the thing goes. |\n", nil},
 		{"alias", "a.md", "Service level objective (SLO)\n: What we promise to users.\n",
 			[]string{"term Service level objective | What we promise to users. | lines 1-2"}},

@@ -205,6 +205,9 @@ func (s *section) definitionTable(b block) []candidate {
 		if c.kind = t.lists(); c.kind == system {
 			c.score = scoreSystem
 		}
+		if x > n+1 { // what stands between the two is not said, so neither runs into the other
+			c.evidence[0].quote = []string{title, text}
+		}
 		out = append(out, c)
 	}
 	return out

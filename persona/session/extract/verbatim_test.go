@@ -115,6 +115,21 @@ func TestDoubtfulAtomsAreLeftOut(t *testing.T) {
 	}
 }
 
+// TestCredentialsAreLeftOut: a document that shows a credential costs the one atom that
+// would quote it, and what tells of it does not repeat it.
+func TestCredentialsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	key := "ed6f20bde9123" + "bbb2312b221"
+	text := "# Ops\n\n## How to deploy\n\n1. Log in.\n2. Run `DB_PASSWORD=" + key + " make deploy`.\n\n## How to roll back\n\n1. Log in.\n2. Run `make undo`.\n"
+	e := drive(t, request("a.md", text))
+	if len(e.Atoms) != 1 || e.Atoms[0].Atom.Title != "Roll back" {
+		t.Fatalf("%v", spoken(e))
+	}
+	if n := e.Notes[1]; !strings.Contains(n.Content, "Deploy (Ops) (a.md:5 has what looks like a credential") || strings.Contains(n.Content, key) {
+		t.Errorf("%+v", n)
+	}
+}
+
 // TestPassagesLeaveNothingOut: what stands between the steps of a procedure is a condition
 // as often as not.
 func TestPassagesLeaveNothingOut(t *testing.T) {
