@@ -106,7 +106,7 @@ func (c *change) classify(ctx context.Context) (classified, error) {
 		return classified{}, err
 	}
 	at := pipeline.Situation{Now: c.env.Now(), Substrate: or(c.o.substrate, c.cfg.Session.Substrate)}
-	at.Opaque = risk.Opaque(at.Substrate)
+	at.Made.Seen = !risk.Opaque(at.Substrate)
 	past, err := c.trials()
 	if err != nil {
 		return classified{}, err

@@ -107,7 +107,7 @@ func (v *view) holds(ctx context.Context, t board.Task, p review.Proposal, o pip
 			t.ID, short(repo.OID(o.Fact(pipeline.FactRules))), short(repo.OID(rules)), v.wayOut(p))
 	}
 	l := v.landing(t, p, at)
-	l.Seen, l.Unread = o.Fact(pipeline.FactSeen) == "yes", o.Fact(pipeline.FactUnread)
+	l.Made = o.Made()
 	why, err := drain.Rejudge(ctx, v.repo, l, o.Fact(pipeline.FactTier))
 	if err == nil && len(why) > 0 {
 		return refuse("moved", "approve %s: the files changed since it was checked, and now it would be refused: %s; %s", t.ID, strings.Join(why, "; "), v.makeAgain(p))

@@ -103,7 +103,7 @@ func (j *judged) lines() (out [][2]string) {
 	case j.Lost:
 		out = append(out, [2]string{"reasoning", "its reasons and checks are not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'"})
 	case len(checks) == 0:
-		out = append(out, [2]string{"checks", "none ran; set [pipeline] validate in odd.toml to run your tests"})
+		out = append(out, [2]string{"checks", "nothing was checked: no test or check ran; set [pipeline] validate in odd.toml to run your tests"})
 	}
 	return out
 }

@@ -42,6 +42,7 @@ type trial struct {
 	commands [][]string      // the project's
 	findings []irongate.Finding
 	again    bool // checks that failed are run once more, to tell a flake
+	parse    bool // parsers of this machine read the files of the change first
 }
 
 // examine runs the checks of a commit in a scratch repository of it. Where there
@@ -60,7 +61,8 @@ func (b Bench) examine(ctx context.Context, r *repo.Repo, t trial) (pipeline.Rep
 		Files: tree, Commands: t.commands, Accept: t.task.Commands, Graph: graph, Build: native(law.CheckEnv), Timeout: law.CheckTimeout,
 	})
 	findings := append(slices.Clip(t.findings), more...)
-	if len(checks) == 0 {
+	parse := t.parse && parseable(t.files)
+	if len(checks) == 0 && !parse {
 		return pipeline.Examine(ctx, nil, findings, false, nil), nil
 	}
 	if b.Temp == "" {
@@ -78,6 +80,9 @@ func (b Bench) examine(ctx context.Context, r *repo.Repo, t trial) (pipeline.Rep
 	as, err := b.held(r, t.cfg, s)
 	if err != nil {
 		return pipeline.Report{}, err
+	}
+	if parse {
+		findings = append(findings, b.parse(ctx, t.files, as)...)
 	}
 	return pipeline.Examine(ctx, checks, findings, t.again, func(ctx context.Context, c pipeline.Check) pipeline.Ran {
 		return b.check(ctx, c, as)

@@ -56,8 +56,9 @@ type change struct {
 	wrong     string         // what the next session is told of the last one's work
 	unusable  string         // why that could not be used, in the phase of generate
 	candidate pipeline.Candidate
-	files     []repo.FileEdit // the candidate's and the atoms', as they are committed
-	draft     repo.OID        // a commit of them on the base that no ref names
+	others    []pipeline.Candidate // that its session delivered as well, and that were not tried
+	files     []repo.FileEdit      // the candidate's and the atoms', as they are committed
+	draft     repo.OID             // a commit of them on the base that no ref names
 	verdict   irongate.Verdict
 	ground    *risk.Ground
 	risk      pipeline.Verdict
@@ -72,10 +73,11 @@ type change struct {
 
 	remade  *remade // what it judges again, without a session; nil for a change that is made
 	unseen  bool    // a session of it did what odd did not see
+	refused string  // the rules that refused a candidate, for which its session was asked again
 	alone   bool    // it may land by itself
 	held    pipeline.Held
 	heldFor string // in words, "" for those of the code
-	refused error  // why the target did not take it
+	barred  error  // why the target did not take it
 }
 
 // seal is what apply made: from there on the ledger has the op's records, and a

@@ -154,14 +154,15 @@ func (d *drain) pipeAgain(ctx context.Context, c *claim, w *work, m *remade) err
 
 // retake takes the candidate there is.
 func (ch *change) retake(ctx context.Context) (pipeline.Out, error) {
-	c := ch.remade.candidate
-	if err := ch.take(ctx, c); err != nil {
+	if err := ch.take(ctx, ch.remade.candidate); err != nil {
 		return ch.stop(pipeline.CandidateUnusable, 0, "%s", oneLine(err.Error()))
 	}
-	tree, err := ch.d.repo.TreeOID(ch.draft, "")
-	set := pipeline.FactsOf(c.Files)
-	set[pipeline.FactCandidate], set["again"] = string(tree), ch.remade.old.ID
-	return pipeline.Out{Next: pipeline.Validate, Set: set, Note: "what " + ch.remade.old.ID + " made"}, err
+	set, err := ch.facts()
+	if err != nil {
+		return pipeline.Out{}, err
+	}
+	set["again"] = ch.remade.old.ID
+	return pipeline.Out{Next: pipeline.Validate, Set: set, Note: "what " + ch.remade.old.ID + " made"}, nil
 }
 
 // superseded ends the op whose place this one takes.

@@ -19,12 +19,17 @@ func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, er
 		return ch.stop(pipeline.RuleRefused, 0, "%s", strings.Join(append(hardOf(ch.verdict.Findings), no...), "; "))
 	}
 	t := ch.trial(ch.draft, ch.d.at.cfg.Pipeline.Validate)
-	t.findings = ch.ground.Refusing(ch.verdict.Findings)
+	t.findings, t.parse = ch.ground.Refusing(ch.verdict.Findings), true
 	var err error
 	if ch.report, err = ch.bench().examine(ctx, ch.d.repo, t); err != nil {
 		return pipeline.Out{}, err
 	}
 	f, failed := ch.report.Failure()
+	if failed {
+		if out, is, err := ch.next(ctx, f.String()); is || err != nil {
+			return out, err
+		}
+	}
 	switch {
 	case !failed:
 		return pipeline.Out{Next: pipeline.Gate, Set: heldBy(ch.report), Note: inLine(ch.report)}, nil
@@ -113,7 +118,7 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 			Generate: ch.mend,
 			Run: func(ctx context.Context, files []pipeline.Edit, again bool) (pipeline.Report, error) {
 				t := ch.trial(ch.draft, ch.d.at.cfg.Pipeline.Validate)
-				t.files, t.findings, t.again = files, ch.ground.Refusing(ch.judged(ch.candidate).Findings), again
+				t.files, t.findings, t.again, t.parse = files, ch.ground.Refusing(ch.judged(ch.candidate).Findings), again, true
 				r, err := ch.bench().examine(ctx, ch.d.repo, t)
 				ch.report = r
 				return r, err
@@ -146,6 +151,7 @@ func (ch *change) mend(ctx context.Context, ask pipeline.RepairAsk) (pipeline.Re
 		return pipeline.RepairAnswer{}, err
 	}
 	c, err := ch.delivered()
+	ch.others = nil // a repair takes one
 	if err == nil && c.Noop() {
 		err = errors.New("the agent says that there is nothing to change, but its change fails the checks")
 	}

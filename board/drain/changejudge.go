@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -77,8 +78,8 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 	if ch.w.verdict == board.ToBlocked {
 		return ch.stop(pipeline.RuleRefused, 0, "%s", ch.w.reason)
 	}
-	unread := ch.shortfall()
-	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, ch.d.at.cfg.Session.Substrate, !ch.unseen, unread)
+	made := ch.made()
+	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, or(ch.w.leg.name, ch.d.at.cfg.Session.Substrate), made)
 	if err != nil {
 		return pipeline.Out{}, err
 	}
@@ -90,12 +91,7 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 		pipeline.FactRules: j.Rules, pipeline.FactTier: ch.tier, "findings": fmt.Sprintf("%d hard, %d soft", j.Gate.Hard, j.Gate.Soft), "because": j.Risk.Code,
 		"validation": fmt.Sprintf("%d of %d checks passed", passed(ch.report), len(ch.report.Want)),
 	}
-	if !ch.unseen {
-		set[pipeline.FactSeen] = "yes"
-	}
-	if unread != "" {
-		set[pipeline.FactUnread] = unread
-	}
+	maps.Copy(set, made.Facts())
 	if mended := ch.mended(); mended != "" {
 		set[pipeline.FactMended] = mended
 	}
@@ -105,14 +101,19 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 // mostUnread bounds what an op says of what its session did not look at, in bytes.
 const mostUnread = 200
 
+// made is how the sessions of the change made it.
+func (ch *change) made() pipeline.Made {
+	if ch.remade != nil {
+		return ch.remade.old.Made()
+	}
+	return pipeline.Made{Seen: !ch.unseen, Unread: ch.shortfall(), Refused: ch.refused}
+}
+
 // shortfall is what the session that made the candidate should have looked at besides:
 // for the change it made, which may be a larger one than its task promised, and
 // never for less than that. What odd did not see it cannot say anything of; the
 // ladder has a rule of its own for that.
 func (ch *change) shortfall() string {
-	if ch.remade != nil {
-		return ch.remade.old.Fact(pipeline.FactUnread)
-	}
 	if ch.unseen {
 		return ""
 	}

@@ -162,8 +162,8 @@ func (ch *change) settles(ctx context.Context, out *Outcome, refs []repo.RefUpda
 		return "", refs, nil
 	}
 	h, why := ch.hindered(ctx)
-	if ch.refused != nil {
-		h, why = pipeline.HeldRefused, ch.refused.Error()
+	if ch.barred != nil {
+		h, why = pipeline.HeldRefused, ch.barred.Error()
 	}
 	if h != "" {
 		refs, err = ch.unland(ctx, h, why, refs)

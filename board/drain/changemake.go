@@ -52,10 +52,23 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 		ch.wrong, ch.unusable = "Your answer cannot be used. Deliver all of it again:\n"+err.Error(), err.Error()
 		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: err.Error()}, nil
 	}
-	tree, err := ch.d.repo.TreeOID(ch.draft, "")
-	set := pipeline.FactsOf(c.Files)
-	set[pipeline.FactCandidate] = string(tree)
+	if no := pipeline.Mendable(ch.judged(ch.candidate).Findings); len(no) > 0 && op.Tries <= pipeline.Generate.Retries() && ch.exhausted() == "" {
+		return ch.sendBack(no, spent), nil
+	}
+	set, err := ch.facts()
 	return pipeline.Out{Next: pipeline.Validate, Spent: spent, Set: set, Note: ch.w.left.products()}, err
+}
+
+// sendBack has the session asked once more, without what rules refuse of its candidate.
+func (ch *change) sendBack(no []irongate.Finding, spent int64) pipeline.Out {
+	var codes []string
+	for _, f := range no {
+		codes = append(codes, f.Code)
+	}
+	slices.Sort(codes)
+	ch.refused, ch.unusable = strings.Join(slices.Compact(codes), ", "), strings.Join(hardOf(no), "\n")
+	ch.wrong = "Your change is refused. Deliver all of it again, without this:\n" + ch.unusable
+	return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: oneLine(ch.unusable)}
 }
 
 // spare is s as a list, of nothing where it is empty.
@@ -247,15 +260,42 @@ func fileAt(r *repo.Repo, commit repo.OID, name string) ([]byte, string, error) 
 	return b, mode, err
 }
 
-// best is the first candidate that the iron gate has nothing hard against, or
-// else the first.
+// best is the first candidate that the iron gate has nothing hard against, or else the
+// first. The others that it has nothing against are kept, to be tried where this one
+// fails its checks.
 func (ch *change) best(list []pipeline.Candidate) pipeline.Candidate {
-	for _, c := range list {
-		if c.Noop() || !ch.judged(c).Refused() {
-			return c
-		}
+	fit := slices.DeleteFunc(slices.Clone(list), func(c pipeline.Candidate) bool { return !c.Noop() && ch.judged(c).Refused() })
+	if len(fit) == 0 {
+		fit = list[:1]
 	}
-	return list[0]
+	ch.others = fit[1:]
+	return fit[0]
+}
+
+// next takes the next of the candidates that the last session delivered besides the one
+// that failed, and says so in what the op records; false where there is none.
+func (ch *change) next(ctx context.Context, failed string) (pipeline.Out, bool, error) {
+	for len(ch.others) > 0 {
+		c := ch.others[0]
+		ch.others = ch.others[1:]
+		var no pipeline.Unusable
+		if err := ch.take(ctx, c); errors.As(err, &no) {
+			continue
+		} else if err != nil {
+			return pipeline.Out{}, false, err
+		}
+		set, err := ch.facts()
+		return pipeline.Out{Next: pipeline.Validate, Set: set, Note: fmt.Sprintf("%s; the agent's next candidate, %s, is tried", failed, c.ID)}, true, err
+	}
+	return pipeline.Out{}, false, nil
+}
+
+// facts are what an op records of the candidate that was taken.
+func (ch *change) facts() (map[string]string, error) {
+	tree, err := ch.d.repo.TreeOID(ch.draft, "")
+	set := pipeline.FactsOf(ch.candidate.Files)
+	set[pipeline.FactCandidate] = string(tree)
+	return set, err
 }
 
 // take makes the candidate the op's: with the session's atoms as a commit on the

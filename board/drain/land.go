@@ -151,6 +151,6 @@ func (d *drain) refusesLanding(ctx context.Context, l landing, next repo.OID, er
 	if at, look := d.line.Latest(ctx); look != nil || at == next {
 		return false
 	}
-	l.alone.refused = err
+	l.alone.barred = err
 	return true
 }

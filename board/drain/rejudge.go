@@ -25,8 +25,7 @@ type Landing struct {
 	Tip      repo.OID // it would land on
 	Board    repo.OID // the tip of the board, for who filed the task
 	Proposal repo.OID
-	Seen     bool   // odd saw every act of the sessions that made it
-	Unread   string // what these looked at too little of, "" for nothing
+	Made     pipeline.Made
 	Now      time.Time
 }
 
@@ -68,7 +67,7 @@ func Rejudge(ctx context.Context, r *repo.Repo, l Landing, tier string) (why []s
 			why = append(why, f.Error())
 		}
 	}
-	pol, at := risk.Policy(l.Cfg), pipeline.Situation{Now: l.Now, Substrate: l.Cfg.Session.Substrate, Opaque: !l.Seen, Unread: l.Unread}
+	pol, at := risk.Policy(l.Cfg), pipeline.Situation{Now: l.Now, Substrate: l.Cfg.Session.Substrate, Made: l.Made}
 	v := pipeline.Assess(e, pol, risk.Judged(e, pol, beside, at))
 	if now := v.Tier.Raise(pipeline.Tier(tier)); string(now) != tier {
 		why = append(why, fmt.Sprintf("its risk tier is now %s, it was %s: %s", now, tier, v.Text()))

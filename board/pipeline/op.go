@@ -21,6 +21,7 @@ const (
 	FactSignal    = "signal"    // what asked for the op, in words or an id
 	FactSeen      = "seen"      // "yes" where odd saw every act of the sessions that made the candidate
 	FactUnread    = "unread"    // what is missing where its seen session looked at too little for the change it made
+	FactRefused   = "refused"   // the rules that refused a candidate before, for which the session was asked again
 	FactMended    = "mended"    // what odd wrote otherwise in the names of the candidate's files
 	FactPreviewed = "previewed" // who saw a NOTIFY_APPLY change on a terminal and let it land, human:ADDRESS
 	FactSandbox   = "sandbox"   // what the kernel held of its checks, "none" where it held nothing

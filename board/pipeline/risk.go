@@ -93,11 +93,36 @@ type Policy struct {
 type Situation struct {
 	Now       time.Time
 	Substrate string // whose session made the change, for people
-	Opaque    bool   // odd did not see what that session read and did
-	Unread    string // what it should have looked at besides for a change like this, "" for nothing
+	Made      Made
 	Findings  []irongate.Finding
 	Texts     [][]byte // of the base, which the change may have copied from
 	Past      memory.Past
+}
+
+// Made is how the sessions of a change made it, as its op remembers.
+type Made struct {
+	Seen    bool   // odd saw all that they read and did
+	Unread  string // what they should have looked at besides for a change like this, "" for nothing
+	Refused string // the rules that refused a candidate before this one, "" for none
+}
+
+// Made is how o's change was made.
+func (o Op) Made() Made {
+	return Made{Seen: o.Fact(FactSeen) == "yes", Unread: o.Fact(FactUnread), Refused: o.Fact(FactRefused)}
+}
+
+// Facts are what an op remembers of m.
+func (m Made) Facts() map[string]string {
+	set := map[string]string{}
+	if m.Seen {
+		set[FactSeen] = "yes"
+	}
+	for name, text := range map[string]string{FactUnread: m.Unread, FactRefused: m.Refused} {
+		if text != "" {
+			set[name] = text
+		}
+	}
+	return set
 }
 
 // Ruling is what one rule said of one change.

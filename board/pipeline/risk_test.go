@@ -57,7 +57,7 @@ func (a asks) verdict() Verdict { return Assess(a.e, a.pol, a.at) }
 
 func ask(files []Edit, with ...func(*asks)) asks {
 	b := world()
-	a := asks{e: Evidence{Files: files, Base: b.Paths, Graph: b.Graph, Bundle: "knowledge"}, pol: defaults(), at: Situation{Now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}
+	a := asks{e: Evidence{Files: files, Base: b.Paths, Graph: b.Graph, Bundle: "knowledge"}, pol: defaults(), at: Situation{Made: Made{Seen: true}, Now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}
 	for _, w := range with {
 		w(&a)
 	}
@@ -107,8 +107,9 @@ func cases() map[string]asks {
 			func(a *asks) { a.at.Texts = [][]byte{[]byte("// it\n  " + lines)} }),
 		"agent_instructions":       ask(modify("docs/AGENTS.md")),
 		"autonomy_observe":         ask(modify("docs/x.md"), set(func(p *Policy) { p.Observe = true })),
-		"opaque_substrate":         ask(modify("docs/x.md"), func(a *asks) { a.at.Opaque, a.at.Substrate = true, "exec" }),
-		"exploration_insufficient": ask(modify("docs/x.md"), func(a *asks) { a.at.Unread = "it read one file" }),
+		"opaque_substrate":         ask(modify("docs/x.md"), func(a *asks) { a.at.Made.Seen, a.at.Substrate = false, "exec" }),
+		"refused_before":           ask(modify("docs/x.md"), func(a *asks) { a.at.Made.Refused = "coverage_outside" }),
+		"exploration_insufficient": ask(modify("docs/x.md"), func(a *asks) { a.at.Made.Unread = "it read one file" }),
 		"finding_hard":             ask(modify("docs/x.md"), func(a *asks) { a.at.Findings = []irongate.Finding{{Code: "x", Severity: irongate.Hard}} }),
 		"finding_soft":             ask(modify("docs/x.md"), func(a *asks) { a.at.Findings = []irongate.Finding{{Code: "x", Severity: irongate.Soft}} }),
 		"floor_min_tier":           ask(modify("docs/x.md"), set(func(p *Policy) { p.MinTier = NotifyApply })),
@@ -223,7 +224,7 @@ func drawn(t *rapid.T) asks {
 		Core: []string{"odd/**"}, Protected: []string{"deploy/"}, MaxFiles: rapid.IntRange(1, 9).Draw(t, "files"), Blast: rapid.IntRange(0, 9).Draw(t, "blast"),
 		MachineBlast: rapid.IntRange(0, 9).Draw(t, "machine"), Confidence: rapid.IntRange(0, 100).Draw(t, "confidence"),
 	}
-	a.at.Opaque = rapid.Bool().Draw(t, "opaque")
+	a.at.Made.Seen = rapid.Bool().Draw(t, "seen")
 	return a
 }
 
@@ -266,11 +267,11 @@ func TestForeseeIsTheLeast(t *testing.T) {
 			t.Fatalf("foreseen %s, it is %s", least.Tier, a.verdict().Tier)
 		}
 	})
-	v := Foresee(Evidence{Files: modify("odd.toml", "docs/x.md"), Graph: BuildGraph(nil)}, defaults(), Situation{})
+	v := Foresee(Evidence{Files: modify("odd.toml", "docs/x.md"), Graph: BuildGraph(nil)}, defaults(), Situation{Made: Made{Seen: true}})
 	if v.Tier != SafeAuto {
 		t.Errorf("one of two paths is free, foreseen %s by %s", v.Tier, v.Code)
 	}
-	if v = Foresee(Evidence{Files: modify("odd.toml", ".env"), Graph: BuildGraph(nil)}, defaults(), Situation{}); v.Tier != NeverByMachine {
+	if v = Foresee(Evidence{Files: modify("odd.toml", ".env"), Graph: BuildGraph(nil)}, defaults(), Situation{Made: Made{Seen: true}}); v.Tier != NeverByMachine {
 		t.Errorf("no path is free, foreseen %s", v.Tier)
 	}
 }

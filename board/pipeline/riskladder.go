@@ -90,10 +90,12 @@ var raises = []rule{
 		func(a asked) ([]string, error) { return a.unless(!a.pol.Observe, plainly()), nil }},
 	{"opaque_substrate", ApprovalRequired, "odd could not see what the agent read and did", toPerson,
 		func(a asked) ([]string, error) {
-			return a.unless(!a.at.Opaque, []string{"a session of " + cmp.Or(a.at.Substrate, "a substrate odd does not see into")}), nil
+			return a.unless(a.at.Made.Seen, []string{"a session of " + cmp.Or(a.at.Substrate, "a substrate odd does not see into")}), nil
 		}},
 	{"exploration_insufficient", ApprovalRequired, "the agent read too little before it made the change", "a person approves it, or odd reject TASK --retry makes it again",
-		func(a asked) ([]string, error) { return a.unless(a.at.Unread == "", []string{a.at.Unread}), nil }},
+		func(a asked) ([]string, error) { return a.unless(a.at.Made.Unread == "", []string{a.at.Made.Unread}), nil }},
+	{"refused_before", ApprovalRequired, "rules refused the agent's first try, and it was asked once more", toPerson,
+		func(a asked) ([]string, error) { return a.unless(a.at.Made.Refused == "", []string{a.at.Made.Refused}), nil }},
 	{"finding_hard", ApprovalRequired, "a rule about changes has a hard finding", "correct what it found, or a person approves it",
 		func(a asked) ([]string, error) { return found(a.at.Findings, true), nil }},
 	{"finding_soft", NotifyApply, "a rule about changes has a soft finding", toNotice,

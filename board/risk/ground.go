@@ -195,16 +195,16 @@ func rules(gate, risk string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Judge is the whole judgement of a change at a moment, made by sessions of a
-// substrate of which odd has seen every act, or has not.
-func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, seen bool, unread string) (Judgement, error) {
+// Judge is the whole judgement of a change at a moment, made in such a way by sessions
+// of a substrate.
+func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, made pipeline.Made) (Judgement, error) {
 	e := g.with(files)
 	beside, err := Around(g.r, g.base, e)
 	if err != nil {
 		return Judgement{}, err
 	}
 	j := Judgement{Gate: g.gate(files, beside)}
-	at := pipeline.Situation{Now: now, Substrate: substrate, Opaque: !seen, Unread: unread, Findings: j.Gate.Findings, Past: Past(g.past, g.law, now)}
+	at := pipeline.Situation{Now: now, Substrate: substrate, Made: made, Findings: j.Gate.Findings, Past: Past(g.past, g.law, now)}
 	for _, f := range beside {
 		at.Texts = append(at.Texts, f.Before)
 	}
@@ -218,7 +218,7 @@ func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, s
 // is not there. No change within them can have a lower tier.
 func (g *Ground) Foresee(now time.Time, substrate string) pipeline.Verdict {
 	e := g.with(Meant(g.all.Base, g.all.Scope, g.law.Root))
-	return pipeline.Foresee(e, Policy(g.law), pipeline.Situation{Now: now, Substrate: substrate, Opaque: Opaque(substrate), Past: Past(g.past, g.law, now)})
+	return pipeline.Foresee(e, Policy(g.law), pipeline.Situation{Now: now, Substrate: substrate, Made: pipeline.Made{Seen: !Opaque(substrate)}, Past: Past(g.past, g.law, now)})
 }
 
 // Meant are the files that globs mean among those of a base, as if each were

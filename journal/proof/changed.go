@@ -174,7 +174,7 @@ func (j *judge) again(s pipeline.Story, t board.Task, law config.Config, claim r
 	if err != nil {
 		return err
 	}
-	v, err := ground.Judge(edits, gateAt(s), law.Session.Substrate, o.Fact(pipeline.FactSeen) == "yes", o.Fact(pipeline.FactUnread))
+	v, err := ground.Judge(edits, gateAt(s), law.Session.Substrate, o.Made())
 	if err == nil {
 		j.lowEnough(o, v.Risk)
 	}

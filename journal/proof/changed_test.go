@@ -49,7 +49,7 @@ func ofFilesOn(s *story, task string, files repo.Changes, say map[string]string)
 		}
 		edits = append(edits, e)
 	}
-	v, err := ground.Judge(edits, s.now, law.Session.Substrate, say[pipeline.FactSeen] == "yes", say[pipeline.FactUnread])
+	v, err := ground.Judge(edits, s.now, law.Session.Substrate, pipeline.Made{Seen: say[pipeline.FactSeen] == "yes", Unread: say[pipeline.FactUnread]})
 	if err != nil {
 		s.Fatal(err)
 	}

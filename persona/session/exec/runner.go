@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ type Command struct {
 	Write   []string     // more places it may write: its caches
 	Dir     string       // below Tree, with slashes, "" is its top
 	Env     []string     // all of its environment, "NAME=value", see [Environment]
+	Input   []byte       // what it reads
 	Max     int          // bytes of output that are kept, of the beginning and the end; 0 is DefaultOutput
 }
 
@@ -47,8 +49,8 @@ const (
 	FaultUnheld    = "sandbox-unavailable"
 )
 
-// Run runs a command until it ends or ctx does; a deadline is its timeout. It
-// has no input. What holds it, and what it leaves behind, is the Cage's to say.
+// Run runs a command until it ends or ctx does; a deadline is its timeout. What holds
+// it, and what it leaves behind, is the Cage's to say.
 func Run(ctx context.Context, c Command) Result {
 	dir := filepath.Join(c.Tree, filepath.FromSlash(c.Dir))
 	if len(c.Argv) == 0 || !filepath.IsAbs(c.Tree) || c.Dir != "" && !filepath.IsLocal(filepath.FromSlash(c.Dir)) {
@@ -57,7 +59,7 @@ func Run(ctx context.Context, c Command) Result {
 	out := newMiddle(c.Max)
 	desk := c.Desk
 	desk.Tree = c.Tree
-	held, err := c.Cage.Run(ctx, cage.Program{Argv: c.Argv, Dir: dir, Env: c.Env, Stdout: out, Stderr: out, Desk: desk, Network: c.Network, Write: c.Write})
+	held, err := c.Cage.Run(ctx, cage.Program{Argv: c.Argv, Dir: dir, Env: c.Env, Stdin: bytes.NewReader(c.Input), Stdout: out, Stderr: out, Desk: desk, Network: c.Network, Write: c.Write})
 	r := ended(ctx, err)
 	r.Held, r.Output = held, out.text()
 	return r
