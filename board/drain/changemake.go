@@ -195,7 +195,7 @@ func (ch *change) delivered() (pipeline.Candidate, error) {
 	}
 	text := "the task asks for file changes, and the agent made none"
 	if ch.mending {
-		text = "the agent changed nothing in its next try, and the first try failed"
+		text = "asked again, the agent changed nothing"
 	}
 	return pipeline.Candidate{}, pipeline.Unusable{{Code: "nothing_delivered", At: session.Source, Text: text,
 		Fix: "edit files in your tree, or write one ```change block; if nothing needs to change, write one with schema 2b.1-noop that says why"}}
