@@ -255,11 +255,14 @@ func (g Gatekeeper) candidates(c Call) ([]Verdict, *Decision) {
 		if len(vs) > 0 {
 			return vs, nil
 		}
+		if g.Token == "" { // what others hold is theirs
+			return nil, c.unbound()
+		}
 	}
 	if g.Token != "" {
 		v := g.Valid(g.Token, "")
 		if v.Permit != nil && v.Permit.Harness != "" && v.Permit.Harness != c.Session {
-			d := deny(recourse(Locked, ""), Problem{Code: Locked, At: "token", Text: "this write permit belongs to another session of the agent program", Found: g.Token})
+			d := deny(c.binding(), Problem{Code: Locked, At: "token", Text: "this write permit belongs to another session of the agent program", Found: g.Token})
 			return nil, &d
 		}
 		return []Verdict{v}, nil
@@ -274,17 +277,33 @@ func (g Gatekeeper) candidates(c Call) ([]Verdict, *Decision) {
 	case len(live) == 1:
 		return live, nil
 	case len(live) > 1:
-		way := "set ODD_ANCHOR to this agent's token before it starts; odd anchor ls lists the tokens"
-		if c.Session != "" {
-			way = "run: odd anchor identity ROLE --session ID, with the id of your session"
-		}
-		d := deny(way, Problem{Code: Locked, At: "token", Text: fmt.Sprintf("%d agents have a write permit in this folder, and this call does not say which one is yours", len(live))})
+		d := deny("set ODD_ANCHOR to this agent's token before it starts; odd anchor ls lists the tokens", Problem{Code: Locked, At: "token", Text: fmt.Sprintf("%d agents have a write permit in this folder, and this call does not say which one is yours", len(live))})
 		return nil, &d
 	case len(vs) > 0:
 		return vs, nil
 	}
-	d := deny(recourse(Locked, ""), Problem{Code: Locked, At: "token", Text: "this agent has no write permit yet"})
-	return nil, &d
+	return nil, c.unbound()
+}
+
+// unbound denies a call of a session without a permit.
+func (c Call) unbound() *Decision {
+	d := deny(c.binding(), Problem{Code: Locked, At: "token", Text: "this agent has no write permit yet"})
+	return &d
+}
+
+// binding says how the session of c gets a permit of its own.
+func (c Call) binding() string {
+	if !typed(c.Session) {
+		return recourse(Locked, "")
+	}
+	return "run: odd anchor identity ROLE --session " + c.Session + " and follow its answer; or call the tool anchor with this session"
+}
+
+// typed reports an id of a session that can stand in a command as it is.
+func typed(id string) bool {
+	return id != "" && len(id) <= maxReason && !strings.ContainsFunc(id, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
+	}) && id[0] != '-'
 }
 
 func deny(way string, ps ...Problem) Decision {

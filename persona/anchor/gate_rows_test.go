@@ -117,7 +117,7 @@ func TestGateRows(t *testing.T) {
 			t.Parallel()
 			s := gated(t)
 			c.make(s)
-			got := s.decide(Call{Tool: "Write", Paths: []string{"docs/a.md"}, Session: "h1"})
+			got := s.decide(Call{Tool: "Write", Paths: []string{"docs/a.md"}})
 			if got.Allow != (c.want == "") || got.Code != c.want {
 				t.Errorf("allow %v, %s; want %q", got.Allow, got.Reason(), c.want)
 			}

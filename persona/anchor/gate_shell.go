@@ -92,17 +92,37 @@ func (g Gatekeeper) own(c Call, argv []string) (Decision, bool) {
 	case verb == "renew" && !g.renews(c, argv[3:]):
 		return deny("renew your own session, or begin one: odd anchor identity ROLE", Problem{
 			Code: OutsidePaths, At: "command", Text: "a session renews its own permit and no other", Found: strings.Join(argv[3:], " ")}), true
+	case verb == "identity" && typed(c.Session) && !asksFor(argv[3:], c.Session):
+		return deny(c.binding(), Problem{
+			Code: Locked, At: "command", Text: "a permit belongs to one session of the agent program, and this command does not name yours", Found: strings.Join(argv[3:], " ")}), true
 	case slices.Contains(ownVerbs(), verb), slices.Equal(argv[2:], []string{"hook", "check"}):
 		return Decision{Allow: true}, true
+	case verb == "release" && !g.releases(c, argv[3:]):
+		return deny("release your own session; odd anchor ls lists it", Problem{
+			Code: OutsidePaths, At: "command", Text: "a session releases itself and no other", Found: strings.Join(argv[3:], " ")}), true
 	case verb == "release":
-		return g.unlock(c, func(p Permit) []Problem {
-			if slices.Contains(argv[3:], p.Token) {
-				return nil
-			}
-			return []Problem{{Code: OutsidePaths, At: "command", Text: "a session releases itself and no other", Found: strings.Join(argv[3:], " "), Want: p.Token}}
-		}), true
+		return Decision{Allow: true}, true
 	}
 	return Decision{}, false
+}
+
+// asksFor reports a command whose flag --session says id, and nothing else.
+func asksFor(words []string, id string) bool {
+	asked := false
+	for i, w := range words {
+		name, value, joined := strings.Cut(w, "=")
+		if name != "--session" && name != "-session" {
+			continue
+		}
+		if !joined && i+1 < len(words) {
+			value = words[i+1]
+		}
+		if value != id {
+			return false
+		}
+		asked = true
+	}
+	return asked
 }
 
 // renews reports whether a renewal is of no other session than the caller's. A
@@ -120,6 +140,23 @@ func (g Gatekeeper) renews(c Call, words []string) bool {
 		}
 	}
 	return true
+}
+
+// releases reports whether a release is of the caller's own session, whether or not its
+// permit still holds.
+func (g Gatekeeper) releases(c Call, words []string) bool {
+	named := false
+	for _, w := range words {
+		if _, bad := TokenProblem(w); bad {
+			continue
+		}
+		p := g.Valid(w, "").Permit
+		if p == nil || p.Harness != c.Session && p.Harness != "" {
+			return false
+		}
+		named = true
+	}
+	return named && g.renews(c, words)
 }
 
 // readable says why a file may not be handed to odd anchor, which tells of it

@@ -148,7 +148,7 @@ func TestGateOpensItselfAlone(t *testing.T) {
 		"odd anchor hook install":                            CommandRefused,
 		"odd anchor gc":                                      CommandRefused,
 		"odd anchor gate":                                    CommandRefused,
-		"odd anchor release oa-1":                            Locked,
+		"odd anchor release oa-1":                            OutsidePaths,
 		"odd anchor identity editor -C ../elsewhere":         CommandRefused,
 		"odd anchor ls -C../elsewhere":                       CommandRefused,
 		"odd anchor context oa-1 .env":                       Unwritable,
@@ -264,10 +264,11 @@ func TestGateWhosePermit(t *testing.T) {
 	d.want("another's by token", mine("h2"), Locked)
 	d.Token = ""
 	d.bind("oa-2", "")
-	d.want("the only one of nobody", mine("h2"), "")
+	d.want("the only one of nobody, in a session with an id", mine("h2"), Locked)
+	d.want("the only one of nobody", mine(""), "")
 	d.want("its own before that", Call{Tool: "Write", Paths: []string{"cmd/main.go"}, Session: "h1"}, OutsidePaths)
 	d.bind("oa-3", "", "cmd/**")
-	d.want("one of two", mine("h2"), Locked)
+	d.want("one of two", mine(""), Locked)
 	d.Token = "oa-2"
 	d.want("one of two by token", mine("h2"), "")
 	d.Token = "oa-9"
@@ -281,6 +282,19 @@ func TestGateWhosePermit(t *testing.T) {
 	}
 	d.want("a renewal of its own", renew("oa-1", "h1"), "")
 	d.want("a renewal of another's", renew("oa-1", "h2"), OutsidePaths)
+	bash := func(line, session string) Call { return Call{Tool: "Bash", Command: line, Session: session} }
+	d.want("a release of its own", bash("odd anchor release oa-1", "h1"), "")
+	d.want("a release of another's", bash("odd anchor release oa-1", "h2"), OutsidePaths)
+	d.want("a release of its own and of another's", bash("odd anchor release oa-4 oa-9", "h1"), OutsidePaths)
+	d.want("a permit for its own session", bash("odd anchor identity editor --session h2", "h2"), "")
+	d.want("a permit for no session", bash("odd anchor identity editor", "h2"), Locked)
+	d.want("a permit for another's", bash("odd anchor identity editor --session=h1", "h2"), Locked)
+	d.want("a permit for two", bash("odd anchor identity editor --session h2 --session h1", "h2"), Locked)
+	unbound := mine("h2")
+	unbound.Cwd = d.WorkTree
+	if got := Decide(unbound, d.Gatekeeper).Reason(); !strings.Contains(got, "odd anchor identity ROLE --session h2 ") {
+		t.Error(got)
+	}
 	d.want("a renewal of nobody's", renew("oa-2", "h2"), "")
 	d.Token = "oa-3"
 	d.want("a renewal of nobody's, where another is its own", renew("oa-2", "h2"), OutsidePaths)

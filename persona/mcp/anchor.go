@@ -29,6 +29,7 @@ type AnchorInput struct {
 	Mode       anchor.Mode       `json:"mode,omitempty"`
 	Strictness anchor.Strictness `json:"strictness,omitempty"`
 	Topic      string            `json:"topic,omitempty"`
+	Session    string            `json:"session,omitempty"`
 	Token      string            `json:"token,omitempty"`
 	Payload    string            `json:"payload,omitempty"`
 }
@@ -42,6 +43,7 @@ const anchorSchema = `{
     "role": {"type": "string", "description": "identity only: the role to be bound to"},
     "mode": {"type": "string", "enum": ["full", "express", "lite", "untracked"], "description": "identity only; full if left out"},
     "strictness": {"type": "string", "enum": ["quick", "default", "deep"], "description": "identity only; how much must be proven"},
+    "session": {"type": "string", "description": "identity only: the id that your agent program gives this session, as the refusal of the gate names it; the permit is for that session alone"},
     "topic": {"type": "string", "description": "identity only: what the session is about"},
     "token": {"type": "string", "description": "every stage but identity: as identity gave it"},
     "payload": {"type": "string", "description": "every stage but identity: the template of the last answer, filled in"}
@@ -118,7 +120,7 @@ func readAnchor(input json.RawMessage) (in AnchorInput, err error) {
 		return in, errors.New("working_dir is missing; want the work tree's absolute path")
 	case opens && (in.Role == "" || in.Token+in.Payload != ""):
 		return in, errors.New("stage identity takes role, and neither token nor payload")
-	case !opens && (in.Token == "" || in.Role+string(in.Mode)+string(in.Strictness)+in.Topic != ""):
+	case !opens && (in.Token == "" || in.Role+string(in.Mode)+string(in.Strictness)+in.Topic+in.Session != ""):
 		return in, fmt.Errorf("stage %s takes token and payload, and nothing of identity's", in.Stage)
 	}
 	return in, nil
@@ -127,7 +129,7 @@ func readAnchor(input json.RawMessage) (in AnchorInput, err error) {
 func (in AnchorInput) call(d anchor.Desk) anchor.Result {
 	switch in.Stage {
 	case "identity":
-		return d.Identity(anchor.IdentityRequest{Role: in.Role, Mode: in.Mode, Strictness: in.Strictness, Topic: in.Topic})
+		return d.Identity(anchor.IdentityRequest{Role: in.Role, Mode: in.Mode, Strictness: in.Strictness, Topic: in.Topic, HarnessSession: in.Session})
 	case "context":
 		return d.Context(in.Token, []byte(in.Payload))
 	case "proof":

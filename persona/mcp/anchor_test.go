@@ -118,7 +118,7 @@ func TestSchemaIsTheInput(t *testing.T) {
 	if err := json.Unmarshal(tool.InputSchema, &schema); err != nil {
 		t.Fatal(err)
 	}
-	full, err := json.Marshal(AnchorInput{"s", "w", "r", "m", "x", "t", "k", "p"})
+	full, err := json.Marshal(AnchorInput{"s", "w", "r", "m", "x", "t", "h", "k", "p"})
 	if err != nil {
 		t.Fatal(err)
 	}
