@@ -9,7 +9,6 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
-	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/persona/contract"
 )
 
@@ -90,7 +89,7 @@ func invokeFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "tool", Usage: "allow only the tool `NAME`; repeatable (default: all that the role may use)"},
 		&cli.StringSliceFlag{Name: "mcp", Usage: "add the MCP server `NAME` of odd.toml; repeatable"},
 		&cli.IntFlag{Name: "fan-out", DefaultText: "1", Usage: "run `N` separate sessions on the same input"},
-		&cli.StringFlag{Name: "override", Usage: "allow this session several `MODES`, separated by commas; only a person can, with --reason and --risk"},
+		&cli.StringFlag{Name: "override", Usage: "allow this session several `MODES`, separated by commas, with --reason and --risk; a person confirms it at a terminal"},
 		&cli.StringFlag{Name: "reason", Usage: "with --override, say exactly why, in `TEXT`"},
 		&cli.StringSliceFlag{Name: "risk", Usage: "with --override, name a `RISK` that you accept; repeatable"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print the rules of the session; start and write nothing"},
@@ -166,6 +165,14 @@ func runInvoke(ctx context.Context, env Env, a invocation) error {
 		}
 		return printContract(env, c, err, a)
 	}
+	if a.call.Override != nil {
+		if c, err := drain.Resolve(ctx, w.repo, o, inv); err != nil {
+			return printContract(env, c, err, a)
+		}
+		if o.Person, err = w.overrider(ctx, a.call.Override); err != nil {
+			return err
+		}
+	}
 	var report drain.Report
 	if o.Task != "" {
 		report, err = drain.Run(ctx, w.repo, o)
@@ -186,9 +193,11 @@ func (w *workspace) invocation(ctx context.Context, a invocation) (drain.Options
 	}
 	o.Call, o.Handoffs, o.Invoked = a.call, a.handoffs, true
 	if a.call.Override != nil {
-		if o.Person, err = w.overrider(ctx); err != nil {
+		who, err := w.repo.Identity(ctx)
+		if err != nil {
 			return o, inv, err
 		}
+		o.Person = "human:" + who.Email // of a contract that is only shown; a session needs a Human
 	}
 	v, err := w.view(ctx, false)
 	if err != nil {
@@ -213,11 +222,14 @@ func (w *workspace) invocation(ctx context.Context, a invocation) (drain.Options
 	return o, inv, nil
 }
 
-// overrider is the person who answers for an override.
-func (w *workspace) overrider(ctx context.Context) (string, error) {
-	who, err := w.repo.Identity(ctx)
-	if err != nil {
-		return "", err
+// overrider is the person who confirms at a terminal what a session may do at once.
+func (w *workspace) overrider(ctx context.Context, o *contract.Override) (string, error) {
+	modes := make([]string, len(o.Modes))
+	for i, m := range o.Modes {
+		modes[i] = string(m)
 	}
-	return "human:" + who.Email, review.Allowed("invoke --override", review.Person{Name: who.Name, Email: who.Email}, w.place())
+	page := fmt.Sprintf("This session may do in one go what is otherwise done in sessions of their own: %s.\nReason: %s\nRisks that you accept: %s\nAll that it makes is tagged override-produced.\n",
+		strings.Join(modes, ", "), o.Reason, strings.Join(o.Risks, "; "))
+	h, err := w.human(ctx, page, "agent run --override", "override", false)
+	return h.By(), err
 }

@@ -497,7 +497,7 @@ func (d *drain) ended(c *claim, done []*work, trace string, art repo.RefUpdate) 
 		return l, err
 	}
 	l.message = message("board: "+title, content, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", trace})
-	return l, d.overrideEnds(l.changes, "the session is over, "+title)
+	return l, d.overrideEnds(l.changes, title+", "+or(content, "nothing was made"))
 }
 
 // handoffs lists the handoffs of the sessions.

@@ -56,7 +56,9 @@ func (d *drain) overrideEnds(ch repo.Changes, how string) error {
 	if d.override == nil {
 		return nil
 	}
-	return d.tell(ch, "O", "", "override ended: "+collapsed(d.override), "override ended: "+how)
+	o := d.override
+	content := fmt.Sprintf("override ended: %s; decided by %s, because: %s; given up: to keep %s apart; risks accepted: %s", how, d.Person, o.Reason, collapsed(o), strings.Join(o.Risks, ", "))
+	return d.tell(ch, "O", "", "override ended: "+collapsed(o), content)
 }
 
 // overrideDied ends, in the journal of the run that sweeps, the override of a

@@ -349,7 +349,7 @@ func (d *drain) result(c *claim, w *work, out Outcome, refs []repo.RefUpdate) (l
 		return l, err
 	}
 	l.message = message(resultSubject(out), out.Reason, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", out.Trace})
-	return l, d.overrideEnds(l.changes, "the session is over, "+resultTitle(out))
+	return l, d.overrideEnds(l.changes, resultTitle(out)+", "+resultContent(c, w, out))
 }
 
 // finished is the task's file with its result.
