@@ -56,9 +56,9 @@ func invokeVerb(env Env) *cli.Command {
 				return usage("agent run: --fan-out wants a number from 1 to %d", maxFanOut)
 			}
 			a := invocation{task: strings.TrimSpace(c.String("task")), handoffs: c.StringSlice("handoff"), sessions: c.Int("fan-out"),
-				dry: c.Bool("dry-run"), brief: c.Bool("brief"), explain: c.Bool("explain"), json: c.Bool("json")}
-			if a.brief && !a.dry {
-				return usage("agent run: --brief goes with --dry-run")
+				dry: c.Bool("dry-run"), brief: c.Bool("brief"), sends: c.Bool("sends"), explain: c.Bool("explain"), json: c.Bool("json")}
+			if (a.brief || a.sends) && !a.dry {
+				return usage("agent run: --brief and --sends go with --dry-run")
 			}
 			var err error
 			if a.call, err = calledFor(c); err != nil {
@@ -94,6 +94,7 @@ func invokeFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "risk", Usage: "with --override, name a `RISK` that you accept; repeatable"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print the rules of the session; start and write nothing"},
 		&cli.BoolFlag{Name: "brief", Usage: "with --dry-run, print the brief that the agent would read"},
+		&cli.BoolFlag{Name: "sends", Usage: "with --dry-run, print what would leave odd, and who would get it"},
 		&cli.BoolFlag{Name: "explain", Usage: "print the rules and why each tool is allowed or not; start and write nothing"},
 		jsonFlag(),
 	}
@@ -101,11 +102,11 @@ func invokeFlags() []cli.Flag {
 
 // invocation is what the command line asks for.
 type invocation struct {
-	call                      contract.Call
-	task                      string
-	handoffs                  []string
-	sessions                  int
-	dry, brief, explain, json bool
+	call                             contract.Call
+	task                             string
+	handoffs                         []string
+	sessions                         int
+	dry, brief, sends, explain, json bool
 }
 
 // calledFor is the call the flags mean. Names are judged where the contract is resolved.
@@ -154,8 +155,11 @@ func runInvoke(ctx context.Context, env Env, a invocation) error {
 	p := newProgress(env)
 	talks := &dialogue{env: env, progress: p}
 	o.Progress, o.Reply = p.line, talks.reply
-	if a.brief {
-		b, err := drain.BriefFor(ctx, w.repo, o, inv)
+	if a.brief || a.sends {
+		b, to, err := drain.BriefFor(ctx, w.repo, o, inv)
+		if a.sends && err == nil {
+			return printSends(env, b, to, a.json)
+		}
 		return printBrief(env, b, err, a.json)
 	}
 	if a.dry || a.explain {

@@ -75,6 +75,26 @@ func printBrief(env Env, b invoke.Brief, err error, asJSON bool) error {
 	return err
 }
 
+// printSends prints who would get something of a session, and all that it begins with.
+func printSends(env Env, b invoke.Brief, to []drain.Receiver, asJSON bool) error {
+	if asJSON {
+		return printJSON(env, map[string]any{"receivers": orEmpty(to), "brief": string(b.Text)})
+	}
+	if len(to) == 0 {
+		return none(env, false, to, "nothing leaves odd: the agent is part of it, and calls no model")
+	}
+	var rows [][]string
+	for _, r := range to {
+		rows = append(rows, []string{"to", r.To}, []string{"", r.Gets})
+	}
+	rows = append(rows, []string{"brief", fmt.Sprintf("%d bytes, all of it:", len(b.Text))})
+	if err := printRows(env, rows); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(env.Stdout, "\n%s", b.Text)
+	return err
+}
+
 // refused tells every refusal on a line of its own.
 func refused(env Env, no contract.Refusals) error {
 	for _, r := range no {

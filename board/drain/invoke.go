@@ -157,19 +157,19 @@ func sought(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (*drai
 }
 
 // BriefFor is the brief that an invocation would begin with now, without the part
-// anchor, which is made with the permit. It writes nothing. The error is that of
-// Resolve where there could be no such session.
-func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (invoke.Brief, error) {
+// anchor, which is made with the permit, and who would get it. It writes nothing. The
+// error is that of Resolve where there could be no such session.
+func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (invoke.Brief, []Receiver, error) {
 	if _, err := Resolve(ctx, r, o, inv); err != nil {
-		return invoke.Brief{}, err
+		return invoke.Brief{}, nil, err
 	}
 	d, t, err := sought(ctx, r, o, inv)
 	if err != nil {
-		return invoke.Brief{}, err
+		return invoke.Brief{}, nil, err
 	}
 	w := &work{}
 	if w.bound, err = d.embodied(t); err != nil {
-		return invoke.Brief{}, err
+		return invoke.Brief{}, nil, err
 	}
 	if t.Role != "" {
 		d.embody(w, t.Role)
@@ -179,10 +179,10 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 	}
 	c := &claim{task: t, sessions: max(inv.Sessions, 1), reserved: d.reserve(t), lease: d.until(d.at.cfg.TaskLease), repo: d.repo}
 	if c.base, err = d.base(); err != nil {
-		return invoke.Brief{}, err
+		return invoke.Brief{}, nil, err
 	}
 	_, err = d.request(ctx, c, w)
-	return w.brief, err
+	return w.brief, d.receivers(t, w.bound.Contract.Servers), err
 }
 
 // unleased lists what the slow loop has against a session, beside its contract.
