@@ -134,6 +134,8 @@ func TestParseLocatesWhatIsWrong(t *testing.T) {
 		{"inputs: [../secrets]", "inputs", `"../secrets" is not a path inside the repository`},
 		{"inputs: [/etc/passwd]", "inputs", "is not a path inside the repository"},
 		{"paths: [.git/hooks/x]", "paths", "is not a glob inside the repository"},
+		{"paths: ['C:/x']", "paths", "is not a glob inside the repository"},
+		{`paths: ["a\tb"]`, "paths", "is not a glob inside the repository"},
 		{"paths: [a/../../b]", "paths", "is not a glob inside the repository"},
 		{"paths: ['a/[']", "paths", `"a/[" is not a glob: syntax error`},
 		{"acceptance: {a: b}", "acceptance", "acceptance must be a list of texts"},

@@ -299,6 +299,20 @@ func TestMergeNeverLandsOnAnUnreadFile(t *testing.T) {
 	}
 }
 
+// TestMergeSupersededByAnother: what another atom says it replaces is not changed any
+// more; what merely names the atom leaves it in force.
+func TestMergeSupersededByAnother(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]Effect{"supersedes": Guarded, "uses": Updated} {
+		g := graph(t, "systems/cms.md", cms, "systems/cms-2.md", "---\ntype: system\nid: cms-2\n"+key+": [cms]\n---\n")
+		in := emit(t, strings.Replace(cms, "Keeps", "Holds", 1))
+		in.Base = okf.BlobID([]byte(cms))
+		if it := one(t, g, in, agent()); it.Effect != want || (want == Guarded) != (it.Reason == "superseded by cms-2") {
+			t.Errorf("%s: %s %q, want %s", key, it.Effect, it.Reason, want)
+		}
+	}
+}
+
 func TestMergeOrphans(t *testing.T) {
 	t.Parallel()
 	g := graph(t,

@@ -166,6 +166,10 @@ func TestReportFailure(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.name, f, tt.want)
 		}
 	}
+	flaky := Report{Done: true, Want: make([]Check, 2), Ran: []Ran{{Check: Check{Name: "well"}, Done: true}, failing("tests")}, Flaky: []string{"x"}}
+	if f, _ := flaky.Failure(); f.Check != "tests" {
+		t.Errorf("a flake of %q, want of the check that failed", f.Check)
+	}
 	for name, r := range map[string]Report{"soft": finding("check_edited", irongate.Soft), "no check": {Done: true}, "well": report(Ran{Done: true})} {
 		if f, failed := r.Failure(); failed || !r.Passed() {
 			t.Errorf("%s: %s", name, f)

@@ -117,6 +117,14 @@ func TestEveryViolationIsFound(t *testing.T) {
 			}
 			return all
 		}, []string{"11: op-01.11: applies twice: refs/heads/odd/review/tidy.1 was moved before"}},
+		{"a ref is moved while the change is made", func(all []ledger.Record) []ledger.Record {
+			stories, _ := ReadOps(all)
+			o := stories[0].Told[2].Op // in generate
+			o = o.fold(Step{Mark: Intent, To: o.Phase, By: "run-1", At: o.At, Clocks: o.Clocks, Effect: Effect{Ref: branch, New: "p1"}})
+			r := o.Record()
+			r.Seq = o.N
+			return append(all[:o.N-1], r)
+		}, []string{"4: op-01.4: intent in generate; only apply and verify move a ref"}},
 		{"applied without intent", func(all []ledger.Record) []ledger.Record { return slices.Delete(all, 7, 8) },
 			[]string{"9: op-01.9 after op-01.7: a record is missing", "9: op-01.9: the chain is broken", "9: op-01.9: applied refs/heads/odd/review/tidy.1, and the intent was none"}},
 		{"lands too soon", set(7, "reason", "merged"), []string{"7: op-01.7: enter apply with reason merged; only an ending has one", "7: op-01.7: its hash is"}},

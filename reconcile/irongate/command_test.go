@@ -198,6 +198,7 @@ func TestCommandUnknown(t *testing.T) {
 		{"while true; do cd x; touch a; done", "+a +x/a ?"},
 		{"find . -name x | xargs rm", "?"},
 		{"find . -name x -exec rm {} +", "?"},
+		{`find . -name x -exec cp {} docs/y \;`, "+docs/y ?"},
 		{"sed 's/a/b/w out' a", "?"},
 		{"sed '1e rm x' a", "?"},
 		{"sed 's/a/b/e' a", "?"},
