@@ -54,7 +54,7 @@ func openBundle(_ context.Context, env Env, dir string) (bundle, error) {
 	}
 	g, ps, err := loadDir(env, r, root)
 	if errors.Is(err, fs.ErrNotExist) && prefix != "" {
-		return bundle{}, fmt.Errorf("%s: no such folder, but odd.toml names it as [bundle] root; correct root, or run odd init to make the folder", root)
+		return bundle{}, fmt.Errorf("%s: no such folder, but odd.toml names it as [bundle] root; correct root, run odd init to make the folder, or in a sparse checkout run git sparse-checkout add %s", root, prefix)
 	}
 	if err != nil {
 		return bundle{}, unloaded(root, err)
@@ -110,7 +110,8 @@ func bundleDir(env Env, dir string) (root, prefix string, err error) {
 	if top == "" {
 		return env.Dir, "", nil
 	}
-	return filepath.Join(top, filepath.FromSlash(cfg.Root)), cfg.Root, nil
+	root, err = cfg.OnDisk(top)
+	return root, cfg.Root, err
 }
 
 // findConfig looks for odd.toml in dir and above, no higher than the top of the

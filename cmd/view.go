@@ -215,7 +215,7 @@ func (v *view) rules() error {
 	if v.cfg, err = config.Parse("odd.toml", b); err != nil {
 		return err
 	}
-	v.bundle, err = fs.Sub(v.files, v.cfg.Root)
+	v.bundle, err = v.cfg.Folder(v.files)
 	return err
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Check returns odd's findings about a loaded bundle, in order of path and
@@ -40,6 +42,7 @@ func Check(g *Graph, now time.Time) []Problem {
 	})
 	c.slips()
 	c.uris()
+	c.samePaths()
 	c.cycles()
 	sortProblems(c.found)
 	return c.found
@@ -58,7 +61,7 @@ func (c *checker) share(n int, begin func(c *checker) func(from, to int)) {
 	})
 	for _, own := range all {
 		c.found, c.shapes = append(c.found, own.found...), append(c.shapes, own.shapes...)
-		c.pages, c.named, c.newer = append(c.pages, own.pages...), append(c.named, own.named...), append(c.newer, own.newer...)
+		c.pages, c.named, c.newer, c.spelt = append(c.pages, own.pages...), append(c.named, own.named...), append(c.newer, own.newer...), append(c.spelt, own.spelt...)
 		c.slipped = append(c.slipped, own.slipped...)
 		for key, n := range own.keys {
 			c.keys[key] += n
@@ -72,6 +75,9 @@ func (c *checker) atom() {
 	c.typed = c.typed || len(c.a.Edges) > 0
 	if c.a.URI != "" {
 		c.named = append(c.named, named{c.row, c.a.URI})
+	}
+	if onePath(c.a.Path) != c.a.Path {
+		c.spelt = append(c.spelt, c.row)
 	}
 	c.spelling()
 	c.trust()
@@ -118,6 +124,7 @@ type checker struct {
 	typed  bool
 	pages  []page  // bodies that are to be read yet
 	named  []named // the atoms that have a uri
+	spelt  []int32 // the rows whose paths a file system may know by another spelling
 	newer  []int32 // the rows that supersede
 
 	keys    map[string]int       // how many atoms have a key
@@ -296,6 +303,30 @@ func (c *checker) uris() {
 		a, b := c.g.at(n.row), c.g.at(other)
 		for _, p := range [][2]*Atom{{a, b}, {b, a}} {
 			c.addAt(p[0].Path, Error, codeDuplicateURI, p[0].Line("uri"), "give one of them another uri", "uri %s is also at %s:%d", n.uri, p[1].Path, p[1].Line("uri"))
+		}
+	}
+}
+
+// onePath is the path under which macOS and Windows know a file, which mind neither case
+// nor how an accent is written.
+func onePath(p string) string { return strings.ToLower(norm.NFC.String(p)) }
+
+// samePaths reports atoms whose paths are one there.
+func (c *checker) samePaths() {
+	slices.SortFunc(c.spelt, c.byPath)
+	first := map[string]string{}
+	for _, row := range c.spelt {
+		p := c.g.pathAt(row)
+		one := onePath(p)
+		other, taken := first[one]
+		if !taken {
+			if _, taken = c.g.first(byFile, strings.TrimSuffix(one, ".md"), func(i int32) bool { return c.g.pathAt(i) == one }); taken {
+				other = one
+			}
+			first[one] = p
+		}
+		if taken {
+			c.addAt(p, Warn, codeSamePath, 0, "rename one of the two", "macOS and Windows cannot tell it from %+q", other)
 		}
 	}
 }

@@ -49,6 +49,44 @@ func TestCheckKeepsNothing(t *testing.T) {
 	}
 }
 
+// TestSamePaths: two files that a Mac cannot keep beside each other are told, whichever of
+// the two is plain.
+func TestSamePaths(t *testing.T) {
+	t.Parallel()
+	nfc, nfd := "terms/caf\u00e9.md", "terms/cafe\u0301.md"
+	for _, tt := range []struct {
+		paths []string
+		want  []string // the paths that are told
+	}{
+		{[]string{nfc, "terms/cafe.md"}, nil},
+		{[]string{nfc, nfd}, []string{nfd}},
+		{[]string{"terms/Buoy.md", "terms/buoy.md"}, []string{"terms/Buoy.md"}},
+		{[]string{"terms/Buoy.md", "terms/BUOY.md"}, []string{"terms/Buoy.md"}},
+		{[]string{"terms/buoy.md", "roles/buoy.md"}, nil},
+	} {
+		files := map[string]string{}
+		for i, p := range tt.paths {
+			files[p] = fmt.Sprintf("type: term\nid: t%d\n", i)
+		}
+		var got []string
+		for _, p := range checked(t, files) {
+			if p.Code == codeSamePath {
+				got = append(got, p.Path)
+			}
+		}
+		if d := cmp.Diff(tt.want, got); d != "" {
+			t.Errorf("%q: %s", tt.paths, d)
+		}
+	}
+	g, _, err := Load(bundle(map[string]string{nfd: "---\ntype: term\n---\n"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Find("caf\u00e9"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestCheckAtom(t *testing.T) {
 	t.Parallel()
 	const canon = "type: canon\nuri: klappy://canon/x\ntitle: X\naudience: canon\nexposure: nav\ntier: 1\nvoice: neutral\nstability: stable\ntags: [a]\n"

@@ -18,6 +18,7 @@ const (
 	codeID           = "odd-id"
 	codeDuplicateID  = "odd-duplicate-id"
 	codeDuplicateURI = "odd-uri-duplicate"
+	codeSamePath     = "odd-path-same"
 
 	codeConfidenceWord = "odd-confidence-word"
 	codeUnproven       = "odd-confidence-verified"
@@ -84,6 +85,7 @@ func Codes() []Code {
 		{codeID, Error, "an id is not a text that can be a name"},
 		{codeDuplicateID, Error, "two files have one id"},
 		{codeDuplicateURI, Error, "two files have one uri"},
+		{codeSamePath, Warn, "two paths differ only in upper and lower case, or in how an accent is written, so macOS and Windows keep one of the files"},
 		{codeConfidenceWord, Error, "confidence is not inferred, asserted or verified, so it counts as inferred"},
 		{codeUnproven, Error, "confidence says verified, but no person verified the atom, so it counts as asserted"},
 		{codeActor, Warn, "a name looks like a person's and is not written human:NAME, so it does not count as a person"},

@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // ErrNotFound is what Find wraps when nothing has the name.
@@ -19,8 +21,10 @@ var ErrAmbiguous = errors.New("ambiguous name")
 // a uri, or an unambiguous stem (the last path element). It wraps ErrNotFound,
 // with the nearest names, or ErrAmbiguous, with the candidates.
 func (g *Graph) Find(name string) (*Atom, error) {
-	if i, ok := g.find(name, ""); ok {
-		return g.at(i), nil
+	for _, spelt := range []string{name, norm.NFC.String(name), norm.NFD.String(name)} {
+		if i, ok := g.find(spelt, ""); ok {
+			return g.at(i), nil
+		}
 	}
 	if _, ambiguous := g.unresolved(name); ambiguous {
 		return nil, fmt.Errorf("%s: %w; say %s", name, ErrAmbiguous, either(g.withStem(name)))

@@ -95,7 +95,7 @@ func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot, loa
 
 // load reads the whole bundle.
 func (s *snapshot) load(r *repo.Repo, load Loader) error {
-	root, err := fs.Sub(s.files, s.cfg.Root)
+	root, err := s.cfg.Folder(s.files)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (s *snapshot) catchUp(ctx context.Context, r *repo.Repo, before *snapshot) 
 	if err != nil {
 		return err
 	}
-	root, err := fs.Sub(s.files, s.cfg.Root)
+	root, err := s.cfg.Folder(s.files)
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (d *drain) resumed(ctx context.Context) (time.Time, error) {
 		if err != nil {
 			return time.Time{}, err
 		}
-		bundle, err := fs.Sub(files, d.at.cfg.Root)
+		bundle, err := d.at.cfg.Folder(files)
 		if err != nil {
 			return time.Time{}, err
 		}
