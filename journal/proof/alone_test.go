@@ -77,6 +77,7 @@ func TestSessionsAloneAreProven(t *testing.T) {
 		{name: "three for one", at: "end invoke", tell: explore, do: again(2, func(*ledger.Record) {}),
 			want: []string{fmt.Sprintf(tooMany, 3, 2), fmt.Sprintf(tooMany, 4, 3)}},
 		{name: "another took over", at: "end invoke", tell: other, do: again(1, fell), want: []string{}},
+		{name: "another that took over nothing", at: "end invoke", tell: other, do: again(1, func(*ledger.Record) {}), want: []string{fmt.Sprintf(tooMany, 3, 2)}},
 		{name: "nobody could take over", at: "end invoke", tell: explore, do: again(1, fell), want: []string{fmt.Sprintf(tooMany, 3, 2)}},
 		{name: "in another's name", at: "end invoke", tell: explore, do: func(s *story, d *draft) {
 			d.ch["knowledge/handoffs/ann.md"] = []byte("---\ntype: handoff\nconfidence: inferred\n---\n")
