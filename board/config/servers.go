@@ -113,7 +113,7 @@ func serverRoles(s *Server, n node) error {
 			return err
 		}
 		if role == contract.Validator {
-			return errors.New("a validator judges by what it is given, and has no server")
+			return errors.New("a validator judges by what it is given, and has no servers but the operational ones of its profile")
 		}
 		s.Roles = append(s.Roles, role)
 	}

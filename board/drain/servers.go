@@ -73,6 +73,14 @@ func (d *drain) serve(ctx context.Context, c *claim, w *work, req *session.Reque
 	s = &served{d: d}
 	specs := servers.For(Specs(d.at.cfg, d.Cage.Home), w.bound.Contract)
 	lost, why := r.unhanded(specs)
+	if k := w.bound.Contract; k.Strict {
+		k.Strict = false
+		for _, s := range servers.For(Specs(d.at.cfg, d.Cage.Home), k) {
+			if s.Tree {
+				lost = strings.TrimSpace(lost + "\n" + s.Name + ": it reads the files of the work, and this session has a fresh context")
+			}
+		}
+	}
 	if lost != "" {
 		w.brief = w.brief.Lacking(lost)
 		d.note(req.Task + ": its agent does not get all of its MCP servers: " + oneLine(lost))

@@ -166,6 +166,8 @@ func (r *resolver) servers() {
 			r.refuse("server-not-listed", "add it to mcp_servers.task_relevant of the profile", "server %s: no profile of this session lists it as task relevant", s)
 		case !r.configured(s):
 			r.refuse("server-not-configured", "add [[mcp]] with its name to odd.toml, or leave it out", "server %s is not configured", s)
+		case r.out.Strict:
+			r.refuse("server-not-listed", "leave it out; the operational servers of the profile stay", "server %s: a session with a fresh context has no server for its task", s)
 		default:
 			r.serve(s)
 		}

@@ -214,24 +214,25 @@ func TestRefusals(t *testing.T) {
 		"role of a participant": {func(c *Call, _ *World) {
 			c.Persona, c.Participants, c.Role, c.Handoffs = "", []string{"oddie"}, General, nil
 		}, "role-not-allowed", ""},
-		"mode of another role":    {func(c *Call, _ *World) { c.Mode = Execution }, "mode-mismatch", "take the role builder"},
-		"mode of a role without":  {func(c *Call, _ *World) { c.Role, c.Mode = Observer, Validation }, "mode-mismatch", "observer has no mode"},
-		"dialogue on a stream":    {func(c *Call, _ *World) { c.Role, c.Surface, c.Engagement = Observer, "Real_Time_Stream", "assistant" }, "surface-engagement", "take the engagement agent"},
-		"agent in a chat":         {func(c *Call, _ *World) { c.Role, c.Surface, c.Engagement = Observer, SidebarChat, Agent }, "surface-engagement", ""},
-		"validator that writes":   {func(c *Call, _ *World) { c.Tools = []string{"search", "write"} }, "tool-mutates", "tool write changes things"},
-		"observer that writes":    {func(c *Call, _ *World) { c.Role, c.Tools = Observer, []string{"commit"} }, "tool-mutates", "observer changes nothing"},
-		"an observer that drafts": {func(c *Call, _ *World) { c.Role, c.Tools = Observer, []string{"encode"} }, "tool-not-allowed", "observer only reads"},
-		"a tool of another mode":  {func(c *Call, _ *World) { c.Tools = []string{"web_search"} }, "tool-not-allowed", "not on the list of validation"},
-		"a person's tool":         {func(c *Call, _ *World) { c.Persona, c.Role, c.Handoffs, c.Tools = "", General, nil, []string{"merge"} }, "tool-not-allowed", "a person's act"},
-		"server not listed":       {func(c *Call, w *World) { c.MCP, w.Servers = []string{"extra"}, append(w.Servers, "extra") }, "server-not-listed", "task_relevant"},
-		"server not configured":   {func(c *Call, _ *World) { c.MCP = []string{"tracker"} }, "server-not-configured", "tracker is not configured"},
-		"operational server gone": {func(_ *Call, w *World) { w.Servers = []string{"github"} }, "server-not-configured", "oddie@1 needs the server oddkit"},
-		"no handoff":              {func(c *Call, _ *World) { c.Handoffs, c.Artifact = nil, "x" }, "handoff-missing", "execution to validation"},
-		"no handoff, no artifact": {func(c *Call, _ *World) { c.Handoffs = nil }, "handoff-missing artifact-missing", "--artifact"},
-		"incomplete handoff":      {func(c *Call, _ *World) { c.Handoffs[0].Missing = []string{"does", "scope"} }, "handoff-incomplete", "lacks does, scope"},
-		"a handoff for another":   {func(c *Call, _ *World) { c.Handoffs = handed(Resolver) }, "handoff-wrong-transition handoff-missing", "validator may not read"},
-		"a handoff of no passage": {func(c *Call, _ *World) { c.Handoffs[0].To = Execution }, "handoff-wrong-transition handoff-missing", "not a transition"},
-		"no journal entry":        {func(c *Call, _ *World) { c.Handoffs[0].Journal = "" }, "journal-missing", "execution to validation"},
+		"mode of another role":                    {func(c *Call, _ *World) { c.Mode = Execution }, "mode-mismatch", "take the role builder"},
+		"mode of a role without":                  {func(c *Call, _ *World) { c.Role, c.Mode = Observer, Validation }, "mode-mismatch", "observer has no mode"},
+		"dialogue on a stream":                    {func(c *Call, _ *World) { c.Role, c.Surface, c.Engagement = Observer, "Real_Time_Stream", "assistant" }, "surface-engagement", "take the engagement agent"},
+		"agent in a chat":                         {func(c *Call, _ *World) { c.Role, c.Surface, c.Engagement = Observer, SidebarChat, Agent }, "surface-engagement", ""},
+		"validator that writes":                   {func(c *Call, _ *World) { c.Tools = []string{"search", "write"} }, "tool-mutates", "tool write changes things"},
+		"observer that writes":                    {func(c *Call, _ *World) { c.Role, c.Tools = Observer, []string{"commit"} }, "tool-mutates", "observer changes nothing"},
+		"an observer that drafts":                 {func(c *Call, _ *World) { c.Role, c.Tools = Observer, []string{"encode"} }, "tool-not-allowed", "observer only reads"},
+		"a tool of another mode":                  {func(c *Call, _ *World) { c.Tools = []string{"web_search"} }, "tool-not-allowed", "not on the list of validation"},
+		"a person's tool":                         {func(c *Call, _ *World) { c.Persona, c.Role, c.Handoffs, c.Tools = "", General, nil, []string{"merge"} }, "tool-not-allowed", "a person's act"},
+		"task-relevant server of a fresh context": {func(c *Call, _ *World) { c.MCP = []string{"github"} }, "server-not-listed", "fresh context"},
+		"server not listed":                       {func(c *Call, w *World) { c.MCP, w.Servers = []string{"extra"}, append(w.Servers, "extra") }, "server-not-listed", "task_relevant"},
+		"server not configured":                   {func(c *Call, _ *World) { c.MCP = []string{"tracker"} }, "server-not-configured", "tracker is not configured"},
+		"operational server gone":                 {func(_ *Call, w *World) { w.Servers = []string{"github"} }, "server-not-configured", "oddie@1 needs the server oddkit"},
+		"no handoff":                              {func(c *Call, _ *World) { c.Handoffs, c.Artifact = nil, "x" }, "handoff-missing", "execution to validation"},
+		"no handoff, no artifact":                 {func(c *Call, _ *World) { c.Handoffs = nil }, "handoff-missing artifact-missing", "--artifact"},
+		"incomplete handoff":                      {func(c *Call, _ *World) { c.Handoffs[0].Missing = []string{"does", "scope"} }, "handoff-incomplete", "lacks does, scope"},
+		"a handoff for another":                   {func(c *Call, _ *World) { c.Handoffs = handed(Resolver) }, "handoff-wrong-transition handoff-missing", "validator may not read"},
+		"a handoff of no passage":                 {func(c *Call, _ *World) { c.Handoffs[0].To = Execution }, "handoff-wrong-transition handoff-missing", "not a transition"},
+		"no journal entry":                        {func(c *Call, _ *World) { c.Handoffs[0].Journal = "" }, "journal-missing", "execution to validation"},
 		"findings of one name": {func(c *Call, _ *World) {
 			*c = Call{Role: Resolver, Handoffs: append(handed(Resolver)[:1], handed(Resolver)[:1]...)}
 			for i := range c.Handoffs {
@@ -311,8 +312,11 @@ func TestResolveLegal(t *testing.T) {
 		"custom role": {func() Call { return Call{Persona: "maker"} }, nil, func(c Contract) bool {
 			return c.Role == "drafting" && c.Mode == "" && c.Mutates && c.Freshness == FreshLight && c.Deliverable == "odd.claims.1"
 		}},
-		"task-relevant server": {func() Call { c := audit(); c.MCP = []string{"GitHub"}; return c }, nil, func(c Contract) bool { return strings.Join(c.Servers, " ") == "github oddkit" }},
-		"fewer tools":          {func() Call { c := audit(); c.Tools = []string{"search"}; return c }, nil, func(c Contract) bool { return !c.Tools[1].In && c.Tools[1].Why == "allowed, and not asked for" }},
+		"operational server": {audit, nil, func(c Contract) bool { return c.Strict && strings.Join(c.Servers, " ") == "oddkit" }},
+		"task-relevant server": {func() Call {
+			return Call{Persona: "oddie", Role: Validator, Artifact: "a.md", MCP: []string{"GitHub"}, Override: &Override{[]Mode{Validation, Execution}, "production incident, a working patch is needed within thirty minutes", []string{"b", "a"}}}
+		}, nil, func(c Contract) bool { return strings.Join(c.Servers, " ") == "github oddkit" }},
+		"fewer tools": {func() Call { c := audit(); c.Tools = []string{"search"}; return c }, nil, func(c Contract) bool { return !c.Tools[1].In && c.Tools[1].Why == "allowed, and not asked for" }},
 		"override waives the gate": {func() Call {
 			return Call{Persona: "oddie", Role: Validator, Artifact: "a.md", Tools: []string{"write"}, Override: &Override{[]Mode{Validation, Execution}, "production incident, a working patch is needed within thirty minutes", []string{"b", "a"}}}
 		}, nil, func(c Contract) bool {

@@ -88,16 +88,12 @@ func fresh(in Input) Fresh {
 	return f
 }
 
-// terms reads what a contract says to its session, and of the tools those that it
-// has: a session with a fresh context has no server.
+// terms reads what a contract says to its session, and of the tools those that it has.
 func terms(in Input) Terms {
 	c := in.Contract
 	t := Terms{Role: c.Role, Modes: modes(c), Surface: c.Surface, Engagement: c.Engagement, Voice: c.Voice,
 		Mutates: c.Mutates, Bound: c.Bound, Deliverable: c.Deliverable, Next: c.Next, Artifact: c.Artifact,
-		Tainted: c.Tainted != ""}
-	if !c.Strict {
-		t.Servers = c.Servers
-	}
+		Tainted: c.Tainted != "", Servers: c.Servers}
 	for _, tool := range c.Tools {
 		switch {
 		case !slices.Contains(in.Offered, tool.Name):

@@ -167,7 +167,7 @@ func TestNothingElseReachesAValidator(t *testing.T) {
 			"Canon.Blob", "Canon.Path", "Canon.Text", "Canon.Title", "Canon.URI",
 			"Contract.Artifact", "Contract.Deliverable", "Contract.Engagement", "Contract.Next",
 			"Contract.Persona.Blob", "Contract.Persona.BrandDiscipline", "Contract.Persona.KnowledgeBases", "Contract.Persona.Path", "Contract.Persona.SystemPromptURI",
-			"Contract.Role", "Contract.Surface.Density", "Contract.Surface.Name",
+			"Contract.Role", "Contract.Servers", "Contract.Surface.Density", "Contract.Surface.Name",
 			"Contract.Tools.Name", "Contract.Voice",
 			"Handoffs.Deliverable.Claims.Artifact", "Handoffs.Deliverable.Claims.Does", "Handoffs.Deliverable.Claims.DoesNot",
 			"Handoffs.Deliverable.Claims.Evidence", "Handoffs.Deliverable.Claims.Scope",

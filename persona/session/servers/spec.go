@@ -76,14 +76,15 @@ func (s Spec) Values(environ []string) []string {
 }
 
 // For are those of the configured servers that a contract grants, in their order.
-// Without a contract there is none, nor for who judges or has a fresh context.
+// Without a contract there is none. One that reads the tree tells of the work, which a
+// fresh context keeps away.
 func For(all []Spec, k contract.Contract) []Spec {
-	if k.Role == "" || k.Role == contract.Validator || k.Strict {
+	if k.Role == "" {
 		return nil
 	}
 	var out []Spec
 	for _, s := range all {
-		if slices.ContainsFunc(k.Servers, func(name string) bool { return same(name, s.Name) }) && (len(s.Roles) == 0 || slices.Contains(s.Roles, k.Role)) {
+		if slices.ContainsFunc(k.Servers, func(name string) bool { return same(name, s.Name) }) && (len(s.Roles) == 0 || slices.Contains(s.Roles, k.Role)) && !(k.Strict && s.Tree) {
 			out = append(out, s)
 		}
 	}

@@ -75,10 +75,20 @@ func TestSpec(t *testing.T) {
 	if got := For([]Spec{s, all}, contract.Contract{Role: contract.Builder, Servers: []string{"sea"}}); len(got) != 1 || got[0].Name != "sea" {
 		t.Errorf("granted %v", got)
 	}
-	for _, k := range []contract.Contract{{Role: contract.Validator}, {Role: contract.Builder, Strict: true}, {Role: contract.Observer}} {
-		all.Roles, k.Servers = []contract.Role{contract.Builder, contract.Validator}, []string{"sea"}
-		if got := For([]Spec{all}, k); got != nil {
-			t.Errorf("granted to %s: %v", k.Role, got)
+	all.Roles = []contract.Role{contract.Builder, contract.Validator}
+	for _, tt := range []struct {
+		k    contract.Contract
+		tree bool
+		want int
+	}{
+		{contract.Contract{Role: contract.Observer}, false, 0},
+		{contract.Contract{Role: contract.Validator, Strict: true}, false, 1},
+		{contract.Contract{Role: contract.Validator, Strict: true}, true, 0},
+		{contract.Contract{Role: contract.Builder}, true, 1},
+	} {
+		all.Tree, tt.k.Servers = tt.tree, []string{"sea"}
+		if got := For([]Spec{all}, tt.k); len(got) != tt.want {
+			t.Errorf("granted to %s, tree %v: %v", tt.k.Role, tt.tree, got)
 		}
 	}
 	if got := For([]Spec{s, all}, contract.Contract{Servers: []string{"sea"}}); got != nil {
