@@ -66,6 +66,7 @@ var refusalTexts = [][3]string{
 	{"handoff-missing", "The role works on a handoff from the session before, and none was given.", "Name it with --handoff; `odd agent handoff list` shows the handoffs."},
 	{"handoff-unknown", "No handoff has that name.", "`odd agent handoff list` shows the handoffs."},
 	{"handoff-unreadable", "The handoff file cannot be read.", "`odd agent handoff check` says what is wrong; correct the file."},
+	{"handoff-insufficient", "A session could not work from the handoff, and the handoff has not changed since.", "Have a fresh session make a better one, or add what is missing with `odd agent handoff clarify`."},
 	{"handoff-unresolved", "The handoff cites a file, a commit or an atom that does not exist.", "Correct the citation, or commit what it cites; `odd agent handoff check` names it."},
 	{"handoff-wrong-transition", "The handoff is from or for another role than this session's.", "Name a handoff that this role reads; `odd agent handoff list` shows from and to."},
 	{"hook-foreign", "A git hook that odd did not write is there, and odd leaves it as it is.", "Have that hook call `odd hook run NAME`, or move it away and install again."},

@@ -3,10 +3,12 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -37,6 +39,9 @@ func (p *plan) page() string {
 	for _, c := range changes {
 		wide = max(wide, len([]rune(c.Field)))
 	}
+	if r.Gate == gate.EvaluationGate {
+		b.WriteString(p.shortfalls())
+	}
 	for _, c := range changes {
 		fmt.Fprintf(b, "  %-*s  %s → %s\n", wide, c.Field, or(c.Before, "none"), or(c.After, "none"))
 	}
@@ -52,6 +57,26 @@ func (p *plan) page() string {
 		fmt.Fprintf(b, "Before you confirm: %s\n", p.out.Asks)
 	}
 	return okf.Visible(b.String())
+}
+
+// shortfalls are the transitions at which handoffs could not be worked from more than
+// once, a line each: what is missing there again and again is a person's to look at.
+func (p *plan) shortfalls() string {
+	all, err := drain.FellShort(p.files, p.cfg.Root)
+	if err != nil {
+		return fmt.Sprintf("insufficient handoffs: not known: %v\n", err)
+	}
+	count := map[string]int{}
+	for _, s := range all {
+		count[fmt.Sprintf("%s to %s", s.From, s.To)]++
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		if n := count[name]; n > 1 {
+			fmt.Fprintf(&b, "insufficient handoffs from %s: %d so far\n", name, n)
+		}
+	}
+	return b.String()
 }
 
 // mostPending is how many requests a gate shows: more are a list of their own.

@@ -118,7 +118,7 @@ func (d *drain) handoff(name string, b *bound) (handoff.Handoff, contract.Refusa
 		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unreadable", Message: err.Error(), Way: "fix the file, or have the role before make a new one"}}
 	}
 	h.Tainted = d.tainted(h, map[string]bool{})
-	var no contract.Refusals
+	no := d.fellShort(h)
 	made, err := d.origin().Proposal(h)
 	if err != nil {
 		no = append(no, contract.Refusal{Code: "proposal-missing", Message: fmt.Sprintf("handoff %s: %v", h.Path, err), Way: "run git fetch, which brings its review branch"})
@@ -135,6 +135,40 @@ func (d *drain) handoff(name string, b *bound) (handoff.Handoff, contract.Refusa
 		}
 	}
 	return h, no
+}
+
+// fellShort refuses a handoff that a session could not work from, as long as it is what
+// it was: another would come to the same end. An override of its transition goes on.
+func (d *drain) fellShort(h handoff.Handoff) contract.Refusals {
+	if o := d.Call.Override; o != nil && slices.Contains(o.Modes, h.From) && slices.Contains(o.Modes, h.To) {
+		return nil
+	}
+	all, err := FellShort(d.at.files, d.at.cfg.Root)
+	if err != nil {
+		return contract.Refusals{{Code: "handoff-unreadable", Message: err.Error(), Way: "restore the journal from git history"}}
+	}
+	if !slices.Contains(all, handoff.Short{From: h.From, To: h.To, File: d.at.file(h.Path), Blob: h.Blob}) {
+		return nil
+	}
+	var ways []string
+	for _, w := range handoff.Insufficient(h, nil).Ways {
+		ways = append(ways, w.Says+": "+w.Command)
+	}
+	return contract.Refusals{{Code: "handoff-insufficient", Message: "a session could not work from the handoff " + h.Path + ", and it has not changed since", Way: strings.Join(ways, "; ")}}
+}
+
+// FellShort are the entries of all journals of the bundle at root that tell of handoffs
+// which could not be worked from.
+func FellShort(files fs.FS, root string) (out []handoff.Short, err error) {
+	names, err := fs.Glob(files, root+"/journal/*.tsv")
+	for _, name := range names {
+		b, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, handoff.FellShort(b)...)
+	}
+	return out, err
 }
 
 // tainted is the override that the handoff h, or any it derives from, was made

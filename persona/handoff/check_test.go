@@ -3,6 +3,7 @@ package handoff
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -206,7 +207,7 @@ func TestEntryFindings(t *testing.T) {
 
 func TestInsufficient(t *testing.T) {
 	t.Parallel()
-	h := Handoff{Handoff: contract.Handoff{ID: "handoffs/h", Path: "handoffs/h.md", From: contract.Planning, To: contract.Execution, Artifact: "a b.md", Missing: []string{"deferred"}}, Derives: []string{"handoffs/s"}}
+	h := Handoff{Handoff: contract.Handoff{ID: "handoffs/h", Path: "handoffs/h.md", Blob: strings.Repeat("a", 40), From: contract.Planning, To: contract.Execution, Artifact: "a b.md", Missing: []string{"deferred"}}, Derives: []string{"handoffs/s"}}
 	s := Insufficient(h, []string{"what a tide is"})
 	got := s.Type + "\n" + strings.Join(s.Missing, "; ") + "\n"
 	for _, w := range s.Ways {
@@ -221,8 +222,13 @@ odd agent run --role builder --artifact 'a b.md' --task TASK --handoff handoffs/
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, content := s.Entry("knowledge/handoffs/h.md"); !strings.HasPrefix(content, "INSUFFICIENT: planning → execution: knowledge/handoffs/h.md cannot be worked from. Missing: deferred; what a tide is.") {
+	_, content := s.Entry("knowledge/handoffs/h.md")
+	if !strings.HasPrefix(content, "INSUFFICIENT: planning → execution: knowledge/handoffs/h.md ("+h.Blob+") cannot be worked from. Missing: deferred; what a tide is.") {
 		t.Error(content)
+	}
+	short := []Short{{contract.Planning, contract.Execution, "knowledge/handoffs/h.md", h.Blob}}
+	if got := FellShort([]byte("H\tHandoff\t\t\t\t\tTitle\t" + content + "\nO\t\t\t\t\t\tT\tnoted: " + content + "\n")); !slices.Equal(got, short) {
+		t.Errorf("%v, want %v", got, short)
 	}
 }
 

@@ -2,7 +2,9 @@ package handoff
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/persona/contract"
 )
@@ -14,6 +16,7 @@ type Shortfall struct {
 	Type     string        `json:"type"` // handoff_insufficient
 	Handoff  string        `json:"handoff"`
 	Path     string        `json:"path"`
+	Blob     string        `json:"blob"` // as the receiver read it
 	From     contract.Mode `json:"from"`
 	To       contract.Mode `json:"to"`
 	Artifact string        `json:"artifact,omitempty"`
@@ -45,7 +48,7 @@ func Insufficient(h Handoff, missing []string) Shortfall {
 		fresh += " --handoff " + shell(d)
 	}
 	return Shortfall{
-		Type: "handoff_insufficient", Handoff: h.ID, Path: h.Path, From: h.From, To: h.To, Artifact: h.Artifact, Missing: all,
+		Type: "handoff_insufficient", Handoff: h.ID, Path: h.Path, Blob: h.Blob, From: h.From, To: h.To, Artifact: h.Artifact, Missing: all,
 		Ways: []Way{
 			{"fresh-upstream", fmt.Sprintf("a fresh %s session makes a better handoff", up), fresh},
 			{"clarification", "the author of the handoff adds what is missing to it", clarification(h)},
@@ -73,15 +76,34 @@ func clarification(h Handoff) string {
 }
 
 // Entry is what the journal says of it: an entry of type H whose content begins
-// "INSUFFICIENT: planning → execution" and names the handoff's path.
+// "INSUFFICIENT: planning → execution" and names the handoff's path and blob, so that a
+// machine finds it (see FellShort).
 func (s Shortfall) Entry(file string) (title, content string) {
 	title = fmt.Sprintf("Handoff insufficient: %s to %s", s.From, s.To)
 	ways := make([]string, len(s.Ways))
 	for i, w := range s.Ways {
 		ways[i] = fmt.Sprintf("%s (%s)", w.Says, w.Command)
 	}
-	return title, fmt.Sprintf("INSUFFICIENT: %s → %s: %s cannot be worked from. Missing: %s. Blocked by a decision of a person, who owns it; the ways out are: %s.",
-		s.From, s.To, file, strings.Join(s.Missing, "; "), strings.Join(ways, ", or "))
+	return title, fmt.Sprintf("INSUFFICIENT: %s → %s: %s (%s) cannot be worked from. Missing: %s. Blocked by a decision of a person, who owns it; the ways out are: %s.",
+		s.From, s.To, file, s.Blob, strings.Join(s.Missing, "; "), strings.Join(ways, ", or "))
+}
+
+// Short is one entry of a handoff that could not be worked from.
+type Short struct {
+	From, To   contract.Mode
+	File, Blob string
+}
+
+var short = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)\tINSUFFICIENT: (\w+) → (\w+): ([^\t\n]+?) \(([0-9a-f]{40,64})\) cannot be worked from\. `)
+})
+
+// FellShort are those that a journal tells of, in its order.
+func FellShort(journal []byte) (out []Short) {
+	for _, m := range short().FindAllSubmatch(journal, -1) {
+		out = append(out, Short{contract.Mode(m[1]), contract.Mode(m[2]), string(m[3]), string(m[4])})
+	}
+	return out
 }
 
 // shell is s as one word of a command line.
