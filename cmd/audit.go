@@ -128,7 +128,7 @@ func (a *auditing) unjudged() contract.Refusals {
 		return nil
 	}
 	var no contract.Refusals
-	for i, arg := range a.cfg.Substrates["exec"].Argv {
+	for i, arg := range a.cfg.Agent("exec").Argv {
 		if !strings.HasPrefix(arg, "./") && (i > 0 || !strings.Contains(arg, "/")) {
 			continue
 		}

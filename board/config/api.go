@@ -108,3 +108,13 @@ func keyEnv(s string) error {
 	}
 	return nil
 }
+
+// Agent is [substrate.NAME], with the names of the variables by which claude logs in
+// where odd.toml names none: it has no home of the user's to be logged in in.
+func (c Config) Agent(name string) Substrate {
+	s := c.Substrates[name]
+	if name == "claude" && s.Env == nil {
+		s.Env = []string{"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"}
+	}
+	return s
+}

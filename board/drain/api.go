@@ -2,6 +2,7 @@ package drain
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/board/config"
@@ -16,7 +17,7 @@ import (
 // api is the substrate of a model's API that a configuration names, nil for one
 // that is none.
 func api(cfg config.Config, environ []string, tools toolbox.Options) session.Substrate {
-	s, talk := cfg.Substrates[cfg.Session.Substrate], conversation(cfg)
+	s, talk := cfg.Agent(cfg.Session.Substrate), conversation(cfg)
 	model, key := cmp.Or(s.Model, cfg.Session.Model), endpoint.Variable(environ, keyOf(cfg))
 	switch cfg.Session.Substrate {
 	case "anthropic":
@@ -29,7 +30,7 @@ func api(cfg config.Config, environ []string, tools toolbox.Options) session.Sub
 
 // conversation is how the configured substrate holds its conversations.
 func conversation(cfg config.Config) loop.Options {
-	s := cfg.Substrates[cfg.Session.Substrate]
+	s := cfg.Agent(cfg.Session.Substrate)
 	o := loop.Options{Free: s.Free, MaxTokens: s.MaxTokens, ContextBytes: s.ContextBytes, Prices: map[string]loop.Price{}}
 	for model, p := range cfg.Prices {
 		o.Prices[model] = loop.Price{Input: int64(p.Input), Output: int64(p.Output), CacheRead: int64(p.CacheRead), CacheWrite: int64(p.CacheWrite)}
@@ -40,7 +41,7 @@ func conversation(cfg config.Config) loop.Options {
 // keyOf names the variable that holds the key of the configured substrate, "" for
 // one that has none.
 func keyOf(cfg config.Config) string {
-	name := cfg.Substrates[cfg.Session.Substrate].KeyEnv
+	name := cfg.Agent(cfg.Session.Substrate).KeyEnv
 	switch cfg.Session.Substrate {
 	case "anthropic":
 		return cmp.Or(name, anthropic.DefaultKeyEnv)
@@ -54,12 +55,14 @@ func keyOf(cfg config.Config) string {
 // is claimed or spent: nil where it lacks nothing. A server at an address that
 // odd.toml names may need no key; where it names a variable, that must hold one.
 func Equipped(cfg config.Config, environ []string) error {
-	name, s := cfg.Session.Substrate, cfg.Substrates[cfg.Session.Substrate]
+	name, s := cfg.Session.Substrate, cfg.Agent(cfg.Session.Substrate)
 	switch {
 	case name == "acp" && len(s.Argv) == 0:
 		return refuse("no-agent", `odd.toml: [session] substrate = "acp" needs a program; set [substrate.acp] argv, like ["gemini", "--acp"]`)
 	case name == "exec" && len(s.Argv) == 0:
 		return refuse("no-agent", `odd.toml: [session] substrate = "exec" needs a program; set [substrate.exec] argv to the command that reads the brief on stdin and prints its answer`)
+	case name == "claude" && len(s.Argv) == 0 && !s.Free && !anySet(environ, s.Env):
+		return refuse("no-key", `odd.toml: substrate "claude": not one of the variables %s is set, and the agent sees no other login; export one where odd runs, or name yours in [substrate.claude] env`, strings.Join(s.Env, ", "))
 	case name == "replay" && s.File == "":
 		return refuse("no-recording", `odd.toml: [session] substrate = "replay" needs a recording; set [substrate.replay] file to a file or folder in the repository`)
 	}
@@ -69,9 +72,14 @@ func Equipped(cfg config.Config, environ []string) error {
 	return callable(cfg, environ)
 }
 
+// anySet reports a variable among names that holds something.
+func anySet(environ, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return endpoint.Variable(environ, name) != "" })
+}
+
 // callable is Equipped for a substrate that calls a model through its API.
 func callable(cfg config.Config, environ []string) error {
-	name, s, key := cfg.Session.Substrate, cfg.Substrates[cfg.Session.Substrate], keyOf(cfg)
+	name, s, key := cfg.Session.Substrate, cfg.Agent(cfg.Session.Substrate), keyOf(cfg)
 	var code string
 	var lacks []string
 	lack := func(c, text string) { code, lacks = cmp.Or(code, c), append(lacks, text) }

@@ -29,7 +29,7 @@ var tellsCredential = regexp.MustCompile(`(?i)(KEY|TOKEN|SECRET|PASS|PASSWORD|PA
 
 // lends are the credentials that a configuration hands on from environ.
 func lends(cfg config.Config, environ []string) lent {
-	names := slices.Clone(cfg.Pipeline.CheckEnv)
+	names := slices.Concat(cfg.Pipeline.CheckEnv, cfg.Agent("claude").Env)
 	for _, s := range cfg.Substrates {
 		names = append(append(names, s.Env...), s.KeyEnv)
 	}

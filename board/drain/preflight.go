@@ -165,7 +165,7 @@ func (d *drain) installed(t board.Task) error {
 
 // program is what the configured agent is started by, "" for one within odd.
 func program(cfg config.Config) string {
-	s := cfg.Substrates[cfg.Session.Substrate]
+	s := cfg.Agent(cfg.Session.Substrate)
 	switch {
 	case !slices.Contains([]string{"exec", "claude", "acp"}, cfg.Session.Substrate):
 		return ""

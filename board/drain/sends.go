@@ -48,7 +48,7 @@ func (d *drain) receivers(t board.Task, servers []string) (out []Receiver) {
 
 // receiver is who gets a session's brief, false where that stays in odd.
 func receiver(cfg config.Config) (Receiver, bool) {
-	s := cfg.Substrates[cfg.Session.Substrate]
+	s := cfg.Agent(cfg.Session.Substrate)
 	base := ""
 	switch cfg.Session.Substrate {
 	case "extract", "replay":

@@ -188,7 +188,7 @@ func (r *relay) unhanded(specs []servers.Spec) (lost, why string) {
 		if name != "claude" && name != "acp" {
 			continue
 		}
-		a := servers.Agent{Env: l.cfg.Substrates[name].Env, Network: cage.Network(l.cfg.Sandbox.Network)}
+		a := servers.Agent{Env: l.cfg.Agent(name).Env, Network: cage.Network(l.cfg.Sandbox.Network)}
 		for _, s := range specs {
 			_, kept := servers.Handed([]servers.Spec{s}, a)
 			switch {

@@ -44,7 +44,7 @@ func pick(cfg config.Config, files fs.FS, dir string, environ []string, held cag
 	if err := Equipped(cfg, environ); err != nil {
 		return nil, err
 	}
-	s := cfg.Substrates[cfg.Session.Substrate]
+	s := cfg.Agent(cfg.Session.Substrate)
 	switch cfg.Session.Substrate {
 	case "extract":
 		return extract.Substrate{}, nil
