@@ -28,8 +28,9 @@ func initVerb(env Env) *cli.Command {
 			"git add odd.toml knowledge .gitattributes .github\ngit commit -m \"odd: begin\"\n\n" +
 			"If the folder is not a git repository, odd runs git init. Files that exist\n" +
 			"stay as they are.\n" +
-			"DIR is another folder to start in. Every starter note is a draft: read it,\n" +
-			"change it, and remove `status: draft` once it is true.",
+			"DIR is another folder to start in. Where your documents are in a folder\n" +
+			"such as docs/, or beside README.md, a first task is ready to read them:\n" +
+			"commit, then odd drain. The starter notes are yours to change.",
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
@@ -90,18 +91,14 @@ func sayNext(env Env, root string, wrote []string, ch repo.Changes) {
 		talk(env, "3. add a task:   odd task add \"TITLE\"")
 		return
 	}
-	var drafts []string
-	for _, name := range wrote {
-		if bytes.Contains(ch[name], []byte("\nstatus: draft\n")) {
-			drafts = append(drafts, strings.TrimPrefix(name, root+"/"))
-		}
+	if !bytes.Contains(ch[first], []byte("\nstate: ready\n")) {
+		talk(env, "2. in %s, set \"inputs\" to a file or folder of your documents; then commit it", first)
+		talk(env, "3. run the task: odd task ready read-our-documents, then odd drain")
+	} else {
+		talk(env, "2. run the first task, which reads your documents: odd drain")
 	}
-	talk(env, "2. check them:   odd check")
-	talk(env, "3. make them yours: in %s/, correct these drafts and delete the line \"status: draft\" in each: %s", root, strings.Join(drafts, ", "))
-	talk(env, "   odd compile-persona keeper shows what the role keeper still lacks")
-	talk(env, "4. in %s, set \"inputs\" to a folder of your documents; then git commit -am \"make it ours\"", first)
-	talk(env, "5. run the task: odd task ready read-our-documents, then odd drain")
-	talk(env, "6. look, then merge: odd review read-our-documents, then odd approve read-our-documents")
+	talk(env, "then look at what it proposes, and merge it: odd review read-our-documents, then odd approve read-our-documents")
+	talk(env, "the notes in %s/ are examples; make them yours", root)
 }
 
 // ownTop refuses a directory that a person named and that lies below the top of a
@@ -214,7 +211,7 @@ func starterFiles(ctx context.Context, r *repo.Repo) repo.Changes {
 	ch := repo.Changes{"odd.toml": config.Template()}
 	root := bundleRoot(r)
 	own := ownBundle(ctx, r, root)
-	for _, f := range knowledge.Starter() {
+	for _, f := range starter(r) {
 		name, ok := strings.CutPrefix(f.Path, "knowledge/")
 		switch {
 		case !ok && path.Base(f.Path) == prTemplate && hasTemplate(r):
@@ -229,6 +226,53 @@ func starterFiles(ctx context.Context, r *repo.Repo) repo.Changes {
 	return ch
 }
 
+// starter are the files that init knows, with the first task ready to read what
+// documents there are. Where odd.toml is there already, its agent may cost money: then a
+// person makes the task ready.
+func starter(r *repo.Repo) []knowledge.File {
+	files := knowledge.Starter()
+	_, err := os.Stat(filepath.Join(r.Root(), "odd.toml"))
+	in := documents(os.DirFS(r.Root()))
+	for i, f := range files {
+		if path.Base(f.Path) != "read-our-documents.md" || in == "" {
+			continue
+		}
+		b := bytes.Replace(f.Data, []byte("inputs: [docs/]"), []byte("inputs: ["+in+"]"), 1)
+		if errors.Is(err, fs.ErrNotExist) {
+			b = bytes.Replace(b, []byte("state: backlog"), []byte("state: ready"), 1)
+		}
+		files[i].Data = b
+	}
+	return files
+}
+
+// unready is a task as it is before it is ready.
+func unready(b []byte) []byte {
+	return bytes.Replace(b, []byte("\nstate: ready\n"), []byte("\nstate: backlog\n"), 1)
+}
+
+// documents is where a repository has its documents, as an input of a task: a folder by
+// one of the usual names that holds markdown, or else the markdown at the top; "" for none.
+func documents(files fs.FS) string {
+	for _, dir := range []string{"docs", "doc", "documentation", "handbook", "content", "guides", "wiki"} {
+		found := false
+		_ = fs.WalkDir(files, dir, func(p string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() && path.Ext(p) == ".md" {
+				found = true
+				return fs.SkipAll
+			}
+			return err
+		})
+		if found {
+			return dir + "/"
+		}
+	}
+	if top, _ := fs.Glob(files, "*.md"); len(top) > 0 {
+		return `"*.md"`
+	}
+	return ""
+}
+
 // ownBundle reports a bundle at root that is more than what an init laid out which
 // did not come to its end: it is committed, or has a file of somebody's.
 func ownBundle(ctx context.Context, r *repo.Repo, root string) bool {
@@ -240,7 +284,7 @@ func ownBundle(ctx context.Context, r *repo.Repo, root string) bool {
 		}
 	}
 	ours := map[string][]byte{}
-	for _, f := range knowledge.Starter() {
+	for _, f := range starter(r) {
 		ours[f.Path] = f.Data
 	}
 	dir := os.DirFS(filepath.Join(r.Root(), filepath.FromSlash(root)))
@@ -254,7 +298,7 @@ func ownBundle(ctx context.Context, r *repo.Repo, root string) bool {
 			return fs.ErrExist
 		}
 		b, err := fs.ReadFile(dir, p)
-		if err != nil || !bytes.Equal(b, ours["knowledge/"+p]) {
+		if err != nil || !bytes.Equal(unready(b), unready(ours["knowledge/"+p])) {
 			return fs.ErrExist
 		}
 		return nil
