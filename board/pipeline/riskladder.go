@@ -93,9 +93,13 @@ var raises = []rule{
 			return a.unless(a.at.Made.Seen, []string{"a session of " + cmp.Or(a.at.Substrate, "a substrate odd does not see into")}), nil
 		}},
 	{"exploration_insufficient", ApprovalRequired, "the agent read too little before it made the change", "a person approves it, or odd reject TASK --retry makes it again",
-		func(a asked) ([]string, error) { return a.unless(a.at.Made.Unread == "", []string{a.at.Made.Unread}), nil }},
+		func(a asked) ([]string, error) {
+			return a.unless(a.at.Made.Unread == "", []string{a.at.Made.Unread}), nil
+		}},
 	{"refused_before", ApprovalRequired, "rules refused the agent's first try, and it was asked once more", toPerson,
-		func(a asked) ([]string, error) { return a.unless(a.at.Made.Refused == "", []string{a.at.Made.Refused}), nil }},
+		func(a asked) ([]string, error) {
+			return a.unless(a.at.Made.Refused == "", []string{a.at.Made.Refused}), nil
+		}},
 	{"finding_hard", ApprovalRequired, "a rule about changes has a hard finding", "correct what it found, or a person approves it",
 		func(a asked) ([]string, error) { return found(a.at.Findings, true), nil }},
 	{"finding_soft", NotifyApply, "a rule about changes has a soft finding", toNotice,
