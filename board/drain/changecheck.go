@@ -127,7 +127,7 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	}
 	out, err := ch.repairer.Work(ctx, op)
 	if out.Next == pipeline.FailedPermanent {
-		ch.why = strings.Join(append(failures(ch.report), "not repaired: "+out.Note), "; ")
+		ch.why = strings.Join(append(failures(ch.report), "not repaired: "+pipeline.Unrepaired(out.Note)), "; ")
 	}
 	return out, err
 }

@@ -1,5 +1,10 @@
 package pipeline
 
+import (
+	"slices"
+	"strings"
+)
+
 // Meaning is what a code means that a session's work is sent back or stopped for.
 type Meaning struct{ Code, Text string }
 
@@ -21,6 +26,22 @@ func Stops() []Meaning {
 		{string(StopStreak), "several tries in a row made nothing better"},
 		{string(StopClass), "it failed in the same way, named after the colon, as often as it may"},
 	}
+}
+
+// Unrepaired is the note of a repair that stopped, in words: what its reason means, the
+// reason, and what was said where the reason does not say enough.
+func Unrepaired(note string) string {
+	code, said, _ := strings.Cut(note, ": ")
+	code, _, _ = strings.Cut(code, "; ")
+	i := slices.IndexFunc(Stops(), func(m Meaning) bool { return m.Code == string(StopReason(code).Code()) })
+	if i < 0 {
+		return note
+	}
+	text := Stops()[i].Text + " [" + code + "]"
+	if said != "" && !strings.Contains(note[:len(note)-len(said)], "; ") {
+		text += ": " + said
+	}
+	return text
 }
 
 // CheckFindings says what is found about the checks of a change, besides what they say.

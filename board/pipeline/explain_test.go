@@ -60,3 +60,20 @@ func stopReasons() []StopReason {
 	return []StopReason{StopDeadline, StopTimebox, StopIterations, StopRuns, StopGenerate, StopEmpty, StopLines, StopFiles,
 		StopUnusable, StopSandbox, StopEnv, StopCircle, StopStreak, StopClass}
 }
+
+// TestUnrepaired: the words come first, then the code that odd explain knows; what was said
+// stays where it is the reason, and not where it only repeats what failed.
+func TestUnrepaired(t *testing.T) {
+	t.Parallel()
+	for note, want := range map[string]string{
+		"no_progress_streak; test: sh want.sh: exit 1":             "several tries in a row made nothing better [no_progress_streak]",
+		"timebox_exhausted":                                        "the repair took as long as [pipeline] repair_timebox allows; raise it in odd.toml if the checks alone take that long [timebox_exhausted]",
+		"generate_error:error: the agent changed nothing":          "the agent's session for the repair failed, for the reason after the colon [generate_error:error]: the agent changed nothing",
+		"diff_expansion_rejected: it changes 900 lines in 1 files": "the repair changes more lines than a repair may [diff_expansion_rejected]: it changes 900 lines in 1 files",
+		"something else":                                           "something else",
+	} {
+		if got := Unrepaired(note); got != want {
+			t.Errorf("%q: %q, want %q", note, got, want)
+		}
+	}
+}
