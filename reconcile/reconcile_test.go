@@ -3,6 +3,7 @@ package reconcile
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -183,6 +184,25 @@ func TestMergeDuplicateWithinTheEmission(t *testing.T) {
 	}
 	if items[0].ID != "a" || items[0].Effect != Added || items[1].Effect != Duplicate || items[1].Other != "a" {
 		t.Errorf("%+v, want a added and b its duplicate", items)
+	}
+}
+
+// TestMergeDuplicateOfANewTitle: a title that the same emission changes is the one that
+// counts, and the old one is free again.
+func TestMergeDuplicateOfANewTitle(t *testing.T) {
+	t.Parallel()
+	prior := "---\ntype: term\nid: old\ntitle: Old\nconfidence: inferred\n---\n"
+	for title, want := range map[string]Effect{"New": Duplicate, "Old": Added} {
+		retitled := emit(t, strings.Replace(prior, "title: Old", "title: New", 1))
+		retitled.Base = okf.BlobID([]byte(prior))
+		items, err := Merge(graph(t, "terms/old.md", prior), []Incoming{retitled, emit(t, "---\ntype: term\nid: other\ntitle: "+title+"\n---\n")}, agent())
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(items, func(it Item) bool { return it.ID == "other" })
+		if items[i].Effect != want {
+			t.Errorf("%s: %s of %q, want %s", title, items[i].Effect, items[i].Other, want)
+		}
 	}
 }
 

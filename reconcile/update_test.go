@@ -85,6 +85,22 @@ func TestMergeMirrorsGrownEdges(t *testing.T) {
 	}
 }
 
+// TestMergeReplacedEdgesLeaveNoLink: where a person's edges replace others, the list below
+// the text has no link to what is gone.
+func TestMergeReplacedEdgesLeaveNoLink(t *testing.T) {
+	t.Parallel()
+	files := []string{"systems/disk.md", "---\ntype: system\nid: disk\ntitle: Disk\n---\n", "systems/tape.md", "---\ntype: system\nid: tape\ntitle: Tape\n---\n"}
+	prior := cms + "\n# Related\n\n* [Disk](disk.md)\n"
+	in := emit(t, "---\ntype: system\nid: cms\nuses: tape\n---\n")
+	in.Base, in.ReplaceEdges = okf.BlobID([]byte(prior)), true
+	o := agent()
+	o.Person = true
+	it := one(t, graph(t, append(files, "systems/cms.md", prior)...), in, o)
+	if got := string(it.Bytes); it.Effect != Updated || strings.Contains(got, "disk.md") || !strings.Contains(got, "* [Tape](tape.md)") {
+		t.Errorf("%s\n%s", it.Effect, got)
+	}
+}
+
 func TestMergeUnitesEverySpelling(t *testing.T) {
 	t.Parallel()
 	disk := "---\ntype: system\nid: disk\n---\n"

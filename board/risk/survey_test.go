@@ -15,6 +15,7 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -117,6 +118,9 @@ func TestWhoFiled(t *testing.T) {
 		e, err := For(context.Background(), r, tip, pipeline.Evidence{Bundle: "knowledge"}, task("tool/**"))
 		if err != nil || e.Filed != want {
 			t.Errorf("%q: %s, %v; want %s", message, e.Filed, err, want)
+		}
+		if _, err := Evidence(r, repo.OID(strings.Repeat("1", 40)), nil, "knowledge", okf.NewGraph(nil)); err == nil {
+			t.Error("a base that is not there: no error")
 		}
 		if _, err := For(context.Background(), r, repo.OID(strings.Repeat("1", 40)), pipeline.Evidence{Bundle: "knowledge"}, task("tool/**")); err == nil {
 			t.Error("a commit that is not there: no error")
