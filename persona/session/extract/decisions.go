@@ -96,9 +96,10 @@ func (s *section) decided() []candidate {
 	if !s.first() || !d.decides {
 		return nil
 	}
-	state := d.status()
-	for _, w := range words(state) {
-		if in("rejected superseded superceded deprecated withdrawn abandoned obsolete replaced declined cancelled canceled", w) {
+	state := words(d.status())
+	for i, w := range state {
+		state[i] = strings.TrimRight(w, ".,;!")
+		if w = state[i]; in("rejected superseded superceded deprecated withdrawn abandoned obsolete replaced declined cancelled canceled", w) {
 			return nil
 		}
 	}
@@ -110,10 +111,10 @@ func (s *section) decided() []candidate {
 	if title == "" || len(title) > 120 {
 		return nil
 	}
-	if ws := words(state); len(ws) > 0 && !slices.ContainsFunc(ws, func(w string) bool {
+	if len(state) > 0 && !slices.ContainsFunc(state, func(w string) bool {
 		return in("accepted approved adopted implemented agreed done final active decided", w)
 	}) {
-		title += " (" + clip(strings.Join(ws[:min(len(ws), 3)], " "), 30) + ")" // merged as it is, and nobody came back to say accepted
+		title += " (" + clip(strings.Join(state[:min(len(state), 3)], " "), 30) + ")" // merged as it is, and nobody came back to say accepted
 	}
 	c := candidate{kind: decision, title: capital(title), score: scoreDecision}
 	if x := d.decision(); x != nil {

@@ -286,7 +286,7 @@ func instruction(text string) bool {
 // table of contents.
 func (s *section) steps() (out []string, lists int) {
 	for _, b := range s.blocks {
-		if b.kind != steps || b.nested || linked(b.items) || 3*ordering(b.items) < len(b.items) {
+		if b.kind != steps || b.nested || linked(b.items) || wished(b.items) || 3*ordering(b.items) < len(b.items) {
 			continue
 		}
 		lists++
@@ -297,6 +297,15 @@ func (s *section) steps() (out []string, lists int) {
 		}
 	}
 	return out, lists
+}
+
+// wished reports whether most items are stories of users, who say what they want and not
+// what is done.
+func wished(items []item) bool {
+	return len(items) <= 2*count(items, func(it item) bool {
+		t := strings.ToLower(it.run.text)
+		return strings.Contains(t, "as a") && strings.Contains(t, "i want")
+	})
 }
 
 // linked reports whether most items are nothing but a link.

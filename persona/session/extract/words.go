@@ -69,7 +69,8 @@ func label(title string) bool {
 		"how who where problem solution context decision consequences rationale pros cons yes no true false todo done name purpose "+
 		"summary goal goals question answer q a result results before after update edit bug feature breaking since until values value "+
 		"remarks remark details detail reason reasons benefit benefits impact owner priority severity tags scope reference references "+
-		"source sources url link links license email contact total new old other misc general", t)
+		"source sources url link links license email contact total new old other misc general "+
+		"i you he she it we they this that these those there here its their", t)
 }
 
 // imperative reports whether w is a verb that instructions begin with.
@@ -140,7 +141,7 @@ func systemNoun(w string) bool {
 	return in("tool toolkit toolchain service platform system application app software program library framework server client registry "+
 		"database daemon engine api cli utility package module plugin runtime compiler bundler linter manager repository website "+
 		"ui dashboard broker queue cache proxy gateway sdk interpreter parser generator implementation wrapper extension shell editor "+
-		"middleware driver store scheduler orchestrator backend frontend environment compiler script toolset framework", w)
+		"middleware driver store scheduler autoscaler offering orchestrator backend frontend environment compiler script toolset framework", w)
 }
 
 // articleFirst reports whether a definition begins as a definition does: with an
