@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/budget"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -60,7 +60,7 @@ func runLog(ctx context.Context, env Env, f logFilter, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	told := slices.DeleteFunc(slices.Clone(events), func(e event) bool { return !f.takes(e) })
+	told := slices.DeleteFunc(slices.Clone(events), func(e logEvent) bool { return !f.takes(e) })
 	switch {
 	case asJSON:
 		err = printJSON(env, told)
@@ -83,18 +83,18 @@ type logFilter struct {
 	run, month string
 }
 
-func (f logFilter) takes(e event) bool {
-	if e.Kind == string(ledger.Op) && f.run == "" {
+func (f logFilter) takes(e logEvent) bool {
+	if e.Kind == string(event.Op) && f.run == "" {
 		return false // the steps of an op are told with its run; its ending is told always
 	}
 	return (f.task == "" || e.Task == string(f.task)) &&
 		(f.run == "" || strings.HasSuffix(e.Run, f.run)) &&
-		(f.month == "" || ledger.Month(e.At) == f.month)
+		(f.month == "" || event.Month(e.At) == f.month)
 }
 
 // tell prints events as a story: a heading a day, the hour and who only where
 // they change, and what it came to.
-func tell(env Env, events []event) error {
+func tell(env Env, events []logEvent) error {
 	wide := 0
 	for _, e := range events {
 		wide = max(wide, columnsOf(e.who()))
@@ -122,11 +122,11 @@ func tell(env Env, events []event) error {
 }
 
 // total is the last line: how many runs, how many tasks, and what they cost.
-func total(events []event) string {
+func total(events []logEvent) string {
 	runs, tasks := map[string]bool{}, map[string]bool{}
 	var cost budget.MicroUSD
 	for _, e := range events {
-		if e.Kind == string(ledger.Outcome) || e.Kind == string(ledger.Abandoned) {
+		if e.Kind == string(event.Outcome) || e.Kind == string(event.Abandoned) {
 			cost += budget.MicroUSD(e.Cost)
 		}
 		if e.Run != "" && e.Commit == "" && !strings.HasPrefix(e.Run, "op-") {

@@ -13,14 +13,14 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board/budget"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
 
 // event is one thing that happened, as odd log --json prints it: a ledger
 // record of a run, or a commit by a person.
-type event struct {
+type logEvent struct {
 	At     time.Time `json:"ts"`
 	Kind   string    `json:"kind"` // a ledger kind, or "person"
 	Run    string    `json:"run,omitempty"`
@@ -36,7 +36,7 @@ type event struct {
 }
 
 // who is the person, or the end of the run's id, which odd log --run takes.
-func (e event) who() string {
+func (e logEvent) who() string {
 	switch {
 	case e.Person != "":
 		return e.Person
@@ -50,10 +50,10 @@ func (e event) who() string {
 // first and within a second as history has them; records of a run stay in their
 // order. damaged is about ledger files
 // that could be read only in part.
-func (v *view) events(ctx context.Context) (all []event, damaged, err error) {
-	all = []event{}
-	err = ledger.Walk(v.bundle, func(file string, b []byte) error {
-		records, err := ledger.Read(b)
+func (v *view) events(ctx context.Context) (all []logEvent, damaged, err error) {
+	all = []logEvent{}
+	err = event.Walk(v.bundle, func(file string, b []byte) error {
+		records, err := event.Read(b)
 		if err != nil {
 			damaged = errors.Join(damaged, fmt.Errorf("%s: %w", v.file(file), err))
 		}
@@ -63,7 +63,7 @@ func (v *view) events(ctx context.Context) (all []event, damaged, err error) {
 			if task == r.Run {
 				task = "" // no task asked for it
 			}
-			all = append(all, event{At: r.TS, Kind: string(r.Kind), Run: r.Run, Task: task, Text: okf.Visible(text), Cost: r.Cost, file: v.file(file), nth: i + 1})
+			all = append(all, logEvent{At: r.TS, Kind: string(r.Kind), Run: r.Run, Task: task, Text: okf.Visible(text), Cost: r.Cost, file: v.file(file), nth: i + 1})
 		}
 		return nil
 	})
@@ -78,7 +78,7 @@ func (v *view) events(ctx context.Context) (all []event, damaged, err error) {
 		return nil, nil, err
 	}
 	all = append(all, acts...)
-	slices.SortStableFunc(all, func(a, b event) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.step, b.step)) })
+	slices.SortStableFunc(all, func(a, b logEvent) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.step, b.step)) })
 	return all, damaged, nil
 }
 
@@ -90,7 +90,7 @@ type step struct {
 
 // acts are people's commits on the board, and by run, or op, those that could have
 // brought its records, oldest first.
-func (v *view) acts(ctx context.Context) (acts []event, runs map[string][]step, err error) {
+func (v *view) acts(ctx context.Context) (acts []logEvent, runs map[string][]step, err error) {
 	runs = map[string][]step{}
 	at := math.MaxInt
 	for c, err := range v.repo.Log(ctx, "", v.tip) {
@@ -117,7 +117,7 @@ func (v *view) acts(ctx context.Context) (acts []event, runs map[string][]step, 
 
 // place says of the records that share a second with a person's act which commit
 // of their run brought them: the first whose ledger file is long enough.
-func (v *view) place(records, acts []event, runs map[string][]step) error {
+func (v *view) place(records, acts []logEvent, runs map[string][]step) error {
 	shared := map[int64]bool{}
 	for _, e := range acts {
 		shared[e.At.Unix()] = true
@@ -150,9 +150,9 @@ func (v *view) place(records, acts []event, runs map[string][]step) error {
 
 // act reads a person's commit about the board. Commits of the agent are in the
 // ledger already, and those about anything else are not odd's to tell.
-func (v *view) act(c repo.Commit) (event, bool) {
+func (v *view) act(c repo.Commit) (logEvent, bool) {
 	if c.Author.Email == v.cfg.AgentEmail {
-		return event{}, false
+		return logEvent{}, false
 	}
 	subject, body := message(c)
 	first := func(name string) string {
@@ -161,7 +161,7 @@ func (v *view) act(c repo.Commit) (event, bool) {
 		}
 		return ""
 	}
-	e := event{
+	e := logEvent{
 		At: c.Author.When.UTC(), Kind: "person", Person: or(c.Author.Name, c.Author.Email), Run: first("Odd-Run"), Task: first("Odd-Task"), Commit: string(c.OID),
 	}
 	if e.Text = decided(e.Task, subject, body, first); e.Text == "" {

@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/budget"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 )
 
 // spending is what odd log --spend --json prints.
 type spending struct {
-	Receipts []ledger.Receipt `json:"receipts"`
-	Total    budget.MicroUSD  `json:"total_micro_usd"`
-	Reserved budget.MicroUSD  `json:"reserved_micro_usd"` // by claims that are open, whatever their month
+	Receipts []event.Receipt `json:"receipts"`
+	Total    budget.MicroUSD `json:"total_micro_usd"`
+	Reserved budget.MicroUSD `json:"reserved_micro_usd"` // by claims that are open, whatever their month
 }
 
 // runLogSpend itemises what closed claims cost, a line a run, task, substrate and model.
@@ -44,8 +44,8 @@ func runLogSpend(ctx context.Context, env Env, f logFilter, asJSON bool) error {
 }
 
 func (v *view) spending(f logFilter) (spending, error) {
-	s := spending{Receipts: []ledger.Receipt{}}
-	all, err := ledger.Receipts(v.bundle, f.month)
+	s := spending{Receipts: []event.Receipt{}}
+	all, err := event.Receipts(v.bundle, f.month)
 	if err != nil {
 		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}
@@ -55,11 +55,11 @@ func (v *view) spending(f logFilter) (spending, error) {
 			s.Total += budget.MicroUSD(r.Cost)
 		}
 	}
-	sum, err := ledger.Sum(v.bundle)
+	sum, err := event.Sum(v.bundle)
 	if err != nil {
 		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}
-	held, err := sum.Reserved(func(r ledger.Record) bool {
+	held, err := sum.Reserved(func(r event.Record) bool {
 		return (f.task == "" || r.Task == string(f.task)) && strings.HasSuffix(r.Run, f.run)
 	})
 	s.Reserved = budget.MicroUSD(held)

@@ -13,7 +13,7 @@ import (
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/board/risk"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -180,11 +180,11 @@ func (v *view) conclude(ch repo.Changes, o *pipeline.Op, r pipeline.Reason, note
 	}
 	rec := end.Record()
 	rec.Seq = 1
-	b, err := ledger.Append(nil, rec)
+	b, err := event.Append(nil, rec)
 	if err != nil {
 		return err
 	}
-	ch[v.file(ledger.Path(o.ID, now))] = b
+	ch[v.file(event.Path(o.ID, now))] = b
 	return nil
 }
 

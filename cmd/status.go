@@ -15,7 +15,7 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/failover"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 )
 
 func statusVerb(env Env) *cli.Command {
@@ -119,7 +119,7 @@ func (w *workspace) currentAndDirty(ctx context.Context) (*view, []string, error
 // status is what is to be said of the board; dirty are the paths with edits that
 // are not committed.
 func (v *view) status(dirty []string) (boardStatus, error) {
-	s := boardStatus{Dirty: dirty, Branch: v.line.Name(), Tip: short(v.tip), Tasks: map[board.State]int{}, Month: ledger.Month(v.env.Now()), Problems: len(v.unread())}
+	s := boardStatus{Dirty: dirty, Branch: v.line.Name(), Tip: short(v.tip), Tasks: map[board.State]int{}, Month: event.Month(v.env.Now()), Problems: len(v.unread())}
 	s.countTasks(v.rows())
 	if b, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
 		s.Paused = board.PauseReason(b)
@@ -166,7 +166,7 @@ func (s *boardStatus) countTasks(tasks []*board.Row) {
 // countMoney adds what the ledgers say: the month's money, and the sessions at
 // work that no task asked for.
 func (v *view) countMoney(s *boardStatus) error {
-	spend, err := ledger.Sum(v.bundle)
+	spend, err := event.Sum(v.bundle)
 	if err != nil {
 		return fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/odd-cli/odd/board/drain"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 )
 
 // noBudget is the level of a month that has no budget.
@@ -18,11 +18,11 @@ func runStatusBudget(ctx context.Context, env Env, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	spend, err := ledger.Sum(v.bundle)
+	spend, err := event.Sum(v.bundle)
 	if err != nil {
 		return fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}
-	purses, err := drain.Purses(v.cfg.Budget, spend, ledger.Month(env.Now()))
+	purses, err := drain.Purses(v.cfg.Budget, spend, event.Month(env.Now()))
 	if err != nil {
 		return err
 	}

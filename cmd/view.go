@@ -15,7 +15,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/review"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -312,7 +312,7 @@ func (v *view) task(name string) (board.Task, error) {
 }
 
 // records reads the ledger file of one run.
-func (v *view) records(run string) ([]ledger.Record, error) {
+func (v *view) records(run string) ([]event.Record, error) {
 	names, err := fs.Glob(v.bundle, "ledger/*/"+run+".jsonl")
 	if err != nil || len(names) != 1 {
 		return nil, refuse("state", "run %s: its record is missing on %s; git log -- knowledge/ledger shows which commit removed it", run, v.line.Name())
@@ -321,7 +321,7 @@ func (v *view) records(run string) ([]ledger.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	rs, err := ledger.Read(b)
+	rs, err := event.Read(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", v.file(names[0]), err)
 	}
@@ -334,7 +334,7 @@ func (v *view) proposal(t board.Task) (review.Proposal, error) {
 	if run == "" && t.State == board.Review {
 		return review.Proposal{}, refuse("state", "%s: the task is in review, but names no run that proposed something; set \"state: backlog\" in its file and commit that", t.ID)
 	}
-	var rs []ledger.Record
+	var rs []event.Record
 	if run != "" {
 		var err error
 		if rs, err = v.records(run); err != nil {
@@ -351,7 +351,7 @@ func (v *view) proposal(t board.Task) (review.Proposal, error) {
 
 // contracted is the contract of the session that made t's proposal. A run that
 // judged the emission of an earlier one leads back to that.
-func (v *view) contracted(t board.Task, rs []ledger.Record) (*review.Contract, error) {
+func (v *view) contracted(t board.Task, rs []event.Record) (*review.Contract, error) {
 	seen := map[string]bool{}
 	for {
 		c, judged := review.Contracted(t.ID, rs)

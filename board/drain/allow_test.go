@@ -7,7 +7,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
@@ -86,7 +86,7 @@ func TestActs(t *testing.T) {
 	if n := len(lines); n != mostCalls+1 || lines[n-1] != `{"more":3}` {
 		t.Errorf("%d lines, the last %s", n, lines[n-1])
 	}
-	data := ledger.SessionData{}
+	data := event.SessionData{}
 	tellActs(&data, session.Emission{Seen: true, Calls: []session.Call{{Status: session.CallOK}, {Status: session.CallOK}, {Status: session.CallDenied}}, Exploration: &session.Exploration{Milli: 3750, Categories: []string{"discovery"}, Unique: 2}})
 	if !data.Seen || data.Calls[session.CallOK] != 2 || data.Calls[session.CallDenied] != 1 || data.Exploration.ScoreMilli != 3750 {
 		t.Errorf("%v", data)

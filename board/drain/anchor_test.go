@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/session"
@@ -51,7 +51,7 @@ func TestAPermitEndsWithItsSession(t *testing.T) {
 		}
 		n := 0
 		for _, rec := range w.records(r.Run) {
-			if rec.Kind == ledger.Anchor {
+			if rec.Kind == event.Anchor {
 				n++
 			}
 		}
@@ -127,9 +127,9 @@ func TestADeadPermitIsReleased(t *testing.T) {
 		if n := len(w.held("active")); n != 0 {
 			t.Errorf("%s: %d permits are left", name, n)
 		}
-		var dead []ledger.Record
+		var dead []event.Record
 		for _, r := range w.records(run) {
-			if r.Kind == ledger.Anchor && r.DeadRun != "" {
+			if r.Kind == event.Anchor && r.DeadRun != "" {
 				dead = append(dead, r)
 			}
 		}

@@ -2,7 +2,7 @@ package drain
 
 import (
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -29,7 +29,7 @@ func (d *drain) begun(id, task, base, dead string) (pipeline.Story, error) {
 
 // opDied ends the op that the claim of a dead run announced, in this run's own
 // ledger. Older claims announce none.
-func (d *drain) opDied(claim ledger.Record) error {
+func (d *drain) opDied(claim event.Record) error {
 	id := claim.Claim().Op
 	if id == "" {
 		return nil
@@ -37,7 +37,7 @@ func (d *drain) opDied(claim ledger.Record) error {
 	story, err := d.story(id)
 	if err == nil && story.Told == nil {
 		if story, err = d.begun(id, claim.Task, claim.Claim().Base, claim.Run); err == nil {
-			err = d.append([]ledger.Record{story.Told[0].Record})
+			err = d.append([]event.Record{story.Told[0].Record})
 		}
 	}
 	if err != nil {
@@ -47,7 +47,7 @@ func (d *drain) opDied(claim ledger.Record) error {
 	if !ok {
 		return err
 	}
-	return d.append([]ledger.Record{end.Record()})
+	return d.append([]event.Record{end.Record()})
 }
 
 // story is what the board's ledgers tell of an op; nothing is told of one that they
@@ -82,5 +82,5 @@ func (d *drain) tellOp(c *claim, w *work) error {
 	if err != nil {
 		return err
 	}
-	return d.append([]ledger.Record{s.Told[0].Record, end.Record()})
+	return d.append([]event.Record{s.Told[0].Record, end.Record()})
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
@@ -39,9 +39,9 @@ type change struct {
 	w   *work
 	req session.Request
 
-	op      pipeline.Op     // as last recorded
-	records []ledger.Record // before the outcome
-	later   []ledger.Record // behind it
+	op      pipeline.Op    // as last recorded
+	records []event.Record // before the outcome
+	later   []event.Record // behind it
 
 	thoughts []pipeline.Thought // for people
 
@@ -256,7 +256,7 @@ func (ch *change) onDisk(work pipeline.Work) pipeline.Work {
 }
 
 // sink keeps a record for the result's commit.
-func (ch *change) sink(r ledger.Record) error {
+func (ch *change) sink(r event.Record) error {
 	if ch.sealed == nil {
 		ch.records = append(ch.records, r)
 	} else {
@@ -320,8 +320,8 @@ func (ch *change) tellLater() error {
 }
 
 // append puts records into the run's ledger as they stand.
-func (d *drain) append(records []ledger.Record) error {
-	name := d.at.file(ledger.Path(d.Run, d.started))
+func (d *drain) append(records []event.Record) error {
+	name := d.at.file(event.Path(d.Run, d.started))
 	for _, r := range records {
 		b := d.own(name)
 		r.Run, r.Seq = d.Run, 1+bytes.Count(b, []byte("\n"))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
 )
@@ -24,7 +24,7 @@ func delivers(cost int64, text string) session.Emission {
 }
 
 // ops are the ops that the board's ledgers tell of, and all their records.
-func (w *world) ops() ([]pipeline.Story, []ledger.Record) {
+func (w *world) ops() ([]pipeline.Story, []event.Record) {
 	w.t.Helper()
 	tip, err := w.repo.Ref("refs/heads/main")
 	if err != nil {
@@ -42,9 +42,9 @@ func (w *world) ops() ([]pipeline.Story, []ledger.Record) {
 	if err != nil || len(wrong) > 0 {
 		w.t.Fatal(err, wrong)
 	}
-	var all []ledger.Record
-	err = ledger.Walk(bundle, func(_ string, b []byte) error {
-		records, err := ledger.Read(b)
+	var all []event.Record
+	err = event.Walk(bundle, func(_ string, b []byte) error {
+		records, err := event.Read(b)
 		all = append(all, records...)
 		return err
 	})
@@ -155,7 +155,7 @@ func TestSessionsShareOneReservation(t *testing.T) {
 	var costs []int64
 	stories, all := w.ops()
 	for _, r := range all {
-		if r.Kind == ledger.Session {
+		if r.Kind == event.Session {
 			costs = append(costs, r.Cost)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
@@ -170,7 +170,7 @@ func (ch *change) apply(ctx context.Context, op pipeline.Op) (pipeline.Out, erro
 		d.restore(s.kept)
 		return pipeline.Out{}, err
 	}
-	s.trace = ledger.Trace(d.own(d.at.file(ledger.Path(d.Run, d.started))))
+	s.trace = event.Trace(d.own(d.at.file(event.Path(d.Run, d.started))))
 	var err error
 	if s.effect, err = d.propose(ctx, c, w, s.trace); err != nil {
 		d.restore(s.kept)

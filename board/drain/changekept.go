@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -27,7 +27,7 @@ func (ch *change) show() {
 }
 
 // told are the op's records so far.
-func (ch *change) told() []ledger.Record { return slices.Concat(ch.records, ch.later) }
+func (ch *change) told() []event.Record { return slices.Concat(ch.records, ch.later) }
 
 // keep adds to the run's tree what a person needs who decides about the op, or
 // looks for what became of it.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
@@ -347,10 +347,10 @@ func withoutSecrets(e pipeline.Edit) pipeline.Edit {
 }
 
 // paths are the files of a proposal as an outcome records them.
-func (ch *change) paths() []ledger.ProposedPath {
-	var out []ledger.ProposedPath
+func (ch *change) paths() []event.ProposedPath {
+	var out []event.ProposedPath
 	for _, f := range ch.candidate.Files {
-		p := ledger.ProposedPath{Path: f.Path}
+		p := event.ProposedPath{Path: f.Path}
 		if f.Before != nil {
 			p.Base = okf.BlobID(f.Before)
 		}
@@ -363,25 +363,25 @@ func (ch *change) paths() []ledger.ProposedPath {
 }
 
 // sessionRecord is the last session of w as the ledger has it.
-func (d *drain) sessionRecord(c *claim, w *work) ledger.Record {
+func (d *drain) sessionRecord(c *claim, w *work) event.Record {
 	e := w.emission
 	name, turns := d.at.cfg.Session.Substrate, e.Usage.Turns
 	if p := w.leg; p.name != "" {
 		name, turns, e.Usage = p.name, p.e.Usage.Turns, p.e.Usage
 	}
-	data := ledger.SessionData{
+	data := event.SessionData{
 		Substrate: name, Turns: int64(turns), Outcome: string(e.Outcome), Brief: okf.BlobID(w.brief.Text), Model: e.Usage.Model, Failure: clean(e.Failure),
 		Class: string(e.Class), Tokens: tokens(e.Usage.Tokens), Servers: w.served, Sandbox: e.Sandbox, Scratch: w.left.record(), Anchor: w.anchor.named(),
 	}
 	tellActs(&data, e)
 	d.underContract(&data, w)
-	return ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(w.cost - w.paid - w.relayed), Data: data}
+	return event.Record{Kind: event.Session, Task: string(c.task.ID), Cost: int64(w.cost - w.paid - w.relayed), Data: data}
 }
 
 // tokens is what was billed, nil where nobody said.
-func tokens(t session.Tokens) *ledger.Tokens {
-	n := ledger.Tokens{Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite}
-	if n == (ledger.Tokens{}) {
+func tokens(t session.Tokens) *event.Tokens {
+	n := event.Tokens{Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite}
+	if n == (event.Tokens{}) {
 		return nil
 	}
 	return &n

@@ -10,7 +10,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -87,7 +87,7 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
 	}
 	kept := d.keep()
 	ch := repo.Changes{d.at.file(t.Path): b}
-	data := ledger.ClaimData{Attempt: c.task.Attempts, LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Blob: c.task.Blob, Lease: c.under}
+	data := event.ClaimData{Attempt: c.task.Attempts, LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Blob: c.task.Blob, Lease: c.under}
 	if d.changes(c.task) {
 		if c.op, err = d.opID(); err != nil {
 			return nil, err
@@ -105,14 +105,14 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
 	if data.Alert, err = d.alert(t.Team, c.reserved); err != nil {
 		return nil, err
 	}
-	r := ledger.Record{Kind: ledger.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved), Data: data}
+	r := event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved), Data: data}
 	msg := message(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)}, [2]string{"Odd-Lease", c.under})
 	return c, d.stake(ctx, c, kept, r, ch, msg)
 }
 
 // stake commits the claim c with its record r and pins what its session reads.
 // Until that has landed, the run's files are as kept where it fails.
-func (d *drain) stake(ctx context.Context, c *claim, kept map[string][]byte, r ledger.Record, ch repo.Changes, msg string) error {
+func (d *drain) stake(ctx context.Context, c *claim, kept map[string][]byte, r event.Record, ch repo.Changes, msg string) error {
 	name, err := d.record(r)
 	if err != nil {
 		d.restore(kept)
@@ -178,7 +178,7 @@ func (d *drain) make(ctx context.Context, parent repo.OID, ch repo.Changes, msg 
 		}
 	}
 	who := d.agent()
-	if ch[d.at.file(ledger.Path(d.Run, d.started))] != nil && !d.wrote.IsZero() {
+	if ch[d.at.file(event.Path(d.Run, d.started))] != nil && !d.wrote.IsZero() {
 		who.When = d.wrote // the machine may have slept since
 	}
 	return d.repo.Make(ctx, []repo.OID{parent}, ch, who, msg)

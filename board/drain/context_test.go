@@ -11,8 +11,8 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -36,9 +36,9 @@ func remember(t *testing.T, ledgers fstest.MapFS, files map[string]string) *Memo
 }
 
 // end is a drained task's outcome, so many minutes before begin.
-func end(minutes int, task, verdict string) ledger.Record {
+func end(minutes int, task, verdict string) event.Record {
 	run := fmt.Sprintf("run-%03d", 999-minutes)
-	return ledger.Record{TS: begin.Add(-time.Duration(minutes) * time.Minute), Run: run, Kind: ledger.Outcome, Task: task, Data: ledgertest.Data(ledger.Outcome, map[string]any{"verdict": verdict})}
+	return event.Record{TS: begin.Add(-time.Duration(minutes) * time.Minute), Run: run, Kind: event.Outcome, Task: task, Data: eventtest.Data(event.Outcome, map[string]any{"verdict": verdict})}
 }
 
 func taskFile(state, more string) string {
@@ -51,24 +51,24 @@ func TestSigns(t *testing.T) {
 	t.Parallel()
 	old := end(0, "tasks/a", "review")
 	old.TS = begin.AddDate(0, -4, 0)
-	died := ledger.Record{TS: begin.Add(-time.Minute), Run: "run-x", Kind: ledger.Abandoned, Task: "tasks/a", DeadRun: "run-dead"}
+	died := event.Record{TS: begin.Add(-time.Minute), Run: "run-x", Kind: event.Abandoned, Task: "tasks/a", DeadRun: "run-dead"}
 	alone := end(1, "run-998", "failed")
 	for _, c := range []struct {
 		name  string
-		ends  []ledger.Record
+		ends  []event.Record
 		files map[string]string
 		want  gate.Signs
 	}{
 		{"nothing", nil, nil, gate.Signs{}},
-		{"progress resets", []ledger.Record{end(5, "tasks/a", "blocked"), end(4, "tasks/a", "review"), end(3, "tasks/b", "lost")}, nil,
+		{"progress resets", []event.Record{end(5, "tasks/a", "blocked"), end(4, "tasks/a", "review"), end(3, "tasks/b", "lost")}, nil,
 			gate.Signs{SinceProgress: 1, Progress: "run-995/tasks/a"}},
-		{"approval is progress", []ledger.Record{end(40, "tasks/a", "review"), end(35, "tasks/b", "blocked"), end(25, "tasks/b", "blocked")}, map[string]string{"tasks/c.md": taskFile("done", approved)},
+		{"approval is progress", []event.Record{end(40, "tasks/a", "review"), end(35, "tasks/b", "blocked"), end(25, "tasks/b", "blocked")}, map[string]string{"tasks/c.md": taskFile("done", approved)},
 			gate.Signs{SinceProgress: 1, Progress: "tasks/c", Failures: 2, Failing: "run-964"}},
-		{"failures in a row", []ledger.Record{end(9, "tasks/a", "review"), end(5, "tasks/a", "blocked"), end(4, "tasks/b", "lost"), end(3, "tasks/c", "blocked"), died}, nil,
+		{"failures in a row", []event.Record{end(9, "tasks/a", "review"), end(5, "tasks/a", "blocked"), end(4, "tasks/b", "lost"), end(3, "tasks/c", "blocked"), died}, nil,
 			gate.Signs{SinceProgress: 4, Progress: "run-990/tasks/a", Failures: 3, Failing: "run-994"}},
-		{"a session without a task is none", []ledger.Record{alone}, nil, gate.Signs{}},
-		{"what was long ago", []ledger.Record{old}, nil, gate.Signs{}},
-		{"drift", []ledger.Record{end(5, "tasks/a", "blocked"), end(4, "tasks/a", "blocked"), end(3, "tasks/b", "blocked"), end(2, "tasks/z", "review")}, map[string]string{
+		{"a session without a task is none", []event.Record{alone}, nil, gate.Signs{}},
+		{"what was long ago", []event.Record{old}, nil, gate.Signs{}},
+		{"drift", []event.Record{end(5, "tasks/a", "blocked"), end(4, "tasks/a", "blocked"), end(3, "tasks/b", "blocked"), end(2, "tasks/z", "review")}, map[string]string{
 			"tasks/a.md": taskFile("backlog", "rejected:\n  - {by: \"human:ann@example.org\", at: \"2026-03-01T09:00:00Z\", reason: no}\n"), "tasks/b.md": taskFile("done", "")},
 			gate.Signs{Progress: "run-997/tasks/z", Rejected: map[string]int{"tasks/a": 1}, Blocked: map[string]int{"tasks/a": 2}}},
 		{"stale atoms", nil, map[string]string{
@@ -137,7 +137,7 @@ func TestArtifactIndex(t *testing.T) {
 		{49, map[string]Freshness{"final": Stale, "draft": Stale, "undated": Current, "late": Stale, "waits": Stale}},
 		{50, map[string]Freshness{"final": ReviewNeeded, "draft": Stale, "undated": Current, "late": ReviewNeeded, "waits": Stale}},
 	} {
-		ends := []ledger.Record{end(55, "tasks/waits", "review")}
+		ends := []event.Record{end(55, "tasks/waits", "review")}
 		for i := range c.turns {
 			ends = append(ends, end(54-i, "tasks/x", "blocked"))
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
@@ -295,9 +295,9 @@ func (d *drain) named(handoffs []string) string {
 }
 
 // claimed is the whole record of an open claim.
-func (d *drain) claimed(c ledger.Record) ledger.Record {
+func (d *drain) claimed(c event.Record) event.Record {
 	for _, r := range slices.Backward(d.origin().records(c.Run)) {
-		if r.Kind == ledger.Claim && r.Task == c.Task {
+		if r.Kind == event.Claim && r.Task == c.Task {
 			return r
 		}
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -13,7 +13,7 @@ import (
 // be claimed there whose result cannot be written.
 func (d *drain) storable(ctx context.Context) error {
 	ch := repo.Changes{d.proposalsFile(): {'\n'}}
-	for _, name := range []string{"tasks/" + d.slug + ".md", "handoffs/" + d.slug + ".md", "pause.toml", ledger.Path(d.Run, d.started), journal.Path(d.started, d.slug)} {
+	for _, name := range []string{"tasks/" + d.slug + ".md", "handoffs/" + d.slug + ".md", "pause.toml", event.Path(d.Run, d.started), journal.Path(d.started, d.slug)} {
 		ch[d.at.file(name)] = []byte{'\n'}
 	}
 	all, err := d.repo.Converted(ctx, d.at.tip, ch)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
@@ -119,8 +119,8 @@ func (k *desk) clear(ctx context.Context) (l left) {
 }
 
 // record is what was left as a session's record has it, nil where that is nothing.
-func (l left) record() *ledger.Scratch {
-	n := ledger.Scratch{Changed: int64(len(l.edits.Files)), Ignored: int64(l.edits.Ignored), Refused: l.codes()}
+func (l left) record() *event.Scratch {
+	n := event.Scratch{Changed: int64(len(l.edits.Files)), Ignored: int64(l.edits.Ignored), Refused: l.codes()}
 	if n.Changed == 0 && n.Ignored == 0 && len(n.Refused) == 0 {
 		return nil
 	}

@@ -51,7 +51,7 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/failover"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
@@ -139,7 +139,7 @@ type drain struct {
 	shared   *repo.RemoteLock  // nil without a remote
 	files    map[string][]byte // the run's ledger and journal as last committed, by path below the bundle
 	wrote    time.Time         // when its last record was made
-	book     ledger.Appender   // of the run's ledger
+	book     event.Appender    // of the run's ledger
 	stored   repo.OID          // the run's artifacts so far, as a tree
 	landed   repo.OID          // of stored, what a result has landed with
 	tree     repo.Changes      // those that are not in it yet
@@ -438,8 +438,8 @@ func (d *drain) keepOwn(name string, b []byte) []byte {
 func (d *drain) below(name string) string { return strings.TrimPrefix(name, d.at.cfg.Root+"/") }
 
 // record appends one record to the run's ledger and returns its file.
-func (d *drain) record(r ledger.Record) (string, error) {
-	name := d.at.file(ledger.Path(d.Run, d.started))
+func (d *drain) record(r event.Record) (string, error) {
+	name := d.at.file(event.Path(d.Run, d.started))
 	b := d.own(name)
 	r.Run, r.TS = d.Run, d.Now().UTC()
 	r.Seq = 1 + bytes.Count(b, []byte("\n"))

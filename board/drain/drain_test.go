@@ -15,7 +15,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/knowledge"
 	"github.com/odd-cli/odd/okf"
@@ -275,9 +275,9 @@ func TestTheBundleMovesWhileASessionRuns(t *testing.T) {
 		return says(term("tide")), nil
 	}
 	r := w.must()
-	b := w.read("refs/heads/main", "kb/"+ledger.Path(r.Run, begin))
-	all, err := ledger.Read([]byte(b))
-	if err != nil || len(all) < 2 || all[0].Kind != ledger.Claim || all[len(all)-1].Kind != ledger.Outcome {
+	b := w.read("refs/heads/main", "kb/"+event.Path(r.Run, begin))
+	all, err := event.Read([]byte(b))
+	if err != nil || len(all) < 2 || all[0].Kind != event.Claim || all[len(all)-1].Kind != event.Outcome {
 		t.Errorf("%v: the ledger is\n%s", err, b)
 	}
 	for i, r := range all {

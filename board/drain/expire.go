@@ -9,7 +9,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -73,7 +73,7 @@ func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
 
 // recordOp appends the last transition of an op to the run's ledger, at the op's own moment.
 func (d *drain) recordOp(o pipeline.Op) (string, error) {
-	name := d.at.file(ledger.Path(d.Run, d.started))
+	name := d.at.file(event.Path(d.Run, d.started))
 	r := o.Record()
 	r.Seq = 1 + bytes.Count(d.own(name), []byte("\n"))
 	b, err := d.book.Append(d.own(name), r)

@@ -15,7 +15,7 @@ import (
 	"github.com/odd-cli/odd/board/failover"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 )
@@ -282,11 +282,11 @@ func (d *drain) relayed(c *claim, w *work, r *relay) {
 			cost = max(left, 0)
 		}
 		whole := d.sessionRecord(c, w).Session()
-		data := ledger.SessionData{
+		data := event.SessionData{
 			Substrate: p.name, Turns: int64(p.e.Usage.Turns), Outcome: string(p.e.Outcome), Failure: p.e.Failure, Class: string(p.e.Class), Detail: clean(oneLine(p.e.Detail)),
 			Brief: whole.Brief, Contract: whole.Contract, Model: p.e.Usage.Model, Tokens: tokens(p.e.Usage.Tokens),
 		}
-		w.told = append(w.told, ledger.Record{Kind: ledger.Session, Task: string(c.task.ID), Cost: int64(cost), Data: data})
+		w.told = append(w.told, event.Record{Kind: event.Session, Task: string(c.task.ID), Cost: int64(cost), Data: data})
 		w.relayed += cost
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/journal"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/deliver"
@@ -175,12 +175,12 @@ func lacking(w *work) string {
 
 // underContract adds to a session's record the contract it ran under, what it
 // delivered and where that was handed over.
-func (d *drain) underContract(data *ledger.SessionData, w *work) {
+func (d *drain) underContract(data *event.SessionData, w *work) {
 	c := w.bound.Contract
 	if c.Role == "" {
 		return
 	}
-	of := &ledger.SessionContract{
+	of := &event.SessionContract{
 		Hash: c.Hash(), Role: string(c.Role), Surface: string(c.Surface.Name), Engagement: string(c.Engagement), Voice: string(c.Voice),
 		Mode: string(c.Mode), Artifact: c.Artifact, Tainted: c.Tainted,
 	}
@@ -191,7 +191,7 @@ func (d *drain) underContract(data *ledger.SessionData, w *work) {
 		of.Participants = append(of.Participants, p.Ref())
 	}
 	for _, h := range w.bound.handoffs {
-		of.Handoffs = append(of.Handoffs, ledger.GivenFile{Path: d.at.file(h.Path), Blob: h.Blob})
+		of.Handoffs = append(of.Handoffs, event.GivenFile{Path: d.at.file(h.Path), Blob: h.Blob})
 	}
 	if c.Override != nil {
 		of.Override = overrideData(c.Override, d.Person)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
@@ -270,7 +270,7 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 		d.restore(kept)
 		return nil, err
 	}
-	data := ledger.ClaimData{
+	data := event.ClaimData{
 		LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Sessions: int64(sessions), ContractRole: string(b.Role),
 		Lease: c.under, Mode: string(b.Mode), Artifact: b.Artifact, Asked: t.Title, Handoff: d.packed(),
 	}
@@ -280,7 +280,7 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 	if data.Alert, err = d.alert("", c.reserved); err != nil {
 		return nil, err
 	}
-	r := ledger.Record{Kind: ledger.Claim, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data}
+	r := event.Record{Kind: event.Claim, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data}
 	msg := message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under})
 	return c, d.stake(ctx, c, kept, r, ch, msg)
 }
@@ -462,7 +462,7 @@ func (d *drain) accounts(c *claim, done []*work) (trace string, err error) {
 			return "", err
 		}
 	}
-	return ledger.Trace(d.own(d.at.file(ledger.Path(d.Run, d.started)))), nil
+	return event.Trace(d.own(d.at.file(event.Path(d.Run, d.started)))), nil
 }
 
 // ended is the result commit of sessions without a task.
@@ -473,11 +473,11 @@ func (d *drain) ended(c *claim, done []*work, trace string, art repo.RefUpdate) 
 	}
 	l := landing{changes: repo.Changes{}, refs: []repo.RefUpdate{art}}
 	verdict, why := verdictOf(done)
-	data := ledger.OutcomeData{Verdict: verdict, Artifacts: string(art.New), Reason: why}
+	data := event.OutcomeData{Verdict: verdict, Artifacts: string(art.New), Reason: why}
 	if err := d.charged(&data, c, cost); err != nil {
 		return l, err
 	}
-	name, err := d.record(ledger.Record{Kind: ledger.Outcome, Task: d.Run, Role: c.task.Role, Cost: int64(cost), Trace: trace, Data: data})
+	name, err := d.record(event.Record{Kind: event.Outcome, Task: d.Run, Role: c.task.Role, Cost: int64(cost), Trace: trace, Data: data})
 	if err != nil {
 		return l, err
 	}

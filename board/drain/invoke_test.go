@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
@@ -54,9 +54,9 @@ func answers(e session.Emission) func(context.Context, session.Request) (session
 }
 
 // records of a run, as the board has them.
-func (w *world) records(run string) []ledger.Record {
+func (w *world) records(run string) []event.Record {
 	w.t.Helper()
-	r, err := ledger.Read([]byte(w.read("refs/heads/main", "knowledge/ledger/2026-03/"+run+".jsonl")))
+	r, err := event.Read([]byte(w.read("refs/heads/main", "knowledge/ledger/2026-03/"+run+".jsonl")))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestInvokeReservesForAll(t *testing.T) {
 	}
 	r := w.mustInvoke(3)
 	all := w.records(r.Run)
-	if len(all) != 8 || all[0].Reserved != 300_000 || all[0].Task != r.Run || all[7].Cost != 60_000 || all[7].Kind != ledger.Outcome {
+	if len(all) != 8 || all[0].Reserved != 300_000 || all[0].Task != r.Run || all[7].Cost != 60_000 || all[7].Kind != event.Outcome {
 		t.Fatalf("%+v", all)
 	}
 	for n, s := range r.Said {
@@ -124,7 +124,7 @@ func TestInvokeOutcomes(t *testing.T) {
 			if s.Outcome != c.outcome || !strings.Contains(s.Reason, c.reason) || (s.Handoff != "") != (c.outcome == "completed") {
 				t.Errorf("%+v, want %s: %s", s, c.outcome, c.reason)
 			}
-			if out := w.records(r.Run); out[len(out)-1].Kind != ledger.Outcome {
+			if out := w.records(r.Run); out[len(out)-1].Kind != event.Outcome {
 				t.Errorf("the claim is open: %+v", out)
 			}
 		})
@@ -258,9 +258,9 @@ func TestInvokeDies(t *testing.T) {
 
 func (w *world) last() string { return fmt.Sprintf("run-01KJPWD6M0E8497ANGJ5R0NA%02d", w.runs) }
 
-func hasAbandoned(all []ledger.Record, run string) bool {
+func hasAbandoned(all []event.Record, run string) bool {
 	for _, r := range all {
-		if r.Kind == ledger.Abandoned && r.DeadRun == run && r.Cost == 200_000 {
+		if r.Kind == event.Abandoned && r.DeadRun == run && r.Cost == 200_000 {
 			return true
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -115,7 +115,7 @@ func (d *drain) retold(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate
 	if err := d.account(c, w); err != nil {
 		return landing{}, err
 	}
-	out.Trace = ledger.Trace(d.own(d.at.file(ledger.Path(d.Run, d.started))))
+	out.Trace = event.Trace(d.own(d.at.file(event.Path(d.Run, d.started))))
 	return d.result(c, w, *out, []repo.RefUpdate{artifacts})
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 )
 
 // SlowLoop is the slow loop as one commit of the board has it: the files that a
@@ -136,7 +136,7 @@ func (s *SlowLoop) count(bundle fs.FS, last lastOf) error {
 		u.add(r)
 	}
 	for _, r := range recs {
-		if r.Kind == ledger.Abandoned {
+		if r.Kind == event.Abandoned {
 			u.close(r, r.DeadRun)
 		}
 	}
@@ -164,21 +164,21 @@ func (s *SlowLoop) marks() (began, emergency time.Time) {
 // recordsSince are the ledger's records of the files that may hold one at or
 // after from, but for those that are left out; nil leaves out none. A run's file lies
 // in the month it began in, and no run lasts one.
-func recordsSince(bundle fs.FS, from time.Time, out func(name string) bool) ([]ledger.Record, error) {
+func recordsSince(bundle fs.FS, from time.Time, out func(name string) bool) ([]event.Record, error) {
 	names, err := fs.Glob(bundle, "ledger/*/*.jsonl")
 	if err != nil {
 		return nil, err
 	}
-	var all []ledger.Record
+	var all []event.Record
 	for _, name := range names {
-		if !from.IsZero() && path.Base(path.Dir(name)) < ledger.Month(from.AddDate(0, 0, -31)) || out != nil && out(name) {
+		if !from.IsZero() && path.Base(path.Dir(name)) < event.Month(from.AddDate(0, 0, -31)) || out != nil && out(name) {
 			continue
 		}
 		b, err := fs.ReadFile(bundle, name)
 		if err != nil {
 			return nil, err
 		}
-		rs, err := ledger.Read(b)
+		rs, err := event.Read(b)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -193,12 +193,12 @@ type usage struct {
 	began, emergency time.Time
 	tasks, drained   int
 	spent            int64
-	open             []ledger.Record // claims nothing has closed yet
+	open             []event.Record // claims nothing has closed yet
 }
 
-func (u *usage) add(r ledger.Record) {
+func (u *usage) add(r event.Record) {
 	switch r.Kind {
-	case ledger.Claim:
+	case event.Claim:
 		u.open = append(u.open, r)
 		if r.Task == r.Run {
 			return // a session that no task asked for
@@ -209,19 +209,19 @@ func (u *usage) add(r ledger.Record) {
 		if r.TS.After(u.emergency) {
 			u.drained++
 		}
-	case ledger.Outcome:
+	case event.Outcome:
 		u.close(r, r.Run)
 	}
 }
 
 // counts reports a claim that was made under the lease since it began to count.
-func (u *usage) counts(c ledger.Record) bool {
+func (u *usage) counts(c event.Record) bool {
 	return u.lease != "" && c.Claim().Lease == u.lease && !c.TS.Before(u.began)
 }
 
 // close charges what closes run's claims of r's task.
-func (u *usage) close(r ledger.Record, run string) {
-	u.open = slices.DeleteFunc(u.open, func(c ledger.Record) bool {
+func (u *usage) close(r event.Record, run string) {
+	u.open = slices.DeleteFunc(u.open, func(c event.Record) bool {
 		if c.Run != run || c.Task != r.Task || c.TS.After(r.TS) {
 			return false
 		}
@@ -230,7 +230,7 @@ func (u *usage) close(r ledger.Record, run string) {
 	})
 }
 
-func (u *usage) charge(c ledger.Record, cost int64) {
+func (u *usage) charge(c event.Record, cost int64) {
 	if u.counts(c) {
 		u.spent += min(cost, math.MaxInt64-u.spent) // more than odd can count is still spent
 	}

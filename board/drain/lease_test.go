@@ -11,23 +11,23 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board/gate"
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 )
 
 // leaseLedger is a bundle with the runs' ledger files.
-func leaseLedger(t *testing.T, rs ...ledger.Record) fstest.MapFS {
+func leaseLedger(t *testing.T, rs ...event.Record) fstest.MapFS {
 	t.Helper()
 	out := fstest.MapFS{}
 	seq := map[string]int{}
 	for _, r := range rs {
 		seq[r.Run]++
 		r.Seq = seq[r.Run]
-		name := ledger.Path(r.Run, r.TS)
+		name := event.Path(r.Run, r.TS)
 		if out[name] == nil {
 			out[name] = &fstest.MapFile{}
 		}
-		b, err := ledger.Append(out[name].Data, r)
+		b, err := event.Append(out[name].Data, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,11 +42,11 @@ func leaseLedger(t *testing.T, rs ...ledger.Record) fstest.MapFS {
 func TestWhatALeaseHasUsed(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	claim := func(run, task, lease string, after time.Duration, held int64) ledger.Record {
-		return ledger.Record{TS: at.Add(after), Run: run, Kind: ledger.Claim, Task: task, Reserved: held, Data: ledgertest.Data(ledger.Claim, map[string]any{"lease": lease})}
+	claim := func(run, task, lease string, after time.Duration, held int64) event.Record {
+		return event.Record{TS: at.Add(after), Run: run, Kind: event.Claim, Task: task, Reserved: held, Data: eventtest.Data(event.Claim, map[string]any{"lease": lease})}
 	}
-	outcome := func(run, task string, after time.Duration, cost int64) ledger.Record {
-		return ledger.Record{TS: at.Add(after), Run: run, Kind: ledger.Outcome, Task: task, Cost: cost}
+	outcome := func(run, task string, after time.Duration, cost int64) event.Record {
+		return event.Record{TS: at.Add(after), Run: run, Kind: event.Outcome, Task: task, Cost: cost}
 	}
 	bundle := leaseLedger(t,
 		claim("run-0", "old", "L-0001", -time.Hour, 50), outcome("run-0", "old", -time.Hour, 5), // before the renewal
@@ -55,7 +55,7 @@ func TestWhatALeaseHasUsed(t *testing.T) {
 		claim("run-2", "run-2", "L-0001", 5*time.Minute, 30), outcome("run-2", "run-2", 6*time.Minute, 3), // no task asked
 		claim("run-3", "c", "L-0001", 7*time.Minute, 100), // still runs
 		claim("run-4", "d", "L-0001", 8*time.Minute, 100), // died
-		ledger.Record{TS: at.Add(time.Hour), Run: "run-5", Kind: ledger.Abandoned, Task: "d", DeadRun: "run-4", Cost: 100},
+		event.Record{TS: at.Add(time.Hour), Run: "run-5", Kind: event.Abandoned, Task: "d", DeadRun: "run-4", Cost: 100},
 	)
 	s := SlowLoop{File: gate.File{Lease: gate.Lease{ID: "L-0001"}}}
 	s.Facts.Chain.Rows = []gate.Row{
@@ -64,7 +64,7 @@ func TestWhatALeaseHasUsed(t *testing.T) {
 		{TS: at.Add(150 * time.Second), Gate: gate.Emergency, Act: "suspend", Lease: "L-0001"},
 	}
 	last := func(name string) (time.Time, bool) { // as a drain knows it, which reads no file that ended before
-		sum, err := ledger.SumFile(bundle[name].Data)
+		sum, err := event.SumFile(bundle[name].Data)
 		return sum.Last, err == nil
 	}
 	for _, last := range []lastOf{nil, last} {

@@ -13,7 +13,7 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/risk"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -56,7 +56,7 @@ type Purse struct {
 
 // Purses are the envelopes of a month as the ledger has it: the tenant's, each
 // team's by name, and what no team has where there are teams.
-func Purses(e budget.Envelope, s ledger.Spend, month string) ([]Purse, error) {
+func Purses(e budget.Envelope, s event.Spend, month string) ([]Purse, error) {
 	all, err := purse(e, s, month, "", true)
 	out := []Purse{all}
 	for _, team := range slices.Sorted(maps.Keys(e.Teams)) {
@@ -75,12 +75,12 @@ func Purses(e budget.Envelope, s ledger.Spend, month string) ([]Purse, error) {
 }
 
 // purse is one of them: the tenant's (all), or that of a share.
-func purse(e budget.Envelope, s ledger.Spend, month, share string, all bool) (Purse, error) {
+func purse(e budget.Envelope, s event.Spend, month, share string, all bool) (Purse, error) {
 	p := Purse{Name: Tenant, Month: month, Limit: e.Monthly, Stop: e.Stop(), share: share}
 	in, err := s.In(month)
-	counts := func(ledger.Record) bool { return true }
+	counts := func(event.Record) bool { return true }
 	if !all {
-		counts = func(r ledger.Record) bool { return e.Share(r.Team) == share }
+		counts = func(r event.Record) bool { return e.Share(r.Team) == share }
 		p.Name = or(share, Unapportioned)
 		p.Limit, _ = e.Part(share)
 		p.Stop = p.Limit
@@ -105,7 +105,7 @@ func (p Purse) sum() budget.MicroUSD { return p.Spent + p.Reserved }
 
 // purses are those that the team of a task spends from, on the board as s has it.
 func (d *drain) purses(s *snapshot, team string) ([]Purse, error) {
-	m, e := ledger.Month(d.Now()), s.cfg.Budget
+	m, e := event.Month(d.Now()), s.cfg.Budget
 	all, err := purse(e, s.spend, m, "", true)
 	out := []Purse{all}
 	if _, apportioned := e.Part(e.Share(team)); apportioned && err == nil {
@@ -217,7 +217,7 @@ func (d *drain) alert(team string, more budget.MicroUSD) (due []string, err erro
 
 // charged is alert for an outcome, and what its sessions cost above what was
 // reserved for them: that is charged as it is.
-func (d *drain) charged(data *ledger.OutcomeData, c *claim, cost budget.MicroUSD) (err error) {
+func (d *drain) charged(data *event.OutcomeData, c *claim, cost budget.MicroUSD) (err error) {
 	if over := cost - c.reserved; over > 0 {
 		data.Over = int64(over)
 		if d.at.cfg.Free() {
@@ -272,7 +272,7 @@ func (d *drain) reckon(ctx context.Context) error {
 // pause commits the pause sentinel.
 func (d *drain) pause(ctx context.Context, why string) error {
 	kept := d.keep()
-	name, err := d.record(ledger.Record{Kind: ledger.Paused, Data: ledger.StopData{Reason: why}})
+	name, err := d.record(event.Record{Kind: event.Paused, Data: event.StopData{Reason: why}})
 	if err != nil {
 		return err
 	}

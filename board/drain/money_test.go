@@ -12,7 +12,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
 )
@@ -26,12 +26,12 @@ func TestNoTeamSpendsAnothers(t *testing.T) {
 		docs, news := budget.MicroUSD(rapid.IntRange(0, 40).Draw(t, "docs")), budget.MicroUSD(rapid.IntRange(0, 40).Draw(t, "news"))
 		e := budget.Envelope{Monthly: docs + news + budget.MicroUSD(rapid.IntRange(0, 40).Draw(t, "rest")), Teams: map[string]budget.MicroUSD{"docs": docs, "news": news}}
 		var file []byte
-		var open []ledger.Record
+		var open []event.Record
 		seq := 0
-		put := func(r ledger.Record) {
+		put := func(r event.Record) {
 			seq++
 			r.Run, r.Seq, r.TS = "run-1", seq, begin
-			b, err := ledger.Append(file, r)
+			b, err := event.Append(file, r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,11 +42,11 @@ func TestNoTeamSpendsAnothers(t *testing.T) {
 				i := rapid.IntRange(0, len(open)-1).Draw(t, "which")
 				c := open[i]
 				open = append(open[:i:i], open[i+1:]...)
-				put(ledger.Record{Kind: ledger.Outcome, Task: c.Task, Team: c.Team, Cost: rapid.Int64Range(0, c.Reserved).Draw(t, "cost")})
+				put(event.Record{Kind: event.Outcome, Task: c.Task, Team: c.Team, Cost: rapid.Int64Range(0, c.Reserved).Draw(t, "cost")})
 			} else {
 				team, want := rapid.SampledFrom(teams).Draw(t, "team"), budget.MicroUSD(rapid.IntRange(1, 30).Draw(t, "want"))
 				if fits(t, e, file, team, want) {
-					c := ledger.Record{Kind: ledger.Claim, Task: fmt.Sprint("t", seq), Team: team, Reserved: int64(want)}
+					c := event.Record{Kind: event.Claim, Task: fmt.Sprint("t", seq), Team: team, Reserved: int64(want)}
 					open = append(open, c)
 					put(c)
 				}
@@ -64,15 +64,15 @@ func TestNoTeamSpendsAnothers(t *testing.T) {
 }
 
 func pursesOf(t *rapid.T, e budget.Envelope, file []byte) []Purse {
-	sum, err := ledger.SumFile(file)
+	sum, err := event.SumFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := ledger.Combine(sum)
+	s, err := event.Combine(sum)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := Purses(e, s, ledger.Month(begin))
+	all, err := Purses(e, s, event.Month(begin))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
@@ -55,7 +55,7 @@ func (o Origin) proposal(h handoff.Handoff, seen map[string]bool) (*Made, error)
 		switch {
 		case r.Session().Handoff == path.Join(o.Root, h.Path):
 			task = r.Task
-		case r.Kind == ledger.Outcome && r.Task == task && task != "" && r.Outcome().Proposal != "":
+		case r.Kind == event.Outcome && r.Task == task && task != "" && r.Outcome().Proposal != "":
 			return o.made(o.latest(r))
 		}
 	}
@@ -73,7 +73,7 @@ func (o Origin) proposal(h handoff.Handoff, seen map[string]bool) (*Made, error)
 	return nil, nil
 }
 
-func (o Origin) made(r ledger.Record) (*Made, error) {
+func (o Origin) made(r event.Record) (*Made, error) {
 	m := &Made{Commit: repo.OID(r.Outcome().Proposal), Paths: recorded(r)}
 	var err error
 	if m.Files, err = o.Repo.Tree(m.Commit); err != nil {
@@ -84,14 +84,14 @@ func (o Origin) made(r ledger.Record) (*Made, error) {
 
 // latest is the outcome of r's task that waits on the board in its place, because
 // the same emission was judged again, or r.
-func (o Origin) latest(r ledger.Record) ledger.Record {
+func (o Origin) latest(r event.Record) event.Record {
 	t, _ := board.Find(o.Tasks, okf.ID(r.Task))
 	waits := t.Result
 	for run, seen := waits.Run, map[string]bool{}; run != "" && !seen[run]; {
 		seen[run] = true
 		of := ""
 		for _, again := range o.records(run) {
-			if again.Kind == ledger.Claim && again.Task == r.Task {
+			if again.Kind == event.Claim && again.Task == r.Task {
 				of = again.Claim().RefreshOf
 			}
 		}
@@ -99,7 +99,7 @@ func (o Origin) latest(r ledger.Record) ledger.Record {
 			continue
 		}
 		for _, again := range o.records(waits.Run) {
-			if again.Kind == ledger.Outcome && again.Task == r.Task && again.Outcome().Proposal == waits.Commit {
+			if again.Kind == event.Outcome && again.Task == r.Task && again.Outcome().Proposal == waits.Commit {
 				return again
 			}
 		}
@@ -108,7 +108,7 @@ func (o Origin) latest(r ledger.Record) ledger.Record {
 }
 
 // recorded are the files an outcome says its proposal writes.
-func recorded(r ledger.Record) [][3]string {
+func recorded(r event.Record) [][3]string {
 	var out [][3]string
 	for _, p := range r.Outcome().Paths {
 		out = append(out, [3]string{p.Path, p.Base, p.Result})
@@ -117,7 +117,7 @@ func recorded(r ledger.Record) [][3]string {
 }
 
 // records are a run's ledger on the board, nil where there is none.
-func (o Origin) records(run string) []ledger.Record {
+func (o Origin) records(run string) []event.Record {
 	if run == "" {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (o Origin) records(run string) []ledger.Record {
 	if err != nil {
 		return nil
 	}
-	out, _ := ledger.Read(b)
+	out, _ := event.Read(b)
 	return out
 }
 
@@ -146,9 +146,9 @@ func (o Origin) only(t board.Task, mode contract.Mode) bool {
 		for _, r := range o.records(strings.TrimSuffix(path.Base(name), ".jsonl")) {
 			switch {
 			case r.Task != string(t.ID):
-			case r.Kind == ledger.Claim:
+			case r.Kind == event.Claim:
 				attempts++
-			case r.Kind == ledger.Session:
+			case r.Kind == event.Session:
 				if c := r.Session().Contract; c == nil || contract.Mode(c.Mode) != mode {
 					return false
 				}

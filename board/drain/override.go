@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
@@ -17,7 +17,7 @@ const overridden = "override-produced"
 
 // overrides adds to a claim's commit the entry of an override's start, so that
 // it is in history before anything is spawned, and returns what the claim says of it.
-func (d *drain) overrides(ch repo.Changes) (*ledger.Override, error) {
+func (d *drain) overrides(ch repo.Changes) (*event.Override, error) {
 	o := d.override
 	if o == nil {
 		return nil, nil
@@ -31,8 +31,8 @@ func (d *drain) overrides(ch repo.Changes) (*ledger.Override, error) {
 }
 
 // overrideData is an override as the ledger keeps it.
-func overrideData(o *contract.Override, by string) *ledger.Override {
-	return &ledger.Override{By: by, Modes: texts(o.Modes), Reason: o.Reason, Risks: o.Risks}
+func overrideData(o *contract.Override, by string) *event.Override {
+	return &event.Override{By: by, Modes: texts(o.Modes), Reason: o.Reason, Risks: o.Risks}
 }
 
 func texts[T ~string](in []T) []string {
@@ -63,7 +63,7 @@ func (d *drain) overrideEnds(ch repo.Changes, how string) error {
 
 // overrideDied ends, in the journal of the run that sweeps, the override of a
 // session that can no longer do it.
-func (d *drain) overrideDied(ch repo.Changes, c ledger.Record) error {
+func (d *drain) overrideDied(ch repo.Changes, c event.Record) error {
 	o := c.Claim().Override
 	if o == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
@@ -94,8 +94,8 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	_, err = d.record(ledger.Record{Kind: ledger.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team,
-		Data: ledger.ClaimData{Attempt: t.Attempts, Base: string(c.base), Blob: t.Blob, RefreshOf: t.Result.Run}})
+	_, err = d.record(event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team,
+		Data: event.ClaimData{Attempt: t.Attempts, Base: string(c.base), Blob: t.Blob, RefreshOf: t.Result.Run}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -196,7 +196,7 @@ func (d *drain) kept(t board.Task) (fs.FS, error) {
 		return nil, err
 	}
 	for _, r := range slices.Backward(d.origin().records(t.Result.Run)) {
-		if r.Kind != ledger.Outcome || r.Task != string(t.ID) {
+		if r.Kind != event.Outcome || r.Task != string(t.ID) {
 			continue
 		}
 		tree, err := d.repo.Tree(repo.OID(r.Outcome().Artifacts))

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
@@ -33,12 +33,12 @@ func released(w *work) string {
 }
 
 // named is what a session was bound by, as its record has it; nil for nothing.
-func (h *handshake) named() *ledger.SessionAnchor {
+func (h *handshake) named() *event.SessionAnchor {
 	if h == nil || h.live.Anchor().Token == "" {
 		return nil
 	}
 	a := h.live.Anchor()
-	return &ledger.SessionAnchor{Token: a.Token, SHA256: a.SHA256, Mode: string(a.Mode), Tier: string(a.Tier), EmissionAt: stamp(h.read)}
+	return &event.SessionAnchor{Token: a.Token, SHA256: a.SHA256, Mode: string(a.Mode), Tier: string(a.Tier), EmissionAt: stamp(h.read)}
 }
 
 // tellAnchor writes what the permit was into the run's ledger: one record.
@@ -50,19 +50,19 @@ func (d *drain) tellAnchor(h *handshake) error {
 	data := archived(*h.left)
 	// Nothing of a drain's is ever edited, and it has no upstream, so that the rest of an ARM is zero.
 	arm := a.Arm
-	data.Arm = &ledger.Arm{Head: arm.Head, Branch: arm.Branch, Phase: arm.Phase, Focus: arm.Focus, FocusSource: arm.FocusSource}
-	data.Constitution = &ledger.Constitution{Path: h.law.Path, SHA256: a.Arm.Constitution}
+	data.Arm = &event.Arm{Head: arm.Head, Branch: arm.Branch, Phase: arm.Phase, Focus: arm.Focus, FocusSource: arm.FocusSource}
+	data.Constitution = &event.Constitution{Path: h.law.Path, SHA256: a.Arm.Constitution}
 	if b, err := fs.ReadFile(h.files, h.law.Path); err == nil {
 		data.Constitution.Blob = okf.BlobID(b)
 	}
 	data.GeneratedBy, data.ExpiresAt, data.Allow, data.Deny, data.Artifact, data.Gate = a.GeneratedBy, stamp(p.ExpiresAt), p.Allow, p.Deny, p.Artifact, p.Gate
-	_, err := d.record(ledger.Record{Kind: ledger.Anchor, Task: string(h.task.ID), Role: a.Role, Data: data})
+	_, err := d.record(event.Record{Kind: event.Anchor, Task: string(h.task.ID), Role: a.Role, Data: data})
 	return err
 }
 
 // archived is what a released session leaves behind, as the ledger has it.
-func archived(a anchor.Archived) ledger.AnchorData {
-	return ledger.AnchorData{
+func archived(a anchor.Archived) event.AnchorData {
+	return event.AnchorData{
 		Token: a.Token, Tier: string(a.Tier), Mode: string(a.Mode), BoundAt: stamp(a.BoundAt), ReleasedAt: stamp(a.ReleasedAt), Reason: a.Reason,
 		ContextHash: a.ContextHash, PayloadSHA256: a.Payload, AnchorSHA256: a.Anchor,
 	}
@@ -77,7 +77,7 @@ func (d *drain) releaseDead(ch repo.Changes) error {
 		return err
 	}
 	for _, a := range d.dead {
-		name, err := d.record(ledger.Record{Kind: ledger.Anchor, DeadRun: a.By, Role: a.Role, Data: archived(a)})
+		name, err := d.record(event.Record{Kind: event.Anchor, DeadRun: a.By, Role: a.Role, Data: archived(a)})
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
@@ -204,10 +204,10 @@ func (r *relay) unhanded(specs []servers.Spec) (lost, why string) {
 
 // uses are what became of a session's servers as its ledger data has it. Its names
 // do not change.
-func uses(set *servers.Set) []ledger.ServerUse {
-	var out []ledger.ServerUse
+func uses(set *servers.Set) []event.ServerUse {
+	var out []event.ServerUse
 	for _, u := range set.Uses() {
-		one := ledger.ServerUse{
+		one := event.ServerUse{
 			Name: u.Name, Tools: int64(len(u.Tools)), Calls: int64(u.Calls), Failed: int64(u.Failed),
 			Says: clean(u.Says), ListSHA256: clean(u.Hash), Code: clean(u.Code), Detail: clean(u.Detail), Held: clean(u.Held),
 		}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile"
@@ -64,7 +64,7 @@ func (d *drain) save(ctx context.Context, c *claim, w *work) error {
 	if err != nil {
 		return unwritten{err}
 	}
-	out.Trace = ledger.Trace(d.own(d.at.file(ledger.Path(d.Run, d.started))))
+	out.Trace = event.Trace(d.own(d.at.file(event.Path(d.Run, d.started))))
 	refs, err := d.proposed(ctx, c, w, &out)
 	if err != nil {
 		return unwritten{err}
@@ -124,16 +124,16 @@ const stillness = 45 * time.Minute
 // stood says how long what the run has to tell has waited for its commit, "" for
 // the moment that is usual: the machine slept.
 func (d *drain) stood(c *claim) string {
-	name := d.at.file(ledger.Path(d.Run, d.started))
+	name := d.at.file(event.Path(d.Run, d.started))
 	was, _ := fs.ReadFile(d.at.files, name) // there is none before the first claim
 	if len(was) >= len(d.own(name)) {
 		return ""
 	}
-	waiting, err := ledger.Read(d.own(name)[len(was):])
+	waiting, err := event.Read(d.own(name)[len(was):])
 	if err != nil {
 		return ""
 	}
-	waiting = slices.DeleteFunc(waiting, func(r ledger.Record) bool { return r.Kind == ledger.Op || r.Kind == ledger.OpEnd }) // dated when they happened
+	waiting = slices.DeleteFunc(waiting, func(r event.Record) bool { return r.Kind == event.Op || r.Kind == event.OpEnd }) // dated when they happened
 	if len(waiting) == 0 {
 		return ""
 	}
@@ -170,16 +170,16 @@ func (d *drain) account(c *claim, w *work) error {
 	if len(w.items) == 0 {
 		return d.tellOp(c, w)
 	}
-	data := ledger.ReconcileData{Counts: map[string]int64{}}
+	data := event.ReconcileData{Counts: map[string]int64{}}
 	for k, v := range counts(w.items) {
 		data.Counts[string(k)] = int64(v)
 	}
 	for _, it := range w.items {
 		if kept(it.Effect) {
-			data.Held = append(data.Held, ledger.Held{Effect: string(it.Effect), ID: string(it.ID), Path: d.at.file(it.Path), Reason: it.Reason})
+			data.Held = append(data.Held, event.Held{Effect: string(it.Effect), ID: string(it.ID), Path: d.at.file(it.Path), Reason: it.Reason})
 		}
 	}
-	if _, err := d.record(ledger.Record{Kind: ledger.Reconcile, Task: string(c.task.ID), Data: data}); err != nil {
+	if _, err := d.record(event.Record{Kind: event.Reconcile, Task: string(c.task.ID), Data: data}); err != nil {
 		return err
 	}
 	return d.tellOp(c, w)
@@ -328,8 +328,8 @@ func (d *drain) result(c *claim, w *work, out Outcome, refs []repo.RefUpdate) (l
 	if err := d.charged(&data, c, out.Cost); err != nil {
 		return l, err
 	}
-	name, err := d.record(ledger.Record{
-		Kind: ledger.Outcome, Task: string(c.task.ID), Role: c.task.Role, Team: c.task.Team, Cost: int64(out.Cost), Trace: out.Trace, Data: data,
+	name, err := d.record(event.Record{
+		Kind: event.Outcome, Task: string(c.task.ID), Role: c.task.Role, Team: c.task.Team, Cost: int64(out.Cost), Trace: out.Trace, Data: data,
 	})
 	if err != nil {
 		return l, err
@@ -360,19 +360,19 @@ func (d *drain) finished(t board.Task, w *work, out Outcome) ([]byte, error) {
 	return board.Finish(t, d.Run, w.verdict, board.Result{Run: d.Run, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason})
 }
 
-func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) ledger.OutcomeData {
+func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) event.OutcomeData {
 	verdict := string(out.State)
 	if verdict == "" {
 		verdict = "lost"
 	}
-	data := ledger.OutcomeData{Verdict: verdict, Artifacts: string(artifacts), Reason: out.Reason, Notes: out.Notes}
+	data := event.OutcomeData{Verdict: verdict, Artifacts: string(artifacts), Reason: out.Reason, Notes: out.Notes}
 	if out.Proposal == "" {
 		return data
 	}
 	data.Proposal, data.Branch, data.Base = string(out.Proposal), out.Branch, string(c.base)
 	for _, it := range w.items {
 		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {
-			data.Paths = append(data.Paths, ledger.ProposedPath{Path: d.at.file(it.Path), Base: it.Prior, Result: okf.BlobID(it.Bytes)})
+			data.Paths = append(data.Paths, event.ProposedPath{Path: d.at.file(it.Path), Base: it.Prior, Result: okf.BlobID(it.Bytes)})
 		}
 	}
 	if ch := w.change; ch.proposed() {

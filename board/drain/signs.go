@@ -9,7 +9,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -56,9 +56,9 @@ func (m *Memory) recall() error {
 		switch {
 		case r.TS.Before(from):
 			continue
-		case r.Kind == ledger.Abandoned && r.Task != r.DeadRun:
+		case r.Kind == event.Abandoned && r.Task != r.DeadRun:
 			e.run, e.verdict = r.DeadRun, "abandoned"
-		case r.Kind != ledger.Outcome || r.Task == r.Run:
+		case r.Kind != event.Outcome || r.Task == r.Run:
 			continue // not the end of a task
 		}
 		m.ends = append(m.ends, e)

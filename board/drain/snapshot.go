@@ -17,7 +17,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/failover"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -37,8 +37,8 @@ type snapshot struct {
 	toml     []byte            // odd.toml, of which cfg was read
 	sums     map[string]summed // of the ledger, by path below the bundle
 	grows    string            // the ledger file that was read last, which is the one that grows
-	grown    ledger.Grown      // its sum
-	spend    ledger.Spend
+	grown    event.Grown       // its sum
+	spend    event.Spend
 	read     int            // how many ledger files had to be read for it
 	slow     *SlowLoop      // nil until somebody asks
 	tries    []failover.Try // the same
@@ -118,7 +118,7 @@ func (s *snapshot) load(r *repo.Repo, load Loader) error {
 // sum reads one ledger file, of this blob. A file that cannot be read stops the drain: money fails closed.
 func (s *snapshot) sum(root fs.FS, name string, blob repo.OID) error {
 	b, err := fs.ReadFile(root, name)
-	var g ledger.Grown
+	var g event.Grown
 	if s.grows == name {
 		g = s.grown
 	}
@@ -234,7 +234,7 @@ func (d *drain) resumed(ctx context.Context) (time.Time, error) {
 		if err != nil {
 			return time.Time{}, err
 		}
-		then, err := ledger.Sum(bundle)
+		then, err := event.Sum(bundle)
 		if err != nil || then.Last.Before(d.at.spend.Last) {
 			return time.Time{}, err
 		}

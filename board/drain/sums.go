@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
 // summed is a ledger file's sum, and the blob that it is of.
 type summed struct {
 	Blob repo.OID
-	Sum  ledger.FileSum
+	Sum  event.FileSum
 }
 
 // sumsName is what the sums of ledger files are kept under from drain to drain: a
@@ -63,12 +63,12 @@ func byFolder(names []string) map[string][]string {
 }
 
 // readSums reads what keepSums kept, nothing where it is not whole.
-func readSums(kept []byte) map[repo.OID]ledger.FileSum {
+func readSums(kept []byte) map[repo.OID]event.FileSum {
 	check, text, _ := bytes.Cut(kept, []byte("\n"))
 	if string(check) != checkOf(text) {
 		return nil
 	}
-	var sums map[repo.OID]ledger.FileSum
+	var sums map[repo.OID]event.FileSum
 	if json.Unmarshal(text, &sums) != nil {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (d *drain) keepSums() {
 	if d.at == nil || d.at.read == 0 { // nil where the board could not be looked at again
 		return
 	}
-	sums := make(map[repo.OID]ledger.FileSum, len(d.at.sums))
+	sums := make(map[repo.OID]event.FileSum, len(d.at.sums))
 	for _, s := range d.at.sums {
 		sums[s.Blob] = s.Sum
 	}
@@ -98,12 +98,12 @@ func (d *drain) keepSums() {
 }
 
 // combine is what the ledger's files come to.
-func combine(sums map[string]summed) (ledger.Spend, error) {
-	files := make([]ledger.FileSum, 0, len(sums))
+func combine(sums map[string]summed) (event.Spend, error) {
+	files := make([]event.FileSum, 0, len(sums))
 	for _, s := range sums {
 		files = append(files, s.Sum)
 	}
-	return ledger.Combine(files...)
+	return event.Combine(files...)
 }
 
 // ledgerEnd is the last moment that a ledger file tells of.

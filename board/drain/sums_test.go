@@ -12,7 +12,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
 )
@@ -65,7 +65,7 @@ func TestSumsAreKept(t *testing.T) {
 
 	for blob, sum := range sums { // as it would be if those bytes came to more
 		sum.Team = map[string]map[string]int64{"2026-03": {"": 1_000_000}}
-		text, err := json.Marshal(map[repo.OID]ledger.FileSum{blob: sum})
+		text, err := json.Marshal(map[repo.OID]event.FileSum{blob: sum})
 		if err == nil {
 			err = w.repo.Keep(sumsName, fmt.Appendf(nil, "%s\n%s", checkOf(text), text))
 		}

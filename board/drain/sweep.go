@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -55,9 +55,9 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 		if !died && (d.Now().Before(c.TS.Add(d.at.cfg.TaskLease)) || d.holds(c)) {
 			continue
 		}
-		r := ledger.Record{Kind: ledger.Abandoned, Task: c.Task, DeadRun: c.Run, Team: c.Team, Cost: c.Reserved}
+		r := event.Record{Kind: event.Abandoned, Task: c.Task, DeadRun: c.Run, Team: c.Team, Cost: c.Reserved}
 		if died {
-			r.Data = ledger.AbandonedData{Killed: true}
+			r.Data = event.AbandonedData{Killed: true}
 		}
 		name, err := d.record(r)
 		if err != nil {
@@ -93,7 +93,7 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 // holds reports whether the claim c is alive: its task is still in progress
 // under the same run and the lease has not expired. A claim without a task,
 // whose task is its run, says itself how long it holds.
-func (d *drain) holds(c ledger.Record) bool {
+func (d *drain) holds(c event.Record) bool {
 	if c.Task == c.Run {
 		until, err := time.Parse(time.RFC3339, d.claimed(c).Claim().LeaseExpires)
 		return err == nil && d.Now().Before(until)
@@ -104,7 +104,7 @@ func (d *drain) holds(c ledger.Record) bool {
 
 // reserves reports that the run that works on t has its claim open in the ledger.
 func (d *drain) reserves(t board.Task) bool {
-	return slices.ContainsFunc(d.at.spend.Open, func(c ledger.Record) bool { return c.Run == t.ClaimedBy && c.Task == string(t.ID) })
+	return slices.ContainsFunc(d.at.spend.Open, func(c event.Record) bool { return c.Run == t.ClaimedBy && c.Task == string(t.ID) })
 }
 
 // pinned is where a run pins the base that its session reads, from its claim to its result.

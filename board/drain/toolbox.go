@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
@@ -116,7 +116,7 @@ type actLine struct {
 }
 
 // tellActs puts into a session's ledger data what odd saw it do.
-func tellActs(data *ledger.SessionData, e session.Emission) {
+func tellActs(data *event.SessionData, e session.Emission) {
 	data.Seen = e.Seen
 	for _, c := range e.Calls {
 		if data.Calls == nil {
@@ -125,7 +125,7 @@ func tellActs(data *ledger.SessionData, e session.Emission) {
 		data.Calls[c.Status]++
 	}
 	if x := e.Exploration; x != nil {
-		data.Exploration = &ledger.Exploration{ScoreMilli: int64(x.Milli), Categories: x.Categories, Unique: int64(x.Unique)}
+		data.Exploration = &event.Exploration{ScoreMilli: int64(x.Milli), Categories: x.Categories, Unique: int64(x.Unique)}
 	}
 }
 

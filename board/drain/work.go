@@ -16,7 +16,7 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona"
@@ -47,15 +47,15 @@ type work struct {
 	cut      pipeline.Reason // what ended the last session, where a limit or a fault did
 	change   *change         // nil where the task asks for no change of files
 	cost     budget.MicroUSD
-	paid     budget.MicroUSD    // of that, for sessions before the last
-	turned   int                // turns of those
-	told     []ledger.Record    // those sessions, and the legs of the last one that failed
-	leg      part               // the last leg of the last session
-	relayed  budget.MicroUSD    // what the others of it cost
-	served   []ledger.ServerUse // what became of the session's servers, for the ledger
-	ran      bool               // a session started, so it costs
-	dir      string             // of the run's tree; "" is the task's
-	fault    error              // of the disk: there is no result, and the claim is swept
+	paid     budget.MicroUSD   // of that, for sessions before the last
+	turned   int               // turns of those
+	told     []event.Record    // those sessions, and the legs of the last one that failed
+	leg      part              // the last leg of the last session
+	relayed  budget.MicroUSD   // what the others of it cost
+	served   []event.ServerUse // what became of the session's servers, for the ledger
+	ran      bool              // a session started, so it costs
+	dir      string            // of the run's tree; "" is the task's
+	fault    error             // of the disk: there is no result, and the claim is swept
 
 	refreshed bool // judged again without a session: the task stays in review
 }

@@ -36,7 +36,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/persona/session"
 )
 
@@ -111,9 +111,9 @@ func Judge(substrate, outcome, failure string, class session.Class, at time.Time
 }
 
 // Tries reads them from session records, in any order.
-func Tries(records []ledger.Record) []Try {
-	rs := slices.DeleteFunc(slices.Clone(records), func(r ledger.Record) bool { return r.Kind != ledger.Session })
-	slices.SortStableFunc(rs, func(a, b ledger.Record) int {
+func Tries(records []event.Record) []Try {
+	rs := slices.DeleteFunc(slices.Clone(records), func(r event.Record) bool { return r.Kind != event.Session })
+	slices.SortStableFunc(rs, func(a, b event.Record) int {
 		return cmp.Or(a.TS.Compare(b.TS), strings.Compare(a.Run, b.Run), cmp.Compare(a.Seq, b.Seq))
 	})
 	var out []Try

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/persona/session"
 )
 
@@ -153,13 +153,13 @@ func TestWhy(t *testing.T) {
 func TestOrderIsNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var recs []ledger.Record
+		var recs []event.Record
 		for i := range rapid.IntRange(0, 12).Draw(t, "n") {
-			data := ledger.SessionData{Substrate: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "who"), Outcome: "completed"}
+			data := event.SessionData{Substrate: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "who"), Outcome: "completed"}
 			if class := rapid.SampledFrom([]string{"", "permanent", "rate_limited", "content"}).Draw(t, "class"); class != "" {
 				data.Outcome, data.Failure, data.Class = "failed", session.Transport, class
 			}
-			recs = append(recs, ledger.Record{Kind: ledger.Session, Run: "r", Seq: i, TS: after(rapid.IntRange(0, 300).Draw(t, "at")), Data: data})
+			recs = append(recs, event.Record{Kind: event.Session, Run: "r", Seq: i, TS: after(rapid.IntRange(0, 300).Draw(t, "at")), Data: data})
 		}
 		now := after(rapid.IntRange(300, 2000).Draw(t, "now")) // with nothing of the future, which would be news at the next probe
 		one := Check([]string{"a", "b", "c"}, Tries(recs), now)

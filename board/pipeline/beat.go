@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 )
 
 // Beat is what a process says of the op it is at work on, so that others see it
@@ -65,7 +65,7 @@ func Log(s Story, thoughts []Thought, tidy func(string) string) []byte {
 //	{"at":"…","began":"…","op":"op-01J…","phase":"generate","run":"run-01J…","spent_micro_usd":0,"task":"tidy","tries":1,"until":"…","v":1}
 //
 // doing is what the one op that has no ending yet is at within its phase, "" for nothing.
-func Live(records []ledger.Record, thoughts []Thought, doing string, tidy func(string) string) []byte {
+func Live(records []event.Record, thoughts []Thought, doing string, tidy func(string) string) []byte {
 	var b bytes.Buffer
 	stories, _ := ReadOps(records)
 	for _, s := range stories {

@@ -171,8 +171,8 @@ func (s *said) close(pkg string) {
 
 func cut(s string) string { return clip(s, maxID, nil) }
 
-// event is a line of go test -json.
-type event struct {
+// testEvent is a line of go test -json.
+type testEvent struct {
 	Action, Package, Test, Output string
 }
 
@@ -184,7 +184,7 @@ func plain(output []byte) []byte {
 	}
 	var out bytes.Buffer
 	for line := range bytes.Lines(output) {
-		var e event
+		var e testEvent
 		if json.Unmarshal(line, &e) != nil || e.Action == "" {
 			out.Write(line)
 			continue

@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 )
 
 // Tell is every op that the ledgers of a bundle hold, in the order of their
 // beginnings, and what is wrong with their records. A ledger file that is damaged
 // tells what can be read of it; that it is, odd check says.
 func Tell(bundle fs.FS) ([]Story, []Problem, error) {
-	var all []ledger.Record
-	err := ledger.Walk(bundle, func(_ string, b []byte) error {
+	var all []event.Record
+	err := event.Walk(bundle, func(_ string, b []byte) error {
 		all = append(all, opRecords(b)...)
 		return nil
 	})
@@ -29,7 +29,7 @@ func Tell(bundle fs.FS) ([]Story, []Problem, error) {
 
 // TellIn is Tell for the ops that only these files of the bundle tell of, by path.
 func TellIn(bundle fs.FS, files []string) ([]Story, error) {
-	var all []ledger.Record
+	var all []event.Record
 	for _, name := range slices.Sorted(slices.Values(files)) {
 		b, err := fs.ReadFile(bundle, name)
 		if err != nil {
@@ -42,16 +42,16 @@ func TellIn(bundle fs.FS, files []string) ([]Story, error) {
 }
 
 // opRecords are the records of a ledger file that tells of an op, none of another.
-func opRecords(b []byte) []ledger.Record {
+func opRecords(b []byte) []event.Record {
 	if !bytes.Contains(b, []byte(`"kind":"op`)) {
 		return nil
 	}
-	records, _ := ledger.Read(b)
+	records, _ := event.Read(b)
 	return records
 }
 
 // inOrder is ReadOps in the order of the ops' beginnings.
-func inOrder(all []ledger.Record) ([]Story, []Problem) {
+func inOrder(all []event.Record) ([]Story, []Problem) {
 	stories, problems := ReadOps(all)
 	slices.SortStableFunc(stories, func(a, b Story) int { return a.Op().Began.Compare(b.Op().Began) })
 	return stories, problems

@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 )
 
 // waits is the op that straight leaves waiting.
@@ -58,11 +58,11 @@ func TestTellReadsEveryLedger(t *testing.T) {
 	own := end.Record()
 	own.Seq = 1
 	f := fstest.MapFS{"ledger/2026-03/other.jsonl": {Data: []byte(`{"kind":"refused","run":"other","seq":1,"ts":"2026-03-02T09:00:00Z","v":1}` + "\n")}}
-	for name, records := range map[string][]ledger.Record{ledger.Path("run-1", sim.now): sim.records(t), ledger.Path(o.ID, sim.now): {own}} {
+	for name, records := range map[string][]event.Record{event.Path("run-1", sim.now): sim.records(t), event.Path(o.ID, sim.now): {own}} {
 		var b []byte
 		for i, r := range records {
 			r.Seq = i + 1
-			if b, err = ledger.Append(b, r); err != nil {
+			if b, err = event.Append(b, r); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 )
 
 // Record is the ledger line of the op's last transition, of kind op, or op_end
@@ -26,22 +26,22 @@ import (
 //	ref, old, new     of intent and applied
 //	reason, note      of an ending its code; words for people
 //	prev, hash        the hash of the op before and after
-func (o Op) Record() ledger.Record {
+func (o Op) Record() event.Record {
 	s := o.last
-	kind := ledger.Op
+	kind := event.Op
 	if s.Mark == Enter && s.To.Ends() {
-		kind = ledger.OpEnd
+		kind = event.OpEnd
 	}
 	data := s.data()
 	data.Op, data.ID, data.Prev, data.Hash = o.ID, o.recordID(), o.Prev, o.Hash
-	return ledger.Record{TS: s.At.Truncate(time.Second), Run: s.By, Kind: kind, Task: o.Task, Data: data}
+	return event.Record{TS: s.At.Truncate(time.Second), Run: s.By, Kind: kind, Task: o.Task, Data: data}
 }
 
 func (o Op) recordID() string { return o.ID + "." + strconv.Itoa(o.N) }
 
 // data is a step as a record holds it.
-func (s Step) data() ledger.OpData {
-	return ledger.OpData{
+func (s Step) data() event.OpData {
+	return event.OpData{
 		Mark: string(s.Mark), To: string(s.To), At: stamp(s.At), Until: stamp(s.Clocks.Phase), OpUntil: stamp(s.Clocks.Op), Clock: s.Clocks.By,
 		Set: s.Set, Spent: s.Spent, Ref: s.Effect.Ref, Old: s.Effect.Old, New: s.Effect.New, Reason: string(s.Reason), Note: s.Note,
 	}
@@ -67,7 +67,7 @@ func parseStamp(key, s string) (time.Time, error) {
 }
 
 // parse reads one record.
-func parse(r ledger.Record) (line, error) {
+func parse(r event.Record) (line, error) {
 	d := r.Op()
 	l := line{op: d.Op, prev: d.Prev, hash: d.Hash, Step: Step{
 		Mark: Mark(d.Mark), To: Phase(d.To), By: r.Run, Clocks: Clocks{By: d.Clock}, Set: d.Set, Spent: d.Spent,
@@ -94,15 +94,15 @@ func parse(r ledger.Record) (line, error) {
 }
 
 // frame holds the members around the data to what the data says.
-func (l line) frame(r ledger.Record) error {
+func (l line) frame(r event.Record) error {
 	bare := r
 	bare.TS, bare.Run, bare.Seq, bare.Kind, bare.Task, bare.Data = time.Time{}, "", 0, "", "", nil
 	switch {
-	case (r.Kind == ledger.OpEnd) != (l.Mark == Enter && l.To.Ends()):
+	case (r.Kind == event.OpEnd) != (l.Mark == Enter && l.To.Ends()):
 		return fmt.Errorf("is of kind %s and says %s %s", r.Kind, l.Mark, l.To)
 	case !l.At.Truncate(time.Second).Equal(r.TS):
 		return fmt.Errorf("at %s with ts %s", stamp(l.At), r.TS.UTC().Format(time.RFC3339))
-	case !reflect.DeepEqual(bare, ledger.Record{}):
+	case !reflect.DeepEqual(bare, event.Record{}):
 		return errors.New("has members of another kind; the money of an op is spent_micro_usd")
 	}
 	return nil
@@ -111,7 +111,7 @@ func (l line) frame(r ledger.Record) error {
 // Told is one transition of a story: the op after it, and the record that tells it.
 type Told struct {
 	Op     Op
-	Record ledger.Record
+	Record event.Record
 }
 
 // Story is one op as ledgers tell it, from its beginning.
@@ -139,12 +139,12 @@ type Problem struct {
 // of other kinds are passed over. An op may be told by several runs; the order of
 // its records is that of their ids, not of the files. That an op has no ending is
 // no problem of the records: Open says so.
-func ReadOps(records []ledger.Record) ([]Story, []Problem) {
+func ReadOps(records []event.Record) ([]Story, []Problem) {
 	var problems []Problem
 	var order []string
 	lines := map[string][]located{}
 	for _, r := range records {
-		if r.Kind != ledger.Op && r.Kind != ledger.OpEnd {
+		if r.Kind != event.Op && r.Kind != event.OpEnd {
 			continue
 		}
 		l, err := parse(r)
@@ -171,7 +171,7 @@ func ReadOps(records []ledger.Record) ([]Story, []Problem) {
 
 type located struct {
 	line
-	record ledger.Record
+	record event.Record
 	bad    bool
 }
 

@@ -14,12 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 )
 
 // lived is the ledger of an op that waited and was merged.
-func lived(t testing.TB) []ledger.Record {
+func lived(t testing.TB) []event.Record {
 	s := newSim()
 	o, err := Run(context.Background(), s.world("run-1"), Limits{}, straightToWaiting(), began(t, s.now))
 	if err != nil {
@@ -68,28 +68,28 @@ func TestARecordIsStable(t *testing.T) {
 // TestEveryViolationIsFound changes one thing in a ledger, and wants it located.
 func TestEveryViolationIsFound(t *testing.T) {
 	t.Parallel()
-	set := func(n int, key string, v any) func([]ledger.Record) []ledger.Record {
-		return func(all []ledger.Record) []ledger.Record { ledgertest.Set(&all[n-1], key, v); return all }
+	set := func(n int, key string, v any) func([]event.Record) []event.Record {
+		return func(all []event.Record) []event.Record { eventtest.Set(&all[n-1], key, v); return all }
 	}
 	for _, c := range []struct {
 		name string
-		do   func([]ledger.Record) []ledger.Record
+		do   func([]event.Record) []event.Record
 		want []string
 	}{
-		{"as it was", func(all []ledger.Record) []ledger.Record { return all }, nil},
-		{"in another order", func(all []ledger.Record) []ledger.Record { slices.Reverse(all); return all }, nil},
-		{"a record of an op is missing", func(all []ledger.Record) []ledger.Record { return slices.Delete(all, 4, 5) },
+		{"as it was", func(all []event.Record) []event.Record { return all }, nil},
+		{"in another order", func(all []event.Record) []event.Record { slices.Reverse(all); return all }, nil},
+		{"a record of an op is missing", func(all []event.Record) []event.Record { return slices.Delete(all, 4, 5) },
 			[]string{"6: op-01.6 after op-01.4: a record is missing, or there twice", "6: op-01.6: the chain is broken, it follows # and the record before is #", "6: op-01.6: cannot move from validate to approve; want one of validate, repair, gate, blocked, cancelled, expired, failed_permanent"}},
-		{"the first is missing", func(all []ledger.Record) []ledger.Record { return all[1:] },
+		{"the first is missing", func(all []event.Record) []event.Record { return all[1:] },
 			[]string{"2: op-01.2 after op-01.0: a record is missing, or there twice", "2: op-01.2: the chain is broken, it follows # and the record before is nothing", "2: op-01.2: cannot move from  to route; nothing follows "}},
-		{"a record twice", func(all []ledger.Record) []ledger.Record { return append(all, all[2]) },
+		{"a record twice", func(all []event.Record) []event.Record { return append(all, all[2]) },
 			[]string{"3: op-01.3 after op-01.3: a record is missing, or there twice", "3: op-01.3: the chain is broken, it follows # and the record before is #"}},
 		{"another candidate", set(4, "set", map[string]any{FactCandidate: "c9"}), []string{"4: op-01.4: its hash is #, what it says makes #"}},
 		{"less money", set(4, "spent_micro_usd", int64(1)), []string{"4: op-01.4: its hash is #, what it says makes #"}},
 		{"another note", set(9, "note", "fine"), []string{"9: op-01.9: its hash is #, what it says makes #"}},
 		{"another hash", set(4, "hash", "00"), []string{"4: op-01.4: its hash is #, what it says makes #", "5: op-01.5: the chain is broken, it follows # and the record before is #"}},
 		{"a phase skipped", set(6, "to", "apply"), []string{"6: op-01.6: cannot move from gate to apply", "6: op-01.6: its hash is", "7: op-01.7: cannot move from apply to apply"}},
-		{"two endings", func(all []ledger.Record) []ledger.Record {
+		{"two endings", func(all []event.Record) []event.Record {
 			stories, _ := ReadOps(all)
 			o, err := End(stories[0].Told[10].Op, "run-2", dawn.Add(time.Hour), Rejected, "")
 			if err != nil {
@@ -99,14 +99,14 @@ func TestEveryViolationIsFound(t *testing.T) {
 			r.Seq = 1
 			return append(all, r)
 		}, []string{"1: op-01.12 after op-01.12: a record is missing, or there twice", "1: op-01.12: the chain is broken", "1: op-01.12: enter after its ending, complete; nothing follows an ending"}},
-		{"a phase after the ending", func(all []ledger.Record) []ledger.Record {
+		{"a phase after the ending", func(all []event.Record) []event.Record {
 			stories, _ := ReadOps(all)
 			o := stories[0].Op().fold(Step{Mark: Enter, To: Verify, By: "op-01", At: dawn.Add(time.Hour)})
 			r := o.Record()
 			r.Seq = 2
 			return append(all, r)
 		}, []string{"2: op-01.13: enter after its ending, complete; nothing follows an ending"}},
-		{"applies twice", func(all []ledger.Record) []ledger.Record {
+		{"applies twice", func(all []event.Record) []event.Record {
 			stories, _ := ReadOps(all)
 			o := stories[0].Told[9].Op // in verify
 			for _, m := range []Mark{Intent, Applied} {
@@ -117,7 +117,7 @@ func TestEveryViolationIsFound(t *testing.T) {
 			}
 			return all
 		}, []string{"11: op-01.11: applies twice: refs/heads/odd/review/tidy.1 was moved before"}},
-		{"a ref is moved while the change is made", func(all []ledger.Record) []ledger.Record {
+		{"a ref is moved while the change is made", func(all []event.Record) []event.Record {
 			stories, _ := ReadOps(all)
 			o := stories[0].Told[2].Op // in generate
 			o = o.fold(Step{Mark: Intent, To: o.Phase, By: "run-1", At: o.At, Clocks: o.Clocks, Effect: Effect{Ref: branch, New: "p1"}})
@@ -125,34 +125,34 @@ func TestEveryViolationIsFound(t *testing.T) {
 			r.Seq = o.N
 			return append(all[:o.N-1], r)
 		}, []string{"4: op-01.4: intent in generate; only apply and verify move a ref"}},
-		{"applied without intent", func(all []ledger.Record) []ledger.Record { return slices.Delete(all, 7, 8) },
+		{"applied without intent", func(all []event.Record) []event.Record { return slices.Delete(all, 7, 8) },
 			[]string{"9: op-01.9 after op-01.7: a record is missing", "9: op-01.9: the chain is broken", "9: op-01.9: applied refs/heads/odd/review/tidy.1, and the intent was none"}},
 		{"lands too soon", set(7, "reason", "merged"), []string{"7: op-01.7: enter apply with reason merged; only an ending has one", "7: op-01.7: its hash is"}},
-		{"an unknown reason", func(all []ledger.Record) []ledger.Record {
+		{"an unknown reason", func(all []event.Record) []event.Record {
 			for i := range all {
-				if all[i].Kind == ledger.OpEnd {
-					ledgertest.Set(&all[i], "reason", "why not")
+				if all[i].Kind == event.OpEnd {
+					eventtest.Set(&all[i], "reason", "why not")
 				}
 			}
 			return all
 		}, []string{`1: op-01.12: ends as complete for "why not", which is no reason`, "1: op-01.12: its hash is"}},
-		{"of another task", func(all []ledger.Record) []ledger.Record { all[5].Task = "tasks/else"; return all },
+		{"of another task", func(all []event.Record) []event.Record { all[5].Task = "tasks/else"; return all },
 			[]string{"6: op-01.6 of tasks/else: the op is of tasks/tidy"}},
-		{"in another run's ledger", func(all []ledger.Record) []ledger.Record { all[5].Run = "run-9"; return all },
+		{"in another run's ledger", func(all []event.Record) []event.Record { all[5].Run = "run-9"; return all },
 			[]string{"6: op-01.6: its hash is"}},
-		{"an ending that says it is none", func(all []ledger.Record) []ledger.Record { all[2].Kind = ledger.OpEnd; return all },
+		{"an ending that says it is none", func(all []event.Record) []event.Record { all[2].Kind = event.OpEnd; return all },
 			[]string{"3: is of kind op_end and says enter generate"}},
 		{"money that came back", set(3, "spent_micro_usd", -1), []string{"3: spent_micro_usd is -1; want micro-USD above zero"}},
 		{"no such day", set(3, "at", "2026-02-30T09:00:00.000Z"), []string{`3: at "2026-02-30T09:00:00.000Z"; want a moment like`}},
 		{"an id of another op", set(3, "id", "op-02.3"), []string{`3: id "op-02.3"; want op-01. and a number from 1`, "4: op-01.4 after op-01.2"}},
-		{"no op", func(all []ledger.Record) []ledger.Record { ledgertest.Set(&all[2], "op", nil); return all }, []string{"3: names no op", "4: op-01.4 after op-01.2"}},
-		{"another second", func(all []ledger.Record) []ledger.Record { all[2].TS = all[2].TS.Add(time.Second); return all }, []string{"3: at 2026-03-02T09:00:00.000Z with ts 2026-03-02T09:00:01Z"}},
-		{"its own money", func(all []ledger.Record) []ledger.Record { all[2].Cost = 5; return all }, []string{"3: has members of another kind"}},
+		{"no op", func(all []event.Record) []event.Record { eventtest.Set(&all[2], "op", nil); return all }, []string{"3: names no op", "4: op-01.4 after op-01.2"}},
+		{"another second", func(all []event.Record) []event.Record { all[2].TS = all[2].TS.Add(time.Second); return all }, []string{"3: at 2026-03-02T09:00:00.000Z with ts 2026-03-02T09:00:01Z"}},
+		{"its own money", func(all []event.Record) []event.Record { all[2].Cost = 5; return all }, []string{"3: has members of another kind"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			all := lived(t)
-			slices.SortStableFunc(all, func(a, b ledger.Record) int { return strings.Compare(b.Run, a.Run) }) // run-1 before op-01
+			slices.SortStableFunc(all, func(a, b event.Record) int { return strings.Compare(b.Run, a.Run) }) // run-1 before op-01
 			stories, problems := ReadOps(c.do(all))
 			if len(c.want) == 0 {
 				if len(problems) > 0 || len(stories) != 1 || !stories[0].Sound {
@@ -198,7 +198,7 @@ func TestAnyOutcomesMakeALegalChain(t *testing.T) {
 		if odd("sink") {
 			n := rapid.IntRange(1, 16).Draw(rt, "fails at")
 			many := rapid.IntRange(1, 3).Draw(rt, "times")
-			s.onSink = func(ledger.Record) error {
+			s.onSink = func(event.Record) error {
 				if n--; n < 0 && -n <= many {
 					return errors.New("no space left")
 				}
@@ -284,7 +284,7 @@ func FuzzReadOps(f *testing.F) {
 	f.Add(s.files["op-01"])
 	f.Add([]byte(`{"data":{"op":"op-1","id":"op-1.1"},"kind":"op","run":"r","seq":1,"ts":"2026-03-02T09:00:00Z","v":1}` + "\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		records, _ := ledger.Read(b)
+		records, _ := event.Read(b)
 		stories, problems := ReadOps(records)
 		if len(problems) > 0 {
 			return

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 )
 
 // World is what an op cannot be without and this package does not have.
@@ -17,7 +17,7 @@ type World struct {
 	Run   string           // who writes the records
 	Now   func() time.Time // the clock
 	Until func(context.Context, time.Time) (context.Context, context.CancelFunc)
-	Sink  func(ledger.Record) error                             // keeps a record, durably, or says why not
+	Sink  func(event.Record) error                              // keeps a record, durably, or says why not
 	Move  func(context.Context, Effect) error                   // one compare-and-swap; an error may leave it done
 	Tip   func(context.Context, string) (oid string, err error) // where a ref is, "" for nowhere
 	Tidy  func(string) string                                   // takes secrets out of what is for people; nil: nothing

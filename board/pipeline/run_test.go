@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 )
 
 // taken is the way an op took, a record a word.
@@ -205,7 +205,7 @@ func hows() []how {
 func fullAt(word string, n int) func(*sim) {
 	return func(s *sim) {
 		on := false
-		s.onSink = func(r ledger.Record) error {
+		s.onSink = func(r event.Record) error {
 			on = on || r.Op().Mark == word || r.Op().Mark == "enter" && r.Op().To == word
 			if on && n > 0 {
 				n--

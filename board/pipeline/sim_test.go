@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 )
 
 const (
@@ -30,7 +30,7 @@ type sim struct {
 	ticks  int
 	dieAt  int // 0 for never
 	dead   bool
-	onSink func(ledger.Record) error
+	onSink func(event.Record) error
 	onMove func(Effect) error // before the move
 	after  func(Effect) error // after it
 	onTip  func(string) error
@@ -63,7 +63,7 @@ func (s *sim) world(run string) World {
 		Until: func(ctx context.Context, _ time.Time) (context.Context, context.CancelFunc) {
 			return context.WithCancel(ctx)
 		},
-		Sink: func(r ledger.Record) error {
+		Sink: func(r event.Record) error {
 			s.tick()
 			if s.onSink != nil {
 				if err := s.onSink(r); err != nil {
@@ -110,10 +110,10 @@ func (s *sim) world(run string) World {
 }
 
 // add appends a record to its run's ledger.
-func (s *sim) add(r ledger.Record) {
+func (s *sim) add(r event.Record) {
 	f := s.files[r.Run]
 	r.Seq = 1 + bytes.Count(f, []byte("\n"))
-	b, err := ledger.Append(f, r)
+	b, err := event.Append(f, r)
 	if err != nil {
 		panic(err)
 	}
@@ -121,11 +121,11 @@ func (s *sim) add(r ledger.Record) {
 }
 
 // records are those of all ledgers, the last run's first: ReadOps finds the order.
-func (s *sim) records(t testing.TB) []ledger.Record {
+func (s *sim) records(t testing.TB) []event.Record {
 	t.Helper()
-	var out []ledger.Record
+	var out []event.Record
 	for _, run := range slices.Backward(slices.Sorted(maps.Keys(s.files))) {
-		all, err := ledger.Read(s.files[run])
+		all, err := event.Read(s.files[run])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -63,7 +63,7 @@ type Path struct {
 // Read finds the proposal of t in the records of the run that made it: the last
 // outcome of the task with verdict review. The task's own result must name the
 // same commit and branch.
-func Read(t board.Task, run string, records []ledger.Record) (Proposal, error) {
+func Read(t board.Task, run string, records []event.Record) (Proposal, error) {
 	if t.State != board.Review {
 		return Proposal{}, refuse("state", "%s: %s", t.ID, t.NoProposal())
 	}
@@ -74,14 +74,14 @@ func Read(t board.Task, run string, records []ledger.Record) (Proposal, error) {
 			continue
 		}
 		switch r.Kind {
-		case ledger.Claim:
+		case event.Claim:
 			p.Counts, p.Held, found = map[string]int{}, nil, false
-		case ledger.Session:
+		case event.Session:
 			d := r.Session()
 			p.Substrate, p.Turns, p.Sandbox = d.Substrate, d.Turns, d.Sandbox
-		case ledger.Reconcile:
+		case event.Reconcile:
 			p.reconciled(r.Reconcile())
-		case ledger.Outcome:
+		case event.Outcome:
 			found = p.outcome(r)
 		}
 	}
@@ -99,21 +99,21 @@ func Read(t board.Task, run string, records []ledger.Record) (Proposal, error) {
 // Contracted finds the contract of the last session of a task in a run's records,
 // nil where there is none. A run that only judged a kept emission again has none
 // of its own; judged is the run that made it, "" otherwise.
-func Contracted(t okf.ID, records []ledger.Record) (c *Contract, judged string) {
+func Contracted(t okf.ID, records []event.Record) (c *Contract, judged string) {
 	for _, r := range records {
 		switch {
 		case r.Task != string(t):
-		case r.Kind == ledger.Claim:
+		case r.Kind == event.Claim:
 			c = nil
 			judged = r.Claim().RefreshOf
-		case r.Kind == ledger.Session:
+		case r.Kind == event.Session:
 			c = contracted(r.Session())
 		}
 	}
 	return c, judged
 }
 
-func contracted(d ledger.SessionData) *Contract {
+func contracted(d event.SessionData) *Contract {
 	if d.Contract == nil {
 		return nil
 	}
@@ -127,7 +127,7 @@ func contracted(d ledger.SessionData) *Contract {
 	return c
 }
 
-func (p *Proposal) reconciled(d ledger.ReconcileData) {
+func (p *Proposal) reconciled(d event.ReconcileData) {
 	for k, n := range d.Counts {
 		p.Counts[k] = int(n)
 	}
@@ -136,7 +136,7 @@ func (p *Proposal) reconciled(d ledger.ReconcileData) {
 	}
 }
 
-func (p *Proposal) outcome(r ledger.Record) bool {
+func (p *Proposal) outcome(r event.Record) bool {
 	d := r.Outcome()
 	p.Trace, p.Cost, p.Commit, p.Branch, p.Base, p.Artifacts, p.Notes = r.Trace, r.Cost, d.Proposal, d.Branch, d.Base, d.Artifacts, d.Notes
 	p.Paths = nil

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -225,17 +225,17 @@ func TestRejectKeepsEveryReason(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	outcome := func(verdict string) ledger.Record {
-		return ledger.Record{Kind: ledger.Outcome, Task: "t-1", Trace: "ab", Cost: 7, Data: ledgertest.Data(ledger.Outcome, map[string]any{
+	outcome := func(verdict string) event.Record {
+		return event.Record{Kind: event.Outcome, Task: "t-1", Trace: "ab", Cost: 7, Data: eventtest.Data(event.Outcome, map[string]any{
 			"verdict": verdict, "proposal": "p1", "branch": "odd/review/t-1.1", "base": "b0", "artifacts": "a0",
 			"paths": []any{map[string]any{"path": "k/x.md", "base": "", "result": "r1"}},
 		})}
 	}
-	other := ledger.Record{Kind: ledger.Outcome, Task: "t-2", Data: ledgertest.Data(ledger.Outcome, map[string]any{"verdict": "review", "proposal": "p9"})}
-	counted := ledger.Record{Kind: ledger.Reconcile, Task: "t-1", Data: ledgertest.Data(ledger.Reconcile, map[string]any{"counts": map[string]any{"added": int64(1)}, "held": []any{map[string]any{"effect": "guarded", "id": "skeg", "path": "k/skeg.md", "reason": "verified"}}})}
+	other := event.Record{Kind: event.Outcome, Task: "t-2", Data: eventtest.Data(event.Outcome, map[string]any{"verdict": "review", "proposal": "p9"})}
+	counted := event.Record{Kind: event.Reconcile, Task: "t-1", Data: eventtest.Data(event.Reconcile, map[string]any{"counts": map[string]any{"added": int64(1)}, "held": []any{map[string]any{"effect": "guarded", "id": "skeg", "path": "k/skeg.md", "reason": "verified"}}})}
 	task := in(t, board.Review)
 	task.Result = board.Result{Run: "run-1", Commit: "p1", Branch: "odd/review/t-1.1"}
-	p, err := Read(task, "run-1", []ledger.Record{{Kind: ledger.Claim, Task: "t-1"}, counted, outcome("review"), other})
+	p, err := Read(task, "run-1", []event.Record{{Kind: event.Claim, Task: "t-1"}, counted, outcome("review"), other})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,14 +250,14 @@ func TestRead(t *testing.T) {
 		"nothing":        {},
 	} {
 		task.Result = r
-		if _, err := Read(task, "run-1", []ledger.Record{outcome("review")}); code(err) != "branch" {
+		if _, err := Read(task, "run-1", []event.Record{outcome("review")}); code(err) != "branch" {
 			t.Errorf("the task names %s: %v", name, err)
 		}
 	}
-	for name, rs := range map[string][]ledger.Record{
+	for name, rs := range map[string][]event.Record{
 		"no records":          nil,
 		"blocked":             {outcome("blocked")},
-		"claimed again since": {outcome("review"), {Kind: ledger.Claim, Task: "t-1"}},
+		"claimed again since": {outcome("review"), {Kind: event.Claim, Task: "t-1"}},
 	} {
 		if _, err := Read(in(t, board.Review), "run-1", rs); code(err) != "state" {
 			t.Errorf("%s: %v", name, err)
@@ -344,25 +344,25 @@ func TestMadeByIsExact(t *testing.T) {
 // again leads to the run that made it.
 func TestContracted(t *testing.T) {
 	t.Parallel()
-	session := func(task, role string) ledger.Record {
-		return ledger.Record{Kind: ledger.Session, Task: task, Data: ledgertest.Data(ledger.Session, map[string]any{"handoff": "h.md", "contract": map[string]any{
+	session := func(task, role string) event.Record {
+		return event.Record{Kind: event.Session, Task: task, Data: eventtest.Data(event.Session, map[string]any{"handoff": "h.md", "contract": map[string]any{
 			"role": role, "mode": "execution", "persona": "oddie@2", "participants": []any{"orville@1"}, "tainted": "override of planning",
 			"handoffs": []any{map[string]any{"path": "p.md"}}, "override": map[string]any{"by": "human:ann", "risks": []any{"haste"}}}})}
 	}
-	claim := func(task, of string) ledger.Record {
-		return ledger.Record{Kind: ledger.Claim, Task: task, Data: ledger.ClaimData{RefreshOf: of}}
+	claim := func(task, of string) event.Record {
+		return event.Record{Kind: event.Claim, Task: task, Data: event.ClaimData{RefreshOf: of}}
 	}
 	want := &Contract{Role: "builder", Mode: "execution", Persona: "oddie@2", Others: []string{"orville@1"}, From: []string{"p.md"}, To: "h.md", Tainted: "override of planning", Override: "human:ann", Risks: []string{"haste"}}
 	for name, c := range map[string]struct {
-		records []ledger.Record
+		records []event.Record
 		want    *Contract
 		judged  string
 	}{
-		"the last session":      {[]ledger.Record{claim("t", ""), session("t", "planner"), session("t", "builder"), session("u", "resolver")}, want, ""},
-		"a later claim":         {[]ledger.Record{session("t", "builder"), claim("t", "")}, nil, ""},
-		"judged again":          {[]ledger.Record{claim("t", "run-1")}, nil, "run-1"},
-		"another's":             {[]ledger.Record{session("u", "builder")}, nil, ""},
-		"before contracts were": {[]ledger.Record{{Kind: ledger.Session, Task: "t", Data: ledgertest.Data(ledger.Session, map[string]any{"turns": int64(1)})}}, nil, ""},
+		"the last session":      {[]event.Record{claim("t", ""), session("t", "planner"), session("t", "builder"), session("u", "resolver")}, want, ""},
+		"a later claim":         {[]event.Record{session("t", "builder"), claim("t", "")}, nil, ""},
+		"judged again":          {[]event.Record{claim("t", "run-1")}, nil, "run-1"},
+		"another's":             {[]event.Record{session("u", "builder")}, nil, ""},
+		"before contracts were": {[]event.Record{{Kind: event.Session, Task: "t", Data: eventtest.Data(event.Session, map[string]any{"turns": int64(1)})}}, nil, ""},
 	} {
 		got, judged := Contracted("t", c.records)
 		if diff := cmp.Diff(c.want, got); diff != "" || judged != c.judged {

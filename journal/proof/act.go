@@ -10,7 +10,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -62,13 +62,13 @@ type file struct {
 type line struct {
 	path   string
 	n      int // 1-based
-	record ledger.Record
-	plain  bool            // it is spelt as odd spells that record
-	trace  string          // SHA-256 of the bytes before it
-	claim  *open           // the claim its task has in the file at that point; nil: none
-	before []ledger.Record // the sessions its task has in the file before it
-	holds  []string        // of a claim: the other tasks that its file holds claims of at that point
-	again  bool            // a claim of a task that its file claims before it
+	record event.Record
+	plain  bool           // it is spelt as odd spells that record
+	trace  string         // SHA-256 of the bytes before it
+	claim  *open          // the claim its task has in the file at that point; nil: none
+	before []event.Record // the sessions its task has in the file before it
+	holds  []string       // of a claim: the other tasks that its file holds claims of at that point
+	again  bool           // a claim of a task that its file claims before it
 }
 
 // lineByLine has every ledger line of the act looked at; what look says of one
@@ -92,10 +92,10 @@ func (j *judge) lineByLine(look func(line) (why string, err error)) error {
 
 // open is a claim that no outcome has closed yet.
 type open struct {
-	ledger.Record
-	known    bool            // it stood in the file before the act
-	sessions int64           // what its sessions cost so far, micro-USD
-	held     []ledger.Record // those sessions
+	event.Record
+	known    bool           // it stood in the file before the act
+	sessions int64          // what its sessions cost so far, micro-USD
+	held     []event.Record // those sessions
 }
 
 // act reads what a commit introduces.
@@ -306,37 +306,37 @@ func (h *history) appended(a *act) error {
 
 // linesOf are the records of a file behind the first ones, each with the trace
 // and the open claim at its place.
-func (h *history) linesOf(name string, b []byte, records []ledger.Record, before int) []line {
+func (h *history) linesOf(name string, b []byte, records []event.Record, before int) []line {
 	var out []line
 	claims, claimed := map[string]*open{}, map[string]bool{}
-	sessions := map[string][]ledger.Record{}
+	sessions := map[string][]event.Record{}
 	at := 0 // where the record's line begins
 	for i, r := range records {
 		end := at + bytes.IndexByte(b[at:], '\n')
 		if i >= before {
-			l := line{path: name, n: i + 1, record: r, plain: ledger.Plain(b[at:end], r), before: slices.Clip(sessions[r.Task])}
+			l := line{path: name, n: i + 1, record: r, plain: event.Plain(b[at:end], r), before: slices.Clip(sessions[r.Task])}
 			if c, ok := claims[r.Task]; ok {
 				now := *c
 				l.claim = &now
 			}
-			if r.Kind == ledger.Claim {
+			if r.Kind == event.Claim {
 				l.holds, l.again = heldBy(claims, r.Task), claimed[r.Task]
 			}
-			if r.Kind == ledger.Outcome {
+			if r.Kind == event.Outcome {
 				l.trace = h.spend.lines.Trace(b[:at])
 			}
 			out = append(out, l)
 		}
 		switch c := claims[r.Task]; {
-		case r.Kind == ledger.Claim:
+		case r.Kind == event.Claim:
 			claims[r.Task], claimed[r.Task] = &open{Record: r, known: i < before}, true
-		case r.Kind == ledger.Outcome:
+		case r.Kind == event.Outcome:
 			delete(claims, r.Task)
-		case r.Kind == ledger.Session && c != nil && r.Cost <= math.MaxInt64-c.sessions:
+		case r.Kind == event.Session && c != nil && r.Cost <= math.MaxInt64-c.sessions:
 			c.sessions += r.Cost
 			c.held = append(slices.Clip(c.held), r)
 		}
-		if r.Kind == ledger.Session {
+		if r.Kind == event.Session {
 			sessions[r.Task] = append(sessions[r.Task], r)
 		}
 		at = end + 1

@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 )
 
 // announces reports a claim that says which op it will be worked on by: that of a
 // task which asks for a change of files. Claims of older programs announce none.
-func announces(r ledger.Record) bool { return r.Claim().Op != "" }
+func announces(r event.Record) bool { return r.Claim().Op != "" }
 
 // announced are the ops that the claims of a run announced for a task, as the
 // ledgers of the act have them.
@@ -36,9 +36,9 @@ func (j *judge) announcements(now ops) error {
 	for _, l := range j.lines {
 		var err error
 		switch r := l.record; {
-		case r.Kind == ledger.Outcome:
+		case r.Kind == event.Outcome:
 			err = j.fulfilled(l, r.Run, tasks)
-		case r.Kind == ledger.Abandoned:
+		case r.Kind == event.Abandoned:
 			err = j.fulfilled(l, r.DeadRun, tasks)
 		case ofOp(r) && r.Op().ID == r.Op().Op+".1":
 			err = j.meant(l)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -55,7 +55,7 @@ func inReview(old *okf.Atom) (board.Task, string) {
 }
 
 // waited is the record of the proposal that t waited in review with.
-func (j *judge) waited(t board.Task, p string) (*ledger.Record, string, error) {
+func (j *judge) waited(t board.Task, p string) (*event.Record, string, error) {
 	if t.Result.Commit != p || t.Result.Run != j.run {
 		return nil, fmt.Sprintf("done with proposal %s of %s, the task waited with %s of %s",
 			or(short(p), "none"), or(j.run, "no run"), or(short(t.Result.Commit), "none"), or(t.Result.Run, "no run")), nil
@@ -75,7 +75,7 @@ func (j *judge) waited(t board.Task, p string) (*ledger.Record, string, error) {
 // brought compares what the approval merged with what was recorded: bytes, modes,
 // and no file outside of the bundle besides. With --verify the person's own entry
 // changes the bytes of an atom, which must still be there.
-func (j *judge) brought(r *ledger.Record) (string, error) {
+func (j *judge) brought(r *event.Record) (string, error) {
 	if before, err := j.bringsNothing(r.Outcome().Proposal); err != nil {
 		return "", err
 	} else if before {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal"
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/handoff"
@@ -31,13 +31,13 @@ func (s *story) audit() {
 	if w.lease = s.lease(); w.lease != "" {
 		data["lease"] = w.lease
 	}
-	s.record(w, ch, ledger.Record{Kind: ledger.Claim, Reserved: 500_000, Data: ledgertest.Data(ledger.Claim, data)})
+	s.record(w, ch, event.Record{Kind: event.Claim, Reserved: 500_000, Data: eventtest.Data(event.Claim, data)})
 	w.base = s.land(s.make("begin", "audit", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Lease", w.lease}}}))
 	s.bind(w, contract.Validator, name)
 	s.hand(w, contract.Validator, "", name)
 	ch = repo.Changes{}
-	w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: 7, Data: ledgertest.Data(ledger.Session, w.said())}))
-	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Cost: 7, Trace: w.trace, Data: ledgertest.Data(ledger.Outcome, map[string]any{"verdict": "completed"})})
+	w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Session, Cost: 7, Data: eventtest.Data(event.Session, w.said())}))
+	s.record(w, ch, event.Record{Kind: event.Outcome, Cost: 7, Trace: w.trace, Data: eventtest.Data(event.Outcome, map[string]any{"verdict": "completed"})})
 	s.journal(w, ch, w.tells...)
 	for name, b := range w.also {
 		ch[name] = b
@@ -52,7 +52,7 @@ func TestAClaimBringsOnlyItsValidatorsClaims(t *testing.T) {
 	tell := func(s *story) repo.OID { s.audit(); return "" }
 	claim := func(key, value string) func(*story, *draft) {
 		return func(s *story, d *draft) {
-			relay(s, d, func(r *ledger.Record) { ledgertest.Set(r, key, value) })
+			relay(s, d, func(r *event.Record) { eventtest.Set(r, key, value) })
 		}
 	}
 	runTampers(t, []tamper{
@@ -87,7 +87,7 @@ func TestAnAuditIsUnderALease(t *testing.T) {
 	}
 	as := func(role string) func(*story, *draft) {
 		return func(s *story, d *draft) {
-			relay(s, d, func(r *ledger.Record) { ledgertest.Set(r, "contract_role", role) })
+			relay(s, d, func(r *event.Record) { eventtest.Set(r, "contract_role", role) })
 		}
 	}
 	of := func(kind string) string {
@@ -113,7 +113,7 @@ func TestAnAuditIsUnderALease(t *testing.T) {
 			return s.claim("judge").base
 		}, want: []string{of("review")}},
 		{name: "as if of a task", at: "begin audit", tell: under(nil, 0), do: func(s *story, d *draft) {
-			relay(s, d, func(r *ledger.Record) { r.Task = "t" })
+			relay(s, d, func(r *event.Record) { r.Task = "t" })
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 claims t, which its commit does not put in progress", of("review"), "5 ledger/2026-03/R1.jsonl:2 a session ran before money was reserved for it in an earlier commit",
 			"11 ledger/2026-03/R1.jsonl:2 a session of the validator names handoff knowledge/handoffs/R1-claims.md as blob #, which the commit of its claim does not hold",
 			"5 ledger/2026-03/R1.jsonl:3 an outcome without an open claim of R1"}},

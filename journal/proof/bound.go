@@ -7,7 +7,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
@@ -20,12 +20,12 @@ type bound struct {
 	role      contract.Role
 	mode      contract.Mode
 	handoffs  [][2]string // path and blob of each it was given
-	override  *ledger.Override
+	override  *event.Override
 	schema    string // of what it delivered, "" for nothing
 	handoff   string // the path it handed over at, "" for none
 }
 
-func boundBy(r ledger.Record) bound {
+func boundBy(r event.Record) bound {
 	d := r.Session()
 	b := bound{run: r.Run, task: r.Task, schema: d.Deliverable, handoff: d.Handoff}
 	if c := d.Contract; c != nil {
@@ -136,9 +136,9 @@ func (j *judge) made(run, task string, seen map[string]bool, commits func(run st
 		for _, r := range records {
 			switch {
 			case r.Task != task:
-			case r.Kind == ledger.Session:
+			case r.Kind == event.Session:
 				out = append(out, boundBy(r))
-			case r.Kind == ledger.Claim:
+			case r.Kind == event.Claim:
 				of = or(r.Claim().RefreshOf, of)
 			}
 		}

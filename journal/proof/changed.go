@@ -10,7 +10,7 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
@@ -99,7 +99,7 @@ func (j *judge) story(id string) (pipeline.Story, bool, error) {
 }
 
 // bindsTo says in what the proposal is not the one that the op was judged on.
-func (j *judge) bindsTo(o pipeline.Op, r *ledger.Record, exact bool) string {
+func (j *judge) bindsTo(o pipeline.Op, r *event.Record, exact bool) string {
 	base := ""
 	if len(j.Parents) > 0 {
 		base = string(j.Parents[0])
@@ -234,7 +234,7 @@ func (j *judge) edits(files []*file) ([]pipeline.Edit, error) {
 // file that is no atom names the op that waits with it.
 func (j *judge) opsNamed() error {
 	for _, l := range j.lines {
-		if l.record.Kind != ledger.Outcome {
+		if l.record.Kind != event.Outcome {
 			continue
 		}
 		i := slices.IndexFunc(pathsOf(&l.record), func(p [3]string) bool { return !strings.HasPrefix(p[0], j.root) })

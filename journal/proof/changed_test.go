@@ -10,8 +10,8 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -87,10 +87,10 @@ func TestAChangeOfFilesIsProven(t *testing.T) {
 	trailer := func(name, value string) func(*story, *draft) {
 		return func(_ *story, d *draft) { d.set(name, value) }
 	}
-	outcome := func(change func(*ledger.Record)) func(*story, *draft) {
+	outcome := func(change func(*event.Record)) func(*story, *draft) {
 		return func(s *story, d *draft) {
-			relay(s, d, func(r *ledger.Record) {
-				if r.Kind == ledger.Outcome {
+			relay(s, d, func(r *event.Record) {
+				if r.Kind == event.Outcome {
 					change(r)
 				}
 			})
@@ -121,8 +121,8 @@ func TestAChangeOfFilesIsProven(t *testing.T) {
 		{name: "odd.toml", files: repo.Changes{"odd.toml": []byte(law + "\n")}, want: "an op changes what no machine may"},
 		{name: "who may sign", files: repo.Changes{"docs/allowed_signers": []byte("x\n")}, want: "an op changes what no machine may"},
 		{name: "a workflow", files: repo.Changes{".github/workflows/a.yml": []byte("on: push\n")}, want: "an op changes what no machine may"},
-		{name: "an outcome that names no op", files: doc(), at: "result c", do: outcome(func(r *ledger.Record) { ledgertest.Set(r, "op", nil) }), want: "names no op"},
-		{name: "an outcome of another op", files: doc(), at: "result c", do: outcome(func(r *ledger.Record) { ledgertest.Set(r, "op", "op-XX") }), want: "of which its ledger tells nothing"},
+		{name: "an outcome that names no op", files: doc(), at: "result c", do: outcome(func(r *event.Record) { eventtest.Set(r, "op", nil) }), want: "names no op"},
+		{name: "an outcome of another op", files: doc(), at: "result c", do: outcome(func(r *event.Record) { eventtest.Set(r, "op", "op-XX") }), want: "of which its ledger tells nothing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -129,8 +129,8 @@ func (h *history) acting(run, task string, look func(repo.Commit) (enough bool, 
 func (h *history) records(commit repo.OID, proposal repo.Commit, run, task string) (bool, error) {
 	all, err := h.ledgerAt(commit, run)
 	trace := one(proposal, "Odd-Trace")
-	return slices.ContainsFunc(all, func(r ledger.Record) bool {
-		return r.Kind == ledger.Outcome && r.Task == task && (r.Outcome().Proposal == string(proposal.OID) || trace != "" && r.Trace == trace)
+	return slices.ContainsFunc(all, func(r event.Record) bool {
+		return r.Kind == event.Outcome && r.Task == task && (r.Outcome().Proposal == string(proposal.OID) || trace != "" && r.Trace == trace)
 	}), err
 }
 
@@ -138,7 +138,7 @@ func (h *history) records(commit repo.OID, proposal repo.Commit, run, task strin
 func (h *history) claims(commit repo.OID, run, task string) (n int, err error) {
 	records, err := h.ledgerAt(commit, run)
 	for _, r := range records {
-		if r.Kind == ledger.Claim && r.Task == task {
+		if r.Kind == event.Claim && r.Task == task {
 			n++
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -162,7 +162,7 @@ func TestWhatIsClaimedOnceIsClean(t *testing.T) {
 // ledger, and takes in nothing of what another line claimed.
 func TestWhatNoMachineDoesBesideItsClaim(t *testing.T) {
 	own := func(run, task string) [][2]string { return [][2]string{{"Odd-Run", run}, {"Odd-Task", task}} }
-	byHand := func(s *story, w *run, old, now string, r ledger.Record) repo.OID {
+	byHand := func(s *story, w *run, old, now string, r event.Record) repo.OID {
 		d := draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}, trailers: own(w.id, "t")}
 		swap(s, &d, taskFile("t"), old, now)
 		s.record(w, d.ch, r)
@@ -176,15 +176,15 @@ func TestWhatNoMachineDoesBesideItsClaim(t *testing.T) {
 		{name: "a claim of what another holds", tell: func(s *story) repo.OID {
 			s.claim("t")
 			s.ann("more", repo.Changes{"odd.toml": bytes.Replace(s.file("odd.toml"), []byte("0.60"), []byte("1.20"), 1)})
-			return byHand(s, s.newRun("t"), "000001", "000002", ledger.Record{Kind: ledger.Claim, Role: "editor", Team: "docs", Reserved: 500_000})
+			return byHand(s, s.newRun("t"), "000001", "000002", event.Record{Kind: event.Claim, Role: "editor", Team: "docs", Reserved: 500_000})
 		}, want: []string{"5 ledger/2026-03/R2.jsonl:1 claims t, which its commit does not put in progress",
 			"3 tasks/t.md:5 a commit by odd or an agent changes a task in in_progress" + stays}},
 		{name: "more time than was claimed", tell: func(s *story) repo.OID {
-			return byHand(s, s.claim("t"), "lease_expires: 2026", "lease_expires: 2027", ledger.Record{Kind: ledger.Refused})
+			return byHand(s, s.claim("t"), "lease_expires: 2026", "lease_expires: 2027", event.Record{Kind: event.Refused})
 		}, want: []string{"3 tasks/t.md:5 a commit by odd or an agent changes a task in in_progress" + stays}},
 		{name: "another result for a person", tell: func(s *story) repo.OID {
 			work(s, "t")
-			return byHand(s, s.newRun("t"), "commit: ", "commit: 0", ledger.Record{Kind: ledger.Refused})
+			return byHand(s, s.newRun("t"), "commit: ", "commit: 0", event.Record{Kind: event.Refused})
 		}, want: []string{"3 tasks/t.md:5 a commit by odd or an agent changes a task in review" + stays}},
 		{name: "a sync that verifies", tell: func(s *story) repo.OID {
 			d := draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}, trailers: append(own("run-x", "t"), [2]string{"Odd-Approval", strings.Repeat("a", 40)})}
@@ -231,15 +231,15 @@ func TestWhatNoMachineDoesBesideItsClaim(t *testing.T) {
 		{name: "a session that nobody pays for", tell: func(s *story) repo.OID {
 			w := s.claim("t")
 			ch := repo.Changes{}
-			s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: 100_000_000})
+			s.record(w, ch, event.Record{Kind: event.Session, Cost: 100_000_000})
 			s.land(s.make("session", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: own(w.id, "t")}))
 			s.sweep(w, 500_000)
 			return ""
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:2 a session has no outcome in its commit, so its cost is counted nowhere"}},
 		{name: "a review of which no outcome tells", at: "result t", do: func(s *story, d *draft) {
-			relay(s, d, func(r *ledger.Record) {
-				if r.Kind == ledger.Outcome {
-					r.Data = ledger.OutcomeData{Verdict: "blocked"}
+			relay(s, d, func(r *event.Record) {
+				if r.Kind == event.Outcome {
+					r.Data = event.OutcomeData{Verdict: "blocked"}
 				}
 			})
 		}, want: []string{"3 tasks/t.md:5 R1 moves the task to review, and no outcome of the commit says so"}},
@@ -319,7 +319,7 @@ func TestWhatAClaimCountsAndSays(t *testing.T) {
 	as := func(id, name string, b func(*story) []byte) func(*story) repo.OID {
 		return func(s *story) repo.OID {
 			d := draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{name: b(s)}, trailers: [][2]string{{"Odd-Run", id}}}
-			s.record(&run{id: id, file: "knowledge/ledger/2026-03/" + id + ".jsonl"}, d.ch, ledger.Record{Kind: ledger.Refused})
+			s.record(&run{id: id, file: "knowledge/ledger/2026-03/" + id + ".jsonl"}, d.ch, event.Record{Kind: event.Refused})
 			return s.land(s.make("hand", "", d))
 		}
 	}
@@ -334,7 +334,7 @@ func TestWhatAClaimCountsAndSays(t *testing.T) {
 		{name: "a claim without an end", at: "claim t", do: set("lease_expires: 2026-03-02T09:32:00Z\n", ""), tell: claim,
 			want: []string{"3 tasks/t.md:5 a commit by odd or an agent leaves a task that cannot be read: tasks/t.md:1: claimed_by is set (R1) but lease_expires is not; remove claimed_by, or set lease_expires"}},
 		{name: "a claim that says it judges again", at: "claim t", tell: claim, do: func(s *story, d *draft) {
-			relay(s, d, func(r *ledger.Record) { r.Reserved, r.Data = 0, ledger.ClaimData{RefreshOf: "run-x"} })
+			relay(s, d, func(r *event.Record) { r.Reserved, r.Data = 0, event.ClaimData{RefreshOf: "run-x"} })
 		}, want: []string{"5 tasks/t.md:5 the task was claimed, but the ledger reserves no money for it"}},
 		{name: "a sweep of a claim that was closed before", at: "sweep t", do: func(_ *story, d *draft) { delete(d.ch, ledgerIn(d)) },
 			tell: func(s *story) repo.OID { s.sweep(s.claim("t"), 500_000); return "" }, want: []string{}},

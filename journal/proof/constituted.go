@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
@@ -165,7 +165,7 @@ func (h *history) anchoredAt(commit repo.OID) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if strings.Contains(string(b), `"kind":"`+string(ledger.Anchor)+`"`) {
+		if strings.Contains(string(b), `"kind":"`+string(event.Anchor)+`"`) {
 			h.anchors[commit] = true
 			return true, nil
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -66,11 +66,11 @@ func TestAnotherFolderBecomesTheBundle(t *testing.T) {
 			want: []string{"3 kb/tasks/t.md:5 the task was added as done; only odd approve sets done"}},
 		{name: "with a line more", tell: prepare(func(s *story, ch repo.Changes) {
 			name := "kb/ledger/2026-03/run-01KJ0000000000000000000001.jsonl"
-			s.record(&run{id: "run-01KJ0000000000000000000001", file: name}, ch, ledger.Record{Kind: ledger.Refused})
+			s.record(&run{id: "run-01KJ0000000000000000000001", file: name}, ch, event.Record{Kind: event.Refused})
 		}), want: []string{"14 kb/ledger/2026-03/R1.jsonl:4 is a record of R1 that another commit than its own adds"}},
 		{name: "with a ledger more", tell: prepare(func(s *story, ch repo.Changes) {
 			name := "kb/ledger/2026-03/run-01KJ0000000000000000000009.jsonl"
-			s.record(&run{id: "run-01KJ0000000000000000000009", file: name, task: "t"}, ch, ledger.Record{Kind: ledger.Refused})
+			s.record(&run{id: "run-01KJ0000000000000000000009", file: name, task: "t"}, ch, event.Record{Kind: event.Refused})
 		}), want: []string{"14 kb/ledger/2026-03/R9.jsonl:1 is a record of R9 that another commit than its own adds"}},
 		{name: "without what a line beside it adds", tell: func(s *story) repo.OID {
 			w := s.claim("t")

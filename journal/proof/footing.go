@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona"
@@ -29,7 +29,7 @@ func floored(j *judge) error {
 		return nil // where a history begins
 	}
 	return j.lineByLine(func(l line) (string, error) {
-		if l.record.Kind != ledger.Session {
+		if l.record.Kind != event.Session {
 			return "", nil
 		}
 		role, claim, law, err := j.embodiedAt(l)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -55,7 +55,7 @@ func TestOneDrainIsProven(t *testing.T) {
 		{name: "two claims at once", at: "claim t", tell: func(s *story) repo.OID { s.add("u", ""); s.claim("t"); return "" },
 			do: func(s *story, d *draft) {
 				w := &run{id: "run-01KJ0000000000000000000001", task: "u", file: ledgerIn(d)}
-				s.record(w, d.ch, ledger.Record{Kind: ledger.Claim, Role: "editor", Reserved: 500_000, Data: ledgertest.Data(ledger.Claim, map[string]any{"attempt": 1})})
+				s.record(w, d.ch, event.Record{Kind: event.Claim, Role: "editor", Reserved: 500_000, Data: eventtest.Data(event.Claim, map[string]any{"attempt": 1})})
 			},
 			want: []string{"4 ledger/2026-03/R1.jsonl:2 R1 claims u while it holds t",
 				"5 ledger/2026-03/R1.jsonl:2 claims u, which its commit does not put in progress"}},

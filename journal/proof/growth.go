@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/journal"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -237,7 +237,7 @@ func (j *judge) dated(f *file) {
 	}
 	if err == nil {
 		for _, began := range []time.Time{j.lines[i].record.TS, j.Author.When} {
-			if is := ledger.Month(began); is == month || is == ledger.Month(at.AddDate(0, 1, 0)) {
+			if is := event.Month(began); is == month || is == event.Month(at.AddDate(0, 1, 0)) {
 				return
 			}
 		}
@@ -266,7 +266,7 @@ func (j *judge) line(l line) {
 	case !l.plain:
 		j.find(l.path, l.n, "this record was not written by odd: odd writes keys in order, each once, no space between, nothing escaped without need")
 	}
-	if l.record.Kind != ledger.Outcome {
+	if l.record.Kind != event.Outcome {
 		return
 	}
 	if l.record.Trace != l.trace {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
 )
@@ -25,13 +25,13 @@ const grace = 5 * time.Second
 func (j *judge) leased() error {
 	return j.lineByLine(func(l line) (string, error) {
 		switch l.record.Kind {
-		case ledger.Claim:
+		case event.Claim:
 			j.checked++
 			if j.otherLease(l) {
 				return "", nil
 			}
 			return j.claimedUnder(l.record)
-		case ledger.Outcome:
+		case event.Outcome:
 			return j.outlived(l)
 		}
 		return "", nil
@@ -54,7 +54,7 @@ func (j *judge) otherLease(l line) bool {
 }
 
 // claimedUnder says what is wrong with the lease that a claim was made under.
-func (j *judge) claimedUnder(r ledger.Record) (string, error) {
+func (j *judge) claimedUnder(r event.Record) (string, error) {
 	if r.Claim().RefreshOf != "" && r.Reserved == 0 {
 		return "", nil // judged again, nothing runs
 	}
@@ -105,7 +105,7 @@ func (j *judge) outlived(l line) (string, error) {
 
 // verdict judges a lease as it stood before the act, at the moment of a record.
 // What more already says of use is added to what the ledger tells.
-func (j *judge) verdict(id, kind string, r ledger.Record, more gate.Facts) (*slow, gate.Verdict, error) {
+func (j *judge) verdict(id, kind string, r event.Record, more gate.Facts) (*slow, gate.Verdict, error) {
 	at := j.Parents[0]
 	s, err := j.slowAt(at)
 	if err != nil {
@@ -135,7 +135,7 @@ func (j *judge) verdict(id, kind string, r ledger.Record, more gate.Facts) (*slo
 
 // kindOf is the kind of the work that a claim or a result is about, "" for a
 // session that only detects and that no task asks for.
-func (j *judge) kindOf(r ledger.Record) string {
+func (j *judge) kindOf(r event.Record) string {
 	for _, f := range j.files {
 		if isTask(f.new) && string(f.new.ID) == r.Task {
 			if t, err := board.Parse(f.new); err == nil {
@@ -160,7 +160,7 @@ func (j *judge) kindOf(r ledger.Record) string {
 // covered says why the stance, the scope or a hash lock does not let the claimed
 // task be worked on. What only detects, and for no task, changes nothing that
 // they are about.
-func (j *judge) covered(f gate.File, r ledger.Record) (string, error) {
+func (j *judge) covered(f gate.File, r event.Record) (string, error) {
 	l, kind := f.Lease, j.kindOf(r)
 	if r.Task == r.Run && kind == "" {
 		return "", nil
@@ -244,7 +244,7 @@ func (h *history) usedAt(commit repo.OID, lease string, since time.Time) (usage,
 	}
 	open := map[[2]string]int64{} // by run and task
 	for _, r := range all {
-		if r.Kind != ledger.Claim || r.Claim().Lease != lease || r.TS.Before(since) {
+		if r.Kind != event.Claim || r.Claim().Lease != lease || r.TS.Before(since) {
 			continue
 		}
 		if r.Task != r.Run {
@@ -255,10 +255,10 @@ func (h *history) usedAt(commit repo.OID, lease string, since time.Time) (usage,
 	}
 	for _, r := range all {
 		k := [2]string{r.Run, r.Task}
-		if r.Kind == ledger.Abandoned {
+		if r.Kind == event.Abandoned {
 			k[0] = r.DeadRun
 		}
-		if _, ok := open[k]; !ok || r.Kind != ledger.Outcome && r.Kind != ledger.Abandoned {
+		if _, ok := open[k]; !ok || r.Kind != event.Outcome && r.Kind != event.Abandoned {
 			continue
 		}
 		delete(open, k)
@@ -279,7 +279,7 @@ func sumUp(a, b int64) int64 {
 
 // movesAt are the claims and what closed them, in the ledger files of a commit
 // that may hold one since a moment. A run's file lies in the month it began in.
-func (h *history) movesAt(commit repo.OID, since time.Time) ([]ledger.Record, error) {
+func (h *history) movesAt(commit repo.OID, since time.Time) ([]event.Record, error) {
 	law, err := h.lawAfter(commit)
 	if err != nil {
 		return nil, err
@@ -296,9 +296,9 @@ func (h *history) movesAt(commit repo.OID, since time.Time) ([]ledger.Record, er
 	if err != nil {
 		return nil, err
 	}
-	var out []ledger.Record
+	var out []event.Record
 	for _, m := range months {
-		if !m.IsDir() || m.Name() < ledger.Month(since.AddDate(0, 0, -31)) {
+		if !m.IsDir() || m.Name() < event.Month(since.AddDate(0, 0, -31)) {
 			continue
 		}
 		month, _, err := h.trees.Find(tree, m.Name())
@@ -321,7 +321,7 @@ func (h *history) movesAt(commit repo.OID, since time.Time) ([]ledger.Record, er
 }
 
 // movesIn are those of one ledger file, remembered by blob.
-func (h *history) movesIn(ch repo.Change) ([]ledger.Record, error) {
+func (h *history) movesIn(ch repo.Change) ([]event.Record, error) {
 	if !ledgerFile(ch) {
 		return nil, nil
 	}
@@ -333,10 +333,10 @@ func (h *history) movesIn(ch repo.Change) ([]ledger.Record, error) {
 		return nil, err
 	}
 	records, _ := h.spend.lines.Read(b) // what is wrong in it is row 14's
-	var out []ledger.Record
+	var out []event.Record
 	for _, r := range records {
-		if r.Kind == ledger.Claim || r.Kind == ledger.Outcome || r.Kind == ledger.Abandoned {
-			r.Data = ledger.ClaimData{Lease: r.Claim().Lease} // that is all that is asked of them
+		if r.Kind == event.Claim || r.Kind == event.Outcome || r.Kind == event.Abandoned {
+			r.Data = event.ClaimData{Lease: r.Claim().Lease} // that is all that is asked of them
 			out = append(out, r)
 		}
 	}

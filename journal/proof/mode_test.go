@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/odd-cli/odd/journal"
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
@@ -136,15 +136,15 @@ func (s *story) invoke(role contract.Role, handoffs ...string) *run {
 	w := s.newRun("")
 	w.task = w.id
 	ch := repo.Changes{}
-	s.record(w, ch, ledger.Record{Kind: ledger.Claim, Reserved: 500_000, Data: ledgertest.Data(ledger.Claim, map[string]any{"sessions": 1, "contract_role": string(role), "mode": string(roleRow(role).Mode)})})
+	s.record(w, ch, event.Record{Kind: event.Claim, Reserved: 500_000, Data: eventtest.Data(event.Claim, map[string]any{"sessions": 1, "contract_role": string(role), "mode": string(roleRow(role).Mode)})})
 	w.base = s.land(s.make("begin", "invoke", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}}}))
 	s.bind(w, role, handoffs...)
 	if roleRow(role).Mode != "" {
 		s.hand(w, role, "", handoffs...)
 	}
 	ch = repo.Changes{}
-	w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: 7, Data: ledgertest.Data(ledger.Session, w.said())}))
-	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Cost: 7, Trace: w.trace, Data: ledgertest.Data(ledger.Outcome, map[string]any{"verdict": "completed"})})
+	w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Session, Cost: 7, Data: eventtest.Data(event.Session, w.said())}))
+	s.record(w, ch, event.Record{Kind: event.Outcome, Cost: 7, Trace: w.trace, Data: eventtest.Data(event.Outcome, map[string]any{"verdict": "completed"})})
 	s.journal(w, ch, w.tells...)
 	for name, b := range w.also {
 		ch[name] = b
@@ -277,12 +277,12 @@ func tagged(name string) repo.Changes {
 // resay changes the session record of a draft, with the trace made true again.
 func resay(s *story, d *draft, change func(data, contract map[string]any)) {
 	s.Helper()
-	relay(s, d, func(r *ledger.Record) {
-		if r.Kind == ledger.Session {
-			data := ledgertest.Keys(*r)
+	relay(s, d, func(r *event.Record) {
+		if r.Kind == event.Session {
+			data := eventtest.Keys(*r)
 			of, _ := data["contract"].(map[string]any)
 			change(data, of)
-			r.Data = ledgertest.Data(r.Kind, data)
+			r.Data = eventtest.Data(r.Kind, data)
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/risk"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/persona/session"
 )
 
@@ -45,8 +45,8 @@ func budgeted(j *judge) error {
 // purse is the money of one act.
 type purse struct {
 	*judge
-	sums map[[2]string]sum             // after the act, by month and share
-	open map[[2]string][]ledger.Record // before it, by run and task; nil until asked
+	sums map[[2]string]sum            // after the act, by month and share
+	open map[[2]string][]event.Record // before it, by run and task; nil until asked
 }
 
 type sum struct {
@@ -66,16 +66,16 @@ const (
 func (m *purse) line(l line) (string, error) {
 	r := l.record
 	late := r.TS.Sub(m.Author.When)
-	if phase := r.Kind == ledger.Op || r.Kind == ledger.OpEnd; phase && late < 0 && l.claim != nil && !r.TS.Before(l.claim.TS) {
+	if phase := r.Kind == event.Op || r.Kind == event.OpEnd; phase && late < 0 && l.claim != nil && !r.TS.Before(l.claim.TS) {
 		late = 0 // it happened while the claim was worked on, however long that took, and costs nothing
 	}
 	if late.Abs() > skew {
 		return fmt.Sprintf("is dated %s in a commit of %s", moment(r.TS), moment(m.Author.When)), nil
 	}
 	switch r.Kind {
-	case ledger.Claim:
+	case event.Claim:
 		return m.claimed(l)
-	case ledger.Session:
+	case event.Session:
 		if l.claim == nil || !l.claim.known || l.claim.Claim().RefreshOf != "" {
 			return "a session ran before money was reserved for it in an earlier commit", nil
 		}
@@ -83,9 +83,9 @@ func (m *purse) line(l line) (string, error) {
 			return "a session has no outcome in its commit, so its cost is counted nowhere", nil
 		}
 		return m.oneTooMany(l)
-	case ledger.Outcome:
+	case event.Outcome:
 		return closed(l), nil
-	case ledger.Abandoned:
+	case event.Abandoned:
 		return m.abandoned(l)
 	}
 	return "", nil
@@ -117,7 +117,7 @@ func (m *purse) oneTooMany(l line) (string, error) {
 // outcomeBehind reports an outcome of a record's task behind it, in the same commit.
 func (j *judge) outcomeBehind(l line) bool {
 	return slices.ContainsFunc(j.lines, func(o line) bool {
-		return o.record.Kind == ledger.Outcome && o.record.Task == l.record.Task && o.path == l.path && o.n > l.n
+		return o.record.Kind == event.Outcome && o.record.Task == l.record.Task && o.path == l.path && o.n > l.n
 	})
 }
 
@@ -133,7 +133,7 @@ func (j *judge) reserved() error {
 			continue
 		}
 		if !slices.ContainsFunc(j.lines, func(l line) bool {
-			return l.record.Kind == ledger.Claim && l.record.Task == string(f.new.ID) && l.record.Claim().RefreshOf == ""
+			return l.record.Kind == event.Claim && l.record.Task == string(f.new.ID) && l.record.Claim().RefreshOf == ""
 		}) {
 			j.find(f.Path, f.new.Line("state"), "the task was claimed, but the ledger reserves no money for it")
 		}
@@ -161,7 +161,7 @@ func closed(l line) string {
 
 // over is what an outcome tells that it cost above its reservation: a session
 // may end one call late, and what that cost is true all the same.
-func over(r ledger.Record) int64 {
+func over(r event.Record) int64 {
 	return r.Outcome().Over
 }
 
@@ -175,7 +175,7 @@ func (m *purse) abandoned(l line) (string, error) {
 		if err != nil {
 			return "the ledger before it cannot be summed: " + err.Error(), nil
 		}
-		m.open = map[[2]string][]ledger.Record{}
+		m.open = map[[2]string][]event.Record{}
 		for _, c := range spent.Open {
 			k := [2]string{c.Run, c.Task}
 			m.open[k] = append(m.open[k], c)
@@ -221,7 +221,7 @@ func (m *purse) claimed(l line) (string, error) {
 		return why, nil
 	}
 	want := budget.MicroUSD(r.Reserved)
-	all, err := m.after(ledger.Month(r.TS))
+	all, err := m.after(event.Month(r.TS))
 	if err != nil {
 		return "the ledger cannot be summed: " + err.Error(), nil
 	}
@@ -236,7 +236,7 @@ func (m *purse) claimed(l line) (string, error) {
 	if !ok {
 		return "", nil
 	}
-	own, err := m.shareAfter(ledger.Month(r.TS), share)
+	own, err := m.shareAfter(event.Month(r.TS), share)
 	if err != nil {
 		return "the share's ledger cannot be summed: " + err.Error(), nil
 	}
@@ -256,12 +256,12 @@ func whose(share string) string {
 // after is what counts against a month once the act is done: spending and open
 // reservations of all.
 func (m *purse) after(month string) (budget.MicroUSD, error) {
-	return m.summed([2]string{month, "*"}, func(s ledger.Spend) (int64, error) { return s.In(month) })
+	return m.summed([2]string{month, "*"}, func(s event.Spend) (int64, error) { return s.In(month) })
 }
 
 // shareAfter is after of one team with an envelope, or of all without ("").
 func (m *purse) shareAfter(month, share string) (budget.MicroUSD, error) {
-	return m.summed([2]string{month, share}, func(s ledger.Spend) (int64, error) {
+	return m.summed([2]string{month, share}, func(s event.Spend) (int64, error) {
 		if share != "" {
 			return s.TeamIn(month, share)
 		}
@@ -269,7 +269,7 @@ func (m *purse) shareAfter(month, share string) (budget.MicroUSD, error) {
 	})
 }
 
-func (m *purse) summed(k [2]string, of func(ledger.Spend) (int64, error)) (budget.MicroUSD, error) {
+func (m *purse) summed(k [2]string, of func(event.Spend) (int64, error)) (budget.MicroUSD, error) {
 	if s, ok := m.sums[k]; ok {
 		return s.micro, s.err
 	}
@@ -284,7 +284,7 @@ func (m *purse) summed(k [2]string, of func(ledger.Spend) (int64, error)) (budge
 
 // leaseLeft is what the lease of a claim had left to spend before it, where it
 // has a budget of its own: no session costs more.
-func (m *purse) leaseLeft(r ledger.Record) (budget.MicroUSD, error) {
+func (m *purse) leaseLeft(r event.Record) (budget.MicroUSD, error) {
 	id := r.Claim().Lease
 	s, err := m.slowAt(m.Parents[0])
 	if err != nil || id == "" || s.lease.Lease.ID != id || s.lease.Lease.Budget == 0 {
@@ -296,7 +296,7 @@ func (m *purse) leaseLeft(r ledger.Record) (budget.MicroUSD, error) {
 
 // enough says when a claim reserves less than a session may cost, names another team
 // than its task's, or is of a task that its commit does not put in its run's hands.
-func (m *purse) enough(r ledger.Record, left budget.MicroUSD) string {
+func (m *purse) enough(r event.Record, left budget.MicroUSD) string {
 	if r.Task == r.Run {
 		return m.enoughAlone(r, left)
 	}
@@ -314,7 +314,7 @@ func (m *purse) enough(r ledger.Record, left budget.MicroUSD) string {
 }
 
 // enoughAlone is enough of sessions that no task asks for.
-func (m *purse) enoughAlone(r ledger.Record, left budget.MicroUSD) string {
+func (m *purse) enoughAlone(r event.Record, left budget.MicroUSD) string {
 	n := r.Claim().Sessions
 	each := m.law.Session.MaxCost
 	if budget.MicroUSD(r.Reserved) < left && !m.law.Free() && (n < 1 || r.Reserved/n < int64(each)) {
@@ -324,7 +324,7 @@ func (m *purse) enoughAlone(r ledger.Record, left budget.MicroUSD) string {
 }
 
 // enoughFor is enough of a task, as its claim leaves it.
-func (m *purse) enoughFor(t board.Task, r ledger.Record, left budget.MicroUSD) string {
+func (m *purse) enoughFor(t board.Task, r event.Record, left budget.MicroUSD) string {
 	if r.Team != t.Team {
 		return fmt.Sprintf("the claim is paid by team %q, the task's team is %q", r.Team, t.Team)
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -244,7 +244,7 @@ func mutations() []tamper {
 		}, want: []string{"4 ledger/M/N1.jsonl:2"}},
 		mutate("two claims in one hand", "claim t", func(s *story, d *draft) {
 			w := &run{id: fmt.Sprintf("run-01KJ0000000000000000%06d", s.n), task: "u", file: ledgerIn(d)}
-			s.record(w, d.ch, ledger.Record{Kind: ledger.Claim, Role: "editor", Reserved: 500_000, Data: ledgertest.Data(ledger.Claim, map[string]any{"attempt": 1, "lease": s.lease()})})
+			s.record(w, d.ch, event.Record{Kind: event.Claim, Role: "editor", Reserved: 500_000, Data: eventtest.Data(event.Claim, map[string]any{"attempt": 1, "lease": s.lease()})})
 		}, func(s *story) repo.OID { s.claim("t"); return "" }, "4 ledger/M/N1.jsonl:2", "5 ledger/M/N1.jsonl:2"),
 		{name: "two claims of one task side by side", tell: func(s *story) repo.OID {
 			base := s.tip()
@@ -262,20 +262,20 @@ func mutations() []tamper {
 		}, want: []string{"4 ledger/M/N1.jsonl:5"}},
 		// 5: money.
 		mutate("an overspend hidden", "result t", func(s *story, d *draft) {
-			relay(s, d, func(r *ledger.Record) {
-				if r.Kind == ledger.Outcome {
+			relay(s, d, func(r *event.Record) {
+				if r.Kind == event.Outcome {
 					r.Cost = 1
 				}
 			})
 		}, drained, "5 ledger/M/N1.jsonl:4"),
-		mutate("too little reserved", "claim t", func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.Reserved = 1 }) }, func(s *story) repo.OID { s.claim("t"); return "" }, "5 ledger/M/N1.jsonl:1"),
+		mutate("too little reserved", "claim t", func(s *story, d *draft) { relay(s, d, func(r *event.Record) { r.Reserved = 1 }) }, func(s *story) repo.OID { s.claim("t"); return "" }, "5 ledger/M/N1.jsonl:1"),
 		mutate("a claim without a record", "claim t", func(s *story, d *draft) {
-			relay(s, d, func(r *ledger.Record) { r.Kind, r.Data = ledger.Refused, nil })
+			relay(s, d, func(r *event.Record) { r.Kind, r.Data = event.Refused, nil })
 		}, func(s *story) repo.OID { s.claim("t"); return "" }, "5 tasks/t.md:5"),
-		mutate("a claim of the future", "claim t", func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.TS = r.TS.Add(2 * time.Hour) }) }, func(s *story) repo.OID { s.claim("t"); return "" }, "5 ledger/M/N1.jsonl:1"),
+		mutate("a claim of the future", "claim t", func(s *story, d *draft) { relay(s, d, func(r *event.Record) { r.TS = r.TS.Add(2 * time.Hour) }) }, func(s *story) repo.OID { s.claim("t"); return "" }, "5 ledger/M/N1.jsonl:1"),
 		mutate("a commit of the future", "result t", func(s *story, d *draft) { s.now = s.now.Add(48 * time.Hour) }, blockedly,
 			"5 ledger/M/N1.jsonl:2", "5 ledger/M/N1.jsonl:3", "5 ledger/M/N1.jsonl:4"),
-		mutate("a dead claim charged less", "sweep t", func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.Cost-- }) },
+		mutate("a dead claim charged less", "sweep t", func(s *story, d *draft) { relay(s, d, func(r *event.Record) { r.Cost-- }) },
 			func(s *story) repo.OID { s.sweep(s.claim("t"), 500_000); return "" }, "5 ledger/M/N2.jsonl:1"),
 		// 6 and 7: what a persona rests on.
 		{name: "the floor undercut", tell: func(s *story) repo.OID {
@@ -315,9 +315,9 @@ func mutations() []tamper {
 		}, drained, "9 proposals/N1.jsonl:1"),
 		// 10, 11 and 12: sessions.
 		mutate("a session of another role", "result t", func(s *story, d *draft) {
-			relay(s, d, func(r *ledger.Record) {
-				if r.Kind == ledger.Session {
-					ledgertest.Set(r, "contract", map[string]any{"role": "observer"})
+			relay(s, d, func(r *event.Record) {
+				if r.Kind == event.Session {
+					eventtest.Set(r, "contract", map[string]any{"role": "observer"})
 				}
 			})
 		}, drained, "10 ledger/M/N1.jsonl:2", "10 ledger/M/N1.jsonl:4"),
@@ -325,7 +325,7 @@ func mutations() []tamper {
 			name := fmt.Sprintf("run-01kj0000000000000000%06d-1-x.md", s.n)
 			d.ch["knowledge/handoffs/"+name] = fmt.Appendf(nil, "---\ntype: handoff\nrun: run-01KJ0000000000000000%06d\nconfidence: inferred\n---\n", s.n)
 		}, drained, "11 handoffs/N1-1-x.md:1"),
-		mutate("the permit missing", "result t", drop(ledger.Anchor), drained, "12 ledger/M/N1.jsonl:2", "12 ledger/M/N1.jsonl:3"),
+		mutate("the permit missing", "result t", drop(event.Anchor), drained, "12 ledger/M/N1.jsonl:2", "12 ledger/M/N1.jsonl:3"),
 		mutate("the permit forged", "result t", leash(func(permit, _ map[string]any) { permit["allow"] = []any{"**"} }), drained, "12 ledger/M/N1.jsonl:3"),
 		// 13: changes.
 		mutate("a change without an op", "proposal t", func(s *story, d *draft) { d.ch["docs/a.md"] = []byte("# A\n") }, put, "2 docs/a.md:1", "2 docs/a.md:1", "13 docs/a.md:1"),
@@ -353,7 +353,7 @@ func mutations() []tamper {
 			return ""
 		}, want: []string{"14 ledger/M/N1.jsonl:1"}},
 		byPerson("a ledger line added by hand", func(s *story, d *draft) {
-			s.record(&run{id: strings.TrimSuffix(oldLedger, ".jsonl"), file: s.first("ledger", oldLedger)}, d.ch, ledger.Record{Kind: ledger.Refused})
+			s.record(&run{id: strings.TrimSuffix(oldLedger, ".jsonl"), file: s.first("ledger", oldLedger)}, d.ch, event.Record{Kind: event.Refused})
 		}, "14 ledger/M/R1.jsonl:4"),
 		byPerson("the journal rewritten", func(s *story, d *draft) { swap(s, d, s.first("journal", "01kj"), "done", "well done") }, "14 journal/R1.tsv:2"),
 		byPerson("a journal entry inserted", func(s *story, d *draft) {
@@ -366,19 +366,19 @@ func mutations() []tamper {
 		byPerson("proposals rewritten", func(s *story, d *draft) { swap(s, d, "knowledge/proposals/ann.jsonl", "a sign", "a fine sign") }, "14 proposals/ann.jsonl:1"),
 		// 15: ops.
 		mutate("an op ended twice", "result u", func(s *story, d *draft) {
-			rewrite(s, d, func(n int, r ledger.Record) []ledger.Record {
-				if r.Kind == ledger.OpEnd {
-					return []ledger.Record{r, r}
+			rewrite(s, d, func(n int, r event.Record) []event.Record {
+				if r.Kind == event.OpEnd {
+					return []event.Record{r, r}
 				}
-				return []ledger.Record{r}
+				return []event.Record{r}
 			})
 		}, failing, "15 ledger/M/N1.jsonl:11", "15 ledger/M/N1.jsonl:11", "15 ledger/M/N1.jsonl:11"),
 		mutate("an op never ended", "result u", func(s *story, d *draft) {
-			rewrite(s, d, func(n int, r ledger.Record) []ledger.Record {
-				if r.Kind == ledger.OpEnd {
+			rewrite(s, d, func(n int, r event.Record) []event.Record {
+				if r.Kind == event.OpEnd {
 					return nil
 				}
-				return []ledger.Record{r}
+				return []event.Record{r}
 			})
 		}, failing, "15 ledger/M/N1.jsonl:9"),
 		mutate("an op spelt otherwise", "result u", func(s *story, d *draft) {
@@ -420,7 +420,7 @@ func mutations() []tamper {
 func links(mode, text string) func(*story) repo.OID {
 	return func(s *story) repo.OID {
 		w := s.claim("t")
-		w.trace = ledger.Trace(s.file(w.file))
+		w.trace = event.Trace(s.file(w.file))
 		oid := string(w.base)
 		if mode == "120000" {
 			oid = strings.TrimSpace(s.git(text, "hash-object", "-w", "--stdin"))
@@ -445,7 +445,7 @@ func failing(s *story) repo.OID {
 func modes(mode string, b []byte) func(*story) repo.OID {
 	return func(s *story) repo.OID {
 		w := s.claim("t")
-		w.trace = ledger.Trace(s.file(w.file))
+		w.trace = event.Trace(s.file(w.file))
 		edit := repo.FileEdit{Path: atKeelson, After: b, NewMode: mode}
 		msg := "propose\n\nOdd-Run: " + w.id + "\nOdd-Task: t\nOdd-Trace: " + w.trace + "\n"
 		oid, err := s.r.MakeEdits(s.Context(), []repo.OID{w.base}, []repo.FileEdit{edit}, repo.Signature{Name: "odd", Email: agentMail, When: s.now}, msg)

@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
 // opLine is a record of an op and where it lies.
 type opLine struct {
-	ledger.Record
+	event.Record
 	path string // in its month
 	n    int
 }
@@ -49,7 +49,7 @@ func (h *history) opsAt(commit repo.OID) (ops, error) {
 	if err != nil {
 		return out, err
 	}
-	var records []ledger.Record
+	var records []event.Record
 	for _, ch := range all {
 		lines, err := h.opsIn(ch)
 		if err != nil {
@@ -95,4 +95,4 @@ func ledgerFile(ch repo.Change) bool {
 	return path.Ext(ch.Path) == ".jsonl" && strings.HasPrefix(ch.NewMode, "100")
 }
 
-func ofOp(r ledger.Record) bool { return r.Kind == ledger.Op || r.Kind == ledger.OpEnd }
+func ofOp(r event.Record) bool { return r.Kind == event.Op || r.Kind == event.OpEnd }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -105,9 +105,9 @@ func (j *judge) hasOps(tasks []waitingTask) (bool, error) {
 		switch {
 		case ofOp(l.record):
 			return true, nil
-		case l.record.Kind == ledger.Outcome:
+		case l.record.Kind == event.Outcome:
 			runs = append(runs, l.record.Run)
-		case l.record.Kind == ledger.Abandoned:
+		case l.record.Kind == event.Abandoned:
 			runs = append(runs, l.record.DeadRun)
 		}
 	}
@@ -170,7 +170,7 @@ func (j *judge) concludes(s pipeline.Story, now ops, tasks []waitingTask) error 
 func (j *judge) closes(o pipeline.Op) bool {
 	return slices.ContainsFunc(j.lines, func(l line) bool {
 		r := l.record
-		return r.Task == o.Task && (r.Kind == ledger.Outcome && r.Run == o.Run || r.Kind == ledger.Abandoned && r.DeadRun == o.Run)
+		return r.Task == o.Task && (r.Kind == event.Outcome && r.Run == o.Run || r.Kind == event.Abandoned && r.DeadRun == o.Run)
 	})
 }
 
@@ -203,14 +203,14 @@ func (j *judge) underway(o pipeline.Op) (string, error) {
 	for _, r := range moves {
 		switch {
 		case r.Task != o.Task:
-		case r.Kind == ledger.Claim && r.Run == o.Run:
+		case r.Kind == event.Claim && r.Run == o.Run:
 			open = true
-		case r.Kind == ledger.Outcome && r.Run == o.Run:
+		case r.Kind == event.Outcome && r.Run == o.Run:
 			open = false
 		}
 	}
-	swept := slices.ContainsFunc(moves, func(r ledger.Record) bool {
-		return r.Kind == ledger.Abandoned && r.DeadRun == o.Run && r.Task == o.Task
+	swept := slices.ContainsFunc(moves, func(r event.Record) bool {
+		return r.Kind == event.Abandoned && r.DeadRun == o.Run && r.Task == o.Task
 	})
 	if open && !swept {
 		return "", nil
@@ -300,12 +300,12 @@ func (j *judge) letGo(o pipeline.Op, task *waitingTask) string {
 // expires reports a run's commit that records the expiry of an op of a task.
 func (j *judge) expires(task string) bool {
 	return slices.ContainsFunc(j.lines, func(l line) bool {
-		return l.record.Kind == ledger.OpEnd && l.record.Task == task && l.record.Run == j.run && l.record.Op().Reason == string(pipeline.ReviewExpired)
+		return l.record.Kind == event.OpEnd && l.record.Task == task && l.record.Run == j.run && l.record.Op().Reason == string(pipeline.ReviewExpired)
 	})
 }
 
 // ownWord reports a record that a person's commit, or the sync on a person's
 // word, may add: the ending of an op, in that op's own file.
-func (j *judge) ownWord(r ledger.Record) bool {
-	return (j.kind == person || j.kind == syncCommit) && r.Kind == ledger.OpEnd && strings.HasPrefix(r.Run, "op-") && r.Op().Op == r.Run
+func (j *judge) ownWord(r event.Record) bool {
+	return (j.kind == person || j.kind == syncCommit) && r.Kind == event.OpEnd && strings.HasPrefix(r.Run, "op-") && r.Op().Op == r.Run
 }

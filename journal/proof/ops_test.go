@@ -14,8 +14,8 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -62,7 +62,7 @@ func op(until pipeline.Phase, l pipeline.Limits, facts ...map[string]string) fun
 			Until: func(ctx context.Context, _ time.Time) (context.Context, context.CancelFunc) {
 				return context.WithCancel(ctx)
 			},
-			Sink: func(r ledger.Record) error { s.record(w, ch, r); return nil },
+			Sink: func(r event.Record) error { s.record(w, ch, r); return nil },
 			Move: func(context.Context, pipeline.Effect) error { return nil },
 		}
 		o, err := pipeline.Begin(or(w.op, "op-"+w.id[len(w.id)-2:]), w.task, w.id, at, l, map[string]string{pipeline.FactBase: string(w.base)})
@@ -112,11 +112,11 @@ func (s *story) endOp(task string, ch repo.Changes, r pipeline.Reason) {
 	delete(s.ops, task)
 	rec := end.Record()
 	rec.Seq = 1
-	b, err := ledger.Append(nil, rec)
+	b, err := event.Append(nil, rec)
 	if err != nil {
 		s.Fatal(err)
 	}
-	ch["knowledge/"+ledger.Path(o.ID, s.now)] = b
+	ch["knowledge/"+event.Path(o.ID, s.now)] = b
 }
 
 // pipe tells the work on a task whose op waits.
@@ -164,7 +164,7 @@ func (s *story) appendOp(w *run, ch repo.Changes, o pipeline.Op) {
 	}
 	r := o.Record()
 	r.Seq = 1 + bytes.Count(b, []byte("\n"))
-	b, err := ledger.Append(b, r)
+	b, err := event.Append(b, r)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -196,24 +196,24 @@ func (s *story) work(task, atom string) *run {
 
 // rewrite makes the records of ops in a draft's ledger others: change returns what
 // stands instead of each.
-func rewrite(s *story, d *draft, change func(n int, r ledger.Record) []ledger.Record) {
+func rewrite(s *story, d *draft, change func(n int, r event.Record) []event.Record) {
 	s.Helper()
 	name := ledgerIn(d)
-	all, err := ledger.Read(d.ch[name])
+	all, err := event.Read(d.ch[name])
 	if err != nil {
 		s.Fatal(err)
 	}
 	var b []byte
 	n := 0
 	for _, r := range all {
-		out := []ledger.Record{r}
+		out := []event.Record{r}
 		if ofOp(r) {
 			n++
 			out = change(n, r)
 		}
 		for _, r := range out {
 			r.Seq = 1 + bytes.Count(b, []byte("\n"))
-			if b, err = ledger.Append(b, r); err != nil {
+			if b, err = event.Append(b, r); err != nil {
 				s.Fatal(err)
 			}
 		}
@@ -224,11 +224,11 @@ func rewrite(s *story, d *draft, change func(n int, r ledger.Record) []ledger.Re
 // only keeps the first n records of ops.
 func only(n int) func(*story, *draft) {
 	return func(s *story, d *draft) {
-		rewrite(s, d, func(i int, r ledger.Record) []ledger.Record {
+		rewrite(s, d, func(i int, r event.Record) []event.Record {
 			if i > n {
 				return nil
 			}
-			return []ledger.Record{r}
+			return []event.Record{r}
 		})
 	}
 }
@@ -236,11 +236,11 @@ func only(n int) func(*story, *draft) {
 // saying changes the data of one record of an op.
 func saying(n int, key string, v any) func(*story, *draft) {
 	return func(s *story, d *draft) {
-		rewrite(s, d, func(i int, r ledger.Record) []ledger.Record {
+		rewrite(s, d, func(i int, r event.Record) []event.Record {
 			if i == n {
-				ledgertest.Set(&r, key, v)
+				eventtest.Set(&r, key, v)
 			}
-			return []ledger.Record{r}
+			return []event.Record{r}
 		})
 	}
 }
@@ -275,11 +275,11 @@ func TestEveryOpEndsOnce(t *testing.T) {
 		{name: "no ending", at: "result t", tell: failing, do: only(4),
 			want: []string{at + "7 op-01 never ended: its last phase is validate, and the claim of R1 on t is closed"}},
 		{name: "an ending that hides a phase", at: "result t", tell: failing, do: func(s *story, d *draft) {
-			rewrite(s, d, func(i int, r ledger.Record) []ledger.Record {
+			rewrite(s, d, func(i int, r event.Record) []event.Record {
 				if i == 4 {
 					return nil
 				}
-				return []ledger.Record{r}
+				return []event.Record{r}
 			})
 		}, want: []string{at + "7 op-01.5 after op-01.3: a record is missing, or there twice", at + "7 op-01.5: the chain is broken, it follows # and the record before is #"}},
 		{name: "another candidate", at: "result t", tell: waits, do: saying(4, "set", map[string]any{"candidate": "c9"}),
@@ -289,7 +289,7 @@ func TestEveryOpEndsOnce(t *testing.T) {
 				at + "8 op-01.5: its hash is #, what it says makes #",
 				at + "9 op-01.6: cannot move from approve to approve; want one of apply, blocked, cancelled, expired, failed_permanent"}},
 		{name: "another proposal than its task's", at: "result t", tell: waits, do: func(s *story, d *draft) {
-			rewrite(s, d, func(int, ledger.Record) []ledger.Record { return nil })
+			rewrite(s, d, func(int, event.Record) []event.Record { return nil })
 			w := &run{id: "run-01KJ0000000000000000000001", task: "t", file: ledgerIn(d), base: s.tip(), proposal: s.tip()}
 			op("", pipeline.Limits{})(s, w, d.ch)
 		}, want: []string{at + "14 op-01 waits with # on refs/heads/odd/review/t.1, its task with # on odd/review/t.1"}},
@@ -343,7 +343,7 @@ func TestEveryOpEndsOnce(t *testing.T) {
 			name := "knowledge/ledger/2026-03/op-01.jsonl"
 			r := end.Record()
 			r.Seq = 2
-			b, err := ledger.Append(s.file(name), r)
+			b, err := event.Append(s.file(name), r)
 			if err != nil {
 				s.Fatal(err)
 			}
@@ -484,9 +484,9 @@ func (s *story) half(w *run) draft {
 }
 
 // ledgers are the records of the first run, as the branch has them.
-func (s *story) ledgers() []ledger.Record {
+func (s *story) ledgers() []event.Record {
 	s.Helper()
-	all, err := ledger.Read(s.file("knowledge/ledger/2026-03/run-01KJ0000000000000000000001.jsonl"))
+	all, err := event.Read(s.file("knowledge/ledger/2026-03/run-01KJ0000000000000000000001.jsonl"))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -512,7 +512,7 @@ func TestASyncEndsTheOp(t *testing.T) {
 			stories, _ := pipeline.ReadOps(s.ledgers())
 			r := stories[0].Told[3].Record
 			r.Run, r.Seq = "op-01", 2
-			b, err := ledger.Append(d.ch[file], r)
+			b, err := event.Append(d.ch[file], r)
 			if err != nil {
 				s.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/reconcile/irongate"
@@ -37,13 +37,13 @@ func permitted(j *judge) error {
 	}
 	return j.lineByLine(func(l line) (string, error) {
 		switch l.record.Kind {
-		case ledger.Session:
+		case event.Session:
 			j.checked++
 			return j.worked(l)
-		case ledger.Anchor:
+		case event.Anchor:
 			j.checked++
 			return j.released(l)
-		case ledger.Outcome:
+		case event.Outcome:
 			j.checked++
 			return j.underPermit(l)
 		}
@@ -53,15 +53,15 @@ func permitted(j *judge) error {
 
 // permit is what an anchor's record says.
 type permit struct {
-	*ledger.Record
-	ledger.AnchorData
-	arm                    ledger.Arm
-	law                    ledger.Constitution
+	*event.Record
+	event.AnchorData
+	arm                    event.Arm
+	law                    event.Constitution
 	bound, ended, released time.Time
 	broken                 string // the first thing that does not read
 }
 
-func permitOf(r *ledger.Record) permit {
+func permitOf(r *event.Record) permit {
 	p := permit{Record: r, AnchorData: r.Anchor()}
 	if p.Arm != nil {
 		p.arm = *p.Arm
@@ -91,7 +91,7 @@ func (j *judge) anchors(l line, token string) ([]permit, error) {
 	records, err := j.ledgerAt(j.OID, l.record.Run)
 	var out []permit
 	for i := range records {
-		if r := &records[i]; r.Kind == ledger.Anchor && r.Anchor().Token == token {
+		if r := &records[i]; r.Kind == event.Anchor && r.Anchor().Token == token {
 			out = append(out, permitOf(r))
 		}
 	}
@@ -131,7 +131,7 @@ func (j *judge) unbound(l line) (string, error) {
 }
 
 // bears says in what the permit is not the one that a session for a task says it had.
-func (p permit) bears(of ledger.SessionAnchor, task string) string {
+func (p permit) bears(of event.SessionAnchor, task string) string {
 	switch {
 	case p.DeadRun != "" || p.Task != task:
 		return fmt.Sprintf("a session bound by %s, which is another's", of.Token)
@@ -164,7 +164,7 @@ func (j *judge) inTime(p permit, l line, moment string) string {
 func (j *judge) dropped(l line) bool {
 	return slices.ContainsFunc(j.lines, func(o line) bool {
 		r := o.record
-		return r.Kind == ledger.Outcome && r.Run == l.record.Run && r.Task == l.record.Task &&
+		return r.Kind == event.Outcome && r.Run == l.record.Run && r.Task == l.record.Task &&
 			slices.Contains([]string{string(board.Blocked), "lost"}, r.Outcome().Verdict)
 	})
 }
@@ -300,7 +300,7 @@ func (j *judge) lastPermit(l line) (held *permit, err error) {
 	records, err := j.ledgerAt(j.OID, l.record.Run)
 	for i := range records {
 		r := &records[i]
-		if r.Kind == ledger.Anchor && r.Task == l.record.Task && r.DeadRun == "" && r.Seq > l.claim.Seq && r.Seq < l.record.Seq {
+		if r.Kind == event.Anchor && r.Task == l.record.Task && r.DeadRun == "" && r.Seq > l.claim.Seq && r.Seq < l.record.Seq {
 			p := permitOf(r)
 			held = &p
 		}
@@ -310,7 +310,7 @@ func (j *judge) lastPermit(l line) (held *permit, err error) {
 
 // hadBy reports a session of the claim under the permit; what was judged again has none.
 func (p permit) hadBy(c *open) bool {
-	return c.Claim().RefreshOf != "" || slices.ContainsFunc(c.held, func(r ledger.Record) bool { return tokenOf(r) == p.Token })
+	return c.Claim().RefreshOf != "" || slices.ContainsFunc(c.held, func(r event.Record) bool { return tokenOf(r) == p.Token })
 }
 
 func badToken(s string) bool {
@@ -323,7 +323,7 @@ func hexSum(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func tokenOf(session ledger.Record) string {
+func tokenOf(session event.Record) string {
 	if of := session.Session().Anchor; of != nil {
 		return of.Token
 	}

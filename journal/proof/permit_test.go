@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
@@ -63,25 +63,25 @@ func work2(s *story, task string) *run {
 // leash changes the anchor record of a draft, and of its session what it says of it.
 func leash(change func(permit, session map[string]any)) func(*story, *draft) {
 	return func(s *story, d *draft) {
-		relay(s, d, func(r *ledger.Record) {
-			data := ledgertest.Keys(*r)
+		relay(s, d, func(r *event.Record) {
+			data := eventtest.Keys(*r)
 			switch r.Kind {
-			case ledger.Anchor:
+			case event.Anchor:
 				change(data, map[string]any{})
-			case ledger.Session:
+			case event.Session:
 				of, _ := data["anchor"].(map[string]any)
 				change(map[string]any{"arm": map[string]any{}, "constitution": map[string]any{}}, of)
 			}
-			r.Data = ledgertest.Data(r.Kind, data)
+			r.Data = eventtest.Data(r.Kind, data)
 		})
 	}
 }
 
 // drop takes records of a kind out of a draft's ledger, and numbers the rest anew.
-func drop(kind ledger.Kind) func(*story, *draft) {
+func drop(kind event.Kind) func(*story, *draft) {
 	return func(s *story, d *draft) {
 		name := ledgerIn(d)
-		all, err := ledger.Read(d.ch[name])
+		all, err := event.Read(d.ch[name])
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -90,11 +90,11 @@ func drop(kind ledger.Kind) func(*story, *draft) {
 			if r.Kind == kind {
 				continue
 			}
-			if r.Kind == ledger.Outcome {
-				r.Trace = ledger.Trace(b)
+			if r.Kind == event.Outcome {
+				r.Trace = event.Trace(b)
 				d.set("Odd-Trace", r.Trace)
 			}
-			if b, err = ledger.Append(b, r); err != nil {
+			if b, err = event.Append(b, r); err != nil {
 				s.Fatal(err)
 			}
 		}
@@ -143,14 +143,14 @@ func TestPermitsAreProven(t *testing.T) {
 		do   func(*story, *draft)
 		want []string
 	}{
-		{"the record is gone", "", "", drop(ledger.Anchor), []string{
+		{"the record is gone", "", "", drop(event.Anchor), []string{
 			"2 a session bound by oa-#, which its ledger has no permit for"}},
 		{"two of one token", "", "", func(s *story, d *draft) {
 			name := ledgerIn(d)
-			all, _ := ledger.Read(d.ch[name])
+			all, _ := event.Read(d.ch[name])
 			again := all[2]
 			again.Seq = all[len(all)-1].Seq + 1
-			b, err := ledger.Append(d.ch[name], again)
+			b, err := event.Append(d.ch[name], again)
 			if err != nil {
 				s.Fatal(err)
 			}
@@ -162,8 +162,8 @@ func TestPermitsAreProven(t *testing.T) {
 		{"another tier in the session", "", "", leash(func(_, o map[string]any) { o["tier"] = "deep" }),
 			[]string{"2 a session of another mode or tier than its anchor's"}},
 		{"another role", "", "", func(s *story, d *draft) {
-			relay(s, d, func(r *ledger.Record) {
-				if r.Kind == ledger.Anchor {
+			relay(s, d, func(r *event.Record) {
+				if r.Kind == event.Anchor {
 					r.Role = "publisher"
 				}
 			})
@@ -173,11 +173,11 @@ func TestPermitsAreProven(t *testing.T) {
 			sum := fmt.Sprintf("%x", sha256.Sum256(b))
 			base, arm := s.tip(), anchor.Arm{}
 			arm = anchor.NewArm(anchor.Facts{OK: true, Head: string(base), Branch: "main"}, "", "t", anchor.FocusTopic, sum)
-			relay(s, d, func(r *ledger.Record) {
-				if r.Kind == ledger.Anchor {
+			relay(s, d, func(r *event.Record) {
+				if r.Kind == event.Anchor {
 					r.Role = "printer"
-					ledgertest.Set(r, "context_hash", arm.Hash)
-					ledgertest.Set(r, "constitution", map[string]any{"path": "knowledge/roles/printer.md", "blob": okf.BlobID(b), "sha256": sum})
+					eventtest.Set(r, "context_hash", arm.Hash)
+					eventtest.Set(r, "constitution", map[string]any{"path": "knowledge/roles/printer.md", "blob": okf.BlobID(b), "sha256": sum})
 				}
 			})
 		}, []string{"3 an anchor as printer; its claim is for the role editor"}},
@@ -235,8 +235,8 @@ func TestPermitsAreProven(t *testing.T) {
 		{"the permit of another session", "", "", leash(func(_, o map[string]any) { o["token"] = "oa-other" }),
 			[]string{"2 a session bound by oa-other, which its ledger has no permit for", "4 proposes under a permit that no session of it had"}},
 		{"work that nobody is bound for", "[anchor]\nmode = \"untracked\"\n", "", func(s *story, d *draft) {
-			drop(ledger.Anchor)(s, d)
-			relay(s, d, func(r *ledger.Record) { ledgertest.Set(r, "anchor", nil) })
+			drop(event.Anchor)(s, d)
+			relay(s, d, func(r *event.Record) { eventtest.Set(r, "anchor", nil) })
 		}, []string{"3 proposes a file under [anchor] mode untracked, where nobody has a permit"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -266,8 +266,8 @@ func TestNoRunForgetsItsAnchor(t *testing.T) {
 	t.Parallel()
 	for _, from := range []bool{false, true} {
 		s := begin(t, lawful(t, ""), map[string]func(*story, *draft){"result u": func(s *story, d *draft) {
-			drop(ledger.Anchor)(s, d)
-			relay(s, d, func(r *ledger.Record) { ledgertest.Set(r, "anchor", nil) })
+			drop(event.Anchor)(s, d)
+			relay(s, d, func(r *event.Record) { eventtest.Set(r, "anchor", nil) })
 		}})
 		s.add("t", "team: docs\n")
 		edge := repo.OID("")
@@ -289,12 +289,12 @@ func TestNoRunForgetsItsAnchor(t *testing.T) {
 // What was read too late is no fault where it went nowhere.
 func TestDropped(t *testing.T) {
 	t.Parallel()
-	session := line{record: ledger.Record{Kind: ledger.Session, Run: "r", Task: "t"}}
+	session := line{record: event.Record{Kind: event.Session, Run: "r", Task: "t"}}
 	for _, c := range []struct {
 		run, task, verdict string
 		want               bool
 	}{{"r", "t", "blocked", true}, {"r", "t", "lost", true}, {"r", "t", "review", false}, {"r", "u", "blocked", false}, {"s", "t", "lost", false}} {
-		j := &judge{act: &act{lines: []line{session, {record: ledger.Record{Kind: ledger.Outcome, Run: c.run, Task: c.task, Data: ledgertest.Data(ledger.Outcome, map[string]any{"verdict": c.verdict})}}}}}
+		j := &judge{act: &act{lines: []line{session, {record: event.Record{Kind: event.Outcome, Run: c.run, Task: c.task, Data: eventtest.Data(event.Outcome, map[string]any{"verdict": c.verdict})}}}}}
 		if got := j.dropped(session); got != c.want {
 			t.Errorf("beside %+v: %v", c, got)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -186,7 +186,7 @@ func TestAFindingIsALine(t *testing.T) {
 func TestADetachedFreeBoard(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "[session]\nsubstrate = \"extract\"\n[persona.floor]\natoms = 0\nprocesses = 0\nguides = 0\n[governance]\nlease = \"off\"\n", map[string]func(*story, *draft){
-		"claim t": func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.Reserved = 0 }) },
+		"claim t": func(s *story, d *draft) { relay(s, d, func(r *event.Record) { r.Reserved = 0 }) },
 	})
 	s.branch = "elsewhere"
 	s.heads["elsewhere"] = s.heads["main"]

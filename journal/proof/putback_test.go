@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/odd-cli/odd/board/gate"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -57,7 +57,7 @@ func TestWhatIsPutBack(t *testing.T) {
 		{name: "a line, with a line of one's own", tell: func(s *story) repo.OID {
 			ch := s.back(edited(s))
 			for name := range ch {
-				s.record(&run{id: "run-01KJ0000000000000000000001", file: name}, ch, ledger.Record{Kind: ledger.Refused})
+				s.record(&run{id: "run-01KJ0000000000000000000001", file: name}, ch, event.Record{Kind: event.Refused})
 			}
 			return s.ann("back", ch)
 		}, want: []string{rewritten, "14 ledger/2026-03/R1.jsonl:4 is a record of R1 that another commit than its own adds"}},

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/irongate"
@@ -33,7 +33,7 @@ func real(j *judge) error {
 		j.linked()
 	}
 	return j.lineByLine(func(l line) (string, error) {
-		if l.record.Kind != ledger.Session {
+		if l.record.Kind != event.Session {
 			return "", nil
 		}
 		return j.toldOf(l)
@@ -120,8 +120,8 @@ func (j *judge) toldOf(l line) (string, error) {
 // run kept: a ref that is still there is older than the record, and shows nothing of it.
 func (j *judge) keptBefore(l line, run repo.OID) bool {
 	records, err := j.ledgerAt(j.OID, l.record.Run)
-	return err == nil && slices.ContainsFunc(records, func(r ledger.Record) bool {
-		return r.Seq < l.record.Seq && r.Kind == ledger.Outcome && string(r.Outcome().Artifacts) == string(run)
+	return err == nil && slices.ContainsFunc(records, func(r event.Record) bool {
+		return r.Seq < l.record.Seq && r.Kind == event.Outcome && string(r.Outcome().Artifacts) == string(run)
 	})
 }
 

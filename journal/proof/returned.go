@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -14,7 +14,7 @@ import (
 
 // returned is how many lines of a run's ledger stood before an act that brings them back,
 // where they are more than its parents have; 0 where it is new, or was another.
-func (h *history) returned(a *act, f *file, records []ledger.Record) (lines int, err error) {
+func (h *history) returned(a *act, f *file, records []event.Record) (lines int, err error) {
 	run := ledgerOf(f.rel)
 	if h.machines[a.OID] {
 		if !goesOn(records) || len(a.olds(f)) > 0 {
@@ -60,7 +60,7 @@ func (h *history) claimReturned(c repo.Commit, run, task string, n int) (repo.OI
 // stoodBefore is the last commit along the first parents of c that has the ledger of a
 // run, as far back as the first of its records, and how many lines it has there; "" where
 // there is none, or it does not begin the one that c has.
-func (h *history) stoodBefore(c repo.Commit, run string, records []ledger.Record) (at repo.OID, lines int, err error) {
+func (h *history) stoodBefore(c repo.Commit, run string, records []event.Record) (at repo.OID, lines int, err error) {
 	now, err := h.ledgerBlob(c.OID, run)
 	if err != nil {
 		return "", 0, err
@@ -100,8 +100,8 @@ func (h *history) begins(was, now repo.OID) (lines int, err error) {
 
 // goesOn reports records of a session and of its claim: no run tells both in its first
 // commit, so that where it is new nothing is looked for.
-func goesOn(all []ledger.Record) bool {
-	return slices.ContainsFunc(all, func(r ledger.Record) bool {
-		return r.Kind == ledger.Session && slices.ContainsFunc(all, func(c ledger.Record) bool { return c.Kind == ledger.Claim && c.Task == r.Task })
+func goesOn(all []event.Record) bool {
+	return slices.ContainsFunc(all, func(r event.Record) bool {
+		return r.Kind == event.Session && slices.ContainsFunc(all, func(c event.Record) bool { return c.Kind == event.Claim && c.Task == r.Task })
 	})
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -24,9 +24,9 @@ func reverted(s *story, then func(w *run), change func([]byte) []byte) *run {
 	then(w)
 	ch := repo.Changes{w.file: change(told)}
 	s.anchor(w)
-	s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: 5, Data: ledgertest.Data(ledger.Session, w.said())})
-	w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Anchor, Role: "editor", Data: ledgertest.Data(ledger.Anchor, w.permit)}))
-	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Team: "docs", Cost: 5, Trace: w.trace, Data: ledgertest.Data(ledger.Outcome, map[string]any{"verdict": "lost"})})
+	s.record(w, ch, event.Record{Kind: event.Session, Cost: 5, Data: eventtest.Data(event.Session, w.said())})
+	w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Anchor, Role: "editor", Data: eventtest.Data(event.Anchor, w.permit)}))
+	s.record(w, ch, event.Record{Kind: event.Outcome, Team: "docs", Cost: 5, Trace: w.trace, Data: eventtest.Data(event.Outcome, map[string]any{"verdict": "lost"})})
 	s.land(s.make("lost", "t", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}, {"Odd-Trace", w.trace}}}))
 	return w
 }
@@ -65,7 +65,7 @@ func TestALedgerThatComesBack(t *testing.T) {
 			b := s.file(w.file)
 			s.ann("take away", repo.Changes{w.file: nil})
 			ch := repo.Changes{w.file: b}
-			s.record(w, ch, ledger.Record{Kind: ledger.Refused})
+			s.record(w, ch, event.Record{Kind: event.Refused})
 			return s.ann("put back", ch)
 		}, want: []string{gone, "14 ledger/2026-03/R1.jsonl:4 is a record of R1 that another commit than its own adds"}},
 	})

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
 )
@@ -27,10 +27,10 @@ func separate(j *judge) error {
 	}
 	return j.lineByLine(func(l line) (string, error) {
 		switch l.record.Kind {
-		case ledger.Session:
+		case event.Session:
 			j.checked++
 			return j.contracted(l)
-		case ledger.Outcome:
+		case event.Outcome:
 			j.checked++
 			return j.changedBy(l)
 		}
@@ -97,7 +97,7 @@ func (j *judge) asked(b bound, c *open) (string, error) {
 // declares, and collapses modes that there are, two at least and the session's
 // among them, for a reason and at a risk.
 func overridden(b bound, c *open) string {
-	var declared *ledger.Override
+	var declared *event.Override
 	if c != nil {
 		declared = c.Claim().Override
 	}
@@ -127,7 +127,7 @@ func overridden(b bound, c *open) string {
 }
 
 // listed are the modes of an override as they are compared.
-func listed(o *ledger.Override) string {
+func listed(o *event.Override) string {
 	if o == nil {
 		return "nothing"
 	}

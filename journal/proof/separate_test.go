@@ -3,8 +3,8 @@ package proof
 import (
 	"testing"
 
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
@@ -64,7 +64,7 @@ func quiet(role contract.Role, change func(data, of map[string]any)) func(*story
 func (s *story) profiled(atoms repo.Changes) {
 	s.Helper()
 	s.tamper["claim t"] = func(s *story, d *draft) {
-		relay(s, d, func(r *ledger.Record) { ledgertest.Set(r, "contract_role", "reviewer") })
+		relay(s, d, func(r *event.Record) { eventtest.Set(r, "contract_role", "reviewer") })
 	}
 	w := s.claim("t")
 	s.bind(w, "reviewer")
@@ -143,7 +143,7 @@ func TestWhoMakesDoesNotCertify(t *testing.T) {
 		w := s.claim("work")
 		s.bind(w, contract.Validator, claims)
 		ch := repo.Changes{}
-		s.record(w, ch, ledger.Record{Kind: ledger.Session, Data: ledgertest.Data(ledger.Session, w.said())})
+		s.record(w, ch, event.Record{Kind: event.Session, Data: eventtest.Data(event.Session, w.said())})
 		s.land(s.make("first", "work", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "work"}}}))
 		s.bind(w, contract.Resolver, findings)
 		s.result(w, 10, repo.Changes{})

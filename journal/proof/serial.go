@@ -8,7 +8,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -43,7 +43,7 @@ func serialized(j *judge) error {
 // claimsOneByOne judges the claims of an act: none beside another, each once.
 func (j *judge) claimsOneByOne() error {
 	for _, l := range j.lines {
-		if l.record.Kind != ledger.Claim {
+		if l.record.Kind != event.Claim {
 			continue
 		}
 		j.checked++
@@ -291,7 +291,7 @@ func (j *judge) newClaim(c repo.Commit, run string) (bool, error) {
 func (h *history) allClaims(at repo.OID, run string) (n int, err error) {
 	records, err := h.ledgerAt(at, run)
 	for _, r := range records {
-		if r.Kind == ledger.Claim && r.Claim().RefreshOf == "" {
+		if r.Kind == event.Claim && r.Claim().RefreshOf == "" {
 			n++
 		}
 	}
@@ -303,7 +303,7 @@ func (h *history) allClaims(at repo.OID, run string) (n int, err error) {
 func (j *judge) takenForDead() (bool, error) {
 	var since time.Time
 	for _, l := range j.lines {
-		if l.record.Kind == ledger.Claim || l.record.Kind == ledger.Outcome && l.record.Outcome().Verdict == string(board.Review) {
+		if l.record.Kind == event.Claim || l.record.Kind == event.Outcome && l.record.Outcome().Verdict == string(board.Review) {
 			return false, nil
 		}
 		if l.claim != nil {
@@ -311,7 +311,7 @@ func (j *judge) takenForDead() (bool, error) {
 		}
 	}
 	moves, err := j.movesAt(j.Parents[0], since)
-	return slices.ContainsFunc(moves, func(r ledger.Record) bool { return r.Kind == ledger.Abandoned && r.DeadRun == j.run }), err
+	return slices.ContainsFunc(moves, func(r event.Record) bool { return r.Kind == event.Abandoned && r.DeadRun == j.run }), err
 }
 
 // firstLine is the first line that the act adds to a ledger file.

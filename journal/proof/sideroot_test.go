@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -20,7 +20,7 @@ func TestAnotherRootBringsNothingFromNowhere(t *testing.T) {
 			}
 			if records {
 				v := &run{id: "run-01KJ0000000000000000000009", file: "knowledge/ledger/2026-03/run-01KJ0000000000000000000009.jsonl", task: "t"}
-				s.record(v, ch, ledger.Record{Kind: ledger.Abandoned, DeadRun: w.id, Team: "docs"})
+				s.record(v, ch, event.Record{Kind: event.Abandoned, DeadRun: w.id, Team: "docs"})
 			}
 			root := s.make("root", "", draft{who: annMail, ch: ch})
 			return s.land(s.make("merge", "", draft{who: annMail, parents: []repo.OID{ours, root}, ch: ch}))

@@ -12,8 +12,8 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/review"
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -344,13 +344,13 @@ func TestLeasesAreProven(t *testing.T) {
 			want: []string{claim + "under L-0001, which was not valid: L-0001 ended at 2026-03-05T09:02:00Z"}},
 		{name: "without one", at: "claim t", tell: atWork,
 			do: func(s *story, d *draft) {
-				relay(s, d, func(r *ledger.Record) { ledgertest.Set(r, "lease", nil) })
+				relay(s, d, func(r *event.Record) { eventtest.Set(r, "lease", nil) })
 				d.set("Odd-Lease", "")
 			},
 			want: []string{claim + "without a lease, where odd.toml requires one"}},
 		{name: "another one", at: "claim t", tell: atWork,
 			do: func(s *story, d *draft) {
-				relay(s, d, func(r *ledger.Record) { ledgertest.Set(r, "lease", "L-0009") })
+				relay(s, d, func(r *event.Record) { eventtest.Set(r, "lease", "L-0009") })
 				d.set("Odd-Lease", "L-0009")
 			},
 			want: []string{claim + "under L-0009, which was not valid: the lease was L-0001"}},

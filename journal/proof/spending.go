@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -18,50 +18,50 @@ import (
 type spending struct {
 	repo   *repo.Repo
 	trees  *repo.Reader
-	lines  *ledger.Reader
-	files  *recall[ledger.FileSum]
-	months *recall[ledger.FileSum]
-	sums   *recall[ledger.Spend] // by the ledger's tree
+	lines  *event.Reader
+	files  *recall[event.FileSum]
+	months *recall[event.FileSum]
+	sums   *recall[event.Spend] // by the ledger's tree
 }
 
 func newSpending(r *repo.Repo, trees *repo.Reader) spending {
-	return spending{r, trees, &ledger.Reader{}, recalling[ledger.FileSum](manyFiles), recalling[ledger.FileSum](someLedgers), recalling[ledger.Spend](fewTrees)}
+	return spending{r, trees, &event.Reader{}, recalling[event.FileSum](manyFiles), recalling[event.FileSum](someLedgers), recalling[event.Spend](fewTrees)}
 }
 
 // at is what the ledgers of a commit say was spent and reserved.
-func (s spending) at(ctx context.Context, commit repo.OID, root string) (ledger.Spend, error) {
+func (s spending) at(ctx context.Context, commit repo.OID, root string) (event.Spend, error) {
 	dir := root + "/ledger"
 	tree, mode, err := s.trees.Find(commit, dir)
 	if err != nil || mode != folder {
-		return ledger.Spend{}, err
+		return event.Spend{}, err
 	}
 	if sum, ok := s.sums.get(tree); ok {
 		return sum, nil
 	}
 	files, err := s.repo.Tree(tree)
 	if err != nil {
-		return ledger.Spend{}, err
+		return event.Spend{}, err
 	}
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {
-		return ledger.Spend{}, err
+		return event.Spend{}, err
 	}
-	var months []ledger.FileSum
+	var months []event.FileSum
 	for _, e := range entries {
 		if !e.IsDir() {
 			continue
 		}
 		oid, _, err := s.trees.Find(tree, e.Name())
 		if err != nil {
-			return ledger.Spend{}, err
+			return event.Spend{}, err
 		}
 		m, err := s.month(ctx, oid)
 		if err != nil {
-			return ledger.Spend{}, fmt.Errorf("%s/%s/%w", dir, e.Name(), err)
+			return event.Spend{}, fmt.Errorf("%s/%s/%w", dir, e.Name(), err)
 		}
 		months = append(months, m)
 	}
-	sum, err := ledger.Combine(months...)
+	sum, err := event.Combine(months...)
 	if err == nil {
 		s.sums.put(tree, sum)
 	}
@@ -69,15 +69,15 @@ func (s spending) at(ctx context.Context, commit repo.OID, root string) (ledger.
 }
 
 // month adds the files of one month into the sum of one file that held them all.
-func (s spending) month(ctx context.Context, tree repo.OID) (ledger.FileSum, error) {
+func (s spending) month(ctx context.Context, tree repo.OID) (event.FileSum, error) {
 	if sum, ok := s.months.get(tree); ok {
 		return sum, nil
 	}
 	files, err := s.trees.Diff(ctx, "", tree)
 	if err != nil {
-		return ledger.FileSum{}, err
+		return event.FileSum{}, err
 	}
-	out := ledger.FileSum{Team: map[string]map[string]int64{}}
+	out := event.FileSum{Team: map[string]map[string]int64{}}
 	for _, c := range files {
 		if !ledgerFile(c) {
 			continue
@@ -94,13 +94,13 @@ func (s spending) month(ctx context.Context, tree repo.OID) (ledger.FileSum, err
 	return out, nil
 }
 
-func (s spending) file(oid repo.OID) (ledger.FileSum, error) {
+func (s spending) file(oid repo.OID) (event.FileSum, error) {
 	if f, ok := s.files.get(oid); ok {
 		return f, nil
 	}
 	b, err := s.trees.Blob(oid)
 	if err != nil {
-		return ledger.FileSum{}, err
+		return event.FileSum{}, err
 	}
 	f, err := s.lines.SumFile(b)
 	if err == nil {
@@ -109,7 +109,7 @@ func (s spending) file(oid repo.OID) (ledger.FileSum, error) {
 	return f, err
 }
 
-func add(to *ledger.FileSum, f ledger.FileSum) error {
+func add(to *event.FileSum, f event.FileSum) error {
 	for month, teams := range f.Team {
 		if to.Team[month] == nil {
 			to.Team[month] = map[string]int64{}

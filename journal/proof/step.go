@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -42,7 +42,7 @@ func (j *judge) judgedAgain(f *file) bool {
 // tells reports an outcome in the act that gives a task its state.
 func (j *judge) tells(task okf.ID, to board.State) bool {
 	return slices.ContainsFunc(j.lines, func(l line) bool {
-		return l.record.Kind == ledger.Outcome && l.record.Task == string(task) && l.record.Outcome().Verdict == string(to)
+		return l.record.Kind == event.Outcome && l.record.Task == string(task) && l.record.Outcome().Verdict == string(to)
 	})
 }
 

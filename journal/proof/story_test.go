@@ -20,8 +20,8 @@ import (
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal"
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -271,11 +271,11 @@ type run struct {
 func (s *story) newRun(task string) *run {
 	s.n++
 	id := fmt.Sprintf("run-01KJ0000000000000000%06d", s.n)
-	return &run{id: id, task: task, file: "knowledge/" + ledger.Path(id, s.now), pipes: s.pipes}
+	return &run{id: id, task: task, file: "knowledge/" + event.Path(id, s.now), pipes: s.pipes}
 }
 
 // record appends to the run's ledger, as a draft or the branch has it.
-func (s *story) record(w *run, ch repo.Changes, r ledger.Record) []byte {
+func (s *story) record(w *run, ch repo.Changes, r event.Record) []byte {
 	s.Helper()
 	b, ok := ch[w.file]
 	if !ok {
@@ -285,7 +285,7 @@ func (s *story) record(w *run, ch repo.Changes, r ledger.Record) []byte {
 	if r.Task == "" {
 		r.Task = w.task
 	}
-	b, err := ledger.Append(b, r)
+	b, err := event.Append(b, r)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -317,7 +317,7 @@ func (s *story) claim(task string) *run {
 	if w.lease != "" {
 		data["lease"] = w.lease
 	}
-	s.record(w, ch, ledger.Record{Kind: ledger.Claim, Role: t.Role, Team: t.Team, Reserved: reserved, Data: ledgertest.Data(ledger.Claim, data)})
+	s.record(w, ch, event.Record{Kind: event.Claim, Role: t.Role, Team: t.Team, Reserved: reserved, Data: eventtest.Data(event.Claim, data)})
 	w.base = s.land(s.make("claim", task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", task}, {"Odd-Lease", w.lease}}}))
 	return w
 }
@@ -330,15 +330,15 @@ func (s *story) result(w *run, cost int64, atoms repo.Changes) {
 		verdict, reason = board.ToBlocked, "no owner"
 	}
 	ch := repo.Changes{}
-	w.trace = ledger.Trace(s.file(w.file))
+	w.trace = event.Trace(s.file(w.file))
 	if s.anchored {
 		s.anchor(w)
 	}
 	if !w.silent {
-		w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: cost, Data: ledgertest.Data(ledger.Session, w.said())}))
+		w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Session, Cost: cost, Data: eventtest.Data(event.Session, w.said())}))
 	}
 	if s.anchored {
-		w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Anchor, Role: "editor", Data: ledgertest.Data(ledger.Anchor, w.permit)}))
+		w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Anchor, Role: "editor", Data: eventtest.Data(event.Anchor, w.permit)}))
 	}
 	data := map[string]any{"verdict": "blocked"}
 	if atoms != nil {
@@ -357,7 +357,7 @@ func (s *story) result(w *run, cost int64, atoms repo.Changes) {
 		s.Fatal(err)
 	}
 	ch[taskFile(w.task)] = b
-	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Team: t.Team, Cost: cost, Trace: w.trace, Data: ledgertest.Data(ledger.Outcome, data)})
+	s.record(w, ch, event.Record{Kind: event.Outcome, Team: t.Team, Cost: cost, Trace: w.trace, Data: eventtest.Data(event.Outcome, data)})
 	if w.pipes != nil {
 		w.pipes(s, w, ch)
 	}
@@ -496,9 +496,9 @@ func (s *story) sweep(dead *run, reserved int64) *run {
 		s.Fatal(err)
 	}
 	ch := repo.Changes{taskFile(dead.task): b}
-	r := ledger.Record{Kind: ledger.Abandoned, DeadRun: dead.id, Team: s.task(dead.task).Team, Cost: reserved}
+	r := event.Record{Kind: event.Abandoned, DeadRun: dead.id, Team: s.task(dead.task).Team, Cost: reserved}
 	if s.killed {
-		s.now, r.Data = s.now.Add(-time.Hour), ledger.AbandonedData{Killed: true}
+		s.now, r.Data = s.now.Add(-time.Hour), event.AbandonedData{Killed: true}
 	}
 	s.record(w, ch, r)
 	s.land(s.make("sweep", dead.task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}}}))
@@ -510,7 +510,7 @@ func (s *story) pause() {
 	s.Helper()
 	w := s.newRun("")
 	ch := repo.Changes{"knowledge/pause.toml": board.PauseFile("enough", "odd-agent", s.now)}
-	s.record(w, ch, ledger.Record{Kind: ledger.Paused, Task: "", Data: ledgertest.Data(ledger.Paused, map[string]any{"reason": "enough"})})
+	s.record(w, ch, event.Record{Kind: event.Paused, Task: "", Data: eventtest.Data(event.Paused, map[string]any{"reason": "enough"})})
 	s.land(s.make("pause", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}}}))
 	s.land(s.make("resume", "", draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{"knowledge/pause.toml": nil}, trailers: [][2]string{{"Odd-Resumed-By", "human:" + annMail}}}))
 }
@@ -521,10 +521,10 @@ func (s *story) refresh(old *run, atoms repo.Changes) *run {
 	w := s.newRun(old.task)
 	w.base = s.tip()
 	ch := repo.Changes{}
-	w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Claim, Role: "editor", Team: s.task(old.task).Team, Data: ledgertest.Data(ledger.Claim, map[string]any{"refresh_of": old.id})}))
+	w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Claim, Role: "editor", Team: s.task(old.task).Team, Data: eventtest.Data(event.Claim, map[string]any{"refresh_of": old.id})}))
 	if s.anchored {
 		s.anchor(w)
-		w.trace = ledger.Trace(s.record(w, ch, ledger.Record{Kind: ledger.Anchor, Role: "editor", Data: ledgertest.Data(ledger.Anchor, w.permit)}))
+		w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Anchor, Role: "editor", Data: eventtest.Data(event.Anchor, w.permit)}))
 	}
 	s.propose(w, atoms)
 	b, err := okf.Edit(s.task(w.task).Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": w.id, "branch": "odd/review/x.2", "commit": string(w.proposal)}})
@@ -532,7 +532,7 @@ func (s *story) refresh(old *run, atoms repo.Changes) *run {
 		s.Fatal(err)
 	}
 	ch[taskFile(w.task)] = b
-	s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Team: s.task(old.task).Team, Trace: w.trace, Data: ledgertest.Data(ledger.Outcome, map[string]any{"verdict": "review", "proposal": string(w.proposal), "paths": w.paths})})
+	s.record(w, ch, event.Record{Kind: event.Outcome, Team: s.task(old.task).Team, Trace: w.trace, Data: eventtest.Data(event.Outcome, map[string]any{"verdict": "review", "proposal": string(w.proposal), "paths": w.paths})})
 	s.land(s.make("result", w.task, draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}, {"Odd-Trace", w.trace}}}))
 	return w
 }

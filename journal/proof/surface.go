@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -319,7 +319,7 @@ func (j *judge) outcome() (told, error) {
 }
 
 // pathsOf are the path, base blob and result blob of every file an outcome records.
-func pathsOf(r *ledger.Record) [][3]string {
+func pathsOf(r *event.Record) [][3]string {
 	var out [][3]string
 	for _, p := range r.Outcome().Paths {
 		out = append(out, [3]string{p.Path, p.Base, p.Result})

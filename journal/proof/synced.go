@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -71,7 +71,7 @@ func (j *judge) approval(c repo.Commit, p string) (why string, err error) {
 
 // landedBytes says why the board does not hold what the approval is of: it is no
 // ancestor, the recorded bytes are not there, and no person's commit brought them.
-func (j *judge) landedBytes(c repo.Commit, r *ledger.Record) (string, error) {
+func (j *judge) landedBytes(c repo.Commit, r *event.Record) (string, error) {
 	if in, err := j.holdsApproved(c); in || err != nil {
 		return "", err
 	}

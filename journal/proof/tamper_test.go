@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/odd-cli/odd/board/gate"
-	"github.com/odd-cli/odd/journal/ledger"
-	"github.com/odd-cli/odd/journal/ledger/ledgertest"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -40,21 +40,21 @@ func ledgerIn(d *draft) string {
 }
 
 // relay re-appends the outcome of a draft after a change, with the trace made true again.
-func relay(s *story, d *draft, change func(*ledger.Record)) {
+func relay(s *story, d *draft, change func(*event.Record)) {
 	s.Helper()
 	name := ledgerIn(d)
-	all, err := ledger.Read(d.ch[name])
+	all, err := event.Read(d.ch[name])
 	if err != nil {
 		s.Fatal(err)
 	}
 	var b []byte
 	for i := range all {
 		change(&all[i])
-		if all[i].Kind == ledger.Outcome {
-			all[i].Trace = ledger.Trace(b)
+		if all[i].Kind == event.Outcome {
+			all[i].Trace = event.Trace(b)
 			d.set("Odd-Trace", all[i].Trace)
 		}
-		if b, err = ledger.Append(b, all[i]); err != nil {
+		if b, err = event.Append(b, all[i]); err != nil {
 			s.Fatal(err)
 		}
 	}
@@ -399,7 +399,7 @@ func TestTheHumanGateIsProven(t *testing.T) {
 		{name: "a sweep of a living claim whose run was not killed", at: "sweep t",
 			tell: func(s *story) repo.OID { s.killed = true; s.sweep(s.claim("t"), 500_000); return "" },
 			do: func(s *story, d *draft) {
-				relay(s, d, func(r *ledger.Record) { ledgertest.Set(r, "killed", false) })
+				relay(s, d, func(r *event.Record) { eventtest.Set(r, "killed", false) })
 			},
 			want: []string{"3 tasks/t.md:5 R2 sweeps a task that R1 holds until 2026-03-02T09:32:00Z"}},
 		{name: "a claim in another's name", at: "claim t",
@@ -441,9 +441,9 @@ func TestTheBudgetIsProven(t *testing.T) {
 			return ""
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 reserves $0.50 on top of $0.00, past what no team has, $0.49"}},
 		{name: "cost above the reservation that is told", at: "result t", tell: two, do: func(s *story, d *draft) {
-			relay(s, d, func(r *ledger.Record) {
-				if r.Kind == ledger.Outcome {
-					ledgertest.Set(r, "over_micro_usd", int64(3))
+			relay(s, d, func(r *event.Record) {
+				if r.Kind == event.Outcome {
+					eventtest.Set(r, "over_micro_usd", int64(3))
 				}
 			})
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:3 the outcome tells of $0.000003 above its reservation, and costs $0.10 of $0.50"}},
@@ -467,8 +467,8 @@ func TestTheBudgetIsProven(t *testing.T) {
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:3 the outcome costs $0.500001, reserved were $0.50, and it does not tell of as much above"}},
 		{name: "an outcome cheaper than its sessions", at: "result t", tell: two,
 			do: func(s *story, d *draft) {
-				relay(s, d, func(r *ledger.Record) {
-					if r.Kind == ledger.Outcome {
+				relay(s, d, func(r *event.Record) {
+					if r.Kind == event.Outcome {
 						r.Cost = 0
 					}
 				})
@@ -476,8 +476,8 @@ func TestTheBudgetIsProven(t *testing.T) {
 			want: []string{"5 ledger/2026-03/R1.jsonl:3 the outcome costs $0.00, its sessions $0.10"}},
 		{name: "an outcome another team pays", at: "result t", tell: two,
 			do: func(s *story, d *draft) {
-				relay(s, d, func(r *ledger.Record) {
-					if r.Kind == ledger.Outcome {
+				relay(s, d, func(r *event.Record) {
+					if r.Kind == event.Outcome {
 						r.Team = "ops"
 					}
 				})
@@ -486,39 +486,39 @@ func TestTheBudgetIsProven(t *testing.T) {
 		{name: "a session before its reservation", tell: func(s *story) repo.OID {
 			w, ch := s.newRun("t"), repo.Changes{}
 			d := draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}}}
-			s.record(w, ch, ledger.Record{Kind: ledger.Session, Cost: 1})
+			s.record(w, ch, event.Record{Kind: event.Session, Cost: 1})
 			return s.land(s.make("session", "", d))
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 a session ran before money was reserved for it in an earlier commit"}},
 		{name: "an outcome without a claim", tell: func(s *story) repo.OID {
 			w, ch := s.newRun("t"), repo.Changes{}
-			s.record(w, ch, ledger.Record{Kind: ledger.Outcome, Trace: ledger.Trace(nil)})
+			s.record(w, ch, event.Record{Kind: event.Outcome, Trace: event.Trace(nil)})
 			return s.land(s.make("outcome", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch,
-				trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}, {"Odd-Trace", ledger.Trace(nil)}}}))
+				trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}, {"Odd-Trace", event.Trace(nil)}}}))
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 an outcome without an open claim of t"}},
 		{name: "a session under a claim that was only for judging", tell: func(s *story) repo.OID {
 			w := s.newRun("t")
-			commit := func(r ledger.Record) {
+			commit := func(r event.Record) {
 				ch := repo.Changes{}
 				s.record(w, ch, r)
 				s.land(s.make("commit", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}}}))
 			}
-			commit(ledger.Record{Kind: ledger.Claim, Data: ledgertest.Data(ledger.Claim, map[string]any{"refresh_of": "run-x"})})
-			commit(ledger.Record{Kind: ledger.Session})
+			commit(event.Record{Kind: event.Claim, Data: eventtest.Data(event.Claim, map[string]any{"refresh_of": "run-x"})})
+			commit(event.Record{Kind: event.Session})
 			return ""
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:2 a session ran before money was reserved for it in an earlier commit"}},
 		{name: "a claim in another month", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
-			do:   func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.TS = r.TS.AddDate(0, -1, 0) }) },
+			do:   func(s *story, d *draft) { relay(s, d, func(r *event.Record) { r.TS = r.TS.AddDate(0, -1, 0) }) },
 			want: []string{"5 ledger/2026-03/R1.jsonl:1 is dated 2026-02-02T09:02:00Z in a commit of 2026-03-02T09:03:00Z"}},
 		{name: "a clock that ran back", at: "claim u", tell: two,
 			do: func(s *story, d *draft) {
 				s.now = s.now.Add(-20 * time.Minute)
-				relay(s, d, func(r *ledger.Record) { r.TS = s.now })
+				relay(s, d, func(r *event.Record) { r.TS = s.now })
 			},
 			want: []string{"5 ledger/2026-03/R2.jsonl:1 is dated 2026-03-02T08:47:00Z, the ledger was at 2026-03-02T09:05:00Z already"}},
 		{name: "a claim swept twice", at: "sweep t", tell: dead(500_000),
 			do: func(s *story, d *draft) {
 				name := ledgerIn(d)
-				b, err := ledger.Append(d.ch[name], ledger.Record{Run: "run-01KJ0000000000000000000002", TS: s.now, Seq: 2, Kind: ledger.Abandoned,
+				b, err := event.Append(d.ch[name], event.Record{Run: "run-01KJ0000000000000000000002", TS: s.now, Seq: 2, Kind: event.Abandoned,
 					Task: "t", DeadRun: "run-01KJ0000000000000000000001", Team: "docs", Cost: 500_000})
 				if err != nil {
 					s.Fatal(err)
@@ -529,7 +529,7 @@ func TestTheBudgetIsProven(t *testing.T) {
 		{name: "a claim without a reservation", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
 			do: func(s *story, d *draft) {
 				name := ledgerIn(d)
-				b, err := ledger.Append(nil, ledger.Record{Run: "run-01KJ0000000000000000000001", TS: s.now, Seq: 1, Kind: ledger.Refused})
+				b, err := event.Append(nil, event.Record{Run: "run-01KJ0000000000000000000001", TS: s.now, Seq: 1, Kind: event.Refused})
 				if err != nil {
 					s.Fatal(err)
 				}
@@ -537,15 +537,15 @@ func TestTheBudgetIsProven(t *testing.T) {
 			},
 			want: []string{"5 tasks/t.md:5 the task was claimed, but the ledger reserves no money for it"}},
 		{name: "too little reserved", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
-			do:   func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.Reserved = 1 }) },
+			do:   func(s *story, d *draft) { relay(s, d, func(r *event.Record) { r.Reserved = 1 }) },
 			want: []string{"5 ledger/2026-03/R1.jsonl:1 reserves $0.000001, a session may cost $0.50"}},
 		{name: "another team reserves", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
-			do:   func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.Team = "" }) },
+			do:   func(s *story, d *draft) { relay(s, d, func(r *event.Record) { r.Team = "" }) },
 			want: []string{`5 ledger/2026-03/R1.jsonl:1 the claim is paid by team "", the task's team is "docs"`}},
 		{name: "a sweep that charges less", tell: dead(499_999),
 			want: []string{`5 ledger/2026-03/R2.jsonl:1 charges $0.499999 to team "docs", R1 had reserved $0.50 for team "docs"`}},
 		{name: "a sweep of nothing", at: "sweep t", tell: dead(500_000),
-			do:   func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.DeadRun = "run-x" }) },
+			do:   func(s *story, d *draft) { relay(s, d, func(r *event.Record) { r.DeadRun = "run-x" }) },
 			want: []string{"5 ledger/2026-03/R2.jsonl:1 closes a claim of t by run-x that is not open"}},
 	})
 }
@@ -601,10 +601,10 @@ func TestGrowthIsProven(t *testing.T) {
 		{name: "a torn line", tell: hand(func(s *story, d *draft) { d.ch[one] = append(s.file(one), '{') }),
 			want: []string{"14 ledger/2026-03/R1.jsonl:4 torn, the last line has no newline; a machine died while writing it: restore the file from git, or remove that line by hand"}},
 		{name: "a line by a person", tell: hand(func(s *story, d *draft) {
-			s.record(&run{id: "run-01KJ0000000000000000000001", file: one}, d.ch, ledger.Record{Kind: ledger.Refused})
+			s.record(&run{id: "run-01KJ0000000000000000000001", file: one}, d.ch, event.Record{Kind: event.Refused})
 		}), want: []string{"14 ledger/2026-03/R1.jsonl:4 is a record of R1 that another commit than its own adds"}},
 		{name: "another run's record", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
-			do:   func(s *story, d *draft) { relay(s, d, func(r *ledger.Record) { r.Run = "run-x" }) },
+			do:   func(s *story, d *draft) { relay(s, d, func(r *event.Record) { r.Run = "run-x" }) },
 			want: []string{"14 ledger/2026-03/R1.jsonl:1 is a record of run-x in the file of R1"}},
 		{name: "a ledger of no month", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" }, do: inMonth("zzz"),
 			want: []string{"14 ledger/zzz/R1.jsonl:1 is a ledger in ledger/zzz; a run's lies in the month it began in, or its records are not found"}},

@@ -3,14 +3,14 @@ package proof
 import (
 	"strings"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
 // told is a run's outcome, and whether the range's last commit has it; otherwise
 // the board does, where that commit is a review branch or the target.
 type told struct {
-	*ledger.Record
+	*event.Record
 	own bool
 }
 
@@ -26,7 +26,7 @@ func (h *history) outcomes(run, task string) ([]told, error) {
 				return nil, err
 			}
 			for j := range records {
-				if records[j].Kind == ledger.Outcome {
+				if records[j].Kind == event.Outcome {
 					at = append(at, told{&records[j], i == 0})
 				}
 			}
@@ -53,7 +53,7 @@ func (h *history) lostOutcome(run, task string) ([]told, error) {
 			return nil, err
 		}
 		for i := range records {
-			if records[i].Kind == ledger.Outcome && records[i].Task == task {
+			if records[i].Kind == event.Outcome && records[i].Task == task {
 				return []told{{&records[i], true}}, nil
 			}
 		}
@@ -62,7 +62,7 @@ func (h *history) lostOutcome(run, task string) ([]told, error) {
 }
 
 // ledgerAt reads a run's ledger in a commit; a torn end leaves the records before it.
-func (h *history) ledgerAt(commit repo.OID, run string) ([]ledger.Record, error) {
+func (h *history) ledgerAt(commit repo.OID, run string) ([]event.Record, error) {
 	blob, err := h.ledgerBlob(commit, run)
 	if err != nil || blob == "" {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/journal"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/handoff"
@@ -31,10 +31,10 @@ func passed(j *judge) error {
 	}
 	err := j.lineByLine(func(l line) (string, error) {
 		switch l.record.Kind {
-		case ledger.Session:
+		case event.Session:
 			j.checked++
 			return j.received(boundBy(l.record))
-		case ledger.Claim, ledger.Outcome, ledger.Abandoned:
+		case event.Claim, event.Outcome, event.Abandoned:
 			return j.journaled(l)
 		}
 		return "", nil
@@ -140,16 +140,16 @@ func ownJournal(run, name string) bool {
 // where an outcome or a sweep ends it.
 func (j *judge) journaled(l line) (string, error) {
 	r, c := l.record, l.claim
-	if r.Kind == ledger.Claim {
+	if r.Kind == event.Claim {
 		c = &open{Record: r}
 	}
-	if r.Kind == ledger.Abandoned {
+	if r.Kind == event.Abandoned {
 		all, err := j.ledgerAt(j.Parents[0], r.DeadRun)
 		if err != nil {
 			return "", err
 		}
 		for _, old := range all {
-			if old.Kind == ledger.Claim && old.Task == r.Task {
+			if old.Kind == event.Claim && old.Task == r.Task {
 				c = &open{Record: old}
 			}
 		}
@@ -163,8 +163,8 @@ func (j *judge) journaled(l line) (string, error) {
 	}
 	j.checked++
 	modes := strings.Join(said(o.Modes), ", ")
-	title := map[ledger.Kind]string{
-		ledger.Claim: "override: " + modes + " collapsed", ledger.Outcome: "override ended: " + modes, ledger.Abandoned: "override ended: " + r.DeadRun,
+	title := map[event.Kind]string{
+		event.Claim: "override: " + modes + " collapsed", event.Outcome: "override ended: " + modes, event.Abandoned: "override ended: " + r.DeadRun,
 	}[r.Kind]
 	for _, f := range j.files {
 		if dir, name := path.Split(f.rel); dir != "journal/" || !ownJournal(j.run, name) {
@@ -175,7 +175,7 @@ func (j *judge) journaled(l line) (string, error) {
 			return "", err
 		}
 	}
-	if r.Kind == ledger.Claim {
+	if r.Kind == event.Claim {
 		return fmt.Sprintf("an override of %s, whose start no journal entry of the claim tells", or(modes, "nothing")), nil
 	}
 	return fmt.Sprintf("the end of an override of %s, of which no journal entry tells", or(modes, "nothing")), nil
@@ -199,7 +199,7 @@ func (j *judge) handedOver() error {
 	}
 	for _, l := range j.lines {
 		name := l.record.Session().Handoff
-		if l.record.Kind == ledger.Session && name != "" && !slices.ContainsFunc(j.files, func(f *file) bool { return f.Path == name && f.Old == "" }) {
+		if l.record.Kind == event.Session && name != "" && !slices.ContainsFunc(j.files, func(f *file) bool { return f.Path == name && f.Old == "" }) {
 			j.find(l.path, l.n, "a session that handed over %s, which its commit does not add", name)
 		}
 	}
@@ -210,7 +210,7 @@ func (j *judge) handedOver() error {
 // session's mode, whole, told of in the journal, and as tainted as its origin.
 func (j *judge) handed(f *file) (string, error) {
 	i := slices.IndexFunc(j.lines, func(l line) bool {
-		return l.record.Kind == ledger.Session && l.record.Session().Handoff == f.Path
+		return l.record.Kind == event.Session && l.record.Session().Handoff == f.Path
 	})
 	if i < 0 {
 		return j.packed(f)
@@ -243,7 +243,7 @@ func (j *judge) handed(f *file) (string, error) {
 // claim may bring one, with the claims that its own validator is to judge.
 func (j *judge) packed(f *file) (string, error) {
 	i := slices.IndexFunc(j.lines, func(l line) bool {
-		return l.record.Kind == ledger.Claim && l.record.Claim().Handoff == f.Path
+		return l.record.Kind == event.Claim && l.record.Claim().Handoff == f.Path
 	})
 	if i < 0 {
 		return "a handoff that no session of the commit handed over", nil

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/odd-cli/odd/journal"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
 )
@@ -120,7 +120,7 @@ func TestHandoffsComeWithTheirSession(t *testing.T) {
 			s.hand(w, contract.Planner, "", from...)
 			ch := repo.Changes{}
 			s.journal(w, ch, w.tells...)
-			s.record(w, ch, ledger.Record{Kind: ledger.Reconcile})
+			s.record(w, ch, event.Record{Kind: event.Reconcile})
 			s.land(s.make("early", "work", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "work"}}}))
 			w.tells = nil
 			s.result(w, 10, repo.Changes{})

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -76,7 +76,7 @@ func (h *history) judge(c repo.Commit, rs []rule) (verdict, error) {
 		return verdict{}, err
 	}
 	v := verdict{machine: a.kind != person, checked: make([]int, len(rs))}
-	v.anchors = slices.ContainsFunc(a.lines, func(l line) bool { return l.record.Kind == ledger.Anchor })
+	v.anchors = slices.ContainsFunc(a.lines, func(l line) bool { return l.record.Kind == event.Anchor })
 	h.remember(c, v.anchors)
 	if v.found, err = a.judged(h, rs, v.checked); err != nil {
 		return verdict{}, err

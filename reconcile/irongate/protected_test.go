@@ -80,7 +80,7 @@ func TestProtected(t *testing.T) {
 		{"docs/git/hooks.md", ""},
 		{"governance.md", ""},
 		{"knowledge/ledger", "protected_record"},
-		{"journal/ledger/ledger.go", ""},
+		{"journal/event/event.go", ""},
 		{"journal/story.md", ""},
 		{"odd.toml.md", ""},
 		{"hestai/x", ""},

@@ -1,4 +1,4 @@
-package ledger
+package event
 
 // Data is what a record says beyond the members that every kind has. Each kind has
 // one type; Append takes no other and Read returns no other, by value. The fields

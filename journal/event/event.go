@@ -1,4 +1,4 @@
-// Package ledger keeps what happened to runs, one JSON object per line.
+// Package event keeps what happened to runs, one JSON object per line.
 //
 // A run has one file, ledger/YYYY-MM/RUN.jsonl below the bundle root, and is
 // its only writer. A line is written once and never changed:
@@ -38,7 +38,7 @@
 // while writing, is reported with its number and never repaired: the next
 // commit would hide the damage. Kinds this program does not know are kept; a key
 // that it does not know, in a kind that it does, is refused: a newer odd wrote it.
-package ledger
+package event
 
 import (
 	"bytes"

@@ -1,22 +1,22 @@
-// Package ledgertest makes and changes the data of ledger records for tests, as the
+// Package eventtest makes and changes the data of ledger records for tests, as the
 // JSON that stands in a file: a test of what reads a ledger writes what a file could hold.
-package ledgertest
+package eventtest
 
 import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/odd-cli/odd/journal/ledger"
+	"github.com/odd-cli/odd/journal/event"
 )
 
 // Data is the data of a record of that kind with these keys. It panics where no
 // record may hold them.
-func Data(kind ledger.Kind, keys map[string]any) ledger.Data {
+func Data(kind event.Kind, keys map[string]any) event.Data {
 	b, err := json.Marshal(map[string]any{"v": 1, "run": "r", "seq": 1, "ts": "2026-01-01T00:00:00Z", "kind": kind, "data": keys})
 	if err != nil {
 		panic(err)
 	}
-	records, err := ledger.Read(append(b, '\n'))
+	records, err := event.Read(append(b, '\n'))
 	if err != nil {
 		panic(fmt.Sprintf("%s: %v", b, err))
 	}
@@ -24,7 +24,7 @@ func Data(kind ledger.Kind, keys map[string]any) ledger.Data {
 }
 
 // Keys are the data of a record as the file has them.
-func Keys(r ledger.Record) map[string]any {
+func Keys(r event.Record) map[string]any {
 	keys := map[string]any{}
 	if r.Data == nil {
 		return keys
@@ -40,7 +40,7 @@ func Keys(r ledger.Record) map[string]any {
 }
 
 // Set changes one key of the data of r; a nil value takes it away.
-func Set(r *ledger.Record, key string, value any) {
+func Set(r *event.Record, key string, value any) {
 	keys := Keys(*r)
 	if keys[key] = value; value == nil {
 		delete(keys, key)
