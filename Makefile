@@ -8,14 +8,14 @@ FUZZTIME    ?= 20s
 TORTURETIME ?= 5m
 SEED        ?= 1
 
-.PHONY: demo test race torture soak bench lint fuzz interop install build
+.PHONY: demo test race torture soak bench lint fuzz interop install build release
 
 demo: build
 	@./bin/odd demo $(DIR) && echo 'This odd is $(CURDIR)/bin/odd; type export PATH="$(CURDIR)/bin:$$PATH" first.' >&2
 
 test: export TMPDIR ?= $(shell .ci/tmp)
 test:
-	go vet ./... && go test -vet=off -ldflags='-s -w' ./...
+	go vet ./... && go test -trimpath -vet=off -ldflags='-s -w' ./...
 
 # The packages under the race detector, which needs a C compiler; not part of make test.
 race: export CGO_ENABLED := 1
@@ -52,3 +52,8 @@ install:
 
 build:
 	@go build -trimpath -o bin/odd ./cmd/odd
+
+# What a person can install, for every system; nothing is published. See .ci/release.
+OUT ?= dist
+release:
+	@go run ./.ci/release -out $(OUT)

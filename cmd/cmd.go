@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -105,7 +106,7 @@ func app(env Env) *cli.App {
 			case c.Args().Present():
 				return unknownVerb(c.App, c.Args().First(), c.App.Commands, "")
 			case c.Bool("version"):
-				_, err := fmt.Fprintln(c.App.Writer, "odd", version())
+				_, err := fmt.Fprintln(c.App.Writer, versionText())
 				return err
 			}
 			return printHelp(c, env, groups)
@@ -285,4 +286,31 @@ func version() string {
 		return bi.Main.Version
 	}
 	return "devel"
+}
+
+// versionText is what --version prints: the version, and on a second line the commit
+// that was built, when the build knew it.
+func versionText() string {
+	text := "odd " + version()
+	bi, ok := debug.ReadBuildInfo()
+	if !ok {
+		return text
+	}
+	var commit, at, changed string
+	for _, s := range bi.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			commit = s.Value
+		case "vcs.time":
+			at = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				changed = " with changes"
+			}
+		}
+	}
+	if commit == "" {
+		return text
+	}
+	return text + "\ncommit " + commit + changed + ", " + at + ", " + bi.GoVersion + " " + runtime.GOOS + "/" + runtime.GOARCH
 }
