@@ -1,8 +1,8 @@
 // Package config reads odd.toml, strictly.
 //
 // odd.toml lies at the top of the repository and is read from the board
-// branch's commit. odd never rewrites it as a whole; Template is what a new
-// repository starts with. A small one:
+// branch's commit. Template is what a new repository starts with, Reference shows
+// every key, and Set changes one key and no other byte. A small one:
 //
 //	[bundle]
 //	root = "knowledge"

@@ -223,7 +223,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a typing error in a table", "[bugdet]\nmonthly_usd = 1\n", `odd.toml:1: unknown key "bugdet"; did you mean "budget"?`},
 		{"the right key in the wrong table", "[session]\nmax_tasks = 1\n", `odd.toml:2: unknown key "session.max_tasks"; did you mean "drain.max_tasks"?`},
 		{"a key of a substrate", "[substrate.mine]\nargs = [\"x\"]\n", `unknown key "substrate.mine.args"; did you mean "substrate.mine.argv"?`},
-		{"a key from nowhere", "[bundle]\nzzzzzzzz = 1\n", `odd.toml:2: unknown key "bundle.zzzzzzzz"; the odd.toml that odd init writes`},
+		{"a key from nowhere", "[bundle]\nzzzzzzzz = 1\n", `odd.toml:2: unknown key "bundle.zzzzzzzz"; odd config explain lists the keys`},
 		{"a quoted key with a dot", "[\"drain.max_tasks\"]\nx = 1\n", `odd.toml:1: unknown key`},
 		{"a value for a table", "drain = 3\n", "odd.toml:1: drain: want a table; write [drain]"},
 		{"a table for a value", "[bundle.root]\nx = 1\n", "odd.toml:1: bundle.root: want a string"},
@@ -449,11 +449,11 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// What the template shows as a default is one, and every commented key is real.
-func TestTemplateUncommented(t *testing.T) {
+// What the reference shows as a default is one, and every commented key is real.
+func TestReferenceUncommented(t *testing.T) {
 	t.Parallel()
 	var live []string
-	for _, line := range strings.Split(string(Template()), "\n") {
+	for _, line := range strings.Split(Reference(), "\n") {
 		if commented := regexp.MustCompile(`^# (\[|[a-z_0-9]+ = )`); commented.MatchString(line) {
 			line = strings.TrimPrefix(line, "# ")
 		}
@@ -494,12 +494,12 @@ func TestTemplateUncommented(t *testing.T) {
 	}
 }
 
-// Whatever odd.toml may say, the template says how.
-func TestTemplateShowsEveryKey(t *testing.T) {
+// Whatever odd.toml may say, the reference says how.
+func TestReferenceShowsEveryKey(t *testing.T) {
 	t.Parallel()
 	shown := map[string]bool{}
 	var table string
-	for _, line := range strings.Split(string(Template()), "\n") {
+	for _, line := range strings.Split(Reference(), "\n") {
 		line = strings.TrimPrefix(line, "# ")
 		if head := regexp.MustCompile(`^\[+([^\]]+)\]`).FindStringSubmatch(line); head != nil {
 			table = head[1]
@@ -515,7 +515,7 @@ func TestTemplateShowsEveryKey(t *testing.T) {
 			found = found || all
 		}
 		if !found {
-			t.Errorf("the template does not show %s", k.name)
+			t.Errorf("the reference does not show %s", k.name)
 		}
 	}
 }

@@ -19,7 +19,7 @@ type key struct {
 	set  func(c *Config, part string, n node) error
 }
 
-// keys is every key of odd.toml but those of [[mcp]], in the order of the template.
+// keys is every key of odd.toml but those of [[mcp]], in the order of the reference.
 var keys = []key{
 	{"bundle.root", folder(func(c *Config) *string { return &c.Root }, bundleRoot)},
 	{"canon.external", list(func(c *Config) *[]string { return &c.External }, slug)},

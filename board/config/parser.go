@@ -36,7 +36,7 @@ func (p *parser) table(n node, path []string) {
 		case isTable:
 			p.fail(child.line, "%s: want a table; write [%s] above its keys", name, name)
 		default:
-			p.unknown(at, child.line)
+			p.fail(child.line, "%s", Unknown(at))
 		}
 	}
 }
@@ -57,12 +57,13 @@ func (p *parser) value(k key, path []string, n node) {
 	}
 }
 
-func (p *parser) unknown(path []string, line int) {
-	hint := "the odd.toml that odd init writes lists the keys"
+// Unknown is what is wrong with a key that odd.toml does not have.
+func Unknown(path []string) string {
+	hint := "odd config explain lists the keys"
 	if near := suggest(path); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	p.fail(line, "unknown key %q; %s", strings.Join(path, "."), hint)
+	return fmt.Sprintf("unknown key %q; %s", strings.Join(path, "."), hint)
 }
 
 // cross checks what one key says against another.

@@ -1,0 +1,331 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+func configVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "config",
+		Usage: "list, explain, get and set the settings in odd.toml",
+		Description: "odd config list\n" +
+			"odd config explain session.substrate\n" +
+			"odd config set drain.max_tasks 3\n\n" +
+			"These commands read and write odd.toml at the top of your work tree. odd works\n" +
+			"by the odd.toml that is committed on the board branch: commit what you set.\n" +
+			"odd config explain, without a key, prints every setting with its default.",
+		Subcommands: []*cli.Command{configList(env), configExplain(env), configGet(env), configSet(env), configUnset(env)},
+	})
+}
+
+func configList(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "list",
+		Usage:       "list what odd.toml sets, or with --all every setting",
+		Description: "odd config list\nodd config list --all\n",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "list the settings that have their default too"}, jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return runConfigList(env, c.Bool("all"), c.Bool("json"))
+		},
+	})
+}
+
+func configExplain(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "explain",
+		Usage:       "say what a setting means; without KEY, print every setting",
+		ArgsUsage:   "[KEY]",
+		Description: "odd config explain drain.lease\nodd config explain\n",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 && !c.Bool("json") {
+				_, err := io.WriteString(env.Stdout, config.Reference())
+				return err
+			}
+			if c.NArg() == 0 {
+				return printJSON(env, settingsOf(config.Docs(), nil))
+			}
+			name, err := oneArg(c, "a key such as drain.lease, or none")
+			if err != nil {
+				return err
+			}
+			return runConfigExplain(env, name, c.Bool("json"))
+		},
+	})
+}
+
+func configGet(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "get",
+		Usage:     "print the value of a setting, or its default",
+		ArgsUsage: "KEY",
+		Description: "odd config get session.substrate\n\n" +
+			"A text is printed without quotes, everything else as TOML. A setting that is\n" +
+			"not set and has no default prints nothing; the exit code is then 1.",
+		Flags: []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			name, err := oneArg(c, "a key such as drain.lease")
+			if err != nil {
+				return err
+			}
+			return runConfigGet(env, name, c.Bool("json"))
+		},
+	})
+}
+
+func configSet(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "set",
+		Usage:     "set a setting in odd.toml and change nothing else there",
+		ArgsUsage: "KEY VALUE...",
+		Description: "odd config set session.max_usd 0.25\n" +
+			"odd config set pipeline.validate make test\n" +
+			"odd config set session.fallback claude openai\n\n" +
+			"A text needs no quotes. The words of a list or a command follow each other, or\n" +
+			"are one TOML list: '[\"a\", \"b\"]'. odd reads the whole file before it writes and\n" +
+			"refuses a value that is wrong. Not for sessions of agents.",
+		Flags: []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() < 2 {
+				return usage("config set: want a key and its value; see odd help config set")
+			}
+			return runConfigEdit(env, c.Args().First(), c.Args().Tail(), c.Bool("json"))
+		},
+	})
+}
+
+func configUnset(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "unset",
+		Usage:       "remove a setting from odd.toml, so that its default holds",
+		ArgsUsage:   "KEY",
+		Description: "odd config unset drain.max_tasks\n",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			name, err := oneArg(c, "a key such as drain.lease")
+			if err != nil {
+				return err
+			}
+			return runConfigEdit(env, name, nil, c.Bool("json"))
+		},
+	})
+}
+
+// setting is one setting as odd config --json tells it.
+type setting struct {
+	Key     string `json:"key"`
+	Value   string `json:"value,omitempty"`   // as set
+	Default string `json:"default,omitempty"` // in TOML
+	Example string `json:"example,omitempty"` // of a setting without a default
+	Line    int    `json:"line,omitempty"`    // of odd.toml, of one that is set
+	Means   string `json:"means,omitempty"`
+}
+
+// settingsOf joins the settings of the reference with those that an odd.toml sets.
+func settingsOf(docs []config.Doc, set []config.Setting) []setting {
+	out := []setting{}
+	for _, d := range docs {
+		s := setting{Key: toml.Key(d.Path).String(), Means: d.Means}
+		if d.Default {
+			s.Default = d.Value
+		} else {
+			s.Example = d.Value
+		}
+		out = append(out, s)
+	}
+	for _, is := range set {
+		i := slices.IndexFunc(out, func(s setting) bool { return s.Key == is.Key })
+		if i < 0 {
+			i, out = len(out), append(out, setting{Key: is.Key})
+		}
+		out[i].Value, out[i].Line = is.Value, is.Line
+	}
+	return out
+}
+
+// configFile is the odd.toml of the work tree here.
+func configFile(env Env) (*repo.Repo, []byte, error) {
+	r, err := repo.Open(env.Dir)
+	if errors.Is(err, repo.ErrNotRepo) {
+		return nil, nil, noRepository(env)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml"))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = refuse("no-config", "odd.toml: not found in %s, so odd is not set up here; run odd init", r.Root())
+	}
+	return r, b, err
+}
+
+func runConfigList(env Env, all, asJSON bool) error {
+	_, b, err := configFile(env)
+	if err != nil {
+		return err
+	}
+	set, err := config.Settings("odd.toml", b)
+	if err != nil {
+		return err
+	}
+	var docs []config.Doc
+	if all {
+		docs = config.Docs()
+	}
+	list := settingsOf(docs, set)
+	if asJSON {
+		return printJSON(env, list)
+	}
+	var rows [][]string
+	for _, s := range list {
+		where := "default"
+		switch {
+		case s.Line > 0:
+			where = fmt.Sprintf("odd.toml:%d", s.Line)
+		case s.Default == "":
+			where = "not set; an example"
+		}
+		rows = append(rows, []string{s.Key, or(s.Value, s.Default+s.Example), where})
+	}
+	return printRows(env, rows)
+}
+
+// knownKey is the path of the key that a person named.
+func knownKey(name string) ([]string, config.Doc, error) {
+	path, err := config.ParseKey(name)
+	if err != nil {
+		return nil, config.Doc{}, usage("config: %v", err)
+	}
+	d, ok := config.Explain(path)
+	if !ok {
+		return nil, d, fmt.Errorf("config: %s", config.Unknown(path))
+	}
+	return path, d, nil
+}
+
+func runConfigExplain(env Env, name string, asJSON bool) error {
+	path, d, err := knownKey(name)
+	if err != nil {
+		return err
+	}
+	var set []config.Setting
+	if _, b, err := configFile(env); err == nil { // the meaning of a key needs no repository
+		set, _ = config.Settings("odd.toml", b)
+	}
+	key := toml.Key(path).String()
+	set = slices.DeleteFunc(set, func(s config.Setting) bool { return s.Key != key })
+	s := settingsOf([]config.Doc{d}, set)[0]
+	if asJSON {
+		return printJSON(env, s)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", key, d.Means)
+	if d.About != "" {
+		fmt.Fprintf(&b, "[%s] %s\n", toml.Key(path[:len(path)-1]), d.About)
+	}
+	if s.Default != "" {
+		fmt.Fprintf(&b, "default: %s\n", s.Default)
+	} else {
+		fmt.Fprintf(&b, "example: %s\n", s.Example)
+	}
+	if s.Line > 0 {
+		fmt.Fprintf(&b, "here:    %s (odd.toml:%d)\n", s.Value, s.Line)
+	}
+	_, err = io.WriteString(folded(env), b.String())
+	return err
+}
+
+func runConfigGet(env Env, name string, asJSON bool) error {
+	_, b, err := configFile(env)
+	if err != nil {
+		return err
+	}
+	set, err := config.Settings("odd.toml", b)
+	if err != nil {
+		return err
+	}
+	for _, s := range set {
+		if s.Key == name || sameKey(s.Key, name) {
+			if asJSON {
+				return printJSON(env, s)
+			}
+			_, err := fmt.Fprintln(env.Stdout, cell(s.Plain()))
+			return err
+		}
+	}
+	path, d, err := knownKey(name)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, settingsOf([]config.Doc{d}, nil)[0])
+	}
+	if !d.Default {
+		talk(env, "%s: not set, and it has no default; odd config explain %[1]s says what it is", toml.Key(path))
+		return exitCode(exitFault)
+	}
+	_, err = fmt.Fprintln(env.Stdout, strings.Trim(d.Value, `"`))
+	return err
+}
+
+// sameKey reports whether two names are those of one key.
+func sameKey(a, b string) bool {
+	p, err := config.ParseKey(b)
+	return err == nil && toml.Key(p).String() == a
+}
+
+// runConfigEdit sets the key to the value that words are; without words, it unsets the key.
+func runConfigEdit(env Env, name string, words []string, asJSON bool) error {
+	path, _, err := knownKey(name)
+	if err != nil {
+		return err
+	}
+	if why := env.agent(); why != "" {
+		return refuse("not-a-person", "odd.toml: agents' sessions do not change it, and this looks like one (%s); a person sets %s", why, toml.Key(path))
+	}
+	if path[0] == "mcp" {
+		return usage("config: the servers of [[mcp]] are edited in odd.toml itself; odd config explain %s says what a key means", toml.Key(path))
+	}
+	r, b, err := configFile(env)
+	if err != nil {
+		return err
+	}
+	var out []byte
+	value := ""
+	if words == nil {
+		if set, err := config.Settings("odd.toml", b); err == nil && !slices.ContainsFunc(set, func(s config.Setting) bool { return s.Key == toml.Key(path).String() }) {
+			return fmt.Errorf("odd.toml: %s is not set there, so there is nothing to remove", toml.Key(path))
+		}
+		out, err = config.Unset("odd.toml", b, path)
+	} else {
+		value = config.Literal(path, words)
+		out, err = config.Set("odd.toml", b, path, value)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.Write(repo.Changes{"odd.toml": out}); err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, setting{Key: toml.Key(path).String(), Value: value})
+	}
+	talk(env, "odd works by what is committed on the board branch: git commit -m \"odd: %s\" odd.toml", toml.Key(path))
+	return printRows(env, [][]string{{toml.Key(path).String(), or(value, "unset")}})
+}
