@@ -61,7 +61,7 @@ func (v *view) remembered(ctx context.Context, name string) (drain.Context, erro
 	if err != nil {
 		return drain.Context{}, err
 	}
-	past, err := v.trials()
+	past, err := v.state.Trials(v.env.Now(), v.cfg.ReviewTTL)
 	if err != nil {
 		return drain.Context{}, err
 	}

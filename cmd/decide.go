@@ -69,7 +69,7 @@ func runDecide(ctx context.Context, env Env, d gate.Decision, yes, asJSON bool) 
 		return err
 	}
 	p := &plan{view: v, changes: repo.Changes{}, o: gateOptions{json: asJSON}}
-	if p.slow, err = drain.LookSlow(v.bundle, v.rows(), true, v.now()); err != nil {
+	if p.slow, err = drain.LookSlow(v.bundle, v.state, v.rows(), true, v.now()); err != nil {
 		return fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}
 	who, err := v.repo.Identity(ctx)

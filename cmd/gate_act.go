@@ -101,7 +101,7 @@ type plan struct {
 func (v *view) plan(ctx context.Context, o gateOptions) (*plan, error) {
 	p := &plan{view: v, o: o, changes: repo.Changes{}}
 	var err error
-	if p.slow, err = drain.LookSlow(v.bundle, v.rows(), true, v.now()); err != nil {
+	if p.slow, err = drain.LookSlow(v.bundle, v.state, v.rows(), true, v.now()); err != nil {
 		return nil, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}
 	if err := p.act(ctx); err != nil {

@@ -57,7 +57,7 @@ func (v *view) slowLoop(ctx context.Context) (drain.SlowLoop, error) {
 func (v *view) slowLoopOf(dirty []string) (drain.SlowLoop, error) {
 	folder := v.file("governance") + "/"
 	edited := slices.ContainsFunc(dirty, func(p string) bool { return strings.HasPrefix(p+"/", folder) || strings.HasPrefix(folder, p+"/") })
-	s, err := drain.LookSlow(v.bundle, v.rows(), !edited, v.now())
+	s, err := drain.LookSlow(v.bundle, v.state, v.rows(), !edited, v.now())
 	if err != nil {
 		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}

@@ -55,7 +55,7 @@ func (v *view) spending(f logFilter) (spending, error) {
 			s.Total += budget.MicroUSD(r.Cost)
 		}
 	}
-	sum, err := event.Sum(v.bundle)
+	sum, err := v.state.Spend()
 	if err != nil {
 		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}

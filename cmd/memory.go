@@ -12,5 +12,5 @@ func (v *view) memory(ctx context.Context) (*drain.Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &drain.Memory{Slow: s, Root: v.cfg.Root, Bundle: v.bundle, Files: v.files, Graph: v.graph, Tasks: v.tasks(), Leases: v.cfg.Lease != "off"}, nil
+	return &drain.Memory{Slow: s, State: v.state, Root: v.cfg.Root, Bundle: v.bundle, Files: v.files, Graph: v.graph, Tasks: v.tasks(), Leases: v.cfg.Lease != "off"}, nil
 }

@@ -107,7 +107,7 @@ func (c *change) classify(ctx context.Context) (classified, error) {
 	}
 	at := pipeline.Situation{Now: c.env.Now(), Substrate: or(c.o.substrate, c.cfg.Session.Substrate)}
 	at.Made.Seen = !risk.Opaque(at.Substrate)
-	past, err := c.trials()
+	past, err := c.state.Trials(c.env.Now(), c.cfg.ReviewTTL)
 	if err != nil {
 		return classified{}, err
 	}

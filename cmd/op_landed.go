@@ -11,6 +11,7 @@ import (
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -25,13 +26,11 @@ func (v *view) landedBy(ctx context.Context, t board.Task) (*pipeline.Op, error)
 	if err != nil || len(c.Trailer("Odd-Op")) == 0 {
 		return nil, nil // whoever asks has its own word for a proposal that is not here
 	}
-	all, err := v.stories()
-	if err != nil {
+	all, err := v.state.Stories(func(o *state.Op) bool {
+		return o.Task == string(t.ID) && o.Reason == pipeline.Landed && o.Proposal == t.Result.Commit
+	})
+	if err != nil || len(all) == 0 || !all[0].Sound {
 		return nil, err
-	}
-	s, ok := pipeline.LandedWith(all, string(t.ID), t.Result.Commit)
-	if !ok || !s.Sound {
-		return nil, nil
 	}
 	tip := v.tip
 	if target, elsewhere := v.target(); elsewhere {
@@ -42,7 +41,7 @@ func (v *view) landedBy(ctx context.Context, t board.Task) (*pipeline.Op, error)
 	if in, err := v.repo.Ancestor(ctx, c.OID, tip); err != nil || !in {
 		return nil, err
 	}
-	o := s.Op()
+	o := all[0].Op()
 	return &o, nil
 }
 

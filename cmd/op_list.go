@@ -11,6 +11,7 @@ import (
 
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/state"
 )
 
 func opList(env Env) *cli.Command {
@@ -43,15 +44,11 @@ type opRow struct {
 	Spent   int64           `json:"spent_micro_usd"`
 }
 
-func opRowOf(o pipeline.Op) opRow {
-	r := opRow{
-		Op: o.ID, Task: o.Task, Run: cmp.Or(o.Fact(pipeline.FactDied), o.Run), Phase: o.Phase, Reason: o.Reason, Tier: o.Fact(pipeline.FactTier), Spent: o.Spent,
-		Began: stamp(o.Began), At: stamp(o.At), Elapsed: o.At.Sub(o.Began).Milliseconds(),
+func opRowOf(o *state.Op) opRow {
+	return opRow{
+		Op: o.ID, Task: o.Task, Run: o.Run, Phase: o.Phase, Reason: o.Reason, Tier: o.Tier, Spent: o.Spent,
+		Began: stamp(o.Began), At: stamp(o.At), Until: stamp(o.Until), Elapsed: o.At.Sub(o.Began).Milliseconds(),
 	}
-	if !o.Ended() {
-		r.Until = stamp(o.Clocks.End())
-	}
-	return r
 }
 
 // state is the phase, and behind an ending its reason.
@@ -85,15 +82,22 @@ func runOpList(ctx context.Context, env Env, all, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	stories, err := v.stories()
+	ops, ended, err := v.state.OpenOps()
+	if err == nil && all {
+		ops, err = v.state.Ops()
+	}
+	if err != nil {
+		return err
+	}
+	live, err := v.beats()
 	if err != nil {
 		return err
 	}
 	list, rows := []opRow{}, [][]string{}
-	for _, s := range pending(stories, all) {
-		list = append(list, opRowOf(s.Op()))
+	for _, o := range inTurn(ops) {
+		list = append(list, opRowOf(o))
 	}
-	for _, b := range v.beats(stories) { // behind what waits
+	for _, b := range live { // behind what waits
 		at := slices.IndexFunc(list, func(r opRow) bool { return r.Phase != pipeline.Waiting })
 		if at < 0 {
 			at = len(list)
@@ -106,10 +110,10 @@ func runOpList(ctx context.Context, env Env, all, asJSON bool) error {
 	if asJSON {
 		return printJSON(env, list)
 	}
-	if len(list) == 0 && len(stories) > 0 {
-		talk(env, "op list: no change waits or is being made; odd op list --all lists the %s that ended", count(len(stories), "change"))
+	if len(list) == 0 && ended > 0 {
+		talk(env, "op list: no change waits or is being made; odd op list --all lists the %s that ended", count(ended, "change"))
 	}
-	if len(stories) == 0 && len(list) == 0 {
+	if len(list) == 0 && ended == 0 {
 		talk(env, "op list: no agent has changed files yet (proposals of atoms alone are listed by odd review)")
 	}
 	return printFitted(env, rows)
@@ -122,10 +126,10 @@ func liveRow(b pipeline.Beat) opRow {
 	}
 }
 
-// pending are the stories as a person asks for them: what waits for one, the
-// longest first; what is under way; and with all what has ended, the latest first.
-func pending(stories []pipeline.Story, all bool) []pipeline.Story {
-	rank := func(o pipeline.Op) int {
+// inTurn are ops as a person asks for them: what waits for one, the longest first;
+// what is under way; and what has ended, the latest first.
+func inTurn(ops []*state.Op) []*state.Op {
+	rank := func(o *state.Op) int {
 		switch {
 		case o.Phase == pipeline.Waiting:
 			return 0
@@ -134,15 +138,13 @@ func pending(stories []pipeline.Story, all bool) []pipeline.Story {
 		}
 		return 2
 	}
-	out := slices.DeleteFunc(slices.Clone(stories), func(s pipeline.Story) bool { return !all && !s.Open() })
-	slices.SortStableFunc(out, func(x, y pipeline.Story) int {
-		a, b := x.Op(), y.Op()
+	slices.SortStableFunc(ops, func(a, b *state.Op) int {
 		if n := cmp.Compare(rank(a), rank(b)); n != 0 || rank(a) < 2 {
 			return cmp.Or(n, a.Began.Compare(b.Began))
 		}
 		return b.At.Compare(a.At)
 	})
-	return out
+	return ops
 }
 
 // stamp writes a moment as a person reads it, "" for none.

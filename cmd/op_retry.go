@@ -80,12 +80,12 @@ func (v *view) retryable(o pipeline.Op) error {
 	case o.Phase == pipeline.Complete:
 		return refuse("state", "op retry %s: the change is complete (%s); file a new task with odd task add", o.ID, o.Reason)
 	}
-	stories, err := v.stories()
+	ops, err := v.state.Ops()
 	if err != nil {
 		return err
 	}
-	for _, s := range stories {
-		if later := s.Op(); later.Task == o.Task && later.Began.After(o.Began) {
+	for _, later := range ops {
+		if later.Task == o.Task && later.Began.After(o.Began) {
 			return refuse("state", "op retry %s: the task %s has a later change; run odd op retry %s", o.ID, o.Task, later.ID)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/state"
 )
 
 func opShow(env Env) *cli.Command {
@@ -55,7 +56,7 @@ type opPhase struct {
 
 func shown(s pipeline.Story) opShown {
 	o := s.Op()
-	out := opShown{opRow: opRowOf(o), Facts: o.Facts(), Sound: s.Sound, Means: pipeline.Explain(o.Reason), Phases: []opPhase{}}
+	out := opShown{opRow: opRowOf(state.OpOf(s)), Facts: o.Facts(), Sound: s.Sound, Means: pipeline.Explain(o.Reason), Phases: []opPhase{}}
 	if o.Ended() {
 		out.Note = o.Last().Note
 	}

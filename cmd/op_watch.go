@@ -144,7 +144,7 @@ func (w *watch) end(ctx context.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	stories, err := v.stories()
+	ops, err := v.state.Ops()
 	if err != nil {
 		return err
 	}
@@ -152,8 +152,7 @@ func (w *watch) end(ctx context.Context, env Env) error {
 	for _, b := range w.last { // not committed yet, perhaps
 		rows[b.Op] = watchRow{b.Op, b.Task, string(b.Phase), "", int64(b.At.Sub(b.Began) / time.Second), b.Spent, b.Run}
 	}
-	for _, s := range stories {
-		o := s.Op()
+	for _, o := range ops {
 		rows[o.ID] = watchRow{o.ID, o.Task, opRowOf(o).state(), "", int64(o.At.Sub(o.Began) / time.Second), o.Spent, o.Run}
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.told)) {

@@ -13,29 +13,11 @@ import (
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/board/risk"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
-	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
-
-// stories are the ops of the board, as all its ledgers tell them.
-func (v *view) stories() ([]pipeline.Story, error) {
-	all, _, err := pipeline.Tell(v.bundle)
-	if err != nil {
-		return nil, fmt.Errorf("%s/%w", v.cfg.Root, err)
-	}
-	return all, nil
-}
-
-// trials are what became of the changes before that may teach something now.
-func (v *view) trials() ([]memory.Trial, error) {
-	past, err := pipeline.Remembered(v.bundle, v.env.Now(), v.cfg.ReviewTTL)
-	if err != nil {
-		return nil, fmt.Errorf("%s/%w", v.cfg.Root, err)
-	}
-	return past, nil
-}
 
 // waits is the op that waits with what t proposes. Most tasks have none: an op is
 // a change to files that are no atoms.
@@ -43,12 +25,7 @@ func (v *view) waits(t board.Task) (pipeline.Story, bool, error) {
 	if t.Result.Commit == "" {
 		return pipeline.Story{}, false, nil
 	}
-	all, err := v.stories()
-	if err != nil {
-		return pipeline.Story{}, false, err
-	}
-	s, ok := pipeline.WaitingFor(all, string(t.ID), t.Result.Commit)
-	return s, ok, nil
+	return v.state.Waiting(string(t.ID), t.Result.Commit)
 }
 
 // deciding is the op that a person's word about p is the ending of, nil for none. It is refused
@@ -209,27 +186,31 @@ func idOf(o *pipeline.Op) string {
 
 // op is the story a person means by name.
 func (v *view) op(name string) (pipeline.Story, error) {
-	all, err := v.stories()
+	all, err := v.state.Ops()
 	if err != nil {
 		return pipeline.Story{}, err
 	}
-	s, err := pipeline.Find(all, name)
+	ids := make([]string, len(all))
+	for i, o := range all {
+		ids[i] = o.ID
+	}
+	id, err := pipeline.Match(ids, name)
 	if err == nil {
-		return s, nil
+		stories, err := v.state.Stories(func(o *state.Op) bool { return o.ID == id })
+		return stories[0], err
 	}
 	if b, live := v.beat(name); live {
-		return s, refuse("at-work", "%s: %s", b.Op, v.atWork(b.Run, b.Task))
+		return pipeline.Story{}, refuse("at-work", "%s: %s", b.Op, v.atWork(b.Run, b.Task))
 	}
-	return s, err
+	return pipeline.Story{}, err
 }
 
 // beat is the op at work in this clone that a person means by name.
 func (v *view) beat(name string) (pipeline.Beat, bool) {
-	all, err := v.stories()
+	live, err := v.beats()
 	if err != nil {
 		return pipeline.Beat{}, false
 	}
-	live := v.beats(all)
 	var ids []string
 	for _, b := range live {
 		ids = append(ids, b.Op)
@@ -285,13 +266,14 @@ func (w *workspace) freeKilled(ctx context.Context) []okf.ID {
 }
 
 // beats are what a drain of this clone is at work on and no ledger tells yet.
-func (v *view) beats(stories []pipeline.Story) []pipeline.Beat {
+func (v *view) beats() ([]pipeline.Beat, error) {
 	if !v.repo.Draining() {
-		return nil
+		return nil, nil
 	}
+	all, err := v.state.Ops()
 	return slices.DeleteFunc(pipeline.Beats(v.repo.Live()), func(b pipeline.Beat) bool {
-		return !b.Alive(v.env.Now()) || slices.ContainsFunc(stories, func(s pipeline.Story) bool { return s.Op().ID == b.Op })
-	})
+		return !b.Alive(v.env.Now()) || slices.ContainsFunc(all, func(o *state.Op) bool { return o.ID == b.Op })
+	}), err
 }
 
 // opOpen is the board as a person sees it, and one of its ops.
@@ -325,15 +307,16 @@ func (v *view) kept(o pipeline.Op, name string) (b []byte, ok bool) {
 
 // countOps counts the changes that wait or are at work.
 func (v *view) countOps(s *boardStatus) error {
-	stories, err := v.stories()
+	open, _, err := v.state.OpenOps()
 	if err != nil {
 		return err
 	}
-	for _, o := range stories {
-		if o.Op().Phase == pipeline.Waiting {
+	for _, o := range open {
+		if o.Phase == pipeline.Waiting {
 			s.Waiting++
 		}
 	}
-	s.AtWork = len(v.beats(stories))
-	return nil
+	live, err := v.beats()
+	s.AtWork = len(live)
+	return err
 }

@@ -135,7 +135,7 @@ func (v *view) status(dirty []string) (boardStatus, error) {
 			s.Problems++
 		}
 	}
-	h, err := drain.Health(v.cfg, v.bundle, v.env.Now())
+	h, err := drain.Health(v.cfg, v.state, v.env.Now())
 	if err != nil {
 		return s, err
 	}
@@ -166,7 +166,7 @@ func (s *boardStatus) countTasks(tasks []*board.Row) {
 // countMoney adds what the ledgers say: the month's money, and the sessions at
 // work that no task asked for.
 func (v *view) countMoney(s *boardStatus) error {
-	spend, err := event.Sum(v.bundle)
+	spend, err := v.state.Spend()
 	if err != nil {
 		return fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}

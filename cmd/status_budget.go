@@ -18,7 +18,7 @@ func runStatusBudget(ctx context.Context, env Env, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	spend, err := event.Sum(v.bundle)
+	spend, err := v.state.Spend()
 	if err != nil {
 		return fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}

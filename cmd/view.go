@@ -15,6 +15,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -29,6 +30,7 @@ type view struct {
 	bundle   fs.FS
 	graph    *okf.Graph // with workspace.tasksOnly that of the tasks alone
 	problems []okf.Problem
+	state    *state.State                         // of the commit
 	listed   func() ([]*board.Row, []okf.Problem) // rows and unread, made when one is asked for
 	whole    func() []board.Task
 }
@@ -215,8 +217,11 @@ func (v *view) rules() error {
 	if v.cfg, err = config.Parse("odd.toml", b); err != nil {
 		return err
 	}
-	v.bundle, err = v.cfg.Folder(v.files)
-	return err
+	if v.bundle, err = v.cfg.Folder(v.files); err != nil {
+		return err
+	}
+	v.state = state.Of(v.bundle, v.repo)
+	return nil
 }
 
 // current is the board as a person sees it: the work tree where the board is

@@ -2,6 +2,7 @@ package drain
 
 import (
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
@@ -53,13 +54,11 @@ func (d *drain) opDied(claim event.Record) error {
 // story is what the board's ledgers tell of an op; nothing is told of one that they
 // do not know.
 func (d *drain) story(id string) (pipeline.Story, error) {
-	stories, err := d.at.stories(func(op, _ string) bool { return op == id })
-	for _, s := range stories {
-		if s.Op().ID == id {
-			return s, err
-		}
+	stories, err := d.at.state.Stories(func(o *state.Op) bool { return o.ID == id })
+	if err != nil || len(stories) == 0 {
+		return pipeline.Story{}, err
 	}
-	return pipeline.Story{}, err
+	return stories[0], nil
 }
 
 // tellOp writes what the op of a claim came to until its outcome. One that was

@@ -171,5 +171,5 @@ func (d *drain) memory(s SlowLoop) *Memory {
 	if err != nil {
 		panic("unreachable: " + err.Error()) // the root was read from it
 	}
-	return &Memory{Slow: s, Root: d.at.cfg.Root, Bundle: bundle, Files: d.at.files, Graph: d.at.graph, Tasks: d.at.tasks, Leases: d.required()}
+	return &Memory{Slow: s, State: d.at.state, Root: d.at.cfg.Root, Bundle: bundle, Files: d.at.files, Graph: d.at.graph, Tasks: d.at.tasks, Leases: d.required()}
 }

@@ -29,7 +29,7 @@ func (d *drain) slow(s *snapshot) (SlowLoop, error) {
 		if err != nil {
 			return SlowLoop{}, err
 		}
-		l, err := lookSlow(bundle, s.rows, !d.uncommitted, d.Now(), s.ledgerEnd)
+		l, err := LookSlow(bundle, s.state, s.rows, !d.uncommitted, d.Now())
 		if err != nil {
 			return SlowLoop{}, refuse("lease-unreadable", "%s/%v; restore the file from git history", s.cfg.Root, err)
 		}

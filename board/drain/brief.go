@@ -13,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona"
@@ -166,7 +167,7 @@ func (d *drain) lessons(t board.Task) []string {
 	if !d.changes(t) {
 		return nil
 	}
-	past, err := d.past()
+	past, err := d.at.state.Trials(d.Now(), d.at.cfg.ReviewTTL)
 	if err != nil {
 		d.Progress("the agent gets no lessons from earlier work: " + err.Error())
 	}
@@ -229,7 +230,7 @@ func (d *drain) failing(t board.Task, mode contract.Mode) []string {
 		return nil
 	}
 	t.Attempts--
-	stories, err := d.at.stories(func(_, task string) bool { return task == string(t.ID) })
+	stories, err := d.at.state.Stories(func(o *state.Op) bool { return o.Task == string(t.ID) })
 	if err != nil {
 		return nil // what is wrong with the ledger is told where it is judged
 	}

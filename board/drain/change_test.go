@@ -38,18 +38,15 @@ func (w *world) ops() ([]pipeline.Story, []event.Record) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	stories, wrong, err := pipeline.Tell(bundle)
-	if err != nil || len(wrong) > 0 {
-		w.t.Fatal(err, wrong)
-	}
 	var all []event.Record
 	err = event.Walk(bundle, func(_ string, b []byte) error {
 		records, err := event.Read(b)
 		all = append(all, records...)
 		return err
 	})
-	if err != nil {
-		w.t.Fatal(err)
+	stories, wrong := pipeline.ReadOps(all)
+	if err != nil || len(wrong) > 0 {
+		w.t.Fatal(err, wrong)
 	}
 	return stories, all
 }

@@ -56,11 +56,10 @@ func (d *drain) remake(ctx context.Context, t board.Task, base repo.OID, kept fs
 
 // waitsWith is the op that waits with t's proposal.
 func (d *drain) waitsWith(t board.Task) (pipeline.Op, error) {
-	stories, err := d.at.stories(func(_, task string) bool { return task == string(t.ID) })
+	s, ok, err := d.at.state.Waiting(string(t.ID), t.Result.Commit)
 	if err != nil {
 		return pipeline.Op{}, refuse("ledger", "%s/%v; restore the ledger from git history", d.at.cfg.Root, err)
 	}
-	s, ok := pipeline.WaitingFor(stories, string(t.ID), t.Result.Commit)
 	switch {
 	case !ok || !s.Sound:
 		return pipeline.Op{}, refuse("records", "review --refresh %s: the ledger entries of its change are inconsistent; odd check says why, odd reject %[1]s --reason \"why\" ends it", t.ID)

@@ -32,7 +32,7 @@ func (ch *change) judged(c pipeline.Candidate) irongate.Verdict {
 // change in them is one that a machine may make, none is tried.
 func (ch *change) classify(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	d := ch.d
-	past, err := d.past()
+	past, err := d.at.state.Trials(d.Now(), d.at.cfg.ReviewTTL)
 	if err != nil {
 		return pipeline.Out{}, err
 	}

@@ -221,8 +221,8 @@ func fresh(turns, stale, review int) Freshness {
 // ledger does not know it.
 func (m *Memory) since(run string, task okf.ID) int {
 	for _, e := range m.ends {
-		if e.run == run && e.task == string(task) {
-			return m.turns(e.at)
+		if e.Run == run && e.Task == string(task) {
+			return m.turns(e.At)
 		}
 	}
 	return -1

@@ -11,6 +11,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/okf"
@@ -30,7 +31,7 @@ func remember(t *testing.T, ledgers fstest.MapFS, files map[string]string) *Memo
 	if len(unread) > 0 {
 		t.Fatal(unread)
 	}
-	m := &Memory{Bundle: ledgers, Graph: g, Tasks: tasks}
+	m := &Memory{State: state.Of(ledgers, nil), Bundle: ledgers, Graph: g, Tasks: tasks}
 	m.Slow.Facts = gate.Facts{Now: begin, Done: doneBy(board.RowsOf(tasks))}
 	return m
 }

@@ -150,7 +150,6 @@ type drain struct {
 	dead        []anchor.Archived // permits of dead sessions that this run released, until its ledger has told of them
 	met         []failover.Try    // sessions of the task at hand, which the ledger has not told yet
 	broke       string            // how the month was past its hard stop while a session ran; "" it was not
-	taught      map[string]taught // what the changes before came to, by op, as far as it was read
 	stop        error             // what a session brought up that ends the drain after its task
 }
 
@@ -171,7 +170,7 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 		return d.report, err
 	}
 	defer unlock()
-	defer d.keepSums()
+	defer d.keepState()
 	if err := d.begin(ctx); err != nil {
 		return d.report, err
 	}

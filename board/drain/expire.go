@@ -19,20 +19,14 @@ import (
 // The review branch stays as it is. Nothing is ever approved by a timer, and what
 // a person approved on its branch waits for a merge, not for a person.
 func (d *drain) expire(ctx context.Context) error {
-	waiting := slices.DeleteFunc(slices.Clone(d.at.tasks), func(t board.Task) bool { return t.State != board.Review || t.Result.Commit == "" })
-	waits := map[string]bool{}
-	for _, t := range waiting {
-		waits[string(t.ID)] = true
-	}
-	stories, err := d.at.stories(func(_, task string) bool { return waits[task] })
-	if err != nil {
-		return refuse("ledger", "%s/%v; restore the ledger from git history", d.at.cfg.Root, err)
-	}
-	if len(stories) == 0 {
-		return nil
-	}
-	for _, t := range waiting {
-		s, ok := pipeline.WaitingFor(stories, string(t.ID), t.Result.Commit)
+	for _, t := range slices.Clone(d.at.tasks) {
+		if t.State != board.Review || t.Result.Commit == "" {
+			continue
+		}
+		s, ok, err := d.at.state.Waiting(string(t.ID), t.Result.Commit)
+		if err != nil {
+			return refuse("ledger", "%s/%v; restore the ledger from git history", d.at.cfg.Root, err)
+		}
 		if !ok || !s.Sound || d.Now().Before(s.Op().Clocks.Phase) || d.approved(t) {
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/odd-cli/odd/board/failover"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
@@ -46,31 +46,22 @@ func (d *drain) health(t board.Task) (failover.Health, error) {
 		return failover.Check(chain, nil, d.Now()), nil
 	}
 	if d.at.tries == nil {
-		bundle, err := fs.Sub(d.at.files, d.at.cfg.Root)
-		if err != nil {
-			return failover.Health{}, err
-		}
-		if d.at.tries, err = tries(bundle, d.Now()); err != nil {
+		var err error
+		if d.at.tries, err = d.at.state.Tries(d.Now()); err != nil {
 			return failover.Health{}, err
 		}
 	}
 	return failover.Check(chain, slices.Concat(d.at.tries, d.met), d.Now()), nil
 }
 
-// tries are the sessions that the ledger of a bundle has of late.
-func tries(bundle fs.FS, now time.Time) ([]failover.Try, error) {
-	recs, err := recordsSince(bundle, now, nil)
-	return append([]failover.Try{}, failover.Tries(recs)...), err
-}
-
 // Health is that of the usual chain of a board, as a task of no particular lane
 // meets it.
-func Health(cfg config.Config, bundle fs.FS, now time.Time) (failover.Health, error) {
+func Health(cfg config.Config, st *state.State, now time.Time) (failover.Health, error) {
 	chain := names(cfg.Chain(string(pipeline.LaneStandard)))
 	if len(chain) == 1 {
 		return failover.Check(chain, nil, now), nil
 	}
-	all, err := tries(bundle, now)
+	all, err := st.Tries(now)
 	return failover.Check(chain, all, now), err
 }
 

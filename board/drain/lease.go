@@ -4,14 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
-	"path"
 	"slices"
 	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
-	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/board/state"
 )
 
 // SlowLoop is the slow loop as one commit of the board has it: the files that a
@@ -23,21 +21,12 @@ type SlowLoop struct {
 	Drained int // tasks claimed since the last emergency, under whatever lease; 0 where there was none
 }
 
-// LookSlow reads the slow loop of a bundle. committed says that the work tree
+// LookSlow reads the slow loop of a bundle, whose ledger is that of st. committed says that the work tree
 // has no other governance files than the bundle; tasks are the bundle's. A lease
 // or a chain that cannot be read stands in the facts and refuses there; a ledger
 // or proposals that cannot be read are an error, because what was used and what
 // is open cannot be known then.
-func LookSlow(bundle fs.FS, tasks []*board.Row, committed bool, now time.Time) (SlowLoop, error) {
-	return lookSlow(bundle, tasks, committed, now, nil)
-}
-
-// lastOf is the last moment that a ledger file tells of, by its path below the
-// bundle; not ok where it is not known without reading it.
-type lastOf func(name string) (last time.Time, ok bool)
-
-// lookSlow is LookSlow for who knows when ledger files ended, nil for nobody.
-func lookSlow(bundle fs.FS, tasks []*board.Row, committed bool, now time.Time, last lastOf) (SlowLoop, error) {
+func LookSlow(bundle fs.FS, st *state.State, tasks []*board.Row, committed bool, now time.Time) (SlowLoop, error) {
 	var s SlowLoop
 	var err error
 	for _, f := range []struct {
@@ -58,7 +47,7 @@ func lookSlow(bundle fs.FS, tasks []*board.Row, committed bool, now time.Time, l
 		s.Facts.Sum = gate.Sum(s.LeaseFile)
 	}
 	s.Facts.OpenEmergency = s.Buffer.Emergency()
-	return s, s.count(bundle, last)
+	return s, s.count(st)
 }
 
 // governing is a governing file's bytes, nil where there is none. A symbolic link
@@ -110,41 +99,12 @@ func doneBy(tasks []*board.Row) func(string) bool {
 }
 
 // count fills in what the ledger says was used: since the lease began to count,
-// and since the last emergency. A file that ended before either tells nothing of it.
-func (s *SlowLoop) count(bundle fs.FS, last lastOf) error {
+// and since the last emergency.
+func (s *SlowLoop) count(st *state.State) error {
 	began, emergency := s.marks()
-	from := began
-	if !emergency.IsZero() && (emergency.Before(from) || from.IsZero()) {
-		from = emergency
-	}
-	if from.IsZero() {
-		return nil // no lease and no emergency: nothing counts against anything
-	}
-	over := func(name string) bool {
-		if last == nil || began.IsZero() {
-			return false
-		}
-		at, ok := last(name)
-		return ok && at.Before(from)
-	}
-	recs, err := recordsSince(bundle, from, over)
-	if err != nil {
-		return err
-	}
-	u := usage{lease: s.File.Lease.ID, began: began, emergency: emergency}
-	for _, r := range recs {
-		u.add(r)
-	}
-	for _, r := range recs {
-		if r.Kind == event.Abandoned {
-			u.close(r, r.DeadRun)
-		}
-	}
-	for _, c := range u.open {
-		u.charge(c, c.Reserved)
-	}
-	s.Facts.UsedTasks, s.Facts.Spent, s.Drained = u.tasks, u.spent, u.drained
-	return nil
+	u, err := st.Used(s.File.Lease.ID, began, emergency)
+	s.Facts.UsedTasks, s.Facts.Spent, s.Drained = u.Tasks, u.Spent, u.After
+	return err
 }
 
 // marks are when the lease began to count, by its last row that drafts,
@@ -159,81 +119,6 @@ func (s *SlowLoop) marks() (began, emergency time.Time) {
 		}
 	}
 	return began, emergency
-}
-
-// recordsSince are the ledger's records of the files that may hold one at or
-// after from, but for those that are left out; nil leaves out none. A run's file lies
-// in the month it began in, and no run lasts one.
-func recordsSince(bundle fs.FS, from time.Time, out func(name string) bool) ([]event.Record, error) {
-	names, err := fs.Glob(bundle, "ledger/*/*.jsonl")
-	if err != nil {
-		return nil, err
-	}
-	var all []event.Record
-	for _, name := range names {
-		if !from.IsZero() && path.Base(path.Dir(name)) < event.Month(from.AddDate(0, 0, -31)) || out != nil && out(name) {
-			continue
-		}
-		b, err := fs.ReadFile(bundle, name)
-		if err != nil {
-			return nil, err
-		}
-		rs, err := event.Read(b)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		all = append(all, rs...)
-	}
-	return all, nil
-}
-
-// usage adds up what was done under one lease.
-type usage struct {
-	lease            string
-	began, emergency time.Time
-	tasks, drained   int
-	spent            int64
-	open             []event.Record // claims nothing has closed yet
-}
-
-func (u *usage) add(r event.Record) {
-	switch r.Kind {
-	case event.Claim:
-		u.open = append(u.open, r)
-		if r.Task == r.Run {
-			return // a session that no task asked for
-		}
-		if u.counts(r) {
-			u.tasks++
-		}
-		if r.TS.After(u.emergency) {
-			u.drained++
-		}
-	case event.Outcome:
-		u.close(r, r.Run)
-	}
-}
-
-// counts reports a claim that was made under the lease since it began to count.
-func (u *usage) counts(c event.Record) bool {
-	return u.lease != "" && c.Claim().Lease == u.lease && !c.TS.Before(u.began)
-}
-
-// close charges what closes run's claims of r's task.
-func (u *usage) close(r event.Record, run string) {
-	u.open = slices.DeleteFunc(u.open, func(c event.Record) bool {
-		if c.Run != run || c.Task != r.Task || c.TS.After(r.TS) {
-			return false
-		}
-		u.charge(c, r.Cost)
-		return true
-	})
-}
-
-func (u *usage) charge(c event.Record, cost int64) {
-	if u.counts(c) {
-		u.spent += min(cost, math.MaxInt64-u.spent) // more than odd can count is still spent
-	}
 }
 
 // Verdict judges the lease for a task kind, "" for none in particular.

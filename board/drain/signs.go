@@ -1,7 +1,6 @@
 package drain
 
 import (
-	"cmp"
 	"io/fs"
 	"slices"
 	"strings"
@@ -9,7 +8,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
-	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -18,7 +17,8 @@ import (
 // three months. Nothing derived is ever stored.
 type Memory struct {
 	Slow   SlowLoop // its Facts.Now is the clock
-	Root   string   // of the bundle in the repository, for errors
+	State  *state.State
+	Root   string // of the bundle in the repository, for errors
 	Bundle fs.FS
 	Files  fs.FS // the whole commit, which the sources of atoms are compared with
 	Graph  *okf.Graph
@@ -27,14 +27,7 @@ type Memory struct {
 
 	Lessons []string // of the changes before, see package memory
 
-	ends []ended // nil until recall
-}
-
-// ended is one drained task's end, as the ledger has it.
-type ended struct {
-	at        time.Time
-	run, task string
-	verdict   string // review, blocked, lost, or abandoned where the run died
+	ends []state.End // nil until recall
 }
 
 // months is how far back the ledger is read: a sign is about now.
@@ -45,27 +38,10 @@ func (m *Memory) recall() error {
 	if m.ends != nil {
 		return nil
 	}
-	from := m.Slow.Facts.Now.UTC().AddDate(0, -months, 0)
-	recs, err := recordsSince(m.Bundle, from, nil)
-	if err != nil {
+	var err error
+	if m.ends, err = m.State.Ends(m.Slow.Facts.Now.UTC().AddDate(0, -months, 0)); err != nil {
 		return refuse("ledger", "%s/%v; restore the file from git history", m.Root, err)
 	}
-	m.ends = []ended{}
-	for _, r := range recs {
-		e := ended{at: r.TS, run: r.Run, task: r.Task, verdict: r.Outcome().Verdict}
-		switch {
-		case r.TS.Before(from):
-			continue
-		case r.Kind == event.Abandoned && r.Task != r.DeadRun:
-			e.run, e.verdict = r.DeadRun, "abandoned"
-		case r.Kind != event.Outcome || r.Task == r.Run:
-			continue // not the end of a task
-		}
-		m.ends = append(m.ends, e)
-	}
-	slices.SortStableFunc(m.ends, func(a, b ended) int {
-		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.run, b.run), cmp.Compare(a.task, b.task))
-	})
 	return nil
 }
 
@@ -73,7 +49,7 @@ func (m *Memory) recall() error {
 func (m *Memory) turns(after time.Time) int {
 	n := 0
 	for _, e := range m.ends {
-		if e.at.After(after) {
+		if e.At.After(after) {
 			n++
 		}
 	}
@@ -91,12 +67,12 @@ func (m *Memory) progress() (silent int, last string) {
 	}
 	for _, e := range m.ends {
 		switch {
-		case e.verdict == string(board.Review):
+		case e.Verdict == string(board.Review):
 			silent = 0
-			if e.at.After(at) {
-				at, last = e.at, e.run+"/"+e.task
+			if e.At.After(at) {
+				at, last = e.At, e.Run+"/"+e.Task
 			}
-		case e.at.After(at):
+		case e.At.After(at):
 			silent++
 		}
 	}
@@ -155,8 +131,8 @@ func (m *Memory) drift(s *gate.Signs) {
 		}
 	}
 	for _, e := range m.ends {
-		if open[e.task] && e.verdict == string(board.Blocked) {
-			s.Blocked[e.task]++
+		if open[e.Task] && e.Verdict == string(board.Blocked) {
+			s.Blocked[e.Task]++
 		}
 	}
 }
@@ -165,9 +141,9 @@ func (m *Memory) drift(s *gate.Signs) {
 // run of the first of them. A claim that was lost is neither.
 func (m *Memory) failures() (n int, run string) {
 	for _, e := range slices.Backward(m.ends) {
-		switch e.verdict {
+		switch e.Verdict {
 		case string(board.Blocked), "abandoned":
-			n, run = n+1, e.run
+			n, run = n+1, e.Run
 		case string(board.Review):
 			return n, run
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/failover"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -34,12 +34,9 @@ type snapshot struct {
 	unread   []okf.Problem // of files on the board that cannot be read, or whose id another has
 	rows     []*board.Row  // of the tasks
 	index    board.Index
-	toml     []byte            // odd.toml, of which cfg was read
-	sums     map[string]summed // of the ledger, by path below the bundle
-	grows    string            // the ledger file that was read last, which is the one that grows
-	grown    event.Grown       // its sum
+	toml     []byte // odd.toml, of which cfg was read
+	state    *state.State
 	spend    event.Spend
-	read     int            // how many ledger files had to be read for it
 	slow     *SlowLoop      // nil until somebody asks
 	tries    []failover.Try // the same
 }
@@ -87,8 +84,8 @@ func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot, loa
 	s.unread = slices.Concat(unread, board.Unread(s.problems))
 	s.rows = board.RowsOf(s.tasks)
 	s.index = board.IndexOf(s.rows)
-	if s.spend, err = combine(s.sums); err != nil {
-		return nil, refuse("ledger", "%s: %v; restore the ledger from git history", s.file("ledger"), err)
+	if s.spend, err = s.state.Spend(); err != nil { // money fails closed
+		return nil, refuse("ledger", "%s/%v; restore the file from git history", s.cfg.Root, err)
 	}
 	return s, nil
 }
@@ -112,28 +109,11 @@ func (s *snapshot) load(r *repo.Repo, load Loader) error {
 	if s.graph, s.problems, err = load(tree, root); err != nil {
 		return err
 	}
-	return s.sumAll(r, root)
-}
-
-// sum reads one ledger file, of this blob. A file that cannot be read stops the drain: money fails closed.
-func (s *snapshot) sum(root fs.FS, name string, blob repo.OID) error {
-	b, err := fs.ReadFile(root, name)
-	var g event.Grown
-	if s.grows == name {
-		g = s.grown
-	}
-	if err == nil {
-		g, err = g.Grow(b)
-	}
-	if err != nil {
-		return refuse("ledger", "%s: %v; restore the file from git history", path.Join(s.cfg.Root, name), err)
-	}
-	s.sums[name], s.grows, s.grown = summed{blob, g.Sum}, name, g
-	s.read++
+	s.state = state.Of(root, r)
 	return nil
 }
 
-// catchUp takes before's atoms and sums and reads the changed paths anew.
+// catchUp takes before's atoms and reads the changed paths anew.
 func (s *snapshot) catchUp(ctx context.Context, r *repo.Repo, before *snapshot) error {
 	changes, err := r.Diff(ctx, before.tip, s.tip)
 	if err != nil {
@@ -143,20 +123,11 @@ func (s *snapshot) catchUp(ctx context.Context, r *repo.Repo, before *snapshot) 
 	if err != nil {
 		return err
 	}
-	s.sums, s.grows, s.grown, s.read = maps.Clone(before.sums), before.grows, before.grown, before.read
+	s.state = before.state.Next(root)
 	changed := map[string]bool{}
 	for _, c := range changes {
 		name, ok := strings.CutPrefix(c.Path, s.cfg.Root+"/")
-		switch {
-		case !ok:
-		case strings.HasPrefix(name, "ledger/") && strings.HasSuffix(name, ".jsonl"):
-			delete(s.sums, name)
-			if c.New != "" {
-				if err := s.sum(root, name, c.New); err != nil {
-					return err
-				}
-			}
-		case strings.HasSuffix(name, ".md") || !utf8.ValidString(name):
+		if ok && (strings.HasSuffix(name, ".md") || !utf8.ValidString(name)) {
 			changed[name] = true
 		}
 	}
@@ -200,6 +171,13 @@ func (s *snapshot) order() iter.Seq[board.Task] {
 // file is a repository path of a path below the bundle root.
 func (s *snapshot) file(name string) string { return path.Join(s.cfg.Root, name) }
 
+// keepState keeps what was read of the ledger for the next process.
+func (d *drain) keepState() {
+	if d.at != nil { // nil where the board could not be looked at again
+		d.at.state.Keep()
+	}
+}
+
 // clock refuses a clock that ran backwards past the ledger: leases and months would lie.
 // Where it was the ledger's that ran ahead, a person's odd drain resume says so.
 func (d *drain) clock(ctx context.Context) error {
@@ -234,7 +212,7 @@ func (d *drain) resumed(ctx context.Context) (time.Time, error) {
 		if err != nil {
 			return time.Time{}, err
 		}
-		then, err := event.Sum(bundle)
+		then, err := state.Of(bundle, nil).Spend()
 		if err != nil || then.Last.Before(d.at.spend.Last) {
 			return time.Time{}, err
 		}

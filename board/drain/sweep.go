@@ -137,7 +137,7 @@ func Free(ctx context.Context, r *repo.Repo, o Options) ([]okf.ID, error) {
 		return nil, err
 	}
 	defer unlock()
-	defer d.keepSums()
+	defer d.keepState()
 	if err := d.refresh(ctx); err != nil {
 		return nil, err
 	}

@@ -2,8 +2,6 @@ package pipeline
 
 import (
 	"encoding/json"
-	"io/fs"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,23 +77,6 @@ func Trials(stories []Story) []memory.Trial {
 		out = append(out, t)
 	}
 	return out
-}
-
-// Remembered are the trials of the ops that may teach something now, as a bundle's
-// ledgers tell them. An op is told from its beginning on, by runs that began no month
-// before it: what is older is not read.
-func Remembered(bundle fs.FS, now time.Time, ttl time.Duration) ([]memory.Trial, error) {
-	names, err := fs.Glob(bundle, "ledger/*/*.jsonl")
-	if err != nil {
-		return nil, err
-	}
-	oldest := now.Add(-memoryOf(ttl) - 31*24*time.Hour).UTC().Format("2006-01")
-	names = slices.DeleteFunc(names, func(n string) bool { return path.Base(path.Dir(n)) < oldest })
-	stories, err := TellIn(bundle, names)
-	if err != nil {
-		return nil, err
-	}
-	return Trials(slices.DeleteFunc(stories, func(s Story) bool { return !Recent(s.Op().ID, now, ttl) })), nil
 }
 
 // memoryOf is how long before now an op can have begun that teaches something.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -105,21 +104,6 @@ func TestRecent(t *testing.T) {
 	}
 	if !Recent("op-1", now, ttl) {
 		t.Error("an op whose age nobody knows is left out")
-	}
-}
-
-// Ledgers of months before anything that teaches are not read.
-func TestRemembered(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
-	for month, read := range map[string]bool{"2026-03": false, "2026-04": true, "2026-06": true, "2026-08": true} {
-		bundle := fstest.MapFS{"ledger/" + month + "/run-1.jsonl/x": &fstest.MapFile{}} // a folder: whoever reads it fails
-		if _, err := Remembered(bundle, now, 14*24*time.Hour); (err != nil) != read {
-			t.Errorf("%s: %v", month, err)
-		}
-	}
-	if got, err := Remembered(fstest.MapFS{}, now, 0); err != nil || got != nil {
-		t.Errorf("of nothing: %v, %v", got, err)
 	}
 }
 

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
+	"math"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // story is a run's records: claims, some of them closed, in two months and teams, with alerts.
@@ -27,64 +28,6 @@ func story(n int) []Record {
 		rs = append(rs, r)
 	}
 	return rs
-}
-
-// Whatever file comes after whatever other one, the sum is that of SumFile.
-func TestGrowIsSumFile(t *testing.T) {
-	var files [][]byte
-	var f []byte
-	for _, r := range story(20) {
-		f = must(t)(Append(f, r))
-		files = append(files, f)
-	}
-	two := must(t)(Append(nil, Record{TS: time.Unix(0, 0), Run: "run-c", Seq: 4, Kind: Refused}))
-	files = append(files, nil, two, bytes.ReplaceAll(f, []byte("team-1"), []byte("team-2")))
-	chance := rand.New(rand.NewPCG(1, 2))
-	var g Grown
-	for range 500 {
-		b := files[chance.IntN(len(files))]
-		was := g.Sum.clone()
-		next, err := g.Grow(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(was, g.Sum.clone()); diff != "" {
-			t.Fatalf("Grow changed what it grew from: %s", diff)
-		}
-		want, err := SumFile(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want.clone(), next.Sum.clone()); diff != "" {
-			t.Fatalf("%d bytes: %s", len(b), diff)
-		}
-		g = next
-	}
-}
-
-// A line that repeats a record, that is torn or whose money overflows is an error
-// however much of the file was known before.
-func TestGrowRefuses(t *testing.T) {
-	var f []byte
-	for _, r := range story(6) {
-		f = must(t)(Append(f, r))
-	}
-	g, err := Grown{}.Grow(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, more := range map[string]string{
-		"torn":     `{"kind":"claim"`,
-		"repeated": string(f[:bytes.IndexByte(f, '\n')+1]),
-		"too much": `{"cost_micro_usd":9223372036854775807,"kind":"outcome","run":"run-a","seq":9,"task":"t1","team":"team-0","ts":"2026-07-31T23:10:00Z","v":1}` + "\n",
-	} {
-		b := append(bytes.Clone(f), more...)
-		_, want := SumFile(b)
-		_, err := g.Grow(b)
-		if want == nil || err == nil || err.Error() != want.Error() {
-			t.Errorf("%s: %v, want %v", name, err, want)
-		}
-	}
 }
 
 // An Appender returns what Append would, also for a file it did not return itself.
@@ -179,27 +122,39 @@ func TestReaderIsRead(t *testing.T) {
 	}
 }
 
-// A sum is the same after it was kept as JSON, and tells of the ops of its file and
-// of no data of records.
+// A sum is the same after it was kept as JSON, and tells of no data of records; the sum
+// of two files is that of their records in one.
 func TestASumCanBeKept(t *testing.T) {
 	t.Parallel()
 	var f []byte
 	for _, r := range story(20) {
 		f = must(t)(Append(f, r))
 	}
-	end := Record{TS: time.Unix(0, 0).UTC(), Run: "run-a", Seq: 90, Kind: Abandoned, Task: "t9", DeadRun: "run-z", Data: AbandonedData{Killed: true}}
-	op := func(seq int, k Kind, id, task string) Record {
-		return Record{TS: time.Unix(0, 0), Run: "run-a", Seq: seq, Kind: k, Task: task, Data: OpData{Op: id}}
-	}
-	for _, r := range []Record{end, op(91, Op, "op-1", ""), op(92, Op, "op-1", "t1"), op(93, OpEnd, "op-1", "t2"), op(94, OpEnd, "op-2", "t2")} {
-		f = must(t)(Append(f, r))
-	}
+	f = must(t)(Append(f, Record{TS: time.Unix(0, 0).UTC(), Run: "run-a", Seq: 90, Kind: Abandoned, Task: "t9", DeadRun: "run-z", Data: AbandonedData{Killed: true}}))
 	sum, err := SumFile(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]string{"op-1": "t1", "op-2": "t2"}, sum.Ops); diff != "" {
-		t.Error(diff)
+	first := bytes.Index(f, []byte("\n")) + 1
+	a, err := SumFile(f[:first])
+	var b FileSum
+	if err == nil {
+		b, err = SumFile(f[first:])
+	}
+	if err == nil {
+		was := a.clone()
+		_, err = a.Merge(b)
+		if diff := cmp.Diff(was, a.clone()); diff != "" {
+			t.Errorf("Merge changed what it adds to: %s", diff)
+		}
+	}
+	recs, _ := Read(f)
+	grown, bad := a.Add(recs[1:])
+	if diff := cmp.Diff(sum, grown, cmpopts.EquateEmpty()); err != nil || bad != nil || diff != "" {
+		t.Errorf("%v, %v: %s", err, bad, diff)
+	}
+	if _, err := (FileSum{Team: map[string]map[string]int64{"2026-07": {"": math.MaxInt64}}}).Merge(FileSum{Team: map[string]map[string]int64{"2026-07": {"": 1}}}); err == nil {
+		t.Error("more money than odd can count is a sum")
 	}
 	text, err := json.Marshal(sum)
 	var back FileSum

@@ -37,7 +37,7 @@ func (m *Reader) SumFile(b []byte) (FileSum, error) {
 	if err != nil {
 		return FileSum{}, err
 	}
-	return sumOf(FileSum{Team: map[string]map[string]int64{}}, recs, 0)
+	return FileSum{}.Add(recs)
 }
 
 // Trace is the function of that name.

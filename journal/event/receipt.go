@@ -28,7 +28,7 @@ type Receipt struct {
 // Receipts itemises a month's closed spending, "" for every month's, by month,
 // run, task, substrate and model. Their costs add up to Spend.Month of it, to the
 // micro-dollar: what a closing record charges above its sessions has a receipt
-// of its own. Errors are Sum's.
+// of its own. Errors are Walk's.
 func Receipts(f fs.FS, month string) ([]Receipt, error) {
 	var out []Receipt
 	err := Walk(f, func(_ string, b []byte) error {

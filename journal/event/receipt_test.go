@@ -46,7 +46,7 @@ func TestReceiptsAddUp(t *testing.T) {
 			files["ledger/2026-07/"+name+".jsonl"] = b
 		}
 		f := bundle(files)
-		sums, err := Sum(f)
+		sums, err := sumAll(f)
 		if err != nil {
 			rt.Fatal(err)
 		}

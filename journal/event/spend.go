@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 	"time"
 )
 
-// Spend is what the ledgers below dir "ledger" of f say was spent: per month (UTC "2006-01" of the closing record's ts)
+// Spend is what ledgers say was spent: per month (UTC "2006-01" of the closing record's ts)
 // and per team; reservations not closed by an outcome or an abandoned record stand in Open and count in full, whatever
 // their month. In and TeamIn add the two.
 type Spend struct {
@@ -73,7 +74,6 @@ type FileSum struct {
 	Abandoned []Record                    // what this file closes in others, without their Data
 	Last      time.Time                   // the latest ts in the file
 	Alerts    map[string][]string         // month → envelopes whose alert the file tells
-	Ops       map[string]string           // of the ops that the file tells of, the id → a task it tells of it
 }
 
 // claimed names a claim by the run that made it and its task.
@@ -88,9 +88,10 @@ func SumFile(b []byte) (FileSum, error) {
 	return new(Reader).SumFile(b)
 }
 
-// sumOf is s with the records that follow its first n.
-func sumOf(s FileSum, recs []Record, n int) (FileSum, error) {
-	for i, r := range recs {
+// Add is s with the records that follow those it is of. s stays as it is.
+func (s FileSum) Add(recs []Record) (FileSum, error) {
+	s = s.clone()
+	for _, r := range recs {
 		s.Last = later(s.Last, r.TS)
 		s.alerts(r)
 		switch r.Kind {
@@ -105,17 +106,52 @@ func sumOf(s FileSum, recs []Record, n int) (FileSum, error) {
 			told := r
 			told.Data = nil
 			s.Abandoned = append(s.Abandoned, told)
-		case Op, OpEnd:
-			s.tells(r)
-			continue
 		default:
 			continue
 		}
 		if err := put(s.Team, Month(r.TS), r.Team, r.Cost); err != nil {
-			return FileSum{}, fmt.Errorf("line %d: %w", n+i+1, err)
+			return FileSum{}, fmt.Errorf("record %d: %w", r.Seq, err)
 		}
 	}
 	return s, nil
+}
+
+// Merge is the sum of two files of different runs, as of one that holds both. Neither is changed.
+func (s FileSum) Merge(f FileSum) (FileSum, error) {
+	s = s.clone()
+	for month, teams := range f.Team {
+		for team, n := range teams {
+			if err := put(s.Team, month, team, n); err != nil {
+				return FileSum{}, err
+			}
+		}
+	}
+	for month, names := range f.Alerts {
+		if s.Alerts == nil {
+			s.Alerts = map[string][]string{}
+		}
+		s.Alerts[month] = append(s.Alerts[month], names...)
+	}
+	s.Last, s.Open, s.Abandoned = later(s.Last, f.Last), append(s.Open, f.Open...), append(s.Abandoned, f.Abandoned...)
+	return s, nil
+}
+
+// clone shares nothing with s that Add and Merge change.
+func (s FileSum) clone() FileSum {
+	s.Open, s.Abandoned = slices.Clone(s.Open), slices.Clip(s.Abandoned)
+	teams := make(map[string]map[string]int64, len(s.Team))
+	for month, of := range s.Team {
+		teams[month] = maps.Clone(of)
+	}
+	s.Team = teams
+	if s.Alerts != nil {
+		alerts := make(map[string][]string, len(s.Alerts))
+		for month, names := range s.Alerts {
+			alerts[month] = slices.Clip(names)
+		}
+		s.Alerts = alerts
+	}
+	return s
 }
 
 // alerts keeps the alerts that a claim or an outcome tells.
@@ -128,18 +164,6 @@ func (s *FileSum) alerts(r Record) {
 		s.Alerts = map[string][]string{}
 	}
 	s.Alerts[Month(r.TS)] = append(s.Alerts[Month(r.TS)], told...)
-}
-
-// tells notes the op that a record is about.
-func (s *FileSum) tells(r Record) {
-	id := r.Op().Op
-	if s.Ops[id] != "" {
-		return
-	}
-	if s.Ops == nil {
-		s.Ops = map[string]string{}
-	}
-	s.Ops[id] = r.Task
 }
 
 // close drops the run's open claims of r's task and lets r have their team.
@@ -242,21 +266,6 @@ func put(m map[string]map[string]int64, month, team string, cost int64) error {
 	total, err := sum(m[month][team], cost)
 	m[month][team] = total
 	return err
-}
-
-// Sum reads every ledger file of the bundle f. An unreadable or torn file is an error that begins with its path: money
-// fails closed. A bundle without a ledger has spent nothing.
-func Sum(f fs.FS) (Spend, error) {
-	var files []FileSum
-	err := Walk(f, func(file string, b []byte) error {
-		s, err := SumFile(b)
-		files = append(files, s)
-		return err
-	})
-	if err != nil {
-		return Spend{}, err
-	}
-	return Combine(files...)
 }
 
 // Walk calls visit with every ledger file below dir "ledger" of f, in path

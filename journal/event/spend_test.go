@@ -2,6 +2,7 @@ package event
 
 import (
 	"encoding/json"
+	"io/fs"
 	"math"
 	"strings"
 	"testing"
@@ -43,7 +44,7 @@ func TestSum(t *testing.T) {
 			Record{TS: at(8, 3), Run: "run-4", Seq: 1, Kind: Claim, Task: "c", Team: "ops", Reserved: 1000}),
 		"ledger/2026-08/notes.md": []byte("not a ledger"),
 	})
-	got, err := Sum(f)
+	got, err := sumAll(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func TestAClaimStaysOpen(t *testing.T) {
 		default:
 			files["ledger/2026-07/x.jsonl"] = file(t, claim, c.other)
 		}
-		got, err := Sum(bundle(files))
+		got, err := sumAll(bundle(files))
 		if err != nil || len(got.Open) != c.open {
 			t.Errorf("%s: %d open, %v, want %d", c.name, len(got.Open), err, c.open)
 		}
@@ -117,10 +118,10 @@ func TestSumFailsClosed(t *testing.T) {
 	}{
 		{"torn", map[string][]byte{"ledger/2026-07/run-1.jsonl": ok[:len(ok)-1]}, "ledger/2026-07/run-1.jsonl: line 1: torn"},
 		{"malformed", map[string][]byte{"ledger/2026-07/run-1.jsonl": []byte("{}\n")}, "ledger/2026-07/run-1.jsonl: line 1: version 0"},
-		{"overflow in a file", map[string][]byte{"ledger/2026-07/run-1.jsonl": both}, "line 2: the sum is more money"},
+		{"overflow in a file", map[string][]byte{"ledger/2026-07/run-1.jsonl": both}, "record 2: the sum is more money"},
 		{"overflow over files", map[string][]byte{"ledger/2026-07/run-1.jsonl": ok, "ledger/2026-07/run-2.jsonl": one}, "2026-07: the sum is more money"},
 	} {
-		if got, err := Sum(bundle(c.files)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if got, err := sumAll(bundle(c.files)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, %v, want an error with %q", c.name, got, err, c.want)
 		}
 	}
@@ -132,7 +133,7 @@ func TestSumFailsClosed(t *testing.T) {
 
 func TestSumOfABundleWithoutLedger(t *testing.T) {
 	t.Parallel()
-	got, err := Sum(bundle(nil))
+	got, err := sumAll(bundle(nil))
 	if err != nil || len(got.Month) != 0 || len(got.Open) != 0 {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -182,4 +183,18 @@ func TestCombineIsOrderFree(t *testing.T) {
 			t.Fatal(err, d)
 		}
 	})
+}
+
+// sumAll is the Spend of every ledger file of a bundle.
+func sumAll(f fs.FS) (Spend, error) {
+	var files []FileSum
+	err := Walk(f, func(_ string, b []byte) error {
+		s, err := SumFile(b)
+		files = append(files, s)
+		return err
+	})
+	if err != nil {
+		return Spend{}, err
+	}
+	return Combine(files...)
 }

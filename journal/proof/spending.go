@@ -2,10 +2,8 @@ package proof
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"time"
 
 	"github.com/odd-cli/odd/board/config"
@@ -77,14 +75,14 @@ func (s spending) month(ctx context.Context, tree repo.OID) (event.FileSum, erro
 	if err != nil {
 		return event.FileSum{}, err
 	}
-	out := event.FileSum{Team: map[string]map[string]int64{}}
+	var out event.FileSum
 	for _, c := range files {
 		if !ledgerFile(c) {
 			continue
 		}
 		f, err := s.file(c.New)
 		if err == nil {
-			err = add(&out, f)
+			out, err = out.Merge(f)
 		}
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", c.Path, err)
@@ -107,26 +105,6 @@ func (s spending) file(oid repo.OID) (event.FileSum, error) {
 		s.files.put(oid, f)
 	}
 	return f, err
-}
-
-func add(to *event.FileSum, f event.FileSum) error {
-	for month, teams := range f.Team {
-		if to.Team[month] == nil {
-			to.Team[month] = map[string]int64{}
-		}
-		for team, n := range teams {
-			if n > math.MaxInt64-to.Team[month][team] {
-				return errors.New("the sum is more money than odd can count")
-			}
-			to.Team[month][team] += n
-		}
-	}
-	if f.Last.After(to.Last) {
-		to.Last = f.Last
-	}
-	to.Open = append(to.Open, f.Open...)
-	to.Abandoned = append(to.Abandoned, f.Abandoned...)
-	return nil
 }
 
 // clockFrom is the moment before which no claim on a board may be dated: that of the

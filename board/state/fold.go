@@ -1,0 +1,337 @@
+package state
+
+import (
+	"cmp"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/odd-cli/odd/board/failover"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// month is what the ledger files of one folder come to. It never changes.
+type month struct {
+	Name  string         `json:"name"` // of the folder
+	Tree  repo.OID       `json:"tree"` // its id
+	Spend event.FileSum  `json:"spend"`
+	Heads map[string]*Op `json:"heads"` // ops without an ending, or that began in another month, by id
+	Ended int            `json:"ended"` // how many others there are
+
+	damaged   error // of the first file that cannot be read
+	irregular bool  // a file is not of one run, or a run not in one file
+	details   *details
+	lazily    func() *details // where they are not decoded yet
+}
+
+// details are what few ask of a month.
+type details struct {
+	Files   map[string]file `json:"files"` // by name
+	Ops     map[string]*Op  `json:"ops"`   // that began and ended here, by id
+	Ends    []End           `json:"ends"`
+	Tries   []try           `json:"tries"`
+	Claims  []claim         `json:"claims"`
+	Permits []Permit        `json:"permits"`
+}
+
+// file is a state of a ledger file.
+type file struct {
+	Blob    repo.OID `json:"blob"`
+	Size    int      `json:"size"`
+	Records int      `json:"records"`
+	Run     string   `json:"run"`
+}
+
+// try is a session's word of its transport.
+type try struct {
+	failover.Try
+	Run string
+	Seq int
+}
+
+// claim is a claim, as a lease counts it.
+type claim struct {
+	Run   string    `json:"run"`
+	Task  string    `json:"task"`
+	Lease string    `json:"lease,omitempty"`
+	At    time.Time `json:"at"`
+	Cost  int64     `json:"cost,omitzero"` // micro-USD; what it reserved while it is open
+	Open  bool      `json:"open,omitzero"` // nothing in its file closes it
+}
+
+// key names a claim by the run that made it and its task.
+type key struct{ run, task string }
+
+// rest is the month's details.
+func (m *month) rest() *details {
+	if m.details == nil {
+		m.details = m.lazily()
+	}
+	return m.details
+}
+
+// folding folds the files of one folder.
+type folding struct {
+	bundle fs.FS
+	reader *event.Reader
+	dir    string
+	told   map[string]map[string][]event.Record // the op records of the files that were read, by path and op
+	read   int                                  // how many those are
+}
+
+// entry is a ledger file of the folder.
+type entry struct {
+	name string
+	blob repo.OID
+}
+
+func (f *folding) entries() ([]entry, error) {
+	all, err := fs.ReadDir(f.bundle, f.dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []entry
+	for _, e := range all {
+		if e.IsDir() || path.Ext(e.Name()) != ".jsonl" {
+			continue
+		}
+		id, err := idOf(e)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, entry{e.Name(), id})
+	}
+	return out, nil
+}
+
+// fold reads every file.
+func (f *folding) fold() (*month, error) {
+	all, err := f.entries()
+	if err != nil {
+		return nil, err
+	}
+	m := &month{Heads: map[string]*Op{}, details: &details{Files: map[string]file{}, Ops: map[string]*Op{}}}
+	return m, f.grow(m, all)
+}
+
+// carry is the fold of the folder from one of an earlier state of it; nil where files
+// changed otherwise than by growing.
+func (f *folding) carry(old *month) (*month, error) {
+	all, err := f.entries()
+	if err != nil || old.damaged != nil || old.irregular {
+		return nil, err
+	}
+	was, kept := old.rest(), 0
+	changed := slices.DeleteFunc(all, func(e entry) bool {
+		before, known := was.Files[e.name]
+		if known {
+			kept++
+		}
+		return known && e.blob != "" && before.Blob == e.blob
+	})
+	if kept != len(was.Files) {
+		return nil, nil // a file is gone
+	}
+	m := &month{Spend: old.Spend, Heads: maps.Clone(old.Heads), details: &details{
+		Files: maps.Clone(was.Files), Ops: maps.Clone(was.Ops), Ends: slices.Clip(was.Ends), Tries: slices.Clip(was.Tries), Claims: slices.Clone(was.Claims), Permits: slices.Clip(was.Permits),
+	}}
+	if err := f.grow(m, changed); err != nil || m.irregular || m.damaged != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// grow adds to m what is new in these files.
+func (f *folding) grow(m *month, changed []entry) error {
+	f.told = map[string]map[string][]event.Record{}
+	touched := map[string][]string{} // by op, the files with new records of it
+	runs := map[string]string{}
+	for name, s := range m.details.Files {
+		runs[s.Run] = name
+	}
+	for _, e := range changed {
+		name := path.Join(f.dir, e.name)
+		b, err := fs.ReadFile(f.bundle, name)
+		if err != nil {
+			return err
+		}
+		f.read++
+		records, err := f.reader.Read(b)
+		if err == nil {
+			err = m.add(e, b, records)
+		}
+		if err != nil && m.damaged == nil {
+			m.damaged = fmt.Errorf("%s: %w", name, err)
+		}
+		was, now := m.details.Files[e.name], file{Blob: e.blob, Size: len(b), Records: len(records), Run: runOf(records)}
+		if other, taken := runs[now.Run]; now.Run == "" || taken && other != e.name || was.Run != "" && was.Run != now.Run {
+			m.irregular = true
+		}
+		runs[now.Run], m.details.Files[e.name] = e.name, now
+		f.told[name] = byOp(records)
+		for id := range byOp(records[min(was.Records, len(records)):]) {
+			touched[id] = append(touched[id], name)
+		}
+	}
+	for id, names := range touched {
+		if err := f.tell(m, id, names); err != nil {
+			return err
+		}
+	}
+	m.Ended = len(m.details.Ops)
+	return nil
+}
+
+// add adds the new records of a file.
+func (m *month) add(e entry, b []byte, records []event.Record) error {
+	d, own := m.details, 0
+	was, grown := d.Files[e.name]
+	switch {
+	case grown && (was.Size > len(b) || !isBlob(was.Blob, b[:was.Size])):
+		m.irregular = true
+		return nil
+	case grown:
+		var err error
+		if m.Spend, err = m.Spend.Add(records[was.Records:]); err != nil {
+			return err
+		}
+	default:
+		sum, err := event.FileSum{}.Add(records)
+		if err == nil {
+			m.Spend, err = m.Spend.Merge(sum)
+		}
+		if err != nil {
+			return err
+		}
+		own = len(d.Claims)
+	}
+	for _, r := range records[was.Records:] {
+		switch r.Kind {
+		case event.Claim:
+			d.Claims = append(d.Claims, claim{Run: r.Run, Task: r.Task, Lease: r.Claim().Lease, At: r.TS, Cost: r.Reserved, Open: true})
+		case event.Session:
+			s := r.Session()
+			d.Tries = append(d.Tries, try{failover.Judge(s.Substrate, s.Outcome, s.Failure, session.Class(s.Class), r.TS), r.Run, r.Seq})
+		case event.Anchor:
+			d.Permits = append(d.Permits, Permit{Token: r.Anchor().Token, Run: r.Run, Dead: r.DeadRun, Task: r.Task, Role: r.Role, At: r.TS})
+		case event.Outcome:
+			d.close(own, r)
+			if r.Task != r.Run {
+				d.Ends = append(d.Ends, End{r.TS, r.Run, r.Task, r.Outcome().Verdict})
+			}
+		case event.Abandoned:
+			if r.Task != r.DeadRun {
+				d.Ends = append(d.Ends, End{r.TS, r.DeadRun, r.Task, "abandoned"})
+			}
+		}
+	}
+	return nil
+}
+
+// close closes the claims, from one on, that an outcome is of.
+func (d *details) close(from int, r event.Record) {
+	for i := from; i < len(d.Claims); i++ {
+		if c := &d.Claims[i]; c.Open && c.Run == r.Run && c.Task == r.Task && !c.At.After(r.TS) {
+			c.Open, c.Cost = false, r.Cost
+		}
+	}
+}
+
+// tell folds one op again, of which these files have new records.
+func (f *folding) tell(m *month, id string, names []string) error {
+	if old := cmp.Or(m.Heads[id], m.details.Ops[id]); old != nil {
+		names = slices.Concat(old.Files, names)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	var all []event.Record
+	for _, name := range names {
+		if f.told[name] == nil {
+			b, err := fs.ReadFile(f.bundle, name)
+			if err != nil {
+				return err
+			}
+			records, _ := f.reader.Read(b)
+			f.told[name] = byOp(records)
+		}
+		all = append(all, f.told[name][id]...)
+	}
+	stories, _ := pipeline.ReadOps(all)
+	delete(m.Heads, id)
+	delete(m.details.Ops, id)
+	for _, s := range stories {
+		o := OpOf(s)
+		o.Files = names
+		if o.Ended() && s.Told[0].Op.N == 1 {
+			m.details.Ops[id] = o
+		} else {
+			m.Heads[id] = o
+		}
+	}
+	return nil
+}
+
+// OpOf is the op of a story.
+func OpOf(s pipeline.Story) *Op {
+	o := s.Op()
+	out := &Op{
+		ID: o.ID, Task: o.Task, Run: cmp.Or(o.Fact(pipeline.FactDied), o.Run), Phase: o.Phase, Reason: o.Reason, Tier: o.Fact(pipeline.FactTier),
+		Began: o.Began, At: o.At, Spent: o.Spent,
+	}
+	switch {
+	case !o.Ended():
+		out.Until = o.Clocks.End()
+		if o.Phase == pipeline.Waiting && len(o.Moved) > 0 {
+			out.Proposal = o.Moved[0].New
+		}
+	case o.Reason == pipeline.Landed && len(o.Moved) == 2:
+		out.Proposal = o.Moved[1].New
+	}
+	for _, t := range pipeline.Trials([]pipeline.Story{s}) {
+		out.Trial = &t
+	}
+	return out
+}
+
+// byOp are the records of each op.
+func byOp(records []event.Record) map[string][]event.Record {
+	out := map[string][]event.Record{}
+	for _, r := range records {
+		if id := r.Op().Op; id != "" {
+			out[id] = append(out[id], r)
+		}
+	}
+	return out
+}
+
+// runOf is the run that all records are of, "" for none.
+func runOf(records []event.Record) string {
+	if len(records) == 0 || slices.ContainsFunc(records, func(r event.Record) bool { return r.Run != records[0].Run }) {
+		return ""
+	}
+	return records[0].Run
+}
+
+// isBlob reports that b is the content of a blob.
+func isBlob(id repo.OID, b []byte) bool {
+	h := sha1.New()
+	if len(id) == 2*sha256.Size {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", len(b))
+	h.Write(b)
+	return hex.EncodeToString(h.Sum(nil)) == string(id)
+}
+
+// add is a sum; more than odd can count is the most that it can.
+func add(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }

@@ -1,0 +1,78 @@
+package state
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+)
+
+// cacheName is what the months are kept under. It changes with what a month holds.
+const cacheName = "state-1"
+
+// worthKeeping is how many files a process must have read for the cache to be written;
+// to read fewer costs less.
+const worthKeeping = 32
+
+// kept is a month in the cache: the checksum of its details, which lie behind the heads
+// of all months, and their length.
+type kept struct {
+	month
+	Sum  string `json:"sum"`
+	Size int    `json:"size"`
+}
+
+// Keep writes what was read to the cache, where there is anything new. That it could not
+// be written is nobody's error: without it the next process is only slower.
+func (s *State) Keep() {
+	if s.cache == nil || s.fresh == 0 {
+		return
+	}
+	var heads []kept
+	var rest []byte
+	for _, m := range s.months {
+		if m.damaged != nil || m.irregular || m.Tree == "" {
+			continue
+		}
+		b, err := json.Marshal(m.rest())
+		if err != nil {
+			return
+		}
+		heads, rest = append(heads, kept{*m, checksum(b), len(b)}), append(rest, b...)
+	}
+	if head, err := json.Marshal(heads); err == nil && s.cache.Keep(cacheName, slices.Concat([]byte(checksum(head)+"\n"), head, []byte("\n"), rest)) == nil {
+		s.fresh = 0
+	}
+}
+
+// decode reads what Keep wrote; nothing of what is not whole.
+func decode(b []byte) []*month {
+	sum, b, _ := bytes.Cut(b, []byte("\n"))
+	head, rest, _ := bytes.Cut(b, []byte("\n"))
+	var heads []kept
+	if string(sum) != checksum(head) || json.Unmarshal(head, &heads) != nil {
+		return nil
+	}
+	var out []*month
+	for _, k := range heads {
+		if k.Size < 0 || k.Size > len(rest) || checksum(rest[:k.Size]) != k.Sum {
+			return out
+		}
+		text := rest[:k.Size]
+		k.lazily = func() *details {
+			d := &details{}
+			if err := json.Unmarshal(text, d); err != nil {
+				panic("unreachable: " + err.Error()) // Keep wrote it, and its checksum holds
+			}
+			return d
+		}
+		out, rest = append(out, &k.month), rest[k.Size:]
+	}
+	return out
+}
+
+func checksum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,469 @@
+// Package state says what a board is at one commit: which changes were made, what they
+// cost, what is claimed, who worked how well, and what of it is still open.
+//
+// A State is a function of one tree, that of the bundle. Two commits with the same tree
+// have the same State, whoever made them and in whatever order. It reads the committed
+// files alone: an edit in a work tree counts once it is committed.
+//
+//	s := state.Of(tree, nil)      // tree: an fs.FS of the bundle
+//	spend, err := s.Spend()       // what every month cost, and the claims that are open
+//	ops, err := s.Ops()           // every change and how it stands or ended
+//
+// # Where it comes from
+//
+// The ledger, ledger/YYYY-MM/RUN.jsonl, holds one event a line (package event). A State
+// folds them:
+//
+//	Spend     claim, outcome, abandoned   the money of each month and team; open claims
+//	Used      the same                    what a lease has used up
+//	Ops       op, op_end                  the changes that went through the pipeline
+//	Trials    the same                    what the changes that ended teach
+//	Ends      outcome, abandoned          how each claim of a task ended
+//	Tries     session                     how each session's transport did
+//	Permits   anchor                      the permits that were released
+//
+// # What it costs
+//
+// Nothing is read before it is asked for. The fold is kept by the ids of git's trees: a
+// month whose folder has the id of one that was folded before is taken as it is, and of
+// another one only the files are read whose blobs differ. [State.Next] carries a State on
+// to another tree in memory, a [Cache] from one process to the next. Both are caches: what
+// a State says never depends on them.
+//
+// # Errors
+//
+// Money fails closed: where a ledger file is damaged, Spend, Used, Ends, Tries and Permits
+// are errors that name the file and the line. Ops and Trials tell what can be read.
+package state
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board/failover"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/memory"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// Cache keeps bytes from one process to the next. What it returns may be missing or old.
+type Cache interface {
+	Cached(name string) []byte
+	Keep(name string, b []byte) error
+}
+
+// State is a board at one commit. It is for one goroutine. Nobody may change what its
+// methods return.
+type State struct {
+	bundle fs.FS
+	cache  Cache
+	reader *event.Reader
+	before []*month // that may be carried on, nil for none
+	months []*month
+	err    error
+	isRead bool
+	fresh  int // how many files were read that no cache had
+}
+
+// Of is the State of a bundle's tree; cache may be nil.
+func Of(bundle fs.FS, cache Cache) *State {
+	return &State{bundle: bundle, cache: cache, reader: &event.Reader{}}
+}
+
+// Next is the State of another tree, which reads only what s has not.
+func (s *State) Next(bundle fs.FS) *State {
+	before := s.months
+	if !s.isRead {
+		before = s.before
+	}
+	return &State{bundle: bundle, cache: s.cache, reader: s.reader, before: before, fresh: s.fresh}
+}
+
+// read folds the ledger, once.
+func (s *State) read() ([]*month, error) {
+	if s.isRead {
+		return s.months, s.err
+	}
+	s.isRead = true
+	known, first := s.before, s.before == nil && s.cache != nil
+	if s.before = nil; first {
+		known = decode(s.cache.Cached(cacheName))
+	}
+	dirs, err := fs.ReadDir(s.bundle, "ledger")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		s.err = err
+		return nil, err
+	}
+	for _, d := range dirs {
+		if !d.IsDir() {
+			continue
+		}
+		m, err := s.month(d, known)
+		if err != nil {
+			s.err = err
+			return nil, err
+		}
+		s.months = append(s.months, m)
+	}
+	if first && s.fresh >= worthKeeping {
+		s.Keep()
+	}
+	return s.months, nil
+}
+
+// month is the fold of one folder of the ledger.
+func (s *State) month(d fs.DirEntry, known []*month) (*month, error) {
+	id, err := idOf(d)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(known, func(m *month) bool { return m.Name == d.Name() })
+	if i >= 0 && id != "" && known[i].Tree == id {
+		return known[i], nil
+	}
+	f := folding{bundle: s.bundle, reader: s.reader, dir: path.Join("ledger", d.Name())}
+	var m *month
+	if i >= 0 {
+		m, err = f.carry(known[i])
+	}
+	if m == nil && err == nil {
+		m, err = f.fold()
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.Name, m.Tree = d.Name(), id
+	s.fresh += f.read
+	return m, nil
+}
+
+// idOf is the id of a file or a folder of a commit; "" where it has none.
+func idOf(d fs.DirEntry) (repo.OID, error) {
+	info, err := d.Info()
+	if err != nil {
+		return "", err
+	}
+	id, _ := info.Sys().(repo.OID)
+	return id, nil
+}
+
+// sound is read, and the error of the first damaged file among the months for which about is true.
+func (s *State) sound(about func(month string) bool) ([]*month, error) {
+	all, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(m *month) bool { return !about(m.Name) })
+	for _, m := range all {
+		if m.damaged != nil {
+			return nil, m.damaged
+		}
+	}
+	return all, nil
+}
+
+// since are the months whose files may tell of a moment: a run's file lies in the
+// month it began in, and no run lasts one.
+func since(from time.Time) func(string) bool {
+	first := event.Month(from.AddDate(0, 0, -31))
+	return func(month string) bool { return from.IsZero() || month >= first }
+}
+
+func every(string) bool { return true }
+
+// Spend is what the ledger says was spent, and the claims that are open.
+func (s *State) Spend() (event.Spend, error) {
+	all, err := s.sound(every)
+	if err != nil {
+		return event.Spend{}, err
+	}
+	sums := make([]event.FileSum, len(all))
+	for i, m := range all {
+		sums[i] = m.Spend
+	}
+	return event.Combine(sums...)
+}
+
+// Used is what was claimed under a lease.
+type Used struct {
+	Tasks int   // claims of tasks under it
+	Spent int64 // micro-USD; a claim that is open counts with what it reserved
+	After int   // claims of tasks after the emergency, under whatever lease
+}
+
+// Used counts the claims that name a lease, from the moment that it began on, and those
+// after an emergency. A zero moment is that of none. Sessions that no task asked for are
+// no claims of a task, and cost.
+func (s *State) Used(lease string, began, emergency time.Time) (Used, error) {
+	from := began
+	if !emergency.IsZero() && (emergency.Before(from) || from.IsZero()) {
+		from = emergency
+	}
+	var u Used
+	if from.IsZero() {
+		return u, nil // nothing counts against anything
+	}
+	months, err := s.sound(since(from))
+	if err != nil {
+		return u, err
+	}
+	var swept []event.Record
+	for _, m := range months {
+		swept = append(swept, m.Spend.Abandoned...)
+	}
+	for _, m := range months {
+		for _, c := range m.rest().Claims {
+			isTask, counts := c.Task != c.Run, lease != "" && c.Lease == lease && !c.At.Before(began)
+			if isTask && counts {
+				u.Tasks++
+			}
+			if isTask && c.At.After(emergency) {
+				u.After++
+			}
+			if counts {
+				u.Spent = add(u.Spent, c.cost(swept))
+			}
+		}
+	}
+	return u, nil
+}
+
+// cost is what a claim counts for, where these records swept claims of dead runs.
+func (c claim) cost(swept []event.Record) int64 {
+	var by event.Record
+	for _, r := range swept {
+		if c.Open && r.DeadRun == c.Run && r.Task == c.Task && !c.At.After(r.TS) && (by.Run == "" || r.TS.Before(by.TS)) {
+			by = r
+		}
+	}
+	if by.Run == "" {
+		return c.Cost
+	}
+	return by.Cost
+}
+
+// End is how a run's claim of a task ended.
+type End struct {
+	At      time.Time `json:"at"`
+	Run     string    `json:"run"`
+	Task    string    `json:"task"`
+	Verdict string    `json:"verdict"` // as the outcome says it, or "abandoned" where the run died
+}
+
+// Ends are the ends of tasks from a moment on, oldest first.
+func (s *State) Ends(from time.Time) ([]End, error) {
+	months, err := s.sound(since(from))
+	out := []End{}
+	for _, m := range months {
+		for _, e := range m.rest().Ends {
+			if !e.At.Before(from) {
+				out = append(out, e)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b End) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Run, b.Run), cmp.Compare(a.Task, b.Task))
+	})
+	return out, err
+}
+
+// Tries are what sessions say of their transports, oldest first, in the months that may
+// tell of a moment.
+func (s *State) Tries(from time.Time) ([]failover.Try, error) {
+	months, err := s.sound(since(from))
+	var all []try
+	for _, m := range months {
+		all = append(all, m.rest().Tries...)
+	}
+	slices.SortStableFunc(all, func(a, b try) int {
+		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Run, b.Run), cmp.Compare(a.Seq, b.Seq))
+	})
+	out := make([]failover.Try, len(all))
+	for i, t := range all {
+		out[i] = t.Try
+	}
+	return out, err
+}
+
+// Permit is a permit of a session that was released.
+type Permit struct {
+	Token string    `json:"token"`
+	Run   string    `json:"run"` // which released it
+	Dead  string    `json:"dead,omitempty"`
+	Task  string    `json:"task"`
+	Role  string    `json:"role,omitempty"`
+	At    time.Time `json:"at"`
+}
+
+// Permits are those that the ledger says were released, by token.
+func (s *State) Permits() ([]Permit, error) {
+	months, err := s.sound(every)
+	var out []Permit
+	for _, m := range months {
+		out = append(out, m.rest().Permits...)
+	}
+	slices.SortStableFunc(out, func(a, b Permit) int { return cmp.Or(strings.Compare(a.Token, b.Token), a.At.Compare(b.At)) })
+	return out, err
+}
+
+// Op is a change as its records leave it.
+type Op struct {
+	ID       string          `json:"op"`
+	Task     string          `json:"task"`
+	Run      string          `json:"run"` // that began it, or died with it
+	Phase    pipeline.Phase  `json:"phase"`
+	Reason   pipeline.Reason `json:"reason,omitempty"` // of its ending
+	Tier     string          `json:"tier,omitempty"`
+	Began    time.Time       `json:"began"`
+	At       time.Time       `json:"at"` // of its last record
+	Until    time.Time       `json:"until,omitzero"`
+	Spent    int64           `json:"spent,omitzero"`     // micro-USD
+	Proposal string          `json:"proposal,omitempty"` // the commit that waits, or landed
+	Trial    *memory.Trial   `json:"trial,omitempty"`    // what its ending teaches
+	Files    []string        `json:"files"`              // of the ledger, that tell of it
+}
+
+// Ended reports that it has its ending.
+func (o Op) Ended() bool { return o.Phase.Ends() }
+
+// OpenOps are the changes without an ending, the oldest first, and how many have one.
+func (s *State) OpenOps() (open []*Op, ended int, err error) {
+	months, err := s.read()
+	if err != nil {
+		return nil, 0, err
+	}
+	heads, err := s.heads(months)
+	for _, o := range inOrder(heads) {
+		if o.Ended() {
+			ended++
+		} else {
+			open = append(open, o)
+		}
+	}
+	for _, m := range months {
+		ended += m.Ended
+	}
+	return open, ended, err
+}
+
+// heads are the ops of all months that have no ending in the month of their beginning.
+func (s *State) heads(months []*month) (map[string]*Op, error) {
+	all := map[string]*Op{}
+	for _, m := range months {
+		for id, o := range m.Heads {
+			if was := all[id]; was != nil {
+				files := slices.Concat(was.Files, o.Files)
+				story, err := s.story(&Op{ID: id, Files: files})
+				if err != nil {
+					return nil, err
+				}
+				o = OpOf(story)
+				o.Files = files
+			}
+			all[id] = o
+		}
+	}
+	return all, nil
+}
+
+// Ops are all changes, the oldest first.
+func (s *State) Ops() ([]*Op, error) {
+	months, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.heads(months)
+	for _, m := range months {
+		maps.Copy(all, m.rest().Ops)
+	}
+	return inOrder(all), err
+}
+
+func inOrder(ops map[string]*Op) []*Op {
+	out := make([]*Op, 0, len(ops))
+	for _, o := range ops {
+		out = append(out, o)
+	}
+	slices.SortFunc(out, func(a, b *Op) int { return cmp.Or(a.Began.Compare(b.Began), strings.Compare(a.ID, b.ID)) })
+	return out
+}
+
+// Waiting is the change that waits for a person with what a task proposes, whose commit
+// is given; ok is false where none does.
+func (s *State) Waiting(task, proposal string) (story pipeline.Story, ok bool, err error) {
+	months, err := s.read()
+	if err != nil {
+		return story, false, err
+	}
+	heads, err := s.heads(months)
+	for _, o := range heads {
+		if err == nil && o.Task == task && o.Phase == pipeline.Waiting && o.Proposal == proposal {
+			story, err = s.story(o)
+			return story, err == nil, err
+		}
+	}
+	return story, false, err
+}
+
+// Stories are the whole records of the changes for which about is true, oldest first.
+func (s *State) Stories(about func(*Op) bool) ([]pipeline.Story, error) {
+	ops, err := s.Ops()
+	if err != nil {
+		return nil, err
+	}
+	var out []pipeline.Story
+	for _, o := range ops {
+		if !about(o) {
+			continue
+		}
+		story, err := s.story(o)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, story)
+	}
+	return out, nil
+}
+
+// story reads the records of one change.
+func (s *State) story(o *Op) (pipeline.Story, error) {
+	var all []event.Record
+	for _, name := range o.Files {
+		b, err := fs.ReadFile(s.bundle, name)
+		if err != nil {
+			return pipeline.Story{}, err
+		}
+		records, _ := s.reader.Read(b) // what can be read of it; Spend says that it is damaged
+		all = append(all, byOp(records)[o.ID]...)
+	}
+	stories, _ := pipeline.ReadOps(all)
+	if len(stories) != 1 {
+		return pipeline.Story{}, fmt.Errorf("%s: no records of %s", strings.Join(o.Files, ", "), o.ID)
+	}
+	return stories[0], nil
+}
+
+// Trials are what the changes teach that may teach something now, by op; what waits
+// for a person waits for at most ttl.
+func (s *State) Trials(now time.Time, ttl time.Duration) ([]memory.Trial, error) {
+	ops, err := s.Ops()
+	var out []memory.Trial
+	for _, o := range ops {
+		if o.Trial != nil && pipeline.Recent(o.ID, now, ttl) {
+			out = append(out, *o.Trial)
+		}
+	}
+	slices.SortFunc(out, func(a, b memory.Trial) int { return strings.Compare(a.Op, b.Op) })
+	return out, err
+}

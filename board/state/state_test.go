@@ -1,0 +1,356 @@
+package state
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/event/eventtest"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+var dawn = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+
+// tree is a bundle's files, whose objects have ids as git's do.
+type tree map[string][]byte
+
+func (t tree) fs() fstest.MapFS {
+	out := fstest.MapFS{}
+	folders := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		id := okf.BlobID(t[name])
+		out[name] = &fstest.MapFile{Data: t[name], Mode: 0o644, Sys: repo.OID(id)}
+		folders[path.Dir(name)] += name + " " + id + "\n"
+	}
+	for name, text := range folders {
+		sum := sha1.Sum([]byte(text))
+		out[name] = &fstest.MapFile{Mode: fs.ModeDir | 0o755, Sys: repo.OID(hex.EncodeToString(sum[:]))}
+	}
+	return out
+}
+
+// put appends a record to its run's file, which began at dawn or in the month given.
+func (t tree) put(r event.Record) error {
+	name := event.Path(r.Run, dawn)
+	if strings.HasPrefix(r.Run, "run-april") {
+		name = event.Path(r.Run, dawn.AddDate(0, 1, 0))
+	}
+	r.Seq = 1 + bytes.Count(t[name], []byte("\n"))
+	b, err := event.Append(t[name], r)
+	if err == nil {
+		t[name] = b
+	}
+	return err
+}
+
+// answers are all that a State says.
+type answers struct {
+	Spend         event.Spend
+	Ops, Open     []*Op
+	Ended         int
+	Ends, Late    []End
+	Tries, Trials any
+	Permits       []Permit
+	Used          Used
+	Waits         string
+	Errors        []string
+}
+
+func ask(s *State) (a answers) {
+	say := func(err error) {
+		if err != nil {
+			a.Errors = append(a.Errors, err.Error())
+		}
+	}
+	var err error
+	a.Spend, err = s.Spend()
+	say(err)
+	a.Open, a.Ended, err = s.OpenOps()
+	say(err)
+	a.Ops, err = s.Ops()
+	say(err)
+	a.Ends, err = s.Ends(dawn.Add(-time.Hour))
+	say(err)
+	a.Late, err = s.Ends(dawn.AddDate(0, 2, 0))
+	say(err)
+	a.Tries, err = s.Tries(dawn)
+	say(err)
+	a.Trials, err = s.Trials(dawn, time.Hour)
+	say(err)
+	a.Permits, err = s.Permits()
+	say(err)
+	a.Used, err = s.Used("L-1", dawn.Add(2*time.Minute), dawn.Add(5*time.Minute))
+	say(err)
+	for _, o := range a.Open {
+		story, ok, err := s.Waiting(o.Task, o.Proposal)
+		say(err)
+		if ok {
+			a.Waits += story.Op().ID + " "
+		}
+	}
+	return a
+}
+
+// history is a board whose tips are trees, and the State of each, carried on.
+type history struct {
+	tips   []tree
+	states []*State
+	ops    map[string]pipeline.Op
+	runs   int
+	now    time.Time
+}
+
+// step changes one tip.
+func (h *history) step(t *rapid.T) {
+	h.now = h.now.Add(time.Minute)
+	i := rapid.IntRange(0, len(h.tips)-1).Draw(t, "tip")
+	next := maps.Clone(h.tips[i])
+	run := fmt.Sprintf("run-%s%d-%d", rapid.SampledFrom([]string{"", "april"}).Draw(t, "month"), i, rapid.IntRange(0, 2).Draw(t, "run"))
+	task := rapid.SampledFrom([]string{"a", "b", run}).Draw(t, "task")
+	r := event.Record{TS: h.now, Run: run, Task: task}
+	switch rapid.SampledFrom([]string{"claim", "claim", "outcome", "outcome", "session", "anchor", "abandoned", "op", "op", "op", "fork", "merge", "merge", "remove", "tear", "strange"}).Draw(t, "what") {
+	case "claim":
+		r.Kind, r.Reserved, r.Team = event.Claim, 100, rapid.SampledFrom([]string{"", "docs"}).Draw(t, "team")
+		r.Data = event.ClaimData{Lease: rapid.SampledFrom([]string{"", "L-1"}).Draw(t, "lease")}
+	case "outcome":
+		r.Kind, r.Cost, r.Data = event.Outcome, 7, event.OutcomeData{Verdict: "review", Alert: rapid.SampledFrom([][]string{nil, {"tenant"}}).Draw(t, "alert")}
+	case "session":
+		r.Kind, r.Cost, r.Data = event.Session, 7, event.SessionData{Substrate: "replay", Outcome: "completed"}
+	case "anchor":
+		r.Kind, r.Data = event.Anchor, event.AnchorData{Token: "T" + run}
+	case "abandoned":
+		r.Kind, r.Cost, r.DeadRun = event.Abandoned, 100, fmt.Sprintf("run-%d-0", rapid.IntRange(0, 2).Draw(t, "dead"))
+	case "op":
+		r = h.op(t, run)
+	case "fork":
+		h.tips, h.states = append(h.tips, next), append(h.states, h.states[i])
+		return
+	case "merge":
+		for name, b := range h.tips[rapid.IntRange(0, len(h.tips)-1).Draw(t, "other")] {
+			if len(b) > len(next[name]) {
+				next[name] = b
+			}
+		}
+	case "remove":
+		delete(next, event.Path(run, dawn))
+	case "tear":
+		if rapid.IntRange(0, 3).Draw(t, "tear") == 0 {
+			name := event.Path(run, dawn)
+			next[name] = next[name][:len(next[name])/2]
+		}
+	case "strange": // a copy of another run's file
+		next["ledger/2026-03/copy.jsonl"] = next[event.Path(run, dawn)]
+	}
+	if r.Kind != "" && next.put(r) != nil {
+		return
+	}
+	h.tips[i], h.states[i] = next, h.states[i].Next(next.fs())
+}
+
+// op is the next record of an op, which any run may write.
+func (h *history) op(t *rapid.T, run string) event.Record {
+	id := rapid.SampledFrom([]string{"op-01KJPWD6M0E8497ANGJ5R0NA01", "op-01KJPWD6M0E8497ANGJ5R0NA02"}).Draw(t, "op")
+	o, began := h.ops[id]
+	var err error
+	if !began {
+		o, err = pipeline.Begin(id, "a", run, h.now, pipeline.Limits{}, map[string]string{pipeline.FactFiles: "1", pipeline.FactTouched: `["a.go"]`})
+	} else {
+		o, err = pipeline.End(o, run, h.now, rapid.SampledFrom([]pipeline.Reason{pipeline.Abandoned, pipeline.CancelledByPerson}).Draw(t, "reason"), "no")
+	}
+	if err != nil {
+		return event.Record{}
+	}
+	h.ops[id] = o
+	return o.Record()
+}
+
+// What a State says is a function of its tree: carried on from a parent over any history,
+// or read from what an earlier process kept, it is what reading the whole tree gives.
+func TestAStateIsAFunctionOfItsTree(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		cache := cacheMap{}
+		h := &history{tips: []tree{{}}, states: []*State{Of(tree{}.fs(), nil)}, ops: map[string]pipeline.Op{}, now: dawn}
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
+			h.step(t)
+			for i, tip := range h.tips {
+				want := ask(Of(tip.fs(), nil))
+				if rapid.Bool().Draw(t, "asked") { // a State that nobody asked anything is carried on all the same
+					if diff := cmp.Diff(want, ask(h.states[i]), cmpopts.EquateEmpty()); diff != "" {
+						t.Fatalf("carried on, -want +got:\n%s", diff)
+					}
+				}
+				kept := Of(tip.fs(), cache)
+				if diff := cmp.Diff(want, ask(kept), cmpopts.EquateEmpty()); diff != "" {
+					t.Fatalf("from the cache, -want +got:\n%s", diff)
+				}
+				kept.Keep()
+			}
+		}
+	})
+}
+
+// cacheMap is a Cache.
+type cacheMap map[string][]byte
+
+func (m cacheMap) Cached(name string) []byte { return m[name] }
+func (m cacheMap) Keep(name string, b []byte) error {
+	m[name] = b
+	return nil
+}
+
+// counted counts the files that are read.
+type counted struct {
+	fstest.MapFS
+	read *int
+}
+
+func (c counted) ReadFile(name string) ([]byte, error) {
+	*c.read++
+	return c.MapFS.ReadFile(name)
+}
+
+// A process reads no file again that an earlier one has read, and of a run that went on
+// its one file.
+func TestReadsWhatIsNew(t *testing.T) {
+	t.Parallel()
+	all, cache := tree{}, cacheMap{}
+	for i := range 40 {
+		r := event.Record{TS: dawn, Run: fmt.Sprintf("run-%d", i), Kind: event.Claim, Task: "a", Reserved: 5}
+		if err := all.put(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reads := func(want int, s func(fs.FS) *State) {
+		t.Helper()
+		n := 0
+		got := ask(s(counted{all.fs(), &n}))
+		if len(got.Spend.Open) != 40 || len(got.Errors) > 0 {
+			t.Fatalf("%d open claims, %v", len(got.Spend.Open), got.Errors)
+		}
+		if n != want {
+			t.Errorf("%d files were read, want %d", n, want)
+		}
+	}
+	kept := func(f fs.FS) *State { return Of(f, cache) }
+	reads(40, kept)
+	reads(0, kept)
+	first := Of(all.fs(), cache)
+	if err := all.put(event.Record{TS: dawn, Run: "run-7", Kind: event.Session, Task: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	reads(1, kept)
+	ask(first)
+	reads(1, first.Next)
+	for name, text := range map[string]string{
+		"of another format": "x",
+		"torn":              string(cache[cacheName][:200]),
+		"changed":           strings.Replace(string(cache[cacheName]), `"reserved"`, `"Reserved"`, 1) + "x",
+		"other details":     strings.Replace(string(cache[cacheName]), `"claims":[`, `"claims": [`, 1),
+	} {
+		if cache[cacheName] = []byte(text); name == "changed" {
+			continue // by nothing
+		}
+		n := 0
+		if got := ask(Of(counted{all.fs(), &n}, cache)); n != 40 || len(got.Spend.Open) != 40 {
+			t.Errorf("%s: %d files were read", name, n)
+		}
+	}
+}
+
+// A damaged file is an error of what it would say, which names its place; what else it
+// tells of ops is told.
+func TestDamage(t *testing.T) {
+	t.Parallel()
+	all := tree{}
+	o, err := pipeline.Begin("op-1", "a", "run-1", dawn, pipeline.Limits{}, nil)
+	if err == nil {
+		err = all.put(o.Record())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := event.Path("run-1", dawn)
+	all[name] = append(all[name], "{}"...)
+	s := Of(all.fs(), nil)
+	want := "ledger/2026-03/run-1.jsonl: line 2: torn"
+	for what, err := range map[string]error{
+		"spend": second(s.Spend()), "ends": second(s.Ends(dawn)), "tries": second(s.Tries(dawn)), "permits": second(s.Permits()), "used": second(s.Used("L", dawn, dawn)),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", what, err, want)
+		}
+	}
+	if ends, err := s.Ends(dawn.AddDate(0, 3, 0)); err != nil || len(ends) > 0 {
+		t.Errorf("of months that it cannot tell of: %v, %v", ends, err)
+	}
+	stories, err := s.Stories(func(o *Op) bool { return o.Task == "a" })
+	if err != nil || len(stories) != 1 || stories[0].Op().ID != "op-1" {
+		t.Errorf("%v, %v", stories, err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// What a lease has used is what was claimed under it since it was last activated or
+// renewed: another lease's claims, sessions without a task and what was before do not
+// count, and what nobody closed counts in full.
+func TestUsed(t *testing.T) {
+	t.Parallel()
+	all := tree{}
+	put := func(run, task string, after time.Duration, kind event.Kind, money int64, lease string) {
+		t.Helper()
+		r := event.Record{TS: dawn.Add(after), Run: run, Kind: kind, Task: task}
+		switch kind {
+		case event.Claim:
+			r.Reserved, r.Data = money, eventtest.Data(kind, map[string]any{"lease": lease})
+		case event.Abandoned:
+			r.Cost, r.DeadRun = money, lease
+		default:
+			r.Cost = money
+		}
+		if err := all.put(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("run-0", "old", -time.Hour, event.Claim, 50, "L-1") // before the renewal
+	put("run-0", "old", -time.Hour, event.Outcome, 5, "")
+	put("run-1", "a", time.Minute, event.Claim, 100, "L-1")
+	put("run-1", "a", 2*time.Minute, event.Outcome, 7, "")
+	put("run-1", "b", 3*time.Minute, event.Claim, 100, "L-2") // another lease's
+	put("run-1", "b", 4*time.Minute, event.Outcome, 9, "")
+	put("run-2", "run-2", 5*time.Minute, event.Claim, 30, "L-1") // no task asked
+	put("run-2", "run-2", 6*time.Minute, event.Outcome, 3, "")
+	put("run-3", "c", 7*time.Minute, event.Claim, 100, "L-1") // still runs
+	put("run-4", "d", 8*time.Minute, event.Claim, 100, "L-1") // died
+	put("run-5", "d", time.Hour, event.Abandoned, 80, "run-4")
+	for name, c := range map[string]struct {
+		lease            string
+		began, emergency time.Time
+		want             Used
+	}{
+		"under it":        {"L-1", dawn, dawn.Add(150 * time.Second), Used{3, 7 + 3 + 100 + 80, 3}},
+		"without a lease": {"", time.Time{}, dawn.Add(150 * time.Second), Used{0, 0, 3}},
+		"of nothing":      {"", time.Time{}, time.Time{}, Used{}},
+	} {
+		if got, err := Of(all.fs(), nil).Used(c.lease, c.began, c.emergency); got != c.want || err != nil {
+			t.Errorf("%s: %+v, %v, want %+v", name, got, err, c.want)
+		}
+	}
+}
