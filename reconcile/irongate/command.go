@@ -148,6 +148,8 @@ type walker struct {
 	inside  int             // of programs
 	listed  int
 	pending []string // why the program being judged is unknown
+	said    string   // all that was read as a line
+	fills   *call    // the first program of unknown effect with a word that the line fills in
 }
 
 func newWalker(p CommandPolicy) *walker {
@@ -157,6 +159,11 @@ func newWalker(p CommandPolicy) *walker {
 func (w *walker) verdict() CommandVerdict {
 	w.computed()
 	w.gitMade()
+	if w.fills != nil {
+		for _, a := range parts(w.said) {
+			w.governs(*w.fills, a)
+		}
+	}
 	slices.Sort(w.v.Reads)
 	slices.Sort(w.v.Writes)
 	w.v.Reads, w.v.Writes = slices.Compact(w.v.Reads), slices.Compact(w.v.Writes)
@@ -193,6 +200,7 @@ func (w *walker) line(text string, in dirs, from input) (ok, bad dirs) {
 		return in, in
 	}
 	defer func() { w.depth-- }()
+	w.said += "\n" + text
 	f, err := parse(text)
 	if err != nil {
 		w.hard("command_unparsed", "the command is not valid bash: "+err.Error(), "write a valid command")

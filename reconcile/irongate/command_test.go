@@ -239,6 +239,35 @@ func TestCommandUnknown(t *testing.T) {
 	})
 }
 
+// A program of which nobody knows what it writes is not given a file that governs, however
+// the line spells it; a line that only speaks of one is let be.
+func TestCommandMentions(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{"odd.toml": {}, "a.toml": {}, "docs/a.md": {}, "knowledge/governance/gates.jsonl": {}}
+	for _, line := range []string{
+		"wget -O odd.toml x", "wget -Oodd.toml x", "wget --output-document=./odd.toml x", "wget http://x/odd.toml", "cd docs && wget -O ../ODD.toml x", `wget -O "$PWD/odd.toml" x`,
+		"sort -o odd.toml a", "sort -oodd.toml a", "git log --output=odd.toml", "sed -n 's/a/b/w odd.toml' a", "rsync h:odd.toml .", "gunzip odd.toml.gz",
+		`awk 'BEGIN{print 1 > "odd.toml"}'`, "awk -v f=odd.toml '{print > f}'", `echo x > $'odd\x2etoml'`, "echo x > o?d.toml", "ed odd.toml", "python3 x.py odd.toml",
+		"sort -o odd.{toml,x} a", "sort -o *.toml a", "x=odd.toml; sort -o $x a", `for f in odd.toml; do prettier "$f"; done`, "git ls-files | grep odd.toml | xargs prettier",
+		"prettier .claude/settings.json", "prettier knowledge/governance/*", "prettier .github/workflows/ci.yml", "prettier CODEOWNERS",
+	} {
+		v := Command(line, CommandPolicy{Files: files})
+		if !slices.ContainsFunc(v.Findings, func(f Finding) bool {
+			return f.Severity == Hard && strings.HasPrefix(f.Code, "protected_") && strings.HasPrefix(f.Text, "nobody knows which files ")
+		}) {
+			t.Errorf("%s: %s, want a protected file", line, sum(v))
+		}
+	}
+	for _, line := range []string{
+		"make", "make ledger", "go test ./governance/...", "pytest tests/governance/test_x.py", "bash .github/scripts/lint.sh", "prettier docs/*.md", "git add odd.toml", "git commit -m 'odd.toml: x'",
+		"odd task add 'Change odd.toml'", "cat odd.toml; make", `for f in docs/*.md; do prettier "$f"; done`, "git merge main", "npm run odd.tomls",
+	} {
+		if v := Command(line, CommandPolicy{Files: files}); v.Refused() {
+			t.Errorf("%s: %s, want no refusal", line, sum(v))
+		}
+	}
+}
+
 func TestCommandDenied(t *testing.T) {
 	t.Parallel()
 	checkCommands(t, CommandPolicy{Allow: [][]string{{"rm"}, {"git"}, {"sudo"}, {"curl"}}}, []commandRow{
@@ -364,7 +393,24 @@ func TestCommandDenied(t *testing.T) {
 		{"odd task show ready", "?"},
 		{"odd review x", "?"},
 		{"odd search approve", ""},
-		{"script -c 'odd approve T-7'", "?"},
+		{"script -c 'odd approve T-7'", "? !command_terminal !command_human_act"},
+		{"script -qec ls /dev/null", "? !command_terminal"},
+		{"tmux new -d ls", "? !command_terminal"},
+		{"socat - EXEC:'odd approve x',pty", "? !command_terminal !command_human_act ~command_network"},
+		{"expect a.exp", "? !command_terminal"},
+		{"ssh me@host odd approve x", "? !command_human_act ~command_network"},
+		{"ssh localhost make", "? !command_terminal ~command_network"},
+		{"gdb --args odd approve x", "? !command_human_act"},
+		{"docs/o approve x", "? !command_human_act"},
+		{"odd hook install", "? !command_human_act"},
+		{"odd review T-7 --pr", "? !command_human_act"},
+		{"odd agent run --override=a,b", "? !command_human_act"},
+		{"odd agent handoff new --title 'revert it'", "?"},
+		{"git rebase -i HEAD~2", "!command_git_history"},
+		{"git rebase main", ""},
+		{"git merge odd/review/x.1", "!command_human_act"},
+		{"git fetch . odd/review/x.1:main", "!command_human_act ~command_network"},
+		{"git log odd/review/x.1", ""},
 		{"LD_PRELOAD=x ls", "!command_environment"},
 		{"PATH=. ls", "!command_environment"},
 		{"env PATH=. ls", "!command_environment"},

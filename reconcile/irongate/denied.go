@@ -40,8 +40,11 @@ var denials = []denial{
 		"publishes to other machines", "leave publishing to a person"},
 	{"command_publish", "gh glab hub", "pr release repo api secret workflow run issue auth variable ruleset ssh-key gpg-key extension mr",
 		"acts on the forge in a person's name", "leave it to a person"},
-	{"command_evaluated", "eval source . alias enable osascript expect bind complete", "",
+	{"command_evaluated", "eval source . alias enable osascript bind complete", "",
 		"runs text as a command, which cannot be checked", "write the command itself"},
+	{"command_terminal", "script tmux screen socat expect unbuffer dtach abduco zellij byobu ttyrec asciinema reptyr", "",
+		"gives what it runs a terminal, where a person is asked", "run the program itself"},
+	{"command_terminal", "ssh", "localhost ip6-localhost 127.0.0.1 ::1", "starts a session that nobody sees an agent in", "run the program itself"},
 	{"command_kills", "killall pkill killall5", "", "kills processes by name, including those of others", "kill a process that you started by its pid"},
 }
 
@@ -77,16 +80,21 @@ func (w *walker) denied(c call) {
 	w.inlineCode(c, name)
 }
 
-// humanActs are the verbs of odd that are a person's, below the noun they stand under.
+// humanActs are the verbs and flags of odd that are a person's, below the noun they
+// stand under. A test tries every act that only a person may take against them.
 var humanActs = map[string]string{
-	"gate":  "framing commitment evaluation emergency decide accept reject edit",
-	"drain": "resume",
-	"task":  "ready",
-	"op":    "retry cancel",
+	"gate":    "framing commitment evaluation emergency decide accept reject edit",
+	"drain":   "resume",
+	"task":    "ready",
+	"op":      "retry cancel",
+	"hook":    "install uninstall",
+	"handoff": "clarify revert skip merge",
+	"run":     "--override",
+	"review":  "--pr",
 }
 
 // plainVerbs are verbs of those nouns that are no such act, whatever follows them.
-var plainVerbs = map[string]string{"task": "add list show edit", "op": "list show diff trace prompt watch classify", "gate": "decay"}
+var plainVerbs = map[string]string{"task": "add list show edit", "op": "list show diff trace prompt watch classify", "gate": "decay", "hook": "run", "handoff": "new check show list"}
 
 // humanAct adds a finding where a call of odd approves, rejects, or has a noun of
 // humanActs and, behind it, one of its verbs. Flags may stand anywhere, and their values
@@ -109,8 +117,9 @@ func (w *walker) humanAct(c call, p parsed) {
 		if len(acts) > 0 && at+1 < len(c.argv) && c.argv[at+1].is(strings.Fields(plainVerbs[name])...) {
 			return // what stands right behind the noun is its verb
 		}
-		for _, o := range p.operands[i+1:] {
-			if verb := strings.ToLower(o.text); slices.Contains(acts, verb) || len(acts) > 0 && !o.known {
+		for _, o := range append(p.operands[i+1:], c.argv[at+1:]...) {
+			verb, _, _ := strings.Cut(strings.ToLower(o.text), "=")
+			if slices.Contains(acts, verb) || len(acts) > 0 && !o.known {
 				w.hard("command_human_act", fmt.Sprintf("odd %s %s may only be run by a person", name, verb), fix)
 				return
 			}

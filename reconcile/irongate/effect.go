@@ -217,6 +217,7 @@ func (w *walker) redirect(r *syntax.Redirect, in dirs, from input) input {
 	w.pending = nil
 	if r.Word != nil {
 		w.expansions(r.Word, in)
+		c.argv = append(c.argv, readWord(r.Word))
 	}
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
@@ -286,5 +287,8 @@ func (w *walker) settle(c call, allowed bool) {
 	}
 	for _, reason := range pending {
 		w.unknown("%s", reason)
+	}
+	if len(pending) > 0 {
+		w.mentions(c)
 	}
 }

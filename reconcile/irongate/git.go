@@ -36,6 +36,7 @@ var gitDenials = []struct{ code, verbs, when, why string }{
 	{"command_git_history", "reflog", "expire delete", "removes history that could undo a mistake"},
 	{"command_git_history", "gc repack maintenance", "prune aggressive register start d D", "removes history that could undo a mistake"},
 	{"command_git_history", "branch tag", "d D M f delete force", "moves or removes a branch or tag"},
+	{"command_git_history", "rebase", "i interactive edit-todo", "rewrites history as an editor says"},
 	{"command_git_config", "remote", "add set-url remove rm rename set-head set-branches", "changes the remotes of git"},
 	{"command_git_config", "submodule", "add foreach set-url sync update init", "fetches and runs other people's code"},
 	{"command_git_config", "worktree", "add remove move repair prune", "changes where git works"},
@@ -195,6 +196,11 @@ func (w *walker) gitVerb(c call, verb string, args []word, p parsed) {
 	if flags, tells := gitTells(verb, p); tells {
 		w.gitShows(c, verb, flags, p)
 		return
+	}
+	for _, a := range args[1:] {
+		if strings.Contains(a.text, "odd/review/") && verb != "branch" && verb != "tag" {
+			w.hard("command_human_act", "git "+verb+" takes in a proposal, which only a person approves", "look at it with git show or git diff")
+		}
 	}
 	switch {
 	case verb == "apply" && p.has("stat", "numstat", "summary", "check") && !p.has("apply", "index", "3way", "reject", "build-fake-ancestor"):
