@@ -1,0 +1,48 @@
+package proof
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// TestABrokenStoreIsNoCleanHistory: whichever object is gone from the store, a check of
+// the whole fails, tells something, or had no use for it: then it is a file of people's.
+func TestABrokenStoreIsNoCleanHistory(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), nil)
+	s.ann("a larger month", repo.Changes{"odd.toml": []byte(strings.Replace(law, "1.20", "1.80", 1))})
+	s.tell()
+	s.slowly()
+	s.piped()
+	s.approve(ofFiles(s, doc(), nil), false)
+	s.check("", s.tip())
+	objects := strings.Split(strings.TrimSpace(s.git("", "rev-list", "--objects", string(s.tip()))), "\n")
+	if len(objects) < 100 {
+		t.Fatalf("%d objects", len(objects))
+	}
+	unread := regexp.MustCompile(`^(README\.md|knowledge/(canon/.*|journal/.*\.tsv|tasks/earlier\.md|pause\.toml))$`) // no rule asks what is in them
+	for _, line := range objects {
+		oid, path, _ := strings.Cut(line, " ")
+		at := filepath.Join(s.r.CommonDir(), "objects", oid[:2], oid[2:])
+		if err := os.Rename(at, at+"~"); err != nil {
+			t.Fatal(err)
+		}
+		r, err := repo.Open(s.r.Root())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep, err := Check(t.Context(), r, "", s.tip()); err == nil && len(rep.Findings) == 0 {
+			if !unread.MatchString(path) {
+				t.Errorf("clean without %s %q", oid, path)
+			}
+		}
+		if err := os.Rename(at+"~", at); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package testscripts
+
+import (
+	"bytes"
+	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/odd-cli/odd/cmd"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// personsActs are odd's verbs that only a person may run, with an example that would work
+// in the repository of personsWorld for a person.
+var personsActs = map[string]string{
+	"approve": "approve read-the-handbook", "reject": "reject read-the-handbook --reason no", "review --pr": "review read-the-handbook --pr",
+	"task ready": "task ready count-the-crates", "task edit": "task edit count-the-crates --priority p1", "drain resume": "drain resume",
+	"op cancel": "op cancel WAITS --reason no", "op retry": "op retry FAILED",
+	"gate framing": "gate framing --reason words", "gate commitment": "gate commitment --extend 2d", "gate evaluation": "gate evaluation --enter", "gate emergency": "gate emergency --reason fire",
+	"gate decide":        "gate decide Times --rationale r --tradeoffs t --confidence low",
+	"gate proposals add": "gate proposals add drift --gate framing", "gate proposals accept": "gate proposals accept P-01 --at G", "gate proposals reject": "gate proposals reject P-01 --reason no",
+	"agent handoff revert": "agent handoff revert shore-lead --from execution --to planning --reason REASON", "agent handoff skip": "agent handoff skip shore-lead --mode planning --reason REASON --risk few",
+	"agent handoff clarify": "agent handoff clarify shore-lead assumptions None",
+	"agent run --override":  "agent run --role planner --override exploration,planning --reason REASON --risk few --task Plan",
+	"hook install":          "hook install", "hook uninstall": "hook uninstall", "anchor hook install": "anchor hook install", "anchor hook uninstall": "anchor hook uninstall",
+}
+
+// anyones are the verbs that agents may run too: they read, file what a person decides
+// about later, or keep a record in the agent's own name.
+var anyones = strings.Fields(`init demo status search get check log explain compile-persona reconcile completion sync review drain mcp help`)
+
+// anyonesBelow are the same below a noun.
+var anyonesBelow = map[string]string{
+	"task": "add list show", "drain": "pause", "knowledge": "related backlinks expand path graph index canon", "journal": "add list opens tensions score types lint convert",
+	"agent": "run audit observe context", "agent handoff": "new check show list merge", "agent persona": "list show check", "mcp": "servers",
+	"anchor": "identity context proof express verify renew release ls gc gate", "anchor hook": "check", "anchor octave": "check fmt get set", "op": "list show diff trace prompt watch classify",
+	"gate": "lease decay", "gate proposals": "list show", "hook": "run",
+}
+
+var verbLine = regexp.MustCompile(`(?m)^  ([a-z][a-z-]*) +\S`)
+
+// below are the verbs that help lists below one.
+func below(t *testing.T, noun string) (verbs []string) {
+	page := said(t, append([]string{"help"}, strings.Fields(noun)...)...)
+	_, rest, ok := strings.Cut(page, "\nCommands\n")
+	if !ok {
+		return nil
+	}
+	list, _, _ := strings.Cut(rest, "\n\n")
+	for _, m := range verbLine.FindAllStringSubmatch(list, -1) {
+		verbs = append(verbs, noun+" "+m[1])
+	}
+	return verbs
+}
+
+// TestEveryVerbIsSomebodys: each verb is a person's or anyone's, so that a new one is not
+// forgotten by the test below.
+func TestEveryVerbIsSomebodys(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for _, m := range verbLine.FindAllStringSubmatch(said(t, "help", "all"), -1) {
+		all = append(all, m[1])
+	}
+	if len(all) < 25 {
+		t.Fatalf("help lists %q", all)
+	}
+	for i := 0; i < len(all); i++ {
+		under := below(t, all[i])
+		all = append(all, under...)
+		noun, verb := "", all[i]
+		if at := strings.LastIndex(verb, " "); at >= 0 {
+			noun, verb = verb[:at], verb[at+1:]
+		}
+		persons := personsActs[all[i]] != ""
+		anyones := noun == "" && slices.Contains(anyones, verb) || noun != "" && slices.Contains(strings.Fields(anyonesBelow[noun]), verb)
+		if persons == anyones && len(under) == 0 || persons && anyones {
+			t.Errorf("odd %s: say whether only a person may run it", all[i])
+		}
+	}
+}
+
+// TestOnlyPeopleAct: each act of a person is refused under each sign that an agent asks,
+// in CI but for what sets up a machine, and to a session by the gate of its commands.
+func TestOnlyPeopleAct(t *testing.T) {
+	t.Parallel()
+	dir := personsWorld(t)
+	run := func(getenv map[string]string, above []string, args ...string) (code int, out, talk string) {
+		var stdout, stderr bytes.Buffer
+		env := cmd.OS()
+		env.Stdin, env.Stdout, env.Stderr, env.Dir, env.Temp = strings.NewReader(""), &stdout, &stderr, dir, t.TempDir()
+		env.Now = func() time.Time { return time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC) }
+		env.Getenv, env.Above = func(name string) string { return getenv[name] }, func() []string { return above }
+		env.TTY = func() (io.ReadWriteCloser, error) { return &confirmer{}, nil }
+		env.Terminal, env.Live, env.Keyboard = false, false, false
+		code = cmd.Main(env, append([]string{"odd"}, args...)...)
+		return code, stdout.String(), stderr.String()
+	}
+	_, ops, _ := run(nil, nil, "op", "list", "--all")
+	waits, failed := regexp.MustCompile(`(?m)^(op-\S+)\t.*tide-names.*$`).FindStringSubmatch(ops), regexp.MustCompile(`(?m)^(op-\S+)\t.*no-venv.*$`).FindStringSubmatch(ops)
+	if waits == nil || failed == nil {
+		t.Fatalf("ops: %s", ops)
+	}
+	fill := strings.NewReplacer("WAITS", waits[1], "FAILED", failed[1])
+	refused := regexp.MustCompile(`\[(not-a-person|in-session)\]\n$`)
+	for verb, line := range personsActs {
+		args := strings.Fields(fill.Replace(line))
+		for i, a := range args {
+			args[i] = strings.ReplaceAll(a, "REASON", "The stock list is a year old and nobody has counted since; is it right?")
+		}
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			for _, sign := range cmd.AgentVars() {
+				if code, out, talk := run(map[string]string{sign: "1"}, nil, args...); code != 3 || out != "" || !refused.MatchString(talk) || !strings.Contains(talk, sign) {
+					t.Errorf("with %s: exit %d, %s%s", sign, code, out, talk)
+				}
+			}
+			for _, above := range []string{"claude", "codex", "gemini", "opencode", "aider", "cursor-agent"} {
+				if code, out, talk := run(nil, []string{"bash", above, "sh"}, args...); code != 3 || out != "" || !refused.MatchString(talk) {
+					t.Errorf("below %s: exit %d, %s%s", above, code, out, talk)
+				}
+			}
+			if !irongate.Argv(append([]string{"odd"}, args...), irongate.CommandPolicy{}).Refused() {
+				t.Error("a session's gate lets it through")
+			}
+		})
+	}
+}
+
+// personsWorld is a demo with a task to make ready, a paused board, a change that waits
+// and one that failed.
+func personsWorld(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	exampleRun(t, dir, `set -e
+mkdir -p home && odd demo shop && cd shop && mkdir -p tool agent
+cat > odd.toml <<'E'
+session = {substrate = "replay"}
+substrate.replay.file = "agent"
+governance.lease = "off"
