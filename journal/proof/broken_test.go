@@ -10,8 +10,8 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// TestABrokenStoreIsNoCleanHistory: whichever object is gone from the store, a check of
-// the whole fails, tells something, or had no use for it: then it is a file of people's.
+// TestABrokenStoreIsNoCleanHistory: whatever is gone from the store, a check of the whole
+// fails or tells something, unless no rule has a use for it.
 func TestABrokenStoreIsNoCleanHistory(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawful(t, ""), nil)
@@ -26,8 +26,12 @@ func TestABrokenStoreIsNoCleanHistory(t *testing.T) {
 		t.Fatalf("%d objects", len(objects))
 	}
 	unread := regexp.MustCompile(`^(README\.md|knowledge/(canon/.*|journal/.*\.tsv|tasks/earlier\.md|pause\.toml))$`) // no rule asks what is in them
+	tried := map[string]int{}
 	for _, line := range objects {
 		oid, path, _ := strings.Cut(line, " ")
+		if tried[path]++; path != "" && (tried[path] > 1 || len(tried)%3 != 0) || tried[path]%8 != 1 {
+			continue // the first object of every third path, and every eighth commit, are enough
+		}
 		at := filepath.Join(s.r.CommonDir(), "objects", oid[:2], oid[2:])
 		if err := os.Rename(at, at+"~"); err != nil {
 			t.Fatal(err)

@@ -85,16 +85,17 @@ func (w *walker) denied(c call) {
 var humanActs = map[string]string{
 	"gate":    "framing commitment evaluation emergency decide accept reject edit",
 	"drain":   "resume",
-	"task":    "ready",
+	"task":    "ready edit",
 	"op":      "retry cancel",
 	"hook":    "install uninstall",
 	"handoff": "clarify revert skip merge",
 	"run":     "--override",
 	"review":  "--pr",
+	"config":  "set unset",
 }
 
 // plainVerbs are verbs of those nouns that are no such act, whatever follows them.
-var plainVerbs = map[string]string{"task": "add list show edit", "op": "list show diff trace prompt watch classify", "gate": "decay", "hook": "run", "handoff": "new check show list"}
+var plainVerbs = map[string]string{"task": "add list show", "op": "list show diff trace prompt watch classify", "gate": "decay", "config": "list explain get", "hook": "run", "handoff": "new check show list"}
 
 // humanAct adds a finding where a call of odd approves, rejects, or has a noun of
 // humanActs and, behind it, one of its verbs. Flags may stand anywhere, and their values
