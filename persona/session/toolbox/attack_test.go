@@ -129,7 +129,7 @@ func TestAnswersAreData(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.o.Request.Graph = okf.NewGraph([]okf.Atom{atom})
-	if text := does(t, b, "get", `{"name":"evil"}`); strings.Contains(text, "<|im_start") || strings.Contains(text, `u003c|im_start`) {
+	if text := does(t, b, "get", `{"atom":"evil"}`); strings.Contains(text, "<|im_start") || strings.Contains(text, `u003c|im_start`) {
 		t.Errorf("a mark of the model's own is told as text:\n%s", text)
 	}
 	put(t, filepath.Join(d.Tree, "key.pem"), "a\n-----BEGIN PRIVATE"+" KEY-----\nTheBodyOfIt+0123456789\n-----END PRIVATE"+" KEY-----\nlast\n")

@@ -11,8 +11,8 @@ import (
 
 // librarians are the tools that read the bundle.
 func librarians() []entry {
-	name := param{name: "name", kind: isText, must: true, about: "an atom's id, path, uri or stem"}
-	kinds := param{name: "kinds", kind: isWords, about: "only these kinds of edge"}
+	atom := param{name: "atom", kind: isText, must: true, about: "an atom's id, path, uri or stem"}
+	edges := param{name: "edges", kind: isWords, about: "only these kinds of edge"}
 	tool := func(name, about string, do func(context.Context, *call) (string, error), params ...param) entry {
 		return entry{Tool: Tool{Name: name, Description: about}, grant: name, do: do, params: params}
 	}
@@ -21,9 +21,9 @@ func librarians() []entry {
 			param{name: "query", kind: isText, must: true, about: "the words"},
 			param{name: "type", kind: isText, about: "only atoms of this type"},
 			param{name: "limit", kind: isInt, most: 50, about: "how many; 10 without it"}),
-		tool("get", "Shows an atom: its fields, confidence, sources, edges and text.", get, name),
-		tool("related", "Lists what an atom is joined with, both ways.", related, name, kinds),
-		tool("expand", "Lists what can be reached from an atom.", expand, name, kinds,
+		tool("get", "Shows an atom: its fields, confidence, sources, edges and text.", get, atom),
+		tool("related", "Lists what an atom is joined with, both ways.", related, atom, edges),
+		tool("expand", "Lists what can be reached from an atom.", expand, atom, edges,
 			param{name: "depth", kind: isInt, most: 5, about: "over how many edges; 2 without it"}),
 	}
 }
@@ -46,7 +46,7 @@ func search(_ context.Context, c *call) (string, error) {
 
 // atom finds the atom that a call names.
 func (c *call) atom() (*okf.Atom, error) {
-	a, err := c.b.o.Request.Graph.Find(c.args.text("name"))
+	a, err := c.b.o.Request.Graph.Find(c.args.text("atom"))
 	if err != nil {
 		return nil, failf("missing", "%s", err.Error())
 	}
@@ -55,9 +55,9 @@ func (c *call) atom() (*okf.Atom, error) {
 
 // edges reads the kinds of edge that a call names.
 func (c *call) edges() ([]okf.EdgeKind, error) {
-	kinds, err := served.Kinds(c.args.words["kinds"])
+	kinds, err := served.Kinds(c.args.words["edges"])
 	if err != nil {
-		return nil, failf("bad_arguments", "kinds: %s", err.Error())
+		return nil, failf("bad_arguments", "edges: %s", err.Error())
 	}
 	return kinds, nil
 }
