@@ -9,20 +9,23 @@
 //
 // # A session
 //
-// The program is started on the session's desk. odd says that it serves files and
-// terminals, opens a session there with the servers the contract grants, and sends
-// the brief as one prompt: a turn. What the agent says in it is the emission, read as
-// package session reads every text; files it changed on the desk are the change. A
-// turn without any block is asked for once more, and told why its calls were denied:
-// some agents end their turn at a denial. A conversation goes on by
-// session/load where the agent offers that, and else begins anew with its brief.
+// The program is started on the session's desk. odd says that it writes files and runs
+// terminals, opens a session there with odd's own server over the bundle and the servers
+// the contract grants, and sends the brief as one prompt: a turn. An agent that wants a
+// login is logged in by the key in its environment, if it can. What the agent says in the
+// turn is the emission, read as package session reads every text; files it changed on the
+// desk are the change. A turn without any block is asked for once more. Some agents end
+// their turn at a denial: they are told why and asked again, up to five times. A
+// conversation goes on by session/load where the agent offers that, and else begins anew
+// with its brief.
 //
 // # What the agent asks
 //
 //	session/request_permission  Request.Allow for each act that the call stands for; yes is
 //	                            allow_once, never allow_always, and no is reject_once
-//	fs/read_text_file           plain files of the desk's tree, not of its .git; one that is
-//	                            not there is the protocol's "Resource not found"
+//	fs/read_text_file           not offered, and answered all the same: plain files of the
+//	                            desk's tree, not of its .git; one that is not there is the
+//	                            protocol's "Resource not found"
 //	fs/write_text_file          Request.Allow, then that file of the tree
 //	terminal/create             Request.Allow for its words; it runs in the cage, with the
 //	                            environment of a check and not the agent's
@@ -31,8 +34,8 @@
 // it. A call to execute that shows no arguments has its command as its title.
 //
 // A kind of call that nobody knows, and one that does not say what it touches, is
-// denied; but one of the kind other that is titled mcp__SERVER__TOOL, of a server that
-// odd handed over, is asked of Request.Allow.
+// denied. One whose title names a tool of a server that odd handed over is asked of
+// Request.Allow; the tools of odd's own server change nothing, and are allowed.
 //
 // # Promises
 //
@@ -53,6 +56,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"time"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -71,6 +75,7 @@ type Substrate struct {
 	Environ  []string       // the environment of odd itself, "NAME=value"
 	Free     bool           // the configuration says that it costs no money
 	MaxBytes int            // of what the agent says in a turn; 0 is exec.DefaultMaxBytes
+	Odd      string         // odd's own executable, absolute, as a server of the bundle; "" is the one that runs
 	Servers  []servers.Spec // that a person configured; a session is handed those its contract grants and servers.Handed lets it have
 	Cage     cage.Cage      // how it and its terminals are held
 	Network  cage.Network   // what the agent reaches
@@ -89,6 +94,9 @@ type line struct {
 
 // The patience with an agent that is told to stop.
 const grace = 300 * time.Millisecond
+
+// mostDenials is how often a turn that came to nothing by a denial is followed by another.
+const mostDenials = 5
 
 // Why a turn is cancelled by odd itself.
 var (
@@ -112,6 +120,11 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 		return session.Emission{}, fmt.Errorf("substrate acp: %w", err)
 	}
 	defer clear()
+	if s.Odd == "" {
+		if s.Odd, err = os.Executable(); err != nil {
+			return session.Emission{}, fmt.Errorf("substrate acp: %w", err)
+		}
+	}
 	l, err := s.start(ctx, desk, r)
 	var unheld *cage.Unheld
 	if errors.As(err, &unheld) {
@@ -142,7 +155,7 @@ func (s Substrate) start(ctx context.Context, desk session.Desk, r session.Reque
 	argv, read := exec.Words(s.Argv, s.Dir)
 	said := exec.NewTalk()
 	p, err := s.Cage.Start(context.WithoutCancel(ctx), cage.Program{Argv: argv, Dir: desk.Tree, Env: exec.Surroundings(s.Environ, s.Env, desk, r),
-		Stderr: said, Desk: desk, Network: s.Network, Read: read})
+		Stderr: said, Desk: desk, Network: s.Network, Read: append(read, s.Odd)})
 	if err != nil {
 		return nil, err
 	}
@@ -174,17 +187,22 @@ func (t *talk) hold(ctx context.Context) session.Emission {
 		return *no
 	}
 	e := t.turn(ctx, string(t.r.Brief))
-	if e.Failure != session.Silent || session.Emits(e.Raw) || ctx.Err() != nil {
-		return e
+	for asked, denials := false, 0; e.Failure == session.Silent && !session.Emits(e.Raw) && ctx.Err() == nil; {
+		again, no := nudge, t.client.denials()
+		switch {
+		case no != "" && denials < mostDenials:
+			denials++
+			again = "These calls were denied, each for the reason given; go on without them:\n\n" + no + "\n" + nudge
+		case asked:
+			return e
+		}
+		asked = true
+		if no, ok := t.r.BeginTurn(ctx, t.usage()); !ok {
+			return no
+		}
+		e = t.turn(ctx, again)
 	}
-	if no, ok := t.r.BeginTurn(ctx, t.usage()); !ok {
-		return no
-	}
-	again := nudge
-	if no := t.client.denials(); no != "" {
-		again = "These calls were denied, each for the reason given; go on without them:\n\n" + no + "\n" + nudge
-	}
-	return t.turn(ctx, again)
+	return e
 }
 
 // usage is what the session cost so far.

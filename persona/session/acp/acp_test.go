@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/agenttest"
@@ -120,7 +121,7 @@ func TestAsked(t *testing.T) {
 		{agenttest.Step{Start: []string{"sh", "-c", "echo begun; read x < /dev/zero"}}, `run: -1 killed`},
 		{agenttest.Step{Run: []string{"no-such-program"}}, `run: 127`},
 		{agenttest.Step{Ask: "edit", Path: "$TREE/a.txt"}, `ask edit a.txt: once done`},
-		{agenttest.Step{Ask: "edit", Path: "$TREE/a.txt", Always: true}, `ask edit a.txt: cancelled done`},
+		{agenttest.Step{Ask: "edit", Path: "$TREE/a.txt", Always: true}, `ask edit a.txt: never done`},
 		{agenttest.Step{Ask: "edit"}, `ask edit .: no done`},
 		{agenttest.Step{Ask: "edit", Path: "$TREE/a.txt", Input: map[string]any{"file_path": "$TREE/no.txt"}}, `ask edit a.txt: no done`},
 		{agenttest.Step{Ask: "delete", Path: "$TREE/out"}, `ask delete out: no done`},
@@ -140,9 +141,10 @@ func TestAsked(t *testing.T) {
 		{agenttest.Step{Ask: "fetch", Input: map[string]any{"url": "file:///etc/passwd"}}, `ask fetch .: no done`},
 		{agenttest.Step{Ask: "switch_mode"}, `ask switch_mode .: no done`},
 		{agenttest.Step{Ask: "other", Input: map[string]any{"x": 1}}, `ask other .: no done`},
+		{agenttest.Step{Ask: "execute", Title: "mcp.sea.level", Input: map[string]any{"server": "sea", "tool": "level"}}, `ask execute .: no done`},
 	}
 	var turn []agenttest.Step
-	want := []string{"hello read true write true terminal true", "new with 0 servers", "prompt do it"}
+	want := []string{"hello read false write true terminal true", "new with 0 servers", "prompt do it"}
 	for _, s := range steps {
 		turn, want = append(turn, s.step), append(want, s.want)
 	}
@@ -222,8 +224,12 @@ func TestHello(t *testing.T) {
 		t.Errorf("%+v, %v", e, err)
 	}
 	r.Turn = nil
-	if e := run(t, with(&agenttest.Agent{Login: true}), r); e.Failure != session.Transport || e.Class != session.Permanent || !strings.Contains(e.Detail, "[substrate.acp] env") {
+	if e := run(t, with(&agenttest.Agent{Login: true, NoKey: true}), r); e.Failure != session.Transport || e.Class != session.Permanent || !strings.Contains(e.Detail, "[substrate.acp] env") {
 		t.Errorf("%+v", e)
+	}
+	a := &agenttest.Agent{Login: true, Turns: [][]agenttest.Step{{{Say: done}}}}
+	if e := run(t, with(a), r); e.Outcome != session.Completed || a.Heard()[1] != "login by some-api-key" {
+		t.Errorf("%+v, it heard %q", e, a.Heard())
 	}
 	if e := run(t, Substrate{Argv: []string{"no-such-program"}}, r); e.Failure != session.Transport || e.Class != session.Permanent || !e.Usage.CostKnown || e.Usage.Cost != 0 {
 		t.Errorf("%+v", e)
@@ -254,7 +260,7 @@ func TestAgain(t *testing.T) {
 		if loads {
 			opened, thread = "load s-1", "s-1"
 		}
-		want := []string{"hello read true write true terminal true", opened, "prompt do it", "prompt Your answer held no block that odd reads, so nothing of it counts yet. If the work is done, answer now with your emission: its blocks as the brief describes them, and at the end"}
+		want := []string{"hello read false write true terminal true", opened, "prompt do it", "prompt Your answer held no block that odd reads, so nothing of it counts yet. If the work is done, answer now with your emission: its blocks as the brief describes them, and at the end"}
 		if d := cmp.Diff(want, a.Heard()); d != "" || e.Outcome != session.Completed || e.Usage.Turns != 2 || asked != 2 || e.Thread != thread {
 			t.Errorf("loads %v: %s\n%+v", loads, d, e)
 		}
@@ -276,6 +282,46 @@ func TestDenied(t *testing.T) {
 		if got := a.Heard(); len(got) < 5 || !strings.HasPrefix(got[4], want) {
 			t.Errorf("%s: it heard %q", stop, got)
 		}
+	}
+}
+
+// TestDeniedAgain: it is asked again after each denial, and not for ever.
+func TestDeniedAgain(t *testing.T) {
+	t.Parallel()
+	stop := []agenttest.Step{{Ask: "edit", Path: "$TREE/a.txt"}, {Stop: "cancelled"}}
+	for _, tt := range []struct {
+		turns   [][]agenttest.Step
+		outcome session.Outcome
+		taken   int
+	}{
+		{[][]agenttest.Step{stop, stop, stop, {{Say: done}}}, session.Completed, 4},
+		{[][]agenttest.Step{stop, {{Say: "hm"}}, {{Say: done}}}, session.Failed, 2},
+		{[][]agenttest.Step{stop, stop, stop, stop, stop, stop, {{Say: done}}}, session.Failed, 6},
+	} {
+		_, r := desk(t, func(session.Act) error { return &session.Denied{Code: "outside_scope", Text: "no"} })
+		if e := run(t, with(&agenttest.Agent{Turns: tt.turns}), r); e.Outcome != tt.outcome || e.Usage.Turns != tt.taken {
+			t.Errorf("%s after %d turns; want %s after %d", e.Outcome, e.Usage.Turns, tt.outcome, tt.taken)
+		}
+	}
+}
+
+// TestOwnServer: a session with a bundle has odd's server over its tree. Its tools are
+// allowed by each name that agents give them, and nothing else is by its name.
+func TestOwnServer(t *testing.T) {
+	t.Parallel()
+	good := []agenttest.Step{{Ask: "other", Title: "mcp__odd__search"}, {Ask: "other", Title: "odd_related"}, {Ask: "other", Title: "expand (odd MCP Server)"},
+		{Ask: "execute", Title: "mcp.odd.context", Input: map[string]any{"server": "odd", "tool": "context"}}}
+	bad := []agenttest.Step{{Ask: "other", Title: "odd_task_propose"}, {Ask: "other", Title: "mcp__odd__anchor"}, {Ask: "edit", Title: "odd_search", Path: "$TREE/a.txt"},
+		{Ask: "execute", Title: "odd_search", Input: map[string]any{"tool": "search", "command": "rm -r x"}}}
+	a := &agenttest.Agent{Turns: [][]agenttest.Step{append(append(good, bad...), agenttest.Step{Say: done})}}
+	d, r := desk(t, func(session.Act) error { return &session.Denied{Code: "outside_scope", Text: "no"} })
+	r.Graph = &okf.Graph{}
+	s := with(a)
+	s.Odd = "/bin/odd"
+	run(t, s, r)
+	said := strings.Join(a.Heard(), "\n")
+	if !strings.Contains(said, "odd is served by /bin/odd -C "+d.Tree+" mcp") || strings.Count(said, ": once done") != len(good) || strings.Count(said, ": no done") != len(bad) {
+		t.Error(said)
 	}
 }
 

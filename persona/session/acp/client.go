@@ -26,6 +26,7 @@ type client struct {
 	r       session.Request
 	desk    session.Desk
 	servers []servers.Spec // that the agent is handed
+	own     servers.Spec   // of them, odd's, whose tools change nothing; empty where the session has no bundle
 
 	mu     sync.Mutex
 	cancel context.CancelCauseFunc // of the turn under way; nil between turns
@@ -47,7 +48,12 @@ type client struct {
 
 func newClient(s Substrate, r session.Request, desk session.Desk) *client {
 	handed, _ := servers.Handed(servers.For(s.Servers, r.Contract), servers.Agent{Env: s.Env, Network: s.Network})
-	return &client{s: s, r: r, desk: desk, servers: handed, calls: map[sdk.ToolCallId]sdk.ToolCallUpdate{}, terminals: map[string]*terminal{}}
+	var own servers.Spec
+	if r.Graph != nil {
+		own = servers.Own(s.Odd, desk.Tree)
+		handed = append(handed, own)
+	}
+	return &client{s: s, r: r, desk: desk, servers: handed, own: own, calls: map[sdk.ToolCallId]sdk.ToolCallUpdate{}, terminals: map[string]*terminal{}}
 }
 
 // listen begins a turn: from now on the agent's words count. What a conversation that

@@ -33,14 +33,19 @@ func (c *client) RequestPermission(_ context.Context, p sdk.RequestPermissionReq
 	if u.Kind != nil {
 		kind = *u.Kind
 	}
-	want := sdk.PermissionOptionKindAllowOnce
-	if err != nil {
-		want = sdk.PermissionOptionKindRejectOnce
+	offered := func(want sdk.PermissionOptionKind) int {
+		return slices.IndexFunc(p.Options, func(o sdk.PermissionOption) bool { return o.Kind == want })
 	}
-	i := slices.IndexFunc(p.Options, func(o sdk.PermissionOption) bool { return o.Kind == want })
-	if err == nil && i < 0 {
-		err = &session.Denied{Code: "not_once", Text: "the agent asks for more than one act at once, and is let no more than that"}
-		i = slices.IndexFunc(p.Options, func(o sdk.PermissionOption) bool { return o.Kind == sdk.PermissionOptionKindRejectOnce })
+	i := -1
+	if err == nil {
+		if i = offered(sdk.PermissionOptionKindAllowOnce); i < 0 {
+			err = &session.Denied{Code: "not_once", Text: "the agent asks for more than one act at once, and is let no more than that"}
+		}
+	}
+	for _, no := range []sdk.PermissionOptionKind{sdk.PermissionOptionKindRejectOnce, sdk.PermissionOptionKindRejectAlways} {
+		if err != nil && i < 0 {
+			i = offered(no) // a cancelled request ends the turn of most agents; a rejected one does not
+		}
 	}
 	c.act(session.Shown(string(kind)), path, u.RawInput, err)
 	if err != nil {
@@ -92,18 +97,32 @@ func (c *client) judge(u sdk.ToolCallUpdate) error {
 	case sdk.ToolKindEdit, sdk.ToolKindDelete, sdk.ToolKindMove:
 		return c.changes(kind, c.paths(u, in))
 	case sdk.ToolKindExecute:
+		if _, is := in["tool"].(string); is && in["command"] == nil {
+			return c.serves(u) // some agents count a server's tool as a command
+		}
 		return c.executes(u, in)
 	case sdk.ToolKindFetch:
 		return c.fetches(in)
 	case sdk.ToolKindOther, "":
-		if u.Title == nil {
-			break
-		}
-		if tool, ok := servers.Called(c.servers, *u.Title); ok {
-			return c.r.Permits(session.Act{Kind: session.External, Tool: tool})
-		}
+		return c.serves(u)
 	}
 	return &session.Denied{Code: "unknown_tool", Text: fmt.Sprintf("nobody has said what a call of the kind %q does", kind)}
+}
+
+// serves judges a call whose title names the tool of a server. Those of odd's own change
+// nothing.
+func (c *client) serves(u sdk.ToolCallUpdate) error {
+	var title string
+	if u.Title != nil {
+		title = *u.Title
+	}
+	if _, own := servers.Called([]servers.Spec{c.own}, title); own {
+		return nil
+	}
+	if tool, ok := servers.Called(c.servers, title); ok {
+		return c.r.Permits(session.Act{Kind: session.External, Tool: tool})
+	}
+	return &session.Denied{Code: "unknown_tool", Text: fmt.Sprintf("%q is no tool of a server that the session is granted", session.Shown(title))}
 }
 
 // paths are all that a call names, wherever it names them.

@@ -22,9 +22,11 @@ func (t *talk) open(ctx context.Context) (no *session.Emission) {
 		return &e
 	}
 	hello, err := t.conn.Initialize(ctx, sdk.InitializeRequest{
-		ProtocolVersion:    sdk.ProtocolVersionNumber,
-		ClientInfo:         &sdk.Implementation{Name: "odd", Version: "1"},
-		ClientCapabilities: sdk.ClientCapabilities{Fs: sdk.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true}, Terminal: true},
+		ProtocolVersion: sdk.ProtocolVersionNumber,
+		ClientInfo:      &sdk.Implementation{Name: "odd", Version: "1"},
+		// Agents read the desk themselves: one takes the protocol's answer for a file that
+		// is not there for a fault, and could make no file.
+		ClientCapabilities: sdk.ClientCapabilities{Fs: sdk.FileSystemCapabilities{WriteTextFile: true}, Terminal: true},
 	})
 	if err != nil {
 		return fail("initialize", err)
@@ -42,11 +44,39 @@ func (t *talk) open(ctx context.Context) (no *session.Emission) {
 		}
 	}
 	opened, err := t.conn.NewSession(ctx, sdk.NewSessionRequest{Cwd: t.desk.Tree, McpServers: servers})
+	if wantsLogin(err) && t.logIn(ctx, hello.AuthMethods) {
+		opened, err = t.conn.NewSession(ctx, sdk.NewSessionRequest{Cwd: t.desk.Tree, McpServers: servers})
+	}
 	if err != nil {
 		return fail("session/new", err)
 	}
 	t.id = opened.SessionId
 	return nil
+}
+
+func wantsLogin(err error) bool {
+	var no *sdk.RequestError
+	return errors.As(err, &no) && no.Code == needsLogin
+}
+
+// logIn logs in by the way that takes a key from the agent's environment, if it offers
+// one: agents call it api-key, with their own words around.
+func (t *talk) logIn(ctx context.Context, ways []sdk.AuthMethod) bool {
+	for _, way := range ways {
+		id := ""
+		switch {
+		case way.EnvVar != nil:
+			id = way.EnvVar.Id
+		case way.Agent != nil && strings.Contains(way.Agent.Id, "api-key"):
+			id = way.Agent.Id
+		}
+		if id != "" {
+			if _, err := t.conn.Authenticate(ctx, sdk.AuthenticateRequest{MethodId: id}); err == nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // servers are those of the contract that the agent can reach.
@@ -146,10 +176,10 @@ func (t *talk) outcome(r sdk.PromptResponse, err error) session.Emission {
 
 // failed is a request of odd's that came to nothing.
 func failed(what string, err error) session.Emission {
-	var no *sdk.RequestError
-	if errors.As(err, &no) && no.Code == needsLogin {
+	if wantsLogin(err) {
 		return broken(session.Permanent, what+": the agent wants a login first; name what it needs of your environment in [substrate.acp] env: "+told(err))
 	}
+	var no *sdk.RequestError
 	class := exec.ClassOf(err.Error())
 	if errors.As(err, &no) && no.Code == -32601 {
 		class = session.Permanent

@@ -35,7 +35,7 @@ type Step struct {
 	Leave   bool           `json:"leave,omitempty"`  // goes away
 	Fail    int            `json:"fail,omitempty"`   // the turn fails with this code
 	Title   string         `json:"title,omitempty"`  // of Ask's call
-	Always  bool           `json:"always,omitempty"` // Ask offers allow_always alone
+	Always  bool           `json:"always,omitempty"` // Ask offers allow_always and reject_always alone
 	Path    string         `json:"path,omitempty"`
 	Content string         `json:"content,omitempty"`
 	Input   map[string]any `json:"input,omitempty"`
@@ -49,7 +49,8 @@ type Agent struct {
 	sdk.Agent // what is not below nobody asks for
 	Turns     [][]Step
 	Loads     bool // it offers session/load
-	Login     bool // it wants a login first
+	Login     bool // it wants a login first, for which it takes a key of its environment
+	NoKey     bool // and has none
 	Mute      bool // it never says hello
 
 	mu     sync.Mutex
@@ -93,7 +94,17 @@ func (a *Agent) Initialize(ctx context.Context, p sdk.InitializeRequest) (sdk.In
 		<-ctx.Done()
 	}
 	a.note("hello read %v write %v terminal %v", p.ClientCapabilities.Fs.ReadTextFile, p.ClientCapabilities.Fs.WriteTextFile, p.ClientCapabilities.Terminal)
-	return sdk.InitializeResponse{ProtocolVersion: sdk.ProtocolVersionNumber, AgentCapabilities: sdk.AgentCapabilities{LoadSession: a.Loads}, AuthMethods: []sdk.AuthMethod{}}, nil
+	return sdk.InitializeResponse{ProtocolVersion: sdk.ProtocolVersionNumber, AgentCapabilities: sdk.AgentCapabilities{LoadSession: a.Loads}, AuthMethods: []sdk.AuthMethod{{Agent: &sdk.AuthMethodAgent{Id: "browser", Name: "Browser"}}, {Agent: &sdk.AuthMethodAgent{Id: "some-api-key", Name: "Key"}}}}, nil
+}
+
+// Authenticate implements sdk.Agent.
+func (a *Agent) Authenticate(_ context.Context, p sdk.AuthenticateRequest) (sdk.AuthenticateResponse, error) {
+	a.note("login by %s", p.MethodId)
+	if a.NoKey {
+		return sdk.AuthenticateResponse{}, sdk.NewAuthRequired(nil)
+	}
+	a.Login = false
+	return sdk.AuthenticateResponse{}, nil
 }
 
 // NewSession implements sdk.Agent.
@@ -103,6 +114,11 @@ func (a *Agent) NewSession(_ context.Context, p sdk.NewSessionRequest) (sdk.NewS
 	}
 	a.tree = p.Cwd
 	a.note("new with %d servers", len(p.McpServers))
+	for _, s := range p.McpServers {
+		if s.Stdio != nil && s.Stdio.Name == "odd" {
+			a.note("odd is served by %s %s", s.Stdio.Command, strings.Join(s.Stdio.Args, " "))
+		}
+	}
 	return sdk.NewSessionResponse{SessionId: "s-1"}, nil
 }
 
@@ -239,7 +255,7 @@ func (a *Agent) ask(ctx context.Context, id sdk.ToolCallId, s Step) error {
 	if err := a.update(ctx, sdk.StartToolCall(id, cmp.Or(s.Title, "call "+s.Ask), opts...)); err != nil {
 		return err
 	}
-	options := []sdk.PermissionOption{{Kind: sdk.PermissionOptionKindAllowAlways, Name: "always", OptionId: "always"}}
+	options := []sdk.PermissionOption{{Kind: sdk.PermissionOptionKindAllowAlways, Name: "always", OptionId: "always"}, {Kind: sdk.PermissionOptionKindRejectAlways, Name: "never", OptionId: "never"}}
 	if !s.Always {
 		options = append(options, sdk.PermissionOption{Kind: sdk.PermissionOptionKindAllowOnce, Name: "once", OptionId: "once"}, sdk.PermissionOption{Kind: sdk.PermissionOptionKindRejectOnce, Name: "no", OptionId: "no"})
 	}

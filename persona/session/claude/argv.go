@@ -53,7 +53,7 @@ func (t *talk) furnish() (err error) {
 	if t.dir, err = os.MkdirTemp(filepath.Dir(t.desk.Tree), "odd-"); err != nil {
 		return err
 	}
-	if t.gate, err = listen(filepath.Join(t.dir, socketFile), judge{desk: t.desk, permits: t.r.Permits, own: t.ownTools(), servers: t.handed}); err != nil {
+	if t.gate, err = listen(filepath.Join(t.dir, socketFile), judge{desk: t.desk, permits: t.r.Permits, own: t.own().Callable(), servers: t.handed}); err != nil {
 		return err
 	}
 	for name, v := range map[string]any{settingsFile: t.settings(), serversFile: map[string]any{"mcpServers": t.servers()}} {
@@ -130,8 +130,8 @@ func (t *talk) tools() (tools, allowed []string) {
 	for _, s := range t.handed {
 		allowed = append(allowed, s.Callable()...)
 	}
-	if _, own := t.servers()[ownServer]; own {
-		allowed = append(allowed, "mcp__"+ownServer)
+	if t.r.Graph != nil {
+		allowed = append(allowed, "mcp__"+t.own().Name)
 	}
 	return tools, allowed
 }
@@ -161,22 +161,17 @@ func (t *talk) settings() map[string]any {
 // hookSeconds is how long the program waits for its hook; odd's own answers sooner.
 const hookSeconds = 5
 
-// ownServer is the name under which the bundle of the desk is served.
-const ownServer = "odd"
-
-// ownTools are those of the bundle's server that change nothing.
-func (t *talk) ownTools() []string {
-	var out []string
-	for _, name := range strings.Fields("search get related expand why compile_persona context board_list") {
-		out = append(out, "mcp__"+ownServer+"__"+name)
-	}
-	return out
-}
+// own is odd's server over the bundle as the desk has it.
+func (t *talk) own() servers.Spec { return servers.Own(t.s.Odd, t.desk.Tree) }
 
 // servers are the contract's, and the bundle as the desk has it.
 func (t *talk) servers() map[string]any {
 	out := map[string]any{}
-	for _, s := range t.handed {
+	all := slices.Clone(t.handed)
+	if t.r.Graph != nil {
+		all = append(all, t.own())
+	}
+	for _, s := range all {
 		one := map[string]any{"type": "http", "url": s.URL}
 		if len(s.Argv) > 0 {
 			env := map[string]string{}
@@ -190,9 +185,6 @@ func (t *talk) servers() map[string]any {
 		}
 		out[s.Name] = one
 	}
-	if t.s.Odd != "" && t.r.Graph != nil {
-		out[ownServer] = map[string]any{"type": "stdio", "command": t.s.Odd, "args": []string{"-C", t.desk.Tree, "mcp"}}
-	}
 	return out
 }
 
@@ -205,11 +197,7 @@ func (t *talk) environment() []string {
 
 // readable are the places beside the desk that the program needs.
 func (t *talk) readable() []string {
-	out := append(slices.Clip(t.read), t.dir)
-	if t.s.Odd != "" {
-		out = append(out, t.s.Odd)
-	}
-	return out
+	return append(slices.Clip(t.read), t.dir, t.s.Odd)
 }
 
 // quoted is a word as every shell takes it whole.

@@ -46,16 +46,28 @@ func Handed(all []Spec, a Agent) (out []Spec, kept []string) {
 	return out, kept
 }
 
-// Called is odd's name of a tool that an agent calls as mcp__SERVER__TOOL. ok is
+// Own is odd's own server over the bundle in a tree, for such an agent: odd is the
+// program's path. Its tools change nothing.
+func Own(odd, tree string) Spec {
+	return Spec{Name: "odd", Argv: []string{odd, "-C", tree, "mcp"}, Tools: strings.Fields("search get related expand why compile_persona context board_list")}
+}
+
+// Called is odd's name of a tool that an agent calls as mcp__SERVER__TOOL, or as other
+// agents write that: SERVER_TOOL, mcp.SERVER.TOOL, or "TOOL (SERVER MCP Server)". ok is
 // false where that is no tool that a person lets be used, of one of the servers.
 func Called(all []Spec, name string) (tool string, ok bool) {
-	rest, is := strings.CutPrefix(name, "mcp__")
-	server, own, both := strings.Cut(rest, "__")
-	i := slices.IndexFunc(all, func(s Spec) bool { return s.Name == server })
-	if !is || !both || own == "" || i < 0 || !all[i].Allows(own) {
-		return "", false
+	for _, s := range all {
+		for _, form := range []struct{ before, after string }{
+			{"mcp__" + s.Name + "__", ""}, {"mcp." + s.Name + ".", ""}, {s.Name + "_", ""}, {"", " (" + s.Name + " MCP Server)"},
+		} {
+			own, is := strings.CutPrefix(name, form.before)
+			own, ends := strings.CutSuffix(own, form.after)
+			if is && ends && own != "" && !strings.ContainsAny(own, " \n") && s.Allows(own) {
+				return ToolName(s.Name, own), true
+			}
+		}
 	}
-	return ToolName(server, own), true
+	return "", false
 }
 
 // Callable are the tools of a server as such an agent is told of them: those that a

@@ -43,6 +43,8 @@ func TestCalled(t *testing.T) {
 	for name, want := range map[string]string{
 		"mcp__sea__level": "mcp_sea_level", "mcp__sea__Dump.all": "mcp_sea_dump_all", "mcp__air__x__y": "mcp_air_x__y",
 		"mcp__sea__Level": "", "mcp__sea__dump_all": "", "mcp__sea__": "", "mcp__sea": "", "mcp__air": "", "mcp__land__level": "", "sea level": "", "mcp_sea_level": "", "Mcp__sea__level": "", "": "",
+		"sea_level": "mcp_sea_level", "mcp.sea.level": "mcp_sea_level", "level (sea MCP Server)": "mcp_sea_level", // as other agents write it
+		"sea_": "", "sea_dump": "", "mcp.sea.": "", "level (land MCP Server)": "", "rm -r x (air MCP Server)": "", "level (sea MCP Server) ": "",
 	} {
 		if tool, ok := Called(all, name); tool != want || ok != (want != "") {
 			t.Errorf("%q is %q, %v; want %q", name, tool, ok, want)
