@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/persona/session/extract"
 )
 
@@ -142,7 +145,7 @@ func (d *drain) installed(t board.Task) error {
 	}
 	chain := d.chain(t)
 	for _, cfg := range chain {
-		if p := program(cfg); d.Substrate == nil && !d.found(p) {
+		if p := d.uninstalled(cfg); d.Substrate == nil && p != "" {
 			lack("odd.toml: substrate \""+cfg.Session.Substrate+"\"", p)
 		}
 	}
@@ -152,7 +155,7 @@ func (d *drain) installed(t board.Task) error {
 	if d.changes(t) {
 		law := d.at.cfg.Pipeline
 		for _, argv := range slices.Concat(t.Commands, law.Validate, law.Verify) {
-			if len(argv) > 0 && !strings.Contains(argv[0], "/") && !d.found(argv[0]) {
+			if len(argv) > 0 && !strings.Contains(argv[0], "/") && cage.Installed(argv[0], d.repo.Root()) != nil {
 				lack("the check \""+strings.Join(argv, " ")+"\"", argv[0])
 			}
 		}
@@ -163,23 +166,29 @@ func (d *drain) installed(t board.Task) error {
 	return refuse("no-program", "task %s: %s; install it, or correct the command", t.ID, strings.Join(lacks, "; "))
 }
 
-// program is what the configured agent is started by, "" for one within odd.
-func program(cfg config.Config) string {
-	s := cfg.Agent(cfg.Session.Substrate)
+// uninstalled is what is not there of the configured agent's command: its program, or the
+// file that its program runs, where the second word is a path. "" where nothing lacks, and
+// for an agent within odd.
+func (d *drain) uninstalled(cfg config.Config) string {
+	argv := cfg.Agent(cfg.Session.Substrate).Argv
 	switch {
 	case !slices.Contains([]string{"exec", "claude", "acp"}, cfg.Session.Substrate):
 		return ""
-	case len(s.Argv) > 0:
-		return s.Argv[0]
-	case cfg.Session.Substrate == "claude":
-		return "claude"
+	case len(argv) == 0 && cfg.Session.Substrate == "claude":
+		argv = []string{"claude"}
+	case len(argv) == 0:
+		return "" // Equipped tells
 	}
-	return "" // Equipped tells
-}
-
-// found reports a program that can be started; none is needed for "".
-func (d *drain) found(program string) bool {
-	return program == "" || cage.Installed(program, d.repo.Root()) == nil
+	if cage.Installed(argv[0], d.repo.Root()) != nil {
+		return argv[0]
+	}
+	if len(argv) > 1 && (filepath.IsAbs(argv[1]) || strings.HasPrefix(argv[1], "./") || strings.HasPrefix(argv[1], "../")) {
+		words, _ := exec.Words(argv, d.repo.Root())
+		if _, err := os.Stat(words[1]); err != nil {
+			return argv[1]
+		}
+	}
+	return ""
 }
 
 // together is all of no as one error: a fault, or else what refuses under the code of
