@@ -72,6 +72,7 @@ func (g *cgroup) make(parent string, l Limits) error {
 	err = g.set("pids.max", int64(l.Processes))
 	if err == nil && g.V2 && l.Memory > 0 {
 		err = g.set("memory.max", l.Memory)
+		_ = g.set("memory.swap.max", 0) // a kernel without swap has no such file
 	}
 	if err != nil {
 		g.remove()
