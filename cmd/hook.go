@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -52,10 +53,7 @@ type gitHook struct{ name, path string }
 
 // hookHere is the hook that fits the repository at env.Dir. Where core.hooksPath leads
 // out of it the hook would be other repositories' too, and is refused.
-func hookHere(env Env, c *cli.Context) (gitHook, error) {
-	if err := noArgs(c); err != nil {
-		return gitHook{}, err
-	}
+func hookHere(ctx context.Context, env Env) (gitHook, error) {
 	r, err := repo.Open(env.Dir)
 	if errors.Is(err, repo.ErrNotRepo) {
 		return gitHook{}, noRepository(env)
@@ -67,7 +65,7 @@ func hookHere(env Env, c *cli.Context) (gitHook, error) {
 	if r.Root() == "" {
 		h.name = preReceive
 	}
-	dir, err := r.HooksDir(c.Context)
+	dir, err := r.HooksDir(ctx)
 	if err != nil {
 		return h, err
 	}
@@ -122,7 +120,10 @@ func hookInstall(env Env) *cli.Command {
 			"server too.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "print the hook and its path, and write nothing"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
-			h, err := hookHere(env, c)
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			h, err := hookHere(c.Context, env)
 			if err != nil {
 				return err
 			}
@@ -153,7 +154,10 @@ func hookUninstall(env Env) *cli.Command {
 			"A hook that odd did not write stays (exit 3).",
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
-			h, err := hookHere(env, c)
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			h, err := hookHere(c.Context, env)
 			if err != nil {
 				return err
 			}
@@ -168,7 +172,22 @@ func hookUninstall(env Env) *cli.Command {
 
 // put writes the hook, or removes it for nil, and says what there is now.
 func (h gitHook) put(env Env, c *cli.Context, was, now []byte) error {
-	if err := byAgent(env, verbOf(c)); err != nil {
+	if err := h.write(env, verbOf(c), was, now); err != nil {
+		return err
+	}
+	state := "installed"
+	if now == nil {
+		state = "absent"
+	}
+	if c.Bool("json") {
+		return printJSON(env, map[string]any{"hook": h.name, "path": h.path, "state": state, "changed": !bytes.Equal(was, now)})
+	}
+	return printRows(env, [][]string{{h.name, strings.TrimSpace(h.path), state}})
+}
+
+// write writes the hook, or removes it for nil.
+func (h gitHook) write(env Env, verb string, was, now []byte) error {
+	if err := byAgent(env, verb); err != nil {
 		return err
 	}
 	var err error
@@ -180,18 +199,21 @@ func (h gitHook) put(env Env, c *cli.Context, was, now []byte) error {
 			err = renameio.WriteFile(h.path, now, 0o755)
 		}
 	}
+	if err == nil && now != nil && !onPath(env, "odd") {
+		talk(env, "odd is not on the PATH; until it is, the hook refuses every push")
+	}
+	return err
+}
+
+// installHook installs the hook that fits the repository at env.Dir.
+func installHook(ctx context.Context, env Env) error {
+	h, err := hookHere(ctx, env)
 	if err != nil {
 		return err
 	}
-	state := "installed"
-	if now == nil {
-		state = "absent"
+	was, err := h.own()
+	if err != nil {
+		return err
 	}
-	if now != nil && !onPath(env, "odd") {
-		talk(env, "odd is not on the PATH; until it is, the hook refuses every push")
-	}
-	if c.Bool("json") {
-		return printJSON(env, map[string]any{"hook": h.name, "path": h.path, "state": state, "changed": !bytes.Equal(was, now)})
-	}
-	return printRows(env, [][]string{{h.name, strings.TrimSpace(h.path), state}})
+	return h.write(env, "init --hooks", was, hookScript(h.name))
 }

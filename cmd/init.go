@@ -14,40 +14,80 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/knowledge"
 )
 
 func initVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "init",
-		Usage:     "create odd.toml, a knowledge folder and CI workflows here",
+		Usage:     "set odd up here: odd.toml, a knowledge folder and a first task",
 		ArgsUsage: "[DIR]",
 		Description: "odd init\n" +
-			"git add odd.toml knowledge .gitattributes .github\ngit commit -m \"odd: begin\"\n\n" +
-			"If the folder is not a git repository, odd runs git init. Files that exist\n" +
-			"stay as they are.\n" +
-			"DIR is another folder to start in. Where your documents are in a folder\n" +
-			"such as docs/, or beside README.md, a first task is ready to read them:\n" +
-			"commit, then odd drain. The starter notes are yours to change.",
-		Flags: []cli.Flag{jsonFlag()},
+			"odd init --role \"Shore lead\" --docs docs --ci github\n\n" +
+			"At a terminal, odd asks for the roles, the documents and the agent that no flag\n" +
+			"names. If the folder is not a git repository, odd runs git init. Files that\n" +
+			"exist stay as they are. DIR is another folder to start in. Commit what odd\n" +
+			"wrote; then odd drain runs the first task, which reads your documents.",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "role", Usage: "a role that works here, `NAME`; repeatable, default keeper"},
+			&cli.StringSliceFlag{Name: "docs", Usage: "where documents are, `PATH`: a folder, a file or \"*.md\"; repeatable"},
+			&cli.StringFlag{Name: "agent", Usage: "the agent, `NAME`: extract (offline, free), claude, acp, anthropic, openai, exec or replay"},
+			&cli.StringFlag{Name: "monthly-usd", Usage: "what agents may spend in a month, `USD`; for an agent that can cost money"},
+			&cli.StringFlag{Name: "ci", Usage: "add workflows for `FORGE`: github checks pushes and, once you turn it on, audits pull requests"},
+			&cli.BoolFlag{Name: "hooks", Usage: "install the git hook that runs odd check before each push of this clone"},
+			&cli.BoolFlag{Name: "pr-template", Usage: "add a pull request template with the fields of a handoff"},
+			jsonFlag(),
+		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
 				_, err := oneArg(c, "a directory, or none")
 				return err
 			}
-			return runInit(c.Context, env, c.Args().First(), c.Bool("json"))
+			o := beginning{roles: c.StringSlice("role"), docs: c.StringSlice("docs"), agent: c.String("agent"), monthly: c.String("monthly-usd"),
+				ci: c.String("ci") != "", hooks: c.Bool("hooks"), template: c.Bool("pr-template"), json: c.Bool("json")}
+			if ci := c.String("ci"); o.ci && ci != "github" {
+				return usage("init: --ci %s is not known; odd has workflows for github", ci)
+			}
+			return runInit(c.Context, env, c.Args().First(), o)
 		},
 	})
 }
 
-func runInit(ctx context.Context, env Env, dir string, asJSON bool) error {
+// beginning is what a person asked odd init for.
+type beginning struct {
+	roles, docs         []string
+	agent, monthly      string
+	ci, hooks, template bool
+	json                bool
+}
+
+func runInit(ctx context.Context, env Env, dir string, o beginning) error {
 	at := env.path(dir)
 	if err := ownTop(at, dir); err != nil {
 		return err
 	}
+	if o.hooks {
+		if err := byAgent(env, "init --hooks"); err != nil {
+			return err
+		}
+	}
+	_, err := os.Lstat(at)
+	absent := errors.Is(err, fs.ErrNotExist)
 	if err := os.MkdirAll(at, 0o755); err != nil {
+		return err
+	}
+	files := os.DirFS(at)
+	if r, err := repo.Open(at); err == nil && r.Root() != "" {
+		files = os.DirFS(r.Root())
+	}
+	fresh := true
+	if _, err := fs.Stat(files, "odd.toml"); err == nil {
+		fresh = false
+	}
+	if err = o.complete(ctx, env, files, fresh); err != nil {
+		if absent {
+			err = errors.Join(err, os.Remove(at))
+		}
 		return err
 	}
 	r, made, err := openOrInit(ctx, at)
@@ -57,7 +97,10 @@ func runInit(ctx context.Context, env Env, dir string, asJSON bool) error {
 	if err := freeNames(r); err != nil {
 		return err
 	}
-	ch := starterFiles(ctx, r)
+	ch, err := starterFiles(ctx, r, o)
+	if err != nil {
+		return err
+	}
 	wrote, err := lay(r, ch)
 	if err != nil {
 		return err
@@ -65,7 +108,14 @@ func runInit(ctx context.Context, env Env, dir string, asJSON bool) error {
 	if err := foreignAttributes(ctx, env, r); err != nil {
 		return err
 	}
-	if asJSON {
+	if o.hooks {
+		in := env
+		in.Dir = r.Root()
+		if err := installHook(ctx, in); err != nil {
+			return err
+		}
+	}
+	if o.json {
 		return printJSON(env, map[string]any{"root": r.Root(), "wrote": wrote, "git_init": made})
 	}
 	for _, name := range wrote {
@@ -84,8 +134,14 @@ func runInit(ctx context.Context, env Env, dir string, asJSON bool) error {
 // sayNext tells a person what init wrote and which commands come next, in order.
 func sayNext(env Env, root string, wrote []string, ch repo.Changes) {
 	talk(env, "wrote the files above: settings in odd.toml, knowledge and tasks as markdown in %s/. No file of yours was changed.", root)
-	talk(env, "1. commit them:  git add odd.toml %s .gitattributes .github && git commit -m \"odd: begin\"", root)
-	first := path.Join(root, "tasks", "read-our-documents.md")
+	var add []string
+	for _, name := range wrote {
+		if top, _, _ := strings.Cut(name, "/"); !slices.Contains(add, top) {
+			add = append(add, top)
+		}
+	}
+	talk(env, "1. commit them:  git add %s && git commit -m \"odd: begin\"", strings.Join(add, " "))
+	first := path.Join(root, "tasks", firstTask)
 	if !slices.Contains(wrote, first) {
 		talk(env, "2. check them:   odd check")
 		talk(env, "3. add a task:   odd task add \"TITLE\"")
@@ -98,7 +154,7 @@ func sayNext(env Env, root string, wrote []string, ch repo.Changes) {
 		talk(env, "2. run the first task, which reads your documents: odd drain")
 	}
 	talk(env, "then look at what it proposes, and merge it: odd review read-our-documents, then odd approve read-our-documents")
-	talk(env, "the notes in %s/ are examples; make them yours", root)
+	talk(env, "the notes in %s/ are examples; make them yours. odd doctor says what is missing here, odd config explain what can be set.", root)
 }
 
 // ownTop refuses a directory that a person named and that lies below the top of a
@@ -193,153 +249,4 @@ func missingUnions(ctx context.Context, r *repo.Repo, folder, root string) ([]st
 		}
 	}
 	return out, nil
-}
-
-// bundleRoot is where the bundle is, or will be.
-func bundleRoot(r *repo.Repo) string {
-	if b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml")); err == nil {
-		if cfg, err := config.Parse("odd.toml", b); err == nil {
-			return cfg.Root
-		}
-	}
-	return config.Default().Root
-}
-
-// starterFiles is what init lays out. Where odd.toml is there already its
-// bundle root is taken; a bundle of somebody's is left alone.
-func starterFiles(ctx context.Context, r *repo.Repo) repo.Changes {
-	ch := repo.Changes{"odd.toml": config.Template()}
-	root := bundleRoot(r)
-	own := ownBundle(ctx, r, root)
-	for _, f := range starter(r) {
-		name, ok := strings.CutPrefix(f.Path, "knowledge/")
-		switch {
-		case !ok && path.Base(f.Path) == prTemplate && hasTemplate(r):
-		case f.Path == ".gitattributes":
-			ch[f.Path] = bytes.ReplaceAll(f.Data, []byte("\nknowledge/"), []byte("\n"+path.Clean(root)+"/"))
-		case !ok:
-			ch[f.Path] = f.Data
-		case !own:
-			ch[path.Join(root, name)] = f.Data
-		}
-	}
-	return ch
-}
-
-// starter are the files that init knows, with the first task ready to read what
-// documents there are. Where odd.toml is there already, its agent may cost money: then a
-// person makes the task ready.
-func starter(r *repo.Repo) []knowledge.File {
-	files := knowledge.Starter()
-	_, err := os.Stat(filepath.Join(r.Root(), "odd.toml"))
-	in := documents(os.DirFS(r.Root()))
-	for i, f := range files {
-		if path.Base(f.Path) != "read-our-documents.md" || in == "" {
-			continue
-		}
-		b := bytes.Replace(f.Data, []byte("inputs: [docs/]"), []byte("inputs: ["+in+"]"), 1)
-		if errors.Is(err, fs.ErrNotExist) {
-			b = bytes.Replace(b, []byte("state: backlog"), []byte("state: ready"), 1)
-		}
-		files[i].Data = b
-	}
-	return files
-}
-
-// unready is a task as it is before it is ready.
-func unready(b []byte) []byte {
-	return bytes.Replace(b, []byte("\nstate: ready\n"), []byte("\nstate: backlog\n"), 1)
-}
-
-// documents is where a repository has its documents, as an input of a task: a folder by
-// one of the usual names that holds markdown, or else the markdown at the top; "" for none.
-func documents(files fs.FS) string {
-	for _, dir := range []string{"docs", "doc", "documentation", "handbook", "content", "guides", "wiki"} {
-		found := false
-		_ = fs.WalkDir(files, dir, func(p string, e fs.DirEntry, err error) error {
-			if err == nil && e.Type().IsRegular() && path.Ext(p) == ".md" {
-				found = true
-				return fs.SkipAll
-			}
-			return err
-		})
-		if found {
-			return dir + "/"
-		}
-	}
-	if top, _ := fs.Glob(files, "*.md"); len(top) > 0 {
-		return `"*.md"`
-	}
-	return ""
-}
-
-// ownBundle reports a bundle at root that is more than what an init laid out which
-// did not come to its end: it is committed, or has a file of somebody's.
-func ownBundle(ctx context.Context, r *repo.Repo, root string) bool {
-	if head, err := r.Resolve(ctx, "HEAD"); err == nil {
-		if files, err := r.Tree(head); err == nil {
-			if _, err := fs.Stat(files, path.Clean(root)); err == nil {
-				return true
-			}
-		}
-	}
-	ours := map[string][]byte{}
-	for _, f := range starter(r) {
-		ours[f.Path] = f.Data
-	}
-	dir := os.DirFS(filepath.Join(r.Root(), filepath.FromSlash(root)))
-	err := fs.WalkDir(dir, ".", func(p string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil || e.IsDir():
-			return err
-		case strings.HasPrefix(e.Name(), "."): // no atom; a kill leaves such drafts
-			return nil
-		case !e.Type().IsRegular():
-			return fs.ErrExist
-		}
-		b, err := fs.ReadFile(dir, p)
-		if err != nil || !bytes.Equal(unready(b), unready(ours["knowledge/"+p])) {
-			return fs.ErrExist
-		}
-		return nil
-	})
-	return err != nil && !errors.Is(err, fs.ErrNotExist)
-}
-
-// prTemplate is the file a forge opens a pull request with.
-const prTemplate = "pull_request_template.md"
-
-// hasTemplate reports whether the repository has one already, in any of the
-// places and spellings that a forge looks for: two would hide each other.
-func hasTemplate(r *repo.Repo) bool {
-	for _, dir := range []string{"", ".github", "docs"} {
-		entries, err := os.ReadDir(filepath.Join(r.Root(), dir))
-		if err != nil {
-			continue
-		}
-		for _, e := range entries {
-			if strings.HasPrefix(strings.ToLower(e.Name()), "pull_request_template") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// lay writes the files that are not there yet and returns their names, sorted.
-func lay(r *repo.Repo, ch repo.Changes) ([]string, error) {
-	wrote := []string{}
-	for name := range ch {
-		_, err := os.Lstat(filepath.Join(r.Root(), filepath.FromSlash(name)))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			wrote = append(wrote, name)
-		case err != nil:
-			return nil, err
-		default:
-			delete(ch, name)
-		}
-	}
-	slices.Sort(wrote)
-	return wrote, r.Write(ch)
 }

@@ -6,8 +6,9 @@
 // atoms are archives so that their atoms are not part of that bundle:
 //
 //	starter.txtar  what odd init adds to a repository: a first role with the
-//	               atoms it needs, one task in backlog, the audit's profile,
-//	               CI workflows, a pull request template, .gitattributes
+//	               atoms it needs, one task, .gitattributes; and where it is asked
+//	               for them CI workflows with the audit's profile, and a pull
+//	               request template
 //	demo.txtar     what odd demo makes: a small company with its handbook,
 //	               its bundle and one task that is ready
 //

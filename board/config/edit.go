@@ -22,6 +22,7 @@ func SetLease(file string, b []byte, value string) ([]byte, error) {
 // Set returns odd.toml b with the key at path set to value, which is TOML, and every
 // other byte as it was. A key that is not set yet takes the place of a line that shows it
 // behind "# ", or the first below its table's header, or a table of its own at the end.
+// A header that is shown so is taken with it.
 // What Set returns is read again: where anything else would change, or the file would not
 // be valid, that is an error.
 func Set(file string, b []byte, path []string, value string) ([]byte, error) {
@@ -119,18 +120,26 @@ func placed(b []byte, path []string, value string) [][]byte {
 	if start, end, ok := valueSpan(b, path); ok {
 		return [][]byte{slices.Concat(b[:start], []byte(value), b[end:])}
 	}
-	name := toml.Key(path[len(path)-1:]).String()
+	name, above := toml.Key(path[len(path)-1:]).String(), toml.Key(path[:len(path)-1]).String()
 	line := name + " = " + value + "\n"
-	table := regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*` + regexp.QuoteMeta(toml.Key(path[:len(path)-1]).String()) + `[ \t]*\][^\n]*(?:\n|\z)`)
-	at := table.FindIndex(b)
+	header := regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*` + regexp.QuoteMeta(above) + `[ \t]*\][^\n]*(?:\n|\z)`)
+	var out [][]byte
+	at := header.FindIndex(b)
 	if at == nil {
 		head := bytes.Clone(b)
 		if len(head) > 0 && head[len(head)-1] != '\n' {
 			head = append(head, '\n')
 		}
-		return [][]byte{slices.Concat(head, []byte("\n["+toml.Key(path[:len(path)-1]).String()+"]\n"+line))}
+		out = append(out, slices.Concat(head, []byte("\n["+above+"]\n"+line)))
+		m := regexp.MustCompile(`(?m)^# *(\[` + regexp.QuoteMeta(above) + `\]\n)`).FindSubmatchIndex(b)
+		if m == nil {
+			return out
+		}
+		b = slices.Concat(b[:m[0]], b[m[2]:]) // its header is shown, and perhaps the key
+		at = []int{m[0], m[0] + m[3] - m[2]}
+	} else {
+		out = append(out, slices.Concat(bytes.TrimRight(b[:at[1]], "\n"), []byte("\n"+line), b[at[1]:]))
 	}
-	var out [][]byte
 	end := len(b)
 	if next := regexp.MustCompile(`(?m)^[ \t]*(?:# *)?\[[^\n]*$`).FindIndex(b[at[1]:]); next != nil {
 		end = at[1] + next[0]
@@ -138,10 +147,9 @@ func placed(b []byte, path []string, value string) [][]byte {
 	shown := regexp.MustCompile(`(?m)^# *(` + regexp.QuoteMeta(name) + ` *= *)`)
 	if m := shown.FindSubmatchIndex(b[at[1]:end]); m != nil {
 		key, from := b[at[1]+m[2]:at[1]+m[3]], at[1]+m[1]
-		out = append(out, slices.Concat(b[:at[1]+m[0]], key, []byte(value), b[valueEnd(b, from):]))
+		out = slices.Insert(out, 0, slices.Concat(b[:at[1]+m[0]], key, []byte(value), b[valueEnd(b, from):]))
 	}
-	head := bytes.TrimRight(b[:at[1]], "\n")
-	return append(out, slices.Concat(head, []byte("\n"+line), b[at[1]:]))
+	return out
 }
 
 // valueSpan is where the value of the key at path stands in b.

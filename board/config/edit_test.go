@@ -50,7 +50,8 @@ func TestSetTouchesOneValue(t *testing.T) {
 		{"a text of several lines", "[agent]\nname = \"\"\"\\\n  Bo\"\"\" # b\nemail = \"b@example.org\"\n", "agent.name", `"Al"`, "[agent]\nname = \"Al\" # b\nemail = \"b@example.org\"\n"},
 		{"a dotted key", "drain.max_tasks = 1\ndrain.lease = \"1h\"\n", "drain.lease", `"2h"`, "drain.max_tasks = 1\ndrain.lease = \"2h\"\n"},
 		{"a line that shows it", "[board]\n# remote = \"origin\"  # shared\n\n# [budget]\n# monthly_usd = 1\n[drain]\nmax_tasks = 1\n", "board.remote", `"hub"`, "[board]\nremote = \"hub\"  # shared\n\n# [budget]\n# monthly_usd = 1\n[drain]\nmax_tasks = 1\n"},
-		{"a table that is only shown", "[drain]\nmax_tasks = 1\n# [budget]\n# monthly_usd = 20.00\n", "budget.monthly_usd", "5", "[drain]\nmax_tasks = 1\n# [budget]\n# monthly_usd = 20.00\n\n[budget]\nmonthly_usd = 5\n"},
+		{"a table that is only shown", "[drain]\nmax_tasks = 1\n# [budget]\n# monthly_usd = 20.00\n", "budget.monthly_usd", "5", "[drain]\nmax_tasks = 1\n[budget]\nmonthly_usd = 5\n"},
+		{"a table that is only named", "[drain]\nmax_tasks = 1\n# [budget]\n", "budget.monthly_usd", "5", "[drain]\nmax_tasks = 1\n# [budget]\n\n[budget]\nmonthly_usd = 5\n"},
 		{"a name with dots", "[drain]\nmax_tasks = 1\n[prices.\"m-2.5\"]\ninput_usd = 1\noutput_usd = 2\n", `prices."m-2.5".output_usd`, "3", "[drain]\nmax_tasks = 1\n[prices.\"m-2.5\"]\ninput_usd = 1\noutput_usd = 3\n"},
 		{"a team", "[budget]\nmonthly_usd = 9\n", "budget.teams.docs", "2.5", "[budget]\nmonthly_usd = 9\n\n[budget.teams]\ndocs = 2.5\n"},
 	} {

@@ -1,0 +1,88 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// asks reports a person at a terminal who can be asked.
+func (e Env) asks() bool { return e.Keyboard && !e.inCI() && e.agent() == "" }
+
+// questions asks a person at the terminal, one line a question.
+type questions struct {
+	env Env
+	in  *bufio.Reader
+}
+
+func (e Env) questions() *questions { return &questions{e, bufio.NewReader(e.Stdin)} }
+
+// ask asks until accept takes the answer, and says what is wrong with one that it does not.
+// An empty answer is usual.
+func (q *questions) ask(ctx context.Context, question, usual string, accept func(string) error) error {
+	for {
+		if usual != "" {
+			question = strings.TrimSuffix(question, " ["+usual+"]") + " [" + usual + "]"
+		}
+		fmt.Fprint(q.env.Stderr, q.env.foldedLines(question)+": ")
+		got, err := q.line(ctx)
+		if err != nil {
+			return err
+		}
+		if got == "" {
+			got = usual
+		}
+		if err = accept(got); err == nil {
+			return nil
+		}
+		talk(q.env, "%v", err)
+	}
+}
+
+// line reads one line. A terminal that ends, or a person who calls it off, is interrupted.
+func (q *questions) line(ctx context.Context) (string, error) {
+	type answer struct {
+		text string
+		err  error
+	}
+	said := make(chan answer, 1)
+	go func() {
+		s, err := q.in.ReadString('\n')
+		said <- answer{strings.TrimSpace(s), err}
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(q.env.Stderr)
+		return "", ctx.Err()
+	case a := <-said:
+		if a.err == io.EOF && a.text != "" {
+			a.err = nil
+		}
+		if a.err != nil {
+			fmt.Fprintln(q.env.Stderr)
+			return "", context.Canceled
+		}
+		return a.text, nil
+	}
+}
+
+// pick has the person choose one of several, by its number or its first word.
+func (q *questions) pick(ctx context.Context, what string, rows [][]string) (string, error) {
+	for i, r := range rows {
+		fmt.Fprintln(q.env.Stderr, clipped(fmt.Sprintf("%3d  %s", i+1, cell(strings.Join(r, "  "))), q.env.columns()))
+	}
+	var chosen string
+	err := q.ask(ctx, fmt.Sprintf("which %s? number or name", what), "", func(s string) error {
+		for i, r := range rows {
+			if s == r[0] || s == strconv.Itoa(i+1) {
+				chosen = r[0]
+				return nil
+			}
+		}
+		return fmt.Errorf("%q is none of them; type a number from 1 to %d", s, len(rows))
+	})
+	return chosen, err
+}

@@ -1,0 +1,277 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/knowledge"
+	"github.com/odd-cli/odd/okf"
+)
+
+// bundleRoot is where the bundle is, or will be.
+func bundleRoot(r *repo.Repo) string {
+	if b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml")); err == nil {
+		if cfg, err := config.Parse("odd.toml", b); err == nil {
+			return cfg.Root
+		}
+	}
+	return config.Default().Root
+}
+
+// firstTask is the file of the task that odd init makes.
+const firstTask = "read-our-documents.md"
+
+// starterFiles is what init lays out. Where odd.toml is there already its
+// bundle root is taken; a bundle of somebody's is left alone.
+func starterFiles(ctx context.Context, r *repo.Repo, o beginning) (repo.Changes, error) {
+	settings, err := o.settings()
+	if err != nil {
+		return nil, err
+	}
+	ch := repo.Changes{"odd.toml": settings}
+	root := bundleRoot(r)
+	files := starter(r, o)
+	own := ownBundle(ctx, r, root, files)
+	for _, f := range files {
+		name, ok := strings.CutPrefix(f.Path, "knowledge/")
+		switch {
+		case f.Path == ".gitattributes":
+			ch[f.Path] = bytes.ReplaceAll(f.Data, []byte("\nknowledge/"), []byte("\n"+path.Clean(root)+"/"))
+		case path.Base(f.Path) == prTemplate:
+			if o.template && !hasTemplate(r) {
+				ch[f.Path] = f.Data
+			}
+		case !ok:
+			if o.ci {
+				ch[f.Path] = f.Data
+			}
+		case !own || o.ci && audits(name):
+			ch[path.Join(root, name)] = f.Data
+		}
+	}
+	return ch, nil
+}
+
+// settings is the odd.toml of what a person asked for.
+func (o beginning) settings() ([]byte, error) {
+	b := config.Template()
+	for _, set := range []struct {
+		path  []string
+		value string
+	}{{[]string{"session", "substrate"}, o.agent}, {[]string{"budget", "monthly_usd"}, o.monthly}} {
+		if set.value == "" {
+			continue
+		}
+		var err error
+		if b, err = config.Set("odd.toml", b, set.path, config.Literal(set.path, []string{set.value})); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// audits reports a file of the bundle that the audit workflow needs, and nothing else does.
+func audits(name string) bool {
+	return strings.HasPrefix(name, "canon/") || strings.HasPrefix(name, "personas/")
+}
+
+// starter are the files that init knows, for the roles that work here, with the first task
+// ready to read what documents there are. Where odd.toml is there already, its agent may
+// cost money: then a person makes the task ready.
+func starter(r *repo.Repo, o beginning) []knowledge.File {
+	first, others := "Keeper", []string{}
+	if len(o.roles) > 0 {
+		first, others = o.roles[0], o.roles[1:]
+	}
+	_, err := os.Stat(filepath.Join(r.Root(), "odd.toml"))
+	in := inputs(o.docs)
+	if in == "" {
+		in = inputs(documents(os.DirFS(r.Root())))
+	}
+	named := strings.NewReplacer("The keeper ", "The "+strings.ToLower(first[:1])+first[1:]+" ", "Keeper", first, "keeper", roleID(first))
+	var files []knowledge.File
+	for _, f := range knowledge.Starter() {
+		name, ours := strings.CutPrefix(f.Path, "knowledge/")
+		if !ours {
+			files = append(files, f)
+			continue
+		}
+		if audits(name) && !o.ci {
+			continue
+		}
+		text := named.Replace(string(f.Data))
+		switch name {
+		case "index.md":
+			if !o.ci {
+				text = regexp.MustCompile(`(?m)^\* \[(canon|personas)\].*\n`).ReplaceAllString(text, "")
+			}
+		case "roles/index.md":
+			for _, role := range others {
+				text += fmt.Sprintf("* [%s](%s.md) - %s\n", role, roleID(role), newRole)
+			}
+		case "tasks/" + firstTask:
+			if in == "" {
+				break
+			}
+			text = strings.Replace(text, "inputs: [docs/]", "inputs: ["+in+"]", 1)
+			if errors.Is(err, fs.ErrNotExist) {
+				text = strings.Replace(text, "state: backlog", "state: ready", 1)
+			}
+		}
+		files = append(files, knowledge.File{Path: "knowledge/" + named.Replace(name), Data: []byte(text)})
+	}
+	for _, role := range others {
+		files = append(files, knowledge.File{Path: "knowledge/roles/" + roleID(role) + ".md", Data: fmt.Appendf(nil, roleFile, roleID(role), role, newRole)})
+	}
+	return files
+}
+
+// newRole describes a role of which odd knows the name alone; roleFile is its atom.
+const (
+	newRole  = "Works here; say in one line what for."
+	roleFile = `---
+type: role
+id: %[1]s
+title: %[2]s
+description: %[3]s
+status: draft
+confidence: asserted
+uses: [git]
+governed_by: [say-where-it-comes-from]
+relates_to: [atom, proposal]
+---
+
+# %[2]s
+
+Say here what this role decides, and name it as owner of the processes that it runs.
+` + "`odd compile-persona %[1]s`" + ` shows what an agent would know of it, and what it lacks.
+`
+)
+
+// roleID is the id of a role by its name.
+func roleID(name string) string {
+	return board.Slug(okf.ID(strings.Join(strings.Fields(strings.ToLower(name)), "-")))
+}
+
+// inputs are places as the inputs of a task.
+func inputs(places []string) string {
+	var out []string
+	for _, p := range places {
+		if !regexp.MustCompile(`^[A-Za-z0-9/._-]+$`).MatchString(p) {
+			p = strconv.Quote(p)
+		}
+		out = append(out, p)
+	}
+	return strings.Join(out, ", ")
+}
+
+// unready is a task as it is before it is ready.
+func unready(b []byte) []byte {
+	return bytes.Replace(b, []byte("\nstate: ready\n"), []byte("\nstate: backlog\n"), 1)
+}
+
+// documents is where a repository has its documents, as inputs of a task: a folder by
+// one of the usual names that holds markdown, or else the markdown at the top.
+func documents(files fs.FS) []string {
+	for _, dir := range []string{"docs", "doc", "documentation", "handbook", "content", "guides", "wiki"} {
+		found := false
+		_ = fs.WalkDir(files, dir, func(p string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() && path.Ext(p) == ".md" {
+				found = true
+				return fs.SkipAll
+			}
+			return err
+		})
+		if found {
+			return []string{dir + "/"}
+		}
+	}
+	if top, _ := fs.Glob(files, "*.md"); len(top) > 0 {
+		return []string{"*.md"}
+	}
+	return nil
+}
+
+// ownBundle reports a bundle at root that is more than what an init laid out which
+// did not come to its end: it is committed, or has a file of somebody's.
+func ownBundle(ctx context.Context, r *repo.Repo, root string, files []knowledge.File) bool {
+	if head, err := r.Resolve(ctx, "HEAD"); err == nil {
+		if tree, err := r.Tree(head); err == nil {
+			if _, err := fs.Stat(tree, path.Clean(root)); err == nil {
+				return true
+			}
+		}
+	}
+	ours := map[string][]byte{}
+	for _, f := range files {
+		ours[f.Path] = f.Data
+	}
+	dir := os.DirFS(filepath.Join(r.Root(), filepath.FromSlash(root)))
+	err := fs.WalkDir(dir, ".", func(p string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil || e.IsDir():
+			return err
+		case strings.HasPrefix(e.Name(), "."): // no atom; a kill leaves such drafts
+			return nil
+		case !e.Type().IsRegular():
+			return fs.ErrExist
+		}
+		b, err := fs.ReadFile(dir, p)
+		if err != nil || !bytes.Equal(unready(b), unready(ours["knowledge/"+p])) {
+			return fs.ErrExist
+		}
+		return nil
+	})
+	return err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// prTemplate is the file a forge opens a pull request with.
+const prTemplate = "pull_request_template.md"
+
+// hasTemplate reports whether the repository has one already, in any of the
+// places and spellings that a forge looks for: two would hide each other.
+func hasTemplate(r *repo.Repo) bool {
+	for _, dir := range []string{"", ".github", "docs"} {
+		entries, err := os.ReadDir(filepath.Join(r.Root(), dir))
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if strings.HasPrefix(strings.ToLower(e.Name()), "pull_request_template") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lay writes the files that are not there yet and returns their names, sorted.
+func lay(r *repo.Repo, ch repo.Changes) ([]string, error) {
+	wrote := []string{}
+	for name := range ch {
+		_, err := os.Lstat(filepath.Join(r.Root(), filepath.FromSlash(name)))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			wrote = append(wrote, name)
+		case err != nil:
+			return nil, err
+		default:
+			delete(ch, name)
+		}
+	}
+	slices.Sort(wrote)
+	return wrote, r.Write(ch)
+}
