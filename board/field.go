@@ -45,10 +45,18 @@ func (r *reader) list(key string) []string {
 	}
 	items, _ := value.([]any)
 	_, mapped := value.(map[string]any)
+	if v, one := value.(string); one && v != "" {
+		items = []any{v}
+	}
 	for _, v := range items {
-		switch v.(type) {
+		switch v := v.(type) {
 		case []any, map[string]any, nil:
 			mapped = true
+		case string:
+			if strings.TrimSpace(v) == "" {
+				r.bad(key, fmt.Sprintf("an item of %s is empty", key), "delete it, or write what it stands for")
+				return nil
+			}
 		}
 	}
 	if mapped {

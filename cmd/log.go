@@ -61,6 +61,11 @@ func runLog(ctx context.Context, env Env, f logFilter, asJSON bool) error {
 		return err
 	}
 	told := slices.DeleteFunc(slices.Clone(events), func(e logEvent) bool { return !f.takes(e) })
+	for i, e := range told {
+		if e.op != "" {
+			_, told[i].Output = v.failing(e.Run, e.op)
+		}
+	}
 	switch {
 	case asJSON:
 		err = printJSON(env, told)
@@ -113,13 +118,20 @@ func tell(env Env, events []logEvent) error {
 		if same {
 			h, w = "", ""
 		}
-		text := strings.ReplaceAll(e.Text, "\n", "\n"+strings.Repeat(" ", 5+2+wide+2+2))
+		text := e.Text
+		for _, line := range e.Output[max(len(e.Output)-logTail, 0):] {
+			text += "\n| " + cell(line)
+		}
+		text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 5+2+wide+2+2))
 		fmt.Fprintf(&b, "%5s  %s  %s\n", h, padded(w, wide), text)
 	}
 	b.WriteString("\n" + total(events) + "\n")
 	_, err := io.WriteString(folded(env), b.String())
 	return err
 }
+
+// logTail is how many lines of a failed check's output odd log prints; odd op show has more.
+const logTail = 5
 
 // total is the last line: how many runs, how many tasks, and what they cost.
 func total(events []logEvent) string {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -29,7 +30,9 @@ type logEvent struct {
 	Text   string    `json:"text"`
 	Cost   int64     `json:"cost_micro_usd,omitempty"`
 	Commit string    `json:"commit,omitempty"`
+	Output []string  `json:"output,omitempty"` // of a change that failed its checks, the end of what the failed one printed
 
+	op   string // that this record ends, where the change could not be made
 	file string // the ledger file of a record, by repository path
 	nth  int    // and which of its records it is, from 1
 	step int    // its commit's place in the history, more than its parents'; 0 where that is not known
@@ -63,7 +66,11 @@ func (v *view) events(ctx context.Context) (all []logEvent, damaged, err error) 
 			if task == r.Run {
 				task = "" // no task asked for it
 			}
-			all = append(all, logEvent{At: r.TS, Kind: string(r.Kind), Run: r.Run, Task: task, Text: okf.Visible(text), Cost: r.Cost, file: v.file(file), nth: i + 1})
+			e := logEvent{At: r.TS, Kind: string(r.Kind), Run: r.Run, Task: task, Text: okf.Visible(text), Cost: r.Cost, file: v.file(file), nth: i + 1}
+			if d := r.Op(); d.To == string(pipeline.FailedPermanent) {
+				e.op = d.Op
+			}
+			all = append(all, e)
 		}
 		return nil
 	})

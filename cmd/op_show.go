@@ -75,13 +75,7 @@ func runOpShow(ctx context.Context, env Env, name string, asJSON bool) error {
 		return err
 	}
 	out := shown(s)
-	if b, ok := v.kept(s.Op(), "op.json"); ok {
-		if d, err := pipeline.ReadDossier(b); err == nil {
-			var c pipeline.Checked
-			c, out.Output, _ = d.Failing()
-			out.Failed = c.Says
-		}
-	}
+	out.Failed, out.Output = v.failing(s.Op().Run, s.Op().ID)
 	if asJSON {
 		return printJSON(env, out)
 	}

@@ -305,6 +305,17 @@ func (v *view) kept(o pipeline.Op, name string) (b []byte, ok bool) {
 	return b, err == nil
 }
 
+// failing is the last check of an op that failed, and the last lines that it printed;
+// nothing where none did, or where the run's artifacts are not here.
+func (v *view) failing(run, op string) (check string, tail []string) {
+	b, ok := v.kept(pipeline.Op{ID: op, Run: run}, "op.json")
+	if d, err := pipeline.ReadDossier(b); ok && err == nil {
+		c, tail, _ := d.Failing()
+		return c.Says, tail
+	}
+	return "", nil
+}
+
 // countOps counts the changes that wait or are at work.
 func (v *view) countOps(s *boardStatus) error {
 	open, _, err := v.state.OpenOps()

@@ -39,7 +39,6 @@ type trial struct {
 	task     board.Task
 	cfg      config.Config
 	files    []pipeline.Edit // the change in it
-	commands [][]string      // the project's
 	findings []irongate.Finding
 	again    bool // checks that failed are run once more, to tell a flake
 	parse    bool // parsers of this machine read the files of the change first
@@ -58,7 +57,7 @@ func (b Bench) examine(ctx context.Context, r *repo.Repo, t trial) (pipeline.Rep
 	}
 	law := t.cfg.Pipeline
 	checks, more := pipeline.Checks(t.files, pipeline.Project{
-		Files: tree, Commands: t.commands, Accept: t.task.Commands, Graph: graph, Build: native(law.CheckEnv), Timeout: law.CheckTimeout,
+		Files: tree, Commands: law.Validate, Verify: law.Verify, Accept: t.task.Commands, Graph: graph, Build: native(law.CheckEnv), Timeout: law.CheckTimeout,
 	})
 	findings := append(slices.Clip(t.findings), more...)
 	parse := t.parse && parseable(t.files)
@@ -117,42 +116,26 @@ func (b Bench) check(ctx context.Context, c pipeline.Check, as exec.Command) pip
 	return pipeline.Ran{Check: c, Done: r.Done, Exit: r.Exit, Fault: r.Fault, Detail: r.Detail, Output: r.Output, Held: r.Held.String(), Took: b.Now().Sub(began)}
 }
 
-// hold is what speaks against a commit that would land: its checks, and what they
-// measure against base.
-func (b Bench) hold(ctx context.Context, r *repo.Repo, t trial, base repo.OID) (pipeline.Report, []pipeline.Breach, error) {
+// hold is examine, and what the checks of a commit that passes them measure is held
+// against base.
+func (b Bench) hold(ctx context.Context, r *repo.Repo, t trial, base repo.OID) (pipeline.Report, error) {
 	is, err := b.examine(ctx, r, t)
-	if err != nil {
-		return is, nil, err
+	if err != nil || !is.Passed() {
+		return is, err
 	}
 	var was *pipeline.Report
 	if slices.ContainsFunc(pipeline.Measured(is.Ran), func(m pipeline.Measure) bool {
 		return m.Name == pipeline.MeasureCoverage || m.Name == pipeline.MeasureLint
 	}) { // else the project measures nothing that could be worse than there
-		t.commit = base
+		t.commit, t.parse, t.again = base, false, false
 		at, err := b.examine(ctx, r, t)
 		if err != nil {
-			return is, nil, err
+			return is, err
 		}
 		was = &at
 	}
-	return is, pipeline.Verified(is, was, t.files, pipeline.Thresholds{}), nil
-}
-
-// breaches are what speaks against a commit, on one line.
-func breaches(all []pipeline.Breach) string {
-	var lines []string
-	for _, b := range all {
-		lines = append(lines, b.Error())
-	}
-	return strings.Join(lines, "; ")
-}
-
-// verifies are the project's commands for a commit that would land.
-func verifies(law config.Pipeline) [][]string {
-	if law.Verify == nil {
-		return law.Validate
-	}
-	return law.Verify
+	is.Breaches = pipeline.Hold(is, was, t.files, pipeline.Thresholds{})
+	return is, nil
 }
 
 // native is what go builds for in a check: this machine, unless a person lets it

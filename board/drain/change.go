@@ -64,6 +64,7 @@ type change struct {
 	risk      pipeline.Verdict
 	tier      string
 	report    pipeline.Report // of its checks
+	checked   repo.OID        // the draft that they ran on
 	repairer  *pipeline.Repairer
 	mending   bool // the next session begins with the candidate there is
 	sealed    *seal
@@ -215,7 +216,7 @@ func (ch *change) limits() pipeline.Limits {
 	return pipeline.Limits{
 		Op: max(ch.c.lease.Sub(ch.d.Now()), time.Second),
 		Phase: map[pipeline.Phase]time.Duration{
-			pipeline.Expand: one, pipeline.Plan: one, pipeline.Generate: one, pipeline.Repair: one + checks, pipeline.Validate: checks, pipeline.Verify: checks,
+			pipeline.Expand: one, pipeline.Plan: one, pipeline.Generate: one, pipeline.Repair: one + checks, pipeline.Validate: checks,
 		},
 		Wait: ch.d.at.cfg.ReviewTTL,
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -18,11 +17,10 @@ func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, er
 	if no := ch.unpermitted(); len(no) > 0 {
 		return ch.stop(pipeline.RuleRefused, 0, "%s", strings.Join(append(hardOf(ch.verdict.Findings), no...), "; "))
 	}
-	t := ch.trial(ch.draft, ch.d.at.cfg.Pipeline.Validate)
-	t.findings, t.parse = ch.ground.Refusing(ch.verdict.Findings), true
-	var err error
-	if ch.report, err = ch.bench().examine(ctx, ch.d.repo, t); err != nil {
-		return pipeline.Out{}, err
+	if ch.checked != ch.draft || !ch.report.Passed() { // else repair has just run the checks on it
+		if err := ch.check(ctx, ch.verdict, false); err != nil {
+			return pipeline.Out{}, err
+		}
 	}
 	f, failed := ch.report.Failure()
 	if failed {
@@ -68,6 +66,9 @@ func failures(r pipeline.Report) []string {
 			out = append(out, ran.String())
 		}
 	}
+	for _, b := range r.Breaches {
+		out = append(out, b.Error())
+	}
 	return out
 }
 
@@ -99,29 +100,30 @@ func (ch *change) bench() Bench {
 	return b
 }
 
-// trial is a commit of the change to be checked.
-func (ch *change) trial(commit repo.OID, commands [][]string) trial {
-	return trial{commit: commit, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, commands: commands}
+// check runs the checks of the candidate, of which v is what the iron gate says, and
+// keeps their report. With again, checks that failed are run twice, to tell a flake.
+func (ch *change) check(ctx context.Context, v irongate.Verdict, again bool) (err error) {
+	t := trial{commit: ch.draft, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, findings: ch.ground.Refusing(v.Findings), parse: true, again: again}
+	ch.report, err = ch.bench().hold(ctx, ch.d.repo, t, ch.c.base)
+	ch.checked = ch.draft
+	return err
 }
 
 // repair does one iteration of a repair: it begins with the candidate that failed
 // and asks the same substrate for another one, with what failed in its brief.
 func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	if ch.repairer == nil {
-		var late *pipeline.Failure
-		if f, failed := ch.report.Failure(); failed && f.Late {
-			late = &f
+		var steady *pipeline.Failure
+		if f, failed := ch.report.Failure(); failed && f.Steady {
+			steady = &f
 		}
 		ch.repairer = &pipeline.Repairer{
 			Limits: pipeline.RepairLimits{Timebox: ch.d.at.cfg.Pipeline.RepairTimebox},
-			Now:    ch.d.Now, Files: ch.candidate.Files, Tree: op.Fact(pipeline.FactCandidate), Late: late,
+			Now:    ch.d.Now, Files: ch.candidate.Files, Tree: op.Fact(pipeline.FactCandidate), Steady: steady,
 			Generate: ch.mend,
-			Run: func(ctx context.Context, files []pipeline.Edit, again bool) (pipeline.Report, error) {
-				t := ch.trial(ch.draft, ch.d.at.cfg.Pipeline.Validate)
-				t.files, t.findings, t.again, t.parse = files, ch.ground.Refusing(ch.judged(ch.candidate).Findings), again, true
-				r, err := ch.bench().examine(ctx, ch.d.repo, t)
-				ch.report = r
-				return r, err
+			Run: func(ctx context.Context, _ []pipeline.Edit, again bool) (pipeline.Report, error) {
+				err := ch.check(ctx, ch.judged(ch.candidate), again)
+				return ch.report, err
 			},
 		}
 	}
@@ -165,8 +167,8 @@ func (ch *change) mend(ctx context.Context, ask pipeline.RepairAsk) (pipeline.Re
 	return pipeline.RepairAnswer{Files: c.Files, Tree: string(tree), Spent: spent}, err
 }
 
-// verify runs the checks on exactly the commit that would land, and holds what
-// they measure against the base.
+// verify reads the commit that would land back: it holds exactly the files that were
+// checked.
 func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	d, commit := ch.d, ch.sealed.effect.New
 	tree, err := d.repo.TreeOID(commit, "")
@@ -176,12 +178,5 @@ func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	if string(tree) != op.Fact(pipeline.FactCandidate) {
 		return ch.stop(pipeline.VerifyFailed, 0, "the commit to merge differs from the change that was checked; this is a bug in odd, please report it")
 	}
-	report, bad, err := ch.bench().hold(ctx, d.repo, ch.trial(commit, verifies(d.at.cfg.Pipeline)), ch.c.base)
-	if err != nil {
-		return pipeline.Out{}, err
-	}
-	if len(bad) > 0 {
-		return ch.stop(pipeline.VerifyFailed, 0, "%s", breaches(bad))
-	}
-	return ch.verified(ctx, op, inLine(report)), nil
+	return ch.verified(ctx, op, inLine(ch.report)), nil
 }

@@ -45,7 +45,7 @@ type Failure struct {
 	IDs     []string // all that failed, sorted: tests, places in files, or checks
 	Check   string   // the first check that failed this way
 	Excerpt string   // of its output
-	Late    bool     // a check was stopped when its time was over
+	Steady  bool     // run again on the same bytes, it would fail the same, or take as long
 }
 
 // Caps of what a failure tells.
@@ -124,10 +124,24 @@ func (r Report) Failure() (Failure, bool) {
 			all = append(all, ran.failure())
 		}
 	}
+	if len(all) == 0 && len(r.Breaches) > 0 {
+		return breached(r.Breaches), true
+	}
 	if len(all) == 0 {
 		return Failure{Class: ClassEnv, Sub: EnvBroken, IDs: []string{"the checks were not gone through"}}, true
 	}
 	return merge(all), true
+}
+
+// breached is one failure of tests that tells all breaches.
+func breached(all []Breach) Failure {
+	f := Failure{Class: ClassTest, Check: "The comparison with the files before the change", Steady: true}
+	for _, b := range all {
+		f.IDs = append(f.IDs, b.Error())
+	}
+	slices.Sort(f.IDs)
+	f.Excerpt = strings.Join(f.IDs, "\n")
+	return f
 }
 
 // failed is the first check that did not pass.
@@ -157,7 +171,7 @@ func merge(all []Failure) Failure {
 		}
 	}
 	worst.IDs = head(sorted(ids), maxAllIDs)
-	worst.Late = slices.ContainsFunc(all, func(f Failure) bool { return f.Late })
+	worst.Steady = slices.ContainsFunc(all, func(f Failure) bool { return f.Steady })
 	return worst
 }
 
@@ -237,7 +251,7 @@ func (r Ran) failure() Failure {
 	case r.Fault == FaultBroken, !r.Done && r.Fault == "":
 		f.Class, f.Sub = ClassEnv, EnvBroken
 	case r.Fault != "":
-		f.Class, f.Late, f.IDs = ClassTest, r.Fault == FaultTimeout, []string{r.Check.Name + ": " + r.Fault}
+		f.Class, f.Steady, f.IDs = ClassTest, r.Fault == FaultTimeout, []string{r.Check.Name + ": " + r.Fault}
 	case said.sub != "":
 		f.Class, f.Sub = ClassEnv, said.sub
 	case len(said.places) > 0:

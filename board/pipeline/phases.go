@@ -25,8 +25,8 @@
 //
 // approve settles whose yes the change takes, and asks nobody yet: a person
 // approves what lies on the review branch, not a promise of it. apply commits
-// the result tree and moves odd/review/TASK from nothing to it; verify runs the
-// project's checks on exactly that commit; then the op waits. Waiting is a place,
+// the result tree and moves odd/review/TASK from nothing to it; verify reads that
+// commit back, which must hold exactly the files that were checked; then the op waits. Waiting is a place,
 // not an ending: it survives processes, and a person's merge, a person's no or
 // its expiry writes the one ending. Only where configuration lets a low tier land
 // by itself, verify moves a second ref, the target, and completes.
@@ -72,7 +72,7 @@
 //
 // # Checks and repair
 //
-// Validate and verify run commands on a tree of the change's own: what [Checks]
+// Validate and repair run commands on a tree of the change's own: what [Checks]
 // chooses, [Examine] runs and a [Report] keeps. [Report.Failure] reads from the
 // outputs which class of failure it is: the surroundings first, then what does not
 // build, then tests; a flake only when a second run on the same bytes shows one.
@@ -82,8 +82,8 @@
 // a fact of the op, so its record keeps it, and what stops the repair is a function
 // of those facts and one table of limits ([RepairLoop], [DefaultRepair]).
 //
-// Verify holds the tree that would land against its base ([Verified]): all checks,
-// and the numbers the project measures, by [DefaultThresholds].
+// A tree whose checks pass is held against its base ([Hold]): the numbers the project
+// measures, by [DefaultThresholds]. What it falls short of goes to repair as well.
 package pipeline
 
 import (

@@ -102,7 +102,7 @@ var reasons = []reasonRow{
 	{TransportFailed, failed, nil, "the agent or its model could not be reached, or broke off; `odd status` shows the agents, `odd task ready TASK` tries again"},
 	{ValidationFailed, failed, []Phase{Validate}, "the project's checks failed, and a repair was not possible; `odd op show OP` shows what they said"},
 	{RepairStopped, failed, []Phase{Repair}, "the repair made no progress, went in circles or reached a limit; `odd op show OP` shows every try"},
-	{VerifyFailed, wrecked, []Phase{Verify}, "the project's checks failed on the commit that would land, so nobody is asked to review it; `odd op show OP` shows what they said"},
+	{VerifyFailed, wrecked, []Phase{Verify}, "the commit on the review branch does not hold the files that were checked, so nobody is asked to review it; `odd op show OP` shows more"},
 	{ApplyFailed, wrecked, []Phase{Apply, Verify}, "git could not move the branch, which is where it was; `odd op show OP` shows git's error"},
 	{RefMoved, wrecked, nil, "somebody else moved the branch that it would move or that it waits on; look at it with `odd op show OP` first"},
 }

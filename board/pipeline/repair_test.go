@@ -282,12 +282,12 @@ func TestRepairTimebox(t *testing.T) {
 	}
 }
 
-// TestLate: what was stopped when its time was over is not run again as it is.
-func TestLate(t *testing.T) {
+// TestSteady: what would fail the same again is not run again as it is.
+func TestSteady(t *testing.T) {
 	t.Parallel()
 	s := newSim()
 	r, asked := play(s, []turn{{text: "2"}})
-	r.Late = &Failure{Class: ClassTest, Late: true, IDs: []string{"check: timeout"}}
+	r.Steady = &Failure{Class: ClassTest, Steady: true, IDs: []string{"check: timeout"}}
 	op := Op{ID: "op-01", Phase: Repair, Clocks: Clocks{Phase: s.now.Add(time.Hour), Op: s.now.Add(time.Hour)}}
 	if out, err := r.Work(t.Context(), op); err != nil || out.Next != Validate {
 		t.Errorf("%+v, %v", out, err)

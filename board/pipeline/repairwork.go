@@ -23,9 +23,9 @@ type Repairer struct {
 	// process that goes on with an op, that of the fact candidate.
 	Files []Edit
 	Tree  string
-	// Late is what Files failed of where a check was stopped when its time was over:
-	// it is not run again to tell a flake, which would take as long. nil otherwise.
-	Late *Failure
+	// Steady is what Files failed of where it is not run again to tell a flake, see
+	// Failure.Steady. nil otherwise.
+	Steady *Failure
 	// Generate makes another candidate from what failed. An error that is a Stop
 	// ends the op for its own reason.
 	Generate func(context.Context, RepairAsk) (RepairAnswer, error)
@@ -60,7 +60,7 @@ func (r *Repairer) Work(ctx context.Context, op Op) (Out, error) {
 		return Out{}, err
 	}
 	if len(done) == 0 {
-		r.last = r.Late
+		r.last = r.Steady
 	}
 	loop := RepairLoop{Limits: r.Limits, Done: done}
 	end := op.Clocks.End()

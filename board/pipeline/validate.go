@@ -23,6 +23,7 @@ type Check struct {
 	Timeout time.Duration
 	Why     string // who asks for it, and what for
 	Tests   bool   // it is expected to run tests: none is a failure
+	Last    bool   // it is run only where every check before it has passed
 	Module  string // path of the Go module it judges, "" for none
 }
 
@@ -31,9 +32,9 @@ type Check struct {
 type Project struct {
 	// Files is the tree to be checked, as it would land.
 	Files fs.FS
-	// Commands are the project's own, [pipeline] validate or verify; Accept are
-	// the task's. Both are a person's words.
-	Commands, Accept [][]string
+	// Commands are the project's own, [pipeline] validate; Verify are those that
+	// only what passed the others is held to, Accept the task's. All are a person's words.
+	Commands, Verify, Accept [][]string
 	// Graph is who imports whom with the change in it; nil when nobody knows, and
 	// then all of a module is checked.
 	Graph *Graph
@@ -49,7 +50,8 @@ const DefaultCheck = 5 * time.Minute
 
 // Checks is what a change is checked with, in this order: what Go says of the
 // packages it touches, where the tree has a go.mod and the project no commands;
-// the project's commands; what the task asks for. A command that the iron gate
+// the project's commands; what the task asks for; what the project asks for besides
+// of what would land. A command that the iron gate
 // denies whoever asks for it is not among them but in the findings, and a change
 // with such a finding does not pass.
 //
@@ -65,12 +67,15 @@ func Checks(files []Edit, p Project) ([]Check, []irongate.Finding) {
 	}
 	tested := p.Files != nil && treeHas(p.Files, ".", isTestFile)
 	for _, from := range []struct {
-		argvs    [][]string
-		why      string
-		expected bool
-	}{{p.Commands, "the project asks for it", tested}, {p.Accept, "the task asks for it", true}} {
+		argvs          [][]string
+		why            string
+		expected, last bool
+	}{{p.Commands, "the project asks for it", tested, false}, {p.Accept, "the task asks for it", true, false}, {p.Verify, "the project asks for it", tested, true}} {
 		for _, argv := range from.argvs {
-			c := Check{Name: strings.Join(argv, " "), Argv: argv, Why: from.why, Tests: from.expected && runsTests(argv)}
+			if from.last && slices.ContainsFunc(p.Commands, func(run []string) bool { return slices.Equal(run, argv) }) {
+				continue
+			}
+			c := Check{Name: strings.Join(argv, " "), Argv: argv, Why: from.why, Tests: from.expected && runsTests(argv), Last: from.last}
 			c.Name = clip(c.Name, 80, nil)
 			bad := denied(c)
 			findings = append(append(findings, bad...), edited(c, files)...)
@@ -187,6 +192,7 @@ type Report struct {
 	Ran      []Ran   // what was, in order; behind a failure that makes the rest pointless nothing is
 	Findings []irongate.Finding
 	Flaky    []string // ids of tests that failed, and on the same bytes did not when run again
+	Breaches []Breach // thresholds that the tree does not hold against its base, where all checks passed
 	Runs     int      // how often the checks were run: 1, or 2 with a second try
 	Done     bool     // the checks were gone through
 }
@@ -205,7 +211,7 @@ func (r Report) Held() string {
 // Passed reports that nothing speaks against the tree: every check ran and
 // passed at the first try, and no finding is hard.
 func (r Report) Passed() bool {
-	if !r.Done || len(r.Ran) != len(r.Want) || len(r.Flaky) > 0 {
+	if !r.Done || len(r.Ran) != len(r.Want) || len(r.Flaky)+len(r.Breaches) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(r.Ran, func(r Ran) bool { return !r.Passed() }) && !slices.ContainsFunc(r.Findings, hard)
@@ -221,6 +227,9 @@ func (r Report) String() string {
 	}
 	for _, ran := range r.Ran {
 		fmt.Fprintln(&b, ran.String())
+	}
+	for _, breach := range r.Breaches {
+		fmt.Fprintln(&b, breach.Error())
 	}
 	if n := len(r.Want) - len(r.Ran); n > 0 {
 		fmt.Fprintf(&b, "%d more checks were not run\n", n)
@@ -247,6 +256,9 @@ func Examine(ctx context.Context, checks []Check, findings []irongate.Finding, a
 		return r
 	}
 	for _, c := range checks {
+		if c.Last && slices.ContainsFunc(r.Ran, func(r Ran) bool { return !r.Passed() }) {
+			break
+		}
 		ran := examine(ctx, c, run)
 		r.Ran = append(r.Ran, ran)
 		if f := ran.failure(); f.Class == ClassSyntax || f.Class == ClassEnv || ran.Fault == FaultCancelled {
@@ -254,7 +266,7 @@ func Examine(ctx context.Context, checks []Check, findings []irongate.Finding, a
 		}
 	}
 	r.Done = true
-	if f, failed := r.Failure(); again && failed && f.Class == ClassTest && !f.Late && ctx.Err() == nil {
+	if f, failed := r.Failure(); again && failed && f.Class == ClassTest && !f.Steady && ctx.Err() == nil {
 		r.Runs++
 		r.Flaky = secondTry(ctx, r, f, run)
 	}

@@ -222,16 +222,11 @@ func figure(s string) float64 {
 	return v
 }
 
-// Verified is what speaks against the tree that would land: everything in the
-// report of the checks run on exactly that tree, and every threshold that it does
-// not hold against its base. base is the report of the same checks at the base,
-// nil where nobody ran them: then only what the change itself is measured by
-// counts. Nothing comes back for a tree that may land.
-func Verified(report Report, base *Report, files []Edit, t Thresholds) []Breach {
+// Hold is every threshold that a tree whose checks have passed does not hold against
+// its base. base is the report of the same checks at the base, nil where nobody ran
+// them: then only what the change itself is measured by counts.
+func Hold(report Report, base *Report, files []Edit, t Thresholds) []Breach {
 	var out []Breach
-	if f, failed := report.Failure(); failed {
-		out = append(out, Breach{Text: f.String()})
-	}
 	is := Measured(report.Ran)
 	was := []Measure{}
 	if base != nil {

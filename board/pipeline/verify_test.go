@@ -125,7 +125,7 @@ func Extern()
 	}
 }
 
-func TestVerified(t *testing.T) {
+func TestHold(t *testing.T) {
 	t.Parallel()
 	ok := Report{Done: true, Want: make([]Check, 1), Ran: []Ran{{Done: true, Output: []byte("ok  \tm\t0.1s\tcoverage: 80.0% of statements\nlint 9\n")}}}
 	worse := Report{Done: true, Want: make([]Check, 1), Ran: []Ran{{Done: true, Output: []byte("ok  \tm\t0.1s\tcoverage: 70.0% of statements\nlint 9\n")}}}
@@ -140,19 +140,23 @@ func TestVerified(t *testing.T) {
 	}{
 		{"may land", ok, &ok, simple, ""},
 		{"nobody ran the checks at the base", ok, nil, simple, ""},
-		{"the zero report", Report{}, &ok, simple, "env (broken): the checks were not gone through\ncoverage was measured before the change and is missing now\nlint was measured before the change and is missing now"},
-		{"a flake", Report{Done: true, Want: ok.Want, Ran: ok.Ran, Flaky: []string{"m.A"}}, nil, simple, "flake: m.A"},
+		{"nothing is measured any more", Report{}, &ok, simple, "coverage was measured before the change and is missing now\nlint was measured before the change and is missing now"},
 		{"less is tested", worse, &ok, simple, "m: test coverage falls from 80.0% to 70.0%, and at most 5.0 points are allowed; add tests for the new code"},
 		{"more branches", ok, &ok, knotty, "mean complexity of the functions rises from 1.0 to 4.0, at most 2.0 more are allowed; most of it is p.go:2 F, 1 before and 4 now"},
 		{"it does not parse", ok, &ok, []Edit{{Path: "p.go", After: []byte("func")}}, "p.go:1:1: expected 'package', found 'func'"},
 	}
 	for _, tt := range tests {
+		r := tt.r
+		r.Breaches = Hold(tt.r, tt.base, tt.files, Thresholds{})
 		var got []string
-		for _, b := range Verified(tt.r, tt.base, tt.files, Thresholds{}) {
+		for _, b := range r.Breaches {
 			got = append(got, b.Error())
 		}
 		if d := cmp.Diff(tt.want, strings.Join(got, "\n")); d != "" {
 			t.Errorf("%s: (-want +got)\n%s", tt.name, d)
+		}
+		if f, failed := r.Failure(); failed != !r.Passed() || tt.r.Passed() && failed != (tt.want != "") || tt.r.Passed() && failed && (!f.Steady || f.Class != ClassTest) {
+			t.Errorf("%s: failed is %v, with %+v", tt.name, failed, f)
 		}
 	}
 }
