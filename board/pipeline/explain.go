@@ -44,9 +44,11 @@ func Unrepaired(note string) string {
 	return text
 }
 
-// CheckFindings says what is found about the checks of a change, besides what they say.
+// CheckFindings says what is found about a change with its checks and its handoffs in view.
 func CheckFindings() []Meaning {
 	return []Meaning{
+		{"beyond_findings", "a resolver changed a file that no finding of its handoff is about"},
+		{"beyond_plan", "the change has a file that the plan it was made from does not name"},
 		{"check_empty", "a command that should check the change names no program"},
 		{"check_edited", "the change edits a file that one of its checks reads"},
 		{"check_skipped", "no check covers a part of the change"},
