@@ -22,11 +22,17 @@ func (d *document) candidates() []candidate {
 // candidates reads a section. What is a step, a decision or a role's description is not a
 // policy as well.
 func (s *section) candidates() []candidate {
-	var out, first []candidate
-	for _, read := range []func() []candidate{s.procedures, s.headedRole, s.responsible, s.decided} {
-		first = append(first, s.soundOf(read())...)
+	var out []candidate
+	for _, read := range []func() []candidate{s.headedRole, s.responsible, s.decided} {
+		out = append(out, s.soundOf(read())...)
 	}
-	out = append(first, s.soundOf(s.rules(first))...)
+	course, rules := s.soundOf(s.procedures()), s.soundOf(s.rules(out))
+	if len(course) > 0 && len(rules) > 0 && rules[0].score >= course[0].score {
+		course = nil
+	} else if len(course) > 0 {
+		rules = nil
+	}
+	out = append(append(out, course...), rules...)
 	s.torn = s.torn && len(out) == 0
 	if boilerplate(s.title) {
 		if s.introduces() {

@@ -52,7 +52,7 @@ func (t *tally) notes() []session.Note {
 	}
 	torn := t.torn()
 	if n := len(torn); n > 0 {
-		out = append(out, open(counted(n, "section")+" left out, as much a rule as a procedure: "+listed(pathsOf(torn), maxTold), "The reader cannot tell which these are: "+listed(pathsOf(torn), maxNamed)+"."))
+		out = append(out, open(counted(n, "section")+" left out, not plainly a rule or a procedure: "+listed(pathsOf(torn), maxTold), "The reader cannot tell which these are: "+listed(pathsOf(torn), maxNamed)+"."))
 	}
 	if n := len(t.gone); n > 0 {
 		out = append(out, open(counted(n, "atom")+" orphaned, the sources are gone: "+listed(pathsOf(t.gone), maxTold),
@@ -73,7 +73,7 @@ func (t *tally) notes() []session.Note {
 	for _, r := range []struct {
 		n    int
 		what string
-	}{{len(t.left), "over max_atoms"}, {len(t.doubted), "doubtful"}, {len(torn), "as much a rule as a procedure"}, {len(t.skips), "not read"}} {
+	}{{len(t.left), "over max_atoms"}, {len(t.doubted), "doubtful"}, {len(torn), "not plainly a rule or a procedure"}, {len(t.skips), "not read"}} {
 		if all += r.n; r.n > 0 {
 			why = append(why, fmt.Sprintf("%d %s", r.n, r.what))
 		}

@@ -28,10 +28,10 @@ type piece struct {
 func (s *section) rules(others []candidate) []candidate {
 	whole := s.first() && s.doc.place == policies
 	title := sectionNumber.ReplaceAllString(s.subject(), "")
-	if s.topic() == glossary || s.own == roles || s.doc.decides || s.aside() || s.doc.duties() || !whole && (!ruleTitle(title) || s.code) {
+	if s.topic() == glossary || s.own == roles || s.doc.decides || s.doc.duties() || s.aside() || !whole && (!ruleTitle(title) || s.code) {
 		return nil
 	}
-	called := s.own == policies && !boilerplate(s.title) || whole
+	called := s.called()
 	named := called || s.doc.governs
 	ps := slices.DeleteFunc(s.pieces(named), func(p piece) bool {
 		return slices.ContainsFunc(others, func(c candidate) bool { return c.evidence[0].from <= p.to && p.from <= c.evidence[0].to })
@@ -45,29 +45,25 @@ func (s *section) rules(others []candidate) []candidate {
 	if len(ps) == 0 {
 		return nil
 	}
-	best, strong, sum := strongest(ps)
-	need := 5 // more where programs are explained, less where rules are laid down
-	if named {
-		need = 4
-	} else if s.doc.coded() {
-		need = 6
-	}
-	if !called && strong < need || s.doubtful(title, called) {
+	margin, _ := s.traits(ps).weight()
+	if margin < 0 {
+		s.torn = s.torn || margin > -doubt
 		return nil
 	}
-	c := candidate{kind: policy, title: capital(s.ruleName(title)), score: scorePolicy + min(strong, 7) - 4 + min(sum/4, 4), owners: s.owners()}
-	if called {
-		c.score += 4
-	}
-	c.about, c.evidence = s.saying(best), s.joined(ps)
+	c := candidate{kind: policy, title: capital(s.ruleName(title)), score: scoreSigns + min(margin, 12), owners: s.owners()}
+	c.about, c.evidence = s.saying(strongest(ps)), s.joined(ps)
 	return []candidate{c}
 }
 
-// strongest is the piece that describes ps best, the weight of the strongest and that of all.
-func strongest(ps []piece) (best piece, strong, sum int) {
-	best = piece{says: ps[0].says, weight: -1}
+// called reports whether s, or the document it opens, has the name of a policy.
+func (s *section) called() bool {
+	return s.own == policies && !boilerplate(s.title) || s.first() && s.doc.place == policies
+}
+
+// strongest is the piece that describes ps best.
+func strongest(ps []piece) piece {
+	best := piece{says: ps[0].says, weight: -1}
 	for _, p := range ps {
-		strong, sum = max(strong, p.weight), sum+p.weight
 		if pronounFirst(p.says) {
 			p.weight -= 2
 		}
@@ -75,16 +71,7 @@ func strongest(ps []piece) (best piece, strong, sum int) {
 			best = p
 		}
 	}
-	return best, strong, sum
-}
-
-// doubtful reports whether s, by its heading, is about something to do and not plainly a rule.
-func (s *section) doubtful(title string, called bool) bool {
-	bare, how := howTo(title)
-	n := s.speech()
-	doubt := how || activity(bare) && !listing(bare) && 2*n.orders > n.duties || affair(title) && !called
-	s.torn = s.torn || doubt
-	return doubt
+	return best
 }
 
 // saying describes p: what it says, with what limits that in the same text and in the

@@ -6,68 +6,50 @@ import (
 	"strings"
 )
 
-// procedures reads what s says is done in steps: a heading that names an activity above
-// an ordered list, a list of instructions or fenced commands; what a runbook says under
-// Diagnosis, Mitigation and the like; and the prose of a governing document under the
-// name of something people do. A procedure is all that the section says.
+// procedures reads what s says is done in steps, in commands or in prose, where its signs
+// tell a process. A procedure is all that the section says.
 func (s *section) procedures() []candidate {
 	title, how := howTo(s.activity())
-	bare, _, _ := strings.Cut(title, " (")
-	plain := how || s.topic() == processes || s.remedy() || !listing(bare) && (activity(bare) || s.aims()) // the heading or the text says so
-	if title == "" || s.topic() == praise || s.topic() == glossary || s.doc.decides || s.aside() || s.doc.duties() || !plain && (listing(title) || !s.ordered()) ||
-		!ruleTitle(title) || (s.code || identifier(bare)) && !how {
+	if title == "" || s.topic() == glossary || s.doc.decides || s.doc.duties() || s.aside() || !ruleTitle(title) || s.code && !how {
 		return nil
 	}
-	if n := s.speech(); !s.commands() && !how && 2*n.duties > n.orders {
-		s.torn = plain
+	t := s.traits(nil)
+	if _, margin := t.weight(); t.orders == 0 || margin < 0 {
+		s.torn = s.torn || t.orders > 0 && margin > -doubt
 		return nil
+	} else {
+		e := s.course()
+		c := candidate{kind: process, title: s.qualified(capital(strings.TrimRight(title, "?: "))), score: scoreSigns + min(margin, 12), programs: s.programs(), owners: s.owners()}
+		if s.remedy() && !activity(title) {
+			c.title = capital(title) + " (" + clip(s.doc.called(), 60) + ")"
+		}
+		c.about, c.evidence = e.summary(), []evidence{e}
+		return []candidate{c}
 	}
-	e, score := s.course(bare, plain)
-	if score == 0 {
-		return nil
-	}
-	e.passage = s.passage(e.from, e.to)
-	c := candidate{kind: process, title: s.qualified(capital(strings.TrimRight(title, "?: "))), score: score, programs: s.programs(), owners: s.owners()}
-	if s.remedy() && !activity(title) {
-		c.title = capital(title) + " (" + clip(s.doc.called(), 60) + ")"
-	}
-	c.about, c.evidence = e.summary(), []evidence{e}
-	return []candidate{c}
 }
 
-// course is how s says that its activity goes on, and how plainly: 0 for not at all.
-func (s *section) course(title string, plain bool) (evidence, int) {
+// course is all that s says, with what names it: its opening, its steps, its commands.
+func (s *section) course() evidence {
 	e := s.whole(s.blocks)
-	n := s.speech()
-	orders := n.plain
-	if !s.remedy() {
-		orders += n.duties
+	e.passage = s.passage(e.from, e.to)
+	steps, lists := s.steps()
+	at := slices.IndexFunc(s.blocks, func(b block) bool { return len(shell(b)) > 0 })
+	if len(steps) < 2 && at < 0 {
+		return e
 	}
-	opening := func() {
-		e.quote, e.steps, e.lists = nil, nil, 0
-		if b, ok := s.opening(); ok {
-			e.quote = []string{b.run.text}
-		}
+	e.quote = nil
+	if b, ok := s.opening(); ok {
+		e.quote = []string{b.run.text}
 	}
-	switch steps, lists := s.steps(); {
-	case len(steps) >= 2:
-		opening()
+	if len(steps) > 1 {
 		e.steps, e.lists = steps, lists
-		return e, scoreProcess
-	case !plain:
-	case s.bulleted() && !listing(title) || s.remedy() && orders > 0:
-		return e, scoreRunbook + 6
-	case s.commands():
-		opening()
-		i := slices.IndexFunc(s.blocks, func(b block) bool { return len(shell(b)) > 0 })
-		if e.commands = shell(s.blocks[i]); i > 0 && s.blocks[i-1].kind == paragraph && !slices.Contains(e.quote, s.blocks[i-1].run.text) {
-			e.quote = append(e.quote, s.blocks[i-1].run.text)
-		}
-		return e, scoreRunbook
-	case !s.shows() && s.level != 1 && (s.doc.governs && affair(title) && orders >= 1 || activity(title) && !listing(title) && orders >= 2):
-		return e, scoreRunbook
+		return e
 	}
-	return e, 0
+	e.steps, e.lists, e.commands = nil, 0, shell(s.blocks[at])
+	if at > 0 && s.blocks[at-1].kind == paragraph && !slices.Contains(e.quote, s.blocks[at-1].run.text) {
+		e.quote = append(e.quote, s.blocks[at-1].run.text)
+	}
+	return e
 }
 
 // remedy reports whether s stands below a heading that runbooks have for what to do.
@@ -92,25 +74,6 @@ func affair(title string) bool {
 	ws := words(title)
 	return len(ws) > 0 && (in("adding removing stepping leaving becoming electing nominating onboarding offboarding changing requesting retiring voting archiving "+
 		"graduating appealing escalating returning adopting accepting", ws[0]) || in("process procedure removal nomination election", ws[len(ws)-1]))
-}
-
-// aims reports whether a paragraph of s says what the commands below it are for, as in
-// "To run the tests, use:".
-func (s *section) aims() bool {
-	for i, b := range s.blocks {
-		if i == 0 || b.nested || len(shell(b)) == 0 || s.blocks[i-1].kind != paragraph {
-			continue
-		}
-		if ws := words(s.blocks[i-1].run.text); len(ws) > 3 && (in("to first", ws[0]) && imperative(ws[1]) || imperative(ws[0]) && !in("see note consider", ws[0]) && strings.HasSuffix(s.blocks[i-1].run.text, ":")) {
-			return true
-		}
-	}
-	return false
-}
-
-// bulleted reports whether s holds a list of instructions without numbers.
-func (s *section) bulleted() bool {
-	return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == bullets && !b.nested && len(b.items) >= 3 && tells(b.items) })
 }
 
 // shows reports whether s holds code or a table.
@@ -236,13 +199,6 @@ func (s *section) qualified(title string) string {
 	return title + " (" + clip(d, 50) + ")"
 }
 
-// ordered reports whether s holds an ordered list whose items are instructions.
-func (s *section) ordered() bool {
-	return slices.ContainsFunc(s.blocks, func(b block) bool {
-		return b.kind == steps && !b.nested && len(b.items) >= 3 && 3*told(b.items) >= 2*len(b.items) && 2*ordering(b.items) >= len(b.items)
-	})
-}
-
 // count counts the items of which is says so.
 func count(items []item, is func(it item) bool) int {
 	n := 0
@@ -313,50 +269,6 @@ func linked(items []item) bool {
 	return len(items) < 2*count(items, func(it item) bool {
 		return len(it.run.spans) > 0 && it.run.spans[0].kind == link && len(it.run.spans[0].text) >= len(it.run.text)-1
 	})
-}
-
-// speech counts the sentences of a section: those that say what to do, of which some begin
-// with it, and those that say what must be.
-type speech struct{ orders, plain, duties int }
-
-func (s *section) speech() speech {
-	var n speech
-	count := func(r run) {
-		for _, q := range sentences(r.text) {
-			ws := words(q)
-			switch order := instruction(q); {
-			case len(ws) == 0:
-			case obligation(q, true) >= 3:
-				n.duties++
-			case order && imperative(ws[0]), s.remedy() && ifThen(q):
-				n.orders, n.plain = n.orders+1, n.plain+1
-			case order:
-				n.orders++
-			}
-		}
-	}
-	var read func(b block)
-	read = func(b block) {
-		count(b.run)
-		if len(shell(b)) > 0 {
-			n.orders, n.plain = n.orders+1, n.plain+1
-		}
-		for _, it := range b.items {
-			count(it.run)
-			for _, x := range it.below {
-				read(x)
-			}
-		}
-	}
-	for _, b := range outermost(s.blocks) {
-		read(b)
-	}
-	return n
-}
-
-// commands reports whether s holds commands of a shell.
-func (s *section) commands() bool {
-	return slices.ContainsFunc(s.blocks, func(b block) bool { return len(shell(b)) > 0 })
 }
 
 // ifThen reports whether a sentence says what to do in a case.

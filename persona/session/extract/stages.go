@@ -42,8 +42,8 @@ func (s *section) staged() []candidate {
 			}
 			e.passage = append(append(e.passage, ""), x.passage(x.line, e.to)...)
 		}
-		n := x.speech()
-		if instructs += n.plain + n.duties; activity(name(x)) {
+		t := x.traits(nil)
+		if instructs += t.orders + t.duties; activity(name(x)) {
 			instructs++
 		}
 	}

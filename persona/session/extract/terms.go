@@ -50,6 +50,7 @@ const (
 	scoreDeclared   = 79 // front matter with a type
 	scoreProcess    = 86 // a procedure with its steps
 	scoreRole       = 80
+	scoreSigns      = 74 // a policy or a process whose signs just suffice
 	scorePolicy     = 79
 	scoreDecision   = 86
 	scoreSystem     = 70

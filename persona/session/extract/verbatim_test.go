@@ -42,7 +42,7 @@ func TestProceduresAreQuotedWhole(t *testing.T) {
 		{"a command alone", "Running the benchmarks", "## Running the benchmarks\n\n```sh\nmake bench\n```\n", "```sh\nmake bench\n```"},
 		{"every link of a chain", "Verify a download", "## Verify a download\n\nGet the keys:\n\n```sh\ncurl -O keys\n```\n\nThen check the file:\n\n```sh\ngpgv keys\nshasum --check sums\n```\n",
 			"Get the keys:[^a]\n\n```sh\ncurl -O keys\n```\n\nThen check the file:\n\n```sh\ngpgv keys\nshasum --check sums\n```"},
-		{"a number of its own", "Mend a hull", "## How to mend a hull\n\n3. Grind the crack out.\n4. Fill it with resin.\n", "3. Grind the crack out.\n4. Fill it with resin."},
+		{"a number of its own", "Repair a hull", "## How to repair a hull\n\n3. Clean the crack.\n4. Fill it with resin.\n5. Wash it.\n", "3. Clean the crack.\n4. Fill it with resin.\n5. Wash it."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,202 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+)
+
+// A sign is evidence of what a section is, with what it counts for a policy and for a
+// process. The weights were fitted to the labelled documents of the benchmark, in quarters
+// of a logit, and tried on documents that had no part in the fit.
+type sign struct {
+	policy, process int
+	shown           func(t *traits) bool
+}
+
+// minPolicy and minProcess are what the signs of a section must add up to. One with less
+// is left out as doubtful: a wrong atom costs a reviewer more than a missing one.
+const (
+	minPolicy  = 8
+	minProcess = 13
+	doubt      = 6 // how much below that a section is told as left out
+)
+
+var signs = []sign{
+	// what its heading says
+	{-4, 1, func(t *traits) bool { return t.how }},
+	{-3, 5, func(t *traits) bool { _, is := gerund(t.first()); return is }},
+	{2, 2, func(t *traits) bool { return imperative(t.first()) && len(t.title) > 1 && !nounToo(t.first()) }},
+	{-2, 0, func(t *traits) bool { return nounToo(t.first()) && len(t.title) > 1 }},
+	{-4, 5, func(t *traits) bool {
+		return procedural(t.first()) || procedural(t.last()) || procedural(singular(t.last()))
+	}},
+	{5, -3, func(t *traits) bool { return listing(strings.Join(t.title, " ")) }},
+	{-2, -1, func(t *traits) bool { return t.s.own == praise }},
+	{0, 3, func(t *traits) bool { return affair(strings.Join(t.title, " ")) }},
+	{-3, -1, func(t *traits) bool { return in("what why about which where who", t.first()) }},
+	{-3, 3, func(t *traits) bool { return strings.HasSuffix(t.s.title, "?") && !t.how }},
+	{0, -4, func(t *traits) bool { return stage.MatchString(t.s.title) }},
+	{1, -5, func(t *traits) bool { return t.s.level <= 1 && len(t.s.doc.sections) > 2 }},
+	// where it stands
+	{4, -3, func(t *traits) bool { return t.s.doc.rulebook() }},
+	{2, 2, func(t *traits) bool { return t.s.doc.has(affairs) }},
+	{2, 0, func(t *traits) bool { return t.under() == policies }},
+	{-3, 1, func(t *traits) bool { return t.under() == processes }},
+	{0, 3, func(t *traits) bool { return t.s.doc.coded() }},
+	{0, -5, func(t *traits) bool { return t.s.doc.shelved() > 0 }},
+	{0, 8, func(t *traits) bool { return t.s.remedy() }},
+	{4, 0, func(t *traits) bool { return t.s.first() && t.s.doc.place == policies }},
+	// how it is laid out
+	{0, 6, func(t *traits) bool { return t.commands > 0 }},
+	{-2, 0, func(t *traits) bool { return t.code > 0 && t.commands == 0 }},
+	{-3, 7, func(t *traits) bool { return t.stepped }},
+	{2, -3, func(t *traits) bool { return t.bulleted }},
+	{-3, 1, func(t *traits) bool { return t.paragraphs > 3 }},
+	{-1, -4, func(t *traits) bool { return t.lines < 3 }},
+	// what its sentences say
+	{2, 0, func(t *traits) bool { return 3*t.duties >= t.all }},
+	{3, 2, func(t *traits) bool { return 3*t.duties >= 2*t.all }},
+	{4, -1, func(t *traits) bool { return t.musts > 2 }},
+	{5, 0, func(t *traits) bool { return t.strongest >= 5 }},
+	{2, -3, func(t *traits) bool { return t.obliged > 1 }},
+	{4, -1, func(t *traits) bool {
+		return t.begin("never don't don’t avoid no always only prefer keep be not") > 0
+	}},
+	{2, -1, func(t *traits) bool { return t.begin("we") > 0 }},
+	{1, 0, func(t *traits) bool { return t.begin("if when") > 0 }},
+	{-2, 2, func(t *traits) bool { return t.orders > t.duties }},
+	{0, 5, func(t *traits) bool { return 2*t.orders >= t.all }},
+	{0, 3, func(t *traits) bool {
+		return t.begin("then next finally first afterwards once after now lastly second") > 0 || t.have("then afterwards")
+	}},
+	{-1, 2, func(t *traits) bool {
+		return t.says != nil && instruction(t.says[0]) && imperative(words(t.says[0])[0])
+	}},
+	{-2, 3, func(t *traits) bool { return t.says != nil && pronounFirst(t.says[0]) }},
+}
+
+// traits are what the signs of a section look at.
+type traits struct {
+	s                                   *section
+	title                               []string // the words of its heading, without "how to"
+	how                                 bool     // the heading begins with it
+	says                                []string // its sentences, those of code and tables left out
+	all, orders, duties, musts, obliged int      // sentences: all, that say what to do, that oblige, strongly, people
+	strongest                           int      // of its pieces that oblige
+	commands, code, paragraphs, lines   int
+	stepped, bulleted                   bool
+}
+
+func (s *section) traits(ps []piece) *traits {
+	t := &traits{s: s}
+	bare, how := howTo(sectionNumber.ReplaceAllString(s.subject(), ""))
+	bare, _, _ = strings.Cut(bare, " (")
+	t.title, t.how = words(bare), how
+	for _, p := range ps {
+		t.strongest = max(t.strongest, p.weight)
+	}
+	bs := outermost(s.blocks)
+	if n := len(bs); n > 0 {
+		t.lines = bs[n-1].last() - bs[0].from + 1
+	}
+	for _, b := range bs {
+		switch {
+		case b.kind == paragraph:
+			t.paragraphs++
+		case b.kind == steps && len(b.items) > 1 && !linked(b.items) && !wished(b.items) && 3*ordering(b.items) >= len(b.items):
+			t.stepped = true
+		case b.kind == bullets && len(b.items) > 1 && !linked(b.items):
+			t.bulleted = true
+		}
+		t.read(b)
+	}
+	t.all = max(1, len(t.says))
+	for _, q := range t.says {
+		ws := words(q)
+		at, weight := obliging(ws)
+		if weight >= 2 {
+			t.duties++
+			if slices.ContainsFunc(ws[max(0, at-9):at], func(w string) bool { return personNoun(singular(strings.Trim(w, ".'’"))) }) {
+				t.obliged++
+			}
+		}
+		if weight >= 3 {
+			t.musts++
+		}
+		if instruction(q) && imperative(ws[0]) || ifThen(q) {
+			t.orders++
+		}
+	}
+	return t
+}
+
+// read counts what stands in a block, and in its items.
+func (t *traits) read(b block) {
+	if b.kind == code {
+		t.code++
+		if len(shell(b)) > 0 {
+			t.commands++
+			t.orders++
+		}
+	}
+	if b.kind == raw || b.kind == table {
+		return
+	}
+	for _, q := range sentences(b.run.text) {
+		if len(words(q)) > 0 {
+			t.says = append(t.says, q)
+		}
+	}
+	for _, it := range b.items {
+		t.read(block{kind: paragraph, run: it.run})
+		for _, x := range it.below {
+			t.read(x)
+		}
+	}
+}
+
+// weight is what the signs of t count for a policy and for a process, above what they must.
+func (t *traits) weight() (asPolicy, asProcess int) {
+	asPolicy, asProcess = -minPolicy, -minProcess
+	for _, s := range signs {
+		if s.shown(t) {
+			asPolicy, asProcess = asPolicy+s.policy, asProcess+s.process
+		}
+	}
+	return asPolicy, asProcess
+}
+
+func (t *traits) first() string { return t.word(0) }
+func (t *traits) last() string  { return t.word(len(t.title) - 1) }
+
+func (t *traits) word(i int) string {
+	if i < 0 || i >= len(t.title) {
+		return ""
+	}
+	return t.title[i]
+}
+
+// under is what the headings above say, where the section's own says nothing.
+func (t *traits) under() topic {
+	if t.s.parent == nil || t.s.own != none {
+		return none
+	}
+	return t.s.parent.topic()
+}
+
+// begin counts the sentences that begin with one of these words.
+func (t *traits) begin(list string) (n int) {
+	for _, q := range t.says {
+		if in(list, words(q)[0]) {
+			n++
+		}
+	}
+	return n
+}
+
+// have reports whether a sentence has one of these words.
+func (t *traits) have(list string) bool {
+	return slices.ContainsFunc(t.says, func(q string) bool {
+		return slices.ContainsFunc(words(q), func(w string) bool { return in(list, w) })
+	})
+}
