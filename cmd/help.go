@@ -25,7 +25,7 @@ type group struct {
 func verbs(env Env) []group {
 	return []group{
 		{"Start", true, []*cli.Command{
-			initVerb(env), demo(env), statusVerb(env), configVerb(env),
+			initVerb(env), demo(env), statusVerb(env), doctor(env), configVerb(env),
 		}},
 		{"Tasks and proposals", true, []*cli.Command{
 			task(env), drainVerb(env), reviewVerb(env), approve(env), reject(env), syncVerb(env),

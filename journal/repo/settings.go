@@ -304,3 +304,9 @@ func (r *Repo) Config(ctx context.Context, key string) (string, error) {
 	}
 	return strings.TrimSuffix(string(out), "\x00"), err
 }
+
+// Version is the version of the git that odd runs, like "2.43.0".
+func (r *Repo) Version(ctx context.Context) (string, error) {
+	out, err := r.line(ctx, "version")
+	return strings.TrimPrefix(out, "git version "), err
+}
