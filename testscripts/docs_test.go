@@ -177,6 +177,33 @@ func TestReadme(t *testing.T) {
 	}
 }
 
+// TestSettingsOfPages: what a page of the bundle says to put into odd.toml, odd reads.
+func TestSettingsOfPages(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob(filepath.Join(root, "knowledge/systems/*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for _, page := range pages {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(b, []byte("\n```toml\n")) {
+			continue
+		}
+		read++
+		from, to := fenced(string(b), "toml")
+		if _, err := config.Parse(page, b[from:to]); err != nil {
+			t.Error(err)
+		}
+	}
+	if read < 5 {
+		t.Errorf("%d pages with settings, want those of five agents", read)
+	}
+}
+
 // wrongMap is what is wrong with a code map: a package at the top that it leaves out,
 // and a path it names where none is.
 func wrongMap(text string, there map[string]bool) []string {
