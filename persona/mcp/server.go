@@ -166,6 +166,7 @@ func add[In, Out any](s *sdk.Server, t spec, call func(context.Context, In) (Out
 			p.Type, p.Types = "array", nil // clients take a list of types for text; args, made above, accepts null all the same
 		}
 	}
+	singleTypes(out)
 	no := false
 	def := &sdk.Tool{Name: t.name, Title: t.title, Description: t.use, InputSchema: in, OutputSchema: out,
 		Annotations: &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: !t.writes, DestructiveHint: &no, OpenWorldHint: &no}}
@@ -181,6 +182,32 @@ func add[In, Out any](s *sdk.Server, t spec, call func(context.Context, In) (Out
 		}
 		return answer(t, out, err)
 	})
+}
+
+// singleTypes writes each list of types below s as branches of one type, because clients
+// that know no such lists drop the tool or the constraint.
+func singleTypes(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	for _, p := range s.Properties {
+		singleTypes(p)
+	}
+	singleTypes(s.Items)
+	singleTypes(s.AdditionalProperties)
+	if len(s.Types) == 0 {
+		return
+	}
+	whole := *s
+	*s = jsonschema.Schema{Description: whole.Description}
+	for _, t := range whole.Types {
+		one := jsonschema.Schema{Type: t}
+		if t != "null" {
+			one = whole
+			one.Type, one.Types, one.Description = t, nil, ""
+		}
+		s.AnyOf = append(s.AnyOf, &one)
+	}
 }
 
 func notes() map[string]string {

@@ -144,6 +144,9 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 		var out any
 		text, _ := ask(t, c, tool.Name, args, &out)
 		b, _ := json.Marshal(tool.OutputSchema)
+		if strings.Contains(string(b), `"type":[`) {
+			t.Errorf("%s: clients do not take a list of types: %s", tool.Name, b)
+		}
 		var s jsonschema.Schema
 		if err := json.Unmarshal(b, &s); err != nil {
 			t.Fatal(err)

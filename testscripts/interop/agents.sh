@@ -142,7 +142,7 @@ for client in ${*:-claude claude-acp opencode gemini codex}; do
 	codex)
 		installed codex @openai/codex@0.169.0 || continue
 		# It asks nobody before it acts: what it wrote elsewhere blocks its change.
-		drained codex exec "\"$(ls "$at"/@openai/codex-*/vendor/*/bin/codex | head -1)\", \"exec\", \"--skip-git-repo-check\", \"--dangerously-bypass-approvals-and-sandbox\", \"-c\", \"openai_base_url=\\\\\"$url/v1\\\\\"\", \"-m\", \"gpt-5.1-codex\", \"-\"" '"CODEX_API_KEY"' blocked
+		drained codex exec "\"$(ls "$at"/@openai/codex-*/vendor/*/bin/codex | head -1)\", \"exec\", \"--skip-git-repo-check\", \"--dangerously-bypass-approvals-and-sandbox\", \"-c\", \"openai_base_url=\\\"$url/v1\\\"\", \"-m\", \"gpt-5.1-codex\", \"-\"" '"CODEX_API_KEY"' blocked
 		;;
 	*)
 		echo "skip  $client: no such client"

@@ -29,6 +29,14 @@ want() {
 }
 
 want '"compile_persona"' "$odd" mcp --method tools/list
+inspect "$odd" mcp --method tools/list --strict >"$work/out" 2>&1 || true
+if grep -qiE 'warning|"error' "$work/out"; then
+	echo 'FAIL  the schemas of the tools have warnings'
+	grep -i -A3 warning "$work/out"
+	failed=1
+else
+	echo 'ok    0 warnings'
+fi
 want '"confidence"' "$odd" mcp --method tools/call --tool-name search --tool-arg query=shore
 want '"path": "roles/shore-lead.md"' "$odd" mcp --method tools/call --tool-name get --tool-arg atom=shore-lead
 want 'refused \[read-only\]' "$odd" mcp --method tools/call --tool-name task_propose --tool-arg title=x
