@@ -215,6 +215,17 @@ func unreadable(err error) *Problem {
 	return bad(1, codeUnreadable, fmt.Sprintf("cannot be read: %v", err), "check its permissions")
 }
 
+// Unread is the first of the problems that says that a file could not be read, as an
+// error: who judges by a bundle of a commit does not judge by a part of it.
+func Unread(ps []Problem) error {
+	for _, p := range ps {
+		if p.Code == codeUnreadable {
+			return p
+		}
+	}
+	return nil
+}
+
 // assemble links the atoms that were read, in order of path. Two files with one
 // id are both reported, each with the other's place; the first by path keeps it.
 // The graph's problems are those of the files.

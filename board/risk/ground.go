@@ -47,7 +47,11 @@ func Survey(ctx context.Context, r *repo.Repo, base, claim repo.OID, law config.
 	if err != nil {
 		return nil, err
 	}
-	if g.graph, _, err = okf.Load(bundle); err != nil {
+	var problems []okf.Problem
+	if g.graph, problems, err = okf.Load(bundle); err == nil {
+		err = okf.Unread(problems)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if g.all, err = Evidence(r, base, nil, law.Root, g.graph); err != nil {

@@ -166,9 +166,6 @@ func bytesAt(r *repo.Repo, oid repo.OID, file string) ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if b == nil && err == nil {
-		b = []byte{}
-	}
 	return b, err
 }
 

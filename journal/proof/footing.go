@@ -125,6 +125,9 @@ func (h *history) bundleAt(commit repo.OID, root string) (*okf.Graph, error) {
 			return nil, err
 		}
 	}
+	if err := okf.Unread(b.problems); err != nil {
+		return nil, err
+	}
 	h.bundle = b
 	return b.graph, nil
 }
