@@ -5,8 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
 )
 
 // asks reports a person at a terminal who can be asked.
@@ -85,4 +90,26 @@ func (q *questions) pick(ctx context.Context, what string, rows [][]string) (str
 		return fmt.Errorf("%q is none of them; type a number from 1 to %d", s, len(rows))
 	})
 	return chosen, err
+}
+
+// taskArg is the single argument of a verb that takes a task. Where it is missing, a person
+// at a terminal picks one of those in the given states, or of all.
+func taskArg(c *cli.Context, env Env, states ...board.State) (string, error) {
+	if c.NArg() > 0 || !env.asks() || c.Bool("json") {
+		return oneArg(c, "a task")
+	}
+	v, err := openTasks(c.Context, env)
+	if err != nil {
+		return "", err
+	}
+	var rows [][]string
+	for _, t := range v.rows() {
+		if len(states) == 0 && t.State != board.Done || slices.Contains(states, t.State) {
+			rows = append(rows, []string{string(t.ID), string(t.State), t.Title})
+		}
+	}
+	if len(rows) == 0 {
+		return "", usage("%s: want one argument, a task, and none is in a state for it; odd task list shows the tasks", verbOf(c))
+	}
+	return env.questions().pick(c.Context, "task", rows)
 }

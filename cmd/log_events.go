@@ -110,6 +110,13 @@ func (v *view) acts(ctx context.Context) (acts []logEvent, runs map[string][]ste
 		}
 		if e, ok := v.act(c); ok {
 			e.step = at
+			if all := c.Trailer("Odd-Task"); len(all) > 1 && len(c.Trailer("Odd-Ready-By")) > 0 {
+				for _, task := range slices.Backward(all[1:]) {
+					other := e
+					other.Task, other.Text = task, okf.Visible("made "+task+" ready")
+					acts = append(acts, other)
+				}
+			}
 			acts = append(acts, e)
 		} else if run := c.Trailer("Odd-Run"); len(run) == 1 && c.Author.Email == v.cfg.AgentEmail {
 			runs[run[0]] = append(runs[run[0]], step{c.OID, at})

@@ -27,7 +27,7 @@ func reject(env Env) *cli.Command {
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			name, err := oneArg(c, "a task")
+			name, err := taskArg(c, env, board.Review)
 			if err != nil {
 				return err
 			}

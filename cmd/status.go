@@ -24,21 +24,32 @@ func statusVerb(env Env) *cli.Command {
 		Usage: "show running and waiting tasks, the next step and the cost",
 		Description: "odd status\n" +
 			"odd status --budget\n" +
-			"odd status --sandbox\n\n" +
+			"odd status --sandbox\n" +
+			"PS1='$(odd status --line) $ '\n\n" +
 			"The board is the branch that holds the tasks; [board] in odd.toml names it.\n" +
 			"The sandbox limits what agents' programs may read, write and reach over the\n" +
 			"network.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "sandbox", Usage: "test which sandbox restrictions work on this machine, and print those instead"},
 			&cli.BoolFlag{Name: "budget", Usage: "show each budget of the month instead: limit, spent, reserved and left"},
+			&cli.BoolFlag{Name: "line", Usage: "print one short line for a shell prompt instead, and nothing where odd is not set up"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
 				return err
 			}
-			if c.Bool("sandbox") && c.Bool("budget") {
-				return usage("status: --sandbox and --budget do not go together; run them one at a time")
+			only := 0
+			for _, name := range []string{"sandbox", "budget", "line"} {
+				if c.Bool(name) {
+					only++
+				}
+			}
+			if only > 1 || c.Bool("line") && c.Bool("json") {
+				return usage("status: --sandbox, --budget and --line do not go together, nor --line and --json; run them one at a time")
+			}
+			if c.Bool("line") {
+				return runStatusLine(c.Context, env)
 			}
 			if c.Bool("sandbox") {
 				return runSandbox(c.Context, env, c.Bool("json"))
@@ -49,6 +60,37 @@ func statusVerb(env Env) *cli.Command {
 			return runStatus(c.Context, env, c.Bool("json"))
 		},
 	})
+}
+
+// runStatusLine prints the tasks that somebody may act on, by state, for a shell's prompt.
+// It writes nothing in the repository and does not fail where odd is not set up.
+func runStatusLine(ctx context.Context, env Env) error {
+	quiet := env
+	quiet.Stderr = io.Discard
+	w, err := workspaceOf(ctx, quiet, true)
+	if err != nil {
+		return nil
+	}
+	w.tasksOnly = true
+	v, err := w.current(ctx)
+	if err != nil {
+		return nil
+	}
+	n := map[board.State]int{}
+	for _, t := range v.rows() {
+		n[t.State]++
+	}
+	var parts []string
+	if _, err := fs.Stat(v.bundle, "pause.toml"); err == nil {
+		parts = append(parts, "paused")
+	}
+	for _, s := range []board.State{board.Review, board.InProgress, board.Ready, board.Blocked} {
+		if n[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
+		}
+	}
+	_, err = fmt.Fprintln(env.Stdout, or(strings.Join(parts, ", "), "nothing to do"))
+	return err
 }
 
 // boardStatus is what odd status --json prints.

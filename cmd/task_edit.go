@@ -22,7 +22,7 @@ func taskEdit(env Env) *cli.Command {
 			"state changes with odd task ready, odd drain, odd approve and odd reject.",
 		Flags: append([]cli.Flag{&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`"}}, taskFlags()...),
 		Action: func(c *cli.Context) error {
-			name, err := oneArg(c, "a task")
+			name, err := taskArg(c, env)
 			if err != nil {
 				return err
 			}

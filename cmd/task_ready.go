@@ -19,18 +19,25 @@ import (
 func taskReady(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "ready",
-		Usage:        "mark a task ready to run; only a person can",
-		ArgsUsage:    "TASK",
+		Usage:        "mark tasks ready to run; only a person can",
+		ArgsUsage:    "[TASK...]",
 		BashComplete: completeTasks(env, board.Backlog, board.Blocked),
-		Description: "odd task ready read-the-handbook\n\n" +
+		Description: "odd task ready read-the-handbook\n" +
+			"odd task ready count-crates paint-hull\n\n" +
+			"Several tasks become ready by one commit; you type their number and the first\n" +
+			"id. Without TASK, odd lists at a terminal what you can choose from.\n\n" +
 			personNote,
 		Flags: []cli.Flag{yesFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
-			name, err := oneArg(c, "a task")
-			if err != nil {
-				return err
+			names := c.Args().Slice()
+			if len(names) < 2 {
+				name, err := taskArg(c, env, board.Backlog, board.Blocked)
+				if err != nil {
+					return err
+				}
+				names = []string{name}
 			}
-			return runTaskReady(c.Context, env, name, c.Bool("yes"), c.Bool("json"))
+			return runTaskReady(c.Context, env, names, c.Bool("yes"), c.Bool("json"))
 		},
 	})
 }
@@ -68,44 +75,97 @@ func asksFor(t board.Task, roles map[string]contract.Role) string {
 	return b.String()
 }
 
-func runTaskReady(ctx context.Context, env Env, name string, yes, asJSON bool) error {
-	v, t, err := openTaskOnly(ctx, env, name, true)
+func runTaskReady(ctx context.Context, env Env, names []string, yes, asJSON bool) error {
+	v, tasks, freed, err := readyable(ctx, env, names)
 	if err != nil {
 		return err
 	}
-	if t.State == board.InProgress && slices.Contains(v.freeKilled(ctx), t.ID) {
-		if v, t, err = openTaskOnly(ctx, env, name, true); err != nil {
+	ids := make([]string, len(tasks))
+	var says strings.Builder
+	for i, t := range tasks {
+		ids[i] = string(t.ID)
+		says.WriteString(asksFor(t, v.cfg.Contract.Roles))
+		for _, m := range v.preflight(ctx, t) {
+			says.WriteString("  warning: odd drain would refuse it: " + oneLine(okf.Visible(m)) + "\n")
+		}
+	}
+	rows := [][]string{}
+	for _, id := range freed {
+		rows = append(rows, []string{id, string(board.Ready)})
+	}
+	by, commit := "", repo.OID("")
+	if len(tasks) > 0 {
+		want := ids[0]
+		if len(ids) > 1 {
+			want = fmt.Sprintf("%d %s", len(ids), ids[0])
+		}
+		h, err := v.human(ctx, says.String(), "task ready "+strings.Join(ids, " "), want, yes)
+		if err != nil {
 			return err
 		}
-		if t.State == board.Ready { // the sweep made it so, which a person had allowed before
-			if asJSON {
-				return printJSON(env, map[string]string{"task": string(t.ID), "state": string(t.State)})
+		ch, pairs := repo.Changes{}, []string{}
+		for _, t := range tasks {
+			if ch[v.file(t.Path)], err = review.Ready(t, h); err != nil {
+				return err
 			}
-			return printRows(env, [][]string{{string(t.ID), string(t.State)}})
+			pairs = append(pairs, "Odd-Task", string(t.ID))
+			rows = append(rows, []string{string(t.ID), string(board.Ready), h.By()})
 		}
+		subject := fmt.Sprintf("board: %s is ready", ids[0])
+		if len(ids) > 1 {
+			subject = fmt.Sprintf("board: %d tasks are ready, %s first", len(ids), ids[0])
+		}
+		if commit, err = v.amend(ctx, ch, trailers(subject, "", append(pairs, "Odd-Ready-By", h.By())...)); err != nil {
+			return err
+		}
+		by = h.By()
 	}
-	if err := review.Readyable(t); err != nil {
-		return err
+	if !asJSON {
+		for i := range rows {
+			if len(rows[i]) == 3 {
+				rows[i] = append(rows[i], short(commit))
+			}
+		}
+		return printRows(env, rows)
 	}
-	says := asksFor(t, v.cfg.Contract.Roles)
-	for _, m := range v.preflight(ctx, t) {
-		says += "  warning: odd drain would refuse it: " + oneLine(okf.Visible(m)) + "\n"
+	var out []map[string]string
+	for _, r := range rows {
+		m := map[string]string{"task": r[0], "state": r[1]}
+		if len(r) == 3 {
+			m["by"], m["commit"] = by, string(commit)
+		}
+		out = append(out, m)
 	}
-	h, err := v.human(ctx, says, "task ready "+string(t.ID), string(t.ID), yes)
-	if err != nil {
-		return err
+	if len(out) == 1 {
+		return printJSON(env, out[0])
 	}
-	b, err := review.Ready(t, h)
-	if err != nil {
-		return err
+	return printJSON(env, out)
+}
+
+// readyable are the named tasks that a person can make ready, each once. A task that a
+// killed drain held is freed first, and is ready by that: a person had allowed it before.
+func readyable(ctx context.Context, env Env, names []string) (v *view, tasks []board.Task, freed []string, err error) {
+	for i, name := range names {
+		var t board.Task
+		if v, t, err = openTaskOnly(ctx, env, name, i == 0); err != nil {
+			return nil, nil, nil, err
+		}
+		if t.State == board.InProgress && slices.Contains(v.freeKilled(ctx), t.ID) {
+			if v, t, err = openTaskOnly(ctx, env, name, true); err != nil {
+				return nil, nil, nil, err
+			}
+			if t.State == board.Ready {
+				freed = append(freed, string(t.ID))
+				continue
+			}
+		}
+		if slices.ContainsFunc(tasks, func(other board.Task) bool { return other.ID == t.ID }) {
+			return nil, nil, nil, usage("task ready: %s is named twice", t.ID)
+		}
+		if err = review.Readyable(t); err != nil {
+			return nil, nil, nil, err
+		}
+		tasks = append(tasks, t)
 	}
-	msg := trailers(fmt.Sprintf("board: %s is ready", t.ID), "", "Odd-Task", string(t.ID), "Odd-Ready-By", h.By())
-	oid, err := v.amend(ctx, repo.Changes{v.file(t.Path): b}, msg)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return printJSON(env, map[string]string{"task": string(t.ID), "state": string(board.Ready), "by": h.By(), "commit": string(oid)})
-	}
-	return printRows(env, [][]string{{string(t.ID), string(board.Ready), h.By(), short(oid)}})
+	return v, tasks, freed, nil
 }

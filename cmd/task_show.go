@@ -18,7 +18,7 @@ func taskShow(env Env) *cli.Command {
 		Description:  "odd task show read-the-handbook",
 		Flags:        []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
-			name, err := oneArg(c, "a task")
+			name, err := taskArg(c, env)
 			if err != nil {
 				return err
 			}

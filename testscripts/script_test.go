@@ -154,7 +154,7 @@ func (c *confirmer) Write(b []byte) (int, error) {
 }
 
 func (c *confirmer) Read(b []byte) (int, error) {
-	m := regexp.MustCompile(`type (\S+) to confirm: $`).FindSubmatch(c.asked)
+	m := regexp.MustCompile(`type (.+) to confirm: $`).FindSubmatch(c.asked)
 	if m == nil {
 		return 0, io.EOF
 	}
