@@ -30,6 +30,7 @@ type document struct {
 	fields   [2]int // lines of the front matter's title to description, 0 0 without both
 	sections []*section
 	place    topic // what the file's name or folder says
+	coded    bool  // it holds code
 	governs  bool  // it lays down rules for people
 	decides  bool  // it records a decision
 	proposes bool  // it proposes one
@@ -124,6 +125,9 @@ func parse(f file) *document {
 	}
 	d.title = strings.TrimRight(d.title, ". ")
 	d.classify()
+	d.coded = slices.ContainsFunc(d.sections, func(s *section) bool {
+		return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == code })
+	})
 	d.governs, d.decides, d.proposes = d.lawful(), d.recordsDecision(), d.suggests()
 	return d
 }
@@ -220,13 +224,6 @@ func (d *document) called() string {
 		return d.stem()
 	}
 	return path.Base(path.Dir(d.path))
-}
-
-// coded reports whether d holds code.
-func (d *document) coded() bool {
-	return slices.ContainsFunc(d.sections, func(s *section) bool {
-		return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind == code })
-	})
 }
 
 // within are the offsets where a line begins and where another, further down, ends.

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -11,7 +12,7 @@ func (s *section) responsible() []candidate {
 			for _, sentence := range sentences(t.run.text) {
 				who, what, ok := cutAny(sentence, " is responsible for ", " are responsible for ", " is accountable for ")
 				ws, title := words(who), withoutArticle(who)
-				if !ok || len(ws) == 0 || in("nobody no none not if when", ws[0]) || len(ws) > 5 || len(words(what)) < 2 || !name(title, false) ||
+				if !ok || len(ws) == 0 || in("nobody no none not if when in for at on as", ws[0]) || len(ws) > 5 || len(words(what)) < 2 || !name(title, false) ||
 					!roleNoun(ws[len(ws)-1]) && !(s.doc.governs && acronym(title)) {
 					continue
 				}
@@ -113,7 +114,7 @@ func officeNoun(w string) bool {
 // officeTitle reports whether a heading is the name of an office.
 func officeTitle(title string) bool {
 	ws := words(title)
-	return len(ws) > 0 && len(ws) <= 4 && officeNoun(ws[len(ws)-1]) && !in("guide desk head master author editor style how why your all", ws[len(ws)-1]) &&
+	return len(ws) > 0 && len(ws) <= 4 && officeNoun(ws[len(ws)-1]) && !slices.Contains(ws, "for") && !in("guide desk head master author editor style how why your all", ws[len(ws)-1]) &&
 		!in("establishment election selection formation composition for to become becoming about our no no-longer former past previous emeritus", ws[0])
 }
 

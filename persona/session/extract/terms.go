@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -126,7 +127,7 @@ func (s *section) definitionList(b block) []candidate {
 	for _, it := range b.items {
 		t := strings.TrimRight(it.cells[0].text, ": ")
 		code := len(it.cells[0].spans) > 0 && it.cells[0].spans[0].kind == codeSpan
-		if name(t, code) && len(words(it.cells[1].text)) >= 3 {
+		if name(t, code) && definable(firstOf(it.cells[1].text)) {
 			out = append(out, s.defined(t, it.cells[1].text, it.from, it.to, scoreGlossary))
 		}
 	}
@@ -284,6 +285,9 @@ func (s *section) headed() []candidate {
 	if !what && !(below && s.own == none) || !name(title, s.code) || !definable(b.run.text) {
 		return nil
 	}
+	if opening := words(b.run.text); what && !articleFirst(b.run.text) && !slices.ContainsFunc(opening[:min(6, len(opening))], func(w string) bool { return same(w, title[strings.LastIndexByte(title, ' ')+1:]) }) {
+		return nil // what stands there is no answer
+	}
 	c := s.defined(title, b.run.text, b.from, b.to, scoreWhatIs)
 	c.evidence[0].quote = []string{b.run.text}
 	c.evidence[0].from = s.line
@@ -331,7 +335,7 @@ func (s *section) stated() []candidate {
 			identifier(subject) || s.code && !filename(subject) {
 			continue
 		}
-		if c := s.statement(subject, pred, b); c.kind != term || marked || s.topic() == glossary || !s.doc.coded() {
+		if c := s.statement(subject, pred, b); c.kind != term || marked || s.topic() == glossary || !s.doc.coded {
 			out = append(out, c)
 		}
 	}

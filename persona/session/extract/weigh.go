@@ -17,74 +17,76 @@ type sign struct {
 // is left out as doubtful: a wrong atom costs a reviewer more than a missing one.
 const (
 	minPolicy  = 8
-	minProcess = 13
+	minProcess = 12
 	doubt      = 6 // how much below that a section is told as left out
 )
 
 var signs = []sign{
 	// what its heading says
-	{-4, 1, func(t *traits) bool { return t.how }},
-	{-3, 5, func(t *traits) bool { _, is := gerund(t.first()); return is }},
-	{2, 2, func(t *traits) bool { return imperative(t.first()) && len(t.title) > 1 && !nounToo(t.first()) }},
-	{-2, 0, func(t *traits) bool { return nounToo(t.first()) && len(t.title) > 1 }},
-	{-4, 5, func(t *traits) bool {
+	{-2, 0, func(t *traits) bool { return t.how }},
+	{-2, 3, func(t *traits) bool { _, is := gerund(t.first()); return is }},
+	{0, 2, func(t *traits) bool { return imperative(t.first()) && len(t.title) > 1 && !nounToo(t.first()) }},
+	{-3, -1, func(t *traits) bool { return nounToo(t.first()) && len(t.title) > 1 }},
+	{-2, 2, func(t *traits) bool {
 		return procedural(t.first()) || procedural(t.last()) || procedural(singular(t.last()))
 	}},
-	{5, -3, func(t *traits) bool { return listing(strings.Join(t.title, " ")) }},
-	{-2, -1, func(t *traits) bool { return t.s.own == praise }},
-	{0, 3, func(t *traits) bool { return affair(strings.Join(t.title, " ")) }},
-	{-3, -1, func(t *traits) bool { return in("what why about which where who", t.first()) }},
-	{-3, 3, func(t *traits) bool { return strings.HasSuffix(t.s.title, "?") && !t.how }},
+	{3, -2, func(t *traits) bool { return listing(strings.Join(t.title, " ")) }},
+	{0, 4, func(t *traits) bool { return affair(strings.Join(t.title, " ")) }},
+	{-3, 0, func(t *traits) bool { return strings.HasSuffix(t.s.title, "?") && !t.how }},
+	{-4, -1, func(t *traits) bool { return officeTitle(strings.Join(t.title, " ")) }},
 	{0, -4, func(t *traits) bool { return stage.MatchString(t.s.title) }},
-	{1, -5, func(t *traits) bool { return t.s.level <= 1 && len(t.s.doc.sections) > 2 }},
+	{0, -3, func(t *traits) bool { return t.s.level <= 1 && len(t.s.doc.sections) > 2 }},
 	// where it stands
-	{4, -3, func(t *traits) bool { return t.s.doc.rulebook() }},
-	{2, 2, func(t *traits) bool { return t.s.doc.has(affairs) }},
-	{2, 0, func(t *traits) bool { return t.under() == policies }},
-	{-3, 1, func(t *traits) bool { return t.under() == processes }},
-	{0, 3, func(t *traits) bool { return t.s.doc.coded() }},
-	{0, -5, func(t *traits) bool { return t.s.doc.shelved() > 0 }},
-	{0, 8, func(t *traits) bool { return t.s.remedy() }},
-	{4, 0, func(t *traits) bool { return t.s.first() && t.s.doc.place == policies }},
+	{5, -3, func(t *traits) bool { return t.s.doc.rulebook() }},
+	{2, 1, func(t *traits) bool { return t.s.doc.has(affairs) }},
+	{1, -1, func(t *traits) bool { return t.under() == policies }},
+	{-2, 3, func(t *traits) bool { return t.under() == processes }},
+	{-1, 3, func(t *traits) bool { return t.s.doc.coded }},
+	{-1, -5, func(t *traits) bool { return t.s.doc.shelved() > 0 }},
+	{-1, 7, func(t *traits) bool { return t.s.remedy() }},
+	{-1, 2, func(t *traits) bool { return t.s.doc.governs }},
 	// how it is laid out
-	{0, 6, func(t *traits) bool { return t.commands > 0 }},
-	{-2, 0, func(t *traits) bool { return t.code > 0 && t.commands == 0 }},
-	{-3, 7, func(t *traits) bool { return t.stepped }},
-	{2, -3, func(t *traits) bool { return t.bulleted }},
-	{-3, 1, func(t *traits) bool { return t.paragraphs > 3 }},
-	{-1, -4, func(t *traits) bool { return t.lines < 3 }},
+	{1, -3, func(t *traits) bool { return !t.stepped && !t.bulleted && t.commands == 0 }},
+	{-2, -2, func(t *traits) bool { return t.links }},
+	{0, 3, func(t *traits) bool { return 2*t.coded >= t.all }},
+	{0, 4, func(t *traits) bool { return t.commands > 0 }},
+	{-5, 0, func(t *traits) bool { return t.code > 0 && t.commands == 0 }},
+	{-3, 5, func(t *traits) bool { return t.stepped }},
+	{2, -5, func(t *traits) bool { return t.bulleted }},
+	{-2, 0, func(t *traits) bool { return t.paragraphs > 3 }},
+	{0, -3, func(t *traits) bool { return t.lines < 3 }},
 	// what its sentences say
-	{2, 0, func(t *traits) bool { return 3*t.duties >= t.all }},
-	{3, 2, func(t *traits) bool { return 3*t.duties >= 2*t.all }},
-	{4, -1, func(t *traits) bool { return t.musts > 2 }},
-	{5, 0, func(t *traits) bool { return t.strongest >= 5 }},
+	{2, -1, func(t *traits) bool { return 3*t.duties >= t.all }},
+	{2, 0, func(t *traits) bool { return 3*t.duties >= 2*t.all }},
+	{1, -1, func(t *traits) bool { return t.musts > 2 }},
+	{4, 0, func(t *traits) bool { return t.strongest >= 5 }},
 	{2, -3, func(t *traits) bool { return t.obliged > 1 }},
-	{4, -1, func(t *traits) bool {
+	{3, 0, func(t *traits) bool {
 		return t.begin("never don't don’t avoid no always only prefer keep be not") > 0
 	}},
-	{2, -1, func(t *traits) bool { return t.begin("we") > 0 }},
-	{1, 0, func(t *traits) bool { return t.begin("if when") > 0 }},
-	{-2, 2, func(t *traits) bool { return t.orders > t.duties }},
-	{0, 5, func(t *traits) bool { return 2*t.orders >= t.all }},
-	{0, 3, func(t *traits) bool {
+	{2, -2, func(t *traits) bool { return t.begin("we") > 0 }},
+	{2, 1, func(t *traits) bool { return t.begin("if when") > 0 }},
+	{-1, 3, func(t *traits) bool { return t.orders > t.duties }},
+	{2, 4, func(t *traits) bool { return 2*t.orders >= t.all }},
+	{-1, 2, func(t *traits) bool {
 		return t.begin("then next finally first afterwards once after now lastly second") > 0 || t.have("then afterwards")
 	}},
-	{-1, 2, func(t *traits) bool {
+	{1, 2, func(t *traits) bool {
 		return t.says != nil && instruction(t.says[0]) && imperative(words(t.says[0])[0])
 	}},
-	{-2, 3, func(t *traits) bool { return t.says != nil && pronounFirst(t.says[0]) }},
+	{-2, 2, func(t *traits) bool { return t.says != nil && pronounFirst(t.says[0]) }},
 }
 
 // traits are what the signs of a section look at.
 type traits struct {
-	s                                   *section
-	title                               []string // the words of its heading, without "how to"
-	how                                 bool     // the heading begins with it
-	says                                []string // its sentences, those of code and tables left out
-	all, orders, duties, musts, obliged int      // sentences: all, that say what to do, that oblige, strongly, people
-	strongest                           int      // of its pieces that oblige
-	commands, code, paragraphs, lines   int
-	stepped, bulleted                   bool
+	s                                        *section
+	title                                    []string // the words of its heading, without "how to"
+	how                                      bool     // the heading begins with it
+	says                                     []string // its sentences, those of code and tables left out
+	all, orders, duties, musts, obliged      int      // sentences: all, that say what to do, that oblige, strongly, people
+	strongest                                int      // of its pieces that oblige
+	commands, code, coded, paragraphs, lines int      // coded: texts with code in them
+	stepped, bulleted, links                 bool
 }
 
 func (s *section) traits(ps []piece) *traits {
@@ -105,7 +107,9 @@ func (s *section) traits(ps []piece) *traits {
 			t.paragraphs++
 		case b.kind == steps && len(b.items) > 1 && !linked(b.items) && !wished(b.items) && 3*ordering(b.items) >= len(b.items):
 			t.stepped = true
-		case b.kind == bullets && len(b.items) > 1 && !linked(b.items):
+		case b.kind == bullets && linked(b.items):
+			t.links = true
+		case b.kind == bullets && len(b.items) > 1:
 			t.bulleted = true
 		}
 		t.read(b)
@@ -141,6 +145,9 @@ func (t *traits) read(b block) {
 	}
 	if b.kind == raw || b.kind == table {
 		return
+	}
+	if slices.ContainsFunc(b.run.spans, func(sp span) bool { return sp.kind == codeSpan }) {
+		t.coded++
 	}
 	for _, q := range sentences(b.run.text) {
 		if len(words(q)) > 0 {
