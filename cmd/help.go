@@ -40,7 +40,7 @@ func verbs(env Env) []group {
 			agentVerb(env), anchorVerb(env), mcpVerb(env), opVerb(env),
 		}},
 		{"Decisions and push checks", false, []*cli.Command{gateVerb(env), hookVerb(env)}},
-		{"Shell", false, []*cli.Command{completion(env)}},
+		{"Pages and shell", false, []*cli.Command{siteVerb(env), serveVerb(env), completion(env)}},
 	}
 }
 

@@ -63,6 +63,7 @@ var below = map[string][]string{
 	"board/risk":                  {"board", "board/config", "board/pipeline", "journal/memory", "journal/repo", "okf", "reconcile/irongate"},
 	"board/state":                 {"board", "board/failover", "board/gate", "board/pipeline", "journal/event", "journal/memory", "journal/repo", "okf", "persona/session"},
 	"board/review":                {"board", "okf", "reconcile", "journal", "journal/event"},
+	"board/site":                  {"board", "board/budget", "okf"},
 	"board/drain":                 {"*", "!board/review", "!journal/proof"},
 	"knowledge":                   {},
 }
@@ -76,7 +77,7 @@ var only = map[string][]string{
 	"github.com/rogpeppe/go-internal/testscript": {},
 	"pgregory.net/rapid":                         {},
 	"testing":                                    {"okf/okftest", "persona/session/sessiontest"},
-	"net/http":                                   {"persona/session/endpoint", "persona/session/modeltest", "persona/session/servers", "persona/session/toolbox", "persona/mcp"},
+	"net/http":                                   {"persona/session/endpoint", "persona/session/modeltest", "persona/session/servers", "persona/session/toolbox", "persona/mcp", "board/site"},
 	"github.com/anthropics/anthropic-sdk-go":     {"persona/session/anthropic"},
 	"github.com/coder/acp-go-sdk":                {"persona/session/acp", "persona/session/agenttest"},
 	"github.com/sashabaranov/go-openai":          {"persona/session/openai"},

@@ -175,7 +175,7 @@ func TestErrorsNameTheThing(t *testing.T) {
 // areas are the words a script's name may begin with: the verbs, and a few
 // words for what belongs to no one verb.
 var areas = strings.Fields(`harness readme
-	init demo check status sync log explain context
+	init demo check status site sync log explain context
 	persona compile search get related expand why backlinks graph index canon
 	task drain change review approve reject reconcile
 	journal handoff invoke observe audit

@@ -1,0 +1,241 @@
+package site
+
+import (
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/okf"
+)
+
+// column is the tasks of one state.
+type column struct {
+	State board.State
+	Tasks []*board.Row
+	More  int // tasks that Tasks leaves out
+}
+
+// board lists every state; of what is done, the newest come first.
+func (p *Pages) board() []column {
+	var out []column
+	for _, s := range board.States() {
+		out = append(out, p.column(s, columnLimit))
+	}
+	return out
+}
+
+func (p *Pages) column(s board.State, limit int) column {
+	c := column{State: s}
+	for _, t := range p.b.Tasks {
+		if t.State == s {
+			c.Tasks = append(c.Tasks, t)
+		}
+	}
+	if s == board.Done {
+		slices.SortStableFunc(c.Tasks, func(a, b *board.Row) int { return strings.Compare(b.Created, a.Created) })
+	} else {
+		c.Tasks = board.Order(c.Tasks, board.IndexOf(p.b.Tasks))
+	}
+	if n := len(c.Tasks) - limit; n > 0 {
+		c.Tasks, c.More = c.Tasks[:limit], n
+	}
+	return c
+}
+
+// taskPage is a task with its history.
+type taskPage struct {
+	*board.Row
+	Path       string
+	Facts      [][2]string
+	Text       template.HTML
+	Acceptance []string
+	Rejected   []board.Rejection
+	Events     []Event
+	Cost       budget.MicroUSD
+	InReview   bool
+}
+
+func (p *Pages) task(row *board.Row) (taskPage, error) {
+	d := taskPage{Row: row, Events: p.acts[row.ID]}
+	_, d.InReview = p.b.Proposal[row.ID]
+	for _, e := range d.Events {
+		d.Cost += e.Cost
+	}
+	a := p.b.Graph.ByID(row.ID)
+	if a == nil {
+		return d, nil
+	}
+	t, err := board.ReadTask(p.b.Graph, a)
+	if err != nil {
+		return d, nil //nolint:nilerr // odd check tells it; the page shows what the list has
+	}
+	d.Path, d.Acceptance, d.Rejected = a.Path, t.Acceptance, t.Rejected
+	fact := func(name, value string) {
+		if value != "" {
+			d.Facts = append(d.Facts, [2]string{name, value})
+		}
+	}
+	fact("kind", t.Kind)
+	fact("role", t.Role)
+	fact("priority", t.Priority)
+	fact("inputs", strings.Join(t.Inputs, ", "))
+	fact("files it may change", strings.Join(t.Paths, ", "))
+	if t.Budget > 0 {
+		fact("budget", "$"+t.Budget.String())
+	}
+	var needs []string
+	for _, id := range t.Dependencies {
+		needs = append(needs, string(id))
+	}
+	fact("waits for", strings.Join(needs, ", "))
+	fact("claimed by", t.ClaimedBy)
+	fact("blocked", t.BlockedReason)
+	d.Text, err = p.render(a, "task/"+string(row.ID)+".html", 2)
+	return d, err
+}
+
+// reviewPage is a proposal beside what it rests on.
+type reviewPage struct {
+	Proposal
+	Task     *board.Row
+	Rendered []rendered
+	Lines    []diffLine
+	Cut      int // lines of the diff that are left out
+}
+
+type rendered struct {
+	okf.Atom
+	Text template.HTML
+}
+
+// diffLine is a line of a diff; Class says how it is drawn.
+type diffLine struct{ Class, Text string }
+
+// diffLimit is how many lines of a diff a page shows.
+const diffLimit = 4000
+
+func (p *Pages) review(id okf.ID) (reviewPage, error) {
+	d := reviewPage{Proposal: p.b.Proposal[id], Task: p.byID[id]}
+	for _, a := range d.Atoms {
+		text, err := p.render(&a, "review/"+string(id)+".html", 3)
+		if err != nil {
+			return d, err
+		}
+		d.Rendered = append(d.Rendered, rendered{a, text})
+	}
+	lines := strings.Split(strings.TrimSuffix(d.Diff, "\n"), "\n")
+	if n := len(lines) - diffLimit; n > 0 {
+		lines, d.Cut = lines[:diffLimit], n
+	}
+	for _, l := range lines {
+		class := ""
+		switch {
+		case strings.HasPrefix(l, "diff "), strings.HasPrefix(l, "index "), strings.HasPrefix(l, "+++"), strings.HasPrefix(l, "---"):
+			class = "file"
+		case strings.HasPrefix(l, "@@"):
+			class = "hunk"
+		case strings.HasPrefix(l, "+"):
+			class = "added"
+		case strings.HasPrefix(l, "-"):
+			class = "removed"
+		}
+		d.Lines = append(d.Lines, diffLine{class, l})
+	}
+	return d, nil
+}
+
+// group is the atoms of one type.
+type group struct {
+	Type  string
+	Atoms []*okf.Atom
+}
+
+func (p *Pages) knowledge() []group {
+	var out []group
+	for _, a := range p.atoms() {
+		if len(out) == 0 || out[len(out)-1].Type != a.Type {
+			out = append(out, group{Type: a.Type})
+		}
+		last := &out[len(out)-1]
+		last.Atoms = append(last.Atoms, a)
+	}
+	return out
+}
+
+// atomPage is an atom with its surroundings.
+type atomPage struct {
+	*okf.Atom
+	Text      template.HTML
+	Picture   template.HTML
+	Backlinks []okf.Backlink
+	titles    func(okf.ID) string
+	hrefs     func(okf.ID) string
+}
+
+// TitleOf and HrefOf are of another atom.
+func (d atomPage) TitleOf(id okf.ID) string { return d.titles(id) }
+
+// HrefOf is the path of another atom's page from the top of the site.
+func (d atomPage) HrefOf(id okf.ID) string { return d.hrefs(id) }
+
+func (p *Pages) atom(a *okf.Atom) (atomPage, error) {
+	name := "atom/" + string(a.ID) + ".html"
+	d := atomPage{Atom: a, Backlinks: p.b.Graph.Backlinks(a.ID), titles: p.titleOf, hrefs: p.hrefOf}
+	d.Picture = p.picture(a, strings.Repeat("../", strings.Count(name, "/")))
+	var err error
+	d.Text, err = p.render(a, name, 1)
+	return d, err
+}
+
+func (p *Pages) titleOf(id okf.ID) string {
+	if a := p.b.Graph.ByID(id); a != nil && a.Title != "" {
+		return a.Title
+	}
+	return string(id)
+}
+
+func (p *Pages) hrefOf(id okf.ID) string {
+	if a := p.b.Graph.ByID(id); a != nil {
+		return href(a)
+	}
+	return ""
+}
+
+// logPage is what happened, the newest first.
+type logPage struct {
+	Events []Event
+	More   int
+}
+
+func (p *Pages) log() logPage {
+	d := logPage{Events: slices.Clone(p.b.Events)}
+	slices.Reverse(d.Events)
+	if n := len(d.Events) - logLimit; n > 0 {
+		d.Events, d.More = d.Events[:logLimit], n
+	}
+	return d
+}
+
+// bar is a month with the width of its bar in percent of the dearest month.
+type bar struct {
+	Month
+	Percent int64
+}
+
+func (p *Pages) spend() []bar {
+	var most budget.MicroUSD
+	for _, m := range p.b.Months {
+		most = max(most, m.Spent)
+	}
+	var out []bar
+	for _, m := range p.b.Months {
+		b := bar{Month: m}
+		if most > 0 {
+			b.Percent = int64(m.Spent * 100 / most)
+		}
+		out = append(out, b)
+	}
+	return out
+}

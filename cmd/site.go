@@ -1,0 +1,249 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/board/site"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+func siteVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "site",
+		Usage: "write the board and the knowledge as web pages into a folder",
+		Description: "odd site --out public\n\n" +
+			"The pages show the committed board: tasks, proposals with their diffs,\n" +
+			"knowledge with search, what happened and what it cost. They open from the\n" +
+			"folder, without a server or a network. They are read-only: approval stays in\n" +
+			"the terminal, and a page shows the command. odd serve shows the same, live.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Usage: "write into `DIR`, which must be new, empty, or written by odd site before"},
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			if c.String("out") == "" {
+				return usage("site: name a folder, like odd site --out public")
+			}
+			return runSite(c.Context, env, c.String("out"))
+		},
+	})
+}
+
+// siteMark is a file that odd site leaves in its folder: where it is, what lies there
+// may be replaced.
+const siteMark = ".odd-site"
+
+func runSite(ctx context.Context, env Env, out string) error {
+	dir := env.path(out)
+	if err := siteFolder(dir, out); err != nil {
+		return err
+	}
+	pages, err := drawSite(ctx, env, false)
+	if err != nil {
+		return err
+	}
+	// The new pages are written beside the old ones and take their place at once.
+	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".odd-site-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	n, err := writeSite(ctx, pages, tmp)
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := errors.Join(os.Chmod(tmp, 0o755), os.Rename(tmp, dir)); err != nil {
+		return err
+	}
+	talk(env, "site: %s written; open %s", count(n, "file"), filepath.Join(out, "index.html"))
+	return nil
+}
+
+// siteFolder refuses a folder with files that odd site did not write.
+func siteFolder(dir, typed string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return os.MkdirAll(filepath.Dir(dir), 0o755)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(dir, siteMark)); err != nil {
+		return refuse("exists", "site: %s holds files that odd site did not write; choose another folder, or empty it", typed)
+	}
+	return nil
+}
+
+func writeSite(ctx context.Context, pages *site.Pages, dir string) (int, error) {
+	top, err := os.OpenRoot(dir)
+	if err != nil {
+		return 0, err
+	}
+	defer top.Close()
+	n := 0
+	for name := range pages.Paths() {
+		if err := ctx.Err(); err != nil {
+			return n, err
+		}
+		content, _, err := pages.File(name)
+		if err != nil {
+			return n, err
+		}
+		if d := filepath.Dir(name); d != "." {
+			if err := top.MkdirAll(d, 0o755); err != nil {
+				return n, err
+			}
+		}
+		if err := top.WriteFile(name, content, 0o644); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, top.WriteFile(siteMark, nil, 0o644)
+}
+
+// drawSite reads the committed board into pages.
+func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
+	v, err := openBoard(ctx, env, false)
+	if err != nil {
+		return nil, err
+	}
+	c, err := v.repo.Commit(v.tip)
+	if err != nil {
+		return nil, err
+	}
+	b := &site.Board{
+		Name: v.siteName(), Branch: v.line.Name(), Commit: short(v.tip), At: c.Committer.When,
+		Graph: v.graph, Tasks: v.rows(), Proposal: map[okf.ID]site.Proposal{}, Live: live,
+	}
+	if text, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
+		b.Paused = board.PauseReason(text)
+	}
+	for _, r := range proof.Table() {
+		b.Promises = append(b.Promises, site.Promise{Number: r.Invariant, Name: r.Name, Proved: r.Recomputed, Attested: r.Attested})
+	}
+	events, damaged, err := v.events(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if damaged != nil {
+		talk(env, "site: %v", damaged)
+	}
+	for _, e := range events {
+		if e.Kind == string(event.Op) {
+			continue
+		}
+		b.Events = append(b.Events, site.Event{At: e.At, Who: e.who(), Task: okf.ID(e.Task), Text: irongate.RedactText(e.Text), Cost: budget.MicroUSD(e.Cost)})
+	}
+	if b.Months, err = v.months(); err != nil {
+		return nil, err
+	}
+	for _, row := range b.Tasks {
+		if row.State != board.Review {
+			continue
+		}
+		p, err := v.siteProposal(ctx, row.ID)
+		if err != nil {
+			talk(env, "site: %s: %v", row.ID, err)
+			continue
+		}
+		b.Proposal[row.ID] = p
+	}
+	return site.New(b)
+}
+
+// siteName is the name of the repository's folder.
+func (v *view) siteName() string {
+	if root := v.repo.Root(); root != "" {
+		return filepath.Base(root)
+	}
+	return strings.TrimSuffix(filepath.Base(v.repo.CommonDir()), ".git")
+}
+
+// months are what each month cost, oldest first.
+func (v *view) months() ([]site.Month, error) {
+	receipts, err := event.Receipts(v.bundle, "")
+	if err != nil {
+		return nil, fmt.Errorf("%s/%w", v.cfg.Root, err)
+	}
+	var out []site.Month
+	for _, r := range receipts {
+		i := slices.IndexFunc(out, func(m site.Month) bool { return m.Name == r.Month })
+		if i < 0 {
+			i, out = len(out), append(out, site.Month{Name: r.Month})
+		}
+		out[i].Spent += budget.MicroUSD(r.Cost)
+		out[i].Runs++
+	}
+	slices.SortFunc(out, func(a, b site.Month) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// siteProposal is what waits for a person in a task: the summary, the diff and the atoms.
+func (v *view) siteProposal(ctx context.Context, id okf.ID) (site.Proposal, error) {
+	var out site.Proposal
+	t, err := v.taskOf(id)
+	if err != nil {
+		return out, err
+	}
+	p, err := v.proposal(t)
+	if err != nil {
+		return out, err
+	}
+	at, bound := v.bind(ctx, t, p)
+	if at.change, err = v.judgement(t, at.landed); err != nil {
+		return out, err
+	}
+	out.Branch, out.Card = p.Branch, v.card(t, p, at)
+	if bound != nil {
+		out.Card += "\n" + bound.Error() + "\n"
+	}
+	diff, err := v.repo.Patch(ctx, repo.OID(p.Base), repo.OID(p.Commit), false)
+	if err != nil {
+		return out, err
+	}
+	out.Card, out.Diff = irongate.RedactText(out.Card), irongate.RedactText(string(diff))
+	out.Atoms = v.proposedAtoms(p)
+	return out, nil
+}
+
+// proposedAtoms are the atoms that a proposal adds or changes, as it has them. A file
+// that is no atom is in the diff alone.
+func (v *view) proposedAtoms(p review.Proposal) []okf.Atom {
+	var atoms []okf.Atom
+	for _, w := range p.Paths {
+		file, inside := strings.CutPrefix(w.Path, v.cfg.Root+"/")
+		if !inside || !strings.HasSuffix(file, ".md") || filepath.Base(file) == "index.md" {
+			continue
+		}
+		text, err := v.repo.Blob(repo.OID(w.Result))
+		if err != nil {
+			continue
+		}
+		if a, err := okf.Parse(file, text); err == nil && !board.IsTask(&a) {
+			atoms = append(atoms, a)
+		}
+	}
+	return atoms
+}
