@@ -24,10 +24,10 @@ func initVerb(env Env) *cli.Command {
 		ArgsUsage: "[DIR]",
 		Description: "odd init\n" +
 			"odd init --role \"Shore lead\" --docs docs --ci github\n\n" +
-			"At a terminal, odd asks for the roles, the documents and the agent that no flag\n" +
-			"names. If the folder is not a git repository, odd runs git init. Files that\n" +
-			"exist stay as they are. DIR is another folder to start in. Commit what odd\n" +
-			"wrote; then odd drain runs the first task, which reads your documents.",
+			"At a terminal, odd asks for roles, documents and agent that no flag names.\n" +
+			"If the folder is not a git repository, odd runs git init. Files that exist\n" +
+			"stay as they are. DIR is another folder to start in. Commit what odd wrote;\n" +
+			"then odd drain runs the first task, which reads your documents.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "role", Usage: "a role that works here, `NAME`; repeatable, default keeper"},
 			&cli.StringSliceFlag{Name: "docs", Usage: "where documents are, `PATH`: a folder, a file or \"*.md\"; repeatable"},
