@@ -161,6 +161,7 @@ var refusalTexts = [][3]string{
 	{"tool-not-allowed", "The role may not use this tool.", "Leave it out; `odd agent run --explain` lists every tool and why."},
 	{"transition", "The work, or the gate, cannot go from this step to that one.", "The message names what is possible from here."},
 	{"unbound", "The branch is not what odd judged: its files or commits changed afterwards.", "`odd reject TASK`, so that nobody approves what was not judged."},
+	{"undo", "The newest commit on the board is not one that odd undoes, such as an approval, a gate or a commit of an agent.", "The message says what to do instead; `git revert COMMIT` undoes what is no command of odd."},
 	{"unconfirmed", "Nobody confirmed the act at a terminal.", "Run it at a terminal and type what it asks for; without a terminal, sign commits and set [governance] require_signed."},
 	{"unknown-version", "The persona has no such version.", "`odd agent persona list` shows the versions."},
 	{"unmerged", "A merge is not finished.", "Resolve the conflict, `git add` the files and `git commit`; or `git merge --abort`."},

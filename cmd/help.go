@@ -28,7 +28,7 @@ func verbs(env Env) []group {
 			initVerb(env), demo(env), statusVerb(env), doctor(env), configVerb(env),
 		}},
 		{"Tasks and proposals", true, []*cli.Command{
-			task(env), drainVerb(env), reviewVerb(env), approve(env), reject(env), syncVerb(env),
+			task(env), drainVerb(env), reviewVerb(env), approve(env), reject(env), undo(env), syncVerb(env),
 		}},
 		{"Knowledge and history", true, []*cli.Command{
 			search(env), get(env), check(env), logVerb(env), explainVerb(env),

@@ -19,7 +19,7 @@ import (
 // in the repository of personsWorld for a person.
 var personsActs = map[string]string{
 	"approve": "approve read-the-handbook", "reject": "reject read-the-handbook --reason no", "review --pr": "review read-the-handbook --pr",
-	"task ready": "task ready count-the-crates", "task edit": "task edit count-the-crates --priority p1", "drain resume": "drain resume",
+	"task ready": "task ready count-the-crates", "task edit": "task edit count-the-crates --priority p1", "drain resume": "drain resume", "undo": "undo",
 	"config set": "config set session.max_turns 7", "config unset": "config unset governance.lease", "gate lease edit": "gate lease edit",
 	"op cancel": "op cancel WAITS --reason no", "op retry": "op retry FAILED",
 	"gate framing": "gate framing --reason words", "gate commitment": "gate commitment --extend 2d", "gate evaluation": "gate evaluation --enter", "gate emergency": "gate emergency --reason fire",
@@ -33,7 +33,7 @@ var personsActs = map[string]string{
 
 // anyones are the verbs that agents may run too: they read, file what a person decides
 // about later, or keep a record in the agent's own name.
-var anyones = strings.Fields(`init demo status search get check log explain compile-persona reconcile completion sync review drain mcp help`)
+var anyones = strings.Fields(`init demo status search get check log explain compile-persona reconcile completion sync review drain mcp help doctor site serve`)
 
 // anyonesBelow are the same below a noun.
 var anyonesBelow = map[string]string{

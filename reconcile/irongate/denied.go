@@ -97,7 +97,7 @@ var humanActs = map[string]string{
 // plainVerbs are verbs of those nouns that are no such act, whatever follows them.
 var plainVerbs = map[string]string{"task": "add list show", "op": "list show diff trace prompt watch classify", "gate": "decay", "config": "list explain get", "hook": "run", "handoff": "new check show list"}
 
-// humanAct adds a finding where a call of odd approves, rejects, or has a noun of
+// humanAct adds a finding where a call of odd approves, rejects, undoes, or has a noun of
 // humanActs and, behind it, one of its verbs. Flags may stand anywhere, and their values
 // look like operands; a verb that the line does not tell may be any.
 func (w *walker) humanAct(c call, p parsed) {
@@ -105,7 +105,7 @@ func (w *walker) humanAct(c call, p parsed) {
 	flagged := len(c.argv) > 1 && strings.HasPrefix(c.argv[1].lead, "-") // the values of flags look like operands
 	for i, noun := range p.operands {
 		name := strings.ToLower(noun.text)
-		if (name == "approve" || name == "reject") && (i == 0 || flagged) {
+		if (name == "approve" || name == "reject" || name == "undo") && (i == 0 || flagged) {
 			w.hard("command_human_act", "odd "+name+" may only be run by a person", fix)
 			return
 		}

@@ -1,0 +1,120 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+func undo(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "undo",
+		Usage: "revert the last thing that a person did on the board",
+		Description: "odd undo\n\n" +
+			"It commits the board as it was before, if the newest commit there is a\n" +
+			"person's command, such as odd task add, edit or ready, or odd drain resume.\n" +
+			"Approvals, gates and what is in append-only files stay; odd says why (exit 3).\n\n" +
+			personNote,
+		Flags: []cli.Flag{yesFlag(), jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			return runUndo(c.Context, env, c.Bool("yes"), c.Bool("json"))
+		},
+	})
+}
+
+func runUndo(ctx context.Context, env Env, yes, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	if err := w.mayDecide(ctx, "undo"); err != nil {
+		return err
+	}
+	v, err := w.view(ctx, true)
+	if err != nil {
+		return err
+	}
+	last, err := v.repo.Commit(v.tip)
+	if err != nil {
+		return err
+	}
+	subject, _ := message(last)
+	if why := v.undoable(last, subject); why != "" {
+		return refuse("undo", "%s %q cannot be undone: %s", short(last.OID), oneLine(subject), why)
+	}
+	before, err := v.repo.TreeOID(last.Parents[0], "")
+	if err != nil {
+		return err
+	}
+	diff, err := v.repo.Diff(ctx, last.Parents[0], last.OID)
+	if err != nil {
+		return err
+	}
+	about := fmt.Sprintf("%s\n  commit: %s of %s\n", okf.Visible(subject), short(last.OID), last.Author.When.UTC().Format("2006-01-02 15:04Z"))
+	var changed []string
+	for _, c := range diff {
+		changed = append(changed, c.Path)
+		about += "  file: " + okf.Visible(c.Path) + "\n"
+	}
+	want := short(last.OID)
+	if tasks := last.Trailer("Odd-Task"); len(tasks) > 0 {
+		want = oneLine(tasks[0])
+	}
+	h, err := v.human(ctx, about, "undo", want, yes)
+	if err != nil {
+		return err
+	}
+	pairs := []string{"Odd-Undo", string(last.OID), "Odd-By", h.By()}
+	for _, t := range last.Trailer("Odd-Task") {
+		pairs = append(pairs, "Odd-Task", t)
+	}
+	oid, err := v.sign(ctx, []repo.OID{v.tip}, before, nil, trailers("board: undo "+subject, "", pairs...))
+	if err != nil {
+		return err
+	}
+	report, err := proof.Check(ctx, v.repo, v.tip, oid)
+	if err != nil {
+		return err
+	}
+	if len(report.Findings) > 0 {
+		return refuse("undo", "%s %q cannot be undone: %s; nothing was done", short(last.OID), oneLine(subject), report.Findings[0].Text())
+	}
+	if err := v.line.Land(ctx, v.tip, oid); err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, map[string]any{"undone": string(last.OID), "commit": string(oid), "by": h.By(), "files": changed})
+	}
+	return printRows(env, [][]string{{short(last.OID), "undone", oneLine(subject), short(oid)}})
+}
+
+// undoable says why a commit cannot be undone, "" where it can as far as it tells itself.
+func (v *view) undoable(c repo.Commit, subject string) string {
+	has := func(name string) bool { return len(c.Trailer(name)) > 0 }
+	known := has("Odd-Task") || has("Odd-Resumed-By")
+	switch {
+	case strings.EqualFold(c.Author.Email, v.cfg.AgentEmail):
+		return "it is the newest commit of " + v.line.Name() + " and odd made it for an agent; only a person's newest act is undone"
+	case len(c.Parents) > 1 || has("Odd-Approved-By") || has("Odd-Approval"):
+		return "approvals stay; odd task add asks for another change, and git revert -m 1 takes the files back by hand"
+	case subject == "board: pause":
+		return "odd drain resume lets drains run again"
+	case has("Odd-Undo"):
+		return "it is an undo itself; run the first command again"
+	case slices.ContainsFunc([]string{"Odd-Gate", "Odd-Decision", "Odd-Lease"}, has):
+		return "gates, decisions and leases are append-only; odd help gate shows the gates that change them"
+	case !known || len(c.Parents) == 0:
+		return "it is no command of odd; git revert undoes it"
+	}
+	return ""
+}
