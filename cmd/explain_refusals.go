@@ -61,6 +61,7 @@ var refusalTexts = [][3]string{
 	{"fail-on", "An atom has an outcome that you named with --fail-on, so nothing was written.", "Look at the outcome with `odd reconcile FILE --dry-run`, or leave --fail-on out."},
 	{"findings-collide", "Two handoffs use the same id for different findings.", "`odd agent handoff merge A B` joins them into one."},
 	{"floor", "The role knows too little: its atoms are below the minimum that odd.toml asks for.", "`odd compile-persona ROLE` lists what is missing; write it, or remove `status: draft` from what is true."},
+	{"format", "A newer odd keeps this repository, in a format that this odd does not know.", "Update odd to the version that the message names, here and in CI."},
 	{"gate", "A proposal is accepted only by passing the gate that it proposes.", "Pass that gate, like `odd gate evaluation --because PROPOSAL`, or name the act that answered it with --act."},
 	{"handoff-incomplete", "A handoff lacks something that the next session needs.", "`odd agent handoff check` lists what is missing; add it to the file."},
 	{"handoff-missing", "The role works on a handoff from the session before, and none was given.", "Name it with --handoff; `odd agent handoff list` shows the handoffs."},

@@ -47,6 +47,7 @@ import (
 
 // Config is odd.toml with its defaults filled in.
 type Config struct {
+	Format        int      // [odd] format, default 1
 	Root          string   // [bundle] root, default "knowledge"; slash-separated, below the top of the repository
 	External      []string // [canon] external: authorities of uris whose documents are another repository's
 	Branch        string   // [board] branch; "" means: the branch checked out
@@ -135,6 +136,7 @@ func (c Config) Allows(spent, want budget.MicroUSD) budget.Level {
 // Default is the configuration of a repository without odd.toml.
 func Default() Config {
 	return Config{
+		Format:     1,
 		Root:       "knowledge",
 		AgentName:  "odd-agent",
 		AgentEmail: "odd@localhost",
@@ -159,11 +161,14 @@ func Default() Config {
 
 // Parse reads odd.toml. Every error is located ("odd.toml:12: unknown key "…", did you mean "…"?"). An empty file is an error.
 // The error is an Errors with all of them in the order of the lines, and then the Config is the zero one; for a file
-// that is not TOML it holds the one place where reading stopped.
+// that is not TOML it holds the one place where reading stopped. Of a format that this odd does not know it is a *Newer.
 func Parse(file string, b []byte) (Config, error) {
 	root, err := read(b)
 	if err != nil {
 		return Config{}, Errors{syntax(file, err)}
+	}
+	if err := newer(file, root); err != nil {
+		return Config{}, err
 	}
 	p := parser{file: file, c: Default()}
 	p.c.Anchor.Strictness = "" // it follows from the mode

@@ -150,7 +150,7 @@ max_bytes = 4096
 pin_sha256 = "`+strings.Repeat("a1", 32)+`"
 `))
 	want := Config{
-		Root: "docs/knowledge", Branch: "odd/board", Target: "main", Remote: "origin",
+		Format: 1, Root: "docs/knowledge", Branch: "odd/board", Target: "main", Remote: "origin",
 		AgentName: "Robo", AgentEmail: "robo@example.org", Tenant: "press",
 		Budget: budget.Envelope{Monthly: 20_100_000, HardStop: 25_000_000, AlertPct: 90,
 			Teams: map[string]budget.MicroUSD{"docs": 100_000, "capabilities/ops": 10_000_000}},
@@ -446,6 +446,28 @@ func TestTemplate(t *testing.T) {
 	want.Lease = "off"
 	if d := cmp.Diff(want, got, zones); err != nil || d != "" {
 		t.Error(err, d)
+	}
+}
+
+// A repository of a format that this odd does not know is refused as that, whatever
+// else its odd.toml says.
+func TestFormat(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"[odd]\nformat = 2\nleast_version = \"0.2.0\"\nshape = 1\n[moon]\nfull = true\n": "odd.toml:2: odd.format: the repository has format 2, and this odd knows formats up to 1; update odd to 0.2.0 or newer, here and in CI",
+		"\n[odd]\nformat = 7\nleast_version = \"a\\nb\"\n":                               "odd.toml:3: odd.format: the repository has format 7, and this odd knows formats up to 1; update odd to a newer version, here and in CI",
+		"[odd]\nformat = 0\n":     "odd.toml:2: odd.format: want an integer from 1 to 1",
+		"[odd]\nformat = \"2\"\n": "odd.toml:2: odd.format: want an integer from 1 to 1",
+		"odd = 2\n":               "odd.toml:1: odd: want a table; write [odd] above its keys",
+	} {
+		_, err := Parse("odd.toml", []byte(text))
+		var newer *Newer
+		if err == nil || err.Error() != want || errors.As(err, &newer) != strings.Contains(want, "update odd") {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	if c, err := Parse("odd.toml", []byte("odd.format = 1\nodd.least_version = \"0.1.0\"\n")); c.Format != 1 || err != nil {
+		t.Errorf("of this format: %d, %v", c.Format, err)
 	}
 }
 

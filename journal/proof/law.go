@@ -2,6 +2,7 @@ package proof
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -192,6 +193,10 @@ func (h *history) lawOf(oid repo.OID, before *config.Config) (*config.Config, er
 		return before, err
 	}
 	law, err := config.Parse("odd.toml", b)
+	var newer *config.Newer
+	if errors.As(err, &newer) {
+		return before, fmt.Errorf("commit %s: %w", short(string(oid)), err)
+	}
 	if err != nil {
 		return before, nil
 	}

@@ -1,0 +1,58 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Format is the newest format that this odd knows, of all that it keeps in a repository:
+// odd.toml, tasks, ledgers, and the rules that odd check holds them to. A change that an
+// older odd would misread raises it. It is never lowered again, because a history that has
+// commits of a newer format can be read by a newer odd alone.
+const Format = 1
+
+// Newer is the error of a repository whose format this odd does not know. Nothing of it
+// may be written, or judged by rules that may not hold there any more.
+type Newer struct {
+	File         string
+	Line, Format int
+	Least        string // [odd] least_version, "" where odd.toml does not say
+}
+
+// Error is located, and names the way out.
+func (n *Newer) Error() string {
+	version := "a newer version"
+	if n.Least != "" {
+		version = n.Least + " or newer"
+	}
+	return fmt.Sprintf("%s:%d: odd.format: the repository has format %d, and this odd knows formats up to %d; update odd to %s, here and in CI", n.File, n.Line, n.Format, Format, version)
+}
+
+// Refused is the reason's code.
+func (n *Newer) Refused() string { return "format" }
+
+// newer is a Newer where odd.toml says so. It is asked before any other key: a newer
+// format may have keys that this odd does not know.
+func newer(file string, root node) error {
+	at := slices.IndexFunc(root.children, func(n node) bool { return n.name == "odd" })
+	if at < 0 {
+		return nil
+	}
+	n := &Newer{File: file}
+	for _, k := range root.children[at].children {
+		switch v := k.value.(type) {
+		case int64:
+			if k.name == "format" && v > Format {
+				n.Line, n.Format = k.line, int(v)
+			}
+		case string:
+			if k.name == "least_version" && word(v) == nil && len(v) <= 64 && !k.secret() {
+				n.Least = v
+			}
+		}
+	}
+	if n.Format == 0 {
+		return nil
+	}
+	return n
+}
