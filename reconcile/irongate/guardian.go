@@ -112,11 +112,13 @@ func isTest(p string) bool {
 	case ext == ".txtar" || base == "conftest.py":
 		return true
 	}
+	if slices.Contains(proseExts(), ext) {
+		return false
+	}
 	if strings.HasPrefix(stem, "test_") || anyName([]string{"_test", ".test", ".spec", "_spec"}, func(end string) bool { return strings.HasSuffix(stem, end) }) {
 		return true
 	}
-	prose := ext == ".md" || ext == ".txt" || ext == ""
-	return !prose && anyName(strings.Split(strings.ToLower(path.Dir(p)), "/"), func(dir string) bool {
+	return ext != "" && anyName(strings.Split(strings.ToLower(path.Dir(p)), "/"), func(dir string) bool {
 		return slices.Contains([]string{"tests", "__tests__", "spec", "test"}, dir)
 	})
 }

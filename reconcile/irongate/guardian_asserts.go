@@ -2,6 +2,7 @@ package irongate
 
 import (
 	"go/ast"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,7 +34,9 @@ func (a asserter) stmt(s ast.Stmt, cond *condition) {
 			c.text = a.from.text(s.Init) + "; " + c.text
 		}
 		a.exprs(s.Cond)
-		a.block(s.Body.List, &c)
+		if !decided(s.Cond) { // what never runs asserts nothing
+			a.block(s.Body.List, &c)
+		}
 		if s.Else != nil {
 			inverse := c.inverse()
 			a.stmt(s.Else, &inverse)
@@ -207,12 +210,12 @@ var (
 		return regexp.MustCompile(`^\s*(?:async\s+)?(?:def\s+(test\w*)|x?(?:it|test)(?:\.\w+)*\s*\(\s*["'` + "`" + `]([^"'` + "`" + `]+)|fn\s+(test\w*)|(?:public\s+)?void\s+(test\w*))`)
 	})
 	testSkips = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`@(?:pytest\.mark\.(?:skip|xfail)|unittest\.skip|Ignore|Disabled)|\b(?:it|test|describe)\.(?:skip|only|todo)\b|\bx(?:it|describe)\(|#\[ignore|pytest\.skip\(|self\.skipTest\(|^\s*skip\b`)
+		return regexp.MustCompile(`@(?:pytest\.mark\.(?:skipif|skip|xfail)|unittest\.skip(?:If|Unless)?|Ignore|Disabled)|\b(?:it|test|describe)\.(?:skip|only|todo)\b|\bx(?:it|describe)\(|#\[ignore|pytest\.skip\(|self\.skipTest\(|^\s*skip\b`)
 	})
 )
 
 // readText gathers what a test of another language asserts, line by line. What
-// stands before the first test is the file's own.
+// stands before the first test, or in a file without one, is the file's own.
 func (s *suite) readText(d *delta, from side) {
 	if !from.here {
 		return
@@ -224,31 +227,52 @@ func (s *suite) readText(d *delta, from side) {
 			lines = lines[:at]
 		}
 	}
-	in, pending := d.Path, 0
-	t := tested{place: place{d.Path, 0}, name: d.Path, test: true, whole: true, body: string(from.src)}
+	in := d.Path
+	t := tested{place: place{d.Path, 0}, name: path.Base(d.Path), test: !slices.ContainsFunc(lines, testNames().MatchString), tokens: counts[string]{}, calls: map[string]bool{}}
+	pending, after := counts[bool]{}, ""
 	for i, l := range lines {
-		skips := btoi(testSkips().MatchString(l))
+		skips, mark := testSkips().FindString(l), strings.TrimSpace(l)
+		byCondition := strings.HasSuffix(strings.ToLower(skips), "if") || strings.HasSuffix(skips, "Unless") || openers().MatchString(after)
 		if m := testNames().FindStringSubmatch(l); m != nil {
-			s.note(in, t)
+			s.tests[in] = t
 			name := strings.Join(m[1:], "")
 			for in = d.Path + "/" + name; s.tests[in].test; in += "#" {
 			}
-			t = tested{place: place{d.Path, i + 1}, name: name, test: true, skips: pending}
-			pending = 0
-		} else if mark := strings.TrimSpace(l); skips > 0 && (strings.HasPrefix(mark, "@") || strings.HasPrefix(mark, "#[") || strings.Contains(mark, "describe")) {
-			pending, skips = pending+1, 0
+			t = tested{place: place{d.Path, i + 1}, name: name, test: true, skips: pending[false], ifs: pending[true], tokens: counts[string]{}, calls: map[string]bool{}}
+			pending = counts[bool]{}
+		} else if skips != "" && (strings.HasPrefix(mark, "@") || strings.HasPrefix(mark, "#[") || strings.Contains(mark, "describe")) {
+			pending[byCondition]++
+			skips = ""
 		}
-		t.skips += skips
-		if !t.whole {
-			t.body += l + "\n"
+		t.skips += btoi(skips != "" && !byCondition)
+		t.ifs += btoi(skips != "" && byCondition)
+		for _, w := range tokens().FindAllString(l, -1) {
+			t.tokens[plainValue(w)]++
 		}
+		_, calls := wordsOf(l, nil)
+		for _, name := range calls {
+			t.calls[name] = true
+		}
+		t.items += btoi(tableRow().MatchString(l))
 		if re.MatchString(l) {
 			text, negated := affirm(strings.Join(strings.Fields(l), " "))
-			s.add(in, place{d.Path, i + 1}, condition{text, negated}, "", "")
+			s.add(check{condition: condition{text, negated}, place: place{d.Path, i + 1}, in: in}, "", nil)
+		}
+		if mark != "" {
+			after = mark
 		}
 	}
-	s.note(in, t)
+	s.tests[in] = t
 }
+
+// openers begin a block that is run under a condition; tableRow is a line of a list
+// of cases.
+var (
+	openers  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:if|elif|else|except|try)\b`) })
+	tableRow = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*[\[({"'].*[\])}"'],\s*$|^\s*@pytest\.mark\.parametrize`)
+	})
+)
 
 // affirm takes the negation out of an assertion's line.
 func affirm(line string) (text string, negated bool) {

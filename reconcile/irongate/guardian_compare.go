@@ -1,8 +1,8 @@
 package irongate
 
 import (
-	"cmp"
 	"fmt"
+	"go/ast"
 	"maps"
 	"path"
 	"regexp"
@@ -15,64 +15,63 @@ import (
 // comparison holds what the tests of a change assert before and after it.
 type comparison struct {
 	was, now *suite
-	twins    map[string]string          // what a test has become, by the key of what it was
-	removed  map[string]map[string]bool // the names that the code of each folder declares no more, and of "" that no code does
-	coded    bool                       // code outside of tests is changed too
+	twins    map[string]string // what a test has become, by the key of what it was
+	used     map[string]bool   // the names that tests still use
+	removed  map[string]bool   // the names that code declares no more
+	helpers  map[string]bool   // the names of functions that tests had
+	coded    bool              // more than what tests expect is changed
 }
 
 var (
 	tokens = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile("[A-Za-z_]\\w*|\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)*'|`[^`]*`|\\d[\\w.]*")
 	})
-	qualified   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\w+\.[A-Z]\w*$`) })
-	declaration = sync.OnceValue(func() *regexp.Regexp {
+	constantName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b\w+\.[A-Z]\w*(?:$|[^\w(])`) })
+	declaration  = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?:\s*(?:export\s+|async\s+|pub\s+|default\s+)*(?:def|class|function|fn)|func(?:\s*\([^)]*\))?|(?:export\s+)?(?:type|const|var|let))\s+(\w+)`)
-	})
-	exact = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`==|Eq|eq\(|Diff|InDelta|Is\(|As\(|toBe\(|toStrict|toMatchObject`)
-	})
-	empty = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:nil|true|false|0|"") == | == (?:nil|true|false|0|""|None|True|False|null)$`)
 	})
 )
 
-// rank is how much a check says: 3 that something has one value, 1 that it has not,
-// 2 for all else, as that there is no error.
-func rank(c condition) int {
-	switch {
-	case c.negated && !strings.Contains(c.text, " || "):
-		return 1
-	case exact().MatchString(c.text) && !empty().MatchString(c.text):
-		return 3
-	}
-	return 2
-}
-
 // common are words that say nothing of what a test is about.
-var common = strings.Fields(`t b tb ts nil true false None True False null self this assert require expect if is in not and or return string int byte len`)
+var common = strings.Fields(`t b tb ts nil true false None True False null self this assert require expect if is in not and or return func string int byte len cap make new append copy any error range del print`)
 
-// wordsOf are the names in a text, without those in its strings.
-func wordsOf(text string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range tokens().FindAllString(text, -1) {
-		if !literalToken(w) && !slices.Contains(common, w) {
-			out[w] = true
+// wordsOf are the names in a text, and those that it calls; neither what stands in
+// its strings nor what is Go's own library.
+func wordsOf(text string, imports map[string]string) (words map[string]bool, calls []string) {
+	words = map[string]bool{}
+	qualifier, end := false, 0
+	for _, at := range tokens().FindAllStringIndex(text, -1) {
+		w := text[at[0]:at[1]]
+		own := qualifier && at[0] == end+1 && text[end] == '.'
+		from, imported := imports[w]
+		first, _, _ := strings.Cut(from, "/")
+		qualifier, end = imported && !strings.Contains(first, "."), at[1]
+		if own || qualifier || literalToken(w) || slices.Contains(common, w) {
+			continue
+		}
+		words[w] = true
+		if strings.HasPrefix(text[end:], "(") {
+			calls = append(calls, w)
 		}
 	}
-	return out
+	return words, calls
 }
 
 func literalToken(w string) bool { return strings.ContainsRune("\"'`0123456789", rune(w[0])) }
 
-// valuesOf are the strings and numbers in a text, however they are written.
-func valuesOf(text string) map[string]bool {
-	out := map[string]bool{}
+// plainValue is a literal however it is written, or the name that it is.
+func plainValue(w string) string {
+	if s, err := strconv.Unquote(w); err == nil && literalToken(w) {
+		return s
+	}
+	return strings.Trim(w, "'")
+}
+
+// literals are the strings and numbers in a text.
+func literals(text string) (out []string) {
 	for _, w := range tokens().FindAllString(text, -1) {
 		if literalToken(w) {
-			if s, err := strconv.Unquote(w); err == nil {
-				w = s
-			}
-			out[strings.Trim(w, "'")] = true
+			out = append(out, plainValue(w))
 		}
 	}
 	return out
@@ -81,33 +80,31 @@ func valuesOf(text string) map[string]bool {
 // maxTwins is how many new tests may be what others were; more are too many to read.
 const maxTwins = 500
 
-// twins finds what each test and each function that asserts has become: that of
-// the same name, or a new one that has most of its words.
+// twins finds what each test and each helper has become: that of the same name, or
+// a new one that has most of its words.
 func (s *suite) twins(now *suite) map[string]string {
 	var come []string
-	for key := range now.tests {
-		if _, old := s.tests[key]; !old {
+	for _, key := range slices.Sorted(maps.Keys(now.tests)) {
+		if _, old := s.tests[key]; !old && len(come) < maxTwins {
 			come = append(come, key)
 		}
 	}
-	slices.Sort(come)
-	come = come[:min(len(come), maxTwins)]
 	out := map[string]string{}
 	for key, old := range s.tests {
 		if _, still := now.tests[key]; still {
 			out[key] = key
 			continue
 		}
-		best := 0
+		best, all := 0, 0
+		for _, n := range old.tokens {
+			all += n
+		}
 		for _, k := range come {
 			t := now.tests[k]
-			if t.test != old.test || t.whole != old.whole {
+			if t.test != old.test {
 				continue
 			}
-			all, lost := 0, 0
-			for _, n := range old.tokens {
-				all += n
-			}
+			lost := 0
 			for _, n := range old.tokens.lost(t.tokens) {
 				lost += n
 			}
@@ -123,56 +120,114 @@ func (s *suite) twins(now *suite) map[string]string {
 	return out
 }
 
-// removed are the names that the code of each folder declared and does not have
-// any more, its tests aside; those of "" are gone from all of them. A declaration
-// that goes on under another name is not removed.
-func (c *change) removed() map[string]map[string]bool {
-	type folder struct {
-		was, now map[string]string // its declarations, without their names
-		words    map[string]bool   // all that it has after the change
-	}
-	all := map[string]folder{}
-	for _, d := range slices.Concat(c.deltas, c.beside) {
-		if d.test || slices.Contains(proseExts(), d.ext) {
-			continue
-		}
-		for _, dir := range []string{d.dir, ""} {
-			if all[dir].was == nil {
-				all[dir] = folder{map[string]string{}, map[string]string{}, map[string]bool{}}
+// run takes out the checks of functions that no test reaches, and returns the names
+// in tests and in the helpers that they call.
+func (s *suite) run() (used map[string]bool) {
+	used = map[string]bool{}
+	reached := map[string]bool{}
+	for more := true; more; {
+		more = false
+		for key, t := range s.tests {
+			if !reached[key] && (t.test || used[t.name[strings.LastIndexByte(t.name, '.')+1:]] || path.Ext(t.path) != ".go") {
+				reached[key], more = true, true
+				for w := range t.tokens {
+					used[w] = true
+				}
 			}
-			declarations(d.was, all[dir].was)
-			declarations(d.now, all[dir].now)
-			maps.Copy(all[dir].words, wordsOf(string(d.now.src)))
 		}
 	}
-	out := map[string]map[string]bool{}
-	for dir, f := range all {
-		come := map[string]bool{}
-		for w, rest := range f.now {
-			come[rest] = come[rest] || f.was[w] == ""
+	s.checks = slices.DeleteFunc(s.checks, func(k check) bool { return !reached[k.in] })
+	for _, k := range s.checks {
+		t := s.tests[k.in]
+		t.strong += btoi(!k.weak)
+		s.tests[k.in] = t
+	}
+	return used
+}
+
+// removed are the names that the code of the change declared and does not have any
+// more, its tests aside. A declaration that goes on under another name is not
+// removed. Of languages other than Go any long name that is gone from all code counts.
+func (c *change) removed() map[string]bool {
+	was, now := map[string]string{}, map[string]string{}
+	for _, d := range slices.Concat(c.deltas, c.beside) {
+		if !d.test && !slices.Contains(proseExts(), d.ext) {
+			declarations(d.ext, d.was, was)
+			declarations(d.ext, d.now, now)
 		}
-		out[dir] = map[string]bool{}
-		for w, rest := range f.was {
-			out[dir][w] = !f.words[w] && !come[rest]
+	}
+	come := map[string]bool{}
+	for w, rest := range now {
+		come[rest] = come[rest] || was[w] == ""
+	}
+	out := map[string]bool{}
+	for w, rest := range was {
+		if _, still := now[w]; !still && (rest == "" || !come[rest]) {
+			out[w] = true
 		}
 	}
 	return out
 }
 
-// declarations adds the names that the lines of a side declare, each with its line
-// less the name.
-func declarations(s side, to map[string]string) {
-	for _, l := range s.lines() {
-		if m := declaration().FindStringSubmatch(l); m != nil {
-			to[m[1]] = strings.Replace(l, m[1], "", 1)
+// declarations adds the names that a side declares, each with what declares it less
+// the name.
+func declarations(ext string, s side, to map[string]string) {
+	if ext != ".go" {
+		for _, l := range s.lines() {
+			for _, w := range identifier().FindAllString(l, -1) {
+				if len(w) >= 8 {
+					to[w] += ""
+				}
+			}
+			if m := declaration().FindStringSubmatch(l); m != nil {
+				to[m[1]] = strings.Replace(l, m[1], "", 1)
+			}
 		}
+		return
+	}
+	if s.tree == nil {
+		return
+	}
+	for _, decl := range s.tree.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok {
+			to[f.Name.Name] = strings.Replace(s.text(f), f.Name.Name, "", 1)
+			continue
+		}
+		ast.Inspect(decl, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.TypeSpec:
+				to[n.Name.Name] = s.text(n.Type)
+			case *ast.ValueSpec:
+				for _, id := range n.Names {
+					to[id.Name] += ""
+				}
+			case *ast.Field:
+				for _, id := range n.Names {
+					to[id.Name] += ""
+				}
+			case *ast.FuncLit:
+				return false
+			}
+			return true
+		})
 	}
 }
 
-// coded reports whether the change touches more than tests, prose and comments.
+// coded reports whether the change touches more than tests, prose and comments: code,
+// or a helper of tests that was there.
 func (c *change) coded() bool {
 	return slices.ContainsFunc(c.deltas, func(d *delta) bool {
-		return !d.test && !slices.Contains(proseExts(), d.ext) && !slices.Contains(strings.Split(d.dir, "/"), "testdata") && d.was.code() != d.now.code()
+		if d.test {
+			was := map[string]string{}
+			for _, f := range d.was.functions() {
+				was[f.name] = d.was.text(f.decl)
+			}
+			return slices.ContainsFunc(d.now.functions(), func(f function) bool {
+				_, last, _ := strings.Cut(f.name, ".")
+				return !isTestName(f.name) && !isTestName(last) && was[f.name] != "" && was[f.name] != d.now.text(f.decl)
+			})
+		}
+		return !slices.Contains(proseExts(), d.ext) && !slices.Contains(strings.Split(d.dir, "/"), "testdata") && d.was.code() != d.now.code()
 	})
 }
 
@@ -187,238 +242,210 @@ func (s side) code() string {
 	return out.String()
 }
 
-// goes names something that the change removes, of the words of a test in a file.
-func (j comparison) goes(file string, words map[string]bool) string {
-	for _, w := range slices.Sorted(maps.Keys(words)) {
-		if j.removed[path.Dir(file)][w] || j.removed[""][w] {
-			return w
-		}
-	}
-	return ""
-}
-
-// goneTests finds tests that are no more, or are not run any more.
-func (j comparison) goneTests() []Finding {
+// judge compares each test with what it has become.
+func (j comparison) judge() []Finding {
+	gone, come := j.unmatched()
 	var out []Finding
 	for _, key := range slices.Sorted(maps.Keys(j.was.tests)) {
-		old := j.was.tests[key]
-		t := j.now.tests[j.twins[key]]
-		name := path.Base(old.name)
-		_, whole := j.was.tests[old.path]
-		switch {
-		case !old.test:
-		case j.twins[key] == "" && whole && !old.whole && j.twins[old.path] == "": // told of its file
-		case j.twins[key] == "":
-			if w := j.goes(old.path, wordsOf(old.body)); w != "" {
-				out = append(out, found("expectation_changed", BySyntax, old.path, 0, fmt.Sprintf("the test %s is gone, and so is %s", name, w)))
-				continue
+		old, twin := j.was.tests[key], j.twins[key]
+		t := j.now.tests[twin]
+		tell := func(code string, at place, format string, args ...any) {
+			f := found(code, BySyntax, at.path, at.line, fmt.Sprintf(format, args...))
+			if path.Ext(at.path) != ".go" {
+				f.How = ByText
 			}
-			out = append(out, found("test_removed", BySyntax, old.path, 0, "the test "+name+" is gone"))
-		case t.skips > old.skips:
-			out = append(out, found("test_skipped", BySyntax, t.path, t.line, "the test "+name+" is skipped"))
-		case t.constraint != old.constraint && t.constraint != "":
-			out = append(out, found("test_skipped", BySyntax, t.path, t.line, fmt.Sprintf("the test %s is compiled only with the build constraint %q", name, t.constraint)))
+			out = append(out, f)
 		}
-		if j.twins[key] != "" && t.rows < old.rows {
-			out = append(out, found("test_assertion_weakened", BySyntax, t.path, t.line, fmt.Sprintf("the test %s has %d cases and had %d", name, t.rows, old.rows)))
+		switch {
+		case twin == "" && !old.test: // a helper: what it asserted is told of its tests
+		case twin == "":
+			code, text := j.gone(old, gone, come)
+			tell(code, place{old.path, 0}, "the test %s is gone%s", old.name, text)
+		case t.skips > old.skips:
+			tell("test_skipped", t.place, "the test %s is skipped", old.name)
+		case t.constraint != old.constraint && t.constraint != "":
+			tell("test_skipped", t.place, "the test %s is compiled only with the build constraint %q", old.name, t.constraint)
+		case t.ifs > old.ifs && old.test:
+			tell("test_rewritten", t.place, "the test %s is skipped under a condition", old.name)
+		}
+		if twin == "" {
+			continue
+		}
+		if code, text := j.became(old, t, of(gone, key), of(come, twin), of(j.now.checks, twin)); code != "" {
+			tell(code, place{old.path, 0}, "in %s %s", old.name, text)
 		}
 	}
 	return out
 }
 
-// called reports whether a test that is still there asked a function.
-func (j comparison) called(f tested) bool {
-	for key, t := range j.was.tests {
-		if t.test && t.tokens[f.name] > 0 && j.twins[key] != "" {
+// of are the checks of one function.
+func of(all []check, key string) []check {
+	var out []check
+	for _, k := range all {
+		if k.in == key {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// gone says what it means that a test is no more.
+func (j comparison) gone(old tested, gone, come []check) (code, text string) {
+	for _, w := range slices.Sorted(maps.Keys(old.tokens)) {
+		if j.removed[w] {
+			return "expectation_changed", ", and so is " + w
+		}
+	}
+	if (j.coded || len(come) >= len(gone)) && !slices.ContainsFunc(slices.Sorted(maps.Keys(old.calls)), j.untested) {
+		return "test_rewritten", "; other tests call what it called"
+	}
+	return "test_removed", ""
+}
+
+// untested reports a name that is still there, as far as the change shows, and that no
+// test has any more.
+func (j comparison) untested(name string) bool {
+	return !j.used[name] && !j.removed[name] && !j.helpers[name]
+}
+
+// became judges what a test that is still there asserts instead of what is gone. What
+// goes along with a change of the code is for a person to judge, as long as the test
+// still says what something is, and tests still ask what it asked.
+func (j comparison) became(old, t tested, gone, come, now []check) (code, text string) {
+	fewer := old.test && t.rows < old.rows && len(come) <= len(gone)
+	if fewer && !j.coded {
+		return "test_assertion_weakened", fmt.Sprintf("there are %d cases and there were %d", t.rows, old.rows)
+	}
+	strong, left := 0, 0
+	for _, n := range now {
+		left += j.worth(n)
+	}
+	for _, k := range gone {
+		was := short80(k.String())
+		if !j.coded && slices.ContainsFunc(come, func(n check) bool { return n.condition == k.inverse() }) {
+			return "test_assertion_inverted", fmt.Sprintf("the check is now %s, it was %s", short80(k.inverse().String()), was)
+		}
+		if n := j.swapped(k, t, come); n != nil {
+			return "test_assertion_weakened", fmt.Sprintf("the check is now %s, it was %s, and the code is the same", short80(n.String()), was)
+		}
+		if slices.ContainsFunc(k.asks, j.untested) && !slices.ContainsFunc(come, func(n check) bool { return shares(n, k) }) {
+			return "test_assertion_weakened", fmt.Sprintf("the check %s (line %d before the change) is gone, and no test asks that any more", was, k.line)
+		}
+		strong += btoi(!k.weak && !j.mentions(k))
+	}
+	for _, n := range come {
+		strong -= j.worth(n)
+	}
+	if t.items > old.items {
+		strong = 0 // made cases of a table
+	}
+	switch {
+	case strong > 0 && (!j.coded || left == 0):
+		return "test_assertion_weakened", fmt.Sprintf("the check %s (line %d before the change) is gone", short80(gone[0].String()), gone[0].line)
+	case strong > 0 || fewer:
+		return "test_rewritten", fmt.Sprintf("%d checks and %d cases are gone, along with other code", len(gone), max(old.rows-t.rows, 0))
+	case len(gone) > 0:
+		return "expectation_changed", fmt.Sprintf("%d checks were replaced", len(gone))
+	}
+	return "", ""
+}
+
+// mentions reports a check of something that the change removes, or that its test made
+// up for it.
+func (j comparison) mentions(k check) bool {
+	for w := range k.words {
+		if j.removed[w] || j.coded && !j.used[w] {
 			return true
 		}
 	}
 	return false
 }
 
-// weakened finds the checks that are no more, and that nothing stands in for that
-// says as much of the same things in the same test. Of what is made up for, a test
-// is told of once.
-func (j comparison) weakened() []Finding {
-	gone, come := j.unmatched()
-	here, cases := map[string][]check{}, counts[string]{} // what a test has gained
-	for _, n := range come {
-		here[n.in] = append(here[n.in], n)
-	}
-	for key, twin := range j.twins {
-		cases[twin] += j.now.tests[twin].rows - j.was.tests[key].rows
-	}
-	var out []Finding
-	told := map[string]int{} // the finding about a test, by its key
-	for _, k := range gone {
-		twin := j.twins[k.in]
-		if old := j.was.tests[k.in]; twin == "" && (old.test || !j.called(old)) {
-			continue // the test is told to be gone, or all that asked this function are
+// shares reports whether two checks have a name or a value in common.
+func shares(a, b check) bool {
+	for w := range a.words {
+		if b.words[w] && w != "err" {
+			return true
 		}
-		f := j.judge(k, here, twin, cases)
-		if f.How = BySyntax; path.Ext(k.path) != ".go" {
-			f.How = ByText
-		}
-		if at, again := told[k.in]; f.Severity == Soft && again {
-			out[at].Text = strings.TrimSuffix(out[at].Text, " (and more)") + " (and more)"
-			continue
-		} else if f.Severity == Soft {
-			told[k.in] = len(out)
-		}
-		out = append(out, f)
 	}
-	return out
+	had := literals(b.text)
+	return slices.ContainsFunc(literals(a.text), func(v string) bool { return slices.Contains(had, v) })
 }
 
-// judge says what has become of a check that is gone.
-func (j comparison) judge(k check, here map[string][]check, twin string, cases counts[string]) Finding {
-	tell := func(code string, at place, format string, args ...any) Finding {
-		return found(code, BySyntax, at.path, at.line, fmt.Sprintf(format, args...))
+// many is how many checks a helper stands for that is taken out of tests and says what
+// something is.
+const many = 1 << 10
+
+// worth is how many checks that say what something is one stands for: a helper whose
+// code is at hand for all that it asserts.
+func (j comparison) worth(n check) int {
+	key := path.Dir(n.path) + "/" + n.helper
+	t, known := j.now.tests[key]
+	if n.helper == "" || !known {
+		return btoi(!n.weak)
 	}
-	was, file := short80(k.String()), place{k.path, 0}
-	switch n, ok := j.standIn(k, here, twin); {
-	case ok && n.condition == k.inverse() && !j.coded:
-		return tell("test_assertion_inverted", n.place, "the check is now %s, it was %s", short80(n.String()), was)
-	case ok && !j.coded && j.swapped(k, n):
-		return tell("test_assertion_weakened", n.place, "the check is now %s, it was %s, and the code is the same", short80(n.String()), was)
-	case ok:
-		return tell("expectation_changed", file, "a check is now %s, it was %s", short80(n.String()), was)
-	case cases[twin] > 0 && strings.ContainsAny(k.text, "\"`0123456789") && !lost(k.text, valuesOf(j.now.tests[twin].body)):
-		cases[twin]--
-		return tell("expectation_changed", file, "the check %s is gone, and there are more cases", was)
+	if _, old := j.was.tests[key]; !old && t.strong > 0 {
+		return many
 	}
-	if w := j.goes(k.path, k.words); w != "" {
-		return tell("expectation_changed", file, "the check %s is gone, and so is %s", was, w)
-	}
-	return tell("test_assertion_weakened", file, "the check %s (line %d before the change) is gone", was, k.line)
+	return t.strong
 }
 
-// unmatched are the checks that are there on one side only, those that say most
-// first. A check that went to another function of its folder is on both.
+// swapped returns the check that expects another value in place of one that stands
+// nowhere in the test any more, where no code has changed. A constant may name a value,
+// and a helper may know it.
+func (j comparison) swapped(k check, t tested, come []check) *check {
+	if j.coded || k.weak || !slices.ContainsFunc(literals(k.text), func(v string) bool { return t.tokens[v] == 0 }) {
+		return nil
+	}
+	var other *check
+	for i, n := range come {
+		switch {
+		case !shares(n, k):
+		case n.helper != "" || constantName().MatchString(n.text):
+			return nil
+		case other == nil:
+			other = &come[i]
+		}
+	}
+	return other
+}
+
+// unmatched are the checks that are there on one side only. A check that went to
+// another function of its folder is on both; where several tests become one, it has
+// the checks of each.
 func (j comparison) unmatched() (gone, come []check) {
 	type key struct {
 		in string
 		condition
 	}
-	left := j.was.checks
-	come = j.now.checks
-	for _, of := range []func(string, place) string{
-		func(in string, _ place) string { return in },
-		func(_ string, at place) string { return path.Dir(at.path) },
+	gone, come = j.was.checks, j.now.checks
+	for _, of := range []func(check) string{
+		func(k check) string { return k.in },
+		func(k check) string { return path.Dir(k.path) },
 	} {
-		there := counts[key]{}
+		there, most := counts[key]{}, counts[key]{}
 		for _, n := range come {
-			there[key{of(n.in, n.place), n.condition}]++
+			there[key{of(n), n.condition}]++
 		}
-		taken := counts[key]{}
-		gone = nil
-		for _, k := range left {
-			in := of(k.in, k.place)
+		taken := map[string]counts[key]{}
+		gone = slices.DeleteFunc(slices.Clone(gone), func(k check) bool {
+			in := of(k)
 			if twin := j.twins[k.in]; in == k.in && twin != "" {
 				in = twin
 			}
-			if at := (key{in, k.condition}); taken[at] < there[at] {
-				taken[at]++
-			} else {
-				gone = append(gone, k)
+			at := key{in, k.condition}
+			if taken[of(k)] == nil {
+				taken[of(k)] = counts[key]{}
 			}
-		}
-		var rest []check
-		for _, n := range come {
-			if at := (key{of(n.in, n.place), n.condition}); taken[at] > 0 {
-				taken[at]--
-			} else {
-				rest = append(rest, n)
-			}
-		}
-		left, come = gone, rest
+			taken[of(k)][at]++
+			most[at] = max(most[at], min(taken[of(k)][at], there[at]))
+			return taken[of(k)][at] <= there[at]
+		})
+		come = slices.DeleteFunc(slices.Clone(come), func(n check) bool {
+			at := key{of(n), n.condition}
+			most[at]--
+			return most[at] >= 0
+		})
 	}
-	slices.SortStableFunc(gone, func(a, b check) int {
-		return cmp.Or(b.rank-a.rank, strings.Compare(a.path+"\x00"+a.String(), b.path+"\x00"+b.String()))
-	})
 	return gone, come
-}
-
-// standIn takes the check of a test that is the opposite of one that is gone, or
-// the one that says at least as much, and of most of the same things. A function
-// that asserts may stand in for many.
-func (j comparison) standIn(k check, here map[string][]check, twin string) (check, bool) {
-	words := k.words
-	if _, still := j.now.tests[path.Dir(k.path)+"/"+k.helper]; k.helper != "" && !still { // what it did may be written out
-		words = wordsOf(k.helper + " " + j.was.tests[path.Dir(k.path)+"/"+k.helper].body)
-	}
-	best, most := -1, 0
-	for i, n := range here[twin] {
-		if n.condition == k.inverse() {
-			best = i
-			break
-		}
-		if j.strength(n) < k.rank {
-			continue
-		}
-		shared := btoi(len(words) == 0) + btoi(n.helper != "")
-		for w := range words {
-			shared += btoi(n.words[w])
-		}
-		if shared > most {
-			best, most = i, shared
-		}
-	}
-	if best < 0 {
-		return check{}, false
-	}
-	n := here[twin][best]
-	if n.helper == "" {
-		here[twin] = slices.Delete(here[twin], best, best+1)
-	}
-	return n, true
-}
-
-// strength is what a check says: of a function that is asked, what that says at most.
-func (j comparison) strength(n check) int {
-	in, most := path.Dir(n.path)+"/"+n.helper, 0
-	if n.helper == "" {
-		return n.rank
-	}
-	for _, k := range j.now.checks {
-		if k.in == in {
-			most = max(most, k.rank)
-		}
-	}
-	return most
-}
-
-// swapped reports whether a check only expects another value: one that stood
-// nowhere in the test, or what comes, in place of one that stands there no more.
-func (j comparison) swapped(was, now check) bool {
-	old, body := valuesOf(j.was.tests[was.in].body), valuesOf(j.now.tests[now.in].body)
-	if now.helper != "" {
-		maps.Copy(body, valuesOf(j.now.tests[path.Dir(now.path)+"/"+now.helper].body))
-	}
-	if !lost(was.text, body) {
-		return false
-	}
-	for v := range valuesOf(now.text) {
-		if !old[v] {
-			return true
-		}
-	}
-	l, r, _ := strings.Cut(was.text, " == ")
-	nl, nr, _ := strings.Cut(now.text, " == ")
-	for _, pair := range [][2]string{{l, r}, {r, l}} {
-		if value, about := pair[0], pair[1]; value != "" && about != "" && literalToken(value) && lost(value, body) {
-			return nl == about && !qualified().MatchString(nr) || nr == about && !qualified().MatchString(nl)
-		}
-	}
-	return false
-}
-
-// lost reports whether a value of a text is not among others.
-func lost(text string, among map[string]bool) bool {
-	for v := range valuesOf(text) {
-		if !among[v] {
-			return true
-		}
-	}
-	return false
 }

@@ -29,39 +29,37 @@ func effects(c *change, d *delta) []Finding {
 	for _, e := range effectsOf(d.was) {
 		was[e.code]++
 	}
-	for _, e := range c.moves(d) {
-		was[e.code]++
-	}
+	now := c.unmoved(d, effectsOf(d.now))
 	var out []Finding
-	now := effectsOf(d.now)
 	seen := counts[string]{}
 	for _, e := range now {
 		if seen[e.code]++; seen[e.code] == was[e.code]+1 && !(e.code == "test_detected" && d.test) {
-			out = append(out, d.list(e.code, BySyntax, lastLine(d.now, now, e.code), e.text)...)
+			out = append(out, d.list(d.inTest(e.code), BySyntax, lastLine(d.now, now, e.code), e.text)...)
 		}
 	}
 	return append(out, generates(d)...)
 }
 
-// moves are the effects of files that a change takes away or makes into others, and
-// that a new file has as they were written.
-func (c *change) moves(d *delta) []effect {
-	if d.was.here {
-		return nil
-	}
-	lost := counts[string]{}
+// unmoved are the effects of a file without those that another file of the change had,
+// as they are written, and has no more.
+func (c *change) unmoved(d *delta, now []effect) []effect {
+	moved := map[string]bool{}
 	for _, o := range c.deltas {
-		if !o.now.here {
-			for _, e := range effectsOf(o.was) {
-				lost[e.code+" "+o.was.text(e.node)]++
-			}
+		if o == d {
+			continue
+		}
+		lost := counts[string]{}
+		for _, e := range effectsOf(o.was) {
+			lost[e.code+" "+o.was.text(e.node)]++
+		}
+		for _, e := range effectsOf(o.now) {
+			lost[e.code+" "+o.now.text(e.node)]--
+		}
+		for key, n := range lost {
+			moved[key] = moved[key] || n > 0
 		}
 	}
-	return slices.DeleteFunc(effectsOf(d.now), func(e effect) bool {
-		key := e.code + " " + d.now.text(e.node)
-		lost[key]--
-		return lost[key] < 0
-	})
+	return slices.DeleteFunc(now, func(e effect) bool { return moved[e.code+" "+d.now.text(e.node)] })
 }
 
 // lastLine is where the last effect of a code is.

@@ -10,19 +10,20 @@ import (
 	"unicode/utf8"
 )
 
-// check is one thing that a test asserts: what must hold, and how much that says.
+// check is one thing that a test asserts: what must hold.
 type check struct {
 	condition
 	place
-	in     string // the key of the function or test that asserts it
-	rank   int
+	in     string // the key of the function that asserts it
 	helper string // the function of the project that is asked, if one is
+	weak   bool   // it only says that something is not so, or is there
+	asks   []string
 	words  map[string]bool
 }
 
 // suite is what the tests of a change assert in one of its states.
 type suite struct {
-	tests  map[string]tested // the functions that assert, and the tests, by folder or file and name
+	tests  map[string]tested // the tests and their helpers, by folder or file and name
 	checks []check
 }
 
@@ -31,37 +32,33 @@ type place struct {
 	line int
 }
 
-// tested is one function that asserts, or one test of another language.
+// tested is one function of a test file.
 type tested struct {
 	place
-	name, body  string
-	tokens      counts[string]
-	test, whole bool   // it is a test; it is a whole file of tests
-	constraint  string // when it is compiled, "" for always
-	skips, rows int    // what keeps it from running; cases of its tables
+	name        string
+	tokens      counts[string] // its names and its literals
+	test        bool           // it is run as a test
+	constraint  string         // when it is compiled, "" for always
+	skips, ifs  int            // what keeps it from running, always and by a condition
+	rows, items int            // the cases of its tables, and all that its lists hold
+	strong      int            // its checks that say what something is
+	calls       map[string]bool
 }
 
 // add notes a check, unless it holds whatever the code does.
-func (s *suite) add(in string, at place, c condition, helper, about string) {
+func (s *suite) add(k check, about string, imports map[string]string) {
 	for _, side := range []string{"true", "false"} {
-		if about, ok := strings.CutSuffix(strings.TrimPrefix(c.text, side+" == "), " == "+side); ok || about != c.text {
-			c = condition{about, c.negated != (side == "false")}
+		if about, ok := strings.CutSuffix(strings.TrimPrefix(k.text, side+" == "), " == "+side); ok || about != k.text {
+			k.condition = condition{about, k.negated != (side == "false")}
 		}
 	}
-	k := check{condition: c, place: at, in: in, rank: rank(c), helper: helper, words: wordsOf(about + " " + c.text)}
-	l, r, both := strings.Cut(c.text, " == ")
-	if c.text != "fails" && len(k.words) == 0 || both && l == r {
+	k.words, k.asks = wordsOf(about+" "+k.text, imports)
+	k.weak = k.negated && strings.Contains(k.text, " == ") || strings.HasPrefix(k.text, "Nil(") || k.negated && strings.HasPrefix(k.text, "Empty(")
+	l, r, both := strings.Cut(k.text, " == ")
+	if k.text != "fails" && len(k.words) == 0 || both && l == r {
 		return
 	}
 	s.checks = append(s.checks, k)
-}
-
-func (s *suite) note(key string, t tested) {
-	t.tokens = counts[string]{}
-	for _, w := range tokens().FindAllString(t.body, -1) {
-		t.tokens[w]++
-	}
-	s.tests[key] = t
 }
 
 // tests judges whether the tests of a change still assert what they did. A test
@@ -69,17 +66,22 @@ func (s *suite) note(key string, t tested) {
 func tests(c *change) []Finding {
 	was, now := &suite{tests: map[string]tested{}}, &suite{tests: map[string]tested{}}
 	var out []Finding
+	touched := false
 	for _, d := range c.deltas {
 		out = append(out, expectations(d)...)
 		switch {
 		case d.test && d.ext == ".go":
 			was.read(d, d.was)
 			now.read(d, d.now)
-			out = append(out, testMain(c, d)...)
+			out = append(out, testMain(d)...)
 		case d.test:
 			was.readText(d, d.was)
 			now.readText(d, d.now)
 		}
+		touched = touched || d.test
+	}
+	if !touched {
+		return out
 	}
 	for _, d := range c.beside { // what tests of the change may ask
 		if d.test {
@@ -87,8 +89,12 @@ func tests(c *change) []Finding {
 			now.read(d, d.now)
 		}
 	}
-	j := comparison{was: was, now: now, twins: was.twins(now), removed: c.removed(), coded: c.coded()}
-	return slices.Concat(j.goneTests(), j.weakened(), out)
+	was.run()
+	j := comparison{was: was, now: now, twins: was.twins(now), used: now.run(), removed: c.removed(), coded: c.coded(), helpers: map[string]bool{}}
+	for _, t := range was.tests {
+		j.helpers[t.name] = true
+	}
+	return slices.Concat(j.judge(), out)
 }
 
 // read gathers what a Go test file asserts.
@@ -100,17 +106,92 @@ func (s *suite) read(d *delta, from side) {
 		}
 		key := d.dir + "/" + f.name
 		_, last, method := strings.Cut(f.name, ".")
-		s.note(key, tested{place: place{d.Path, from.line(f.decl)}, name: f.name, body: from.text(f.decl.Body), test: isTestName(f.name) || method && isTestName(last),
-			constraint: cons, skips: skips(f), rows: tableRows(f.decl)})
+		t := tested{place: place{d.Path, from.line(f.decl)}, name: f.name, test: isTestName(f.name) || method && isTestName(last), constraint: cons, tokens: counts[string]{}, calls: calledBy(f.decl, from.imports)}
+		t.skips, t.ifs = skips(f)
+		t.count(f.decl)
+		s.tests[key] = t
 		a := asserter{from: from, each: func(c condition, n *ast.CallExpr, helper string) {
-			s.add(key, place{d.Path, from.line(n)}, c, helper, strings.Join(argumentsOf(from, n), " "))
+			s.add(check{condition: c, place: place{d.Path, from.line(n)}, in: key, helper: helper}, strings.Join(argumentsOf(from, n), " "), from.imports)
 		}}
 		a.block(f.decl.Body.List, nil)
 	}
 }
 
+// count notes the names, the literals and the lists of a function, and as its cases
+// those of the lists that it goes through.
+func (t *tested) count(f *ast.FuncDecl) {
+	lists, ranged := map[string]int{}, map[string]bool{}
+	name := func(e ast.Expr, value ast.Expr) {
+		if id, ok := e.(*ast.Ident); ok {
+			lists[id.Name] += cases(value)
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			t.tokens[n.Name]++
+		case *ast.BasicLit:
+			t.tokens[plainValue(n.Value)]++
+		case *ast.CompositeLit:
+			t.items += len(n.Elts) * btoi(isList(n))
+		case *ast.AssignStmt:
+			for i := range min(len(n.Lhs), len(n.Rhs)) {
+				name(n.Lhs[i], n.Rhs[i])
+			}
+		case *ast.ValueSpec:
+			for i := range min(len(n.Names), len(n.Values)) {
+				name(n.Names[i], n.Values[i])
+			}
+		case *ast.RangeStmt:
+			t.rows += cases(n.X)
+			ranged[dotted(n.X)] = true
+		}
+		return true
+	})
+	for list, n := range lists {
+		t.rows += n * btoi(ranged[list])
+	}
+}
+
+func isList(c *ast.CompositeLit) bool {
+	switch c.Type.(type) {
+	case *ast.ArrayType, *ast.MapType:
+		return true
+	}
+	return false
+}
+
+// cases counts the elements of a list that is written out.
+func cases(e ast.Expr) int {
+	if c, ok := e.(*ast.CompositeLit); ok && isList(c) {
+		return len(c.Elts)
+	}
+	return 0
+}
+
+// calledBy are the names that a node calls, but for Go's own library and the test itself.
+func calledBy(n ast.Node, imports map[string]string) map[string]bool {
+	out := map[string]bool{}
+	ast.Inspect(n, func(n ast.Node) bool {
+		name := ""
+		if call, ok := n.(*ast.CallExpr); ok {
+			name = callee(call)
+		}
+		first, _, _ := strings.Cut(name, ".")
+		from, imported := imports[first]
+		domain, _, _ := strings.Cut(from, "/")
+		if name != "" && !slices.Contains(common, first) && (!imported || strings.Contains(domain, ".")) {
+			out[name[strings.LastIndexByte(name, '.')+1:]] = true
+		}
+		return true
+	})
+	return out
+}
+
+// isTestName reports a function that go test runs and that can fail. An example
+// is documentation.
 func isTestName(name string) bool {
-	for _, kind := range []string{"Test", "Fuzz", "Example"} {
+	for _, kind := range []string{"Test", "Fuzz"} {
 		if rest, ok := strings.CutPrefix(name, kind); ok && name != "TestMain" {
 			first, _ := utf8.DecodeRuneInString(rest)
 			return !unicode.IsLower(first)
@@ -148,43 +229,43 @@ func systems() []string {
 		386 amd64 arm arm64 loong64 mips mips64 mips64le mipsle ppc64 ppc64le riscv64 s390x sparc64 wasm`)
 }
 
-// skips counts what keeps a test from running: calls of Skip, and a return that
-// stands before its other statements.
-func skips(f function) int {
-	n := btoi(cutShort(f.decl.Body.List))
-	ast.Inspect(f.decl.Body, func(node ast.Node) bool {
-		if call, ok := node.(*ast.CallExpr); ok {
-			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Skip" || sel.Sel.Name == "SkipNow" || sel.Sel.Name == "Skipf") {
-				n++
-			}
-		}
-		return true
-	})
-	return n
-}
-
-// tableRows counts the rows of the tables in a function: composites in a list.
-func tableRows(f *ast.FuncDecl) int {
-	n := 0
-	ast.Inspect(f, func(node ast.Node) bool {
-		list, ok := node.(*ast.CompositeLit)
-		if !ok {
+// skips counts what keeps a test from running: calls of Skip that nothing decides
+// about and a return before other statements, and calls of Skip behind an if.
+func skips(f function) (always, byCondition int) {
+	var depth []ast.Node
+	ifs := 0
+	ast.Inspect(f.decl.Body, func(n ast.Node) bool {
+		if n == nil {
+			ifs -= btoi(decides(depth[len(depth)-1]))
+			depth = depth[:len(depth)-1]
 			return true
 		}
-		switch list.Type.(type) {
-		case *ast.ArrayType, *ast.MapType:
-			for _, e := range list.Elts {
-				if kv, ok := e.(*ast.KeyValueExpr); ok {
-					e = kv.Value
-				}
-				if _, ok := e.(*ast.CompositeLit); ok {
-					n++
+		depth = append(depth, n)
+		ifs += btoi(decides(n))
+		if call, ok := n.(*ast.CallExpr); ok {
+			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && slices.Contains([]string{"Skip", "SkipNow", "Skipf"}, sel.Sel.Name) {
+				if ifs == 0 {
+					always++
+				} else {
+					byCondition++
 				}
 			}
 		}
 		return true
 	})
-	return n
+	return always + btoi(cutShort(f.decl.Body.List)), byCondition
+}
+
+// decides reports a statement that runs what is in it only under a condition which
+// is not written down as true.
+func decides(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.IfStmt:
+		return !decided(n.Cond)
+	case *ast.CaseClause, *ast.CommClause:
+		return true
+	}
+	return false
 }
 
 // short80 cuts a text to what fits a line.
@@ -196,7 +277,7 @@ func short80(s string) string {
 }
 
 // testMain judges a TestMain that ends before the tests have run.
-func testMain(_ *change, d *delta) []Finding {
+func testMain(d *delta) []Finding {
 	runs := func(s side) (is, does bool, line int) {
 		for _, f := range s.functions() {
 			if f.name != "TestMain" || f.decl.Body == nil {

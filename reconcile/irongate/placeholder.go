@@ -67,6 +67,7 @@ func placeholders(_ *change, d *delta) []Finding {
 	var out []Finding
 	old := d.was.counted()
 	p := placeholderPatterns()[btoi(slices.Contains(proseExts(), d.ext))]
+	comment := d.now.comments()
 	had := 0 // a placeholder that stood there is not the change's doing, though it is spelled otherwise now
 	for _, l := range d.was.lines() {
 		had += btoi(p.re.MatchString(l))
@@ -91,8 +92,22 @@ func placeholders(_ *change, d *delta) []Finding {
 			out = append(out, d.list("conflict_marker", ByText, i+1, "has a merge conflict marker: "+short80(l))...)
 		case ellipsis().MatchString(l) && !allowedDots(d.ext, l, fenced):
 			out = append(out, d.list("ellipsis_line", ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", strings.TrimSpace(l)))...)
-		case had < 0 && p.re.MatchString(l):
+		case had < 0 && p.re.MatchString(l) && (comment == nil || comment[i+1]):
 			out = append(out, d.list("placeholder_text", ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", short80(strings.TrimSpace(l))))...)
+		}
+	}
+	return out
+}
+
+// comments are the lines of a Go file that hold a comment, nil for any other file.
+func (s side) comments() map[int]bool {
+	if s.tree == nil || s.err != nil {
+		return nil
+	}
+	out := map[int]bool{}
+	for _, g := range s.tree.Comments {
+		for line := s.line(g); line <= s.fset.Position(g.End()).Line; line++ {
+			out[line] = true
 		}
 	}
 	return out

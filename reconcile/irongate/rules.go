@@ -77,6 +77,7 @@ func guardRules() []Rule {
 		{"shell_exec_introduced", Hard, "new code runs a text in a shell", "run the program itself, with its arguments as a list"},
 		{"process_exec_introduced", Soft, "new code runs another program", "say why in the reason of the change"},
 		{"dynamic_code_introduced", Hard, "new code runs, loads or links code that odd cannot read", "call it by its name"},
+		{"dynamic_code_in_test", Soft, "a test runs, loads or links code that odd cannot read", "say why in the reason of the change"},
 		{"generate_introduced", Soft, "a new command for go generate", "say why in the reason of the change"},
 		{"generate_denied", Hard, "go generate would run a command that agents may not run", "leave it out, or ask a person"},
 		{"load_side_effect", Hard, "code acts when it is loaded, before anything calls it", "do it in a function that is called"},
@@ -90,6 +91,7 @@ func testRules() []Rule {
 		{"test_assertion_weakened", Hard, "an assertion of a test is gone or weaker", "keep the assertion; or a person files a task that names the file in its paths"},
 		{"test_removed", Hard, "a test was deleted", "keep the test; or a person files a task that names the file in its paths"},
 		{"test_skipped", Hard, "a test is skipped", "let the test run; or a person files a task that names the file in its paths"},
+		{"test_rewritten", Soft, "a test was replaced by others, or is skipped under a condition", "say why in the reason of the change"},
 		{"test_main_bypass", Hard, "the tests of a package end before they run", "exit with the result of m.Run(); or a person files a task that names the file in its paths"},
 		{"test_detected", Hard, "code checks whether it runs in a test", "behave in a test as everywhere else; or a person files a task that names the file in its paths"},
 		{"expectation_changed", Soft, "an expected result of a test was changed", "say why in the reason of the change"},
@@ -101,7 +103,7 @@ func measures() map[string]int64 {
 	l := Limits{}.Filled()
 	return map[string]int64{
 		"size_files": int64(l.Files), "size_file": int64(l.FileBytes), "size_total": int64(l.TotalBytes), "size_line": int64(l.LineBytes),
-		"truncated_from_bytes": truncatedFrom, "truncated_percent": truncatedPercent,
+		"truncated_from_bytes": truncatedFrom, "truncated_percent": truncatedPercent, "rewritten_lines": rewrittenLines,
 		"deletion_percent": deletionPercent, "deletion_lines": deletionLines, "collapsed_statements": collapsedFrom,
 		"path_bytes": maxPath, "name_bytes": maxName, "command_depth": maxNesting, "command_bytes": maxCommand,
 	}
