@@ -3,9 +3,11 @@
 package bench
 
 import (
+	"bufio"
 	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os/exec"
 	"path"
@@ -52,8 +54,9 @@ func TestBenchGate(t *testing.T) {
 
 func judgeHistory(t *testing.T, project, dir string) verdicts {
 	v := verdicts{hard: map[string]int{}, soft: map[string]int{}}
+	repo := openObjects(t, dir)
 	for _, commit := range strings.Fields(gitOf(t, dir, "rev-list", "--no-merges", fmt.Sprintf("--max-count=%d", *judged), "HEAD")) {
-		files, beside := changeOf(t, dir, commit)
+		files, beside := repo.change(commit)
 		if len(files) == 0 {
 			continue
 		}
@@ -109,10 +112,51 @@ func codeCounts(n map[string]int) string {
 	return strings.Join(out, ", ")
 }
 
-// changeOf is what a commit changed, and the other files of the folders it touched.
-func changeOf(t *testing.T, dir, commit string) (files, beside []irongate.File) {
-	touched, folders := map[string]bool{}, map[string]bool{}
-	for line := range strings.Lines(gitOf(t, dir, "diff-tree", "-r", "--no-renames", "--no-commit-id", "--root", commit)) {
+// objects reads the blobs of one repository through one git process.
+type objects struct {
+	t   *testing.T
+	dir string
+	in  io.Writer
+	out *bufio.Reader
+}
+
+func openObjects(t *testing.T, dir string) objects {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "git", "--git-dir="+dir, "cat-file", "--batch")
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); c.Wait() })
+	return objects{t, dir, in, bufio.NewReader(out)}
+}
+
+// blob is the content of an object.
+func (o objects) blob(id string) []byte {
+	fmt.Fprintln(o.in, id)
+	var name, kind string
+	var size int
+	if _, err := fmt.Fscanf(o.out, "%s %s %d\n", &name, &kind, &size); err != nil {
+		o.t.Fatalf("git cat-file %s: %v", id, err)
+	}
+	b := make([]byte, size+1) // and a line break
+	if _, err := io.ReadFull(o.out, b); err != nil {
+		o.t.Fatalf("git cat-file %s: %v", id, err)
+	}
+	return b[:size:size]
+}
+
+// change is what a commit changed, and the other Go files of the folders it touched.
+func (o objects) change(commit string) (files, beside []irongate.File) {
+	touched, folders := map[string]bool{}, []string{}
+	for line := range strings.Lines(gitOf(o.t, o.dir, "diff-tree", "-r", "--no-renames", "--no-commit-id", "--root", commit)) {
 		meta, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		cols := strings.Fields(meta)
 		if strings.HasPrefix(cols[0], ":1[26]0000") || slices.Contains([]string{"120000", "160000"}, cols[1]) {
@@ -120,30 +164,26 @@ func changeOf(t *testing.T, dir, commit string) (files, beside []irongate.File) 
 		}
 		f := irongate.File{Path: name}
 		if strings.Trim(cols[2], "0") != "" {
-			f.Before = blobOf(t, dir, cols[2])
+			f.Before = o.blob(cols[2])
 		}
 		if strings.Trim(cols[3], "0") != "" {
-			f.After = blobOf(t, dir, cols[3])
+			f.After = o.blob(cols[3])
 		}
-		files, touched[name], folders[path.Dir(name)] = append(files, f), true, true
+		files, touched[name], folders = append(files, f), true, append(folders, path.Dir(name)+"/")
 	}
-	if out, err := exec.Command("git", "--git-dir="+dir, "rev-parse", "-q", "--verify", commit+"^").Output(); err == nil {
-		for folder := range folders {
-			spec := strings.TrimSpace(string(out))
-			for line := range strings.Lines(gitOf(t, dir, "ls-tree", spec, "--", folder+"/")) {
-				meta, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-				cols := strings.Fields(meta)
-				if cols[1] == "blob" && strings.HasSuffix(name, ".go") && !touched[name] {
-					beside = append(beside, irongate.File{Path: name, Before: blobOf(t, dir, cols[2])})
-				}
-			}
+	parent, err := exec.Command("git", "--git-dir="+o.dir, "rev-parse", "-q", "--verify", commit+"^").Output()
+	if err != nil || len(folders) == 0 {
+		return files, nil
+	}
+	slices.Sort(folders)
+	for line := range strings.Lines(gitOf(o.t, o.dir, append([]string{"ls-tree", strings.TrimSpace(string(parent)), "--"}, slices.Compact(folders)...)...)) {
+		meta, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		cols := strings.Fields(meta)
+		if cols[1] == "blob" && strings.HasSuffix(name, ".go") && !touched[name] {
+			beside = append(beside, irongate.File{Path: name, Before: o.blob(cols[2])})
 		}
 	}
 	return files, beside
-}
-
-func blobOf(t *testing.T, dir, id string) []byte {
-	return []byte(gitOf(t, dir, "cat-file", "blob", id))
 }
 
 func gitOf(t *testing.T, dir string, args ...string) string {
