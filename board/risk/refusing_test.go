@@ -22,6 +22,7 @@ func TestAttacksOnTestsAndGatesRefuse(t *testing.T) {
 				Name, Want, Path string
 				Before, After    *string
 				Protect          []string
+				Beside           []struct{ Path, Before string }
 			}
 		}
 		b, err := os.ReadFile("../../reconcile/irongate/testdata/attack/" + name + ".toml")
@@ -42,7 +43,11 @@ func TestAttacksOnTestsAndGatesRefuse(t *testing.T) {
 			if r.After != nil {
 				f.After = []byte(*r.After)
 			}
-			all := irongate.Judge([]irongate.File{f}, irongate.Policy{Protect: r.Protect}).Findings
+			policy := irongate.Policy{Protect: r.Protect}
+			for _, b := range r.Beside {
+				policy.Beside = append(policy.Beside, irongate.File{Path: b.Path, Before: []byte(b.Before), After: []byte(b.Before)})
+			}
+			all := irongate.Judge([]irongate.File{f}, policy).Findings
 			refuses := func(by pipeline.Filed, scope ...string) bool { return hard(Refusing(all, by, scope)) }
 			if !refuses(pipeline.FiledByMachine, r.Path) || !refuses(pipeline.FiledByPerson, "**") {
 				t.Errorf("%s: %s: no refusal of %v", name, r.Name, all)
