@@ -3,6 +3,7 @@ package irongate
 import (
 	"fmt"
 	"go/ast"
+	"go/build/constraint"
 	"maps"
 	"path"
 	"regexp"
@@ -263,6 +264,8 @@ func (j comparison) judge() []Finding {
 			tell(code, place{old.path, 0}, "the test %s is gone%s", old.name, text)
 		case t.skips > old.skips:
 			tell("test_skipped", t.place, "the test %s is skipped", old.name)
+		case t.constraint != old.constraint && ordinaryBuild(t.constraint):
+			tell("test_rewritten", t.place, "the test %s is compiled only with the build constraint %q", old.name, t.constraint)
 		case t.constraint != old.constraint && t.constraint != "":
 			tell("test_skipped", t.place, "the test %s is compiled only with the build constraint %q", old.name, t.constraint)
 		case t.ifs > old.ifs && old.test:
@@ -448,4 +451,22 @@ func (j comparison) unmatched() (gone, come []check) {
 		})
 	}
 	return gone, come
+}
+
+// ordinaryBuild reports a build constraint that holds on a common system without any
+// tag that a person would have to give.
+func ordinaryBuild(text string) bool {
+	first, _, _ := strings.Cut(text, " // +build")
+	expr, err := constraint.Parse(first)
+	if err != nil {
+		return false
+	}
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		if expr.Eval(func(tag string) bool {
+			return tag == system || tag == "unix" && system != "windows" || tag == "gc" || tag == "cgo" || tag == "amd64" || strings.HasPrefix(tag, "go1.")
+		}) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package irongate
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/types"
@@ -212,14 +213,21 @@ func (c *change) gone() []symbol {
 	return out
 }
 
-// bindings find the names that imports of other languages bind.
+// bindings find the names that imports of other languages bind, over as many lines
+// as an import takes.
 var bindings = sync.OnceValue(func() map[string]*regexp.Regexp {
-	py := regexp.MustCompile(`^\s*(?:from\s+\S+\s+)?import\s+(.+)$`)
-	js := regexp.MustCompile(`^\s*(?:import\s+(.+?)\s+from\b|(?:const|let|var)\s+(.+?)\s*=\s*require\()`)
+	py := regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+\S+[ \t]+)?import[ \t]+(\([^)]*\)|[^(\n]+)`)
+	js := regexp.MustCompile(`(?m)^[ \t]*(?:import\s+([^;'"()]+?)\s+from\b|(?:const|let|var)\s+([^;=]+?)\s*=\s*require\()`)
 	return map[string]*regexp.Regexp{".py": py, ".js": js, ".mjs": js, ".ts": js, ".tsx": js, ".jsx": js}
 })
 
-var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_$][A-Za-z0-9_$]*`) })
+var (
+	identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_$][A-Za-z0-9_$]*`) })
+	// declaredName finds a name that a file declares itself.
+	declaredName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:(?:def|class|function|const|let|var|type|interface|enum)\s+([A-Za-z_$][A-Za-z0-9_$]*)|([A-Za-z_$][A-Za-z0-9_$]*)\s*=[^=])`)
+	})
+)
 
 // importsByText does for Python and JavaScript what a tree does for Go.
 func importsByText(d *delta) []Finding {
@@ -227,58 +235,72 @@ func importsByText(d *delta) []Finding {
 	if re == nil || d.After == nil {
 		return nil
 	}
-	gone := map[string]bool{}
-	for _, l := range d.was.lines() {
-		for _, name := range bound(re, l) {
-			gone[name] = true
-		}
+	gone, _ := imported(re, d.Before)
+	kept, inImport := imported(re, d.After)
+	for _, m := range declaredName().FindAllSubmatch(d.After, -1) {
+		kept[string(m[1])+string(m[2])] = true
 	}
-	code := d.now.lines()
-	for _, l := range code {
-		for _, name := range bound(re, l) {
-			delete(gone, name)
-		}
+	for name := range kept {
+		delete(gone, name)
 	}
 	if len(gone) == 0 {
 		return nil
 	}
 	var out []Finding
 	quoted := false
-	for i, l := range code {
+	for i, l := range d.now.lines() {
 		l = strings.TrimSpace(l)
 		inside := quoted
 		quoted = quoted != ((inside || !strings.HasPrefix(l, "#")) && (strings.Count(l, `"""`)+strings.Count(l, "'''"))%2 == 1)
-		if inside || quoted || strings.HasPrefix(l, "#") || strings.HasPrefix(l, "//") || strings.HasPrefix(l, "*") || strings.HasPrefix(l, "import ") || strings.HasPrefix(l, "from ") {
+		if inside || quoted || inImport[i+1] || strings.HasPrefix(l, "#") || strings.HasPrefix(l, "//") || strings.HasPrefix(l, "*") {
 			continue
 		}
 		for _, at := range identifier().FindAllStringIndex(l, -1) {
 			name := l[at[0]:at[1]]
-			if gone[name] && !strings.HasSuffix(l[:at[0]], ".") {
-				delete(gone, name)
-				out = append(out, d.list("removed_import_still_referenced", ByText, i+1, "uses "+name+", which is no longer imported")...)
+			if !gone[name] || strings.HasSuffix(l[:at[0]], ".") || argument(l[at[1]:]) {
+				continue
 			}
+			delete(gone, name)
+			out = append(out, d.list("removed_import_still_referenced", ByText, i+1, "uses "+name+", which is no longer imported")...)
 		}
 	}
 	return out
 }
 
-// bound returns the names that an import line binds.
-func bound(re *regexp.Regexp, line string) []string {
-	m := re.FindStringSubmatch(line)
-	if m == nil {
-		return nil
-	}
-	var out []string
-	for _, part := range strings.FieldsFunc(strings.Join(m[1:], ""), func(r rune) bool { return strings.ContainsRune(",{}() ;", r) && r != ' ' }) {
-		words := strings.Fields(strings.ReplaceAll(part, ":", " "))
-		if len(words) == 0 || words[0] == "#" {
-			continue
+// argument reports that what stands before is the name of an argument or a key, not a use.
+func argument(rest string) bool {
+	return strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "=") && !strings.HasPrefix(rest, "==") && !strings.HasPrefix(rest, "=>")
+}
+
+// imported returns the names that the imports of a text bind, and the lines, from 1, that
+// imports take.
+func imported(re *regexp.Regexp, text []byte) (names map[string]bool, lines map[int]bool) {
+	names, lines = map[string]bool{}, map[int]bool{}
+	for _, m := range re.FindAllSubmatchIndex(text, -1) {
+		first := bytes.Count(text[:m[0]], []byte("\n")) + 1
+		for n := range bytes.Count(text[m[0]:m[1]], []byte("\n")) + 1 {
+			lines[first+n] = true
 		}
-		name := words[len(words)-1]
-		if name == "*" {
-			continue
+		for g := 2; g+1 < len(m); g += 2 {
+			if m[g] >= 0 {
+				bound(names, string(text[m[g]:m[g+1]]))
+			}
 		}
-		out = append(out, strings.Split(path.Base(name), ".")[0])
 	}
-	return out
+	return names, lines
+}
+
+// bound adds the names of an import's list, the last word of each: "a as b" binds b.
+func bound(names map[string]bool, list string) {
+	var plain strings.Builder
+	for l := range strings.Lines(list) {
+		l, _, _ = strings.Cut(l, "#")
+		l, _, _ = strings.Cut(l, "//")
+		plain.WriteString(l + " ")
+	}
+	for _, part := range strings.FieldsFunc(plain.String(), func(r rune) bool { return strings.ContainsRune(",{}();", r) }) {
+		if words := strings.Fields(strings.ReplaceAll(part, ":", " ")); len(words) > 0 && words[len(words)-1] != "*" {
+			names[strings.Split(path.Base(words[len(words)-1]), ".")[0]] = true
+		}
+	}
 }

@@ -28,6 +28,9 @@ func truncated(c *change, d *delta) []Finding {
 	if d.test && d.ext != ".go" {
 		return out // what its tests assert is judged by itself
 	}
+	if d.lock() {
+		return out // a line of it says nothing of the next
+	}
 	for _, cut := range []func(*change, *delta) string{beginningOnly, cutLine, tailGone, unbalanced, openFence} {
 		if text := cut(c, d); text != "" {
 			return append(out, d.list("truncated_end", d.how(), len(d.now.lines()), text)...)
@@ -45,10 +48,10 @@ func (d *delta) rewritten() bool {
 	return n >= rewrittenLines
 }
 
-// lock reports a file that a tool writes by what others ask for.
+// lock reports a file that a tool writes by what others ask for, or keeps short itself.
 func (d *delta) lock() bool {
 	base := strings.ToLower(path.Base(d.Path))
-	return d.ext == ".lock" || d.ext == ".sum" || strings.Contains(base, "-lock.") || base == "npm-shrinkwrap.json"
+	return d.ext == ".lock" || d.ext == ".sum" || base == "go.mod" || strings.Contains(base, "-lock.") || base == "npm-shrinkwrap.json"
 }
 
 // keepsEnd reports whether the last tenth of a file is there after the change, or
