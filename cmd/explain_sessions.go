@@ -139,7 +139,7 @@ func callCodes() []code {
 		{"not_run", "The command could not be run, or was stopped."},
 		{"not_text", "The file or web page is not text."},
 		{"not_written", "The file could not be written as asked."},
-		{"timeout", "The tool took longer than [toolbox] tool_timeout."},
+		{"timeout", "The tool took longer than [toolbox] tool_timeout, or a command longer than command_timeout."},
 		{"too_many_redirects", "The web page redirects too often."},
 		{"unreadable", "The file cannot be read."},
 	} {

@@ -154,7 +154,7 @@ func Default() Config {
 		MaxAttempts: 3,
 		ReviewTTL:   14 * 24 * time.Hour,
 		Pipeline:    defaultPipeline(),
-		Toolbox:     Toolbox{Timeout: 30 * time.Second},
+		Toolbox:     Toolbox{Timeout: 30 * time.Second, Command: 5 * time.Minute},
 		Sandbox:     defaultSandbox(),
 	}
 }

@@ -112,6 +112,7 @@ test_confidence_pct = 100
 run = [["go", "vet"]]
 web_hosts = ["docs.example"]
 tool_timeout = "5s"
+command_timeout = "6m"
 [drain]
 max_tasks = 4
 lease = "1h30m"
@@ -173,7 +174,7 @@ pin_sha256 = "`+strings.Repeat("a1", 32)+`"
 				Reads: []string{"level"}, TrustHints: true, Required: true, Start: 2 * time.Second, Timeout: 3 * time.Second, MaxBytes: 4096, Network: "none", Pin: strings.Repeat("a1", 32)},
 		},
 		Floor: Floor{Atoms: 2, Processes: 0, Guides: 3, UnresolvedPct: 50},
-		Lease: "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers", Toolbox: Toolbox{Run: [][]string{{"go", "vet"}}, Hosts: []string{"docs.example"}, Timeout: 5 * time.Second},
+		Lease: "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers", Toolbox: Toolbox{Run: [][]string{{"go", "vet"}}, Hosts: []string{"docs.example"}, Timeout: 5 * time.Second, Command: 6 * time.Minute},
 		MaxTasks: 4, RemoteTime: 45 * time.Second, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
 		Anchor: Anchor{Mode: "full", Strictness: "default", State: ".sessions", Constitutions: []string{"agents", "lib/*/agents"}, TTL: 8 * time.Hour},
 		Pipeline: Pipeline{MinTier: "NOTIFY_APPLY", Quiet: &Quiet{22, 7}, Zone: got.Pipeline.Zone, Autonomy: "observe",

@@ -110,6 +110,7 @@ var keys = []key{
 	{"pipeline.check_env", list(func(c *Config) *[]string { return &c.Pipeline.CheckEnv }, envName)},
 	{"toolbox.run", argvs(func(c *Config) *[][]string { return &c.Toolbox.Run })},
 	{"toolbox.web_hosts", list(func(c *Config) *[]string { return &c.Toolbox.Hosts }, host)},
+	{"toolbox.command_timeout", duration(func(c *Config) *time.Duration { return &c.Toolbox.Command }, time.Second, time.Hour)},
 	{"toolbox.tool_timeout", duration(func(c *Config) *time.Duration { return &c.Toolbox.Timeout }, time.Second, time.Hour)},
 	{"drain.max_tasks", whole(func(c *Config) *int { return &c.MaxTasks }, 1, 1000)},
 	{"drain.lease", duration(func(c *Config) *time.Duration { return &c.TaskLease }, time.Second, day)},

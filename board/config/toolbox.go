@@ -14,6 +14,7 @@ type Toolbox struct {
 	Run     [][]string    // beginnings of the commands that a session may run; none: it runs the project's checks alone
 	Hosts   []string      // web_hosts: exact names that it may read pages of; none: the web is off
 	Timeout time.Duration // tool_timeout: of one call, default 30s
+	Command time.Duration // command_timeout: of one call that runs a command, default 5m
 }
 
 var hostName = sync.OnceValue(func() *regexp.Regexp {

@@ -62,7 +62,7 @@ func (d *drain) checks(c *claim) [][]string {
 func Toolbox(c config.Config, o Options, held cage.Cage) toolbox.Options {
 	t := c.Toolbox
 	return toolbox.Options{
-		Limits: toolbox.Limits{Timeout: t.Timeout}, Commands: t.Run, Hosts: t.Hosts, Now: o.Now,
+		Limits: toolbox.Limits{Timeout: t.Timeout, Command: t.Command}, Commands: t.Run, Hosts: t.Hosts, Now: o.Now,
 		Runner: func(ctx context.Context, argv []string, at session.Desk) exec.Result {
 			as := command(o.Environ, c, held, at, o.Run)
 			as.Argv = argv

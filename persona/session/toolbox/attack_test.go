@@ -13,9 +13,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/exec"
 )
 
 // TestNothingOutside tries ways out of the tree, and into .git.
@@ -253,4 +255,23 @@ func FuzzCall(f *testing.F) {
 			t.Fatalf("%s %q: %q, %v", name, args, s, err)
 		}
 	})
+}
+
+// TestCommandsHaveTheirOwnTime: tests of a project take longer than reading a file.
+func TestCommandsHaveTheirOwnTime(t *testing.T) {
+	t.Parallel()
+	var had time.Duration
+	b, _ := open(t, func(o *Options) {
+		o.Limits.Timeout = time.Second
+		o.Runner = func(ctx context.Context, _ []string, _ session.Desk) exec.Result {
+			until, _ := ctx.Deadline()
+			had = time.Until(until)
+			return exec.Result{}
+		}
+	})
+	name := b.o.Checks[0].Name
+	b.Call(t.Context(), 1, "run_tests", json.RawMessage(`{"name":"`+name+`"}`))
+	if had < 4*time.Minute {
+		t.Errorf("the command had %s, want five minutes", had)
+	}
 }

@@ -130,7 +130,12 @@ func (b *Box) answered(ctx context.Context, c *call, rec session.Call) (text str
 }
 
 // time is how long the call may take.
-func (c *call) time() time.Duration { return cmp.Or(c.Timeout, c.b.o.Limits.Timeout) }
+func (c *call) time() time.Duration {
+	if c.argv != nil {
+		return cmp.Or(c.Timeout, c.b.o.Limits.Command)
+	}
+	return cmp.Or(c.Timeout, c.b.o.Limits.Timeout)
+}
 
 // done does what was let through. A fault of the tool stays its own.
 func (c *call) done(ctx context.Context) (text string, err error) {

@@ -62,6 +62,7 @@ type Answer struct {
 // Limits bound what a session does with its tools. Zero is the default.
 type Limits struct {
 	Timeout   time.Duration // of one call; 30 s
+	Command   time.Duration // of one call that runs a command, as tests; 5 min
 	Output    int           // bytes of an answer; 16,384
 	FileBytes int           // of a file that is read or written; 512 KiB
 	Fetches   int           // of the web, in a minute; 10
@@ -70,7 +71,8 @@ type Limits struct {
 // The defaults of Limits, and what no configuration changes.
 const (
 	DefaultTimeout   = 30 * time.Second
-	DefaultOutput    = 16_384 // an eighth of the room that package loop leaves a conversation
+	DefaultCommand   = 5 * time.Minute // a Go project without a build cache takes minutes
+	DefaultOutput    = 16_384          // an eighth of the room that package loop leaves a conversation
 	DefaultFileBytes = 512 << 10
 	DefaultFetches   = 10
 
@@ -147,7 +149,7 @@ func New(ctx context.Context, o Options) (*Box, error) {
 
 // filled is l with its defaults.
 func (l Limits) filled() Limits {
-	return Limits{cmp.Or(l.Timeout, DefaultTimeout), cmp.Or(l.Output, DefaultOutput), cmp.Or(l.FileBytes, DefaultFileBytes), cmp.Or(l.Fetches, DefaultFetches)}
+	return Limits{cmp.Or(l.Timeout, DefaultTimeout), cmp.Or(l.Command, DefaultCommand), cmp.Or(l.Output, DefaultOutput), cmp.Or(l.FileBytes, DefaultFileBytes), cmp.Or(l.Fetches, DefaultFetches)}
 }
 
 // Tools lists what this session may use, by name. Their Run is not for calling:
