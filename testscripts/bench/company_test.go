@@ -39,14 +39,14 @@ func (c company) atom() string {
 var companies = map[string]company{}
 
 // bundleOf is a company of n atoms and 100 tasks, made once in a run.
-func bundleOf(t *testing.T, n int) company { return companyOf(t, n, 100) }
+func bundleOf(t *testing.T, n int) company { return companyOf(t, n, 100, 0) }
 
 // boardOf is a company of 100 atoms and n tasks.
-func boardOf(t *testing.T, n int) company { return companyOf(t, 100, n) }
+func boardOf(t *testing.T, n int) company { return companyOf(t, 100, n, 0) }
 
-func companyOf(t *testing.T, atoms, tasks int) company {
+func companyOf(t *testing.T, atoms, tasks, ops int) company {
 	t.Helper()
-	name := fmt.Sprintf("company-%d-%d", atoms, tasks)
+	name := fmt.Sprintf("company-%d-%d-%d", atoms, tasks, ops)
 	if c, ok := companies[name]; ok {
 		return c
 	}
@@ -66,6 +66,10 @@ func companyOf(t *testing.T, atoms, tasks int) company {
 			for path, text := range files {
 				blob(w, "knowledge/"+path, text)
 			}
+		}
+		for path, text := range ledger(t, ops) {
+			blob(w, "knowledge/"+path, text)
+			write(t, filepath.Join(c.bundle(), path), string(text))
 		}
 	})
 	sh(t, c.dir, "", "git", "read-tree", "HEAD")

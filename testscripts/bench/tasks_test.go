@@ -22,7 +22,26 @@ func TestBenchTasks(t *testing.T) {
 		s.turns(t, n, *runs, append(reads, command("odd --version", c.dir, "", odd, "--version"))...)
 		s.turns(t, n, *runs, c.writes(t)...)
 	}
+	c := companyOf(t, 100, targetTasks, endedOps)
+	for _, r := range c.opReads() {
+		s.turns(t, targetTasks, min(3, *runs), c.without(r))
+		r.run(t)
+		s.turns(t, targetTasks, *runs, r)
+	}
 	s.end(t, "tasks")
+}
+
+// endedOps is how many changes have ended on the board that odd status and odd op list
+// are asked about.
+const endedOps = 2000
+
+// opReads are the questions whose answer is in the ledger.
+func (c company) opReads() []job {
+	return []job{
+		command("odd status, 2,000 changes ended", c.dir, "", odd, "status"),
+		command("odd op list, 2,000 changes ended", c.dir, "", odd, "op", "list"),
+		command("odd op list --all, 2,000 changes ended", c.dir, "op-", odd, "op", "list", "--all"),
+	}
 }
 
 // reads are the questions one asks of a board.
