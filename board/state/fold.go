@@ -69,9 +69,6 @@ type claim struct {
 	Open  bool      `json:"open,omitzero"` // nothing in its file closes it
 }
 
-// key names a claim by the run that made it and its task.
-type key struct{ run, task string }
-
 // rest is the month's details.
 func (m *month) rest() *details {
 	if m.details == nil {

@@ -112,7 +112,6 @@ type history struct {
 	tips   []tree
 	states []*State
 	ops    map[string]pipeline.Op
-	runs   int
 	now    time.Time
 }
 
