@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/oklog/ulid/v2"
@@ -87,7 +85,7 @@ func runDrain(ctx context.Context, env Env, o drain.Options, dry, asJSON bool) e
 	if err == nil && len(report.Tasks) == 0 && len(report.Swept) == 0 {
 		w.idle(ctx)
 	}
-	if err := w.summary(report); err != nil {
+	if err := w.summary(ctx, report, err); err != nil {
 		talk(env, "%v", err)
 	}
 	return printDrained(env, report, err, asJSON)
@@ -229,36 +227,4 @@ func stopCode(code string) int {
 		return exitBusy
 	}
 	return exitRefused
-}
-
-// summary appends what a drain did to the step summary of a CI run, as markdown.
-func (w *workspace) summary(r drain.Report) error {
-	name := w.env.Getenv("GITHUB_STEP_SUMMARY")
-	if name == "" {
-		return nil
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "### odd drain `%s`\n\n", r.Run)
-	if len(r.Tasks) == 0 {
-		b.WriteString("No task was ready.\n")
-	} else {
-		b.WriteString("| task | state | spent | branch or reason |\n|---|---|---|---|\n")
-		for _, t := range r.Tasks {
-			fmt.Fprintf(&b, "| %s | %s | $%s | %s |\n", t.Task, or(string(t.State), "lost"), t.Cost, strings.NewReplacer("|", `\|`, "\n", " ").Replace(waitsOn(t)))
-		}
-		b.WriteString("\n```mermaid\nflowchart LR\n")
-		for i, t := range r.Tasks {
-			fmt.Fprintf(&b, "  t%d[\"%s\"] --> s%d[%s]\n", i, strings.ReplaceAll(string(t.Task), `"`, ""), i, or(string(t.State), "lost"))
-		}
-		b.WriteString("```\n")
-	}
-	f, err := os.OpenFile(filepath.Clean(name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	if _, err := f.WriteString(b.String()); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
 }

@@ -33,7 +33,7 @@ func initVerb(env Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "docs", Usage: "where documents are, `PATH`: a folder, a file or \"*.md\"; repeatable"},
 			&cli.StringFlag{Name: "agent", Usage: "the agent, `NAME`: extract (offline, free), claude, acp, anthropic, openai, exec or replay"},
 			&cli.StringFlag{Name: "monthly-usd", Usage: "what agents may spend in a month, `USD`; for an agent that can cost money"},
-			&cli.StringFlag{Name: "ci", Usage: "add workflows for `FORGE`: github checks pushes and, once you turn it on, audits pull requests"},
+			&cli.StringFlag{Name: "ci", Usage: "add workflows for `FORGE`, which is github: check, and once you turn them on drain, sync, audit and pages"},
 			&cli.BoolFlag{Name: "hooks", Usage: "install the git hook that runs odd check before each push of this clone"},
 			&cli.BoolFlag{Name: "pr-template", Usage: "add a pull request template with the fields of a handoff"},
 			jsonFlag(),
@@ -57,6 +57,7 @@ func initVerb(env Env) *cli.Command {
 type beginning struct {
 	roles, docs         []string
 	agent, monthly      string
+	remote              string // that the board is shared through, "" for none
 	ci, hooks, template bool
 	json                bool
 }

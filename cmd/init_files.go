@@ -37,6 +37,11 @@ const firstTask = "read-our-documents.md"
 // starterFiles is what init lays out. Where odd.toml is there already its
 // bundle root is taken; a bundle of somebody's is left alone.
 func starterFiles(ctx context.Context, r *repo.Repo, o beginning) (repo.Changes, error) {
+	if url, err := r.Config(ctx, "remote.origin.url"); err != nil {
+		return nil, err
+	} else if o.ci && url != "" {
+		o.remote = "origin" // what a job commits is lost unless it is pushed
+	}
 	settings, err := o.settings()
 	if err != nil {
 		return nil, err
@@ -71,7 +76,7 @@ func (o beginning) settings() ([]byte, error) {
 	for _, set := range []struct {
 		path  []string
 		value string
-	}{{[]string{"session", "substrate"}, o.agent}, {[]string{"budget", "monthly_usd"}, o.monthly}} {
+	}{{[]string{"session", "substrate"}, o.agent}, {[]string{"budget", "monthly_usd"}, o.monthly}, {[]string{"board", "remote"}, o.remote}} {
 		if set.value == "" {
 			continue
 		}
