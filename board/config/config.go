@@ -75,6 +75,7 @@ type Config struct {
 	RemoteTime     time.Duration // [board] remote_timeout, default 5m
 	TaskLease      time.Duration // [drain] lease, default 1h
 	MaxAttempts    int           // [drain] max_attempts, default 3
+	Notify         []string      // [drain] notify: the command that is told how each task ended; nil: none
 	ReviewTTL      time.Duration // [pipeline] review_ttl, default 14 days
 	Pipeline       Pipeline
 	Toolbox        Toolbox

@@ -503,6 +503,7 @@ func TestReferenceUncommented(t *testing.T) {
 	want.Toolbox.Run, want.Toolbox.Hosts = [][]string{{"go", "test"}, {"gofmt", "-l"}}, []string{"pkg.go.dev"}
 	want.Session.Timeout = 20 * time.Minute
 	want.External = []string{"oddkit"}
+	want.Notify = []string{"./tools/notify"}
 	want.AllowedSigners = ".github/allowed_signers"
 	want.Pipeline.Validate, want.Pipeline.Verify, want.Pipeline.CheckEnv = [][]string{{"make", "test"}}, [][]string{{"make", "all"}}, []string{"GOFLAGS"}
 	want.Pipeline.MinTier, want.Pipeline.Quiet = "NOTIFY_APPLY", &Quiet{22, 7}

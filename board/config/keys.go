@@ -115,6 +115,7 @@ var keys = []key{
 	{"drain.max_tasks", whole(func(c *Config) *int { return &c.MaxTasks }, 1, 1000)},
 	{"drain.lease", duration(func(c *Config) *time.Duration { return &c.TaskLease }, time.Second, day)},
 	{"drain.max_attempts", whole(func(c *Config) *int { return &c.MaxAttempts }, 1, 100)},
+	{"drain.notify", func(c *Config, _ string, n node) (err error) { c.Notify, err = argv(n); return }},
 	{"sandbox.enforce", listed(func(c *Config) *string { return &c.Sandbox.Enforce }, enforcements)},
 	{"sandbox.network", listed(func(c *Config) *string { return &c.Sandbox.Network }, networks)},
 	{"sandbox.check_network", listed(func(c *Config) *string { return &c.Sandbox.CheckNetwork }, networks)},

@@ -114,6 +114,7 @@ type Outcome struct {
 	Task     okf.ID                   `json:"task"`
 	State    board.State              `json:"state"` // review or blocked; "" when the claim was lost
 	Reason   string                   `json:"reason,omitempty"`
+	Code     string                   `json:"code,omitempty"` // of a blocked task, where a limit, a fault or the end of its change has one
 	Branch   string                   `json:"branch,omitempty"`
 	Proposal repo.OID                 `json:"proposal,omitempty"`
 	Effects  map[reconcile.Effect]int `json:"effects,omitempty"`
@@ -184,7 +185,12 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 			break
 		}
 		tried[t.ID] = true
-		if err := d.one(ctx, t); err != nil {
+		ended := len(d.report.Tasks)
+		err = d.one(ctx, t)
+		for _, out := range d.report.Tasks[ended:] {
+			d.notify(ctx, out)
+		}
+		if err != nil {
 			return d.report, err
 		}
 		if err := d.reckon(ctx); err != nil {

@@ -82,6 +82,9 @@ func (d *drain) save(ctx context.Context, c *claim, w *work) error {
 		d.restore(kept)
 		return err
 	}
+	if out.State == board.Blocked {
+		out.Code = w.code()
+	}
 	d.report.Tasks = append(d.report.Tasks, out)
 	d.Progress(fmt.Sprintf("%s: %s", c.task.ID, join(string(out.State), or(out.Reason, out.landing()))))
 	return stopped

@@ -1,0 +1,75 @@
+package drain
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// notifyTime is how long [drain] notify may take for one task.
+const notifyTime = 10 * time.Second
+
+// notify runs [drain] notify with the end of a task on its standard input: the task's
+// object of odd drain --json, with the run and without what its session said. A command
+// that fails is noted, and changes nothing. It also runs for a task that the person
+// interrupted.
+func (d *drain) notify(ctx context.Context, out Outcome) {
+	argv := d.at.cfg.Notify
+	if len(argv) == 0 {
+		return
+	}
+	out.Session, out.Reason = nil, irongate.RedactText(out.Reason)
+	out.Notes = slices.Clone(out.Notes)
+	for i, n := range out.Notes {
+		out.Notes[i] = irongate.RedactText(n)
+	}
+	b, err := json.Marshal(struct {
+		Run string `json:"run"`
+		Outcome
+	}{d.Run, out})
+	if err != nil {
+		panic("unreachable: " + err.Error()) // texts and integers
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTime)
+	defer cancel()
+	r := exec.Run(ctx, exec.Command{Argv: argv, Tree: or(d.repo.Root(), d.repo.CommonDir()), Env: notifyEnv(d.Environ, d.Run), Input: append(b, '\n'), Max: 4 << 10})
+	if r.Done && r.Exit == 0 {
+		return
+	}
+	why := or(r.Detail, fmt.Sprintf("it ended with exit code %d", r.Exit))
+	if r.Fault == exec.FaultTimeout {
+		why = fmt.Sprintf("it did not end within %s", notifyTime)
+	}
+	if said := oneLine(string(r.Output)); said != "" {
+		why += ": " + said
+	}
+	d.note(fmt.Sprintf("%s: [drain] notify failed, and the task's result stands: %s", out.Task, why))
+}
+
+// notifyEnv is all that [drain] notify sees of the environment: what a program needs to
+// start, to reach a desktop and to pass a proxy. ODD_RUN tells odd that no person acts.
+func notifyEnv(environ []string, run string) []string {
+	out := []string{"ODD_RUN=" + run}
+	for _, kv := range environ {
+		name, _, _ := strings.Cut(kv, "=")
+		if slices.Contains([]string{"PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
+			"HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"}, name) {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// code is what ended blocked work, as odd explain knows it; "" where only words say it.
+func (w *work) code() string {
+	if w.change != nil && w.change.op.Reason != "" {
+		return string(w.change.op.Reason)
+	}
+	return string(w.cut)
+}
