@@ -96,7 +96,7 @@ func TestOnlyPeopleAct(t *testing.T) {
 		env.Stdin, env.Stdout, env.Stderr, env.Dir, env.Temp = strings.NewReader(""), &stdout, &stderr, dir, t.TempDir()
 		env.Now = func() time.Time { return time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC) }
 		env.Getenv, env.Above = func(name string) string { return cmp.Or(getenv[name], map[string]string{"EDITOR": "true"}[name]) }, func() []string { return above }
-		env.TTY = func() (io.ReadWriteCloser, error) { return &confirmer{}, nil }
+		env.TTY = func() (io.ReadWriteCloser, error) { return &confirmer{terminal: io.Discard}, nil }
 		env.Terminal, env.Live, env.Keyboard = false, false, false
 		code = cmd.Main(env, append([]string{"odd"}, args...)...)
 		return code, stdout.String(), stderr.String()

@@ -108,7 +108,7 @@ func oddMain() {
 	env.Entropy = entropy(os.Getenv(varSeed))
 	env.Above = func() []string { return strings.Fields(os.Getenv(varAbove)) }
 	if answer := os.Getenv(varAnswer); answer == whateverIsAsked {
-		env.TTY = func() (io.ReadWriteCloser, error) { return &confirmer{}, nil }
+		env.TTY = func() (io.ReadWriteCloser, error) { return &confirmer{terminal: os.Stderr}, nil }
 	} else if answer != "" {
 		env.TTY = func() (io.ReadWriteCloser, error) { return typist{strings.NewReader(answer + "\n")}, nil }
 	} else if !term.IsTerminal(ttyFD) {
@@ -145,12 +145,16 @@ type typist struct{ io.Reader }
 func (typist) Write(b []byte) (int, error) { return len(b), nil }
 func (typist) Close() error                { return nil }
 
-// confirmer is a person at a terminal who types what each question asks for.
-type confirmer struct{ asked []byte }
+// confirmer is a person at a terminal who types what each question asks for. The
+// terminal shows both.
+type confirmer struct {
+	terminal io.Writer
+	asked    []byte
+}
 
 func (c *confirmer) Write(b []byte) (int, error) {
 	c.asked = append(c.asked, b...)
-	return len(b), nil
+	return c.terminal.Write(b)
 }
 
 func (c *confirmer) Read(b []byte) (int, error) {
@@ -159,7 +163,8 @@ func (c *confirmer) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	c.asked = nil
-	return copy(b, string(m[1])+"\n"), nil
+	n := copy(b, string(m[1])+"\n")
+	return c.terminal.Write(b[:n])
 }
 
 func (*confirmer) Close() error { return nil }
