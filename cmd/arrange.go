@@ -9,10 +9,12 @@ import (
 
 // commandLine is what a person typed, put in the order the flag library needs.
 type commandLine struct {
-	args []string // program, verb path, flags, "--", arguments
-	dirs []string // the values of -C, in order
-	json bool
-	open *unfinished // asks for a completion, and for nothing else
+	args    []string // program, verb path, flags, "--", arguments
+	verb    string   // the verb path, blanks between
+	dirs    []string // the values of -C, in order
+	json    bool
+	noPager bool
+	open    *unfinished // asks for a completion, and for nothing else
 }
 
 // arrange moves flags in front of arguments, because urfave/cli v2 takes every
@@ -28,7 +30,7 @@ func arrange(a *cli.App, args []string) (commandLine, error) {
 			return r.line, err
 		}
 	}
-	r.line.args = append(args[:1:1], r.ordered()...)
+	r.line.args, r.line.verb = append(args[:1:1], r.ordered()...), strings.Join(r.path, " ")
 	return r.line, nil
 }
 
@@ -53,6 +55,8 @@ func (r *reader) token(t string) error {
 		r.rest, r.left = append(r.rest, r.left...), nil
 	case t == "-C" || strings.HasPrefix(t, "-C="):
 		return r.dir(t)
+	case t == "--no-pager":
+		r.line.noPager = true
 	case len(t) > 1 && t[0] == '-':
 		r.flag(t)
 	default:

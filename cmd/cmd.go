@@ -67,7 +67,13 @@ func run(env Env, args []string) int {
 			return fail(env, usage("-C %s: no such directory", dir), line.json)
 		}
 	}
-	if len(line.dirs) > 0 {
+	outer, leave := env, func() {}
+	if env.Terminal && line.open == nil {
+		git := repo.GitSettings(ctx, env.Dir, env.Environ, `core\.pager|color\.ui`)
+		env.ColorUI = git["color.ui"]
+		env, leave = paged(env, line, git)
+	}
+	if len(line.dirs) > 0 || env.Terminal {
 		a = app(env)
 	}
 	if line.open != nil {
@@ -76,10 +82,11 @@ func run(env Env, args []string) int {
 	if err = a.RunContext(ctx, line.args); err == nil {
 		err = a.Writer.(*sure).err
 	}
+	leave()
 	if ctx.Err() != nil && err != nil {
 		err = ctx.Err()
 	}
-	return fail(env, err, line.json)
+	return fail(outer, err, line.json)
 }
 
 // app is the whole command tree, in help order.
@@ -99,6 +106,7 @@ func app(env Env) *cli.App {
 		OnUsageError:              onUsage,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"},
+			&cli.BoolFlag{Name: "no-pager", Usage: "print long output without a pager"},
 			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print odd's version"},
 		},
 		Action: func(c *cli.Context) error {

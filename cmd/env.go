@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -33,6 +34,7 @@ type Env struct {
 	Terminal       bool                               // stdout is a terminal: align, and colour unless NO_COLOR
 	Keyboard       bool                               // stdin is a terminal: a person answers there, and is prompted
 	Live           bool                               // stderr is a terminal: a live progress line
+	ColorUI        string                             // git's color.ui, read where stdout is a terminal
 	Width          int                                // columns of the terminal that stdout is, or else stderr; 0 where nobody knows
 }
 
@@ -111,9 +113,18 @@ func (e Env) path(p string) string {
 	return filepath.Join(e.Dir, p)
 }
 
-// color reports whether stdout may carry escapes.
+// color reports whether stdout may carry escapes: never in a pipe, whose bytes are data.
 func (e Env) color() bool {
-	return e.Terminal && e.Getenv("NO_COLOR") == "" && e.Getenv("TERM") != "dumb"
+	if !e.Terminal || e.Getenv("NO_COLOR") != "" {
+		return false
+	}
+	switch strings.ToLower(e.ColorUI) {
+	case "never", "false", "no", "off", "0":
+		return false
+	case "always":
+		return true
+	}
+	return e.Getenv("TERM") != "dumb"
 }
 
 // inCI reports a run without a person in front of it.

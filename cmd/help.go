@@ -46,7 +46,7 @@ func verbs(env Env) []group {
 
 const exits = `Exit codes: 0 done, 1 failed or found problems, 2 wrong usage, 3 refused by a rule, 4 busy or paused, 130 interrupted. A message may end with a code such as [state]: odd explain state.`
 
-const usageLine = "Usage: odd [-C DIR] COMMAND [flags] [arguments]\n"
+const usageLine = "Usage: odd [-C DIR] [--no-pager] COMMAND [flags] [arguments]\n"
 
 // helpPage is the page that odd help prints: the everyday verbs, and what to do next
 // in this folder.
@@ -86,7 +86,8 @@ func allPage(groups []group) string {
 		}
 	}
 	b.WriteString("\nodd help COMMAND shows a command's flags and an example.\n" +
-		"odd -C DIR COMMAND runs it as if started in DIR. odd --version prints the version.\n" + exits + "\n")
+		"odd -C DIR COMMAND runs it as if started in DIR. odd --version prints the version.\n" +
+		"Long output goes through a pager at a terminal: ODD_PAGER, or the one that git uses. cat is none.\n" + exits + "\n")
 	return b.String()
 }
 
