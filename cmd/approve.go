@@ -25,16 +25,19 @@ func approve(env Env) *cli.Command {
 		ArgsUsage:    "TASK",
 		BashComplete: completeTasks(env, board.Review),
 		Description: "odd approve read-the-handbook\n" +
-			"odd approve read-the-handbook --verify --except skeg\n\n" +
+			"odd approve read-the-handbook --verify --except skeg\n" +
+			"odd approve read-the-handbook --without skeg=\"no word of ours\"\n\n" +
 			"odd merges odd/review/TASK.N into the board branch ([board] branch, by default\n" +
 			"the one that is checked out) with a commit of yours, marks the task done, and\n" +
 			"pushes if [board] remote is set. If [board] target names another branch, odd\n" +
 			"adds your commit to the review branch instead; merge it there, then odd sync.\n" +
 			"If files no longer fit, odd changes nothing and exits 3.\n\n" +
+			"--without keeps an atom as it was before the proposal; your commit names it.\n\n" +
 			personNote,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verify", Usage: "also mark the proposed atoms as verified by you"},
 			&cli.StringSliceFlag{Name: "except", Usage: "with --verify, do not mark atom `ID` as verified; repeatable"},
+			&cli.StringSliceFlag{Name: "without", Usage: "do not take atom `ID`; ID=REASON also says why; repeatable"},
 			yesFlag(),
 			jsonFlag(),
 		},
@@ -43,7 +46,7 @@ func approve(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			o := approval{name: name, yes: c.Bool("yes"), json: c.Bool("json"), verify: review.Verify{All: c.Bool("verify")}}
+			o := approval{name: name, yes: c.Bool("yes"), json: c.Bool("json"), verify: review.Verify{All: c.Bool("verify")}, without: leftOut(c.StringSlice("without"))}
 			for _, id := range c.StringSlice("except") {
 				o.verify.Except = append(o.verify.Except, okf.ID(id))
 			}
@@ -59,6 +62,7 @@ func approve(env Env) *cli.Command {
 type approval struct {
 	name      string
 	verify    review.Verify
+	without   []review.LeftOut
 	yes, json bool
 	op        *pipeline.Op  // that waits with the proposal, nil for none
 	checked   drain.Checked // on what is there now
@@ -89,10 +93,19 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 		return err
 	}
 	onto.change.merged(o.checked)
-	if err := v.excepts(t, p, o.verify); err != nil {
+	take, err := v.part(p, o.without)
+	if err != nil {
 		return err
 	}
-	h, err := v.human(ctx, v.card(t, p, onto), "approve "+string(t.ID), string(t.ID), o.yes)
+	if err := v.excepts(t, take.Proposal, o.verify); err != nil {
+		return err
+	}
+	taken := take.taken(v.cfg.Root)
+	act := "approve " + string(t.ID)
+	if taken != "" {
+		act += " (" + taken + ")"
+	}
+	h, err := v.human(ctx, v.card(t, p, onto)+take.lines(), act, string(t.ID), o.yes)
 	if err != nil {
 		return err
 	}
@@ -100,19 +113,24 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if _, elsewhere := v.target(); elsewhere {
 		commit = v.approveForTarget
 	}
-	oid, err := commit(ctx, t, p, o, h)
+	oid, err := commit(ctx, t, take, o, h)
 	if err != nil {
 		return err
 	}
 	if o.json {
 		return printJSON(env, struct {
-			Task   string   `json:"task"`
-			By     string   `json:"by"`
-			Commit string   `json:"commit"`
-			Checks []string `json:"checks,omitempty"` // that were run on the merged tree
-		}{string(t.ID), h.By(), string(oid), o.checked.Ran})
+			Task    string           `json:"task"`
+			By      string           `json:"by"`
+			Commit  string           `json:"commit"`
+			Checks  []string         `json:"checks,omitempty"` // that were run on the merged tree
+			LeftOut []review.LeftOut `json:"left_out,omitempty"`
+		}{string(t.ID), h.By(), string(oid), o.checked.Ran, take.left})
 	}
-	return printRows(env, [][]string{{string(t.ID), v.afterApproval(), h.By(), short(oid)}})
+	row := []string{string(t.ID), v.afterApproval(), h.By(), short(oid)}
+	if taken != "" {
+		row = append(row, taken)
+	}
+	return printRows(env, [][]string{row})
 }
 
 func (v *view) afterApproval() string {
@@ -141,7 +159,7 @@ func (v *view) bind(ctx context.Context, t board.Task, p review.Proposal) (onto,
 		}
 		at.tip = tip
 	}
-	if err := v.branchHolds(p); err != nil {
+	if err := v.branchHolds(ctx, p); err != nil {
 		return at, err
 	}
 	now, err := v.blobs(at.tip)
@@ -193,7 +211,7 @@ func (v *view) basis(ctx context.Context, p review.Proposal, tip repo.OID) error
 }
 
 // branchHolds refuses a review branch that carries anything but the recorded proposal.
-func (v *view) branchHolds(p review.Proposal) error {
+func (v *view) branchHolds(ctx context.Context, p review.Proposal) error {
 	tip, err := v.repo.Ref(v.line.Local(p.Branch))
 	if err != nil {
 		if tip, err = v.repo.Ref("refs/heads/" + p.Branch); err != nil {
@@ -201,7 +219,7 @@ func (v *view) branchHolds(p review.Proposal) error {
 		}
 	}
 	if string(tip) != p.Commit {
-		if c, err := v.repo.Commit(tip); err == nil && v.approves(c, p) {
+		if c, err := v.repo.Commit(tip); err == nil && v.approves(ctx, c, p) {
 			return refuse("state", "%s: %s already approved it; merge %s, then run odd sync", p.Task, c.Author.Email, p.Branch)
 		}
 		return refuse("branch", "%s: somebody moved the branch %s to %s after odd proposed %s; run %s to move it back, or odd reject %s --reason \"why\"",
@@ -239,25 +257,29 @@ func (v *view) readSince(ctx context.Context, t board.Task, p review.Proposal, t
 	return out, nil
 }
 
-// approveHere merges the proposal into the board: one commit by the person.
-func (v *view) approveHere(ctx context.Context, t board.Task, p review.Proposal, o approval, h review.Human) (repo.OID, error) {
+// approveHere merges what the person takes of the proposal into the board: one commit by
+// the person.
+func (v *view) approveHere(ctx context.Context, t board.Task, p part, o approval, h review.Human) (repo.OID, error) {
 	tree, conflicts, err := v.repo.MergeTree(ctx, v.tip, repo.OID(p.Commit))
 	if err != nil {
-		return "", fmt.Errorf("approve %s: the proposal cannot be merged into %s: %w: %s; %s", t.ID, v.line.Name(), err, strings.Join(conflicts, ", "), v.wayOut(p))
+		return "", fmt.Errorf("approve %s: the proposal cannot be merged into %s: %w: %s; %s", t.ID, v.line.Name(), err, strings.Join(conflicts, ", "), v.wayOut(p.Proposal))
 	}
 	if is := o.checked.Tree; is != "" && is != tree {
 		return "", refuse("moved", "approve %s: the board changed while the checks ran (tree %s, checked was %s); nothing was done, run odd approve %[1]s again", t.ID, short(tree), short(is))
+	}
+	if tree, err = v.without(ctx, tree, p.paths, v.tip); err != nil {
+		return "", err
 	}
 	merged, err := v.repo.Tree(tree)
 	if err != nil {
 		return "", err
 	}
-	files, err := review.Approve(t, v.file(t.Path), v.atomsOf(merged, p), o.verify, h, v.env.Now())
+	files, err := review.Approve(t, v.file(t.Path), v.atomsOf(merged, p.Proposal), o.verify, h, v.env.Now())
 	if err != nil {
 		return "", err
 	}
 	ch := repo.Changes(files)
-	if err := v.reindex(ch, merged, p); err != nil {
+	if err := v.reindex(ch, merged); err != nil {
 		return "", err
 	}
 	if err := v.conclude(ch, o.op, pipeline.Merged, strings.Join(append([]string{"approved by " + h.By()}, o.checked.Ran...), "; ")); err != nil {
@@ -266,7 +288,7 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p review.Proposal,
 	return v.personal(ctx, []repo.OID{v.tip, repo.OID(p.Commit)}, tree, ch, approvalMessage(t, p, o, h, "", len(p.Atoms(v.cfg.Root))))
 }
 
-func approvalMessage(t board.Task, p review.Proposal, o approval, h review.Human, note string, atoms int) string {
+func approvalMessage(t board.Task, p part, o approval, h review.Human, note string, atoms int) string {
 	var except []string
 	for _, id := range o.verify.Except {
 		except = append(except, string(id))
@@ -278,7 +300,7 @@ func approvalMessage(t board.Task, p review.Proposal, o approval, h review.Human
 	if o.verify.All {
 		pairs = append(pairs, "Odd-Verified", fmt.Sprintf("%d atoms", atoms-len(except)), "Odd-Except", strings.Join(except, ", "))
 	}
-	return trailers("approve: "+or(t.Title, string(t.ID)), note, pairs...)
+	return trailers("approve: "+or(t.Title, string(t.ID)), note, append(pairs, p.trailers()...)...)
 }
 
 // excepts refuses an exception that the proposal does not hold, before anybody types
@@ -307,7 +329,7 @@ func (v *view) atomsOf(merged fs.FS, p review.Proposal) review.Files {
 
 // reindex refreshes the generated index.md files a proposal makes stale:
 // proposals never carry them, since two proposals of one folder would conflict.
-func (v *view) reindex(ch repo.Changes, merged fs.FS, p review.Proposal) error {
+func (v *view) reindex(ch repo.Changes, merged fs.FS) error {
 	root, err := fs.Sub(merged, v.cfg.Root)
 	if err != nil {
 		return err
@@ -322,14 +344,14 @@ func (v *view) reindex(ch repo.Changes, merged fs.FS, p review.Proposal) error {
 	return nil
 }
 
-// approveForTarget adds the person's empty commit to the review branch; a forge
-// merges it and odd sync writes done.
-func (v *view) approveForTarget(ctx context.Context, t board.Task, p review.Proposal, o approval, h review.Human) (repo.OID, error) {
+// approveForTarget adds the person's commit to the review branch, which changes only what
+// they leave out; a forge merges it and odd sync writes done.
+func (v *view) approveForTarget(ctx context.Context, t board.Task, p part, o approval, h review.Human) (repo.OID, error) {
 	if o.verify.All {
 		return "", refuse("state", "approve %s: --verify would change files that a pull request merges into another branch; run odd approve %[1]s without it", t.ID)
 	}
 	target, _ := v.target()
-	tree, err := v.repo.TreeOID(repo.OID(p.Commit), "")
+	tree, err := v.approvedTree(ctx, p)
 	if err != nil {
 		return "", err
 	}

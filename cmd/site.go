@@ -14,7 +14,6 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
-	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/board/site"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/proof"
@@ -224,26 +223,10 @@ func (v *view) siteProposal(ctx context.Context, id okf.ID) (site.Proposal, erro
 		return out, err
 	}
 	out.Card, out.Diff = irongate.RedactText(out.Card), irongate.RedactText(string(diff))
-	out.Atoms = v.proposedAtoms(p)
-	return out, nil
-}
-
-// proposedAtoms are the atoms that a proposal adds or changes, as it has them. A file
-// that is no atom is in the diff alone.
-func (v *view) proposedAtoms(p review.Proposal) []okf.Atom {
-	var atoms []okf.Atom
-	for _, w := range p.Paths {
-		file, inside := strings.CutPrefix(w.Path, v.cfg.Root+"/")
-		if !inside || !strings.HasSuffix(file, ".md") || filepath.Base(file) == "index.md" {
-			continue
-		}
-		text, err := v.repo.Blob(repo.OID(w.Result))
-		if err != nil {
-			continue
-		}
-		if a, err := okf.Parse(file, text); err == nil && !board.IsTask(&a) {
-			atoms = append(atoms, a)
+	for _, a := range v.proposedAtoms(p) {
+		if !board.IsTask(&a.Atom) {
+			out.Atoms = append(out.Atoms, a.Atom)
 		}
 	}
-	return atoms
+	return out, nil
 }

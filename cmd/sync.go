@@ -149,6 +149,11 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 		s.Note = fmt.Sprintf("not approved yet; odd review %s shows it, then odd approve %[1]s or odd reject %[1]s --reason \"why\"", t.ID)
 		return s, nil
 	}
+	take, _, err := v.takes(ctx, a, p)
+	if err != nil {
+		return s, err
+	}
+	p = take.Proposal
 	if why, err := v.unsigned(ctx, a.OID); err != nil || why != "" {
 		s.Note = fmt.Sprintf("approval %s by %s %s; import the key, or odd reject %s --reason \"why\"", short(a.OID), a.Author.Email, why, t.ID)
 		return s, err
@@ -192,7 +197,7 @@ func (v *view) approval(ctx context.Context, p review.Proposal, tip repo.OID) (r
 			if err != nil {
 				return repo.Commit{}, err
 			}
-			if v.approves(c, p) {
+			if v.approves(ctx, c, p) {
 				return c, nil
 			}
 		}
@@ -200,9 +205,9 @@ func (v *view) approval(ctx context.Context, p review.Proposal, tip repo.OID) (r
 	return repo.Commit{}, nil
 }
 
-// approves reports whether c is a person's approval of exactly p: an empty
-// commit on top of it that names it.
-func (v *view) approves(c repo.Commit, p review.Proposal) bool {
+// approves reports whether c is a person's approval of exactly p: a commit on top of it
+// that names it, and changes only the atoms that it says it leaves out.
+func (v *view) approves(ctx context.Context, c repo.Commit, p review.Proposal) bool {
 	names := c.Trailer("Odd-Proposal")
 	by := c.Trailer("Odd-Approved-By")
 	if len(names) != 1 || names[0] != p.Commit || len(by) != 1 || by[0] != "human:"+c.Author.Email {
@@ -211,8 +216,8 @@ func (v *view) approves(c repo.Commit, p review.Proposal) bool {
 	if strings.EqualFold(c.Author.Email, v.cfg.AgentEmail) || len(c.Parents) != 1 || string(c.Parents[0]) != p.Commit {
 		return false
 	}
-	tree, err := v.repo.TreeOID(repo.OID(p.Commit), "")
-	return err == nil && tree == c.Tree
+	_, ok, err := v.takes(ctx, c, p)
+	return err == nil && ok
 }
 
 // merged says what is missing until the target holds exactly what was approved,

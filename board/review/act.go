@@ -41,7 +41,7 @@ func Approve(t board.Task, taskFile string, atoms Files, v Verify, h Human, now 
 		if !v.All || slices.Contains(v.Except, a.ID) {
 			continue
 		}
-		if out[path], err = verified(&a, h, now); err != nil {
+		if out[path], err = okf.Verify(&a, stamp(h, now)); err != nil {
 			return nil, err
 		}
 	}
@@ -99,19 +99,6 @@ func tags(have []string, h Human, now time.Time) []string {
 
 func stamp(h Human, now time.Time) okf.Stamp {
 	return okf.Stamp{By: h.By(), At: now.UTC().Format(time.RFC3339)}
-}
-
-// verified is an atom's file with the person's entry, confidence verified and,
-// where it was a draft, no longer one.
-func verified(a *okf.Atom, h Human, now time.Time) ([]byte, error) {
-	sets := []okf.Set{
-		{Key: "verified", Value: append(slices.Clone(a.Verified), stamp(h, now))},
-		{Key: "confidence", Value: okf.Verified.String()},
-	}
-	if a.Status == "draft" {
-		sets = append(sets, okf.Set{Key: "status", Value: "stable"})
-	}
-	return okf.Edit(a.Bytes(), sets...)
 }
 
 // Reject returns the task's file after a person's no: back to backlog, or with

@@ -1,7 +1,9 @@
 package proof
 
 import (
+	"bytes"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -72,9 +74,9 @@ func (j *judge) waited(t board.Task, p string) (*event.Record, string, error) {
 	return nil, fmt.Sprintf("done with proposal %s, which no outcome of %s records", short(p), t.Result.Run), nil
 }
 
-// brought compares what the approval merged with what was recorded: bytes, modes,
-// and no file outside of the bundle besides. With --verify the person's own entry
-// changes the bytes of an atom, which must still be there.
+// brought compares what the approval merged with what was recorded: bytes, modes, and no
+// file besides. An atom that the approval leaves out by name is as its first parent has
+// it; with --verify an atom has the person's entry, and is the same otherwise.
 func (j *judge) brought(r *event.Record) (string, error) {
 	if before, err := j.bringsNothing(r.Outcome().Proposal); err != nil {
 		return "", err
@@ -84,27 +86,117 @@ func (j *judge) brought(r *event.Record) (string, error) {
 		}
 		return "", nil
 	}
-	for _, p := range pathsOf(r) {
+	paths := pathsOf(r)
+	left, why, err := j.leftOut(j.Commit, paths)
+	if why != "" || err != nil {
+		return why, err
+	}
+	for _, p := range paths {
+		at := repo.OID(r.Outcome().Proposal)
+		if left[p[0]] {
+			at = j.Parents[0]
+		}
+		want, wantMode, err := j.trees.Find(at, p[0])
+		if err != nil {
+			return "", err
+		}
+		if !left[p[0]] {
+			want = repo.OID(p[2])
+		}
 		have, mode, err := j.trees.Find(j.OID, p[0])
 		if err != nil {
 			return "", err
 		}
-		_, said, err := j.trees.Find(repo.OID(r.Outcome().Proposal), p[0])
-		if err != nil {
-			return "", err
+		if have != want && len(j.Trailer("Odd-Verified")) > 0 && !left[p[0]] {
+			if want, err = j.stamped(want, have, p[0]); err != nil {
+				return "", err
+			}
 		}
-		verified := len(j.Trailer("Odd-Verified")) > 0 && have != "" && p[2] != "" && strings.HasPrefix(p[0], j.root)
 		switch {
-		case string(have) != p[2] && !verified:
-			return fmt.Sprintf("the approval brings %s as %s, recorded was %s", p[0], or(short(string(have)), "nothing"), short(p[2])), nil
-		case mode != said:
-			return fmt.Sprintf("the approval brings %s with mode %s, its proposal has %s", p[0], mode, or(said, "none")), nil
+		case left[p[0]] && (have != want || mode != wantMode):
+			return fmt.Sprintf("the approval says that it leaves out %s, and brings it as %s", p[0], or(short(string(have)), "nothing")), nil
+		case have != want:
+			return fmt.Sprintf("the approval brings %s as %s, recorded was %s", p[0], or(short(string(have)), "nothing"), or(short(string(want)), "nothing")), nil
+		case mode != wantMode:
+			return fmt.Sprintf("the approval brings %s with mode %s, its proposal has %s", p[0], mode, or(wantMode, "none")), nil
 		}
 	}
-	if i := slices.IndexFunc(j.files, func(f *file) bool { return f.rel == "" }); i >= 0 {
-		return fmt.Sprintf("the approval changes %s itself, which its proposal does not", j.files[i].Path), nil
+	return j.besides(paths), nil
+}
+
+// besides says which file the approval changes on its own: neither what it merges, nor
+// its task, the ending of its op, or an index.
+func (j *judge) besides(paths [][3]string) string {
+	for _, f := range j.files {
+		own := isTask(f.new) && string(f.new.ID) == j.task || strings.HasPrefix(ledgerOf(f.rel), "op-") || path.Base(f.rel) == "index.md"
+		if !own && !slices.ContainsFunc(paths, func(p [3]string) bool { return p[0] == f.Path }) {
+			return fmt.Sprintf("the approval changes %s itself, which its proposal does not", f.Path)
+		}
 	}
-	return "", nil
+	return ""
+}
+
+// leftOut are the paths of the atoms that an approval leaves out by its trailers, or why
+// it names what its proposal does not hold. An id may hold spaces: the longest counts.
+func (j *judge) leftOut(c repo.Commit, paths [][3]string) (map[string]bool, string, error) {
+	lines := c.Trailer("Odd-Without")
+	if len(lines) == 0 {
+		return nil, "", nil
+	}
+	ids := map[string]string{}
+	for _, p := range paths {
+		rel, in := strings.CutPrefix(p[0], j.root)
+		if !in {
+			continue
+		}
+		a, err := j.atomOf(repo.OID(p[2]), "100644", rel)
+		if err != nil {
+			return nil, "", err
+		}
+		if a != nil {
+			ids[string(a.ID)] = p[0]
+		}
+	}
+	out := map[string]bool{}
+	for _, line := range lines {
+		named := ""
+		for id := range ids {
+			if len(id) > len(named) && strings.HasPrefix(line+" ", id+" ") {
+				named = id
+			}
+		}
+		if named == "" {
+			return nil, fmt.Sprintf("the approval leaves out %q, which is no atom of its proposal", line), nil
+		}
+		out[ids[named]] = true
+	}
+	return out, "", nil
+}
+
+// stamped is the blob of an atom as proposed with the last entry that the blob have has
+// in verified, or the blob itself where have has none.
+func (j *judge) stamped(blob, have repo.OID, name string) (repo.OID, error) {
+	rel, in := strings.CutPrefix(name, j.root)
+	if !in || have == "" || blob == "" {
+		return blob, nil
+	}
+	is, err := j.atomOf(have, "100644", rel)
+	if err != nil || is == nil || len(is.Verified) == 0 {
+		return blob, err
+	}
+	was, err := j.atomOf(blob, "100644", rel)
+	if err != nil || was == nil {
+		return blob, err
+	}
+	want, err := okf.Verify(was, is.Verified[len(is.Verified)-1])
+	if err != nil {
+		return blob, nil
+	}
+	landed, err := j.trees.Blob(have)
+	if err == nil && bytes.Equal(want, landed) {
+		return have, nil
+	}
+	return blob, err
 }
 
 // bringsNothing reports an approval of a proposal that its first parent holds: it

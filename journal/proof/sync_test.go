@@ -70,10 +70,10 @@ func (s *story) merged(_ *run, yes repo.OID) repo.OID {
 }
 
 // squashed is its squash button: one commit of the files, without the proposal.
-func (s *story) squashed(w *run, _ repo.OID) repo.OID {
+func (s *story) squashed(w *run, yes repo.OID) repo.OID {
 	s.Helper()
 	s.heads["proposal"] = w.proposal
-	tree, err := s.r.TreeOID(w.proposal, "")
+	tree, err := s.r.TreeOID(yes, "")
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -138,6 +138,10 @@ func TestSyncIsProven(t *testing.T) {
 	squash := how(func(s *story) func(*run, repo.OID) repo.OID { return s.squashed })
 	rebase := how(func(s *story) func(*run, repo.OID) repo.OID { return s.rebased })
 	nowhere := how(func(s *story) func(*run, repo.OID) repo.OID { return s.nowhere })
+	inPart := func(_ *story, d *draft) {
+		d.ch["knowledge/terms/skeg.md"] = nil
+		d.set("Odd-Without", "skeg")
+	}
 	for _, c := range []struct {
 		name string
 		how  how
@@ -193,6 +197,18 @@ func TestSyncIsProven(t *testing.T) {
 		{name: "approved with a change", how: squash, at: "approve t",
 			do:   func(s *story, d *draft) { d.ch["README.md"] = []byte("# More\n") },
 			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #, which changes what was proposed"}},
+		{name: "approved in part and merged", how: merge, at: "approve t", do: inPart, want: []string{}},
+		{name: "approved in part and squashed", how: edited(squash), at: "approve t", do: inPart, want: []string{}},
+		{name: "approved in part and merged whole", how: func(s *story) func(*run, repo.OID) repo.OID {
+			return func(w *run, _ repo.OID) repo.OID { return s.squashed(w, w.proposal) }
+		}, at: "approve t", do: inPart,
+			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/skeg.md has landed, which it leaves out"}},
+		{name: "approved in part without a word", how: merge, at: "approve t",
+			do:   func(s *story, d *draft) { d.ch["knowledge/terms/skeg.md"] = nil },
+			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #, which changes what was proposed"}},
+		{name: "approved in part by word alone", how: merge, at: "approve t",
+			do:   func(s *story, d *draft) { d.set("Odd-Without", "skeg") },
+			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #, which says that it leaves out knowledge/terms/skeg.md, and does not"}},
 		{name: "approved and not landed", how: nowhere,
 			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/keel.md has not landed as approved"}},
 		{name: "landed in part", how: squash, at: "squash",

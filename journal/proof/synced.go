@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -26,7 +25,12 @@ func (j *judge) synced(f *file) (string, error) {
 		j.way = fmt.Sprintf("git fetch %s %s brings it; if that branch was deleted, push it again from a clone that has it", or(j.law.Remote, "origin"), or(t.Result.Branch, "odd/review/TASK.N"))
 		return fmt.Sprintf("set to done by odd sync, but the approval %s is not in this clone", or(short(name), "that it names")), nil
 	}
-	if why, err := j.approval(c, p); why != "" || err != nil {
+	paths := pathsOf(r)
+	left, why, err := j.leftOut(c, paths)
+	if why != "" || err != nil {
+		return why, err
+	}
+	if why, err := j.approval(c, p, paths, left); why != "" || err != nil {
 		return why, err
 	}
 	by := "human:" + c.Author.Email
@@ -35,11 +39,12 @@ func (j *judge) synced(f *file) (string, error) {
 			return fmt.Sprintf("the machine writes verified by %s, the approval is by %s", s, by), nil
 		}
 	}
-	return j.landedBytes(c, r)
+	return j.landedBytes(c, paths, left)
 }
 
-// approval says why c is not a person's empty commit upon the proposal p.
-func (j *judge) approval(c repo.Commit, p string) (why string, err error) {
+// approval says why c is not a person's commit upon the proposal p that changes nothing
+// but to put back the paths it leaves out.
+func (j *judge) approval(c repo.Commit, p string, paths [][3]string, left map[string]bool) (why string, err error) {
 	name := short(string(c.OID))
 	if one(c, "Odd-Proposal") != p || len(c.Parents) != 1 || string(c.Parents[0]) != p {
 		return fmt.Sprintf("set to done by odd sync on the approval %s, which is not upon the proposal %s", name, short(p)), nil
@@ -56,12 +61,20 @@ func (j *judge) approval(c repo.Commit, p string) (why string, err error) {
 	if one(c, "Odd-Approved-By") != "human:"+c.Author.Email {
 		return fmt.Sprintf("set to done by odd sync on the approval %s, which does not say that its author %s approved", name, c.Author.Email), nil
 	}
-	tree, err := j.repo.TreeOID(c.Parents[0], "")
-	if err == nil && tree != c.Tree {
-		return fmt.Sprintf("set to done by odd sync on the approval %s, which changes what was proposed", name), nil
-	}
+	changes, err := j.trees.Diff(j.ctx, c.Parents[0], c.OID)
 	if err != nil {
 		return "", err
+	}
+	for _, w := range paths {
+		i := slices.IndexFunc(changes, func(ch repo.Change) bool { return ch.Path == w[0] && string(ch.New) == w[1] })
+		if left[w[0]] && i < 0 {
+			return fmt.Sprintf("set to done by odd sync on the approval %s, which says that it leaves out %s, and does not", name, w[0]), nil
+		} else if left[w[0]] {
+			changes = slices.Delete(changes, i, i+1)
+		}
+	}
+	if len(changes) > 0 {
+		return fmt.Sprintf("set to done by odd sync on the approval %s, which changes what was proposed", name), nil
 	}
 	if why, err = j.unsigned(c, j.law, j.Parents[0]); why != "" {
 		why = fmt.Sprintf("set to done by odd sync on the approval %s, which %s", name, why)
@@ -70,16 +83,23 @@ func (j *judge) approval(c repo.Commit, p string) (why string, err error) {
 }
 
 // landedBytes says why the board does not hold what the approval is of: it is no
-// ancestor, the recorded bytes are not there, and no person's commit brought them.
-func (j *judge) landedBytes(c repo.Commit, r *event.Record) (string, error) {
+// ancestor, the recorded bytes are not there, and no person's commit brought them; or
+// those are there that it leaves out.
+func (j *judge) landedBytes(c repo.Commit, all [][3]string, left map[string]bool) (string, error) {
 	if in, err := j.holdsApproved(c); in || err != nil {
 		return "", err
 	}
-	paths := pathsOf(r)
-	for _, p := range paths {
+	paths := slices.DeleteFunc(slices.Clone(all), func(p [3]string) bool { return left[p[0]] })
+	for _, p := range all {
 		have, mode, err := j.trees.Find(j.OID, p[0])
 		if err != nil {
 			return "", err
+		}
+		if left[p[0]] {
+			if string(have) == p[2] {
+				return fmt.Sprintf("set to done on the approval %s, and %s has landed, which it leaves out", short(string(c.OID)), p[0]), nil
+			}
+			continue
 		}
 		if string(have) == p[2] || mode == folder && p[2] == "" {
 			continue

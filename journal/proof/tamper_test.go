@@ -118,6 +118,43 @@ func byAgent(ch repo.Changes, trailers ...[2]string) func(*story) repo.OID {
 	}
 }
 
+// inPart approves a proposal of two atoms, keel and skeg; a tamper makes it a part.
+func inPart(s *story) repo.OID {
+	w := s.claim("t")
+	s.result(w, 100_000, terms("keel", "skeg"))
+	return s.approve(w, false)
+}
+
+// A person's approval brings the proposal without exactly the atoms that it names.
+func TestApprovalsInPartAreProven(t *testing.T) {
+	keel, skeg := "knowledge/terms/keel.md", "knowledge/terms/skeg.md"
+	leave := func(s *story, d *draft) { d.ch[skeg] = nil; d.set("Odd-Without", "skeg too vague") }
+	runTampers(t, []tamper{
+		{name: "as it says", at: "approve t", tell: inPart, do: leave, want: []string{}},
+		{name: "an atom dropped without a word", at: "approve t", tell: inPart,
+			do:   func(_ *story, d *draft) { d.ch[skeg] = nil },
+			want: []string{"3 tasks/t.md:5 the approval brings knowledge/terms/skeg.md as nothing, recorded was #"}},
+		{name: "a word for what landed", at: "approve t", tell: inPart,
+			do:   func(_ *story, d *draft) { d.set("Odd-Without", "skeg") },
+			want: []string{"3 tasks/t.md:5 the approval says that it leaves out knowledge/terms/skeg.md, and brings it as #"}},
+		{name: "a word and other bytes", at: "approve t", tell: inPart,
+			do:   func(s *story, d *draft) { leave(s, d); d.ch[skeg] = []byte("---\ntype: term\n---\n") },
+			want: []string{"3 tasks/t.md:5 the approval says that it leaves out knowledge/terms/skeg.md, and brings it as #"}},
+		{name: "a word for what is no atom of it", at: "approve t", tell: inPart,
+			do:   func(_ *story, d *draft) { d.set("Odd-Without", "skegs") },
+			want: []string{`3 tasks/t.md:5 the approval leaves out "skegs", which is no atom of its proposal`}},
+		{name: "one named, another dropped", at: "approve t", tell: inPart,
+			do:   func(s *story, d *draft) { leave(s, d); d.ch[keel] = nil },
+			want: []string{"3 tasks/t.md:5 the approval brings knowledge/terms/keel.md as nothing, recorded was #"}},
+		{name: "an atom of its own", at: "approve t", tell: inPart,
+			do:   func(_ *story, d *draft) { d.ch["knowledge/terms/mast.md"] = terms("mast")["knowledge/terms/mast.md"] },
+			want: []string{"3 tasks/t.md:5 the approval changes knowledge/terms/mast.md itself, which its proposal does not"}},
+		{name: "a text changed below the stamp", at: "approve t", tell: func(s *story) repo.OID { return s.approve(work(s, "t"), true) },
+			do:   func(s *story, d *draft) { swap(s, d, keel, "# The", "# A") },
+			want: []string{"3 tasks/t.md:5 the approval brings knowledge/terms/keel.md as #, recorded was #"}},
+	})
+}
+
 func TestTheCapIsProven(t *testing.T) {
 	keel := "knowledge/terms/keel.md"
 	runTampers(t, []tamper{

@@ -1,0 +1,67 @@
+package review
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// LeftOut is an atom of a proposal that a person does not take, as a line of the
+// trailer Odd-Without names it: "ID", or "ID REASON".
+type LeftOut struct {
+	ID     okf.ID `json:"id"`
+	Reason string `json:"reason,omitempty"`
+}
+
+func (l LeftOut) String() string { return strings.TrimSpace(string(l.ID) + " " + l.Reason) }
+
+// Without is p without the atoms that left names, and their paths. has are the paths of
+// p's atoms by id. An id that is not among them is refused, and so is to leave out all.
+func (p Proposal) Without(left []LeftOut, has map[okf.ID]Path) (rest Proposal, out []Path, err error) {
+	for _, l := range left {
+		w, ok := has[l.ID]
+		switch {
+		case !ok:
+			return p, nil, refuse("state", "approve %s: --without %s is not an atom of the proposal; its atoms are %s", p.Task, l.ID, atomNames(has))
+		case slices.Contains(out, w):
+			return p, nil, refuse("state", "approve %s: --without names %s twice; name it once", p.Task, l.ID)
+		}
+		out = append(out, w)
+	}
+	rest = p
+	rest.Paths = slices.DeleteFunc(slices.Clone(p.Paths), func(w Path) bool { return slices.Contains(out, w) })
+	if len(out) > 0 && len(rest.Paths) == 0 {
+		return p, nil, refuse("state", "approve %s: --without leaves nothing to approve; odd reject %[1]s --reason \"why\" turns all of it down", p.Task)
+	}
+	return rest, out, nil
+}
+
+// atomNames lists ids for a message.
+func atomNames(has map[okf.ID]Path) string {
+	var ids []string
+	for id := range has {
+		ids = append(ids, string(id))
+	}
+	slices.Sort(ids)
+	return cmp.Or(strings.Join(ids, ", "), "none")
+}
+
+// NamedIn reads lines of the trailer Odd-Without. An id may hold spaces, so the longest
+// of ids that begins a line is meant; ok is false where a line names none of them.
+func NamedIn(lines []string, ids map[okf.ID]Path) (left []LeftOut, ok bool) {
+	for _, line := range lines {
+		l := LeftOut{}
+		for id := range ids {
+			if len(id) > len(l.ID) && (line == string(id) || strings.HasPrefix(line, string(id)+" ")) {
+				l = LeftOut{id, strings.TrimSpace(line[len(id):])}
+			}
+		}
+		if l.ID == "" {
+			return nil, false
+		}
+		left = append(left, l)
+	}
+	return left, true
+}

@@ -1,0 +1,165 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// leftOut reads the values of --without, ID or ID=REASON.
+func leftOut(values []string) []review.LeftOut {
+	var out []review.LeftOut
+	for _, s := range values {
+		id, reason, _ := strings.Cut(s, "=")
+		out = append(out, review.LeftOut{ID: okf.ID(strings.TrimSpace(id)), Reason: oneLine(reason)})
+	}
+	return out
+}
+
+// proposedAtom is an atom of a proposal as it would land.
+type proposedAtom struct {
+	okf.Atom
+	at review.Path
+}
+
+// proposedAtoms are the atoms that a proposal adds or changes, in the order of its paths.
+// A file that is no atom is in the diff alone.
+func (v *view) proposedAtoms(p review.Proposal) []proposedAtom {
+	var out []proposedAtom
+	for _, w := range p.Atoms(v.cfg.Root) {
+		b, err := v.repo.Blob(repo.OID(w.Result))
+		if err != nil {
+			continue
+		}
+		if a, err := okf.Parse(strings.TrimPrefix(w.Path, v.cfg.Root+"/"), b); err == nil {
+			out = append(out, proposedAtom{a, w})
+		}
+	}
+	return out
+}
+
+func byID(atoms []proposedAtom) map[okf.ID]review.Path {
+	out := map[okf.ID]review.Path{}
+	for _, a := range atoms {
+		out[a.ID] = a.at
+	}
+	return out
+}
+
+// part is what a person takes of a proposal.
+type part struct {
+	review.Proposal // of what is taken
+	left            []review.LeftOut
+	paths           []review.Path // of what is left out
+	cut             []string      // links of what is taken to what is left out
+}
+
+// part is the part of a proposal that left does not name.
+func (v *view) part(p review.Proposal, left []review.LeftOut) (part, error) {
+	if len(left) == 0 {
+		return part{Proposal: p}, nil
+	}
+	var err error
+	atoms, out := v.proposedAtoms(p), part{left: left}
+	if out.Proposal, out.paths, err = p.Without(left, byID(atoms)); err != nil {
+		return out, err
+	}
+	out.cut = linksTo(atoms, out.paths)
+	return out, nil
+}
+
+// linksTo are the links that atoms have to those which stand at paths and are new, so
+// that nothing is there without them.
+func linksTo(atoms []proposedAtom, paths []review.Path) (links []string) {
+	gone := map[string]bool{}
+	for _, a := range atoms {
+		gone[string(a.ID)] = a.at.Base == "" && slices.Contains(paths, a.at)
+	}
+	for _, a := range atoms {
+		for _, e := range a.Edges {
+			if gone[e.Target] && !slices.Contains(paths, a.at) {
+				links = append(links, fmt.Sprintf("%s %s %s", a.ID, e.Kind, e.Target))
+			}
+		}
+	}
+	return links
+}
+
+// taken says how many atoms a person takes and leaves, "" where they take all.
+func (p part) taken(root string) string {
+	if len(p.left) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s taken, %d left out", count(len(p.Atoms(root)), "atom"), len(p.left))
+}
+
+// lines tell what is left out, for the person who confirms it.
+func (p part) lines() string {
+	var b strings.Builder
+	for i, l := range p.left {
+		fmt.Fprintf(&b, "%-10s  %s\n", []string{"left out", ""}[min(i, 1)], cell(string(l.ID)+because(l.Reason)))
+	}
+	if len(p.cut) > 0 {
+		fmt.Fprintf(&b, "%-10s  %s\n", "warning", cell("links to what you leave out: "+strings.Join(p.cut, ", ")))
+	}
+	return b.String()
+}
+
+// trailers are the trailers of what is left out.
+func (p part) trailers() (pairs []string) {
+	for _, l := range p.left {
+		pairs = append(pairs, "Odd-Without", l.String())
+	}
+	return pairs
+}
+
+// without is a tree with the paths that are left out as they are in the commit at.
+func (v *view) without(ctx context.Context, tree repo.OID, paths []review.Path, at repo.OID) (repo.OID, error) {
+	if len(paths) == 0 {
+		return tree, nil
+	}
+	before, err := v.repo.Tree(at)
+	if err != nil {
+		return "", err
+	}
+	ch := repo.Changes{}
+	for _, w := range paths {
+		ch[w.Path] = nil
+		if b, err := fs.ReadFile(before, w.Path); err == nil {
+			ch[w.Path] = b
+		}
+	}
+	return v.repo.WriteTree(ctx, tree, ch)
+}
+
+// approvedTree is the tree of an approval on a review branch: the proposal's, with what
+// is left out as it was before it.
+func (v *view) approvedTree(ctx context.Context, p part) (repo.OID, error) {
+	tree, err := v.repo.TreeOID(repo.OID(p.Commit), "")
+	if err != nil {
+		return "", err
+	}
+	return v.without(ctx, tree, p.paths, repo.OID(p.Base))
+}
+
+// takes is the part of p that the approval c takes, by its trailers; ok is false where
+// its tree is another, or it leaves out what p does not hold.
+func (v *view) takes(ctx context.Context, c repo.Commit, p review.Proposal) (take part, ok bool, err error) {
+	var left []review.LeftOut
+	if lines := c.Trailer("Odd-Without"); len(lines) > 0 {
+		if left, ok = review.NamedIn(lines, byID(v.proposedAtoms(p))); !ok {
+			return part{}, false, nil
+		}
+	}
+	if take, err = v.part(p, left); err != nil {
+		return part{}, false, nil // it leaves out all, or one twice
+	}
+	tree, err := v.approvedTree(ctx, take)
+	return take, err == nil && tree == c.Tree, err
+}
