@@ -5,6 +5,7 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -28,8 +29,8 @@ type month struct {
 	Heads map[string]*Op `json:"heads"` // ops without an ending, or that began in another month, by id
 	Ended int            `json:"ended"` // how many others there are
 
-	damaged   error // of the first file that cannot be read
-	irregular bool  // a file is not of one run, or a run not in one file
+	damaged   *Damaged // the first file that cannot be read
+	irregular bool     // a file is not of one run, or a run not in one file
 	details   *details
 	lazily    func() *details // where they are not decoded yet
 }
@@ -86,10 +87,11 @@ type folding struct {
 	read   int                                  // how many those are
 }
 
-// entry is a ledger file of the folder.
+// entry is a ledger file of the folder, or what goes by the name of one.
 type entry struct {
-	name string
-	blob repo.OID
+	name    string
+	blob    repo.OID
+	regular bool
 }
 
 func (f *folding) entries() ([]entry, error) {
@@ -102,11 +104,11 @@ func (f *folding) entries() ([]entry, error) {
 		if e.IsDir() || path.Ext(e.Name()) != ".jsonl" {
 			continue
 		}
-		id, err := idOf(e)
+		id, err := repo.EntryID(e)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, entry{e.Name(), id})
+		out = append(out, entry{e.Name(), id, e.Type().IsRegular()})
 	}
 	return out, nil
 }
@@ -134,7 +136,7 @@ func (f *folding) carry(old *month) (*month, error) {
 		if known {
 			kept++
 		}
-		return known && e.blob != "" && before.Blob == e.blob
+		return known && e.regular && e.blob != "" && before.Blob == e.blob
 	})
 	if kept != len(was.Files) {
 		return nil, nil // a file is gone
@@ -158,6 +160,10 @@ func (f *folding) grow(m *month, changed []entry) error {
 	}
 	for _, e := range changed {
 		name := path.Join(f.dir, e.name)
+		if !e.regular {
+			m.damaged = cmp.Or(m.damaged, &Damaged{name, errors.New("is a link or a submodule, not a file; restore the file from git")})
+			continue
+		}
 		b, err := fs.ReadFile(f.bundle, name)
 		if err != nil {
 			return err
@@ -167,8 +173,8 @@ func (f *folding) grow(m *month, changed []entry) error {
 		if err == nil {
 			err = m.add(e, b, records)
 		}
-		if err != nil && m.damaged == nil {
-			m.damaged = fmt.Errorf("%s: %w", name, err)
+		if err != nil {
+			m.damaged = cmp.Or(m.damaged, &Damaged{name, err})
 		}
 		was, now := m.details.Files[e.name], file{Blob: e.blob, Size: len(b), Records: len(records), Run: runOf(records)}
 		if other, taken := runs[now.Run]; now.Run == "" || taken && other != e.name || was.Run != "" && was.Run != now.Run {

@@ -19,6 +19,7 @@
 //	Ops       op, op_end                  the changes that went through the pipeline
 //	Trials    the same                    what the changes that ended teach
 //	Ends      outcome, abandoned          how each claim of a task ended
+//	Swept     abandoned                   whose claims other runs have closed
 //	Tries     session                     how each session's transport did
 //	Permits   anchor                      the permits that were released
 //
@@ -32,8 +33,8 @@
 //
 // # Errors
 //
-// Money fails closed: where a ledger file is damaged, Spend, Used, Ends, Tries and Permits
-// are errors that name the file and the line. Ops and Trials tell what can be read.
+// Money fails closed: where a ledger file is damaged, Spend, Used, Swept, Ends, Tries and
+// Permits return a [*Damaged] that names the file and the line. Ops and Trials tell what can be read.
 package state
 
 import (
@@ -124,7 +125,7 @@ func (s *State) read() ([]*month, error) {
 
 // month is the fold of one folder of the ledger.
 func (s *State) month(d fs.DirEntry, known []*month) (*month, error) {
-	id, err := idOf(d)
+	id, err := repo.EntryID(d)
 	if err != nil {
 		return nil, err
 	}
@@ -148,15 +149,16 @@ func (s *State) month(d fs.DirEntry, known []*month) (*month, error) {
 	return m, nil
 }
 
-// idOf is the id of a file or a folder of a commit; "" where it has none.
-func idOf(d fs.DirEntry) (repo.OID, error) {
-	info, err := d.Info()
-	if err != nil {
-		return "", err
-	}
-	id, _ := info.Sys().(repo.OID)
-	return id, nil
+// Damaged is the error for a ledger file that cannot be read as one.
+type Damaged struct {
+	Path string // in the bundle
+	Err  error
 }
+
+func (d *Damaged) Error() string { return d.Path + ": " + d.Err.Error() }
+
+// Unwrap is what is wrong with the file.
+func (d *Damaged) Unwrap() error { return d.Err }
 
 // sound is read, and the error of the first damaged file among the months for which about is true.
 func (s *State) sound(about func(month string) bool) ([]*month, error) {
@@ -251,6 +253,15 @@ func (c claim) cost(swept []event.Record) int64 {
 		return c.Cost
 	}
 	return by.Cost
+}
+
+// Swept reports that another run has closed a claim of this one, as that of a dead run, in
+// the months that may tell of a moment.
+func (s *State) Swept(run string, from time.Time) (bool, error) {
+	months, err := s.sound(since(from))
+	return slices.ContainsFunc(months, func(m *month) bool {
+		return slices.ContainsFunc(m.Spend.Abandoned, func(r event.Record) bool { return r.DeadRun == run })
+	}), err
 }
 
 // End is how a run's claim of a task ended.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -68,6 +69,7 @@ type answers struct {
 	Tries, Trials any
 	Permits       []Permit
 	Used          Used
+	Swept         []bool
 	Waits         string
 	Errors        []string
 }
@@ -97,6 +99,11 @@ func ask(s *State) (a answers) {
 	say(err)
 	a.Used, err = s.Used("L-1", dawn.Add(2*time.Minute), dawn.Add(5*time.Minute))
 	say(err)
+	for i := range 3 {
+		swept, err := s.Swept(fmt.Sprintf("run-%d-0", i), dawn)
+		say(err)
+		a.Swept = append(a.Swept, swept)
+	}
 	for _, o := range a.Open {
 		story, ok, err := s.Waiting(o.Task, o.Proposal)
 		say(err)
@@ -290,7 +297,7 @@ func TestDamage(t *testing.T) {
 	s := Of(all.fs(), nil)
 	want := "ledger/2026-03/run-1.jsonl: line 2: torn"
 	for what, err := range map[string]error{
-		"spend": second(s.Spend()), "ends": second(s.Ends(dawn)), "tries": second(s.Tries(dawn)), "permits": second(s.Permits()), "used": second(s.Used("L", dawn, dawn)),
+		"spend": second(s.Spend()), "ends": second(s.Ends(dawn)), "tries": second(s.Tries(dawn)), "permits": second(s.Permits()), "used": second(s.Used("L", dawn, dawn)), "swept": second(s.Swept("run-1", dawn)),
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", what, err, want)
@@ -306,6 +313,53 @@ func TestDamage(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// A link in the place of a ledger file is never followed, and is damage.
+func TestALinkIsDamage(t *testing.T) {
+	t.Parallel()
+	all := tree{}
+	if err := all.put(event.Record{TS: dawn, Run: "run-1", Kind: event.Claim, Task: "a", Reserved: 5}); err != nil {
+		t.Fatal(err)
+	}
+	whole := Of(all.fs(), nil)
+	ask(whole)
+	linked := all.fs()
+	linked[event.Path("run-1", dawn)].Mode, linked["ledger/2026-03"].Sys = fs.ModeIrregular, repo.OID("another tree")
+	for what, s := range map[string]*State{"read": Of(linked, nil), "carried on": whole.Next(linked)} {
+		_, err := s.Spend()
+		var damaged *Damaged
+		if !errors.As(err, &damaged) || damaged.Path != event.Path("run-1", dawn) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if _, _, err := s.OpenOps(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// A run is swept by another run's word that it died, in a month that may tell of it.
+func TestSwept(t *testing.T) {
+	t.Parallel()
+	all := tree{}
+	for _, r := range []event.Record{
+		{TS: dawn, Run: "run-1", Kind: event.Claim, Task: "a", Reserved: 5},
+		{TS: dawn.Add(time.Hour), Run: "run-2", Kind: event.Abandoned, Task: "a", DeadRun: "run-1", Cost: 5},
+	} {
+		if err := all.put(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := Of(all.fs(), nil)
+	for _, c := range []struct {
+		run  string
+		from time.Time
+		want bool
+	}{{"run-1", dawn, true}, {"run-1", time.Time{}, true}, {"run-2", dawn, false}, {"run-1", dawn.AddDate(0, 3, 0), false}} {
+		if got, err := s.Swept(c.run, c.from); got != c.want || err != nil {
+			t.Errorf("%s since %s: %v, %v", c.run, c.from, got, err)
+		}
+	}
+}
 
 // What a lease has used is what was claimed under it since it was last activated or
 // renewed: another lease's claims, sessions without a task and what was before do not

@@ -285,7 +285,7 @@ func (h *history) appended(a *act) error {
 		if err != nil {
 			return err
 		}
-		records, broken := h.spend.lines.Read(now)
+		records, broken := h.lines.Read(now)
 		if len(records) > before || !grown {
 			stood, err := h.returned(a, f, records)
 			if err != nil {
@@ -323,7 +323,7 @@ func (h *history) linesOf(name string, b []byte, records []event.Record, before 
 				l.holds, l.again = heldBy(claims, r.Task), claimed[r.Task]
 			}
 			if r.Kind == event.Outcome {
-				l.trace = h.spend.lines.Trace(b[:at])
+				l.trace = h.lines.Trace(b[:at])
 			}
 			out = append(out, l)
 		}
@@ -380,8 +380,8 @@ func (a *act) olds(f *file) []repo.OID {
 // isTask reports a task atom.
 func isTask(a *okf.Atom) bool { return a != nil && a.Type == board.Type }
 
-// state is where a task atom says it is, "" for no atom.
-func state(a *okf.Atom) board.State {
+// taskState is where a task atom says it is, "" for no atom.
+func taskState(a *okf.Atom) board.State {
 	if !isTask(a) {
 		return ""
 	}

@@ -29,17 +29,13 @@ func (j *judge) announced(run, task string) ([]string, error) {
 // is told, of the claim's task. And it holds an op that the act begins to the claim
 // it is begun under, or was, where that announced one.
 func (j *judge) announcements(now ops) error {
-	tasks := map[string]string{}
-	for _, s := range now.stories {
-		tasks[s.Op().ID] = s.Op().Task
-	}
 	for _, l := range j.lines {
 		var err error
 		switch r := l.record; {
 		case r.Kind == event.Outcome:
-			err = j.fulfilled(l, r.Run, tasks)
+			err = j.fulfilled(l, r.Run, now)
 		case r.Kind == event.Abandoned:
-			err = j.fulfilled(l, r.DeadRun, tasks)
+			err = j.fulfilled(l, r.DeadRun, now)
 		case ofOp(r) && r.Op().ID == r.Op().Op+".1":
 			err = j.meant(l)
 		}
@@ -52,14 +48,14 @@ func (j *judge) announcements(now ops) error {
 
 // fulfilled reports what the claim of a run, which the record closes, announced and
 // no ledger tells of. How a told op ends is judged with the op.
-func (j *judge) fulfilled(l line, run string, tasks map[string]string) error {
+func (j *judge) fulfilled(l line, run string, now ops) error {
 	ids, err := j.announced(run, l.record.Task)
 	for _, id := range ids {
 		j.checked++
-		if is, told := tasks[id]; !told {
+		if o := now.find(id); o == nil {
 			j.find(l.path, l.n, "the claim of %s on %s announced %s, and is closed with no record of how that op ended", run, l.record.Task, id)
-		} else if is != l.record.Task {
-			j.find(l.path, l.n, "the claim of %s on %s announced %s, which is of %s", run, l.record.Task, id, is)
+		} else if o.Task != l.record.Task {
+			j.find(l.path, l.n, "the claim of %s on %s announced %s, which is of %s", run, l.record.Task, id, o.Task)
 		}
 	}
 	return err

@@ -47,7 +47,7 @@ func capped(j *judge) error {
 
 // speaksFor reports a person in whose name a commit by odd or an agent verifies an atom.
 func (j *judge) speaksFor(f *file) {
-	if j.kind == syncCommit && state(f.old) == board.Review && state(f.new) == board.Done {
+	if j.kind == syncCommit && taskState(f.old) == board.Review && taskState(f.new) == board.Done {
 		return // row 3 proves the one entry it may write
 	}
 	for _, by := range humans(f.new) {

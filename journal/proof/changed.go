@@ -166,11 +166,15 @@ func (j *judge) rejudged(s pipeline.Story, files []*file, exact bool) error {
 // again compares the recorded verdict with the one that comes out now.
 func (j *judge) again(s pipeline.Story, t board.Task, law config.Config, claim repo.OID, edits []pipeline.Edit) error {
 	o := s.Op()
-	told, err := j.opsAt(claim)
+	past, err := j.stateAt(claim)
 	if err != nil {
 		return err
 	}
-	ground, err := risk.Survey(j.ctx, j.repo, j.Parents[0], claim, law, t, pipeline.Trials(told.stories))
+	trials, err := past.Trials(gateAt(s), law.ReviewTTL)
+	if err != nil {
+		return err
+	}
+	ground, err := risk.Survey(j.ctx, j.repo, j.Parents[0], claim, law, t, trials)
 	if err != nil {
 		return err
 	}

@@ -165,11 +165,18 @@ func (h *history) anchoredAt(commit repo.OID) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if strings.Contains(string(b), `"kind":"`+string(event.Anchor)+`"`) {
+		records, _ := h.lines.Read(b) // what is wrong in it is row 14's
+		if slices.ContainsFunc(records, func(r event.Record) bool { return r.Kind == event.Anchor }) {
 			h.anchors[commit] = true
 			return true, nil
 		}
 	}
 	h.anchors[commit] = false
 	return false, nil
+}
+
+// ledgerFile reports what is read of a ledger's folder. Its blob alone does not tell: a
+// link, or a file of another name, may have the bytes of a run's file.
+func ledgerFile(ch repo.Change) bool {
+	return path.Ext(ch.Path) == ".jsonl" && strings.HasPrefix(ch.NewMode, "100")
 }

@@ -49,7 +49,7 @@ func (j *judge) move(f *file) (string, error) {
 	if j.kind != person {
 		return j.machineMove(f)
 	}
-	if state(f.new) != board.Done {
+	if taskState(f.new) != board.Done {
 		return "", nil
 	}
 	if done, err := j.wasDone(f); done || err != nil {
@@ -66,7 +66,7 @@ func (j *judge) wasDone(f *file) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if old, _ := atom(f.rel, b); state(old) == board.Done {
+		if old, _ := atom(f.rel, b); taskState(old) == board.Done {
 			return true, nil
 		}
 	}
@@ -83,7 +83,7 @@ func (j *judge) wasDone(f *file) (bool, error) {
 			return false, err
 		}
 		old, _ := atom(rel, b)
-		if state(old) == board.Done && old.ID == f.new.ID {
+		if taskState(old) == board.Done && old.ID == f.new.ID {
 			return true, nil
 		}
 	}

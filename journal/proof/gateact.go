@@ -177,7 +177,7 @@ func (j *judge) halted(f *file) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if old == nil || now == nil || state(old) != board.InProgress || state(now) != board.Blocked {
+	if old == nil || now == nil || taskState(old) != board.InProgress || taskState(now) != board.Blocked {
 		return "moves a task otherwise than from in_progress to blocked", nil
 	}
 	return otherKeys(&file{old: old, new: now}, slices.Concat(runKeys, syncKeys)), nil

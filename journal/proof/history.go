@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -22,16 +23,16 @@ type ground struct {
 	parsed   map[repo.OID]*config.Config // odd.toml by its blob
 	unruled  *config.Config              // where no odd.toml ever stood
 	machines map[repo.OID]bool
-	spend    spending
+	lines    *event.Reader
+	states   *recall[*state.State]   // by the tree of ledger/
+	state    *state.State            // that was asked for last
 	ruled    map[repo.OID]bool       // an odd.toml stands there, or stood before it
 	walked   int                     // commits before the ranges that were asked for it
 	slows    *recall[*slow]          // by the tree of governance/
 	buffers  *recall[buffer]         // by the tree of proposals/
 	ledgers  *recall[[]event.Record] // by ledger file, as it reads
-	moves    *recall[[]event.Record] // by ledger file: its claims and what closed them
 	signers  map[repo.OID][]byte     // by blob: who may sign
 	anchors  map[repo.OID]bool       // of commits that ranges stand on: an anchored run is in its ledger
-	ops      *recall[[]opLine]       // by ledger file: the records of ops in it
 	bundle   bundle                  // that was read last
 	grew     grew                    // likewise
 	verdicts map[repo.OID]verdict    // nil where one range is all that is judged
@@ -42,9 +43,9 @@ func newGround(ctx context.Context, r *repo.Repo) *ground {
 	trees, unruled := r.Reader(), config.Default()
 	return &ground{
 		ctx: ctx, repo: r, trees: trees, laws: map[repo.OID]*config.Config{}, parsed: map[repo.OID]*config.Config{}, unruled: &unruled,
-		machines: map[repo.OID]bool{}, spend: newSpending(r, trees), ruled: map[repo.OID]bool{},
-		slows: recalling[*slow](fewTrees), buffers: recalling[buffer](fewTrees), moves: recalling[[]event.Record](manyFiles), ledgers: recalling[[]event.Record](someLedgers),
-		signers: map[repo.OID][]byte{}, anchors: map[repo.OID]bool{}, ops: recalling[[]opLine](manyFiles),
+		machines: map[repo.OID]bool{}, lines: &event.Reader{}, states: recalling[*state.State](fewStates), ruled: map[repo.OID]bool{},
+		slows: recalling[*slow](fewTrees), buffers: recalling[buffer](fewTrees), ledgers: recalling[[]event.Record](someLedgers),
+		signers: map[repo.OID][]byte{}, anchors: map[repo.OID]bool{},
 	}
 }
 

@@ -2,8 +2,6 @@ package proof
 
 import (
 	"fmt"
-	"io/fs"
-	"math"
 	"path"
 	"slices"
 	"strings"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
@@ -124,7 +123,7 @@ func (j *judge) verdict(id, kind string, r event.Record, more gate.Facts) (*slow
 	if err != nil {
 		return s, gate.Verdict{}, err
 	}
-	f.UsedTasks, f.Spent = max(u.tasks+f.UsedTasks, 0), max(u.spent+f.Spent, 0)
+	f.UsedTasks, f.Spent = max(u.Tasks+f.UsedTasks, 0), max(u.Spent+f.Spent, 0)
 	if len(s.lease.Lease.Milestone) > 0 {
 		if f.Done, err = j.doneAt(at); err != nil {
 			return s, gate.Verdict{}, err
@@ -228,120 +227,14 @@ func leaseBegan(c gate.Chain, lease string) (at time.Time) {
 	return at
 }
 
-// usage is what was done under one lease.
-type usage struct {
-	tasks int
-	spent int64
-}
-
-// usedAt sums up, from the ledger of a commit, the claims under a lease since a
-// moment: open ones with all they reserve, closed ones with what they cost.
-func (h *history) usedAt(commit repo.OID, lease string, since time.Time) (usage, error) {
-	var u usage
-	all, err := h.movesAt(commit, since)
+// usedAt is what the ledgers of a commit say was used of a lease since a moment.
+func (h *history) usedAt(commit repo.OID, lease string, since time.Time) (state.Used, error) {
+	s, err := h.stateAt(commit)
 	if err != nil {
-		return u, err
+		return state.Used{}, err
 	}
-	open := map[[2]string]int64{} // by run and task
-	for _, r := range all {
-		if r.Kind != event.Claim || r.Claim().Lease != lease || r.TS.Before(since) {
-			continue
-		}
-		if r.Task != r.Run {
-			u.tasks++
-		}
-		k := [2]string{r.Run, r.Task}
-		open[k] = sumUp(open[k], r.Reserved)
-	}
-	for _, r := range all {
-		k := [2]string{r.Run, r.Task}
-		if r.Kind == event.Abandoned {
-			k[0] = r.DeadRun
-		}
-		if _, ok := open[k]; !ok || r.Kind != event.Outcome && r.Kind != event.Abandoned {
-			continue
-		}
-		delete(open, k)
-		u.spent = sumUp(u.spent, r.Cost)
-	}
-	for _, reserved := range open {
-		u.spent = sumUp(u.spent, reserved)
-	}
-	return u, nil
-}
-
-func sumUp(a, b int64) int64 {
-	if b > math.MaxInt64-a {
-		return math.MaxInt64 // more than odd can count is still spent
-	}
-	return a + b
-}
-
-// movesAt are the claims and what closed them, in the ledger files of a commit
-// that may hold one since a moment. A run's file lies in the month it began in.
-func (h *history) movesAt(commit repo.OID, since time.Time) ([]event.Record, error) {
-	law, err := h.lawAfter(commit)
-	if err != nil {
-		return nil, err
-	}
-	tree, mode, err := h.trees.Find(commit, law.Root+"/ledger")
-	if err != nil || mode != folder {
-		return nil, err
-	}
-	files, err := h.repo.Tree(tree)
-	if err != nil {
-		return nil, err
-	}
-	months, err := fs.ReadDir(files, ".")
-	if err != nil {
-		return nil, err
-	}
-	var out []event.Record
-	for _, m := range months {
-		if !m.IsDir() || m.Name() < event.Month(since.AddDate(0, 0, -31)) {
-			continue
-		}
-		month, _, err := h.trees.Find(tree, m.Name())
-		if err != nil {
-			return nil, err
-		}
-		all, err := h.trees.Diff(h.ctx, "", month)
-		if err != nil {
-			return nil, err
-		}
-		for _, ch := range all {
-			moves, err := h.movesIn(ch)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, moves...)
-		}
-	}
-	return out, nil
-}
-
-// movesIn are those of one ledger file, remembered by blob.
-func (h *history) movesIn(ch repo.Change) ([]event.Record, error) {
-	if !ledgerFile(ch) {
-		return nil, nil
-	}
-	if out, ok := h.moves.get(ch.New); ok {
-		return out, nil
-	}
-	b, err := h.trees.Blob(ch.New)
-	if err != nil {
-		return nil, err
-	}
-	records, _ := h.spend.lines.Read(b) // what is wrong in it is row 14's
-	var out []event.Record
-	for _, r := range records {
-		if r.Kind == event.Claim || r.Kind == event.Outcome || r.Kind == event.Abandoned {
-			r.Data = event.ClaimData{Lease: r.Claim().Lease} // that is all that is asked of them
-			out = append(out, r)
-		}
-	}
-	h.moves.put(ch.New, out)
-	return out, nil
+	used, err := s.Used(lease, since, time.Time{})
+	return used, undamaged(err)
 }
 
 // doneAt tells which tasks were done in a commit, by any of their names.

@@ -129,7 +129,7 @@ func (j *judge) reserved() error {
 		return nil
 	}
 	for _, f := range j.files {
-		if state(f.new) != board.InProgress || state(f.old) == board.InProgress || f.old == nil {
+		if taskState(f.new) != board.InProgress || taskState(f.old) == board.InProgress || f.old == nil {
 			continue
 		}
 		if !slices.ContainsFunc(j.lines, func(l line) bool {
@@ -171,7 +171,7 @@ func usd(n int64) string { return budget.MicroUSD(n).String() }
 // that was open before the act, each once, and charge all of it.
 func (m *purse) abandoned(l line) (string, error) {
 	if m.open == nil {
-		spent, err := m.spend.at(m.ctx, m.Parents[0], m.law.Root)
+		spent, err := m.spendAt(m.Parents[0])
 		if err != nil {
 			return "the ledger before it cannot be summed: " + err.Error(), nil
 		}
@@ -197,12 +197,12 @@ func (m *purse) abandoned(l line) (string, error) {
 // whether that fits on top of what the ledger held.
 func (m *purse) claimed(l line) (string, error) {
 	r := l.record
-	before, err := m.spend.at(m.ctx, m.Parents[0], m.law.Root)
+	before, err := m.spendAt(m.Parents[0])
 	if err != nil {
 		return "the ledger before it cannot be summed: " + err.Error(), nil
 	}
 	if r.TS.Before(before.Last.Add(-claimSkew)) {
-		from, err := m.spend.clockFrom(m.ctx, m.Parents[0], m.law)
+		from, err := m.clockFrom(m.Parents[0], m.law)
 		if err != nil || r.TS.Before(from.Add(-claimSkew)) {
 			return fmt.Sprintf("is dated %s, the ledger was at %s already", moment(r.TS), moment(before.Last)), err
 		}
@@ -274,7 +274,7 @@ func (m *purse) summed(k [2]string, of func(event.Spend) (int64, error)) (budget
 		return s.micro, s.err
 	}
 	var n int64
-	spent, err := m.spend.at(m.ctx, m.OID, m.laws[m.OID].Root)
+	spent, err := m.spendAt(m.OID)
 	if err == nil {
 		n, err = of(spent)
 	}
@@ -291,7 +291,7 @@ func (m *purse) leaseLeft(r event.Record) (budget.MicroUSD, error) {
 		return math.MaxInt64, err
 	}
 	u, err := m.usedAt(m.Parents[0], id, leaseBegan(s.chain, id))
-	return budget.MicroUSD(max(s.lease.Lease.Budget-u.spent, 0)), err
+	return budget.MicroUSD(max(s.lease.Lease.Budget-u.Spent, 0)), err
 }
 
 // enough says when a claim reserves less than a session may cost, names another team
@@ -301,7 +301,7 @@ func (m *purse) enough(r event.Record, left budget.MicroUSD) string {
 		return m.enoughAlone(r, left)
 	}
 	for _, f := range m.files {
-		if !isTask(f.new) || string(f.new.ID) != r.Task || state(f.old) == board.InProgress || state(f.new) != board.InProgress {
+		if !isTask(f.new) || string(f.new.ID) != r.Task || taskState(f.old) == board.InProgress || taskState(f.new) != board.InProgress {
 			continue
 		}
 		t, err := board.Parse(f.new)

@@ -1,98 +1,85 @@
 package proof
 
 import (
-	"bytes"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// opLine is a record of an op and where it lies.
-type opLine struct {
-	event.Record
-	path string // in its month
-	n    int
-}
-
-// ops is every op that the ledgers of a commit tell.
+// ops are the changes that the ledgers of a commit tell of.
 type ops struct {
-	lines    []opLine // path in the repository
-	stories  []pipeline.Story
+	all      []*state.Op
+	stories  []pipeline.Story // of those that an act has to do with
 	problems []pipeline.Problem
 }
 
-// at is where a record lies.
-func (o ops) at(run string, seq int) (string, int) {
-	for _, l := range o.lines {
-		if l.Run == run && l.Seq == seq {
-			return l.path, l.n
-		}
+// find is a change by its id, nil for none.
+func (o ops) find(id string) *state.Op {
+	if i := slices.IndexFunc(o.all, func(op *state.Op) bool { return op.ID == id }); i >= 0 {
+		return o.all[i]
 	}
-	return "", 1
+	return nil
 }
 
-// opsAt reads the ops of a commit.
-func (h *history) opsAt(commit repo.OID) (ops, error) {
-	var out ops
-	law, err := h.lawAfter(commit)
+// opsOf are the changes of a commit; its stories are those that the act has new records
+// of, and those of the tasks that it is about.
+func (j *judge) opsOf(commit repo.OID, tasks []waitingTask) (out ops, err error) {
+	s, err := j.stateAt(commit)
 	if err != nil {
 		return out, err
 	}
-	tree, mode, err := h.trees.Find(commit, law.Root+"/ledger")
-	if err != nil || mode != folder {
+	if out.all, err = s.Ops(); err != nil {
 		return out, err
 	}
-	all, err := h.trees.Diff(h.ctx, "", tree)
-	if err != nil {
-		return out, err
-	}
+	out.stories, err = s.Stories(func(o *state.Op) bool {
+		return slices.ContainsFunc(tasks, func(w waitingTask) bool { return w.id == o.Task }) || slices.ContainsFunc(j.lines, func(l line) bool {
+			if ofOp(l.record) {
+				return l.record.Op().Op == o.ID
+			}
+			return l.record.Task == o.Task
+		})
+	})
 	var records []event.Record
-	for _, ch := range all {
-		lines, err := h.opsIn(ch)
-		if err != nil {
-			return out, err
-		}
-		for _, l := range lines {
-			l.path = path.Join(law.Root, "ledger", ch.Path)
-			out.lines, records = append(out.lines, l), append(records, l.Record)
+	for _, s := range out.stories {
+		for _, t := range s.Told {
+			records = append(records, t.Record)
 		}
 	}
-	out.stories, out.problems = pipeline.ReadOps(records)
-	return out, nil
-}
-
-// opsIn are the records of ops in one ledger file, remembered by blob.
-func (h *history) opsIn(ch repo.Change) ([]opLine, error) {
-	if !ledgerFile(ch) {
-		return nil, nil
-	}
-	if out, ok := h.ops.get(ch.New); ok {
-		return out, nil
-	}
-	b, err := h.trees.Blob(ch.New)
-	if err != nil {
-		return nil, err
-	}
-	var out []opLine
-	if bytes.Contains(b, []byte(`"kind":"op`)) {
-		records, _ := h.spend.lines.Read(b) // what is wrong in it is row 14's
-		for i, r := range records {
-			if ofOp(r) {
-				out = append(out, opLine{Record: r, n: i + 1})
+	if commit == j.OID { // a record that names no change is in no story, and wrong
+		for _, l := range j.lines {
+			is := func(r event.Record) bool { return r.Run == l.record.Run && r.Seq == l.record.Seq }
+			if ofOp(l.record) && !slices.ContainsFunc(records, is) {
+				records = append(records, l.record)
 			}
 		}
 	}
-	h.ops.put(ch.New, out)
-	return out, nil
+	_, out.problems = pipeline.ReadOps(records)
+	return out, err
 }
 
-// ledgerFile reports what is read of a ledger's folder. Its blob alone does not tell: a
-// link, or a file of another name, may have the bytes of a run's file.
-func ledgerFile(ch repo.Change) bool {
-	return path.Ext(ch.Path) == ".jsonl" && strings.HasPrefix(ch.NewMode, "100")
+// opLine is where a record of a change lies; fresh reports that the act adds it.
+func (j *judge) opLine(o *state.Op, run string, seq int) (name string, n int, fresh bool) {
+	for _, l := range j.lines {
+		if l.record.Run == run && l.record.Seq == seq {
+			return l.path, l.n, true
+		}
+	}
+	if o == nil {
+		return j.anyPath(), 1, false
+	}
+	records, _ := j.ledgerAt(j.OID, run) // it was read before
+	n = 1 + slices.IndexFunc(records, func(r event.Record) bool { return r.Seq == seq })
+	for _, name := range o.Files {
+		if strings.TrimSuffix(path.Base(name), ".jsonl") == run {
+			return j.root + name, n, false
+		}
+	}
+	return j.root + o.Files[0], 1, false
 }
 
 func ofOp(r event.Record) bool { return r.Kind == event.Op || r.Kind == event.OpEnd }

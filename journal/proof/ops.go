@@ -46,11 +46,11 @@ func concluded(j *judge) error {
 	if some, err := j.hasOps(tasks); err != nil || !some {
 		return err
 	}
-	now, err := j.opsAt(j.OID)
+	now, err := j.opsOf(j.OID, tasks)
 	if err != nil {
 		return err
 	}
-	if err := j.unsound(now); err != nil {
+	if err := j.unsound(now, tasks); err != nil {
 		return err
 	}
 	for _, s := range now.stories {
@@ -124,10 +124,10 @@ func (j *judge) hasOps(tasks []waitingTask) (bool, error) {
 }
 
 // unsound reports what is wrong with the records and was not before the act.
-func (j *judge) unsound(now ops) error {
+func (j *judge) unsound(now ops, tasks []waitingTask) error {
 	var before []pipeline.Problem
 	for _, p := range j.Parents {
-		was, err := j.opsAt(p)
+		was, err := j.opsOf(p, tasks)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (j *judge) unsound(now ops) error {
 	}
 	for _, p := range now.problems {
 		if !slices.Contains(before, p) {
-			at, n := now.at(p.Run, p.Seq)
+			at, n, _ := j.opLine(now.find(p.Op), p.Run, p.Seq)
 			j.find(at, n, "%s", p.Text)
 		}
 	}
@@ -146,8 +146,7 @@ func (j *judge) unsound(now ops) error {
 func (j *judge) concludes(s pipeline.Story, now ops, tasks []waitingTask) error {
 	o := s.Op()
 	r := s.Told[len(s.Told)-1].Record
-	at, n := now.at(r.Run, r.Seq)
-	fresh := slices.ContainsFunc(j.lines, func(l line) bool { return l.path == at && l.n == n })
+	at, n, fresh := j.opLine(now.find(o.ID), r.Run, r.Seq)
 	var task *waitingTask
 	if i := slices.IndexFunc(tasks, func(w waitingTask) bool { return w.id == o.Task }); i >= 0 {
 		task = &tasks[i]
@@ -195,24 +194,11 @@ func (j *judge) ending(o pipeline.Op, writer string, fresh bool, task *waitingTa
 // underway says that an op without an ending is no longer anybody's: its run's
 // claim of the task is closed.
 func (j *judge) underway(o pipeline.Op) (string, error) {
-	moves, err := j.movesAt(j.OID, o.Began.AddDate(0, 0, -1))
+	spent, err := j.spendAt(j.OID)
 	if err != nil {
-		return "", err
+		return "", undamaged(err)
 	}
-	open := false
-	for _, r := range moves {
-		switch {
-		case r.Task != o.Task:
-		case r.Kind == event.Claim && r.Run == o.Run:
-			open = true
-		case r.Kind == event.Outcome && r.Run == o.Run:
-			open = false
-		}
-	}
-	swept := slices.ContainsFunc(moves, func(r event.Record) bool {
-		return r.Kind == event.Abandoned && r.DeadRun == o.Run && r.Task == o.Task
-	})
-	if open && !swept {
+	if slices.ContainsFunc(spent.Open, func(r event.Record) bool { return r.Run == o.Run && r.Task == o.Task }) {
 		return "", nil
 	}
 	return fmt.Sprintf("%s never ended: its last phase is %s, and the claim of %s on %s is closed", o.ID, o.Phase, o.Run, o.Task), nil

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -333,10 +334,8 @@ func (m *maze) proved(from repo.OID, forget bool) ([]string, Report) {
 // forget makes a history as one of which nothing but its commits was read.
 func (h *history) forget() {
 	h.trees = h.repo.Reader()
-	h.spend = newSpending(h.repo, h.trees)
-	h.spend.files.most, h.spend.months.most, h.spend.sums.most = 0, 0, 0
+	h.lines, h.states, h.state = &event.Reader{}, recalling[*state.State](0), nil
 	h.slows, h.buffers, h.ledgers = recalling[*slow](0), recalling[buffer](0), recalling[[]event.Record](0)
-	h.moves, h.ops = recalling[[]event.Record](0), recalling[[]opLine](0)
 	h.parsed, h.signers = map[repo.OID]*config.Config{}, map[repo.OID][]byte{}
 	h.runs, h.bundle = map[string][]told{}, bundle{}
 }

@@ -310,8 +310,12 @@ func (j *judge) takenForDead() (bool, error) {
 			since = l.claim.TS
 		}
 	}
-	moves, err := j.movesAt(j.Parents[0], since)
-	return slices.ContainsFunc(moves, func(r event.Record) bool { return r.Kind == event.Abandoned && r.DeadRun == j.run }), err
+	s, err := j.stateAt(j.Parents[0])
+	if err != nil {
+		return false, err
+	}
+	swept, err := s.Swept(j.run, since)
+	return swept || err != nil, undamaged(err) // whether a damaged ledger tells of it nobody knows
 }
 
 // firstLine is the first line that the act adds to a ledger file.

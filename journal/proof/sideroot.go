@@ -59,7 +59,7 @@ func (j *judge) doneBeside() error {
 		if err != nil {
 			return err
 		}
-		if state(a) == board.Done {
+		if taskState(a) == board.Done {
 			j.find(f.Path, a.Line("state"), "done in a commit without parents, where this history does not begin; nothing proves its approval")
 		}
 	}

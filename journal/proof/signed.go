@@ -85,8 +85,8 @@ func (j *judge) decision() string {
 			return "a resumption"
 		case strings.HasPrefix(f.rel, "proposals/"):
 			return "a word on proposals"
-		case state(f.new) != state(f.old) && slices.Contains([]board.State{board.Ready, board.Done}, state(f.new)):
-			return "a task made " + string(state(f.new))
+		case taskState(f.new) != taskState(f.old) && slices.Contains([]board.State{board.Ready, board.Done}, taskState(f.new)):
+			return "a task made " + string(taskState(f.new))
 		}
 	}
 	return ""

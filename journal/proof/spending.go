@@ -1,128 +1,104 @@
 package proof
 
 import (
-	"context"
-	"fmt"
-	"io/fs"
+	"errors"
 	"time"
 
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// spending sums ledgers at commits. Files are remembered by blob, months by
-// tree, so a claim costs what its month changed.
-type spending struct {
-	repo   *repo.Repo
-	trees  *repo.Reader
-	lines  *event.Reader
-	files  *recall[event.FileSum]
-	months *recall[event.FileSum]
-	sums   *recall[event.Spend] // by the ledger's tree
+// fewStates is how many States are remembered: those of commits that follow each other.
+const fewStates = 8
+
+// stateAt is the State of a commit's bundle, carried on from that of its parent, or from
+// the one that was asked for last.
+func (h *history) stateAt(commit repo.OID) (*state.State, error) {
+	ledger, bundle, err := h.ledgerTree(commit)
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := h.states.get(ledger); ok {
+		return s, nil
+	}
+	files, err := h.repo.Tree(bundle)
+	if err != nil {
+		return nil, err
+	}
+	c, err := h.commit(commit)
+	if err != nil {
+		return nil, err
+	}
+	before := h.state
+	for _, p := range c.Parents {
+		ledger, _, err := h.ledgerTree(p)
+		if err != nil {
+			return nil, err
+		}
+		if s, ok := h.states.get(ledger); ok {
+			before = s
+			break
+		}
+	}
+	if before == nil {
+		before = state.Of(files, nil)
+	}
+	h.state = before.Next(files)
+	h.states.put(ledger, h.state)
+	return h.state, nil
 }
 
-func newSpending(r *repo.Repo, trees *repo.Reader) spending {
-	return spending{r, trees, &event.Reader{}, recalling[event.FileSum](manyFiles), recalling[event.FileSum](someLedgers), recalling[event.Spend](fewTrees)}
-}
-
-// at is what the ledgers of a commit say was spent and reserved.
-func (s spending) at(ctx context.Context, commit repo.OID, root string) (event.Spend, error) {
-	dir := root + "/ledger"
-	tree, mode, err := s.trees.Find(commit, dir)
+// ledgerTree is the tree of a commit's ledgers and that of the bundle they are in; both
+// are "" where there are no ledgers.
+func (h *history) ledgerTree(commit repo.OID) (ledger, bundle repo.OID, err error) {
+	law, err := h.lawAfter(commit)
+	if err != nil {
+		return "", "", err
+	}
+	ledger, mode, err := h.trees.Find(commit, law.Root+"/ledger")
 	if err != nil || mode != folder {
-		return event.Spend{}, err
+		return "", "", err
 	}
-	if sum, ok := s.sums.get(tree); ok {
-		return sum, nil
-	}
-	files, err := s.repo.Tree(tree)
-	if err != nil {
-		return event.Spend{}, err
-	}
-	entries, err := fs.ReadDir(files, ".")
-	if err != nil {
-		return event.Spend{}, err
-	}
-	var months []event.FileSum
-	for _, e := range entries {
-		if !e.IsDir() {
-			continue
-		}
-		oid, _, err := s.trees.Find(tree, e.Name())
-		if err != nil {
-			return event.Spend{}, err
-		}
-		m, err := s.month(ctx, oid)
-		if err != nil {
-			return event.Spend{}, fmt.Errorf("%s/%s/%w", dir, e.Name(), err)
-		}
-		months = append(months, m)
-	}
-	sum, err := event.Combine(months...)
-	if err == nil {
-		s.sums.put(tree, sum)
-	}
-	return sum, err
+	bundle, _, err = h.trees.Find(commit, law.Root)
+	return ledger, bundle, err
 }
 
-// month adds the files of one month into the sum of one file that held them all.
-func (s spending) month(ctx context.Context, tree repo.OID) (event.FileSum, error) {
-	if sum, ok := s.months.get(tree); ok {
-		return sum, nil
-	}
-	files, err := s.trees.Diff(ctx, "", tree)
+// spendAt is what the ledgers of a commit say was spent and reserved.
+func (h *history) spendAt(commit repo.OID) (event.Spend, error) {
+	s, err := h.stateAt(commit)
 	if err != nil {
-		return event.FileSum{}, err
+		return event.Spend{}, err
 	}
-	var out event.FileSum
-	for _, c := range files {
-		if !ledgerFile(c) {
-			continue
-		}
-		f, err := s.file(c.New)
-		if err == nil {
-			out, err = out.Merge(f)
-		}
-		if err != nil {
-			return out, fmt.Errorf("%s: %w", c.Path, err)
-		}
-	}
-	s.months.put(tree, out)
-	return out, nil
+	return s.Spend()
 }
 
-func (s spending) file(oid repo.OID) (event.FileSum, error) {
-	if f, ok := s.files.get(oid); ok {
-		return f, nil
+// undamaged is err, but nil for a ledger file that is damaged: row 14 reports that file,
+// and what cannot be told from it is no finding of another row.
+func undamaged(err error) error {
+	if damaged := (*state.Damaged)(nil); errors.As(err, &damaged) {
+		return nil
 	}
-	b, err := s.trees.Blob(oid)
-	if err != nil {
-		return event.FileSum{}, err
-	}
-	f, err := s.lines.SumFile(b)
-	if err == nil {
-		s.files.put(oid, f)
-	}
-	return f, err
+	return err
 }
 
 // clockFrom is the moment before which no claim on a board may be dated: that of the
 // last record of its ledgers, or where a clock was ahead then, that of a person's odd
 // drain resume on top of it.
-func (s spending) clockFrom(ctx context.Context, tip repo.OID, law config.Config) (time.Time, error) {
-	now, err := s.at(ctx, tip, law.Root)
+func (h *history) clockFrom(tip repo.OID, law config.Config) (time.Time, error) {
+	now, err := h.spendAt(tip)
 	if err != nil {
 		return now.Last, err
 	}
-	for c, err := range s.repo.PathLog(ctx, tip, law.Root+"/pause.toml") {
+	for c, err := range h.repo.PathLog(h.ctx, tip, law.Root+"/pause.toml") {
 		if err != nil {
 			return now.Last, err
 		}
 		if len(c.Trailer("Odd-Resumed-By")) != 1 || len(c.Trailer("Odd-Run")) > 0 || ofAgent(c, &law) {
 			continue
 		}
-		then, err := s.at(ctx, c.OID, law.Root)
+		then, err := h.spendAt(c.OID)
 		if err != nil || then.Last.Before(now.Last) || now.Last.Before(c.Author.When) {
 			return now.Last, err // nothing was ahead when that person looked
 		}

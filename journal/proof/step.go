@@ -12,7 +12,7 @@ import (
 
 // machineMove says why a commit by odd or an agent may not take this step.
 func (j *judge) machineMove(f *file) (string, error) {
-	from, to := state(f.old), state(f.new)
+	from, to := taskState(f.old), taskState(f.new)
 	switch {
 	case from == to && j.idles(f): // else row 2 says more
 		return fmt.Sprintf("a commit by odd or an agent changes a task in %s, and moves it nowhere", from), nil
@@ -36,7 +36,7 @@ func (j *judge) idles(f *file) bool {
 
 // judgedAgain reports a task in review that a run leaves there with a result of its own.
 func (j *judge) judgedAgain(f *file) bool {
-	return state(f.new) == board.Review && j.tells(f.new.ID, board.Review)
+	return taskState(f.new) == board.Review && j.tells(f.new.ID, board.Review)
 }
 
 // tells reports an outcome in the act that gives a task its state.
@@ -92,8 +92,8 @@ func (j *judge) holds(f *file, old board.Task, mover board.Mover) string {
 	switch {
 	case mover == board.Sweeper && !old.Expired(j.Author.When) && !j.killed(old):
 		return fmt.Sprintf("%s sweeps a task that %s holds until %s", j.run, or(old.ClaimedBy, "a person"), old.LeaseExpires.UTC().Format("2006-01-02T15:04:05Z"))
-	case mover == board.Session && !j.tells(f.new.ID, state(f.new)):
-		return fmt.Sprintf("%s moves the task to %s, and no outcome of the commit says so", j.run, state(f.new))
+	case mover == board.Session && !j.tells(f.new.ID, taskState(f.new)):
+		return fmt.Sprintf("%s moves the task to %s, and no outcome of the commit says so", j.run, taskState(f.new))
 	case mover == board.Claimer && f.new.Text("claimed_by") != j.run:
 		return fmt.Sprintf("%s claims the task for %s", j.run, or(f.new.Text("claimed_by"), "nobody"))
 	}

@@ -171,7 +171,7 @@ func (a *act) outsideTask(f *file) string {
 		return "a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml"
 	case a.task != "" && string(f.old.ID) != a.task:
 		return "a board commit of " + a.task + " changes another task"
-	case a.task == "" && state(f.old) != board.InProgress:
+	case a.task == "" && taskState(f.old) != board.InProgress:
 		return "a sweep changes a task that nobody holds"
 	}
 	return otherKeys(f, runKeys)

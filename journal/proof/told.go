@@ -71,7 +71,7 @@ func (h *history) ledgerAt(commit repo.OID, run string) ([]event.Record, error) 
 		return records, nil
 	}
 	b, err := h.trees.Blob(blob)
-	records, _ := h.spend.lines.Read(b) // what is wrong in it is row 14's
+	records, _ := h.lines.Read(b) // what is wrong in it is row 14's
 	if err == nil {
 		h.ledgers.put(blob, records)
 	}

@@ -236,6 +236,20 @@ func (t TreeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return out, nil
 }
 
+// EntryID is the id of the blob or tree that an entry of a TreeFS lists, without reading it; of another file system
+// what its FileInfo.Sys holds, "" where that is no OID.
+func EntryID(d fs.DirEntry) (OID, error) {
+	if e, ok := d.(treeEntry); ok {
+		return e.e.oid, nil
+	}
+	info, err := d.Info()
+	if err != nil {
+		return "", err
+	}
+	id, _ := info.Sys().(OID)
+	return id, nil
+}
+
 // Stat implements fs.StatFS.
 func (t TreeFS) Stat(name string) (fs.FileInfo, error) {
 	e, err := t.find("stat", name)
