@@ -63,12 +63,6 @@ func New(path string, fields []Field, body string) (Atom, error) {
 	return a, nil
 }
 
-// Print is the canonical form of a: the same fields and body as New would
-// write them. Comments, quoting and line endings of the file a came from are
-// not kept; to change a file somebody wrote, use Edit. Print(Parse(b)) is b
-// for a file that New made.
-func Print(a Atom) []byte { return printed(ordered(a.Fields), a.Body()) }
-
 // printed is a file of fields that are in order.
 func printed(fields []Field, body []byte) []byte {
 	var out bytes.Buffer
@@ -84,7 +78,7 @@ func printed(fields []Field, body []byte) []byte {
 	return out.Bytes()
 }
 
-// canonicalBody is a body as New and Print write it below the block: LF line
+// canonicalBody is a body as New writes it below the block: LF line
 // ends, a blank line before and one newline at the end; nothing for an empty one.
 func canonicalBody(body []byte) []byte {
 	for bytes.Contains(body, []byte("\r\n")) { // a CR before the CR, too

@@ -58,7 +58,7 @@ var below = map[string][]string{
 	"board/config":                {"board", "board/budget", "persona/contract"},
 	"board/gate":                  {},
 	"board/budget":                {},
-	"board/failover":              {"journal/event", "persona/session"},
+	"board/failover":              {"persona/session"},
 	"board/pipeline":              {"okf", "reconcile/irongate", "journal/event", "journal/memory"},
 	"board/risk":                  {"board", "board/config", "board/pipeline", "journal/memory", "journal/repo", "okf", "reconcile/irongate"},
 	"board/state":                 {"board", "board/failover", "board/gate", "board/pipeline", "journal/event", "journal/memory", "journal/repo", "okf", "persona/session"},

@@ -64,7 +64,11 @@ func TestNoTeamSpendsAnothers(t *testing.T) {
 }
 
 func pursesOf(t *rapid.T, e budget.Envelope, file []byte) []Purse {
-	sum, err := event.SumFile(file)
+	records, err := event.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := event.FileSum{}.Add(records)
 	if err != nil {
 		t.Fatal(err)
 	}

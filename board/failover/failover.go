@@ -30,13 +30,11 @@
 package failover
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/persona/session"
 )
 
@@ -108,20 +106,6 @@ func Judge(substrate, outcome, failure string, class session.Class, at time.Time
 	own := []string{session.Transport, session.Timeout, session.Cancelled, session.TurnRefused, session.TurnLimit, session.OverBudget, session.DiskFull, session.NoInputs}
 	t.Good = outcome != "" && !slices.Contains(own, failure)
 	return t
-}
-
-// Tries reads them from session records, in any order.
-func Tries(records []event.Record) []Try {
-	rs := slices.DeleteFunc(slices.Clone(records), func(r event.Record) bool { return r.Kind != event.Session })
-	slices.SortStableFunc(rs, func(a, b event.Record) int {
-		return cmp.Or(a.TS.Compare(b.TS), strings.Compare(a.Run, b.Run), cmp.Compare(a.Seq, b.Seq))
-	})
-	var out []Try
-	for _, r := range rs {
-		d := r.Session()
-		out = append(out, Judge(d.Substrate, d.Outcome, d.Failure, session.Class(d.Class), r.TS))
-	}
-	return out
 }
 
 // Condition is that of one substrate.

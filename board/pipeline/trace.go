@@ -66,10 +66,16 @@ func Passages(s Story) []Passage {
 //
 // ended, elapsed_ms, note and spent_micro_usd are left out where there is none.
 func (p Passage) Line(tidy func(string) string) []byte {
-	return jsonLine(map[string]any{
-		"v": 1, "op": p.Op, "phase": string(p.Phase), "started": stamp(p.Started), "ended": stamp(p.Ended),
-		"elapsed_ms": p.Elapsed().Milliseconds(), "spent_micro_usd": p.Spent, "note": Note(p.Note, tidy),
-	})
+	return jsonLine(struct {
+		Elapsed int64  `json:"elapsed_ms,omitzero"`
+		Ended   string `json:"ended,omitempty"`
+		Note    string `json:"note,omitempty"`
+		Op      string `json:"op,omitempty"`
+		Phase   Phase  `json:"phase,omitempty"`
+		Spent   int64  `json:"spent_micro_usd,omitzero"`
+		Started string `json:"started,omitempty"`
+		V       int    `json:"v"`
+	}{p.Elapsed().Milliseconds(), stamp(p.Ended), Note(p.Note, tidy), p.Op, p.Phase, p.Spent, stamp(p.Started), 1})
 }
 
 // Thought is what an agent, or odd itself, had in mind at one moment of an op.
@@ -86,20 +92,21 @@ type Thought struct {
 //
 //	{"at":"…","op":"op-01J…","phase":"plan","thought":"…","v":1}
 func (t Thought) Line(tidy func(string) string) []byte {
-	return jsonLine(map[string]any{"v": 1, "at": stamp(t.At), "op": t.Op, "phase": string(t.Phase), "thought": clip(t.Text, maxThought, tidy)})
+	return jsonLine(struct {
+		At      string `json:"at,omitempty"`
+		Op      string `json:"op,omitempty"`
+		Phase   Phase  `json:"phase,omitempty"`
+		Thought string `json:"thought,omitempty"`
+		V       int    `json:"v"`
+	}{stamp(t.At), t.Op, t.Phase, clip(t.Text, maxThought, tidy), 1})
 }
 
-// jsonLine prints m on a line, without its empty texts and zeroes.
-func jsonLine(m map[string]any) []byte {
-	for k, v := range m {
-		if v == "" || v == int64(0) {
-			delete(m, k)
-		}
-	}
+// jsonLine prints v on a line.
+func jsonLine(v any) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(m); err != nil {
+	if err := enc.Encode(v); err != nil {
 		panic("unreachable: " + err.Error()) // texts and integers
 	}
 	return buf.Bytes()

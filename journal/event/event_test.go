@@ -251,8 +251,5 @@ func FuzzRead(f *testing.F) {
 		if lines := bytes.Count(b, []byte("\n")); len(recs) > lines || err == nil && len(recs) != lines {
 			t.Fatalf("%d records of %d lines, %v", len(recs), lines, err)
 		}
-		if _, err := SumFile(b); err == nil && len(recs) != bytes.Count(b, []byte("\n")) {
-			t.Fatal("money was counted in a file that cannot be read")
-		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Reader is Read, SumFile and Trace for the one program that reads many states of the
+// Reader is Read and Trace for the one program that reads many states of the
 // same files: of a file that grew it reads what is new. The records of one line are
 // shared by all who ask for them, as are the lists they stand in: nobody may change
 // either, or the bytes they were read from. Its zero value is ready; it is not for
@@ -29,15 +29,6 @@ func (m *Reader) Read(b []byte) ([]Record, error) {
 	recs, err := t.read(b)
 	m.size += max(0, len(t.file)-had)
 	return recs, err
-}
-
-// SumFile is the function of that name.
-func (m *Reader) SumFile(b []byte) (FileSum, error) {
-	recs, err := m.Read(b)
-	if err != nil {
-		return FileSum{}, err
-	}
-	return FileSum{}.Add(recs)
 }
 
 // Trace is the function of that name.

@@ -79,16 +79,11 @@ type FileSum struct {
 // claimed names a claim by the run that made it and its task.
 type claimed struct{ run, task string }
 
-// SumFile sums one file. A claim is closed by the next outcome of its run and
-// task, or by an abandoned record that names both; the money counts in the UTC
-// month of the closing record, under its team or else the claim's. A claim
-// later than the abandoned record that names it stays open: whoever was thought
-// dead has claimed again.
-func SumFile(b []byte) (FileSum, error) {
-	return new(Reader).SumFile(b)
-}
-
-// Add is s with the records that follow those it is of. s stays as it is.
+// Add is s with the records that follow those it is of; the zero FileSum is of none. A claim
+// is closed by the next outcome of its run and task, or by an abandoned record that names
+// both; the money counts in the UTC month of the closing record, under its team or else the
+// claim's. A claim later than the abandoned record that names it stays open: whoever was
+// thought dead has claimed again. s stays as it is.
 func (s FileSum) Add(recs []Record) (FileSum, error) {
 	s = s.clone()
 	for _, r := range recs {

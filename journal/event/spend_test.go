@@ -160,7 +160,7 @@ func TestCombineIsOrderFree(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			s, err := SumFile(f)
+			s, err := sumFile(f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,11 +185,20 @@ func TestCombineIsOrderFree(t *testing.T) {
 	})
 }
 
+// sumFile is the sum of one file.
+func sumFile(b []byte) (FileSum, error) {
+	recs, err := Read(b)
+	if err != nil {
+		return FileSum{}, err
+	}
+	return FileSum{}.Add(recs)
+}
+
 // sumAll is the Spend of every ledger file of a bundle.
 func sumAll(f fs.FS) (Spend, error) {
 	var files []FileSum
 	err := Walk(f, func(_ string, b []byte) error {
-		s, err := SumFile(b)
+		s, err := sumFile(b)
 		files = append(files, s)
 		return err
 	})

@@ -8,7 +8,7 @@
 // meaning only hints, and Hint says which it is.
 //
 // Nothing here starts anything. A refusal is known before a session is spawned,
-// and all of them are told at once, each with a stable reason code (Reasons). The
+// and all of them are told at once, each with a stable reason code. The
 // tables' other rules are kept by shape or where the session speaks;
 // Combinations says which is kept where.
 //

@@ -17,9 +17,7 @@ import (
 func TestTablesNameWhatIsThere(t *testing.T) {
 	t.Parallel()
 	codes := []string{invoke.ReadOnly, invoke.Certifies, invoke.WrongDeliverable, invoke.OutsideFindings}
-	for _, r := range contract.Reasons() {
-		codes = append(codes, r.Code)
-	}
+	codes = append(codes, contract.RefusalCodes...)
 	var hints []string
 	for _, d := range surface.Detectors() {
 		if d.Structural() {
