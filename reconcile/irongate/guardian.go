@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+	"github.com/tidwall/jsonc"
 	"go.yaml.in/yaml/v4"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -165,7 +166,7 @@ func parseData(ext string, src []byte) error {
 	switch ext {
 	case ".json":
 		var v json.RawMessage
-		return json.Unmarshal(data, &v)
+		return json.Unmarshal(jsonc.ToJSON(data), &v) // tsconfig.json and others may hold comments
 	case ".toml":
 		var v map[string]any
 		return toml.Unmarshal(data, &v)

@@ -216,7 +216,7 @@ func (c *change) gone() []symbol {
 // bindings find the names that imports of other languages bind, over as many lines
 // as an import takes.
 var bindings = sync.OnceValue(func() map[string]*regexp.Regexp {
-	py := regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+\S+[ \t]+)?import[ \t]+(\([^)]*\)|[^(\n]+)`)
+	py := regexp.MustCompile(`(?m)^(?:from[ \t]+\S+[ \t]+)?import[ \t]+(\([^)]*\)|[^(\n]+)`)
 	js := regexp.MustCompile(`(?m)^[ \t]*(?:import\s+([^;'"()]+?)\s+from\b|(?:const|let|var)\s+([^;=]+?)\s*=\s*require\()`)
 	return map[string]*regexp.Regexp{".py": py, ".js": js, ".mjs": js, ".ts": js, ".tsx": js, ".jsx": js}
 })
@@ -225,8 +225,10 @@ var (
 	identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_$][A-Za-z0-9_$]*`) })
 	// declaredName finds a name that a file declares itself.
 	declaredName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:(?:def|class|function|const|let|var|type|interface|enum)\s+([A-Za-z_$][A-Za-z0-9_$]*)|([A-Za-z_$][A-Za-z0-9_$]*)\s*=[^=])`)
+		return regexp.MustCompile(`(?m)^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:(?:def|class|function|const|let|var|type|interface|enum)\s+([A-Za-z_$][A-Za-z0-9_$]*)|([A-Za-z_$][A-Za-z0-9_$]*)\s*=[^=])|\b(?:as|for)\s+([A-Za-z_$][A-Za-z0-9_$]*)`)
 	})
+	// quotes finds text in quotes, which names nothing.
+	quotes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`) })
 )
 
 // importsByText does for Python and JavaScript what a tree does for Go.
@@ -235,10 +237,10 @@ func importsByText(d *delta) []Finding {
 	if re == nil || d.After == nil {
 		return nil
 	}
-	gone, _ := imported(re, d.Before)
-	kept, inImport := imported(re, d.After)
+	gone, _ := imported(re, d.Before, d.ext == ".py") // one of a function's own is looked up there alone
+	kept, inImport := imported(re, d.After, false)
 	for _, m := range declaredName().FindAllSubmatch(d.After, -1) {
-		kept[string(m[1])+string(m[2])] = true
+		kept[string(m[1])+string(m[2])+string(m[3])] = true
 	}
 	for name := range kept {
 		delete(gone, name)
@@ -255,6 +257,7 @@ func importsByText(d *delta) []Finding {
 		if inside || quoted || inImport[i+1] || strings.HasPrefix(l, "#") || strings.HasPrefix(l, "//") || strings.HasPrefix(l, "*") {
 			continue
 		}
+		l = quotes().ReplaceAllString(l, `""`)
 		for _, at := range identifier().FindAllStringIndex(l, -1) {
 			name := l[at[0]:at[1]]
 			if !gone[name] || strings.HasSuffix(l[:at[0]], ".") || argument(l[at[1]:]) {
@@ -273,10 +276,13 @@ func argument(rest string) bool {
 }
 
 // imported returns the names that the imports of a text bind, and the lines, from 1, that
-// imports take.
-func imported(re *regexp.Regexp, text []byte) (names map[string]bool, lines map[int]bool) {
+// imports take. With top, imports that are indented are passed over.
+func imported(re *regexp.Regexp, text []byte, top bool) (names map[string]bool, lines map[int]bool) {
 	names, lines = map[string]bool{}, map[int]bool{}
 	for _, m := range re.FindAllSubmatchIndex(text, -1) {
+		if top && strings.ContainsRune(" \t", rune(text[m[0]])) {
+			continue
+		}
 		first := bytes.Count(text[:m[0]], []byte("\n")) + 1
 		for n := range bytes.Count(text[m[0]:m[1]], []byte("\n")) + 1 {
 			lines[first+n] = true

@@ -39,13 +39,17 @@ func truncated(c *change, d *delta) []Finding {
 	return out
 }
 
-// rewritten reports a file that has as many new lines as a person writes and no cut leaves.
+// rewritten reports a file that has as many new lines as a person writes and no cut
+// leaves, or is half new and more than one line of it.
 func (d *delta) rewritten() bool {
-	n := 0
+	n, all := 0, 0
 	for l, times := range d.now.counted().lost(d.was.counted()) {
 		n += times * btoi(strings.TrimSpace(l) != "")
 	}
-	return n >= rewrittenLines
+	for _, l := range d.now.lines() {
+		all += btoi(strings.TrimSpace(l) != "")
+	}
+	return n >= rewrittenLines || n > 1 && 2*n >= all
 }
 
 // lock reports a file that a tool writes by what others ask for, or keeps short itself.
