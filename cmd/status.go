@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,7 +16,10 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/failover"
+	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 )
 
 func statusVerb(env Env) *cli.Command {
@@ -100,6 +104,7 @@ type boardStatus struct {
 	Paused   string              `json:"paused,omitempty"` // the reason
 	Tasks    map[board.State]int `json:"tasks"`
 	Review   []string            `json:"review,omitempty"`
+	Lost     []string            `json:"lost_approvals,omitempty"` // of the tasks in review, those whose proposal is on the board without an approval
 	Running  []string            `json:"in_progress,omitempty"`
 	Waiting  int                 `json:"ops_waiting,omitempty"` // changes that wait for a person
 	AtWork   int                 `json:"ops_running,omitempty"` // changes that a drain of this clone is at work on
@@ -163,6 +168,9 @@ func (w *workspace) currentAndDirty(ctx context.Context) (*view, []string, error
 func (v *view) status(dirty []string) (boardStatus, error) {
 	s := boardStatus{Dirty: dirty, Branch: v.line.Name(), Tip: short(v.tip), Tasks: map[board.State]int{}, Month: event.Month(v.env.Now()), Problems: len(v.unread())}
 	s.countTasks(v.rows())
+	if err := v.findLost(&s); err != nil {
+		return s, err
+	}
 	if b, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
 		s.Paused = board.PauseReason(b)
 	}
@@ -203,6 +211,33 @@ func (s *boardStatus) countTasks(tasks []*board.Row) {
 			s.Running = append(s.Running, fmt.Sprintf("%s (%s, claimed until %s)", t.ID, t.ClaimedBy, t.LeaseExpires.Format("15:04:05Z07:00")))
 		}
 	}
+}
+
+// findLost names the tasks in review whose proposal the board holds, byte for byte, in
+// another commit than the one that waits: a rebase leaves out the merge that approved it.
+func (v *view) findLost(s *boardStatus) error {
+	if _, elsewhere := v.target(); elsewhere {
+		return nil
+	}
+	now, err := v.blobs(v.tip)
+	if err != nil {
+		return err
+	}
+	for _, id := range s.Review {
+		t, err := v.taskOf(okf.ID(id))
+		if err != nil {
+			continue // odd check says why
+		}
+		p, err := v.proposal(t)
+		if err != nil || !slices.ContainsFunc(p.Paths, func(w review.Path) bool { return w.Base != w.Result }) ||
+			slices.ContainsFunc(p.Paths, func(w review.Path) bool { return now(w.Path) != w.Result }) {
+			continue
+		}
+		if in, err := v.repo.Ancestor(context.Background(), repo.OID(p.Commit), v.tip); err == nil && !in {
+			s.Lost = append(s.Lost, id)
+		}
+	}
+	return nil
 }
 
 // countMoney adds what the ledgers say: the month's money, and the sessions at
@@ -257,6 +292,10 @@ func (s boardStatus) page() string {
 		line("running", "%s", r)
 	}
 	for _, id := range s.Review {
+		if slices.Contains(s.Lost, id) {
+			line("review", "%s: its files are on %s without your approval, as after git pull --rebase; odd approve %[1]s approves them again", id, s.Branch)
+			continue
+		}
 		line("review", "%s", id)
 	}
 	for _, o := range s.Held {

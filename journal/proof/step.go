@@ -7,6 +7,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -118,7 +119,7 @@ func (j *judge) eligible(t board.Task) (string, error) {
 func (j *judge) behind(t *board.Task) (board.Index, error) {
 	all := board.Index{}
 	for _, id := range t.Dependencies {
-		dep, err := j.taskBefore(id)
+		dep, err := j.taskIn(j.Parents[0], id)
 		if err != nil {
 			return nil, err
 		}
@@ -139,14 +140,18 @@ func (j *judge) behind(t *board.Task) (board.Index, error) {
 	return board.Behind(g, *t), nil
 }
 
-// taskBefore is the task of an id where odd files it, before the act; zero for none.
-func (j *judge) taskBefore(id okf.ID) (board.Task, error) {
-	rel := board.Folder + "/" + path.Base(string(id)) + ".md"
-	blob, mode, err := j.trees.Find(j.Parents[0], j.law.Root+"/"+rel)
+// taskIn is the task of an id where odd files it, in a commit; zero for none.
+func (h *history) taskIn(commit repo.OID, id okf.ID) (board.Task, error) {
+	law, err := h.lawAt(commit)
 	if err != nil {
 		return board.Task{}, err
 	}
-	a, err := j.atomOf(blob, mode, rel)
+	rel := board.Folder + "/" + path.Base(string(id)) + ".md"
+	blob, mode, err := h.trees.Find(commit, law.Root+"/"+rel)
+	if err != nil {
+		return board.Task{}, err
+	}
+	a, err := h.atomOf(blob, mode, rel)
 	if err != nil || !isTask(a) || a.ID != id {
 		return board.Task{}, err
 	}
