@@ -40,6 +40,7 @@ func TestRelease(t *testing.T) {
 		at := t.TempDir()
 		runCommand(t, exec.Command("dpkg-deb", "-x", oneFile(t, dist, "odd_*.deb"), at))
 		runsOdd(t, filepath.Join(at, "usr/bin/odd"))
+		holdsManual(t, filepath.Join(at, "usr/share/man/man1/odd.1.gz"))
 		if got := runCommand(t, exec.Command("dpkg-deb", "-f", oneFile(t, dist, "odd_*.deb"), "Depends")); !strings.Contains(got, "git") {
 			t.Errorf("depends on %q, want git", got)
 		}
@@ -89,6 +90,29 @@ func TestInstallScript(t *testing.T) {
 				t.Errorf("error %v, program there: %t, want a refusal with %q and no program:\n%s", err, statErr == nil, c.wants, out)
 			}
 		})
+	}
+}
+
+// holdsManual requires a manual page with commands, flags and notes.
+func holdsManual(t *testing.T, file string) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{".TH odd 1", ".SH drain", `\fB--max-tasks\fP`, "Only a person can run this."} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("%s: no %q", file, want)
+		}
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/odd-cli/odd/cmd"
 )
 
 // entry is a file of an archive; a mode of 0 is 0o644.
@@ -28,11 +30,7 @@ func (r *release) archive(file, prefix string, entries []entry) error {
 // tarball is a .tar.gz that depends on its entries and the commit's time alone.
 func (r *release) tarball(prefix string, entries []entry) ([]byte, error) {
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.DefaultCompression)
-	if err != nil {
-		return nil, err
-	}
-	w := tar.NewWriter(z)
+	w := tar.NewWriter(&b)
 	for _, e := range entries {
 		h := &tar.Header{Name: prefix + e.name, Mode: e.mode, Size: int64(len(e.data)), ModTime: r.at, Format: tar.FormatUSTAR}
 		if h.Mode == 0 {
@@ -49,6 +47,15 @@ func (r *release) tarball(prefix string, entries []entry) ([]byte, error) {
 		}
 	}
 	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return zipped(b.Bytes())
+}
+
+func zipped(data []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(data); err != nil {
 		return nil, err
 	}
 	if err := z.Close(); err != nil {
@@ -76,8 +83,17 @@ Description: run AI agents on tasks in a git repository
 	if err != nil {
 		return nil, err
 	}
+	page, err := cmd.Man()
+	if err != nil {
+		return nil, err
+	}
+	man, err := zipped([]byte(page))
+	if err != nil {
+		return nil, err
+	}
 	files := []entry{{name: "usr/"}, {name: "usr/bin/"}, {name: "usr/bin/odd", data: program, mode: 0o755},
-		{name: "usr/share/"}, {name: "usr/share/doc/"}, {name: "usr/share/doc/odd/"}}
+		{name: "usr/share/"},
+		{name: "usr/share/man/"}, {name: "usr/share/man/man1/"}, {name: "usr/share/man/man1/odd.1.gz", data: man}, {name: "usr/share/doc/"}, {name: "usr/share/doc/odd/"}}
 	for _, d := range r.docs {
 		name := map[string]string{"LICENSE": "copyright"}[d.name]
 		if name == "" {
