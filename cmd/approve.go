@@ -105,7 +105,11 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if taken != "" {
 		act += " (" + taken + ")"
 	}
-	h, err := v.human(ctx, v.card(t, p, onto)+take.lines(), act, string(t.ID), o.yes)
+	card, err := v.card(ctx, t, p, onto, fewFiles)
+	if err != nil {
+		return err
+	}
+	h, err := v.human(ctx, card+take.lines(), act, string(t.ID), o.yes)
 	if err != nil {
 		return err
 	}

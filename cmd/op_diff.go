@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -33,20 +34,20 @@ func runOpDiff(ctx context.Context, env Env, name string, asJSON bool) error {
 		return err
 	}
 	o := s.Op()
-	b, err := v.patchOf(ctx, o, env.color() && !asJSON)
+	b, err := v.patchOf(ctx, o)
 	if err != nil {
 		return err
 	}
 	if asJSON {
 		return printJSON(env, map[string]string{"op": o.ID, "base": o.Fact(pipeline.FactBase), "candidate": o.Fact(pipeline.FactCandidate), "patch": string(b)})
 	}
-	_, err = env.Stdout.Write(b)
+	_, err = io.WriteString(env.Stdout, diffText(env, string(b)))
 	return err
 }
 
 // patchOf is what an op would have changed: its commit against its base, or where
 // it made none what the run kept of its candidate.
-func (v *view) patchOf(ctx context.Context, o pipeline.Op, color bool) ([]byte, error) {
+func (v *view) patchOf(ctx context.Context, o pipeline.Op) ([]byte, error) {
 	base, made := repo.OID(o.Fact(pipeline.FactBase)), repo.OID(o.Fact(pipeline.FactCandidate))
 	if len(o.Moved) > 0 {
 		made = repo.OID(o.Moved[0].New)
@@ -54,7 +55,7 @@ func (v *view) patchOf(ctx context.Context, o pipeline.Op, color bool) ([]byte, 
 	if made == "" {
 		return nil, refuse("no-candidate", "op diff %s: it ended before the agent delivered a change; odd op show %[1]s says why", o.ID)
 	}
-	b, err := v.repo.Patch(ctx, base, made, color)
+	b, err := v.repo.Patch(ctx, base, made)
 	if err == nil {
 		return b, nil
 	}

@@ -118,7 +118,11 @@ func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) err
 			Bound  string   `json:"not_approvable,omitempty"`
 		}{p, at.change, at.read, text(bound)})
 	}
-	if _, err := io.WriteString(folded(env), v.card(t, p, at)); err != nil {
+	card, err := v.card(ctx, t, p, at, len(p.Paths))
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(folded(env), card); err != nil {
 		return err
 	}
 	if bound != nil {
@@ -127,11 +131,11 @@ func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) err
 	if stat {
 		return nil
 	}
-	diff, err := v.repo.Patch(ctx, repo.OID(p.Base), repo.OID(p.Commit), env.color())
+	diff, err := v.repo.Patch(ctx, repo.OID(p.Base), repo.OID(p.Commit))
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(env.Stdout, "\n%s%s", diff, v.heldBack(t, p))
+	_, err = io.WriteString(env.Stdout, diffText(env, "\n"+string(diff)+v.heldBack(t, p)))
 	return err
 }
 
@@ -142,11 +146,15 @@ func text(err error) string {
 	return err.Error()
 }
 
-// biggest is how many paths the summary names.
-const biggest = 5
+// fewFiles is how many files the summary names where it has to fit one screen.
+const fewFiles = 5
 
-// card is the one screen a person decides from.
-func (v *view) card(t board.Task, p review.Proposal, at onto) string {
+// card is what a person decides from. Of the files it names at most so many.
+func (v *view) card(ctx context.Context, t board.Task, p review.Proposal, at onto, most int) (string, error) {
+	files, err := v.fileList(ctx, p)
+	if err != nil {
+		return "", err
+	}
 	b := &strings.Builder{}
 	line := func(key, format string, args ...any) {
 		if s := cell(fmt.Sprintf(format, args...)); s != "" {
@@ -155,11 +163,10 @@ func (v *view) card(t board.Task, p review.Proposal, at onto) string {
 	}
 	line("task", "%s  %s", t.ID, t.Title)
 	line("proposes", "%s", inWords(p, v.cfg.Root))
-	sizes := v.sizes(p)
-	for i, s := range sizes[:min(biggest, len(sizes))] {
-		line([]string{"largest", ""}[min(i, 1)], "%s", s)
+	for i, s := range files[:min(most, len(files))] {
+		line([]string{"files", ""}[min(i, 1)], "%s", s)
 	}
-	if n := len(sizes) - biggest; n > 0 {
+	if n := len(files) - most; n > 0 {
 		line("", "… and %d more", n)
 	}
 	for i, h := range p.Held {
@@ -183,7 +190,7 @@ func (v *view) card(t board.Task, p review.Proposal, at onto) string {
 	line("done when", "%s", strings.Join(t.Acceptance, "; "))
 	line("commit", "%s on branch %s, made from %s", short(repo.OID(p.Commit)), p.Branch, short(repo.OID(p.Base)))
 	line("trace", "%s", p.Trace)
-	return b.String()
+	return b.String(), nil
 }
 
 // madeBy names what made a proposal, by the substrate of its session.
@@ -277,27 +284,32 @@ func sessionLines(c *review.Contract) (lines [][2]string) {
 	return append(lines, [2]string{"override", why})
 }
 
-// sizes names the proposal's files, the biggest first.
-func (v *view) sizes(p review.Proposal) []string {
-	type file struct {
-		path, kind string
-		size       int
+// fileList is the proposal's files, a line each: how many lines each gains and loses, the
+// kind of change, the path. Those with the most changed lines come first.
+func (v *view) fileList(ctx context.Context, p review.Proposal) ([]string, error) {
+	all, err := v.repo.ChangedLines(ctx, repo.OID(p.Base), repo.OID(p.Commit))
+	if err != nil {
+		return nil, err
 	}
-	var fs []file
+	kinds := map[string]string{}
 	for _, w := range p.Paths {
-		b, _ := v.repo.Blob(repo.OID(w.Result))
-		kind := "new"
-		if w.Base != "" {
-			kind = "changed"
+		switch {
+		case w.Base == "":
+			kinds[w.Path] = "new"
+		case w.Result == "":
+			kinds[w.Path] = "deleted"
 		}
-		fs = append(fs, file{w.Path, kind, len(b)})
 	}
-	slices.SortStableFunc(fs, func(a, b file) int { return b.size - a.size })
-	out := make([]string, len(fs))
-	for i, f := range fs {
-		out[i] = fmt.Sprintf("%s (%s, %d bytes)", f.path, f.kind, f.size)
+	slices.SortStableFunc(all, func(a, b repo.Lines) int { return b.Added + b.Removed - a.Added - a.Removed })
+	var out []string
+	for _, l := range all {
+		lines := "binary"
+		if l.Added >= 0 {
+			lines = fmt.Sprintf("+%d -%d", l.Added, l.Removed)
+		}
+		out = append(out, fmt.Sprintf("%-9s  %-7s  %s", lines, or(kinds[l.Path], "changed"), cell(l.Path)))
 	}
-	return out
+	return out, nil
 }
 
 // proposes is what a proposal holds, in counts: atoms by effect, then other files.

@@ -86,7 +86,11 @@ func (p pull) argv(body string) []string {
 func (v *view) pullRequest(ctx context.Context, t board.Task, p review.Proposal, at onto) (pr pull, why string, err error) {
 	base, elsewhere := v.target()
 	pr = pull{Remote: or(v.cfg.Remote, "origin"), Base: base, Branch: p.Branch, Commit: p.Commit, Title: irongate.RedactText(oneLine("odd: " + or(t.Title, string(t.ID)))), gh: v.env.program("gh")}
-	pr.Body = string(irongate.Redact([]byte(prText(t, p, v.card(t, p, at), base, elsewhere))))
+	card, err := v.card(ctx, t, p, at, fewFiles)
+	if err != nil {
+		return pr, "", err
+	}
+	pr.Body = string(irongate.Redact([]byte(prText(t, p, card, base, elsewhere))))
 	url, err := v.repo.Config(ctx, "remote."+pr.Remote+".url")
 	if err != nil {
 		return pr, "", err

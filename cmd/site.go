@@ -214,11 +214,14 @@ func (v *view) siteProposal(ctx context.Context, id okf.ID) (site.Proposal, erro
 	if at.change, err = v.judgement(t, at.landed); err != nil {
 		return out, err
 	}
-	out.Branch, out.Card = p.Branch, v.card(t, p, at)
+	out.Branch = p.Branch
+	if out.Card, err = v.card(ctx, t, p, at, fewFiles); err != nil {
+		return out, err
+	}
 	if bound != nil {
 		out.Card += "\n" + bound.Error() + "\n"
 	}
-	diff, err := v.repo.Patch(ctx, repo.OID(p.Base), repo.OID(p.Commit), false)
+	diff, err := v.repo.Patch(ctx, repo.OID(p.Base), repo.OID(p.Commit))
 	if err != nil {
 		return out, err
 	}

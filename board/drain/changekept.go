@@ -42,7 +42,7 @@ func (ch *change) keep(ctx context.Context) error {
 	var patch []byte
 	if ch.draft != "" {
 		var err error
-		if patch, err = ch.d.repo.Patch(ctx, ch.c.base, ch.draft, false); err != nil {
+		if patch, err = ch.d.repo.Patch(ctx, ch.c.base, ch.draft); err != nil {
 			return err
 		}
 	}

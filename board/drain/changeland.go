@@ -67,7 +67,7 @@ func (ch *change) shown(ctx context.Context, op pipeline.Op) (by string, err err
 		ch.hold(pipeline.HeldUnseen, "")
 		return "", nil
 	}
-	patch, err := ch.d.repo.Patch(ctx, ch.c.base, ch.draft, false)
+	patch, err := ch.d.repo.Patch(ctx, ch.c.base, ch.draft)
 	if err != nil {
 		return "", err
 	}

@@ -71,7 +71,7 @@ func (k *desk) diff(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := k.d.repo.Patch(ctx, is.Base, commit, false, slices.DeleteFunc([]string{path}, func(p string) bool { return p == "" })...)
+	out, err := k.d.repo.Patch(ctx, is.Base, commit, slices.DeleteFunc([]string{path}, func(p string) bool { return p == "" })...)
 	return string(out), err
 }
 

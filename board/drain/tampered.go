@@ -52,7 +52,7 @@ func (d *drain) salvage(ctx context.Context, c *claim, w *work) {
 	}
 	commit, err := d.repo.MakeEdits(ctx, []repo.OID{c.base}, w.left.edits.Files, d.agent(), "what a session left\n")
 	if err == nil {
-		w.patch, err = d.repo.Patch(ctx, c.base, commit, false)
+		w.patch, err = d.repo.Patch(ctx, c.base, commit)
 	}
 	if err != nil {
 		d.note(fmt.Sprintf("%s: the agent's files could not be kept: %v", c.task.ID, err))

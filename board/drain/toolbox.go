@@ -147,7 +147,7 @@ func history(r *repo.Repo, base repo.OID) *session.History {
 			if err != nil {
 				return "", err
 			}
-			out, err := r.Patch(ctx, a, b, false, slices.DeleteFunc([]string{path}, func(p string) bool { return p == "" })...)
+			out, err := r.Patch(ctx, a, b, slices.DeleteFunc([]string{path}, func(p string) bool { return p == "" })...)
 			return string(out), err
 		},
 		Blame: func(ctx context.Context, path string, first, last int) (string, error) {

@@ -2,7 +2,9 @@ package repo
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -108,15 +110,14 @@ func (d *differ) pair(path string, a, b entry) error {
 	return d.dir(path+"/", ta, tb)
 }
 
-// Patch is the human diff between two commits or trees ("" = the empty tree), limited to paths when given, coloured
-// when asked. No external diff or text conversion of the user's config runs, and no .gitattributes of a checkout or an
+// Patch is the human diff between two commits or trees ("" = the empty tree), limited to paths when given. No external diff or text conversion of the user's config runs, and no .gitattributes of a checkout or an
 // index is heeded: it may be the change's own, and would say which of its files are not to be shown.
-func (r *Repo) Patch(ctx context.Context, a, b OID, color bool, paths ...string) ([]byte, error) {
+func (r *Repo) Patch(ctx context.Context, a, b OID, paths ...string) ([]byte, error) {
 	var specs []string
 	for _, p := range paths {
 		specs = append(specs, ":(top,literal)"+strings.TrimSuffix(p, "/"))
 	}
-	return r.patch(ctx, a, b, color, specs)
+	return r.patch(ctx, a, b, specs, "-p", "--full-index")
 }
 
 // PatchWithout is Patch without the files at paths.
@@ -125,10 +126,38 @@ func (r *Repo) PatchWithout(ctx context.Context, a, b OID, paths []string) ([]by
 	for _, p := range paths {
 		specs = append(specs, ":(top,exclude,literal)"+p)
 	}
-	return r.patch(ctx, a, b, false, specs)
+	return r.patch(ctx, a, b, specs, "-p", "--full-index")
 }
 
-func (r *Repo) patch(ctx context.Context, a, b OID, color bool, specs []string) ([]byte, error) {
+// Lines is how many lines a file gains and loses; both are -1 for a file that is no text.
+type Lines struct {
+	Path           string
+	Added, Removed int
+}
+
+// ChangedLines counts the lines that Patch shows, a file each, in the order of the paths.
+func (r *Repo) ChangedLines(ctx context.Context, a, b OID) ([]Lines, error) {
+	out, err := r.patch(ctx, a, b, nil, "--numstat", "-z")
+	var all []Lines
+	for _, line := range fields(out) {
+		l := Lines{Added: -1, Removed: -1}
+		counts := strings.SplitN(line, "\t", 3)
+		if len(counts) != 3 {
+			return nil, fmt.Errorf("git diff-tree: unknown answer %q", line)
+		}
+		if n, err := strconv.Atoi(counts[0]); err == nil {
+			l.Added = n
+		}
+		if n, err := strconv.Atoi(counts[1]); err == nil {
+			l.Removed = n
+		}
+		l.Path = counts[2]
+		all = append(all, l)
+	}
+	return all, err
+}
+
+func (r *Repo) patch(ctx context.Context, a, b OID, specs []string, as ...string) ([]byte, error) {
 	ta, err := r.treeOrEmpty(a)
 	if err != nil {
 		return nil, err
@@ -137,9 +166,8 @@ func (r *Repo) patch(ctx context.Context, a, b OID, color bool, specs []string) 
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"diff-tree", "-p", "-r", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index",
-		"--color=" + map[bool]string{true: "always", false: "never"}[color], string(ta), string(tb), "--"}
-	args = append(args, specs...)
+	args := append([]string{"diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--no-renames", "--color=never"}, as...)
+	args = append(append(args, string(ta), string(tb), "--"), specs...)
 	return r.git.run(ctx, call{args: args, read: true, dir: r.gitDir,
 		env: []string{"GIT_DIR=" + r.gitDir, "GIT_WORK_TREE=" + r.gitDir, "GIT_INDEX_FILE=" + filepath.Join(r.gitDir, "odd.no-index")}})
 }

@@ -532,13 +532,12 @@ func TestLogAndPatch(t *testing.T) {
 			t.Error("an option for an id was accepted")
 		}
 	}
-	patch := string(must[[]byte](t)(r.Patch(ctx, base, tips[1], false, "a ü.md")))
+	patch := string(must[[]byte](t)(r.Patch(ctx, base, tips[1], "a ü.md")))
 	if !strings.Contains(patch, "+++ b/a ü.md") || strings.Contains(patch, "b/b.md") || strings.Contains(patch, "\x1b") {
 		t.Errorf("patch of one path:\n%s", patch)
 	}
-	if p := must[[]byte](t)(r.Patch(ctx, "", base, true)); !strings.Contains(string(p), "\x1b[") {
-		t.Errorf("no colour:\n%s", p)
-	}
+	lines := must[OID](t)(r.Make(ctx, []OID{base}, changes("a ü.md", "one\ntwo\n", "raw", "\x00\x01"), agent, "m"))
+	eq(t, "changed lines", must[[]Lines](t)(r.ChangedLines(ctx, base, lines)), []Lines{{"a ü.md", 1, 0}, {"raw", -1, -1}})
 	if ok := must[bool](t)(r.Ancestor(ctx, tips[1], tips[0])); ok {
 		t.Error("a child is no ancestor")
 	}
@@ -552,7 +551,7 @@ func TestPatchHeedsNoAttributes(t *testing.T) {
 	write(t, r.Root(), "tool.sh", "rm -rf /\n", ".gitattributes", "*.sh -diff\n.gitattributes binary\n")
 	git(t, r.Root(), "add", "-A")
 	git(t, r.Root(), "commit", "-q", "-m", "quiet")
-	patch := string(must[[]byte](t)(r.Patch(context.Background(), base, must[OID](t)(r.Ref("HEAD")), false)))
+	patch := string(must[[]byte](t)(r.Patch(context.Background(), base, must[OID](t)(r.Ref("HEAD")))))
 	for _, want := range []string{"+rm -rf /", "+*.sh -diff"} {
 		if !strings.Contains(patch, want) {
 			t.Errorf("the patch does not show %q:\n%s", want, patch)
