@@ -83,8 +83,7 @@ type folding struct {
 	bundle fs.FS
 	reader *event.Reader
 	dir    string
-	told   map[string]map[string][]event.Record // the op records of the files that were read, by path and op
-	read   int                                  // how many those are
+	read   int // how many files were read
 }
 
 // entry is a ledger file of the folder, or what goes by the name of one.
@@ -127,7 +126,7 @@ func (f *folding) fold() (*month, error) {
 // changed otherwise than by growing.
 func (f *folding) carry(old *month) (*month, error) {
 	all, err := f.entries()
-	if err != nil || old.damaged != nil || old.irregular {
+	if err != nil || old.damaged != nil || old.irregular || slices.ContainsFunc(all, func(e entry) bool { return !e.regular }) {
 		return nil, err
 	}
 	was, kept := old.rest(), 0
@@ -136,7 +135,7 @@ func (f *folding) carry(old *month) (*month, error) {
 		if known {
 			kept++
 		}
-		return known && e.regular && e.blob != "" && before.Blob == e.blob
+		return known && e.blob != "" && before.Blob == e.blob
 	})
 	if kept != len(was.Files) {
 		return nil, nil // a file is gone
@@ -152,8 +151,6 @@ func (f *folding) carry(old *month) (*month, error) {
 
 // grow adds to m what is new in these files.
 func (f *folding) grow(m *month, changed []entry) error {
-	f.told = map[string]map[string][]event.Record{}
-	touched := map[string][]string{} // by op, the files with new records of it
 	runs := map[string]string{}
 	for name, s := range m.details.Files {
 		runs[s.Run] = name
@@ -181,14 +178,11 @@ func (f *folding) grow(m *month, changed []entry) error {
 			m.irregular = true
 		}
 		runs[now.Run], m.details.Files[e.name] = e.name, now
-		f.told[name] = byOp(records)
+		ops := byOp(records)
 		for id := range byOp(records[min(was.Records, len(records)):]) {
-			touched[id] = append(touched[id], name)
-		}
-	}
-	for id, names := range touched {
-		if err := f.tell(m, id, names); err != nil {
-			return err
+			if err := f.tell(m, id, name, ops[id]); err != nil {
+				return err
+			}
 		}
 	}
 	m.Ended = len(m.details.Ops)
@@ -250,24 +244,26 @@ func (d *details) close(from int, r event.Record) {
 	}
 }
 
-// tell folds one op again, of which these files have new records.
-func (f *folding) tell(m *month, id string, names []string) error {
+// tell folds one op again, of which a file has these records.
+func (f *folding) tell(m *month, id, name string, records []event.Record) error {
+	names := []string{name}
 	if old := cmp.Or(m.Heads[id], m.details.Ops[id]); old != nil {
 		names = slices.Concat(old.Files, names)
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
 	var all []event.Record
-	for _, name := range names {
-		if f.told[name] == nil {
-			b, err := fs.ReadFile(f.bundle, name)
-			if err != nil {
-				return err
-			}
-			records, _ := f.reader.Read(b)
-			f.told[name] = byOp(records)
+	for _, one := range names {
+		if one == name {
+			all = append(all, records...)
+			continue
 		}
-		all = append(all, f.told[name][id]...)
+		b, err := fs.ReadFile(f.bundle, one)
+		if err != nil {
+			return err
+		}
+		others, _ := f.reader.Read(b)
+		all = append(all, byOp(others)[id]...)
 	}
 	stories, _ := pipeline.ReadOps(all)
 	delete(m.Heads, id)

@@ -11,7 +11,7 @@ import (
 )
 
 // fewStates is how many States are remembered: those of commits that follow each other.
-const fewStates = 8
+const fewStates = 4
 
 // stateAt is the State of a commit's bundle, carried on from that of its parent, or from
 // the one that was asked for last.
