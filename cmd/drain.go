@@ -64,7 +64,7 @@ func runDrain(ctx context.Context, env Env, o drain.Options, dry, asJSON bool) e
 	base.MaxTasks, base.Task = o.MaxTasks, o.Task
 	o = base
 	p := newProgress(env)
-	o.Progress = p.line
+	o.Progress, o.Turned = p.line, p.turned
 	if dry {
 		plan, err := drain.Explain(ctx, w.repo, o)
 		p.done()

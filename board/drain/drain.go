@@ -72,6 +72,7 @@ type Options struct {
 	By       string              // generated.by of what sessions emit, "odd/VERSION"
 	Now      func() time.Time    // the clock
 	Progress func(string)        // one line of talk; nil is silence
+	Turned   func(session.Usage) // what the sessions of a task took so far, before each turn; nil: nobody counts
 	Wait     func(time.Duration) // lets a person's own git command finish; nil does not wait
 	Random   func([]byte) error  // chance, for the tokens and the key of anchors
 	Environ  []string            // odd's own environment, from which exec passes on what odd.toml names

@@ -212,7 +212,13 @@ func (d *drain) request(ctx context.Context, c *claim, w *work) (session.Request
 		Run: d.Run, Task: string(t.ID), Inputs: t.Inputs, Files: files, Graph: g, BundleRoot: cfg.Root,
 		By: d.By, Now: d.Now().UTC(), MaxTurns: limits.Turns, MaxCost: int64(c.each()),
 		Timeout: min(limits.Timeout, max(c.lease.Sub(d.Now()), time.Second)), MaxAtoms: cfg.Session.MaxAtoms,
-		Turn: func(u session.Usage) error { return d.turn(ctx, c, w.paid+budget.MicroUSD(u.Cost)) }, Progress: func(s string) { d.Progress(string(t.ID) + ": " + s) },
+		Turn: func(u session.Usage) error {
+			u.Turns, u.Cost = u.Turns+w.turned, u.Cost+int64(w.paid)
+			if d.Turned != nil {
+				d.Turned(u)
+			}
+			return d.turn(ctx, c, budget.MicroUSD(u.Cost))
+		}, Progress: func(s string) { d.Progress(string(t.ID) + ": " + s) },
 	}
 	if d.given != nil {
 		req.Files = d.given.Files
